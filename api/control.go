@@ -1,0 +1,175 @@
+package api
+
+import "github.com/sparkpacer/pacer/units"
+
+// AppState is where an application stands; it only moves forward.
+type AppState string
+
+const (
+	// AppRunning has registered and not ended.
+	AppRunning AppState = "running"
+	// AppFinished stopped its SparkContext.
+	AppFinished AppState = "finished"
+	// AppFailed stopped with an error, or its driver is gone.
+	AppFailed AppState = "failed"
+	// AppRefused asked for a feasible deadline and had none.
+	AppRefused AppState = "refused"
+)
+
+// AppSummary is a row of `pacer apps`.
+type AppSummary struct {
+	ID      AppID    `json:"id"`
+	Name    string   `json:"name"`
+	Profile string   `json:"profile"`
+	User    string   `json:"user"`
+	State   AppState `json:"state"`
+	// Pacing says how it runs: "paced", "recording", "released", "unpaced".
+	Pacing  string  `json:"pacing"`
+	Verdict Verdict `json:"verdict"`
+	// Deadline is 0 without one. Duration is the time so far or, at the end, in
+	// all; both on the deadline clock.
+	Deadline units.Seconds `json:"deadline_s"`
+	Duration units.Seconds `json:"duration_s"`
+	// Predicted is the predicted Duration at the end; 0 when not known.
+	Predicted units.Seconds `json:"predicted_finish_s"`
+	// ErrorPct is Eq 4, set once it has ended and had a deadline.
+	ErrorPct *float64 `json:"error_pct"`
+	// CoreSeconds is what its executors used from the first task's launch to
+	// the last task's end; MeanCores is that over the time between.
+	CoreSeconds  units.Work  `json:"core_seconds"`
+	MeanCores    units.Cores `json:"mean_cores"`
+	QuotaChanges int         `json:"quota_changes"`
+	// Submission is the key given by pacer submit.
+	Submission string `json:"submission"`
+}
+
+// AppDetail is what `pacer apps show` prints.
+type AppDetail struct {
+	AppSummary
+	// Reason explains the verdict; Notices are the lines said since, in order.
+	Reason    string        `json:"reason"`
+	Notices   []string      `json:"notices"`
+	Earliest  units.Seconds `json:"earliest_s"`
+	Executors []AppExecutor `json:"executors"`
+	Stages    []AppStage    `json:"stages"`
+	// FirstLaunch and LastFinish bound the tasks on the deadline clock.
+	FirstLaunch units.Seconds `json:"first_launch_s"`
+	LastFinish  units.Seconds `json:"last_finish_s"`
+}
+
+// AppExecutor is an executor of an application as the planner knows it.
+type AppExecutor struct {
+	ID    ExecutorID    `json:"id"`
+	Node  string        `json:"node"`
+	State ExecutorState `json:"state"`
+	// Registered says that the driver has it.
+	Registered bool   `json:"registered"`
+	Exit       string `json:"exit,omitempty"`
+}
+
+// AppStage is a stage attempt of an application.
+type AppStage struct {
+	StageKey
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Tasks int    `json:"tasks"`
+	// Start is when it was ready; Deadline and Duration count from there.
+	// Deadline is the first one given to it, 0 for none.
+	Start    units.Seconds `json:"start_s"`
+	Deadline units.Seconds `json:"deadline_s"`
+	Duration units.Seconds `json:"duration_s"`
+	// ErrorPct is Eq 5, set when it has ended and had a deadline.
+	ErrorPct       *float64     `json:"error_pct"`
+	Records        int64        `json:"records"`
+	RecordsWritten int64        `json:"records_written"`
+	CoreSeconds    units.Work   `json:"core_seconds"`
+	Executors      []ExecutorID `json:"executors"`
+	QuotaChanges   int          `json:"quota_changes"`
+	// Samples are cores, set point and progress over time, per executor.
+	Samples []AppSample `json:"samples"`
+}
+
+// AppSample is one tick of a stage on one executor, on the deadline clock.
+type AppSample struct {
+	At       units.Seconds  `json:"at_s"`
+	Executor ExecutorID     `json:"executor"`
+	SetPoint units.Fraction `json:"set_point"`
+	Progress units.Fraction `json:"progress"`
+	// Grant is Unknown (-1) for no quota.
+	Grant units.Cores `json:"grant_cores"`
+	Used  units.Cores `json:"used_cores"`
+}
+
+// PlanRequest asks what a deadline would mean for a profile (`pacer plan`).
+type PlanRequest struct {
+	V       int    `json:"v"`
+	Profile string `json:"profile"`
+	// Body is used instead of a stored profile when it is set.
+	Body     *Profile      `json:"body,omitempty"`
+	Deadline units.Seconds `json:"deadline_s"`
+	// Cores replaces what the nodes offer when > 0.
+	Cores units.Cores `json:"cores,omitempty"`
+}
+
+// PlanReply answers a PlanRequest.
+type PlanReply struct {
+	V        int             `json:"v"`
+	Error    *Error          `json:"error,omitempty"`
+	Verdict  Verdict         `json:"verdict"`
+	Reason   string          `json:"reason"`
+	Earliest units.Seconds   `json:"earliest_s"`
+	Cores    units.Cores     `json:"cores"`
+	Stages   []PlanReplyLine `json:"stages"`
+}
+
+// PlanReplyLine is one stage of a PlanReply.
+type PlanReplyLine struct {
+	ID   int    `json:"id"`
+	Name string `json:"name"`
+	// Start and Deadline are on the deadline clock's scale and from the stage's
+	// start; Cores is Eq 6.
+	Start    units.Seconds `json:"start_s"`
+	Deadline units.Seconds `json:"deadline_s"`
+	Cores    units.Cores   `json:"cores"`
+}
+
+// NodeSummary is a node as the planner knows it.
+type NodeSummary struct {
+	Node    string      `json:"node"`
+	Host    string      `json:"host"`
+	State   string      `json:"state"`
+	Offered units.Cores `json:"offered_cores"`
+	Total   units.Cores `json:"total_cores"`
+	Memory  units.Bytes `json:"memory_bytes"`
+	Epoch   uint64      `json:"epoch"`
+	// Executors is how many run there.
+	Executors int `json:"executors"`
+}
+
+// ControlRequest is the body of every control request but plan and profile put.
+type ControlRequest struct {
+	V int `json:"v"`
+	// App and Profile name what the request is about.
+	App     AppID  `json:"app,omitempty"`
+	Profile string `json:"profile,omitempty"`
+	// Extend is added to the deadline (`pacer deadline ID +10m`); Deadline
+	// replaces it.
+	Extend   units.Seconds `json:"extend_s,omitempty"`
+	Deadline units.Seconds `json:"deadline_s,omitempty"`
+	Body     *Profile      `json:"body,omitempty"`
+}
+
+// ControlReply is the body of every control reply but plan; the field that the
+// request asked for is set.
+type ControlReply struct {
+	V        int           `json:"v"`
+	Error    *Error        `json:"error,omitempty"`
+	Apps     []AppSummary  `json:"apps,omitempty"`
+	App      *AppDetail    `json:"app,omitempty"`
+	Profiles []Profile     `json:"profiles,omitempty"`
+	Nodes    []NodeSummary `json:"nodes,omitempty"`
+	// Message is one line for the user.
+	Message string `json:"message,omitempty"`
+	// Release is the planner's version.
+	Release string `json:"release,omitempty"`
+}

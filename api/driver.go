@@ -1,0 +1,256 @@
+package api
+
+import "github.com/sparkpacer/pacer/units"
+
+// Version is the protocol version that this build speaks.
+const Version = 1
+
+// Unknown marks a count that nobody knows.
+const Unknown = -1
+
+// AppID names an application, as in "app-20261121043012-0001".
+type AppID string
+
+// ExecutorID is Spark's executor id: decimal, unique in its application and
+// never used twice there.
+type ExecutorID string
+
+// StageKey names one attempt of a stage of an application.
+type StageKey struct {
+	Stage   int `json:"stage"`
+	Attempt int `json:"attempt"`
+}
+
+// Verdict is the planner's answer to a deadline.
+type Verdict string
+
+const (
+	// VerdictFeasible can be met.
+	VerdictFeasible Verdict = "feasible"
+	// VerdictTight can be met, but all cores would end after 0.9 of the deadline.
+	VerdictTight Verdict = "tight"
+	// VerdictInfeasible cannot be met with all cores of the nodes.
+	VerdictInfeasible Verdict = "infeasible"
+	// VerdictUnknown has no profile to judge by.
+	VerdictUnknown Verdict = "unknown"
+	// VerdictNone has no deadline to judge.
+	VerdictNone Verdict = "none"
+)
+
+// RegisterRequest introduces an application. Sent by the driver when its
+// scheduler back end starts, and again, with the same Submission, after its
+// connection came back: the reply is then that of the running application.
+type RegisterRequest struct {
+	V int `json:"v"`
+	// Submission is a UUID that the driver (or pacer submit) made: the key that
+	// makes a repeated registration harmless.
+	Submission string `json:"submission"`
+	// Name is the application's name; Profile names its profile, Name if empty.
+	Name    string `json:"name"`
+	Profile string `json:"profile,omitempty"`
+	User    string `json:"user,omitempty"`
+	// SparkVersion is the driver's, as in "4.3.0".
+	SparkVersion string `json:"spark_version"`
+	// Deadline is the whole time allowed, from the start of the deadline clock;
+	// 0 means none. Elapsed is how much of it has passed already.
+	Deadline units.Seconds `json:"deadline_s,omitempty"`
+	Elapsed  units.Seconds `json:"elapsed_s"`
+	// RequireFeasible asks for a refusal (KindInfeasible) instead of a warning.
+	RequireFeasible bool   `json:"require_feasible,omitempty"`
+	Launch          Launch `json:"launch"`
+	// AppID is set when the application registers again.
+	AppID AppID `json:"app_id,omitempty"`
+}
+
+// Launch says how an executor of an application is started: what is the same
+// for all of them.
+type Launch struct {
+	// DriverURL is the driver's RPC address, as in
+	// "spark://CoarseGrainedScheduler@127.0.0.1:40123".
+	DriverURL string `json:"driver_url"`
+	// SparkHome and JavaHome are the driver's; a node's own settings win.
+	SparkHome string `json:"spark_home,omitempty"`
+	JavaHome  string `json:"java_home,omitempty"`
+	// SparkVersion is the driver's: a node whose Spark differs refuses.
+	SparkVersion string `json:"spark_version,omitempty"`
+	// Cores is the number of task slots; 0 asks for as many as the node offers
+	// cores, rounded up.
+	Cores int `json:"cores,omitempty"`
+	// Heap and Overhead are what the user asked for. OffHeap is 0 until the
+	// planner has chosen it, or what the user set.
+	Heap     units.Bytes `json:"heap_bytes"`
+	Overhead units.Bytes `json:"overhead_bytes"`
+	OffHeap  units.Bytes `json:"offheap_bytes"`
+	// OffHeapFixed says that the user set OffHeap (0 included: none).
+	OffHeapFixed bool `json:"offheap_fixed,omitempty"`
+	// JavaOptions are appended to the JVM's options, ClassPath to its class
+	// path, Env to its environment.
+	JavaOptions []string          `json:"java_options,omitempty"`
+	ClassPath   []string          `json:"class_path,omitempty"`
+	Env         map[string]string `json:"env,omitempty"`
+}
+
+// RegisterReply answers a RegisterRequest. With Error set the rest is empty.
+type RegisterReply struct {
+	V     int    `json:"v"`
+	Error *Error `json:"error,omitempty"`
+	AppID AppID  `json:"app_id,omitempty"`
+
+	Verdict Verdict `json:"verdict,omitempty"`
+	// Reason is one line for the user: the verdict and why.
+	Reason string `json:"reason,omitempty"`
+	// Earliest is the earliest deadline that is feasible; 0 when not known.
+	Earliest units.Seconds `json:"earliest_s,omitempty"`
+	// Executors is how many the driver should wait for before its first stage.
+	Executors int `json:"executors"`
+	// Slots is how many tasks run side by side on the cores offered; the
+	// driver's default parallelism.
+	Slots int `json:"slots"`
+	// OffHeap is each executor's off-heap memory, 0 for none.
+	OffHeap   units.Bytes `json:"offheap_bytes"`
+	Directive Directive   `json:"directive"`
+	// AckedSeq is the newest driver event the planner has taken.
+	AckedSeq uint64 `json:"acked_seq"`
+}
+
+// Directive is what a driver has to obey: a whole value, newest Epoch wins.
+type Directive struct {
+	Epoch uint64 `json:"epoch"`
+	// Gated says that a running stage owns its executors. Ungated, tasks run on
+	// one executor per node as in stock Spark.
+	Gated bool `json:"gated"`
+	// Executors are those that the planner has asked nodes for, in id order.
+	Executors []DirectiveExecutor `json:"executors"`
+	// Notice is one line for the user when something changed ("" for nothing).
+	Notice string `json:"notice,omitempty"`
+}
+
+// DirectiveExecutor is one executor of the pool as the driver needs to know it.
+type DirectiveExecutor struct {
+	ID   ExecutorID `json:"id"`
+	Node string     `json:"node"`
+	// Cores is the capacity that the node offers to a stage: its weight when
+	// tasks are divided.
+	Cores units.Cores `json:"cores"`
+}
+
+// EventType names a driver event.
+type EventType string
+
+const (
+	// EventExecutorUp says that an executor registered with the driver.
+	EventExecutorUp EventType = "executor_up"
+	// EventExecutorGone says that the driver lost an executor.
+	EventExecutorGone EventType = "executor_gone"
+	// EventStageReady says that a stage's tasks were submitted and bound.
+	EventStageReady EventType = "stage_ready"
+	// EventStageBound says that a running stage's bindings or shares changed.
+	EventStageBound EventType = "stage_bound"
+	// EventStageDone says that a stage attempt ended.
+	EventStageDone EventType = "stage_done"
+	// EventUnpaced says that the application cannot be paced (streaming).
+	EventUnpaced EventType = "unpaced"
+	// EventEnd says that the SparkContext stopped.
+	EventEnd EventType = "end"
+)
+
+// Events is a batch of driver events in order of Seq; an empty batch is the
+// driver's heartbeat, sent at least every 2 s.
+type Events struct {
+	V          int     `json:"v"`
+	AppID      AppID   `json:"app_id"`
+	Submission string  `json:"submission"`
+	Events     []Event `json:"events"`
+}
+
+// Event is one thing that happened in the driver. The pointer that belongs to
+// Type is set, the others are nil.
+type Event struct {
+	Seq uint64 `json:"seq"`
+	// At is when it happened, on the application's deadline clock.
+	At   units.Seconds `json:"at_s"`
+	Type EventType     `json:"type"`
+
+	Executor *ExecutorEvent `json:"executor,omitempty"`
+	Stage    *StageReady    `json:"stage,omitempty"`
+	Bound    *StageBound    `json:"bound,omitempty"`
+	Done     *StageDone     `json:"done,omitempty"`
+	// Reason says why (EventUnpaced, EventEnd with Failed).
+	Reason string `json:"reason,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// ExecutorEvent goes with EventExecutorUp and EventExecutorGone.
+type ExecutorEvent struct {
+	ID     ExecutorID `json:"id"`
+	Reason string     `json:"reason,omitempty"`
+}
+
+// StageReady goes with EventStageReady.
+type StageReady struct {
+	StageKey
+	Job int `json:"job"`
+	// Name is the stage's call site as Spark shows it.
+	Name string `json:"name"`
+	// Signature identifies the stage's code from run to run: a hash over its
+	// lineage that knows neither ids nor line numbers.
+	Signature string `json:"signature"`
+	// Parents are the stage ids it reads from.
+	Parents []int `json:"parents"`
+	Tasks   int   `json:"tasks"`
+	// Records and Bytes are what the parents wrote for it, or what its input
+	// holds; Unknown when nobody knows.
+	Records int64 `json:"records"`
+	Bytes   int64 `json:"bytes"`
+	// Weighted says that Bindings' weights come from partition sizes; otherwise
+	// every task weighs 1.
+	Weighted bool      `json:"weighted,omitempty"`
+	Bindings []Binding `json:"bindings"`
+}
+
+// StageBound goes with EventStageBound.
+type StageBound struct {
+	StageKey
+	Bindings []Binding `json:"bindings"`
+}
+
+// Binding gives an executor to a stage with its share of the tasks. The weights
+// of a stage's tasks sum up to their number, so that the mean task weighs 1.
+type Binding struct {
+	Executor ExecutorID `json:"executor"`
+	// Weight is the sum of the weights of the tasks meant for the executor,
+	// finished ones included; Tasks is about how many they are.
+	Weight float64 `json:"weight"`
+	Tasks  int     `json:"tasks"`
+}
+
+// StageDone goes with EventStageDone.
+type StageDone struct {
+	StageKey
+	// Failed says that the attempt did not complete (Reason says why).
+	Failed bool   `json:"failed,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Tasks  int    `json:"tasks"`
+	// What its tasks really read and wrote, shuffle and input/output together.
+	RecordsRead    int64 `json:"records_read"`
+	RecordsWritten int64 `json:"records_written"`
+	BytesRead      int64 `json:"bytes_read"`
+	BytesWritten   int64 `json:"bytes_written"`
+	// TaskCPU is the CPU time that its tasks report, TaskTime their run time.
+	TaskCPU  units.Seconds `json:"task_cpu_s"`
+	TaskTime units.Seconds `json:"task_time_s"`
+	// LongestTask is the CPU time of its longest task.
+	LongestTask units.Seconds `json:"longest_task_s"`
+	// FirstLaunch and LastFinish are on the deadline clock.
+	FirstLaunch units.Seconds `json:"first_launch_s"`
+	LastFinish  units.Seconds `json:"last_finish_s"`
+}
+
+// EventsReply acknowledges Events. KindNotFound asks the driver to register
+// again.
+type EventsReply struct {
+	V         int       `json:"v"`
+	Error     *Error    `json:"error,omitempty"`
+	AckedSeq  uint64    `json:"acked_seq"`
+	Directive Directive `json:"directive"`
+}

@@ -1,0 +1,172 @@
+package api
+
+import "github.com/sparkpacer/pacer/units"
+
+// Plan is all that a node has to do, as one whole value. A node takes a Plan
+// only if its Epoch is greater than that of the Plan it follows.
+type Plan struct {
+	V     int    `json:"v"`
+	Epoch uint64 `json:"epoch"`
+	Node  string `json:"node"`
+	// Apps are the applications with executors on the node, in order of ID. An
+	// application that is missing is over: its executors are stopped.
+	Apps []PlanApp `json:"apps"`
+}
+
+// PlanApp is one application's part of a Plan.
+type PlanApp struct {
+	ID   AppID  `json:"id"`
+	Name string `json:"name"`
+	// HasDeadline says that Remaining (what is left of the application's
+	// deadline, negative when passed) counts.
+	HasDeadline bool          `json:"has_deadline"`
+	Remaining   units.Seconds `json:"remaining_s"`
+	Launch      Launch        `json:"launch"`
+	// Executors are those that should run on the node, in order of id. The node
+	// starts what is missing once and stops what is not listed; one that exited
+	// stays exited until the planner lists a new id.
+	Executors []ExecutorID `json:"executors"`
+	// Stages are the paced stages bound to executors of the node, in order of
+	// stage, attempt and executor. An executor without a target has no quota.
+	Stages []StageTarget `json:"stages"`
+}
+
+// StageTarget is what one stage executor has to reach.
+type StageTarget struct {
+	StageKey
+	Executor ExecutorID `json:"executor"`
+	// Rev grows whenever the planner changes this target. The node anchors
+	// Remaining on its own clock when it first sees a Rev and keeps that anchor.
+	Rev uint64 `json:"rev"`
+	// Remaining is the time left until the stage's deadline; <= 0 means all the
+	// cores it can use.
+	Remaining units.Seconds `json:"remaining_s"`
+	// Weight and Tasks are the executor's share: the Do of Eq 9-10 in the unit
+	// of the progress page (the mean task weighs 1).
+	Weight float64 `json:"weight"`
+	Tasks  int     `json:"tasks"`
+	// Work is the CPU time that the share is predicted to take; 0 when unknown.
+	Work units.Work `json:"core_seconds"`
+	// Records is how many records the share is expected to read; 0 when unknown.
+	Records float64 `json:"records"`
+	// InitCores is Eq 7.
+	InitCores units.Cores `json:"init_cores"`
+	// Last says that no stage follows: it may not end late.
+	Last bool `json:"last,omitempty"`
+}
+
+// ExecutorState is where an executor stands; it only moves forward.
+type ExecutorState string
+
+const (
+	// ExecutorStarting was launched and has not shown a progress page yet.
+	ExecutorStarting ExecutorState = "starting"
+	// ExecutorRunning has a live progress page.
+	ExecutorRunning ExecutorState = "running"
+	// ExecutorExited is gone.
+	ExecutorExited ExecutorState = "exited"
+)
+
+// NodeStatus is all that a node has to tell, as one whole value.
+type NodeStatus struct {
+	V    int    `json:"v"`
+	Node string `json:"node"`
+	// Incarnation is new with each start of the node controller; Seq grows
+	// inside it.
+	Incarnation string `json:"incarnation"`
+	Seq         uint64 `json:"seq"`
+	// Epoch is that of the Plan in force: the acknowledgement.
+	Epoch uint64 `json:"epoch"`
+	// Host is the name or address under which its executors are reached.
+	Host string `json:"host"`
+	// Offered is what the node gives to applications, Total what it has, Others
+	// what was last used by anything but Pacer's executors.
+	Offered units.Cores `json:"offered_cores"`
+	Total   units.Cores `json:"total_cores"`
+	Others  units.Cores `json:"others_cores"`
+	// Memory is what the node gives to executors.
+	Memory    units.Bytes      `json:"memory_bytes"`
+	Executors []ExecutorStatus `json:"executors"`
+	Stages    []StageStatus    `json:"stages"`
+	// Leaving says that the node controller stops and lets its executors run on.
+	Leaving bool `json:"leaving,omitempty"`
+}
+
+// ExecutorStatus is one executor as its node sees it.
+type ExecutorStatus struct {
+	App   AppID         `json:"app"`
+	ID    ExecutorID    `json:"id"`
+	State ExecutorState `json:"state"`
+	// Exit says how it ended: "exit status 1", "killed by signal 9", "start: ...".
+	Exit string `json:"exit,omitempty"`
+	// ExitCode is its exit code, Unknown if nobody knows.
+	ExitCode int `json:"exit_code,omitempty"`
+	PID      int `json:"pid,omitempty"`
+	// CPU is the CPU time it has used since its start.
+	CPU units.Work `json:"core_seconds"`
+	// Quota is the quota in force, Unknown (-1) for none.
+	Quota units.Cores `json:"quota_cores"`
+	// Throttled is how long its group was held back since its start.
+	Throttled units.Seconds `json:"throttled_s"`
+}
+
+// StageStatus is what one executor did for one stage attempt. It is reported
+// until 10 s after the last change.
+type StageStatus struct {
+	App AppID `json:"app"`
+	StageKey
+	Executor ExecutorID `json:"executor"`
+	// CPU is the CPU time of the executor's group while it worked for the
+	// stage, since the stage began there.
+	CPU units.Work `json:"core_seconds"`
+	// Progress is the done fraction of its share; 0 without a target.
+	Progress units.Fraction `json:"progress"`
+	// QuotaChanges counts the quotas written for it.
+	QuotaChanges int `json:"quota_changes"`
+	// Samples are the ticks since the last status, oldest first, at most 8.
+	Samples []StageSample `json:"samples,omitempty"`
+}
+
+// StageSample is one tick of one stage executor.
+type StageSample struct {
+	// Age is how long before the status was sent the tick took place.
+	Age units.Seconds `json:"age_s"`
+	// SetPoint and Progress are a0% and a% of Eq 10 as fractions.
+	SetPoint units.Fraction `json:"set_point"`
+	Progress units.Fraction `json:"progress"`
+	// Request is rc, Grant is cc (Unknown (-1) for no quota), Used is what the
+	// group really used since the tick before.
+	Request units.Cores `json:"request_cores"`
+	Grant   units.Cores `json:"grant_cores"`
+	Used    units.Cores `json:"used_cores"`
+	// Running is the number of running tasks of the stage there.
+	Running int `json:"running"`
+}
+
+// HelloReply answers a node's hello (a NodeStatus sent as a request when the
+// node connects).
+type HelloReply struct {
+	V     int    `json:"v"`
+	Error *Error `json:"error,omitempty"`
+	Plan  Plan   `json:"plan"`
+}
+
+// LogRequest asks a node for a piece of an executor's log.
+type LogRequest struct {
+	V        int        `json:"v"`
+	App      AppID      `json:"app"`
+	Executor ExecutorID `json:"executor"`
+	// Stream is "stderr" or "stdout".
+	Stream string `json:"stream"`
+	Offset int64  `json:"offset"`
+}
+
+// LogReply carries up to 256 KiB from Offset; Next is where to go on. EOF says
+// that there is no more for now.
+type LogReply struct {
+	V     int    `json:"v"`
+	Error *Error `json:"error,omitempty"`
+	Data  []byte `json:"data"`
+	Next  int64  `json:"next"`
+	EOF   bool   `json:"eof"`
+}

@@ -1,0 +1,51 @@
+// Package progress reads the progress page: the memory-mapped file through which
+// an executor's JVM shows, without a network or a system call, how far its tasks
+// are. The writer is org.apache.spark.pacer.ProgressPage in spark/; the layout
+// stands here and nowhere else, and is versioned.
+//
+// # Layout, version 1
+//
+// A file of 1024 words (8 KiB), each a little-endian uint64.
+//
+//	word  0  magic, the bytes "PACERPG1"
+//	word  1  layout version, 1
+//	word  2  generation: how many times the page was published, 0 = never
+//	word  3  process id of the JVM
+//	word  4..15  reserved, 0
+//	word  16..519   slot 0
+//	word  520..1023 slot 1
+//
+// A slot (504 words):
+//
+//	+0   when it was written: CLOCK_MONOTONIC in ns (System.nanoTime)
+//	+1   number of stages that follow, at most 8, newest activity first
+//	+2   number of running tasks that follow, at most 46
+//	+3   number of running tasks in all
+//	+4   time spent in garbage collection since start, ns
+//	+5   heap in use, bytes
+//	+6..7  reserved, 0
+//	+8 + 16 i   stage i:
+//	     +0 stage id         +1 attempt
+//	     +2 tasks finished   +3 tasks failed or killed
+//	     +4 weight of the finished tasks, in millionths (the mean task weighs 1)
+//	     +5 records read     +6 bytes read     +7 CPU time, ns    (finished tasks)
+//	     +8 tasks running
+//	     +9 records read    +10 bytes read    +11 CPU time, ns    (running tasks)
+//	    +12 records written +13 bytes written                     (finished tasks)
+//	    +14 run time, ns (finished tasks)
+//	    +15 when one of its tasks last started or ended, ns
+//	+136 + 8 j  running task j:
+//	     +0 task attempt id  +1 stage id << 32 | attempt  +2 partition
+//	     +3 weight, in millionths  +4 start, ns  +5 CPU time, ns
+//	     +6 records read  +7 bytes read
+//
+// # Protocol
+//
+// One writer. At generation g it fills slot g&1, preceded by a store-store
+// fence, then stores g+1 with release semantics. A reader loads g (acquire; 0
+// means no data), copies slot (g-1)&1 and accepts the copy if the generation is
+// still g or g+1's slot has not been begun, that is if it still reads g. It tries
+// at most 8 times. The writer publishes every 100 ms; a page whose timestamp is
+// older than 2 s is stale (spark-facts 11, 22). Memory ordering: every word is
+// read atomically.
+package progress

@@ -1,0 +1,65 @@
+// Package dag plans over the stage graph of an application: it divides the time
+// until the deadline among the stages, estimates the cores that a stage needs
+// and foretells whether a deadline can be met.
+//
+// # Concepts
+//
+// A Graph is built from a profile (api.Profile). A stage depends on its parents,
+// and every stage of a job depends on every stage of the job before it, since a
+// driver submits its jobs one after the other. Two stages of which neither
+// depends on the other can run side by side; Width is the largest number of
+// stages that can.
+//
+// What a driver does between stages (the head before the first one, the gaps,
+// the tail after the last one) takes its time whatever the cores: it is a fixed
+// cost that no stage deadline can compress.
+//
+// # Equations
+//
+// Numbers are those of Baresi, Guinea, Leva and Quattrocchi, "Fine-grained
+// Dynamic Resource Allocation for Big-Data Applications" (IEEE TSE), section 4.
+//
+//	Eq 1  deadline_s = (alpha appDeadline - spentTime) / w_s        StageDeadline
+//	Eq 2  w_s = beta |R_s| + (1 - beta) d_s                         Weight
+//	Eq 3  d_s = sum over r in R_s of duration_r / duration_s        Weight
+//	Eq 4  eps_a = 100 (appDeadline - appDuration) / appDeadline     AppError
+//	Eq 5  eps_s = 100 |stageDeadline - stageDuration| / appDeadline StageError
+//	Eq 6  estdCores_s = inputRecords_s / (deadline_s nomRate_s)     EstimateCores
+//	Eq 7  initCores_s = ceil(estdCores_s / (cq executors_s)) cq     InitCores
+//
+// R_s is s and the stages that are not submitted yet; stages submitted together
+// count in order of id. Eq 1 is applied with
+//
+//	spentTime = time really spent + Overhead(stages not submitted yet)
+//
+// so what the stages share is alpha appDeadline - spent - gaps to come - tail.
+// The overhead is the largest sum of gaps along one path of the stages to come,
+// plus the tail: gaps of stages that are submitted together pass at once.
+//
+// Eq 1-3 treat stages that run side by side as if they ran one after the other.
+// That is kept for the split named "paper"; another way to divide the time is
+// one more file and one more row in the table of split.go.
+//
+// # Feasibility
+//
+// Forecast walks the graph in time. Each stage gets its deadline when it becomes
+// ready and is aimed at the end of
+//
+//	max(deadline_s, records / (nomRate min(cmax, tasks, slots)), longest task)
+//
+// It asks for the cores that finish its work then; stages that run side by side
+// share cmax in proportion to what they ask for, and ask anew whenever a stage
+// becomes ready, ends or passes its aim. A deadline D is infeasible if the walk
+// ends after D, tight if a walk at all cores ends after 0.9 D. Comparing Eq 6
+// with cmax stage by stage would be too coarse: feasible cases ask for up to a
+// third more than all cores for a while.
+//
+// # Units and use
+//
+// Times are seconds on the application's deadline clock, work is core-seconds,
+// rates are records per core-second. Everything is pure and synchronous; a Graph
+// never changes and is safe for concurrent use. The caller validates Params.
+//
+// The package does not match running stages to profiles (package profiles does),
+// knows no nodes and steers nothing once a stage runs.
+package dag

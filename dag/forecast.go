@@ -1,0 +1,103 @@
+package dag
+
+import (
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// tightShare is the share of a deadline that all cores may take before it is
+// called tight.
+const tightShare = 0.9
+
+// rounding is the relative error that comparisons of walked times forgive.
+const rounding = 1e-9
+
+// Forecast is what a deadline would mean for a profile.
+type Forecast struct {
+	// Verdict is unknown without cores to judge by, none without a deadline.
+	Verdict api.Verdict
+	// Finish is when the application will end if it is paced to the deadline;
+	// without a deadline it is FullCores.
+	Finish units.Seconds
+	// FullCores is when it would end with all cores.
+	FullCores units.Seconds
+	// Earliest is the earliest deadline that was found feasible, to within a
+	// thousandth; 0 if there is none.
+	Earliest units.Seconds
+	// Stages are in order of id.
+	Stages []StageForecast
+}
+
+// StageForecast is one stage of a Forecast.
+type StageForecast struct {
+	ID int
+	// Start is when it is ready, on the deadline clock.
+	Start units.Seconds
+	// Deadline is Eq 1, counted from Start; <= 0 when the application's deadline
+	// has passed by then, 0 without one.
+	Deadline units.Seconds
+	// Duration is how long it will take.
+	Duration units.Seconds
+	// Cores is its mean share of the cores while it runs: Eq 6 where that can be
+	// had. It is always finite.
+	Cores units.Cores
+}
+
+// Forecast walks the graph (doc.go, Feasibility) and judges the deadline, in
+// seconds on the deadline clock, of which elapsed have passed without a stage
+// being ready; deadline <= 0 means none. cores is cmax, what all nodes offer;
+// slots is how many tasks of a stage can run at once, <= 0 for any number. p
+// must be valid.
+func (g *Graph) Forecast(p Params, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) Forecast {
+	if !(cores > 0) {
+		return Forecast{Verdict: api.VerdictUnknown}
+	}
+	scene := scene{graph: g, params: p, cores: float64(cores), slots: slots, elapsed: elapsed}
+	full := scene.walk(0)
+	f := Forecast{Verdict: api.VerdictNone, Finish: full.finish, FullCores: full.finish, Stages: full.stages}
+	f.Earliest = scene.earliest(full.finish)
+	if !(deadline > 0) {
+		return f
+	}
+	paced := scene.walk(deadline)
+	f.Finish, f.Stages = paced.finish, paced.stages
+	switch {
+	case !meets(f.Finish, deadline):
+		f.Verdict = api.VerdictInfeasible
+	case !meets(f.FullCores, tightShare*deadline):
+		f.Verdict = api.VerdictTight
+	default:
+		f.Verdict = api.VerdictFeasible
+	}
+	if f.Verdict != api.VerdictInfeasible && (f.Earliest == 0 || deadline < f.Earliest) {
+		// The paper's split is not monotone everywhere; what was walked counts.
+		f.Earliest = deadline
+	}
+	return f
+}
+
+// meets reports whether an end at finish keeps the deadline.
+func meets(finish, deadline units.Seconds) bool { return finish <= deadline*(1+rounding) }
+
+// earliest searches the earliest feasible deadline from full, the end at all
+// cores, upwards: growing steps to find one that is feasible, then bisection.
+// What it returns has been walked and found feasible.
+func (s scene) earliest(full units.Seconds) units.Seconds {
+	feasible := func(deadline units.Seconds) bool { return meets(s.walk(deadline).finish, deadline) }
+	low, high := full, full
+	for step := full / 64; !feasible(high); step *= 2 {
+		if !(high < longest) {
+			return 0
+		}
+		low, high = high, high+step
+	}
+	for high-low > high/2000 {
+		middle := (low + high) / 2
+		if feasible(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}

@@ -1,0 +1,197 @@
+package dag
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// together is how close in time, in seconds, stages become ready that count as
+// submitted together.
+const together = 1e-9
+
+// scene is what stays the same from one walk to the next.
+type scene struct {
+	graph   *Graph
+	params  Params
+	cores   float64
+	slots   int
+	elapsed units.Seconds
+}
+
+// outcome is the result of a walk.
+type outcome struct {
+	finish units.Seconds
+	stages []StageForecast
+}
+
+// walker follows the application through time from one event to the next: a
+// stage becomes ready, ends or passes its aim. Between events all rates are
+// constant. Times are in seconds, work in core-seconds.
+type walker struct {
+	scene
+	deadline units.Seconds
+	now      float64
+	// open counts the unfinished stages before each stage, ready is when the
+	// stage becomes ready, known once open is 0.
+	open        []int
+	ready       []float64
+	unsubmitted []int // ids, ascending
+	running     []running
+	stages      []StageForecast
+}
+
+// running is a submitted stage: the work left, the end it aims at, the most
+// cores it can use and those it has.
+type running struct {
+	place           int
+	left, aim       float64
+	most, has, ends float64
+}
+
+// walk goes through the whole graph and returns when it ends and how its stages
+// fare; deadline 0 walks at all cores.
+func (s scene) walk(deadline units.Seconds) outcome {
+	w := newWalker(s, deadline)
+	for done := 0; done < len(w.stages); {
+		w.submit()
+		w.share()
+		w.advance(w.next())
+		done += w.retire()
+	}
+	last := 0.0
+	for _, stage := range w.stages {
+		last = max(last, float64(stage.Start+stage.Duration))
+	}
+	return outcome{finish: units.Seconds(last) + s.graph.profile.Tail, stages: w.stages}
+}
+
+func newWalker(s scene, deadline units.Seconds) *walker {
+	stages := s.graph.profile.Stages
+	w := &walker{scene: s, deadline: deadline, now: float64(max(s.graph.profile.Head, s.elapsed)),
+		open: make([]int, len(stages)), ready: make([]float64, len(stages)), stages: make([]StageForecast, len(stages))}
+	for i, stage := range stages {
+		w.open[i] = len(s.graph.before[i])
+		w.ready[i] = math.Inf(1)
+		w.unsubmitted = append(w.unsubmitted, stage.ID)
+		if w.open[i] == 0 {
+			w.ready[i] = w.now + float64(stage.Gap)
+		}
+	}
+	return w
+}
+
+// submit starts the stages that are ready, in order of id.
+func (w *walker) submit() {
+	for k := 0; k < len(w.unsubmitted); {
+		i := w.graph.index[w.unsubmitted[k]]
+		if w.ready[i] > w.now+together {
+			k++
+			continue
+		}
+		w.unsubmitted = slices.Delete(w.unsubmitted, k, k+1)
+		w.start(i)
+	}
+}
+
+// start gives stage i its deadline and its aim.
+func (w *walker) start(i int) {
+	stage := w.graph.profile.Stages[i]
+	w.stages[i] = StageForecast{ID: stage.ID, Start: units.Seconds(w.now)}
+	if w.deadline > 0 {
+		w.stages[i].Deadline = w.graph.StageDeadline(w.params, Moment{
+			Deadline: w.deadline, Spent: units.Seconds(w.now), Stage: stage.ID, Unsubmitted: w.unsubmitted})
+	}
+	r := running{place: i, left: work(stage), most: w.most(stage)}
+	r.aim = w.now + max(float64(w.stages[i].Deadline), r.left/r.most, float64(stage.LongestTask))
+	w.running = append(w.running, r)
+}
+
+// most is the number of cores that a stage can use.
+func (w *walker) most(stage api.ProfileStage) float64 {
+	most := min(w.cores, float64(stage.Tasks))
+	if w.slots > 0 {
+		most = min(most, float64(w.slots))
+	}
+	return most
+}
+
+// share gives every running stage its cores: what it asks for to end at its aim,
+// or its proportional part when together they ask for more than there is. A
+// stage past its aim asks for all that it can use.
+func (w *walker) share() {
+	sum := 0.0
+	for i := range w.running {
+		r := &w.running[i]
+		r.has = r.most
+		if r.aim > w.now {
+			r.has = min(r.most, r.left/(r.aim-w.now))
+		}
+		sum += r.has
+	}
+	for i := range w.running {
+		r := &w.running[i]
+		if sum > w.cores {
+			r.has *= w.cores / sum
+		}
+		r.ends = w.now
+		if r.left > 0 {
+			r.ends = w.now + r.left/r.has
+		}
+	}
+}
+
+// next returns when the next event takes place.
+func (w *walker) next() float64 {
+	at := math.Inf(1)
+	for _, id := range w.unsubmitted {
+		at = min(at, w.ready[w.graph.index[id]])
+	}
+	for _, r := range w.running {
+		at = min(at, r.ends)
+		if r.aim > w.now {
+			at = min(at, r.aim)
+		}
+	}
+	return at
+}
+
+// advance lets the running stages work until the given time.
+func (w *walker) advance(to float64) {
+	for i := range w.running {
+		r := &w.running[i]
+		r.left = max(0, r.left-r.has*(to-w.now))
+	}
+	w.now = to
+}
+
+// retire takes out the stages that have ended and returns how many they are.
+func (w *walker) retire() int {
+	before := len(w.running)
+	w.running = slices.DeleteFunc(w.running, func(r running) bool {
+		if r.ends > w.now+together {
+			return false
+		}
+		w.finish(r.place)
+		return true
+	})
+	return before - len(w.running)
+}
+
+// finish notes the end of stage i and what becomes ready by it.
+func (w *walker) finish(i int) {
+	s := &w.stages[i]
+	s.Duration = units.Seconds(w.now) - s.Start
+	// A stage too small for the clock's resolution has no mean to speak of.
+	s.Cores = units.Cores(w.most(w.graph.profile.Stages[i]))
+	if s.Duration > 0 {
+		s.Cores = min(s.Cores, units.Cores(work(w.graph.profile.Stages[i])/float64(s.Duration)))
+	}
+	for _, next := range w.graph.after[i] {
+		if w.open[next]--; w.open[next] == 0 {
+			w.ready[next] = w.now + float64(w.graph.profile.Stages[next].Gap)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package profiles_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/profiles"
+)
+
+func TestTheKthOfASignatureMatchesTheKth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProfile(t, 8)
+		m := profiles.NewMatcher(p)
+		matched := make(map[string][]int) // by signature, in order
+		for _, e := range run(p) {
+			if e.ready == nil {
+				continue
+			}
+			if rapid.Bool().Draw(t, "restart") {
+				m = restart(t, m)
+			}
+			s, ok := m.Match(*e.ready)
+			if !ok || s.Signature != e.ready.Signature {
+				t.Fatalf("%s matched %+v, %t", e.ready.Name, s, ok)
+			}
+			again := *e.ready
+			again.Attempt = 1
+			if repeated, ok := m.Match(again); !ok || repeated.ID != s.ID {
+				t.Fatalf("its second attempt matched %d, not %d", repeated.ID, s.ID)
+			}
+			if known, ok := m.Annotation(e.ready.Stage); !ok || known.ID != s.ID {
+				t.Fatalf("its annotation is %d, not %d", known.ID, s.ID)
+			}
+			matched[s.Signature] = append(matched[s.Signature], s.ID)
+			total := 0
+			for _, ids := range matched {
+				total += len(ids)
+			}
+			if left := len(m.Remaining()); left != len(p.Stages)-total {
+				t.Fatalf("%d remain of %d after %d", left, len(p.Stages), total)
+			}
+		}
+		for _, s := range p.Stages { // In order of id, k-th by k-th.
+			ids := matched[s.Signature]
+			if len(ids) == 0 || ids[0] != s.ID {
+				t.Fatalf("signature %s matched %v, want %d next", s.Signature, ids, s.ID)
+			}
+			matched[s.Signature] = ids[1:]
+		}
+	})
+}
+
+func restart(t *rapid.T, m *profiles.Matcher) *profiles.Matcher {
+	body, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back profiles.Matcher
+	if err := json.Unmarshal(body, &back); err != nil {
+		t.Fatal(err)
+	}
+	return &back
+}
+
+func TestAnUnknownOrExhaustedSignatureIsAMismatch(t *testing.T) {
+	p := api.Profile{Stages: []api.ProfileStage{{ID: 0, Signature: "map"}, {ID: 5, Signature: "map"}}}
+	m := &profiles.Matcher{Profile: p} // A zero map is usable.
+	if _, ok := m.Match(ready(1, 0, "sort")); ok {
+		t.Error("an unknown signature matched")
+	}
+	for i, want := range []int{0, 5} {
+		if s, ok := m.Match(ready(10+i, 0, "map")); !ok || s.ID != want {
+			t.Errorf("occurrence %d matched %d, %t, want %d", i, s.ID, ok, want)
+		}
+	}
+	if s, ok := m.Match(ready(12, 0, "map")); ok {
+		t.Errorf("a third stage matched %d of two", s.ID)
+	}
+	if left := m.Remaining(); len(left) != 0 {
+		t.Errorf("%v remain", left)
+	}
+	if _, ok := m.Annotation(12); ok {
+		t.Error("a stage without a match has an annotation")
+	}
+}
+
+func TestLeftoversAreSeenAtTheEnd(t *testing.T) {
+	m := profiles.NewMatcher(api.Profile{Stages: []api.ProfileStage{{ID: 0, Signature: "map"}, {ID: 5, Signature: "sort"}}})
+	m.Match(ready(1, 0, "map"))
+	if left := m.Remaining(); len(left) != 1 || left[0] != 5 {
+		t.Errorf("%v remain, want stage 5", left)
+	}
+}

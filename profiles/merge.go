@@ -1,0 +1,139 @@
+package profiles
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// leastWeight is the least that a new run counts against all runs before it.
+const leastWeight = 0.3
+
+// Merge returns old with a run at all cores folded in: an exponentially aged
+// mean (doc.go) of sizes, work and times, and the nominal rates that follow.
+// Durations are the run's alone if it had another number of cores. It returns a
+// KindConflict error when the run has another shape: other signatures, jobs or
+// signatures of parents; the caller then chooses between the two.
+func Merge(old, run api.Profile) (api.Profile, error) {
+	w := newRunWeight(old)
+	durations := w
+	if old.Cores != run.Cores {
+		durations = 1
+	}
+	return merge(old, run, w, durations)
+}
+
+// MergePaced is Merge for a run that did not have all cores: the durations of
+// stages and the number of cores remain those of old.
+func MergePaced(old, run api.Profile) (api.Profile, error) {
+	run.Cores = old.Cores
+	return merge(old, run, newRunWeight(old), 0)
+}
+
+func newRunWeight(old api.Profile) float64 {
+	return max(leastWeight, 1/float64(max(0, old.Runs)+1))
+}
+
+// merge folds run into old with weight w; the durations of stages have a weight
+// of their own.
+func merge(old, run api.Profile, w, durations float64) (api.Profile, error) {
+	stages, err := align(old, run)
+	if err != nil {
+		return api.Profile{}, err
+	}
+	merged := old
+	merged.Runs = max(0, old.Runs) + 1
+	merged.Cores = run.Cores
+	merged.Head = mean(old.Head, run.Head, w)
+	merged.Tail = mean(old.Tail, run.Tail, w)
+	merged.Stages = make([]api.ProfileStage, len(stages))
+	for i, s := range stages {
+		merged.Stages[i] = mergeStage(old.Stages[i], s, w, durations)
+	}
+	merged.Duration = replay(merged)
+	return merged, nil
+}
+
+func mergeStage(old, run api.ProfileStage, w, durations float64) api.ProfileStage {
+	s := old
+	s.Name, s.Tasks = run.Name, run.Tasks
+	s.Parents = slices.Clone(old.Parents)
+	s.Records = meanCount(old.Records, run.Records, w)
+	if run.Records == int64(run.Tasks) || old.Records == int64(old.Tasks) {
+		// A number of tasks and a number of records have no mean.
+		s.Records = run.Records
+	}
+	s.Bytes = meanCount(old.Bytes, run.Bytes, w)
+	s.RecordsWritten = meanCount(old.RecordsWritten, run.RecordsWritten, w)
+	s.BytesWritten = meanCount(old.BytesWritten, run.BytesWritten, w)
+	s.Duration = mean(old.Duration, run.Duration, durations)
+	s.Gap = mean(old.Gap, run.Gap, w)
+	s.LongestTask = mean(old.LongestTask, run.LongestTask, w)
+	s.CoreSeconds = mean(old.CoreSeconds, run.CoreSeconds, w)
+	s.NominalRate = rate(s.Records, s.CoreSeconds)
+	return s
+}
+
+func mean[T ~float64](old, run T, w float64) T {
+	return T((1-w)*float64(old) + w*float64(run))
+}
+
+func meanCount(old, run int64, w float64) int64 {
+	return int64(math.Round((1-w)*float64(old) + w*float64(run)))
+}
+
+// align returns run's stages in the order of old's, the k-th of a signature
+// beside the k-th, or an error if the two graphs differ. Stages that run side by
+// side may be submitted in another order from run to run.
+func align(old, run api.Profile) ([]api.ProfileStage, error) {
+	if len(old.Stages) != len(run.Stages) {
+		return nil, api.Errorf(api.KindConflict, "profile %s: it has %d stages, the run had %d", old.Name, len(old.Stages), len(run.Stages))
+	}
+	bySignature := make(map[string][]api.ProfileStage)
+	for _, s := range run.Stages {
+		bySignature[s.Signature] = append(bySignature[s.Signature], s)
+	}
+	aligned := make([]api.ProfileStage, len(old.Stages))
+	for i, s := range old.Stages {
+		same := bySignature[s.Signature]
+		if len(same) == 0 {
+			return nil, api.Errorf(api.KindConflict, "profile %s: the run had no stage like %d (%s)", old.Name, s.ID, s.Name)
+		}
+		aligned[i], bySignature[s.Signature] = same[0], same[1:]
+	}
+	for i, s := range old.Stages {
+		if rank(old, s.Job) != rank(run, aligned[i].Job) || !slices.Equal(parents(old, s), parents(run, aligned[i])) {
+			return nil, api.Errorf(api.KindConflict, "profile %s: stage %d (%s) depended on others in the run", old.Name, s.ID, s.Name)
+		}
+	}
+	return aligned, nil
+}
+
+// rank is how many jobs of p come before job: job numbers need not be dense.
+func rank(p api.Profile, job int) int {
+	n, last := 0, 0
+	for i, s := range p.Stages {
+		if s.Job >= job {
+			break
+		}
+		if i == 0 || s.Job != last {
+			n++
+		}
+		last = s.Job
+	}
+	return n
+}
+
+// parents returns the signatures of a stage's parents in order. Their ids are no
+// measure: of two branches alike either may be the first in a run.
+func parents(p api.Profile, s api.ProfileStage) []string {
+	var signatures []string
+	for _, other := range p.Stages {
+		if slices.Contains(s.Parents, other.ID) {
+			signatures = append(signatures, other.Signature)
+		}
+	}
+	slices.Sort(signatures)
+	return signatures
+}

@@ -1,0 +1,181 @@
+package profiles_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/units"
+)
+
+func one(work units.Work, runs int) api.Profile {
+	return api.Profile{Schema: api.ProfileSchema, Name: "one", Runs: runs, Duration: 5, Cores: 2, Head: 1, Stages: []api.ProfileStage{
+		{Name: "s", Signature: "x", Tasks: 4, Duration: 4, Records: 100, CoreSeconds: work, NominalRate: units.Rate(100 / float64(work))}}}
+}
+
+func mustMerge(t interface {
+	Helper()
+	Fatal(...any)
+}, merge func(a, b api.Profile) (api.Profile, error), a, b api.Profile) api.Profile {
+	t.Helper()
+	p, err := merge(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestMergeAgesExponentially(t *testing.T) {
+	p := one(10, 1)
+	for i, c := range []struct{ run, want units.Work }{
+		{20, 15}, // the mean of two
+		{30, 20}, // the mean of three
+		{40, 0.7*20 + 0.3*40},
+		{40, 0.7*26 + 0.3*40},
+	} {
+		p = mustMerge(t, profiles.Merge, p, one(c.run, 1))
+		if got := p.Stages[0].CoreSeconds; math.Abs(float64(got-c.want)) > 1e-9 || p.Runs != i+2 {
+			t.Errorf("merge %d: %v core-seconds after %d runs, want %v", i, got, p.Runs, c.want)
+		}
+	}
+	if got := mustMerge(t, profiles.Merge, one(10, 0), one(20, 1)).Stages[0].CoreSeconds; got != 20 {
+		t.Errorf("a hand-written profile still counts: %v core-seconds, want 20", got)
+	}
+}
+
+func TestMergeDoesNotAverageDurationsOfDifferentCores(t *testing.T) {
+	run := one(10, 1)
+	run.Cores, run.Stages[0].Duration = 4, 2
+	got := mustMerge(t, profiles.Merge, one(10, 5), run)
+	if got.Cores != 4 || got.Stages[0].Duration != 2 || got.Duration != 3 {
+		t.Errorf("%v cores, stage %v, in all %v", got.Cores, got.Stages[0].Duration, got.Duration)
+	}
+}
+
+func TestMergePacedKeepsTheDurationsAtAllCores(t *testing.T) {
+	run := one(20, 1)
+	run.Cores, run.Stages[0].Duration, run.Duration, run.Head = 1, 40, 42, 2
+	got := mustMerge(t, profiles.MergePaced, one(10, 1), run)
+	s := got.Stages[0]
+	if s.Duration != 4 || got.Cores != 2 || s.CoreSeconds != 15 || got.Head != 1.5 || got.Duration != 5.5 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestMergeNeverMixesTasksWithRecords(t *testing.T) {
+	blind := one(10, 1)
+	blind.Stages[0].Records, blind.Stages[0].NominalRate = 4, 0.4
+	if got := mustMerge(t, profiles.Merge, blind, one(10, 1)).Stages[0]; got.Records != 100 || got.NominalRate != 10 {
+		t.Errorf("%d records at %v", got.Records, got.NominalRate)
+	}
+	if got := mustMerge(t, profiles.Merge, one(10, 1), blind).Stages[0]; got.Records != 4 || got.NominalRate != 0.4 {
+		t.Errorf("%d records at %v", got.Records, got.NominalRate)
+	}
+}
+
+func TestMergeWithItselfChangesNothingButTheRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProfile(t, 7)
+		for _, merge := range []func(a, b api.Profile) (api.Profile, error){profiles.Merge, profiles.MergePaced} {
+			got := mustMerge(t, merge, p, p)
+			want := p
+			want.Runs++
+			if d := cmp.Diff(want, got, roughly); d != "" {
+				t.Fatal(d)
+			}
+		}
+	})
+}
+
+func TestMergeLiesBetweenAndStaysValid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old := drawProfile(t, 6)
+		run := profiles.Scale(old, rapid.Float64Range(0.1, 10).Draw(t, "ratio"))
+		old.Runs = rapid.IntRange(0, 9).Draw(t, "runs")
+		got := mustMerge(t, profiles.Merge, old, run)
+		if err := got.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range got.Stages {
+			a, b := old.Stages[i], run.Stages[i]
+			if s.CoreSeconds < min(a.CoreSeconds, b.CoreSeconds)-1e-9 || s.CoreSeconds > max(a.CoreSeconds, b.CoreSeconds)+1e-9 {
+				t.Fatalf("%v core-seconds from %v and %v", s.CoreSeconds, a.CoreSeconds, b.CoreSeconds)
+			}
+			if want := float64(s.Records) / float64(s.CoreSeconds); math.Abs(float64(s.NominalRate)/want-1) > 1e-9 {
+				t.Fatalf("rate %v does not follow from records and work: %v", s.NominalRate, want)
+			}
+		}
+	})
+}
+
+func TestMergeFindsStagesInAnotherOrder(t *testing.T) {
+	old := one(10, 1)
+	old.Stages = append(old.Stages, api.ProfileStage{ID: 1, Name: "t", Signature: "y", Tasks: 4, Duration: 1, Records: 7,
+		CoreSeconds: 7, NominalRate: 1})
+	run := old
+	run.Stages = []api.ProfileStage{old.Stages[1], old.Stages[0]}
+	run.Stages[0].ID, run.Stages[1].ID = 0, 1
+	got := mustMerge(t, profiles.Merge, old, run)
+	if d := cmp.Diff(old.Stages, got.Stages, roughly); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestMergeRefusesAnotherShape(t *testing.T) {
+	base := one(10, 1)
+	base.Stages = append(base.Stages, base.Stages[0], base.Stages[0])
+	for i := range base.Stages {
+		base.Stages[i].ID = i
+		base.Stages[i].Signature = string(rune('a' + i))
+	}
+	for name, change := range map[string]func(p *api.Profile){
+		"fewer stages":      func(p *api.Profile) { p.Stages = p.Stages[:2] },
+		"another signature": func(p *api.Profile) { p.Stages[1].Signature = "z" },
+		"another parent":    func(p *api.Profile) { p.Stages[1].Parents = []int{0} },
+		"another job":       func(p *api.Profile) { p.Stages[2].Job = 3 },
+	} {
+		run := base
+		run.Stages = slices.Clone(base.Stages)
+		change(&run)
+		if _, err := profiles.Merge(base, run); err == nil || api.KindOf(err) != api.KindConflict {
+			t.Errorf("%s: %v, want a conflict", name, err)
+		}
+	}
+}
+
+func TestScale(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProfile(t, 6)
+		p.Stages[0].Records = int64(p.Stages[0].Tasks)
+		p.Stages[0].NominalRate = units.Rate(float64(p.Stages[0].Tasks) / float64(p.Stages[0].CoreSeconds))
+		before := p.Stages[0]
+		ratio := rapid.Float64Range(0.2, 5).Draw(t, "ratio")
+		got := profiles.Scale(p, ratio)
+		if err := got.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		_, ends := play(got)
+		if want := slices.Max(ends) + got.Tail; math.Abs(float64(got.Duration-want)) > 1e-6 || got.Head != p.Head || got.Tail != p.Tail {
+			t.Fatalf("duration %v, want %v", got.Duration, want)
+		}
+		if s := got.Stages[0]; s.Records != before.Records || math.Abs(float64(s.CoreSeconds)/float64(before.CoreSeconds)-ratio) > 1e-9 {
+			t.Fatalf("a stage that counts tasks: %+v of %+v", s, before)
+		}
+		if d := cmp.Diff(before, p.Stages[0]); d != "" {
+			t.Fatalf("the original changed: %s", d)
+		}
+		if d := cmp.Diff(p, profiles.Scale(p, 1), roughly); d != "" {
+			t.Fatalf("ratio 1: %s", d)
+		}
+	})
+	for _, ratio := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if got := profiles.Scale(one(10, 1), ratio).Stages[0].CoreSeconds; got != 10 {
+			t.Errorf("ratio %v: %v core-seconds", ratio, got)
+		}
+	}
+}

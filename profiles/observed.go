@@ -1,0 +1,161 @@
+package profiles
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Least values of an annotation: a profile wants positive numbers, and clocks
+// show nothing shorter.
+const (
+	leastDuration units.Seconds = 0.001
+	leastWork     units.Work    = 0.001
+)
+
+// observed is a stage of a run on its way into a profile. Its place in the list
+// of all is its id there.
+type observed struct {
+	Attempt
+	// first is when its first attempt was ready.
+	first units.Seconds
+	// parents are places, ascending; group is the job in the profile.
+	parents []int
+	group   int
+}
+
+// span is the time that one Spark job took, first stage ready to last one done.
+type span struct {
+	from, to units.Seconds
+	// last are the places of its stages that no other stage of it reads from.
+	last []int
+}
+
+// graph fills in parents and groups of the stages of a run.
+func graph(stages []observed) {
+	place := make(map[int]int, len(stages))
+	for i := range stages {
+		// Only stages before this one are known here, so a parent that did not
+		// run, or ran later, is dropped.
+		for _, id := range stages[i].Ready.Parents {
+			if p, ran := place[id]; ran {
+				stages[i].parents = append(stages[i].parents, p)
+			}
+		}
+		place[stages[i].Ready.Stage] = i
+	}
+	jobs := spans(stages)
+	group(stages, jobs)
+	follow(stages, jobs)
+	for i := range stages {
+		slices.Sort(stages[i].parents)
+		stages[i].parents = slices.Compact(stages[i].parents)
+	}
+}
+
+// spans returns the Spark jobs by their numbers.
+func spans(stages []observed) map[int]span {
+	read := make(map[int]bool) // places that a stage of the same job reads from
+	for i := range stages {
+		for _, p := range stages[i].parents {
+			if stages[p].Ready.Job == stages[i].Ready.Job {
+				read[p] = true
+			}
+		}
+	}
+	jobs := make(map[int]span)
+	for i := range stages {
+		s := &stages[i]
+		j, known := jobs[s.Ready.Job]
+		if !known {
+			j = span{from: s.first, to: s.DoneAt}
+		}
+		j.to = max(j.to, s.DoneAt)
+		if !read[i] {
+			j.last = append(j.last, i)
+		}
+		jobs[s.Ready.Job] = j
+	}
+	return jobs
+}
+
+// group numbers the jobs of the profile: a new one begins with a stage that was
+// ready when all Spark jobs before had ended.
+func group(stages []observed, jobs map[int]span) {
+	number, until := 0, jobs[stages[0].Ready.Job].to
+	for i := range stages {
+		s := &stages[i]
+		if s.first >= until && i > 0 {
+			number++
+		}
+		until = max(until, jobs[s.Ready.Job].to)
+		s.group = number
+	}
+}
+
+// follow makes the stages without parents depend on the Spark jobs of the same
+// group that had ended before their own job began.
+func follow(stages []observed, jobs map[int]span) {
+	for i := range stages {
+		s := &stages[i]
+		if len(s.parents) > 0 {
+			continue
+		}
+		from := jobs[s.Ready.Job].from
+		for number, j := range jobs {
+			if number == s.Ready.Job || j.to > from {
+				continue
+			}
+			for _, p := range j.last {
+				if p < i && stages[p].group == s.group {
+					s.parents = append(s.parents, p)
+				}
+			}
+		}
+	}
+}
+
+// annotate describes stage i of the run; head is when the first one was ready.
+func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
+	s := &stages[i]
+	waited := head
+	for _, p := range s.parents {
+		waited = max(waited, stages[p].DoneAt)
+	}
+	for k := range stages[:i] {
+		if stages[k].group < s.group {
+			waited = max(waited, stages[k].DoneAt)
+		}
+	}
+	work := max(s.Work, units.Work(s.Done.TaskCPU), leastWork)
+	records := known(s.Ready.Records, s.Done.RecordsRead, int64(s.Ready.Tasks))
+	return api.ProfileStage{
+		ID: i, Job: s.group, Name: s.Ready.Name, Signature: s.Ready.Signature, Parents: slices.Clone(s.parents),
+		Tasks: s.Ready.Tasks, Duration: max(leastDuration, s.DoneAt-s.ReadyAt), Gap: max(0, s.first-waited),
+		Records: records, Bytes: known(s.Ready.Bytes, s.Done.BytesRead, 0),
+		RecordsWritten: max(0, s.Done.RecordsWritten), BytesWritten: max(0, s.Done.BytesWritten),
+		CoreSeconds: work, NominalRate: rate(records, work), LongestTask: finite(s.Done.LongestTask),
+	}
+}
+
+// known returns the first count that is positive, the last one if none is. What
+// the driver says before a stage starts comes first: it is all that a later run
+// can be compared by at that moment.
+func known(counts ...int64) int64 {
+	for _, n := range counts {
+		if n > 0 {
+			return n
+		}
+	}
+	return counts[len(counts)-1]
+}
+
+// finite returns s, or 0 when s is no time at all.
+func finite(s units.Seconds) units.Seconds {
+	if !(s > 0) || math.IsInf(float64(s), 1) {
+		return 0
+	}
+	return s
+}

@@ -1,0 +1,99 @@
+package profiles
+
+import (
+	"math"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Prediction is what a stage of a run is expected to take.
+type Prediction struct {
+	// Ratio is the run's input over the profile's.
+	Ratio float64
+	// Records is the input in the unit of the annotation's nominal rate: the
+	// inputRecords of Eq 6.
+	Records float64
+	// Work is Records over the nominal rate.
+	Work units.Work
+}
+
+// Predict scales a stage's annotation to the input that the stage really has.
+// The ratio is that of the records if both are known and the annotation's are
+// not just its number of tasks, else that of the bytes if both are known, else 1.
+// A size of 0 counts as not known: a driver that cannot count says so, too.
+func Predict(annotation api.ProfileStage, ready api.StageReady) Prediction {
+	ratio := 1.0
+	switch {
+	case ready.Records > 0 && annotation.Records > 0 && annotation.Records != int64(annotation.Tasks):
+		ratio = float64(ready.Records) / float64(annotation.Records)
+	case ready.Bytes > 0 && annotation.Bytes > 0:
+		ratio = float64(ready.Bytes) / float64(annotation.Bytes)
+	}
+	records := ratio * float64(annotation.Records)
+	return Prediction{Ratio: ratio, Records: records, Work: units.Work(records / float64(annotation.NominalRate))}
+}
+
+// Scale returns p for an input of inputRatio times the size: sizes, work and
+// stage times grow with it, the driver's times, the number of tasks and thereby
+// the rates of stages without record counts do not. A ratio that is not a
+// positive finite number leaves p as it is.
+func Scale(p api.Profile, inputRatio float64) api.Profile {
+	if !(inputRatio > 0) || math.IsInf(inputRatio, 1) {
+		return p
+	}
+	before := replay(p)
+	p.Stages = append([]api.ProfileStage(nil), p.Stages...)
+	for i := range p.Stages {
+		scaleStage(&p.Stages[i], inputRatio)
+	}
+	p.Duration = max(0, p.Duration+replay(p)-before)
+	return p
+}
+
+func scaleStage(s *api.ProfileStage, ratio float64) {
+	if s.Records != int64(s.Tasks) {
+		s.Records = scaleCount(s.Records, ratio)
+	}
+	s.Bytes = scaleCount(s.Bytes, ratio)
+	s.RecordsWritten = scaleCount(s.RecordsWritten, ratio)
+	s.BytesWritten = scaleCount(s.BytesWritten, ratio)
+	s.Duration *= units.Seconds(ratio)
+	s.LongestTask *= units.Seconds(ratio)
+	s.CoreSeconds *= units.Work(ratio)
+	s.NominalRate = rate(s.Records, s.CoreSeconds)
+}
+
+// scaleCount keeps what is there at 1 or more: a profile may not say that a
+// stage reads nothing.
+func scaleCount(n int64, ratio float64) int64 {
+	if n <= 0 {
+		return n
+	}
+	scaled := math.Round(float64(n) * ratio)
+	return int64(min(max(1, scaled), math.MaxInt64/2))
+}
+
+// rate is the nominal rate: records per core-second.
+func rate(records int64, work units.Work) units.Rate {
+	return units.Rate(float64(records) / float64(work))
+}
+
+// replay returns when an application would end whose stages take just what the
+// profile says, each starting its gap after what it waits for.
+func replay(p api.Profile) units.Seconds {
+	ends := make(map[int]units.Seconds, len(p.Stages))
+	before, end := p.Head, p.Head
+	for i, s := range p.Stages {
+		if i > 0 && s.Job != p.Stages[i-1].Job {
+			before = end
+		}
+		start := before
+		for _, parent := range s.Parents {
+			start = max(start, ends[parent])
+		}
+		ends[s.ID] = start + s.Gap + s.Duration
+		end = max(end, ends[s.ID])
+	}
+	return end + p.Tail
+}

@@ -1,0 +1,149 @@
+package profiles
+
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Recorder accumulates one run of an application. It is a plain value that
+// survives JSON; it is not safe for concurrent use.
+type Recorder struct {
+	// Name will be the profile's.
+	Name string `json:"name"`
+	// Attempts are the stage attempts in the order in which they were ready.
+	Attempts []Attempt `json:"attempts"`
+}
+
+// Attempt is what is known of one stage attempt.
+type Attempt struct {
+	// Ready is as the driver told it, without its bindings.
+	Ready   api.StageReady `json:"ready"`
+	ReadyAt units.Seconds  `json:"ready_at_s"`
+	// Done is nil until it ended.
+	Done   *api.StageDone `json:"done,omitempty"`
+	DoneAt units.Seconds  `json:"done_at_s"`
+	// Work is the CPU time that the nodes saw it use.
+	Work units.Work `json:"core_seconds"`
+}
+
+// completed reports whether the attempt ended well.
+func (a *Attempt) completed() bool { return a.Done != nil && !a.Done.Failed }
+
+// NewRecorder returns a Recorder for a profile of that name.
+func NewRecorder(name string) *Recorder { return &Recorder{Name: name} }
+
+// Ready notes that a stage attempt was submitted at the given time on the
+// deadline clock. A repeated note changes nothing.
+func (r *Recorder) Ready(at units.Seconds, ready api.StageReady) {
+	if r.attempt(ready.StageKey) != nil {
+		return
+	}
+	ready.Bindings = nil
+	r.Attempts = append(r.Attempts, Attempt{Ready: ready, ReadyAt: at})
+}
+
+// Done notes that a stage attempt ended. A repeated note, or one of an attempt
+// that was never ready, changes nothing.
+func (r *Recorder) Done(at units.Seconds, done api.StageDone) {
+	if a := r.attempt(done.StageKey); a != nil && a.Done == nil {
+		a.Done, a.DoneAt = &done, max(at, a.ReadyAt)
+	}
+}
+
+// Work notes the CPU time that a stage attempt has used so far on all its
+// executors together. It may come after Done; a smaller value than the one
+// before is ignored, as is one of an attempt that was never ready.
+func (r *Recorder) Work(stage api.StageKey, work units.Work) {
+	if a := r.attempt(stage); a != nil && work > a.Work {
+		a.Work = work
+	}
+}
+
+// Clean reports whether every stage attempt so far has completed and none was
+// repeated: a run that is fit to be merged into a profile.
+func (r *Recorder) Clean() bool {
+	seen := make(map[int]bool)
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		if !a.completed() || seen[a.Ready.Stage] {
+			return false
+		}
+		seen[a.Ready.Stage] = true
+	}
+	return true
+}
+
+// Finish returns the profile of the run, given its duration on the deadline
+// clock and the cores that were offered. A stage of several attempts is
+// described by the completed one with the most tasks, which is not one that
+// only repeated what had been lost, and the profile is that of a run without the
+// others: its duration is shorter then. It returns a KindInvalid error when the run
+// cannot be a profile: there was no stage, or one of them never completed.
+func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profile, error) {
+	stages, err := r.observed()
+	if err != nil {
+		return api.Profile{}, err
+	}
+	graph(stages)
+	p := api.Profile{Schema: api.ProfileSchema, Name: r.Name, Runs: 1, Cores: cores, Head: stages[0].first}
+	last := p.Head
+	for i := range r.Attempts {
+		last = max(last, r.Attempts[i].DoneAt)
+	}
+	for i := range stages {
+		p.Stages = append(p.Stages, annotate(stages, i, p.Head))
+	}
+	p.Tail = max(0, duration-last)
+	p.Duration = replay(p)
+	if err := p.Validate(); err != nil {
+		return api.Profile{}, err
+	}
+	return p, nil
+}
+
+func (r *Recorder) attempt(key api.StageKey) *Attempt {
+	i := slices.IndexFunc(r.Attempts, func(a Attempt) bool { return a.Ready.StageKey == key })
+	if i < 0 {
+		return nil
+	}
+	return &r.Attempts[i]
+}
+
+// observed picks one attempt of each stage, in the order in which the stages
+// were first ready.
+func (r *Recorder) observed() ([]observed, error) {
+	place := make(map[int]int)
+	var stages []observed
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		at, known := place[a.Ready.Stage]
+		if !known {
+			at = len(stages)
+			place[a.Ready.Stage] = at
+			stages = append(stages, observed{Attempt: *a, first: a.ReadyAt})
+		}
+		if best := &stages[at]; a.completed() && (!best.completed() || a.Ready.Tasks > best.Ready.Tasks) {
+			best.Attempt = *a
+		}
+	}
+	if len(stages) == 0 {
+		return nil, api.Errorf(api.KindInvalid, "profile %s: the run had no stage", r.Name)
+	}
+	for i := range stages {
+		if s := &stages[i]; !s.completed() {
+			return nil, api.Errorf(api.KindInvalid, "profile %s: stage %d (%s) never completed", r.Name, s.Ready.Stage, s.Ready.Name)
+		}
+	}
+	slices.SortStableFunc(stages, func(a, b observed) int {
+		switch {
+		case a.first < b.first:
+			return -1
+		case a.first > b.first:
+			return 1
+		}
+		return a.Ready.Stage - b.Ready.Stage
+	})
+	return stages, nil
+}

@@ -1,0 +1,204 @@
+package profiles_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// roughly compares times, work and rates within a millionth, and takes no list
+// for an empty one.
+var roughly = cmp.Options{closely[units.Seconds](), closely[units.Work](), closely[units.Rate](), cmpopts.EquateEmpty()}
+
+func closely[T ~float64]() cmp.Option {
+	return cmp.Comparer(func(a, b T) bool {
+		return math.Abs(float64(a-b)) <= 1e-6*max(1, math.Abs(float64(a)), math.Abs(float64(b)))
+	})
+}
+
+func ready(stage, job int, signature string, parents ...int) api.StageReady {
+	return api.StageReady{StageKey: api.StageKey{Stage: stage}, Job: job, Name: signature, Signature: signature, Parents: parents,
+		Tasks: 4, Records: api.Unknown, Bytes: api.Unknown}
+}
+
+func done(stage int) api.StageDone {
+	return api.StageDone{StageKey: api.StageKey{Stage: stage}, Tasks: 4, TaskCPU: 2, LongestTask: 0.5}
+}
+
+func TestRecordingARunOfAProfileGivesThatProfile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawProfile(t, 8)
+		r := record(want)
+		if !r.Clean() {
+			t.Fatal("the run is not clean")
+		}
+		got, err := r.Finish(want.Duration, want.Cores)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Parallel stages may be submitted in another order than that of their
+		// ids; stages have names of their own to find them by.
+		names := make(map[string]int)
+		var order []string
+		for _, s := range got.Stages {
+			order = append(order, s.Name)
+			names[s.Name] = s.ID
+		}
+		slices.SortStableFunc(want.Stages, func(a, b api.ProfileStage) int {
+			return slices.Index(order, a.Name) - slices.Index(order, b.Name)
+		})
+		old := make(map[int]int)
+		for i, s := range want.Stages {
+			old[s.ID] = i
+		}
+		for i := range want.Stages {
+			s := &want.Stages[i]
+			s.ID = i
+			for k := range s.Parents {
+				s.Parents[k] = old[s.Parents[k]]
+			}
+			slices.Sort(s.Parents)
+		}
+		if d := cmp.Diff(want, got, roughly); d != "" {
+			t.Fatal(d)
+		}
+	})
+}
+
+func TestRecorderSurvivesJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProfile(t, 5)
+		before := record(p)
+		body, err := json.Marshal(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var after profiles.Recorder
+		if err := json.Unmarshal(body, &after); err != nil {
+			t.Fatal(err)
+		}
+		a, errA := before.Finish(p.Duration, p.Cores)
+		b, errB := after.Finish(p.Duration, p.Cores)
+		if d := cmp.Diff(a, b); d != "" || errA != nil || errB != nil {
+			t.Fatal(d, errA, errB)
+		}
+	})
+}
+
+func TestWhatCannotBeAProfileIsAnError(t *testing.T) {
+	empty := profiles.NewRecorder("a")
+	open := profiles.NewRecorder("a")
+	open.Ready(1, ready(0, 0, "x"))
+	failed := profiles.NewRecorder("a")
+	failed.Ready(1, ready(0, 0, "x"))
+	end := done(0)
+	end.Failed = true
+	failed.Done(2, end)
+	nameless := profiles.NewRecorder("")
+	nameless.Ready(1, ready(0, 0, "x"))
+	nameless.Done(2, done(0))
+	for name, r := range map[string]*profiles.Recorder{"no stage": empty, "open": open, "failed": failed, "nameless": nameless} {
+		if _, err := r.Finish(5, 2); err == nil || api.KindOf(err) != api.KindInvalid {
+			t.Errorf("%s: %v, want an invalid error", name, err)
+		}
+	}
+	if open.Clean() || failed.Clean() {
+		t.Error("a run with an attempt that did not complete is called clean")
+	}
+}
+
+func TestNoteOfAnUnknownOrEndedAttemptChangesNothing(t *testing.T) {
+	r := profiles.NewRecorder("a")
+	r.Ready(1, ready(0, 0, "x"))
+	r.Done(3, done(0))
+	r.Work(api.StageKey{Stage: 0}, 5)
+	want, err := r.Finish(4, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Ready(2, ready(0, 0, "x"))
+	r.Done(9, done(0))
+	r.Done(9, done(8))
+	r.Work(api.StageKey{Stage: 8}, 5)
+	got, err := r.Finish(4, 2)
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+}
+
+func TestAStageIsDescribedByItsWholeSuccessfulAttempt(t *testing.T) {
+	attempt := func(n, tasks int) (api.StageReady, api.StageDone) {
+		a, b := ready(0, 0, "x"), done(0)
+		a.Attempt, b.Attempt, a.Tasks, b.Tasks = n, n, tasks, tasks
+		return a, b
+	}
+	r := profiles.NewRecorder("a")
+	a, b := attempt(0, 4) // Fails after 3 s.
+	b.Failed = true
+	r.Ready(1, a)
+	r.Done(4, b)
+	a, b = attempt(1, 4) // Completes in 2 s.
+	r.Ready(5, a)
+	r.Done(7, b)
+	r.Work(api.StageKey{Stage: 0, Attempt: 1}, 6)
+	r.Ready(7.5, ready(1, 0, "y", 0))
+	a, b = attempt(2, 1) // Repeats one task that was lost.
+	r.Ready(8, a)
+	r.Done(8.5, b)
+	r.Done(10, done(1))
+	p, err := r.Finish(11, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Clean() {
+		t.Error("a run with repeated attempts is called clean")
+	}
+	x := p.Stages[0]
+	if x.Tasks != 4 || x.Duration != 2 || x.Gap != 0 || x.CoreSeconds != 6 {
+		t.Errorf("stage: %+v", x)
+	}
+	if y := p.Stages[1]; y.Gap != 0.5 || y.Duration != 2.5 {
+		t.Errorf("its child: %+v", y)
+	}
+	// Without the attempt that was lost: head 1, 2, gap 0.5, 2.5, tail 1.
+	if math.Abs(float64(p.Duration-7)) > 1e-9 || p.Head != 1 || p.Tail != 1 {
+		t.Errorf("duration %v, head %v, tail %v", p.Duration, p.Head, p.Tail)
+	}
+}
+
+func TestJobsThatOverlapBecomeOne(t *testing.T) {
+	r := profiles.NewRecorder("adaptive")
+	// Two query stages of a join as two jobs, one of them followed by a third
+	// while the other still runs, and the result as a job of its own.
+	r.Ready(1, ready(0, 0, "left"))
+	r.Ready(1.1, ready(1, 1, "right"))
+	r.Done(3, done(0))
+	r.Ready(3.5, ready(3, 2, "left again", 2)) // Stage 2 was skipped.
+	r.Done(6, done(1))
+	r.Done(7, done(3))
+	r.Ready(7.25, ready(8, 3, "join", 6, 7))
+	r.Done(9, done(8))
+	p, err := r.Finish(10, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		job     int
+		parents []int
+		gap     units.Seconds
+	}{{0, nil, 0}, {0, nil, 0.1}, {0, []int{0}, 0.5}, {1, nil, 0.25}} {
+		s := p.Stages[i]
+		if s.Job != want.job || !slices.Equal(s.Parents, want.parents) || math.Abs(float64(s.Gap-want.gap)) > 1e-9 {
+			t.Errorf("stage %d: job %d, parents %v, gap %v, want %+v", i, s.Job, s.Parents, s.Gap, want)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+// Package memory divides a node's memory among the applications that run there:
+// heaps as their users asked, the rest as equal shares of off-heap memory.
+//
+// # Source
+//
+// Baresi, Guinea, Leva, Quattrocchi, "Fine-grained Dynamic Resource Allocation
+// for Big-Data Applications" (IEEE TSE), section 3.2. With M the memory, A the
+// running applications and h an application's heap, which is static:
+//
+//	pool        O   = M - h |A|
+//	share       o   = O / |A|
+//	arrival     O'  = O - h      o'  = O' / (|A| + 1)
+//	departure   O'' = O + h      o'' = O'' / (|A| - 1)
+//
+// Pacer does this per node, where h is the sum over the application's executors
+// there of heap and overhead (max(384 MiB, a tenth of the heap) unless the user
+// said otherwise), may differ from one application to the next, and a share is
+// divided equally by the application's executors. An application whose user
+// fixed the off-heap size gets that, out of the pool.
+//
+// All sizes are bytes; a share per executor is rounded down to a MiB. The
+// functions are pure and safe for concurrent use.
+//
+// # What the caller must do
+//
+// As long as executors cannot be resized, fix each one's size when it starts
+// (AtStart, for a configured number of applications). Where shares are resized,
+// shrink before a new application starts, and grow after one has gone.
+//
+// # What it does not do
+//
+// It changes no executor, and does not look at what is used.
+package memory

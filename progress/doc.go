@@ -43,9 +43,25 @@
 //
 // One writer. At generation g it fills slot g&1, preceded by a store-store
 // fence, then stores g+1 with release semantics. A reader loads g (acquire; 0
-// means no data), copies slot (g-1)&1 and accepts the copy if the generation is
-// still g or g+1's slot has not been begun, that is if it still reads g. It tries
-// at most 8 times. The writer publishes every 100 ms; a page whose timestamp is
-// older than 2 s is stale (spark-facts 11, 22). Memory ordering: every word is
-// read atomically.
+// means no data), copies slot (g-1)&1 and accepts the copy if the generation
+// still reads g: only when it has published g+1 does the writer begin to fill
+// that slot again. The reader tries at most 8 times. The writer publishes every
+// 100 ms; a page whose timestamp is older than 2 s is stale (spark-facts 11, 22).
+// Memory ordering: every word is read atomically. The writer puts words 0, 1 and
+// 3 there before it publishes for the first time; until then the file is all
+// zeros, as Create made it.
+//
+// # What the caller does
+//
+// The node calls Create before the JVM starts, gives it the path in the
+// environment (PACER_PROGRESS_PAGE), opens the page with Open and reads it into
+// the same Snapshot at each tick: Read touches only the used part and allocates
+// nothing. The caller judges staleness by Snapshot.At and what to do about
+// errors. Times are CLOCK_MONOTONIC in ns, the clock of System.nanoTime on Linux,
+// hence comparable with the node's own. Hosts are little-endian, as all are that
+// Spark supports.
+//
+// A page belongs to the executor's user and is not trusted: links, foreign
+// content and impossible counts are errors, and a file cut under the reader's
+// mapping is ErrTruncated, not the end of the node controller.
 package progress

@@ -1,0 +1,250 @@
+package cgroup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+const procsFile = "cgroup.procs"
+
+// Weight is a group's share among its siblings when CPU is short, as a multiple
+// of the kernel's default (cpu.shares 1024, cpu.weight 100).
+type Weight float64
+
+const (
+	// WeightDefault is what the kernel gives a new group.
+	WeightDefault Weight = 1
+	// WeightIdle is for executors that only serve blocks to others.
+	WeightIdle Weight = 0.1
+)
+
+// parentPerCPU is Pacer's weight against one busy thread of the root group on
+// each CPU; doc.go argues it.
+const parentPerCPU = 4
+
+// ParentWeight is the weight of Pacer's parent group on a machine with that many
+// CPUs. The kernel spreads a group's weight over the CPUs it runs on.
+func ParentWeight(cpus int) Weight { return Weight(parentPerCPU * max(1, cpus)) }
+
+// controls are the open files of a group; the two versions differ in nothing
+// else. All methods work in buf and allocate nothing.
+type controls interface {
+	// writeQuota sets us per Period, noQuota for none.
+	writeQuota(buf []byte, us int64) error
+	// writePeriod sets Period where that is a write of its own.
+	writePeriod(buf []byte) error
+	// readQuota returns the quota (noQuota for none) and the period in us.
+	readQuota(buf []byte) (us, period int64, err error)
+	usage(buf []byte) (units.Work, time.Duration, error)
+	close() error
+}
+
+func (h *Hierarchy) open(cpu, acct string) (controls, error) {
+	if h.version == V2 {
+		return openV2(h.kernel, cpu)
+	}
+	return openV1(h.kernel, cpu, acct)
+}
+
+// setWeight writes w in the version's own unit, limited to what it takes.
+func (h *Hierarchy) setWeight(dir string, w Weight) error {
+	if !(w > 0) || math.IsInf(float64(w), 0) {
+		return fmt.Errorf("cgroup: weight is %v, want a finite number > 0", float64(w))
+	}
+	name, value := "cpu.shares", min(262144, max(2, float64(w)*1024))
+	if h.version == V2 {
+		name, value = "cpu.weight", min(10000, max(1, float64(w)*100))
+	}
+	f, err := openFile(h.kernel, dir, name, true)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.write(strconv.AppendInt(nil, int64(math.Round(value)), 10)), f.close())
+}
+
+// SetWeight sets the share of Pacer's parent group, the first element of its
+// path, against the rest of the machine.
+func (h *Hierarchy) SetWeight(w Weight) error {
+	top := h.parent
+	for dir := filepath.Dir(top); dir != "."; dir = filepath.Dir(dir) {
+		top = dir
+	}
+	return h.setWeight(filepath.Join(h.roots[0], top), w)
+}
+
+// v1 controls: quota and period in us, usage and throttled_time in ns.
+type v1 struct{ quota, period, stat, acct *file }
+
+func openV1(kernel bool, cpu, acct string) (controls, error) {
+	var v v1
+	var err error
+	for _, f := range []struct {
+		to        **file
+		dir, name string
+		write     bool
+	}{
+		{&v.quota, cpu, "cpu.cfs_quota_us", true}, {&v.period, cpu, "cpu.cfs_period_us", true},
+		{&v.stat, cpu, "cpu.stat", false}, {&v.acct, acct, "cpuacct.usage", false},
+	} {
+		if *f.to, err = openFile(kernel, f.dir, f.name, f.write); err != nil {
+			return nil, errors.Join(err, v.close())
+		}
+	}
+	return &v, nil
+}
+
+func (v *v1) writeQuota(buf []byte, us int64) error {
+	return v.quota.write(strconv.AppendInt(buf, us, 10))
+}
+
+func (v *v1) writePeriod(buf []byte) error {
+	return v.period.write(strconv.AppendInt(buf, Period.Microseconds(), 10))
+}
+
+func (v *v1) readQuota(buf []byte) (us, period int64, err error) {
+	data, err := v.period.read(buf)
+	if err != nil {
+		return 0, 0, err
+	}
+	if period, err = number(v.period, data, 100000); err != nil {
+		return 0, 0, err
+	}
+	if data, err = v.quota.read(buf); err != nil {
+		return 0, 0, err
+	}
+	us, err = number(v.quota, data, noQuota)
+	return us, period, err
+}
+
+func (v *v1) usage(buf []byte) (units.Work, time.Duration, error) {
+	data, err := v.acct.read(buf)
+	if err != nil {
+		return 0, 0, err
+	}
+	ns, err := number(v.acct, data, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	if data, err = v.stat.read(buf); err != nil {
+		return 0, 0, err
+	}
+	throttled, err := field(v.stat, data, "throttled_time ")
+	return units.Work(float64(ns) / 1e9), time.Duration(throttled), err
+}
+
+func (v *v1) close() error {
+	return errors.Join(v.quota.close(), v.period.close(), v.stat.close(), v.acct.close())
+}
+
+// v2 controls: cpu.max holds quota and period in us, cpu.stat counts in us.
+type v2 struct{ max, stat *file }
+
+func openV2(kernel bool, dir string) (controls, error) {
+	limit, err := openFile(kernel, dir, "cpu.max", true)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%w in %s", err, "a group without the cpu controller: is +cpu in its parent's cgroup.subtree_control?")
+		}
+		return nil, err
+	}
+	stat, err := openFile(kernel, dir, "cpu.stat", false)
+	if err != nil {
+		return nil, errors.Join(err, limit.close())
+	}
+	return &v2{max: limit, stat: stat}, nil
+}
+
+func (v *v2) writeQuota(buf []byte, us int64) error {
+	if us == noQuota {
+		buf = append(buf, "max"...)
+	} else {
+		buf = strconv.AppendInt(buf, us, 10)
+	}
+	return v.max.write(strconv.AppendInt(append(buf, ' '), Period.Microseconds(), 10))
+}
+
+// writePeriod does nothing: each write of the quota carries the period.
+func (v *v2) writePeriod([]byte) error { return nil }
+
+func (v *v2) readQuota(buf []byte) (us, period int64, err error) {
+	data, err := v.max.read(buf)
+	if err != nil {
+		return 0, 0, err
+	}
+	quota, rest, _ := bytes.Cut(bytes.TrimSpace(data), []byte{' '})
+	if period, err = number(v.max, rest, 100000); err != nil {
+		return 0, 0, err
+	}
+	if string(quota) == "max" {
+		return noQuota, period, nil
+	}
+	us, err = number(v.max, quota, noQuota)
+	return us, period, err
+}
+
+func (v *v2) usage(buf []byte) (units.Work, time.Duration, error) {
+	data, err := v.stat.read(buf)
+	if err != nil {
+		return 0, 0, err
+	}
+	used, err := field(v.stat, data, "usage_usec ")
+	if err != nil {
+		return 0, 0, err
+	}
+	throttled, err := field(v.stat, data, "throttled_usec ")
+	return units.Work(float64(used) / 1e6), time.Duration(throttled) * time.Microsecond, err
+}
+
+func (v *v2) close() error { return errors.Join(v.max.close(), v.stat.close()) }
+
+// number reads a decimal number, def for an empty file.
+func number(f *file, data []byte, def int64) (int64, error) {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 {
+		return def, nil
+	}
+	negative := data[0] == '-'
+	if negative {
+		data = data[1:]
+	}
+	var n int64
+	for _, c := range data {
+		if c < '0' || c > '9' || n > (math.MaxInt64-9)/10 {
+			return 0, fmt.Errorf("cgroup: %s holds no number", f.f.Name())
+		}
+		n = 10*n + int64(c-'0')
+	}
+	if len(data) == 0 {
+		return 0, fmt.Errorf("cgroup: %s holds no number", f.f.Name())
+	}
+	if negative {
+		n = -n
+	}
+	return n, nil
+}
+
+// field returns the number behind key, which ends with a space, at the start of
+// a line; 0 when the key is missing, as the kernel leaves out what it does not
+// count.
+func field(f *file, data []byte, key string) (int64, error) {
+	for len(data) > 0 {
+		line := data
+		if i := bytes.IndexByte(data, '\n'); i >= 0 {
+			line, data = data[:i], data[i+1:]
+		} else {
+			data = nil
+		}
+		if len(line) > len(key) && string(line[:len(key)]) == key {
+			return number(f, line[len(key):], 0)
+		}
+	}
+	return 0, nil
+}

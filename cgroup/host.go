@@ -1,0 +1,79 @@
+package cgroup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// userHz is the unit of /proc/stat on every Linux port: ticks per second.
+const userHz = 100
+
+// Host measures what the whole machine uses. It is for one goroutine.
+type Host struct {
+	f    *os.File
+	buf  [512]byte
+	last units.Work
+	at   units.Instant
+	seen bool
+}
+
+// OpenHost opens a file in the format of /proc/stat ("" is that file).
+func OpenHost(path string) (*Host, error) {
+	if path == "" {
+		path = "/proc/stat"
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cgroup: host usage: %w", err)
+	}
+	return &Host{f: f}, nil
+}
+
+// Work returns the CPU time that was not idle since boot, summed over the CPUs,
+// to 10 ms. Time that a hypervisor took away counts: nobody here can use it.
+func (h *Host) Work() (units.Work, error) {
+	n, err := h.f.ReadAt(h.buf[:], 0)
+	if n == 0 && err != nil {
+		return 0, fmt.Errorf("cgroup: host usage: %w", err)
+	}
+	rest, ok := bytes.CutPrefix(h.buf[:n], []byte("cpu "))
+	if !ok {
+		return 0, errors.New("cgroup: host usage: no line of all CPUs at the start of /proc/stat")
+	}
+	// user nice system idle iowait irq softirq steal; guest time is in user.
+	const columns, idle, iowait = 8, 3, 4
+	var busy int64
+	for column := range columns {
+		rest = bytes.TrimLeft(rest, " ")
+		var n int64
+		for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' {
+			n, rest = 10*n+int64(rest[0]-'0'), rest[1:]
+		}
+		if column != idle && column != iowait {
+			busy += n
+		}
+	}
+	return units.Work(float64(busy) / userHz), nil
+}
+
+// Usage returns the cores that the machine used between the call before and now;
+// 0 for the first call and when no time has passed.
+func (h *Host) Usage(now units.Instant) (units.Cores, error) {
+	work, err := h.Work()
+	if err != nil {
+		return 0, err
+	}
+	var used units.Cores
+	if h.seen && now > h.at {
+		used = (work - h.last).Per(now.Sub(h.at))
+	}
+	h.last, h.at, h.seen = work, now, true
+	return used, nil
+}
+
+// Close closes the file.
+func (h *Host) Close() error { return h.f.Close() }

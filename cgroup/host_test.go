@@ -1,0 +1,73 @@
+package cgroup_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/units"
+)
+
+func hostFile(t *testing.T, content string) (*cgroup.Host, func(string)) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "stat")
+	write := func(content string) {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(content)
+	h, err := cgroup.OpenHost(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h, write
+}
+
+func TestHostUsage(t *testing.T) {
+	//                  user nice system idle iowait irq softirq steal guest
+	h, write := hostFile(t, "cpu  100 10 50 9000 40 1 2 3 70 0\ncpu0 1 2 3\n")
+	if work, err := h.Work(); err != nil || work != 1.66 {
+		t.Errorf("work %v, %v, want 1.66", work, err)
+	}
+	now := units.Instant(time.Hour)
+	if used, err := h.Usage(now); err != nil || used != 0 {
+		t.Errorf("first call: %v, %v", used, err)
+	}
+	write("cpu  175 10 75 9500 90 1 2 3 70 0\ncpu0 1 2 3\n")
+	if used, err := h.Usage(now.Add(500 * time.Millisecond)); err != nil || used < 1.9999 || used > 2.0001 {
+		t.Errorf("%v, %v, want 2 cores", used, err)
+	}
+	if used, err := h.Usage(now.Add(500 * time.Millisecond)); err != nil || used != 0 {
+		t.Errorf("no time passed: %v, %v", used, err)
+	}
+}
+
+func TestHostUsageRefusesOtherFiles(t *testing.T) {
+	h, _ := hostFile(t, "intr 1 2 3\n")
+	if _, err := h.Work(); err == nil || !strings.Contains(err.Error(), "/proc/stat") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestHostUsageOfThisMachine(t *testing.T) {
+	h, err := cgroup.OpenHost("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	before, err := h.Work()
+	if err != nil || before <= 0 {
+		t.Fatalf("work %v, %v", before, err)
+	}
+	if after, err := h.Work(); err != nil || after < before {
+		t.Errorf("work went from %v to %v, %v", before, after, err)
+	}
+	if n := testing.AllocsPerRun(20, func() { _, _ = h.Work() }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

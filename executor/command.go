@@ -1,0 +1,219 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// backend is the main class of an executor (spark-facts 27).
+const backend = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+
+// PageEnv names the environment variable that tells the JVM where its progress
+// page is.
+const PageEnv = "PACER_PROGRESS_PAGE"
+
+// NodeSettings are what a node contributes to every command line.
+type NodeSettings struct {
+	// SparkHome and JavaHome win over the driver's when they are set.
+	SparkHome, JavaHome string
+	// Jar is the pacer-spark jar of this node.
+	Jar string
+	// Host is the name or address under which the node's executors are reached
+	// and which they bind.
+	Host string
+	// Slots is the number of task slots where the application asks for none: the
+	// cores offered, rounded up.
+	Slots int
+	// User is whom executors run as.
+	User Credential
+}
+
+// Command returns the command line of an executor JVM. Faults that a user can
+// mend (no Spark, another version of it, no Java, no jar) come back all at once,
+// one line, as api.KindInvalid.
+func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, node NodeSettings) (CommandLine, error) {
+	spark, err1 := sparkHome(first(node.SparkHome, launch.SparkHome), launch.SparkVersion)
+	java, err2 := javaHome(first(node.JavaHome, launch.JavaHome, os.Getenv("JAVA_HOME")))
+	err3 := readable("pacer jar", node.Jar)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return CommandLine{}, api.Errorf(api.KindInvalid, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	slots := launch.Cores
+	if slots <= 0 {
+		slots = max(1, node.Slots)
+	}
+	args := []string{filepath.Join(java, "bin", "java")}
+	args = append(args, jvmOptions(launch, slots)...)
+	args = append(args, "-cp", strings.Join(classPath(launch, node.Jar, spark), ":"), backend,
+		"--driver-url", launch.DriverURL,
+		"--executor-id", string(id),
+		"--bind-address", node.Host,
+		"--hostname", node.Host,
+		"--cores", strconv.Itoa(slots),
+		"--app-id", string(app),
+		"--resourceProfileId", "0")
+	return CommandLine{
+		Args:  args,
+		Env:   environment(launch, paths, node.User, spark, java),
+		Reads: []string{args[0], filepath.Join(spark, "jars"), node.Jar},
+	}, nil
+}
+
+// jvmOptions returns the options before the class path. The quota is no reason
+// for any of them: the JVM starts unthrottled and must not size itself by what
+// it finds later (spark-facts 20, 23).
+func jvmOptions(launch api.Launch, slots int) []string {
+	options := []string{"-Xmx" + strconv.FormatInt(int64(launch.Heap), 10)}
+	for _, option := range moduleOptions {
+		if !slices.Contains(launch.JavaOptions, option) {
+			options = append(options, option)
+		}
+	}
+	options = append(options, "-XX:ActiveProcessorCount="+strconv.Itoa(slots))
+	if !slices.ContainsFunc(launch.JavaOptions, choosesCollector) {
+		options = append(options, "-XX:+UseParallelGC")
+	}
+	return append(options, launch.JavaOptions...)
+}
+
+// collectors are the choices among which a JVM allows one only.
+var collectors = []string{"Serial", "Parallel", "G1", "Z", "Shenandoah", "Epsilon"}
+
+func choosesCollector(option string) bool {
+	return slices.ContainsFunc(collectors, func(name string) bool { return option == "-XX:+Use"+name+"GC" })
+}
+
+// moduleOptions are what Spark 4.0 to 4.3 itself gives to every JVM that it
+// starts on Java 17 and later (org.apache.spark.launcher.JavaModuleOptions). The
+// first one makes older JVMs skip those they do not know.
+var moduleOptions = []string{
+	"-XX:+IgnoreUnrecognizedVMOptions",
+	"--add-modules=jdk.incubator.vector",
+	"--add-opens=java.base/java.lang=ALL-UNNAMED",
+	"--add-opens=java.base/java.lang.invoke=ALL-UNNAMED",
+	"--add-opens=java.base/java.lang.reflect=ALL-UNNAMED",
+	"--add-opens=java.base/java.io=ALL-UNNAMED",
+	"--add-opens=java.base/java.net=ALL-UNNAMED",
+	"--add-opens=java.base/java.nio=ALL-UNNAMED",
+	"--add-opens=java.base/java.util=ALL-UNNAMED",
+	"--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+	"--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
+	"--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
+	"--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+	"--add-opens=java.base/sun.nio.cs=ALL-UNNAMED",
+	"--add-opens=java.base/sun.security.action=ALL-UNNAMED",
+	"--add-opens=java.base/sun.util.calendar=ALL-UNNAMED",
+	"--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+	"-Dio.netty.tryReflectionSetAccessible=true",
+	"-Dio.netty.allocator.type=pooled",
+	"-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
+	"--sun-misc-unsafe-memory-access=allow",
+	"--enable-native-access=ALL-UNNAMED",
+}
+
+// classPath puts this node's jar first, because the page's layout is agreed with
+// this node; then what the user put in front of Spark, then Spark's
+// configuration and jars as its own scripts have them.
+func classPath(launch api.Launch, jar, spark string) []string {
+	path := append([]string{jar}, launch.ClassPath...)
+	if conf := filepath.Join(spark, "conf"); isDir(conf) {
+		path = append(path, conf)
+	}
+	return append(path, filepath.Join(spark, "jars", "*"))
+}
+
+// environment is built from nothing: what the node controller has in its own
+// (credentials, PYTHONPATH) is not for executors.
+func environment(launch api.Launch, paths Paths, user Credential, spark, java string) []string {
+	env := map[string]string{
+		"PATH":                    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"LANG":                    "C.UTF-8",
+		"HOME":                    user.Home,
+		"USER":                    user.Name,
+		"SPARK_USER":              user.Name,
+		"MALLOC_ARENA_MAX":        "2",
+		"MALLOC_MMAP_THRESHOLD_":  "131072",
+		"MALLOC_TRIM_THRESHOLD_":  "131072",
+		"PYTHONDONTWRITEBYTECODE": "1",
+	}
+	for key, value := range launch.Env {
+		env[key] = value
+	}
+	// These are the node's to say, whatever the user set.
+	env["SPARK_HOME"], env["JAVA_HOME"] = spark, java
+	env["SPARK_LOCAL_DIRS"], env[PageEnv] = paths.Local, paths.Page
+	list := make([]string, 0, len(env))
+	for key, value := range env {
+		list = append(list, key+"="+value)
+	}
+	sort.Strings(list)
+	return list
+}
+
+// sparkHome checks that home is a Spark of the driver's version.
+func sparkHome(home, version string) (string, error) {
+	if home == "" {
+		return "", errors.New("no Spark on this node: set spark-home in its configuration or SPARK_HOME where the application is submitted")
+	}
+	const prefix, suffix = "spark-core_2.13-", ".jar"
+	found, err := filepath.Glob(filepath.Join(home, "jars", prefix+"*"+suffix))
+	if err != nil || len(found) == 0 {
+		return "", fmt.Errorf("no Spark 4 (jars/%s*%s) in %s on this node", prefix, suffix, home)
+	}
+	have := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(found[0]), prefix), suffix)
+	if version != "" && have != version {
+		return "", fmt.Errorf("the driver runs Spark %s, but %s on this node is Spark %s: install the driver's version or set spark-home", version, home, have)
+	}
+	return filepath.Abs(home)
+}
+
+// javaHome returns the home of the JVM to use: home if given, else that of the
+// java on the path.
+func javaHome(home string) (string, error) {
+	if home == "" {
+		found, err := exec.LookPath("java")
+		if err != nil {
+			return "", errors.New("no Java on this node: install a JDK 17 or later, or set java-home in its configuration")
+		}
+		if found, err = filepath.EvalSymlinks(found); err != nil {
+			return "", fmt.Errorf("java on this node: %w", err)
+		}
+		home = filepath.Dir(filepath.Dir(found))
+	}
+	binary := filepath.Join(home, "bin", "java")
+	if st, err := os.Stat(binary); err != nil || st.IsDir() || st.Mode()&0o111 == 0 {
+		return "", fmt.Errorf("no Java in %s on this node (%s cannot be executed)", home, binary)
+	}
+	return filepath.Abs(home)
+}
+
+func readable(what, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return f.Close()
+}
+
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+func first(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,71 @@
+package executor
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// LogPiece is the most of a log that one reply carries.
+const LogPiece = 256 << 10
+
+// ReadLog returns a piece of an executor's log. Whatever the request says, it
+// reads nothing outside the layout: names are checked and links that lead out
+// are not followed. Faults come back in the reply: api.KindInvalid for a bad
+// request, api.KindNotFound for an executor without logs here.
+func (l Layout) ReadLog(r api.LogRequest) api.LogReply {
+	reply := api.LogReply{V: api.Version, Next: r.Offset}
+	data, eof, err := l.readLog(r)
+	if err != nil {
+		var known *api.Error
+		if !errors.As(err, &known) {
+			known = api.Errorf(api.KindInternal, "log of executor %s of %s: %v", r.Executor, r.App, err)
+		}
+		reply.Error = known
+		return reply
+	}
+	reply.Data, reply.Next, reply.EOF = data, r.Offset+int64(len(data)), eof
+	return reply
+}
+
+func (l Layout) readLog(r api.LogRequest) (data []byte, eof bool, err error) {
+	if err := api.CheckVersion("the client", r.V); err != nil {
+		return nil, false, err
+	}
+	if r.Offset < 0 || r.Stream != "stderr" && r.Stream != "stdout" {
+		return nil, false, api.Errorf(api.KindInvalid, "log stream %q at offset %d: want stderr or stdout and an offset >= 0", r.Stream, r.Offset)
+	}
+	paths, err := l.Paths(r.App, r.Executor)
+	if err != nil {
+		return nil, false, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(filepath.Dir(paths.Dir)))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, false, noLog(r)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer root.Close()
+	f, err := root.Open(filepath.Join(string(r.App), string(r.Executor), r.Stream))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, false, noLog(r)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	buf := make([]byte, LogPiece)
+	n, err := f.ReadAt(buf, r.Offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, false, err
+	}
+	return buf[:n], err != nil, nil
+}
+
+func noLog(r api.LogRequest) error {
+	return api.Errorf(api.KindNotFound, "executor %s of application %s has no %s on this node", r.Executor, r.App, r.Stream)
+}

@@ -1,0 +1,409 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/executor/conformance"
+)
+
+// TestMain lets the test binary be the shim, as cmd/* does.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == executor.ShimCommand {
+		fmt.Fprintln(os.Stderr, executor.Shim(os.Args[2:]))
+		os.Exit(127)
+	}
+	os.Exit(m.Run())
+}
+
+// workRoot is a directory that other users may enter, unlike t.TempDir's.
+func workRoot(t *testing.T) executor.Layout {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pacer-executor-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return executor.Layout{Root: filepath.Join(dir, "work")}
+}
+
+func shell(p conformance.Program) executor.CommandLine {
+	scripts := map[conformance.Program]string{
+		conformance.Exits3: "exit 3",
+		conformance.Deaf:   "trap '' TERM; echo ready >&2; while :; do /bin/sleep 1; done",
+		conformance.Family: "trap '' TERM; setsid /bin/sleep 600 & trap - TERM; echo ready >&2; exec /bin/sleep 600",
+		conformance.Speaks: "echo hello >&2; exec /bin/sleep 600",
+	}
+	c := executor.CommandLine{Args: []string{"/bin/sleep", "600"}, Env: []string{"PATH=/usr/bin:/bin"}}
+	if script, ok := scripts[p]; ok {
+		c.Args = []string{"/bin/sh", "-c", script}
+	}
+	if p == conformance.Missing {
+		c.Args = []string{"/no/such/java", "-version"}
+	}
+	return c
+}
+
+func processHarness(t *testing.T, groups *cgroup.Hierarchy, user executor.Credential) conformance.Harness {
+	t.Helper()
+	layout := workRoot(t)
+	return conformance.Harness{
+		Layout: layout, Groups: groups, User: user, Command: shell,
+		New: func() executor.Runtime {
+			r, err := executor.NewProcess(executor.ProcessConfig{Layout: layout, Groups: groups, Grace: 500 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		},
+	}
+}
+
+// realGroups returns a hierarchy on the machine's own cgroups.
+func realGroups(t *testing.T) *cgroup.Hierarchy {
+	t.Helper()
+	groups, err := cgroup.Open("", fmt.Sprintf("pacer-test-%d/node", os.Getpid()))
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, cgroup.ErrUnavailable) {
+		t.Skipf("needs real cgroups: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		names, err := groups.Names()
+		for _, name := range names {
+			group, openErr := groups.Group(name)
+			err = errors.Join(err, openErr)
+			if openErr == nil {
+				err = errors.Join(err, group.Remove(context.Background()))
+			}
+		}
+		if err := errors.Join(err, groups.Remove(context.Background())); err != nil {
+			t.Error(err)
+		}
+	})
+	return groups
+}
+
+func nobody(t *testing.T) executor.Credential {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to become another user")
+	}
+	user, err := executor.LookupUser("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user
+}
+
+func fakeGroups(t *testing.T, layout cgrouptest.Layout) *cgroup.Hierarchy {
+	t.Helper()
+	groups, err := cgroup.Open(cgrouptest.New(t, layout).Root, "pacer/node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { groups.Close() })
+	return groups
+}
+
+func currentUser(t *testing.T) executor.Credential {
+	t.Helper()
+	user, err := executor.CurrentUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user
+}
+
+func TestProcessOnRealGroups(t *testing.T) {
+	conformance.Run(t, func(t *testing.T) conformance.Harness {
+		user := nobody(t)
+		return processHarness(t, realGroups(t), user)
+	})
+}
+
+func TestProcessOnOrdinaryFiles(t *testing.T) {
+	conformance.Run(t, func(t *testing.T) conformance.Harness {
+		h := processHarness(t, fakeGroups(t, cgrouptest.V2), currentUser(t))
+		h.Command = func(p conformance.Program) executor.CommandLine {
+			// Without the kernel's groups only the process group holds a family
+			// together.
+			if p == conformance.Family {
+				return executor.CommandLine{Args: []string{"/bin/sh", "-c", "/bin/sleep 600 & echo ready >&2; exec /bin/sleep 600"}}
+			}
+			return shell(p)
+		}
+		return h
+	})
+}
+
+func TestFake(t *testing.T) {
+	words := map[conformance.Program][]string{
+		conformance.Exits3:  {executor.FakeExits, "3"},
+		conformance.Deaf:    {executor.FakeDeaf},
+		conformance.Missing: {executor.FakeMissing},
+		conformance.Speaks:  {executor.FakeRuns, "hello"},
+	}
+	conformance.Run(t, func(t *testing.T) conformance.Harness {
+		layout, groups := workRoot(t), fakeGroups(t, cgrouptest.V1Separate)
+		var last *executor.Fake
+		return conformance.Harness{
+			Layout: layout, Groups: groups, User: currentUser(t),
+			Command: func(p conformance.Program) executor.CommandLine {
+				args := words[p]
+				if args == nil {
+					args = []string{executor.FakeRuns}
+				}
+				return executor.CommandLine{Args: args}
+			},
+			New: func() executor.Runtime {
+				if last == nil {
+					last = executor.NewFake(layout, groups)
+				} else {
+					last = last.Restart(groups)
+				}
+				return last
+			},
+		}
+	})
+}
+
+// startShell starts a script and returns its handle and its paths.
+func startShell(t *testing.T, h conformance.Harness, r executor.Runtime, s executor.Spec) (executor.Handle, executor.Paths) {
+	t.Helper()
+	handle, err := r.Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(r.Stop(context.Background(), handle), r.Remove(handle)); err != nil {
+			t.Error(err)
+		}
+	})
+	paths, err := h.Layout.Paths(s.App, s.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handle, paths
+}
+
+func spec(t *testing.T, h conformance.Harness, script string) executor.Spec {
+	t.Helper()
+	group, err := h.Groups.Group(cgroup.GroupName("app-1", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return executor.Spec{App: "app-1", ID: "1", Group: group, User: h.User,
+		CommandLine: executor.CommandLine{Args: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin", "A=b"}}}
+}
+
+// awaitLog returns the log when it ends with a line "end".
+func awaitLog(t *testing.T, h conformance.Harness) string {
+	t.Helper()
+	tick, limit := time.NewTicker(2*time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for {
+		reply := h.Layout.ReadLog(api.LogRequest{V: api.Version, App: "app-1", Executor: "1", Stream: "stdout"})
+		if strings.HasSuffix(string(reply.Data), "end\n") {
+			return string(reply.Data)
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("log is %q after 20 s", reply.Data)
+		}
+	}
+}
+
+// The program runs as the user, in its session, in the group's trees, in a fresh
+// directory, with the environment given and no other descriptor.
+func TestWhatTheProgramSees(t *testing.T) {
+	h := processHarness(t, realGroups(t), nobody(t))
+	t.Setenv("PACER_SECRET", "not for executors")
+	_, paths := startShell(t, h, h.New(), spec(t, h, `id -un; id -Gn; pwd; cut -d" " -f1,6 /proc/$$/stat; env; ls /proc/$$/fd; grep -E ":(cpu|cpuacct|cpu,cpuacct|):" /proc/$$/cgroup; touch x; echo end; exec sleep 600`))
+	log := awaitLog(t, h)
+	lines := strings.Split(log, "\n")
+	if lines[0] != "nobody" || lines[1] != "nogroup" || lines[2] != paths.Work {
+		t.Errorf("user, groups, directory: %q", lines[:3])
+	}
+	if pid, session, _ := strings.Cut(lines[3], " "); pid != session {
+		t.Errorf("process and session: %q", lines[3])
+	}
+	if strings.Contains(log, "SECRET") || !strings.Contains(log, "A=b\n") {
+		t.Error("its environment is not the one given")
+	}
+	if strings.Contains(log, "\n3\n") || strings.Contains(log, "\n4\n") {
+		t.Error("it inherited the shim's descriptors")
+	}
+	if n := strings.Count(log, "/node/app-1-1\n"); n < 1 {
+		t.Errorf("it is in the group of %d trees", n)
+	}
+}
+
+func TestQuotaDoesNotDelayStop(t *testing.T) {
+	h := processHarness(t, realGroups(t), nobody(t))
+	s := spec(t, h, "echo end; while :; do :; done")
+	r := h.New()
+	handle, _ := startShell(t, h, r, s)
+	awaitLog(t, h)
+	if err := s.Group.SetQuota(cgroup.MinQuota); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Stop(t.Context(), handle); err != nil {
+		t.Fatal(err)
+	}
+	if quota, err := s.Group.Quota(); err != nil || !quota.IsUnlimited() {
+		t.Errorf("quota %v, %v", quota, err)
+	}
+}
+
+// Every way in which the shim can fail comes back as the reason.
+func TestStartFailures(t *testing.T) {
+	h := processHarness(t, realGroups(t), nobody(t))
+	r := h.New()
+	secret := filepath.Join(t.TempDir(), "jars")
+	if err := os.WriteFile(secret, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*executor.Spec)
+		want   string
+	}{
+		"unreadable":     {func(s *executor.Spec) { s.Reads = []string{"/etc/passwd", secret} }, "executor user nobody cannot read " + secret},
+		"not executable": {func(s *executor.Spec) { s.Args[0] = "/etc/passwd" }, "exec /etc/passwd: permission denied"},
+		"missing":        {func(s *executor.Spec) { s.Args[0] = "/no/such/java" }, "exec /no/such/java: no such file or directory"},
+		"no command":     {func(s *executor.Spec) { s.Args = nil }, "no command"},
+		"no group":       {func(s *executor.Spec) { s.Group = nil }, "no group"},
+	} {
+		s := spec(t, h, "exit 0")
+		c.change(&s)
+		if _, err := r.Start(t.Context(), s); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+	}
+	if handles, err := r.Recover(); err != nil || len(handles) > 0 {
+		t.Errorf("left over: %v, %v", handles, err)
+	}
+}
+
+func TestWorkDirectoryThatTheUserCannotEnter(t *testing.T) {
+	h := processHarness(t, realGroups(t), nobody(t))
+	h.Layout.Root = filepath.Join(t.TempDir(), "closed")
+	if err := os.Mkdir(h.Layout.Root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, err := executor.NewProcess(executor.ProcessConfig{Layout: h.Layout, Groups: h.Groups})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Start(t.Context(), spec(t, h, "exit 0")); err == nil || !strings.Contains(err.Error(), "user nobody: working directory: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestUnknownUser(t *testing.T) {
+	if _, err := executor.LookupUser("no-such-user-here"); err == nil || !strings.Contains(err.Error(), "no-such-user-here") {
+		t.Errorf("error %v", err)
+	}
+	user, err := executor.LookupUser("0")
+	if err != nil || !user.IsRoot() {
+		t.Errorf("user 0 is %+v, %v", user, err)
+	}
+}
+
+// A JVM that the kernel killed under a previous controller leaves a zombie to a
+// parent that does not reap: it counts as exited.
+func TestZombieIsExited(t *testing.T) {
+	h := processHarness(t, fakeGroups(t, cgrouptest.V2), currentUser(t))
+	parent, other := h.New(), h.New()
+	handle, _ := startShell(t, h, parent, spec(t, h, "exit 0"))
+	tick, limit := time.NewTicker(2*time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for {
+		status, err := other.Inspect(handle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status.State == api.ExecutorExited {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatal("not in 20 s")
+		}
+	}
+	if status, err := parent.Inspect(handle); err != nil || status.Exit != "exit status 0" {
+		t.Errorf("the parent says %+v, %v", status, err)
+	}
+}
+
+func TestRecoverNamesDamagedHandles(t *testing.T) {
+	h := processHarness(t, fakeGroups(t, cgrouptest.V1Joined), currentUser(t))
+	r := h.New()
+	handle, paths := startShell(t, h, r, spec(t, h, "exec sleep 600"))
+	damaged := filepath.Join(filepath.Dir(paths.Dir), "7", "handle.json")
+	if err := os.MkdirAll(filepath.Dir(damaged), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(damaged, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	handles, err := r.Recover()
+	if err == nil || !strings.Contains(err.Error(), damaged) {
+		t.Errorf("error %v", err)
+	}
+	if len(handles) != 1 || handles[0] != handle {
+		t.Errorf("handles %v", handles)
+	}
+}
+
+func BenchmarkInspect(b *testing.B) {
+	groups, err := cgroup.Open(cgrouptest.New(b, cgrouptest.V2).Root, "pacer/node")
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := executor.NewProcess(executor.ProcessConfig{Layout: executor.Layout{Root: b.TempDir()}, Groups: groups})
+	if err != nil {
+		b.Fatal(err)
+	}
+	group, err := groups.Group("app-1-1")
+	if err != nil {
+		b.Fatal(err)
+	}
+	user, err := executor.CurrentUser()
+	if err != nil {
+		b.Fatal(err)
+	}
+	handle, err := r.Start(b.Context(), executor.Spec{App: "app-1", ID: "1", Group: group, User: user, CommandLine: shell(conformance.Runs)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if status, err := r.Inspect(handle); err != nil || status.State != api.ExecutorRunning {
+			b.Fatal(status, err)
+		}
+	}
+	if err := errors.Join(r.Stop(context.Background(), handle), r.Remove(handle)); err != nil {
+		b.Error(err)
+	}
+}

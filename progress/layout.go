@@ -1,0 +1,79 @@
+package progress
+
+// Version is the layout version of this package.
+const Version = 1
+
+// Magic is word 0 of a page: the bytes "PACERPG1" as a little-endian number.
+const Magic = 'P' | 'A'<<8 | 'C'<<16 | 'E'<<24 | 'R'<<32 | 'P'<<40 | 'G'<<48 | '1'<<56
+
+const (
+	// PageSize is a page's size in bytes.
+	PageSize = 8 * pageWords
+	// MaxStages and MaxTasks are how many a slot has room for.
+	MaxStages = 8
+	MaxTasks  = 46
+
+	pageWords = 1024
+	slotWords = 504
+)
+
+// Words of the page.
+const (
+	wordMagic = iota
+	wordVersion
+	wordGeneration
+	wordPID
+	wordSlots = 16
+)
+
+// Words of a slot.
+const (
+	slotAt = iota
+	slotStages
+	slotTasks
+	slotRunning
+	slotGC
+	slotHeap
+	slotHeader    = 8
+	slotFirstTask = slotHeader + MaxStages*stageWords
+)
+
+// Words of a stage.
+const (
+	stageID = iota
+	stageAttempt
+	stageFinished
+	stageFailed
+	stageWeight
+	stageRecordsRead
+	stageBytesRead
+	stageCPU
+	stageRunning
+	stageRunningRecordsRead
+	stageRunningBytesRead
+	stageRunningCPU
+	stageRecordsWritten
+	stageBytesWritten
+	stageRunTime
+	stageChanged
+	stageWords
+)
+
+// Words of a running task.
+const (
+	taskID = iota
+	taskStage
+	taskPartition
+	taskWeight
+	taskStart
+	taskCPU
+	taskRecordsRead
+	taskBytesRead
+	taskWords
+)
+
+// millionths is the unit of a weight on the page.
+const millionths = 1e6
+
+// slotBase returns the first word of the slot that is filled at generation.
+func slotBase(generation uint64) int { return wordSlots + int(generation&1)*slotWords }

@@ -1,0 +1,158 @@
+package progress
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+var (
+	// ErrEmpty says that nothing was published on the page yet.
+	ErrEmpty = errors.New("progress: page not written yet")
+	// ErrTorn says that the writer overtook every try to read the page.
+	ErrTorn = errors.New("progress: page changed during each of 8 reads")
+	// ErrForeign says that the file is no progress page, or a damaged one.
+	ErrForeign = errors.New("progress: not a progress page")
+	// ErrVersion says that the page has another layout version.
+	ErrVersion = errors.New("progress: page of another layout version")
+	// ErrTruncated says that the file is shorter than a page.
+	ErrTruncated = errors.New("progress: page is truncated")
+)
+
+// words is the file as both sides see it.
+type words [pageWords]uint64
+
+// Page is a mapped page, open for reading. It is for one goroutine.
+type Page struct {
+	words *words
+	data  []byte
+	slot  [slotWords]uint64
+}
+
+// Open maps the page at path, which must be a whole one: ErrTruncated otherwise.
+// What is on the page is looked at by Read.
+func Open(path string) (*Page, error) {
+	data, err := mapFile(path, os.O_RDONLY, unix.PROT_READ)
+	if err != nil {
+		return nil, err
+	}
+	return &Page{words: (*words)(unsafe.Pointer(&data[0])), data: data}, nil
+}
+
+// mapFile maps the first PageSize bytes of the file at path.
+func mapFile(path string, flag, protection int) ([]byte, error) {
+	// A link or a pipe in the executor's hands must not lead or hold the reader.
+	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("progress: %w", err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("progress: %w", err)
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s is a %s", ErrForeign, path, st.Mode().Type())
+	}
+	if st.Size() < PageSize {
+		return nil, fmt.Errorf("%w: %s has %d bytes, want %d", ErrTruncated, path, st.Size(), PageSize)
+	}
+	data, err := unix.Mmap(int(f.Fd()), 0, PageSize, protection, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("progress: map %s: %w", path, err)
+	}
+	return data, nil
+}
+
+// Read copies the newest published state into into, reusing its slices: it
+// allocates nothing once they have grown. On error into is unchanged. The errors
+// are ErrEmpty, ErrTorn, ErrForeign, ErrVersion and ErrTruncated; only the first
+// two can pass by themselves.
+func (p *Page) Read(into *Snapshot) (err error) {
+	if p.words == nil {
+		return fmt.Errorf("progress: read: %w", os.ErrClosed)
+	}
+	// The executor's user owns the file and may cut it while it is mapped, which
+	// turns a load into a fault: one executor must not end the node controller.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }:
+			err = ErrTruncated
+		default:
+			panic(r)
+		}
+	}()
+	const tries = 8
+	for range tries {
+		generation := atomic.LoadUint64(&p.words[wordGeneration])
+		if err := p.check(generation); err != nil {
+			return err
+		}
+		sane := p.copySlot(generation)
+		if atomic.LoadUint64(&p.words[wordGeneration]) != generation {
+			continue
+		}
+		if !sane {
+			return fmt.Errorf("%w: it counts %d stages and %d tasks", ErrForeign, p.slot[slotStages], p.slot[slotTasks])
+		}
+		into.decode(generation, atomic.LoadUint64(&p.words[wordPID]), &p.slot)
+		return nil
+	}
+	return ErrTorn
+}
+
+// check judges the words that never change after the first publication.
+func (p *Page) check(generation uint64) error {
+	magic := atomic.LoadUint64(&p.words[wordMagic])
+	switch version := atomic.LoadUint64(&p.words[wordVersion]); {
+	case magic == 0 && generation == 0:
+		return ErrEmpty
+	case magic != Magic:
+		return ErrForeign
+	case generation == 0:
+		return ErrEmpty
+	case version != Version:
+		return fmt.Errorf("%w: %d, this side reads %d: the pacer jar and the node controller are of different releases", ErrVersion, version, Version)
+	}
+	return nil
+}
+
+// copySlot copies the used part of the slot that belongs to generation and
+// reports whether its counts are possible.
+func (p *Page) copySlot(generation uint64) bool {
+	base := slotBase(generation - 1)
+	p.load(base, 0, slotHeader)
+	stages, tasks := p.slot[slotStages], p.slot[slotTasks]
+	if stages > MaxStages || tasks > MaxTasks {
+		return false
+	}
+	p.load(base, slotHeader, int(stages)*stageWords)
+	p.load(base, slotFirstTask, int(tasks)*taskWords)
+	return true
+}
+
+func (p *Page) load(base, from, n int) {
+	source, target := p.words[base+from:base+from+n], p.slot[from:from+n]
+	for i := range target {
+		target[i] = atomic.LoadUint64(&source[i])
+	}
+}
+
+// Close unmaps the page. Closing twice is harmless.
+func (p *Page) Close() error {
+	if p.words == nil {
+		return nil
+	}
+	p.words = nil
+	if err := unix.Munmap(p.data); err != nil {
+		return fmt.Errorf("progress: unmap: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package node
+
+import (
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// ActionKind says what an Action does.
+type ActionKind int
+
+const (
+	// ActSetQuota sets Key's CPU quota to Cores (units.Unlimited lifts it).
+	ActSetQuota ActionKind = iota
+	// ActSetWeight sets Key's CPU weight to Weight.
+	ActSetWeight
+	// ActSave persists State.
+	ActSave
+	// ActStart starts executor Key with Launch.
+	ActStart
+	// ActStop stops executor Key, if it runs, and removes its group.
+	ActStop
+	// ActReport publishes Status.
+	ActReport
+	// ActMeasure is in Failures only: an executor's group could not be read.
+	ActMeasure
+)
+
+var actionNames = [...]string{"set quota", "set weight", "save", "start", "stop", "report", "measure"}
+
+// String returns the kind's name in lower case.
+func (k ActionKind) String() string {
+	if k < 0 || int(k) >= len(actionNames) {
+		return "unknown action"
+	}
+	return actionNames[k]
+}
+
+// Weight is the CPU weight of an executor's group among its siblings, by name:
+// only package cgroup knows numbers.
+type Weight int
+
+const (
+	// WeightUnset is a weight that was never written.
+	WeightUnset Weight = iota
+	// WeightLow is for an executor without a stage: it serves shuffle and
+	// cached blocks from what the others leave.
+	WeightLow
+	// WeightNormal is for an executor that runs tasks.
+	WeightNormal
+)
+
+// String returns the weight's name.
+func (w Weight) String() string {
+	switch w {
+	case WeightLow:
+		return "low"
+	case WeightNormal:
+		return "normal"
+	}
+	return "unset"
+}
+
+// Action is one effect that the shell has to carry out. It is a plain struct
+// rather than an interface so that a tick makes no garbage. Which fields count
+// depends on Kind. State and Status, and the slice that Step returns, are valid
+// until the engine's next call.
+type Action struct {
+	Kind   ActionKind
+	Key    Key
+	Cores  units.Cores
+	Weight Weight
+	Launch *api.Launch
+	State  *State
+	Status *api.NodeStatus
+}

@@ -1,0 +1,148 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Progress says what counts as progress. It is a setting of its own, apart from
+// the control law: the paper's tables need Tasks.
+type Progress string
+
+const (
+	// Tasks counts the weight of finished tasks only, as the paper does.
+	Tasks Progress = "tasks"
+	// Work counts finished tasks and what the running ones have done so far.
+	Work Progress = "work"
+)
+
+// Config says how a node engine works. The zero value is not valid: start from
+// Default and set Node, Total and Offered.
+//
+// Papers: [1] Baresi et al., "Fine-grained Dynamic Resource Allocation for
+// Big-Data Applications" (xSpark); [2] Pacer's design.md, section 10.
+type Config struct {
+	// Node is the name under which the planner knows this node. Host is the
+	// name or address of its executors. Incarnation is new with each start of
+	// the node controller.
+	Node        string
+	Host        string
+	Incarnation string
+	// Boot identifies the machine's boot. Instants of another boot mean
+	// nothing: state saved under another Boot gives up its anchors. Empty
+	// compares equal to empty.
+	Boot string
+	// Total is what the machine has, Offered (<= Total) what Pacer may give to
+	// applications; in cores.
+	Total   units.Cores
+	Offered units.Cores
+	// Memory is what the node gives to executors.
+	Memory units.Bytes
+
+	// Interval is q of [1]: the time between two ticks. 0.5 s as in [1].
+	Interval time.Duration
+	// Progress is Work by default, [2] decision 6.
+	Progress Progress
+	// Reading is how much of a task is done when all its records are read, 0 to
+	// 1. Sorts and group-bys read everything before their dearer half ([2]
+	// decision 6), maps are done when they have read; 0.5 is between and is
+	// wrong by at most half a running task. CPU used corrects it.
+	Reading units.Fraction
+	// Quantum is cq of [1]: smaller changes of a quota are not written. In
+	// cores; 0.05 as in [1].
+	Quantum units.Cores
+	// Floor is the least that an executor with running tasks is given, so that
+	// its JVM goes on sending heartbeats ([2] decision 2). In cores; 0.10.
+	Floor units.Cores
+	// Stale is how old a progress page may be before its executor is released
+	// to all cores. 2 s: the oldest page seen of a healthy JVM at 0.05 core was
+	// 0.8 s (spark-facts 22).
+	Stale time.Duration
+
+	// Smoothing is the time constant of the estimate of what others use; 2 s,
+	// four ticks, lets a burst of one tick pass with a fifth of its height.
+	Smoothing time.Duration
+	// LeastCapacity is the share of Offered that others cannot take away,
+	// whatever is measured; 0.85. The parent group's weight entitles Pacer to
+	// eight ninths of a contended machine (package cgroup), and what others use
+	// while our quotas leave cores idle says nothing about what we could get:
+	// with 0.5 a busy neighbour held two branches at half of what they needed
+	// (a demonstration beside compilers: 44 % late).
+	LeastCapacity units.Fraction
+
+	// StatusEvery is the least time between two NodeStatuses unless an executor
+	// changed state; 1 s. Linger is how long a stage is reported after its last
+	// change; 10 s. SaveEvery is the most that a crash loses of the
+	// controllers' states; 5 s.
+	StatusEvery time.Duration
+	Linger      time.Duration
+	SaveEvery   time.Duration
+
+	// Controller and Supervisor choose the law and the strategy. The Interval of
+	// the one, Floor and Quantum of the other are set from those above.
+	Controller controller.Config
+	Supervisor supervisor.Config
+}
+
+// Default returns the configuration of [1] as corrected by [2]; Node, Total and
+// Offered are left to the caller.
+func Default() Config {
+	return Config{
+		Interval:      500 * time.Millisecond,
+		Progress:      Work,
+		Reading:       0.5,
+		Quantum:       0.05,
+		Floor:         0.10,
+		Stale:         2 * time.Second,
+		Smoothing:     2 * time.Second,
+		LeastCapacity: 0.85,
+		StatusEvery:   time.Second,
+		Linger:        10 * time.Second,
+		SaveEvery:     5 * time.Second,
+		Controller:    controller.Default(),
+		Supervisor:    supervisor.Default(),
+	}
+}
+
+// joined returns c with what its parts share made equal.
+func (c Config) joined() Config {
+	c.Controller.Interval = c.Interval
+	c.Supervisor.Floor, c.Supervisor.Quantum = c.Floor, c.Quantum
+	return c
+}
+
+// Validate reports every fault of c at once.
+func (c Config) Validate() error {
+	c = c.joined()
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	check(api.ValidNodeName(c.Node), "node: %q is not a name of letters, digits, - and _", c.Node)
+	check(c.Incarnation != "", "incarnation is empty")
+	check(c.Total > 0 && !c.Total.IsUnlimited(), "total: %v cores, want a finite number > 0", float64(c.Total))
+	check(c.Offered > 0 && c.Offered <= c.Total, "offered: %v cores, want more than 0 and at most the total of %v", float64(c.Offered), float64(c.Total))
+	check(c.Memory >= 0, "memory is negative")
+	check(c.Interval > 0, "interval: %v, want more than 0", c.Interval)
+	check(c.Progress == Tasks || c.Progress == Work, "progress: %q, want %q or %q", c.Progress, Tasks, Work)
+	check(c.Reading >= 0 && c.Reading <= 1, "reading: %v, want 0 to 1", float64(c.Reading))
+	check(c.Quantum > 0 && c.Quantum <= c.Offered, "quantum: %v cores, want more than 0 and at most what is offered", float64(c.Quantum))
+	check(c.Floor >= 0 && c.Floor <= c.Offered, "floor: %v cores, want 0 to what is offered", float64(c.Floor))
+	check(c.Stale > c.Interval, "stale: %v, want more than the interval of %v", c.Stale, c.Interval)
+	check(c.Smoothing >= 0, "smoothing is negative")
+	check(c.LeastCapacity > 0 && c.LeastCapacity <= 1, "least capacity: %v, want more than 0 and at most 1", float64(c.LeastCapacity))
+	check(c.StatusEvery > 0 && c.Linger > 0 && c.SaveEvery > 0, "a reporting or saving period is not positive")
+	faults = append(faults, c.Controller.Validate(), c.Supervisor.Validate())
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("node configuration: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package node
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// farthest bounds the time that a target may leave: what is further away never
+// comes, and Instants do not overflow.
+const farthest = 365 * 24 * time.Hour
+
+// control is one target in force on one executor.
+type control struct {
+	app    api.AppID
+	target api.StageTarget
+	x      *executor
+	record *record
+	// start and deadline anchor the target's Remaining on this clock; from is
+	// the weight done at start.
+	start, deadline units.Instant
+	from            float64
+	meter           meter
+
+	// law is nil until the first division has said what c of Eq 7 is granted.
+	law *controller.Controller
+	// at is the page timestamp of the last step.
+	at units.Instant
+	// active says that it takes part in the division of this tick; everActive
+	// that it has in an earlier one.
+	active, everActive bool
+	// resync asks to go on from what is in force (Eq 19); retarget that law has
+	// not yet been told of a new Rev.
+	resync, retarget bool
+	erring           bool
+	// request is rc, grant is cc, told what law takes for granted.
+	request, grant, told units.Cores
+	// spent is the CPU time that the stage has used since the last step.
+	spent units.Work
+	out   controller.Output
+}
+
+func (c *control) event(kind EventKind, detail string) Event {
+	return Event{Kind: kind, Key: c.x.key, Stage: c.target.StageKey, HasStage: true, Detail: detail}
+}
+
+// checkTarget says what makes t impossible to control.
+func checkTarget(t *api.StageTarget) error {
+	bad := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) || v < 0 }
+	switch {
+	case bad(t.Weight) || t.Weight == 0:
+		return fmt.Errorf("weight is %v, want a finite number > 0", t.Weight)
+	case t.Tasks <= 0:
+		return fmt.Errorf("tasks is %d, want > 0", t.Tasks)
+	case math.IsNaN(float64(t.Remaining)):
+		return fmt.Errorf("remaining_s is %v", float64(t.Remaining))
+	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)):
+		return fmt.Errorf("core_seconds, records or init_cores is not a finite number >= 0")
+	}
+	return nil
+}
+
+// anchor fixes what is left of a deadline on this clock.
+func anchor(now units.Instant, remaining units.Seconds) units.Instant {
+	return now.Add(min(max(remaining.Duration(), -farthest), farthest))
+}
+
+// aim takes t as the target, with its time anchored at now.
+func (c *control) aim(t api.StageTarget, now units.Instant) {
+	c.target = t
+	c.start, c.deadline = now, anchor(now, t.Remaining)
+	c.meter.done = min(c.meter.done, t.Weight)
+	c.from = c.meter.done
+}
+
+// rate is Kf: the weight done per core-second. Where the planner does not know
+// the work, Eq 6 says what it must have taken it for.
+func (c *control) rate() float64 {
+	work := float64(c.target.Work)
+	if work <= 0 {
+		work = float64(c.target.InitCores) * max(0, c.deadline.Sub(c.start).Seconds())
+	}
+	if work <= 0 {
+		return 0
+	}
+	return c.target.Weight / work
+}
+
+func (c *control) aimed() controller.Target {
+	return controller.Target{Start: c.start, Deadline: c.deadline, Weight: c.target.Weight, Rate: c.rate(),
+		Init: c.target.InitCores, Done: c.from}
+}
+
+// runnable is how many tasks could run on the executor now: those that run, or
+// those that are left and find a slot. 0 means that the share is done.
+func (c *control) runnable() int {
+	left := c.target.Tasks - c.record.finished
+	return max(c.record.running, min(c.x.slots, left), 0)
+}
+
+// first is the request before a controller's first step: Eq 7, or all that can
+// be used when the planner gives no cores or the deadline has passed.
+func (c *control) first(limit units.Cores) units.Cores {
+	if c.target.InitCores <= 0 || c.deadline <= c.start {
+		return limit
+	}
+	return c.target.InitCores
+}
+
+// inForce is the value from which control goes on after it was interrupted: the
+// unrounded grant if that is what is in force, else the quota in force (limit,
+// if a write failed where there was none). Where quotas were lifted nothing is
+// in force, and the work left over the time left (Eq 6 anew) is the best start.
+func (c *control) inForce(now units.Instant, e *Engine, limit units.Cores) units.Cores {
+	quota := c.x.quota
+	inForce := quota
+	if quota.IsUnlimited() {
+		inForce = limit
+	}
+	switch {
+	case c.grant > 0 && math.Abs(float64(c.grant-inForce)) < float64(e.cfg.Quantum):
+		return c.grant
+	case !quota.IsUnlimited() || c.x.refused:
+		return inForce
+	}
+	left := c.deadline.Sub(now).Seconds() * e.cfg.Controller.Phi
+	if rate := c.rate(); rate > 0 && left > 0 {
+		return min(limit, units.Cores((c.target.Weight-c.meter.done)/rate/left))
+	}
+	return limit
+}
+
+// choose returns the target of x that counts: the newest one that is not done,
+// should a Plan carry the end of a stage and the start of the next.
+func (x *executor) choose() *control {
+	for i := len(x.controls) - 1; i >= 0; i-- {
+		if x.controls[i].runnable() > 0 {
+			return x.controls[i]
+		}
+	}
+	if len(x.controls) == 0 {
+		return nil
+	}
+	return x.controls[len(x.controls)-1]
+}
+
+// wake decides whether x's target is controlled at now: not while the executor
+// starts, when its page is stale, or once its share is done. All those leave it
+// all cores.
+func (e *Engine) wake(x *executor, now units.Instant) {
+	x.ctl = x.choose()
+	for _, c := range x.controls {
+		if c != x.ctl {
+			c.active = false
+		}
+	}
+	c := x.ctl
+	if c == nil {
+		x.stale = false
+		return
+	}
+	was := c.active
+	c.active = false
+	if !x.alive() || x.pageAt == 0 {
+		return
+	}
+	if age := now.Sub(x.pageAt); age > e.cfg.Stale {
+		if !x.stale {
+			x.stale = true
+			e.counters.PagesStale++
+			e.event(c.event(EventPageStale, units.FromDuration(age).String()+" old"))
+		}
+		return
+	}
+	if x.stale {
+		x.stale = false
+		e.event(c.event(EventPageFresh, ""))
+	}
+	c.active = c.runnable() > 0
+	if !c.active {
+		return
+	}
+	if !c.everActive {
+		c.everActive = true
+		e.event(c.event(EventBound, ""))
+	} else if !was {
+		c.resync = true
+	}
+}
+
+// bounds are the least and the most that c may request: never more than the
+// tasks that could run.
+func (e *Engine) bounds(c *control, limit units.Cores) (floor, most units.Cores) {
+	most = min(limit, units.Cores(c.runnable()))
+	return min(e.cfg.Floor, most), most
+}
+
+// step runs the control law of an active target on a page that is newer than
+// the last one it saw. Between pages the last request stands.
+func (e *Engine) step(c *control, now units.Instant, limit units.Cores) {
+	x := c.x
+	floor, most := e.bounds(c, limit)
+	if c.law != nil && x.pageAt > c.at {
+		dt := x.pageAt.Sub(c.at)
+		out, err := c.law.Step(controller.Input{At: x.pageAt, Dt: dt, Done: c.meter.done,
+			Runnable: c.runnable(), Min: floor, Max: limit, Used: c.spent.Per(dt)})
+		if err != nil {
+			e.controlError(c, err)
+		}
+		c.erring = err != nil
+		c.at, c.spent = x.pageAt, 0
+		c.out, c.request, c.told = out, out.Request, out.Request
+		e.dirty = true
+	}
+	e.propose(c, now, floor, most)
+}
+
+// propose settles c's request where the control law does not: before its first
+// step, after an interruption, and for a deadline that has passed.
+func (e *Engine) propose(c *control, now units.Instant, floor, most units.Cores) {
+	switch {
+	case c.deadline <= c.start || c.out.SetPoint >= 1:
+		c.request = most
+	case c.resync:
+		c.request = c.inForce(now, e, most)
+	case c.law == nil:
+		c.request = c.first(most)
+	}
+	c.resync = false
+	c.request = c.request.Clamp(floor, most)
+}
+
+func (e *Engine) controlError(c *control, err error) {
+	e.counters.ControlErrors++
+	if !c.erring {
+		e.event(c.event(EventControlError, err.Error()))
+	}
+}

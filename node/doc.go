@@ -1,0 +1,116 @@
+// Package node is the mind of a node controller: it turns Plans of the planner
+// and samples of its executors into quotas, every half second, alone.
+//
+// # Concepts
+//
+//	Plan       what the planner wants of this node, whole, with an epoch
+//	target     what one stage executor has to reach by when; a Plan holds many
+//	control    a target in force: its anchor, progress, controller and grant
+//	record     what one executor did for one stage, with or without a target
+//	request    rc, the cores that a control law asks for
+//	grant      cc, what the supervisor makes of the requests; before rounding
+//	quota      the grant as it is written: a multiple of the quantum, or none
+//	Sample     what the shell saw; Action what it has to do; Event what it may log
+//
+// # One tick (design section 4)
+//
+//	Apply     a Plan acts when it comes: new targets ask for Eq 7 through the
+//	          supervisor; no controller steps
+//	Step  1   failed actions, executors' states, CPU used, quotas in force, pages
+//	      2   each controller computes its request on a page it has not seen,
+//	          at the page's timestamp, over the time since its page before (Eq
+//	          18); between pages the request stands
+//	      3   the supervisor turns all requests into grants under the capacity
+//	      4   where a grant is not what the control law takes for granted, it is
+//	          told, with the value before rounding (Eq 19)
+//	      5   quotas that are a quantum or more away from what is in force
+//	      6   a Save if due, starts and stops, a status if due
+//
+// Equations are those of Baresi et al., "Fine-grained Dynamic Resource Allocation
+// for Big-Data Applications" (IEEE TSE); decisions 10.x are design.md's.
+//
+// # Anchors
+//
+// A target's Remaining is anchored on this clock when its Rev is first seen, and
+// kept for as long as the Rev stays: in later Plans and across restarts. A
+// greater Rev moves the anchor to now, and the control law goes on from its
+// grant without a jump. An application's deadline is anchored at each new Plan.
+//
+// # Progress
+//
+// Config.Progress says what counts. Tasks: the weight of the finished tasks.
+// Work: in addition, of each running task, its weight times
+//
+//	min(0.95, max(0.5 min(1, records read / expected), CPU used / predicted))
+//
+// Records expected are Records/Weight of the target times the task's weight. CPU
+// predicted is Work/Weight times the weight, averaged with what the stage's
+// finished tasks here have used, where the prediction weighs as much as two mean
+// tasks: the prediction is of the group, garbage collection and compilation
+// included, a page shows threads. 0.5 (Config.Reading) is the part of a task that
+// reading stands for: sorts and group-bys have their dearer half before them when
+// all is read. Progress never falls, except after a failed task; then the
+// controller is synchronised with its last grant.
+//
+// # Capacity
+//
+// cmax of a tick is min(offered, total - used by others), where others is the
+// machine's CPU time less our executors', smoothed over 2 s, and at least half
+// of what is offered (capacity.go). It is not rounded.
+//
+// # Requests and quotas
+//
+//   - A request is at most the runnable tasks (those that run, or those that are
+//     left and find a slot) and the capacity, and at least the floor of 0.10
+//     core. Once the set point is 1, or the deadline has passed, it is the most.
+//   - A grant of the whole capacity is no quota (Unlimited).
+//   - A quota is the multiple of the quantum next to the grant plus what rounding
+//     withheld last time; so the sum of the quotas may be above the capacity by
+//     half a quantum for each, and by less than another for quotas that are not
+//     worth changing. The sum of the grants never is.
+//   - No quota, and no part in the division: an executor without a target, one
+//     that starts, one whose share is done, one whose page is older than 2 s.
+//   - Low weight: an executor with neither target nor running tasks.
+//   - A target without Work is taken for InitCores times its Remaining (Eq 6).
+//
+// # Interrupted control
+//
+// After a stale page, a failed quota write, somebody else's write or a restart
+// the controller goes on from what is in force (Eq 19): the last grant if the
+// quota is its rounding, else the quota; if quotas were lifted, the work left
+// over the time left (Eq 6). So a restart changes no quota.
+//
+// # CPU of a stage
+//
+// What an executor's group used in a tick belongs to its stages in proportion to
+// the CPU time their tasks report for it, else to their running tasks, else to
+// the one active last, unless that is over a second ago. The start of a JVM
+// belongs to none.
+//
+// # What the caller must do
+//
+// Loop does most of it. The daemon has to
+//
+//   - make Config from Default, with the node's name, Total, Offered, Memory,
+//     Host, a new Incarnation and the machine's Boot; load the newest State;
+//   - fill Ports: Clock is CLOCK_MONOTONIC, the clock of the pages (Java's
+//     System.nanoTime); the Runtime starts JVMs without a quota, recovers those
+//     that run before Run is called, and calls Wake when one exits; List shows
+//     an executor from Start to Stop; Pages copies a progress.Snapshot into a
+//     Page, where records read of tasks are both finished and running ones';
+//   - map WeightLow and WeightNormal to weights of groups;
+//   - give Plans to Offer, the reply to a hello (with Status) included;
+//   - end the process's health when LastTick is older than a few seconds;
+//   - call Run with Leave in a node controller and End in `pacer up`.
+//
+// An Engine user without Loop calls Step once before it relies on Apply, carries
+// actions out in their order (a Save comes before the Start that it remembers;
+// quotas come first, for they are urgent and read back), reports what fails in
+// the next Sample, and uses State and Status before the next call.
+//
+// # What it does not do
+//
+// It knows no file, process, cgroup or network; it does not choose stages,
+// deadlines or executors, does not talk to other nodes, and when the planner is
+// silent it changes nothing.
+package node

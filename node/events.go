@@ -1,0 +1,126 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// EventKind says what an Event tells.
+type EventKind int
+
+// The kinds of events, in the order in which a node meets them.
+const (
+	// EventPlanApplied: a newer Plan is in force.
+	EventPlanApplied EventKind = iota
+	// EventPlanIgnored: a Plan older than the one in force came.
+	EventPlanIgnored
+	// EventPlanRefused: a Plan for another node or of another version came.
+	EventPlanRefused
+	// EventTargetRefused: a target with impossible numbers or without its
+	// executor; the stage runs with all cores.
+	EventTargetRefused
+	// EventExecutorRunning: the first progress page of an executor.
+	EventExecutorRunning
+	// EventExecutorRecovered: an executor of an earlier incarnation runs on.
+	EventExecutorRecovered
+	// EventExecutorExited: an executor ended, whether asked to or not.
+	EventExecutorExited
+	// EventBound: a stage executor is controlled from now on.
+	EventBound
+	// EventUnbound: it is not any more (the Plan dropped it or it exited).
+	EventUnbound
+	// EventPageStale: an executor's page is too old; it has all cores.
+	EventPageStale
+	// EventPageFresh: its page is back and it is controlled again.
+	EventPageFresh
+	// EventResynchronised: a task failed, so progress was allowed to fall.
+	EventResynchronised
+	// EventQuotaTaken: somebody else changed a quota, or a restart found it; it
+	// was taken over.
+	EventQuotaTaken
+	// EventControlError: a controller refused its input and kept its output.
+	EventControlError
+	// EventActionFailed: the shell could not carry out an action.
+	EventActionFailed
+	// EventTicksSkipped: the tick came late and slots were skipped.
+	EventTicksSkipped
+)
+
+var eventNames = [...]string{
+	"plan applied", "plan ignored", "plan refused", "target refused", "executor running", "executor recovered",
+	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over",
+	"control error", "action failed", "ticks skipped",
+}
+
+// String returns the kind's name in lower case.
+func (k EventKind) String() string {
+	if k < 0 || int(k) >= len(eventNames) {
+		return "unknown event"
+	}
+	return eventNames[k]
+}
+
+// Trouble reports whether an operator should see events of the kind without
+// asking for detail.
+func (k EventKind) Trouble() bool {
+	switch k {
+	case EventPlanRefused, EventTargetRefused, EventPageStale, EventControlError, EventActionFailed, EventTicksSkipped:
+		return true
+	}
+	return false
+}
+
+// Event is something that happened, for logs and counters. Fields that do not
+// belong to its kind are zero.
+type Event struct {
+	Kind EventKind
+	// Key is the executor, Stage its stage (when HasStage).
+	Key      Key
+	Stage    api.StageKey
+	HasStage bool
+	// Epoch goes with the kinds about Plans, Count with EventTicksSkipped.
+	Epoch uint64
+	Count int
+	// Detail says the rest.
+	Detail string
+}
+
+// String prints e on one line, as in
+// `page stale app-1/2 stage 3.0: 2.4s old`.
+func (e Event) String() string {
+	var b strings.Builder
+	b.WriteString(e.Kind.String())
+	if e.Key != (Key{}) {
+		b.WriteString(" " + e.Key.String())
+	}
+	if e.HasStage {
+		fmt.Fprintf(&b, " stage %d.%d", e.Stage.Stage, e.Stage.Attempt)
+	}
+	if e.Epoch > 0 {
+		fmt.Fprintf(&b, " epoch %d", e.Epoch)
+	}
+	if e.Count > 0 {
+		fmt.Fprintf(&b, " %d", e.Count)
+	}
+	if e.Detail != "" {
+		b.WriteString(": " + e.Detail)
+	}
+	return b.String()
+}
+
+// Counters count, since the engine was made, what should be rare.
+type Counters struct {
+	// TicksSkipped are slots that were missed, PagesStale releases because of a
+	// stale page, QuotaWrites and QuotaFailures quota actions and those that
+	// failed, Failures all failed actions, Refused Plans and targets refused,
+	// ControlErrors inputs that a controller refused.
+	TicksSkipped  uint64
+	PagesStale    uint64
+	QuotaWrites   uint64
+	QuotaFailures uint64
+	Failures      uint64
+	Refused       uint64
+	ControlErrors uint64
+}

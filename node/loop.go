@@ -1,0 +1,263 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// stopWithin bounds how long executors are given to stop when the loop ends.
+const stopWithin = 4 * time.Second
+
+// Loop is the one goroutine around an Engine. Offer, Wake, Status and LastTick
+// may be called from any goroutine.
+type Loop struct {
+	engine *Engine
+	ports  Ports
+	ending Ending
+	every  time.Duration
+
+	plans chan api.Plan // Of one, newest wins.
+	wakes chan struct{} // Of one.
+	asks  chan chan api.NodeStatus
+	ended chan struct{}
+	last  atomic.Int64
+
+	// The rest belongs to Run's goroutine.
+	jobs      jobs
+	processes []Process
+	sample    Sample
+	usage     Usage
+	failures  []Failure
+	stopping  context.Context
+	late      bool
+}
+
+// NewLoop returns a loop that has not started. ending says what becomes of the
+// executors when Run's context ends.
+func NewLoop(engine *Engine, ports Ports, ending Ending) *Loop {
+	return &Loop{
+		engine: engine, ports: ports, ending: ending, every: engine.cfg.Interval,
+		plans: make(chan api.Plan, 1), wakes: make(chan struct{}, 1),
+		asks: make(chan chan api.NodeStatus), ended: make(chan struct{}),
+	}
+}
+
+// Offer hands a Plan to the loop, which applies it at once. It never blocks; of
+// two that wait the one with the greater epoch wins.
+func (l *Loop) Offer(p api.Plan) {
+	for {
+		select {
+		case l.plans <- p:
+			return
+		default:
+		}
+		select {
+		case waiting := <-l.plans:
+			if waiting.Epoch > p.Epoch {
+				p = waiting
+			}
+		default:
+		}
+	}
+}
+
+// Wake tells the loop that an executor has changed state. It never blocks.
+func (l *Loop) Wake() {
+	select {
+	case l.wakes <- struct{}{}:
+	default:
+	}
+}
+
+// LastTick is when the last tick ended, on Ports.Clock; 0 before the first. A
+// loop whose last tick is several intervals old is stalled.
+func (l *Loop) LastTick() units.Instant { return units.Instant(l.last.Load()) }
+
+// Status returns what a NodeStatus would say now: for the hello to a planner.
+func (l *Loop) Status(ctx context.Context) (api.NodeStatus, error) {
+	answer := make(chan api.NodeStatus, 1)
+	select {
+	case l.asks <- answer:
+		return <-answer, nil
+	case <-l.ended:
+		return api.NodeStatus{}, errors.New("node status: the loop has ended")
+	case <-ctx.Done():
+		return api.NodeStatus{}, fmt.Errorf("node status: %w", ctx.Err())
+	}
+}
+
+// Run works until ctx ends, then carries out the engine's last actions, waits
+// for all it has started and returns what of that failed. It may be called once.
+func (l *Loop) Run(ctx context.Context) error {
+	defer close(l.ended)
+	stopping, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	l.stopping = stopping
+
+	l.tick(ctx)
+	slot := l.nextSlot()
+	timer := time.NewTimer(slot.Sub(l.ports.Clock()))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return l.shutdown(ctx, cancel)
+		case <-timer.C:
+			l.slot(ctx, slot)
+			slot = l.nextSlot()
+			timer.Reset(slot.Sub(l.ports.Clock()))
+		case p := <-l.plans:
+			l.perform(ctx, l.engine.Apply(l.ports.Clock(), p))
+		case <-l.wakes:
+			l.readProcesses()
+			l.perform(ctx, l.engine.Observe(l.ports.Clock(), &l.sample))
+		case answer := <-l.asks:
+			answer <- l.engine.Status(l.ports.Clock())
+		}
+	}
+}
+
+// nextSlot is the next multiple of the interval that is at least half an
+// interval away: after a long tick a slot is skipped rather than two bunched.
+func (l *Loop) nextSlot() units.Instant {
+	q := units.Instant(l.every)
+	return ((l.ports.Clock()+q/2)/q + 1) * q
+}
+
+// slot ticks unless it comes more than half an interval late; the engine counts
+// what is skipped and the next tick integrates it. Two slots in a row are not
+// skipped: a machine that is always late is still controlled.
+func (l *Loop) slot(ctx context.Context, slot units.Instant) {
+	l.late = !l.late && l.ports.Clock().Sub(slot) > l.every/2
+	if !l.late {
+		l.tick(ctx)
+	}
+}
+
+func (l *Loop) tick(ctx context.Context) {
+	l.readProcesses()
+	l.readGroups()
+	l.perform(ctx, l.engine.Step(l.ports.Clock(), &l.sample))
+	l.last.Store(int64(l.ports.Clock()))
+}
+
+// readProcesses fills the sample with who is there and what has failed.
+func (l *Loop) readProcesses() {
+	for _, r := range l.jobs.take() {
+		if r.err != nil {
+			l.fail(r.kind, r.key, r.err)
+		} else if r.kind == ActStop {
+			l.ports.Pages.Forget(r.key)
+		}
+	}
+	l.sample.Failures = append(l.sample.Failures[:0], l.failures...)
+	l.failures = l.failures[:0]
+
+	l.processes = l.ports.Runtime.List(l.processes[:0])
+	// Growing keeps the pages' slices of the entries that are there.
+	n := len(l.processes)
+	for cap(l.sample.Executors) < n {
+		l.sample.Executors = append(l.sample.Executors[:cap(l.sample.Executors)], ExecutorSample{})
+	}
+	l.sample.Executors = l.sample.Executors[:n]
+	for i, p := range l.processes {
+		s := &l.sample.Executors[i]
+		s.Key, s.PID, s.Exited, s.Exit, s.ExitCode = p.Key, p.PID, p.Exited, p.Exit, p.ExitCode
+		s.Measured = false
+	}
+}
+
+// readGroups completes the sample with what a tick needs.
+func (l *Loop) readGroups() {
+	l.sample.HostUsed = 0
+	if l.ports.Host != nil {
+		if used, err := l.ports.Host(); err == nil {
+			l.sample.HostUsed = used
+		}
+	}
+	for i := range l.sample.Executors {
+		s := &l.sample.Executors[i]
+		if err := l.ports.Quotas.Read(s.Key, &l.usage); err == nil {
+			s.Measured, s.CPU, s.Throttled, s.Quota = true, l.usage.CPU, l.usage.Throttled, l.usage.Quota
+		} else if !s.Exited {
+			l.fail(ActMeasure, s.Key, err)
+		}
+		if err := l.ports.Pages.Read(s.Key, &s.Page); err != nil {
+			s.Page.Generation = 0
+		}
+	}
+}
+
+// fail keeps a failure for the next sample.
+func (l *Loop) fail(kind ActionKind, key Key, err error) {
+	l.failures = append(l.failures, Failure{Kind: kind, Key: key, Err: err.Error()})
+}
+
+// perform tells the events of the engine's last call and carries out its
+// actions in their order.
+func (l *Loop) perform(ctx context.Context, actions []Action) {
+	if l.ports.Events != nil {
+		for _, e := range l.engine.Events() {
+			l.ports.Events(e)
+		}
+	}
+	for i := range actions {
+		a := &actions[i]
+		if err := l.act(ctx, a); err != nil {
+			l.fail(a.Kind, a.Key, err)
+		}
+	}
+}
+
+func (l *Loop) act(ctx context.Context, a *Action) error {
+	switch a.Kind {
+	case ActSetQuota:
+		return l.ports.Quotas.SetQuota(a.Key, a.Cores)
+	case ActSetWeight:
+		return l.ports.Quotas.SetWeight(a.Key, a.Weight)
+	case ActSave:
+		return l.ports.Store.SaveState(a.State)
+	case ActReport:
+		return l.ports.Status.PublishStatus(a.Status)
+	case ActStart:
+		key, launch := a.Key, *a.Launch
+		l.job(ActStart, key, func() error { return l.ports.Runtime.Start(ctx, key, launch) })
+	case ActStop:
+		key := a.Key
+		l.job(ActStop, key, func() error { return l.ports.Runtime.Stop(l.stopping, key) })
+	}
+	return nil
+}
+
+// job runs f beside the loop and wakes the loop when it is done.
+func (l *Loop) job(kind ActionKind, key Key, f func() error) {
+	l.jobs.run(key, func() {
+		l.jobs.done(result{kind, key, f()})
+		l.Wake()
+	})
+}
+
+// shutdown ends the loop's work within stopWithin.
+func (l *Loop) shutdown(ctx context.Context, cancel context.CancelFunc) error {
+	l.failures = l.failures[:0]
+	l.perform(ctx, l.engine.Shutdown(l.ports.Clock(), l.ending))
+	limit := time.AfterFunc(stopWithin, cancel)
+	defer limit.Stop()
+	l.jobs.wait()
+	for _, r := range l.jobs.take() {
+		if r.err != nil && r.kind == ActStop {
+			l.fail(r.kind, r.key, r.err)
+		}
+	}
+	var faults []error
+	for _, f := range l.failures {
+		faults = append(faults, fmt.Errorf("node shutdown: %s %s: %s", f.Kind, f.Key, f.Err))
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,162 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Apply takes a Plan at once, between two ticks: it starts and stops executors,
+// gives new targets Eq 7 through the supervisor and lifts the quota of what has
+// no target any more, without a controller step. A Plan that is not newer than
+// the one in force, or for another node, changes nothing. The engine keeps the
+// Plan: the caller must not change it afterwards.
+func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
+	e.begin()
+	if err := e.accept(&p); err != nil {
+		e.counters.Refused++
+		e.event(Event{Kind: EventPlanRefused, Epoch: p.Epoch, Detail: err.Error()})
+		return nil
+	}
+	if p.Epoch <= e.plan.Epoch {
+		if p.Epoch < e.plan.Epoch {
+			e.event(Event{Kind: EventPlanIgnored, Epoch: p.Epoch, Detail: fmt.Sprintf("epoch %d is in force", e.plan.Epoch)})
+		}
+		return nil
+	}
+	e.take(now, p)
+	e.event(Event{Kind: EventPlanApplied, Epoch: p.Epoch})
+	for _, x := range e.execs {
+		e.wake(x, now)
+	}
+	e.divide(now, false)
+	e.mustSave = true
+	return e.finish(now)
+}
+
+// accept says why a Plan is none for this node.
+func (e *Engine) accept(p *api.Plan) error {
+	if err := api.CheckVersion("the planner", p.V); err != nil {
+		return err
+	}
+	if p.Node != e.cfg.Node {
+		return fmt.Errorf("it is for node %q, this is %q", p.Node, e.cfg.Node)
+	}
+	return nil
+}
+
+// controlKey names a target.
+type controlKey struct {
+	executor Key
+	stage    api.StageKey
+}
+
+// take makes p the Plan in force. Targets that it repeats keep their controllers
+// and, with the same Rev, their anchors.
+func (e *Engine) take(now units.Instant, p api.Plan) {
+	before := make(map[controlKey]*control)
+	old := e.apps
+	for _, a := range old {
+		for _, c := range a.controls {
+			before[controlKey{c.x.key, c.target.StageKey}] = c
+		}
+	}
+	for _, x := range e.execs {
+		x.listed, x.controls = false, nil
+	}
+	e.plan, e.apps = p, make([]*app, 0, len(p.Apps))
+	for i := range p.Apps {
+		e.apps = append(e.apps, e.takeApp(now, &p.Apps[i], before))
+	}
+	for _, a := range old {
+		for _, c := range a.controls {
+			if before[controlKey{c.x.key, c.target.StageKey}] == c {
+				e.unbind(c, "the plan has no target for it")
+			}
+		}
+	}
+	for _, x := range e.execs {
+		if len(x.controls) == 0 {
+			x.ctl = nil
+		}
+	}
+	e.changed = true
+}
+
+func (e *Engine) takeApp(now units.Instant, p *api.PlanApp, before map[controlKey]*control) *app {
+	a := &app{plan: p}
+	if p.HasDeadline {
+		a.deadline = anchor(now, p.Remaining)
+	}
+	for _, id := range p.Executors {
+		x := e.ensure(Key{p.ID, id})
+		x.listed, x.slots = true, e.slots(p.Launch.Cores)
+	}
+	for i := range p.Stages {
+		t := &p.Stages[i]
+		key := controlKey{Key{p.ID, t.Executor}, t.StageKey}
+		x := e.index[key.executor]
+		old := before[key]
+		err := checkTarget(t)
+		if x == nil || !x.listed {
+			err = fmt.Errorf("the plan does not list its executor")
+		} else if x.target(t.StageKey) != nil {
+			err = fmt.Errorf("the plan has it twice")
+		}
+		if err != nil {
+			e.counters.Refused++
+			e.event(Event{Kind: EventTargetRefused, Key: key.executor, Stage: t.StageKey, HasStage: true, Detail: err.Error()})
+			continue
+		}
+		if x.state == api.ExecutorExited {
+			continue
+		}
+		delete(before, key)
+		c := e.takeTarget(now, x, t, old)
+		a.controls = append(a.controls, c)
+		x.controls = append(x.controls, c)
+	}
+	return a
+}
+
+// target returns x's control of the stage, nil if there is none.
+func (x *executor) target(key api.StageKey) *control {
+	for _, c := range x.controls {
+		if c.target.StageKey == key {
+			return c
+		}
+	}
+	return nil
+}
+
+// takeTarget returns the control for t: c itself when its Rev has been seen.
+func (e *Engine) takeTarget(now units.Instant, x *executor, t *api.StageTarget, c *control) *control {
+	if c == nil {
+		c = &control{app: x.key.App, x: x, record: x.record(t.StageKey), meter: meter{mode: e.cfg.Progress, read: e.cfg.Reading}}
+		c.meter.done, c.meter.failed = min(c.record.weight, t.Weight), c.record.failed
+		c.aim(*t, now)
+		return c
+	}
+	if t.Rev > c.target.Rev {
+		c.aim(*t, now)
+		c.retarget = c.law != nil
+		c.out.SetPoint = 0
+		if c.grant > 0 {
+			c.request = c.grant // Without a jump.
+		}
+	}
+	return c
+}
+
+// unbind ends the control of a stage executor.
+func (e *Engine) unbind(c *control, why string) {
+	c.active = false
+	for _, a := range e.apps {
+		if i := slices.Index(a.controls, c); i >= 0 {
+			a.controls = slices.Delete(a.controls, i, i+1)
+		}
+	}
+	e.event(c.event(EventUnbound, why))
+}

@@ -1,0 +1,86 @@
+package node
+
+import (
+	"context"
+
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Process is an executor's process as the runtime knows it.
+type Process struct {
+	Key      Key
+	PID      int
+	Exited   bool
+	Exit     string
+	ExitCode int
+}
+
+// Runtime starts and stops executors. Start and Stop are called from goroutines
+// of the loop, never two at a time for one Key, in the order in which the engine
+// asked; List is called from the loop's own goroutine and must not block.
+type Runtime interface {
+	// Start launches the executor in a group of its own and returns once the
+	// process exists. ctx bounds the starting, not the executor's life.
+	Start(ctx context.Context, key Key, launch api.Launch) error
+	// Stop ends the executor, if it runs, and removes what it leaves but its
+	// logs: List does not show it any more. An unknown Key is no error.
+	Stop(ctx context.Context, key Key) error
+	// List appends all executors there are, recovered ones and exited ones that
+	// were not stopped included.
+	List(into []Process) []Process
+}
+
+// Usage is what an executor's group shows.
+type Usage struct {
+	CPU       units.Work
+	Throttled time.Duration
+	// Quota is what is in force, units.Unlimited for none.
+	Quota units.Cores
+}
+
+// Quotas reads and writes executors' groups; called from the loop's goroutine.
+type Quotas interface {
+	SetQuota(key Key, cores units.Cores) error
+	SetWeight(key Key, weight Weight) error
+	Read(key Key, into *Usage) error
+}
+
+// Pages reads progress pages; called from the loop's goroutine.
+type Pages interface {
+	// Read fills into, reusing its slices. An error means that there is no
+	// readable page now, as while the JVM starts.
+	Read(key Key, into *Page) error
+	// Forget closes the page of an executor that was stopped.
+	Forget(key Key)
+}
+
+// Publisher sends statuses to the planner. It must encode the status before it
+// returns, and should not wait for the network.
+type Publisher interface {
+	PublishStatus(status *api.NodeStatus) error
+}
+
+// Store keeps the newest State. It must encode the State before it returns.
+type Store interface {
+	SaveState(state *State) error
+}
+
+// Ports are all that a Loop needs of the world; none may be nil but Host and
+// Events.
+type Ports struct {
+	Runtime Runtime
+	Quotas  Quotas
+	Pages   Pages
+	Status  Publisher
+	Store   Store
+	// Host returns the CPU time that the machine has used since its boot. nil:
+	// nothing else uses the machine.
+	Host func() (units.Work, error)
+	// Clock is the clock of the pages' timestamps: CLOCK_MONOTONIC.
+	Clock func() units.Instant
+	// Events receives each event, on the loop's goroutine.
+	Events func(Event)
+}

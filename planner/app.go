@@ -1,0 +1,203 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// mode is how an application runs. It moves from paced to another one, and
+// never back: once the gate is lifted, stages share executors.
+type mode string
+
+const (
+	modePaced     mode = "paced"     // gated, each stage has its deadline
+	modeRecording mode = "recording" // ungated, no profile or no deadline
+	modeReleased  mode = "released"  // ungated, somebody let it go or it left its profile
+	modeUnpaced   mode = "unpaced"   // ungated, cannot be paced (streaming)
+)
+
+// appRecord is what is stored of a running application, under app/ID. Its stages
+// and its profile have keys of their own, so that an event rewrites little.
+type appRecord struct {
+	V          int           `json:"v"`
+	ID         api.AppID     `json:"id"`
+	Submission string        `json:"submission"`
+	Name       string        `json:"name"`
+	Profile    string        `json:"profile"`
+	User       string        `json:"user,omitempty"`
+	Launch     api.Launch    `json:"launch"`
+	Start      units.Instant `json:"start"` // Of the deadline clock.
+	Deadline   units.Seconds `json:"deadline_s,omitempty"`
+	Verdict    api.Verdict   `json:"verdict"`
+	Reason     string        `json:"reason"`
+	Earliest   units.Seconds `json:"earliest_s,omitempty"`
+
+	Mode  mode `json:"mode"`
+	Gated bool `json:"gated,omitempty"`
+	// Infeasible and Late take the targets of a paced application away; another
+	// deadline may clear them.
+	Infeasible bool `json:"infeasible,omitempty"`
+	Late       bool `json:"late,omitempty"`
+	// Mismatch says where the run left its profile, "" if it did not.
+	Mismatch string `json:"mismatch,omitempty"`
+	// Targeted says that some stage has had a target: durations are not those of
+	// all cores.
+	Targeted bool `json:"targeted,omitempty"`
+
+	// Cores were offered when it registered; Slots and Pool are what it was told.
+	Cores     units.Cores     `json:"cores"`
+	Slots     int             `json:"slots"`
+	Pool      int             `json:"pool"`
+	Executors []*executor     `json:"executors"` // In order of id, gone ones included.
+	NextID    int             `json:"next_id"`
+	Pending   []string        `json:"pending,omitempty"` // Nodes whose executors are to be replaced.
+	Replaced  []units.Instant `json:"replaced,omitempty"`
+	GaveUp    bool            `json:"gave_up,omitempty"`
+	Connected bool            `json:"connected,omitempty"` // Some executor has been up.
+	AckedSeq  uint64          `json:"acked_seq"`
+	Revs      uint64          `json:"revs"`
+	Notice    string          `json:"notice,omitempty"`
+	Notices   []string        `json:"notices,omitempty"`
+	Directive api.Directive   `json:"directive"`
+	Forgotten int             `json:"forgotten,omitempty"` // Stage attempts dropped from the record.
+	Launched  bool            `json:"launched,omitempty"`  // FirstLaunch is known.
+	First     units.Seconds   `json:"first_launch_s,omitempty"`
+	LastTask  units.Seconds   `json:"last_finish_s,omitempty"`
+	State     api.AppState    `json:"state"`
+	Ended     units.Seconds   `json:"ended_s,omitempty"` // Duration, once State is final.
+	EndReason string          `json:"end_reason,omitempty"`
+	DriverEnd bool            `json:"driver_end,omitempty"` // The driver itself said so.
+}
+
+// executor is one executor of an application.
+type executor struct {
+	ID         api.ExecutorID    `json:"id"`
+	Node       string            `json:"node"`
+	State      api.ExecutorState `json:"state"`
+	Registered bool              `json:"registered,omitempty"`
+	Gone       bool              `json:"gone,omitempty"`
+	Exit       string            `json:"exit,omitempty"`
+	// Since is when it was asked for, on the deadline clock. CPU is what it has
+	// used, Base the part of that from before the first task (once Based).
+	Since units.Seconds `json:"since_s"`
+	CPU   units.Work    `json:"core_seconds,omitempty"`
+	Base  units.Work    `json:"base_core_seconds,omitempty"`
+	Based bool          `json:"based,omitempty"`
+
+	points []usagePoint // Oldest first.
+}
+
+// app is a running application, or one that has ended and waits for its final
+// figures.
+type app struct {
+	appRecord
+	profile *annotated // nil without one.
+	stages  map[api.StageKey]*stage
+	order   []*stage // In order of the ready event.
+
+	// silent is for how long the driver has not been heard, endWait how long the
+	// end has been waited with; both counted in ticks, so that a planner that was
+	// stopped for a while accuses nobody.
+	silent, endWait time.Duration
+	// unsaved is for how long figures of nodes may not have been saved.
+	unsaved time.Duration
+	// noticeSent says that a reply has carried the notice in force.
+	noticeSent bool
+	dirty      bool // The record has to be saved.
+	touched    bool // Plans and Directive have to be compared.
+	flush      bool // Figures of nodes have to be saved.
+	saved      bool // It has been saved at all, its profile included.
+}
+
+func newApp(r appRecord) *app {
+	return &app{appRecord: r, stages: make(map[api.StageKey]*stage)}
+}
+
+// running reports whether a has not ended.
+func (a *app) running() bool { return a.State == api.AppRunning }
+
+// paced reports whether stages that become ready get targets.
+func (a *app) paced() bool {
+	return a.running() && a.Mode == modePaced && !a.Infeasible && !a.Late
+}
+
+// pacing is the word for `pacer apps`.
+func (a *app) pacing() string {
+	if a.Mode == modePaced && (a.Infeasible || a.Late) {
+		return string(modeReleased)
+	}
+	return string(a.Mode)
+}
+
+// at returns now on a's deadline clock.
+func (a *app) at(now units.Instant) units.Seconds { return units.FromDuration(now.Sub(a.Start)) }
+
+// instant returns the moment s of a's deadline clock.
+func (a *app) instant(s units.Seconds) units.Instant { return a.Start.Add(s.Duration()) }
+
+// elapsed is a's duration so far, or in all.
+func (a *app) elapsed(now units.Instant) units.Seconds {
+	if !a.running() {
+		return a.Ended
+	}
+	return max(0, a.at(now))
+}
+
+func (a *app) executor(id api.ExecutorID) *executor {
+	for _, x := range a.Executors {
+		if x.ID == id {
+			return x
+		}
+	}
+	return nil
+}
+
+// alive returns the executors that are not gone, in order of id.
+func (a *app) alive() []*executor {
+	var alive []*executor
+	for _, x := range a.Executors {
+		if !x.Gone {
+			alive = append(alive, x)
+		}
+	}
+	return alive
+}
+
+// open returns the stages that are not done, in order of id and attempt.
+func (a *app) open() []*stage {
+	var open []*stage
+	for _, s := range a.order {
+		if s.Done == nil {
+			open = append(open, s)
+		}
+	}
+	slices.SortFunc(open, compareStages)
+	return open
+}
+
+// say puts a line for the user into the Directive and the application's record.
+func (a *app) say(notice string) {
+	a.Notice, a.noticeSent = notice, false
+	if len(a.Notices) < maxNotices {
+		a.Notices = append(a.Notices, notice)
+	}
+}
+
+// maxNotices bounds what is kept of the lines said to a user.
+const maxNotices = 50
+
+// compareIDs orders executor ids as numbers: they are decimal without leading
+// zeros.
+func compareIDs(a, b api.ExecutorID) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+func compareKeys(a, b api.StageKey) int {
+	return cmp.Or(cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Attempt, b.Attempt))
+}
+
+func compareStages(a, b *stage) int { return compareKeys(a.Ready.StageKey, b.Ready.StageKey) }

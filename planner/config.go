@@ -1,0 +1,127 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Config says how a planner engine works. The zero value is not valid: start
+// from Default.
+//
+// Papers: [1] Baresi et al., "Fine-grained Dynamic Resource Allocation for
+// Big-Data Applications" (xSpark); [2] Pacer's design.md, section 10.
+type Config struct {
+	// Alpha is the share of the deadline that is planned with (Eq 1 of [1]);
+	// 0.97: 1 cannot end early after the last stage.
+	Alpha float64
+	// Beta weighs the number of stages against their durations in Eq 2 of [1];
+	// 0.3, as there.
+	Beta float64
+	// Quantum is cq of Eq 7 of [1], in cores; 0.05, as there.
+	Quantum units.Cores
+	// Split names how the time left is divided among stages, in the table of
+	// package dag; "paper" is Eq 1-3.
+	Split string
+
+	// MaxPool bounds the executors of one application on one node ([2] decision
+	// 9); 4.
+	MaxPool int
+	// Applications is for how many applications like it a node's memory is
+	// divided when an executor's off-heap size is fixed at its start; 2.
+	Applications int
+	// LeastOffHeap is the smallest off-heap size worth having: Spark puts all
+	// execution memory off the heap as soon as there is any, so that a smaller
+	// one would do harm. A smaller share becomes none. 256 MiB.
+	LeastOffHeap units.Bytes
+
+	// NodeLost is how long a node may be silent before it counts as lost; 10 s.
+	// NodeClash is how long another incarnation of a node's name has to wait
+	// while the older one has not been silent; 2 s, two statuses.
+	NodeLost  time.Duration
+	NodeClash time.Duration
+	// DriverSilent is how long a driver may be silent when none of its executors
+	// lives, DriverLost in any case, before its application has failed; 8 s and
+	// 60 s. A driver sends a heartbeat at least every 2 s.
+	DriverSilent time.Duration
+	DriverLost   time.Duration
+	// FinalWait is how long the nodes' last figures are waited for at the end of
+	// an application; 1.5 s.
+	FinalWait time.Duration
+
+	// Replacements times the pool is how many executors are replaced in
+	// ReplacementWindow before Pacer gives up; 3 and 10 min.
+	Replacements      int
+	ReplacementWindow time.Duration
+
+	// History is how many ended applications are kept; 200. DetailHistory is how
+	// many of them keep all their samples; 20.
+	History       int
+	DetailHistory int
+	// Samples bounds the samples kept of a stage by halving their density; 2000.
+	Samples int
+	// Stages bounds the stage attempts kept of a running application; 2000.
+	Stages int
+
+	// Release is the version that the ping verb answers.
+	Release string
+}
+
+// Default returns the configuration of [1] as corrected by [2].
+func Default() Config {
+	return Config{
+		Alpha:             0.97,
+		Beta:              0.3,
+		Quantum:           0.05,
+		Split:             dag.SplitPaper,
+		MaxPool:           4,
+		Applications:      2,
+		LeastOffHeap:      256 * units.MiB,
+		NodeLost:          10 * time.Second,
+		NodeClash:         2 * time.Second,
+		DriverSilent:      8 * time.Second,
+		DriverLost:        60 * time.Second,
+		FinalWait:         1500 * time.Millisecond,
+		Replacements:      3,
+		ReplacementWindow: 10 * time.Minute,
+		History:           200,
+		DetailHistory:     20,
+		Samples:           2000,
+		Stages:            2000,
+	}
+}
+
+// Validate reports every fault of c at once.
+func (c Config) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	if err := c.params().Validate(); err != nil {
+		faults = append(faults, err)
+	}
+	check(c.MaxPool > 0, "max pool: %d, want more than 0", c.MaxPool)
+	check(c.Applications > 0, "applications: %d, want more than 0", c.Applications)
+	check(c.LeastOffHeap >= 0, "least off-heap is negative")
+	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")
+	check(c.DriverSilent > 0 && c.DriverLost >= c.DriverSilent, "driver silent: %v, driver lost: %v, want 0 < the first <= the second", c.DriverSilent, c.DriverLost)
+	check(c.FinalWait >= 0, "final wait is negative")
+	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements, c.ReplacementWindow)
+	check(c.History >= 0 && c.DetailHistory >= 0, "history is negative")
+	check(c.Samples >= 2, "samples: %d, want at least 2", c.Samples)
+	check(c.Stages > 0, "stages: %d, want more than 0", c.Stages)
+	if len(faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("planner configuration: %w", errors.Join(faults...))
+}
+
+// params are the parameters of the equations as package dag takes them.
+func (c Config) params() dag.Params {
+	return dag.Params{Alpha: c.Alpha, Beta: c.Beta, Quantum: c.Quantum, Split: c.Split}
+}

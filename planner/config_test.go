@@ -1,0 +1,41 @@
+package planner_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/planner"
+)
+
+func TestValidateReportsEveryFault(t *testing.T) {
+	if err := planner.Default().Validate(); err != nil {
+		t.Errorf("the default: %v", err)
+	}
+	err := planner.Config{Alpha: 2, Split: "luck"}.Validate()
+	if err == nil {
+		t.Fatal("nonsense was taken")
+	}
+	for _, part := range []string{"alpha", "luck", "max pool", "applications", "driver silent", "samples", "stages", "replacements", "node"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not reported: %v", part, err)
+		}
+	}
+	if _, err := planner.New(planner.Config{}, nil); err == nil {
+		t.Error("an engine without configuration")
+	}
+}
+
+func TestStateThatCannotBeReadIsAnError(t *testing.T) {
+	for _, r := range []planner.Record{
+		{Key: "planner/epoch", Value: []byte("{")},
+		{Key: "planner/epoch", Value: []byte(`{"v":99}`)},
+		{Key: "app/x/stage/1.0", Value: []byte(`{"v":1}`)},
+		{Key: "plan/a", Value: []byte(`[]`)},
+		{Key: "profile/p", Value: []byte(`{}`)},
+		{Key: "history/x", Value: []byte(`{"v":2}`)},
+	} {
+		if _, err := planner.New(planner.Default(), []planner.Record{r}); err == nil || !strings.Contains(err.Error(), "planner state") {
+			t.Errorf("%s %s: %v", r.Key, r.Value, err)
+		}
+	}
+}

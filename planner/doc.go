@@ -1,0 +1,96 @@
+// Package planner decides for the cluster: it takes applications in, judges
+// their deadlines, gives them executors, and gives each of their stages a
+// deadline and cores when it becomes ready.
+//
+// # Concepts
+//
+// An Engine is a value with one method, Step(now, Event) []Action. Events are
+// what drivers, nodes and the command line say, and the passing of time (Tick);
+// Actions are what has to be saved, published, answered and logged. It has no
+// clock, goroutine or I/O. A Loop is the goroutine around it.
+//
+// A Plan is a node's whole truth, a Directive a driver's: each with an epoch. The
+// engine works out what they should say after every event and gives them a new
+// epoch only when that has changed. Times left are counted at the moment of
+// sending and do not count as a change: a node anchors them on its own clock
+// when it first sees a target's Rev. One counter serves all epochs, so they grow
+// whatever happens to a node's or an application's own record.
+//
+// # How an application runs
+//
+//	paced      gated: each running stage owns its executors and has a target
+//	recording  ungated, all cores: no deadline, or no profile yet
+//	released   ungated, all cores: by `pacer release`, or because the run left
+//	           its profile
+//	unpaced    ungated, all cores: a streaming application
+//
+// The gate is lifted once and for all. A paced application whose deadline is
+// infeasible or has passed keeps its gate but has no targets, so all cores; a new
+// deadline (`pacer deadline`) may bring the targets back. `pacer apps` calls
+// that released, too.
+//
+// # Planning
+//
+// Equations are those of Baresi, Guinea, Leva and Quattrocchi, "Fine-grained
+// Dynamic Resource Allocation for Big-Data Applications" (IEEE TSE), section 4,
+// as package dag has them. When a stage becomes ready it is matched to its
+// annotation (package profiles) and
+//
+//	deadline_s   Eq 1-3 with the time really spent, driver gaps and tail taken off
+//	work, records  the annotation scaled to what the parents really wrote
+//	estdCores_s  Eq 6;  initCores per executor: Eq 7 on its share of the tasks,
+//	             never more than its node offers
+//
+// Stages of one batch are planned in order of id; each event plans with the time
+// that is really left. A running stage keeps its deadline, and its targets their
+// Revs, unless its bindings or the application's deadline change: then what is
+// left of it is planned like a stage, from the progress that the nodes report.
+//
+// The verdict at registration is dag's forecast over all that the live nodes
+// offer, whatever else runs: contention is the supervisors' business.
+//
+// Pool: per node as many executors as the DAG is wide, at most MaxPool, when
+// paced; else one. An executor that exits is replaced on its node when the driver
+// speaks next (executors also exit when their driver dies), at most Replacements
+// times the pool in ReplacementWindow.
+//
+// # Recording
+//
+// A run that ended without failure becomes the profile of its name if there is
+// none, provided it had all cores all the time. Later ones at all cores are
+// merged, or replace the profile if they have another shape and no deadline was
+// missed because of it. A clean paced run that matched its profile to the end
+// merges what does not depend on the cores: records, CPU time, gaps (a throttled
+// run uses the same CPU time per record, design 10.6); not if its CPU time is
+// more than twice off, which tells of another application under the name.
+//
+// # Trouble
+//
+// A driver that is silent for DriverSilent with no executor alive, or for
+// DriverLost in any case, has failed. A node that is silent for NodeLost gets no
+// new executors; those that it has count until their driver says otherwise. A
+// second incarnation of a node's name is told to try again while the first one
+// may still be there, and refused once that has spoken. Silence is counted in
+// ticks of at most a second, so a planner that was stopped accuses nobody.
+//
+// # Units
+//
+// Instants are nanoseconds since the Unix epoch, as a clock that does not step
+// shows them; they are saved, so the clock has to survive a restart. Durations of
+// an application are seconds on its deadline clock, which started Elapsed before
+// it registered. Work is core-seconds.
+//
+// # What the caller must do
+//
+//   - carry out a step's Save before anything else of that step (Loop does);
+//   - hand New all records under Prefixes;
+//   - send a Tick every 250 ms;
+//   - send NodeStatuses in order, and let a node retry a hello refused with
+//     KindTransient.
+//
+// # What it does not do
+//
+// It steers no core while a stage runs (package node does), starts no process and
+// knows no network. It does not place: an application gets executors on every
+// node that is live when it registers.
+package planner

@@ -1,0 +1,232 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// driverEvents takes a driver's batch: its events are applied in order, then the
+// stages that became ready are planned together, in order of id.
+func (e *Engine) driverEvents(ev DriverEvents) {
+	b := ev.Batch
+	a, err := e.sender(b)
+	if err != nil {
+		e.reply(ev.To, func() any { return api.EventsReply{V: api.Version, Error: api.ToWire(err)} })
+		return
+	}
+	if a == nil {
+		e.acknowledgeEnded(ev)
+		return
+	}
+	a.silent = 0
+	var ready []*stage
+	for _, event := range b.Events {
+		if event.Seq <= a.AckedSeq {
+			continue
+		}
+		a.AckedSeq, a.dirty = event.Seq, true
+		if s := e.driverEvent(a, event); s != nil {
+			ready = append(ready, s)
+		}
+	}
+	e.planReady(a, ready)
+	if a.running() {
+		e.replace(a)
+	}
+	e.reply(ev.To, func() any {
+		a.noticeSent = true
+		return api.EventsReply{V: api.Version, AckedSeq: a.AckedSeq, Directive: a.Directive}
+	})
+}
+
+// sender returns the application that a batch is from, nil for one that has
+// ended in good order and only repeats itself.
+func (e *Engine) sender(b api.Events) (*app, error) {
+	if err := b.Validate(); err != nil {
+		return nil, err
+	}
+	if a := e.apps[b.AppID]; a != nil && a.Submission == b.Submission && (a.running() || a.DriverEnd) {
+		return a, nil
+	}
+	for _, d := range e.ended {
+		if d.Detail.ID == b.AppID && d.Detail.Submission == b.Submission && !d.DriverLost {
+			return nil, nil
+		}
+	}
+	return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", b.AppID)
+}
+
+// acknowledgeEnded tells a driver that its last words have been heard.
+func (e *Engine) acknowledgeEnded(ev DriverEvents) {
+	var acked uint64
+	if n := len(ev.Batch.Events); n > 0 {
+		acked = ev.Batch.Events[n-1].Seq
+	}
+	e.reply(ev.To, func() any {
+		return api.EventsReply{V: api.Version, AckedSeq: acked, Directive: api.Directive{Epoch: e.epoch, Executors: []api.DirectiveExecutor{}}}
+	})
+}
+
+// driverEvent applies one event and returns the stage that became ready, if any.
+func (e *Engine) driverEvent(a *app, ev api.Event) *stage {
+	if !a.running() {
+		return nil
+	}
+	switch ev.Type {
+	case api.EventExecutorUp:
+		if x := a.executor(ev.Executor.ID); x != nil && !x.Gone {
+			x.Registered, a.Connected = true, true
+		}
+	case api.EventExecutorGone:
+		if x := a.executor(ev.Executor.ID); x != nil {
+			e.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
+		}
+	case api.EventStageReady:
+		return e.stageReady(a, ev)
+	case api.EventStageBound:
+		if s := a.stages[ev.Bound.StageKey]; s != nil {
+			e.rebind(a, s, ev.Bound.Bindings)
+		}
+	case api.EventStageDone:
+		if s := a.stages[ev.Done.StageKey]; s != nil {
+			e.stageDone(a, s, ev)
+		}
+	case api.EventUnpaced:
+		if a.Mode != modeUnpaced {
+			a.Mode = modeUnpaced
+			e.ungate(a, cmp.Or(ev.Reason, "the application cannot be paced")+": it runs unpaced, with all cores")
+		}
+	case api.EventEnd:
+		e.driverEnd(a, ev)
+	}
+	return nil
+}
+
+// stageReady takes a stage attempt in; nil if it is known already.
+func (e *Engine) stageReady(a *app, ev api.Event) *stage {
+	if a.stages[ev.Stage.StageKey] != nil {
+		return nil
+	}
+	s := newStage(stageRecord{V: stateVersion, Ready: *ev.Stage, ReadyAt: ev.At, Seq: ev.Seq, Annotation: unmatched})
+	s.dirty = true
+	a.stages[s.key()] = s
+	a.order = append(a.order, s)
+	a.launched(ev.At)
+	e.forget(a)
+	return s
+}
+
+// forget drops the oldest ended stage attempt when there are too many, as in an
+// application that streams for months.
+func (e *Engine) forget(a *app) {
+	if len(a.order) <= e.cfg.Stages {
+		return
+	}
+	for i, s := range a.order {
+		if s.Done != nil {
+			a.order = append(a.order[:i], a.order[i+1:]...)
+			delete(a.stages, s.key())
+			e.remove(stageKey(a.ID, s.key()))
+			a.Forgotten++
+			a.dirty = true
+			return
+		}
+	}
+}
+
+func (e *Engine) stageDone(a *app, s *stage, ev api.Event) {
+	if s.Done != nil {
+		return
+	}
+	s.Done, s.DoneAt, s.dirty = ev.Done, max(ev.At, s.ReadyAt), true
+	if first := ev.Done.FirstLaunch; first > 0 && len(a.order) > 0 && a.order[0] == s {
+		a.First = first
+	}
+	a.LastTask = max(a.LastTask, ev.Done.LastFinish)
+	a.drop(s)
+	e.occur(StageEnded{App: a.ID, Stage: s.key(), Duration: s.DoneAt - s.ReadyAt, Deadline: s.First, Failed: ev.Done.Failed})
+}
+
+// driverEnd ends an application on its driver's word. The nodes stop its
+// executors; its final figures are waited for.
+func (e *Engine) driverEnd(a *app, ev api.Event) {
+	state := api.AppFinished
+	if ev.Failed {
+		state = api.AppFailed
+	}
+	a.DriverEnd = true
+	e.end(a, state, max(0, ev.At), ev.Reason)
+}
+
+// end takes an application out of the Plans.
+func (e *Engine) end(a *app, state api.AppState, duration units.Seconds, reason string) {
+	a.State, a.Ended, a.EndReason, a.endWait = state, duration, reason, 0
+	for _, s := range a.order {
+		a.drop(s)
+	}
+	a.Pending = nil
+	a.touch()
+	e.occur(AppEnded{App: a.ID, State: state, Duration: duration, Deadline: a.Deadline, Reason: reason})
+}
+
+// appTick counts a driver's silence and looks at the deadline; of an ended
+// application it waits for the last figures.
+func (e *Engine) appTick(a *app, dt time.Duration) {
+	if !a.running() {
+		a.endWait += dt
+		if a.endWait >= e.cfg.FinalWait || e.settled(a) {
+			e.conclude(a)
+		}
+		return
+	}
+	a.silent += dt
+	if a.unsaved += dt; a.unsaved >= flushEvery && a.Launched {
+		a.unsaved, a.flush = 0, true
+	}
+	if e.driverGone(a) {
+		e.end(a, api.AppFailed, a.at(e.now), fmt.Sprintf("driver gone: it has been silent for %v", a.silent.Round(time.Second)))
+		return
+	}
+	if a.paced() && a.at(e.now) >= a.Deadline {
+		e.late(a)
+	}
+}
+
+// driverGone applies the rules for a silent driver: its executors exit by
+// themselves when they lose it, so all of them gone says that it is, too.
+func (e *Engine) driverGone(a *app) bool {
+	switch {
+	case a.silent >= e.cfg.DriverLost:
+		return true
+	case a.silent >= e.cfg.DriverSilent:
+		return !a.Connected || len(a.alive()) == 0
+	}
+	return false
+}
+
+// late gives all cores to an application whose deadline has passed. The gate
+// stays: another deadline may still be given.
+func (e *Engine) late(a *app) {
+	a.Late = true
+	for _, s := range a.order {
+		a.drop(s)
+	}
+	a.say(fmt.Sprintf("the deadline of %s has passed: all cores from now on", sayDeadline(a.Deadline)))
+	a.touch()
+	e.occur(PacingChanged{App: a.ID, Pacing: a.pacing(), Why: "its deadline has passed"})
+}
+
+// settled reports whether the nodes have said all there is about an ended
+// application: every executor has exited.
+func (e *Engine) settled(a *app) bool {
+	for _, x := range a.Executors {
+		if x.State != api.ExecutorExited {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,186 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Engine is the planner's mind: it takes Events and returns Actions. It is
+// synchronous, reads no clock and is not safe for concurrent use; Loop is its
+// shell. The same Config, records and Events give the same Actions.
+type Engine struct {
+	cfg    Config
+	now    units.Instant
+	ticked units.Instant // When the last Tick was; 0 before the first.
+	// epoch is the newest one given to a Plan or a Directive, serial the newest
+	// number given to an application.
+	epoch, serial uint64
+
+	apps     map[api.AppID]*app
+	ended    []*endedApp // Oldest first.
+	nodes    map[string]*node
+	profiles map[string]*annotated
+
+	// What the step in progress has to do.
+	changes  []Change
+	publish  []Action
+	replies  []func() Reply
+	log      []Action
+	dirty    map[string]bool // Nodes whose Plans have to be compared.
+	counters bool            // epoch or serial changed.
+}
+
+// New returns an engine that goes on from what an earlier one saved: all records
+// whose keys begin with one of Prefixes. It returns an error when cfg is not
+// valid or a record cannot be read.
+func New(cfg Config, records []Record) (*Engine, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	e := &Engine{cfg: cfg, apps: make(map[api.AppID]*app), nodes: make(map[string]*node),
+		profiles: make(map[string]*annotated), dirty: make(map[string]bool)}
+	if err := e.restore(records); err != nil {
+		return nil, fmt.Errorf("planner state: %w", err)
+	}
+	return e, nil
+}
+
+// Step takes one event at now, which does not decrease from call to call (an
+// earlier now counts as the latest one). It returns what has to be done: at most
+// one Save, which comes first and must be on disk before the rest takes effect.
+func (e *Engine) Step(now units.Instant, event Event) []Action {
+	e.now = max(e.now, now)
+	switch ev := event.(type) {
+	case Register:
+		e.register(ev)
+	case DriverEvents:
+		e.driverEvents(ev)
+	case Hello:
+		e.hello(ev)
+	case Status:
+		e.status(ev.Status)
+	case Control:
+		e.control(ev)
+	case PlanQuery:
+		e.planQuery(ev)
+	case Tick:
+		e.tick()
+	}
+	return e.finish()
+}
+
+// tick lets time pass: silent drivers and nodes, passed deadlines, applications
+// whose final figures have been waited for.
+func (e *Engine) tick() {
+	dt := min(e.now.Sub(e.ticked), maxTick)
+	if e.ticked == 0 {
+		dt = 0
+	}
+	e.ticked = e.now
+	for _, n := range sorted(e.nodes) {
+		e.nodeTick(n, dt)
+	}
+	for _, a := range sorted(e.apps) {
+		e.appTick(a, dt)
+	}
+}
+
+// maxTick is the most time that one tick counts for: a planner that was stopped
+// for longer has heard nobody, which says nothing about them.
+const maxTick = time.Second
+
+// finish turns what the step changed into actions.
+func (e *Engine) finish() []Action {
+	for _, a := range sorted(e.apps) {
+		if a.touched {
+			a.touched = false
+			e.direct(a)
+			for _, x := range a.Executors {
+				e.dirty[x.Node] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.dirty)) {
+		if n := e.nodes[name]; n != nil {
+			e.replan(n)
+		}
+	}
+	clear(e.dirty)
+	for _, a := range sorted(e.apps) {
+		e.saveApp(a)
+	}
+	e.saveCounters()
+
+	actions := make([]Action, 0, 1+len(e.log)+len(e.publish)+len(e.replies))
+	if len(e.changes) > 0 {
+		actions = append(actions, Save{Changes: e.changes})
+	}
+	actions = append(append(actions, e.publish...), e.log...)
+	for _, reply := range e.replies {
+		actions = append(actions, reply())
+	}
+	e.changes, e.publish, e.log, e.replies = nil, nil, nil, nil
+	return actions
+}
+
+// reply answers a request once the step is over, so that body sees its outcome.
+func (e *Engine) reply(to Ticket, body func() any) {
+	if to != 0 {
+		e.replies = append(e.replies, func() Reply { return Reply{To: to, Body: body()} })
+	}
+}
+
+func (e *Engine) occur(o Occurrence) { e.log = append(e.log, Log{o}) }
+
+// touch marks a as changed: its record, its Directive and its nodes' Plans.
+func (a *app) touch() { a.dirty, a.touched = true, true }
+
+// nextEpoch returns an epoch greater than all before.
+func (e *Engine) nextEpoch() uint64 {
+	e.epoch++
+	e.counters = true
+	return e.epoch
+}
+
+// direct compares a's Directive with what it should be and publishes a new one.
+func (e *Engine) direct(a *app) {
+	d := api.Directive{Gated: a.Gated, Executors: []api.DirectiveExecutor{}, Notice: a.Notice}
+	for _, x := range a.alive() {
+		d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: e.offered(x.Node)})
+	}
+	slices.SortFunc(d.Executors, func(x, y api.DirectiveExecutor) int { return compareIDs(x.ID, y.ID) })
+	old := a.Directive
+	if old.Gated == d.Gated && old.Notice == d.Notice && slices.Equal(old.Executors, d.Executors) && old.Epoch > 0 {
+		return
+	}
+	if a.noticeSent && old.Notice == d.Notice {
+		// The driver has it; repeating it would say it twice.
+		a.Notice, d.Notice = "", ""
+	}
+	d.Epoch = e.nextEpoch()
+	a.Directive, a.dirty = d, true
+	if a.running() {
+		e.publish = append(e.publish, PublishDirective{App: a.ID, Directive: d})
+	}
+}
+
+// named is what sorted puts in order.
+type named interface{ name() string }
+
+func (a *app) name() string       { return string(a.ID) }
+func (n *node) name() string      { return n.Node }
+func (p *annotated) name() string { return p.body.Name }
+
+// sorted returns the values of m in order of name: maps are walked in one order
+// only, so that the same events give the same actions.
+func sorted[K comparable, V named](m map[K]V) []V {
+	return slices.SortedFunc(maps.Values(m), func(a, b V) int { return cmp.Compare(a.name(), b.name()) })
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

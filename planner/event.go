@@ -1,0 +1,122 @@
+package planner
+
+import "github.com/sparkpacer/pacer/api"
+
+// Ticket ties a Reply to the request it answers. The engine's caller chooses
+// it; 0 asks for no reply.
+type Ticket uint64
+
+// Event is what reaches the engine: one of Register, DriverEvents, Hello,
+// Status, Control, PlanQuery and Tick.
+type Event interface{ isEvent() }
+
+// Register is a driver's registration; answered with an api.RegisterReply.
+type Register struct {
+	To      Ticket
+	Request api.RegisterRequest
+}
+
+// DriverEvents is a batch of a driver's events, empty for a heartbeat; answered
+// with an api.EventsReply.
+type DriverEvents struct {
+	To    Ticket
+	Batch api.Events
+}
+
+// Hello is the first status of a node that has connected; answered with an
+// api.HelloReply.
+type Hello struct {
+	To     Ticket
+	Status api.NodeStatus
+}
+
+// Status is a later status of a node; not answered.
+type Status struct {
+	Status api.NodeStatus
+}
+
+// Verb is what a Control asks for.
+type Verb string
+
+// The control verbs.
+const (
+	VerbApps       Verb = "apps"
+	VerbApp        Verb = "app"
+	VerbRelease    Verb = "release"
+	VerbDeadline   Verb = "deadline"
+	VerbProfiles   Verb = "profiles"
+	VerbProfile    Verb = "profile"
+	VerbProfilePut Verb = "profile-put"
+	VerbProfileRm  Verb = "profile-rm"
+	VerbNodes      Verb = "nodes"
+	VerbPing       Verb = "ping"
+)
+
+// Control is a request of the command line; answered with an api.ControlReply.
+type Control struct {
+	To      Ticket
+	Verb    Verb
+	Request api.ControlRequest
+}
+
+// PlanQuery asks what a deadline would mean; answered with an api.PlanReply.
+type PlanQuery struct {
+	To      Ticket
+	Request api.PlanRequest
+}
+
+// Tick lets time pass: send it every 250 ms.
+type Tick struct{}
+
+func (Register) isEvent()     {}
+func (DriverEvents) isEvent() {}
+func (Hello) isEvent()        {}
+func (Status) isEvent()       {}
+func (Control) isEvent()      {}
+func (PlanQuery) isEvent()    {}
+func (Tick) isEvent()         {}
+
+// Action is one effect that the engine's caller has to carry out: Save,
+// PublishPlan, PublishDirective, Reply or Log. A step returns at most one Save,
+// and first; it must be on disk before the others take effect.
+type Action interface{ isAction() }
+
+// Change is one change of the store: Value nil removes Key.
+type Change struct {
+	Key   string
+	Value []byte
+}
+
+// Record is one stored value.
+type Record struct {
+	Key   string
+	Value []byte
+}
+
+// Save stores Changes, all or none.
+type Save struct{ Changes []Change }
+
+// PublishPlan sends a node its Plan.
+type PublishPlan struct{ Plan api.Plan }
+
+// PublishDirective sends a driver its Directive.
+type PublishDirective struct {
+	App       api.AppID
+	Directive api.Directive
+}
+
+// Reply answers the request with ticket To. Body is the value of the api's reply
+// type that the request's event names.
+type Reply struct {
+	To   Ticket
+	Body any
+}
+
+// Log tells the operator what has happened.
+type Log struct{ Occurrence Occurrence }
+
+func (Save) isAction()             {}
+func (PublishPlan) isAction()      {}
+func (PublishDirective) isAction() {}
+func (Reply) isAction()            {}
+func (Log) isAction()              {}

@@ -1,0 +1,333 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+const (
+	tickInterval = 250 * time.Millisecond
+	queueLength  = 1024
+	// batchLimit bounds how many requests share one store sync, so that the
+	// first of them does not wait for ever.
+	batchLimit = 256
+	// stalled is after how long without a turn the loop counts as not alive.
+	stalled = 5 * time.Second
+)
+
+// Publisher sends what the planner has to say without being asked. Both methods
+// hand over and return; a lost message is harmless.
+type Publisher interface {
+	PublishPlan(api.Plan) error
+	PublishDirective(api.AppID, api.Directive) error
+}
+
+// Store keeps the engine's state: Apply has all changes on disk when it returns
+// nil, none otherwise.
+type Store interface {
+	Apply([]Change) error
+}
+
+// Loop is the shell of an Engine: its only goroutine. Events enter through the
+// methods, which are safe for concurrent use and do not wait for the answer; a
+// reply function is called once, on the loop's goroutine, and must not block.
+//
+// A turn drains the queue, steps the engine through all of it, syncs the store
+// once, then publishes and replies. What could not be stored is neither
+// published nor acknowledged: requests are answered with KindTransient, and the
+// changes are tried again at the next turn.
+type Loop struct {
+	engine  *Engine
+	pub     Publisher
+	store   Store
+	observe func(Occurrence)
+
+	requests chan request
+	done     chan struct{}
+	start    time.Time
+
+	// What follows belongs to the loop's goroutine.
+	tickets    Ticket
+	waiting    map[Ticket]func(any)
+	unsaved    []Change
+	plans      map[string]api.Plan
+	directives map[api.AppID]api.Directive
+	replies    []Reply
+
+	turn     atomic.Int64 // When the last turn ended, in ns since start.
+	storeErr atomic.Pointer[string]
+}
+
+type request struct {
+	event func(Ticket) Event
+	reply func(any)
+}
+
+// NewLoop returns the loop around e. observe is called for every occurrence, on
+// the loop's goroutine; nil discards them.
+func NewLoop(e *Engine, pub Publisher, store Store, observe func(Occurrence)) *Loop {
+	if observe == nil {
+		observe = func(Occurrence) {}
+	}
+	return &Loop{
+		engine: e, pub: pub, store: store, observe: observe,
+		requests: make(chan request, queueLength), done: make(chan struct{}), start: time.Now(),
+		waiting: make(map[Ticket]func(any)), plans: make(map[string]api.Plan), directives: make(map[api.AppID]api.Directive),
+	}
+}
+
+// Run runs the loop until ctx ends and returns nil. Call it once. Requests that
+// it has not taken by then are answered with KindTransient.
+func (l *Loop) Run(ctx context.Context) error {
+	defer l.stop()
+	ticker := time.NewTicker(tickInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case r := <-l.requests:
+			l.take(r)
+			l.drain()
+		case <-ticker.C:
+			l.step(Tick{})
+		}
+		l.flush()
+		l.turn.Store(int64(time.Since(l.start)))
+	}
+}
+
+// Alive returns an error when the loop has stalled or cannot store its state.
+// Safe for concurrent use.
+func (l *Loop) Alive() error {
+	if text := l.storeErr.Load(); text != nil {
+		return errors.New("planner: state cannot be stored: " + *text)
+	}
+	if idle := time.Since(l.start) - time.Duration(l.turn.Load()); idle > stalled {
+		return fmt.Errorf("planner: the loop has not turned for %v", idle.Round(time.Millisecond))
+	}
+	return nil
+}
+
+// Register hands a driver's registration over.
+func (l *Loop) Register(r api.RegisterRequest, reply func(api.RegisterReply)) {
+	send(l, func(t Ticket) Event { return Register{To: t, Request: r} }, reply)
+}
+
+// Events hands a driver's events over.
+func (l *Loop) Events(b api.Events, reply func(api.EventsReply)) {
+	send(l, func(t Ticket) Event { return DriverEvents{To: t, Batch: b} }, reply)
+}
+
+// Hello hands a node's first status over.
+func (l *Loop) Hello(s api.NodeStatus, reply func(api.HelloReply)) {
+	send(l, func(t Ticket) Event { return Hello{To: t, Status: s} }, reply)
+}
+
+// Status hands a node's status over.
+func (l *Loop) Status(s api.NodeStatus) {
+	send(l, func(Ticket) Event { return Status{Status: s} }, func(struct{}) {})
+}
+
+// Control hands a request of the command line over. verb is one of the Verb
+// constants; an unknown one is answered with KindInvalid.
+func (l *Loop) Control(verb string, r api.ControlRequest, reply func(api.ControlReply)) {
+	send(l, func(t Ticket) Event { return Control{To: t, Verb: Verb(verb), Request: r} }, reply)
+}
+
+// Plan hands a plan request over.
+func (l *Loop) Plan(r api.PlanRequest, reply func(api.PlanReply)) {
+	send(l, func(t Ticket) Event { return PlanQuery{To: t, Request: r} }, reply)
+}
+
+// send queues a request, waiting when the queue is full.
+func send[T any](l *Loop, event func(Ticket) Event, reply func(T)) {
+	r := request{event: event, reply: func(body any) {
+		if v, ok := body.(T); ok {
+			reply(v)
+		}
+	}}
+	select {
+	case <-l.done:
+		r.refuse(stopping())
+		return
+	case l.requests <- r:
+	}
+	// The loop may have stopped between the two cases: whoever sees that empties
+	// the queue, and each request is answered by the one who takes it out.
+	select {
+	case <-l.done:
+		l.refuseQueued()
+	default:
+	}
+}
+
+func stopping() *api.Error { return api.Errorf(api.KindTransient, "the planner is stopping") }
+
+// stop answers whatever the loop will not answer any more.
+func (l *Loop) stop() {
+	close(l.done)
+	l.refuseQueued()
+	for _, reply := range l.waiting {
+		request{reply: reply}.refuse(stopping())
+	}
+	clear(l.waiting)
+}
+
+func (l *Loop) refuseQueued() {
+	for {
+		select {
+		case r := <-l.requests:
+			r.refuse(stopping())
+		default:
+			return
+		}
+	}
+}
+
+// refuse answers with err as every reply type: the reply function takes the one
+// of its own.
+func (r request) refuse(err *api.Error) {
+	for _, body := range [...]any{api.RegisterReply{}, api.EventsReply{}, api.HelloReply{}, api.ControlReply{}, api.PlanReply{}} {
+		r.reply(refusal(body, err))
+	}
+}
+
+func (l *Loop) nextTicket() Ticket {
+	l.tickets++
+	return l.tickets
+}
+
+func (l *Loop) take(r request) {
+	ticket := l.nextTicket()
+	event := r.event(ticket)
+	if _, ok := event.(Status); !ok {
+		l.waiting[ticket] = r.reply
+	}
+	l.step(event)
+}
+
+// drain takes what else is queued, so that it shares the store's sync.
+func (l *Loop) drain() {
+	for range batchLimit {
+		select {
+		case r := <-l.requests:
+			l.take(r)
+		default:
+			return
+		}
+	}
+}
+
+// step runs the engine and sorts its actions. Plans and directives are whole
+// values: a newer one replaces the one that waits.
+func (l *Loop) step(event Event) {
+	now := units.Instant(l.start.UnixNano()).Add(time.Since(l.start))
+	for _, action := range l.engine.Step(now, event) {
+		switch a := action.(type) {
+		case Save:
+			l.unsaved = append(l.unsaved, a.Changes...)
+		case PublishPlan:
+			l.plans[a.Plan.Node] = a.Plan
+		case PublishDirective:
+			l.directives[a.App] = a.Directive
+		case Reply:
+			l.replies = append(l.replies, a)
+		case Log:
+			l.observe(a.Occurrence)
+		}
+	}
+}
+
+// flush stores, then publishes and replies.
+func (l *Loop) flush() {
+	if err := l.save(); err != nil {
+		for _, r := range l.replies {
+			l.answer(r.To, refusal(r.Body, api.Errorf(api.KindTransient, "the planner cannot store its state: %v", err)))
+		}
+		l.replies = l.replies[:0]
+		return
+	}
+	// Plans first: a driver that reads its reply may rely on them.
+	for _, node := range slices.Sorted(maps.Keys(l.plans)) {
+		if err := l.pub.PublishPlan(l.plans[node]); err != nil {
+			l.observe(PublishFailed{To: node, Err: err})
+		}
+	}
+	for _, app := range slices.Sorted(maps.Keys(l.directives)) {
+		if err := l.pub.PublishDirective(app, l.directives[app]); err != nil {
+			l.observe(PublishFailed{To: string(app), Err: err})
+		}
+	}
+	clear(l.plans)
+	clear(l.directives)
+	for _, r := range l.replies {
+		l.answer(r.To, r.Body)
+	}
+	l.replies = l.replies[:0]
+}
+
+func (l *Loop) save() error {
+	if len(l.unsaved) == 0 {
+		return nil
+	}
+	if err := l.store.Apply(l.unsaved); err != nil {
+		l.unsaved = newest(l.unsaved)
+		text := err.Error()
+		if l.storeErr.Swap(&text) == nil {
+			l.observe(StoreFailed{Err: err})
+		}
+		return err
+	}
+	l.unsaved = l.unsaved[:0]
+	l.storeErr.Store(nil)
+	return nil
+}
+
+// newest keeps the last change of each key, so that a store that fails for long
+// does not make the list grow.
+func newest(changes []Change) []Change {
+	last := make(map[string]int, len(changes))
+	for i, c := range changes {
+		last[c.Key] = i
+	}
+	kept := changes[:0]
+	for i, c := range changes {
+		if last[c.Key] == i {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+func (l *Loop) answer(to Ticket, body any) {
+	if reply, ok := l.waiting[to]; ok {
+		delete(l.waiting, to)
+		reply(body)
+	}
+}
+
+// refusal returns a reply of body's type that says err.
+func refusal(body any, err *api.Error) any {
+	switch body.(type) {
+	case api.RegisterReply:
+		return api.RegisterReply{V: api.Version, Error: err}
+	case api.EventsReply:
+		return api.EventsReply{V: api.Version, Error: err}
+	case api.HelloReply:
+		return api.HelloReply{V: api.Version, Error: err}
+	case api.ControlReply:
+		return api.ControlReply{V: api.Version, Error: err}
+	case api.PlanReply:
+		return api.PlanReply{V: api.Version, Error: err}
+	}
+	return body
+}

@@ -1,0 +1,291 @@
+package planner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+)
+
+// ports is a store and a publisher in memory that write down the order of what
+// happens, and fail when they are told to.
+type ports struct {
+	mu        sync.Mutex
+	disk      map[string][]byte
+	journal   []string
+	said      []string
+	storeErr  error
+	publicErr error
+}
+
+// fail sets what the store and the publisher return from now on.
+func (p *ports) fail(store, public error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.storeErr, p.publicErr = store, public
+}
+
+func (p *ports) faults() (store, public error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.storeErr, p.publicErr
+}
+
+func (p *ports) hear(o planner.Occurrence) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.said = append(p.said, o.Name())
+}
+
+// heard is all that was said so far.
+func (p *ports) heard() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.said, ",")
+}
+
+// stored reports whether key is on the disk.
+func (p *ports) stored(key string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.disk[key] != nil
+}
+
+func (p *ports) note(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.journal = append(p.journal, fmt.Sprintf(format, args...))
+}
+
+func (p *ports) Apply(changes []planner.Change) error {
+	p.note("store")
+	if err, _ := p.faults(); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range changes {
+		if c.Value == nil {
+			delete(p.disk, c.Key)
+		} else {
+			p.disk[c.Key] = c.Value
+		}
+	}
+	return nil
+}
+
+func (p *ports) PublishPlan(plan api.Plan) error {
+	p.note("plan %s", plan.Node)
+	_, err := p.faults()
+	return err
+}
+
+func (p *ports) PublishDirective(id api.AppID, _ api.Directive) error {
+	p.note("directive")
+	_, err := p.faults()
+	return err
+}
+
+func (p *ports) take() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	j := p.journal
+	p.journal = nil
+	return j
+}
+
+// withLoop runs test beside a loop, under a clock of its own.
+func withLoop(t *testing.T, test func(l *planner.Loop, p *ports, stop func())) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := &ports{disk: map[string][]byte{}}
+		e, err := planner.New(planner.Default(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := planner.NewLoop(e, p, p, p.hear)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- l.Run(ctx) }()
+		stop := func() {
+			cancel()
+			synctest.Wait()
+		}
+		test(l, p, stop)
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("run: %v", err)
+		}
+	})
+}
+
+func nodeStatus(seq uint64) api.NodeStatus {
+	w := world{seq: map[string]uint64{"a": seq - 1}}
+	return w.status("a")
+}
+
+func TestLoopStoresThenPublishesThenReplies(t *testing.T) {
+	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
+		l.Hello(nodeStatus(1), func(r api.HelloReply) { p.note("hello %d", r.Plan.Epoch) })
+		synctest.Wait()
+		if got := strings.Join(p.take(), ", "); got != "store, plan a, hello 1" {
+			t.Errorf("journal: %s", got)
+		}
+		l.Register(registration("p", 0), func(r api.RegisterReply) { p.note("registered %v", r.Error) })
+		synctest.Wait()
+		if got := strings.Join(p.take(), ", "); got != "store, plan a, directive, registered <nil>" {
+			t.Errorf("journal: %s", got)
+		}
+		l.Plan(api.PlanRequest{V: api.Version, Profile: "none"}, func(r api.PlanReply) { p.note("plan %s", r.Error.Kind) })
+		l.Control("ping", api.ControlRequest{V: api.Version}, func(r api.ControlReply) { p.note("ping %v", r.Error) })
+		synctest.Wait()
+		if got := strings.Join(p.take(), ", "); got != "plan not found, ping <nil>" {
+			t.Errorf("journal: %s", got)
+		}
+	})
+}
+
+func TestLoopSharesOneSyncAmongWaitingRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &ports{disk: map[string][]byte{}}
+		e, err := planner.New(planner.Default(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := planner.NewLoop(e, p, p, nil)
+		replies := 0
+		l.Hello(nodeStatus(1), func(api.HelloReply) { replies++ })
+		for k := range 50 {
+			l.Register(registration(fmt.Sprint(k), 0), func(api.RegisterReply) { replies++ })
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _ = l.Run(ctx) }()
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		stores, plans := 0, 0
+		for _, entry := range p.journal {
+			if entry == "store" {
+				stores++
+			}
+			if entry == "plan a" {
+				plans++
+			}
+		}
+		if replies != 51 || stores != 1 || plans != 1 {
+			t.Errorf("%d replies, %d syncs, %d plans; want 51, 1, 1", replies, stores, plans)
+		}
+	})
+}
+
+func TestLoopSaysNothingThatIsNotStored(t *testing.T) {
+	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
+		p.fail(errors.New("disk full"), nil)
+		var reply api.HelloReply
+		l.Hello(nodeStatus(1), func(r api.HelloReply) { reply = r })
+		synctest.Wait()
+		if reply.Error == nil || reply.Error.Kind != api.KindTransient || strings.Contains(strings.Join(p.take(), " "), "plan") {
+			t.Errorf("with a full disk: %+v", reply)
+		}
+		if err := l.Alive(); err == nil || !strings.Contains(err.Error(), "disk full") {
+			t.Errorf("alive: %v", err)
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := strings.Count(p.heard(), "store failed"); n != 1 {
+			t.Errorf("said %d times, want once", n)
+		}
+		p.fail(nil, nil)
+		p.take()
+		time.Sleep(300 * time.Millisecond)
+		synctest.Wait()
+		if got := strings.Join(p.take(), ", "); got != "store, plan a" || !p.stored("plan/a") {
+			t.Errorf("when there is room again: %s", got)
+		}
+		if err := l.Alive(); err != nil {
+			t.Errorf("alive: %v", err)
+		}
+	})
+}
+
+func TestLoopLetsTimePass(t *testing.T) {
+	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
+		l.Hello(nodeStatus(1), func(api.HelloReply) {})
+		var id api.AppID
+		l.Register(registration("p", 0), func(r api.RegisterReply) { id = r.AppID })
+		time.Sleep(7 * time.Second)
+		synctest.Wait()
+		state := func() (s api.AppState) {
+			l.Control("app", api.ControlRequest{V: api.Version, App: id}, func(r api.ControlReply) { s = r.App.State })
+			synctest.Wait()
+			return s
+		}
+		if s := state(); s != api.AppRunning {
+			t.Errorf("after 7 s of silence: %s", s)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if s := state(); s != api.AppFailed {
+			t.Errorf("after 9 s of silence: %s", s)
+		}
+	})
+}
+
+func TestLoopThatCannotPublishGoesOn(t *testing.T) {
+	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
+		p.fail(nil, errors.New("not connected"))
+		answered := false
+		l.Hello(nodeStatus(1), func(r api.HelloReply) { answered = r.Error == nil })
+		synctest.Wait()
+		if !answered || p.heard() != "node joined,publish failed" {
+			t.Errorf("answered %v, said %v", answered, p.heard())
+		}
+		p.fail(nil, nil)
+		p.take()
+		time.Sleep(1600 * time.Millisecond)
+		synctest.Wait()
+		l.Status(nodeStatus(2)) // It still follows no plan.
+		synctest.Wait()
+		if got := strings.Join(p.take(), ", "); got != "plan a" {
+			t.Errorf("journal: %s, want the plan again", got)
+		}
+	})
+}
+
+func TestLoopAnswersEverybodyWhenItStops(t *testing.T) {
+	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
+		stop()
+		for k := range 3 {
+			l.Events(api.Events{}, func(r api.EventsReply) { p.note("%d %s", k, r.Error.Kind) })
+		}
+		synctest.Wait()
+		if got := strings.Join(p.take(), ", "); got != "0 transient, 1 transient, 2 transient" {
+			t.Errorf("journal: %s", got)
+		}
+		l.Status(nodeStatus(1))
+	})
+}
+
+func TestLoopThatDoesNotTurnIsNotAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := planner.New(planner.Default(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := planner.NewLoop(e, &ports{}, &ports{}, nil)
+		if err := l.Alive(); err != nil {
+			t.Errorf("at its start: %v", err)
+		}
+		time.Sleep(6 * time.Second)
+		if err := l.Alive(); err == nil {
+			t.Error("alive without a turn for 6 s")
+		}
+	})
+}

@@ -1,0 +1,333 @@
+package planner_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
+	"pgregory.net/rapid"
+)
+
+// modelApp is what the test itself knows of an application.
+type modelApp struct {
+	id     api.AppID
+	r      api.RegisterRequest
+	sent   []api.Event
+	stages map[int][]api.Binding // Ready and not done.
+	next   int
+	ended  bool
+}
+
+// machine plays drivers, nodes and users at random against an engine.
+type machine struct {
+	*world
+	apps        []*modelApp
+	nodes       []string
+	all         map[api.AppID]bool
+	submissions int
+}
+
+func (m *machine) pick(t *rapid.T) *modelApp {
+	var open []*modelApp
+	for _, a := range m.apps {
+		if !a.ended {
+			open = append(open, a)
+		}
+	}
+	if len(open) == 0 {
+		t.Skip("no application runs")
+	}
+	return rapid.SampledFrom(open).Draw(t, "application")
+}
+
+// drive sends events as a's driver; a driver that is not known ends.
+func (m *machine) drive(a *modelApp, events ...api.Event) {
+	reply := m.send(a.id, a.r.Submission, events...)
+	if reply.Error != nil {
+		if reply.Error.Kind != api.KindNotFound {
+			m.Fatalf("events: %v", reply.Error)
+		}
+		a.ended = true
+		return
+	}
+	a.sent = append(a.sent, events...)
+	for _, ev := range events {
+		switch ev.Type {
+		case api.EventStageReady:
+			a.stages[ev.Stage.Stage] = ev.Stage.Bindings
+		case api.EventStageBound:
+			a.stages[ev.Bound.Stage] = ev.Bound.Bindings
+		case api.EventStageDone:
+			delete(a.stages, ev.Done.Stage)
+		case api.EventEnd:
+			a.ended = true
+		}
+	}
+}
+
+// clock is now on a's deadline clock.
+func (m *machine) clock(a *modelApp) units.Seconds {
+	return m.app(a.id).Duration
+}
+
+func (m *machine) Register(t *rapid.T) {
+	name := rapid.SampledFrom([]string{"chain", "diamond", "new"}).Draw(t, "name")
+	r := registration(name, rapid.SampledFrom([]units.Seconds{0, 10, 60, 100, 1000}).Draw(t, "deadline"))
+	m.submissions++
+	r.Submission = fmt.Sprint("submission ", m.submissions)
+	r.RequireFeasible = rapid.Bool().Draw(t, "require feasible")
+	reply := m.register(r)
+	if reply.Error != nil {
+		if k := reply.Error.Kind; k != api.KindTransient && (k != api.KindInfeasible || !r.RequireFeasible) {
+			t.Fatalf("register: %v", reply.Error)
+		}
+		return
+	}
+	m.apps = append(m.apps, &modelApp{id: reply.AppID, r: r, stages: map[int][]api.Binding{}, next: 1})
+	m.all[reply.AppID] = true
+}
+
+func (m *machine) RegisterAgain(t *rapid.T) {
+	a := m.pick(t)
+	reply := m.register(a.r)
+	if reply.Error != nil || reply.AppID != a.id {
+		if m.app(a.id).State == api.AppRunning {
+			t.Fatalf("registered again: %+v", reply)
+		}
+		a.ended = true
+		if reply.Error == nil {
+			m.apps = append(m.apps, &modelApp{id: reply.AppID, r: a.r, stages: map[int][]api.Binding{}, next: 1})
+			m.all[reply.AppID] = true
+		}
+	}
+}
+
+func (m *machine) bindings(t *rapid.T, a *modelApp) []api.Binding {
+	var b []api.Binding
+	for _, x := range m.directives[a.id].Executors {
+		if n := rapid.IntRange(0, 3).Draw(t, "tasks"); n > 0 || rapid.Bool().Draw(t, "bound") {
+			b = append(b, api.Binding{Executor: x.ID, Weight: float64(n), Tasks: n})
+		}
+	}
+	return b
+}
+
+func (m *machine) StagesReady(t *rapid.T) {
+	a := m.pick(t)
+	signatures := []string{"read", "map", "sum", "left", "right", "join", "other"}
+	var events []api.Event
+	for range rapid.IntRange(1, 2).Draw(t, "stages") {
+		ev := ready(m.clock(a), a.next, rapid.SampledFrom(signatures).Draw(t, "signature"), rapid.Int64Range(-1, 5000).Draw(t, "records"))
+		ev.Stage.Tasks, ev.Stage.Bindings = 8, m.bindings(t, a)
+		events = append(events, ev)
+		a.next++
+	}
+	m.drive(a, events...)
+}
+
+func (m *machine) stage(t *rapid.T, a *modelApp) int {
+	if len(a.stages) == 0 {
+		t.Skip("no stage runs")
+	}
+	return rapid.SampledFrom(slices.Sorted(maps.Keys(a.stages))).Draw(t, "stage")
+}
+
+func (m *machine) StageBound(t *rapid.T) {
+	a := m.pick(t)
+	s := m.stage(t, a)
+	m.drive(a, api.Event{Type: api.EventStageBound, At: m.clock(a), Bound: &api.StageBound{StageKey: api.StageKey{Stage: s}, Bindings: m.bindings(t, a)}})
+}
+
+func (m *machine) StageDone(t *rapid.T) {
+	a := m.pick(t)
+	ev := done(m.clock(a), m.stage(t, a), 1)
+	ev.Done.Failed = rapid.Bool().Draw(t, "failed")
+	m.drive(a, ev)
+}
+
+func (m *machine) Executor(t *rapid.T) {
+	a := m.pick(t)
+	if len(m.directives[a.id].Executors) == 0 {
+		t.Skip("no executor")
+	}
+	x := rapid.SampledFrom(m.directives[a.id].Executors).Draw(t, "executor")
+	kind := rapid.SampledFrom([]api.EventType{api.EventExecutorUp, api.EventExecutorUp, api.EventExecutorGone}).Draw(t, "type")
+	m.drive(a, api.Event{Type: kind, At: m.clock(a), Executor: &api.ExecutorEvent{ID: x.ID}})
+}
+
+func (m *machine) UnpacedOrEnd(t *rapid.T) {
+	a := m.pick(t)
+	kind := rapid.SampledFrom([]api.EventType{api.EventUnpaced, api.EventEnd}).Draw(t, "type")
+	m.drive(a, api.Event{Type: kind, At: m.clock(a), Failed: rapid.Bool().Draw(t, "failed")})
+}
+
+func (m *machine) Status(t *rapid.T) {
+	s := m.status(rapid.SampledFrom(m.nodes).Draw(t, "node"))
+	s.Leaving = rapid.IntRange(0, 20).Draw(t, "leaving") == 0
+	for _, a := range m.plans[s.Node].Apps {
+		for _, x := range a.Executors {
+			st := api.ExecutorStatus{App: a.ID, ID: x, State: api.ExecutorRunning, CPU: units.Work(rapid.Float64Range(0, 100).Draw(t, "cpu"))}
+			if rapid.IntRange(0, 9).Draw(t, "exits") == 0 {
+				st.State = api.ExecutorExited
+			}
+			s.Executors = append(s.Executors, st)
+		}
+		for _, target := range a.Stages {
+			s.Stages = append(s.Stages, api.StageStatus{App: a.ID, StageKey: target.StageKey, Executor: target.Executor,
+				Progress: units.Fraction(rapid.Float64Range(0, 1).Draw(t, "progress"))})
+		}
+	}
+	m.step(planner.Status{Status: s})
+}
+
+func (m *machine) Time(t *rapid.T) {
+	m.pass(time.Duration(rapid.SampledFrom([]int{1, 300, 2000, 12000, 70000}).Draw(t, "ms")) * time.Millisecond)
+}
+
+func (m *machine) UserChanges(t *rapid.T) {
+	a := m.pick(t)
+	if rapid.IntRange(0, 3).Draw(t, "release") == 0 {
+		m.control(planner.VerbRelease, api.ControlRequest{App: a.id})
+		return
+	}
+	m.control(planner.VerbDeadline, api.ControlRequest{App: a.id, Deadline: units.Seconds(rapid.IntRange(0, 2000).Draw(t, "deadline"))})
+}
+
+func (m *machine) epochs() (map[string]uint64, map[api.AppID]uint64) {
+	plans, directives := map[string]uint64{}, map[api.AppID]uint64{}
+	for n, p := range m.plans {
+		plans[n] = p.Epoch
+	}
+	for id, d := range m.directives {
+		directives[id] = d.Epoch
+	}
+	return plans, directives
+}
+
+// Replay sends everything that a driver has said again. It is the driver's sign
+// of life, so what waits for one may happen: two replays of one moment change
+// nothing from the first to the second.
+func (m *machine) Replay(t *rapid.T) {
+	a := m.pick(t)
+	if m.resend(a.id, a.r.Submission, a.sent...).Error != nil {
+		a.ended = true
+		return
+	}
+	plans, directives := m.epochs()
+	m.resend(a.id, a.r.Submission, a.sent...)
+	if p, d := m.epochs(); !maps.Equal(plans, p) || !maps.Equal(directives, d) {
+		t.Fatalf("a replay changed %v %v to %v %v", plans, directives, p, d)
+	}
+}
+
+// Hello is a node that reconnects: its Plan must be what it was sent last.
+func (m *machine) Hello(t *rapid.T) {
+	n := rapid.SampledFrom(m.nodes).Draw(t, "node")
+	before := m.plans[n]
+	reply := m.hello(n)
+	if reply.Error != nil {
+		t.Fatalf("hello: %v", reply.Error)
+	}
+	if before.Epoch == reply.Plan.Epoch && !cmp.Equal(before.Apps, reply.Plan.Apps, cmpopts.EquateEmpty(), ignoreTime) {
+		t.Fatalf("one epoch, two plans: %s", cmp.Diff(before.Apps, reply.Plan.Apps))
+	}
+}
+
+// ignoreTime leaves out what counts down.
+var ignoreTime = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Remaining" }, cmp.Ignore())
+
+// Restart is kill -9: the new engine says what the old one said.
+func (m *machine) Restart(t *rapid.T) {
+	old := m.e
+	plans, directives := m.epochs()
+	before := m.plans
+	m.restart()
+	for _, n := range m.control(planner.VerbNodes, api.ControlRequest{}).Nodes {
+		m.hello(n.Node)
+	}
+	if p, d := m.epochs(); !maps.Equal(plans, p) || !maps.Equal(directives, d) {
+		t.Fatalf("a restart changed %v %v to %v %v", plans, directives, p, d)
+	}
+	for n, p := range m.plans {
+		if !cmp.Equal(before[n].Apps, p.Apps, cmpopts.EquateEmpty(), ignoreTime) {
+			t.Fatalf("plan of %s: %s", n, cmp.Diff(before[n].Apps, p.Apps))
+		}
+	}
+	now := m.control(planner.VerbApps, api.ControlRequest{}).Apps
+	m.e, old = old, m.e
+	was := m.control(planner.VerbApps, api.ControlRequest{}).Apps
+	m.e = old
+	// What nodes measure is saved from time to time only.
+	if diff := cmp.Diff(was, now, cmpopts.IgnoreFields(api.AppSummary{}, "Predicted", "CoreSeconds", "MeanCores", "QuotaChanges")); diff != "" {
+		t.Fatalf("applications: %s", diff)
+	}
+}
+
+// check is what must hold after each step.
+func (m *machine) check(t *rapid.T) {
+	listed := map[api.AppID]api.AppSummary{}
+	for _, s := range m.control(planner.VerbApps, api.ControlRequest{}).Apps {
+		listed[s.ID] = s
+	}
+	for id := range m.all {
+		if _, ok := listed[id]; !ok {
+			t.Fatalf("application %s is lost", id)
+		}
+	}
+	for _, a := range m.apps {
+		s := listed[a.id]
+		got := m.targets(a.id)
+		want := map[string]bool{}
+		if s.State == api.AppRunning && s.Pacing == "paced" {
+			alive := map[api.ExecutorID]bool{}
+			for _, x := range m.directives[a.id].Executors {
+				alive[x.ID] = true
+			}
+			for stage, bindings := range a.stages {
+				for _, b := range bindings {
+					if b.Tasks > 0 && alive[b.Executor] {
+						want[fmt.Sprintf("%d.0@%s", stage, b.Executor)] = true
+					}
+				}
+			}
+		}
+		if !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
+			t.Fatalf("%s (%s, %s) has targets %v, want %v", a.id, s.State, s.Pacing, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		}
+		for key, target := range got {
+			if target.InitCores < 0 || target.InitCores > 4 || target.Weight <= 0 || target.Rev == 0 {
+				t.Fatalf("target %s: %+v", key, target)
+			}
+		}
+		if s.State != api.AppRunning {
+			for n, p := range m.plans {
+				for _, pa := range p.Apps {
+					if pa.ID == a.id {
+						t.Fatalf("%s is over and in the plan of %s", a.id, n)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAnythingMayHappen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, "a", "b")
+		w.put(chain("chain"))
+		w.put(diamond("diamond"))
+		m := &machine{world: w, nodes: []string{"a", "b"}, all: map[api.AppID]bool{}}
+		t.Repeat(map[string]func(*rapid.T){
+			"register": m.Register, "register again": m.RegisterAgain, "stages ready": m.StagesReady, "stage bound": m.StageBound,
+			"stage done": m.StageDone, "executor": m.Executor, "unpaced or end": m.UnpacedOrEnd, "status": m.Status, "time": m.Time,
+			"user": m.UserChanges, "replay": m.Replay, "hello": m.Hello, "restart": m.Restart, "": m.check,
+		})
+	})
+}

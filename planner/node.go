@@ -1,0 +1,355 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// The words for a node's state in `pacer nodes`.
+const (
+	nodeReady   = "ready"
+	nodeLost    = "lost"
+	nodeLeaving = "left"
+)
+
+// nodeRecord is what is stored of a node, under plan/NODE.
+type nodeRecord struct {
+	V       int         `json:"v"`
+	Node    string      `json:"node"`
+	Host    string      `json:"host"`
+	Offered units.Cores `json:"offered_cores"`
+	Total   units.Cores `json:"total_cores"`
+	Memory  units.Bytes `json:"memory_bytes"`
+	// Epoch is that of the Plan in force, Plan its content.
+	Epoch uint64      `json:"epoch"`
+	Plan  []planEntry `json:"plan,omitempty"`
+}
+
+// planEntry is what makes one application's part of a Plan new or not: whatever
+// passes with time is left out.
+type planEntry struct {
+	App       api.AppID        `json:"app"`
+	Deadline  units.Seconds    `json:"deadline_s,omitempty"`
+	Executors []api.ExecutorID `json:"executors"`
+	Targets   []planTarget     `json:"targets,omitempty"`
+}
+
+type planTarget struct {
+	Stage    api.StageKey   `json:"stage"`
+	Executor api.ExecutorID `json:"executor"`
+	Rev      uint64         `json:"rev"`
+}
+
+func (p planEntry) equal(o planEntry) bool {
+	return p.App == o.App && p.Deadline == o.Deadline && slices.Equal(p.Executors, o.Executors) && slices.Equal(p.Targets, o.Targets)
+}
+
+// node is a node as the planner knows it.
+type node struct {
+	nodeRecord
+	state       string
+	incarnation string
+	seq         uint64
+	acked       uint64 // The epoch that its last status said.
+	executors   int
+	// silent is for how long it has not been heard, in ticks; published is how
+	// long ago its Plan was last sent.
+	silent, published time.Duration
+	// challenger is another incarnation that wants the name; confirmed says that
+	// the present one has spoken since.
+	challenger string
+	confirmed  bool
+	dirty      bool // The record has to be saved.
+}
+
+// live reports whether new executors may be put there.
+func (n *node) live() bool { return n.state == nodeReady }
+
+// liveNodes returns the nodes that may get executors, in order of name.
+func (e *Engine) liveNodes() []*node {
+	return slices.DeleteFunc(sorted(e.nodes), func(n *node) bool { return !n.live() })
+}
+
+// capacity is what all live nodes offer.
+func (e *Engine) capacity() units.Cores {
+	var sum units.Cores
+	for _, n := range e.liveNodes() {
+		sum += n.Offered
+	}
+	return sum
+}
+
+func (e *Engine) offered(name string) units.Cores {
+	if n := e.nodes[name]; n != nil {
+		return n.Offered
+	}
+	return 0
+}
+
+// hello takes a node's first status after it connected.
+func (e *Engine) hello(ev Hello) {
+	s := ev.Status
+	err := s.Validate()
+	if err == nil {
+		err = e.claim(s)
+	}
+	if err != nil {
+		e.reply(ev.To, func() any { return api.HelloReply{V: api.Version, Error: api.ToWire(err)} })
+		return
+	}
+	n := e.join(s)
+	e.reply(ev.To, func() any { return api.HelloReply{V: api.Version, Plan: e.plan(n)} })
+}
+
+// claim says whether s may speak for its node's name. A second incarnation is
+// either a restart or a clash: the first one's silence tells.
+func (e *Engine) claim(s api.NodeStatus) error {
+	n := e.nodes[s.Node]
+	if n == nil || !n.live() || n.incarnation == "" || n.incarnation == s.Incarnation || n.silent >= e.cfg.NodeClash {
+		return nil
+	}
+	if n.challenger != s.Incarnation {
+		n.challenger, n.confirmed = s.Incarnation, false
+	}
+	if n.confirmed {
+		e.occur(NodeClash{Node: s.Node, Incarnation: s.Incarnation})
+		return api.Errorf(api.KindConflict, "another node controller uses the name %s: give each its own", s.Node)
+	}
+	return api.Errorf(api.KindTransient, "node %s was connected a moment ago: try again in %v", s.Node, e.cfg.NodeClash)
+}
+
+// join makes s's sender the node of its name.
+func (e *Engine) join(s api.NodeStatus) *node {
+	n := e.nodes[s.Node]
+	if n == nil {
+		n = &node{nodeRecord: nodeRecord{V: stateVersion, Node: s.Node}}
+		e.nodes[s.Node] = n
+	}
+	if n.incarnation != s.Incarnation {
+		n.seq = 0
+	}
+	if !n.live() || n.incarnation != s.Incarnation {
+		e.occur(NodeJoined{Node: s.Node, Offered: s.Offered, Memory: s.Memory})
+	}
+	n.incarnation, n.state, n.challenger = s.Incarnation, nodeReady, ""
+	if s.Epoch > n.Epoch {
+		// This planner has lost its state, or never had it: what it says must
+		// count as newer than what the node follows.
+		e.epoch, e.counters = max(e.epoch, s.Epoch), true
+		n.Epoch = 0
+	}
+	e.fold(n, s)
+	e.dirty[n.Node] = true
+	return n
+}
+
+// status takes a later status of a node.
+func (e *Engine) status(s api.NodeStatus) {
+	if err := s.Validate(); err != nil {
+		e.occur(MessageRefused{From: "node " + s.Node, Err: err})
+		return
+	}
+	n := e.nodes[s.Node]
+	switch {
+	case n == nil || n.incarnation == "" || (!n.live() && n.incarnation != s.Incarnation):
+		// A planner that was restarted beside a node that did not notice.
+		n = e.join(s)
+	case n.incarnation != s.Incarnation || s.Seq <= n.seq:
+		return
+	case n.state == nodeLost:
+		n = e.join(s)
+	default:
+		e.fold(n, s)
+	}
+	if n.acked < n.Epoch && n.published >= republish {
+		n.published = 0
+		e.publish = append(e.publish, PublishPlan{Plan: e.plan(n)})
+	}
+}
+
+// republish is how long a node may follow an older Plan before it is told again.
+const republish = time.Second
+
+// fold takes in what a status says.
+func (e *Engine) fold(n *node, s api.NodeStatus) {
+	n.seq, n.acked, n.silent, n.confirmed = s.Seq, s.Epoch, 0, true
+	if n.Offered != s.Offered {
+		for _, a := range e.apps {
+			a.touched = true
+		}
+	}
+	before := n.nodeRecord
+	n.Host, n.Offered, n.Total, n.Memory = s.Host, s.Offered, s.Total, s.Memory
+	n.dirty = n.dirty || before.Host != n.Host || before.Offered != n.Offered || before.Total != n.Total || before.Memory != n.Memory
+	n.executors = 0
+	for _, x := range s.Executors {
+		if x.State != api.ExecutorExited {
+			n.executors++
+		}
+		if a := e.apps[x.App]; a != nil {
+			e.executorStatus(a, n, x)
+		}
+	}
+	for _, st := range s.Stages {
+		if a := e.apps[st.App]; a != nil {
+			e.stageStatus(a, st)
+		}
+	}
+	if s.Leaving {
+		n.state = nodeLeaving
+		e.occur(NodeLeft{Node: n.Node})
+	}
+}
+
+// executorStatus takes in what a node says about one executor.
+func (e *Engine) executorStatus(a *app, n *node, s api.ExecutorStatus) {
+	x := a.executor(s.ID)
+	if x == nil || x.Node != n.Node {
+		return
+	}
+	if s.CPU > x.CPU {
+		x.use(a.at(e.now), s.CPU)
+		a.measure(x)
+	}
+	if x.State == api.ExecutorExited || s.State == x.State {
+		return
+	}
+	x.State, a.dirty = s.State, true
+	if s.State == api.ExecutorExited {
+		x.Exit = s.Exit
+		e.gone(a, x, cmp.Or(s.Exit, "it exited"))
+	}
+}
+
+// stageStatus takes in what an executor did for a stage. CPU time and quota
+// changes only grow, so that a node's restart takes nothing back.
+func (e *Engine) stageStatus(a *app, s api.StageStatus) {
+	st := a.stages[s.StageKey]
+	if st == nil {
+		return
+	}
+	if s.CPU > st.CPU[s.Executor] || s.QuotaChanges > st.QuotaChanges[s.Executor] {
+		st.CPU[s.Executor] = max(st.CPU[s.Executor], s.CPU)
+		st.QuotaChanges[s.Executor] = max(st.QuotaChanges[s.Executor], s.QuotaChanges)
+		st.stale = true
+	}
+	st.progress[s.Executor] = s.Progress.Clamp()
+	for _, sample := range s.Samples {
+		st.addSample(api.AppSample{
+			At: a.at(e.now) - sample.Age, Executor: s.Executor, SetPoint: sample.SetPoint, Progress: sample.Progress,
+			Grant: sample.Grant, Used: sample.Used,
+		}, e.cfg.Samples)
+	}
+}
+
+// nodeTick counts a node's silence.
+func (e *Engine) nodeTick(n *node, dt time.Duration) {
+	n.silent += dt
+	n.published += dt
+	if n.live() && n.silent >= e.cfg.NodeLost {
+		n.state = nodeLost
+		e.occur(NodeLost{Node: n.Node, Silent: n.silent})
+	}
+	if !n.live() && n.silent >= forgetNode && len(n.Plan) == 0 {
+		delete(e.nodes, n.Node)
+		e.remove(planKey(n.Node))
+	}
+}
+
+// forgetNode is how long a node without executors may be away before it is
+// forgotten. Its next Plan still has a greater epoch: epochs are the planner's.
+const forgetNode = time.Hour
+
+// replan compares n's Plan with what it should be and publishes a new one.
+func (e *Engine) replan(n *node) {
+	entries := e.entries(n)
+	if n.Epoch == 0 || !slices.EqualFunc(entries, n.Plan, planEntry.equal) {
+		n.Plan, n.Epoch, n.dirty = entries, e.nextEpoch(), true
+		n.published = 0
+		e.publish = append(e.publish, PublishPlan{Plan: e.plan(n)})
+	}
+	if n.dirty {
+		n.dirty = false
+		e.put(planKey(n.Node), n.nodeRecord)
+	}
+}
+
+// entries is the content of n's Plan, in order of application.
+func (e *Engine) entries(n *node) []planEntry {
+	var entries []planEntry
+	for _, a := range sorted(e.apps) {
+		if !a.running() {
+			continue
+		}
+		entry := planEntry{App: a.ID, Deadline: a.Deadline}
+		for _, x := range a.alive() {
+			if x.Node == n.Node {
+				entry.Executors = append(entry.Executors, x.ID)
+			}
+		}
+		if len(entry.Executors) == 0 {
+			continue
+		}
+		for _, s := range a.open() {
+			for _, t := range s.Targets {
+				if t.Node == n.Node {
+					entry.Targets = append(entry.Targets, planTarget{Stage: s.key(), Executor: t.Executor, Rev: t.Rev})
+				}
+			}
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+// plan is n's Plan in force, with the times left now.
+func (e *Engine) plan(n *node) api.Plan {
+	p := api.Plan{V: api.Version, Epoch: n.Epoch, Node: n.Node, Apps: []api.PlanApp{}}
+	for _, entry := range n.Plan {
+		a := e.apps[entry.App]
+		if a == nil {
+			continue
+		}
+		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Deadline > 0, Launch: a.launch(n),
+			Executors: slices.Clone(entry.Executors), Stages: []api.StageTarget{}}
+		if pa.HasDeadline {
+			pa.Remaining = a.Deadline - a.at(e.now)
+		}
+		for _, want := range entry.Targets {
+			s := a.stages[want.Stage]
+			for _, t := range s.Targets {
+				if t.Executor == want.Executor {
+					pa.Stages = append(pa.Stages, s.target(t, e.now))
+				}
+			}
+		}
+		p.Apps = append(p.Apps, pa)
+	}
+	return p
+}
+
+// launch is what n needs to start one of a's executors.
+func (a *app) launch(n *node) api.Launch {
+	l := a.Launch
+	l.Cores = slotsOn(n, l)
+	return l
+}
+
+// slotsOn is how many task slots an executor has on n: as asked, else as many as
+// n offers cores, rounded up.
+func slotsOn(n *node, l api.Launch) int {
+	if l.Cores > 0 {
+		return l.Cores
+	}
+	return max(1, int(n.Offered.CeilTo(1)))
+}
+
+// summary is n's row of `pacer nodes`.
+func (n *node) summary() api.NodeSummary {
+	return api.NodeSummary{Node: n.Node, Host: n.Host, State: n.state, Offered: n.Offered, Total: n.Total, Memory: n.Memory,
+		Epoch: n.Epoch, Executors: n.executors}
+}

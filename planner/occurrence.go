@@ -1,0 +1,284 @@
+package planner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Occurrence is something that happened, for logs and counters. It is one of the
+// types of this file.
+type Occurrence interface {
+	// Name is the same for all occurrences of the type, as in "stage planned".
+	Name() string
+	// String says it on one line.
+	String() string
+	// Trouble reports whether an operator should see it without asking.
+	Trouble() bool
+}
+
+// usual and trouble say how much an occurrence matters.
+type (
+	usual   struct{}
+	trouble struct{}
+)
+
+// Trouble returns false.
+func (usual) Trouble() bool { return false }
+
+// Trouble returns true.
+func (trouble) Trouble() bool { return true }
+
+// AppRegistered: an application has got its verdict and its executors.
+type AppRegistered struct {
+	usual
+	App       api.AppID
+	AppName   string
+	Verdict   api.Verdict
+	Reason    string
+	Executors int
+}
+
+// AppRefused: a registration was turned down.
+type AppRefused struct {
+	trouble
+	AppName string
+	Err     error
+}
+
+// AppEnded: an application is over.
+type AppEnded struct {
+	usual
+	App                api.AppID
+	State              api.AppState
+	Duration, Deadline units.Seconds
+	Reason             string
+}
+
+// PacingChanged: an application runs with all cores from now on, or is paced
+// again.
+type PacingChanged struct {
+	usual
+	App    api.AppID
+	Pacing string
+	Why    string
+}
+
+// DeadlineChanged: somebody gave an application another deadline.
+type DeadlineChanged struct {
+	usual
+	App      api.AppID
+	Deadline units.Seconds
+	Verdict  api.Verdict
+}
+
+// StagePlanned: a stage was given its deadline (Eq 1) and its cores (Eq 6).
+type StagePlanned struct {
+	usual
+	App       api.AppID
+	Stage     api.StageKey
+	Deadline  units.Seconds
+	Cores     units.Cores
+	Executors int
+}
+
+// StageEnded: a stage attempt is over. Deadline is 0 when it had none.
+type StageEnded struct {
+	usual
+	App                api.AppID
+	Stage              api.StageKey
+	Duration, Deadline units.Seconds
+	Failed             bool
+}
+
+// ExecutorGone: an executor of a running application exited or was lost.
+type ExecutorGone struct {
+	trouble
+	App      api.AppID
+	Executor api.ExecutorID
+	Node     string
+	Reason   string
+}
+
+// ExecutorReplaced: another one was asked for in its place.
+type ExecutorReplaced struct {
+	usual
+	App      api.AppID
+	Executor api.ExecutorID
+	Node     string
+}
+
+// ReplacementEnded: too many executors were replaced, no more will be.
+type ReplacementEnded struct {
+	trouble
+	App    api.AppID
+	Count  int
+	Window time.Duration
+}
+
+// NodeJoined: a node has said hello.
+type NodeJoined struct {
+	usual
+	Node    string
+	Offered units.Cores
+	Memory  units.Bytes
+}
+
+// NodeLeft: a node controller has stopped in good order.
+type NodeLeft struct {
+	usual
+	Node string
+}
+
+// NodeLost: a node has been silent for too long.
+type NodeLost struct {
+	trouble
+	Node   string
+	Silent time.Duration
+}
+
+// NodeClash: two node controllers use one name.
+type NodeClash struct {
+	trouble
+	Node, Incarnation string
+}
+
+// ProfileChanged: a profile was recorded, merged, replaced, put or removed; How
+// says which.
+type ProfileChanged struct {
+	usual
+	Profile string
+	How     string
+	App     api.AppID
+}
+
+// RunNotRecorded: a run could not become a profile.
+type RunNotRecorded struct {
+	usual
+	App api.AppID
+	Err error
+}
+
+// MessageRefused: a message without a reply was not understood.
+type MessageRefused struct {
+	trouble
+	From string
+	Err  error
+}
+
+// PublishFailed: a Plan or a Directive could not be sent; it will be again.
+type PublishFailed struct {
+	trouble
+	To  string
+	Err error
+}
+
+// StoreFailed: the state cannot be stored. Said once until it can again.
+type StoreFailed struct {
+	trouble
+	Err error
+}
+
+// Name and String of each type.
+
+func (AppRegistered) Name() string    { return "application registered" }
+func (AppRefused) Name() string       { return "application refused" }
+func (AppEnded) Name() string         { return "application ended" }
+func (PacingChanged) Name() string    { return "pacing changed" }
+func (DeadlineChanged) Name() string  { return "deadline changed" }
+func (StagePlanned) Name() string     { return "stage planned" }
+func (StageEnded) Name() string       { return "stage ended" }
+func (ExecutorGone) Name() string     { return "executor gone" }
+func (ExecutorReplaced) Name() string { return "executor replaced" }
+func (ReplacementEnded) Name() string { return "replacement ended" }
+func (NodeJoined) Name() string       { return "node joined" }
+func (NodeLeft) Name() string         { return "node left" }
+func (NodeLost) Name() string         { return "node lost" }
+func (NodeClash) Name() string        { return "node clash" }
+func (ProfileChanged) Name() string   { return "profile changed" }
+func (RunNotRecorded) Name() string   { return "run not recorded" }
+func (MessageRefused) Name() string   { return "message refused" }
+func (PublishFailed) Name() string    { return "publish failed" }
+func (StoreFailed) Name() string      { return "store failed" }
+
+func (o AppRegistered) String() string {
+	return fmt.Sprintf("%s (%q) registered: %s; %d executors", o.App, o.AppName, o.Reason, o.Executors)
+}
+
+func (o AppRefused) String() string { return fmt.Sprintf("%q refused: %v", o.AppName, o.Err) }
+
+func (o AppEnded) String() string {
+	text := fmt.Sprintf("%s %s after %s", o.App, o.State, o.Duration)
+	if o.Deadline > 0 {
+		text += fmt.Sprintf(" of %s", o.Deadline)
+	}
+	if o.Reason != "" {
+		text += ": " + o.Reason
+	}
+	return text
+}
+
+func (o PacingChanged) String() string { return fmt.Sprintf("%s is %s: %s", o.App, o.Pacing, o.Why) }
+
+func (o DeadlineChanged) String() string {
+	return fmt.Sprintf("%s has a deadline of %s, %s", o.App, o.Deadline, o.Verdict)
+}
+
+func (o StagePlanned) String() string {
+	return fmt.Sprintf("%s stage %d.%d: %s on %s cores, %d executors", o.App, o.Stage.Stage, o.Stage.Attempt, o.Deadline, o.Cores, o.Executors)
+}
+
+func (o StageEnded) String() string {
+	how := "done"
+	if o.Failed {
+		how = "failed"
+	}
+	text := fmt.Sprintf("%s stage %d.%d %s after %s", o.App, o.Stage.Stage, o.Stage.Attempt, how, o.Duration)
+	if o.Deadline > 0 {
+		text += fmt.Sprintf(" of %s", o.Deadline)
+	}
+	return text
+}
+
+func (o ExecutorGone) String() string {
+	return fmt.Sprintf("%s executor %s on %s is gone: %s", o.App, o.Executor, o.Node, o.Reason)
+}
+
+func (o ExecutorReplaced) String() string {
+	return fmt.Sprintf("%s gets executor %s on %s in place of a lost one", o.App, o.Executor, o.Node)
+}
+
+func (o ReplacementEnded) String() string {
+	return fmt.Sprintf("%s lost %d executors in %v: no more are replaced", o.App, o.Count, o.Window)
+}
+
+func (o NodeJoined) String() string {
+	return fmt.Sprintf("node %s offers %s cores and %s", o.Node, o.Offered, o.Memory)
+}
+
+func (o NodeLeft) String() string { return fmt.Sprintf("node %s has stopped its controller", o.Node) }
+
+func (o NodeLost) String() string {
+	return fmt.Sprintf("node %s has been silent for %v", o.Node, o.Silent)
+}
+
+func (o NodeClash) String() string {
+	return fmt.Sprintf("node %s: another node controller (%s) uses this name", o.Node, o.Incarnation)
+}
+
+func (o ProfileChanged) String() string {
+	if o.App == "" {
+		return fmt.Sprintf("profile %q %s", o.Profile, o.How)
+	}
+	return fmt.Sprintf("profile %q %s from %s", o.Profile, o.How, o.App)
+}
+
+func (o RunNotRecorded) String() string { return fmt.Sprintf("%s is not recorded: %v", o.App, o.Err) }
+
+func (o MessageRefused) String() string { return fmt.Sprintf("message from %s: %v", o.From, o.Err) }
+
+func (o PublishFailed) String() string { return fmt.Sprintf("publish to %s: %v", o.To, o.Err) }
+
+func (o StoreFailed) String() string { return fmt.Sprintf("store: %v", o.Err) }

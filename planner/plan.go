@@ -1,0 +1,216 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// farthest bounds the time left that a target may say, in seconds: a year says
+// as much as more would, and stays far from any clock's overflow.
+const farthest units.Seconds = 365 * 24 * 3600
+
+// match finds the annotations of stages that have become ready, in order of id.
+// A stage that has none ends pacing for the whole run.
+func (e *Engine) match(a *app, s *stage) bool {
+	s.dirty = true
+	if a.profile == nil || a.Mismatch != "" {
+		return false
+	}
+	annotation, ok := a.profile.match.Match(s.Ready)
+	if !ok {
+		e.mismatch(a, s)
+		return false
+	}
+	s.Annotation = annotation.ID
+	return true
+}
+
+// mismatch lets an application go that does not do what its profile says: what
+// is left of it is not known, so nothing can be planned. In a run at all cores
+// it only means that the profile is out of date.
+func (e *Engine) mismatch(a *app, s *stage) {
+	a.Mismatch = fmt.Sprintf("stage %d (%s) is not in profile %q", s.key().Stage, s.Ready.Name, a.Profile)
+	a.touch()
+	if a.Mode == modePaced {
+		e.release(a, a.Mismatch+": all cores from now on")
+	}
+}
+
+// planReady gives the stages that have become ready, in order of id, their
+// deadlines: Eq 1-3 with the time really left.
+func (e *Engine) planReady(a *app, ready []*stage) {
+	slices.SortFunc(ready, compareStages)
+	for _, s := range ready {
+		if !e.match(a, s) || !a.paced() || s.Done != nil {
+			continue
+		}
+		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: a.profile.match.Remaining()}
+		e.aim(a, s, a.profile.graph.StageDeadline(e.cfg.params(), m), len(m.Unsubmitted) == 0)
+	}
+}
+
+// aim gives a stage its deadline, counted from now, and its executors their
+// targets.
+func (e *Engine) aim(a *app, s *stage, deadline units.Seconds, last bool) {
+	if math.IsNaN(float64(deadline)) {
+		deadline = 0
+	}
+	deadline = min(max(deadline, -farthest), farthest)
+	annotation, _ := a.profile.graph.Stage(s.Annotation)
+	predicted := predict(annotation, s)
+	if s.First == 0 {
+		s.First = a.at(e.now) + deadline - s.ReadyAt
+	}
+	s.Planned, s.Last, s.DeadlineAt = true, last, e.now.Add(deadline.Duration())
+	s.Work, s.Records = predicted.Work, predicted.Records
+	a.Targeted = true
+	s.Targets = nil
+	e.bind(a, s)
+	cores := dag.EstimateCores(s.Records, deadline, annotation.NominalRate)
+	e.occur(StagePlanned{App: a.ID, Stage: s.key(), Deadline: deadline, Cores: cores, Executors: len(s.Targets)})
+}
+
+// predict scales a stage's annotation to what it really reads. A further attempt
+// repeats a part of its tasks: what the driver says it reads may be the whole.
+func predict(annotation api.ProfileStage, s *stage) profiles.Prediction {
+	if s.key().Attempt == 0 {
+		return profiles.Predict(annotation, s.Ready)
+	}
+	part := min(1, float64(s.Ready.Tasks)/float64(annotation.Tasks))
+	return profiles.Prediction{Ratio: part, Records: part * float64(annotation.Records), Work: units.Work(part) * annotation.CoreSeconds}
+}
+
+// bind makes the targets of a planned stage from its bindings. A target that
+// stays the same keeps its Rev, so that its controller is left alone.
+//
+// Eq 6 and 7 are taken for what is left of the stage and each executor's share
+// of it: at the start, with equal shares, that is the source's equation.
+func (e *Engine) bind(a *app, s *stage) {
+	annotation, _ := a.profile.graph.Stage(s.Annotation)
+	left := units.FromDuration(s.DeadlineAt.Sub(e.now))
+	estimate := dag.EstimateCores(s.Records*(1-float64(s.done())), left, annotation.NominalRate)
+	var weight float64
+	for _, b := range s.Ready.Bindings {
+		weight += b.Weight
+	}
+	before := s.Targets
+	s.Targets = nil
+	for _, b := range s.Ready.Bindings {
+		x := a.executor(b.Executor)
+		if x == nil || x.Gone || b.Tasks <= 0 || !(b.Weight > 0) {
+			continue
+		}
+		share := b.Weight / weight
+		t := target{Executor: x.ID, Node: x.Node, Weight: b.Weight, Tasks: b.Tasks, Work: s.Work * units.Work(share), Records: s.Records * share,
+			Init: min(dag.InitCores(estimate*units.Cores(share), e.cfg.Quantum, 1), e.offered(x.Node))}
+		s.Targets = append(s.Targets, a.revise(t, before))
+	}
+	slices.SortFunc(s.Targets, func(x, y target) int { return compareIDs(x.Executor, y.Executor) })
+	s.dirty = true
+	a.touch()
+}
+
+// revise gives t the Rev of the target that it repeats, a new one otherwise.
+func (a *app) revise(t target, before []target) target {
+	for _, old := range before {
+		same := t
+		same.Rev, same.Init = old.Rev, old.Init
+		if same == old {
+			return old
+		}
+	}
+	a.Revs++
+	t.Rev = a.Revs
+	return t
+}
+
+// rebind takes new bindings of a running stage. Its deadline stays.
+func (e *Engine) rebind(a *app, s *stage, bindings []api.Binding) {
+	s.Ready.Bindings = bindings
+	s.dirty = true
+	if a.paced() && s.Planned && s.Done == nil {
+		e.bind(a, s)
+	}
+}
+
+// drop takes a stage's targets away: its executors have all cores then.
+func (a *app) drop(s *stage) {
+	if len(s.Targets) > 0 {
+		s.Targets, s.dirty = nil, true
+		a.touch()
+	}
+}
+
+// retarget plans the running stages anew after the application's deadline
+// changed: what is left of each counts as a stage, the earlier ids first.
+func (e *Engine) retarget(a *app) {
+	if !a.paced() {
+		return
+	}
+	var open []*stage
+	for _, s := range a.open() {
+		if s.Annotation != unmatched {
+			open = append(open, s)
+		}
+	}
+	g, err := dag.New(a.profile.rest(open))
+	if err != nil {
+		// The rest of a valid profile is valid: only durations have shrunk.
+		g = a.profile.graph
+	}
+	unsubmitted := a.profile.match.Remaining()
+	for i, s := range open {
+		following := slices.Clone(unsubmitted)
+		for _, later := range open[i+1:] {
+			following = append(following, later.Annotation)
+		}
+		slices.Sort(following)
+		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: following}
+		e.aim(a, s, g.StageDeadline(e.cfg.params(), m), len(unsubmitted) == 0)
+	}
+}
+
+// leastRest is the part of a running stage that is always taken to be left.
+const leastRest = 0.02
+
+// rest is the profile of what is left of a run: running stages are as long as
+// what is not done of them, and their gaps have passed.
+func (p *annotated) rest(open []*stage) api.Profile {
+	rest := p.body
+	rest.Stages = slices.Clone(p.body.Stages)
+	for _, s := range open {
+		i, ok := slices.BinarySearchFunc(rest.Stages, s.Annotation, func(a api.ProfileStage, id int) int { return cmp.Compare(a.ID, id) })
+		if !ok {
+			continue
+		}
+		rest.Stages[i].Duration *= units.Seconds(max(leastRest, 1-float64(s.done())))
+		rest.Stages[i].Gap = 0
+	}
+	return rest
+}
+
+// release gives an application all cores for the rest of its run: no targets,
+// no gate, so that new stages may use every executor's slots.
+func (e *Engine) release(a *app, why string) {
+	if a.Mode == modePaced || a.Mode == modeRecording {
+		a.Mode = modeReleased
+	}
+	e.ungate(a, why)
+}
+
+func (e *Engine) ungate(a *app, why string) {
+	a.Gated = false
+	for _, s := range a.order {
+		a.drop(s)
+	}
+	a.say(why)
+	a.touch()
+	e.occur(PacingChanged{App: a.ID, Pacing: a.pacing(), Why: why})
+}

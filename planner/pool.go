@@ -1,0 +1,188 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/memory"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// seat is the room that an application gets on one node.
+type seat struct {
+	node      *node
+	executors int
+	offHeap   units.Bytes
+}
+
+// seats decides how many executors a gets on each node (design 10.9): as many as
+// its DAG has stages that can run side by side, at most MaxPool, when it is
+// paced; one otherwise. A node gives fewer where its memory holds fewer, and
+// none where not even one fits.
+func (e *Engine) seats(a *app) ([]seat, error) {
+	nodes := e.liveNodes()
+	if len(nodes) == 0 {
+		return nil, api.Errorf(api.KindTransient, "no node is connected to the planner: start `pacer up` or a node controller")
+	}
+	width := 1
+	if a.Mode == modePaced {
+		width = min(a.profile.graph.Width(), e.cfg.MaxPool)
+	}
+	var seats []seat
+	for _, n := range nodes {
+		if s := e.seat(a, n, width); s.executors > 0 {
+			seats = append(seats, s)
+		}
+	}
+	if len(seats) == 0 {
+		largest := slices.MaxFunc(nodes, func(x, y *node) int { return int(x.Memory/units.MiB - y.Memory/units.MiB) })
+		return nil, api.Errorf(api.KindInvalid, "an executor of %v heap and %v overhead fits no node: the largest gives %v",
+			a.Launch.Heap, a.Launch.Overhead, largest.Memory)
+	}
+	return seats, nil
+}
+
+// seat decides on one node. A node that does not say its memory (0) is taken to
+// have enough for the executors, and nothing to share.
+func (e *Engine) seat(a *app, n *node, width int) seat {
+	use := memory.App{ID: a.ID, Heap: a.Launch.Heap, Overhead: a.Launch.Overhead, Fixed: a.Launch.OffHeapFixed, OffHeap: a.Launch.OffHeap}
+	if n.Memory == 0 {
+		return seat{node: n, executors: width, offHeap: a.Launch.OffHeap}
+	}
+	for k := width; k > 0; k-- {
+		use.Executors = k
+		if memory.Pool(n.Memory, []memory.App{use}) < 0 {
+			continue
+		}
+		off, err := memory.AtStart(n.Memory, use, e.cfg.Applications)
+		if err != nil || (!use.Fixed && off < max(e.cfg.LeastOffHeap, executionHeap(a.Launch.Heap))) {
+			off = 0
+		}
+		if use.Fixed {
+			off = a.Launch.OffHeap
+		}
+		return seat{node: n, executors: k, offHeap: off}
+	}
+	return seat{}
+}
+
+// executionHeap is what Spark would use for execution on the heap: 60 % of it
+// after 300 MiB. Off-heap memory replaces that, so less would be a loss.
+func executionHeap(heap units.Bytes) units.Bytes { return max(0, heap-300*units.MiB) * 6 / 10 }
+
+// fill gives a its executors: one per node in turn, so that the lowest ids are
+// on different nodes.
+func (e *Engine) fill(a *app, seats []seat) {
+	if !a.Launch.OffHeapFixed {
+		a.Launch.OffHeap = slices.MinFunc(seats, func(x, y seat) int { return int((x.offHeap - y.offHeap) / units.MiB) }).offHeap
+	}
+	for k := 0; ; k++ {
+		more := false
+		for _, s := range seats {
+			if k < s.executors {
+				e.addExecutor(a, s.node)
+				more = true
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	a.Pool = len(a.Executors)
+}
+
+func (e *Engine) addExecutor(a *app, n *node) *executor {
+	x := &executor{ID: api.ExecutorID(strconv.Itoa(a.NextID)), Node: n.Node, State: api.ExecutorStarting, Since: a.at(e.now)}
+	a.NextID++
+	a.Executors = append(a.Executors, x)
+	a.touch()
+	return x
+}
+
+// gone notes that x runs no more. A running application gets another one when
+// its driver speaks next: executors also exit when their driver dies, and must
+// not be replaced then.
+func (e *Engine) gone(a *app, x *executor, reason string) {
+	if x.Gone {
+		return
+	}
+	x.Gone, x.Registered = true, false
+	if x.Exit == "" {
+		x.Exit = reason
+	}
+	a.touch()
+	if !a.running() {
+		return
+	}
+	for _, s := range a.open() {
+		before := len(s.Targets)
+		s.Targets = slices.DeleteFunc(s.Targets, func(t target) bool { return t.Executor == x.ID })
+		s.dirty = s.dirty || len(s.Targets) != before
+	}
+	e.occur(ExecutorGone{App: a.ID, Executor: x.ID, Node: x.Node, Reason: reason})
+	if !a.GaveUp {
+		a.Pending = append(a.Pending, x.Node)
+	}
+}
+
+// replace starts new executors for those that are gone, each on its node or, if
+// that is away, on the live node with the fewest. Without a live node they wait.
+func (e *Engine) replace(a *app) {
+	if len(a.Pending) == 0 {
+		return
+	}
+	pending := a.Pending
+	a.Pending = nil
+	for _, name := range pending {
+		n := e.replacementNode(a, name)
+		if n == nil {
+			a.Pending = append(a.Pending, name)
+			continue
+		}
+		if e.mayReplace(a) {
+			a.Replaced = append(a.Replaced, e.now)
+			x := e.addExecutor(a, n)
+			e.occur(ExecutorReplaced{App: a.ID, Executor: x.ID, Node: n.Node})
+		}
+	}
+	if a.GaveUp {
+		a.Pending = nil
+	}
+	a.dirty = true
+}
+
+func (e *Engine) replacementNode(a *app, name string) *node {
+	if n := e.nodes[name]; n != nil && n.live() {
+		return n
+	}
+	nodes := e.liveNodes()
+	if len(nodes) == 0 {
+		return nil
+	}
+	count := make(map[string]int)
+	for _, x := range a.alive() {
+		count[x.Node]++
+	}
+	return slices.MinFunc(nodes, func(x, y *node) int { return count[x.Node] - count[y.Node] })
+}
+
+// mayReplace counts against the bound and gives up, for good, when it is
+// reached: an executor that cannot live is then Spark's to deal with.
+func (e *Engine) mayReplace(a *app) bool {
+	if a.GaveUp {
+		return false
+	}
+	since := e.now.Add(-e.cfg.ReplacementWindow)
+	a.Replaced = slices.DeleteFunc(a.Replaced, func(at units.Instant) bool { return at < since })
+	if len(a.Replaced) < e.cfg.Replacements*a.Pool {
+		return true
+	}
+	a.GaveUp = true
+	a.say(fmt.Sprintf("%d executors were lost within %v: no more are started", len(a.Replaced)+1, e.cfg.ReplacementWindow.Round(time.Second)))
+	e.occur(ReplacementEnded{App: a.ID, Count: len(a.Replaced) + 1, Window: e.cfg.ReplacementWindow})
+	a.touch()
+	return false
+}

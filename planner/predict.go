@@ -1,0 +1,105 @@
+package planner
+
+import (
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// outlook predicts the end of a running application: running stages from their
+// progress, the others from what they will be given, the driver's gaps and tail
+// from the profile. While all goes as planned it holds still.
+type outlook struct {
+	app *app
+	cfg Config
+	now units.Seconds
+	// full says that every stage has all cores.
+	full bool
+	ends map[int]units.Seconds
+}
+
+// predicted returns a's duration at its end, 0 when nobody can know.
+func (e *Engine) predicted(a *app) units.Seconds {
+	switch {
+	case !a.running():
+		return a.Ended
+	case a.profile == nil || a.Mismatch != "" || a.Mode == modeUnpaced:
+		return 0
+	}
+	return e.outlook(a, !a.paced())
+}
+
+func (e *Engine) outlook(a *app, full bool) units.Seconds {
+	o := outlook{app: a, cfg: e.cfg, now: a.at(e.now), full: full, ends: make(map[int]units.Seconds)}
+	for _, s := range a.order {
+		if s.Annotation != unmatched {
+			o.ends[s.Annotation] = o.end(s)
+		}
+	}
+	return o.walk()
+}
+
+// end is when a stage ended or will end. A planned one has done p of its work in
+// t and has 1-p of its time d left: t + (1-p) d, which is d as long as p = t/d.
+func (o *outlook) end(s *stage) units.Seconds {
+	if s.Done != nil {
+		return s.DoneAt
+	}
+	annotation, _ := o.app.profile.graph.Stage(s.Annotation)
+	t, planned := o.now-s.ReadyAt, o.least(annotation)
+	switch {
+	case o.full:
+		planned = max(planned, annotation.Duration)
+	case s.Planned:
+		planned = max(planned, units.FromDuration(s.DeadlineAt.Sub(o.app.instant(s.ReadyAt))))
+	}
+	done := units.Seconds(s.done())
+	if done == 0 {
+		return s.ReadyAt + max(t, planned)
+	}
+	return s.ReadyAt + t + (1-done)*planned
+}
+
+// least is the shortest time that a stage can take.
+func (o *outlook) least(s api.ProfileStage) units.Seconds {
+	cores := min(float64(o.app.Cores), float64(s.Tasks))
+	if o.app.Slots > 0 {
+		cores = min(cores, float64(o.app.Slots))
+	}
+	if cores <= 0 {
+		return s.LongestTask
+	}
+	return max(units.Seconds(float64(s.Records)/(float64(s.NominalRate)*cores)), s.LongestTask)
+}
+
+// walk goes through the stages in order of id, which is that of submission.
+func (o *outlook) walk() units.Seconds {
+	p := o.app.profile
+	stages := p.body.Stages
+	remaining := p.match.Remaining()
+	before, end := p.body.Head, p.body.Head
+	for i, s := range stages {
+		if i > 0 && s.Job != stages[i-1].Job {
+			before = end
+		}
+		if len(remaining) > 0 && remaining[0] == s.ID {
+			remaining = remaining[1:]
+			start := before
+			for _, parent := range s.Parents {
+				start = max(start, o.ends[parent])
+			}
+			start = max(start+s.Gap, o.now)
+			o.ends[s.ID] = start + o.duration(s, start, remaining)
+		}
+		end = max(end, o.ends[s.ID])
+	}
+	return max(end+p.body.Tail, o.now)
+}
+
+func (o *outlook) duration(s api.ProfileStage, start units.Seconds, after []int) units.Seconds {
+	if o.full {
+		return max(o.least(s), s.Duration)
+	}
+	m := dag.Moment{Deadline: o.app.Deadline, Spent: start, Stage: s.ID, Unsubmitted: after}
+	return max(o.least(s), o.app.profile.graph.StageDeadline(o.cfg.params(), m))
+}

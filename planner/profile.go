@@ -1,0 +1,129 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// annotated is a profile with its graph: stored ones, and each running
+// application's own copy, which also matches its stages.
+type annotated struct {
+	body  api.Profile
+	graph *dag.Graph
+	// match is nil for a stored profile.
+	match *profiles.Matcher
+}
+
+func annotate(p api.Profile) (*annotated, error) {
+	g, err := dag.New(p)
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", p.Name, err)
+	}
+	return &annotated{body: p, graph: g}, nil
+}
+
+// forRun returns p for one application: what is stored may change while it runs.
+func (p *annotated) forRun() *annotated {
+	return &annotated{body: p.body, graph: p.graph, match: profiles.NewMatcher(p.body)}
+}
+
+// settle finishes what the ended applications of a profile have left to do, so
+// that whoever asks for it next finds their runs in it.
+func (e *Engine) settle(profile string) {
+	for _, a := range sorted(e.apps) {
+		if !a.running() && a.Profile == profile {
+			e.conclude(a)
+		}
+	}
+}
+
+// conclude makes an ended application history: its run goes into its profile if
+// it may, its record into the history.
+func (e *Engine) conclude(a *app) {
+	if a.State == api.AppFinished && a.Mode != modeUnpaced {
+		if how, err := e.record(a); err != nil {
+			e.occur(RunNotRecorded{App: a.ID, Err: err})
+		} else if how != "" {
+			e.occur(ProfileChanged{Profile: a.Profile, How: how, App: a.ID})
+		}
+	}
+	e.bury(a)
+}
+
+// record folds a's run into its profile (doc.go, Recording) and says how; "" if
+// there is nothing to do.
+func (e *Engine) record(a *app) (string, error) {
+	if a.Forgotten > 0 {
+		return "", fmt.Errorf("it had more than %d stage attempts", len(a.order))
+	}
+	r := profiles.NewRecorder(a.Profile)
+	for _, s := range a.order {
+		r.Ready(s.ReadyAt, s.Ready)
+		if s.Done != nil {
+			r.Done(s.DoneAt, *s.Done)
+		}
+		r.Work(s.key(), s.work())
+	}
+	run, err := r.Finish(a.Ended, a.Cores)
+	if err != nil {
+		return "", err
+	}
+	old := e.profiles[a.Profile]
+	switch {
+	case a.Targeted && (old == nil || a.Mode != modePaced || a.Late || a.Mismatch != "" || !r.Clean()):
+		return "", fmt.Errorf("it was held back for a part of the time only, or did not run as profiled")
+	case a.Targeted:
+		return e.mergeRun(a, old, run, profiles.MergePaced)
+	case old == nil:
+		return "recorded", e.storeProfile(run)
+	case !r.Clean():
+		return "", fmt.Errorf("some stages were tried again")
+	}
+	how, err := e.mergeRun(a, old, run, profiles.Merge)
+	if api.KindOf(err) == api.KindConflict && (a.Deadline == 0 || a.Mismatch == "") {
+		return "replaced", e.storeProfile(run)
+	}
+	return how, err
+}
+
+// likeness bounds how much more or less CPU time a paced run may have used
+// than its profile says and still be a run of the same thing.
+const likeness = 2
+
+// mergeRun merges run into old.
+func (e *Engine) mergeRun(a *app, old *annotated, run api.Profile, merge func(old, run api.Profile) (api.Profile, error)) (string, error) {
+	if a.Targeted {
+		before, now := totalWork(old.body), totalWork(run)
+		if now > likeness*before || before > likeness*now {
+			return "", fmt.Errorf("it used %.1f core-seconds where its profile says %.1f", float64(now), float64(before))
+		}
+	}
+	merged, err := merge(old.body, run)
+	if err != nil {
+		return "", err
+	}
+	return "merged", e.storeProfile(merged)
+}
+
+func totalWork(p api.Profile) units.Work {
+	var sum units.Work
+	for _, s := range p.Stages {
+		sum += s.CoreSeconds
+	}
+	return sum
+}
+
+// storeProfile makes p the profile of its name.
+func (e *Engine) storeProfile(p api.Profile) error {
+	stored, err := annotate(p)
+	if err != nil {
+		return err
+	}
+	e.profiles[p.Name] = stored
+	e.put(profileKey(p.Name), p)
+	return nil
+}

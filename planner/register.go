@@ -1,0 +1,192 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/memory"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// sparkMajor is the Spark that Pacer's scheduler is written for.
+const sparkMajor = "4."
+
+// register takes an application in, or recognises one.
+func (e *Engine) register(ev Register) {
+	a, err := e.admit(ev.Request)
+	if err != nil {
+		e.reply(ev.To, func() any { return api.RegisterReply{V: api.Version, Error: api.ToWire(err)} })
+		return
+	}
+	a.silent = 0
+	e.reply(ev.To, func() any {
+		a.noticeSent = true
+		return api.RegisterReply{V: api.Version, AppID: a.ID, Verdict: a.Verdict, Reason: a.Reason, Earliest: a.Earliest,
+			Executors: a.Pool, Slots: a.Slots, OffHeap: a.Launch.OffHeap, Directive: a.Directive, AckedSeq: a.AckedSeq}
+	})
+}
+
+// admit returns the application of r: the one that has its Submission, or a new
+// one.
+func (e *Engine) admit(r api.RegisterRequest) (*app, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	if a, err := e.known(r); a != nil || err != nil {
+		return a, err
+	}
+	a, err := e.newApp(r)
+	if err != nil {
+		e.occur(AppRefused{AppName: r.Name, Err: err})
+		return nil, err
+	}
+	e.apps[a.ID] = a
+	a.touch()
+	e.occur(AppRegistered{App: a.ID, AppName: a.Name, Verdict: a.Verdict, Reason: a.Reason, Executors: a.Pool})
+	return a, nil
+}
+
+// known finds the application that a repeated registration means. One that
+// failed because its driver was silent for too long may come back as a new one.
+func (e *Engine) known(r api.RegisterRequest) (*app, error) {
+	for _, a := range sorted(e.apps) {
+		switch {
+		case a.Submission != r.Submission:
+		case a.running():
+			return a, nil
+		case a.DriverEnd:
+			return nil, api.Errorf(api.KindConflict, "application %s of this submission has ended", a.ID)
+		}
+	}
+	for _, d := range e.ended {
+		if d.Detail.Submission != r.Submission || d.DriverLost {
+			continue
+		}
+		if d.Detail.State == api.AppRefused {
+			return nil, api.Errorf(api.KindInfeasible, "%s", d.Detail.Reason)
+		}
+		return nil, api.Errorf(api.KindConflict, "application %s of this submission has ended", d.Detail.ID)
+	}
+	return nil, nil
+}
+
+// newApp decides on a new application: verdict, pool and executors.
+func (e *Engine) newApp(r api.RegisterRequest) (*app, error) {
+	if err := checkSpark(r); err != nil {
+		return nil, err
+	}
+	a := newApp(appRecord{
+		V: stateVersion, Submission: r.Submission, Name: r.Name, Profile: r.Profile, User: r.User, Launch: r.Launch,
+		Start: e.now.Add(-r.Elapsed.Duration()), Deadline: r.Deadline, State: api.AppRunning, Mode: modeRecording, NextID: 1,
+	})
+	if a.Profile == "" {
+		a.Profile = a.Name
+	}
+	if a.Launch.Overhead == 0 {
+		a.Launch.Overhead = memory.Overhead(a.Launch.Heap)
+	}
+	e.settle(a.Profile)
+	if p := e.profiles[a.Profile]; p != nil {
+		a.profile = p.forRun()
+	}
+	if a.Deadline > 0 && a.profile != nil {
+		a.Mode, a.Gated = modePaced, true
+	}
+	seats, err := e.seats(a)
+	if err != nil {
+		return nil, err
+	}
+	e.judge(a, seats)
+	e.serial++
+	e.counters = true
+	a.ID = api.AppID(fmt.Sprintf("app-%s-%04d", time.Unix(0, int64(e.now)).UTC().Format("20060102150405"), e.serial%10000))
+	if a.Infeasible && r.RequireFeasible {
+		return nil, e.refuse(a)
+	}
+	e.fill(a, seats)
+	return a, nil
+}
+
+func checkSpark(r api.RegisterRequest) error {
+	version := r.SparkVersion
+	if version == "" {
+		version = r.Launch.SparkVersion
+	}
+	if strings.HasPrefix(version, sparkMajor) {
+		return nil
+	}
+	if version == "" {
+		version = "of unknown version"
+	}
+	return api.Errorf(api.KindInvalid, "Pacer needs Spark 4, the driver's Spark is %s", version)
+}
+
+// judge sets a's verdict and the line that says it. The forecast is for all that
+// the nodes offer: what other applications will take of it is the supervisors'
+// business, and changes while a runs.
+func (e *Engine) judge(a *app, seats []seat) {
+	for _, s := range seats {
+		a.Cores += s.node.Offered
+		a.Slots += slotsOn(s.node, a.Launch)
+	}
+	switch {
+	case a.profile == nil && a.Deadline > 0:
+		a.Verdict = api.VerdictUnknown
+		a.Reason = fmt.Sprintf("deadline %s is unknown to be feasible: there is no profile %q yet; this run takes all cores and records it",
+			sayDeadline(a.Deadline), a.Profile)
+	case a.profile == nil:
+		a.Verdict = api.VerdictNone
+		a.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q", a.Profile)
+	default:
+		f := a.profile.graph.Forecast(e.cfg.params(), a.Deadline, a.Cores, a.Slots, a.at(e.now))
+		a.Verdict, a.Earliest = f.Verdict, f.Earliest
+		a.Reason = sayVerdict(f, a.Deadline)
+		a.Infeasible = f.Verdict == api.VerdictInfeasible
+	}
+}
+
+// refuse keeps a in the history, so that `pacer apps` shows it.
+func (e *Engine) refuse(a *app) error {
+	a.State, a.Ended = api.AppRefused, a.at(e.now)
+	a.Mode, a.Gated = modeUnpaced, false
+	a.EndReason = a.Reason
+	e.bury(a)
+	return api.Errorf(api.KindInfeasible, "%s", a.Reason)
+}
+
+// sayVerdict is the line for the user.
+func sayVerdict(f dag.Forecast, deadline units.Seconds) string {
+	full := "all cores would finish in " + sayFinish(f.FullCores)
+	if !(deadline > 0) {
+		return "no deadline: " + full
+	}
+	text := fmt.Sprintf("deadline %s is %s: %s", sayDeadline(deadline), f.Verdict, full)
+	if f.Verdict == api.VerdictInfeasible {
+		text += ", the earliest feasible deadline is " + sayEarliest(f.Earliest)
+	}
+	return text
+}
+
+// sayDeadline prints a deadline as users write them: 1m30s.
+func sayDeadline(s units.Seconds) string {
+	return s.Duration().Round(100 * time.Millisecond).String()
+}
+
+// sayFinish prints a predicted time in seconds, whole ones from ten on.
+func sayFinish(s units.Seconds) string {
+	if s < 10 {
+		return fmt.Sprintf("%.1fs", float64(s))
+	}
+	return fmt.Sprintf("%.0fs", float64(s))
+}
+
+// sayEarliest rounds up, so that what is said is feasible.
+func sayEarliest(s units.Seconds) string {
+	if s <= 0 {
+		return "not known"
+	}
+	return (s + 0.999).Duration().Truncate(time.Second).String()
+}

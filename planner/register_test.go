@@ -1,0 +1,222 @@
+package planner_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
+)
+
+func TestVerdicts(t *testing.T) {
+	short := chain("p") // 2 s, 80 core-seconds on 8 cores, 1 s.
+	short.Stages = short.Stages[:1]
+	short.Stages[0].CoreSeconds, short.Stages[0].NominalRate = 80, 3000.0/80
+	for _, c := range []struct {
+		name     string
+		profile  *api.Profile
+		deadline units.Seconds
+		verdict  api.Verdict
+		gated    bool
+		reason   string
+	}{
+		{"none without profile", nil, 0, api.VerdictNone, false, `recorded as profile "p"`},
+		{"unknown", nil, 60, api.VerdictUnknown, false, "deadline 1m0s is unknown"},
+		{"feasible", ptr(chain("p")), 90, api.VerdictFeasible, true, "deadline 1m30s is feasible: all cores would finish in 29s"},
+		{"infeasible", ptr(chain("p")), 20, api.VerdictInfeasible, true, "the earliest feasible deadline is "},
+		{"tight", ptr(short), 14, api.VerdictTight, true, "deadline 14s is tight: all cores would finish in 13s"},
+		{"none with profile", ptr(chain("p")), 0, api.VerdictNone, false, "no deadline: all cores would finish in 29s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, "a", "b")
+			if c.profile != nil {
+				w.put(*c.profile)
+			}
+			reply := w.register(registration("p", c.deadline))
+			if reply.Error != nil || reply.Verdict != c.verdict || reply.Directive.Gated != c.gated || !strings.Contains(reply.Reason, c.reason) {
+				t.Errorf("registered with %+v", reply)
+			}
+			if reply.Slots != 8 {
+				t.Errorf("slots %d, want 8", reply.Slots)
+			}
+			if (c.verdict == api.VerdictInfeasible) != (reply.Earliest > c.deadline && c.deadline > 0) {
+				t.Errorf("earliest %v for a deadline of %v", reply.Earliest, c.deadline)
+			}
+		})
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestAnInfeasibleDeadlineRunsWithAllCoresOrIsRefused(t *testing.T) {
+	w := newWorld(t, "a")
+	w.put(chain("p"))
+	r := registration("p", 30)
+	id := w.mustRegister(r).AppID
+	w.to(2)
+	w.tell(id, r.Submission, ready(2, 1, "read", 3000, "1"))
+	if got := w.targets(id); len(got) != 0 {
+		t.Errorf("targets %v, want all cores", got)
+	}
+	if got := w.app(id).Pacing; got != "released" {
+		t.Errorf("pacing %q", got)
+	}
+
+	r = registration("p", 30)
+	r.Submission, r.RequireFeasible = "other", true
+	for range 2 { // Asked again, it is refused again, and once in the list.
+		reply := w.register(r)
+		if reply.Error == nil || reply.Error.Kind != api.KindInfeasible || !strings.Contains(reply.Error.Message, "infeasible") {
+			t.Fatalf("want a refusal, got %+v", reply)
+		}
+	}
+	apps := w.control(planner.VerbApps, api.ControlRequest{}).Apps
+	if len(apps) != 2 || apps[1].State != api.AppRefused || apps[1].Verdict != api.VerdictInfeasible {
+		t.Errorf("apps %+v", apps)
+	}
+	if got := w.plans["a"].Apps; len(got) != 1 {
+		t.Errorf("plan %+v", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		nodes  []string
+		change func(*api.RegisterRequest)
+		kind   api.Kind
+		says   string
+	}{
+		{"old Spark", []string{"a"}, func(r *api.RegisterRequest) { r.SparkVersion = "3.5.1" }, api.KindInvalid, "the driver's Spark is 3.5.1"},
+		{"no Spark version", []string{"a"}, func(r *api.RegisterRequest) { r.SparkVersion, r.Launch.SparkVersion = "", "" }, api.KindInvalid, "unknown version"},
+		{"no node", nil, func(*api.RegisterRequest) {}, api.KindTransient, "no node is connected"},
+		{"too large", []string{"a"}, func(r *api.RegisterRequest) { r.Launch.Heap = 16 * units.GiB }, api.KindInvalid, "fits no node"},
+		{"negative deadline", []string{"a"}, func(r *api.RegisterRequest) { r.Deadline = -1 }, api.KindInvalid, "deadline_s"},
+		{"other version", []string{"a"}, func(r *api.RegisterRequest) { r.V = 99 }, api.KindVersion, "99"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, c.nodes...)
+			r := registration("p", 60)
+			c.change(&r)
+			reply := w.register(r)
+			if reply.Error == nil || reply.Error.Kind != c.kind || !strings.Contains(reply.Error.Message, c.says) || strings.Contains(reply.Error.Message, "\n") {
+				t.Errorf("got %+v", reply)
+			}
+			if apps := w.control(planner.VerbApps, api.ControlRequest{}).Apps; len(apps) != 0 {
+				t.Errorf("it is listed: %+v", apps)
+			}
+		})
+	}
+}
+
+func TestARepeatedRegistrationIsHarmless(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	first := w.mustRegister(r)
+	plan := w.plans["a"]
+	r.AppID = first.AppID
+	again := w.register(r)
+	if again.AppID != first.AppID || again.Reason != first.Reason || again.Executors != first.Executors || again.Directive.Epoch != first.Directive.Epoch {
+		t.Errorf("again: %+v, first %+v", again, first)
+	}
+	if again.AckedSeq != 1 {
+		t.Errorf("acknowledged %d, want 1", again.AckedSeq)
+	}
+	if w.plans["a"].Epoch != plan.Epoch {
+		t.Error("the plan changed")
+	}
+	w.tell(first.AppID, r.Submission, end(3))
+	if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindConflict {
+		t.Errorf("after its end: %+v", reply)
+	}
+}
+
+func TestThePool(t *testing.T) {
+	wide := diamond("p")
+	for id := 3; id < 9; id++ { // Six more stages beside the join.
+		s := wide.Stages[2]
+		s.ID, s.Signature = id, string(rune('a'+id))
+		wide.Stages = append(wide.Stages, s)
+	}
+	for _, c := range []struct {
+		name     string
+		profile  *api.Profile
+		deadline units.Seconds
+		heap     units.Bytes
+		pool     int
+	}{
+		{"without a profile one per node", nil, 900, units.GiB, 2},
+		{"without a deadline one per node", ptr(diamond("p")), 0, units.GiB, 2},
+		{"as wide as the DAG", ptr(diamond("p")), 900, units.GiB, 4},
+		{"at most four per node", &wide, 900, units.GiB, 8},
+		{"as many as fit into the memory", &wide, 900, 6 * units.GiB, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, "a", "b")
+			if c.profile != nil {
+				w.put(*c.profile)
+			}
+			r := registration("p", c.deadline)
+			r.Launch.Heap = c.heap
+			reply := w.register(r)
+			if reply.Error != nil || reply.Executors != c.pool || len(reply.Directive.Executors) != c.pool {
+				t.Fatalf("registered with %+v", reply)
+			}
+			if x := reply.Directive.Executors; x[0].Node == x[1].Node || x[0].Cores != 4 || x[0].ID != "1" {
+				t.Errorf("executors %+v, want the first ones on different nodes", x)
+			}
+			for _, n := range []string{"a", "b"} {
+				if got := len(w.plans[n].Apps[0].Executors); got != c.pool/2 {
+					t.Errorf("%d executors in the plan of %s", got, n)
+				}
+			}
+		})
+	}
+}
+
+func TestMemoryAndSlotsOfAnExecutor(t *testing.T) {
+	w := newWorld(t)
+	s := w.status("a")
+	s.Offered = 3.5
+	w.helloAs(s)
+	// Half of 16 GiB less heap and overhead of 384 MiB.
+	reply := w.register(registration("p", 0))
+	if want := 8*units.GiB - units.GiB - 384*units.MiB; reply.OffHeap != want {
+		t.Errorf("off-heap %v, want %v", reply.OffHeap, want)
+	}
+	launch := w.plans["a"].Apps[0].Launch
+	if launch.Cores != 4 || launch.OffHeap != reply.OffHeap || launch.Overhead != 384*units.MiB || reply.Slots != 4 {
+		t.Errorf("launch %+v, slots %d", launch, reply.Slots)
+	}
+
+	r := registration("q", 0)
+	r.Launch.OffHeapFixed, r.Launch.OffHeap, r.Launch.Cores, r.Launch.Overhead = true, 100*units.MiB, 2, units.GiB
+	reply = w.register(r)
+	launch = w.plans["a"].Apps[1].Launch
+	if reply.OffHeap != 100*units.MiB || launch.OffHeap != reply.OffHeap || launch.Cores != 2 || launch.Overhead != units.GiB || reply.Slots != 2 {
+		t.Errorf("what the user fixed: %+v, launch %+v", reply, launch)
+	}
+
+	r = registration("r", 0)
+	r.Launch.Heap = 7 * units.GiB // Leaves 0.3 GiB of 8: less than Spark would use of the heap.
+	if reply = w.register(r); reply.OffHeap != 0 {
+		t.Errorf("off-heap %v, want none", reply.OffHeap)
+	}
+}
+
+func TestTheDeadlineClockStartsBeforeTheRegistration(t *testing.T) {
+	w := newWorld(t, "a")
+	w.put(chain("p"))
+	r := registration("p", 100)
+	r.Elapsed = 30
+	id := w.mustRegister(r).AppID
+	w.live(time.Second, id)
+	if d := w.app(id); !near(float64(d.Duration), 31, 1e-6) {
+		t.Errorf("duration %v, want 31 s", d.Duration)
+	}
+	if got := w.plans["a"].Apps[0]; !got.HasDeadline || !near(float64(got.Remaining), 70, 1e-6) {
+		t.Errorf("plan says %v s", got.Remaining)
+	}
+}

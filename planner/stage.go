@@ -1,0 +1,134 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// unmatched is the annotation of a stage that has none.
+const unmatched = -1
+
+// stage is one stage attempt of an application: what is stored of it, under
+// app/ID/stage/STAGE.ATTEMPT, and what the nodes say.
+type stage struct {
+	stageRecord
+	progress map[api.ExecutorID]units.Fraction
+	samples  []api.AppSample
+	dirty    bool // The record has to be saved at the end of the step.
+	stale    bool // Figures of nodes have come in since it was saved.
+}
+
+type stageRecord struct {
+	V       int            `json:"v"`
+	Ready   api.StageReady `json:"ready"` // With the bindings in force.
+	ReadyAt units.Seconds  `json:"ready_at_s"`
+	Seq     uint64         `json:"seq"`
+	Done    *api.StageDone `json:"done,omitempty"`
+	DoneAt  units.Seconds  `json:"done_at_s,omitempty"`
+
+	// Annotation is the profile's stage, unmatched (-1) without one.
+	Annotation int `json:"annotation"`
+	// First is the first deadline given to it, counted from ReadyAt; 0 without.
+	First units.Seconds `json:"first_deadline_s,omitempty"`
+	// Planned says that it has a deadline, which ends at DeadlineAt.
+	Planned    bool          `json:"planned,omitempty"`
+	DeadlineAt units.Instant `json:"deadline_at,omitempty"`
+	Work       units.Work    `json:"core_seconds,omitempty"` // Predicted, all executors.
+	Records    float64       `json:"records,omitempty"`
+	Last       bool          `json:"last,omitempty"`
+	Targets    []target      `json:"targets,omitempty"` // In order of executor.
+
+	// CPU and QuotaChanges are what the nodes measured, by executor.
+	CPU          map[api.ExecutorID]units.Work `json:"cpu,omitempty"`
+	QuotaChanges map[api.ExecutorID]int        `json:"quota_changes,omitempty"`
+}
+
+// target is a StageTarget without the time left, which depends on when it is
+// told.
+type target struct {
+	Executor api.ExecutorID `json:"executor"`
+	Node     string         `json:"node"`
+	Rev      uint64         `json:"rev"`
+	Weight   float64        `json:"weight"`
+	Tasks    int            `json:"tasks"`
+	Work     units.Work     `json:"core_seconds"`
+	Records  float64        `json:"records"`
+	Init     units.Cores    `json:"init_cores"`
+}
+
+func newStage(r stageRecord) *stage {
+	if r.CPU == nil {
+		r.CPU = make(map[api.ExecutorID]units.Work)
+	}
+	if r.QuotaChanges == nil {
+		r.QuotaChanges = make(map[api.ExecutorID]int)
+	}
+	return &stage{stageRecord: r, progress: make(map[api.ExecutorID]units.Fraction)}
+}
+
+// key returns the stage attempt's name.
+func (s *stage) key() api.StageKey { return s.Ready.StageKey }
+
+// work returns the CPU time that the nodes saw, at least what the tasks reported.
+func (s *stage) work() units.Work {
+	sum := units.Work(0)
+	for _, id := range sortedKeys(s.CPU) {
+		sum += s.CPU[id]
+	}
+	if s.Done != nil {
+		sum = max(sum, units.Work(s.Done.TaskCPU))
+	}
+	return sum
+}
+
+func (s *stage) quotaChanges() int {
+	sum := 0
+	for _, n := range s.QuotaChanges {
+		sum += n
+	}
+	return sum
+}
+
+// done returns the fraction of the stage that is done, as far as the nodes told.
+func (s *stage) done() units.Fraction {
+	var weight, done float64
+	for _, b := range s.Ready.Bindings {
+		weight += b.Weight
+		done += b.Weight * float64(s.progress[b.Executor])
+	}
+	if weight <= 0 {
+		return 0
+	}
+	return units.Fraction(done / weight).Clamp()
+}
+
+// target returns the stage's target for t as a node reads it now.
+func (s *stage) target(t target, now units.Instant) api.StageTarget {
+	return api.StageTarget{
+		StageKey: s.key(), Executor: t.Executor, Rev: t.Rev, Remaining: units.FromDuration(s.DeadlineAt.Sub(now)),
+		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, InitCores: t.Init, Last: s.Last,
+	}
+}
+
+// addSample keeps one tick, halving the density when there are more than limit:
+// every second sample of each executor goes.
+func (s *stage) addSample(sample api.AppSample, limit int) {
+	s.samples = append(s.samples, sample)
+	if len(s.samples) > limit {
+		s.samples = thin(s.samples)
+	}
+}
+
+// thin drops every second sample of each executor, keeping the newest.
+func thin(samples []api.AppSample) []api.AppSample {
+	left := make(map[api.ExecutorID]int)
+	for _, s := range samples {
+		left[s.Executor]++
+	}
+	return slices.DeleteFunc(samples, func(s api.AppSample) bool {
+		left[s.Executor]--
+		return left[s.Executor]%2 == 1
+	})
+}

@@ -1,0 +1,242 @@
+package planner
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// stateVersion is the layout's:
+//
+//	planner/epoch        counters: newest epoch and application number
+//	app/ID               a running application (appRecord)
+//	app/ID/profile       the profile that it is matched to (api.Profile)
+//	app/ID/stage/S.A     attempt A of its stage S (stageRecord)
+//	plan/NODE            a node and the content of its Plan (nodeRecord)
+//	profile/NAME         a profile (api.Profile); NAME is escaped as in a URL's path
+//	history/ID           an application that is over (endedApp)
+//
+// All values are JSON. Not kept: samples of running stages, silences, who is
+// connected; these come back with the next statuses.
+const stateVersion = 1
+
+const (
+	counterKey    = "planner/epoch"
+	appPrefix     = "app/"
+	planPrefix    = "plan/"
+	profilePrefix = "profile/"
+	historyPrefix = "history/"
+)
+
+// Prefixes are those of all keys that an engine saves: what is stored under
+// them, and only that, is handed to New.
+func Prefixes() []string {
+	return []string{"planner/", appPrefix, planPrefix, profilePrefix, historyPrefix}
+}
+
+// flushEvery is how often figures of nodes are saved that came without an event.
+const flushEvery = 5 * time.Second
+
+type counterRecord struct {
+	V      int    `json:"v"`
+	Epoch  uint64 `json:"epoch"`
+	Serial uint64 `json:"serial"`
+}
+
+func appKey(id api.AppID) string      { return appPrefix + string(id) }
+func planKey(node string) string      { return planPrefix + node }
+func profileKey(name string) string   { return profilePrefix + url.PathEscape(name) }
+func historyKey(id api.AppID) string  { return historyPrefix + string(id) }
+func ownProfile(id api.AppID) string  { return appKey(id) + "/profile" }
+func stagePrefix(id api.AppID) string { return appKey(id) + "/stage/" }
+func stageKey(id api.AppID, k api.StageKey) string {
+	return stagePrefix(id) + strconv.Itoa(k.Stage) + "." + strconv.Itoa(k.Attempt)
+}
+
+// put saves v under key. What the engine saves are its own plain structs with
+// finite numbers, so that encoding them cannot fail; if it did, the record would
+// be missing after a restart and nothing else.
+func (e *Engine) put(key string, v any) {
+	value, err := json.Marshal(v)
+	if err != nil {
+		e.occur(StoreFailed{Err: fmt.Errorf("encode %s: %w", key, err)})
+		return
+	}
+	e.changes = append(e.changes, Change{Key: key, Value: value})
+}
+
+func (e *Engine) remove(key string) { e.changes = append(e.changes, Change{Key: key}) }
+
+func (e *Engine) saveCounters() {
+	if e.counters {
+		e.counters = false
+		e.put(counterKey, counterRecord{V: stateVersion, Epoch: e.epoch, Serial: e.serial})
+	}
+}
+
+// saveApp saves what has changed of a.
+func (e *Engine) saveApp(a *app) {
+	if a.profile != nil && !a.saved {
+		e.put(ownProfile(a.ID), a.profile.body)
+	}
+	for _, s := range a.order {
+		if s.dirty || (s.stale && a.flush) {
+			s.dirty, s.stale = false, false
+			e.put(stageKey(a.ID, s.key()), s.stageRecord)
+		}
+	}
+	if a.dirty || a.flush {
+		e.put(appKey(a.ID), a.appRecord)
+	}
+	a.saved, a.dirty, a.flush = true, false, false
+}
+
+func (e *Engine) removeApp(a *app) {
+	e.remove(appKey(a.ID))
+	if a.profile != nil {
+		e.remove(ownProfile(a.ID))
+	}
+	for _, s := range a.order {
+		e.remove(stageKey(a.ID, s.key()))
+	}
+}
+
+// restore reads what an earlier engine saved.
+func (e *Engine) restore(records []Record) error {
+	parts := make(map[api.AppID][]Record)
+	for _, r := range records {
+		var err error
+		switch {
+		case r.Key == counterKey:
+			err = e.restoreCounters(r)
+		case strings.HasPrefix(r.Key, appPrefix):
+			id, _, _ := strings.Cut(strings.TrimPrefix(r.Key, appPrefix), "/")
+			parts[api.AppID(id)] = append(parts[api.AppID(id)], r)
+		case strings.HasPrefix(r.Key, planPrefix):
+			err = e.restoreNode(r)
+		case strings.HasPrefix(r.Key, profilePrefix):
+			err = e.restoreProfile(r)
+		case strings.HasPrefix(r.Key, historyPrefix):
+			err = e.restoreHistory(r)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Key, err)
+		}
+	}
+	for _, id := range sortedKeys(parts) {
+		if err := e.restoreApp(id, parts[id]); err != nil {
+			return fmt.Errorf("%s: %w", appKey(id), err)
+		}
+	}
+	slices.SortFunc(e.ended, func(a, b *endedApp) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Detail.ID, b.Detail.ID))
+	})
+	return nil
+}
+
+// decode reads a record; v points to a struct with the version *version.
+func decode(r Record, v any, version *int) error {
+	if err := json.Unmarshal(r.Value, v); err != nil {
+		return err
+	}
+	if version != nil && *version != stateVersion {
+		return fmt.Errorf("its layout is version %d, this planner reads %d", *version, stateVersion)
+	}
+	return nil
+}
+
+func (e *Engine) restoreCounters(r Record) error {
+	var c counterRecord
+	if err := decode(r, &c, &c.V); err != nil {
+		return err
+	}
+	e.epoch, e.serial = c.Epoch, c.Serial
+	return nil
+}
+
+// restoreNode takes a node to be there until it has been silent for long enough.
+func (e *Engine) restoreNode(r Record) error {
+	n := &node{state: nodeReady}
+	if err := decode(r, &n.nodeRecord, &n.V); err != nil {
+		return err
+	}
+	e.nodes[n.Node] = n
+	return nil
+}
+
+func (e *Engine) restoreProfile(r Record) error {
+	var p api.Profile
+	if err := decode(r, &p, nil); err != nil {
+		return err
+	}
+	stored, err := annotate(p)
+	if err != nil {
+		return err
+	}
+	e.profiles[p.Name] = stored
+	return nil
+}
+
+func (e *Engine) restoreHistory(r Record) error {
+	d := &endedApp{}
+	if err := decode(r, d, &d.V); err != nil {
+		return err
+	}
+	e.ended = append(e.ended, d)
+	return nil
+}
+
+// restoreApp puts an application together again from its records.
+func (e *Engine) restoreApp(id api.AppID, records []Record) error {
+	a := newApp(appRecord{})
+	a.saved = true
+	for _, r := range records {
+		var err error
+		switch {
+		case r.Key == appKey(id):
+			err = decode(r, &a.appRecord, &a.V)
+		case r.Key == ownProfile(id):
+			err = a.restoreProfile(r)
+		case strings.HasPrefix(r.Key, stagePrefix(id)):
+			var s stageRecord
+			if err = decode(r, &s, &s.V); err == nil {
+				a.order = append(a.order, newStage(s))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if a.ID != id {
+		return fmt.Errorf("the record of the application itself is missing")
+	}
+	slices.SortFunc(a.order, func(x, y *stage) int { return cmp.Compare(x.Seq, y.Seq) })
+	for _, s := range a.order {
+		a.stages[s.key()] = s
+		if s.Annotation != unmatched && a.profile != nil {
+			a.profile.match.Matched[s.key().Stage] = s.Annotation
+		}
+	}
+	e.apps[id] = a
+	return nil
+}
+
+func (a *app) restoreProfile(r Record) error {
+	var p api.Profile
+	if err := decode(r, &p, nil); err != nil {
+		return err
+	}
+	stored, err := annotate(p)
+	if err != nil {
+		return err
+	}
+	a.profile = stored.forRun()
+	return nil
+}

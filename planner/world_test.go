@@ -1,0 +1,349 @@
+package planner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// testing is what the world needs of *testing.T, *testing.B and *rapid.T.
+type tb interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+// world drives an engine as a loop, a store, drivers and nodes would, and checks
+// after each step what must always be true of its actions.
+type world struct {
+	tb
+	e          *planner.Engine
+	cfg        planner.Config
+	now        units.Instant
+	disk       map[string][]byte
+	plans      map[string]api.Plan
+	directives map[api.AppID]api.Directive
+	said       []planner.Occurrence
+	ticket     planner.Ticket
+	seq        map[string]uint64
+	events     map[api.AppID]uint64
+	published  int
+}
+
+const epoch = units.Instant(1_800_000_000_000_000_000)
+
+func newWorld(t tb, nodes ...string) *world {
+	t.Helper()
+	return newWorldOf(t, planner.Default(), nodes...)
+}
+
+func newWorldOf(t tb, cfg planner.Config, nodes ...string) *world {
+	t.Helper()
+	e, err := planner.New(cfg, nil)
+	if err != nil {
+		t.Fatalf("new: %v", err)
+	}
+	w := &world{tb: t, e: e, cfg: cfg, now: epoch, disk: map[string][]byte{}, plans: map[string]api.Plan{},
+		directives: map[api.AppID]api.Directive{}, seq: map[string]uint64{}, events: map[api.AppID]uint64{}}
+	for _, n := range nodes {
+		w.hello(n)
+	}
+	return w
+}
+
+// step returns the body of the reply, nil without one.
+func (w *world) step(event planner.Event) any {
+	w.Helper()
+	var body any
+	for i, action := range w.e.Step(w.now, event) {
+		switch a := action.(type) {
+		case planner.Save:
+			if i != 0 {
+				w.Fatalf("the Save is action %d, want the first", i)
+			}
+			w.save(a)
+		case planner.PublishPlan:
+			w.takePlan(a.Plan)
+		case planner.PublishDirective:
+			if old := w.directives[a.App]; a.Directive.Epoch <= old.Epoch {
+				w.Fatalf("directive of %s: epoch %d after %d", a.App, a.Directive.Epoch, old.Epoch)
+			}
+			w.directives[a.App] = a.Directive
+		case planner.Reply:
+			if body != nil {
+				w.Fatalf("two replies to one request")
+			}
+			body = a.Body
+		case planner.Log:
+			if a.Occurrence.Name() == "" || a.Occurrence.String() == "" || strings.Contains(a.Occurrence.String(), "\n") {
+				w.Fatalf("an occurrence that does not say itself on one line: %#v", a.Occurrence)
+			}
+			w.said = append(w.said, a.Occurrence)
+		}
+	}
+	return body
+}
+
+func (w *world) save(s planner.Save) {
+	for _, c := range s.Changes {
+		if c.Key == "" || strings.ContainsAny(c.Key, "\n\t\x00") {
+			w.Fatalf("key %q", c.Key)
+		}
+		if c.Value == nil {
+			delete(w.disk, c.Key)
+		} else {
+			w.disk[c.Key] = c.Value
+		}
+	}
+}
+
+func (w *world) takePlan(p api.Plan) {
+	w.Helper()
+	if old := w.plans[p.Node]; p.Epoch < old.Epoch {
+		w.Fatalf("plan of %s: epoch %d after %d", p.Node, p.Epoch, old.Epoch)
+	}
+	w.published++
+	w.plans[p.Node] = p
+}
+
+// records is what a restarted planner finds.
+func (w *world) records() []planner.Record {
+	var records []planner.Record
+	for key, value := range w.disk {
+		for _, prefix := range planner.Prefixes() {
+			if strings.HasPrefix(key, prefix) {
+				records = append(records, planner.Record{Key: key, Value: value})
+			}
+		}
+	}
+	if len(records) != len(w.disk) {
+		w.Fatalf("%d of %d keys are under a prefix", len(records), len(w.disk))
+	}
+	return records
+}
+
+// restart is kill -9 and a new engine.
+func (w *world) restart() {
+	w.Helper()
+	e, err := planner.New(w.cfg, w.records())
+	if err != nil {
+		w.Fatalf("restart: %v", err)
+	}
+	w.e = e
+}
+
+func (w *world) status(node string) api.NodeStatus {
+	w.seq[node]++
+	return api.NodeStatus{V: api.Version, Node: node, Incarnation: node + "-1", Seq: w.seq[node], Epoch: w.plans[node].Epoch, Host: "127.0.0.1",
+		Offered: 4, Total: 4, Memory: 16 * units.GiB}
+}
+
+func (w *world) hello(node string) api.HelloReply {
+	w.Helper()
+	return w.helloAs(w.status(node))
+}
+
+func (w *world) helloAs(s api.NodeStatus) api.HelloReply {
+	w.Helper()
+	r := w.step(planner.Hello{To: 1, Status: s}).(api.HelloReply)
+	if r.Error == nil {
+		w.plans[s.Node] = r.Plan
+	}
+	return r
+}
+
+func registration(name string, deadline units.Seconds) api.RegisterRequest {
+	return api.RegisterRequest{V: api.Version, Submission: "submission of " + name, Name: name, SparkVersion: "4.2.0", Deadline: deadline,
+		Launch: api.Launch{DriverURL: "spark://driver@127.0.0.1:1", SparkVersion: "4.2.0", Heap: units.GiB}}
+}
+
+func (w *world) register(r api.RegisterRequest) api.RegisterReply {
+	w.Helper()
+	reply := w.step(planner.Register{To: 1, Request: r}).(api.RegisterReply)
+	if reply.Error == nil {
+		w.directives[reply.AppID] = reply.Directive
+	}
+	return reply
+}
+
+// mustRegister registers and brings the executors up.
+func (w *world) mustRegister(r api.RegisterRequest) api.RegisterReply {
+	w.Helper()
+	reply := w.register(r)
+	if reply.Error != nil {
+		w.Fatalf("register %s: %v", r.Name, reply.Error)
+	}
+	var up []api.Event
+	for _, x := range reply.Directive.Executors {
+		up = append(up, api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: x.ID}})
+	}
+	w.tell(reply.AppID, r.Submission, up...)
+	return reply
+}
+
+// send numbers events and sends them.
+func (w *world) send(id api.AppID, submission string, events ...api.Event) api.EventsReply {
+	w.Helper()
+	for i := range events {
+		w.events[id]++
+		events[i].Seq = w.events[id]
+	}
+	return w.resend(id, submission, events...)
+}
+
+func (w *world) resend(id api.AppID, submission string, events ...api.Event) api.EventsReply {
+	w.Helper()
+	r := w.step(planner.DriverEvents{To: 1, Batch: api.Events{V: api.Version, AppID: id, Submission: submission, Events: events}}).(api.EventsReply)
+	if r.Error == nil && r.Directive.Epoch >= w.directives[id].Epoch {
+		w.directives[id] = r.Directive
+	}
+	return r
+}
+
+// tell sends events that must be taken.
+func (w *world) tell(id api.AppID, submission string, events ...api.Event) api.EventsReply {
+	w.Helper()
+	r := w.send(id, submission, events...)
+	if r.Error != nil {
+		w.Fatalf("events: %v", r.Error)
+	}
+	if r.AckedSeq != w.events[id] {
+		w.Fatalf("acknowledged %d, want %d", r.AckedSeq, w.events[id])
+	}
+	return r
+}
+
+func (w *world) control(verb planner.Verb, r api.ControlRequest) api.ControlReply {
+	w.Helper()
+	r.V = api.Version
+	return w.step(planner.Control{To: 1, Verb: verb, Request: r}).(api.ControlReply)
+}
+
+func (w *world) app(id api.AppID) api.AppDetail {
+	w.Helper()
+	r := w.control(planner.VerbApp, api.ControlRequest{App: id})
+	if r.Error != nil {
+		w.Fatalf("app %s: %v", id, r.Error)
+	}
+	return *r.App
+}
+
+func (w *world) put(p api.Profile) {
+	w.Helper()
+	if r := w.control(planner.VerbProfilePut, api.ControlRequest{Body: &p}); r.Error != nil {
+		w.Fatalf("put profile: %v", r.Error)
+	}
+}
+
+// pass lets time pass in ticks, with drivers and nodes that keep silent.
+func (w *world) pass(d time.Duration) {
+	w.Helper()
+	for end := w.now.Add(d); w.now < end; {
+		w.now = w.now.Add(min(250*time.Millisecond, end.Sub(w.now)))
+		w.step(planner.Tick{})
+	}
+}
+
+// live lets time pass while the given drivers and all nodes keep in touch.
+func (w *world) live(d time.Duration, apps ...api.AppID) {
+	w.Helper()
+	for end := w.now.Add(d); w.now < end; {
+		w.pass(min(time.Second, end.Sub(w.now)))
+		for _, id := range apps {
+			w.resend(id, w.app(id).Submission)
+		}
+		for _, n := range w.control(planner.VerbNodes, api.ControlRequest{}).Nodes {
+			w.step(planner.Status{Status: w.status(n.Node)})
+		}
+	}
+}
+
+// to moves the clock to s of the deadline clock that started at the epoch.
+func (w *world) to(s units.Seconds) { w.now = epoch.Add(s.Duration()) }
+
+func (w *world) heard(name string) (found []planner.Occurrence) {
+	for _, o := range w.said {
+		if o.Name() == name {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// target finds a stage's target on an executor in all plans.
+func (w *world) target(id api.AppID, stage int, executor api.ExecutorID) *api.StageTarget {
+	for _, p := range w.plans {
+		for _, a := range p.Apps {
+			for i, t := range a.Stages {
+				if a.ID == id && t.Stage == stage && t.Executor == executor {
+					return &a.Stages[i]
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// targets are all targets of an application, as "stage.attempt@executor".
+func (w *world) targets(id api.AppID) map[string]api.StageTarget {
+	found := map[string]api.StageTarget{}
+	for _, p := range w.plans {
+		for _, a := range p.Apps {
+			if a.ID == id {
+				for _, t := range a.Stages {
+					found[fmt.Sprintf("%d.%d@%s", t.Stage, t.Attempt, t.Executor)] = t
+				}
+			}
+		}
+	}
+	return found
+}
+
+func ready(at units.Seconds, stage int, signature string, records int64, executors ...api.ExecutorID) api.Event {
+	s := &api.StageReady{StageKey: api.StageKey{Stage: stage}, Name: signature, Signature: signature, Tasks: 4 * len(executors), Records: records}
+	for _, id := range executors {
+		s.Bindings = append(s.Bindings, api.Binding{Executor: id, Weight: 4, Tasks: 4})
+	}
+	return api.Event{Type: api.EventStageReady, At: at, Stage: s}
+}
+
+func done(at units.Seconds, stage int, first units.Seconds) api.Event {
+	return api.Event{Type: api.EventStageDone, At: at, Done: &api.StageDone{StageKey: api.StageKey{Stage: stage}, Tasks: 8,
+		RecordsRead: 1000, TaskCPU: 10, FirstLaunch: first, LastFinish: at, LongestTask: 1}}
+}
+
+func end(at units.Seconds) api.Event { return api.Event{Type: api.EventEnd, At: at} }
+
+// chain is a profile of three stages, one after the other, that takes 68 s on
+// eight cores.
+func chain(name string) api.Profile {
+	stage := func(id int, signature string, duration, gap units.Seconds, records int64, work units.Work) api.ProfileStage {
+		s := api.ProfileStage{ID: id, Name: signature, Signature: signature, Parents: []int{}, Tasks: 8, Duration: duration, Gap: gap, Records: records,
+			CoreSeconds: work, NominalRate: units.Rate(float64(records) / float64(work)), LongestTask: 1}
+		if id > 0 {
+			s.Parents = append(s.Parents, id-1)
+		}
+		return s
+	}
+	return api.Profile{Schema: api.ProfileSchema, Name: name, Runs: 1, Duration: 68, Cores: 8, Head: 2, Tail: 1, Stages: []api.ProfileStage{
+		stage(0, "read", 20, 0, 3000, 60), stage(1, "map", 10, 2, 1000, 10), stage(2, "sum", 30, 3, 2000, 100),
+	}}
+}
+
+// diamond is a profile of two stages side by side and one that joins them.
+func diamond(name string) api.Profile {
+	p := chain(name)
+	p.Stages[0].Signature, p.Stages[1].Signature, p.Stages[2].Signature = "left", "right", "join"
+	p.Stages[1].Parents, p.Stages[2].Parents = []int{}, []int{0, 1}
+	p.Stages[1].Gap = 0
+	return p
+}
+
+func near(got, want, within float64) bool { return got >= want-within && got <= want+within }
+
+var _ tb = (*testing.T)(nil)

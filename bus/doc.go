@@ -17,4 +17,49 @@
 // profile-rm, nodes, ping. APP and NODE are single tokens.
 //
 // Bodies are JSON. A message is at most MaxPayload bytes.
+//
+// # Delivery
+//
+// A request has one answer or a timeout; it is never repeated by this package.
+// A publication reaches whoever is connected at that moment or nobody: Plans,
+// Directives and statuses are whole values, and each side asks again (hello,
+// events) after a reconnect. While a connection is down a publication fails with
+// KindTransient at once instead of waiting in a buffer, where it would age.
+//
+// Each subscription has its own queue and goroutine, so a slow handler delays
+// neither the connection's reader nor the other subscriptions. Handlers of one
+// subscription run one after the other, in order of arrival. They get a reply
+// function which may be called later and from another goroutine, once.
+//
+// # Versions and faults
+//
+// Every body but a Directive carries V (a Directive goes only to drivers that
+// registered). A message of another version, malformed JSON and a body
+// that names another application or node than its subject are answered with an
+// api.Error and never reach a handler; publications of that kind are dropped and
+// counted (Options.OnFault).
+//
+// # Who may connect
+//
+// Without a credentials file anybody who reaches the address may do everything:
+// the server then binds loopback only, and Validate refuses any other address.
+//
+// A credentials file has one line per role, "role:password", where role is one
+// of node, application and operator (the CLI); blank lines and lines that begin
+// with # are skipped, and a password lasts to the end of the line. The server's
+// file holds the roles that may connect; a client's file holds the line of its
+// own role and may hold others. The role is the NATS user name, so that every
+// NATS client (the driver's jnats too: spark.pacer.credentials names a file with
+// the line "application:...") can send it as plain user and password. A file
+// that everybody on the machine can read is refused.
+//
+//	role         may publish to                         may subscribe to
+//	application  app.register, app.*.events             app.*.directive, _INBOX.>
+//	node         node.*.hello, node.*.status, replies   node.*.plan, node.*.logs, _INBOX_node.>
+//	operator     control.>, node.*.logs                 _INBOX_operator.>
+//
+// The planner (and the node of `pacer up`) connects inside its process, without a
+// socket, with a password made at start.
+// Passwords cross the network as they are: put TLS or a private network around
+// an address that is not loopback.
 package bus

@@ -1,0 +1,130 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// header is what every body has: enough to refuse it.
+type header struct {
+	V     int        `json:"v"`
+	Error *api.Error `json:"error,omitempty"`
+}
+
+// decode reads a body and checks its version before anything else, since a
+// body of another version may not even decode.
+func decode(peer string, data []byte, into any) error {
+	var h header
+	if err := json.Unmarshal(data, &h); err != nil {
+		return api.Errorf(api.KindInvalid, "%s sent a message that is not JSON: %v", peer, err)
+	}
+	if err := api.CheckVersion(peer, h.V); err != nil {
+		return err
+	}
+	if h.Error != nil {
+		return h.Error
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return api.Errorf(api.KindInvalid, "%s sent a message that does not decode: %v", peer, err)
+	}
+	return nil
+}
+
+// call sends a request and decodes its reply. An error in the reply comes back
+// as that *api.Error.
+func call[Reply any](ctx context.Context, c *Conn, subject, operation string, request any) (Reply, error) {
+	var reply Reply
+	body, err := json.Marshal(request)
+	if err != nil {
+		return reply, api.Errorf(api.KindInvalid, "%s: %v", operation, err)
+	}
+	message, err := c.nats.RequestWithContext(ctx, subject, body)
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return reply, err
+		}
+		return reply, c.callError(operation, err)
+	}
+	if err := decode("the other side", message.Data, &reply); err != nil {
+		var zero Reply
+		return zero, err
+	}
+	return reply, nil
+}
+
+func (c *Conn) publish(subject, operation string, body any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return api.Errorf(api.KindInvalid, "%s: %v", operation, err)
+	}
+	if err := c.nats.Publish(subject, data); err != nil {
+		return c.callError(operation, err)
+	}
+	return nil
+}
+
+// serve answers the requests of a subject. check refuses a request by its
+// subject's token and its body; handle must call reply once.
+func serve[Request, Reply any](c *Conn, subject, peer string, check func(token string, r Request) error,
+	handle func(r Request, reply func(Reply))) (*nats.Subscription, error) {
+	subscription, err := c.nats.Subscribe(subject, func(m *nats.Msg) {
+		var request Request
+		err := decode(peer, m.Data, &request)
+		if err == nil {
+			err = check(token(m.Subject), request)
+		}
+		if err != nil {
+			c.respond(m, header{V: api.Version, Error: api.ToWire(err)})
+			return
+		}
+		var once sync.Once
+		handle(request, func(r Reply) { once.Do(func() { c.respond(m, r) }) })
+	})
+	if err != nil {
+		return nil, c.callError("subscribe to "+subject, err)
+	}
+	return subscription, nil
+}
+
+// respond answers m; a reply that cannot be sent becomes an error that can.
+func (c *Conn) respond(m *nats.Msg, reply any) {
+	body, err := json.Marshal(reply)
+	if err == nil {
+		if len(body) > MaxPayload {
+			err = api.Errorf(api.KindInvalid, "the answer is larger than %d bytes: ask for less", MaxPayload)
+		}
+	}
+	if err != nil {
+		body, _ = json.Marshal(header{V: api.Version, Error: api.ToWire(err)})
+	}
+	if err := m.Respond(body); err != nil {
+		c.fault(c.callError("reply to "+m.Subject, err))
+	}
+}
+
+// listen takes the publications of a subject; those that check refuses are
+// dropped and told to OnFault.
+func listen[Body any](c *Conn, subject, peer string, check func(token string, b Body) error, handle func(Body)) (*nats.Subscription, error) {
+	subscription, err := c.nats.Subscribe(subject, func(m *nats.Msg) {
+		var body Body
+		err := decode(peer, m.Data, &body)
+		if err == nil {
+			err = check(token(m.Subject), body)
+		}
+		if err != nil {
+			c.fault(err)
+			return
+		}
+		handle(body)
+	})
+	if err != nil {
+		return nil, c.callError("subscribe to "+subject, err)
+	}
+	return subscription, nil
+}

@@ -1,0 +1,197 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Options say how a client connects. The zero value of a field has the meaning
+// that stands with it.
+type Options struct {
+	// Address is the planner's host:port; "" is 127.0.0.1:4222.
+	Address string
+	// Role is who connects; it picks the line of the credentials file.
+	Role Role
+	// Credentials is the path of a credentials file; "" sends none.
+	Credentials string
+	// Name is shown by the server's diagnostics.
+	Name string
+	// Dialer replaces TCP: it is called for each attempt to connect. With it
+	// Address is for messages only.
+	Dialer func() (net.Conn, error)
+	// Wait keeps trying when no planner answers at first. Without it Dial
+	// fails at once; in both cases a connection that is lost later is taken up
+	// again for as long as it takes.
+	Wait bool
+	// Timeout bounds the first connection; 0 is 2 s.
+	Timeout time.Duration
+	// OnUp is called after each connection, the first one included; OnDown when
+	// one is lost. OnFault gets messages that were dropped and errors that
+	// belong to no call. All run on goroutines of the connection, must not
+	// block and may be nil.
+	OnUp    func()
+	OnDown  func(error)
+	OnFault func(error)
+}
+
+// DefaultAddress is where a planner is looked for.
+const DefaultAddress = "127.0.0.1:4222"
+
+// Conn is a connection to the bus, safe for concurrent use. A lost connection is
+// taken up again endlessly, 100 ms to 1 s apart with jitter.
+type Conn struct {
+	nats    *nats.Conn
+	address string
+	fault   func(error)
+}
+
+// Dial connects to a planner.
+func Dial(o Options) (*Conn, error) {
+	var extra []nats.Option
+	if o.Credentials != "" {
+		credentials, err := LoadCredentials(o.Credentials)
+		if err != nil {
+			return nil, err
+		}
+		password, ok := credentials[o.Role]
+		if !ok {
+			return nil, fmt.Errorf("credentials %s: there is no line for the role %s", o.Credentials, o.Role)
+		}
+		extra = append(extra, nats.UserInfo(string(o.Role), password))
+	}
+	return connect(o, extra)
+}
+
+func connect(o Options, extra []nats.Option) (*Conn, error) {
+	if o.Address == "" {
+		o.Address = DefaultAddress
+	}
+	if err := ValidateAddress(o.Address); err != nil {
+		return nil, api.Errorf(api.KindInvalid, "planner: %v", err)
+	}
+	c := &Conn{address: o.Address, fault: o.OnFault}
+	if c.fault == nil {
+		c.fault = func(error) {}
+	}
+	if o.Dialer != nil {
+		extra = append(extra, nats.InProcessServer(dialer(o.Dialer)))
+	}
+	nc, err := nats.Connect("nats://"+o.Address, append(c.natsOptions(o), extra...)...)
+	if err != nil {
+		return nil, c.dialError(err)
+	}
+	c.nats = nc
+	return c, nil
+}
+
+// dialer is a function as NATS wants it.
+type dialer func() (net.Conn, error)
+
+// InProcessConn implements nats.InProcessConnProvider.
+func (d dialer) InProcessConn() (net.Conn, error) { return d() }
+
+func (c *Conn) natsOptions(o Options) []nats.Option {
+	timeout := o.Timeout
+	if timeout <= 0 {
+		timeout = 2 * time.Second
+	}
+	up := func(*nats.Conn) {
+		if o.OnUp != nil {
+			o.OnUp()
+		}
+	}
+	return []nats.Option{
+		nats.Name(o.Name), nats.Timeout(timeout), nats.CustomInboxPrefix(inboxPrefix(o.Role)),
+		nats.RetryOnFailedConnect(o.Wait), nats.MaxReconnects(-1), nats.CustomReconnectDelay(reconnectDelay),
+		nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.ConnectHandler(up), nats.ReconnectHandler(up),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if o.OnDown != nil {
+				o.OnDown(err)
+			}
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+			if refused(err) {
+				c.fault(c.dialError(err))
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.fault(fmt.Errorf("bus: %w", err)) }),
+	}
+}
+
+// reconnectDelay doubles from 100 ms to 1 s and spreads by a quarter, so that
+// the nodes of a restarted planner do not all come back in the same instant.
+func reconnectDelay(attempts int) time.Duration {
+	delay := min(100*time.Millisecond<<min(max(attempts-1, 0), 4), time.Second)
+	return delay*3/4 + rand.N(delay/4+1)
+}
+
+// refused says that the server did not like the credentials.
+func refused(err error) bool {
+	return err != nil && strings.Contains(strings.ToLower(err.Error()), "authorization violation")
+}
+
+func (c *Conn) dialError(err error) error {
+	if refused(err) {
+		return api.Errorf(api.KindInvalid, "the planner at %s refused the credentials", c.address)
+	}
+	reason := strings.TrimPrefix(err.Error(), "nats: ")
+	if errors.Is(err, nats.ErrNoServers) {
+		reason = "connection refused"
+	}
+	return api.Errorf(api.KindTransient, "no planner answers at %s: %s", c.address, reason)
+}
+
+// Address is the planner's host:port.
+func (c *Conn) Address() string { return c.address }
+
+// Connected reports whether the connection is up at this moment.
+func (c *Conn) Connected() bool { return c.nats.IsConnected() }
+
+// Flush returns when the server has everything that was sent so far, after 5 s
+// at the latest.
+func (c *Conn) Flush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := c.nats.FlushWithContext(ctx); err != nil {
+		return c.callError("flush", err)
+	}
+	return nil
+}
+
+// Close sends what is still queued and closes the connection; handlers are not
+// called any more once it has returned. A second call does nothing.
+func (c *Conn) Close() {
+	if c.nats.IsConnected() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = c.nats.FlushWithContext(ctx)
+	}
+	c.nats.Close()
+}
+
+// callError turns a NATS error into one that says what the user can do.
+func (c *Conn) callError(operation string, err error) error {
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return api.Errorf(api.KindTransient, "%s: nobody answers at %s for that", operation, c.address)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
+		return api.Errorf(api.KindTransient, "%s: no answer from %s in time", operation, c.address)
+	case errors.Is(err, nats.ErrMaxPayload):
+		return api.Errorf(api.KindInvalid, "%s: the message is larger than %d bytes", operation, MaxPayload)
+	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionReconnecting), errors.Is(err, nats.ErrDisconnected):
+		return api.Errorf(api.KindTransient, "%s: no connection to the planner at %s", operation, c.address)
+	case errors.Is(err, nats.ErrConnectionClosed):
+		return api.Errorf(api.KindTransient, "%s: the connection is closed", operation)
+	}
+	return fmt.Errorf("%s: %w", operation, err)
+}

@@ -1,0 +1,127 @@
+package bus
+
+import (
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Handlers answer what reaches the planner. Requests have been validated and
+// belong to their subject. Each request's reply function is called once, then or
+// later, from any goroutine. All fields must be set.
+type Handlers struct {
+	Register  func(r api.RegisterRequest, reply func(api.RegisterReply))
+	Events    func(e api.Events, reply func(api.EventsReply))
+	Hello     func(s api.NodeStatus, reply func(api.HelloReply))
+	Status    func(s api.NodeStatus)
+	Control   func(verb Verb, r api.ControlRequest, reply func(api.ControlReply))
+	PlanQuery func(r api.PlanRequest, reply func(api.PlanReply))
+}
+
+// ServePlanner subscribes to everything that a planner answers. When it returns
+// an error nothing is subscribed any more.
+func ServePlanner(c *Conn, h Handlers) (err error) {
+	var done []*nats.Subscription
+	defer func() {
+		if err != nil {
+			unsubscribe(done)
+		}
+	}()
+	for _, subscribe := range []func() (*nats.Subscription, error){
+		func() (*nats.Subscription, error) {
+			return serve(c, registerSubscribe(), "the driver", registerFits, h.Register)
+		},
+		func() (*nats.Subscription, error) {
+			return serve(c, eventsSubscribe(), "the driver", eventsFit, h.Events)
+		},
+		func() (*nats.Subscription, error) { return serve(c, helloSubscribe(), "the node", statusFits, h.Hello) },
+		func() (*nats.Subscription, error) {
+			return listen(c, statusSubscribe(), "the node", statusFits, h.Status)
+		},
+		func() (*nats.Subscription, error) { return serveControl(c, h) },
+		func() (*nats.Subscription, error) {
+			return serve(c, planQuerySubscribe(), "the client", planQueryFits, h.PlanQuery)
+		},
+	} {
+		s, err := subscribe()
+		if err != nil {
+			return fmt.Errorf("serve the planner: %w", err)
+		}
+		done = append(done, s)
+	}
+	return nil
+}
+
+func unsubscribe(subscriptions []*nats.Subscription) {
+	for _, s := range subscriptions {
+		_ = s.Unsubscribe()
+	}
+}
+
+// serveControl shares its wildcard with the plan query, which has a
+// subscription and a type of its own and is left to it.
+func serveControl(c *Conn, h Handlers) (*nats.Subscription, error) {
+	known := map[string]bool{}
+	for _, v := range Verbs() {
+		known[string(v)] = true
+	}
+	type answer = func(api.ControlReply)
+	handle := func(verb string, m *nats.Msg) {
+		var r api.ControlRequest
+		err := decode("the client", m.Data, &r)
+		if err == nil && !known[verb] {
+			err = api.Errorf(api.KindInvalid, "control request %q is not known", verb)
+		}
+		if err != nil {
+			c.respond(m, header{V: api.Version, Error: api.ToWire(err)})
+			return
+		}
+		var reply answer = func(r api.ControlReply) { c.respond(m, r) }
+		h.Control(Verb(verb), r, reply)
+	}
+	s, err := c.nats.Subscribe(controlSubscribe(), func(m *nats.Msg) {
+		if m.Subject != planQuerySubject() {
+			handle(token(m.Subject), m)
+		}
+	})
+	if err != nil {
+		return nil, c.callError("subscribe to "+controlSubscribe(), err)
+	}
+	return s, nil
+}
+
+func registerFits(_ string, r api.RegisterRequest) error { return r.Validate() }
+
+func eventsFit(token string, e api.Events) error {
+	if token != string(e.AppID) {
+		return api.Errorf(api.KindInvalid, "events of application %q were sent for %q", e.AppID, token)
+	}
+	return e.Validate()
+}
+
+func statusFits(token string, s api.NodeStatus) error {
+	if token != s.Node {
+		return api.Errorf(api.KindInvalid, "status of node %q was sent for %q", s.Node, token)
+	}
+	return s.Validate()
+}
+
+func planQueryFits(string, api.PlanRequest) error { return nil }
+
+// PublishPlan sends a node its Plan.
+func (c *Conn) PublishPlan(p api.Plan) error {
+	if !api.ValidNodeName(p.Node) {
+		return api.Errorf(api.KindInvalid, "plan for node %q: the name is not valid", p.Node)
+	}
+	return c.publish(planSubject(p.Node), "publish the plan of node "+p.Node, p)
+}
+
+// PublishDirective sends a driver its Directive.
+func (c *Conn) PublishDirective(app api.AppID, d api.Directive) error {
+	if !validToken(string(app)) {
+		return api.Errorf(api.KindInvalid, "directive for application %q: the id is not valid", app)
+	}
+	return c.publish(directiveSubject(app), "publish the directive of "+string(app), d)
+}

@@ -1,0 +1,95 @@
+package bus
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The table in doc.go and the functions of subjects.go say the same.
+func TestTheDocumentedTableIsWhatTheFunctionsMake(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented []string
+	for _, m := range regexp.MustCompile(`(?m)^//\t(pacer\.v1\.\S+)\s+(?:request|publish)`).FindAllStringSubmatch(string(doc), -1) {
+		documented = append(documented, m[1])
+	}
+	publish := []string{registerSubject(), eventsSubject("APP"), directiveSubject("APP"), helloSubject("NODE"), statusSubject("NODE"),
+		planSubject("NODE"), logsSubject("NODE"), controlSubject("VERB"), planQuerySubject()}
+	if d := cmp.Diff(publish, documented); d != "" {
+		t.Error(d)
+	}
+	subscribe := []string{registerSubscribe(), eventsSubscribe(), directiveSubscribe(), helloSubscribe(), statusSubscribe(),
+		planSubscribe(), logsSubscribe(), controlSubscribe(), planQuerySubscribe()}
+	for i, s := range subscribe {
+		wild := strings.NewReplacer("APP", "*", "NODE", "*", "VERB", "*").Replace(publish[i])
+		if s != wild {
+			t.Errorf("%s is subscribed to as %s", publish[i], s)
+		}
+	}
+}
+
+func TestTheDocumentedVerbsAreTheKnownOnes(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`VERB is one of ([^.]+)\.`).FindStringSubmatch(string(doc))
+	if m == nil {
+		t.Fatal("doc.go has no list of verbs")
+	}
+	var known []string
+	for _, v := range Verbs() {
+		known = append(known, string(v))
+	}
+	documented := strings.FieldsFunc(strings.ReplaceAll(m[1], "//", ""), func(r rune) bool { return strings.ContainsRune(", \n", r) })
+	if d := cmp.Diff(known, documented); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestOnlySubjectsFileSpellsSubjects(t *testing.T) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), "_test.go") || f.Name() == "subjects.go" || f.Name() == "doc.go" {
+			continue
+		}
+		text, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), `pacer.v1`) {
+			t.Errorf("%s spells a subject", f.Name())
+		}
+	}
+}
+
+func TestTokenAndItsValidity(t *testing.T) {
+	if got := token(eventsSubject("app-1")); got != "app-1" {
+		t.Errorf("token %q", got)
+	}
+	if got := token("short"); got != "" {
+		t.Errorf("token of a short subject: %q", got)
+	}
+	for _, s := range []string{"", "a.b", "*", ">", "a b"} {
+		if validToken(s) {
+			t.Errorf("%q was taken as a token", s)
+		}
+	}
+}
+
+func TestReconnectDelayStaysBetween75msAnd1s(t *testing.T) {
+	for attempt := range 100 {
+		if d := reconnectDelay(attempt); d < 75e6 || d > 1e9+1 {
+			t.Fatalf("attempt %d waits %v", attempt, d)
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/store"
+	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// PlannerConfig says how a planner daemon runs. The zero value is not valid:
+// start from DefaultPlannerConfig.
+type PlannerConfig struct {
+	// Listen is the NATS address, host:port; port 0 picks a free one, "" listens
+	// nowhere, so that only this process can connect.
+	Listen string
+	// HTTP is the address of /metrics and /healthz; "" turns them off.
+	HTTP string
+	// Credentials is the bus' credentials file. Addresses that are not loopback
+	// need it, for HTTP too: a scraper sends the operator's password.
+	Credentials string
+	// State is the directory of planner.db.
+	State string
+	// Engine is the planning itself; its keys stand beside these.
+	Engine planner.Config `mapstructure:",squash"`
+
+	// Sync says when state reaches the disk; only tests change it.
+	Sync store.SyncPolicy `mapstructure:"-"`
+	// Logger gets one line per decision; nil discards.
+	Logger *slog.Logger
+	// Ready is called once, with one line for the user, when the planner
+	// answers; nil for nobody.
+	Ready func(line string)
+}
+
+// DefaultPlannerConfig serves this machine only.
+func DefaultPlannerConfig() PlannerConfig {
+	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(), Engine: planner.Default()}
+}
+
+// Validate reports every fault of c at once.
+func (c PlannerConfig) Validate() error {
+	faults := []error{c.Engine.Validate(), validateHTTP(c.HTTP, c.Credentials), validateState(c.State)}
+	if c.Listen != "" {
+		faults = append(faults, bus.ServerConfig{Listen: c.Listen, Credentials: c.Credentials}.Validate())
+	}
+	return wrapFaults("planner", faults)
+}
+
+// NodeConfig says how a node controller runs. The zero value is not valid: start
+// from DefaultNodeConfig, which looks at the machine.
+type NodeConfig struct {
+	// Name is the node's: letters, digits, - and _.
+	Name string
+	// Planner is the planner's NATS address, Credentials a file with the line of
+	// the role node; "" sends none.
+	Planner     string
+	Credentials string
+	// HTTP is the address of /metrics and /healthz; "" turns them off.
+	HTTP string
+	// State is the directory of node.db, Work that of the executors' files and
+	// logs; "" is State/work.
+	State string
+	Work  string
+	// Host is the name or address under which executors are reached; "" is
+	// 127.0.0.1 with a planner on loopback, else the address that faces it.
+	Host string
+
+	// TotalCores is what the machine has. OfferedCores is what applications get;
+	// 0 is TotalCores less Reserve, which is left to drivers and daemons.
+	TotalCores   units.Cores
+	OfferedCores units.Cores
+	Reserve      units.Cores
+	// Memory is what the executors of all applications may take.
+	Memory units.Bytes
+
+	// ExecutorUser is whom executors run as, by name or number.
+	ExecutorUser string
+	// SparkHome and JavaHome win over the driver's when they are set.
+	SparkHome string
+	JavaHome  string
+	// Jar is the pacer-spark jar; "" has InstallJar put it into State/jar.
+	Jar string
+
+	// CgroupRoot is where cgroups are mounted, CgroupParent the group under which
+	// Pacer's are made; "" is pacer/node-NAME.
+	CgroupRoot   string
+	CgroupParent string
+
+	// Interval, Progress, Quantum, Floor and Stale are node.Config's.
+	Interval time.Duration
+	Progress string
+	Quantum  units.Cores
+	Floor    units.Cores
+	Stale    time.Duration
+	// Law is a preset of package controller: default, paper or authors. Phi, P
+	// and Eta are its parameters; K and Ti replace the preset's when not 0.
+	Law string
+	Phi float64
+	P   float64
+	Eta float64
+	K   float64
+	Ti  time.Duration
+	// Strategy and Gamma are supervisor.Config's.
+	Strategy string
+	Gamma    float64
+
+	// KeepLogs and KeepLogsApps bound the logs of ended applications.
+	KeepLogs     time.Duration
+	KeepLogsApps int
+
+	// Release is this build's version.
+	Release string
+
+	// Logger gets one line per decision; nil discards.
+	Logger *slog.Logger
+	// Ready is called once, with one line for the user, when the planner has
+	// accepted the node's hello; nil for nobody.
+	Ready func(line string)
+	// InstallJar writes the jar that belongs to this binary into a directory and
+	// returns its path (package spark).
+	InstallJar func(dir string) (string, error)
+	// Seams replace the machine, for tests; the zero value is the machine.
+	Seams *Seams
+}
+
+// Seams are the places where tests put something else than the machine. A nil
+// field is the real thing.
+type Seams struct {
+	// Runtime makes the executor runtime.
+	Runtime func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error)
+	// Command makes an executor's command line.
+	Command func(key node.Key, launch api.Launch, paths executor.Paths) (executor.CommandLine, error)
+	// HostUsed is the CPU time used by the whole machine.
+	HostUsed func() (units.Work, error)
+	// Sync says when state reaches the disk.
+	Sync store.SyncPolicy
+	// Clock is the clock of the progress pages.
+	Clock func() units.Instant
+	// Boot identifies the machine's boot.
+	Boot func() (string, error)
+	// Dial connects to the planner.
+	Dial func(bus.Options) (*bus.Conn, error)
+}
+
+// DefaultNodeConfig offers this machine to a planner on it: all cores but a tenth
+// (at least 0.1) and 75 % of the memory, for executors of the invoking user.
+func DefaultNodeConfig() NodeConfig {
+	engine, law, division, keep := node.Default(), controller.Default(), supervisor.Default(), executor.DefaultRetention()
+	total := machineCores()
+	c := NodeConfig{
+		Name: machineName(), Planner: bus.DefaultAddress, HTTP: "127.0.0.1:4282", State: DefaultStateDir(),
+		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(),
+		Interval: engine.Interval, Progress: string(engine.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
+		Law: controller.PresetDefault, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
+		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot,
+	}
+	if user, err := executor.CurrentUser(); err == nil {
+		c.ExecutorUser = user.Name
+	}
+	return c
+}
+
+// Validate reports every fault of c at once.
+func (c NodeConfig) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	faults = append(faults, validateAddress("planner", c.Planner), validateHTTP(c.HTTP, c.Credentials), validateState(c.State))
+	check(c.Reserve >= 0 && c.Reserve < max(c.TotalCores, 0.001), "reserve: %v cores, want 0 to less than the %v of the machine", float64(c.Reserve), float64(c.TotalCores))
+	check(c.Memory > 0, "memory: %d bytes, want more than 0", int64(c.Memory))
+	check(c.KeepLogs >= 0 && c.KeepLogsApps >= 0, "keep-logs is negative")
+	check(c.Jar != "" || c.InstallJar != nil || (c.Seams != nil && c.Seams.Command != nil), "jar: no path is given and this binary carries none")
+	user, err := executor.LookupUser(c.ExecutorUser)
+	switch {
+	case c.ExecutorUser == "":
+		check(false, "executor-user is empty")
+	case err != nil:
+		faults = append(faults, err)
+	default:
+		check(os.Geteuid() == 0 || int(user.UID) == os.Geteuid(),
+			"executor-user: only root can start executors as another user (%s): run as root or leave it out", c.ExecutorUser)
+	}
+	engine, err := c.engine()
+	if err == nil {
+		err = engine.Validate()
+	}
+	return wrapFaults("node", append(faults, err))
+}
+
+// offered is what applications get.
+func (c NodeConfig) offered() units.Cores {
+	if c.OfferedCores != 0 {
+		return c.OfferedCores
+	}
+	return c.TotalCores - c.Reserve
+}
+
+// engine is c as package node takes it; Incarnation and Boot are placeholders
+// until a daemon starts.
+func (c NodeConfig) engine() (node.Config, error) {
+	law, err := controller.Preset(c.Law)
+	if err != nil {
+		return node.Config{}, err
+	}
+	law.Phi, law.P, law.Eta = c.Phi, c.P, c.Eta
+	if c.K != 0 {
+		law.K = c.K
+	}
+	if c.Ti != 0 {
+		law.Ti = c.Ti
+	}
+	e := node.Default()
+	e.Node, e.Host, e.Incarnation = c.Name, c.host(), "none"
+	e.Total, e.Offered, e.Memory = c.TotalCores, c.offered(), c.Memory
+	e.Interval, e.Progress, e.Quantum, e.Floor, e.Stale = c.Interval, node.Progress(c.Progress), c.Quantum, c.Floor, c.Stale
+	e.Controller = law
+	e.Supervisor.Strategy, e.Supervisor.Gamma = c.Strategy, c.Gamma
+	return e, nil
+}
+
+func (c NodeConfig) host() string {
+	if c.Host != "" {
+		return c.Host
+	}
+	return facing(c.Planner)
+}
+
+// UpConfig is a planner and a node controller in one process. Node.Planner and
+// Node.Credentials are ignored: the node connects inside the process.
+type UpConfig struct {
+	Planner PlannerConfig
+	Node    NodeConfig
+	// Ready is called once, with one line that contains "ready".
+	Ready func(line string)
+}
+
+// DefaultUpConfig serves this machine only.
+func DefaultUpConfig() UpConfig {
+	return UpConfig{Planner: DefaultPlannerConfig(), Node: DefaultNodeConfig()}
+}
+
+// Validate reports every fault of c at once.
+func (c UpConfig) Validate() error {
+	var same error
+	if c.Planner.HTTP != "" && c.Planner.HTTP == c.Node.HTTP && !strings.HasSuffix(c.Node.HTTP, ":0") {
+		same = fmt.Errorf("planner and node: both want the HTTP address %s", c.Node.HTTP)
+	}
+	return errors.Join(c.Planner.Validate(), c.Node.Validate(), same)
+}
+
+// wrapFaults names the daemon in front of its faults; nil without any.
+func wrapFaults(what string, faults []error) error {
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func validateAddress(what, address string) error {
+	if err := bus.ValidateAddress(address); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func validateHTTP(address, credentials string) error {
+	if address == "" {
+		return nil
+	}
+	if err := validateAddress("http", address); err != nil {
+		return err
+	}
+	if !bus.IsLoopback(address) && credentials == "" {
+		return fmt.Errorf("http: %s can be reached from other machines, so a credentials file is needed, or use 127.0.0.1", address)
+	}
+	return nil
+}
+
+func validateState(dir string) error {
+	if dir == "" {
+		return errors.New("state: no directory is given")
+	}
+	return nil
+}

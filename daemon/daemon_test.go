@@ -1,0 +1,337 @@
+package daemon_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// world is a machine with fake cgroups and a fake runtime.
+type world struct {
+	tree    *cgrouptest.Tree
+	started chan executor.Handle
+	runtime *executor.Fake
+}
+
+func newWorld(t *testing.T) *world {
+	return &world{tree: cgrouptest.New(t, cgrouptest.V1Separate), started: make(chan executor.Handle, 8)}
+}
+
+// node is a node's configuration on the world, on free ports.
+func (w *world) node(t *testing.T) daemon.NodeConfig {
+	c := nodeConfig()
+	c.Name, c.State, c.HTTP, c.CgroupRoot = "n1", t.TempDir(), "127.0.0.1:0", w.tree.Root
+	c.TotalCores, c.Reserve, c.Memory = 2, 0.2, 4*units.GiB
+	c.Seams = &daemon.Seams{
+		Runtime: func(l executor.Layout, g *cgroup.Hierarchy) (executor.Runtime, error) {
+			w.runtime = executor.NewFake(l, g)
+			w.runtime.OnStart = func(_ executor.Spec, h executor.Handle) { w.started <- h }
+			return w.runtime, nil
+		},
+		Command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
+			return executor.CommandLine{Args: []string{executor.FakeRuns}}, nil
+		},
+	}
+	return c
+}
+
+func plannerConfig(t *testing.T) daemon.PlannerConfig {
+	c := daemon.DefaultPlannerConfig()
+	c.Listen, c.HTTP, c.State = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
+	return c
+}
+
+// logs collects what daemons log.
+type logs struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *logs) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// launch runs a daemon until the test ends and returns its ready line and a
+// function that stops it and returns what it ended with.
+func launch(t *testing.T, run func(ctx context.Context, ready func(string)) error) (string, func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- run(ctx, func(line string) { ready <- line }) }()
+	var once sync.Once
+	var result error
+	stop := func() error {
+		once.Do(func() {
+			cancel()
+			result = <-ended
+		})
+		return result
+	}
+	t.Cleanup(func() { _ = stop() })
+	select {
+	case line := <-ready:
+		return line, stop
+	case err := <-ended:
+		ended <- err
+		t.Fatalf("it ended before it was ready: %v", err)
+	case <-time.After(30 * time.Second):
+		t.Fatal("it is not ready")
+	}
+	return "", nil
+}
+
+func TestUpServesAnApplicationAndCleansUp(t *testing.T) {
+	w, text := newWorld(t), &logs{}
+	cfg := daemon.UpConfig{Planner: plannerConfig(t), Node: w.node(t)}
+	cfg.Planner.Logger, cfg.Node.Logger = text.logger(), text.logger()
+	line, stop := launch(t, func(ctx context.Context, ready func(string)) error {
+		cfg.Ready = ready
+		return daemon.Up(ctx, cfg)
+	})
+	m := regexp.MustCompile(`^pacer is ready: planner on (127\.0\.0\.1:\d+), node n1 offers 1\.80 of 2\.00 cores and 4g$`).FindStringSubmatch(line)
+	if m == nil {
+		t.Fatalf("ready line %q", line)
+	}
+	conn, err := bus.Dial(bus.Options{Address: m[1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	reply, err := conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", SparkVersion: "4.2.0",
+		Launch: api.Launch{DriverURL: "spark://x", Heap: units.GiB, SparkVersion: "4.2.0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := <-w.started
+	if h.App != reply.AppID || h.ID != "1" {
+		t.Errorf("executor %+v was started for %s", h, reply.AppID)
+	}
+	group := filepath.Join(w.tree.Root, "cpu", "pacer", "node-n1", cgroup.GroupName(h.App, h.ID))
+	if _, err := os.Stat(group); err != nil {
+		t.Errorf("the executor has no group: %v", err)
+	}
+	piece, err := conn.Logs(ctx, "n1", api.LogRequest{App: h.App, Executor: h.ID, Stream: "stderr"})
+	if err != nil || !strings.Contains(string(piece.Data), executor.FakeRuns) {
+		t.Errorf("log %q, %v", piece.Data, err)
+	}
+	for component, wants := range map[string][]string{
+		"planner": {"pacer_build_info{", `pacer_apps{state="running"} 1`, "pacer_store_write_duration_seconds_count", `pacer_node_offered_cores{node="n1"} 1.8`},
+		"node":    {"pacer_build_info{", `pacer_node_cores{kind="offered"} 1.8`, "pacer_control_loop_missed_ticks_total", "process_resident_memory_bytes"},
+	} {
+		url := httpOf(text.String(), component)
+		if code, body := get(t, url+"/healthz"); code != 200 || body != "ok\n" {
+			t.Errorf("%s: health %d %q", component, code, body)
+		}
+		_, body := get(t, url+"/metrics")
+		for _, want := range wants {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: %s is not among the metrics", component, want)
+			}
+		}
+	}
+	if err := stop(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if s, err := w.runtime.Inspect(h); err != nil || s.State != api.ExecutorExited {
+		t.Errorf("the executor is %v, %v", s, err)
+	}
+	if _, err := os.Stat(filepath.Join(w.tree.Root, "cpu", "pacer")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the group is left: %v", err)
+	}
+	if strings.Contains(text.String(), "action failed") {
+		t.Errorf("trouble in the log:\n%s", text)
+	}
+}
+
+// httpOf finds a daemon's HTTP address in its log.
+func httpOf(text, component string) string {
+	m := regexp.MustCompile(`component=` + component + ` .*http=(http://[0-9.:]+)`).FindStringSubmatch(text)
+	if m == nil {
+		return "http://not-logged.invalid"
+	}
+	return m[1]
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	r, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Body.Close() }()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(body)
+}
+
+func TestTwoDaemonsNeverShareAStateDirectory(t *testing.T) {
+	cfg := plannerConfig(t)
+	first, err := daemon.NewPlanner(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = daemon.NewPlanner(cfg)
+	if api.KindOf(err) != api.KindConflict || err == nil || !strings.Contains(err.Error(), cfg.State) || !strings.Contains(err.Error(), "pid") {
+		t.Errorf("a second planner: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := daemon.NewPlanner(cfg)
+	if err != nil {
+		t.Fatalf("after the first one closed: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What fails half-way leaves nothing behind: the same can be started again.
+func TestAFailedStartReleasesEverything(t *testing.T) {
+	cfg := plannerConfig(t)
+	other, err := bus.StartServer(bus.ServerConfig{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	taken := cfg
+	taken.Listen = other.Address()
+	if _, err := daemon.NewPlanner(taken); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("NATS address in use: %v", err)
+	}
+	taken = cfg
+	taken.HTTP = other.Address()
+	if _, err := daemon.NewPlanner(taken); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("HTTP address in use: %v", err)
+	}
+	p, err := daemon.NewPlanner(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestANodeWithoutCgroupsSaysWhatIsMissing(t *testing.T) {
+	c := newWorld(t).node(t)
+	c.CgroupRoot = t.TempDir()
+	if _, err := daemon.NewNode(c); !errors.Is(err, cgroup.ErrUnavailable) || !strings.Contains(err.Error(), c.CgroupRoot) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestADamagedStoreIsRefusedWithItsName(t *testing.T) {
+	cfg := plannerConfig(t)
+	path := filepath.Join(cfg.State, "planner.db")
+	if err := os.WriteFile(path, []byte("no database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := daemon.NewPlanner(cfg); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAnotherAddressAsksForTheOperatorsPassword(t *testing.T) {
+	cfg := plannerConfig(t)
+	cfg.Credentials = filepath.Join(t.TempDir(), "credentials")
+	if err := os.WriteFile(cfg.Credentials, []byte("node:n\napplication:a\noperator:secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg.HTTP = "0.0.0.0:0"
+	text := &logs{}
+	cfg.Logger = text.logger()
+	_, stop := launch(t, func(ctx context.Context, ready func(string)) error {
+		cfg.Ready = ready
+		return daemon.Planner(ctx, cfg)
+	})
+	port := regexp.MustCompile(`http=http://\S+:(\d+)`).FindStringSubmatch(text.String())
+	if port == nil {
+		t.Fatalf("no address in the log: %s", text)
+	}
+	ask := func(user, password string) int {
+		r, err := http.NewRequest(http.MethodGet, "http://127.0.0.1:"+port[1]+"/metrics", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if user != "" {
+			r.SetBasicAuth(user, password)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.StatusCode
+	}
+	for _, c := range []struct {
+		user, password string
+		want           int
+	}{{"", "", 401}, {"operator", "guess", 401}, {"node", "n", 401}, {"operator", "secret", 200}} {
+		if got := ask(c.user, c.password); got != c.want {
+			t.Errorf("%s:%s: %d, want %d", c.user, c.password, got, c.want)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A node whose name is taken ends with a line that says so.
+func TestTwoNodesOfOneName(t *testing.T) {
+	cfg := plannerConfig(t)
+	line, stop := launch(t, func(ctx context.Context, ready func(string)) error {
+		cfg.Ready = ready
+		return daemon.Planner(ctx, cfg)
+	})
+	address := strings.TrimPrefix(line, "planner ready on ")
+	first := newWorld(t).node(t)
+	first.Planner = address
+	_, stopFirst := launch(t, func(ctx context.Context, ready func(string)) error {
+		first.Ready = ready
+		return daemon.Node(ctx, first)
+	})
+	second := newWorld(t).node(t)
+	second.Planner = address
+	if err := daemon.Node(context.Background(), second); api.KindOf(err) != api.KindConflict || err == nil || !strings.Contains(err.Error(), "n1") {
+		t.Errorf("the second one ended with %v", err)
+	}
+	if err := errors.Join(stopFirst(), stop()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,419 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/run"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/metrics"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/store"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Node runs a node controller until ctx ends, which is no error: its executors
+// run on, without quotas.
+func Node(ctx context.Context, cfg NodeConfig) error {
+	limitMemory()
+	n, err := NewNode(cfg)
+	if err != nil {
+		return err
+	}
+	return n.Run(ctx)
+}
+
+// NodeDaemon is a node controller with its runtime, cgroups, store, connection
+// and HTTP address.
+type NodeDaemon struct {
+	cfg    NodeConfig
+	ending node.Ending
+	seams  Seams
+	log    *slog.Logger
+	undo   cleanup
+
+	layout    executor.Layout
+	groups    *cgroup.Hierarchy
+	executors *executors
+	loop      *node.Loop
+	metrics   *metrics.Node
+	conn      *bus.Conn
+	web       *web
+
+	up    chan struct{} // Of one: the connection is there.
+	ready sync.Once
+}
+
+// NewNode returns a node controller that has taken over the executors that run
+// and controls them once Run is called. Whoever does not call Run calls Close.
+func NewNode(cfg NodeConfig) (*NodeDaemon, error) { return newNode(cfg, node.Leave) }
+
+func newNode(cfg NodeConfig, ending node.Ending) (*NodeDaemon, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	n := &NodeDaemon{cfg: cfg, ending: ending, log: logger(cfg.Logger, "node", "node", cfg.Name), up: make(chan struct{}, 1)}
+	if cfg.Seams != nil {
+		n.seams = *cfg.Seams
+	}
+	if err := n.build(); err != nil {
+		return nil, errors.Join(err, n.undo.close())
+	}
+	return n, nil
+}
+
+func (n *NodeDaemon) build() error {
+	state, err := openState(n.cfg.State, "node", n.seams.Sync)
+	if err != nil {
+		return err
+	}
+	n.undo.add(state.close)
+	registry := prometheus.NewRegistry()
+	if n.metrics, err = metrics.NewNode(registry); err != nil {
+		return err
+	}
+	if err := metrics.Build(registry, n.cfg.Release); err != nil {
+		return err
+	}
+	if err := n.buildExecutors(); err != nil {
+		return err
+	}
+	engine, err := n.engine(state.db)
+	if err != nil {
+		return err
+	}
+	if err := n.buildLoop(engine, state.db); err != nil {
+		return err
+	}
+	if err := n.connect(); err != nil {
+		return err
+	}
+	if n.web, err = newWeb(n.cfg.HTTP, n.cfg.Credentials, registry, n.alive); err != nil {
+		return err
+	}
+	n.undo.add(n.web.close)
+	return nil
+}
+
+// buildExecutors opens the cgroups and the runtime, and takes over what runs.
+func (n *NodeDaemon) buildExecutors() error {
+	user, err := executor.LookupUser(n.cfg.ExecutorUser)
+	if err != nil {
+		return err
+	}
+	if user.IsRoot() {
+		n.log.Warn("executors run as root: give another executor-user to keep applications apart from this machine")
+	}
+	parent := n.cfg.CgroupParent
+	if parent == "" {
+		parent = "pacer/node-" + n.cfg.Name
+	}
+	if n.groups, err = cgroup.Open(n.cfg.CgroupRoot, parent); err != nil {
+		return err
+	}
+	n.undo.add(n.closeGroups)
+	n.layout.Root = n.cfg.Work
+	if n.layout.Root == "" {
+		n.layout.Root = filepath.Join(n.cfg.State, "work")
+	}
+	runtime, err := n.runtime()
+	if err != nil {
+		return err
+	}
+	command, err := n.command(user)
+	if err != nil {
+		return err
+	}
+	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, user: user, command: command,
+		log: n.log, metrics: n.metrics, held: map[node.Key]*held{}}
+	return n.executors.recover()
+}
+
+// closeGroups removes the parent group when no executor is left in it, and leaves
+// it to the next node controller otherwise.
+func (n *NodeDaemon) closeGroups() error {
+	names, err := n.groups.Names()
+	if err != nil || len(names) > 0 {
+		return errors.Join(err, n.groups.Close())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return n.groups.Remove(ctx)
+}
+
+func (n *NodeDaemon) runtime() (executor.Runtime, error) {
+	if n.seams.Runtime != nil {
+		return n.seams.Runtime(n.layout, n.groups)
+	}
+	return executor.NewProcess(executor.ProcessConfig{Layout: n.layout, Groups: n.groups})
+}
+
+func (n *NodeDaemon) command(user executor.Credential) (func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error), error) {
+	if n.seams.Command != nil {
+		return n.seams.Command, nil
+	}
+	jar := n.cfg.Jar
+	if jar == "" {
+		var err error
+		if jar, err = n.cfg.InstallJar(filepath.Join(n.cfg.State, "jar")); err != nil {
+			return nil, fmt.Errorf("install the jar: %w", err)
+		}
+	}
+	settings := executor.NodeSettings{SparkHome: n.cfg.SparkHome, JavaHome: n.cfg.JavaHome, Jar: jar, Host: n.cfg.host(),
+		Slots: int(math.Ceil(float64(n.cfg.offered()))), User: user}
+	return func(key node.Key, launch api.Launch, paths executor.Paths) (executor.CommandLine, error) {
+		return executor.Command(key.App, key.ID, launch, paths, settings)
+	}, nil
+}
+
+// stateKey is where the node's State is stored.
+const stateKey = "node/state"
+
+// engine returns an engine that goes on from what db holds. State that cannot be
+// used costs control, not work: the executors are taken over all the same.
+func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
+	cfg, err := n.cfg.engine()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Incarnation = rand.Text()
+	boot := bootID
+	if n.seams.Boot != nil {
+		boot = n.seams.Boot
+	}
+	if cfg.Boot, err = boot(); err != nil {
+		return nil, fmt.Errorf("boot id: %w", err)
+	}
+	pairs, err := db.Load(stateKey)
+	if err != nil {
+		return nil, err
+	}
+	if len(pairs) == 0 {
+		return node.New(cfg, nil)
+	}
+	var saved node.State
+	err = json.Unmarshal(pairs[0].Value, &saved)
+	if err == nil {
+		var e *node.Engine
+		if e, err = node.New(cfg, &saved); err == nil {
+			return e, nil
+		}
+	}
+	n.log.Warn("the saved state cannot be used: starting without it", "error", err)
+	return node.New(cfg, nil)
+}
+
+func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
+	clock, host := monotonic, n.seams.HostUsed
+	if n.seams.Clock != nil {
+		clock = n.seams.Clock
+	}
+	if host == nil {
+		h, err := cgroup.OpenHost("")
+		if err != nil {
+			return err
+		}
+		n.undo.add(h.Close)
+		host = h.Work
+	}
+	read := &pages{layout: n.layout, log: n.log, open: map[node.Key]*openPage{}}
+	n.undo.add(read.close)
+	watch := &tickWatch{Runtime: n.executors, clock: clock, host: host, metrics: n.metrics}
+	watch.last = func() units.Instant { return n.loop.LastTick() }
+	n.seams.Clock = clock
+	n.loop = node.NewLoop(engine, node.Ports{
+		Runtime: watch, Quotas: n.executors, Pages: read, Status: n, Store: nodeStore{db},
+		Host: watch.hostUsed, Clock: clock, Events: observeNode(n.log, n.metrics),
+	}, n.ending)
+	return nil
+}
+
+// connect dials the planner, whether it is there yet or not.
+func (n *NodeDaemon) connect() error {
+	dial := bus.Dial
+	if n.seams.Dial != nil {
+		dial = n.seams.Dial
+	}
+	conn, err := dial(bus.Options{
+		Address: n.cfg.Planner, Role: bus.RoleNode, Credentials: n.cfg.Credentials, Name: "node " + n.cfg.Name, Wait: true,
+		OnUp: n.connected,
+		OnDown: func(err error) {
+			if err != nil {
+				n.log.Warn("connection to the planner lost: control goes on with the last plan", "error", err)
+			}
+		},
+		OnFault: faults(n.log),
+	})
+	if err != nil {
+		return err
+	}
+	n.conn = conn
+	n.undo.add(func() error { conn.Close(); return nil })
+	if !conn.Connected() {
+		n.log.Info("waiting for a planner", "address", n.cfg.Planner)
+	}
+	return errors.Join(conn.SubscribePlan(n.cfg.Name, n.loop.Offer),
+		conn.ServeLogs(n.cfg.Name, func(r api.LogRequest) (api.LogReply, error) { return n.layout.ReadLog(r), nil }))
+}
+
+func (n *NodeDaemon) connected() {
+	select {
+	case n.up <- struct{}{}:
+	default:
+	}
+}
+
+// PublishStatus implements node.Publisher. Without a connection a status is
+// dropped: the hello after the reconnect brings the newest.
+func (n *NodeDaemon) PublishStatus(s *api.NodeStatus) error {
+	n.metrics.Observe(s, n.seams.Clock())
+	if !n.conn.Connected() {
+		return nil
+	}
+	return n.conn.PublishStatus(*s)
+}
+
+// alive is the node's health: the loop has ticked lately.
+func (n *NodeDaemon) alive() error {
+	limit := max(5*time.Second, 10*n.cfg.Interval)
+	if idle := n.seams.Clock().Sub(n.loop.LastTick()); idle > limit {
+		return fmt.Errorf("node: the control loop has not ticked for %v", idle.Round(time.Millisecond))
+	}
+	return nil
+}
+
+// Run controls until ctx ends or a part fails, then stops everything and returns
+// why. It may be called once.
+func (n *NodeDaemon) Run(ctx context.Context) error {
+	var g run.Group
+	untilDone(ctx, &g)
+	inOrder(&g, n.greet)
+	// The loop's last status goes out over a connection that is still there.
+	inOrder(&g, n.loop.Run)
+	inOrder(&g, n.prune)
+	if n.web != nil {
+		g.Add(n.web.run, n.web.stop)
+	}
+	return errors.Join(g.Run(), n.undo.close())
+}
+
+// Close releases what NewNode took, for a node controller that is not run.
+func (n *NodeDaemon) Close() error { return n.undo.close() }
+
+// greet says hello after each connection and hands the answer's Plan to the loop.
+func (n *NodeDaemon) greet(ctx context.Context) error {
+	accepted, said := false, ""
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-n.up:
+		}
+		for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+			err := n.hello(ctx)
+			if err == nil {
+				accepted, said = true, ""
+				break
+			}
+			if ctx.Err() != nil {
+				return nil
+			}
+			if !accepted && hopeless(err) {
+				return fmt.Errorf("the planner at %s refused this node: %w", n.cfg.Planner, err)
+			}
+			if text := err.Error(); text != said {
+				said = text
+				n.log.Warn("hello to the planner failed, trying again", "error", err)
+			}
+			if !pause(ctx, wait) {
+				return nil
+			}
+		}
+	}
+}
+
+// hopeless says that trying again changes nothing.
+func hopeless(err error) bool {
+	switch api.KindOf(err) {
+	case api.KindInvalid, api.KindVersion, api.KindConflict:
+		return true
+	}
+	return false
+}
+
+// pause waits; false when ctx has ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+func (n *NodeDaemon) hello(ctx context.Context) error {
+	status, err := n.loop.Status(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	reply, err := n.conn.Hello(ctx, status)
+	if err != nil {
+		return err
+	}
+	n.loop.Offer(reply.Plan)
+	n.log.Info("the planner has accepted this node", "planner", n.conn.Address(), "epoch", reply.Plan.Epoch, "http", n.web.url(), "state", n.cfg.State)
+	n.ready.Do(func() {
+		if n.cfg.Ready != nil {
+			n.cfg.Ready(fmt.Sprintf("node %s ready: offers %v of %v cores and %v to %s", n.cfg.Name, n.cfg.offered(), n.cfg.TotalCores,
+				n.cfg.Memory, n.conn.Address()))
+		}
+	})
+	return nil
+}
+
+// prune removes the logs of applications that ended long ago, at start and every
+// hour.
+func (n *NodeDaemon) prune(ctx context.Context) error {
+	keep := executor.Retention{Age: n.cfg.KeepLogs, Apps: n.cfg.KeepLogsApps}
+	for {
+		listing, err := n.layout.Logs()
+		if err == nil {
+			err = n.layout.RemoveLogs(keep.Prune(time.Now(), listing))
+		}
+		if err != nil {
+			n.log.Warn("old logs cannot be removed", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+		if !pause(ctx, time.Hour) {
+			return nil
+		}
+	}
+}
+
+// nodeStore is a store as the node's loop asks for it.
+type nodeStore struct{ db store.Store }
+
+func (s nodeStore) SaveState(state *node.State) error {
+	body, err := json.Marshal(state)
+	if err != nil {
+		return fmt.Errorf("save the node's state: %w", err)
+	}
+	return s.db.Apply([]store.Change{{Key: stateKey, Value: body}})
+}

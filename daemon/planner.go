@@ -1,0 +1,189 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/oklog/run"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/metrics"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/store"
+)
+
+// Planner runs a planner until ctx ends, which is no error.
+func Planner(ctx context.Context, cfg PlannerConfig) error {
+	limitMemory()
+	p, err := NewPlanner(cfg)
+	if err != nil {
+		return err
+	}
+	return p.Run(ctx)
+}
+
+// PlannerDaemon is a planner with its bus server, store and HTTP address.
+type PlannerDaemon struct {
+	cfg     PlannerConfig
+	log     *slog.Logger
+	undo    cleanup
+	server  *bus.Server
+	loop    *planner.Loop
+	metrics *metrics.Planner
+	web     *web
+}
+
+// NewPlanner returns a planner that listens already and answers once Run is
+// called. Whoever does not call Run calls Close.
+func NewPlanner(cfg PlannerConfig) (*PlannerDaemon, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	p := &PlannerDaemon{cfg: cfg, log: logger(cfg.Logger, "planner")}
+	if err := p.build(); err != nil {
+		return nil, errors.Join(err, p.undo.close())
+	}
+	return p, nil
+}
+
+func (p *PlannerDaemon) build() error {
+	state, err := openState(p.cfg.State, "planner", p.cfg.Sync)
+	if err != nil {
+		return err
+	}
+	p.undo.add(state.close)
+	engine, err := loadPlanner(p.cfg.Engine, state.db)
+	if err != nil {
+		return err
+	}
+	p.server, err = bus.StartServer(bus.ServerConfig{Listen: p.cfg.Listen, Credentials: p.cfg.Credentials, Logger: p.cfg.Logger})
+	if err != nil {
+		return err
+	}
+	p.undo.add(func() error { p.server.Close(); return nil })
+	conn, err := p.server.Connect(bus.Options{Name: "planner", OnFault: faults(p.log)})
+	if err != nil {
+		return err
+	}
+	p.undo.add(func() error { conn.Close(); return nil })
+
+	registry := prometheus.NewRegistry()
+	if p.metrics, err = metrics.NewPlanner(registry, p.view); err != nil {
+		return err
+	}
+	p.loop = planner.NewLoop(engine, conn, plannerStore{state.db, p.metrics}, observePlanner(p.log, p.metrics))
+	if err := errors.Join(metrics.Build(registry, p.cfg.Engine.Release), bus.ServePlanner(conn, p.handlers())); err != nil {
+		return err
+	}
+	// Only now the server knows who answers what.
+	if err := conn.Flush(context.Background()); err != nil {
+		return err
+	}
+	if p.web, err = newWeb(p.cfg.HTTP, p.cfg.Credentials, registry, p.loop.Alive); err != nil {
+		return err
+	}
+	p.undo.add(p.web.close)
+	return nil
+}
+
+// loadPlanner returns the engine that goes on from what db holds.
+func loadPlanner(cfg planner.Config, db store.Store) (*planner.Engine, error) {
+	var records []planner.Record
+	for _, prefix := range planner.Prefixes() {
+		pairs, err := db.Load(prefix)
+		if err != nil {
+			return nil, fmt.Errorf("planner state: %w", err)
+		}
+		for _, p := range pairs {
+			records = append(records, planner.Record(p))
+		}
+	}
+	return planner.New(cfg, records)
+}
+
+func (p *PlannerDaemon) handlers() bus.Handlers {
+	return bus.Handlers{
+		Register: p.loop.Register, Events: p.loop.Events, Hello: p.loop.Hello, Status: p.loop.Status, PlanQuery: p.loop.Plan,
+		Control: func(v bus.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
+			p.loop.Control(string(v), r, reply)
+		},
+	}
+}
+
+// Bus is the server, for connections inside the process.
+func (p *PlannerDaemon) Bus() *bus.Server { return p.server }
+
+// Run answers until ctx ends or a part fails, then stops everything and returns
+// why. It may be called once.
+func (p *PlannerDaemon) Run(ctx context.Context) error {
+	var g run.Group
+	untilDone(ctx, &g)
+	// The loop outlives whoever asks it: its queue answers until it ends.
+	if p.web != nil {
+		g.Add(p.web.run, p.web.stop)
+	}
+	inOrder(&g, p.announce)
+	inOrder(&g, p.loop.Run)
+	return errors.Join(g.Run(), p.undo.close())
+}
+
+// announce says that the planner answers, once it does.
+func (p *PlannerDaemon) announce(ctx context.Context) error {
+	if _, err := p.ask(ctx, bus.VerbPing); err == nil {
+		p.log.Info("planner ready", "address", p.server.Address(), "http", p.web.url(), "state", p.cfg.State)
+		if p.cfg.Ready != nil {
+			p.cfg.Ready("planner ready on " + p.server.Address())
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// ask puts a control request to the loop.
+func (p *PlannerDaemon) ask(ctx context.Context, verb bus.Verb) (api.ControlReply, error) {
+	answer := make(chan api.ControlReply, 1)
+	p.loop.Control(string(verb), api.ControlRequest{V: api.Version}, func(r api.ControlReply) { answer <- r })
+	select {
+	case r := <-answer:
+		if r.Error != nil {
+			return r, r.Error
+		}
+		return r, nil
+	case <-ctx.Done():
+		return api.ControlReply{}, ctx.Err()
+	}
+}
+
+// view is what a scrape shows.
+func (p *PlannerDaemon) view() (metrics.View, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	apps, err1 := p.ask(ctx, bus.VerbApps)
+	nodes, err2 := p.ask(ctx, bus.VerbNodes)
+	return metrics.View{Apps: apps.Apps, Nodes: nodes.Nodes}, errors.Join(err1, err2)
+}
+
+// Close releases what NewPlanner took, for a planner that is not run.
+func (p *PlannerDaemon) Close() error { return p.undo.close() }
+
+// plannerStore is a store as the planner's loop asks for it.
+type plannerStore struct {
+	db      store.Store
+	metrics *metrics.Planner
+}
+
+func (s plannerStore) Apply(changes []planner.Change) error {
+	out := make([]store.Change, 0, len(changes))
+	for _, c := range changes {
+		out = append(out, store.Change(c))
+	}
+	start := time.Now()
+	err := s.db.Apply(out)
+	s.metrics.Wrote(time.Since(start))
+	return err
+}

@@ -1,0 +1,213 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/metrics"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// executors fills the node loop's Runtime and Quotas with an executor runtime and
+// cgroups. It is safe for concurrent use.
+type executors struct {
+	runtime executor.Runtime
+	groups  *cgroup.Hierarchy
+	layout  executor.Layout
+	user    executor.Credential
+	command func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error)
+	log     *slog.Logger
+	metrics *metrics.Node
+
+	mu   sync.Mutex
+	held map[node.Key]*held
+}
+
+// held is an executor that was started or recovered, and not removed.
+type held struct {
+	handle executor.Handle
+	group  *cgroup.Group
+	reads  int // Begins anywhere, so that not all are due in one tick; then the loop's.
+}
+
+// quotasPerTick is about how many quotas are read back in one tick: a quota that
+// somebody else wrote is seen at once on a node with fewer executors, and after
+// some seconds on one with hundreds, whose ticks stay short.
+const quotasPerTick = 32
+
+// recover takes over the executors of an earlier node controller. What cannot be
+// taken over is told and left alone.
+func (x *executors) recover() error {
+	handles, err := x.runtime.Recover()
+	if err != nil {
+		x.log.Warn("some executors cannot be taken over", "error", err)
+	}
+	for _, h := range handles {
+		group, err := x.groups.Group(cgroup.GroupName(h.App, h.ID))
+		if err != nil {
+			return fmt.Errorf("recover executor %s of %s: %w", h.ID, h.App, err)
+		}
+		x.held[node.Key{App: h.App, ID: h.ID}] = &held{handle: h, group: group, reads: len(x.held)}
+	}
+	return nil
+}
+
+// Start implements node.Runtime: the group first, without a quota, then the
+// process in it (spark-facts 20).
+func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) error {
+	paths, err := x.layout.Paths(key.App, key.ID)
+	if err != nil {
+		return err
+	}
+	command, err := x.command(key, launch, paths)
+	if err != nil {
+		return err
+	}
+	group, err := x.groups.Group(cgroup.GroupName(key.App, key.ID))
+	if err != nil {
+		return err
+	}
+	handle, err := x.start(ctx, key, command, group)
+	if err != nil {
+		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.held[key] = &held{handle: handle, group: group, reads: len(x.held)}
+	return nil
+}
+
+func (x *executors) start(ctx context.Context, key node.Key, command executor.CommandLine, group *cgroup.Group) (executor.Handle, error) {
+	if err := errors.Join(group.SetQuota(units.Unlimited), group.SetWeight(cgroup.WeightDefault)); err != nil {
+		return executor.Handle{}, err
+	}
+	return x.runtime.Start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: x.user})
+}
+
+// Stop implements node.Runtime.
+func (x *executors) Stop(ctx context.Context, key node.Key) error {
+	h := x.find(key)
+	if h == nil {
+		return nil
+	}
+	if err := x.runtime.Stop(ctx, h.handle); err != nil {
+		return err
+	}
+	// From here on the group may be gone: List must not show the executor.
+	x.mu.Lock()
+	delete(x.held, key)
+	x.mu.Unlock()
+	return x.runtime.Remove(h.handle)
+}
+
+func (x *executors) find(key node.Key) *held {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.held[key]
+}
+
+// List implements node.Runtime. An executor that cannot be looked at is shown as
+// alive: nothing is known against it.
+func (x *executors) List(into []node.Process) []node.Process {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for key, h := range x.held {
+		p := node.Process{Key: key, PID: h.handle.PID, ExitCode: api.Unknown}
+		if s, err := x.runtime.Inspect(h.handle); err == nil && s.State == api.ExecutorExited {
+			p.Exited, p.Exit, p.ExitCode = true, s.Exit, s.ExitCode
+		}
+		into = append(into, p)
+	}
+	return into
+}
+
+var errNotHeld = errors.New("the executor is not there")
+
+// SetQuota implements node.Quotas.
+func (x *executors) SetQuota(key node.Key, cores units.Cores) error {
+	h := x.find(key)
+	if h == nil {
+		return errNotHeld
+	}
+	before, _ := h.group.Last()
+	if err := h.group.SetQuota(cores); err != nil {
+		x.metrics.WriteFailed()
+		return err
+	}
+	x.log.Debug("quota", "app", string(key.App), "executor", string(key.ID), "from", before, "to", cores)
+	return nil
+}
+
+// weights are the engine's names as cgroup knows them.
+var weights = map[node.Weight]cgroup.Weight{node.WeightLow: cgroup.WeightIdle, node.WeightNormal: cgroup.WeightDefault}
+
+// SetWeight implements node.Quotas.
+func (x *executors) SetWeight(key node.Key, w node.Weight) error {
+	h := x.find(key)
+	if h == nil {
+		return errNotHeld
+	}
+	if err := h.group.SetWeight(weights[w]); err != nil {
+		x.metrics.WriteFailed()
+		return err
+	}
+	return nil
+}
+
+// Read implements node.Quotas.
+func (x *executors) Read(key node.Key, into *node.Usage) error {
+	x.mu.Lock()
+	h, every := x.held[key], 1+len(x.held)/quotasPerTick
+	x.mu.Unlock()
+	if h == nil {
+		return errNotHeld
+	}
+	used, throttled, err := h.group.Usage()
+	if err != nil {
+		return err
+	}
+	h.reads++
+	quota, known := h.group.Last()
+	if !known || h.reads%every == 0 {
+		if quota, err = h.group.Quota(); err != nil {
+			return err
+		}
+	}
+	*into = node.Usage{CPU: used, Throttled: throttled, Quota: quota}
+	return nil
+}
+
+// tickWatch measures ticks from outside the loop: one begins when the processes
+// are listed and is one when the machine's usage is asked for next.
+type tickWatch struct {
+	node.Runtime
+	clock   func() units.Instant
+	last    func() units.Instant
+	host    func() (units.Work, error)
+	metrics *metrics.Node
+
+	listed, began units.Instant
+}
+
+// List implements node.Runtime.
+func (w *tickWatch) List(into []node.Process) []node.Process {
+	w.listed = w.clock()
+	return w.Runtime.List(into)
+}
+
+// hostUsed is the loop's Host port.
+func (w *tickWatch) hostUsed() (units.Work, error) {
+	if ended := w.last(); w.began > 0 && ended > w.began {
+		w.metrics.Tick(time.Duration(ended - w.began))
+	}
+	w.began = w.listed
+	return w.host()
+}

@@ -1,0 +1,67 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/store"
+)
+
+// state is a daemon's directory with its lock and its store.
+type state struct {
+	lock *os.File
+	db   store.Store
+}
+
+// openState makes the directory, takes the daemon's lock in it and opens its
+// store: dir/NAME.lock and dir/NAME.db. The kernel frees the lock when the
+// process ends, however it does.
+func openState(dir, name string, sync store.SyncPolicy) (*state, error) {
+	// Executors' users have to pass through it; what is secret in it is private.
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	lock, err := lockFile(filepath.Join(dir, name+".lock"))
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.Open(filepath.Join(dir, name+".db"), sync)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return &state{lock: lock, db: db}, nil
+}
+
+// lockFile locks a file that names its holder; the file stays.
+func lockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		holder, _ := os.ReadFile(path)
+		_ = f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, api.Errorf(api.KindConflict, "state directory %s is in use by another Pacer daemon (pid %s): stop it or use another directory",
+				filepath.Dir(path), strings.TrimSpace(string(holder)))
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	err = f.Truncate(0)
+	if err == nil {
+		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+	}
+	return f, nil
+}
+
+func (s *state) close() error { return errors.Join(s.db.Close(), s.lock.Close()) }

@@ -1,0 +1,206 @@
+package daemon
+
+import (
+	"log/slog"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/metrics"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/progress"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// crowd is a node with n executors of one application on a fake tree, their
+// pages written.
+type crowd struct {
+	executors *executors
+	pages     *pages
+	keys      []node.Key
+	writers   []*progress.Writer
+}
+
+func newCrowd(tb testing.TB, n int) *crowd {
+	tb.Helper()
+	groups, err := cgroup.Open(cgrouptest.New(tb, cgrouptest.V1Separate).Root, "pacer/node-n1")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	counts, err := metrics.NewNode(prometheus.NewRegistry())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	user, err := executor.CurrentUser()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	log, layout := slog.New(slog.DiscardHandler), executor.Layout{Root: tb.TempDir()}
+	c := &crowd{
+		executors: &executors{runtime: executor.NewFake(layout, groups), groups: groups, layout: layout, user: user, log: log, metrics: counts,
+			held: map[node.Key]*held{}, command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
+				return executor.CommandLine{Args: []string{executor.FakeRuns}}, nil
+			}},
+		pages: &pages{layout: layout, log: log, open: map[node.Key]*openPage{}},
+	}
+	for i := range n {
+		key := node.Key{App: "app-1", ID: api.ExecutorID(strconv.Itoa(i + 1))}
+		if err := c.executors.Start(tb.Context(), key, api.Launch{}); err != nil {
+			tb.Fatal(err)
+		}
+		paths, err := layout.Paths(key.App, key.ID)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		w, err := progress.NewWriter(paths.Page, i)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		c.keys, c.writers = append(c.keys, key), append(c.writers, w)
+	}
+	c.publish(0)
+	tb.Cleanup(func() {
+		_ = c.pages.close()
+		for _, w := range c.writers {
+			_ = w.Close()
+		}
+		_ = groups.Close()
+	})
+	return c
+}
+
+// publish writes all pages as of now: half of the tasks done, two running.
+func (c *crowd) publish(now units.Instant) {
+	for _, w := range c.writers {
+		w.Publish(&progress.Snapshot{At: now, Running: 2,
+			Stages: []progress.Stage{{ID: 1, Finished: 50, Weight: 50, RecordsRead: 5000, CPU: 25 * time.Second, Running: 2, Changed: now}},
+			Tasks: []progress.Task{{ID: 1, Stage: 1, Partition: 51, Weight: 1, CPU: 100 * time.Millisecond},
+				{ID: 2, Stage: 1, Partition: 52, Weight: 1, CPU: 200 * time.Millisecond}}})
+	}
+}
+
+// sample reads everything that a tick reads.
+func (c *crowd) sample(tb testing.TB, processes []node.Process, into *node.Sample) []node.Process {
+	processes = c.executors.List(processes[:0])
+	for len(into.Executors) < len(processes) {
+		into.Executors = append(into.Executors, node.ExecutorSample{})
+	}
+	into.Executors = into.Executors[:len(processes)]
+	for i, p := range processes {
+		s := &into.Executors[i]
+		s.Key, s.PID, s.Exited = p.Key, p.PID, p.Exited
+		var u node.Usage
+		if err := c.executors.Read(p.Key, &u); err != nil {
+			tb.Fatal(err)
+		}
+		s.Measured, s.CPU, s.Throttled, s.Quota = true, u.CPU, u.Throttled, u.Quota
+		if err := c.pages.Read(p.Key, &s.Page); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return processes
+}
+
+func TestWhatATickReads(t *testing.T) {
+	c := newCrowd(t, 3)
+	if err := c.executors.SetQuota(c.keys[1], 0.5); err != nil {
+		t.Fatal(err)
+	}
+	c.publish(7)
+	var s node.Sample
+	c.sample(t, nil, &s)
+	seen := map[node.Key]bool{}
+	for _, x := range s.Executors {
+		seen[x.Key] = true
+		if want := (x.Key == c.keys[1]); x.Quota.IsUnlimited() == want || (want && x.Quota != 0.5) {
+			t.Errorf("%s: quota %v", x.Key, x.Quota)
+		}
+		if x.Page.At != 7 || len(x.Page.Stages) != 1 || x.Page.Stages[0].CPU != 25 || x.Page.Stages[0].Weight != 50 || len(x.Page.Tasks) != 2 ||
+			x.Page.Tasks[1].CPU != 0.2 || x.Page.Tasks[1].Stage.Stage != 1 {
+			t.Errorf("%s: page %+v", x.Key, x.Page)
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d executors, want 3", len(seen))
+	}
+}
+
+func TestAStoppedExecutorIsGoneFromEverywhere(t *testing.T) {
+	c := newCrowd(t, 2)
+	if err := c.executors.Stop(t.Context(), c.keys[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.executors.Stop(t.Context(), c.keys[0]); err != nil {
+		t.Errorf("stopping it again: %v", err)
+	}
+	if got := c.executors.List(nil); len(got) != 1 || got[0].Key != c.keys[1] {
+		t.Errorf("list %+v", got)
+	}
+	var u node.Usage
+	if err := c.executors.Read(c.keys[0], &u); err == nil {
+		t.Error("its group can still be read")
+	}
+	if names, err := c.executors.groups.Names(); err != nil || len(names) != 1 {
+		t.Errorf("groups %v, %v", names, err)
+	}
+}
+
+func TestATickAllocatesNothingPerExecutor(t *testing.T) {
+	c := newCrowd(t, 32)
+	var s node.Sample
+	processes := c.sample(t, nil, &s)
+	c.sample(t, processes, &s)
+	if n := testing.AllocsPerRun(20, func() { processes = c.sample(t, processes, &s) }); n > 4 {
+		t.Errorf("%v allocations for 32 executors", n)
+	}
+}
+
+// BenchmarkTick256 is a whole tick with reads and writes: 256 paced executors on
+// a fake tree, engine included.
+func BenchmarkTick256(b *testing.B) {
+	const n = 256
+	c := newCrowd(b, n)
+	cfg := node.Default()
+	cfg.Node, cfg.Incarnation, cfg.Total, cfg.Offered = "n1", "i", n, n
+	e, err := node.New(cfg, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	now := units.Instant(time.Hour)
+	plan := api.Plan{V: api.Version, Epoch: 1, Node: "n1", Apps: []api.PlanApp{{ID: "app-1", HasDeadline: true, Remaining: 1e6}}}
+	app := &plan.Apps[0]
+	for i, key := range c.keys {
+		app.Executors = append(app.Executors, key.ID)
+		app.Stages = append(app.Stages, api.StageTarget{StageKey: api.StageKey{Stage: 1}, Executor: key.ID, Rev: uint64(i + 1),
+			Remaining: 1000, Weight: 100, Tasks: 100, Work: 50, InitCores: 0.5})
+	}
+	var s node.Sample
+	processes := c.sample(b, nil, &s)
+	act := func(actions []node.Action) {
+		for i := range actions {
+			if a := &actions[i]; a.Kind == node.ActSetQuota {
+				if err := c.executors.SetQuota(a.Key, a.Cores); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	act(e.Step(now, &s))
+	act(e.Apply(now, plan))
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		now = now.Add(cfg.Interval)
+		c.publish(now)
+		b.StartTimer()
+		processes = c.sample(b, processes, &s)
+		act(e.Step(now, &s))
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N), "us/tick")
+}

@@ -1,0 +1,69 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/oklog/run"
+
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/node"
+)
+
+// Up runs a planner and a node controller in this process until ctx ends, which
+// is no error. The applications' executors end with it.
+func Up(ctx context.Context, cfg UpConfig) error {
+	limitMemory()
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	p, err := NewPlanner(cfg.Planner)
+	if err != nil {
+		return err
+	}
+	n, err := newNode(cfg.inProcess(p), node.End)
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
+	var g run.Group
+	untilDone(ctx, &g)
+	// The planner outlives the node, which tells it that it leaves.
+	inOrder(&g, n.Run)
+	inOrder(&g, p.Run)
+	return g.Run()
+}
+
+// inProcess is the node's configuration with the planner in the same process.
+func (c UpConfig) inProcess(p *PlannerDaemon) NodeConfig {
+	n := c.Node
+	n.Planner, n.Credentials = p.Bus().Address(), ""
+	if c.Planner.Listen == "" {
+		n.Planner = bus.DefaultAddress // Nobody listens there: it only tells the node that it is on this machine.
+	}
+	if n.Credentials = c.Planner.Credentials; n.Host == "" {
+		n.Host = facing(n.Planner)
+	}
+	seams := Seams{}
+	if n.Seams != nil {
+		seams = *n.Seams
+	}
+	seams.Dial = p.Bus().Connect
+	n.Seams = &seams
+	n.Ready = func(string) {
+		if c.Ready != nil {
+			c.Ready(fmt.Sprintf("pacer is ready: planner on %s, node %s offers %v of %v cores and %v", p.Bus().Address(), n.Name, n.offered(),
+				n.TotalCores, n.Memory))
+		}
+	}
+	return n
+}
+
+// limitMemory keeps a daemon small: collect more often than Go would by itself
+// (the heaps are a few MiB, a tick makes hardly any garbage), and hold back
+// before the machine has to.
+func limitMemory() {
+	debug.SetGCPercent(50)
+	debug.SetMemoryLimit(512 << 20)
+}

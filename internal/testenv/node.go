@@ -1,0 +1,293 @@
+package testenv
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/store"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// NodeSpec describes a node.
+type NodeSpec struct {
+	Name string
+	// Cores is what the machine has.
+	Cores units.Cores
+	// Memory is for executors; 0 is 8 GiB.
+	Memory units.Bytes
+	// Offered is what it offers; 0 is all of Cores.
+	Offered units.Cores
+	// On is another node whose machine this one shares.
+	On *Node
+}
+
+// Node is a node controller on a machine.
+type Node struct {
+	env     *Env
+	spec    NodeSpec
+	machine *Machine
+	parent  string // Its group.
+	daemon  *running
+	network network
+	// Runtime is the fake runtime of the controller that runs.
+	Runtime *executor.Fake
+}
+
+// StartNode starts a node controller and returns when the planner has accepted
+// it.
+func (e *Env) StartNode(s NodeSpec) *Node {
+	e.T.Helper()
+	if s.Memory == 0 {
+		s.Memory = 8 * units.GiB
+	}
+	if s.Offered == 0 {
+		s.Offered = s.Cores
+	}
+	n := &Node{env: e, spec: s, parent: "pacer/node-" + s.Name, network: network{reach: e.pipe}}
+	if s.On != nil {
+		n.machine = s.On.machine
+	} else {
+		n.machine = &Machine{t: e.T, cores: float64(s.Cores), clock: e.Clock, tree: cgrouptest.New(outer{e.T, e.dir}, cgrouptest.V1Separate)}
+	}
+	e.world.Lock()
+	e.nodes[s.Name] = n
+	if s.On == nil {
+		e.machines = append(e.machines, n.machine)
+	}
+	e.world.Unlock()
+	n.Start()
+	return n
+}
+
+// outer lends the tree a directory that lives as long as the test.
+type outer struct {
+	*testing.T
+	dir string
+}
+
+// TempDir implements testing.TB.
+func (o outer) TempDir() string {
+	dir, err := os.MkdirTemp(o.dir, "cgroup")
+	if err != nil {
+		o.Fatal(err)
+	}
+	return dir
+}
+
+// Start starts the node's controller again after Stop.
+func (n *Node) Start() {
+	e := n.env
+	e.T.Helper()
+	ready := make(chan string, 1)
+	cfg := n.config()
+	cfg.Ready = func(line string) { ready <- line }
+	d, err := daemon.NewNode(cfg)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	await := ready
+	if e.planner == nil {
+		await = nil // It is ready when a planner comes.
+	}
+	n.daemon = e.launch("node "+n.spec.Name, d.Run, await)
+}
+
+func (n *Node) config() daemon.NodeConfig {
+	e := n.env
+	cfg := daemon.DefaultNodeConfig()
+	cfg.Name, cfg.HTTP, cfg.State, cfg.Logger = n.spec.Name, "", filepath.Join(e.dir, "node-"+n.spec.Name), e.Log
+	cfg.TotalCores, cfg.OfferedCores, cfg.Reserve, cfg.Memory = n.spec.Cores, n.spec.Offered, 0, n.spec.Memory
+	cfg.CgroupRoot = n.machine.tree.Root
+	if user, err := executor.LookupUser("0"); err == nil && os.Geteuid() == 0 {
+		cfg.ExecutorUser = user.Name
+	}
+	cfg.Seams = &daemon.Seams{
+		Runtime: n.runtime, Clock: e.Clock, Dial: n.dial, Sync: store.SyncNever,
+		Boot:     func() (string, error) { return "fake", nil },
+		HostUsed: func() (units.Work, error) { return units.Work(float64(n.machine.used.Load()) / 1e9), nil },
+		Command: func(_ node.Key, launch api.Launch, paths executor.Paths) (executor.CommandLine, error) {
+			return executor.CommandLine{Args: []string{executor.FakeRuns, launch.DriverURL, paths.Page}}, nil
+		},
+	}
+	if e.Node != nil {
+		e.Node(&cfg)
+	}
+	return cfg
+}
+
+// runtime is the fake one of the machine; what runs on it runs on.
+func (n *Node) runtime(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
+	n.env.world.Lock()
+	defer n.env.world.Unlock()
+	if n.Runtime == nil {
+		n.Runtime = executor.NewFake(layout, groups)
+	} else {
+		n.Runtime = n.Runtime.Restart(groups)
+	}
+	n.Runtime.OnStart = n.started
+	return n.Runtime, nil
+}
+
+func (n *Node) started(s executor.Spec, h executor.Handle) {
+	e := n.env
+	e.mu.Lock()
+	d := e.mu.byURL[s.Args[1]]
+	e.mu.Unlock()
+	e.world.Lock()
+	defer e.world.Unlock()
+	n.machine.start(n, d, h, s.Args[2], int(math.Ceil(float64(n.spec.Offered))))
+}
+
+// Stop stops the node's controller; its executors run on.
+func (n *Node) Stop() {
+	n.env.T.Helper()
+	if n.daemon != nil {
+		n.env.end("node "+n.spec.Name, n.daemon)
+		n.daemon = nil
+	}
+}
+
+// Kill ends the node's controller as SIGKILL does: the planner hears nothing, no
+// quota is lifted, and what was not stored is lost.
+func (n *Node) Kill() {
+	e := n.env
+	e.T.Helper()
+	n.network.cut(true)
+	db := filepath.Join(e.dir, "node-"+n.spec.Name, "node.db")
+	saved, err := os.ReadFile(db)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	quotas := map[string][]byte{}
+	for _, group := range n.Groups() {
+		path := n.machine.tree.Path(n.parent+"/"+group, "cpu.cfs_quota_us")
+		if quotas[path], err = os.ReadFile(path); err != nil {
+			e.T.Fatal(err)
+		}
+	}
+	n.Stop()
+	for path, quota := range quotas {
+		if err := os.WriteFile(path, quota, 0o644); err != nil {
+			e.T.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(db, saved, 0o600); err != nil {
+		e.T.Fatal(err)
+	}
+	n.network.cut(false)
+}
+
+func (n *Node) dial(o bus.Options) (*bus.Conn, error) {
+	o.Dialer = n.network.dial
+	return bus.Dial(o)
+}
+
+// network can be cut.
+type network struct {
+	reach func() (net.Conn, error)
+	mu    sync.Mutex
+	down  bool
+	conns []net.Conn
+}
+
+func (w *network) dial() (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.down {
+		return nil, fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+	}
+	conn, err := w.reach()
+	if err == nil {
+		w.conns = append(w.conns, conn)
+	}
+	return conn, err
+}
+
+// cut closes all connections and lets no new ones through, or does again.
+func (w *network) cut(down bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down = down
+	for _, c := range w.conns {
+		_ = c.Close()
+	}
+	w.conns = nil
+}
+
+// Cut takes the node's connection to the planner away or gives it back.
+func (n *Node) Cut(down bool) { n.network.cut(down) }
+
+// Quota is what is in force for an executor, as its cgroup says.
+func (n *Node) Quota(app api.AppID, id api.ExecutorID) units.Cores {
+	n.env.world.Lock()
+	defer n.env.world.Unlock()
+	p := process{machine: n.machine, node: n, handle: executor.Handle{App: app, ID: id}}
+	quota, ok := p.readQuota()
+	if !ok {
+		return units.Unlimited
+	}
+	return units.Cores(quota)
+}
+
+// Executors lists the executors that run, as "app/id".
+func (n *Node) Executors() []string {
+	n.env.world.Lock()
+	defer n.env.world.Unlock()
+	n.machine.bury()
+	var out []string
+	for _, p := range n.machine.executors {
+		if p.node == n {
+			out = append(out, string(p.handle.App)+"/"+string(p.handle.ID))
+		}
+	}
+	return out
+}
+
+// Groups lists the executors' groups that exist.
+func (n *Node) Groups() []string {
+	entries, err := os.ReadDir(n.machine.tree.Path(n.parent, ""))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if e.IsDir() {
+			out = append(out, strings.TrimSuffix(e.Name(), "/"))
+		}
+	}
+	return out
+}
+
+// Crash ends an executor by itself.
+func (n *Node) Crash(app api.AppID, id api.ExecutorID) {
+	n.env.world.Lock()
+	defer n.env.world.Unlock()
+	for _, p := range n.machine.executors {
+		if p.node == n && p.handle.App == app && p.handle.ID == id {
+			n.Runtime.Exit(p.handle, 1)
+			return
+		}
+	}
+	n.env.T.Errorf("executor %s of %s does not run on %s", id, app, n.spec.Name)
+}
+
+// Disturb has other programs of the machine want that many cores.
+func (n *Node) Disturb(cores units.Cores) {
+	n.env.world.Lock()
+	defer n.env.world.Unlock()
+	n.machine.others = float64(cores)
+}

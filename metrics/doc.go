@@ -1,0 +1,52 @@
+// Package metrics shows a planner and a node controller to Prometheus, and
+// answers /healthz.
+//
+// # Names
+//
+// Base units, _total for counters, Spark's label names (application_id,
+// application_name, executor_id) so that panels join with Spark's own.
+//
+// Both daemons
+//
+//	pacer_build_info{version,go_version}                    1
+//
+// A planner
+//
+//	pacer_apps{state}                                       applications known
+//	pacer_apps_admitted_total{verdict}                      registrations taken
+//	pacer_apps_rejected_total{reason}                       registrations refused
+//	pacer_app_deadline_seconds{application_id,application_name}
+//	pacer_app_elapsed_seconds{...}                          on the deadline clock
+//	pacer_app_predicted_finish_seconds{...}                 on the deadline clock
+//	pacer_app_cpu_seconds{...}                              core-seconds used
+//	pacer_app_deadline_error_ratio                          histogram, Eq 4 / 100: below 0 is late
+//	pacer_nodes{state}                                      nodes known
+//	pacer_node_offered_cores{node}
+//	pacer_store_write_duration_seconds                      histogram
+//	pacer_publish_errors_total
+//
+// A node controller
+//
+//	pacer_node_cores{kind}                                  kind is offered, total or others
+//	pacer_node_memory_bytes
+//	pacer_executors{state}
+//	pacer_executor_cpu_quota_cores{application_id,executor_id}    +Inf for none
+//	pacer_executor_cpu_used_cores{...}                      between the last two statuses
+//	pacer_executor_cpu_seconds_total{...}
+//	pacer_executor_cpu_throttled_seconds_total{...}
+//	pacer_stage_setpoint_ratio{application_id,stage_id,attempt,executor_id}
+//	pacer_stage_progress_ratio{...}
+//	pacer_stage_quota_changes_total{...}
+//	pacer_control_loop_duration_seconds                     histogram of ticks
+//	pacer_control_loop_missed_ticks_total
+//	pacer_cgroup_write_errors_total
+//	pacer_events_total{event}                               what the engine told
+//
+// Series of an application exist while it runs there: executors' ids are never
+// used twice, so they would pile up. They are made from the newest status or
+// answer at each scrape, not kept.
+//
+// Nothing is registered globally: the caller gives the registerer. All methods
+// are safe for concurrent use. The package decides nothing and knows neither
+// engine: its callers translate.
+package metrics

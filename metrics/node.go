@@ -1,0 +1,168 @@
+package metrics
+
+import (
+	"math"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Node counts what happens in a node controller and shows its newest status.
+type Node struct {
+	ticks        prometheus.Histogram
+	missed       prometheus.Counter
+	writesFailed prometheus.Counter
+	events       *prometheus.CounterVec
+
+	mu struct {
+		sync.Mutex
+		status api.NodeStatus
+		at     units.Instant
+		used   map[executorKey]usage
+	}
+}
+
+type executorKey struct {
+	app api.AppID
+	id  api.ExecutorID
+}
+
+// usage is an executor's CPU time at one status and its rate up to it.
+type usage struct {
+	cpu   units.Work
+	cores units.Cores
+}
+
+// tickBuckets go from a tick of an idle node to one as long as its interval.
+var tickBuckets = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 50e-3, 100e-3, 500e-3}
+
+// NewNode registers a node controller's metrics.
+func NewNode(r prometheus.Registerer) (*Node, error) {
+	n := &Node{
+		ticks: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_control_loop_duration_seconds", Buckets: tickBuckets,
+			Help: "How long a tick took: reading, deciding and writing."}),
+		missed:       counter("pacer_control_loop_missed_ticks_total", "Slots that were skipped because the loop came late."),
+		writesFailed: counter("pacer_cgroup_write_errors_total", "Quotas and weights that could not be written."),
+		events: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_events_total",
+			Help: "What the engine told, by kind."}, []string{"event"}),
+	}
+	n.mu.used = map[executorKey]usage{}
+	return n, register(r, n.ticks, n.missed, n.writesFailed, n.events, n)
+}
+
+// Tick records how long a tick took.
+func (n *Node) Tick(d time.Duration) { n.ticks.Observe(d.Seconds()) }
+
+// Missed counts skipped slots.
+func (n *Node) Missed(slots int) { n.missed.Add(float64(max(0, slots))) }
+
+// WriteFailed counts a cgroup write that failed.
+func (n *Node) WriteFailed() { n.writesFailed.Inc() }
+
+// Event counts an event of the engine by its kind.
+func (n *Node) Event(kind string) { n.events.WithLabelValues(kind).Inc() }
+
+// Observe takes the newest status, which it copies, as of now.
+func (n *Node) Observe(s *api.NodeStatus, now units.Instant) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	used := make(map[executorKey]usage, len(s.Executors))
+	for _, x := range s.Executors {
+		if x.State == api.ExecutorExited {
+			continue
+		}
+		key := executorKey{x.App, x.ID}
+		u := usage{cpu: x.CPU}
+		if before, ok := n.mu.used[key]; ok && now > n.mu.at {
+			u.cores = max(0, x.CPU-before.cpu).Per(now.Sub(n.mu.at))
+		}
+		used[key] = u
+	}
+	n.mu.used, n.mu.at = used, now
+	n.mu.status = *s
+	n.mu.status.Executors = append([]api.ExecutorStatus(nil), s.Executors...)
+	n.mu.status.Stages = make([]api.StageStatus, 0, len(s.Stages))
+	for _, stage := range s.Stages {
+		stage.Samples = append([]api.StageSample(nil), stage.Samples...)
+		n.mu.status.Stages = append(n.mu.status.Stages, stage)
+	}
+}
+
+var (
+	nodeCores  = desc("pacer_node_cores", "CPU of the node: offered to applications, in total, last used by others.", "kind")
+	nodeMemory = desc("pacer_node_memory_bytes", "Memory for executors.")
+	executors  = desc("pacer_executors", "Executors on this node.", "state")
+
+	byExecutor    = []string{"application_id", "executor_id"}
+	executorQuota = desc("pacer_executor_cpu_quota_cores", "CPU quota in force, +Inf for none.", byExecutor...)
+	executorUsed  = desc("pacer_executor_cpu_used_cores", "CPU used between the last two statuses.", byExecutor...)
+	executorCPU   = desc("pacer_executor_cpu_seconds_total", "CPU time used since the executor's start.", byExecutor...)
+	executorHeld  = desc("pacer_executor_cpu_throttled_seconds_total", "Time for which the executor was held back.", byExecutor...)
+
+	byStage       = []string{"application_id", "stage_id", "attempt", "executor_id"}
+	stageSetPoint = desc("pacer_stage_setpoint_ratio", "Where a stage executor should be.", byStage...)
+	stageProgress = desc("pacer_stage_progress_ratio", "Where a stage executor is.", byStage...)
+	stageChanges  = desc("pacer_stage_quota_changes_total", "Quotas written for a stage executor.", byStage...)
+)
+
+// Describe implements prometheus.Collector.
+func (n *Node) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{nodeCores, nodeMemory, executors, executorQuota, executorUsed, executorCPU, executorHeld,
+		stageSetPoint, stageProgress, stageChanges} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector: it shows the newest status.
+func (n *Node) Collect(out chan<- prometheus.Metric) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := &n.mu.status
+	if s.Node == "" {
+		return
+	}
+	out <- gauge(nodeCores, float64(s.Offered), "offered")
+	out <- gauge(nodeCores, float64(s.Total), "total")
+	out <- gauge(nodeCores, float64(s.Others), "others")
+	out <- gauge(nodeMemory, float64(s.Memory))
+	states := map[api.ExecutorState]int{api.ExecutorStarting: 0, api.ExecutorRunning: 0}
+	alive := map[executorKey]bool{}
+	for _, x := range s.Executors {
+		if x.State == api.ExecutorExited {
+			continue
+		}
+		states[x.State]++
+		alive[executorKey{x.App, x.ID}] = true
+		labels := []string{string(x.App), string(x.ID)}
+		quota := float64(x.Quota)
+		if x.Quota < 0 {
+			quota = math.Inf(1)
+		}
+		out <- gauge(executorQuota, quota, labels...)
+		out <- gauge(executorUsed, float64(n.mu.used[executorKey{x.App, x.ID}].cores), labels...)
+		out <- total(executorCPU, float64(x.CPU), labels...)
+		out <- total(executorHeld, float64(x.Throttled), labels...)
+	}
+	for state, count := range states {
+		out <- gauge(executors, float64(count), string(state))
+	}
+	for _, stage := range s.Stages {
+		if alive[executorKey{stage.App, stage.Executor}] {
+			collectStage(out, stage)
+		}
+	}
+}
+
+func collectStage(out chan<- prometheus.Metric, s api.StageStatus) {
+	labels := []string{string(s.App), strconv.Itoa(s.Stage), strconv.Itoa(s.Attempt), string(s.Executor)}
+	if k := len(s.Samples); k > 0 {
+		out <- gauge(stageSetPoint, float64(s.Samples[k-1].SetPoint), labels...)
+	}
+	out <- gauge(stageProgress, float64(s.Progress), labels...)
+	out <- total(stageChanges, float64(s.QuotaChanges), labels...)
+}

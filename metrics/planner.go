@@ -1,0 +1,117 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// View is what a planner knows at the moment of a scrape.
+type View struct {
+	Apps  []api.AppSummary
+	Nodes []api.NodeSummary
+}
+
+// Planner counts what happens in a planner and shows its view.
+type Planner struct {
+	admitted, rejected *prometheus.CounterVec
+	errors             prometheus.Histogram
+	writes             prometheus.Histogram
+	publishFailed      prometheus.Counter
+	view               func() (View, error)
+}
+
+// NewPlanner registers a planner's metrics. view is asked at each scrape, from
+// any goroutine; when it fails the series of applications and nodes are left out.
+func NewPlanner(r prometheus.Registerer, view func() (View, error)) (*Planner, error) {
+	p := &Planner{
+		admitted: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_apps_admitted_total",
+			Help: "Registrations taken, by verdict."}, []string{"verdict"}),
+		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_apps_rejected_total",
+			Help: "Registrations refused, by kind of error."}, []string{"reason"}),
+		errors: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_app_deadline_error_ratio",
+			Help:    "How long before its deadline an application ended, as a share of it (Eq 4 / 100); below 0 is late.",
+			Buckets: []float64{-0.5, -0.25, -0.1, -0.05, -0.02, 0, 0.02, 0.05, 0.1, 0.25, 0.5}}),
+		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_store_write_duration_seconds",
+			Help: "How long a synced write of state took.", Buckets: prometheus.ExponentialBuckets(100e-6, 2.5, 10)}),
+		publishFailed: counter("pacer_publish_errors_total", "Plans and directives that could not be sent."),
+		view:          view,
+	}
+	return p, register(r, p.admitted, p.rejected, p.errors, p.writes, p.publishFailed, p)
+}
+
+// Admitted counts a registration that was taken.
+func (p *Planner) Admitted(v api.Verdict) { p.admitted.WithLabelValues(string(v)).Inc() }
+
+// Rejected counts a registration that was refused.
+func (p *Planner) Rejected(k api.Kind) { p.rejected.WithLabelValues(k.String()).Inc() }
+
+// Ended records the error (Eq 4 / 100, negative when late) of an application
+// that had a deadline.
+func (p *Planner) Ended(ratio float64) { p.errors.Observe(ratio) }
+
+// Wrote records how long a write of state took.
+func (p *Planner) Wrote(d time.Duration) { p.writes.Observe(d.Seconds()) }
+
+// PublishFailed counts a message that could not be sent.
+func (p *Planner) PublishFailed() { p.publishFailed.Inc() }
+
+var (
+	apps  = desc("pacer_apps", "Applications known, by state.", "state")
+	nodes = desc("pacer_nodes", "Nodes known, by state.", "state")
+
+	nodeOffered = desc("pacer_node_offered_cores", "CPU that a node offers.", "node")
+
+	byApp        = []string{"application_id", "application_name"}
+	appDeadline  = desc("pacer_app_deadline_seconds", "Deadline of a running application.", byApp...)
+	appElapsed   = desc("pacer_app_elapsed_seconds", "Time since the start of its deadline clock.", byApp...)
+	appPredicted = desc("pacer_app_predicted_finish_seconds", "When it is expected to end, on its deadline clock.", byApp...)
+	appCPU       = desc("pacer_app_cpu_seconds", "CPU time used by its executors.", byApp...)
+)
+
+// Describe implements prometheus.Collector.
+func (p *Planner) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{apps, nodes, nodeOffered, appDeadline, appElapsed, appPredicted, appCPU} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector: it shows the running applications.
+func (p *Planner) Collect(out chan<- prometheus.Metric) {
+	view, err := p.view()
+	if err != nil {
+		return
+	}
+	states := map[api.AppState]int{api.AppRunning: 0, api.AppFinished: 0, api.AppFailed: 0}
+	for _, a := range view.Apps {
+		states[a.State]++
+		if a.State == api.AppRunning {
+			collectApp(out, a)
+		}
+	}
+	for state, count := range states {
+		out <- gauge(apps, float64(count), string(state))
+	}
+	nodeStates := map[string]int{}
+	for _, n := range view.Nodes {
+		nodeStates[n.State]++
+		out <- gauge(nodeOffered, float64(n.Offered), n.Node)
+	}
+	for state, count := range nodeStates {
+		out <- gauge(nodes, float64(count), state)
+	}
+}
+
+func collectApp(out chan<- prometheus.Metric, a api.AppSummary) {
+	labels := []string{string(a.ID), a.Name}
+	if a.Deadline > 0 {
+		out <- gauge(appDeadline, float64(a.Deadline), labels...)
+	}
+	if a.Predicted > 0 {
+		out <- gauge(appPredicted, float64(a.Predicted), labels...)
+	}
+	out <- gauge(appElapsed, float64(a.Duration), labels...)
+	out <- gauge(appCPU, float64(a.CoreSeconds), labels...)
+}

@@ -1,0 +1,208 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/buntdb"
+
+	"github.com/sparkpacer/pacer/store"
+)
+
+func TestValuesSurviveReopening(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s, err := store.Open(path, store.SyncAlways)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, set("a", "1", "b", strings.Repeat("long ", 1000)))
+	apply(t, s, []store.Change{{Key: "a"}})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, open(t, path), ""); got != "b="+strings.Repeat("long ", 1000)+"\n" {
+		t.Errorf("came back with %d bytes", len(got))
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 || info.Size() > 2000 {
+		t.Errorf("mode %v, %d bytes: want a private file with compressed values", info.Mode(), info.Size())
+	}
+}
+
+// A crash leaves a prefix of the file. Whatever its length, the store opens and
+// holds the state after some whole number of Apply calls.
+func TestEveryTruncationOpensWithWholeBatches(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.db")
+	s := open(t, path)
+	allowed := map[string]bool{"": true}
+	for _, batch := range [][]store.Change{
+		set("a", "1", "b", "1", "c", "1"),
+		set("a", "2"),
+		append(set("b", "3", "d", "3"), store.Change{Key: "c"}),
+	} {
+		apply(t, s, batch)
+		allowed[content(t, s, "")] = true
+	}
+	_ = s.Close()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for n := range len(whole) + 1 {
+		cut := filepath.Join(dir, "cut.db")
+		if err := os.WriteFile(cut, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, cut)
+		got := content(t, s, "")
+		if !allowed[got] {
+			t.Fatalf("cut at %d of %d: half a batch is there: %q", n, len(whole), got)
+		}
+		seen[got] = true
+		apply(t, s, set("after", "crash"))
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if again := content(t, open(t, cut), ""); again != content(t, open(t, cut), "") || !strings.Contains(again, "after=crash") {
+			t.Fatalf("cut at %d: a change after recovery is lost", n)
+		}
+	}
+	if len(seen) != len(allowed) {
+		t.Errorf("truncations showed %d of %d states", len(seen), len(allowed))
+	}
+}
+
+func TestADamagedFileIsRefusedAndKept(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.db")
+	s := open(t, path)
+	apply(t, s, set("app/1", strings.Repeat("state ", 100)))
+	apply(t, s, set("app/2", "x"))
+	_ = s.Close()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(whole, []byte("d/app/1")) + 20
+	for name, damage := range map[string]func([]byte) []byte{
+		"flipped value":   func(b []byte) []byte { b[at] ^= 0x40; return b },
+		"foreign text":    func([]byte) []byte { return []byte("this is no database\n") },
+		"foreign word":    func([]byte) []byte { return []byte("text") },
+		"broken command":  func(b []byte) []byte { b[0] = '!'; return b },
+		"one-byte record": func([]byte) []byte { return []byte("*1\r\n$1\r\ns\r\n") },
+	} {
+		bad := damage(bytes.Clone(whole))
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := store.Open(path, store.SyncNever)
+		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, _ := os.ReadFile(path); !bytes.Equal(after, bad) {
+			t.Errorf("%s: the damaged file was changed", name)
+		}
+	}
+}
+
+func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
+	for _, version := range []string{"2", ""} {
+		path := filepath.Join(t.TempDir(), "s.db")
+		db, err := buntdb.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(tx *buntdb.Tx) error {
+			key := "meta/version"
+			if version == "" {
+				key = "somebody/else"
+			}
+			_, _, err := tx.Set(key, version, nil)
+			return err
+		})
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Open(path, store.SyncNever); !errors.Is(err, store.ErrVersion) {
+			t.Errorf("version %q: %v", version, err)
+		}
+	}
+}
+
+func TestTheFileIsRewrittenWhenItIsMostlyDead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, path)
+	noise := make([]byte, 64<<10)
+	state := uint64(1)
+	for range 300 { // 19 MiB of changes to one living value
+		for i := range noise {
+			state = state*6364136223846793005 + 1442695040888963407
+			noise[i] = byte(state >> 56)
+		}
+		apply(t, s, []store.Change{{Key: "a", Value: noise}})
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > 5<<20 {
+		t.Errorf("the file has %d bytes for 64 KiB of state", info.Size())
+	}
+	if pairs, err := s.Load(""); err != nil || len(pairs) != 1 || !bytes.Equal(pairs[0].Value, noise) {
+		t.Errorf("%d pairs, %v after the rewrite", len(pairs), err)
+	}
+	_ = s.Close()
+	if pairs, err := open(t, path).Load(""); err != nil || len(pairs) != 1 || !bytes.Equal(pairs[0].Value, noise) {
+		t.Errorf("%d pairs, %v after reopening", len(pairs), err)
+	}
+}
+
+func TestOpenSaysWhatIsWrongWithThePath(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "no", "such", "s.db")
+	if _, err := store.Open(path, store.SyncAlways); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFailingHasNoEffectWhenItFails(t *testing.T) {
+	broken := errors.New("disk full")
+	fail := false
+	inner := store.Memory()
+	s := store.Failing(inner, func(op string) error {
+		if fail && op == "apply" {
+			return broken
+		}
+		return nil
+	})
+	apply(t, s, set("a", "1"))
+	fail = true
+	if err := s.Apply(set("a", "2", "b", "2")); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if got := content(t, inner, ""); got != "a=1\n" {
+		t.Errorf("a failed apply changed %q", got)
+	}
+}
+
+func BenchmarkSyncedApply(b *testing.B) {
+	s, err := store.Open(filepath.Join(b.TempDir(), "s.db"), store.SyncAlways)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	body := bytes.Repeat([]byte(`{"stage":1,"weight":0.5},`), 100)
+	for b.Loop() {
+		if err := s.Apply([]store.Change{{Key: "app/1", Value: body}, {Key: "plan/n", Value: body}, {Key: "planner/epoch", Value: body[:8]}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/store"
+)
+
+// every runs test on each kind of store: all of them keep the same promises.
+func every(t *testing.T, test func(t *testing.T, s store.Store)) {
+	t.Helper()
+	kinds := map[string]func(t *testing.T) store.Store{
+		"file":    func(t *testing.T) store.Store { return open(t, filepath.Join(t.TempDir(), "s.db")) },
+		"memory":  func(*testing.T) store.Store { return store.Memory() },
+		"failing": func(*testing.T) store.Store { return store.Failing(store.Memory(), func(string) error { return nil }) },
+	}
+	for name, make := range kinds {
+		t.Run(name, func(t *testing.T) {
+			s := make(t)
+			t.Cleanup(func() { _ = s.Close() })
+			test(t, s)
+		})
+	}
+}
+
+func open(t *testing.T, path string) store.Store {
+	t.Helper()
+	s, err := store.Open(path, store.SyncNever)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func set(pairs ...string) []store.Change {
+	var out []store.Change
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, store.Change{Key: pairs[i], Value: []byte(pairs[i+1])})
+	}
+	return out
+}
+
+func apply(t *testing.T, s store.Store, changes []store.Change) {
+	t.Helper()
+	if err := s.Apply(changes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// content prints a store's pairs under prefix as "key=value" lines.
+func content(t *testing.T, s store.Store, prefix string) string {
+	t.Helper()
+	pairs, err := s.Load(prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, p := range pairs {
+		fmt.Fprintf(&b, "%s=%s\n", p.Key, p.Value)
+	}
+	return b.String()
+}
+
+func TestLoadReturnsAPrefixInOrder(t *testing.T) {
+	every(t, func(t *testing.T, s store.Store) {
+		apply(t, s, set("app/2", "two", "app/10", "ten", "plan/n1", "p", "app/1", "one", "apple", "x"))
+		if d := cmp.Diff("app/1=one\napp/10=ten\napp/2=two\n", content(t, s, "app/")); d != "" {
+			t.Error(d)
+		}
+		if got := content(t, s, "nothing/"); got != "" {
+			t.Errorf("unknown prefix: %q", got)
+		}
+	})
+}
+
+func TestNilDeletesAndEmptyIsAValue(t *testing.T) {
+	every(t, func(t *testing.T, s store.Store) {
+		apply(t, s, set("a", "1", "b", "2"))
+		apply(t, s, []store.Change{{Key: "a"}, {Key: "b", Value: []byte{}}, {Key: "never-there"}})
+		if d := cmp.Diff("b=\n", content(t, s, "")); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestALaterChangeOfTheSameKeyWins(t *testing.T) {
+	every(t, func(t *testing.T, s store.Store) {
+		apply(t, s, append(set("a", "1", "a", "2", "b", "1"), store.Change{Key: "b"}))
+		if d := cmp.Diff("a=2\n", content(t, s, "")); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestTheCallerOwnsWhatItGaveAndGot(t *testing.T) {
+	every(t, func(t *testing.T, s store.Store) {
+		given := []byte("value")
+		apply(t, s, []store.Change{{Key: "a", Value: given}})
+		given[0] = 'X'
+		pairs, err := s.Load("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs[0].Value[1] = 'Y'
+		if got := content(t, s, "a"); got != "a=value\n" {
+			t.Errorf("a foreign write reached the store: %q", got)
+		}
+	})
+}
+
+func TestARefusedKeyChangesNothing(t *testing.T) {
+	every(t, func(t *testing.T, s store.Store) {
+		for _, key := range []string{"", "a\nb", "a\x00"} {
+			if err := s.Apply(append(set("good", "1"), store.Change{Key: key, Value: []byte("x")})); err == nil {
+				t.Errorf("key %q was taken", key)
+			}
+		}
+		if got := content(t, s, ""); got != "" {
+			t.Errorf("half a batch was applied: %q", got)
+		}
+	})
+}
+
+func TestAClosedStoreSaysSo(t *testing.T) {
+	every(t, func(t *testing.T, s store.Store) {
+		for range 2 {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Apply(set("a", "1")); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("apply: %v", err)
+		}
+		if _, err := s.Load(""); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("load: %v", err)
+		}
+	})
+}
+
+func TestStoresBehaveLikeAMap(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		path := filepath.Join(t.TempDir(), "s.db")
+		file, mem, model := open(t, path), store.Memory(), map[string]string{}
+		defer func() { _ = file.Close() }()
+		for range rapid.IntRange(1, 12).Draw(rt, "batches") {
+			var batch []store.Change
+			for range rapid.IntRange(0, 5).Draw(rt, "changes") {
+				c := store.Change{Key: rapid.StringMatching(`[ab]/[0-3]`).Draw(rt, "key")}
+				delete(model, c.Key)
+				if rapid.Bool().Draw(rt, "set") {
+					c.Value = bytes.Repeat(rapid.SliceOfN(rapid.Byte(), 0, 8).Draw(rt, "value"), rapid.IntRange(0, 60).Draw(rt, "times"))
+					if c.Value == nil {
+						c.Value = []byte{}
+					}
+					model[c.Key] = string(c.Value)
+				}
+				batch = append(batch, c)
+			}
+			apply(t, file, batch)
+			apply(t, mem, batch)
+			if rapid.IntRange(0, 4).Draw(rt, "reopen") == 0 {
+				_ = file.Close()
+				file = open(t, path)
+			}
+		}
+		var keys []string
+		for k := range model {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		want := ""
+		for _, k := range keys {
+			want += k + "=" + model[k] + "\n"
+		}
+		if content(t, file, "") != want || content(t, mem, "") != want {
+			rt.Fatalf("file and memory differ from the model %q", want)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"sync"
+)
+
+// compressFrom is the size from which compressing pays for its header.
+const compressFrom = 128
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// encoders are reused: a flate writer is 600 KiB of tables.
+var encoders = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(io.Discard, flate.BestSpeed)
+	return w
+}}
+
+func encodeValue(plain []byte) (string, error) {
+	head := binary.BigEndian.AppendUint32([]byte{'r'}, crc32.Checksum(plain, castagnoli))
+	if len(plain) < compressFrom {
+		return string(append(head, plain...)), nil
+	}
+	head[0] = 'z'
+	out := bytes.NewBuffer(head)
+	w := encoders.Get().(*flate.Writer)
+	defer encoders.Put(w)
+	w.Reset(out)
+	if _, err := w.Write(plain); err != nil {
+		return "", fmt.Errorf("compress: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return "", fmt.Errorf("compress: %w", err)
+	}
+	return out.String(), nil
+}
+
+func decodeValue(stored string) ([]byte, error) {
+	if len(stored) < 5 {
+		return nil, errors.New("it is shorter than its header")
+	}
+	sum, body := binary.BigEndian.Uint32([]byte(stored[1:5])), []byte(stored[5:])
+	switch stored[0] {
+	case 'r':
+	case 'z':
+		var err error
+		if body, err = io.ReadAll(flate.NewReader(bytes.NewReader(body))); err != nil {
+			return nil, fmt.Errorf("decompress: %w", err)
+		}
+	default:
+		return nil, fmt.Errorf("its encoding %q is not known", stored[0])
+	}
+	if crc32.Checksum(body, castagnoli) != sum {
+		return nil, errors.New("its checksum does not fit")
+	}
+	return body, nil
+}
+
+// encodeBatch packs a batch as one value: per change the key and the stored
+// value with their lengths; a deletion has no value (length 0, stored values
+// are never empty).
+func encodeBatch(changes []stored) (string, error) {
+	var plain []byte
+	for _, c := range changes {
+		plain = binary.AppendUvarint(plain, uint64(len(c.key)))
+		plain = append(plain, c.key...)
+		plain = binary.AppendUvarint(plain, uint64(len(c.value)))
+		plain = append(plain, c.value...)
+	}
+	return encodeValue(plain)
+}
+
+func decodeBatch(text string) ([]stored, error) {
+	plain, err := decodeValue(text)
+	if err != nil {
+		return nil, err
+	}
+	next := func() (string, error) {
+		n, size := binary.Uvarint(plain)
+		if size <= 0 || n > uint64(len(plain)-size) {
+			return "", errors.New("a journal record is cut")
+		}
+		part := string(plain[size : size+int(n)])
+		plain = plain[size+int(n):]
+		return part, nil
+	}
+	var out []stored
+	for len(plain) > 0 {
+		key, err := next()
+		if err != nil {
+			return nil, err
+		}
+		value, err := next()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, stored{key, value})
+	}
+	return out, nil
+}

@@ -1,0 +1,164 @@
+package spark_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/progress"
+)
+
+// The samples are read by the JVM's tests too (WireTest, ProgressPageTest), so
+// that neither side of a contract can change alone.
+func sample(t *testing.T, name string) string {
+	t.Helper()
+	return filepath.Join("src", "test", "resources", "samples", name)
+}
+
+func decode[T any](t *testing.T, name string) T {
+	t.Helper()
+	body, err := os.ReadFile(sample(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v T
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields() // The driver may not invent fields.
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return v
+}
+
+func TestTheDriversRegistrationIsOurs(t *testing.T) {
+	got := decode[api.RegisterRequest](t, "register.json")
+	want := api.RegisterRequest{
+		V: api.Version, Submission: "u-1", Name: "wordcount", Profile: "wc", User: "alice", SparkVersion: "4.3.0",
+		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, AppID: "app-20261121043012-0001",
+		Launch: api.Launch{
+			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/opt/java",
+			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true,
+			JavaOptions: []string{"-Dx=y"}, ClassPath: []string{"/a.jar"},
+			Env: map[string]string{"PATH": "/bin", "SPARK_USER": "alice"},
+		},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if err := got.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheDriversEventsAreOurs(t *testing.T) {
+	key := api.StageKey{Stage: 3, Attempt: 1}
+	want := api.Events{V: api.Version, AppID: "app-20261121043012-0001", Submission: "u-1", Events: []api.Event{
+		{Seq: 1, At: 0.5, Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: "1"}},
+		{Seq: 2, At: 0.75, Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: "2", Reason: "killed"}},
+		{Seq: 3, At: 1, Type: api.EventStageReady, Stage: &api.StageReady{
+			StageKey: key, Job: 2, Name: "count at app.py:3", Signature: "00ff", Parents: []int{0, 1}, Tasks: 8,
+			Records: 1000, Bytes: api.Unknown, Weighted: true,
+			Bindings: []api.Binding{{Executor: "1", Weight: 5.5, Tasks: 5}, {Executor: "3", Weight: 2.5, Tasks: 3}},
+		}},
+		{Seq: 4, At: 1.25, Type: api.EventStageBound, Bound: &api.StageBound{
+			StageKey: key, Bindings: []api.Binding{{Executor: "1", Weight: 8, Tasks: 8}},
+		}},
+		{Seq: 5, At: 2, Type: api.EventStageDone, Done: &api.StageDone{
+			StageKey: key, Failed: true, Reason: "lost", Tasks: 7, RecordsRead: 10, RecordsWritten: 11, BytesRead: 12,
+			BytesWritten: 13, TaskCPU: 1.5, TaskTime: 2.5, LongestTask: 0.5, FirstLaunch: 1, LastFinish: 1.75,
+		}},
+		{Seq: 6, At: 2.5, Type: api.EventUnpaced, Reason: "streaming"},
+		{Seq: 7, At: 3, Type: api.EventEnd, Failed: true, Reason: "exit 1"},
+	}}
+	got := decode[api.Events](t, "events.json")
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if err := got.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
+	directive := api.Directive{Epoch: 7, Gated: true, Notice: "executor 1 was replaced", Executors: []api.DirectiveExecutor{
+		{ID: "1", Node: "node-1", Cores: 1.5}, {ID: "2", Node: "node-2", Cores: 2},
+	}}
+	for name, reply := range map[string]any{
+		"register_reply.json": api.RegisterReply{
+			V: api.Version, AppID: "app-20261121043012-0001", Verdict: api.VerdictTight, Reason: "deadline 1m30s is tight",
+			Earliest: 80, Executors: 2, Slots: 4, OffHeap: 268435456, Directive: directive, AckedSeq: 12,
+		},
+		"events_reply.json": api.EventsReply{V: api.Version, AckedSeq: 12, Directive: directive},
+		"directive.json":    directive,
+		"refusal.json":      api.RegisterReply{V: api.Version, Error: api.Errorf(api.KindInfeasible, "too soon")},
+	} {
+		ours, err := json.Marshal(reply)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs, err := os.ReadFile(sample(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b any
+		if err := json.Unmarshal(ours, &a); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(theirs, &b); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(b, a); d != "" {
+			t.Errorf("%s: %s\nwant %s", name, d, ours)
+		}
+	}
+}
+
+func TestTheJVMsPageIsReadable(t *testing.T) {
+	body, err := os.ReadFile(sample(t, "page.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "page")
+	if err := os.WriteFile(path, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page, err := progress.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = page.Close() }()
+	var got progress.Snapshot
+	if err := page.Read(&got); err != nil {
+		t.Fatal(err)
+	}
+	want := progress.Snapshot{
+		At: 6000, Generation: 2, PID: 4711, GC: 7000, Heap: 8000, Running: 2,
+		Stages: []progress.Stage{
+			{
+				ID: 3, Finished: 1, Failed: 1, Weight: 1.25, RecordsRead: 20, BytesRead: 40, CPU: 100,
+				RecordsWritten: 60, BytesWritten: 80, RunTime: 3000, Changed: 5000,
+				Running: 1, RunningRecordsRead: 400, RunningBytesRead: 4000, RunningCPU: 40,
+			},
+			{
+				ID: 6, Attempt: 2, Changed: 4500,
+				Running: 1, RunningRecordsRead: 500, RunningBytesRead: 5000, RunningCPU: 50,
+			},
+			{
+				ID: 4, Finished: 1, Weight: 1, RecordsRead: 10, BytesRead: 20, CPU: 50,
+				RecordsWritten: 30, BytesWritten: 40, RunTime: 3000, Changed: 4000,
+			},
+		},
+		Tasks: []progress.Task{
+			{ID: 4, Stage: 3, Partition: 1, Weight: 0.75, Start: 5000, CPU: 40, RecordsRead: 400, BytesRead: 4000},
+			{ID: 5, Stage: 6, Attempt: 2, Partition: 7, Weight: 1, Start: 4500, CPU: 50, RecordsRead: 500, BytesRead: 5000},
+		},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,34 @@
+package org.apache.spark.pacer
+
+import java.lang.management.ManagementFactory
+
+/**
+ * The clock that a deadline is read on (design 10.4): seconds since the wrapper
+ * was executed, or since this JVM started when there was none. It runs on
+ * System.nanoTime, so that setting the wall clock moves no deadline.
+ *
+ * @param startMillis when it started, in milliseconds of the Unix epoch
+ * @param nowMillis   the wall clock now
+ * @param nanos       the monotonic clock
+ */
+private[spark] final class DeadlineClock(startMillis: Long, nowMillis: Long, nanos: () => Long) {
+  // A wall clock that was set back since must not give a negative time.
+  private val before = math.max(0L, nowMillis - startMillis) / 1e3
+  private val base = nanos()
+
+  /** Seconds on the deadline clock. */
+  def elapsed(): Double = before + (nanos() - base) / 1e9
+
+  /** The reading for a moment that the wall clock showed as millis a short while ago. */
+  def at(millis: Long, wallNow: Long): Double = math.max(0.0, elapsed() - (wallNow - millis) / 1e3)
+}
+
+private[spark] object DeadlineClock {
+  /** A clock started when the wrapper was executed (epoch milliseconds), or with the JVM. */
+  def since(submitted: Option[Long]): DeadlineClock = {
+    val jvm = ManagementFactory.getRuntimeMXBean.getStartTime
+    // The wrapper ran before this JVM; a later time is a mistake or another host's clock.
+    val start = submitted.filter(s => s > 0 && s <= jvm + 1000).getOrElse(jvm)
+    new DeadlineClock(start, System.currentTimeMillis(), () => System.nanoTime())
+  }
+}

@@ -1,0 +1,69 @@
+package org.apache.spark.pacer
+
+import scala.collection.mutable
+
+import org.apache.spark.pacer.Wire.{Event, Happening}
+
+/**
+ * The driver's events until the planner has acknowledged them: numbered from 1
+ * without a gap, sent in order, sent again until acknowledged. Thread-safe; add
+ * never blocks for longer than it takes to append.
+ *
+ * An event that nobody fetches costs about 200 bytes. With the planner away for
+ * long they are kept all the same: one that comes back needs them all.
+ */
+private[spark] final class Outbox(clock: DeadlineClock) {
+  private val events = mutable.ArrayDeque[Event]()
+  private var last = 0L
+
+  /** Numbers and appends what happened; returns its number. */
+  def add(what: Happening): Long = synchronized {
+    last += 1
+    events.append(Event(last, clock.elapsed(), what))
+    notifyAll()
+    last
+  }
+
+  /** Drops the events up to seq. Numbers that were never given are ignored. */
+  def acknowledge(seq: Long): Unit = synchronized {
+    if (seq <= last) {
+      while (events.headOption.exists(_.seq <= seq)) events.removeHead()
+      notifyAll()
+    }
+  }
+
+  /** The oldest events, at most limit, in order. They stay until acknowledged. */
+  def pending(limit: Int): Seq[Event] = synchronized(events.iterator.take(limit).toSeq)
+
+  /** Waits until there is an event, at most millis; true if there is one. */
+  def await(millis: Long): Boolean = synchronized {
+    if (events.isEmpty) wait(millis)
+    events.nonEmpty
+  }
+
+  /** Waits until seq is acknowledged, at most millis; true if it is. */
+  def awaitAcknowledged(seq: Long, millis: Long): Boolean = synchronized {
+    val end = System.nanoTime() + millis * 1000000L
+    def open: Boolean = events.headOption.exists(_.seq <= seq)
+    var left = millis
+    while (open && left > 0) {
+      wait(left)
+      left = (end - System.nanoTime()) / 1000000L
+    }
+    !open
+  }
+
+  /**
+   * Drops everything, for a planner that starts anew: what is true now is told
+   * again. The last word is kept: after it there is nothing to tell. Returns
+   * whether there is more to say.
+   */
+  def forget(): Boolean = synchronized {
+    val over = events.exists(_.what.isInstanceOf[Wire.End])
+    if (!over) events.clear()
+    !over
+  }
+
+  /** Wakes whoever waits. */
+  def wake(): Unit = synchronized(notifyAll())
+}

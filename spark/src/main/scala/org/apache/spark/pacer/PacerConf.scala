@@ -1,0 +1,162 @@
+package org.apache.spark.pacer
+
+import java.nio.file.{Path, Paths}
+import java.util.{Locale, UUID}
+
+import org.apache.spark.{SparkConf, SparkException}
+import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.util.Utils
+
+/**
+ * What a Spark configuration says to Pacer, read and checked once.
+ *
+ * @param address         the planner's host:port, from the master URL
+ * @param deadline        seconds on the deadline clock, 0 for none
+ * @param profile         the profile's name, "" for the application's name
+ * @param requireFeasible refuse instead of warn
+ * @param submission      the key that makes a repeated registration harmless
+ * @param submitted       when the wrapper was executed, epoch milliseconds
+ * @param credentials     file with the line "application:password"
+ */
+private[spark] final case class PacerConf(
+    address: String,
+    deadline: Double,
+    profile: String,
+    requireFeasible: Boolean,
+    submission: String,
+    submitted: Option[Long],
+    credentials: Option[Path])
+
+/** It is for users: one line, without a stack trace that would be the same every time. */
+private[spark] final class RefusedStartException(message: String) extends SparkException(message) {
+  override def fillInStackTrace(): Throwable = this
+  override def toString: String = message
+}
+
+private[spark] object PacerConf {
+  val Scheme = "sparkpacer://"
+  val Deadline = "spark.pacer.deadline"
+  val Profile = "spark.pacer.profile"
+  val RequireFeasible = "spark.pacer.requireFeasible"
+  val Submission = "spark.pacer.submission"
+  val Submitted = "spark.pacer.submitted"
+  val Credentials = "spark.pacer.credentials"
+
+  /** Without a port in the master URL. */
+  val DefaultPort = 4222
+
+  /** What waits for a paced stage must be ready to wait this long, in seconds. */
+  private val Patience = 24L * 3600
+
+  private val Speculation = "spark.speculation"
+  private val DynamicAllocation = "spark.dynamicAllocation.enabled"
+  private val OffHeapEnabled = "spark.memory.offHeap.enabled"
+  private val OffHeapSize = "spark.memory.offHeap.size"
+  private val MinOverheadMiB = 384L
+
+  /** Reads and checks; throws SparkException with one line that names every fault. */
+  def parse(master: String, conf: SparkConf): PacerConf = {
+    val faults = Seq.newBuilder[String]
+    def get(key: String): Option[String] = conf.getOption(key).map(_.trim).filter(_.nonEmpty)
+    def read[T](key: String, otherwise: T)(parse: String => Option[T], want: String): T =
+      get(key).fold(otherwise) { text =>
+        parse(text).getOrElse {
+          faults += s"$key is '$text', want $want"
+          otherwise
+        }
+      }
+    val address = parseAddress(master).getOrElse {
+      faults += s"master is '$master', want ${Scheme}host:port"
+      ""
+    }
+    val deadline = read(Deadline, 0.0)(parseSeconds(_).filter(_ > 0), "a time after the start such as 90s or 15m")
+    val require = read(RequireFeasible, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
+    val submitted = read(Submitted, Option.empty[Long])(t => t.toLongOption.map(Some(_)), "milliseconds since 1970")
+    if (get("spark.submit.deployMode").contains("cluster")) {
+      faults += "deploy mode cluster is not supported: use --deploy-mode client"
+    }
+    val found = faults.result()
+    if (found.nonEmpty) throw refuse(found.mkString("; "))
+    PacerConf(address, deadline, get(Profile).getOrElse(""), require,
+      get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)))
+  }
+
+  /** Throws SparkException unless version is one that this jar works with. */
+  def checkSpark(version: String): Unit =
+    if (!version.startsWith("4.")) throw refuse(s"Spark $version is not supported, want 4.0 or later and before 5")
+
+  /** The exception by which Pacer ends a start. */
+  def refuse(message: String): SparkException = new RefusedStartException("pacer: " + message)
+
+  private def parseAddress(master: String): Option[String] = {
+    val rest = master.stripPrefix(Scheme).stripSuffix("/")
+    if (!master.startsWith(Scheme) || rest.isEmpty || rest.exists(c => c == '/' || c == ' ' || c == ',')) {
+      None
+    } else if ("^(\\[[^\\]]+\\]|[^:]+)$".r.matches(rest)) {
+      Some(s"$rest:$DefaultPort")
+    } else {
+      Some(rest).filter("^(\\[[^\\]]+\\]|[^:]+):\\d{1,5}$".r.matches(_))
+    }
+  }
+
+  private val Units = Map("us" -> 1e-6, "ms" -> 1e-3, "s" -> 1.0, "m" -> 60.0, "min" -> 60.0, "h" -> 3600.0, "d" -> 86400.0)
+  private val Part = "(\\d+(?:\\.\\d+)?)(us|ms|s|min|m|h|d)".r
+
+  /** Reads 90s, 15m, 1h30m, 1.5h or a plain number of seconds. */
+  private[pacer] def parseSeconds(text: String): Option[Double] = {
+    val lower = text.trim.toLowerCase(Locale.ROOT).replace(" ", "")
+    if (lower.matches(s"(${Part.regex})+")) {
+      Some(Part.findAllMatchIn(lower).map(m => m.group(1).toDouble * Units(m.group(2))).sum)
+    } else {
+      lower.toLongOption.map(_.toDouble).filter(_ >= 0)
+    }
+  }
+
+  /**
+   * Sets what a paced application needs, unless the user set it, and switches
+   * off what would work against it (design 10.10). To be called before the
+   * scheduler reads the configuration. Returns the lines to warn with.
+   */
+  def complete(conf: SparkConf, deadline: Double): Seq[String] = {
+    val patience = math.max(Patience, math.ceil(deadline).toLong)
+    // A stage-bound stage gains nothing by waiting for another executor's cache (spark-facts 30).
+    conf.setIfMissing("spark.locality.wait", "0s")
+    // Timeouts that count on full speed.
+    conf.setIfMissing("spark.sql.broadcastTimeout", patience.toString)
+    conf.setIfMissing("spark.python.authenticate.socketTimeout", s"${patience}s")
+    val plugins = Utils.stringToSeq(conf.get("spark.plugins", ""))
+    if (!plugins.contains(classOf[PacerPlugin].getName)) {
+      conf.set("spark.plugins", (plugins :+ classOf[PacerPlugin].getName).mkString(","))
+    }
+    Seq(Speculation, DynamicAllocation).filter(conf.getBoolean(_, false)).map { key =>
+      conf.set(key, "false")
+      s"$key is switched off: it works against pacing"
+    }
+  }
+
+  /** Gives executors the off-heap memory that the planner chose, if it had the choice. */
+  def giveOffHeap(conf: SparkConf, bytes: Long): Unit = if (!offHeapFixed(conf) && bytes > 0) {
+    conf.set(OffHeapEnabled, "true")
+    conf.set(OffHeapSize, s"${bytes}b")
+  }
+
+  /** The user's own off-heap memory per executor in bytes, 0 for none. */
+  def offHeap(conf: SparkConf): Long =
+    if (conf.getBoolean(OffHeapEnabled, false)) conf.getSizeAsBytes(OffHeapSize, "0") else 0L
+
+  /** Whether the user chose it. */
+  def offHeapFixed(conf: SparkConf): Boolean = conf.contains(OffHeapEnabled) || conf.contains(OffHeapSize)
+
+  /** An executor's memory besides heap and off-heap, in bytes: as Spark computes it for containers. */
+  def overhead(conf: SparkConf, heapBytes: Long): Long =
+    conf.getOption("spark.executor.memoryOverhead").map(mib) match {
+      case Some(bytes) => bytes
+      case None =>
+        val factor = conf.getDouble("spark.executor.memoryOverheadFactor", 0.1)
+        val least = conf.getOption("spark.executor.minMemoryOverhead").map(mib).getOrElse(MinOverheadMiB << 20)
+        math.max((heapBytes * factor).toLong, least)
+    }
+
+  /** Reads a size that counts MiB where it has no unit; returns bytes. */
+  private def mib(text: String): Long = JavaUtils.byteStringAsMb(text) << 20
+}

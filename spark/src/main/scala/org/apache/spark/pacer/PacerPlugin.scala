@@ -1,0 +1,155 @@
+package org.apache.spark.pacer
+
+import java.lang.management.ManagementFactory
+import java.nio.file.Paths
+import java.util.{Map => JavaMap}
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.locks.LockSupport
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import org.apache.spark.TaskContext
+import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, PluginContext, SparkPlugin}
+import org.apache.spark.executor.TaskMetrics
+import org.apache.spark.internal.Logging
+import org.apache.spark.pacer.TaskLedger.{NoUsage, Task, Usage}
+
+/**
+ * Keeps the progress page of an executor, where the node has given it one
+ * (PACER_PROGRESS_PAGE). It has no driver side and does nothing elsewhere.
+ */
+final class PacerPlugin extends SparkPlugin {
+  override def driverPlugin(): DriverPlugin = null
+  override def executorPlugin(): ExecutorPlugin = new PacerExecutorPlugin(sys.env.get(ProgressPage.PathVariable))
+}
+
+/**
+ * Follows each task from its own thread and publishes the ledger every 100 ms,
+ * and at once (at most every 10 ms) when a task starts or ends. Nothing that goes
+ * wrong here reaches a task: the page then grows stale and the node sees it.
+ *
+ * Counters of a running task: records and bytes read from its metrics, with the
+ * shuffle readers' temporary ones merged first (spark-facts 13), CPU time of its
+ * thread. What Spark does not count while a task runs (spark-facts 14) shows when
+ * it ends.
+ */
+private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends ExecutorPlugin with Logging {
+  import PacerExecutorPlugin._
+
+  private val ledger = new TaskLedger
+  private val probes = new ConcurrentHashMap[Long, Probe]()
+  private val threads = ManagementFactory.getThreadMXBean
+  private val collectors = ManagementFactory.getGarbageCollectorMXBeans.asScala.toArray
+  @volatile private var changed = false
+  @volatile private var publisher: Thread = _
+
+  override def init(context: PluginContext, extraConf: JavaMap[String, String]): Unit = pagePath.foreach { path =>
+    try {
+      val page = ProgressPage.open(Paths.get(path))
+      publisher = new Thread(() => publishLoop(page), "pacer-progress")
+      publisher.setDaemon(true)
+      publisher.start()
+    } catch {
+      case NonFatal(e) => logWarning(s"pacer: no progress page: ${e.getMessage}")
+    }
+  }
+
+  override def onTaskStart(): Unit = if (publisher != null) {
+    try {
+      val context = TaskContext.get()
+      val task = new Task(context.taskAttemptId(), context.stageId(), context.stageAttemptNumber(),
+        context.partitionId(), weightOf(context), System.nanoTime())
+      val probe = new Probe(context.taskMetrics(), Thread.currentThread().getId, threads.getCurrentThreadCpuTime)
+      probes.put(task.id, probe)
+      ledger.started(task)
+      // The context is gone in onTaskSucceeded (spark-facts 12).
+      context.addTaskCompletionListener[Unit](c => ended(c, task, probe))
+      poke()
+    } catch {
+      case NonFatal(e) => logWarning("pacer: a task is not followed", e)
+    }
+  }
+
+  override def shutdown(): Unit = {
+    val p = publisher
+    publisher = null
+    if (p != null) p.interrupt()
+  }
+
+  /** Runs on the task's thread after its body, whatever became of it. */
+  private def ended(context: TaskContext, task: Task, probe: Probe): Unit = {
+    try {
+      probes.remove(task.id)
+      val used = usage(probe.metrics, threads.getCurrentThreadCpuTime - probe.cpuAtStart)
+      ledger.ended(task, used, !context.isFailed() && !context.isInterrupted(), System.nanoTime())
+      poke()
+    } catch {
+      case NonFatal(e) => logWarning("pacer: the end of a task is not counted", e)
+    }
+  }
+
+  private def probe(task: Task): Usage = {
+    val p = probes.get(task.id)
+    if (p == null) {
+      NoUsage
+    } else {
+      try {
+        // -1 when the thread is gone.
+        usage(p.metrics, math.max(0L, threads.getThreadCpuTime(p.thread) - p.cpuAtStart))
+      } catch {
+        case NonFatal(_) => NoUsage
+      }
+    }
+  }
+
+  private def usage(metrics: TaskMetrics, cpu: Long): Usage = {
+    metrics.synchronized(metrics.mergeShuffleReadMetrics())
+    Usage(metrics.inputMetrics.recordsRead + metrics.shuffleReadMetrics.recordsRead,
+      metrics.inputMetrics.bytesRead + metrics.shuffleReadMetrics.totalBytesRead,
+      metrics.outputMetrics.recordsWritten + metrics.shuffleWriteMetrics.recordsWritten,
+      metrics.outputMetrics.bytesWritten + metrics.shuffleWriteMetrics.bytesWritten, cpu)
+  }
+
+  private def poke(): Unit = {
+    changed = true
+    LockSupport.unpark(publisher)
+  }
+
+  private def publishLoop(page: ProgressPage): Unit = {
+    var complained = false
+    while (publisher != null) {
+      val at = System.nanoTime()
+      changed = false
+      try {
+        val heap = Runtime.getRuntime
+        ledger.publish(page, probe, at, collectors.map(_.getCollectionTime).filter(_ > 0).sum * 1000000L,
+          heap.totalMemory() - heap.freeMemory())
+      } catch {
+        case NonFatal(e) =>
+          if (!complained) logWarning("pacer: progress is not published", e)
+          complained = true
+      }
+      LockSupport.parkNanos(PeriodNanos)
+      var left = LeastNanos
+      while (changed && left > 0) {
+        left = at + LeastNanos - System.nanoTime()
+        if (left > 0) LockSupport.parkNanos(left)
+      }
+    }
+  }
+}
+
+private[spark] object PacerExecutorPlugin {
+  private val PeriodNanos = 100L * 1000 * 1000
+  private val LeastNanos = 10L * 1000 * 1000
+
+  /** The local property in which the driver gives a task its weight, in millionths. */
+  val WeightProperty = "spark.pacer.weight"
+  val MeanWeight = 1000000L
+
+  private final class Probe(val metrics: TaskMetrics, val thread: Long, val cpuAtStart: Long)
+
+  private def weightOf(context: TaskContext): Long =
+    Option(context.getLocalProperty(WeightProperty)).flatMap(_.toLongOption).filter(_ >= 0).getOrElse(MeanWeight)
+}

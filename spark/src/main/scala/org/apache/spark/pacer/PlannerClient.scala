@@ -1,0 +1,186 @@
+package org.apache.spark.pacer
+
+import java.io.IOException
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.pacer.Wire._
+
+/** The planner said no; the message is for the user. */
+private[spark] final class RefusedException(val fault: Fault) extends Exception(fault.message)
+
+/**
+ * The driver's conversation with the planner: one registration, then events in
+ * order from one thread, a heartbeat every second when there are none, and
+ * directives from replies and from their own subject.
+ *
+ * send never blocks and never throws, whatever the planner does. When the
+ * connection has been away, or the planner knows the application no more, the
+ * client registers again with the same submission. If the planner then gives
+ * another application id, it has lost its state: it is told what is true now
+ * (recall), and events go on under the new id.
+ *
+ * @param register  makes the registration; its argument is the application id, "" at first
+ * @param obey      takes each new directive, newest epoch wins, one at a time
+ * @param recall    what a planner that has forgotten everything has to be told
+ */
+private[spark] final class PlannerClient(
+    transport: Transport,
+    submission: String,
+    clock: DeadlineClock,
+    register: String => Register,
+    obey: Directive => Unit,
+    recall: () => Seq[Happening]) extends Logging {
+
+  import PlannerClient._
+
+  private val outbox = new Outbox(clock)
+  private val again = new AtomicBoolean(false)
+  @volatile private var appId = ""
+  @volatile private var closed = false
+  private var subscribed = Set.empty[String]
+  private var epoch = -1L // Guarded by directives.
+  private val directives = new Object
+
+  private val thread = new Thread(() => run(), "pacer-planner-client")
+  thread.setDaemon(true)
+
+  /**
+   * Registers and starts the conversation. Blocks until the planner answers, a
+   * few seconds at most.
+   *
+   * @throws RefusedException the planner said no
+   * @throws IOException      it did not answer
+   */
+  def start(): Registered = {
+    val reply = registerOnce(FirstMillis)
+    thread.start()
+    reply
+  }
+
+  /** Puts an event on its way; returns its number. */
+  def send(what: Happening): Long = outbox.add(what)
+
+  /** Sends the last event and waits for its acknowledgement; false if none came in time. */
+  def end(what: End, millis: Long): Boolean = {
+    val seq = outbox.add(what)
+    val acknowledged = thread.isAlive && outbox.awaitAcknowledged(seq, millis)
+    close()
+    acknowledged
+  }
+
+  /** Stops the conversation without another word. */
+  def close(): Unit = {
+    closed = true
+    outbox.wake()
+    thread.interrupt()
+    try transport.close() catch { case NonFatal(_) | _: InterruptedException => () }
+  }
+
+  /** To be called when the connection came back. */
+  def reconnected(): Unit = {
+    again.set(true)
+    outbox.wake()
+  }
+
+  private def run(): Unit = {
+    var pause = 0L
+    var lost = false
+    while (!closed) {
+      try {
+        if (pause > 0) Thread.sleep(pause) else outbox.await(HeartbeatMillis)
+        if (!closed) {
+          if (again.getAndSet(false)) registerAgain()
+          exchange()
+          if (lost) logInfo("pacer: the planner answers again")
+          lost = false
+          pause = 0
+        }
+      } catch {
+        case _: InterruptedException => ()
+        case NonFatal(e) if !closed =>
+          pause = math.min(1000L, math.max(100L, pause * 2))
+          if (!lost) logWarning(s"pacer: the planner does not answer, work goes on: ${e.getMessage}")
+          lost = true
+        case NonFatal(_) => ()
+      }
+    }
+  }
+
+  /** Sends one batch, or a heartbeat, and takes the reply in. */
+  private def exchange(): Unit = {
+    val body = encode(appId, submission, outbox.pending(BatchSize))
+    decodeAcknowledged(transport.request(eventsSubject(appId), body, RequestMillis)) match {
+      case Right(reply) =>
+        outbox.acknowledge(reply.ackedSeq)
+        take(reply.directive)
+      case Left(fault) =>
+        if (fault.kind == KindNotFound) again.set(true)
+        throw new IOException(fault.message)
+    }
+  }
+
+  private def registerAgain(): Unit = {
+    val before = appId
+    try {
+      val reply = registerOnce(RequestMillis)
+      if (reply.appId == before) {
+        outbox.acknowledge(reply.ackedSeq)
+      } else {
+        logWarning(s"pacer: the planner had forgotten $before and calls it ${reply.appId} now")
+        if (outbox.forget()) recall().foreach(outbox.add)
+      }
+    } catch {
+      case NonFatal(e) =>
+        again.set(true)
+        throw e
+    }
+  }
+
+  private def registerOnce(millis: Long): Registered = {
+    val body = encode(register(appId))
+    decodeRegistered(transport.request(RegisterSubject, body, millis)) match {
+      case Left(fault) => throw new RefusedException(fault)
+      case Right(reply) =>
+        if (reply.appId != appId) {
+          appId = reply.appId
+          // A planner without its state counts epochs from the beginning.
+          directives.synchronized { epoch = -1 }
+        }
+        if (!subscribed(appId)) {
+          subscribed += appId
+          val mine = appId
+          transport.subscribe(directiveSubject(mine), body => if (mine == appId) heard(body))
+        }
+        take(reply.directive)
+        reply
+    }
+  }
+
+  private def heard(body: Array[Byte]): Unit = {
+    try take(decodeDirective(body)) catch {
+      case NonFatal(e) => logWarning(s"pacer: a directive cannot be read: ${e.getMessage}")
+    }
+  }
+
+  private def take(directive: Directive): Unit = directives.synchronized {
+    if (directive.epoch > epoch) {
+      epoch = directive.epoch
+      obey(directive)
+    }
+  }
+}
+
+private[spark] object PlannerClient {
+  val RegisterSubject = "pacer.v1.app.register"
+  def eventsSubject(appId: String): String = s"pacer.v1.app.$appId.events"
+  def directiveSubject(appId: String): String = s"pacer.v1.app.$appId.directive"
+
+  /** Silence of the driver after which a heartbeat is sent; the planner asks for 2 s at most. */
+  val HeartbeatMillis = 1000L
+  val FirstMillis = 5000L
+  val RequestMillis = 2000L
+  val BatchSize = 200
+}

@@ -1,0 +1,103 @@
+package org.apache.spark.pacer
+
+import java.io.IOException
+import java.lang.invoke.{MethodHandles, VarHandle}
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.channels.FileChannel
+import java.nio.file.{Path, StandardOpenOption}
+
+import org.apache.spark.pacer.ProgressPage._
+
+/**
+ * The writer of the progress page: how far this JVM's tasks are, for the node
+ * controller to read without a system call. The layout, version 1, stands in
+ * progress/doc.go. One thread writes; any number of processes read.
+ *
+ * At generation g slot g & 1 is filled and then g + 1 released, so that a reader
+ * that still sees g + 1 after its copy has a whole slot (spark-facts 9, 10).
+ */
+private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
+
+  private var generation = get(WordGeneration)
+
+  put(WordMagic, Magic)
+  put(WordVersion, Version)
+  put(WordPid, pid)
+
+  /** Publishes what fill writes into an empty slot. */
+  def publish(fill: Slot => Unit): Unit = {
+    val slot = new Slot(WordSlots + (generation & 1).toInt * SlotWords)
+    // No store to the slot may move before the release of the generation that
+    // took it out of use.
+    VarHandle.storeStoreFence()
+    fill(slot)
+    generation += 1
+    Words.setRelease(buffer, WordGeneration * 8, generation)
+  }
+
+  private def put(word: Int, value: Long): Unit = Words.setOpaque(buffer, word * 8, value)
+
+  private def get(word: Int): Long = Words.getOpaque(buffer, word * 8).asInstanceOf[Long]
+
+  /** The words of one slot, numbered from its own beginning. */
+  final class Slot private[ProgressPage] (base: Int) {
+
+    /** Writes the words that every slot begins with. */
+    def head(now: Long, stages: Int, tasks: Int, running: Int, gcNanos: Long, heapBytes: Long): Unit = {
+      words(0, now, stages, tasks, running, gcNanos, heapBytes, 0, 0)
+    }
+
+    /** Writes stage i (0 until MaxStages), StageWords words. */
+    def stage(i: Int, values: Long*): Unit = {
+      require(i >= 0 && i < MaxStages && values.length == StageWords)
+      words(SlotHeader + i * StageWords, values: _*)
+    }
+
+    /** Writes running task i (0 until MaxTasks), TaskWords words. */
+    def task(i: Int, values: Long*): Unit = {
+      require(i >= 0 && i < MaxTasks && values.length == TaskWords)
+      words(SlotHeader + MaxStages * StageWords + i * TaskWords, values: _*)
+    }
+
+    private def words(first: Int, values: Long*): Unit = {
+      var i = base + first
+      values.foreach { v => put(i, v); i += 1 }
+    }
+  }
+}
+
+private[spark] object ProgressPage {
+  /** "PACERPG1" as little-endian bytes. */
+  val Magic: Long = ByteBuffer.wrap("PACERPG1".getBytes("US-ASCII")).order(ByteOrder.LITTLE_ENDIAN).getLong
+  val Version = 1
+  val PageWords = 1024
+  val SlotWords = 504
+  val MaxStages = 8
+  val MaxTasks = 46
+  val StageWords = 16
+  val TaskWords = 8
+  val SlotHeader = 8
+  val WordMagic = 0
+  val WordVersion = 1
+  val WordGeneration = 2
+  val WordPid = 3
+  val WordSlots = 16
+
+  /** The environment variable by which a node says where an executor's page is. */
+  val PathVariable = "PACER_PROGRESS_PAGE"
+
+  private val Words = MethodHandles.byteBufferViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
+
+  /** Maps the page at path, which the node has made; throws IOException if it is too short. */
+  def open(path: Path): ProgressPage = {
+    val channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)
+    try {
+      if (channel.size() < PageWords * 8) {
+        throw new IOException(s"$path has ${channel.size()} bytes, a progress page has ${PageWords * 8}")
+      }
+      new ProgressPage(channel.map(FileChannel.MapMode.READ_WRITE, 0, PageWords * 8), ProcessHandle.current().pid())
+    } finally {
+      channel.close()
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package org.apache.spark.pacer
+
+import java.util.BitSet
+
+import scala.collection.mutable
+
+import org.apache.spark.pacer.ProgressPage.{MaxStages, MaxTasks}
+
+/**
+ * What this executor's tasks have done, by stage attempt: the content of the
+ * progress page. Thread-safe; tasks report from their own threads and the
+ * publisher writes from its thread. Times are System.nanoTime.
+ *
+ * A partition's weight counts once, however many attempts of it succeed here
+ * (design 10.6).
+ */
+private[spark] final class TaskLedger {
+  import TaskLedger._
+
+  private val stages = mutable.LinkedHashMap[(Int, Int), Stage]()
+  private val running = mutable.LinkedHashMap[Long, Task]()
+
+  /** A task has begun on the calling thread. */
+  def started(task: Task): Unit = synchronized {
+    running(task.id) = task
+    touch(task, task.start)
+  }
+
+  /** The task has ended; used is what it did in all. */
+  def ended(task: Task, used: Usage, succeeded: Boolean, now: Long): Unit = synchronized {
+    if (running.remove(task.id).isDefined) touch(task, now).fold(task, used, succeeded, now)
+  }
+
+  /** Writes the present state. probe reads a running task's counters; what throws counts as nothing. */
+  def publish(page: ProgressPage, probe: Task => Usage, now: Long, gcNanos: Long, heapBytes: Long): Unit =
+    synchronized {
+      val tasks = running.valuesIterator.take(MaxTasks).toArray
+      val uses = running.valuesIterator.map(t => t -> probe(t)).toMap
+      val shown = stages.valuesIterator.toArray.sortBy(-_.changed).take(MaxStages)
+      page.publish { slot =>
+        slot.head(now, shown.length, tasks.length, running.size, gcNanos, heapBytes)
+        var i = 0
+        shown.foreach { s =>
+          val mine = uses.iterator.collect { case (t, use) if t.stage == s.stage && t.attempt == s.attempt => use }.toArray
+          slot.stage(i, s.stage, s.attempt, s.finished, s.failed, s.weight, s.recordsRead, s.bytesRead, s.cpu,
+            mine.length, mine.map(_.recordsRead).sum, mine.map(_.bytesRead).sum, mine.map(_.cpu).sum,
+            s.recordsWritten, s.bytesWritten, s.runTime, s.changed)
+          i += 1
+        }
+        i = 0
+        tasks.foreach { t =>
+          val use = uses(t)
+          slot.task(i, t.id, t.stage.toLong << 32 | t.attempt, t.partition, t.weight, t.start, use.cpu,
+            use.recordsRead, use.bytesRead)
+          i += 1
+        }
+      }
+    }
+
+  private def touch(task: Task, now: Long): Stage = {
+    val key = (task.stage, task.attempt)
+    val stage = stages.getOrElseUpdate(key, new Stage(task.stage, task.attempt))
+    stage.changed = now
+    if (stages.size > Kept) {
+      // Never one with running tasks: its counts would begin anew.
+      val busy = running.valuesIterator.map(t => (t.stage, t.attempt)).toSet + key
+      stages.valuesIterator.filterNot(s => busy((s.stage, s.attempt))).minByOption(_.changed)
+        .foreach(s => stages.remove((s.stage, s.attempt)))
+    }
+    stage
+  }
+}
+
+private[spark] object TaskLedger {
+  /** Stages remembered; the page shows the newest few. */
+  private val Kept = 64
+
+  /** A task attempt; weight in millionths of the mean task's. */
+  final class Task(
+      val id: Long,
+      val stage: Int,
+      val attempt: Int,
+      val partition: Int,
+      val weight: Long,
+      val start: Long)
+
+  /** Counters of one task; cpu in ns. */
+  final case class Usage(recordsRead: Long, bytesRead: Long, recordsWritten: Long, bytesWritten: Long, cpu: Long)
+
+  val NoUsage: Usage = Usage(0, 0, 0, 0, 0)
+
+  private final class Stage(val stage: Int, val attempt: Int) {
+    var finished, failed, weight, recordsRead, bytesRead, cpu, recordsWritten, bytesWritten, runTime, changed = 0L
+    private val done = new BitSet()
+
+    def fold(task: Task, used: Usage, succeeded: Boolean, now: Long): Unit = {
+      if (succeeded) {
+        finished += 1
+        if (!done.get(task.partition)) weight += task.weight
+        done.set(task.partition)
+      } else {
+        failed += 1
+      }
+      recordsRead += used.recordsRead
+      bytesRead += used.bytesRead
+      recordsWritten += used.recordsWritten
+      bytesWritten += used.bytesWritten
+      cpu += used.cpu
+      runTime += now - task.start
+    }
+  }
+}

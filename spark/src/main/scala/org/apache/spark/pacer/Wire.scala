@@ -1,0 +1,224 @@
+package org.apache.spark.pacer
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+
+/**
+ * The driver's part of Pacer's wire schema: the same messages as api/driver.go,
+ * version 1, as JSON. Encoding writes the names of the Go tags; decoding is
+ * lenient (unknown fields are skipped, absent ones are zero), so that a planner
+ * of the same version may add fields.
+ */
+private[spark] object Wire {
+  val Version = 1
+
+  /** A count that nobody knows. */
+  val Unknown = -1L
+
+  // Error kinds, api/errors.go.
+  val KindInternal = 0
+  val KindInvalid = 1
+  val KindNotFound = 2
+  val KindInfeasible = 3
+  val KindConflict = 4
+  val KindTransient = 6
+  val KindVersion = 7
+
+  final case class StageKey(stage: Int, attempt: Int)
+
+  /** What is the same for all executors of an application. */
+  final case class Launch(
+      driverUrl: String,
+      sparkHome: String,
+      javaHome: String,
+      sparkVersion: String,
+      cores: Int,
+      heapBytes: Long,
+      overheadBytes: Long,
+      offHeapBytes: Long,
+      offHeapFixed: Boolean,
+      javaOptions: Seq[String],
+      classPath: Seq[String],
+      env: Map[String, String])
+
+  final case class Register(
+      submission: String,
+      name: String,
+      profile: String,
+      user: String,
+      sparkVersion: String,
+      deadline: Double,
+      elapsed: Double,
+      requireFeasible: Boolean,
+      launch: Launch,
+      appId: String)
+
+  final case class DirectiveExecutor(id: String, node: String, cores: Double)
+
+  final case class Directive(epoch: Long, gated: Boolean, executors: Seq[DirectiveExecutor], notice: String)
+
+  final case class Fault(kind: Int, message: String)
+
+  final case class Registered(
+      appId: String,
+      verdict: String,
+      reason: String,
+      executors: Int,
+      slots: Int,
+      offHeapBytes: Long,
+      directive: Directive,
+      ackedSeq: Long)
+
+  final case class Acknowledged(ackedSeq: Long, directive: Directive)
+
+  /** An executor's share of a stage: weight is in tasks, the mean one weighs 1. */
+  final case class Binding(executor: String, weight: Double, tasks: Int)
+
+  /** Something that happened in the driver. */
+  sealed trait Happening
+  final case class ExecutorUp(id: String) extends Happening
+  final case class ExecutorGone(id: String, reason: String) extends Happening
+  final case class StageReady(
+      key: StageKey,
+      job: Int,
+      name: String,
+      signature: String,
+      parents: Seq[Int],
+      tasks: Int,
+      records: Long,
+      bytes: Long,
+      weighted: Boolean,
+      bindings: Seq[Binding]) extends Happening
+  final case class StageBound(key: StageKey, bindings: Seq[Binding]) extends Happening
+  final case class StageDone(
+      key: StageKey,
+      failed: Boolean,
+      reason: String,
+      tasks: Int,
+      recordsRead: Long,
+      recordsWritten: Long,
+      bytesRead: Long,
+      bytesWritten: Long,
+      taskCpu: Double,
+      taskTime: Double,
+      longestTask: Double,
+      firstLaunch: Double,
+      lastFinish: Double) extends Happening
+  final case class Unpaced(reason: String) extends Happening
+  final case class End(failed: Boolean, reason: String) extends Happening
+
+  /** A happening with its number and its time on the deadline clock. */
+  final case class Event(seq: Long, at: Double, what: Happening)
+
+  private val mapper = new ObjectMapper()
+
+  def encode(r: Register): Array[Byte] = {
+    val o = message()
+    o.put("submission", r.submission).put("name", r.name).put("profile", r.profile).put("user", r.user)
+      .put("spark_version", r.sparkVersion).put("deadline_s", r.deadline).put("elapsed_s", r.elapsed)
+      .put("require_feasible", r.requireFeasible)
+    launch(o.putObject("launch"), r.launch)
+    o.put("app_id", r.appId)
+    bytes(o)
+  }
+
+  private def launch(o: ObjectNode, l: Launch): Unit = {
+    o.put("driver_url", l.driverUrl).put("spark_home", l.sparkHome).put("java_home", l.javaHome)
+      .put("spark_version", l.sparkVersion).put("cores", l.cores).put("heap_bytes", l.heapBytes)
+      .put("overhead_bytes", l.overheadBytes).put("offheap_bytes", l.offHeapBytes)
+      .put("offheap_fixed", l.offHeapFixed)
+    val options = o.putArray("java_options")
+    l.javaOptions.foreach(options.add(_))
+    val path = o.putArray("class_path")
+    l.classPath.foreach(path.add(_))
+    val env = o.putObject("env")
+    l.env.toSeq.sorted.foreach { case (k, v) => env.put(k, v) }
+  }
+
+  /** An empty batch is the driver's heartbeat. */
+  def encode(appId: String, submission: String, events: Seq[Event]): Array[Byte] = {
+    val o = message()
+    o.put("app_id", appId).put("submission", submission)
+    val list = o.putArray("events")
+    events.foreach(e => event(list.addObject(), e))
+    bytes(o)
+  }
+
+  private def event(o: ObjectNode, e: Event): Unit = {
+    o.put("seq", e.seq).put("at_s", e.at)
+    e.what match {
+      case ExecutorUp(id) => o.put("type", "executor_up").putObject("executor").put("id", id)
+      case ExecutorGone(id, reason) =>
+        o.put("type", "executor_gone").putObject("executor").put("id", id).put("reason", reason)
+      case s: StageReady => ready(o.put("type", "stage_ready").putObject("stage"), s)
+      case StageBound(k, bound) =>
+        bindings(key(o.put("type", "stage_bound").putObject("bound"), k).putArray("bindings"), bound)
+      case s: StageDone => done(o.put("type", "stage_done").putObject("done"), s)
+      case Unpaced(reason) => o.put("type", "unpaced").put("reason", reason)
+      case End(failed, reason) => o.put("type", "end").put("failed", failed).put("reason", reason)
+    }
+  }
+
+  private def ready(o: ObjectNode, s: StageReady): Unit = {
+    key(o, s.key).put("job", s.job).put("name", s.name).put("signature", s.signature)
+    val parents = o.putArray("parents")
+    s.parents.foreach(parents.add(_))
+    o.put("tasks", s.tasks).put("records", s.records).put("bytes", s.bytes).put("weighted", s.weighted)
+    bindings(o.putArray("bindings"), s.bindings)
+  }
+
+  private def done(o: ObjectNode, s: StageDone): Unit = {
+    key(o, s.key).put("failed", s.failed).put("reason", s.reason).put("tasks", s.tasks)
+      .put("records_read", s.recordsRead).put("records_written", s.recordsWritten)
+      .put("bytes_read", s.bytesRead).put("bytes_written", s.bytesWritten)
+      .put("task_cpu_s", s.taskCpu).put("task_time_s", s.taskTime).put("longest_task_s", s.longestTask)
+      .put("first_launch_s", s.firstLaunch).put("last_finish_s", s.lastFinish)
+  }
+
+  private def bindings(list: ArrayNode, bound: Seq[Binding]): Unit = bound.foreach { b =>
+    list.addObject().put("executor", b.executor).put("weight", b.weight).put("tasks", b.tasks)
+  }
+
+  private def key(o: ObjectNode, k: StageKey): ObjectNode = o.put("stage", k.stage).put("attempt", k.attempt)
+
+  /** Reads the reply to a registration, or the fault that it carries. */
+  def decodeRegistered(body: Array[Byte]): Either[Fault, Registered] = reply(body).map { o =>
+    Registered(text(o, "app_id"), text(o, "verdict"), text(o, "reason"), o.path("executors").asInt(),
+      o.path("slots").asInt(), o.path("offheap_bytes").asLong(), directive(o.path("directive")),
+      o.path("acked_seq").asLong())
+  }
+
+  /** Reads the reply to events, or the fault that it carries. */
+  def decodeAcknowledged(body: Array[Byte]): Either[Fault, Acknowledged] = reply(body).map { o =>
+    Acknowledged(o.path("acked_seq").asLong(), directive(o.path("directive")))
+  }
+
+  /** Reads a published directive. */
+  def decodeDirective(body: Array[Byte]): Directive = directive(mapper.readTree(body))
+
+  private def reply(body: Array[Byte]): Either[Fault, JsonNode] = {
+    val o = mapper.readTree(body)
+    val error = o.path("error")
+    if (error.isObject) {
+      Left(Fault(error.path("kind").asInt(), text(error, "message")))
+    } else if (o.path("v").asInt() != Version) {
+      Left(Fault(KindVersion, s"the planner speaks protocol version ${o.path("v").asInt()}, " +
+        s"this driver speaks $Version: install the same release of Pacer on both"))
+    } else {
+      Right(o)
+    }
+  }
+
+  private def directive(o: JsonNode): Directive = Directive(o.path("epoch").asLong(), o.path("gated").asBoolean(),
+    o.path("executors").elements().asScala.map { e =>
+      DirectiveExecutor(text(e, "id"), text(e, "node"), e.path("cores").asDouble())
+    }.toSeq, text(o, "notice"))
+
+  private def text(o: JsonNode, field: String): String = o.path(field).asText("")
+
+  private def message(): ObjectNode = mapper.createObjectNode().put("v", Version)
+
+  private def bytes(o: ObjectNode): Array[Byte] = mapper.writeValueAsBytes(o)
+}

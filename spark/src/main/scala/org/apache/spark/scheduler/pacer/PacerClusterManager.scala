@@ -1,0 +1,32 @@
+package org.apache.spark.scheduler.pacer
+
+import org.apache.spark.{SPARK_VERSION, SparkContext}
+import org.apache.spark.pacer.{DeadlineClock, PacerConf}
+import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, TaskScheduler, TaskSchedulerImpl}
+
+/**
+ * The entry point: Spark finds it by its service file for
+ * `--master sparkpacer://host:port`. The scheme must begin with "spark" for stock
+ * spark-submit to let it pass (spark-facts 24).
+ *
+ * Faults of the configuration end the start with one line (SparkException).
+ */
+private[spark] final class PacerClusterManager extends ExternalClusterManager {
+
+  override def canCreate(masterURL: String): Boolean = masterURL.startsWith(PacerConf.Scheme)
+
+  override def createTaskScheduler(sc: SparkContext, masterURL: String): TaskScheduler = {
+    PacerConf.checkSpark(SPARK_VERSION)
+    val settings = PacerConf.parse(masterURL, sc.conf)
+    // scalastyle:off println
+    PacerConf.complete(sc.conf, settings.deadline).foreach(line => System.err.println("pacer: " + line))
+    // scalastyle:on println
+    new StageBoundTaskScheduler(sc, settings, DeadlineClock.since(settings.submitted))
+  }
+
+  override def createSchedulerBackend(sc: SparkContext, masterURL: String, scheduler: TaskScheduler): SchedulerBackend =
+    new PacerSchedulerBackend(scheduler.asInstanceOf[StageBoundTaskScheduler], sc)
+
+  override def initialize(scheduler: TaskScheduler, backend: SchedulerBackend): Unit =
+    scheduler.asInstanceOf[TaskSchedulerImpl].initialize(backend)
+}

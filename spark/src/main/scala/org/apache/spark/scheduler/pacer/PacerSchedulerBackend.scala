@@ -1,0 +1,161 @@
+package org.apache.spark.scheduler.pacer
+
+import java.io.{File, IOException}
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.{SPARK_VERSION, SparkContext}
+import org.apache.spark.internal.config.{DRIVER_HOST_ADDRESS, DRIVER_PORT}
+import org.apache.spark.pacer._
+import org.apache.spark.pacer.Wire._
+import org.apache.spark.resource.ResourceProfile
+import org.apache.spark.rpc.RpcEndpointAddress
+import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
+import org.apache.spark.util.Utils
+
+/**
+ * Asks the planner for executors and waits for them; everything else is Spark's
+ * coarse-grained back end.
+ *
+ * start registers and prints the verdict, one line on stderr; it fails with one
+ * line when no planner answers or it refuses. stop tells the planner that the
+ * application has ended and waits for its acknowledgement, 2 s at most.
+ */
+private[scheduler] final class PacerSchedulerBackend(
+    scheduler: StageBoundTaskScheduler,
+    sc: SparkContext)
+  extends CoarseGrainedSchedulerBackend(scheduler, sc.env.rpcEnv) {
+
+  import PacerSchedulerBackend._
+
+  private val settings = scheduler.settings
+  @volatile private var client: PlannerClient = _
+  @volatile private var registered: Registered = _
+  @volatile private var failed = false
+  private var startedAt = 0L
+  private var saidLate = false
+  private var notice = ""
+
+  override def start(): Unit = {
+    super.start()
+    var mine: PlannerClient = null
+    try {
+      val transport = NatsTransport.connect(settings.address, settings.credentials,
+        () => if (mine != null) mine.reconnected())
+      mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration, obey, () => scheduler.recall())
+      scheduler.tell = mine.send(_)
+      registered = mine.start()
+      client = mine
+    } catch {
+      case NonFatal(e) =>
+        if (mine != null) mine.close()
+        throw e match {
+          case r: RefusedException => PacerConf.refuse(r.getMessage)
+          case u: UnreachableException => PacerConf.refuse(u.getMessage)
+          case _: IOException => PacerConf.refuse(s"no planner answers at ${settings.address}")
+          case other => other
+        }
+    }
+    PacerConf.giveOffHeap(conf, registered.offHeapBytes)
+    startedAt = System.nanoTime()
+    if (registered.reason.nonEmpty) say(registered.reason)
+  }
+
+  override def applicationId(): String = Option(registered).map(_.appId).getOrElse(super.applicationId())
+
+  override def defaultParallelism(): Int =
+    conf.getInt("spark.default.parallelism", Option(registered).map(_.slots).filter(_ > 0).getOrElse(super.defaultParallelism()))
+
+  /** Ready with the executors that the planner promised, or with any after WaitNanos. */
+  override def isReady(): Boolean = {
+    val up = totalRegisteredExecutors.get
+    val late = System.nanoTime() - startedAt >= WaitNanos
+    if (late && !saidLate && up < registered.executors) {
+      saidLate = true
+      say(s"$up of ${registered.executors} executors came up within ${WaitNanos / 1000000000L} s, going on" +
+        (if (up == 0) s" without: see pacer logs ${registered.appId}" else ""))
+    }
+    late || up >= math.max(1, registered.executors)
+  }
+
+  override def sufficientResourcesRegistered(): Boolean = isReady()
+
+  /** Barrier stages get one executor on each node, not all of them (spark-facts 32). */
+  override def maxNumConcurrentTasks(rp: ResourceProfile): Int = scheduler.boundable(super.maxNumConcurrentTasks(rp))
+
+  override def stop(exitCode: Int): Unit = {
+    failed = exitCode != 0
+    super.stop(exitCode)
+  }
+
+  override def stop(): Unit = {
+    val c = client
+    client = null
+    if (c != null) {
+      // First the planner, so that it does not replace executors that go now.
+      scheduler.tell = _ => ()
+      c.end(End(failed, if (failed) "the driver exits with an error" else ""), EndMillis)
+    }
+    super.stop()
+  }
+
+  private def obey(directive: Directive): Unit = {
+    scheduler.obey(directive)
+    if (directive.notice.nonEmpty && directive.notice != notice) {
+      notice = directive.notice
+      say(notice)
+    }
+  }
+
+  private def registration(appId: String): Register = {
+    val version = SPARK_VERSION
+    Register(settings.submission, sc.appName, settings.profile, sc.sparkUser, version, settings.deadline,
+      scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId)
+  }
+
+  private def launch(version: String): Launch = {
+    val heap = sc.executorMemory.toLong << 20
+    Launch(
+      driverUrl = RpcEndpointAddress(conf.get(DRIVER_HOST_ADDRESS), conf.get(DRIVER_PORT),
+        CoarseGrainedSchedulerBackend.ENDPOINT_NAME).toString,
+      sparkHome = sparkHome(sc), javaHome = sys.props.getOrElse("java.home", ""), sparkVersion = version,
+      cores = conf.getInt("spark.executor.cores", 0),
+      heapBytes = heap, overheadBytes = PacerConf.overhead(conf, heap),
+      offHeapBytes = PacerConf.offHeap(conf), offHeapFixed = PacerConf.offHeapFixed(conf),
+      javaOptions = options("spark.executor.defaultJavaOptions") ++ options("spark.executor.extraJavaOptions"),
+      classPath = paths("spark.executor.defaultExtraClassPath") ++ paths("spark.executor.extraClassPath"),
+      env = environment)
+  }
+
+  /** The driver's PATH, so that Python workers find the same interpreter, below what the user set. */
+  private def environment: Map[String, String] =
+    sys.env.filter { case (k, _) => k == "PATH" || k == "PYSPARK_PYTHON" } ++ sc.executorEnvs
+
+  private def options(key: String): Seq[String] =
+    conf.getOption(key).map(Utils.splitCommandString).getOrElse(Nil)
+
+  private def paths(key: String): Seq[String] =
+    conf.getOption(key).toSeq.flatMap(_.split(File.pathSeparator)).filter(_.nonEmpty)
+
+  // scalastyle:off println
+  private def say(line: String): Unit = System.err.println("pacer: " + line)
+  // scalastyle:on println
+}
+
+private[scheduler] object PacerSchedulerBackend {
+  /** How long the first stage waits for promised executors. */
+  private val WaitNanos = 60L * 1000 * 1000 * 1000
+
+  /** How long stop waits for the planner. */
+  private val EndMillis = 2000L
+
+  /** Spark's home: as configured, else where its jars are. */
+  def sparkHome(sc: SparkContext): String = sc.getSparkHome().getOrElse {
+    try {
+      val jar = new File(classOf[SparkContext].getProtectionDomain.getCodeSource.getLocation.toURI)
+      Option(jar.getParentFile).filter(_.getName == "jars").map(_.getParent).getOrElse("")
+    } catch {
+      case NonFatal(_) => ""
+    }
+  }
+}

@@ -1,0 +1,322 @@
+package org.apache.spark.scheduler.pacer
+
+import scala.collection.mutable
+
+import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, StageKey}
+
+/**
+ * Which executor runs which stage's tasks, and how many: the decisions of the
+ * stage-bound scheduler as a value without clock, thread or Spark. Not
+ * thread-safe.
+ *
+ * '''Gated''', a stage that is ready gets one idle executor on each node, the one
+ * with most of its cached blocks; a stage that finds none waits (and is counted),
+ * and is served first, in order of job and stage, when an executor comes free.
+ * An executor belongs to one stage at a time.
+ *
+ * '''Shares''' (design 10.7): the weight of the stage's tasks is divided over its
+ * executors by their nodes' capacity, and an executor is admitted to another
+ * task while the weight launched there is below its share. One that is through
+ * with its share while others have tasks left gets a part of the rest, so a slow
+ * node does not hold up the stage.
+ *
+ * '''Ungated''', all stages run on the first (lowest id) executor of each node, as
+ * in stock Spark, without shares.
+ *
+ * '''No task is stranded''': as long as a stage has an executor and a task that was
+ * never launched or came back, some executor of it is admitted: shares add up to
+ * what is launched on them plus the rest, and are divided anew when they do not.
+ * Should a stage get nothing to run for StallNanos all the same (excluded
+ * executors, say), its gate is opened for good.
+ *
+ * Weights are Long, in millionths of the mean task. Changes of bindings are
+ * kept for takeChanges.
+ */
+private[scheduler] final class StageBindings {
+  import StageBindings._
+
+  private val stages = mutable.LinkedHashMap[StageKey, Stage]()
+  private val alive = mutable.LinkedHashMap[String, String]() // Executor -> host.
+  private var listed = Map.empty[String, DirectiveExecutor]
+  private var epoch = -1L
+  private var isGated = false
+  private var openedFor: Option[String] = None
+  private val changed = mutable.LinkedHashSet[StageKey]()
+  private var freed = false
+  private var waits = 0L
+
+  /** How often a stage found no executor and had to wait. */
+  def waited: Long = waits
+
+  /** Whether stages own executors now. */
+  def gated: Boolean = isGated && openedFor.isEmpty
+
+  /** Why gating was given up for good, if it was. */
+  def opened: Option[String] = openedFor
+
+  def executors: Seq[String] = alive.keys.toSeq
+
+  /** Takes the planner's whole word; returns false for one that is older than the last. */
+  def obey(directive: Directive): Boolean = {
+    if (directive.epoch < epoch) {
+      false
+    } else {
+      epoch = directive.epoch
+      listed = directive.executors.map(e => e.id -> e).toMap
+      val was = gated
+      isGated = directive.gated
+      if (gated != was) rebindAll() else settle()
+      true
+    }
+  }
+
+  /** Lets a planner that has lost its state begin with a small epoch again. */
+  def forgetEpoch(): Unit = epoch = -1
+
+  /** Gives gating up for the rest of the application. */
+  def openForGood(reason: String): Unit = if (openedFor.isEmpty) {
+    val was = gated
+    openedFor = Some(reason)
+    if (was) rebindAll()
+  }
+
+  def executorUp(id: String, host: String): Unit = if (!alive.contains(id)) {
+    alive(id) = host
+    settle()
+  }
+
+  /** Its tasks come back one by one through returned. */
+  def executorGone(id: String): Unit = if (alive.remove(id).isDefined) {
+    stages.valuesIterator.filter(_.bound.contains(id)).foreach { s =>
+      s.bound -= id
+      divide(s)
+      changed += s.key
+    }
+    settle()
+  }
+
+  /**
+   * A stage's tasks can run.
+   *
+   * @param order   the place in the queue: job, stage, attempt
+   * @param weights one per task
+   * @param cached  how many of its tasks have cached blocks on which executor
+   * @param barrier all its tasks start together, so shares do not bind it
+   */
+  def ready(key: StageKey, order: Int, weights: Array[Long], cached: Map[String, Int], barrier: Boolean): Seq[Binding] = {
+    val stage = new Stage(key, order, weights, cached, barrier)
+    stages(key) = stage
+    settle()
+    if (gated && stage.bound.isEmpty && alive.nonEmpty) waits += 1
+    changed -= key
+    bindings(stage)
+  }
+
+  /** The stage attempt has ended: its executors are free at once. */
+  def done(key: StageKey): Unit = stages.remove(key).foreach { s =>
+    changed -= key
+    freed |= s.bound.nonEmpty
+    settle()
+  }
+
+  /** The stage attempt starts no more tasks; those that run keep their executors until done. */
+  def retire(key: StageKey): Unit = stages.get(key).foreach(_.retired = true)
+
+  /** Whether a task of the stage may start on the executor now. */
+  def admits(key: StageKey, executor: String, speculative: Boolean): Boolean = stages.get(key).exists { s =>
+    if (!s.bound.contains(executor)) {
+      s.open && alive.contains(executor)
+    } else if (!gated || s.open || s.barrier || speculative) {
+      true
+    } else {
+      // Idle with its share done: hand over a part of what others have left. The
+      // second case: tasks came back that no share has room for.
+      if (s.full(executor) && s.rest > 0 && (s.running(executor) == 0 || s.bound.forall(s.full))) {
+        divide(s)
+        changed += key
+      }
+      !s.full(executor)
+    }
+  }
+
+  /** A task of the stage was given to the executor. */
+  def launched(key: StageKey, index: Int, executor: String): Unit = stages.get(key).foreach { s =>
+    s.hold(index, executor)
+    // Spark takes a barrier stage's tasks back unless all of them start, without a word.
+    if (!s.barrier) s.running(executor) += 1
+    s.idleSince = -1
+  }
+
+  /** A task attempt runs no longer, whatever became of it. */
+  def ended(key: StageKey, executor: String): Unit = stages.get(key).foreach { s =>
+    s.running(executor) = math.max(0, s.running(executor) - 1)
+  }
+
+  /** A task that was launched has to run again. */
+  def returned(key: StageKey, index: Int): Unit = stages.get(key).foreach { s =>
+    s.release(index)
+    if (s.bound.isEmpty) settle()
+  }
+
+  /**
+   * Watches for stages that get nothing to run although they could (see above).
+   * To be called about once a second; returns those whose gate it has opened.
+   */
+  def watch(now: Long): Seq[StageKey] = if (!gated) Nil else {
+    val anything = stages.valuesIterator.exists(_.running.valuesIterator.sum > 0)
+    stages.valuesIterator.filter { s =>
+      val stuck = !s.open && alive.nonEmpty && s.unlaunched > 0 && s.running.valuesIterator.sum == 0 &&
+        (s.bound.nonEmpty || !anything)
+      if (!stuck) {
+        s.idleSince = -1
+      } else if (s.idleSince < 0) {
+        s.idleSince = now
+      }
+      stuck && now - s.idleSince >= StallNanos
+    }.map { s =>
+      s.open = true
+      freed = true
+      s.key
+    }.toList
+  }
+
+  /** Bindings that have changed since the last call, other than by ready. */
+  def takeChanges(): Seq[(StageKey, Seq[Binding])] = {
+    val out = changed.iterator.flatMap(stages.get).map(s => s.key -> bindings(s)).toList
+    changed.clear()
+    out
+  }
+
+  /** Whether executors came free or were bound since the last call, so that offers are worth reviving. */
+  def takeFreed(): Boolean = {
+    val was = freed
+    freed = false
+    was
+  }
+
+  /** The bindings in force, for a stage that is running. */
+  def current(key: StageKey): Seq[Binding] = stages.get(key).map(bindings).getOrElse(Nil)
+
+  /** Of all executors, the part that one stage can have at a time: one on each node. */
+  def boundable: (Int, Int) = (nodes.size, nodes.valuesIterator.map(_.size).sum)
+
+  private def bindings(s: Stage): Seq[Binding] = s.bound.toSeq.sorted(ById).map { e =>
+    val share = s.share(e)
+    Binding(e, share.toDouble / MeanWeight, math.round(s.weights.length.toDouble * share / math.max(1L, s.total)).toInt)
+  }
+
+  /** Executors that may be bound, by node, lowest id first: those listed, else all. */
+  private def nodes: Map[String, Seq[String]] = {
+    val known = alive.keys.filter(listed.contains).toSeq
+    // A planner that lists none of them must not stop the application.
+    val usable = if (known.nonEmpty) known else alive.keys.toSeq
+    usable.sorted(ById).groupBy(nodeOf)
+  }
+
+  private def nodeOf(executor: String): String =
+    listed.get(executor).map(_.node).filter(_.nonEmpty).getOrElse("host " + alive.getOrElse(executor, ""))
+
+  private def capacityOf(executor: String): Double =
+    listed.get(executor).map(_.cores).filter(c => c > 0 && !c.isInfinite).getOrElse(1.0)
+
+  private def rebindAll(): Unit = {
+    stages.valuesIterator.foreach(_.bound.clear())
+    freed = true
+    settle()
+    changed ++= stages.keys
+  }
+
+  /** Binds what can be bound: waiting stages first, then stages that miss a node. */
+  private def settle(): Unit = {
+    val byNode = nodes
+    if (gated) {
+      val queue = stages.valuesIterator.filter(s => s.unlaunched > 0 && !s.retired).toSeq.sortBy(s => (s.bound.nonEmpty, s.order, s.key.stage, s.key.attempt))
+      val taken = mutable.Set[String]() ++ stages.valuesIterator.flatMap(_.bound)
+      queue.foreach { s =>
+        val missing = byNode -- s.bound.map(nodeOf)
+        val gained = missing.toSeq.sortBy(_._1).flatMap { case (_, there) =>
+          there.filterNot(taken).minByOption(e => (-s.cached.getOrElse(e, 0), there.indexOf(e)))
+        }
+        if (gained.nonEmpty) bind(s, gained)
+        taken ++= gained
+      }
+    } else {
+      val leaders = byNode.valuesIterator.map(_.head).toSet
+      stages.valuesIterator.filter(_.bound != leaders).foreach { s =>
+        s.bound.clear()
+        bind(s, leaders)
+      }
+    }
+  }
+
+  private def bind(s: Stage, executors: Iterable[String]): Unit = {
+    s.bound ++= executors
+    divide(s)
+    changed += s.key
+    freed = true
+  }
+
+  /** Divides what is not launched over the stage's executors by capacity, to the last millionth. */
+  private def divide(s: Stage): Unit = if (s.bound.nonEmpty) {
+    val executors = s.bound.toSeq.sorted(ById)
+    val capacity = executors.map(capacityOf).sum
+    val rest = s.rest
+    var shared = 0L
+    var upTo = 0.0
+    executors.foreach { e =>
+      upTo += capacityOf(e)
+      val end = if (e == executors.last) rest else math.min(rest, math.round(rest * (upTo / capacity)))
+      s.share(e) = s.launched(e) + (end - shared)
+      shared = end
+    }
+  }
+}
+
+private[scheduler] object StageBindings {
+  val MeanWeight = 1000000L
+
+  /** How long a stage may have executors, tasks and nothing running. */
+  val StallNanos: Long = 10L * 1000 * 1000 * 1000
+
+  /** Executor ids are decimal; others come last. */
+  val ById: Ordering[String] = Ordering.by[String, (Long, String)](id => (id.toLongOption.getOrElse(Long.MaxValue), id))
+
+  private final class Stage(
+      val key: StageKey,
+      val order: Int,
+      val weights: Array[Long],
+      val cached: Map[String, Int],
+      val barrier: Boolean) {
+    val total: Long = weights.sum
+    val bound: mutable.Set[String] = mutable.Set[String]()
+    val share: mutable.Map[String, Long] = mutable.Map[String, Long]().withDefaultValue(0L)
+    val launched: mutable.Map[String, Long] = mutable.Map[String, Long]().withDefaultValue(0L)
+    val running: mutable.Map[String, Int] = mutable.Map[String, Int]().withDefaultValue(0)
+    /** Any executor may take its tasks. */
+    var open = false
+    /** A newer attempt has its place. */
+    var retired = false
+    var idleSince: Long = -1L
+    var rest: Long = total
+    var unlaunched: Int = weights.length
+    private val holders = new Array[String](weights.length)
+
+    /** Whether all of the executor's share is launched. */
+    def full(executor: String): Boolean = launched(executor) >= share(executor)
+
+    def hold(index: Int, executor: String): Unit = {
+      release(index)
+      holders(index) = executor
+      launched(executor) += weights(index)
+      rest -= weights(index)
+      unlaunched -= 1
+    }
+
+    def release(index: Int): Unit = if (holders(index) != null) {
+      launched(holders(index)) -= weights(index)
+      holders(index) = null
+      rest += weights(index)
+      unlaunched += 1
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package org.apache.spark.scheduler.pacer
+
+import java.util.Properties
+
+import scala.collection.mutable
+
+import org.apache.spark.SparkContext
+import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin}
+import org.apache.spark.pacer.Wire._
+import org.apache.spark.scheduler.{ExecutorLossReason, TaskSchedulerImpl, TaskSet, TaskSetManager, WorkerOffer}
+import org.apache.spark.util.Utils
+
+/**
+ * Spark's task scheduler with stages bound to executors. Each task set becomes a
+ * [[StageBoundTaskSet]]; what happens to stages and executors is told to
+ * [[StageBindings]] under this scheduler's lock, and to the planner through tell,
+ * which must not block.
+ *
+ * A stage ends for Pacer in taskSetFinished, that is with its last task: waiting
+ * stages are bound and offered executors before the DAG scheduler has heard.
+ */
+private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val settings: PacerConf, val clock: DeadlineClock)
+  extends TaskSchedulerImpl(sc) {
+
+  val bindings = new StageBindings
+  lazy val history = new StageHistory(mapOutputTracker)
+
+  /** Where events go; set by the back end before the first one can happen. */
+  @volatile var tell: Happening => Unit = _ => ()
+
+  // Guarded by this.
+  private val running = mutable.LinkedHashMap[StageKey, (StageBoundTaskSet, StageReady)]()
+  private var group = 0
+  private var unpaced = false
+
+  private[scheduler] override def createTaskSetManager(taskSet: TaskSet, maxTaskFailures: Int): TaskSetManager =
+    synchronized {
+      checkPaceable(taskSet)
+      val facts = history.of(taskSet, dagScheduler.stageIdToStage.get(taskSet.stageId))
+      if (facts.pipelined) open("a pipelined shuffle runs its stages side by side")
+      if (facts.weighted) giveWeights(taskSet, facts.weights)
+      retireEarlier(taskSet.stageId)
+      val manager = new StageBoundTaskSet(this, taskSet, maxTaskFailures, facts)
+      val bound = bindings.ready(manager.key, taskSet.priority, facts.weights, facts.cached, manager.isBarrier)
+      if (running.isEmpty) group = math.max(group, taskSet.priority)
+      val ready = StageReady(manager.key, group, facts.name, facts.signature, facts.parents, taskSet.tasks.length,
+        facts.records, facts.bytes, facts.weighted, bound)
+      running(manager.key) = (manager, ready)
+      tell(ready)
+      if (bound.isEmpty && bindings.gated) {
+        logInfo(s"pacer: stage ${taskSet.stageId} waits for an executor (${bindings.waited} waits so far)")
+      }
+      flush()
+      manager
+    }
+
+  override def taskSetFinished(manager: TaskSetManager): Unit = synchronized {
+    super.taskSetFinished(manager)
+    manager match {
+      case m: StageBoundTaskSet => end(m)
+      case _ => ()
+    }
+  }
+
+  override def executorAdded(execId: String, host: String): Unit = {
+    synchronized {
+      bindings.executorUp(execId, host)
+      tell(ExecutorUp(execId))
+      flush()
+    }
+    super.executorAdded(execId, host)
+  }
+
+  override def executorLost(executorId: String, reason: ExecutorLossReason): Unit = {
+    synchronized {
+      if (bindings.executors.contains(executorId)) {
+        bindings.executorGone(executorId)
+        tell(ExecutorGone(executorId, reason.toString))
+      }
+    }
+    super.executorLost(executorId, reason)
+    synchronized(flush())
+  }
+
+  /** Called with every round of offers, at least once a second: the place to watch from. */
+  override protected def shuffleOffers(offers: IndexedSeq[WorkerOffer]): IndexedSeq[WorkerOffer] = {
+    bindings.watch(System.nanoTime()).foreach { key =>
+      logWarning(s"pacer: stage ${key.stage} had executors and nothing running for 10 s: any executor may run it now")
+    }
+    flush()
+    super.shuffleOffers(offers)
+  }
+
+  /** Takes the planner's word over; safe to call from any thread. */
+  def obey(directive: Directive): Unit = synchronized {
+    bindings.obey(directive)
+    flush()
+  }
+
+  /** What a planner that has forgotten everything needs to be told, in order. */
+  def recall(): Seq[Happening] = synchronized {
+    bindings.executors.map(ExecutorUp) ++
+      running.valuesIterator.map { case (m, ready) => ready.copy(bindings = bindings.current(m.key)) } ++
+      (if (unpaced) Seq(Unpaced("streaming")) else Nil)
+  }
+
+  /** The part of slots that one stage can have of all: one executor on each node. */
+  def boundable(slots: Int): Int = synchronized {
+    val (nodes, executors) = bindings.boundable
+    if (executors == 0) slots else math.max(1, slots * nodes / executors)
+  }
+
+  private def end(m: StageBoundTaskSet): Unit = if (running.remove(m.key).isDefined) {
+    bindings.done(m.key)
+    tell(m.totals.result(m.key, m.tasksSuccessful == m.numTasks, clock, System.currentTimeMillis()))
+    flush()
+  }
+
+  /**
+   * Earlier attempts of a stage give way. One without running tasks ends here,
+   * because Spark never reports it as finished.
+   */
+  private def retireEarlier(stageId: Int): Unit = {
+    val earlier = running.valuesIterator.map(_._1).filter(_.key.stage == stageId).toList
+    earlier.foreach(m => if (m.runningTasks == 0) end(m) else bindings.retire(m.key))
+  }
+
+  /** Says which bindings changed, and has freed executors offered at once (spark-facts 28). */
+  private def flush(): Unit = {
+    bindings.takeChanges().foreach { case (key, bound) => tell(StageBound(key, bound)) }
+    if (bindings.takeFreed() && backend != null) backend.reviveOffers()
+  }
+
+  /** Streams have no end to aim at: they run as in stock Spark. */
+  private def checkPaceable(taskSet: TaskSet): Unit = if (!unpaced) {
+    val p = taskSet.properties
+    if (p != null && StageBoundTaskScheduler.StreamProperties.exists(p.getProperty(_) != null)) {
+      unpaced = true
+      open("a streaming query")
+      tell(Unpaced("streaming"))
+    }
+  }
+
+  private def open(reason: String): Unit = if (bindings.opened.isEmpty) {
+    bindings.openForGood(reason)
+    // scalastyle:off println
+    System.err.println(s"pacer: $reason: from now on stages share executors, this application is not paced")
+    // scalastyle:on println
+  }
+
+  /** Each task's own weight goes along with it: the whole list would travel with every task. */
+  private def giveWeights(taskSet: TaskSet, weights: Array[Long]): Unit =
+    taskSet.tasks.iterator.zip(weights.iterator).foreach { case (task, weight) =>
+      val own = Option(task.localProperties).map(Utils.cloneProperties).getOrElse(new Properties())
+      own.setProperty(PacerExecutorPlugin.WeightProperty, weight.toString)
+      task.localProperties = own
+    }
+}
+
+private[scheduler] object StageBoundTaskScheduler {
+  /** Set on the jobs of structured streaming and of DStreams. */
+  private val StreamProperties = Seq("sql.streaming.queryId", "spark.streaming.internal.batchTime")
+}

@@ -1,0 +1,70 @@
+package org.apache.spark.scheduler.pacer
+
+import org.apache.spark.TaskFailedReason
+import org.apache.spark.TaskState.TaskState
+import org.apache.spark.pacer.Wire.StageKey
+import org.apache.spark.scheduler.{DirectTaskResult, ExecutorLossReason, TaskLocality, TaskSet, TaskSetManager}
+
+/**
+ * A task set whose tasks start only where [[StageBindings]] admits them. The gate
+ * is in dequeueTaskHelper, which every offer passes and whose signature is the
+ * same in all Spark 4 (spark-facts 25); the other overrides only take notes.
+ *
+ * Every method is called under the scheduler's lock.
+ */
+private[scheduler] final class StageBoundTaskSet(
+    scheduler: StageBoundTaskScheduler,
+    set: TaskSet,
+    maxFailures: Int,
+    val facts: StageFacts)
+  extends TaskSetManager(scheduler, set, maxFailures, scheduler.healthTrackerOpt) {
+
+  val key: StageKey = StageKey(set.stageId, set.stageAttemptId)
+  val totals = new StageTotals
+  private val bindings = scheduler.bindings
+
+  override protected def dequeueTaskHelper(
+      execId: String,
+      host: String,
+      maxLocality: TaskLocality.Value,
+      speculative: Boolean): Option[(Int, TaskLocality.Value, Boolean)] = {
+    if (!bindings.admits(key, execId, speculative)) {
+      None
+    } else {
+      val found = super.dequeueTaskHelper(execId, host, maxLocality, speculative)
+      found.foreach { case (index, _, _) => bindings.launched(key, index, execId) }
+      found
+    }
+  }
+
+  /** Called first when the task's end is heard of, later once more with its result. */
+  override def removeRunningTask(tid: Long): Unit = {
+    if (runningTasksSet.contains(tid)) bindings.ended(key, taskInfos(tid).executorId)
+    super.removeRunningTask(tid)
+  }
+
+  override def handleSuccessfulTask(tid: Long, result: DirectTaskResult[_]): Unit = {
+    val info = taskInfos(tid)
+    // Before super: the last success finishes the task set there.
+    if (!info.finished && !successful(info.index)) {
+      val records = totals.add(result.accumUpdates, info.launchTime, System.currentTimeMillis())
+      facts.shuffleId.foreach(scheduler.history.wrote(_, info.partitionId, records))
+    }
+    super.handleSuccessfulTask(tid, result)
+  }
+
+  override def handleFailedTask(tid: Long, state: TaskState, reason: TaskFailedReason): Unit = {
+    totals.failed(reason.toErrorString)
+    super.handleFailedTask(tid, state, reason)
+    giveBack(taskInfos(tid).index)
+  }
+
+  /** A lost executor takes finished tasks with it whose output was there. */
+  override def executorLost(execId: String, host: String, reason: ExecutorLossReason): Unit = {
+    super.executorLost(execId, host, reason)
+    tasks.indices.foreach(giveBack)
+  }
+
+  private def giveBack(index: Int): Unit =
+    if (!successful(index) && copiesRunning(index) == 0) bindings.returned(key, index)
+}

@@ -1,0 +1,64 @@
+package org.apache.spark.scheduler.pacer
+
+import org.apache.spark.InternalAccumulator
+import org.apache.spark.pacer.DeadlineClock
+import org.apache.spark.pacer.Wire.{StageDone, StageKey}
+import org.apache.spark.util.AccumulatorV2
+
+/**
+ * What the successful tasks of one stage attempt did, from the metrics that come
+ * with their results. Times are wall-clock milliseconds of Spark's TaskInfo. Not
+ * thread-safe.
+ */
+private[scheduler] final class StageTotals {
+  import StageTotals._
+
+  private var tasks = 0
+  private var recordsRead, recordsWritten, bytesRead, bytesWritten, cpuNanos, longestNanos, runMillis = 0L
+  private var firstLaunch = Long.MaxValue
+  private var lastFinish = 0L
+  private var failure = ""
+
+  /** Adds a successful task; returns how many records it wrote for a shuffle. */
+  def add(updates: Iterable[AccumulatorV2[_, _]], launched: Long, finished: Long): Long = {
+    val m = updates.iterator.flatMap { a =>
+      (a.name, a.value) match {
+        case (Some(name), value: java.lang.Long) => Some(name -> value.longValue)
+        case _ => None
+      }
+    }.toMap.withDefaultValue(0L)
+    val cpu = m(InternalAccumulator.EXECUTOR_CPU_TIME) + m(InternalAccumulator.EXECUTOR_DESERIALIZE_CPU_TIME)
+    tasks += 1
+    recordsRead += RecordsRead.map(m).sum
+    recordsWritten += RecordsWritten.map(m).sum
+    bytesRead += BytesRead.map(m).sum
+    bytesWritten += BytesWritten.map(m).sum
+    cpuNanos += cpu
+    longestNanos = math.max(longestNanos, cpu)
+    runMillis += m(InternalAccumulator.EXECUTOR_RUN_TIME)
+    firstLaunch = math.min(firstLaunch, launched)
+    lastFinish = math.max(lastFinish, finished)
+    m(InternalAccumulator.shuffleWrite.RECORDS_WRITTEN)
+  }
+
+  /** Keeps why a task failed: the last reason is the stage's, should it fail. */
+  def failed(reason: String): Unit = failure = reason
+
+  def result(key: StageKey, complete: Boolean, clock: DeadlineClock, wallNow: Long): StageDone = StageDone(key,
+    failed = !complete, reason = if (complete) "" else firstLine(if (failure.isEmpty) "cancelled" else failure),
+    tasks, recordsRead, recordsWritten, bytesRead, bytesWritten,
+    cpuNanos / 1e9, runMillis / 1e3, longestNanos / 1e9,
+    if (tasks == 0) 0.0 else clock.at(firstLaunch, wallNow), if (tasks == 0) 0.0 else clock.at(lastFinish, wallNow))
+}
+
+private[scheduler] object StageTotals {
+  import InternalAccumulator.{input, output, shuffleRead, shuffleWrite}
+
+  private val RecordsRead = Seq(input.RECORDS_READ, shuffleRead.RECORDS_READ)
+  private val RecordsWritten = Seq(output.RECORDS_WRITTEN, shuffleWrite.RECORDS_WRITTEN)
+  private val BytesRead = Seq(input.BYTES_READ, shuffleRead.LOCAL_BYTES_READ, shuffleRead.REMOTE_BYTES_READ)
+  private val BytesWritten = Seq(output.BYTES_WRITTEN, shuffleWrite.BYTES_WRITTEN)
+  private val Longest = 300
+
+  private def firstLine(s: String): String = s.linesIterator.nextOption().getOrElse("").take(Longest)
+}

@@ -1,0 +1,25 @@
+package org.apache.spark.scheduler
+
+/**
+ * Pacer's scheduling in the driver: a running stage owns its executors.
+ *
+ * [[pacer.PacerClusterManager]] is found by Spark for `sparkpacer://host:port`
+ * and makes a [[pacer.StageBoundTaskScheduler]] and a
+ * [[pacer.PacerSchedulerBackend]]. The scheduler gives every task set to a
+ * [[pacer.StageBoundTaskSet]], which takes tasks only for executors that
+ * [[pacer.StageBindings]] admits, and says what happened to the planner through
+ * [[org.apache.spark.pacer.PlannerClient]]. [[pacer.StageFacts]] knows what a
+ * stage reads before it starts, [[pacer.StageTotals]] what it did.
+ *
+ * What the caller must do: hold the TaskSchedulerImpl's lock around every call
+ * of StageBindings, as Spark's own scheduling does.
+ *
+ * What it does not do: it chooses no quota and no pool size (planner and node
+ * do), starts no executor, and changes no locality, retry or fairness of Spark.
+ *
+ * One jar serves Spark 4.0 to 4.3. Members that changed between these are not
+ * overridden or called: TaskSetManager.resourceOffer and prepareLaunchingTask,
+ * WorkerOffer.cores, ExecutorData.freeCores (Int up to 4.2, BigDecimal in 4.3).
+ * An override that no longer matches would be silently ignored.
+ */
+package object pacer

@@ -1,0 +1,124 @@
+package org.apache.spark.pacer
+
+import java.nio.file.Files
+
+import org.junit.jupiter.api.Assertions._
+import org.junit.jupiter.api.Test
+
+import org.apache.spark.{SparkConf, SparkException}
+
+class PacerConfTest {
+  private def conf(settings: (String, String)*) = new SparkConf(false).setAll(settings)
+  private def parse(master: String, settings: (String, String)*) = PacerConf.parse(master, conf(settings: _*))
+  private def refusal(master: String, settings: (String, String)*): String =
+    assertThrows(classOf[SparkException], () => parse(master, settings: _*)).getMessage
+
+  @Test def deadlinesAreReadInTheNotationsThatUsersKnow(): Unit = Seq(
+    "90s" -> 90.0, "15m" -> 900.0, "15min" -> 900.0, "1h30m" -> 5400.0, "1.5h" -> 5400.0, "90" -> 90.0,
+    "1500ms" -> 1.5, "2D" -> 172800.0, "1m30.5s" -> 90.5).foreach { case (text, want) =>
+    assertEquals(want, parse("sparkpacer://h:1", PacerConf.Deadline -> text).deadline, 1e-9, text)
+  }
+
+  @Test def everyFaultIsNamedInOneLine(): Unit = {
+    val said = refusal("sparkpacer://", PacerConf.Deadline -> "soon", PacerConf.RequireFeasible -> "perhaps",
+      "spark.submit.deployMode" -> "cluster")
+    Seq("pacer: ", "master is", "spark.pacer.deadline is 'soon'", "requireFeasible", "--deploy-mode client")
+      .foreach(part => assertTrue(said.contains(part), s"$said has no $part"))
+    assertFalse(said.contains("\n"))
+    Seq("0s", "-5s", "0", "1x", "5s later").foreach(d =>
+      assertTrue(refusal("sparkpacer://h:1", PacerConf.Deadline -> d).contains("deadline"), d))
+  }
+
+  @Test def theMasterNamesThePlanner(): Unit = {
+    assertEquals("h:1", parse("sparkpacer://h:1").address)
+    assertEquals("h:4222", parse("sparkpacer://h").address)
+    assertEquals("[::1]:5", parse("sparkpacer://[::1]:5/").address)
+    Seq("sparkpacer://h:x", "sparkpacer://h:1/x", "sparkpacer://a b", "sparkpacer://h:1,g:2").foreach(m =>
+      assertTrue(refusal(m).contains("want sparkpacer://host:port"), m))
+  }
+
+  @Test def withoutASubmissionOneIsMade(): Unit = {
+    assertEquals("u", parse("sparkpacer://h", PacerConf.Submission -> "u").submission)
+    assertNotEquals(parse("sparkpacer://h").submission, parse("sparkpacer://h").submission)
+  }
+
+  @Test def onlySpark4(): Unit = {
+    Seq("4.0.0", "4.2.0", "4.3.0").foreach(PacerConf.checkSpark)
+    Seq("3.5.1", "5.0.0", "40.1").foreach(v =>
+      assertTrue(assertThrows(classOf[SparkException], () => PacerConf.checkSpark(v)).getMessage.contains(v)))
+  }
+
+  @Test def whatTheUserSetStays(): Unit = {
+    val c = conf("spark.locality.wait" -> "3s", "spark.sql.broadcastTimeout" -> "7", "spark.plugins" -> "a.B")
+    assertEquals(Nil, PacerConf.complete(c, 90))
+    assertEquals("3s", c.get("spark.locality.wait"))
+    assertEquals("7", c.get("spark.sql.broadcastTimeout"))
+    assertEquals("a.B,org.apache.spark.pacer.PacerPlugin", c.get("spark.plugins"))
+    PacerConf.complete(c, 90)
+    assertEquals("a.B,org.apache.spark.pacer.PacerPlugin", c.get("spark.plugins"), "named once")
+  }
+
+  @Test def whatWorksAgainstPacingIsSwitchedOffAndSaid(): Unit = {
+    val c = conf("spark.speculation" -> "true", "spark.dynamicAllocation.enabled" -> "true")
+    val said = PacerConf.complete(c, 200000)
+    assertEquals(2, said.size)
+    assertFalse(c.getBoolean("spark.speculation", true) || c.getBoolean("spark.dynamicAllocation.enabled", true))
+    assertEquals("0s", c.get("spark.locality.wait"))
+    assertEquals("200000", c.get("spark.sql.broadcastTimeout"), "the deadline, when it is later than a day")
+  }
+
+  @Test def offHeapIsThePlannersUnlessTheUserSetIt(): Unit = {
+    val free = conf()
+    assertFalse(PacerConf.offHeapFixed(free))
+    PacerConf.giveOffHeap(free, 64 << 20)
+    assertEquals(64L << 20, PacerConf.offHeap(free))
+    val none = conf("spark.memory.offHeap.enabled" -> "false")
+    assertTrue(PacerConf.offHeapFixed(none))
+    PacerConf.giveOffHeap(none, 64 << 20)
+    assertEquals(0L, PacerConf.offHeap(none))
+    val set = conf("spark.memory.offHeap.enabled" -> "true", "spark.memory.offHeap.size" -> "1g")
+    PacerConf.giveOffHeap(set, 64 << 20)
+    assertEquals(1L << 30, PacerConf.offHeap(set))
+  }
+
+  @Test def overheadIsCountedAsSparkCountsIt(): Unit = {
+    assertEquals(384L << 20, PacerConf.overhead(conf(), 1L << 30))
+    assertEquals((10L << 30) / 10, PacerConf.overhead(conf(), 10L << 30))
+    assertEquals(2L << 30, PacerConf.overhead(conf("spark.executor.memoryOverhead" -> "2g"), 1L << 30))
+    assertEquals(512L << 20, PacerConf.overhead(conf("spark.executor.memoryOverhead" -> "512"), 1L << 30))
+    assertEquals((4L << 30) / 2, PacerConf.overhead(conf("spark.executor.memoryOverheadFactor" -> "0.5"), 4L << 30))
+  }
+
+  @Test def theDeadlineClockStartsWithTheWrapper(): Unit = {
+    var nanos = 5000000000L
+    val clock = new DeadlineClock(10000, 14000, () => nanos)
+    assertEquals(4.0, clock.elapsed(), 1e-9)
+    nanos += 1500000000L
+    assertEquals(5.5, clock.elapsed(), 1e-9)
+    assertEquals(5.0, clock.at(15000, wallNow = 15500), 1e-9)
+    assertEquals(0.0, new DeadlineClock(10000, 9000, () => 0).elapsed(), 1e-9, "a wall clock that was set back")
+    val jvm = java.lang.management.ManagementFactory.getRuntimeMXBean.getStartTime
+    assertTrue(DeadlineClock.since(Some(jvm - 60000)).elapsed() >= 60)
+    assertTrue(DeadlineClock.since(Some(jvm + 1000000)).elapsed() < 1000, "a time to come is a mistake")
+  }
+
+  @Test def passwordsComeFromTheLineOfTheApplication(): Unit = {
+    val file = Files.createTempFile("credentials", "")
+    Files.writeString(file, "# roles\nnode:n\napplication: a:b \n")
+    assertEquals(" a:b", NatsTransport.password(file))
+    Files.writeString(file, "node:n\n")
+    val said = assertThrows(classOf[UnreachableException], () => NatsTransport.password(file)).getMessage
+    assertTrue(said.contains(file.toString) && !said.contains("node:n"), said)
+    Files.delete(file)
+    assertThrows(classOf[UnreachableException], () => NatsTransport.password(file))
+  }
+
+  @Test def nobodyThereIsSaidInOneLine(): Unit = {
+    val free = new java.net.ServerSocket(0)
+    val port = free.getLocalPort
+    free.close()
+    val said = assertThrows(classOf[UnreachableException],
+      () => NatsTransport.connect(s"127.0.0.1:$port", None, () => ())).getMessage
+    assertEquals(s"no planner answers at 127.0.0.1:$port", said)
+  }
+}

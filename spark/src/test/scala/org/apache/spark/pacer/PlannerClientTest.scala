@@ -1,0 +1,188 @@
+package org.apache.spark.pacer
+
+import java.io.IOException
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit.SECONDS
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import org.junit.jupiter.api.{AfterEach, Test}
+import org.junit.jupiter.api.Assertions._
+
+import org.apache.spark.pacer.Wire._
+
+class PlannerClientTest {
+  import PlannerClientTest._
+
+  private val planner = new FakePlanner
+  private val obeyed = new LinkedBlockingQueue[Directive]()
+  private val client = new PlannerClient(planner, "u-1", new DeadlineClock(0, 0, () => System.nanoTime()),
+    appId => WireTest.register.copy(appId = appId), d => obeyed.put(d), () => Seq(ExecutorUp("1"), ExecutorUp("2")))
+
+  @AfterEach def stop(): Unit = client.close()
+
+  private def next(): Directive = {
+    val d = obeyed.poll(60, SECONDS)
+    assertNotNull(d, "no directive came")
+    d
+  }
+
+  @Test def itRegistersThenSendsEventsInOrder(): Unit = {
+    assertEquals("app-1", client.start().appId)
+    assertEquals(1L, next().epoch)
+    (1 to 500).foreach(i => client.send(ExecutorUp(i.toString)))
+    assertTrue(client.end(End(failed = false, ""), 60000))
+    assertEquals((1 to 501).map(_.toLong), planner.taken.toSeq)
+  }
+
+  @Test def whatIsNotAcknowledgedIsSentAgain(): Unit = {
+    client.start()
+    planner.synchronized { planner.deaf = 3 }
+    client.send(ExecutorUp("1"))
+    client.send(ExecutorUp("2"))
+    assertTrue(client.end(End(failed = false, ""), 60000))
+    assertEquals(Seq(1L, 2L, 3L), planner.taken.toSeq, "each once, in order")
+    assertEquals(0, planner.deaf)
+  }
+
+  @Test def aReplyThatGotLostDoesNoHarm(): Unit = {
+    client.start()
+    planner.synchronized { planner.mute = 2 }
+    client.send(ExecutorUp("1"))
+    assertTrue(client.end(End(failed = false, ""), 60000))
+    assertEquals(Seq(1L, 2L), planner.taken.toSeq)
+  }
+
+  @Test def theNewestDirectiveWinsWhicheverWayItComes(): Unit = {
+    client.start()
+    next()
+    planner.publish(5)
+    assertEquals(5L, next().epoch)
+    planner.publish(4)
+    planner.publish(6)
+    assertEquals(6L, next().epoch, "4 is older")
+  }
+
+  @Test def anUnreadableDirectiveIsSkipped(): Unit = {
+    client.start()
+    next()
+    planner.publishRaw("{".getBytes)
+    planner.publish(7)
+    assertEquals(7L, next().epoch)
+  }
+
+  @Test def afterAReconnectItRegistersAgainWithTheSameSubmission(): Unit = {
+    client.start()
+    client.reconnected()
+    planner.awaitRegistrations(2)
+    assertEquals(Seq(("u-1", ""), ("u-1", "app-1")), planner.registrations.toSeq)
+  }
+
+  @Test def aPlannerThatForgotIsToldWhatIsTrueNow(): Unit = {
+    client.start()
+    next()
+    planner.synchronized { planner.forget("app-2") }
+    client.send(ExecutorUp("9"))
+    planner.awaitRegistrations(2)
+    assertEquals(1L, next().epoch, "its epochs begin again")
+    planner.awaitTold(2)
+    assertTrue(client.end(End(failed = false, ""), 60000))
+    assertEquals(Seq("executor_up 1", "executor_up 2", "end "), planner.told.toSeq)
+  }
+
+  @Test def aRefusalCarriesThePlannersMessage(): Unit = {
+    planner.synchronized { planner.refusal = Some(Fault(KindInfeasible, "too soon")) }
+    assertEquals("too soon", assertThrows(classOf[RefusedException], () => client.start()).getMessage)
+  }
+
+  @Test def theEndDoesNotWaitForAPlannerThatIsGone(): Unit = {
+    client.start()
+    planner.synchronized { planner.deaf = Int.MaxValue }
+    assertFalse(client.end(End(failed = false, ""), 50))
+  }
+}
+
+object PlannerClientTest {
+  private val mapper = new ObjectMapper()
+
+  /** A planner on the other end of a transport that can lose requests and replies. */
+  private final class FakePlanner extends Transport {
+    val registrations = mutable.ArrayBuffer[(String, String)]()
+    val taken = mutable.ArrayBuffer[Long]()
+    val told = mutable.ArrayBuffer[String]()
+    var refusal: Option[Fault] = None
+    var deaf, mute = 0
+    private var appId = "app-1"
+    private var known = true
+    private var acked = 0L
+    private val epoch = 1L
+    private val handlers = mutable.Map[String, Array[Byte] => Unit]()
+
+    override def request(subject: String, body: Array[Byte], millis: Long): Array[Byte] = synchronized {
+      val o = mapper.readTree(body)
+      if (subject == "pacer.v1.app.register") {
+        register(o)
+      } else {
+        if (deaf > 0) {
+          deaf -= 1
+          throw new IOException("no reply")
+        }
+        val reply = events(subject, o)
+        if (mute > 0) {
+          mute -= 1
+          throw new IOException("no reply")
+        }
+        reply
+      }
+    }
+
+    override def subscribe(subject: String, handler: Array[Byte] => Unit): Unit = synchronized(handlers(subject) = handler)
+    override def close(): Unit = ()
+
+    def publish(newEpoch: Long): Unit = publishRaw(directive(newEpoch).getBytes)
+    def publishRaw(body: Array[Byte]): Unit = handlers(s"pacer.v1.app.$appId.directive")(body)
+
+    def forget(newId: String): Unit = {
+      known = false
+      appId = newId
+      acked = 0
+      taken.clear()
+      told.clear()
+    }
+
+    def awaitRegistrations(n: Int): Unit = synchronized {
+      while (registrations.size < n) wait()
+    }
+
+    def awaitTold(n: Int): Unit = synchronized {
+      while (told.size < n) wait()
+    }
+
+    private def register(o: JsonNode): Array[Byte] = {
+      registrations += ((o.path("submission").asText(), o.path("app_id").asText()))
+      known = true
+      notifyAll()
+      refusal match {
+        case Some(f) => s"""{"v":1,"error":{"kind":${f.kind},"message":"${f.message}"}}""".getBytes
+        case None => s"""{"v":1,"app_id":"$appId","directive":${directive(epoch)},"acked_seq":$acked}""".getBytes
+      }
+    }
+
+    private def events(subject: String, o: JsonNode): Array[Byte] =
+      if (!known || subject != s"pacer.v1.app.$appId.events") {
+        """{"v":1,"error":{"kind":2,"message":"not known"}}""".getBytes
+      } else {
+        o.path("events").elements().asScala.filter(_.path("seq").asLong() > acked).foreach { e =>
+          acked = e.path("seq").asLong()
+          taken += acked
+          told += e.path("type").asText() + " " + e.path("executor").path("id").asText("")
+        }
+        notifyAll()
+        s"""{"v":1,"acked_seq":$acked,"directive":${directive(epoch)}}""".getBytes
+      }
+
+    private def directive(epoch: Long) = s"""{"epoch":$epoch,"gated":true,"executors":[]}"""
+  }
+}

@@ -1,0 +1,120 @@
+package org.apache.spark.pacer
+
+import java.io.IOException
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.file.{Files, Path}
+
+import org.junit.jupiter.api.Assertions._
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+
+import org.apache.spark.pacer.TaskLedger.{NoUsage, Task, Usage}
+
+class ProgressPageTest {
+  import ProgressPageTest._
+
+  @Test def aPageHasTheBytesOfTheSample(): Unit = {
+    val buffer = memory()
+    publishSample(new ProgressPage(buffer, 4711))
+    val bytes = new Array[Byte](buffer.capacity())
+    buffer.get(0, bytes)
+    // After a change of the layout: write the new sample and read it with samples_test.go.
+    if (sys.env.contains("PACER_WRITE_SAMPLES")) Files.write(Samples.path("page.bin"), bytes)
+    assertArrayEquals(Samples.read("page.bin"), bytes)
+  }
+
+  @Test def slotsAreUsedInTurnAndTheGenerationGrows(): Unit = {
+    val buffer = memory()
+    val page = new ProgressPage(buffer, 1)
+    assertEquals(0L, word(buffer, 2), "nothing published yet")
+    (1 to 5).foreach { g =>
+      page.publish(_.head(100 + g, 0, 0, 0, 0, 0))
+      assertEquals(g.toLong, word(buffer, 2))
+      // At generation g the readable slot is the one of (g - 1) & 1.
+      assertEquals(100L + g, word(buffer, if (g % 2 == 1) 16 else 520))
+    }
+    assertEquals(104L, word(buffer, 520), "the slot before the last is untouched")
+  }
+
+  @Test def aWriterThatComesAfterAnotherGoesOnWithItsGeneration(): Unit = {
+    val buffer = memory()
+    new ProgressPage(buffer, 1).publish(_.head(1, 0, 0, 0, 0, 0))
+    new ProgressPage(buffer, 2).publish(_.head(2, 0, 0, 0, 0, 0))
+    assertEquals(2L, word(buffer, 2))
+    assertEquals(2L, word(buffer, 520))
+  }
+
+  @Test def aFileThatIsTooShortIsRefused(@TempDir dir: Path): Unit = {
+    val file = dir.resolve("page")
+    Files.write(file, new Array[Byte](100))
+    assertTrue(assertThrows(classOf[IOException], () => ProgressPage.open(file)).getMessage.contains("100 bytes"))
+    Files.write(file, new Array[Byte](8192))
+    ProgressPage.open(file).publish(_.head(7, 0, 0, 0, 0, 0))
+    assertEquals(ProcessHandle.current().pid(), ByteBuffer.wrap(Files.readAllBytes(file))
+      .order(ByteOrder.LITTLE_ENDIAN).getLong(3 * 8))
+  }
+
+  @Test def aPartitionCountsOnceHoweverOftenItSucceeds(): Unit = {
+    val ledger = new TaskLedger
+    Seq(1L, 2L).foreach { id =>
+      val t = new Task(id, 0, 0, 5, 1500000, 0)
+      ledger.started(t)
+      ledger.ended(t, Usage(10, 0, 0, 0, 0), succeeded = true, 1)
+      ledger.ended(t, Usage(10, 0, 0, 0, 0), succeeded = true, 1)
+    }
+    val s = stage(ledger, 0)
+    assertEquals((2L, 1500000L, 20L), (s(2), s(4), s(5)), "two attempts, one weight, no end twice")
+  }
+
+  @Test def onlyTheNewestStagesAreShownAndBusyOnesAreKept(): Unit = {
+    val ledger = new TaskLedger
+    val busy = new Task(1000, 1000, 0, 0, 1000000, 0)
+    ledger.started(busy)
+    (1 to 100).foreach { i =>
+      val t = new Task(i, i, 0, 0, 1000000, i)
+      ledger.started(t)
+      ledger.ended(t, NoUsage, succeeded = true, i)
+    }
+    ledger.ended(busy, NoUsage, succeeded = false, 101)
+    assertEquals(1000L, stage(ledger, 0)(0))
+    assertEquals(1L, stage(ledger, 0)(3), "its failure, not a new stage's")
+    assertEquals(Seq(100L, 99L, 98L, 97L, 96L, 95L, 94L), (1 to 7).map(stage(ledger, _)(0)))
+  }
+
+  @Test def moreTasksThanFitAreCountedInAll(): Unit = {
+    val ledger = new TaskLedger
+    (1 to 60).foreach(i => ledger.started(new Task(i, 1, 0, i, 1000000, 0)))
+    val buffer = memory()
+    ledger.publish(new ProgressPage(buffer, 1), _ => Usage(1, 2, 0, 0, 3), 9, 0, 0)
+    assertEquals(Seq(9L, 1L, 46L, 60L), (16 to 19).map(word(buffer, _)))
+    assertEquals(Seq(60L, 60L, 120L, 180L), (8 to 11).map(i => word(buffer, 24 + i)))
+  }
+}
+
+object ProgressPageTest {
+  def memory(): ByteBuffer = ByteBuffer.allocateDirect(8192).order(ByteOrder.LITTLE_ENDIAN)
+  def word(buffer: ByteBuffer, i: Int): Long = buffer.getLong(i * 8)
+
+  private def stage(ledger: TaskLedger, i: Int): IndexedSeq[Long] = {
+    val buffer = memory()
+    ledger.publish(new ProgressPage(buffer, 1), _ => NoUsage, 0, 0, 0)
+    (0 until 16).map(w => word(buffer, 24 + 16 * i + w))
+  }
+
+  /** What samples_test.go expects to read. */
+  private def publishSample(page: ProgressPage): Unit = {
+    val ledger = new TaskLedger
+    def end(id: Long, stage: Int, partition: Int, weight: Long, ok: Boolean, at: Long): Unit = {
+      val t = new Task(id, stage, 0, partition, weight, 1000)
+      ledger.started(t)
+      ledger.ended(t, Usage(10, 20, 30, 40, 50), ok, at)
+    }
+    page.publish(_.head(1, 0, 0, 0, 0, 0)) // So that the sample is in the second slot.
+    end(1, stage = 3, partition = 0, weight = 1250000, ok = true, at = 2000)
+    end(2, stage = 3, partition = 1, weight = 750000, ok = false, at = 3000)
+    end(3, stage = 4, partition = 0, weight = 1000000, ok = true, at = 4000)
+    ledger.started(new Task(4, 3, 0, 1, 750000, 5000))
+    ledger.started(new Task(5, 6, 2, 7, 1000000, 4500))
+    ledger.publish(page, t => Usage(t.id * 100, t.id * 1000, 0, 0, t.id * 10), 6000, 7000, 8000)
+  }
+}

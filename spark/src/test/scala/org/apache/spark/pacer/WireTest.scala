@@ -1,0 +1,61 @@
+package org.apache.spark.pacer
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.junit.jupiter.api.Assertions._
+import org.junit.jupiter.api.Test
+
+import org.apache.spark.pacer.Wire._
+
+class WireTest {
+  private val mapper = new ObjectMapper()
+
+  private def assertSample(name: String, body: Array[Byte]): Unit =
+    assertEquals(mapper.readTree(Samples.read(name)), mapper.readTree(body), name)
+
+  @Test def aRegistrationHasTheShapeOfTheSample(): Unit = assertSample("register.json", encode(WireTest.register))
+
+  @Test def everyEventHasTheShapeOfTheSample(): Unit =
+    assertSample("events.json", encode("app-20261121043012-0001", "u-1", WireTest.events))
+
+  @Test def aHeartbeatIsAnEmptyBatch(): Unit =
+    assertEquals("""{"v":1,"app_id":"a","submission":"s","events":[]}""", new String(encode("a", "s", Nil), "UTF-8"))
+
+  @Test def repliesAreReadAsThePlannerWritesThem(): Unit = {
+    val directive = Directive(7, gated = true,
+      Seq(DirectiveExecutor("1", "node-1", 1.5), DirectiveExecutor("2", "node-2", 2)), "executor 1 was replaced")
+    assertEquals(Right(Registered("app-20261121043012-0001", "tight", "deadline 1m30s is tight", 2, 4, 268435456L,
+      directive, 12)), decodeRegistered(Samples.read("register_reply.json")))
+    assertEquals(Right(Acknowledged(12, directive)), decodeAcknowledged(Samples.read("events_reply.json")))
+    assertEquals(Left(Fault(KindInfeasible, "too soon")), decodeRegistered(Samples.read("refusal.json")))
+    assertEquals(directive, decodeDirective(Samples.read("directive.json")))
+  }
+
+  @Test def fieldsOfALaterPlannerAreSkipped(): Unit = {
+    val reply = decodeAcknowledged("""{"v":1,"acked_seq":3,"more":{"x":[1]},"directive":{"epoch":9}}""".getBytes)
+    assertEquals(Right(Acknowledged(3, Directive(9, gated = false, Nil, ""))), reply)
+  }
+
+  @Test def anotherVersionIsAFaultThatNamesBoth(): Unit = decodeAcknowledged("""{"v":2}""".getBytes) match {
+    case Left(Fault(KindVersion, message)) => assertTrue(message.contains("2") && message.contains("1"), message)
+    case other => fail(other.toString)
+  }
+}
+
+object WireTest {
+  val register: Register = Register("u-1", "wordcount", "wc", "alice", "4.3.0", 90, 4.5, requireFeasible = true,
+    Launch("spark://CoarseGrainedScheduler@127.0.0.1:40123", "/opt/spark", "/opt/java", "4.3.0", 2, 1L << 30,
+      402653184L, 0, offHeapFixed = true, Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice")),
+    "app-20261121043012-0001")
+
+  private val key = StageKey(3, 1)
+
+  val events: Seq[Event] = Seq(
+    Event(1, 0.5, ExecutorUp("1")),
+    Event(2, 0.75, ExecutorGone("2", "killed")),
+    Event(3, 1, StageReady(key, 2, "count at app.py:3", "00ff", Seq(0, 1), 8, 1000, Wire.Unknown, weighted = true,
+      Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)))),
+    Event(4, 1.25, StageBound(key, Seq(Binding("1", 8, 8)))),
+    Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 1.5, 2.5, 0.5, 1, 1.75)),
+    Event(6, 2.5, Unpaced("streaming")),
+    Event(7, 3, End(failed = true, "exit 1")))
+}

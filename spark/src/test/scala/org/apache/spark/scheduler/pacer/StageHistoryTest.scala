@@ -1,0 +1,230 @@
+package org.apache.spark.scheduler.pacer
+
+import java.nio.ByteBuffer
+import java.nio.file.{Files, Path, Paths}
+
+import scala.collection.mutable
+import scala.concurrent.Await
+import scala.concurrent.duration.DurationInt
+import scala.jdk.CollectionConverters._
+
+import org.junit.jupiter.api.{AfterAll, BeforeAll, Test, TestInstance}
+import org.junit.jupiter.api.Assertions._
+
+import org.apache.spark.{HashPartitioner, SparkConf, SparkContext, TaskContext}
+import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, SparkPlugin}
+import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin, Wire}
+import org.apache.spark.pacer.Wire._
+import org.apache.spark.rdd.RDD
+import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, TaskScheduler, TaskSchedulerImpl}
+import org.apache.spark.scheduler.local.LocalSchedulerBackend
+
+/**
+ * The scheduler and the executor plugin in one JVM with Spark's local back end: a
+ * cluster of one executor, without a planner.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class StageHistoryTest {
+  import StageHistoryTest._
+
+  private var sc: SparkContext = _
+  private val told = mutable.ArrayBuffer[Happening]()
+
+  @BeforeAll def start(): Unit = {
+    Files.write(page, new Array[Byte](8192))
+    sc = new SparkContext(new SparkConf(false).setMaster("pacer-test").setAppName("t").set("spark.ui.enabled", "false")
+      .set("spark.plugins", classOf[TestPlugin].getName))
+    scheduler.tell = h => told.synchronized(told += h)
+  }
+
+  @AfterAll def stop(): Unit = {
+    if (sc != null) sc.stop()
+    Files.deleteIfExists(page)
+  }
+
+  private def scheduler = sc.taskScheduler.asInstanceOf[StageBoundTaskScheduler]
+
+  /** Runs body and returns what happened meanwhile. */
+  private def during(body: => Unit): Seq[Happening] = told.synchronized(told.size) match {
+    case before =>
+      body
+      told.synchronized(told.drop(before).toList)
+  }
+
+  private def readyOf(h: Seq[Happening]) = h.collect { case s: StageReady => s }
+  private def doneOf(h: Seq[Happening]) = h.collect { case s: StageDone => s }
+
+  private def twoBranches(): RDD[(Int, (Int, Int))] = {
+    val left = sc.parallelize(1 to 1000, 4).map(x => (x % 10, x)).reduceByKey(_ + _, 2)
+    val right = sc.parallelize(1 to 1000, 4).map(x => (x % 10, x)).reduceByKey(_ max _, 2)
+    left.join(right, 2)
+  }
+
+  @Test def stagesAreToldOnceWithWhatTheirParentsWrote(): Unit = {
+    val h = during(assertEquals(10L, twoBranches().count()))
+    val ready = readyOf(h)
+    val done = doneOf(h)
+    assertEquals(3, ready.size)
+    assertEquals(ready.map(_.key).toSet, done.map(_.key).toSet)
+    assertTrue(done.forall(d => !d.failed && d.tasks > 0 && d.taskTime > 0 && d.lastFinish >= d.firstLaunch), done.toString)
+    val join = ready.last
+    assertEquals(ready.init.map(_.key.stage).sorted, join.parents)
+    // 4 map tasks with 10 keys each, on both sides.
+    assertEquals(80L, join.records)
+    assertEquals(Seq(40L, 40L, 0L), done.map(_.recordsWritten))
+    assertEquals(80L, done.last.recordsRead)
+    assertTrue(join.bytes > 0)
+    assertEquals(Wire.Unknown, ready.head.records, "nobody counts what parallelize holds")
+    assertEquals(Set(ready.head.job), ready.map(_.job).toSet)
+    assertFalse(join.weighted, "so little data says nothing about skew")
+  }
+
+  @Test def aJobThatReadsWhatAnEarlierOneWroteNamesTheStageThatRan(): Unit = {
+    val reduced = sc.parallelize(1 to 100, 2).map(x => (x % 5, x)).reduceByKey(_ + _, 2)
+    val first = readyOf(during(reduced.count()))
+    val second = readyOf(during(reduced.map(_._1).count()))
+    assertEquals(1, second.size)
+    assertEquals(Seq(first.head.key.stage), second.head.parents)
+    assertTrue(second.head.job > first.head.job)
+  }
+
+  @Test def aJobThatNeedsAPartReadsAPart(): Unit = {
+    val sorted = sc.parallelize(1 to 1000, 2).map(x => (x, x)).partitionBy(new HashPartitioner(4))
+    val all = readyOf(during(sorted.count()))
+    val one = readyOf(during(sc.runJob(sorted, (i: Iterator[(Int, Int)]) => i.size, Seq(0))))
+    assertEquals(1000L, all.last.records)
+    assertTrue(one.last.records > 150 && one.last.records < 350, one.last.toString)
+  }
+
+  @Test def signaturesAreTheSameFromRunToRunAndDifferWithTheCode(): Unit = {
+    val a = readyOf(during(twoBranches().count())).map(_.signature)
+    val b = readyOf(during(twoBranches().count())).map(_.signature)
+    assertEquals(a, b)
+    assertEquals(16, a.head.length)
+    val c = readyOf(during(twoBranches().mapValues(_._1).count())).map(_.signature)
+    assertEquals(a.init, c.init)
+    assertNotEquals(a.last, c.last)
+    assertNotEquals(a.last, readyOf(during(twoBranches().collect())).last.signature, "the action counts")
+  }
+
+  @Test def callSitesLoseLineDirectoryAndGeneratedNumbers(): Unit = {
+    assertEquals("collect at app.py", StageHistory.callSite("collect at /tmp/x1/app.py:33"))
+    assertEquals("collect at app.py", StageHistory.callSite("collect at app.py:7"))
+    assertEquals("$anonfun$run at Future.java", StageHistory.callSite("$anonfun$run$3 at Future.java:1768"))
+  }
+
+  @Test def skewedPartitionsAreWeighedAndTheWeightReachesTheTask(): Unit = {
+    val big = "x" * 1000
+    val skewed = sc.parallelize(1 to 4000, 2).map(x => (if (x <= 3000) 0 else x % 4, s"${(x.toString * 30).hashCode}$big$x"))
+      .groupByKey(4)
+    val seen = sc.collectionAccumulator[(Int, String)]
+    val h = during(skewed.foreachPartition { _ =>
+      val c = TaskContext.get()
+      seen.add((c.partitionId(), c.getLocalProperty(PacerExecutorPlugin.WeightProperty)))
+    })
+    val ready = readyOf(h).last
+    assertTrue(ready.weighted, ready.toString)
+    val weights = seen.value.asScala.toMap
+    assertEquals(4, weights.size)
+    assertEquals(4000000L, weights.values.map(_.toLong).sum)
+    assertEquals(0, weights.maxBy(_._2.toLong)._1)
+    assertNull(sc.getLocalProperty(PacerExecutorPlugin.WeightProperty), "the job's own properties stay as they are")
+  }
+
+  @Test def cachedInputIsUnknown(): Unit = {
+    val cached = sc.parallelize(1 to 100, 2).map(x => (x % 5, x)).reduceByKey(_ + _, 2).cache()
+    cached.count()
+    val ready = readyOf(during(cached.map(_._2).count()))
+    assertEquals((Wire.Unknown, Wire.Unknown), (ready.last.records, ready.last.bytes))
+    cached.unpersist(blocking = true)
+  }
+
+  @Test def aFailedStageEndsOnceAndSaysWhy(): Unit = {
+    val h = during(assertThrows(classOf[Exception], () =>
+      sc.parallelize(1 to 4, 4).foreach(x => if (x == 3) throw new IllegalStateException("number 3"))))
+    val done = doneOf(h)
+    assertEquals(1, done.size)
+    assertTrue(done.head.failed && done.head.reason.contains("number 3"), done.toString)
+  }
+
+  @Test def theExecutorsPageCountsEveryTask(): Unit = {
+    val h = during(sc.parallelize(1 to 1000, 5).map(x => (x % 3, x)).reduceByKey(_ + _, 3).count())
+    val done = doneOf(h)
+    val seen = done.map { d => eventually(pageStage(d.key.stage)) }
+    assertEquals(Seq(5L, 3L), seen.map(_(2)))
+    assertEquals(Seq(5000000L, 3000000L), seen.map(_(4)))
+    assertEquals(done.map(_.recordsRead), seen.map(_(5)))
+    assertEquals(done.map(_.recordsWritten), seen.map(_(12)))
+    assertTrue(seen.forall(_(7) > 0), "CPU time")
+  }
+
+  @Test def jobsThatOverlapAreOneGroup(): Unit = {
+    val gate = new java.util.concurrent.CountDownLatch(1)
+    StageHistoryTest.gate = gate
+    val h = during {
+      val slow = sc.parallelize(1 to 1, 1).map { x => StageHistoryTest.gate.await(); x }.countAsync()
+      while (readyOf(told.synchronized(told.toList)).lastOption.forall(s => s.tasks != 1)) Thread.onSpinWait()
+      val other = sc.parallelize(1 to 2, 2).countAsync()
+      gate.countDown()
+      Await.result(slow, 60.seconds)
+      Await.result(other, 60.seconds)
+    }
+    val alone = readyOf(during(sc.parallelize(1 to 2, 2).count()))
+    assertTrue(readyOf(h).map(_.job).forall(_ < alone.head.job))
+  }
+
+  @Test def weightsAddUpAndAreOnlyForSkew(): Unit = {
+    val mib = 1L << 20
+    assertEquals(None, StageHistory.weights(Array(100 * mib)))
+    assertEquals(None, StageHistory.weights(Array.fill(10)(7 * mib)))
+    assertEquals(None, StageHistory.weights(Array(0, 0, 0)))
+    assertEquals(None, StageHistory.weights(Array(10, 5000, 10)), "a few KiB are noise")
+    assertEquals(None, StageHistory.weights(Array.tabulate(4001)(i => i * mib)))
+    val w = StageHistory.weights(Array(0, mib, 8 * mib)).get
+    assertEquals(3000000L, w.sum)
+    assertTrue(w(0) > 0 && w(0) < w(1) && w(1) < w(2), w.toSeq.toString)
+  }
+
+  /** The stage's words on the page, once the page is still and shows it without running tasks. */
+  private def eventually(find: => Option[IndexedSeq[Long]]): IndexedSeq[Long] = {
+    val end = System.nanoTime() + 60L * 1000000000L
+    var found = find
+    while (!found.exists(_(8) == 0) && System.nanoTime() < end) {
+      Thread.onSpinWait()
+      found = find
+    }
+    found.getOrElse(fail[IndexedSeq[Long]]("the page does not show the stage"))
+  }
+
+  private def pageStage(id: Int): Option[IndexedSeq[Long]] = {
+    val b = ByteBuffer.wrap(Files.readAllBytes(page)).order(java.nio.ByteOrder.LITTLE_ENDIAN)
+    val generation = b.getLong(2 * 8)
+    val slot = 16 + ((generation - 1) & 1).toInt * 504
+    val n = b.getLong((slot + 1) * 8).toInt
+    (0 until n).map(i => (0 until 16).map(w => b.getLong((slot + 8 + 16 * i + w) * 8))).find(_(0) == id)
+  }
+}
+
+object StageHistoryTest {
+  val page: Path = Paths.get("target", s"test-page-${ProcessHandle.current().pid()}")
+  @volatile var gate: java.util.concurrent.CountDownLatch = _
+}
+
+/** The real executor plugin with the test's page. */
+private[spark] class TestPlugin extends SparkPlugin {
+  override def driverPlugin(): DriverPlugin = null
+  override def executorPlugin(): ExecutorPlugin = new PacerExecutorPlugin(Some(StageHistoryTest.page.toString))
+}
+
+/** The real scheduler in front of Spark's local back end. */
+private[spark] class TestClusterManager extends ExternalClusterManager {
+  override def canCreate(masterURL: String): Boolean = masterURL == "pacer-test"
+  override def createTaskScheduler(sc: SparkContext, masterURL: String): TaskScheduler = {
+    val settings = PacerConf.parse("sparkpacer://127.0.0.1:1", sc.conf)
+    new StageBoundTaskScheduler(sc, settings, DeadlineClock.since(None))
+  }
+  override def createSchedulerBackend(sc: SparkContext, masterURL: String, scheduler: TaskScheduler): SchedulerBackend =
+    new LocalSchedulerBackend(sc.conf, scheduler.asInstanceOf[TaskSchedulerImpl], 2)
+  override def initialize(scheduler: TaskScheduler, backend: SchedulerBackend): Unit =
+    scheduler.asInstanceOf[TaskSchedulerImpl].initialize(backend)
+}

@@ -1,0 +1,67 @@
+# Pacer. `make help` lists the targets. What they need beyond Go and a JDK they
+# install themselves (scripts/setup.sh says what).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYSPARK := 4.3.0
+LINT    := v2.15.0
+CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pacer
+VENV    := $(CACHE)/venv-pyspark-$(PYSPARK)
+VERSION := 0.1.0-dev
+GO      := go
+LDFLAGS := -X github.com/sparkpacer/pacer/cli.release=$(VERSION)
+# Packages of real Spark runs: tested after the others, with the machine to themselves.
+E2E     := github.com/sparkpacer/pacer/e2e
+# Spark of the virtual environment, whatever the caller's shell has.
+SPARK   := PATH="$(VENV)/bin:$$PATH" SPARK_HOME="$$(scripts/spark-home.sh "$(VENV)")" PYSPARK_PYTHON="$(VENV)/bin/python3" \
+           PYSPARK_DRIVER_PYTHON="$(VENV)/bin/python3" PACER_TEST_SPARK=1
+
+export CACHE PYSPARK VENV GO E2E
+
+.PHONY: help setup jar build demo test race lint fmt bench e2e cover clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install what is missing: Maven, Python venv, pyspark and numpy (says what)
+	@scripts/setup.sh
+
+jar: setup ## build spark/pacer-spark.jar if its sources changed
+	@scripts/jar.sh
+
+build: jar ## build bin/pacer, bin/planner and bin/nodecontroller
+	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	@echo "built bin/pacer, bin/planner, bin/nodecontroller"
+
+demo: build ## run a real Spark application under two deadlines (5 to 8 minutes)
+	@$(SPARK) bin/pacer demo --out out
+
+test: setup ## run every test: Scala, Go, and real Spark runs (under 15 minutes)
+	@scripts/jar.sh --test
+	@$(SPARK) scripts/test.sh
+
+race: jar ## run the Go tests with the race detector, real Spark runs left out
+	@$(GO) test -race $$($(GO) list ./... | grep -vx '$(E2E)')
+
+e2e: build ## run the tests with real Spark only
+	@$(SPARK) $(GO) test -count 1 -v -timeout 20m $(E2E)
+
+bench: build ## measure the figures of docs/STATUS.md into out/bench.jsonl
+	@$(SPARK) scripts/bench.sh
+
+cover: jar ## write the Go tests' coverage to out/coverage.html
+	@mkdir -p out
+	@$(GO) test -coverprofile out/coverage.out $$($(GO) list ./... | grep -vx '$(E2E)')
+	@$(GO) tool cover -html out/coverage.out -o out/coverage.html
+	@$(GO) tool cover -func out/coverage.out | tail -1
+
+lint: jar ## check the style and the import laws (installs golangci-lint to the cache)
+	@scripts/lint.sh $(LINT)
+
+fmt: ## format the Go sources
+	@gofmt -l -w $$(git ls-files '*.go')
+
+clean: ## remove build outputs and reports (the cache stays: rm -r $(CACHE))
+	@rm -rf bin out spark/target spark/pacer-spark.jar

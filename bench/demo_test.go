@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/demo"
+	"github.com/sparkpacer/pacer/internal/realenv"
+)
+
+// demonstration runs what `make demo` runs and takes its figures.
+func demonstration(t *testing.T, add adder) {
+	out, err := filepath.Abs("../out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := realenv.Start(t, nil, realenv.Binary(t, "pacer"), "demo", "--out", out)
+	if code := run.Wait(20 * time.Minute); code != 0 {
+		t.Errorf("demo: exit %d", code)
+	}
+	t.Log(run.Output())
+	body, err := os.ReadFile(filepath.Join(out, "demo.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var full, most float64
+	for d := json.NewDecoder(strings.NewReader(string(body))); ; {
+		var line demo.Line
+		if err := d.Decode(&line); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if line.ErrorPct == nil {
+			full = float64(line.CoreSeconds)
+			continue
+		}
+		add(t, "demo.error_pct."+line.Run, *line.ErrorPct, "%")
+		most = max(most, float64(line.CoreSeconds))
+	}
+	if full <= 0 {
+		t.Fatal("the full run used no CPU")
+	}
+	add(t, "demo.core_seconds_ratio", most/full, "ratio")
+}

@@ -1,0 +1,90 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/sparkpacer/pacer/internal/benchline"
+	"github.com/sparkpacer/pacer/internal/realenv"
+)
+
+// TestFigures measures everything; -run 'TestFigures/plan' does one part.
+func TestFigures(t *testing.T) {
+	path := os.Getenv("PACER_BENCH_LOG")
+	if path == "" {
+		t.Skip("measures only for `make bench`, which sets PACER_BENCH_LOG")
+	}
+	realenv.RequireSpark(t)
+	t.Cleanup(realenv.RemoveBinaries)
+	log, err := benchline.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(t *testing.T, name string, value float64, unit string) {
+		t.Helper()
+		t.Logf("%s %.4g %s", name, value, unit)
+		if err := log.Add(name, value, unit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("micro", func(t *testing.T) { micro(t, add) })
+	t.Run("tick", func(t *testing.T) { tick(t, add) })
+	t.Run("plan", func(t *testing.T) { planLatency(t, add) })
+	t.Run("idle", func(t *testing.T) { idle(t, add) })
+	t.Run("rebind", func(t *testing.T) { rebind(t, add) })
+	t.Run("demo", func(t *testing.T) { demonstration(t, add) })
+	t.Run("overhead", func(t *testing.T) { overhead(t, add) })
+	lines, err := log.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := benchline.Table(os.Stdout, lines); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type adder func(t *testing.T, name string, value float64, unit string)
+
+// micro runs Go benchmarks in their own packages, three times each, and takes
+// the median.
+func micro(t *testing.T, add adder) {
+	for _, b := range []struct{ pkg, bench, figure string }{
+		{"node", "BenchmarkStep256", "node.step_us.256"},
+		{"cgroup", "BenchmarkSetQuota", "quota.write_us"},
+	} {
+		out, err := exec.Command("go", "test", "-run", "^$", "-bench", "^"+b.bench+"$", "-count", "3",
+			"github.com/sparkpacer/pacer/"+b.pkg).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", b.bench, err, out)
+		}
+		var us []float64
+		for _, m := range regexp.MustCompile(b.bench+`\S*\s+\d+\s+([\d.]+) ns/op`).FindAllSubmatch(out, -1) {
+			ns, err := strconv.ParseFloat(string(m[1]), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			us = append(us, ns/1000)
+		}
+		if len(us) == 0 {
+			t.Fatalf("%s printed no result: %s", b.bench, out)
+		}
+		add(t, b.figure, median(us), "us")
+	}
+}
+
+func median(v []float64) float64 { return quantile(v, 0.5) }
+
+// quantile is the value at rank q of a copy of v, the nearest one above.
+func quantile(v []float64, q float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	return s[min(len(s)-1, int(q*float64(len(s))))]
+}
+
+func spread(v []float64) string {
+	return fmt.Sprintf("%.3g to %.3g, median %.3g, n = %d", slices.Min(v), slices.Max(v), median(v), len(v))
+}

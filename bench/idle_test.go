@@ -1,0 +1,54 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/internal/realenv"
+)
+
+// settle is how long the daemons idle before their memory is read.
+const settle = 20 * time.Second
+
+// idle measures the resident memory of a planner and a node controller that have
+// nothing to do.
+func idle(t *testing.T, add adder) {
+	s := realenv.New(t)
+	planner := realenv.Start(t, nil, realenv.Binary(t, "planner"), "--listen", s.Address, "--http", realenv.FreePort(t),
+		"--state-dir", filepath.Join(s.Dir, "planner"))
+	planner.Await("ready", 20*time.Second)
+	node := realenv.Start(t, nil, realenv.Binary(t, "nodecontroller"), "--planner", s.Address, "--http", realenv.FreePort(t),
+		"--state-dir", filepath.Join(s.Dir, "node"))
+	node.Await("ready", 20*time.Second)
+	select {
+	case <-time.After(settle):
+	case <-planner.Done():
+	case <-node.Done():
+	}
+	add(t, "rss.planner_mib", residentMiB(t, planner.PID()), "MiB")
+	add(t, "rss.node_mib", residentMiB(t, node.PID()), "MiB")
+}
+
+var vmRSS = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+
+func residentMiB(t *testing.T, pid int) float64 {
+	t.Helper()
+	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := vmRSS.FindSubmatch(body)
+	if m == nil {
+		t.Fatalf("no VmRSS in %s", body)
+	}
+	kib, err := strconv.ParseFloat(string(m[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib / 1024
+}

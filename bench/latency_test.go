@@ -1,0 +1,208 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// stages of the application whose plans are timed.
+const stages = 200
+
+// rig is a planner and a node controller in this process, on loopback TCP, with
+// real cgroups and executors without processes, and a driver that speaks the
+// protocol.
+type rig struct {
+	t    *testing.T
+	conn *bus.Conn
+	// parent is the directory of the node's cpu groups.
+	parent string
+	app    api.AppID
+	seq    uint64
+	began  time.Time
+	// http is the node's address of metrics.
+	http string
+}
+
+// startRig brings the daemons up; they end with the test.
+func startRig(t *testing.T, cores units.Cores) *rig {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &rig{t: t, http: realenv.FreePort(t), began: time.Now()}
+	p, n := daemon.DefaultPlannerConfig(), daemon.DefaultNodeConfig()
+	p.Listen, p.HTTP, p.State = realenv.FreePort(t), "", t.TempDir()
+	n.Name, n.Planner, n.HTTP, n.State, n.Jar = fmt.Sprintf("bench-%d", os.Getpid()), p.Listen, r.http, t.TempDir(), "/dev/null"
+	n.TotalCores, n.OfferedCores, n.Memory = cores, cores, 1024*units.GiB
+	r.parent = filepath.Join("/sys/fs/cgroup/cpu/pacer", "node-"+n.Name)
+	n.Seams = &daemon.Seams{
+		Runtime: func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
+			return executor.NewFake(layout, groups), nil
+		},
+		Command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
+			return executor.CommandLine{Args: []string{"sleep", "600"}}, nil
+		},
+	}
+	ready := make(chan string, 2)
+	p.Ready = func(line string) { ready <- line }
+	n.Ready = func(line string) { ready <- line }
+	ended := make(chan error, 2)
+	go func() { ended <- daemon.Planner(ctx, p) }()
+	await(t, ready, ended)
+	nodeCtx, stopNode := context.WithCancel(ctx)
+	nodeEnded := make(chan error, 1)
+	go func() { nodeEnded <- daemon.Node(nodeCtx, n) }()
+	await(t, ready, nodeEnded)
+	conn, err := bus.Dial(bus.Options{Address: p.Listen, Role: bus.RoleOperator, Name: "bench"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.conn = conn
+	t.Cleanup(func() {
+		conn.Close()
+		stopNode()
+		if err := <-nodeEnded; err != nil {
+			t.Errorf("node: %v", err)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("planner: %v", err)
+		}
+	})
+	return r
+}
+
+func await(t *testing.T, ready <-chan string, ended <-chan error) {
+	t.Helper()
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatalf("a daemon ended before it was ready: %v", err)
+	case <-time.After(20 * time.Second):
+		t.Fatal("a daemon is not ready after 20 s")
+	}
+}
+
+// register introduces an application whose profile was put before.
+func (r *rig) register(p api.Profile, deadline units.Seconds) api.RegisterReply {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := r.conn.Control(ctx, bus.VerbProfilePut, api.ControlRequest{V: api.Version, Profile: p.Name, Body: &p}); err != nil {
+		r.t.Fatal(err)
+	}
+	reply, err := r.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "bench", Name: p.Name, SparkVersion: "4.3.0",
+		Deadline: deadline, Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: units.GiB, SparkVersion: "4.3.0"}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.app = reply.AppID
+	return reply
+}
+
+// send delivers events, numbered, and returns once they are acknowledged.
+func (r *rig) send(events ...api.Event) {
+	r.t.Helper()
+	for i := range events {
+		r.seq++
+		events[i].Seq, events[i].At = r.seq, units.FromDuration(time.Since(r.began))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := r.conn.SendEvents(ctx, api.Events{V: api.Version, AppID: r.app, Submission: "bench", Events: events}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// quotaOf is the quota file of an executor of the application.
+func (r *rig) quotaOf(id api.ExecutorID) string {
+	r.t.Helper()
+	path := filepath.Join(r.parent, cgroup.GroupName(r.app, id), "cpu.cfs_quota_us")
+	deadline := time.After(10 * time.Second)
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+		select {
+		case <-deadline:
+			r.t.Fatalf("%s did not appear", path)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// awaitQuota polls until an executor has a quota, or has none, and returns when
+// that was.
+func (r *rig) awaitQuota(path string, limited bool) time.Time {
+	r.t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		body, err := os.ReadFile(path)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		now := time.Now()
+		if limited == (strings.TrimSpace(string(body)) != "-1") {
+			return now
+		}
+		if now.After(deadline) {
+			r.t.Fatalf("quota is still %s", body)
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// chain is a profile of n stages, one after the other.
+func chain(n int) api.Profile {
+	p := api.Profile{Schema: api.ProfileSchema, Name: "bench-chain", Runs: 1, Cores: 2, Duration: units.Seconds(n) * 4, Head: 1}
+	for i := range n {
+		s := api.ProfileStage{ID: i, Job: i, Name: "bench", Signature: fmt.Sprintf("s%d", i), Parents: []int{}, Tasks: 20, Duration: 4,
+			Records: 1000, CoreSeconds: 6, NominalRate: 1000.0 / 6}
+		p.Stages = append(p.Stages, s)
+	}
+	return p
+}
+
+func ready(i int, executor api.ExecutorID) api.Event {
+	return api.Event{Type: api.EventStageReady, Stage: &api.StageReady{StageKey: api.StageKey{Stage: i}, Job: i, Name: "bench",
+		Signature: fmt.Sprintf("s%d", i), Parents: []int{}, Tasks: 20, Records: 1000, Bytes: api.Unknown,
+		Bindings: []api.Binding{{Executor: executor, Weight: 20, Tasks: 20}}}}
+}
+
+// planLatency times, over 200 stages, from the driver's "stage ready" to the
+// quota of that stage in force in its cgroup's file.
+func planLatency(t *testing.T, add adder) {
+	if _, err := os.Stat("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"); os.IsNotExist(err) {
+		if _, err := os.Stat("/sys/fs/cgroup/cpu"); err != nil {
+			t.Skip("polls cpu.cfs_quota_us: needs cgroup v1")
+		}
+	}
+	r := startRig(t, 2)
+	reply := r.register(chain(stages), stages*8)
+	executor := reply.Directive.Executors[0].ID
+	quota := r.quotaOf(executor)
+	r.send(api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: executor}})
+	var ms []float64
+	for i := range stages {
+		begin := time.Now()
+		r.send(ready(i, executor))
+		ms = append(ms, float64(r.awaitQuota(quota, true).Sub(begin).Microseconds())/1000)
+		r.send(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: api.StageKey{Stage: i}, Tasks: 20}})
+		r.awaitQuota(quota, false)
+	}
+	r.send(api.Event{Type: api.EventEnd})
+	t.Logf("stage ready to quota in force: %s ms", spread(ms))
+	add(t, "plan.latency_ms.p99", quantile(ms, 0.99), "ms")
+}

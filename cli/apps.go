@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+)
+
+func (sh *shell) appsCommand() *cobra.Command {
+	c := &cobra.Command{Use: "apps", Short: "List applications", Args: cobra.NoArgs}
+	form := outputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		reply, err := sh.ask(c.Context(), bus.VerbApps, api.ControlRequest{})
+		if err != nil {
+			return err
+		}
+		if *form == "json" {
+			return printJSON(sh.stdout, append([]api.AppSummary{}, reply.Apps...))
+		}
+		return printApps(sh.stdout, reply.Apps)
+	}
+	show := &cobra.Command{Use: "show ID", Short: "Show one application", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps}
+	showForm := outputFlag(show)
+	show.RunE = func(c *cobra.Command, args []string) error {
+		app, err := sh.app(c, args[0])
+		if err != nil {
+			return err
+		}
+		if *showForm == "json" {
+			return printJSON(sh.stdout, app)
+		}
+		return printApp(sh.stdout, app)
+	}
+	c.AddCommand(show)
+	return c
+}
+
+// app asks for one application.
+func (sh *shell) app(c *cobra.Command, id string) (*api.AppDetail, error) {
+	reply, err := sh.ask(c.Context(), bus.VerbApp, api.ControlRequest{App: api.AppID(id)})
+	if err != nil {
+		return nil, err
+	}
+	if reply.App == nil {
+		return nil, fmt.Errorf("the planner's answer about %s is empty", id)
+	}
+	return reply.App, nil
+}
+
+// printApps prints the table of `pacer apps`.
+func printApps(w io.Writer, apps []api.AppSummary) error {
+	rows := make([][]string, 0, len(apps))
+	for _, a := range apps {
+		rows = append(rows, []string{string(a.ID), a.Name, string(a.State), a.Pacing, string(a.Verdict), seconds(a.Deadline),
+			seconds(a.Duration), seconds(a.Predicted), percent(a.ErrorPct), fmt.Sprintf("%.2f", float64(a.MeanCores)),
+			fmt.Sprintf("%.1f", float64(a.CoreSeconds))})
+	}
+	return table(w, []string{"ID", "NAME", "STATE", "PACING", "VERDICT", "DEADLINE", "DURATION", "PREDICTED", "ERROR",
+		"MEAN CORES", "CORE-SECONDS"}, rows)
+}
+
+// printApp prints `pacer apps show ID`.
+func printApp(w io.Writer, a *api.AppDetail) error {
+	err := fields(w,
+		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User,
+		"state", string(a.State), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
+		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
+		"error", percent(a.ErrorPct), "earliest deadline", seconds(a.Earliest),
+		"mean cores", fmt.Sprintf("%.2f", float64(a.MeanCores)), "core-seconds", fmt.Sprintf("%.1f", float64(a.CoreSeconds)),
+		"quota changes", strconv.Itoa(a.QuotaChanges))
+	if err != nil {
+		return err
+	}
+	for _, n := range a.Notices {
+		fmt.Fprintf(w, "notice: %s\n", n)
+	}
+	if len(a.Executors) > 0 {
+		fmt.Fprintln(w)
+		rows := make([][]string, 0, len(a.Executors))
+		for _, e := range a.Executors {
+			rows = append(rows, []string{string(e.ID), e.Node, string(e.State), yes(e.Registered), e.Exit})
+		}
+		if err := table(w, []string{"EXECUTOR", "NODE", "STATE", "REGISTERED", "EXIT"}, rows); err != nil {
+			return err
+		}
+	}
+	if len(a.Stages) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	rows := make([][]string, 0, len(a.Stages))
+	for _, s := range a.Stages {
+		rows = append(rows, []string{fmt.Sprintf("%d.%d", s.Stage, s.Attempt), clip(s.Name, 32), s.State, strconv.Itoa(s.Tasks),
+			seconds(s.Start), seconds(s.Deadline), seconds(s.Duration), percent(s.ErrorPct), strconv.FormatInt(s.Records, 10),
+			fmt.Sprintf("%.1f", float64(s.CoreSeconds)), list(s.Executors), strconv.Itoa(s.QuotaChanges), coresOverTime(s.Samples)})
+	}
+	return table(w, []string{"STAGE", "NAME", "STATE", "TASKS", "START", "DEADLINE", "DURATION", "ERROR", "RECORDS",
+		"CORE-SECONDS", "EXECUTORS", "QUOTA CHANGES", "CORES OVER TIME"}, rows)
+}
+
+// coresOverTime prints at most eight of a stage's grants, evenly picked, summed
+// over its executors by the executors' order in the samples.
+func coresOverTime(samples []api.AppSample) string {
+	const most = 8
+	var out []string
+	step := max(1, (len(samples)+most-1)/most)
+	for i := 0; i < len(samples); i += step {
+		if g := samples[i].Grant; g < 0 {
+			out = append(out, "all")
+		} else {
+			out = append(out, fmt.Sprintf("%.2f", float64(g)))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// clip shortens s to n characters.
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+func (sh *shell) nodesCommand() *cobra.Command {
+	c := &cobra.Command{Use: "nodes", Short: "List nodes", Args: cobra.NoArgs}
+	form := outputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		reply, err := sh.ask(c.Context(), bus.VerbNodes, api.ControlRequest{})
+		if err != nil {
+			return err
+		}
+		if *form == "json" {
+			return printJSON(sh.stdout, append([]api.NodeSummary{}, reply.Nodes...))
+		}
+		rows := make([][]string, 0, len(reply.Nodes))
+		for _, n := range reply.Nodes {
+			rows = append(rows, []string{n.Node, n.Host, n.State, n.Offered.String(), n.Total.String(), n.Memory.String(),
+				strconv.Itoa(n.Executors), strconv.FormatUint(n.Epoch, 10)})
+		}
+		return table(sh.stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH"}, rows)
+	}
+	return c
+}
+
+func (sh *shell) releaseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "release ID", Short: "Give an application all cores from now on", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps,
+		RunE: func(c *cobra.Command, args []string) error {
+			return sh.order(c, bus.VerbRelease, api.ControlRequest{App: api.AppID(args[0])})
+		},
+	}
+}
+
+func (sh *shell) deadlineCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "deadline ID +10m|90s", Short: "Extend (+) or replace an application's deadline", Args: cobra.ExactArgs(2),
+		Long: "Extend an application's deadline (+10m) or replace it (90s, counted from the\n" +
+			"application's start). The planner plans anew with the time that is then left.",
+		ValidArgsFunction: sh.completeApps,
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := deadlineRequest(args[0], args[1])
+			if err != nil {
+				return err
+			}
+			return sh.order(c, bus.VerbDeadline, r)
+		},
+	}
+}
+
+func deadlineRequest(id, text string) (api.ControlRequest, error) {
+	r := api.ControlRequest{App: api.AppID(id)}
+	by, extend := strings.CutPrefix(text, "+")
+	d, err := deadlineValue("deadline", by)
+	if err != nil {
+		return r, err
+	}
+	if extend {
+		r.Extend = d
+	} else {
+		r.Deadline = d
+	}
+	return r, nil
+}
+
+// order sends a request whose reply is one line.
+func (sh *shell) order(c *cobra.Command, verb bus.Verb, r api.ControlRequest) error {
+	reply, err := sh.ask(c.Context(), verb, r)
+	if err != nil {
+		return err
+	}
+	if reply.Message != "" {
+		fmt.Fprintln(sh.stdout, reply.Message)
+	}
+	return nil
+}
+
+// completeApps offers the ids of applications to the shell's completion.
+func (sh *shell) completeApps(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	reply, err := sh.ask(c.Context(), bus.VerbApps, api.ControlRequest{})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var ids []string
+	for _, a := range reply.Apps {
+		ids = append(ids, string(a.ID)+"\t"+a.Name)
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}

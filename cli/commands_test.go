@@ -1,0 +1,344 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+)
+
+func twoApps() []api.AppDetail {
+	miss := 2.5
+	return []api.AppDetail{
+		{AppSummary: api.AppSummary{ID: "app-1", Name: "wordcount", State: api.AppFinished, Pacing: "paced", Verdict: api.VerdictFeasible,
+			Deadline: 100, Duration: 97.5, ErrorPct: &miss, CoreSeconds: 120, MeanCores: 1.25, QuotaChanges: 17},
+			Reason:    "feasible: 100 s are enough",
+			Executors: []api.AppExecutor{{ID: "1", Node: "n1", State: api.ExecutorExited, Registered: true}, {ID: "2", Node: "n1", State: api.ExecutorExited}},
+			Stages: []api.AppStage{{StageKey: api.StageKey{Stage: 3}, Name: "collect at app.py:10", State: "done", Tasks: 36, Start: 12, Deadline: 20,
+				Duration: 19.8, Records: 1000, CoreSeconds: 18, Executors: []api.ExecutorID{"1"},
+				Samples: []api.AppSample{{At: 12.5, Grant: -1}, {At: 13, Grant: 0.75}}}},
+			Notices: []string{"an executor was replaced"}},
+		{AppSummary: api.AppSummary{ID: "app-2", Name: "join", State: api.AppRunning, Pacing: "recording", Verdict: api.VerdictNone}},
+	}
+}
+
+func profile(name string) api.Profile {
+	return api.Profile{Schema: api.ProfileSchema, Name: name, Runs: 1, Duration: 60, Cores: 2, Head: 10, Tail: 1, Stages: []api.ProfileStage{
+		{ID: 0, Name: "a", Signature: "s", Parents: []int{}, Tasks: 4, Duration: 20, Records: 100, CoreSeconds: 30, NominalRate: 3.3},
+		{ID: 2, Name: "b", Signature: "t", Parents: []int{0}, Tasks: 4, Duration: 20, Records: 100, CoreSeconds: 30, NominalRate: 3.3},
+	}}
+}
+
+// jsonOf reads a command's JSON strictly into a T.
+func jsonOf[T any](t *testing.T, o outcome) T {
+	t.Helper()
+	var v T
+	d := json.NewDecoder(strings.NewReader(o.out))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&v); err != nil || o.code != 0 {
+		t.Fatalf("exit code %d, %v: %s%s", o.code, err, o.out, o.err)
+	}
+	return v
+}
+
+func TestAppsAreAnArrayAndATable(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	if o := w.run(t, "--planner", f.address, "apps", "-o", "json"); strings.TrimSpace(o.out) != "[]" {
+		t.Errorf("no application: %q, want an empty array", o.out)
+	}
+	f.apps = twoApps()
+	got := jsonOf[[]api.AppSummary](t, w.run(t, "--planner", f.address, "apps", "-o", "json"))
+	if d := cmp.Diff([]api.AppSummary{f.apps[0].AppSummary, f.apps[1].AppSummary}, got); d != "" {
+		t.Error(d)
+	}
+	o := w.run(t, "--planner", f.address, "apps")
+	lines := strings.Split(strings.TrimSpace(o.out), "\n")
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "ID ") {
+		t.Fatalf("table:\n%s", o.out)
+	}
+	for _, want := range []string{"app-1", "wordcount", "finished", "100.0s", "97.5s", "+2.5%", "1.25", "120.0"} {
+		if !strings.Contains(lines[1], want) {
+			t.Errorf("no %q in %q", want, lines[1])
+		}
+	}
+}
+
+func TestShowHasTheFieldsThatScriptsRead(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{apps: twoApps()})
+	o := w.run(t, "--planner", f.address, "apps", "show", "app-1", "-o", "json")
+	fields := jsonOf[map[string]any](t, o)
+	for _, name := range []string{"id", "name", "state", "deadline_s", "duration_s", "error_pct", "predicted_finish_s", "mean_cores", "core_seconds", "stages"} {
+		if _, ok := fields[name]; !ok {
+			t.Errorf("no field %s", name)
+		}
+	}
+	o = w.run(t, "--planner", f.address, "apps", "show", "app-1")
+	for _, want := range []string{"app-1", "feasible: 100 s are enough", "notice: an executor was replaced", "collect at app.py:10", "19.8s", "all 0.75"} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s", want, o.out)
+		}
+	}
+	w.run(t, "--planner", f.address, "apps", "show", "app-9").wantLine(t, ExitFailure, "app-9")
+}
+
+func TestOrdersReachThePlanner(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{apps: twoApps()})
+	for _, c := range []struct {
+		args string
+		verb bus.Verb
+		want api.ControlRequest
+	}{
+		{"release app-2", bus.VerbRelease, api.ControlRequest{V: api.Version, App: "app-2"}},
+		{"deadline app-2 +10m", bus.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Extend: 600}},
+		{"deadline app-2 90s", bus.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Deadline: 90}},
+		{"profiles rm wordcount", bus.VerbProfileRm, api.ControlRequest{V: api.Version, Profile: "wordcount"}},
+	} {
+		o := w.run(t, append([]string{"--planner", f.address}, strings.Fields(c.args)...)...)
+		if o.code != 0 || o.out != "done: "+string(c.verb)+"\n" {
+			t.Errorf("%s: exit code %d, %q, %s", c.args, o.code, o.out, o.err)
+		}
+		if d := cmp.Diff(c.want, f.last(t, c.verb)); d != "" {
+			t.Errorf("%s: %s", c.args, d)
+		}
+	}
+	for args, want := range map[string]string{"deadline app-2 soon": "soon", "deadline app-2": "2 arg", "release": "1 arg", "deadline app-2 0s": "not after", "deadline app-2 +": `""`} {
+		w.run(t, append([]string{"--planner", f.address}, strings.Fields(args)...)...).wantLine(t, ExitUsage, want)
+	}
+}
+
+func TestProfilesAreStoredListedAndShown(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{profiles: []api.Profile{profile("wordcount")}})
+	got := jsonOf[[]api.Profile](t, w.run(t, "--planner", f.address, "profiles", "list", "-o", "json"))
+	if d := cmp.Diff(f.profiles, got); d != "" {
+		t.Error(d)
+	}
+	o := w.run(t, "--planner", f.address, "profiles", "list")
+	if !strings.Contains(o.out, "wordcount") || !strings.Contains(o.out, "60.0") {
+		t.Errorf("list:\n%s", o.out)
+	}
+	shown := w.run(t, "--planner", f.address, "profiles", "show", "wordcount")
+	path := filepath.Join(t.TempDir(), "p.json")
+	if err := os.WriteFile(path, []byte(shown.out), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// What show prints, put takes.
+	if o := w.run(t, "--planner", f.address, "profiles", "put", path); o.code != 0 {
+		t.Fatalf("put: %s", o.err)
+	}
+	if d := cmp.Diff(f.profiles[0], *f.last(t, bus.VerbProfilePut).Body); d != "" {
+		t.Error(d)
+	}
+	if o := w.runWith(t, context.Background(), shown.out, "--planner", f.address, "profiles", "put", "-"); o.code != 0 {
+		t.Errorf("put from standard input: %s", o.err)
+	}
+	w.run(t, "--planner", f.address, "profiles", "show", "nobody").wantLine(t, ExitFailure, "nobody")
+}
+
+func TestABadProfileIsRefusedWithAllItsFaults(t *testing.T) {
+	w := newWorld(t)
+	for body, want := range map[string]string{
+		`{"schema":1,"name":"x","surprise":1}`:                                               "surprise",
+		`{"schema":1,"name":"","duration_s":-1,"stages":[{"id":1,"parents":[1],"tasks":0}]}`: "name is empty",
+		`nonsense`: "profile",
+	} {
+		w.runWith(t, context.Background(), body, "profiles", "put", "-").wantLine(t, ExitUsage, want)
+	}
+	p := profile("cyclic")
+	p.Stages[0].Parents, p.Stages[1].CoreSeconds = []int{2}, -1
+	body, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := w.runWith(t, context.Background(), string(body), "profiles", "put", "-")
+	o.wantLine(t, ExitUsage, "cycles")
+	o.wantLine(t, ExitUsage, "core_seconds")
+	w.run(t, "profiles", "put", "/does/not/exist").wantLine(t, ExitUsage, "/does/not/exist")
+}
+
+func TestPlanAnswersByItsExitCode(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	for _, c := range []struct {
+		verdict api.Verdict
+		code    int
+	}{{api.VerdictFeasible, 0}, {api.VerdictTight, 0}, {api.VerdictInfeasible, 1}, {api.VerdictUnknown, 255}} {
+		f.plan = api.PlanReply{V: api.Version, Verdict: c.verdict, Reason: "because", Earliest: 70, Cores: 1.8,
+			Stages: []api.PlanReplyLine{{ID: 0, Name: "a", Start: 10, Deadline: 30, Cores: 0.95}}}
+		o := w.run(t, "--planner", f.address, "plan", "--profile", "wordcount", "--deadline", "90s")
+		if o.code != c.code || !strings.Contains(o.out, string(c.verdict)) || !strings.Contains(o.out, "0.95") {
+			t.Errorf("%s: exit code %d, want %d:\n%s%s", c.verdict, o.code, c.code, o.out, o.err)
+		}
+		if c.code != 255 && o.err != "" {
+			t.Errorf("%s: said %q", c.verdict, o.err)
+		}
+	}
+	if r := f.planned[0]; r.Profile != "wordcount" || r.Deadline != 90 || r.Body != nil {
+		t.Errorf("asked %+v", r)
+	}
+	f.plan.Error = api.Errorf(api.KindNotFound, "profile wordcount is not known")
+	w.run(t, "--planner", f.address, "plan", "--profile", "wordcount", "--deadline", "90s").wantLine(t, 255, "not known")
+	for _, args := range [][]string{
+		{"plan"}, {"plan", "--profile", "p"}, {"plan", "--profile", "p", "--deadline", "soon"}, {"plan", "--frob"}, {"plan", "extra"},
+		{"--planner", "127.0.0.1:1", "plan", "--profile", "p", "--deadline", "9s"}, {"plan", "--profile", "./none.json", "--deadline", "9s"},
+		{"--set", "frob=1", "plan", "--profile", "p", "--deadline", "9s"}, {"plan", "--profile", "p", "--deadline", "9s", "--cores", "-1"},
+	} {
+		if o := w.run(t, args...); o.code != 255 || strings.Count(o.err, "\n") != 1 {
+			t.Errorf("%v: exit code %d, %q", args, o.code, o.err)
+		}
+	}
+}
+
+func TestPlanSendsAProfileFileAlong(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{plan: api.PlanReply{V: api.Version, Verdict: api.VerdictTight}})
+	body, err := profile("mine").Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "mine.json")
+	if err := os.WriteFile(path, body, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	reply := jsonOf[api.PlanReply](t, w.run(t, "--planner", f.address, "plan", "--profile", path, "--deadline", "2m", "--cores", "1.5", "-o", "json"))
+	if reply.Verdict != api.VerdictTight || reply.Stages == nil {
+		t.Errorf("%+v", reply)
+	}
+	r := f.planned[0]
+	if r.Body == nil || r.Body.Name != "mine" || r.Cores != 1.5 || r.Deadline != 120 {
+		t.Errorf("asked %+v", r)
+	}
+}
+
+func TestLogsComeFromTheExecutorsNodes(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{apps: twoApps()})
+	if o := w.run(t, "--planner", f.address, "logs", "app-1", "2", "--stream", "stdout"); o.out != "stdout of 2\n" {
+		t.Errorf("exit code %d, %q, %s", o.code, o.out, o.err)
+	}
+	o := w.run(t, "--planner", f.address, "logs", "app-1")
+	for _, want := range []string{"==> executor 1 on n1 <==\nstderr of 1\n", "==> executor 2 on n1 <==\nstderr of 2\n"} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in %q", want, o.out)
+		}
+	}
+	w.run(t, "--planner", f.address, "logs", "app-1", "7").wantLine(t, ExitFailure, "no executor 7")
+	w.run(t, "--planner", f.address, "logs", "app-2").wantLine(t, ExitFailure, "no executor")
+	w.run(t, "--planner", f.address, "logs", "app-1", "--stream", "both").wantLine(t, ExitUsage, "both")
+	w.run(t, "--planner", f.address, "logs", "app-1", "-f").wantLine(t, ExitUsage, "--follow")
+}
+
+func TestNodesAreListed(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{nodes: []api.NodeSummary{{Node: "n1", Host: "h", State: "up", Offered: 1.8, Total: 2, Memory: 1 << 30, Epoch: 7, Executors: 2}}})
+	got := jsonOf[[]api.NodeSummary](t, w.run(t, "--planner", f.address, "nodes", "-o", "json"))
+	if d := cmp.Diff(f.nodes, got); d != "" {
+		t.Error(d)
+	}
+	if o := w.run(t, "--planner", f.address, "nodes"); !strings.Contains(o.out, "n1") || !strings.Contains(o.out, "1.80") || !strings.Contains(o.out, "1g") {
+		t.Errorf("table:\n%s", o.out)
+	}
+}
+
+func TestAnUnreachablePlannerHasItsOwnExitCode(t *testing.T) {
+	w := newWorld(t)
+	for _, args := range [][]string{{"apps"}, {"nodes"}, {"release", "a"}, {"profiles", "list"}, {"logs", "a"}} {
+		w.run(t, append([]string{"--planner", "127.0.0.1:1"}, args...)...).wantLine(t, ExitUnavailable, "127.0.0.1:1")
+	}
+}
+
+func TestConfigShowsWhatHolds(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(w.env["XDG_CONFIG_HOME"], "pacer", "config.yaml")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("planner:\n  alpha: 0.9\n  listen: 127.0.0.1:5555\nnode:\n  memory: 2g\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.env["PACER_PLANNER_BETA"] = "0.5"
+	o := w.run(t, "--set", "node.gamma=0.25", "config", "show", "--effective")
+	for _, want := range []string{"alpha: 0.9\n", "beta: 0.5\n", "gamma: 0.25\n", "memory: 2g\n", "planner: 127.0.0.1:5555\n"} {
+		if o.code != 0 || !strings.Contains(o.out, want) {
+			t.Errorf("exit code %d, no %q in\n%s%s", o.code, want, o.out, o.err)
+		}
+	}
+	if o := w.run(t, "config", "show"); !strings.Contains(o.out, "alpha: 0.97\n") {
+		t.Errorf("the defaults:\n%s", o.out)
+	}
+	w.env["PACER_PLANNER_GAMMA"] = "1"
+	o = w.run(t, "--set", "frob=1", "apps")
+	o.wantLine(t, ExitConfig, "PACER_PLANNER_GAMMA")
+	o.wantLine(t, ExitConfig, "frob")
+	w.env["PACER_CONFIG"] = "/does/not/exist"
+	w.run(t, "apps").wantLine(t, ExitConfig, "/does/not/exist")
+}
+
+func TestConfigValidateReportsTheDaemonsFaultsToo(t *testing.T) {
+	w := newWorld(t)
+	o := w.run(t, "--set", "planner.alpha=7", "--set", "node.interval=0s", "--set", "log.level=loud", "config", "validate")
+	o.wantLine(t, ExitConfig, "log.level")
+	o = w.run(t, "--set", "planner.alpha=7", "--set", "node.interval=0s", "--set", "planner.listen=0.0.0.0:4222", "config", "validate")
+	for _, want := range []string{"alpha", "interval", "credentials"} {
+		o.wantLine(t, ExitConfig, want)
+	}
+}
+
+func TestDaemonsRefuseABadConfigurationBeforeTheyStart(t *testing.T) {
+	w := newWorld(t)
+	w.run(t, "up", "--listen", "0.0.0.0:4222").wantLine(t, ExitConfig, "credentials")
+	w.run(t, "up", "--log-format", "xml").wantLine(t, ExitConfig, "xml")
+	w.run(t, "up", "--frob").wantLine(t, ExitUsage, "--frob")
+	w.run(t, "up", "extra").wantLine(t, ExitUsage, "extra")
+}
+
+func TestAWrongCommandLineIsOneLineAndCode64(t *testing.T) {
+	w := newWorld(t)
+	for args, want := range map[string]string{
+		"frob": "frob", "apps frob": "frob", "apps -o xml": "xml", "profiles": "sub-command", "profiles frob": "frob", "apps --frob": "--frob",
+		"jar frob": "frob", "version extra": "extra", "config": "sub-command",
+	} {
+		w.run(t, strings.Fields(args)...).wantLine(t, ExitUsage, want)
+	}
+}
+
+func TestVersionAndJarAreForScripts(t *testing.T) {
+	w := newWorld(t)
+	v := jsonOf[map[string]any](t, w.run(t, "version", "-o", "json"))
+	if v["version"] != Release() || v["protocol"] != float64(api.Version) {
+		t.Errorf("%v", v)
+	}
+	if o := w.run(t, "version"); !strings.HasPrefix(o.out, "pacer "+Release()+" ") {
+		t.Errorf("%q", o.out)
+	}
+	o := w.run(t, "jar")
+	path := strings.TrimSuffix(o.out, "\n")
+	if _, err := os.Stat(path); err != nil || o.code != 0 || strings.ContainsAny(path, "\n ") {
+		t.Errorf("exit code %d, %q: %v", o.code, o.out, err)
+	}
+}
+
+func TestCompletionOffersApplicationsAndProfiles(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{apps: twoApps(), profiles: []api.Profile{profile("wordcount")}})
+	w.env["PACER_CLIENT_PLANNER"] = f.address
+	for args, want := range map[string]string{"release": "app-1\twordcount\n", "profiles show": "wordcount\n", "apps show": "app-2\tjoin\n"} {
+		o := w.run(t, append(append([]string{"__complete"}, strings.Fields(args)...), "")...)
+		if !strings.Contains(o.out, want) {
+			t.Errorf("%s: %q", args, o.out)
+		}
+	}
+	if o := w.run(t, "completion", "bash"); o.code != 0 || !strings.Contains(o.out, "__start_pacer") {
+		t.Errorf("exit code %d", o.code)
+	}
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/daemon"
+)
+
+// LogConfig says how daemons log. Section `log` of the configuration.
+type LogConfig struct {
+	// Format is text or json.
+	Format string
+	// Level is debug, info, warn or error.
+	Level string
+}
+
+// Validate reports every fault of c at once.
+func (c LogConfig) Validate() error {
+	var faults []error
+	if c.Format != "text" && c.Format != "json" {
+		faults = append(faults, fmt.Errorf("log.format: %q, want text or json", c.Format))
+	}
+	if _, err := c.level(); err != nil {
+		faults = append(faults, fmt.Errorf("log.level: %q, want debug, info, warn or error", c.Level))
+	}
+	return errors.Join(faults...)
+}
+
+func (c LogConfig) level() (slog.Level, error) {
+	var level slog.Level
+	err := level.UnmarshalText([]byte(c.Level))
+	return level, err
+}
+
+// logger writes to w as c says.
+func (c LogConfig) logger(w io.Writer) *slog.Logger {
+	level, err := c.level()
+	if err != nil {
+		level = slog.LevelInfo // Validate has refused it before.
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// flagKeys are flags that stand for configuration keys; one flag may set several.
+type flagKeys map[string]struct {
+	keys []string
+	help string
+}
+
+var (
+	upFlags = flagKeys{
+		"listen":        {[]string{"planner.listen"}, "planner's NATS address, host:port"},
+		"planner-http":  {[]string{"planner.http"}, "planner's address of /metrics and /healthz"},
+		"node-http":     {[]string{"node.http"}, "node controller's address of /metrics and /healthz"},
+		"state-dir":     {[]string{"planner.state", "node.state"}, "directory of databases, logs and executors' files"},
+		"credentials":   {[]string{"planner.credentials"}, "credentials file, needed for addresses that are not loopback"},
+		"node-name":     {[]string{"node.name"}, "the node's name"},
+		"cores":         {[]string{"node.offered-cores"}, "cores that applications get (default: all but a reserve)"},
+		"memory":        {[]string{"node.memory"}, "memory that executors get, such as 8g"},
+		"spark-home":    {[]string{"node.spark-home"}, "Spark of the executors (default: the driver's)"},
+		"executor-user": {[]string{"node.executor-user"}, "whom executors run as (default: the invoking user)"},
+		"log-level":     {[]string{"log.level"}, "debug, info, warn or error"},
+		"log-format":    {[]string{"log.format"}, "text or json"},
+	}
+	plannerFlags = flagKeys{
+		"listen":      {[]string{"planner.listen"}, "NATS address, host:port"},
+		"http":        {[]string{"planner.http"}, "address of /metrics and /healthz"},
+		"state-dir":   {[]string{"planner.state"}, "directory of planner.db"},
+		"credentials": upFlags["credentials"],
+		"log-level":   upFlags["log-level"],
+		"log-format":  upFlags["log-format"],
+	}
+	nodeFlags = flagKeys{
+		"planner":       {[]string{"node.planner"}, "planner's NATS address, host:port"},
+		"name":          {[]string{"node.name"}, "the node's name"},
+		"http":          {[]string{"node.http"}, "address of /metrics and /healthz"},
+		"state-dir":     {[]string{"node.state"}, "directory of node.db, logs and executors' files"},
+		"credentials":   {[]string{"node.credentials"}, "credentials file with the node's line"},
+		"cores":         upFlags["cores"],
+		"memory":        upFlags["memory"],
+		"spark-home":    upFlags["spark-home"],
+		"executor-user": upFlags["executor-user"],
+		"log-level":     upFlags["log-level"],
+		"log-format":    upFlags["log-format"],
+	}
+)
+
+// add declares the flags on c. The function returned turns those that were given
+// into settings of configuration keys.
+func (f flagKeys) add(c *cobra.Command) func() []string {
+	for _, name := range sortedKeys(f) {
+		c.Flags().String(name, "", f[name].help)
+	}
+	return func() []string {
+		var sets []string
+		for _, name := range sortedKeys(f) {
+			if flag := c.Flags().Lookup(name); flag.Changed {
+				for _, key := range f[name].keys {
+					sets = append(sets, key+"="+flag.Value.String())
+				}
+			}
+		}
+		return sets
+	}
+}
+
+func (sh *shell) upCommand() *cobra.Command {
+	c := &cobra.Command{Use: "up", Short: "Run a planner and this machine's node controller", Args: cobra.NoArgs,
+		Long: "Run a planner and this machine's node controller in one process, until SIGTERM or\n" +
+			"SIGINT, which ends the applications. Prints a line with `ready` once it is usable."}
+	sets := upFlags.add(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		cfg, err := sh.daemonConfig(sets())
+		if err != nil {
+			return err
+		}
+		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: sh.say}
+		return daemon.Up(c.Context(), up)
+	}
+	return c
+}
+
+// daemonConfig loads the configuration with what flags set and puts in the
+// logger, which no file can say.
+func (sh *shell) daemonConfig(sets []string) (Config, error) {
+	sh.sets = append(sh.sets, sets...)
+	cfg, err := sh.loadConfig()
+	if err != nil {
+		return Config{}, err
+	}
+	log := cfg.Log.logger(sh.stderr)
+	cfg.Planner.Logger, cfg.Node.Logger = log, log
+	return cfg, nil
+}
+
+// say prints a line for the user.
+func (sh *shell) say(line string) { fmt.Fprintln(sh.stdout, line) }
+
+// RunPlanner runs the planner daemon with args until ctx ends and returns its
+// exit code.
+func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return runDaemon(ctx, "planner", "Run Pacer's planner", plannerFlags, args, stdin, stdout, stderr,
+		func(ctx context.Context, sh *shell, cfg Config) error {
+			cfg.Planner.Ready = sh.say
+			return daemon.Planner(ctx, cfg.Planner)
+		})
+}
+
+// RunNode runs the node controller daemon with args until ctx ends and
+// returns its exit code.
+func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return runDaemon(ctx, "nodecontroller", "Run Pacer's node controller on this machine", nodeFlags, args, stdin, stdout, stderr,
+		func(ctx context.Context, sh *shell, cfg Config) error {
+			cfg.Node.Ready = sh.say
+			return daemon.Node(ctx, cfg.Node)
+		})
+}
+
+func runDaemon(ctx context.Context, name, short string, flags flagKeys, args []string, stdin io.Reader, stdout, stderr io.Writer,
+	run func(context.Context, *shell, Config) error) int {
+	sh := newShell(name, stdin, stdout, stderr)
+	c := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, Version: Release()}
+	sets := flags.add(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		cfg, err := sh.daemonConfig(sets())
+		if err != nil {
+			return err
+		}
+		return run(c.Context(), sh, cfg)
+	}
+	return sh.execute(ctx, c, args)
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/demo"
+	"github.com/sparkpacer/pacer/internal/benchline"
+)
+
+// demoCommand is what `make demo` and `make bench` call; it is not listed.
+func (sh *shell) demoCommand() *cobra.Command {
+	cfg := demo.Default()
+	var bench string
+	var table bool
+	c := &cobra.Command{Use: "demo", Short: "Run a real application under two deadlines on this machine", Hidden: true, Args: cobra.NoArgs}
+	c.Flags().StringVar(&cfg.Out, "out", cfg.Out, "directory for the report")
+	c.Flags().Float64Var(&cfg.Scale, "scale", cfg.Scale, "size of the application; 1 is about 120 core-seconds")
+	c.Flags().StringVar(&bench, "bench", "", "append the figures to this file as JSON lines")
+	c.Flags().BoolVar(&table, "table", false, "run nothing: print the figures in --bench as a table")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if table {
+			return sh.benchTable(bench)
+		}
+		results, err := demo.Run(c.Context(), cfg, sh.stdout, func(ctx context.Context) (demo.System, error) {
+			return sh.startDemo(ctx, cfg)
+		})
+		if bench != "" && results != nil {
+			if err := addFigures(bench, results); err != nil {
+				return err
+			}
+		}
+		return err
+	}
+	return c
+}
+
+// startDemo starts this very binary as `pacer up`. Its node has a name of its
+// own, so that it shares no cgroup with a node controller that runs already.
+func (sh *shell) startDemo(ctx context.Context, cfg demo.Config) (demo.System, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the pacer binary: %w", err)
+	}
+	if _, err := findSpark(ctx, sh.getenv); err != nil {
+		return nil, err
+	}
+	local := demo.LocalConfig{
+		Pacer: self, Dir: filepath.Join(cfg.Out, "demo"), Env: sh.environ, Scale: cfg.Scale,
+		Up:    []string{"--node-name", fmt.Sprintf("demo-%d", os.Getpid())},
+		Ready: 30 * time.Second, Grace: 15 * time.Second,
+	}
+	system, err := demo.StartLocal(ctx, local)
+	if err != nil {
+		return nil, err // Not system: a nil *Local is no nil System.
+	}
+	return system, nil
+}
+
+func addFigures(path string, results []demo.Result) error {
+	log, err := benchline.Open(path)
+	if err != nil {
+		return err
+	}
+	for _, f := range demo.Figures(results) {
+		if err := log.Add(f.Name, f.Value, f.Unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (sh *shell) benchTable(path string) error {
+	if path == "" {
+		return usagef("--table needs --bench")
+	}
+	log, err := benchline.Open(path)
+	if err != nil {
+		return err
+	}
+	lines, err := log.Read()
+	if err != nil {
+		return err
+	}
+	return benchline.Table(sh.stdout, lines)
+}

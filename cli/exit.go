@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// The exit codes of pacer. `pacer submit` returns spark-submit's own code
+// unchanged once spark-submit has been started, with the one exception of
+// ExitInfeasible.
+const (
+	// ExitOK is success.
+	ExitOK = 0
+	// ExitFailure is any failure without a code of its own: an application or
+	// profile that is not known, a fault of the planner.
+	ExitFailure = 1
+	// ExitPlanInfeasible is `pacer plan`'s answer for a deadline that cannot be met.
+	ExitPlanInfeasible = 1
+	// ExitUsage is a wrong command line: unknown flag, malformed or past deadline,
+	// unsupported master or deploy mode (EX_USAGE of sysexits.h).
+	ExitUsage = 64
+	// ExitUnavailable is a planner that does not answer (EX_UNAVAILABLE).
+	ExitUnavailable = 69
+	// ExitInfeasible is an application that was refused because of
+	// --pacer-require-feasible.
+	ExitInfeasible = 76
+	// ExitConfig is a wrong configuration file or environment (EX_CONFIG).
+	ExitConfig = 78
+	// ExitNotFound is a spark-submit that cannot be found, as in a shell.
+	ExitNotFound = 127
+	// ExitSignal plus a signal's number is a child that the signal ended.
+	ExitSignal = 128
+	// ExitPlanError is any error of `pacer plan`.
+	ExitPlanError = 255
+)
+
+// codedError carries the exit code that belongs to an error. A nil err ends the
+// command with that code and without a message.
+type codedError struct {
+	code int
+	err  error
+}
+
+func (e *codedError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *codedError) Unwrap() error { return e.err }
+
+// coded returns err with an exit code.
+func coded(code int, err error) error { return &codedError{code: code, err: err} }
+
+// usagef returns an error that is the fault of the command line.
+func usagef(format string, args ...any) error {
+	return coded(ExitUsage, fmt.Errorf(format, args...))
+}
+
+// exitCode returns the code for err: its own, or the one of the kind that came
+// over the wire.
+func exitCode(err error) int {
+	var c *codedError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &c):
+		return c.code
+	case errors.Is(err, context.Canceled):
+		return ExitSignal + 2 // As a shell reports an interrupt.
+	}
+	switch api.KindOf(err) {
+	case api.KindInvalid:
+		return ExitUsage
+	case api.KindTransient:
+		return ExitUnavailable
+	case api.KindInfeasible:
+		return ExitInfeasible
+	default:
+		return ExitFailure
+	}
+}

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+)
+
+// fakePlanner answers control requests over a real bus from what a test put in.
+type fakePlanner struct {
+	address string
+
+	mu       sync.Mutex
+	apps     []api.AppDetail
+	profiles []api.Profile
+	nodes    []api.NodeSummary
+	plan     api.PlanReply
+	asked    []api.ControlRequest
+	verbs    []bus.Verb
+	planned  []api.PlanRequest
+}
+
+// startPlanner serves f on a free port until the test ends.
+func startPlanner(t *testing.T, f *fakePlanner) *fakePlanner {
+	t.Helper()
+	server, err := bus.StartServer(bus.ServerConfig{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	conn, err := server.Connect(bus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	err = bus.ServePlanner(conn, bus.Handlers{
+		Register:  func(_ api.RegisterRequest, reply func(api.RegisterReply)) { reply(api.RegisterReply{}) },
+		Events:    func(_ api.Events, reply func(api.EventsReply)) { reply(api.EventsReply{}) },
+		Hello:     func(_ api.NodeStatus, reply func(api.HelloReply)) { reply(api.HelloReply{}) },
+		Status:    func(api.NodeStatus) {},
+		Control:   func(v bus.Verb, r api.ControlRequest, reply func(api.ControlReply)) { reply(f.control(v, r)) },
+		PlanQuery: func(r api.PlanRequest, reply func(api.PlanReply)) { reply(f.planQuery(r)) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = conn.ServeLogs("n1", func(r api.LogRequest) (api.LogReply, error) {
+		text := r.Stream + " of " + string(r.Executor) + "\n"
+		return api.LogReply{V: api.Version, Data: []byte(text[r.Offset:]), Next: int64(len(text)), EOF: true}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.address = server.Address()
+	return f
+}
+
+func (f *fakePlanner) control(v bus.Verb, r api.ControlRequest) api.ControlReply {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.verbs, f.asked = append(f.verbs, v), append(f.asked, r)
+	reply := api.ControlReply{V: api.Version, Message: "done: " + string(v)}
+	switch v {
+	case bus.VerbApps:
+		for _, a := range f.apps {
+			reply.Apps = append(reply.Apps, a.AppSummary)
+		}
+	case bus.VerbApp:
+		for _, a := range f.apps {
+			if a.ID == r.App {
+				reply.App = &a
+			}
+		}
+		if reply.App == nil {
+			reply.Error = api.Errorf(api.KindNotFound, "application %s is not known", r.App)
+		}
+	case bus.VerbProfiles:
+		reply.Profiles = f.profiles
+	case bus.VerbProfile:
+		for _, p := range f.profiles {
+			if p.Name == r.Profile {
+				reply.Profiles = append(reply.Profiles, p)
+			}
+		}
+		if len(reply.Profiles) == 0 {
+			reply.Error = api.Errorf(api.KindNotFound, "profile %s is not known", r.Profile)
+		}
+	case bus.VerbNodes:
+		reply.Nodes = f.nodes
+	}
+	return reply
+}
+
+func (f *fakePlanner) planQuery(r api.PlanRequest) api.PlanReply {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.planned = append(f.planned, r)
+	return f.plan
+}
+
+// last returns the newest request that is not a ping.
+func (f *fakePlanner) last(t *testing.T, want bus.Verb) api.ControlRequest {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.asked); n > 0 && f.verbs[n-1] == want {
+		return f.asked[n-1]
+	}
+	t.Fatalf("the planner was asked %v, want %s last", f.verbs, want)
+	return api.ControlRequest{}
+}
+
+// outcome is what a command left.
+type outcome struct {
+	code     int
+	out, err string
+}
+
+// world is the environment that a test's commands see.
+type world struct {
+	env map[string]string
+	now time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	home := t.TempDir()
+	return &world{now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), env: map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "XDG_CACHE_HOME": filepath.Join(home, "cache"), "PATH": "/usr/bin:/bin",
+	}}
+}
+
+// run runs pacer as a shell would.
+func (w *world) run(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return w.runWith(t, context.Background(), "", args...)
+}
+
+func (w *world) runWith(t *testing.T, ctx context.Context, stdin string, args ...string) outcome {
+	t.Helper()
+	var out, errs bytes.Buffer
+	sh := &shell{name: "pacer", stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, now: w.now,
+		getenv: func(k string) string { return w.env[k] }}
+	for k, v := range w.env {
+		sh.environ = append(sh.environ, k+"="+v)
+	}
+	code := sh.run(ctx, args)
+	return outcome{code: code, out: out.String(), err: errs.String()}
+}
+
+// wantLine checks for an exit code and one line on standard error.
+func (o outcome) wantLine(t *testing.T, code int, text string) {
+	t.Helper()
+	if o.code != code || !strings.Contains(o.err, text) || strings.Count(o.err, "\n") != 1 {
+		t.Errorf("exit code %d, want %d; want one line with %q, got %q", o.code, code, text, o.err)
+	}
+}
+
+// fakeSpark is a Spark distribution whose spark-submit prints its arguments, one
+// a line, and then does what script says.
+func (w *world) fakeSpark(t *testing.T, script string) string {
+	t.Helper()
+	home := t.TempDir()
+	for _, dir := range []string{"bin", "jars", "conf"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	body := "#!/bin/sh\nfor a in \"$@\"; do echo \"arg $a\"; done\n" + script + "\n"
+	if err := os.WriteFile(filepath.Join(home, "bin", "spark-submit"), []byte(body), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.env["SPARK_HOME"] = home
+	return home
+}
+
+// arguments are those that fakeSpark printed.
+func (o outcome) arguments() []string {
+	var args []string
+	for _, line := range strings.Split(o.out, "\n") {
+		if a, ok := strings.CutPrefix(line, "arg "); ok {
+			args = append(args, a)
+		}
+	}
+	return args
+}

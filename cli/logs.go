@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+func (sh *shell) logsCommand() *cobra.Command {
+	var stream string
+	var follow bool
+	c := &cobra.Command{
+		Use: "logs ID [EXECUTOR]", Short: "Print the logs of an application's executors", Args: cobra.RangeArgs(1, 2),
+		ValidArgsFunction: sh.completeApps,
+	}
+	c.Flags().StringVar(&stream, "stream", "stderr", "stderr or stdout")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until interrupted (needs EXECUTOR)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if stream != "stderr" && stream != "stdout" {
+			return usagef("--stream %q: want stderr or stdout", stream)
+		}
+		if follow && len(args) < 2 {
+			return usagef("--follow needs an executor")
+		}
+		app, err := sh.app(c, args[0])
+		if err != nil {
+			return err
+		}
+		executors := app.Executors
+		if len(args) == 2 {
+			if executors, err = pickExecutor(app, args[1]); err != nil {
+				return err
+			}
+		}
+		if len(executors) == 0 {
+			return api.Errorf(api.KindNotFound, "%s has no executor", app.ID)
+		}
+		conn, done, err := sh.dial(c.Context())
+		if err != nil {
+			return err
+		}
+		defer done()
+		for _, e := range executors {
+			if len(executors) > 1 {
+				fmt.Fprintf(sh.stdout, "==> executor %s on %s <==\n", e.ID, e.Node)
+			}
+			if err := sh.copyLog(c.Context(), conn, app.ID, e, stream, follow); err != nil {
+				return fmt.Errorf("logs of executor %s: %w", e.ID, err)
+			}
+		}
+		return nil
+	}
+	return c
+}
+
+func pickExecutor(app *api.AppDetail, id string) ([]api.AppExecutor, error) {
+	for _, e := range app.Executors {
+		if string(e.ID) == id {
+			return []api.AppExecutor{e}, nil
+		}
+	}
+	return nil, api.Errorf(api.KindNotFound, "%s has no executor %s", app.ID, id)
+}
+
+// copyLog copies a log piece by piece; with follow it goes on until ctx ends.
+func (sh *shell) copyLog(ctx context.Context, c client, app api.AppID, e api.AppExecutor, stream string, follow bool) error {
+	r := api.LogRequest{App: app, Executor: e.ID, Stream: stream}
+	for {
+		reply, err := sh.logPiece(ctx, c, e.Node, r)
+		if err != nil {
+			return err
+		}
+		if _, err := sh.stdout.Write(reply.Data); err != nil {
+			return err
+		}
+		r.Offset = reply.Next
+		if !reply.EOF {
+			continue
+		}
+		if !follow {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(followEvery):
+		}
+	}
+}
+
+// followEvery is how often a log that is followed is asked for more.
+const followEvery = 500 * time.Millisecond
+
+func (sh *shell) logPiece(ctx context.Context, c client, node string, r api.LogRequest) (api.LogReply, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return c.Logs(ctx, node, r)
+}

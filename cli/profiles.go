@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/units"
+)
+
+func (sh *shell) profilesCommand() *cobra.Command {
+	return group("profiles", "List, show, store and remove profiles",
+		sh.profilesList(), sh.profilesShow(), sh.profilesPut(), sh.profilesRm())
+}
+
+func (sh *shell) profilesList() *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "List the stored profiles", Args: cobra.NoArgs}
+	form := outputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		reply, err := sh.ask(c.Context(), bus.VerbProfiles, api.ControlRequest{})
+		if err != nil {
+			return err
+		}
+		if *form == "json" {
+			return printJSON(sh.stdout, append([]api.Profile{}, reply.Profiles...))
+		}
+		rows := make([][]string, 0, len(reply.Profiles))
+		for _, p := range reply.Profiles {
+			work := 0.0
+			for _, s := range p.Stages {
+				work += float64(s.CoreSeconds)
+			}
+			rows = append(rows, []string{p.Name, strconv.Itoa(p.Runs), strconv.Itoa(len(p.Stages)), seconds(p.Duration),
+				p.Cores.String(), fmt.Sprintf("%.1f", work)})
+		}
+		return table(sh.stdout, []string{"NAME", "RUNS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
+	}
+	return c
+}
+
+func (sh *shell) profilesShow() *cobra.Command {
+	c := &cobra.Command{Use: "show NAME", Short: "Print a profile", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeProfiles}
+	form := outputFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		reply, err := sh.ask(c.Context(), bus.VerbProfile, api.ControlRequest{Profile: args[0]})
+		if err != nil {
+			return err
+		}
+		if len(reply.Profiles) != 1 {
+			return fmt.Errorf("the planner's answer about profile %s holds %d profiles", args[0], len(reply.Profiles))
+		}
+		p := reply.Profiles[0]
+		if *form == "table" && c.Flags().Changed("output") {
+			return printProfile(sh.stdout, p)
+		}
+		body, err := p.Encode()
+		if err != nil {
+			return err
+		}
+		_, err = sh.stdout.Write(body)
+		return err
+	}
+	c.Long = "Print a profile as the JSON that `pacer profiles put` takes, or with -o table\nits stages (docs/profile.md)."
+	return c
+}
+
+func printProfile(w io.Writer, p api.Profile) error {
+	if err := fields(w, "name", p.Name, "runs", strconv.Itoa(p.Runs), "duration", seconds(p.Duration), "cores", p.Cores.String(),
+		"head", seconds(p.Head), "tail", seconds(p.Tail)); err != nil {
+		return err
+	}
+	rows := make([][]string, 0, len(p.Stages))
+	for _, s := range p.Stages {
+		var parents []string
+		for _, id := range s.Parents {
+			parents = append(parents, strconv.Itoa(id))
+		}
+		rows = append(rows, []string{strconv.Itoa(s.ID), strconv.Itoa(s.Job), clip(s.Name, 32), list(parents), strconv.Itoa(s.Tasks),
+			seconds(s.Duration), seconds(s.Gap), strconv.FormatInt(s.Records, 10), fmt.Sprintf("%.1f", float64(s.CoreSeconds)),
+			fmt.Sprintf("%.0f", float64(s.NominalRate)), seconds(s.LongestTask)})
+	}
+	return table(w, []string{"STAGE", "JOB", "NAME", "PARENTS", "TASKS", "DURATION", "GAP", "RECORDS", "CORE-SECONDS",
+		"RECORDS/CORE-SECOND", "LONGEST TASK"}, rows)
+}
+
+func (sh *shell) profilesPut() *cobra.Command {
+	return &cobra.Command{
+		Use: "put FILE|-", Short: "Store a profile under the name it holds", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := sh.readProfile(args[0])
+			if err != nil {
+				return err
+			}
+			return sh.order(c, bus.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p})
+		},
+	}
+}
+
+// readProfile reads and checks a profile file, "-" for standard input.
+func (sh *shell) readProfile(path string) (api.Profile, error) {
+	in := sh.stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return api.Profile{}, usagef("profile: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	p, err := api.DecodeProfile(in)
+	if err != nil {
+		return api.Profile{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+func (sh *shell) profilesRm() *cobra.Command {
+	return &cobra.Command{
+		Use: "rm NAME", Short: "Remove a profile: the next run records a new one", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: sh.completeProfiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			return sh.order(c, bus.VerbProfileRm, api.ControlRequest{Profile: args[0]})
+		},
+	}
+}
+
+// completeProfiles offers the names of profiles to the shell's completion.
+func (sh *shell) completeProfiles(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	reply, err := sh.ask(c.Context(), bus.VerbProfiles, api.ControlRequest{})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, p := range reply.Profiles {
+		names = append(names, p.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (sh *shell) planCommand() *cobra.Command {
+	var profile, deadline string
+	var cores float64
+	c := &cobra.Command{
+		Use: "plan --profile NAME|FILE --deadline D", Short: "Say what a deadline would mean, without running anything",
+		Args: func(c *cobra.Command, args []string) error {
+			if err := cobra.NoArgs(c, args); err != nil {
+				return coded(ExitPlanError, err)
+			}
+			return nil
+		},
+		Long: "Say what a deadline would mean for a profile: the verdict, and for each stage its\n" +
+			"start, deadline and cores. Exit code 0 when it is feasible or tight, 1 when it is\n" +
+			"infeasible, 255 on any error.",
+	}
+	form := outputFlag(c)
+	c.Flags().StringVar(&profile, "profile", "", "stored profile, or a profile file")
+	c.Flags().StringVar(&deadline, "deadline", "", "deadline, such as 90s or 15m")
+	c.Flags().Float64Var(&cores, "cores", 0, "plan with this many cores instead of what the nodes offer")
+	_ = c.RegisterFlagCompletionFunc("profile", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		names, _ := sh.completeProfiles(c, nil, prefix)
+		return names, cobra.ShellCompDirectiveDefault
+	})
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return coded(ExitPlanError, err) })
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		reply, err := sh.plan(c, profile, deadline, cores)
+		if err != nil {
+			return coded(ExitPlanError, err)
+		}
+		if *form == "json" {
+			err = printJSON(sh.stdout, reply)
+		} else {
+			err = printPlan(sh.stdout, reply)
+		}
+		switch {
+		case err != nil:
+			return coded(ExitPlanError, err)
+		case reply.Verdict == api.VerdictInfeasible:
+			return coded(ExitPlanInfeasible, nil)
+		case reply.Verdict != api.VerdictFeasible && reply.Verdict != api.VerdictTight:
+			return coded(ExitPlanError, fmt.Errorf("the verdict is %s: %s", reply.Verdict, reply.Reason))
+		}
+		return nil
+	}
+	return c
+}
+
+// plan sends the query. A profile that is a file is sent along; a bare name that
+// is also a file means the stored profile unless it ends in .json.
+func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64) (api.PlanReply, error) {
+	r := api.PlanRequest{Profile: profile}
+	if profile == "" || deadline == "" {
+		return api.PlanReply{}, fmt.Errorf("--profile and --deadline are needed")
+	}
+	d, err := deadlineValue("--deadline", deadline)
+	if err != nil {
+		return api.PlanReply{}, err
+	}
+	if !(cores >= 0) {
+		return api.PlanReply{}, fmt.Errorf("--cores is %v, want a number > 0", cores)
+	}
+	r.Deadline, r.Cores = d, units.Cores(cores)
+	if strings.HasSuffix(profile, ".json") || strings.ContainsRune(profile, os.PathSeparator) || profile == "-" {
+		p, err := sh.readProfile(profile)
+		if err != nil {
+			return api.PlanReply{}, err
+		}
+		r.Profile, r.Body = p.Name, &p
+	}
+	conn, done, err := sh.dial(c.Context())
+	if err != nil {
+		return api.PlanReply{}, err
+	}
+	defer done()
+	reply, err := conn.PlanQuery(c.Context(), r)
+	if err == nil && reply.Stages == nil {
+		reply.Stages = []api.PlanReplyLine{}
+	}
+	return reply, err
+}
+
+func printPlan(w io.Writer, r api.PlanReply) error {
+	if err := fields(w, "verdict", string(r.Verdict), "reason", r.Reason, "earliest deadline", seconds(r.Earliest),
+		"cores", r.Cores.String()); err != nil {
+		return err
+	}
+	rows := make([][]string, 0, len(r.Stages))
+	for _, s := range r.Stages {
+		rows = append(rows, []string{strconv.Itoa(s.ID), clip(s.Name, 40), seconds(s.Start), seconds(s.Deadline), s.Cores.String()})
+	}
+	return table(w, []string{"STAGE", "NAME", "START", "DEADLINE", "CORES"}, rows)
+}

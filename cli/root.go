@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+)
+
+// shell is what a command sees of the world around it.
+type shell struct {
+	// name is the program's, in front of its errors.
+	name           string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	// environ is the environment as os.Environ gives it; getenv looks it up.
+	environ []string
+	getenv  func(string) string
+	// now is the time of the call: the start of the deadline clock.
+	now time.Time
+
+	// configPath, planner and sets are the global flags.
+	configPath, planner string
+	sets                []string
+}
+
+// client is what commands ask of a running planner: a *bus.Conn.
+type client interface {
+	Control(ctx context.Context, verb bus.Verb, r api.ControlRequest) (api.ControlReply, error)
+	PlanQuery(ctx context.Context, r api.PlanRequest) (api.PlanReply, error)
+	Logs(ctx context.Context, node string, r api.LogRequest) (api.LogReply, error)
+}
+
+// Run runs pacer with args (without the program's name) and returns its exit
+// code. It prints errors to stderr, one line each, and never ends the process.
+// ctx ends what runs: daemons shut down in order, waits come back.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	sh := newShell("pacer", stdin, stdout, stderr)
+	return sh.run(ctx, args)
+}
+
+// newShell returns a shell on the process's environment.
+func newShell(name string, stdin io.Reader, stdout, stderr io.Writer) *shell {
+	return &shell{name: name, stdin: stdin, stdout: stdout, stderr: stderr, environ: os.Environ(), getenv: os.Getenv, now: time.Now()}
+}
+
+func (sh *shell) run(ctx context.Context, args []string) int { return sh.execute(ctx, sh.root(), args) }
+
+// execute runs a root command and turns its error into a line and an exit code.
+func (sh *shell) execute(ctx context.Context, root *cobra.Command, args []string) int {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetIn(sh.stdin)
+	root.SetOut(sh.stdout)
+	root.SetErr(sh.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
+	flags := root.PersistentFlags()
+	flags.StringVar(&sh.configPath, "config", "", "configuration file (default: $PACER_CONFIG, the user's, /etc/pacer/config.yaml)")
+	flags.StringArrayVar(&sh.sets, "set", nil, "override a configuration key, KEY=VALUE (repeatable)")
+	wrapArgs(root)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	var c *codedError
+	if errors.As(err, &c) && c.err == nil {
+		return c.code
+	}
+	fmt.Fprintf(sh.stderr, "%s: %s\n", sh.name, oneLine(err))
+	if c == nil && strings.HasPrefix(err.Error(), "unknown command") {
+		return ExitUsage // cobra has no type for it.
+	}
+	return exitCode(err)
+}
+
+func (sh *shell) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pacer",
+		Short: "Finishes Spark applications at the time their users ask for",
+		Long: "Pacer makes Apache Spark applications finish at the time their users ask for,\n" +
+			"on as little CPU and memory as that takes.",
+	}
+	root.PersistentFlags().StringVar(&sh.planner, "planner", "", "planner's address, host:port")
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Run applications:"}, &cobra.Group{ID: "see", Title: "See and steer:"},
+		&cobra.Group{ID: "house", Title: "House:"})
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add("run", sh.submitCommand(), sh.upCommand(), sh.planCommand(), sh.profilesCommand())
+	add("see", sh.appsCommand(), sh.nodesCommand(), sh.logsCommand(), sh.releaseCommand(), sh.deadlineCommand())
+	add("house", sh.jarCommand(), sh.configCommand(), sh.versionCommand())
+	root.AddCommand(sh.demoCommand())
+	root.SetHelpCommandGroupID("house")
+	root.SetCompletionCommandGroupID("house")
+	return root
+}
+
+// wrapArgs gives errors about the number of arguments the exit code of a wrong
+// command line.
+func wrapArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			var c2 *codedError
+			if err := check(c, args); errors.As(err, &c2) {
+				return err
+			} else if err != nil {
+				return usagef("%w (see %s --help)", err, c.CommandPath())
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		wrapArgs(sub)
+	}
+}
+
+// group returns a command that only holds others; without one of them it is a
+// wrong command line.
+func group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		return usagef("%s needs a sub-command (see %s --help)", c.CommandPath(), c.CommandPath())
+	}}
+	c.AddCommand(subs...)
+	return c
+}
+
+// dial connects to the planner of the configuration and checks that it answers.
+// The caller calls the function returned when it is done.
+func (sh *shell) dial(ctx context.Context) (client, func(), error) {
+	cfg, err := sh.loadConfig()
+	if err != nil {
+		return nil, nil, err
+	}
+	return dialPlanner(ctx, cfg.Client)
+}
+
+// dialPlanner connects and pings; its error is one line that names the address.
+func dialPlanner(ctx context.Context, cfg ClientConfig) (client, func(), error) {
+	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Role: bus.RoleOperator, Credentials: cfg.Credentials,
+		Name: "pacer", Timeout: cfg.Timeout})
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	if _, err := conn.Control(ctx, bus.VerbPing, api.ControlRequest{}); err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	return conn, conn.Close, nil
+}
+
+// ask sends one control request and returns the reply.
+func (sh *shell) ask(ctx context.Context, verb bus.Verb, r api.ControlRequest) (api.ControlReply, error) {
+	c, done, err := sh.dial(ctx)
+	if err != nil {
+		return api.ControlReply{}, err
+	}
+	defer done()
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return c.Control(ctx, verb, r)
+}
+
+// requestTimeout bounds one request once the planner has answered a ping.
+const requestTimeout = 15 * time.Second
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

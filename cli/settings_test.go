@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+type inner struct {
+	MaxPool int
+	Alpha   float64
+}
+
+type sample struct {
+	Client struct {
+		HTTPAddress string
+		Timeout     time.Duration
+	}
+	Engine struct {
+		Own    string
+		Nested inner `mapstructure:",squash"`
+	}
+	Memory units.Bytes
+	Cores  units.Cores
+	Flag   bool
+	Hook   func()
+}
+
+func defaultSample() sample {
+	var s sample
+	s.Client.HTTPAddress, s.Client.Timeout = "127.0.0.1:1", time.Second
+	s.Engine.Nested = inner{MaxPool: 4, Alpha: 0.97}
+	s.Memory, s.Cores = units.GiB, 2
+	return s
+}
+
+func file(t *testing.T, body string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(body), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestKeysAreTheFieldsInLowerCaseWithHyphens(t *testing.T) {
+	s := defaultSample()
+	want := []string{"client.http-address", "client.timeout", "cores", "engine.alpha", "engine.max-pool", "engine.own", "flag", "memory"}
+	if d := cmp.Diff(want, sortedKeys(flatten(&s))); d != "" {
+		t.Error(d)
+	}
+	for name, want := range map[string]string{"MaxPool": "max-pool", "HTTP": "http", "HTTPAddress": "http-address", "P": "p", "Ti": "ti", "JavaHome": "java-home"} {
+		if got := kebab(name); got != want {
+			t.Errorf("%s has key %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
+	path := file(t, "client:\n  timeout: 500ms\n  http-address: 'a:1'\nengine:\n  alpha: 0.9\n  max-pool: 3\nmemory: 4g\n")
+	s := defaultSample()
+	err := load(&s, sources{file: path, environ: []string{"HOME=/", "PACER_CONFIG=ignored", "PACER_ENGINE_ALPHA=0.95", "PACER_MEMORY=2g", "PACER_TEST_X=1"},
+		sets: []string{"memory=3g", "flag=true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := defaultSample()
+	want.Client.HTTPAddress, want.Client.Timeout = "a:1", 500*time.Millisecond
+	want.Engine.Nested = inner{MaxPool: 3, Alpha: 0.95}
+	want.Memory, want.Flag = 3*units.GiB, true
+	s.Hook = nil
+	if d := cmp.Diff(want, s); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestDurationsAndSizesAreInSparksNotation(t *testing.T) {
+	s := defaultSample()
+	if err := load(&s, sources{file: file(t, "client:\n  timeout: 2min\nmemory: 512m\n")}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Client.Timeout != 2*time.Minute || s.Memory != 512*units.MiB {
+		t.Errorf("%v, %v", s.Client.Timeout, s.Memory)
+	}
+	// A bare number is seconds, not nanoseconds.
+	if err := load(&s, sources{file: file(t, "client:\n  timeout: 90\n")}); err != nil || s.Client.Timeout != 90*time.Second {
+		t.Errorf("%v, %v", s.Client.Timeout, err)
+	}
+}
+
+func TestEveryFaultIsReportedAtOnce(t *testing.T) {
+	s := defaultSample()
+	err := load(&s, sources{
+		file:    file(t, "client:\n  time-out: 1s\nengine:\n  alpha: much\n  max-pool: 2.5\nmemory: large\nflag: 3.5x\n"),
+		environ: []string{"PACER_ENGINE_GAMMA=1"}, sets: []string{"nonsense", "engine.beta=1"},
+	})
+	if err == nil {
+		t.Fatal("taken")
+	}
+	for _, want := range []string{"unknown key client.time-out (is it client.timeout?)", "PACER_ENGINE_GAMMA", "KEY=VALUE", "engine.beta",
+		"alpha", "not a whole number", "large"} {
+		if !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) {
+			t.Errorf("no %q in:\n%v", want, err)
+		}
+	}
+}
+
+func TestWhatIsNoYAMLIsRefused(t *testing.T) {
+	s := defaultSample()
+	if err := load(&s, sources{file: file(t, "client: [")}); err == nil {
+		t.Error("taken")
+	}
+}
+
+func TestTheConfigurationPrintsAsAFileThatLoadsBack(t *testing.T) {
+	want := DefaultConfig()
+	want.Client.Planner, want.Planner.Engine.Alpha, want.Node.Memory, want.Planner.Engine.DriverLost = "h:1", 0.9, 3*units.GiB, 90*time.Second
+	body, err := encodeConfig(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := DefaultConfig()
+	if err := load(&got, sources{file: file(t, string(body))}); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(flatten(&want), flatten(&got)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestDocumentationListsEveryKey(t *testing.T) {
+	doc, err := os.ReadFile("../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := DefaultConfig()
+	keys := flatten(&cfg)
+	for key := range keys {
+		if !strings.Contains(string(doc), "| `"+key+"` |") {
+			t.Errorf("docs/configuration.md has no row for %s", key)
+		}
+	}
+	for _, line := range strings.Split(string(doc), "\n") {
+		if key, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` |"); ok && strings.HasPrefix(line, "| `") && !strings.HasPrefix(key, "spark.") {
+			if _, known := keys[key]; !known {
+				t.Errorf("docs/configuration.md has a row for %s, which does not exist", key)
+			}
+		}
+	}
+}

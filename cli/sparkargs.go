@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// sparkOptions are spark-submit's options that take a value, from
+// SparkSubmitOptionParser of Spark 4.3 (4.0 has all but --extra-properties-file).
+var sparkOptions = map[string]bool{
+	"--archives": true, "--class": true, "--conf": true, "-c": true, "--deploy-mode": true,
+	"--driver-class-path": true, "--driver-cores": true, "--driver-default-class-path": true,
+	"--driver-java-options": true, "--driver-library-path": true, "--driver-memory": true,
+	"--executor-cores": true, "--executor-memory": true, "--files": true, "--jars": true, "--keytab": true,
+	"--kill": true, "--master": true, "--remote": true, "--name": true, "--num-executors": true,
+	"--packages": true, "--exclude-packages": true, "--principal": true, "--properties-file": true,
+	"--extra-properties-file": true, "--proxy-user": true, "--py-files": true, "--queue": true,
+	"--repositories": true, "--status": true, "--total-executor-cores": true,
+}
+
+// pacerOptions are pacer submit's own; true takes a value.
+var pacerOptions = map[string]bool{
+	"--pacer-deadline": true, "--pacer-by": true, "--pacer-profile": true, "--pacer-planner": true,
+	"--pacer-config": true, "--pacer-require-feasible": false,
+}
+
+// ownPrefix is the only one that pacer submit takes for itself.
+const ownPrefix = "--pacer-"
+
+// submission is a command line of pacer submit, read.
+type submission struct {
+	// own holds the --pacer- options by name; a switch has the value "true".
+	own map[string]string
+	// args is everything else in its order; app is where in it the application
+	// stands, len(args) without one.
+	args []string
+	app  int
+	// last holds the value that wins for each of spark-submit's options, conf
+	// that of each --conf key; jarsAt is where in args the value of --jars is.
+	last   map[string]string
+	conf   map[string]string
+	jarsAt int
+	// help asks for pacer's usage; query says that spark-submit will only
+	// answer (--version, --status, --kill) and start no application.
+	help, query bool
+	// stray are options in our prefix that stand after the application.
+	stray []string
+}
+
+// scanSubmit reads args as spark-submit does. It returns an error for an unknown
+// option in pacer's prefix, a missing value and a malformed --conf.
+func scanSubmit(args []string) (submission, error) {
+	s := submission{own: map[string]string{}, last: map[string]string{}, conf: map[string]string{}, jarsAt: -1}
+	i := 0
+	for i < len(args) && strings.HasPrefix(args[i], "-") {
+		next, err := s.option(args, i)
+		if err != nil {
+			return submission{}, err
+		}
+		i = next
+	}
+	s.app = len(s.args)
+	s.args = append(s.args, args[i:]...)
+	for _, a := range s.args[s.app:] {
+		if strings.HasPrefix(a, ownPrefix) {
+			s.stray = append(s.stray, a)
+		}
+	}
+	return s, nil
+}
+
+// option takes the option at args[i] and returns where the next one starts.
+func (s *submission) option(args []string, i int) (int, error) {
+	// spark-submit splits "--name=value" for options of two dashes only, and
+	// only when there is something after the sign.
+	name, value, joined := strings.Cut(args[i], "=")
+	if !strings.HasPrefix(name, "--") || value == "" {
+		name, joined = args[i], false
+	}
+	own := strings.HasPrefix(name, ownPrefix)
+	takesValue := sparkOptions[name]
+	if own {
+		var known bool
+		if takesValue, known = pacerOptions[name]; !known {
+			return 0, usagef("unknown flag %s (pacer's own are %s)", name, strings.Join(sortedKeys(pacerOptions), ", "))
+		}
+	}
+	next := i + 1
+	switch {
+	case takesValue && !joined && next == len(args):
+		return 0, usagef("flag %s needs a value", name)
+	case takesValue && !joined:
+		value = args[next]
+		next++
+	case own && !takesValue && joined:
+		return 0, usagef("flag %s takes no value", name)
+	}
+	if own {
+		if !takesValue {
+			value = "true"
+		}
+		s.own[name] = value
+		return next, nil
+	}
+	s.args = append(s.args, args[i:next]...)
+	if joined && !takesValue {
+		name = args[i] // A switch with "=" is not one for spark-submit either.
+	}
+	return next, s.spark(name, value)
+}
+
+// spark notes what one of spark-submit's own options says.
+func (s *submission) spark(name, value string) error {
+	switch name {
+	case "--help", "-h":
+		s.help = true
+	case "--version", "--usage-error", "--status", "--kill":
+		s.query = true
+	case "--conf", "-c":
+		key, v, ok := strings.Cut(value, "=")
+		if !ok || key == "" {
+			return usagef("--conf %q: want KEY=VALUE", value)
+		}
+		s.conf[key] = v
+	case "--jars":
+		s.jarsAt = len(s.args) - 1
+	}
+	if sparkOptions[name] || name == "--load-spark-defaults" {
+		s.last[name] = value
+	}
+	return nil
+}
+
+// withJars returns args with the value of --jars replaced, or with --jars put in
+// front of them where the user gave none.
+func (s *submission) withJars(jars string) []string {
+	if s.jarsAt < 0 {
+		return append([]string{"--jars", jars}, s.args...)
+	}
+	args := append([]string(nil), s.args...)
+	if strings.HasPrefix(args[s.jarsAt], "--jars=") {
+		args[s.jarsAt] = "--jars=" + jars
+	} else {
+		args[s.jarsAt] = jars
+	}
+	return args
+}
+
+// deadlineValue checks a deadline in Spark's notation.
+func deadlineValue(what, text string) (units.Seconds, error) {
+	d, err := units.ParseDuration(text)
+	if err != nil {
+		return 0, usagef("%s: %w", what, err)
+	}
+	if d <= 0 {
+		return 0, usagef("%s: %q is not after the start", what, text)
+	}
+	return units.FromDuration(d), nil
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// installedJar is the name under which `pacer jar install` leaves the jar.
+const installedJar = "pacer-spark.jar"
+
+// spark is a Spark distribution as pacer submit uses it.
+type spark struct {
+	// submit is the path of spark-submit; home is its distribution, "" when
+	// only spark-submit is known.
+	submit, home string
+}
+
+// findSpark looks for spark-submit as a user would expect: SPARK_HOME, then
+// PATH, then the pyspark that the python3 in PATH imports. getenv stands for the
+// environment.
+func findSpark(ctx context.Context, getenv func(string) string) (spark, error) {
+	if home := getenv("SPARK_HOME"); home != "" {
+		path := filepath.Join(home, "bin", "spark-submit")
+		if !executable(path) {
+			return spark{}, coded(ExitNotFound, fmt.Errorf("SPARK_HOME is %s, but there is no %s", home, path))
+		}
+		return spark{submit: path, home: home}, nil
+	}
+	if path := lookPath("spark-submit", getenv("PATH")); path != "" {
+		return spark{submit: path, home: homeOf(ctx, path)}, nil
+	}
+	if home := pysparkHome(ctx, lookPath("python3", getenv("PATH"))); home != "" {
+		return spark{submit: filepath.Join(home, "bin", "spark-submit"), home: home}, nil
+	}
+	return spark{}, coded(ExitNotFound, fmt.Errorf(
+		"cannot find spark-submit: set SPARK_HOME, put it in PATH, or pip install pyspark for the python3 in PATH"))
+}
+
+// homeOf finds the distribution that the spark-submit at path starts: the one it
+// stands in, or that of the Python environment it was installed to by pip.
+func homeOf(ctx context.Context, path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	home := filepath.Dir(filepath.Dir(path))
+	if isDir(filepath.Join(home, "jars")) {
+		return home
+	}
+	return pysparkHome(ctx, filepath.Join(filepath.Dir(path), "python3"))
+}
+
+// pysparkHome returns the distribution inside the pyspark package of a Python
+// interpreter, "" when there is none. It does not import pyspark, which takes
+// seconds on a busy machine.
+func pysparkHome(ctx context.Context, python string) string {
+	if python == "" || !executable(python) {
+		return ""
+	}
+	const find = "import importlib.util as u; s = u.find_spec('pyspark'); print(s.submodule_search_locations[0] if s else '')"
+	out, err := exec.CommandContext(ctx, python, "-c", find).Output()
+	home := strings.TrimSpace(string(out))
+	if err != nil || home == "" || !executable(filepath.Join(home, "bin", "spark-submit")) {
+		return ""
+	}
+	return home
+}
+
+// lookPath is exec.LookPath over a given PATH.
+func lookPath(name, path string) string {
+	for _, dir := range filepath.SplitList(path) {
+		if p := filepath.Join(dir, name); dir != "" && executable(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// properties reads the settings that spark-submit would take from files: the
+// file given by --properties-file, or spark-defaults.conf without one (or with
+// --load-spark-defaults in addition, the given file winning).
+func (sp spark) properties(s submission, getenv func(string) string) (map[string]string, error) {
+	all := map[string]string{}
+	given, has := s.last["--properties-file"]
+	_, both := s.last["--load-spark-defaults"]
+	if dir := sp.confDir(getenv); dir != "" && (!has || both) {
+		path := filepath.Join(dir, "spark-defaults.conf")
+		if err := readProperties(path, all); err != nil && !os.IsNotExist(err) {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+	}
+	if has {
+		// spark-submit itself reports a file that is not there.
+		if err := readProperties(given, all); err != nil && !os.IsNotExist(err) {
+			return nil, fmt.Errorf("read %s: %w", given, err)
+		}
+	}
+	return all, nil
+}
+
+func (sp spark) confDir(getenv func(string) string) string {
+	if dir := getenv("SPARK_CONF_DIR"); dir != "" {
+		return dir
+	}
+	if sp.home == "" {
+		return ""
+	}
+	return filepath.Join(sp.home, "conf")
+}
+
+// readProperties adds the settings of a Java properties file to into: a key up to
+// white space, "=" or ":", then its value. Continuation lines and escapes are not
+// needed for the few keys that matter here.
+func readProperties(path string, into map[string]string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' || line[0] == '!' {
+			continue
+		}
+		at := strings.IndexAny(line, " \t=:")
+		if at < 0 {
+			into[line] = ""
+			continue
+		}
+		value := strings.TrimLeft(line[at:], " \t")
+		if value != "" && (value[0] == '=' || value[0] == ':') {
+			value = strings.TrimLeft(value[1:], " \t")
+		}
+		into[line[:at]] = value
+	}
+	return lines.Err()
+}

@@ -1,0 +1,428 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+)
+
+const submitHelp = `Run spark-submit under Pacer.
+
+Usage:
+  pacer submit [--pacer-...] [any spark-submit flag] APP [arguments of APP]
+
+Flags of its own (before APP; all others go to spark-submit in their order):
+  --pacer-deadline 90s|15m     finish this long after now
+  --pacer-by 06:00             finish by this time (the next 06:00, local time)
+  --pacer-profile NAME         profile to plan with (default: the application's name)
+  --pacer-require-feasible     refuse (exit code 76) instead of running at all cores
+  --pacer-planner HOST:PORT    planner's address
+  --pacer-config FILE          configuration file
+
+The same without this wrapper:
+  spark-submit --master sparkpacer://HOST:PORT --jars $(pacer jar) \
+      --conf spark.pacer.deadline=90s APP
+
+Exit code: spark-submit's own; 64 wrong command line, 69 no planner answers,
+76 refused as infeasible, 127 no spark-submit found.
+spark-submit --help lists its flags.
+`
+
+func (sh *shell) submitCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "submit [--pacer-...] [any spark-submit flag] APP [arguments]", Short: "Run spark-submit under Pacer",
+		DisableFlagParsing: true, DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error { return sh.submit(c.Context(), args) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if !strings.HasPrefix(prefix, "-") {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return append(sortedKeys(pacerOptions), sortedKeys(sparkOptions)...), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+func (sh *shell) submit(ctx context.Context, args []string) error {
+	s, err := scanSubmit(args)
+	if err != nil {
+		return err
+	}
+	if s.help || len(args) == 0 {
+		fmt.Fprint(sh.stdout, submitHelp)
+		if len(args) == 0 {
+			return usagef("submit needs an application")
+		}
+		return nil
+	}
+	if s.query {
+		sp, err := findSpark(ctx, sh.getenv)
+		if err != nil {
+			return err
+		}
+		return sh.runSpark(ctx, sp, s.args)
+	}
+	return sh.submitApp(ctx, s)
+}
+
+// submitApp checks everything that can be checked before anything starts, runs
+// spark-submit and asks why afterwards where the exit code depends on it.
+func (sh *shell) submitApp(ctx context.Context, s submission) error {
+	settings, err := sh.submitSettings(s)
+	if err != nil {
+		return err
+	}
+	if _, err := sh.submitConfig(s, nil); err != nil {
+		return err // What the command line alone gives away needs no Spark.
+	}
+	sp, err := findSpark(ctx, sh.getenv)
+	if err != nil {
+		return err
+	}
+	files, err := sp.properties(s, sh.getenv)
+	if err != nil {
+		return err
+	}
+	cfg, err := sh.submitConfig(s, files)
+	if err != nil {
+		return err
+	}
+	command, err := sh.sparkArguments(s, sp, files, settings, cfg)
+	if err != nil {
+		return err
+	}
+	_, done, err := dialPlanner(ctx, cfg)
+	if err != nil {
+		return coded(ExitUnavailable, err)
+	}
+	done()
+	for _, flag := range s.stray {
+		fmt.Fprintf(sh.stderr, "pacer: %s stands after the application and is passed to it\n", flag)
+	}
+	err = sh.runSpark(ctx, sp, command)
+	if err != nil && strings.EqualFold(settings[confRequire], "true") && sh.refused(cfg, settings[confSubmission]) {
+		return coded(ExitInfeasible, nil) // The driver has said why.
+	}
+	return err
+}
+
+// The driver's settings that pacer submit gives (docs/configuration.md).
+const (
+	confDeadline    = "spark.pacer.deadline"
+	confProfile     = "spark.pacer.profile"
+	confRequire     = "spark.pacer.requireFeasible"
+	confSubmission  = "spark.pacer.submission"
+	confSubmitted   = "spark.pacer.submitted"
+	confCredentials = "spark.pacer.credentials"
+	confDriverHost  = "spark.driver.host"
+	confDriverBind  = "spark.driver.bindAddress"
+)
+
+// submitSettings turns pacer's own flags into driver settings. A setting that
+// the user gave with --conf stays as it is; the same thing said twice and
+// differently is an error.
+func (sh *shell) submitSettings(s submission) (map[string]string, error) {
+	out := map[string]string{
+		confSubmission: uuid(),
+		confSubmitted:  fmt.Sprint(sh.now.UnixMilli()),
+	}
+	deadline, err := sh.deadline(s)
+	if err != nil {
+		return nil, err
+	}
+	for key, value := range map[string]string{
+		confDeadline: deadline, confProfile: s.own["--pacer-profile"], confRequire: s.own["--pacer-require-feasible"],
+	} {
+		if value != "" {
+			out[key] = value
+		}
+	}
+	for key := range out {
+		given, ok := s.conf[key]
+		if !ok {
+			continue
+		}
+		ours := key == confSubmission || key == confSubmitted
+		if !ours && given != out[key] {
+			return nil, usagef("--conf %s=%s and its --pacer- flag (%s) differ", key, given, out[key])
+		}
+		out[key] = given
+	}
+	if given, ok := s.conf[confRequire]; ok {
+		out[confRequire] = given
+	}
+	return out, nil
+}
+
+// deadline returns the deadline that pacer's own flags ask for, "" for none, and
+// checks the one given with --conf.
+func (sh *shell) deadline(s submission) (string, error) {
+	if text, ok := s.conf[confDeadline]; ok {
+		if _, err := deadlineValue("--conf "+confDeadline, text); err != nil {
+			return "", err
+		}
+	}
+	after, by := s.own["--pacer-deadline"], s.own["--pacer-by"]
+	_, hasAfter := s.own["--pacer-deadline"]
+	_, hasBy := s.own["--pacer-by"]
+	switch {
+	case hasAfter && hasBy:
+		return "", usagef("--pacer-deadline and --pacer-by exclude each other")
+	case hasAfter:
+		d, err := deadlineValue("--pacer-deadline", after)
+		if err != nil {
+			return "", err
+		}
+		return sparkTime(after, d.Duration()), nil
+	case hasBy:
+		d, err := untilClock(by, sh.now)
+		if err != nil {
+			return "", err
+		}
+		return sparkTime("", d), nil
+	}
+	return "", nil
+}
+
+// sparkTime returns text if Spark reads it as d does, else d in milliseconds.
+func sparkTime(text string, d time.Duration) string {
+	if digits := strings.TrimRight(text, "smhd"); len(digits) < len(text) && strings.Trim(digits, "0123456789") == "" && digits != "" {
+		return text
+	}
+	return fmt.Sprintf("%dms", d.Milliseconds())
+}
+
+// untilClock returns the time from now until the next HH:MM or HH:MM:SS in now's
+// time zone, or until a full date and time, which may not be past.
+func untilClock(text string, now time.Time) (time.Duration, error) {
+	for _, layout := range []string{"15:04", "15:04:05"} {
+		clock, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		// Days are added by date, so that 06:00 is 06:00 after a change of clocks.
+		at := func(days int) time.Time {
+			return time.Date(now.Year(), now.Month(), now.Day()+days, clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
+		}
+		for days := 0; ; days++ {
+			if t := at(days); t.After(now) {
+				return t.Sub(now), nil
+			}
+		}
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			if !t.After(now) {
+				return 0, usagef("--pacer-by: %s is past", text)
+			}
+			return t.Sub(now), nil
+		}
+	}
+	return 0, usagef("--pacer-by %q: want a time such as 06:00, or a date and time such as 2026-01-31T06:00", text)
+}
+
+// submitConfig finds the planner: --pacer-planner, the master if it names one,
+// the configuration. It refuses masters and deploy modes that Pacer cannot run.
+func (sh *shell) submitConfig(s submission, files map[string]string) (ClientConfig, error) {
+	if remote := firstOf(s.last["--remote"], s.conf["spark.remote"]); remote != "" {
+		return ClientConfig{}, usagef("--remote %s: Pacer runs classic applications, not Spark Connect clients", remote)
+	}
+	if mode := firstOf(s.last["--deploy-mode"], s.conf["spark.submit.deployMode"], files["spark.submit.deployMode"]); mode != "" && mode != "client" {
+		return ClientConfig{}, usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only", mode)
+	}
+	if path := s.own["--pacer-config"]; path != "" {
+		sh.configPath = path
+	}
+	cfg, err := sh.loadConfig()
+	if err != nil {
+		return ClientConfig{}, err
+	}
+	master, given := firstOf(s.last["--master"], s.conf["spark.master"]), true
+	if master == "" {
+		master, given = files["spark.master"], false
+	}
+	address, ours := plannerOf(master)
+	if given && master != "" && !ours {
+		return ClientConfig{}, usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out)", master, masterPrefix)
+	}
+	if ours {
+		cfg.Client.Planner = address
+	}
+	if own := s.own["--pacer-planner"]; own != "" {
+		if given && ours && own != address {
+			return ClientConfig{}, usagef("--pacer-planner %s and --master %s differ", own, master)
+		}
+		cfg.Client.Planner = own
+	}
+	if err := cfg.Client.Validate(); err != nil {
+		return ClientConfig{}, usagef("%w", err)
+	}
+	return cfg.Client, nil
+}
+
+const masterPrefix = "sparkpacer://"
+
+// plannerOf returns the address in a master URL as the driver reads it: the port
+// may be left out.
+func plannerOf(master string) (address string, ours bool) {
+	rest, ours := strings.CutPrefix(master, masterPrefix)
+	rest = strings.TrimSuffix(rest, "/")
+	if _, _, err := net.SplitHostPort(rest); ours && rest != "" && err != nil {
+		_, port, _ := net.SplitHostPort(bus.DefaultAddress)
+		rest = net.JoinHostPort(strings.Trim(rest, "[]"), port)
+	}
+	return rest, ours
+}
+
+// sparkArguments returns spark-submit's arguments: what Pacer adds, then the
+// user's own in their order, so that a setting repeated by the user wins.
+func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[string]string, cfg ClientConfig) ([]string, error) {
+	has := func(key string) bool {
+		_, conf := s.conf[key]
+		_, file := files[key]
+		return conf || file
+	}
+	var front []string
+	if s.last["--master"] == "" && s.conf["spark.master"] == "" {
+		front = append(front, "--master", masterPrefix+cfg.Planner)
+	}
+	if bus.IsLoopback(cfg.Planner) && !has(confDriverHost) && !has(confDriverBind) && sh.getenv("SPARK_LOCAL_IP") == "" {
+		settings[confDriverHost], settings[confDriverBind] = "127.0.0.1", "127.0.0.1"
+	}
+	if forDrivers(cfg.Credentials) && !has(confCredentials) {
+		settings[confCredentials] = cfg.Credentials
+	}
+	for _, key := range sortedKeys(settings) {
+		if _, given := s.conf[key]; !given {
+			front = append(front, "--conf", key+"="+settings[key])
+		}
+	}
+	jar, err := sh.jarFor(sp)
+	if err != nil {
+		return nil, err
+	}
+	args := s.args
+	if jar != "" {
+		// --jars replaces spark.jars of --conf and of files, so all are merged.
+		args = s.withJars(joinJars(firstOf(s.last["--jars"], s.conf["spark.jars"], files["spark.jars"]), jar))
+	}
+	return append(front, args...), nil
+}
+
+// forDrivers reports whether a credentials file has the line that drivers need
+// beside the operator's.
+func forDrivers(path string) bool {
+	if path == "" {
+		return false
+	}
+	credentials, err := bus.LoadCredentials(path)
+	return err == nil && credentials[bus.RoleApplication] != ""
+}
+
+func joinJars(users, jar string) string {
+	if users == "" {
+		return jar
+	}
+	return users + "," + jar
+}
+
+// runSpark runs spark-submit on the streams of this process, passes signals on
+// to it and returns its exit code as a codedError.
+func (sh *shell) runSpark(ctx context.Context, sp spark, args []string) error {
+	cmd := exec.Command(sp.submit, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.stdin, sh.stdout, sh.stderr
+	cmd.Env = sh.environ
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return coded(ExitNotFound, fmt.Errorf("start %s: %w", sp.submit, err))
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	interrupt, passed := ctx.Done(), false
+	var quiet <-chan time.Time
+	for {
+		select {
+		case sig := <-signals:
+			passed = true
+			_ = cmd.Process.Signal(sig)
+		case <-interrupt:
+			// The context ends with its caller, or with a signal that is about to
+			// come out of signals too: then the child gets that one only.
+			interrupt, quiet = nil, time.After(100*time.Millisecond)
+		case <-quiet:
+			if !passed {
+				_ = cmd.Process.Signal(syscall.SIGTERM)
+			}
+		case err := <-ended:
+			return childError(err)
+		}
+	}
+}
+
+// childError turns what Wait says into the child's exit code.
+func childError(err error) error {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &exit):
+		return fmt.Errorf("wait for spark-submit: %w", err)
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return coded(ExitSignal+int(status.Signal()), nil)
+	}
+	return coded(exit.ExitCode(), nil)
+}
+
+// refused asks the planner whether it refused a submission. A planner that does
+// not answer any more leaves spark-submit's own exit code.
+func (sh *shell) refused(cfg ClientConfig, submission string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	conn, done, err := dialPlanner(ctx, cfg)
+	if err != nil {
+		return false
+	}
+	defer done()
+	reply, err := conn.Control(ctx, bus.VerbApps, api.ControlRequest{})
+	if err != nil {
+		return false
+	}
+	for _, app := range reply.Apps {
+		if app.Submission == submission {
+			return app.State == api.AppRefused
+		}
+	}
+	return false
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// uuid returns a random UUID (version 4 of RFC 9562).
+func uuid() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // It never fails: package crypto/rand ends the process first.
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,321 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/api"
+	pacerspark "github.com/sparkpacer/pacer/spark"
+)
+
+// confOf returns the settings among spark-submit's arguments.
+func confOf(args []string) map[string]string {
+	conf := map[string]string{}
+	for i, a := range args {
+		if a == "--conf" {
+			key, value, _ := strings.Cut(args[i+1], "=")
+			conf[key] = value
+		}
+	}
+	return conf
+}
+
+func TestSubmitAddsMasterJarAndSettingsInFrontAndKeepsTheRest(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	w.fakeSpark(t, "exit 0")
+	o := w.run(t, "submit", "--pacer-deadline", "90s", "--pacer-planner", f.address, "--name", "x", "--executor-memory=1g", "app.py", "a", "--b")
+	if o.code != 0 || o.err != "" {
+		t.Fatalf("exit code %d: %s", o.code, o.err)
+	}
+	args := o.arguments()
+	tail := []string{"--name", "x", "--executor-memory=1g", "app.py", "a", "--b"}
+	if d := cmp.Diff(tail, args[len(args)-len(tail):]); d != "" {
+		t.Error(d)
+	}
+	front := args[:len(args)-len(tail)]
+	if i := slices.Index(front, "--master"); i < 0 || front[i+1] != "sparkpacer://"+f.address {
+		t.Errorf("no master in %v", front)
+	}
+	jar := filepath.Join(w.env["XDG_CACHE_HOME"], "pacer", pacerspark.Name())
+	if i := slices.Index(front, "--jars"); i < 0 || front[i+1] != jar {
+		t.Errorf("no --jars %s in %v", jar, front)
+	}
+	if body, err := os.ReadFile(jar); err != nil || !bytes.Equal(body, pacerspark.Jar) {
+		t.Errorf("the jar is not there: %v", err)
+	}
+	conf := confOf(front)
+	for key, want := range map[string]string{confDeadline: "90s", confDriverHost: "127.0.0.1", confDriverBind: "127.0.0.1",
+		confSubmitted: strconv.FormatInt(w.now.UnixMilli(), 10)} {
+		if conf[key] != want {
+			t.Errorf("%s is %q, want %q", key, conf[key], want)
+		}
+	}
+	if len(conf[confSubmission]) != 36 || conf[confRequire] != "" || conf[confProfile] != "" {
+		t.Errorf("settings %v", conf)
+	}
+}
+
+func TestSubmitRespectsWhatTheUserSet(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	home := w.fakeSpark(t, "exit 0")
+	defaults := "# mine\nspark.jars  /d/default.jar\nspark.driver.host=10.0.0.1\nspark.master: yarn\n"
+	if err := os.WriteFile(filepath.Join(home, "conf", "spark-defaults.conf"), []byte(defaults), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := w.run(t, "submit", "--master", "sparkpacer://"+f.address, "--conf", "spark.pacer.deadline=2m", "--conf", "spark.pacer.submission=mine", "app.py")
+	if o.code != 0 {
+		t.Fatalf("exit code %d: %s", o.code, o.err)
+	}
+	args := o.arguments()
+	if n := strings.Count(strings.Join(args, " "), "--master"); n != 1 {
+		t.Errorf("%d masters in %v", n, args)
+	}
+	conf := confOf(args)
+	if conf[confDeadline] != "2m" || conf[confSubmission] != "mine" || conf[confDriverHost] != "" || conf[confDriverBind] != "" {
+		t.Errorf("settings %v", conf)
+	}
+	// --jars would hide spark.jars of the file, so they are merged.
+	if i := slices.Index(args, "--jars"); i < 0 || !strings.HasPrefix(args[i+1], "/d/default.jar,") {
+		t.Errorf("jars of the file are lost: %v", args)
+	}
+	o = w.run(t, "submit", "--pacer-planner", f.address, "--jars", "a.jar,b.jar", "app.py")
+	args = o.arguments()
+	if i := slices.Index(args, "--jars"); i < 0 || !strings.HasPrefix(args[i+1], "a.jar,b.jar,/") || strings.Count(strings.Join(args, " "), "--jars") != 1 {
+		t.Errorf("the user's --jars are not merged: %v", args)
+	}
+}
+
+func TestSubmitNeedsNoJarsOptionWhenTheJarIsInstalled(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	home := w.fakeSpark(t, "exit 0")
+	o := w.run(t, "jar", "install", home)
+	if want := filepath.Join(home, "jars", installedJar); o.code != 0 || strings.TrimSpace(o.out) != want {
+		t.Fatalf("jar install: exit code %d, %q, %s", o.code, o.out, o.err)
+	}
+	o = w.run(t, "submit", "--pacer-planner", f.address, "app.py")
+	if o.code != 0 || slices.Contains(o.arguments(), "--jars") {
+		t.Errorf("exit code %d, arguments %v", o.code, o.arguments())
+	}
+	if err := os.WriteFile(filepath.Join(home, "jars", installedJar), []byte("older"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.run(t, "submit", "--pacer-planner", f.address, "app.py").wantLine(t, ExitUsage, "another version")
+	w.run(t, "jar", "install", t.TempDir()).wantLine(t, ExitUsage, "no Spark distribution")
+}
+
+func TestSubmitRefusesBeforeAnythingStarts(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	w.fakeSpark(t, "exit 0")
+	for line, want := range map[string]string{
+		"--pacer-deadline soon app.py":                              `"soon"`,
+		"--pacer-deadline 0s app.py":                                "not after the start",
+		"--pacer-deadline -5m app.py":                               "-5m",
+		"--pacer-by 25:00 app.py":                                   "25:00",
+		"--pacer-by 2020-01-01T06:00 app.py":                        "past",
+		"--pacer-by 06:00 --pacer-deadline 5m app.py":               "exclude",
+		"--conf spark.pacer.deadline=whenever app.py":               "whenever",
+		"--pacer-deadline 5m --conf spark.pacer.deadline=6m app.py": "differ",
+		"--pacer-dedline 5m app.py":                                 "--pacer-dedline",
+		"--master yarn app.py":                                      "yarn",
+		"--master local[2] app.py":                                  "local[2]",
+		"--conf spark.master=k8s://x app.py":                        "k8s://x",
+		"--deploy-mode cluster app.py":                              "cluster",
+		"--conf spark.submit.deployMode=cluster app.py":             "cluster",
+		"--remote sc://x app.py":                                    "Connect",
+		"--master sparkpacer://a:1 --pacer-planner b:2 app.py":      "differ",
+		"--pacer-planner nonsense app.py":                           "host:port",
+	} {
+		o := w.run(t, append([]string{"submit", "--pacer-profile", "p"}, strings.Fields(line)...)...)
+		o.wantLine(t, ExitUsage, want)
+		if o.out != "" {
+			t.Errorf("%s: spark-submit was started", line)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.verbs) != 0 {
+		t.Errorf("the planner was asked %v", f.verbs)
+	}
+}
+
+func TestSubmitSaysInOneLineThatNoPlannerAnswers(t *testing.T) {
+	w := newWorld(t)
+	w.fakeSpark(t, "exit 0")
+	o := w.run(t, "submit", "--pacer-planner", "127.0.0.1:1", "app.py")
+	o.wantLine(t, ExitUnavailable, "127.0.0.1:1")
+	if o.out != "" {
+		t.Error("spark-submit was started")
+	}
+}
+
+func TestSubmitKeepsTheExitCodeAndTheStreams(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	for script, want := range map[string]int{"exit 0": 0, "exit 1": 1, "exit 101": 101, "kill -TERM $$": 128 + int(syscall.SIGTERM)} {
+		w.fakeSpark(t, "echo to stderr >&2; cat; "+script)
+		o := w.runWith(t, context.Background(), "typed", "submit", "--pacer-planner", f.address, "app.py")
+		if o.code != want || !strings.HasSuffix(o.out, "typed") || o.err != "to stderr\n" {
+			t.Errorf("%s: exit code %d, want %d; output %q, %q", script, o.code, want, o.out, o.err)
+		}
+	}
+}
+
+func TestSubmitPassesSignalsOn(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	// Opening the pipe blocks until spark-submit has set its trap.
+	ready := filepath.Join(t.TempDir(), "ready")
+	if err := syscall.Mkfifo(ready, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.fakeSpark(t, `trap 'exit 7' TERM; : >`+ready+`; while :; do sleep 0.05; done`)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		if pipe, err := os.Open(ready); err == nil {
+			_ = pipe.Close()
+		}
+		cancel()
+	}()
+	if o := w.runWith(t, ctx, "", "submit", "--pacer-planner", f.address, "app.py"); o.code != 7 {
+		t.Errorf("exit code %d, want that of spark-submit's own handler", o.code)
+	}
+}
+
+func TestSubmitTellsARefusalByItsExitCode(t *testing.T) {
+	w := newWorld(t)
+	refused := api.AppDetail{AppSummary: api.AppSummary{ID: "app-1", State: api.AppRefused, Submission: "s-1"}}
+	finished := api.AppDetail{AppSummary: api.AppSummary{ID: "app-2", State: api.AppFinished, Submission: "s-2"}}
+	f := startPlanner(t, &fakePlanner{apps: []api.AppDetail{refused, finished}})
+	w.fakeSpark(t, "echo pacer: infeasible >&2; exit 1")
+	for _, c := range []struct {
+		submission string
+		flags      []string
+		want       int
+	}{
+		{"s-1", []string{"--pacer-require-feasible"}, ExitInfeasible},
+		{"s-1", []string{"--conf", "spark.pacer.requireFeasible=true"}, ExitInfeasible},
+		{"s-2", []string{"--pacer-require-feasible"}, 1},
+		{"unknown", []string{"--pacer-require-feasible"}, 1},
+		{"s-1", nil, 1},
+	} {
+		args := append([]string{"submit", "--pacer-planner", f.address, "--conf", "spark.pacer.submission=" + c.submission}, c.flags...)
+		if o := w.run(t, append(args, "app.py")...); o.code != c.want || o.err != "pacer: infeasible\n" {
+			t.Errorf("%s %v: exit code %d, want %d; %q", c.submission, c.flags, o.code, c.want, o.err)
+		}
+	}
+}
+
+func TestSubmitPassesQueriesThroughWithoutAPlanner(t *testing.T) {
+	w := newWorld(t)
+	w.fakeSpark(t, "exit 3")
+	o := w.run(t, "submit", "--status", "driver-1", "--master", "spark://h:6066")
+	if d := cmp.Diff([]string{"--status", "driver-1", "--master", "spark://h:6066"}, o.arguments()); d != "" || o.code != 3 {
+		t.Errorf("exit code %d: %s", o.code, d)
+	}
+	if o := w.run(t, "submit", "--help"); o.code != 0 || !strings.Contains(o.out, "--pacer-deadline") {
+		t.Errorf("help: exit code %d, %q", o.code, o.out)
+	}
+	w.run(t, "submit").wantLine(t, ExitUsage, "needs an application")
+}
+
+func TestSubmitWarnsOfItsFlagsAfterTheApplication(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	w.fakeSpark(t, "exit 0")
+	o := w.run(t, "submit", "--pacer-planner", f.address, "app.py", "--pacer-deadline", "90s")
+	o.wantLine(t, 0, "after the application")
+	if args := o.arguments(); !slices.Equal(args[len(args)-3:], []string{"app.py", "--pacer-deadline", "90s"}) {
+		t.Errorf("the application's arguments are %v", args)
+	}
+}
+
+func TestTheNextSuchTimeIsLocal(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip("this machine has no time zones:", err)
+	}
+	for _, c := range []struct {
+		now, by string
+		want    time.Duration
+	}{
+		{"2026-06-10 05:00:00", "06:00", time.Hour},
+		{"2026-06-10 06:00:00", "06:00", 24 * time.Hour},
+		{"2026-06-10 06:00:01", "06:00", 24*time.Hour - time.Second},
+		{"2026-06-10 23:59:30", "00:00:15", 45 * time.Second},
+		// The night in which clocks go forward has 23 hours, the one back 25.
+		{"2026-03-28 06:00:00", "06:00", 23 * time.Hour},
+		{"2026-10-24 06:00:00", "06:00", 25 * time.Hour},
+		{"2026-06-10 05:00:00", "2026-06-11T06:30", 25*time.Hour + 30*time.Minute},
+	} {
+		now, err := time.ParseInLocation(time.DateTime, c.now, berlin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := untilClock(c.by, now); err != nil || got != c.want {
+			t.Errorf("from %s until %s: %v, %v, want %v", c.now, c.by, got, err, c.want)
+		}
+	}
+}
+
+func TestDeadlinesReachSparkInItsNotation(t *testing.T) {
+	for text, want := range map[string]string{"90s": "90s", "15m": "15m", "500ms": "500ms", "90": "90000ms", "1h30m": "5400000ms", "1.5s": "1500ms", "2h": "2h"} {
+		d, err := deadlineValue("x", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sparkTime(text, d.Duration()); got != want {
+			t.Errorf("%s reaches Spark as %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestSparkIsFoundInItsUsualPlaces(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	getenv := func(k string) string { return w.env[k] }
+	home := w.fakeSpark(t, "")
+	sp, err := findSpark(ctx, getenv)
+	if err != nil || sp.home != home {
+		t.Errorf("by SPARK_HOME: %+v, %v", sp, err)
+	}
+	link := t.TempDir()
+	if err := os.Symlink(filepath.Join(home, "bin", "spark-submit"), filepath.Join(link, "spark-submit")); err != nil {
+		t.Fatal(err)
+	}
+	w.env["SPARK_HOME"], w.env["PATH"] = "", link
+	if sp, err := findSpark(ctx, getenv); err != nil || sp.home != home || sp.submit != filepath.Join(link, "spark-submit") {
+		t.Errorf("by PATH: %+v, %v", sp, err)
+	}
+	// A python3 in PATH whose pyspark is that distribution.
+	python := t.TempDir()
+	if err := os.WriteFile(filepath.Join(python, "python3"), []byte("#!/bin/sh\necho "+home+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.env["PATH"] = python
+	if sp, err := findSpark(ctx, getenv); err != nil || sp.home != home {
+		t.Errorf("by pyspark: %+v, %v", sp, err)
+	}
+	w.env["PATH"] = t.TempDir()
+	if _, err := findSpark(ctx, getenv); exitCode(err) != ExitNotFound {
+		t.Errorf("nowhere: %v", err)
+	}
+	w.env["SPARK_HOME"] = t.TempDir()
+	if _, err := findSpark(ctx, getenv); exitCode(err) != ExitNotFound || !strings.Contains(err.Error(), "SPARK_HOME") {
+		t.Errorf("an empty SPARK_HOME: %v", err)
+	}
+}

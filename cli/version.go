@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Release is Pacer's version; the linker sets it for a release.
+var release = "0.1.0-dev"
+
+func (sh *shell) versionCommand() *cobra.Command {
+	c := &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs}
+	form := outputFlag(c)
+	c.RunE = func(*cobra.Command, []string) error {
+		v := versionInfo{Version: Release(), Revision: revision(), Protocol: api.Version, Go: runtime.Version()}
+		if *form == "json" {
+			return printJSON(sh.stdout, v)
+		}
+		_, err := fmt.Fprintf(sh.stdout, "pacer %s (revision %s, protocol %d, %s)\n", v.Version, v.Revision, v.Protocol, v.Go)
+		return err
+	}
+	return c
+}
+
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision"`
+	Protocol int    `json:"protocol"`
+	Go       string `json:"go"`
+}
+
+// Release returns Pacer's version as the planner and `pacer version` say it.
+func Release() string { return release }
+
+// revision is the commit that the binary was built from.
+func revision() string {
+	revision, dirty := "unknown", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				revision = s.Value[:min(12, len(s.Value))]
+			case "vcs.modified":
+				if s.Value == "true" {
+					dirty = "+changes"
+				}
+			}
+		}
+	}
+	return revision + dirty
+}

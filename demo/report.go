@@ -1,0 +1,189 @@
+package demo
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/benchline"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Result is one run that has ended.
+type Result struct {
+	Run    string
+	Detail api.AppDetail
+	// Answer is what the application printed.
+	Answer string
+}
+
+// Line is a run's line in demo.jsonl. Deadline and ErrorPct are null without a
+// deadline.
+type Line struct {
+	Run          string         `json:"run"`
+	Deadline     *units.Seconds `json:"deadline_s"`
+	Duration     units.Seconds  `json:"duration_s"`
+	ErrorPct     *float64       `json:"error_pct"`
+	MeanCores    units.Cores    `json:"mean_cores"`
+	CoreSeconds  units.Work     `json:"core_seconds"`
+	QuotaChanges int            `json:"quota_changes"`
+}
+
+// Line returns the run as demo.jsonl has it.
+func (r Result) Line() Line {
+	l := Line{Run: r.Run, Duration: r.Detail.Duration, MeanCores: r.Detail.MeanCores, CoreSeconds: r.Detail.CoreSeconds,
+		QuotaChanges: r.Detail.QuotaChanges}
+	if d := r.Detail.Deadline; d > 0 {
+		l.Deadline = &d
+		e := r.errorPct()
+		l.ErrorPct = &e
+	}
+	return l
+}
+
+// errorPct is Eq 4, the planner's where it gave one.
+func (r Result) errorPct() float64 {
+	if r.Detail.ErrorPct != nil {
+		return *r.Detail.ErrorPct
+	}
+	return 100 * float64((r.Detail.Deadline-r.Detail.Duration)/r.Detail.Deadline)
+}
+
+// short is what a line about the end of a run adds.
+func (r Result) short() string {
+	if r.Detail.Deadline <= 0 {
+		return fmt.Sprintf(", %.1f core-seconds", float64(r.Detail.CoreSeconds))
+	}
+	return fmt.Sprintf(", error %+.2f %%, %.1f core-seconds", r.errorPct(), float64(r.Detail.CoreSeconds))
+}
+
+// report prints the table and writes the files.
+func (d *demonstration) report(results []Result) error {
+	lines, err := os.Create(filepath.Join(d.cfg.Out, "demo.jsonl"))
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	encoder := json.NewEncoder(lines)
+	for _, r := range results {
+		err = errors.Join(err, encoder.Encode(r.Line()))
+	}
+	if err := errors.Join(err, lines.Close()); err != nil {
+		return fmt.Errorf("demo: write %s: %w", lines.Name(), err)
+	}
+	fmt.Fprintln(d.w)
+	if err := Table(d.w, results); err != nil {
+		return err
+	}
+	fmt.Fprintln(d.w)
+	for _, r := range results {
+		path := filepath.Join(d.cfg.Out, "demo-"+r.Run+".png")
+		if err := Draw(path, r); err != nil {
+			return err
+		}
+		fmt.Fprintf(d.w, "picture of run %s: %s\n", r.Run, path)
+	}
+	fmt.Fprintf(d.w, "JSON lines: %s\n", lines.Name())
+	return nil
+}
+
+// Table prints the runs in columns.
+func Table(w io.Writer, results []Result) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "run\tdeadline\tfinish\terror %\tmean cores\tcore-seconds\tquota changes\t")
+	for _, r := range results {
+		deadline, miss := "-", "-"
+		if r.Detail.Deadline > 0 {
+			deadline, miss = fmt.Sprintf("%.1f s", float64(r.Detail.Deadline)), fmt.Sprintf("%+.2f", r.errorPct())
+		}
+		fmt.Fprintf(t, "%s\t%s\t%.1f s\t%s\t%.2f\t%.1f\t%d\t\n", r.Run, deadline, float64(r.Detail.Duration), miss,
+			float64(r.Detail.MeanCores), float64(r.Detail.CoreSeconds), r.Detail.QuotaChanges)
+	}
+	return t.Flush()
+}
+
+// judge returns what did not go as it should, nil if everything did.
+func judge(results []Result) error {
+	var faults []error
+	for _, r := range results {
+		if r.Detail.State != api.AppFinished {
+			faults = append(faults, fmt.Errorf("demo: run %s is %s: %s", r.Run, r.Detail.State, strings.Join(r.Detail.Notices, "; ")))
+		}
+		if r.Answer != results[0].Answer {
+			faults = append(faults, fmt.Errorf("demo: run %s answers differently from run %s", r.Run, results[0].Run))
+		}
+		if r.Detail.Deadline <= 0 {
+			continue
+		}
+		if r.Detail.Pacing != "paced" {
+			faults = append(faults, fmt.Errorf("demo: run %s was %s, not paced: %s", r.Run, r.Detail.Pacing, r.Detail.Reason))
+		}
+		if late := r.Detail.Duration - r.Detail.Deadline; late > 0 {
+			faults = append(faults, fmt.Errorf("demo: run %s missed its deadline by %.2f s", r.Run, float64(late)))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Figures are the runs' figures for `make bench`: the error of each paced run, and
+// the most core-seconds that one took over those of the full run.
+func Figures(results []Result) []benchline.Line {
+	var out []benchline.Line
+	ratio := 0.0
+	for _, r := range results {
+		if r.Detail.Deadline <= 0 {
+			continue
+		}
+		out = append(out, benchline.Line{Name: "demo.error_pct." + r.Run, Value: r.errorPct(), Unit: "%"})
+		if full := results[0].Detail.CoreSeconds; full > 0 {
+			ratio = max(ratio, float64(r.Detail.CoreSeconds/full))
+		}
+	}
+	if ratio > 0 {
+		out = append(out, benchline.Line{Name: "demo.core_seconds_ratio", Value: ratio, Unit: "ratio"})
+	}
+	return out
+}
+
+// progressLine says in one line how far an application is; a is nil before it
+// has registered.
+func progressLine(a *api.AppDetail, since time.Duration) string {
+	if a == nil {
+		return fmt.Sprintf("%3.0f s: the driver is starting", since.Seconds())
+	}
+	running, done, cores := 0, 0, 0.0
+	for _, s := range a.Stages {
+		if s.Duration > 0 && s.State != "running" {
+			done++
+			continue
+		}
+		running++
+		if n := len(s.Samples); n > 0 {
+			cores += float64(s.Samples[n-1].Used)
+		}
+	}
+	line := fmt.Sprintf("%3.0f s: %d stages done, %d running, %.2f cores", math.Max(float64(a.Duration), 0), done, running, cores)
+	if a.Deadline > 0 {
+		line += fmt.Sprintf(", deadline at %.0f s", float64(a.Deadline))
+	}
+	if a.Predicted > 0 {
+		line += fmt.Sprintf(", predicted finish %.0f s", float64(a.Predicted))
+	}
+	return line
+}
+
+// newID returns a random UUID (version 4 of RFC 9562).
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // It never fails.
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,138 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// TestDeadlineStory is the user's story: a run without a deadline records the
+// profile, a run with one is judged feasible, every stage owns its executors,
+// the answer is stock Spark's, and the deadline is met; an impossible one is
+// called so, and refused on request.
+func TestDeadlineStory(t *testing.T) {
+	realenv.RequireSpark(t)
+	want := results(realenv.Stock(t, "testdata/branches.py", "2"))
+	if want == "" {
+		t.Fatal("stock Spark printed no result")
+	}
+	s := realenv.StartUp(t)
+
+	first := s.Submit("testdata/branches.py", "2")
+	if code := first.Wait(2 * time.Minute); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if got := results(first.Output()); got != want {
+		t.Errorf("the recording run answers\n%s\nstock Spark\n%s", got, want)
+	}
+	recorded := s.AwaitApp("the first run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	if recorded.Verdict != api.VerdictNone || recorded.Pacing != "recording" {
+		t.Errorf("the first run: verdict %s, pacing %s", recorded.Verdict, recorded.Pacing)
+	}
+	if code, out := s.Pacer("profiles", "show", "e2e-branches"); code != 0 || !strings.Contains(out, "nominal_rate") {
+		t.Fatalf("profiles show: exit %d: %s", code, out)
+	}
+
+	deadline := recorded.Duration * 1.5
+	t.Run("paced", func(t *testing.T) { pacedRun(t, s, deadline.Duration(), want) })
+	t.Run("infeasible", func(t *testing.T) { infeasibleRun(t, s, recorded) })
+	t.Run("plan", func(t *testing.T) { planVerdicts(t, s, recorded) })
+}
+
+func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, want string) {
+	run := s.Submit("--pacer-deadline", fmt.Sprintf("%dms", deadline.Milliseconds()), "testdata/branches.py", "2")
+	if code := run.Wait(3 * time.Minute); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if got := results(run.Output()); got != want {
+		t.Errorf("the paced run answers\n%s\nstock Spark\n%s", got, want)
+	}
+	if line, err := realenv.Line(run.Output(), "pacer: "); err != nil || !strings.Contains(line, "feasible") {
+		t.Errorf("verdict line %q, %v", line, err)
+	}
+	app := s.AwaitApp("the paced run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	if app.Pacing != "paced" || (app.Verdict != api.VerdictFeasible && app.Verdict != api.VerdictTight) {
+		t.Errorf("pacing %s, verdict %s, notices %q", app.Pacing, app.Verdict, app.Notices)
+	}
+	if app.ErrorPct == nil || *app.ErrorPct < 0 || *app.ErrorPct > 15 {
+		t.Errorf("error %v %%, want met and within 15 %% (a short application on a noisy machine)", app.ErrorPct)
+	}
+	if app.QuotaChanges == 0 {
+		t.Error("no quota was ever written")
+	}
+	t.Logf("deadline %v, took %v, error %.2f %%, mean cores %.2f", deadline, app.Duration, *app.ErrorPct, float64(app.MeanCores))
+	assertOwnership(t, realenv.ReadLog(t, s.Events(), app.ID), app)
+}
+
+// assertOwnership proves from Spark's own event log that no task ran on an
+// executor bound to another stage.
+func assertOwnership(t *testing.T, log realenv.Log, app api.AppDetail) {
+	t.Helper()
+	owners := map[api.StageKey][]api.ExecutorID{}
+	for _, stage := range app.Stages {
+		owners[stage.StageKey] = stage.Executors
+	}
+	if len(log.Tasks) == 0 {
+		t.Fatal("the event log has no tasks")
+	}
+	for _, task := range log.Tasks {
+		if !slices.Contains(owners[task.StageKey], task.Executor) {
+			t.Errorf("stage %d ran a task on executor %s, bound are %v", task.Stage, task.Executor, owners[task.StageKey])
+		}
+	}
+	// While two stages run side by side they share no executor.
+	side := 0
+	for i, a := range app.Stages {
+		for _, b := range app.Stages[i+1:] {
+			aFirst, aLast := log.Span(a.Stage)
+			bFirst, bLast := log.Span(b.Stage)
+			if aLast <= bFirst || bLast <= aFirst {
+				continue
+			}
+			side++
+			for _, e := range a.Executors {
+				if slices.Contains(b.Executors, e) {
+					t.Errorf("stages %d and %d ran side by side on executor %s", a.Stage, b.Stage, e)
+				}
+			}
+		}
+	}
+	if side == 0 {
+		t.Error("the two branches did not run side by side")
+	}
+}
+
+func infeasibleRun(t *testing.T, s *realenv.System, recorded api.AppDetail) {
+	deadline := fmt.Sprintf("%dms", (recorded.Duration / 3).Duration().Milliseconds())
+	refused := s.Submit("--pacer-deadline", deadline, "--pacer-require-feasible", "testdata/branches.py", "2")
+	if code := refused.Wait(time.Minute); code != 76 {
+		t.Errorf("refused run: exit %d, want 76", code)
+	}
+	if !strings.Contains(refused.Output(), "infeasible") {
+		t.Errorf("the refusal does not say infeasible:\n%s", refused.Output())
+	}
+	if app := s.Newest(); app.State != api.AppRefused {
+		t.Errorf("state %s, want refused", app.State)
+	}
+}
+
+func planVerdicts(t *testing.T, s *realenv.System, recorded api.AppDetail) {
+	for _, c := range []struct {
+		factor units.Seconds
+		code   int
+	}{{2, 0}, {0.4, 1}} {
+		deadline := fmt.Sprintf("%dms", (recorded.Duration * c.factor).Duration().Milliseconds())
+		if code, out := s.Pacer("plan", "--profile", "e2e-branches", "--deadline", deadline); code != c.code {
+			t.Errorf("plan at %vx: exit %d, want %d: %s", c.factor, code, c.code, out)
+		}
+	}
+	if code, _ := s.Pacer("plan", "--profile", "nobody", "--deadline", "1m"); code != 255 {
+		t.Errorf("plan of an unknown profile: exit %d, want 255", code)
+	}
+}

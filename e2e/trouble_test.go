@@ -1,0 +1,197 @@
+package e2e
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/realenv"
+)
+
+// running returns an executor of the newest application that runs tasks.
+func awaitTasks(t *testing.T, s *realenv.System) api.AppDetail {
+	t.Helper()
+	return s.AwaitApp("tasks to run", time.Minute, func(a api.AppDetail) bool {
+		for _, e := range a.Executors {
+			if e.State == api.ExecutorRunning && e.Registered && len(a.Stages) > 0 && len(a.Stages[0].Samples) > 0 {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// TestExecutorCrash kills an executor in mid-stage: Spark retries its tasks,
+// Pacer starts a new one, the answer does not change.
+func TestExecutorCrash(t *testing.T) {
+	realenv.RequireSpark(t)
+	want := results(realenv.Stock(t, "testdata/branches.py", "2"))
+	s := realenv.StartUp(t)
+	run := s.Submit("testdata/branches.py", "2")
+	app := awaitTasks(t, s)
+	victim := app.Executors[0]
+	if err := syscall.Kill(executorPID(t, s, app.ID, victim.ID), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if code := run.Wait(3 * time.Minute); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if got := results(run.Output()); got != want {
+		t.Errorf("the answer after a crash is\n%s\nstock Spark's\n%s", got, want)
+	}
+	log := realenv.ReadLog(t, s.Events(), app.ID)
+	if len(log.Added) < 2 || len(log.Removed) < 1 {
+		t.Errorf("executors added %v, removed %v: want one lost and a new one", log.Added, log.Removed)
+	}
+}
+
+// TestDriverGone kills the driver: its executors are stopped and the cores are
+// back within 10 s.
+func TestDriverGone(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.StartUp(t)
+	run := s.Submit("testdata/branches.py", "4")
+	app := awaitTasks(t, s)
+	pids := make([]int, len(app.Executors))
+	for i, e := range app.Executors {
+		pids[i] = executorPID(t, s, app.ID, e.ID)
+	}
+	for _, pid := range driverPIDs(t, run.PID()) {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	s.AwaitApp("the application to be failed", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFailed })
+	s.Await("the executors to be gone", 10*time.Second, func() bool {
+		for _, pid := range pids {
+			if alive(pid) {
+				return false
+			}
+		}
+		return true
+	})
+	if code := run.Wait(20 * time.Second); code == 0 {
+		t.Error("a killed driver ended with exit code 0")
+	}
+}
+
+// TestRestarts restarts the planner and the node controller in mid-run: the work
+// goes on, control comes back, and quotas are taken over.
+func TestRestarts(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.New(t)
+	planner := startPlanner(t, s)
+	node := startNode(t, s)
+	if code := s.Submit("testdata/branches.py", "2").Wait(2 * time.Minute); code != 0 {
+		t.Fatalf("recording run: exit %d", code)
+	}
+	recorded := s.AwaitApp("the profile", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+
+	run := s.Submit("--pacer-deadline", (recorded.Duration * 2).String(), "testdata/branches.py", "2")
+	app := awaitTasks(t, s)
+	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
+
+	node.Signal(syscall.SIGTERM)
+	if code := node.Wait(5 * time.Second); code != 0 {
+		t.Errorf("node controller: exit %d after SIGTERM", code)
+	}
+	if !alive(pid) {
+		t.Error("the executor died with its node controller")
+	}
+	node = startNode(t, s)
+	if !alive(pid) {
+		t.Error("the executor was not kept by the new node controller")
+	}
+
+	planner.Signal(syscall.SIGKILL)
+	planner.Wait(5 * time.Second)
+	planner = startPlanner(t, s)
+	s.AwaitApp("the application to be known again", 10*time.Second, func(a api.AppDetail) bool {
+		return a.ID == app.ID && a.State == api.AppRunning
+	})
+
+	if code := run.Wait(3 * time.Minute); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	ended := s.AwaitApp("the end", 10*time.Second, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
+	log := realenv.ReadLog(t, s.Events(), app.ID)
+	if len(log.Removed) > 0 {
+		t.Errorf("executors %v were lost by restarts", log.Removed)
+	}
+	if ended.ErrorPct == nil || *ended.ErrorPct < 0 {
+		t.Errorf("error %v %%, want the deadline met in spite of the restarts", ended.ErrorPct)
+	}
+	if ended.QuotaChanges <= 1 {
+		t.Errorf("%d quota changes: control did not come back", ended.QuotaChanges)
+	}
+	for _, p := range []*realenv.Process{node, planner} {
+		p.Signal(syscall.SIGTERM)
+		if code := p.Wait(5 * time.Second); code != 0 {
+			t.Errorf("exit %d after SIGTERM", code)
+		}
+	}
+}
+
+// TestUpEndsCleanly stops `pacer up` in mid-run: applications end, no executor
+// and no cgroup is left.
+func TestUpEndsCleanly(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.StartUp(t)
+	run := s.Submit("testdata/branches.py", "4")
+	app := awaitTasks(t, s)
+	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
+	group := cgroupOf(t, pid)
+	s.Up.Signal(syscall.SIGTERM)
+	if code := s.Up.Wait(5 * time.Second); code != 0 {
+		t.Errorf("exit %d after SIGTERM", code)
+	}
+	if alive(pid) {
+		t.Error("an executor runs on")
+	}
+	if exists(group) {
+		t.Errorf("cgroup %s was left", group)
+	}
+	run.Stop()
+}
+
+// TestStreamingRunsUnpaced says so in one line and runs.
+func TestStreamingRunsUnpaced(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.StartUp(t)
+	run := s.Submit("--pacer-deadline", "5m", "testdata/stream.py")
+	if code := run.Wait(2 * time.Minute); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if results(run.Output()) == "" || !strings.Contains(run.Output(), "unpaced") {
+		t.Errorf("want the result and a line that says unpaced:\n%s", run.Output())
+	}
+	if app := s.Newest(); app.Pacing != "unpaced" {
+		t.Errorf("pacing %s, want unpaced", app.Pacing)
+	}
+}
+
+// TestSubmitRefusals are the one-line errors before anything starts.
+func TestSubmitRefusals(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.New(t)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no planner":          {[]string{"testdata/branches.py"}, 69, "no planner answers"},
+		"malformed deadline":  {[]string{"--pacer-deadline", "soon", "testdata/branches.py"}, 64, "soon"},
+		"unknown pacer flag":  {[]string{"--pacer-dedline", "5m", "testdata/branches.py"}, 64, "--pacer-dedline"},
+		"cluster deploy mode": {[]string{"--deploy-mode", "cluster", "testdata/branches.py"}, 64, "cluster"},
+		"foreign master":      {[]string{"--master", "yarn", "testdata/branches.py"}, 64, "yarn"},
+	} {
+		run := s.Submit(c.args...)
+		if code := run.Wait(20 * time.Second); code != c.code {
+			t.Errorf("%s: exit %d, want %d", name, code, c.code)
+		}
+		out := strings.TrimSpace(run.Output())
+		if !strings.Contains(out, c.says) || strings.Contains(out, "\n") {
+			t.Errorf("%s: want one line with %q, got:\n%s", name, c.says, out)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package realenv
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Task is a finished task as Spark's event log tells it.
+type Task struct {
+	api.StageKey
+	Executor api.ExecutorID
+	OK       bool
+	// Launch and Finish are Unix milliseconds.
+	Launch, Finish int64
+	// CPU is its CPU time in seconds.
+	CPU float64
+}
+
+// Log is what the tests and benchmarks read from an event log.
+type Log struct {
+	Tasks []Task
+	// Parents are the stages that a stage reads from.
+	Parents map[int][]int
+	// Added and Removed are the executors in order.
+	Added, Removed []api.ExecutorID
+}
+
+// ReadLog reads the event log of an application; it has to be plain and in one
+// file, as Submit sets it.
+func ReadLog(t testing.TB, dir string, app api.AppID) Log {
+	t.Helper()
+	path := filepath.Join(dir, string(app))
+	if _, err := os.Stat(path); err != nil {
+		path += ".inprogress"
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	log := Log{Parents: map[int][]int{}}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		log.add(t, lines.Bytes())
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+func (l *Log) add(t testing.TB, line []byte) {
+	t.Helper()
+	var e struct {
+		Event    string
+		StageID  int            `json:"Stage ID"`
+		Attempt  int            `json:"Stage Attempt ID"`
+		Executor api.ExecutorID `json:"Executor ID"`
+		Task     struct {
+			Executor api.ExecutorID `json:"Executor ID"`
+			Launch   int64          `json:"Launch Time"`
+			Finish   int64          `json:"Finish Time"`
+			Failed   bool
+			Killed   bool
+		} `json:"Task Info"`
+		Metrics struct {
+			CPU int64 `json:"Executor CPU Time"`
+		} `json:"Task Metrics"`
+		Stage struct {
+			ID      int   `json:"Stage ID"`
+			Parents []int `json:"Parent IDs"`
+		} `json:"Stage Info"`
+	}
+	if err := json.Unmarshal(line, &e); err != nil {
+		t.Fatalf("event log: %v", err)
+	}
+	switch e.Event {
+	case "SparkListenerTaskEnd":
+		l.Tasks = append(l.Tasks, Task{StageKey: api.StageKey{Stage: e.StageID, Attempt: e.Attempt}, Executor: e.Task.Executor,
+			OK: !e.Task.Failed && !e.Task.Killed, Launch: e.Task.Launch, Finish: e.Task.Finish, CPU: float64(e.Metrics.CPU) / 1e9})
+	case "SparkListenerStageSubmitted":
+		l.Parents[e.Stage.ID] = e.Stage.Parents
+	case "SparkListenerExecutorAdded":
+		l.Added = append(l.Added, e.Executor)
+	case "SparkListenerExecutorRemoved":
+		l.Removed = append(l.Removed, e.Executor)
+	}
+}
+
+// Span is when a stage's tasks ran, in Unix milliseconds.
+func (l Log) Span(stage int) (first, last int64) {
+	for _, task := range l.Tasks {
+		if task.Stage != stage {
+			continue
+		}
+		if first == 0 || task.Launch < first {
+			first = task.Launch
+		}
+		last = max(last, task.Finish)
+	}
+	return first, last
+}

@@ -1,0 +1,162 @@
+package realenv
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Process is a child with its output, stopped when the test ends.
+type Process struct {
+	t    testing.TB
+	name string
+	cmd  *exec.Cmd
+	out  *output
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// output collects what a process prints and wakes who waits for a line.
+type output struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	more chan struct{}
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.buf.Write(p)
+	close(o.more)
+	o.more = make(chan struct{})
+	return len(p), nil
+}
+
+func (o *output) text() (string, <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String(), o.more
+}
+
+// Start runs a command with extra environment. A failing test prints the end of
+// its output.
+func Start(t testing.TB, env []string, path string, args ...string) *Process {
+	t.Helper()
+	p := &Process{t: t, name: path[strings.LastIndexByte(path, '/')+1:], cmd: exec.Command(path, args...),
+		out: &output{more: make(chan struct{})}, done: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	// Pdeathsig follows the thread that forks; a killed child's children may hold
+	// the pipe open, which must not hold up Wait.
+	p.cmd.WaitDelay = 2 * time.Second
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	t.Cleanup(func() {
+		p.Stop()
+		if t.Failed() {
+			t.Logf("%s printed:\n%s", p.name, tail(p.Output(), 6000))
+		}
+	})
+	return p
+}
+
+func tail(s string, n int) string {
+	if len(s) > n {
+		return "..." + s[len(s)-n:]
+	}
+	return s
+}
+
+// Output is what the process printed so far, both streams together.
+func (p *Process) Output() string {
+	text, _ := p.out.text()
+	return text
+}
+
+// PID is the process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Await waits until the output contains text and fails the test if the process
+// ends or the limit passes before.
+func (p *Process) Await(text string, limit time.Duration) {
+	p.t.Helper()
+	deadline := time.After(limit)
+	for {
+		out, more := p.out.text()
+		if strings.Contains(out, text) {
+			return
+		}
+		select {
+		case <-more:
+		case <-p.done:
+			if strings.Contains(p.Output(), text) {
+				return
+			}
+			p.t.Fatalf("%s ended (%v) before it said %q:\n%s", p.name, p.err, text, tail(p.Output(), 4000))
+		case <-deadline:
+			p.t.Fatalf("%s did not say %q within %v:\n%s", p.name, text, limit, tail(p.Output(), 4000))
+		}
+	}
+}
+
+// Wait returns the exit code, -signal if a signal ended the process; it fails
+// the test after limit.
+func (p *Process) Wait(limit time.Duration) int {
+	p.t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(limit):
+		p.t.Fatalf("%s did not end within %v:\n%s", p.name, limit, tail(p.Output(), 4000))
+	}
+	var exit *exec.ExitError
+	if errors.As(p.err, &exit) {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return -int(status.Signal())
+		}
+		return exit.ExitCode()
+	}
+	if p.err != nil && !errors.Is(p.err, exec.ErrWaitDelay) {
+		p.t.Fatalf("%s: %v", p.name, p.err)
+	}
+	return 0
+}
+
+// Signal sends a signal to the process.
+func (p *Process) Signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Fatal(err)
+	}
+}
+
+// Stop ends the process: SIGTERM, and SIGKILL after 15 s.
+func (p *Process) Stop() {
+	select {
+	case <-p.done:
+		return
+	default:
+	}
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(15 * time.Second):
+		p.t.Errorf("%s did not stop within 15 s of SIGTERM", p.name)
+		p.cmd.Process.Kill()
+		<-p.done
+	}
+}

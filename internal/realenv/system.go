@@ -1,0 +1,181 @@
+package realenv
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// System is one Pacer on this machine.
+type System struct {
+	t testing.TB
+	// Dir holds states and logs, Address is the planner's.
+	Dir     string
+	Address string
+	// Up is `pacer up`, when the system was started by it.
+	Up *Process
+}
+
+// StartUp starts `pacer up` with a free port, a state directory and a cgroup
+// parent of its own, and waits until it is ready.
+func StartUp(t testing.TB, args ...string) *System {
+	t.Helper()
+	s := New(t)
+	s.Up = Start(t, nil, Binary(t, "pacer"), append([]string{"up", "--listen", s.Address,
+		"--planner-http", FreePort(t), "--node-http", FreePort(t), "--state-dir", filepath.Join(s.Dir, "state")}, args...)...)
+	s.Up.Await("ready", 20*time.Second)
+	return s
+}
+
+// New returns a System of which nothing is started yet.
+func New(t testing.TB) *System {
+	t.Helper()
+	return &System{t: t, Dir: t.TempDir(), Address: FreePort(t)}
+}
+
+// Pacer runs a command of the CLI and returns its exit code and output.
+func (s *System) Pacer(args ...string) (int, string) {
+	s.t.Helper()
+	c := exec.Command(Binary(s.t, "pacer"), append([]string{"--planner", s.Address}, args...)...)
+	out, err := c.CombinedOutput()
+	if c.ProcessState == nil {
+		s.t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), string(out)
+}
+
+// Submit starts `pacer submit` with event logs into Dir/events.
+func (s *System) Submit(args ...string) *Process {
+	s.t.Helper()
+	events := s.Events()
+	if err := os.MkdirAll(events, 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	conf := []string{"submit", "--pacer-planner", s.Address, "--driver-memory", "512m",
+		"--conf", "spark.executor.memory=768m", "--conf", "spark.ui.enabled=false",
+		"--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.dir=file://" + events,
+		"--conf", "spark.eventLog.compress=false", "--conf", "spark.eventLog.rolling.enabled=false"}
+	return Start(s.t, nil, Binary(s.t, "pacer"), append(conf, args...)...)
+}
+
+// Events is the directory of the applications' event logs.
+func (s *System) Events() string { return filepath.Join(s.Dir, "events") }
+
+// Apps returns what `pacer apps -o json` prints.
+func (s *System) Apps() []api.AppSummary {
+	s.t.Helper()
+	code, out := s.Pacer("apps", "-o", "json")
+	if code != 0 {
+		s.t.Fatalf("pacer apps: exit %d: %s", code, out)
+	}
+	var apps []api.AppSummary
+	if err := json.Unmarshal([]byte(out), &apps); err != nil {
+		s.t.Fatalf("pacer apps: %v: %s", err, out)
+	}
+	return apps
+}
+
+// App returns what `pacer apps show ID -o json` prints.
+func (s *System) App(id api.AppID) api.AppDetail {
+	s.t.Helper()
+	code, out := s.Pacer("apps", "show", string(id), "-o", "json")
+	if code != 0 {
+		s.t.Fatalf("pacer apps show %s: exit %d: %s", id, code, out)
+	}
+	var app api.AppDetail
+	if err := json.Unmarshal([]byte(out), &app); err != nil {
+		s.t.Fatalf("pacer apps show: %v: %s", err, out)
+	}
+	return app
+}
+
+// Newest returns the application that was submitted last.
+func (s *System) Newest() api.AppDetail {
+	s.t.Helper()
+	var newest api.AppID
+	for _, a := range s.Apps() {
+		newest = max(newest, a.ID)
+	}
+	if newest == "" {
+		s.t.Fatal("no application is known")
+	}
+	return s.App(newest)
+}
+
+// AwaitApp polls the newest application until ok holds.
+func (s *System) AwaitApp(what string, limit time.Duration, ok func(api.AppDetail) bool) api.AppDetail {
+	s.t.Helper()
+	var seen api.AppDetail
+	s.Await(what, limit, func() bool {
+		if len(s.Apps()) == 0 {
+			return false
+		}
+		seen = s.Newest()
+		return ok(seen)
+	})
+	return seen
+}
+
+// Await polls until ok holds; real processes give no other sign.
+func (s *System) Await(what string, limit time.Duration, ok func() bool) {
+	s.t.Helper()
+	deadline := time.After(limit)
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			s.t.Fatalf("%s: not within %v", what, limit)
+		}
+	}
+}
+
+// SparkHome is the Spark of the environment.
+func SparkHome(t testing.TB) string {
+	t.Helper()
+	home := os.Getenv("SPARK_HOME")
+	if home == "" {
+		t.Fatal("SPARK_HOME is not set")
+	}
+	return home
+}
+
+// Stock runs a script on stock Spark without Pacer and returns its output.
+func Stock(t testing.TB, args ...string) string {
+	t.Helper()
+	c := exec.Command(filepath.Join(SparkHome(t), "bin", "spark-submit"),
+		append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("stock spark-submit: %v: %s", err, tail(string(out), 4000))
+	}
+	return string(out)
+}
+
+// Line returns the line of out that starts with prefix.
+func Line(out, prefix string) (string, error) {
+	for rest := out; rest != ""; {
+		var line string
+		line, rest = cut(rest)
+		if len(line) >= len(prefix) && line[:len(prefix)] == prefix {
+			return line, nil
+		}
+	}
+	return "", fmt.Errorf("no line starts with %q in:\n%s", prefix, tail(out, 4000))
+}
+
+func cut(s string) (line, rest string) {
+	for i := range s {
+		if s[i] == '\n' {
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}

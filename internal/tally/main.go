@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout)) }
+
+// event is a line of `go test -json`.
+type event struct {
+	Action, Package, ImportPath, Test, Output string
+	Elapsed                                   float64
+	FailedBuild                               string
+}
+
+type tally struct {
+	w                       io.Writer
+	passed, failed, skipped int
+	// output holds what each test and package printed until it is known whether
+	// that matters; parents are tests with sub-tests, which do not count.
+	output  map[string][]string
+	parents map[string]bool
+	// inPackage counts a package's failed tests.
+	inPackage map[string]int
+}
+
+func run(reports []string, in io.Reader, w io.Writer) int {
+	t := &tally{w: w, output: map[string][]string{}, parents: map[string]bool{}, inPackage: map[string]int{}}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 1<<20), 64<<20)
+	for lines.Scan() {
+		t.line(lines.Bytes())
+	}
+	if err := lines.Err(); err != nil {
+		fmt.Fprintln(w, "tally:", err)
+		t.failed++
+	}
+	for _, dir := range reports {
+		t.junit(dir)
+	}
+	text := fmt.Sprintf("%d passed, %d failed", t.passed, t.failed)
+	if t.skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", t.skipped)
+	}
+	fmt.Fprintln(w, text)
+	if t.failed > 0 || t.passed == 0 {
+		return 1
+	}
+	return 0
+}
+
+func (t *tally) line(line []byte) {
+	var e event
+	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &e) != nil {
+		fmt.Fprintf(t.w, "%s\n", line)
+		return
+	}
+	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "run":
+		if parent := strings.LastIndexByte(e.Test, '/'); parent > 0 {
+			t.parents[e.Package+" "+e.Test[:parent]] = true
+		}
+	case "output":
+		t.output[key] = append(t.output[key], e.Output)
+	case "build-output":
+		fmt.Fprint(t.w, e.Output)
+	case "pass", "fail", "skip":
+		t.end(e, key)
+	}
+}
+
+// end counts a test, or prints a package's line.
+func (t *tally) end(e event, key string) {
+	if e.Test == "" {
+		t.endPackage(e, key)
+		return
+	}
+	if e.Action == "fail" {
+		t.inPackage[e.Package]++
+		for _, text := range t.output[key] {
+			fmt.Fprint(t.w, text)
+		}
+	}
+	delete(t.output, key)
+	if t.parents[key] && e.Action != "fail" {
+		return
+	}
+	switch e.Action {
+	case "pass":
+		t.passed++
+	case "skip":
+		t.skipped++
+	case "fail":
+		t.failed++
+	}
+}
+
+func (t *tally) endPackage(e event, key string) {
+	if e.Action == "fail" {
+		for _, text := range t.output[key] {
+			fmt.Fprint(t.w, text)
+		}
+		if t.inPackage[e.Package] == 0 {
+			t.failed++ // It did not build, panicked outside a test, or ran out of time.
+		}
+	}
+	delete(t.output, key)
+	word := map[string]string{"pass": "ok  ", "fail": "FAIL", "skip": "-   "}[e.Action]
+	fmt.Fprintf(t.w, "%s  %-50s %6.1fs\n", word, e.Package, e.Elapsed)
+}
+
+// junit counts the test cases of a directory's XML reports.
+func (t *tally) junit(dir string) {
+	files, _ := filepath.Glob(filepath.Join(dir, "TEST-*.xml")) // The pattern is well-formed.
+	for _, name := range files {
+		body, err := os.ReadFile(name)
+		var suite struct {
+			Name     string `xml:"name,attr"`
+			Tests    int    `xml:"tests,attr"`
+			Failures int    `xml:"failures,attr"`
+			Errors   int    `xml:"errors,attr"`
+			Skipped  int    `xml:"skipped,attr"`
+		}
+		if err == nil {
+			err = xml.Unmarshal(body, &suite)
+		}
+		if err != nil {
+			fmt.Fprintf(t.w, "tally: %s: %v\n", name, err)
+			t.failed++
+			continue
+		}
+		bad := suite.Failures + suite.Errors
+		t.failed += bad
+		t.skipped += suite.Skipped
+		t.passed += suite.Tests - bad - suite.Skipped
+		fmt.Fprintf(t.w, "ok    %s (%d tests)\n", suite.Name, suite.Tests)
+	}
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Installs what building, testing and running the demonstration needs beyond Go
+# and a JDK: Maven and Python's venv module by apt-get, pyspark and numpy by pip
+# into a virtual environment in the cache. Says what it installs, does nothing
+# when all is there, and lets one caller at a time do it.
+set -euo pipefail
+
+CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pacer}
+PYSPARK=${PYSPARK:-4.3.0}
+VENV=${VENV:-$CACHE/venv-pyspark-$PYSPARK}
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+command -v go >/dev/null || fail "Go is not in PATH; Pacer needs Go 1.26 or newer"
+command -v java >/dev/null || fail "java is not in PATH; Pacer needs a JDK 17 or newer"
+command -v javac >/dev/null || fail "javac is not in PATH; Pacer needs a JDK, not only a JRE, 17 or newer"
+major=$(javac -version 2>&1 | sed -E 's/^javac ([0-9]+).*/\1/')
+[[ $major =~ ^[0-9]+$ && $major -ge 17 ]] || fail "javac is of version $major; Pacer needs a JDK 17 or newer"
+
+mkdir -p "$CACHE"
+exec 9>"$CACHE/setup.lock"
+if ! flock -n 9; then
+    say "waiting for another setup to end"
+    flock 9
+fi
+
+updated=
+apt_install() {
+    command -v apt-get >/dev/null || fail "$* is missing and there is no apt-get: install it by hand"
+    local sudo=()
+    if [[ $(id -u) -ne 0 ]]; then
+        command -v sudo >/dev/null || fail "$* is missing: run 'apt-get install $*' as root"
+        sudo=(sudo)
+    fi
+    say "installing Debian package $* by apt-get"
+    if [[ -z $updated ]]; then
+        "${sudo[@]}" apt-get update -qq || fail "apt-get update failed"
+        updated=1
+    fi
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
+        fail "apt-get install $* failed"
+}
+
+command -v mvn >/dev/null || apt_install maven
+command -v python3 >/dev/null || apt_install python3
+
+has_packages() {
+    [[ -x $VENV/bin/python3 ]] && "$VENV/bin/python3" - "$PYSPARK" 2>/dev/null <<'PY'
+import sys
+from importlib.metadata import version
+version("numpy")
+sys.exit(version("pyspark") != sys.argv[1])
+PY
+}
+
+if ! has_packages; then
+    # Debian's python3 has the venv module but not what it needs to work.
+    python3 -c 'import venv, ensurepip' 2>/dev/null || apt_install python3-venv
+    if [[ ! -x $VENV/bin/pip ]]; then
+        say "making the virtual environment $VENV"
+        rm -rf "$VENV"
+        python3 -m venv "$VENV"
+    fi
+    say "installing pyspark $PYSPARK and numpy into $VENV by pip (about 450 MB to fetch)"
+    "$VENV/bin/pip" install --quiet --disable-pip-version-check "pyspark==$PYSPARK" numpy
+    has_packages || fail "pyspark $PYSPARK is not usable in $VENV"
+fi
+say "ready: Go $(go env GOVERSION | sed 's/^go//'), JDK $major, Maven, pyspark $PYSPARK"

@@ -150,6 +150,10 @@ func (e *Engine) round(x *executor, grant, limit units.Cores) (quota, rest units
 
 // sampleStages keeps what this tick looked like for every stage at work.
 func (e *Engine) sampleStages(now units.Instant, dt time.Duration) {
+	perSecond := 0.0
+	if dt > 0 {
+		perSecond = 1 / dt.Seconds()
+	}
 	for _, x := range e.execs {
 		if !x.here {
 			continue
@@ -162,10 +166,7 @@ func (e *Engine) sampleStages(now units.Instant, dt time.Duration) {
 			if c == nil && r.used <= 0 && r.running == 0 {
 				continue
 			}
-			s := api.StageSample{Grant: api.Unknown, Running: r.running}
-			if dt > 0 {
-				s.Used = r.used.Per(dt)
-			}
+			s := api.StageSample{Grant: api.Unknown, Running: r.running, Used: units.Cores(float64(r.used) * perSecond)}
 			if c != nil {
 				e.sampleControl(c, r, &s, now)
 			}

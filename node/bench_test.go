@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	
+	"github.com/sparkpacer/pacer/controller"
+
 	"github.com/sparkpacer/pacer/units"
 )
 
-// crowd is 256 executors of 64 applications, each at work on a stage with 8
+// crowd is 256 executors of 64 applications, each at work on a stage with 4
 // running tasks, under contention.
 type crowd struct {
 	e      *Engine
@@ -21,7 +22,7 @@ type crowd struct {
 
 func newCrowd(tb testing.TB) *crowd {
 	cfg := testConfig(64)
-	cfg.Controller.Law = "pi"
+	cfg.Controller.Law = controller.Default().Law
 	e, err := New(cfg, nil)
 	if err != nil {
 		tb.Fatal(err)
@@ -43,8 +44,8 @@ func newCrowd(tb testing.TB) *crowd {
 	for i := range c.sample.Executors {
 		page := &c.sample.Executors[i].Page
 		key := api.StageKey{Stage: i % 4}
-		page.Stages = []PageStage{{Key: key, Running: 8}, {Key: api.StageKey{Stage: 90}, Finished: 100, Weight: 100, CPU: 50}}
-		for t := range 8 {
+		page.Stages = []PageStage{{Key: key, Running: 4}, {Key: api.StageKey{Stage: 90}, Finished: 100, Weight: 100, CPU: 50}}
+		for t := range 4 {
 			page.Tasks = append(page.Tasks, PageTask{Stage: key, Partition: t, Weight: 1})
 		}
 	}
@@ -63,11 +64,11 @@ func (c *crowd) pass() {
 		st := &s.Page.Stages[0]
 		st.RunningCPU += 0.12
 		for t := range s.Page.Tasks {
-			s.Page.Tasks[t].CPU += 0.015
+			s.Page.Tasks[t].CPU += 0.03
 		}
-		if st.RunningCPU > 16 {
+		if st.RunningCPU > 8 {
 			st.CPU, st.RunningCPU = st.CPU+st.RunningCPU, 0
-			st.Finished, st.Weight = st.Finished+8, st.Weight+8
+			st.Finished, st.Weight = st.Finished+4, st.Weight+4
 			for t := range s.Page.Tasks {
 				s.Page.Tasks[t].CPU = 0
 			}

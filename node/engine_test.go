@@ -276,6 +276,9 @@ func TestARestartChangesNoQuota(t *testing.T) {
 		if got := w.quota(appA, "1"); got != before || len(w.log) != 0 {
 			t.Errorf("%s: quota jumped from %v to %v, writes %v", law, before, got, w.log)
 		}
+		if got := w.e.apps[0].controls[0].grant; math.Abs(float64(got-before)) > 0.025+1e-9 || got == before {
+			t.Errorf("%s: control goes on from %v, want the value before rounding to %v", law, float64(got), before)
+		}
 		if got := w.e.apps[0].controls[0].deadline; got != deadline {
 			t.Errorf("%s: the anchor moved by %v", law, got.Sub(deadline))
 		}
@@ -292,6 +295,28 @@ func TestARestartChangesNoQuota(t *testing.T) {
 		if len(w.starts) != 1 {
 			t.Errorf("%s: starts %v", law, w.starts)
 		}
+	}
+}
+
+func TestAControllerStateThatCannotBeUsedGoesOnFromTheQuotaInForce(t *testing.T) {
+	cfg := testConfig(2)
+	w := paced(t, cfg)
+	w.exec(Key{appA, "1"}).overhead = -0.3
+	w.ticks(21)
+	before := w.quota(appA, "1")
+	if before.IsUnlimited() || before == 1.35 {
+		t.Fatalf("quota %v is no case", before)
+	}
+	var s State
+	if err := json.Unmarshal(w.saved, &s); err != nil {
+		t.Fatal(err)
+	}
+	s.Controls[0].Controller.Target.Weight = -1
+	w.saved = mustJSON(t, s)
+	w.restart(cfg)
+	w.do(t, w.e.Step(w.now, w.sample()))
+	if got := w.quota(appA, "1"); got != before || !w.sawEvent(EventControlError) {
+		t.Errorf("quota jumped from %v to %v, events %v", before, got, w.e.Events())
 	}
 }
 

@@ -143,9 +143,6 @@ func (e *Engine) takeTarget(now units.Instant, x *executor, t *api.StageTarget, 
 		c.aim(*t, now)
 		c.retarget = c.law != nil
 		c.out.SetPoint = 0
-		if c.grant > 0 {
-			c.request = c.grant // Without a jump.
-		}
 	}
 	return c
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
-// running returns an executor of the newest application that runs tasks.
+// awaitTasks waits until an executor of the newest application runs tasks under
+// the eyes of its node.
 func awaitTasks(t *testing.T, s *realenv.System) api.AppDetail {
 	t.Helper()
-	return s.AwaitApp("tasks to run", time.Minute, func(a api.AppDetail) bool {
+	return s.AwaitApp("tasks to run", 2*time.Minute, func(a api.AppDetail) bool {
 		for _, e := range a.Executors {
 			if e.State == api.ExecutorRunning && e.Registered && len(a.Stages) > 0 && len(a.Stages[0].Samples) > 0 {
 				return true

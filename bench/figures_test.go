@@ -33,7 +33,6 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	t.Run("micro", func(t *testing.T) { micro(t, add) })
-	t.Run("tick", func(t *testing.T) { tick(t, add) })
 	t.Run("plan", func(t *testing.T) { planLatency(t, add) })
 	t.Run("idle", func(t *testing.T) { idle(t, add) })
 	t.Run("rebind", func(t *testing.T) { rebind(t, add) })
@@ -55,6 +54,7 @@ type adder func(t *testing.T, name string, value float64, unit string)
 func micro(t *testing.T, add adder) {
 	for _, b := range []struct{ pkg, bench, figure string }{
 		{"node", "BenchmarkStep256", "node.step_us.256"},
+		{"daemon", "BenchmarkTick256", "node.tick_us.256"},
 		{"cgroup", "BenchmarkSetQuota", "quota.write_us"},
 	} {
 		out, err := exec.Command("go", "test", "-run", "^$", "-bench", "^"+b.bench+"$", "-count", "3",

@@ -54,7 +54,7 @@ func TestAppsAreAnArrayAndATable(t *testing.T) {
 	if o := w.run(t, "--planner", f.address, "apps", "-o", "json"); strings.TrimSpace(o.out) != "[]" {
 		t.Errorf("no application: %q, want an empty array", o.out)
 	}
-	f.apps = twoApps()
+	f = startPlanner(t, &fakePlanner{apps: twoApps()})
 	got := jsonOf[[]api.AppSummary](t, w.run(t, "--planner", f.address, "apps", "-o", "json"))
 	if d := cmp.Diff([]api.AppSummary{f.apps[0].AppSummary, f.apps[1].AppSummary}, got); d != "" {
 		t.Error(d)
@@ -173,8 +173,8 @@ func TestPlanAnswersByItsExitCode(t *testing.T) {
 		verdict api.Verdict
 		code    int
 	}{{api.VerdictFeasible, 0}, {api.VerdictTight, 0}, {api.VerdictInfeasible, 1}, {api.VerdictUnknown, 255}} {
-		f.plan = api.PlanReply{V: api.Version, Verdict: c.verdict, Reason: "because", Earliest: 70, Cores: 1.8,
-			Stages: []api.PlanReplyLine{{ID: 0, Name: "a", Start: 10, Deadline: 30, Cores: 0.95}}}
+		f.willPlan(api.PlanReply{V: api.Version, Verdict: c.verdict, Reason: "because", Earliest: 70, Cores: 1.8,
+			Stages: []api.PlanReplyLine{{ID: 0, Name: "a", Start: 10, Deadline: 30, Cores: 0.95}}})
 		o := w.run(t, "--planner", f.address, "plan", "--profile", "wordcount", "--deadline", "90s")
 		if o.code != c.code || !strings.Contains(o.out, string(c.verdict)) || !strings.Contains(o.out, "0.95") {
 			t.Errorf("%s: exit code %d, want %d:\n%s%s", c.verdict, o.code, c.code, o.out, o.err)
@@ -183,10 +183,10 @@ func TestPlanAnswersByItsExitCode(t *testing.T) {
 			t.Errorf("%s: said %q", c.verdict, o.err)
 		}
 	}
-	if r := f.planned[0]; r.Profile != "wordcount" || r.Deadline != 90 || r.Body != nil {
+	if r := f.firstPlan(); r.Profile != "wordcount" || r.Deadline != 90 || r.Body != nil {
 		t.Errorf("asked %+v", r)
 	}
-	f.plan.Error = api.Errorf(api.KindNotFound, "profile wordcount is not known")
+	f.willPlan(api.PlanReply{V: api.Version, Error: api.Errorf(api.KindNotFound, "profile wordcount is not known")})
 	w.run(t, "--planner", f.address, "plan", "--profile", "wordcount", "--deadline", "90s").wantLine(t, 255, "not known")
 	for _, args := range [][]string{
 		{"plan"}, {"plan", "--profile", "p"}, {"plan", "--profile", "p", "--deadline", "soon"}, {"plan", "--frob"}, {"plan", "extra"},
@@ -214,7 +214,7 @@ func TestPlanSendsAProfileFileAlong(t *testing.T) {
 	if reply.Verdict != api.VerdictTight || reply.Stages == nil {
 		t.Errorf("%+v", reply)
 	}
-	r := f.planned[0]
+	r := f.firstPlan()
 	if r.Body == nil || r.Body.Name != "mine" || r.Cores != 1.5 || r.Deadline != 120 {
 		t.Errorf("asked %+v", r)
 	}

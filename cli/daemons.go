@@ -125,6 +125,9 @@ func (sh *shell) upCommand() *cobra.Command {
 			return err
 		}
 		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: sh.say}
+		if err := up.Validate(); err != nil {
+			return coded(ExitConfig, err)
+		}
 		return daemon.Up(c.Context(), up)
 	}
 	return c
@@ -152,6 +155,9 @@ func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, std
 	return runDaemon(ctx, "planner", "Run Pacer's planner", plannerFlags, args, stdin, stdout, stderr,
 		func(ctx context.Context, sh *shell, cfg Config) error {
 			cfg.Planner.Ready = sh.say
+			if err := cfg.Planner.Validate(); err != nil {
+				return coded(ExitConfig, err)
+			}
 			return daemon.Planner(ctx, cfg.Planner)
 		})
 }
@@ -162,6 +168,9 @@ func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return runDaemon(ctx, "nodecontroller", "Run Pacer's node controller on this machine", nodeFlags, args, stdin, stdout, stderr,
 		func(ctx context.Context, sh *shell, cfg Config) error {
 			cfg.Node.Ready = sh.say
+			if err := cfg.Node.Validate(); err != nil {
+				return coded(ExitConfig, err)
+			}
 			return daemon.Node(ctx, cfg.Node)
 		})
 }

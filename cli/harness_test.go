@@ -59,6 +59,9 @@ func startPlanner(t *testing.T, f *fakePlanner) *fakePlanner {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := conn.Flush(t.Context()); err != nil {
+		t.Fatal(err) // Subscriptions count from when the server has them.
+	}
 	f.address = server.Address()
 	return f
 }
@@ -104,6 +107,19 @@ func (f *fakePlanner) planQuery(r api.PlanRequest) api.PlanReply {
 	defer f.mu.Unlock()
 	f.planned = append(f.planned, r)
 	return f.plan
+}
+
+// willPlan sets the next answers to plan queries, firstPlan is the first query.
+func (f *fakePlanner) willPlan(r api.PlanReply) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.plan = r
+}
+
+func (f *fakePlanner) firstPlan() api.PlanRequest {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.planned[0]
 }
 
 // last returns the newest request that is not a ping.

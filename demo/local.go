@@ -44,8 +44,7 @@ type Local struct {
 	address string
 	up      *exec.Cmd
 	log     *os.File
-	ended   chan struct{}
-	upErr   error // set before ended is closed
+	ended   chan struct{} // Closed when up has ended.
 	conn    *bus.Conn
 	// submitted is the newest `pacer submit`, ended when its channel is closed.
 	submitted *exec.Cmd
@@ -117,7 +116,7 @@ func (l *Local) startUp(ports []string) error {
 		return fmt.Errorf("start pacer up: %w", err)
 	}
 	go func() {
-		l.upErr = l.up.Wait()
+		_ = l.up.Wait() // Its exit code says it all.
 		log.Close()
 		close(l.ended)
 	}()
@@ -142,7 +141,7 @@ func (l *Local) awaitReady(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-l.ended:
-			return fmt.Errorf("pacer up ended (%v): %s", l.upErr, l.lastLine())
+			return l.endedEarly()
 		case <-limit:
 			return fmt.Errorf("pacer up is not ready after %v: %s", l.cfg.Ready, l.lastLine())
 		case <-tick.C:
@@ -151,6 +150,11 @@ func (l *Local) awaitReady(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// endedEarly is the error for a `pacer up` that has ended by itself.
+func (l *Local) endedEarly() error {
+	return fmt.Errorf("pacer up ended (exit code %d): %s", l.up.ProcessState.ExitCode(), l.lastLine())
 }
 
 func isReady(path string) bool {
@@ -213,7 +217,7 @@ func (l *Local) Submit(_ context.Context, s Submission) (<-chan Outcome, error) 
 func (l *Local) App(ctx context.Context, submission string) (*api.AppDetail, error) {
 	select {
 	case <-l.ended:
-		return nil, fmt.Errorf("pacer up ended (%v): %s", l.upErr, l.lastLine())
+		return nil, l.endedEarly()
 	default:
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)

@@ -56,7 +56,18 @@ func points(samples []api.AppSample) []point {
 		out = append(out, *p)
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].at < out[j].at })
-	return out
+	return worked(out)
+}
+
+// worked cuts off the ticks after a stage's end, in which its executors have no
+// target any more and report no progress.
+func worked(all []point) []point {
+	for n := len(all); n > 0; n-- {
+		if all[n-1].progress > 0 || all[n-1].setPoint > 0 {
+			return all[:n]
+		}
+	}
+	return all // It never had progress: nothing tells work from rest.
 }
 
 // palette has colours that differ for colour-blind readers too (Okabe and Ito).
@@ -111,7 +122,7 @@ func (r Result) plots() (above, below *plot.Plot, err error) {
 	}
 	// After the stages: adding lines widens the axes to the data.
 	above.X.Max, below.X.Max = end, end
-	above.Y.Max = math.Max(above.Y.Max, 100)
+	above.Y.Max, below.Y.Max = math.Max(above.Y.Max, 100), math.Max(below.Y.Max, 1)
 	above.Legend.Left, above.Legend.Top = true, true
 	if d := float64(r.Detail.Deadline); d > 0 {
 		for _, p := range []*plot.Plot{above, below} {

@@ -170,7 +170,12 @@ func progressLine(a *api.AppDetail, since time.Duration) string {
 			cores += float64(s.Samples[n-1].Used)
 		}
 	}
-	line := fmt.Sprintf("%3.0f s: %d stages done, %d running, %.2f cores", math.Max(float64(a.Duration), 0), done, running, cores)
+	line := fmt.Sprintf("%3.0f s: ", math.Max(float64(a.Duration), 0))
+	if done+running == 0 {
+		line += "the executors are starting"
+	} else {
+		line += fmt.Sprintf("stages: %d done, %d running on %.2f cores", done, running, cores)
+	}
 	if a.Deadline > 0 {
 		line += fmt.Sprintf(", deadline at %.0f s", float64(a.Deadline))
 	}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+func TestTheDocumentedProfileIsOne(t *testing.T) {
+	doc, err := os.ReadFile("../docs/profile.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(doc)
+	if example == nil {
+		t.Fatal("docs/profile.md shows no profile")
+	}
+	if _, err := api.DecodeProfile(strings.NewReader(string(example[1]))); err != nil {
+		t.Error(err)
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[api.Profile](), reflect.TypeFor[api.ProfileStage]()} {
+		for i := range of.NumField() {
+			if name := of.Field(i).Tag.Get("json"); !strings.Contains(string(doc), name+"`") {
+				t.Errorf("docs/profile.md does not explain %s", name)
+			}
+		}
+	}
+}
+
+func TestTheDocumentationNamesEveryExitCode(t *testing.T) {
+	doc, err := os.ReadFile("../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range []string{"0", "1", "64", "69", "76", "78", "127", "255"} {
+		if !strings.Contains(string(doc), "\n| "+code+" |") {
+			t.Errorf("docs/configuration.md does not explain exit code %s", code)
+		}
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/cgroup"
@@ -16,6 +18,7 @@ import (
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/internal/realenv"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -49,7 +52,9 @@ func startRig(t *testing.T, cores units.Cores) *rig {
 	r.parent = filepath.Join("/sys/fs/cgroup/cpu/pacer", "node-"+n.Name)
 	n.Seams = &daemon.Seams{
 		Runtime: func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
-			return executor.NewFake(layout, groups), nil
+			fake := executor.NewFake(layout, groups)
+			fake.OnStart = func(_ executor.Spec, h executor.Handle) { r.page(layout, h) }
+			return fake, nil
 		},
 		Command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
 			return executor.CommandLine{Args: []string{"sleep", "600"}}, nil
@@ -93,6 +98,49 @@ func await(t *testing.T, ready <-chan string, ended <-chan error) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("a daemon is not ready after 20 s")
 	}
+}
+
+// page shows an idle JVM on an executor's page until the test ends: without one
+// an executor is left at all cores.
+func (r *rig) page(layout executor.Layout, h executor.Handle) {
+	paths, err := layout.Paths(h.App, h.ID)
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	w, err := progress.NewWriter(paths.Page, h.PID)
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	publish := func() { w.Publish(&progress.Snapshot{At: monotonic()}) }
+	publish()
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer w.Close()
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+				publish()
+			}
+		}
+	}()
+	r.t.Cleanup(func() {
+		close(over)
+		<-ended
+	})
+}
+
+// monotonic is the clock of the progress pages.
+func monotonic() units.Instant {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // It cannot fail.
+	return units.Instant(now.Nano())
 }
 
 // register introduces an application whose profile was put before.

@@ -108,7 +108,7 @@ func (c *Controller) step(in Input) Output {
 		s.Error = v.err
 		c.law.sync(s, s.Granted, false)
 	}
-	s.Estimate.update(s.Target, s.Done, v)
+	s.Estimate.update(&s.Target, s.Done, v)
 
 	var want units.Cores
 	if a0 >= 1 {

@@ -52,7 +52,7 @@ func (e *Estimate) seed(t Target) {
 func (e *Estimate) ready() bool { return e.Gained > 0 && e.Spent > 0 }
 
 // rate is the weight per core-second, 0 if nothing is known.
-func (e *Estimate) rate(t Target) float64 {
+func (e *Estimate) rate(t *Target) float64 {
 	if !e.ready() {
 		return t.Rate
 	}
@@ -64,7 +64,7 @@ func (e *Estimate) rate(t Target) float64 {
 }
 
 // update folds in one measurement. before is the weight done at the last one.
-func (e *Estimate) update(t Target, before float64, v view) {
+func (e *Estimate) update(t *Target, before float64, v view) {
 	seen, spent := v.Done-before, float64(v.Used)*v.dt
 	if seen < 0 {
 		// Work was lost: it says nothing about the rate.
@@ -103,7 +103,7 @@ func (e *Estimate) watchStall(done, seen, expected float64) {
 
 // collect gathers CPU without a nominal rate, until enough was done for a first
 // rate.
-func (e *Estimate) collect(t Target, spent float64) {
+func (e *Estimate) collect(t *Target, spent float64) {
 	e.Spent += spent
 	if e.Total > 0 && e.Total >= min(readyWeight, readyShare*t.Weight) {
 		e.Gained = e.Total

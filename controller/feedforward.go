@@ -28,7 +28,7 @@ const (
 type feedforward struct{ cfg Config }
 
 func (l *feedforward) request(s *State, v view) units.Cores {
-	t := s.Target
+	t := &s.Target
 	rate := s.Estimate.rate(t)
 	if rate <= 0 || t.Weight <= 0 {
 		return fallback(s)

@@ -37,7 +37,7 @@ func (l *pi) sync(s *State, c units.Cores, start bool) {
 func (l *pi) tune(s *State) bool {
 	k, a := l.cfg.gains(s.Target.Weight, s.Target.Rate)
 	if k == 0 && s.Estimate.ready() {
-		k, a = l.cfg.gains(s.Target.Weight, s.Estimate.rate(s.Target))
+		k, a = l.cfg.gains(s.Target.Weight, s.Estimate.rate(&s.Target))
 	}
 	if k == 0 {
 		return false

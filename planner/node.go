@@ -74,15 +74,6 @@ func (e *Engine) liveNodes() []*node {
 	return slices.DeleteFunc(sorted(e.nodes), func(n *node) bool { return !n.live() })
 }
 
-// capacity is what all live nodes offer.
-func (e *Engine) capacity() units.Cores {
-	var sum units.Cores
-	for _, n := range e.liveNodes() {
-		sum += n.Offered
-	}
-	return sum
-}
-
 func (e *Engine) offered(name string) units.Cores {
 	if n := e.nodes[name]; n != nil {
 		return n.Offered

@@ -16,7 +16,8 @@ LDFLAGS := -X github.com/sparkpacer/pacer/cli.release=$(VERSION)
 E2E     := github.com/sparkpacer/pacer/e2e
 # Spark of the virtual environment, whatever the caller's shell has.
 SPARK   := PATH="$(VENV)/bin:$$PATH" SPARK_HOME="$$(scripts/spark-home.sh "$(VENV)")" PYSPARK_PYTHON="$(VENV)/bin/python3" \
-           PYSPARK_DRIVER_PYTHON="$(VENV)/bin/python3" PACER_TEST_SPARK=1
+           PYSPARK_DRIVER_PYTHON="$(VENV)/bin/python3" PACER_TEST_SPARK=1 \
+           PACER_TEST_SPARK_HOME="$$(scripts/spark-home.sh "$(VENV)")"
 
 export CACHE PYSPARK VENV GO E2E
 

@@ -28,7 +28,7 @@ func TestDeadlineStory(t *testing.T) {
 	if code := first.Wait(2 * time.Minute); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
-	if got := results(first.Output()); got != want {
+	if got := results(first.Answer()); got != want {
 		t.Errorf("the recording run answers\n%s\nstock Spark\n%s", got, want)
 	}
 	recorded := s.AwaitApp("the first run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
@@ -50,7 +50,7 @@ func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, want stri
 	if code := run.Wait(3 * time.Minute); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
-	if got := results(run.Output()); got != want {
+	if got := results(run.Answer()); got != want {
 		t.Errorf("the paced run answers\n%s\nstock Spark\n%s", got, want)
 	}
 	if line, err := realenv.Line(run.Output(), "pacer: "); err != nil || !strings.Contains(line, "feasible") {

@@ -39,7 +39,7 @@ func TestExecutorCrash(t *testing.T) {
 	if code := run.Wait(3 * time.Minute); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
-	if got := results(run.Output()); got != want {
+	if got := results(run.Answer()); got != want {
 		t.Errorf("the answer after a crash is\n%s\nstock Spark's\n%s", got, want)
 	}
 	log := realenv.ReadLog(t, s.Events(), app.ID)
@@ -163,7 +163,7 @@ func TestStreamingRunsUnpaced(t *testing.T) {
 	if code := run.Wait(2 * time.Minute); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
-	if results(run.Output()) == "" || !strings.Contains(run.Output(), "unpaced") {
+	if results(run.Answer()) == "" || !strings.Contains(run.Output(), "unpaced") {
 		t.Errorf("want the result and a line that says unpaced:\n%s", run.Output())
 	}
 	if app := s.Newest(); app.Pacing != "unpaced" {

@@ -3,6 +3,7 @@ package realenv
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,9 +18,11 @@ type Process struct {
 	t    testing.TB
 	name string
 	cmd  *exec.Cmd
-	out  *output
-	done chan struct{}
-	err  error // set before done is closed
+	// out is both streams as they came, answer the standard output alone: lines
+	// of the two may be torn by each other.
+	out, answer *output
+	done        chan struct{}
+	err         error // set before done is closed
 }
 
 // output collects what a process prints and wakes who waits for a line.
@@ -49,9 +52,9 @@ func (o *output) text() (string, <-chan struct{}) {
 func Start(t testing.TB, env []string, path string, args ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, name: path[strings.LastIndexByte(path, '/')+1:], cmd: exec.Command(path, args...),
-		out: &output{more: make(chan struct{})}, done: make(chan struct{})}
+		out: &output{more: make(chan struct{})}, answer: &output{more: make(chan struct{})}, done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	p.cmd.Stdout, p.cmd.Stderr = io.MultiWriter(p.out, p.answer), p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	// Pdeathsig follows the thread that forks; a killed child's children may hold
 	// the pipe open, which must not hold up Wait.
@@ -82,6 +85,12 @@ func tail(s string, n int) string {
 // Output is what the process printed so far, both streams together.
 func (p *Process) Output() string {
 	text, _ := p.out.text()
+	return text
+}
+
+// Answer is what the process printed so far on its standard output.
+func (p *Process) Answer() string {
+	text, _ := p.answer.text()
 	return text
 }
 

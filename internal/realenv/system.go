@@ -1,6 +1,7 @@
 package realenv
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -147,14 +148,17 @@ func SparkHome(t testing.TB) string {
 	return home
 }
 
-// Stock runs a script on stock Spark without Pacer and returns its output.
+// Stock runs a script on stock Spark without Pacer and returns its standard
+// output.
 func Stock(t testing.TB, args ...string) string {
 	t.Helper()
 	c := exec.Command(filepath.Join(SparkHome(t), "bin", "spark-submit"),
 		append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)...)
-	out, err := c.CombinedOutput()
+	var log bytes.Buffer
+	c.Stderr = &log
+	out, err := c.Output()
 	if err != nil {
-		t.Fatalf("stock spark-submit: %v: %s", err, tail(string(out), 4000))
+		t.Fatalf("stock spark-submit: %v: %s", err, tail(log.String(), 4000))
 	}
 	return string(out)
 }

@@ -173,3 +173,27 @@ type ControlReply struct {
 	// Release is the planner's version.
 	Release string `json:"release,omitempty"`
 }
+
+// Verb names a control request.
+type Verb string
+
+// The verbs of control requests. Each takes an api.ControlRequest and answers
+// with an api.ControlReply.
+const (
+	VerbApps       Verb = "apps"
+	VerbApp        Verb = "app"
+	VerbRelease    Verb = "release"
+	VerbDeadline   Verb = "deadline"
+	VerbProfiles   Verb = "profiles"
+	VerbProfile    Verb = "profile"
+	VerbProfilePut Verb = "profile-put"
+	VerbProfileRm  Verb = "profile-rm"
+	VerbNodes      Verb = "nodes"
+	VerbPing       Verb = "ping"
+)
+
+// Verbs are all of them.
+func Verbs() []Verb {
+	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbProfiles, VerbProfile, VerbProfilePut,
+		VerbProfileRm, VerbNodes, VerbPing}
+}

@@ -30,13 +30,13 @@ func TestAServerWithoutSocketsRunsInVirtualTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Control(t.Context(), bus.VerbPing, api.ControlRequest{}); err != nil {
+		if _, err := c.Control(t.Context(), api.VerbPing, api.ControlRequest{}); err != nil {
 			t.Error(err)
 		}
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if _, err := c.Control(ctx, bus.VerbApp, api.ControlRequest{App: "silent"}); api.KindOf(err) != api.KindTransient {
+		if _, err := c.Control(ctx, api.VerbApp, api.ControlRequest{App: "silent"}); api.KindOf(err) != api.KindTransient {
 			t.Errorf("silence: %v", err)
 		}
 		if waited := time.Since(start); waited != time.Hour {

@@ -91,7 +91,7 @@ func echo(statuses chan<- api.NodeStatus) bus.Handlers {
 			reply(api.HelloReply{V: api.Version, Plan: api.Plan{V: api.Version, Epoch: 7, Node: s.Node}})
 		},
 		Status: func(s api.NodeStatus) { statuses <- s },
-		Control: func(v bus.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
+		Control: func(v api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
 			switch r.App {
 			case "huge":
 				reply(api.ControlReply{V: api.Version, Message: strings.Repeat("x", bus.MaxPayload+1)})
@@ -178,7 +178,7 @@ func TestEveryCallReachesItsHandler(t *testing.T) {
 	}
 
 	cli := dial(t, bus.Options{Address: s.Address(), Role: bus.RoleOperator})
-	for _, v := range bus.Verbs() {
+	for _, v := range api.Verbs() {
 		if r, err := cli.Control(ctx, v, api.ControlRequest{App: "x"}); err != nil || r.Message != string(v)+" x" {
 			t.Errorf("%s: %+v, %v", v, r, err)
 		}
@@ -213,15 +213,15 @@ func TestErrorsKeepTheirKindAcrossTheBus(t *testing.T) {
 		"invalid":    {func() error { _, err := c.Register(ctx, api.RegisterRequest{V: api.Version}); return err }, api.KindInvalid, "submission is empty"},
 		"version":    {func() error { _, err := c.Register(ctx, wrongVersion); return err }, api.KindVersion, fmt.Sprint(api.Version + 1)},
 		"huge answer": {func() error {
-			_, err := c.Control(ctx, bus.VerbApp, api.ControlRequest{App: "huge"})
+			_, err := c.Control(ctx, api.VerbApp, api.ControlRequest{App: "huge"})
 			return err
 		}, api.KindInvalid, "larger than"},
 		"huge request": {func() error {
-			_, err := c.Control(ctx, bus.VerbApp, api.ControlRequest{App: api.AppID(strings.Repeat("x", bus.MaxPayload))})
+			_, err := c.Control(ctx, api.VerbApp, api.ControlRequest{App: api.AppID(strings.Repeat("x", bus.MaxPayload))})
 			return err
 		}, api.KindInvalid, "larger than"},
 		"silence": {func() error {
-			_, err := c.Control(short, bus.VerbApp, api.ControlRequest{App: "silent"})
+			_, err := c.Control(short, api.VerbApp, api.ControlRequest{App: "silent"})
 			return err
 		}, api.KindTransient, "no answer from " + s.Address()},
 		"nobody there": {func() error { _, err := c.Logs(ctx, "ghost", api.LogRequest{}); return err }, api.KindTransient, "nobody answers"},
@@ -297,7 +297,7 @@ func TestASlowHandlerHoldsUpOnlyItsOwnSubscription(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.Control(within(t), bus.VerbPing, api.ControlRequest{}); err != nil {
+	if _, err := c.Control(within(t), api.VerbPing, api.ControlRequest{}); err != nil {
 		t.Errorf("ping behind a blocked status handler: %v", err)
 	}
 }
@@ -363,7 +363,7 @@ func TestWaitConnectsToAPlannerThatComesLater(t *testing.T) {
 	}
 	planner(t, bus.ServerConfig{Listen: address})
 	receive(t, up)
-	if _, err := c.Control(within(t), bus.VerbPing, api.ControlRequest{}); err != nil {
+	if _, err := c.Control(within(t), api.VerbPing, api.ControlRequest{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -429,7 +429,7 @@ func TestRolesReachOnlyTheirSubjects(t *testing.T) {
 		t.Error(err)
 	}
 	receive(t, statuses)
-	if _, err := cli.Control(ctx, bus.VerbApps, api.ControlRequest{}); err != nil {
+	if _, err := cli.Control(ctx, api.VerbApps, api.ControlRequest{}); err != nil {
 		t.Errorf("the CLI may not ask: %v", err)
 	}
 	plans := make(chan api.Plan, 1)
@@ -450,7 +450,7 @@ func TestRolesReachOnlyTheirSubjects(t *testing.T) {
 		}
 	}
 	forbidden("an application's control request", func(ctx context.Context) error {
-		_, err := driver.Control(ctx, bus.VerbApps, api.ControlRequest{})
+		_, err := driver.Control(ctx, api.VerbApps, api.ControlRequest{})
 		return err
 	})
 	forbidden("an application's hello", func(ctx context.Context) error { _, err := driver.Hello(ctx, status("n1")); return err })
@@ -526,7 +526,7 @@ func BenchmarkRequest(b *testing.B) {
 	}
 	defer c.Close()
 	for b.Loop() {
-		if _, err := c.Control(b.Context(), bus.VerbPing, api.ControlRequest{}); err != nil {
+		if _, err := c.Control(b.Context(), api.VerbPing, api.ControlRequest{}); err != nil {
 			b.Fatal(err)
 		}
 	}

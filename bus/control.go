@@ -9,8 +9,8 @@ import (
 
 // Control sends a control request; V is filled in. An error in the reply comes
 // back as that *api.Error.
-func (c *Conn) Control(ctx context.Context, verb Verb, r api.ControlRequest) (api.ControlReply, error) {
-	if !slices.Contains(Verbs(), verb) {
+func (c *Conn) Control(ctx context.Context, verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
+	if !slices.Contains(api.Verbs(), verb) {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "control request %q is not known", verb)
 	}
 	r.V = api.Version

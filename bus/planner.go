@@ -16,7 +16,7 @@ type Handlers struct {
 	Events    func(e api.Events, reply func(api.EventsReply))
 	Hello     func(s api.NodeStatus, reply func(api.HelloReply))
 	Status    func(s api.NodeStatus)
-	Control   func(verb Verb, r api.ControlRequest, reply func(api.ControlReply))
+	Control   func(verb api.Verb, r api.ControlRequest, reply func(api.ControlReply))
 	PlanQuery func(r api.PlanRequest, reply func(api.PlanReply))
 }
 
@@ -64,7 +64,7 @@ func unsubscribe(subscriptions []*nats.Subscription) {
 // subscription and a type of its own and is left to it.
 func serveControl(c *Conn, h Handlers) (*nats.Subscription, error) {
 	known := map[string]bool{}
-	for _, v := range Verbs() {
+	for _, v := range api.Verbs() {
 		known[string(v)] = true
 	}
 	type answer = func(api.ControlReply)
@@ -79,7 +79,7 @@ func serveControl(c *Conn, h Handlers) (*nats.Subscription, error) {
 			return
 		}
 		var reply answer = func(r api.ControlReply) { c.respond(m, r) }
-		h.Control(Verb(verb), r, reply)
+		h.Control(api.Verb(verb), r, reply)
 	}
 	s, err := c.nats.Subscribe(controlSubscribe(), func(m *nats.Msg) {
 		if m.Subject != planQuerySubject() {

@@ -33,8 +33,8 @@ func planSubscribe() string          { return prefix + "node.*.plan" }
 func logsSubject(node string) string { return prefix + "node." + node + ".logs" }
 func logsSubscribe() string          { return prefix + "node.*.logs" }
 
-func controlSubject(verb Verb) string { return prefix + "control." + string(verb) }
-func controlSubscribe() string        { return prefix + "control.*" }
+func controlSubject(verb api.Verb) string { return prefix + "control." + string(verb) }
+func controlSubscribe() string            { return prefix + "control.*" }
 
 func planQuerySubject() string   { return prefix + "control.plan" }
 func planQuerySubscribe() string { return prefix + "control.plan" }
@@ -51,28 +51,4 @@ func token(subject string) string {
 // validToken reports whether s can stand as one token of a subject.
 func validToken(s string) bool {
 	return s != "" && len(s) <= 200 && !strings.ContainsAny(s, ". *>\t\r\n\x00")
-}
-
-// Verb names a control request.
-type Verb string
-
-// The verbs of control requests. Each takes an api.ControlRequest and answers
-// with an api.ControlReply.
-const (
-	VerbApps       Verb = "apps"
-	VerbApp        Verb = "app"
-	VerbRelease    Verb = "release"
-	VerbDeadline   Verb = "deadline"
-	VerbProfiles   Verb = "profiles"
-	VerbProfile    Verb = "profile"
-	VerbProfilePut Verb = "profile-put"
-	VerbProfileRm  Verb = "profile-rm"
-	VerbNodes      Verb = "nodes"
-	VerbPing       Verb = "ping"
-)
-
-// Verbs are all of them, in the order of doc.go.
-func Verbs() []Verb {
-	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbProfiles, VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbPing}
 }

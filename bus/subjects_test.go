@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/api"
 )
 
 // The table in doc.go and the functions of subjects.go say the same.
@@ -44,7 +46,7 @@ func TestTheDocumentedVerbsAreTheKnownOnes(t *testing.T) {
 		t.Fatal("doc.go has no list of verbs")
 	}
 	var known []string
-	for _, v := range Verbs() {
+	for _, v := range api.Verbs() {
 		known = append(known, string(v))
 	}
 	documented := strings.FieldsFunc(strings.ReplaceAll(m[1], "//", ""), func(r rune) bool { return strings.ContainsRune(", \n", r) })

@@ -9,14 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
 )
 
 func (sh *shell) appsCommand() *cobra.Command {
 	c := &cobra.Command{Use: "apps", Short: "List applications", Args: cobra.NoArgs}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		reply, err := sh.ask(c.Context(), bus.VerbApps, api.ControlRequest{})
+		reply, err := sh.ask(c.Context(), api.VerbApps, api.ControlRequest{})
 		if err != nil {
 			return err
 		}
@@ -43,7 +42,7 @@ func (sh *shell) appsCommand() *cobra.Command {
 
 // app asks for one application.
 func (sh *shell) app(c *cobra.Command, id string) (*api.AppDetail, error) {
-	reply, err := sh.ask(c.Context(), bus.VerbApp, api.ControlRequest{App: api.AppID(id)})
+	reply, err := sh.ask(c.Context(), api.VerbApp, api.ControlRequest{App: api.AppID(id)})
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +139,7 @@ func (sh *shell) nodesCommand() *cobra.Command {
 	c := &cobra.Command{Use: "nodes", Short: "List nodes", Args: cobra.NoArgs}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		reply, err := sh.ask(c.Context(), bus.VerbNodes, api.ControlRequest{})
+		reply, err := sh.ask(c.Context(), api.VerbNodes, api.ControlRequest{})
 		if err != nil {
 			return err
 		}
@@ -161,7 +160,7 @@ func (sh *shell) releaseCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "release ID", Short: "Give an application all cores from now on", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps,
 		RunE: func(c *cobra.Command, args []string) error {
-			return sh.order(c, bus.VerbRelease, api.ControlRequest{App: api.AppID(args[0])})
+			return sh.order(c, api.VerbRelease, api.ControlRequest{App: api.AppID(args[0])})
 		},
 	}
 }
@@ -177,7 +176,7 @@ func (sh *shell) deadlineCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return sh.order(c, bus.VerbDeadline, r)
+			return sh.order(c, api.VerbDeadline, r)
 		},
 	}
 }
@@ -198,7 +197,7 @@ func deadlineRequest(id, text string) (api.ControlRequest, error) {
 }
 
 // order sends a request whose reply is one line.
-func (sh *shell) order(c *cobra.Command, verb bus.Verb, r api.ControlRequest) error {
+func (sh *shell) order(c *cobra.Command, verb api.Verb, r api.ControlRequest) error {
 	reply, err := sh.ask(c.Context(), verb, r)
 	if err != nil {
 		return err
@@ -214,7 +213,7 @@ func (sh *shell) completeApps(c *cobra.Command, args []string, _ string) ([]stri
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	reply, err := sh.ask(c.Context(), bus.VerbApps, api.ControlRequest{})
+	reply, err := sh.ask(c.Context(), api.VerbApps, api.ControlRequest{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

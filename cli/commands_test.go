@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
 )
 
 func twoApps() []api.AppDetail {
@@ -95,13 +94,13 @@ func TestOrdersReachThePlanner(t *testing.T) {
 	f := startPlanner(t, &fakePlanner{apps: twoApps()})
 	for _, c := range []struct {
 		args string
-		verb bus.Verb
+		verb api.Verb
 		want api.ControlRequest
 	}{
-		{"release app-2", bus.VerbRelease, api.ControlRequest{V: api.Version, App: "app-2"}},
-		{"deadline app-2 +10m", bus.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Extend: 600}},
-		{"deadline app-2 90s", bus.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Deadline: 90}},
-		{"profiles rm wordcount", bus.VerbProfileRm, api.ControlRequest{V: api.Version, Profile: "wordcount"}},
+		{"release app-2", api.VerbRelease, api.ControlRequest{V: api.Version, App: "app-2"}},
+		{"deadline app-2 +10m", api.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Extend: 600}},
+		{"deadline app-2 90s", api.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Deadline: 90}},
+		{"profiles rm wordcount", api.VerbProfileRm, api.ControlRequest{V: api.Version, Profile: "wordcount"}},
 	} {
 		o := w.run(t, append([]string{"--planner", f.address}, strings.Fields(c.args)...)...)
 		if o.code != 0 || o.out != "done: "+string(c.verb)+"\n" {
@@ -136,7 +135,7 @@ func TestProfilesAreStoredListedAndShown(t *testing.T) {
 	if o := w.run(t, "--planner", f.address, "profiles", "put", path); o.code != 0 {
 		t.Fatalf("put: %s", o.err)
 	}
-	if d := cmp.Diff(f.profiles[0], *f.last(t, bus.VerbProfilePut).Body); d != "" {
+	if d := cmp.Diff(f.profiles[0], *f.last(t, api.VerbProfilePut).Body); d != "" {
 		t.Error(d)
 	}
 	if o := w.runWith(t, context.Background(), shown.out, "--planner", f.address, "profiles", "put", "-"); o.code != 0 {

@@ -24,7 +24,7 @@ type fakePlanner struct {
 	nodes    []api.NodeSummary
 	plan     api.PlanReply
 	asked    []api.ControlRequest
-	verbs    []bus.Verb
+	verbs    []api.Verb
 	planned  []api.PlanRequest
 }
 
@@ -46,7 +46,7 @@ func startPlanner(t *testing.T, f *fakePlanner) *fakePlanner {
 		Events:    func(_ api.Events, reply func(api.EventsReply)) { reply(api.EventsReply{}) },
 		Hello:     func(_ api.NodeStatus, reply func(api.HelloReply)) { reply(api.HelloReply{}) },
 		Status:    func(api.NodeStatus) {},
-		Control:   func(v bus.Verb, r api.ControlRequest, reply func(api.ControlReply)) { reply(f.control(v, r)) },
+		Control:   func(v api.Verb, r api.ControlRequest, reply func(api.ControlReply)) { reply(f.control(v, r)) },
 		PlanQuery: func(r api.PlanRequest, reply func(api.PlanReply)) { reply(f.planQuery(r)) },
 	})
 	if err != nil {
@@ -66,17 +66,17 @@ func startPlanner(t *testing.T, f *fakePlanner) *fakePlanner {
 	return f
 }
 
-func (f *fakePlanner) control(v bus.Verb, r api.ControlRequest) api.ControlReply {
+func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.verbs, f.asked = append(f.verbs, v), append(f.asked, r)
 	reply := api.ControlReply{V: api.Version, Message: "done: " + string(v)}
 	switch v {
-	case bus.VerbApps:
+	case api.VerbApps:
 		for _, a := range f.apps {
 			reply.Apps = append(reply.Apps, a.AppSummary)
 		}
-	case bus.VerbApp:
+	case api.VerbApp:
 		for _, a := range f.apps {
 			if a.ID == r.App {
 				reply.App = &a
@@ -85,9 +85,9 @@ func (f *fakePlanner) control(v bus.Verb, r api.ControlRequest) api.ControlReply
 		if reply.App == nil {
 			reply.Error = api.Errorf(api.KindNotFound, "application %s is not known", r.App)
 		}
-	case bus.VerbProfiles:
+	case api.VerbProfiles:
 		reply.Profiles = f.profiles
-	case bus.VerbProfile:
+	case api.VerbProfile:
 		for _, p := range f.profiles {
 			if p.Name == r.Profile {
 				reply.Profiles = append(reply.Profiles, p)
@@ -96,7 +96,7 @@ func (f *fakePlanner) control(v bus.Verb, r api.ControlRequest) api.ControlReply
 		if len(reply.Profiles) == 0 {
 			reply.Error = api.Errorf(api.KindNotFound, "profile %s is not known", r.Profile)
 		}
-	case bus.VerbNodes:
+	case api.VerbNodes:
 		reply.Nodes = f.nodes
 	}
 	return reply
@@ -123,7 +123,7 @@ func (f *fakePlanner) firstPlan() api.PlanRequest {
 }
 
 // last returns the newest request that is not a ping.
-func (f *fakePlanner) last(t *testing.T, want bus.Verb) api.ControlRequest {
+func (f *fakePlanner) last(t *testing.T, want api.Verb) api.ControlRequest {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -23,7 +22,7 @@ func (sh *shell) profilesList() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List the stored profiles", Args: cobra.NoArgs}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		reply, err := sh.ask(c.Context(), bus.VerbProfiles, api.ControlRequest{})
+		reply, err := sh.ask(c.Context(), api.VerbProfiles, api.ControlRequest{})
 		if err != nil {
 			return err
 		}
@@ -48,7 +47,7 @@ func (sh *shell) profilesShow() *cobra.Command {
 	c := &cobra.Command{Use: "show NAME", Short: "Print a profile", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeProfiles}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		reply, err := sh.ask(c.Context(), bus.VerbProfile, api.ControlRequest{Profile: args[0]})
+		reply, err := sh.ask(c.Context(), api.VerbProfile, api.ControlRequest{Profile: args[0]})
 		if err != nil {
 			return err
 		}
@@ -97,7 +96,7 @@ func (sh *shell) profilesPut() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return sh.order(c, bus.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p})
+			return sh.order(c, api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p})
 		},
 	}
 }
@@ -125,7 +124,7 @@ func (sh *shell) profilesRm() *cobra.Command {
 		Use: "rm NAME", Short: "Remove a profile: the next run records a new one", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: sh.completeProfiles,
 		RunE: func(c *cobra.Command, args []string) error {
-			return sh.order(c, bus.VerbProfileRm, api.ControlRequest{Profile: args[0]})
+			return sh.order(c, api.VerbProfileRm, api.ControlRequest{Profile: args[0]})
 		},
 	}
 }
@@ -135,7 +134,7 @@ func (sh *shell) completeProfiles(c *cobra.Command, args []string, _ string) ([]
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	reply, err := sh.ask(c.Context(), bus.VerbProfiles, api.ControlRequest{})
+	reply, err := sh.ask(c.Context(), api.VerbProfiles, api.ControlRequest{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

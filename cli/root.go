@@ -35,7 +35,7 @@ type shell struct {
 
 // client is what commands ask of a running planner: a *bus.Conn.
 type client interface {
-	Control(ctx context.Context, verb bus.Verb, r api.ControlRequest) (api.ControlReply, error)
+	Control(ctx context.Context, verb api.Verb, r api.ControlRequest) (api.ControlReply, error)
 	PlanQuery(ctx context.Context, r api.PlanRequest) (api.PlanReply, error)
 	Logs(ctx context.Context, node string, r api.LogRequest) (api.LogReply, error)
 }
@@ -155,7 +155,7 @@ func dialPlanner(ctx context.Context, cfg ClientConfig) (client, func(), error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
-	if _, err := conn.Control(ctx, bus.VerbPing, api.ControlRequest{}); err != nil {
+	if _, err := conn.Control(ctx, api.VerbPing, api.ControlRequest{}); err != nil {
 		conn.Close()
 		return nil, nil, err
 	}
@@ -163,7 +163,7 @@ func dialPlanner(ctx context.Context, cfg ClientConfig) (client, func(), error) 
 }
 
 // ask sends one control request and returns the reply.
-func (sh *shell) ask(ctx context.Context, verb bus.Verb, r api.ControlRequest) (api.ControlReply, error) {
+func (sh *shell) ask(ctx context.Context, verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
 	c, done, err := sh.dial(ctx)
 	if err != nil {
 		return api.ControlReply{}, err

@@ -398,7 +398,7 @@ func (sh *shell) refused(cfg ClientConfig, submission string) bool {
 		return false
 	}
 	defer done()
-	reply, err := conn.Control(ctx, bus.VerbApps, api.ControlRequest{})
+	reply, err := conn.Control(ctx, api.VerbApps, api.ControlRequest{})
 	if err != nil {
 		return false
 	}

@@ -108,10 +108,8 @@ func loadPlanner(cfg planner.Config, db store.Store) (*planner.Engine, error) {
 
 func (p *PlannerDaemon) handlers() bus.Handlers {
 	return bus.Handlers{
-		Register: p.loop.Register, Events: p.loop.Events, Hello: p.loop.Hello, Status: p.loop.Status, PlanQuery: p.loop.Plan,
-		Control: func(v bus.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
-			p.loop.Control(string(v), r, reply)
-		},
+		Register: p.loop.Register, Events: p.loop.Events, Hello: p.loop.Hello, Status: p.loop.Status,
+		Control: p.loop.Control, PlanQuery: p.loop.Plan,
 	}
 }
 
@@ -134,7 +132,7 @@ func (p *PlannerDaemon) Run(ctx context.Context) error {
 
 // announce says that the planner answers, once it does.
 func (p *PlannerDaemon) announce(ctx context.Context) error {
-	if _, err := p.ask(ctx, bus.VerbPing); err == nil {
+	if _, err := p.ask(ctx, api.VerbPing); err == nil {
 		p.log.Info("planner ready", "address", p.server.Address(), "http", p.web.url(), "state", p.cfg.State)
 		if p.cfg.Ready != nil {
 			p.cfg.Ready("planner ready on " + p.server.Address())
@@ -145,9 +143,9 @@ func (p *PlannerDaemon) announce(ctx context.Context) error {
 }
 
 // ask puts a control request to the loop.
-func (p *PlannerDaemon) ask(ctx context.Context, verb bus.Verb) (api.ControlReply, error) {
+func (p *PlannerDaemon) ask(ctx context.Context, verb api.Verb) (api.ControlReply, error) {
 	answer := make(chan api.ControlReply, 1)
-	p.loop.Control(string(verb), api.ControlRequest{V: api.Version}, func(r api.ControlReply) { answer <- r })
+	p.loop.Control(verb, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { answer <- r })
 	select {
 	case r := <-answer:
 		if r.Error != nil {
@@ -163,8 +161,8 @@ func (p *PlannerDaemon) ask(ctx context.Context, verb bus.Verb) (api.ControlRepl
 func (p *PlannerDaemon) view() (metrics.View, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	apps, err1 := p.ask(ctx, bus.VerbApps)
-	nodes, err2 := p.ask(ctx, bus.VerbNodes)
+	apps, err1 := p.ask(ctx, api.VerbApps)
+	nodes, err2 := p.ask(ctx, api.VerbNodes)
 	return metrics.View{Apps: apps.Apps, Nodes: nodes.Nodes}, errors.Join(err1, err2)
 }
 

@@ -222,13 +222,13 @@ func (l *Local) App(ctx context.Context, submission string) (*api.AppDetail, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	reply, err := l.conn.Control(ctx, bus.VerbApps, api.ControlRequest{})
+	reply, err := l.conn.Control(ctx, api.VerbApps, api.ControlRequest{})
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range reply.Apps {
 		if a.Submission == submission {
-			reply, err := l.conn.Control(ctx, bus.VerbApp, api.ControlRequest{App: a.ID})
+			reply, err := l.conn.Control(ctx, api.VerbApp, api.ControlRequest{App: a.ID})
 			return reply.App, err
 		}
 	}

@@ -10,18 +10,18 @@ import (
 )
 
 // verbs is where a control verb is entered.
-func verbs() map[Verb]func(*Engine, api.ControlRequest) (api.ControlReply, error) {
-	return map[Verb]func(*Engine, api.ControlRequest) (api.ControlReply, error){
-		VerbApps:       (*Engine).listApps,
-		VerbApp:        (*Engine).showApp,
-		VerbRelease:    (*Engine).releaseApp,
-		VerbDeadline:   (*Engine).changeDeadline,
-		VerbProfiles:   (*Engine).listProfiles,
-		VerbProfile:    (*Engine).showProfile,
-		VerbProfilePut: (*Engine).putProfile,
-		VerbProfileRm:  (*Engine).removeProfile,
-		VerbNodes:      (*Engine).listNodes,
-		VerbPing:       (*Engine).ping,
+func verbs() map[api.Verb]func(*Engine, api.ControlRequest) (api.ControlReply, error) {
+	return map[api.Verb]func(*Engine, api.ControlRequest) (api.ControlReply, error){
+		api.VerbApps:       (*Engine).listApps,
+		api.VerbApp:        (*Engine).showApp,
+		api.VerbRelease:    (*Engine).releaseApp,
+		api.VerbDeadline:   (*Engine).changeDeadline,
+		api.VerbProfiles:   (*Engine).listProfiles,
+		api.VerbProfile:    (*Engine).showProfile,
+		api.VerbProfilePut: (*Engine).putProfile,
+		api.VerbProfileRm:  (*Engine).removeProfile,
+		api.VerbNodes:      (*Engine).listNodes,
+		api.VerbPing:       (*Engine).ping,
 	}
 }
 

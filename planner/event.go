@@ -35,27 +35,10 @@ type Status struct {
 	Status api.NodeStatus
 }
 
-// Verb is what a Control asks for.
-type Verb string
-
-// The control verbs.
-const (
-	VerbApps       Verb = "apps"
-	VerbApp        Verb = "app"
-	VerbRelease    Verb = "release"
-	VerbDeadline   Verb = "deadline"
-	VerbProfiles   Verb = "profiles"
-	VerbProfile    Verb = "profile"
-	VerbProfilePut Verb = "profile-put"
-	VerbProfileRm  Verb = "profile-rm"
-	VerbNodes      Verb = "nodes"
-	VerbPing       Verb = "ping"
-)
-
 // Control is a request of the command line; answered with an api.ControlReply.
 type Control struct {
 	To      Ticket
-	Verb    Verb
+	Verb    api.Verb
 	Request api.ControlRequest
 }
 

@@ -137,10 +137,10 @@ func (l *Loop) Status(s api.NodeStatus) {
 	send(l, func(Ticket) Event { return Status{Status: s} }, func(struct{}) {})
 }
 
-// Control hands a request of the command line over. verb is one of the Verb
-// constants; an unknown one is answered with KindInvalid.
-func (l *Loop) Control(verb string, r api.ControlRequest, reply func(api.ControlReply)) {
-	send(l, func(t Ticket) Event { return Control{To: t, Verb: Verb(verb), Request: r} }, reply)
+// Control hands a request of the command line over. An unknown verb is answered
+// with KindInvalid.
+func (l *Loop) Control(verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
+	send(l, func(t Ticket) Event { return Control{To: t, Verb: verb, Request: r} }, reply)
 }
 
 // Plan hands a plan request over.

@@ -144,7 +144,7 @@ func TestLoopStoresThenPublishesThenReplies(t *testing.T) {
 			t.Errorf("journal: %s", got)
 		}
 		l.Plan(api.PlanRequest{V: api.Version, Profile: "none"}, func(r api.PlanReply) { p.note("plan %s", r.Error.Kind) })
-		l.Control("ping", api.ControlRequest{V: api.Version}, func(r api.ControlReply) { p.note("ping %v", r.Error) })
+		l.Control(api.VerbPing, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { p.note("ping %v", r.Error) })
 		synctest.Wait()
 		if got := strings.Join(p.take(), ", "); got != "plan not found, ping <nil>" {
 			t.Errorf("journal: %s", got)
@@ -223,7 +223,7 @@ func TestLoopLetsTimePass(t *testing.T) {
 		time.Sleep(7 * time.Second)
 		synctest.Wait()
 		state := func() (s api.AppState) {
-			l.Control("app", api.ControlRequest{V: api.Version, App: id}, func(r api.ControlReply) { s = r.App.State })
+			l.Control(api.VerbApp, api.ControlRequest{V: api.Version, App: id}, func(r api.ControlReply) { s = r.App.State })
 			synctest.Wait()
 			return s
 		}

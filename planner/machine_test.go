@@ -194,10 +194,10 @@ func (m *machine) Time(t *rapid.T) {
 func (m *machine) UserChanges(t *rapid.T) {
 	a := m.pick(t)
 	if rapid.IntRange(0, 3).Draw(t, "release") == 0 {
-		m.control(planner.VerbRelease, api.ControlRequest{App: a.id})
+		m.control(api.VerbRelease, api.ControlRequest{App: a.id})
 		return
 	}
-	m.control(planner.VerbDeadline, api.ControlRequest{App: a.id, Deadline: units.Seconds(rapid.IntRange(0, 2000).Draw(t, "deadline"))})
+	m.control(api.VerbDeadline, api.ControlRequest{App: a.id, Deadline: units.Seconds(rapid.IntRange(0, 2000).Draw(t, "deadline"))})
 }
 
 func (m *machine) epochs() (map[string]uint64, map[api.AppID]uint64) {
@@ -249,7 +249,7 @@ func (m *machine) Restart(t *rapid.T) {
 	plans, directives := m.epochs()
 	before := m.plans
 	m.restart()
-	for _, n := range m.control(planner.VerbNodes, api.ControlRequest{}).Nodes {
+	for _, n := range m.control(api.VerbNodes, api.ControlRequest{}).Nodes {
 		m.hello(n.Node)
 	}
 	if p, d := m.epochs(); !maps.Equal(plans, p) || !maps.Equal(directives, d) {
@@ -260,9 +260,9 @@ func (m *machine) Restart(t *rapid.T) {
 			t.Fatalf("plan of %s: %s", n, cmp.Diff(before[n].Apps, p.Apps))
 		}
 	}
-	now := m.control(planner.VerbApps, api.ControlRequest{}).Apps
+	now := m.control(api.VerbApps, api.ControlRequest{}).Apps
 	m.e, old = old, m.e
-	was := m.control(planner.VerbApps, api.ControlRequest{}).Apps
+	was := m.control(api.VerbApps, api.ControlRequest{}).Apps
 	m.e = old
 	// What nodes measure is saved from time to time only.
 	if diff := cmp.Diff(was, now, cmpopts.IgnoreFields(api.AppSummary{}, "Predicted", "CoreSeconds", "MeanCores", "QuotaChanges")); diff != "" {
@@ -273,7 +273,7 @@ func (m *machine) Restart(t *rapid.T) {
 // check is what must hold after each step.
 func (m *machine) check(t *rapid.T) {
 	listed := map[api.AppID]api.AppSummary{}
-	for _, s := range m.control(planner.VerbApps, api.ControlRequest{}).Apps {
+	for _, s := range m.control(api.VerbApps, api.ControlRequest{}).Apps {
 		listed[s.ID] = s
 	}
 	for id := range m.all {

@@ -47,7 +47,7 @@ func (w *world) run(r api.RegisterRequest, signatures ...string) api.AppID {
 }
 
 func (w *world) stored(name string) *api.Profile {
-	r := w.control(planner.VerbProfile, api.ControlRequest{Profile: name})
+	r := w.control(api.VerbProfile, api.ControlRequest{Profile: name})
 	if r.Error != nil {
 		return nil
 	}
@@ -262,12 +262,12 @@ func TestSamplesAndHistoryAreBounded(t *testing.T) {
 		w.tell(id, r.Submission, done(8, 1, 1), end(9))
 		w.pass(2 * time.Second)
 	}
-	apps := w.control(planner.VerbApps, api.ControlRequest{}).Apps
+	apps := w.control(api.VerbApps, api.ControlRequest{}).Apps
 	if len(apps) != 3 || apps[2].Name != "f" {
 		t.Errorf("%d applications are kept: %+v", len(apps), apps)
 	}
 	w.restart()
-	if again := w.control(planner.VerbApps, api.ControlRequest{}).Apps; len(again) != 3 || again[0].ID != apps[0].ID {
+	if again := w.control(api.VerbApps, api.ControlRequest{}).Apps; len(again) != 3 || again[0].ID != apps[0].ID {
 		t.Errorf("after a restart: %+v", again)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -72,7 +71,7 @@ func TestAnInfeasibleDeadlineRunsWithAllCoresOrIsRefused(t *testing.T) {
 			t.Fatalf("want a refusal, got %+v", reply)
 		}
 	}
-	apps := w.control(planner.VerbApps, api.ControlRequest{}).Apps
+	apps := w.control(api.VerbApps, api.ControlRequest{}).Apps
 	if len(apps) != 2 || apps[1].State != api.AppRefused || apps[1].Verdict != api.VerdictInfeasible {
 		t.Errorf("apps %+v", apps)
 	}
@@ -104,7 +103,7 @@ func TestRefusals(t *testing.T) {
 			if reply.Error == nil || reply.Error.Kind != c.kind || !strings.Contains(reply.Error.Message, c.says) || strings.Contains(reply.Error.Message, "\n") {
 				t.Errorf("got %+v", reply)
 			}
-			if apps := w.control(planner.VerbApps, api.ControlRequest{}).Apps; len(apps) != 0 {
+			if apps := w.control(api.VerbApps, api.ControlRequest{}).Apps; len(apps) != 0 {
 				t.Errorf("it is listed: %+v", apps)
 			}
 		})

@@ -56,13 +56,13 @@ func TestAMismatchGivesAllCoresForTheRest(t *testing.T) {
 
 func TestReleaseGivesAllCoresForTheRest(t *testing.T) {
 	w, id, sub := paced(t)
-	if r := w.control(planner.VerbRelease, api.ControlRequest{App: id}); r.Error != nil || !strings.Contains(r.Message, "all cores") {
+	if r := w.control(api.VerbRelease, api.ControlRequest{App: id}); r.Error != nil || !strings.Contains(r.Message, "all cores") {
 		t.Fatalf("release: %+v", r)
 	}
 	w.allCores(id, false)
 	w.tell(id, sub, done(9, 1, 2), ready(10, 2, "map", 1000, "1"))
 	w.allCores(id, false)
-	if r := w.control(planner.VerbRelease, api.ControlRequest{App: id}); r.Error != nil || !strings.Contains(r.Message, "already") {
+	if r := w.control(api.VerbRelease, api.ControlRequest{App: id}); r.Error != nil || !strings.Contains(r.Message, "already") {
 		t.Errorf("again: %+v", r)
 	}
 	if !w.plans["a"].Apps[0].HasDeadline {
@@ -99,7 +99,7 @@ func TestAStreamOfStagesIsBounded(t *testing.T) {
 	}
 	w.tell(id, r.Submission, end(60))
 	w.pass(2 * time.Second)
-	if w.control(planner.VerbProfile, api.ControlRequest{Profile: "p"}).Error == nil {
+	if w.control(api.VerbProfile, api.ControlRequest{Profile: "p"}).Error == nil {
 		t.Error("a part of a run became a profile")
 	}
 	if len(w.disk) != 3 { // Counters, node, history.
@@ -118,10 +118,10 @@ func TestAPassedDeadlineGivesAllCoresAndAnotherOnePacesAgain(t *testing.T) {
 	if d := w.app(id); d.Pacing != "released" || !strings.Contains(d.Notices[0], "deadline of 1m40s has passed") {
 		t.Errorf("detail %+v", d)
 	}
-	if r := w.control(planner.VerbDeadline, api.ControlRequest{App: id, Deadline: 60}); r.Error == nil || r.Error.Kind != api.KindInvalid {
+	if r := w.control(api.VerbDeadline, api.ControlRequest{App: id, Deadline: 60}); r.Error == nil || r.Error.Kind != api.KindInvalid {
 		t.Errorf("a passed deadline was taken: %+v", r)
 	}
-	if r := w.control(planner.VerbDeadline, api.ControlRequest{App: id, Extend: 200}); r.Error != nil || !strings.Contains(r.Message, "deadline 5m0s is feasible") {
+	if r := w.control(api.VerbDeadline, api.ControlRequest{App: id, Extend: 200}); r.Error != nil || !strings.Contains(r.Message, "deadline 5m0s is feasible") {
 		t.Fatalf("extension: %+v", r)
 	}
 	if len(w.targets(id)) != 1 || w.app(id).Pacing != "paced" {
@@ -144,7 +144,7 @@ func TestDeadlineRequests(t *testing.T) {
 		{"past", api.ControlRequest{App: id, Extend: -99}, api.KindInvalid},
 		{"unknown application", api.ControlRequest{App: "app-x", Extend: 10}, api.KindNotFound},
 	} {
-		if r := w.control(planner.VerbDeadline, c.r); r.Error == nil || r.Error.Kind != c.kind {
+		if r := w.control(api.VerbDeadline, c.r); r.Error == nil || r.Error.Kind != c.kind {
 			t.Errorf("%s: %+v", c.name, r)
 		}
 	}
@@ -152,7 +152,7 @@ func TestDeadlineRequests(t *testing.T) {
 		t.Error("a refused deadline changed a target")
 	}
 	// 200 s: (194-2-6)/3 = 62 s for the stage, of which nothing is done yet.
-	if r := w.control(planner.VerbDeadline, api.ControlRequest{App: id, Extend: 100}); r.Error != nil {
+	if r := w.control(api.VerbDeadline, api.ControlRequest{App: id, Extend: 100}); r.Error != nil {
 		t.Fatal(r.Error)
 	}
 	got := *w.target(id, 1, "1")
@@ -164,16 +164,16 @@ func TestDeadlineRequests(t *testing.T) {
 	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: 1}, Executor: "1", Progress: 0.5}}
 	w.step(planner.Status{Status: s})
 	w.to(30)
-	w.control(planner.VerbDeadline, api.ControlRequest{App: id, Deadline: 150})
+	w.control(api.VerbDeadline, api.ControlRequest{App: id, Deadline: 150})
 	if got := w.target(id, 1, "1"); !near(float64(got.Remaining), (145.5-30-6)/4.4, 1e-6) {
 		t.Errorf("target %+v", got)
 	}
-	if r := w.control(planner.VerbDeadline, api.ControlRequest{App: id, Deadline: 35}); r.Error != nil || !strings.Contains(r.Message, "infeasible") {
+	if r := w.control(api.VerbDeadline, api.ControlRequest{App: id, Deadline: 35}); r.Error != nil || !strings.Contains(r.Message, "infeasible") {
 		t.Errorf("an impossible one: %+v", r)
 	}
 	w.allCores(id, true)
 	w.tell(id, sub, end(40))
-	if r := w.control(planner.VerbDeadline, api.ControlRequest{App: id, Extend: 10}); r.Error == nil || r.Error.Kind != api.KindConflict {
+	if r := w.control(api.VerbDeadline, api.ControlRequest{App: id, Extend: 10}); r.Error == nil || r.Error.Kind != api.KindConflict {
 		t.Errorf("of an ended one: %+v", r)
 	}
 }
@@ -375,7 +375,7 @@ func TestTwoNodesOfOneName(t *testing.T) {
 	leaving := other
 	leaving.Seq, leaving.Leaving = 2, true
 	w.step(planner.Status{Status: leaving})
-	if n := w.control(planner.VerbNodes, api.ControlRequest{}).Nodes; n[0].State != "left" {
+	if n := w.control(api.VerbNodes, api.ControlRequest{}).Nodes; n[0].State != "left" {
 		t.Errorf("nodes %+v", n)
 	}
 	if r := w.hello("a"); r.Error != nil {
@@ -435,7 +435,7 @@ func TestReplayedEventsAndLastWords(t *testing.T) {
 
 func TestANoticeIsToldUntilItIsHeard(t *testing.T) {
 	w, id, sub := paced(t)
-	w.control(planner.VerbRelease, api.ControlRequest{App: id})
+	w.control(api.VerbRelease, api.ControlRequest{App: id})
 	first := w.directives[id]
 	if first.Notice == "" || w.send(id, sub).Directive.Notice != first.Notice {
 		t.Fatalf("directive %+v", first)
@@ -450,37 +450,37 @@ func TestControlOfNodesProfilesAndOthers(t *testing.T) {
 	cfg := planner.Default()
 	cfg.Release = "1.2.3"
 	w := newWorldOf(t, cfg, "b", "a")
-	if r := w.control(planner.VerbPing, api.ControlRequest{}); r.Release != "1.2.3" {
+	if r := w.control(api.VerbPing, api.ControlRequest{}); r.Release != "1.2.3" {
 		t.Errorf("ping: %+v", r)
 	}
 	if r := w.control("dance", api.ControlRequest{}); r.Error == nil || r.Error.Kind != api.KindInvalid {
 		t.Errorf("unknown verb: %+v", r)
 	}
-	if r := w.step(planner.Control{To: 1, Verb: planner.VerbPing, Request: api.ControlRequest{V: 2}}).(api.ControlReply); r.Error == nil || r.Error.Kind != api.KindVersion {
+	if r := w.step(planner.Control{To: 1, Verb: api.VerbPing, Request: api.ControlRequest{V: 2}}).(api.ControlReply); r.Error == nil || r.Error.Kind != api.KindVersion {
 		t.Errorf("other version: %+v", r)
 	}
-	nodes := w.control(planner.VerbNodes, api.ControlRequest{}).Nodes
+	nodes := w.control(api.VerbNodes, api.ControlRequest{}).Nodes
 	if len(nodes) != 2 || nodes[0].Node != "a" || nodes[0].State != "ready" || nodes[0].Epoch == 0 {
 		t.Errorf("nodes %+v", nodes)
 	}
 	bad := chain("p")
 	bad.Stages[0].Parents = []int{2}
-	if r := w.control(planner.VerbProfilePut, api.ControlRequest{Body: &bad}); r.Error == nil || r.Error.Kind != api.KindInvalid {
+	if r := w.control(api.VerbProfilePut, api.ControlRequest{Body: &bad}); r.Error == nil || r.Error.Kind != api.KindInvalid {
 		t.Errorf("cyclic profile: %+v", r)
 	}
 	w.put(chain("z/1\n"))
 	w.put(chain("p"))
-	if got := w.control(planner.VerbProfiles, api.ControlRequest{}).Profiles; len(got) != 2 || got[0].Name != "p" {
+	if got := w.control(api.VerbProfiles, api.ControlRequest{}).Profiles; len(got) != 2 || got[0].Name != "p" {
 		t.Errorf("profiles %+v", got)
 	}
 	w.restart()
-	if got := w.control(planner.VerbProfile, api.ControlRequest{Profile: "z/1\n"}).Profiles; len(got) != 1 || !cmp.Equal(got[0], chain("z/1\n")) {
+	if got := w.control(api.VerbProfile, api.ControlRequest{Profile: "z/1\n"}).Profiles; len(got) != 1 || !cmp.Equal(got[0], chain("z/1\n")) {
 		t.Errorf("profile %+v", got)
 	}
-	if r := w.control(planner.VerbProfileRm, api.ControlRequest{Profile: "p"}); r.Error != nil {
+	if r := w.control(api.VerbProfileRm, api.ControlRequest{Profile: "p"}); r.Error != nil {
 		t.Errorf("rm: %v", r.Error)
 	}
-	for _, verb := range []planner.Verb{planner.VerbProfile, planner.VerbProfileRm} {
+	for _, verb := range []api.Verb{api.VerbProfile, api.VerbProfileRm} {
 		if r := w.control(verb, api.ControlRequest{Profile: "p"}); r.Error == nil || r.Error.Kind != api.KindNotFound {
 			t.Errorf("%s: %+v", verb, r)
 		}

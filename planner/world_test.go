@@ -218,7 +218,7 @@ func (w *world) tell(id api.AppID, submission string, events ...api.Event) api.E
 	return r
 }
 
-func (w *world) control(verb planner.Verb, r api.ControlRequest) api.ControlReply {
+func (w *world) control(verb api.Verb, r api.ControlRequest) api.ControlReply {
 	w.Helper()
 	r.V = api.Version
 	return w.step(planner.Control{To: 1, Verb: verb, Request: r}).(api.ControlReply)
@@ -226,7 +226,7 @@ func (w *world) control(verb planner.Verb, r api.ControlRequest) api.ControlRepl
 
 func (w *world) app(id api.AppID) api.AppDetail {
 	w.Helper()
-	r := w.control(planner.VerbApp, api.ControlRequest{App: id})
+	r := w.control(api.VerbApp, api.ControlRequest{App: id})
 	if r.Error != nil {
 		w.Fatalf("app %s: %v", id, r.Error)
 	}
@@ -235,7 +235,7 @@ func (w *world) app(id api.AppID) api.AppDetail {
 
 func (w *world) put(p api.Profile) {
 	w.Helper()
-	if r := w.control(planner.VerbProfilePut, api.ControlRequest{Body: &p}); r.Error != nil {
+	if r := w.control(api.VerbProfilePut, api.ControlRequest{Body: &p}); r.Error != nil {
 		w.Fatalf("put profile: %v", r.Error)
 	}
 }
@@ -257,7 +257,7 @@ func (w *world) live(d time.Duration, apps ...api.AppID) {
 		for _, id := range apps {
 			w.resend(id, w.app(id).Submission)
 		}
-		for _, n := range w.control(planner.VerbNodes, api.ControlRequest{}).Nodes {
+		for _, n := range w.control(api.VerbNodes, api.ControlRequest{}).Nodes {
 			w.step(planner.Status{Status: w.status(n.Node)})
 		}
 	}

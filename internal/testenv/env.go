@@ -233,7 +233,7 @@ func (e *Env) dial(o bus.Options) (*bus.Conn, error) {
 }
 
 // Ask sends a control request, as the command line does.
-func (e *Env) Ask(verb bus.Verb, r api.ControlRequest) (api.ControlReply, error) {
+func (e *Env) Ask(verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
 	conn, err := e.dial(bus.Options{Role: bus.RoleOperator})
 	if err != nil {
 		return api.ControlReply{}, err
@@ -247,7 +247,7 @@ func (e *Env) Ask(verb bus.Verb, r api.ControlRequest) (api.ControlReply, error)
 // App is what `pacer apps show` would print.
 func (e *Env) App(id api.AppID) api.AppDetail {
 	e.T.Helper()
-	r, err := e.Ask(bus.VerbApp, api.ControlRequest{App: id})
+	r, err := e.Ask(api.VerbApp, api.ControlRequest{App: id})
 	if err != nil {
 		e.T.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/internal/testenv"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -88,7 +87,7 @@ func TestTheLoopCloses(t *testing.T) {
 		if full.Verdict != api.VerdictNone || full.QuotaChanges != 0 {
 			t.Errorf("the recording run: verdict %s, %d quota changes", full.Verdict, full.QuotaChanges)
 		}
-		profiles, err := e.Ask(bus.VerbProfiles, api.ControlRequest{})
+		profiles, err := e.Ask(api.VerbProfiles, api.ControlRequest{})
 		if err != nil || len(profiles.Profiles) != 1 || profiles.Profiles[0].Name != "join" || len(profiles.Profiles[0].Stages) != 3 {
 			t.Fatalf("profiles %+v, %v", profiles.Profiles, err)
 		}
@@ -290,7 +289,7 @@ func TestANodeThatComesFirstWaitsForItsPlanner(t *testing.T) {
 		e.Pass(5 * time.Second)
 		e.StartPlanner()
 		e.Until("the node is there", func() bool {
-			r, err := e.Ask(bus.VerbNodes, api.ControlRequest{})
+			r, err := e.Ask(api.VerbNodes, api.ControlRequest{})
 			return err == nil && len(r.Nodes) == 1
 		})
 		record(e, testenv.Chain("chain", 2, 5))
@@ -360,7 +359,7 @@ func TestReleaseAndALaterDeadline(t *testing.T) {
 		app.Deadline = full * 1.6
 		d := submit(e, app)
 		underQuota(e, n, d)
-		if _, err := e.Ask(bus.VerbDeadline, api.ControlRequest{App: d.ID(), Extend: full * 0.5}); err != nil {
+		if _, err := e.Ask(api.VerbDeadline, api.ControlRequest{App: d.ID(), Extend: full * 0.5}); err != nil {
 			t.Fatal(err)
 		}
 		done := d.Wait()
@@ -371,7 +370,7 @@ func TestReleaseAndALaterDeadline(t *testing.T) {
 
 		d = submit(e, app)
 		x := underQuota(e, n, d)
-		if _, err := e.Ask(bus.VerbRelease, api.ControlRequest{App: d.ID()}); err != nil {
+		if _, err := e.Ask(api.VerbRelease, api.ControlRequest{App: d.ID()}); err != nil {
 			t.Fatal(err)
 		}
 		e.Until("the quota is lifted", func() bool { return n.Quota(d.ID(), x).IsUnlimited() })

@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"testing"
@@ -19,12 +18,8 @@ const settle = 20 * time.Second
 // nothing to do.
 func idle(t *testing.T, add adder) {
 	s := realenv.New(t)
-	planner := realenv.Start(t, nil, realenv.Binary(t, "planner"), "--listen", s.Address, "--http", realenv.FreePort(t),
-		"--state-dir", filepath.Join(s.Dir, "planner"))
-	planner.Await("ready", 20*time.Second)
-	node := realenv.Start(t, nil, realenv.Binary(t, "nodecontroller"), "--planner", s.Address, "--http", realenv.FreePort(t),
-		"--state-dir", filepath.Join(s.Dir, "node"))
-	node.Await("ready", 20*time.Second)
+	planner := s.StartPlanner()
+	node := s.StartNode()
 	select {
 	case <-time.After(settle):
 	case <-planner.Done():

@@ -13,23 +13,6 @@ import (
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
-// startPlanner and startNode run the daemons apart, as on a cluster.
-func startPlanner(t *testing.T, s *realenv.System) *realenv.Process {
-	t.Helper()
-	p := realenv.Start(t, nil, realenv.Binary(t, "planner"), "--listen", s.Address, "--http", realenv.FreePort(t),
-		"--state-dir", filepath.Join(s.Dir, "planner"))
-	p.Await("ready", 20*time.Second)
-	return p
-}
-
-func startNode(t *testing.T, s *realenv.System) *realenv.Process {
-	t.Helper()
-	p := realenv.Start(t, nil, realenv.Binary(t, "nodecontroller"), "--planner", s.Address, "--http", realenv.FreePort(t),
-		"--state-dir", filepath.Join(s.Dir, "node"))
-	p.Await("ready", 20*time.Second)
-	return p
-}
-
 // executorPID finds an executor's JVM by its command line, as an operator would.
 func executorPID(t *testing.T, s *realenv.System, app api.AppID, id api.ExecutorID) int {
 	t.Helper()

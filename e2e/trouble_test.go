@@ -81,8 +81,8 @@ func TestDriverGone(t *testing.T) {
 func TestRestarts(t *testing.T) {
 	realenv.RequireSpark(t)
 	s := realenv.New(t)
-	planner := startPlanner(t, s)
-	node := startNode(t, s)
+	planner := s.StartPlanner()
+	node := s.StartNode()
 	if code := s.Submit("testdata/branches.py", "2").Wait(2 * time.Minute); code != 0 {
 		t.Fatalf("recording run: exit %d", code)
 	}
@@ -99,14 +99,14 @@ func TestRestarts(t *testing.T) {
 	if !alive(pid) {
 		t.Error("the executor died with its node controller")
 	}
-	node = startNode(t, s)
+	node = s.StartNode()
 	if !alive(pid) {
 		t.Error("the executor was not kept by the new node controller")
 	}
 
 	planner.Signal(syscall.SIGKILL)
 	planner.Wait(5 * time.Second)
-	planner = startPlanner(t, s)
+	planner = s.StartPlanner()
 	s.AwaitApp("the application to be known again", 10*time.Second, func(a api.AppDetail) bool {
 		return a.ID == app.ID && a.State == api.AppRunning
 	})

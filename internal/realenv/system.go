@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,26 @@ func StartUp(t testing.TB, args ...string) *System {
 func New(t testing.TB) *System {
 	t.Helper()
 	return &System{t: t, Dir: t.TempDir(), Address: FreePort(t)}
+}
+
+// StartPlanner and StartNode run the daemons apart, as on a cluster, and wait
+// until they are ready; started again, they find their states.
+func (s *System) StartPlanner() *Process {
+	s.t.Helper()
+	return s.start("planner", "--listen", s.Address)
+}
+
+// StartNode is described with StartPlanner.
+func (s *System) StartNode() *Process {
+	s.t.Helper()
+	return s.start("nodecontroller", "--planner", s.Address)
+}
+
+func (s *System) start(daemon string, args ...string) *Process {
+	s.t.Helper()
+	p := Start(s.t, nil, Binary(s.t, daemon), append(args, "--http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, daemon))...)
+	p.Await("ready", 20*time.Second)
+	return p
 }
 
 // Pacer runs a command of the CLI and returns its exit code and output.
@@ -163,23 +184,12 @@ func Stock(t testing.TB, args ...string) string {
 	return string(out)
 }
 
-// Line returns the line of out that starts with prefix.
+// Line returns the first line of out that starts with prefix.
 func Line(out, prefix string) (string, error) {
-	for rest := out; rest != ""; {
-		var line string
-		line, rest = cut(rest)
-		if len(line) >= len(prefix) && line[:len(prefix)] == prefix {
+	for line := range strings.SplitSeq(out, "\n") {
+		if strings.HasPrefix(line, prefix) {
 			return line, nil
 		}
 	}
 	return "", fmt.Errorf("no line starts with %q in:\n%s", prefix, tail(out, 4000))
-}
-
-func cut(s string) (line, rest string) {
-	for i := range s {
-		if s[i] == '\n' {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
 }

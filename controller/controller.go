@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -12,6 +13,10 @@ type Controller struct {
 	cfg Config
 	law law
 	s   State
+	// v is the step's view, here because what goes through law's interface would
+	// be allocated; interval is its constant part.
+	v        view
+	interval float64
 }
 
 // New returns a controller whose first request continues from granted, the
@@ -61,7 +66,7 @@ func build(cfg Config) (*Controller, error) {
 		return nil, err
 	}
 	l, _ := newLaw(cfg)
-	return &Controller{cfg: cfg, law: l}, nil
+	return &Controller{cfg: cfg, law: l, interval: cfg.Interval.Seconds()}, nil
 }
 
 // begin sets all that belongs to a target's start.
@@ -90,7 +95,7 @@ func (c *Controller) Step(in Input) (Output, error) {
 		return s.Output, fmt.Errorf("controller step: %w", err)
 	}
 	before := *s
-	out := c.step(in)
+	out := c.step(&in)
 	if !finite(float64(out.Request), s.XC, s.Error, float64(s.Level), s.Estimate.Gained, s.Estimate.Spent) {
 		*s = before
 		return s.Output, fmt.Errorf("controller step: done %v, used %v: the request overflows", in.Done, float64(in.Used))
@@ -98,11 +103,12 @@ func (c *Controller) Step(in Input) (Output, error) {
 	return out, nil
 }
 
-func (c *Controller) step(in Input) Output {
-	s := &c.s
+func (c *Controller) step(in *Input) Output {
+	s, v := &c.s, &c.v
 	a0, a := s.Target.setPoint(c.cfg.Phi, in.At), s.Target.fraction(in.Done)
-	v := view{Input: in, dt: in.Dt.Seconds(), setPoint: float64(a0), err: (a0 - a).Percent()}
-	v.left = c.cfg.Phi*s.Target.Deadline.Sub(s.Target.Start).Seconds() - in.At.Sub(s.Target.Start).Seconds()
+	v.Input, v.interval, v.dt = *in, c.interval, in.Dt.Seconds()
+	v.setPoint, v.err = float64(a0), (a0 - a).Percent()
+	v.left = (c.cfg.Phi*float64(s.Target.Deadline.Sub(s.Target.Start)) - float64(in.At.Sub(s.Target.Start))) / float64(time.Second)
 	if in.Done < s.Done {
 		// A failure took work back: no kick for it, the ramp's error stays.
 		s.Error = v.err
@@ -166,7 +172,7 @@ func (s State) validate() error {
 
 func finite(values ...float64) bool {
 	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if v-v != 0 { // Of infinities and NaN, and of nothing else.
 			return false
 		}
 	}

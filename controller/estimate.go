@@ -64,7 +64,7 @@ func (e *Estimate) rate(t *Target) float64 {
 }
 
 // update folds in one measurement. before is the weight done at the last one.
-func (e *Estimate) update(t *Target, before float64, v view) {
+func (e *Estimate) update(t *Target, before float64, v *view) {
 	seen, spent := v.Done-before, float64(v.Used)*v.dt
 	if seen < 0 {
 		// Work was lost: it says nothing about the rate.
@@ -83,7 +83,9 @@ func (e *Estimate) update(t *Target, before float64, v view) {
 		return
 	}
 	memory := max(memoryShare*t.Weight, memoryTasks*float64(max(1, v.Runnable)))
-	keep := math.Exp(-expected / memory)
+	// The exponential's implicit step: the same forgetting for small steps, and
+	// never less than nothing kept for large ones.
+	keep := memory / (memory + expected)
 	e.Gained = max(e.Gained*keep+gained, math.SmallestNonzeroFloat32)
 	e.Spent = e.Spent*keep + spent
 }

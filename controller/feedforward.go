@@ -27,21 +27,20 @@ const (
 // feedforward is work left over time left; see the package documentation.
 type feedforward struct{ cfg Config }
 
-func (l *feedforward) request(s *State, v view) units.Cores {
+func (l *feedforward) request(s *State, v *view) units.Cores {
 	t := &s.Target
 	rate := s.Estimate.rate(t)
 	if rate <= 0 || t.Weight <= 0 {
 		return fallback(s)
 	}
-	q := l.cfg.Interval.Seconds()
 	left := max(t.Weight-v.Done-s.Estimate.Hidden, leastLeft*float64(v.Runnable))
 	short := v.setPoint*t.Weight - (t.Weight - left)
-	horizon := max(v.left-tail(float64(s.Level), rate, v.Runnable), shortestHorizon*q)
+	horizon := max(v.left-tail(float64(s.Level), rate, v.Runnable), shortestHorizon*v.interval)
 	want := max(0, left+trim*short) / rate / horizon
 
 	span := l.cfg.Phi * t.Deadline.Sub(t.Start).Seconds()
 	want = max(want, leastPace*max(0, t.Weight-t.Done)/rate/span)
-	if v.left < shortestHorizon*q {
+	if v.left < shortestHorizon*v.interval {
 		// Too little time for a correction downwards to be worth the risk.
 		want = max(want, float64(s.Level))
 	}
@@ -50,10 +49,10 @@ func (l *feedforward) request(s *State, v view) units.Cores {
 
 // follow moves the request towards want, so that noise of the measurement does
 // not become quota changes. The level never leaves what can be used.
-func (l *feedforward) follow(s *State, want float64, v view) units.Cores {
+func (l *feedforward) follow(s *State, want float64, v *view) units.Cores {
 	usable := v.usable().Clamp(v.Min, manyCores)
 	level := float64(s.Level.Clamp(0, usable))
-	tau := min(smoothing*l.cfg.Interval.Seconds(), smoothingShare*max(0, v.left))
+	tau := min(smoothing*v.interval, smoothingShare*max(0, v.left))
 	if level > 0 {
 		off := (want - level) / (noise * level)
 		tau /= 1 + off*off

@@ -7,7 +7,7 @@ import "github.com/sparkpacer/pacer/units"
 type law interface {
 	// request returns the cores wanted, before any clamp; v.err is e(k). It is
 	// called with what the step before left in the State.
-	request(s *State, v view) units.Cores
+	request(s *State, v *view) units.Cores
 	// sync makes the State consistent with c cores in force (Eq 19); start says
 	// that a target begins, otherwise c is a grant that differs from a request.
 	sync(s *State, c units.Cores, start bool)
@@ -16,9 +16,9 @@ type law interface {
 // view is one step's input in the units of the equations.
 type view struct {
 	Input
-	// dt is the time since the step before, left the time until the set point
-	// reaches 1, both in seconds.
-	dt, left float64
+	// interval is q, dt the time since the step before, left the time until the
+	// set point reaches 1, all in seconds.
+	interval, dt, left float64
 	// setPoint is a0 as a fraction, err is a0% - a% in per cent.
 	setPoint, err float64
 }

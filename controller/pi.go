@@ -12,11 +12,11 @@ type pi struct{ cfg Config }
 
 // request is Eq 18. When slots were skipped the integral covers the real
 // interval, with the error that was known during it.
-func (l *pi) request(s *State, v view) units.Cores {
+func (l *pi) request(s *State, v *view) units.Cores {
 	if s.K == 0 && !l.tune(s) {
 		return fallback(s)
 	}
-	s.XC += (1 - s.A) * v.dt / l.cfg.Interval.Seconds() * s.Error
+	s.XC += (1 - s.A) * v.dt / v.interval * s.Error
 	return units.Cores(s.K*s.XC + s.K*v.err)
 }
 

@@ -27,17 +27,17 @@ type Target struct {
 }
 
 // setPoint is a0 of Fig 5: a ramp from what was done at Start to 1.
-func (t Target) setPoint(phi float64, at units.Instant) units.Fraction {
+func (t *Target) setPoint(phi float64, at units.Instant) units.Fraction {
 	if t.Deadline <= t.Start {
 		return 1
 	}
 	from := t.fraction(t.Done)
-	x := at.Sub(t.Start).Seconds() / (phi * t.Deadline.Sub(t.Start).Seconds())
+	x := float64(at.Sub(t.Start)) / (phi * float64(t.Deadline.Sub(t.Start)))
 	return (from + (1-from)*units.Fraction(x).Clamp()).Clamp()
 }
 
 // fraction is done as a share of Weight, 0 as long as Weight is unknown.
-func (t Target) fraction(done float64) units.Fraction {
+func (t *Target) fraction(done float64) units.Fraction {
 	if t.Weight <= 0 {
 		return 0
 	}
@@ -75,7 +75,7 @@ type Input struct {
 	Used units.Cores
 }
 
-func (in Input) validate(last units.Instant) error {
+func (in *Input) validate(last units.Instant) error {
 	if in.At < last {
 		return fmt.Errorf("measured %v before the measurement that precedes it", last.Sub(in.At))
 	}
@@ -98,7 +98,7 @@ func (in Input) validate(last units.Instant) error {
 }
 
 // usable is the most that a request may be.
-func (in Input) usable() units.Cores { return min(in.Max, units.Cores(in.Runnable)) }
+func (in *Input) usable() units.Cores { return min(in.Max, units.Cores(in.Runnable)) }
 
 // Output is what a step decided.
 type Output struct {

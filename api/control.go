@@ -78,6 +78,9 @@ type AppStage struct {
 	Start    units.Seconds `json:"start_s"`
 	Deadline units.Seconds `json:"deadline_s"`
 	Duration units.Seconds `json:"duration_s"`
+	// FirstLaunch is when its first task was launched, on the scale of Start; it
+	// is known, and not 0, once the stage has ended.
+	FirstLaunch units.Seconds `json:"first_launch_s"`
 	// ErrorPct is Eq 5, set when it has ended and had a deadline.
 	ErrorPct       *float64     `json:"error_pct"`
 	Records        int64        `json:"records"`

@@ -3,6 +3,7 @@ package bench
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,11 +23,12 @@ const (
 func overhead(t *testing.T, add adder) {
 	master := startStandalone(t)
 	s := realenv.StartUp(t, "--set", "node.reserve=0")
-	var ratios, yardstick []float64
+	var ratios, yardstick, gaps []float64
 	for i := range pairs {
-		stock := stockWall(t, master)
-		paced := pacerWall(t, s)
-		again := stockWall(t, master)
+		first, second := stockRun(t, master), pacerRun(t, s)
+		third := stockRun(t, master)
+		stock, paced, again := first.Wall(), second.Wall(), third.Wall()
+		gaps = slices.Concat(gaps, stageGaps(first), stageGaps(third))
 		ratios = append(ratios, 2*paced/(stock+again))
 		yardstick = append(yardstick, again/stock)
 		t.Logf("pair %d: stock %.2f s, pacer %.2f s, stock again %.2f s", i+1, stock, paced, again)
@@ -34,48 +36,33 @@ func overhead(t *testing.T, add adder) {
 	t.Logf("pacer/stock: %s; stock/stock: %s", spread(ratios), spread(yardstick))
 	add(t, "overhead.wall_ratio", median(ratios), "ratio")
 	add(t, "overhead.stock_wall_ratio", median(yardstick), "ratio")
+	// The yardstick for rebind.parents_ms.median.
+	add(t, "overhead.stock_parents_ms.median", median(gaps), "ms")
 }
 
-// pacerWall runs the application without a deadline: all cores, ungated.
-func pacerWall(t *testing.T, s *realenv.System) float64 {
+// pacerRun runs the application without a deadline: all cores, ungated.
+func pacerRun(t *testing.T, s *realenv.System) realenv.Log {
 	t.Helper()
 	if code := s.Submit("--executor-memory", "1g", app, scale).Wait(4 * time.Minute); code != 0 {
 		t.Fatalf("under Pacer: exit %d", code)
 	}
-	return wall(realenv.ReadLog(t, s.Events(), ended(s).ID))
+	return realenv.ReadLog(t, s.Events(), ended(s).ID)
 }
 
-func stockWall(t *testing.T, master string) float64 {
+func stockRun(t *testing.T, master string) realenv.Log {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.MkdirAll(eventDir(dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	run := realenv.Start(t, nil, filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"), "--master", master,
-		"--driver-memory", "512m", "--executor-memory", "1g", "--conf", "spark.ui.enabled=false",
-		"--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1",
-		"--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.dir=file://"+eventDir(dir),
-		"--conf", "spark.eventLog.compress=false", "--conf", "spark.eventLog.rolling.enabled=false", app, scale)
+	args := slices.Concat([]string{"--master", master, "--driver-memory", "512m", "--executor-memory", "1g",
+		"--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"}, realenv.EventLogConf(dir), []string{app, scale})
+	run := realenv.Start(t, nil, filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"), args...)
 	if code := run.Wait(4 * time.Minute); code != 0 {
 		t.Fatalf("stock: exit %d", code)
 	}
-	logs, err := os.ReadDir(eventDir(dir))
+	logs, err := os.ReadDir(dir)
 	if err != nil || len(logs) != 1 {
 		t.Fatalf("event logs of the stock run: %v, %v", logs, err)
 	}
-	return wall(realenv.ReadLog(t, eventDir(dir), api.AppID(logs[0].Name())))
-}
-
-// wall is from the first task's launch to the last one's end, in seconds.
-func wall(log realenv.Log) float64 {
-	first, last := int64(0), int64(0)
-	for _, task := range log.Tasks {
-		if first == 0 || task.Launch < first {
-			first = task.Launch
-		}
-		last = max(last, task.Finish)
-	}
-	return float64(last-first) / 1000
+	return realenv.ReadLog(t, dir, api.AppID(logs[0].Name()))
 }
 
 // startStandalone runs a stock master and worker of two cores on loopback.

@@ -82,7 +82,21 @@ func jvmOptions(launch api.Launch, slots int) []string {
 	if !slices.ContainsFunc(launch.JavaOptions, choosesCollector) {
 		options = append(options, "-XX:+UseParallelGC")
 	}
+	if !slices.ContainsFunc(launch.JavaOptions, tunesCompiler) {
+		options = append(options, lateCompilation)
+	}
 	return append(options, launch.JavaOptions...)
+}
+
+// lateCompilation makes methods prove hotter before they are compiled. Executors
+// are several per node and live as long as one application, and the compiler is
+// what each of them pays anew: with the demonstration's tasks it took 18 to 19
+// core-seconds per JVM by default, 11 to 12 with 3, while the tasks themselves
+// took the same; with 6 and 12 they took 10 to 20 % more.
+const lateCompilation = "-XX:CompileThresholdScaling=3"
+
+func tunesCompiler(option string) bool {
+	return strings.HasPrefix(option, "-XX:CompileThreshold") || strings.HasPrefix(option, "-XX:Tier")
 }
 
 // collectors are the choices among which a JVM allows one only.

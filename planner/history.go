@@ -143,7 +143,7 @@ func (e *Engine) stageDetail(a *app, s *stage) api.AppStage {
 		}
 		return d
 	}
-	d.State, d.Duration = "done", s.DoneAt-s.ReadyAt
+	d.State, d.Duration, d.FirstLaunch = "done", s.DoneAt-s.ReadyAt, s.Done.FirstLaunch
 	if s.Done.Failed {
 		d.State = "failed"
 	}

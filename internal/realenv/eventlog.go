@@ -106,3 +106,17 @@ func (l Log) Span(stage int) (first, last int64) {
 	}
 	return first, last
 }
+
+// Wall is the time from the first task's launch to the last one's end, in
+// seconds.
+func (l Log) Wall() float64 {
+	first, last := int64(0), int64(0)
+	for stage := range l.Parents {
+		from, to := l.Span(stage)
+		if from > 0 && (first == 0 || from < first) {
+			first = from
+		}
+		last = max(last, to)
+	}
+	return float64(last-first) / 1000
+}

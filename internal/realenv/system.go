@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,10 +81,15 @@ func (s *System) Submit(args ...string) *Process {
 		s.t.Fatal(err)
 	}
 	conf := []string{"submit", "--pacer-planner", s.Address, "--driver-memory", "512m",
-		"--conf", "spark.executor.memory=768m", "--conf", "spark.ui.enabled=false",
-		"--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.dir=file://" + events,
+		"--conf", "spark.executor.memory=768m"}
+	return Start(s.t, nil, Binary(s.t, "pacer"), slices.Concat(conf, EventLogConf(events), args)...)
+}
+
+// EventLogConf are the flags of spark-submit that make ReadLog's input in dir.
+func EventLogConf(dir string) []string {
+	return []string{"--conf", "spark.ui.enabled=false",
+		"--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.dir=file://" + dir,
 		"--conf", "spark.eventLog.compress=false", "--conf", "spark.eventLog.rolling.enabled=false"}
-	return Start(s.t, nil, Binary(s.t, "pacer"), append(conf, args...)...)
 }
 
 // Events is the directory of the applications' event logs.

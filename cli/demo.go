@@ -20,7 +20,7 @@ func (sh *shell) demoCommand() *cobra.Command {
 	var table bool
 	c := &cobra.Command{Use: "demo", Short: "Run a real application under two deadlines on this machine", Hidden: true, Args: cobra.NoArgs}
 	c.Flags().StringVar(&cfg.Out, "out", cfg.Out, "directory for the report")
-	c.Flags().Float64Var(&cfg.Scale, "scale", cfg.Scale, "size of the application; 1 is about 120 core-seconds")
+	c.Flags().Float64Var(&cfg.Scale, "scale", cfg.Scale, "size of the application; 1 is about 130 core-seconds")
 	c.Flags().StringVar(&bench, "bench", "", "append the figures to this file as JSON lines")
 	c.Flags().BoolVar(&table, "table", false, "run nothing: print the figures in --bench as a table")
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -83,17 +83,18 @@ func jvmOptions(launch api.Launch, slots int) []string {
 		options = append(options, "-XX:+UseParallelGC")
 	}
 	if !slices.ContainsFunc(launch.JavaOptions, tunesCompiler) {
-		options = append(options, lateCompilation)
+		options = append(options, compilation...)
 	}
 	return append(options, launch.JavaOptions...)
 }
 
-// lateCompilation makes methods prove hotter before they are compiled. Executors
-// are several per node and live as long as one application, and the compiler is
-// what each of them pays anew: with the demonstration's tasks it took 18 to 19
-// core-seconds per JVM by default, 11 to 12 with 3, while the tasks themselves
-// took the same; with 6 and 12 they took 10 to 20 % more.
-const lateCompilation = "-XX:CompileThresholdScaling=3"
+// compilation is how JIT compilation is set. Executors are several per node and
+// live as long as one application, so what each pays anew has to be small:
+// methods prove three times as hot before they are compiled, and the compiler
+// goes before the tasks (nice 5) that meanwhile run the slow code it is about to
+// replace. Nice values count inside an executor's group only; lowering one's own
+// takes no permission. Package documentation has the figures.
+var compilation = []string{"-XX:CompileThresholdScaling=3", "-XX:ThreadPriorityPolicy=1", "-XX:JavaPriority5_To_Priority=5"}
 
 func tunesCompiler(option string) bool {
 	return strings.HasPrefix(option, "-XX:CompileThreshold") || strings.HasPrefix(option, "-XX:Tier")

@@ -43,6 +43,13 @@
 // 4.3.0 (2 slots, 1 GiB, 36 million rows hashed, aggregated and sorted, two pairs
 // on a loaded machine): 94 and 96 CPU-seconds against 106 and 107 with G1.
 //
+// What the JIT compiler costs every JVM pays anew, and a paced application has
+// more JVMs than one at all cores. Measured with the demonstration's tasks in one
+// JVM on two cores: compiler threads 18 and 19 core-seconds by default, 11 and 12
+// with CompileThresholdScaling=3 (7 to 10 with 6 and 12, but then tasks take 10 to
+// 20 % more); tasks 35.6 and 36.4 core-seconds, 33.4 and 31.5 where they yield to
+// the compiler.
+//
 // The class path is the node's pacer jar, then what the user puts in front of
 // Spark, then SPARK_HOME/conf and SPARK_HOME/jars/* as Spark's own scripts have
 // them. The pacer jar is the first because the layout of the progress page is

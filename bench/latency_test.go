@@ -196,6 +196,8 @@ func (r *rig) quotaOf(id api.ExecutorID) string {
 func (r *rig) awaitQuota(path string, limited bool) time.Time {
 	r.t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
+	poll := time.NewTicker(100 * time.Microsecond)
+	defer poll.Stop()
 	for {
 		body, err := os.ReadFile(path)
 		if err != nil {
@@ -208,7 +210,7 @@ func (r *rig) awaitQuota(path string, limited bool) time.Time {
 		if now.After(deadline) {
 			r.t.Fatalf("quota is still %s", body)
 		}
-		time.Sleep(100 * time.Microsecond)
+		<-poll.C
 	}
 }
 

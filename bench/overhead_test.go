@@ -11,7 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
-// pairs of runs, and the application's size: about 15 s of tasks on two cores.
+// pairs of runs, and the application's size: about 30 s on two cores.
 const (
 	pairs = 5
 	scale = "0.3"

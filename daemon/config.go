@@ -211,8 +211,8 @@ func (c NodeConfig) offered() units.Cores {
 	return c.TotalCores - c.Reserve
 }
 
-// engine is c as package node takes it; Incarnation and Boot are placeholders
-// until a daemon starts.
+// engine is c as package node takes it; a daemon fills in Incarnation and Boot
+// when it starts.
 func (c NodeConfig) engine() (node.Config, error) {
 	law, err := controller.Preset(c.Law)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +30,9 @@ type executors struct {
 
 	mu   sync.Mutex
 	held map[node.Key]*held
+	// order are held's keys as List shows them: in the same order each time, so
+	// that the engine finds each executor where it was.
+	order []node.Key
 }
 
 // held is an executor that was started or recovered, and not removed.
@@ -55,7 +59,7 @@ func (x *executors) recover() error {
 		if err != nil {
 			return fmt.Errorf("recover executor %s of %s: %w", h.ID, h.App, err)
 		}
-		x.held[node.Key{App: h.App, ID: h.ID}] = &held{handle: h, group: group, reads: len(x.held)}
+		x.hold(node.Key{App: h.App, ID: h.ID}, h, group)
 	}
 	return nil
 }
@@ -79,10 +83,16 @@ func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) 
 	if err != nil {
 		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
 	}
+	x.hold(key, handle, group)
+	return nil
+}
+
+func (x *executors) hold(key node.Key, handle executor.Handle, group *cgroup.Group) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.held[key] = &held{handle: handle, group: group, reads: len(x.held)}
-	return nil
+	at, _ := slices.BinarySearchFunc(x.order, key, node.Key.Compare)
+	x.order = slices.Insert(x.order, at, key)
 }
 
 func (x *executors) start(ctx context.Context, key node.Key, command executor.CommandLine, group *cgroup.Group) (executor.Handle, error) {
@@ -104,6 +114,9 @@ func (x *executors) Stop(ctx context.Context, key node.Key) error {
 	// From here on the group may be gone: List must not show the executor.
 	x.mu.Lock()
 	delete(x.held, key)
+	if at, found := slices.BinarySearchFunc(x.order, key, node.Key.Compare); found {
+		x.order = slices.Delete(x.order, at, at+1)
+	}
 	x.mu.Unlock()
 	return x.runtime.Remove(h.handle)
 }
@@ -119,7 +132,8 @@ func (x *executors) find(key node.Key) *held {
 func (x *executors) List(into []node.Process) []node.Process {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for key, h := range x.held {
+	for _, key := range x.order {
+		h := x.held[key]
 		p := node.Process{Key: key, PID: h.handle.PID, ExitCode: api.Unknown}
 		if s, err := x.runtime.Inspect(h.handle); err == nil && s.State == api.ExecutorExited {
 			p.Exited, p.Exit, p.ExitCode = true, s.Exit, s.ExitCode

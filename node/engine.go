@@ -275,7 +275,7 @@ func (e *Engine) ensure(key Key) *executor {
 	}
 	x := &executor{key: key, state: api.ExecutorStarting, code: api.Unknown, quota: units.Unlimited}
 	x.slots = e.slots(0)
-	at, _ := slices.BinarySearchFunc(e.execs, key, func(x *executor, k Key) int { return x.key.compare(k) })
+	at, _ := slices.BinarySearchFunc(e.execs, key, func(x *executor, k Key) int { return x.key.Compare(k) })
 	e.execs = slices.Insert(e.execs, at, x)
 	e.index[key] = x
 	return x

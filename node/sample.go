@@ -17,9 +17,9 @@ type Key struct {
 // String prints k as "app/id".
 func (k Key) String() string { return string(k.App) + "/" + string(k.ID) }
 
-// compare orders by application and then by the number of the id: ids are
+// Compare orders by application and then by the number of the id: ids are
 // decimal without leading zeros, so a shorter one is smaller.
-func (k Key) compare(o Key) int {
+func (k Key) Compare(o Key) int {
 	return cmp.Or(cmp.Compare(k.App, o.App), cmp.Compare(len(k.ID), len(o.ID)), cmp.Compare(k.ID, o.ID))
 }
 

@@ -40,54 +40,77 @@ type rig struct {
 	http string
 }
 
-// startRig brings the daemons up; they end with the test.
-func startRig(t *testing.T, cores units.Cores) *rig {
+// startPlanner brings a planner up and connects to it; it ends with the test.
+func startPlanner(t *testing.T, maxPool int) (r *rig, address string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &rig{t: t, http: realenv.FreePort(t), began: time.Now()}
-	p, n := daemon.DefaultPlannerConfig(), daemon.DefaultNodeConfig()
-	p.Listen, p.HTTP, p.State = realenv.FreePort(t), "", t.TempDir()
-	n.Name, n.Planner, n.HTTP, n.State, n.Jar = fmt.Sprintf("bench-%d", os.Getpid()), p.Listen, r.http, t.TempDir(), "/dev/null"
-	n.TotalCores, n.OfferedCores, n.Memory = cores, cores, 1024*units.GiB
-	r.parent = filepath.Join("/sys/fs/cgroup/cpu/pacer", "node-"+n.Name)
-	n.Seams = &daemon.Seams{
-		Runtime: func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
-			fake := executor.NewFake(layout, groups)
-			fake.OnStart = func(_ executor.Spec, h executor.Handle) { r.page(layout, h) }
-			return fake, nil
-		},
-		Command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
-			return executor.CommandLine{Args: []string{"sleep", "600"}}, nil
-		},
-	}
-	ready := make(chan string, 2)
+	r = &rig{t: t, http: realenv.FreePort(t), began: time.Now()}
+	p := daemon.DefaultPlannerConfig()
+	p.Listen, p.HTTP, p.State, p.Engine.MaxPool = realenv.FreePort(t), "", t.TempDir(), maxPool
+	ready, ended := make(chan string, 1), make(chan error, 1)
 	p.Ready = func(line string) { ready <- line }
-	n.Ready = func(line string) { ready <- line }
-	ended := make(chan error, 2)
 	go func() { ended <- daemon.Planner(ctx, p) }()
-	await(t, ready, ended)
-	nodeCtx, stopNode := context.WithCancel(ctx)
-	nodeEnded := make(chan error, 1)
-	go func() { nodeEnded <- daemon.Node(nodeCtx, n) }()
-	await(t, ready, nodeEnded)
-	conn, err := bus.Dial(bus.Options{Address: p.Listen, Role: bus.RoleOperator, Name: "bench"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.conn = conn
 	t.Cleanup(func() {
-		conn.Close()
-		stopNode()
-		if err := <-nodeEnded; err != nil {
-			t.Errorf("node: %v", err)
-		}
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("planner: %v", err)
 		}
 	})
+	await(t, ready, ended)
+	conn, err := bus.Dial(bus.Options{Address: p.Listen, Role: bus.RoleOperator, Name: "bench"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.conn = conn
+	t.Cleanup(conn.Close)
+	return r, p.Listen
+}
+
+// startRig brings the daemons up; they end with the test.
+func startRig(t *testing.T, cores units.Cores) *rig {
+	t.Helper()
+	r, planner := startPlanner(t, daemon.DefaultPlannerConfig().Engine.MaxPool)
+	n := fakeNode(fmt.Sprintf("bench-%d", os.Getpid()), planner, r.http, t.TempDir(), cores)
+	r.parent = nodeGroups(n.Name)
+	runtime := n.Seams.Runtime
+	n.Seams.Runtime = func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
+		fake, err := runtime(layout, groups)
+		fake.(*executor.Fake).OnStart = func(_ executor.Spec, h executor.Handle) { r.page(layout, h) }
+		return fake, err
+	}
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	n.Ready = func(line string) { ready <- line }
+	ctx, stop := context.WithCancel(context.Background())
+	go func() { ended <- daemon.Node(ctx, n) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("node: %v", err)
+		}
+	})
+	await(t, ready, ended)
 	return r
 }
+
+// fakeNode is a node controller with real cgroups and executors without
+// processes.
+func fakeNode(name, planner, http, state string, cores units.Cores) daemon.NodeConfig {
+	n := daemon.DefaultNodeConfig()
+	n.Name, n.Planner, n.HTTP, n.State, n.Jar = name, planner, http, state, "/dev/null"
+	n.TotalCores, n.OfferedCores, n.Memory = cores, cores, 1024*units.GiB
+	n.Seams = &daemon.Seams{
+		Runtime: func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
+			return executor.NewFake(layout, groups), nil
+		},
+		Command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
+			return executor.CommandLine{Args: []string{executor.FakeRuns}}, nil
+		},
+	}
+	return n
+}
+
+// nodeGroups is the directory of a node's cpu groups.
+func nodeGroups(name string) string { return filepath.Join("/sys/fs/cgroup/cpu/pacer", "node-"+name) }
 
 func await(t *testing.T, ready <-chan string, ended <-chan error) {
 	t.Helper()
@@ -178,14 +201,21 @@ func (r *rig) send(events ...api.Event) {
 func (r *rig) quotaOf(id api.ExecutorID) string {
 	r.t.Helper()
 	path := filepath.Join(r.parent, cgroup.GroupName(r.app, id), "cpu.cfs_quota_us")
-	deadline := time.After(10 * time.Second)
+	awaitFile(r.t, path)
+	return path
+}
+
+// awaitFile polls until path exists.
+func awaitFile(t *testing.T, path string) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
 	for {
 		if _, err := os.Stat(path); err == nil {
-			return path
+			return
 		}
 		select {
 		case <-deadline:
-			r.t.Fatalf("%s did not appear", path)
+			t.Fatalf("%s did not appear", path)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -231,14 +261,18 @@ func ready(i int, executor api.ExecutorID) api.Event {
 		Bindings: []api.Binding{{Executor: executor, Weight: 20, Tasks: 20}}}}
 }
 
+// requireV1 skips where the quotas' files have other names.
+func requireV1(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat("/sys/fs/cgroup/cpu"); err != nil {
+		t.Skip("reads cpu.cfs_quota_us: needs cgroup v1")
+	}
+}
+
 // planLatency times, over 200 stages, from the driver's "stage ready" to the
 // quota of that stage in force in its cgroup's file.
 func planLatency(t *testing.T, add adder) {
-	if _, err := os.Stat("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"); os.IsNotExist(err) {
-		if _, err := os.Stat("/sys/fs/cgroup/cpu"); err != nil {
-			t.Skip("polls cpu.cfs_quota_us: needs cgroup v1")
-		}
-	}
+	requireV1(t)
 	r := startRig(t, 2)
 	reply := r.register(chain(stages), stages*8)
 	executor := reply.Directive.Executors[0].ID

@@ -1,0 +1,200 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/progress"
+)
+
+// crowdSize is how many executors the node has, crowdTime how long its ticks
+// are watched.
+const (
+	crowdSize = 200
+	crowdTime = 30 * time.Second
+)
+
+// The child's environment: the planner's address, its own for metrics, its state.
+const crowdPlanner, crowdHTTP, crowdState = "PACER_CROWD_PLANNER", "PACER_CROWD_HTTP", "PACER_CROWD_STATE"
+
+// crowdName is the node's name; the child has the parent's id in it.
+func crowdName(pid int) string { return fmt.Sprintf("crowd-%d", pid) }
+
+// TestCrowdNode is the node controller of crowd, in a process of its own so that
+// its memory can be told.
+func TestCrowdNode(t *testing.T) {
+	planner := os.Getenv(crowdPlanner)
+	if planner == "" {
+		t.Skip("runs as the child of `make bench PART=crowd` only")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	n := fakeNode(crowdName(os.Getppid()), planner, os.Getenv(crowdHTTP), os.Getenv(crowdState), crowdSize)
+	n.Ready = func(line string) { fmt.Println(line) }
+	if err := daemon.Node(ctx, n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// crowd measures a node controller with 200 executors of one application, each
+// at work on a stage of its own: real cgroup files, real pages, no processes.
+func crowd(t *testing.T, add adder) {
+	requireV1(t)
+	r, planner := startPlanner(t, crowdSize)
+	state := t.TempDir()
+	env := []string{crowdPlanner + "=" + planner, crowdHTTP + "=" + r.http, crowdState + "=" + state}
+	child := realenv.Start(t, env, os.Args[0], "-test.run", "^TestCrowdNode$", "-test.v")
+	child.Await("ready", 20*time.Second)
+	r.parent = nodeGroups(crowdName(os.Getpid()))
+	t.Cleanup(func() {
+		child.Stop()
+		removeGroups(t, r.parent)
+	})
+
+	reply := r.register(sideBySide(crowdSize), 7200)
+	if n := len(reply.Directive.Executors); n != crowdSize {
+		t.Fatalf("%d executors, want %d", n, crowdSize)
+	}
+	pages := &crowdPages{}
+	var events []api.Event
+	for i, x := range reply.Directive.Executors {
+		pages.open(t, executor.Layout{Root: filepath.Join(state, "work")}, r.app, x.ID, i)
+		events = append(events, api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: x.ID}}, ready(i, x.ID))
+	}
+	pages.publish(t)
+	r.send(events...)
+	for _, x := range reply.Directive.Executors {
+		r.awaitQuota(r.quotaOf(x.ID), true)
+	}
+	spent, ticks := loopTime(t, r.http)
+	select {
+	case <-time.After(crowdTime):
+	case <-child.Done():
+		t.Fatal("the node controller ended")
+	}
+	later, more := loopTime(t, r.http)
+	add(t, "node.tick_us.200", 1e6*(later-spent)/(more-ticks), "us")
+	add(t, "rss.node_mib.200", residentMiB(t, child.PID()), "MiB")
+}
+
+// removeGroups removes what a node without processes leaves below a directory of
+// either tree.
+func removeGroups(t *testing.T, dir string) {
+	for _, root := range []string{dir, strings.Replace(dir, "/cpu/", "/cpuacct/", 1)} {
+		groups, err := filepath.Glob(filepath.Join(root, "app-*"))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, group := range append(groups, root) {
+			if err := os.Remove(group); err != nil && !os.IsNotExist(err) {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// sideBySide is a profile of n stages that depend on nothing.
+func sideBySide(n int) api.Profile {
+	p := chain(n)
+	p.Name = "bench-crowd"
+	for i := range p.Stages {
+		p.Stages[i].Job = 0
+	}
+	return p
+}
+
+// crowdPages are the executors' pages, all written by one goroutine.
+type crowdPages struct{ writers []*progress.Writer }
+
+func (c *crowdPages) open(t *testing.T, layout executor.Layout, app api.AppID, id api.ExecutorID, pid int) {
+	t.Helper()
+	paths, err := layout.Paths(app, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitFile(t, paths.Handle)
+	w, err := progress.NewWriter(paths.Page, 100000+pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.writers = append(c.writers, w)
+}
+
+// publish shows, every 100 ms until the test ends, a stage whose two running
+// tasks use the CPU that their quota gives.
+func (c *crowdPages) publish(t *testing.T) {
+	over, ended, began := make(chan struct{}), make(chan struct{}), monotonic()
+	show := func() {
+		now := monotonic()
+		for i, w := range c.writers {
+			used := now.Sub(began) / 10
+			w.Publish(&progress.Snapshot{At: now, Running: 2,
+				Stages: []progress.Stage{{ID: i, Running: 2, RunningCPU: used, Changed: now}},
+				Tasks: []progress.Task{{ID: int64(2 * i), Stage: i, Partition: 0, Weight: 1, CPU: used / 2},
+					{ID: int64(2*i + 1), Stage: i, Partition: 1, Weight: 1, CPU: used / 2}}})
+		}
+	}
+	show()
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+				show()
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(over)
+		<-ended
+		for _, w := range c.writers {
+			_ = w.Close()
+		}
+	})
+}
+
+var loopLine = regexp.MustCompile(`(?m)^pacer_control_loop_duration_seconds_(sum|count) (\S+)$`)
+
+// loopTime reads from a node's metrics how long all its ticks took, in seconds,
+// and how many they were.
+func loopTime(t *testing.T, address string) (seconds, count float64) {
+	t.Helper()
+	reply, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	body, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, m := range loopLine.FindAllSubmatch(body, -1) {
+		if values[string(m[1])], err = strconv.ParseFloat(string(m[2]), 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if values["count"] == 0 {
+		t.Fatalf("no ticks in %s", body)
+	}
+	return values["sum"], values["count"]
+}

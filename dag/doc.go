@@ -37,8 +37,11 @@
 // plus the tail: gaps of stages that are submitted together pass at once.
 //
 // Eq 1-3 treat stages that run side by side as if they ran one after the other.
-// That is kept for the split named "paper"; another way to divide the time is
-// one more file and one more row in the table of split.go.
+// That is kept for the split named "paper". By the split "critical-path" branches
+// share the time of their path: all that is left is worked off by a constant
+// number of cores, which stages side by side share in proportion to the work of
+// their branches. Another way to divide the time is one more file and one more
+// row in the table of split.go.
 //
 // # Feasibility
 //

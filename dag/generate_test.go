@@ -119,9 +119,15 @@ func BenchmarkForecast200Stages(b *testing.B) {
 		p.Stages = append(p.Stages, s)
 	}
 	g := mustNew(b, p)
-	for b.Loop() {
-		if f := g.Forecast(dag.Default(), 1000, 4, 4, 0); f.Verdict == "" {
-			b.Fatal("no verdict")
-		}
+	for _, split := range dag.Splits() {
+		b.Run(split, func(b *testing.B) {
+			params := dag.Default()
+			params.Split = split
+			for b.Loop() {
+				if f := g.Forecast(params, 1000, 4, 4, 0); f.Verdict == "" {
+					b.Fatal("no verdict")
+				}
+			}
+		})
 	}
 }

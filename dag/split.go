@@ -13,6 +13,14 @@ type Moment struct {
 	// the stages not submitted yet, without it.
 	Stage       int
 	Unsubmitted []int
+	// Running are the other stages that were submitted and have not ended.
+	Running []Rest
+}
+
+// Rest is what is left of a running stage, as a share of it.
+type Rest struct {
+	Stage int
+	Left  float64
 }
 
 // StageDeadline returns the time that stage m.Stage may take from now on by the
@@ -40,6 +48,7 @@ func splitTable() []struct {
 		split splitFunc
 	}{
 		{SplitPaper, splitPaper},
+		{SplitCriticalPath, splitCriticalPath},
 	}
 }
 

@@ -102,11 +102,21 @@ func (w *walker) start(i int) {
 	w.stages[i] = StageForecast{ID: stage.ID, Start: units.Seconds(w.now)}
 	if w.deadline > 0 {
 		w.stages[i].Deadline = w.graph.StageDeadline(w.params, Moment{
-			Deadline: w.deadline, Spent: units.Seconds(w.now), Stage: stage.ID, Unsubmitted: w.unsubmitted})
+			Deadline: w.deadline, Spent: units.Seconds(w.now), Stage: stage.ID, Unsubmitted: w.unsubmitted, Running: w.rests()})
 	}
 	r := running{place: i, left: work(stage), most: w.most(stage)}
 	r.aim = w.now + max(float64(w.stages[i].Deadline), r.left/r.most, float64(stage.LongestTask))
 	w.running = append(w.running, r)
+}
+
+// rests is what is left of the running stages.
+func (w *walker) rests() []Rest {
+	var rests []Rest
+	for _, r := range w.running {
+		stage := w.graph.profile.Stages[r.place]
+		rests = append(rests, Rest{Stage: stage.ID, Left: r.left / work(stage)})
+	}
+	return rests
 }
 
 // most is the number of cores that a stage can use.

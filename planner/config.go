@@ -24,7 +24,7 @@ type Config struct {
 	// Quantum is cq of Eq 7 of [1], in cores; 0.05, as there.
 	Quantum units.Cores
 	// Split names how the time left is divided among stages, in the table of
-	// package dag; "paper" is Eq 1-3.
+	// package dag: "paper" is Eq 1-3, "critical-path" lets branches share time.
 	Split string
 
 	// MaxPool bounds the executors of one application on one node ([2] decision

@@ -51,9 +51,23 @@ func (e *Engine) planReady(a *app, ready []*stage) {
 		if !e.match(a, s) || !a.paced() || s.Done != nil {
 			continue
 		}
-		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: a.profile.match.Remaining()}
+		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: a.profile.match.Remaining(),
+			Running: a.rests(s)}
 		e.aim(a, s, a.profile.graph.StageDeadline(e.cfg.params(), m), len(m.Unsubmitted) == 0)
 	}
+}
+
+// rests is what is left of the running stages besides s. Those submitted together
+// with s whose turn is yet to come are not among them: the profile's match still
+// has them as not submitted.
+func (a *app) rests(s *stage) []dag.Rest {
+	var rests []dag.Rest
+	for _, other := range a.open() {
+		if other != s && other.Annotation != unmatched {
+			rests = append(rests, dag.Rest{Stage: other.Annotation, Left: max(leastRest, 1-float64(other.done()))})
+		}
+	}
+	return rests
 }
 
 // aim gives a stage its deadline, counted from now, and its executors their
@@ -166,13 +180,15 @@ func (e *Engine) retarget(a *app) {
 		g = a.profile.graph
 	}
 	unsubmitted := a.profile.match.Remaining()
+	var earlier []dag.Rest // Of a stage in g, which is the rest of one.
 	for i, s := range open {
 		following := slices.Clone(unsubmitted)
 		for _, later := range open[i+1:] {
 			following = append(following, later.Annotation)
 		}
 		slices.Sort(following)
-		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: following}
+		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: following, Running: earlier}
+		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
 		e.aim(a, s, g.StageDeadline(e.cfg.params(), m), len(unsubmitted) == 0)
 	}
 }
@@ -181,7 +197,7 @@ func (e *Engine) retarget(a *app) {
 const leastRest = 0.02
 
 // rest is the profile of what is left of a run: running stages are as long as
-// what is not done of them, and their gaps have passed.
+// what is not done of them and read as much, and their gaps have passed.
 func (p *annotated) rest(open []*stage) api.Profile {
 	rest := p.body
 	rest.Stages = slices.Clone(p.body.Stages)
@@ -190,7 +206,9 @@ func (p *annotated) rest(open []*stage) api.Profile {
 		if !ok {
 			continue
 		}
-		rest.Stages[i].Duration *= units.Seconds(max(leastRest, 1-float64(s.done())))
+		left := max(leastRest, 1-float64(s.done()))
+		rest.Stages[i].Duration *= units.Seconds(left)
+		rest.Stages[i].Records = int64(math.Ceil(left * float64(rest.Stages[i].Records)))
 		rest.Stages[i].Gap = 0
 	}
 	return rest

@@ -15,7 +15,8 @@ type outlook struct {
 	now units.Seconds
 	// full says that every stage has all cores.
 	full bool
-	ends map[int]units.Seconds
+	// starts and ends are by id of the profile's stages.
+	starts, ends map[int]units.Seconds
 }
 
 // predicted returns a's duration at its end, 0 when nobody can know.
@@ -30,10 +31,11 @@ func (e *Engine) predicted(a *app) units.Seconds {
 }
 
 func (e *Engine) outlook(a *app, full bool) units.Seconds {
-	o := outlook{app: a, cfg: e.cfg, now: a.at(e.now), full: full, ends: make(map[int]units.Seconds)}
+	o := outlook{app: a, cfg: e.cfg, now: a.at(e.now), full: full,
+		starts: make(map[int]units.Seconds), ends: make(map[int]units.Seconds)}
 	for _, s := range a.order {
 		if s.Annotation != unmatched {
-			o.ends[s.Annotation] = o.end(s)
+			o.starts[s.Annotation], o.ends[s.Annotation] = s.ReadyAt, o.end(s)
 		}
 	}
 	return o.walk()
@@ -89,7 +91,7 @@ func (o *outlook) walk() units.Seconds {
 				start = max(start, o.ends[parent])
 			}
 			start = max(start+s.Gap, o.now)
-			o.ends[s.ID] = start + o.duration(s, start, remaining)
+			o.starts[s.ID], o.ends[s.ID] = start, start+o.duration(s, start, remaining)
 		}
 		end = max(end, o.ends[s.ID])
 	}
@@ -100,6 +102,19 @@ func (o *outlook) duration(s api.ProfileStage, start units.Seconds, after []int)
 	if o.full {
 		return max(o.least(s), s.Duration)
 	}
-	m := dag.Moment{Deadline: o.app.Deadline, Spent: start, Stage: s.ID, Unsubmitted: after}
+	m := dag.Moment{Deadline: o.app.Deadline, Spent: start, Stage: s.ID, Unsubmitted: after, Running: o.rests(start)}
 	return max(o.least(s), o.app.profile.graph.StageDeadline(o.cfg.params(), m))
+}
+
+// rests is what will be left at a moment of the stages that run then, if each
+// keeps its pace.
+func (o *outlook) rests(at units.Seconds) []dag.Rest {
+	var rests []dag.Rest
+	for _, s := range o.app.profile.body.Stages {
+		start, known := o.starts[s.ID]
+		if end := o.ends[s.ID]; known && start <= at && at < end {
+			rests = append(rests, dag.Rest{Stage: s.ID, Left: float64((end - at) / (end - start))})
+		}
+	}
+	return rests
 }

@@ -1,0 +1,115 @@
+package dag
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// SplitCriticalPath is the name of the split by which stages that run side by
+// side share the time of their path, not that of their sum.
+const SplitCriticalPath = "critical-path"
+
+// splitCriticalPath divides the time left as if all that is left were worked off
+// by a constant number of cores. Whatever runs side by side shares these cores
+// in proportion to the work of its branch, so that branches reach the stage that
+// joins them together; a stage may take until it ends in that schedule. Stages
+// one after the other get time in proportion to their work: Eq 1 and 3 with
+// beta = 0 and work for duration.
+func splitCriticalPath(g *Graph, p Params, m Moment) units.Seconds {
+	left := m.left(g)
+	var all float64
+	for _, work := range left {
+		all += max(0, work)
+	}
+	time := units.Seconds(p.Alpha*float64(m.Deadline)) - m.Spent - g.Overhead(m.Unsubmitted)
+	return time * units.Seconds(g.share(left, g.index[m.Stage])/all)
+}
+
+// over marks a stage that is not left.
+const over = -1
+
+// left returns by place what of each stage is left at moment m: work, not time,
+// in core-seconds, and over for stages that have ended. No stage is left with
+// less than a share of the whole that keeps the schedule's divisions finite.
+func (m Moment) left(g *Graph) []float64 {
+	left, all := make([]float64, len(g.profile.Stages)), 0.0
+	for i, s := range g.profile.Stages {
+		left[i] = over
+		all += work(s)
+	}
+	whole := func(id int, part float64) {
+		if i, ok := g.index[id]; ok {
+			left[i] = max(leastWork*all, part*work(g.profile.Stages[i]))
+		}
+	}
+	for _, id := range m.Unsubmitted {
+		whole(id, 1)
+	}
+	for _, r := range m.Running {
+		whole(r.Stage, r.Left)
+	}
+	whole(m.Stage, 1)
+	return left
+}
+
+// leastWork is the share of all work that a stage counts for at least.
+const leastWork = 1e-6
+
+// share returns how much of all that is left, in core-seconds, will have been
+// worked off when the stage at place s ends. It changes left.
+func (g *Graph) share(left []float64, s int) float64 {
+	var done float64
+	branch, owner := make([]float64, len(left)), make([]int, len(left))
+	for left[s] != over {
+		active := g.branches(left, branch, owner)
+		sum, next := 0.0, math.Inf(1)
+		for _, i := range active {
+			sum += branch[i]
+			next = min(next, left[i]/branch[i])
+		}
+		done += next * sum
+		for _, i := range active {
+			// At one core in all, i has branch[i]/sum of it. What ends together ends
+			// at once, whatever the rounding.
+			if left[i] -= next * branch[i]; left[i] <= rounding*branch[i] {
+				left[i] = over
+			}
+		}
+	}
+	return done
+}
+
+// shared is the owner of a stage that more than one branch leads to.
+const shared = -2
+
+// branches returns the places of the stages that nothing left comes before, and
+// fills in branch: for these, the work of the stage and of all that only it leads
+// to. owner is scratch.
+func (g *Graph) branches(left, branch []float64, owner []int) (active []int) {
+	for i, work := range left {
+		if work == over {
+			continue
+		}
+		owner[i] = i
+		begins := true
+		for _, before := range g.before[i] {
+			switch {
+			case left[before] == over:
+			case begins:
+				owner[i], begins = owner[before], false
+			case owner[i] != owner[before]:
+				owner[i] = shared
+			}
+		}
+		if begins {
+			branch[i] = 0
+			active = append(active, i)
+		}
+		if owner[i] != shared {
+			branch[owner[i]] += work
+		}
+	}
+	return slices.Clip(active)
+}

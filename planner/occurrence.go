@@ -126,6 +126,32 @@ type NodeJoined struct {
 	Memory  units.Bytes
 }
 
+// NodeDraining: somebody wants a node empty.
+type NodeDraining struct {
+	usual
+	Node string
+}
+
+// AppGrown: a running application gets executors on a node that has come.
+type AppGrown struct {
+	usual
+	App       api.AppID
+	Node      string
+	Executors int
+}
+
+// TailHandedOver: what is left of a running stage was divided anew, because some
+// executors cannot finish their shares in time.
+type TailHandedOver struct {
+	usual
+	App   api.AppID
+	Stage api.StageKey
+	// Moved is the weight that changes hands, Late how much later than the
+	// deadline the stage would have ended.
+	Moved float64
+	Late  units.Seconds
+}
+
 // NodeLeft: a node controller has stopped in good order.
 type NodeLeft struct {
 	usual
@@ -194,6 +220,9 @@ func (ExecutorGone) Name() string     { return "executor gone" }
 func (ExecutorReplaced) Name() string { return "executor replaced" }
 func (ReplacementEnded) Name() string { return "replacement ended" }
 func (NodeJoined) Name() string       { return "node joined" }
+func (NodeDraining) Name() string     { return "node draining" }
+func (AppGrown) Name() string         { return "application grown" }
+func (TailHandedOver) Name() string   { return "tail handed over" }
 func (NodeLeft) Name() string         { return "node left" }
 func (NodeLost) Name() string         { return "node lost" }
 func (NodeClash) Name() string        { return "node clash" }
@@ -256,6 +285,16 @@ func (o ReplacementEnded) String() string {
 
 func (o NodeJoined) String() string {
 	return fmt.Sprintf("node %s offers %s cores and %s", o.Node, o.Offered, o.Memory)
+}
+
+func (o NodeDraining) String() string { return fmt.Sprintf("node %s drains", o.Node) }
+
+func (o AppGrown) String() string {
+	return fmt.Sprintf("%s gets %d executors on node %s, which has come", o.App, o.Executors, o.Node)
+}
+
+func (o TailHandedOver) String() string {
+	return fmt.Sprintf("%s stage %d.%d would end %s late: the work of %.1f tasks goes to other executors", o.App, o.Stage.Stage, o.Stage.Attempt, o.Late, o.Moved)
 }
 
 func (o NodeLeft) String() string { return fmt.Sprintf("node %s has stopped its controller", o.Node) }

@@ -80,8 +80,8 @@
 // and no deadline was missed because of it. A clean paced run that matched its
 // profile to the end merges what does not depend on the cores: records, CPU time,
 // gaps (a throttled run uses the same CPU time per record, design 10.6); not if its
-// CPU time is
-// more than twice off, which tells of another application under the name.
+// CPU time is more than twice off, which tells of another application under the
+// name.
 //
 // # Trouble
 //

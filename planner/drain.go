@@ -108,18 +108,22 @@ func (e *Engine) leave(a *app, n *node) {
 // left stops waiting for executors that have had nothing to do for leaveWait.
 func (e *Engine) left(a *app, dt time.Duration) {
 	for _, x := range a.alive() {
-		bound := slices.ContainsFunc(a.open(), func(s *stage) bool {
-			return slices.ContainsFunc(s.Ready.Bindings, func(b api.Binding) bool { return b.Executor == x.ID })
-		})
-		switch {
-		case !x.Leaving || bound:
+		if !x.Leaving {
+			continue
+		}
+		if a.bound(x.ID) {
 			x.leaving = 0
-		case x.leaving+dt >= leaveWait:
+		} else if x.leaving += dt; x.leaving >= leaveWait {
 			e.gone(a, x, "its node is being drained")
-		default:
-			x.leaving += dt
 		}
 	}
+}
+
+// bound reports whether a running stage has the executor.
+func (a *app) bound(id api.ExecutorID) bool {
+	return slices.ContainsFunc(a.order, func(s *stage) bool {
+		return s.Done == nil && slices.ContainsFunc(s.Ready.Bindings, func(b api.Binding) bool { return b.Executor == id })
+	})
 }
 
 // grow gives a executors on live nodes where it has none: nodes that have come

@@ -76,7 +76,7 @@ func TestADrainedNodeIsLeftAndGetsNothingNew(t *testing.T) {
 	w.hello("a")
 	w.hello("b")
 	w.tell(id, r.Submission, gone(5, "2"))
-	if len(w.on("b", id)) != 0 || len(w.on("a", id)) != 1 || len(w.heard("executor replaced")) != 0 {
+	if len(w.on("b", id)) != 0 || len(w.on("a", id)) != 1 || len(w.heard("executor replaced")) != 0 || len(w.heard("executor left")) != 1 {
 		t.Errorf("on a %v, on b %v: one that was asked to leave is not replaced", w.on("a", id), w.on("b", id))
 	}
 	w.step(planner.Status{Status: w.status("b")})

@@ -102,6 +102,14 @@ type ExecutorGone struct {
 	Reason   string
 }
 
+// ExecutorLeft: an executor has gone that was asked to, because its node drains.
+type ExecutorLeft struct {
+	usual
+	App      api.AppID
+	Executor api.ExecutorID
+	Node     string
+}
+
 // ExecutorReplaced: another one was asked for in its place.
 type ExecutorReplaced struct {
 	usual
@@ -217,6 +225,7 @@ func (DeadlineChanged) Name() string  { return "deadline changed" }
 func (StagePlanned) Name() string     { return "stage planned" }
 func (StageEnded) Name() string       { return "stage ended" }
 func (ExecutorGone) Name() string     { return "executor gone" }
+func (ExecutorLeft) Name() string     { return "executor left" }
 func (ExecutorReplaced) Name() string { return "executor replaced" }
 func (ReplacementEnded) Name() string { return "replacement ended" }
 func (NodeJoined) Name() string       { return "node joined" }
@@ -273,6 +282,10 @@ func (o StageEnded) String() string {
 
 func (o ExecutorGone) String() string {
 	return fmt.Sprintf("%s executor %s on %s is gone: %s", o.App, o.Executor, o.Node, o.Reason)
+}
+
+func (o ExecutorLeft) String() string {
+	return fmt.Sprintf("%s executor %s has left %s", o.App, o.Executor, o.Node)
 }
 
 func (o ExecutorReplaced) String() string {

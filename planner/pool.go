@@ -129,8 +129,12 @@ func (e *Engine) gone(a *app, x *executor, reason string) {
 		s.Targets = slices.DeleteFunc(s.Targets, func(t target) bool { return t.Executor == x.ID })
 		s.dirty = s.dirty || len(s.Targets) != before
 	}
+	if x.Leaving {
+		e.occur(ExecutorLeft{App: a.ID, Executor: x.ID, Node: x.Node})
+		return
+	}
 	e.occur(ExecutorGone{App: a.ID, Executor: x.ID, Node: x.Node, Reason: reason})
-	if !a.GaveUp && !x.Leaving {
+	if !a.GaveUp {
 		a.Pending = append(a.Pending, x.Node)
 	}
 }

@@ -40,7 +40,7 @@ func tail(t *testing.T, add adder) {
 	}
 	t.Logf("at all cores %v; stage of %v took %v; the application ended %.2f %% before its deadline", recorded.Duration,
 		stage.Deadline, stage.Duration, *app.ErrorPct)
-	add(t, "tail.late_pct", -*stage.ErrorPct, "%")
+	add(t, "tail.late_pct", *stage.ErrorPct, "%")
 }
 
 // progressed is the least progress of the first stage's executors, 0 until both

@@ -60,7 +60,7 @@ func NewOn(t testing.TB, n *Network) *System {
 			t.Fatal(err)
 		}
 	}
-	s.env = []string{"PACER_CONFIG=" + config, "SPARK_LOCAL_IP=" + n.Address}
+	s.env = []string{"PACER_CONFIG=" + config}
 	return s
 }
 
@@ -127,6 +127,9 @@ func (s *System) Submit(args ...string) *Process {
 	}
 	conf := []string{"submit", "--pacer-planner", s.Address, "--driver-memory", "512m",
 		"--conf", "spark.executor.memory=768m"}
+	if s.network != nil {
+		conf = append(conf, "--conf", "spark.driver.host="+s.network.Address, "--conf", "spark.driver.bindAddress="+s.network.Address)
+	}
 	path, args := s.place("hub", Binary(s.t, "pacer"), slices.Concat(conf, EventLogConf(events), args))
 	return Start(s.t, s.env, path, args...)
 }

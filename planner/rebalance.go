@@ -132,7 +132,7 @@ func (n *node) capacity() units.Cores {
 // free is what of n's capacity no stage uses.
 func (e *Engine) free(n *node) units.Cores {
 	free := n.capacity()
-	for _, a := range e.apps {
+	for _, a := range sorted(e.apps) {
 		for _, x := range a.alive() {
 			if x.Node != n.Node {
 				continue

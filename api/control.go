@@ -147,14 +147,17 @@ type NodeSummary struct {
 	Epoch   uint64      `json:"epoch"`
 	// Executors is how many run there.
 	Executors int `json:"executors"`
+	// Version is the release of its node controller.
+	Version string `json:"version"`
 }
 
 // ControlRequest is the body of every control request but plan and profile put.
 type ControlRequest struct {
 	V int `json:"v"`
-	// App and Profile name what the request is about.
+	// App, Profile and Node name what the request is about.
 	App     AppID  `json:"app,omitempty"`
 	Profile string `json:"profile,omitempty"`
+	Node    string `json:"node,omitempty"`
 	// Extend is added to the deadline (`pacer deadline ID +10m`); Deadline
 	// replaces it.
 	Extend   units.Seconds `json:"extend_s,omitempty"`
@@ -192,11 +195,13 @@ const (
 	VerbProfilePut Verb = "profile-put"
 	VerbProfileRm  Verb = "profile-rm"
 	VerbNodes      Verb = "nodes"
+	VerbDrain      Verb = "node-drain"
+	VerbUndrain    Verb = "node-undrain"
 	VerbPing       Verb = "ping"
 )
 
 // Verbs are all of them.
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbProfiles, VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbPing}
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbPing}
 }

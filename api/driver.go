@@ -121,6 +121,8 @@ type Directive struct {
 	Gated bool `json:"gated"`
 	// Executors are those that the planner has asked nodes for, in id order.
 	Executors []DirectiveExecutor `json:"executors"`
+	// Shares are the hand-overs of running stages, in order of stage and attempt.
+	Shares []StageShares `json:"shares,omitempty"`
 	// Notice is one line for the user when something changed ("" for nothing).
 	Notice string `json:"notice,omitempty"`
 }
@@ -132,6 +134,25 @@ type DirectiveExecutor struct {
 	// Cores is the capacity that the node offers to a stage: its weight when
 	// tasks are divided.
 	Cores units.Cores `json:"cores"`
+	// Leaving says that the executor is to be decommissioned: no stage is bound
+	// to it any more, its running tasks end, its blocks move to others.
+	Leaving bool `json:"leaving,omitempty"`
+}
+
+// StageShares divides a running stage anew over its executors. The driver obeys
+// each Rev once: what is not launched yet goes to each executor in proportion to
+// what its Weight still lacks. It answers with EventStageBound.
+type StageShares struct {
+	StageKey
+	Rev    uint64          `json:"rev"`
+	Shares []ExecutorShare `json:"shares"`
+}
+
+// ExecutorShare is one executor's part of a stage, what it has done included, in
+// the unit of Binding.Weight.
+type ExecutorShare struct {
+	Executor ExecutorID `json:"executor"`
+	Weight   float64    `json:"weight"`
 }
 
 // EventType names a driver event.

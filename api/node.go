@@ -75,6 +75,8 @@ type NodeStatus struct {
 	// inside it.
 	Incarnation string `json:"incarnation"`
 	Seq         uint64 `json:"seq"`
+	// Release is the version of the node controller.
+	Release string `json:"release,omitempty"`
 	// Epoch is that of the Plan in force: the acknowledgement.
 	Epoch uint64 `json:"epoch"`
 	// Host is the name or address under which its executors are reached.

@@ -135,27 +135,6 @@ func clip(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-func (sh *shell) nodesCommand() *cobra.Command {
-	c := &cobra.Command{Use: "nodes", Short: "List nodes", Args: cobra.NoArgs}
-	form := outputFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		reply, err := sh.ask(c.Context(), api.VerbNodes, api.ControlRequest{})
-		if err != nil {
-			return err
-		}
-		if *form == "json" {
-			return printJSON(sh.stdout, append([]api.NodeSummary{}, reply.Nodes...))
-		}
-		rows := make([][]string, 0, len(reply.Nodes))
-		for _, n := range reply.Nodes {
-			rows = append(rows, []string{n.Node, n.Host, n.State, n.Offered.String(), n.Total.String(), n.Memory.String(),
-				strconv.Itoa(n.Executors), strconv.FormatUint(n.Epoch, 10)})
-		}
-		return table(sh.stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH"}, rows)
-	}
-	return c
-}
-
 func (sh *shell) releaseCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "release ID", Short: "Give an application all cores from now on", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps,

@@ -239,13 +239,19 @@ func TestLogsComeFromTheExecutorsNodes(t *testing.T) {
 
 func TestNodesAreListed(t *testing.T) {
 	w := newWorld(t)
-	f := startPlanner(t, &fakePlanner{nodes: []api.NodeSummary{{Node: "n1", Host: "h", State: "up", Offered: 1.8, Total: 2, Memory: 1 << 30, Epoch: 7, Executors: 2}}})
+	f := startPlanner(t, &fakePlanner{nodes: []api.NodeSummary{{Node: "n1", Host: "h", State: "up", Offered: 1.8, Total: 2, Memory: 1 << 30, Epoch: 7, Executors: 2, Version: "1.2.3"}}})
 	got := jsonOf[[]api.NodeSummary](t, w.run(t, "--planner", f.address, "nodes", "-o", "json"))
 	if d := cmp.Diff(f.nodes, got); d != "" {
 		t.Error(d)
 	}
-	if o := w.run(t, "--planner", f.address, "nodes"); !strings.Contains(o.out, "n1") || !strings.Contains(o.out, "1.80") || !strings.Contains(o.out, "1g") {
+	if o := w.run(t, "--planner", f.address, "nodes"); !strings.Contains(o.out, "n1") || !strings.Contains(o.out, "1.80") || !strings.Contains(o.out, "1g") || !strings.Contains(o.out, "1.2.3") {
 		t.Errorf("table:\n%s", o.out)
+	}
+	for use, verb := range map[string]api.Verb{"drain": api.VerbDrain, "undrain": api.VerbUndrain} {
+		if o := w.run(t, "--planner", f.address, "nodes", use, "n1"); o.code != 0 || o.out != "done: "+string(verb)+"\n" || f.last(t, verb).Node != "n1" {
+			t.Errorf("%s: exit code %d, %q, %s", use, o.code, o.out, o.err)
+		}
+		w.run(t, "--planner", f.address, "nodes", use).wantLine(t, ExitUsage, use)
 	}
 }
 

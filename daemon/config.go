@@ -226,7 +226,7 @@ func (c NodeConfig) engine() (node.Config, error) {
 		law.Ti = c.Ti
 	}
 	e := node.Default()
-	e.Node, e.Host, e.Incarnation = c.Name, c.host(), "none"
+	e.Node, e.Host, e.Incarnation, e.Release = c.Name, c.host(), "none", c.Release
 	e.Total, e.Offered, e.Memory = c.TotalCores, c.offered(), c.Memory
 	e.Interval, e.Progress, e.Quantum, e.Floor, e.Stale = c.Interval, node.Progress(c.Progress), c.Quantum, c.Floor, c.Stale
 	e.Controller = law

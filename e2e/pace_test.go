@@ -67,7 +67,12 @@ func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, want stri
 		t.Error("no quota was ever written")
 	}
 	t.Logf("deadline %v, took %v, error %.2f %%, mean cores %.2f", deadline, app.Duration, *app.ErrorPct, float64(app.MeanCores))
-	assertOwnership(t, realenv.ReadLog(t, s.Events(), app.ID), app)
+	log := realenv.ReadLog(t, s.Events(), app.ID)
+	assertOwnership(t, log, app)
+	// The executors of a node read each other's shuffle files from its disk.
+	if remote, local := log.Shuffled(); remote != 0 || local == 0 {
+		t.Errorf("%d shuffle bytes came from other hosts, %d from this one: want all", remote, local)
+	}
 }
 
 // assertOwnership proves from Spark's own event log that no task ran on an

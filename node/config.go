@@ -34,6 +34,8 @@ type Config struct {
 	Node        string
 	Host        string
 	Incarnation string
+	// Release is this build's version.
+	Release string
 	// Boot identifies the machine's boot. Instants of another boot mean
 	// nothing: state saved under another Boot gives up its anchors. Empty
 	// compares equal to empty.

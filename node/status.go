@@ -47,7 +47,7 @@ func (e *Engine) fillStatus(now units.Instant, leaving bool) {
 		}
 	}
 	e.status = api.NodeStatus{
-		V: api.Version, Node: e.cfg.Node, Incarnation: e.cfg.Incarnation, Seq: e.seq, Epoch: e.plan.Epoch,
+		V: api.Version, Node: e.cfg.Node, Incarnation: e.cfg.Incarnation, Release: e.cfg.Release, Seq: e.seq, Epoch: e.plan.Epoch,
 		Host: e.cfg.Host, Offered: e.cfg.Offered, Total: e.cfg.Total, Others: e.capacity.others, Memory: e.cfg.Memory,
 		Executors: executors, Stages: stages, Leaving: leaving,
 	}

@@ -48,7 +48,12 @@ type appRecord struct {
 	// all cores.
 	Targeted bool `json:"targeted,omitempty"`
 
-	// Cores were offered when it registered; Slots and Pool are what it was told.
+	// Resized says that nodes came or were drained while it ran: its durations
+	// are not those of Cores.
+	Resized bool `json:"resized,omitempty"`
+
+	// Cores are offered by the nodes it has executors on; Slots and Pool are what
+	// it was told, and what has come since.
 	Cores     units.Cores     `json:"cores"`
 	Slots     int             `json:"slots"`
 	Pool      int             `json:"pool"`
@@ -81,6 +86,8 @@ type executor struct {
 	Registered bool              `json:"registered,omitempty"`
 	Gone       bool              `json:"gone,omitempty"`
 	Exit       string            `json:"exit,omitempty"`
+	// Leaving says that it was asked to go, because its node drains.
+	Leaving bool `json:"leaving,omitempty"`
 	// Since is when it was asked for, on the deadline clock. CPU is what it has
 	// used, Base the part of that from before the first task (once Based).
 	Since units.Seconds `json:"since_s"`
@@ -89,6 +96,8 @@ type executor struct {
 	Based bool          `json:"based,omitempty"`
 
 	points []usagePoint // Oldest first.
+	// leaving is for how long it has been idle since it was asked to go.
+	leaving time.Duration
 }
 
 // app is a running application, or one that has ended and waits for its final

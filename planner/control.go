@@ -21,6 +21,8 @@ func verbs() map[api.Verb]func(*Engine, api.ControlRequest) (api.ControlReply, e
 		api.VerbProfilePut: (*Engine).putProfile,
 		api.VerbProfileRm:  (*Engine).removeProfile,
 		api.VerbNodes:      (*Engine).listNodes,
+		api.VerbDrain:      (*Engine).drainNode,
+		api.VerbUndrain:    (*Engine).undrainNode,
 		api.VerbPing:       (*Engine).ping,
 	}
 }

@@ -49,26 +49,46 @@
 // The verdict at registration is dag's forecast over all that the live nodes
 // offer, whatever else runs: contention is the supervisors' business.
 //
+// Hand-over (design 10.7): every tick the executors of a running paced stage are
+// looked at. How fast each could be is what it does for a core-second times the
+// cores it uses and could use: its node's free ones, none if it gets less than it
+// asks for. If one cannot finish its share in time and others can do more,
+// handOver divides the rest anew; the Directive tells the driver (StageShares),
+// whose EventStageBound gives the nodes new targets. At most once in 4 s for a
+// stage, and not for less than a task or 2 % of the stage.
+//
 // Pool: per node as many executors as the DAG is wide, at most MaxPool, when
 // paced; else one. An executor that exits is replaced on its node when the driver
 // speaks next (executors also exit when their driver dies), at most Replacements
 // times the pool in ReplacementWindow.
 //
+// # Nodes that come and go
+//
+// A node that joins gets executors of running applications, as many as they
+// would have got there at their registration, when their drivers speak next. A
+// node that drains gets no new ones, and those that it has are told to leave
+// (Directive) once their application has others that are up elsewhere: until then
+// they stay, so that nothing is lost. The driver binds no stage to an executor
+// that leaves, Spark ends it after its tasks with its blocks moved, and it is not
+// replaced; after a minute without a stage its node stops it.
+//
 // # Recording
 //
 // A run that ended without failure becomes the profile of its name if there is
-// none, provided it had all cores all the time. Later ones at all cores are
-// merged, or replace the profile if they have another shape and no deadline was
-// missed because of it. A clean paced run that matched its profile to the end
-// merges what does not depend on the cores: records, CPU time, gaps (a throttled
-// run uses the same CPU time per record, design 10.6); not if its CPU time is
-// more than twice off, which tells of another application under the name.
+// none, provided it had all cores all the time and no node joined or drained. Later
+// ones at all cores are merged, or replace the profile if they have another shape
+// and no deadline was missed because of it. A clean paced run that matched its
+// profile to the end merges what does not depend on the cores: records, CPU time,
+// gaps (a throttled run uses the same CPU time per record, design 10.6); not if its
+// CPU time is more than twice off, which tells of another application under the
+// name.
 //
 // # Trouble
 //
 // A driver that is silent for DriverSilent with no executor alive, or for
 // DriverLost in any case, has failed. A node that is silent for NodeLost gets no
-// new executors; those that it has count until their driver says otherwise. A
+// new executors; those that it has count until their driver says otherwise, but
+// no hand-over counts on them, and such as no driver has seen are given up. A
 // second incarnation of a node's name is told to try again while the first one
 // may still be there, and refused once that has spoken. Silence is counted in
 // ticks of at most a second, so a planner that was stopped accuses nobody.
@@ -92,5 +112,5 @@
 //
 // It steers no core while a stage runs (package node does), starts no process and
 // knows no network. It does not place: an application gets executors on every
-// node that is live when it registers.
+// live node.
 package planner

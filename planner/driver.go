@@ -36,6 +36,7 @@ func (e *Engine) driverEvents(ev DriverEvents) {
 	e.planReady(a, ready)
 	if a.running() {
 		e.replace(a)
+		e.grow(a)
 	}
 	e.reply(ev.To, func() any {
 		a.noticeSent = true

@@ -86,8 +86,10 @@ func (e *Engine) tick() {
 	for _, n := range sorted(e.nodes) {
 		e.nodeTick(n, dt)
 	}
+	e.vacate(dt)
 	for _, a := range sorted(e.apps) {
 		e.appTick(a, dt)
+		e.rebalance(a)
 	}
 }
 
@@ -152,11 +154,13 @@ func (e *Engine) nextEpoch() uint64 {
 func (e *Engine) direct(a *app) {
 	d := api.Directive{Gated: a.Gated, Executors: []api.DirectiveExecutor{}, Notice: a.Notice}
 	for _, x := range a.alive() {
-		d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: e.offered(x.Node)})
+		d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: e.offered(x.Node), Leaving: x.Leaving})
 	}
+	d.Shares = a.shares()
 	slices.SortFunc(d.Executors, func(x, y api.DirectiveExecutor) int { return compareIDs(x.ID, y.ID) })
 	old := a.Directive
-	if old.Gated == d.Gated && old.Notice == d.Notice && slices.Equal(old.Executors, d.Executors) && old.Epoch > 0 {
+	if old.Gated == d.Gated && old.Notice == d.Notice && slices.Equal(old.Executors, d.Executors) &&
+		slices.EqualFunc(old.Shares, d.Shares, sameShares) && old.Epoch > 0 {
 		return
 	}
 	if a.noticeSent && old.Notice == d.Notice {

@@ -187,6 +187,11 @@ func (m *machine) Status(t *rapid.T) {
 	m.step(planner.Status{Status: s})
 }
 
+func (m *machine) Drain(t *rapid.T) {
+	verb := rapid.SampledFrom([]api.Verb{api.VerbDrain, api.VerbUndrain}).Draw(t, "verb")
+	m.control(verb, api.ControlRequest{Node: rapid.SampledFrom(m.nodes).Draw(t, "node")})
+}
+
 func (m *machine) Time(t *rapid.T) {
 	m.pass(time.Duration(rapid.SampledFrom([]int{1, 300, 2000, 12000, 70000}).Draw(t, "ms")) * time.Millisecond)
 }
@@ -326,7 +331,7 @@ func TestAnythingMayHappen(t *testing.T) {
 		m := &machine{world: w, nodes: []string{"a", "b"}, all: map[api.AppID]bool{}}
 		t.Repeat(map[string]func(*rapid.T){
 			"register": m.Register, "register again": m.RegisterAgain, "stages ready": m.StagesReady, "stage bound": m.StageBound,
-			"stage done": m.StageDone, "executor": m.Executor, "unpaced or end": m.UnpacedOrEnd, "status": m.Status, "time": m.Time,
+			"stage done": m.StageDone, "executor": m.Executor, "unpaced or end": m.UnpacedOrEnd, "status": m.Status, "drain": m.Drain, "time": m.Time,
 			"user": m.UserChanges, "replay": m.Replay, "hello": m.Hello, "restart": m.Restart, "": m.check,
 		})
 	})

@@ -11,9 +11,11 @@ import (
 
 // The words for a node's state in `pacer nodes`.
 const (
-	nodeReady   = "ready"
-	nodeLost    = "lost"
-	nodeLeaving = "left"
+	nodeReady    = "ready"
+	nodeLost     = "lost"
+	nodeLeaving  = "left"
+	nodeDraining = "draining" // Executors still run there.
+	nodeDrained  = "drained"
 )
 
 // nodeRecord is what is stored of a node, under plan/NODE.
@@ -24,6 +26,9 @@ type nodeRecord struct {
 	Offered units.Cores `json:"offered_cores"`
 	Total   units.Cores `json:"total_cores"`
 	Memory  units.Bytes `json:"memory_bytes"`
+	Release string      `json:"release,omitempty"`
+	// Draining says that somebody wants it empty.
+	Draining bool `json:"draining,omitempty"`
 	// Epoch is that of the Plan in force, Plan its content.
 	Epoch uint64      `json:"epoch"`
 	Plan  []planEntry `json:"plan,omitempty"`
@@ -56,6 +61,7 @@ type node struct {
 	seq         uint64
 	acked       uint64 // The epoch that its last status said.
 	executors   int
+	others      units.Cores // What others than executors last used of it.
 	// silent is for how long it has not been heard, in ticks; published is how
 	// long ago its Plan was last sent.
 	silent, published time.Duration
@@ -66,8 +72,10 @@ type node struct {
 	dirty      bool // The record has to be saved.
 }
 
-// live reports whether new executors may be put there.
-func (n *node) live() bool { return n.state == nodeReady }
+// here reports whether its controller is there, live whether new executors may
+// be put there.
+func (n *node) here() bool { return n.state == nodeReady }
+func (n *node) live() bool { return n.here() && !n.Draining }
 
 // liveNodes returns the nodes that may get executors, in order of name.
 func (e *Engine) liveNodes() []*node {
@@ -100,7 +108,7 @@ func (e *Engine) hello(ev Hello) {
 // either a restart or a clash: the first one's silence tells.
 func (e *Engine) claim(s api.NodeStatus) error {
 	n := e.nodes[s.Node]
-	if n == nil || !n.live() || n.incarnation == "" || n.incarnation == s.Incarnation || n.silent >= e.cfg.NodeClash {
+	if n == nil || !n.here() || n.incarnation == "" || n.incarnation == s.Incarnation || n.silent >= e.cfg.NodeClash {
 		return nil
 	}
 	if n.challenger != s.Incarnation {
@@ -123,7 +131,7 @@ func (e *Engine) join(s api.NodeStatus) *node {
 	if n.incarnation != s.Incarnation {
 		n.seq = 0
 	}
-	if !n.live() || n.incarnation != s.Incarnation {
+	if !n.here() || n.incarnation != s.Incarnation {
 		e.occur(NodeJoined{Node: s.Node, Offered: s.Offered, Memory: s.Memory})
 	}
 	n.incarnation, n.state, n.challenger = s.Incarnation, nodeReady, ""
@@ -146,7 +154,7 @@ func (e *Engine) status(s api.NodeStatus) {
 	}
 	n := e.nodes[s.Node]
 	switch {
-	case n == nil || n.incarnation == "" || (!n.live() && n.incarnation != s.Incarnation):
+	case n == nil || n.incarnation == "" || (!n.here() && n.incarnation != s.Incarnation):
 		// A planner that was restarted beside a node that did not notice.
 		n = e.join(s)
 	case n.incarnation != s.Incarnation || s.Seq <= n.seq:
@@ -174,8 +182,8 @@ func (e *Engine) fold(n *node, s api.NodeStatus) {
 		}
 	}
 	before := n.nodeRecord
-	n.Host, n.Offered, n.Total, n.Memory = s.Host, s.Offered, s.Total, s.Memory
-	n.dirty = n.dirty || before.Host != n.Host || before.Offered != n.Offered || before.Total != n.Total || before.Memory != n.Memory
+	n.Host, n.Offered, n.Total, n.Memory, n.Release, n.others = s.Host, s.Offered, s.Total, s.Memory, s.Release, s.Others
+	n.dirty = n.dirty || before.Host != n.Host || before.Offered != n.Offered || before.Total != n.Total || before.Memory != n.Memory || before.Release != n.Release
 	n.executors = 0
 	for _, x := range s.Executors {
 		if x.State != api.ExecutorExited {
@@ -230,6 +238,7 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 	}
 	st.progress[s.Executor] = s.Progress.Clamp()
 	for _, sample := range s.Samples {
+		st.observe(s.Executor, a.at(e.now)-sample.Age, sample)
 		st.addSample(api.AppSample{
 			At: a.at(e.now) - sample.Age, Executor: s.Executor, SetPoint: sample.SetPoint, Progress: sample.Progress,
 			Grant: sample.Grant, Used: sample.Used,
@@ -241,11 +250,12 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 func (e *Engine) nodeTick(n *node, dt time.Duration) {
 	n.silent += dt
 	n.published += dt
-	if n.live() && n.silent >= e.cfg.NodeLost {
+	if n.here() && n.silent >= e.cfg.NodeLost {
 		n.state = nodeLost
 		e.occur(NodeLost{Node: n.Node, Silent: n.silent})
+		e.unstarted(n)
 	}
-	if !n.live() && n.silent >= forgetNode && len(n.Plan) == 0 {
+	if !n.here() && n.silent >= forgetNode && len(n.Plan) == 0 {
 		delete(e.nodes, n.Node)
 		e.remove(planKey(n.Node))
 	}
@@ -341,6 +351,13 @@ func slotsOn(n *node, l api.Launch) int {
 
 // summary is n's row of `pacer nodes`.
 func (n *node) summary() api.NodeSummary {
-	return api.NodeSummary{Node: n.Node, Host: n.Host, State: n.state, Offered: n.Offered, Total: n.Total, Memory: n.Memory,
-		Epoch: n.Epoch, Executors: n.executors}
+	state := n.state
+	switch {
+	case n.here() && n.Draining && n.executors > 0:
+		state = nodeDraining
+	case n.here() && n.Draining:
+		state = nodeDrained
+	}
+	return api.NodeSummary{Node: n.Node, Host: n.Host, State: state, Offered: n.Offered, Total: n.Total, Memory: n.Memory,
+		Epoch: n.Epoch, Executors: n.executors, Version: n.Release}
 }

@@ -102,6 +102,14 @@ type ExecutorGone struct {
 	Reason   string
 }
 
+// ExecutorLeft: an executor has gone that was asked to, because its node drains.
+type ExecutorLeft struct {
+	usual
+	App      api.AppID
+	Executor api.ExecutorID
+	Node     string
+}
+
 // ExecutorReplaced: another one was asked for in its place.
 type ExecutorReplaced struct {
 	usual
@@ -124,6 +132,32 @@ type NodeJoined struct {
 	Node    string
 	Offered units.Cores
 	Memory  units.Bytes
+}
+
+// NodeDraining: somebody wants a node empty.
+type NodeDraining struct {
+	usual
+	Node string
+}
+
+// AppGrown: a running application gets executors on a node that has come.
+type AppGrown struct {
+	usual
+	App       api.AppID
+	Node      string
+	Executors int
+}
+
+// TailHandedOver: what is left of a running stage was divided anew, because some
+// executors cannot finish their shares in time.
+type TailHandedOver struct {
+	usual
+	App   api.AppID
+	Stage api.StageKey
+	// Moved is the weight that changes hands, Late how much later than the
+	// deadline the stage would have ended.
+	Moved float64
+	Late  units.Seconds
 }
 
 // NodeLeft: a node controller has stopped in good order.
@@ -191,9 +225,13 @@ func (DeadlineChanged) Name() string  { return "deadline changed" }
 func (StagePlanned) Name() string     { return "stage planned" }
 func (StageEnded) Name() string       { return "stage ended" }
 func (ExecutorGone) Name() string     { return "executor gone" }
+func (ExecutorLeft) Name() string     { return "executor left" }
 func (ExecutorReplaced) Name() string { return "executor replaced" }
 func (ReplacementEnded) Name() string { return "replacement ended" }
 func (NodeJoined) Name() string       { return "node joined" }
+func (NodeDraining) Name() string     { return "node draining" }
+func (AppGrown) Name() string         { return "application grown" }
+func (TailHandedOver) Name() string   { return "tail handed over" }
 func (NodeLeft) Name() string         { return "node left" }
 func (NodeLost) Name() string         { return "node lost" }
 func (NodeClash) Name() string        { return "node clash" }
@@ -246,6 +284,10 @@ func (o ExecutorGone) String() string {
 	return fmt.Sprintf("%s executor %s on %s is gone: %s", o.App, o.Executor, o.Node, o.Reason)
 }
 
+func (o ExecutorLeft) String() string {
+	return fmt.Sprintf("%s executor %s has left %s", o.App, o.Executor, o.Node)
+}
+
 func (o ExecutorReplaced) String() string {
 	return fmt.Sprintf("%s gets executor %s on %s in place of a lost one", o.App, o.Executor, o.Node)
 }
@@ -256,6 +298,16 @@ func (o ReplacementEnded) String() string {
 
 func (o NodeJoined) String() string {
 	return fmt.Sprintf("node %s offers %s cores and %s", o.Node, o.Offered, o.Memory)
+}
+
+func (o NodeDraining) String() string { return fmt.Sprintf("node %s drains", o.Node) }
+
+func (o AppGrown) String() string {
+	return fmt.Sprintf("%s gets %d executors on node %s, which has come", o.App, o.Executors, o.Node)
+}
+
+func (o TailHandedOver) String() string {
+	return fmt.Sprintf("%s stage %d.%d would end %s late: the work of %.1f tasks goes to other executors", o.App, o.Stage.Stage, o.Stage.Attempt, o.Late, o.Moved)
 }
 
 func (o NodeLeft) String() string { return fmt.Sprintf("node %s has stopped its controller", o.Node) }

@@ -149,6 +149,8 @@ func (a *app) revise(t target, before []target) target {
 func (e *Engine) rebind(a *app, s *stage, bindings []api.Binding) {
 	s.Ready.Bindings = bindings
 	s.dirty = true
+	// Progress is told as a part of shares that have just changed.
+	s.handOver = max(s.handOver, e.now.Add(resettle-handOverEvery))
 	if a.paced() && s.Planned && s.Done == nil {
 		e.bind(a, s)
 	}

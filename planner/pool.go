@@ -24,16 +24,15 @@ type seat struct {
 // none where not even one fits.
 func (e *Engine) seats(a *app) ([]seat, error) {
 	nodes := e.liveNodes()
+	if len(nodes) == 0 && slices.ContainsFunc(sorted(e.nodes), (*node).here) {
+		return nil, api.Errorf(api.KindTransient, "every node is being drained: see `pacer nodes`")
+	}
 	if len(nodes) == 0 {
 		return nil, api.Errorf(api.KindTransient, "no node is connected to the planner: start `pacer up` or a node controller")
 	}
-	width := 1
-	if a.Mode == modePaced {
-		width = min(a.profile.graph.Width(), e.cfg.MaxPool)
-	}
 	var seats []seat
 	for _, n := range nodes {
-		if s := e.seat(a, n, width); s.executors > 0 {
+		if s := e.seat(a, n, e.width(a)); s.executors > 0 {
 			seats = append(seats, s)
 		}
 	}
@@ -43,6 +42,14 @@ func (e *Engine) seats(a *app) ([]seat, error) {
 			a.Launch.Heap, a.Launch.Overhead, largest.Memory)
 	}
 	return seats, nil
+}
+
+// width is how many executors a should have on a node.
+func (e *Engine) width(a *app) int {
+	if a.Mode == modePaced {
+		return min(a.profile.graph.Width(), e.cfg.MaxPool)
+	}
+	return 1
 }
 
 // seat decides on one node. A node that does not say its memory (0) is taken to
@@ -122,6 +129,10 @@ func (e *Engine) gone(a *app, x *executor, reason string) {
 		s.Targets = slices.DeleteFunc(s.Targets, func(t target) bool { return t.Executor == x.ID })
 		s.dirty = s.dirty || len(s.Targets) != before
 	}
+	if x.Leaving {
+		e.occur(ExecutorLeft{App: a.ID, Executor: x.ID, Node: x.Node})
+		return
+	}
 	e.occur(ExecutorGone{App: a.ID, Executor: x.ID, Node: x.Node, Reason: reason})
 	if !a.GaveUp {
 		a.Pending = append(a.Pending, x.Node)
@@ -158,13 +169,13 @@ func (e *Engine) replacementNode(a *app, name string) *node {
 	if n := e.nodes[name]; n != nil && n.live() {
 		return n
 	}
-	nodes := e.liveNodes()
-	if len(nodes) == 0 {
-		return nil
-	}
 	count := make(map[string]int)
 	for _, x := range a.alive() {
 		count[x.Node]++
+	}
+	nodes := slices.DeleteFunc(e.liveNodes(), func(n *node) bool { return e.room(a, n, count[n.Node]+1) <= count[n.Node] })
+	if len(nodes) == 0 {
+		return nil
 	}
 	return slices.MinFunc(nodes, func(x, y *node) int { return count[x.Node] - count[y.Node] })
 }

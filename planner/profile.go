@@ -74,6 +74,8 @@ func (e *Engine) record(a *app) (string, error) {
 	}
 	old := e.profiles[a.Profile]
 	switch {
+	case a.Resized && !a.Targeted:
+		return "", fmt.Errorf("nodes came or were drained while it ran")
 	case a.Targeted && (old == nil || a.Mode != modePaced || a.Late || a.Mismatch != "" || !r.Clean()):
 		return "", fmt.Errorf("it was held back for a part of the time only, or did not run as profiled")
 	case a.Targeted:

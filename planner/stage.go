@@ -15,9 +15,11 @@ const unmatched = -1
 type stage struct {
 	stageRecord
 	progress map[api.ExecutorID]units.Fraction
+	paces    map[api.ExecutorID]*pace
 	samples  []api.AppSample
-	dirty    bool // The record has to be saved at the end of the step.
-	stale    bool // Figures of nodes have come in since it was saved.
+	handOver units.Instant // When its tail was last handed over.
+	dirty    bool          // The record has to be saved at the end of the step.
+	stale    bool          // Figures of nodes have come in since it was saved.
 }
 
 type stageRecord struct {
@@ -39,6 +41,10 @@ type stageRecord struct {
 	Records    float64       `json:"records,omitempty"`
 	Last       bool          `json:"last,omitempty"`
 	Targets    []target      `json:"targets,omitempty"` // In order of executor.
+	// Shares are those that the driver was last asked to take, in hand-over
+	// number ShareRev; 0 before the first.
+	ShareRev uint64              `json:"share_rev,omitempty"`
+	Shares   []api.ExecutorShare `json:"shares,omitempty"`
 
 	// CPU and QuotaChanges are what the nodes measured, by executor.
 	CPU          map[api.ExecutorID]units.Work `json:"cpu,omitempty"`
@@ -65,7 +71,7 @@ func newStage(r stageRecord) *stage {
 	if r.QuotaChanges == nil {
 		r.QuotaChanges = make(map[api.ExecutorID]int)
 	}
-	return &stage{stageRecord: r, progress: make(map[api.ExecutorID]units.Fraction)}
+	return &stage{stageRecord: r, progress: make(map[api.ExecutorID]units.Fraction), paces: make(map[api.ExecutorID]*pace)}
 }
 
 // key returns the stage attempt's name.

@@ -86,8 +86,9 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 
 func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
 	directive := api.Directive{Epoch: 7, Gated: true, Notice: "executor 1 was replaced", Executors: []api.DirectiveExecutor{
-		{ID: "1", Node: "node-1", Cores: 1.5}, {ID: "2", Node: "node-2", Cores: 2},
-	}}
+		{ID: "1", Node: "node-1", Cores: 1.5}, {ID: "2", Node: "node-2", Cores: 2, Leaving: true},
+	}, Shares: []api.StageShares{{StageKey: api.StageKey{Stage: 3, Attempt: 1}, Rev: 9,
+		Shares: []api.ExecutorShare{{Executor: "1", Weight: 5.5}, {Executor: "2", Weight: 2.5}}}}}
 	for name, reply := range map[string]any{
 		"register_reply.json": api.RegisterReply{
 			V: api.Version, AppID: "app-20261121043012-0001", Verdict: api.VerdictTight, Reason: "deadline 1m30s is tight",

@@ -19,6 +19,9 @@ type Task struct {
 	Launch, Finish int64
 	// CPU is its CPU time in seconds.
 	CPU float64
+	// Remote and Local are the shuffle bytes that it read from other hosts and
+	// from this one, whichever executor wrote them.
+	Remote, Local int64
 }
 
 // Log is what the tests and benchmarks read from an event log.
@@ -70,7 +73,11 @@ func (l *Log) add(t testing.TB, line []byte) {
 			Killed   bool
 		} `json:"Task Info"`
 		Metrics struct {
-			CPU int64 `json:"Executor CPU Time"`
+			CPU     int64 `json:"Executor CPU Time"`
+			Shuffle struct {
+				Remote int64 `json:"Remote Bytes Read"`
+				Local  int64 `json:"Local Bytes Read"`
+			} `json:"Shuffle Read Metrics"`
 		} `json:"Task Metrics"`
 		Stage struct {
 			ID      int   `json:"Stage ID"`
@@ -83,7 +90,8 @@ func (l *Log) add(t testing.TB, line []byte) {
 	switch e.Event {
 	case "SparkListenerTaskEnd":
 		l.Tasks = append(l.Tasks, Task{StageKey: api.StageKey{Stage: e.StageID, Attempt: e.Attempt}, Executor: e.Task.Executor,
-			OK: !e.Task.Failed && !e.Task.Killed, Launch: e.Task.Launch, Finish: e.Task.Finish, CPU: float64(e.Metrics.CPU) / 1e9})
+			OK: !e.Task.Failed && !e.Task.Killed, Launch: e.Task.Launch, Finish: e.Task.Finish, CPU: float64(e.Metrics.CPU) / 1e9,
+			Remote: e.Metrics.Shuffle.Remote, Local: e.Metrics.Shuffle.Local})
 	case "SparkListenerStageSubmitted":
 		l.Parents[e.Stage.ID] = e.Stage.Parents
 	case "SparkListenerExecutorAdded":
@@ -105,6 +113,16 @@ func (l Log) Span(stage int) (first, last int64) {
 		last = max(last, task.Finish)
 	}
 	return first, last
+}
+
+// Shuffled are the shuffle bytes that all tasks read from other hosts, and from
+// their own.
+func (l Log) Shuffled() (remote, local int64) {
+	for _, task := range l.Tasks {
+		remote += task.Remote
+		local += task.Local
+	}
+	return remote, local
 }
 
 // Wall is the time from the first task's launch to the last one's end, in

@@ -23,6 +23,9 @@ type System struct {
 	Address string
 	// Up is `pacer up`, when the system was started by it.
 	Up *Process
+
+	network *Network // nil for loopback.
+	env     []string
 }
 
 // StartUp starts `pacer up` with a free port, a state directory and a cgroup
@@ -42,6 +45,45 @@ func New(t testing.TB) *System {
 	return &System{t: t, Dir: t.TempDir(), Address: FreePort(t)}
 }
 
+// NewOn returns a System on a network of which nothing is started yet: planner,
+// drivers and commands run in its hub.
+func NewOn(t testing.TB, n *Network) *System {
+	t.Helper()
+	s := &System{t: t, Dir: t.TempDir(), Address: n.Address + ":4222", network: n}
+	secrets, config := filepath.Join(s.Dir, "credentials"), filepath.Join(s.Dir, "config.yaml")
+	for path, text := range map[string]string{
+		secrets: "node:n\napplication:a\noperator:o\n",
+		config: fmt.Sprintf("client: {planner: %q, credentials: %[2]q}\nplanner: {credentials: %[2]q}\nnode: {credentials: %[2]q}\n",
+			s.Address, secrets),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.env = []string{"PACER_CONFIG=" + config}
+	return s
+}
+
+// place returns a command as it runs at a node, "hub" for the hub.
+func (s *System) place(node, path string, args []string) (string, []string) {
+	if s.network == nil {
+		return path, args
+	}
+	in := s.network.inside(node)
+	return in[0], slices.Concat(in[1:], []string{path}, args)
+}
+
+// StartNamed runs the node controller of a node of the network, in its
+// namespace, and waits until it is ready.
+func (s *System) StartNamed(node string, args ...string) *Process {
+	s.t.Helper()
+	path, args := s.place(node, Binary(s.t, "nodecontroller"), append([]string{"--planner", s.Address, "--name", node,
+		"--state-dir", filepath.Join(s.Dir, node)}, args...))
+	p := Start(s.t, s.env, path, args...)
+	p.Await("ready", 20*time.Second)
+	return p
+}
+
 // StartPlanner and StartNode run the daemons apart, as on a cluster, and wait
 // until they are ready; started again, they find their states.
 func (s *System) StartPlanner() *Process {
@@ -57,7 +99,8 @@ func (s *System) StartNode() *Process {
 
 func (s *System) start(daemon string, args ...string) *Process {
 	s.t.Helper()
-	p := Start(s.t, nil, Binary(s.t, daemon), append(args, "--http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, daemon))...)
+	path, args := s.place("hub", Binary(s.t, daemon), append(args, "--http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, daemon)))
+	p := Start(s.t, s.env, path, args...)
 	p.Await("ready", 20*time.Second)
 	return p
 }
@@ -65,7 +108,9 @@ func (s *System) start(daemon string, args ...string) *Process {
 // Pacer runs a command of the CLI and returns its exit code and output.
 func (s *System) Pacer(args ...string) (int, string) {
 	s.t.Helper()
-	c := exec.Command(Binary(s.t, "pacer"), append([]string{"--planner", s.Address}, args...)...)
+	path, args := s.place("hub", Binary(s.t, "pacer"), append([]string{"--planner", s.Address}, args...))
+	c := exec.Command(path, args...)
+	c.Env = append(os.Environ(), s.env...)
 	out, err := c.CombinedOutput()
 	if c.ProcessState == nil {
 		s.t.Fatal(err)
@@ -82,7 +127,11 @@ func (s *System) Submit(args ...string) *Process {
 	}
 	conf := []string{"submit", "--pacer-planner", s.Address, "--driver-memory", "512m",
 		"--conf", "spark.executor.memory=768m"}
-	return Start(s.t, nil, Binary(s.t, "pacer"), slices.Concat(conf, EventLogConf(events), args)...)
+	if s.network != nil {
+		conf = append(conf, "--conf", "spark.driver.host="+s.network.Address, "--conf", "spark.driver.bindAddress="+s.network.Address)
+	}
+	path, args := s.place("hub", Binary(s.t, "pacer"), slices.Concat(conf, EventLogConf(events), args))
+	return Start(s.t, s.env, path, args...)
 }
 
 // EventLogConf are the flags of spark-submit that make ReadLog's input in dir.
@@ -107,6 +156,21 @@ func (s *System) Apps() []api.AppSummary {
 		s.t.Fatalf("pacer apps: %v: %s", err, out)
 	}
 	return apps
+}
+
+// Nodes returns what `pacer nodes -o json` prints.
+func (s *System) Nodes() map[string]api.NodeSummary {
+	s.t.Helper()
+	code, out := s.Pacer("nodes", "-o", "json")
+	var nodes []api.NodeSummary
+	if err := json.Unmarshal([]byte(out), &nodes); code != 0 || err != nil {
+		s.t.Fatalf("pacer nodes: exit %d, %v: %s", code, err, out)
+	}
+	byName := make(map[string]api.NodeSummary, len(nodes))
+	for _, n := range nodes {
+		byName[n.Node] = n
+	}
+	return byName
 }
 
 // App returns what `pacer apps show ID -o json` prints.

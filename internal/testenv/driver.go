@@ -87,6 +87,7 @@ type stageRun struct {
 	stage     Stage
 	bindings  []api.Binding
 	remaining int
+	shared    uint64 // The newest hand-over that was obeyed.
 	first     units.Seconds
 	last      units.Seconds
 	ready     bool // The planner was told.
@@ -154,6 +155,7 @@ func (d *Driver) obey(n api.Directive) {
 	defer d.env.world.Unlock()
 	if n.Epoch >= d.directive.Epoch {
 		d.directive = n
+		d.follow()
 	}
 }
 

@@ -31,6 +31,8 @@ type Machine struct {
 	executors []*process
 	// others is what anything but executors wants, in cores.
 	others float64
+	// speed is the part of its cores that executors really get; 0 is all.
+	speed float64
 	// used is the CPU time used so far, in ns.
 	used atomic.Int64
 }
@@ -118,6 +120,9 @@ func (p *process) end() {
 // divide gives the cores to the processes, equally up to what each may use.
 func (m *Machine) divide() {
 	left := m.cores - min(m.others, m.cores)
+	if m.speed > 0 {
+		left *= m.speed
+	}
 	var open []*process
 	for _, p := range m.executors {
 		p.share = 0

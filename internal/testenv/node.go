@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net"
@@ -283,6 +284,47 @@ func (n *Node) Crash(app api.AppID, id api.ExecutorID) {
 		}
 	}
 	n.env.T.Errorf("executor %s of %s does not run on %s", id, app, n.spec.Name)
+}
+
+// Lose ends the node as a power cut does: its controller and its executors are
+// gone without a word.
+func (n *Node) Lose() {
+	n.network.cut(true)
+	n.Stop()
+	n.env.world.Lock()
+	defer n.env.world.Unlock()
+	for _, p := range n.machine.executors {
+		if p.node == n {
+			n.Runtime.Exit(p.handle, 137)
+		}
+	}
+	for _, g := range n.Groups() {
+		_ = os.RemoveAll(n.machine.tree.Path(n.parent+"/"+g, ""))
+	}
+}
+
+// Slow lets the machine give executors only a part of what their quotas allow,
+// which nothing that a node controller reads tells.
+func (n *Node) Slow(part float64) {
+	n.env.world.Lock()
+	defer n.env.world.Unlock()
+	n.machine.speed = part
+}
+
+// Twin runs another controller of the same name on a machine of its own and
+// returns how it ended.
+func (n *Node) Twin() error {
+	e := n.env
+	e.T.Helper()
+	twin := &Node{env: e, spec: n.spec, parent: n.parent, network: network{reach: e.pipe},
+		machine: &Machine{t: e.T, cores: n.machine.cores, clock: e.Clock, tree: cgrouptest.New(outer{e.T, e.dir}, cgrouptest.V1Separate)}}
+	cfg := twin.config()
+	cfg.State += "-twin"
+	d, err := daemon.NewNode(cfg)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	return d.Run(context.Background())
 }
 
 // Disturb has other programs of the machine want that many cores.

@@ -17,6 +17,7 @@ func (d *Driver) up(p *process) {
 		return
 	}
 	d.processes[p.handle.ID] = p
+	defer d.join(p.handle.ID)
 	d.say(api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: p.handle.ID}})
 }
 
@@ -37,8 +38,23 @@ func (d *Driver) lost(p *process) {
 		}
 		if len(left) > 0 {
 			s.run.move(p.handle.ID, left)
+		} else {
+			s.run.unbind(p.handle.ID)
 		}
 	}
+}
+
+// unbind takes an executor without tasks from a running stage.
+func (r *stageRun) unbind(id api.ExecutorID) {
+	if r.done || !r.bound(id) {
+		return
+	}
+	r.bindings = slices.DeleteFunc(r.bindings, func(b api.Binding) bool { return b.Executor == id })
+	if len(r.bindings) == 0 {
+		r.bindings = nil
+		return
+	}
+	r.sayBound()
 }
 
 // move gives tasks of a lost executor to another one of the stage's, or binds the
@@ -83,6 +99,7 @@ func (d *Driver) step() {
 		}
 		d.started = true
 	}
+	d.depart()
 	all := true
 	for _, r := range d.stages {
 		if !r.done {
@@ -168,9 +185,12 @@ func (d *Driver) choose() []api.DirectiveExecutor {
 	nodes := map[string]bool{}
 	var chosen []api.DirectiveExecutor
 	for _, x := range d.directive.Executors {
-		nodes[x.Node] = nodes[x.Node] || false
 		p := d.processes[x.ID]
-		if p == nil || nodes[x.Node] || (d.directive.Gated && d.busy(x.ID)) {
+		if p == nil || x.Leaving {
+			continue
+		}
+		nodes[x.Node] = nodes[x.Node] || false
+		if nodes[x.Node] || (d.directive.Gated && d.busy(x.ID)) {
 			continue
 		}
 		nodes[x.Node] = true

@@ -124,6 +124,10 @@ private[spark] object PacerConf {
     // Timeouts that count on full speed.
     conf.setIfMissing("spark.sql.broadcastTimeout", patience.toString)
     conf.setIfMissing("spark.python.authenticate.socketTimeout", s"${patience}s")
+    // Executors of a node that is drained hand their blocks on before they go.
+    Seq("spark.decommission.enabled", "spark.storage.decommission.enabled",
+      "spark.storage.decommission.shuffleBlocks.enabled", "spark.storage.decommission.rddBlocks.enabled")
+      .foreach(conf.setIfMissing(_, "true"))
     val plugins = Utils.stringToSeq(conf.get("spark.plugins", ""))
     if (!plugins.contains(classOf[PacerPlugin].getName)) {
       conf.set("spark.plugins", (plugins :+ classOf[PacerPlugin].getName).mkString(","))

@@ -55,9 +55,18 @@ private[spark] object Wire {
       launch: Launch,
       appId: String)
 
-  final case class DirectiveExecutor(id: String, node: String, cores: Double)
+  /** An executor of the pool; one that is leaving takes no new tasks and is decommissioned. */
+  final case class DirectiveExecutor(id: String, node: String, cores: Double, leaving: Boolean = false)
 
-  final case class Directive(epoch: Long, gated: Boolean, executors: Seq[DirectiveExecutor], notice: String)
+  /** A running stage's tasks divided anew, by executor in tasks; each rev is obeyed once. */
+  final case class StageShares(key: StageKey, rev: Long, weights: Map[String, Double])
+
+  final case class Directive(
+      epoch: Long,
+      gated: Boolean,
+      executors: Seq[DirectiveExecutor],
+      notice: String,
+      shares: Seq[StageShares] = Nil)
 
   final case class Fault(kind: Int, message: String)
 
@@ -213,8 +222,12 @@ private[spark] object Wire {
 
   private def directive(o: JsonNode): Directive = Directive(o.path("epoch").asLong(), o.path("gated").asBoolean(),
     o.path("executors").elements().asScala.map { e =>
-      DirectiveExecutor(text(e, "id"), text(e, "node"), e.path("cores").asDouble())
-    }.toSeq, text(o, "notice"))
+      DirectiveExecutor(text(e, "id"), text(e, "node"), e.path("cores").asDouble(), e.path("leaving").asBoolean())
+    }.toSeq, text(o, "notice"), o.path("shares").elements().asScala.map(shares).toSeq)
+
+  private def shares(o: JsonNode): StageShares =
+    StageShares(StageKey(o.path("stage").asInt(), o.path("attempt").asInt()), o.path("rev").asLong(),
+      o.path("shares").elements().asScala.map(s => text(s, "executor") -> s.path("weight").asDouble()).toMap)
 
   private def text(o: JsonNode, field: String): String = o.path(field).asText("")
 

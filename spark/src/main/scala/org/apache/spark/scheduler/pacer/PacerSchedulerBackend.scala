@@ -10,6 +10,7 @@ import org.apache.spark.pacer._
 import org.apache.spark.pacer.Wire._
 import org.apache.spark.resource.ResourceProfile
 import org.apache.spark.rpc.RpcEndpointAddress
+import org.apache.spark.scheduler.ExecutorDecommissionInfo
 import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
 import org.apache.spark.util.Utils
 
@@ -35,6 +36,7 @@ private[scheduler] final class PacerSchedulerBackend(
   private var startedAt = 0L
   private var saidLate = false
   private var notice = ""
+  private var leaving = Set.empty[String] // Those that Spark decommissions already.
 
   override def start(): Unit = {
     super.start()
@@ -101,10 +103,17 @@ private[scheduler] final class PacerSchedulerBackend(
 
   private def obey(directive: Directive): Unit = {
     scheduler.obey(directive)
+    decommission(directive.executors.filter(_.leaving).map(_.id).filterNot(leaving))
     if (directive.notice.nonEmpty && directive.notice != notice) {
       notice = directive.notice
       say(notice)
     }
+  }
+
+  /** Spark ends executors that are to leave: after their tasks, with their blocks moved to others. */
+  private def decommission(ids: Seq[String]): Unit = if (ids.nonEmpty) {
+    val info = ExecutorDecommissionInfo("pacer: its node is being drained")
+    leaving ++= decommissionExecutors(ids.map(_ -> info).toArray, adjustTargetNumExecutors = false, triggeredByExecutor = false)
   }
 
   private def registration(appId: String): Register = {

@@ -2,7 +2,7 @@ package org.apache.spark.scheduler.pacer
 
 import scala.collection.mutable
 
-import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, StageKey}
+import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, StageKey, StageShares}
 
 /**
  * Which executor runs which stage's tasks, and how many: the decisions of the
@@ -18,7 +18,11 @@ import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, Stage
  * executors by their nodes' capacity, and an executor is admitted to another
  * task while the weight launched there is below its share. One that is through
  * with its share while others have tasks left gets a part of the rest, so a slow
- * node does not hold up the stage.
+ * node does not hold up the stage. The planner may divide the rest otherwise
+ * while the stage runs, each time by a new revision (StageShares).
+ *
+ * '''Leaving''' executors launch nothing more: their rest goes to others, and they
+ * are unbound when nothing of the stage runs on them.
  *
  * '''Ungated''', all stages run on the first (lowest id) executor of each node, as
  * in stock Spark, without shares.
@@ -62,16 +66,22 @@ private[scheduler] final class StageBindings {
       false
     } else {
       epoch = directive.epoch
+      val before = listed.keySet.filter(leaving)
       listed = directive.executors.map(e => e.id -> e).toMap
       val was = gated
       isGated = directive.gated
+      if (!listed.keySet.filter(leaving).subsetOf(before)) vacate()
       if (gated != was) rebindAll() else settle()
+      directive.shares.foreach(handOver)
       true
     }
   }
 
   /** Lets a planner that has lost its state begin with a small epoch again. */
-  def forgetEpoch(): Unit = epoch = -1
+  def forgetEpoch(): Unit = {
+    epoch = -1
+    stages.valuesIterator.foreach(_.handedOver = 0)
+  }
 
   /** Gives gating up for the rest of the application. */
   def openForGood(reason: String): Unit = if (openedFor.isEmpty) {
@@ -150,6 +160,10 @@ private[scheduler] final class StageBindings {
   /** A task attempt runs no longer, whatever became of it. */
   def ended(key: StageKey, executor: String): Unit = stages.get(key).foreach { s =>
     s.running(executor) = math.max(0, s.running(executor) - 1)
+    if (leaving(executor) && s.bound.contains(executor)) {
+      vacate()
+      settle()
+    }
   }
 
   /** A task that was launched has to run again. */
@@ -205,19 +219,21 @@ private[scheduler] final class StageBindings {
     Binding(e, share.toDouble / MeanWeight, math.round(s.weights.length.toDouble * share / math.max(1L, s.total)).toInt)
   }
 
-  /** Executors that may be bound, by node, lowest id first: those listed, else all. */
+  /** Executors that may be bound, by node, lowest id first: those listed, else all, none that leaves. */
   private def nodes: Map[String, Seq[String]] = {
-    val known = alive.keys.filter(listed.contains).toSeq
+    val known = alive.keys.filter(e => listed.contains(e) && !leaving(e)).toSeq
     // A planner that lists none of them must not stop the application.
-    val usable = if (known.nonEmpty) known else alive.keys.toSeq
+    val usable = if (known.nonEmpty) known else alive.keys.filterNot(leaving).toSeq
     usable.sorted(ById).groupBy(nodeOf)
   }
 
   private def nodeOf(executor: String): String =
     listed.get(executor).map(_.node).filter(_.nonEmpty).getOrElse("host " + alive.getOrElse(executor, ""))
 
+  private def leaving(executor: String): Boolean = listed.get(executor).exists(_.leaving)
+
   private def capacityOf(executor: String): Double =
-    listed.get(executor).map(_.cores).filter(c => c > 0 && !c.isInfinite).getOrElse(1.0)
+    if (leaving(executor)) 0.0 else listed.get(executor).map(_.cores).filter(c => c > 0 && !c.isInfinite).getOrElse(1.0)
 
   private def rebindAll(): Unit = {
     stages.valuesIterator.foreach(_.bound.clear())
@@ -256,18 +272,40 @@ private[scheduler] final class StageBindings {
     freed = true
   }
 
-  /** Divides what is not launched over the stage's executors by capacity, to the last millionth. */
-  private def divide(s: Stage): Unit = if (s.bound.nonEmpty) {
+  /** Takes from executors that leave what they have not launched, and those through with it off their stages. */
+  private def vacate(): Unit = stages.valuesIterator.filter(_.bound.exists(leaving)).foreach { s =>
+    s.bound --= s.bound.filter(e => leaving(e) && s.running(e) == 0).toList
+    divide(s)
+    changed += s.key
+    freed = true
+  }
+
+  /** Gives each executor that part of the rest which its share lacks of the planner's. */
+  private def handOver(h: StageShares): Unit = stages.get(h.key).filter(h.rev > _.handedOver).foreach { s =>
+    s.handedOver = h.rev
+    val lacks = s.bound.iterator.map(e => e -> math.max(0.0, h.weights.getOrElse(e, 0.0) * MeanWeight - s.launched(e))).toMap
+    if (gated && lacks.valuesIterator.sum > 0) {
+      divide(s, lacks)
+      changed += s.key
+      freed = true
+    }
+  }
+
+  /** Divides what is not launched over the stage's executors, by capacity unless told otherwise, to the last millionth. */
+  private def divide(s: Stage, by: String => Double = capacityOf): Unit = if (s.bound.nonEmpty) {
     val executors = s.bound.toSeq.sorted(ById)
-    val capacity = executors.map(capacityOf).sum
+    val sum = executors.map(by).sum
+    val part: String => Double = if (sum > 0) e => by(e) / sum else _ => 1.0 / executors.size
+    // The last one that gets anything gets what rounding has left.
+    val last = executors.filter(part(_) > 0).last
     val rest = s.rest
     var shared = 0L
     var upTo = 0.0
     executors.foreach { e =>
-      upTo += capacityOf(e)
-      val end = if (e == executors.last) rest else math.min(rest, math.round(rest * (upTo / capacity)))
-      s.share(e) = s.launched(e) + (end - shared)
-      shared = end
+      upTo += part(e)
+      val end = if (e == last) rest else math.min(rest, math.max(shared, math.round(rest * upTo)))
+      s.share(e) = s.launched(e) + (if (part(e) > 0) end - shared else 0L)
+      if (part(e) > 0) shared = end
     }
   }
 }
@@ -297,6 +335,8 @@ private[scheduler] object StageBindings {
     /** A newer attempt has its place. */
     var retired = false
     var idleSince: Long = -1L
+    /** The newest hand-over that was obeyed. */
+    var handedOver = 0L
     var rest: Long = total
     var unlaunched: Int = weights.length
     private val holders = new Array[String](weights.length)

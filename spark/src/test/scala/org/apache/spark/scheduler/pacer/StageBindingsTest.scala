@@ -6,7 +6,7 @@ import scala.util.Random
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.Test
 
-import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, StageKey}
+import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, StageKey, StageShares}
 import org.apache.spark.scheduler.pacer.StageBindings.{MeanWeight, StallNanos}
 
 class StageBindingsTest {
@@ -116,6 +116,61 @@ class StageBindingsTest {
     assertEquals(Seq(key(0) -> Seq(Binding("1", 2, 2), Binding("2", 2, 2))), b.takeChanges())
   }
 
+  @Test def thePlannersSharesDivideWhatIsNotLaunched(): Unit = {
+    pool(1 -> "a", 2 -> "b")
+    ready(0, tasks = 8)
+    (0 until 2).foreach(launch(0, _, "1"))
+    launch(0, 2, "2")
+    b.takeChanges()
+    b.takeFreed()
+    handOver(rev = 1, "1" -> 6.0, "2" -> 2.0)
+    assertEquals(Seq(key(0) -> Seq(Binding("1", 6, 6), Binding("2", 2, 2))), b.takeChanges())
+    assertTrue(b.takeFreed(), "an executor that had launched its share has to be offered again")
+    handOver(rev = 1, "1" -> 2.0, "2" -> 6.0)
+    assertEquals(Nil, b.takeChanges(), "a revision is obeyed once")
+    (3 until 5).foreach(launch(0, _, "1"))
+    // By the time that the word comes, 1 has launched more than it is to have.
+    handOver(rev = 2, "1" -> 3.0, "2" -> 5.0)
+    assertEquals(Seq(key(0) -> Seq(Binding("1", 4, 4), Binding("2", 4, 4))), b.takeChanges())
+    handOver(rev = 3, "7" -> 8.0)
+    assertEquals(Nil, b.takeChanges(), "shares of unknown executors move nothing")
+    assertFalse(b.admits(key(0), "1", false))
+    (5 until 8).foreach(launch(0, _, "2"))
+  }
+
+  @Test def anExecutorThatLeavesGivesItsRestAwayAndIsLeftWhenIdle(): Unit = {
+    directive(gated = true, Seq(("1", "a", 1.0), ("2", "b", 1.0)))
+    up(1, 2)
+    ready(0, tasks = 8)
+    launch(0, 0, "2")
+    b.takeChanges()
+    leave(Seq(("1", "a", 1.0), ("2", "b", 1.0)), "2")
+    assertEquals(Seq(key(0) -> Seq(Binding("1", 7, 7), Binding("2", 1, 1))), b.takeChanges())
+    assertTrue(b.takeFreed())
+    assertFalse(b.admits(key(0), "2", false))
+    b.ended(key(0), "2")
+    assertEquals(Seq("1"), ids(b.current(key(0))), "nothing of the stage runs on it any more")
+    assertEquals(Seq("1"), ids(ready(1, tasks = 2)) ++ ids(b.current(key(0))), "it is bound no more")
+    (1 until 8).foreach(launch(0, _, "1"))
+  }
+
+  @Test def aStageWhoseOnlyExecutorLeavesWaitsForAnother(): Unit = {
+    directive(gated = true, Seq(("1", "a", 1.0), ("2", "b", 1.0)))
+    up(1)
+    ready(0, tasks = 4)
+    leave(Seq(("1", "a", 1.0), ("2", "b", 1.0)), "1")
+    up(2)
+    assertEquals(Seq(Binding("2", 4, 4)), b.current(key(0)))
+  }
+
+  @Test def ungatedStagesLeaveAnExecutorThatLeaves(): Unit = {
+    directive(gated = false, Seq(("1", "a", 1.0), ("2", "b", 1.0)))
+    up(1, 2)
+    assertEquals(Seq("1", "2"), ids(ready(0, tasks = 4)))
+    leave(Seq(("1", "a", 1.0), ("2", "b", 1.0)), "1", gated = false)
+    assertEquals(Seq("2"), ids(b.current(key(0))))
+  }
+
   @Test def ungatedOnlyTheFirstExecutorOfEachNodeWorksForAllStages(): Unit = {
     pool(false, 2 -> "a", 10 -> "a", 3 -> "b")
     assertEquals(Seq("2", "3"), ids(ready(0, tasks = 4)))
@@ -207,9 +262,25 @@ class StageBindingsTest {
   private def ready(stage: Int, tasks: Int, order: Int = 0, cached: Map[String, Int] = Map.empty) =
     b.ready(key(stage), order, Array.fill(tasks)(MeanWeight), cached, barrier = false)
   private var epoch = 0L
+  private var last = Seq.empty[DirectiveExecutor]
+  private def handOver(rev: Long, weights: (String, Double)*): Unit =
+    redirect(StageShares(key(0), rev, weights.toMap))
+
+  private def redirect(shares: StageShares): Unit = {
+    epoch += 1
+    b.obey(Directive(epoch, gated = true, last, "", Seq(shares)))
+  }
+
+  private def leave(executors: Seq[(String, String, Double)], who: String, gated: Boolean = true): Unit = {
+    epoch += 1
+    last = executors.map { case (id, node, c) => DirectiveExecutor(id, node, c, leaving = id == who) }
+    b.obey(Directive(epoch, gated, last, ""))
+  }
+
   private def directive(gated: Boolean, executors: Seq[(String, String, Double)]): Unit = {
     epoch += 1
-    b.obey(Directive(epoch, gated, executors.map { case (id, node, c) => DirectiveExecutor(id, node, c) }, ""))
+    last = executors.map { case (id, node, c) => DirectiveExecutor(id, node, c) }
+    b.obey(Directive(epoch, gated, last, ""))
   }
   private def pool(executors: (Int, String)*): Unit = pool(gated = true, executors: _*)
   private def pool(gated: Boolean, executors: (Int, String)*): Unit = {
@@ -250,6 +321,8 @@ object StageBindingsTest {
     private val slots = 1 + random.nextInt(3)
     private var listed = Map.empty[String, String] // Executor -> node.
     private val alive = mutable.LinkedHashSet[String]()
+    private val leavers = mutable.Set[String]()
+    private var revs = 0L
     private var nextExecutor, nextStage = 1
     private var epoch = 0L
     private var gated = random.nextBoolean()
@@ -265,18 +338,21 @@ object StageBindingsTest {
       nodes.foreach(n => (0 to random.nextInt(2)).foreach(_ => add(n)))
       tell()
       (1 to 150).foreach { _ =>
-        random.nextInt(14) match {
+        random.nextInt(17) match {
           case 0 | 1 if nextStage < 12 => submit()
           case 2 if alive.size > 1 => lose(pick(alive.toSeq))
           case 3 if alive.size < 8 => add(pick(nodes)); tell()
           case 4 => gated = !gated; tell()
           case 5 | 6 => failOne()
           case 7 | 8 | 9 | 10 => endOne()
+          case 11 if alive.size > leavers.size + 1 => leavers += pick(alive.toSeq.filter(listed.contains) :+ alive.last); tell()
+          case 12 => leavers.find(e => busy(e) == 0).foreach(lose)
+          case 13 => shareOut()
           case _ => offer()
         }
         check()
       }
-      if (alive.isEmpty) { add(nodes.head); tell() }
+      if (alive.forall(leavers)) { add(nodes.head); tell() }
       var steps = 0
       while (work.nonEmpty) {
         offer()
@@ -301,7 +377,18 @@ object StageBindingsTest {
 
     private def tell(): Unit = {
       epoch += 1
-      b.obey(Directive(epoch, gated, listed.toSeq.map { case (e, n) => DirectiveExecutor(e, n, 1.0 + n.head % 3) }, ""))
+      b.obey(Directive(epoch, gated, told, ""))
+    }
+
+    private def told = listed.toSeq.map { case (e, n) => DirectiveExecutor(e, n, 1.0 + n.head % 3, leavers(e)) }
+
+    /** A hand-over to any of the executors, also some that the stage does not have. */
+    private def shareOut(): Unit = if (work.nonEmpty) {
+      epoch += 1
+      revs += 1
+      val key = pick(work.keys.toSeq)
+      val weights = alive.toSeq.map(_ -> random.nextInt(20).toDouble).toMap
+      b.obey(Directive(epoch, gated, told, "", Seq(StageShares(key, revs, weights))))
     }
 
     private def submit(): Unit = {
@@ -317,7 +404,10 @@ object StageBindingsTest {
 
     private def busy(e: String): Int = work.valuesIterator.map(_.running.values.count(_ == e)).sum
 
-    private def offer(): Unit = random.shuffle(alive.toSeq).foreach { e =>
+    /** Whether Spark offers it no more. */
+    private def leaves(e: String): Boolean = leavers(e) && listed.contains(e)
+
+    private def offer(): Unit = random.shuffle(alive.toSeq.filterNot(leaves)).foreach { e =>
       work.foreach { case (key, t) =>
         while (busy(e) < slots && t.waiting.nonEmpty && b.admits(key, e, false)) {
           val index = pick(t.waiting.toSeq)
@@ -352,6 +442,7 @@ object StageBindingsTest {
 
     private def lose(e: String): Unit = {
       alive -= e
+      leavers -= e
       b.executorGone(e)
       work.foreach { case (k, t) =>
         t.at.filter(_._2 == e).keys.toSeq.foreach { i =>
@@ -380,12 +471,13 @@ object StageBindingsTest {
         // A stage with an executor and a task left is admitted somewhere.
         work.foreach { case (k, t) =>
           val mine = b.current(k)
-          if (mine.nonEmpty && t.waiting.nonEmpty) {
+          if (mine.exists(x => !leaves(x.executor)) && t.waiting.nonEmpty) {
             assertTrue(mine.exists(x => b.admits(k, x.executor, false)), s"$k is stranded")
           }
         }
         // An idle executor and a waiting stage do not stay apart.
-        val usable = if (alive.exists(listed.contains)) alive.filter(listed.contains) else alive
+        val staying = alive.filterNot(leaves)
+        val usable = if (staying.exists(listed.contains)) staying.filter(listed.contains) else staying
         val idle = usable.filterNot(all.toSet)
         val left = bound.filter { case (k, mine) => mine.isEmpty && work(k).waiting.nonEmpty }
         assertTrue(idle.isEmpty || left.isEmpty, s"$idle are idle and ${left.map(_._1)} wait")

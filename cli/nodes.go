@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+func (sh *shell) nodesCommand() *cobra.Command {
+	c := &cobra.Command{Use: "nodes", Short: "List nodes, drain them", Args: cobra.NoArgs}
+	form := outputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		reply, err := sh.ask(c.Context(), api.VerbNodes, api.ControlRequest{})
+		if err != nil {
+			return err
+		}
+		if *form == "json" {
+			return printJSON(sh.stdout, append([]api.NodeSummary{}, reply.Nodes...))
+		}
+		rows := make([][]string, 0, len(reply.Nodes))
+		for _, n := range reply.Nodes {
+			rows = append(rows, []string{n.Node, n.Host, n.State, n.Offered.String(), n.Total.String(), n.Memory.String(),
+				strconv.Itoa(n.Executors), strconv.FormatUint(n.Epoch, 10), n.Version})
+		}
+		return table(sh.stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH", "VERSION"}, rows)
+	}
+	c.AddCommand(
+		sh.nodeOrder("drain", "Let a node's executors leave and give it no new ones", api.VerbDrain,
+			"Give a node no new executors and let those that it has leave: their running tasks\n"+
+				"end, their blocks move to other executors, then they exit. An application that has\n"+
+				"executors nowhere else keeps them until it has, or ends."),
+		sh.nodeOrder("undrain", "Let a drained node have executors again", api.VerbUndrain,
+			"Let a drained node have executors again, of running applications too."))
+	return c
+}
+
+// nodeOrder is a command that asks one thing of one node.
+func (sh *shell) nodeOrder(use, short string, verb api.Verb, long string) *cobra.Command {
+	return &cobra.Command{Use: use + " NODE", Short: short, Long: long, Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeNodes,
+		RunE: func(c *cobra.Command, args []string) error {
+			return sh.order(c, verb, api.ControlRequest{Node: args[0]})
+		}}
+}
+
+// completeNodes offers the names of nodes to the shell's completion.
+func (sh *shell) completeNodes(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	reply, err := sh.ask(c.Context(), api.VerbNodes, api.ControlRequest{})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, n := range reply.Nodes {
+		names = append(names, n.Node+"\t"+n.State)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

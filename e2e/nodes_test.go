@@ -1,0 +1,112 @@
+package e2e
+
+import (
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/realenv"
+)
+
+// busyOn waits until an executor of the application on the node has registered
+// and worked for a stage.
+func busyOn(t *testing.T, s *realenv.System, node string) (api.AppDetail, api.AppExecutor) {
+	t.Helper()
+	var found api.AppExecutor
+	app := s.AwaitApp("tasks on "+node, 2*time.Minute, func(a api.AppDetail) bool {
+		for _, x := range a.Executors {
+			if x.Node != node || !x.Registered {
+				continue
+			}
+			for _, stage := range a.Stages {
+				for _, sample := range stage.Samples {
+					if sample.Executor == x.ID && sample.Used > 0 {
+						found = x
+						return true
+					}
+				}
+			}
+		}
+		return false
+	})
+	return app, found
+}
+
+// TestNodesComeAndGo runs real Spark over two node controllers in network
+// namespaces of their own. While the first application runs, its second node
+// joins and its first one drains; while the next runs, a node dies with its
+// executors. The answers are stock Spark's.
+func TestNodesComeAndGo(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.NewOn(t, realenv.NewNetwork(t, "n1", "n2"))
+	s.StartPlanner()
+	half := []string{"--cores", "0.9", "--memory", "4g"}
+	s.StartNamed("n1", half...)
+	want := results(realenv.Stock(t, "testdata/branches.py", "3"))
+
+	var second *realenv.Process
+	t.Run("join and drain", func(t *testing.T) {
+		run := s.Submit("testdata/branches.py", "3")
+		_, first := busyOn(t, s, "n1")
+		second = s.StartNamed("n2", half...)
+		app, joined := busyOn(t, s, "n2")
+		if code, out := s.Pacer("nodes", "drain", "n1"); code != 0 {
+			t.Fatalf("drain: exit %d: %s", code, out)
+		}
+		s.Await("n1 to be empty", time.Minute, func() bool { return s.Nodes()["n1"].State == "drained" })
+		if a := s.App(app.ID); a.State != api.AppRunning {
+			t.Fatalf("the application is %s before the node was empty: the test shows nothing", a.State)
+		}
+		if code := run.Wait(3 * time.Minute); code != 0 {
+			t.Fatalf("exit %d", code)
+		}
+		if got := results(run.Answer()); got != want {
+			t.Errorf("the answer is\n%s\nstock Spark's\n%s", got, want)
+		}
+		log := realenv.ReadLog(t, s.Events(), app.ID)
+		if !slices.Equal(log.Added, []api.ExecutorID{first.ID, joined.ID}) || !slices.Equal(log.Removed, []api.ExecutorID{first.ID}) {
+			t.Errorf("executors added %v, removed %v: want %s to leave and %s to stay", log.Added, log.Removed, first.ID, joined.ID)
+		}
+		for _, task := range log.Tasks {
+			if !task.OK {
+				t.Errorf("a task of stage %d failed on executor %s", task.Stage, task.Executor)
+			}
+		}
+	})
+	if second == nil {
+		t.Fatal("there is no second node")
+	}
+	t.Run("loss", func(t *testing.T) {
+		if code, out := s.Pacer("nodes", "undrain", "n1"); code != 0 {
+			t.Fatalf("undrain: exit %d: %s", code, out)
+		}
+		run := s.Submit("testdata/branches.py", "3")
+		busyOn(t, s, "n1")
+		app, victim := busyOn(t, s, "n2")
+		pid := executorPID(t, s, app.ID, victim.ID)
+		second.Signal(syscall.SIGKILL)
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if code := run.Wait(4 * time.Minute); code != 0 {
+			t.Fatalf("exit %d", code)
+		}
+		if got := results(run.Answer()); got != want {
+			t.Errorf("the answer is\n%s\nstock Spark's\n%s", got, want)
+		}
+		log := realenv.ReadLog(t, s.Events(), app.ID)
+		if !slices.Contains(log.Removed, victim.ID) {
+			t.Errorf("executors removed %v, want %s", log.Removed, victim.ID)
+		}
+		if remote, _ := log.Shuffled(); remote == 0 {
+			t.Error("no shuffle byte crossed the network between the nodes")
+		}
+		s.Await("n2 to be lost", 20*time.Second, func() bool { return s.Nodes()["n2"].State == "lost" })
+		s.StartNamed("n2", half...)
+		if n := s.Nodes()["n2"]; n.State != "ready" || n.Executors != 0 {
+			t.Errorf("n2 came back as %+v", n)
+		}
+	})
+}

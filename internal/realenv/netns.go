@@ -1,0 +1,70 @@
+package realenv
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// Network is a bridge with network namespaces on it: a hub for planner, driver
+// and commands, and one for each node. It goes when the test ends.
+type Network struct {
+	t   testing.TB
+	hub string
+	// Address is the hub's.
+	Address string
+}
+
+// NewNetwork makes the namespaces. It skips the test, with a line, where the
+// machine or this user cannot.
+func NewNetwork(t testing.TB, nodes ...string) *Network {
+	t.Helper()
+	for _, tool := range []string{"ip", "nsenter"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("needs network namespaces: %v", err)
+		}
+	}
+	n := &Network{t: t, Address: "10.213.7.1"}
+	n.hub = n.name("hub")
+	n.make(n.hub)
+	n.must("-n", n.hub, "link", "add", "br0", "type", "bridge")
+	n.must("-n", n.hub, "addr", "add", n.Address+"/24", "dev", "br0")
+	n.must("-n", n.hub, "link", "set", "br0", "up")
+	for i, node := range nodes {
+		ns, port := n.name(node), fmt.Sprintf("port%d", i)
+		n.make(ns)
+		n.must("-n", n.hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", ns)
+		n.must("-n", n.hub, "link", "set", port, "master", "br0", "up")
+		n.must("-n", ns, "addr", "add", fmt.Sprintf("10.213.7.%d/24", 11+i), "dev", "eth0")
+		n.must("-n", ns, "link", "set", "eth0", "up")
+	}
+	return n
+}
+
+// name is unique among the tests of this machine.
+func (n *Network) name(what string) string { return fmt.Sprintf("pacer%d-%s", os.Getpid(), what) }
+
+func (n *Network) make(ns string) {
+	n.t.Helper()
+	n.must("netns", "add", ns)
+	n.t.Cleanup(func() {
+		if out, err := exec.Command("ip", "netns", "del", ns).CombinedOutput(); err != nil {
+			n.t.Errorf("ip netns del %s: %v: %s", ns, err, out)
+		}
+	})
+	n.must("-n", ns, "link", "set", "lo", "up")
+}
+
+func (n *Network) must(args ...string) {
+	n.t.Helper()
+	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+		n.t.Skipf("needs network namespaces with a bridge: ip %v: %v: %s", args, err, out)
+	}
+}
+
+// inside is the command in front of what runs in the namespace of a node, "hub"
+// for the hub: the same process, cgroups and files, another network.
+func (n *Network) inside(node string) []string {
+	return []string{"nsenter", "--net=/run/netns/" + n.name(node), "--"}
+}

@@ -1,0 +1,199 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/memory"
+)
+
+// leaveWait is how long an executor that was asked to leave may take to hand its
+// blocks on once no stage is bound to it; then its node stops it, and Spark makes
+// anew what was lost.
+const leaveWait = time.Minute
+
+// drainNode empties a node: it gets no new executors, and those that it has
+// leave as soon as their applications have others to go on with.
+func (e *Engine) drainNode(q api.ControlRequest) (api.ControlReply, error) {
+	n, err := e.knownNode(q.Node)
+	if err != nil {
+		return api.ControlReply{}, err
+	}
+	if !n.Draining {
+		n.Draining, n.dirty, e.dirty[n.Node] = true, true, true
+		e.occur(NodeDraining{Node: n.Node})
+	}
+	e.vacate(0)
+	stay := 0
+	for _, a := range sorted(e.apps) {
+		if a.running() && slices.ContainsFunc(a.alive(), func(x *executor) bool { return x.Node == n.Node && !x.Leaving }) {
+			stay++
+		}
+	}
+	message := fmt.Sprintf("node %s drains: it gets no new executors", n.Node)
+	if stay > 0 {
+		message += fmt.Sprintf("; %d of its applications have no executors elsewhere and stay until they have or end", stay)
+	}
+	return api.ControlReply{Message: message}, nil
+}
+
+// undrainNode lets a node have executors again, of running applications too.
+func (e *Engine) undrainNode(q api.ControlRequest) (api.ControlReply, error) {
+	n, err := e.knownNode(q.Node)
+	if err != nil {
+		return api.ControlReply{}, err
+	}
+	if !n.Draining {
+		return api.ControlReply{Message: fmt.Sprintf("node %s was not draining", n.Node)}, nil
+	}
+	n.Draining, n.dirty, e.dirty[n.Node] = false, true, true
+	e.occur(NodeJoined{Node: n.Node, Offered: n.Offered, Memory: n.Memory})
+	return api.ControlReply{Message: fmt.Sprintf("node %s takes executors again", n.Node)}, nil
+}
+
+func (e *Engine) knownNode(name string) (*node, error) {
+	if n := e.nodes[name]; n != nil {
+		return n, nil
+	}
+	return nil, api.Errorf(api.KindNotFound, "node %q is not known: `pacer nodes` lists them", name)
+}
+
+// vacate asks the executors of draining nodes to leave, those of an application
+// together and only once it has others to go on with, so that nothing is lost
+// and nothing waits.
+func (e *Engine) vacate(dt time.Duration) {
+	for _, n := range sorted(e.nodes) {
+		if !n.Draining {
+			continue
+		}
+		for _, a := range sorted(e.apps) {
+			if a.running() && e.elsewhere(a) {
+				e.leave(a, n)
+			}
+		}
+	}
+	for _, a := range sorted(e.apps) {
+		if a.running() {
+			e.left(a, dt)
+		}
+	}
+}
+
+// elsewhere reports whether a has executors that stay.
+func (e *Engine) elsewhere(a *app) bool {
+	return slices.ContainsFunc(a.alive(), func(x *executor) bool {
+		n := e.nodes[x.Node]
+		return x.Registered && !x.Leaving && n != nil && n.live()
+	})
+}
+
+// leave asks a's executors on n to go; one that its driver has never seen goes
+// at once.
+func (e *Engine) leave(a *app, n *node) {
+	for _, x := range a.alive() {
+		if x.Node != n.Node || x.Leaving {
+			continue
+		}
+		x.Leaving, a.Resized = true, true
+		a.touch()
+		if !x.Registered {
+			e.gone(a, x, "its node is being drained")
+		}
+	}
+	e.count(a)
+}
+
+// left stops waiting for executors that have had nothing to do for leaveWait.
+func (e *Engine) left(a *app, dt time.Duration) {
+	for _, x := range a.alive() {
+		if !x.Leaving {
+			continue
+		}
+		if a.bound(x.ID) {
+			x.leaving = 0
+		} else if x.leaving += dt; x.leaving >= leaveWait {
+			e.gone(a, x, "its node is being drained")
+		}
+	}
+}
+
+// bound reports whether a running stage has the executor.
+func (a *app) bound(id api.ExecutorID) bool {
+	return slices.ContainsFunc(a.order, func(s *stage) bool {
+		return s.Done == nil && slices.ContainsFunc(s.Ready.Bindings, func(b api.Binding) bool { return b.Executor == id })
+	})
+}
+
+// grow gives a executors on live nodes where it has none: nodes that have come
+// since it registered. They are as many as it would have got there then. Like
+// replacements, they come when the driver speaks.
+func (e *Engine) grow(a *app) {
+	if a.GaveUp {
+		return
+	}
+	for _, n := range e.liveNodes() {
+		e.growOn(a, n)
+	}
+}
+
+func (e *Engine) growOn(a *app, n *node) {
+	stays := func(x *executor) bool { return x.Node == n.Node && !x.Leaving }
+	if slices.ContainsFunc(a.alive(), stays) || slices.Contains(a.Pending, n.Node) {
+		return
+	}
+	more := e.room(a, n, e.width(a))
+	if more == 0 {
+		return
+	}
+	for range more {
+		e.addExecutor(a, n)
+	}
+	a.Pool += more
+	a.Resized = true
+	e.count(a)
+	e.occur(AppGrown{App: a.ID, Node: n.Node, Executors: more})
+}
+
+// room is how many executors of a, at most width, fit n's memory with the sizes
+// that a's executors have already.
+func (e *Engine) room(a *app, n *node, width int) int {
+	if n.Memory == 0 {
+		return width
+	}
+	use := memory.App{ID: a.ID, Heap: a.Launch.Heap, Overhead: a.Launch.Overhead, Fixed: true, OffHeap: a.Launch.OffHeap}
+	for ; width > 0; width-- {
+		use.Executors = width
+		if memory.Pool(n.Memory, []memory.App{use}) >= 0 {
+			break
+		}
+	}
+	return width
+}
+
+// count sets a's Cores and Slots to those of the nodes that it has executors on.
+func (e *Engine) count(a *app) {
+	a.Cores, a.Slots = 0, 0
+	seen := make(map[string]bool)
+	for _, x := range a.alive() {
+		if n := e.nodes[x.Node]; n != nil && !x.Leaving && !seen[x.Node] {
+			seen[x.Node] = true
+			a.Cores += n.Offered
+			a.Slots += slotsOn(n, a.Launch)
+		}
+	}
+	a.touch()
+}
+
+// unstarted gives up executors on a lost node that no driver has seen: they were
+// asked for when the node was gone already.
+func (e *Engine) unstarted(n *node) {
+	for _, a := range sorted(e.apps) {
+		for _, x := range a.alive() {
+			if a.running() && x.Node == n.Node && !x.Registered {
+				e.gone(a, x, "its node is lost")
+			}
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package planner
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// pace is what an executor has done for a stage lately, smoothed over paceTime.
+type pace struct {
+	used, request units.Cores
+	running       int
+	// at is when the newest tick was, since when the first, on the application's
+	// deadline clock.
+	at, since units.Seconds
+}
+
+const (
+	// paceTime smooths what ticks show: shorter than a hand-over is worth, longer
+	// than a garbage collection.
+	paceTime units.Seconds = 2
+	// paceKnown is how long an executor must have been seen at work on a stage
+	// before its speed counts.
+	paceKnown units.Seconds = 3
+	// heldShare of what it asks for is what an executor gets that is not held
+	// back; less tells of a node that is slower than it says.
+	heldShare = 0.85
+	// freeShare of a node's free cores is counted on: the rest is for what comes
+	// between.
+	freeShare = 0.9
+	// handOverEvery is the least time between two hand-overs of a stage: what the
+	// first one changes has to show before the next is decided.
+	handOverEvery = 4 * time.Second
+	// resettle is how long after a change of bindings the nodes' words are about
+	// the new shares.
+	resettle = 2 * time.Second
+	// priorTasks is how many mean tasks the profile's prediction of a stage's
+	// work weighs beside what the executor has shown.
+	priorTasks = 2
+)
+
+// observe takes one tick of an executor's work for s in.
+func (s *stage) observe(id api.ExecutorID, at units.Seconds, sample api.StageSample) {
+	p := s.paces[id]
+	if p == nil {
+		p = &pace{used: sample.Used, request: sample.Request, at: at, since: at}
+		s.paces[id] = p
+	}
+	dt := min(max(at-p.at, 0), paceTime)
+	keep := units.Cores(math.Exp(-float64(dt / paceTime)))
+	p.used = keep*p.used + (1-keep)*sample.Used
+	p.request = keep*p.request + (1-keep)*sample.Request
+	p.running, p.at = sample.Running, max(p.at, at)
+}
+
+// rebalance hands the tails of a's running stages over from executors that will
+// not be in time to such that can be.
+func (e *Engine) rebalance(a *app) {
+	if !a.paced() || !a.Gated {
+		return
+	}
+	for _, s := range a.open() {
+		if !s.Planned || len(s.Targets) < 2 || e.now < s.handOver.Add(handOverEvery) {
+			continue
+		}
+		parts, ok := e.parts(a, s)
+		if !ok {
+			continue
+		}
+		left := units.FromDuration(s.DeadlineAt.Sub(e.now))
+		shares := handOver(parts, left)
+		if shares == nil {
+			continue
+		}
+		s.handOver = e.now
+		s.share(a, shares)
+		e.occur(TailHandedOver{App: a.ID, Stage: s.key(), Moved: moved(parts, shares), Late: min(worst(parts, left), farthest)})
+	}
+}
+
+// share asks the driver to divide s as given, in the order of its targets.
+func (s *stage) share(a *app, shares []float64) {
+	a.Revs++
+	s.ShareRev, s.Shares = a.Revs, nil
+	for i, t := range s.Targets {
+		s.Shares = append(s.Shares, api.ExecutorShare{Executor: t.Executor, Weight: shares[i]})
+	}
+	s.dirty = true
+	a.touch()
+}
+
+// parts is what is known of s's targets; false when that is not enough to
+// decide on, or some of its executors are about to leave.
+func (e *Engine) parts(a *app, s *stage) ([]part, bool) {
+	parts := make([]part, 0, len(s.Targets))
+	for _, t := range s.Targets {
+		p, x, n := s.paces[t.Executor], a.executor(t.Executor), e.nodes[t.Node]
+		if p == nil || p.at-p.since < paceKnown || x == nil || x.Leaving || n == nil || t.Work <= 0 {
+			return nil, false
+		}
+		done := t.Weight * float64(s.progress[t.Executor])
+		parts = append(parts, part{weight: t.Weight, done: done, running: float64(p.running), speed: s.speed(a, t, done, p, e.free(n), n)})
+	}
+	return parts, true
+}
+
+// speed is the most that an executor could do, in weight per second: what it
+// does for a core-second times what it uses and could use besides.
+func (s *stage) speed(a *app, t target, done float64, p *pace, free units.Cores, n *node) float64 {
+	prior := float64(t.Work) / t.Weight * priorTasks
+	perCore := (done + priorTasks) / (float64(s.CPU[t.Executor]) + prior)
+	cores := p.used
+	if p.used >= heldShare*p.request {
+		cores += freeShare * free
+	}
+	if !n.here() {
+		// It may be there or not: what cannot be seen at work is not counted on.
+		cores = 0
+	}
+	return perCore * float64(min(cores, units.Cores(slotsOn(n, a.Launch))))
+}
+
+// capacity is what n has for executors now: node's own rule (its doc.go), without
+// its smoothing.
+func (n *node) capacity() units.Cores {
+	return min(n.Offered, max(n.Offered/2, n.Total-n.others))
+}
+
+// free is what of n's capacity no stage uses.
+func (e *Engine) free(n *node) units.Cores {
+	free := n.capacity()
+	for _, a := range sorted(e.apps) {
+		for _, x := range a.alive() {
+			if x.Node != n.Node {
+				continue
+			}
+			for _, s := range a.open() {
+				if p := s.paces[x.ID]; p != nil {
+					free -= p.used
+				}
+			}
+		}
+	}
+	return max(0, free)
+}
+
+// shares are the hand-overs of a's running stages.
+func (a *app) shares() []api.StageShares {
+	var all []api.StageShares
+	for _, s := range a.open() {
+		if s.ShareRev > 0 {
+			all = append(all, api.StageShares{StageKey: s.key(), Rev: s.ShareRev, Shares: s.Shares})
+		}
+	}
+	return all
+}
+
+func sameShares(a, b api.StageShares) bool {
+	return a.StageKey == b.StageKey && a.Rev == b.Rev && slices.Equal(a.Shares, b.Shares)
+}

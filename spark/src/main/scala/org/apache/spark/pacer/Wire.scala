@@ -53,11 +53,13 @@ private[spark] object Wire {
       elapsed: Double,
       requireFeasible: Boolean,
       launch: Launch,
-      appId: String)
+      appId: String,
+      mode: String)
 
   final case class DirectiveExecutor(id: String, node: String, cores: Double)
 
-  final case class Directive(epoch: Long, gated: Boolean, executors: Seq[DirectiveExecutor], notice: String)
+  final case class Directive(epoch: Long, gated: Boolean, executors: Seq[DirectiveExecutor], notice: String,
+      dead: String = "")
 
   final case class Fault(kind: Int, message: String)
 
@@ -118,7 +120,7 @@ private[spark] object Wire {
     val o = message()
     o.put("submission", r.submission).put("name", r.name).put("profile", r.profile).put("user", r.user)
       .put("spark_version", r.sparkVersion).put("deadline_s", r.deadline).put("elapsed_s", r.elapsed)
-      .put("require_feasible", r.requireFeasible)
+      .put("require_feasible", r.requireFeasible).put("mode", r.mode)
     launch(o.putObject("launch"), r.launch)
     o.put("app_id", r.appId)
     bytes(o)
@@ -214,7 +216,7 @@ private[spark] object Wire {
   private def directive(o: JsonNode): Directive = Directive(o.path("epoch").asLong(), o.path("gated").asBoolean(),
     o.path("executors").elements().asScala.map { e =>
       DirectiveExecutor(text(e, "id"), text(e, "node"), e.path("cores").asDouble())
-    }.toSeq, text(o, "notice"))
+    }.toSeq, text(o, "notice"), text(o, "dead"))
 
   private def text(o: JsonNode, field: String): String = o.path(field).asText("")
 

@@ -5,7 +5,12 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-PYSPARK := 4.3.0
+# The newest Spark and the oldest that Pacer works with; `make e2e
+# SPARK_VERSION=4.0.5` takes another one.
+NEWEST  := 4.3.0
+EARLIEST := 4.0.5
+SPARK_VERSION := $(NEWEST)
+PYSPARK := $(SPARK_VERSION)
 LINT    := v2.15.0
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pacer
 VENV    := $(CACHE)/venv-pyspark-$(PYSPARK)
@@ -14,10 +19,8 @@ GO      := go
 LDFLAGS := -X github.com/sparkpacer/pacer/cli.release=$(VERSION)
 # Packages of real Spark runs: tested after the others, with the machine to themselves.
 E2E     := github.com/sparkpacer/pacer/e2e
-# Spark of the virtual environment, whatever the caller's shell has.
-SPARK   := PATH="$(VENV)/bin:$$PATH" SPARK_HOME="$$(scripts/spark-home.sh "$(VENV)")" PYSPARK_PYTHON="$(VENV)/bin/python3" \
-           PYSPARK_DRIVER_PYTHON="$(VENV)/bin/python3" PACER_TEST_SPARK=1 \
-           PACER_TEST_SPARK_HOME="$$(scripts/spark-home.sh "$(VENV)")"
+# Runs a command with the Spark of the virtual environment.
+SPARK   := scripts/on-spark.sh $(PYSPARK)
 
 export CACHE PYSPARK VENV GO E2E
 
@@ -39,6 +42,7 @@ build: jar ## build bin/pacer, bin/planner and bin/nodecontroller
 demo: build ## run a real Spark application under two deadlines (5 to 8 minutes)
 	@$(SPARK) bin/pacer demo --out out
 
+test: export OLDEST := $(EARLIEST)
 test: setup ## run every test: Scala, Go, and real Spark runs (under 15 minutes)
 	@scripts/jar.sh --test
 	@$(SPARK) scripts/test.sh
@@ -46,7 +50,7 @@ test: setup ## run every test: Scala, Go, and real Spark runs (under 15 minutes)
 race: jar ## run the Go tests with the race detector, real Spark runs left out
 	@$(GO) test -race $$($(GO) list ./... | grep -vx '$(E2E)')
 
-e2e: build ## run the tests with real Spark only
+e2e: build ## run the tests with real Spark only (SPARK_VERSION=4.0.5: on that one)
 	@$(SPARK) $(GO) test -count 1 -v -timeout 20m $(E2E)
 
 bench: build ## measure the figures of docs/STATUS.md into out/bench.jsonl

@@ -23,7 +23,8 @@ type AppSummary struct {
 	Profile string   `json:"profile"`
 	User    string   `json:"user"`
 	State   AppState `json:"state"`
-	// Pacing says how it runs: "paced", "recording", "released", "unpaced".
+	// Pacing says how it runs: "paced", "observed", "recording", "released",
+	// "unpaced", "off".
 	Pacing  string  `json:"pacing"`
 	Verdict Verdict `json:"verdict"`
 	// Deadline is 0 without one. Duration is the time so far or, at the end, in
@@ -39,6 +40,11 @@ type AppSummary struct {
 	CoreSeconds  units.Work  `json:"core_seconds"`
 	MeanCores    units.Cores `json:"mean_cores"`
 	QuotaChanges int         `json:"quota_changes"`
+	// Observed says that quotas were not written: QuotaChanges and the samples'
+	// grants are what they would have been, WouldCores is the mean grant while
+	// stages ran under a target.
+	Observed   bool        `json:"observed,omitempty"`
+	WouldCores units.Cores `json:"would_cores,omitempty"`
 	// Submission is the key given by pacer submit.
 	Submission string `json:"submission"`
 }
@@ -98,7 +104,8 @@ type AppSample struct {
 	Executor ExecutorID     `json:"executor"`
 	SetPoint units.Fraction `json:"set_point"`
 	Progress units.Fraction `json:"progress"`
-	// Grant is Unknown (-1) for no quota.
+	// Grant is Unknown (-1) for no quota; of an observed application it is what
+	// would have been granted.
 	Grant units.Cores `json:"grant_cores"`
 	Used  units.Cores `json:"used_cores"`
 }

@@ -37,6 +37,23 @@ const (
 	VerdictNone Verdict = "none"
 )
 
+// Mode says how much Pacer may do to an application (spark.pacer.mode).
+type Mode string
+
+const (
+	// ModeControl paces it: the default, also written as "".
+	ModeControl Mode = "control"
+	// ModeObserve works everything out and holds nothing back: no quota and no
+	// weight is ever written for it.
+	ModeObserve Mode = "observe"
+	// ModeOff gives it executors and nothing else.
+	ModeOff Mode = "off"
+)
+
+// HandsOff reports whether quotas and weights of its executors are nobody's to
+// write.
+func (m Mode) HandsOff() bool { return m == ModeObserve || m == ModeOff }
+
 // RegisterRequest introduces an application. Sent by the driver when its
 // scheduler back end starts, and again, with the same Submission, after its
 // connection came back: the reply is then that of the running application.
@@ -56,8 +73,10 @@ type RegisterRequest struct {
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
 	Elapsed  units.Seconds `json:"elapsed_s"`
 	// RequireFeasible asks for a refusal (KindInfeasible) instead of a warning.
-	RequireFeasible bool   `json:"require_feasible,omitempty"`
-	Launch          Launch `json:"launch"`
+	RequireFeasible bool `json:"require_feasible,omitempty"`
+	// Mode is ModeControl where it is "".
+	Mode   Mode   `json:"mode,omitempty"`
+	Launch Launch `json:"launch"`
 	// AppID is set when the application registers again.
 	AppID AppID `json:"app_id,omitempty"`
 }
@@ -88,6 +107,9 @@ type Launch struct {
 	JavaOptions []string          `json:"java_options,omitempty"`
 	ClassPath   []string          `json:"class_path,omitempty"`
 	Env         map[string]string `json:"env,omitempty"`
+	// Mode is the application's, set by the planner: with one that is HandsOff
+	// the node leaves the groups of its executors as they were made.
+	Mode Mode `json:"mode,omitempty"`
 }
 
 // RegisterReply answers a RegisterRequest. With Error set the rest is empty.
@@ -125,6 +147,9 @@ type Directive struct {
 	Shares []StageShares `json:"shares,omitempty"`
 	// Notice is one line for the user when something changed ("" for nothing).
 	Notice string `json:"notice,omitempty"`
+	// Dead says in one line why there is no executor and none will come: the
+	// driver ends the application, as a standalone master does.
+	Dead string `json:"dead,omitempty"`
 }
 
 // DirectiveExecutor is one executor of the pool as the driver needs to know it.

@@ -123,7 +123,7 @@ type StageStatus struct {
 	CPU units.Work `json:"core_seconds"`
 	// Progress is the done fraction of its share; 0 without a target.
 	Progress units.Fraction `json:"progress"`
-	// QuotaChanges counts the quotas written for it.
+	// QuotaChanges counts the quotas written for it, or that would have been.
 	QuotaChanges int `json:"quota_changes"`
 	// Samples are the ticks since the last status, oldest first, at most 8.
 	Samples []StageSample `json:"samples,omitempty"`
@@ -136,8 +136,9 @@ type StageSample struct {
 	// SetPoint and Progress are a0% and a% of Eq 10 as fractions.
 	SetPoint units.Fraction `json:"set_point"`
 	Progress units.Fraction `json:"progress"`
-	// Request is rc, Grant is cc (Unknown (-1) for no quota), Used is what the
-	// group really used since the tick before.
+	// Request is rc, Grant is cc (Unknown (-1) for no quota; where the mode is
+	// ModeObserve what it would be), Used is what the group really used since the
+	// tick before.
 	Request units.Cores `json:"request_cores"`
 	Grant   units.Cores `json:"grant_cores"`
 	Used    units.Cores `json:"used_cores"`

@@ -52,6 +52,7 @@ func (r RegisterRequest) Validate() error {
 	f.check(r.Launch.Overhead >= 0 && r.Launch.OffHeap >= 0, "a memory size is negative")
 	f.finite("deadline_s", float64(r.Deadline))
 	f.finite("elapsed_s", float64(r.Elapsed))
+	f.check(r.Mode == "" || r.Mode == ModeControl || r.Mode.HandsOff(), "mode is %q, want %s, %s or %s", string(r.Mode), ModeControl, ModeObserve, ModeOff)
 	return f.err("registration")
 }
 

@@ -35,7 +35,10 @@ type Group struct {
 	// inForce is the quota in us per Period as last written or read back;
 	// unknownQuota makes the next SetQuota write whatever it is.
 	inForce int64
-	weight  Weight
+	// ours says that the group's period is Period. A group that never had a quota
+	// gets it with its first one: making a group writes nothing.
+	ours   bool
+	weight Weight
 }
 
 const (
@@ -65,19 +68,17 @@ func openGroup(h *Hierarchy, name string) (*Group, error) {
 	return g, nil
 }
 
-// takeOver reads the quota in force and, if it stands on another period, writes
-// the same number of cores on ours.
+// takeOver reads the quota in force and, if there is one on another period,
+// writes the same number of cores on ours.
 func (g *Group) takeOver() error {
 	quota, period, err := g.files.readQuota(g.buf[:])
 	if err != nil {
 		return err
 	}
-	if period == Period.Microseconds() {
+	g.ours = period == Period.Microseconds()
+	if g.ours || quota == noQuota {
 		g.inForce = quota
 		return nil
-	}
-	if err := g.files.writePeriod(g.buf[:0]); err != nil {
-		return err
 	}
 	return g.SetQuota(cores(quota, period))
 }
@@ -102,12 +103,22 @@ func (g *Group) SetQuota(quota units.Cores) error {
 	if us == g.inForce {
 		return nil
 	}
-	if err := g.files.writeQuota(g.buf[:0], us); err != nil {
+	if err := g.write(us); err != nil {
 		g.inForce = unknownQuota
 		return err
 	}
 	g.inForce = us
 	return nil
+}
+
+func (g *Group) write(us int64) error {
+	if !g.ours {
+		if err := g.files.writePeriod(g.buf[:0]); err != nil {
+			return err
+		}
+		g.ours = true
+	}
+	return g.files.writeQuota(g.buf[:0], us)
 }
 
 // Quota reads the quota that is in force, whoever wrote it: units.Unlimited for
@@ -119,8 +130,8 @@ func (g *Group) Quota() (units.Cores, error) {
 	if err != nil {
 		return 0, err
 	}
-	g.inForce = us
-	if period != Period.Microseconds() {
+	g.inForce, g.ours = us, period == Period.Microseconds()
+	if !g.ours && us != noQuota {
 		g.inForce = unknownQuota
 	}
 	return cores(us, period), nil

@@ -66,12 +66,18 @@ func printApps(w io.Writer, apps []api.AppSummary) error {
 
 // printApp prints `pacer apps show ID`.
 func printApp(w io.Writer, a *api.AppDetail) error {
+	cores, changes, would := "CORES OVER TIME", "QUOTA CHANGES", ""
+	if a.Observed {
+		cores, changes = "WOULD-BE CORES OVER TIME", "WOULD-BE QUOTAS"
+		would = fmt.Sprintf("%.2f (observed: no quota is written)", float64(a.WouldCores))
+	}
 	err := fields(w,
 		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User,
 		"state", string(a.State), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
 		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
 		"error", percent(a.ErrorPct), "earliest deadline", seconds(a.Earliest),
-		"mean cores", fmt.Sprintf("%.2f", float64(a.MeanCores)), "core-seconds", fmt.Sprintf("%.1f", float64(a.CoreSeconds)),
+		"mean cores", fmt.Sprintf("%.2f", float64(a.MeanCores)), "would-be cores", would,
+		"core-seconds", fmt.Sprintf("%.1f", float64(a.CoreSeconds)),
 		"quota changes", strconv.Itoa(a.QuotaChanges))
 	if err != nil {
 		return err
@@ -100,7 +106,7 @@ func printApp(w io.Writer, a *api.AppDetail) error {
 			fmt.Sprintf("%.1f", float64(s.CoreSeconds)), list(s.Executors), strconv.Itoa(s.QuotaChanges), coresOverTime(s.Samples)})
 	}
 	return table(w, []string{"STAGE", "NAME", "STATE", "TASKS", "START", "DEADLINE", "DURATION", "ERROR", "RECORDS",
-		"CORE-SECONDS", "EXECUTORS", "QUOTA CHANGES", "CORES OVER TIME"}, rows)
+		"CORE-SECONDS", "EXECUTORS", changes, cores}, rows)
 }
 
 // coresOverTime prints at most eight of a stage's grants, evenly picked, summed

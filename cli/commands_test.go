@@ -89,6 +89,19 @@ func TestShowHasTheFieldsThatScriptsRead(t *testing.T) {
 	w.run(t, "--planner", f.address, "apps", "show", "app-9").wantLine(t, ExitFailure, "app-9")
 }
 
+func TestShowSaysWhatAnObservedApplicationWouldHaveHad(t *testing.T) {
+	w := newWorld(t)
+	apps := twoApps()
+	apps[0].Observed, apps[0].WouldCores = true, 0.62
+	f := startPlanner(t, &fakePlanner{apps: apps})
+	o := w.run(t, "--planner", f.address, "apps", "show", "app-1")
+	for _, want := range []string{"would-be cores", "0.62 (observed: no quota is written)", "WOULD-BE CORES OVER TIME", "WOULD-BE QUOTAS"} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s", want, o.out)
+		}
+	}
+}
+
 func TestOrdersReachThePlanner(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{apps: twoApps()})

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/sparkpacer/pacer/api"
 )
 
 // installedJar is the name under which `pacer jar install` leaves the jar.
@@ -39,6 +41,22 @@ func findSpark(ctx context.Context, getenv func(string) string) (spark, error) {
 	}
 	return spark{}, coded(ExitNotFound, fmt.Errorf(
 		"cannot find spark-submit: set SPARK_HOME, put it in PATH, or pip install pyspark for the python3 in PATH"))
+}
+
+// supported refuses a Spark that the jar would not work in, as far as the
+// distribution's own jars tell: Spark 3 comes with another Scala, in which the
+// jar could not even say so.
+func (sp spark) supported() error {
+	const core = "spark-core_"
+	found, err := filepath.Glob(filepath.Join(sp.home, "jars", core+"*.jar"))
+	if err != nil || len(found) == 0 || sp.home == "" {
+		return nil // Nobody knows: the driver's jar will say.
+	}
+	_, version, _ := strings.Cut(strings.TrimSuffix(filepath.Base(found[0])[len(core):], ".jar"), "-")
+	if err := api.CheckSpark(version); err != nil {
+		return coded(ExitUsage, fmt.Errorf("%s: %w", sp.home, err))
+	}
+	return nil
 }
 
 // homeOf finds the distribution that the spark-submit at path starts: the one it

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -28,6 +29,8 @@ Flags of its own (before APP; all others go to spark-submit in their order):
   --pacer-deadline 90s|15m     finish this long after now
   --pacer-by 06:00             finish by this time (the next 06:00, local time)
   --pacer-profile NAME         profile to plan with (default: the application's name)
+  --pacer-mode MODE            control (default), observe (hold nothing back, say
+                               what would be), off (executors only)
   --pacer-require-feasible     refuse (exit code 76) instead of running at all cores
   --pacer-planner HOST:PORT    planner's address
   --pacer-config FILE          configuration file
@@ -91,6 +94,9 @@ func (sh *shell) submitApp(ctx context.Context, s submission) error {
 	if err != nil {
 		return err
 	}
+	if err := sp.supported(); err != nil {
+		return err
+	}
 	files, err := sp.properties(s, sh.getenv)
 	if err != nil {
 		return err
@@ -122,6 +128,7 @@ func (sh *shell) submitApp(ctx context.Context, s submission) error {
 const (
 	confDeadline    = "spark.pacer.deadline"
 	confProfile     = "spark.pacer.profile"
+	confMode        = "spark.pacer.mode"
 	confRequire     = "spark.pacer.requireFeasible"
 	confSubmission  = "spark.pacer.submission"
 	confSubmitted   = "spark.pacer.submitted"
@@ -129,6 +136,9 @@ const (
 	confDriverHost  = "spark.driver.host"
 	confDriverBind  = "spark.driver.bindAddress"
 )
+
+// modes are the values of --pacer-mode.
+var modes = []api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff}
 
 // submitSettings turns pacer's own flags into driver settings. A setting that
 // the user gave with --conf stays as it is; the same thing said twice and
@@ -142,8 +152,12 @@ func (sh *shell) submitSettings(s submission) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if mode, given := s.own["--pacer-mode"]; given && !slices.Contains(modes, api.Mode(mode)) {
+		return nil, usagef("--pacer-mode %q: want one of %v", mode, modes)
+	}
 	for key, value := range map[string]string{
 		confDeadline: deadline, confProfile: s.own["--pacer-profile"], confRequire: s.own["--pacer-require-feasible"],
+		confMode: s.own["--pacer-mode"],
 	} {
 		if value != "" {
 			out[key] = value

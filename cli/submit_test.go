@@ -130,6 +130,8 @@ func TestSubmitRefusesBeforeAnythingStarts(t *testing.T) {
 		"--conf spark.pacer.deadline=whenever app.py":               "whenever",
 		"--pacer-deadline 5m --conf spark.pacer.deadline=6m app.py": "differ",
 		"--pacer-dedline 5m app.py":                                 "--pacer-dedline",
+		"--pacer-mode watch app.py":                                 "[control observe off]",
+		"--pacer-mode off --conf spark.pacer.mode=observe app.py":   "differ",
 		"--master yarn app.py":                                      "yarn",
 		"--master local[2] app.py":                                  "local[2]",
 		"--conf spark.master=k8s://x app.py":                        "k8s://x",
@@ -149,6 +151,28 @@ func TestSubmitRefusesBeforeAnythingStarts(t *testing.T) {
 	defer f.mu.Unlock()
 	if len(f.verbs) != 0 {
 		t.Errorf("the planner was asked %v", f.verbs)
+	}
+}
+
+func TestSubmitRefusesAnotherSparkByName(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	home := w.fakeSpark(t, "exit 0")
+	for jar, refused := range map[string]string{"spark-core_2.12-3.5.1.jar": "Spark 3.5.1 is not supported", "spark-core_2.13-4.4.0.jar": "Spark 4.4.0",
+		"spark-core_2.13-5.0.0.jar": "Spark 5.0.0", "spark-core_2.13-4.0.5.jar": ""} {
+		path := filepath.Join(home, "jars", jar)
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		o := w.run(t, "submit", "--pacer-planner", f.address, "app.py")
+		if refused != "" {
+			o.wantLine(t, ExitUsage, refused)
+		} else if o.code != 0 {
+			t.Errorf("%s: exit code %d: %s", jar, o.code, o.err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

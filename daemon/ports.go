@@ -79,7 +79,7 @@ func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) 
 	if err != nil {
 		return err
 	}
-	handle, err := x.start(ctx, key, command, group)
+	handle, err := x.start(ctx, key, command, group, launch.Mode)
 	if err != nil {
 		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
 	}
@@ -95,9 +95,11 @@ func (x *executors) hold(key node.Key, handle executor.Handle, group *cgroup.Gro
 	x.order = slices.Insert(x.order, at, key)
 }
 
-func (x *executors) start(ctx context.Context, key node.Key, command executor.CommandLine, group *cgroup.Group) (executor.Handle, error) {
-	if err := errors.Join(group.SetQuota(units.Unlimited), group.SetWeight(cgroup.WeightDefault)); err != nil {
-		return executor.Handle{}, err
+func (x *executors) start(ctx context.Context, key node.Key, command executor.CommandLine, group *cgroup.Group, mode api.Mode) (executor.Handle, error) {
+	if !mode.HandsOff() { // A new group has neither quota nor weight of its own.
+		if err := errors.Join(group.SetQuota(units.Unlimited), group.SetWeight(cgroup.WeightDefault)); err != nil {
+			return executor.Handle{}, err
+		}
 	}
 	return x.runtime.Start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: x.user})
 }

@@ -18,13 +18,13 @@ import (
 // called so, and refused on request.
 func TestDeadlineStory(t *testing.T) {
 	realenv.RequireSpark(t)
-	want := results(realenv.Stock(t, "testdata/branches.py", "2"))
+	want := results(realenv.Stock(t, "testdata/branches.py", scale()))
 	if want == "" {
 		t.Fatal("stock Spark printed no result")
 	}
 	s := realenv.StartUp(t)
 
-	first := s.Submit("testdata/branches.py", "2")
+	first := s.Submit("testdata/branches.py", scale())
 	if code := first.Wait(2 * time.Minute); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
@@ -41,12 +41,21 @@ func TestDeadlineStory(t *testing.T) {
 
 	deadline := recorded.Duration * 1.5
 	t.Run("paced", func(t *testing.T) { pacedRun(t, s, deadline.Duration(), want) })
+	t.Run("observed", func(t *testing.T) { observedRun(t, s, deadline.Duration().Round(time.Millisecond), want) })
 	t.Run("infeasible", func(t *testing.T) { infeasibleRun(t, s, recorded) })
 	t.Run("plan", func(t *testing.T) { planVerdicts(t, s, recorded) })
 }
 
+// scale is how much of branches.py the story takes; -short takes less.
+func scale() string {
+	if testing.Short() {
+		return "1"
+	}
+	return "2"
+}
+
 func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, want string) {
-	run := s.Submit("--pacer-deadline", fmt.Sprintf("%dms", deadline.Milliseconds()), "testdata/branches.py", "2")
+	run := s.Submit("--pacer-deadline", fmt.Sprintf("%dms", deadline.Milliseconds()), "testdata/branches.py", scale())
 	if code := run.Wait(3 * time.Minute); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
@@ -115,7 +124,7 @@ func assertOwnership(t *testing.T, log realenv.Log, app api.AppDetail) {
 
 func infeasibleRun(t *testing.T, s *realenv.System, recorded api.AppDetail) {
 	deadline := fmt.Sprintf("%dms", (recorded.Duration / 3).Duration().Milliseconds())
-	refused := s.Submit("--pacer-deadline", deadline, "--pacer-require-feasible", "testdata/branches.py", "2")
+	refused := s.Submit("--pacer-deadline", deadline, "--pacer-require-feasible", "testdata/branches.py", scale())
 	if code := refused.Wait(time.Minute); code != 76 {
 		t.Errorf("refused run: exit %d, want 76", code)
 	}

@@ -185,6 +185,9 @@ func sparkHome(home, version string) (string, error) {
 		return "", fmt.Errorf("no Spark 4 (jars/%s*%s) in %s on this node", prefix, suffix, home)
 	}
 	have := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(found[0]), prefix), suffix)
+	if err := api.CheckSpark(have); err != nil {
+		return "", fmt.Errorf("%s on this node: %w", home, err)
+	}
 	if version != "" && have != version {
 		return "", fmt.Errorf("the driver runs Spark %s, but %s on this node is Spark %s: install the driver's version or set spark-home", version, home, have)
 	}

@@ -169,9 +169,13 @@ func TestCommandFaults(t *testing.T) {
 		want   []string
 	}{
 		"another version": {func(m *machine) { m.launch.SparkVersion = "4.2.0" }, []string{"the driver runs Spark 4.2.0, but ", " is Spark 4.3.0"}},
-		"no spark":        {func(m *machine) { m.launch.SparkHome = "" }, []string{"no Spark on this node"}},
-		"not a spark":     {func(m *machine) { m.launch.SparkHome = m.launch.JavaHome }, []string{"no Spark 4 (jars/spark-core_2.13-*.jar) in "}},
-		"not a java":      {func(m *machine) { m.launch.JavaHome = m.launch.SparkHome }, []string{"no Java in "}},
+		"a later Spark": {func(m *machine) {
+			m.launch.SparkHome = filepath.Join(filepath.Dir(m.launch.SparkHome), "later")
+			touch(t, filepath.Join(m.launch.SparkHome, "jars", "spark-core_2.13-4.4.0.jar"), 0o644)
+		}, []string{"later on this node: Spark 4.4.0 is not supported: Pacer works with Spark 4.0 to 4.3"}},
+		"no spark":    {func(m *machine) { m.launch.SparkHome = "" }, []string{"no Spark on this node"}},
+		"not a spark": {func(m *machine) { m.launch.SparkHome = m.launch.JavaHome }, []string{"no Spark 4 (jars/spark-core_2.13-*.jar) in "}},
+		"not a java":  {func(m *machine) { m.launch.JavaHome = m.launch.SparkHome }, []string{"no Java in "}},
 		"all at once": {func(m *machine) {
 			m.launch.SparkHome, m.launch.JavaHome, m.settings.Jar = "/no/spark", "/no/java", "/no/jar"
 		}, []string{"/no/spark", "/no/java", "pacer jar: open /no/jar"}},

@@ -41,22 +41,7 @@ func TestCommandStartsARealExecutor(t *testing.T) {
 	}
 	r := h.New()
 	handle, _ := startShell(t, h, r, executor.Spec{App: "app-1", ID: "1", CommandLine: command, Group: group, User: h.User})
-	tick, limit := time.NewTicker(20*time.Millisecond), time.After(2*time.Minute)
-	defer tick.Stop()
-	for {
-		status, err := r.Inspect(handle)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status.State == api.ExecutorExited {
-			break
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatal("it still runs after 2 minutes")
-		}
-	}
+	awaitExit(t, r, handle, 2*time.Minute)
 	log := string(h.Layout.ReadLog(api.LogRequest{V: api.Version, App: "app-1", Executor: "1", Stream: "stderr"}).Data)
 	used, _, err := group.Usage()
 	if err != nil {

@@ -329,28 +329,34 @@ func TestUnknownUser(t *testing.T) {
 	}
 }
 
+// awaitExit polls until the executor has exited.
+func awaitExit(t *testing.T, r executor.Runtime, h executor.Handle, within time.Duration) {
+	t.Helper()
+	tick, limit := time.NewTicker(5*time.Millisecond), time.After(within)
+	defer tick.Stop()
+	for {
+		status, err := r.Inspect(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status.State == api.ExecutorExited {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("it still runs after %v", within)
+		}
+	}
+}
+
 // A JVM that the kernel killed under a previous controller leaves a zombie to a
 // parent that does not reap: it counts as exited.
 func TestZombieIsExited(t *testing.T) {
 	h := processHarness(t, fakeGroups(t, cgrouptest.V2), currentUser(t))
 	parent, other := h.New(), h.New()
 	handle, _ := startShell(t, h, parent, spec(t, h, "exit 0"))
-	tick, limit := time.NewTicker(2*time.Millisecond), time.After(20*time.Second)
-	defer tick.Stop()
-	for {
-		status, err := other.Inspect(handle)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status.State == api.ExecutorExited {
-			break
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatal("not in 20 s")
-		}
-	}
+	awaitExit(t, other, handle, 20*time.Second)
 	if status, err := parent.Inspect(handle); err != nil || status.Exit != "exit status 0" {
 		t.Errorf("the parent says %+v, %v", status, err)
 	}

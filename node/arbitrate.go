@@ -105,7 +105,8 @@ func (e *Engine) grant(c *control, grant units.Cores, now units.Instant) {
 
 // enforce writes x's quota if the grant is a quantum or more away from what is
 // in force. An executor that nothing controls has no quota, and neither has one
-// that is granted all there is.
+// that is granted all there is. For one that is handsOff everything is worked out
+// and nothing is written.
 func (e *Engine) enforce(x *executor, limit units.Cores) {
 	if !x.alive() || !x.here || !x.quotaKnown {
 		return
@@ -120,10 +121,13 @@ func (e *Engine) enforce(x *executor, limit units.Cores) {
 		return
 	}
 	x.quota, x.remainder = want, rest
-	e.counters.QuotaWrites++
 	if x.charged != nil {
 		x.charged.quotaChanges++
 	}
+	if x.handsOff {
+		return
+	}
+	e.counters.QuotaWrites++
 	e.actions = append(e.actions, Action{Kind: ActSetQuota, Key: x.key, Cores: want})
 }
 

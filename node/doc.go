@@ -80,6 +80,14 @@
 // quota is its rounding, else the quota; if quotas were lifted, the work left
 // over the time left (Eq 6). So a restart changes no quota.
 //
+// # Hands off
+//
+// Where an application's mode is observe or off (api.Mode) nothing is written for
+// its executors: no quota, no weight, from their start to their end. Observed
+// ones are controlled in every other respect: their stages take part in the
+// division, so that others get what they would get beside a paced one, and what
+// would be in force stands in for what is.
+//
 // # CPU of a stage
 //
 // What an executor's group used in a tick belongs to its stages in proportion to

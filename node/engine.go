@@ -307,7 +307,7 @@ func (e *Engine) finish(now units.Instant) []Action {
 // weigh sets the weight of each executor that runs.
 func (e *Engine) weigh(now units.Instant) {
 	for _, x := range e.execs {
-		if !x.alive() || !x.here {
+		if !x.alive() || !x.here || x.handsOff {
 			continue
 		}
 		if w := e.foldWeight(x, now); w != x.weight {

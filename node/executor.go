@@ -34,6 +34,9 @@ type executor struct {
 	listed, started, launching bool
 	// asked says that the Start was emitted.
 	asked bool
+	// handsOff says that its application's mode lets nothing be written for it:
+	// quota is then what would be in force.
+	handsOff bool
 	// sampled says that a Sample of this incarnation has shown it; here that the
 	// newest one did.
 	sampled, here bool
@@ -170,6 +173,10 @@ func (e *Engine) foldUsage(x *executor, s *ExecutorSample) {
 // foldQuota takes over the quota in force where it is not the one written.
 func (e *Engine) foldQuota(x *executor, inForce units.Cores) {
 	if math.IsNaN(float64(inForce)) || inForce < 0 {
+		return
+	}
+	if x.handsOff {
+		x.quotaKnown = true
 		return
 	}
 	known := x.quotaKnown

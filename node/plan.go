@@ -92,7 +92,7 @@ func (e *Engine) takeApp(now units.Instant, p *api.PlanApp, before map[controlKe
 	}
 	for _, id := range p.Executors {
 		x := e.ensure(Key{p.ID, id})
-		x.listed, x.slots = true, e.slots(p.Launch.Cores)
+		x.listed, x.slots, x.handsOff = true, e.slots(p.Launch.Cores), p.Launch.Mode.HandsOff()
 	}
 	for i := range p.Stages {
 		t := &p.Stages[i]

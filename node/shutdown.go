@@ -21,7 +21,7 @@ const (
 func (e *Engine) Shutdown(now units.Instant, how Ending) []Action {
 	e.begin()
 	for _, x := range e.execs {
-		if x.alive() && x.here && !(x.quotaKnown && x.quota.IsUnlimited()) {
+		if x.alive() && x.here && !x.handsOff && !(x.quotaKnown && x.quota.IsUnlimited()) {
 			x.quota, x.remainder = units.Unlimited, 0
 			e.actions = append(e.actions, Action{Kind: ActSetQuota, Key: x.key, Cores: units.Unlimited})
 		}

@@ -59,7 +59,7 @@ func (x *executor) describe(s *api.ExecutorStatus) {
 	s.Quota, s.Throttled = api.Unknown, units.FromDuration(x.throttled)
 	if x.state == api.ExecutorExited {
 		s.Exit, s.ExitCode = x.exit, x.code
-	} else if x.quotaKnown && !x.quota.IsUnlimited() {
+	} else if x.quotaKnown && !x.handsOff && !x.quota.IsUnlimited() {
 		s.Quota = x.quota
 	}
 }

@@ -18,6 +18,7 @@ const (
 	modeRecording mode = "recording" // ungated, no profile or no deadline
 	modeReleased  mode = "released"  // ungated, somebody let it go or it left its profile
 	modeUnpaced   mode = "unpaced"   // ungated, cannot be paced (streaming)
+	modeOff       mode = "off"       // ungated, not recorded either: its user's wish
 )
 
 // appRecord is what is stored of a running application, under app/ID. Its stages
@@ -136,11 +137,18 @@ func (a *app) paced() bool {
 
 // pacing is the word for `pacer apps`.
 func (a *app) pacing() string {
-	if a.Mode == modePaced && (a.Infeasible || a.Late) {
+	switch {
+	case a.Mode == modePaced && (a.Infeasible || a.Late):
 		return string(modeReleased)
+	case a.Mode == modePaced && a.observed():
+		return "observed"
 	}
 	return string(a.Mode)
 }
+
+// observed reports whether a is only watched: it is planned as if it were paced,
+// and runs with all cores.
+func (a *app) observed() bool { return a.Launch.Mode == api.ModeObserve }
 
 // at returns now on a's deadline clock.
 func (a *app) at(now units.Instant) units.Seconds { return units.FromDuration(now.Sub(a.Start)) }

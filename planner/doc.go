@@ -23,6 +23,12 @@
 //	released   ungated, all cores: by `pacer release`, or because the run left
 //	           its profile
 //	unpaced    ungated, all cores: a streaming application
+//	off        ungated, all cores, no profile read or made: spark.pacer.mode=off
+//
+// With spark.pacer.mode=observe an application is judged, scheduled and given
+// targets like a paced one (gated, so that a grant means a stage), but its nodes
+// hold nothing back: it has all cores, its run counts as one at all cores in its
+// profile, and the grants that the nodes report are what it would have had.
 //
 // The gate is lifted once and for all. A paced application whose deadline is
 // infeasible or has passed keeps its gate but has no targets, so all cores; a new

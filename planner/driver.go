@@ -161,6 +161,9 @@ func (e *Engine) driverEnd(a *app, ev api.Event) {
 	}
 	a.DriverEnd = true
 	e.end(a, state, max(0, ev.At), ev.Reason)
+	if a.observed() && a.Mode == modePaced {
+		a.say(e.sayWould(a)) // The reply to this event carries it.
+	}
 }
 
 // end takes an application out of the Plans.

@@ -152,14 +152,14 @@ func (e *Engine) nextEpoch() uint64 {
 
 // direct compares a's Directive with what it should be and publishes a new one.
 func (e *Engine) direct(a *app) {
-	d := api.Directive{Gated: a.Gated, Executors: []api.DirectiveExecutor{}, Notice: a.Notice}
+	d := api.Directive{Gated: a.Gated, Executors: []api.DirectiveExecutor{}, Notice: a.Notice, Dead: a.dead()}
 	for _, x := range a.alive() {
 		d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: e.offered(x.Node), Leaving: x.Leaving})
 	}
 	d.Shares = a.shares()
 	slices.SortFunc(d.Executors, func(x, y api.DirectiveExecutor) int { return compareIDs(x.ID, y.ID) })
 	old := a.Directive
-	if old.Gated == d.Gated && old.Notice == d.Notice && slices.Equal(old.Executors, d.Executors) &&
+	if old.Gated == d.Gated && old.Notice == d.Notice && old.Dead == d.Dead && slices.Equal(old.Executors, d.Executors) &&
 		slices.EqualFunc(old.Shares, d.Shares, sameShares) && old.Epoch > 0 {
 		return
 	}

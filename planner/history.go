@@ -91,6 +91,9 @@ func (e *Engine) summary(a *app) api.AppSummary {
 	for _, st := range a.order {
 		s.QuotaChanges += st.quotaChanges()
 	}
+	if a.observed() {
+		s.Observed, s.WouldCores = true, a.wouldCores(e.now)
+	}
 	if !a.running() && a.State != api.AppRefused && a.Deadline > 0 {
 		pct := dag.AppError(a.Deadline, a.Ended)
 		s.ErrorPct = &pct
@@ -122,8 +125,11 @@ func (e *Engine) detail(a *app) api.AppDetail {
 // state is x's state as far as it is known: an executor that the driver lost
 // counts as exited, whatever its node said last.
 func (x *executor) state() api.ExecutorState {
-	if x.Gone {
+	switch {
+	case x.Gone:
 		return api.ExecutorExited
+	case x.State == api.ExecutorStarting && x.Registered:
+		return api.ExecutorRunning // In mode off it has no page to show.
 	}
 	return x.State
 }

@@ -227,8 +227,8 @@ func (e *Engine) executorStatus(a *app, n *node, s api.ExecutorStatus) {
 // stageStatus takes in what an executor did for a stage. CPU time and quota
 // changes only grow, so that a node's restart takes nothing back.
 func (e *Engine) stageStatus(a *app, s api.StageStatus) {
-	st := a.stages[s.StageKey]
-	if st == nil {
+	st, x := a.stages[s.StageKey], a.executor(s.Executor)
+	if st == nil || x == nil {
 		return
 	}
 	if s.CPU > st.CPU[s.Executor] || s.QuotaChanges > st.QuotaChanges[s.Executor] {
@@ -238,7 +238,10 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 	}
 	st.progress[s.Executor] = s.Progress.Clamp()
 	for _, sample := range s.Samples {
-		st.observe(s.Executor, a.at(e.now)-sample.Age, sample)
+		st.notePace(s.Executor, a.at(e.now)-sample.Age, sample)
+		if a.observed() && st.Planned {
+			st.noteWould(s.Executor, sample, e.offered(x.Node))
+		}
 		st.addSample(api.AppSample{
 			At: a.at(e.now) - sample.Age, Executor: s.Executor, SetPoint: sample.SetPoint, Progress: sample.Progress,
 			Grant: sample.Grant, Used: sample.Used,

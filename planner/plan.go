@@ -84,7 +84,8 @@ func (e *Engine) aim(a *app, s *stage, deadline units.Seconds, last bool) {
 	}
 	s.Planned, s.Last, s.DeadlineAt = true, last, e.now.Add(deadline.Duration())
 	s.Work, s.Records = predicted.Work, predicted.Records
-	a.Targeted = true
+	// An observed stage has all cores, whatever its target says.
+	a.Targeted = a.Targeted || !a.observed()
 	s.Targets = nil
 	e.bind(a, s)
 	cores := dag.EstimateCores(s.Records, deadline, annotation.NominalRate)

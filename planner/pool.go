@@ -165,6 +165,25 @@ func (e *Engine) replace(a *app) {
 	a.dirty = true
 }
 
+// lastExit is how the executor ended that was lost last.
+func (a *app) lastExit() string {
+	exit := "unknown causes"
+	for _, x := range a.Executors {
+		if x.Gone && x.Exit != "" {
+			exit = x.Exit
+		}
+	}
+	return exit
+}
+
+// dead says why a has no executor and will get none, "" while it has hope.
+func (a *app) dead() string {
+	if !a.GaveUp || !a.running() || len(a.alive()) > 0 {
+		return ""
+	}
+	return "no executor lives and no more are started: " + a.lastExit()
+}
+
 func (e *Engine) replacementNode(a *app, name string) *node {
 	if n := e.nodes[name]; n != nil && n.live() {
 		return n
@@ -192,7 +211,8 @@ func (e *Engine) mayReplace(a *app) bool {
 		return true
 	}
 	a.GaveUp = true
-	a.say(fmt.Sprintf("%d executors were lost within %v: no more are started", len(a.Replaced)+1, e.cfg.ReplacementWindow.Round(time.Second)))
+	a.say(fmt.Sprintf("%d executors were lost within %v, the last one by %s: no more are started", len(a.Replaced)+1,
+		e.cfg.ReplacementWindow.Round(time.Second), a.lastExit()))
 	e.occur(ReplacementEnded{App: a.ID, Count: len(a.Replaced) + 1, Window: e.cfg.ReplacementWindow})
 	a.touch()
 	return false

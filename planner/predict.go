@@ -27,7 +27,7 @@ func (e *Engine) predicted(a *app) units.Seconds {
 	case a.profile == nil || a.Mismatch != "" || a.Mode == modeUnpaced:
 		return 0
 	}
-	return e.outlook(a, !a.paced())
+	return e.outlook(a, !a.paced() || a.observed())
 }
 
 func (e *Engine) outlook(a *app, full bool) units.Seconds {

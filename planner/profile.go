@@ -44,7 +44,7 @@ func (e *Engine) settle(profile string) {
 // conclude makes an ended application history: its run goes into its profile if
 // it may, its record into the history.
 func (e *Engine) conclude(a *app) {
-	if a.State == api.AppFinished && a.Mode != modeUnpaced {
+	if a.State == api.AppFinished && a.Mode != modeUnpaced && a.Mode != modeOff {
 		if how, err := e.record(a); err != nil {
 			e.occur(RunNotRecorded{App: a.ID, Err: err})
 		} else if how != "" {

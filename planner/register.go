@@ -1,8 +1,8 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -10,9 +10,6 @@ import (
 	"github.com/sparkpacer/pacer/memory"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// sparkMajor is the Spark that Pacer's scheduler is written for.
-const sparkMajor = "4."
 
 // register takes an application in, or recognises one.
 func (e *Engine) register(ev Register) {
@@ -75,7 +72,7 @@ func (e *Engine) known(r api.RegisterRequest) (*app, error) {
 
 // newApp decides on a new application: verdict, pool and executors.
 func (e *Engine) newApp(r api.RegisterRequest) (*app, error) {
-	if err := checkSpark(r); err != nil {
+	if err := api.CheckSpark(cmp.Or(r.SparkVersion, r.Launch.SparkVersion)); err != nil {
 		return nil, err
 	}
 	a := newApp(appRecord{
@@ -88,9 +85,13 @@ func (e *Engine) newApp(r api.RegisterRequest) (*app, error) {
 	if a.Launch.Overhead == 0 {
 		a.Launch.Overhead = memory.Overhead(a.Launch.Heap)
 	}
+	a.Launch.Mode = r.Mode
 	e.settle(a.Profile)
-	if p := e.profiles[a.Profile]; p != nil {
+	if p := e.profiles[a.Profile]; p != nil && r.Mode != api.ModeOff {
 		a.profile = p.forRun()
+	}
+	if r.Mode == api.ModeOff {
+		a.Mode = modeOff
 	}
 	if a.Deadline > 0 && a.profile != nil {
 		a.Mode, a.Gated = modePaced, true
@@ -110,20 +111,6 @@ func (e *Engine) newApp(r api.RegisterRequest) (*app, error) {
 	return a, nil
 }
 
-func checkSpark(r api.RegisterRequest) error {
-	version := r.SparkVersion
-	if version == "" {
-		version = r.Launch.SparkVersion
-	}
-	if strings.HasPrefix(version, sparkMajor) {
-		return nil
-	}
-	if version == "" {
-		version = "of unknown version"
-	}
-	return api.Errorf(api.KindInvalid, "Pacer needs Spark 4, the driver's Spark is %s", version)
-}
-
 // judge sets a's verdict and the line that says it. The forecast is for all that
 // the nodes offer: what other applications will take of it is the supervisors'
 // business, and changes while a runs.
@@ -133,6 +120,9 @@ func (e *Engine) judge(a *app, seats []seat) {
 		a.Slots += slotsOn(s.node, a.Launch)
 	}
 	switch {
+	case a.Mode == modeOff:
+		a.Verdict = api.VerdictNone
+		a.Reason = "mode off: all cores, nothing is judged, paced or recorded"
 	case a.profile == nil && a.Deadline > 0:
 		a.Verdict = api.VerdictUnknown
 		a.Reason = fmt.Sprintf("deadline %s is unknown to be feasible: there is no profile %q yet; this run takes all cores and records it",
@@ -145,6 +135,9 @@ func (e *Engine) judge(a *app, seats []seat) {
 		a.Verdict, a.Earliest = f.Verdict, f.Earliest
 		a.Reason = sayVerdict(f, a.Deadline)
 		a.Infeasible = f.Verdict == api.VerdictInfeasible
+	}
+	if a.observed() {
+		a.Reason += " (mode observe: nothing is held back)"
 	}
 }
 

@@ -49,6 +49,8 @@ type stageRecord struct {
 	// CPU and QuotaChanges are what the nodes measured, by executor.
 	CPU          map[api.ExecutorID]units.Work `json:"cpu,omitempty"`
 	QuotaChanges map[api.ExecutorID]int        `json:"quota_changes,omitempty"`
+	// Would is kept of observed applications only.
+	Would map[api.ExecutorID]would `json:"would,omitempty"`
 }
 
 // target is a StageTarget without the time left, which depends on when it is
@@ -87,6 +89,14 @@ func (s *stage) work() units.Work {
 		sum = max(sum, units.Work(s.Done.TaskCPU))
 	}
 	return sum
+}
+
+// noteWould takes in a tick of an observed application.
+func (s *stage) noteWould(id api.ExecutorID, sample api.StageSample, offered units.Cores) {
+	if s.Would == nil {
+		s.Would = make(map[api.ExecutorID]would)
+	}
+	s.Would[id], s.stale = s.Would[id].add(sample, offered), true
 }
 
 func (s *stage) quotaChanges() int {

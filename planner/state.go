@@ -172,16 +172,19 @@ func (e *Engine) restoreNode(r Record) error {
 }
 
 func (e *Engine) restoreProfile(r Record) error {
+	stored, err := decodeProfile(r)
+	if err == nil {
+		e.profiles[stored.body.Name] = stored
+	}
+	return err
+}
+
+func decodeProfile(r Record) (*annotated, error) {
 	var p api.Profile
 	if err := decode(r, &p, nil); err != nil {
-		return err
+		return nil, err
 	}
-	stored, err := annotate(p)
-	if err != nil {
-		return err
-	}
-	e.profiles[p.Name] = stored
-	return nil
+	return annotate(p)
 }
 
 func (e *Engine) restoreHistory(r Record) error {
@@ -229,14 +232,9 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 }
 
 func (a *app) restoreProfile(r Record) error {
-	var p api.Profile
-	if err := decode(r, &p, nil); err != nil {
-		return err
+	stored, err := decodeProfile(r)
+	if err == nil {
+		a.profile = stored.forRun()
 	}
-	stored, err := annotate(p)
-	if err != nil {
-		return err
-	}
-	a.profile = stored.forRun()
-	return nil
+	return err
 }

@@ -268,6 +268,9 @@ func TestReplacementsAreBounded(t *testing.T) {
 	if d := w.app(id); d.State != api.AppRunning {
 		t.Errorf("state %s: want it left to Spark", d.State)
 	}
+	if dead := w.directives[id].Dead; !strings.Contains(dead, "the driver lost it") {
+		t.Errorf("the driver is told %q, want that nothing will come and why", dead)
+	}
 }
 
 func TestAReplacementGoesToALiveNode(t *testing.T) {

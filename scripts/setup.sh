@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Installs what building, testing and running the demonstration needs beyond Go
 # and a JDK: Maven and Python's venv module by apt-get, pyspark and numpy by pip
-# into a virtual environment in the cache. Says what it installs, does nothing
-# when all is there, and lets one caller at a time do it.
+# into a virtual environment in the cache for each version of pyspark: the one
+# tested (PYSPARK) and, where it is given, the oldest supported (OLDEST). Says
+# what it installs, does nothing when all is there, and lets one caller at a time
+# do it.
 set -euo pipefail
 
 CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pacer}
@@ -45,8 +47,8 @@ apt_install() {
 command -v mvn >/dev/null || apt_install maven
 command -v python3 >/dev/null || apt_install python3
 
-has_packages() {
-    [[ -x $VENV/bin/python3 ]] && "$VENV/bin/python3" - "$PYSPARK" 2>/dev/null <<'PY'
+has_packages() { # venv pyspark-version
+    [[ -x $1/bin/python3 ]] && "$1/bin/python3" - "$2" 2>/dev/null <<'PY'
 import sys
 from importlib.metadata import version
 version("numpy")
@@ -54,16 +56,24 @@ sys.exit(version("pyspark") != sys.argv[1])
 PY
 }
 
-if ! has_packages; then
+pyspark() { # venv pyspark-version
+    if has_packages "$1" "$2"; then
+        return
+    fi
     # Debian's python3 has the venv module but not what it needs to work.
     python3 -c 'import venv, ensurepip' 2>/dev/null || apt_install python3-venv
-    if [[ ! -x $VENV/bin/pip ]]; then
-        say "making the virtual environment $VENV"
-        rm -rf "$VENV"
-        python3 -m venv "$VENV"
+    if [[ ! -x $1/bin/pip ]]; then
+        say "making the virtual environment $1"
+        rm -rf "$1"
+        python3 -m venv "$1"
     fi
-    say "installing pyspark $PYSPARK and numpy into $VENV by pip (about 450 MB to fetch)"
-    "$VENV/bin/pip" install --quiet --disable-pip-version-check "pyspark==$PYSPARK" numpy
-    has_packages || fail "pyspark $PYSPARK is not usable in $VENV"
+    say "installing pyspark $2 and numpy into $1 by pip (about 450 MB to fetch)"
+    "$1/bin/pip" install --quiet --disable-pip-version-check "pyspark==$2" numpy
+    has_packages "$1" "$2" || fail "pyspark $2 is not usable in $1"
+}
+
+pyspark "$VENV" "$PYSPARK"
+if [[ -n ${OLDEST:-} ]]; then
+    pyspark "$CACHE/venv-pyspark-$OLDEST" "$OLDEST"
 fi
-say "ready: Go $(go env GOVERSION | sed 's/^go//'), JDK $major, Maven, pyspark $PYSPARK"
+say "ready: Go $(go env GOVERSION | sed 's/^go//'), JDK $major, Maven, pyspark $PYSPARK${OLDEST:+ and $OLDEST}"

@@ -19,6 +19,8 @@ type App struct {
 	Deadline units.Seconds
 	// RequireFeasible asks for a refusal of an infeasible deadline.
 	RequireFeasible bool
+	// Mode is spark.pacer.mode, control if it is "".
+	Mode api.Mode
 	// Head passes before the first stage is ready, Tail after the last one.
 	Head, Tail time.Duration
 	// Stages are in order of id; ids and parents are those of the slice.
@@ -137,7 +139,7 @@ func (d *Driver) register(ctx context.Context) (api.RegisterReply, error) {
 	id := d.reply.AppID
 	d.env.world.Unlock()
 	reply, err := d.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile,
-		SparkVersion: "4.2.0", Deadline: d.app.Deadline, Elapsed: d.elapsed(), RequireFeasible: d.app.RequireFeasible, AppID: id,
+		SparkVersion: "4.2.0", Deadline: d.app.Deadline, Elapsed: d.elapsed(), RequireFeasible: d.app.RequireFeasible, Mode: d.app.Mode, AppID: id,
 		Launch: api.Launch{DriverURL: "spark://" + d.submission, SparkVersion: "4.2.0", Heap: units.GiB}})
 	if err != nil {
 		return reply, err

@@ -244,6 +244,18 @@ func (n *Node) Quota(app api.AppID, id api.ExecutorID) units.Cores {
 	return units.Cores(quota)
 }
 
+// Written is what was ever written into the files that limit an executor, by
+// name; files that were only opened are left out.
+func (n *Node) Written(app api.AppID, id api.ExecutorID) map[string]string {
+	written := map[string]string{}
+	for _, file := range []string{"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.shares"} {
+		if text := n.machine.tree.Read(n.env.T, n.parent+"/"+cgroup.GroupName(app, id), file); text != "" {
+			written[file] = text
+		}
+	}
+	return written
+}
+
 // Executors lists the executors that run, as "app/id".
 func (n *Node) Executors() []string {
 	n.env.world.Lock()

@@ -17,6 +17,7 @@ import org.apache.spark.util.Utils
  * @param submission      the key that makes a repeated registration harmless
  * @param submitted       when the wrapper was executed, epoch milliseconds
  * @param credentials     file with the line "application:password"
+ * @param mode            Control, Observe or Off
  */
 private[spark] final case class PacerConf(
     address: String,
@@ -25,7 +26,8 @@ private[spark] final case class PacerConf(
     requireFeasible: Boolean,
     submission: String,
     submitted: Option[Long],
-    credentials: Option[Path])
+    credentials: Option[Path],
+    mode: String = PacerConf.Control)
 
 /** It is for users: one line, without a stack trace that would be the same every time. */
 private[spark] final class RefusedStartException(message: String) extends SparkException(message) {
@@ -41,6 +43,13 @@ private[spark] object PacerConf {
   val Submission = "spark.pacer.submission"
   val Submitted = "spark.pacer.submitted"
   val Credentials = "spark.pacer.credentials"
+  val Mode = "spark.pacer.mode"
+
+  // The modes, as in api/driver.go: paced; worked out and not held back; executors only.
+  val Control = "control"
+  val Observe = "observe"
+  val Off = "off"
+  private val Modes = Seq(Control, Observe, Off)
 
   /** Without a port in the master URL. */
   val DefaultPort = 4222
@@ -48,8 +57,12 @@ private[spark] object PacerConf {
   /** What waits for a paced stage must be ready to wait this long, in seconds. */
   private val Patience = 24L * 3600
 
-  private val Speculation = "spark.speculation"
-  private val DynamicAllocation = "spark.dynamicAllocation.enabled"
+  private val DynamicAllocation = Seq("spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled")
+    .map(_ -> "the planner chooses the executors")
+  private val AgainstPacing = Seq(
+    "spark.speculation" -> "a second copy of a task works against pacing",
+    "spark.decommission.enabled" -> "nodes are drained by `pacer nodes drain`")
+  private val Counts = Seq("spark.executor.instances", "spark.cores.max")
   private val OffHeapEnabled = "spark.memory.offHeap.enabled"
   private val OffHeapSize = "spark.memory.offHeap.size"
   private val MinOverheadMiB = 384L
@@ -71,6 +84,7 @@ private[spark] object PacerConf {
     }
     val deadline = read(Deadline, 0.0)(parseSeconds(_).filter(_ > 0), "a time after the start such as 90s or 15m")
     val require = read(RequireFeasible, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
+    val mode = read(Mode, Control)(t => Some(t.toLowerCase(Locale.ROOT)).filter(Modes.contains), Modes.mkString(" or "))
     val submitted = read(Submitted, Option.empty[Long])(t => t.toLongOption.map(Some(_)), "milliseconds since 1970")
     if (get("spark.submit.deployMode").contains("cluster")) {
       faults += "deploy mode cluster is not supported: use --deploy-mode client"
@@ -78,12 +92,12 @@ private[spark] object PacerConf {
     val found = faults.result()
     if (found.nonEmpty) throw refuse(found.mkString("; "))
     PacerConf(address, deadline, get(Profile).getOrElse(""), require,
-      get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)))
+      get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)), mode)
   }
 
   /** Throws SparkException unless version is one that this jar works with. */
   def checkSpark(version: String): Unit =
-    if (!version.startsWith("4.")) throw refuse(s"Spark $version is not supported, want 4.0 or later and before 5")
+    if (!version.matches("4\\.[0-3]\\..*")) throw refuse(s"Spark $version is not supported: Pacer works with Spark 4.0 to 4.3")
 
   /** The exception by which Pacer ends a start. */
   def refuse(message: String): SparkException = new RefusedStartException("pacer: " + message)
@@ -113,11 +127,24 @@ private[spark] object PacerConf {
   }
 
   /**
-   * Sets what a paced application needs, unless the user set it, and switches
-   * off what would work against it (design 10.10). To be called before the
-   * scheduler reads the configuration. Returns the lines to warn with.
+   * Sets what a paced application needs, unless the user set it, and sets aside
+   * what would work against it (design 10.10). In mode off only what Pacer cannot
+   * give is set aside: the choice of executors. To be called before the scheduler
+   * reads the configuration. Returns the lines to warn with, one per setting.
    */
-  def complete(conf: SparkConf, deadline: Double): Seq[String] = {
+  def complete(conf: SparkConf, deadline: Double, mode: String = Control): Seq[String] = {
+    if (mode != Off) prepare(conf, deadline)
+    val switched = DynamicAllocation ++ (if (mode != Off) AgainstPacing else Nil)
+    switched.filter { case (key, _) => conf.getBoolean(key, false) }.map { case (key, why) =>
+      conf.set(key, "false")
+      s"$key is switched off: $why"
+    } ++ Counts.filter(conf.contains).map { key =>
+      conf.remove(key)
+      s"$key is set aside: the planner chooses the executors"
+    }
+  }
+
+  private def prepare(conf: SparkConf, deadline: Double): Unit = {
     val patience = math.max(Patience, math.ceil(deadline).toLong)
     // A stage-bound stage gains nothing by waiting for another executor's cache (spark-facts 30).
     conf.setIfMissing("spark.locality.wait", "0s")
@@ -131,10 +158,6 @@ private[spark] object PacerConf {
     val plugins = Utils.stringToSeq(conf.get("spark.plugins", ""))
     if (!plugins.contains(classOf[PacerPlugin].getName)) {
       conf.set("spark.plugins", (plugins :+ classOf[PacerPlugin].getName).mkString(","))
-    }
-    Seq(Speculation, DynamicAllocation).filter(conf.getBoolean(_, false)).map { key =>
-      conf.set(key, "false")
-      s"$key is switched off: it works against pacing"
     }
   }
 
@@ -151,8 +174,14 @@ private[spark] object PacerConf {
   /** Whether the user chose it. */
   def offHeapFixed(conf: SparkConf): Boolean = conf.contains(OffHeapEnabled) || conf.contains(OffHeapSize)
 
-  /** An executor's memory besides heap and off-heap, in bytes: as Spark computes it for containers. */
+  /**
+   * An executor's memory besides heap and off-heap, in bytes: as Spark computes it
+   * for containers, with what Python workers get by spark.executor.pyspark.memory.
+   */
   def overhead(conf: SparkConf, heapBytes: Long): Long =
+    conf.getOption("spark.executor.pyspark.memory").map(mib).getOrElse(0L) + nativeOverhead(conf, heapBytes)
+
+  private def nativeOverhead(conf: SparkConf, heapBytes: Long): Long =
     conf.getOption("spark.executor.memoryOverhead").map(mib) match {
       case Some(bytes) => bytes
       case None =>

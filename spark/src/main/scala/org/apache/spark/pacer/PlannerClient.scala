@@ -114,8 +114,9 @@ private[spark] final class PlannerClient(
     val body = encode(appId, submission, outbox.pending(BatchSize))
     decodeAcknowledged(transport.request(eventsSubject(appId), body, RequestMillis)) match {
       case Right(reply) =>
-        outbox.acknowledge(reply.ackedSeq)
+        // The last reply's line has to be said before end returns.
         take(reply.directive)
+        outbox.acknowledge(reply.ackedSeq)
       case Left(fault) =>
         if (fault.kind == KindNotFound) again.set(true)
         throw new IOException(fault.message)

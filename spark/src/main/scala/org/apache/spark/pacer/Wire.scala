@@ -53,7 +53,8 @@ private[spark] object Wire {
       elapsed: Double,
       requireFeasible: Boolean,
       launch: Launch,
-      appId: String)
+      appId: String,
+      mode: String)
 
   /** An executor of the pool; one that is leaving takes no new tasks and is decommissioned. */
   final case class DirectiveExecutor(id: String, node: String, cores: Double, leaving: Boolean = false)
@@ -66,6 +67,7 @@ private[spark] object Wire {
       gated: Boolean,
       executors: Seq[DirectiveExecutor],
       notice: String,
+      dead: String = "",
       shares: Seq[StageShares] = Nil)
 
   final case class Fault(kind: Int, message: String)
@@ -127,7 +129,7 @@ private[spark] object Wire {
     val o = message()
     o.put("submission", r.submission).put("name", r.name).put("profile", r.profile).put("user", r.user)
       .put("spark_version", r.sparkVersion).put("deadline_s", r.deadline).put("elapsed_s", r.elapsed)
-      .put("require_feasible", r.requireFeasible)
+      .put("require_feasible", r.requireFeasible).put("mode", r.mode)
     launch(o.putObject("launch"), r.launch)
     o.put("app_id", r.appId)
     bytes(o)
@@ -223,7 +225,7 @@ private[spark] object Wire {
   private def directive(o: JsonNode): Directive = Directive(o.path("epoch").asLong(), o.path("gated").asBoolean(),
     o.path("executors").elements().asScala.map { e =>
       DirectiveExecutor(text(e, "id"), text(e, "node"), e.path("cores").asDouble(), e.path("leaving").asBoolean())
-    }.toSeq, text(o, "notice"), o.path("shares").elements().asScala.map(shares).toSeq)
+    }.toSeq, text(o, "notice"), text(o, "dead"), o.path("shares").elements().asScala.map(shares).toSeq)
 
   private def shares(o: JsonNode): StageShares =
     StageShares(StageKey(o.path("stage").asInt(), o.path("attempt").asInt()), o.path("rev").asLong(),

@@ -42,9 +42,9 @@ class PacerConfTest {
     assertNotEquals(parse("sparkpacer://h").submission, parse("sparkpacer://h").submission)
   }
 
-  @Test def onlySpark4(): Unit = {
-    Seq("4.0.0", "4.2.0", "4.3.0").foreach(PacerConf.checkSpark)
-    Seq("3.5.1", "5.0.0", "40.1").foreach(v =>
+  @Test def onlySpark40To43(): Unit = {
+    Seq("4.0.0", "4.0.2", "4.2.0", "4.3.0", "4.3.1-SNAPSHOT").foreach(PacerConf.checkSpark)
+    Seq("3.5.1", "4.4.0", "4.30.0", "5.0.0", "40.1").foreach(v =>
       assertTrue(assertThrows(classOf[SparkException], () => PacerConf.checkSpark(v)).getMessage.contains(v)))
   }
 
@@ -58,13 +58,33 @@ class PacerConfTest {
     assertEquals("a.B,org.apache.spark.pacer.PacerPlugin", c.get("spark.plugins"), "named once")
   }
 
-  @Test def whatWorksAgainstPacingIsSwitchedOffAndSaid(): Unit = {
-    val c = conf("spark.speculation" -> "true", "spark.dynamicAllocation.enabled" -> "true")
+  @Test def whatWorksAgainstPacingIsSetAsideAndSaid(): Unit = {
+    val switches = Seq("spark.speculation", "spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled",
+      "spark.decommission.enabled")
+    val counts = Seq("spark.executor.instances", "spark.cores.max")
+    val c = conf(switches.map(_ -> "true") ++ counts.map(_ -> "3"): _*)
     val said = PacerConf.complete(c, 200000)
-    assertEquals(2, said.size)
-    assertFalse(c.getBoolean("spark.speculation", true) || c.getBoolean("spark.dynamicAllocation.enabled", true))
+    (switches ++ counts).foreach(key => assertEquals(1, said.count(_.startsWith(key + " ")), key))
+    assertEquals(switches.size + counts.size, said.size, said.toString)
+    assertFalse(switches.exists(c.getBoolean(_, true)) || counts.exists(c.contains))
+    assertEquals(Nil, PacerConf.complete(conf(switches.map(_ -> "false"): _*), 90), "what is off already is no news")
     assertEquals("0s", c.get("spark.locality.wait"))
     assertEquals("200000", c.get("spark.sql.broadcastTimeout"), "the deadline, when it is later than a day")
+  }
+
+  @Test def offChangesNothingButTheChoiceOfExecutors(): Unit = {
+    val c = conf("spark.speculation" -> "true", "spark.dynamicAllocation.enabled" -> "true", "spark.decommission.enabled" -> "true")
+    assertEquals(1, PacerConf.complete(c, 90, PacerConf.Off).size)
+    assertEquals(Set("spark.speculation" -> "true", "spark.dynamicAllocation.enabled" -> "false", "spark.decommission.enabled" -> "true"),
+      c.getAll.toSet)
+  }
+
+  @Test def theModeIsOneOfThree(): Unit = {
+    assertEquals(PacerConf.Control, parse("sparkpacer://h").mode)
+    Seq("control", "observe", "off", "Observe").foreach(m =>
+      assertEquals(m.toLowerCase, parse("sparkpacer://h", PacerConf.Mode -> m).mode))
+    val said = refusal("sparkpacer://h", PacerConf.Mode -> "watch")
+    assertEquals("pacer: spark.pacer.mode is 'watch', want control or observe or off", said)
   }
 
   @Test def offHeapIsThePlannersUnlessTheUserSetIt(): Unit = {
@@ -87,6 +107,9 @@ class PacerConfTest {
     assertEquals(2L << 30, PacerConf.overhead(conf("spark.executor.memoryOverhead" -> "2g"), 1L << 30))
     assertEquals(512L << 20, PacerConf.overhead(conf("spark.executor.memoryOverhead" -> "512"), 1L << 30))
     assertEquals((4L << 30) / 2, PacerConf.overhead(conf("spark.executor.memoryOverheadFactor" -> "0.5"), 4L << 30))
+    assertEquals(640L << 20, PacerConf.overhead(conf("spark.executor.minMemoryOverhead" -> "640m"), 1L << 30))
+    assertEquals((384L + 256) << 20, PacerConf.overhead(conf("spark.executor.pyspark.memory" -> "256m"), 1L << 30),
+      "Python workers have theirs in addition")
   }
 
   @Test def theDeadlineClockStartsWithTheWrapper(): Unit = {

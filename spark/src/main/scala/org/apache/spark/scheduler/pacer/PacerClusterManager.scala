@@ -19,7 +19,7 @@ private[spark] final class PacerClusterManager extends ExternalClusterManager {
     PacerConf.checkSpark(SPARK_VERSION)
     val settings = PacerConf.parse(masterURL, sc.conf)
     // scalastyle:off println
-    PacerConf.complete(sc.conf, settings.deadline).foreach(line => System.err.println("pacer: " + line))
+    PacerConf.complete(sc.conf, settings.deadline, settings.mode).foreach(line => System.err.println("pacer: " + line))
     // scalastyle:on println
     new StageBoundTaskScheduler(sc, settings, DeadlineClock.since(settings.submitted))
   }

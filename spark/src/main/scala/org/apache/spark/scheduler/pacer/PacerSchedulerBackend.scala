@@ -18,6 +18,9 @@ import org.apache.spark.util.Utils
  * Asks the planner for executors and waits for them; everything else is Spark's
  * coarse-grained back end.
  *
+ * When the planner says that no executor will come any more, all jobs are aborted
+ * and the context stops, as a standalone master's removal ends an application.
+ *
  * start registers and prints the verdict, one line on stderr; it fails with one
  * line when no planner answers or it refuses. stop tells the planner that the
  * application has ended and waits for its acknowledgement, 2 s at most.
@@ -37,6 +40,7 @@ private[scheduler] final class PacerSchedulerBackend(
   private var saidLate = false
   private var notice = ""
   private var leaving = Set.empty[String] // Those that Spark decommissions already.
+  private var died = false
 
   override def start(): Unit = {
     super.start()
@@ -108,6 +112,13 @@ private[scheduler] final class PacerSchedulerBackend(
       notice = directive.notice
       say(notice)
     }
+    if (directive.dead.nonEmpty && !died) {
+      died = true
+      failed = true
+      try scheduler.error(directive.dead) catch {
+        case NonFatal(e) => logError(e.getMessage) // There was no job to abort.
+      } finally sc.stopInNewThread()
+    }
   }
 
   /** Spark ends executors that are to leave: after their tasks, with their blocks moved to others. */
@@ -119,7 +130,7 @@ private[scheduler] final class PacerSchedulerBackend(
   private def registration(appId: String): Register = {
     val version = SPARK_VERSION
     Register(settings.submission, sc.appName, settings.profile, sc.sparkUser, version, settings.deadline,
-      scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId)
+      scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode)
   }
 
   private def launch(version: String): Launch = {

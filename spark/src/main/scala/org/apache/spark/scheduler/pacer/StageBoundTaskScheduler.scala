@@ -34,7 +34,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   private var unpaced = false
 
   private[scheduler] override def createTaskSetManager(taskSet: TaskSet, maxTaskFailures: Int): TaskSetManager =
-    synchronized {
+    if (settings.mode == PacerConf.Off) super.createTaskSetManager(taskSet, maxTaskFailures) else synchronized {
       checkPaceable(taskSet)
       val facts = history.of(taskSet, dagScheduler.stageIdToStage.get(taskSet.stageId))
       if (facts.pipelined) open("a pipelined shuffle runs its stages side by side")

@@ -11,11 +11,12 @@ import scala.jdk.CollectionConverters._
 import org.junit.jupiter.api.{AfterAll, BeforeAll, Test, TestInstance}
 import org.junit.jupiter.api.Assertions._
 
-import org.apache.spark.{HashPartitioner, SparkConf, SparkContext, TaskContext}
+import org.apache.spark.{HashPartitioner, SparkConf, SparkContext, SparkException, TaskContext}
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, SparkPlugin}
 import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin, Wire}
 import org.apache.spark.pacer.Wire._
 import org.apache.spark.rdd.RDD
+import org.apache.spark.resource.{ResourceProfileBuilder, TaskResourceRequests}
 import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, TaskScheduler, TaskSchedulerImpl}
 import org.apache.spark.scheduler.local.LocalSchedulerBackend
 
@@ -58,6 +59,12 @@ class StageHistoryTest {
     val left = sc.parallelize(1 to 1000, 4).map(x => (x % 10, x)).reduceByKey(_ + _, 2)
     val right = sc.parallelize(1 to 1000, 4).map(x => (x % 10, x)).reduceByKey(_ max _, 2)
     left.join(right, 2)
+  }
+
+  @Test def resourcesByStageAreRefusedInOneLine(): Unit = {
+    val profile = new ResourceProfileBuilder().require(new TaskResourceRequests().cpus(2)).build()
+    val said = assertThrows(classOf[SparkException], () => sc.parallelize(1 to 2, 2).withResources(profile)).getMessage
+    assertTrue(said.contains("ResourceProfiles are only supported") && !said.contains("\n"), said)
   }
 
   @Test def stagesAreToldOnceWithWhatTheirParentsWrote(): Unit = {

@@ -1,0 +1,71 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/realenv"
+)
+
+// observedRun is the story of who wants to see first: everything is worked out
+// and said, and not one file of an executor's group is written but to put
+// processes into it.
+func observedRun(t *testing.T, s *realenv.System, deadline time.Duration, want string) {
+	audit := realenv.StartAudit(t, cgroupOf(t, s.Up.PID()))
+	run := s.Submit("--pacer-deadline", deadline.String(), "--pacer-mode", "observe", "testdata/branches.py", scale())
+	app := awaitTasks(t, s)
+	group := cgroupOf(t, executorPID(t, s, app.ID, app.Executors[0].ID))
+	if code := run.Wait(3 * time.Minute); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if got := results(run.Answer()); got != want {
+		t.Errorf("the observed run answers\n%s\nstock Spark\n%s", got, want)
+	}
+	line, err := realenv.Line(run.Output(), "pacer: observed: Pacer would have held ")
+	if err != nil {
+		t.Error(err)
+	}
+	app = s.AwaitApp("the observed run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	if app.Pacing != "observed" || !app.Observed || app.QuotaChanges == 0 || app.WouldCores <= 0 || app.WouldCores >= app.MeanCores {
+		t.Errorf("pacing %s, %d quotas, %v cores, it used %v", app.Pacing, app.QuotaChanges, app.WouldCores, app.MeanCores)
+	}
+	if code, out := s.Pacer("apps", "show", string(app.ID)); code != 0 || !strings.Contains(out, "would-be cores") {
+		t.Errorf("pacer apps show: exit %d: %s", code, out)
+	}
+	joined := 0
+	for path, n := range audit.Written(filepath.Dir(group)) {
+		if filepath.Base(path) == "cgroup.procs" {
+			joined += n
+			continue
+		}
+		t.Errorf("%s was written %d times", path, n)
+	}
+	if joined == 0 {
+		t.Error("the audit has not even seen an executor join its group")
+	}
+	t.Logf("took %v of %v; %s", app.Duration, deadline, line)
+}
+
+// offRun gets executors and nothing else: stock Spark's scheduling, no profile.
+func offRun(t *testing.T, s *realenv.System) {
+	run := s.Submit("--pacer-mode", "off", "--conf", "spark.speculation=true", "--name", "e2e-off", "testdata/barrier.py")
+	if code := run.Wait(2 * time.Minute); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if !strings.Contains(run.Answer(), barrierAnswer) {
+		t.Errorf("it answers %s", run.Answer())
+	}
+	if strings.Contains(run.Output(), "spark.speculation is") {
+		t.Error("speculation was set aside")
+	}
+	app := s.AwaitApp("the run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	if app.Pacing != "off" || len(app.Stages) != 0 || app.QuotaChanges != 0 {
+		t.Errorf("pacing %s, %d stages, %d quotas", app.Pacing, len(app.Stages), app.QuotaChanges)
+	}
+	if code, out := s.Pacer("profiles", "show", "e2e-off"); code == 0 {
+		t.Errorf("it has a profile: %s", out)
+	}
+}

@@ -1,0 +1,158 @@
+package e2e
+
+import (
+	"archive/zip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/realenv"
+)
+
+const barrierAnswer = "RESULT barrier [4950, 4950]"
+
+// TestSparkSettings runs a barrier stage without and with a deadline, under
+// settings that Pacer sets aside: each is named in one line.
+func TestSparkSettings(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.StartUp(t)
+	set := []string{"spark.dynamicAllocation.enabled=true", "spark.speculation=true", "spark.decommission.enabled=true",
+		"spark.executor.instances=7", "spark.cores.max=3"}
+	for _, extra := range [][]string{nil, {"--pacer-deadline", "90s"}} {
+		args := append([]string{"--name", "e2e-barrier", "--conf", "spark.executor.memoryOverheadFactor=0.2", "--conf", "spark.executor.pyspark.memory=512m",
+			"--conf", "spark.memory.offHeap.enabled=true", "--conf", "spark.memory.offHeap.size=64m", "--conf", "spark.locality.wait=1s"}, extra...)
+		for _, conf := range set {
+			args = append(args, "--conf", conf)
+		}
+		run := s.Submit(append(args, "testdata/barrier.py")...)
+		if code := run.Wait(2 * time.Minute); code != 0 {
+			t.Fatalf("exit %d", code)
+		}
+		if !strings.Contains(run.Answer(), barrierAnswer) || !strings.Contains(run.Answer(), "RESULT profile refused") ||
+			!strings.Contains(run.Answer(), "ResourceProfiles are only supported") {
+			t.Errorf("it answers\n%s", run.Answer())
+		}
+		for _, conf := range set {
+			key, _, _ := strings.Cut(conf, "=")
+			if n := strings.Count(run.Output(), "pacer: "+key+" is "); n != 1 {
+				t.Errorf("%s is named in %d lines", key, n)
+			}
+		}
+		app := s.AwaitApp("the run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+		if want := map[bool]string{true: "recording", false: "paced"}[extra == nil]; app.Pacing != want {
+			t.Errorf("pacing %s, want %s; notices %q", app.Pacing, want, app.Notices)
+		}
+	}
+	t.Run("off", func(t *testing.T) { offRun(t, s) })
+}
+
+// TestPythonWorkers paces an application whose work is done by Python workers:
+// they run in their executor's group, so that they are counted and held back.
+// Interpreter, modules and archives come by the settings that PySpark users know.
+func TestPythonWorkers(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.StartUp(t)
+	archive := filepath.Join(t.TempDir(), "data.zip")
+	zipped(t, archive, "salt.txt", "pepper\n")
+	args := []string{"--py-files", "testdata/toil.py", "--archives", archive + "#data"}
+
+	first := s.Submit(append(slices.Clone(args), "testdata/workers.py")...)
+	if code := first.Wait(2 * time.Minute); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if python := os.Getenv("PYSPARK_PYTHON"); !strings.Contains(first.Answer(), python) {
+		t.Errorf("the workers did not run %s (PYSPARK_PYTHON): %s", python, first.Answer())
+	}
+	recorded := s.AwaitApp("the first run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+
+	python := filepath.Join(t.TempDir(), "python")
+	script := fmt.Sprintf("#!/bin/sh\nE2E_PYTHON=ours exec %s \"$@\"\n", os.Getenv("PYSPARK_PYTHON"))
+	if err := os.WriteFile(python, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	deadline := (recorded.Duration * 1.6).Duration().Round(time.Millisecond)
+	run := s.Submit(append(slices.Clone(args), "--conf", "spark.pyspark.python="+python, "--pacer-deadline", deadline.String(), "testdata/workers.py")...)
+	app := awaitTasks(t, s)
+	executor := app.Stages[0].Executors[0]
+	group := cgroupOf(t, executorPID(t, s, app.ID, executor))
+	used := workersIn(t, s, group)
+	if code := run.Wait(3 * time.Minute); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if got, want := results(run.Answer()), results(first.Answer()); got != want || want == "" {
+		t.Errorf("the paced run answers\n%s\nthe first one\n%s", got, want)
+	}
+	if !strings.Contains(run.Answer(), "'ours'") {
+		t.Errorf("the workers did not run spark.pyspark.python: %s", run.Answer())
+	}
+	app = s.AwaitApp("the paced run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	if float64(app.CoreSeconds) < used {
+		t.Errorf("%v core-seconds are counted, Python workers alone had used %.1f", app.CoreSeconds, used)
+	}
+	if app.Pacing != "paced" || app.ErrorPct == nil || *app.ErrorPct < 0 || *app.ErrorPct > 20 || app.MeanCores >= recorded.MeanCores {
+		t.Errorf("pacing %s, error %v, %v cores after %v", app.Pacing, app.ErrorPct, app.MeanCores, recorded.MeanCores)
+	}
+	t.Logf("deadline %v, took %v, mean cores %.2f after %.2f", deadline, app.Duration, float64(app.MeanCores), float64(recorded.MeanCores))
+}
+
+// workersIn waits until Python workers work in the group and the group has been
+// held back, and returns the CPU seconds that they have used.
+func workersIn(t *testing.T, s *realenv.System, group string) (used float64) {
+	t.Helper()
+	s.Await("Python workers to be held back in "+group, 60*time.Second, func() bool {
+		used = 0
+		workers := 0
+		for pid, args := range processes(t) {
+			if !slices.Contains(args, "pyspark.daemon") || !alive(pid) || cgroupOf(t, pid) != group {
+				continue
+			}
+			workers++
+			fields := stat(pid)
+			if len(fields) > 12 {
+				user, _ := strconv.ParseFloat(fields[11], 64)
+				system, _ := strconv.ParseFloat(fields[12], 64)
+				used += (user + system) / 100
+			}
+		}
+		return workers >= 2 && used > 0.5 && throttled(t, group)
+	})
+	return used
+}
+
+// throttled reports whether the kernel has held the group back.
+func throttled(t *testing.T, group string) bool {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(group, "cpu.stat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(body)) {
+		if n, ok := strings.CutPrefix(strings.TrimSpace(line), "nr_throttled "); ok {
+			return n != "0"
+		}
+	}
+	return false
+}
+
+func zipped(t *testing.T, path, name, content string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z := zip.NewWriter(f)
+	w, err := z.Create(name)
+	if err == nil {
+		_, err = w.Write([]byte(content))
+	}
+	if err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,101 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// handsOff is planApp of an application in the given mode.
+func handsOff(mode api.Mode, targets ...api.StageTarget) api.PlanApp {
+	p := planApp(appA, 2, ids("1"), targets...)
+	p.Launch.Mode = mode
+	return p
+}
+
+// written counts the actions that would change a group.
+func written(actions []Action) int { return count(actions, ActSetQuota) + count(actions, ActSetWeight) }
+
+func TestAnObservedExecutorIsControlledOnPaperOnly(t *testing.T) {
+	w := newWorld(t, testConfig(2))
+	w.ready(1, handsOff(api.ModeObserve))
+	x := w.exec(Key{appA, "1"})
+	stage := x.submit(0, 40, 1)
+	start := w.now
+	n := written(w.apply(plan(2, handsOff(api.ModeObserve, target(0, "1", 40, 40, 30*time.Second, 1.35)))))
+	var grants []units.Cores
+	for range 60 {
+		n += written(w.tick(t, w.e))
+		for _, s := range w.status.Stages {
+			for _, sample := range s.Samples {
+				if sample.Grant >= 0 {
+					grants = append(grants, sample.Grant)
+				}
+			}
+		}
+	}
+	if n != 0 || w.writes != 0 || x.weight != WeightUnset {
+		t.Errorf("%d quotas and weights were written", n)
+	}
+	if took := stage.end.Sub(start); took > 21*time.Second {
+		t.Errorf("the stage took %v on all cores", took)
+	}
+	if len(grants) == 0 || grants[0] > 1.5 || w.status.Stages[0].QuotaChanges == 0 {
+		t.Errorf("what would have been granted: %v, %d quotas", grants, w.status.Stages[0].QuotaChanges)
+	}
+	if q := w.status.Executors[0].Quota; q != api.Unknown {
+		t.Errorf("a quota of %v is said to be in force", q)
+	}
+	if written(w.e.Shutdown(w.now, Leave)) != 0 {
+		t.Error("the end writes")
+	}
+}
+
+func TestAnExecutorInModeOffIsLeftAlone(t *testing.T) {
+	w := newWorld(t, testConfig(2))
+	n := written(w.apply(plan(1, handsOff(api.ModeOff))))
+	for range 20 {
+		n += written(w.tick(t, w.e))
+	}
+	if n += written(w.e.Shutdown(w.now, Leave)); n != 0 {
+		t.Errorf("%d quotas and weights were written", n)
+	}
+}
+
+func TestHandsStayOffAfterARestart(t *testing.T) {
+	w := newWorld(t, testConfig(2))
+	w.ready(1, handsOff(api.ModeObserve))
+	w.exec(Key{appA, "1"}).submit(0, 40, 1)
+	w.apply(plan(2, handsOff(api.ModeObserve, target(0, "1", 40, 40, 30*time.Second, 1.35))))
+	w.ticks(4)
+	w.advance(time.Second)
+	w.restart(testConfig(2))
+	w.ticks(10)
+	if w.writes != 0 {
+		t.Errorf("%d quotas were written: %v", w.writes, w.log)
+	}
+	if w.sawEvent(EventQuotaTaken) {
+		t.Error("a quota was taken over where none is")
+	}
+}
+
+// Others get beside an observed application what they would get beside a paced
+// one.
+func TestAnObservedStageTakesPartInTheDivision(t *testing.T) {
+	grants := map[api.Mode]units.Cores{}
+	for _, mode := range []api.Mode{api.ModeControl, api.ModeObserve} {
+		w := newWorld(t, testConfig(2))
+		b := planApp(appB, 2, ids("2"))
+		w.ready(1, handsOff(mode), b)
+		w.exec(Key{appA, "1"}).submit(0, 60, 1)
+		w.exec(Key{appB, "2"}).submit(0, 60, 1)
+		b.Stages = []api.StageTarget{target(0, "2", 60, 60, 40*time.Second, 1.5)}
+		w.apply(plan(2, handsOff(mode, target(0, "1", 60, 60, 40*time.Second, 1.5)), b))
+		grants[mode] = w.quota(appB, "2")
+	}
+	if grants[api.ModeControl] != grants[api.ModeObserve] || grants[api.ModeObserve].IsUnlimited() {
+		t.Errorf("grants %v", grants)
+	}
+}

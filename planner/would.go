@@ -1,0 +1,65 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// would is the mean of what an executor would have been granted for a stage of an
+// observed application, over the ticks in which tasks ran.
+type would struct {
+	Sum   units.Cores `json:"sum"`
+	Ticks int         `json:"ticks"`
+}
+
+// add takes a tick in. No quota (a negative grant) is what the tasks could use.
+func (w would) add(s api.StageSample, offered units.Cores) would {
+	if s.Running <= 0 {
+		return w
+	}
+	grant := s.Grant
+	if grant < 0 {
+		grant = min(units.Cores(s.Running), offered)
+	}
+	return would{w.Sum + grant, w.Ticks + 1}
+}
+
+// wouldCores is what all executors of s together would have been granted.
+func (s *stage) wouldCores() units.Cores {
+	sum := units.Cores(0)
+	for _, id := range sortedKeys(s.Would) {
+		if w := s.Would[id]; w.Ticks > 0 {
+			sum += w.Sum / units.Cores(w.Ticks)
+		}
+	}
+	return sum
+}
+
+// wouldCores is the mean of what a would have been granted, from the first task's
+// launch on: comparable with meanCores.
+func (a *app) wouldCores(now units.Instant) units.Cores {
+	work := units.Work(0)
+	for _, s := range a.order {
+		end := s.DoneAt
+		if s.Done == nil {
+			end = a.elapsed(now)
+		}
+		work += units.Work(float64(s.wouldCores()) * max(0, float64(end-s.ReadyAt)))
+	}
+	return a.meanCores(work, now)
+}
+
+// sayWould is the line that an observed application ends with.
+func (e *Engine) sayWould(a *app) string {
+	planned, changes := 0, 0
+	for _, s := range a.order {
+		if s.Planned {
+			planned++
+		}
+		changes += s.quotaChanges()
+	}
+	return fmt.Sprintf("observed: Pacer would have held %d of %d stages to %.2f cores on average by %d quotas; they used %.2f",
+		planned, len(a.order), float64(a.wouldCores(e.now)), changes, float64(a.meanCores(a.coreSeconds(), e.now)))
+}

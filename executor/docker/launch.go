@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,8 +73,10 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 		return executor.Launched{}, errors.Join(r.engine.explain(err), removeFile(gate))
 	}
 	return executor.Launched{
-		PID:     pid,
-		Release: func(ctx context.Context) error { return errors.Join(r.release(ctx, id, pid, s, paths, gate), removeFile(gate)) },
+		PID: pid,
+		Release: func(ctx context.Context) error {
+			return errors.Join(r.release(ctx, id, pid, s, paths, gate), removeFile(gate))
+		},
 		Discard: func() error { return r.engine.remove(context.Background(), id) },
 	}, nil
 }
@@ -97,7 +100,11 @@ func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.Image == "" {
+	env := s.Env
+	if s.Image != "" {
+		// Its programs are where the image says.
+		env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "PATH=") })
+	} else if !slices.ContainsFunc(list, func(m mount.Mount) bool { return m.Target == "/tmp" }) {
 		// An empty image has no place for temporary files.
 		temporary := filepath.Join(paths.Work, "tmp")
 		if err := os.Mkdir(temporary, 0o700); err != nil {
@@ -112,7 +119,7 @@ func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (
 	}
 	command := append([]string{"/bin/sh", "-c", script, starter, paths.Stdout, paths.Stderr, gate, strconv.Itoa(len(reads))}, reads...)
 	config := &container.Config{
-		Image: image, Entrypoint: command, Cmd: s.Args, Env: s.Env, WorkingDir: paths.Work,
+		Image: image, Entrypoint: command, Cmd: s.Args, Env: env, WorkingDir: paths.Work,
 		User: fmt.Sprintf("%d:%d", s.User.UID, s.User.GID),
 		Labels: map[string]string{labelNode: r.cfg.Node, labelApp: string(s.App), labelExecutor: string(s.ID),
 			labelWork: r.cfg.Layout.Root},

@@ -50,6 +50,7 @@ stop() {
     kill "$pid"
     for _ in $(seq 150); do
         if [[ ! -e /proc/$pid ]]; then
+            umount "$DIR/exec/netns/default" 2>/dev/null || true # The daemon leaves it.
             say "stopped the Docker daemon of Pacer's own (pid $pid)"
             return
         fi

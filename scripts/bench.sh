@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the figures that docs/STATUS.md lists into out/bench.jsonl and prints
-# them as a table (package bench). PART runs one part only: micro, plan,
+# them as a table (package bench). PART runs one part only: micro, docker, plan,
 # idle, rebind, overhead or demo.
 set -euo pipefail
 cd "$(dirname "$0")/.."

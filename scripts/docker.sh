@@ -16,7 +16,17 @@ LOG=$DIR/dockerd.log
 OWN=unix://$DIR/docker.sock
 
 say() { printf 'docker: %s\n' "$*" >&2; }
-answers() { DOCKER_HOST=$1 timeout 5 docker version --format '{{.Server.Version}}' >/dev/null 2>&1; }
+# Debian 13 has the docker command in a package of its own: it is not needed.
+answers() {
+    [[ $1 == unix://* ]] && python3 - "${1#unix://}" 2>/dev/null <<'PY'
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(5)
+s.connect(sys.argv[1])
+s.sendall(b"GET /_ping HTTP/1.0\r\n\r\n")
+sys.exit(b" 200 " not in s.recv(100))
+PY
+}
 own_pid() {
     local pid
     pid=$(cat "$PID" 2>/dev/null) && [[ $(cat "/proc/$pid/comm" 2>/dev/null) == dockerd ]] && printf '%s' "$pid"
@@ -74,11 +84,15 @@ run)
         DOCKER_HOST=$OWN exec "$@"
     fi
     start || exec "$@"
-    code=0
-    # A signal for the command reaches it by its process group; the daemon, in a
-    # session of its own, is stopped after it.
-    trap : INT TERM HUP
-    DOCKER_HOST=$OWN "$@" || code=$?
+    DOCKER_HOST=$OWN "$@" &
+    child=$!
+    trap 'kill -TERM "$child" 2>/dev/null || true' INT TERM HUP
+    while :; do
+        code=0
+        wait "$child" || code=$?
+        kill -0 "$child" 2>/dev/null || break # A signal for this script ends wait too.
+    done
+    trap '' INT TERM HUP
     stop || true
     exit "$code"
     ;;

@@ -240,10 +240,11 @@ func (r *Runtime) release(ctx context.Context, id string, pid int, s executor.Sp
 	defer tick.Stop()
 	for {
 		command, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-		if err != nil || len(command) == 0 {
+		if err != nil {
 			return r.refused(ctx, id, s, paths)
 		}
-		if !bytes.Contains(command, []byte("\x00"+starter+"\x00")) {
+		// It is empty while programs change places, and between end and reaping.
+		if len(command) > 0 && !bytes.Contains(command, []byte("\x00"+starter+"\x00")) {
 			return nil
 		}
 		select {

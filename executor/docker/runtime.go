@@ -189,17 +189,21 @@ func (r *Runtime) sweep() error {
 }
 
 // Recover implements executor.Runtime: the handles say which executors there
-// are, the labels which containers are Pacer's. One without a handle is what an
-// interrupted start left, and is removed.
+// are, the labels which containers are Pacer's. A container without a handle is
+// what an interrupted start left, and is removed; an executor without a container
+// was started as a process, and Docker is not asked about it.
 func (r *Runtime) Recover() ([]executor.Handle, error) {
 	handles, err := r.processes.Recover()
 	ctx, cancel := context.WithTimeout(context.Background(), workLimit)
 	defer cancel()
+	containers, listErr := r.containers(ctx)
 	daemon := r.engine.incarnation(ctx)
-	known := map[string]bool{}
 	for _, h := range handles {
-		known[r.name(executor.Spec{App: h.App, ID: h.ID})] = true
-		if r.find(h) != nil {
+		name := r.name(executor.Spec{App: h.App, ID: h.ID})
+		_, contained := containers[name]
+		delete(containers, name)
+		// Without a list each may have a container.
+		if r.find(h) != nil || listErr == nil && !contained {
 			continue
 		}
 		alive := daemon
@@ -208,21 +212,22 @@ func (r *Runtime) Recover() ([]executor.Handle, error) {
 		}
 		r.hold(h, alive)
 	}
-	return handles, errors.Join(err, r.removeStrangers(ctx, known))
+	for _, id := range containers {
+		err = errors.Join(err, r.engine.remove(ctx, id))
+	}
+	return handles, errors.Join(err, listErr)
 }
 
-// removeStrangers removes the containers of this node that have no handle.
-func (r *Runtime) removeStrangers(ctx context.Context, known map[string]bool) error {
+// containers returns the ids of this node controller's containers by name.
+func (r *Runtime) containers(ctx context.Context) (map[string]string, error) {
 	ours := filters.NewArgs(filters.Arg("label", labelNode+"="+r.cfg.Node), filters.Arg("label", labelWork+"="+r.cfg.Layout.Root))
 	list, err := r.engine.client.ContainerList(ctx, container.ListOptions{All: true, Filters: ours})
 	if err != nil {
-		return fmt.Errorf("docker: recover: %w", r.engine.explain(err))
+		return nil, fmt.Errorf("docker: recover: %w", r.engine.explain(err))
 	}
-	var errs []error
+	ids := map[string]string{}
 	for _, c := range list {
-		if !known[r.name(executor.Spec{App: api.AppID(c.Labels[labelApp]), ID: api.ExecutorID(c.Labels[labelExecutor])})] {
-			errs = append(errs, r.engine.remove(ctx, c.ID))
-		}
+		ids[r.name(executor.Spec{App: api.AppID(c.Labels[labelApp]), ID: api.ExecutorID(c.Labels[labelExecutor])})] = c.ID
 	}
-	return errors.Join(errs...)
+	return ids, nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/executor/docker"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -144,6 +145,36 @@ func TestRecoverRemovesStrangers(t *testing.T) {
 	}
 	if err := syscall.Kill(h.PID, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("its process: %v", err)
+	}
+}
+
+// A node controller that finds Docker takes over executors that its predecessor
+// started as processes.
+func TestRecoverTakesProcessesToo(t *testing.T) {
+	r := newRig(t)
+	processes, err := executor.NewProcess(executor.ProcessConfig{Layout: r.layout, Groups: r.groups, Grace: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := processes.Start(t.Context(), r.spec(t, "exec sleep 600"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime := r.runtime(t)
+	if handles, err := runtime.Recover(); err != nil || len(handles) != 1 {
+		t.Fatalf("recovered %v, %v", handles, err)
+	}
+	if err := runtime.Stop(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := runtime.Inspect(h); err != nil || got.State != api.ExecutorExited || got.Exit != "ended, nobody knows how" {
+		t.Errorf("status %+v, %v", got, err)
+	}
+	if _, err := processes.Inspect(h); err != nil { // Its parent reaps it.
+		t.Error(err)
+	}
+	if err := runtime.Remove(h); err != nil {
+		t.Error(err)
 	}
 }
 

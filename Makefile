@@ -29,7 +29,7 @@ export CACHE PYSPARK VENV GO E2E
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## install what is missing: Maven, Python venv, pyspark and numpy (says what)
+setup: ## install what is missing: Maven, Python venv, pyspark, numpy, Docker (says what)
 	@scripts/setup.sh
 
 jar: setup ## build spark/pacer-spark.jar if its sources changed
@@ -39,13 +39,13 @@ build: jar ## build bin/pacer, bin/planner and bin/nodecontroller
 	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 	@echo "built bin/pacer, bin/planner, bin/nodecontroller"
 
-demo: build ## run a real Spark application under two deadlines (5 to 8 minutes)
-	@$(SPARK) bin/pacer demo --out out
+demo: build ## run a real Spark application under two deadlines, in containers where Docker can run (5 to 8 minutes)
+	@$(SPARK) scripts/docker.sh run bin/pacer demo --out out
 
 test: export OLDEST := $(EARLIEST)
 test: setup ## run every test: Scala, Go, and real Spark runs (under 15 minutes)
 	@scripts/jar.sh --test
-	@$(SPARK) scripts/test.sh
+	@$(SPARK) scripts/docker.sh run scripts/test.sh
 
 race: jar ## run the Go tests with the race detector, real Spark runs left out
 	@$(GO) test -race $$($(GO) list ./... | grep -vx '$(E2E)')
@@ -54,7 +54,7 @@ e2e: build ## run the tests with real Spark only (SPARK_VERSION=4.0.5: on that o
 	@$(SPARK) $(GO) test -count 1 -v -timeout 20m $(E2E)
 
 bench: build ## measure the figures of docs/STATUS.md into out/bench.jsonl
-	@$(SPARK) scripts/bench.sh
+	@$(SPARK) scripts/docker.sh run scripts/bench.sh
 
 cover: jar ## write the Go tests' coverage to out/coverage.html
 	@mkdir -p out

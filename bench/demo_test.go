@@ -20,7 +20,7 @@ func demonstration(t *testing.T, add adder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := realenv.Start(t, nil, realenv.Binary(t, "pacer"), "demo", "--out", out)
+	run := realenv.Start(t, []string{realenv.RuntimeEnv + "=auto"}, realenv.Binary(t, "pacer"), "demo", "--out", out)
 	if code := run.Wait(20 * time.Minute); code != 0 {
 		t.Errorf("demo: exit %d", code)
 	}

@@ -33,6 +33,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	t.Run("micro", func(t *testing.T) { micro(t, add) })
+	t.Run("docker", func(t *testing.T) { dockerUpdate(t, add) })
 	t.Run("plan", func(t *testing.T) { planLatency(t, add) })
 	t.Run("idle", func(t *testing.T) { idle(t, add) })
 	t.Run("crowd", func(t *testing.T) { crowd(t, add) })

@@ -21,6 +21,12 @@
 // The v1 trees of cpu and cpuacct may be one mount or two. For v2 the cpu
 // controller is passed down by cgroup.subtree_control from the root on.
 //
+// A container engine that is given a Group as the parent makes a group of its own
+// inside, for which the quota holds too. Its members count as the Group's, and it
+// goes with it, in v1 in the trees of all other controllers as well. Below a
+// parent of systemd slices groups are slices (SliceParent), as engines with the
+// systemd driver want them; names stay the same.
+//
 // # Writing
 //
 // Every write of a quota passes Group.SetQuota. It skips what is in force

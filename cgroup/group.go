@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -25,9 +27,10 @@ const MinQuota units.Cores = 0.02
 // Group is one executor's group. It is safe for concurrent use. SetQuota, Usage
 // and Quota work on open files and do not allocate.
 type Group struct {
-	h         *Hierarchy
-	name      string
-	cpu, acct string
+	h    *Hierarchy
+	name string
+	// dir is the directory's name below the parent, cpu and acct are its paths.
+	dir, cpu, acct string
 
 	mu    sync.Mutex
 	files controls
@@ -47,7 +50,8 @@ const (
 )
 
 func openGroup(h *Hierarchy, name string) (*Group, error) {
-	g := &Group{h: h, name: name, cpu: filepath.Join(h.cpu, name), acct: filepath.Join(h.acct, name)}
+	dir := h.dirName(name)
+	g := &Group{h: h, name: name, dir: dir, cpu: filepath.Join(h.cpu, dir), acct: filepath.Join(h.acct, dir)}
 	for _, dir := range []string{g.cpu, g.acct} {
 		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, fmt.Errorf("cgroup: %w", err)
@@ -168,22 +172,25 @@ func (g *Group) Usage() (used units.Work, throttled time.Duration, err error) {
 	return g.files.usage(g.buf[:])
 }
 
-// Procs returns the process ids in the group.
+// Procs returns the process ids in the group and in the groups inside it, as a
+// container engine makes them.
 func (g *Group) Procs() ([]int, error) {
-	data, err := os.ReadFile(filepath.Join(g.cpu, procsFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cgroup: %w", err)
-	}
 	var pids []int
-	for _, field := range strings.Fields(string(data)) {
-		pid, err := strconv.Atoi(field)
-		if err != nil {
-			return nil, fmt.Errorf("cgroup: %s/%s: process id %q", g.cpu, procsFile, field)
+	for _, dir := range append([]string{g.cpu}, inside(g.cpu)...) {
+		data, err := os.ReadFile(filepath.Join(dir, procsFile))
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENODEV) {
+			continue
 		}
-		pids = append(pids, pid)
+		if err != nil {
+			return nil, fmt.Errorf("cgroup: %w", err)
+		}
+		for _, field := range strings.Fields(string(data)) {
+			pid, err := strconv.Atoi(field)
+			if err != nil {
+				return nil, fmt.Errorf("cgroup: %s/%s: process id %q", dir, procsFile, field)
+			}
+			pids = append(pids, pid)
+		}
 	}
 	return pids, nil
 }
@@ -206,10 +213,11 @@ func (g *Group) Remove(ctx context.Context) error {
 	}
 	g.h.forget(g)
 	errs := []error{g.closeFiles()}
-	errs = append(errs, removeDir(ctx, g.cpu, g.h.kernel))
+	errs = append(errs, removeTree(ctx, g.cpu, g.h.kernel))
 	if g.acct != g.cpu {
-		errs = append(errs, removeDir(ctx, g.acct, g.h.kernel))
+		errs = append(errs, removeTree(ctx, g.acct, g.h.kernel))
 	}
+	g.h.sweep(filepath.Join(g.h.parent, g.dir))
 	return errors.Join(errs...)
 }
 

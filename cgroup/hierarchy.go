@@ -46,7 +46,9 @@ type Hierarchy struct {
 	// cpu and acct are the parent's directories in the trees of those
 	// controllers: the same directory for v2 and for joined v1 mounts.
 	cpu, acct string
-	roots     []string
+	// root is where cgroups are mounted, roots are the trees used.
+	root  string
+	roots []string
 
 	mu     sync.Mutex
 	groups map[string]*Group
@@ -62,16 +64,14 @@ func Open(root, parent string) (*Hierarchy, error) {
 		root = DefaultRoot
 	}
 	parts := strings.Split(parent, "/")
-	for _, part := range parts {
-		if err := checkName(part); err != nil {
-			return nil, fmt.Errorf("cgroup: parent %q: %w", parent, err)
-		}
+	if err := checkParent(parts); err != nil {
+		return nil, fmt.Errorf("cgroup: parent %q: %w", parent, err)
 	}
 	version, roots, err := detect(root)
 	if err != nil {
 		return nil, err
 	}
-	h := &Hierarchy{version: version, kernel: isKernel(roots[0]), parent: parent, roots: roots, groups: map[string]*Group{}}
+	h := &Hierarchy{version: version, kernel: isKernel(roots[0]), parent: parent, root: root, roots: roots, groups: map[string]*Group{}}
 	h.cpu, h.acct = filepath.Join(roots[0], parent), filepath.Join(roots[len(roots)-1], parent)
 	if err := h.create(parts); err != nil {
 		return nil, grant(err, roots, parts[0])
@@ -219,7 +219,7 @@ func (h *Hierarchy) Names() ([]string, error) {
 	var names []string
 	for _, e := range entries {
 		if e.IsDir() {
-			names = append(names, e.Name())
+			names = append(names, h.nameOf(e.Name()))
 		}
 	}
 	sort.Strings(names)
@@ -253,6 +253,7 @@ func (h *Hierarchy) Remove(ctx context.Context) error {
 	if err := h.Close(); err != nil {
 		return err
 	}
+	defer h.sweep(h.parent)
 	for _, root := range h.roots {
 		own := true
 		for path := h.parent; path != "."; path = filepath.Dir(path) {

@@ -114,7 +114,8 @@ func (g *Group) has(pid int) bool {
 	if g.h.version == V2 {
 		path = unified
 	}
-	return strings.HasSuffix(path, "/"+filepath.Join(g.h.parent, g.name))
+	own := "/" + filepath.Join(g.h.parent, g.dir)
+	return strings.HasSuffix(path, own) || strings.Contains(path, own+"/")
 }
 
 // removeDir removes a group's directory. A group whose last process has just

@@ -86,6 +86,14 @@ type NodeConfig struct {
 	// Memory is what the executors of all applications may take.
 	Memory units.Bytes
 
+	// Runtime is what executors run in: docker, process, or auto, which is docker
+	// where a daemon answers. Image has the Spark of containers; "" is this
+	// machine's. Mounts are more of this machine for containers to see
+	// (docker.ParseMounts).
+	Runtime string
+	Image   string
+	Mounts  string
+
 	// ExecutorUser is whom executors run as, by name or number.
 	ExecutorUser string
 	// SparkHome and JavaHome win over the driver's when they are set.
@@ -162,7 +170,7 @@ func DefaultNodeConfig() NodeConfig {
 	total := machineCores()
 	c := NodeConfig{
 		Name: machineName(), Planner: bus.DefaultAddress, HTTP: "127.0.0.1:4282", State: DefaultStateDir(),
-		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(),
+		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
 		Interval: engine.Interval, Progress: string(engine.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
 		Law: controller.PresetDefault, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
 		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot,
@@ -181,7 +189,7 @@ func (c NodeConfig) Validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	faults = append(faults, validateAddress("planner", c.Planner), validateHTTP(c.HTTP, c.Credentials), validateState(c.State))
+	faults = append(faults, validateAddress("planner", c.Planner), validateHTTP(c.HTTP, c.Credentials), validateState(c.State), c.validateRuntime())
 	check(c.Reserve >= 0 && c.Reserve < max(c.TotalCores, 0.001), "reserve: %v cores, want 0 to less than the %v of the machine", float64(c.Reserve), float64(c.TotalCores))
 	check(c.Memory > 0, "memory: %d bytes, want more than 0", int64(c.Memory))
 	check(c.KeepLogs >= 0 && c.KeepLogsApps >= 0, "keep-logs is negative")

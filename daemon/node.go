@@ -20,6 +20,7 @@ import (
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/executor/docker"
 	"github.com/sparkpacer/pacer/metrics"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/store"
@@ -49,6 +50,7 @@ type NodeDaemon struct {
 	layout    executor.Layout
 	groups    *cgroup.Hierarchy
 	executors *executors
+	docker    *docker.Engine // nil without containers.
 	loop      *node.Loop
 	metrics   *metrics.Node
 	conn      *bus.Conn
@@ -118,11 +120,10 @@ func (n *NodeDaemon) buildExecutors() error {
 	if user.IsRoot() {
 		n.log.Warn("executors run as root: give another executor-user to keep applications apart from this machine")
 	}
-	parent := n.cfg.CgroupParent
-	if parent == "" {
-		parent = "pacer/node-" + n.cfg.Name
+	if err := n.findDocker(); err != nil {
+		return err
 	}
-	if n.groups, err = cgroup.Open(n.cfg.CgroupRoot, parent); err != nil {
+	if n.groups, err = cgroup.Open(n.cfg.CgroupRoot, n.cgroupParent()); err != nil {
 		return err
 	}
 	n.undo.add(n.closeGroups)
@@ -155,13 +156,6 @@ func (n *NodeDaemon) closeGroups() error {
 	return n.groups.Remove(ctx)
 }
 
-func (n *NodeDaemon) runtime() (executor.Runtime, error) {
-	if n.seams.Runtime != nil {
-		return n.seams.Runtime(n.layout, n.groups)
-	}
-	return executor.NewProcess(executor.ProcessConfig{Layout: n.layout, Groups: n.groups})
-}
-
 func (n *NodeDaemon) command(user executor.Credential) (func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error), error) {
 	if n.seams.Command != nil {
 		return n.seams.Command, nil
@@ -176,6 +170,10 @@ func (n *NodeDaemon) command(user executor.Credential) (func(node.Key, api.Launc
 	settings := executor.NodeSettings{SparkHome: n.cfg.SparkHome, JavaHome: n.cfg.JavaHome, Jar: jar, Host: n.cfg.host(),
 		Slots: int(math.Ceil(float64(n.cfg.offered()))), User: user}
 	return func(key node.Key, launch api.Launch, paths executor.Paths) (executor.CommandLine, error) {
+		settings, err := n.inImage(settings, launch)
+		if err != nil {
+			return executor.CommandLine{}, err
+		}
 		return executor.Command(key.App, key.ID, launch, paths, settings)
 	}, nil
 }
@@ -382,8 +380,8 @@ func (n *NodeDaemon) hello(ctx context.Context) error {
 	n.log.Info("the planner has accepted this node", "planner", n.conn.Address(), "epoch", reply.Plan.Epoch, "http", n.web.url(), "state", n.cfg.State)
 	n.ready.Do(func() {
 		if n.cfg.Ready != nil {
-			n.cfg.Ready(fmt.Sprintf("node %s ready: offers %v of %v cores and %v to %s", n.cfg.Name, n.cfg.offered(), n.cfg.TotalCores,
-				n.cfg.Memory, n.conn.Address()))
+			n.cfg.Ready(fmt.Sprintf("node %s ready: offers %v of %v cores and %v to %s%s", n.cfg.Name, n.cfg.offered(), n.cfg.TotalCores,
+				n.cfg.Memory, n.conn.Address(), n.runsIn()))
 		}
 	})
 	return nil

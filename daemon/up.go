@@ -23,7 +23,8 @@ func Up(ctx context.Context, cfg UpConfig) error {
 	if err != nil {
 		return err
 	}
-	n, err := newNode(cfg.inProcess(p), node.End)
+	var n *NodeDaemon
+	n, err = newNode(cfg.inProcess(p, func() string { return n.runsIn() }), node.End)
 	if err != nil {
 		return errors.Join(err, p.Close())
 	}
@@ -35,8 +36,9 @@ func Up(ctx context.Context, cfg UpConfig) error {
 	return g.Run()
 }
 
-// inProcess is the node's configuration with the planner in the same process.
-func (c UpConfig) inProcess(p *PlannerDaemon) NodeConfig {
+// inProcess is the node's configuration with the planner in the same process;
+// runsIn is asked when the node is ready.
+func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 	n := c.Node
 	n.Planner, n.Credentials = p.Bus().Address(), ""
 	if c.Planner.Listen == "" {
@@ -53,8 +55,8 @@ func (c UpConfig) inProcess(p *PlannerDaemon) NodeConfig {
 	n.Seams = &seams
 	n.Ready = func(string) {
 		if c.Ready != nil {
-			c.Ready(fmt.Sprintf("pacer is ready: planner on %s, node %s offers %v of %v cores and %v", p.Bus().Address(), n.Name, n.offered(),
-				n.TotalCores, n.Memory))
+			c.Ready(fmt.Sprintf("pacer is ready: planner on %s, node %s offers %v of %v cores and %v%s", p.Bus().Address(), n.Name, n.offered(),
+				n.TotalCores, n.Memory, runsIn()))
 		}
 	}
 	return n

@@ -25,6 +25,9 @@ const PageEnv = "PACER_PROGRESS_PAGE"
 type NodeSettings struct {
 	// SparkHome and JavaHome win over the driver's when they are set.
 	SparkHome, JavaHome string
+	// Image is the image that has Spark and Java in these homes; "" is this
+	// machine, where they are checked. JavaHome may be "" then: PATH leads to java.
+	Image string
 	// Jar is the pacer-spark jar of this node.
 	Jar string
 	// Host is the name or address under which the node's executors are reached
@@ -41,17 +44,20 @@ type NodeSettings struct {
 // mend (no Spark, another version of it, no Java, no jar) come back all at once,
 // one line, as api.KindInvalid.
 func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, node NodeSettings) (CommandLine, error) {
-	spark, err1 := sparkHome(first(node.SparkHome, launch.SparkHome), launch.SparkVersion)
-	java, err2 := javaHome(first(node.JavaHome, launch.JavaHome, os.Getenv("JAVA_HOME")))
-	err3 := readable("pacer jar", node.Jar)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	spark, java, err := homes(launch, node)
+	if err := errors.Join(err, readable("pacer jar", node.Jar)); err != nil {
 		return CommandLine{}, api.Errorf(api.KindInvalid, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	slots := launch.Cores
 	if slots <= 0 {
 		slots = max(1, node.Slots)
 	}
-	args := []string{filepath.Join(java, "bin", "java")}
+	args, reads := []string{filepath.Join(java, "bin", "java")}, []string{node.Jar}
+	if node.Image == "" {
+		reads = []string{args[0], filepath.Join(spark, "jars"), node.Jar}
+	} else if java == "" {
+		args[0] = "java"
+	}
 	args = append(args, jvmOptions(launch, slots)...)
 	args = append(args, "-cp", strings.Join(classPath(launch, node.Jar, spark), ":"), backend,
 		"--driver-url", launch.DriverURL,
@@ -64,8 +70,22 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 	return CommandLine{
 		Args:  args,
 		Env:   environment(launch, paths, node.User, spark, java),
-		Reads: []string{args[0], filepath.Join(spark, "jars"), node.Jar},
+		Reads: reads,
+		Image: node.Image,
+		// No more than the planner counts for it.
+		Memory: launch.Heap + launch.Overhead + launch.OffHeap,
 	}, nil
+}
+
+// homes returns where Spark and Java are: on this machine, checked, or in an
+// image, which was looked into before.
+func homes(launch api.Launch, node NodeSettings) (spark, java string, err error) {
+	if node.Image != "" {
+		return node.SparkHome, node.JavaHome, nil
+	}
+	spark, err1 := sparkHome(first(node.SparkHome, launch.SparkHome), launch.SparkVersion)
+	java, err2 := javaHome(first(node.JavaHome, launch.JavaHome, os.Getenv("JAVA_HOME")))
+	return spark, java, errors.Join(err1, err2)
 }
 
 // jvmOptions returns the options before the class path. The quota is no reason
@@ -164,7 +184,10 @@ func environment(launch api.Launch, paths Paths, user Credential, spark, java st
 		env[key] = value
 	}
 	// These are the node's to say, whatever the user set.
-	env["SPARK_HOME"], env["JAVA_HOME"] = spark, java
+	env["SPARK_HOME"] = spark
+	if java != "" {
+		env["JAVA_HOME"] = java
+	}
 	env["SPARK_LOCAL_DIRS"], env[PageEnv] = paths.Local, paths.Page
 	list := make([]string, 0, len(env))
 	for key, value := range env {

@@ -4,8 +4,8 @@
 // # Concepts
 //
 // A Runtime drives executors: Process runs each as a JVM in its own cgroup and
-// session, Fake plays them for tests; package conformance holds both to the same
-// promises. A Handle names an executor for ever: its process id counts only with
+// session, package docker in a container, Fake plays them for tests; package
+// conformance holds all to the same promises. A Handle names an executor for ever: its process id counts only with
 // the start time of the process and the boot it happened in. A Layout is the
 // directory tree, of which Paths are one executor's part. Command makes the
 // command line that turns a JVM into a stock Spark executor.
@@ -27,6 +27,10 @@
 // the error of Start. The executor survives its node controller. The next one
 // finds it by Recover and can tell whether it runs, but only a parent is told an
 // exit code: api.Unknown then. A zombie counts as exited.
+//
+// A container engine takes the shim's place by ProcessConfig.Launch: what it
+// starts is held back until the runtime has its descriptor, and from there on is
+// a process like any other, which somebody else reaps.
 //
 // The runtime starts no goroutine. Inspect polls a descriptor of the process, 1 us
 // and no allocation, and reaps what has ended.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // Spec says how one executor is started.
@@ -30,6 +31,11 @@ type CommandLine struct {
 	// Reads are files and directories that the program's user has to be able to
 	// read: checked before the start, for an error that names them.
 	Reads []string
+	// Image is the image whose programs these are, Memory the most memory that
+	// they may take; "" and 0 are this machine's and no limit. Only containers
+	// know either.
+	Image  string
+	Memory units.Bytes
 }
 
 // Handle identifies a started executor for ever: in another process, after a

@@ -26,6 +26,18 @@ type ProcessConfig struct {
 	Grace time.Duration
 	// Self is the binary that calls Shim; empty is the running one.
 	Self string
+	// Launch starts programs in place of the shim, as a container engine does;
+	// nil is the shim. Its files are made and its logs opened before.
+	Launch func(ctx context.Context, s Spec, paths Paths) (Launched, error)
+}
+
+// Launched is a program in its group whose process is known. Release lets it go
+// if it is still held back, and returns when it runs; Discard takes the start
+// back.
+type Launched struct {
+	PID     int
+	Release func(ctx context.Context) error
+	Discard func() error
 }
 
 // Process is the runtime that runs an executor as a process in its own group and
@@ -89,17 +101,37 @@ func (r *Process) start(ctx context.Context, s Spec, paths Paths) (Handle, error
 	if err := r.claim(ctx, s, paths); err != nil {
 		return Handle{}, err
 	}
-	pid, err := r.spawn(ctx, s, paths)
+	launched, err := r.launch(ctx, s, paths)
 	if err != nil {
 		return Handle{}, errors.Join(err, r.clean(paths))
 	}
-	h := Handle{App: s.App, ID: s.ID, PID: pid, Boot: r.boot}
-	if err := r.adopt(&h, paths); err != nil {
-		_ = syscall.Kill(-pid, syscall.SIGKILL)
-		_, _ = wait(pid, 0)
-		return Handle{}, errors.Join(err, r.clean(paths))
+	h := Handle{App: s.App, ID: s.ID, PID: launched.PID, Boot: r.boot}
+	if err := r.adopt(ctx, &h, launched, paths); err != nil {
+		return Handle{}, errors.Join(err, launched.Discard(), r.clean(paths))
 	}
 	return h, nil
+}
+
+func (r *Process) launch(ctx context.Context, s Spec, paths Paths) (Launched, error) {
+	stdout, stderr, err := paths.openLogs(s.User)
+	if err != nil {
+		return Launched{}, err
+	}
+	defer stdout.Close()
+	defer stderr.Close()
+	if r.cfg.Launch != nil {
+		return r.cfg.Launch(ctx, s, paths)
+	}
+	pid, err := r.spawn(ctx, s, paths, stdout, stderr)
+	return Launched{
+		PID:     pid,
+		Release: func(context.Context) error { return nil },
+		Discard: func() error {
+			_ = syscall.Kill(-pid, syscall.SIGKILL)
+			_, _ = wait(pid, 0)
+			return nil
+		},
+	}, err
 }
 
 // claim makes the executor's files unless it was started already.
@@ -122,7 +154,7 @@ func (r *Process) clean(paths Paths) error {
 }
 
 // spawn runs the shim and waits until it has become the program.
-func (r *Process) spawn(ctx context.Context, s Spec, paths Paths) (int, error) {
+func (r *Process) spawn(ctx context.Context, s Spec, paths Paths, stdout, stderr *os.File) (int, error) {
 	request, err := json.Marshal(shimSpec{
 		Join: s.Group.JoinFiles(), User: s.User, Dir: paths.Work, Args: s.Args, Env: s.Env, Reads: s.Reads,
 	})
@@ -134,12 +166,6 @@ func (r *Process) spawn(ctx context.Context, s Spec, paths Paths) (int, error) {
 		return 0, err
 	}
 	defer null.Close()
-	stdout, stderr, err := paths.openLogs(s.User)
-	if err != nil {
-		return 0, err
-	}
-	defer stdout.Close()
-	defer stderr.Close()
 	requestIn, requestOut, err := os.Pipe()
 	if err != nil {
 		return 0, err
@@ -191,8 +217,9 @@ func writeAll(w io.Writer, data []byte) error {
 	return err
 }
 
-// adopt completes the handle, remembers the process and saves the handle.
-func (r *Process) adopt(h *Handle, paths Paths) error {
+// adopt completes the handle, lets the program run, saves the handle and
+// remembers the process. One that dies on the way leaves no handle behind.
+func (r *Process) adopt(ctx context.Context, h *Handle, launched Launched, paths Paths) error {
 	_, started, err := procStat(h.PID)
 	if err != nil {
 		return err
@@ -202,12 +229,15 @@ func (r *Process) adopt(h *Handle, paths Paths) error {
 	if err != nil {
 		return fmt.Errorf("open process %d: %w", h.PID, err)
 	}
-	if err := paths.save(*h); err != nil {
+	if err = launched.Release(ctx); err == nil {
+		err = paths.save(*h)
+	}
+	if err != nil {
 		return errors.Join(err, unix.Close(fd))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.known[*h] = &process{fd: fd, child: true}
+	r.known[*h] = &process{fd: fd, child: r.cfg.Launch == nil}
 	return nil
 }
 

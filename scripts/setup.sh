@@ -2,9 +2,9 @@
 # Installs what building, testing and running the demonstration needs beyond Go
 # and a JDK: Maven and Python's venv module by apt-get, pyspark and numpy by pip
 # into a virtual environment in the cache for each version of pyspark: the one
-# tested (PYSPARK) and, where it is given, the oldest supported (OLDEST). Says
-# what it installs, does nothing when all is there, and lets one caller at a time
-# do it.
+# tested (PYSPARK) and, where it is given, the oldest supported (OLDEST); Docker by
+# apt-get where that is easily had, as Pacer works without. Says what it installs,
+# does nothing when all is there, and lets one caller at a time do it.
 set -euo pipefail
 
 CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pacer}
@@ -76,4 +76,25 @@ pyspark "$VENV" "$PYSPARK"
 if [[ -n ${OLDEST:-} ]]; then
     pyspark "$CACHE/venv-pyspark-$OLDEST" "$OLDEST"
 fi
+
+# Executors run in containers where Docker is, else as processes. The daemon that
+# demonstrations and tests use is started by scripts/docker.sh: the package must
+# not start one of its own.
+install_docker() {
+    command -v dockerd >/dev/null && return
+    if [[ $(id -u) -ne 0 ]] || ! command -v apt-get >/dev/null; then
+        say "Docker is not installed, and only root can do that by apt-get: executors run as processes"
+        return
+    fi
+    local policy=/usr/sbin/policy-rc.d made=
+    if [[ ! -e $policy ]]; then
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod 755 "$policy"
+        made=1
+    fi
+    # In a shell of its own: without Docker set-up is complete all the same.
+    (apt_install docker.io containerd runc iptables) || say "without Docker executors run as processes"
+    [[ -z $made ]] || rm -f "$policy"
+}
+install_docker
 say "ready: Go $(go env GOVERSION | sed 's/^go//'), JDK $major, Maven, pyspark $PYSPARK${OLDEST:+ and $OLDEST}"

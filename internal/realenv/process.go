@@ -13,6 +13,10 @@ import (
 	"time"
 )
 
+// RuntimeEnv sets node.runtime for the daemons that tests start; unset it is
+// process.
+const RuntimeEnv = "PACER_NODE_RUNTIME"
+
 // Process is a child with its output, stopped when the test ends.
 type Process struct {
 	t    testing.TB
@@ -53,6 +57,10 @@ func Start(t testing.TB, env []string, path string, args ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, name: path[strings.LastIndexByte(path, '/')+1:], cmd: exec.Command(path, args...),
 		out: &output{more: make(chan struct{})}, answer: &output{more: make(chan struct{})}, done: make(chan struct{})}
+	// Where Docker answers a node would take it: a test that wants it says so.
+	if os.Getenv(RuntimeEnv) == "" {
+		env = append([]string{RuntimeEnv + "=process"}, env...)
+	}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = io.MultiWriter(p.out, p.answer), p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}

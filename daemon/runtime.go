@@ -1,0 +1,125 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/executor/docker"
+)
+
+// The values of NodeConfig.Runtime.
+const (
+	RuntimeAuto    = "auto"
+	RuntimeDocker  = "docker"
+	RuntimeProcess = "process"
+)
+
+func (c NodeConfig) validateRuntime() error {
+	var faults []error
+	switch c.Runtime {
+	case RuntimeAuto, RuntimeDocker:
+	case RuntimeProcess:
+		if c.Image != "" {
+			faults = append(faults, errors.New("image: executors that run as processes have none"))
+		}
+	default:
+		faults = append(faults, fmt.Errorf("runtime: %q, want auto, docker or process", c.Runtime))
+	}
+	_, err := docker.ParseMounts(c.Mounts)
+	return errors.Join(append(faults, err)...)
+}
+
+// dockerLimit is how long a node controller that starts waits for Docker.
+const dockerLimit = 5 * time.Second
+
+// findDocker looks for a Docker daemon if executors are to run in containers.
+// Where they merely may, none is no fault.
+func (n *NodeDaemon) findDocker() error {
+	if n.seams.Runtime != nil || n.cfg.Runtime == RuntimeProcess {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), dockerLimit)
+	defer cancel()
+	engine, err := docker.Find(ctx, "")
+	if err != nil {
+		return n.withoutDocker(err)
+	}
+	n.docker = engine
+	n.undo.add(engine.Close)
+	return nil
+}
+
+// withoutDocker is err where executors have to run in containers; elsewhere they
+// run as processes.
+func (n *NodeDaemon) withoutDocker(err error) error {
+	if n.cfg.Runtime == RuntimeDocker || n.cfg.Image != "" {
+		return err
+	}
+	n.docker = nil
+	n.log.Info("executors run as processes", "reason", err)
+	return nil
+}
+
+// cgroupParent is the group of all executors of this node.
+func (n *NodeDaemon) cgroupParent() string {
+	switch {
+	case n.cfg.CgroupParent != "":
+		return n.cfg.CgroupParent
+	case n.docker != nil && n.docker.Systemd():
+		return cgroup.SliceParent("node_" + n.cfg.Name)
+	}
+	return "pacer/node-" + n.cfg.Name
+}
+
+// runtime makes the executor runtime.
+func (n *NodeDaemon) runtime() (executor.Runtime, error) {
+	if n.seams.Runtime != nil {
+		return n.seams.Runtime(n.layout, n.groups)
+	}
+	if n.docker != nil {
+		mounts, err := docker.ParseMounts(n.cfg.Mounts)
+		if err != nil {
+			return nil, err
+		}
+		r, err := docker.New(docker.Config{Engine: n.docker, Layout: n.layout, Groups: n.groups, Node: n.cfg.Name, Mounts: mounts})
+		if err == nil {
+			return r, nil
+		}
+		if err := n.withoutDocker(err); err != nil {
+			return nil, err
+		}
+	}
+	return executor.NewProcess(executor.ProcessConfig{Layout: n.layout, Groups: n.groups})
+}
+
+// runsIn ends the line for the user that says ready.
+func (n *NodeDaemon) runsIn() string {
+	switch {
+	case n.seams.Runtime != nil:
+		return ""
+	case n.docker == nil:
+		return ", executors are processes"
+	case n.cfg.Image == "":
+		return fmt.Sprintf(", executors are containers of %v with this machine's Spark", n.docker)
+	}
+	return fmt.Sprintf(", executors are containers of %v with the image %s", n.docker, n.cfg.Image)
+}
+
+// inImage replaces the homes in settings by those in the image of the executors,
+// if they have one.
+func (n *NodeDaemon) inImage(settings executor.NodeSettings, launch api.Launch) (executor.NodeSettings, error) {
+	if n.cfg.Image == "" || n.docker == nil {
+		return settings, nil
+	}
+	spark, err := n.docker.Spark(context.Background(), n.cfg.Image, launch.SparkVersion)
+	if err != nil {
+		return settings, api.Errorf(api.KindInvalid, "%v", err)
+	}
+	settings.Image, settings.SparkHome, settings.JavaHome = n.cfg.Image, spark.SparkHome, spark.JavaHome
+	return settings, nil
+}

@@ -1,0 +1,4 @@
+// Package conformance is the suite that every executor runtime has to pass, the
+// fake included: what the interface promises, in the order of an executor's
+// life. A runtime's own test calls Run with a Harness.
+package conformance

@@ -1,0 +1,303 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"golang.org/x/sys/unix"
+
+	"github.com/sparkpacer/pacer/executor"
+)
+
+// Labels of every container of Pacer's.
+const (
+	labelNode     = "io.github.sparkpacer.node"
+	labelApp      = "io.github.sparkpacer.application"
+	labelExecutor = "io.github.sparkpacer.executor"
+	// labelWork is the work directory, which tells apart node controllers that
+	// have the same name.
+	labelWork = "io.github.sparkpacer.work"
+)
+
+// starter is what marks a container whose program has not taken its place yet.
+const starter = "pacer-starter"
+
+// script is the first program of a container: it takes the logs as standard
+// streams, waits to be let go, and becomes the executor if that can read what it
+// needs. An image needs a shell for it and nothing else.
+const script = `exec >>"$1" 2>>"$2" || exit 125
+read -r go <"$3" || exit 125
+n=$4; shift 4
+while [ "$n" -gt 0 ]; do
+  [ -r "$1" ] || { echo "pacer: the executor's user cannot read $1" >&2; exit 125; }
+  shift; n=$((n-1))
+done
+exec "$@"`
+
+// The exit codes of a program that was never there, as shells have them.
+const (
+	cannotStart = 125
+	cannotRun   = 126
+	notFound    = 127
+)
+
+// launch implements executor.ProcessConfig.Launch: a container whose first
+// program waits on a pipe.
+func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Paths) (executor.Launched, error) {
+	gate := filepath.Join(paths.Dir, "start")
+	if ctx.Err() != nil {
+		return executor.Launched{}, ctx.Err()
+	}
+	if err := errors.Join(removeFile(gate), unix.Mkfifo(gate, 0o644)); err != nil {
+		return executor.Launched{}, fmt.Errorf("start pipe: %w", err)
+	}
+	config, host, err := r.describe(s, paths, gate)
+	if err != nil {
+		return executor.Launched{}, errors.Join(err, removeFile(gate))
+	}
+	ctx, cancel := context.WithTimeout(ctx, workLimit)
+	defer cancel()
+	id, pid, err := r.run(ctx, config, host, r.name(s))
+	if err != nil {
+		return executor.Launched{}, errors.Join(r.engine.explain(err), removeFile(gate))
+	}
+	return executor.Launched{
+		PID: pid,
+		Release: func(ctx context.Context) error {
+			return errors.Join(r.release(ctx, id, pid, s, paths, gate), removeFile(gate))
+		},
+		Discard: func() error { return r.engine.remove(context.Background(), id) },
+	}, nil
+}
+
+// name is the container's name, for people and for a second start's conflict.
+func (r *Runtime) name(s executor.Spec) string {
+	return fmt.Sprintf("pacer-%s-%s-%s", r.cfg.Node, s.App, s.ID)
+}
+
+// describe says what the container is.
+func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (*container.Config, *container.HostConfig, error) {
+	parent, err := r.parent(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	image, mounts, reads := s.Image, imageMounts, []string(nil)
+	if image == "" {
+		image, mounts, reads = HostImage, hostMounts, s.Reads
+	}
+	list, err := binds(mounts(s, paths, r.cfg.Mounts))
+	if err != nil {
+		return nil, nil, err
+	}
+	env := s.Env
+	if s.Image != "" {
+		// Its programs are where the image says.
+		env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "PATH=") })
+	} else if !slices.ContainsFunc(list, func(m mount.Mount) bool { return m.Target == "/tmp" }) {
+		// An empty image has no place for temporary files.
+		temporary := filepath.Join(paths.Work, "tmp")
+		if err := os.Mkdir(temporary, 0o700); err != nil {
+			return nil, nil, fmt.Errorf("working directory: %w", err)
+		}
+		if os.Geteuid() == 0 {
+			if err := os.Chown(temporary, int(s.User.UID), int(s.User.GID)); err != nil {
+				return nil, nil, fmt.Errorf("working directory: %w", err)
+			}
+		}
+		list = append(list, mount.Mount{Type: mount.TypeBind, Source: temporary, Target: "/tmp"})
+	}
+	command := append([]string{"/bin/sh", "-c", script, starter, paths.Stdout, paths.Stderr, gate, strconv.Itoa(len(reads))}, reads...)
+	config := &container.Config{
+		Image: image, Entrypoint: command, Cmd: s.Args, Env: env, WorkingDir: paths.Work,
+		User: fmt.Sprintf("%d:%d", s.User.UID, s.User.GID),
+		Labels: map[string]string{labelNode: r.cfg.Node, labelApp: string(s.App), labelExecutor: string(s.ID),
+			labelWork: r.cfg.Layout.Root},
+	}
+	host := &container.HostConfig{
+		NetworkMode: "host",
+		// The progress page names the JVM's process id, and a container's first
+		// process would ignore SIGTERM in a name space of its own.
+		PidMode: "host", IpcMode: "private",
+		LogConfig:      container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "64k"}},
+		CapDrop:        []string{"ALL"},
+		SecurityOpt:    []string{"no-new-privileges"},
+		ReadonlyRootfs: s.Image == "",
+		Mounts:         list,
+		Resources:      container.Resources{CgroupParent: parent, Memory: int64(s.Memory), MemorySwap: int64(s.Memory)},
+	}
+	for _, group := range s.User.Groups {
+		host.GroupAdd = append(host.GroupAdd, strconv.Itoa(int(group)))
+	}
+	return config, host, nil
+}
+
+// parent is the executor's own group: its quota binds the container's, which
+// Docker makes inside.
+func (r *Runtime) parent(s executor.Spec) (string, error) {
+	slice, isSlice := s.Group.Slice()
+	switch {
+	case r.engine.systemd && isSlice:
+		return slice, nil
+	case r.engine.systemd:
+		return "", fmt.Errorf("Docker's cgroup driver is systemd, and %s is no slice", s.Group.Path())
+	}
+	return s.Group.Path(), nil
+}
+
+// run makes and starts a container and returns its id and its first process. It
+// takes away what an interrupted start has left under the name.
+func (r *Runtime) run(ctx context.Context, config *container.Config, host *container.HostConfig, name string) (string, int, error) {
+	created, err := r.engine.client.ContainerCreate(ctx, config, host, nil, nil, name)
+	if errdefs.IsConflict(err) {
+		if err := r.engine.remove(ctx, name); err != nil {
+			return "", 0, err
+		}
+		created, err = r.engine.client.ContainerCreate(ctx, config, host, nil, nil, name)
+	}
+	if errdefs.IsNotFound(err) && config.Image == HostImage {
+		if err := r.engine.importHost(ctx); err != nil {
+			return "", 0, err
+		}
+		created, err = r.engine.client.ContainerCreate(ctx, config, host, nil, nil, name)
+	}
+	if errdefs.IsNotFound(err) {
+		return "", 0, noImage(config.Image)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	pid, err := r.engine.start(ctx, created.ID)
+	if err != nil {
+		return "", 0, errors.Join(err, r.engine.remove(context.WithoutCancel(ctx), created.ID))
+	}
+	return created.ID, pid, nil
+}
+
+func (e *Engine) start(ctx context.Context, id string) (int, error) {
+	if err := e.client.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
+		return 0, shortened(err)
+	}
+	c, err := e.client.ContainerInspect(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	if c.State == nil || c.State.Pid <= 1 {
+		return 0, errors.New("the container ended before it was let go")
+	}
+	return c.State.Pid, nil
+}
+
+// remove removes a container, running or not; one that is not there is no error.
+func (e *Engine) remove(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, workLimit)
+	defer cancel()
+	err := e.client.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	if err == nil || errdefs.IsNotFound(err) {
+		return nil
+	}
+	if !errdefs.IsConflict(err) {
+		return e.explain(err)
+	}
+	// Somebody else removes it already.
+	gone, failed := e.client.ContainerWait(ctx, id, container.WaitConditionRemoved)
+	select {
+	case <-gone:
+	case err = <-failed:
+		if !errdefs.IsNotFound(err) {
+			return e.explain(err)
+		}
+	}
+	return nil
+}
+
+// release lets the program go and returns when it has taken the starter's place,
+// or with the reason for which it cannot.
+func (r *Runtime) release(ctx context.Context, id string, pid int, s executor.Spec, paths executor.Paths, gate string) error {
+	ctx, cancel := context.WithTimeout(ctx, workLimit)
+	defer cancel()
+	// Opened for both directions it waits for nobody; what is written stays until
+	// it is read, and the reader is there, as the pipe is open here.
+	pipe, err := os.OpenFile(gate, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("start pipe: %w", err)
+	}
+	defer func() { _ = pipe.Close() }()
+	if _, err := pipe.WriteString("go\n"); err != nil {
+		return fmt.Errorf("start pipe: %w", err)
+	}
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		command, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+		if err != nil {
+			return r.refused(ctx, id, s, paths)
+		}
+		// It is empty while programs change places, and between end and reaping.
+		if len(command) > 0 && !bytes.Contains(command, []byte("\x00"+starter+"\x00")) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// refused returns why a container that has ended never ran its program; nil when
+// it did, for a program may end at once.
+func (r *Runtime) refused(ctx context.Context, id string, s executor.Spec, paths executor.Paths) error {
+	state, err := r.engine.ended(ctx, id)
+	if err != nil {
+		return r.engine.explain(err)
+	}
+	switch state.code {
+	case cannotStart:
+		return errors.New(lastLine(paths.Stderr))
+	case cannotRun:
+		return fmt.Errorf("user %s: exec %s: permission denied", s.User.Name, s.Args[0])
+	case notFound:
+		return fmt.Errorf("user %s: exec %s: no such file or directory", s.User.Name, s.Args[0])
+	}
+	return nil
+}
+
+func lastLine(path string) string {
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return strings.TrimPrefix(last, "pacer: ")
+	}
+	return "the container's user cannot write the logs or read the start pipe"
+}
+
+// shortened takes the runtime's own prefixes from an error.
+func shortened(err error) error {
+	text := err.Error()
+	for _, prefix := range []string{"Error response from daemon: ", "failed to create task for container: ", "failed to create shim task: ",
+		"OCI runtime create failed: ", "runc create failed: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return errors.New(strings.ReplaceAll(strings.TrimSuffix(text, ": unknown"), "\n", "; "))
+}
+
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

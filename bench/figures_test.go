@@ -36,6 +36,7 @@ func TestFigures(t *testing.T) {
 	t.Run("plan", func(t *testing.T) { planLatency(t, add) })
 	t.Run("idle", func(t *testing.T) { idle(t, add) })
 	t.Run("rebind", func(t *testing.T) { rebind(t, add) })
+	t.Run("start", func(t *testing.T) { start(t, add) })
 	t.Run("demo", func(t *testing.T) { demonstration(t, add) })
 	t.Run("overhead", func(t *testing.T) { overhead(t, add) })
 	lines, err := log.Read()

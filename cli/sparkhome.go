@@ -8,10 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/sparkpacer/pacer/executor"
 )
 
 // installedJar is the name under which `pacer jar install` leaves the jar.
-const installedJar = "pacer-spark.jar"
+const installedJar = executor.InstalledJar
 
 // spark is a Spark distribution as pacer submit uses it.
 type spark struct {

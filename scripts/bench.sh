@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures the figures that docs/STATUS.md lists into out/bench.jsonl and prints
 # them as a table (package bench). PART runs one part only: micro, plan,
-# idle, rebind, overhead or demo.
+# idle, rebind, start, overhead or demo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -21,6 +21,9 @@ type System struct {
 	// Dir holds states and logs, Address is the planner's.
 	Dir     string
 	Address string
+	// Archives is the directory of class-data archives; "" makes and uses none, so
+	// that no training run disturbs what is tested.
+	Archives string
 	// Up is `pacer up`, when the system was started by it.
 	Up *Process
 }
@@ -30,10 +33,23 @@ type System struct {
 func StartUp(t testing.TB, args ...string) *System {
 	t.Helper()
 	s := New(t)
-	s.Up = Start(t, nil, Binary(t, "pacer"), append([]string{"up", "--listen", s.Address,
-		"--planner-http", FreePort(t), "--node-http", FreePort(t), "--state-dir", filepath.Join(s.Dir, "state")}, args...)...)
-	s.Up.Await("ready", 20*time.Second)
+	s.StartUp(args...)
 	return s
+}
+
+// StartUp is described with the function of that name.
+func (s *System) StartUp(args ...string) {
+	s.t.Helper()
+	s.Up = Start(s.t, s.environment(), Binary(s.t, "pacer"), append([]string{"up", "--listen", s.Address,
+		"--planner-http", FreePort(s.t), "--node-http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, "state")}, args...)...)
+	s.Up.Await("ready", 20*time.Second)
+}
+
+func (s *System) environment() []string {
+	if s.Archives == "" {
+		return []string{"PACER_NODE_ARCHIVES=off"}
+	}
+	return []string{"PACER_NODE_ARCHIVES=" + s.Archives}
 }
 
 // New returns a System of which nothing is started yet.
@@ -57,7 +73,7 @@ func (s *System) StartNode() *Process {
 
 func (s *System) start(daemon string, args ...string) *Process {
 	s.t.Helper()
-	p := Start(s.t, nil, Binary(s.t, daemon), append(args, "--http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, daemon))...)
+	p := Start(s.t, s.environment(), Binary(s.t, daemon), append(args, "--http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, daemon))...)
 	p.Await("ready", 20*time.Second)
 	return p
 }
@@ -82,7 +98,7 @@ func (s *System) Submit(args ...string) *Process {
 	}
 	conf := []string{"submit", "--pacer-planner", s.Address, "--driver-memory", "512m",
 		"--conf", "spark.executor.memory=768m"}
-	return Start(s.t, nil, Binary(s.t, "pacer"), slices.Concat(conf, EventLogConf(events), args)...)
+	return Start(s.t, s.environment(), Binary(s.t, "pacer"), slices.Concat(conf, EventLogConf(events), args)...)
 }
 
 // EventLogConf are the flags of spark-submit that make ReadLog's input in dir.

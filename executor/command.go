@@ -53,8 +53,7 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 	if slots <= 0 {
 		slots = max(1, node.Slots)
 	}
-	archive := archiveFor(launch, node, java, spark)
-	args := append([]string{filepath.Join(java, "bin", "java")}, archive.options...)
+	args := append([]string{filepath.Join(java, "bin", "java")}, archiveOptions(launch, node, java, spark)...)
 	args = append(args, jvmOptions(launch, slots)...)
 	args = append(args, "-cp", strings.Join(classPath(launch, node.Jar, spark), ":"), backend,
 		"--driver-url", launch.DriverURL,
@@ -68,25 +67,21 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 		Args:  args,
 		Env:   environment(launch, paths, node.User, spark, java),
 		Reads: []string{args[0], filepath.Join(spark, "jars"), node.Jar},
-		Maps:  archive.files,
 	}, nil
 }
 
-// mapped is what an executor gets of a class-data archive.
-type mapped struct{ options, files []string }
-
-// archiveFor looks for the archive of a command line. An executor starts without
-// one where the options decide about archives, where none can be and where none
+// archiveOptions make the executor map its archive. There are none where the
+// user's options decide about archives, where no archive can be and where none
 // is made yet: who makes them says so.
-func archiveFor(launch api.Launch, node NodeSettings, java, spark string) mapped {
+func archiveOptions(launch api.Launch, node NodeSettings, java, spark string) []string {
 	if node.Archives == "" || slices.ContainsFunc(launch.JavaOptions, ChoosesArchive) {
-		return mapped{}
+		return nil
 	}
 	archive, err := newArchive(java, spark, archived(launch, node.Jar, spark))
 	if err != nil || !archive.Usable(node.Archives, node.User.UID) {
-		return mapped{}
+		return nil
 	}
-	return mapped{options: archive.Options(node.Archives), files: []string{archive.File(node.Archives)}}
+	return archive.Options(node.Archives)
 }
 
 // jvmOptions returns the options before the class path. The quota is no reason

@@ -30,9 +30,6 @@ type CommandLine struct {
 	// Reads are files and directories that the program's user has to be able to
 	// read: checked before the start, for an error that names them.
 	Reads []string
-	// Maps are files that the program makes use of if it can read them, and does
-	// without otherwise.
-	Maps []string
 }
 
 // Handle identifies a started executor for ever: in another process, after a

@@ -38,6 +38,7 @@ func TestFigures(t *testing.T) {
 	t.Run("idle", func(t *testing.T) { idle(t, add) })
 	t.Run("crowd", func(t *testing.T) { crowd(t, add) })
 	t.Run("rebind", func(t *testing.T) { rebind(t, add) })
+	t.Run("start", func(t *testing.T) { start(t, add) })
 	t.Run("demo", func(t *testing.T) { demonstration(t, add) })
 	t.Run("tail", func(t *testing.T) { tail(t, add) })
 	t.Run("overhead", func(t *testing.T) { overhead(t, add) })

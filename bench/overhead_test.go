@@ -25,8 +25,8 @@ func overhead(t *testing.T, add adder) {
 	s := realenv.StartUp(t, "--set", "node.reserve=0")
 	var ratios, yardstick, gaps []float64
 	for i := range pairs {
-		first, second := stockRun(t, master), pacerRun(t, s)
-		third := stockRun(t, master)
+		first, second := stockRun(t, master, scale), pacerRun(t, s, scale)
+		third := stockRun(t, master, scale)
 		stock, paced, again := first.Wall(), second.Wall(), third.Wall()
 		gaps = slices.Concat(gaps, stageGaps(first), stageGaps(third))
 		ratios = append(ratios, 2*paced/(stock+again))
@@ -41,15 +41,15 @@ func overhead(t *testing.T, add adder) {
 }
 
 // pacerRun runs the application without a deadline: all cores, ungated.
-func pacerRun(t *testing.T, s *realenv.System) realenv.Log {
+func pacerRun(t *testing.T, s *realenv.System, scale string, args ...string) realenv.Log {
 	t.Helper()
-	if code := s.Submit("--executor-memory", "1g", app, scale).Wait(4 * time.Minute); code != 0 {
+	if code := s.Submit(slices.Concat([]string{"--executor-memory", "1g"}, args, []string{app, scale})...).Wait(4 * time.Minute); code != 0 {
 		t.Fatalf("under Pacer: exit %d", code)
 	}
 	return realenv.ReadLog(t, s.Events(), ended(s).ID)
 }
 
-func stockRun(t *testing.T, master string) realenv.Log {
+func stockRun(t *testing.T, master, scale string) realenv.Log {
 	t.Helper()
 	dir := t.TempDir()
 	args := slices.Concat([]string{"--master", master, "--driver-memory", "512m", "--executor-memory", "1g",

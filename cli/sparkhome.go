@@ -10,10 +10,11 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/executor"
 )
 
 // installedJar is the name under which `pacer jar install` leaves the jar.
-const installedJar = "pacer-spark.jar"
+const installedJar = executor.InstalledJar
 
 // spark is a Spark distribution as pacer submit uses it.
 type spark struct {

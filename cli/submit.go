@@ -318,6 +318,13 @@ func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[stri
 	if forDrivers(cfg.Credentials) && !has(confCredentials) {
 		settings[confCredentials] = cfg.Credentials
 	}
+	all, err := sh.loadConfig()
+	if err != nil {
+		return nil, err
+	}
+	if options := sh.driverOptions(s, sp, files, all.Node); options != "" {
+		settings[confDefaultOptions] = options
+	}
 	for _, key := range sortedKeys(settings) {
 		if _, given := s.conf[key]; !given {
 			front = append(front, "--conf", key+"="+settings[key])

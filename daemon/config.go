@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -101,6 +102,9 @@ type NodeConfig struct {
 	JavaHome  string
 	// Jar is the pacer-spark jar; "" has InstallJar put it into State/jar.
 	Jar string
+	// Archives is the directory of class-data archives; "" is State/archive,
+	// NoArchives makes and uses none.
+	Archives string
 
 	// CgroupRoot is where cgroups are mounted, CgroupParent the group under which
 	// Pacer's are made; "" is pacer/node-NAME.
@@ -240,6 +244,20 @@ func (c NodeConfig) engine() (node.Config, error) {
 	e.Controller = law
 	e.Supervisor.Strategy, e.Supervisor.Gamma = c.Strategy, c.Gamma
 	return e, nil
+}
+
+// NoArchives as NodeConfig.Archives does without class-data archives.
+const NoArchives = "off"
+
+// ArchiveDir is the directory of class-data archives, "" for none.
+func (c NodeConfig) ArchiveDir() string {
+	switch c.Archives {
+	case "":
+		return filepath.Join(c.State, "archive")
+	case NoArchives:
+		return ""
+	}
+	return c.Archives
 }
 
 func (c NodeConfig) host() string {

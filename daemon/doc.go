@@ -58,7 +58,7 @@
 // STATE/planner.db and STATE/node.db (package store), each with a lock file
 // NAME.lock that holds the daemon's pid: two daemons of a kind never share a
 // directory. STATE/work has the executors' files and logs (package executor),
-// STATE/jar the jar that this binary carries. STATE is /var/lib/pacer for root,
+// STATE/jar the jar that this binary carries, STATE/archive class-data archives. STATE is /var/lib/pacer for root,
 // else $XDG_STATE_HOME/pacer or ~/.local/state/pacer.
 //
 // # Configuration

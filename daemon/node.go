@@ -51,6 +51,7 @@ type NodeDaemon struct {
 	groups    *cgroup.Hierarchy
 	executors *executors
 	docker    *docker.Engine // nil without containers.
+	archives  *archives
 	loop      *node.Loop
 	metrics   *metrics.Node
 	conn      *bus.Conn
@@ -168,11 +169,17 @@ func (n *NodeDaemon) command(user executor.Credential) (func(node.Key, api.Launc
 		}
 	}
 	settings := executor.NodeSettings{SparkHome: n.cfg.SparkHome, JavaHome: n.cfg.JavaHome, Jar: jar, Host: n.cfg.host(),
-		Slots: int(math.Ceil(float64(n.cfg.offered()))), User: user}
+		Slots: int(math.Ceil(float64(n.cfg.offered()))), User: user, Archives: n.cfg.ArchiveDir()}
+	if settings.Archives != "" {
+		n.archives = newArchives(settings, n.log, func() bool { return n.executors.idle() })
+	}
 	return func(key node.Key, launch api.Launch, paths executor.Paths) (executor.CommandLine, error) {
 		settings, err := n.inImage(settings, launch)
 		if err != nil {
 			return executor.CommandLine{}, err
+		}
+		if settings.Image == "" {
+			n.archives.seen(launch)
 		}
 		return executor.Command(key.App, key.ID, launch, paths, settings)
 	}, nil
@@ -303,6 +310,9 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 	// The loop's last status goes out over a connection that is still there.
 	inOrder(&g, n.loop.Run)
 	inOrder(&g, n.prune)
+	if n.archives != nil {
+		inOrder(&g, n.archives.run)
+	}
 	if n.web != nil {
 		g.Add(n.web.run, n.web.stop)
 	}

@@ -123,6 +123,13 @@ func (x *executors) Stop(ctx context.Context, key node.Key) error {
 	return x.runtime.Remove(h.handle)
 }
 
+// idle reports whether no executor is held.
+func (x *executors) idle() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.held) == 0
+}
+
 func (x *executors) find(key node.Key) *held {
 	x.mu.Lock()
 	defer x.mu.Unlock()

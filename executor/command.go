@@ -38,6 +38,8 @@ type NodeSettings struct {
 	Slots int
 	// User is whom executors run as.
 	User Credential
+	// Archives is the directory of class-data archives, "" for none.
+	Archives string
 }
 
 // Command returns the command line of an executor JVM. Faults that a user can
@@ -55,6 +57,9 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 	args, reads := []string{filepath.Join(java, "bin", "java")}, []string{node.Jar}
 	if node.Image == "" {
 		reads = []string{args[0], filepath.Join(spark, "jars"), node.Jar}
+		if archive, ok := usableArchive(launch, node, java, spark); ok {
+			args, reads = append(args, archive.Options(node.Archives)...), append(reads, archive.File(node.Archives))
+		}
 	} else if java == "" {
 		args[0] = "java"
 	}
@@ -86,6 +91,17 @@ func homes(launch api.Launch, node NodeSettings) (spark, java string, err error)
 	spark, err1 := sparkHome(first(node.SparkHome, launch.SparkHome), launch.SparkVersion)
 	java, err2 := javaHome(first(node.JavaHome, launch.JavaHome, os.Getenv("JAVA_HOME")))
 	return spark, java, errors.Join(err1, err2)
+}
+
+// usableArchive is the archive for the executor to map. There is none where the
+// user's options decide about archives, where no archive can be and where none
+// is made yet: who makes them says so.
+func usableArchive(launch api.Launch, node NodeSettings, java, spark string) (Archive, bool) {
+	if node.Archives == "" || slices.ContainsFunc(launch.JavaOptions, ChoosesArchive) {
+		return Archive{}, false
+	}
+	archive, err := newArchive(java, spark, archived(launch, node.Jar, spark))
+	return archive, err == nil && archive.Usable(node.Archives, node.User.UID)
 }
 
 // jvmOptions returns the options before the class path. The quota is no reason
@@ -155,15 +171,44 @@ var moduleOptions = []string{
 	"--enable-native-access=ALL-UNNAMED",
 }
 
-// classPath puts this node's jar first, because the page's layout is agreed with
-// this node; then what the user put in front of Spark, then Spark's
-// configuration and jars as its own scripts have them.
+// classPath is Spark's jars, this node's jar and Spark's configuration. The node's
+// jar goes first where another one might come before it, because the page's
+// layout is agreed with this node; then what the user puts in front of Spark.
+// Where nobody does, the path begins as a driver's and shares its archive.
+// The configuration goes last, since a directory in front of Spark rules out an
+// archive: Spark's jars hold no file of the names that are configured.
 func classPath(launch api.Launch, jar, spark string) []string {
-	path := append([]string{jar}, launch.ClassPath...)
+	path := archived(launch, jar, spark)
+	if path[0] != jar {
+		path = append(path, jar)
+	}
 	if conf := filepath.Join(spark, "conf"); isDir(conf) {
 		path = append(path, conf)
 	}
-	return append(path, filepath.Join(spark, "jars", "*"))
+	return path
+}
+
+// archived is the part of the class path that an archive is made for: all but
+// what stands behind Spark.
+func archived(launch api.Launch, jar, spark string) []string {
+	path := sparkPath(spark)
+	if _, err := os.Lstat(filepath.Join(spark, "jars", InstalledJar)); err == nil || len(launch.ClassPath) > 0 {
+		path = slices.Concat([]string{jar}, launch.ClassPath, path)
+	}
+	return path
+}
+
+// InstalledJar is the name under which the pacer-spark jar stands in a Spark
+// distribution.
+const InstalledJar = "pacer-spark.jar"
+
+// sparkPath is what Spark's launcher gives to every JVM behind the configuration:
+// the logging interface by name, then all jars.
+func sparkPath(spark string) []string {
+	jars := filepath.Join(spark, "jars")
+	// The pattern is well formed unless the home's name is odd: then all jars do.
+	path, _ := filepath.Glob(filepath.Join(jars, "slf4j-api-*"))
+	return append(path, filepath.Join(jars, "*"))
 }
 
 // environment is built from nothing: what the node controller has in its own

@@ -74,7 +74,7 @@ func TestCommandLine(t *testing.T) {
 	if at < 0 || c.Args[0] != filepath.Join(m.launch.JavaHome, "bin", "java") {
 		t.Fatalf("%q", c.Args)
 	}
-	want := []string{"-cp", m.settings.Jar + ":" + m.launch.SparkHome + "/jars/*",
+	want := []string{"-cp", m.launch.SparkHome + "/jars/*:" + m.settings.Jar,
 		"org.apache.spark.executor.CoarseGrainedExecutorBackend", "--driver-url", m.launch.DriverURL, "--executor-id", "7",
 		"--bind-address", "127.0.0.1", "--hostname", "127.0.0.1", "--cores", "2", "--app-id", "app-1", "--resourceProfileId", "0"}
 	if diff := cmp.Diff(want, c.Args[at:]); diff != "" {
@@ -127,7 +127,7 @@ func TestUsersOptionsWin(t *testing.T) {
 	if !slices.Contains(c.Args, "-XX:ActiveProcessorCount=3") || c.Args[slices.Index(c.Args, "--cores")+1] != "3" {
 		t.Errorf("slots: %q", c.Args)
 	}
-	want := m.settings.Jar + ":/opt/a.jar:/opt/b.jar:" + m.launch.SparkHome + "/conf:" + m.launch.SparkHome + "/jars/*"
+	want := m.settings.Jar + ":/opt/a.jar:/opt/b.jar:" + m.launch.SparkHome + "/jars/*:" + m.launch.SparkHome + "/conf"
 	if c.Args[at+1] != want {
 		t.Errorf("class path %s, want %s", c.Args[at+1], want)
 	}

@@ -54,14 +54,37 @@
 // 20 % more); tasks 35.6 and 36.4 core-seconds, 33.4 and 31.5 where they yield to
 // the compiler.
 //
-// The class path is the node's pacer jar, then what the user puts in front of
-// Spark, then SPARK_HOME/conf and SPARK_HOME/jars/* as Spark's own scripts have
-// them. The pacer jar is the first because the layout of the progress page is
-// agreed with this node. The wildcard stays as long as nobody needs the order of
-// the jars; a class-data archive will (spark-facts 21).
+// The class path is Spark's jars as Spark's own scripts have them, the node's
+// pacer jar, then SPARK_HOME/conf. What the user puts in front of Spark comes
+// first, and then the pacer jar before it, because the layout of the progress
+// page is agreed with this node.
 //
 // A Spark whose version is not the driver's is refused by Command, before a JVM
 // finds out in a worse way.
+//
+// # Class-data archives
+//
+// An Archive holds the classes of a class path as a JVM lays them out, for other
+// JVMs to map instead of reading and verifying them anew (spark-facts 21). It fits
+// a JVM of the same build whose class path begins with the same files, unchanged;
+// the collector and the heap do not matter below 32 GiB. Its Key is a digest of
+// all that, so an archive is never out of date: another Spark has another key. A
+// JVM that finds that it does not fit goes on without, and our options keep it
+// silent about it.
+//
+// With nothing of the user's in front, executors begin with what spark-submit
+// gives to drivers, and one archive serves both. The wildcard stays: JVMs expand
+// it in the directory's order, which is part of the key. A directory rules out
+// an archive when it stands in front, not when it stands behind; hence the
+// configuration is the last for executors, and a driver with a configuration
+// directory has no archive. No jar of Spark's holds a file that is configured
+// there.
+//
+// Rehearsal makes an archive by a training run as the executors' user: a Spark is
+// what an application names, so it never runs as root on its own account. An
+// archive is code; it is mapped only by its owner, or by all if root owns it.
+// Measured on Spark 4.3.0, Java 17: 164 MiB, 40 CPU-seconds to make; of 5369
+// classes that an executor loads up to its driver 12 are still read from jars.
 //
 // # What the caller does
 //
@@ -69,7 +92,8 @@
 // It calls Stop and Start off the tick: they take up to Grace and some 20 ms. It
 // calls Remove once an executor has ended, which removes all but its logs, and the
 // application's local directories with its last executor there. It prunes logs by
-// Retention.Prune, a pure decision over Layout.Logs, and Layout.RemoveLogs. Its
+// Retention.Prune, a pure decision over Layout.Logs, and Layout.RemoveLogs. It
+// calls Rehearsal.Make when the node has nothing better to do. Its
 // main function calls Shim when its first argument is ShimCommand.
 //
 // The package does not restart executors, does not know when a JVM is ready, and

@@ -256,7 +256,7 @@ func (e *Engine) fold(now units.Instant, s *Sample, dt time.Duration) {
 		x := e.rows[i]
 		e.foldUsage(x, es)
 		e.foldPage(x, &es.Page, now)
-		attribute(x.records, x.delta, now)
+		attribute(x.records, x.atWork(), now)
 		ours += x.delta
 	}
 	e.capacity.observe(s.HostUsed, ours, dt)

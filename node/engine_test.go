@@ -546,3 +546,38 @@ func TestStateSurvivesJSON(t *testing.T) {
 		t.Error("a state of a newer layout was taken")
 	}
 }
+
+// What an executor uses before its first page is nobody's, also in the tick of
+// that page; from the next tick on all it uses is its stages'.
+func TestAStartIsNotCountedToAStage(t *testing.T) {
+	w := newWorld(t, testConfig(4))
+	w.apply(plan(1, planApp(appA, 2, ids("1"))))
+	x := w.exec(Key{appA, "1"})
+	x.frozen = true
+	for range 6 {
+		x.cpu += 1
+		w.ticks(1)
+	}
+	x.frozen = false
+	x.cpu += 0.8
+	x.submit(7, 2, 20)
+	w.ticks(1)
+	stage := func() units.Work {
+		for _, s := range w.e.Status(w.now).Stages {
+			if s.Stage == 7 {
+				return s.CPU
+			}
+		}
+		t.Fatal("the stage is not reported")
+		return 0
+	}
+	if got := stage(); got < 0.9 || got > 1.01 {
+		t.Errorf("%v core-seconds after half a second of two tasks, want 1: the start took 6.8", got)
+	}
+	before := stage()
+	x.cpu += 0.3 // The compiler, say.
+	w.ticks(1)
+	if got := stage() - before; got < 1.25 || got > 1.35 {
+		t.Errorf("%v core-seconds in the second half second, want 1.3", got)
+	}
+}

@@ -63,6 +63,8 @@ type executor struct {
 	// baseline says that it was at work before anybody watched: its first
 	// readings are marks, not work done.
 	baseline bool
+	// fresh says that its first page came in this tick.
+	fresh bool
 
 	records []*record
 	// controls are the targets of the Plan for it; ctl is the one in force.
@@ -170,6 +172,21 @@ func (e *Engine) foldUsage(x *executor, s *ExecutorSample) {
 	e.foldQuota(x, s.Quota)
 }
 
+// atWork is the part of this tick's CPU time that may belong to stages. In the
+// tick of the first page that is what tasks report: the rest went into the start
+// of the JVM, and a start never counts against a stage.
+func (x *executor) atWork() units.Work {
+	if !x.fresh {
+		return x.delta
+	}
+	x.fresh = false
+	var reported units.Work
+	for _, r := range x.records {
+		reported += r.pageDelta
+	}
+	return min(x.delta, reported)
+}
+
 // foldQuota takes over the quota in force where it is not the one written.
 func (e *Engine) foldQuota(x *executor, inForce units.Cores) {
 	if math.IsNaN(float64(inForce)) || inForce < 0 {
@@ -204,6 +221,7 @@ func (e *Engine) foldPage(x *executor, p *Page, now units.Instant) {
 	}
 	if x.state == api.ExecutorStarting {
 		x.state = api.ExecutorRunning
+		x.fresh = !x.baseline
 		e.changed, e.dirty = true, true
 		e.event(Event{Kind: EventExecutorRunning, Key: x.key})
 	}

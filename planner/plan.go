@@ -146,13 +146,24 @@ func (a *app) revise(t target, before []target) target {
 	return t
 }
 
-// rebind takes new bindings of a running stage. Its deadline stays.
+// rebind takes new bindings of a running stage. Its deadline stays, unless nobody
+// works on it: a stage that has waited for executors, which start or are taken,
+// is given its deadline when it gets one, of the time that is left then. So a
+// start never counts against a stage.
 func (e *Engine) rebind(a *app, s *stage, bindings []api.Binding) {
+	waited := len(s.Targets) == 0
 	s.Ready.Bindings = bindings
 	s.dirty = true
 	// Progress is told as a part of shares that have just changed.
 	s.handOver = max(s.handOver, e.now.Add(resettle-handOverEvery))
-	if a.paced() && s.Planned && s.Done == nil {
+	switch {
+	case !a.paced() || !s.Planned || s.Done != nil:
+	case waited && len(bindings) > 0:
+		if s.done() == 0 {
+			s.First = 0
+		}
+		e.redivide(a, s)
+	default:
 		e.bind(a, s)
 	}
 }
@@ -166,11 +177,16 @@ func (a *app) drop(s *stage) {
 }
 
 // retarget plans the running stages anew after the application's deadline
-// changed: what is left of each counts as a stage, the earlier ids first.
+// changed.
 func (e *Engine) retarget(a *app) {
-	if !a.paced() {
-		return
+	if a.paced() {
+		e.redivide(a, a.open()...)
 	}
+}
+
+// redivide gives running stages new deadlines: what is left of each running stage
+// counts as a stage, the earlier ids first.
+func (e *Engine) redivide(a *app, stages ...*stage) {
 	var open []*stage
 	for _, s := range a.open() {
 		if s.Annotation != unmatched {
@@ -185,6 +201,10 @@ func (e *Engine) retarget(a *app) {
 	unsubmitted := a.profile.match.Remaining()
 	var earlier []dag.Rest // Of a stage in g, which is the rest of one.
 	for i, s := range open {
+		if !slices.Contains(stages, s) {
+			earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
+			continue
+		}
 		following := slices.Clone(unsubmitted)
 		for _, later := range open[i+1:] {
 			following = append(following, later.Annotation)

@@ -518,3 +518,53 @@ func TestPlanQueries(t *testing.T) {
 		}
 	}
 }
+
+// A stage that is ready before its executors gets the deadline that it would
+// have had if it had been ready with them, and its first deadline is that one.
+func TestAStartNeverCountsAgainstAStage(t *testing.T) {
+	prompt, waiting := newWorld(t, "a"), newWorld(t, "a")
+	r := registration("p", 100)
+	var id api.AppID
+	for _, w := range []*world{prompt, waiting} {
+		w.put(chain("p"))
+		id = w.register(r).AppID
+	}
+	prompt.to(12)
+	prompt.tell(id, r.Submission, ready(12, 1, "read", 3000, "1"))
+
+	waiting.to(2)
+	early := ready(2, 1, "read", 3000)
+	early.Stage.Tasks = 4
+	waiting.tell(id, r.Submission, early)
+	if got := waiting.targets(id); len(got) != 0 {
+		t.Errorf("targets without an executor: %v", got)
+	}
+	waiting.to(12)
+	bound := api.StageBound{StageKey: early.Stage.StageKey, Bindings: []api.Binding{{Executor: "1", Weight: 4, Tasks: 4}}}
+	waiting.tell(id, r.Submission, api.Event{Type: api.EventStageBound, At: 12, Bound: &bound})
+
+	want, got := prompt.target(id, 1, "1"), waiting.target(id, 1, "1")
+	if got == nil || !near(float64(got.Remaining), float64(want.Remaining), 1e-6) || got.InitCores != want.InitCores {
+		t.Fatalf("target %+v, want that of a stage that is ready now: %+v", got, want)
+	}
+	// Counted from when it was ready, which includes the wait.
+	if d := waiting.app(id).Stages[0]; !near(float64(d.Deadline), float64(want.Remaining)+10, 1e-6) {
+		t.Errorf("first deadline %v, want %v after 10 s of waiting", d.Deadline, want.Remaining)
+	}
+}
+
+// An executor that is lost with the only share of a stage takes its deadline
+// along: the one that is started instead gets what is left then.
+func TestAReplacementsStartNeverCountsAgainstAStage(t *testing.T) {
+	w, id, sub := paced(t)
+	before := *w.target(id, 1, "1")
+	w.to(10)
+	w.tell(id, sub, api.Event{Type: api.EventExecutorGone, At: 10, Executor: &api.ExecutorEvent{ID: "1", Reason: "killed"}})
+	w.to(20)
+	bound := api.StageBound{StageKey: api.StageKey{Stage: 1}, Bindings: []api.Binding{{Executor: "2", Weight: 4, Tasks: 4}}}
+	w.tell(id, sub, api.Event{Type: api.EventStageBound, At: 20, Bound: &bound})
+	got := w.target(id, 1, "2")
+	if got == nil || got.Remaining <= before.Remaining-18 || got.Remaining >= before.Remaining {
+		t.Errorf("target %+v after %+v: want a deadline of its own for what is left", got, before)
+	}
+}

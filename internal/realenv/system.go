@@ -21,6 +21,9 @@ type System struct {
 	// Dir holds states and logs, Address is the planner's.
 	Dir     string
 	Address string
+	// Archives is the directory of class-data archives; "" makes and uses none, so
+	// that no training run disturbs what is tested.
+	Archives string
 	// Up is `pacer up`, when the system was started by it.
 	Up *Process
 
@@ -33,10 +36,24 @@ type System struct {
 func StartUp(t testing.TB, args ...string) *System {
 	t.Helper()
 	s := New(t)
-	s.Up = Start(t, nil, Binary(t, "pacer"), append([]string{"up", "--listen", s.Address,
-		"--planner-http", FreePort(t), "--node-http", FreePort(t), "--state-dir", filepath.Join(s.Dir, "state")}, args...)...)
-	s.Up.Await("ready", 20*time.Second)
+	s.StartUp(args...)
 	return s
+}
+
+// StartUp is described with the function of that name.
+func (s *System) StartUp(args ...string) {
+	s.t.Helper()
+	s.Up = Start(s.t, s.environment(), Binary(s.t, "pacer"), append([]string{"up", "--listen", s.Address,
+		"--planner-http", FreePort(s.t), "--node-http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, "state")}, args...)...)
+	s.Up.Await("ready", 20*time.Second)
+}
+
+func (s *System) environment() []string {
+	archives := s.Archives
+	if archives == "" {
+		archives = "off"
+	}
+	return append([]string{"PACER_NODE_ARCHIVES=" + archives}, s.env...)
 }
 
 // New returns a System of which nothing is started yet.
@@ -79,7 +96,7 @@ func (s *System) StartNamed(node string, args ...string) *Process {
 	s.t.Helper()
 	path, args := s.place(node, Binary(s.t, "nodecontroller"), append([]string{"--planner", s.Address, "--name", node,
 		"--state-dir", filepath.Join(s.Dir, node)}, args...))
-	p := Start(s.t, s.env, path, args...)
+	p := Start(s.t, s.environment(), path, args...)
 	p.Await("ready", 20*time.Second)
 	return p
 }
@@ -100,7 +117,7 @@ func (s *System) StartNode() *Process {
 func (s *System) start(daemon string, args ...string) *Process {
 	s.t.Helper()
 	path, args := s.place("hub", Binary(s.t, daemon), append(args, "--http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, daemon)))
-	p := Start(s.t, s.env, path, args...)
+	p := Start(s.t, s.environment(), path, args...)
 	p.Await("ready", 20*time.Second)
 	return p
 }
@@ -110,7 +127,7 @@ func (s *System) Pacer(args ...string) (int, string) {
 	s.t.Helper()
 	path, args := s.place("hub", Binary(s.t, "pacer"), append([]string{"--planner", s.Address}, args...))
 	c := exec.Command(path, args...)
-	c.Env = append(os.Environ(), s.env...)
+	c.Env = append(os.Environ(), s.environment()...)
 	out, err := c.CombinedOutput()
 	if c.ProcessState == nil {
 		s.t.Fatal(err)
@@ -131,7 +148,7 @@ func (s *System) Submit(args ...string) *Process {
 		conf = append(conf, "--conf", "spark.driver.host="+s.network.Address, "--conf", "spark.driver.bindAddress="+s.network.Address)
 	}
 	path, args := s.place("hub", Binary(s.t, "pacer"), slices.Concat(conf, EventLogConf(events), args))
-	return Start(s.t, s.env, path, args...)
+	return Start(s.t, s.environment(), path, args...)
 }
 
 // EventLogConf are the flags of spark-submit that make ReadLog's input in dir.

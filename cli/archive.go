@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/executor"
+)
+
+// What of a user's settings has to do with class-data archives: the options of
+// the driver's JVM, and what goes in front of Spark on its class path.
+const (
+	confDefaultOptions = "spark.driver.defaultJavaOptions"
+	confExtraOptions   = "spark.driver.extraJavaOptions"
+	confDefaultPath    = "spark.driver.defaultExtraClassPath"
+	confExtraPath      = "spark.driver.extraClassPath"
+)
+
+// systemArchives is where a node controller that runs as root keeps archives.
+const systemArchives = "/var/lib/pacer/archive"
+
+// driverOptions returns the options with which the driver maps the class-data
+// archive that a node controller on this machine has made for its Spark; "" when
+// there is none, when the driver could not use it, or when the user has a say.
+func (sh *shell) driverOptions(s submission, sp spark, files map[string]string, node daemon.NodeConfig) string {
+	get := func(key, flag string) string { return firstOf(s.last[flag], s.conf[key], files[key]) }
+	options := strings.Fields(get(confExtraOptions, "--driver-java-options"))
+	switch {
+	case sp.home == "" || node.ArchiveDir() == "":
+	case get(confDefaultOptions, "") != "" || slices.ContainsFunc(options, executor.ChoosesArchive):
+	case get(confDefaultPath, "--driver-default-class-path") != "" || get(confExtraPath, "--driver-class-path") != "":
+	case !emptyDir(sp.confDir(sh.getenv)): // It goes in front of Spark.
+	default:
+		return sh.archiveOptions(sp, node)
+	}
+	return ""
+}
+
+func (sh *shell) archiveOptions(sp spark, node daemon.NodeConfig) string {
+	java := sh.getenv("JAVA_HOME")
+	if java == "" {
+		java = filepath.Dir(filepath.Dir(lookPath("java", sh.getenv("PATH"))))
+		if real, err := filepath.EvalSymlinks(filepath.Join(java, "bin", "java")); err == nil {
+			java = filepath.Dir(filepath.Dir(real))
+		}
+	}
+	archive, err := executor.SparkArchive(java, sp.home)
+	if err != nil {
+		return "" // spark-submit itself says what is wrong with its Java.
+	}
+	for _, dir := range []string{node.ArchiveDir(), systemArchives} {
+		if archive.Usable(dir, uint32(os.Getuid())) {
+			return strings.Join(archive.Options(dir), " ")
+		}
+	}
+	return ""
+}
+
+// emptyDir reports whether there is nothing in dir, or no dir.
+func emptyDir(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return os.IsNotExist(err) || err == nil && len(entries) == 0
+}

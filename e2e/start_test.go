@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/internal/realenv"
+)
+
+// TestClassDataArchive waits until an idle node controller has made the archive
+// of its Spark: the executor and the driver of the next application map it, the
+// executor's log says nothing of it, and the answer is stock Spark's.
+func TestClassDataArchive(t *testing.T) {
+	realenv.RequireSpark(t)
+	want := results(realenv.Stock(t, "testdata/branches.py", "2"))
+	s := realenv.New(t)
+	s.Archives = t.TempDir()
+	s.StartUp()
+	s.Up.Await("class-data archive made", 5*time.Minute)
+	made, err := filepath.Glob(filepath.Join(s.Archives, "*.jsa"))
+	if err != nil || len(made) != 1 {
+		t.Fatalf("archives %v, %v, want one", made, err)
+	}
+	run := s.Submit("testdata/branches.py", "2")
+	app := awaitTasks(t, s)
+	if pid := executorPID(t, s, app.ID, app.Executors[0].ID); !maps(t, pid, made[0]) {
+		t.Errorf("the executor does not map %s", made[0])
+	}
+	driver := false
+	for _, pid := range driverPIDs(t, run.PID()) {
+		driver = driver || maps(t, pid, made[0])
+	}
+	if !driver {
+		t.Errorf("the driver does not map %s", made[0])
+	}
+	if code := run.Wait(3 * time.Minute); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if got := results(run.Answer()); got != want {
+		t.Errorf("the answer with an archive is\n%s\nstock Spark's\n%s", got, want)
+	}
+	for _, stream := range []string{"stdout", "stderr"} {
+		body, err := os.ReadFile(filepath.Join(s.Dir, "state", "work", "apps", string(app.ID), string(app.Executors[0].ID), stream))
+		if err != nil || strings.Contains(string(body), "cds") || strings.Contains(string(body), ".jsa") {
+			t.Errorf("the executor's %s (%v) speaks of the archive:\n%s", stream, err, body)
+		}
+	}
+}
+
+// maps reports whether a process has mapped a file; one that has ended has not.
+func maps(t *testing.T, pid int, file string) bool {
+	t.Helper()
+	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil && !os.IsNotExist(err) && !strings.Contains(err.Error(), "no such process") {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(body), file)
+}

@@ -1,0 +1,173 @@
+package executor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Archive names a class-data archive: what a JVM has read, checked and laid out
+// of the classes on a class path, for other JVMs to map (spark-facts 21).
+type Archive struct {
+	// Java is the home of the JVM, Spark that of the distribution.
+	Java, Spark string
+	// Path is the class path that the archive is for: it serves every JVM whose
+	// class path begins with the same files. An entry DIR/* is expanded by the
+	// JVM, in the directory's own order.
+	Path []string
+	// Key is a digest of the JVM and of every file on Path with its size and
+	// time, in order.
+	Key string
+}
+
+// archiveSuffix ends the names of archives.
+const archiveSuffix = ".jsa"
+
+// File is where the archive is kept in a directory of archives.
+func (a Archive) File(dir string) string { return filepath.Join(dir, a.Key+archiveSuffix) }
+
+// Usable reports whether the archive is in dir and the user may trust it: a JVM
+// runs what an archive holds, so it has to belong to that user or to root.
+func (a Archive) Usable(dir string, uid uint32) bool {
+	st, err := os.Lstat(a.File(dir))
+	if err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o022 != 0 {
+		return false
+	}
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	return ok && (sys.Uid == 0 || sys.Uid == uid)
+}
+
+// Options make a JVM map the archive in dir where it fits, and run without it and
+// without a word where it does not: with another class path, another JVM or a
+// heap of another addressing mode.
+func (a Archive) Options(dir string) []string {
+	return []string{"-XX:SharedArchiveFile=" + a.File(dir), "-Xshare:auto", "-Xlog:cds*=off"}
+}
+
+// ChoosesArchive reports whether an option of the user decides about archives.
+func ChoosesArchive(option string) bool {
+	return slices.ContainsFunc([]string{"-Xshare", "-XX:SharedArchiveFile=", "-XX:ArchiveClassesAtExit=", "-XX:+AutoCreateSharedArchive", "-XX:AOT"},
+		func(prefix string) bool { return strings.HasPrefix(option, prefix) })
+}
+
+// ArchiveOf returns the archive that serves the executors of launch on a node.
+// Its error says why there can be none.
+func ArchiveOf(launch api.Launch, node NodeSettings) (Archive, error) {
+	spark, err := sparkHome(first(node.SparkHome, launch.SparkHome), launch.SparkVersion)
+	if err != nil {
+		return Archive{}, err
+	}
+	java, err := javaHome(first(node.JavaHome, launch.JavaHome, os.Getenv("JAVA_HOME")))
+	if err != nil {
+		return Archive{}, err
+	}
+	return newArchive(java, spark, archived(launch, node.Jar, spark))
+}
+
+// SparkArchive returns the archive of a Spark distribution alone, which serves
+// drivers as spark-submit starts them and executors without a class path of the
+// user's. java is "" for the JVM on the path.
+func SparkArchive(java, spark string) (Archive, error) {
+	java, err := javaHome(java)
+	if err != nil {
+		return Archive{}, err
+	}
+	if spark, err = sparkHome(spark, ""); err != nil {
+		return Archive{}, err
+	}
+	return newArchive(java, spark, sparkPath(spark))
+}
+
+func newArchive(java, spark string, path []string) (Archive, error) {
+	jvm, err := expand([]string{filepath.Join(java, "lib", "server", "libjvm.so")})
+	if err == nil && len(jvm) == 0 {
+		err = fmt.Errorf("%s has no lib/server/libjvm.so", java)
+	}
+	var files []archiveEntry
+	if err == nil {
+		files, err = expand(path)
+	}
+	key := ""
+	if err == nil {
+		key, err = archiveKey(jvm, files)
+	}
+	if err != nil {
+		return Archive{}, fmt.Errorf("class-data archive: %w", err)
+	}
+	return Archive{Java: java, Spark: spark, Path: path, Key: key}, nil
+}
+
+// archiveEntry is a file as an archive depends on it: the JVM refuses an archive
+// when a file has another size or time.
+type archiveEntry struct {
+	path        string
+	size, mtime int64
+	dir         bool
+}
+
+// archiveKey is the digest of what an archive depends on. The error names a
+// directory on the class path: a JVM makes no archive with one.
+func archiveKey(jvm, path []archiveEntry) (string, error) {
+	sum := sha256.New()
+	for _, e := range slices.Concat(jvm, path) {
+		if e.dir {
+			return "", fmt.Errorf("directory %s is on the class path in front of Spark", e.path)
+		}
+		fmt.Fprintf(sum, "%q %d %d\n", e.path, e.size, e.mtime)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:10]), nil
+}
+
+// expand turns a class path into its files as a JVM does: what is not there is
+// left out, DIR/* stands for the jars of DIR in the directory's own order.
+func expand(path []string) ([]archiveEntry, error) {
+	var out []archiveEntry
+	for _, p := range path {
+		names := []string{filepath.Base(p)}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(p))
+		if err == nil && names[0] == "*" {
+			names, err = jarsOf(dir)
+		}
+		for _, name := range names {
+			var e archiveEntry
+			if err == nil {
+				e, err = lookAt(filepath.Join(dir, name))
+			}
+			if err == nil {
+				out = append(out, e)
+			}
+		}
+		if err != nil && !os.IsNotExist(err) {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// jarsOf are the names of a directory's jars, unsorted.
+func jarsOf(dir string) ([]string, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !strings.HasSuffix(name, ".jar") && !strings.HasSuffix(name, ".JAR")
+	}), err
+}
+
+func lookAt(path string) (archiveEntry, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return archiveEntry{}, err
+	}
+	return archiveEntry{path: path, size: st.Size(), mtime: st.ModTime().UnixNano(), dir: st.IsDir()}, nil
+}

@@ -61,6 +61,7 @@ func DefaultConfig() Config {
 	}
 	c.Planner.Engine.Release, c.Node.Release = Release(), Release()
 	c.Node.InstallJar = pacerspark.Install
+	c.Node.GuardBinary = "/proc/self/exe" // Main calls Guard.
 	return c
 }
 

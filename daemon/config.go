@@ -117,6 +117,13 @@ type NodeConfig struct {
 	Strategy string
 	Gamma    float64
 
+	// Guard is how long after this node controller's death its guard process
+	// waits for another one before it lifts the quotas; 0 has no guard.
+	Guard time.Duration
+	// GuardBinary is the program that calls Guard for GuardCommand; "" has no
+	// guard.
+	GuardBinary string `mapstructure:"-"`
+
 	// KeepLogs and KeepLogsApps bound the logs of ended applications.
 	KeepLogs     time.Duration
 	KeepLogsApps int
@@ -165,6 +172,7 @@ func DefaultNodeConfig() NodeConfig {
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(),
 		Interval: engine.Interval, Progress: string(engine.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
 		Law: controller.PresetDefault, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
+		Guard:    10 * time.Second,
 		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot,
 	}
 	if user, err := executor.CurrentUser(); err == nil {
@@ -184,6 +192,7 @@ func (c NodeConfig) Validate() error {
 	faults = append(faults, validateAddress("planner", c.Planner), validateHTTP(c.HTTP, c.Credentials), validateState(c.State))
 	check(c.Reserve >= 0 && c.Reserve < max(c.TotalCores, 0.001), "reserve: %v cores, want 0 to less than the %v of the machine", float64(c.Reserve), float64(c.TotalCores))
 	check(c.Memory > 0, "memory: %d bytes, want more than 0", int64(c.Memory))
+	check(c.Guard >= 0, "guard: %v, want 0 (none) or more", c.Guard)
 	check(c.KeepLogs >= 0 && c.KeepLogsApps >= 0, "keep-logs is negative")
 	check(c.Jar != "" || c.InstallJar != nil || (c.Seams != nil && c.Seams.Command != nil), "jar: no path is given and this binary carries none")
 	user, err := executor.LookupUser(c.ExecutorUser)

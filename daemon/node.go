@@ -48,6 +48,7 @@ type NodeDaemon struct {
 
 	layout    executor.Layout
 	groups    *cgroup.Hierarchy
+	guard     *guard // Nil when it is turned off.
 	executors *executors
 	loop      *node.Loop
 	metrics   *metrics.Node
@@ -126,6 +127,10 @@ func (n *NodeDaemon) buildExecutors() error {
 		return err
 	}
 	n.undo.add(n.closeGroups)
+	if n.cfg.Guard > 0 && n.cfg.GuardBinary != "" {
+		n.guard = newGuard(n.cfg, parent, n.log)
+		n.undo.add(n.guard.close)
+	}
 	n.layout.Root = n.cfg.Work
 	if n.layout.Root == "" {
 		n.layout.Root = filepath.Join(n.cfg.State, "work")
@@ -303,12 +308,24 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 	untilDone(ctx, &g)
 	inOrder(&g, n.greet)
 	// The loop's last status goes out over a connection that is still there.
-	inOrder(&g, n.loop.Run)
+	inOrder(&g, n.control)
+	if n.guard != nil {
+		inOrder(&g, n.guard.keep)
+	}
 	inOrder(&g, n.prune)
 	if n.web != nil {
 		g.Add(n.web.run, n.web.stop)
 	}
 	return errors.Join(g.Run(), n.undo.close())
+}
+
+// control runs the loop, which lifts all quotas at its end.
+func (n *NodeDaemon) control(ctx context.Context) error {
+	err := n.loop.Run(ctx)
+	if err == nil && n.guard != nil {
+		n.guard.settled()
+	}
+	return err
 }
 
 // Close releases what NewNode took, for a node controller that is not run.

@@ -36,6 +36,10 @@ type Group struct {
 	// unknownQuota makes the next SetQuota write whatever it is.
 	inForce int64
 	weight  Weight
+	// foreignPeriod says that somebody else changed the period; touched that the
+	// quota was written since it was read, by writer.
+	foreignPeriod, touched bool
+	writer                 string
 }
 
 const (
@@ -99,8 +103,14 @@ func (g *Group) SetQuota(quota units.Cores) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if us == g.inForce {
+	if us == g.inForce && !g.touched {
 		return nil
+	}
+	if g.foreignPeriod {
+		if err := g.files.writePeriod(g.buf[:0]); err != nil {
+			return err
+		}
+		g.foreignPeriod = false
 	}
 	if err := g.files.writeQuota(g.buf[:0], us); err != nil {
 		g.inForce = unknownQuota
@@ -115,23 +125,25 @@ func (g *Group) SetQuota(quota units.Cores) error {
 func (g *Group) Quota() (units.Cores, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.touched = false // A write after this one is seen by the next.
 	us, period, err := g.files.readQuota(g.buf[:])
 	if err != nil {
 		return 0, err
 	}
 	g.inForce = us
-	if period != Period.Microseconds() {
+	if g.foreignPeriod = period != Period.Microseconds(); g.foreignPeriod {
 		g.inForce = unknownQuota
 	}
 	return cores(us, period), nil
 }
 
 // Last returns the quota in force as this Group knows it, without a system call:
-// what the last SetQuota or Quota left. It is false when a write failed since.
+// what the last SetQuota or Quota left. It is false when a write failed since, or
+// when somebody else is known to have written (WatchQuotas).
 func (g *Group) Last() (units.Cores, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return cores(g.inForce, Period.Microseconds()), g.inForce != unknownQuota
+	return cores(g.inForce, Period.Microseconds()), g.inForce != unknownQuota && !g.touched
 }
 
 // SetWeight sets the group's share among its siblings when CPU is short. It
@@ -219,6 +231,9 @@ func (h *Hierarchy) forget(g *Group) {
 	defer h.mu.Unlock()
 	if h.groups[g.name] == g {
 		delete(h.groups, g.name)
+	}
+	if h.watch != nil {
+		h.watch.forget(g)
 	}
 }
 

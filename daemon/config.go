@@ -99,12 +99,13 @@ type NodeConfig struct {
 	CgroupRoot   string
 	CgroupParent string
 
-	// Interval, Progress, Quantum, Floor and Stale are node.Config's.
+	// Interval, Progress, Quantum, Floor, Stale and Conflict are node.Config's.
 	Interval time.Duration
 	Progress string
 	Quantum  units.Cores
 	Floor    units.Cores
 	Stale    time.Duration
+	Conflict string
 	// Law is a preset of package controller: default, paper or authors. Phi, P
 	// and Eta are its parameters; K and Ti replace the preset's when not 0.
 	Law string
@@ -171,7 +172,8 @@ func DefaultNodeConfig() NodeConfig {
 		Name: machineName(), Planner: bus.DefaultAddress, HTTP: "127.0.0.1:4282", State: DefaultStateDir(),
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(),
 		Interval: engine.Interval, Progress: string(engine.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
-		Law: controller.PresetDefault, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
+		Conflict: string(engine.Conflict),
+		Law:      controller.PresetDefault, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
 		Guard:    10 * time.Second,
 		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot,
 	}
@@ -238,6 +240,7 @@ func (c NodeConfig) engine() (node.Config, error) {
 	e.Node, e.Host, e.Incarnation = c.Name, c.host(), "none"
 	e.Total, e.Offered, e.Memory = c.TotalCores, c.offered(), c.Memory
 	e.Interval, e.Progress, e.Quantum, e.Floor, e.Stale = c.Interval, node.Progress(c.Progress), c.Quantum, c.Floor, c.Stale
+	e.Conflict = node.Conflict(c.Conflict)
 	e.Controller = law
 	e.Supervisor.Strategy, e.Supervisor.Gamma = c.Strategy, c.Gamma
 	return e, nil

@@ -127,6 +127,13 @@ func (n *NodeDaemon) buildExecutors() error {
 		return err
 	}
 	n.undo.add(n.closeGroups)
+	// A tree of ordinary files belongs to a test, whose clock may not move while a
+	// goroutine waits for the kernel.
+	if !n.groups.Kernel() {
+		n.log.Debug("quotas are not watched: not the kernel's cgroups")
+	} else if err := n.groups.WatchQuotas(); err != nil {
+		n.log.Info("other writers of quotas are found by reading, without their names", "error", err)
+	}
 	if n.cfg.Guard > 0 && n.cfg.GuardBinary != "" {
 		n.guard = newGuard(n.cfg, parent, n.log)
 		n.undo.add(n.guard.close)
@@ -144,7 +151,7 @@ func (n *NodeDaemon) buildExecutors() error {
 		return err
 	}
 	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, user: user, command: command,
-		log: n.log, metrics: n.metrics, held: map[node.Key]*held{}}
+		log: n.log, metrics: n.metrics, watched: n.groups.Watched(), held: map[node.Key]*held{}}
 	return n.executors.recover()
 }
 

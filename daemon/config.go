@@ -26,6 +26,12 @@ type PlannerConfig struct {
 	// Listen is the NATS address, host:port; port 0 picks a free one, "" listens
 	// nowhere, so that only this process can connect.
 	Listen string
+	// NatsURL is a NATS server to use in place of the embedded one, nats:// or
+	// tls://host:port; then Listen counts for nothing and Credentials needs the
+	// planner's line. "" embeds one.
+	NatsURL string
+	// TLS are the files of a secured connection to NatsURL.
+	TLS bus.TLS `mapstructure:",squash"`
 	// HTTP is the address of /metrics and /healthz; "" turns them off.
 	HTTP string
 	// Credentials is the bus' credentials file. Addresses that are not loopback
@@ -53,7 +59,10 @@ func DefaultPlannerConfig() PlannerConfig {
 // Validate reports every fault of c at once.
 func (c PlannerConfig) Validate() error {
 	faults := []error{c.Engine.Validate(), validateHTTP(c.HTTP, c.Credentials), validateState(c.State)}
-	if c.Listen != "" {
+	switch {
+	case c.NatsURL != "":
+		faults = append(faults, validateServer("nats-url", c.NatsURL), c.TLS.Validate())
+	case c.Listen != "":
 		faults = append(faults, bus.ServerConfig{Listen: c.Listen, Credentials: c.Credentials}.Validate())
 	}
 	return wrapFaults("planner", faults)
@@ -64,10 +73,13 @@ func (c PlannerConfig) Validate() error {
 type NodeConfig struct {
 	// Name is the node's: letters, digits, - and _.
 	Name string
-	// Planner is the planner's NATS address, Credentials a file with the line of
-	// the role node; "" sends none.
+	// Planner is the planner's NATS address or that of the server between them,
+	// host:port or a URL nats:// or tls://host:port; Credentials a file with the
+	// line of the role node, "" sends none. TLS are the files of a secured
+	// connection.
 	Planner     string
 	Credentials string
+	TLS         bus.TLS `mapstructure:",squash"`
 	// HTTP is the address of /metrics and /healthz; "" turns them off.
 	HTTP string
 	// State is the directory of node.db, Work that of the executors' files and
@@ -191,7 +203,7 @@ func (c NodeConfig) Validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	faults = append(faults, validateAddress("planner", c.Planner), validateHTTP(c.HTTP, c.Credentials), validateState(c.State))
+	faults = append(faults, validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.Credentials), validateState(c.State))
 	check(c.Reserve >= 0 && c.Reserve < max(c.TotalCores, 0.001), "reserve: %v cores, want 0 to less than the %v of the machine", float64(c.Reserve), float64(c.TotalCores))
 	check(c.Memory > 0, "memory: %d bytes, want more than 0", int64(c.Memory))
 	check(c.Guard >= 0, "guard: %v, want 0 (none) or more", c.Guard)
@@ -253,8 +265,9 @@ func (c NodeConfig) host() string {
 	return facing(c.Planner)
 }
 
-// UpConfig is a planner and a node controller in one process. Node.Planner and
-// Node.Credentials are ignored: the node connects inside the process.
+// UpConfig is a planner and a node controller in one process. Node.Planner,
+// Node.Credentials and Node.TLS are ignored: the node connects inside the process,
+// or as the planner does with Planner.NatsURL.
 type UpConfig struct {
 	Planner PlannerConfig
 	Node    NodeConfig
@@ -279,6 +292,13 @@ func (c UpConfig) Validate() error {
 // wrapFaults names the daemon in front of its faults; nil without any.
 func wrapFaults(what string, faults []error) error {
 	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func validateServer(what, server string) error {
+	if err := bus.ValidateServer(server); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

@@ -261,7 +261,7 @@ func (n *NodeDaemon) connect() error {
 		dial = n.seams.Dial
 	}
 	conn, err := dial(bus.Options{
-		Address: n.cfg.Planner, Role: bus.RoleNode, Credentials: n.cfg.Credentials, Name: "node " + n.cfg.Name, Wait: true,
+		Address: n.cfg.Planner, Role: bus.RoleNode, Credentials: n.cfg.Credentials, TLS: n.cfg.TLS, Name: "node " + n.cfg.Name, Wait: true,
 		OnUp: n.connected,
 		OnDown: func(err error) {
 			if err != nil {

@@ -28,7 +28,7 @@ var levels = map[string]int{
 	"dag": 2, "profiles": 2, "controller": 2, "supervisor": 2, "memory": 2,
 	"planner": 3, "node": 3,
 	"bus": 4, "store": 4, "cgroup": 4, "executor": 4, "progress": 4, "metrics": 4,
-	"cgroup/cgrouptest": 5, "executor/conformance": 5, "executor/docker": 5,
+	"cgroup/cgrouptest": 5, "executor/conformance": 5, "executor/docker": 5, "bus/bustest": 5,
 	"daemon": 6, "demo": 6,
 	"cli":         7,
 	"cmd/planner": 8, "cmd/nodecontroller": 8, "cmd/pacer": 8,
@@ -37,7 +37,7 @@ var levels = map[string]int{
 }
 
 // testOnly are packages that only tests import.
-var testOnly = map[string]bool{"cgroup/cgrouptest": true, "executor/conformance": true, "internal/testenv": true, "internal/realenv": true}
+var testOnly = map[string]bool{"cgroup/cgrouptest": true, "executor/conformance": true, "bus/bustest": true, "internal/testenv": true, "internal/realenv": true}
 
 // allowed are the imports inside a level, with the reason for each.
 var allowed = map[string]string{

@@ -20,7 +20,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// start runs a server on a free loopback port.
+// start runs an embedded server on a free loopback port.
 func start(t *testing.T, cfg bus.ServerConfig) *bus.Server {
 	t.Helper()
 	if cfg.Listen == "" {
@@ -45,7 +45,7 @@ func dial(t *testing.T, o bus.Options) *bus.Conn {
 }
 
 // inProcess returns a planner's connection to s.
-func inProcess(t *testing.T, s *bus.Server) *bus.Conn {
+func inProcess(t *testing.T, s server) *bus.Conn {
 	t.Helper()
 	c, err := s.Connect(bus.Options{Name: "planner"})
 	if err != nil {
@@ -107,9 +107,9 @@ func echo(statuses chan<- api.NodeStatus) bus.Handlers {
 }
 
 // planner serves echo on a new server.
-func planner(t *testing.T, cfg bus.ServerConfig) (*bus.Server, *bus.Conn, chan api.NodeStatus) {
+func planner(t *testing.T, run starter, cfg bus.ServerConfig) (server, *bus.Conn, chan api.NodeStatus) {
 	t.Helper()
-	s := start(t, cfg)
+	s := run(t, cfg)
 	c := inProcess(t, s)
 	statuses := make(chan api.NodeStatus, 64)
 	if err := bus.ServePlanner(c, echo(statuses)); err != nil {
@@ -130,8 +130,10 @@ func status(node string) api.NodeStatus {
 	return api.NodeStatus{V: api.Version, Node: node, Incarnation: "i", Offered: 2, Total: 2}
 }
 
-func TestEveryCallReachesItsHandler(t *testing.T) {
-	s, p, statuses := planner(t, bus.ServerConfig{})
+func TestEveryCallReachesItsHandler(t *testing.T) { both(t, testEveryCallReachesItsHandler) }
+
+func testEveryCallReachesItsHandler(t *testing.T, run starter) {
+	s, p, statuses := planner(t, run, bus.ServerConfig{})
 	ctx := within(t)
 	driver := dial(t, bus.Options{Address: s.Address(), Role: bus.RoleApplication})
 	if r, err := driver.Register(ctx, registration("a")); err != nil || r.AppID != "app-a" {
@@ -194,8 +196,10 @@ func TestEveryCallReachesItsHandler(t *testing.T) {
 	}
 }
 
-func TestErrorsKeepTheirKindAcrossTheBus(t *testing.T) {
-	s, _, _ := planner(t, bus.ServerConfig{})
+func TestErrorsKeepTheirKindAcrossTheBus(t *testing.T) { both(t, testErrorsKeepTheirKindAcrossTheBus) }
+
+func testErrorsKeepTheirKindAcrossTheBus(t *testing.T, run starter) {
+	s, _, _ := planner(t, run, bus.ServerConfig{})
 	ctx := within(t)
 	c := dial(t, bus.Options{Address: s.Address()})
 	soon := registration("a")
@@ -237,7 +241,11 @@ func TestErrorsKeepTheirKindAcrossTheBus(t *testing.T) {
 
 // What no client of ours sends is answered or dropped, and never reaches a handler.
 func TestMalformedMessagesNeverReachAHandler(t *testing.T) {
-	s := start(t, bus.ServerConfig{})
+	both(t, testMalformedMessagesNeverReachAHandler)
+}
+
+func testMalformedMessagesNeverReachAHandler(t *testing.T, run starter) {
+	s := run(t, bus.ServerConfig{})
 	faults := make(chan error, 8)
 	p, err := s.Connect(bus.Options{OnFault: func(err error) { faults <- err }})
 	if err != nil {
@@ -282,7 +290,11 @@ func TestMalformedMessagesNeverReachAHandler(t *testing.T) {
 }
 
 func TestASlowHandlerHoldsUpOnlyItsOwnSubscription(t *testing.T) {
-	s := start(t, bus.ServerConfig{})
+	both(t, testASlowHandlerHoldsUpOnlyItsOwnSubscription)
+}
+
+func testASlowHandlerHoldsUpOnlyItsOwnSubscription(t *testing.T, run starter) {
+	s := run(t, bus.ServerConfig{})
 	p := inProcess(t, s)
 	block := make(chan struct{})
 	h := echo(nil)
@@ -319,7 +331,11 @@ func TestDialSaysThatNoPlannerAnswers(t *testing.T) {
 }
 
 func TestAConnectionComesBackAfterTheServerDid(t *testing.T) {
-	s, p, _ := planner(t, bus.ServerConfig{})
+	both(t, testAConnectionComesBackAfterTheServerDid)
+}
+
+func testAConnectionComesBackAfterTheServerDid(t *testing.T, run starter) {
+	s, p, _ := planner(t, run, bus.ServerConfig{})
 	up, down := make(chan bool, 8), make(chan error, 8)
 	c := dial(t, bus.Options{Address: s.Address(), OnUp: func() { up <- true }, OnDown: func(err error) { down <- err }})
 	receive(t, up)
@@ -336,7 +352,7 @@ func TestAConnectionComesBackAfterTheServerDid(t *testing.T) {
 	if _, err := c.Hello(within(t), status("n1")); api.KindOf(err) != api.KindTransient || err == nil {
 		t.Errorf("request while down: %v", err)
 	}
-	_, p, _ = planner(t, bus.ServerConfig{Listen: s.Address()})
+	_, p, _ = planner(t, run, bus.ServerConfig{Listen: s.Address()})
 	receive(t, up)
 	if _, err := c.Hello(within(t), status("n1")); err != nil {
 		t.Errorf("hello after the restart: %v", err)
@@ -350,6 +366,10 @@ func TestAConnectionComesBackAfterTheServerDid(t *testing.T) {
 }
 
 func TestWaitConnectsToAPlannerThatComesLater(t *testing.T) {
+	both(t, testWaitConnectsToAPlannerThatComesLater)
+}
+
+func testWaitConnectsToAPlannerThatComesLater(t *testing.T, run starter) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -361,7 +381,7 @@ func TestWaitConnectsToAPlannerThatComesLater(t *testing.T) {
 	if c.Connected() {
 		t.Error("connected to nobody")
 	}
-	planner(t, bus.ServerConfig{Listen: address})
+	planner(t, run, bus.ServerConfig{Listen: address})
 	receive(t, up)
 	if _, err := c.Control(within(t), api.VerbPing, api.ControlRequest{}); err != nil {
 		t.Error(err)
@@ -401,9 +421,11 @@ func secrets(t *testing.T, text string) string {
 	return path
 }
 
-func TestRolesReachOnlyTheirSubjects(t *testing.T) {
+func TestRolesReachOnlyTheirSubjects(t *testing.T) { both(t, testRolesReachOnlyTheirSubjects) }
+
+func testRolesReachOnlyTheirSubjects(t *testing.T, run starter) {
 	file := secrets(t, "# Pacer\nnode:n-secret\napplication: a:secret \noperator:o-secret\n")
-	s, p, statuses := planner(t, bus.ServerConfig{Credentials: file})
+	s, p, statuses := planner(t, run, bus.ServerConfig{Credentials: file})
 	ctx := within(t)
 	if _, err := bus.Dial(bus.Options{Address: s.Address()}); err == nil || !strings.Contains(err.Error(), "refused the credentials") {
 		t.Errorf("without credentials: %v", err)
@@ -469,7 +491,11 @@ func TestRolesReachOnlyTheirSubjects(t *testing.T) {
 
 // A node keeps trying whatever is wrong, and says what is.
 func TestWaitingWithWrongCredentialsSaysSo(t *testing.T) {
-	s := start(t, bus.ServerConfig{Credentials: secrets(t, "node:right\n")})
+	both(t, testWaitingWithWrongCredentialsSaysSo)
+}
+
+func testWaitingWithWrongCredentialsSaysSo(t *testing.T, run starter) {
+	s := run(t, bus.ServerConfig{Credentials: secrets(t, "node:right\n")})
 	faults := make(chan error, 64)
 	c := dial(t, bus.Options{Address: s.Address(), Role: bus.RoleNode, Credentials: secrets(t, "node:wrong\n"), Wait: true,
 		OnFault: func(err error) { faults <- err }})

@@ -96,8 +96,8 @@ func serve[Request, Reply any](c *Conn, subject, peer string, check func(token s
 func (c *Conn) respond(m *nats.Msg, reply any) {
 	body, err := json.Marshal(reply)
 	if err == nil {
-		if len(body) > MaxPayload {
-			err = api.Errorf(api.KindInvalid, "the answer is larger than %d bytes: ask for less", MaxPayload)
+		if most := c.most(); int64(len(body)) > most {
+			err = api.Errorf(api.KindInvalid, "the answer is larger than %d bytes: ask for less", most)
 		}
 	}
 	if err != nil {

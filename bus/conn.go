@@ -17,8 +17,11 @@ import (
 // Options say how a client connects. The zero value of a field has the meaning
 // that stands with it.
 type Options struct {
-	// Address is the planner's host:port; "" is 127.0.0.1:4222.
+	// Address is the NATS server's: the planner's host:port, or a URL nats:// or
+	// tls://host:port; "" is 127.0.0.1:4222.
 	Address string
+	// TLS are the files for a secured connection.
+	TLS TLS
 	// Role is who connects; it picks the line of the credentials file.
 	Role Role
 	// Credentials is the path of a credentials file; "" sends none.
@@ -75,8 +78,15 @@ func connect(o Options, extra []nats.Option) (*Conn, error) {
 	if o.Address == "" {
 		o.Address = DefaultAddress
 	}
-	if err := ValidateAddress(o.Address); err != nil {
+	if err := ValidateServer(o.Address); err != nil {
 		return nil, api.Errorf(api.KindInvalid, "planner: %v", err)
+	}
+	if o.Dialer == nil && o.TLS.wanted(o.Address) {
+		secured, err := o.TLS.config()
+		if err != nil {
+			return nil, api.Errorf(api.KindInvalid, "planner at %s: %v", o.Address, err)
+		}
+		extra = append(extra, nats.Secure(secured))
 	}
 	c := &Conn{address: o.Address, fault: o.OnFault}
 	if c.fault == nil {
@@ -85,7 +95,7 @@ func connect(o Options, extra []nats.Option) (*Conn, error) {
 	if o.Dialer != nil {
 		extra = append(extra, nats.InProcessServer(dialer(o.Dialer)))
 	}
-	nc, err := nats.Connect("nats://"+o.Address, append(c.natsOptions(o), extra...)...)
+	nc, err := nats.Connect(schemeNATS+HostPort(o.Address), append(c.natsOptions(o), extra...)...)
 	if err != nil {
 		return nil, c.dialError(err)
 	}
@@ -104,7 +114,10 @@ func (c *Conn) natsOptions(o Options) []nats.Option {
 	if timeout <= 0 {
 		timeout = 2 * time.Second
 	}
-	up := func(*nats.Conn) {
+	up := func(nc *nats.Conn) {
+		if most := nc.MaxPayload(); most > 0 && most < MaxPayload {
+			c.fault(api.Errorf(api.KindInvalid, "the NATS server at %s takes messages of at most %d bytes: give it max_payload: %d", c.address, most, MaxPayload))
+		}
 		if o.OnUp != nil {
 			o.OnUp()
 		}
@@ -120,7 +133,7 @@ func (c *Conn) natsOptions(o Options) []nats.Option {
 			}
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
-			if refused(err) {
+			if refused(err) || distrusted(err) {
 				c.fault(c.dialError(err))
 			}
 		}),
@@ -144,6 +157,9 @@ func (c *Conn) dialError(err error) error {
 	if refused(err) {
 		return api.Errorf(api.KindInvalid, "the planner at %s refused the credentials", c.address)
 	}
+	if distrusted(err) {
+		return api.Errorf(api.KindInvalid, "no secured connection to %s: %s", c.address, strings.TrimPrefix(err.Error(), "nats: "))
+	}
 	reason := strings.TrimPrefix(err.Error(), "nats: ")
 	if errors.Is(err, nats.ErrNoServers) {
 		reason = "connection refused"
@@ -151,7 +167,7 @@ func (c *Conn) dialError(err error) error {
 	return api.Errorf(api.KindTransient, "no planner answers at %s: %s", c.address, reason)
 }
 
-// Address is the planner's host:port.
+// Address is the server's as it was given: host:port or a URL.
 func (c *Conn) Address() string { return c.address }
 
 // Connected reports whether the connection is up at this moment.
@@ -179,6 +195,14 @@ func (c *Conn) Close() {
 	c.nats.Close()
 }
 
+// most is the largest message in bytes that the server takes.
+func (c *Conn) most() int64 {
+	if most := c.nats.MaxPayload(); most > 0 {
+		return min(most, MaxPayload)
+	}
+	return MaxPayload
+}
+
 // callError turns a NATS error into one that says what the user can do.
 func (c *Conn) callError(operation string, err error) error {
 	switch {
@@ -187,7 +211,7 @@ func (c *Conn) callError(operation string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
 		return api.Errorf(api.KindTransient, "%s: no answer from %s in time", operation, c.address)
 	case errors.Is(err, nats.ErrMaxPayload):
-		return api.Errorf(api.KindInvalid, "%s: the message is larger than %d bytes", operation, MaxPayload)
+		return api.Errorf(api.KindInvalid, "%s: the message is larger than %d bytes", operation, c.most())
 	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionReconnecting), errors.Is(err, nats.ErrDisconnected):
 		return api.Errorf(api.KindTransient, "%s: no connection to the planner at %s", operation, c.address)
 	case errors.Is(err, nats.ErrConnectionClosed):

@@ -15,8 +15,8 @@ import (
 // Role says what a peer may do on the bus.
 type Role string
 
-// The roles. RolePlanner exists only inside the planner's process and never in
-// a credentials file.
+// The roles. RolePlanner connects to a server that is not embedded; inside the
+// planner's process it has a password of its own, whatever the file says.
 const (
 	RolePlanner     Role = "planner"
 	RoleNode        Role = "node"
@@ -70,8 +70,8 @@ func (c Credentials) add(line string) error {
 	switch r := Role(role); {
 	case !ok:
 		return errors.New("want role:password")
-	case !slices.Contains([]Role{RoleNode, RoleApplication, RoleOperator}, r):
-		return errors.New("the role is none of node, application, operator")
+	case !slices.Contains([]Role{RolePlanner, RoleNode, RoleApplication, RoleOperator}, r):
+		return errors.New("the role is none of planner, node, application, operator")
 	case c[r] != "":
 		return fmt.Errorf("role %s is there twice", r)
 	case password == "":

@@ -45,7 +45,7 @@
 // the server then binds loopback only, and Validate refuses any other address.
 //
 // A credentials file has one line per role, "role:password", where role is one
-// of node, application and operator (the CLI); blank lines and lines that begin
+// of planner, node, application and operator (the CLI); blank lines and lines that begin
 // with # are skipped, and a password lasts to the end of the line. The server's
 // file holds the roles that may connect; a client's file holds the line of its
 // own role and may hold others. The role is the NATS user name, so that every
@@ -58,8 +58,20 @@
 //	node         node.*.hello, node.*.status, replies   node.*.plan, node.*.logs, _INBOX_node.>
 //	operator     control.>, node.*.logs                 _INBOX_operator.>
 //
-// The planner (and the node of `pacer up`) connects inside its process, without a
-// socket, with a password made at start.
+//	planner      >                                      >
+//
+// The planner (and the node of `pacer up`) connects to the embedded server inside
+// its process, without a socket, with a password made at start.
 // Passwords cross the network as they are: put TLS or a private network around
 // an address that is not loopback.
+//
+// # A server of one's own
+//
+// Instead of the embedded server a nats-server may carry the messages
+// (planner.nats-url): all peers, the planner too, then Dial it as nats:// or
+// tls://host:port. It needs max_payload: 8388608 (Conn tells OnFault of less), the
+// users and permissions of the table, with allow_responses for node, and no
+// JetStream. Package bustest writes such a configuration. The server may start
+// after its clients (Options.Wait) and restart under them. TLS names the files of
+// a secured connection; the server's certificate is checked always.
 package bus

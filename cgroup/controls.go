@@ -44,6 +44,8 @@ type controls interface {
 	// readQuota returns the quota (noQuota for none) and the period in us.
 	readQuota(buf []byte) (us, period int64, err error)
 	usage(buf []byte) (units.Work, time.Duration, error)
+	// quotaFiles are those whose content is the quota.
+	quotaFiles() []*file
 	close() error
 }
 
@@ -140,6 +142,8 @@ func (v *v1) usage(buf []byte) (units.Work, time.Duration, error) {
 	return units.Work(float64(ns) / 1e9), time.Duration(throttled), err
 }
 
+func (v *v1) quotaFiles() []*file { return []*file{v.quota, v.period} }
+
 func (v *v1) close() error {
 	return errors.Join(v.quota.close(), v.period.close(), v.stat.close(), v.acct.close())
 }
@@ -202,6 +206,8 @@ func (v *v2) usage(buf []byte) (units.Work, time.Duration, error) {
 	throttled, err := field(v.stat, data, "throttled_usec ")
 	return units.Work(float64(used) / 1e6), time.Duration(throttled) * time.Microsecond, err
 }
+
+func (v *v2) quotaFiles() []*file { return []*file{v.max} }
 
 func (v *v2) close() error { return errors.Join(v.max.close(), v.stat.close()) }
 

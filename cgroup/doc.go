@@ -35,6 +35,13 @@
 // without a jump and how a second writer is found: what was read replaces what
 // was known. A failed write makes the next one happen whatever its value.
 //
+// WatchQuotas finds a second writer without reading: the kernel tells of each
+// write with the writer's process (fanotify; the marks are on inodes, so a writer
+// in another cgroup namespace, which has inodes of its own, is found by reading
+// only). The name is looked up at once, but one that has ended by then leaves its
+// number only, as a shell's echo may. A second writer may change the period too
+// (docker update --cpus takes 100 ms): SetQuota then puts back Period as well.
+//
 // # The parent's weight
 //
 // A quota is a ceiling only: at the default weight a group competes as one with

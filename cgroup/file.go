@@ -57,11 +57,14 @@ func (f *file) write(value []byte) error {
 }
 
 func (f *file) wrap(operation string, err error) error {
-	if errors.Is(err, unix.ENODEV) || errors.Is(err, os.ErrClosed) {
+	if isGone(err) || errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("%s %s: %w", operation, f.f.Name(), ErrGone)
 	}
 	return fmt.Errorf("cgroup: %s %s: %w", operation, f.f.Name(), err)
 }
+
+// isGone reports whether the kernel says that a file's group was removed.
+func isGone(err error) bool { return errors.Is(err, unix.ENODEV) }
 
 // close closes the file; closing one that is closed or was never opened is
 // harmless.

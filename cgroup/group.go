@@ -42,6 +42,9 @@ type Group struct {
 	// gets it with its first one: making a group writes nothing.
 	ours   bool
 	weight Weight
+	// touched says that the quota was written since it was read, by writer.
+	touched bool
+	writer  string
 }
 
 const (
@@ -104,7 +107,7 @@ func (g *Group) SetQuota(quota units.Cores) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if us == g.inForce {
+	if us == g.inForce && !g.touched {
 		return nil
 	}
 	if err := g.write(us); err != nil {
@@ -130,6 +133,7 @@ func (g *Group) write(us int64) error {
 func (g *Group) Quota() (units.Cores, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.touched = false // A write after this one is seen by the next.
 	us, period, err := g.files.readQuota(g.buf[:])
 	if err != nil {
 		return 0, err
@@ -142,11 +146,12 @@ func (g *Group) Quota() (units.Cores, error) {
 }
 
 // Last returns the quota in force as this Group knows it, without a system call:
-// what the last SetQuota or Quota left. It is false when a write failed since.
+// what the last SetQuota or Quota left. It is false when a write failed since, or
+// when somebody else is known to have written (WatchQuotas).
 func (g *Group) Last() (units.Cores, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return cores(g.inForce, Period.Microseconds()), g.inForce != unknownQuota
+	return cores(g.inForce, Period.Microseconds()), g.inForce != unknownQuota && !g.touched
 }
 
 // SetWeight sets the group's share among its siblings when CPU is short. It
@@ -238,6 +243,9 @@ func (h *Hierarchy) forget(g *Group) {
 	defer h.mu.Unlock()
 	if h.groups[g.name] == g {
 		delete(h.groups, g.name)
+	}
+	if h.watch != nil {
+		h.watch.forget(g)
 	}
 }
 

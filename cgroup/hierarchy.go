@@ -52,6 +52,7 @@ type Hierarchy struct {
 
 	mu     sync.Mutex
 	groups map[string]*Group
+	watch  *watch // Nil without WatchQuotas.
 }
 
 // Open finds the cpu controller under root ("" is DefaultRoot) and makes the
@@ -185,6 +186,9 @@ func grant(err error, roots []string, top string) error {
 		"(cgroup v2 under systemd: Delegate=cpu in the unit; in a container: mount cgroups writable)", err, list, uid, list)
 }
 
+// Kernel reports whether the root is the kernel's and no tree of ordinary files.
+func (h *Hierarchy) Kernel() bool { return h.kernel }
+
 // Version returns the interface in use.
 func (h *Hierarchy) Version() Version { return h.version }
 
@@ -204,6 +208,11 @@ func (h *Hierarchy) Group(name string) (*Group, error) {
 	g, err := openGroup(h, name)
 	if err != nil {
 		return nil, grant(err, []string{h.cpu, h.acct}, name)
+	}
+	if h.watch != nil {
+		if err := h.watch.add(g); err != nil {
+			return nil, errors.Join(err, g.files.close())
+		}
 	}
 	h.groups[name] = g
 	return g, nil
@@ -226,13 +235,16 @@ func (h *Hierarchy) Names() ([]string, error) {
 	return names, nil
 }
 
-// Close closes the files of all groups; the groups and their quotas stay.
+// Close ends WatchQuotas and closes the files of all groups; the groups and their quotas stay.
 func (h *Hierarchy) Close() error {
 	h.mu.Lock()
-	groups := h.groups
-	h.groups = map[string]*Group{}
+	groups, watch := h.groups, h.watch
+	h.groups, h.watch = map[string]*Group{}, nil
 	h.mu.Unlock()
 	var errs []error
+	if watch != nil {
+		errs = append(errs, watch.close())
+	}
 	for _, g := range groups {
 		errs = append(errs, g.closeFiles())
 	}

@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,9 +21,13 @@ import (
 // ClientConfig says how commands reach the planner. Section `client` of the
 // configuration.
 type ClientConfig struct {
-	// Planner is its address, host:port; "" is where planner.listen of the same
-	// configuration says.
+	// Planner is its address or that of the NATS server between, host:port or a
+	// URL nats:// or tls://host:port; "" is where planner.nats-url or
+	// planner.listen of the same configuration say.
 	Planner string
+	// TLS are the files of a secured connection; none is what the planner's
+	// section has.
+	TLS bus.TLS `mapstructure:",squash"`
 	// Credentials is the path of a credentials file; "" for none.
 	Credentials string
 	// Timeout is how long a command waits until the planner answers at all.
@@ -34,9 +37,12 @@ type ClientConfig struct {
 // Validate reports every fault of c at once.
 func (c ClientConfig) Validate() error {
 	var faults []error
-	host, port, err := net.SplitHostPort(c.Planner)
-	if n, err2 := strconv.Atoi(port); err != nil || err2 != nil || n < 1 || n > 65535 || host == "" {
-		faults = append(faults, fmt.Errorf("client.planner: %q, want host:port", c.Planner))
+	host, port, _ := net.SplitHostPort(bus.HostPort(c.Planner))
+	if err := bus.ValidateServer(c.Planner); err != nil || host == "" || port == "0" {
+		faults = append(faults, fmt.Errorf("client.planner: %q, want host:port or a URL nats:// or tls://host:port", c.Planner))
+	}
+	if err := c.TLS.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("client: %w", err))
 	}
 	if c.Timeout <= 0 {
 		faults = append(faults, fmt.Errorf("client.timeout: %v, want more than 0", c.Timeout))
@@ -61,6 +67,7 @@ func DefaultConfig() Config {
 	}
 	c.Planner.Engine.Release, c.Node.Release = Release(), Release()
 	c.Node.InstallJar = pacerspark.Install
+	c.Node.GuardBinary = "/proc/self/exe" // Main calls Guard.
 	return c
 }
 
@@ -83,8 +90,13 @@ func (sh *shell) loadConfig() (Config, error) {
 		from.sets = append(from.sets, "client.planner="+sh.planner)
 	}
 	err = load(&cfg, from)
+	if cfg.Client.TLS == (bus.TLS{}) {
+		cfg.Client.TLS = cfg.Planner.TLS
+	}
 	if cfg.Client.Planner == "" {
-		cfg.Client.Planner = reachable(cfg.Planner.Listen)
+		if cfg.Client.Planner = cfg.Planner.NatsURL; cfg.Client.Planner == "" {
+			cfg.Client.Planner = reachable(cfg.Planner.Listen)
+		}
 	}
 	if err := errors.Join(err, cfg.Client.Validate(), cfg.Log.Validate()); err != nil {
 		return Config{}, coded(ExitConfig, fmt.Errorf("configuration: %s", oneLine(err)))

@@ -60,6 +60,8 @@ type flagKeys map[string]struct {
 var (
 	upFlags = flagKeys{
 		"listen":        {[]string{"planner.listen"}, "planner's NATS address, host:port"},
+		"nats-url":      {[]string{"planner.nats-url"}, "NATS server to use in place of the embedded one, nats:// or tls://host:port"},
+		"tls-ca":        {[]string{"planner.tls-ca"}, "authorities of that server's certificate, PEM"},
 		"planner-http":  {[]string{"planner.http"}, "planner's address of /metrics and /healthz"},
 		"node-http":     {[]string{"node.http"}, "node controller's address of /metrics and /healthz"},
 		"state-dir":     {[]string{"planner.state", "node.state"}, "directory of databases, logs and executors' files"},
@@ -74,6 +76,8 @@ var (
 	}
 	plannerFlags = flagKeys{
 		"listen":      {[]string{"planner.listen"}, "NATS address, host:port"},
+		"nats-url":    upFlags["nats-url"],
+		"tls-ca":      upFlags["tls-ca"],
 		"http":        {[]string{"planner.http"}, "address of /metrics and /healthz"},
 		"state-dir":   {[]string{"planner.state"}, "directory of planner.db"},
 		"credentials": upFlags["credentials"],
@@ -81,7 +85,8 @@ var (
 		"log-format":  upFlags["log-format"],
 	}
 	nodeFlags = flagKeys{
-		"planner":       {[]string{"node.planner"}, "planner's NATS address, host:port"},
+		"planner":       {[]string{"node.planner"}, "planner's NATS address, host:port, or a NATS server's URL"},
+		"tls-ca":        {[]string{"node.tls-ca"}, "authorities of the NATS server's certificate, PEM"},
 		"name":          {[]string{"node.name"}, "the node's name"},
 		"http":          {[]string{"node.http"}, "address of /metrics and /healthz"},
 		"state-dir":     {[]string{"node.state"}, "directory of node.db, logs and executors' files"},

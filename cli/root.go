@@ -89,7 +89,7 @@ func (sh *shell) root() *cobra.Command {
 		Long: "Pacer makes Apache Spark applications finish at the time their users ask for,\n" +
 			"on as little CPU and memory as that takes.",
 	}
-	root.PersistentFlags().StringVar(&sh.planner, "planner", "", "planner's address, host:port")
+	root.PersistentFlags().StringVar(&sh.planner, "planner", "", "planner's address, host:port, or a NATS server's URL")
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run applications:"}, &cobra.Group{ID: "see", Title: "See and steer:"},
 		&cobra.Group{ID: "house", Title: "House:"})
 	add := func(group string, commands ...*cobra.Command) {
@@ -149,7 +149,7 @@ func (sh *shell) dial(ctx context.Context) (client, func(), error) {
 // dialPlanner connects and pings; its error is one line that names the address.
 func dialPlanner(ctx context.Context, cfg ClientConfig) (client, func(), error) {
 	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Role: bus.RoleOperator, Credentials: cfg.Credentials,
-		Name: "pacer", Timeout: cfg.Timeout})
+		TLS: cfg.TLS, Name: "pacer", Timeout: cfg.Timeout})
 	if err != nil {
 		return nil, nil, err
 	}

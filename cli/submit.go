@@ -310,9 +310,9 @@ func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[stri
 	}
 	var front []string
 	if s.last["--master"] == "" && s.conf["spark.master"] == "" {
-		front = append(front, "--master", masterPrefix+cfg.Planner)
+		front = append(front, "--master", masterPrefix+bus.HostPort(cfg.Planner))
 	}
-	if bus.IsLoopback(cfg.Planner) && !has(confDriverHost) && !has(confDriverBind) && sh.getenv("SPARK_LOCAL_IP") == "" {
+	if bus.IsLoopback(bus.HostPort(cfg.Planner)) && !has(confDriverHost) && !has(confDriverBind) && sh.getenv("SPARK_LOCAL_IP") == "" {
 		settings[confDriverHost], settings[confDriverBind] = "127.0.0.1", "127.0.0.1"
 	}
 	if forDrivers(cfg.Credentials) && !has(confCredentials) {

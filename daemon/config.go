@@ -27,6 +27,12 @@ type PlannerConfig struct {
 	// Listen is the NATS address, host:port; port 0 picks a free one, "" listens
 	// nowhere, so that only this process can connect.
 	Listen string
+	// NatsURL is a NATS server to use in place of the embedded one, nats:// or
+	// tls://host:port; then Listen counts for nothing and Credentials needs the
+	// planner's line. "" embeds one.
+	NatsURL string
+	// TLS are the files of a secured connection to NatsURL.
+	TLS bus.TLS `mapstructure:",squash"`
 	// HTTP is the address of /metrics and /healthz; "" turns them off.
 	HTTP string
 	// Credentials is the bus' credentials file. Addresses that are not loopback
@@ -54,7 +60,10 @@ func DefaultPlannerConfig() PlannerConfig {
 // Validate reports every fault of c at once.
 func (c PlannerConfig) Validate() error {
 	faults := []error{c.Engine.Validate(), validateHTTP(c.HTTP, c.Credentials), validateState(c.State)}
-	if c.Listen != "" {
+	switch {
+	case c.NatsURL != "":
+		faults = append(faults, validateServer("nats-url", c.NatsURL), c.TLS.Validate())
+	case c.Listen != "":
 		faults = append(faults, bus.ServerConfig{Listen: c.Listen, Credentials: c.Credentials}.Validate())
 	}
 	return wrapFaults("planner", faults)
@@ -65,10 +74,13 @@ func (c PlannerConfig) Validate() error {
 type NodeConfig struct {
 	// Name is the node's: letters, digits, - and _.
 	Name string
-	// Planner is the planner's NATS address, Credentials a file with the line of
-	// the role node; "" sends none.
+	// Planner is the planner's NATS address or that of the server between them,
+	// host:port or a URL nats:// or tls://host:port; Credentials a file with the
+	// line of the role node, "" sends none. TLS are the files of a secured
+	// connection.
 	Planner     string
 	Credentials string
+	TLS         bus.TLS `mapstructure:",squash"`
 	// HTTP is the address of /metrics and /healthz; "" turns them off.
 	HTTP string
 	// State is the directory of node.db, Work that of the executors' files and
@@ -111,12 +123,13 @@ type NodeConfig struct {
 	CgroupRoot   string
 	CgroupParent string
 
-	// Interval, Progress, Quantum, Floor and Stale are node.Config's.
+	// Interval, Progress, Quantum, Floor, Stale and Conflict are node.Config's.
 	Interval time.Duration
 	Progress string
 	Quantum  units.Cores
 	Floor    units.Cores
 	Stale    time.Duration
+	Conflict string
 	// Law is a preset of package controller: default, paper or authors. Phi, P
 	// and Eta are its parameters; K and Ti replace the preset's when not 0.
 	Law string
@@ -128,6 +141,13 @@ type NodeConfig struct {
 	// Strategy and Gamma are supervisor.Config's.
 	Strategy string
 	Gamma    float64
+
+	// Guard is how long after this node controller's death its guard process
+	// waits for another one before it lifts the quotas; 0 has no guard.
+	Guard time.Duration
+	// GuardBinary is the program that calls Guard for GuardCommand; "" has no
+	// guard.
+	GuardBinary string `mapstructure:"-"`
 
 	// KeepLogs and KeepLogsApps bound the logs of ended applications.
 	KeepLogs     time.Duration
@@ -176,7 +196,9 @@ func DefaultNodeConfig() NodeConfig {
 		Name: machineName(), Planner: bus.DefaultAddress, HTTP: "127.0.0.1:4282", State: DefaultStateDir(),
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
 		Interval: engine.Interval, Progress: string(engine.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
-		Law: controller.PresetDefault, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
+		Conflict: string(engine.Conflict),
+		Law:      controller.PresetDefault, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
+		Guard:    10 * time.Second,
 		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot,
 	}
 	if user, err := executor.CurrentUser(); err == nil {
@@ -193,9 +215,10 @@ func (c NodeConfig) Validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	faults = append(faults, validateAddress("planner", c.Planner), validateHTTP(c.HTTP, c.Credentials), validateState(c.State), c.validateRuntime())
+	faults = append(faults, validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.Credentials), validateState(c.State), c.validateRuntime())
 	check(c.Reserve >= 0 && c.Reserve < max(c.TotalCores, 0.001), "reserve: %v cores, want 0 to less than the %v of the machine", float64(c.Reserve), float64(c.TotalCores))
 	check(c.Memory > 0, "memory: %d bytes, want more than 0", int64(c.Memory))
+	check(c.Guard >= 0, "guard: %v, want 0 (none) or more", c.Guard)
 	check(c.KeepLogs >= 0 && c.KeepLogsApps >= 0, "keep-logs is negative")
 	check(c.Jar != "" || c.InstallJar != nil || (c.Seams != nil && c.Seams.Command != nil), "jar: no path is given and this binary carries none")
 	user, err := executor.LookupUser(c.ExecutorUser)
@@ -241,6 +264,7 @@ func (c NodeConfig) engine() (node.Config, error) {
 	e.Node, e.Host, e.Incarnation, e.Release = c.Name, c.host(), "none", c.Release
 	e.Total, e.Offered, e.Memory = c.TotalCores, c.offered(), c.Memory
 	e.Interval, e.Progress, e.Quantum, e.Floor, e.Stale = c.Interval, node.Progress(c.Progress), c.Quantum, c.Floor, c.Stale
+	e.Conflict = node.Conflict(c.Conflict)
 	e.Controller = law
 	e.Supervisor.Strategy, e.Supervisor.Gamma = c.Strategy, c.Gamma
 	return e, nil
@@ -267,8 +291,9 @@ func (c NodeConfig) host() string {
 	return facing(c.Planner)
 }
 
-// UpConfig is a planner and a node controller in one process. Node.Planner and
-// Node.Credentials are ignored: the node connects inside the process.
+// UpConfig is a planner and a node controller in one process. Node.Planner,
+// Node.Credentials and Node.TLS are ignored: the node connects inside the process,
+// or as the planner does with Planner.NatsURL.
 type UpConfig struct {
 	Planner PlannerConfig
 	Node    NodeConfig
@@ -293,6 +318,13 @@ func (c UpConfig) Validate() error {
 // wrapFaults names the daemon in front of its faults; nil without any.
 func wrapFaults(what string, faults []error) error {
 	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func validateServer(what, server string) error {
+	if err := bus.ValidateServer(server); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

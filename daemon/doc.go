@@ -53,6 +53,22 @@
 //	          controller takes them over
 //	up        ends the applications' executors and removes its cgroups
 //
+// # The guard
+//
+// A node controller starts one guard (the same binary, GuardCommand, a session of
+// its own, 17 MiB of which 3 are not the binary's pages) and holds the one end of a
+// pipe whose other end the guard reads. A node controller that has lifted its
+// quotas says so and the guard ends. When the pipe closes without that (kill -9,
+// a crash, a start that failed half-way), the guard waits NodeConfig.Guard for a
+// successor, which is whoever holds STATE/node.lock by then, and without one lifts
+// the quotas of all groups below the node's cgroup parent: executors that nobody
+// steers run at full speed. guardrule.go decides, guardmain.go does. The guard of
+// a successor replaces that of its predecessor (STATE/guard.lock has its pid); a
+// guard that ends by itself is started again; one line a case is in
+// STATE/guard.log. SIGTERM ends a guard only when its node controller is dead, and
+// then it lifts at once. A service manager that kills a unit's processes at the
+// end of the main one kills the guard too: there the restart is the guard.
+//
 // # State
 //
 // STATE/planner.db and STATE/node.db (package store), each with a lock file

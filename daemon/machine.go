@@ -67,6 +67,7 @@ func DefaultStateDir() string {
 // find out.
 func facing(planner string) string {
 	const loopback = "127.0.0.1"
+	planner = bus.HostPort(planner)
 	if bus.IsLoopback(planner) {
 		return loopback
 	}

@@ -49,6 +49,7 @@ type NodeDaemon struct {
 
 	layout    executor.Layout
 	groups    *cgroup.Hierarchy
+	guard     *guard // Nil when it is turned off.
 	executors *executors
 	docker    *docker.Engine // nil without containers.
 	archives  *archives
@@ -128,6 +129,17 @@ func (n *NodeDaemon) buildExecutors() error {
 		return err
 	}
 	n.undo.add(n.closeGroups)
+	// A tree of ordinary files belongs to a test, whose clock may not move while a
+	// goroutine waits for the kernel.
+	if !n.groups.Kernel() {
+		n.log.Debug("quotas are not watched: not the kernel's cgroups")
+	} else if err := n.groups.WatchQuotas(); err != nil {
+		n.log.Info("other writers of quotas are found by reading, without their names", "error", err)
+	}
+	if n.cfg.Guard > 0 && n.cfg.GuardBinary != "" {
+		n.guard = newGuard(n.cfg, n.cgroupParent(), n.log)
+		n.undo.add(n.guard.close)
+	}
 	n.layout.Root = n.cfg.Work
 	if n.layout.Root == "" {
 		n.layout.Root = filepath.Join(n.cfg.State, "work")
@@ -141,7 +153,7 @@ func (n *NodeDaemon) buildExecutors() error {
 		return err
 	}
 	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, user: user, command: command,
-		log: n.log, metrics: n.metrics, held: map[node.Key]*held{}}
+		log: n.log, metrics: n.metrics, watched: n.groups.Watched(), held: map[node.Key]*held{}}
 	return n.executors.recover()
 }
 
@@ -254,7 +266,7 @@ func (n *NodeDaemon) connect() error {
 		dial = n.seams.Dial
 	}
 	conn, err := dial(bus.Options{
-		Address: n.cfg.Planner, Role: bus.RoleNode, Credentials: n.cfg.Credentials, Name: "node " + n.cfg.Name, Wait: true,
+		Address: n.cfg.Planner, Role: bus.RoleNode, Credentials: n.cfg.Credentials, TLS: n.cfg.TLS, Name: "node " + n.cfg.Name, Wait: true,
 		OnUp: n.connected,
 		OnDown: func(err error) {
 			if err != nil {
@@ -308,7 +320,10 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 	untilDone(ctx, &g)
 	inOrder(&g, n.greet)
 	// The loop's last status goes out over a connection that is still there.
-	inOrder(&g, n.loop.Run)
+	inOrder(&g, n.control)
+	if n.guard != nil {
+		inOrder(&g, n.guard.keep)
+	}
 	inOrder(&g, n.prune)
 	if n.archives != nil {
 		inOrder(&g, n.archives.run)
@@ -317,6 +332,15 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 		g.Add(n.web.run, n.web.stop)
 	}
 	return errors.Join(g.Run(), n.undo.close())
+}
+
+// control runs the loop, which lifts all quotas at its end.
+func (n *NodeDaemon) control(ctx context.Context) error {
+	err := n.loop.Run(ctx)
+	if err == nil && n.guard != nil {
+		n.guard.settled()
+	}
+	return err
 }
 
 // Close releases what NewNode took, for a node controller that is not run.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/oklog/run"
@@ -32,19 +33,22 @@ type PlannerDaemon struct {
 	cfg     PlannerConfig
 	log     *slog.Logger
 	undo    cleanup
-	server  *bus.Server
+	server  *bus.Server // Nil with one that is not embedded.
+	conn    *bus.Conn
+	up      chan struct{} // Closed once the connection is there.
+	first   sync.Once
 	loop    *planner.Loop
 	metrics *metrics.Planner
 	web     *web
 }
 
-// NewPlanner returns a planner that listens already and answers once Run is
-// called. Whoever does not call Run calls Close.
+// NewPlanner returns a planner that listens already (or dials a NATS server that
+// is not embedded, whether it is there yet or not) and answers once Run is called. Whoever does not call Run calls Close.
 func NewPlanner(cfg PlannerConfig) (*PlannerDaemon, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	p := &PlannerDaemon{cfg: cfg, log: logger(cfg.Logger, "planner")}
+	p := &PlannerDaemon{cfg: cfg, log: logger(cfg.Logger, "planner"), up: make(chan struct{})}
 	if err := p.build(); err != nil {
 		return nil, errors.Join(err, p.undo.close())
 	}
@@ -61,33 +65,59 @@ func (p *PlannerDaemon) build() error {
 	if err != nil {
 		return err
 	}
-	p.server, err = bus.StartServer(bus.ServerConfig{Listen: p.cfg.Listen, Credentials: p.cfg.Credentials, Logger: p.cfg.Logger})
-	if err != nil {
+	if err := p.connect(); err != nil {
 		return err
 	}
-	p.undo.add(func() error { p.server.Close(); return nil })
-	conn, err := p.server.Connect(bus.Options{Name: "planner", OnFault: faults(p.log)})
-	if err != nil {
-		return err
-	}
-	p.undo.add(func() error { conn.Close(); return nil })
 
 	registry := prometheus.NewRegistry()
 	if p.metrics, err = metrics.NewPlanner(registry, p.view); err != nil {
 		return err
 	}
-	p.loop = planner.NewLoop(engine, conn, plannerStore{state.db, p.metrics}, observePlanner(p.log, p.metrics))
-	if err := errors.Join(metrics.Build(registry, p.cfg.Engine.Release), bus.ServePlanner(conn, p.handlers())); err != nil {
+	p.loop = planner.NewLoop(engine, p.conn, plannerStore{state.db, p.metrics}, observePlanner(p.log, p.metrics))
+	if err := errors.Join(metrics.Build(registry, p.cfg.Engine.Release), bus.ServePlanner(p.conn, p.handlers())); err != nil {
 		return err
 	}
-	// Only now the server knows who answers what.
-	if err := conn.Flush(context.Background()); err != nil {
-		return err
+	// Only now the embedded server knows who answers what.
+	if p.server != nil {
+		if err := p.conn.Flush(context.Background()); err != nil {
+			return err
+		}
 	}
 	if p.web, err = newWeb(p.cfg.HTTP, p.cfg.Credentials, registry, p.loop.Alive); err != nil {
 		return err
 	}
 	p.undo.add(p.web.close)
+	return nil
+}
+
+// connect starts the embedded server and connects to it, or dials the one that
+// the configuration names.
+func (p *PlannerDaemon) connect() (err error) {
+	options := bus.Options{Name: "planner", OnFault: faults(p.log), OnUp: func() { p.first.Do(func() { close(p.up) }) }}
+	if p.cfg.NatsURL == "" {
+		p.server, err = bus.StartServer(bus.ServerConfig{Listen: p.cfg.Listen, Credentials: p.cfg.Credentials, Logger: p.cfg.Logger})
+		if err != nil {
+			return err
+		}
+		p.undo.add(func() error { p.server.Close(); return nil })
+		p.conn, err = p.server.Connect(options)
+	} else {
+		options.Address, options.Role, options.Wait = p.cfg.NatsURL, bus.RolePlanner, true
+		options.Credentials, options.TLS = p.cfg.Credentials, p.cfg.TLS
+		options.OnDown = func(err error) {
+			if err != nil {
+				p.log.Warn("connection to the NATS server lost: nodes go on with their last plans", "address", p.cfg.NatsURL, "error", err)
+			}
+		}
+		p.conn, err = bus.Dial(options)
+	}
+	if err != nil {
+		return err
+	}
+	p.undo.add(func() error { p.conn.Close(); return nil })
+	if !p.conn.Connected() {
+		p.log.Info("waiting for a NATS server", "address", p.cfg.NatsURL)
+	}
 	return nil
 }
 
@@ -113,8 +143,18 @@ func (p *PlannerDaemon) handlers() bus.Handlers {
 	}
 }
 
-// Bus is the server, for connections inside the process.
+// Bus is the embedded server, for connections inside the process; nil when the
+// planner uses another one.
 func (p *PlannerDaemon) Bus() *bus.Server { return p.server }
+
+// Address is where drivers, nodes and commands reach the planner: host:port, or
+// the URL of a NATS server that is not embedded.
+func (p *PlannerDaemon) Address() string {
+	if p.server == nil {
+		return p.cfg.NatsURL
+	}
+	return p.server.Address()
+}
 
 // Run answers until ctx ends or a part fails, then stops everything and returns
 // why. It may be called once.
@@ -132,10 +172,18 @@ func (p *PlannerDaemon) Run(ctx context.Context) error {
 
 // announce says that the planner answers, once it does.
 func (p *PlannerDaemon) announce(ctx context.Context) error {
+	select {
+	case <-p.up:
+	case <-ctx.Done():
+		return nil
+	}
+	if err := p.conn.Flush(ctx); err != nil && ctx.Err() == nil {
+		p.log.Warn("the NATS server is gone again", "error", err)
+	}
 	if _, err := p.ask(ctx, api.VerbPing); err == nil {
-		p.log.Info("planner ready", "address", p.server.Address(), "http", p.web.url(), "state", p.cfg.State)
+		p.log.Info("planner ready", "address", p.Address(), "http", p.web.url(), "state", p.cfg.State)
 		if p.cfg.Ready != nil {
-			p.cfg.Ready("planner ready on " + p.server.Address())
+			p.cfg.Ready("planner ready on " + p.Address())
 		}
 	}
 	<-ctx.Done()

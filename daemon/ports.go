@@ -27,6 +27,8 @@ type executors struct {
 	command func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error)
 	log     *slog.Logger
 	metrics *metrics.Node
+	// watched says that the kernel tells of other writers of the quotas.
+	watched bool
 
 	mu   sync.Mutex
 	held map[node.Key]*held
@@ -42,10 +44,20 @@ type held struct {
 	reads  int // Begins anywhere, so that not all are due in one tick; then the loop's.
 }
 
-// quotasPerTick is about how many quotas are read back in one tick: a quota that
-// somebody else wrote is seen at once on a node with fewer executors, and after
-// some seconds on one with hundreds, whose ticks stay short.
+// quotasPerTick is about how many quotas are read back in one tick where the
+// kernel tells of other writers (cgroup.WatchQuotas): a second look at each, some
+// seconds apart on a node with hundreds of executors, for what the kernel cannot
+// see. Where it does not tell, each is read in every second tick at least.
 const quotasPerTick = 32
+
+// readEvery is the number of ticks in which one of n quotas is read once.
+func (x *executors) readEvery(n int) int {
+	every := 1 + n/quotasPerTick
+	if !x.watched {
+		return min(every, 2)
+	}
+	return every
+}
 
 // recover takes over the executors of an earlier node controller. What cannot be
 // taken over is told and left alone.
@@ -188,7 +200,7 @@ func (x *executors) SetWeight(key node.Key, w node.Weight) error {
 // Read implements node.Quotas.
 func (x *executors) Read(key node.Key, into *node.Usage) error {
 	x.mu.Lock()
-	h, every := x.held[key], 1+len(x.held)/quotasPerTick
+	h, every := x.held[key], x.readEvery(len(x.held))
 	x.mu.Unlock()
 	if h == nil {
 		return errNotHeld
@@ -198,13 +210,15 @@ func (x *executors) Read(key node.Key, into *node.Usage) error {
 		return err
 	}
 	h.reads++
+	writer := ""
 	quota, known := h.group.Last()
 	if !known || h.reads%every == 0 {
 		if quota, err = h.group.Quota(); err != nil {
 			return err
 		}
+		writer = h.group.Writer()
 	}
-	*into = node.Usage{CPU: used, Throttled: throttled, Quota: quota}
+	*into = node.Usage{CPU: used, Throttled: throttled, Quota: quota, Writer: writer}
 	return nil
 }
 

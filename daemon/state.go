@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,7 +29,7 @@ func openState(dir, name string, sync store.SyncPolicy) (*state, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
-	lock, err := lockFile(filepath.Join(dir, name+".lock"))
+	lock, err := awaitLock(filepath.Join(dir, name+".lock"))
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +38,17 @@ func openState(dir, name string, sync store.SyncPolicy) (*state, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return &state{lock: lock, db: db}, nil
+}
+
+// awaitLock locks a daemon's file. One that is locked is tried again for a
+// moment: a guard holds a node's while it lifts quotas.
+func awaitLock(path string) (*os.File, error) {
+	for deadline := time.Now().Add(500 * time.Millisecond); ; time.Sleep(20 * time.Millisecond) {
+		lock, err := lockFile(path)
+		if err == nil || api.KindOf(err) != api.KindConflict || time.Now().After(deadline) {
+			return lock, err
+		}
+	}
 }
 
 // lockFile locks a file that names its holder; the file stays.

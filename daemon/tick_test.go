@@ -33,6 +33,12 @@ func newCrowd(tb testing.TB, n int) *crowd {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return newCrowdOn(tb, groups, n)
+}
+
+func newCrowdOn(tb testing.TB, groups *cgroup.Hierarchy, n int) *crowd {
+	tb.Helper()
+	watched := groups.WatchQuotas() == nil // Else the quotas are read more often.
 	counts, err := metrics.NewNode(prometheus.NewRegistry())
 	if err != nil {
 		tb.Fatal(err)
@@ -44,7 +50,7 @@ func newCrowd(tb testing.TB, n int) *crowd {
 	log, layout := slog.New(slog.DiscardHandler), executor.Layout{Root: tb.TempDir()}
 	c := &crowd{
 		executors: &executors{runtime: executor.NewFake(layout, groups), groups: groups, layout: layout, user: user, log: log, metrics: counts,
-			held: map[node.Key]*held{}, command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
+			watched: watched, held: map[node.Key]*held{}, command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
 				return executor.CommandLine{Args: []string{executor.FakeRuns}}, nil
 			}},
 		pages: &pages{layout: layout, log: log, open: map[node.Key]*openPage{}},
@@ -99,7 +105,7 @@ func (c *crowd) sample(tb testing.TB, processes []node.Process, into *node.Sampl
 		if err := c.executors.Read(p.Key, &u); err != nil {
 			tb.Fatal(err)
 		}
-		s.Measured, s.CPU, s.Throttled, s.Quota = true, u.CPU, u.Throttled, u.Quota
+		s.Measured, s.CPU, s.Throttled, s.Quota, s.Writer = true, u.CPU, u.Throttled, u.Quota, u.Writer
 		if err := c.pages.Read(p.Key, &s.Page); err != nil {
 			tb.Fatal(err)
 		}

@@ -36,26 +36,28 @@ func Up(ctx context.Context, cfg UpConfig) error {
 	return g.Run()
 }
 
-// inProcess is the node's configuration with the planner in the same process;
+// inProcess is the node's configuration beside the planner in the same process;
 // runsIn is asked when the node is ready.
 func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 	n := c.Node
-	n.Planner, n.Credentials = p.Bus().Address(), ""
-	if c.Planner.Listen == "" {
-		n.Planner = bus.DefaultAddress // Nobody listens there: it only tells the node that it is on this machine.
+	n.Planner, n.Credentials, n.TLS = p.Address(), c.Planner.Credentials, c.Planner.TLS
+	if server := p.Bus(); server != nil {
+		if c.Planner.Listen == "" {
+			n.Planner = bus.DefaultAddress // Nobody listens there: it only tells the node that it is on this machine.
+		}
+		seams := Seams{}
+		if n.Seams != nil {
+			seams = *n.Seams
+		}
+		seams.Dial = server.Connect
+		n.Seams = &seams
 	}
-	if n.Credentials = c.Planner.Credentials; n.Host == "" {
+	if n.Host == "" {
 		n.Host = facing(n.Planner)
 	}
-	seams := Seams{}
-	if n.Seams != nil {
-		seams = *n.Seams
-	}
-	seams.Dial = p.Bus().Connect
-	n.Seams = &seams
 	n.Ready = func(string) {
 		if c.Ready != nil {
-			c.Ready(fmt.Sprintf("pacer is ready: planner on %s, node %s offers %v of %v cores and %v%s", p.Bus().Address(), n.Name, n.offered(),
+			c.Ready(fmt.Sprintf("pacer is ready: planner on %s, node %s offers %v of %v cores and %v%s", p.Address(), n.Name, n.offered(),
 				n.TotalCores, n.Memory, runsIn()))
 		}
 	}

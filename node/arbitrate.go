@@ -79,6 +79,9 @@ func (e *Engine) group(a *app, now units.Instant, from int) supervisor.App {
 // grant tells c's control law what it was granted where that is not what the
 // law takes for granted (Eq 19), with the value before rounding.
 func (e *Engine) grant(c *control, grant units.Cores, now units.Instant) {
+	if c.x.conflict.yields {
+		grant = min(grant, c.x.quota) // What others left over cannot be had either.
+	}
 	c.grant = grant
 	switch {
 	case c.law == nil:
@@ -117,7 +120,7 @@ func (e *Engine) enforce(x *executor, limit units.Cores) {
 		x.charged = c.record
 		want, rest = e.round(x, c.grant, limit)
 	}
-	if want == x.quota {
+	if want == x.quota || !x.conflict.writes() {
 		return
 	}
 	x.quota, x.remainder = want, rest

@@ -22,6 +22,18 @@ const (
 	Work Progress = "work"
 )
 
+// Conflict says what becomes of a quota that somebody else has written.
+type Conflict string
+
+const (
+	// Insist writes ours again: at once the first time, then ever more rarely
+	// while the other writer keeps on.
+	Insist Conflict = "insist"
+	// Yield leaves the other's value in force until the stage ends, is released
+	// or gets a new target.
+	Yield Conflict = "yield"
+)
+
 // Config says how a node engine works. The zero value is not valid: start from
 // Default and set Node, Total and Offered.
 //
@@ -66,6 +78,9 @@ type Config struct {
 	// to all cores. 2 s: the oldest page seen of a healthy JVM at 0.05 core was
 	// 0.8 s (spark-facts 22).
 	Stale time.Duration
+	// Conflict is Insist by default: a quota is the plan's, and whoever changes
+	// one mostly does not know that.
+	Conflict Conflict
 
 	// Smoothing is the time constant of the estimate of what others use; 2 s,
 	// four ticks, lets a burst of one tick pass with a fifth of its height.
@@ -102,6 +117,7 @@ func Default() Config {
 		Quantum:       0.05,
 		Floor:         0.10,
 		Stale:         2 * time.Second,
+		Conflict:      Insist,
 		Smoothing:     2 * time.Second,
 		LeastCapacity: 0.85,
 		StatusEvery:   time.Second,
@@ -139,6 +155,7 @@ func (c Config) Validate() error {
 	check(c.Quantum > 0 && c.Quantum <= c.Offered, "quantum: %v cores, want more than 0 and at most what is offered", float64(c.Quantum))
 	check(c.Floor >= 0 && c.Floor <= c.Offered, "floor: %v cores, want 0 to what is offered", float64(c.Floor))
 	check(c.Stale > c.Interval, "stale: %v, want more than the interval of %v", c.Stale, c.Interval)
+	check(c.Conflict == Insist || c.Conflict == Yield, "conflict: %q, want %q or %q", c.Conflict, Insist, Yield)
 	check(c.Smoothing >= 0, "smoothing is negative")
 	check(c.LeastCapacity > 0 && c.LeastCapacity <= 1, "least capacity: %v, want more than 0 and at most 1", float64(c.LeastCapacity))
 	check(c.StatusEvery > 0 && c.Linger > 0 && c.SaveEvery > 0, "a reporting or saving period is not positive")

@@ -153,6 +153,7 @@ func (x *executor) choose() *control {
 // all cores.
 func (e *Engine) wake(x *executor, now units.Instant) {
 	x.ctl = x.choose()
+	x.conflict.settle(x.ctl)
 	for _, c := range x.controls {
 		if c != x.ctl {
 			c.active = false
@@ -193,9 +194,12 @@ func (e *Engine) wake(x *executor, now units.Instant) {
 }
 
 // bounds are the least and the most that c may request: never more than the
-// tasks that could run.
+// tasks that could run, nor than somebody else's quota that is yielded to.
 func (e *Engine) bounds(c *control, limit units.Cores) (floor, most units.Cores) {
 	most = min(limit, units.Cores(c.runnable()))
+	if c.x.conflict.yields {
+		most = min(most, c.x.quota)
+	}
 	return min(e.cfg.Floor, most), most
 }
 
@@ -223,7 +227,7 @@ func (e *Engine) step(c *control, now units.Instant, limit units.Cores) {
 // step, after an interruption, and for a deadline that has passed.
 func (e *Engine) propose(c *control, now units.Instant, floor, most units.Cores) {
 	switch {
-	case c.deadline <= c.start || c.out.SetPoint >= 1:
+	case c.deadline <= c.start || c.out.SetPoint >= 1 || c.x.conflict.yields:
 		c.request = most
 	case c.resync:
 		c.request = c.inForce(now, e, most)

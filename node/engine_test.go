@@ -244,19 +244,6 @@ func TestAFailedQuotaWriteSynchronisesWithWhatIsInForce(t *testing.T) {
 	}
 }
 
-func TestAForeignQuotaIsTakenOver(t *testing.T) {
-	w := paced(t, testConfig(2))
-	w.ticks(4)
-	w.exec(Key{appA, "1"}).quota = 0.3
-	w.ticks(1)
-	if !w.sawEvent(EventQuotaTaken) {
-		t.Error("no event")
-	}
-	if got := w.quota(appA, "1"); got > 0.5 {
-		t.Errorf("quota %v at once, want control to go on from 0.30", got)
-	}
-}
-
 func TestARestartChangesNoQuota(t *testing.T) {
 	for _, law := range controller.Laws() {
 		cfg := testConfig(2)

@@ -37,9 +37,10 @@ const (
 	EventPageFresh
 	// EventResynchronised: a task failed, so progress was allowed to fall.
 	EventResynchronised
-	// EventQuotaTaken: somebody else changed a quota, or a restart found it; it
-	// was taken over.
+	// EventQuotaTaken: a restart found a quota and took it over.
 	EventQuotaTaken
+	// EventQuotaConflict: somebody else has written a quota; said once a conflict.
+	EventQuotaConflict
 	// EventControlError: a controller refused its input and kept its output.
 	EventControlError
 	// EventActionFailed: the shell could not carry out an action.
@@ -50,7 +51,7 @@ const (
 
 var eventNames = [...]string{
 	"plan applied", "plan ignored", "plan refused", "target refused", "executor running", "executor recovered",
-	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over",
+	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over", "quota conflict",
 	"control error", "action failed", "ticks skipped",
 }
 
@@ -66,7 +67,7 @@ func (k EventKind) String() string {
 // asking for detail.
 func (k EventKind) Trouble() bool {
 	switch k {
-	case EventPlanRefused, EventTargetRefused, EventPageStale, EventControlError, EventActionFailed, EventTicksSkipped:
+	case EventPlanRefused, EventTargetRefused, EventPageStale, EventQuotaConflict, EventControlError, EventActionFailed, EventTicksSkipped:
 		return true
 	}
 	return false
@@ -115,7 +116,8 @@ type Counters struct {
 	// TicksSkipped are slots that were missed, PagesStale releases because of a
 	// stale page, QuotaWrites and QuotaFailures quota actions and those that
 	// failed, Failures all failed actions, Refused Plans and targets refused,
-	// ControlErrors inputs that a controller refused.
+	// ControlErrors inputs that a controller refused, Conflicts quotas that were
+	// found changed by somebody else.
 	TicksSkipped  uint64
 	PagesStale    uint64
 	QuotaWrites   uint64
@@ -123,4 +125,5 @@ type Counters struct {
 	Failures      uint64
 	Refused       uint64
 	ControlErrors uint64
+	Conflicts     uint64
 }

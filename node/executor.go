@@ -51,6 +51,7 @@ type executor struct {
 	quota      units.Cores
 	quotaKnown bool
 	remainder  units.Cores
+	conflict   conflict
 	weight     Weight
 	busy       units.Instant
 	// failing are its failed actions; refused says that the newest Sample
@@ -169,7 +170,7 @@ func (e *Engine) foldUsage(x *executor, s *ExecutorSample) {
 	if x.delta > 0 {
 		e.dirty = true
 	}
-	e.foldQuota(x, s.Quota)
+	e.foldQuota(x, s.Quota, s.Writer)
 }
 
 // atWork is the part of this tick's CPU time that may belong to stages. In the
@@ -187,8 +188,10 @@ func (x *executor) atWork() units.Work {
 	return min(x.delta, reported)
 }
 
-// foldQuota takes over the quota in force where it is not the one written.
-func (e *Engine) foldQuota(x *executor, inForce units.Cores) {
+// foldQuota takes in the quota in force where it is not the one written: a
+// conflict, unless nothing was known of it (a restart, a failed write), when it is
+// taken over.
+func (e *Engine) foldQuota(x *executor, inForce units.Cores, writer string) {
 	if math.IsNaN(float64(inForce)) || inForce < 0 {
 		return
 	}
@@ -200,10 +203,15 @@ func (e *Engine) foldQuota(x *executor, inForce units.Cores) {
 	same := x.quota == inForce || math.Abs(float64(x.quota-inForce)) <= float64(drift)
 	x.quotaKnown = true
 	if known && same {
+		x.conflict.rest()
 		return
 	}
 	x.quota, x.remainder = inForce, 0
-	if x.ctl != nil && (known || x.refused || !inForce.IsUnlimited()) {
+	if known {
+		e.contest(x, writer)
+		return
+	}
+	if x.ctl != nil && (x.refused || !inForce.IsUnlimited()) {
 		x.ctl.resync = true
 		if !x.refused {
 			e.event(Event{Kind: EventQuotaTaken, Key: x.key, Detail: inForce.String() + " cores"})

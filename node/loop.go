@@ -184,7 +184,7 @@ func (l *Loop) readGroups() {
 	for i := range l.sample.Executors {
 		s := &l.sample.Executors[i]
 		if err := l.ports.Quotas.Read(s.Key, &l.usage); err == nil {
-			s.Measured, s.CPU, s.Throttled, s.Quota = true, l.usage.CPU, l.usage.Throttled, l.usage.Quota
+			s.Measured, s.CPU, s.Throttled, s.Quota, s.Writer = true, l.usage.CPU, l.usage.Throttled, l.usage.Quota, l.usage.Writer
 		} else if !s.Exited {
 			l.fail(ActMeasure, s.Key, err)
 		}

@@ -33,6 +33,7 @@ type simExec struct {
 	slots    int
 	overhead float64 // CPU of the group per CPU of its threads, less 1.
 	quota    units.Cores
+	writer   string
 	weight   Weight
 	cpu      float64
 	queue    []*simTask
@@ -173,7 +174,7 @@ func (p *plant) sample() *Sample {
 	p.failed = nil
 	for _, x := range p.execs {
 		s.Executors = append(s.Executors, ExecutorSample{Key: x.key, Exited: x.exited, Exit: "killed", PID: 1,
-			Measured: true, CPU: units.Work(x.cpu), Quota: x.quota, Page: x.page})
+			Measured: true, CPU: units.Work(x.cpu), Quota: x.quota, Writer: x.writer, Page: x.page})
 	}
 	return s
 }

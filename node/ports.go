@@ -39,6 +39,9 @@ type Usage struct {
 	Throttled time.Duration
 	// Quota is what is in force, units.Unlimited for none.
 	Quota units.Cores
+	// Writer names who was last seen to write it beside this node controller; ""
+	// when that is not known.
+	Writer string
 }
 
 // Quotas reads and writes executors' groups; called from the loop's goroutine.

@@ -52,6 +52,9 @@ type ExecutorSample struct {
 	Throttled time.Duration
 	// Quota is the quota in force, units.Unlimited for none.
 	Quota units.Cores
+	// Writer names who was last seen to write the quota beside this node
+	// controller; "" when that is not known.
+	Writer string
 	// Page is its progress page; Generation 0 means that none could be read.
 	Page Page
 }

@@ -24,12 +24,13 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the transcripts in testdata")
 // gave, indented. The first line says what is proved. Run with -rewrite after a
 // wanted change and read the difference.
 //
-//	node cores=2 law=pi progress=work strategy=edf-pure
+//	node cores=2 law=pi progress=work strategy=edf-pure conflict=insist
 //	app app=a remaining=40s slots=2 executors=1,2
 //	work app=a executor=1 stage=0 tasks=20 cpu=1 overhead=0.1
 //	target app=a executor=1 stage=0 tasks=20 work=20 in=20s init=1 rev=1
 //	done app=a executor=1 stage=0        (the target leaves the next plan)
 //	plan                                  (apps and targets so far, next epoch)
+//	write app=a executor=1 quota=0.3 by=runc     (somebody else writes the quota)
 //	run 5s | others 0.5 | freeze app=a executor=1 | thaw ... | lose ... | kill ... | refuse | accept | restart
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -137,6 +138,9 @@ func (s *script) command(words []string) {
 		x := s.w.exec(key)
 		x.overhead = s.number(a["overhead"])
 		x.submit(stage, int(s.number(a["tasks"])), s.number(a["cpu"]))
+	case "write":
+		x := s.w.exec(key)
+		x.quota, x.writer = units.Cores(s.number(a["quota"])), a["by"]
 	case "run":
 		s.run(s.duration(words[1]))
 	case "others":
@@ -164,7 +168,8 @@ func (s *script) node(a args) {
 	for _, set := range []struct {
 		to   *string
 		from string
-	}{{&s.cfg.Controller.Law, a["law"]}, {(*string)(&s.cfg.Progress), a["progress"]}, {&s.cfg.Supervisor.Strategy, a["strategy"]}} {
+	}{{&s.cfg.Controller.Law, a["law"]}, {(*string)(&s.cfg.Progress), a["progress"]}, {&s.cfg.Supervisor.Strategy, a["strategy"]},
+		{(*string)(&s.cfg.Conflict), a["conflict"]}} {
 		if set.from != "" {
 			*set.to = set.from
 		}

@@ -1,0 +1,186 @@
+package bustest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/sparkpacer/pacer/bus"
+)
+
+// Config says how a server runs.
+type Config struct {
+	// Listen is host:port on loopback; "" is a free port.
+	Listen string
+	// Credentials is the path of a file with a line for each role that may
+	// connect; "" lets anybody do everything.
+	Credentials string
+	// TLS are the server's own certificate and key and, with CA, the authorities
+	// of clients, which then need a certificate.
+	TLS bus.TLS
+}
+
+// Server is a nats-server that ends with its test.
+type Server struct {
+	t       testing.TB
+	cfg     Config
+	address string
+	process *exec.Cmd
+	log     string
+}
+
+// Start runs a server and returns once it listens.
+func Start(t testing.TB, cfg Config) *Server {
+	t.Helper()
+	s := New(t, cfg)
+	s.Start()
+	return s
+}
+
+// New returns a server that has an address and does not run yet.
+func New(t testing.TB, cfg Config) *Server {
+	t.Helper()
+	s := &Server{t: t, cfg: cfg, address: cfg.Listen, log: filepath.Join(t.TempDir(), "nats-server.log")}
+	if s.address == "" || strings.HasSuffix(s.address, ":0") {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.address = l.Addr().String()
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Address is its host:port, whether it runs or not.
+func (s *Server) Address() string { return s.address }
+
+// URL is its address as clients with TLS, or without it, give it.
+func (s *Server) URL() string {
+	if s.cfg.TLS.Cert != "" {
+		return "tls://" + s.address
+	}
+	return "nats://" + s.address
+}
+
+// Start runs the server, for the first time or again, on its one address, and
+// returns once it listens.
+func (s *Server) Start() {
+	s.t.Helper()
+	text, err := s.cfg.text(s.address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	path := filepath.Join(s.t.TempDir(), "nats-server.conf")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	binary, err := build()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.process = exec.Command(binary, "-c", path, "-l", s.log)
+	s.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.process.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	tick, limit := time.NewTicker(5*time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if conn, err := net.Dial("tcp", s.address); err == nil {
+				_ = conn.Close()
+				return
+			}
+		case <-limit:
+			log, _ := os.ReadFile(s.log)
+			s.t.Fatalf("nats-server does not listen on %s:\n%s\n%s", s.address, text, log)
+		}
+	}
+}
+
+// Close kills the server, as a crash would. A second call does nothing.
+func (s *Server) Close() {
+	if s.process == nil {
+		return
+	}
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+	s.process = nil
+}
+
+// rights are the table of package bus as a nats-server's configuration.
+var rights = map[bus.Role]string{
+	bus.RolePlanner: "",
+	bus.RoleNode: `publish: ["pacer.v1.node.*.hello", "pacer.v1.node.*.status"],
+		subscribe: ["pacer.v1.node.*.plan", "pacer.v1.node.*.logs", "_INBOX_node.>"], allow_responses: {max: 1, expires: "1m"}`,
+	bus.RoleApplication: `publish: ["pacer.v1.app.register", "pacer.v1.app.*.events"],
+		subscribe: ["pacer.v1.app.*.directive", "_INBOX.>"]`,
+	bus.RoleOperator: `publish: ["pacer.v1.control.>", "pacer.v1.node.*.logs"], subscribe: ["_INBOX_operator.>"]`,
+}
+
+// text is the configuration file.
+func (c Config) text(address string) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "listen: %q\nmax_payload: %d\nmax_pending: %d\n", address, bus.MaxPayload, 4*bus.MaxPayload)
+	if c.TLS.Cert != "" {
+		fmt.Fprintf(&b, "tls { cert_file: %q, key_file: %q", c.TLS.Cert, c.TLS.Key)
+		if c.TLS.CA != "" {
+			fmt.Fprintf(&b, ", ca_file: %q, verify: true", c.TLS.CA)
+		}
+		b.WriteString(" }\n")
+	}
+	if c.Credentials == "" {
+		return b.String(), nil
+	}
+	credentials, err := bus.LoadCredentials(c.Credentials)
+	if err != nil {
+		return "", err
+	}
+	b.WriteString("authorization { users = [\n")
+	for role, password := range credentials {
+		fmt.Fprintf(&b, "  {user: %s, password: %q", role, password)
+		if rights[role] != "" {
+			fmt.Fprintf(&b, ", permissions: {%s}", rights[role])
+		}
+		b.WriteString("}\n")
+	}
+	b.WriteString("] }\n")
+	return b.String(), nil
+}
+
+// build returns the path of the binary, which is kept in the user's cache under
+// its version.
+func build() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	path := filepath.Join(cache, "pacer", "nats-server-"+server.VERSION)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	// Tests of several packages may build it at the same time: the name appears at
+	// once and whole.
+	own := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if out, err := exec.Command("go", "build", "-o", own, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
+		return "", errors.Join(fmt.Errorf("build nats-server: %w: %s", err, out), os.Remove(own))
+	}
+	return path, os.Rename(own, path)
+}

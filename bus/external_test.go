@@ -1,0 +1,136 @@
+package bus_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/bus/bustest"
+)
+
+func TestServersAreNamedByAddressOrURL(t *testing.T) {
+	for server, wants := range map[string]string{
+		"127.0.0.1:4222": "", "nats://h:4222": "", "tls://h:4222": "", ":4222": "",
+		"tls://:4222": "host", "http://h:4222": "http://", "nats://user:pw@h:4222": "credentials file", "nats://h": "host:port", "tls://h:http": "port",
+	} {
+		err := bus.ValidateServer(server)
+		if (wants == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), wants)) {
+			t.Errorf("%s: %v, want %q", server, err, wants)
+		}
+	}
+	for server, want := range map[string]string{"h:1": "h:1", "nats://h:1": "h:1", "tls://h:1": "h:1"} {
+		if got := bus.HostPort(server); got != want {
+			t.Errorf("%s: %s", server, got)
+		}
+	}
+}
+
+func TestTLSChecksBothSides(t *testing.T) {
+	authority, stranger := bustest.NewAuthority(t), bustest.NewAuthority(t)
+	own := authority.Issue("server")
+	own.CA = authority.CA() // Clients need a certificate too.
+	file := secrets(t, "planner:p\nnode:n\n")
+	s := bustest.Start(t, bustest.Config{Credentials: file, TLS: own})
+	client := authority.Issue("client")
+	client.CA = authority.CA()
+	statuses := make(chan api.NodeStatus, 1)
+	p := dial(t, bus.Options{Address: s.URL(), Role: bus.RolePlanner, Credentials: file, TLS: client})
+	if err := bus.ServePlanner(p, echo(statuses)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Flush(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	// The files alone ask for TLS as well as a URL does.
+	node := dial(t, bus.Options{Address: s.Address(), Role: bus.RoleNode, Credentials: file, TLS: client})
+	if r, err := node.Hello(within(t), status("n1")); err != nil || r.Plan.Epoch != 7 {
+		t.Errorf("hello: %+v, %v", r, err)
+	}
+	notPEM := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(notPEM, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	unknown := client
+	unknown.CA = stranger.CA()
+	for name, c := range map[string]struct {
+		tls  bus.TLS
+		want string
+	}{
+		"an unknown authority":    {unknown, "signed by unknown authority"},
+		"the system's":            {bus.TLS{Cert: client.Cert, Key: client.Key}, "signed by unknown authority"},
+		"no certificate":          {bus.TLS{CA: authority.CA()}, "no secured connection"},
+		"a file that is not PEM":  {bus.TLS{CA: notPEM}, "holds no certificate"},
+		"a file that is not here": {bus.TLS{CA: notPEM + ".gone"}, "no such file"},
+		"a key alone":             {bus.TLS{Key: client.Key}, "one without the other"},
+	} {
+		conn, err := bus.Dial(bus.Options{Address: s.URL(), Role: bus.RoleNode, Credentials: file, TLS: c.tls})
+		if err == nil {
+			conn.Close()
+		}
+		if api.KindOf(err) != api.KindInvalid || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v (%v), want %q", name, err, api.KindOf(err), c.want)
+		}
+	}
+}
+
+// The certificate is at fault for as long as one waits for the server: it is said.
+func TestWaitingForAServerThatIsNotTrustedSaysSo(t *testing.T) {
+	own, stranger := bustest.NewAuthority(t).Issue("server"), bustest.NewAuthority(t)
+	s := bustest.Start(t, bustest.Config{TLS: own})
+	faults := make(chan error, 64)
+	c := dial(t, bus.Options{Address: s.URL(), TLS: bus.TLS{CA: stranger.CA()}, Wait: true, OnFault: func(err error) { faults <- err }})
+	if c.Connected() {
+		t.Error("it is connected")
+	}
+	if err := receive(t, faults); !strings.Contains(err.Error(), "unknown authority") {
+		t.Errorf("fault %v", err)
+	}
+}
+
+func TestAPlaintextServerIsNotTakenForASecuredOne(t *testing.T) {
+	s := bustest.Start(t, bustest.Config{})
+	_, err := bus.Dial(bus.Options{Address: "tls://" + s.Address()})
+	if api.KindOf(err) != api.KindInvalid || err == nil || !strings.Contains(err.Error(), "no secured connection to tls://"+s.Address()) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A planner and a node that are there before their server, and through its restart.
+func TestClientsBeforeTheirServerAndThroughItsRestart(t *testing.T) {
+	file := secrets(t, "planner:p\nnode:n\n")
+	s := bustest.New(t, bustest.Config{Credentials: file})
+	up := make(chan bool, 8)
+	wait := func(role bus.Role, onUp func()) *bus.Conn {
+		return dial(t, bus.Options{Address: s.URL(), Role: role, Credentials: file, Wait: true, OnUp: onUp})
+	}
+	p := wait(bus.RolePlanner, func() { up <- true })
+	if err := bus.ServePlanner(p, echo(make(chan api.NodeStatus, 1))); err != nil {
+		t.Fatal(err)
+	}
+	node := wait(bus.RoleNode, func() { up <- true })
+	plans := make(chan api.Plan, 1)
+	if err := node.SubscribePlan("n1", func(p api.Plan) { plans <- p }); err != nil {
+		t.Fatal(err)
+	}
+	for round := range uint64(2) {
+		s.Start()
+		receive(t, up)
+		receive(t, up)
+		if err := p.Flush(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := node.Hello(within(t), status("n1")); err != nil || r.Plan.Epoch != 7 {
+			t.Errorf("hello: %+v, %v", r, err)
+		}
+		if err := p.PublishPlan(api.Plan{V: api.Version, Node: "n1", Epoch: round + 1}); err != nil {
+			t.Fatal(err)
+		}
+		if got := receive(t, plans); got.Epoch != round+1 {
+			t.Errorf("plan %+v", got)
+		}
+		s.Close()
+	}
+}

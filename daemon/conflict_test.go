@@ -1,0 +1,149 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// A quota that somebody else writes is seen in two ticks, however many executors
+// there are and whether the kernel tells of it or not.
+func TestAForeignQuotaIsSeenWithinTwoTicks(t *testing.T) {
+	for _, watched := range []bool{true, false} {
+		c := newCrowd(t, 300)
+		if watched && !c.executors.watched {
+			t.Log("no fanotify here: every quota is read in every second tick")
+			continue
+		}
+		c.executors.watched = watched
+		var s node.Sample
+		processes := c.sample(t, nil, &s)
+		for i, key := range c.keys {
+			if i%37 != 0 {
+				continue
+			}
+			group := c.executors.held[key].group
+			if err := group.SetQuota(0.5); err != nil { // With it the period becomes ours.
+				t.Fatal(err)
+			}
+			path := filepath.Join(filepath.Dir(group.JoinFiles()[0]), "cpu.cfs_quota_us")
+			if out, err := exec.Command("/bin/sh", "-c", "echo 15000 > "+path).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if watched {
+				told(t, group)
+			}
+			seen := false
+			for range 2 {
+				processes = c.sample(t, processes, &s)
+				for _, x := range s.Executors {
+					seen = seen || x.Key == key && x.Quota == 0.3
+				}
+			}
+			if !seen {
+				t.Errorf("watched %v: the quota of %s is not seen in two ticks", watched, key)
+			}
+		}
+	}
+}
+
+// told waits until the kernel has told of a write.
+func told(t *testing.T, g *cgroup.Group) {
+	t.Helper()
+	tick, limit := time.NewTicker(time.Millisecond), time.After(10*time.Second)
+	defer tick.Stop()
+	for {
+		if _, known := g.Last(); !known {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatal("the kernel has not told of the write")
+		}
+	}
+}
+
+// On the kernel's own files, written by another process as docker update does it.
+func TestRealForeignQuotaIsInsistedOnAndYieldedTo(t *testing.T) {
+	groups, err := cgroup.Open("", fmt.Sprintf("pacer-test-%d/conflict", os.Getpid()))
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, cgroup.ErrUnavailable) {
+		t.Skipf("needs real cgroups: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := groups.Remove(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	c := newCrowdOn(t, groups, 1)
+	t.Cleanup(func() {
+		if err := c.executors.Stop(context.Background(), c.keys[0]); err != nil {
+			t.Error(err)
+		}
+	})
+	for how, want := range map[node.Conflict]units.Cores{node.Insist: units.Unlimited, node.Yield: 0.25} {
+		cfg := node.Default()
+		cfg.Node, cfg.Incarnation, cfg.Total, cfg.Offered, cfg.Conflict = "n1", "i", 2, 2, how
+		e, err := node.New(cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		group := c.executors.held[c.keys[0]].group
+		if err := group.SetQuota(units.Unlimited); err != nil {
+			t.Fatal(err)
+		}
+		now, text := units.Instant(time.Hour), ""
+		var s node.Sample
+		processes := c.sample(t, nil, &s)
+		tick := func() {
+			now = now.Add(cfg.Interval)
+			processes = c.sample(t, processes, &s)
+			for _, a := range e.Step(now, &s) {
+				if a.Kind == node.ActSetQuota {
+					if err := c.executors.SetQuota(a.Key, a.Cores); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			for _, event := range e.Events() {
+				text += event.String() + "\n"
+			}
+		}
+		tick()
+		e.Apply(now, api.Plan{V: api.Version, Epoch: 1, Node: "n1", Apps: []api.PlanApp{{ID: "app-1", Executors: []api.ExecutorID{"1"}}}})
+		tick()
+		dir := filepath.Dir(group.JoinFiles()[0])
+		script := fmt.Sprintf("echo 100000 > %[1]s/cpu.cfs_period_us && echo 25000 > %[1]s/cpu.cfs_quota_us", dir)
+		if groups.Version() == cgroup.V2 {
+			script = fmt.Sprintf("echo 25000 100000 > %s/cpu.max", dir)
+		}
+		if out, err := exec.Command("/bin/sh", "-c", script).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if c.executors.watched {
+			told(t, group)
+		}
+		tick()
+		tick()
+		if quota, err := group.Quota(); err != nil || quota != want {
+			t.Errorf("%s: quota %v, %v, want %v", how, quota, err, want)
+		}
+		if strings.Count(text, "quota conflict app-1/1: 0.25 cores written by ") != 1 || (c.executors.watched && !strings.Contains(text, "process ")) {
+			t.Errorf("%s: events:\n%s", how, text)
+		}
+	}
+}

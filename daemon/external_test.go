@@ -1,0 +1,151 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/bus/bustest"
+	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// outside is a nats-server with TLS and users that does not run yet.
+func outside(t *testing.T) (server *bustest.Server, credentials string, trust bus.TLS) {
+	t.Helper()
+	credentials = filepath.Join(t.TempDir(), "credentials")
+	if err := os.WriteFile(credentials, []byte("planner:p\nnode:n\napplication:a\noperator:o\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	authority := bustest.NewAuthority(t)
+	own := authority.Issue("server")
+	return bustest.New(t, bustest.Config{Credentials: credentials, TLS: own}), credentials, bus.TLS{CA: authority.CA()}
+}
+
+// background runs a daemon that may not become ready for now.
+func background(t *testing.T, run func(ctx context.Context, ready func(string)) error) (ready <-chan string, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	lines, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- run(ctx, func(line string) { lines <- line }) }()
+	t.Cleanup(cancel)
+	return lines, func() error { cancel(); return <-ended }
+}
+
+func soon[T any](t *testing.T, what string, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(30 * time.Second):
+		t.Fatalf("%s: not within 30 s", what)
+	}
+	return v
+}
+
+func TestPlannerAndNodeBeforeTheirServerAndThroughItsRestart(t *testing.T) {
+	server, credentials, trust := outside(t)
+	w, text := newWorld(t), &logs{}
+	p := plannerConfig(t)
+	p.NatsURL, p.Credentials, p.TLS, p.Logger = server.URL(), credentials, trust, text.logger()
+	n := w.node(t)
+	n.Planner, n.Credentials, n.TLS, n.Logger = server.URL(), credentials, trust, text.logger()
+	plannerReady, stopPlanner := background(t, func(ctx context.Context, ready func(string)) error {
+		p.Ready = ready
+		return daemon.Planner(ctx, p)
+	})
+	nodeReady, stopNode := background(t, func(ctx context.Context, ready func(string)) error {
+		n.Ready = ready
+		return daemon.Node(ctx, n)
+	})
+	await(t, "both wait", func() bool {
+		return strings.Contains(text.String(), "waiting for a NATS server") && strings.Contains(text.String(), "waiting for a planner")
+	})
+	server.Start()
+	if line := soon(t, "the planner", plannerReady); line != "planner ready on "+server.URL() {
+		t.Errorf("ready line %q", line)
+	}
+	soon(t, "the node", nodeReady)
+
+	driver, err := bus.Dial(bus.Options{Address: server.URL(), Role: bus.RoleApplication, Credentials: credentials, TLS: trust})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer driver.Close()
+	cli, err := bus.Dial(bus.Options{Address: server.URL(), Role: bus.RoleOperator, Credentials: credentials, TLS: trust})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cli.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	register := func(submission string) (api.RegisterReply, error) {
+		return driver.Register(ctx, api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", SparkVersion: "4.2.0",
+			Launch: api.Launch{DriverURL: "spark://x", Heap: units.GiB, SparkVersion: "4.2.0"}})
+	}
+	first, err := register("u1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := soon(t, "an executor", w.started); h.App != first.AppID {
+		t.Errorf("executor %+v was started for %s", h, first.AppID)
+	}
+
+	server.Close()
+	server.Start()
+	// Nothing of the first application is lost, and Plans flow again.
+	var second api.RegisterReply
+	await(t, "a registration after the restart", func() bool {
+		second, err = register("u2")
+		return err == nil
+	})
+	if h := soon(t, "another executor", w.started); h.App != second.AppID {
+		t.Errorf("executor %+v was started for %s", h, second.AppID)
+	}
+	await(t, "the node's statuses", func() bool {
+		r, err := cli.Control(ctx, api.VerbNodes, api.ControlRequest{})
+		return err == nil && len(r.Nodes) == 1 && r.Nodes[0].Executors == 2
+	})
+	if err := errors.Join(stopNode(), stopPlanner()); err != nil {
+		t.Error(err)
+	}
+	for _, once := range []string{"waiting for a NATS server", "waiting for a planner"} {
+		if n := strings.Count(text.String(), once); n != 1 {
+			t.Errorf("%q is said %d times", once, n)
+		}
+	}
+}
+
+func TestUpOnAServerThatIsNotEmbedded(t *testing.T) {
+	server, credentials, trust := outside(t)
+	server.Start()
+	cfg := daemon.UpConfig{Planner: plannerConfig(t), Node: newWorld(t).node(t)}
+	cfg.Planner.NatsURL, cfg.Planner.Credentials, cfg.Planner.TLS = server.URL(), credentials, trust
+	line, stop := launch(t, func(ctx context.Context, ready func(string)) error {
+		cfg.Ready = ready
+		return daemon.Up(ctx, cfg)
+	})
+	if !strings.HasPrefix(line, "pacer is ready: planner on "+server.URL()+", node n1") {
+		t.Errorf("ready line %q", line)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConfigurationOfAnotherServerIsChecked(t *testing.T) {
+	p := plannerConfig(t)
+	p.NatsURL, p.TLS = "http://h:1", bus.TLS{Cert: "c"}
+	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "nats-url") || !strings.Contains(err.Error(), "tls-key") {
+		t.Errorf("%v", err)
+	}
+	p.NatsURL, p.TLS = "tls://0.0.0.0:4222", bus.TLS{}
+	if err := p.Validate(); err != nil {
+		t.Errorf("an address that is not loopback's is its administrator's care: %v", err)
+	}
+}

@@ -1,0 +1,178 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// GuardCommand is the hidden sub-command of every binary that runs a node
+// controller: main calls Guard when it is the first argument.
+const GuardCommand = "guard-quotas"
+
+const (
+	// guardAgain is how long a guard that ended unasked is waited for before the
+	// next one is started.
+	guardAgain = time.Second
+	// guardLeaves bounds how long a node controller waits for its guard's end.
+	guardLeaves = 2 * time.Second
+	// stoppedLine is what a node controller that has lifted its quotas tells its
+	// guard.
+	stoppedLine = "stopped\n"
+)
+
+// guardRequest is what a guard has to know: its first line on guardPipe.
+type guardRequest struct {
+	Node string `json:"node"`
+	PID  int    `json:"pid"`
+	// NodeLock is the file that a node controller locks for its life, GuardLock
+	// the one that a guard does.
+	NodeLock  string        `json:"node_lock"`
+	GuardLock string        `json:"guard_lock"`
+	Root      string        `json:"cgroup_root"`
+	Parent    string        `json:"cgroup_parent"`
+	Wait      time.Duration `json:"wait"`
+}
+
+// guard is a node controller's guard process as the node controller sees it: it
+// starts one, replaces one that ends, and tells it when it is not needed any
+// more. The guard holds the other end of a pipe that the kernel closes however
+// this process ends.
+type guard struct {
+	binary  string
+	state   string
+	request guardRequest
+	log     *slog.Logger
+
+	mu    sync.Mutex
+	line  *os.File      // Nil without a guard.
+	ended chan struct{} // Closed at the guard's end; nil when none was started.
+	// lifted says that this node controller leaves no quota behind.
+	lifted bool
+}
+
+// newGuard starts the guard of a node controller. That none could be started is
+// said and tried again by keep: control does not depend on it.
+func newGuard(cfg NodeConfig, parent string, log *slog.Logger) *guard {
+	g := &guard{binary: cfg.GuardBinary, state: cfg.State, log: log, request: guardRequest{
+		Node: cfg.Name, PID: os.Getpid(), NodeLock: filepath.Join(cfg.State, "node.lock"), GuardLock: filepath.Join(cfg.State, "guard.lock"),
+		Root: cfg.CgroupRoot, Parent: parent, Wait: cfg.Guard,
+	}}
+	g.spawn()
+	return g
+}
+
+func (g *guard) spawn() {
+	if err := g.start(); err != nil {
+		g.log.Warn("the guard process cannot be started: trying again", "error", err)
+	}
+}
+
+// start runs the guard in a session of its own, with a log file for its streams.
+func (g *guard) start() error {
+	request, err := json.Marshal(g.request)
+	if err != nil {
+		return err
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	log, err := os.OpenFile(filepath.Join(g.state, "guard.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	in, out, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	child, err := os.StartProcess(g.binary, []string{"pacer", GuardCommand}, &os.ProcAttr{
+		Dir: "/", Env: []string{"GOMAXPROCS=1", "GOGC=10"}, Files: []*os.File{null, log, log, in},
+		Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return errors.Join(err, out.Close())
+	}
+	// The request is smaller than the pipe, so this never waits for the guard.
+	if _, err := out.Write(append(request, '\n')); err != nil {
+		g.log.Warn("the guard process does not listen", "error", err)
+	}
+	ended := make(chan struct{})
+	g.mu.Lock()
+	g.line, g.ended = out, ended
+	g.mu.Unlock()
+	go func() {
+		defer close(ended)
+		_, _ = child.Wait()
+	}()
+	return nil
+}
+
+// keep starts another guard whenever there is none, until ctx ends.
+func (g *guard) keep(ctx context.Context) error {
+	for {
+		g.mu.Lock()
+		line, ended := g.line, g.ended
+		g.mu.Unlock()
+		if ended != nil {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ended:
+				g.log.Warn("the guard process ended: starting another", "log", filepath.Join(g.state, "guard.log"))
+				_ = line.Close()
+			}
+		}
+		g.mu.Lock()
+		g.line, g.ended = nil, nil
+		g.mu.Unlock()
+		if !pause(ctx, guardAgain) {
+			return nil
+		}
+		g.spawn()
+	}
+}
+
+// settled takes in that no quota is left behind.
+func (g *guard) settled() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lifted = true
+}
+
+// close lets the guard go: at once after settled; otherwise it is left to wait
+// for a successor, as if this process had died.
+func (g *guard) close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.line == nil {
+		return nil
+	}
+	var err error
+	if g.lifted {
+		_, err = g.line.WriteString(stoppedLine)
+	}
+	err = errors.Join(err, g.line.Close())
+	if g.lifted {
+		select {
+		case <-g.ended:
+		case <-time.After(guardLeaves):
+			err = errors.Join(err, fmt.Errorf("the guard process did not end within %v", guardLeaves))
+		}
+	}
+	g.line = nil
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
+		return nil // It has ended already.
+	}
+	return err
+}

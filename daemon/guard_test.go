@@ -1,0 +1,311 @@
+package daemon_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// guarded is a node controller in a process of its own, as TestMain runs it.
+type guarded struct {
+	State, Root, Parent string
+	Wait                time.Duration
+}
+
+const guardedEnv = "PACER_TEST_GUARDED_NODE"
+
+// TestMain lets this binary be a guard, and a node controller that can be killed.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == daemon.GuardCommand {
+		if err := daemon.Guard(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if text := os.Getenv(guardedEnv); text != "" {
+		var g guarded
+		if err := errors.Join(json.Unmarshal([]byte(text), &g), g.run()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// config is a node controller with a fake runtime and a planner that is not there.
+func (g guarded) config() daemon.NodeConfig {
+	c := nodeConfig()
+	c.Name, c.State, c.HTTP, c.Planner = "n1", g.State, "", "127.0.0.1:1"
+	c.CgroupRoot, c.CgroupParent, c.Guard, c.GuardBinary = g.Root, g.Parent, g.Wait, "/proc/self/exe"
+	c.TotalCores, c.Reserve, c.Memory = 2, 0.2, 4*units.GiB
+	c.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	c.Seams = &daemon.Seams{Runtime: func(l executor.Layout, h *cgroup.Hierarchy) (executor.Runtime, error) {
+		return executor.NewFake(l, h), nil
+	}}
+	return c
+}
+
+func (g guarded) run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	return daemon.Node(ctx, g.config())
+}
+
+// newGuarded makes a node's groups on this machine's cgroups, one with a quota.
+func newGuarded(t *testing.T, wait time.Duration) (guarded, *cgroup.Group) {
+	t.Helper()
+	g := guarded{State: t.TempDir(), Parent: fmt.Sprintf("pacer-test-%d/node", os.Getpid()), Wait: wait}
+	h, err := cgroup.Open(g.Root, g.Parent)
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, cgroup.ErrUnavailable) {
+		t.Skipf("needs real cgroups: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, err := h.Group("app-1-1")
+	if err == nil {
+		err = group.SetQuota(0.2)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(group.Remove(context.Background()), h.Remove(context.Background())); err != nil {
+			t.Error(err)
+		}
+	})
+	return g, group
+}
+
+// launch starts the node controller and waits for a guard that is not before.
+func (g guarded) launch(t *testing.T, before int) (*exec.Cmd, int) {
+	t.Helper()
+	text, err := json.Marshal(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), guardedEnv+"="+string(text))
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd, g.guardOtherThan(t, before)
+}
+
+// guardOtherThan waits for a guard that has its lock, the one before excepted.
+func (g guarded) guardOtherThan(t *testing.T, before int) (pid int) {
+	t.Helper()
+	await(t, "a guard", func() bool {
+		pid = g.guard()
+		return pid != 0 && pid != before
+	})
+	return pid
+}
+
+// guard is the process that has the guards' lock, 0 for none.
+func (g guarded) guard() int {
+	f, err := os.Open(filepath.Join(g.State, "guard.lock"))
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil {
+		return 0
+	}
+	text, _ := io.ReadAll(f)
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return pid
+}
+
+func (g guarded) log(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(g.State, "guard.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick, limit := time.NewTicker(5*time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("%s: not within 20 s", what)
+		}
+	}
+}
+
+func gone(pid int) func() bool {
+	return func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	}
+}
+
+func wantQuota(t *testing.T, g *cgroup.Group, want units.Cores) {
+	t.Helper()
+	if got, err := g.Quota(); err != nil || got != want {
+		t.Errorf("quota %v, %v, want %v", got, err, want)
+	}
+}
+
+func TestAGuardLiftsTheQuotasOfADeadNodeController(t *testing.T) {
+	g, group := newGuarded(t, 200*time.Millisecond)
+	node, guard := g.launch(t, 0)
+	wantQuota(t, group, 0.2)
+	if sid, err := unix.Getsid(guard); err != nil || sid != guard {
+		t.Errorf("the guard is in session %d, %v, want one of its own", sid, err)
+	}
+	if err := node.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the quota is lifted", func() bool {
+		quota, err := group.Quota()
+		return err == nil && quota.IsUnlimited()
+	})
+	await(t, "the guard is gone", gone(guard))
+	if text := g.log(t); strings.Count(text, "\n") != 1 || !strings.Contains(text, "lifted=1") || !strings.Contains(text, "node=n1") {
+		t.Errorf("guard.log: %q", text)
+	}
+}
+
+func TestASuccessorsGuardReplacesTheOrphanedOne(t *testing.T) {
+	g, group := newGuarded(t, time.Hour)
+	node, first := g.launch(t, 0)
+	if err := node.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = node.Wait()
+	_, second := g.launch(t, first)
+	await(t, "the first guard is gone", gone(first))
+	if g.guard() != second {
+		t.Errorf("guard %d, want %d", g.guard(), second)
+	}
+	wantQuota(t, group, 0.2)
+}
+
+func TestAnOrphanedGuardSeesASuccessorWithoutAGuard(t *testing.T) {
+	g, group := newGuarded(t, time.Second)
+	node, guard := g.launch(t, 0)
+	if err := node.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = node.Wait()
+	unguarded := g.config()
+	unguarded.Guard = 0
+	successor, err := daemon.NewNode(unguarded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := successor.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	await(t, "the guard is gone", gone(guard))
+	wantQuota(t, group, 0.2)
+	if text := g.log(t); !strings.Contains(text, fmt.Sprintf("successor=%d", os.Getpid())) {
+		t.Errorf("guard.log: %q", text)
+	}
+}
+
+func TestAGuardDoesNotSurviveACleanStop(t *testing.T) {
+	g, group := newGuarded(t, time.Millisecond)
+	node, guard := g.launch(t, 0)
+	if err := node.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Wait(); err != nil {
+		t.Errorf("the node controller ended with %v", err)
+	}
+	if !gone(guard)() {
+		t.Error("the guard has outlived its node controller")
+	}
+	// The fake runtime knows no executor, so that only a guard would have lifted it.
+	wantQuota(t, group, 0.2)
+	if text := g.log(t); text != "" {
+		t.Errorf("guard.log: %q", text)
+	}
+}
+
+func TestAGuardThatEndsIsReplacedAndOneThatIsToldToEndStays(t *testing.T) {
+	g, group := newGuarded(t, 50*time.Millisecond)
+	node, first := g.launch(t, 0)
+	if err := unix.Kill(first, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	second := g.guardOtherThan(t, first)
+	if err := unix.Kill(second, unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the quota is lifted", func() bool {
+		quota, err := group.Quota()
+		return err == nil && quota.IsUnlimited()
+	})
+	await(t, "the guard is gone", gone(second))
+}
+
+// A start that fails half-way leaves its guard to lift what an earlier node
+// controller set.
+func TestAFailedStartIsGuarded(t *testing.T) {
+	g, group := newGuarded(t, time.Millisecond)
+	c := g.config()
+	c.Seams.Boot = func() (string, error) { return "", errors.New("no boot id") }
+	if _, err := daemon.NewNode(c); err == nil {
+		t.Fatal("it has started")
+	}
+	await(t, "the quota is lifted", func() bool {
+		quota, err := group.Quota()
+		return err == nil && quota.IsUnlimited()
+	})
+	await(t, "no guard is left", func() bool { return g.guard() == 0 })
+}
+
+func TestUpHasAGuard(t *testing.T) {
+	w := newWorld(t)
+	cfg := daemon.UpConfig{Planner: plannerConfig(t), Node: w.node(t)}
+	cfg.Node.GuardBinary = "/proc/self/exe"
+	_, stop := launch(t, func(ctx context.Context, ready func(string)) error {
+		cfg.Ready = ready
+		return daemon.Up(ctx, cfg)
+	})
+	g := guarded{State: cfg.Node.State}
+	guard := g.guardOtherThan(t, 0)
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if !gone(guard)() {
+		t.Error("the guard has outlived it")
+	}
+}

@@ -38,6 +38,7 @@ private[scheduler] final class PacerSchedulerBackend(
   @volatile private var failed = false
   private var startedAt = 0L
   private var saidLate = false
+  @volatile private var wasReady = false
   private var notice = ""
   private var leaving = Set.empty[String] // Those that Spark decommissions already.
   private var died = false
@@ -72,9 +73,18 @@ private[scheduler] final class PacerSchedulerBackend(
   override def defaultParallelism(): Int =
     conf.getInt("spark.default.parallelism", Option(registered).map(_.slots).filter(_ > 0).getOrElse(super.defaultParallelism()))
 
+  /**
+   * Waits until isReady has held once: executors start while the user's code goes
+   * on, and the first stage, with its deadline, begins when they are there. To be
+   * called from the DAG scheduler's thread, which ends it by an interrupt.
+   */
+  def awaitExecutors(): Unit = while (!wasReady) {
+    if (isReady()) wasReady = true else Thread.sleep(PollMillis)
+  }
+
   /** Ready with the executors that the planner promised, or with any after WaitNanos. */
   override def isReady(): Boolean = {
-    val up = totalRegisteredExecutors.get
+    val up = scheduler.present
     val late = System.nanoTime() - startedAt >= WaitNanos
     if (late && !saidLate && up < registered.executors) {
       saidLate = true
@@ -87,7 +97,10 @@ private[scheduler] final class PacerSchedulerBackend(
   override def sufficientResourcesRegistered(): Boolean = isReady()
 
   /** Barrier stages get one executor on each node, not all of them (spark-facts 32). */
-  override def maxNumConcurrentTasks(rp: ResourceProfile): Int = scheduler.boundable(super.maxNumConcurrentTasks(rp))
+  override def maxNumConcurrentTasks(rp: ResourceProfile): Int = {
+    awaitExecutors()
+    scheduler.boundable(super.maxNumConcurrentTasks(rp))
+  }
 
   override def stop(exitCode: Int): Unit = {
     failed = exitCode != 0
@@ -165,6 +178,9 @@ private[scheduler] final class PacerSchedulerBackend(
 private[scheduler] object PacerSchedulerBackend {
   /** How long the first stage waits for promised executors. */
   private val WaitNanos = 60L * 1000 * 1000 * 1000
+
+  /** How often the first stage looks whether they are there. */
+  private val PollMillis = 10L
 
   /** How long stop waits for the planner. */
   private val EndMillis = 2000L

@@ -33,6 +33,17 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   private var group = 0
   private var unpaced = false
 
+  /** The SparkContext does not wait for executors: the first stage does. */
+  override def postStartHook(): Unit = ()
+
+  override def submitTasks(taskSet: TaskSet): Unit = {
+    backend match {
+      case b: PacerSchedulerBackend => b.awaitExecutors()
+      case _ => ()
+    }
+    super.submitTasks(taskSet)
+  }
+
   private[scheduler] override def createTaskSetManager(taskSet: TaskSet, maxTaskFailures: Int): TaskSetManager =
     if (settings.mode == PacerConf.Off) super.createTaskSetManager(taskSet, maxTaskFailures) else synchronized {
       checkPaceable(taskSet)
@@ -103,6 +114,9 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
       running.valuesIterator.map { case (m, ready) => ready.copy(bindings = bindings.current(m.key)) } ++
       (if (unpaced) Seq(Unpaced("streaming")) else Nil)
   }
+
+  /** How many executors could be bound to a stage now: they have registered and been offered. */
+  def present: Int = synchronized(bindings.executors.size)
 
   /** The part of slots that one stage can have of all: one executor on each node. */
   def boundable(slots: Int): Int = synchronized {

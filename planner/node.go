@@ -238,7 +238,7 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 	}
 	st.progress[s.Executor] = s.Progress.Clamp()
 	for _, sample := range s.Samples {
-		st.observe(s.Executor, a.at(e.now)-sample.Age, sample)
+		st.keepPace(s.Executor, a.at(e.now)-sample.Age, sample)
 		st.addSample(api.AppSample{
 			At: a.at(e.now) - sample.Age, Executor: s.Executor, SetPoint: sample.SetPoint, Progress: sample.Progress,
 			Grant: sample.Grant, Used: sample.Used,

@@ -268,7 +268,7 @@ class StageBindingsTest {
 
   private def redirect(shares: StageShares): Unit = {
     epoch += 1
-    b.obey(Directive(epoch, gated = true, last, "", Seq(shares)))
+    b.obey(Directive(epoch, gated = true, last, "", shares = Seq(shares)))
   }
 
   private def leave(executors: Seq[(String, String, Double)], who: String, gated: Boolean = true): Unit = {
@@ -388,7 +388,7 @@ object StageBindingsTest {
       revs += 1
       val key = pick(work.keys.toSeq)
       val weights = alive.toSeq.map(_ -> random.nextInt(20).toDouble).toMap
-      b.obey(Directive(epoch, gated, told, "", Seq(StageShares(key, revs, weights))))
+      b.obey(Directive(epoch, gated, told, "", shares = Seq(StageShares(key, revs, weights))))
     }
 
     private def submit(): Unit = {

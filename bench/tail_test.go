@@ -9,38 +9,76 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/internal/testenv"
+	"github.com/sparkpacer/pacer/units"
 )
 
-// tail runs one long stage on two node controllers of 0.75 core and takes half of
-// one node's capacity away in mid-stage, by a quota on the node's own group. It
-// measures how much after its set point the stage ends: the tail has to go to
-// the other node.
+// tail measures how much after its set point a stage ends when, in its middle,
+// one of two nodes of 0.75 core loses half of it: on real Spark, and in virtual
+// time, where no other program has a part in the figure.
 func tail(t *testing.T, add adder) {
+	add(t, "tail.virtual_late_pct", virtualTail(t), "%")
 	s := realenv.NewOn(t, realenv.NewNetwork(t, "n1", "n2"))
 	s.StartPlanner()
 	for _, node := range []string{"n1", "n2"} {
 		s.StartNamed(node, "--cores", "0.75", "--memory", "3g")
 	}
-	if code := s.Submit("testdata/tail.py").Wait(3 * time.Minute); code != 0 {
+	if code := s.Submit("testdata/tail.py", "1.5").Wait(3 * time.Minute); code != 0 {
 		t.Fatalf("recording run: exit %d", code)
 	}
 	recorded := ended(s)
-	p := s.Submit("--pacer-deadline", (recorded.Duration * 1.6).String(), "testdata/tail.py")
+	for range 3 {
+		app := halvedRun(t, s, recorded.Duration*1.6)
+		stage := app.Stages[0]
+		if stage.ErrorPct == nil || app.ErrorPct == nil {
+			t.Fatalf("no deadline: %+v", app.AppSummary)
+		}
+		t.Logf("at all cores %v; a stage of %v and %.1f core-seconds took %v; the application ended %.2f %% before its deadline",
+			recorded.Duration, stage.Deadline, float64(stage.CoreSeconds), stage.Duration, *app.ErrorPct)
+		// A driver that was slow to start may have left too little time.
+		if left := float64(stage.Deadline) * (0.75 + halved); left >= float64(stage.CoreSeconds) {
+			add(t, "tail.late_pct", *stage.ErrorPct, "%")
+			return
+		}
+		t.Log("the capacity did not allow the stage's deadline: trying again")
+	}
+	t.Error("three runs left no time for the stage: the machine is too busy for this figure")
+}
+
+// halved is what is left of a node's 0.75 core.
+const halved = 0.75 / 2
+
+// halvedRun runs the application with a deadline and takes half of n2 away, by a
+// quota on the node's own group, when a quarter of its first stage is done.
+func halvedRun(t *testing.T, s *realenv.System, deadline units.Seconds) api.AppDetail {
+	t.Helper()
+	limit(t, "n2", 0)
+	p := s.Submit("--pacer-deadline", deadline.String(), "testdata/tail.py", "1.5")
 	s.AwaitApp("the stage to be at a quarter", 2*time.Minute, func(a api.AppDetail) bool {
 		return a.State == api.AppRunning && progressed(a) > 0.25
 	})
-	halve(t, "n2", 0.75/2)
+	limit(t, "n2", halved)
 	if code := p.Wait(4 * time.Minute); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
-	app := ended(s)
-	stage := app.Stages[0]
-	if stage.ErrorPct == nil || app.ErrorPct == nil {
-		t.Fatalf("no deadline: %+v", app.AppSummary)
-	}
-	t.Logf("at all cores %v; stage of %v took %v; the application ended %.2f %% before its deadline", recorded.Duration,
-		stage.Deadline, stage.Duration, *app.ErrorPct)
-	add(t, "tail.late_pct", *stage.ErrorPct, "%")
+	return ended(s)
+}
+
+// virtualTail is the same in virtual time.
+func virtualTail(t *testing.T) (late float64) {
+	testenv.Run(t, func(e *testenv.Env) {
+		e.StartPlanner()
+		e.StartNode(testenv.NodeSpec{Name: "n1", Cores: 0.75})
+		n2 := e.StartNode(testenv.NodeSpec{Name: "n2", Cores: 0.75})
+		app := testenv.Chain("chain", 1, 60)
+		app.Stages[0].Tasks = 120
+		app.Deadline = e.Submit(app).Wait().Duration * 1.6
+		d := e.Submit(app)
+		e.Until("a quarter is done", func() bool { return progressed(e.App(d.ID())) > 0.25 })
+		n2.Slow(0.5)
+		late = *d.Wait().Stages[0].ErrorPct
+	})
+	return late
 }
 
 // progressed is the least progress of the first stage's executors, 0 until both
@@ -63,14 +101,20 @@ func progressed(a api.AppDetail) float64 {
 	return least
 }
 
-// halve gives all executors of a node together no more than cores.
-func halve(t *testing.T, node string, cores float64) {
+// limit gives all executors of a node together no more than cores; 0 lifts that.
+func limit(t *testing.T, node string, cores float64) {
 	t.Helper()
 	const period = 50_000
 	quota := strconv.Itoa(int(cores * period))
 	if v2 := filepath.Join("/sys/fs/cgroup/pacer/node-"+node, "cpu.max"); exists(v2) {
+		if cores == 0 {
+			quota = "max"
+		}
 		write(t, v2, quota+" "+strconv.Itoa(period))
 		return
+	}
+	if cores == 0 {
+		quota = "-1"
 	}
 	group := "/sys/fs/cgroup/cpu/pacer/node-" + node
 	write(t, filepath.Join(group, "cpu.cfs_period_us"), strconv.Itoa(period))

@@ -52,10 +52,12 @@ func TestNodesComeAndGo(t *testing.T) {
 		_, first := busyOn(t, s, "n1")
 		second = s.StartNamed("n2", half...)
 		app, joined := busyOn(t, s, "n2")
+		began := time.Now()
 		if code, out := s.Pacer("nodes", "drain", "n1"); code != 0 {
 			t.Fatalf("drain: exit %d: %s", code, out)
 		}
 		s.Await("n1 to be empty", time.Minute, func() bool { return s.Nodes()["n1"].State == "drained" })
+		t.Logf("n1 was empty after %v", time.Since(began))
 		if a := s.App(app.ID); a.State != api.AppRunning {
 			t.Fatalf("the application is %s before the node was empty: the test shows nothing", a.State)
 		}
@@ -99,9 +101,6 @@ func TestNodesComeAndGo(t *testing.T) {
 		log := realenv.ReadLog(t, s.Events(), app.ID)
 		if !slices.Contains(log.Removed, victim.ID) {
 			t.Errorf("executors removed %v, want %s", log.Removed, victim.ID)
-		}
-		if remote, _ := log.Shuffled(); remote == 0 {
-			t.Error("no shuffle byte crossed the network between the nodes")
 		}
 		s.Await("n2 to be lost", 20*time.Second, func() bool { return s.Nodes()["n2"].State == "lost" })
 		s.StartNamed("n2", half...)

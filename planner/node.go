@@ -238,7 +238,7 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 	}
 	st.progress[s.Executor] = s.Progress.Clamp()
 	for _, sample := range s.Samples {
-		st.notePace(s.Executor, a.at(e.now)-sample.Age, sample)
+		st.keepPace(s.Executor, a.at(e.now)-sample.Age, sample)
 		if a.observed() && st.Planned {
 			st.noteWould(s.Executor, sample, e.offered(x.Node))
 		}

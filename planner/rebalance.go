@@ -42,8 +42,8 @@ const (
 	priorTasks = 2
 )
 
-// notePace takes one tick of an executor's work for s in.
-func (s *stage) notePace(id api.ExecutorID, at units.Seconds, sample api.StageSample) {
+// keepPace takes one tick of an executor's work for s in.
+func (s *stage) keepPace(id api.ExecutorID, at units.Seconds, sample api.StageSample) {
 	p := s.paces[id]
 	if p == nil {
 		p = &pace{used: sample.Used, request: sample.Request, at: at, since: at}

@@ -155,6 +155,8 @@ private[spark] object PacerConf {
     Seq("spark.decommission.enabled", "spark.storage.decommission.enabled",
       "spark.storage.decommission.shuffleBlocks.enabled", "spark.storage.decommission.rddBlocks.enabled")
       .foreach(conf.setIfMissing(_, "true"))
+    // How often such an executor looks whether all is handed on; Spark's 30 s keep the node waiting.
+    conf.setIfMissing("spark.storage.decommission.replicationReattemptInterval", "1s")
     val plugins = Utils.stringToSeq(conf.get("spark.plugins", ""))
     if (!plugins.contains(classOf[PacerPlugin].getName)) {
       conf.set("spark.plugins", (plugins :+ classOf[PacerPlugin].getName).mkString(","))

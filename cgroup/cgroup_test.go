@@ -88,6 +88,31 @@ func TestQuotaIsWrittenInTheVersionsUnits(t *testing.T) {
 	})
 }
 
+// A group that is never limited keeps whatever the kernel gave it.
+func TestAGroupWithoutAQuotaIsNotWritten(t *testing.T) {
+	eachLayout(t, func(t *testing.T, tree *cgrouptest.Tree, h *cgroup.Hierarchy) {
+		tree.SetQuota(t, node+"/app-1-1", -1, 100000)
+		g := group(t, h, "app-1-1")
+		for range 2 {
+			if err := g.SetQuota(units.Unlimited); err != nil {
+				t.Fatal(err)
+			}
+			if quota, err := g.Quota(); err != nil || !quota.IsUnlimited() {
+				t.Errorf("quota %v, %v", quota, err)
+			}
+		}
+		if got := quotaFile(t, tree, h, node+"/app-1-1"); got != "max 100000" {
+			t.Errorf("in force: %q", got)
+		}
+		if err := g.SetQuota(0.5); err != nil {
+			t.Fatal(err)
+		}
+		if got := quotaFile(t, tree, h, node+"/app-1-1"); got != "25000 50000" {
+			t.Errorf("with a quota: %q", got)
+		}
+	})
+}
+
 func TestBadQuotasChangeNothing(t *testing.T) {
 	eachLayout(t, func(t *testing.T, tree *cgrouptest.Tree, h *cgroup.Hierarchy) {
 		g := group(t, h, "app-1-1")

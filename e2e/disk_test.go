@@ -36,12 +36,17 @@ func TestWorkDirectoryFull(t *testing.T) {
 
 	run := s.Submit("testdata/branches.py", "2")
 	awaitTasks(t, s)
-	filler := fill(t, work)
+	fillers := []string{fill(t, work, "1")}
 	if code := run.Wait(2 * time.Minute); code != 1 || !strings.Contains(run.Output(), "No space left on device") {
 		t.Errorf("exit %d, want Spark's own error", code)
 	}
 	s.AwaitApp("the application to end", 10*time.Second, func(a api.AppDetail) bool { return a.State != api.AppRunning })
 
+	s.Await("its files to be removed", 10*time.Second, func() bool {
+		left, err := filepath.Glob(filepath.Join(work, "apps", "*", "local"))
+		return err == nil && len(left) == 0
+	})
+	fillers = append(fillers, fill(t, work, "2"))
 	run = s.Submit("testdata/branches.py", "1")
 	if code := run.Wait(time.Minute); code == 0 {
 		t.Error("it ran without a disk")
@@ -54,8 +59,10 @@ func TestWorkDirectoryFull(t *testing.T) {
 		t.Error("want one line that says why no executor comes")
 	}
 
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
+	for _, filler := range fillers {
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
 	}
 	run = s.Submit("testdata/branches.py", "0.2")
 	if code := run.Wait(time.Minute); code != 0 || results(run.Answer()) == "" {
@@ -64,9 +71,9 @@ func TestWorkDirectoryFull(t *testing.T) {
 }
 
 // fill takes what is left of a small disk.
-func fill(t *testing.T, dir string) (path string) {
+func fill(t *testing.T, dir, name string) (path string) {
 	t.Helper()
-	path = filepath.Join(dir, "filler")
+	path = filepath.Join(dir, "filler-"+name)
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)

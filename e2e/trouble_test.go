@@ -16,7 +16,7 @@ func awaitTasks(t *testing.T, s *realenv.System) api.AppDetail {
 	t.Helper()
 	return s.AwaitApp("tasks to run", 2*time.Minute, func(a api.AppDetail) bool {
 		for _, e := range a.Executors {
-			if e.State == api.ExecutorRunning && e.Registered && len(a.Stages) > 0 && len(a.Stages[0].Samples) > 0 {
+			if a.State == api.AppRunning && e.State == api.ExecutorRunning && e.Registered && len(a.Stages) > 0 && len(a.Stages[0].Samples) > 0 {
 				return true
 			}
 		}

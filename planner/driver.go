@@ -161,8 +161,8 @@ func (e *Engine) driverEnd(a *app, ev api.Event) {
 	}
 	a.DriverEnd = true
 	e.end(a, state, max(0, ev.At), ev.Reason)
-	if a.observed() && a.Mode == modePaced {
-		a.say(e.sayWould(a)) // The reply to this event carries it.
+	if would := e.sayWould(a); would != "" {
+		a.say(would) // The reply to this event carries it.
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -170,7 +171,7 @@ func (a *app) lastExit() string {
 	exit := "unknown causes"
 	for _, x := range a.Executors {
 		if x.Gone && x.Exit != "" {
-			exit = x.Exit
+			exit, _, _ = strings.Cut(x.Exit, "\n")
 		}
 	}
 	return exit

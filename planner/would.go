@@ -51,7 +51,8 @@ func (a *app) wouldCores(now units.Instant) units.Cores {
 	return a.meanCores(work, now)
 }
 
-// sayWould is the line that an observed application ends with.
+// sayWould is the line that an observed application ends with, "" if there is
+// nothing to say.
 func (e *Engine) sayWould(a *app) string {
 	planned, changes := 0, 0
 	for _, s := range a.order {
@@ -59,6 +60,9 @@ func (e *Engine) sayWould(a *app) string {
 			planned++
 		}
 		changes += s.quotaChanges()
+	}
+	if !a.observed() || planned == 0 {
+		return ""
 	}
 	return fmt.Sprintf("observed: Pacer would have held %d of %d stages to %.2f cores on average by %d quotas; they used %.2f",
 		planned, len(a.order), float64(a.wouldCores(e.now)), changes, float64(a.meanCores(a.coreSeconds(), e.now)))

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -17,11 +16,11 @@ import (
 // Audit records, by the kernel's word (fanotify), which files of one mount are
 // written, by whomever. It needs root.
 type Audit struct {
-	t    testing.TB
-	file *os.File
-	done chan struct{}
+	t          testing.TB
+	fd         int
+	stop, done chan struct{}
 
-	mu      sync.Mutex
+	// The reader's until done is closed.
 	written map[string]int
 	err     error
 }
@@ -33,7 +32,7 @@ func StartAudit(t testing.TB, path string) *Audit {
 	if err != nil {
 		t.Fatalf("fanotify: %v", err)
 	}
-	a := &Audit{t: t, file: os.NewFile(uintptr(fd), "fanotify"), done: make(chan struct{}), written: map[string]int{}}
+	a := &Audit{t: t, fd: fd, stop: make(chan struct{}), done: make(chan struct{}), written: map[string]int{}}
 	if err := unix.FanotifyMark(fd, unix.FAN_MARK_ADD|unix.FAN_MARK_MOUNT, unix.FAN_MODIFY, unix.AT_FDCWD, path); err != nil {
 		t.Fatalf("fanotify: watch the mount of %s: %v", path, err)
 	}
@@ -41,18 +40,29 @@ func StartAudit(t testing.TB, path string) *Audit {
 	return a
 }
 
+// read takes events until it is told to stop and none is left: a write's event is
+// there before the write returns.
 func (a *Audit) read() {
 	defer close(a.done)
 	buf := make([]byte, 64<<10)
-	for {
-		n, err := a.file.Read(buf)
-		if err != nil {
-			if !errors.Is(err, os.ErrClosed) {
-				a.fail(err)
-			}
+	for stopping := false; ; {
+		select {
+		case <-a.stop:
+			stopping = true
+		default:
+		}
+		n, err := unix.Read(a.fd, buf)
+		switch {
+		case err == nil:
+			a.events(buf[:n])
+		case errors.Is(err, unix.EAGAIN) && stopping:
+			return
+		case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(a.fd), Events: unix.POLLIN}}, 50)
+		default:
+			a.fail(err)
 			return
 		}
-		a.events(buf[:n])
 	}
 }
 
@@ -74,25 +84,20 @@ func (a *Audit) events(batch []byte) {
 			a.fail(err)
 			continue
 		}
-		a.mu.Lock()
 		a.written[strings.TrimSuffix(path, " (deleted)")]++
-		a.mu.Unlock()
 	}
 }
 
-func (a *Audit) fail(err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.err = errors.Join(a.err, err)
-}
+func (a *Audit) fail(err error) { a.err = errors.Join(a.err, err) }
 
 // Written ends the audit and returns how often each file below dir was written.
 func (a *Audit) Written(dir string) map[string]int {
 	a.t.Helper()
-	if err := a.file.Close(); err != nil {
+	close(a.stop)
+	<-a.done
+	if err := unix.Close(a.fd); err != nil {
 		a.t.Fatal(err)
 	}
-	<-a.done
 	if a.err != nil {
 		a.t.Fatalf("audit: %v", a.err)
 	}

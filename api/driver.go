@@ -88,6 +88,8 @@ type Launch struct {
 	JavaOptions []string          `json:"java_options,omitempty"`
 	ClassPath   []string          `json:"class_path,omitempty"`
 	Env         map[string]string `json:"env,omitempty"`
+	// Image has Spark and Java for executors in containers; "" is the node's choice.
+	Image string `json:"image,omitempty"`
 }
 
 // RegisterReply answers a RegisterRequest. With Error set the rest is empty.

@@ -30,8 +30,8 @@ const (
 	labelWork = "io.github.sparkpacer.work"
 )
 
-// starter is what marks a container whose program has not taken its place yet.
-const starter = "pacer-starter"
+// starterName marks a container whose program has not taken its place yet.
+const starterName = "pacer-starter"
 
 // script is the first program of a container: it takes the logs as standard
 // streams, waits to be let go, and becomes the executor if that can read what it
@@ -117,7 +117,7 @@ func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (
 		}
 		list = append(list, mount.Mount{Type: mount.TypeBind, Source: temporary, Target: "/tmp"})
 	}
-	command := append([]string{"/bin/sh", "-c", script, starter, paths.Stdout, paths.Stderr, gate, strconv.Itoa(len(reads))}, reads...)
+	command := append([]string{"/bin/sh", "-c", script, starterName, paths.Stdout, paths.Stderr, gate, strconv.Itoa(len(reads))}, reads...)
 	config := &container.Config{
 		Image: image, Entrypoint: command, Cmd: s.Args, Env: env, WorkingDir: paths.Work,
 		User: fmt.Sprintf("%d:%d", s.User.UID, s.User.GID),
@@ -226,30 +226,44 @@ func (e *Engine) remove(ctx context.Context, id string) error {
 func (r *Runtime) release(ctx context.Context, id string, pid int, s executor.Spec, paths executor.Paths, gate string) error {
 	ctx, cancel := context.WithTimeout(ctx, workLimit)
 	defer cancel()
-	// Opened for both directions it waits for nobody; what is written stays until
-	// it is read, and the reader is there, as the pipe is open here.
+	// Opened for both directions it waits for nobody, and what is written stays
+	// until it is read as long as it is open here.
 	pipe, err := os.OpenFile(gate, os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("start pipe: %w", err)
 	}
 	defer func() { _ = pipe.Close() }()
-	if _, err := pipe.WriteString("go\n"); err != nil {
-		return fmt.Errorf("start pipe: %w", err)
+	// Docker's own program gives way to the starter, and that to the executor.
+	ended, err := awaitProgram(ctx, pid, true)
+	if err == nil && !ended {
+		if _, err = pipe.WriteString("go\n"); err != nil {
+			return fmt.Errorf("start pipe: %w", err)
+		}
+		ended, err = awaitProgram(ctx, pid, false)
 	}
+	if err == nil && ended {
+		err = r.refused(ctx, id, s, paths)
+	}
+	return err
+}
+
+// awaitProgram waits until a process is the starter, or is no longer, and reports
+// whether it has ended.
+func awaitProgram(ctx context.Context, pid int, starter bool) (ended bool, err error) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		command, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 		if err != nil {
-			return r.refused(ctx, id, s, paths)
+			return true, nil // Nobody has this id: that is what was asked.
 		}
 		// It is empty while programs change places, and between end and reaping.
-		if len(command) > 0 && !bytes.Contains(command, []byte("\x00"+starter+"\x00")) {
-			return nil
+		if len(command) > 0 && starter == bytes.Contains(command, []byte("\x00"+starterName+"\x00")) {
+			return false, nil
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, ctx.Err()
 		case <-tick.C:
 		}
 	}

@@ -42,6 +42,9 @@ private[spark] object PacerConf {
   val Submitted = "spark.pacer.submitted"
   val Credentials = "spark.pacer.credentials"
 
+  /** The image of the executors' containers, in place of the nodes' own choice. */
+  val Image = "spark.pacer.image"
+
   /** Without a port in the master URL. */
   val DefaultPort = 4222
 

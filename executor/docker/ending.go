@@ -36,7 +36,7 @@ func (e *Engine) ended(ctx context.Context, id string) (ended, error) {
 		return ended{}, err
 	}
 	if c.State == nil || c.HostConfig == nil {
-		return ended{}, errors.New("Docker does not say how the container ended")
+		return ended{}, errors.New("the Docker daemon does not say how the container ended")
 	}
 	return ended{code: c.State.ExitCode, oom: c.State.OOMKilled, limit: units.Bytes(c.HostConfig.Memory)}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	"golang.org/x/sys/unix"
 
+	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/executor"
 )
 
@@ -72,6 +73,9 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 	if err != nil {
 		return executor.Launched{}, errors.Join(r.engine.explain(err), removeFile(gate))
 	}
+	if err := inGroup(s.Group, pid, cgroup.ContainerPath(host.CgroupParent, id)); err != nil {
+		return executor.Launched{}, errors.Join(err, r.engine.remove(context.WithoutCancel(ctx), id), removeFile(gate))
+	}
 	return executor.Launched{
 		PID: pid,
 		Release: func(ctx context.Context) error {
@@ -79,6 +83,16 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 		},
 		Discard: func() error { return r.engine.remove(context.Background(), id) },
 	}, nil
+}
+
+// inGroup checks that a quota of the group holds for a container that should be
+// in path: a daemon may see other groups than Pacer does.
+func inGroup(group *cgroup.Group, pid int, path string) error {
+	members, err := group.Procs()
+	if err == nil && !slices.Contains(members, pid) {
+		err = fmt.Errorf("the container is not in group %s of this node, so no quota would hold for it: does the Docker daemon see the same cgroups?", path)
+	}
+	return err
 }
 
 // name is the container's name, for people and for a second start's conflict.
@@ -150,7 +164,7 @@ func (r *Runtime) parent(s executor.Spec) (string, error) {
 	case r.engine.systemd && isSlice:
 		return slice, nil
 	case r.engine.systemd:
-		return "", fmt.Errorf("Docker's cgroup driver is systemd, and %s is no slice", s.Group.Path())
+		return "", fmt.Errorf("the Docker daemon's cgroup driver is systemd, and %s is no slice: leave cgroup-parent out or give slices", s.Group.Path())
 	}
 	return s.Group.Path(), nil
 }

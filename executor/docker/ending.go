@@ -78,7 +78,7 @@ func verdict(how ended, err error, stopped bool, before, now int32) executor.Sta
 		return unknown("ended while the Docker daemon was gone")
 	case err != nil:
 		return unknown("ended, and Docker does not say how: " + err.Error())
-	case how.oom:
+	case how.oom && how.code == 137 && !stopped: // Docker says so too when a child was killed and the executor went on.
 		return exited(fmt.Sprintf("killed by the kernel: it took more than its %v of memory (heap, overhead and off-heap)", how.limit))
 	case how.code <= 128:
 		return exited("exit status " + strconv.Itoa(how.code))

@@ -142,6 +142,9 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%+v, want %q", got, want)
 		}
 	}
+	if got := verdict(ended{oom: true}, nil, false, 7, 7); got.Exit != "exit status 0" {
+		t.Errorf("a child of it was killed: %+v", got)
+	}
 	if got := verdict(ended{}, context.DeadlineExceeded, false, 7, 7); got.Exit != "ended while the Docker daemon was gone" {
 		t.Errorf("a daemon that hangs: %+v", got)
 	}

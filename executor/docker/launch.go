@@ -115,6 +115,9 @@ func (r *Runtime) run(ctx context.Context, config *container.Config, host *conta
 
 func (e *Engine) start(ctx context.Context, id string) (int, error) {
 	if err := e.client.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
+		if isGone(err) || errors.Is(err, context.Canceled) {
+			return 0, err
+		}
 		return 0, shortened(err)
 	}
 	c, err := e.client.ContainerInspect(ctx, id)

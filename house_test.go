@@ -64,6 +64,7 @@ var keepers = map[string][]string{
 	"github.com/tidwall":            {"store"},
 	"github.com/containerd/cgroups": {"cgroup"},
 	"github.com/docker":             {"executor/docker"},
+	"github.com/containerd/errdefs": {"executor/docker"},
 	"github.com/spf13/cobra":        {"cli", "cmd/planner", "cmd/nodecontroller", "cmd/pacer"},
 	"github.com/spf13/viper":        {"cli", "daemon"},
 	"github.com/go-viper":           {"cli", "daemon"},

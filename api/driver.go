@@ -110,6 +110,8 @@ type Launch struct {
 	// Mode is the application's, set by the planner: with one that is HandsOff
 	// the node leaves the groups of its executors as they were made.
 	Mode Mode `json:"mode,omitempty"`
+	// Image has Spark and Java for executors in containers; "" is the node's choice.
+	Image string `json:"image,omitempty"`
 }
 
 // RegisterReply answers a RegisterRequest. With Error set the rest is empty.

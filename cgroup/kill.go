@@ -26,7 +26,10 @@ func (g *Group) Kill(ctx context.Context) error {
 	if !g.h.kernel {
 		return makeProcs(g.JoinFiles())
 	}
-	for range rounds {
+	wait := time.NewTimer(0)
+	defer wait.Stop()
+	for round := range rounds {
+		<-wait.C
 		pids, err := g.Procs()
 		if err != nil {
 			return err
@@ -37,6 +40,8 @@ func (g *Group) Kill(ctx context.Context) error {
 		if err := g.killAll(ctx, pids); err != nil {
 			return err
 		}
+		// Somebody else may have to reap the dead before they leave the list.
+		wait.Reset(time.Millisecond << min(round, 6))
 	}
 	return fmt.Errorf("cgroup: %s still has processes after %d rounds of SIGKILL", g.name, rounds)
 }

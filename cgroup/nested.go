@@ -146,11 +146,9 @@ func checkParent(parts []string) error {
 		if !slice {
 			continue
 		}
-		if before := ""; i > 0 {
-			before = strings.TrimSuffix(parts[i-1], sliceSuffix) + "-"
-			if !strings.HasPrefix(part, before) || !strings.HasSuffix(part, sliceSuffix) {
-				return fmt.Errorf("%s is no slice in %s", part, parts[i-1])
-			}
+		in := i == 0 || strings.HasPrefix(part, strings.TrimSuffix(parts[i-1], sliceSuffix)+"-")
+		if !in || !strings.HasSuffix(part, sliceSuffix) {
+			return fmt.Errorf("%s is no slice in its place", part)
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func TestGroupsBelowASlice(t *testing.T) {
 	if names, err := h.Names(); err != nil || !slices.Equal(names, []string{"app-2026-0001-12"}) {
 		t.Errorf("names %v, %v", names, err)
 	}
-	for _, bad := range []string{"pacer.slice/other-n1.slice", "pacer.slice/n1.slice", "a/pacer.slice", "../x.slice"} {
+	for _, bad := range []string{"pacer.slice/other-n1.slice", "pacer.slice/n1.slice", "a/pacer.slice", "../x.slice", "pacer/pacer-n1.slice"} {
 		if _, err := cgroup.Open(tree.Root, bad); err == nil || !strings.Contains(err.Error(), bad) {
 			t.Errorf("parent %s: %v", bad, err)
 		}

@@ -71,6 +71,7 @@ var (
 		"memory":        {[]string{"node.memory"}, "memory that executors get, such as 8g"},
 		"spark-home":    {[]string{"node.spark-home"}, "Spark of the executors (default: the driver's)"},
 		"executor-user": {[]string{"node.executor-user"}, "whom executors run as (default: the invoking user)"},
+		"runtime":       {[]string{"node.runtime"}, "docker, process or auto (docker where a daemon answers)"},
 		"log-level":     {[]string{"log.level"}, "debug, info, warn or error"},
 		"log-format":    {[]string{"log.format"}, "text or json"},
 	}
@@ -95,6 +96,7 @@ var (
 		"memory":        upFlags["memory"],
 		"spark-home":    upFlags["spark-home"],
 		"executor-user": upFlags["executor-user"],
+		"runtime":       upFlags["runtime"],
 		"log-level":     upFlags["log-level"],
 		"log-format":    upFlags["log-format"],
 	}

@@ -111,15 +111,22 @@ func (n *NodeDaemon) runsIn() string {
 }
 
 // inImage replaces the homes in settings by those in the image of the executors,
-// if they have one.
+// the application's or the node's, if they have one.
 func (n *NodeDaemon) inImage(settings executor.NodeSettings, launch api.Launch) (executor.NodeSettings, error) {
-	if n.cfg.Image == "" || n.docker == nil {
+	image := launch.Image
+	if image == "" {
+		image = n.cfg.Image
+	}
+	if image == "" {
 		return settings, nil
 	}
-	spark, err := n.docker.Spark(context.Background(), n.cfg.Image, launch.SparkVersion)
+	if n.docker == nil {
+		return settings, api.Errorf(api.KindInvalid, "spark.pacer.image is %s, but executors are processes on node %s", image, n.cfg.Name)
+	}
+	spark, err := n.docker.Spark(context.Background(), image, launch.SparkVersion)
 	if err != nil {
 		return settings, api.Errorf(api.KindInvalid, "%v", err)
 	}
-	settings.Image, settings.SparkHome, settings.JavaHome = n.cfg.Image, spark.SparkHome, spark.JavaHome
+	settings.Image, settings.SparkHome, settings.JavaHome = image, spark.SparkHome, spark.JavaHome
 	return settings, nil
 }

@@ -80,6 +80,18 @@ func TestDriverGone(t *testing.T) {
 // goes on, control comes back, and quotas are taken over.
 func TestRestarts(t *testing.T) {
 	realenv.RequireSpark(t)
+	for _, runtime := range []string{"process", "docker"} {
+		t.Run(runtime, func(t *testing.T) {
+			if runtime == "docker" {
+				realenv.RequireDocker(t)
+			}
+			t.Setenv(realenv.RuntimeEnv, runtime)
+			restarts(t)
+		})
+	}
+}
+
+func restarts(t *testing.T) {
 	s := realenv.New(t)
 	planner := s.StartPlanner()
 	node := s.StartNode()

@@ -38,8 +38,14 @@ start() {
     command -v dockerd >/dev/null || { say "dockerd is not installed: executors run as processes"; return 1; }
     [[ $(id -u) -eq 0 ]] || { say "only root can start a Docker daemon: executors run as processes"; return 1; }
     mkdir -p "$DIR"
-    setsid dockerd --host "$OWN" --data-root "$DIR/data" --exec-root "$DIR/exec" --pidfile "$PID" \
-        --bridge none --iptables=false --ip6tables=false >"$LOG" 2>&1 </dev/null 8>&- 9>&- &
+    (
+        # The caller's locks and pipes are not the daemon's to hold.
+        for fd in /proc/self/fd/*; do
+            [[ ${fd##*/} -le 2 ]] || eval "exec ${fd##*/}>&-"
+        done
+        exec setsid dockerd --host "$OWN" --data-root "$DIR/data" --exec-root "$DIR/exec" --pidfile "$PID" \
+            --bridge none --iptables=false --ip6tables=false >"$LOG" 2>&1 </dev/null
+    ) &
     local child=$!
     for _ in $(seq 150); do
         if answers "$OWN"; then

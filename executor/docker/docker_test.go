@@ -154,7 +154,7 @@ func await(t testing.TB, what string, condition func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatalf("%s: not in 30 s", what)
+			t.Fatalf("%s: not in 10 s", what)
 		}
 	}
 }
@@ -175,6 +175,12 @@ func awaitExit(t testing.TB, r executor.Runtime, h executor.Handle) executor.Sta
 func awaitLog(t testing.TB, paths executor.Paths) string {
 	t.Helper()
 	var text string
+	t.Cleanup(func() {
+		if t.Failed() {
+			body, _ := os.ReadFile(paths.Stderr)
+			t.Logf("it printed %q and %q", text, body)
+		}
+	})
 	await(t, "log", func() bool {
 		body, err := os.ReadFile(paths.Stdout)
 		text = string(body)

@@ -36,7 +36,7 @@ func (e *Engine) ended(ctx context.Context, id string) (ended, error) {
 		return ended{}, err
 	}
 	if c.State == nil || c.HostConfig == nil {
-		return ended{}, errors.New("Docker does not say how the container ended")
+		return ended{}, errors.New("the Docker daemon does not say how the container ended")
 	}
 	return ended{code: c.State.ExitCode, oom: c.State.OOMKilled, limit: units.Bytes(c.HostConfig.Memory)}, nil
 }
@@ -78,7 +78,7 @@ func verdict(how ended, err error, stopped bool, before, now int32) executor.Sta
 		return unknown("ended while the Docker daemon was gone")
 	case err != nil:
 		return unknown("ended, and Docker does not say how: " + err.Error())
-	case how.oom:
+	case how.oom && how.code == 137 && !stopped: // Docker says so too when a child was killed and the executor went on.
 		return exited(fmt.Sprintf("killed by the kernel: it took more than its %v of memory (heap, overhead and off-heap)", how.limit))
 	case how.code <= 128:
 		return exited("exit status " + strconv.Itoa(how.code))

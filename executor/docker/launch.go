@@ -14,24 +14,14 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/mount"
 	"golang.org/x/sys/unix"
 
+	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/executor"
 )
 
-// Labels of every container of Pacer's.
-const (
-	labelNode     = "io.github.sparkpacer.node"
-	labelApp      = "io.github.sparkpacer.application"
-	labelExecutor = "io.github.sparkpacer.executor"
-	// labelWork is the work directory, which tells apart node controllers that
-	// have the same name.
-	labelWork = "io.github.sparkpacer.work"
-)
-
-// starter is what marks a container whose program has not taken its place yet.
-const starter = "pacer-starter"
+// starterName marks a container whose program has not taken its place yet.
+const starterName = "pacer-starter"
 
 // script is the first program of a container: it takes the logs as standard
 // streams, waits to be let go, and becomes the executor if that can read what it
@@ -72,6 +62,9 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 	if err != nil {
 		return executor.Launched{}, errors.Join(r.engine.explain(err), removeFile(gate))
 	}
+	if err := inGroup(s.Group, pid, cgroup.ContainerPath(host.CgroupParent, id)); err != nil {
+		return executor.Launched{}, errors.Join(err, r.engine.remove(context.WithoutCancel(ctx), id), removeFile(gate))
+	}
 	return executor.Launched{
 		PID: pid,
 		Release: func(ctx context.Context) error {
@@ -81,78 +74,14 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 	}, nil
 }
 
-// name is the container's name, for people and for a second start's conflict.
-func (r *Runtime) name(s executor.Spec) string {
-	return fmt.Sprintf("pacer-%s-%s-%s", r.cfg.Node, s.App, s.ID)
-}
-
-// describe says what the container is.
-func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (*container.Config, *container.HostConfig, error) {
-	parent, err := r.parent(s)
-	if err != nil {
-		return nil, nil, err
+// inGroup checks that a quota of the group holds for a container that should be
+// in path: a daemon may see other groups than Pacer does.
+func inGroup(group *cgroup.Group, pid int, path string) error {
+	members, err := group.Procs()
+	if err == nil && !slices.Contains(members, pid) {
+		err = fmt.Errorf("the container is not in group %s of this node, so no quota would hold for it: does the Docker daemon see the same cgroups?", path)
 	}
-	image, mounts, reads := s.Image, imageMounts, []string(nil)
-	if image == "" {
-		image, mounts, reads = HostImage, hostMounts, s.Reads
-	}
-	list, err := binds(mounts(s, paths, r.cfg.Mounts))
-	if err != nil {
-		return nil, nil, err
-	}
-	env := s.Env
-	if s.Image != "" {
-		// Its programs are where the image says.
-		env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "PATH=") })
-	} else if !slices.ContainsFunc(list, func(m mount.Mount) bool { return m.Target == "/tmp" }) {
-		// An empty image has no place for temporary files.
-		temporary := filepath.Join(paths.Work, "tmp")
-		if err := os.Mkdir(temporary, 0o700); err != nil {
-			return nil, nil, fmt.Errorf("working directory: %w", err)
-		}
-		if os.Geteuid() == 0 {
-			if err := os.Chown(temporary, int(s.User.UID), int(s.User.GID)); err != nil {
-				return nil, nil, fmt.Errorf("working directory: %w", err)
-			}
-		}
-		list = append(list, mount.Mount{Type: mount.TypeBind, Source: temporary, Target: "/tmp"})
-	}
-	command := append([]string{"/bin/sh", "-c", script, starter, paths.Stdout, paths.Stderr, gate, strconv.Itoa(len(reads))}, reads...)
-	config := &container.Config{
-		Image: image, Entrypoint: command, Cmd: s.Args, Env: env, WorkingDir: paths.Work,
-		User: fmt.Sprintf("%d:%d", s.User.UID, s.User.GID),
-		Labels: map[string]string{labelNode: r.cfg.Node, labelApp: string(s.App), labelExecutor: string(s.ID),
-			labelWork: r.cfg.Layout.Root},
-	}
-	host := &container.HostConfig{
-		NetworkMode: "host",
-		// The progress page names the JVM's process id, and a container's first
-		// process would ignore SIGTERM in a name space of its own.
-		PidMode: "host", IpcMode: "private",
-		LogConfig:      container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "64k"}},
-		CapDrop:        []string{"ALL"},
-		SecurityOpt:    []string{"no-new-privileges"},
-		ReadonlyRootfs: s.Image == "",
-		Mounts:         list,
-		Resources:      container.Resources{CgroupParent: parent, Memory: int64(s.Memory), MemorySwap: int64(s.Memory)},
-	}
-	for _, group := range s.User.Groups {
-		host.GroupAdd = append(host.GroupAdd, strconv.Itoa(int(group)))
-	}
-	return config, host, nil
-}
-
-// parent is the executor's own group: its quota binds the container's, which
-// Docker makes inside.
-func (r *Runtime) parent(s executor.Spec) (string, error) {
-	slice, isSlice := s.Group.Slice()
-	switch {
-	case r.engine.systemd && isSlice:
-		return slice, nil
-	case r.engine.systemd:
-		return "", fmt.Errorf("Docker's cgroup driver is systemd, and %s is no slice", s.Group.Path())
-	}
-	return s.Group.Path(), nil
+	return err
 }
 
 // run makes and starts a container and returns its id and its first process. It
@@ -186,6 +115,9 @@ func (r *Runtime) run(ctx context.Context, config *container.Config, host *conta
 
 func (e *Engine) start(ctx context.Context, id string) (int, error) {
 	if err := e.client.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
+		if isGone(err) || errors.Is(err, context.Canceled) {
+			return 0, err
+		}
 		return 0, shortened(err)
 	}
 	c, err := e.client.ContainerInspect(ctx, id)
@@ -226,30 +158,44 @@ func (e *Engine) remove(ctx context.Context, id string) error {
 func (r *Runtime) release(ctx context.Context, id string, pid int, s executor.Spec, paths executor.Paths, gate string) error {
 	ctx, cancel := context.WithTimeout(ctx, workLimit)
 	defer cancel()
-	// Opened for both directions it waits for nobody; what is written stays until
-	// it is read, and the reader is there, as the pipe is open here.
+	// Opened for both directions it waits for nobody, and what is written stays
+	// until it is read as long as it is open here.
 	pipe, err := os.OpenFile(gate, os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("start pipe: %w", err)
 	}
 	defer func() { _ = pipe.Close() }()
-	if _, err := pipe.WriteString("go\n"); err != nil {
-		return fmt.Errorf("start pipe: %w", err)
+	// Docker's own program gives way to the starter, and that to the executor.
+	ended, err := awaitProgram(ctx, pid, true)
+	if err == nil && !ended {
+		if _, err = pipe.WriteString("go\n"); err != nil {
+			return fmt.Errorf("start pipe: %w", err)
+		}
+		ended, err = awaitProgram(ctx, pid, false)
 	}
+	if err == nil && ended {
+		err = r.refused(ctx, id, s, paths)
+	}
+	return err
+}
+
+// awaitProgram waits until a process is the starter, or is no longer, and reports
+// whether it has ended.
+func awaitProgram(ctx context.Context, pid int, starter bool) (ended bool, err error) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		command, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 		if err != nil {
-			return r.refused(ctx, id, s, paths)
+			return true, nil // Nobody has this id: that is what was asked.
 		}
 		// It is empty while programs change places, and between end and reaping.
-		if len(command) > 0 && !bytes.Contains(command, []byte("\x00"+starter+"\x00")) {
-			return nil
+		if len(command) > 0 && starter == bytes.Contains(command, []byte("\x00"+starterName+"\x00")) {
+			return false, nil
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, ctx.Err()
 		case <-tick.C:
 		}
 	}

@@ -89,16 +89,37 @@ func named(s executor.Spec) []string {
 	for _, variable := range s.Env {
 		switch key, value, _ := strings.Cut(variable, "="); key {
 		case "PATH":
-			add(strings.Split(value, ":")...)
+			for _, dir := range strings.Split(value, ":") {
+				add(dir)
+				add(pythonOf(filepath.Join(dir, "python3"))...)
+			}
 		case "SPARK_HOME":
-			add(value, environmentOf(value))
+			add(value)
+			add(pythonOf(value)...)
 		case "JAVA_HOME":
 			add(value)
 		case "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON":
-			add(environmentOf(value))
+			add(pythonOf(value)...)
 		}
 	}
 	return paths
+}
+
+// pythonOf returns the Python environment that path is in and the one that its
+// interpreter really belongs to, as virtual environments only link to it.
+func pythonOf(path string) []string {
+	if !exists(path) {
+		return nil
+	}
+	environment := environmentOf(path)
+	if environment == "" {
+		return nil
+	}
+	interpreter, err := filepath.EvalSymlinks(filepath.Join(environment, "bin", "python3"))
+	if err != nil {
+		return []string{environment}
+	}
+	return []string{environment, environmentOf(interpreter)}
 }
 
 // environmentOf returns the virtual Python environment that path is in, else the

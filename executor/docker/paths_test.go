@@ -50,16 +50,19 @@ func mounted(mounts []Mount, path string) string {
 }
 
 func TestHostImageSeesWhatTheCommandLineNames(t *testing.T) {
-	root := tree(t, "venv/pyvenv.cfg", "venv/bin/python3", "venv/lib/pyspark/jars/core.jar", "jdk/bin/java", "pacer/pacer.jar",
+	root := tree(t, "venv/pyvenv.cfg", "venv/bin/pip", "pyenv/3.11/bin/python3.11", "conda/bin/python3", "venv/lib/pyspark/jars/core.jar", "jdk/bin/java", "pacer/pacer.jar",
 		"user/lib/first.jar", "archive/spark.jsa", "tools/bin/", "data/", "secret/", "apps/app-1/local/", "apps/app-1/1/")
 	if err := os.Symlink(filepath.Join(root, "jdk"), filepath.Join(root, "default-java")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(root, "pyenv/3.11/bin/python3.11"), filepath.Join(root, "venv/bin/python3")); err != nil {
 		t.Fatal(err)
 	}
 	at := func(name string) string { return filepath.Join(root, name) }
 	s := executor.Spec{CommandLine: executor.CommandLine{
 		Args: []string{at("default-java/bin/java"), "-XX:SharedArchiveFile=" + at("archive/spark.jsa"), "-cp",
 			at("pacer/pacer.jar") + ":" + at("user/lib/*") + ":" + at("venv/lib/pyspark/jars/*") + ":/no/such.jar"},
-		Env: []string{"SPARK_HOME=" + at("venv/lib/pyspark"), "JAVA_HOME=" + at("default-java"), "PATH=" + at("tools/bin") + ":relative:",
+		Env: []string{"SPARK_HOME=" + at("venv/lib/pyspark"), "JAVA_HOME=" + at("default-java"), "PATH=" + at("tools/bin") + ":relative:" + at("conda/bin") + ":",
 			"PYSPARK_PYTHON=python3"},
 		Reads: []string{at("default-java/bin/java"), at("venv/lib/pyspark/jars"), at("pacer/pacer.jar")},
 	}}
@@ -67,7 +70,7 @@ func TestHostImageSeesWhatTheCommandLineNames(t *testing.T) {
 	mounts := hostMounts(s, paths, []Mount{{Path: at("data")}})
 	for path, want := range map[string]string{
 		"/usr": "ro", "/etc": "ro", "/usr/bin": "ro",
-		at("venv/bin/python3"): "ro", at("jdk"): "ro", at("default-java"): "ro", at("pacer"): "ro", at("user/lib"): "ro", at("archive"): "ro",
+		at("venv/bin/python3"): "ro", at("pyenv/3.11"): "ro", at("pyenv"): "", at("conda"): "ro", at("jdk"): "ro", at("default-java"): "ro", at("pacer"): "ro", at("user/lib"): "ro", at("archive"): "ro",
 		at("tools/bin"): "ro", at("data"): "ro", at("apps/app-1/1"): "rw", at("apps/app-1/local"): "rw",
 		at("secret"): "", root: "", "/": "", "/root": "", "/home": "",
 	} {
@@ -138,6 +141,9 @@ func TestVerdict(t *testing.T) {
 		if got.Exit != want || got.State != api.ExecutorExited {
 			t.Errorf("%+v, want %q", got, want)
 		}
+	}
+	if got := verdict(ended{oom: true}, nil, false, 7, 7); got.Exit != "exit status 0" {
+		t.Errorf("a child of it was killed: %+v", got)
 	}
 	if got := verdict(ended{}, context.DeadlineExceeded, false, 7, 7); got.Exit != "ended while the Docker daemon was gone" {
 		t.Errorf("a daemon that hangs: %+v", got)

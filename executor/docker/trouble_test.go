@@ -191,18 +191,6 @@ func TestEndedWhileNoControllerWatched(t *testing.T) {
 	}
 }
 
-func TestImageWithoutSpark(t *testing.T) {
-	r := newRig(t)
-	r.start(t, r.runtime(t), r.spec(t, "exec sleep 600")) // Makes the host image.
-	if _, err := r.engine.Spark(t.Context(), docker.HostImage, "4.3.0"); err == nil ||
-		!strings.Contains(err.Error(), "image pacer-host:latest has no Spark: there is no /opt/spark/jars in it") {
-		t.Errorf("no Spark: %v", err)
-	}
-	if _, err := r.engine.Spark(t.Context(), "no.such/spark:9", "4.3.0"); err == nil || !strings.Contains(err.Error(), "is not on this node") {
-		t.Errorf("no image: %v", err)
-	}
-}
-
 // dockerClient is a client of the test's own.
 func dockerClient(t *testing.T, address string) *client.Client {
 	t.Helper()

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/sparkpacer/pacer/executor/docker"
 )
 
 // binaries builds cmd/... once a process.
@@ -50,6 +52,18 @@ func RequireSpark(t testing.TB) {
 	}
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to make cgroups")
+	}
+}
+
+// RequireDocker skips the test, with a line, unless a Docker daemon answers.
+func RequireDocker(t testing.TB) {
+	t.Helper()
+	engine, err := docker.Find(t.Context(), "")
+	if err != nil {
+		t.Skipf("needs a Docker daemon (make starts one where it can): %v", err)
+	}
+	if err := engine.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

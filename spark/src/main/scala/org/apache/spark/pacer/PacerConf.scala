@@ -51,6 +51,9 @@ private[spark] object PacerConf {
   val Off = "off"
   private val Modes = Seq(Control, Observe, Off)
 
+  /** The image of the executors' containers, in place of the nodes' own choice. */
+  val Image = "spark.pacer.image"
+
   /** Without a port in the master URL. */
   val DefaultPort = 4222
 

@@ -41,7 +41,8 @@ private[spark] object Wire {
       offHeapFixed: Boolean,
       javaOptions: Seq[String],
       classPath: Seq[String],
-      env: Map[String, String])
+      env: Map[String, String],
+      image: String = "")
 
   final case class Register(
       submission: String,
@@ -146,6 +147,7 @@ private[spark] object Wire {
     l.classPath.foreach(path.add(_))
     val env = o.putObject("env")
     l.env.toSeq.sorted.foreach { case (k, v) => env.put(k, v) }
+    if (l.image.nonEmpty) o.put("image", l.image)
   }
 
   /** An empty batch is the driver's heartbeat. */

@@ -157,7 +157,7 @@ private[scheduler] final class PacerSchedulerBackend(
       offHeapBytes = PacerConf.offHeap(conf), offHeapFixed = PacerConf.offHeapFixed(conf),
       javaOptions = options("spark.executor.defaultJavaOptions") ++ options("spark.executor.extraJavaOptions"),
       classPath = paths("spark.executor.defaultExtraClassPath") ++ paths("spark.executor.extraClassPath"),
-      env = environment)
+      env = environment, image = conf.get(PacerConf.Image, ""))
   }
 
   /** The driver's PATH, so that Python workers find the same interpreter, below what the user set. */

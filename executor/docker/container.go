@@ -1,0 +1,99 @@
+package docker
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+
+	"github.com/sparkpacer/pacer/executor"
+)
+
+// Labels of every container of Pacer's.
+const (
+	labelNode     = "io.github.sparkpacer.node"
+	labelApp      = "io.github.sparkpacer.application"
+	labelExecutor = "io.github.sparkpacer.executor"
+	// labelWork is the work directory, which tells apart node controllers that
+	// have the same name.
+	labelWork = "io.github.sparkpacer.work"
+)
+
+// name is the container's name, for people and for a second start's conflict.
+func (r *Runtime) name(s executor.Spec) string {
+	return fmt.Sprintf("pacer-%s-%s-%s", r.cfg.Node, s.App, s.ID)
+}
+
+// describe says what the container is.
+func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (*container.Config, *container.HostConfig, error) {
+	parent, err := r.parent(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	image, mounts, reads := s.Image, imageMounts, []string(nil)
+	if image == "" {
+		image, mounts, reads = HostImage, hostMounts, s.Reads
+	}
+	list, err := binds(mounts(s, paths, r.cfg.Mounts))
+	if err != nil {
+		return nil, nil, err
+	}
+	env := s.Env
+	if s.Image != "" {
+		// Its programs are where the image says.
+		env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "PATH=") })
+	} else if !slices.ContainsFunc(list, func(m mount.Mount) bool { return m.Target == "/tmp" }) {
+		// An empty image has no place for temporary files.
+		temporary := filepath.Join(paths.Work, "tmp")
+		if err := os.Mkdir(temporary, 0o700); err != nil {
+			return nil, nil, fmt.Errorf("working directory: %w", err)
+		}
+		if os.Geteuid() == 0 {
+			if err := os.Chown(temporary, int(s.User.UID), int(s.User.GID)); err != nil {
+				return nil, nil, fmt.Errorf("working directory: %w", err)
+			}
+		}
+		list = append(list, mount.Mount{Type: mount.TypeBind, Source: temporary, Target: "/tmp"})
+	}
+	command := append([]string{"/bin/sh", "-c", script, starterName, paths.Stdout, paths.Stderr, gate, strconv.Itoa(len(reads))}, reads...)
+	config := &container.Config{
+		Image: image, Entrypoint: command, Cmd: s.Args, Env: env, WorkingDir: paths.Work,
+		User: fmt.Sprintf("%d:%d", s.User.UID, s.User.GID),
+		Labels: map[string]string{labelNode: r.cfg.Node, labelApp: string(s.App), labelExecutor: string(s.ID),
+			labelWork: r.cfg.Layout.Root},
+	}
+	host := &container.HostConfig{
+		NetworkMode: "host",
+		// The progress page names the JVM's process id, and a container's first
+		// process would ignore SIGTERM in a name space of its own.
+		PidMode: "host", IpcMode: "private",
+		LogConfig:      container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "64k"}},
+		CapDrop:        []string{"ALL"},
+		SecurityOpt:    []string{"no-new-privileges"},
+		ReadonlyRootfs: s.Image == "",
+		Mounts:         list,
+		Resources:      container.Resources{CgroupParent: parent, Memory: int64(s.Memory), MemorySwap: int64(s.Memory)},
+	}
+	for _, group := range s.User.Groups {
+		host.GroupAdd = append(host.GroupAdd, strconv.Itoa(int(group)))
+	}
+	return config, host, nil
+}
+
+// parent is the executor's own group: its quota binds the container's, which
+// Docker makes inside.
+func (r *Runtime) parent(s executor.Spec) (string, error) {
+	slice, isSlice := s.Group.Slice()
+	switch {
+	case r.engine.systemd && isSlice:
+		return slice, nil
+	case r.engine.systemd:
+		return "", fmt.Errorf("the Docker daemon's cgroup driver is systemd, and %s is no slice: leave cgroup-parent out or give slices", s.Group.Path())
+	}
+	return s.Group.Path(), nil
+}

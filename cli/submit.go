@@ -126,6 +126,7 @@ const (
 	confSubmission  = "spark.pacer.submission"
 	confSubmitted   = "spark.pacer.submitted"
 	confCredentials = "spark.pacer.credentials"
+	confTLSCA       = "spark.pacer.tls.ca"
 	confDriverHost  = "spark.driver.host"
 	confDriverBind  = "spark.driver.bindAddress"
 )
@@ -303,6 +304,9 @@ func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[stri
 	}
 	if forDrivers(cfg.Credentials) && !has(confCredentials) {
 		settings[confCredentials] = cfg.Credentials
+	}
+	if cfg.TLS.CA != "" && !has(confTLSCA) {
+		settings[confTLSCA] = cfg.TLS.CA
 	}
 	for _, key := range sortedKeys(settings) {
 		if _, given := s.conf[key]; !given {

@@ -17,6 +17,7 @@ import org.apache.spark.util.Utils
  * @param submission      the key that makes a repeated registration harmless
  * @param submitted       when the wrapper was executed, epoch milliseconds
  * @param credentials     file with the line "application:password"
+ * @param tlsCa           authorities of the NATS server's certificate, in PEM; with it the connection is secured
  */
 private[spark] final case class PacerConf(
     address: String,
@@ -25,7 +26,8 @@ private[spark] final case class PacerConf(
     requireFeasible: Boolean,
     submission: String,
     submitted: Option[Long],
-    credentials: Option[Path])
+    credentials: Option[Path],
+    tlsCa: Option[Path])
 
 /** It is for users: one line, without a stack trace that would be the same every time. */
 private[spark] final class RefusedStartException(message: String) extends SparkException(message) {
@@ -41,6 +43,7 @@ private[spark] object PacerConf {
   val Submission = "spark.pacer.submission"
   val Submitted = "spark.pacer.submitted"
   val Credentials = "spark.pacer.credentials"
+  val TlsCa = "spark.pacer.tls.ca"
 
   /** Without a port in the master URL. */
   val DefaultPort = 4222
@@ -78,7 +81,8 @@ private[spark] object PacerConf {
     val found = faults.result()
     if (found.nonEmpty) throw refuse(found.mkString("; "))
     PacerConf(address, deadline, get(Profile).getOrElse(""), require,
-      get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)))
+      get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)),
+      get(TlsCa).map(Paths.get(_)))
   }
 
   /** Throws SparkException unless version is one that this jar works with. */

@@ -36,10 +36,11 @@ type Group struct {
 	// unknownQuota makes the next SetQuota write whatever it is.
 	inForce int64
 	weight  Weight
-	// foreignPeriod says that somebody else changed the period; touched that the
-	// quota was written since it was read, by writer.
-	foreignPeriod, touched bool
-	writer                 string
+	// foreignPeriod says that somebody else changed the period; watched that the
+	// kernel tells of other writers, touched that the quota was written since it
+	// was read, by writer.
+	foreignPeriod, watched, touched bool
+	writer                          string
 }
 
 const (

@@ -94,5 +94,5 @@ func (t TLS) config() (*tls.Config, error) {
 // only one of them wants TLS.
 func distrusted(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") || strings.Contains(text, "secure connection")
+	return strings.Contains(text, "tls: ") || strings.Contains(text, "tls error") || strings.Contains(text, "x509: ") || strings.Contains(text, "secure connection")
 }

@@ -42,9 +42,10 @@ type Group struct {
 	// gets it with its first one: making a group writes nothing.
 	ours   bool
 	weight Weight
-	// touched says that the quota was written since it was read, by writer.
-	touched bool
-	writer  string
+	// watched says that the kernel tells of other writers, touched that the quota
+	// was written since it was read, by writer.
+	watched, touched bool
+	writer           string
 }
 
 const (

@@ -126,7 +126,7 @@ func isKernel(dir string) bool {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return false
 	}
-	return int64(st.Type) == unix.CGROUP_SUPER_MAGIC || int64(st.Type) == unix.CGROUP2_SUPER_MAGIC
+	return st.Type == unix.CGROUP_SUPER_MAGIC || st.Type == unix.CGROUP2_SUPER_MAGIC
 }
 
 // create makes the parent's directories from the top, passes the v2 controller
@@ -210,9 +210,9 @@ func (h *Hierarchy) Group(name string) (*Group, error) {
 		return nil, grant(err, []string{h.cpu, h.acct}, name)
 	}
 	if h.watch != nil {
-		if err := h.watch.add(g); err != nil {
-			return nil, errors.Join(err, g.files.close())
-		}
+		// Without a mark, of which the kernel has so many, the group is read more
+		// often: that is no reason to start no executor.
+		_ = h.watch.add(g)
 	}
 	h.groups[name] = g
 	return g, nil

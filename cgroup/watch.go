@@ -2,7 +2,6 @@ package cgroup
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -39,9 +38,7 @@ func (h *Hierarchy) WatchQuotas() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, g := range h.groups {
-		if err := w.add(g); err != nil {
-			return errors.Join(err, w.events.Close())
-		}
+		_ = w.add(g) // See Group.Watched.
 	}
 	h.watch = w
 	go w.run()
@@ -62,6 +59,9 @@ func (w *watch) add(g *Group) error {
 		w.groups[st.Ino] = g
 		w.mu.Unlock()
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.watched = true
 	return nil
 }
 
@@ -157,9 +157,10 @@ func (g *Group) Writer() string {
 	return g.writer
 }
 
-// Watched reports whether WatchQuotas is in effect.
-func (h *Hierarchy) Watched() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.watch != nil
+// Watched reports whether WatchQuotas is in effect for the group. It is not for
+// one that the kernel had no mark left for.
+func (g *Group) Watched() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.watched
 }

@@ -315,6 +315,7 @@ func TestConfigValidateReportsTheDaemonsFaultsToo(t *testing.T) {
 func TestDaemonsRefuseABadConfigurationBeforeTheyStart(t *testing.T) {
 	w := newWorld(t)
 	w.run(t, "up", "--listen", "0.0.0.0:4222").wantLine(t, ExitConfig, "credentials")
+	w.run(t, "up", "--nats-url", "http://h:4222").wantLine(t, ExitConfig, "nats-url")
 	w.run(t, "up", "--log-format", "xml").wantLine(t, ExitConfig, "xml")
 	w.run(t, "up", "--frob").wantLine(t, ExitUsage, "--frob")
 	w.run(t, "up", "extra").wantLine(t, ExitUsage, "extra")

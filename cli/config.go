@@ -94,7 +94,8 @@ func (sh *shell) loadConfig() (Config, error) {
 		cfg.Client.TLS = cfg.Planner.TLS
 	}
 	if cfg.Client.Planner == "" {
-		if cfg.Client.Planner = cfg.Planner.NatsURL; cfg.Client.Planner == "" {
+		// A wrong URL is told by the planner's own check, with its name.
+		if cfg.Client.Planner = cfg.Planner.NatsURL; bus.ValidateServer(cfg.Planner.NatsURL) != nil {
 			cfg.Client.Planner = reachable(cfg.Planner.Listen)
 		}
 	}

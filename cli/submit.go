@@ -133,6 +133,7 @@ const (
 	confSubmission  = "spark.pacer.submission"
 	confSubmitted   = "spark.pacer.submitted"
 	confCredentials = "spark.pacer.credentials"
+	confTLSCA       = "spark.pacer.tls.ca"
 	confDriverHost  = "spark.driver.host"
 	confDriverBind  = "spark.driver.bindAddress"
 )
@@ -324,6 +325,9 @@ func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[stri
 	}
 	if options := sh.driverOptions(s, sp, files, all.Node); options != "" {
 		settings[confDefaultOptions] = options
+	}
+	if cfg.TLS.CA != "" && !has(confTLSCA) {
+		settings[confTLSCA] = cfg.TLS.CA
 	}
 	for _, key := range sortedKeys(settings) {
 		if _, given := s.conf[key]; !given {

@@ -21,12 +21,11 @@ import (
 // there are and whether the kernel tells of it or not.
 func TestAForeignQuotaIsSeenWithinTwoTicks(t *testing.T) {
 	for _, watched := range []bool{true, false} {
-		c := newCrowd(t, 300)
-		if watched && !c.executors.watched {
+		c := newCrowdOn(t, fakeGroups(t, watched), 300)
+		if watched && !c.executors.held[c.keys[0]].group.Watched() {
 			t.Log("no fanotify here: every quota is read in every second tick")
 			continue
 		}
-		c.executors.watched = watched
 		var s node.Sample
 		processes := c.sample(t, nil, &s)
 		for i, key := range c.keys {
@@ -89,6 +88,7 @@ func TestRealForeignQuotaIsInsistedOnAndYieldedTo(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	watched := groups.WatchQuotas() == nil
 	c := newCrowdOn(t, groups, 1)
 	t.Cleanup(func() {
 		if err := c.executors.Stop(context.Background(), c.keys[0]); err != nil {
@@ -134,7 +134,7 @@ func TestRealForeignQuotaIsInsistedOnAndYieldedTo(t *testing.T) {
 		if out, err := exec.Command("/bin/sh", "-c", script).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if c.executors.watched {
+		if watched {
 			told(t, group)
 		}
 		tick()
@@ -142,7 +142,7 @@ func TestRealForeignQuotaIsInsistedOnAndYieldedTo(t *testing.T) {
 		if quota, err := group.Quota(); err != nil || quota != want {
 			t.Errorf("%s: quota %v, %v, want %v", how, quota, err, want)
 		}
-		if strings.Count(text, "quota conflict app-1/1: 0.25 cores written by ") != 1 || (c.executors.watched && !strings.Contains(text, "process ")) {
+		if strings.Count(text, "quota conflict app-1/1: 0.25 cores written by ") != 1 || (watched && !strings.Contains(text, "process ")) {
 			t.Errorf("%s: events:\n%s", how, text)
 		}
 	}

@@ -27,7 +27,7 @@ func defaultMemory() units.Bytes {
 	if err := unix.Sysinfo(&info); err != nil {
 		return 0
 	}
-	total := units.Bytes(uint64(info.Totalram) * uint64(info.Unit))
+	total := units.Bytes(info.Totalram * uint64(info.Unit))
 	return total / 4 * 3 / units.MiB * units.MiB
 }
 

@@ -153,7 +153,7 @@ func (n *NodeDaemon) buildExecutors() error {
 		return err
 	}
 	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, user: user, command: command,
-		log: n.log, metrics: n.metrics, watched: n.groups.Watched(), held: map[node.Key]*held{}}
+		log: n.log, metrics: n.metrics, held: map[node.Key]*held{}}
 	return n.executors.recover()
 }
 

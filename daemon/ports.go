@@ -27,8 +27,6 @@ type executors struct {
 	command func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error)
 	log     *slog.Logger
 	metrics *metrics.Node
-	// watched says that the kernel tells of other writers of the quotas.
-	watched bool
 
 	mu   sync.Mutex
 	held map[node.Key]*held
@@ -51,9 +49,9 @@ type held struct {
 const quotasPerTick = 32
 
 // readEvery is the number of ticks in which one of n quotas is read once.
-func (x *executors) readEvery(n int) int {
+func readEvery(n int, watched bool) int {
 	every := 1 + n/quotasPerTick
-	if !x.watched {
+	if !watched {
 		return min(every, 2)
 	}
 	return every
@@ -200,7 +198,7 @@ func (x *executors) SetWeight(key node.Key, w node.Weight) error {
 // Read implements node.Quotas.
 func (x *executors) Read(key node.Key, into *node.Usage) error {
 	x.mu.Lock()
-	h, every := x.held[key], x.readEvery(len(x.held))
+	h, n := x.held[key], len(x.held)
 	x.mu.Unlock()
 	if h == nil {
 		return errNotHeld
@@ -212,7 +210,7 @@ func (x *executors) Read(key node.Key, into *node.Usage) error {
 	h.reads++
 	writer := ""
 	quota, known := h.group.Last()
-	if !known || h.reads%every == 0 {
+	if !known || h.reads%readEvery(n, h.group.Watched()) == 0 {
 		if quota, err = h.group.Quota(); err != nil {
 			return err
 		}

@@ -27,18 +27,26 @@ type crowd struct {
 	writers   []*progress.Writer
 }
 
+// newCrowd is on a fake tree that the kernel watches, if it can.
 func newCrowd(tb testing.TB, n int) *crowd {
+	tb.Helper()
+	return newCrowdOn(tb, fakeGroups(tb, true), n)
+}
+
+func fakeGroups(tb testing.TB, watched bool) *cgroup.Hierarchy {
 	tb.Helper()
 	groups, err := cgroup.Open(cgrouptest.New(tb, cgrouptest.V1Separate).Root, "pacer/node-n1")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return newCrowdOn(tb, groups, n)
+	if watched {
+		_ = groups.WatchQuotas() // Else the quotas are read more often.
+	}
+	return groups
 }
 
 func newCrowdOn(tb testing.TB, groups *cgroup.Hierarchy, n int) *crowd {
 	tb.Helper()
-	watched := groups.WatchQuotas() == nil // Else the quotas are read more often.
 	counts, err := metrics.NewNode(prometheus.NewRegistry())
 	if err != nil {
 		tb.Fatal(err)
@@ -50,7 +58,7 @@ func newCrowdOn(tb testing.TB, groups *cgroup.Hierarchy, n int) *crowd {
 	log, layout := slog.New(slog.DiscardHandler), executor.Layout{Root: tb.TempDir()}
 	c := &crowd{
 		executors: &executors{runtime: executor.NewFake(layout, groups), groups: groups, layout: layout, user: user, log: log, metrics: counts,
-			watched: watched, held: map[node.Key]*held{}, command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
+			held: map[node.Key]*held{}, command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
 				return executor.CommandLine{Args: []string{executor.FakeRuns}}, nil
 			}},
 		pages: &pages{layout: layout, log: log, open: map[node.Key]*openPage{}},

@@ -39,7 +39,6 @@ func TestInsistWritesOursAgainAtOnceAndSaysItOnce(t *testing.T) {
 			t.Errorf("quota %v, want about the %v before", x.quota, before)
 		}
 		w.ticks(firstHold + 1) // Ours stays: the other writes now and then only.
-		before = x.quota
 		if len(w.e.execs) != 1 || w.e.execs[0].conflict.written == 0 {
 			t.Fatal("no conflict is known")
 		}

@@ -17,6 +17,7 @@ import org.apache.spark.util.Utils
  * @param submission      the key that makes a repeated registration harmless
  * @param submitted       when the wrapper was executed, epoch milliseconds
  * @param credentials     file with the line "application:password"
+ * @param tlsCa           authorities of the NATS server's certificate, in PEM; with it the connection is secured
  * @param mode            Control, Observe or Off
  */
 private[spark] final case class PacerConf(
@@ -27,6 +28,7 @@ private[spark] final case class PacerConf(
     submission: String,
     submitted: Option[Long],
     credentials: Option[Path],
+    tlsCa: Option[Path],
     mode: String = PacerConf.Control)
 
 /** It is for users: one line, without a stack trace that would be the same every time. */
@@ -53,6 +55,7 @@ private[spark] object PacerConf {
 
   /** The image of the executors' containers, in place of the nodes' own choice. */
   val Image = "spark.pacer.image"
+  val TlsCa = "spark.pacer.tls.ca"
 
   /** Without a port in the master URL. */
   val DefaultPort = 4222
@@ -95,7 +98,8 @@ private[spark] object PacerConf {
     val found = faults.result()
     if (found.nonEmpty) throw refuse(found.mkString("; "))
     PacerConf(address, deadline, get(Profile).getOrElse(""), require,
-      get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)), mode)
+      get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)),
+      get(TlsCa).map(Paths.get(_)), mode)
   }
 
   /** Throws SparkException unless version is one that this jar works with. */

@@ -2,11 +2,15 @@ package org.apache.spark.pacer
 
 import java.io.IOException
 import java.nio.file.{Files, Path}
+import java.security.{GeneralSecurityException, KeyStore}
+import java.security.cert.CertificateFactory
 import java.time.Duration
 import java.util.concurrent.{Executors, ThreadFactory, TimeoutException}
 import java.util.concurrent.atomic.AtomicInteger
+import javax.net.ssl.{SSLContext, TrustManagerFactory}
 
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import io.nats.client.{AuthenticationException, Connection, ConnectionListener, Consumer, ErrorListener, Nats, Options}
 
@@ -53,11 +57,13 @@ private[spark] object NatsTransport {
    *
    * @param credentials a file with the line "application:password" (bus/doc.go)
    * @param reconnected called after each reconnect, on a thread of jnats
+   * @param tlsCa       secures the connection: the server's certificate must be signed by one of these authorities,
+   *                    whatever name it bears
    * @throws UnreachableException with one line for the user
    */
-  def connect(address: String, credentials: Option[Path], reconnected: () => Unit): NatsTransport = {
+  def connect(address: String, credentials: Option[Path], reconnected: () => Unit, tlsCa: Option[Path] = None): NatsTransport = {
     val builder = new Options.Builder()
-      .server("nats://" + address)
+      .server((if (tlsCa.isEmpty) "nats://" else "tls://") + address)
       .connectionName("pacer-driver")
       .connectionTimeout(Duration.ofSeconds(3))
       .maxReconnects(-1)
@@ -74,6 +80,7 @@ private[spark] object NatsTransport {
       .connectionListener((_: Connection, event: ConnectionListener.Events) =>
         if (event == ConnectionListener.Events.RECONNECTED) reconnected())
     credentials.foreach(file => builder.userInfo("application", password(file)))
+    tlsCa.foreach(file => builder.sslContext(trusting(file)))
     try {
       new NatsTransport(Nats.connect(builder.build()))
     } catch {
@@ -94,6 +101,24 @@ private[spark] object NatsTransport {
     }.filter(_.nonEmpty).getOrElse {
       throw new UnreachableException(s"credentials file $file has no line application:password", null)
     }
+  }
+
+  /** Trusts the certificates in a PEM file and what they sign. */
+  private[pacer] def trusting(file: Path): SSLContext = try {
+    val store = KeyStore.getInstance(KeyStore.getDefaultType)
+    store.load(null, null)
+    val found = Using.resource(Files.newInputStream(file))(CertificateFactory.getInstance("X.509").generateCertificates(_)).asScala
+    if (found.isEmpty) throw new UnreachableException(s"$file holds no certificate", null)
+    found.zipWithIndex.foreach { case (c, i) => store.setCertificateEntry(i.toString, c) }
+    val trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm)
+    trust.init(store)
+    val context = SSLContext.getInstance("TLS")
+    context.init(null, trust.getTrustManagers, null)
+    context
+  } catch {
+    case u: UnreachableException => throw u
+    case e @ (_: IOException | _: GeneralSecurityException) =>
+      throw new UnreachableException(s"cannot read the certificates in $file", e)
   }
 
   /** A forgotten SparkContext must not keep the JVM alive. */

@@ -48,7 +48,7 @@ private[scheduler] final class PacerSchedulerBackend(
     var mine: PlannerClient = null
     try {
       val transport = NatsTransport.connect(settings.address, settings.credentials,
-        () => if (mine != null) mine.reconnected())
+        () => if (mine != null) mine.reconnected(), settings.tlsCa)
       mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration, obey, () => scheduler.recall())
       scheduler.tell = mine.send(_)
       registered = mine.start()

@@ -56,9 +56,9 @@
 // # The guard
 //
 // A node controller starts one guard (the same binary, GuardCommand, a session of
-// its own, 17 MiB of which 3 are not the binary's pages) and holds the one end of a
-// pipe whose other end the guard reads. A node controller that has lifted its
-// quotas says so and the guard ends. When the pipe closes without that (kill -9,
+// its own; 20 MiB resident, of which all but 3 are the binary's pages) and holds
+// the one end of a pipe whose other end the guard reads. A node controller that
+// has lifted its quotas says so and the guard ends. When the pipe closes without that (kill -9,
 // a crash, a start that failed half-way), the guard waits NodeConfig.Guard for a
 // successor, which is whoever holds STATE/node.lock by then, and without one lifts
 // the quotas of all groups below the node's cgroup parent: executors that nobody

@@ -22,7 +22,7 @@ const barrierAnswer = "RESULT barrier [4950, 4950]"
 func TestSparkSettings(t *testing.T) {
 	realenv.RequireSpark(t)
 	s := realenv.StartUp(t)
-	set := []string{"spark.dynamicAllocation.enabled=true", "spark.speculation=true", "spark.decommission.enabled=true",
+	set := []string{"spark.dynamicAllocation.enabled=true", "spark.speculation=true",
 		"spark.executor.instances=7", "spark.cores.max=3"}
 	for _, extra := range [][]string{nil, {"--pacer-deadline", "90s"}} {
 		args := append([]string{"--name", "e2e-barrier", "--conf", "spark.executor.memoryOverheadFactor=0.2", "--conf", "spark.executor.pyspark.memory=512m",

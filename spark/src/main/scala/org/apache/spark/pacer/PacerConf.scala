@@ -65,9 +65,7 @@ private[spark] object PacerConf {
 
   private val DynamicAllocation = Seq("spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled")
     .map(_ -> "the planner chooses the executors")
-  private val AgainstPacing = Seq(
-    "spark.speculation" -> "a second copy of a task works against pacing",
-    "spark.decommission.enabled" -> "nodes are drained by `pacer nodes drain`")
+  private val AgainstPacing = Seq("spark.speculation" -> "a second copy of a task works against pacing")
   private val Counts = Seq("spark.executor.instances", "spark.cores.max")
   private val OffHeapEnabled = "spark.memory.offHeap.enabled"
   private val OffHeapSize = "spark.memory.offHeap.size"

@@ -59,8 +59,7 @@ class PacerConfTest {
   }
 
   @Test def whatWorksAgainstPacingIsSetAsideAndSaid(): Unit = {
-    val switches = Seq("spark.speculation", "spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled",
-      "spark.decommission.enabled")
+    val switches = Seq("spark.speculation", "spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled")
     val counts = Seq("spark.executor.instances", "spark.cores.max")
     val c = conf(switches.map(_ -> "true") ++ counts.map(_ -> "3"): _*)
     val said = PacerConf.complete(c, 200000)

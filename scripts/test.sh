@@ -13,7 +13,7 @@ packages=$("$GO" list ./... | grep -vx "$E2E")
 {
     "$GO" test -json -timeout 10m $packages
     if [[ -d e2e ]]; then
-        "$GO" test -json -timeout 12m -count 1 "$E2E"
+        "$GO" test -json -timeout 30m -count 1 "$E2E"
     fi
     if [[ -d e2e && -n ${OLDEST:-} ]]; then
         scripts/on-spark.sh "$OLDEST" "$GO" test -json -short -timeout 5m -count 1 -run '^TestDeadlineStory$/^paced$' "$E2E"

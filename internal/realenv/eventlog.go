@@ -29,8 +29,11 @@ type Log struct {
 	Tasks []Task
 	// Parents are the stages that a stage reads from.
 	Parents map[int][]int
-	// Added and Removed are the executors in order.
+	// Added and Removed are the executors in order. What goes once the application
+	// has ended, when Pacer stops its executors while Spark closes the log, is not
+	// among them.
 	Added, Removed []api.ExecutorID
+	ended          bool
 }
 
 // ReadLog reads the event log of an application; it has to be plain and in one
@@ -97,7 +100,11 @@ func (l *Log) add(t testing.TB, line []byte) {
 	case "SparkListenerExecutorAdded":
 		l.Added = append(l.Added, e.Executor)
 	case "SparkListenerExecutorRemoved":
-		l.Removed = append(l.Removed, e.Executor)
+		if !l.ended {
+			l.Removed = append(l.Removed, e.Executor)
+		}
+	case "SparkListenerApplicationEnd":
+		l.ended = true
 	}
 }
 

@@ -205,6 +205,12 @@ func TestASuccessorsGuardReplacesTheOrphanedOne(t *testing.T) {
 	}
 	_ = node.Wait()
 	_, second := g.launch(t, first)
+	// It would wait its hour for a successor of the node that ends with the test.
+	defer func() {
+		if err := syscall.Kill(second, syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+	}()
 	await(t, "the first guard is gone", gone(first))
 	if g.guard() != second {
 		t.Errorf("guard %d, want %d", g.guard(), second)

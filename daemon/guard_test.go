@@ -199,18 +199,19 @@ func TestAGuardLiftsTheQuotasOfADeadNodeController(t *testing.T) {
 
 func TestASuccessorsGuardReplacesTheOrphanedOne(t *testing.T) {
 	g, group := newGuarded(t, time.Hour)
+	// The last guard would wait its hour for a successor of the node that ends with
+	// the test: it is ended after that one, which would start another.
+	t.Cleanup(func() {
+		if err := syscall.Kill(g.guard(), syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+	})
 	node, first := g.launch(t, 0)
 	if err := node.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = node.Wait()
 	_, second := g.launch(t, first)
-	// It would wait its hour for a successor of the node that ends with the test.
-	defer func() {
-		if err := syscall.Kill(second, syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
-	}()
 	await(t, "the first guard is gone", gone(first))
 	if g.guard() != second {
 		t.Errorf("guard %d, want %d", g.guard(), second)

@@ -202,9 +202,11 @@ func TestASuccessorsGuardReplacesTheOrphanedOne(t *testing.T) {
 	// The last guard would wait its hour for a successor of the node that ends with
 	// the test: it is ended after that one, which would start another.
 	t.Cleanup(func() {
-		if err := syscall.Kill(g.guard(), syscall.SIGTERM); err != nil {
+		last := g.guard()
+		if err := syscall.Kill(last, syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}
+		await(t, "the last guard is gone", gone(last))
 	})
 	node, first := g.launch(t, 0)
 	if err := node.Process.Kill(); err != nil {

@@ -23,8 +23,13 @@ import (
 // guardPipe is the guard's descriptor beside the standard ones.
 const guardPipe = 3
 
-// replaceWithin bounds how long a guard waits for the one before it to leave.
-const replaceWithin = 5 * time.Second
+const (
+	// replaceWithin bounds how long a guard waits for the one before it to leave,
+	// and for a node controller that ends to let its lock go.
+	replaceWithin = 5 * time.Second
+	// lockAgain is the time between two tries of a lock.
+	lockAgain = 20 * time.Millisecond
+)
 
 // Guard turns this process into the guard of a node controller: it waits for
 // that one's end and, when it died and no other came in time, lifts the quotas
@@ -93,7 +98,7 @@ func replaceGuard(path string) (*os.File, error) {
 		if pid := holder(path); isGuard(pid) {
 			_ = unix.Kill(pid, unix.SIGUSR1)
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(lockAgain)
 	}
 }
 
@@ -150,7 +155,7 @@ func (r guardRequest) lift(log *slog.Logger) error {
 		return fmt.Errorf("guard of node %s: %w", r.Node, err)
 	}
 	defer lock.Close()
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+	if r.succeeded(lock) {
 		log.Info("the node controller died and another has come: the quotas are its own", "successor", holder(r.NodeLock))
 		return nil
 	}
@@ -163,4 +168,19 @@ func (r guardRequest) lift(log *slog.Logger) error {
 	log.Warn("the node controller died and no other came: its executors run at full speed", "lifted", lifted, "cgroup", r.Parent,
 		"waited", r.Wait)
 	return nil
+}
+
+// succeeded takes the node controllers' lock, or tells that another has it. The
+// kernel closes the files of a dying process one by one, so that the one watched
+// may hold its lock still when its pipe has ended.
+func (r guardRequest) succeeded(lock *os.File) bool {
+	for deadline := time.Now().Add(replaceWithin); ; time.Sleep(lockAgain) {
+		err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return false
+		}
+		if holder(r.NodeLock) != r.PID || time.Now().After(deadline) {
+			return true
+		}
+	}
 }

@@ -143,7 +143,7 @@ func (e *Engine) growOn(a *app, n *node) {
 	if slices.ContainsFunc(a.alive(), stays) || slices.Contains(a.Pending, n.Node) {
 		return
 	}
-	more := e.room(a, n, e.width(a))
+	more := room(a, n, e.width(a))
 	if more == 0 {
 		return
 	}
@@ -158,18 +158,8 @@ func (e *Engine) growOn(a *app, n *node) {
 
 // room is how many executors of a, at most width, fit n's memory with the sizes
 // that a's executors have already.
-func (e *Engine) room(a *app, n *node, width int) int {
-	if n.Memory == 0 {
-		return width
-	}
-	use := memory.App{ID: a.ID, Heap: a.Launch.Heap, Overhead: a.Launch.Overhead, Fixed: true, OffHeap: a.Launch.OffHeap}
-	for ; width > 0; width-- {
-		use.Executors = width
-		if memory.Pool(n.Memory, []memory.App{use}) >= 0 {
-			break
-		}
-	}
-	return width
+func room(a *app, n *node, width int) int {
+	return fitting(n, memory.App{ID: a.ID, Heap: a.Launch.Heap, Overhead: a.Launch.Overhead, Fixed: true, OffHeap: a.Launch.OffHeap}, width)
 }
 
 // count sets a's Cores and Slots to those of the nodes that it has executors on.

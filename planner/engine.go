@@ -87,9 +87,13 @@ func (e *Engine) tick() {
 		e.nodeTick(n, dt)
 	}
 	e.vacate(dt)
-	for _, a := range sorted(e.apps) {
+	apps := sorted(e.apps)
+	for _, a := range apps {
 		e.appTick(a, dt)
-		e.rebalance(a)
+	}
+	free := e.free()
+	for _, a := range apps {
+		e.rebalance(a, free)
 	}
 }
 

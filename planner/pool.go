@@ -57,24 +57,28 @@ func (e *Engine) width(a *app) int {
 // have enough for the executors, and nothing to share.
 func (e *Engine) seat(a *app, n *node, width int) seat {
 	use := memory.App{ID: a.ID, Heap: a.Launch.Heap, Overhead: a.Launch.Overhead, Fixed: a.Launch.OffHeapFixed, OffHeap: a.Launch.OffHeap}
-	if n.Memory == 0 {
-		return seat{node: n, executors: width, offHeap: a.Launch.OffHeap}
+	use.Executors = fitting(n, use, width)
+	s := seat{node: n, executors: use.Executors, offHeap: a.Launch.OffHeap}
+	if n.Memory == 0 || use.Fixed || use.Executors == 0 {
+		return s
 	}
-	for k := width; k > 0; k-- {
-		use.Executors = k
-		if memory.Pool(n.Memory, []memory.App{use}) < 0 {
-			continue
-		}
-		off, err := memory.AtStart(n.Memory, use, e.cfg.Applications)
-		if err != nil || (!use.Fixed && off < max(e.cfg.LeastOffHeap, executionHeap(a.Launch.Heap))) {
-			off = 0
-		}
-		if use.Fixed {
-			off = a.Launch.OffHeap
-		}
-		return seat{node: n, executors: k, offHeap: off}
+	off, err := memory.AtStart(n.Memory, use, e.cfg.Applications)
+	if err != nil || off < max(e.cfg.LeastOffHeap, executionHeap(a.Launch.Heap)) {
+		off = 0
 	}
-	return seat{}
+	s.offHeap = off
+	return s
+}
+
+// fitting is how many executors such as use says, at most width, fit n's memory.
+func fitting(n *node, use memory.App, width int) int {
+	for ; n.Memory > 0 && width > 0; width-- {
+		use.Executors = width
+		if memory.Pool(n.Memory, []memory.App{use}) >= 0 {
+			break
+		}
+	}
+	return width
 }
 
 // executionHeap is what Spark would use for execution on the heap: 60 % of it
@@ -193,7 +197,7 @@ func (e *Engine) replacementNode(a *app, name string) *node {
 	for _, x := range a.alive() {
 		count[x.Node]++
 	}
-	nodes := slices.DeleteFunc(e.liveNodes(), func(n *node) bool { return e.room(a, n, count[n.Node]+1) <= count[n.Node] })
+	nodes := slices.DeleteFunc(e.liveNodes(), func(n *node) bool { return room(a, n, count[n.Node]+1) <= count[n.Node] })
 	if len(nodes) == 0 {
 		return nil
 	}

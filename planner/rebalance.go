@@ -57,8 +57,8 @@ func (s *stage) keepPace(id api.ExecutorID, at units.Seconds, sample api.StageSa
 }
 
 // rebalance hands the tails of a's running stages over from executors that will
-// not be in time to such that can be.
-func (e *Engine) rebalance(a *app) {
+// not be in time to such that can be; free is what each node has free.
+func (e *Engine) rebalance(a *app, free map[string]units.Cores) {
 	if !a.paced() || !a.Gated {
 		return
 	}
@@ -66,7 +66,7 @@ func (e *Engine) rebalance(a *app) {
 		if !s.Planned || len(s.Targets) < 2 || e.now < s.handOver.Add(handOverEvery) {
 			continue
 		}
-		parts, ok := e.parts(a, s)
+		parts, ok := e.parts(a, s, free)
 		if !ok {
 			continue
 		}
@@ -94,7 +94,7 @@ func (s *stage) share(a *app, shares []float64) {
 
 // parts is what is known of s's targets; false when that is not enough to
 // decide on, or some of its executors are about to leave.
-func (e *Engine) parts(a *app, s *stage) ([]part, bool) {
+func (e *Engine) parts(a *app, s *stage, free map[string]units.Cores) ([]part, bool) {
 	parts := make([]part, 0, len(s.Targets))
 	for _, t := range s.Targets {
 		p, x, n := s.paces[t.Executor], a.executor(t.Executor), e.nodes[t.Node]
@@ -102,7 +102,7 @@ func (e *Engine) parts(a *app, s *stage) ([]part, bool) {
 			return nil, false
 		}
 		done := t.Weight * float64(s.progress[t.Executor])
-		parts = append(parts, part{weight: t.Weight, done: done, running: float64(p.running), speed: s.speed(a, t, done, p, e.free(n), n)})
+		parts = append(parts, part{weight: t.Weight, done: done, running: float64(p.running), speed: s.speed(a, t, done, p, free[n.Node], n)})
 	}
 	return parts, true
 }
@@ -123,28 +123,33 @@ func (s *stage) speed(a *app, t target, done float64, p *pace, free units.Cores,
 	return perCore * float64(min(cores, units.Cores(slotsOn(n, a.Launch))))
 }
 
-// capacity is what n has for executors now: node's own rule (its doc.go), without
-// its smoothing.
+// capacity is what n has for executors now: as the node's own rule (its doc.go),
+// but without smoothing, and others count down to half of what is offered, where
+// the node keeps more: work is not to go where a busy neighbour may be.
 func (n *node) capacity() units.Cores {
 	return min(n.Offered, max(n.Offered/2, n.Total-n.others))
 }
 
-// free is what of n's capacity no stage uses.
-func (e *Engine) free(n *node) units.Cores {
-	free := n.capacity()
+// free is what of each node's capacity no stage uses.
+func (e *Engine) free() map[string]units.Cores {
+	free := make(map[string]units.Cores, len(e.nodes))
+	for name, n := range e.nodes {
+		free[name] = n.capacity()
+	}
 	for _, a := range sorted(e.apps) {
+		open := a.open()
 		for _, x := range a.alive() {
-			if x.Node != n.Node {
-				continue
-			}
-			for _, s := range a.open() {
+			for _, s := range open {
 				if p := s.paces[x.ID]; p != nil {
-					free -= p.used
+					free[x.Node] -= p.used
 				}
 			}
 		}
 	}
-	return max(0, free)
+	for name := range free {
+		free[name] = max(0, free[name])
+	}
+	return free
 }
 
 // shares are the hand-overs of a's running stages.

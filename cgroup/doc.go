@@ -65,8 +65,12 @@
 // # What the caller does
 //
 // It opens one Hierarchy per node, keeps each Group while the executor lives, and
-// reads and writes in the tick as it likes: SetQuota, Quota, Usage and Host.Usage
-// allocate nothing and cost one to three system calls (2 us, 3 us, 5 us, 9 us).
+// reads and writes in the tick as it likes: SetQuota, Quota, Used, Usage and
+// Host.Usage allocate nothing and cost one to three system calls. A read takes
+// 0.8 us when it follows another of the same file and 2 to 3 us after half a
+// second, when nothing of the group is in the CPU's caches; a write 3 to 25 us,
+// since the kernel walks all groups of the machine each time. So a tick with
+// hundreds of groups reads only Used of each.
 // Group, Names, Kill and Remove are for other moments.
 //
 // The package does not place processes (executor's shim does, with JoinFiles),

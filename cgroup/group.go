@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -178,6 +177,13 @@ func (g *Group) Usage() (used units.Work, throttled time.Duration, err error) {
 	return g.files.usage(g.buf[:])
 }
 
+// Used is Usage without the time held back, which in v1 is another file to read.
+func (g *Group) Used() (units.Work, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.files.used(g.buf[:])
+}
+
 // Procs returns the process ids in the group and in the groups inside it, as a
 // container engine makes them.
 func (g *Group) Procs() ([]int, error) {
@@ -262,5 +268,3 @@ func cores(us, period int64) units.Cores {
 	}
 	return units.Cores(float64(us) / float64(period))
 }
-
-func isEOF(err error) bool { return errors.Is(err, io.EOF) }

@@ -48,11 +48,11 @@ func (h *Hierarchy) WatchQuotas() error {
 // add marks the group's quota files. Their marks go with the files.
 func (w *watch) add(g *Group) error {
 	for _, f := range g.files.quotaFiles() {
-		if err := unix.FanotifyMark(w.fd, unix.FAN_MARK_ADD, unix.FAN_MODIFY, unix.AT_FDCWD, f.f.Name()); err != nil {
-			return fmt.Errorf("cgroup: watch %s: %w", f.f.Name(), err)
+		if err := unix.FanotifyMark(w.fd, unix.FAN_MARK_ADD, unix.FAN_MODIFY, unix.AT_FDCWD, f.name); err != nil {
+			return fmt.Errorf("cgroup: watch %s: %w", f.name, err)
 		}
 		var st unix.Stat_t
-		if err := unix.Stat(f.f.Name(), &st); err != nil {
+		if err := unix.Stat(f.name, &st); err != nil {
 			return f.wrap("stat", err)
 		}
 		w.mu.Lock()

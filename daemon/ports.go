@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -31,10 +32,13 @@ type executors struct {
 	mu   sync.Mutex
 	held map[node.Key]*held
 	// order are the held as List shows them: in the same order each time, so that
-	// the engine finds each executor where it was. next is where the one is that is
-	// most likely asked for next: a tick reads them in that order.
+	// the engine finds each executor where it was. It is replaced, not changed. next
+	// is where the one is that is most likely asked for next: a tick reads them in
+	// that order.
 	order []*held
 	next  int
+	round atomic.Uint64 // Of readAhead; each List begins one.
+	ahead atomic.Bool   // A readAhead goes on.
 }
 
 // held is an executor that was started or recovered, and not removed.
@@ -45,6 +49,7 @@ type held struct {
 	// The rest is the loop's.
 	reads     int // Begins anywhere, so that not all are due in one tick.
 	throttled time.Duration
+	ahead     readAhead
 }
 
 // looksPerTick is about how many executors a tick has a closer look at, where it
@@ -112,7 +117,7 @@ func (x *executors) hold(key node.Key, handle executor.Handle, group *cgroup.Gro
 	h := &held{key: key, handle: handle, group: group, reads: len(x.held)}
 	x.held[key] = h
 	at, _ := slices.BinarySearchFunc(x.order, key, (*held).compare)
-	x.order = slices.Insert(x.order, at, h)
+	x.order = slices.Insert(slices.Clone(x.order), at, h)
 }
 
 func (h *held) compare(key node.Key) int { return h.key.Compare(key) }
@@ -139,7 +144,7 @@ func (x *executors) Stop(ctx context.Context, key node.Key) error {
 	x.mu.Lock()
 	delete(x.held, key)
 	if at, found := slices.BinarySearchFunc(x.order, key, (*held).compare); found {
-		x.order = slices.Delete(x.order, at, at+1)
+		x.order = slices.Delete(slices.Clone(x.order), at, at+1)
 	}
 	x.mu.Unlock()
 	return x.runtime.Remove(h.handle)
@@ -164,6 +169,7 @@ func (x *executors) List(into []node.Process) []node.Process {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.next = 0
+	x.round.Add(1)
 	for _, h := range x.order {
 		p := node.Process{Key: h.key, PID: h.handle.PID, ExitCode: api.Unknown}
 		if s, err := x.runtime.Inspect(h.handle); err == nil && s.State == api.ExecutorExited {
@@ -234,10 +240,13 @@ func (x *executors) Read(key node.Key, into *node.Usage) error {
 
 // usage reads what h has used, and how long it was held back if it is its turn.
 func (x *executors) usage(h *held, n int) (used units.Work, err error) {
-	if h.reads%lookEvery(n) != 0 {
-		return h.group.Used()
+	used, ok := h.ahead.take(x.round.Load())
+	switch {
+	case h.reads%lookEvery(n) == 0:
+		used, h.throttled, err = h.group.Usage()
+	case !ok:
+		used, err = h.group.Used()
 	}
-	used, h.throttled, err = h.group.Usage()
 	return used, err
 }
 
@@ -246,7 +255,9 @@ func (x *executors) inTurn(key node.Key) (*held, int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.next < len(x.order) && x.order[x.next].key == key {
-		x.next++
+		if x.next++; x.next == 1 {
+			x.startAhead()
+		}
 		return x.order[x.next-1], len(x.order)
 	}
 	return x.held[key], len(x.order)

@@ -33,7 +33,6 @@ type Group struct {
 
 	mu    sync.Mutex
 	files controls
-	buf   [1024]byte
 	// inForce is the quota in us per Period as last written or read back;
 	// unknownQuota makes the next SetQuota write whatever it is.
 	inForce int64
@@ -45,6 +44,8 @@ type Group struct {
 	// was written since it was read, by writer.
 	watched, touched bool
 	writer           string
+	// buf comes last: what a tick looks at lies together.
+	buf [1024]byte
 }
 
 const (

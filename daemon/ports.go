@@ -43,13 +43,13 @@ type executors struct {
 
 // held is an executor that was started or recovered, and not removed.
 type held struct {
-	key    node.Key
-	handle executor.Handle
-	group  *cgroup.Group
-	// The rest is the loop's.
+	key   node.Key
+	group *cgroup.Group
+	ahead readAhead
+	// These two are the loop's.
 	reads     int // Begins anywhere, so that not all are due in one tick.
 	throttled time.Duration
-	ahead     readAhead
+	handle    executor.Handle
 }
 
 // looksPerTick is about how many executors a tick has a closer look at, where it

@@ -119,6 +119,8 @@
 //     an executor from Start to Stop; Pages copies a progress.Snapshot into a
 //     Page, where records read of tasks are both finished and running ones';
 //   - map WeightLow and WeightNormal to weights of groups;
+//   - let Status and Store be called from goroutines other than Run's: what a
+//     tick tells and remembers is encoded beside it, one of a kind at a time;
 //   - give Plans to Offer, the reply to a hello (with Status) included;
 //   - end the process's health when LastTick is older than a few seconds;
 //   - call Run with Leave in a node controller and End in `pacer up`.

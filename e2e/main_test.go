@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if os.Getenv("PACER_TEST_SPARK") != "" {
-		realenv.RemoveBinaries()
+		realenv.Remove()
 	}
 	os.Exit(code)
 }

@@ -44,11 +44,11 @@ func TestNodesComeAndGo(t *testing.T) {
 	s.StartPlanner()
 	half := []string{"--cores", "0.9", "--memory", "4g"}
 	s.StartNamed("n1", half...)
-	want := results(realenv.Stock(t, "testdata/branches.py", "3"))
+	want := results(realenv.Stock(t, "testdata/branches.py", "2"))
 
 	var second *realenv.Process
 	t.Run("join and drain", func(t *testing.T) {
-		run := s.Submit("testdata/branches.py", "3")
+		run := s.Submit("testdata/branches.py", "2")
 		_, first := busyOn(t, s, "n1")
 		second = s.StartNamed("n2", half...)
 		app, joined := busyOn(t, s, "n2")
@@ -84,7 +84,7 @@ func TestNodesComeAndGo(t *testing.T) {
 		if code, out := s.Pacer("nodes", "undrain", "n1"); code != 0 {
 			t.Fatalf("undrain: exit %d: %s", code, out)
 		}
-		run := s.Submit("testdata/branches.py", "3")
+		run := s.Submit("testdata/branches.py", "2")
 		busyOn(t, s, "n1")
 		app, victim := busyOn(t, s, "n2")
 		pid := executorPID(t, s, app.ID, victim.ID)

@@ -95,11 +95,7 @@ func restarts(t *testing.T) {
 	s := realenv.New(t)
 	planner := s.StartPlanner()
 	node := s.StartNode()
-	if code := s.Submit("testdata/branches.py", "2").Wait(2 * time.Minute); code != 0 {
-		t.Fatalf("recording run: exit %d", code)
-	}
-	recorded := s.AwaitApp("the profile", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
-
+	recorded, _ := s.Record("testdata/branches.py", "2")
 	run := s.Submit("--pacer-deadline", (recorded.Duration * 2).String(), "testdata/branches.py", "2")
 	app := awaitTasks(t, s)
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)

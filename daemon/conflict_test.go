@@ -2,9 +2,7 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -41,7 +40,7 @@ func TestAForeignQuotaIsSeenWithinTwoTicks(t *testing.T) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			if watched {
-				told(t, group)
+				cgrouptest.AwaitForeignWrite(t, group)
 			}
 			seen := false
 			for range 2 {
@@ -57,37 +56,9 @@ func TestAForeignQuotaIsSeenWithinTwoTicks(t *testing.T) {
 	}
 }
 
-// told waits until the kernel has told of a write.
-func told(t *testing.T, g *cgroup.Group) {
-	t.Helper()
-	tick, limit := time.NewTicker(time.Millisecond), time.After(10*time.Second)
-	defer tick.Stop()
-	for {
-		if _, known := g.Last(); !known {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatal("the kernel has not told of the write")
-		}
-	}
-}
-
 // On the kernel's own files, written by another process as docker update does it.
 func TestRealForeignQuotaIsInsistedOnAndYieldedTo(t *testing.T) {
-	groups, err := cgroup.Open("", fmt.Sprintf("pacer-test-%d/conflict", os.Getpid()))
-	if errors.Is(err, os.ErrPermission) || errors.Is(err, cgroup.ErrUnavailable) {
-		t.Skipf("needs real cgroups: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := groups.Remove(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	groups := cgrouptest.Real(t)
 	watched := groups.WatchQuotas() == nil
 	c := newCrowdOn(t, groups, 1)
 	t.Cleanup(func() {
@@ -135,7 +106,7 @@ func TestRealForeignQuotaIsInsistedOnAndYieldedTo(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		if watched {
-			told(t, group)
+			cgrouptest.AwaitForeignWrite(t, group)
 		}
 		tick()
 		tick()

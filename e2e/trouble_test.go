@@ -71,6 +71,26 @@ func TestDriverGone(t *testing.T) {
 	}
 }
 
+// TestPythonException raises one in an application's last line: Spark's driver
+// says that all went well, pacer submit tells the planner what spark-submit says.
+func TestPythonException(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.StartUp(t)
+	run := s.Submit("testdata/raises.py")
+	if code := run.Wait(2 * time.Minute); code != 1 {
+		t.Fatalf("exit %d, want 1", code)
+	}
+	if app := s.Newest(); app.State != api.AppFailed || app.ExitCode != 1 {
+		t.Errorf("the application is %s with exit code %d", app.State, app.ExitCode)
+	}
+	if code, out := s.Pacer("apps"); code != 0 || !strings.Contains(out, "failed (1)") {
+		t.Errorf("apps: exit %d: %s", code, out)
+	}
+	if code, out := s.Pacer("profiles", "list"); code != 0 || strings.Contains(out, "e2e-raises") {
+		t.Errorf("a failed run has left a profile: exit %d: %s", code, out)
+	}
+}
+
 // TestRestarts restarts the planner and the node controller in mid-run: the work
 // goes on, control comes back, and quotas are taken over.
 func TestRestarts(t *testing.T) {

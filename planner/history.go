@@ -86,7 +86,7 @@ func (e *Engine) summary(a *app) api.AppSummary {
 	s := api.AppSummary{
 		ID: a.ID, Name: a.Name, Profile: a.Profile, User: a.User, State: a.State, Pacing: a.pacing(), Verdict: a.Verdict,
 		Deadline: a.Deadline, Duration: a.elapsed(e.now), Predicted: e.predicted(a), CoreSeconds: work, MeanCores: a.meanCores(work, e.now),
-		Submission: a.Submission,
+		Submission: a.Submission, ExitCode: a.ExitCode,
 	}
 	for _, st := range a.order {
 		s.QuotaChanges += st.quotaChanges()

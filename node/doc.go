@@ -91,7 +91,9 @@
 // end; from the second time on the controller goes on from what is in force (Eq
 // 19). Under Yield nothing is written until the stage ends, is released or gets
 // another target: theirs bounds the request, and the controller is told (Eq 19).
-// A restart of the node controller forgets a conflict and takes the quota over.
+// Yielding survives the node controller, which leaves their quota when it stops:
+// the next one goes on, unless that quota is no longer in force. How often ours
+// was written again does not.
 //
 // # Hands off
 //

@@ -19,8 +19,9 @@ type within struct {
 }
 
 // LookInside takes in the groups that a container engine has made inside g since
-// g was opened. From then on Quota and Last count their quotas, SetQuota lifts
-// one that is in force, and WatchQuotas hears of its writers.
+// g was opened, as far as they can be written. From then on Quota and Last count
+// their quotas, SetQuota lifts one that is in force, and WatchQuotas hears of its
+// writers.
 func (g *Group) LookInside() error {
 	if err := g.openInside(); err != nil {
 		return err
@@ -43,8 +44,8 @@ func (g *Group) openInside() error {
 	}
 	for _, dir := range inside(g.cpu) {
 		c, err := g.h.openQuota(dir)
-		if errors.Is(err, os.ErrNotExist) || isGone(err) {
-			continue // It went away, or has no cpu controller.
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) || isGone(err) {
+			continue // It went away, has no cpu controller, or is not ours to write.
 		}
 		if err != nil {
 			return err

@@ -36,12 +36,7 @@ func TestExecutorCrash(t *testing.T) {
 	if err := syscall.Kill(executorPID(t, s, app.ID, victim.ID), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if code := run.Wait(3 * time.Minute); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	if got := results(run.Answer()); got != want {
-		t.Errorf("the answer after a crash is\n%s\nstock Spark's\n%s", got, want)
-	}
+	wantAnswer(t, run, 3*time.Minute, want)
 	log := realenv.ReadLog(t, s.Events(), app.ID)
 	if len(log.Added) < 2 || len(log.Removed) < 1 {
 		t.Errorf("executors added %v, removed %v: want one lost and a new one", log.Added, log.Removed)
@@ -73,6 +68,26 @@ func TestDriverGone(t *testing.T) {
 	})
 	if code := run.Wait(20 * time.Second); code == 0 {
 		t.Error("a killed driver ended with exit code 0")
+	}
+}
+
+// TestPythonException raises one in an application's last line: Spark's driver
+// says that all went well, pacer submit tells the planner what spark-submit says.
+func TestPythonException(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.StartUp(t)
+	run := s.Submit("testdata/raises.py")
+	if code := run.Wait(2 * time.Minute); code != 1 {
+		t.Fatalf("exit %d, want 1", code)
+	}
+	if app := s.Newest(); app.State != api.AppFailed || app.ExitCode != 1 {
+		t.Errorf("the application is %s with exit code %d", app.State, app.ExitCode)
+	}
+	if code, out := s.Pacer("apps"); code != 0 || !strings.Contains(out, "failed (1)") {
+		t.Errorf("apps: exit %d: %s", code, out)
+	}
+	if code, out := s.Pacer("profiles", "list"); code != 0 || strings.Contains(out, "e2e-raises") {
+		t.Errorf("a failed run has left a profile: exit %d: %s", code, out)
 	}
 }
 

@@ -23,7 +23,7 @@ func splitCriticalPath(g *Graph, p Params, m Moment) units.Seconds {
 	for _, work := range left {
 		all += max(0, work)
 	}
-	time := units.Seconds(p.Alpha*float64(m.Deadline)) - m.Spent - g.Overhead(m.Unsubmitted)
+	time := p.horizon(g, m) - m.Spent - g.Overhead(m.Unsubmitted)
 	return time * units.Seconds(g.share(left, g.index[m.Stage])/all)
 }
 

@@ -4,13 +4,16 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
 
 // The source's section 4 through the engine: alpha 0.97, beta 0.3, cq 0.05, a
 // deadline of 100 s, two nodes of four cores, all numbers by hand.
 func TestEquations1To7OnAChainOfThreeStages(t *testing.T) {
-	w := newWorld(t, "a", "b")
+	cfg := planner.Default()
+	cfg.Aim = 0 // As in the source: alpha for all stages.
+	w := newWorldOf(t, cfg, "a", "b")
 	w.put(chain("p"))
 	r := registration("p", 100)
 	reply := w.mustRegister(r)
@@ -63,6 +66,34 @@ func TestEquations1To7OnAChainOfThreeStages(t *testing.T) {
 	}
 	if pct := d.Stages[2].ErrorPct; pct == nil || !near(*pct, 1, 1e-6) {
 		t.Errorf("eps_s = %v, want 1 %%", pct)
+	}
+}
+
+// With planner.aim the last stage gets all that is left until just before the
+// deadline, whatever the stages before it took; these are planned by alpha, as far
+// as the last one can use that reserve up.
+func TestTheLastStageGetsWhatIsLeft(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.put(chain("p"))
+	r := registration("p", 100)
+	id := w.mustRegister(r).AppID
+	w.to(2)
+	w.tell(id, r.Submission, ready(2, 10, "read", 3000, "1", "2"))
+	// max(97, 99.5 - 0.25 - 0.05 - 0.25 x 40) = 97, so w = 3 as in the source.
+	if got := w.target(id, 10, "1"); got == nil || !near(float64(got.Remaining), 89.0/3, 1e-4) {
+		t.Errorf("first stage: %+v", got)
+	}
+	for _, late := range []units.Seconds{50, 55, 70} {
+		w := newWorld(t, "a", "b")
+		w.put(chain("p"))
+		id := w.mustRegister(r).AppID
+		w.to(late)
+		w.tell(id, r.Submission, ready(2, 10, "read", 3000, "1", "2"), done(20, 10, 2), ready(22, 11, "map", 1200, "1", "2"),
+			done(late-3, 11, 22), ready(late, 12, "sum", 2000, "1", "2"))
+		// 99.5 - 0.25 - 5 % of the longest task's second - tail 1.
+		if got := w.target(id, 12, "1"); got == nil || !got.Last || !near(float64(late+got.Remaining), 98.2, 1e-4) {
+			t.Errorf("last stage from %v on: %+v", late, got)
+		}
 	}
 }
 

@@ -49,6 +49,9 @@ type StageTarget struct {
 	Work units.Work `json:"core_seconds"`
 	// Records is how many records the share is expected to read; 0 when unknown.
 	Records float64 `json:"records"`
+	// LongestTask is the CPU time that the longest task of the stage is predicted
+	// to take, wherever it runs; 0 when unknown.
+	LongestTask units.Seconds `json:"longest_task_s,omitempty"`
 	// InitCores is Eq 7.
 	InitCores units.Cores `json:"init_cores"`
 	// Last says that no stage follows: it may not end late.

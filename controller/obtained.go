@@ -1,7 +1,5 @@
 package controller
 
-import "math"
-
 // The estimator's constants.
 const (
 	// obtainedTime is the time constant, in intervals, with which it forgets.
@@ -30,7 +28,7 @@ func (o *Obtained) update(granted float64, v *view) {
 	if had <= 0 || v.dt <= 0 {
 		return
 	}
-	keep := math.Exp(-v.dt / (obtainedTime * v.interval))
+	keep := obtainedTime * v.interval / (obtainedTime*v.interval + v.dt)
 	o.Had = keep*o.Had + had*v.dt
 	o.Got = keep*o.Got + min(float64(v.Used), had)*v.dt
 }

@@ -9,7 +9,7 @@ const (
 	stretch = 0.25
 	// granularity is how far the end of the longest task is uncertain, as a share
 	// of it; granularityMost bounds what is left for that, as a share of the deadline.
-	granularity, granularityMost = 0.05, 0.0025
+	granularity, granularityMost = 0.03, 0.0025
 )
 
 // horizon is the moment on the deadline clock until which the time is divided at

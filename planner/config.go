@@ -23,7 +23,8 @@ type Config struct {
 	// last stage gets what is left until then. 0.995: paced runs end within some
 	// 0.3 % of their aim. 0 keeps Alpha for all stages, as [1] does.
 	Aim float64
-	// Margin is taken off the time to Aim besides; 250 ms, half a tick.
+	// Margin is taken off the time to Aim besides; 200 ms, what is left of a
+	// tick and of the driver's last words that a profile does not show.
 	Margin time.Duration
 	// Beta weighs the number of stages against their durations in Eq 2 of [1];
 	// 0.3, as there.
@@ -82,7 +83,7 @@ func Default() Config {
 	return Config{
 		Alpha:             0.97,
 		Aim:               0.995,
-		Margin:            250 * time.Millisecond,
+		Margin:            200 * time.Millisecond,
 		Beta:              0.3,
 		Quantum:           0.05,
 		Split:             dag.SplitPaper,

@@ -63,6 +63,7 @@ type target struct {
 	Tasks    int            `json:"tasks"`
 	Work     units.Work     `json:"core_seconds"`
 	Records  float64        `json:"records"`
+	Longest  units.Seconds  `json:"longest_task_s,omitempty"`
 	Init     units.Cores    `json:"init_cores"`
 }
 
@@ -124,7 +125,7 @@ func (s *stage) done() units.Fraction {
 func (s *stage) target(t target, now units.Instant) api.StageTarget {
 	return api.StageTarget{
 		StageKey: s.key(), Executor: t.Executor, Rev: t.Rev, Remaining: units.FromDuration(s.DeadlineAt.Sub(now)),
-		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, InitCores: t.Init, Last: s.Last,
+		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, LongestTask: t.Longest, InitCores: t.Init, Last: s.Last,
 	}
 }
 

@@ -49,7 +49,9 @@
 // That is kept for the split named "paper". By the split "critical-path" branches
 // share the time of their path: all that is left is worked off by a constant
 // number of cores, which stages side by side share in proportion to the work of
-// their branches. Another way to divide the time is one more file and one more
+// their branches. A stage that runs alone and could not use all cores in the
+// recorded run counts with the time that it took there: a chain gets time in
+// proportion to its durations. Another way to divide the time is one more file and one more
 // row in the table of split.go.
 //
 // # Feasibility

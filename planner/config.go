@@ -32,7 +32,9 @@ type Config struct {
 	// Quantum is cq of Eq 7 of [1], in cores; 0.05, as there.
 	Quantum units.Cores
 	// Split names how the time left is divided among stages, in the table of
-	// package dag: "paper" is Eq 1-3, "critical-path" lets branches share time.
+	// package dag: "paper" is Eq 1-3; "critical-path", the default, lets branches
+	// share time and gives a chain time in proportion to its durations, where Beta
+	// would give a short last stage more than it can use.
 	Split string
 
 	// MaxPool bounds the executors of one application on one node ([2] decision
@@ -86,7 +88,7 @@ func Default() Config {
 		Margin:            200 * time.Millisecond,
 		Beta:              0.3,
 		Quantum:           0.05,
-		Split:             dag.SplitPaper,
+		Split:             dag.SplitCriticalPath,
 		MaxPool:           4,
 		Applications:      2,
 		LeastOffHeap:      256 * units.MiB,

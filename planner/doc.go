@@ -32,8 +32,9 @@
 //
 // The gate is lifted once and for all. A paced application whose deadline is
 // infeasible or has passed keeps its gate but has no targets, so all cores; a new
-// deadline (`pacer deadline`) may bring the targets back. `pacer apps` calls
-// that released, too.
+// deadline (`pacer deadline`) may bring the targets back, and so may work that is
+// done faster than the profile says: 3 % of the time left have to be spare at all
+// cores. `pacer apps` calls that released, too.
 //
 // # Planning
 //
@@ -48,7 +49,9 @@
 //	             never more than its node offers
 //
 // Stages of one batch are planned in order of id; each event plans with the time
-// that is really left. A running stage keeps its deadline, and its targets their
+// that is really left. Before the last stage alpha of the deadline is planned with,
+// which leaves a reserve; the last stage gets all that is left until just before
+// the deadline (Config.Aim, package dag). A running stage keeps its deadline, and its targets their
 // Revs, unless its bindings or the application's deadline change: then what is
 // left of it is planned like a stage, from the progress that the nodes report.
 //

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -12,7 +13,8 @@ import (
 // deadline of 100 s, two nodes of four cores, all numbers by hand.
 func TestEquations1To7OnAChainOfThreeStages(t *testing.T) {
 	cfg := planner.Default()
-	cfg.Aim = 0 // As in the source: alpha for all stages.
+	// As in the source: alpha for all stages, one after the other.
+	cfg.Aim, cfg.Split = 0, dag.SplitPaper
 	w := newWorldOf(t, cfg, "a", "b")
 	w.put(chain("p"))
 	r := registration("p", 100)
@@ -79,7 +81,7 @@ func TestTheLastStageGetsWhatIsLeft(t *testing.T) {
 	id := w.mustRegister(r).AppID
 	w.to(2)
 	w.tell(id, r.Submission, ready(2, 10, "read", 3000, "1", "2"))
-	// max(97, 99.5 - 0.2 - 0.03 - 0.25 x 40) = 97, so w = 3 as in the source.
+	// max(97, 99.5 - 0.2 - 0.03 - 0.25 x 40) = 97, a third of it.
 	if got := w.target(id, 10, "1"); got == nil || !near(float64(got.Remaining), 89.0/3, 1e-4) {
 		t.Errorf("first stage: %+v", got)
 	}
@@ -100,7 +102,9 @@ func TestTheLastStageGetsWhatIsLeft(t *testing.T) {
 // Section 4: stages submitted together are planned in order of id, whatever the
 // order in which they are told.
 func TestStagesSubmittedTogetherInOrderOfID(t *testing.T) {
-	w := newWorld(t, "a")
+	cfg := planner.Default()
+	cfg.Split = dag.SplitPaper
+	w := newWorldOf(t, cfg, "a")
 	w.put(diamond("p"))
 	r := registration("p", 200)
 	reply := w.mustRegister(r)

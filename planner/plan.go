@@ -46,6 +46,9 @@ func (e *Engine) mismatch(a *app, s *stage) {
 // planReady gives the stages that have become ready, in order of id, their
 // deadlines: Eq 1-3 with the time really left.
 func (e *Engine) planReady(a *app, ready []*stage) {
+	if len(ready) > 0 {
+		e.reconsider(a)
+	}
 	slices.SortFunc(ready, compareStages)
 	for _, s := range ready {
 		if !e.match(a, s) || !a.paced() || s.Done != nil {

@@ -54,6 +54,9 @@ type StageTarget struct {
 	LongestTask units.Seconds `json:"longest_task_s,omitempty"`
 	// InitCores is Eq 7.
 	InitCores units.Cores `json:"init_cores"`
+	// Hold overrides the control law for as long as it is there: the request is
+	// this, within the usual bounds. 0 for none.
+	Hold units.Cores `json:"hold_cores,omitempty"`
 	// Last says that no stage follows: it may not end late.
 	Last bool `json:"last,omitempty"`
 }

@@ -63,8 +63,8 @@ func checkTarget(t *api.StageTarget) error {
 		return fmt.Errorf("tasks is %d, want > 0", t.Tasks)
 	case math.IsNaN(float64(t.Remaining)):
 		return fmt.Errorf("remaining_s is %v", float64(t.Remaining))
-	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)):
-		return fmt.Errorf("core_seconds, records, init_cores or longest_task_s is not a finite number >= 0")
+	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) || bad(float64(t.Hold)):
+		return fmt.Errorf("core_seconds, records, init_cores, hold_cores or longest_task_s is not a finite number >= 0")
 	}
 	return nil
 }
@@ -264,6 +264,9 @@ func (e *Engine) propose(c *control, now units.Instant, floor, most units.Cores)
 		c.request = c.inForce(now, e, most)
 	case c.law == nil:
 		c.request = c.first(most)
+	}
+	if c.target.Hold > 0 && !c.x.conflict.yields && c.deadline > now && c.out.SetPoint < 1 {
+		c.request = c.target.Hold
 	}
 	c.resync = false
 	c.request = c.request.Clamp(floor, most)

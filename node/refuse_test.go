@@ -144,3 +144,31 @@ func sameNumbers(a, b controller.State) bool {
 	a.Granted, a.XC = b.Granted, b.XC
 	return a == b
 }
+
+// A hold overrides the law within the usual bounds, without a new Rev, and the law
+// goes on from it without a jump when it is lifted.
+func TestAHoldOverridesTheLaw(t *testing.T) {
+	for _, law := range controller.Laws() {
+		w := controlled(t, law)
+		x := w.e.index[Key{appA, "1"}]
+		for epoch, hold := range map[uint64]units.Cores{3: 0.4, 4: 5, 5: 0.6} {
+			p := w.e.plan
+			p.Apps[0].Stages[0].Hold, p.Epoch = hold, max(epoch, p.Epoch+1)
+			w.apply(p)
+			w.ticks(4)
+			if want := min(hold, 2); x.ctl.request != want || x.ctl.grant != want {
+				t.Errorf("%s: held at %v: request %v, grant %v", law, hold, x.ctl.request, x.ctl.grant)
+			}
+		}
+		p := w.e.plan
+		p.Apps[0].Stages[0].Hold = 0
+		p.Epoch++
+		w.apply(p)
+		for !w.exec(Key{appA, "1"}).idle() {
+			w.ticks(1)
+		}
+		if end := w.exec(Key{appA, "1"}).stages[0].end; end > x.ctl.deadline.Add(time.Second) {
+			t.Errorf("%s: ended %v after its deadline", law, end.Sub(x.ctl.deadline))
+		}
+	}
+}

@@ -58,6 +58,9 @@
 // The verdict at registration is dag's forecast over all that the live nodes
 // offer, whatever else runs: contention is the supervisors' business.
 //
+// Step response (`pacer identify`): on request a running stage's targets hold its
+// executors at two levels, one after the other, for the samples to show its plant.
+//
 // Hand-over (design 10.7): every tick the executors of a running paced stage are
 // looked at. How fast each could be is what it does for a core-second times the
 // cores it uses and could use: its node's free ones, none if it gets less than it

@@ -196,6 +196,7 @@ func (e *Engine) appTick(a *app, dt time.Duration) {
 		return
 	}
 	e.reconsider(a)
+	e.stepTick(a)
 	if a.paced() && a.at(e.now) >= a.Deadline {
 		e.late(a)
 	}

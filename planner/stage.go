@@ -18,6 +18,7 @@ type stage struct {
 	paces    map[api.ExecutorID]*pace
 	samples  []api.AppSample
 	handOver units.Instant // When its tail was last handed over.
+	step     *experiment   // A step response that was asked for, nil for none.
 	dirty    bool          // The record has to be saved at the end of the step.
 	stale    bool          // Figures of nodes have come in since it was saved.
 }
@@ -126,6 +127,7 @@ func (s *stage) target(t target, now units.Instant) api.StageTarget {
 	return api.StageTarget{
 		StageKey: s.key(), Executor: t.Executor, Rev: t.Rev, Remaining: units.FromDuration(s.DeadlineAt.Sub(now)),
 		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, LongestTask: t.Longest, InitCores: t.Init, Last: s.Last,
+		Hold: s.step.hold(t.Executor),
 	}
 }
 

@@ -151,19 +151,19 @@ func TestAHoldOverridesTheLaw(t *testing.T) {
 	for _, law := range controller.Laws() {
 		w := controlled(t, law)
 		x := w.e.index[Key{appA, "1"}]
-		for epoch, hold := range map[uint64]units.Cores{3: 0.4, 4: 5, 5: 0.6} {
-			p := w.e.plan
-			p.Apps[0].Stages[0].Hold, p.Epoch = hold, max(epoch, p.Epoch+1)
-			w.apply(p)
+		hold := func(cores units.Cores) {
+			t := w.e.plan.Apps[0].Stages[0]
+			t.Hold = cores
+			w.apply(plan(w.e.plan.Epoch+1, planApp(appA, 2, ids("1"), t)))
+		}
+		for _, cores := range []units.Cores{0.4, 5, 0.6} {
+			hold(cores)
 			w.ticks(4)
-			if want := min(hold, 2); x.ctl.request != want || x.ctl.grant != want {
-				t.Errorf("%s: held at %v: request %v, grant %v", law, hold, x.ctl.request, x.ctl.grant)
+			if want := min(cores, 2); x.ctl.request != want || x.ctl.grant != want {
+				t.Errorf("%s: held at %v: request %v, grant %v", law, cores, x.ctl.request, x.ctl.grant)
 			}
 		}
-		p := w.e.plan
-		p.Apps[0].Stages[0].Hold = 0
-		p.Epoch++
-		w.apply(p)
+		hold(0)
 		for !w.exec(Key{appA, "1"}).idle() {
 			w.ticks(1)
 		}

@@ -26,8 +26,9 @@ const (
 	noise = 0.25
 	// leastPace bounds the request from below, as a share of the pace that the
 	// whole stage needs: what looks nearly done may not be. leastPaceSeen is the same
-	// where what is left of each task is seen.
-	leastPace, leastPaceSeen = 0.5, 0.2
+	// where what is left of each task is seen; a task that is alone then may be
+	// slower, but gets leastOfTask of a core.
+	leastPace, leastPaceSeen, leastOfTask = 0.5, 0.2, 0.25
 	// leastLeft is the weight that an unfinished task has left at least: a
 	// running task never counts as more than 0.95 done.
 	leastLeft = 0.05
@@ -58,16 +59,26 @@ func (l *pacer) request(s *State, v *view) units.Cores {
 	want = max(0, want) / s.Obtained.share()
 
 	span := l.cfg.Phi * t.Deadline.Sub(t.Start).Seconds()
-	pace := leastPace
+	pace := max(0, t.Weight-t.Done) / rate / span
 	if len(v.Chains) > 0 {
-		pace = leastPaceSeen
+		want = max(want, min(leastPaceSeen*pace, leastOfTask*float64(unfinished(v.Chains))))
+	} else {
+		want = max(want, leastPace*pace)
 	}
-	want = max(want, pace*max(0, t.Weight-t.Done)/rate/span)
 	if v.left < least {
 		// Too little time for a correction downwards to be worth the risk.
 		want = max(want, float64(s.Level))
 	}
 	return l.follow(s, want, v)
+}
+
+// unfinished is how many chains have anything left.
+func unfinished(chains []float64) int {
+	n := len(chains)
+	for n > 0 && chains[n-1] <= 0 {
+		n--
+	}
+	return n
 }
 
 // catchUp is the time constant with which a lag is made up for, in seconds.

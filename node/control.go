@@ -101,9 +101,13 @@ func (c *control) aimed() controller.Target {
 }
 
 // runnable is how many tasks could run on the executor now: those that run, or
-// those that are left and find a slot. 0 means that the share is done.
+// those that are left and find a slot. 0 means that the share is done. Tasks is how
+// many a share has by their mean; one whose tasks are heavier is begun before.
 func (c *control) runnable() int {
 	left := c.target.Tasks - c.record.finished
+	if c.meter.mode == Work && c.meter.begun >= c.target.Weight*(1-1e-9) {
+		left = c.record.running
+	}
 	return max(c.record.running, min(c.x.slots, left), 0)
 }
 

@@ -20,7 +20,7 @@ type Config struct {
 	// others follow, which thus keep a reserve for these.
 	Alpha float64
 	// Aim is the share of the deadline that the application's end is aimed at; the
-	// last stage gets what is left until then. 0.995: paced runs end within some
+	// last stage gets what is left until then. 0.997: paced runs end within some
 	// 0.3 % of their aim. 0 keeps Alpha for all stages, as [1] does.
 	Aim float64
 	// Margin is taken off the time to Aim besides; 200 ms, what is left of a
@@ -84,7 +84,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Alpha:             0.97,
-		Aim:               0.995,
+		Aim:               0.997,
 		Margin:            200 * time.Millisecond,
 		Beta:              0.3,
 		Quantum:           0.05,

@@ -67,7 +67,7 @@
 // asks for. If one cannot finish its share in time and others can do more,
 // handOver divides the rest anew; the Directive tells the driver (StageShares),
 // whose EventStageBound gives the nodes new targets. At most once in 4 s for a
-// stage, and not for less than a task or 2 % of the stage.
+// stage, and not for less than a task or 0.5 % of the stage.
 //
 // Pool: per node as many executors as the DAG is wide, at most MaxPool, when
 // paced; else one. An executor that exits is replaced on its node when the driver

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
@@ -25,4 +26,16 @@ func results(out string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// wantAnswer waits until an application has ended well and checks its answer,
+// which stock Spark gave before.
+func wantAnswer(t *testing.T, run *realenv.Process, limit time.Duration, want string) {
+	t.Helper()
+	if code := run.Wait(limit); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if got := results(run.Answer()); got != want {
+		t.Errorf("the answer is\n%s\nstock Spark's\n%s", got, want)
+	}
 }

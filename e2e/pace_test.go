@@ -56,12 +56,7 @@ func scale() string {
 
 func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, want string) {
 	run := s.Submit("--pacer-deadline", fmt.Sprintf("%dms", deadline.Milliseconds()), "testdata/branches.py", scale())
-	if code := run.Wait(3 * time.Minute); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	if got := results(run.Answer()); got != want {
-		t.Errorf("the paced run answers\n%s\nstock Spark\n%s", got, want)
-	}
+	wantAnswer(t, run, 3*time.Minute, want)
 	if line, err := realenv.Line(run.Output(), "pacer: "); err != nil || !strings.Contains(line, "feasible") {
 		t.Errorf("verdict line %q, %v", line, err)
 	}

@@ -37,12 +37,7 @@ func TestClassDataArchive(t *testing.T) {
 	if !driver {
 		t.Errorf("the driver does not map %s", made[0])
 	}
-	if code := run.Wait(3 * time.Minute); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	if got := results(run.Answer()); got != want {
-		t.Errorf("the answer with an archive is\n%s\nstock Spark's\n%s", got, want)
-	}
+	wantAnswer(t, run, 3*time.Minute, want)
 	for _, stream := range []string{"stdout", "stderr"} {
 		body, err := os.ReadFile(filepath.Join(s.Dir, "state", "work", "apps", string(app.ID), string(app.Executors[0].ID), stream))
 		if err != nil || strings.Contains(string(body), "cds") || strings.Contains(string(body), ".jsa") {

@@ -36,12 +36,7 @@ func TestExecutorCrash(t *testing.T) {
 	if err := syscall.Kill(executorPID(t, s, app.ID, victim.ID), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if code := run.Wait(3 * time.Minute); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	if got := results(run.Answer()); got != want {
-		t.Errorf("the answer after a crash is\n%s\nstock Spark's\n%s", got, want)
-	}
+	wantAnswer(t, run, 3*time.Minute, want)
 	log := realenv.ReadLog(t, s.Events(), app.ID)
 	if len(log.Added) < 2 || len(log.Removed) < 1 {
 		t.Errorf("executors added %v, removed %v: want one lost and a new one", log.Added, log.Removed)

@@ -82,9 +82,10 @@
 //
 // # Another writer
 //
-// A quota that is not the one written is somebody else's (an administrator, docker
-// update); it is told once, with the writer's name if the shell knows it, and once
-// again only after the conflict is over: when ours has been in force for 20 ticks.
+// A quota that is not the one written is somebody else's (an administrator, or
+// docker update, which writes the container's group inside the executor's); it is
+// told once, with the writer's name if the shell knows it, and once again only
+// after the conflict is over: when ours has been in force for 20 ticks.
 // Under Insist ours is written again in the same tick; if that did not last, after
 // 4 ticks, then 8, 16, 32 and 64, so that two who insist write once in 32 s in the
 // end; from the second time on the controller goes on from what is in force (Eq

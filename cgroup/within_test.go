@@ -15,10 +15,12 @@ import (
 // container makes a group inside g as an engine does and has g look at it.
 func container(t *testing.T, g *cgroup.Group) (dir string) {
 	t.Helper()
-	dir = filepath.Join(filepath.Dir(g.JoinFiles()[0]), "c0ffee")
+	parent := filepath.Dir(g.JoinFiles()[0])
+	dir = filepath.Join(parent, "c0ffee")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	passDown(t, parent)
 	if err := g.LookInside(); err != nil {
 		t.Fatal(err)
 	}

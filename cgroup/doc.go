@@ -66,7 +66,7 @@
 // Remove kills what is left, waits for the end of what it killed, and removes the
 // directory. Rounds and time are bounded. In v2 the kernel kills all members at
 // once (cgroup.kill); in v1 each is killed by descriptor and only after the kernel
-// has said that it is one, so that processes which fork faster get away.
+// has said that it is one.
 //
 // # Without root
 //

@@ -20,9 +20,6 @@ import (
 // DefaultRoot is where Linux mounts cgroups.
 const DefaultRoot = "/sys/fs/cgroup"
 
-// subtreeFile is where v2 passes controllers down.
-const subtreeFile = "cgroup.subtree_control"
-
 // Version tells the two cgroup interfaces apart.
 type Version int
 
@@ -152,30 +149,6 @@ func (h *Hierarchy) create(parts []string) error {
 		}
 	}
 	return h.setWeight(filepath.Join(h.roots[0], parts[0]), ParentWeight(runtime.NumCPU()))
-}
-
-// enableCPU lets the children of the v2 group dir have the cpu controller.
-func enableCPU(dir string) error {
-	path := filepath.Join(dir, subtreeFile)
-	have, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("cgroup: %w", err)
-	}
-	for _, controller := range strings.Fields(string(have)) {
-		if strings.TrimPrefix(controller, "+") == "cpu" {
-			return nil
-		}
-	}
-	err = os.WriteFile(path, []byte("+cpu"), 0o644)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, unix.EBUSY):
-		return fmt.Errorf("cgroup: %s has processes of its own: move them into a group below it, then the cpu controller can be passed down: %w", dir, err)
-	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%w: %s has none: is +cpu in its parent's cgroup.subtree_control, and cpu no mount of v1? (%w)", ErrUnavailable, dir, err)
-	}
-	return fmt.Errorf("cgroup: enable cpu in %s: %w", dir, err)
 }
 
 // Kernel reports whether the root is the kernel's and no tree of ordinary files.

@@ -11,12 +11,12 @@
 //
 // # The machine
 //
-// An Image is an initramfs: /init (package guest), BusyBox, the test binaries with
-// the C library where they were linked against it, and users as Debian has them.
-// Machine.Run boots it under qemu with 2 CPUs and 768 MiB: by KVM where that
-// works, else by emulation, which takes some 5 s to boot. The first serial port is
-// the kernel's console, the second carries the Results. The groups are laid out as
-// under systemd: no process in the root group, /init in init.scope, the tests in
+// Parts.Build writes an initramfs: /init (package guest), BusyBox, the test
+// binaries with the C library where they were linked against it, and users as
+// Debian has them. Parts.Run boots it under qemu, which emulates 2 CPUs and 768
+// MiB; that takes some 5 s. The first serial port is the kernel's console, the
+// second carries what Parse reads. The groups are laid out as under systemd: no
+// process in the root group, /init in init.scope, the tests in
 // system.slice/tests.service.
 //
 // # What the caller does

@@ -20,7 +20,8 @@ var suites = []struct {
 	among []string
 }{
 	{vm.Suite{Package: "cgroup", Run: "."}, []string{"TestRealQuota", "TestRealQuotaThrottles", "TestRealRemoveKillsAll",
-		"TestRealForeignPeriodIsSeenAndPutBack", "TestRealGroupInside"}},
+		"TestRealForeignPeriodIsSeenAndPutBack", "TestRealGroupInside", "TestRealQuotaIsKept", "TestRealWeightIsKept", "TestRealLift", "TestRealSlices",
+		"TestRealGrantIsEnough", "TestRealV2FilesHoldWhatWasSet", "TestRealV2RemoveGetsAtProcessesThatForkOn", "TestRealV2RootOfAnothers"}},
 	{vm.Suite{Package: "executor", Run: "^Test(Process|What|Quota|Start|Work|Unknown|Zombie|Recover)"},
 		[]string{"TestProcessOnRealGroups/stop_ends_its_descendants", "TestWhatTheProgramSees", "TestQuotaDoesNotDelayStop"}},
 	{vm.Suite{Package: "daemon", Run: "^Test(A.*Guard|AFailedStartIsGuarded|UpHasAGuard|RealForeign)"},

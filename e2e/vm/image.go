@@ -2,6 +2,7 @@ package vm
 
 import (
 	"context"
+	"debug/elf"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -104,9 +106,17 @@ func compile(ctx context.Context, dir, name string, args ...string) error {
 
 // libraries copies the shared libraries of a binary to where it looks for them.
 func libraries(ctx context.Context, dir, binary string) error {
+	file, err := elf.Open(binary)
+	if err != nil {
+		return fmt.Errorf("vm: %w", err)
+	}
+	defer file.Close()
+	if !slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		return nil
+	}
 	text, err := exec.CommandContext(ctx, "ldd", binary).Output()
 	if err != nil {
-		return nil // It is no dynamic executable: the init inside would tell.
+		return fmt.Errorf("vm: ldd %s: %w", binary, err)
 	}
 	for _, word := range strings.Fields(string(text)) {
 		if !strings.HasPrefix(word, "/") {

@@ -96,11 +96,7 @@ func (h *Hierarchy) setWeight(dir string, w Weight) error {
 // SetWeight sets the share of Pacer's parent group, the first element of its
 // path, against the rest of the machine.
 func (h *Hierarchy) SetWeight(w Weight) error {
-	top := h.parent
-	for dir := filepath.Dir(top); dir != "."; dir = filepath.Dir(dir) {
-		top = dir
-	}
-	return h.setWeight(filepath.Join(h.roots[0], top), w)
+	return h.setWeight(filepath.Join(h.roots[0], h.top()), w)
 }
 
 // v1 controls: quota and period in us, usage and throttled_time in ns.

@@ -63,9 +63,17 @@
 //
 // # Ending
 //
-// Remove kills what is left, by descriptor and only after the kernel has said
-// that the process is a member, waits for the end of what it killed, and removes
-// the directory. Rounds and time are bounded.
+// Remove kills what is left, waits for the end of what it killed, and removes the
+// directory. Rounds and time are bounded. In v2 the kernel kills all members at
+// once (cgroup.kill); in v1 each is killed by descriptor and only after the kernel
+// has said that it is one.
+//
+// # Without root
+//
+// A fault of permission says what root has to grant. In v2 that is more than
+// directories: the cpu controller before the files are given away, and a place
+// below Pacer's group for the node controller itself, as the kernel moves a
+// process for those only who may write to the group above both places.
 //
 // # What the caller does
 //

@@ -132,7 +132,7 @@ func (b *deadlineBench) paced(t *testing.T, deadline units.Seconds) api.AppDetai
 		args = append(args, "--pacer-deadline", strconv.FormatInt(deadline.Duration().Milliseconds(), 10)+"ms")
 	}
 	run := b.system.Submit(append(args, b.application()...)...)
-	if code := run.Wait(20 * time.Minute); code != 0 {
+	if code := run.Wait(runLimit); code != 0 {
 		t.Fatalf("under Pacer: exit %d", code)
 	}
 	b.compare(t, "deadline "+deadline.String(), run.Answer())

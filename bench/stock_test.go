@@ -33,6 +33,9 @@ func startStandalone(t *testing.T) standalone {
 	return standalone{master: "spark://" + address, worker: w}
 }
 
+// runLimit is how long one run of an application may take.
+const runLimit = 20 * time.Minute
+
 // stock is a run of stock Spark.
 type stock struct {
 	realenv.Log
@@ -56,10 +59,13 @@ func stockRun(t *testing.T, cluster standalone, args ...string) stock {
 	began := time.Now()
 	go func() { watched <- watch(cluster.worker.PID(), ended) }()
 	run := realenv.Start(t, nil, filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"), args...)
-	<-run.Done()
+	select {
+	case <-run.Done():
+	case <-time.After(runLimit):
+	}
 	close(ended)
 	used := <-watched
-	if code := run.Wait(time.Minute); code != 0 {
+	if code := run.Wait(time.Second); code != 0 {
 		t.Fatalf("stock: exit %d", code)
 	}
 	logs, err := os.ReadDir(dir)

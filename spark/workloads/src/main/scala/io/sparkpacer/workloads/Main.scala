@@ -23,7 +23,11 @@ object Main {
   }
 
   private def run(a: Arguments): Unit = {
-    val sc = new SparkContext(new SparkConf().setAppName(s"workload-${a.workload.name}").setIfMissing("spark.ui.showConsoleProgress", "false"))
+    val sc = new SparkContext(new SparkConf().setAppName(s"workload-${a.workload.name}")
+      .setIfMissing("spark.ui.showConsoleProgress", "false")
+      // As with the originals' thousands of partitions: below the threshold each task
+      // writes a file per partition, which would cost more than the records do.
+      .setIfMissing("spark.shuffle.sort.bypassMergeThreshold", "1"))
     try {
       sc.setLogLevel("WARN")
       println(s"running $a")

@@ -12,27 +12,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/daemon"
 )
 
 // deadlineOptions are those of `make bench-deadlines ARGS="..."`.
 type deadlineOptions struct {
 	workloads []workload
-	laws      []lawOption
+	laws      []string
 	slacks    []int // Per cent of stock Spark's duration.
 	reps      int
 	slice     bool
 	set       []string
 }
 
-// lawOption is a control law and the preset of node.law that takes it.
-type lawOption struct{ name, preset string }
-
 // parseDeadlines reads the options.
 func parseDeadlines(args []string) (o deadlineOptions, err error) {
 	f := flag.NewFlagSet("bench-deadlines", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	only := f.String("only", "", "workloads to run, separated by commas")
-	laws := f.String("law", controller.Default().Law, "control laws, separated by commas")
+	laws := f.String("law", daemon.DefaultNodeConfig().Law, "values of node.law, separated by commas")
 	slacks := f.String("slack", "0,20,40", "deadlines over stock Spark's time, in per cent")
 	f.IntVar(&o.reps, "reps", 1, "repetitions, each with a stock run of its own")
 	f.BoolVar(&o.slice, "slice", false, "take the size of about 15 s instead of 60 s")
@@ -47,11 +45,10 @@ func parseDeadlines(args []string) (o deadlineOptions, err error) {
 		return o, err
 	}
 	for _, name := range list(*laws) {
-		law, err := lawOf(name)
-		if err != nil {
-			return o, err
+		if _, err := controller.Preset(name); err != nil {
+			return o, fmt.Errorf("-law: %w", err)
 		}
-		o.laws = append(o.laws, law)
+		o.laws = append(o.laws, name)
 	}
 	for _, s := range list(*slacks) {
 		slack, err := strconv.Atoi(s)
@@ -65,20 +62,6 @@ func parseDeadlines(args []string) (o deadlineOptions, err error) {
 
 func list(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
-}
-
-// lawOf finds the preset for a law, by its own name or the preset's.
-func lawOf(name string) (lawOption, error) {
-	for _, preset := range []string{controller.PresetDefault, controller.PresetPaper, controller.PresetAuthors} {
-		cfg, err := controller.Preset(preset)
-		if err != nil {
-			return lawOption{}, err
-		}
-		if name == cfg.Law || name == preset {
-			return lawOption{name: name, preset: preset}, nil
-		}
-	}
-	return lawOption{}, fmt.Errorf("-law %s: no preset of node.law takes it", name)
 }
 
 func TestDeadlineOptions(t *testing.T) {
@@ -99,11 +82,12 @@ func TestDeadlineOptions(t *testing.T) {
 	if d := cmp.Diff([]string{"group-by", "group-by-zipf-2"}, names("-only", "group-by-zipf-2,group-by")); d != "" {
 		t.Error(d)
 	}
-	o, err := parseDeadlines([]string{"-slice", "-reps", "3", "-law", "pi," + controller.Default().Law, "-slack", "20", "-set", "planner.split=paper", "-set", "planner.alpha=1"})
+	byDefault := daemon.DefaultNodeConfig().Law
+	o, err := parseDeadlines([]string{"-slice", "-reps", "3", "-law", "authors," + byDefault, "-slack", "20", "-set", "planner.split=paper", "-set", "planner.alpha=1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []lawOption{{"pi", controller.PresetPaper}, {controller.Default().Law, controller.PresetDefault}}
+	want := []string{"authors", byDefault}
 	if !o.slice || o.reps != 3 || !slices.Equal(o.laws, want) || !slices.Equal(o.slacks, []int{20}) || len(o.set) != 2 {
 		t.Errorf("%+v", o)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/benchline"
@@ -34,19 +33,20 @@ func TestDeadlines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(realenv.RemoveBinaries)
+	t.Cleanup(realenv.Remove)
 	log, err := benchline.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster, archives := startStandalone(t), madeArchives(t)
+	cluster := startStandalone(t)
 	var all results
 	for _, law := range o.laws {
 		for _, w := range o.workloads {
-			t.Run(law.name+"/"+w.name, func(t *testing.T) {
-				b := &deadlineBench{options: o, law: law, workload: w, cluster: cluster, archives: archives}
+			t.Run(law+"/"+w.name, func(t *testing.T) {
+				b := &deadlineBench{options: o, law: law, workload: w, cluster: cluster}
+				// A run that fails ends its workload; the runs before it count.
+				defer func() { all = append(all, b.done...) }()
 				b.run(t)
-				all = append(all, b.done...)
 				for _, line := range b.done.figures(o.slice) {
 					if err := log.Add(line.Name, line.Value, line.Unit); err != nil {
 						t.Error(err)
@@ -61,25 +61,12 @@ func TestDeadlines(t *testing.T) {
 	all.summary(os.Stdout)
 }
 
-// madeArchives is a directory with the class-data archive that a node which has
-// run for a while has.
-func madeArchives(t *testing.T) string {
-	t.Helper()
-	s := realenv.New(t)
-	s.Archives = t.TempDir()
-	s.StartUp()
-	s.Up.Await("class-data archive made", 5*time.Minute)
-	s.Up.Stop()
-	return s.Archives
-}
-
 // deadlineBench measures one workload under one law.
 type deadlineBench struct {
 	options  deadlineOptions
-	law      lawOption
+	law      string
 	workload workload
 	cluster  standalone
-	archives string
 
 	system *realenv.System
 	// answer is what the recorded run printed, and every other run has to.
@@ -91,15 +78,15 @@ type deadlineBench struct {
 // measures stock Spark and runs with each slack.
 func (b *deadlineBench) run(t *testing.T) {
 	b.system = realenv.New(t)
-	b.system.Archives = b.archives
 	// Stock Spark has all cores too.
-	args := []string{"--set", "node.reserve=0", "--set", "node.law=" + b.law.preset}
+	args := []string{"--set", "node.reserve=0", "--set", "node.law=" + b.law}
 	for _, set := range b.options.set {
 		args = append(args, "--set", set)
 	}
 	b.system.StartUp(args...)
 	defer b.system.Up.Stop()
-	recorded := b.paced(t, 0)
+	recorded, printed := b.system.Record(slices.Concat(memory, b.application())...)
+	b.compare(t, "the recorded run", printed)
 	t.Logf("recorded in %.1f s", float64(recorded.Duration))
 	for range b.options.reps {
 		base := stockRun(t, b.cluster, b.application()...)
@@ -124,20 +111,20 @@ func (b *deadlineBench) application() []string {
 	return args
 }
 
-// paced runs the workload under Pacer; a deadline of 0 is none.
+// memory is the executors', as on stock Spark.
+var memory = []string{"--executor-memory", "1g"}
+
+// paced runs the workload under a deadline.
 func (b *deadlineBench) paced(t *testing.T, deadline units.Seconds) api.AppDetail {
 	t.Helper()
-	args := []string{"--executor-memory", "1g"}
-	if deadline > 0 {
-		args = append(args, "--pacer-deadline", strconv.FormatInt(deadline.Duration().Milliseconds(), 10)+"ms")
-	}
-	run := b.system.Submit(append(args, b.application()...)...)
+	within := []string{"--pacer-deadline", strconv.FormatInt(deadline.Duration().Milliseconds(), 10) + "ms"}
+	run := b.system.Submit(slices.Concat(memory, within, b.application())...)
 	if code := run.Wait(runLimit); code != 0 {
 		t.Fatalf("under Pacer: exit %d", code)
 	}
 	b.compare(t, "deadline "+deadline.String(), run.Answer())
 	app := ended(b.system)
-	if deadline > 0 && app.Pacing != "paced" {
+	if app.Pacing != "paced" {
 		t.Errorf("deadline %v: %s, not paced: %s", deadline, app.Pacing, app.Reason)
 	}
 	return app
@@ -159,7 +146,7 @@ func (b *deadlineBench) compare(t *testing.T, what, printed string) {
 }
 
 func (b *deadlineBench) result(slack int, app api.AppDetail, base stock) result {
-	r := result{law: b.law.name, workload: b.workload.name, slack: slack, stock: base.CoreSeconds, app: app}
+	r := result{law: b.law, workload: b.workload.name, slack: slack, stock: base.CoreSeconds, app: app}
 	if app.ErrorPct != nil {
 		r.errorPct = *app.ErrorPct
 	}

@@ -20,7 +20,7 @@ func TestFigures(t *testing.T) {
 		t.Skip("measures only for `make bench`, which sets PACER_BENCH_LOG")
 	}
 	realenv.RequireSpark(t)
-	t.Cleanup(realenv.RemoveBinaries)
+	t.Cleanup(realenv.Remove)
 	log, err := benchline.Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -44,11 +44,11 @@ func TestNodesComeAndGo(t *testing.T) {
 	s.StartPlanner()
 	half := []string{"--cores", "0.9", "--memory", "4g"}
 	s.StartNamed("n1", half...)
-	want := results(realenv.Stock(t, "testdata/branches.py", "3"))
+	want := results(realenv.Stock(t, "testdata/branches.py", "2"))
 
 	var second *realenv.Process
 	t.Run("join and drain", func(t *testing.T) {
-		run := s.Submit("testdata/branches.py", "3")
+		run := s.Submit("testdata/branches.py", "2")
 		_, first := busyOn(t, s, "n1")
 		second = s.StartNamed("n2", half...)
 		app, joined := busyOn(t, s, "n2")
@@ -61,12 +61,7 @@ func TestNodesComeAndGo(t *testing.T) {
 		if a := s.App(app.ID); a.State != api.AppRunning {
 			t.Fatalf("the application is %s before the node was empty: the test shows nothing", a.State)
 		}
-		if code := run.Wait(3 * time.Minute); code != 0 {
-			t.Fatalf("exit %d", code)
-		}
-		if got := results(run.Answer()); got != want {
-			t.Errorf("the answer is\n%s\nstock Spark's\n%s", got, want)
-		}
+		wantAnswer(t, run, 3*time.Minute, want)
 		log := realenv.ReadLog(t, s.Events(), app.ID)
 		if !slices.Equal(log.Added, []api.ExecutorID{first.ID, joined.ID}) || !slices.Equal(log.Removed, []api.ExecutorID{first.ID}) {
 			t.Errorf("executors added %v, removed %v: want %s to leave and %s to stay", log.Added, log.Removed, first.ID, joined.ID)
@@ -84,7 +79,7 @@ func TestNodesComeAndGo(t *testing.T) {
 		if code, out := s.Pacer("nodes", "undrain", "n1"); code != 0 {
 			t.Fatalf("undrain: exit %d: %s", code, out)
 		}
-		run := s.Submit("testdata/branches.py", "3")
+		run := s.Submit("testdata/branches.py", "2")
 		busyOn(t, s, "n1")
 		app, victim := busyOn(t, s, "n2")
 		pid := executorPID(t, s, app.ID, victim.ID)
@@ -92,12 +87,7 @@ func TestNodesComeAndGo(t *testing.T) {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		if code := run.Wait(4 * time.Minute); code != 0 {
-			t.Fatalf("exit %d", code)
-		}
-		if got := results(run.Answer()); got != want {
-			t.Errorf("the answer is\n%s\nstock Spark's\n%s", got, want)
-		}
+		wantAnswer(t, run, 4*time.Minute, want)
 		log := realenv.ReadLog(t, s.Events(), app.ID)
 		if !slices.Contains(log.Removed, victim.ID) {
 			t.Errorf("executors removed %v, want %s", log.Removed, victim.ID)

@@ -5,9 +5,9 @@
 #   bench.sh deadlines [OPTION]...  measure deadlines instead: each workload of
 #       spark/workloads on stock Spark, then under Pacer with that time as its
 #       deadline and more. Options: -only NAMES (of the eight workloads, or
-#       group-by-zipf-1, -2, -3), -law NAMES, -slack PER CENTS (0,20,40), -reps N,
-#       -slice (the size of 15 s), -set KEY=VALUE (of pacer up). Its figures are
-#       added to those of earlier runs.
+#       group-by-zipf-1, -2, -3), -law NAMES (values of node.law), -slack PER CENTS
+#       (0,20,40), -reps N, -slice (the size of 15 s), -set KEY=VALUE (of pacer up).
+#       Its figures are added to those of earlier runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,6 @@
 package realenv
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,14 +20,12 @@ type System struct {
 	// Dir holds states and logs, Address is the planner's.
 	Dir     string
 	Address string
-	// Archives is the directory of class-data archives; "" makes and uses none, so
-	// that no training run disturbs what is tested.
-	Archives string
 	// Up is `pacer up`, when the system was started by it.
 	Up *Process
 
-	network *Network // nil for loopback.
-	env     []string
+	archives string
+	network  *Network // nil for loopback.
+	env      []string
 }
 
 // StartUp starts `pacer up` with a free port, a state directory and a cgroup
@@ -49,11 +46,18 @@ func (s *System) StartUp(args ...string) {
 }
 
 func (s *System) environment() []string {
-	archives := s.Archives
-	if archives == "" {
-		archives = "off"
+	return append([]string{"PACER_NODE_ARCHIVES=" + s.ArchiveDir()}, s.env...)
+}
+
+// ArchiveDir is the directory of class-data archives. It holds the one of the
+// environment's Spark, which all systems of the process share, so that no training
+// run disturbs what is tested.
+func (s *System) ArchiveDir() string {
+	s.t.Helper()
+	if s.archives == "" {
+		s.archives = sharedArchives(s.t)
 	}
-	return append([]string{"PACER_NODE_ARCHIVES=" + archives}, s.env...)
+	return s.archives
 }
 
 // New returns a System of which nothing is started yet.
@@ -254,21 +258,6 @@ func SparkHome(t testing.TB) string {
 		t.Fatal("SPARK_HOME is not set")
 	}
 	return home
-}
-
-// Stock runs a script on stock Spark without Pacer and returns its standard
-// output.
-func Stock(t testing.TB, args ...string) string {
-	t.Helper()
-	c := exec.Command(filepath.Join(SparkHome(t), "bin", "spark-submit"),
-		append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)...)
-	var log bytes.Buffer
-	c.Stderr = &log
-	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("stock spark-submit: %v: %s", err, tail(log.String(), 4000))
-	}
-	return string(out)
 }
 
 // Line returns the first line of out that starts with prefix.

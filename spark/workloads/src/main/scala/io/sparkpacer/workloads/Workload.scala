@@ -34,18 +34,18 @@ object Workload {
 
   /** All of them; sizes and slices were calibrated on two cores with executors of 1 GiB. */
   val all: Seq[Workload] = Seq(
-    keyValue("aggregate-by-key", 160e6, 0.2)(KeyValue.aggregateByKey),
-    keyValue("aggregate-by-key-int", 500e6, 0.2)(KeyValue.aggregateByKeyInt),
-    keyValue("group-by", 60e6, 0.2)(KeyValue.groupBy),
-    keyValue("sort-by-key", 20e6, 0.2)(KeyValue.sortByKey),
-    keyValue("sort-by-key-int", 40e6, 0.2)(KeyValue.sortByKeyInt),
-    Workload("kmeans", 0.2, Seq(size("points", 12e6, 1e10),
+    keyValue("aggregate-by-key", 160e6, 0.12)(KeyValue.aggregateByKey),
+    keyValue("aggregate-by-key-int", 380e6, 0.12)(KeyValue.aggregateByKeyInt),
+    keyValue("group-by", 50e6, 0.12)(KeyValue.groupBy),
+    keyValue("sort-by-key", 28e6, 0.12)(KeyValue.sortByKey),
+    keyValue("sort-by-key-int", 60e6, 0.12)(KeyValue.sortByKeyInt),
+    Workload("kmeans", 0.12, Seq(size("points", 20e6, 1e10),
       Setting("dimensions", 20, 1, 10000, "coordinates of a point"), Setting("clusters", 10, 2, 10000, "clusters to find"),
       iterations(1), partitions(48), Seed), Learning.kMeans),
-    Workload("pagerank", 0.2, Seq(size("vertices", 400e3, 2e9),
+    Workload("pagerank", 0.12, Seq(size("vertices", 400e3, 2e9),
       Setting("degree", 10, 1, 10000, "median of the edges that leave a vertex"),
       iterations(1), partitions(48), Seed), Ranking.pageRank),
-    Workload("svm", 0.2, Seq(size("examples", 40e6, 1e11), Setting("features", 10, 1, 10000, "features of an example"),
+    Workload("svm", 0.12, Seq(size("examples", 120e6, 1e11), Setting("features", 10, 1, 10000, "features of an example"),
       iterations(1), partitions(48), Seed), Learning.svm))
 
   def named(name: String): Option[Workload] = all.find(_.name == name)

@@ -1,11 +1,14 @@
 package io.sparkpacer.workloads
 
-import org.apache.spark.SparkContext
+import scala.reflect.ClassTag
+
+import org.apache.spark.{Partition, SparkContext, TaskContext}
 import org.apache.spark.mllib.classification.SVMWithSGD
 import org.apache.spark.mllib.clustering.KMeans
 import org.apache.spark.mllib.linalg.{Vector, Vectors}
 import org.apache.spark.mllib.regression.LabeledPoint
 import org.apache.spark.rdd.RDD
+import org.apache.spark.storage.StorageLevel
 
 /**
  * KMeans and SVM of MLlib, with SparkBench's data. They read their data anew in every
@@ -22,7 +25,7 @@ object Learning {
   private val Regularization = 0.01
 
   def kMeans(sc: SparkContext, a: Arguments): String = {
-    val data = points(sc, a)
+    val data = new Transient(points(sc, a))
     val model = new KMeans().setK(a.int("clusters")).setMaxIterations(a.int("iterations")).setEpsilon(0)
       .setSeed(a.long("seed")).run(data)
     Checksum.text(Seq(model.computeCost(data), model.clusterCenters.map(_(0)).sum))
@@ -38,6 +41,16 @@ object Learning {
     Generated.rdd(sc, a.long("points"), a.int("partitions"), seed) { (random, _) =>
       Vectors.dense(centres(random.nextInt(clusters)).map(_ + random.nextGaussian()))
     }
+  }
+
+  /**
+   * Data that are made anew for every pass. MLlib persists what is not persisted, so
+   * they say that they are; nothing is stored.
+   */
+  private final class Transient[T: ClassTag](data: RDD[T]) extends RDD[T](data) {
+    override protected def getPartitions: Array[Partition] = data.partitions
+    override def compute(split: Partition, context: TaskContext): Iterator[T] = data.iterator(split, context)
+    override def getStorageLevel: StorageLevel = StorageLevel.DISK_ONLY
   }
 
   def svm(sc: SparkContext, a: Arguments): String = {

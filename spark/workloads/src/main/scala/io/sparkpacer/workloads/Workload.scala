@@ -34,12 +34,12 @@ object Workload {
 
   /** All of them; sizes and slices were calibrated on two cores with executors of 1 GiB. */
   val all: Seq[Workload] = Seq(
-    keyValue("aggregate-by-key", 160e6, 0.12)(KeyValue.aggregateByKey),
+    keyValue("aggregate-by-key", 160e6, 0.08)(KeyValue.aggregateByKey),
     keyValue("aggregate-by-key-int", 380e6, 0.12)(KeyValue.aggregateByKeyInt),
     keyValue("group-by", 50e6, 0.12)(KeyValue.groupBy),
     keyValue("sort-by-key", 28e6, 0.12)(KeyValue.sortByKey),
-    keyValue("sort-by-key-int", 60e6, 0.12)(KeyValue.sortByKeyInt),
-    Workload("kmeans", 0.12, Seq(size("points", 20e6, 1e10),
+    keyValue("sort-by-key-int", 60e6, 0.08)(KeyValue.sortByKeyInt),
+    Workload("kmeans", 0.08, Seq(size("points", 16e6, 1e10),
       Setting("dimensions", 20, 1, 10000, "coordinates of a point"), Setting("clusters", 10, 2, 10000, "clusters to find"),
       iterations(1), partitions(48), Seed), Learning.kMeans),
     Workload("pagerank", 0.12, Seq(size("vertices", 400e3, 2e9),

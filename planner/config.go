@@ -27,6 +27,10 @@ type Config struct {
 	// package dag: "paper" is Eq 1-3, "critical-path" lets branches share time.
 	Split string
 
+	// PaceInfeasible gives targets to an application whose deadline is infeasible,
+	// too, as [1] does; else it has all cores.
+	PaceInfeasible bool
+
 	// MaxPool bounds the executors of one application on one node ([2] decision
 	// 9); 4.
 	MaxPool int

@@ -65,7 +65,7 @@ func (w *World) clockOf(m *machine, at units.Instant) units.Instant {
 
 // up starts the node controller on what the one before has saved.
 func (a *agent) up() error {
-	if a.engine != nil {
+	if a.engine != nil || a.m.gone {
 		return nil
 	}
 	a.starts++
@@ -154,7 +154,7 @@ func (a *agent) turn() {
 
 // observe is what node.Loop does when it is woken.
 func (a *agent) observe() {
-	if a.engine == nil {
+	if a.engine == nil || a.ticks == 0 {
 		return
 	}
 	a.read(false)
@@ -215,7 +215,7 @@ func (a *agent) act(x *node.Action) {
 			a.m.divide(a.w.now)
 		}
 	case node.ActSave:
-		if a.w.cfg.keepStates {
+		if a.w.cfg.Restarts {
 			body, err := json.Marshal(x.State)
 			if err != nil {
 				a.w.fail("node %s: its state cannot be saved: %v", a.m.name, err)

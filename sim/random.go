@@ -25,9 +25,10 @@ func around(r *rand.Rand, sigma float64) float64 {
 
 // zipf returns the weights of n tasks that hold keys of Zipf-distributed
 // frequency with exponent s: the k-th most frequent of twice as many keys as
-// tasks has 1/k^s of the sum (source section 7.1.1). Keys fall on tasks at
-// random. The weights sum up to n.
-func zipf(r *rand.Rand, n int, s float64) []float64 {
+// tasks has 1/k^s of the sum (source section 7.1.1). The keys are the integers in
+// order of frequency, which Spark's HashPartitioner puts on partition k mod n: the
+// largest come first. The weights sum up to n.
+func zipf(n int, s float64) []float64 {
 	keys := 2 * n
 	weights := make([]float64, n)
 	sum := 0.0
@@ -35,7 +36,7 @@ func zipf(r *rand.Rand, n int, s float64) []float64 {
 		sum += math.Pow(float64(k), -s)
 	}
 	for k := 1; k <= keys; k++ {
-		weights[r.IntN(n)] += float64(n) * math.Pow(float64(k), -s) / sum
+		weights[k%n] += float64(n) * math.Pow(float64(k), -s) / sum
 	}
 	return weights
 }

@@ -66,7 +66,7 @@ func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 		if skewed == 0 {
 			skewed = 1
 		}
-		for i, z := range zipf(rnd, spec.Tasks, spec.Zipf) {
+		for i, z := range zipf(spec.Tasks, spec.Zipf) {
 			sizes[i] = 1 - skewed + skewed*z
 		}
 		r.weigh(sizes)

@@ -226,7 +226,7 @@ func skew(o Options) ([]Cell, error) {
 	for i, s := range []float64{1, 2, 3} {
 		row := paperSkew()[i]
 		trials = append(trials, trial{name: fmt.Sprintf("group-by +20%% s=%g", s), figure: fmt.Sprintf("sim.skew.LAW.%g.error_pct", s),
-			profiled: skewed(s), run: skewed(s), slack: 0.2, paper: &row})
+			profiled: skewed(s, skewShare), run: skewed(s, skewShare), slack: 0.2, paper: &row})
 	}
 	return o.all(trials)
 }
@@ -235,7 +235,7 @@ func skew(o Options) ([]Cell, error) {
 // with durations and rates that are wrong by 30 % either way.
 func profile(o Options) ([]Cell, error) {
 	even, _ := FindWorkload("group-by")
-	uneven := skewed(0.5)
+	uneven := skewed(0.5, 1)
 	mild, backwards := paperProfile()[0], paperProfile()[1]
 	trials := []trial{
 		{name: "uniform, run s=0.5", figure: "sim.profile.LAW.uniform_run_skewed.error_pct", profiled: even, run: uneven, slack: 0.2, baseline: true, paper: &mild},
@@ -244,7 +244,7 @@ func profile(o Options) ([]Cell, error) {
 	for _, wrong := range []struct {
 		name             string
 		durations, rates float64
-	}{{"durations+30", 1.3, 1}, {"durations-30", 0.7, 1}, {"rates+30", 1, 1.3}, {"rates-30", 1, 0.7}} {
+	}{{"durations_high", 1.3, 1}, {"durations_low", 0.7, 1}, {"rates_high", 1, 1.3}, {"rates_low", 1, 0.7}} {
 		trials = append(trials, trial{name: wrong.name, figure: "sim.profile.LAW." + wrong.name + ".error_pct", profiled: even, run: even, slack: 0.2,
 			revise: func(p api.Profile) api.Profile { return distort(p, wrong.durations, wrong.rates) }})
 	}

@@ -44,9 +44,9 @@ type Config struct {
 	History io.Writer
 	// Title goes into the history's first line.
 	Title string
-
-	// keepStates says that node controllers may be restarted.
-	keepStates bool
+	// Restarts says that node controllers may be restarted, so that what they save
+	// has to be kept.
+	Restarts bool
 }
 
 // Default is a world of four nodes of 16 cores, the paper's, with the daemons'

@@ -82,3 +82,35 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 		t.Error("seed 8 gives what seed 7 gives")
 	}
 }
+
+// TestInvariantsHoldWhateverHappens lets faults rain on worlds with a bad network:
+// World.Run checks the invariants at every call and that every application ends.
+func TestInvariantsHoldWhateverHappens(t *testing.T) {
+	for seed := range uint64(30) {
+		c := Default()
+		c.Seed, c.Restarts, c.Limit = seed, true, 2*time.Hour
+		if seed%2 == 1 {
+			c, _ = WithLaw(c, "pi")
+		}
+		c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
+		w := must(t, c)
+		a := chain("app", 3, 200, 1000)
+		full := submit(t, w, a)
+		a.Deadline = full.Result().Duration * 1.4
+		b := chain("app", 3, 200, 1000)
+		b.Deadline = full.Result().Duration * 3
+		for i := range 3 {
+			for _, x := range []App{a, b} {
+				if _, err := w.Submit(w.Now()+units.Seconds(10*i), x); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := w.Chaos(8, w.Now()+300); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Run(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -27,11 +27,12 @@ func (d *Driver) capacity(b *binding) float64 {
 	x := d.listed(b.x.key.ID)
 	switch {
 	case x == nil:
-		return 1
 	case x.Leaving:
 		return 0
+	case x.Cores > 0 && !unlimited(x.Cores):
+		return float64(x.Cores)
 	}
-	return float64(x.Cores)
+	return 1
 }
 
 // usable are the executors that may be bound: those listed, none that leaves.
@@ -136,7 +137,6 @@ func (d *Driver) vacate() {
 					r.unbind(p)
 				}
 				r.divide(d.capacity)
-				r.changed = true
 			}
 		}
 		if idle {

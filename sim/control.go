@@ -117,7 +117,10 @@ func (c *control) step(event planner.Event) {
 	}
 	c.steps++
 	actions := c.engine.Step(epochOfPlanner+c.w.now, event)
-	for _, action := range actions {
+	for i, action := range actions {
+		if replaced(actions[i+1:], action) {
+			continue
+		}
 		switch a := action.(type) {
 		case planner.Save:
 			c.save(a.Changes)
@@ -136,6 +139,24 @@ func (c *control) step(event planner.Event) {
 			c.w.said("planner", "", a.Occurrence.String())
 		}
 	}
+}
+
+// replaced reports whether a later action says anew what a says: of Plans and
+// Directives planner.Loop sends the newest of a turn only.
+func replaced(later []planner.Action, a planner.Action) bool {
+	for _, l := range later {
+		switch l := l.(type) {
+		case planner.PublishPlan:
+			if p, ok := a.(planner.PublishPlan); ok && p.Plan.Node == l.Plan.Node {
+				return true
+			}
+		case planner.PublishDirective:
+			if d, ok := a.(planner.PublishDirective); ok && d.App == l.App {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (c *control) save(changes []planner.Change) {

@@ -132,7 +132,6 @@ func (r *stageRun) admits(p *process) bool {
 	full := func(b *binding) bool { return b.launched >= b.share }
 	if full(b) && r.rest > 0 && (b.running == 0 || !slices.ContainsFunc(r.bound, func(o *binding) bool { return !full(o) })) {
 		r.divide(r.d.capacity)
-		r.changed = true
 	}
 	return !full(b)
 }
@@ -216,11 +215,13 @@ func (r *stageRun) divide(by func(*binding) float64) {
 		if i == last {
 			end = r.rest
 		}
+		before := b.share
 		b.share = b.launched
 		if parts[i] > 0 {
 			b.share += end - shared
 			shared = end
 		}
+		r.changed = r.changed || b.share != before
 	}
 }
 
@@ -244,7 +245,6 @@ func (r *stageRun) handOver(s *api.StageShares) {
 	}
 	if sum > 0 {
 		r.divide(lacks)
-		r.changed = true
 	}
 }
 

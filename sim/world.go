@@ -76,6 +76,7 @@ type World struct {
 	pending   int // Applications that have not ended.
 	err       error
 	events    uint64
+	instant   uint64 // The number of events when time last moved.
 }
 
 // New returns a world at its first instant, or every fault of c.
@@ -129,10 +130,19 @@ func (w *World) turn(t *timer) {
 		w.fail("time runs backwards, from %d to %d", w.now, t.at)
 		return
 	}
+	if t.at > w.now {
+		w.instant = w.events
+	} else if w.events-w.instant > standstill {
+		w.fail("time stands still: %d events at one instant", w.events-w.instant)
+		return
+	}
 	w.now = t.at
 	w.events++
 	t.fire()
 }
+
+// standstill is how many events at one instant mean that time stands still.
+const standstill = 1_000_000
 
 func (w *World) addNode(i int, s NodeSpec) error {
 	if s.Offered == 0 {
@@ -261,12 +271,19 @@ func (w *World) heardEnd(d *Driver) {
 			}
 		}
 	})
-	w.after(lastWords, rankDriver, d.id, func() {
-		if r, ok := w.control.query(api.VerbApp, api.ControlRequest{App: d.reply.AppID}); ok {
-			d.result = r.App
-		}
-		w.over(d)
-	})
+	w.after(lastWords, rankDriver, d.id, func() { w.conclude(d) })
+}
+
+// conclude asks the planner for an application's figures, until it is there.
+func (w *World) conclude(d *Driver) {
+	if w.control.engine == nil {
+		w.after(time.Second, rankDriver, d.id, func() { w.conclude(d) })
+		return
+	}
+	if r, ok := w.control.query(api.VerbApp, api.ControlRequest{App: d.reply.AppID}); ok {
+		d.result = r.App
+	}
+	w.over(d)
 }
 
 // over is when an application needs nothing more.

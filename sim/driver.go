@@ -26,6 +26,7 @@ type Driver struct {
 	id         uint64
 	submission string
 	pace       float64
+	bend       float64 // Plant.Bend for its executors.
 	link       *link
 	began      units.Instant
 
@@ -53,7 +54,7 @@ type Driver struct {
 
 func (w *World) newDriver(a App) *Driver {
 	n := len(w.drivers) + 1
-	d := &Driver{w: w, app: a, id: uint64(n), submission: fmt.Sprintf("%s-%d", a.Name, n), pace: 1}
+	d := &Driver{w: w, app: a, id: uint64(n), submission: fmt.Sprintf("%s-%d", a.Name, n), pace: 1, bend: w.cfg.Plant.Bend}
 	if a.Pace > 0 {
 		d.pace = a.Pace
 	}

@@ -71,12 +71,13 @@ func (p Plant) Validate() error {
 	return errors.Join(faults...)
 }
 
-// bent is f: what c cores of an executor with that many slots are worth.
-func (p *Plant) bent(c, slots float64) float64 {
-	if p.Bend == 0 {
+// bent is f with bend k: what c cores of an executor with that many slots are
+// worth.
+func bent(c, slots, k float64) float64 {
+	if k == 0 {
 		return c
 	}
-	return c * (1 + p.Bend) / (1 + p.Bend*c/slots)
+	return c * (1 + k) / (1 + k*c/slots)
 }
 
 // follow is Eq 8 between two moments: where effective cores are dt seconds after

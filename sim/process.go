@@ -328,7 +328,7 @@ func (p *process) planTasks(now units.Instant) units.Instant {
 		eff = plant.follow(eff, p.got, seconds(now, p.beat)/2)
 	}
 	n := float64(len(p.computing))
-	p.rate = plant.bent(eff, float64(p.slots)) / n * p.m.speed * p.warmth() * p.factor * p.driver.pace
+	p.rate = bent(eff, float64(p.slots), p.driver.bend) / n * p.m.speed * p.warmth() * p.factor * p.driver.pace
 	first := math.Inf(1)
 	for _, t := range p.computing {
 		first = min(first, t.end)

@@ -86,6 +86,9 @@ func experiments() []struct {
 		{"table4", "Table 4: eight applications at the baseline's time, +20 % and +40 %", table4},
 		{"skew", "Table 5: group-by at +20 % with Zipf-distributed keys", skew},
 		{"profile", "Section 7.1: profiles that are wrong, at +20 %", profile},
+		{"beta", "Figure 4: the sensitivity to beta at +20 %", beta},
+		{"alpha", "Table 4 with alpha 0.95", alpha},
+		{"benchmarks", "Benchmarks 1 to 3 (Tables 6 to 9): mean of |error| over three applications", benchmarks},
 	}
 }
 
@@ -117,7 +120,8 @@ type trial struct {
 	profiled, run Workload
 	slack         float64
 	revise        func(api.Profile) api.Profile
-	baseline      bool // The deadline comes from a run of its own at all cores.
+	tune          func(*Config) // Of the paced run.
+	baseline      bool          // The deadline comes from a run of its own at all cores.
 	paper         *paperRow
 }
 
@@ -157,6 +161,9 @@ func (t trial) once(c Config, seed uint64) (out Outcome, ratio float64, err erro
 	}
 	if t.revise != nil {
 		p = t.revise(p)
+	}
+	if t.tune != nil {
+		t.tune(&c)
 	}
 	c.Seed += 10
 	out, _, err = pace(c, t.run, p, base.Duration*units.Seconds(1+t.slack))

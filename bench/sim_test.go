@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// simulated measures what the simulator gives: the paper's tables under every law
+// with five seeds, and how fast it is.
+func simulated(t *testing.T, add adder) {
+	for _, name := range []string{"table4", "skew", "profile"} {
+		table, err := sim.Run(name, sim.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range table.Cells {
+			t.Logf("%s %s: %+.2f %% (%+.2f to %+.2f, %d of %d late), stages %.2f %%, %.1f cores, core-seconds %.2fx", c.Law, c.Case, c.Error,
+				c.Least, c.Most, c.Late, len(c.Runs), c.StageError, c.MeanCores, c.CoreRatio)
+			add(t, c.Figure, c.Error, "%")
+		}
+	}
+	var speeds []float64
+	for range 5 {
+		speeds = append(speeds, eventsPerSecond(t))
+	}
+	t.Logf("events per second: %s", spread(speeds))
+	add(t, "sim.events_per_s", median(speeds), "1/s")
+}
+
+// eventsPerSecond runs one workload of the paper at all cores and under a deadline,
+// with the invariants on.
+func eventsPerSecond(t *testing.T) float64 {
+	t.Helper()
+	w, err := sim.New(sim.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	load, err := sim.FindWorkload("group-by")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for _, deadline := range slices.Repeat([]float64{0, 180, 220}, 3) {
+		load.App.Deadline = units.Seconds(deadline)
+		if _, err := w.Submit(w.Now(), load.App); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return float64(w.Events()) / time.Since(began).Seconds()
+}

@@ -76,10 +76,10 @@ func pagerank() []step {
 func svm() []step {
 	steps := []step{{"load", 0, 1000, 24, 0, 1, true}, {"count", 1, 1000, 5, 0, 1, true}}
 	for i := range 4 {
-		steps = append(steps, step{fmt.Sprintf("gradient %d", i), 2 + i, 1000, 8.5, 0, 1, true},
-			step{fmt.Sprintf("aggregate %d", i), 2 + i, 31, 0.8, 0.02, 0.5, false})
+		steps = append(steps, step{fmt.Sprintf("gradient %d", i), 2 + i, 1000, 7, 0, 1, true},
+			step{fmt.Sprintf("aggregate %d", i), 2 + i, 31, 1.2, 0.02, 0.5, false})
 	}
-	return steps
+	return append(steps, step{"predict", 6, 1000, 3, 0, 1, true}, step{"metrics", 6, 31, 0.4, 0.02, 0.5, false})
 }
 
 func workload(name string, bend, rate float64, steps []step) Workload {

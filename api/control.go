@@ -10,7 +10,8 @@ const (
 	AppRunning AppState = "running"
 	// AppFinished stopped its SparkContext.
 	AppFinished AppState = "finished"
-	// AppFailed stopped with an error, or its driver is gone.
+	// AppFailed stopped with an error, or its driver is gone, or spark-submit
+	// ended with an exit code other than 0.
 	AppFailed AppState = "failed"
 	// AppRefused asked for a feasible deadline and had none.
 	AppRefused AppState = "refused"
@@ -47,6 +48,9 @@ type AppSummary struct {
 	WouldCores units.Cores `json:"would_cores,omitempty"`
 	// Submission is the key given by pacer submit.
 	Submission string `json:"submission"`
+	// ExitCode is that of the application's spark-submit when it failed under
+	// pacer submit; 0 when it did not, or nobody knows.
+	ExitCode int `json:"exit_code,omitempty"`
 }
 
 // AppDetail is what `pacer apps show` prints.
@@ -170,6 +174,9 @@ type ControlRequest struct {
 	Extend   units.Seconds `json:"extend_s,omitempty"`
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
 	Body     *Profile      `json:"body,omitempty"`
+	// Submission is whose spark-submit has ended with ExitCode (VerbExit).
+	Submission string `json:"submission,omitempty"`
+	ExitCode   int    `json:"exit_code,omitempty"`
 }
 
 // ControlReply is the body of every control reply but plan; the field that the
@@ -204,11 +211,12 @@ const (
 	VerbNodes      Verb = "nodes"
 	VerbDrain      Verb = "node-drain"
 	VerbUndrain    Verb = "node-undrain"
+	VerbExit       Verb = "exit"
 	VerbPing       Verb = "ping"
 )
 
 // Verbs are all of them.
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbProfiles, VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbPing}
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbExit, VerbPing}
 }

@@ -138,8 +138,8 @@ func (c *crowdPages) open(t *testing.T, layout executor.Layout, app api.AppID, i
 // publish shows, every 100 ms until the test ends, a stage whose two running
 // tasks use the CPU that their quota gives.
 func (c *crowdPages) publish(t *testing.T) {
-	over, ended, began := make(chan struct{}), make(chan struct{}), monotonic()
-	show := func() {
+	began := monotonic()
+	showing(t, func() {
 		now := monotonic()
 		for i, w := range c.writers {
 			used := now.Sub(began) / 10
@@ -148,28 +148,7 @@ func (c *crowdPages) publish(t *testing.T) {
 				Tasks: []progress.Task{{ID: int64(2 * i), Stage: i, Partition: 0, Weight: 1, CPU: used / 2},
 					{ID: int64(2*i + 1), Stage: i, Partition: 1, Weight: 1, CPU: used / 2}}})
 		}
-	}
-	show()
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(100 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-over:
-				return
-			case <-tick.C:
-				show()
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		close(over)
-		<-ended
-		for _, w := range c.writers {
-			_ = w.Close()
-		}
-	})
+	}, c.writers...)
 }
 
 var loopLine = regexp.MustCompile(`(?m)^pacer_control_loop_duration_seconds_(sum|count) (\S+)$`)

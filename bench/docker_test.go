@@ -13,6 +13,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/executor/docker"
 	"github.com/sparkpacer/pacer/units"
@@ -35,15 +36,7 @@ func dockerUpdate(t *testing.T, add adder) {
 	if engine.Systemd() {
 		parent = cgroup.SliceParent(node)
 	}
-	groups, err := cgroup.Open("", parent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := groups.Remove(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	groups := cgrouptest.Real(t, parent)
 	group := startContainer(t, engine, groups, node)
 	daemon, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	if err != nil {

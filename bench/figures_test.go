@@ -31,9 +31,9 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	t.Run("sim", func(t *testing.T) { simulated(t, add) })
-	if wanted := os.Getenv("PART"); wanted != "sim" {
+	if os.Getenv("PART") != "sim" {
 		realenv.RequireSpark(t)
-		t.Cleanup(realenv.RemoveBinaries)
+		t.Cleanup(realenv.Remove)
 	}
 	t.Run("micro", func(t *testing.T) { micro(t, add) })
 	t.Run("docker", func(t *testing.T) { dockerUpdate(t, add) })

@@ -136,12 +136,16 @@ func (r *rig) page(layout executor.Layout, h executor.Handle) {
 		r.t.Error(err)
 		return
 	}
-	publish := func() { w.Publish(&progress.Snapshot{At: monotonic()}) }
-	publish()
+	showing(r.t, func() { w.Publish(&progress.Snapshot{At: monotonic()}) }, w)
+}
+
+// showing calls show at once and then every 100 ms, as an executor's JVM writes
+// its page, until the test ends; it closes the pages then.
+func showing(t *testing.T, show func(), pages ...*progress.Writer) {
+	show()
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		defer w.Close()
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		for {
@@ -149,13 +153,16 @@ func (r *rig) page(layout executor.Layout, h executor.Handle) {
 			case <-over:
 				return
 			case <-tick.C:
-				publish()
+				show()
 			}
 		}
 	}()
-	r.t.Cleanup(func() {
+	t.Cleanup(func() {
 		close(over)
 		<-ended
+		for _, w := range pages {
+			_ = w.Close()
+		}
 	})
 }
 

@@ -29,10 +29,7 @@ var withoutArchives = []string{"--conf", "spark.executor.extraJavaOptions=-Xshar
 // stock spark-submit on a standalone master that waits for it.
 func start(t *testing.T, add adder) {
 	master := startStandalone(t)
-	s := realenv.New(t)
-	s.Archives = t.TempDir()
-	s.StartUp()
-	s.Up.Await("class-data archive made", 5*time.Minute)
+	s := realenv.StartUp(t)
 	var cpu, wall, plain []float64
 	for i := range pairs {
 		without, slow := pacerStart(t, s, withoutArchives...)

@@ -56,6 +56,26 @@ func (h *Hierarchy) open(cpu, acct string) (controls, error) {
 	return openV1(h.kernel, cpu, acct)
 }
 
+// openQuota opens of the group dir what its quota is in.
+func (h *Hierarchy) openQuota(dir string) (controls, error) {
+	if h.version == V2 {
+		limit, err := openFile(h.kernel, dir, "cpu.max", true)
+		if err != nil {
+			return nil, err
+		}
+		return &v2{max: limit}, nil
+	}
+	quota, err := openFile(h.kernel, dir, "cpu.cfs_quota_us", true)
+	if err != nil {
+		return nil, err
+	}
+	period, err := openFile(h.kernel, dir, "cpu.cfs_period_us", true)
+	if err != nil {
+		return nil, errors.Join(err, quota.close())
+	}
+	return &v1{quota: quota, period: period}, nil
+}
+
 // setWeight writes w in the version's own unit, limited to what it takes.
 func (h *Hierarchy) setWeight(dir string, w Weight) error {
 	if !(w > 0) || math.IsInf(float64(w), 0) {

@@ -27,6 +27,11 @@
 // parent of systemd slices groups are slices (SliceParent), as engines with the
 // systemd driver want them; names stay the same.
 //
+// A quota on the engine's group (docker update) binds too: after LookInside the
+// quota in force is the lower of the two, for Quota, Last and WatchQuotas alike,
+// and SetQuota lifts one inside that is in force. v1 refuses a quota below one
+// inside, so that has to go first. What it throttles counts in no Usage.
+//
 // # Writing
 //
 // Every write of a quota passes Group.SetQuota. It skips what is in force

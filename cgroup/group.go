@@ -41,6 +41,7 @@ type Group struct {
 	// ours says that the group's period is Period. A group that never had a quota
 	// gets it with its first one: making a group writes nothing.
 	ours   bool
+	within within
 	weight Weight
 	// watched says that the kernel tells of other writers, touched that the quota
 	// was written since it was read, by writer.
@@ -55,7 +56,7 @@ const (
 
 func openGroup(h *Hierarchy, name string) (*Group, error) {
 	dir := h.dirName(name)
-	g := &Group{h: h, name: name, dir: dir, cpu: filepath.Join(h.cpu, dir), acct: filepath.Join(h.acct, dir)}
+	g := &Group{h: h, name: name, dir: dir, cpu: filepath.Join(h.cpu, dir), acct: filepath.Join(h.acct, dir), within: within{lowest: units.Unlimited}}
 	for _, dir := range []string{g.cpu, g.acct} {
 		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, fmt.Errorf("cgroup: %w", err)
@@ -70,8 +71,12 @@ func openGroup(h *Hierarchy, name string) (*Group, error) {
 	if g.files, err = h.open(g.cpu, g.acct); err != nil {
 		return nil, err
 	}
-	if err := g.takeOver(); err != nil {
-		return nil, errors.Join(err, g.files.close())
+	err = g.openInside()
+	if err == nil {
+		err = g.takeOver()
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.closeFiles())
 	}
 	return g, nil
 }
@@ -81,6 +86,9 @@ func openGroup(h *Hierarchy, name string) (*Group, error) {
 func (g *Group) takeOver() error {
 	quota, period, err := g.files.readQuota(g.buf[:])
 	if err != nil {
+		return err
+	}
+	if err := g.within.read(g.buf[:]); err != nil {
 		return err
 	}
 	g.ours = period == Period.Microseconds()
@@ -96,8 +104,9 @@ func (g *Group) Name() string { return g.name }
 
 // SetQuota limits the group to quota cores on average over each Period;
 // units.Unlimited lifts the limit. Less than MinQuota counts as MinQuota. It
-// writes only what differs from the quota in force as this Group knows it. NaN
-// and negative quotas are errors and change nothing.
+// writes only what differs from the quota in force as this Group knows it, and
+// lifts a lower one inside (LookInside). NaN and negative quotas are errors and
+// change nothing.
 func (g *Group) SetQuota(quota units.Cores) error {
 	us := noQuota
 	if !quota.IsUnlimited() {
@@ -108,6 +117,11 @@ func (g *Group) SetQuota(quota units.Cores) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.bound() {
+		if err := g.within.lift(g.buf[:0]); err != nil {
+			return err
+		}
+	}
 	if us == g.inForce && !g.touched {
 		return nil
 	}
@@ -119,7 +133,7 @@ func (g *Group) SetQuota(quota units.Cores) error {
 	return nil
 }
 
-func (g *Group) write(us int64) error {
+func (g *Group) writeOwn(us int64) error {
 	if !g.ours {
 		if err := g.files.writePeriod(g.buf[:0]); err != nil {
 			return err
@@ -129,8 +143,8 @@ func (g *Group) write(us int64) error {
 	return g.files.writeQuota(g.buf[:0], us)
 }
 
-// Quota reads the quota that is in force, whoever wrote it: units.Unlimited for
-// none. After a change by somebody else the next SetQuota writes again.
+// Quota reads the quota that is in force, whoever wrote it, the group's own or a
+// lower one inside: units.Unlimited for none. After a change by somebody else the next SetQuota writes again.
 func (g *Group) Quota() (units.Cores, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -143,7 +157,10 @@ func (g *Group) Quota() (units.Cores, error) {
 	if !g.ours && us != noQuota {
 		g.inForce = unknownQuota
 	}
-	return cores(us, period), nil
+	if err := g.within.read(g.buf[:]); err != nil {
+		return 0, err
+	}
+	return min(cores(us, period), g.within.lowest), nil
 }
 
 // Last returns the quota in force as this Group knows it, without a system call:
@@ -152,7 +169,7 @@ func (g *Group) Quota() (units.Cores, error) {
 func (g *Group) Last() (units.Cores, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return cores(g.inForce, Period.Microseconds()), g.inForce != unknownQuota && !g.touched
+	return min(cores(g.inForce, Period.Microseconds()), g.within.lowest), g.inForce != unknownQuota && !g.touched
 }
 
 // SetWeight sets the group's share among its siblings when CPU is short. It
@@ -236,7 +253,7 @@ func (g *Group) Close() error {
 func (g *Group) closeFiles() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.files.close()
+	return errors.Join(g.files.close(), g.within.close())
 }
 
 func (h *Hierarchy) forget(g *Group) {

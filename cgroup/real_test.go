@@ -4,37 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// real returns a hierarchy on this machine's own cgroups, removed at the end.
-func real(t testing.TB) *cgroup.Hierarchy {
-	t.Helper()
-	h, err := cgroup.Open("", fmt.Sprintf("pacer-test-%d/node", os.Getpid()))
-	if errors.Is(err, os.ErrPermission) || errors.Is(err, cgroup.ErrUnavailable) {
-		t.Skipf("needs real cgroups: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := h.Remove(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
-}
-
 func realGroup(t testing.TB) *cgroup.Group {
 	t.Helper()
-	h := real(t)
+	h := cgrouptest.Real(t)
 	g := group(t, h, "app-1-1")
 	t.Cleanup(func() {
 		if err := g.Remove(context.Background()); err != nil {
@@ -110,7 +92,7 @@ func TestRealQuotaThrottles(t *testing.T) {
 }
 
 func TestRealTakeOver(t *testing.T) {
-	h := real(t)
+	h := cgrouptest.Real(t)
 	g := group(t, h, "app-1-1")
 	if err := g.SetQuota(0.75); err != nil {
 		t.Fatal(err)
@@ -129,7 +111,7 @@ func TestRealTakeOver(t *testing.T) {
 
 // Removing kills a family whose members have left their session and parent.
 func TestRealRemoveKillsAll(t *testing.T) {
-	h := real(t)
+	h := cgrouptest.Real(t)
 	g := group(t, h, "app-1-1")
 	cmd := shellIn(t, g, "setsid sleep 600 & setsid sleep 601 & exec sleep 602")
 	if err := g.SetQuota(cgroup.MinQuota); err != nil {

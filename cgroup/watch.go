@@ -45,9 +45,17 @@ func (h *Hierarchy) WatchQuotas() error {
 	return nil
 }
 
-// add marks the group's quota files. Their marks go with the files.
+// add marks the group's quota files and those inside. Their marks go with the
+// files.
 func (w *watch) add(g *Group) error {
-	for _, f := range g.files.quotaFiles() {
+	g.mu.Lock()
+	files := g.files.quotaFiles()
+	for _, c := range g.within.groups {
+		files = append(files, c.quotaFiles()...)
+	}
+	g.watched = false // Until all are marked.
+	g.mu.Unlock()
+	for _, f := range files {
 		if err := unix.FanotifyMark(w.fd, unix.FAN_MARK_ADD, unix.FAN_MODIFY, unix.AT_FDCWD, f.f.Name()); err != nil {
 			return fmt.Errorf("cgroup: watch %s: %w", f.f.Name(), err)
 		}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -25,23 +24,6 @@ func watched(t *testing.T, h *cgroup.Hierarchy) {
 	}
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// unknown waits until g knows that somebody else wrote.
-func unknown(t *testing.T, g *cgroup.Group) {
-	t.Helper()
-	tick, limit := time.NewTicker(time.Millisecond), time.After(10*time.Second)
-	defer tick.Stop()
-	for {
-		if _, known := g.Last(); !known {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatal("nobody has told of the write")
-		}
 	}
 }
 
@@ -79,7 +61,7 @@ func TestAWatchNamesWhoElseWritesAQuota(t *testing.T) {
 				file, text = "cpu.max", "15000 50000"
 			}
 			pid := shout(t, fmt.Sprintf("echo %s > %s", text, tree.Path("pacer/n1/"+g.Name(), file)))
-			unknown(t, g)
+			cgrouptest.AwaitForeignWrite(t, g)
 			if want := fmt.Sprintf("sh (process %d)", pid); g.Writer() != want {
 				t.Errorf("%s: %s was written by %q, want %q", layout, g.Name(), g.Writer(), want)
 			}
@@ -101,7 +83,7 @@ func TestAWatchNamesWhoElseWritesAQuota(t *testing.T) {
 
 // As `docker update --cpus` does on the kernel's own files: quota and period.
 func TestRealForeignPeriodIsSeenAndPutBack(t *testing.T) {
-	h := real(t)
+	h := cgrouptest.Real(t)
 	g := group(t, h, "app-1-1")
 	watched(t, h)
 	if err := g.SetQuota(0.5); err != nil {
@@ -113,7 +95,7 @@ func TestRealForeignPeriodIsSeenAndPutBack(t *testing.T) {
 	} else {
 		shout(t, fmt.Sprintf("echo 100000 > %s/cpu.cfs_period_us", dir))
 	}
-	unknown(t, g)
+	cgrouptest.AwaitForeignWrite(t, g)
 	if !strings.HasPrefix(g.Writer(), "sh (process ") {
 		t.Errorf("writer %q", g.Writer())
 	}

@@ -56,12 +56,20 @@ func (sh *shell) app(c *cobra.Command, id string) (*api.AppDetail, error) {
 func printApps(w io.Writer, apps []api.AppSummary) error {
 	rows := make([][]string, 0, len(apps))
 	for _, a := range apps {
-		rows = append(rows, []string{string(a.ID), a.Name, string(a.State), a.Pacing, string(a.Verdict), seconds(a.Deadline),
+		rows = append(rows, []string{string(a.ID), a.Name, state(a), a.Pacing, string(a.Verdict), seconds(a.Deadline),
 			seconds(a.Duration), seconds(a.Predicted), percent(a.ErrorPct), fmt.Sprintf("%.2f", float64(a.MeanCores)),
 			fmt.Sprintf("%.1f", float64(a.CoreSeconds))})
 	}
 	return table(w, []string{"ID", "NAME", "STATE", "PACING", "VERDICT", "DEADLINE", "DURATION", "PREDICTED", "ERROR",
 		"MEAN CORES", "CORE-SECONDS"}, rows)
+}
+
+// state is an application's state, with its exit code where that is known.
+func state(a api.AppSummary) string {
+	if a.ExitCode != 0 {
+		return fmt.Sprintf("%s (%d)", a.State, a.ExitCode)
+	}
+	return string(a.State)
 }
 
 // printApp prints `pacer apps show ID`.
@@ -73,7 +81,7 @@ func printApp(w io.Writer, a *api.AppDetail) error {
 	}
 	err := fields(w,
 		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User,
-		"state", string(a.State), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
+		"state", state(a.AppSummary), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
 		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
 		"error", percent(a.ErrorPct), "earliest deadline", seconds(a.Earliest),
 		"mean cores", fmt.Sprintf("%.2f", float64(a.MeanCores)), "would-be cores", would,

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,9 +17,6 @@ const (
 	confDefaultPath    = "spark.driver.defaultExtraClassPath"
 	confExtraPath      = "spark.driver.extraClassPath"
 )
-
-// systemArchives is where a node controller that runs as root keeps archives.
-const systemArchives = "/var/lib/pacer/archive"
 
 // driverOptions returns the options with which the driver maps the class-data
 // archive that a node controller on this machine has made for its Spark; "" when
@@ -40,23 +36,30 @@ func (sh *shell) driverOptions(s submission, sp spark, files map[string]string, 
 }
 
 func (sh *shell) archiveOptions(sp spark, node daemon.NodeConfig) string {
-	java := sh.getenv("JAVA_HOME")
-	if java == "" {
-		java = filepath.Dir(filepath.Dir(lookPath("java", sh.getenv("PATH"))))
-		if real, err := filepath.EvalSymlinks(filepath.Join(java, "bin", "java")); err == nil {
-			java = filepath.Dir(filepath.Dir(real))
-		}
-	}
-	archive, err := executor.SparkArchive(java, sp.home)
+	archive, err := sh.driverArchive(sp)
 	if err != nil {
 		return "" // spark-submit itself says what is wrong with its Java.
 	}
-	for _, dir := range []string{node.ArchiveDir(), systemArchives} {
+	// A node controller that runs as root keeps its archives in the second one.
+	system := daemon.NodeConfig{State: daemon.SystemStateDir}
+	for _, dir := range []string{node.ArchiveDir(), system.ArchiveDir()} {
 		if archive.Usable(dir, uint32(os.Getuid())) {
 			return strings.Join(archive.Options(dir), " ")
 		}
 	}
 	return ""
+}
+
+// driverArchive is the archive for drivers of the Java that spark-submit takes.
+func (sh *shell) driverArchive(sp spark) (executor.Archive, error) {
+	java := sh.getenv("JAVA_HOME")
+	if java == "" {
+		var err error
+		if java, err = executor.JavaOf(lookPath("java", sh.getenv("PATH"))); err != nil {
+			return executor.Archive{}, err
+		}
+	}
+	return executor.SparkArchive(java, sp.home)
 }
 
 // emptyDir reports whether there is nothing in dir, or no dir.

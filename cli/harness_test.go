@@ -76,6 +76,16 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 		for _, a := range f.apps {
 			reply.Apps = append(reply.Apps, a.AppSummary)
 		}
+	case api.VerbExit:
+		for i := range f.apps {
+			if a := &f.apps[i]; a.Submission == r.Submission {
+				a.ExitCode = r.ExitCode
+				reply.Apps = append(reply.Apps, a.AppSummary)
+			}
+		}
+		if len(reply.Apps) == 0 {
+			reply.Error = api.Errorf(api.KindNotFound, "no application of submission %s is known", r.Submission)
+		}
 	case api.VerbApp:
 		for _, a := range f.apps {
 			if a.ID == r.App {

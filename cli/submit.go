@@ -81,7 +81,7 @@ func (sh *shell) submit(ctx context.Context, args []string) error {
 }
 
 // submitApp checks everything that can be checked before anything starts, runs
-// spark-submit and asks why afterwards where the exit code depends on it.
+// spark-submit and tells the planner if that fails.
 func (sh *shell) submitApp(ctx context.Context, s submission) error {
 	settings, err := sh.submitSettings(s)
 	if err != nil {
@@ -118,7 +118,11 @@ func (sh *shell) submitApp(ctx context.Context, s submission) error {
 		fmt.Fprintf(sh.stderr, "pacer: %s stands after the application and is passed to it\n", flag)
 	}
 	err = sh.runSpark(ctx, sp, command)
-	if err != nil && strings.EqualFold(settings[confRequire], "true") && sh.refused(cfg, settings[confSubmission]) {
+	if err == nil {
+		return nil
+	}
+	state := reportExit(cfg, settings[confSubmission], exitCode(err))
+	if state == api.AppRefused && strings.EqualFold(settings[confRequire], "true") {
 		return coded(ExitInfeasible, nil) // The driver has said why.
 	}
 	return err
@@ -413,26 +417,27 @@ func childError(err error) error {
 	return coded(exit.ExitCode(), nil)
 }
 
-// refused asks the planner whether it refused a submission. A planner that does
-// not answer any more leaves spark-submit's own exit code.
-func (sh *shell) refused(cfg ClientConfig, submission string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+// reportTimeout bounds how long a failed application is kept from its user's
+// sight by a planner that does not answer any more.
+const reportTimeout = 3 * time.Second
+
+// reportExit tells the planner with which code spark-submit has ended and returns
+// the application's state, "" where nobody knows one: the application may never
+// have registered, the planner may be gone.
+func reportExit(cfg ClientConfig, submission string, code int) api.AppState {
+	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
 	defer cancel()
+	cfg.Timeout = min(cfg.Timeout, reportTimeout)
 	conn, done, err := dialPlanner(ctx, cfg)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer done()
-	reply, err := conn.Control(ctx, api.VerbApps, api.ControlRequest{})
-	if err != nil {
-		return false
+	reply, err := conn.Control(ctx, api.VerbExit, api.ControlRequest{Submission: submission, ExitCode: code})
+	if err != nil || len(reply.Apps) == 0 {
+		return ""
 	}
-	for _, app := range reply.Apps {
-		if app.Submission == submission {
-			return app.State == api.AppRefused
-		}
-	}
-	return false
+	return reply.Apps[0].State
 }
 
 func firstOf(values ...string) string {

@@ -244,6 +244,37 @@ func TestSubmitTellsARefusalByItsExitCode(t *testing.T) {
 	}
 }
 
+func TestSubmitTellsThePlannerThatAnApplicationFailed(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{apps: []api.AppDetail{{AppSummary: api.AppSummary{ID: "app-1", State: api.AppFinished, Submission: "s-1"}}}})
+	for script, want := range map[string]int{"exit 0": 0, "exit 3": 3, "kill -KILL $$": ExitSignal + int(syscall.SIGKILL)} {
+		f.mu.Lock()
+		f.verbs, f.asked = nil, nil
+		f.mu.Unlock()
+		w.fakeSpark(t, script)
+		for _, submission := range []string{"s-1", "unknown"} {
+			o := w.run(t, "submit", "--pacer-planner", f.address, "--conf", "spark.pacer.submission="+submission, "app.py")
+			if o.code != want || o.err != "" {
+				t.Errorf("%s: exit code %d, want %d; %q", script, o.code, want, o.err)
+			}
+			if want == 0 {
+				f.last(t, api.VerbPing)
+			} else if r := f.last(t, api.VerbExit); r.Submission != submission || r.ExitCode != want {
+				t.Errorf("%s: reported %+v", script, r)
+			}
+		}
+	}
+	if o := w.run(t, "--planner", f.address, "apps"); o.code != 0 || !strings.Contains(o.out, "finished (") {
+		t.Errorf("apps: %s%s", o.out, o.err)
+	}
+}
+
+func TestAReportToAPlannerThatIsGone(t *testing.T) {
+	if state := reportExit(ClientConfig{Planner: "127.0.0.1:1", Timeout: time.Second}, "s-1", 5); state != "" {
+		t.Errorf("state %q", state)
+	}
+}
+
 func TestSubmitPassesQueriesThroughWithoutAPlanner(t *testing.T) {
 	w := newWorld(t)
 	w.fakeSpark(t, "exit 3")

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -41,7 +41,7 @@ func TestAForeignQuotaIsSeenWithinTwoTicks(t *testing.T) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			if watched {
-				told(t, group)
+				cgrouptest.AwaitForeignWrite(t, group)
 			}
 			seen := false
 			for range 2 {
@@ -57,37 +57,10 @@ func TestAForeignQuotaIsSeenWithinTwoTicks(t *testing.T) {
 	}
 }
 
-// told waits until the kernel has told of a write.
-func told(t *testing.T, g *cgroup.Group) {
-	t.Helper()
-	tick, limit := time.NewTicker(time.Millisecond), time.After(10*time.Second)
-	defer tick.Stop()
-	for {
-		if _, known := g.Last(); !known {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatal("the kernel has not told of the write")
-		}
-	}
-}
-
-// On the kernel's own files, written by another process as docker update does it.
+// On the kernel's own files, written by another process as docker update does it:
+// an executor's own group, or its container's inside that.
 func TestRealForeignQuotaIsInsistedOnAndYieldedTo(t *testing.T) {
-	groups, err := cgroup.Open("", fmt.Sprintf("pacer-test-%d/conflict", os.Getpid()))
-	if errors.Is(err, os.ErrPermission) || errors.Is(err, cgroup.ErrUnavailable) {
-		t.Skipf("needs real cgroups: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := groups.Remove(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	groups := cgrouptest.Real(t)
 	watched := groups.WatchQuotas() == nil
 	c := newCrowdOn(t, groups, 1)
 	t.Cleanup(func() {
@@ -95,55 +68,70 @@ func TestRealForeignQuotaIsInsistedOnAndYieldedTo(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for how, want := range map[node.Conflict]units.Cores{node.Insist: units.Unlimited, node.Yield: 0.25} {
-		cfg := node.Default()
-		cfg.Node, cfg.Incarnation, cfg.Total, cfg.Offered, cfg.Conflict = "n1", "i", 2, 2, how
-		e, err := node.New(cfg, nil)
-		if err != nil {
+	own := filepath.Dir(c.executors.held[c.keys[0]].group.JoinFiles()[0])
+	container := filepath.Join(own, "c0ffee")
+	for _, dir := range []string{own, container} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		group := c.executors.held[c.keys[0]].group
-		if err := group.SetQuota(units.Unlimited); err != nil {
+		if err := c.executors.held[c.keys[0]].group.LookInside(); err != nil {
 			t.Fatal(err)
 		}
-		now, text := units.Instant(time.Hour), ""
-		var s node.Sample
-		processes := c.sample(t, nil, &s)
-		tick := func() {
-			now = now.Add(cfg.Interval)
-			processes = c.sample(t, processes, &s)
-			for _, a := range e.Step(now, &s) {
-				if a.Kind == node.ActSetQuota {
-					if err := c.executors.SetQuota(a.Key, a.Cores); err != nil {
-						t.Fatal(err)
-					}
+		for how, want := range map[node.Conflict]units.Cores{node.Insist: units.Unlimited, node.Yield: 0.25} {
+			t.Run(filepath.Base(dir)+" "+string(how), func(t *testing.T) { c.contested(t, how, dir, watched, want) })
+		}
+	}
+}
+
+// contested has another process limit an idle executor by a file in dir and wants
+// a quota two ticks later.
+func (c *crowd) contested(t *testing.T, how node.Conflict, dir string, watched bool, want units.Cores) {
+	cfg := node.Default()
+	cfg.Node, cfg.Incarnation, cfg.Total, cfg.Offered, cfg.Conflict = "n1", "i", 2, 2, how
+	e, err := node.New(cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := c.executors.held[c.keys[0]].group
+	if err := group.SetQuota(units.Unlimited); err != nil {
+		t.Fatal(err)
+	}
+	now, text := units.Instant(time.Hour), ""
+	var s node.Sample
+	processes := c.sample(t, nil, &s)
+	tick := func() {
+		now = now.Add(cfg.Interval)
+		processes = c.sample(t, processes, &s)
+		for _, a := range e.Step(now, &s) {
+			if a.Kind == node.ActSetQuota {
+				if err := c.executors.SetQuota(a.Key, a.Cores); err != nil {
+					t.Fatal(err)
 				}
 			}
-			for _, event := range e.Events() {
-				text += event.String() + "\n"
-			}
 		}
-		tick()
-		e.Apply(now, api.Plan{V: api.Version, Epoch: 1, Node: "n1", Apps: []api.PlanApp{{ID: "app-1", Executors: []api.ExecutorID{"1"}}}})
-		tick()
-		dir := filepath.Dir(group.JoinFiles()[0])
-		script := fmt.Sprintf("echo 100000 > %[1]s/cpu.cfs_period_us && echo 25000 > %[1]s/cpu.cfs_quota_us", dir)
-		if groups.Version() == cgroup.V2 {
-			script = fmt.Sprintf("echo 25000 100000 > %s/cpu.max", dir)
+		for _, event := range e.Events() {
+			text += event.String() + "\n"
 		}
-		if out, err := exec.Command("/bin/sh", "-c", script).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		if watched {
-			told(t, group)
-		}
-		tick()
-		tick()
-		if quota, err := group.Quota(); err != nil || quota != want {
-			t.Errorf("%s: quota %v, %v, want %v", how, quota, err, want)
-		}
-		if strings.Count(text, "quota conflict app-1/1: 0.25 cores written by ") != 1 || (watched && !strings.Contains(text, "process ")) {
-			t.Errorf("%s: events:\n%s", how, text)
-		}
+	}
+	tick()
+	e.Apply(now, api.Plan{V: api.Version, Epoch: 1, Node: "n1", Apps: []api.PlanApp{{ID: "app-1", Executors: []api.ExecutorID{"1"}}}})
+	tick()
+	script := fmt.Sprintf("echo 100000 > %[1]s/cpu.cfs_period_us && echo 25000 > %[1]s/cpu.cfs_quota_us", dir)
+	if c.executors.groups.Version() == cgroup.V2 {
+		script = fmt.Sprintf("echo 25000 100000 > %s/cpu.max", dir)
+	}
+	if out, err := exec.Command("/bin/sh", "-c", script).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if watched {
+		cgrouptest.AwaitForeignWrite(t, group)
+	}
+	tick()
+	tick()
+	if quota, err := group.Quota(); err != nil || quota != want {
+		t.Errorf("%s: quota %v, %v, want %v", how, quota, err, want)
+	}
+	if strings.Count(text, "quota conflict app-1/1: 0.25 cores written by ") != 1 || (watched && !strings.Contains(text, "process ")) {
+		t.Errorf("%s: events:\n%s", how, text)
 	}
 }

@@ -49,8 +49,8 @@
 // planner outlives its node in Up.
 //
 //	planner   stops; drivers and nodes go on and come back to the next one
-//	node      lifts all quotas and leaves its executors running; the next node
-//	          controller takes them over
+//	node      lifts all quotas but those it yields to and leaves its executors
+//	          running; the next node controller takes them over
 //	up        ends the applications' executors and removes its cgroups
 //
 // # The guard

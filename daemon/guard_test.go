@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/units"
@@ -76,13 +77,7 @@ func (g guarded) run() error {
 func newGuarded(t *testing.T, wait time.Duration) (guarded, *cgroup.Group) {
 	t.Helper()
 	g := guarded{State: t.TempDir(), Parent: fmt.Sprintf("pacer-test-%d/node", os.Getpid()), Wait: wait}
-	h, err := cgroup.Open(g.Root, g.Parent)
-	if errors.Is(err, os.ErrPermission) || errors.Is(err, cgroup.ErrUnavailable) {
-		t.Skipf("needs real cgroups: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := cgrouptest.Real(t, g.Parent)
 	group, err := h.Group("app-1-1")
 	if err == nil {
 		err = group.SetQuota(0.2)
@@ -91,7 +86,7 @@ func newGuarded(t *testing.T, wait time.Duration) (guarded, *cgroup.Group) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(group.Remove(context.Background()), h.Remove(context.Background())); err != nil {
+		if err := group.Remove(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

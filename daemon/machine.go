@@ -48,11 +48,14 @@ func machineName() string {
 	return name[:min(len(name), 63)]
 }
 
-// DefaultStateDir is /var/lib/pacer for root, else pacer in the user's state
+// SystemStateDir is where daemons that run as root keep their state.
+const SystemStateDir = "/var/lib/pacer"
+
+// DefaultStateDir is SystemStateDir for root, else pacer in the user's state
 // directory.
 func DefaultStateDir() string {
 	if os.Geteuid() == 0 {
-		return "/var/lib/pacer"
+		return SystemStateDir
 	}
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "pacer")

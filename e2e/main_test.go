@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
@@ -11,7 +12,7 @@ import (
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if os.Getenv("PACER_TEST_SPARK") != "" {
-		realenv.RemoveBinaries()
+		realenv.Remove()
 	}
 	os.Exit(code)
 }
@@ -25,4 +26,16 @@ func results(out string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// wantAnswer waits until an application has ended well and checks its answer,
+// which stock Spark gave before.
+func wantAnswer(t *testing.T, run *realenv.Process, limit time.Duration, want string) {
+	t.Helper()
+	if code := run.Wait(limit); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if got := results(run.Answer()); got != want {
+		t.Errorf("the answer is\n%s\nstock Spark's\n%s", got, want)
+	}
 }

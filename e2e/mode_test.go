@@ -18,12 +18,7 @@ func observedRun(t *testing.T, s *realenv.System, deadline time.Duration, want s
 	run := s.Submit("--pacer-deadline", deadline.String(), "--pacer-mode", "observe", "testdata/branches.py", scale())
 	app := awaitTasks(t, s)
 	group := cgroupOf(t, executorPID(t, s, app.ID, app.Executors[0].ID))
-	if code := run.Wait(3 * time.Minute); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	if got := results(run.Answer()); got != want {
-		t.Errorf("the observed run answers\n%s\nstock Spark\n%s", got, want)
-	}
+	wantAnswer(t, run, 3*time.Minute, want)
 	line, err := realenv.Line(run.Output(), "pacer: observed: Pacer would have held ")
 	if err != nil {
 		t.Error(err)

@@ -24,14 +24,10 @@ func TestDeadlineStory(t *testing.T) {
 	}
 	s := realenv.StartUp(t)
 
-	first := s.Submit("testdata/branches.py", scale())
-	if code := first.Wait(2 * time.Minute); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	if got := results(first.Answer()); got != want {
+	recorded, answer := s.Record("testdata/branches.py", scale())
+	if got := results(answer); got != want {
 		t.Errorf("the recording run answers\n%s\nstock Spark\n%s", got, want)
 	}
-	recorded := s.AwaitApp("the first run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
 	if recorded.Verdict != api.VerdictNone || recorded.Pacing != "recording" {
 		t.Errorf("the first run: verdict %s, pacing %s", recorded.Verdict, recorded.Pacing)
 	}
@@ -56,12 +52,7 @@ func scale() string {
 
 func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, want string) {
 	run := s.Submit("--pacer-deadline", fmt.Sprintf("%dms", deadline.Milliseconds()), "testdata/branches.py", scale())
-	if code := run.Wait(3 * time.Minute); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	if got := results(run.Answer()); got != want {
-		t.Errorf("the paced run answers\n%s\nstock Spark\n%s", got, want)
-	}
+	wantAnswer(t, run, 3*time.Minute, want)
 	if line, err := realenv.Line(run.Output(), "pacer: "); err != nil || !strings.Contains(line, "feasible") {
 		t.Errorf("verdict line %q, %v", line, err)
 	}

@@ -11,17 +11,14 @@ import (
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
-// TestClassDataArchive waits until an idle node controller has made the archive
-// of its Spark: the executor and the driver of the next application map it, the
-// executor's log says nothing of it, and the answer is stock Spark's.
+// TestClassDataArchive has the archive that an idle node controller has made of
+// its Spark: the executor and the driver of an application map it, the executor's
+// log says nothing of it, and the answer is stock Spark's.
 func TestClassDataArchive(t *testing.T) {
 	realenv.RequireSpark(t)
 	want := results(realenv.Stock(t, "testdata/branches.py", "2"))
-	s := realenv.New(t)
-	s.Archives = t.TempDir()
-	s.StartUp()
-	s.Up.Await("class-data archive made", 5*time.Minute)
-	made, err := filepath.Glob(filepath.Join(s.Archives, "*.jsa"))
+	s := realenv.StartUp(t)
+	made, err := filepath.Glob(filepath.Join(s.ArchiveDir(), "*.jsa"))
 	if err != nil || len(made) != 1 {
 		t.Fatalf("archives %v, %v, want one", made, err)
 	}
@@ -37,12 +34,7 @@ func TestClassDataArchive(t *testing.T) {
 	if !driver {
 		t.Errorf("the driver does not map %s", made[0])
 	}
-	if code := run.Wait(3 * time.Minute); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	if got := results(run.Answer()); got != want {
-		t.Errorf("the answer with an archive is\n%s\nstock Spark's\n%s", got, want)
-	}
+	wantAnswer(t, run, 3*time.Minute, want)
 	for _, stream := range []string{"stdout", "stderr"} {
 		body, err := os.ReadFile(filepath.Join(s.Dir, "state", "work", "apps", string(app.ID), string(app.Executors[0].ID), stream))
 		if err != nil || strings.Contains(string(body), "cds") || strings.Contains(string(body), ".jsa") {

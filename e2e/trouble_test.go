@@ -36,12 +36,7 @@ func TestExecutorCrash(t *testing.T) {
 	if err := syscall.Kill(executorPID(t, s, app.ID, victim.ID), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if code := run.Wait(3 * time.Minute); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	if got := results(run.Answer()); got != want {
-		t.Errorf("the answer after a crash is\n%s\nstock Spark's\n%s", got, want)
-	}
+	wantAnswer(t, run, 3*time.Minute, want)
 	log := realenv.ReadLog(t, s.Events(), app.ID)
 	if len(log.Added) < 2 || len(log.Removed) < 1 {
 		t.Errorf("executors added %v, removed %v: want one lost and a new one", log.Added, log.Removed)
@@ -76,30 +71,46 @@ func TestDriverGone(t *testing.T) {
 	}
 }
 
-// TestRestarts restarts the planner and the node controller in mid-run: the work
-// goes on, control comes back, and quotas are taken over.
-func TestRestarts(t *testing.T) {
+// TestPythonException raises one in an application's last line: Spark's driver
+// says that all went well, pacer submit tells the planner what spark-submit says.
+func TestPythonException(t *testing.T) {
 	realenv.RequireSpark(t)
-	for _, runtime := range []string{"process", "docker"} {
-		t.Run(runtime, func(t *testing.T) {
-			if runtime == "docker" {
-				realenv.RequireDocker(t)
-			}
-			t.Setenv(realenv.RuntimeEnv, runtime)
-			restarts(t)
-		})
+	s := realenv.StartUp(t)
+	run := s.Submit("testdata/raises.py")
+	if code := run.Wait(2 * time.Minute); code != 1 {
+		t.Fatalf("exit %d, want 1", code)
+	}
+	if app := s.Newest(); app.State != api.AppFailed || app.ExitCode != 1 {
+		t.Errorf("the application is %s with exit code %d", app.State, app.ExitCode)
+	}
+	if code, out := s.Pacer("apps"); code != 0 || !strings.Contains(out, "failed (1)") {
+		t.Errorf("apps: exit %d: %s", code, out)
+	}
+	if code, out := s.Pacer("profiles", "list"); code != 0 || strings.Contains(out, "e2e-raises") {
+		t.Errorf("a failed run has left a profile: exit %d: %s", code, out)
 	}
 }
 
-func restarts(t *testing.T) {
-	s := realenv.New(t)
+// TestRestarts restarts the planner and the node controller in mid-run: the work
+// goes on, control comes back, and quotas are taken over; with processes on the
+// planner's own bus, with containers on a nats-server with TLS.
+func TestRestarts(t *testing.T) {
+	realenv.RequireSpark(t)
+	t.Run("process", func(t *testing.T) {
+		t.Setenv(realenv.RuntimeEnv, "process")
+		restarts(t, realenv.New(t))
+	})
+	t.Run("docker", func(t *testing.T) {
+		realenv.RequireDocker(t)
+		t.Setenv(realenv.RuntimeEnv, "docker")
+		restarts(t, realenv.NewBehind(t))
+	})
+}
+
+func restarts(t *testing.T, s *realenv.System) {
 	planner := s.StartPlanner()
 	node := s.StartNode()
-	if code := s.Submit("testdata/branches.py", "2").Wait(2 * time.Minute); code != 0 {
-		t.Fatalf("recording run: exit %d", code)
-	}
-	recorded := s.AwaitApp("the profile", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
-
+	recorded, _ := s.Record("testdata/branches.py", "2")
 	run := s.Submit("--pacer-deadline", (recorded.Duration * 2).String(), "testdata/branches.py", "2")
 	app := awaitTasks(t, s)
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)

@@ -60,11 +60,7 @@ func ChoosesArchive(option string) bool {
 // ArchiveOf returns the archive that serves the executors of launch on a node.
 // Its error says why there can be none.
 func ArchiveOf(launch api.Launch, node NodeSettings) (Archive, error) {
-	spark, err := sparkHome(first(node.SparkHome, launch.SparkHome), launch.SparkVersion)
-	if err != nil {
-		return Archive{}, err
-	}
-	java, err := javaHome(first(node.JavaHome, launch.JavaHome, os.Getenv("JAVA_HOME")))
+	spark, java, err := homes(launch, node)
 	if err != nil {
 		return Archive{}, err
 	}

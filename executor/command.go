@@ -270,16 +270,25 @@ func javaHome(home string) (string, error) {
 		if err != nil {
 			return "", errors.New("no Java on this node: install a JDK 17 or later, or set java-home in its configuration")
 		}
-		if found, err = filepath.EvalSymlinks(found); err != nil {
-			return "", fmt.Errorf("java on this node: %w", err)
+		if home, err = JavaOf(found); err != nil {
+			return "", err
 		}
-		home = filepath.Dir(filepath.Dir(found))
 	}
 	binary := filepath.Join(home, "bin", "java")
 	if st, err := os.Stat(binary); err != nil || st.IsDir() || st.Mode()&0o111 == 0 {
 		return "", fmt.Errorf("no Java in %s on this node (%s cannot be executed)", home, binary)
 	}
 	return filepath.Abs(home)
+}
+
+// JavaOf returns the home of the JVM that the program java starts: where it
+// stands, links followed.
+func JavaOf(java string) (string, error) {
+	real, err := filepath.EvalSymlinks(java)
+	if err != nil {
+		return "", fmt.Errorf("java on this node: %w", err)
+	}
+	return filepath.Dir(filepath.Dir(real)), nil
 }
 
 func readable(what, path string) error {

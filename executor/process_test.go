@@ -76,29 +76,11 @@ func processHarness(t *testing.T, groups *cgroup.Hierarchy, user executor.Creden
 	}
 }
 
-// realGroups returns a hierarchy on the machine's own cgroups.
+// realGroups returns a hierarchy on the machine's own cgroups, cleared at the end.
 func realGroups(t *testing.T) *cgroup.Hierarchy {
 	t.Helper()
-	groups, err := cgroup.Open("", fmt.Sprintf("pacer-test-%d/node", os.Getpid()))
-	if errors.Is(err, os.ErrPermission) || errors.Is(err, cgroup.ErrUnavailable) {
-		t.Skipf("needs real cgroups: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		names, err := groups.Names()
-		for _, name := range names {
-			group, openErr := groups.Group(name)
-			err = errors.Join(err, openErr)
-			if openErr == nil {
-				err = errors.Join(err, group.Remove(context.Background()))
-			}
-		}
-		if err := errors.Join(err, groups.Remove(context.Background())); err != nil {
-			t.Error(err)
-		}
-	})
+	groups := cgrouptest.Real(t)
+	t.Cleanup(func() { cgrouptest.Clear(t, groups) })
 	return groups
 }
 

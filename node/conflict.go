@@ -1,6 +1,11 @@
 package node
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
 
 const (
 	// firstHold and lastHold bound how many ticks somebody else's quota is left
@@ -21,11 +26,49 @@ type conflict struct {
 	// written is how often ours was written over theirs, hold how many ticks more
 	// it must not be, calm for how many ours has been in force.
 	written, hold, calm int
-	// yields says that theirs stays in force for as long as control aims at what
-	// it aimed at then: under, nil for none, and its target's rev.
+	// yields says that theirs stays in force for as long as control aims at under.
 	yields bool
-	under  *control
-	rev    uint64
+	under  aim
+}
+
+// aim is a target of control; the zero value is none.
+type aim struct {
+	Any   bool         `json:"any"`
+	Stage api.StageKey `json:"stage"`
+	Rev   uint64       `json:"rev"`
+}
+
+func (c *control) aimsAt() aim {
+	if c == nil {
+		return aim{}
+	}
+	return aim{true, c.target.StageKey, c.target.Rev}
+}
+
+// YieldState is somebody else's quota that is yielded to, for State: a restarted
+// engine goes on yielding if it is still in force.
+type YieldState struct {
+	// Quota is theirs, -1 for none.
+	Quota units.Cores `json:"quota"`
+	Under aim         `json:"under"`
+}
+
+func (x *executor) saveYield() *YieldState {
+	if !x.conflict.yields {
+		return nil
+	}
+	s := &YieldState{Quota: x.quota, Under: x.conflict.under}
+	if s.Quota.IsUnlimited() {
+		s.Quota = -1
+	}
+	return s
+}
+
+func (x *executor) restoreYield(s *YieldState) {
+	x.conflict = conflict{said: true, foreign: true, yields: true, under: s.Under}
+	if x.quota = s.Quota; s.Quota < 0 {
+		x.quota = units.Unlimited
+	}
 }
 
 // contest takes in that x's quota is somebody else's value.
@@ -38,10 +81,8 @@ func (e *Engine) contest(x *executor, writer string) {
 	k.said, k.foreign, k.calm = true, true, 0
 	switch {
 	case e.cfg.Conflict == Yield:
-		k.yields, k.under = true, x.ctl
-		if k.rev = 0; x.ctl != nil {
-			k.rev = x.ctl.target.Rev
-		}
+		k.yields, k.under = true, x.ctl.aimsAt()
+		e.mustSave = true
 	case k.written > 0:
 		k.hold = min(firstHold<<(k.written-1), lastHold)
 		if x.ctl != nil {
@@ -83,7 +124,7 @@ func (k *conflict) rest() {
 // settle ends yielding when control aims at something else than it did: the stage
 // has ended, was released, or has a new target.
 func (k *conflict) settle(now *control) {
-	if k.yields && (now != k.under || (now != nil && (now.target.Rev != k.rev || now.runnable() == 0))) {
+	if k.yields && (now.aimsAt() != k.under || (now != nil && now.runnable() == 0)) {
 		*k = conflict{}
 	}
 }

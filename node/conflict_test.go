@@ -95,6 +95,51 @@ func TestYieldLeavesTheOthersQuotaUntilTheStageEnds(t *testing.T) {
 	}
 }
 
+func TestARestartedNodeControllerGoesOnYielding(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		theirs units.Cores
+		clean  bool // Its predecessor stopped in good order.
+		now    units.Cores
+		yields bool
+	}{
+		{"killed", 0.3, false, 0.3, true},
+		{"stopped", 0.3, true, 0.3, true},
+		{"theirs is none", units.Unlimited, true, units.Unlimited, true},
+		{"a guard lifted it", 0.3, false, units.Unlimited, false},
+		{"somebody changed it meanwhile", 0.3, false, 0.5, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := testConfig(2)
+			cfg.Conflict = Yield
+			w := paced(t, cfg)
+			w.ticks(4)
+			x := w.exec(Key{appA, "1"})
+			x.quota = c.theirs
+			w.ticks(2)
+			if c.clean {
+				w.do(t, w.e.Shutdown(w.now, Leave))
+			}
+			if x.quota != c.theirs {
+				t.Fatalf("quota %v, want theirs", x.quota)
+			}
+			x.quota = c.now
+			w.restart(cfg)
+			w.ticks(6)
+			if yields := x.quota == c.now; yields != c.yields {
+				t.Errorf("quota %v after a restart with %v in force", x.quota, c.now)
+			}
+			again := target(0, "1", 60, 30, 20*time.Second, 1)
+			again.Rev = 9
+			w.apply(plan(9, planApp(appA, 2, ids("1"), again)))
+			w.ticks(4)
+			if w.e.execs[0].conflict.yields {
+				t.Error("it yields after a new target")
+			}
+		})
+	}
+}
+
 func TestAnIdleExecutorsForeignQuota(t *testing.T) {
 	for how, want := range map[Conflict]units.Cores{Insist: units.Unlimited, Yield: 0.5} {
 		cfg := testConfig(2)
@@ -109,6 +154,10 @@ func TestAnIdleExecutorsForeignQuota(t *testing.T) {
 		}
 		if w.ticks(3); x.quota != want {
 			t.Errorf("%s: quota %v, want %v", how, x.quota, want)
+		}
+		w.restart(cfg)
+		if w.ticks(3); x.quota != want {
+			t.Errorf("%s: quota %v after a restart, want %v", how, x.quota, want)
 		}
 	}
 }

@@ -82,15 +82,18 @@
 //
 // # Another writer
 //
-// A quota that is not the one written is somebody else's (an administrator, docker
-// update); it is told once, with the writer's name if the shell knows it, and once
-// again only after the conflict is over: when ours has been in force for 20 ticks.
+// A quota that is not the one written is somebody else's (an administrator, or
+// docker update, which writes the container's group inside the executor's); it is
+// told once, with the writer's name if the shell knows it, and once again only
+// after the conflict is over: when ours has been in force for 20 ticks.
 // Under Insist ours is written again in the same tick; if that did not last, after
 // 4 ticks, then 8, 16, 32 and 64, so that two who insist write once in 32 s in the
 // end; from the second time on the controller goes on from what is in force (Eq
 // 19). Under Yield nothing is written until the stage ends, is released or gets
 // another target: theirs bounds the request, and the controller is told (Eq 19).
-// A restart of the node controller forgets a conflict and takes the quota over.
+// Yielding survives the node controller, which leaves their quota when it stops:
+// the next one goes on, unless that quota is no longer in force. How often ours
+// was written again does not.
 //
 // # Hands off
 //

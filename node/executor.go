@@ -211,6 +211,9 @@ func (e *Engine) foldQuota(x *executor, inForce units.Cores, writer string) {
 		e.contest(x, writer)
 		return
 	}
+	if x.conflict.yields && !same {
+		x.conflict = conflict{} // What an earlier engine yielded to is gone.
+	}
 	if x.ctl != nil && (x.refused || !inForce.IsUnlimited()) {
 		x.ctl.resync = true
 		if !x.refused {

@@ -9,8 +9,9 @@ import (
 type Ending int
 
 const (
-	// Leave lets the executors run on, with all cores: control is lost, work is
-	// not. The next incarnation takes them over.
+	// Leave lets the executors run on, with all cores unless somebody else's quota
+	// is yielded to: control is lost, work is not. The next incarnation takes them
+	// over.
 	Leave Ending = iota
 	// End stops them: `pacer up` ends its applications with itself.
 	End
@@ -21,7 +22,8 @@ const (
 func (e *Engine) Shutdown(now units.Instant, how Ending) []Action {
 	e.begin()
 	for _, x := range e.execs {
-		if x.alive() && x.here && !x.handsOff && !(x.quotaKnown && x.quota.IsUnlimited()) {
+		theirs := x.conflict.yields && how == Leave
+		if x.alive() && x.here && !x.handsOff && !theirs && !(x.quotaKnown && x.quota.IsUnlimited()) {
 			x.quota, x.remainder = units.Unlimited, 0
 			e.actions = append(e.actions, Action{Kind: ActSetQuota, Key: x.key, Cores: units.Unlimited})
 		}

@@ -12,7 +12,8 @@ import (
 const StateVersion = 1
 
 // State is all that an engine has to remember beyond its own life; it survives
-// a round trip through JSON. Quotas are not in it: those in force are read back.
+// a round trip through JSON. Quotas are not in it, but for those
+// of others that are yielded to: what is in force is read back.
 type State struct {
 	Version int `json:"version"`
 	// Boot is Config.Boot: the Instants below count from that boot.
@@ -34,6 +35,8 @@ type ExecutorState struct {
 	// CPU is its group's at the last tick, Measured says that it was read.
 	CPU      units.Work `json:"cpu"`
 	Measured bool       `json:"measured"`
+	// Yields is nil unless somebody else's quota is yielded to.
+	Yields *YieldState `json:"yields,omitempty"`
 }
 
 // StageState is what was recorded of a stage attempt on an executor.
@@ -81,7 +84,7 @@ func (e *Engine) save(now units.Instant) {
 		if !x.started {
 			continue
 		}
-		s.Executors = append(s.Executors, ExecutorState{x.key, x.state, x.exit, x.code, x.cpu, x.cpuKnown})
+		s.Executors = append(s.Executors, ExecutorState{x.key, x.state, x.exit, x.code, x.cpu, x.cpuKnown, x.saveYield()})
 		for _, r := range x.records {
 			s.Stages = append(s.Stages, StageState{x.key, r.key, r.cpu, r.pageCPU, r.finished, r.failed, r.weight,
 				r.active, r.changed, r.progress, r.quotaChanges})
@@ -119,6 +122,9 @@ func (e *Engine) restore(s *State) error {
 		}
 		if s.Boot == e.cfg.Boot {
 			x.cpu, x.cpuKnown = old.CPU, old.Measured
+			if old.Yields != nil && e.cfg.Conflict == Yield {
+				x.restoreYield(old.Yields)
+			}
 		}
 	}
 	if s.Boot == e.cfg.Boot {

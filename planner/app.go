@@ -77,6 +77,7 @@ type appRecord struct {
 	Ended     units.Seconds   `json:"ended_s,omitempty"` // Duration, once State is final.
 	EndReason string          `json:"end_reason,omitempty"`
 	DriverEnd bool            `json:"driver_end,omitempty"` // The driver itself said so.
+	ExitCode  int             `json:"exit_code,omitempty"`  // Of spark-submit, if it failed and that was told.
 }
 
 // executor is one executor of an application.

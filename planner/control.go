@@ -23,6 +23,7 @@ func verbs() map[api.Verb]func(*Engine, api.ControlRequest) (api.ControlReply, e
 		api.VerbNodes:      (*Engine).listNodes,
 		api.VerbDrain:      (*Engine).drainNode,
 		api.VerbUndrain:    (*Engine).undrainNode,
+		api.VerbExit:       (*Engine).exit,
 		api.VerbPing:       (*Engine).ping,
 	}
 }

@@ -131,7 +131,7 @@ func (e *Engine) forget(a *app) {
 		if s.Done != nil {
 			a.order = append(a.order[:i], a.order[i+1:]...)
 			delete(a.stages, s.key())
-			e.remove(stageKey(a.ID, s.key()))
+			e.removeStage(a.ID, s)
 			a.Forgotten++
 			a.dirty = true
 			return

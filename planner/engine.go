@@ -26,6 +26,7 @@ type Engine struct {
 	ended    []*endedApp // Oldest first.
 	nodes    map[string]*node
 	profiles map[string]*annotated
+	newest   map[string]recorded // By profile; not saved.
 
 	// What the step in progress has to do.
 	changes  []Change
@@ -44,7 +45,7 @@ func New(cfg Config, records []Record) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{cfg: cfg, apps: make(map[api.AppID]*app), nodes: make(map[string]*node),
-		profiles: make(map[string]*annotated), dirty: make(map[string]bool)}
+		profiles: make(map[string]*annotated), newest: make(map[string]recorded), dirty: make(map[string]bool)}
 	if err := e.restore(records); err != nil {
 		return nil, fmt.Errorf("planner state: %w", err)
 	}

@@ -86,7 +86,7 @@ func (e *Engine) summary(a *app) api.AppSummary {
 	s := api.AppSummary{
 		ID: a.ID, Name: a.Name, Profile: a.Profile, User: a.User, State: a.State, Pacing: a.pacing(), Verdict: a.Verdict,
 		Deadline: a.Deadline, Duration: a.elapsed(e.now), Predicted: e.predicted(a), CoreSeconds: work, MeanCores: a.meanCores(work, e.now),
-		Submission: a.Submission,
+		Submission: a.Submission, ExitCode: a.ExitCode,
 	}
 	for _, st := range a.order {
 		s.QuotaChanges += st.quotaChanges()
@@ -138,7 +138,7 @@ func (e *Engine) stageDetail(a *app, s *stage) api.AppStage {
 	d := api.AppStage{
 		StageKey: s.key(), Name: s.Ready.Name, State: "running", Tasks: s.Ready.Tasks, Start: s.ReadyAt, Deadline: s.First,
 		Duration: max(0, a.elapsed(e.now)-s.ReadyAt), Records: max(0, s.Ready.Records), CoreSeconds: s.work(),
-		Executors: []api.ExecutorID{}, QuotaChanges: s.quotaChanges(), Samples: append([]api.AppSample{}, s.samples...),
+		Executors: []api.ExecutorID{}, QuotaChanges: s.quotaChanges(), Samples: append([]api.AppSample{}, s.samples.list...),
 	}
 	for _, b := range s.Ready.Bindings {
 		d.Executors = append(d.Executors, b.Executor)

@@ -242,7 +242,7 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 		if a.observed() && st.Planned {
 			st.noteWould(s.Executor, sample, e.offered(x.Node))
 		}
-		st.addSample(api.AppSample{
+		st.samples.add(api.AppSample{
 			At: a.at(e.now) - sample.Age, Executor: s.Executor, SetPoint: sample.SetPoint, Progress: sample.Progress,
 			Grant: sample.Grant, Used: sample.Used,
 		}, e.cfg.Samples)

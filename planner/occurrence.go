@@ -57,6 +57,13 @@ type AppEnded struct {
 	Reason             string
 }
 
+// ExitReported: an application that seemed to have finished has failed.
+type ExitReported struct {
+	usual
+	App  api.AppID
+	Code int
+}
+
 // PacingChanged: an application runs with all cores from now on, or is paced
 // again.
 type PacingChanged struct {
@@ -220,6 +227,7 @@ type StoreFailed struct {
 func (AppRegistered) Name() string    { return "application registered" }
 func (AppRefused) Name() string       { return "application refused" }
 func (AppEnded) Name() string         { return "application ended" }
+func (ExitReported) Name() string     { return "exit code reported" }
 func (PacingChanged) Name() string    { return "pacing changed" }
 func (DeadlineChanged) Name() string  { return "deadline changed" }
 func (StagePlanned) Name() string     { return "stage planned" }
@@ -246,6 +254,10 @@ func (o AppRegistered) String() string {
 }
 
 func (o AppRefused) String() string { return fmt.Sprintf("%q refused: %v", o.AppName, o.Err) }
+
+func (o ExitReported) String() string {
+	return fmt.Sprintf("%s failed: %s", o.App, sayExit(o.Code))
+}
 
 func (o AppEnded) String() string {
 	text := fmt.Sprintf("%s %s after %s", o.App, o.State, o.Duration)

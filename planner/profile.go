@@ -45,9 +45,11 @@ func (e *Engine) settle(profile string) {
 // it may, its record into the history.
 func (e *Engine) conclude(a *app) {
 	if a.State == api.AppFinished && a.Mode != modeUnpaced && a.Mode != modeOff {
+		before := e.profiles[a.Profile]
 		if how, err := e.record(a); err != nil {
 			e.occur(RunNotRecorded{App: a.ID, Err: err})
 		} else if how != "" {
+			e.newest[a.Profile] = recorded{a.ID, before, e.profiles[a.Profile]}
 			e.occur(ProfileChanged{Profile: a.Profile, How: how, App: a.ID})
 		}
 	}

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"slices"
-
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -16,7 +14,7 @@ type stage struct {
 	stageRecord
 	progress map[api.ExecutorID]units.Fraction
 	paces    map[api.ExecutorID]*pace
-	samples  []api.AppSample
+	samples  samples
 	handOver units.Instant // When its tail was last handed over.
 	dirty    bool          // The record has to be saved at the end of the step.
 	stale    bool          // Figures of nodes have come in since it was saved.
@@ -126,25 +124,4 @@ func (s *stage) target(t target, now units.Instant) api.StageTarget {
 		StageKey: s.key(), Executor: t.Executor, Rev: t.Rev, Remaining: units.FromDuration(s.DeadlineAt.Sub(now)),
 		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, InitCores: t.Init, Last: s.Last,
 	}
-}
-
-// addSample keeps one tick, halving the density when there are more than limit:
-// every second sample of each executor goes.
-func (s *stage) addSample(sample api.AppSample, limit int) {
-	s.samples = append(s.samples, sample)
-	if len(s.samples) > limit {
-		s.samples = thin(s.samples)
-	}
-}
-
-// thin drops every second sample of each executor, keeping the newest.
-func thin(samples []api.AppSample) []api.AppSample {
-	left := make(map[api.ExecutorID]int)
-	for _, s := range samples {
-		left[s.Executor]++
-	}
-	return slices.DeleteFunc(samples, func(s api.AppSample) bool {
-		left[s.Executor]--
-		return left[s.Executor]%2 == 1
-	})
 }

@@ -19,12 +19,14 @@ import (
 //	app/ID               a running application (appRecord)
 //	app/ID/profile       the profile that it is matched to (api.Profile)
 //	app/ID/stage/S.A     attempt A of its stage S (stageRecord)
+//	app/ID/samples/S.A/N a piece of that one's samples (sampleRecord)
 //	plan/NODE            a node and the content of its Plan (nodeRecord)
 //	profile/NAME         a profile (api.Profile); NAME is escaped as in a URL's path
 //	history/ID           an application that is over (endedApp)
 //
-// All values are JSON. Not kept: samples of running stages, silences, who is
-// connected; these come back with the next statuses.
+// All values are JSON. Not kept: silences, who is connected; these come back with
+// the next statuses. Samples and other figures of running stages may lack what
+// came in the last seconds (flushEvery).
 const stateVersion = 1
 
 const (
@@ -90,6 +92,7 @@ func (e *Engine) saveApp(a *app) {
 		if s.dirty || (s.stale && a.flush) {
 			s.dirty, s.stale = false, false
 			e.put(stageKey(a.ID, s.key()), s.stageRecord)
+			e.saveSamples(a.ID, s)
 		}
 	}
 	if a.dirty || a.flush {
@@ -104,8 +107,13 @@ func (e *Engine) removeApp(a *app) {
 		e.remove(ownProfile(a.ID))
 	}
 	for _, s := range a.order {
-		e.remove(stageKey(a.ID, s.key()))
+		e.removeStage(a.ID, s)
 	}
+}
+
+func (e *Engine) removeStage(id api.AppID, s *stage) {
+	e.remove(stageKey(id, s.key()))
+	e.removeSamples(id, s)
 }
 
 // restore reads what an earlier engine saved.
@@ -200,6 +208,7 @@ func (e *Engine) restoreHistory(r Record) error {
 func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 	a := newApp(appRecord{})
 	a.saved = true
+	var pieces []sampleRecord
 	for _, r := range records {
 		var err error
 		switch {
@@ -212,6 +221,10 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 			if err = decode(r, &s, &s.V); err == nil {
 				a.order = append(a.order, newStage(s))
 			}
+		case strings.HasPrefix(r.Key, samplesPrefix(id)):
+			var p sampleRecord
+			err = decode(r, &p, &p.V)
+			pieces = append(pieces, p)
 		}
 		if err != nil {
 			return err
@@ -227,6 +240,7 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 			a.profile.match.Matched[s.key().Stage] = s.Annotation
 		}
 	}
+	a.restoreSamples(pieces)
 	e.apps[id] = a
 	return nil
 }

@@ -1,6 +1,10 @@
 package sim
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+	"time"
+)
 
 // BenchmarkEvents is a world of the paper's size with the invariants on; events/s
 // is what counts.
@@ -18,4 +22,21 @@ func BenchmarkEvents(b *testing.B) {
 		submit(b, w, load.App)
 	}
 	b.ReportMetric(float64(w.Events()-before)/b.Elapsed().Seconds(), "events/s")
+}
+
+// BenchmarkTenThousandNodes is a minute of 10,000 idle nodes.
+func BenchmarkTenThousandNodes(b *testing.B) {
+	c := Default()
+	c.Nodes = nil
+	for i := range 10_000 {
+		c.Nodes = append(c.Nodes, NodeSpec{Name: fmt.Sprintf("n%05d", i), Cores: 16})
+	}
+	w := must(b, c)
+	for b.Loop() {
+		w.pass(time.Minute)
+		if w.err != nil {
+			b.Fatal(w.err)
+		}
+	}
+	b.ReportMetric(60*b.Elapsed().Seconds()/float64(b.N), "s/hour")
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/node"
 )
 
@@ -21,7 +22,7 @@ func WithLaw(c Config, law string) (Config, error) {
 	}
 	c.Node.Controller.Law = law
 	if law == controller.LawPI {
-		c.Planner.Alpha, c.Planner.PaceInfeasible = 1, true
+		c.Planner.Alpha, c.Planner.Split, c.Planner.PaceInfeasible = 1, dag.SplitPaper, true
 		c.Node.Progress = node.Tasks
 		c.Weights = false
 	}

@@ -14,10 +14,12 @@
 // The container's cgroup parent is the executor's own group, which Pacer makes
 // before the start: /pacer/node-NAME/APP-EXEC, with the container in
 // /pacer/node-NAME/APP-EXEC/ID. So the quota written to the executor's group binds
-// the container, one write of some microseconds, the daemon is not asked, and
-// whatever it writes to its own group is no second writer on Pacer's. A daemon
-// with the systemd driver takes slices as parents only: the groups are then
-// slices, pacer.slice/pacer-NAME.slice/pacer-NAME-APP_EXEC.slice, with the scope
+// the container, one write of some microseconds, and the daemon is not asked. A
+// quota that docker update writes to the container's group binds as well: the
+// executor's group has it in sight (cgroup.Group.LookInside), so it is another
+// writer like any (package node). A daemon with the systemd driver takes slices as
+// parents only: the groups are then slices,
+// pacer.slice/pacer-NAME.slice/pacer-NAME-APP_EXEC.slice, with the scope
 // docker-ID.scope inside (cgroup.SliceParent, cgroup.ContainerPath).
 //
 // # A container

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/executor/conformance"
 	"github.com/sparkpacer/pacer/executor/docker"
@@ -60,31 +61,14 @@ func newRig(t testing.TB) rig {
 	if r.engine.Systemd() {
 		parent = cgroup.SliceParent(r.node)
 	}
-	groups, err := cgroup.Open("", parent)
-	if errors.Is(err, os.ErrPermission) || errors.Is(err, cgroup.ErrUnavailable) {
-		t.Skipf("needs real cgroups: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		names, err := groups.Names()
-		for _, name := range names {
-			group, openErr := groups.Group(name)
-			err = errors.Join(err, openErr)
-			if openErr == nil {
-				err = errors.Join(err, group.Remove(context.Background()))
-			}
-		}
-		if err := errors.Join(err, groups.Remove(context.Background())); err != nil {
-			t.Error(err)
-		}
 		left, err := filepath.Glob("/sys/fs/cgroup/*/pacer-test-" + fmt.Sprint(os.Getpid()))
 		if err != nil || len(left) > 0 {
 			t.Errorf("groups of other controllers are left: %v, %v", left, err)
 		}
 	})
-	r.groups = groups
+	r.groups = cgrouptest.Real(t, parent)
+	t.Cleanup(func() { cgrouptest.Clear(t, r.groups) })
 	dir, err := os.MkdirTemp("", "pacer-docker-")
 	if err != nil {
 		t.Fatal(err)

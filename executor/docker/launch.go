@@ -62,7 +62,11 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 	if err != nil {
 		return executor.Launched{}, errors.Join(r.engine.explain(err), removeFile(gate))
 	}
-	if err := inGroup(s.Group, pid, cgroup.ContainerPath(host.CgroupParent, id)); err != nil {
+	err = inGroup(s.Group, pid, cgroup.ContainerPath(host.CgroupParent, id))
+	if err == nil {
+		err = s.Group.LookInside()
+	}
+	if err != nil {
 		return executor.Launched{}, errors.Join(err, r.engine.remove(context.WithoutCancel(ctx), id), removeFile(gate))
 	}
 	return executor.Launched{

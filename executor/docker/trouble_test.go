@@ -18,6 +18,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/executor/docker"
 	"github.com/sparkpacer/pacer/units"
@@ -117,6 +118,40 @@ func TestKilledFromOutside(t *testing.T) {
 	}
 	if got := awaitExit(t, runtime, h); got.Exit != "killed by signal 9 from outside, not by Pacer" || got.ExitCode != 137 {
 		t.Errorf("status %+v", got)
+	}
+}
+
+// docker update limits the container's own group, inside the executor's.
+func TestDockerUpdateIsNoticedAndLifted(t *testing.T) {
+	r := newRig(t)
+	if err := r.groups.WatchQuotas(); err != nil {
+		t.Skipf("needs fanotify: %v", err)
+	}
+	s := r.spec(t, "exec sleep 600")
+	r.start(t, r.runtime(t), s)
+	if !s.Group.Watched() {
+		t.Fatal("the groups are not watched")
+	}
+	c := dockerClient(t, "")
+	for _, ours := range []units.Cores{1, units.Unlimited, 0.1} {
+		if err := s.Group.SetQuota(max(ours, 0.5)); err != nil {
+			t.Fatal(err)
+		}
+		update := container.UpdateConfig{Resources: container.Resources{NanoCPUs: 250_000_000}}
+		if _, err := c.ContainerUpdate(t.Context(), "pacer-"+r.node+"-app-1-1", update); err != nil {
+			t.Fatal(err)
+		}
+		cgrouptest.AwaitForeignWrite(t, s.Group)
+		if quota, err := s.Group.Quota(); err != nil || quota != 0.25 || !strings.Contains(s.Group.Writer(), "process ") {
+			t.Errorf("quota %v, %v, written by %q", quota, err, s.Group.Writer())
+		}
+		t.Logf("written by %s", s.Group.Writer())
+		if err := s.Group.SetQuota(ours); err != nil {
+			t.Fatal(err)
+		}
+		if quota, err := s.Group.Quota(); err != nil || quota != ours {
+			t.Errorf("quota %v, %v, want %v again", quota, err, ours)
+		}
 	}
 }
 

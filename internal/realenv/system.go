@@ -1,7 +1,6 @@
 package realenv
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,22 +12,23 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus/bustest"
 )
 
 // System is one Pacer on this machine.
 type System struct {
 	t testing.TB
-	// Dir holds states and logs, Address is the planner's.
+	// Dir holds states and logs, Address is the planner's, or the NATS server's URL.
 	Dir     string
 	Address string
-	// Archives is the directory of class-data archives; "" makes and uses none, so
-	// that no training run disturbs what is tested.
-	Archives string
 	// Up is `pacer up`, when the system was started by it.
 	Up *Process
 
-	network *Network // nil for loopback.
-	env     []string
+	archives string
+	// outside is the URL of a NATS server that is not the planner's own.
+	outside string
+	network  *Network // nil for loopback.
+	env      []string
 }
 
 // StartUp starts `pacer up` with a free port, a state directory and a cgroup
@@ -49,11 +49,18 @@ func (s *System) StartUp(args ...string) {
 }
 
 func (s *System) environment() []string {
-	archives := s.Archives
-	if archives == "" {
-		archives = "off"
+	return append([]string{"PACER_NODE_ARCHIVES=" + s.ArchiveDir()}, s.env...)
+}
+
+// ArchiveDir is the directory of class-data archives. It holds the one of the
+// environment's Spark, which all systems of the process share, so that no training
+// run disturbs what is tested.
+func (s *System) ArchiveDir() string {
+	s.t.Helper()
+	if s.archives == "" {
+		s.archives = sharedArchives(s.t)
 	}
-	return append([]string{"PACER_NODE_ARCHIVES=" + archives}, s.env...)
+	return s.archives
 }
 
 // New returns a System of which nothing is started yet.
@@ -67,18 +74,42 @@ func New(t testing.TB) *System {
 func NewOn(t testing.TB, n *Network) *System {
 	t.Helper()
 	s := &System{t: t, Dir: t.TempDir(), Address: n.Address + ":4222", network: n}
-	secrets, config := filepath.Join(s.Dir, "credentials"), filepath.Join(s.Dir, "config.yaml")
-	for path, text := range map[string]string{
-		secrets: "node:n\napplication:a\noperator:o\n",
-		config: fmt.Sprintf("client: {planner: %q, credentials: %[2]q}\nplanner: {credentials: %[2]q}\nnode: {credentials: %[2]q}\n",
-			s.Address, secrets),
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.env = []string{"PACER_CONFIG=" + config}
+	s.configure("credentials: " + s.credentials())
 	return s
+}
+
+// NewBehind returns a System of which nothing is started yet, on a nats-server of
+// its own with TLS and credentials.
+func NewBehind(t testing.TB) *System {
+	t.Helper()
+	s := &System{t: t, Dir: t.TempDir()}
+	authority, credentials := bustest.NewAuthority(t), s.credentials()
+	s.outside = bustest.Start(t, bustest.Config{Credentials: credentials, TLS: authority.Issue("server")}).URL()
+	s.Address = s.outside
+	s.configure(fmt.Sprintf("credentials: %s, tls-ca: %s", credentials, authority.CA()))
+	return s
+}
+
+// credentials makes the file of everybody's passwords.
+func (s *System) credentials() string {
+	s.t.Helper()
+	path := filepath.Join(s.Dir, "credentials")
+	if err := os.WriteFile(path, []byte("planner:p\nnode:n\napplication:a\noperator:o\n"), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	return path
+}
+
+// configure makes the configuration file of daemons and commands: what they need
+// to connect to each other.
+func (s *System) configure(connection string) {
+	s.t.Helper()
+	path := filepath.Join(s.Dir, "config.yaml")
+	text := fmt.Sprintf("client: {planner: %q, %[2]s}\nplanner: {%[2]s}\nnode: {%[2]s}\n", s.Address, connection)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.env = []string{"PACER_CONFIG=" + path}
 }
 
 // place returns a command as it runs at a node, "hub" for the hub.
@@ -105,6 +136,9 @@ func (s *System) StartNamed(node string, args ...string) *Process {
 // until they are ready; started again, they find their states.
 func (s *System) StartPlanner() *Process {
 	s.t.Helper()
+	if s.outside != "" {
+		return s.start("planner", "--nats-url", s.outside)
+	}
 	return s.start("planner", "--listen", s.Address)
 }
 
@@ -254,21 +288,6 @@ func SparkHome(t testing.TB) string {
 		t.Fatal("SPARK_HOME is not set")
 	}
 	return home
-}
-
-// Stock runs a script on stock Spark without Pacer and returns its standard
-// output.
-func Stock(t testing.TB, args ...string) string {
-	t.Helper()
-	c := exec.Command(filepath.Join(SparkHome(t), "bin", "spark-submit"),
-		append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)...)
-	var log bytes.Buffer
-	c.Stderr = &log
-	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("stock spark-submit: %v: %s", err, tail(log.String(), 4000))
-	}
-	return string(out)
 }
 
 // Line returns the first line of out that starts with prefix.

@@ -51,8 +51,7 @@ func TestANodeThatJoinsTakesItsPart(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		one(e)
 		app := testenv.Chain("chain", 4, 40)
-		app.Deadline = record(e, app) * 1.5
-		d := submit(e, app)
+		d := paced(e, app, 1.5)
 		e.Until("it runs", func() bool { return len(e.App(d.ID()).Stages) == 1 })
 		n2 := e.StartNode(testenv.NodeSpec{Name: "n2", Cores: 2})
 		underQuota(e, n2, d)
@@ -68,8 +67,7 @@ func TestADrainedNodeIsLeftWithoutALoss(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		_, n2 := two(e)
 		app := testenv.Chain("chain", 4, 40)
-		app.Deadline = record(e, app) * 2.5
-		d := submit(e, app)
+		d := paced(e, app, 2.5)
 		underQuota(e, n2, d)
 		if _, err := e.Ask(api.VerbDrain, api.ControlRequest{Node: "n2"}); err != nil {
 			t.Fatal(err)
@@ -97,8 +95,7 @@ func TestALostNodeCostsItsWorkOnly(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		n1, n2 := two(e)
 		app := testenv.Chain("chain", 4, 30)
-		app.Deadline = record(e, app) * 3
-		d := submit(e, app)
+		d := paced(e, app, 3)
 		underQuota(e, n2, d)
 		n2.Lose()
 		e.Until("the node is lost", func() bool { return summary(e, "n2").State == "lost" })
@@ -116,8 +113,7 @@ func TestUnequalNodesEndTheirSharesTogether(t *testing.T) {
 		e.StartNode(testenv.NodeSpec{Name: "small", Cores: 1})
 		e.StartNode(testenv.NodeSpec{Name: "large", Cores: 3})
 		app := testenv.Chain("chain", 3, 60)
-		app.Deadline = record(e, app) * 1.5
-		done := submit(e, app).Wait()
+		done := paced(e, app, 1.5).Wait()
 		wantPaced(t, done)
 		for _, s := range done.Stages {
 			if s.ErrorPct == nil || *s.ErrorPct < -5 || *s.ErrorPct > 5 {
@@ -141,8 +137,7 @@ func TestTheTailGoesToTheFreeNode(t *testing.T) {
 				n2 := e.StartNode(testenv.NodeSpec{Name: "n2", Cores: 0.75})
 				app := testenv.Chain("chain", 1, 60)
 				app.Stages[0].Tasks = 120
-				app.Deadline = record(e, app) * 1.5
-				d := submit(e, app)
+				d := paced(e, app, 1.5)
 				underQuota(e, n2, d)
 				e.Pass(10 * time.Second)
 				slow(n2)

@@ -35,6 +35,13 @@ func record(e *testenv.Env, a testenv.App) units.Seconds {
 	return full.Duration
 }
 
+// paced submits an application with slack times as long as it takes at all cores.
+func paced(e *testenv.Env, a testenv.App, slack units.Seconds) *testenv.Driver {
+	e.T.Helper()
+	a.Deadline = record(e, a) * slack
+	return submit(e, a)
+}
+
 // one is a planner with one node of two cores.
 func one(e *testenv.Env) *testenv.Node {
 	e.T.Helper()
@@ -125,8 +132,7 @@ func TestDeadlinesAreMet(t *testing.T) {
 				one(e)
 				app := testenv.Chain("chain", 4, 25)
 				app.Stages[2].Job, app.Stages[3].Job = 1, 1
-				app.Deadline = record(e, app) * factor
-				wantPaced(t, submit(e, app).Wait())
+				wantPaced(t, paced(e, app, factor).Wait())
 			})
 		})
 	}
@@ -138,8 +144,7 @@ func TestADisturbedMachineStillMeetsTheDeadline(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		n := one(e)
 		app := testenv.Chain("chain", 3, 30)
-		app.Deadline = record(e, app) * 1.8
-		d := submit(e, app)
+		d := paced(e, app, 1.8)
 		underQuota(e, n, d)
 		n.Disturb(1)
 		e.Pass(10 * time.Second)
@@ -169,8 +174,7 @@ func TestTwoNodeControllersOnOneMachine(t *testing.T) {
 		n1 := e.StartNode(testenv.NodeSpec{Name: "n1", Cores: 4, Offered: 2})
 		n2 := e.StartNode(testenv.NodeSpec{Name: "n2", Cores: 4, Offered: 2, On: n1})
 		app := testenv.Chain("chain", 3, 40)
-		app.Deadline = record(e, app) * 1.6
-		d := submit(e, app)
+		d := paced(e, app, 1.6)
 		first := underQuota(e, n1, d)
 		second := underQuota(e, n2, d)
 		if first == second {
@@ -193,8 +197,7 @@ func TestAPlannerRestartCostsNothing(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		n := one(e)
 		app := testenv.Chain("chain", 4, 25)
-		app.Deadline = record(e, app) * 1.6
-		d := submit(e, app)
+		d := paced(e, app, 1.6)
 		x := underQuota(e, n, d)
 		e.StopPlanner()
 		e.Pass(12 * time.Second) // Stages end and begin meanwhile: the driver goes on.
@@ -217,8 +220,7 @@ func TestANodeRestartDoesNotMoveAQuota(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		n := one(e)
 		app := testenv.Chain("chain", 3, 40)
-		app.Deadline = record(e, app) * 1.6
-		d := submit(e, app)
+		d := paced(e, app, 1.6)
 		x := underQuota(e, n, d)
 		e.Pass(10 * time.Second)
 		before := n.Quota(d.ID(), x)
@@ -248,8 +250,7 @@ func TestAStoppedNodeLeavesItsExecutorsWithoutQuotas(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		n := one(e)
 		app := testenv.Chain("chain", 3, 40)
-		app.Deadline = record(e, app) * 1.6
-		d := submit(e, app)
+		d := paced(e, app, 1.6)
 		x := underQuota(e, n, d)
 		before := n.Executors()
 		n.Stop()
@@ -270,8 +271,7 @@ func TestAnUnreachablePlannerCostsNoControl(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		n := one(e)
 		app := testenv.Chain("chain", 3, 40)
-		app.Deadline = record(e, app) * 1.6
-		d := submit(e, app)
+		d := paced(e, app, 1.6)
 		x := underQuota(e, n, d)
 		n.Cut(true)
 		e.Pass(5 * time.Second)

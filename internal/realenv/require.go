@@ -1,47 +1,12 @@
 package realenv
 
 import (
-	"fmt"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/sparkpacer/pacer/executor/docker"
 )
-
-// binaries builds cmd/... once a process.
-var binaries = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "pacer-bin-")
-	if err != nil {
-		return "", err
-	}
-	build := exec.Command("go", "build", "-o", dir+"/", "github.com/sparkpacer/pacer/cmd/...")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the binaries: %w: %s", err, out)
-	}
-	return dir, nil
-})
-
-// Binary returns the path of a freshly built command: "pacer", "planner" or
-// "nodecontroller".
-func Binary(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := binaries()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(dir, name)
-}
-
-// RemoveBinaries deletes what Binary built; for TestMain.
-func RemoveBinaries() {
-	if dir, err := binaries(); err == nil {
-		os.RemoveAll(dir)
-	}
-}
 
 // RequireSpark skips the test, with a line, unless the environment names a real
 // Spark (make test does) and this user may make cgroups.

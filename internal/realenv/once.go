@@ -1,0 +1,133 @@
+package realenv
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// What takes long to make and is the same for all tests is made once a process.
+// Remove deletes it; tests of one package do not run side by side.
+var (
+	binaries = sync.OnceValues(build)
+	archives struct {
+		sync.Once
+		dir string
+	}
+	stocks   = map[string]string{}
+	recorded = map[string]recording{}
+)
+
+type recording struct {
+	app             api.AppDetail
+	answer, profile string
+}
+
+func build() (string, error) {
+	dir, err := os.MkdirTemp("", "pacer-bin-")
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-o", dir+"/", "github.com/sparkpacer/pacer/cmd/...")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the binaries: %w: %s", err, out)
+	}
+	return dir, nil
+}
+
+// Binary returns the path of a freshly built command: "pacer", "planner" or
+// "nodecontroller".
+func Binary(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := binaries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, name)
+}
+
+// Remove deletes what was made for all tests of the process; for TestMain.
+func Remove() {
+	if dir, err := binaries(); err == nil {
+		os.RemoveAll(dir)
+	}
+	if archives.dir != "" {
+		os.RemoveAll(archives.dir)
+	}
+}
+
+// sharedArchives is a directory with the archive of the environment's Spark, as
+// an idle `pacer up` makes it.
+func sharedArchives(t testing.TB) string {
+	t.Helper()
+	archives.Do(func() {
+		dir, err := os.MkdirTemp("", "pacer-archives-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		archives.dir = dir
+		s := New(t)
+		s.archives = dir
+		s.StartUp()
+		s.Up.Await("class-data archive made", 5*time.Minute)
+		s.Up.Stop()
+	})
+	return archives.dir
+}
+
+// Stock returns what a script prints on its standard output on stock Spark
+// without Pacer. The same script with the same arguments is run once.
+func Stock(t testing.TB, args ...string) string {
+	t.Helper()
+	key := strings.Join(args, "\x00")
+	if out, ok := stocks[key]; ok {
+		return out
+	}
+	c := exec.Command(filepath.Join(SparkHome(t), "bin", "spark-submit"),
+		append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)...)
+	var log bytes.Buffer
+	c.Stderr = &log
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("stock spark-submit: %v: %s", err, tail(log.String(), 4000))
+	}
+	stocks[key] = string(out)
+	return string(out)
+}
+
+// Record makes s know the profile of a script with its arguments. It returns the
+// run that recorded it, one of this system or of an earlier one of the process,
+// and what that printed on its standard output.
+func (s *System) Record(args ...string) (api.AppDetail, string) {
+	s.t.Helper()
+	key := strings.Join(args, "\x00")
+	if r, ok := recorded[key]; ok {
+		file := filepath.Join(s.t.TempDir(), "profile.json")
+		if err := os.WriteFile(file, []byte(r.profile), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+		if code, out := s.Pacer("profiles", "put", file); code != 0 {
+			s.t.Fatalf("pacer profiles put: exit %d: %s", code, out)
+		}
+		return r.app, r.answer
+	}
+	run := s.Submit(args...)
+	if code := run.Wait(2 * time.Minute); code != 0 {
+		s.t.Fatalf("recording run: exit %d", code)
+	}
+	app := s.AwaitApp("the recording run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	code, profile := s.Pacer("profiles", "show", app.Name)
+	if code != 0 {
+		s.t.Fatalf("pacer profiles show %s: exit %d: %s", app.Name, code, profile)
+	}
+	recorded[key] = recording{app, run.Answer(), profile}
+	return app, run.Answer()
+}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"slices"
 	"syscall"
 	"testing"
@@ -30,6 +31,27 @@ func simulated(t *testing.T, add adder) {
 	}
 	t.Logf("events per second of CPU time: %s", spread(speeds))
 	add(t, "sim.events_per_s", median(speeds), "1/s")
+	add(t, "sim.hour_10k_s", hour(t), "s")
+}
+
+// hour is the CPU time that an hour of 10,000 nodes without applications takes,
+// from two minutes of it.
+func hour(t *testing.T) float64 {
+	t.Helper()
+	c := sim.Default()
+	c.Nodes = nil
+	for i := range 10_000 {
+		c.Nodes = append(c.Nodes, sim.NodeSpec{Name: fmt.Sprintf("n%05d", i), Cores: 16})
+	}
+	w, err := sim.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := cpuTime(t)
+	if err := w.Pass(2 * time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	return 30 * (cpuTime(t) - began).Seconds()
 }
 
 // eventsPerSecond runs one workload of the paper at all cores and under a deadline,

@@ -33,9 +33,8 @@ func BenchmarkTenThousandNodes(b *testing.B) {
 	}
 	w := must(b, c)
 	for b.Loop() {
-		w.pass(time.Minute)
-		if w.err != nil {
-			b.Fatal(w.err)
+		if err := w.Pass(time.Minute); err != nil {
+			b.Fatal(err)
 		}
 	}
 	b.ReportMetric(60*b.Elapsed().Seconds()/float64(b.N), "s/hour")

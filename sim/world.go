@@ -70,6 +70,7 @@ type World struct {
 	agents    []*agent // In the order of Config.Nodes.
 	drivers   []*Driver
 	byURL     map[string]*Driver
+	byName    map[string]*agent
 	check     *check
 	history   *history
 	processes int
@@ -81,7 +82,7 @@ type World struct {
 
 // New returns a world at its first instant, or every fault of c.
 func New(c Config) (*World, error) {
-	w := &World{cfg: c, byURL: map[string]*Driver{}}
+	w := &World{cfg: c, byURL: map[string]*Driver{}, byName: map[string]*agent{}}
 	if w.cfg.Plant.Page == 0 {
 		w.cfg.Plant.Page = 100 * time.Millisecond
 	}
@@ -106,22 +107,23 @@ func New(c Config) (*World, error) {
 			return nil, err
 		}
 	}
-	w.pass(leadIn)
-	return w, w.err
+	return w, w.Pass(leadIn)
 }
 
 // leadIn is how long the nodes have to join before the first application comes.
 const leadIn = 2 * time.Second
 
-// pass lets time pass.
-func (w *World) pass(d time.Duration) {
+// Pass lets time pass, whether an application runs or not, and returns the first
+// invariant that was broken.
+func (w *World) Pass(d time.Duration) error {
 	for end := w.now.Add(d); w.err == nil; {
 		if len(w.queue.heap) == 0 || w.queue.heap[0].at > end {
 			w.now = end
-			return
+			break
 		}
 		w.turn(w.queue.next())
 	}
+	return w.err
 }
 
 // turn lets one event happen.
@@ -157,6 +159,7 @@ func (w *World) addNode(i int, s NodeSpec) error {
 	m := &machine{w: w, name: s.Name, id: uint64(i + 1), cores: float64(s.Cores), speed: s.Speed, others: float64(s.Others)}
 	a := w.newAgent(m, s)
 	w.agents = append(w.agents, a)
+	w.byName[s.Name] = a
 	return a.up()
 }
 
@@ -237,12 +240,7 @@ func (w *World) at(at units.Instant, r rank, id uint64, f func()) {
 func (w *World) after(d time.Duration, r rank, id uint64, f func()) { w.at(w.now.Add(d), r, id, f) }
 
 func (w *World) agent(name string) *agent {
-	for _, a := range w.agents {
-		if a.m.name == name {
-			return a
-		}
-	}
-	return nil
+	return w.byName[name]
 }
 
 // exitedProcess has node controller and driver notice that an executor is gone.

@@ -125,15 +125,43 @@ type trial struct {
 	paper         *paperRow
 }
 
+// baselines keeps the runs at all cores of one law, which many cases share.
+type baselines map[baselineKey]baseline
+
+type baselineKey struct {
+	app          string
+	zipf, skewed float64
+	seed         uint64
+}
+
+type baseline struct {
+	profile api.Profile
+	outcome Outcome
+}
+
+// of returns w's run at all cores, made when it is not there.
+func (b baselines) of(c Config, w Workload) (baseline, error) {
+	last := w.App.Stages[len(w.App.Stages)-1]
+	key := baselineKey{w.Name, last.Zipf, float64(last.Skewed), c.Seed}
+	if done, ok := b[key]; ok {
+		return done, nil
+	}
+	p, o, err := record(c, w)
+	if err == nil {
+		b[key] = baseline{p, o}
+	}
+	return baseline{p, o}, err
+}
+
 // try runs one case under one law with all seeds.
-func (o Options) try(law string, t trial) (Cell, error) {
+func (o Options) try(law string, t trial, full baselines) (Cell, error) {
 	cell := Cell{Law: law, Case: t.name, Figure: strings.ReplaceAll(t.figure, "LAW", law)}
 	c, err := o.config(law)
 	if err != nil {
 		return cell, err
 	}
 	for seed := range o.seeds() {
-		out, ratio, err := t.once(c, uint64(seed))
+		out, ratio, err := t.once(c, uint64(seed), full)
 		if err != nil {
 			return cell, fmt.Errorf("%s under %s: %w", t.name, law, err)
 		}
@@ -147,17 +175,20 @@ func (o Options) try(law string, t trial) (Cell, error) {
 }
 
 // once runs a case with one seed; ratio is its core-seconds over the baseline's.
-func (t trial) once(c Config, seed uint64) (out Outcome, ratio float64, err error) {
+func (t trial) once(c Config, seed uint64, full baselines) (out Outcome, ratio float64, err error) {
 	c.Seed = 1000 * (seed + 1)
-	p, base, err := record(c, t.profiled)
+	recorded, err := full.of(c, t.profiled)
 	if err != nil {
 		return out, 0, err
 	}
+	p, base := recorded.profile, recorded.outcome
+	p.Stages = slices.Clone(p.Stages) // A planner may change what it is given.
 	if t.baseline {
 		c.Seed++
-		if _, base, err = record(c, t.run); err != nil {
+		if recorded, err = full.of(c, t.run); err != nil {
 			return out, 0, err
 		}
+		base = recorded.outcome
 	}
 	if t.revise != nil {
 		p = t.revise(p)
@@ -201,11 +232,12 @@ func (c *Cell) conclude() {
 func (o Options) all(trials []trial) ([]Cell, error) {
 	var cells []Cell
 	for _, law := range o.laws() {
+		full := baselines{}
 		for _, t := range trials {
 			if !strings.Contains(t.name, o.Only) {
 				continue
 			}
-			cell, err := o.try(law, t)
+			cell, err := o.try(law, t, full)
 			if err != nil {
 				return cells, err
 			}

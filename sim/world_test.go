@@ -2,11 +2,14 @@ package sim
 
 import (
 	"bytes"
+	"flag"
 	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/units"
 )
+
+var seeds = flag.Int("seeds", 6, "how many worlds with faults are tried")
 
 // chain is an application of stages one after the other.
 func chain(name string, stages, tasks int, work units.Work) App {
@@ -86,7 +89,7 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 // TestInvariantsHoldWhateverHappens lets faults rain on worlds with a bad network:
 // World.Run checks the invariants at every call and that every application ends.
 func TestInvariantsHoldWhateverHappens(t *testing.T) {
-	for seed := range uint64(14) {
+	for seed := range uint64(*seeds) {
 		c := Default()
 		c.Seed, c.Restarts, c.Limit = seed, true, 2*time.Hour
 		if seed%2 == 1 {

@@ -3,9 +3,11 @@ package sim
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -43,6 +45,10 @@ func faultTable() []faultKind {
 		{name: "speed", node: true, value: true, most: 100, does: func(w *World, a *agent, v float64) { a.m.slow(w.now, v) }},
 		{name: "quotas-refused", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = true }},
 		{name: "quotas-taken", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = false }},
+		{name: "pages-frozen", node: true, does: func(w *World, a *agent, _ float64) { a.m.frozen = true }},
+		{name: "pages-thawed", node: true, does: func(w *World, a *agent, _ float64) { a.m.frozen = false }},
+		{name: "samples-garbled", node: true, does: func(w *World, a *agent, _ float64) { a.m.garbled = true }},
+		{name: "samples-mended", node: true, does: func(w *World, a *agent, _ float64) { a.m.garbled = false }},
 		{name: "drain", node: true, does: func(w *World, a *agent, _ float64) { w.drain(a, api.VerbDrain) }},
 		{name: "undrain", node: true, does: func(w *World, a *agent, _ float64) { w.drain(a, api.VerbUndrain) }},
 	}
@@ -131,6 +137,25 @@ func (a *agent) loseExecutor() {
 	}
 }
 
+// garble makes a sample what no healthy machine shows: CPU time below zero, or a
+// page of another time or with impossible numbers. NaN is left to the node's own
+// tests: a history in JSON has none.
+func (p *process) garble(s *node.ExecutorSample) {
+	switch p.rand.IntN(4) {
+	case 0:
+		s.CPU = -s.CPU
+	case 1:
+		s.Page.At -= units.Instant(time.Hour)
+	case 2:
+		s.Page.At += units.Instant(time.Hour)
+	case 3:
+		s.Page.Stages = slices.Clone(s.Page.Stages)
+		for i := range s.Page.Stages {
+			s.Page.Stages[i].Weight, s.Page.Stages[i].CPU = -1, 1e300
+		}
+	}
+}
+
 // lose takes the node's power: controller and executors are gone without a word.
 func (a *agent) lose() {
 	a.down()
@@ -161,7 +186,7 @@ func (w *World) drain(a *agent, verb api.Verb) {
 func (w *World) Chaos(mean, until units.Seconds) error {
 	r := random(w.cfg.Seed, "chaos")
 	pairs := [][2]string{{"planner-down", "planner-up"}, {"controller-down", "controller-up"}, {"executor-lost", ""}, {"link-cut", "link-up"},
-		{"quotas-refused", "quotas-taken"}, {"others", "others"}, {"speed", "speed"}, {"drain", "undrain"}}
+		{"quotas-refused", "quotas-taken"}, {"others", "others"}, {"pages-frozen", "pages-thawed"}, {"samples-garbled", "samples-mended"}, {"speed", "speed"}, {"drain", "undrain"}}
 	for at := float64(w.Now()); ; {
 		at += r.ExpFloat64() * float64(mean)
 		if at > float64(until) {

@@ -22,9 +22,11 @@ type machine struct {
 	// tickAt is when pages will be read next.
 	tickAt units.Instant
 	// gone says that it has no power.
-	gone   bool
-	shares []float64
-	open   []int
+	gone bool
+	// frozen says that pages are not written, garbled that samples are wrong.
+	frozen, garbled bool
+	shares          []float64
+	open            []int
 }
 
 // hostUsed is the CPU time that the machine has used; never 0, which would mean

@@ -338,6 +338,9 @@ func (p *process) planTasks(now units.Instant) units.Instant {
 
 // publish writes the progress page.
 func (p *process) publish(now units.Instant) {
+	if p.m.frozen {
+		return
+	}
 	g := &p.page
 	g.At, g.Generation = p.m.w.clockOf(p.m, now), g.Generation+1
 	g.Stages, g.Tasks = g.Stages[:0], g.Tasks[:0]
@@ -398,4 +401,7 @@ func (p *process) sample(s *node.ExecutorSample, now units.Instant) {
 	s.Measured, s.CPU, s.Throttled = true, units.Work(p.cpu), time.Duration(p.throttled*1e9)
 	s.Quota, s.Writer = units.Cores(p.quota), ""
 	s.Page = p.page
+	if p.m.garbled {
+		p.garble(s)
+	}
 }

@@ -68,12 +68,15 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	run := func(seed uint64) []byte {
 		var out bytes.Buffer
 		c := Default()
-		c.Seed, c.History = seed, &out
+		c.Seed, c.History, c.Restarts = seed, &out, true
 		c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
 		w := must(t, c)
 		a := chain("app", 2, 200, 600)
 		full := submit(t, w, a)
 		a.Deadline = full.Result().Duration * 1.4
+		if err := w.Chaos(5, w.Now()+60); err != nil {
+			t.Fatal(err)
+		}
 		submit(t, w, a)
 		return out.Bytes()
 	}
@@ -96,6 +99,10 @@ func TestInvariantsHoldWhateverHappens(t *testing.T) {
 			c, _ = WithLaw(c, "pi")
 		}
 		c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
+		var history bytes.Buffer
+		if seed < 2 {
+			c.History = &history
+		}
 		w := must(t, c)
 		a := chain("app", 3, 200, 1000)
 		full := submit(t, w, a)
@@ -114,6 +121,11 @@ func TestInvariantsHoldWhateverHappens(t *testing.T) {
 		}
 		if err := w.Run(); err != nil {
 			t.Error(err)
+		}
+		if seed < 2 {
+			if _, err := Replay(&history, ""); err != nil {
+				t.Errorf("seed %d: the replay: %v", seed, err)
+			}
 		}
 	}
 }

@@ -224,7 +224,7 @@ func (a *agent) act(x *node.Action) {
 		}
 	case node.ActReport:
 		status := copyStatus(x.Status)
-		a.w.check.reported(a, &status)
+		a.w.check.reported(&status)
 		a.link.send(up, func() { a.w.control.status(status) })
 	case node.ActStart:
 		a.start(x.Key, *x.Launch)

@@ -134,7 +134,7 @@ func (c *check) told(b api.Events, acked uint64) {
 }
 
 // reported looks at a node's status.
-func (c *check) reported(a *agent, s *api.NodeStatus) {
+func (c *check) reported(s *api.NodeStatus) {
 	if s.Epoch < c.acked[s.Incarnation] {
 		c.w.fail("node %s follows plan %d after %d", s.Node, s.Epoch, c.acked[s.Incarnation])
 	}

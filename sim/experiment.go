@@ -31,7 +31,10 @@ type Outcome struct {
 func outcome(d *Driver) (Outcome, error) {
 	r := d.Result()
 	if r == nil {
-		return Outcome{}, fmt.Errorf("application %s has no result: %v", d.app.Name, d.refused)
+		if d.refused != nil {
+			return Outcome{}, fmt.Errorf("application %s: %w", d.app.Name, d.refused)
+		}
+		return Outcome{}, fmt.Errorf("application %s has no result", d.app.Name)
 	}
 	o := Outcome{App: d.app.Name, Deadline: r.Deadline, Duration: r.Duration, MeanCores: float64(r.MeanCores), CoreSeconds: float64(r.CoreSeconds),
 		Changes: r.QuotaChanges, Pacing: r.Pacing}
@@ -122,24 +125,23 @@ func record(c Config, w Workload) (api.Profile, Outcome, error) {
 }
 
 // pace runs an application under a deadline with the given profile.
-func pace(c Config, w Workload, p api.Profile, deadline units.Seconds) (Outcome, *Driver, error) {
+func pace(c Config, w Workload, p api.Profile, deadline units.Seconds) (Outcome, error) {
 	c.Plant.Bend = w.Bend
 	world, err := New(c)
 	if err != nil {
-		return Outcome{}, nil, err
+		return Outcome{}, err
 	}
 	if err := world.PutProfile(p); err != nil {
-		return Outcome{}, nil, err
+		return Outcome{}, err
 	}
 	a := w.App
 	a.Deadline = deadline
 	d, err := world.Submit(0, a)
 	if err != nil {
-		return Outcome{}, nil, err
+		return Outcome{}, err
 	}
 	if err := world.Run(); err != nil {
-		return Outcome{}, d, err
+		return Outcome{}, err
 	}
-	o, err := outcome(d)
-	return o, d, err
+	return outcome(d)
 }

@@ -11,15 +11,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// A fault is something that happens to the world from outside, at a moment of its
-// time. Node is the node it happens to, Value its size.
-type fault struct {
-	kind  string
-	node  string
-	value float64
-}
-
-// faultKind is an entry of the table of faults: what it takes and what it does.
+// faultKind is an entry of the table of faults, which happen to the world from
+// outside at a moment of its time: what it takes and what it does.
 type faultKind struct {
 	name string
 	// node and value say whether it names a node and has a size, at most most.

@@ -74,7 +74,6 @@ type history struct {
 	out    *bufio.Writer
 	lines  int
 	opened bool
-	closed bool
 	early  []line // What happened before the head was written.
 }
 

@@ -204,7 +204,7 @@ func (p *process) finished(t *task, now units.Instant) {
 	s.Records += t.records
 	s.CPU += units.Work(p.threadCPU - t.cpu0)
 	s.Changed = now
-	t.run.finished(p, t, p.threadCPU-t.cpu0)
+	t.run.finished(p, p.threadCPU-t.cpu0)
 }
 
 // launch starts a task in a free slot: it waits for what it reads, then computes.

@@ -115,21 +115,21 @@ func (o Options) compose(law string, b composite, strategy string, gamma int) (C
 }
 
 // composeOnce runs a composite with one seed.
-func (cell *Cell) composeOnce(c Config, b composite) error {
+func (c *Cell) composeOnce(cfg Config, b composite) error {
 	var profiles []api.Profile
 	for _, a := range b.apps {
 		w, err := FindWorkload(a.name)
 		if err != nil {
 			return err
 		}
-		p, _, err := record(c, w)
+		p, _, err := record(cfg, w)
 		if err != nil {
 			return err
 		}
 		profiles = append(profiles, p)
 	}
-	c.Seed += 10
-	world, err := New(c)
+	cfg.Seed += 10
+	world, err := New(cfg)
 	if err != nil {
 		return err
 	}
@@ -155,8 +155,8 @@ func (cell *Cell) composeOnce(c Config, b composite) error {
 		if err != nil {
 			return err
 		}
-		cell.add(out, 0)
-		cell.Error += math.Abs(out.Error) - out.Error
+		c.add(out, 0)
+		c.Error += math.Abs(out.Error) - out.Error
 	}
 	return nil
 }

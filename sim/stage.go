@@ -158,7 +158,7 @@ func (r *stageRun) launch(p *process) {
 }
 
 // finished notes a task's end; the last one ends the stage.
-func (r *stageRun) finished(p *process, t *task, cpu float64) {
+func (r *stageRun) finished(p *process, cpu float64) {
 	if b := r.binding(p); b != nil {
 		b.running--
 	}

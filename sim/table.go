@@ -197,7 +197,7 @@ func (t trial) once(c Config, seed uint64, full baselines) (out Outcome, ratio f
 		t.tune(&c)
 	}
 	c.Seed += 10
-	out, _, err = pace(c, t.run, p, base.Duration*units.Seconds(1+t.slack))
+	out, err = pace(c, t.run, p, base.Duration*units.Seconds(1+t.slack))
 	if base.CoreSeconds > 0 {
 		ratio = out.CoreSeconds / base.CoreSeconds
 	}

@@ -219,10 +219,13 @@ func (w *World) Profile(name string) (api.Profile, bool) {
 // PutProfile gives the planner a profile.
 func (w *World) PutProfile(p api.Profile) error {
 	r, ok := w.control.query(api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p})
-	if !ok {
-		return fmt.Errorf("put profile %s: %v", p.Name, r.Error)
+	switch {
+	case ok:
+		return nil
+	case r.Error != nil:
+		return fmt.Errorf("put profile %s: %w", p.Name, r.Error)
 	}
-	return nil
+	return fmt.Errorf("put profile %s: the planner is down", p.Name)
 }
 
 // fail ends the world with the first fault, and the seed that gives it again.

@@ -13,6 +13,9 @@ import (
 // some per cent and SVM is early; with slack all end early, SVM most of all, on
 // about as many cores as the paper's.
 func TestTable4UnderThePapersLawHasThePapersShape(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
 	table, err := Run("table4", Options{Laws: []string{controller.LawPI}, Seeds: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +33,9 @@ func TestTable4UnderThePapersLawHasThePapersShape(t *testing.T) {
 // Table 5 under the paper's law: s = 1 is in time, s = 2 and 3 are late, and more
 // than anything without skew.
 func TestTable5UnderThePapersLawHasThePapersSigns(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
 	table, err := Run("skew", Options{Laws: []string{controller.LawPI}, Seeds: 3})
 	if err != nil {
 		t.Fatal(err)

@@ -160,6 +160,9 @@ func TestWhatShouldNotMatterDoesNot(t *testing.T) {
 // Tasks of a slow node or beside a busy neighbour are paced as well: the error
 // stays in bounds over seeds.
 func TestTheDefaultLawHoldsOnWorseMachines(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
 	for seed := range uint64(3) {
 		for name, change := range map[string]func(*Config){
 			"slow node":  func(c *Config) { c.Nodes[1].Speed = 0.7 },

@@ -92,6 +92,9 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 // TestInvariantsHoldWhateverHappens lets faults rain on worlds with a bad network:
 // World.Run checks the invariants at every call and that every application ends.
 func TestInvariantsHoldWhateverHappens(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
 	for seed := range uint64(*seeds) {
 		c := Default()
 		c.Seed, c.Restarts, c.Limit = seed, true, 2*time.Hour

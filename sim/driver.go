@@ -210,6 +210,10 @@ func (d *Driver) obey(n api.Directive) {
 	}
 	was := d.directive.Gated
 	d.directive = n
+	if n.Dead != "" {
+		d.abort(n.Dead)
+		return
+	}
 	if d.started && was != n.Gated {
 		for _, r := range d.running() {
 			r.bound = nil
@@ -351,6 +355,20 @@ func (d *Driver) finish() {
 	d.ended = true
 	d.duration = d.elapsed()
 	d.say(api.Event{Type: api.EventEnd})
+}
+
+// abort ends the application because no executor is left, as a standalone master
+// would.
+func (d *Driver) abort(why string) {
+	for _, t := range []*timer{&d.head, &d.end, &d.settled} {
+		d.w.queue.cancel(t)
+	}
+	for _, r := range d.stages {
+		d.w.queue.cancel(&r.gap)
+	}
+	d.ended = true
+	d.duration = d.elapsed()
+	d.say(api.Event{Type: api.EventEnd, Failed: true, Reason: why})
 }
 
 func (d *Driver) tellChanges() {

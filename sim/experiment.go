@@ -24,7 +24,8 @@ type Outcome struct {
 	// for no lasting change (see Variation), as a share of the mean per minute.
 	Changes   int     `json:"quota_changes"`
 	Variation float64 `json:"variation"`
-	Pacing    string  `json:"pacing"`
+	// Pacing is how it ran in the end, "failed" if it did.
+	Pacing string `json:"pacing"`
 }
 
 // outcome reads d's figures.
@@ -49,6 +50,9 @@ func outcome(d *Driver) (Outcome, error) {
 		o.Variation += Variation(s.Samples)
 	}
 	o.StageError, o.StageSpread = meanAndSpread(errs)
+	if r.State == api.AppFailed {
+		o.Pacing = string(r.State)
+	}
 	return o, nil
 }
 

@@ -42,6 +42,37 @@ func (n Network) Validate() error {
 type network struct {
 	w     *World
 	links uint64
+	// spare are messages that have arrived, to be used again.
+	spare []*message
+}
+
+// message is on its way over a link.
+type message struct {
+	timer   timer
+	link    *link
+	deliver func()
+}
+
+// message returns a message that will call deliver.
+func (n *network) message(l *link, deliver func()) *message {
+	var m *message
+	if last := len(n.spare) - 1; last >= 0 {
+		m, n.spare = n.spare[last], n.spare[:last]
+	} else {
+		m = &message{}
+		m.timer.rank, m.timer.fire = rankNet, m.arrive
+	}
+	m.link, m.deliver, m.timer.id = l, deliver, l.id
+	return m
+}
+
+func (m *message) arrive() {
+	l, deliver := m.link, m.deliver
+	m.link, m.deliver = nil, nil
+	l.net.spare = append(l.net.spare, m)
+	if !l.cut {
+		deliver()
+	}
 }
 
 // link joins a node or a driver with the planner.
@@ -88,11 +119,7 @@ func (l *link) carry(n *Network, direction int, deliver func()) {
 		at = max(at, l.last[direction])
 	}
 	l.last[direction] = at
-	w.queue.set(&timer{rank: rankNet, id: l.id, fire: func() {
-		if !l.cut {
-			deliver()
-		}
-	}}, at)
+	w.queue.set(&l.net.message(l, deliver).timer, at)
 }
 
 // request sends a request up; serve answers it, and answer gets the reply. A

@@ -35,7 +35,7 @@ func TestTheQueueIsASortedList(t *testing.T) {
 		}
 		want := slices.DeleteFunc(all, func(tm *timer) bool { return tm.at0 == 0 })
 		slices.SortFunc(want, func(a, b *timer) int {
-			if a.before(b) {
+			if x, y := a.entry(), b.entry(); x.before(&y) {
 				return -1
 			}
 			return 1

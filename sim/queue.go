@@ -27,22 +27,32 @@ type timer struct {
 	fire func()
 }
 
-// queue is a heap of timers in the fixed order (at, rank, id, seq).
-type queue struct {
-	heap []*timer
-	seq  uint64
+// entry is a timer's place in the heap, with what most comparisons need at hand.
+type entry struct {
+	at    units.Instant
+	order uint64 // Rank and owner.
+	t     *timer
 }
 
-func (a *timer) before(b *timer) bool {
+func (t *timer) entry() entry {
+	const ownerBits = 56
+	return entry{at: t.at, order: uint64(t.rank)<<ownerBits | t.id, t: t}
+}
+
+func (a *entry) before(b *entry) bool {
 	switch {
 	case a.at != b.at:
 		return a.at < b.at
-	case a.rank != b.rank:
-		return a.rank < b.rank
-	case a.id != b.id:
-		return a.id < b.id
+	case a.order != b.order:
+		return a.order < b.order
 	}
-	return a.seq < b.seq
+	return a.t.seq < b.t.seq
+}
+
+// queue is a heap of timers in the fixed order (at, rank, id, seq).
+type queue struct {
+	heap []entry
+	seq  uint64
 }
 
 // set lets t fire at the given instant, whether it was set or not.
@@ -54,8 +64,10 @@ func (q *queue) set(t *timer, at units.Instant) {
 	q.seq++
 	t.seq = q.seq
 	if t.at0 == 0 {
-		q.heap = append(q.heap, t)
+		q.heap = append(q.heap, t.entry())
 		t.at0 = len(q.heap)
+	} else {
+		q.heap[t.at0-1].at = at
 	}
 	q.fix(t.at0 - 1)
 }
@@ -67,11 +79,11 @@ func (q *queue) cancel(t *timer) {
 	}
 	i, last := t.at0-1, len(q.heap)-1
 	moved := q.heap[last]
-	q.heap[last] = nil
+	q.heap[last] = entry{}
 	q.heap = q.heap[:last]
 	t.at0 = 0
 	if i < last {
-		q.heap[i], moved.at0 = moved, i+1
+		q.heap[i], moved.t.at0 = moved, i+1
 		q.fix(i)
 	}
 }
@@ -81,7 +93,7 @@ func (q *queue) next() *timer {
 	if len(q.heap) == 0 {
 		return nil
 	}
-	t := q.heap[0]
+	t := q.heap[0].t
 	q.cancel(t)
 	return t
 }
@@ -95,35 +107,34 @@ func (q *queue) fix(i int) {
 }
 
 func (q *queue) up(i int) (moved bool) {
-	t := q.heap[i]
+	e := q.heap[i]
 	for i > 0 {
 		parent := (i - 1) / arity
-		p := q.heap[parent]
-		if !t.before(p) {
+		p := &q.heap[parent]
+		if !e.before(p) {
 			break
 		}
-		q.heap[i], p.at0 = p, i+1
+		q.heap[i], p.t.at0 = *p, i+1
 		i, moved = parent, true
 	}
-	q.heap[i], t.at0 = t, i+1
+	q.heap[i], e.t.at0 = e, i+1
 	return moved
 }
 
 func (q *queue) down(i int) {
-	t := q.heap[i]
+	e := q.heap[i]
 	for {
-		least, first := t, i*arity+1
-		at := i
+		least, at, first := &e, i, i*arity+1
 		for c := first; c < min(first+arity, len(q.heap)); c++ {
 			if q.heap[c].before(least) {
-				least, at = q.heap[c], c
+				least, at = &q.heap[c], c
 			}
 		}
-		if least == t {
+		if at == i {
 			break
 		}
-		q.heap[i], least.at0 = least, i+1
+		q.heap[i], least.t.at0 = *least, i+1
 		i = at
 	}
-	q.heap[i], t.at0 = t, i+1
+	q.heap[i], e.t.at0 = e, i+1
 }

@@ -132,3 +132,26 @@ func TestInvariantsHoldWhateverHappens(t *testing.T) {
 		}
 	}
 }
+
+// TestAnApplicationWithoutExecutorsFails: where executors die again and again the
+// planner gives up, and the driver ends, as told.
+func TestAnApplicationWithoutExecutorsFails(t *testing.T) {
+	c := Default()
+	c.Nodes = c.Nodes[:1]
+	w := must(t, c)
+	d, err := w.Submit(0, chain("app", 1, 400, 4000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		if err := w.Fault(units.Seconds(10+10*i), "executor-lost", "n1", 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := outcome(d); err != nil || o.Pacing != "failed" {
+		t.Errorf("%+v, %v", o, err)
+	}
+}

@@ -24,16 +24,19 @@ SPARK   := scripts/on-spark.sh $(PYSPARK)
 
 export CACHE PYSPARK VENV GO E2E
 
-.PHONY: help setup jar build demo test race lint fmt bench e2e cover clean
+.PHONY: help setup jar workloads build demo test race lint fmt bench bench-deadlines e2e cover clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## install what is missing: Maven, Python venv, pyspark, numpy, Docker (says what)
 	@scripts/setup.sh
 
 jar: setup ## build spark/pacer-spark.jar if its sources changed
 	@scripts/jar.sh
+
+workloads: setup ## build the applications that bench-deadlines runs, if their sources changed
+	@scripts/jar.sh workloads
 
 build: jar ## build bin/pacer, bin/planner and bin/nodecontroller
 	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
@@ -43,8 +46,10 @@ demo: build ## run a real Spark application under two deadlines, in containers w
 	@$(SPARK) scripts/docker.sh run bin/pacer demo --out out
 
 test: export OLDEST := $(EARLIEST)
-test: setup ## run every test: Scala, Go, and real Spark runs (under 15 minutes)
+test: setup ## run every test: Scala, Go, cgroup v2 in a small qemu machine, real Spark runs (under 15 minutes)
+	@scripts/vm.sh
 	@scripts/jar.sh --test
+	@scripts/jar.sh workloads --test
 	@$(SPARK) scripts/docker.sh run scripts/test.sh
 
 race: jar ## run the Go tests with the race detector, real Spark runs left out
@@ -55,6 +60,9 @@ e2e: build ## run the tests with real Spark only (SPARK_VERSION=4.0.5: on that o
 
 bench: build ## measure the figures of docs/STATUS.md into out/bench.jsonl
 	@$(SPARK) scripts/docker.sh run scripts/bench.sh
+
+bench-deadlines: build workloads ## measure deadlines beside stock Spark (45 minutes; ARGS="-only group-by -slice" takes less, scripts/bench.sh says more)
+	@$(SPARK) scripts/bench.sh deadlines $(ARGS)
 
 cover: jar ## write the Go tests' coverage to out/coverage.html
 	@mkdir -p out
@@ -69,4 +77,4 @@ fmt: ## format the Go sources
 	@gofmt -l -w $$(git ls-files '*.go')
 
 clean: ## remove build outputs and reports (the cache stays: rm -r $(CACHE))
-	@rm -rf bin out spark/target spark/pacer-spark.jar
+	@rm -rf bin out spark/target spark/pacer-spark.jar spark/workloads/target spark/workloads/pacer-workloads.jar

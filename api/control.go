@@ -174,9 +174,22 @@ type ControlRequest struct {
 	Extend   units.Seconds `json:"extend_s,omitempty"`
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
 	Body     *Profile      `json:"body,omitempty"`
+	Step     *Step         `json:"step,omitempty"`
 	// Submission is whose spark-submit has ended with ExitCode (VerbExit).
 	Submission string `json:"submission,omitempty"`
 	ExitCode   int    `json:"exit_code,omitempty"`
+}
+
+// Step is a step response of a running stage (`pacer identify`): each of its
+// executors is held at Low and then at High times what it asked for, for Each.
+type Step struct {
+	// Stage is the stage's id, -1 for the only one that runs.
+	Stage int           `json:"stage"`
+	Low   float64       `json:"low"`
+	High  float64       `json:"high"`
+	Each  units.Seconds `json:"each_s"`
+	// At is when it began, on the deadline clock; the planner says it.
+	At units.Seconds `json:"at_s,omitempty"`
 }
 
 // ControlReply is the body of every control reply but plan; the field that the
@@ -188,6 +201,8 @@ type ControlReply struct {
 	App      *AppDetail    `json:"app,omitempty"`
 	Profiles []Profile     `json:"profiles,omitempty"`
 	Nodes    []NodeSummary `json:"nodes,omitempty"`
+	// Step is what was begun, with the stage's id.
+	Step *Step `json:"step,omitempty"`
 	// Message is one line for the user.
 	Message string `json:"message,omitempty"`
 	// Release is the planner's version.
@@ -204,6 +219,7 @@ const (
 	VerbApp        Verb = "app"
 	VerbRelease    Verb = "release"
 	VerbDeadline   Verb = "deadline"
+	VerbStep       Verb = "step"
 	VerbProfiles   Verb = "profiles"
 	VerbProfile    Verb = "profile"
 	VerbProfilePut Verb = "profile-put"
@@ -217,6 +233,6 @@ const (
 
 // Verbs are all of them.
 func Verbs() []Verb {
-	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbProfiles, VerbProfile, VerbProfilePut,
+	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbStep, VerbProfiles, VerbProfile, VerbProfilePut,
 		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbExit, VerbPing}
 }

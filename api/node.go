@@ -49,8 +49,14 @@ type StageTarget struct {
 	Work units.Work `json:"core_seconds"`
 	// Records is how many records the share is expected to read; 0 when unknown.
 	Records float64 `json:"records"`
+	// LongestTask is the CPU time that the longest task of the stage is predicted
+	// to take, wherever it runs; 0 when unknown.
+	LongestTask units.Seconds `json:"longest_task_s,omitempty"`
 	// InitCores is Eq 7.
 	InitCores units.Cores `json:"init_cores"`
+	// Hold overrides the control law for as long as it is there: the request is
+	// this, within the usual bounds. 0 for none.
+	Hold units.Cores `json:"hold_cores,omitempty"`
 	// Last says that no stage follows: it may not end late.
 	Last bool `json:"last,omitempty"`
 }

@@ -52,7 +52,11 @@ func TestCrowdNode(t *testing.T) {
 }
 
 // crowd measures a node controller with 200 executors of one application, each
-// at work on a stage of its own: real cgroup files, real pages, no processes.
+// at work on a stage of its own: real cgroup files, real pages, no processes. The
+// tick is the whole of it, from the list of executors to the last quota written,
+// after half a second in which all of it has left the CPU's caches; the encoding
+// of statuses and saves goes on beside it and is not in it. Both CPUs have to be
+// free for a figure that means something: the tick reads from two sides.
 func crowd(t *testing.T, add adder) {
 	requireV1(t)
 	r, planner := startPlanner(t, crowdSize)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
@@ -82,6 +83,38 @@ func micro(t *testing.T, add adder) {
 		}
 		add(t, b.figure, median(us), "us")
 	}
+	controllerStep(t, add)
+}
+
+// controllerStep measures one step of each control law, three times, and takes
+// the median; the figure is the dearest law's.
+func controllerStep(t *testing.T, add adder) {
+	out, err := exec.Command("go", "test", "-run", "^$", "-bench", "^BenchmarkStep$", "-count", "3",
+		"github.com/sparkpacer/pacer/controller").CombinedOutput()
+	if err != nil {
+		t.Fatalf("controller: %v: %s", err, out)
+	}
+	dearest := 0.0
+	for _, law := range controller.Laws() {
+		var ns []float64
+		line := regexp.MustCompile(`BenchmarkStep/` + law + `(?:-\d+)?\s+\d+\s+([\d.]+) ns/op\s+\d+ B/op\s+(\d+) allocs/op`)
+		for _, m := range line.FindAllSubmatch(out, -1) {
+			v, err := strconv.ParseFloat(string(m[1]), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(m[2]) != "0" {
+				t.Errorf("a step of law %s allocates %s times", law, m[2])
+			}
+			ns = append(ns, v)
+		}
+		if len(ns) == 0 {
+			t.Fatalf("law %s printed no result: %s", law, out)
+		}
+		add(t, "controller.step_ns."+law, median(ns), "ns")
+		dearest = max(dearest, median(ns))
+	}
+	add(t, "controller.step_ns", dearest, "ns")
 }
 
 func median(v []float64) float64 { return quantile(v, 0.5) }

@@ -3,12 +3,9 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -28,13 +25,13 @@ var withoutArchives = []string{"--conf", "spark.executor.extraJavaOptions=-Xshar
 // command to the first task's launch, `pacer submit` with an archive against
 // stock spark-submit on a standalone master that waits for it.
 func start(t *testing.T, add adder) {
-	master := startStandalone(t)
+	cluster := startStandalone(t)
 	s := realenv.StartUp(t)
 	var cpu, wall, plain []float64
 	for i := range pairs {
 		without, slow := pacerStart(t, s, withoutArchives...)
 		began := time.Now()
-		stock := firstLaunch(stockRun(t, master, small), began)
+		stock := firstLaunch(stockRun(t, cluster, app, small).Log, began)
 		with, fast := pacerStart(t, s)
 		cpu, wall, plain = append(cpu, with/without), append(wall, fast/stock), append(plain, slow/stock)
 		t.Logf("pair %d: executor %.2f core-seconds with and %.2f without; first task after %.2f s stock, %.2f s with and %.2f s without",
@@ -104,16 +101,7 @@ func processCPU(handle string) float64 {
 	if err != nil || json.Unmarshal(body, &h) != nil {
 		return 0
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", h.PID))
-	if err != nil {
-		return 0
-	}
-	// The name in brackets may hold blanks; user and system time are the 14th and
-	// 15th fields, in hundredths.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	user, _ := strconv.ParseFloat(fields[11], 64)
-	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / 100
+	return realenv.CPU(h.PID)
 }
 
 // firstLaunch is the time from began to the launch of the first task in seconds.

@@ -43,6 +43,7 @@ type controls interface {
 	writePeriod(buf []byte) error
 	// readQuota returns the quota (noQuota for none) and the period in us.
 	readQuota(buf []byte) (us, period int64, err error)
+	used(buf []byte) (units.Work, error)
 	usage(buf []byte) (units.Work, time.Duration, error)
 	// quotaFiles are those whose content is the quota.
 	quotaFiles() []*file
@@ -95,11 +96,7 @@ func (h *Hierarchy) setWeight(dir string, w Weight) error {
 // SetWeight sets the share of Pacer's parent group, the first element of its
 // path, against the rest of the machine.
 func (h *Hierarchy) SetWeight(w Weight) error {
-	top := h.parent
-	for dir := filepath.Dir(top); dir != "."; dir = filepath.Dir(dir) {
-		top = dir
-	}
-	return h.setWeight(filepath.Join(h.roots[0], top), w)
+	return h.setWeight(filepath.Join(h.roots[0], h.top()), w)
 }
 
 // v1 controls: quota and period in us, usage and throttled_time in ns.
@@ -146,20 +143,26 @@ func (v *v1) readQuota(buf []byte) (us, period int64, err error) {
 	return us, period, err
 }
 
-func (v *v1) usage(buf []byte) (units.Work, time.Duration, error) {
+func (v *v1) used(buf []byte) (units.Work, error) {
 	data, err := v.acct.read(buf)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	ns, err := number(v.acct, data, 0)
+	return units.Work(float64(ns) / 1e9), err
+}
+
+func (v *v1) usage(buf []byte) (units.Work, time.Duration, error) {
+	used, err := v.used(buf)
 	if err != nil {
 		return 0, 0, err
 	}
-	if data, err = v.stat.read(buf); err != nil {
+	data, err := v.stat.read(buf)
+	if err != nil {
 		return 0, 0, err
 	}
 	throttled, err := field(v.stat, data, "throttled_time ")
-	return units.Work(float64(ns) / 1e9), time.Duration(throttled), err
+	return used, time.Duration(throttled), err
 }
 
 func (v *v1) quotaFiles() []*file { return []*file{v.quota, v.period} }
@@ -214,6 +217,15 @@ func (v *v2) readQuota(buf []byte) (us, period int64, err error) {
 	return us, period, err
 }
 
+func (v *v2) used(buf []byte) (units.Work, error) {
+	data, err := v.stat.read(buf)
+	if err != nil {
+		return 0, err
+	}
+	used, err := field(v.stat, data, "usage_usec ")
+	return units.Work(float64(used) / 1e6), err
+}
+
 func (v *v2) usage(buf []byte) (units.Work, time.Duration, error) {
 	data, err := v.stat.read(buf)
 	if err != nil {
@@ -244,12 +256,12 @@ func number(f *file, data []byte, def int64) (int64, error) {
 	var n int64
 	for _, c := range data {
 		if c < '0' || c > '9' || n > (math.MaxInt64-9)/10 {
-			return 0, fmt.Errorf("cgroup: %s holds no number", f.f.Name())
+			return 0, fmt.Errorf("cgroup: %s holds no number", f.name)
 		}
 		n = 10*n + int64(c-'0')
 	}
 	if len(data) == 0 {
-		return 0, fmt.Errorf("cgroup: %s holds no number", f.f.Name())
+		return 0, fmt.Errorf("cgroup: %s holds no number", f.name)
 	}
 	if negative {
 		n = -n

@@ -63,15 +63,27 @@
 //
 // # Ending
 //
-// Remove kills what is left, by descriptor and only after the kernel has said
-// that the process is a member, waits for the end of what it killed, and removes
-// the directory. Rounds and time are bounded.
+// Remove kills what is left, waits for the end of what it killed, and removes the
+// directory. Rounds and time are bounded. In v2 the kernel kills all members at
+// once (cgroup.kill); in v1 each is killed by descriptor and only after the kernel
+// has said that it is one.
+//
+// # Without root
+//
+// A fault of permission says what root has to grant. In v2 that is more than
+// directories: the cpu controller before the files are given away, and a place
+// below Pacer's group for the node controller itself, as the kernel moves a
+// process for those only who may write to the group above both places.
 //
 // # What the caller does
 //
 // It opens one Hierarchy per node, keeps each Group while the executor lives, and
-// reads and writes in the tick as it likes: SetQuota, Quota, Usage and Host.Usage
-// allocate nothing and cost one to three system calls (2 us, 3 us, 5 us, 9 us).
+// reads and writes in the tick as it likes: SetQuota, Quota, Used, Usage and
+// Host.Usage allocate nothing and cost one to three system calls. A read takes
+// 0.8 us when it follows another of the same file and 2 to 3 us after half a
+// second, when nothing of the group is in the CPU's caches; a write 3 to 25 us,
+// since the kernel walks all groups of the machine each time. So a tick with
+// hundreds of groups reads only Used of each.
 // Group, Names, Kill and Remove are for other moments.
 //
 // The package does not place processes (executor's shim does, with JoinFiles),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -34,7 +33,6 @@ type Group struct {
 
 	mu    sync.Mutex
 	files controls
-	buf   [1024]byte
 	// inForce is the quota in us per Period as last written or read back;
 	// unknownQuota makes the next SetQuota write whatever it is.
 	inForce int64
@@ -47,6 +45,8 @@ type Group struct {
 	// was written since it was read, by writer.
 	watched, touched bool
 	writer           string
+	// buf comes last: what a tick looks at lies together.
+	buf [1024]byte
 }
 
 const (
@@ -195,6 +195,13 @@ func (g *Group) Usage() (used units.Work, throttled time.Duration, err error) {
 	return g.files.usage(g.buf[:])
 }
 
+// Used is Usage without the time held back, which in v1 is another file to read.
+func (g *Group) Used() (units.Work, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.files.used(g.buf[:])
+}
+
 // Procs returns the process ids in the group and in the groups inside it, as a
 // container engine makes them.
 func (g *Group) Procs() ([]int, error) {
@@ -279,5 +286,3 @@ func cores(us, period int64) units.Cores {
 	}
 	return units.Cores(float64(us) / float64(period))
 }
-
-func isEOF(err error) bool { return errors.Is(err, io.EOF) }

@@ -75,7 +75,7 @@ func Open(root, parent string) (*Hierarchy, error) {
 	h := &Hierarchy{version: version, kernel: isKernel(roots[0]), parent: parent, root: root, roots: roots, groups: map[string]*Group{}}
 	h.cpu, h.acct = filepath.Join(roots[0], parent), filepath.Join(roots[len(roots)-1], parent)
 	if err := h.create(parts); err != nil {
-		return nil, grant(err, roots, parts[0])
+		return nil, h.grant(err)
 	}
 	return h, nil
 }
@@ -151,41 +151,6 @@ func (h *Hierarchy) create(parts []string) error {
 	return h.setWeight(filepath.Join(h.roots[0], parts[0]), ParentWeight(runtime.NumCPU()))
 }
 
-// enableCPU lets the children of the v2 group dir have the cpu controller.
-func enableCPU(dir string) error {
-	path := filepath.Join(dir, "cgroup.subtree_control")
-	have, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("cgroup: %w", err)
-	}
-	for _, controller := range strings.Fields(string(have)) {
-		if strings.TrimPrefix(controller, "+") == "cpu" {
-			return nil
-		}
-	}
-	if err := os.WriteFile(path, []byte("+cpu"), 0o644); err != nil {
-		if errors.Is(err, unix.EBUSY) {
-			return fmt.Errorf("cgroup: %s has processes of its own: move them into a group below it, then the cpu controller can be passed down: %w", dir, err)
-		}
-		return fmt.Errorf("cgroup: enable cpu in %s: %w", dir, err)
-	}
-	return nil
-}
-
-// grant adds to a permission error what an administrator has to do.
-func grant(err error, roots []string, top string) error {
-	if !errors.Is(err, os.ErrPermission) && !errors.Is(err, unix.EROFS) {
-		return err
-	}
-	var dirs []string
-	for _, root := range roots {
-		dirs = append(dirs, filepath.Join(root, top))
-	}
-	list, uid := strings.Join(dirs, " "), os.Getuid()
-	return fmt.Errorf("%w: run the node controller as root, or let root grant it once: mkdir -p %s && chown -R %d %s "+
-		"(cgroup v2 under systemd: Delegate=cpu in the unit; in a container: mount cgroups writable)", err, list, uid, list)
-}
-
 // Kernel reports whether the root is the kernel's and no tree of ordinary files.
 func (h *Hierarchy) Kernel() bool { return h.kernel }
 
@@ -207,7 +172,7 @@ func (h *Hierarchy) Group(name string) (*Group, error) {
 	}
 	g, err := openGroup(h, name)
 	if err != nil {
-		return nil, grant(err, []string{h.cpu, h.acct}, name)
+		return nil, h.grant(err)
 	}
 	if h.watch != nil {
 		// Without a mark, of which the kernel has so many, the group is read more

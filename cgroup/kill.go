@@ -57,7 +57,8 @@ func makeProcs(files []string) error {
 	return nil
 }
 
-// killAll kills those of pids that still are members and waits for their end.
+// killAll kills those of pids that still are members and waits for their end. A
+// kernel that ends a group by itself also gets at what they fork meanwhile.
 func (g *Group) killAll(ctx context.Context, pids []int) error {
 	var fds []unix.PollFd
 	defer func() {
@@ -81,11 +82,21 @@ func (g *Group) killAll(ctx context.Context, pids []int) error {
 			unix.Close(fd)
 			continue
 		}
-		if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-			return fmt.Errorf("cgroup: kill process %d: %w", pid, err)
+	}
+	if !g.killWhole() {
+		for _, fd := range fds {
+			if err := unix.PidfdSendSignal(int(fd.Fd), unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+				return fmt.Errorf("cgroup: kill a process of %s: %w", g.name, err)
+			}
 		}
 	}
 	return awaitEnd(ctx, fds)
+}
+
+// killWhole has the kernel kill all that is in the group and inside it, at once
+// (v2 since Linux 5.14); false where it cannot.
+func (g *Group) killWhole() bool {
+	return g.h.version == V2 && os.WriteFile(filepath.Join(g.cpu, "cgroup.kill"), []byte("1"), 0) == nil
 }
 
 // awaitEnd returns when the processes behind all the descriptors have ended.

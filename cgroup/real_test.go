@@ -33,7 +33,13 @@ func shellIn(t *testing.T, g *cgroup.Group, script string) *exec.Cmd {
 	for _, file := range g.JoinFiles() {
 		fmt.Fprintf(&join, "echo $$ > %s || exit 1; ", file)
 	}
-	cmd := exec.Command("/bin/sh", "-c", join.String()+"echo there; "+script)
+	return shell(t, join.String()+"echo there; "+script)
+}
+
+// shell runs a script and returns when it has said a word.
+func shell(t *testing.T, script string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", script)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -56,11 +56,11 @@ func (w *watch) add(g *Group) error {
 	g.watched = false // Until all are marked.
 	g.mu.Unlock()
 	for _, f := range files {
-		if err := unix.FanotifyMark(w.fd, unix.FAN_MARK_ADD, unix.FAN_MODIFY, unix.AT_FDCWD, f.f.Name()); err != nil {
-			return fmt.Errorf("cgroup: watch %s: %w", f.f.Name(), err)
+		if err := unix.FanotifyMark(w.fd, unix.FAN_MARK_ADD, unix.FAN_MODIFY, unix.AT_FDCWD, f.name); err != nil {
+			return fmt.Errorf("cgroup: watch %s: %w", f.name, err)
 		}
 		var st unix.Stat_t
-		if err := unix.Stat(f.f.Name(), &st); err != nil {
+		if err := unix.Stat(f.name, &st); err != nil {
 			return f.wrap("stat", err)
 		}
 		w.mu.Lock()

@@ -23,6 +23,7 @@ type fakePlanner struct {
 	profiles []api.Profile
 	nodes    []api.NodeSummary
 	plan     api.PlanReply
+	step     *api.Step
 	asked    []api.ControlRequest
 	verbs    []api.Verb
 	planned  []api.PlanRequest
@@ -108,6 +109,8 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 		}
 	case api.VerbNodes:
 		reply.Nodes = f.nodes
+	case api.VerbStep:
+		reply.Step = f.step
 	}
 	return reply
 }

@@ -99,7 +99,8 @@ func (sh *shell) root() *cobra.Command {
 		}
 	}
 	add("run", sh.submitCommand(), sh.upCommand(), sh.planCommand(), sh.profilesCommand())
-	add("see", sh.appsCommand(), sh.nodesCommand(), sh.logsCommand(), sh.releaseCommand(), sh.deadlineCommand())
+	add("see", sh.appsCommand(), sh.nodesCommand(), sh.logsCommand(), sh.releaseCommand(), sh.deadlineCommand(),
+		sh.identifyCommand())
 	add("house", sh.jarCommand(), sh.configCommand(), sh.versionCommand())
 	add("house", sh.simulateCommand(), sh.replayCommand())
 	root.AddCommand(sh.demoCommand())

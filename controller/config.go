@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// The names of the laws and presets.
+// The names of the laws and presets: a law is a preset, too.
 const (
 	// LawPI is the paper's law, Eq 13-19, with the gains of Eq 17.
 	LawPI = "pi"
-	// LawFeedforward is Pacer's own law (see the package documentation).
-	LawFeedforward = "feedforward"
-	// PresetDefault names the configuration that Default returns.
-	PresetDefault = "default"
-	// PresetPaper names the paper's law with the paper's tuning rule, Eq 17.
-	PresetPaper = "paper"
+	// LawPacer is Pacer's own law (see the package documentation).
+	LawPacer = "pacer"
+	// PresetPacer names the configuration that Default returns.
+	PresetPacer = LawPacer
+	// PresetPI names the paper's law with the paper's tuning rule, Eq 17.
+	PresetPI = LawPI
 	// PresetAuthors names the paper's law with the fixed gains of the authors'
 	// published code.
 	PresetAuthors = "authors"
@@ -26,7 +26,7 @@ const (
 // Guinea, Leva, Quattrocchi, "Fine-grained Dynamic Resource Allocation for
 // Big-Data Applications" (IEEE TSE).
 type Config struct {
-	// Law names the control law: LawPI or LawFeedforward.
+	// Law names the control law: LawPI or LawPacer.
 	Law string `json:"law"`
 	// Phi is where in the time allowed the set point reaches 1 (Fig 5): the
 	// stage aims to end after Phi (Deadline - Start). In (0, 1]; 1 by default.
@@ -51,20 +51,20 @@ type Config struct {
 
 // Default returns Pacer's configuration.
 func Default() Config {
-	return Config{Law: LawFeedforward, Phi: 1, P: 0.3, Eta: 10, Interval: 500 * time.Millisecond}
+	return Config{Law: LawPacer, Phi: 1, P: 0.3, Eta: 10, Interval: 500 * time.Millisecond}
 }
 
 // Preset returns a configuration by name, or an error that lists the names.
 func Preset(name string) (Config, error) {
 	cfg := Default()
 	switch name {
-	case PresetDefault:
-	case PresetPaper:
+	case PresetPacer:
+	case PresetPI:
 		cfg.Law = LawPI
 	case PresetAuthors:
 		cfg.Law, cfg.K, cfg.Ti = LawPI, 50, 12*time.Second
 	default:
-		return Config{}, fmt.Errorf("controller preset %q: want %s, %s or %s", name, PresetDefault, PresetPaper, PresetAuthors)
+		return Config{}, fmt.Errorf("controller preset %q: want %s, %s or %s", name, PresetPacer, PresetPI, PresetAuthors)
 	}
 	return cfg, nil
 }

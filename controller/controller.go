@@ -96,7 +96,7 @@ func (c *Controller) Step(in Input) (Output, error) {
 	}
 	before := *s
 	out := c.step(&in)
-	if !finite(float64(out.Request), s.XC, s.Error, float64(s.Level), s.Estimate.Gained, s.Estimate.Spent) {
+	if !finite(float64(out.Request), s.XC, s.Error, float64(s.Level), s.Estimate.Gained, s.Estimate.Spent, s.Obtained.Got, s.Obtained.Had) {
 		*s = before
 		return s.Output, fmt.Errorf("controller step: done %v, used %v: the request overflows", in.Done, float64(in.Used))
 	}
@@ -115,6 +115,7 @@ func (c *Controller) step(in *Input) Output {
 		c.law.sync(s, s.Granted, false)
 	}
 	s.Estimate.update(&s.Target, s.Done, v)
+	s.Obtained.update(float64(s.Granted), v)
 
 	var want units.Cores
 	if a0 >= 1 {
@@ -123,6 +124,7 @@ func (c *Controller) step(in *Input) Output {
 		want = c.law.request(s, v)
 	}
 	request := want.Clamp(in.Min, max(in.Min, in.usable()))
+	v.Chains = nil // It is the caller's.
 	s.At, s.Done, s.Error = in.At, in.Done, v.err
 	s.Steps++
 	s.Granted = request
@@ -164,7 +166,7 @@ func (s State) validate() error {
 		return err
 	}
 	if !finite(float64(s.Target.Init), float64(s.Granted), float64(s.Output.Request), s.Done, s.Error, s.XC, s.K, s.A, float64(s.Level),
-		s.Estimate.Gained, s.Estimate.Spent, s.Estimate.Hidden, s.Estimate.Stalled) {
+		s.Estimate.Gained, s.Estimate.Spent, s.Estimate.Hidden, s.Estimate.Stalled, s.Obtained.Got, s.Obtained.Had) {
 		return fmt.Errorf("state holds numbers that are not finite")
 	}
 	return nil

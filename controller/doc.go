@@ -30,28 +30,42 @@
 // Config it is in cores for the whole (100 times that), as in the authors' code.
 // After skipped slots the integral covers the real interval.
 //
-// # Law "feedforward": Pacer's own
+// # Law "pacer": Pacer's own
 //
-// The policy is work left over time left: with the rate r (weight per
-// core-second) re-estimated at each step,
+// The policy is work left over time left. With the rate r (weight per
+// core-second) re-estimated at each step and u the share of what is granted that
+// is really obtained, the request is the least c for which
 //
-//	rc = (left + trim (a0 Weight - done)) / (r horizon)
+//	c r left time u = work left + trim max(0, a0 Weight - done) + idle(c)
 //
 // where:
 //
 //   - r is a ratio of two exponentially forgetting sums of progress and CPU
 //     really used, begun with the nominal rate at a small weight. A wrong profile
 //     and a JVM that warms up are learned within about a tenth of the stage.
+//   - u is the same of CPU really used and cores in force that the runnable tasks
+//     could have used, over some 4 s, between 0.5 and 1: tasks wait for their
+//     input, the whole JVM for its garbage collection (obtained.go).
 //   - done includes what running tasks hide where only finished tasks count: the
 //     progress that the CPU used since predicts, up to one task each.
-//   - horizon is the time left, less what the last tasks lose because a task
-//     cannot use more than one core; at least three intervals.
+//   - idle(c) is what c cores lose at the end because a task cannot use more than
+//     one: the last task has to be in time, not the mean one. It follows from the
+//     chains, what is left for each slot (chains.go): the needed rate is that of the
+//     longest one. Of waiting tasks the worst that their sum allows is taken, so a
+//     heavy task that comes last is in time, and one that came early sets time
+//     free. Where chains are not known, tasks are taken to end evenly staggered.
+//   - Being ahead of the ramp only lessens the request through the work left where
+//     chains are known, and by trim too where they are not.
+//   - A lag of more than 1 % of the stage and more than a task, as after a loss of
+//     cores, is made up for with the time constant 1.25 tau_r, where capacity
+//     allows: within 5 tau_r the stage is back on its ramp.
 //   - The request follows with a time constant of two intervals (shorter near the
 //     end); a change of more than a quarter passes faster. This keeps noise out
 //     of the quota.
-//   - A stage never gets less than half the pace it needs over the whole time,
-//     and in its last three intervals the request is not lowered: what looks
-//     nearly done may not be, and what follows the last task runs at that quota.
+//   - A stage never gets less than half the pace it needs over the whole time (a
+//     fifth where chains are known), and in its last three intervals the request is
+//     not lowered: what looks nearly done may not be, and what follows the last
+//     task runs at that quota.
 //
 // It does not oscillate: with T the time left and g the ratio of the true to the
 // estimated rate, the distance x from the set point obeys
@@ -63,9 +77,24 @@
 // and the second term goes away as r is learned, which happens without
 // feedback through the request. Sampled, the loop's gain is (1 + trim) q/horizon,
 // at most 0.83 and that only at the very end; the smoothing's time constant is at
-// most a tenth of T. The law has no integrator: the re-estimated rate takes its
-// place. It winds up neither by clamps nor by cuts, because CPU that was not
-// granted is simply work left, so Granted changes nothing in it.
+// most a tenth of T. Making up for a lag is a first-order loop of gain q/(1.25
+// tau_r) = 0.18, on one side of the ramp only. Dividing by u is a fixed-point
+// iteration: where what is obtained grows with the grant with an elasticity
+// between 0 and 1, it approaches from one side. The law has no integrator: the
+// re-estimated rate takes its place. It winds up neither by clamps nor by cuts,
+// because CPU that was not granted is simply work left, so Granted changes nothing
+// in it but what u compares with.
+//
+// # Movement
+//
+// How much a law moves the quota is scored by the total variation discounted by its
+// trend, 2 min(rises, falls), over the mean level (Movement): following a trend is
+// free, hunting is not.
+//
+// # Identification
+//
+// Identify finds p and Kf of Eq 8 from a recorded step response: the rates of
+// progress before and after the cores were changed.
 //
 // Both laws: once the set point is 1, or where the deadline is not after the
 // start, the request is min(Max, Runnable). While Weight or Rate is unknown it

@@ -33,7 +33,7 @@ func lawTable(cfg Config) []struct {
 		law  law
 	}{
 		{LawPI, &pi{cfg}},
-		{LawFeedforward, &feedforward{cfg}},
+		{LawPacer, &pacer{cfg}},
 	}
 }
 

@@ -19,7 +19,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 func paper(p float64) Config {
-	cfg, _ := Preset(PresetPaper)
+	cfg, _ := Preset(PresetPI)
 	cfg.P = p
 	return cfg
 }

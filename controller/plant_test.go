@@ -20,8 +20,13 @@ type plant struct {
 	whole   bool    // only finished tasks count
 	jump    float64 // running tasks count as min(0.95, jump x their share)
 	weight  float64
-	noise   *rand.Rand // of the CPU measured, +-15 %; nil: exact
-	delay   bool       // an additional step of delay, as in Eq 8
+	noise   *rand.Rand                // of the CPU measured, +-15 %; nil: exact
+	delay   bool                      // an additional step of delay, as in Eq 8
+	fetch   float64                   // seconds that a task waits for its input first
+	pause   float64                   // every 5 s all tasks stand still for so long
+	longest float64                   // weight of the longest task as the profile has it; 0: unknown
+	blind   bool                      // the law is not told what is left for each slot
+	lost    func(now float64) float64 // cores that others take; nil: none
 	running []run
 
 	next            int
@@ -29,9 +34,26 @@ type plant struct {
 	used, effective float64
 	pending         units.Cores
 	now             float64
+	lightest        float64 // of the tasks that have run
+	rests, chains   []float64
 }
 
-type run struct{ weight, done float64 }
+// left is what Chains makes of what a node can see, nothing long before the end.
+func (pl *plant) left() []float64 {
+	if pl.tasks == nil || pl.whole || pl.blind {
+		return nil
+	}
+	waiting := pl.weight - pl.finished
+	pl.rests = pl.rests[:0]
+	for _, r := range pl.running {
+		waiting -= r.weight
+		pl.rests = append(pl.rests, r.weight-r.weight*min(0.95, pl.jump*r.done/r.weight))
+	}
+	pl.chains = Chains(pl.chains, pl.rests, Waiting{len(pl.tasks) - pl.next, max(0, waiting), pl.lightest, pl.longest}, pl.slots)
+	return pl.chains
+}
+
+type run struct{ weight, done, wait float64 }
 
 func (pl *plant) start() {
 	if pl.tasks == nil {
@@ -46,7 +68,10 @@ func (pl *plant) start() {
 
 func (pl *plant) refill() {
 	for len(pl.running) < pl.slots && pl.next < len(pl.tasks) {
-		pl.running = append(pl.running, run{weight: pl.tasks[pl.next]})
+		pl.running = append(pl.running, run{weight: pl.tasks[pl.next], wait: pl.fetch})
+		if w := pl.tasks[pl.next]; pl.lightest == 0 || w < pl.lightest {
+			pl.lightest = w
+		}
 		pl.next++
 	}
 }
@@ -82,6 +107,9 @@ func (pl *plant) advance(c units.Cores, dt float64) {
 	if pl.delay {
 		c, pl.pending = pl.pending, c
 	}
+	if pl.lost != nil {
+		c = min(c, units.Cores(max(0, float64(pl.slots)-pl.lost(pl.now))))
+	}
 	pl.effective = pl.p*pl.effective + (1-pl.p)*float64(c)
 	const h = 0.01
 	used := 0.0
@@ -94,8 +122,10 @@ func (pl *plant) advance(c units.Cores, dt float64) {
 			r /= 3
 		}
 		cores := min(pl.effective, float64(pl.runnable()))
-		pl.work(cores, r, h)
-		used += cores * h
+		if pl.pause > 0 && pl.now > 5 && math.Mod(pl.now, 5) < pl.pause {
+			cores = 0
+		}
+		used += pl.work(cores, r, h) * h
 		pl.now += h
 	}
 	pl.used = used / dt
@@ -104,16 +134,27 @@ func (pl *plant) advance(c units.Cores, dt float64) {
 	}
 }
 
-func (pl *plant) work(cores, rate, h float64) {
+// work gives the tasks that compute their part of cores for h seconds and returns
+// the cores used.
+func (pl *plant) work(cores, rate, h float64) float64 {
 	if pl.tasks == nil {
 		pl.done += cores * rate * h
-		return
+		return cores
 	}
-	each := cores / float64(len(pl.running)) * rate * h
+	computing := 0
+	for i := range pl.running {
+		if pl.running[i].wait -= h; pl.running[i].wait <= 0 {
+			computing++
+		}
+	}
+	cores = min(cores, float64(computing))
+	each := cores / float64(max(1, computing)) * rate * h
 	kept := pl.running[:0]
 	pl.done = pl.finished
 	for _, r := range pl.running {
-		r.done += each
+		if r.wait <= 0 {
+			r.done += each
+		}
 		if r.done >= r.weight {
 			pl.finished += r.weight
 			pl.done += r.weight
@@ -124,13 +165,18 @@ func (pl *plant) work(cores, rate, h float64) {
 	}
 	pl.running = kept
 	pl.refill()
+	return cores
 }
 
 // outcome is how a paced stage went.
 type outcome struct {
 	errorPct  float64 // (deadline - finish)/deadline; negative = late
 	variation float64 // sum of |change of the request|
-	changes   int     // quota writes with a quantum of 0.05
+	movement  Movement
+	overshoot float64 // most that progress was ahead of its set point, in per cent
+	dbg       []string
+	lag       []float64 // set point less progress at each step, in per cent
+	changes   int       // quota writes with a quantum of 0.05
 	requests  []float64
 	finish    float64
 }
@@ -155,18 +201,21 @@ func pace(cfg Config, pl *plant, deadline float64, capacity float64, init units.
 		pl.advance(request, q.Seconds())
 		out, err := c.Step(Input{
 			At: origin.Add(time.Duration(k) * q), Dt: q, Done: pl.seen(), Runnable: pl.runnable(),
-			Min: 0.1, Max: units.Cores(capacity), Used: units.Cores(pl.used),
+			Min: 0.1, Max: units.Cores(capacity), Used: units.Cores(pl.used), Chains: pl.left(),
 		})
 		if err != nil {
 			panic(err)
 		}
 		request = out.Request
+		lag := (out.SetPoint - out.Progress).Percent()
+		o.lag, o.overshoot = append(o.lag, lag), max(o.overshoot, -lag)
 		if pl.over() {
 			break
 		}
 		if out.SetPoint < 1 {
 			o.variation += math.Abs(float64(request) - last)
 			last = float64(request)
+			o.movement.Add(request)
 		}
 		if math.Abs(float64(request)-inForce) >= 0.05 {
 			inForce = float64(request)

@@ -242,7 +242,7 @@ func TestRestoreWithAnotherLaw(t *testing.T) {
 	request := float64(c.State().Output.Request)
 	faster := pi
 	faster.Eta = 5
-	for name, cfg := range map[string]Config{"feedforward": Default(), "other gains": faster} {
+	for name, cfg := range map[string]Config{"pacer": Default(), "other gains": faster} {
 		other, err := Restore(cfg, c.State())
 		if err != nil {
 			t.Fatal(err)

@@ -73,6 +73,10 @@ type Input struct {
 	Min, Max units.Cores
 	// Used is the CPU really used during Dt.
 	Used units.Cores
+	// Chains is what is left for each slot, in weight, the longest first (see
+	// Chains); empty when it is not known or not worth looking at, long before the
+	// end. It is the caller's and not kept.
+	Chains []float64
 }
 
 func (in *Input) validate(last units.Instant) error {
@@ -93,6 +97,11 @@ func (in *Input) validate(last units.Instant) error {
 	}
 	if err := units.Finite("minimum cores", in.Min); err != nil {
 		return err
+	}
+	for i, chain := range in.Chains {
+		if !(chain >= 0) || math.IsInf(chain, 1) || i > 0 && chain > in.Chains[i-1] {
+			return fmt.Errorf("chain %d is %v, want finite numbers >= 0 in descending order", i, chain)
+		}
 	}
 	return notNegative("maximum cores", in.Max)
 }
@@ -136,10 +145,12 @@ type State struct {
 	K  float64 `json:"k"`
 	A  float64 `json:"a"`
 
-	// Level is the smoothed request of LawFeedforward, in cores.
+	// Level is the smoothed request of LawPacer, in cores.
 	Level units.Cores `json:"level_cores"`
-	// Estimate is what was learned about the rate.
+	// Estimate is what was learned about the rate, Obtained about the cores that
+	// a grant comes to.
 	Estimate Estimate `json:"estimate"`
+	Obtained Obtained `json:"obtained"`
 }
 
 // manyCores stands for "unlimited" inside a State.

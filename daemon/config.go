@@ -130,7 +130,7 @@ type NodeConfig struct {
 	Floor    units.Cores
 	Stale    time.Duration
 	Conflict string
-	// Law is a preset of package controller: default, paper or authors. Phi, P
+	// Law is a preset of package controller: pacer, pi or authors. Phi, P
 	// and Eta are its parameters; K and Ti replace the preset's when not 0.
 	Law string
 	Phi float64
@@ -197,7 +197,7 @@ func DefaultNodeConfig() NodeConfig {
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
 		Interval: engine.Interval, Progress: string(engine.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
 		Conflict: string(engine.Conflict),
-		Law:      controller.PresetDefault, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
+		Law:      controller.PresetPacer, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
 		Guard:    10 * time.Second,
 		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot,
 	}

@@ -74,6 +74,11 @@ func TestRealForeignQuotaIsInsistedOnAndYieldedTo(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
+		if groups.Version() == cgroup.V2 && dir == container { // As an engine does.
+			if err := os.WriteFile(filepath.Join(own, "cgroup.subtree_control"), []byte("+cpu"), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := c.executors.held[c.keys[0]].group.LookInside(); err != nil {
 			t.Fatal(err)
 		}

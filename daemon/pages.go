@@ -18,22 +18,23 @@ type pages struct {
 	layout executor.Layout
 	log    *slog.Logger
 	open   map[node.Key]*openPage
+	// snapshot is what was read last: one for all pages stays in the CPU's caches.
+	snapshot progress.Snapshot
+	last     *openPage
 }
 
 type openPage struct {
-	page     *progress.Page
-	snapshot progress.Snapshot
-	told     bool // A lasting fault was logged.
+	key  node.Key
+	page *progress.Page
+	told bool // A lasting fault was logged.
+	// next is the one that was asked for after it the last time.
+	next *openPage
 }
 
 // Read implements node.Pages. It allocates nothing once a page is open and its
 // slices have grown.
 func (p *pages) Read(key node.Key, into *node.Page) error {
-	o := p.open[key]
-	if o == nil {
-		o = &openPage{}
-		p.open[key] = o
-	}
+	o := p.find(key)
 	if o.page == nil {
 		paths, err := p.layout.Paths(key.App, key.ID)
 		if err != nil {
@@ -43,12 +44,31 @@ func (p *pages) Read(key node.Key, into *node.Page) error {
 			return err
 		}
 	}
-	if err := o.page.Read(&o.snapshot); err != nil {
+	if err := o.page.Read(&p.snapshot); err != nil {
 		p.tell(key, o, err)
 		return err
 	}
-	copyPage(&o.snapshot, into)
+	copyPage(&p.snapshot, into)
 	return nil
+}
+
+// find returns the page of the key, made when it is new. Ticks ask in the same
+// order, so the one that followed the last one before is tried first.
+func (p *pages) find(key node.Key) *openPage {
+	if p.last != nil && p.last.next != nil && p.last.next.key == key {
+		p.last = p.last.next
+		return p.last
+	}
+	o := p.open[key]
+	if o == nil {
+		o = &openPage{key: key}
+		p.open[key] = o
+	}
+	if p.last != nil {
+		p.last.next = o
+	}
+	p.last = o
+	return o
 }
 
 // tell logs a fault that does not pass by itself, once per executor: such an
@@ -63,9 +83,14 @@ func (p *pages) tell(key node.Key, o *openPage, err error) {
 
 // Forget implements node.Pages.
 func (p *pages) Forget(key node.Key) {
-	if o := p.open[key]; o != nil && o.page != nil {
+	o := p.open[key]
+	if o == nil {
+		return
+	}
+	if o.page != nil {
 		_ = o.page.Close()
 	}
+	o.key, o.page, p.last = node.Key{}, nil, nil // The one before it may still lead here.
 	delete(p.open, key)
 }
 

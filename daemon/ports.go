@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -30,31 +31,44 @@ type executors struct {
 
 	mu   sync.Mutex
 	held map[node.Key]*held
-	// order are held's keys as List shows them: in the same order each time, so
-	// that the engine finds each executor where it was.
-	order []node.Key
+	// order are the held as List shows them: in the same order each time, so that
+	// the engine finds each executor where it was. It is replaced, not changed. next
+	// is where the one is that is most likely asked for next: a tick reads them in
+	// that order.
+	order []*held
+	next  int
+	round atomic.Uint64 // Of readAhead; each List begins one.
+	ahead atomic.Bool   // A readAhead goes on.
 }
 
 // held is an executor that was started or recovered, and not removed.
 type held struct {
-	handle executor.Handle
-	group  *cgroup.Group
-	reads  int // Begins anywhere, so that not all are due in one tick; then the loop's.
+	key   node.Key
+	group *cgroup.Group
+	ahead readAhead
+	// These two are the loop's.
+	reads     int // Begins anywhere, so that not all are due in one tick.
+	throttled time.Duration
+	handle    executor.Handle
 }
 
-// quotasPerTick is about how many quotas are read back in one tick where the
-// kernel tells of other writers (cgroup.WatchQuotas): a second look at each, some
-// seconds apart on a node with hundreds of executors, for what the kernel cannot
-// see. Where it does not tell, each is read in every second tick at least.
-const quotasPerTick = 32
+// looksPerTick is about how many executors a tick has a closer look at, where it
+// does not have one at each: it reads how long the quota has held them back, which
+// statuses tell and nothing decides on, and, where the kernel tells of other
+// writers (cgroup.WatchQuotas), the quota in force, a second look for what the
+// kernel cannot see. With 200 executors each has its turn after 6.5 s.
+const looksPerTick = 16
 
-// readEvery is the number of ticks in which one of n quotas is read once.
+// lookEvery is the number of ticks in which each of n executors has its turn.
+func lookEvery(n int) int { return 1 + n/looksPerTick }
+
+// readEvery is the number of ticks in which one of n quotas is read once. Where
+// the kernel does not tell of other writers each is read in every second one.
 func readEvery(n int, watched bool) int {
-	every := 1 + n/quotasPerTick
 	if !watched {
-		return min(every, 2)
+		return min(lookEvery(n), 2)
 	}
-	return every
+	return lookEvery(n)
 }
 
 // recover takes over the executors of an earlier node controller. What cannot be
@@ -100,10 +114,13 @@ func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) 
 func (x *executors) hold(key node.Key, handle executor.Handle, group *cgroup.Group) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.held[key] = &held{handle: handle, group: group, reads: len(x.held)}
-	at, _ := slices.BinarySearchFunc(x.order, key, node.Key.Compare)
-	x.order = slices.Insert(x.order, at, key)
+	h := &held{key: key, handle: handle, group: group, reads: len(x.held)}
+	x.held[key] = h
+	at, _ := slices.BinarySearchFunc(x.order, key, (*held).compare)
+	x.order = slices.Insert(slices.Clone(x.order), at, h)
 }
+
+func (h *held) compare(key node.Key) int { return h.key.Compare(key) }
 
 func (x *executors) start(ctx context.Context, key node.Key, command executor.CommandLine, group *cgroup.Group, mode api.Mode) (executor.Handle, error) {
 	if !mode.HandsOff() { // A new group has neither quota nor weight of its own.
@@ -126,8 +143,8 @@ func (x *executors) Stop(ctx context.Context, key node.Key) error {
 	// From here on the group may be gone: List must not show the executor.
 	x.mu.Lock()
 	delete(x.held, key)
-	if at, found := slices.BinarySearchFunc(x.order, key, node.Key.Compare); found {
-		x.order = slices.Delete(x.order, at, at+1)
+	if at, found := slices.BinarySearchFunc(x.order, key, (*held).compare); found {
+		x.order = slices.Delete(slices.Clone(x.order), at, at+1)
 	}
 	x.mu.Unlock()
 	return x.runtime.Remove(h.handle)
@@ -151,9 +168,10 @@ func (x *executors) find(key node.Key) *held {
 func (x *executors) List(into []node.Process) []node.Process {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, key := range x.order {
-		h := x.held[key]
-		p := node.Process{Key: key, PID: h.handle.PID, ExitCode: api.Unknown}
+	x.next = 0
+	x.round.Add(1)
+	for _, h := range x.order {
+		p := node.Process{Key: h.key, PID: h.handle.PID, ExitCode: api.Unknown}
 		if s, err := x.runtime.Inspect(h.handle); err == nil && s.State == api.ExecutorExited {
 			p.Exited, p.Exit, p.ExitCode = true, s.Exit, s.ExitCode
 		}
@@ -175,7 +193,9 @@ func (x *executors) SetQuota(key node.Key, cores units.Cores) error {
 		x.metrics.WriteFailed()
 		return err
 	}
-	x.log.Debug("quota", "app", string(key.App), "executor", string(key.ID), "from", before, "to", cores)
+	if x.log.Enabled(context.Background(), slog.LevelDebug) {
+		x.log.Debug("quota", "app", string(key.App), "executor", string(key.ID), "from", before, "to", cores)
+	}
 	return nil
 }
 
@@ -197,17 +217,15 @@ func (x *executors) SetWeight(key node.Key, w node.Weight) error {
 
 // Read implements node.Quotas.
 func (x *executors) Read(key node.Key, into *node.Usage) error {
-	x.mu.Lock()
-	h, n := x.held[key], len(x.held)
-	x.mu.Unlock()
+	h, n := x.inTurn(key)
 	if h == nil {
 		return errNotHeld
 	}
-	used, throttled, err := h.group.Usage()
+	h.reads++
+	used, err := x.usage(h, n)
 	if err != nil {
 		return err
 	}
-	h.reads++
 	writer := ""
 	quota, known := h.group.Last()
 	if !known || h.reads%readEvery(n, h.group.Watched()) == 0 {
@@ -216,8 +234,33 @@ func (x *executors) Read(key node.Key, into *node.Usage) error {
 		}
 		writer = h.group.Writer()
 	}
-	*into = node.Usage{CPU: used, Throttled: throttled, Quota: quota, Writer: writer}
+	*into = node.Usage{CPU: used, Throttled: h.throttled, Quota: quota, Writer: writer}
 	return nil
+}
+
+// usage reads what h has used, and how long it was held back if it is its turn.
+func (x *executors) usage(h *held, n int) (used units.Work, err error) {
+	used, ok := h.ahead.take(x.round.Load())
+	switch {
+	case h.reads%lookEvery(n) == 0:
+		used, h.throttled, err = h.group.Usage()
+	case !ok:
+		used, err = h.group.Used()
+	}
+	return used, err
+}
+
+// inTurn is find for a caller that asks in List's order, with how many are held.
+func (x *executors) inTurn(key node.Key) (*held, int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.next < len(x.order) && x.order[x.next].key == key {
+		if x.next++; x.next == 1 {
+			x.startAhead()
+		}
+		return x.order[x.next-1], len(x.order)
+	}
+	return x.held[key], len(x.order)
 }
 
 // tickWatch measures ticks from outside the loop: one begins when the processes

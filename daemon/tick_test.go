@@ -218,3 +218,33 @@ func BenchmarkTick256(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N), "us/tick")
 }
+
+// With many executors two goroutines read, from both ends: each tick shows what
+// the groups say at its time, whoever read it, also while executors are stopped.
+func TestATickOfManyReadsEachOnceUpToDate(t *testing.T) {
+	tree := cgrouptest.New(t, cgrouptest.V1Separate)
+	groups, err := cgroup.Open(tree.Root, "pacer/node-n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCrowdOn(t, groups, 3*aheadFrom/2)
+	var s node.Sample
+	var processes []node.Process
+	for tick := range 20 {
+		if tick%5 == 4 {
+			if err := c.executors.Stop(t.Context(), c.keys[tick]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.executors.List(nil) // A wake between two ticks.
+		for _, h := range c.executors.order {
+			tree.Use(t, "pacer/node-n1/"+h.group.Name(), units.Work(1+tick), 0)
+		}
+		processes = c.sample(t, processes, &s)
+		for _, x := range s.Executors {
+			if want := units.Work(1 + tick); x.CPU != want {
+				t.Fatalf("tick %d: %s has used %v, want %v", tick, x.Key, x.CPU, want)
+			}
+		}
+	}
+}

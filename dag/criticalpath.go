@@ -16,32 +16,33 @@ const SplitCriticalPath = "critical-path"
 // in proportion to the work of its branch, so that branches reach the stage that
 // joins them together; a stage may take until it ends in that schedule. Stages
 // one after the other get time in proportion to their work: Eq 1 and 3 with
-// beta = 0 and work for duration.
+// beta = 0 and work for duration. A stage that runs alone and cannot use all cores
+// counts as if it kept them busy (occupied).
 func splitCriticalPath(g *Graph, p Params, m Moment) units.Seconds {
 	left := m.left(g)
 	var all float64
 	for _, work := range left {
 		all += max(0, work)
 	}
-	time := units.Seconds(p.Alpha*float64(m.Deadline)) - m.Spent - g.Overhead(m.Unsubmitted)
+	time := p.horizon(g, m) - m.Spent - g.Overhead(m.Unsubmitted)
 	return time * units.Seconds(g.share(left, g.index[m.Stage])/all)
 }
 
 // over marks a stage that is not left.
 const over = -1
 
-// left returns by place what of each stage is left at moment m: work, not time,
-// in core-seconds, and over for stages that have ended. No stage is left with
+// left returns by place what of each stage is left at moment m: work (occupied), not
+// time, in core-seconds, and over for stages that have ended. No stage is left with
 // less than a share of the whole that keeps the schedule's divisions finite.
 func (m Moment) left(g *Graph) []float64 {
 	left, all := make([]float64, len(g.profile.Stages)), 0.0
-	for i, s := range g.profile.Stages {
+	for i := range g.profile.Stages {
 		left[i] = over
-		all += work(s)
+		all += g.occupied(i)
 	}
 	whole := func(id int, part float64) {
 		if i, ok := g.index[id]; ok {
-			left[i] = max(leastWork*all, part*work(g.profile.Stages[i]))
+			left[i] = max(leastWork*all, part*g.occupied(i))
 		}
 	}
 	for _, id := range m.Unsubmitted {
@@ -52,6 +53,20 @@ func (m Moment) left(g *Graph) []float64 {
 	}
 	whole(m.Stage, 1)
 	return left
+}
+
+// occupied is the work of the stage at place i, or, where it runs alone, what all
+// cores of the recorded run could have done in the time that it took there, if
+// that is more: few or long tasks bound it, or they wait for their input. Such a
+// stage is stretched like the others, not held to the least time that it needs.
+// How long a stage takes beside others says nothing of the kind.
+func (g *Graph) occupied(i int) float64 {
+	s := g.profile.Stages[i]
+	w := work(s)
+	if !g.alone[i] {
+		return w
+	}
+	return max(w, float64(g.profile.Cores)*max(float64(s.Duration), float64(s.LongestTask), w/float64(s.Tasks)))
 }
 
 // leastWork is the share of all work that a stage counts for at least.

@@ -30,8 +30,10 @@ func TestCriticalPathDividesAChainByWork(t *testing.T) {
 // twoBranches is 0 -> 2 -> 4 and 1 -> 3 -> 4: branches of 40 and 20 core-seconds
 // before a stage of 60.
 func twoBranches(t *testing.T) *dag.Graph {
-	return mustNew(t, profile(0, 0, stage(0, 0, 9, 10, 10, 0, 0), stage(1, 0, 9, 15, 15, 0, 0),
-		stage(2, 0, 9, 30, 30, 0, 0, 0), stage(3, 0, 9, 5, 5, 0, 0, 1), stage(4, 0, 9, 60, 60, 0, 0, 2, 3)))
+	p := profile(0, 0, stage(0, 0, 9, 10, 10, 0, 0), stage(1, 0, 9, 15, 15, 0, 0),
+		stage(2, 0, 9, 30, 30, 0, 0, 0), stage(3, 0, 9, 5, 5, 0, 0, 1), stage(4, 0, 9, 60, 60, 0, 0, 2, 3))
+	p.Cores = 1
+	return mustNew(t, p)
 }
 
 func TestCriticalPathBranchesShareTheTimeOfTheirPath(t *testing.T) {
@@ -52,11 +54,27 @@ func TestCriticalPathBranchesShareTheTimeOfTheirPath(t *testing.T) {
 	wantNear(t, "finish", steady.Finish, 120)
 }
 
+// Tasks bound how fast a stage can be: at 2 cores the middle stage of 10
+// core-seconds takes 10 s, for its longest task is that long, for it has one task,
+// or for they wait. It is stretched as the others are.
+func TestCriticalPathStretchesAStageThatItsTasksBound(t *testing.T) {
+	for what, middle := range map[string]api.ProfileStage{
+		"longest task": stage(1, 0, 9, 10, 5, 0, 10, 0), "one task": stage(1, 0, 1, 10, 5, 0, 0, 0), "waiting": stage(1, 0, 9, 10, 10, 0, 0, 0)} {
+		g := mustNew(t, profile(0, 0, stage(0, 0, 9, 20, 10, 0, 0), middle, stage(2, 0, 9, 20, 10, 0, 0, 1)))
+		p := criticalPath()
+		wantNear(t, what, g.StageDeadline(p, dag.Moment{Deadline: 36, Spent: 12, Stage: 1, Unsubmitted: []int{2}}), 12)
+		wantNear(t, what+", the last", g.StageDeadline(p, dag.Moment{Deadline: 36, Spent: 24, Stage: 2}), 12)
+	}
+	// Beside another stage it leaves the cores to that.
+	g := mustNew(t, profile(0, 0, stage(0, 0, 9, 10, 10, 0, 10), stage(1, 0, 9, 10, 10, 0, 0)))
+	wantNear(t, "side by side", g.StageDeadline(criticalPath(), dag.Moment{Deadline: 20, Stage: 0, Unsubmitted: []int{1}}), 20)
+}
+
 func TestCriticalPathEndsWithTheDeadline(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t, 8)
 		for i := range p.Stages {
-			p.Stages[i].Tasks, p.Stages[i].LongestTask, p.Stages[i].Gap = 1000, 0, 0
+			p.Stages[i].Tasks, p.Stages[i].LongestTask, p.Stages[i].Gap, p.Stages[i].Duration = 1000, 0, 0, 1e-3
 			p.Stages[i].Records = max(1, p.Stages[i].Records)
 		}
 		g, params := mustNew(t, p), criticalPath()
@@ -90,6 +108,14 @@ func steadily(p api.Profile, stage int) float64 {
 	left := make([]float64, n)
 	for i, s := range p.Stages {
 		left[i] = float64(s.Records) / 100
+		alone := true
+		for j := range n {
+			alone = alone && (i == j || after[i][j] || after[j][i])
+		}
+		if alone {
+			// What all cores of the recorded run could do in the stage's least time.
+			left[i] = max(left[i], float64(p.Cores)*max(float64(s.Duration), float64(s.LongestTask), left[i]/float64(s.Tasks)))
+		}
 	}
 	all := 0.0
 	for _, w := range left {

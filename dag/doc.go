@@ -33,6 +33,15 @@
 //	spentTime = time really spent + Overhead(stages not submitted yet)
 //
 // so what the stages share is alpha appDeadline - spent - gaps to come - tail.
+// That is the source's with Aim = 0; otherwise alpha appDeadline is replaced by
+//
+//	max(alpha appDeadline, Aim appDeadline - Margin - room - stretch rest)
+//
+// where rest is what the stages after s take at all cores, stretch is 0.25 and
+// room is what the longest task leaves uncertain (aim.go). So the last stage,
+// for which rest is 0, aims at the deadline but for a small bias, and the stages
+// before it leave it the reserve of 1 - alpha, as far as it can use that up.
+//
 // The overhead is the largest sum of gaps along one path of the stages to come,
 // plus the tail: gaps of stages that are submitted together pass at once.
 //
@@ -40,7 +49,9 @@
 // That is kept for the split named "paper". By the split "critical-path" branches
 // share the time of their path: all that is left is worked off by a constant
 // number of cores, which stages side by side share in proportion to the work of
-// their branches. Another way to divide the time is one more file and one more
+// their branches. A stage that runs alone and could not use all cores in the
+// recorded run counts with the time that it took there: a chain gets time in
+// proportion to its durations. Another way to divide the time is one more file and one more
 // row in the table of split.go.
 //
 // # Feasibility

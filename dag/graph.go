@@ -22,7 +22,9 @@ type Graph struct {
 	// of the profile is topological.
 	before, after [][]int
 	// gaps[i] is the largest sum of gaps on a path that begins with stage i.
-	gaps  []units.Seconds
+	gaps []units.Seconds
+	// alone[i] says that no stage can run beside stage i.
+	alone []bool
 	width int
 }
 
@@ -43,6 +45,7 @@ func New(p api.Profile) (*Graph, error) {
 	}
 	g.connect()
 	g.sumGaps()
+	g.findAlone()
 	g.width = g.widest()
 	return g, nil
 }
@@ -130,6 +133,32 @@ func (g *Graph) sumGaps() {
 			g.gaps[i] = max(g.gaps[i], g.gaps[next])
 		}
 		g.gaps[i] += g.profile.Stages[i].Gap
+	}
+}
+
+// findAlone fills in alone: a stage is alone if all others come before or after it.
+func (g *Graph) findAlone() {
+	n := len(g.profile.Stages)
+	g.alone = make([]bool, n)
+	related := make([]int, n)
+	comes := make([][]bool, n) // comes[i][j]: stage j comes before stage i.
+	for i := range n {
+		comes[i] = make([]bool, n)
+		for _, b := range g.before[i] {
+			comes[i][b] = true
+			for j, before := range comes[b] {
+				comes[i][j] = comes[i][j] || before
+			}
+		}
+		for j, before := range comes[i] {
+			if before {
+				related[i]++
+				related[j]++
+			}
+		}
+	}
+	for i := range n {
+		g.alone[i] = related[i] == n-1
 	}
 }
 

@@ -86,5 +86,6 @@ func splitPaper(g *Graph, p Params, m Moment) units.Seconds {
 		}
 	}
 	spent := m.Spent + g.Overhead(m.Unsubmitted)
-	return StageDeadline(p.Alpha, m.Deadline, spent, Weight(p.Beta, remaining, own))
+	// Alpha is in the horizon already.
+	return StageDeadline(1, p.horizon(g, m), spent, Weight(p.Beta, remaining, own))
 }

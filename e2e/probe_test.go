@@ -35,7 +35,7 @@ func driverPIDs(t *testing.T, submit int) []int {
 	t.Helper()
 	parents := map[int]int{}
 	for pid := range processes(t) {
-		parents[pid] = parentOf(pid)
+		parents[pid] = realenv.Parent(pid)
 	}
 	var out []int
 	for pid := range parents {
@@ -67,27 +67,9 @@ func processes(t *testing.T) map[int][]string {
 	return out
 }
 
-// stat returns the fields of /proc/PID/stat after the name: state, parent, ...
-func stat(pid int) []string {
-	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return nil
-	}
-	return strings.Fields(string(body[strings.LastIndexByte(string(body), ')')+1:]))
-}
-
-func parentOf(pid int) int {
-	fields := stat(pid)
-	if len(fields) < 2 {
-		return 0
-	}
-	parent, _ := strconv.Atoi(fields[1])
-	return parent
-}
-
 // alive reports whether the process runs; a zombie does not.
 func alive(pid int) bool {
-	fields := stat(pid)
+	fields := realenv.Stat(pid)
 	return len(fields) > 0 && fields[0] != "Z" && fields[0] != "X"
 }
 

@@ -113,7 +113,7 @@ func workersIn(t *testing.T, s *realenv.System, group string) (used float64) {
 				continue
 			}
 			workers++
-			fields := stat(pid)
+			fields := realenv.Stat(pid)
 			if len(fields) > 12 {
 				user, _ := strconv.ParseFloat(fields[11], 64)
 				system, _ := strconv.ParseFloat(fields[12], 64)

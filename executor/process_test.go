@@ -77,9 +77,9 @@ func processHarness(t *testing.T, groups *cgroup.Hierarchy, user executor.Creden
 }
 
 // realGroups returns a hierarchy on the machine's own cgroups, cleared at the end.
-func realGroups(t *testing.T) *cgroup.Hierarchy {
+func realGroups(t *testing.T, parent ...string) *cgroup.Hierarchy {
 	t.Helper()
-	groups := cgrouptest.Real(t)
+	groups := cgrouptest.Real(t, parent...)
 	t.Cleanup(func() { cgrouptest.Clear(t, groups) })
 	return groups
 }
@@ -119,6 +119,14 @@ func TestProcessOnRealGroups(t *testing.T) {
 	conformance.Run(t, func(t *testing.T) conformance.Harness {
 		user := nobody(t)
 		return processHarness(t, realGroups(t), user)
+	})
+}
+
+// As where an engine with the systemd driver is asked for executors.
+func TestProcessOnRealSlices(t *testing.T) {
+	conformance.Run(t, func(t *testing.T) conformance.Harness {
+		user := nobody(t)
+		return processHarness(t, realGroups(t, cgroup.SliceParent(fmt.Sprintf("test-%d", os.Getpid()))), user)
 	})
 }
 

@@ -92,7 +92,7 @@ func (e *Engine) grant(c *control, grant units.Cores, now units.Instant) {
 			c.erring = true
 			return
 		}
-		c.law, c.at, c.spent = law, now, 0
+		c.law, c.at, c.spent, c.good = law, now, 0, now
 		c.retarget = false
 	case c.retarget:
 		c.law.Retarget(c.aimed(), grant)

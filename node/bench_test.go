@@ -201,6 +201,7 @@ func BenchmarkTick256(b *testing.B) {
 		b.StartTimer()
 		l.tick(ctx)
 	}
+	l.beside.wait()
 	if p.sent == 0 {
 		b.Fatal("nothing was reported")
 	}

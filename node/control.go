@@ -25,6 +25,7 @@ type control struct {
 	start, deadline units.Instant
 	from            float64
 	meter           meter
+	chains          []float64 // Scratch of left.
 
 	// law is nil until the first division has said what c of Eq 7 is granted.
 	law *controller.Controller
@@ -33,6 +34,10 @@ type control struct {
 	// active says that it takes part in the division of this tick; everActive
 	// that it has in an earlier one.
 	active, everActive bool
+	// good is when law last took an input; released says that it has refused them
+	// for too long: all cores until the target changes.
+	good     units.Instant
+	released bool
 	// resync asks to go on from what is in force (Eq 19); retarget that law has
 	// not yet been told of a new Rev.
 	resync, retarget bool
@@ -58,8 +63,8 @@ func checkTarget(t *api.StageTarget) error {
 		return fmt.Errorf("tasks is %d, want > 0", t.Tasks)
 	case math.IsNaN(float64(t.Remaining)):
 		return fmt.Errorf("remaining_s is %v", float64(t.Remaining))
-	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)):
-		return fmt.Errorf("core_seconds, records or init_cores is not a finite number >= 0")
+	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) || bad(float64(t.Hold)):
+		return fmt.Errorf("core_seconds, records, init_cores, hold_cores or longest_task_s is not a finite number >= 0")
 	}
 	return nil
 }
@@ -71,7 +76,7 @@ func anchor(now units.Instant, remaining units.Seconds) units.Instant {
 
 // aim takes t as the target, with its time anchored at now.
 func (c *control) aim(t api.StageTarget, now units.Instant) {
-	c.target = t
+	c.target, c.released = t, false
 	c.start, c.deadline = now, anchor(now, t.Remaining)
 	c.meter.done = min(c.meter.done, t.Weight)
 	c.from = c.meter.done
@@ -96,10 +101,20 @@ func (c *control) aimed() controller.Target {
 }
 
 // runnable is how many tasks could run on the executor now: those that run, or
-// those that are left and find a slot. 0 means that the share is done.
+// those that are left and find a slot. 0 means that the share is done. Tasks is how
+// many a share has by their mean; one whose tasks are heavier is begun before.
 func (c *control) runnable() int {
 	left := c.target.Tasks - c.record.finished
+	if c.meter.mode == Work && c.meter.begun >= c.target.Weight*(1-1e-9) {
+		left = c.record.running
+	}
 	return max(c.record.running, min(c.x.slots, left), 0)
+}
+
+// left is what is left for each slot, nothing where that is not known.
+func (c *control) left() []float64 {
+	c.chains = c.meter.chains(c.chains, &c.target, c.record, c.x.slots, float64(c.target.LongestTask)*c.rate())
+	return c.chains
 }
 
 // first is the request before a controller's first step: Eq 7, or all that can
@@ -169,11 +184,11 @@ func (e *Engine) wake(x *executor, now units.Instant) {
 	if !x.alive() || x.pageAt == 0 {
 		return
 	}
-	if age := now.Sub(x.pageAt); age > e.cfg.Stale {
+	if why := x.staleness(now, e.cfg.Stale); why != "" {
 		if !x.stale {
 			x.stale = true
 			e.counters.PagesStale++
-			e.event(c.event(EventPageStale, units.FromDuration(age).String()+" old"))
+			e.event(c.event(EventPageStale, why))
 		}
 		return
 	}
@@ -181,7 +196,10 @@ func (e *Engine) wake(x *executor, now units.Instant) {
 		x.stale = false
 		e.event(c.event(EventPageFresh, ""))
 	}
-	c.active = c.runnable() > 0
+	if c.erring && now.Sub(c.good) > e.cfg.Stale {
+		c.released = true
+	}
+	c.active = c.runnable() > 0 && !c.released
 	if !c.active {
 		return
 	}
@@ -191,6 +209,20 @@ func (e *Engine) wake(x *executor, now units.Instant) {
 	} else if !was {
 		c.resync = true
 	}
+}
+
+// staleness says what about x was last seen longer ago than stale, "" for nothing.
+func (x *executor) staleness(now units.Instant, stale time.Duration) string {
+	if age := now.Sub(x.pageAt); age > stale {
+		return units.FromDuration(age).String() + " old"
+	}
+	if age := now.Sub(x.usageAt); age > stale {
+		if x.usageAt == 0 {
+			return "its CPU time was never read"
+		}
+		return "its CPU time was read " + units.FromDuration(age).String() + " ago"
+	}
+	return ""
 }
 
 // bounds are the least and the most that c may request: never more than the
@@ -204,18 +236,21 @@ func (e *Engine) bounds(c *control, limit units.Cores) (floor, most units.Cores)
 }
 
 // step runs the control law of an active target on a page that is newer than
-// the last one it saw. Between pages the last request stands.
+// the last one it saw, with a reading of the CPU time to go with it. Between pages,
+// and while samples are refused, the last request stands.
 func (e *Engine) step(c *control, now units.Instant, limit units.Cores) {
 	x := c.x
 	floor, most := e.bounds(c, limit)
-	if c.law != nil && x.pageAt > c.at {
+	if c.law != nil && x.pageAt > c.at && x.usageAt == now {
 		dt := x.pageAt.Sub(c.at)
 		out, err := c.law.Step(controller.Input{At: x.pageAt, Dt: dt, Done: c.meter.done,
-			Runnable: c.runnable(), Min: floor, Max: limit, Used: c.spent.Per(dt)})
+			Runnable: c.runnable(), Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left()})
 		if err != nil {
 			e.controlError(c, err)
 		}
-		c.erring = err != nil
+		if c.erring = err != nil; !c.erring {
+			c.good = now
+		}
 		c.at, c.spent = x.pageAt, 0
 		c.out, c.request, c.told = out, out.Request, out.Request
 		e.dirty = true
@@ -233,6 +268,9 @@ func (e *Engine) propose(c *control, now units.Instant, floor, most units.Cores)
 		c.request = c.inForce(now, e, most)
 	case c.law == nil:
 		c.request = c.first(most)
+	}
+	if c.target.Hold > 0 && !c.x.conflict.yields && c.deadline > now && c.out.SetPoint < 1 {
+		c.request = c.target.Hold
 	}
 	c.resync = false
 	c.request = c.request.Clamp(floor, most)

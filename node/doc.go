@@ -69,9 +69,29 @@
 //     half a quantum for each, and by less than another for quotas that are not
 //     worth changing. The sum of the grants never is.
 //   - No quota, and no part in the division: an executor without a target, one
-//     that starts, one whose share is done, one whose page is older than 2 s.
+//     that starts, one whose share is done, one whose page or CPU time was last
+//     good 2 s ago.
 //   - Low weight: an executor with neither target nor running tasks.
 //   - A target without Work is taken for InitCores times its Remaining (Eq 6).
+//
+// # The longest chain
+//
+// Where work is measured, the law is told what is left for each slot
+// (controller.Chains): the running tasks as the page shows them, and of those that
+// wait what the target's Weight and Tasks leave, none of them heavier than
+// LongestTask. That begins eight tasks per slot before the end, or earlier where
+// one task is worth a tenth of what waits for each slot.
+//
+// # Bad samples
+//
+// A page or a reading of a group whose numbers are negative, none or infinite, a
+// page that is older than the one before or more than an interval ahead of now, and
+// a group's CPU time that fell are refused: counted, and told once for as long as
+// it lasts. What was last good stands, the controller does not step. When the last
+// good page or the last good reading is older than Stale (2 s), or the controller
+// has refused its inputs for that long, the executor is released to all cores; it
+// is controlled again with the next good one (after a controller's refusal, with
+// the next target). A counter that fell is the mark for the next reading.
 //
 // # Interrupted control
 //
@@ -122,6 +142,8 @@
 //     an executor from Start to Stop; Pages copies a progress.Snapshot into a
 //     Page, where records read of tasks are both finished and running ones';
 //   - map WeightLow and WeightNormal to weights of groups;
+//   - let Status and Store be called from goroutines other than Run's: what a
+//     tick tells and remembers is encoded beside it, one of a kind at a time;
 //   - give Plans to Offer, the reply to a hello (with Status) included;
 //   - end the process's health when LastTick is older than a few seconds;
 //   - call Run with Leave in a node controller and End in `pacer up`.

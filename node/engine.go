@@ -254,8 +254,10 @@ func (e *Engine) fold(now units.Instant, s *Sample, dt time.Duration) {
 	for i := range s.Executors {
 		es := &s.Executors[i]
 		x := e.rows[i]
-		e.foldUsage(x, es)
+		x.good = true
+		e.foldUsage(x, es, now)
 		e.foldPage(x, &es.Page, now)
+		x.refusing = !x.good
 		attribute(x.records, x.atWork(), now)
 		ours += x.delta
 	}

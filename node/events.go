@@ -41,6 +41,9 @@ const (
 	EventQuotaTaken
 	// EventQuotaConflict: somebody else has written a quota; said once a conflict.
 	EventQuotaConflict
+	// EventSampleRefused: a page or a reading with impossible numbers or from
+	// another time; what was last good stands. Said once for as long as it lasts.
+	EventSampleRefused
 	// EventControlError: a controller refused its input and kept its output.
 	EventControlError
 	// EventActionFailed: the shell could not carry out an action.
@@ -52,7 +55,7 @@ const (
 var eventNames = [...]string{
 	"plan applied", "plan ignored", "plan refused", "target refused", "executor running", "executor recovered",
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over", "quota conflict",
-	"control error", "action failed", "ticks skipped",
+	"sample refused", "control error", "action failed", "ticks skipped",
 }
 
 // String returns the kind's name in lower case.
@@ -67,7 +70,7 @@ func (k EventKind) String() string {
 // asking for detail.
 func (k EventKind) Trouble() bool {
 	switch k {
-	case EventPlanRefused, EventTargetRefused, EventPageStale, EventQuotaConflict, EventControlError, EventActionFailed, EventTicksSkipped:
+	case EventPlanRefused, EventTargetRefused, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventTicksSkipped:
 		return true
 	}
 	return false
@@ -116,14 +119,16 @@ type Counters struct {
 	// TicksSkipped are slots that were missed, PagesStale releases because of a
 	// stale page, QuotaWrites and QuotaFailures quota actions and those that
 	// failed, Failures all failed actions, Refused Plans and targets refused,
-	// ControlErrors inputs that a controller refused, Conflicts quotas that were
-	// found changed by somebody else.
-	TicksSkipped  uint64
-	PagesStale    uint64
-	QuotaWrites   uint64
-	QuotaFailures uint64
-	Failures      uint64
-	Refused       uint64
-	ControlErrors uint64
-	Conflicts     uint64
+	// ControlErrors inputs that a controller refused, SamplesRefused pages and
+	// readings that were impossible, Conflicts quotas that were found changed by
+	// somebody else.
+	TicksSkipped   uint64
+	PagesStale     uint64
+	QuotaWrites    uint64
+	QuotaFailures  uint64
+	Failures       uint64
+	Refused        uint64
+	ControlErrors  uint64
+	SamplesRefused uint64
+	Conflicts      uint64
 }

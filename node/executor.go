@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -61,6 +62,10 @@ type executor struct {
 
 	pageAt units.Instant
 	stale  bool
+	// usageAt is when what its group used was last read; good says that nothing of
+	// the newest Sample was refused, refusing that something of the last one was.
+	usageAt        units.Instant
+	good, refusing bool
 	// baseline says that it was at work before anybody watched: its first
 	// readings are marks, not work done.
 	baseline bool
@@ -158,15 +163,22 @@ func (e *Engine) exited(x *executor, how string, code int) {
 }
 
 // foldUsage takes in what the executor's group has used and what is in force.
-func (e *Engine) foldUsage(x *executor, s *ExecutorSample) {
+func (e *Engine) foldUsage(x *executor, s *ExecutorSample, now units.Instant) {
 	x.delta = 0
-	if !s.Measured || math.IsNaN(float64(s.CPU)) || s.CPU < 0 {
+	if !s.Measured {
+		return
+	}
+	if err := x.usageFault(s); err != nil {
+		e.refuse(x, err)
+		if s.CPU >= 0 && s.CPU < x.cpu {
+			x.cpu = s.CPU // The mark for the next one.
+		}
 		return
 	}
 	if !x.baseline || x.cpuKnown {
-		x.delta = max(0, s.CPU-x.cpu)
+		x.delta = s.CPU - x.cpu
 	}
-	x.cpu, x.cpuKnown, x.throttled = s.CPU, true, s.Throttled
+	x.cpu, x.cpuKnown, x.throttled, x.usageAt = s.CPU, true, s.Throttled, now
 	if x.delta > 0 {
 		e.dirty = true
 	}
@@ -192,9 +204,6 @@ func (x *executor) atWork() units.Work {
 // conflict, unless nothing was known of it (a restart, a failed write), when it is
 // taken over.
 func (e *Engine) foldQuota(x *executor, inForce units.Cores, writer string) {
-	if math.IsNaN(float64(inForce)) || inForce < 0 {
-		return
-	}
 	if x.handsOff {
 		x.quotaKnown = true
 		return
@@ -227,7 +236,15 @@ func (e *Engine) foldPage(x *executor, p *Page, now units.Instant) {
 	for _, r := range x.records {
 		r.pageDelta = 0
 	}
-	if p.Generation == 0 || p.At <= x.pageAt || x.state == api.ExecutorExited {
+	if p.Generation == 0 || p.At == x.pageAt || x.state == api.ExecutorExited {
+		return
+	}
+	err := p.fault(now, e.cfg.Interval)
+	if p.At < x.pageAt {
+		err = fmt.Errorf("its page is %v older than the one before", x.pageAt.Sub(p.At))
+	}
+	if err != nil {
+		e.refuse(x, err)
 		return
 	}
 	if x.state == api.ExecutorStarting {

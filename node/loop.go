@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -30,12 +31,14 @@ type Loop struct {
 
 	// The rest belongs to Run's goroutine.
 	jobs      jobs
+	beside    beside
 	processes []Process
 	sample    Sample
 	usage     Usage
 	failures  []Failure
 	stopping  context.Context
 	late      bool
+	inTick    bool // What perform saves and reports may end after the tick.
 }
 
 // NewLoop returns a loop that has not started. ending says what becomes of the
@@ -143,7 +146,12 @@ func (l *Loop) slot(ctx context.Context, slot units.Instant) {
 func (l *Loop) tick(ctx context.Context) {
 	l.readProcesses()
 	l.readGroups()
-	l.perform(ctx, l.engine.Step(l.ports.Clock(), &l.sample))
+	actions := l.engine.Step(l.ports.Clock(), &l.sample)
+	// Nobody waits for what a tick says, and what it remembers is no news but
+	// where it remembers that an executor is started.
+	l.inTick = !slices.ContainsFunc(actions, func(a Action) bool { return a.Kind == ActStart })
+	l.perform(ctx, actions)
+	l.inTick = false
 	l.last.Store(int64(l.ports.Clock()))
 }
 
@@ -222,9 +230,9 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 	case ActSetWeight:
 		return l.ports.Quotas.SetWeight(a.Key, a.Weight)
 	case ActSave:
-		return l.ports.Store.SaveState(a.State)
+		return l.save(a.State)
 	case ActReport:
-		return l.ports.Status.PublishStatus(a.Status)
+		return l.report(a.Status)
 	case ActStart:
 		key, launch := a.Key, *a.Launch
 		l.job(ActStart, key, func() error { return l.ports.Runtime.Start(ctx, key, launch) })
@@ -233,6 +241,33 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 		l.job(ActStop, key, func() error { return l.ports.Runtime.Stop(l.stopping, key) })
 	}
 	return nil
+}
+
+// save saves s, beside the loop in a tick: then a failure is in the next sample.
+func (l *Loop) save(s *State) error {
+	if l.inTick {
+		l.beside.save(s, func(s *State) { l.settled(ActSave, l.ports.Store.SaveState(s)) })
+		return nil
+	}
+	l.beside.saving.Wait()
+	return l.ports.Store.SaveState(s)
+}
+
+// report is save for a status.
+func (l *Loop) report(s *api.NodeStatus) error {
+	if l.inTick {
+		l.beside.report(s, func(s *api.NodeStatus) { l.settled(ActReport, l.ports.Status.PublishStatus(s)) })
+		return nil
+	}
+	l.beside.reporting.Wait()
+	return l.ports.Status.PublishStatus(s)
+}
+
+// settled takes in how something beside the loop ended.
+func (l *Loop) settled(kind ActionKind, err error) {
+	if err != nil {
+		l.jobs.done(result{kind: kind, err: err})
+	}
 }
 
 // job runs f beside the loop and wakes the loop when it is done.
@@ -245,6 +280,7 @@ func (l *Loop) job(kind ActionKind, key Key, f func() error) {
 
 // shutdown ends the loop's work within stopWithin.
 func (l *Loop) shutdown(ctx context.Context, cancel context.CancelFunc) error {
+	l.beside.wait()
 	l.failures = l.failures[:0]
 	l.perform(ctx, l.engine.Shutdown(l.ports.Clock(), l.ending))
 	limit := time.AfterFunc(stopWithin, cancel)

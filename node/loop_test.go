@@ -33,7 +33,9 @@ type shell struct {
 	startErr error
 	quotaErr error
 	readTime time.Duration // How long reading a group takes.
-	begun    []string      // Starts and stops as they begin.
+	tellTime time.Duration // How long a save and a status take.
+	saveErr  error
+	begun    []string // Starts and stops as they begin.
 	reads    []units.Instant
 	statuses []api.NodeStatus
 	saves    int
@@ -139,6 +141,7 @@ func (s *shell) Read(key Key, into *Usage) error {
 }
 
 func (s *shell) PublishStatus(status *api.NodeStatus) error {
+	time.Sleep(s.get(&s.tellTime))
 	c := *status
 	c.Executors, c.Stages = slices.Clone(c.Executors), slices.Clone(c.Stages)
 	s.mu.Lock()
@@ -147,7 +150,13 @@ func (s *shell) PublishStatus(status *api.NodeStatus) error {
 	return nil
 }
 
-func (s *shell) SaveState(*State) error { s.locked(func() { s.saves++ }); return nil }
+func (s *shell) SaveState(*State) error {
+	time.Sleep(s.get(&s.tellTime))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saves++
+	return s.saveErr
+}
 
 type shellPages struct{ *shell }
 
@@ -236,6 +245,62 @@ func TestAStartDoesNotHoldUpTheTick(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+func TestWhatATickTellsDoesNotHoldItUp(t *testing.T) {
+	_, err := runLoop(t, Leave, func(s *shell) {
+		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
+		s.locked(func() { s.pages[Key{appA, "1"}] = &Page{} })
+		pass(3250 * time.Millisecond)
+		var statuses, saves int
+		s.locked(func() { s.tellTime, statuses, saves = 300*time.Millisecond, len(s.statuses), s.saves })
+		for range 20 {
+			pass(500 * time.Millisecond)
+			if age := s.clock().Sub(s.loop.LastTick()); age >= 300*time.Millisecond {
+				t.Errorf("the last tick ended %v ago, 250 ms after a slot", age)
+			}
+		}
+		s.locked(func() {
+			if len(s.statuses) < statuses+9 || s.saves < saves+1 {
+				t.Errorf("%d statuses and %d saves in 10 s", len(s.statuses)-statuses, s.saves-saves)
+			}
+			for i := 1; i < len(s.statuses); i++ {
+				if s.statuses[i].Seq <= s.statuses[i-1].Seq {
+					t.Errorf("status %d after %d", s.statuses[i].Seq, s.statuses[i-1].Seq)
+				}
+			}
+		})
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestASaveOfATickThatFailsIsTriedAgain(t *testing.T) {
+	s, err := runLoop(t, Leave, func(s *shell) {
+		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
+		s.locked(func() { s.pages[Key{appA, "1"}] = &Page{} })
+		pass(3 * time.Second)
+		s.locked(func() { s.saveErr, s.saves = errors.New("disk full"), 0 })
+		s.locked(func() { s.quotas[Key{appA, "1"}] = 0.5 })
+		s.loop.Offer(plan(2, planApp(appA, 2, ids("1"), target(0, "1", 20, 20, 20*time.Second, 1))))
+		pass(5 * time.Second)
+		s.locked(func() {
+			if s.saves < 5 {
+				t.Errorf("%d tries in 5 s", s.saves)
+			}
+			s.saveErr = nil
+		})
+		pass(time.Second)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if !slices.ContainsFunc(s.events, func(e Event) bool {
+		return e.Kind == EventActionFailed && strings.Contains(e.Detail, "save: disk full")
+	}) {
+		t.Errorf("events %+v", s.events)
 	}
 }
 

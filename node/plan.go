@@ -144,6 +144,7 @@ func (e *Engine) takeTarget(now units.Instant, x *executor, t *api.StageTarget, 
 		c.retarget = c.law != nil
 		c.out.SetPoint = 0
 	}
+	c.target.Hold = t.Hold // It changes without a new Rev: the law goes on after it.
 	return c
 }
 

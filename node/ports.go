@@ -61,12 +61,14 @@ type Pages interface {
 }
 
 // Publisher sends statuses to the planner. It must encode the status before it
-// returns, and should not wait for the network.
+// returns, and should not wait for the network. It is called by one goroutine at a
+// time, mostly not the loop's own.
 type Publisher interface {
 	PublishStatus(status *api.NodeStatus) error
 }
 
-// Store keeps the newest State. It must encode the State before it returns.
+// Store keeps the newest State. It must encode the State before it returns. It is
+// called by one goroutine at a time, mostly not the loop's own.
 type Store interface {
 	SaveState(state *State) error
 }

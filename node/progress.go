@@ -2,6 +2,7 @@ package node
 
 import (
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -23,6 +24,39 @@ type meter struct {
 	failed int
 	mode   Progress
 	read   units.Fraction
+
+	// rests is what is left of the running tasks as the page shows them, in
+	// weight, when work is measured; begun is what all tasks weigh that were
+	// started, lightest the least that one of them did.
+	rests           []float64
+	begun, lightest float64
+}
+
+// chainRounds and chainShare say when chains are worth a look: with so few waiting
+// tasks per slot, or a task so heavy beside all that waits.
+const (
+	chainRounds = 8
+	chainShare  = 0.1
+)
+
+// chains appends to into[:0] what is left for each slot (controller.Chains), nothing
+// while the last tasks are still far away. heaviest is what a task weighs at most,
+// 0 when that is not known.
+func (m *meter) chains(into []float64, t *api.StageTarget, r *record, slots int, heaviest float64) []float64 {
+	if len(m.rests) == 0 {
+		return into[:0]
+	}
+	w := controller.Waiting{Tasks: max(0, t.Tasks-r.finished-r.running), Weight: max(0, t.Weight-m.begun), Lightest: m.lightest, Heaviest: heaviest}
+	if w.Tasks > chainRounds*slots {
+		heavy := heaviest
+		for _, rest := range m.rests {
+			heavy = max(heavy, rest)
+		}
+		if heavy*float64(slots) < chainShare*w.Weight {
+			return into[:0]
+		}
+	}
+	return controller.Chains(into, m.rests, w, slots)
 }
 
 // observe folds in a stage as a page shows it; tasks are the running tasks of
@@ -50,6 +84,7 @@ func (m *meter) observe(t *api.StageTarget, stage *PageStage, tasks []PageTask) 
 // mean one.
 func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTask) float64 {
 	done := stage.Weight
+	m.rests, m.begun = m.rests[:0], done
 	if m.mode != Work || stage.Running <= 0 || t.Weight <= 0 {
 		return done
 	}
@@ -68,15 +103,34 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 			continue
 		}
 		cpu, records := float64(task.CPU), task.Records
-		done += m.part(task.Weight, cpu*perCPU, records*perRecord)
+		part := m.part(task.Weight, cpu*perCPU, records*perRecord)
+		done += part
+		m.begin(task.Weight, task.Weight-part)
 		restCPU -= cpu
 		restRecords -= records
 		rest--
 	}
 	if rest > 0 {
-		done += m.part(float64(rest), restCPU*perCPU, restRecords*perRecord)
+		part := m.part(float64(rest), restCPU*perCPU, restRecords*perRecord)
+		done += part
+		m.begun += float64(max(0, rest-maxRests))
+		for range min(rest, maxRests) {
+			m.begin(1, 1-part/float64(rest))
+		}
 	}
 	return done
+}
+
+// maxRests bounds how many running tasks that a page does not list are looked at.
+const maxRests = 64
+
+// begin takes in a running task of which rest is left.
+func (m *meter) begin(weight, rest float64) {
+	m.rests = append(m.rests, rest)
+	m.begun += weight
+	if m.lightest == 0 || weight < m.lightest {
+		m.lightest = weight
+	}
 }
 
 // part is how much of running tasks that weigh weight together is done, in

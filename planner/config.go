@@ -15,16 +15,26 @@ import (
 // Papers: [1] Baresi et al., "Fine-grained Dynamic Resource Allocation for
 // Big-Data Applications" (xSpark); [2] Pacer's design.md, section 10.
 type Config struct {
-	// Alpha is the share of the deadline that is planned with (Eq 1 of [1]);
-	// 0.97: 1 cannot end early after the last stage.
+	// Alpha is the share of the deadline that is planned with (Eq 1 of [1]); 0.97:
+	// 1 cannot end early after the last stage. With Aim it holds for stages that
+	// others follow, which thus keep a reserve for these.
 	Alpha float64
+	// Aim is the share of the deadline that the application's end is aimed at; the
+	// last stage gets what is left until then. 0.997: paced runs end within some
+	// 0.3 % of their aim. 0 keeps Alpha for all stages, as [1] does.
+	Aim float64
+	// Margin is taken off the time to Aim besides; 200 ms, what is left of a
+	// tick and of the driver's last words that a profile does not show.
+	Margin time.Duration
 	// Beta weighs the number of stages against their durations in Eq 2 of [1];
 	// 0.3, as there.
 	Beta float64
 	// Quantum is cq of Eq 7 of [1], in cores; 0.05, as there.
 	Quantum units.Cores
 	// Split names how the time left is divided among stages, in the table of
-	// package dag: "paper" is Eq 1-3, "critical-path" lets branches share time.
+	// package dag: "paper" is Eq 1-3; "critical-path", the default, lets branches
+	// share time and gives a chain time in proportion to its durations, where Beta
+	// would give a short last stage more than it can use.
 	Split string
 
 	// PaceInfeasible gives targets to an application whose deadline is infeasible,
@@ -78,9 +88,11 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Alpha:             0.97,
+		Aim:               0.997,
+		Margin:            200 * time.Millisecond,
 		Beta:              0.3,
 		Quantum:           0.05,
-		Split:             dag.SplitPaper,
+		Split:             dag.SplitCriticalPath,
 		MaxPool:           4,
 		Applications:      2,
 		LeastOffHeap:      256 * units.MiB,
@@ -127,5 +139,5 @@ func (c Config) Validate() error {
 
 // params are the parameters of the equations as package dag takes them.
 func (c Config) params() dag.Params {
-	return dag.Params{Alpha: c.Alpha, Beta: c.Beta, Quantum: c.Quantum, Split: c.Split}
+	return dag.Params{Alpha: c.Alpha, Aim: c.Aim, Margin: units.FromDuration(c.Margin), Beta: c.Beta, Quantum: c.Quantum, Split: c.Split}
 }

@@ -16,6 +16,7 @@ func verbs() map[api.Verb]func(*Engine, api.ControlRequest) (api.ControlReply, e
 		api.VerbApp:        (*Engine).showApp,
 		api.VerbRelease:    (*Engine).releaseApp,
 		api.VerbDeadline:   (*Engine).changeDeadline,
+		api.VerbStep:       (*Engine).stepStage,
 		api.VerbProfiles:   (*Engine).listProfiles,
 		api.VerbProfile:    (*Engine).showProfile,
 		api.VerbProfilePut: (*Engine).putProfile,

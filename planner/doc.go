@@ -32,8 +32,9 @@
 //
 // The gate is lifted once and for all. A paced application whose deadline is
 // infeasible or has passed keeps its gate but has no targets, so all cores; a new
-// deadline (`pacer deadline`) may bring the targets back. `pacer apps` calls
-// that released, too.
+// deadline (`pacer deadline`) may bring the targets back, and so may work that is
+// done faster than the profile says: 3 % of the time left have to be spare at all
+// cores. `pacer apps` calls that released, too.
 //
 // # Planning
 //
@@ -48,12 +49,17 @@
 //	             never more than its node offers
 //
 // Stages of one batch are planned in order of id; each event plans with the time
-// that is really left. A running stage keeps its deadline, and its targets their
+// that is really left. Before the last stage alpha of the deadline is planned with,
+// which leaves a reserve; the last stage gets all that is left until just before
+// the deadline (Config.Aim, package dag). A running stage keeps its deadline, and its targets their
 // Revs, unless its bindings or the application's deadline change: then what is
 // left of it is planned like a stage, from the progress that the nodes report.
 //
 // The verdict at registration is dag's forecast over all that the live nodes
 // offer, whatever else runs: contention is the supervisors' business.
+//
+// Step response (`pacer identify`): on request a running stage's targets hold its
+// executors at two levels, one after the other, for the samples to show its plant.
 //
 // Hand-over (design 10.7): every tick the executors of a running paced stage are
 // looked at. How fast each could be is what it does for a core-second times the
@@ -61,7 +67,7 @@
 // asks for. If one cannot finish its share in time and others can do more,
 // handOver divides the rest anew; the Directive tells the driver (StageShares),
 // whose EventStageBound gives the nodes new targets. At most once in 4 s for a
-// stage, and not for less than a task or 2 % of the stage.
+// stage, and not for less than a task or 0.5 % of the stage.
 //
 // Pool: per node as many executors as the DAG is wide, at most MaxPool, when
 // paced; else one. An executor that exits is replaced on its node when the driver

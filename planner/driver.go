@@ -195,6 +195,8 @@ func (e *Engine) appTick(a *app, dt time.Duration) {
 		e.end(a, api.AppFailed, a.at(e.now), fmt.Sprintf("driver gone: it has been silent for %v", a.silent.Round(time.Second)))
 		return
 	}
+	e.reconsider(a)
+	e.stepTick(a)
 	if a.paced() && a.at(e.now) >= a.Deadline {
 		e.late(a)
 	}

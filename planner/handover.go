@@ -36,7 +36,7 @@ const (
 	// leastMove is the least weight worth moving, in mean tasks, leastMoveShare
 	// as a part of the stage: each move re-synchronises controllers.
 	leastMove      = 1
-	leastMoveShare = 0.02
+	leastMoveShare = 0.005
 )
 
 // handOver divides a running stage's shares anew (design 10.7) and returns them

@@ -47,6 +47,7 @@ type planTarget struct {
 	Stage    api.StageKey   `json:"stage"`
 	Executor api.ExecutorID `json:"executor"`
 	Rev      uint64         `json:"rev"`
+	Hold     units.Cores    `json:"hold_cores,omitempty"`
 }
 
 func (p planEntry) equal(o planEntry) bool {
@@ -302,7 +303,7 @@ func (e *Engine) entries(n *node) []planEntry {
 		for _, s := range a.open() {
 			for _, t := range s.Targets {
 				if t.Node == n.Node {
-					entry.Targets = append(entry.Targets, planTarget{Stage: s.key(), Executor: t.Executor, Rev: t.Rev})
+					entry.Targets = append(entry.Targets, planTarget{Stage: s.key(), Executor: t.Executor, Rev: t.Rev, Hold: s.step.hold(t.Executor)})
 				}
 			}
 		}

@@ -4,13 +4,18 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
 
 // The source's section 4 through the engine: alpha 0.97, beta 0.3, cq 0.05, a
 // deadline of 100 s, two nodes of four cores, all numbers by hand.
 func TestEquations1To7OnAChainOfThreeStages(t *testing.T) {
-	w := newWorld(t, "a", "b")
+	cfg := planner.Default()
+	// As in the source: alpha for all stages, one after the other.
+	cfg.Aim, cfg.Split = 0, dag.SplitPaper
+	w := newWorldOf(t, cfg, "a", "b")
 	w.put(chain("p"))
 	r := registration("p", 100)
 	reply := w.mustRegister(r)
@@ -66,10 +71,40 @@ func TestEquations1To7OnAChainOfThreeStages(t *testing.T) {
 	}
 }
 
+// With planner.aim the last stage gets all that is left until just before the
+// deadline, whatever the stages before it took; these are planned by alpha, as far
+// as the last one can use that reserve up.
+func TestTheLastStageGetsWhatIsLeft(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.put(chain("p"))
+	r := registration("p", 100)
+	id := w.mustRegister(r).AppID
+	w.to(2)
+	w.tell(id, r.Submission, ready(2, 10, "read", 3000, "1", "2"))
+	// max(97, 99.7 - 0.2 - 0.03 - 0.25 x 40) = 97, a third of it.
+	if got := w.target(id, 10, "1"); got == nil || !near(float64(got.Remaining), 89.0/3, 1e-4) {
+		t.Errorf("first stage: %+v", got)
+	}
+	for _, late := range []units.Seconds{50, 55, 70} {
+		w := newWorld(t, "a", "b")
+		w.put(chain("p"))
+		id := w.mustRegister(r).AppID
+		w.to(late)
+		w.tell(id, r.Submission, ready(2, 10, "read", 3000, "1", "2"), done(20, 10, 2), ready(22, 11, "map", 1200, "1", "2"),
+			done(late-3, 11, 22), ready(late, 12, "sum", 2000, "1", "2"))
+		// 99.7 - 0.2 - 3 % of the longest task's second - tail 1.
+		if got := w.target(id, 12, "1"); got == nil || !got.Last || !near(float64(late+got.Remaining), 98.47, 1e-4) {
+			t.Errorf("last stage from %v on: %+v", late, got)
+		}
+	}
+}
+
 // Section 4: stages submitted together are planned in order of id, whatever the
 // order in which they are told.
 func TestStagesSubmittedTogetherInOrderOfID(t *testing.T) {
-	w := newWorld(t, "a")
+	cfg := planner.Default()
+	cfg.Split = dag.SplitPaper
+	w := newWorldOf(t, cfg, "a")
 	w.put(diamond("p"))
 	r := registration("p", 200)
 	reply := w.mustRegister(r)

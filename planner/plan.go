@@ -46,6 +46,9 @@ func (e *Engine) mismatch(a *app, s *stage) {
 // planReady gives the stages that have become ready, in order of id, their
 // deadlines: Eq 1-3 with the time really left.
 func (e *Engine) planReady(a *app, ready []*stage) {
+	if len(ready) > 0 {
+		e.reconsider(a)
+	}
 	slices.SortFunc(ready, compareStages)
 	for _, s := range ready {
 		if !e.match(a, s) || !a.paced() || s.Done != nil {
@@ -124,12 +127,22 @@ func (e *Engine) bind(a *app, s *stage) {
 		}
 		share := b.Weight / weight
 		t := target{Executor: x.ID, Node: x.Node, Weight: b.Weight, Tasks: b.Tasks, Work: s.Work * units.Work(share), Records: s.Records * share,
-			Init: min(dag.InitCores(estimate*units.Cores(share), e.cfg.Quantum, 1), e.offered(x.Node))}
+			Longest: longest(annotation, s), Init: min(dag.InitCores(estimate*units.Cores(share), e.cfg.Quantum, 1), e.offered(x.Node))}
 		s.Targets = append(s.Targets, a.revise(t, before))
 	}
 	slices.SortFunc(s.Targets, func(x, y target) int { return compareIDs(x.Executor, y.Executor) })
 	s.dirty = true
 	a.touch()
+}
+
+// longest is what a stage's longest task is predicted to take: the profile's, scaled
+// as a mean task is.
+func longest(annotation api.ProfileStage, s *stage) units.Seconds {
+	if annotation.CoreSeconds <= 0 || s.Ready.Tasks <= 0 {
+		return annotation.LongestTask
+	}
+	scale := float64(s.Work/annotation.CoreSeconds) * float64(annotation.Tasks) / float64(s.Ready.Tasks)
+	return min(annotation.LongestTask*units.Seconds(scale), units.Seconds(s.Work))
 }
 
 // revise gives t the Rev of the target that it repeats, a new one otherwise.

@@ -16,6 +16,7 @@ type stage struct {
 	paces    map[api.ExecutorID]*pace
 	samples  samples
 	handOver units.Instant // When its tail was last handed over.
+	step     *experiment   // A step response that was asked for, nil for none.
 	dirty    bool          // The record has to be saved at the end of the step.
 	stale    bool          // Figures of nodes have come in since it was saved.
 }
@@ -61,6 +62,7 @@ type target struct {
 	Tasks    int            `json:"tasks"`
 	Work     units.Work     `json:"core_seconds"`
 	Records  float64        `json:"records"`
+	Longest  units.Seconds  `json:"longest_task_s,omitempty"`
 	Init     units.Cores    `json:"init_cores"`
 }
 
@@ -122,6 +124,7 @@ func (s *stage) done() units.Fraction {
 func (s *stage) target(t target, now units.Instant) api.StageTarget {
 	return api.StageTarget{
 		StageKey: s.key(), Executor: t.Executor, Rev: t.Rev, Remaining: units.FromDuration(s.DeadlineAt.Sub(now)),
-		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, InitCores: t.Init, Last: s.Last,
+		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, LongestTask: t.Longest, InitCores: t.Init, Last: s.Last,
+		Hold: s.step.hold(t.Executor),
 	}
 }

@@ -159,13 +159,13 @@ func TestDeadlineRequests(t *testing.T) {
 	if got.Rev <= before.Rev || !near(float64(got.Remaining), 62, 1e-6) {
 		t.Errorf("target %+v after %+v", got, before)
 	}
-	// Half done: what is left of it is a stage of 10 s: w = 0.9 + 0.7*5 = 4.4.
+	// Half done: what is left of it is a stage of 10 s of 50.
 	s := w.status("a")
 	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: 1}, Executor: "1", Progress: 0.5}}
 	w.step(planner.Status{Status: s})
 	w.to(30)
 	w.control(api.VerbDeadline, api.ControlRequest{App: id, Deadline: 150})
-	if got := w.target(id, 1, "1"); !near(float64(got.Remaining), (145.5-30-6)/4.4, 1e-6) {
+	if got := w.target(id, 1, "1"); !near(float64(got.Remaining), (145.5-30-6)/5, 1e-6) {
 		t.Errorf("target %+v", got)
 	}
 	if r := w.control(api.VerbDeadline, api.ControlRequest{App: id, Deadline: 35}); r.Error != nil || !strings.Contains(r.Message, "infeasible") {

@@ -31,7 +31,6 @@ type words [pageWords]uint64
 type Page struct {
 	words *words
 	data  []byte
-	slot  [slotWords]uint64
 }
 
 // Open maps the page at path, which must be a whole one: ErrTruncated otherwise.
@@ -90,19 +89,20 @@ func (p *Page) Read(into *Snapshot) (err error) {
 		}
 	}()
 	const tries = 8
+	var slot [slotWords]uint64 // Not the page's: the reader of many pages has it in its caches.
 	for range tries {
 		generation := atomic.LoadUint64(&p.words[wordGeneration])
 		if err := p.check(generation); err != nil {
 			return err
 		}
-		sane := p.copySlot(generation)
+		sane := p.copySlot(&slot, generation)
 		if atomic.LoadUint64(&p.words[wordGeneration]) != generation {
 			continue
 		}
 		if !sane {
-			return fmt.Errorf("%w: it counts %d stages and %d tasks", ErrForeign, p.slot[slotStages], p.slot[slotTasks])
+			return fmt.Errorf("%w: it counts %d stages and %d tasks", ErrForeign, slot[slotStages], slot[slotTasks])
 		}
-		into.decode(generation, atomic.LoadUint64(&p.words[wordPID]), &p.slot)
+		into.decode(generation, atomic.LoadUint64(&p.words[wordPID]), &slot)
 		return nil
 	}
 	return ErrTorn
@@ -126,20 +126,20 @@ func (p *Page) check(generation uint64) error {
 
 // copySlot copies the used part of the slot that belongs to generation and
 // reports whether its counts are possible.
-func (p *Page) copySlot(generation uint64) bool {
+func (p *Page) copySlot(slot *[slotWords]uint64, generation uint64) bool {
 	base := slotBase(generation - 1)
-	p.load(base, 0, slotHeader)
-	stages, tasks := p.slot[slotStages], p.slot[slotTasks]
+	p.load(slot, base, 0, slotHeader)
+	stages, tasks := slot[slotStages], slot[slotTasks]
 	if stages > MaxStages || tasks > MaxTasks {
 		return false
 	}
-	p.load(base, slotHeader, int(stages)*stageWords)
-	p.load(base, slotFirstTask, int(tasks)*taskWords)
+	p.load(slot, base, slotHeader, int(stages)*stageWords)
+	p.load(slot, base, slotFirstTask, int(tasks)*taskWords)
 	return true
 }
 
-func (p *Page) load(base, from, n int) {
-	source, target := p.words[base+from:base+from+n], p.slot[from:from+n]
+func (p *Page) load(slot *[slotWords]uint64, base, from, n int) {
+	source, target := p.words[base+from:base+from+n], slot[from:from+n]
 	for i := range target {
 		target[i] = atomic.LoadUint64(&source[i])
 	}

@@ -2,10 +2,20 @@
 # Measures the figures that docs/STATUS.md lists into out/bench.jsonl and prints
 # them as a table (package bench). PART runs one part only: micro, docker, plan,
 # idle, crowd, rebind, start, tail, overhead or demo.
+#   bench.sh deadlines [OPTION]...  measure deadlines instead: each workload of
+#       spark/workloads on stock Spark, then under Pacer with that time as its
+#       deadline and more. Options: -only NAMES (of the eight workloads, or
+#       group-by-zipf-1, -2, -3), -law NAMES (values of node.law), -slack PER CENTS
+#       (0,20,40), -reps N, -slice (the size of 15 s), -set KEY=VALUE (of pacer up).
+#       Its figures are added to those of earlier runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export PACER_BENCH_LOG=$PWD/out/bench.jsonl
 mkdir -p out
+if [[ ${1:-} == deadlines ]]; then
+    shift
+    exec "${GO:-go}" test -count 1 -timeout 8h -run '^TestDeadlines$' -v ./bench -args -- "$@"
+fi
 [[ -n ${PART:-} ]] || rm -f "$PACER_BENCH_LOG"
 "${GO:-go}" test -count 1 -timeout 90m -run "^TestFigures\$/${PART:-.*}" -v ./bench

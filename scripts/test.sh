@@ -18,4 +18,4 @@ packages=$("$GO" list ./... | grep -vx "$E2E")
     if [[ -d e2e && -n ${OLDEST:-} ]]; then
         scripts/on-spark.sh "$OLDEST" "$GO" test -json -short -timeout 5m -count 1 -run '^TestDeadlineStory$/^paced$' "$E2E"
     fi
-} 2>&1 | "$GO" run ./internal/tally spark/target/surefire-reports
+} 2>&1 | "$GO" run ./internal/tally spark/target/surefire-reports spark/workloads/target/surefire-reports

@@ -22,7 +22,8 @@ func WithLaw(c Config, law string) (Config, error) {
 	}
 	c.Node.Controller.Law = law
 	if law == controller.LawPI {
-		c.Planner.Alpha, c.Planner.Split, c.Planner.PaceInfeasible = 1, dag.SplitPaper, true
+		c.Planner.Alpha, c.Planner.Aim, c.Planner.Margin = 1, 0, 0
+		c.Planner.Split, c.Planner.PaceInfeasible = dag.SplitPaper, true
 		c.Node.Progress = node.Tasks
 		c.Weights = false
 	}

@@ -33,7 +33,9 @@ type Log struct {
 	// has ended, when Pacer stops its executors while Spark closes the log, is not
 	// among them.
 	Added, Removed []api.ExecutorID
-	ended          bool
+	// End is when the SparkContext was stopped, in Unix milliseconds; 0 when it was
+	// not.
+	End int64
 }
 
 // ReadLog reads the event log of an application; it has to be plain and in one
@@ -65,6 +67,7 @@ func (l *Log) add(t testing.TB, line []byte) {
 	t.Helper()
 	var e struct {
 		Event    string
+		Time     int64          `json:"Timestamp"`
 		StageID  int            `json:"Stage ID"`
 		Attempt  int            `json:"Stage Attempt ID"`
 		Executor api.ExecutorID `json:"Executor ID"`
@@ -100,11 +103,11 @@ func (l *Log) add(t testing.TB, line []byte) {
 	case "SparkListenerExecutorAdded":
 		l.Added = append(l.Added, e.Executor)
 	case "SparkListenerExecutorRemoved":
-		if !l.ended {
+		if l.End == 0 {
 			l.Removed = append(l.Removed, e.Executor)
 		}
 	case "SparkListenerApplicationEnd":
-		l.ended = true
+		l.End = e.Time
 	}
 }
 
@@ -132,10 +135,9 @@ func (l Log) Shuffled() (remote, local int64) {
 	return remote, local
 }
 
-// Wall is the time from the first task's launch to the last one's end, in
-// seconds.
-func (l Log) Wall() float64 {
-	first, last := int64(0), int64(0)
+// Bounds are the first task's launch and the last one's end, in Unix
+// milliseconds.
+func (l Log) Bounds() (first, last int64) {
 	for stage := range l.Parents {
 		from, to := l.Span(stage)
 		if from > 0 && (first == 0 || from < first) {
@@ -143,5 +145,11 @@ func (l Log) Wall() float64 {
 		}
 		last = max(last, to)
 	}
+	return first, last
+}
+
+// Wall is the time between Bounds in seconds.
+func (l Log) Wall() float64 {
+	first, last := l.Bounds()
 	return float64(last-first) / 1000
 }

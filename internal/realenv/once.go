@@ -120,7 +120,7 @@ func (s *System) Record(args ...string) (api.AppDetail, string) {
 		return r.app, r.answer
 	}
 	run := s.Submit(args...)
-	if code := run.Wait(2 * time.Minute); code != 0 {
+	if code := run.Wait(5 * time.Minute); code != 0 {
 		s.t.Fatalf("recording run: exit %d", code)
 	}
 	app := s.AwaitApp("the recording run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })

@@ -89,6 +89,9 @@ func (t *tally) end(e event, key string) {
 			fmt.Fprint(t.w, text)
 		}
 	}
+	if e.Action == "skip" {
+		fmt.Fprintf(t.w, "skip  %s %s%s\n", e.Package, e.Test, reason(t.output[key]))
+	}
 	delete(t.output, key)
 	if t.parents[key] && e.Action != "fail" {
 		return
@@ -101,6 +104,18 @@ func (t *tally) end(e event, key string) {
 	case "fail":
 		t.failed++
 	}
+}
+
+// reason is what a test that was skipped has said of it, "" for nothing: go test
+// prints FILE:LINE: before.
+func reason(output []string) string {
+	for _, text := range output {
+		if _, why, said := strings.Cut(text, ".go:"); said {
+			_, why, _ = strings.Cut(why, ": ")
+			return ": " + strings.TrimSpace(why)
+		}
+	}
+	return ""
 }
 
 func (t *tally) endPackage(e event, key string) {

@@ -21,6 +21,7 @@ func TestLeavesAreCountedAndFailuresShown(t *testing.T) {
 {"Action":"output","Package":"q","Test":"TestB","Output":"quiet\n"}
 {"Action":"pass","Package":"q","Test":"TestB"}
 {"Action":"run","Package":"q","Test":"TestC"}
+{"Action":"output","Package":"q","Test":"TestC","Output":"    c.go:7: needs x: not here\n"}
 {"Action":"skip","Package":"q","Test":"TestC"}
 {"Action":"pass","Package":"q","Elapsed":0.5}
 {"Action":"fail","Package":"broken","FailedBuild":"broken"}
@@ -33,6 +34,9 @@ func TestLeavesAreCountedAndFailuresShown(t *testing.T) {
 	// The failed sub-test, its parent and the package that did not build.
 	if !strings.HasSuffix(text, "\n2 passed, 3 failed, 1 skipped\n") {
 		t.Errorf("it ends with %q", text[max(0, len(text)-60):])
+	}
+	if !strings.Contains(text, "skip  q TestC: needs x: not here\n") {
+		t.Errorf("why a test was skipped is not said:\n%s", text)
 	}
 	if !strings.Contains(text, "a.go:3: wrong") || strings.Contains(text, "quiet") {
 		t.Errorf("the output of failures, and only that, is wanted:\n%s", text)

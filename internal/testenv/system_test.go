@@ -55,8 +55,8 @@ func wantPaced(t *testing.T, a api.AppDetail) {
 	if a.State != api.AppFinished || a.ErrorPct == nil {
 		t.Fatalf("the application is %s, error %v, %v", a.State, a.ErrorPct, a.Notices)
 	}
-	if *a.ErrorPct < 0 || *a.ErrorPct > 5 {
-		t.Errorf("it ended %.2f %% before its deadline of %v, want 0 to 5", *a.ErrorPct, a.Deadline)
+	if *a.ErrorPct < 0 || *a.ErrorPct > 1.5 {
+		t.Errorf("it ended %.2f %% before its deadline of %v, want 0 to 1.5", *a.ErrorPct, a.Deadline)
 	}
 }
 

@@ -51,6 +51,10 @@ func (s scene) plant() *plant {
 		for i := range pl.tasks {
 			pl.tasks[i] = []float64{0.5, 1.5, 0.7, 1.3, 1}[i%5]
 		}
+	case "fetch":
+		pl.tasks, pl.fetch = evenTasks(int(n)), 0.3
+	case "pauses":
+		pl.tasks, pl.pause = evenTasks(int(n)), 0.4
 	case "optimistic":
 		pl.tasks, pl.jump = evenTasks(int(n)), 2
 	}
@@ -82,7 +86,7 @@ func scenes(kinds []string, lengths ...float64) (all []scene) {
 // Design 10.8: with the rate off by 0.6 to 3, a lag of p = 0.3, progress
 // in whole tasks, an additional delay, noise or a warm-up at a third of the rate, a
 // stage ends within 1 % of its deadline, to either side.
-func TestFeedforwardMeetsDeadline(t *testing.T) {
+func TestPacerMeetsDeadline(t *testing.T) {
 	worst := map[string]float64{}
 	for _, law := range Laws() {
 		for _, s := range scenes(kinds, 24, 40, 120) {
@@ -95,7 +99,7 @@ func TestFeedforwardMeetsDeadline(t *testing.T) {
 		if s.kind == "warm" && s.cores == 3 && s.length < 40 {
 			continue // needs more than the 4 cores that there are
 		}
-		if o := s.run(LawFeedforward); math.Abs(o.errorPct) > 1 {
+		if o := s.run(LawPacer); math.Abs(o.errorPct) > 1 {
 			t.Errorf("%v: error %+.2f %%", s, o.errorPct)
 		}
 	}
@@ -103,16 +107,16 @@ func TestFeedforwardMeetsDeadline(t *testing.T) {
 
 // Where weights differ or the page overstates running tasks by a factor
 // of two, half a task's time comes on top.
-func TestFeedforwardWithWrongWeights(t *testing.T) {
+func TestPacerWithWrongWeights(t *testing.T) {
 	for _, s := range scenes([]string{"skewed", "optimistic"}, 24, 40, 120) {
-		if o := s.run(LawFeedforward); math.Abs(o.errorPct) > 1+50*0.5/s.length {
+		if o := s.run(LawPacer); math.Abs(o.errorPct) > 1+50*0.5/s.length {
 			t.Errorf("%v: error %+.2f %%", s, o.errorPct)
 		}
 	}
 }
 
 // Design 10.8: a stage shorter than 5 tau_r (11.3 s) cannot be settled by
-// the PI alone. With running tasks counted the feed-forward does, within 1 % on
+// the PI alone. With running tasks counted the pacer does, within 1 % on
 // average; where tasks are whole no law can do better than a task.
 func TestShortStages(t *testing.T) {
 	for _, length := range []float64{6, 8, 10} {
@@ -124,7 +128,7 @@ func TestShortStages(t *testing.T) {
 			}
 			return sum / float64(len(all))
 		}
-		ff, pi := mean(LawFeedforward), mean(LawPI)
+		ff, pi := mean(LawPacer), mean(LawPI)
 		t.Logf("%v s: mean |error| %.2f %% feedforward, %.2f %% pi", length, ff, pi)
 		if ff > 1 || ff > pi/2 {
 			t.Errorf("%v s: mean |error| %.2f %% against the PI's %.2f %%", length, ff, pi)
@@ -140,7 +144,7 @@ func TestQuotaMovement(t *testing.T) {
 		var ff, pi, needed float64
 		var ffChanges, piChanges int
 		for _, s := range scenes([]string{kind}, 24, 40, 120) {
-			a, b := s.run(LawFeedforward), s.run(LawPI)
+			a, b := s.run(LawPacer), s.run(LawPI)
 			ff += a.variation / s.cores
 			pi += b.variation / s.cores
 			needed += math.Abs(min(s.gain*s.cores, float64(s.slots()))-s.cores) / s.cores
@@ -148,7 +152,7 @@ func TestQuotaMovement(t *testing.T) {
 			piChanges += b.changes
 		}
 		n := float64(len(scenes([]string{kind}, 24, 40, 120)))
-		t.Logf("%-6s total variation/cores: %.2f feedforward, %.2f pi, %.2f needed; quota writes %.1f, %.1f",
+		t.Logf("%-6s total variation/cores: %.2f pacer, %.2f pi, %.2f needed; quota writes %.1f, %.1f",
 			kind, ff/n, pi/n, needed/n, float64(ffChanges)/n, float64(piChanges)/n)
 		if ff > pi {
 			t.Errorf("%s: the request moves by %.2f, the PI's by %.2f", kind, ff/n, pi/n)
@@ -160,15 +164,15 @@ func TestQuotaMovement(t *testing.T) {
 }
 
 // The right rate from the start: nothing moves.
-func TestFeedforwardIsQuietWhenRight(t *testing.T) {
-	o := scene{"smooth", 60, 1.3, 1}.run(LawFeedforward)
+func TestPacerIsQuietWhenRight(t *testing.T) {
+	o := scene{"smooth", 60, 1.3, 1}.run(LawPacer)
 	if o.variation > 0.1 || o.changes > 1 {
 		t.Errorf("variation %v, %d changes, want next to none", o.variation, o.changes)
 	}
 }
 
 // A supervisor's cut to a third for a quarter of the stage is made up for without
-// overshoot in time, by the feed-forward as by the PI.
+// overshoot in time, by the pacer as by the PI.
 func TestRecoversFromCut(t *testing.T) {
 	for _, law := range Laws() {
 		cfg := Default()
@@ -195,7 +199,7 @@ func TestRecoversFromCut(t *testing.T) {
 
 // The end of a stage: little left, little time, few tasks. The request stays
 // within what can be used, and the tail is never starved.
-func TestFeedforwardTail(t *testing.T) {
+func TestPacerTail(t *testing.T) {
 	cfg := Default()
 	for _, done := range []float64{39, 39.9, 39.99999, 40, 45} {
 		for _, left := range []float64{5, 1, 0.3, 1e-3, 1e-9} {
@@ -213,7 +217,7 @@ func TestFeedforwardTail(t *testing.T) {
 }
 
 // A task that is nearly done by the page but is not: the pace's half is kept.
-func TestFeedforwardKeepsPaceForHiddenWork(t *testing.T) {
+func TestPacerKeepsPaceForHiddenWork(t *testing.T) {
 	c := mustNew(t, Default(), target(20, 1, 20), 1)
 	var out Output
 	for k := 1; k <= 30; k++ {

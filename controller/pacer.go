@@ -1,6 +1,10 @@
 package controller
 
-import "github.com/sparkpacer/pacer/units"
+import (
+	"math"
+
+	"github.com/sparkpacer/pacer/units"
+)
 
 // The law's constants.
 const (
@@ -10,6 +14,10 @@ const (
 	// shortestHorizon, in intervals, keeps the division by the time left finite
 	// and the loop's gain (1 + trim)/shortestHorizon below 1.
 	shortestHorizon = 3
+	// allowed is how far a stage may lag behind its set point, as a share of it and
+	// at least a task, before the lag is made up for with the time constant
+	// catchUp tau_r (Eq 20): after 5 tau_r 2 % of it are left.
+	allowed, catchUp = 0.01, 1.25
 	// smoothing is the time constant with which the request follows, in intervals;
 	// never more than smoothingShare of the time left.
 	smoothing, smoothingShare = 2, 0.1
@@ -17,17 +25,19 @@ const (
 	// a change exceeds it, the faster it passes.
 	noise = 0.25
 	// leastPace bounds the request from below, as a share of the pace that the
-	// whole stage needs: what looks nearly done may not be.
-	leastPace = 0.5
+	// whole stage needs: what looks nearly done may not be. leastPaceSeen is the same
+	// where what is left of each task is seen; a task that is alone then may be
+	// slower, but gets leastOfTask of a core.
+	leastPace, leastPaceSeen, leastOfTask = 0.5, 0.2, 0.25
 	// leastLeft is the weight that an unfinished task has left at least: a
 	// running task never counts as more than 0.95 done.
 	leastLeft = 0.05
 )
 
-// feedforward is work left over time left; see the package documentation.
-type feedforward struct{ cfg Config }
+// pacer is work left over time left; see the package documentation.
+type pacer struct{ cfg Config }
 
-func (l *feedforward) request(s *State, v *view) units.Cores {
+func (l *pacer) request(s *State, v *view) units.Cores {
 	t := &s.Target
 	rate := s.Estimate.rate(t)
 	if rate <= 0 || t.Weight <= 0 {
@@ -35,21 +45,50 @@ func (l *feedforward) request(s *State, v *view) units.Cores {
 	}
 	left := max(t.Weight-v.Done-s.Estimate.Hidden, leastLeft*float64(v.Runnable))
 	short := v.setPoint*t.Weight - (t.Weight - left)
-	horizon := max(v.left-tail(float64(s.Level), rate, v.Runnable), shortestHorizon*v.interval)
-	want := max(0, left+trim*short) / rate / horizon
+	least := shortestHorizon * v.interval
+	var want float64
+	if len(v.Chains) > 0 {
+		want = coresFor(v.Chains, left+trim*max(0, short), rate*max(v.left, least))
+	} else {
+		horizon := max(v.left-tail(float64(s.Level), rate, v.Runnable), least)
+		want = (left + trim*short) / rate / horizon
+	}
+	if lag := short - max(allowed*t.Weight, 1); lag > 0 {
+		want = max(want, (left/max(v.left, least)+lag/l.catchUp(v))/rate)
+	}
+	want = max(0, want) / s.Obtained.share()
 
 	span := l.cfg.Phi * t.Deadline.Sub(t.Start).Seconds()
-	want = max(want, leastPace*max(0, t.Weight-t.Done)/rate/span)
-	if v.left < shortestHorizon*v.interval {
+	pace := max(0, t.Weight-t.Done) / rate / span
+	if len(v.Chains) > 0 {
+		want = max(want, min(leastPaceSeen*pace, leastOfTask*float64(unfinished(v.Chains))))
+	} else {
+		want = max(want, leastPace*pace)
+	}
+	if v.left < least {
 		// Too little time for a correction downwards to be worth the risk.
 		want = max(want, float64(s.Level))
 	}
 	return l.follow(s, want, v)
 }
 
+// unfinished is how many chains have anything left.
+func unfinished(chains []float64) int {
+	n := len(chains)
+	for n > 0 && chains[n-1] <= 0 {
+		n--
+	}
+	return n
+}
+
+// catchUp is the time constant with which a lag is made up for, in seconds.
+func (l *pacer) catchUp(v *view) float64 {
+	return max(catchUp*math.Sqrt(l.cfg.Eta)*v.interval/(1-l.cfg.P), shortestHorizon*v.interval)
+}
+
 // follow moves the request towards want, so that noise of the measurement does
 // not become quota changes. The level never leaves what can be used.
-func (l *feedforward) follow(s *State, want float64, v *view) units.Cores {
+func (l *pacer) follow(s *State, want float64, v *view) units.Cores {
 	usable := v.usable().Clamp(v.Min, manyCores)
 	level := float64(s.Level.Clamp(0, usable))
 	tau := min(smoothing*v.interval, smoothingShare*max(0, v.left))
@@ -66,19 +105,8 @@ func (l *feedforward) follow(s *State, want float64, v *view) units.Cores {
 
 // sync sets the level where a target begins. A cut in between changes nothing:
 // the law looks at what is left, and CPU not granted is work left.
-func (l *feedforward) sync(s *State, c units.Cores, start bool) {
+func (l *pacer) sync(s *State, c units.Cores, start bool) {
 	if start {
 		s.Level = c
 	}
-}
-
-// tail is how much longer, in seconds, the last tasks take than their work over
-// the request says, because a task cannot use more than one core: with r tasks
-// that end evenly staggered, one task's time times (c - 1)/2r (the sum over the
-// last j < c tasks of (1 - j/c)/r).
-func tail(c, rate float64, running int) float64 {
-	if c <= 1 || running < 1 {
-		return 0
-	}
-	return (min(c, float64(running)) - 1) / (2 * float64(running) * rate)
 }

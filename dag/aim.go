@@ -1,0 +1,37 @@
+package dag
+
+import "github.com/sparkpacer/pacer/units"
+
+const (
+	// stretch is the most by which the reserve may lengthen the stages to come, as a
+	// share of what they take at all cores: a reserve that they could not use up
+	// would only make the application early.
+	stretch = 0.25
+	// granularity is how far the end of the longest task is uncertain, as a share
+	// of it; granularityMost bounds what is left for that, as a share of the deadline.
+	granularity, granularityMost = 0.03, 0.0025
+)
+
+// horizon is the moment on the deadline clock until which the time is divided at
+// m. In the source that is alpha appDeadline for all stages. With p.Aim only the
+// application's end has one aim, Aim appDeadline less Margin and what the
+// longest task of the last stage leaves uncertain; before it, a stage that others
+// follow is aimed at alpha appDeadline, or later where the stages to come are too
+// short to use a larger reserve up. What is not needed of the reserve is theirs,
+// so the last stage gets what is left.
+func (p Params) horizon(g *Graph, m Moment) units.Seconds {
+	alpha := units.Seconds(p.Alpha) * m.Deadline
+	if p.Aim == 0 {
+		return alpha
+	}
+	var following units.Seconds
+	last := g.profile.Stages[g.index[m.Stage]]
+	for _, id := range m.Unsubmitted {
+		if i, ok := g.index[id]; ok && id != m.Stage {
+			last = g.profile.Stages[i]
+			following += last.Duration
+		}
+	}
+	room := min(granularity*last.LongestTask, granularityMost*m.Deadline)
+	return max(alpha, units.Seconds(p.Aim)*m.Deadline-p.Margin-room-stretch*following)
+}

@@ -28,6 +28,7 @@ var levels = map[string]int{
 	"dag": 2, "profiles": 2, "controller": 2, "supervisor": 2, "memory": 2,
 	"planner": 3, "node": 3,
 	"bus": 4, "store": 4, "cgroup": 4, "executor": 4, "progress": 4, "metrics": 4,
+	"sim":               5,
 	"cgroup/cgrouptest": 5, "executor/conformance": 5, "executor/docker": 5, "bus/bustest": 5,
 	"daemon": 6, "demo": 6,
 	"cli":         7,
@@ -55,6 +56,10 @@ var banned = map[string]string{
 	"cli -> cgroup":            "only a node controller writes cgroups",
 	"demo -> planner":          "the demonstration uses what a user has",
 	"demo -> node":             "as for planner",
+	"sim -> bus":               "the simulated network carries api values",
+	"sim -> store":             "what engines save stays in memory",
+	"sim -> cgroup":            "quotas are numbers there",
+	"sim -> executor":          "executors are simulated",
 }
 
 // keepers are the only packages that may import a library, so that replacing it
@@ -69,7 +74,7 @@ var keepers = map[string][]string{
 	"github.com/spf13/viper":        {"cli", "daemon"},
 	"github.com/go-viper":           {"cli", "daemon"},
 	"go.yaml.in/yaml":               {"cli", "daemon"},
-	"gonum.org/v1/plot":             {"demo"},
+	"gonum.org/v1/plot":             {"demo", "sim"},
 	"github.com/oklog/run":          {"daemon"},
 	"github.com/prometheus":         {"daemon", "metrics"},
 	"pgregory.net/rapid":            {},

@@ -20,8 +20,6 @@ func TestFigures(t *testing.T) {
 	if path == "" {
 		t.Skip("measures only for `make bench`, which sets PACER_BENCH_LOG")
 	}
-	realenv.RequireSpark(t)
-	t.Cleanup(realenv.Remove)
 	log, err := benchline.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +30,11 @@ func TestFigures(t *testing.T) {
 		if err := log.Add(name, value, unit); err != nil {
 			t.Fatal(err)
 		}
+	}
+	t.Run("sim", func(t *testing.T) { simulated(t, add) })
+	if os.Getenv("PART") != "sim" {
+		realenv.RequireSpark(t)
+		t.Cleanup(realenv.Remove)
 	}
 	t.Run("micro", func(t *testing.T) { micro(t, add) })
 	t.Run("docker", func(t *testing.T) { dockerUpdate(t, add) })

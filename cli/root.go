@@ -102,6 +102,7 @@ func (sh *shell) root() *cobra.Command {
 	add("see", sh.appsCommand(), sh.nodesCommand(), sh.logsCommand(), sh.releaseCommand(), sh.deadlineCommand(),
 		sh.identifyCommand())
 	add("house", sh.jarCommand(), sh.configCommand(), sh.versionCommand())
+	add("house", sh.simulateCommand(), sh.replayCommand())
 	root.AddCommand(sh.demoCommand())
 	root.SetHelpCommandGroupID("house")
 	root.SetCompletionCommandGroupID("house")

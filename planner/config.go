@@ -37,6 +37,10 @@ type Config struct {
 	// would give a short last stage more than it can use.
 	Split string
 
+	// PaceInfeasible gives targets to an application whose deadline is infeasible,
+	// too, as [1] does; else it has all cores.
+	PaceInfeasible bool
+
 	// MaxPool bounds the executors of one application on one node ([2] decision
 	// 9); 4.
 	MaxPool int

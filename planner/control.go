@@ -190,7 +190,7 @@ func (e *Engine) judgeAgain(a *app) {
 	}
 	switch {
 	case finish > a.Deadline:
-		a.Verdict, a.Infeasible = api.VerdictInfeasible, a.Mode == modePaced
+		a.Verdict, a.Infeasible = api.VerdictInfeasible, a.Mode == modePaced && !e.cfg.PaceInfeasible
 		a.Earliest = full / units.Seconds(e.cfg.Alpha)
 	case full > tightShare*a.Deadline:
 		a.Verdict = api.VerdictTight

@@ -64,7 +64,7 @@ func (e *Engine) knownNode(name string) (*node, error) {
 // together and only once it has others to go on with, so that nothing is lost
 // and nothing waits.
 func (e *Engine) vacate(dt time.Duration) {
-	for _, n := range sorted(e.nodes) {
+	for _, n := range e.inOrder() {
 		if !n.Draining {
 			continue
 		}

@@ -25,6 +25,7 @@ type Engine struct {
 	apps     map[api.AppID]*app
 	ended    []*endedApp // Oldest first.
 	nodes    map[string]*node
+	ordered  []*node // In order of name; nil when nodes have come or gone.
 	profiles map[string]*annotated
 	newest   map[string]recorded // By profile; not saved.
 
@@ -84,7 +85,7 @@ func (e *Engine) tick() {
 		dt = 0
 	}
 	e.ticked = e.now
-	for _, n := range sorted(e.nodes) {
+	for _, n := range e.inOrder() {
 		e.nodeTick(n, dt)
 	}
 	e.vacate(dt)
@@ -92,10 +93,20 @@ func (e *Engine) tick() {
 	for _, a := range apps {
 		e.appTick(a, dt)
 	}
-	free := e.free()
-	for _, a := range apps {
-		e.rebalance(a, free)
+	if len(apps) > 0 {
+		free := e.free()
+		for _, a := range apps {
+			e.rebalance(a, free)
+		}
 	}
+}
+
+// inOrder returns the nodes in order of name; the caller must not change it.
+func (e *Engine) inOrder() []*node {
+	if e.ordered == nil {
+		e.ordered = sorted(e.nodes)
+	}
+	return e.ordered
 }
 
 // maxTick is the most time that one tick counts for: a planner that was stopped

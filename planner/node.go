@@ -127,7 +127,7 @@ func (e *Engine) join(s api.NodeStatus) *node {
 	n := e.nodes[s.Node]
 	if n == nil {
 		n = &node{nodeRecord: nodeRecord{V: stateVersion, Node: s.Node}}
-		e.nodes[s.Node] = n
+		e.nodes[s.Node], e.ordered = n, nil
 	}
 	if n.incarnation != s.Incarnation {
 		n.seq = 0
@@ -261,6 +261,7 @@ func (e *Engine) nodeTick(n *node, dt time.Duration) {
 	}
 	if !n.here() && n.silent >= forgetNode && len(n.Plan) == 0 {
 		delete(e.nodes, n.Node)
+		e.ordered = nil
 		e.remove(planKey(n.Node))
 	}
 }

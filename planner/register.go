@@ -104,7 +104,7 @@ func (e *Engine) newApp(r api.RegisterRequest) (*app, error) {
 	e.serial++
 	e.counters = true
 	a.ID = api.AppID(fmt.Sprintf("app-%s-%04d", time.Unix(0, int64(e.now)).UTC().Format("20060102150405"), e.serial%10000))
-	if a.Infeasible && r.RequireFeasible {
+	if a.Verdict == api.VerdictInfeasible && r.RequireFeasible {
 		return nil, e.refuse(a)
 	}
 	e.fill(a, seats)
@@ -134,7 +134,7 @@ func (e *Engine) judge(a *app, seats []seat) {
 		f := a.profile.graph.Forecast(e.cfg.params(), a.Deadline, a.Cores, a.Slots, a.at(e.now))
 		a.Verdict, a.Earliest = f.Verdict, f.Earliest
 		a.Reason = sayVerdict(f, a.Deadline)
-		a.Infeasible = f.Verdict == api.VerdictInfeasible
+		a.Infeasible = f.Verdict == api.VerdictInfeasible && !e.cfg.PaceInfeasible
 	}
 	if a.observed() {
 		a.Reason += " (mode observe: nothing is held back)"

@@ -175,7 +175,7 @@ func (e *Engine) restoreNode(r Record) error {
 	if err := decode(r, &n.nodeRecord, &n.V); err != nil {
 		return err
 	}
-	e.nodes[n.Node] = n
+	e.nodes[n.Node], e.ordered = n, nil
 	return nil
 }
 

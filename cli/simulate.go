@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/sim"
+)
+
+// simulateCommand runs scenarios and the source's tables on virtual time.
+func (sh *shell) simulateCommand() *cobra.Command {
+	var laws []string
+	var o sim.Options
+	var out string
+	c := &cobra.Command{
+		Use:   "simulate SCENARIO|" + strings.Join(sim.Tables(), "|"),
+		Short: "Run a scenario, or a table of the paper, on the simulator",
+		Long: "Runs a scenario file, or one of the paper's experiments beside the paper's own\n" +
+			"numbers, with Pacer's own engines on virtual time. With --out it also writes the\n" +
+			"figures as JSON, plots, and of a scenario the event history for `pacer replay`.",
+		Args: cobra.ExactArgs(1),
+	}
+	form := outputFlag(c)
+	c.Flags().StringSliceVar(&laws, "law", nil, "control laws to run, of "+strings.Join(sim.Laws(), ", ")+" (default: all)")
+	c.Flags().IntVar(&o.Seeds, "seeds", 5, "how often each case of a table is run")
+	c.Flags().StringVar(&o.Only, "only", "", "run the cases of a table whose name contains this")
+	c.Flags().StringVar(&out, "out", "", "directory for plots and the event history")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		for _, law := range laws {
+			if !slices.Contains(sim.Laws(), law) {
+				return usagef("--law %q: want one of %s", law, strings.Join(sim.Laws(), ", "))
+			}
+		}
+		if o.Seeds < 1 {
+			return usagef("--seeds is %d, want at least 1", o.Seeds)
+		}
+		if out != "" {
+			if err := os.MkdirAll(out, 0o755); err != nil {
+				return fmt.Errorf("make the output directory: %w", err)
+			}
+		}
+		if slices.Contains(sim.Tables(), args[0]) {
+			o.Laws = laws
+			return sh.simulateTable(args[0], o, *form, out)
+		}
+		if len(laws) > 1 {
+			return usagef("a scenario runs under one law, not %d", len(laws))
+		}
+		return sh.simulateScenario(args[0], strings.Join(laws, ""), *form, out)
+	}
+	return c
+}
+
+func (sh *shell) simulateTable(name string, o sim.Options, form output, out string) error {
+	t, err := sim.Run(name, o)
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		if err := t.Draw(filepath.Join(out, name+".png"), filepath.Join(out, name+".svg")); err != nil {
+			return err
+		}
+	}
+	if form == "json" {
+		return printJSON(sh.stdout, t)
+	}
+	fmt.Fprintln(sh.stdout, t.Title)
+	return table(sh.stdout, sim.Heading(), t.Rows())
+}
+
+func (sh *shell) simulateScenario(path, law string, form output, out string) error {
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return usagef("%q is neither a scenario file nor one of %s", path, strings.Join(sim.Tables(), ", "))
+	}
+	if err != nil {
+		return fmt.Errorf("read the scenario: %w", err)
+	}
+	s, err := sim.ParseScenario(path, string(text))
+	if err != nil {
+		return coded(ExitUsage, err)
+	}
+	if law != "" {
+		s.Law = law
+		if s.Config, err = sim.WithLaw(s.Config, law); err != nil {
+			return coded(ExitUsage, err)
+		}
+	}
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	report, err := sh.runScenario(s, out, name)
+	if err != nil {
+		return err
+	}
+	if form == "json" {
+		err = printJSON(sh.stdout, report)
+	} else {
+		_, err = fmt.Fprintf(sh.stdout, "%s\n%s", report.Proves, report.Text())
+	}
+	if err == nil && len(report.Failed) > 0 {
+		return errors.New(strings.Join(report.Failed, "; "))
+	}
+	return err
+}
+
+// runScenario runs s and writes history and plots to the directory out, if there
+// is one.
+func (sh *shell) runScenario(s *sim.Scenario, out, name string) (report sim.Report, err error) {
+	if out == "" {
+		return s.Run(nil)
+	}
+	file, err := os.Create(filepath.Join(out, name+".jsonl"))
+	if err != nil {
+		return report, fmt.Errorf("write the history: %w", err)
+	}
+	history := bufio.NewWriterSize(file, 1<<20)
+	report, err = s.Run(io.Writer(history))
+	if err2 := errors.Join(history.Flush(), file.Close()); err == nil && err2 != nil {
+		err = fmt.Errorf("write the history: %w", err2)
+	}
+	if err != nil {
+		return report, err
+	}
+	return report, report.Draw(filepath.Join(out, name+".png"), filepath.Join(out, name+".svg"))
+}
+
+// replayCommand asks node engines again what a history says they were asked.
+func (sh *shell) replayCommand() *cobra.Command {
+	var node string
+	c := &cobra.Command{
+		Use:   "replay HISTORY",
+		Short: "Re-run recorded samples through the node engine and compare its actions",
+		Args:  cobra.ExactArgs(1),
+	}
+	form := outputFlag(c)
+	c.Flags().StringVar(&node, "node", "", "replay this node only")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		file, err := os.Open(args[0])
+		if err != nil {
+			return fmt.Errorf("read the history: %w", err)
+		}
+		defer file.Close()
+		r, err := sim.Replay(file, node)
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		if *form == "json" {
+			return printJSON(sh.stdout, r)
+		}
+		fmt.Fprintf(sh.stdout, "%s: %d calls of %d nodes gave the %d recorded actions (%d lines, seed %d)\n",
+			args[0], r.Calls, r.Nodes, r.Actions, r.Lines, r.Seed)
+		return nil
+	}
+	return c
+}

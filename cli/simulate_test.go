@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/sim"
+)
+
+const smallScenario = `# A small application ends before its deadline.
+nodes 2 cores=4
+app small head=3s tail=0.2s
+  stage a tasks=80 work=80 records=100000
+at 0s submit small deadline=1.6x
+expect small error 0 to 10
+`
+
+// run runs pacer and returns what it says.
+func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	o := newWorld(t).run(t, args...)
+	return o.code, o.out, o.err
+}
+
+func TestSimulateRunsAScenarioAndReplayAgrees(t *testing.T) {
+	path, out := file(t, smallScenario), t.TempDir()
+	code, stdout, stderr := run(t, "simulate", path, "--out", out)
+	if code != ExitOK || !strings.Contains(stdout, "A small application ends") || !strings.Contains(stdout, "small") {
+		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+	}
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	for _, ext := range []string{".png", ".svg", ".jsonl"} {
+		if info, err := os.Stat(filepath.Join(out, name+ext)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", ext, err)
+		}
+	}
+	history := filepath.Join(out, name+".jsonl")
+	if code, stdout, stderr := run(t, "replay", history); code != ExitOK || !strings.Contains(stdout, "recorded actions") {
+		t.Errorf("replay: exit %d: %s%s", code, stdout, stderr)
+	}
+	whole, err := os.ReadFile(history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(history, whole[:len(whole)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := run(t, "replay", history); code != ExitFailure || !strings.Contains(stderr, "line ") {
+		t.Errorf("replay of half a history: exit %d: %s", code, stderr)
+	}
+}
+
+func TestSimulateRunsATable(t *testing.T) {
+	code, stdout, stderr := run(t, "simulate", "table4", "--law", "pi", "--seeds", "1", "--only", "pagerank", "-o", "json")
+	var table sim.Table
+	if err := json.Unmarshal([]byte(stdout), &table); code != ExitOK || err != nil {
+		t.Fatalf("exit %d: %v %s", code, err, stderr)
+	}
+	if len(table.Cells) != 3 || table.Cells[0].Law != "pi" || table.Cells[0].Paper == nil || len(table.Cells[0].Runs) != 1 {
+		t.Errorf("%+v", table.Cells)
+	}
+	if code, stdout, _ := run(t, "simulate", "table4", "--law", "pi", "--seeds", "1", "--only", "pagerank +20"); code != ExitOK || !strings.Contains(stdout, "(+0.71%)") {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+}
+
+func TestSimulateRefusesInOneLine(t *testing.T) {
+	for want, args := range map[string][]string{
+		"neither a scenario file nor one of table4": {"simulate", "nothing"},
+		`--law "bang": want one of`:                 {"simulate", "table4", "--law", "bang"},
+		"--seeds is 0":                              {"simulate", "table4", "--seeds", "0"},
+		`unknown word "sede"`:                       {"simulate", file(t, "# p\nsede 1\n")},
+		"accepts 1 arg(s), received 0":              {"simulate"},
+		"a scenario runs under one law":             {"simulate", file(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
+		"accepts 1 arg(s), received 2":              {"replay", "a", "b"},
+	} {
+		if code, _, stderr := run(t, args...); code != ExitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit %d: %s", args, code, stderr)
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// How long the daemons take for things that are no part of a tick.
+const (
+	launchTime = 30 * time.Millisecond // Until an executor's process exists.
+	stopTime   = 100 * time.Millisecond
+	helloAgain = time.Second
+	noticeExit = 5 * time.Millisecond // Until the node controller is woken.
+)
+
+// agent is the shell around a node's engine: what node.Loop, the runtime, the
+// cgroups and the pages are to the daemon.
+type agent struct {
+	w       *World
+	m       *machine
+	cfg     node.Config
+	link    *link
+	engine  *node.Engine
+	tick    timer
+	wake    timer
+	hail    timer
+	greeted bool
+	starts  int
+	sample  node.Sample
+	failed  []node.Failure
+	// refusing makes quota writes fail.
+	refusing bool
+	saved    []byte
+	ticks    uint64
+	// epoch is that of the Plan in force; settled and capacity are how things
+	// were after the last call: its quotas are written.
+	epoch    uint64
+	settled  bool
+	capacity units.Cores
+}
+
+func (w *World) newAgent(m *machine, spec NodeSpec) *agent {
+	a := &agent{w: w, m: m, cfg: w.cfg.Node, link: w.net.link()}
+	a.cfg.Node, a.cfg.Host, a.cfg.Boot = spec.Name, spec.Name, "boot-"+spec.Name
+	a.cfg.Total, a.cfg.Offered, a.cfg.Memory = spec.Cores, spec.Offered, spec.Memory
+	a.tick = timer{rank: rankNode, id: m.id, fire: a.turn}
+	a.wake = timer{rank: rankNode, id: m.id, fire: a.observe}
+	a.hail = timer{rank: rankNode, id: m.id, fire: a.hello}
+	return a
+}
+
+// clock is the node's monotonic clock: each node has its own.
+func (a *agent) clock() units.Instant { return a.w.clockOf(a.m, a.w.now) }
+
+func (w *World) clockOf(m *machine, at units.Instant) units.Instant {
+	return at + units.Instant(time.Hour) + units.Instant(m.id)*units.Instant(137*time.Millisecond)
+}
+
+// up starts the node controller on what the one before has saved.
+func (a *agent) up() error {
+	if a.engine != nil || a.m.gone {
+		return nil
+	}
+	a.starts++
+	a.cfg.Incarnation = fmt.Sprintf("%s-%d", a.m.name, a.starts)
+	var saved *node.State
+	if a.saved != nil {
+		saved = &node.State{}
+		if err := json.Unmarshal(a.saved, saved); err != nil {
+			return fmt.Errorf("node %s: saved state: %w", a.m.name, err)
+		}
+	}
+	e, err := node.New(a.cfg, saved)
+	if err != nil {
+		return fmt.Errorf("node %s: %w", a.m.name, err)
+	}
+	a.engine, a.failed, a.greeted, a.settled, a.epoch = e, nil, false, false, 0
+	if saved != nil {
+		a.epoch = saved.Plan.Epoch
+	}
+	a.w.history.begin(a, a.saved)
+	a.turn()
+	a.hello()
+	return nil
+}
+
+// down ends it as kill -9 does; its executors run on under the quotas in force.
+func (a *agent) down() {
+	a.engine = nil
+	a.w.queue.cancel(&a.tick)
+	a.w.queue.cancel(&a.wake)
+	a.w.queue.cancel(&a.hail)
+}
+
+// reconnect says hello to a planner that has come back.
+func (a *agent) reconnect() {
+	if a.engine != nil {
+		a.greeted = false
+		a.w.queue.set(&a.hail, a.w.now.Add(10*time.Millisecond))
+	}
+}
+
+func (a *agent) hello() {
+	if a.engine == nil || a.greeted {
+		return
+	}
+	status := a.engine.Status(a.clock())
+	a.w.history.status(a)
+	engine := a.engine
+	a.w.queue.set(&a.hail, a.w.now.Add(helloAgain))
+	a.link.request(func(reply func(any)) { a.w.control.hello(status, reply) }, func(body any) {
+		r, ok := body.(api.HelloReply)
+		if !ok || r.Error != nil || a.engine != engine {
+			return // The next hello is under way.
+		}
+		a.greeted = true
+		a.w.queue.cancel(&a.hail)
+		a.offer(r.Plan)
+	})
+}
+
+// offer applies a Plan.
+func (a *agent) offer(p api.Plan) {
+	if a.engine == nil {
+		return
+	}
+	now := a.clock()
+	a.epoch = max(a.epoch, p.Epoch)
+	actions := a.engine.Apply(now, p)
+	a.w.history.apply(a, now, &p, actions)
+	a.perform(actions)
+}
+
+// turn is a tick of node.Loop, at the multiples of the interval on its clock.
+func (a *agent) turn() {
+	now := a.clock()
+	q := units.Instant(a.cfg.Interval)
+	next := ((now+q/2)/q + 1) * q
+	a.m.tickAt = a.w.now + (next - now)
+	a.w.queue.set(&a.tick, a.m.tickAt)
+	a.ticks++
+	a.read(true)
+	actions := a.engine.Step(now, &a.sample)
+	a.w.history.step(a, now, &a.sample, actions)
+	a.perform(actions)
+}
+
+// observe is what node.Loop does when it is woken.
+func (a *agent) observe() {
+	if a.engine == nil || a.ticks == 0 {
+		return
+	}
+	a.read(false)
+	now := a.clock()
+	actions := a.engine.Observe(now, &a.sample)
+	a.w.history.observe(a, now, &a.sample, actions)
+	a.perform(actions)
+}
+
+// read fills the sample; groups and pages only for a tick.
+func (a *agent) read(tick bool) {
+	s := &a.sample
+	s.Failures = append(s.Failures[:0], a.failed...)
+	a.failed = a.failed[:0]
+	s.HostUsed = 0
+	for cap(s.Executors) < len(a.m.procs) {
+		s.Executors = append(s.Executors[:cap(s.Executors)], node.ExecutorSample{})
+	}
+	s.Executors = s.Executors[:len(a.m.procs)]
+	for i, p := range a.m.procs {
+		x := &s.Executors[i]
+		if tick {
+			p.sample(x, a.w.now)
+			continue
+		}
+		*x = node.ExecutorSample{Key: p.key, PID: p.pid, Exited: p.exited, Exit: p.exit, ExitCode: p.code}
+	}
+	if tick {
+		s.HostUsed = units.Work(a.m.hostUsed(a.w.now))
+	}
+}
+
+// perform carries the engine's actions out, in their order.
+func (a *agent) perform(actions []node.Action) {
+	a.w.check.node(a)
+	if a.w.cfg.History != nil {
+		for _, e := range a.engine.Events() {
+			a.w.said("node", a.m.name, e.String())
+		}
+	}
+	for i := range actions {
+		a.act(&actions[i])
+	}
+	a.settled = !a.refusing
+	a.capacity, _ = a.engine.Capacity()
+}
+
+func (a *agent) act(x *node.Action) {
+	switch x.Kind {
+	case node.ActSetQuota:
+		if a.refusing {
+			a.failed = append(a.failed, node.Failure{Kind: x.Kind, Key: x.Key, Err: "read-only file system"})
+			return
+		}
+		if p := a.m.find(x.Key); p != nil {
+			p.advance(a.w.now)
+			p.quota = float64(x.Cores)
+			a.m.divide(a.w.now)
+		}
+	case node.ActSave:
+		if a.w.cfg.Restarts {
+			body, err := json.Marshal(x.State)
+			if err != nil {
+				a.w.fail("node %s: its state cannot be saved: %v", a.m.name, err)
+			}
+			a.saved = body
+		}
+	case node.ActReport:
+		status := copyStatus(x.Status)
+		a.w.check.reported(&status)
+		a.link.send(up, func() { a.w.control.status(status) })
+	case node.ActStart:
+		a.start(x.Key, *x.Launch)
+	case node.ActStop:
+		a.stop(x.Key)
+	}
+}
+
+func (a *agent) start(key node.Key, launch api.Launch) {
+	a.w.after(launchTime, rankNode, a.m.id, func() {
+		d := a.w.byURL[launch.DriverURL]
+		if d == nil || a.m.gone {
+			return
+		}
+		a.w.startProcess(a.m, d, key, launch.Cores)
+		a.observe()
+	})
+}
+
+func (a *agent) stop(key node.Key) {
+	a.w.after(stopTime, rankNode, a.m.id, func() {
+		if p := a.m.find(key); p != nil {
+			p.kill(a.w.now, "stopped", 143)
+			a.m.remove(p, a.w.now)
+		}
+		a.observe()
+	})
+}
+
+// copyStatus copies what the engine will fill again.
+func copyStatus(s *api.NodeStatus) api.NodeStatus {
+	c := *s
+	c.Executors = slices.Clone(s.Executors)
+	c.Stages = slices.Clone(s.Stages)
+	for i := range c.Stages {
+		c.Stages[i].Samples = slices.Clone(c.Stages[i].Samples)
+	}
+	return c
+}
+
+func unlimited(c units.Cores) bool { return math.IsInf(float64(c), 1) }

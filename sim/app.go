@@ -1,0 +1,81 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// App describes an application that a driver runs.
+type App struct {
+	// Name is the application's and, if Profile is empty, its profile's.
+	Name, Profile string
+	// Deadline is 0 for none. Head passes from the start of the deadline clock to
+	// the first stage, Tail from the end of the last one to the end.
+	Deadline   units.Seconds
+	Head, Tail units.Seconds
+	Mode       api.Mode
+	// Stages are in order of id; ids and parents are places in the slice.
+	Stages []Stage
+	// Pace multiplies the rate of all its tasks; 0 is 1.
+	Pace float64
+}
+
+// Stage describes a stage.
+type Stage struct {
+	Name    string
+	Job     int
+	Parents []int
+	Tasks   int
+	// Work is what all its tasks take, in core-seconds at full cores.
+	Work units.Work
+	// Records is what it reads, Written what it writes.
+	Records, Written int64
+	// Gap passes in the driver before its tasks are there.
+	Gap units.Seconds
+	// Zipf is the exponent of its tasks' sizes, 0 for equal ones; Skewed is the
+	// share of the work that follows them (0 is all), the rest is equal.
+	Zipf   float64
+	Skewed units.Fraction
+	// Fetch is how long each task waits for its input, without using CPU.
+	Fetch units.Seconds
+	// Read is the share of a task's work in which it reads its records; 0 is all.
+	Read units.Fraction
+}
+
+// Validate reports every fault of a at once: numbers that are impossible, parents
+// that do not come before their stage (so there are no cycles).
+func (a App) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	within := func(v, least, most float64) bool { return v >= least && v <= most }
+	const long = 1e7
+	check(a.Name != "", "an application without a name")
+	check(within(float64(a.Deadline), 0, long), "deadline is %v s", float64(a.Deadline))
+	check(within(float64(a.Head), 0, long) && within(float64(a.Tail), 0, long), "head is %v s, tail %v s", float64(a.Head), float64(a.Tail))
+	check(len(a.Stages) > 0, "application %s has no stages", a.Name)
+	check(within(a.Pace, 0, 100), "pace is %v", a.Pace)
+	for i, s := range a.Stages {
+		at := fmt.Sprintf("stage %d: ", i)
+		check(s.Tasks > 0 && s.Tasks <= 1e6, "%s%d tasks, want 1 to 1000000", at, s.Tasks)
+		check(float64(s.Work) > 0 && float64(s.Work) <= 1e9, "%swork is %v core-seconds", at, float64(s.Work))
+		check(s.Records >= 0 && s.Written >= 0 && s.Records < math.MaxInt64/4, "%srecords are negative or too many", at)
+		check(within(float64(s.Gap), 0, long) && within(float64(s.Fetch), 0, long), "%sgap is %v s, fetch %v s", at, float64(s.Gap), float64(s.Fetch))
+		check(within(s.Zipf, 0, 10), "%szipf is %v, want 0 to 10", at, s.Zipf)
+		check(within(float64(s.Skewed), 0, 1) && within(float64(s.Read), 0, 1), "%sskewed or read is not 0 to 1", at)
+		if i > 0 {
+			check(s.Job >= a.Stages[i-1].Job, "%sjob %d after job %d", at, s.Job, a.Stages[i-1].Job)
+		}
+		for _, p := range s.Parents {
+			check(p >= 0 && p < i, "%sparent %d is not a stage before it", at, p)
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,168 @@
+package sim
+
+import (
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/node"
+)
+
+// check watches what must be true at every event, with faults and without:
+//
+//   - the grants of a node sum up to no more than its capacity, and so do quotas
+//     but for their rounding;
+//   - who is granted something gets the floor, as long as the floors fit;
+//   - epochs of Plans and Directives only grow, and one epoch says one thing;
+//   - no application that the planner has taken is ever unknown to it;
+//   - a stage whose end the planner has heard is in no Plan, and no node controls
+//     what its Plan does not have.
+type check struct {
+	w      *World
+	plans  map[string]*seenPlan
+	epochs map[api.AppID]uint64
+	// ended are the stages whose end the planner has acknowledged.
+	ended  map[api.AppID]map[api.StageKey]bool
+	acked  map[string]uint64 // The newest epoch that a node incarnation reported.
+	grants []node.Grant
+	// counted are the divisions looked at.
+	counted uint64
+}
+
+type seenPlan struct {
+	epoch   uint64
+	targets map[targetKey]bool
+}
+
+type targetKey struct {
+	app   api.AppID
+	stage api.StageKey
+	id    api.ExecutorID
+}
+
+func newCheck(w *World) *check {
+	return &check{w: w, plans: map[string]*seenPlan{}, epochs: map[api.AppID]uint64{}, ended: map[api.AppID]map[api.StageKey]bool{},
+		acked: map[string]uint64{}}
+}
+
+// rounding forgives what sums of floating-point numbers are off by.
+const rounding = 1e-6
+
+// node looks at a node's division after each call of its engine.
+func (c *check) node(a *agent) {
+	c.grants = a.engine.Grants(c.grants[:0])
+	if len(c.grants) == 0 {
+		return
+	}
+	c.counted++
+	capacity, _ := a.engine.Capacity()
+	var sum, floors, quotas float64
+	for _, g := range c.grants {
+		sum += float64(g.Cores)
+		floors += float64(g.Floor)
+		if p := a.m.find(g.Key); p != nil && p.quota <= float64(capacity) {
+			quotas += p.quota
+		}
+	}
+	if sum > float64(capacity)+rounding {
+		c.w.fail("node %s grants %.6f cores of %.6f: %+v", a.m.name, sum, float64(capacity), c.grants)
+	}
+	// A quota is next to its grant by half a quantum, and is left alone while it
+	// is less than another away. Those of this call are not written yet.
+	slack := 1.5 * float64(a.cfg.Quantum) * float64(len(c.grants))
+	if a.settled && quotas > float64(a.capacity)+slack+rounding {
+		c.w.fail("node %s has quotas of %.6f cores of %.6f", a.m.name, quotas, a.capacity)
+	}
+	for _, g := range c.grants {
+		if floors <= float64(capacity) && float64(g.Cores) < float64(g.Floor)-rounding {
+			c.w.fail("node %s grants %s stage %v %.6f cores, less than the floor of %.6f", a.m.name, g.Key, g.Stage, float64(g.Cores), float64(g.Floor))
+		}
+		if p := c.plans[a.m.name]; p == nil || (p.epoch == a.epoch && !p.targets[targetKey{g.Key.App, g.Stage, g.Key.ID}]) {
+			c.w.fail("node %s controls %s stage %v, which its plan %d does not have", a.m.name, g.Key, g.Stage, a.epoch)
+		}
+	}
+}
+
+// planned looks at a Plan that the planner publishes.
+func (c *check) planned(p api.Plan) {
+	seen := c.plans[p.Node]
+	if seen != nil && p.Epoch < seen.epoch {
+		c.w.fail("the plan of %s has epoch %d after %d", p.Node, p.Epoch, seen.epoch)
+	}
+	now := &seenPlan{epoch: p.Epoch, targets: map[targetKey]bool{}}
+	for _, a := range p.Apps {
+		for _, t := range a.Stages {
+			now.targets[targetKey{a.ID, t.StageKey, t.Executor}] = true
+			if c.ended[a.ID][t.StageKey] {
+				c.w.fail("the plan %d of %s has a target for stage %v of %s, which has ended", p.Epoch, p.Node, t.StageKey, a.ID)
+			}
+		}
+	}
+	if seen != nil && p.Epoch == seen.epoch && !sameTargets(now.targets, seen.targets) {
+		c.w.fail("the plan %d of %s has changed without a new epoch", p.Epoch, p.Node)
+	}
+	c.plans[p.Node] = now
+}
+
+func sameTargets(a, b map[targetKey]bool) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k := range a {
+		if !b[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// directed looks at a Directive that the planner publishes.
+func (c *check) directed(app api.AppID, epoch uint64) {
+	if epoch < c.epochs[app] {
+		c.w.fail("the directive of %s has epoch %d after %d", app, epoch, c.epochs[app])
+	}
+	c.epochs[app] = epoch
+}
+
+// told notes what the planner has acknowledged of a driver's events.
+func (c *check) told(b api.Events, acked uint64) {
+	for _, e := range b.Events {
+		if e.Type == api.EventStageDone && e.Seq <= acked {
+			if c.ended[b.AppID] == nil {
+				c.ended[b.AppID] = map[api.StageKey]bool{}
+			}
+			c.ended[b.AppID][e.Done.StageKey] = true
+		}
+	}
+}
+
+// reported looks at a node's status.
+func (c *check) reported(s *api.NodeStatus) {
+	if s.Epoch < c.acked[s.Incarnation] {
+		c.w.fail("node %s follows plan %d after %d", s.Node, s.Epoch, c.acked[s.Incarnation])
+	}
+	c.acked[s.Incarnation] = s.Epoch
+}
+
+// known sees to it that the planner knows all applications it has taken.
+func (c *check) known() {
+	if c.w.control.engine == nil {
+		return
+	}
+	known := map[api.AppID]bool{}
+	for _, a := range c.w.Apps() {
+		known[a.ID] = true
+	}
+	for _, d := range c.w.drivers {
+		if d.registered && !known[d.reply.AppID] {
+			c.w.fail("application %s is lost: the planner does not know it", d.reply.AppID)
+		}
+	}
+}
+
+// final is what must be true in the end: every application has come to its end.
+func (c *check) final() {
+	c.known()
+	for _, d := range c.w.drivers {
+		if d.refused == nil && d.result == nil {
+			c.w.fail("application %s has no end", d.app.Name)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+// Package sim is a world on virtual time in which the very engines of the daemons
+// run: planner.Engine and node.Engine, driven through their pure functions, with
+// messages of package api between them over a simulated network, executors that
+// burn simulated cores, and drivers that do what the jar does.
+//
+// # Concepts
+//
+//	World     planner, nodes, drivers and the network between them
+//	event     what happens at one instant: a timer of one part of the world
+//	plant     what turns an executor's cores into work (type Plant)
+//	driver    stands for an application's driver with the jar (StageBindings.scala)
+//	agent     the shell around a node engine: ticks, samples, quotas, statuses
+//	control   the shell around the planner engine: ticks, store, publications
+//	check     the invariants, looked at in every event that could break them
+//	history   all that happened, as JSON lines; Replay asks the engines again
+//	scenario  a text that describes a world and what happens in it
+//	table     an experiment of the source beside the source's own numbers
+//
+// # The plant
+//
+// Between two events everything goes on at a constant speed, so nothing is
+// stepped through: a process's timer is set to when something happens next. A
+// machine's cores are divided max-min, each executor up to its running tasks and
+// its quota; an executor's computing tasks share equally and never have more than
+// a core each. The work that n of them do in a second is
+//
+//	f(eff) speed warmth noise,   f(c) = c (1+k)/(1 + k c/C)
+//
+// where eff follows the cores obtained as Eq 8 says, k is Plant.Bend and C the
+// slots. A task waits for its dispatch and its fetch first, without using CPU. A
+// JVM starts with Start core-seconds, warms up, and stops its tasks for
+// collections that cost CPU time; records are read in the first part of a task's
+// work. Pages show all this every 100 ms, as the JVM's do.
+//
+// # Order and randomness
+//
+// Timers fire in the order of time, rank, owner and setting; maps are walked in
+// sorted order. Every part of the world draws from a source of its own, made from
+// the seed and its name. So the same Config and calls give the same history, byte
+// by byte (tested), and a fault that is found says the seed that finds it again.
+//
+// # Units
+//
+// Core-seconds, cores, seconds; Instants count from the world's beginning. Nodes
+// and planner see clocks of their own, offset from it.
+//
+// # What the caller must do
+//
+// Make a Config from Default, Submit applications, call Run, read Results. Run may
+// be called again after further Submits: a first run without a deadline records a
+// profile, a second one is paced by it.
+//
+// # What it does not do
+//
+// It has no second implementation of a law, a strategy, a queue or a plan. It
+// models no disk, no memory, no cache and no speculation; the driver's own work
+// takes no cores; nats-server, store and cgroup files are not part of it (package
+// internal/testenv runs those, with the whole daemons, in virtual time).
+package sim

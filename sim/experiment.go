@@ -1,0 +1,151 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Outcome is what came of one application of an experiment.
+type Outcome struct {
+	App      string        `json:"app"`
+	Deadline units.Seconds `json:"deadline_s"`
+	Duration units.Seconds `json:"duration_s"`
+	// Error is eps_a of Eq 4 in per cent, negative when late; StageError and
+	// StageSpread are mean and standard deviation of eps_s (Eq 5).
+	Error       float64 `json:"error_pct"`
+	StageError  float64 `json:"stage_error_pct"`
+	StageSpread float64 `json:"stage_spread_pct"`
+	MeanCores   float64 `json:"mean_cores"`
+	CoreSeconds float64 `json:"core_seconds"`
+	// Changes is how many quotas were written, Variation how far the cores moved
+	// for no lasting change (see Variation), as a share of the mean per minute.
+	Changes   int     `json:"quota_changes"`
+	Variation float64 `json:"variation"`
+	// Pacing is how it ran in the end, "failed" if it did.
+	Pacing string `json:"pacing"`
+}
+
+// outcome reads d's figures.
+func outcome(d *Driver) (Outcome, error) {
+	r := d.Result()
+	if r == nil {
+		if d.refused != nil {
+			return Outcome{}, fmt.Errorf("application %s: %w", d.app.Name, d.refused)
+		}
+		return Outcome{}, fmt.Errorf("application %s has no result", d.app.Name)
+	}
+	o := Outcome{App: d.app.Name, Deadline: r.Deadline, Duration: r.Duration, MeanCores: float64(r.MeanCores), CoreSeconds: float64(r.CoreSeconds),
+		Changes: r.QuotaChanges, Pacing: r.Pacing}
+	if r.ErrorPct != nil {
+		o.Error = *r.ErrorPct
+	}
+	var errs []float64
+	for _, s := range r.Stages {
+		if s.ErrorPct != nil {
+			errs = append(errs, math.Abs(*s.ErrorPct))
+		}
+		o.Variation += Variation(s.Samples)
+	}
+	o.StageError, o.StageSpread = meanAndSpread(errs)
+	if r.State == api.AppFailed {
+		o.Pacing = string(r.State)
+	}
+	return o, nil
+}
+
+// Variation scores how restless the cores of a stage's executors were: the sum of
+// the changes of the grant from tick to tick, less the change from the first to
+// the last (the trend), over the mean grant.
+func Variation(samples []api.AppSample) float64 {
+	type run struct{ first, last, moved, sum, n float64 }
+	runs := map[api.ExecutorID]*run{}
+	for _, s := range samples {
+		if s.Grant < 0 {
+			continue
+		}
+		g := float64(s.Grant)
+		r := runs[s.Executor]
+		if r == nil {
+			runs[s.Executor] = &run{first: g, last: g, sum: g, n: 1}
+			continue
+		}
+		r.moved += math.Abs(g - r.last)
+		r.last = g
+		r.sum += g
+		r.n++
+	}
+	total := 0.0
+	for _, id := range sortedIDs(runs) {
+		if r := runs[id]; r.sum > 0 {
+			total += (r.moved - math.Abs(r.last-r.first)) * r.n / r.sum
+		}
+	}
+	return total / max(1, float64(len(runs)))
+}
+
+func meanAndSpread(v []float64) (mean, spread float64) {
+	if len(v) == 0 {
+		return 0, 0
+	}
+	for _, x := range v {
+		mean += x
+	}
+	mean /= float64(len(v))
+	for _, x := range v {
+		spread += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(spread / float64(len(v)))
+}
+
+// record runs an application at all cores in a world of c and returns its profile
+// and its figures: what the source's baseline on Spark is.
+func record(c Config, w Workload) (api.Profile, Outcome, error) {
+	c.Plant.Bend = w.Bend
+	world, err := New(c)
+	if err != nil {
+		return api.Profile{}, Outcome{}, err
+	}
+	a := w.App
+	a.Deadline = 0
+	d, err := world.Submit(0, a)
+	if err != nil {
+		return api.Profile{}, Outcome{}, err
+	}
+	if err := world.Run(); err != nil {
+		return api.Profile{}, Outcome{}, err
+	}
+	o, err := outcome(d)
+	if err != nil {
+		return api.Profile{}, o, err
+	}
+	p, ok := world.Profile(a.Name)
+	if !ok {
+		return p, o, fmt.Errorf("the recording run of %s left no profile", a.Name)
+	}
+	return p, o, nil
+}
+
+// pace runs an application under a deadline with the given profile.
+func pace(c Config, w Workload, p api.Profile, deadline units.Seconds) (Outcome, error) {
+	c.Plant.Bend = w.Bend
+	world, err := New(c)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if err := world.PutProfile(p); err != nil {
+		return Outcome{}, err
+	}
+	a := w.App
+	a.Deadline = deadline
+	d, err := world.Submit(0, a)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if err := world.Run(); err != nil {
+		return Outcome{}, err
+	}
+	return outcome(d)
+}

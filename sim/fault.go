@@ -1,0 +1,204 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// faultKind is an entry of the table of faults, which happen to the world from
+// outside at a moment of its time: what it takes and what it does.
+type faultKind struct {
+	name string
+	// node and value say whether it names a node and has a size, at most most.
+	node, value bool
+	most        float64
+	does        func(w *World, a *agent, value float64)
+	// restarts says that what node controllers save has to be kept.
+	restarts bool
+}
+
+// faultTable is where a new fault is entered.
+func faultTable() []faultKind {
+	return []faultKind{
+		{name: "planner-down", does: func(w *World, _ *agent, _ float64) { w.control.down() }},
+		{name: "planner-up", does: func(w *World, _ *agent, _ float64) { w.plannerUp() }},
+		{name: "controller-down", node: true, restarts: true, does: func(w *World, a *agent, _ float64) { a.crash() }},
+		{name: "controller-up", node: true, restarts: true, does: func(w *World, a *agent, _ float64) { w.must(a.up()) }},
+		{name: "executor-lost", node: true, does: func(w *World, a *agent, _ float64) { a.loseExecutor() }},
+		{name: "node-lost", node: true, does: func(w *World, a *agent, _ float64) { a.lose() }},
+		{name: "link-cut", node: true, does: func(w *World, a *agent, _ float64) { a.link.cut = true }},
+		{name: "link-up", node: true, does: func(w *World, a *agent, _ float64) { a.link.cut = false; a.reconnect() }},
+		{name: "others", node: true, value: true, most: 1e4, does: func(w *World, a *agent, v float64) { a.m.disturb(w.now, v) }},
+		{name: "speed", node: true, value: true, most: 100, does: func(w *World, a *agent, v float64) { a.m.slow(w.now, v) }},
+		{name: "quotas-refused", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = true }},
+		{name: "quotas-taken", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = false }},
+		{name: "pages-frozen", node: true, does: func(w *World, a *agent, _ float64) { a.m.frozen = true }},
+		{name: "pages-thawed", node: true, does: func(w *World, a *agent, _ float64) { a.m.frozen = false }},
+		{name: "samples-garbled", node: true, does: func(w *World, a *agent, _ float64) { a.m.garbled = true }},
+		{name: "samples-mended", node: true, does: func(w *World, a *agent, _ float64) { a.m.garbled = false }},
+		{name: "drain", node: true, does: func(w *World, a *agent, _ float64) { w.drain(a, api.VerbDrain) }},
+		{name: "undrain", node: true, does: func(w *World, a *agent, _ float64) { w.drain(a, api.VerbUndrain) }},
+	}
+}
+
+// Faults are the names of what can happen to a world.
+func Faults() []string {
+	var names []string
+	for _, k := range faultTable() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Fault has something happen at the given time: one of Faults, to the node if it
+// is one of a node's, with a size if it has one.
+func (w *World) Fault(at units.Seconds, kind, node string, value float64) error {
+	for _, k := range faultTable() {
+		if k.name != kind {
+			continue
+		}
+		a := w.agent(node)
+		switch {
+		case k.node && a == nil:
+			return fmt.Errorf("fault %s: node %q is not known", kind, node)
+		case k.value && !(value >= 0 && value <= k.most):
+			return fmt.Errorf("fault %s: %v, want 0 to %v", kind, value, k.most)
+		case k.restarts && !w.cfg.Restarts:
+			return fmt.Errorf("fault %s: the world was made without Config.Restarts", kind)
+		}
+		w.at(max(w.now, units.Instant(at.Duration())), rankFault, 0, func() {
+			w.said("fault", node, kind)
+			k.does(w, a, value)
+		})
+		return nil
+	}
+	return fmt.Errorf("fault %q, want one of %v", kind, Faults())
+}
+
+func (w *World) must(err error) {
+	if err != nil {
+		w.fail("%v", err)
+	}
+}
+
+func (w *World) plannerUp() {
+	if w.control.engine == nil {
+		w.must(w.control.up())
+		w.check.known()
+	}
+}
+
+// guardTime is how long after a node controller's death its guard lifts the
+// quotas, if no other comes.
+const guardTime = 10 * time.Second
+
+// crash ends the node controller as kill -9 does.
+func (a *agent) crash() {
+	if a.engine == nil {
+		return
+	}
+	a.down()
+	starts := a.starts
+	a.w.after(guardTime, rankNode, a.m.id, func() {
+		if a.engine != nil || a.starts != starts {
+			return
+		}
+		for _, p := range a.m.procs {
+			p.advance(a.w.now)
+			p.quota = math.Inf(1)
+		}
+		a.m.divide(a.w.now)
+	})
+}
+
+// loseExecutor ends the node's executor that is busiest, the first of equals.
+func (a *agent) loseExecutor() {
+	var victim *process
+	for _, p := range a.m.procs {
+		if !p.exited && (victim == nil || len(p.computing) > len(victim.computing)) {
+			victim = p
+		}
+	}
+	if victim != nil {
+		victim.kill(a.w.now, "killed by signal 9", 137)
+	}
+}
+
+// garble makes a sample what no healthy machine shows: CPU time below zero, or a
+// page of another time or with impossible numbers. NaN is left to the node's own
+// tests: a history in JSON has none.
+func (p *process) garble(s *node.ExecutorSample) {
+	switch p.rand.IntN(4) {
+	case 0:
+		s.CPU = -s.CPU
+	case 1:
+		s.Page.At -= units.Instant(time.Hour)
+	case 2:
+		s.Page.At += units.Instant(time.Hour)
+	case 3:
+		s.Page.Stages = slices.Clone(s.Page.Stages)
+		for i := range s.Page.Stages {
+			s.Page.Stages[i].Weight, s.Page.Stages[i].CPU = -1, 1e300
+		}
+	}
+}
+
+// lose takes the node's power: controller and executors are gone without a word.
+func (a *agent) lose() {
+	a.down()
+	a.link.cut, a.m.gone = true, true
+	for _, p := range a.m.procs {
+		p.kill(a.w.now, "power cut", 137)
+	}
+}
+
+// slow changes what the machine's cores are worth.
+func (m *machine) slow(now units.Instant, speed float64) {
+	for _, p := range m.procs {
+		p.advance(now)
+	}
+	m.speed = max(speed, 1e-3)
+	for _, p := range m.procs {
+		p.plan(now)
+	}
+}
+
+func (w *World) drain(a *agent, verb api.Verb) {
+	w.control.query(verb, api.ControlRequest{Node: a.m.name})
+}
+
+// Chaos has faults happen at random, on average one every so often, each mended
+// after a while: what the invariants have to survive. At least one node stays
+// untouched by what cannot be mended.
+func (w *World) Chaos(mean, until units.Seconds) error {
+	r := random(w.cfg.Seed, "chaos")
+	pairs := [][2]string{{"planner-down", "planner-up"}, {"controller-down", "controller-up"}, {"executor-lost", ""}, {"link-cut", "link-up"},
+		{"quotas-refused", "quotas-taken"}, {"others", "others"}, {"pages-frozen", "pages-thawed"}, {"samples-garbled", "samples-mended"}, {"speed", "speed"}, {"drain", "undrain"}}
+	for at := float64(w.Now()); ; {
+		at += r.ExpFloat64() * float64(mean)
+		if at > float64(until) {
+			return nil
+		}
+		p := pairs[r.IntN(len(pairs))]
+		a := w.agents[r.IntN(len(w.agents))]
+		size, back := r.Float64()*a.m.cores/2, float64(0)
+		if p[0] == "speed" {
+			size, back = 0.5+r.Float64(), a.m.speed
+		}
+		if err := w.Fault(units.Seconds(at), p[0], a.m.name, size); err != nil {
+			return err
+		}
+		if p[1] == "" {
+			continue
+		}
+		if err := w.Fault(units.Seconds(at+1+10*r.Float64()), p[1], a.m.name, back); err != nil {
+			return err
+		}
+	}
+}

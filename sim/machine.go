@@ -1,0 +1,128 @@
+package sim
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// machine is a node's hardware: cores that are shared by what wants them.
+type machine struct {
+	w     *World
+	name  string
+	id    uint64
+	cores float64
+	speed float64
+	procs []*process // In order of start.
+	// others is what anything but executors takes, in cores; used the CPU time
+	// of others until at and of executors that are gone.
+	others, used float64
+	at           units.Instant
+	// tickAt is when pages will be read next.
+	tickAt units.Instant
+	// gone says that it has no power.
+	gone bool
+	// frozen says that pages are not written, garbled that samples are wrong.
+	frozen, garbled bool
+	shares          []float64
+	open            []int
+}
+
+// hostUsed is the CPU time that the machine has used; never 0, which would mean
+// that it cannot be read.
+func (m *machine) hostUsed(now units.Instant) float64 {
+	m.advance(now)
+	used := m.used + 1
+	for _, p := range m.procs {
+		p.advance(now)
+		used += p.cpu
+	}
+	return used
+}
+
+func (m *machine) advance(now units.Instant) {
+	m.used += min(m.others, m.cores) * seconds(m.at, now)
+	m.at = now
+}
+
+// disturb has others take that many cores from now on.
+func (m *machine) disturb(now units.Instant, cores float64) {
+	m.advance(now)
+	m.others = cores
+	m.divide(now)
+}
+
+// divide gives the cores to the executors, equally up to what each wants and its
+// quota allows (max-min).
+func (m *machine) divide(now units.Instant) {
+	left, sum := m.cores-min(m.others, m.cores), 0.0
+	m.shares = m.shares[:0]
+	for _, p := range m.procs {
+		limit := min(p.wants(), p.quota)
+		m.shares = append(m.shares, limit)
+		sum += limit
+	}
+	if sum > left {
+		m.fill(left)
+	}
+	for i, p := range m.procs {
+		if m.shares[i] != p.got {
+			p.advance(now)
+			p.got = m.shares[i]
+			p.plan(now)
+		}
+	}
+}
+
+// fill lowers shares so that they sum up to left: the least first.
+func (m *machine) fill(left float64) {
+	m.open = m.open[:0]
+	for i := range m.shares {
+		m.open = append(m.open, i)
+	}
+	slices.SortStableFunc(m.open, func(a, b int) int {
+		switch {
+		case m.shares[a] < m.shares[b]:
+			return -1
+		case m.shares[a] > m.shares[b]:
+			return 1
+		}
+		return a - b
+	})
+	for n, i := range m.open {
+		m.shares[i] = min(m.shares[i], max(0, left)/float64(len(m.open)-n))
+		left -= m.shares[i]
+	}
+}
+
+// remove takes an executor away.
+func (m *machine) remove(p *process, now units.Instant) {
+	p.advance(now)
+	m.used += p.cpu
+	m.procs = slices.DeleteFunc(m.procs, func(q *process) bool { return q == p })
+	m.w.queue.cancel(&p.timer)
+	m.divide(now)
+}
+
+func (m *machine) find(key executorKey) *process {
+	for _, p := range m.procs {
+		if p.key == key {
+			return p
+		}
+	}
+	return nil
+}
+
+// seconds is the time between two instants.
+func seconds(from, to units.Instant) float64 { return float64(to-from) / 1e9 }
+
+// after is the instant that is s seconds after now, rounded up; never is far away.
+func after(now units.Instant, s float64) units.Instant {
+	if !(s < 1e8) {
+		return never
+	}
+	return now + units.Instant(math.Ceil(max(s, 0)*1e9))
+}
+
+const never = units.Instant(math.MaxInt64)

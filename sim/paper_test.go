@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Table 4 under the paper's law: at the baseline's time seven of eight are late by
+// some per cent and SVM is early; with slack all end early, SVM most of all, on
+// about as many cores as the paper's.
+func TestTable4UnderThePapersLawHasThePapersShape(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	table, err := Run("table4", Options{Laws: []string{controller.LawPI}, Seeds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range table.Cells {
+		if (math.Signbit(c.Error) != math.Signbit(*c.Paper) && math.Abs(c.Error) > 0.1) || math.Abs(c.Error-*c.Paper) > 3.5 {
+			t.Errorf("%s: error %+.2f %%, the paper's is %+.2f %%", c.Case, c.Error, *c.Paper)
+		}
+		if math.Abs(c.MeanCores-*c.PaperCores) > 0.2**c.PaperCores {
+			t.Errorf("%s: %.1f cores, the paper's are %.1f", c.Case, c.MeanCores, *c.PaperCores)
+		}
+	}
+}
+
+// Table 5 under the paper's law: s = 1 is in time, s = 2 and 3 are late, and more
+// than anything without skew.
+func TestTable5UnderThePapersLawHasThePapersSigns(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	table, err := Run("skew", Options{Laws: []string{controller.LawPI}, Seeds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range table.Cells {
+		if math.Signbit(c.Error) != math.Signbit(*c.Paper) || (i > 0 && c.Error > -1) || c.Error < -15 {
+			t.Errorf("%s: error %+.2f %%, the paper's is %+.2f %%", c.Case, c.Error, *c.Paper)
+		}
+	}
+}
+
+// Under Pacer's default law and configuration what has slack is in time, and not
+// earlier than alpha of the deadline asks for.
+func TestTable4UnderTheDefaultLawIsInTime(t *testing.T) {
+	for _, slack := range []string{"+20%", "+40%"} {
+		table, err := Run("table4", Options{Laws: []string{controller.Default().Law}, Seeds: 1, Only: "by-key-int " + slack})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range table.Cells {
+			if c.Error < 0 || c.Error > 3.5 {
+				t.Errorf("%s: error %+.2f %%, want 0 to 3.5", c.Case, c.Error)
+			}
+		}
+	}
+}
+
+// Eq 8: after q the effective cores have come 1-p of the way, whatever the steps.
+func TestEq8TheRateFollowsWithTheLag(t *testing.T) {
+	p := Plant{Lag: 0.3}
+	if got, want := p.follow(2, 6, 0.5), 0.3*2+0.7*6; math.Abs(got-want) > 1e-12 {
+		t.Errorf("after one interval %v, want %v", got, want)
+	}
+	at := 2.0
+	for range 50 {
+		at = p.follow(at, 6, 0.01)
+	}
+	if want := p.follow(2, 6, 0.5); math.Abs(at-want) > 1e-9 {
+		t.Errorf("in fifty steps %v, in one %v", at, want)
+	}
+}
+
+// The bend leaves the full rate as it is and gives the mean cores of Table 4 that
+// it was fitted to.
+func TestTheBendIsFittedToTheMeanCores(t *testing.T) {
+	for _, w := range Workloads() {
+		if got := bent(16, 16, w.Bend); math.Abs(got-16) > 1e-9 {
+			t.Errorf("%s: all cores are worth %v", w.Name, got)
+		}
+		u := *paperTable4()[w.Name][1].cores / cluster
+		if got := bent(16*u, 16, w.Bend) / 16; math.Abs(got-1/1.2) > 0.01 {
+			t.Errorf("%s: %.3f of the cores do %.3f of the rate, want %.3f", w.Name, u, got, 1/1.2)
+		}
+	}
+}
+
+func TestZipfWeightsAreThoseOfTheLaw(t *testing.T) {
+	for _, s := range []float64{1, 2, 3} {
+		w := zipf(1000, s)
+		sum, h := 0.0, 0.0
+		for _, x := range w {
+			sum += x
+		}
+		for k := 1; k <= 2000; k++ {
+			h += math.Pow(float64(k), -s)
+		}
+		if math.Abs(sum-1000) > 1e-6 || math.Abs(w[1]-1000*(1+math.Pow(1001, -s))/h) > 1e-6 {
+			t.Errorf("s = %v: sum %v, largest %v", s, sum, w[1])
+		}
+	}
+}
+
+// What the source says of its workloads is what they are.
+func TestWorkloadsAreTheSources(t *testing.T) {
+	names := []string{}
+	for _, w := range Workloads() {
+		names = append(names, w.Name)
+		if err := w.App.Validate(); err != nil {
+			t.Error(err)
+		}
+		full := units.Work(0)
+		for _, s := range w.App.Stages {
+			full += s.Work
+		}
+		if _, ok := paperTable4()[w.Name]; !ok || full < 40*cluster || full > 140*cluster {
+			t.Errorf("%s: %.0f core-seconds", w.Name, float64(full))
+		}
+	}
+	if len(names) != 8 || strings.Join(names, " ") != "aggr-by-key aggr-by-key-int group-by sort-by-key sort-by-key-int kmeans pagerank svm" {
+		t.Error(names)
+	}
+	if p, _ := FindWorkload("pagerank"); len(p.App.Stages) != 9 {
+		t.Errorf("PageRank has %d stages, nine in Fig 8", len(p.App.Stages))
+	}
+}

@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Plant says how executors turn cores into work. The zero value is the ideal
+// one: as much work as cores, at once.
+type Plant struct {
+	// Lag is p of Eq 8 per half second, in [0, 1): the effective cores follow
+	// those obtained with the time constant -0.5 s / ln p.
+	Lag float64
+	// Bend is the k of f(c) = c (1+k)/(1 + k c/C), C being the executor's slots:
+	// f(C) = C whatever k, and a core is worth up to 1+k where few are used. 0 is
+	// linear. The paper's mean cores fit k between 0.9 and 2.5 (workload.go).
+	Bend float64
+	// Noise is the standard deviation of an executor's rate around its mean, as a
+	// share of it; it changes with a time constant of two seconds. RunNoise is the
+	// same for a whole run.
+	Noise, RunNoise float64
+	// Spread is the standard deviation of the logarithm of a task's work around
+	// what its weight says.
+	Spread float64
+	// Start is what a JVM's start takes in core-seconds, of two cores at most.
+	Start units.Work
+	// Warm is by how much slower a new JVM is at first (3: a third of the rate);
+	// WarmWork the core-seconds per slot after which two thirds of that are gone.
+	// 0 or 1: none.
+	Warm     float64
+	WarmWork units.Work
+	// PauseEvery is the core-seconds per slot between two stops of the world for
+	// garbage collection, PauseWork the core-seconds per slot that one takes.
+	PauseEvery, PauseWork units.Work
+	// Dispatch is what passes between a task's end and the next one's start.
+	Dispatch time.Duration
+	// Page is the time between two progress pages; 100 ms by default.
+	Page time.Duration
+}
+
+// DefaultPlant returns a plant like the one that was measured on real Spark: JVM
+// starts of four core-seconds, rates that triple while the compiler works, short
+// collections, tasks that differ by a tenth.
+func DefaultPlant() Plant {
+	return Plant{Lag: 0.3, Noise: 0.02, RunNoise: 0.003, Spread: 0.1, Start: 4, Warm: 3, WarmWork: 1.5,
+		PauseEvery: 4, PauseWork: 0.04, Dispatch: 4 * time.Millisecond, Page: 100 * time.Millisecond}
+}
+
+// Validate reports every fault of p at once.
+func (p Plant) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("plant: "+format, args...))
+		}
+	}
+	inside := func(v, low, high float64) bool { return v >= low && v <= high }
+	check(p.Lag >= 0 && p.Lag < 1, "lag is %v, want 0 or more, below 1", p.Lag)
+	check(inside(p.Bend, 0, 100), "bend is %v, want 0 to 100", p.Bend)
+	check(inside(p.Noise, 0, 0.5) && inside(p.RunNoise, 0, 0.5), "noise is %v and %v, want 0 to 0.5", p.Noise, p.RunNoise)
+	check(inside(p.Spread, 0, 3), "spread is %v, want 0 to 3", p.Spread)
+	check(inside(p.Warm, 0, 100), "warm is %v, want 0 to 100", p.Warm)
+	for _, w := range []units.Work{p.Start, p.WarmWork, p.PauseEvery, p.PauseWork} {
+		check(inside(float64(w), 0, 1e6), "%v core-seconds, want 0 to 1e6", float64(w))
+	}
+	check(p.Dispatch >= 0 && p.Page >= 0, "dispatch or page is negative")
+	return errors.Join(faults...)
+}
+
+// bent is f with bend k: what c cores of an executor with that many slots are
+// worth.
+func bent(c, slots, k float64) float64 {
+	if k == 0 {
+		return c
+	}
+	return c * (1 + k) / (1 + k*c/slots)
+}
+
+// follow is Eq 8 between two moments: where effective cores are dt seconds after
+// they were at, with c obtained in between.
+func (p *Plant) follow(at, c, dt float64) float64 {
+	if p.Lag == 0 {
+		return c
+	}
+	return c + (at-c)*math.Pow(p.Lag, dt/lagInterval)
+}
+
+// lagInterval is the interval that Plant.Lag refers to, in seconds.
+const lagInterval = 0.5

@@ -1,0 +1,407 @@
+package sim
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/units"
+)
+
+type executorKey = node.Key
+
+// process is an executor's JVM. Between two events everything in it goes on at a
+// constant speed; advance brings it to a moment, settle lets happen what is due
+// then, plan says when something will happen next.
+type process struct {
+	m      *machine
+	driver *Driver
+	key    executorKey
+	pid    int
+	slots  int
+	rand   *rand.Rand
+	timer  timer
+
+	quota float64 // +Inf for none.
+	at    units.Instant
+	// got is the cores it has, eff those that the lag makes of them, rate the
+	// work per second that each computing task does.
+	got, eff, rate float64
+	cpu, threadCPU float64 // The group's CPU time; that of one computing task.
+	throttled      float64
+	service        float64 // The work that one computing task has done.
+	starting       float64 // What is left of the start, in core-seconds.
+	pausing        float64 // What is left of a collection, in core-seconds.
+	nextPause      float64 // The cpu at which the next one comes.
+	worked         float64 // CPU time of tasks: how warm it is.
+	wobble, factor float64 // The noise, and what it makes of the rate.
+
+	computing, waiting []*task
+	parts              []*part // Newest last.
+	beat               units.Instant
+	page               node.Page
+	registered, exited bool
+	settling           bool // In a step of its own.
+	exit               string
+	code               int
+}
+
+// part is what a process did for one stage.
+type part struct {
+	run  *stageRun
+	page node.PageStage
+}
+
+// task is one attempt of a task.
+type task struct {
+	run           *stageRun
+	part          *part
+	index         int
+	weight        float64
+	work, records float64
+	wake          units.Instant // When it has fetched what it reads.
+	start, end    float64       // On the process's service.
+	cpu0          float64
+}
+
+const tiny = 1e-9
+
+func (w *World) startProcess(m *machine, d *Driver, key executorKey, slots int) *process {
+	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: slots, quota: math.Inf(1), at: w.now,
+		starting: float64(w.cfg.Plant.Start), factor: 1,
+		rand: random(w.cfg.Seed, "process "+m.name+" "+key.String())}
+	w.processes++
+	p.timer = timer{rank: rankPlant, id: m.id<<16 | uint64(w.processes&0xFFFF), fire: func() { p.settle(w.now) }}
+	p.beat = w.now.Add(time.Duration(p.rand.Int64N(int64(w.cfg.Plant.Page)))).Add(w.cfg.Plant.Page)
+	p.nextPause = p.pauseAfter()
+	m.procs = append(m.procs, p)
+	m.divide(w.now)
+	p.settle(w.now)
+	return p
+}
+
+// wants is how many cores it could use.
+func (p *process) wants() float64 {
+	switch {
+	case p.exited:
+		return 0
+	case p.starting > 0:
+		return 2
+	case p.pausing > 0:
+		return float64(p.slots)
+	}
+	return float64(len(p.computing))
+}
+
+func (p *process) busy() bool {
+	return p.starting > 0 || p.pausing > 0 || len(p.computing) > 0 || len(p.waiting) > 0
+}
+
+// advance brings it to now.
+func (p *process) advance(now units.Instant) {
+	dt := seconds(p.at, now)
+	if dt <= 0 {
+		return
+	}
+	p.at = now
+	spent := p.got * dt
+	p.cpu += spent
+	if p.got < p.quotaWants() {
+		p.throttled += dt
+	}
+	switch {
+	case p.starting > 0:
+		p.starting -= spent
+	case p.pausing > 0:
+		p.pausing -= spent
+	case len(p.computing) > 0:
+		p.service += p.rate * dt
+		p.threadCPU += spent / float64(len(p.computing))
+		p.worked += spent
+	}
+	if p.eff != p.got {
+		p.eff = p.m.w.cfg.Plant.follow(p.eff, p.got, dt)
+		if math.Abs(p.eff-p.got) < 1e-4 {
+			p.eff = p.got
+		}
+	}
+}
+
+// quotaWants is what it wants where its quota is what holds it back, else 0.
+func (p *process) quotaWants() float64 {
+	if w := p.wants(); p.quota < w {
+		return w
+	}
+	return 0
+}
+
+// settle lets happen what is due at now.
+func (p *process) settle(now units.Instant) {
+	p.advance(now)
+	if p.exited {
+		return
+	}
+	p.settling = true
+	if p.starting != 0 && p.starting <= tiny {
+		p.starting = 0
+	}
+	if p.pausing != 0 && p.pausing <= tiny {
+		p.pausing, p.nextPause = 0, p.cpu+p.pauseAfter()
+	}
+	if p.starting == 0 && p.pausing == 0 {
+		p.finish(now)
+		if p.nextPause <= p.cpu+tiny && len(p.computing) > 0 {
+			p.pausing = float64(p.m.w.cfg.Plant.PauseWork) * float64(p.slots) * around(p.rand, 0.3)
+		}
+	}
+	p.awake(now)
+	if now >= p.beat {
+		p.pulse(now)
+	}
+	if p.starting == 0 && !p.registered {
+		p.registered = true
+		p.driver.up(p)
+		p.driver.offer(p)
+	}
+	p.settling = false
+	p.m.divide(now)
+	p.plan(now)
+}
+
+// pauseAfter is the CPU time until the next collection.
+func (p *process) pauseAfter() float64 {
+	plant := &p.m.w.cfg.Plant
+	if plant.PauseEvery <= 0 || plant.PauseWork <= 0 {
+		return math.Inf(1)
+	}
+	return float64(plant.PauseEvery) * float64(p.slots) * around(p.rand, 0.3)
+}
+
+// finish ends the tasks that are done and takes new ones.
+func (p *process) finish(now units.Instant) {
+	done := false
+	for i := 0; i < len(p.computing); {
+		t := p.computing[i]
+		if t.end > p.service+tiny {
+			i++
+			continue
+		}
+		p.computing = slices.Delete(p.computing, i, i+1)
+		p.finished(t, now)
+		done = true
+	}
+	if done {
+		p.driver.offer(p)
+	}
+}
+
+func (p *process) finished(t *task, now units.Instant) {
+	s := &t.part.page
+	s.Finished++
+	s.Weight += t.weight
+	s.Records += t.records
+	s.CPU += units.Work(p.threadCPU - t.cpu0)
+	s.Changed = now
+	t.run.finished(p, p.threadCPU-t.cpu0)
+}
+
+// launch starts a task in a free slot: it waits for what it reads, then computes.
+func (p *process) launch(t *task) {
+	now := p.m.w.now
+	t.part = p.part(t.run)
+	t.part.page.Changed = now
+	t.wake = now.Add(p.m.w.cfg.Plant.Dispatch)
+	if f := t.run.spec.Fetch; f > 0 {
+		t.wake = t.wake.Add(time.Duration(float64(f) * around(p.rand, 0.3) * 1e9))
+	}
+	if t.wake > now {
+		p.waiting = append(p.waiting, t)
+		return
+	}
+	p.compute(t)
+}
+
+func (p *process) compute(t *task) {
+	t.start, t.end, t.cpu0 = p.service, p.service+t.work, p.threadCPU
+	p.computing = append(p.computing, t)
+}
+
+// awake lets tasks compute that have fetched.
+func (p *process) awake(now units.Instant) {
+	still := p.waiting[:0]
+	for _, t := range p.waiting {
+		if t.wake <= now {
+			p.compute(t)
+		} else {
+			still = append(still, t)
+		}
+	}
+	p.waiting = still
+}
+
+func (p *process) free() int { return p.slots - len(p.computing) - len(p.waiting) }
+
+func (p *process) part(r *stageRun) *part {
+	for i := len(p.parts) - 1; i >= 0; i-- {
+		if p.parts[i].run == r {
+			return p.parts[i]
+		}
+	}
+	s := &part{run: r, page: node.PageStage{Key: r.key}}
+	p.parts = append(p.parts, s)
+	if len(p.parts) > maxParts {
+		p.parts = p.parts[1:]
+	}
+	return s
+}
+
+// maxParts is how many stages a progress page holds.
+const maxParts = 8
+
+// pulse is the page's period: the noise moves on and the page is written, if
+// somebody will read it before the next one.
+func (p *process) pulse(now units.Instant) {
+	plant := &p.m.w.cfg.Plant
+	period := plant.Page
+	p.beat = p.beat.Add(period)
+	if p.beat <= now {
+		p.beat += units.Instant(period) * ((now-p.beat)/units.Instant(period) + 1)
+	}
+	if plant.Noise > 0 {
+		keep := math.Exp(-period.Seconds() / noiseTime)
+		p.wobble = keep*p.wobble + math.Sqrt(1-keep*keep)*p.rand.NormFloat64()
+		p.factor = max(0.1, 1+plant.Noise*p.wobble)
+	}
+	if p.m.tickAt <= p.beat && p.starting == 0 {
+		p.publish(now)
+	}
+}
+
+// noiseTime is the time constant of the noise, in seconds.
+const noiseTime = 2
+
+// warmth is the part of its full rate that the compiler has reached.
+func (p *process) warmth() float64 {
+	plant := &p.m.w.cfg.Plant
+	if plant.Warm <= 1 || plant.WarmWork <= 0 {
+		return 1
+	}
+	x := p.worked / (float64(plant.WarmWork) * float64(p.slots))
+	if x > 20 {
+		return 1
+	}
+	return 1 - (1-1/plant.Warm)*math.Exp(-x)
+}
+
+// plan works out how fast it goes and when something will happen.
+func (p *process) plan(now units.Instant) {
+	if p.exited || !p.busy() {
+		p.m.w.queue.cancel(&p.timer)
+		return
+	}
+	if p.beat <= now {
+		p.pulse(now)
+	}
+	next := p.beat
+	switch {
+	case p.starting > 0:
+		next = min(next, after(now, p.starting/p.got))
+	case p.pausing > 0:
+		next = min(next, after(now, p.pausing/p.got))
+	case len(p.computing) > 0:
+		next = min(next, p.planTasks(now))
+	}
+	for _, t := range p.waiting {
+		next = min(next, t.wake)
+	}
+	p.m.w.queue.set(&p.timer, max(next, now+1))
+}
+
+// planTasks sets the rate and returns when the first task will be done.
+func (p *process) planTasks(now units.Instant) units.Instant {
+	plant := &p.m.w.cfg.Plant
+	eff := p.eff
+	if eff != p.got {
+		// The mean until the next beat, nearly.
+		eff = plant.follow(eff, p.got, seconds(now, p.beat)/2)
+	}
+	n := float64(len(p.computing))
+	p.rate = bent(eff, float64(p.slots), p.driver.bend) / n * p.m.speed * p.warmth() * p.factor * p.driver.pace
+	first := math.Inf(1)
+	for _, t := range p.computing {
+		first = min(first, t.end)
+	}
+	return min(after(now, (first-p.service)/p.rate), after(now, (p.nextPause-p.cpu)/p.got))
+}
+
+// publish writes the progress page.
+func (p *process) publish(now units.Instant) {
+	if p.m.frozen {
+		return
+	}
+	g := &p.page
+	g.At, g.Generation = p.m.w.clockOf(p.m, now), g.Generation+1
+	g.Stages, g.Tasks = g.Stages[:0], g.Tasks[:0]
+	for i := len(p.parts) - 1; i >= 0; i-- {
+		p.parts[i].page.Running, p.parts[i].page.RunningCPU, p.parts[i].page.RunningRecords = 0, 0, 0
+	}
+	for _, t := range p.computing {
+		cpu, read := units.Work(p.threadCPU-t.cpu0), t.read(p.service)
+		p.show(t, cpu, read)
+	}
+	for _, t := range p.waiting {
+		p.show(t, 0, 0)
+	}
+	for i := len(p.parts) - 1; i >= 0; i-- {
+		s := p.parts[i].page
+		s.Changed = p.m.w.clockOf(p.m, s.Changed)
+		g.Stages = append(g.Stages, s)
+	}
+}
+
+func (p *process) show(t *task, cpu units.Work, read float64) {
+	s := &t.part.page
+	s.Running++
+	s.RunningCPU += cpu
+	s.RunningRecords += read
+	p.page.Tasks = append(p.page.Tasks, node.PageTask{Stage: t.run.key, Partition: t.index, Weight: t.weight, CPU: cpu, Records: read})
+}
+
+// read is how many records a computing task has read: all after the part of its
+// work in which it reads.
+func (t *task) read(service float64) float64 {
+	share := float64(t.run.spec.Read)
+	if share <= 0 {
+		share = 1
+	}
+	return t.records * min(1, (service-t.start)/(t.work*share))
+}
+
+// kill ends it. Its tasks come back to the driver when that notices.
+func (p *process) kill(now units.Instant, exit string, code int) {
+	if p.exited {
+		return
+	}
+	p.advance(now)
+	p.exited, p.exit, p.code = true, exit, code
+	p.m.divide(now)
+	p.m.w.queue.cancel(&p.timer)
+	p.m.w.exitedProcess(p)
+}
+
+// sample fills what the node controller sees of it.
+func (p *process) sample(s *node.ExecutorSample, now units.Instant) {
+	p.advance(now)
+	if !p.exited && p.registered && !p.busy() {
+		p.publish(now)
+	}
+	s.Key, s.PID, s.Exited, s.Exit, s.ExitCode = p.key, p.pid, p.exited, p.exit, p.code
+	s.Measured, s.CPU, s.Throttled = true, units.Work(p.cpu), time.Duration(p.throttled*1e9)
+	s.Quota, s.Writer = units.Cores(p.quota), ""
+	s.Page = p.page
+	if p.m.garbled {
+		p.garble(s)
+	}
+}

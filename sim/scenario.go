@@ -1,0 +1,247 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Scenario is a world and what happens in it, as a text says (see ParseScenario).
+type Scenario struct {
+	// Proves is the text's first line: what the scenario shows.
+	Proves string
+	Config Config
+	Law    string
+
+	bends    map[string]float64 // Of workloads, by application.
+	apps     map[string]App
+	arrivals []arrival
+	faults   []timedFault
+	chaos    [2]units.Seconds // Mean and until; 0 for none.
+	expects  []expectation
+	source   string // The text without its golden output.
+	golden   string
+}
+
+// arrival is an application that comes at a time.
+type arrival struct {
+	line     int
+	at       units.Seconds
+	app      string
+	deadline units.Seconds
+	factor   float64 // Times the duration at all cores.
+}
+
+type timedFault struct {
+	line  int
+	at    units.Seconds
+	kind  string
+	node  string
+	value float64
+}
+
+// expectation bounds the error of all runs of an application.
+type expectation struct {
+	line      int
+	app       string
+	low, high float64
+}
+
+// Report is what came of a scenario.
+type Report struct {
+	Proves   string    `json:"proves"`
+	Law      string    `json:"law"`
+	Seed     uint64    `json:"seed"`
+	Events   uint64    `json:"events"`
+	Outcomes []Outcome `json:"outcomes"`
+	// Failed are expectations that were not met.
+	Failed []string `json:"failed,omitempty"`
+	world  *World
+}
+
+// separator stands between a scenario's text and its golden output.
+const separator = "---\n"
+
+// Golden returns the output that the text says, "" if it says none.
+func (s *Scenario) Golden() string { return s.golden }
+
+// Rewritten returns the text with output as its golden one.
+func (s *Scenario) Rewritten(output string) string { return s.source + separator + output }
+
+// Run lets the scenario happen. history, if not nil, gets the event history. The
+// error is a broken invariant or a world that cannot be made; expectations that
+// are not met are in the Report.
+func (s *Scenario) Run(history io.Writer) (Report, error) {
+	r := Report{Proves: s.Proves, Law: s.Law, Seed: s.Config.Seed}
+	c := s.Config
+	c.History, c.Title = history, s.Proves
+	full, err := s.record(c)
+	if err != nil {
+		return r, err
+	}
+	w, err := New(c)
+	if err != nil {
+		return r, err
+	}
+	r.world = w
+	drivers, err := s.prepare(w, full)
+	if err != nil {
+		return r, err
+	}
+	if err := w.Run(); err != nil {
+		return r, err
+	}
+	r.Events = w.Events()
+	for i, d := range drivers {
+		o, err := outcome(d)
+		if err != nil {
+			o = Outcome{App: d.app.Name, Deadline: d.app.Deadline, Pacing: "refused"}
+		}
+		r.Outcomes = append(r.Outcomes, o)
+		r.Failed = append(r.Failed, s.unmet(s.arrivals[i].app, o)...)
+	}
+	return r, nil
+}
+
+// recorded is what a run at all cores has shown of an application.
+type recorded struct {
+	put      func(*World) error
+	duration units.Seconds
+}
+
+// record runs every application that comes at all cores, in a quiet world of its
+// own: for its profile and for deadlines that are told as a factor.
+func (s *Scenario) record(c Config) (map[string]recorded, error) {
+	full := map[string]recorded{}
+	c.History, c.Restarts = nil, false
+	for _, a := range s.arrivals {
+		if _, done := full[a.app]; done {
+			continue
+		}
+		w := Workload{Name: a.app, Bend: s.bend(a.app), App: s.apps[a.app]}
+		p, o, err := record(c, w)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: the run of %s at all cores: %w", a.line, a.app, err)
+		}
+		full[a.app] = recorded{func(w *World) error { return w.PutProfile(p) }, o.Duration}
+	}
+	return full, nil
+}
+
+func (s *Scenario) bend(app string) float64 {
+	if b, ok := s.bends[app]; ok {
+		return b
+	}
+	return s.Config.Plant.Bend
+}
+
+// prepare gives the world profiles, applications and faults.
+func (s *Scenario) prepare(w *World, full map[string]recorded) ([]*Driver, error) {
+	var drivers []*Driver
+	for _, name := range sortedIDs(full) {
+		if err := full[name].put(w); err != nil {
+			return nil, err
+		}
+	}
+	start := w.Now()
+	for _, a := range s.arrivals {
+		app := s.apps[a.app]
+		app.Deadline = a.deadline
+		if a.factor > 0 {
+			app.Deadline = full[a.app].duration * units.Seconds(a.factor)
+		}
+		d, err := w.Submit(start+a.at, app)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", a.line, err)
+		}
+		d.bend = s.bend(a.app)
+		drivers = append(drivers, d)
+	}
+	for _, f := range s.faults {
+		if err := w.Fault(start+f.at, f.kind, f.node, f.value); err != nil {
+			return nil, fmt.Errorf("line %d: %w", f.line, err)
+		}
+	}
+	if s.chaos[0] > 0 {
+		return drivers, w.Chaos(s.chaos[0], start+s.chaos[1])
+	}
+	return drivers, nil
+}
+
+func (s *Scenario) unmet(app string, o Outcome) []string {
+	var out []string
+	for _, e := range s.expects {
+		if e.app == app && !(o.Error >= e.low && o.Error <= e.high) {
+			out = append(out, fmt.Sprintf("line %d: the error of %s is %+.2f %%, expected %g to %g", e.line, app, o.Error, e.low, e.high))
+		}
+	}
+	return out
+}
+
+// Text is the report as a table.
+func (r Report) Text() string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "APPLICATION\tDEADLINE\tDURATION\tERROR\tSTAGES\tCORES\tCORE-SECONDS\tQUOTAS\tPACING")
+	for _, o := range r.Outcomes {
+		err := "-"
+		if o.Deadline > 0 && o.Pacing != "refused" {
+			err = fmt.Sprintf("%+.2f%%", o.Error)
+		}
+		fmt.Fprintf(t, "%s\t%.1fs\t%.1fs\t%s\t%.2f%%\t%.1f\t%.0f\t%d\t%s\n", o.App, float64(o.Deadline), float64(o.Duration), err, o.StageError,
+			o.MeanCores, o.CoreSeconds, o.Changes, o.Pacing)
+	}
+	_ = t.Flush() // A strings.Builder takes all.
+	for _, f := range r.Failed {
+		b.WriteString("not as expected: " + f + "\n")
+	}
+	return b.String()
+}
+
+// order sorts stages so that parents come before their stage and jobs do not
+// decrease; it returns the names of a cycle instead if there is one.
+func order(stages []namedStage) (sorted []namedStage, cycle []string) {
+	left := slices.Clone(stages)
+	placed := map[string]bool{}
+	for len(left) > 0 {
+		i := -1
+		for k, s := range left {
+			open := slices.ContainsFunc(s.after, func(p string) bool { return !placed[p] })
+			if !open && (i < 0 || s.stage.Job < left[i].stage.Job) {
+				i = k
+			}
+		}
+		if i < 0 {
+			return nil, loop(left)
+		}
+		placed[left[i].name] = true
+		sorted = append(sorted, left[i])
+		left = slices.Delete(left, i, i+1)
+	}
+	return sorted, nil
+}
+
+// loop follows the first stage that is left back to itself.
+func loop(left []namedStage) []string {
+	byName := map[string]namedStage{}
+	for _, s := range left {
+		byName[s.name] = s
+	}
+	var path []string
+	for at := left[0].name; ; {
+		if i := slices.Index(path, at); i >= 0 {
+			return append(path[i:], at)
+		}
+		path = append(path, at)
+		for _, p := range byName[at].after {
+			if _, ok := byName[p]; ok {
+				at = p
+				break
+			}
+		}
+	}
+}

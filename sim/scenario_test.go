@@ -1,0 +1,116 @@
+package sim
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden output of the scenarios in testdata")
+
+// TestScenarios runs each testdata/*.txt. Run with -rewrite after a wanted change
+// and read the difference.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scenarios, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := ParseScenario(file, string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := s.Run(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range report.Failed {
+				t.Error(f)
+			}
+			got := report.Text()
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(s.Rewritten(got)), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if d := cmp.Diff(s.Golden(), got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestBadScenariosSayWhereAndWhatWasExpected has a text and its error a case.
+func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
+	app := "# p\napp a\n  stage s tasks=1 work=1\n"
+	for text, want := range map[string]string{
+		"":                            `f:1: "", expected a comment`,
+		"seed 1":                      `f:1: "seed 1", expected a comment`,
+		"# p":                         "f:1: nothing is submitted, expected",
+		"# p\nsede 1":                 `f:2: unknown word "sede", expected one of seed, law`,
+		"# p\nseed -1":                `f:2: seed "-1", expected a whole number`,
+		"# p\nlaw bang":               `f:2: law "bang", want one of`,
+		"# p\n\nplant lag=1":          `f:3: lag: "1", expected a number from 0 to 0.999`,
+		"# p\nplant lag=NaN":          `f:2: lag: "NaN", expected a number`,
+		"# p\nplant mass=1":           `f:2: unknown word "mass", expected one of bend, dispatch`,
+		"# p\nnodes 0 cores=1":        `f:2: "0" nodes, expected 1 to 20000`,
+		"# p\nnodes 2":                "f:2: no cores are given",
+		"# p\nnetwork delay=fast":     `f:2: delay: "fast", expected a duration`,
+		"# p\nnetwork loss=1.5":       `f:2: loss: "1.5", expected a number from 0 to 0.9`,
+		"# p\nstage s tasks=1 work=1": "f:2: a stage without an application",
+		"# p\napp a\nseed 1":          "f:2: application a has no stages",
+		"# p\napp a\nstage s work=1":  "f:3: stage s has no tasks",
+		"# p\napp a\nstage s tasks=1 work=1 after=t": `f:3: stage s comes after "t", which is no stage`,
+		"# p\napp a\nstage s tasks=1 work=1 after=u\nstage t tasks=1 work=1 after=s\nstage u tasks=1 work=1 after=t\n": "f:3: stages wait for each other: s after u after t after s, expected a graph without cycles",
+		app + "at 0s submit b":                                                 `f:4: unknown application "b", expected one of a`,
+		app + "at noon submit a":                                               `f:4: "noon", expected a duration`,
+		app + "at 0s explode":                                                  `f:4: unknown event "explode", expected submit or one of planner-down`,
+		app + "at 0s submit a deadline=0x":                                     `f:4: deadline: "0", expected a number from 0.01`,
+		app + "at 0s submit a\nat 1s node-lost n9":                             `f:5: unknown node "n9"`,
+		app + "at 0s submit a\nat 1s others n1":                                `f:5: "n1", expected others NODE SIZE`,
+		app + "at 0s submit a\nexpect a error high":                            "f:5: ",
+		app + "at 0s submit a\nexpect b error 0 to 1":                          `f:5: application "b" is never submitted`,
+		app + "app a\n  stage s tasks=1 work=1\nat 0s submit a":                `f:4: application "a" is there twice`,
+		"# p\napp a\n  stage s tasks=1 work=1\n  stage s tasks=1 work=1":       `f:4: stage "s" is there twice`,
+		"# p\napp a\n  stage s tasks=1 work=1 tasks=2":                         "f:3: tasks is there twice",
+		"# p\napp a\n  stage s tasks=1 work=1 job=2\n  stage t tasks=1 work=x": `f:4: work: "x", expected a number`,
+	} {
+		_, err := ParseScenario("f", text)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s...", text, err, want)
+		}
+	}
+}
+
+// FuzzScenario: whatever the text, the parser answers with a scenario or with an
+// error that names file and line.
+func FuzzScenario(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseScenario("f", text)
+		if err == nil && s.Proves == "" {
+			t.Error("a scenario that proves nothing")
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "f:") {
+			t.Errorf("the error does not say where: %v", err)
+		}
+	})
+}

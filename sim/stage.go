@@ -1,0 +1,260 @@
+package sim
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// meanWeight is the weight of the mean task, in the millionths that the jar counts
+// in.
+const meanWeight = 1_000_000
+
+// weighable is the most tasks of a stage that the jar weighs (StageFacts.scala),
+// unequal the least ratio of the largest to the mean.
+const (
+	weighable = 4000
+	unequal   = 1.1
+)
+
+// stageRun is a stage of a driver.
+type stageRun struct {
+	d    *Driver
+	key  api.StageKey
+	spec *Stage
+	gap  timer
+
+	// weights are in millionths, nil if all are alike; work is what each task
+	// really takes.
+	weights []int64
+	work    []float64
+
+	gapSet, ready, done bool
+	// next is the first task that was never launched, back those that came back.
+	next      int
+	back      []int
+	rest      int64 // The weight that is not launched.
+	remaining int
+	bound     []*binding // In order of id.
+	handed    uint64     // The newest hand-over that was obeyed.
+	changed   bool
+	first     units.Seconds
+	last      units.Seconds
+	longest   float64
+	cpu       float64
+}
+
+// binding is an executor of a stage.
+type binding struct {
+	x               *process
+	share, launched int64
+	running         int
+}
+
+func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
+	r := &stageRun{d: d, key: api.StageKey{Stage: id}, spec: spec, remaining: spec.Tasks}
+	r.gap = timer{rank: rankDriver, id: d.id, fire: func() { d.stageReady(r) }}
+	rnd := random(d.w.cfg.Seed, "stage "+d.submission+" "+spec.Name+string(rune('a'+id)))
+	sizes := make([]float64, spec.Tasks)
+	for i := range sizes {
+		sizes[i] = 1
+	}
+	if spec.Zipf > 0 {
+		skewed := float64(spec.Skewed)
+		if skewed == 0 {
+			skewed = 1
+		}
+		for i, z := range zipf(spec.Tasks, spec.Zipf) {
+			sizes[i] = 1 - skewed + skewed*z
+		}
+		r.weigh(sizes)
+	}
+	mean := float64(spec.Work) / float64(spec.Tasks)
+	r.work = make([]float64, spec.Tasks)
+	for i, s := range sizes {
+		r.work[i] = max(1e-6, mean*s*around(rnd, d.w.cfg.Plant.Spread))
+	}
+	r.rest = int64(spec.Tasks) * meanWeight
+	return r
+}
+
+// weigh gives the tasks weights as the jar does: where sizes are known, differ and
+// are not too many.
+func (r *stageRun) weigh(sizes []float64) {
+	if !r.d.w.cfg.Weights || len(r.spec.Parents) == 0 || len(sizes) > weighable || slices.Max(sizes) <= unequal {
+		return
+	}
+	r.weights = make([]int64, len(sizes))
+	sum := 0.0
+	for _, s := range sizes {
+		sum += s
+	}
+	left, largest := int64(len(sizes))*meanWeight, 0
+	for i, s := range sizes {
+		r.weights[i] = int64(math.Round(meanWeight * s * float64(len(sizes)) / sum))
+		left -= r.weights[i]
+		if s > sizes[largest] {
+			largest = i
+		}
+	}
+	r.weights[largest] += left
+}
+
+func (r *stageRun) weight(i int) int64 {
+	if r.weights == nil {
+		return meanWeight
+	}
+	return r.weights[i]
+}
+
+func (r *stageRun) unlaunched() int { return r.spec.Tasks - r.next + len(r.back) }
+
+func (r *stageRun) binding(p *process) *binding {
+	for _, b := range r.bound {
+		if b.x == p {
+			return b
+		}
+	}
+	return nil
+}
+
+// admits says whether p may start a task of r now, as StageBindings.admits does.
+func (r *stageRun) admits(p *process) bool {
+	b := r.binding(p)
+	if b == nil {
+		return false
+	}
+	if !r.d.directive.Gated {
+		return true
+	}
+	full := func(b *binding) bool { return b.launched >= b.share }
+	if full(b) && r.rest > 0 && (b.running == 0 || !slices.ContainsFunc(r.bound, func(o *binding) bool { return !full(o) })) {
+		r.divide(r.d.capacity)
+	}
+	return !full(b)
+}
+
+// launch starts the next task on p.
+func (r *stageRun) launch(p *process) {
+	i := r.next
+	if n := len(r.back); n > 0 {
+		i = r.back[0]
+		r.back = r.back[1:]
+	} else {
+		r.next++
+	}
+	if r.first == 0 {
+		r.first = r.d.elapsed()
+	}
+	w := r.weight(i)
+	b := r.binding(p)
+	b.launched += w
+	b.running++
+	r.rest -= w
+	p.launch(&task{run: r, index: i, weight: float64(w) / meanWeight, work: r.work[i],
+		records: float64(r.spec.Records) / float64(r.spec.Tasks) * float64(w) / meanWeight})
+}
+
+// finished notes a task's end; the last one ends the stage.
+func (r *stageRun) finished(p *process, cpu float64) {
+	if b := r.binding(p); b != nil {
+		b.running--
+	}
+	r.remaining--
+	r.cpu += cpu
+	r.longest = max(r.longest, cpu)
+	r.last = r.d.elapsed()
+	if r.remaining == 0 {
+		r.d.stageDone(r)
+	}
+}
+
+// returned takes back a task of an executor that is gone.
+func (r *stageRun) returned(t *task) {
+	r.back = append(r.back, t.index)
+	slices.Sort(r.back)
+	r.rest += r.weight(t.index)
+}
+
+// unbind takes p off the stage; what ran there comes back by returned.
+func (r *stageRun) unbind(p *process) {
+	before := len(r.bound)
+	r.bound = slices.DeleteFunc(r.bound, func(b *binding) bool { return b.x == p })
+	if len(r.bound) != before {
+		r.changed = true
+	}
+}
+
+// divide shares what is not launched out to the stage's executors in proportion to
+// by, to the last millionth.
+func (r *stageRun) divide(by func(*binding) float64) {
+	if len(r.bound) == 0 {
+		return
+	}
+	sum, parts, last := 0.0, make([]float64, len(r.bound)), len(r.bound)-1
+	for i, b := range r.bound {
+		parts[i] = by(b)
+		sum += parts[i]
+	}
+	for i := range parts {
+		if sum <= 0 {
+			parts[i] = 1 / float64(len(parts))
+		} else {
+			parts[i] /= sum
+		}
+	}
+	for parts[last] <= 0 && last > 0 {
+		last--
+	}
+	shared, upTo := int64(0), 0.0
+	for i, b := range r.bound {
+		upTo += parts[i]
+		end := min(r.rest, max(shared, int64(math.Round(float64(r.rest)*upTo))))
+		if i == last {
+			end = r.rest
+		}
+		before := b.share
+		b.share = b.launched
+		if parts[i] > 0 {
+			b.share += end - shared
+			shared = end
+		}
+		r.changed = r.changed || b.share != before
+	}
+}
+
+// handOver obeys a new division by the planner.
+func (r *stageRun) handOver(s *api.StageShares) {
+	if s.Rev <= r.handed {
+		return
+	}
+	r.handed = s.Rev
+	lacks := func(b *binding) float64 {
+		for _, x := range s.Shares {
+			if x.Executor == b.x.key.ID {
+				return max(0, x.Weight*meanWeight-float64(b.launched))
+			}
+		}
+		return 0
+	}
+	sum := 0.0
+	for _, b := range r.bound {
+		sum += lacks(b)
+	}
+	if sum > 0 {
+		r.divide(lacks)
+	}
+}
+
+// bindings are those in force, as the driver tells them.
+func (r *stageRun) bindings() []api.Binding {
+	out := make([]api.Binding, 0, len(r.bound))
+	total := float64(r.spec.Tasks) * meanWeight
+	for _, b := range r.bound {
+		out = append(out, api.Binding{Executor: b.x.key.ID, Weight: float64(b.share) / meanWeight,
+			Tasks: int(math.Round(float64(r.spec.Tasks) * float64(b.share) / total))})
+	}
+	return out
+}

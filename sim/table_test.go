@@ -1,0 +1,40 @@
+package sim
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/controller"
+)
+
+// Every experiment runs, prints as many columns as its heading says, and draws.
+func TestEveryTableRunsAndDraws(t *testing.T) {
+	for name, only := range map[string]string{"table4": "pagerank +20", "skew": "s=1", "profile": "rates_high", "beta": "pagerank beta=0.4",
+		"alpha": "pagerank +20", "benchmarks": "bench1 edf-pure g=0"} {
+		table, err := Run(name, Options{Laws: []string{controller.Default().Law}, Seeds: 1, Only: only})
+		if err != nil || len(table.Cells) != 1 {
+			t.Fatalf("%s: %d cells, %v", name, len(table.Cells), err)
+		}
+		c := table.Cells[0]
+		if len(c.Runs) == 0 || c.Figure == "" || strings.Contains(c.Figure, "LAW") || c.MeanCores <= 0 || c.MeanCores > cluster {
+			t.Errorf("%s: %+v", name, c)
+		}
+		if rows := table.Rows(); len(rows) != 1 || len(rows[0]) != len(Heading()) {
+			t.Errorf("%s: rows %v", name, rows)
+		}
+		png := filepath.Join(t.TempDir(), "t.png")
+		if err := table.Draw(png); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if info, err := os.Stat(png); err != nil || info.Size() < 1000 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Run("nothing", Options{}); err == nil || !strings.Contains(err.Error(), "want one of [table4 skew") {
+		t.Errorf("an unknown table: %v", err)
+	}
+	if _, err := Run("skew", Options{Laws: []string{"bang"}}); err == nil || !strings.Contains(err.Error(), `law "bang"`) {
+		t.Errorf("an unknown law: %v", err)
+	}
+}

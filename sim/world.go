@@ -1,0 +1,294 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// NodeSpec describes a node.
+type NodeSpec struct {
+	Name string
+	// Cores is what the machine has, Offered what Pacer may give away (0: all).
+	Cores, Offered units.Cores
+	Memory         units.Bytes // 0: 112 GiB.
+	// Speed multiplies the rate of its executors (0: 1); Others are the cores
+	// that other programs take.
+	Speed  float64
+	Others units.Cores
+}
+
+// Config says what a world is like. Start from Default.
+type Config struct {
+	// Seed is all the randomness there is: the same Config and the same calls
+	// give the same world, byte by byte.
+	Seed    uint64
+	Nodes   []NodeSpec
+	Planner planner.Config
+	// Node is what all node controllers have in common.
+	Node  node.Config
+	Plant Plant
+	Net   Network
+	// Weights says that drivers tell the sizes of a shuffle's partitions, as the
+	// jar does; the paper's counts tasks.
+	Weights bool
+	// Limit is how long the world may run, 0 for a day.
+	Limit time.Duration
+	// History, if not nil, gets all that happens as JSON lines: what Replay reads.
+	History io.Writer
+	// Title goes into the history's first line.
+	Title string
+	// Restarts says that node controllers may be restarted, so that what they save
+	// has to be kept.
+	Restarts bool
+}
+
+// Default is a world of four nodes of 16 cores, the paper's, with the daemons'
+// default configuration on a DefaultPlant.
+func Default() Config {
+	c := Config{Seed: 1, Planner: planner.Default(), Node: node.Default(), Plant: DefaultPlant(), Net: DefaultNetwork(), Weights: true}
+	for i := range 4 {
+		c.Nodes = append(c.Nodes, NodeSpec{Name: fmt.Sprintf("n%d", i+1), Cores: 16})
+	}
+	return c
+}
+
+// World is planner, nodes and drivers on virtual time. It is not safe for
+// concurrent use.
+type World struct {
+	cfg       Config
+	now       units.Instant
+	queue     queue
+	net       *network
+	control   *control
+	agents    []*agent // In the order of Config.Nodes.
+	drivers   []*Driver
+	byURL     map[string]*Driver
+	byName    map[string]*agent
+	check     *check
+	history   *history
+	processes int
+	pending   int // Applications that have not ended.
+	err       error
+	events    uint64
+	instant   uint64 // The number of events when time last moved.
+}
+
+// New returns a world at its first instant, or every fault of c.
+func New(c Config) (*World, error) {
+	w := &World{cfg: c, byURL: map[string]*Driver{}, byName: map[string]*agent{}}
+	if w.cfg.Plant.Page == 0 {
+		w.cfg.Plant.Page = 100 * time.Millisecond
+	}
+	if w.cfg.Limit == 0 {
+		w.cfg.Limit = 24 * time.Hour
+	}
+	if err := errors.Join(c.Plant.Validate(), c.Net.Validate()); err != nil {
+		return nil, err
+	}
+	if len(c.Nodes) == 0 {
+		return nil, errors.New("a world without nodes")
+	}
+	w.history = newHistory(w, c.History)
+	w.check = newCheck(w)
+	w.net = &network{w: w}
+	w.control = newControl(w)
+	if err := w.control.up(); err != nil {
+		return nil, err
+	}
+	for i, spec := range c.Nodes {
+		if err := w.addNode(i, spec); err != nil {
+			return nil, err
+		}
+	}
+	return w, w.Pass(leadIn)
+}
+
+// leadIn is how long the nodes have to join before the first application comes.
+const leadIn = 2 * time.Second
+
+// Pass lets time pass, whether an application runs or not, and returns the first
+// invariant that was broken.
+func (w *World) Pass(d time.Duration) error {
+	for end := w.now.Add(d); w.err == nil; {
+		if len(w.queue.heap) == 0 || w.queue.heap[0].at > end {
+			w.now = end
+			break
+		}
+		w.turn(w.queue.next())
+	}
+	return w.err
+}
+
+// turn lets one event happen.
+func (w *World) turn(t *timer) {
+	if t.at < w.now {
+		w.fail("time runs backwards, from %d to %d", w.now, t.at)
+		return
+	}
+	if t.at > w.now {
+		w.instant = w.events
+	} else if w.events-w.instant > standstill {
+		w.fail("time stands still: %d events at one instant", w.events-w.instant)
+		return
+	}
+	w.now = t.at
+	w.events++
+	t.fire()
+}
+
+// standstill is how many events at one instant mean that time stands still.
+const standstill = 1_000_000
+
+func (w *World) addNode(i int, s NodeSpec) error {
+	if s.Offered == 0 {
+		s.Offered = s.Cores
+	}
+	if s.Memory == 0 {
+		s.Memory = 112 * units.GiB
+	}
+	if s.Speed == 0 {
+		s.Speed = 1
+	}
+	m := &machine{w: w, name: s.Name, id: uint64(i + 1), cores: float64(s.Cores), speed: s.Speed, others: float64(s.Others)}
+	a := w.newAgent(m, s)
+	w.agents = append(w.agents, a)
+	w.byName[s.Name] = a
+	return a.up()
+}
+
+// Submit has a driver start at the given time of the world, or now if that has
+// passed.
+func (w *World) Submit(at units.Seconds, a App) (*Driver, error) {
+	if err := a.Validate(); err != nil {
+		return nil, err
+	}
+	d := w.newDriver(a)
+	w.pending++
+	w.at(max(w.now, units.Instant(at.Duration())), rankDriver, d.id, d.start)
+	return d, nil
+}
+
+// Run lets time pass until all applications have ended and the planner has their
+// last figures. It returns the first invariant that was broken, with the seed.
+func (w *World) Run() error {
+	w.history.open()
+	limit := units.Instant(w.cfg.Limit)
+	for w.err == nil && w.pending > 0 {
+		t := w.queue.next()
+		if t == nil || t.at > limit {
+			w.fail("%d applications have not ended by %v", w.pending, w.now.Sub(0))
+			break
+		}
+		w.turn(t)
+	}
+	if w.err == nil {
+		w.check.final()
+	}
+	w.history.close()
+	return w.err
+}
+
+// Events is how many events there have been.
+func (w *World) Events() uint64 { return w.events }
+
+// Now is the time of the world.
+func (w *World) Now() units.Seconds { return units.Seconds(seconds(0, w.now)) }
+
+// Apps asks the planner for all applications that it knows.
+func (w *World) Apps() []api.AppSummary {
+	r, _ := w.control.query(api.VerbApps, api.ControlRequest{})
+	return r.Apps
+}
+
+// Profile asks the planner for a profile.
+func (w *World) Profile(name string) (api.Profile, bool) {
+	r, ok := w.control.query(api.VerbProfile, api.ControlRequest{Profile: name})
+	if !ok || len(r.Profiles) == 0 {
+		return api.Profile{}, false
+	}
+	return r.Profiles[0], true
+}
+
+// PutProfile gives the planner a profile.
+func (w *World) PutProfile(p api.Profile) error {
+	r, ok := w.control.query(api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p})
+	switch {
+	case ok:
+		return nil
+	case r.Error != nil:
+		return fmt.Errorf("put profile %s: %w", p.Name, r.Error)
+	}
+	return fmt.Errorf("put profile %s: the planner is down", p.Name)
+}
+
+// fail ends the world with the first fault, and the seed that gives it again.
+func (w *World) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf("seed %d, %.6f s, event %d: %s", w.cfg.Seed, seconds(0, w.now), w.events, fmt.Sprintf(format, args...))
+	}
+}
+
+// at and after have f called once.
+func (w *World) at(at units.Instant, r rank, id uint64, f func()) {
+	w.queue.set(&timer{rank: r, id: id, fire: f}, at)
+}
+
+func (w *World) after(d time.Duration, r rank, id uint64, f func()) { w.at(w.now.Add(d), r, id, f) }
+
+func (w *World) agent(name string) *agent {
+	return w.byName[name]
+}
+
+// exitedProcess has node controller and driver notice that an executor is gone.
+func (w *World) exitedProcess(p *process) {
+	if a := w.agent(p.m.name); a != nil && a.engine != nil {
+		w.queue.set(&a.wake, w.now.Add(noticeExit))
+	}
+	w.after(detect, rankDriver, p.driver.id, func() { p.driver.lost(p) })
+}
+
+// detect is how long a driver takes to notice that a connection is gone.
+const detect = 50 * time.Millisecond
+
+// lastWords is how long after an application's end its figures are complete.
+const lastWords = 3 * time.Second
+
+// heardEnd is when the planner has heard that an application has ended. Its
+// executors are stopped by then or exit with their driver.
+func (w *World) heardEnd(d *Driver) {
+	w.after(time.Second, rankDriver, d.id, func() {
+		for _, a := range w.agents {
+			for _, p := range a.m.procs {
+				if p.driver == d {
+					p.kill(w.now, "the driver ended", 0)
+				}
+			}
+		}
+	})
+	w.after(lastWords, rankDriver, d.id, func() { w.conclude(d) })
+}
+
+// conclude asks the planner for an application's figures, until it is there.
+func (w *World) conclude(d *Driver) {
+	if w.control.engine == nil {
+		w.after(time.Second, rankDriver, d.id, func() { w.conclude(d) })
+		return
+	}
+	if r, ok := w.control.query(api.VerbApp, api.ControlRequest{App: d.reply.AppID}); ok {
+		d.result = r.App
+	}
+	w.over(d)
+}
+
+// over is when an application needs nothing more.
+func (w *World) over(*Driver) { w.pending-- }
+
+// said notes what a daemon would log.
+func (w *World) said(who, name, what string) { w.history.said(who, name, what) }

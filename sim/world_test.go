@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"bytes"
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+var seeds = flag.Int("seeds", 6, "how many worlds with faults are tried")
+
+// chain is an application of stages one after the other.
+func chain(name string, stages, tasks int, work units.Work) App {
+	a := App{Name: name, Head: 3, Tail: 0.3}
+	for i := range stages {
+		s := Stage{Tasks: tasks, Work: work, Records: 1_000_000, Written: 1_000_000, Gap: 0.1}
+		if i > 0 {
+			s.Parents = []int{i - 1}
+		}
+		a.Stages = append(a.Stages, s)
+	}
+	return a
+}
+
+// must returns a world of c in which the applications run one after the other.
+func must(t testing.TB, c Config) *World {
+	t.Helper()
+	w, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func submit(t testing.TB, w *World, a App) *Driver {
+	t.Helper()
+	d, err := w.Submit(w.Now(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestARecordedApplicationIsPaced(t *testing.T) {
+	w := must(t, Default())
+	a := chain("app", 3, 400, 1500)
+	began := time.Now()
+	full := submit(t, w, a)
+	t.Logf("%+v", full.Result().AppSummary)
+	a.Deadline = full.Result().Duration * 1.3
+	paced := submit(t, w, a)
+	t.Logf("%+v error %v", paced.Result().AppSummary, *paced.Result().ErrorPct)
+	for _, s := range paced.Result().Stages {
+		t.Logf("stage %d: deadline %.2f duration %.2f error %v", s.Stage, float64(s.Deadline), float64(s.Duration), s.ErrorPct)
+	}
+	t.Logf("%d events in %v", w.Events(), time.Since(began))
+	if e := *paced.Result().ErrorPct; e < 0 || e > 6 {
+		t.Errorf("error %v %%", e)
+	}
+}
+
+func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
+	run := func(seed uint64) []byte {
+		var out bytes.Buffer
+		c := Default()
+		c.Seed, c.History, c.Restarts = seed, &out, true
+		c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
+		w := must(t, c)
+		a := chain("app", 2, 200, 600)
+		full := submit(t, w, a)
+		a.Deadline = full.Result().Duration * 1.4
+		if err := w.Chaos(5, w.Now()+60); err != nil {
+			t.Fatal(err)
+		}
+		submit(t, w, a)
+		return out.Bytes()
+	}
+	first := run(7)
+	if !bytes.Equal(first, run(7)) {
+		t.Error("two runs with seed 7 differ")
+	}
+	if bytes.Equal(first, run(8)) {
+		t.Error("seed 8 gives what seed 7 gives")
+	}
+}
+
+// TestInvariantsHoldWhateverHappens lets faults rain on worlds with a bad network:
+// World.Run checks the invariants at every call and that every application ends.
+func TestInvariantsHoldWhateverHappens(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	for seed := range uint64(*seeds) {
+		c := Default()
+		c.Seed, c.Restarts, c.Limit = seed, true, 2*time.Hour
+		if seed%2 == 1 {
+			c, _ = WithLaw(c, "pi")
+		}
+		c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
+		var history bytes.Buffer
+		if seed < 2 {
+			c.History = &history
+		}
+		w := must(t, c)
+		a := chain("app", 3, 200, 1000)
+		full := submit(t, w, a)
+		a.Deadline = full.Result().Duration * 1.4
+		b := chain("app", 3, 200, 1000)
+		b.Deadline = full.Result().Duration * 3
+		for i := range 3 {
+			for _, x := range []App{a, b} {
+				if _, err := w.Submit(w.Now()+units.Seconds(10*i), x); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := w.Chaos(8, w.Now()+300); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Run(); err != nil {
+			t.Error(err)
+		}
+		if seed < 2 {
+			if _, err := Replay(&history, ""); err != nil {
+				t.Errorf("seed %d: the replay: %v", seed, err)
+			}
+		}
+	}
+}
+
+// TestAnApplicationWithoutExecutorsFails: where executors die again and again the
+// planner gives up, and the driver ends, as told.
+func TestAnApplicationWithoutExecutorsFails(t *testing.T) {
+	c := Default()
+	c.Nodes = c.Nodes[:1]
+	w := must(t, c)
+	d, err := w.Submit(0, chain("app", 1, 400, 4000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		if err := w.Fault(units.Seconds(10+10*i), "executor-lost", "n1", 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := outcome(d); err != nil || o.Pacing != "failed" {
+		t.Errorf("%+v, %v", o, err)
+	}
+}

@@ -34,7 +34,7 @@ func TestWorkDirectoryFull(t *testing.T) {
 	s := realenv.StartUp(t, "--set", "node.work="+work)
 	t.Cleanup(s.Up.Stop) // Before the disk goes.
 
-	run := s.Submit("testdata/branches.py", "2")
+	run := s.Submit("testdata/branches.py", scale())
 	awaitTasks(t, s)
 	fillers := []string{fill(t, work, "1")}
 	if code := run.Wait(2 * time.Minute); code != 1 || !strings.Contains(run.Output(), "No space left on device") {

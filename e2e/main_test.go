@@ -17,6 +17,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// scale is how much of branches.py the tests take, so that they share its profile
+// and stock Spark's answer; -short takes less.
+func scale() string {
+	if testing.Short() {
+		return "1"
+	}
+	return "1.5"
+}
+
 // results are the lines that an application printed as its answer.
 func results(out string) string {
 	var lines []string

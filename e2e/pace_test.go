@@ -42,14 +42,6 @@ func TestDeadlineStory(t *testing.T) {
 	t.Run("plan", func(t *testing.T) { planVerdicts(t, s, recorded) })
 }
 
-// scale is how much of branches.py the story takes; -short takes less.
-func scale() string {
-	if testing.Short() {
-		return "1"
-	}
-	return "2"
-}
-
 func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, want string) {
 	run := s.Submit("--pacer-deadline", fmt.Sprintf("%dms", deadline.Milliseconds()), "testdata/branches.py", scale())
 	wantAnswer(t, run, 3*time.Minute, want)

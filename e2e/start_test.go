@@ -16,13 +16,13 @@ import (
 // log says nothing of it, and the answer is stock Spark's.
 func TestClassDataArchive(t *testing.T) {
 	realenv.RequireSpark(t)
-	want := results(realenv.Stock(t, "testdata/branches.py", "2"))
+	want := results(realenv.Stock(t, "testdata/branches.py", scale()))
 	s := realenv.StartUp(t)
 	made, err := filepath.Glob(filepath.Join(s.ArchiveDir(), "*.jsa"))
 	if err != nil || len(made) != 1 {
 		t.Fatalf("archives %v, %v, want one", made, err)
 	}
-	run := s.Submit("testdata/branches.py", "2")
+	run := s.Submit("testdata/branches.py", scale())
 	app := awaitTasks(t, s)
 	if pid := executorPID(t, s, app.ID, app.Executors[0].ID); !maps(t, pid, made[0]) {
 		t.Errorf("the executor does not map %s", made[0])

@@ -28,9 +28,9 @@ func awaitTasks(t *testing.T, s *realenv.System) api.AppDetail {
 // Pacer starts a new one, the answer does not change.
 func TestExecutorCrash(t *testing.T) {
 	realenv.RequireSpark(t)
-	want := results(realenv.Stock(t, "testdata/branches.py", "2"))
+	want := results(realenv.Stock(t, "testdata/branches.py", scale()))
 	s := realenv.StartUp(t)
-	run := s.Submit("testdata/branches.py", "2")
+	run := s.Submit("testdata/branches.py", scale())
 	app := awaitTasks(t, s)
 	victim := app.Executors[0]
 	if err := syscall.Kill(executorPID(t, s, app.ID, victim.ID), syscall.SIGKILL); err != nil {
@@ -110,8 +110,8 @@ func TestRestarts(t *testing.T) {
 func restarts(t *testing.T, s *realenv.System) {
 	planner := s.StartPlanner()
 	node := s.StartNode()
-	recorded, _ := s.Record("testdata/branches.py", "2")
-	run := s.Submit("--pacer-deadline", (recorded.Duration * 2).String(), "testdata/branches.py", "2")
+	recorded, _ := s.Record("testdata/branches.py", scale())
+	run := s.Submit("--pacer-deadline", (recorded.Duration * 2).String(), "testdata/branches.py", scale())
 	app := awaitTasks(t, s)
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
 

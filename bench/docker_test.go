@@ -53,7 +53,7 @@ func dockerUpdate(t *testing.T, add adder) {
 		ours := time.Since(begin)
 		begin = time.Now()
 		_, err := daemon.ContainerUpdate(t.Context(), "pacer-"+node+"-app-1-1", container.UpdateConfig{
-			Resources: container.Resources{CPUPeriod: 50000, CPUQuota: int64(float64(quota) * 50000)}})
+			Resources: container.Resources{CPUPeriod: cgroup.Period.Microseconds(), CPUQuota: int64(float64(quota) * float64(cgroup.Period.Microseconds()))}})
 		if err != nil {
 			t.Fatal(err)
 		}

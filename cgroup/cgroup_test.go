@@ -65,7 +65,11 @@ func quotaFile(t *testing.T, tree *cgrouptest.Tree, h *cgroup.Hierarchy, name st
 	if quota == "-1" {
 		quota = "max"
 	}
-	return quota + " " + tree.Read(t, name, "cpu.cfs_period_us")
+	period := tree.Read(t, name, "cpu.cfs_period_us")
+	if period == "" {
+		period = "100000" // What the kernel's file holds from the start.
+	}
+	return quota + " " + period
 }
 
 func TestQuotaIsWrittenInTheVersionsUnits(t *testing.T) {
@@ -75,8 +79,8 @@ func TestQuotaIsWrittenInTheVersionsUnits(t *testing.T) {
 			quota units.Cores
 			want  string
 		}{
-			{1.5, "75000 50000"}, {0.25, "12500 50000"}, {units.Unlimited, "max 50000"}, {16, "800000 50000"},
-			{0.05, "2500 50000"}, {0.001, "1000 50000"}, {0, "1000 50000"}, {1.00001, "50001 50000"}, {units.Unlimited, "max 50000"},
+			{1.5, "150000 100000"}, {0.25, "25000 100000"}, {units.Unlimited, "max 100000"}, {16, "1600000 100000"},
+			{0.05, "5000 100000"}, {0.001, "1000 100000"}, {0, "1000 100000"}, {1.00001, "100001 100000"}, {units.Unlimited, "max 100000"},
 		} {
 			if err := g.SetQuota(c.quota); err != nil {
 				t.Fatal(err)
@@ -107,7 +111,7 @@ func TestAGroupWithoutAQuotaIsNotWritten(t *testing.T) {
 		if err := g.SetQuota(0.5); err != nil {
 			t.Fatal(err)
 		}
-		if got := quotaFile(t, tree, h, node+"/app-1-1"); got != "25000 50000" {
+		if got := quotaFile(t, tree, h, node+"/app-1-1"); got != "50000 100000" {
 			t.Errorf("with a quota: %q", got)
 		}
 	})
@@ -124,7 +128,7 @@ func TestBadQuotasChangeNothing(t *testing.T) {
 				t.Errorf("quota %v was taken", quota)
 			}
 		}
-		if got := quotaFile(t, tree, h, node+"/app-1-1"); got != "50000 50000" {
+		if got := quotaFile(t, tree, h, node+"/app-1-1"); got != "100000 100000" {
 			t.Errorf("in force: %q", got)
 		}
 	})
@@ -136,11 +140,11 @@ func TestUnchangedQuotaIsNotWritten(t *testing.T) {
 		if err := g.SetQuota(1); err != nil {
 			t.Fatal(err)
 		}
-		tree.SetQuota(t, node+"/app-1-1", 20000, 50000) // another writer
+		tree.SetQuota(t, node+"/app-1-1", 40000, 100000) // another writer
 		if err := g.SetQuota(1); err != nil {
 			t.Fatal(err)
 		}
-		if got := quotaFile(t, tree, h, node+"/app-1-1"); got != "20000 50000" {
+		if got := quotaFile(t, tree, h, node+"/app-1-1"); got != "40000 100000" {
 			t.Errorf("it was written again: %q", got)
 		}
 		// Reading back finds the second writer, and the next write happens.
@@ -151,7 +155,7 @@ func TestUnchangedQuotaIsNotWritten(t *testing.T) {
 		if err := g.SetQuota(1); err != nil {
 			t.Fatal(err)
 		}
-		if got := quotaFile(t, tree, h, node+"/app-1-1"); got != "50000 50000" {
+		if got := quotaFile(t, tree, h, node+"/app-1-1"); got != "100000 100000" {
 			t.Errorf("in force: %q", got)
 		}
 	})
@@ -394,7 +398,7 @@ func TestQuotaRoundTrip(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if diff := math.Abs(float64(got - max(quota, cgroup.MinQuota))); diff > 0.5/50000+1e-12 {
+		if diff := math.Abs(float64(got - max(quota, cgroup.MinQuota))); diff > 0.5/100000+1e-12 {
 			rt.Fatalf("%v became %v", quota, got)
 		}
 	})

@@ -7,7 +7,7 @@
 // A Hierarchy is Pacer's parent group below a root that is an argument (tests
 // give a tree of ordinary files, see cgrouptest). A Group is one executor's. Full
 // names are PARENT/NODE/APP-EXEC, so that several node controllers share a
-// machine. Quotas are units.Cores on average over each Period of 50 ms;
+// machine. Quotas are units.Cores on average over each Period of 100 ms;
 // units.Unlimited is no quota. The kernel rounds to microseconds: 0.00002 core.
 // Usage is units.Work, core-seconds since the group was made.
 //
@@ -45,7 +45,7 @@
 // in another cgroup namespace, which has inodes of its own, is found by reading
 // only). The name is looked up at once, but one that has ended by then leaves its
 // number only, as a shell's echo may. A second writer may change the period too
-// (docker update --cpus takes 100 ms): SetQuota then puts back Period as well.
+// (docker update --cpu-period does): SetQuota then puts back Period as well.
 //
 // # The parent's weight
 //

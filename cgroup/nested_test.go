@@ -55,7 +55,7 @@ func TestGroupsBelowASlice(t *testing.T) {
 	if err := g.SetQuota(0.5); err != nil {
 		t.Fatal(err)
 	}
-	if body, err := os.ReadFile(filepath.Join(tree.Root, g.Path(), "cpu.max")); err != nil || string(body) != "25000 50000" {
+	if body, err := os.ReadFile(filepath.Join(tree.Root, g.Path(), "cpu.max")); err != nil || string(body) != "50000 100000" {
 		t.Errorf("quota %q, %v", body, err)
 	}
 	if names, err := h.Names(); err != nil || !slices.Equal(names, []string{"app-2026-0001-12"}) {

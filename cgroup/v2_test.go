@@ -29,7 +29,7 @@ func TestRealV2FilesHoldWhatWasSet(t *testing.T) {
 	t.Cleanup(func() { cgrouptest.Clear(t, h) })
 	g := group(t, h, "app-1-1")
 	dir := filepath.Dir(g.JoinFiles()[0])
-	for quota, want := range map[units.Cores]string{0.5: "25000 50000", 3: "150000 50000", 0.001: "1000 50000", units.Unlimited: "max 50000"} {
+	for quota, want := range map[units.Cores]string{0.5: "50000 100000", 3: "300000 100000", 0.001: "1000 100000", units.Unlimited: "max 100000"} {
 		set(t, g, quota)
 		if got := content(t, filepath.Join(dir, "cpu.max")); got != want {
 			t.Errorf("quota %v is %q, want %q", quota, got, want)

@@ -56,9 +56,9 @@ func TestAWatchNamesWhoElseWritesAQuota(t *testing.T) {
 			if err := g.SetQuota(0.5); err != nil {
 				t.Fatal(err)
 			}
-			file, text := "cpu.cfs_quota_us", "15000"
+			file, text := "cpu.cfs_quota_us", "30000"
 			if layout == cgrouptest.V2 {
-				file, text = "cpu.max", "15000 50000"
+				file, text = "cpu.max", "30000 100000"
 			}
 			pid := shout(t, fmt.Sprintf("echo %s > %s", text, tree.Path("pacer/n1/"+g.Name(), file)))
 			cgrouptest.AwaitForeignWrite(t, g)
@@ -91,16 +91,16 @@ func TestRealForeignPeriodIsSeenAndPutBack(t *testing.T) {
 	}
 	dir := filepath.Dir(g.JoinFiles()[0])
 	if h.Version() == cgroup.V2 {
-		shout(t, "echo 25000 100000 > "+dir+"/cpu.max")
+		shout(t, "echo 50000 200000 > "+dir+"/cpu.max")
 	} else {
-		shout(t, fmt.Sprintf("echo 100000 > %s/cpu.cfs_period_us", dir))
+		shout(t, fmt.Sprintf("echo 200000 > %s/cpu.cfs_period_us", dir))
 	}
 	cgrouptest.AwaitForeignWrite(t, g)
 	if !strings.HasPrefix(g.Writer(), "sh (process ") {
 		t.Errorf("writer %q", g.Writer())
 	}
 	if quota, err := g.Quota(); err != nil || quota != 0.25 {
-		t.Errorf("quota %v, %v, want 25 ms in 100 ms", quota, err)
+		t.Errorf("quota %v, %v, want 50 ms in 200 ms", quota, err)
 	}
 	for _, want := range []units.Cores{0.5, 0.25} {
 		if err := g.SetQuota(want); err != nil {

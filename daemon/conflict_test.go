@@ -37,7 +37,7 @@ func TestAForeignQuotaIsSeenWithinTwoTicks(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join(filepath.Dir(group.JoinFiles()[0]), "cpu.cfs_quota_us")
-			if out, err := exec.Command("/bin/sh", "-c", "echo 15000 > "+path).CombinedOutput(); err != nil {
+			if out, err := exec.Command("/bin/sh", "-c", "echo 30000 > "+path).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 			if watched {

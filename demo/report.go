@@ -159,15 +159,27 @@ func progressLine(a *api.AppDetail, since time.Duration) string {
 	if a == nil {
 		return fmt.Sprintf("%3.0f s: the driver is starting", since.Seconds())
 	}
-	running, done, cores := 0, 0, 0.0
+	running, done := 0, 0
+	// A sample is of an executor, which ungated stages share; the last tick's count.
+	used := map[api.ExecutorID]api.AppSample{}
+	var newest units.Seconds
 	for _, s := range a.Stages {
 		if s.Duration > 0 && s.State != "running" {
 			done++
 			continue
 		}
 		running++
-		if n := len(s.Samples); n > 0 {
-			cores += float64(s.Samples[n-1].Used)
+		for _, sample := range s.Samples {
+			if sample.At >= used[sample.Executor].At {
+				used[sample.Executor] = sample
+				newest = max(newest, sample.At)
+			}
+		}
+	}
+	cores := 0.0
+	for _, sample := range used {
+		if newest-sample.At < 1 {
+			cores += float64(sample.Used)
 		}
 	}
 	line := fmt.Sprintf("%3.0f s: ", math.Max(float64(a.Duration), 0))

@@ -1,5 +1,7 @@
 package controller
 
+import "slices"
+
 // Chains appends to into[:0] what is left for each slot of an executor, in
 // weight, the longest first: the rest of the task that runs there and the waiting
 // tasks that will follow it, each taken by the slot that is free first. running
@@ -22,18 +24,21 @@ func Chains(into, running []float64, w Waiting, slots int) []float64 {
 		descending(chains)
 		return chains
 	}
+	slices.Sort(chains) // So it is a heap, with the shortest on top.
 	last := max(w.Weight/float64(w.Tasks), min(w.Heaviest, w.Weight-w.Lightest*float64(w.Tasks-1)))
 	if tasks := w.Tasks - 1; tasks > 0 {
 		each := (w.Weight - last) / float64(tasks)
 		if early := tasks - rounds*len(chains); early > 0 {
 			pour(chains, each*float64(early))
+			slices.Reverse(chains)
 			tasks -= early
 		}
 		for range tasks {
-			chains[shortest(chains)] += each
+			chains[0] += each
+			sink(chains)
 		}
 	}
-	chains[shortest(chains)] += last
+	chains[0] += last
 	descending(chains)
 	return chains
 }
@@ -56,23 +61,27 @@ const handed = 0.995
 // good as fluid.
 const rounds = 2
 
-func shortest(chains []float64) int {
-	at := 0
-	for i, c := range chains {
-		if c < chains[at] {
-			at = i
+// sink restores a heap with the shortest chain on top whose top has grown.
+func sink(chains []float64) {
+	for at := 0; ; {
+		child := 2*at + 1
+		if child >= len(chains) {
+			return
 		}
+		if child+1 < len(chains) && chains[child+1] < chains[child] {
+			child++
+		}
+		if chains[at] <= chains[child] {
+			return
+		}
+		chains[at], chains[child] = chains[child], chains[at]
+		at = child
 	}
-	return at
 }
 
-// descending sorts chains in place: they are few.
 func descending(chains []float64) {
-	for i := 1; i < len(chains); i++ {
-		for j := i; j > 0 && chains[j] > chains[j-1]; j-- {
-			chains[j], chains[j-1] = chains[j-1], chains[j]
-		}
-	}
+	slices.Sort(chains)
+	slices.Reverse(chains)
 }
 
 // pour adds weight to the shortest chains until they are even.

@@ -51,8 +51,8 @@
 // Stages of one batch are planned in order of id; each event plans with the time
 // that is really left. Before the last stage alpha of the deadline is planned with,
 // which leaves a reserve; the last stage gets all that is left until just before
-// the deadline (Config.Aim, package dag). A running stage keeps its deadline, and its targets their
-// Revs, unless its bindings or the application's deadline change: then what is
+// the deadline (Config.Aim, package dag); one too short to be steered starts with all
+// cores. A running stage keeps its deadline, and its targets their Revs, unless its bindings or the application's deadline change: then what is
 // left of it is planned like a stage, from the progress that the nodes report.
 //
 // The verdict at registration is dag's forecast over all that the live nodes

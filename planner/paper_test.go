@@ -99,6 +99,37 @@ func TestTheLastStageGetsWhatIsLeft(t *testing.T) {
 	}
 }
 
+// With planner.aim nothing makes up for what a short last stage lags behind, so it
+// is not held back; one before it, or in the paper's system, is.
+func TestAShortLastStageIsNotHeldBack(t *testing.T) {
+	for _, c := range []struct {
+		aim   float64
+		at    units.Seconds
+		stage string
+		all   bool
+	}{
+		{0.993, 97, "sum", true}, {0.993, 95, "sum", false}, {0.993, 92, "map", false}, {0, 95, "sum", false},
+	} {
+		cfg := planner.Default()
+		cfg.Aim = c.aim
+		w := newWorldOf(t, cfg, "a", "b")
+		w.put(chain("p"))
+		r := registration("p", 100)
+		id := w.mustRegister(r).AppID
+		w.to(c.at)
+		w.tell(id, r.Submission, ready(2, 10, "read", 3000, "1", "2"), done(20, 10, 2))
+		last := 11
+		if c.stage == "sum" {
+			w.tell(id, r.Submission, ready(22, 11, "map", 1200, "1", "2"), done(c.at, 11, 22))
+			last = 12
+		}
+		w.tell(id, r.Submission, ready(c.at, last, c.stage, 20, "1", "2"))
+		if got := w.target(id, last, "1"); got == nil || got.Remaining <= 0 || (got.InitCores == 4) != c.all {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+}
+
 // Section 4: stages submitted together are planned in order of id, whatever the
 // order in which they are told.
 func TestStagesSubmittedTogetherInOrderOfID(t *testing.T) {

@@ -32,6 +32,11 @@ func RequireDocker(t testing.TB) {
 	}
 }
 
+// Lateness is how late, in per cent of its deadline, an application may be in a
+// test that is about something else: the neighbours of a small machine take its
+// cores now and then. Precision is measured by `make demo` and the benchmarks.
+const Lateness = 2
+
 // FreePort returns a loopback address whose port was free a moment ago.
 func FreePort(t testing.TB) string {
 	t.Helper()

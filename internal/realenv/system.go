@@ -27,8 +27,8 @@ type System struct {
 	archives string
 	// outside is the URL of a NATS server that is not the planner's own.
 	outside string
-	network  *Network // nil for loopback.
-	env      []string
+	network *Network // nil for loopback.
+	env     []string
 }
 
 // StartUp starts `pacer up` with a free port, a state directory and a cgroup

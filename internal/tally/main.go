@@ -27,12 +27,16 @@ type tally struct {
 	// that matters; parents are tests with sub-tests, which do not count.
 	output  map[string][]string
 	parents map[string]bool
-	// inPackage counts a package's failed tests.
+	// inPackage counts a package's failed tests; slow are its lines on long ones.
 	inPackage map[string]int
+	slow      map[string][]string
 }
 
+// long is the time in seconds from which a test's own is printed.
+const long = 10
+
 func run(reports []string, in io.Reader, w io.Writer) int {
-	t := &tally{w: w, output: map[string][]string{}, parents: map[string]bool{}, inPackage: map[string]int{}}
+	t := &tally{w: w, output: map[string][]string{}, parents: map[string]bool{}, inPackage: map[string]int{}, slow: map[string][]string{}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 1<<20), 64<<20)
 	for lines.Scan() {
@@ -83,6 +87,9 @@ func (t *tally) end(e event, key string) {
 		t.endPackage(e, key)
 		return
 	}
+	if e.Elapsed >= long && !strings.Contains(e.Test, "/") {
+		t.slow[e.Package] = append(t.slow[e.Package], fmt.Sprintf("          %-46s %6.1fs\n", e.Test, e.Elapsed))
+	}
 	if e.Action == "fail" {
 		t.inPackage[e.Package]++
 		for _, text := range t.output[key] {
@@ -130,6 +137,10 @@ func (t *tally) endPackage(e event, key string) {
 	delete(t.output, key)
 	word := map[string]string{"pass": "ok  ", "fail": "FAIL", "skip": "-   "}[e.Action]
 	fmt.Fprintf(t.w, "%s  %-50s %6.1fs\n", word, e.Package, e.Elapsed)
+	for _, line := range t.slow[e.Package] {
+		fmt.Fprint(t.w, line)
+	}
+	delete(t.slow, e.Package) // The package may come again: real Spark runs do.
 }
 
 // junit counts the test cases of a directory's XML reports.

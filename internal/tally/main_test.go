@@ -19,7 +19,7 @@ func TestLeavesAreCountedAndFailuresShown(t *testing.T) {
 {"Action":"fail","Package":"p","Elapsed":1}
 {"Action":"run","Package":"q","Test":"TestB"}
 {"Action":"output","Package":"q","Test":"TestB","Output":"quiet\n"}
-{"Action":"pass","Package":"q","Test":"TestB"}
+{"Action":"pass","Package":"q","Test":"TestB","Elapsed":12.5}
 {"Action":"run","Package":"q","Test":"TestC"}
 {"Action":"output","Package":"q","Test":"TestC","Output":"    c.go:7: needs x: not here\n"}
 {"Action":"skip","Package":"q","Test":"TestC"}
@@ -37,6 +37,9 @@ func TestLeavesAreCountedAndFailuresShown(t *testing.T) {
 	}
 	if !strings.Contains(text, "skip  q TestC: needs x: not here\n") {
 		t.Errorf("why a test was skipped is not said:\n%s", text)
+	}
+	if !strings.Contains(text, "0.5s\n          TestB  ") || !strings.Contains(text, "12.5s\n") {
+		t.Errorf("a long test is not said under its package:\n%s", text)
 	}
 	if !strings.Contains(text, "a.go:3: wrong") || strings.Contains(text, "quiet") {
 		t.Errorf("the output of failures, and only that, is wanted:\n%s", text)

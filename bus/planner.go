@@ -67,7 +67,6 @@ func serveControl(c *Conn, h Handlers) (*nats.Subscription, error) {
 	for _, v := range api.Verbs() {
 		known[string(v)] = true
 	}
-	type answer = func(api.ControlReply)
 	handle := func(verb string, m *nats.Msg) {
 		var r api.ControlRequest
 		err := decode("the client", m.Data, &r)
@@ -78,8 +77,7 @@ func serveControl(c *Conn, h Handlers) (*nats.Subscription, error) {
 			c.respond(m, header{V: api.Version, Error: api.ToWire(err)})
 			return
 		}
-		var reply answer = func(r api.ControlReply) { c.respond(m, r) }
-		h.Control(api.Verb(verb), r, reply)
+		h.Control(api.Verb(verb), r, func(r api.ControlReply) { c.respond(m, r) })
 	}
 	s, err := c.nats.Subscribe(controlSubscribe(), func(m *nats.Msg) {
 		if m.Subject != planQuerySubject() {

@@ -173,8 +173,7 @@ type outcome struct {
 	errorPct  float64 // (deadline - finish)/deadline; negative = late
 	variation float64 // sum of |change of the request|
 	movement  Movement
-	overshoot float64 // most that progress was ahead of its set point, in per cent
-	dbg       []string
+	overshoot float64   // most that progress was ahead of its set point, in per cent
 	lag       []float64 // set point less progress at each step, in per cent
 	changes   int       // quota writes with a quantum of 0.05
 	requests  []float64

@@ -361,13 +361,10 @@ func (n *NodeDaemon) greet(ctx context.Context) error {
 				accepted, said = true, ""
 				break
 			}
-			if ctx.Err() != nil {
-				return nil
-			}
-			if !accepted && hopeless(err) {
+			if ctx.Err() == nil && !accepted && hopeless(err) {
 				return fmt.Errorf("the planner at %s refused this node: %w", n.cfg.Planner, err)
 			}
-			if text := err.Error(); text != said {
+			if text := err.Error(); text != said && ctx.Err() == nil {
 				said = text
 				n.log.Warn("hello to the planner failed, trying again", "error", err)
 			}

@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
@@ -199,7 +200,7 @@ func TestHealthzSaysWhy(t *testing.T) {
 	h := metrics.Handler(prometheus.NewRegistry(), func() error { return fault })
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		return w.Code, w.Body.String()
 	}
 	if code, body := get("/healthz"); code != 200 || body != "ok\n" {

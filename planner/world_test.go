@@ -29,7 +29,6 @@ type world struct {
 	plans      map[string]api.Plan
 	directives map[api.AppID]api.Directive
 	said       []planner.Occurrence
-	ticket     planner.Ticket
 	seq        map[string]uint64
 	events     map[api.AppID]uint64
 	published  int

@@ -214,17 +214,17 @@ func missing(t *testing.T, h Harness) {
 	if err == nil || !strings.Contains(err.Error(), "no such file or directory") {
 		t.Errorf("error %v, want one that says why", err)
 	}
-	h.nothingLeft(t, r, "1")
+	h.nothingLeft(t, r)
 }
 
-// nothingLeft checks that no trace of an executor is there but its log.
-func (h Harness) nothingLeft(t *testing.T, r executor.Runtime, id api.ExecutorID) {
+// nothingLeft checks that no trace of executor 1 is there but its log.
+func (h Harness) nothingLeft(t *testing.T, r executor.Runtime) {
 	t.Helper()
 	handles, err := r.Recover()
 	if err != nil || len(handles) > 0 {
 		t.Errorf("recovered %v, %v", handles, err)
 	}
-	paths := h.paths(t, id)
+	paths := h.paths(t, "1")
 	for _, path := range []string{paths.Work, paths.Local, paths.Page, paths.Handle} {
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Errorf("%s is still there (%v)", path, err)
@@ -266,7 +266,7 @@ func remove(t *testing.T, h Harness) {
 	if err := errors.Join(r.Stop(t.Context(), handle), r.Remove(handle)); err != nil {
 		t.Fatal(err)
 	}
-	h.nothingLeft(t, r, "1")
+	h.nothingLeft(t, r)
 	if _, err := os.Stat(h.paths(t, "1").Stderr); err != nil {
 		t.Errorf("the log: %v", err)
 	}
@@ -363,7 +363,7 @@ func cancelled(t *testing.T, h Harness) {
 	if _, err := r.Start(ctx, h.spec(t, "1", Runs)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	h.nothingLeft(t, r, "1")
+	h.nothingLeft(t, r)
 }
 
 func many(t *testing.T, h Harness) {
@@ -385,5 +385,5 @@ func many(t *testing.T, h Harness) {
 			t.Error(err)
 		}
 	}
-	h.nothingLeft(t, r, "1")
+	h.nothingLeft(t, r)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/supervisor"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden output of the scenarios in testdata")
@@ -48,6 +50,25 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// A strategy is a file, an entry in a table, a paper test and a scenario that shows
+// what it is good and bad for: testdata/strategy-NAME.txt.
+func TestEveryStrategyHasAScenario(t *testing.T) {
+	for _, name := range supervisor.Strategies() {
+		file := "testdata/strategy-" + name + ".txt"
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		s, err := ParseScenario(file, string(text))
+		if err != nil {
+			t.Error(err)
+		} else if s.Config.Node.Supervisor.Strategy != name || len(s.expects) == 0 {
+			t.Errorf("%s: strategy %s, %d expectations", file, s.Config.Node.Supervisor.Strategy, len(s.expects))
+		}
+	}
+}
+
 // TestBadScenariosSayWhereAndWhatWasExpected has a text and its error a case.
 func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 	app := "# p\napp a\n  stage s tasks=1 work=1\n"
@@ -60,6 +81,7 @@ func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 		"# p\nlaw bang":               `f:2: law "bang", want one of`,
 		"# p\n\nplant lag=1":          `f:3: lag: "1", expected a number from 0 to 0.999`,
 		"# p\nplant lag=NaN":          `f:2: lag: "NaN", expected a number`,
+		"# p\nset strategy=fifo":      `f:2: strategy: "fifo", expected one of edf-pure, edf-all, edf-prop, proportional, speed`,
 		"# p\nplant mass=1":           `f:2: unknown word "mass", expected one of bend, dispatch`,
 		"# p\nnodes 0 cores=1":        `f:2: "0" nodes, expected 1 to 20000`,
 		"# p\nnodes 2":                "f:2: no cores are given",

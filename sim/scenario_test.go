@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -73,24 +74,26 @@ func TestEveryStrategyHasAScenario(t *testing.T) {
 func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 	app := "# p\napp a\n  stage s tasks=1 work=1\n"
 	for text, want := range map[string]string{
-		"":                            `f:1: "", expected a comment`,
-		"seed 1":                      `f:1: "seed 1", expected a comment`,
-		"# p":                         "f:1: nothing is submitted, expected",
-		"# p\nsede 1":                 `f:2: unknown word "sede", expected one of seed, law`,
-		"# p\nseed -1":                `f:2: seed "-1", expected a whole number`,
-		"# p\nlaw bang":               `f:2: law "bang", want one of`,
-		"# p\n\nplant lag=1":          `f:3: lag: "1", expected a number from 0 to 0.999`,
-		"# p\nplant lag=NaN":          `f:2: lag: "NaN", expected a number`,
-		"# p\nset strategy=fifo":      `f:2: strategy: "fifo", expected one of edf-pure, edf-all, edf-prop, proportional, speed`,
-		"# p\nplant mass=1":           `f:2: unknown word "mass", expected one of bend, dispatch`,
-		"# p\nnodes 0 cores=1":        `f:2: "0" nodes, expected 1 to 20000`,
-		"# p\nnodes 2":                "f:2: no cores are given",
-		"# p\nnetwork delay=fast":     `f:2: delay: "fast", expected a duration`,
-		"# p\nnetwork loss=1.5":       `f:2: loss: "1.5", expected a number from 0 to 0.9`,
-		"# p\nstage s tasks=1 work=1": "f:2: a stage without an application",
-		"# p\napp a\nseed 1":          "f:2: application a has no stages",
-		"# p\napp a\nstage s work=1":  "f:3: stage s has no tasks",
-		"# p\napp a\nstage s tasks=1 work=1 after=t": `f:3: stage s comes after "t", which is no stage`,
+		"":                   `f:1: "", expected a comment`,
+		"seed 1":             `f:1: "seed 1", expected a comment`,
+		"# p":                "f:1: nothing is submitted, expected",
+		"# p\nsede 1":        `f:2: unknown word "sede", expected one of seed, law`,
+		"# p\nseed -1":       `f:2: seed "-1", expected a whole number`,
+		"# p\nlaw bang":      `f:2: law "bang", want one of`,
+		"# p\n\nplant lag=1": `f:3: lag: "1", expected a number from 0 to 0.999`,
+		"# p\nplant lag=NaN": `f:2: lag: "NaN", expected a number`,
+		app + "set floor=9\nnodes 2 cores=8\nat 0s submit a": "f:4: node configuration: floor: 9 cores, want 0 to what is offered",
+		app + "set interval=1m\nseed 2\nat 0s submit a":      "f:4: node configuration: stale: ",
+		"# p\nset strategy=fifo":                             `f:2: strategy: "fifo", expected one of edf-pure, edf-all, edf-prop, proportional, speed`,
+		"# p\nplant mass=1":                                  `f:2: unknown word "mass", expected one of bend, dispatch`,
+		"# p\nnodes 0 cores=1":                               `f:2: "0" nodes, expected 1 to 20000`,
+		"# p\nnodes 2":                                       "f:2: no cores are given",
+		"# p\nnetwork delay=fast":                            `f:2: delay: "fast", expected a duration`,
+		"# p\nnetwork loss=1.5":                              `f:2: loss: "1.5", expected a number from 0 to 0.9`,
+		"# p\nstage s tasks=1 work=1":                        "f:2: a stage without an application",
+		"# p\napp a\nseed 1":                                 "f:2: application a has no stages",
+		"# p\napp a\nstage s work=1":                         "f:3: stage s has no tasks",
+		"# p\napp a\nstage s tasks=1 work=1 after=t":         `f:3: stage s comes after "t", which is no stage`,
 		"# p\napp a\nstage s tasks=1 work=1 after=u\nstage t tasks=1 work=1 after=s\nstage u tasks=1 work=1 after=t\n": "f:3: stages wait for each other: s after u after t after s, expected a graph without cycles",
 		app + "at 0s submit b":                                                 `f:4: unknown application "b", expected one of a`,
 		app + "at noon submit a":                                               `f:4: "noon", expected a duration`,
@@ -112,8 +115,9 @@ func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 	}
 }
 
-// FuzzScenario: whatever the text, the parser answers with a scenario or with an
-// error that names file and line.
+// FuzzScenario: whatever the text, the parser answers with an error that names file
+// and line, or with a scenario of which a world can be made and which reads the
+// same when it is written again.
 func FuzzScenario(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
@@ -131,8 +135,21 @@ func FuzzScenario(f *testing.F) {
 		if err == nil && s.Proves == "" {
 			t.Error("a scenario that proves nothing")
 		}
-		if err != nil && !strings.HasPrefix(err.Error(), "f:") {
-			t.Errorf("the error does not say where: %v", err)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("the error does not say where: %v", err)
+			}
+			return
+		}
+		again, err := ParseScenario("f", s.Rewritten(s.Golden()))
+		if err != nil || again.Proves != s.Proves || again.source != s.source || again.golden != s.golden || len(again.arrivals) != len(s.arrivals) {
+			t.Errorf("written again it reads as %+v, %v", again, err)
+		}
+		if len(s.Config.Nodes) > 4 || s.Config.Node.Interval < 100*time.Millisecond {
+			return // Takes long.
+		}
+		if _, err := New(s.Config); err != nil {
+			t.Errorf("what was read makes no world: %v", err)
 		}
 	})
 }

@@ -130,6 +130,7 @@ func FuzzScenario(f *testing.F) {
 		}
 		f.Add(string(text))
 	}
+	f.Add("# No line ends here.\napp a\n  stage s tasks=1 work=1\nat 0s submit a")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseScenario("f", text)
 		if err == nil && s.Proves == "" {
@@ -142,7 +143,7 @@ func FuzzScenario(f *testing.F) {
 			return
 		}
 		again, err := ParseScenario("f", s.Rewritten(s.Golden()))
-		if err != nil || again.Proves != s.Proves || again.source != s.source || again.golden != s.golden || len(again.arrivals) != len(s.arrivals) {
+		if err != nil || again.Proves != s.Proves || strings.TrimSuffix(again.source, "\n") != strings.TrimSuffix(s.source, "\n") || again.golden != s.golden || len(again.arrivals) != len(s.arrivals) {
 			t.Errorf("written again it reads as %+v, %v", again, err)
 		}
 		if len(s.Config.Nodes) > 4 || s.Config.Node.Interval < 100*time.Millisecond {

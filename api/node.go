@@ -21,7 +21,10 @@ type PlanApp struct {
 	// deadline, negative when passed) counts.
 	HasDeadline bool          `json:"has_deadline"`
 	Remaining   units.Seconds `json:"remaining_s"`
-	Launch      Launch        `json:"launch"`
+	// NominalRate is the average over its stages (anr of the source, section 6.2);
+	// 0 when unknown.
+	NominalRate units.Rate `json:"nominal_rate,omitempty"`
+	Launch      Launch     `json:"launch"`
 	// Executors are those that should run on the node, in order of id. The node
 	// starts what is missing once and stops what is not listed; one that exited
 	// stays exited until the planner lists a new id.

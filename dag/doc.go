@@ -26,6 +26,7 @@
 //	Eq 5  eps_s = 100 |stageDeadline - stageDuration| / appDeadline StageError
 //	Eq 6  estdCores_s = inputRecords_s / (deadline_s nomRate_s)     EstimateCores
 //	Eq 7  initCores_s = ceil(estdCores_s / (cq executors_s)) cq     InitCores
+//	6.2   anr = sum(nomRate_s w_s) / sum(w_s)                       Graph.Rate
 //
 // R_s is s and the stages that are not submitted yet; stages submitted together
 // count in order of id. Eq 1 is applied with

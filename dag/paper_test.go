@@ -226,3 +226,23 @@ func TestDesign105EarliestOfOneStageIsAllCores(t *testing.T) {
 	g := mustNew(t, profile(3, 1, stage(0, 0, 4, 12, 6, 0, 0)))
 	wantNear(t, "earliest", g.Forecast(dag.Default(), 5, 2, 0, 0).Earliest, 10)
 }
+
+// Sec 6.2: anr = sum(nomRate_s w_s) / sum(w_s), w_s being Eq 2 at the time of s.
+func TestSection62AverageNominalRateWeighsByEq2(t *testing.T) {
+	p := profile(1, 1, stage(0, 0, 4, 10, 10, 0, 3), stage(1, 0, 4, 20, 20, 0, 6, 0), stage(2, 0, 4, 30, 30, 0, 9, 1))
+	rates := []units.Rate{100, 250, 700}
+	for i := range p.Stages {
+		p.Stages[i].NominalRate = rates[i]
+		p.Stages[i].Records = int64(float64(rates[i]) * float64(p.Stages[i].CoreSeconds))
+	}
+	for _, beta := range []float64{0, 0.3, 1} {
+		var sum, weights float64
+		durations := []units.Seconds{10, 20, 30}
+		for i, own := range durations {
+			w := dag.Weight(beta, durations[i:], own)
+			sum, weights = sum+w*float64(rates[i]), weights+w
+		}
+		wantNear(t, "anr", mustNew(t, p).Rate(beta), units.Rate(sum/weights))
+	}
+	wantNear(t, "beta 1 counts stages: 3, 2 and 1", mustNew(t, p).Rate(1), (3*100+2*250+700)/6.)
+}

@@ -57,9 +57,8 @@ func (e *Engine) request(c *control, now units.Instant, limit units.Cores, tick 
 	e.stages = append(e.stages, supervisor.Stage{Key: c.target.StageKey, Executor: c.x.key.ID, Request: c.request, Runnable: c.runnable()})
 }
 
-// group is what the supervisor has to know of an application (design 10.3). The
-// rate is that of its stages here, weighted by their work (anr of seed 003,
-// section 4).
+// group is what the supervisor has to know of an application (design 10.3). A
+// planner that tells no rate leaves that of its stages here, weighted by their work.
 func (e *Engine) group(a *app, now units.Instant, from int) supervisor.App {
 	var records, work float64
 	for _, c := range e.active[from:] {
@@ -70,7 +69,7 @@ func (e *Engine) group(a *app, now units.Instant, from int) supervisor.App {
 	if a.plan.HasDeadline {
 		g.TTC = units.FromDuration(a.deadline.Sub(now))
 	}
-	if work > 0 {
+	if g.Rate = a.plan.NominalRate; g.Rate <= 0 && work > 0 {
 		g.Rate = units.Rate(records / work)
 	}
 	return g

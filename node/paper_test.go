@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -174,6 +175,29 @@ func TestDecision3TheEarlierApplicationIsServedFirst(t *testing.T) {
 	w.apply(plan(2, a, b))
 	if first, second := w.quota(appB, "1"), w.quota(appA, "1"); first != 1.5 || second != 0.5 {
 		t.Errorf("quotas %v and %v, want EDF's 1.5 and 0.5", first, second)
+	}
+}
+
+// Sec 6.2, Speed: the rates are the applications', not those of the stages that
+// happen to be here.
+func TestSpeedDividesByTheRatesOfThePlan(t *testing.T) {
+	cfg := testConfig(2)
+	cfg.Supervisor.Strategy = supervisor.Speed
+	w := newWorld(t, cfg)
+	a := planApp(appA, 2, ids("1"), target(0, "1", 20, 20, 10*time.Second, 1.9))
+	b := planApp(appB, 2, ids("1"), target(0, "1", 20, 20, 10*time.Second, 1.9))
+	a.NominalRate, b.NominalRate = 300, 100
+	a.Stages[0].Records, b.Stages[0].Records = 2000, 20000 // The other way round.
+	w.ready(1, planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1")))
+	w.apply(plan(2, a, b))
+	// The floors of 0.1 apart, one part for A and three for B.
+	if first, second := w.quota(appA, "1"), w.quota(appB, "1"); math.Abs(float64(first-0.55)) > 1e-9 || math.Abs(float64(second-1.45)) > 1e-9 {
+		t.Errorf("quotas %v and %v, want 0.55 and 1.45", first, second)
+	}
+	a.NominalRate, b.NominalRate = 0, 0
+	w.apply(plan(3, a, b))
+	if first, second := w.quota(appA, "1"), w.quota(appB, "1"); !(first > second+1) {
+		t.Errorf("quotas %v and %v, want by the stages' rates, 100 and 1000, where the plan tells none", first, second)
 	}
 }
 

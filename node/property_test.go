@@ -11,6 +11,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -19,7 +20,7 @@ import (
 func drama(t *rapid.T, check func(w *world)) {
 	cfg := testConfig(units.Cores(rapid.SampledFrom([]float64{1, 2, 3.5, 8}).Draw(t, "cores")))
 	cfg.Controller.Law = rapid.SampledFrom(controller.Laws()).Draw(t, "law")
-	cfg.Supervisor.Strategy = rapid.SampledFrom([]string{"edf-pure", "proportional"}).Draw(t, "strategy")
+	cfg.Supervisor.Strategy = rapid.SampledFrom(supervisor.Strategies()).Draw(t, "strategy")
 	cfg.Supervisor.Gamma = rapid.SampledFrom([]float64{0, 1}).Draw(t, "gamma")
 	cfg.Progress = rapid.SampledFrom([]Progress{Tasks, Work}).Draw(t, "progress")
 	e, err := New(cfg, nil)

@@ -325,6 +325,9 @@ func (e *Engine) plan(n *node) api.Plan {
 		if pa.HasDeadline {
 			pa.Remaining = a.Deadline - a.at(e.now)
 		}
+		if a.profile != nil {
+			pa.NominalRate = a.profile.rate
+		}
 		for _, want := range entry.Targets {
 			s := a.stages[want.Stage]
 			for _, t := range s.Targets {

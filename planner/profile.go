@@ -16,6 +16,8 @@ type annotated struct {
 	graph *dag.Graph
 	// match is nil for a stored profile.
 	match *profiles.Matcher
+	// rate is the application's average nominal rate (dag.Graph.Rate).
+	rate units.Rate
 }
 
 func annotate(p api.Profile) (*annotated, error) {
@@ -27,8 +29,8 @@ func annotate(p api.Profile) (*annotated, error) {
 }
 
 // forRun returns p for one application: what is stored may change while it runs.
-func (p *annotated) forRun() *annotated {
-	return &annotated{body: p.body, graph: p.graph, match: profiles.NewMatcher(p.body)}
+func (p *annotated) forRun(beta float64) *annotated {
+	return &annotated{body: p.body, graph: p.graph, match: profiles.NewMatcher(p.body), rate: p.graph.Rate(beta)}
 }
 
 // settle finishes what the ended applications of a profile have left to do, so

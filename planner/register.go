@@ -88,7 +88,7 @@ func (e *Engine) newApp(r api.RegisterRequest) (*app, error) {
 	a.Launch.Mode = r.Mode
 	e.settle(a.Profile)
 	if p := e.profiles[a.Profile]; p != nil && r.Mode != api.ModeOff {
-		a.profile = p.forRun()
+		a.profile = p.forRun(e.cfg.Beta)
 	}
 	if r.Mode == api.ModeOff {
 		a.Mode = modeOff

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -217,5 +218,25 @@ func TestTheDeadlineClockStartsBeforeTheRegistration(t *testing.T) {
 	}
 	if got := w.plans["a"].Apps[0]; !got.HasDeadline || !near(float64(got.Remaining), 70, 1e-6) {
 		t.Errorf("plan says %v s", got.Remaining)
+	}
+}
+
+// The source's Speed (section 6.2) divides a node by the applications' average
+// nominal rates, of which a node sees one stage at a time: the plan tells them.
+func TestThePlanTellsTheAverageNominalRate(t *testing.T) {
+	w := newWorld(t, "a")
+	p := chain("p")
+	w.put(p)
+	w.live(time.Second, w.mustRegister(registration("p", 100)).AppID)
+	g, err := dag.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := w.plans["a"].Apps[0].NominalRate, g.Rate(w.cfg.Beta); got != want || want <= 0 {
+		t.Errorf("plan says %v records per core-second, want %v", float64(got), float64(want))
+	}
+	w.live(time.Second, w.mustRegister(registration("new", 100)).AppID)
+	if got := w.plans["a"].Apps[1].NominalRate; got != 0 {
+		t.Errorf("without a profile the plan says %v, want 0", float64(got))
 	}
 }

@@ -215,7 +215,7 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 		case r.Key == appKey(id):
 			err = decode(r, &a.appRecord, &a.V)
 		case r.Key == ownProfile(id):
-			err = a.restoreProfile(r)
+			err = a.restoreProfile(r, e.cfg.Beta)
 		case strings.HasPrefix(r.Key, stagePrefix(id)):
 			var s stageRecord
 			if err = decode(r, &s, &s.V); err == nil {
@@ -245,10 +245,10 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 	return nil
 }
 
-func (a *app) restoreProfile(r Record) error {
+func (a *app) restoreProfile(r Record, beta float64) error {
 	stored, err := decodeProfile(r)
 	if err == nil {
-		a.profile = stored.forRun()
+		a.profile = stored.forRun(beta)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -43,6 +44,33 @@ func TestTable5UnderThePapersLawHasThePapersSigns(t *testing.T) {
 	for i, c := range table.Cells {
 		if math.Signbit(c.Error) != math.Signbit(*c.Paper) || (i > 0 && c.Error > -1) || c.Error < -15 {
 			t.Errorf("%s: error %+.2f %%, the paper's is %+.2f %%", c.Case, c.Error, *c.Paper)
+		}
+	}
+}
+
+// Tables 6 and 9 under the paper's law: EDF_all with gamma 1 ends everything of
+// Benchmark 1 far too early, EDF_pure with gamma 0 just in time; in the overload of
+// Benchmark 3 EDF_all errs most and has the fewest late.
+func TestTables6And9UnderThePapersLawHaveThePapersShape(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	run := func(only string) []Cell {
+		table, err := Run("benchmarks", Options{Laws: []string{controller.LawPI}, Seeds: 1, Only: only})
+		if err != nil || len(table.Cells) != 1 {
+			t.Fatalf("%s: %d cells, %v", only, len(table.Cells), err)
+		}
+		return table.Cells
+	}
+	all, pure := run("bench1 edf-all g=1")[0], run("bench1 edf-pure g=0")[0]
+	if math.Abs(all.Error-*all.Paper) > 15 || math.Abs(pure.Error-*pure.Paper) > 5 || all.Late+pure.Late > 0 {
+		t.Errorf("benchmark 1: %.1f %% and %.1f %%, the paper's are %.1f and %.1f; %d late", all.Error, pure.Error, *all.Paper, *pure.Paper, all.Late+pure.Late)
+	}
+	first := run("bench3 edf-all g=0")[0]
+	for _, name := range supervisor.Strategies() {
+		c := run("bench3 " + name + " g=0")[0]
+		if name != supervisor.EDFAll && (c.Error >= first.Error || c.Late <= first.Late) {
+			t.Errorf("benchmark 3: %s errs by %.1f %%, %d late; EDF_all by %.1f %%, %d late", name, c.Error, c.Late, first.Error, first.Late)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -67,6 +69,7 @@ type parser struct {
 	appLine int
 	stages  []namedStage
 	nodes   bool // The text has said nodes.
+	setLine int  // The last one that set something.
 }
 
 // namedStage is a stage whose parents are names.
@@ -142,6 +145,10 @@ func (p *parser) finish() error {
 			return fmt.Errorf("application %q is never submitted", e.app)
 		}
 	}
+	if err := p.settings(); err != nil {
+		p.line = p.setLine
+		return err
+	}
 	for _, f := range p.s.faults {
 		if f.node != "" && !slices.ContainsFunc(p.s.Config.Nodes, func(n NodeSpec) bool { return n.Name == f.node }) {
 			p.line = f.line
@@ -149,6 +156,14 @@ func (p *parser) finish() error {
 		}
 	}
 	return nil
+}
+
+// settings checks what engines ask of settings together, on the smallest node.
+func (p *parser) settings() error {
+	least := slices.MinFunc(p.s.Config.Nodes, func(a, b NodeSpec) int { return cmp.Compare(a.Cores, b.Cores) })
+	c := p.s.Config.Node
+	c.Node, c.Incarnation, c.Total, c.Offered = least.Name, "1", least.Cores, least.Cores
+	return errors.Join(p.s.Config.Planner.Validate(), c.Validate())
 }
 
 // count checks how many words there are.
@@ -241,6 +256,7 @@ func (p *parser) oneNode(words []string) error {
 
 func (p *parser) set(words []string) error {
 	c := &p.s.Config
+	p.setLine = p.line
 	return pairs(words, map[string]func(string) error{
 		"alpha": amount(&c.Planner.Alpha, 0.01, 1), "beta": amount(&c.Planner.Beta, 0, 1),
 		"split":    choice(&c.Planner.Split, dag.Splits()),

@@ -70,7 +70,13 @@ const separator = "---\n"
 func (s *Scenario) Golden() string { return s.golden }
 
 // Rewritten returns the text with output as its golden one.
-func (s *Scenario) Rewritten(output string) string { return s.source + separator + output }
+func (s *Scenario) Rewritten(output string) string {
+	source := s.source
+	if !strings.HasSuffix(source, "\n") {
+		source += "\n" // The separator is a line of its own.
+	}
+	return source + separator + output
+}
 
 // Run lets the scenario happen. history, if not nil, gets the event history. The
 // error is a broken invariant or a world that cannot be made; expectations that

@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/supervisor"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden output of the scenarios in testdata")
@@ -48,27 +51,49 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// A strategy is a file, an entry in a table, a paper test and a scenario that shows
+// what it is good and bad for: testdata/strategy-NAME.txt.
+func TestEveryStrategyHasAScenario(t *testing.T) {
+	for _, name := range supervisor.Strategies() {
+		file := "testdata/strategy-" + name + ".txt"
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		s, err := ParseScenario(file, string(text))
+		if err != nil {
+			t.Error(err)
+		} else if s.Config.Node.Supervisor.Strategy != name || len(s.expects) == 0 {
+			t.Errorf("%s: strategy %s, %d expectations", file, s.Config.Node.Supervisor.Strategy, len(s.expects))
+		}
+	}
+}
+
 // TestBadScenariosSayWhereAndWhatWasExpected has a text and its error a case.
 func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 	app := "# p\napp a\n  stage s tasks=1 work=1\n"
 	for text, want := range map[string]string{
-		"":                            `f:1: "", expected a comment`,
-		"seed 1":                      `f:1: "seed 1", expected a comment`,
-		"# p":                         "f:1: nothing is submitted, expected",
-		"# p\nsede 1":                 `f:2: unknown word "sede", expected one of seed, law`,
-		"# p\nseed -1":                `f:2: seed "-1", expected a whole number`,
-		"# p\nlaw bang":               `f:2: law "bang", want one of`,
-		"# p\n\nplant lag=1":          `f:3: lag: "1", expected a number from 0 to 0.999`,
-		"# p\nplant lag=NaN":          `f:2: lag: "NaN", expected a number`,
-		"# p\nplant mass=1":           `f:2: unknown word "mass", expected one of bend, dispatch`,
-		"# p\nnodes 0 cores=1":        `f:2: "0" nodes, expected 1 to 20000`,
-		"# p\nnodes 2":                "f:2: no cores are given",
-		"# p\nnetwork delay=fast":     `f:2: delay: "fast", expected a duration`,
-		"# p\nnetwork loss=1.5":       `f:2: loss: "1.5", expected a number from 0 to 0.9`,
-		"# p\nstage s tasks=1 work=1": "f:2: a stage without an application",
-		"# p\napp a\nseed 1":          "f:2: application a has no stages",
-		"# p\napp a\nstage s work=1":  "f:3: stage s has no tasks",
-		"# p\napp a\nstage s tasks=1 work=1 after=t": `f:3: stage s comes after "t", which is no stage`,
+		"":                   `f:1: "", expected a comment`,
+		"seed 1":             `f:1: "seed 1", expected a comment`,
+		"# p":                "f:1: nothing is submitted, expected",
+		"# p\nsede 1":        `f:2: unknown word "sede", expected one of seed, law`,
+		"# p\nseed -1":       `f:2: seed "-1", expected a whole number`,
+		"# p\nlaw bang":      `f:2: law "bang", want one of`,
+		"# p\n\nplant lag=1": `f:3: lag: "1", expected a number from 0 to 0.999`,
+		"# p\nplant lag=NaN": `f:2: lag: "NaN", expected a number`,
+		app + "set floor=9\nnodes 2 cores=8\nat 0s submit a": "f:4: node configuration: floor: 9 cores, want 0 to what is offered",
+		app + "set interval=1m\nseed 2\nat 0s submit a":      "f:4: node configuration: stale: ",
+		"# p\nset strategy=fifo":                             `f:2: strategy: "fifo", expected one of edf-pure, edf-all, edf-prop, proportional, speed`,
+		"# p\nplant mass=1":                                  `f:2: unknown word "mass", expected one of bend, dispatch`,
+		"# p\nnodes 0 cores=1":                               `f:2: "0" nodes, expected 1 to 20000`,
+		"# p\nnodes 2":                                       "f:2: no cores are given",
+		"# p\nnetwork delay=fast":                            `f:2: delay: "fast", expected a duration`,
+		"# p\nnetwork loss=1.5":                              `f:2: loss: "1.5", expected a number from 0 to 0.9`,
+		"# p\nstage s tasks=1 work=1":                        "f:2: a stage without an application",
+		"# p\napp a\nseed 1":                                 "f:2: application a has no stages",
+		"# p\napp a\nstage s work=1":                         "f:3: stage s has no tasks",
+		"# p\napp a\nstage s tasks=1 work=1 after=t":         `f:3: stage s comes after "t", which is no stage`,
 		"# p\napp a\nstage s tasks=1 work=1 after=u\nstage t tasks=1 work=1 after=s\nstage u tasks=1 work=1 after=t\n": "f:3: stages wait for each other: s after u after t after s, expected a graph without cycles",
 		app + "at 0s submit b":                                                 `f:4: unknown application "b", expected one of a`,
 		app + "at noon submit a":                                               `f:4: "noon", expected a duration`,
@@ -90,8 +115,9 @@ func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 	}
 }
 
-// FuzzScenario: whatever the text, the parser answers with a scenario or with an
-// error that names file and line.
+// FuzzScenario: whatever the text, the parser answers with an error that names file
+// and line, or with a scenario of which a world can be made and which reads the
+// same when it is written again.
 func FuzzScenario(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
@@ -104,13 +130,27 @@ func FuzzScenario(f *testing.F) {
 		}
 		f.Add(string(text))
 	}
+	f.Add("# No line ends here.\napp a\n  stage s tasks=1 work=1\nat 0s submit a")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseScenario("f", text)
 		if err == nil && s.Proves == "" {
 			t.Error("a scenario that proves nothing")
 		}
-		if err != nil && !strings.HasPrefix(err.Error(), "f:") {
-			t.Errorf("the error does not say where: %v", err)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("the error does not say where: %v", err)
+			}
+			return
+		}
+		again, err := ParseScenario("f", s.Rewritten(s.Golden()))
+		if err != nil || again.Proves != s.Proves || strings.TrimSuffix(again.source, "\n") != strings.TrimSuffix(s.source, "\n") || again.golden != s.golden || len(again.arrivals) != len(s.arrivals) {
+			t.Errorf("written again it reads as %+v, %v", again, err)
+		}
+		if len(s.Config.Nodes) > 4 || s.Config.Node.Interval < 100*time.Millisecond {
+			return // Takes long.
+		}
+		if _, err := New(s.Config); err != nil {
+			t.Errorf("what was read makes no world: %v", err)
 		}
 	})
 }

@@ -8,20 +8,11 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// The names of the strategies that are built.
-const (
-	// EDFPure serves applications in order of time to completion, each its
-	// request, until the node is depleted.
-	EDFPure = "edf-pure"
-	// Proportional gives every application the same share of its request.
-	Proportional = "proportional"
-)
-
 // Config is what an operator chooses. Equations and tables are those of Baresi,
 // Guinea, Leva, Quattrocchi, "Fine-grained Dynamic Resource Allocation for
 // Big-Data Applications" (IEEE TSE), section 6.
 type Config struct {
-	// Strategy is EDFPure (the default) or Proportional.
+	// Strategy is one of Strategies, EDFPure by default.
 	Strategy string `json:"strategy"`
 	// Gamma is how much of what nobody asked for is given away (Eq 21), from 0,
 	// the default, which saves it, to 1, which finishes early.
@@ -42,7 +33,7 @@ func Default() Config {
 // Validate reports everything that is wrong with c.
 func (c Config) Validate() error {
 	var faults []error
-	if newStrategy(c.Strategy) == nil {
+	if _, known := findStrategy(c.Strategy); !known {
 		faults = append(faults, fmt.Errorf("supervisor.strategy is %q, want one of %v", c.Strategy, Strategies()))
 	}
 	if !(c.Gamma >= 0 && c.Gamma <= 1) {

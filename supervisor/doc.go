@@ -26,14 +26,57 @@
 //  5. Inside an application a shortage is divided in proportion to the requests
 //     above the floors, a surplus in proportion to what could still be used.
 //
-// The strategies are entered in a table by name. EDFPure serves applications in
-// order of time to completion (those without a deadline last), Proportional
-// gives the same share of each request. Ties are broken by id, so grants do not
-// depend on the order in which applications are listed.
+// Ties are broken by id, so grants do not depend on the order in which applications
+// are listed. Points 3 and 4 depart from the source where its weights would leave a
+// request unserved that fits, or cores unused that are asked for.
+//
+// # Strategies
+//
+// Each is one file, an entry in the table of strategy.go, a row and a test in
+// paper_test.go, a case of the oracle and a scenario sim/testdata/strategy-NAME.txt.
+// The source's are all here (section 6.2; Table 1 for 16 cores, A rc = 10, ttc = 50,
+// anr = 6M; B 8, 60, 6M; C 12, 70, 3M):
+//
+//	EDFPure       in order of ttc, each its request                  10 / 6 / 0
+//	EDFAll        in order of ttc, each all it can use               16 / 0 / 0
+//	EDFProp       w = 1 - (ttc - min + 1) / sum(ttc - min + 1)       7.76 / 5.33 / 2.91
+//	Proportional  w = rc / sum(rc)                                   5.33 / 4.27 / 6.40
+//	Speed         w = ANR / anr                                      4 / 4 / 8
+//
+// where ttc is the time to completion and anr the average nominal rate. What a
+// weight gives beyond a request goes to the others by their weights. Applications
+// without a deadline come last, but under Proportional and Speed, which know none.
+//
+// EDFPure (the default) keeps as many deadlines as the order allows and saves what
+// nobody needs. It leaves the last of an overload at its floor, and, as all that
+// look at ttc, does not know whether a deadline can still be met: one that is lost
+// is served before one that is not.
+//
+// EDFAll runs one application after the other: the surest for who is first, and in
+// an overload the one that keeps most deadlines where the others make all late a
+// little (the law "pi" on the source's Benchmark 3). Everything ends far too early
+// or far too late, on the most cores; where a law keeps deadlines on what it asks
+// for ("pacer"), EDFPure keeps more of them. With gamma 0 grants jump between the
+// request and all there is whenever requests come to exceed the capacity, so it is
+// meant for gamma 1. There requests are no bound: point 3 does not hold, cc is Eq 21
+// as printed, with floors.
+//
+// EDFProp shares an overload among deadlines that are seconds apart and is nearly
+// EDFPure for those that are minutes apart: its weights are of ttc in seconds,
+// whatever the size of the applications. With two applications the later one's
+// weight is 1/(2 + their distance). It keeps as many deadlines of Benchmark 3 as
+// EDFPure, at half the error.
+//
+// Proportional is fair and has no favourites: in an overload all are late by a
+// little. It rewards who asks for more, so an application that is behind.
+//
+// Speed serves who needs much CPU for a record, whatever the deadlines; it is for
+// applications whose records are alike. Where rates only say how large a record is,
+// its weights mean nothing.
 //
 // # Units
 //
-// Cores, and seconds for the time to completion. Grants are not rounded to the
+// Cores, seconds for the time to completion, records per core-second for rates. Grants are not rounded to the
 // quantum: the caller rounds what it writes, keeps the remainder, and tells the
 // controllers the value before rounding.
 //

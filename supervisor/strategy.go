@@ -14,38 +14,46 @@ type demand struct {
 	index       int
 	id          api.AppID
 	hasDeadline bool
-	ttc         units.Seconds
-	// weight is what it asks for; room is the most it can still take.
-	weight, room float64
+	ttc         units.Seconds // Finite.
+	rate        units.Rate    // 0 when unknown.
+	// request is what it asks for; room is the most it can still take.
+	request, room float64
+	// weight and rest are for byWeight: its weight, and the sum of the weights
+	// from it to the last one.
+	weight, rest float64
 	// taken is what it gets.
 	taken float64
 }
 
-// strategy gives left away among demands, whose rooms sum up to at least left:
-// it sets taken, at most room. It may reorder demands.
-type strategy func(left float64, demands []demand)
+// strategy is one way to divide cores.
+type strategy struct {
+	name string
+	// divide gives left away among demands, whose rooms sum up to at least left:
+	// it sets taken, at most room. It may reorder demands.
+	divide func(left float64, demands []demand)
+	// beyond says that a request is no bound: an application may get all it can
+	// use before another gets what it asks for.
+	beyond bool
+}
 
 // strategyTable is where a new strategy is entered.
-func strategyTable() []struct {
-	name   string
-	divide strategy
-} {
-	return []struct {
-		name   string
-		divide strategy
-	}{
-		{EDFPure, edfPure},
-		{Proportional, proportional},
+func strategyTable() []strategy {
+	return []strategy{
+		{name: EDFPure, divide: edfPure},
+		{name: EDFAll, divide: edfAll, beyond: true},
+		{name: EDFProp, divide: edfProp},
+		{name: Proportional, divide: proportional},
+		{name: Speed, divide: speed},
 	}
 }
 
-func newStrategy(name string) strategy {
+func findStrategy(name string) (strategy, bool) {
 	for _, entry := range strategyTable() {
 		if entry.name == name {
-			return entry.divide
+			return entry, true
 		}
 	}
-	return nil
+	return strategy{}, false
 }
 
 // Strategies returns the names of the strategies that are built.
@@ -57,9 +65,8 @@ func Strategies() []string {
 	return names
 }
 
-// edfPure is EDF_pure of Table 1. Applications without a deadline come last.
-func edfPure(left float64, demands []demand) {
-	slices.SortFunc(demands, byDeadline)
+// inOrder gives each demand all that it can take, the first one first.
+func inOrder(left float64, demands []demand) {
 	for i := range demands {
 		d := &demands[i]
 		d.taken = min(d.room, left)
@@ -67,7 +74,31 @@ func edfPure(left float64, demands []demand) {
 	}
 }
 
-// byDeadline orders by time to completion, ties by id.
+// byWeight divides left in proportion to the weights, and what one demand cannot
+// take among the others in the same way. Without weight a demand gets nothing.
+func byWeight(left float64, demands []demand) {
+	slices.SortFunc(demands, byRoomPerWeight)
+	// Summed up from the end: the last weight is exactly all that is left then,
+	// however small it is beside the first.
+	rest := 0.0
+	for i := len(demands) - 1; i >= 0; i-- {
+		rest += max(0, demands[i].weight)
+		demands[i].rest = rest
+	}
+	// The one whose room is the smallest multiple of its weight fills up first:
+	// when it does not, no other that follows does.
+	for i := range demands {
+		d := &demands[i]
+		if d.weight <= 0 {
+			continue
+		}
+		d.taken = min(d.room, left*(d.weight/d.rest))
+		left -= d.taken
+	}
+}
+
+// byDeadline orders by time to completion, ties by id; those without a deadline
+// last.
 func byDeadline(a, b demand) int {
 	switch {
 	case a.hasDeadline && !b.hasDeadline:
@@ -78,27 +109,6 @@ func byDeadline(a, b demand) int {
 		return cmp.Compare(a.ttc, b.ttc)
 	}
 	return cmp.Compare(a.id, b.id)
-}
-
-// proportional is Proportional of Table 1: w = rc/sum(rc), with what one
-// application cannot take divided among the others in the same way.
-func proportional(left float64, demands []demand) {
-	slices.SortFunc(demands, byRoomPerWeight)
-	var weights float64
-	for i := range demands {
-		weights += demands[i].weight
-	}
-	// The one whose room is the smallest multiple of its weight fills up first:
-	// when it does not, no other that follows does.
-	for i := range demands {
-		d := &demands[i]
-		if d.weight <= 0 || weights <= 0 {
-			continue
-		}
-		d.taken = min(d.room, left*min(1, d.weight/weights))
-		left -= d.taken
-		weights -= d.weight
-	}
 }
 
 // byRoomPerWeight orders by room/weight, ties by id; those without weight last.

@@ -27,7 +27,8 @@ type App struct {
 	HasDeadline bool
 	// TTC is the time until its deadline; negative when that has passed.
 	TTC units.Seconds
-	// Rate is its mean nominal rate; the strategies built so far do not use it.
+	// Rate is its average nominal rate (anr of section 6.2), which Speed divides
+	// by; what is no positive number counts as unknown.
 	Rate   units.Rate
 	Stages []Stage
 }
@@ -35,8 +36,8 @@ type App struct {
 // Supervisor divides a node's cores. It keeps nothing but scratch space between
 // calls, and is not safe for concurrent use.
 type Supervisor struct {
-	cfg    Config
-	divide strategy
+	cfg      Config
+	strategy strategy
 
 	demands []demand
 	totals  []total
@@ -52,7 +53,8 @@ func New(cfg Config) (*Supervisor, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("new supervisor: %w", err)
 	}
-	return &Supervisor{cfg: cfg, divide: newStrategy(cfg.Strategy)}, nil
+	how, _ := findStrategy(cfg.Strategy) // Valid, so it is there.
+	return &Supervisor{cfg: cfg, strategy: how}, nil
 }
 
 // Divide appends one grant per stage to grants, in the order of apps and their
@@ -71,12 +73,16 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 		wants += t.want
 	}
 	switch {
-	case wants <= room:
-		s.serve(room-wants, apps)
-	case floors >= room:
+	case floors >= room && wants > room:
 		for i := range s.totals {
 			s.totals[i].grant = s.totals[i].floor * room / floors
 		}
+	case s.strategy.beyond && wants > room:
+		s.blend(room-floors, 1, apps)
+	case s.strategy.beyond:
+		s.blend(room-floors, s.cfg.Gamma, apps)
+	case wants <= room:
+		s.serve(room-wants, apps)
 	default:
 		s.arbitrate(room-floors, apps)
 	}
@@ -121,18 +127,39 @@ func (s *Supervisor) arbitrate(left float64, apps []App) {
 	s.share(left, 1, apps)
 }
 
+// blend is Eq 21 for a strategy to which requests are no bound: it gives part of
+// what the strategy makes of the whole node, floors apart, and the rest of each
+// request.
+func (s *Supervisor) blend(left, part float64, apps []App) {
+	var rooms float64
+	for i, t := range s.totals {
+		s.totals[i].grant = part*t.floor + (1-part)*t.want
+		s.enter(i, apps[i], t.want-t.floor, t.use-t.floor)
+		rooms += t.use - t.floor
+	}
+	s.share(min(left, rooms), part, apps)
+}
+
+// farthest bounds a time to completion, so that differences stay exact enough: 30
+// years.
+const farthest units.Seconds = 1e9
+
 // enter adds an application to the division.
-func (s *Supervisor) enter(i int, app App, weight, room float64) {
+func (s *Supervisor) enter(i int, app App, request, room float64) {
 	if i == 0 {
 		s.demands = s.demands[:0]
 	}
-	ttc := app.TTC
+	ttc := min(max(app.TTC, -farthest), farthest)
 	if math.IsNaN(float64(ttc)) {
 		ttc = 0
 	}
+	rate := app.Rate
+	if !(rate > 0) || math.IsInf(float64(rate), 0) {
+		rate = 0
+	}
 	s.demands = append(s.demands, demand{
-		index: i, id: app.ID, hasDeadline: app.HasDeadline, ttc: ttc,
-		weight: weight, room: max(0, room),
+		index: i, id: app.ID, hasDeadline: app.HasDeadline, ttc: ttc, rate: rate,
+		request: request, room: max(0, room),
 	})
 }
 
@@ -141,7 +168,7 @@ func (s *Supervisor) share(left, part float64, apps []App) {
 	if len(apps) == 0 {
 		return
 	}
-	s.divide(left, s.demands)
+	s.strategy.divide(left, s.demands)
 	for _, d := range s.demands {
 		s.totals[d.index].grant += part * d.taken
 	}

@@ -19,6 +19,7 @@ import (
 // no executor comes; the daemons live on and the next run is as good as any.
 func TestWorkDirectoryFull(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel()
 	work := filepath.Join(t.TempDir(), "work")
 	if err := os.Mkdir(work, 0o755); err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ func TestWorkDirectoryFull(t *testing.T) {
 	run := s.Submit("testdata/branches.py", scale())
 	awaitTasks(t, s)
 	fillers := []string{fill(t, work, "1")}
-	if code := run.Wait(2 * time.Minute); code != 1 || !strings.Contains(run.Output(), "No space left on device") {
+	if code := run.Wait(patience); code != 1 || !strings.Contains(run.Output(), "No space left on device") {
 		t.Errorf("exit %d, want Spark's own error", code)
 	}
 	s.AwaitApp("the application to end", 10*time.Second, func(a api.AppDetail) bool { return a.State != api.AppRunning })
@@ -48,7 +49,7 @@ func TestWorkDirectoryFull(t *testing.T) {
 	})
 	fillers = append(fillers, fill(t, work, "2"))
 	run = s.Submit("testdata/branches.py", "1")
-	if code := run.Wait(time.Minute); code == 0 {
+	if code := run.Wait(patience); code == 0 {
 		t.Error("it ran without a disk")
 	}
 	said := func(line string) bool {
@@ -65,7 +66,7 @@ func TestWorkDirectoryFull(t *testing.T) {
 		}
 	}
 	run = s.Submit("testdata/branches.py", "0.2")
-	if code := run.Wait(time.Minute); code != 0 || results(run.Answer()) == "" {
+	if code := run.Wait(patience); code != 0 || results(run.Answer()) == "" {
 		t.Errorf("with room again: exit %d", code)
 	}
 }

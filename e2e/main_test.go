@@ -17,6 +17,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// patience is when a test gives an application up. It bounds no speed: neighbours
+// slow a small machine down several times over.
+const patience = 5 * time.Minute
+
 // scale is how much of branches.py the tests take, so that they share its profile
 // and stock Spark's answer; -short takes less.
 func scale() string {
@@ -39,9 +43,9 @@ func results(out string) string {
 
 // wantAnswer waits until an application has ended well and checks its answer,
 // which stock Spark gave before.
-func wantAnswer(t *testing.T, run *realenv.Process, limit time.Duration, want string) {
+func wantAnswer(t *testing.T, run *realenv.Process, want string) {
 	t.Helper()
-	if code := run.Wait(limit); code != 0 {
+	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
 	if got := results(run.Answer()); got != want {

@@ -18,7 +18,7 @@ func observedRun(t *testing.T, s *realenv.System, deadline time.Duration, want s
 	run := s.Submit("--pacer-deadline", deadline.String(), "--pacer-mode", "observe", "testdata/branches.py", scale())
 	app := awaitTasks(t, s)
 	group := cgroupOf(t, executorPID(t, s, app.ID, app.Executors[0].ID))
-	wantAnswer(t, run, 3*time.Minute, want)
+	wantAnswer(t, run, want)
 	line, err := realenv.Line(run.Output(), "pacer: observed: Pacer would have held ")
 	if err != nil {
 		t.Error(err)
@@ -47,7 +47,7 @@ func observedRun(t *testing.T, s *realenv.System, deadline time.Duration, want s
 // offRun gets executors and nothing else: stock Spark's scheduling, no profile.
 func offRun(t *testing.T, s *realenv.System) {
 	run := s.Submit("--pacer-mode", "off", "--conf", "spark.speculation=true", "--name", "e2e-off", "testdata/barrier.py")
-	if code := run.Wait(2 * time.Minute); code != 0 {
+	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
 	if !strings.Contains(run.Answer(), barrierAnswer) {

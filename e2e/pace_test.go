@@ -44,7 +44,7 @@ func TestDeadlineStory(t *testing.T) {
 
 func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, want string) {
 	run := s.Submit("--pacer-deadline", fmt.Sprintf("%dms", deadline.Milliseconds()), "testdata/branches.py", scale())
-	wantAnswer(t, run, 3*time.Minute, want)
+	wantAnswer(t, run, want)
 	if line, err := realenv.Line(run.Output(), "pacer: "); err != nil || !strings.Contains(line, "feasible") {
 		t.Errorf("verdict line %q, %v", line, err)
 	}
@@ -108,7 +108,7 @@ func assertOwnership(t *testing.T, log realenv.Log, app api.AppDetail) {
 func infeasibleRun(t *testing.T, s *realenv.System, recorded api.AppDetail) {
 	deadline := fmt.Sprintf("%dms", (recorded.Duration / 3).Duration().Milliseconds())
 	refused := s.Submit("--pacer-deadline", deadline, "--pacer-require-feasible", "testdata/branches.py", scale())
-	if code := refused.Wait(time.Minute); code != 76 {
+	if code := refused.Wait(patience); code != 76 {
 		t.Errorf("refused run: exit %d, want 76", code)
 	}
 	if !strings.Contains(refused.Output(), "infeasible") {

@@ -13,7 +13,8 @@ import (
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
-// executorPID finds an executor's JVM by its command line, as an operator would.
+// executorPID finds an executor's JVM by its command line, as an operator would,
+// and by its directory: applications of another test's planner may have the same ids.
 func executorPID(t *testing.T, s *realenv.System, app api.AppID, id api.ExecutorID) int {
 	t.Helper()
 	found := 0
@@ -21,13 +22,19 @@ func executorPID(t *testing.T, s *realenv.System, app api.AppID, id api.Executor
 		for pid, args := range processes(t) {
 			line := strings.Join(args, " ") + " "
 			if strings.Contains(line, "CoarseGrainedExecutorBackend ") && strings.Contains(line, " --app-id "+string(app)+" ") &&
-				strings.Contains(line, " --executor-id "+string(id)+" ") {
+				strings.Contains(line, " --executor-id "+string(id)+" ") && within(pid, s.Dir) {
 				found = pid
 			}
 		}
 		return found != 0
 	})
 	return found
+}
+
+// within reports whether a process works below dir.
+func within(pid int, dir string) bool {
+	at, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	return err == nil && strings.HasPrefix(at, dir+"/")
 }
 
 // driverPIDs are the descendants of `pacer submit`, itself not included.

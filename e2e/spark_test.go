@@ -21,6 +21,7 @@ const barrierAnswer = "RESULT barrier [4950, 4950]"
 // settings that Pacer sets aside: each is named in one line.
 func TestSparkSettings(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel()
 	s := realenv.StartUp(t)
 	set := []string{"spark.dynamicAllocation.enabled=true", "spark.speculation=true",
 		"spark.executor.instances=7", "spark.cores.max=3"}
@@ -31,7 +32,7 @@ func TestSparkSettings(t *testing.T) {
 			args = append(args, "--conf", conf)
 		}
 		run := s.Submit(append(args, "testdata/barrier.py")...)
-		if code := run.Wait(2 * time.Minute); code != 0 {
+		if code := run.Wait(patience); code != 0 {
 			t.Fatalf("exit %d", code)
 		}
 		if !strings.Contains(run.Answer(), barrierAnswer) || !strings.Contains(run.Answer(), "RESULT profile refused") ||
@@ -63,7 +64,7 @@ func TestPythonWorkers(t *testing.T) {
 	args := []string{"--py-files", "testdata/toil.py", "--archives", archive + "#data"}
 
 	first := s.Submit(append(slices.Clone(args), "testdata/workers.py")...)
-	if code := first.Wait(2 * time.Minute); code != 0 {
+	if code := first.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
 	if python := os.Getenv("PYSPARK_PYTHON"); !strings.Contains(first.Answer(), python) {
@@ -82,7 +83,7 @@ func TestPythonWorkers(t *testing.T) {
 	executor := app.Stages[0].Executors[0]
 	group := cgroupOf(t, executorPID(t, s, app.ID, executor))
 	used := workersIn(t, s, group)
-	if code := run.Wait(3 * time.Minute); code != 0 {
+	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
 	if got, want := results(run.Answer()), results(first.Answer()); got != want || want == "" {

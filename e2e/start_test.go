@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
@@ -16,6 +15,7 @@ import (
 // log says nothing of it, and the answer is stock Spark's.
 func TestClassDataArchive(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel()
 	want := results(realenv.Stock(t, "testdata/branches.py", scale()))
 	s := realenv.StartUp(t)
 	made, err := filepath.Glob(filepath.Join(s.ArchiveDir(), "*.jsa"))
@@ -34,7 +34,7 @@ func TestClassDataArchive(t *testing.T) {
 	if !driver {
 		t.Errorf("the driver does not map %s", made[0])
 	}
-	wantAnswer(t, run, 3*time.Minute, want)
+	wantAnswer(t, run, want)
 	for _, stream := range []string{"stdout", "stderr"} {
 		body, err := os.ReadFile(filepath.Join(s.Dir, "state", "work", "apps", string(app.ID), string(app.Executors[0].ID), stream))
 		if err != nil || strings.Contains(string(body), "cds") || strings.Contains(string(body), ".jsa") {

@@ -77,7 +77,7 @@ func TestNodesComeAndGo(t *testing.T) {
 		if a := s.App(app.ID); a.State != api.AppRunning {
 			t.Fatalf("the application is %s before the node was empty: the test shows nothing", a.State)
 		}
-		wantAnswer(t, run, 3*time.Minute, want)
+		wantAnswer(t, run, want)
 		met(t, app.ID)
 		log := realenv.ReadLog(t, s.Events(), app.ID)
 		for _, x := range s.App(app.ID).Executors {
@@ -113,7 +113,7 @@ func TestNodesComeAndGo(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wantAnswer(t, run, 4*time.Minute, want)
+		wantAnswer(t, run, want)
 		log := realenv.ReadLog(t, s.Events(), app.ID)
 		if !slices.Contains(log.Removed, victim.ID) {
 			t.Errorf("executors removed %v, want %s", log.Removed, victim.ID)

@@ -28,6 +28,7 @@ func awaitTasks(t *testing.T, s *realenv.System) api.AppDetail {
 // Pacer starts a new one, the answer does not change.
 func TestExecutorCrash(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel()
 	want := results(realenv.Stock(t, "testdata/branches.py", scale()))
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/branches.py", scale())
@@ -36,7 +37,7 @@ func TestExecutorCrash(t *testing.T) {
 	if err := syscall.Kill(executorPID(t, s, app.ID, victim.ID), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	wantAnswer(t, run, 3*time.Minute, want)
+	wantAnswer(t, run, want)
 	log := realenv.ReadLog(t, s.Events(), app.ID)
 	if len(log.Added) < 2 || len(log.Removed) < 1 {
 		t.Errorf("executors added %v, removed %v: want one lost and a new one", log.Added, log.Removed)
@@ -47,6 +48,7 @@ func TestExecutorCrash(t *testing.T) {
 // back within 10 s.
 func TestDriverGone(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel()
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/branches.py", "4")
 	app := awaitTasks(t, s)
@@ -75,9 +77,10 @@ func TestDriverGone(t *testing.T) {
 // says that all went well, pacer submit tells the planner what spark-submit says.
 func TestPythonException(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel()
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/raises.py")
-	if code := run.Wait(2 * time.Minute); code != 1 {
+	if code := run.Wait(patience); code != 1 {
 		t.Fatalf("exit %d, want 1", code)
 	}
 	if app := s.Newest(); app.State != api.AppFailed || app.ExitCode != 1 {
@@ -134,7 +137,7 @@ func restarts(t *testing.T, s *realenv.System) {
 		return a.ID == app.ID && a.State == api.AppRunning
 	})
 
-	if code := run.Wait(3 * time.Minute); code != 0 {
+	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
 	ended := s.AwaitApp("the end", 10*time.Second, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
@@ -160,6 +163,7 @@ func restarts(t *testing.T, s *realenv.System) {
 // and no cgroup is left.
 func TestUpEndsCleanly(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel()
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/branches.py", "4")
 	app := awaitTasks(t, s)
@@ -181,9 +185,10 @@ func TestUpEndsCleanly(t *testing.T) {
 // TestStreamingRunsUnpaced says so in one line and runs.
 func TestStreamingRunsUnpaced(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel()
 	s := realenv.StartUp(t)
 	run := s.Submit("--pacer-deadline", "5m", "testdata/stream.py")
-	if code := run.Wait(2 * time.Minute); code != 0 {
+	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
 	if results(run.Answer()) == "" || !strings.Contains(run.Output(), "unpaced") {
@@ -197,6 +202,7 @@ func TestStreamingRunsUnpaced(t *testing.T) {
 // TestSubmitRefusals are the one-line errors before anything starts.
 func TestSubmitRefusals(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel()
 	s := realenv.New(t)
 	for name, c := range map[string]struct {
 		args []string

@@ -15,13 +15,14 @@ import (
 )
 
 // What takes long to make and is the same for all tests is made once a process.
-// Remove deletes it; tests of one package do not run side by side.
+// Remove deletes it. Tests side by side wait for each other's (making).
 var (
 	binaries = sync.OnceValues(build)
 	archives struct {
 		sync.Once
 		dir string
 	}
+	making   sync.Mutex // Guards stocks and recorded.
 	stocks   = map[string]string{}
 	recorded = map[string]recording{}
 )
@@ -87,6 +88,8 @@ func sharedArchives(t testing.TB) string {
 // without Pacer. The same script with the same arguments is run once.
 func Stock(t testing.TB, args ...string) string {
 	t.Helper()
+	making.Lock()
+	defer making.Unlock()
 	key := strings.Join(args, "\x00")
 	if out, ok := stocks[key]; ok {
 		return out
@@ -108,6 +111,8 @@ func Stock(t testing.TB, args ...string) string {
 // and what that printed on its standard output.
 func (s *System) Record(args ...string) (api.AppDetail, string) {
 	s.t.Helper()
+	making.Lock()
+	defer making.Unlock()
 	key := strings.Join(args, "\x00")
 	if r, ok := recorded[key]; ok {
 		file := filepath.Join(s.t.TempDir(), "profile.json")

@@ -44,6 +44,9 @@ type Config struct {
 	// MaxPool bounds the executors of one application on one node ([2] decision
 	// 9); 4.
 	MaxPool int
+	// MaxNodes bounds the nodes that one application has executors on: it gets
+	// those that are the least committed. 0, the default, is no bound.
+	MaxNodes int
 	// Applications is for how many applications like it a node's memory is
 	// divided when an executor's off-heap size is fixed at its start; 2.
 	Applications int
@@ -122,6 +125,7 @@ func (c Config) Validate() error {
 		faults = append(faults, err)
 	}
 	check(c.MaxPool > 0, "max pool: %d, want more than 0", c.MaxPool)
+	check(c.MaxNodes >= 0, "max nodes: %d, want 0 or more", c.MaxNodes)
 	check(c.Applications > 0, "applications: %d, want more than 0", c.Applications)
 	check(c.LeastOffHeap >= 0, "least off-heap is negative")
 	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")

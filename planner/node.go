@@ -80,7 +80,7 @@ func (n *node) live() bool { return n.here() && !n.Draining }
 
 // liveNodes returns the nodes that may get executors, in order of name.
 func (e *Engine) liveNodes() []*node {
-	return slices.DeleteFunc(sorted(e.nodes), func(n *node) bool { return !n.live() })
+	return slices.DeleteFunc(slices.Clone(e.inOrder()), func(n *node) bool { return !n.live() })
 }
 
 func (e *Engine) offered(name string) units.Cores {
@@ -142,6 +142,7 @@ func (e *Engine) join(s api.NodeStatus) *node {
 		e.epoch, e.counters = max(e.epoch, s.Epoch), true
 		n.Epoch = 0
 	}
+	e.growth++
 	e.fold(n, s)
 	e.dirty[n.Node] = true
 	return n
@@ -178,24 +179,30 @@ const republish = time.Second
 func (e *Engine) fold(n *node, s api.NodeStatus) {
 	n.seq, n.acked, n.silent, n.confirmed = s.Seq, s.Epoch, 0, true
 	if n.Offered != s.Offered {
-		for _, a := range e.apps {
-			a.touched = true
+		for _, t := range e.tenants[n.Node] {
+			e.concern(t.app)
+			t.app.touched = true
 		}
 	}
 	before := n.nodeRecord
 	n.Host, n.Offered, n.Total, n.Memory, n.Release, n.others = s.Host, s.Offered, s.Total, s.Memory, s.Release, s.Others
 	n.dirty = n.dirty || before.Host != n.Host || before.Offered != n.Offered || before.Total != n.Total || before.Memory != n.Memory || before.Release != n.Release
+	if before.Memory != n.Memory {
+		e.growth++
+	}
 	n.executors = 0
 	for _, x := range s.Executors {
 		if x.State != api.ExecutorExited {
 			n.executors++
 		}
 		if a := e.apps[x.App]; a != nil {
+			e.concern(a)
 			e.executorStatus(a, n, x)
 		}
 	}
 	for _, st := range s.Stages {
 		if a := e.apps[st.App]; a != nil {
+			e.concern(a)
 			e.stageStatus(a, st)
 		}
 	}
@@ -287,22 +294,18 @@ func (e *Engine) replan(n *node) {
 // entries is the content of n's Plan, in order of application.
 func (e *Engine) entries(n *node) []planEntry {
 	var entries []planEntry
-	for _, a := range sorted(e.apps) {
+	for _, here := range e.tenants[n.Node] {
+		a := here.app
 		if !a.running() {
 			continue
 		}
 		entry := planEntry{App: a.ID, Deadline: a.Deadline}
-		for _, x := range a.alive() {
-			if x.Node == n.Node {
-				entry.Executors = append(entry.Executors, x.ID)
-			}
-		}
-		if len(entry.Executors) == 0 {
-			continue
+		for _, x := range here.executors {
+			entry.Executors = append(entry.Executors, x.ID)
 		}
 		for _, s := range a.open() {
-			for _, t := range s.Targets {
-				if t.Node == n.Node {
+			for _, x := range here.executors {
+				if t, ok := s.targetOf(x.ID); ok {
 					entry.Targets = append(entry.Targets, planTarget{Stage: s.key(), Executor: t.Executor, Rev: t.Rev, Hold: s.step.hold(t.Executor)})
 				}
 			}
@@ -327,10 +330,8 @@ func (e *Engine) plan(n *node) api.Plan {
 		}
 		for _, want := range entry.Targets {
 			s := a.stages[want.Stage]
-			for _, t := range s.Targets {
-				if t.Executor == want.Executor {
-					pa.Stages = append(pa.Stages, s.target(t, e.now))
-				}
+			if t, ok := s.targetOf(want.Executor); ok {
+				pa.Stages = append(pa.Stages, s.target(t, e.now))
 			}
 		}
 		p.Apps = append(p.Apps, pa)

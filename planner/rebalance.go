@@ -136,7 +136,7 @@ func (e *Engine) free() map[string]units.Cores {
 	for name, n := range e.nodes {
 		free[name] = n.capacity()
 	}
-	for _, a := range sorted(e.apps) {
+	for _, a := range e.applications() {
 		open := a.open()
 		for _, x := range a.alive() {
 			for _, s := range open {

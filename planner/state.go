@@ -236,12 +236,19 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 	slices.SortFunc(a.order, func(x, y *stage) int { return cmp.Compare(x.Seq, y.Seq) })
 	for _, s := range a.order {
 		a.stages[s.key()] = s
+		if s.Done == nil {
+			a.opened = append(a.opened, s)
+		}
 		if s.Annotation != unmatched && a.profile != nil {
 			a.profile.match.Matched[s.key().Stage] = s.Annotation
 		}
 	}
+	slices.SortFunc(a.opened, compareStages)
 	a.restoreSamples(pieces)
-	e.apps[id] = a
+	e.apps[id], e.lineup = a, nil
+	for _, x := range a.alive() {
+		e.settleIn(a, x)
+	}
 	return nil
 }
 

@@ -53,6 +53,9 @@ type appRecord struct {
 	// are not those of Cores.
 	Resized bool `json:"resized,omitempty"`
 
+	// Held says that an experiment, which is not saved, holds executors.
+	Held bool `json:"held,omitempty"`
+
 	// Cores are offered by the nodes it has executors on; Slots and Pool are what
 	// it was told, and what has come since.
 	Cores     units.Cores     `json:"cores"`
@@ -96,6 +99,9 @@ type executor struct {
 	CPU   units.Work    `json:"core_seconds,omitempty"`
 	Base  units.Work    `json:"base_core_seconds,omitempty"`
 	Based bool          `json:"based,omitempty"`
+	// PlanEpoch is that of its node's Plan when targets were last changed there for
+	// its application: the node's own record is not saved for that.
+	PlanEpoch uint64 `json:"plan_epoch,omitempty"`
 
 	points []usagePoint // Oldest first.
 	// leaving is for how long it has been idle since it was asked to go.

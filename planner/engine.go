@@ -160,9 +160,11 @@ const maxTick = time.Second
 // finish turns what the step changed into actions.
 func (e *Engine) finish() []Action {
 	concerns := e.concerned()
+	var touched []*app
 	for _, a := range concerns {
 		if a.touched {
 			a.touched = false
+			touched = append(touched, a)
 			e.direct(a)
 			for _, x := range a.Executors {
 				e.dirty[x.Node] = true
@@ -175,6 +177,9 @@ func (e *Engine) finish() []Action {
 		}
 	}
 	clear(e.dirty)
+	for _, a := range touched {
+		a.Held = a.held()
+	}
 	for _, a := range concerns {
 		e.saveApp(a)
 	}

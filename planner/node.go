@@ -29,25 +29,31 @@ type nodeRecord struct {
 	Release string      `json:"release,omitempty"`
 	// Draining says that somebody wants it empty.
 	Draining bool `json:"draining,omitempty"`
-	// Epoch is that of the Plan in force, Plan its content.
-	Epoch uint64      `json:"epoch"`
-	Plan  []planEntry `json:"plan,omitempty"`
+	// Epoch is that of the Plan in force, or of an earlier one with the same
+	// executors: see executor.PlanEpoch.
+	Epoch uint64 `json:"epoch"`
 }
 
 // planEntry is what makes one application's part of a Plan new or not: whatever
 // passes with time is left out.
 type planEntry struct {
-	App       api.AppID        `json:"app"`
-	Deadline  units.Seconds    `json:"deadline_s,omitempty"`
-	Executors []api.ExecutorID `json:"executors"`
-	Targets   []planTarget     `json:"targets,omitempty"`
+	App       api.AppID
+	Deadline  units.Seconds
+	Executors []api.ExecutorID
+	Targets   []planTarget
 }
 
 type planTarget struct {
-	Stage    api.StageKey   `json:"stage"`
-	Executor api.ExecutorID `json:"executor"`
-	Rev      uint64         `json:"rev"`
-	Hold     units.Cores    `json:"hold_cores,omitempty"`
+	Stage    api.StageKey
+	Executor api.ExecutorID
+	Rev      uint64
+	Hold     units.Cores
+}
+
+// settled reports whether o differs from p at most in targets and deadline: who
+// runs where is the same.
+func (p planEntry) settled(o planEntry) bool {
+	return p.App == o.App && slices.Equal(p.Executors, o.Executors)
 }
 
 func (p planEntry) equal(o planEntry) bool {
@@ -57,6 +63,7 @@ func (p planEntry) equal(o planEntry) bool {
 // node is a node as the planner knows it.
 type node struct {
 	nodeRecord
+	plan        []planEntry // The content of the Plan in force.
 	state       string
 	incarnation string
 	seq         uint64
@@ -266,7 +273,7 @@ func (e *Engine) nodeTick(n *node, dt time.Duration) {
 		e.occur(NodeLost{Node: n.Node, Silent: n.silent})
 		e.unstarted(n)
 	}
-	if !n.here() && n.silent >= forgetNode && len(n.Plan) == 0 {
+	if !n.here() && n.silent >= forgetNode && len(n.plan) == 0 {
 		delete(e.nodes, n.Node)
 		e.ordered = nil
 		e.remove(planKey(n.Node))
@@ -280,8 +287,10 @@ const forgetNode = time.Hour
 // replan compares n's Plan with what it should be and publishes a new one.
 func (e *Engine) replan(n *node) {
 	entries := e.entries(n)
-	if n.Epoch == 0 || !slices.EqualFunc(entries, n.Plan, planEntry.equal) {
-		n.Plan, n.Epoch, n.dirty = entries, e.nextEpoch(), true
+	if n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, planEntry.equal) {
+		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, planEntry.settled)
+		n.plan, n.Epoch = entries, e.nextEpoch()
+		n.dirty = n.dirty || !e.noteEpoch(n)
 		n.published = 0
 		e.publish = append(e.publish, PublishPlan{Plan: e.plan(n)})
 	}
@@ -289,6 +298,18 @@ func (e *Engine) replan(n *node) {
 		n.dirty = false
 		e.put(planKey(n.Node), n.nodeRecord)
 	}
+}
+
+// noteEpoch puts the epoch of n's Plan into the records of the applications there
+// that are saved in this step, and reports whether there are any.
+func (e *Engine) noteEpoch(n *node) bool {
+	noted := false
+	for _, here := range e.tenants[n.Node] {
+		if here.app.dirty {
+			here.executors[0].PlanEpoch, noted = n.Epoch, true
+		}
+	}
+	return noted
 }
 
 // entries is the content of n's Plan, in order of application.
@@ -318,7 +339,7 @@ func (e *Engine) entries(n *node) []planEntry {
 // plan is n's Plan in force, with the times left now.
 func (e *Engine) plan(n *node) api.Plan {
 	p := api.Plan{V: api.Version, Epoch: n.Epoch, Node: n.Node, Apps: []api.PlanApp{}}
-	for _, entry := range n.Plan {
+	for _, entry := range n.plan {
 		a := e.apps[entry.App]
 		if a == nil {
 			continue

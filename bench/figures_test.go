@@ -32,7 +32,8 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	t.Run("sim", func(t *testing.T) { simulated(t, add) })
-	if os.Getenv("PART") != "sim" {
+	t.Run("scale", func(t *testing.T) { scaled(t, add) })
+	if part := os.Getenv("PART"); part != "sim" && part != "scale" {
 		realenv.RequireSpark(t)
 		t.Cleanup(realenv.Remove)
 	}

@@ -159,6 +159,9 @@ const maxTick = time.Second
 
 // finish turns what the step changed into actions.
 func (e *Engine) finish() []Action {
+	if len(e.concerns)+len(e.dirty)+len(e.changes)+len(e.publish)+len(e.log)+len(e.replies) == 0 && !e.counters {
+		return nil // Most statuses of nodes change nothing.
+	}
 	concerns := e.concerned()
 	var touched []*app
 	for _, a := range concerns {

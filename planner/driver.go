@@ -118,6 +118,7 @@ func (e *Engine) stageReady(a *app, ev api.Event) *stage {
 	a.stages[s.key()] = s
 	a.order = append(a.order, s)
 	a.begin(s)
+	e.cut(a)
 	a.launched(ev.At)
 	e.forget(a)
 	return s

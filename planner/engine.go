@@ -105,11 +105,8 @@ func (e *Engine) tick() {
 	for _, a := range apps {
 		e.appTick(a, dt)
 	}
-	if len(apps) > 0 {
-		free := e.free()
-		for _, a := range apps {
-			e.rebalance(a, free)
-		}
+	for _, a := range apps {
+		e.rebalance(a)
 	}
 }
 

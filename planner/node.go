@@ -246,6 +246,7 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 	if st == nil || x == nil {
 		return
 	}
+	s.Executor = x.ID // The message's text is not to be kept for a name.
 	if s.CPU > st.CPU[s.Executor] || s.QuotaChanges > st.QuotaChanges[s.Executor] {
 		st.CPU[s.Executor] = max(st.CPU[s.Executor], s.CPU)
 		st.QuotaChanges[s.Executor] = max(st.QuotaChanges[s.Executor], s.QuotaChanges)
@@ -258,9 +259,9 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 			st.noteWould(s.Executor, sample, e.offered(x.Node))
 		}
 		st.samples.add(api.AppSample{
-			At: a.at(e.now) - sample.Age, Executor: s.Executor, SetPoint: sample.SetPoint, Progress: sample.Progress,
+			At: a.at(e.now) - sample.Age, Executor: x.ID, SetPoint: sample.SetPoint, Progress: sample.Progress,
 			Grant: sample.Grant, Used: sample.Used,
-		}, e.cfg.Samples)
+		}, e.sampleLimit(a))
 	}
 }
 

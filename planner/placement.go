@@ -20,16 +20,16 @@ type site struct {
 }
 
 // share is what each application on s would have of its cores, with one more.
-func (s site) share() units.Cores { return s.offered / units.Cores(s.apps+1) }
+func (s *site) share() units.Cores { return s.offered / units.Cores(s.apps+1) }
 
 // fits reports whether the executors that would come fit beside the others.
-func (s site) fits() bool { return s.needed <= s.free }
+func (s *site) fits() bool { return s.needed <= s.free }
 
 // compareSites puts the less committed of two nodes first: one whose memory holds
 // the new executors beside the others', then the one with more cores for each
 // application, then the one with more memory left. Names decide between equals,
 // so that the order is total.
-func compareSites(a, b site) int {
+func compareSites(a, b *site) int {
 	if a.fits() != b.fits() {
 		if a.fits() {
 			return -1
@@ -54,7 +54,7 @@ func leastCommitted(sites []site, most int) []int {
 	if most == 0 || most >= len(sites) {
 		return chosen
 	}
-	slices.SortFunc(chosen, func(i, j int) int { return compareSites(sites[i], sites[j]) })
+	slices.SortFunc(chosen, func(i, j int) int { return compareSites(&sites[i], &sites[j]) })
 	chosen = chosen[:most]
 	slices.Sort(chosen)
 	return chosen

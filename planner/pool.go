@@ -230,7 +230,8 @@ func (e *Engine) replacementNode(a *app, name string) *node {
 		return slices.MinFunc(nodes, func(x, y *node) int { return count[x.Node] - count[y.Node] })
 	}
 	return slices.MinFunc(nodes, func(x, y *node) int {
-		return cmp.Or(count[x.Node]-count[y.Node], compareSites(e.site(a, x, 1), e.site(a, y, 1)))
+		there, other := e.site(a, x, 1), e.site(a, y, 1)
+		return cmp.Or(count[x.Node]-count[y.Node], compareSites(&there, &other))
 	})
 }
 

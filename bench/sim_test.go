@@ -13,7 +13,7 @@ import (
 )
 
 // simulated measures what the simulator gives: the paper's tables under every law
-// with five seeds, and how fast it is.
+// with five seeds.
 func simulated(t *testing.T, add adder) {
 	for _, name := range []string{"table4", "skew", "profile"} {
 		table, err := sim.Run(name, sim.Options{})
@@ -26,6 +26,11 @@ func simulated(t *testing.T, add adder) {
 			add(t, c.Figure, c.Error, "%")
 		}
 	}
+}
+
+// speed measures how fast the simulator is, and a control law's step.
+func speed(t *testing.T, add adder) {
+	controllerStep(t, add)
 	var speeds []float64
 	for range 5 {
 		speeds = append(speeds, eventsPerSecond(t))

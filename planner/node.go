@@ -315,13 +315,13 @@ func (e *Engine) noteEpoch(n *node) bool {
 
 // entries is the content of n's Plan, in order of application.
 func (e *Engine) entries(n *node) []planEntry {
-	var entries []planEntry
+	entries := make([]planEntry, 0, len(e.tenants[n.Node]))
 	for _, here := range e.tenants[n.Node] {
 		a := here.app
 		if !a.running() {
 			continue
 		}
-		entry := planEntry{App: a.ID, Deadline: a.Deadline}
+		entry := planEntry{App: a.ID, Deadline: a.Deadline, Executors: make([]api.ExecutorID, 0, len(here.executors))}
 		for _, x := range here.executors {
 			entry.Executors = append(entry.Executors, x.ID)
 		}
@@ -339,14 +339,14 @@ func (e *Engine) entries(n *node) []planEntry {
 
 // plan is n's Plan in force, with the times left now.
 func (e *Engine) plan(n *node) api.Plan {
-	p := api.Plan{V: api.Version, Epoch: n.Epoch, Node: n.Node, Apps: []api.PlanApp{}}
+	p := api.Plan{V: api.Version, Epoch: n.Epoch, Node: n.Node, Apps: make([]api.PlanApp, 0, len(n.plan))}
 	for _, entry := range n.plan {
 		a := e.apps[entry.App]
 		if a == nil {
 			continue
 		}
 		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Deadline > 0, Launch: a.launch(n),
-			Executors: slices.Clone(entry.Executors), Stages: []api.StageTarget{}}
+			Executors: slices.Clone(entry.Executors), Stages: make([]api.StageTarget, 0, len(entry.Targets))}
 		if pa.HasDeadline {
 			pa.Remaining = a.Deadline - a.at(e.now)
 		}

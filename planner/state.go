@@ -151,6 +151,10 @@ func (e *Engine) restore(records []Record) error {
 		}
 	}
 	e.restorePlans()
+	for i, a := range e.applications() {
+		// Not all of them write in the same tick.
+		a.unsaved = flushEvery * time.Duration(i) / time.Duration(len(e.apps))
+	}
 	slices.SortFunc(e.ended, func(a, b *endedApp) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Detail.ID, b.Detail.ID))
 	})

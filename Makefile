@@ -24,7 +24,7 @@ SPARK   := scripts/on-spark.sh $(PYSPARK)
 
 export CACHE PYSPARK VENV GO E2E
 
-.PHONY: help setup jar workloads build demo test race lint fmt bench bench-deadlines e2e cover clean
+.PHONY: help setup jar workloads build demo test race lint fmt bench bench-deadlines bench-scale e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ bench: build ## measure the figures of docs/STATUS.md into out/bench.jsonl
 
 bench-deadlines: build workloads ## measure deadlines beside stock Spark (45 minutes; ARGS="-only group-by -slice" takes less, scripts/bench.sh says more)
 	@$(SPARK) scripts/bench.sh deadlines $(ARGS)
+
+bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
+	@scripts/bench.sh scale
 
 cover: jar ## write the Go tests' coverage to out/coverage.html
 	@mkdir -p out

@@ -32,7 +32,9 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	t.Run("sim", func(t *testing.T) { simulated(t, add) })
-	if os.Getenv("PART") != "sim" {
+	t.Run("speed", func(t *testing.T) { speed(t, add) })
+	t.Run("scale", func(t *testing.T) { scaled(t, add) })
+	if part := os.Getenv("PART"); part != "sim" && part != "speed" && part != "scale" {
 		realenv.RequireSpark(t)
 		t.Cleanup(realenv.Remove)
 	}
@@ -83,7 +85,6 @@ func micro(t *testing.T, add adder) {
 		}
 		add(t, b.figure, median(us), "us")
 	}
-	controllerStep(t, add)
 }
 
 // controllerStep measures one step of each control law, three times, and takes

@@ -53,6 +53,9 @@ type appRecord struct {
 	// are not those of Cores.
 	Resized bool `json:"resized,omitempty"`
 
+	// Held says that an experiment, which is not saved, holds executors.
+	Held bool `json:"held,omitempty"`
+
 	// Cores are offered by the nodes it has executors on; Slots and Pool are what
 	// it was told, and what has come since.
 	Cores     units.Cores     `json:"cores"`
@@ -96,6 +99,9 @@ type executor struct {
 	CPU   units.Work    `json:"core_seconds,omitempty"`
 	Base  units.Work    `json:"base_core_seconds,omitempty"`
 	Based bool          `json:"based,omitempty"`
+	// PlanEpoch is that of its node's Plan when targets were last changed there for
+	// its application: the node's own record is not saved for that.
+	PlanEpoch uint64 `json:"plan_epoch,omitempty"`
 
 	points []usagePoint // Oldest first.
 	// leaving is for how long it has been idle since it was asked to go.
@@ -109,17 +115,21 @@ type app struct {
 	profile *annotated // nil without one.
 	stages  map[api.StageKey]*stage
 	order   []*stage // In order of the ready event.
+	opened  []*stage // Those that are not done, in order of id and attempt.
 
 	// silent is for how long the driver has not been heard, endWait how long the
 	// end has been waited with; both counted in ticks, so that a planner that was
 	// stopped for a while accuses nobody.
 	silent, endWait time.Duration
+	// grown is the engine's growth that its executors are of.
+	grown uint64
 	// unsaved is for how long figures of nodes may not have been saved.
 	unsaved time.Duration
 	// noticeSent says that a reply has carried the notice in force.
 	noticeSent bool
 	dirty      bool // The record has to be saved.
 	touched    bool // Plans and Directive have to be compared.
+	concerned  bool // It is looked at when the step ends.
 	flush      bool // Figures of nodes have to be saved.
 	saved      bool // It has been saved at all, its profile included.
 }
@@ -186,15 +196,18 @@ func (a *app) alive() []*executor {
 }
 
 // open returns the stages that are not done, in order of id and attempt.
-func (a *app) open() []*stage {
-	var open []*stage
-	for _, s := range a.order {
-		if s.Done == nil {
-			open = append(open, s)
-		}
-	}
-	slices.SortFunc(open, compareStages)
-	return open
+// Stages that come and go leave what it has returned as it is.
+func (a *app) open() []*stage { return a.opened }
+
+// begin takes a stage that has become ready among the open ones.
+func (a *app) begin(s *stage) {
+	i, _ := slices.BinarySearchFunc(a.opened, s, compareStages)
+	a.opened = slices.Insert(slices.Clone(a.opened), i, s)
+}
+
+// finish takes one that is done out.
+func (a *app) finish(s *stage) {
+	a.opened = slices.DeleteFunc(slices.Clone(a.opened), func(o *stage) bool { return o == s })
 }
 
 // say puts a line for the user into the Directive and the application's record.

@@ -44,6 +44,9 @@ type Config struct {
 	// MaxPool bounds the executors of one application on one node ([2] decision
 	// 9); 4.
 	MaxPool int
+	// MaxNodes bounds the nodes that one application has executors on: it gets
+	// those that are the least committed. 0, the default, is no bound.
+	MaxNodes int
 	// Applications is for how many applications like it a node's memory is
 	// divided when an executor's off-heap size is fixed at its start; 2.
 	Applications int
@@ -77,6 +80,9 @@ type Config struct {
 	DetailHistory int
 	// Samples bounds the samples kept of a stage by halving their density; 2000.
 	Samples int
+	// AllSamples bounds the samples of all running applications together in the
+	// same way, but for two of each executor and stage; 1,000,000, some 64 MiB.
+	AllSamples int
 	// Stages bounds the stage attempts kept of a running application; 2000.
 	Stages int
 
@@ -106,6 +112,7 @@ func Default() Config {
 		History:           200,
 		DetailHistory:     20,
 		Samples:           2000,
+		AllSamples:        1_000_000,
 		Stages:            2000,
 	}
 }
@@ -122,6 +129,7 @@ func (c Config) Validate() error {
 		faults = append(faults, err)
 	}
 	check(c.MaxPool > 0, "max pool: %d, want more than 0", c.MaxPool)
+	check(c.MaxNodes >= 0, "max nodes: %d, want 0 or more", c.MaxNodes)
 	check(c.Applications > 0, "applications: %d, want more than 0", c.Applications)
 	check(c.LeastOffHeap >= 0, "least off-heap is negative")
 	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")
@@ -130,6 +138,7 @@ func (c Config) Validate() error {
 	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements, c.ReplacementWindow)
 	check(c.History >= 0 && c.DetailHistory >= 0, "history is negative")
 	check(c.Samples >= 2, "samples: %d, want at least 2", c.Samples)
+	check(c.AllSamples >= 2, "all samples: %d, want at least 2", c.AllSamples)
 	check(c.Stages > 0, "stages: %d, want more than 0", c.Stages)
 	if len(faults) == 0 {
 		return nil

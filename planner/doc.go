@@ -69,15 +69,18 @@
 // whose EventStageBound gives the nodes new targets. At most once in 4 s for a
 // stage, and not for less than a task or 0.5 % of the stage.
 //
-// Pool: per node as many executors as the DAG is wide, at most MaxPool, when
-// paced; else one. An executor that exits is replaced on its node when the driver
+// Pool: executors on every live node or, with MaxNodes, on so many of the least
+// committed ones (leastCommitted): those whose memory has room beside the others'
+// executors, then those with the most cores for each of their applications. Per
+// node as many executors as the DAG is wide, at most MaxPool, when paced; else one. An executor that exits is replaced on its node when the driver
 // speaks next (executors also exit when their driver dies), at most Replacements
 // times the pool in ReplacementWindow.
 //
 // # Nodes that come and go
 //
 // A node that joins gets executors of running applications, as many as they
-// would have got there at their registration, when their drivers speak next. A
+// would have got there at their registration, when their drivers speak next; with
+// MaxNodes only of those that are on fewer nodes than that. A
 // node that drains gets no new ones, and those that it has are told to leave
 // (Directive) once their application has others that are up elsewhere: until then
 // they stay, so that nothing is lost. The driver binds no stage to an executor
@@ -123,6 +126,12 @@
 // # What it does not do
 //
 // It steers no core while a stage runs (package node does), starts no process and
-// knows no network. It does not place: an application gets executors on every
-// live node.
+// knows no network. It does not move what is placed: who came first stays where
+// it is.
+//
+// # Cost
+//
+// A driver's events cost what their application has executors and open stages, a
+// status what its node has: neither walks all nodes nor all applications (tenant.go
+// keeps who is where). A tick, a registration and a request of the command line may.
 package planner

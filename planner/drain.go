@@ -23,11 +23,12 @@ func (e *Engine) drainNode(q api.ControlRequest) (api.ControlReply, error) {
 	}
 	if !n.Draining {
 		n.Draining, n.dirty, e.dirty[n.Node] = true, true, true
+		e.growth++
 		e.occur(NodeDraining{Node: n.Node})
 	}
 	e.vacate(0)
 	stay := 0
-	for _, a := range sorted(e.apps) {
+	for _, a := range e.applications() {
 		if a.running() && slices.ContainsFunc(a.alive(), func(x *executor) bool { return x.Node == n.Node && !x.Leaving }) {
 			stay++
 		}
@@ -49,6 +50,7 @@ func (e *Engine) undrainNode(q api.ControlRequest) (api.ControlReply, error) {
 		return api.ControlReply{Message: fmt.Sprintf("node %s was not draining", n.Node)}, nil
 	}
 	n.Draining, n.dirty, e.dirty[n.Node] = false, true, true
+	e.growth++
 	e.occur(NodeJoined{Node: n.Node, Offered: n.Offered, Memory: n.Memory})
 	return api.ControlReply{Message: fmt.Sprintf("node %s takes executors again", n.Node)}, nil
 }
@@ -68,13 +70,13 @@ func (e *Engine) vacate(dt time.Duration) {
 		if !n.Draining {
 			continue
 		}
-		for _, a := range sorted(e.apps) {
+		for _, a := range e.applications() {
 			if a.running() && e.elsewhere(a) {
 				e.leave(a, n)
 			}
 		}
 	}
-	for _, a := range sorted(e.apps) {
+	for _, a := range e.applications() {
 		if a.running() {
 			e.left(a, dt)
 		}
@@ -96,7 +98,7 @@ func (e *Engine) leave(a *app, n *node) {
 		if x.Node != n.Node || x.Leaving {
 			continue
 		}
-		x.Leaving, a.Resized = true, true
+		x.Leaving, a.Resized, a.grown = true, true, 0
 		a.touch()
 		if !x.Registered {
 			e.gone(a, x, "its node is being drained")
@@ -128,32 +130,38 @@ func (a *app) bound(id api.ExecutorID) bool {
 
 // grow gives a executors on live nodes where it has none: nodes that have come
 // since it registered. They are as many as it would have got there then. Like
-// replacements, they come when the driver speaks.
+// replacements, they come when the driver speaks. Nothing is looked at while
+// neither nodes nor a's executors have changed since the last time.
 func (e *Engine) grow(a *app) {
-	if a.GaveUp {
+	if a.GaveUp || a.grown == e.growth {
 		return
 	}
-	for _, n := range e.liveNodes() {
-		e.growOn(a, n)
+	a.grown = e.growth
+	if e.cfg.MaxNodes > 0 && e.spread(a) >= e.cfg.MaxNodes {
+		return
+	}
+	var free []seat
+	for _, n := range e.inOrder() {
+		if !n.live() || e.stays(a, n.Node) || slices.Contains(a.Pending, n.Node) {
+			continue
+		}
+		if more := room(a, n, e.width(a)); more > 0 {
+			free = append(free, seat{node: n, executors: more})
+		}
+	}
+	for _, s := range e.place(a, free, e.spread(a)) {
+		e.growOn(a, s)
 	}
 }
 
-func (e *Engine) growOn(a *app, n *node) {
-	stays := func(x *executor) bool { return x.Node == n.Node && !x.Leaving }
-	if slices.ContainsFunc(a.alive(), stays) || slices.Contains(a.Pending, n.Node) {
-		return
+func (e *Engine) growOn(a *app, s seat) {
+	for range s.executors {
+		e.addExecutor(a, s.node)
 	}
-	more := room(a, n, e.width(a))
-	if more == 0 {
-		return
-	}
-	for range more {
-		e.addExecutor(a, n)
-	}
-	a.Pool += more
+	a.Pool += s.executors
 	a.Resized = true
 	e.count(a)
-	e.occur(AppGrown{App: a.ID, Node: n.Node, Executors: more})
+	e.occur(AppGrown{App: a.ID, Node: s.node.Node, Executors: s.executors})
 }
 
 // room is how many executors of a, at most width, fit n's memory with the sizes
@@ -179,7 +187,7 @@ func (e *Engine) count(a *app) {
 // unstarted gives up executors on a lost node that no driver has seen: they were
 // asked for when the node was gone already.
 func (e *Engine) unstarted(n *node) {
-	for _, a := range sorted(e.apps) {
+	for _, a := range e.applications() {
 		for _, x := range a.alive() {
 			if a.running() && x.Node == n.Node && !x.Registered {
 				e.gone(a, x, "its node is lost")

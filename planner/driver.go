@@ -23,6 +23,7 @@ func (e *Engine) driverEvents(ev DriverEvents) {
 		return
 	}
 	a.silent = 0
+	e.concern(a)
 	var ready []*stage
 	for _, event := range b.Events {
 		if event.Seq <= a.AckedSeq {
@@ -116,6 +117,8 @@ func (e *Engine) stageReady(a *app, ev api.Event) *stage {
 	s.dirty = true
 	a.stages[s.key()] = s
 	a.order = append(a.order, s)
+	a.begin(s)
+	e.cut(a)
 	a.launched(ev.At)
 	e.forget(a)
 	return s
@@ -144,6 +147,7 @@ func (e *Engine) stageDone(a *app, s *stage, ev api.Event) {
 		return
 	}
 	s.Done, s.DoneAt, s.dirty = ev.Done, max(ev.At, s.ReadyAt), true
+	a.finish(s)
 	if first := ev.Done.FirstLaunch; first > 0 && len(a.order) > 0 && a.order[0] == s {
 		a.First = first
 	}

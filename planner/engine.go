@@ -23,11 +23,16 @@ type Engine struct {
 	epoch, serial uint64
 
 	apps     map[api.AppID]*app
+	lineup   []*app      // In order of id; nil when applications have come or gone.
 	ended    []*endedApp // Oldest first.
 	nodes    map[string]*node
 	ordered  []*node // In order of name; nil when nodes have come or gone.
 	profiles map[string]*annotated
 	newest   map[string]recorded // By profile; not saved.
+	// tenants is who has executors on each node, in order of application.
+	tenants map[string][]*tenant
+	// growth counts what may let running applications have more executors.
+	growth uint64
 
 	// What the step in progress has to do.
 	changes  []Change
@@ -35,6 +40,7 @@ type Engine struct {
 	replies  []func() Reply
 	log      []Action
 	dirty    map[string]bool // Nodes whose Plans have to be compared.
+	concerns []*app          // Applications that the step may have changed.
 	counters bool            // epoch or serial changed.
 }
 
@@ -46,7 +52,8 @@ func New(cfg Config, records []Record) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{cfg: cfg, apps: make(map[api.AppID]*app), nodes: make(map[string]*node),
-		profiles: make(map[string]*annotated), newest: make(map[string]recorded), dirty: make(map[string]bool)}
+		profiles: make(map[string]*annotated), newest: make(map[string]recorded), dirty: make(map[string]bool),
+		tenants: make(map[string][]*tenant), growth: 1}
 	if err := e.restore(records); err != nil {
 		return nil, fmt.Errorf("planner state: %w", err)
 	}
@@ -58,6 +65,11 @@ func New(cfg Config, records []Record) (*Engine, error) {
 // one Save, which comes first and must be on disk before the rest takes effect.
 func (e *Engine) Step(now units.Instant, event Event) []Action {
 	e.now = max(e.now, now)
+	switch event.(type) {
+	case DriverEvents, Hello, Status: // These say themselves whom they concern.
+	default:
+		e.concern(e.applications()...)
+	}
 	switch ev := event.(type) {
 	case Register:
 		e.register(ev)
@@ -89,16 +101,45 @@ func (e *Engine) tick() {
 		e.nodeTick(n, dt)
 	}
 	e.vacate(dt)
-	apps := sorted(e.apps)
+	apps := e.applications()
 	for _, a := range apps {
 		e.appTick(a, dt)
 	}
-	if len(apps) > 0 {
-		free := e.free()
-		for _, a := range apps {
-			e.rebalance(a, free)
+	for _, a := range apps {
+		e.rebalance(a)
+	}
+}
+
+// applications returns the applications in order of id; the caller must not change
+// it.
+func (e *Engine) applications() []*app {
+	if e.lineup == nil {
+		e.lineup = sorted(e.apps)
+	}
+	return e.lineup
+}
+
+// concern has the step look at apps when it ends: what of them is to be saved and
+// told.
+func (e *Engine) concern(apps ...*app) {
+	for _, a := range apps {
+		if !a.concerned {
+			a.concerned = true
+			e.concerns = append(e.concerns, a)
 		}
 	}
+}
+
+// concerned returns the applications that the step may have changed and that are
+// not history, in order of id.
+func (e *Engine) concerned() []*app {
+	for _, a := range e.concerns {
+		a.concerned = false
+	}
+	concerns := slices.DeleteFunc(e.concerns, func(a *app) bool { return e.apps[a.ID] != a })
+	e.concerns = nil
+	slices.SortFunc(concerns, func(a, b *app) int { return cmp.Compare(a.ID, b.ID) })
+	return concerns
 }
 
 // inOrder returns the nodes in order of name; the caller must not change it.
@@ -115,9 +156,15 @@ const maxTick = time.Second
 
 // finish turns what the step changed into actions.
 func (e *Engine) finish() []Action {
-	for _, a := range sorted(e.apps) {
+	if len(e.concerns)+len(e.dirty)+len(e.changes)+len(e.publish)+len(e.log)+len(e.replies) == 0 && !e.counters {
+		return nil // Most statuses of nodes change nothing.
+	}
+	concerns := e.concerned()
+	var touched []*app
+	for _, a := range concerns {
 		if a.touched {
 			a.touched = false
+			touched = append(touched, a)
 			e.direct(a)
 			for _, x := range a.Executors {
 				e.dirty[x.Node] = true
@@ -130,7 +177,10 @@ func (e *Engine) finish() []Action {
 		}
 	}
 	clear(e.dirty)
-	for _, a := range sorted(e.apps) {
+	for _, a := range touched {
+		a.Held = a.held()
+	}
+	for _, a := range concerns {
 		e.saveApp(a)
 	}
 	e.saveCounters()

@@ -18,7 +18,7 @@ func (e *Engine) exit(q api.ControlRequest) (api.ControlReply, error) {
 	case q.ExitCode < 1 || q.ExitCode > 255:
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "exit code %d of a failed application: want 1 to 255", q.ExitCode)
 	}
-	for _, a := range sorted(e.apps) {
+	for _, a := range e.applications() {
 		if a.Submission == q.Submission {
 			e.exited(a, q.ExitCode)
 			return api.ControlReply{Apps: []api.AppSummary{e.summary(a)}}, nil

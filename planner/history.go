@@ -36,6 +36,10 @@ func (e *Engine) bury(a *app) {
 	e.put(historyKey(a.ID), d)
 	if _, stored := e.apps[a.ID]; stored {
 		delete(e.apps, a.ID)
+		e.lineup = nil
+		for _, x := range a.alive() {
+			e.moveOut(a, x)
+		}
 		e.removeApp(a)
 	}
 	e.trimHistory()

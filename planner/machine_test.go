@@ -288,6 +288,10 @@ func (m *machine) check(t *rapid.T) {
 	}
 	for _, a := range m.apps {
 		s := listed[a.id]
+		if most := m.cfg.MaxNodes; most > 0 && len(m.places(a.id)) > most && len(m.heard(planner.NodeDraining{}.Name())) == 0 {
+			// A node that drained and is back keeps who had not left.
+			t.Fatalf("%s is on %v, more than %d nodes", a.id, m.places(a.id), most)
+		}
 		got := m.targets(a.id)
 		want := map[string]bool{}
 		if s.State == api.AppRunning && s.Pacing == "paced" {
@@ -325,10 +329,12 @@ func (m *machine) check(t *rapid.T) {
 
 func TestAnythingMayHappen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(t, "a", "b")
+		cfg := planner.Default()
+		cfg.MaxNodes = rapid.IntRange(0, 2).Draw(t, "max nodes")
+		w := newWorldOf(t, cfg, "a", "b", "c")
 		w.put(chain("chain"))
 		w.put(diamond("diamond"))
-		m := &machine{world: w, nodes: []string{"a", "b"}, all: map[api.AppID]bool{}}
+		m := &machine{world: w, nodes: []string{"a", "b", "c"}, all: map[api.AppID]bool{}}
 		t.Repeat(map[string]func(*rapid.T){
 			"register": m.Register, "register again": m.RegisterAgain, "stages ready": m.StagesReady, "stage bound": m.StageBound,
 			"stage done": m.StageDone, "executor": m.Executor, "unpaced or end": m.UnpacedOrEnd, "status": m.Status, "drain": m.Drain, "time": m.Time,

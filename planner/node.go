@@ -29,25 +29,31 @@ type nodeRecord struct {
 	Release string      `json:"release,omitempty"`
 	// Draining says that somebody wants it empty.
 	Draining bool `json:"draining,omitempty"`
-	// Epoch is that of the Plan in force, Plan its content.
-	Epoch uint64      `json:"epoch"`
-	Plan  []planEntry `json:"plan,omitempty"`
+	// Epoch is that of the Plan in force, or of an earlier one with the same
+	// executors: see executor.PlanEpoch.
+	Epoch uint64 `json:"epoch"`
 }
 
 // planEntry is what makes one application's part of a Plan new or not: whatever
 // passes with time is left out.
 type planEntry struct {
-	App       api.AppID        `json:"app"`
-	Deadline  units.Seconds    `json:"deadline_s,omitempty"`
-	Executors []api.ExecutorID `json:"executors"`
-	Targets   []planTarget     `json:"targets,omitempty"`
+	App       api.AppID
+	Deadline  units.Seconds
+	Executors []api.ExecutorID
+	Targets   []planTarget
 }
 
 type planTarget struct {
-	Stage    api.StageKey   `json:"stage"`
-	Executor api.ExecutorID `json:"executor"`
-	Rev      uint64         `json:"rev"`
-	Hold     units.Cores    `json:"hold_cores,omitempty"`
+	Stage    api.StageKey
+	Executor api.ExecutorID
+	Rev      uint64
+	Hold     units.Cores
+}
+
+// settled reports whether o differs from p at most in targets and deadline: who
+// runs where is the same.
+func (p planEntry) settled(o planEntry) bool {
+	return p.App == o.App && slices.Equal(p.Executors, o.Executors)
 }
 
 func (p planEntry) equal(o planEntry) bool {
@@ -57,6 +63,7 @@ func (p planEntry) equal(o planEntry) bool {
 // node is a node as the planner knows it.
 type node struct {
 	nodeRecord
+	plan        []planEntry // The content of the Plan in force.
 	state       string
 	incarnation string
 	seq         uint64
@@ -80,7 +87,7 @@ func (n *node) live() bool { return n.here() && !n.Draining }
 
 // liveNodes returns the nodes that may get executors, in order of name.
 func (e *Engine) liveNodes() []*node {
-	return slices.DeleteFunc(sorted(e.nodes), func(n *node) bool { return !n.live() })
+	return slices.DeleteFunc(slices.Clone(e.inOrder()), func(n *node) bool { return !n.live() })
 }
 
 func (e *Engine) offered(name string) units.Cores {
@@ -142,6 +149,7 @@ func (e *Engine) join(s api.NodeStatus) *node {
 		e.epoch, e.counters = max(e.epoch, s.Epoch), true
 		n.Epoch = 0
 	}
+	e.growth++
 	e.fold(n, s)
 	e.dirty[n.Node] = true
 	return n
@@ -178,24 +186,30 @@ const republish = time.Second
 func (e *Engine) fold(n *node, s api.NodeStatus) {
 	n.seq, n.acked, n.silent, n.confirmed = s.Seq, s.Epoch, 0, true
 	if n.Offered != s.Offered {
-		for _, a := range e.apps {
-			a.touched = true
+		for _, t := range e.tenants[n.Node] {
+			e.concern(t.app)
+			t.app.touched = true
 		}
 	}
 	before := n.nodeRecord
 	n.Host, n.Offered, n.Total, n.Memory, n.Release, n.others = s.Host, s.Offered, s.Total, s.Memory, s.Release, s.Others
 	n.dirty = n.dirty || before.Host != n.Host || before.Offered != n.Offered || before.Total != n.Total || before.Memory != n.Memory || before.Release != n.Release
+	if before.Memory != n.Memory {
+		e.growth++
+	}
 	n.executors = 0
 	for _, x := range s.Executors {
 		if x.State != api.ExecutorExited {
 			n.executors++
 		}
 		if a := e.apps[x.App]; a != nil {
+			e.concern(a)
 			e.executorStatus(a, n, x)
 		}
 	}
 	for _, st := range s.Stages {
 		if a := e.apps[st.App]; a != nil {
+			e.concern(a)
 			e.stageStatus(a, st)
 		}
 	}
@@ -232,6 +246,7 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 	if st == nil || x == nil {
 		return
 	}
+	s.Executor = x.ID // The message's text is not to be kept for a name.
 	if s.CPU > st.CPU[s.Executor] || s.QuotaChanges > st.QuotaChanges[s.Executor] {
 		st.CPU[s.Executor] = max(st.CPU[s.Executor], s.CPU)
 		st.QuotaChanges[s.Executor] = max(st.QuotaChanges[s.Executor], s.QuotaChanges)
@@ -244,9 +259,9 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 			st.noteWould(s.Executor, sample, e.offered(x.Node))
 		}
 		st.samples.add(api.AppSample{
-			At: a.at(e.now) - sample.Age, Executor: s.Executor, SetPoint: sample.SetPoint, Progress: sample.Progress,
+			At: a.at(e.now) - sample.Age, Executor: x.ID, SetPoint: sample.SetPoint, Progress: sample.Progress,
 			Grant: sample.Grant, Used: sample.Used,
-		}, e.cfg.Samples)
+		}, e.sampleLimit(a))
 	}
 }
 
@@ -259,7 +274,7 @@ func (e *Engine) nodeTick(n *node, dt time.Duration) {
 		e.occur(NodeLost{Node: n.Node, Silent: n.silent})
 		e.unstarted(n)
 	}
-	if !n.here() && n.silent >= forgetNode && len(n.Plan) == 0 {
+	if !n.here() && n.silent >= forgetNode && len(n.plan) == 0 {
 		delete(e.nodes, n.Node)
 		e.ordered = nil
 		e.remove(planKey(n.Node))
@@ -273,8 +288,10 @@ const forgetNode = time.Hour
 // replan compares n's Plan with what it should be and publishes a new one.
 func (e *Engine) replan(n *node) {
 	entries := e.entries(n)
-	if n.Epoch == 0 || !slices.EqualFunc(entries, n.Plan, planEntry.equal) {
-		n.Plan, n.Epoch, n.dirty = entries, e.nextEpoch(), true
+	if n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, planEntry.equal) {
+		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, planEntry.settled)
+		n.plan, n.Epoch = entries, e.nextEpoch()
+		n.dirty = n.dirty || !e.noteEpoch(n)
 		n.published = 0
 		e.publish = append(e.publish, PublishPlan{Plan: e.plan(n)})
 	}
@@ -284,25 +301,33 @@ func (e *Engine) replan(n *node) {
 	}
 }
 
+// noteEpoch puts the epoch of n's Plan into the records of the applications there
+// that are saved in this step, and reports whether there are any.
+func (e *Engine) noteEpoch(n *node) bool {
+	noted := false
+	for _, here := range e.tenants[n.Node] {
+		if here.app.dirty {
+			here.executors[0].PlanEpoch, noted = n.Epoch, true
+		}
+	}
+	return noted
+}
+
 // entries is the content of n's Plan, in order of application.
 func (e *Engine) entries(n *node) []planEntry {
-	var entries []planEntry
-	for _, a := range sorted(e.apps) {
+	entries := make([]planEntry, 0, len(e.tenants[n.Node]))
+	for _, here := range e.tenants[n.Node] {
+		a := here.app
 		if !a.running() {
 			continue
 		}
-		entry := planEntry{App: a.ID, Deadline: a.Deadline}
-		for _, x := range a.alive() {
-			if x.Node == n.Node {
-				entry.Executors = append(entry.Executors, x.ID)
-			}
-		}
-		if len(entry.Executors) == 0 {
-			continue
+		entry := planEntry{App: a.ID, Deadline: a.Deadline, Executors: make([]api.ExecutorID, 0, len(here.executors))}
+		for _, x := range here.executors {
+			entry.Executors = append(entry.Executors, x.ID)
 		}
 		for _, s := range a.open() {
-			for _, t := range s.Targets {
-				if t.Node == n.Node {
+			for _, x := range here.executors {
+				if t, ok := s.targetOf(x.ID); ok {
 					entry.Targets = append(entry.Targets, planTarget{Stage: s.key(), Executor: t.Executor, Rev: t.Rev, Hold: s.step.hold(t.Executor)})
 				}
 			}
@@ -314,14 +339,14 @@ func (e *Engine) entries(n *node) []planEntry {
 
 // plan is n's Plan in force, with the times left now.
 func (e *Engine) plan(n *node) api.Plan {
-	p := api.Plan{V: api.Version, Epoch: n.Epoch, Node: n.Node, Apps: []api.PlanApp{}}
-	for _, entry := range n.Plan {
+	p := api.Plan{V: api.Version, Epoch: n.Epoch, Node: n.Node, Apps: make([]api.PlanApp, 0, len(n.plan))}
+	for _, entry := range n.plan {
 		a := e.apps[entry.App]
 		if a == nil {
 			continue
 		}
 		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Deadline > 0, Launch: a.launch(n),
-			Executors: slices.Clone(entry.Executors), Stages: []api.StageTarget{}}
+			Executors: slices.Clone(entry.Executors), Stages: make([]api.StageTarget, 0, len(entry.Targets))}
 		if pa.HasDeadline {
 			pa.Remaining = a.Deadline - a.at(e.now)
 		}
@@ -330,10 +355,8 @@ func (e *Engine) plan(n *node) api.Plan {
 		}
 		for _, want := range entry.Targets {
 			s := a.stages[want.Stage]
-			for _, t := range s.Targets {
-				if t.Executor == want.Executor {
-					pa.Stages = append(pa.Stages, s.target(t, e.now))
-				}
+			if t, ok := s.targetOf(want.Executor); ok {
+				pa.Stages = append(pa.Stages, s.target(t, e.now))
 			}
 		}
 		p.Apps = append(p.Apps, pa)

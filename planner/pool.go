@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -42,7 +43,7 @@ func (e *Engine) seats(a *app) ([]seat, error) {
 		return nil, api.Errorf(api.KindInvalid, "an executor of %v heap and %v overhead fits no node: the largest gives %v",
 			a.Launch.Heap, a.Launch.Overhead, largest.Memory)
 	}
-	return seats, nil
+	return e.place(a, seats, 0), nil
 }
 
 // width is how many executors a should have on a node.
@@ -51,6 +52,23 @@ func (e *Engine) width(a *app) int {
 		return min(a.profile.graph.Width(), e.cfg.MaxPool)
 	}
 	return 1
+}
+
+// place chooses the seats that a, which is on some nodes already, takes, in their
+// order: all, or those on the least committed nodes, up to MaxNodes in all.
+func (e *Engine) place(a *app, seats []seat, taken int) []seat {
+	if e.cfg.MaxNodes == 0 {
+		return seats
+	}
+	sites := make([]site, len(seats))
+	for i, s := range seats {
+		sites[i] = e.site(a, s.node, s.executors)
+	}
+	var chosen []seat
+	for _, i := range leastCommitted(sites, e.cfg.MaxNodes-taken) {
+		chosen = append(chosen, seats[i])
+	}
+	return chosen
 }
 
 // seat decides on one node. A node that does not say its memory (0) is taken to
@@ -110,6 +128,7 @@ func (e *Engine) addExecutor(a *app, n *node) *executor {
 	x := &executor{ID: api.ExecutorID(strconv.Itoa(a.NextID)), Node: n.Node, State: api.ExecutorStarting, Since: a.at(e.now)}
 	a.NextID++
 	a.Executors = append(a.Executors, x)
+	e.settleIn(a, x)
 	a.touch()
 	return x
 }
@@ -125,6 +144,9 @@ func (e *Engine) gone(a *app, x *executor, reason string) {
 	if x.Exit == "" {
 		x.Exit = reason
 	}
+	e.moveOut(a, x)
+	e.concern(a)
+	a.grown = 0
 	a.touch()
 	if !a.running() {
 		return
@@ -197,11 +219,20 @@ func (e *Engine) replacementNode(a *app, name string) *node {
 	for _, x := range a.alive() {
 		count[x.Node]++
 	}
-	nodes := slices.DeleteFunc(e.liveNodes(), func(n *node) bool { return room(a, n, count[n.Node]+1) <= count[n.Node] })
+	bound := e.cfg.MaxNodes > 0 && e.spread(a) >= e.cfg.MaxNodes
+	nodes := slices.DeleteFunc(e.liveNodes(), func(n *node) bool {
+		return bound && count[n.Node] == 0 || room(a, n, count[n.Node]+1) <= count[n.Node]
+	})
 	if len(nodes) == 0 {
 		return nil
 	}
-	return slices.MinFunc(nodes, func(x, y *node) int { return count[x.Node] - count[y.Node] })
+	if e.cfg.MaxNodes == 0 {
+		return slices.MinFunc(nodes, func(x, y *node) int { return count[x.Node] - count[y.Node] })
+	}
+	return slices.MinFunc(nodes, func(x, y *node) int {
+		there, other := e.site(a, x, 1), e.site(a, y, 1)
+		return cmp.Or(count[x.Node]-count[y.Node], compareSites(&there, &other))
+	})
 }
 
 // mayReplace counts against the bound and gives up, for good, when it is

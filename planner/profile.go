@@ -36,7 +36,7 @@ func (p *annotated) forRun(beta float64) *annotated {
 // settle finishes what the ended applications of a profile have left to do, so
 // that whoever asks for it next finds their runs in it.
 func (e *Engine) settle(profile string) {
-	for _, a := range sorted(e.apps) {
+	for _, a := range e.applications() {
 		if !a.running() && a.Profile == profile {
 			e.conclude(a)
 		}

@@ -36,9 +36,13 @@ func (e *Engine) whatIf(q api.PlanRequest) (api.PlanReply, error) {
 	}
 	cores, slots := q.Cores, int(q.Cores.CeilTo(1))
 	if cores == 0 {
+		var seats []seat
 		for _, n := range e.liveNodes() {
-			cores += n.Offered
-			slots += slotsOn(n, api.Launch{})
+			seats = append(seats, seat{node: n, executors: 1})
+		}
+		for _, s := range e.place(newApp(appRecord{}), seats, 0) {
+			cores += s.node.Offered
+			slots += slotsOn(s.node, api.Launch{})
 		}
 	}
 	if cores == 0 {

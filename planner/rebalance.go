@@ -57,8 +57,8 @@ func (s *stage) keepPace(id api.ExecutorID, at units.Seconds, sample api.StageSa
 }
 
 // rebalance hands the tails of a's running stages over from executors that will
-// not be in time to such that can be; free is what each node has free.
-func (e *Engine) rebalance(a *app, free map[string]units.Cores) {
+// not be in time to such that can be.
+func (e *Engine) rebalance(a *app) {
 	if !a.paced() || !a.Gated {
 		return
 	}
@@ -66,7 +66,7 @@ func (e *Engine) rebalance(a *app, free map[string]units.Cores) {
 		if !s.Planned || len(s.Targets) < 2 || e.now < s.handOver.Add(handOverEvery) {
 			continue
 		}
-		parts, ok := e.parts(a, s, free)
+		parts, ok := e.parts(a, s)
 		if !ok {
 			continue
 		}
@@ -94,7 +94,7 @@ func (s *stage) share(a *app, shares []float64) {
 
 // parts is what is known of s's targets; false when that is not enough to
 // decide on, or some of its executors are about to leave.
-func (e *Engine) parts(a *app, s *stage, free map[string]units.Cores) ([]part, bool) {
+func (e *Engine) parts(a *app, s *stage) ([]part, bool) {
 	parts := make([]part, 0, len(s.Targets))
 	for _, t := range s.Targets {
 		p, x, n := s.paces[t.Executor], a.executor(t.Executor), e.nodes[t.Node]
@@ -102,7 +102,7 @@ func (e *Engine) parts(a *app, s *stage, free map[string]units.Cores) ([]part, b
 			return nil, false
 		}
 		done := t.Weight * float64(s.progress[t.Executor])
-		parts = append(parts, part{weight: t.Weight, done: done, running: float64(p.running), speed: s.speed(a, t, done, p, free[n.Node], n)})
+		parts = append(parts, part{weight: t.Weight, done: done, running: float64(p.running), speed: s.speed(a, t, done, p, e.free(n), n)})
 	}
 	return parts, true
 }
@@ -130,26 +130,19 @@ func (n *node) capacity() units.Cores {
 	return min(n.Offered, max(n.Offered/2, n.Total-n.others))
 }
 
-// free is what of each node's capacity no stage uses.
-func (e *Engine) free() map[string]units.Cores {
-	free := make(map[string]units.Cores, len(e.nodes))
-	for name, n := range e.nodes {
-		free[name] = n.capacity()
-	}
-	for _, a := range sorted(e.apps) {
-		open := a.open()
-		for _, x := range a.alive() {
-			for _, s := range open {
+// free is what of n's capacity no stage uses.
+func (e *Engine) free(n *node) units.Cores {
+	free := n.capacity()
+	for _, here := range e.tenants[n.Node] {
+		for _, x := range here.executors {
+			for _, s := range here.app.open() {
 				if p := s.paces[x.ID]; p != nil {
-					free[x.Node] -= p.used
+					free -= p.used
 				}
 			}
 		}
 	}
-	for name := range free {
-		free[name] = max(0, free[name])
-	}
-	return free
+	return max(0, free)
 }
 
 // shares are the hand-overs of a's running stages.

@@ -40,7 +40,8 @@ func (e *Engine) admit(r api.RegisterRequest) (*app, error) {
 		e.occur(AppRefused{AppName: r.Name, Err: err})
 		return nil, err
 	}
-	e.apps[a.ID] = a
+	e.apps[a.ID], e.lineup = a, nil
+	e.concern(a)
 	a.touch()
 	e.occur(AppRegistered{App: a.ID, AppName: a.Name, Verdict: a.Verdict, Reason: a.Reason, Executors: a.Pool})
 	return a, nil
@@ -49,7 +50,7 @@ func (e *Engine) admit(r api.RegisterRequest) (*app, error) {
 // known finds the application that a repeated registration means. One that
 // failed because its driver was silent for too long may come back as a new one.
 func (e *Engine) known(r api.RegisterRequest) (*app, error) {
-	for _, a := range sorted(e.apps) {
+	for _, a := range e.applications() {
 		switch {
 		case a.Submission != r.Submission:
 		case a.running():

@@ -41,6 +41,27 @@ func (s *samples) add(sample api.AppSample, limit int) {
 	}
 }
 
+// sampleLimit is how many samples are kept of each of a's stages: Samples, or what
+// leaves room for those of all running applications (AllSamples), but for two of
+// each executor.
+func (e *Engine) sampleLimit(a *app) int {
+	share := e.cfg.AllSamples / max(1, len(e.apps)) / max(1, len(a.order))
+	return min(e.cfg.Samples, max(share, 2*len(a.Executors)))
+}
+
+// cut brings the samples of a's stages down to what is kept of each now that there
+// is one stage more.
+func (e *Engine) cut(a *app) {
+	limit := e.sampleLimit(a)
+	for _, s := range a.order {
+		for before := 0; len(s.samples.list) > limit && len(s.samples.list) != before; {
+			before = len(s.samples.list)
+			s.samples.list = slices.Clone(thin(s.samples.list))
+			s.samples.thinned, s.stale = true, true
+		}
+	}
+}
+
 // thin drops every second sample of each executor, keeping the newest.
 func thin(list []api.AppSample) []api.AppSample {
 	left := make(map[api.ExecutorID]int)

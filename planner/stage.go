@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -89,6 +91,15 @@ func (s *stage) work() units.Work {
 		sum = max(sum, units.Work(s.Done.TaskCPU))
 	}
 	return sum
+}
+
+// targetOf is an executor's target.
+func (s *stage) targetOf(id api.ExecutorID) (target, bool) {
+	i, found := slices.BinarySearchFunc(s.Targets, id, func(t target, id api.ExecutorID) int { return compareIDs(t.Executor, id) })
+	if !found {
+		return target{}, false
+	}
+	return s.Targets[i], true
 }
 
 // noteWould takes in a tick of an observed application.

@@ -20,11 +20,13 @@ import (
 //	app/ID/profile       the profile that it is matched to (api.Profile)
 //	app/ID/stage/S.A     attempt A of its stage S (stageRecord)
 //	app/ID/samples/S.A/N a piece of that one's samples (sampleRecord)
-//	plan/NODE            a node and the content of its Plan (nodeRecord)
+//	plan/NODE            a node and the epoch of its Plan (nodeRecord)
 //	profile/NAME         a profile (api.Profile); NAME is escaped as in a URL's path
 //	history/ID           an application that is over (endedApp)
 //
-// All values are JSON. Not kept: silences, who is connected; these come back with
+// All values are JSON. A Plan's content follows from its applications' records and
+// is made again from them: a stage's event need not write a record for each of its
+// nodes (restorePlans). Not kept: silences, who is connected; these come back with
 // the next statuses. Samples and other figures of running stages may lack what
 // came in the last seconds (flushEvery).
 const stateVersion = 1
@@ -89,9 +91,14 @@ func (e *Engine) saveApp(a *app) {
 		e.put(ownProfile(a.ID), a.profile.body)
 	}
 	for _, s := range a.order {
-		if s.dirty || (s.stale && a.flush) {
-			s.dirty, s.stale = false, false
+		figures := s.stale && a.flush
+		if s.dirty || figures {
+			s.dirty = false
 			e.put(stageKey(a.ID, s.key()), s.stageRecord)
+		}
+		if figures {
+			// Samples are many: no event waits for them.
+			s.stale = false
 			e.saveSamples(a.ID, s)
 		}
 	}
@@ -143,6 +150,11 @@ func (e *Engine) restore(records []Record) error {
 			return fmt.Errorf("%s: %w", appKey(id), err)
 		}
 	}
+	e.restorePlans()
+	for i, a := range e.applications() {
+		// Not all of them write in the same tick.
+		a.unsaved = flushEvery * time.Duration(i) / time.Duration(len(e.apps))
+	}
 	slices.SortFunc(e.ended, func(a, b *endedApp) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Detail.ID, b.Detail.ID))
 	})
@@ -167,6 +179,24 @@ func (e *Engine) restoreCounters(r Record) error {
 	}
 	e.epoch, e.serial = c.Epoch, c.Serial
 	return nil
+}
+
+// restorePlans makes the content of the Plans in force again; their epochs are the
+// newest of those saved with the node and with the applications there. Where an
+// experiment held executors the Plan is no longer what it was, and gets a new epoch
+// when the node speaks.
+func (e *Engine) restorePlans() {
+	for _, n := range e.inOrder() {
+		n.plan = e.entries(n)
+		for _, here := range e.tenants[n.Node] {
+			for _, x := range here.executors {
+				n.Epoch = max(n.Epoch, x.PlanEpoch)
+			}
+		}
+		if slices.ContainsFunc(e.tenants[n.Node], func(t *tenant) bool { return t.app.Held }) {
+			n.Epoch = 0
+		}
+	}
 }
 
 // restoreNode takes a node to be there until it has been silent for long enough.
@@ -236,12 +266,19 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 	slices.SortFunc(a.order, func(x, y *stage) int { return cmp.Compare(x.Seq, y.Seq) })
 	for _, s := range a.order {
 		a.stages[s.key()] = s
+		if s.Done == nil {
+			a.opened = append(a.opened, s)
+		}
 		if s.Annotation != unmatched && a.profile != nil {
 			a.profile.match.Matched[s.key().Stage] = s.Annotation
 		}
 	}
+	slices.SortFunc(a.opened, compareStages)
 	a.restoreSamples(pieces)
-	e.apps[id] = a
+	e.apps[id], e.lineup = a, nil
+	for _, x := range a.alive() {
+		e.settleIn(a, x)
+	}
 	return nil
 }
 

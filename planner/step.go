@@ -110,6 +110,11 @@ func (e *Engine) steppable(a *app, id int) (*stage, error) {
 	return nil, api.Errorf(api.KindTransient, "stage %d of %s has only begun: try again in a moment", found[0].key().Stage, a.ID)
 }
 
+// held reports whether a step response holds executors of a.
+func (a *app) held() bool {
+	return slices.ContainsFunc(a.open(), func(s *stage) bool { return s.step != nil && s.step.level > 0 })
+}
+
 // stepTick moves a's step responses on to their next level.
 func (e *Engine) stepTick(a *app) {
 	for _, s := range a.open() {

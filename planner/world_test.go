@@ -59,7 +59,11 @@ func newWorldOf(t tb, cfg planner.Config, nodes ...string) *world {
 func (w *world) step(event planner.Event) any {
 	w.Helper()
 	var body any
-	for i, action := range w.e.Step(w.now, event) {
+	actions := w.e.Step(w.now, event)
+	if fault := w.e.Inconsistent(); fault != "" {
+		w.Fatalf("after %#v: %s", event, fault)
+	}
+	for i, action := range actions {
 		switch a := action.(type) {
 		case planner.Save:
 			if i != 0 {

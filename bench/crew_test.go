@@ -1,0 +1,323 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/benchline"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/store"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// The planner at scale: issue 5's figures.
+const (
+	scaleNodes   = 10_000
+	scaleApps    = 1_000
+	scaleSpread  = 40
+	scaleStages  = 30
+	stageSeconds = 20
+	scaleSeconds = 20 // Of the planner's time: one stage of each application.
+	nodeTicks    = 2  // Of a node's controllers in a second, which its status tells.
+)
+
+// crew is 10,000 nodes and the drivers of 1,000 paced applications that keep a
+// planner's engine at work: each node tells its status every second, with the
+// ticks of its executors; each stage takes 20 s. The engine's actions are carried
+// out as planner.Loop does, into a store like the daemon's and to the encoder of
+// the bus, but there is no network, and the disk is waited for only where that is
+// said.
+type crew struct {
+	t      *testing.T
+	engine *planner.Engine
+	db     store.Store
+	now    units.Instant
+	began  units.Instant
+	nodes  []*scaleNode
+	byName map[string]*scaleNode
+	apps   []*scaleApp
+	byID   map[api.AppID]*scaleApp
+
+	// What was measured, in milliseconds.
+	events, engines, stores, encodes, ticks, statuses []float64
+}
+
+type scaleNode struct {
+	name  string
+	seq   uint64
+	epoch uint64
+	plan  []api.PlanApp
+}
+
+type scaleApp struct {
+	id         api.AppID
+	submission string
+	seq        uint64
+	stage      int
+	ready      units.Instant
+	bindings   []api.Binding
+}
+
+func newCrew(t *testing.T) *crew {
+	t.Helper()
+	cfg := planner.Default()
+	cfg.MaxNodes = scaleSpread
+	engine, err := planner.New(cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &crew{t: t, engine: engine, now: 1_800_000_000_000_000_000, byName: map[string]*scaleNode{}, byID: map[api.AppID]*scaleApp{}}
+	c.began = c.now
+	c.open(store.SyncNever)
+	return c
+}
+
+func (c *crew) open(policy store.SyncPolicy) {
+	c.t.Helper()
+	db, err := store.Open(filepath.Join(c.t.TempDir(), "planner.db"), policy)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.db = db
+	c.t.Cleanup(func() { _ = db.Close() })
+}
+
+// step runs the engine for one event and carries out what it wants; it returns the
+// reply, how many Plans came of it, and how long that took.
+func (c *crew) step(event planner.Event) (reply any, plans int, took time.Duration) {
+	c.t.Helper()
+	start := time.Now()
+	actions := c.engine.Step(c.now, event)
+	stepped := time.Now()
+	if len(actions) == 0 {
+		return nil, 0, time.Since(start)
+	}
+	if save, ok := actions[0].(planner.Save); ok {
+		changes := make([]store.Change, 0, len(save.Changes))
+		for _, ch := range save.Changes {
+			changes = append(changes, store.Change(ch))
+		}
+		if err := c.db.Apply(changes); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	saved := time.Now()
+	for _, action := range actions {
+		switch a := action.(type) {
+		case planner.PublishPlan:
+			plans++
+			c.encode(a.Plan)
+		case planner.PublishDirective:
+			c.encode(a.Directive)
+		case planner.Reply:
+			reply = a.Body
+		}
+	}
+	took = time.Since(start)
+	if plans == scaleSpread {
+		c.engines = append(c.engines, ms(stepped.Sub(start)))
+		c.stores = append(c.stores, ms(saved.Sub(stepped)))
+		c.encodes = append(c.encodes, ms(took-saved.Sub(start)))
+	}
+	for _, action := range actions {
+		if p, ok := action.(planner.PublishPlan); ok {
+			c.byName[p.Plan.Node].take(p.Plan)
+		}
+	}
+	return reply, plans, took
+}
+
+func (c *crew) encode(body any) {
+	if _, err := json.Marshal(body); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d) / 1e6 }
+
+func (n *scaleNode) take(p api.Plan) {
+	n.epoch = p.Epoch
+	n.plan = n.plan[:0]
+	for _, a := range p.Apps {
+		// What a node's status says later; the rest of the Plan is not this process's.
+		n.plan = append(n.plan, api.PlanApp{ID: a.ID, Executors: a.Executors, Stages: a.Stages})
+	}
+}
+
+// hire has all nodes join and all applications come, within one stage's time.
+func (c *crew) hire() {
+	c.t.Helper()
+	for i := range scaleNodes {
+		n := &scaleNode{name: fmt.Sprintf("n%05d", i)}
+		c.nodes, c.byName[n.name] = append(c.nodes, n), n
+		c.step(planner.Hello{To: 1, Status: c.status(n)})
+	}
+	p := scaleProfile()
+	c.step(planner.Control{To: 1, Verb: api.VerbProfilePut, Request: api.ControlRequest{V: api.Version, Body: &p}})
+	for i := range scaleApps {
+		c.register(i)
+		if (i+1)%(scaleApps/stageSeconds) == 0 {
+			c.second()
+		}
+	}
+	c.events, c.engines, c.stores, c.encodes, c.ticks, c.statuses = nil, nil, nil, nil, nil, nil
+}
+
+// scaleProfile is a chain of stages that take 10 s on 40 nodes of 16 cores.
+func scaleProfile() api.Profile {
+	p := api.Profile{Schema: api.ProfileSchema, Name: "scale", Runs: 1, Cores: 16 * scaleSpread, Head: 2, Tail: 1, Duration: 10*scaleStages + 3}
+	for k := range scaleStages {
+		s := api.ProfileStage{ID: k, Job: k, Name: fmt.Sprintf("stage %d of a job", k), Signature: fmt.Sprintf("signature %d", k), Parents: []int{},
+			Tasks: 160, Duration: 10, Records: 1_000_000, CoreSeconds: 1600, NominalRate: 625, LongestTask: 12}
+		if k > 0 {
+			s.Parents = []int{k - 1}
+		}
+		p.Stages = append(p.Stages, s)
+	}
+	return p
+}
+
+func (c *crew) register(i int) {
+	c.t.Helper()
+	a := &scaleApp{submission: fmt.Sprintf("submission-%04d", i), stage: -1}
+	reply, _, _ := c.step(planner.Register{To: 1, Request: api.RegisterRequest{V: api.Version, Submission: a.submission, Name: "scale",
+		SparkVersion: "4.3.0", Deadline: stageSeconds * (scaleStages + 5), User: "spark", Launch: api.Launch{
+			DriverURL: "spark://CoarseGrainedScheduler@10.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/usr/lib/jvm/java-17", SparkVersion: "4.3.0",
+			Heap: 4 * units.GiB, JavaOptions: []string{"-Dspark.driver.port=40123", "-XX:+UseG1GC"}, ClassPath: []string{"/opt/pacer/pacer-spark.jar"},
+			Env: map[string]string{"SPARK_EXECUTOR_DIRS": "/tmp/spark"}}}})
+	r, ok := reply.(api.RegisterReply)
+	if !ok || r.Error != nil {
+		c.t.Fatalf("register: %+v", reply)
+	}
+	a.id = r.AppID
+	var up []api.Event
+	for _, x := range r.Directive.Executors {
+		up = append(up, api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: x.ID}})
+		a.bindings = append(a.bindings, api.Binding{Executor: x.ID, Weight: 4, Tasks: 4})
+	}
+	if len(up) != scaleSpread {
+		c.t.Fatalf("%d executors, want %d", len(up), scaleSpread)
+	}
+	c.apps, c.byID[a.id] = append(c.apps, a), a
+	c.tell(a, up...)
+	c.boundary(a)
+}
+
+// tell sends a driver's events and returns how many Plans came of them, after how
+// long.
+func (c *crew) tell(a *scaleApp, events ...api.Event) (int, time.Duration) {
+	c.t.Helper()
+	for i := range events {
+		a.seq++
+		events[i].Seq = a.seq
+	}
+	reply, plans, took := c.step(planner.DriverEvents{To: 1, Batch: api.Events{V: api.Version, AppID: a.id, Submission: a.submission, Events: events}})
+	if r, ok := reply.(api.EventsReply); !ok || r.Error != nil {
+		c.t.Fatalf("events: %+v", reply)
+	}
+	return plans, took
+}
+
+// at is now on a's deadline clock, to what the figures need.
+func (c *crew) at() units.Seconds { return units.FromDuration(c.now.Sub(c.began)) }
+
+// boundary ends a's stage and begins the next one: two stage events.
+func (c *crew) boundary(a *scaleApp) {
+	c.t.Helper()
+	if a.stage >= 0 {
+		c.measured(c.tell(a, api.Event{Type: api.EventStageDone, At: c.at(), Done: &api.StageDone{StageKey: api.StageKey{Stage: a.stage}, Tasks: 160,
+			RecordsRead: 1_000_000, RecordsWritten: 1_000_000, TaskCPU: 1600, LastFinish: c.at(), LongestTask: 12}}))
+	}
+	a.stage++
+	a.ready = c.now
+	c.measured(c.tell(a, api.Event{Type: api.EventStageReady, At: c.at(), Stage: &api.StageReady{StageKey: api.StageKey{Stage: a.stage},
+		Name: fmt.Sprintf("stage %d of a job", a.stage), Signature: fmt.Sprintf("signature %d", a.stage), Tasks: 160, Records: 1_000_000, Bindings: a.bindings}}))
+}
+
+func (c *crew) measured(plans int, took time.Duration) {
+	if plans != scaleSpread {
+		c.t.Fatalf("a stage event makes %d plans, want %d", plans, scaleSpread)
+	}
+	c.events = append(c.events, ms(took))
+}
+
+// second is one second of the planner's: four ticks, between them a quarter each of
+// the nodes' statuses and of the stage events that are due.
+func (c *crew) second() {
+	c.t.Helper()
+	for quarter := range 4 {
+		for i, n := range c.nodes {
+			if i%4 != quarter {
+				continue
+			}
+			_, _, took := c.step(planner.Status{Status: c.status(n)})
+			c.statuses = append(c.statuses, ms(took))
+		}
+		for i, a := range c.apps {
+			if i%4 != quarter {
+				continue
+			}
+			if c.now.Sub(a.ready) >= stageSeconds*time.Second {
+				c.boundary(a)
+			} else {
+				c.tell(a) // A heartbeat.
+			}
+		}
+		c.now = c.now.Add(250 * time.Millisecond)
+		_, _, took := c.step(planner.Tick{})
+		c.ticks = append(c.ticks, ms(took))
+	}
+}
+
+// status is what a node would say. Names are copies, as they are when a message has
+// been decoded.
+func (c *crew) status(n *scaleNode) api.NodeStatus {
+	n.seq++
+	s := api.NodeStatus{V: api.Version, Node: n.name, Incarnation: n.name + "-1", Seq: n.seq, Epoch: n.epoch, Host: "10.0.0.2", Release: "0.1.0",
+		Offered: 16, Total: 16, Memory: 64 * units.GiB}
+	for _, p := range n.plan {
+		running := units.FromDuration(c.now.Sub(c.byID[p.ID].ready))
+		for _, id := range p.Executors {
+			s.Executors = append(s.Executors, api.ExecutorStatus{App: api.AppID(strings.Clone(string(p.ID))), ID: clone(id), State: api.ExecutorRunning,
+				PID: 4711, CPU: 4 * units.Work(c.at()), Quota: 4})
+		}
+		for _, t := range p.Stages {
+			st := api.StageStatus{App: p.ID, StageKey: t.StageKey, Executor: clone(t.Executor), CPU: 2 * units.Work(running),
+				Progress: units.Fraction(running / stageSeconds).Clamp(), QuotaChanges: int(running)}
+			for k := range nodeTicks {
+				st.Samples = append(st.Samples, api.StageSample{Age: units.Seconds(nodeTicks-k) / nodeTicks, SetPoint: st.Progress, Progress: st.Progress,
+					Request: 2, Grant: 2, Used: 2, Running: 4})
+			}
+			s.Stages = append(s.Stages, st)
+		}
+	}
+	return s
+}
+
+func clone(id api.ExecutorID) api.ExecutorID { return api.ExecutorID(strings.Clone(string(id))) }
+
+// report writes the figures as JSON lines.
+func (c *crew) report(to *json.Encoder) {
+	c.t.Helper()
+	write := func(name string, value float64, unit string) {
+		if err := to.Encode(benchline.Line{Name: name, Value: value, Unit: unit}); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%d stage events: %s ms\n", len(c.events), spread(c.events))
+	for name, part := range map[string][]float64{"engine": c.engines, "store": c.stores, "encoding": c.encodes, "tick": c.ticks, "status": c.statuses} {
+		fmt.Fprintf(os.Stderr, "  %s: %s, p99 %.3g ms\n", name, spread(part), quantile(part, 0.99))
+	}
+	write("plan.scale_ms.p50", quantile(c.events, 0.5), "ms")
+	write("plan.scale_ms.p99", quantile(c.events, 0.99), "ms")
+	write("plan.scale_engine_ms.p99", quantile(c.engines, 0.99), "ms")
+	write("plan.scale_tick_ms.p99", quantile(c.ticks, 0.99), "ms")
+	write("plan.scale_status_us", 1000*median(c.statuses), "us")
+	write("plan.scale_rss_mib", residentMiB(c.t, os.Getpid()), "MiB")
+}

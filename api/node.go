@@ -1,6 +1,10 @@
 package api
 
-import "github.com/sparkpacer/pacer/units"
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
 
 // Plan is all that a node has to do, as one whole value. A node takes a Plan
 // only if its Epoch is greater than that of the Plan it follows.
@@ -101,6 +105,18 @@ type NodeStatus struct {
 	Stages    []StageStatus    `json:"stages"`
 	// Leaving says that the node controller stops and lets its executors run on.
 	Leaving bool `json:"leaving,omitempty"`
+}
+
+// Clone returns a copy that shares nothing with s, for who keeps what an engine will
+// fill again.
+func (s *NodeStatus) Clone() NodeStatus {
+	c := *s
+	c.Executors = slices.Clone(s.Executors)
+	c.Stages = slices.Clone(s.Stages)
+	for i := range c.Stages {
+		c.Stages[i].Samples = slices.Clone(c.Stages[i].Samples)
+	}
+	return c
 }
 
 // ExecutorStatus is one executor as its node sees it.

@@ -10,6 +10,8 @@ const (
 	// granularity is how far the end of the longest task is uncertain, as a share
 	// of it; granularityMost bounds what is left for that, as a share of the deadline.
 	granularity, granularityMost = 0.03, 0.0025
+	// noStage is no stage's id.
+	noStage = -1
 )
 
 // horizon is the moment on the deadline clock until which the time is divided at
@@ -18,8 +20,9 @@ const (
 // longest task of the last stage leaves uncertain; before it, a stage that others
 // follow is aimed at alpha appDeadline, or later where the stages to come are too
 // short to use a larger reserve up. What is not needed of the reserve is theirs,
-// so the last stage gets what is left.
-func (p Params) horizon(g *Graph, m Moment) units.Seconds {
+// so the last stage gets what is left. brief is the stage that has no use for a
+// reserve, if there is one (unsteered), else noStage.
+func (p Params) horizon(g *Graph, m Moment, brief int) units.Seconds {
 	alpha := units.Seconds(p.Alpha) * m.Deadline
 	if p.Aim == 0 {
 		return alpha
@@ -29,7 +32,9 @@ func (p Params) horizon(g *Graph, m Moment) units.Seconds {
 	for _, id := range m.Unsubmitted {
 		if i, ok := g.index[id]; ok && id != m.Stage {
 			last = g.profile.Stages[i]
-			following += last.Duration
+			if id != brief {
+				following += last.Duration
+			}
 		}
 	}
 	room := min(granularity*last.LongestTask, granularityMost*m.Deadline)

@@ -20,12 +20,41 @@ const SplitCriticalPath = "critical-path"
 // counts as if it kept them busy (occupied).
 func splitCriticalPath(g *Graph, p Params, m Moment) units.Seconds {
 	left := m.left(g)
-	var all float64
+	spent := m.Spent + g.Overhead(m.Unsubmitted)
+	time := p.horizon(g, m, noStage) - spent
+	if last, least, ok := g.unsteered(p, m, left, time); ok {
+		time, left[last] = p.horizon(g, m, g.profile.Stages[last].ID)-spent-least, over
+	}
+	all := sum(left) // Before share, which changes left.
+	return time * units.Seconds(g.share(left, g.index[m.Stage])/all)
+}
+
+func sum(left []float64) (all float64) {
 	for _, work := range left {
 		all += max(0, work)
 	}
-	time := p.horizon(g, m) - m.Spent - g.Overhead(m.Unsubmitted)
-	return time * units.Seconds(g.share(left, g.index[m.Stage])/all)
+	return all
+}
+
+// Steerable is the shortest time left in which a node's controller, which sees
+// first progress after a slot or two, can make up for a bad prediction. With an aim
+// just before the deadline (Params.Aim) nothing follows a last stage that could: a
+// shorter one is not held back.
+const Steerable units.Seconds = 2
+
+// unsteered returns the place of the application's last stage, and the time that it
+// takes at all cores, if it is still to come, alone, and its part of time would be
+// less than Steerable, but more than that: it will have all cores, so the rest of
+// its part is for the stages before it.
+func (g *Graph) unsteered(p Params, m Moment, left []float64, time units.Seconds) (last int, least units.Seconds, ok bool) {
+	last = len(left) - 1
+	if p.Aim == 0 || left[last] == over || g.index[m.Stage] == last || !g.alone[last] {
+		return 0, 0, false
+	}
+	s := g.profile.Stages[last]
+	least = max(s.Duration, s.LongestTask)
+	part := time * units.Seconds(left[last]/sum(left))
+	return last, least, part < Steerable && part > least
 }
 
 // over marks a stage that is not left.

@@ -87,5 +87,5 @@ func splitPaper(g *Graph, p Params, m Moment) units.Seconds {
 	}
 	spent := m.Spent + g.Overhead(m.Unsubmitted)
 	// Alpha is in the horizon already.
-	return StageDeadline(1, p.horizon(g, m), spent, Weight(p.Beta, remaining, own))
+	return StageDeadline(1, p.horizon(g, m, noStage), spent, Weight(p.Beta, remaining, own))
 }

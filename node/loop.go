@@ -104,7 +104,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	l.stopping = stopping
 
 	l.tick(ctx)
-	slot := l.nextSlot()
+	slot := NextSlot(l.ports.Clock(), l.every)
 	timer := time.NewTimer(slot.Sub(l.ports.Clock()))
 	defer timer.Stop()
 	for {
@@ -113,7 +113,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			return l.shutdown(ctx, cancel)
 		case <-timer.C:
 			l.slot(ctx, slot)
-			slot = l.nextSlot()
+			slot = NextSlot(l.ports.Clock(), l.every)
 			timer.Reset(slot.Sub(l.ports.Clock()))
 		case p := <-l.plans:
 			l.perform(ctx, l.engine.Apply(l.ports.Clock(), p))
@@ -126,11 +126,11 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// nextSlot is the next multiple of the interval that is at least half an
-// interval away: after a long tick a slot is skipped rather than two bunched.
-func (l *Loop) nextSlot() units.Instant {
-	q := units.Instant(l.every)
-	return ((l.ports.Clock()+q/2)/q + 1) * q
+// NextSlot is the next multiple of the interval that is at least half an
+// interval after now: after a long tick a slot is skipped rather than two bunched.
+func NextSlot(now units.Instant, interval time.Duration) units.Instant {
+	q := units.Instant(interval)
+	return ((now+q/2)/q + 1) * q
 }
 
 // slot ticks unless it comes more than half an interval late; the engine counts

@@ -1,8 +1,6 @@
 package node
 
 import (
-	"slices"
-
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -11,13 +9,7 @@ import (
 // keep: for the hello to a planner. It takes nothing away from the next report.
 func (e *Engine) Status(now units.Instant) api.NodeStatus {
 	e.fillStatus(now, false)
-	s := e.status
-	s.Executors = slices.Clone(s.Executors)
-	s.Stages = slices.Clone(s.Stages)
-	for i := range s.Stages {
-		s.Stages[i].Samples = slices.Clone(s.Stages[i].Samples)
-	}
-	return s
+	return e.status.Clone()
 }
 
 // report appends the status and begins a new one.

@@ -105,12 +105,6 @@ func predict(annotation api.ProfileStage, s *stage) profiles.Prediction {
 	return profiles.Prediction{Ratio: part, Records: part * float64(annotation.Records), Work: units.Work(part) * annotation.CoreSeconds}
 }
 
-// steerable is the shortest time left in which a node's controller, which sees
-// first progress after a slot or two, can make up for a bad prediction. With an aim
-// just before the deadline (Config.Aim) nothing follows a last stage that could: a
-// shorter one is not held back.
-const steerable units.Seconds = 2
-
 // bind makes the targets of a planned stage from its bindings. A target that
 // stays the same keeps its Rev, so that its controller is left alone.
 //
@@ -133,7 +127,7 @@ func (e *Engine) bind(a *app, s *stage) {
 		}
 		share := b.Weight / weight
 		cores := min(dag.InitCores(estimate*units.Cores(share), e.cfg.Quantum, 1), e.offered(x.Node))
-		if s.Last && left < steerable && e.cfg.Aim > 0 {
+		if s.Last && left < dag.Steerable && e.cfg.Aim > 0 {
 			cores = e.offered(x.Node)
 		}
 		t := target{Executor: x.ID, Node: x.Node, Weight: b.Weight, Tasks: b.Tasks, Work: s.Work * units.Work(share), Records: s.Records * share,

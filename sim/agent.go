@@ -3,8 +3,6 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -141,9 +139,7 @@ func (a *agent) offer(p api.Plan) {
 // turn is a tick of node.Loop, at the multiples of the interval on its clock.
 func (a *agent) turn() {
 	now := a.clock()
-	q := units.Instant(a.cfg.Interval)
-	next := ((now+q/2)/q + 1) * q
-	a.m.tickAt = a.w.now + (next - now)
+	a.m.tickAt = a.w.now + (node.NextSlot(now, a.cfg.Interval) - now)
 	a.w.queue.set(&a.tick, a.m.tickAt)
 	a.ticks++
 	a.read(true)
@@ -223,7 +219,7 @@ func (a *agent) act(x *node.Action) {
 			a.saved = body
 		}
 	case node.ActReport:
-		status := copyStatus(x.Status)
+		status := x.Status.Clone()
 		a.w.check.reported(&status)
 		a.link.send(up, func() { a.w.control.status(status) })
 	case node.ActStart:
@@ -253,16 +249,3 @@ func (a *agent) stop(key node.Key) {
 		a.observe()
 	})
 }
-
-// copyStatus copies what the engine will fill again.
-func copyStatus(s *api.NodeStatus) api.NodeStatus {
-	c := *s
-	c.Executors = slices.Clone(s.Executors)
-	c.Stages = slices.Clone(s.Stages)
-	for i := range c.Stages {
-		c.Stages[i].Samples = slices.Clone(c.Stages[i].Samples)
-	}
-	return c
-}
-
-func unlimited(c units.Cores) bool { return math.IsInf(float64(c), 1) }

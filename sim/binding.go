@@ -29,7 +29,7 @@ func (d *Driver) capacity(b *binding) float64 {
 	case x == nil:
 	case x.Leaving:
 		return 0
-	case x.Cores > 0 && !unlimited(x.Cores):
+	case x.Cores > 0 && !x.Cores.IsUnlimited():
 		return float64(x.Cores)
 	}
 	return 1

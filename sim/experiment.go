@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -20,8 +21,9 @@ type Outcome struct {
 	StageSpread float64 `json:"stage_spread_pct"`
 	MeanCores   float64 `json:"mean_cores"`
 	CoreSeconds float64 `json:"core_seconds"`
-	// Changes is how many quotas were written, Variation how far the cores moved
-	// for no lasting change (see Variation), as a share of the mean per minute.
+	// Changes is how many quotas were written, Variation how far the grants moved to
+	// and fro: controller.Movement.Score, the mean over a stage's executors, summed
+	// over the stages.
 	Changes   int     `json:"quota_changes"`
 	Variation float64 `json:"variation"`
 	// Pacing is how it ran in the end, "failed" if it did.
@@ -47,7 +49,7 @@ func outcome(d *Driver) (Outcome, error) {
 		if s.ErrorPct != nil {
 			errs = append(errs, math.Abs(*s.ErrorPct))
 		}
-		o.Variation += Variation(s.Samples)
+		o.Variation += variation(s.Samples)
 	}
 	o.StageError, o.StageSpread = meanAndSpread(errs)
 	if r.State == api.AppFailed {
@@ -56,34 +58,24 @@ func outcome(d *Driver) (Outcome, error) {
 	return o, nil
 }
 
-// Variation scores how restless the cores of a stage's executors were: the sum of
-// the changes of the grant from tick to tick, less the change from the first to
-// the last (the trend), over the mean grant.
-func Variation(samples []api.AppSample) float64 {
-	type run struct{ first, last, moved, sum, n float64 }
-	runs := map[api.ExecutorID]*run{}
+// variation is how restless the grants of a stage's executors were: the mean of
+// their controller.Movement scores.
+func variation(samples []api.AppSample) float64 {
+	moves := map[api.ExecutorID]*controller.Movement{}
 	for _, s := range samples {
 		if s.Grant < 0 {
-			continue
+			continue // No quota.
 		}
-		g := float64(s.Grant)
-		r := runs[s.Executor]
-		if r == nil {
-			runs[s.Executor] = &run{first: g, last: g, sum: g, n: 1}
-			continue
+		if moves[s.Executor] == nil {
+			moves[s.Executor] = &controller.Movement{}
 		}
-		r.moved += math.Abs(g - r.last)
-		r.last = g
-		r.sum += g
-		r.n++
+		moves[s.Executor].Add(s.Grant)
 	}
 	total := 0.0
-	for _, id := range sortedIDs(runs) {
-		if r := runs[id]; r.sum > 0 {
-			total += (r.moved - math.Abs(r.last-r.first)) * r.n / r.sum
-		}
+	for _, id := range sortedIDs(moves) {
+		total += moves[id].Score()
 	}
-	return total / max(1, float64(len(runs)))
+	return total / max(1, float64(len(moves)))
 }
 
 func meanAndSpread(v []float64) (mean, spread float64) {

@@ -172,7 +172,7 @@ func saySample(s *node.Sample) *sampleLine {
 	out := &sampleLine{Host: s.HostUsed, Failures: append([]node.Failure(nil), s.Failures...)}
 	for i := range s.Executors {
 		x := executorLine{ExecutorSample: s.Executors[i]}
-		if !unlimited(x.ExecutorSample.Quota) {
+		if !x.ExecutorSample.Quota.IsUnlimited() {
 			quota := x.ExecutorSample.Quota
 			x.Quota = &quota
 		}
@@ -212,7 +212,7 @@ func sayActions(actions []node.Action) []actionLine {
 		l := actionLine{Do: a.Kind.String(), App: a.Key.App, ID: string(a.Key.ID)}
 		switch a.Kind {
 		case node.ActSetQuota:
-			if cores := a.Cores; !unlimited(cores) {
+			if cores := a.Cores; !cores.IsUnlimited() {
 				l.Cores = &cores
 			}
 		case node.ActSetWeight:

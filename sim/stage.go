@@ -193,36 +193,49 @@ func (r *stageRun) divide(by func(*binding) float64) {
 	if len(r.bound) == 0 {
 		return
 	}
-	sum, parts, last := 0.0, make([]float64, len(r.bound)), len(r.bound)-1
+	parts := make([]float64, len(r.bound))
 	for i, b := range r.bound {
 		parts[i] = by(b)
-		sum += parts[i]
 	}
-	for i := range parts {
-		if sum <= 0 {
-			parts[i] = 1 / float64(len(parts))
-		} else {
-			parts[i] /= sum
+	for i, n := range Apportion(r.rest, parts) {
+		b := r.bound[i]
+		r.changed = r.changed || b.share != b.launched+n
+		b.share = b.launched + n
+	}
+}
+
+// Apportion divides total into whole numbers in proportion to parts, which are not
+// negative, each within 1 of its exact part and together total, as the jar divides
+// what a stage has not launched (StageBindings.scala). Where all parts are 0 they
+// are equal; a part of 0 among others gets nothing.
+func Apportion(total int64, parts []float64) []int64 {
+	sum, last := 0.0, 0
+	for i, part := range parts {
+		sum += part
+		if part > 0 {
+			last = i
 		}
 	}
-	for parts[last] <= 0 && last > 0 {
-		last--
+	out, given, upTo := make([]int64, len(parts)), int64(0), 0.0
+	if sum <= 0 {
+		last = len(parts) - 1
 	}
-	shared, upTo := int64(0), 0.0
-	for i, b := range r.bound {
-		upTo += parts[i]
-		end := min(r.rest, max(shared, int64(math.Round(float64(r.rest)*upTo))))
+	for i, part := range parts {
+		switch {
+		case sum <= 0:
+			upTo += 1 / float64(len(parts))
+		case part <= 0:
+			continue
+		default:
+			upTo += part / sum
+		}
+		end := min(total, max(given, int64(math.Round(float64(total)*upTo))))
 		if i == last {
-			end = r.rest
+			end = total
 		}
-		before := b.share
-		b.share = b.launched
-		if parts[i] > 0 {
-			b.share += end - shared
-			shared = end
-		}
-		r.changed = r.changed || b.share != before
+		out[i], given = end-given, end
 	}
+	return out
 }
 
 // handOver obeys a new division by the planner.

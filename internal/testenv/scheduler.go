@@ -146,25 +146,16 @@ func (d *Driver) submit(r *stageRun) {
 	if len(chosen) == 0 {
 		return
 	}
-	var cores units.Cores
-	for _, x := range chosen {
-		cores += x.Cores
+	tasks, cores := make([]*task, 0, r.remaining), make([]float64, len(chosen))
+	work := r.stage.Work / units.Work(r.stage.Tasks)
+	for i := r.stage.Tasks - r.remaining; i < r.stage.Tasks; i++ {
+		tasks = append(tasks, &task{partition: i, work: work, total: work, records: float64(r.stage.Records) / float64(r.stage.Tasks)})
 	}
-	next, total := r.stage.Tasks-r.remaining, r.stage.Tasks
 	for i, x := range chosen {
-		n := int(float64(r.remaining)*float64(x.Cores/cores) + 0.5)
-		if left := total - next; i == len(chosen)-1 || n > left {
-			n = left
-		}
-		on := d.processes[x.ID].stageOn(r)
-		for range n {
-			work := r.stage.Work / units.Work(r.stage.Tasks)
-			on.pending = append(on.pending, &task{on: on, partition: next, work: work, total: work,
-				records: float64(r.stage.Records) / float64(r.stage.Tasks)})
-			next++
-		}
-		r.bindings = append(r.bindings, api.Binding{Executor: x.ID, Tasks: n, Weight: float64(n)})
+		cores[i] = float64(x.Cores)
+		r.bindings = append(r.bindings, api.Binding{Executor: x.ID})
 	}
+	r.hand(tasks, cores)
 	if r.ready {
 		r.sayBound()
 		return

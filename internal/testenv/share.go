@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim"
 )
 
 // What the scheduler in spark/ does when its executors change while a stage
@@ -104,31 +105,29 @@ func (r *stageRun) capacities() map[api.ExecutorID]float64 {
 // next to its weight, and tells the planner.
 func (r *stageRun) divide(weights map[api.ExecutorID]float64) {
 	var pool []*task
-	wanted, lacks := make([]float64, len(r.bindings)), 0.0
+	wanted := make([]float64, len(r.bindings))
 	for i, b := range r.bindings {
 		on := r.driver.processes[b.Executor].stageOn(r)
 		pool = append(pool, on.pending...)
 		r.bindings[i].Tasks -= len(on.pending)
 		on.pending = nil
 		wanted[i] = max(0, weights[b.Executor]-float64(r.bindings[i].Tasks))
-		lacks += wanted[i]
 	}
-	given, upTo := 0, 0.0
-	for i := range r.bindings {
+	r.hand(pool, wanted)
+	r.sayBound()
+}
+
+// hand gives tasks to the stage's executors in proportion to wanted.
+func (r *stageRun) hand(tasks []*task, wanted []float64) {
+	for i, n := range sim.Apportion(int64(len(tasks)), wanted) {
 		b := &r.bindings[i]
-		upTo += wanted[i]
-		end := len(pool)
-		if i < len(r.bindings)-1 && lacks > 0 {
-			end = min(end, int(float64(len(pool))*upTo/lacks+0.5))
-		}
 		on := r.driver.processes[b.Executor].stageOn(r)
-		for _, t := range pool[given:end] {
+		for _, t := range tasks[:n] {
 			t.on = on
 		}
-		on.pending = append(on.pending, pool[given:end]...)
-		b.Tasks += end - given
+		on.pending = append(on.pending, tasks[:n]...)
+		tasks = tasks[n:]
+		b.Tasks += int(n)
 		b.Weight = float64(b.Tasks)
-		given = end
 	}
-	r.sayBound()
 }

@@ -43,16 +43,16 @@ func sum(left []float64) (all float64) {
 const Steerable units.Seconds = 2
 
 // unsteered returns the place of the application's last stage, and the time that it
-// takes at all cores, if it is still to come, alone, and its part of time would be
-// less than Steerable, but more than that: it will have all cores, so the rest of
-// its part is for the stages before it.
+// takes at all cores and a quarter more (stretch), if it is still to come, alone, and
+// its part of time would be less than Steerable, but more than that: it will have
+// all cores, so the rest of its part is for the stages before it.
 func (g *Graph) unsteered(p Params, m Moment, left []float64, time units.Seconds) (last int, least units.Seconds, ok bool) {
 	last = len(left) - 1
 	if p.Aim == 0 || left[last] == over || g.index[m.Stage] == last || !g.alone[last] {
 		return 0, 0, false
 	}
 	s := g.profile.Stages[last]
-	least = max(s.Duration, s.LongestTask)
+	least = (1 + stretch) * max(s.Duration, s.LongestTask)
 	part := time * units.Seconds(left[last]/sum(left))
 	return last, least, part < Steerable && part > least
 }

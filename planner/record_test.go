@@ -184,7 +184,7 @@ func TestPredictedFinishHoldsStillWhenAllGoesAsPlanned(t *testing.T) {
 	w.put(chain("p"))
 	r := registration("p", 100)
 	id := w.mustRegister(r).AppID
-	want := 99.37 // Aim D less the margin and 3 % of the longest task; the tail included.
+	want := 99.27 // Aim D less the margin and 3 % of the longest task; the tail included.
 	check := func(when string) {
 		t.Helper()
 		if got := w.app(id).Predicted; !near(float64(got), want, 0.01) {
@@ -222,11 +222,11 @@ func TestPredictedFinishMovesWithAStageThatLags(t *testing.T) {
 	id := w.mustRegister(r).AppID
 	w.to(2)
 	w.tell(id, r.Submission, ready(2, 1, "read", 3000, "1"))
-	w.to(49) // Half of its 96.37 s has passed, a quarter is done.
+	w.to(49) // Half of its 96.27 s has passed, a quarter is done.
 	s := w.status("a")
 	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: 1}, Executor: "1", Progress: 0.25}}
 	w.step(planner.Status{Status: s})
-	if got := w.app(id).Predicted; !near(float64(got), 49+0.75*96.37+1, 0.01) {
+	if got := w.app(id).Predicted; !near(float64(got), 49+0.75*96.27+1, 0.01) {
 		t.Errorf("predicted %v", got)
 	}
 }

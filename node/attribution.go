@@ -36,14 +36,10 @@ type record struct {
 
 	progress     units.Fraction
 	quotaChanges int
-	samples      [maxSamples]sampleAt
-	out          [maxSamples]api.StageSample
-	n            int
-}
-
-type sampleAt struct {
-	at units.Instant
-	s  api.StageSample
+	// samples are the n ticks that no status has carried yet, at is when each was.
+	n       int
+	at      [maxSamples]units.Instant
+	samples [maxSamples]api.StageSample
 }
 
 // see folds in the stage as a new page shows it. The first sight of a stage
@@ -68,10 +64,11 @@ func (r *record) see(s *PageStage, now units.Instant, baseline bool) {
 // sample keeps s for the next status; the oldest is lost when there are too many.
 func (r *record) sample(now units.Instant, s api.StageSample) {
 	if r.n == maxSamples {
+		copy(r.at[:], r.at[1:])
 		copy(r.samples[:], r.samples[1:])
 		r.n--
 	}
-	r.samples[r.n] = sampleAt{now, s}
+	r.at[r.n], r.samples[r.n] = now, s
 	r.n++
 }
 

@@ -58,10 +58,9 @@ func (x *executor) describe(s *api.ExecutorStatus) {
 
 // describe fills s, which is zero, with the wire form of r.
 func (r *record) describe(s *api.StageStatus, key Key, now units.Instant) {
-	for i := range r.samples[:r.n] {
-		r.out[i] = r.samples[i].s
-		r.out[i].Age = units.FromDuration(now.Sub(r.samples[i].at))
+	for i, at := range r.at[:r.n] {
+		r.samples[i].Age = units.FromDuration(now.Sub(at))
 	}
 	s.App, s.StageKey, s.Executor = key.App, r.key, key.ID
-	s.CPU, s.Progress, s.QuotaChanges, s.Samples = r.cpu, r.progress, r.quotaChanges, r.out[:r.n:r.n]
+	s.CPU, s.Progress, s.QuotaChanges, s.Samples = r.cpu, r.progress, r.quotaChanges, r.samples[:r.n:r.n]
 }

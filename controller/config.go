@@ -77,7 +77,7 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("controller."+format, args...))
 		}
 	}
-	_, known := newLaw(c)
+	_, known := newLaw(&c)
 	check(known, "law is %q, want one of %v", c.Law, Laws())
 	check(c.Phi > 0 && c.Phi <= 1, "phi is %v, want above 0, at most 1", c.Phi)
 	check(c.P >= 0 && c.P < 1, "p is %v, want at least 0, below 1", c.P)

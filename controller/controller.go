@@ -13,9 +13,7 @@ type Controller struct {
 	cfg Config
 	law law
 	s   State
-	// v is the step's view, here because what goes through law's interface would
-	// be allocated; interval is its constant part.
-	v        view
+	// interval is that of cfg, in seconds.
 	interval float64
 }
 
@@ -65,8 +63,9 @@ func build(cfg Config) (*Controller, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	l, _ := newLaw(cfg)
-	return &Controller{cfg: cfg, law: l, interval: cfg.Interval.Seconds()}, nil
+	c := &Controller{cfg: cfg, interval: cfg.Interval.Seconds()}
+	c.law, _ = newLaw(&c.cfg)
+	return c, nil
 }
 
 // begin sets all that belongs to a target's start.
@@ -104,18 +103,19 @@ func (c *Controller) Step(in Input) (Output, error) {
 }
 
 func (c *Controller) step(in *Input) Output {
-	s, v := &c.s, &c.v
+	s := &c.s
 	a0, a := s.Target.setPoint(c.cfg.Phi, in.At), s.Target.fraction(in.Done)
-	v.Input, v.interval, v.dt = *in, c.interval, in.Dt.Seconds()
-	v.setPoint, v.err = float64(a0), (a0 - a).Percent()
-	v.left = (c.cfg.Phi*float64(s.Target.Deadline.Sub(s.Target.Start)) - float64(in.At.Sub(s.Target.Start))) / float64(time.Second)
+	v := view{
+		Input: *in, interval: c.interval, dt: in.Dt.Seconds(), setPoint: float64(a0), err: (a0 - a).Percent(),
+		left: (c.cfg.Phi*float64(s.Target.Deadline.Sub(s.Target.Start)) - float64(in.At.Sub(s.Target.Start))) / float64(time.Second),
+	}
 	if in.Done < s.Done {
 		// A failure took work back: no kick for it, the ramp's error stays.
 		s.Error = v.err
 		c.law.sync(s, s.Granted, false)
 	}
-	s.Estimate.update(&s.Target, s.Done, v)
-	s.Obtained.update(float64(s.Granted), v)
+	s.Estimate.update(&s.Target, s.Done, &v)
+	s.Obtained.update(float64(s.Granted), &v)
 
 	var want units.Cores
 	if a0 >= 1 {
@@ -124,7 +124,6 @@ func (c *Controller) step(in *Input) Output {
 		want = c.law.request(s, v)
 	}
 	request := want.Clamp(in.Min, max(in.Min, in.usable()))
-	v.Chains = nil // It is the caller's.
 	s.At, s.Done, s.Error = in.At, in.Done, v.err
 	s.Steps++
 	s.Granted = request
@@ -173,10 +172,9 @@ func (s State) validate() error {
 }
 
 func finite(values ...float64) bool {
+	zero := 0.0
 	for _, v := range values {
-		if v-v != 0 { // Of infinities and NaN, and of nothing else.
-			return false
-		}
+		zero += 0 * v // Infinities and NaN, and nothing else, make it NaN.
 	}
-	return true
+	return zero == 0
 }

@@ -7,7 +7,7 @@ import "github.com/sparkpacer/pacer/units"
 type law interface {
 	// request returns the cores wanted, before any clamp; v.err is e(k). It is
 	// called with what the step before left in the State.
-	request(s *State, v *view) units.Cores
+	request(s *State, v view) units.Cores
 	// sync makes the State consistent with c cores in force (Eq 19); start says
 	// that a target begins, otherwise c is a grant that differs from a request.
 	sync(s *State, c units.Cores, start bool)
@@ -24,7 +24,7 @@ type view struct {
 }
 
 // lawTable is where a new law is entered.
-func lawTable(cfg Config) []struct {
+func lawTable(cfg *Config) []struct {
 	name string
 	law  law
 } {
@@ -38,7 +38,7 @@ func lawTable(cfg Config) []struct {
 }
 
 // newLaw returns the law that cfg names.
-func newLaw(cfg Config) (law, bool) {
+func newLaw(cfg *Config) (law, bool) {
 	for _, entry := range lawTable(cfg) {
 		if entry.name == cfg.Law {
 			return entry.law, true
@@ -50,7 +50,7 @@ func newLaw(cfg Config) (law, bool) {
 // Laws returns the names of the laws that are built.
 func Laws() []string {
 	var names []string
-	for _, entry := range lawTable(Config{}) {
+	for _, entry := range lawTable(&Config{}) {
 		names = append(names, entry.name)
 	}
 	return names

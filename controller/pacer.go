@@ -35,9 +35,9 @@ const (
 )
 
 // pacer is work left over time left; see the package documentation.
-type pacer struct{ cfg Config }
+type pacer struct{ cfg *Config }
 
-func (l *pacer) request(s *State, v *view) units.Cores {
+func (l *pacer) request(s *State, v view) units.Cores {
 	t := &s.Target
 	rate := s.Estimate.rate(t)
 	if rate <= 0 || t.Weight <= 0 {
@@ -54,7 +54,7 @@ func (l *pacer) request(s *State, v *view) units.Cores {
 		want = (left + trim*short) / rate / horizon
 	}
 	if lag := short - max(allowed*t.Weight, 1); lag > 0 {
-		want = max(want, (left/max(v.left, least)+lag/l.catchUp(v))/rate)
+		want = max(want, (left/max(v.left, least)+lag/l.catchUp(&v))/rate)
 	}
 	want = max(0, want) / s.Obtained.share()
 
@@ -69,7 +69,7 @@ func (l *pacer) request(s *State, v *view) units.Cores {
 		// Too little time for a correction downwards to be worth the risk.
 		want = max(want, float64(s.Level))
 	}
-	return l.follow(s, want, v)
+	return l.follow(s, want, &v)
 }
 
 // unfinished is how many chains have anything left.

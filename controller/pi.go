@@ -8,11 +8,11 @@ import (
 
 // pi is the paper's law: C(z) = K (z - a)/(z - 1) of Eq 13, in the incremental
 // form of Eq 18 with the state made consistent by Eq 19.
-type pi struct{ cfg Config }
+type pi struct{ cfg *Config }
 
 // request is Eq 18. When slots were skipped the integral covers the real
 // interval, with the error that was known during it.
-func (l *pi) request(s *State, v *view) units.Cores {
+func (l *pi) request(s *State, v view) units.Cores {
 	if s.K == 0 && !l.tune(s) {
 		return fallback(s)
 	}

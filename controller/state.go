@@ -157,8 +157,8 @@ type State struct {
 const manyCores units.Cores = 1 << 20
 
 func notNegative(what string, c units.Cores) error {
-	if math.IsNaN(float64(c)) || c < 0 {
-		return fmt.Errorf("%s are %v, want >= 0", what, float64(c))
+	if c >= 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s are %v, want >= 0", what, float64(c))
 }

@@ -117,5 +117,11 @@ func Finite[T ~float64](what string, v T) error {
 	if v >= 0 && v <= math.MaxFloat64 {
 		return nil
 	}
-	return fmt.Errorf("%s is %v, want a finite number >= 0", what, float64(v))
+	return notFinite(what, float64(v))
+}
+
+// notFinite is not in Finite, so that the compiler can put the check itself where
+// it is made.
+func notFinite(what string, v float64) error {
+	return fmt.Errorf("%s is %v, want a finite number >= 0", what, v)
 }

@@ -2,7 +2,6 @@ package node
 
 import (
 	"math"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
@@ -12,9 +11,9 @@ import (
 
 // divide turns requests into grants and grants into quotas: points 3 to 6 of
 // design section 4. Without a tick (a Plan between slots) no controller steps;
-// the last requests stand and new targets ask for Eq 7.
-func (e *Engine) divide(now units.Instant, tick bool) {
-	limit := e.capacity.cores()
+// the last requests stand and new targets ask for Eq 7. It returns the capacity.
+func (e *Engine) divide(now units.Instant, tick bool) (limit units.Cores) {
+	limit = e.capacity.cores()
 	e.groups, e.stages, e.active, e.grants = e.groups[:0], e.stages[:0], e.active[:0], e.grants[:0]
 	for _, a := range e.apps {
 		from := len(e.stages)
@@ -40,9 +39,7 @@ func (e *Engine) divide(now units.Instant, tick bool) {
 	for i, c := range e.active {
 		e.grant(c, e.grants[i], now)
 	}
-	for _, x := range e.execs {
-		e.enforce(x, limit)
-	}
+	return limit
 }
 
 // request settles what c asks for and enters it for the division.
@@ -54,7 +51,7 @@ func (e *Engine) request(c *control, now units.Instant, limit units.Cores, tick 
 		e.propose(c, now, floor, most)
 	}
 	e.active = append(e.active, c)
-	e.stages = append(e.stages, supervisor.Stage{Key: c.target.StageKey, Executor: c.x.key.ID, Request: c.request, Runnable: c.runnable()})
+	e.stages = append(e.stages, supervisor.Stage{Key: c.target.StageKey, Executor: c.x.key.ID, Request: c.request, Runnable: c.ready})
 }
 
 // group is what the supervisor has to know of an application (design 10.3). A
@@ -154,34 +151,29 @@ func (e *Engine) round(x *executor, grant, limit units.Cores) (quota, rest units
 	return quota, (aim - quota).Clamp(-q/2, q/2)
 }
 
-// sampleStages keeps what this tick looked like for every stage at work.
-func (e *Engine) sampleStages(now units.Instant, dt time.Duration) {
-	perSecond := 0.0
-	if dt > 0 {
-		perSecond = 1 / dt.Seconds()
+// sampleStages keeps what this tick, of 1/perSecond seconds, looked like for every
+// stage at work on x.
+func (x *executor) sampleStages(now units.Instant, perSecond float64) {
+	if !x.here {
+		return
 	}
-	for _, x := range e.execs {
-		if !x.here {
+	for _, r := range x.records {
+		var c *control
+		if x.ctl != nil && x.ctl.record == r {
+			c = x.ctl
+		}
+		if c == nil && r.used <= 0 && r.running == 0 {
 			continue
 		}
-		for _, r := range x.records {
-			var c *control
-			if x.ctl != nil && x.ctl.record == r {
-				c = x.ctl
-			}
-			if c == nil && r.used <= 0 && r.running == 0 {
-				continue
-			}
-			s := api.StageSample{Grant: api.Unknown, Running: r.running, Used: units.Cores(float64(r.used) * perSecond)}
-			if c != nil {
-				e.sampleControl(c, r, &s, now)
-			}
-			r.sample(now, s)
+		s := r.sample(now)
+		*s = api.StageSample{Grant: api.Unknown, Running: r.running, Used: units.Cores(float64(r.used) * perSecond)}
+		if c != nil {
+			c.sample(r, s, now)
 		}
 	}
 }
 
-func (e *Engine) sampleControl(c *control, r *record, s *api.StageSample, now units.Instant) {
+func (c *control) sample(r *record, s *api.StageSample, now units.Instant) {
 	s.SetPoint = c.out.SetPoint
 	s.Progress = units.Fraction(c.meter.done / c.target.Weight).Clamp()
 	if s.Progress != r.progress {

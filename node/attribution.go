@@ -61,15 +61,17 @@ func (r *record) see(s *PageStage, now units.Instant, baseline bool) {
 	r.pageCPU, r.finished, r.running, r.weight = cpu, s.Finished, s.Running, s.Weight
 }
 
-// sample keeps s for the next status; the oldest is lost when there are too many.
-func (r *record) sample(now units.Instant, s api.StageSample) {
+// sample returns what the next status is to carry of this tick, for the caller to
+// fill; the oldest is lost when there are too many.
+func (r *record) sample(now units.Instant) *api.StageSample {
 	if r.n == maxSamples {
 		copy(r.at[:], r.at[1:])
 		copy(r.samples[:], r.samples[1:])
 		r.n--
 	}
-	r.at[r.n], r.samples[r.n] = now, s
+	r.at[r.n] = now
 	r.n++
+	return &r.samples[r.n-1]
 }
 
 // attribute splits the CPU time that a group used in a tick over the stages of
@@ -95,22 +97,24 @@ func attribute(records []*record, delta units.Work, now units.Instant) (rest uni
 	switch {
 	case reported > 0:
 		for _, r := range records {
-			r.used = delta * r.pageDelta / reported
+			r.take(delta*r.pageDelta/reported, now)
 		}
 	case running > 0:
 		for _, r := range records {
-			r.used = delta * units.Work(r.running) / units.Work(running)
+			r.take(delta*units.Work(r.running)/units.Work(running), now)
 		}
 	case last != nil && now.Sub(last.active) <= echo:
-		last.used = delta
+		last.take(delta, now)
 	default:
 		return delta
 	}
-	for _, r := range records {
-		if r.used > 0 {
-			r.cpu += r.used
-			r.changed = now
-		}
-	}
 	return 0
+}
+
+// take attributes part of a tick's CPU time to r.
+func (r *record) take(part units.Work, now units.Instant) {
+	if r.used = part; part > 0 {
+		r.cpu += part
+		r.changed = now
+	}
 }

@@ -124,7 +124,7 @@ func (k *conflict) rest() {
 // settle ends yielding when control aims at something else than it did: the stage
 // has ended, was released, or has a new target.
 func (k *conflict) settle(now *control) {
-	if k.yields && (now.aimsAt() != k.under || (now != nil && now.runnable() == 0)) {
+	if k.yields && (now.aimsAt() != k.under || (now != nil && now.ready == 0)) {
 		*k = conflict{}
 	}
 }

@@ -34,6 +34,8 @@ type control struct {
 	// active says that it takes part in the division of this tick; everActive
 	// that it has in an earlier one.
 	active, everActive bool
+	// ready is what runnable was when the executor was last woken.
+	ready int
 	// good is when law last took an input; released says that it has refused them
 	// for too long: all cores until the target changes.
 	good     units.Instant
@@ -153,8 +155,9 @@ func (c *control) inForce(now units.Instant, e *Engine, limit units.Cores) units
 // should a Plan carry the end of a stage and the start of the next.
 func (x *executor) choose() *control {
 	for i := len(x.controls) - 1; i >= 0; i-- {
-		if x.controls[i].runnable() > 0 {
-			return x.controls[i]
+		c := x.controls[i]
+		if c.ready = c.runnable(); c.ready > 0 {
+			return c
 		}
 	}
 	if len(x.controls) == 0 {
@@ -199,7 +202,7 @@ func (e *Engine) wake(x *executor, now units.Instant) {
 	if c.erring && now.Sub(c.good) > e.cfg.Stale {
 		c.released = true
 	}
-	c.active = c.runnable() > 0 && !c.released
+	c.active = c.ready > 0 && !c.released
 	if !c.active {
 		return
 	}
@@ -228,7 +231,7 @@ func (x *executor) staleness(now units.Instant, stale time.Duration) string {
 // bounds are the least and the most that c may request: never more than the
 // tasks that could run, nor than somebody else's quota that is yielded to.
 func (e *Engine) bounds(c *control, limit units.Cores) (floor, most units.Cores) {
-	most = min(limit, units.Cores(c.runnable()))
+	most = min(limit, units.Cores(c.ready))
 	if c.x.conflict.yields {
 		most = min(most, c.x.quota)
 	}
@@ -244,7 +247,7 @@ func (e *Engine) step(c *control, now units.Instant, limit units.Cores) {
 	if c.law != nil && x.pageAt > c.at && x.usageAt == now {
 		dt := x.pageAt.Sub(c.at)
 		out, err := c.law.Step(controller.Input{At: x.pageAt, Dt: dt, Done: c.meter.done,
-			Runnable: c.runnable(), Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left()})
+			Runnable: c.ready, Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left()})
 		if err != nil {
 			e.controlError(c, err)
 		}

@@ -87,8 +87,14 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 	dt := e.elapsed(now)
 	e.foldFailures(s.Failures)
 	e.fold(now, s, dt)
-	e.divide(now, true)
-	e.sampleStages(now, dt)
+	limit, perSecond := e.divide(now, true), 0.0
+	if dt > 0 {
+		perSecond = 1 / dt.Seconds()
+	}
+	for _, x := range e.execs {
+		e.enforce(x, limit)
+		x.sampleStages(now, perSecond)
+	}
 	return e.finish(now)
 }
 
@@ -166,10 +172,10 @@ func (s *streak) fail() bool {
 	return bits.OnesCount(uint(s.failures)) == 1
 }
 
-// foldFailures takes in what could not be done.
+// foldFailures takes in what could not be done, and begins a new Sample.
 func (e *Engine) foldFailures(failures []Failure) {
 	for _, x := range e.execs {
-		x.refused = false
+		x.here, x.refused = false, false
 		x.failing.rest()
 	}
 	for i := range e.failing {
@@ -212,15 +218,19 @@ func (e *Engine) foldFailure(f Failure, x *executor) {
 
 // foldStates takes in which executors are there.
 func (e *Engine) foldStates(s *Sample) {
-	for _, x := range e.execs {
-		x.here = false
-	}
+	here := 0
 	for i := range s.Executors {
 		es := &s.Executors[i]
 		x := e.row(i, es.Key)
+		if !x.here {
+			here++
+		}
 		if e.foldState(x, es) {
 			e.changed, e.dirty = true, true
 		}
+	}
+	if here == len(e.execs) {
+		return
 	}
 	for _, x := range e.execs {
 		if !x.here && x.started && !x.launching && x.state != api.ExecutorExited {
@@ -247,9 +257,6 @@ func (e *Engine) row(i int, key Key) *executor {
 // fold takes in the whole Sample.
 func (e *Engine) fold(now units.Instant, s *Sample, dt time.Duration) {
 	e.foldStates(s)
-	for _, x := range e.execs {
-		x.delta = 0
-	}
 	var ours units.Work
 	for i := range s.Executors {
 		es := &s.Executors[i]
@@ -259,13 +266,13 @@ func (e *Engine) fold(now units.Instant, s *Sample, dt time.Duration) {
 		e.foldPage(x, &es.Page, now)
 		x.refusing = !x.good
 		attribute(x.records, x.atWork(), now)
+		for _, c := range x.controls {
+			c.spent += c.record.used
+		}
 		ours += x.delta
 	}
 	e.capacity.observe(s.HostUsed, ours, dt)
 	for _, x := range e.execs {
-		for _, c := range x.controls {
-			c.spent += c.record.used
-		}
 		e.wake(x, now)
 	}
 }
@@ -294,39 +301,42 @@ func (e *Engine) slots(launch int) int {
 
 // finish appends the actions that are due in their order and returns all.
 func (e *Engine) finish(now units.Instant) []Action {
-	e.weigh(now)
-	starting := e.launch()
+	starting, settled := false, true
+	for _, x := range e.execs {
+		e.weigh(x, now)
+		starting = e.launch(x) || starting
+		settled = settled && x.listed && (!x.launching || x.asked)
+	}
 	if e.mustSave || starting || (e.dirty && (!e.saved || now.Sub(e.lastSave) >= e.cfg.SaveEvery)) {
 		e.save(now)
 	}
-	e.reconcile(now)
+	if !settled {
+		e.reconcile(now)
+	}
 	if e.changed || !e.reported || now.Sub(e.lastStatus) >= e.cfg.StatusEvery {
 		e.report(now, false)
 	}
 	return e.actions
 }
 
-// weigh sets the weight of each executor that runs.
-func (e *Engine) weigh(now units.Instant) {
-	for _, x := range e.execs {
-		if !x.alive() || !x.here || x.handsOff {
-			continue
-		}
-		if w := e.foldWeight(x, now); w != x.weight {
-			x.weight = w
-			e.actions = append(e.actions, Action{Kind: ActSetWeight, Key: x.key, Weight: w})
-		}
+// weigh sets x's weight if it runs.
+func (e *Engine) weigh(x *executor, now units.Instant) {
+	if !x.alive() || !x.here || x.handsOff {
+		return
+	}
+	if w := e.foldWeight(x, now); w != x.weight {
+		x.weight = w
+		e.actions = append(e.actions, Action{Kind: ActSetWeight, Key: x.key, Weight: w})
 	}
 }
 
-// launch marks what has to be started: each listed executor once.
-func (e *Engine) launch() (any bool) {
-	for _, x := range e.execs {
-		if e.ticked && x.listed && !x.started {
-			x.started, x.launching, any = true, true, true
-		}
+// launch marks x if it has to be started: each listed executor once.
+func (e *Engine) launch(x *executor) bool {
+	if !e.ticked || !x.listed || x.started {
+		return false
 	}
-	return any
+	x.started, x.launching = true, true
+	return true
 }
 
 // reconcile appends the starts that launch marked and the stops of what the

@@ -31,7 +31,10 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	for _, x := range e.execs {
 		e.wake(x, now)
 	}
-	e.divide(now, false)
+	limit := e.divide(now, false)
+	for _, x := range e.execs {
+		e.enforce(x, limit)
+	}
 	e.mustSave = true
 	return e.finish(now)
 }

@@ -90,20 +90,21 @@ func (e *Engine) save(now units.Instant) {
 				r.active, r.changed, r.progress, r.quotaChanges})
 		}
 		for _, c := range x.controls {
-			s.Controls = append(s.Controls, c.save())
+			s.Controls = append(s.Controls, ControlState{})
+			c.save(&s.Controls[len(s.Controls)-1])
 		}
 	}
 	e.lastSave, e.saved, e.dirty, e.mustSave = now, true, false, false
 	e.actions = append(e.actions, Action{Kind: ActSave, State: s})
 }
 
-func (c *control) save() ControlState {
-	s := ControlState{Executor: c.x.key, Target: c.target, Start: c.start, Deadline: c.deadline, From: c.from,
+// save fills s.
+func (c *control) save(s *ControlState) {
+	*s = ControlState{Executor: c.x.key, Target: c.target, Start: c.start, Deadline: c.deadline, From: c.from,
 		Done: c.meter.done, Failed: c.meter.failed, At: c.at, Grant: c.grant, Began: c.law != nil}
 	if c.law != nil {
 		s.Controller = c.law.State()
 	}
-	return s
 }
 
 // restore makes e what the engine that saved s was. After a boot nothing runs

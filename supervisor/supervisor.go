@@ -177,7 +177,7 @@ func (s *Supervisor) share(left, part float64, apps []App) {
 // total sums up what stages need, ask for and can use.
 func (s *Supervisor) total(stages []Stage) (t total) {
 	for i := range stages {
-		floor, want, use := s.bounds(stages[i])
+		floor, want, use := s.bounds(&stages[i])
 		t.floor += floor
 		t.want += want
 		t.use += use
@@ -187,7 +187,7 @@ func (s *Supervisor) total(stages []Stage) (t total) {
 
 // bounds returns the least, the request and the most of one stage, in this order
 // of size. A stage without runnable tasks has no part in the division.
-func (s *Supervisor) bounds(stage Stage) (floor, want, use float64) {
+func (s *Supervisor) bounds(stage *Stage) (floor, want, use float64) {
 	use = float64(max(0, stage.Runnable))
 	floor = min(float64(s.cfg.Floor), use)
 	want = min(max(float64(amount(stage.Request)), floor), use)
@@ -199,7 +199,7 @@ func (s *Supervisor) bounds(stage Stage) (floor, want, use float64) {
 // what each could still use.
 func (s *Supervisor) split(stages []Stage, t total, grants []units.Cores) []units.Cores {
 	for i := range stages {
-		floor, want, use := s.bounds(stages[i])
+		floor, want, use := s.bounds(&stages[i])
 		var grant float64
 		switch {
 		case t.grant >= t.want:

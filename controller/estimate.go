@@ -21,6 +21,9 @@ const (
 	// readyWeight is the progress that a rate must rest on when there is no
 	// nominal one, in tasks or as a share of the stage, whichever is less.
 	readyWeight, readyShare = 1, 0.05
+	// readySpent is the CPU time, in seconds, that it must rest on as well: less is
+	// not measured, and a rate out of nothing overflows.
+	readySpent = 1e-6
 )
 
 // Estimate is what was learned about the weight done per core-second: a ratio
@@ -107,7 +110,7 @@ func (e *Estimate) watchStall(done, seen, expected float64) {
 // rate.
 func (e *Estimate) collect(t *Target, spent float64) {
 	e.Spent += spent
-	if e.Total > 0 && e.Total >= min(readyWeight, readyShare*t.Weight) {
+	if e.Spent >= readySpent && e.Total > 0 && e.Total >= min(readyWeight, readyShare*t.Weight) {
 		e.Gained = e.Total
 	}
 }

@@ -316,3 +316,23 @@ func BenchmarkStep(b *testing.B) {
 		})
 	}
 }
+
+// A first rate rests on CPU time that is measured: out of next to none it would
+// overflow, and good samples would be refused from then on.
+func TestARateIsNotLearnedFromNoTime(t *testing.T) {
+	cfg := Default()
+	cfg.Law = LawPI
+	c, err := New(cfg, Target{Deadline: units.Instant(time.Minute), Weight: 10}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, used := range []units.Cores{5e-324, 0, 1} {
+		in := Input{At: units.Instant(i+1) * units.Instant(time.Second), Dt: time.Second, Done: float64(i + 1), Runnable: 4, Max: 4, Used: used}
+		if _, err := c.Step(in); err != nil {
+			t.Errorf("step %d: %v", i, err)
+		}
+	}
+	if rate := c.s.Estimate.rate(&c.s.Target); rate < 0.5 || rate > 5 {
+		t.Errorf("rate %v, want about 1 per core-second", rate)
+	}
+}

@@ -142,7 +142,7 @@ func TestWhatShouldNotMatterDoesNot(t *testing.T) {
 		"duplicates":        {func(c *Config) { c.Net.Duplicate = 0.5 }, 0.3},
 		"a slower network":  {func(c *Config) { c.Net.Delay = 20 * time.Millisecond }, 0.5},
 		"messages overtake": {func(c *Config) { c.Net.Jitter, c.Net.Reorder = 10*time.Millisecond, true }, 0.5},
-		"twice the pages":   {func(c *Config) { c.Plant.Page = 50 * time.Millisecond }, 0.5},
+		"twice the pages":   {func(c *Config) { c.Plant.Page = 50 * time.Millisecond }, 0.7},
 		"more, smaller nodes": {func(c *Config) {
 			c.Nodes = nil
 			for _, n := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {

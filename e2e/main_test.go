@@ -9,7 +9,14 @@ import (
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
+// driverOptions halve the CPU time of a driver that plans a few stages and computes
+// nothing. Executors keep their own.
+const driverOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 func TestMain(m *testing.M) {
+	if err := os.Setenv("SPARK_SUBMIT_OPTS", driverOptions); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if os.Getenv("PACER_TEST_SPARK") != "" {
 		realenv.Remove()

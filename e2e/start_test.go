@@ -15,6 +15,9 @@ import (
 // log says nothing of it, and the answer is stock Spark's.
 func TestClassDataArchive(t *testing.T) {
 	realenv.RequireSpark(t)
+	if testing.Short() {
+		t.Skip("-short makes no archives")
+	}
 	t.Parallel()
 	want := results(realenv.Stock(t, "testdata/branches.py", scale()))
 	s := realenv.StartUp(t)

@@ -17,9 +17,13 @@ func (t Table) Rows() [][]string {
 		return "(" + fmt.Sprintf(format, *v) + ")"
 	}
 	for _, c := range t.Cells {
+		ratio := "-" // Where no run at all cores is beside it.
+		if c.CoreRatio > 0 {
+			ratio = fmt.Sprintf("%.2fx", c.CoreRatio)
+		}
 		rows = append(rows, []string{c.Law, c.Case, fmt.Sprintf("%+.2f%%", c.Error), paper("%+.2f%%", c.Paper), fmt.Sprintf("%+.2f%%", c.Least),
 			fmt.Sprintf("%+.2f%%", c.Most), fmt.Sprintf("%d/%d", c.Late, len(c.Runs)), fmt.Sprintf("%.2f%%", c.StageError), paper("%.2f%%", c.PaperStage),
-			fmt.Sprintf("%.1f", c.MeanCores), paper("%.1f", c.PaperCores), fmt.Sprintf("%.2fx", c.CoreRatio), fmt.Sprintf("%.0f", c.Changes),
+			fmt.Sprintf("%.1f", c.MeanCores), paper("%.1f", c.PaperCores), ratio, fmt.Sprintf("%.0f", c.Changes),
 			fmt.Sprintf("%.1f", c.Variation)})
 	}
 	return rows

@@ -98,6 +98,7 @@ func Stock(t testing.TB, args ...string) string {
 		append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)...)
 	var log bytes.Buffer
 	c.Stderr = &log
+	c.Env = append(os.Environ(), "SPARK_SUBMIT_OPTS=") // This driver computes.
 	out, err := c.Output()
 	if err != nil {
 		t.Fatalf("stock spark-submit: %v: %s", err, tail(log.String(), 4000))

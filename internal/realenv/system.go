@@ -13,6 +13,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus/bustest"
+	"github.com/sparkpacer/pacer/daemon"
 )
 
 // System is one Pacer on this machine.
@@ -54,9 +55,12 @@ func (s *System) environment() []string {
 
 // ArchiveDir is the directory of class-data archives. It holds the one of the
 // environment's Spark, which all systems of the process share, so that no training
-// run disturbs what is tested.
+// run disturbs what is tested. With -short there are no archives.
 func (s *System) ArchiveDir() string {
 	s.t.Helper()
+	if testing.Short() {
+		return daemon.NoArchives
+	}
 	if s.archives == "" {
 		s.archives = sharedArchives(s.t)
 	}

@@ -11,15 +11,19 @@ import (
 // stage's own included, which is own again. It is +Inf for a stage that takes
 // no time (own <= 0): Eq 1 then leaves it no time, which means all cores.
 func Weight(beta float64, remaining []units.Seconds, own units.Seconds) float64 {
-	if !(own > 0) {
-		return math.Inf(1)
-	}
 	var sum units.Seconds
 	for _, duration := range remaining {
 		sum += duration
 	}
-	d := float64(sum / own)
-	return beta*float64(len(remaining)) + (1-beta)*d
+	return weight(beta, len(remaining), sum, own)
+}
+
+// weight is Weight of n stages whose durations add up to sum.
+func weight(beta float64, n int, sum, own units.Seconds) float64 {
+	if !(own > 0) {
+		return math.Inf(1)
+	}
+	return beta*float64(n) + (1-beta)*float64(sum/own)
 }
 
 // StageDeadline is Eq 1: the time that a stage of weight w may take from its

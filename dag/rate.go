@@ -15,7 +15,7 @@ func (g *Graph) Rate(beta float64) units.Rate {
 	for i := len(stages) - 1; i >= 0; i-- {
 		s := stages[i]
 		later += s.Duration
-		w := beta*float64(len(stages)-i) + (1-beta)*float64(later/s.Duration)
+		w := weight(beta, len(stages)-i, later, s.Duration)
 		sum += w * float64(s.NominalRate)
 		weights += w
 	}

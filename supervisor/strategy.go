@@ -39,8 +39,8 @@ type strategy struct {
 // strategyTable is where a new strategy is entered.
 func strategyTable() []strategy {
 	return []strategy{
-		{name: EDFPure, divide: edfPure},
-		{name: EDFAll, divide: edfAll, beyond: true},
+		{name: EDFPure, divide: earliestFirst},
+		{name: EDFAll, divide: earliestFirst, beyond: true},
 		{name: EDFProp, divide: edfProp},
 		{name: Proportional, divide: proportional},
 		{name: Speed, divide: speed},
@@ -65,8 +65,10 @@ func Strategies() []string {
 	return names
 }
 
-// inOrder gives each demand all that it can take, the first one first.
-func inOrder(left float64, demands []demand) {
+// earliestFirst gives each demand all that it can take, in order of time to
+// completion; those without a deadline come last.
+func earliestFirst(left float64, demands []demand) {
+	slices.SortFunc(demands, byDeadline)
 	for i := range demands {
 		d := &demands[i]
 		d.taken = min(d.room, left)

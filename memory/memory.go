@@ -41,8 +41,8 @@ func Overhead(heap units.Bytes) units.Bytes {
 	return max(leastOverhead, heap/overheadPart)
 }
 
-// static is what the application takes whatever the shares are: h.
-func (a App) static() units.Bytes {
+// Static is what the application takes whatever the shares are: h.
+func (a App) Static() units.Bytes {
 	each := a.Heap + a.Overhead
 	if a.Fixed {
 		each += a.OffHeap
@@ -66,7 +66,7 @@ func (a App) validate() error {
 // It is negative when the heaps do not fit.
 func Pool(memory units.Bytes, apps []App) units.Bytes {
 	for _, a := range apps {
-		memory -= a.static()
+		memory -= a.Static()
 	}
 	return memory
 }
@@ -86,7 +86,7 @@ func Shares(memory units.Bytes, apps []App, shares []Share) ([]Share, error) {
 			fault = err
 			continue
 		}
-		taken += float64(a.static())
+		taken += float64(a.Static())
 		if !a.Fixed && a.Executors > 0 {
 			sharing++
 		}

@@ -52,8 +52,9 @@
 // that is really left. Before the last stage alpha of the deadline is planned with,
 // which leaves a reserve; the last stage gets all that is left until just before
 // the deadline (Config.Aim, package dag); one too short to be steered starts with all
-// cores. A running stage keeps its deadline, and its targets their Revs, unless its bindings or the application's deadline change: then what is
-// left of it is planned like a stage, from the progress that the nodes report.
+// cores. A running stage keeps its deadline, and its targets their Revs, unless its
+// bindings or the application's deadline change: then what is left of it is planned
+// like a stage, from the progress that the nodes report.
 //
 // The verdict at registration is dag's forecast over all that the live nodes
 // offer, whatever else runs: contention is the supervisors' business.
@@ -72,8 +73,8 @@
 // Pool: executors on every live node or, with MaxNodes, on so many of the least
 // committed ones (leastCommitted): those whose memory has room beside the others'
 // executors, then those with the most cores for each of their applications. Per
-// node as many executors as the DAG is wide, at most MaxPool, when paced; else one. An executor that exits is replaced on its node when the driver
-// speaks next (executors also exit when their driver dies), at most Replacements
+// node as many executors as the DAG is wide, at most MaxPool, when paced; else one.
+// An executor that exits is replaced on its node when the driver speaks next (executors also exit when their driver dies), at most Replacements
 // times the pool in ReplacementWindow.
 //
 // # Nodes that come and go

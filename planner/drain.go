@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/memory"
 )
 
 // leaveWait is how long an executor that was asked to leave may take to hand its
@@ -29,7 +28,7 @@ func (e *Engine) drainNode(q api.ControlRequest) (api.ControlReply, error) {
 	e.vacate(0)
 	stay := 0
 	for _, a := range e.applications() {
-		if a.running() && slices.ContainsFunc(a.alive(), func(x *executor) bool { return x.Node == n.Node && !x.Leaving }) {
+		if a.running() && e.stays(a, n.Node) {
 			stay++
 		}
 	}
@@ -137,8 +136,11 @@ func (e *Engine) grow(a *app) {
 		return
 	}
 	a.grown = e.growth
-	if e.cfg.MaxNodes > 0 && e.spread(a) >= e.cfg.MaxNodes {
-		return
+	taken := 0
+	if e.cfg.MaxNodes > 0 {
+		if taken = e.spread(a); taken >= e.cfg.MaxNodes {
+			return
+		}
 	}
 	var free []seat
 	for _, n := range e.inOrder() {
@@ -149,7 +151,7 @@ func (e *Engine) grow(a *app) {
 			free = append(free, seat{node: n, executors: more})
 		}
 	}
-	for _, s := range e.place(a, free, e.spread(a)) {
+	for _, s := range e.place(a, free, taken) {
 		e.growOn(a, s)
 	}
 }
@@ -167,7 +169,7 @@ func (e *Engine) growOn(a *app, s seat) {
 // room is how many executors of a, at most width, fit n's memory with the sizes
 // that a's executors have already.
 func room(a *app, n *node, width int) int {
-	return fitting(n, memory.App{ID: a.ID, Heap: a.Launch.Heap, Overhead: a.Launch.Overhead, Fixed: true, OffHeap: a.Launch.OffHeap}, width)
+	return fitting(n, a.use(), width)
 }
 
 // count sets a's Cores and Slots to those of the nodes that it has executors on.

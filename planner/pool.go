@@ -74,7 +74,8 @@ func (e *Engine) place(a *app, seats []seat, taken int) []seat {
 // seat decides on one node. A node that does not say its memory (0) is taken to
 // have enough for the executors, and nothing to share.
 func (e *Engine) seat(a *app, n *node, width int) seat {
-	use := memory.App{ID: a.ID, Heap: a.Launch.Heap, Overhead: a.Launch.Overhead, Fixed: a.Launch.OffHeapFixed, OffHeap: a.Launch.OffHeap}
+	use := a.use()
+	use.Fixed = a.Launch.OffHeapFixed
 	use.Executors = fitting(n, use, width)
 	s := seat{node: n, executors: use.Executors, offHeap: a.Launch.OffHeap}
 	if n.Memory == 0 || use.Fixed || use.Executors == 0 {

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/memory"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -40,7 +41,8 @@ func (e *Engine) whatIf(q api.PlanRequest) (api.PlanReply, error) {
 		for _, n := range e.liveNodes() {
 			seats = append(seats, seat{node: n, executors: 1})
 		}
-		for _, s := range e.place(newApp(appRecord{}), seats, 0) {
+		least := newApp(appRecord{Launch: api.Launch{Overhead: memory.Overhead(0)}}) // Nobody has said its heap.
+		for _, s := range e.place(least, seats, 0) {
 			cores += s.node.Offered
 			slots += slotsOn(s.node, api.Launch{})
 		}

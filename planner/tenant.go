@@ -100,9 +100,13 @@ const unsaid = units.Bytes(1 << 60)
 
 // claim is the memory that so many executors of a may take.
 func (a *app) claim(executors int) units.Bytes {
-	l := a.Launch
-	if l.Overhead == 0 {
-		l.Overhead = memory.Overhead(l.Heap)
-	}
-	return units.Bytes(executors) * (l.Heap + l.Overhead + l.OffHeap)
+	use := a.use()
+	use.Executors = executors
+	return use.Static()
+}
+
+// use is an executor of a as package memory sees it, with the sizes that it has
+// already. How many there are is for the caller to say.
+func (a *app) use() memory.App {
+	return memory.App{ID: a.ID, Heap: a.Launch.Heap, Overhead: a.Launch.Overhead, Fixed: true, OffHeap: a.Launch.OffHeap}
 }

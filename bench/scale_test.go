@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/internal/benchline"
 )
 
@@ -23,7 +24,7 @@ func scaled(t *testing.T, add adder) {
 		t.Fatal(err)
 	}
 	child := exec.Command(self, "-test.run", "^TestScaleChild$")
-	child.Env = append(os.Environ(), scaleChild+"=1", "GOMEMLIMIT=512MiB", "GOGC=50") // As daemon.Planner sets them.
+	child.Env = append(os.Environ(), scaleChild+"=1")
 	child.Stderr = os.Stderr
 	out, err := child.Output()
 	if err != nil {
@@ -46,6 +47,7 @@ func TestScaleChild(t *testing.T) {
 	if os.Getenv(scaleChild) == "" {
 		t.Skip("measures only as the child of TestFigures/scale")
 	}
+	daemon.LimitMemory() // As the planner's daemon does.
 	c := newCrew(t)
 	c.hire()
 	for range scaleSeconds {

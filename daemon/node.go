@@ -30,7 +30,7 @@ import (
 // Node runs a node controller until ctx ends, which is no error: its executors
 // run on, without quotas.
 func Node(ctx context.Context, cfg NodeConfig) error {
-	limitMemory()
+	LimitMemory()
 	n, err := NewNode(cfg)
 	if err != nil {
 		return err
@@ -361,10 +361,11 @@ func (n *NodeDaemon) greet(ctx context.Context) error {
 				accepted, said = true, ""
 				break
 			}
-			if ctx.Err() == nil && !accepted && hopeless(err) {
+			switch text := err.Error(); {
+			case ctx.Err() != nil: // The end, no fault.
+			case !accepted && hopeless(err):
 				return fmt.Errorf("the planner at %s refused this node: %w", n.cfg.Planner, err)
-			}
-			if text := err.Error(); text != said && ctx.Err() == nil {
+			case text != said:
 				said = text
 				n.log.Warn("hello to the planner failed, trying again", "error", err)
 			}

@@ -15,7 +15,7 @@ import (
 // Up runs a planner and a node controller in this process until ctx ends, which
 // is no error. The applications' executors end with it.
 func Up(ctx context.Context, cfg UpConfig) error {
-	limitMemory()
+	LimitMemory()
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 	return n
 }
 
-// limitMemory keeps a daemon small: collect more often than Go would by itself
+// LimitMemory keeps a daemon small: collect more often than Go would by itself
 // (the heaps are a few MiB, a tick makes hardly any garbage), and hold back
 // before the machine has to.
-func limitMemory() {
+func LimitMemory() {
 	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(512 << 20)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // What takes long to make and is the same for all tests is made once a process.
-// Remove deletes it. Tests side by side wait for each other's (making).
+// Remove deletes it. Tests side by side wait for what another makes.
 var (
 	binaries = sync.OnceValues(build)
 	archives struct {

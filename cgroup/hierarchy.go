@@ -52,7 +52,8 @@ type Hierarchy struct {
 
 	mu     sync.Mutex
 	groups map[string]*Group
-	watch  *watch // Nil without WatchQuotas.
+	watch  *watch   // Nil without WatchQuotas.
+	claim  *os.File // Nil without Claim.
 }
 
 // Open finds the cpu controller under root ("" is DefaultRoot) and makes the
@@ -200,11 +201,12 @@ func (h *Hierarchy) Names() ([]string, error) {
 	return names, nil
 }
 
-// Close ends WatchQuotas and closes the files of all groups; the groups and their quotas stay.
+// Close ends WatchQuotas and Claim and closes the files of all groups; the groups
+// and their quotas stay.
 func (h *Hierarchy) Close() error {
 	h.mu.Lock()
-	groups, watch := h.groups, h.watch
-	h.groups, h.watch = map[string]*Group{}, nil
+	groups, watch, claim := h.groups, h.watch, h.claim
+	h.groups, h.watch, h.claim = map[string]*Group{}, nil, nil
 	h.mu.Unlock()
 	var errs []error
 	if watch != nil {
@@ -212,6 +214,9 @@ func (h *Hierarchy) Close() error {
 	}
 	for _, g := range groups {
 		errs = append(errs, g.closeFiles())
+	}
+	if claim != nil {
+		errs = append(errs, claim.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -335,3 +335,31 @@ func TestTwoNodesOfOneName(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two node controllers of a machine never share a cgroup parent, and the one that
+// is refused takes nothing from the other.
+func TestTwoNodesNeverShareAParent(t *testing.T) {
+	cfg := plannerConfig(t)
+	line, stop := launch(t, func(ctx context.Context, ready func(string)) error {
+		cfg.Ready = ready
+		return daemon.Planner(ctx, cfg)
+	})
+	w := newWorld(t)
+	first := w.node(t)
+	first.Planner = strings.TrimPrefix(line, "planner ready on ")
+	second := w.node(t)
+	second.Planner, second.State = first.Planner, t.TempDir()
+	_, stopFirst := launch(t, func(ctx context.Context, ready func(string)) error {
+		first.Ready = ready
+		return daemon.Node(ctx, first)
+	})
+	if err := daemon.Node(context.Background(), second); api.KindOf(err) != api.KindConflict || !strings.Contains(err.Error(), "cgroup pacer/node-n1 is in use") {
+		t.Errorf("the second one ended with %v", err)
+	}
+	if _, err := os.Stat(w.tree.Path("pacer/node-n1", "")); err != nil {
+		t.Errorf("the first one's parent: %v", err)
+	}
+	if err := errors.Join(stopFirst(), stop()); err != nil {
+		t.Error(err)
+	}
+}

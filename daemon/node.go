@@ -128,6 +128,9 @@ func (n *NodeDaemon) buildExecutors() error {
 	if n.groups, err = cgroup.Open(n.cfg.CgroupRoot, n.cgroupParent()); err != nil {
 		return err
 	}
+	if err := n.groups.Claim(); err != nil {
+		return errors.Join(err, n.groups.Close()) // closeGroups would remove what is another's.
+	}
 	n.undo.add(n.closeGroups)
 	// A tree of ordinary files belongs to a test, whose clock may not move while a
 	// goroutine waits for the kernel.

@@ -107,7 +107,8 @@ func (l *Local) startUp(ports []string) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"up", "--listen", ports[0], "--planner-http", ports[1], "--node-http", ports[2], "--state-dir", state}, l.cfg.Up...)
+	args := append([]string{"up", "--listen", ports[0], "--planner-http", ports[1], "--node-http", ports[2], "--state-dir", state,
+		"--node-name", fmt.Sprintf("demo-%d", os.Getpid())}, l.cfg.Up...)
 	l.log = log
 	l.up = l.command(args...)
 	l.up.Stdout, l.up.Stderr = log, log

@@ -3,6 +3,7 @@ package realenv
 import (
 	"net"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/sparkpacer/pacer/executor/docker"
@@ -37,13 +38,22 @@ func RequireDocker(t testing.TB) {
 // cores now and then. Precision is measured by `make demo` and the benchmarks.
 const Lateness = 2
 
-// FreePort returns a loopback address whose port was free a moment ago.
+// given are the addresses that FreePort has returned.
+var given sync.Map
+
+// FreePort returns a loopback address whose port was free a moment ago, and
+// never the same twice.
 func FreePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := l.Addr().String()
+		l.Close()
+		if _, taken := given.LoadOrStore(address, true); !taken {
+			return address
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
 }

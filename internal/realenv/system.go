@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,8 @@ type System struct {
 	// Up is `pacer up`, when the system was started by it.
 	Up *Process
 
+	// name is the node's where there is one: two of a name would share their groups.
+	name     string
 	archives string
 	// outside is the URL of a NATS server that is not the planner's own.
 	outside string
@@ -32,8 +35,11 @@ type System struct {
 	env     []string
 }
 
-// StartUp starts `pacer up` with a free port, a state directory and a cgroup
-// parent of its own, and waits until it is ready.
+// systems counts the systems of this process, which tells their nodes apart.
+var systems atomic.Int64
+
+// StartUp starts `pacer up` with a free port, a state directory and a node name,
+// hence a cgroup parent, of its own, and waits until it is ready.
 func StartUp(t testing.TB, args ...string) *System {
 	t.Helper()
 	s := New(t)
@@ -44,7 +50,7 @@ func StartUp(t testing.TB, args ...string) *System {
 // StartUp is described with the function of that name.
 func (s *System) StartUp(args ...string) {
 	s.t.Helper()
-	s.Up = Start(s.t, s.environment(), Binary(s.t, "pacer"), append([]string{"up", "--listen", s.Address,
+	s.Up = Start(s.t, s.environment(), Binary(s.t, "pacer"), append([]string{"up", "--listen", s.Address, "--node-name", s.name,
 		"--planner-http", FreePort(s.t), "--node-http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, "state")}, args...)...)
 	s.Up.Await("ready", 20*time.Second)
 }
@@ -70,14 +76,21 @@ func (s *System) ArchiveDir() string {
 // New returns a System of which nothing is started yet.
 func New(t testing.TB) *System {
 	t.Helper()
-	return &System{t: t, Dir: t.TempDir(), Address: FreePort(t)}
+	s := fresh(t)
+	s.Address = FreePort(t)
+	return s
+}
+
+func fresh(t testing.TB) *System {
+	return &System{t: t, Dir: t.TempDir(), name: fmt.Sprintf("test-%d-%d", os.Getpid(), systems.Add(1))}
 }
 
 // NewOn returns a System on a network of which nothing is started yet: planner,
 // drivers and commands run in its hub.
 func NewOn(t testing.TB, n *Network) *System {
 	t.Helper()
-	s := &System{t: t, Dir: t.TempDir(), Address: n.Address + ":4222", network: n}
+	s := fresh(t)
+	s.Address, s.network = n.Address+":4222", n
 	s.configure("credentials: " + s.credentials())
 	return s
 }
@@ -86,7 +99,7 @@ func NewOn(t testing.TB, n *Network) *System {
 // its own with TLS and credentials.
 func NewBehind(t testing.TB) *System {
 	t.Helper()
-	s := &System{t: t, Dir: t.TempDir()}
+	s := fresh(t)
 	authority, credentials := bustest.NewAuthority(t), s.credentials()
 	s.outside = bustest.Start(t, bustest.Config{Credentials: credentials, TLS: authority.Issue("server")}).URL()
 	s.Address = s.outside
@@ -149,7 +162,7 @@ func (s *System) StartPlanner() *Process {
 // StartNode is described with StartPlanner.
 func (s *System) StartNode() *Process {
 	s.t.Helper()
-	return s.start("nodecontroller", "--planner", s.Address)
+	return s.start("nodecontroller", "--planner", s.Address, "--name", s.name)
 }
 
 func (s *System) start(daemon string, args ...string) *Process {

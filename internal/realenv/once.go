@@ -130,10 +130,13 @@ func (s *System) Record(args ...string) (api.AppDetail, string) {
 		s.t.Fatalf("recording run: exit %d", code)
 	}
 	app := s.AwaitApp("the recording run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
-	code, profile := s.Pacer("profiles", "show", app.Name)
-	if code != 0 {
-		s.t.Fatalf("pacer profiles show %s: exit %d: %s", app.Name, code, profile)
-	}
+	var profile string
+	// It is recorded when the exit code is known, a moment after the end.
+	s.Await("the profile "+app.Name, 10*time.Second, func() (there bool) {
+		var code int
+		code, profile = s.Pacer("profiles", "show", app.Name)
+		return code == 0
+	})
 	recorded[key] = recording{app, run.Answer(), profile}
 	return app, run.Answer()
 }

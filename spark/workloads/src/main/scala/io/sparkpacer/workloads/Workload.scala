@@ -34,18 +34,18 @@ object Workload {
 
   /** All of them; sizes and slices are for two cores and executors of 1 GiB. */
   val all: Seq[Workload] = Seq(
-    keyValue("aggregate-by-key", 110e6, 0.06)(KeyValue.aggregateByKey),
-    keyValue("aggregate-by-key-int", 330e6, 0.06)(KeyValue.aggregateByKeyInt),
-    keyValue("group-by", 70e6, 0.06)(KeyValue.groupBy),
+    keyValue("aggregate-by-key", 140e6, 0.06)(KeyValue.aggregateByKey),
+    keyValue("aggregate-by-key-int", 400e6, 0.06)(KeyValue.aggregateByKeyInt),
+    keyValue("group-by", 74e6, 0.06)(KeyValue.groupBy),
     keyValue("sort-by-key", 24e6, 0.08)(KeyValue.sortByKey),
-    keyValue("sort-by-key-int", 44e6, 0.08)(KeyValue.sortByKeyInt),
-    Workload("kmeans", 0.06, Seq(size("points", 14e6, 1e10),
+    keyValue("sort-by-key-int", 36e6, 0.08)(KeyValue.sortByKeyInt),
+    Workload("kmeans", 0.06, Seq(size("points", 13e6, 1e10),
       Setting("dimensions", 20, 1, 10000, "coordinates of a point"), Setting("clusters", 10, 2, 10000, "clusters to find"),
       iterations(1), partitions(48), Seed), Learning.kMeans),
-    Workload("pagerank", 0.06, Seq(size("vertices", 250e3, 2e9),
+    Workload("pagerank", 0.06, Seq(size("vertices", 400e3, 2e9),
       Setting("degree", 10, 1, 10000, "median of the edges that leave a vertex"),
       iterations(1), partitions(48), Seed), Ranking.pageRank),
-    Workload("svm", 0.06, Seq(size("examples", 150e6, 1e11), Setting("features", 10, 1, 10000, "features of an example"),
+    Workload("svm", 0.06, Seq(size("examples", 135e6, 1e11), Setting("features", 10, 1, 10000, "features of an example"),
       iterations(1), partitions(48), Seed), Learning.svm))
 
   def named(name: String): Option[Workload] = all.find(_.name == name)

@@ -1,6 +1,10 @@
 package dag
 
-import "github.com/sparkpacer/pacer/units"
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
 
 const (
 	// stretch is the most by which the reserve may lengthen the stages to come, as a
@@ -37,6 +41,31 @@ func (p Params) horizon(g *Graph, m Moment, brief int) units.Seconds {
 			}
 		}
 	}
+	for _, r := range m.behind(p) {
+		i, ok := g.index[r.Stage]
+		if !ok {
+			continue
+		}
+		following += units.Seconds(r.Left) * g.profile.Stages[i].Duration
+		if len(m.Unsubmitted) == 0 {
+			last = g.profile.Stages[i]
+		}
+	}
 	room := min(granularity*last.LongestTask, granularityMost*m.Deadline)
 	return max(alpha, units.Seconds(p.Aim)*m.Deadline-p.Margin-room-stretch*following)
+}
+
+// behind are the submitted stages that follow m.Stage because they wait for an
+// executor and their turn comes later.
+func (m Moment) behind(p Params) (rests []Rest) {
+	if p.Executors <= 0 {
+		return nil
+	}
+	turn := slices.Contains(m.Seated, m.Stage)
+	for _, r := range m.Running {
+		if !slices.Contains(m.Seated, r.Stage) && (turn || r.Stage > m.Stage) {
+			rests = append(rests, r)
+		}
+	}
+	return rests
 }

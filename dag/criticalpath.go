@@ -17,16 +17,17 @@ const SplitCriticalPath = "critical-path"
 // joins them together; a stage may take until it ends in that schedule. Stages
 // one after the other get time in proportion to their work: Eq 1 and 3 with
 // beta = 0 and work for duration. A stage that runs alone and cannot use all cores
-// counts as if it kept them busy (occupied).
+// counts as if it kept them busy (occupied). With fewer executors than branches it is
+// a list schedule: a stage that finds none waits its turn (seats).
 func splitCriticalPath(g *Graph, p Params, m Moment) units.Seconds {
-	left := m.left(g)
+	left := m.left(g, p.Executors)
 	spent := m.Spent + g.Overhead(m.Unsubmitted)
 	time := p.horizon(g, m, noStage) - spent
 	if last, least, ok := g.unsteered(p, m, left, time); ok {
 		time, left[last] = p.horizon(g, m, g.profile.Stages[last].ID)-spent-least, over
 	}
 	all := sum(left) // Before share, which changes left.
-	return time * units.Seconds(g.share(left, g.index[m.Stage])/all)
+	return time * units.Seconds(g.share(left, g.index[m.Stage], newSeats(g, p, m))/all)
 }
 
 func sum(left []float64) (all float64) {
@@ -63,15 +64,15 @@ const over = -1
 // left returns by place what of each stage is left at moment m: work (occupied), not
 // time, in core-seconds, and over for stages that have ended. No stage is left with
 // less than a share of the whole that keeps the schedule's divisions finite.
-func (m Moment) left(g *Graph) []float64 {
+func (m Moment) left(g *Graph, executors int) []float64 {
 	left, all := make([]float64, len(g.profile.Stages)), 0.0
 	for i := range g.profile.Stages {
 		left[i] = over
-		all += g.occupied(i)
+		all += g.occupied(i, executors)
 	}
 	whole := func(id int, part float64) {
 		if i, ok := g.index[id]; ok {
-			left[i] = max(leastWork*all, part*g.occupied(i))
+			left[i] = max(leastWork*all, part*g.occupied(i, executors))
 		}
 	}
 	for _, id := range m.Unsubmitted {
@@ -88,26 +89,32 @@ func (m Moment) left(g *Graph) []float64 {
 // cores of the recorded run could have done in the time that it took there, if
 // that is more: few or long tasks bound it, or they wait for their input. Such a
 // stage is stretched like the others, not held to the least time that it needs.
-// How long a stage takes beside others says nothing of the kind.
-func (g *Graph) occupied(i int) float64 {
+// How long a stage takes beside others says nothing of the kind; but with one
+// executor none runs beside others, and its tasks bound it as they do a lone one.
+func (g *Graph) occupied(i, executors int) float64 {
 	s := g.profile.Stages[i]
 	w := work(s)
-	if !g.alone[i] {
+	least := max(float64(s.LongestTask), w/float64(s.Tasks))
+	switch {
+	case g.alone[i]:
+		least = max(least, float64(s.Duration))
+	case executors != 1:
 		return w
 	}
-	return max(w, float64(g.profile.Cores)*max(float64(s.Duration), float64(s.LongestTask), w/float64(s.Tasks)))
+	return max(w, float64(g.profile.Cores)*least)
 }
 
 // leastWork is the share of all work that a stage counts for at least.
 const leastWork = 1e-6
 
 // share returns how much of all that is left, in core-seconds, will have been
-// worked off when the stage at place s ends. It changes left.
-func (g *Graph) share(left []float64, s int) float64 {
+// worked off when the stage at place s ends, if q has the executors. It changes left
+// and q.
+func (g *Graph) share(left []float64, s int, q *seats) float64 {
 	var done float64
 	branch, owner := make([]float64, len(left)), make([]int, len(left))
 	for left[s] != over {
-		active := g.branches(left, branch, owner)
+		active := q.admit(g.branches(left, branch, owner))
 		sum, next := 0.0, math.Inf(1)
 		for _, i := range active {
 			sum += branch[i]

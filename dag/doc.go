@@ -52,7 +52,14 @@
 // number of cores, which stages side by side share in proportion to the work of
 // their branches. A stage that runs alone and could not use all cores in the
 // recorded run counts with the time that it took there: a chain gets time in
-// proportion to its durations. Another way to divide the time is one more file and one more
+// proportion to its durations.
+//
+// With Params.Executors fewer than the branches it is a list schedule: a stage keeps
+// its executor to its end, and one that comes free goes to the waiting stage with the
+// lowest id, as drivers give it. What is left is worked off by the same constant
+// number of cores, shared by the stages that have executors. The order moves the end
+// only by tails and gaps, since an executor may use all its node's cores; the walk
+// below shows by how much. Another way to divide the time is one more file and one more
 // row in the table of split.go.
 //
 // # Feasibility
@@ -65,7 +72,8 @@
 // It asks for the cores that finish its work then; stages that run side by side
 // share cmax in proportion to what they ask for, and ask anew whenever a stage
 // becomes ready, ends or passes its aim. A deadline D is infeasible if the walk
-// ends after D, tight if a walk at all cores ends after 0.9 D. Comparing Eq 6
+// ends after D, tight if a walk at all cores ends after 0.9 D. Stages wait in it for executors as above.
+// Executors is the least number of them that makes D feasible. Comparing Eq 6
 // with cmax stage by stage would be too coarse: feasible cases ask for up to a
 // third more than all cores for a while.
 //

@@ -36,8 +36,9 @@ type StageForecast struct {
 	// Deadline is Eq 1, counted from Start; <= 0 when the application's deadline
 	// has passed by then, 0 without one.
 	Deadline units.Seconds
-	// Duration is how long it will take.
-	Duration units.Seconds
+	// Duration is how long it will take from Start on; Wait is the part of it in
+	// which no executor is free for it.
+	Duration, Wait units.Seconds
 	// Cores is its mean share of the cores while it runs: Eq 6 where that can be
 	// had. It is always finite.
 	Cores units.Cores
@@ -61,19 +62,42 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, cores units.Cores, sl
 	}
 	paced := scene.walk(deadline)
 	f.Finish, f.Stages = paced.finish, paced.stages
-	switch {
-	case !meets(f.Finish, deadline):
-		f.Verdict = api.VerdictInfeasible
-	case !meets(f.FullCores, tightShare*deadline):
-		f.Verdict = api.VerdictTight
-	default:
-		f.Verdict = api.VerdictFeasible
-	}
+	f.Verdict = judge(f.Finish, f.FullCores, deadline)
 	if f.Verdict != api.VerdictInfeasible && (f.Earliest == 0 || deadline < f.Earliest) {
 		// The paper's split is not monotone everywhere; what was walked counts.
 		f.Earliest = deadline
 	}
 	return f
+}
+
+// judge is the verdict on a deadline that ends at finish, and at all cores at full.
+func judge(finish, full, deadline units.Seconds) api.Verdict {
+	switch {
+	case !meets(finish, deadline):
+		return api.VerdictInfeasible
+	case !meets(full, tightShare*deadline):
+		return api.VerdictTight
+	}
+	return api.VerdictFeasible
+}
+
+// Executors returns the least number of executors on a node, below most, with which
+// the deadline is feasible and not tight (Forecast): with fewer executors than
+// branches these take turns, which costs what tails and gaps leave unused. If there
+// is none it returns most. p.Executors is not looked at.
+func (g *Graph) Executors(p Params, most int, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) int {
+	if !(cores > 0) || !(deadline > 0) {
+		return most
+	}
+	for n := 1; n < most; n++ {
+		p.Executors = n
+		scene := scene{graph: g, params: p, cores: float64(cores), slots: slots, elapsed: elapsed}
+		full := scene.walk(0).finish
+		if meets(full, tightShare*deadline) && judge(scene.walk(deadline).finish, full, deadline) == api.VerdictFeasible {
+			return n
+		}
+	}
+	return most
 }
 
 // meets reports whether an end at finish keeps the deadline.

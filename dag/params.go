@@ -29,6 +29,9 @@ type Params struct {
 	Quantum units.Cores
 	// Split names how the time is divided among stages; "" is SplitPaper.
 	Split string
+	// Executors is how many stages can run side by side, since each needs an executor
+	// of its own: executors on a node. 0 is any number.
+	Executors int
 }
 
 // Default returns the source's values with Pacer's aim: stages that others follow
@@ -56,6 +59,9 @@ func (p Params) Validate() error {
 	}
 	if q := float64(p.Quantum); !(q >= 0) || math.IsInf(q, 1) {
 		faults = append(faults, fmt.Sprintf("quantum is %v cores, want a finite number >= 0", q))
+	}
+	if p.Executors < 0 {
+		faults = append(faults, fmt.Sprintf("executors are %d, want 0 (any number) or more", p.Executors))
 	}
 	if _, ok := findSplit(p.Split); !ok {
 		faults = append(faults, fmt.Sprintf("split %q is unknown, want one of %s", p.Split, strings.Join(Splits(), ", ")))

@@ -15,6 +15,9 @@ type Moment struct {
 	Unsubmitted []int
 	// Running are the other stages that were submitted and have not ended.
 	Running []Rest
+	// Seated are those of all these, Stage included, that have executors. It is only
+	// looked at with Params.Executors: the others wait for one, in order of id.
+	Seated []int
 }
 
 // Rest is what is left of a running stage, as a share of it.

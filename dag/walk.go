@@ -40,13 +40,16 @@ type walker struct {
 	ready       []float64
 	unsubmitted []int // ids, ascending
 	running     []running
-	stages      []StageForecast
+	// waiting are the places of submitted stages that have no executor, ascending.
+	waiting []int
+	stages  []StageForecast
 }
 
 // running is a submitted stage: the work left, the end it aims at, the most
 // cores it can use and those it has.
 type running struct {
 	place           int
+	began           float64
 	left, aim       float64
 	most, has, ends float64
 }
@@ -83,8 +86,10 @@ func newWalker(s scene, deadline units.Seconds) *walker {
 	return w
 }
 
-// submit starts the stages that are ready, in order of id.
+// submit starts the stages that are ready, in order of id, after those that wait for
+// an executor since an earlier event. Those that find none wait.
 func (w *walker) submit() {
+	w.seat()
 	for k := 0; k < len(w.unsubmitted); {
 		i := w.graph.index[w.unsubmitted[k]]
 		if w.ready[i] > w.now+together {
@@ -92,6 +97,17 @@ func (w *walker) submit() {
 			continue
 		}
 		w.unsubmitted = slices.Delete(w.unsubmitted, k, k+1)
+		w.stages[i] = StageForecast{ID: w.graph.profile.Stages[i].ID, Start: units.Seconds(w.now)}
+		w.waiting = insert(w.waiting, i)
+		w.seat()
+	}
+}
+
+// seat starts stages that wait, in order of id, as far as there are executors.
+func (w *walker) seat() {
+	for len(w.waiting) > 0 && (w.params.Executors <= 0 || len(w.running) < w.params.Executors) {
+		i := w.waiting[0]
+		w.waiting = w.waiting[1:]
 		w.start(i)
 	}
 }
@@ -99,22 +115,43 @@ func (w *walker) submit() {
 // start gives stage i its deadline and its aim.
 func (w *walker) start(i int) {
 	stage := w.graph.profile.Stages[i]
-	w.stages[i] = StageForecast{ID: stage.ID, Start: units.Seconds(w.now)}
+	var deadline units.Seconds
 	if w.deadline > 0 {
-		w.stages[i].Deadline = w.graph.StageDeadline(w.params, Moment{
-			Deadline: w.deadline, Spent: units.Seconds(w.now), Stage: stage.ID, Unsubmitted: w.unsubmitted, Running: w.rests()})
+		deadline = w.graph.StageDeadline(w.params, Moment{Deadline: w.deadline, Spent: units.Seconds(w.now), Stage: stage.ID,
+			Unsubmitted: w.unsubmitted, Running: w.rests(), Seated: w.seated(stage.ID)})
 	}
-	r := running{place: i, left: work(stage), most: w.most(stage)}
-	r.aim = w.now + max(float64(w.stages[i].Deadline), r.left/r.most, float64(stage.LongestTask))
+	w.stages[i].Wait = units.Seconds(w.now) - w.stages[i].Start
+	w.stages[i].Deadline = deadline
+	if deadline > 0 {
+		w.stages[i].Deadline += w.stages[i].Wait
+	}
+	r := running{place: i, began: w.now, left: work(stage), most: w.most(stage)}
+	r.aim = w.now + max(float64(deadline), r.left/r.most, float64(stage.LongestTask))
 	w.running = append(w.running, r)
 }
 
-// rests is what is left of the running stages.
+// seated are the ids of the stages that have executors, next included; nil where all
+// have.
+func (w *walker) seated(next int) []int {
+	if w.params.Executors <= 0 {
+		return nil
+	}
+	ids := []int{next}
+	for _, r := range w.running {
+		ids = append(ids, w.graph.profile.Stages[r.place].ID)
+	}
+	return ids
+}
+
+// rests is what is left of the stages that run or wait.
 func (w *walker) rests() []Rest {
 	var rests []Rest
 	for _, r := range w.running {
 		stage := w.graph.profile.Stages[r.place]
 		rests = append(rests, Rest{Stage: stage.ID, Left: r.left / work(stage)})
+	}
+	for _, i := range w.waiting {
+		rests = append(rests, Rest{Stage: w.graph.profile.Stages[i].ID, Left: 1})
 	}
 	return rests
 }
@@ -184,20 +221,21 @@ func (w *walker) retire() int {
 		if r.ends > w.now+together {
 			return false
 		}
-		w.finish(r.place)
+		w.finish(r)
 		return true
 	})
 	return before - len(w.running)
 }
 
-// finish notes the end of stage i and what becomes ready by it.
-func (w *walker) finish(i int) {
+// finish notes the end of a stage and what becomes ready by it.
+func (w *walker) finish(r running) {
+	i := r.place
 	s := &w.stages[i]
 	s.Duration = units.Seconds(w.now) - s.Start
 	// A stage too small for the clock's resolution has no mean to speak of.
 	s.Cores = units.Cores(w.most(w.graph.profile.Stages[i]))
-	if s.Duration > 0 {
-		s.Cores = min(s.Cores, units.Cores(work(w.graph.profile.Stages[i])/float64(s.Duration)))
+	if took := w.now - r.began; took > 0 {
+		s.Cores = min(s.Cores, units.Cores(work(w.graph.profile.Stages[i])/took))
 	}
 	for _, next := range w.graph.after[i] {
 		if w.open[next]--; w.open[next] == 0 {

@@ -58,9 +58,12 @@ type appRecord struct {
 
 	// Cores are offered by the nodes it has executors on; Slots and Pool are what
 	// it was told, and what has come since.
-	Cores     units.Cores     `json:"cores"`
-	Slots     int             `json:"slots"`
-	Pool      int             `json:"pool"`
+	Cores units.Cores `json:"cores"`
+	Slots int         `json:"slots"`
+	Pool  int         `json:"pool"`
+	// PerNode is how many executors it was to have on a node when it registered, if
+	// its stages have executors of their own; 0 in older records: by its width.
+	PerNode   int             `json:"per_node,omitempty"`
 	Executors []*executor     `json:"executors"` // In order of id, gone ones included.
 	NextID    int             `json:"next_id"`
 	Pending   []string        `json:"pending,omitempty"` // Nodes whose executors are to be replaced.

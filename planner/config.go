@@ -3,6 +3,8 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sparkpacer/pacer/dag"
@@ -42,8 +44,13 @@ type Config struct {
 	// too, as [1] does; else it has all cores.
 	PaceInfeasible bool
 
+	// Branches says whether stages that could run side by side do: BranchesTogether,
+	// as in [1], with an executor for each of them on every node, BranchesInTurn with
+	// one executor on a node, or BranchesAuto with the fewest executors that keep the
+	// deadline with room to spare.
+	Branches string
 	// MaxPool bounds the executors of one application on one node ([2] decision
-	// 9); 4.
+	// 9); 4. Stages that find none take turns.
 	MaxPool int
 	// MaxNodes bounds the nodes that one application has executors on: it gets
 	// those that are the least committed. 0, the default, is no bound.
@@ -100,6 +107,7 @@ func Default() Config {
 		Beta:              0.3,
 		Quantum:           0.05,
 		Split:             dag.SplitCriticalPath,
+		Branches:          BranchesTogether,
 		MaxPool:           4,
 		Applications:      2,
 		LeastOffHeap:      256 * units.MiB,
@@ -129,6 +137,7 @@ func (c Config) Validate() error {
 	if err := c.params().Validate(); err != nil {
 		faults = append(faults, err)
 	}
+	check(slices.Contains(Branches(), c.Branches), "branches: %q, want one of %s", c.Branches, strings.Join(Branches(), ", "))
 	check(c.MaxPool > 0, "max pool: %d, want more than 0", c.MaxPool)
 	check(c.MaxNodes >= 0, "max nodes: %d, want 0 or more", c.MaxNodes)
 	check(c.Applications > 0, "applications: %d, want more than 0", c.Applications)

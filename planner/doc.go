@@ -74,6 +74,11 @@
 // committed ones (leastCommitted): those whose memory has room beside the others'
 // executors, then those with the most cores for each of their applications. Per
 // node as many executors as the DAG is wide, at most MaxPool, when paced; else one.
+// With Config.Branches they may be fewer (perNode), decided once, at registration: then
+// stages that could run side by side take turns. Verdict, deadlines and cores are
+// worked out for the executors that there are (params): a stage that is ready and
+// finds none free has a deadline and no target, keeps its part of the time in those of
+// the others, and is planned anew when the driver binds it to the next one freed.
 // An executor that exits is replaced on its node when the driver speaks next (executors also exit when their driver dies), at most Replacements
 // times the pool in ReplacementWindow.
 //

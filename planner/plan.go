@@ -55,8 +55,8 @@ func (e *Engine) planReady(a *app, ready []*stage) {
 			continue
 		}
 		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: a.profile.match.Remaining(),
-			Running: a.rests(s)}
-		e.aim(a, s, a.profile.graph.StageDeadline(e.cfg.params(), m), len(m.Unsubmitted) == 0)
+			Running: a.rests(s), Seated: a.seated()}
+		e.aim(a, s, a.profile.graph.StageDeadline(e.params(a), m))
 	}
 }
 
@@ -75,7 +75,7 @@ func (a *app) rests(s *stage) []dag.Rest {
 
 // aim gives a stage its deadline, counted from now, and its executors their
 // targets.
-func (e *Engine) aim(a *app, s *stage, deadline units.Seconds, last bool) {
+func (e *Engine) aim(a *app, s *stage, deadline units.Seconds) {
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
@@ -85,7 +85,7 @@ func (e *Engine) aim(a *app, s *stage, deadline units.Seconds, last bool) {
 	if s.First == 0 {
 		s.First = a.at(e.now) + deadline - s.ReadyAt
 	}
-	s.Planned, s.Last, s.DeadlineAt = true, last, e.now.Add(deadline.Duration())
+	s.Planned, s.Last, s.DeadlineAt = true, e.final(a, s), e.now.Add(deadline.Duration())
 	s.Work, s.Records = predicted.Work, predicted.Records
 	// An observed stage has all cores, whatever its target says.
 	a.Targeted = a.Targeted || !a.observed()
@@ -202,13 +202,18 @@ func (e *Engine) retarget(a *app) {
 }
 
 // redivide gives running stages new deadlines: what is left of each running stage
-// counts as a stage, the earlier ids first.
+// counts as a stage, those that have executors first, then the earlier ids.
 func (e *Engine) redivide(a *app, stages ...*stage) {
+	params := e.params(a)
 	var open []*stage
 	for _, s := range a.open() {
 		if s.Annotation != unmatched {
 			open = append(open, s)
 		}
+	}
+	if params.Executors > 0 {
+		seated := func(s *stage) bool { return !a.waits(s) }
+		open = slices.Concat(filter(open, seated), filter(open, a.waits))
 	}
 	g, err := dag.New(a.profile.rest(open))
 	if err != nil {
@@ -227,9 +232,10 @@ func (e *Engine) redivide(a *app, stages ...*stage) {
 			following = append(following, later.Annotation)
 		}
 		slices.Sort(following)
-		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: following, Running: earlier}
+		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: following, Running: earlier,
+			Seated: a.seated()}
 		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
-		e.aim(a, s, g.StageDeadline(e.cfg.params(), m), len(unsubmitted) == 0)
+		e.aim(a, s, g.StageDeadline(params, m))
 	}
 }
 

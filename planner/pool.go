@@ -20,11 +20,35 @@ type seat struct {
 	offHeap   units.Bytes
 }
 
-// seats decides how many executors a gets on each node (design 10.9): as many as
-// its DAG has stages that can run side by side, at most MaxPool, when it is
-// paced; one otherwise. A node gives fewer where its memory holds fewer, and
-// none where not even one fits.
+// seats decides how many executors a gets on each node (design 10.9): when it is
+// paced, as many as its DAG has stages that can run side by side, at most MaxPool, or
+// fewer if these may take turns (perNode); one otherwise. A node gives fewer where its
+// memory holds fewer, and none where not even one fits.
 func (e *Engine) seats(a *app) ([]seat, error) {
+	seats, err := e.seatsFor(a)
+	if err != nil || a.Mode != modePaced || a.observed() {
+		// An observed application is held back by nothing, so not by turns either.
+		return seats, err
+	}
+	cores, slots := extent(a, seats)
+	a.PerNode = e.perNode(a.profile.graph, a.Deadline, cores, slots, a.at(e.now))
+	if slices.ContainsFunc(seats, func(s seat) bool { return s.executors > a.PerNode }) {
+		return e.seatsFor(a)
+	}
+	return seats, nil
+}
+
+// extent is what the nodes of seats offer to a: cores, and slots for one stage.
+func extent(a *app, seats []seat) (cores units.Cores, slots int) {
+	for _, s := range seats {
+		cores += s.node.Offered
+		slots += slotsOn(s.node, a.Launch)
+	}
+	return cores, slots
+}
+
+// seatsFor is seats with as many executors on a node as a.width says.
+func (e *Engine) seatsFor(a *app) ([]seat, error) {
 	nodes := e.liveNodes()
 	if len(nodes) == 0 && slices.ContainsFunc(sorted(e.nodes), (*node).here) {
 		return nil, api.Errorf(api.KindTransient, "every node is being drained: see `pacer nodes`")
@@ -48,10 +72,13 @@ func (e *Engine) seats(a *app) ([]seat, error) {
 
 // width is how many executors a should have on a node.
 func (e *Engine) width(a *app) int {
-	if a.Mode == modePaced {
-		return min(a.profile.graph.Width(), e.cfg.MaxPool)
+	switch {
+	case a.Mode != modePaced:
+		return 1
+	case a.PerNode > 0:
+		return a.PerNode
 	}
-	return 1
+	return min(a.profile.graph.Width(), e.cfg.MaxPool)
 }
 
 // place chooses the seats that a, which is on some nodes already, takes, in their

@@ -1,6 +1,9 @@
 package planner
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/units"
@@ -11,8 +14,9 @@ import (
 // from the profile. While all goes as planned it holds still.
 type outlook struct {
 	app *app
-	cfg Config
-	now units.Seconds
+	// params are those of the executors that it has.
+	params dag.Params
+	now    units.Seconds
 	// full says that every stage has all cores.
 	full bool
 	// starts and ends are by id of the profile's stages.
@@ -31,7 +35,7 @@ func (e *Engine) predicted(a *app) units.Seconds {
 }
 
 func (e *Engine) outlook(a *app, full bool) units.Seconds {
-	o := outlook{app: a, cfg: e.cfg, now: a.at(e.now), full: full,
+	o := outlook{app: a, params: e.params(a), now: a.at(e.now), full: full,
 		starts: make(map[int]units.Seconds), ends: make(map[int]units.Seconds)}
 	for _, s := range a.order {
 		if s.Annotation != unmatched {
@@ -103,7 +107,10 @@ func (o *outlook) duration(s api.ProfileStage, start units.Seconds, after []int)
 		return max(o.least(s), s.Duration)
 	}
 	m := dag.Moment{Deadline: o.app.Deadline, Spent: start, Stage: s.ID, Unsubmitted: after, Running: o.rests(start)}
-	return max(o.least(s), o.app.profile.graph.StageDeadline(o.cfg.params(), m))
+	if o.params.Executors > 0 {
+		m.Seated = o.seated(m.Running)
+	}
+	return max(o.least(s), o.app.profile.graph.StageDeadline(o.params, m))
 }
 
 // rests is what will be left at a moment of the stages that run then, if each
@@ -117,4 +124,15 @@ func (o *outlook) rests(at units.Seconds) []dag.Rest {
 		}
 	}
 	return rests
+}
+
+// seated are those of the stages that run at a moment that have executors by then:
+// the ones that were ready first.
+func (o *outlook) seated(running []dag.Rest) []int {
+	var ids []int
+	for _, r := range running {
+		ids = append(ids, r.Stage)
+	}
+	slices.SortStableFunc(ids, func(x, y int) int { return cmp.Compare(o.starts[x], o.starts[y]) })
+	return ids[:min(len(ids), o.params.Executors)]
 }

@@ -50,7 +50,11 @@ func (e *Engine) whatIf(q api.PlanRequest) (api.PlanReply, error) {
 	if cores == 0 {
 		return api.PlanReply{}, api.Errorf(api.KindTransient, "no node is connected to the planner: say how many cores to plan with")
 	}
-	f := p.graph.Forecast(e.cfg.params(), q.Deadline, cores, slots, 0)
+	params := e.cfg.params()
+	if q.Deadline > 0 {
+		params = e.cfg.turns(p.graph, e.perNode(p.graph, q.Deadline, cores, slots, 0))
+	}
+	f := p.graph.Forecast(params, q.Deadline, cores, slots, 0)
 	r := api.PlanReply{Verdict: f.Verdict, Reason: sayVerdict(f, q.Deadline), Earliest: f.Earliest, Cores: cores, Stages: []api.PlanReplyLine{}}
 	for _, s := range f.Stages {
 		stage, _ := p.graph.Stage(s.ID)

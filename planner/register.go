@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -116,10 +117,7 @@ func (e *Engine) newApp(r api.RegisterRequest) (*app, error) {
 // the nodes offer: what other applications will take of it is the supervisors'
 // business, and changes while a runs.
 func (e *Engine) judge(a *app, seats []seat) {
-	for _, s := range seats {
-		a.Cores += s.node.Offered
-		a.Slots += slotsOn(s.node, a.Launch)
-	}
+	a.Cores, a.Slots = extent(a, seats)
 	switch {
 	case a.Mode == modeOff:
 		a.Verdict = api.VerdictNone
@@ -132,9 +130,14 @@ func (e *Engine) judge(a *app, seats []seat) {
 		a.Verdict = api.VerdictNone
 		a.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q", a.Profile)
 	default:
-		f := a.profile.graph.Forecast(e.cfg.params(), a.Deadline, a.Cores, a.Slots, a.at(e.now))
+		params := e.cfg.params()
+		if a.Mode == modePaced {
+			most := slices.MaxFunc(seats, func(x, y seat) int { return x.executors - y.executors })
+			params = e.cfg.turns(a.profile.graph, most.executors)
+		}
+		f := a.profile.graph.Forecast(params, a.Deadline, a.Cores, a.Slots, a.at(e.now))
 		a.Verdict, a.Earliest = f.Verdict, f.Earliest
-		a.Reason = sayVerdict(f, a.Deadline)
+		a.Reason = sayVerdict(f, a.Deadline) + sayTurns(a)
 		a.Infeasible = f.Verdict == api.VerdictInfeasible && !e.cfg.PaceInfeasible
 	}
 	if a.observed() {

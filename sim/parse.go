@@ -12,6 +12,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -260,6 +261,7 @@ func (p *parser) set(words []string) error {
 	return pairs(words, map[string]func(string) error{
 		"alpha": amount(&c.Planner.Alpha, 0.01, 1), "beta": amount(&c.Planner.Beta, 0, 1),
 		"split":    choice(&c.Planner.Split, dag.Splits()),
+		"branches": choice(&c.Planner.Branches, planner.Branches()),
 		"strategy": choice(&c.Node.Supervisor.Strategy, supervisor.Strategies()),
 		"gamma":    amount(&c.Node.Supervisor.Gamma, 0, 1),
 		"phi":      amount(&c.Node.Controller.Phi, 0.01, 1), "eta": amount(&c.Node.Controller.Eta, 1.001, 1e4),

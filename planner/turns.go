@@ -1,0 +1,118 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Values of Config.Branches.
+const (
+	BranchesTogether = "together"
+	BranchesInTurn   = "in-turn"
+	BranchesAuto     = "auto"
+)
+
+// Branches are the values of Config.Branches.
+func Branches() []string { return []string{BranchesTogether, BranchesInTurn, BranchesAuto} }
+
+// perNode decides how many executors an application with a deadline has on a node,
+// which is how many of its stages can run side by side. An executor has all the
+// node's cores as ceiling, so branches in turn end when branches side by side would
+// but for tails and gaps, and each executor less is a JVM that does not start, compile
+// and collect for itself.
+func (e *Engine) perNode(g *dag.Graph, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) int {
+	most := min(g.Width(), e.cfg.MaxPool)
+	switch e.cfg.Branches {
+	case BranchesInTurn:
+		return 1
+	case BranchesAuto:
+		return g.Executors(e.cfg.params(), most, deadline, cores, slots, elapsed)
+	}
+	return most
+}
+
+// turns are the parameters of the equations for so many executors on a node.
+func (c Config) turns(g *dag.Graph, executors int) dag.Params {
+	p := c.params()
+	if executors < g.Width() {
+		p.Executors = max(1, executors)
+	}
+	return p
+}
+
+// params are the parameters of the equations for a, which has a profile: of the
+// executors that it has now.
+func (e *Engine) params(a *app) dag.Params { return e.cfg.turns(a.profile.graph, a.abreast()) }
+
+// abreast is how many stages of a can run side by side: its executors on the node
+// that has most of them, those counted that are to be replaced.
+func (a *app) abreast() int {
+	count, most := make(map[string]int), 0
+	add := func(node string) {
+		count[node]++
+		most = max(most, count[node])
+	}
+	for _, x := range a.Executors {
+		if !x.Gone && !x.Leaving {
+			add(x.Node)
+		}
+	}
+	for _, name := range a.Pending {
+		add(name)
+	}
+	return most
+}
+
+// waits reports whether s has no executor that lives.
+func (a *app) waits(s *stage) bool {
+	for _, b := range s.Ready.Bindings {
+		if x := a.executor(b.Executor); x != nil && !x.Gone {
+			return false
+		}
+	}
+	return true
+}
+
+// seated are the annotations of the running stages that have executors.
+func (a *app) seated() []int {
+	var ids []int
+	for _, s := range a.open() {
+		if s.Annotation != unmatched && !a.waits(s) {
+			ids = append(ids, s.Annotation)
+		}
+	}
+	return ids
+}
+
+// final reports whether a ends with s: no stage is to come, and none waits for the
+// executor that s has.
+func (e *Engine) final(a *app, s *stage) bool {
+	if len(a.profile.match.Remaining()) > 0 {
+		return false
+	}
+	if e.params(a).Executors == 0 || a.waits(s) {
+		return true
+	}
+	return !slices.ContainsFunc(a.open(), func(o *stage) bool { return o != s && a.waits(o) })
+}
+
+// sayTurns is what a verdict's line says of branches that take turns, "" of none.
+func sayTurns(a *app) string {
+	if a.Mode != modePaced || a.PerNode == 0 || a.PerNode >= a.profile.graph.Width() || a.Verdict == api.VerdictInfeasible {
+		return ""
+	}
+	return fmt.Sprintf("; stages that could run side by side take turns on %d per node", a.PerNode)
+}
+
+func filter(stages []*stage, keep func(*stage) bool) (kept []*stage) {
+	for _, s := range stages {
+		if keep(s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}

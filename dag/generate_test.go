@@ -109,6 +109,20 @@ func gapChain(p api.Profile, after [][]bool, places []int) units.Seconds {
 	return best
 }
 
+// Two jobs of a hundred stages side by side, on two executors.
+func BenchmarkForecastTurns(b *testing.B) {
+	p := profile(10, 1)
+	for i := range 200 {
+		p.Stages = append(p.Stages, stage(i, i/100, 8, 5, 2, 0.05, 0.5))
+	}
+	g, params := mustNew(b, p), inTurn(2)
+	for b.Loop() {
+		if f := g.Forecast(params, 1000, 4, 4, 0); f.Verdict == "" {
+			b.Fatal("no verdict")
+		}
+	}
+}
+
 func BenchmarkForecast200Stages(b *testing.B) {
 	p := profile(10, 1)
 	for i := range 200 {

@@ -32,10 +32,10 @@ func (q *seats) admit(ready []int) []int {
 	if q.most <= 0 {
 		return ready
 	}
-	q.taken = slices.DeleteFunc(q.taken, func(i int) bool { return !slices.Contains(ready, i) })
+	q.taken = slices.DeleteFunc(q.taken, func(i int) bool { return !contains(ready, i) })
 	q.fill()
 	for _, i := range ready {
-		if !slices.Contains(q.taken, i) && !slices.Contains(q.waiting, i) {
+		if !contains(q.taken, i) && !contains(q.waiting, i) {
 			q.waiting = insert(q.waiting, i)
 		}
 	}
@@ -49,6 +49,12 @@ func (q *seats) fill() {
 		q.taken = insert(q.taken, q.waiting[0])
 		q.waiting = q.waiting[1:]
 	}
+}
+
+// contains looks for i among places in rising order.
+func contains(places []int, i int) bool {
+	_, found := slices.BinarySearch(places, i)
+	return found
 }
 
 // insert puts i among places in rising order.

@@ -331,6 +331,7 @@ func TestAnythingMayHappen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := planner.Default()
 		cfg.MaxNodes = rapid.IntRange(0, 2).Draw(t, "max nodes")
+		cfg.Branches = rapid.SampledFrom(planner.Branches()).Draw(t, "branches")
 		w := newWorldOf(t, cfg, "a", "b", "c")
 		w.put(chain("chain"))
 		w.put(diamond("diamond"))

@@ -47,6 +47,7 @@ func startPlanner(t *testing.T, maxPool int) (r *rig, address string) {
 	r = &rig{t: t, http: realenv.FreePort(t), began: time.Now()}
 	p := daemon.DefaultPlannerConfig()
 	p.Listen, p.HTTP, p.State, p.Engine.MaxPool = realenv.FreePort(t), "", t.TempDir(), maxPool
+	p.Engine.Branches = "together" // Stages side by side are what is measured.
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	p.Ready = func(line string) { ready <- line }
 	go func() { ended <- daemon.Planner(ctx, p) }()

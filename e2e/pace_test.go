@@ -22,7 +22,7 @@ func TestDeadlineStory(t *testing.T) {
 	if want == "" {
 		t.Fatal("stock Spark printed no result")
 	}
-	s := realenv.StartUp(t)
+	s := realenv.StartUp(t, "--set", "planner.branches=together") // Issue 3: parallel stages own different executors.
 
 	recorded, answer := s.Record("testdata/branches.py", scale())
 	if got := results(answer); got != want {

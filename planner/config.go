@@ -46,8 +46,8 @@ type Config struct {
 
 	// Branches says whether stages that could run side by side do: BranchesTogether,
 	// as in [1], with an executor for each of them on every node, BranchesInTurn with
-	// one executor on a node, or BranchesAuto with the fewest executors that keep the
-	// deadline with room to spare.
+	// one executor on a node, or BranchesAuto, the default, with the fewest executors
+	// that keep the deadline with room to spare (together by the split "paper").
 	Branches string
 	// MaxPool bounds the executors of one application on one node ([2] decision
 	// 9); 4. Stages that find none take turns.
@@ -107,7 +107,7 @@ func Default() Config {
 		Beta:              0.3,
 		Quantum:           0.05,
 		Split:             dag.SplitCriticalPath,
-		Branches:          BranchesTogether,
+		Branches:          BranchesAuto,
 		MaxPool:           4,
 		Applications:      2,
 		LeastOffHeap:      256 * units.MiB,

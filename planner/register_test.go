@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -154,7 +155,9 @@ func TestThePool(t *testing.T) {
 		{"as many as fit into the memory", &wide, 900, 6 * units.GiB, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, "a", "b")
+			cfg := planner.Default()
+			cfg.Branches = planner.BranchesTogether
+			w := newWorldOf(t, cfg, "a", "b")
 			if c.profile != nil {
 				w.put(*c.profile)
 			}

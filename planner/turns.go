@@ -26,10 +26,11 @@ func Branches() []string { return []string{BranchesTogether, BranchesInTurn, Bra
 // and collect for itself.
 func (e *Engine) perNode(g *dag.Graph, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) int {
 	most := min(g.Width(), e.cfg.MaxPool)
-	switch e.cfg.Branches {
-	case BranchesInTurn:
+	switch {
+	case e.cfg.Branches == BranchesInTurn:
 		return 1
-	case BranchesAuto:
+	case e.cfg.Branches == BranchesAuto && e.cfg.Split != dag.SplitPaper:
+		// The paper's split knows no turns, and its system has none.
 		return g.Executors(e.cfg.params(), most, deadline, cores, slots, elapsed)
 	}
 	return most

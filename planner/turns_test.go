@@ -157,7 +157,7 @@ func TestAStageWithoutAnExecutorWaitsItsTurn(t *testing.T) {
 // With two executors for three branches the one that waits gets the next one freed;
 // the other's set points have its time in them already and stay.
 func TestTheNextExecutorFreedGoesToWhoWaits(t *testing.T) {
-	w := forkOn(t, func(c *planner.Config) { c.MaxPool = 2 }, "a")
+	w := forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool = planner.BranchesTogether, 2 }, "a")
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
@@ -241,7 +241,7 @@ func TestAfterALossStagesTakeTurnsOnWhatThereIs(t *testing.T) {
 	w.tell(id, r.Submission, up("2"), boundTo(24, 1, "2"))
 	w.ends(id, 1, "2", 24+136.0/4)
 
-	w = forkOn(t, func(c *planner.Config) { c.MaxPool, c.Replacements = 2, 0 }, "a")
+	w = forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool, c.Replacements = planner.BranchesTogether, 2, 0 }, "a")
 	id = w.mustRegister(r).AppID
 	w.to(0)
 	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), ready(0, 2, "two", 8000, "2"), waiting(0, 3, "three"))
@@ -287,7 +287,7 @@ func TestARestartKeepsTheTurns(t *testing.T) {
 func TestEverybodyGetsATurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		executors := rapid.IntRange(1, 3).Draw(t, "executors")
-		w := forkOn(t, func(c *planner.Config) { c.MaxPool = executors }, "a")
+		w := forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool = planner.BranchesTogether, executors }, "a")
 		r := registration("p", 160)
 		id := w.mustRegister(r).AppID
 		free, queue, runs := []api.ExecutorID{"1", "2", "3"}[:executors], []int{1, 2, 3}, map[int]api.ExecutorID{}

@@ -27,7 +27,7 @@ var levels = map[string]int{
 	"api": 1,
 	"dag": 2, "profiles": 2, "controller": 2, "supervisor": 2, "memory": 2,
 	"planner": 3, "node": 3,
-	"bus": 4, "store": 4, "cgroup": 4, "executor": 4, "progress": 4, "metrics": 4,
+	"bus": 4, "store": 4, "cgroup": 4, "executor": 4, "progress": 4, "metrics": 4, "replay": 4,
 	"sim":               5,
 	"cgroup/cgrouptest": 5, "executor/conformance": 5, "executor/docker": 5, "bus/bustest": 5,
 	"daemon": 6, "demo": 6,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/sim"
 )
 
@@ -147,16 +148,30 @@ func (sh *shell) replayCommand() *cobra.Command {
 			return fmt.Errorf("read the history: %w", err)
 		}
 		defer file.Close()
-		r, err := sim.Replay(file, node)
+		r, err := replay.Run(file, node)
+		if err != nil && r.Release != "" && r.Release != Release() {
+			err = fmt.Errorf("%w (recorded by release %s, this is %s)", err, r.Release, Release())
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 		if *form == "json" {
 			return printJSON(sh.stdout, r)
 		}
-		fmt.Fprintf(sh.stdout, "%s: %d calls of %d nodes gave the %d recorded actions (%d lines, seed %d)\n",
-			args[0], r.Calls, r.Nodes, r.Actions, r.Lines, r.Seed)
+		fmt.Fprintf(sh.stdout, "%s: %d calls of %d nodes in %d starts gave the %d recorded actions (%d lines, %s)\n",
+			args[0], r.Calls, r.Nodes, r.Starts, r.Actions, r.Lines, origin(r))
+		if r.Stopped != "" {
+			fmt.Fprintf(sh.stdout, "the recording ended before the node controller did: %s\n", r.Stopped)
+		}
 		return nil
 	}
 	return c
+}
+
+// origin says where a history comes from.
+func origin(r replay.Replayed) string {
+	if r.Release != "" {
+		return "recorded by release " + r.Release
+	}
+	return fmt.Sprintf("simulated with seed %d", r.Seed)
 }

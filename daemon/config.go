@@ -149,6 +149,10 @@ type NodeConfig struct {
 	// guard.
 	GuardBinary string `mapstructure:"-"`
 
+	// History is the file into which all that the engine is told and answers is
+	// recorded (package replay); "" records nothing.
+	History string
+
 	// KeepLogs and KeepLogsApps bound the logs of ended applications.
 	KeepLogs     time.Duration
 	KeepLogsApps int

@@ -75,7 +75,9 @@
 // NAME.lock that holds the daemon's pid: two daemons of a kind never share a
 // directory. STATE/work has the executors' files and logs (package executor),
 // STATE/jar the jar that this binary carries, STATE/archive class-data archives. STATE is /var/lib/pacer for root,
-// else $XDG_STATE_HOME/pacer or ~/.local/state/pacer.
+// else $XDG_STATE_HOME/pacer or ~/.local/state/pacer. NodeConfig.History, "" by default,
+// gets all that the node's engine is told and answers, by a goroutine beside the
+// loop (package replay).
 //
 // # Configuration
 //

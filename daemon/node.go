@@ -23,6 +23,7 @@ import (
 	"github.com/sparkpacer/pacer/executor/docker"
 	"github.com/sparkpacer/pacer/metrics"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/store"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -55,6 +56,7 @@ type NodeDaemon struct {
 	archives  *archives
 	loop      *node.Loop
 	metrics   *metrics.Node
+	history   *replay.Recorder // nil without a history.
 	conn      *bus.Conn
 	web       *web
 
@@ -73,6 +75,9 @@ func newNode(cfg NodeConfig, ending node.Ending) (*NodeDaemon, error) {
 	n := &NodeDaemon{cfg: cfg, ending: ending, log: logger(cfg.Logger, "node", "node", cfg.Name), up: make(chan struct{}, 1)}
 	if cfg.Seams != nil {
 		n.seams = *cfg.Seams
+	}
+	if n.seams.Clock == nil {
+		n.seams.Clock = monotonic
 	}
 	if err := n.build(); err != nil {
 		return nil, errors.Join(err, n.undo.close())
@@ -218,30 +223,55 @@ func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
 	if cfg.Boot, err = boot(); err != nil {
 		return nil, fmt.Errorf("boot id: %w", err)
 	}
+	if err := n.openHistory(); err != nil {
+		return nil, err
+	}
 	pairs, err := db.Load(stateKey)
 	if err != nil {
 		return nil, err
 	}
-	if len(pairs) == 0 {
-		return node.New(cfg, nil)
-	}
-	var saved node.State
-	err = json.Unmarshal(pairs[0].Value, &saved)
-	if err == nil {
+	if len(pairs) > 0 {
 		var e *node.Engine
-		if e, err = node.New(cfg, &saved); err == nil {
+		var saved node.State
+		if err = json.Unmarshal(pairs[0].Value, &saved); err == nil {
+			e, err = node.New(cfg, &saved)
+		}
+		if err == nil {
+			n.began(cfg, pairs[0].Value)
 			return e, nil
 		}
+		n.log.Warn("the saved state cannot be used: starting without it", "error", err)
 	}
-	n.log.Warn("the saved state cannot be used: starting without it", "error", err)
+	n.began(cfg, nil)
 	return node.New(cfg, nil)
 }
 
-func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
-	clock, host := monotonic, n.seams.HostUsed
-	if n.seams.Clock != nil {
-		clock = n.seams.Clock
+// openHistory begins to record, where that is wanted.
+func (n *NodeDaemon) openHistory() error {
+	if n.cfg.History == "" {
+		return nil
 	}
+	r, err := replay.Open(replay.Options{
+		Path: n.cfg.History, Node: n.cfg.Name, Release: n.cfg.Release, Start: time.Now(), Clock: n.seams.Clock,
+		Fault: func(err error) { n.log.Warn("recording has ended, control goes on", "error", err) },
+	})
+	if err != nil {
+		return err
+	}
+	n.history = r
+	n.undo.add(r.Close)
+	return nil
+}
+
+// began has the history begin with a new engine.
+func (n *NodeDaemon) began(cfg node.Config, saved []byte) {
+	if n.history != nil {
+		n.history.Begin(cfg, saved)
+	}
+}
+
+func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
+	clock, host := n.seams.Clock, n.seams.HostUsed
 	if host == nil {
 		h, err := cgroup.OpenHost("")
 		if err != nil {
@@ -254,11 +284,14 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 	n.undo.add(read.close)
 	watch := &tickWatch{Runtime: n.executors, clock: clock, host: host, metrics: n.metrics}
 	watch.last = func() units.Instant { return n.loop.LastTick() }
-	n.seams.Clock = clock
-	n.loop = node.NewLoop(engine, node.Ports{
+	ports := node.Ports{
 		Runtime: watch, Quotas: n.executors, Pages: read, Status: n, Store: nodeStore{db},
 		Host: watch.hostUsed, Clock: clock, Events: observeNode(n.log, n.metrics),
-	}, n.ending)
+	}
+	if n.history != nil {
+		ports.Calls = n.history.Record
+	}
+	n.loop = node.NewLoop(engine, ports, n.ending)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -95,7 +96,8 @@ func TestPythonException(t *testing.T) {
 }
 
 // TestRestarts restarts the planner and the node controller in mid-run: the work
-// goes on, control comes back, and quotas are taken over; with processes on the
+// goes on, control comes back, and quotas are taken over; the history of both node
+// controllers replays; with processes on the
 // planner's own bus, with containers on a nats-server with TLS.
 func TestRestarts(t *testing.T) {
 	realenv.RequireSpark(t)
@@ -112,9 +114,10 @@ func TestRestarts(t *testing.T) {
 
 func restarts(t *testing.T, s *realenv.System) {
 	planner := s.StartPlanner()
-	node := s.StartNode()
+	history := []string{"--set", "node.history=" + filepath.Join(s.Dir, "history.jsonl")}
+	node := s.StartNode(history...)
 	recorded, _ := s.Record("testdata/branches.py", scale())
-	run := s.Submit("--pacer-deadline", (recorded.Duration * 2).String(), "testdata/branches.py", scale())
+	run := s.Submit("--pacer-deadline", (recorded.Duration * 1.6).String(), "testdata/branches.py", scale())
 	app := awaitTasks(t, s)
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
 
@@ -125,7 +128,7 @@ func restarts(t *testing.T, s *realenv.System) {
 	if !alive(pid) {
 		t.Error("the executor died with its node controller")
 	}
-	node = s.StartNode()
+	node = s.StartNode(history...)
 	if !alive(pid) {
 		t.Error("the executor was not kept by the new node controller")
 	}
@@ -156,6 +159,12 @@ func restarts(t *testing.T, s *realenv.System) {
 		if code := p.Wait(5 * time.Second); code != 0 {
 			t.Errorf("exit %d after SIGTERM", code)
 		}
+	}
+	// What the two node controllers did is what their engines do with what they saw.
+	if code, out := s.Pacer("replay", filepath.Join(s.Dir, "history.jsonl")); code != 0 || !strings.Contains(out, "in 2 starts gave") {
+		t.Errorf("replay: exit %d: %s", code, out)
+	} else {
+		t.Log(out)
 	}
 }
 

@@ -141,6 +141,7 @@
 //     that run before Run is called, and calls Wake when one exits; List shows
 //     an executor from Start to Stop; Pages copies a progress.Snapshot into a
 //     Page, where records read of tasks are both finished and running ones';
+//   - give Calls, where a history is wanted, what copies a Call and does not wait;
 //   - map WeightLow and WeightNormal to weights of groups;
 //   - let Status and Store be called from goroutines other than Run's: what a
 //     tick tells and remembers is encoded beside it, one of a kind at a time;

@@ -116,14 +116,34 @@ func (l *Loop) Run(ctx context.Context) error {
 			slot = NextSlot(l.ports.Clock(), l.every)
 			timer.Reset(slot.Sub(l.ports.Clock()))
 		case p := <-l.plans:
-			l.perform(ctx, l.engine.Apply(l.ports.Clock(), p))
+			now := l.ports.Clock()
+			actions := l.engine.Apply(now, p)
+			l.told(Call{Kind: CallApply, Now: now, Plan: &p, Actions: actions})
+			l.perform(ctx, actions)
 		case <-l.wakes:
 			l.readProcesses()
-			l.perform(ctx, l.engine.Observe(l.ports.Clock(), &l.sample))
+			now := l.ports.Clock()
+			actions := l.engine.Observe(now, &l.sample)
+			l.told(Call{Kind: CallObserve, Now: now, Sample: &l.sample, Actions: actions})
+			l.perform(ctx, actions)
 		case answer := <-l.asks:
-			answer <- l.engine.Status(l.ports.Clock())
+			now := l.ports.Clock()
+			status := l.engine.Status(now)
+			l.told(Call{Kind: CallStatus, Now: now})
+			answer <- status
 		}
 	}
+}
+
+// told tells of a call of the engine, whose events it adds; a status has none.
+func (l *Loop) told(c Call) {
+	if l.ports.Calls == nil {
+		return
+	}
+	if c.Kind != CallStatus {
+		c.Events = l.engine.Events()
+	}
+	l.ports.Calls(c)
 }
 
 // NextSlot is the next multiple of the interval that is at least half an
@@ -146,7 +166,9 @@ func (l *Loop) slot(ctx context.Context, slot units.Instant) {
 func (l *Loop) tick(ctx context.Context) {
 	l.readProcesses()
 	l.readGroups()
-	actions := l.engine.Step(l.ports.Clock(), &l.sample)
+	now := l.ports.Clock()
+	actions := l.engine.Step(now, &l.sample)
+	l.told(Call{Kind: CallStep, Now: now, Sample: &l.sample, Actions: actions})
 	// Nobody waits for what a tick says, and what it remembers is no news but
 	// where it remembers that an executor is started.
 	l.inTick = !slices.ContainsFunc(actions, func(a Action) bool { return a.Kind == ActStart })
@@ -282,7 +304,10 @@ func (l *Loop) job(kind ActionKind, key Key, f func() error) {
 func (l *Loop) shutdown(ctx context.Context, cancel context.CancelFunc) error {
 	l.beside.wait()
 	l.failures = l.failures[:0]
-	l.perform(ctx, l.engine.Shutdown(l.ports.Clock(), l.ending))
+	now := l.ports.Clock()
+	actions := l.engine.Shutdown(now, l.ending)
+	l.told(Call{Kind: CallShutdown, Now: now, Ending: l.ending, Actions: actions})
+	l.perform(ctx, actions)
 	limit := time.AfterFunc(stopWithin, cancel)
 	defer limit.Stop()
 	l.jobs.wait()

@@ -73,8 +73,36 @@ type Store interface {
 	SaveState(state *State) error
 }
 
-// Ports are all that a Loop needs of the world; none may be nil but Host and
-// Events.
+// CallKind says what an engine was asked.
+type CallKind string
+
+// The calls of an Engine that change it.
+const (
+	CallStep     CallKind = "step"
+	CallObserve  CallKind = "observe"
+	CallApply    CallKind = "apply"
+	CallStatus   CallKind = "status"
+	CallShutdown CallKind = "shutdown"
+)
+
+// Call is one call of the engine: what it was told and what it answered. The same
+// calls in the same order give the same answers (package replay). What it points
+// to is valid until the engine's next call.
+type Call struct {
+	Kind CallKind
+	Now  units.Instant
+	// Sample goes with a step and an observe, Plan with an apply, Ending with a
+	// shutdown.
+	Sample *Sample
+	Plan   *api.Plan
+	Ending Ending
+	// Actions are the answer, Events what has happened in the call.
+	Actions []Action
+	Events  []Event
+}
+
+// Ports are all that a Loop needs of the world; none may be nil but Host, Events
+// and Calls.
 type Ports struct {
 	Runtime Runtime
 	Quotas  Quotas
@@ -88,4 +116,7 @@ type Ports struct {
 	Clock func() units.Instant
 	// Events receives each event, on the loop's goroutine.
 	Events func(Event)
+	// Calls receives each call of the engine, in their order and before its actions
+	// are carried out, on the loop's goroutine: it must not block.
+	Calls func(Call)
 }

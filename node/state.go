@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
@@ -24,6 +25,14 @@ type State struct {
 	Executors []ExecutorState `json:"executors"`
 	Stages    []StageState    `json:"stages"`
 	Controls  []ControlState  `json:"controls"`
+}
+
+// Clone returns a copy that the engine's next call does not change.
+func (s *State) Clone() *State {
+	c := *s // The Plan is never changed.
+	c.Deadlines, c.Executors = slices.Clone(s.Deadlines), slices.Clone(s.Executors)
+	c.Stages, c.Controls = slices.Clone(s.Stages), slices.Clone(s.Controls)
+	return &c
 }
 
 // ExecutorState is an executor that was started: it is never started again.

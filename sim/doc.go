@@ -12,7 +12,7 @@
 //	agent     the shell around a node engine: ticks, samples, quotas, statuses
 //	control   the shell around the planner engine: ticks, store, publications
 //	check     the invariants, looked at in every event that could break them
-//	history   all that happened, as JSON lines; Replay asks the engines again
+//	history   all that happened, as JSON lines; package replay asks the engines again
 //	scenario  a text that describes a world and what happens in it
 //	table     an experiment of the source beside the source's own numbers
 //

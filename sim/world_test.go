@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -126,7 +127,7 @@ func TestInvariantsHoldWhateverHappens(t *testing.T) {
 			t.Error(err)
 		}
 		if seed < 2 {
-			if _, err := Replay(&history, ""); err != nil {
+			if _, err := replay.Run(&history, ""); err != nil {
 				t.Errorf("seed %d: the replay: %v", seed, err)
 			}
 		}

@@ -160,9 +160,9 @@ func (s *System) StartPlanner() *Process {
 }
 
 // StartNode is described with StartPlanner.
-func (s *System) StartNode() *Process {
+func (s *System) StartNode(args ...string) *Process {
 	s.t.Helper()
-	return s.start("nodecontroller", "--planner", s.Address, "--name", s.name)
+	return s.start("nodecontroller", append([]string{"--planner", s.Address, "--name", s.name}, args...)...)
 }
 
 func (s *System) start(daemon string, args ...string) *Process {

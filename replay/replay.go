@@ -1,4 +1,4 @@
-package sim
+package replay
 
 import (
 	"bufio"
@@ -6,38 +6,33 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"slices"
 
 	"github.com/sparkpacer/pacer/node"
 )
 
-// digest stands for a value that is too long for a history's line.
-func digest(v any) string {
-	h := fnv.New64a()
-	if err := json.NewEncoder(h).Encode(v); err != nil {
-		return err.Error()
-	}
-	return fmt.Sprintf("%016x", h.Sum64())
-}
-
 // Replayed says what a replay has shown.
 type Replayed struct {
-	Title string `json:"title"`
-	Seed  uint64 `json:"seed"`
+	Title   string `json:"title"`
+	Seed    uint64 `json:"seed"`
+	Release string `json:"release,omitempty"`
 	// Lines were read, Calls of Nodes were asked again, and Actions were the same.
 	Lines   int `json:"lines"`
 	Calls   int `json:"calls"`
 	Nodes   int `json:"nodes"`
 	Actions int `json:"actions"`
+	// Starts are the engines' beginnings: a node controller has one a start.
+	Starts int `json:"starts"`
+	// Stopped is why the recording ended before what it recorded, "" if it did not.
+	Stopped string `json:"stopped,omitempty"`
 }
 
-// Replay reads a history and asks node engines again what the recorded ones were
+// Run reads a history and asks node engines again what the recorded ones were
 // asked: each answer has to be the recorded one. name picks one node, "" takes
 // all. The error says on which line the history breaks, or on which line the
 // engine answers differently and how.
-func Replay(history io.Reader, name string) (Replayed, error) {
+func Run(history io.Reader, name string) (Replayed, error) {
 	var out Replayed
 	r := bufio.NewReaderSize(history, 1<<16)
 	engines := map[string]*node.Engine{}
@@ -60,7 +55,10 @@ func Replay(history io.Reader, name string) (Replayed, error) {
 			return out, fmt.Errorf("line %d: the history says that %d lines come before its end, %d do: some are missing", out.Lines, l.End, out.Lines-1)
 		}
 		if out.Lines == 1 {
-			out.Title, out.Seed = l.Title, l.Seed
+			out.Title, out.Seed, out.Release = l.Title, l.Seed, l.Release
+		}
+		if ended {
+			out.Stopped = l.Said
 		}
 		if l.Call == "" || (name != "" && l.Name != name) {
 			continue
@@ -70,6 +68,9 @@ func Replay(history io.Reader, name string) (Replayed, error) {
 			out.Nodes++
 		}
 		out.Calls++
+		if l.Call == callNew {
+			out.Starts++
+		}
 		out.Actions += len(l.Actions)
 		if err := repeat(engines, l); err != nil {
 			return out, fmt.Errorf("line %d (%.3f s, node %s, %s): %w", out.Lines, l.At, l.Name, l.Call, err)
@@ -87,8 +88,8 @@ func Replay(history io.Reader, name string) (Replayed, error) {
 }
 
 // readLine reads one line; the first has to be a history's head.
-func readLine(text []byte, n int) (*line, error) {
-	var l line
+func readLine(text []byte, n int) (*Line, error) {
+	var l Line
 	if text[len(text)-1] != '\n' {
 		return nil, fmt.Errorf("line %d: it has no end: the history was cut off after %d bytes of it", n, len(text))
 	}
@@ -98,17 +99,25 @@ func readLine(text []byte, n int) (*line, error) {
 	switch {
 	case n == 1 && (err != nil || l.History == 0):
 		return nil, errors.New(`line 1: this is no history of pacer: want a JSON object with "pacer_history"`)
-	case n == 1 && l.History != historyVersion:
-		return nil, fmt.Errorf("line 1: the history has layout %d, this build reads %d", l.History, historyVersion)
+	case n == 1 && l.History != Version:
+		return nil, &layoutError{l.History}
 	case err != nil:
 		return nil, fmt.Errorf("line %d: %w", n, err)
 	}
 	return &l, nil
 }
 
+// layoutError says that a history is of a layout that this build does not read.
+type layoutError struct{ layout int }
+
+// Error implements error.
+func (e *layoutError) Error() string {
+	return fmt.Sprintf("line 1: the history has layout %d, this build reads %d", e.layout, Version)
+}
+
 // repeat makes one recorded call again.
-func repeat(engines map[string]*node.Engine, l *line) error {
-	if l.Call == "new" {
+func repeat(engines map[string]*node.Engine, l *Line) error {
+	if l.Call == callNew {
 		return renew(engines, l)
 	}
 	e := engines[l.Name]
@@ -117,22 +126,24 @@ func repeat(engines map[string]*node.Engine, l *line) error {
 	}
 	var actions []node.Action
 	switch {
-	case l.Call == "status":
+	case l.Call == node.CallStatus:
 		e.Status(l.Now)
 		return nil
-	case l.Call == "apply" && l.Plan != nil:
+	case l.Call == node.CallApply && l.Plan != nil:
 		actions = e.Apply(l.Now, *l.Plan)
-	case l.Call == "step" && l.Sample != nil:
+	case l.Call == node.CallStep && l.Sample != nil:
 		actions = e.Step(l.Now, l.Sample.sample())
-	case l.Call == "observe" && l.Sample != nil:
+	case l.Call == node.CallObserve && l.Sample != nil:
 		actions = e.Observe(l.Now, l.Sample.sample())
+	case l.Call == node.CallShutdown:
+		actions = e.Shutdown(l.Now, l.Ending)
 	default:
 		return fmt.Errorf("call %q without what belongs to it", l.Call)
 	}
 	return compare(sayActions(actions), l.Actions)
 }
 
-func renew(engines map[string]*node.Engine, l *line) error {
+func renew(engines map[string]*node.Engine, l *Line) error {
 	if l.Config == nil {
 		return errors.New("a node without its configuration")
 	}

@@ -1,15 +1,18 @@
-package sim
+package replay_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/sparkpacer/pacer/replay"
+	"github.com/sparkpacer/pacer/sim"
 )
 
 // recordHistory returns the history of a run with faults.
 func recordHistory(t *testing.T) []byte {
 	t.Helper()
-	s, err := ParseScenario("f", `# A history.
+	s, err := sim.ParseScenario("f", `# A history.
 nodes 2 cores=4
 app job head=3s tail=0.2s
   stage a tasks=60 work=100 records=1000000
@@ -35,14 +38,14 @@ at 20s executor-lost n2
 // executor in the history.
 func TestAReplayGivesTheRecordedActions(t *testing.T) {
 	history := recordHistory(t)
-	r, err := Replay(bytes.NewReader(history), "")
+	r, err := replay.Run(bytes.NewReader(history), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Nodes != 2 || r.Calls < 100 || r.Actions < 50 || r.Title != "A history." {
 		t.Errorf("replayed %+v", r)
 	}
-	one, err := Replay(bytes.NewReader(history), "n2")
+	one, err := replay.Run(bytes.NewReader(history), "n2")
 	if err != nil || one.Nodes != 1 || one.Calls >= r.Calls {
 		t.Errorf("of n2 alone %+v, %v", one, err)
 	}
@@ -65,12 +68,12 @@ func TestAReplaySaysWhereAHistoryBreaks(t *testing.T) {
 		"not JSON":  {strings.Join(lines[:middle], "") + "oops\n", "line "},
 		"otherwise": {change(`"Quantum":0.05`, `"Quantum":0.5`), "now "},
 	} {
-		_, err := Replay(strings.NewReader(c.text), "")
+		_, err := replay.Run(strings.NewReader(c.text), "")
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := Replay(strings.NewReader(history), "n9"); err == nil || !strings.Contains(err.Error(), `no node "n9"`) {
+	if _, err := replay.Run(strings.NewReader(history), "n9"); err == nil || !strings.Contains(err.Error(), `no node "n9"`) {
 		t.Errorf("unknown node: %v", err)
 	}
 }

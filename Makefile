@@ -46,10 +46,9 @@ demo: build ## run a real Spark application under two deadlines, in containers w
 	@$(SPARK) scripts/docker.sh run bin/pacer demo --out out
 
 test: export OLDEST := $(EARLIEST)
-test: setup ## run every test: Scala, Go, cgroup v2 in a small qemu machine, real Spark runs (15 to 20 minutes)
+test: setup ## run every test: Scala, Go, cgroup v2 in a small qemu machine, real Spark runs (14 to 18 minutes)
 	@scripts/vm.sh
 	@scripts/jar.sh --test
-	@scripts/jar.sh workloads --test
 	@$(SPARK) scripts/docker.sh run scripts/test.sh
 
 race: jar ## run the Go tests with the race detector, real Spark runs left out

@@ -18,6 +18,7 @@ import (
 // called so, and refused on request.
 func TestDeadlineStory(t *testing.T) {
 	realenv.RequireSpark(t)
+	realenv.BeginArchives(t)
 	want := results(realenv.Stock(t, "testdata/branches.py", scale()))
 	if want == "" {
 		t.Fatal("stock Spark printed no result")

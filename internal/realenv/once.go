@@ -19,8 +19,9 @@ import (
 var (
 	binaries = sync.OnceValues(build)
 	archives struct {
-		sync.Once
-		dir string
+		begin, end sync.Once
+		dir        string
+		by         *System
 	}
 	making   sync.Mutex // Guards stocks and recorded.
 	stocks   = map[string]string{}
@@ -65,21 +66,34 @@ func Remove() {
 	}
 }
 
-// sharedArchives is a directory with the archive of the environment's Spark, as
-// an idle `pacer up` makes it.
-func sharedArchives(t testing.TB) string {
+// BeginArchives has an idle `pacer up` begin to make the archive of the
+// environment's Spark: it waits for quiet, then works behind all else. The first
+// System to start waits until it is made.
+func BeginArchives(t testing.TB) {
 	t.Helper()
-	archives.Do(func() {
+	if testing.Short() {
+		return
+	}
+	archives.begin.Do(func() {
 		dir, err := os.MkdirTemp("", "pacer-archives-")
 		if err != nil {
 			t.Fatal(err)
 		}
 		archives.dir = dir
-		s := New(t)
-		s.archives = dir
-		s.StartUp()
-		s.Up.Await("class-data archive made", 5*time.Minute)
-		s.Up.Stop()
+		archives.by = New(t)
+		archives.by.archives = dir
+		archives.by.StartUp()
+	})
+}
+
+// sharedArchives is a directory with the archive of the environment's Spark, as
+// an idle `pacer up` makes it.
+func sharedArchives(t testing.TB) string {
+	t.Helper()
+	BeginArchives(t)
+	archives.end.Do(func() {
+		archives.by.Up.Await("class-data archive made", 5*time.Minute)
+		archives.by.Up.Stop()
 	})
 	return archives.dir
 }

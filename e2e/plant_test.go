@@ -1,0 +1,195 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// TestPlant holds a real executor to what the laws take it for, on one paced
+// application of which the profile knows too little:
+//
+//   - linearity (Eq 8): at twice the cores a stage of equal tasks does twice as
+//     many of them, by Spark's own account of the tasks, while `pacer identify`
+//     steps it;
+//   - tail: a lone task six times as long as it should be, which has to be caught
+//     up with, gets the one core that it can use and no more;
+//   - skew: the stage after it, one of whose tasks has most of the records, ends
+//     near its set point, and the application in time.
+func TestPlant(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.StartUp(t)
+	recorded, answer := s.Record("testdata/plant.py")
+	deadline := (recorded.Duration * 1.6).Duration().Round(time.Millisecond)
+	run := s.Submit("--pacer-deadline", deadline.String(), "testdata/plant.py", "6")
+	var asks units.Cores
+	app := s.AwaitApp("the equal tasks to be under control", 2*time.Minute, func(a api.AppDetail) bool {
+		at, found := stageOf(a, func(x api.AppStage) bool { return x.Tasks == equalTasks })
+		if n := len(at.Samples); found && n > 0 && at.Samples[n-1].Progress > 0.15 {
+			asks = at.Samples[n-1].Grant
+		}
+		return asks > 0
+	})
+	// Half a core and one: a neighbour leaves a small machine that much.
+	level := func(cores units.Cores) string { return fmt.Sprintf("%.3f", float64(cores/asks)) }
+	code, out := s.Pacer("identify", string(app.ID), "--low", level(0.5), "--high", level(1), "--each", "4s", "--output", "json")
+	if code != 0 {
+		t.Fatalf("identify: exit %d: %s", code, out)
+	}
+	wantAnswer(t, run, results(answer))
+	app = s.AwaitApp("the end", 10*time.Second, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
+	log := realenv.ReadLog(t, s.Events(), app.ID)
+
+	t.Run("linearity", func(t *testing.T) { linear(t, app, log, out) })
+	t.Run("tail", func(t *testing.T) { lone(t, app) })
+	t.Run("skew", func(t *testing.T) { skewed(t, app, log) })
+	if app.Pacing != "paced" || app.ErrorPct == nil || *app.ErrorPct < -realenv.Lateness {
+		t.Errorf("pacing %s, %v of %v, notices %q: want the deadline met", app.Pacing, app.Duration, app.Deadline, app.Notices)
+	} else {
+		t.Logf("deadline %v, error %.2f %%", app.Deadline, *app.ErrorPct)
+	}
+}
+
+// The stages of plant.py are told by their tasks.
+const equalTasks, skewedTasks = 200, 12
+
+// stageOf is the stage with most work of those that ok takes.
+func stageOf(a api.AppDetail, ok func(api.AppStage) bool) (found api.AppStage, any bool) {
+	for _, x := range a.Stages {
+		if ok(x) && (!any || x.CoreSeconds > found.CoreSeconds) {
+			found, any = x, true
+		}
+	}
+	return found, any
+}
+
+// linear compares how many tasks are done in a second at the two levels of the
+// step, after the first second of each, with the cores that were obtained there: a
+// quota bounds them, and the neighbours of a small machine take of them.
+func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string) {
+	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == equalTasks })
+	low, high, ok := levels(stage.Samples)
+	if !ok {
+		t.Fatalf("the samples show no step: %+v", stage.Samples)
+	}
+	first, _ := log.Bounds()
+	rate := func(l level) float64 {
+		done := 0.0
+		for _, task := range log.Tasks {
+			if task.Stage != stage.Stage {
+				continue
+			}
+			from := units.Seconds(task.Launch-first)/1000 + app.FirstLaunch
+			to := units.Seconds(task.Finish-first)/1000 + app.FirstLaunch
+			done += float64(max(0, min(to, l.to)-max(from, l.from)) / max(to-from, 0.001))
+		}
+		return done / float64(l.to-l.from)
+	}
+	used := func(l level) float64 {
+		sum, n := units.Cores(0), units.Cores(0)
+		for _, s := range stage.Samples {
+			if s.At > l.from && s.At <= l.to {
+				sum, n = sum+s.Used, n+1
+			}
+		}
+		if mean := sum / n; mean > l.cores*1.15 {
+			t.Errorf("%.2f cores were used under a quota of %.2f", float64(mean), float64(l.cores))
+		}
+		return float64(sum / n)
+	}
+	slow, fast := rate(low), rate(high)
+	few, many := used(low), used(high)
+	cores, ratio := many/few, fast/slow
+	t.Logf("%.2f tasks/s on %.2f cores of %.2f, %.2f on %.2f of %.2f: %.2f times the rate on %.2f times the cores",
+		slow, few, float64(low.cores), fast, many, float64(high.cores), ratio, cores)
+	if cores < 1.3 {
+		t.Errorf("%.2f times the cores were obtained of twice the quota: it was not in force, or the machine is too busy to tell", cores)
+	}
+	if ratio < cores*0.65 || ratio > cores*1.35 {
+		t.Errorf("the rate became %.2f times what it was, the cores %.2f times: want them alike within 35 %%", ratio, cores)
+	}
+	var fits []struct {
+		P           float64 `json:"p"`
+		CoreSeconds float64 `json:"core_seconds"`
+		Fault       string  `json:"fault"`
+	}
+	if err := json.Unmarshal([]byte(identified), &fits); err != nil || len(fits) == 0 || fits[0].Fault != "" {
+		t.Errorf("identify found nothing: %v: %s", err, identified)
+	} else if work := float64(stage.CoreSeconds); fits[0].CoreSeconds < work/2 || fits[0].CoreSeconds > work*2 {
+		t.Errorf("identify found %.1f core-seconds, the stage took %.1f", fits[0].CoreSeconds, work)
+	}
+}
+
+// level is a time in which an executor was held at some cores.
+type level struct {
+	cores    units.Cores
+	from, to units.Seconds
+}
+
+// levels finds the step from a level to one of twice the cores; of each the first
+// second is left out, for the quota is written and obtained in it.
+func levels(samples []api.AppSample) (low, high level, ok bool) {
+	var all []level
+	for _, s := range samples {
+		n := len(all)
+		if n > 0 && s.Grant > 0 && s.Grant/all[n-1].cores < 1.01 && s.Grant/all[n-1].cores > 0.99 {
+			all[n-1].to = s.At
+		} else {
+			all = append(all, level{s.Grant, s.At, s.At})
+		}
+	}
+	all = slices.DeleteFunc(all, func(l level) bool { return l.cores <= 0 || l.to-l.from < 2.5 })
+	for i := 1; i < len(all); i++ {
+		if r := all[i].cores / all[i-1].cores; r > 1.7 && r < 2.3 {
+			low, high, ok = all[i-1], all[i], true
+		}
+	}
+	low.from, high.from = low.from+1, high.from+1
+	return low, high, ok
+}
+
+// lone checks the stage of one task.
+func lone(t *testing.T, app api.AppDetail) {
+	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == 1 })
+	most := units.Cores(0)
+	for _, s := range stage.Samples {
+		most = max(most, s.Grant)
+	}
+	t.Logf("stage %d of %.1f core-seconds had at most %.2f cores, error %s", stage.Stage, float64(stage.CoreSeconds), float64(most), pct(stage.ErrorPct))
+	if most < 0.9 || most > 1.05 {
+		t.Errorf("it had at most %v cores, want the one that its task can use", float64(most))
+	}
+}
+
+// skewed checks the stage with the heavy task.
+func skewed(t *testing.T, app api.AppDetail, log realenv.Log) {
+	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == skewedTasks })
+	heaviest, sum := 0.0, 0.0
+	for _, task := range log.Tasks {
+		if task.Stage == stage.Stage {
+			heaviest, sum = max(heaviest, task.CPU), sum+task.CPU
+		}
+	}
+	mean := (sum - heaviest) / (skewedTasks - 1)
+	t.Logf("the heavy task took %.1f core-seconds, the others %.2f; error %s of %v", heaviest, mean, pct(stage.ErrorPct), stage.Deadline)
+	if heaviest < 3*mean {
+		t.Errorf("the heaviest task took %.2f core-seconds, the others %.2f: there is no skew", heaviest, mean)
+	}
+	if stage.ErrorPct == nil || *stage.ErrorPct < -15 || *stage.ErrorPct > 30 {
+		t.Errorf("the stage ended %s from its set point of %v", pct(stage.ErrorPct), stage.Deadline)
+	}
+}
+
+// pct prints an error that there may not be.
+func pct(p *float64) string {
+	if p == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%+.2f %%", *p)
+}

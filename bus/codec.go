@@ -60,6 +60,11 @@ func call[Reply any](ctx context.Context, c *Conn, subject, operation string, re
 
 func (c *Conn) publish(subject, operation string, body any) error {
 	data, err := json.Marshal(body)
+	return c.send(subject, operation, data, err)
+}
+
+// send publishes data unless it could not be encoded.
+func (c *Conn) send(subject, operation string, data []byte, err error) error {
 	if err != nil {
 		return api.Errorf(api.KindInvalid, "%s: %v", operation, err)
 	}

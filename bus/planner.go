@@ -113,7 +113,8 @@ func (c *Conn) PublishPlan(p api.Plan) error {
 	if !api.ValidNodeName(p.Node) {
 		return api.Errorf(api.KindInvalid, "plan for node %q: the name is not valid", p.Node)
 	}
-	return c.publish(planSubject(p.Node), "publish the plan of node "+p.Node, p)
+	data, err := p.JSON()
+	return c.send(planSubject(p.Node), "publish the plan of node "+p.Node, data, err)
 }
 
 // PublishDirective sends a driver its Directive.

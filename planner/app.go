@@ -179,12 +179,11 @@ func (a *app) elapsed(now units.Instant) units.Seconds {
 }
 
 func (a *app) executor(id api.ExecutorID) *executor {
-	for _, x := range a.Executors {
-		if x.ID == id {
-			return x
-		}
+	i, found := slices.BinarySearchFunc(a.Executors, id, func(x *executor, id api.ExecutorID) int { return compareIDs(x.ID, id) })
+	if !found {
+		return nil
 	}
-	return nil
+	return a.Executors[i]
 }
 
 // alive returns the executors that are not gone, in order of id.

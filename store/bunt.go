@@ -199,11 +199,7 @@ func (f *file) apply(batch []stored) error {
 	if len(batch) == 1 {
 		return f.writeSynced(batch)
 	}
-	journal, err := encodeBatch(batch)
-	if err != nil {
-		return fmt.Errorf("store: journal: %w", err)
-	}
-	if err := f.write([]stored{{journalKey, journal}}); err != nil {
+	if err := f.write([]stored{{journalKey, encodeBatch(batch)}}); err != nil {
 		return err
 	}
 	if err := f.write(batch); err != nil {

@@ -16,6 +16,9 @@ const compressFrom = 128
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// rawHeader is the length of what precedes a stored value's body.
+const rawHeader = 5
+
 // encoders are reused: a flate writer is 600 KiB of tables.
 var encoders = sync.Pool{New: func() any {
 	w, _ := flate.NewWriter(io.Discard, flate.BestSpeed)
@@ -64,16 +67,22 @@ func decodeValue(stored string) ([]byte, error) {
 
 // encodeBatch packs a batch as one value: per change the key and the stored
 // value with their lengths; a deletion has no value (length 0, stored values
-// are never empty).
-func encodeBatch(changes []stored) (string, error) {
-	var plain []byte
+// are never empty). It is not compressed, for what is large in it is already.
+func encodeBatch(changes []stored) string {
+	size := 0
+	for _, c := range changes {
+		size += 2*binary.MaxVarintLen32 + len(c.key) + len(c.value)
+	}
+	plain := make([]byte, rawHeader, rawHeader+size)
 	for _, c := range changes {
 		plain = binary.AppendUvarint(plain, uint64(len(c.key)))
 		plain = append(plain, c.key...)
 		plain = binary.AppendUvarint(plain, uint64(len(c.value)))
 		plain = append(plain, c.value...)
 	}
-	return encodeValue(plain)
+	plain[0] = 'r'
+	binary.BigEndian.PutUint32(plain[1:], crc32.Checksum(plain[rawHeader:], castagnoli))
+	return string(plain)
 }
 
 func decodeBatch(text string) ([]stored, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -41,6 +42,7 @@ type agent struct {
 	// were after the last call: its quotas are written.
 	epoch    uint64
 	settled  bool
+	told     uint64 // The epoch that this incarnation reported last.
 	capacity units.Cores
 }
 
@@ -79,7 +81,7 @@ func (a *agent) up() error {
 	if err != nil {
 		return fmt.Errorf("node %s: %w", a.m.name, err)
 	}
-	a.engine, a.failed, a.greeted, a.settled, a.epoch = e, nil, false, false, 0
+	a.engine, a.failed, a.greeted, a.settled, a.epoch, a.told = e, nil, false, false, 0, 0
 	if saved != nil {
 		a.epoch = saved.Plan.Epoch
 	}
@@ -219,9 +221,9 @@ func (a *agent) act(x *node.Action) {
 			a.saved = body
 		}
 	case node.ActReport:
-		status := x.Status.Clone()
-		a.w.check.reported(&status)
-		a.link.send(up, func() { a.w.control.status(status) })
+		a.w.check.reported(a, x.Status)
+		var status planner.Event = planner.Status{Status: x.Status.Clone()}
+		a.link.send(up, func() { a.w.control.step(status) })
 	case node.ActStart:
 		a.start(x.Key, *x.Launch)
 	case node.ActStop:

@@ -20,7 +20,6 @@ type check struct {
 	epochs map[api.AppID]uint64
 	// ended are the stages whose end the planner has acknowledged.
 	ended  map[api.AppID]map[api.StageKey]bool
-	acked  map[string]uint64 // The newest epoch that a node incarnation reported.
 	grants []node.Grant
 	// counted are the divisions looked at.
 	counted uint64
@@ -38,8 +37,7 @@ type targetKey struct {
 }
 
 func newCheck(w *World) *check {
-	return &check{w: w, plans: map[string]*seenPlan{}, epochs: map[api.AppID]uint64{}, ended: map[api.AppID]map[api.StageKey]bool{},
-		acked: map[string]uint64{}}
+	return &check{w: w, plans: map[string]*seenPlan{}, epochs: map[api.AppID]uint64{}, ended: map[api.AppID]map[api.StageKey]bool{}}
 }
 
 // rounding forgives what sums of floating-point numbers are off by.
@@ -134,11 +132,11 @@ func (c *check) told(b api.Events, acked uint64) {
 }
 
 // reported looks at a node's status.
-func (c *check) reported(s *api.NodeStatus) {
-	if s.Epoch < c.acked[s.Incarnation] {
-		c.w.fail("node %s follows plan %d after %d", s.Node, s.Epoch, c.acked[s.Incarnation])
+func (c *check) reported(a *agent, s *api.NodeStatus) {
+	if s.Epoch < a.told {
+		c.w.fail("node %s follows plan %d after %d", s.Node, s.Epoch, a.told)
 	}
-	c.acked[s.Incarnation] = s.Epoch
+	a.told = s.Epoch
 }
 
 // known sees to it that the planner knows all applications it has taken.

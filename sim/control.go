@@ -87,8 +87,6 @@ func (c *control) hello(s api.NodeStatus, reply func(any)) {
 	c.asked(func(t planner.Ticket) planner.Event { return planner.Hello{To: t, Status: s} }, reply)
 }
 
-func (c *control) status(s api.NodeStatus) { c.step(planner.Status{Status: s}) }
-
 // query asks as the command line does, without a network.
 func (c *control) query(verb api.Verb, r api.ControlRequest) (reply api.ControlReply, ok bool) {
 	r.V = api.Version

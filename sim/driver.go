@@ -269,7 +269,7 @@ func (d *Driver) lost(p *process) {
 
 // maybeStart begins with the first job once the executors are there.
 func (d *Driver) maybeStart() {
-	if d.started || d.ended || !d.registered || len(d.executors) < min(d.reply.Executors, max(1, len(d.directive.Executors))) || d.head.at0 > 0 {
+	if d.started || d.ended || !d.registered || len(d.executors) < min(d.reply.Executors, max(1, len(d.directive.Executors))) || d.head.set() {
 		return
 	}
 	d.w.queue.set(&d.head, max(d.w.now, d.began.Add(d.app.Head.Duration())))

@@ -33,7 +33,7 @@ func TestTheQueueIsASortedList(t *testing.T) {
 				}
 			}
 		}
-		want := slices.DeleteFunc(all, func(tm *timer) bool { return tm.at0 == 0 })
+		want := slices.DeleteFunc(all, func(tm *timer) bool { return !tm.set() })
 		slices.SortFunc(want, func(a, b *timer) int {
 			if x, y := a.entry(), b.entry(); x.before(&y) {
 				return -1

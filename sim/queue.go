@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/sparkpacer/pacer/units"
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
 
 // rank orders what happens at one instant: the plant moves first, then what it
 // shows is read, then what is said travels on.
@@ -20,24 +24,30 @@ const (
 // again, so that a step of the world makes no garbage.
 type timer struct {
 	at   units.Instant
-	seq  uint64
+	seq  uint64 // Of its entry in the queue; 0 when it is not set.
 	id   uint64 // The owner's number: the order inside a rank.
 	rank rank
-	at0  int // Place in the heap plus one; 0 when it is not set.
 	fire func()
 }
 
-// entry is a timer's place in the heap, with what most comparisons need at hand.
+func (t *timer) set() bool { return t.seq > 0 }
+
+// entry says when a timer fires. One whose seq is not its timer's any more is void:
+// entries are not looked for when a timer is set again, since a heap that tells each
+// timer its place touches the memory of many timers for one that fires.
 type entry struct {
 	at    units.Instant
 	order uint64 // Rank and owner.
+	seq   uint64
 	t     *timer
 }
 
 func (t *timer) entry() entry {
 	const ownerBits = 56
-	return entry{at: t.at, order: uint64(t.rank)<<ownerBits | t.id, t: t}
+	return entry{at: t.at, order: uint64(t.rank)<<ownerBits | t.id, seq: t.seq, t: t}
 }
+
+func (a *entry) void() bool { return a.seq != a.t.seq }
 
 func (a *entry) before(b *entry) bool {
 	switch {
@@ -46,86 +56,100 @@ func (a *entry) before(b *entry) bool {
 	case a.order != b.order:
 		return a.order < b.order
 	}
-	return a.t.seq < b.t.seq
+	return a.seq < b.seq
 }
 
 // queue is a heap of timers in the fixed order (at, rank, id, seq).
 type queue struct {
 	heap []entry
 	seq  uint64
+	// voids is how many entries are void.
+	voids int
 }
 
 // set lets t fire at the given instant, whether it was set or not.
 func (q *queue) set(t *timer, at units.Instant) {
-	if t.at0 > 0 && t.at == at {
+	if t.set() && t.at == at {
 		return
 	}
-	t.at = at
+	q.cancel(t)
 	q.seq++
-	t.seq = q.seq
-	if t.at0 == 0 {
-		q.heap = append(q.heap, t.entry())
-		t.at0 = len(q.heap)
-	} else {
-		q.heap[t.at0-1].at = at
-	}
-	q.fix(t.at0 - 1)
+	t.at, t.seq = at, q.seq
+	q.heap = append(q.heap, t.entry())
+	q.up(len(q.heap) - 1)
 }
 
 // cancel takes t out.
 func (q *queue) cancel(t *timer) {
-	if t.at0 == 0 {
+	if !t.set() {
 		return
 	}
-	i, last := t.at0-1, len(q.heap)-1
-	moved := q.heap[last]
-	q.heap[last] = entry{}
-	q.heap = q.heap[:last]
-	t.at0 = 0
-	if i < last {
-		q.heap[i], moved.t.at0 = moved, i+1
-		q.fix(i)
+	t.seq = 0
+	if q.voids++; q.voids > len(q.heap)/2 {
+		q.sweep()
 	}
 }
 
-// next takes the first timer out; nil when there is none.
-func (q *queue) next() *timer {
-	if len(q.heap) == 0 {
-		return nil
-	}
-	t := q.heap[0].t
-	q.cancel(t)
-	return t
-}
-
-const arity = 4
-
-func (q *queue) fix(i int) {
-	if !q.up(i) {
+// sweep takes the void entries out.
+func (q *queue) sweep() {
+	q.heap, q.voids = slices.DeleteFunc(q.heap, func(e entry) bool { return e.void() }), 0
+	for i := len(q.heap) / arity; i >= 0 && i < len(q.heap); i-- {
 		q.down(i)
 	}
 }
 
-func (q *queue) up(i int) (moved bool) {
+// first is when the first timer fires; false when there is none.
+func (q *queue) first() (units.Instant, bool) {
+	for len(q.heap) > 0 {
+		if !q.heap[0].void() {
+			return q.heap[0].at, true
+		}
+		q.voids--
+		q.pop()
+	}
+	return 0, false
+}
+
+// next takes the first timer out; nil when there is none.
+func (q *queue) next() *timer {
+	if _, ok := q.first(); !ok {
+		return nil
+	}
+	t := q.heap[0].t
+	t.seq = 0
+	q.pop()
+	return t
+}
+
+// pop takes the first entry out.
+func (q *queue) pop() {
+	last := len(q.heap) - 1
+	q.heap[0], q.heap[last] = q.heap[last], entry{}
+	if q.heap = q.heap[:last]; last > 0 {
+		q.down(0)
+	}
+}
+
+const arity = 4
+
+func (q *queue) up(i int) {
 	e := q.heap[i]
 	for i > 0 {
 		parent := (i - 1) / arity
-		p := &q.heap[parent]
-		if !e.before(p) {
+		if !e.before(&q.heap[parent]) {
 			break
 		}
-		q.heap[i], p.t.at0 = *p, i+1
-		i, moved = parent, true
+		q.heap[i] = q.heap[parent]
+		i = parent
 	}
-	q.heap[i], e.t.at0 = e, i+1
-	return moved
+	q.heap[i] = e
 }
 
 func (q *queue) down(i int) {
 	e := q.heap[i]
 	for {
-		least, at, first := &e, i, i*arity+1
-		for c := first; c < min(first+arity, len(q.heap)); c++ {
+		least, at := &e, i
+		for c := i*arity + 1; c < min(i*arity+1+arity, len(q.heap)); c++ {
 			if q.heap[c].before(least) {
 				least, at = &q.heap[c], c
 			}
@@ -133,8 +157,8 @@ func (q *queue) down(i int) {
 		if at == i {
 			break
 		}
-		q.heap[i], least.t.at0 = *least, i+1
+		q.heap[i] = *least
 		i = at
 	}
-	q.heap[i], e.t.at0 = e, i+1
+	q.heap[i] = e
 }

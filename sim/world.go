@@ -117,7 +117,7 @@ const leadIn = 2 * time.Second
 // invariant that was broken.
 func (w *World) Pass(d time.Duration) error {
 	for end := w.now.Add(d); w.err == nil; {
-		if len(w.queue.heap) == 0 || w.queue.heap[0].at > end {
+		if at, ok := w.queue.first(); !ok || at > end {
 			w.now = end
 			break
 		}

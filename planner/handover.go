@@ -56,7 +56,7 @@ func handOver(parts []part, left units.Seconds) []float64 {
 		rest += p.rest()
 		speed += max(0, p.speed)
 	}
-	if !(speed > 0) || worst(parts, left) <= lateShare*max(0, left) {
+	if !(speed > 0) || inTime(parts, left) {
 		return nil
 	}
 	by := max(float64(left), rest/speed)
@@ -78,6 +78,11 @@ func handOver(parts []part, left units.Seconds) []float64 {
 		shares[i] = p.weight - excess[i]*move/excesses + spare[i]*move/spares
 	}
 	return shares
+}
+
+// inTime reports whether no part threatens to be late enough for work to be moved.
+func inTime(parts []part, left units.Seconds) bool {
+	return worst(parts, left) <= lateShare*max(0, left)
 }
 
 // moved is the weight that changes hands between two divisions.

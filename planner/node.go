@@ -346,7 +346,7 @@ func (e *Engine) plan(n *node) api.Plan {
 			continue
 		}
 		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Deadline > 0, Launch: a.launch(n),
-			Executors: slices.Clone(entry.Executors), Stages: make([]api.StageTarget, 0, len(entry.Targets))}
+			Executors: entry.Executors, Stages: make([]api.StageTarget, 0, len(entry.Targets))}
 		if pa.HasDeadline {
 			pa.Remaining = a.Deadline - a.at(e.now)
 		}

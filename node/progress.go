@@ -30,6 +30,8 @@ type meter struct {
 	// started, lightest the least that one of them did.
 	rests           []float64
 	begun, lightest float64
+	// heaviest is the weight of the heaviest waiting task, 0 where nobody told it.
+	heaviest float64
 }
 
 // chainRounds and chainShare say when chains are worth a look: with so few waiting
@@ -41,10 +43,13 @@ const (
 
 // chains appends to into[:0] what is left for each slot (controller.Chains), nothing
 // while the last tasks are still far away. heaviest is what a task weighs at most,
-// 0 when that is not known.
+// 0 when that is not known; what the page says of the waiting ones is better.
 func (m *meter) chains(into []float64, t *api.StageTarget, r *record, slots int, heaviest float64) []float64 {
 	if len(m.rests) == 0 {
 		return into[:0]
+	}
+	if m.heaviest > 0 {
+		heaviest = m.heaviest
 	}
 	w := controller.Waiting{Tasks: max(0, t.Tasks-r.finished-r.running), Weight: max(0, t.Weight-m.begun), Lightest: m.lightest, Heaviest: heaviest}
 	if w.Tasks > chainRounds*slots {
@@ -64,7 +69,7 @@ func (m *meter) chains(into []float64, t *api.StageTarget, r *record, slots int,
 func (m *meter) observe(t *api.StageTarget, stage *PageStage, tasks []PageTask) (fell bool) {
 	done := min(m.doneWeight(t, stage, tasks), t.Weight)
 	failed := stage.Failed > m.failed
-	m.failed = stage.Failed
+	m.failed, m.heaviest = stage.Failed, stage.Heaviest
 	switch {
 	case done >= m.done:
 		m.done = done

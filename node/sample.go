@@ -86,6 +86,9 @@ type PageStage struct {
 	RunningCPU     units.Work
 	// Changed is when one of its tasks last started or ended.
 	Changed units.Instant
+	// Heaviest is what the heaviest waiting task of the stage weighs, wherever it
+	// will run, as the driver told with the newest task; 0 when that is not known.
+	Heaviest float64
 }
 
 // PageTask is one running task on a page.

@@ -3,12 +3,12 @@
 // are. The writer is org.apache.spark.pacer.ProgressPage in spark/; the layout
 // stands here and nowhere else, and is versioned.
 //
-// # Layout, version 1
+// # Layout, version 2
 //
 // A file of 1024 words (8 KiB), each a little-endian uint64.
 //
 //	word  0  magic, the bytes "PACERPG1"
-//	word  1  layout version, 1
+//	word  1  layout version, 2
 //	word  2  generation: how many times the page was published, 0 = never
 //	word  3  process id of the JVM
 //	word  4..15  reserved, 0
@@ -23,7 +23,8 @@
 //	+3   number of running tasks in all
 //	+4   time spent in garbage collection since start, ns
 //	+5   heap in use, bytes
-//	+6..7  reserved, 0
+//	+6   weight of the heaviest task that waited anywhere, in millionths, 0 = unknown
+//	+7   stage id << 32 | attempt of which +6 is told
 //	+8 + 16 i   stage i:
 //	     +0 stage id         +1 attempt
 //	     +2 tasks finished   +3 tasks failed or killed
@@ -38,6 +39,11 @@
 //	     +0 task attempt id  +1 stage id << 32 | attempt  +2 partition
 //	     +3 weight, in millionths  +4 start, ns  +5 CPU time, ns
 //	     +6 records read  +7 bytes read
+//
+// Word +6 is what the driver told with the newest task of a stage whose tasks it
+// knows to be unequal: it starts the heaviest ones first, so what waits later is
+// not heavier, except for a task that has to be run again. Version 1 had nothing
+// there.
 //
 // # Protocol
 //

@@ -1,7 +1,7 @@
 package progress
 
 // Version is the layout version of this package.
-const Version = 1
+const Version = 2
 
 // Magic is word 0 of a page: the bytes "PACERPG1" as a little-endian number.
 const Magic = 'P' | 'A'<<8 | 'C'<<16 | 'E'<<24 | 'R'<<32 | 'P'<<40 | 'G'<<48 | '1'<<56
@@ -34,6 +34,8 @@ const (
 	slotRunning
 	slotGC
 	slotHeap
+	slotHeaviest
+	slotHeaviestOf
 	slotHeader    = 8
 	slotFirstTask = slotHeader + MaxStages*stageWords
 )

@@ -64,6 +64,9 @@ func full(seed, stages, tasks int) *progress.Snapshot {
 			RunningRecordsRead: units.Records(k + 10), RunningBytesRead: units.Bytes(k + 11), RunningCPU: time.Duration(k + 12), Changed: units.Instant(k + 13),
 		})
 	}
+	if stages > 0 {
+		s.Stages[stages-1].Heaviest = float64(seed) + 0.75 // Told of one stage.
+	}
 	for i := range tasks {
 		k := 10*i + seed
 		s.Tasks = append(s.Tasks, progress.Task{
@@ -89,9 +92,9 @@ func TestLayout(t *testing.T) {
 	}
 	const slot0, slot1 = 16, 520
 	for word, want := range map[int]uint64{
-		1: 1, 2: 2, 3: 4711, 4: 0, 15: 0,
+		1: 2, 2: 2, 3: 4711, 4: 0, 15: 0,
 		slot0: 1, slot0 + 4: 2, slot0 + 5: 3,
-		slot1: 1000, slot1 + 1: 2, slot1 + 2: 2, slot1 + 3: 1002, slot1 + 4: 1001, slot1 + 5: 1002, slot1 + 6: 0, slot1 + 7: 0,
+		slot1: 1000, slot1 + 1: 2, slot1 + 2: 2, slot1 + 3: 1002, slot1 + 4: 1001, slot1 + 5: 1002, slot1 + 6: 1000_750_000, slot1 + 7: 1100<<32 | 1,
 		// stage 1
 		slot1 + 24: 1100, slot1 + 25: 1, slot1 + 26: 1101, slot1 + 27: 1102, slot1 + 28: 1100_250_000,
 		slot1 + 29: 1103, slot1 + 30: 1105, slot1 + 31: 1107, slot1 + 32: 1109, slot1 + 33: 1110, slot1 + 34: 1111, slot1 + 35: 1112,
@@ -205,8 +208,8 @@ func TestFaults(t *testing.T) {
 	}{
 		"foreign file":    {0, 0x1234, progress.ErrForeign},
 		"no magic":        {0, 0, progress.ErrForeign},
-		"older version":   {1, 0, progress.ErrVersion},
-		"newer version":   {1, 2, progress.ErrVersion},
+		"older version":   {1, 1, progress.ErrVersion},
+		"newer version":   {1, 3, progress.ErrVersion},
 		"too many stages": {17, 9, progress.ErrForeign},
 		"too many tasks":  {18, 1 << 63, progress.ErrForeign},
 	} {

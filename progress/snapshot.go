@@ -47,6 +47,10 @@ type Stage struct {
 	RunningCPU         time.Duration
 	// Changed is when one of its tasks last started or ended.
 	Changed units.Instant
+	// Heaviest is what the heaviest task of the stage weighs that waited, wherever it
+	// will run, when one was last started here; 0 when that is not known. A page
+	// tells it of one stage.
+	Heaviest float64
 }
 
 // Task is a running task.
@@ -68,7 +72,11 @@ func (s *Snapshot) decode(generation, pid uint64, slot *[slotWords]uint64) {
 	s.GC, s.Heap, s.Running = time.Duration(slot[slotGC]), units.Bytes(slot[slotHeap]), int(slot[slotRunning])
 	s.Stages, s.Tasks = s.Stages[:0], s.Tasks[:0]
 	for i := range int(slot[slotStages]) {
-		s.Stages = append(s.Stages, decodeStage((*[stageWords]uint64)(slot[slotHeader+i*stageWords:])))
+		stage := decodeStage((*[stageWords]uint64)(slot[slotHeader+i*stageWords:]))
+		if stage.word() == slot[slotHeaviestOf] {
+			stage.Heaviest = float64(slot[slotHeaviest]) / millionths
+		}
+		s.Stages = append(s.Stages, stage)
 	}
 	for i := range int(slot[slotTasks]) {
 		s.Tasks = append(s.Tasks, decodeTask((*[taskWords]uint64)(slot[slotFirstTask+i*taskWords:])))
@@ -106,11 +114,17 @@ func (s *Snapshot) encode(slot *[slotWords]uint64) {
 	}
 	for i, stage := range s.Stages[:slot[slotStages]] {
 		stage.encode((*[stageWords]uint64)(slot[slotHeader+i*stageWords:]))
+		if stage.Heaviest > 0 {
+			slot[slotHeaviest], slot[slotHeaviestOf] = uint64(stage.Heaviest*millionths+0.5), stage.word()
+		}
 	}
 	for i, task := range s.Tasks[:slot[slotTasks]] {
 		task.encode((*[taskWords]uint64)(slot[slotFirstTask+i*taskWords:]))
 	}
 }
+
+// word names the stage attempt in one word.
+func (s *Stage) word() uint64 { return uint64(s.ID)<<32 | uint64(uint32(s.Attempt)) }
 
 func (s Stage) encode(w *[stageWords]uint64) {
 	*w = [stageWords]uint64{

@@ -42,6 +42,8 @@ type process struct {
 	parts              []*part // Newest last.
 	beat               units.Instant
 	page               node.Page
+	heaviest           float64 // What the newest task told of those that wait, and of which stage.
+	heaviestOf         *stageRun
 	registered, exited bool
 	settling           bool // In a step of its own.
 	exit               string
@@ -60,6 +62,7 @@ type task struct {
 	part          *part
 	index         int
 	weight        float64
+	heaviest      float64 // Of those that wait, 0 when that is not known.
 	work, records float64
 	wake          units.Instant // When it has fetched what it reads.
 	start, end    float64       // On the process's service.
@@ -212,6 +215,9 @@ func (p *process) launch(t *task) {
 	now := p.m.w.now
 	t.part = p.part(t.run)
 	t.part.page.Changed = now
+	if t.heaviest > 0 {
+		p.heaviest, p.heaviestOf = t.heaviest, t.run
+	}
 	t.wake = now.Add(p.m.w.cfg.Plant.Dispatch)
 	if f := t.run.spec.Fetch; f > 0 {
 		t.wake = t.wake.Add(time.Duration(float64(f) * around(p.rand, 0.3) * 1e9))
@@ -357,6 +363,9 @@ func (p *process) publish(now units.Instant) {
 	for i := len(p.parts) - 1; i >= 0; i-- {
 		s := p.parts[i].page
 		s.Changed = p.m.w.clockOf(p.m, s.Changed)
+		if p.parts[i].run == p.heaviestOf {
+			s.Heaviest = p.heaviest
+		}
 		g.Stages = append(g.Stages, s)
 	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -71,6 +72,9 @@ func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 		}
 		r.weigh(sizes)
 	}
+	if r.weights != nil {
+		heaviestFirst(r.weights, sizes)
+	}
 	mean := float64(spec.Work) / float64(spec.Tasks)
 	r.work = make([]float64, spec.Tasks)
 	for i, s := range sizes {
@@ -107,6 +111,36 @@ func (r *stageRun) weight(i int) int64 {
 		return meanWeight
 	}
 	return r.weights[i]
+}
+
+// heaviestFirst sorts tasks by weight, as the jar does (StageBoundTaskScheduler.scala);
+// those that weigh the same stay in order.
+func heaviestFirst(weights []int64, sizes []float64) {
+	order := make([]int, len(weights))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
+	w, s := slices.Clone(weights), slices.Clone(sizes)
+	for i, from := range order {
+		weights[i], sizes[i] = w[from], s[from]
+	}
+}
+
+// heaviest is the weight of the heaviest task that waits, a millionth where none
+// does, 0 where weights are not known.
+func (r *stageRun) heaviest() int64 {
+	if r.weights == nil {
+		return 0
+	}
+	most := int64(1)
+	if r.next < len(r.weights) {
+		most = r.weights[r.next]
+	}
+	if len(r.back) > 0 {
+		most = max(most, r.weights[r.back[0]])
+	}
+	return most
 }
 
 func (r *stageRun) unlaunched() int { return r.spec.Tasks - r.next + len(r.back) }
@@ -153,7 +187,7 @@ func (r *stageRun) launch(p *process) {
 	b.launched += w
 	b.running++
 	r.rest -= w
-	p.launch(&task{run: r, index: i, weight: float64(w) / meanWeight, work: r.work[i],
+	p.launch(&task{run: r, index: i, weight: float64(w) / meanWeight, heaviest: float64(r.heaviest()) / meanWeight, work: r.work[i],
 		records: float64(r.spec.Records) / float64(r.spec.Tasks) * float64(w) / meanWeight})
 }
 

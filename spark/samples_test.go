@@ -147,7 +147,7 @@ func TestTheJVMsPageIsReadable(t *testing.T) {
 			},
 			{
 				ID: 6, Attempt: 2, Changed: 4500,
-				Running: 1, RunningRecordsRead: 500, RunningBytesRead: 5000, RunningCPU: 50,
+				Running: 1, RunningRecordsRead: 500, RunningBytesRead: 5000, RunningCPU: 50, Heaviest: 0.9,
 			},
 			{
 				ID: 4, Finished: 1, Weight: 1, RecordsRead: 10, BytesRead: 20, CPU: 50,

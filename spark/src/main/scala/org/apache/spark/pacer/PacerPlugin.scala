@@ -59,7 +59,7 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends
     try {
       val context = TaskContext.get()
       val task = new Task(context.taskAttemptId(), context.stageId(), context.stageAttemptNumber(),
-        context.partitionId(), weightOf(context), System.nanoTime())
+        context.partitionId(), weightOf(context), System.nanoTime(), heaviestOf(context))
       val probe = new Probe(context.taskMetrics(), Thread.currentThread().getId, threads.getCurrentThreadCpuTime)
       probes.put(task.id, probe)
       ledger.started(task)
@@ -146,10 +146,16 @@ private[spark] object PacerExecutorPlugin {
 
   /** The local property in which the driver gives a task its weight, in millionths. */
   val WeightProperty = "spark.pacer.weight"
+
+  /** The same for the heaviest task of its stage that still waits when it is launched, at least 1. */
+  val HeaviestProperty = "spark.pacer.heaviest"
   val MeanWeight = 1000000L
 
   private final class Probe(val metrics: TaskMetrics, val thread: Long, val cpuAtStart: Long)
 
   private def weightOf(context: TaskContext): Long =
     Option(context.getLocalProperty(WeightProperty)).flatMap(_.toLongOption).filter(_ >= 0).getOrElse(MeanWeight)
+
+  private def heaviestOf(context: TaskContext): Long =
+    Option(context.getLocalProperty(HeaviestProperty)).flatMap(_.toLongOption).filter(_ >= 0).getOrElse(0L)
 }

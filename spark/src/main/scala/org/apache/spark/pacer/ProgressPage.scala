@@ -10,7 +10,7 @@ import org.apache.spark.pacer.ProgressPage._
 
 /**
  * The writer of the progress page: how far this JVM's tasks are, for the node
- * controller to read without a system call. The layout, version 1, stands in
+ * controller to read without a system call. The layout, version 2, stands in
  * progress/doc.go. One thread writes; any number of processes read.
  *
  * At generation g slot g & 1 is filled and then g + 1 released, so that a reader
@@ -42,9 +42,17 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
   /** The words of one slot, numbered from its own beginning. */
   final class Slot private[ProgressPage] (base: Int) {
 
-    /** Writes the words that every slot begins with. */
-    def head(now: Long, stages: Int, tasks: Int, running: Int, gcNanos: Long, heapBytes: Long): Unit = {
-      words(0, now, stages, tasks, running, gcNanos, heapBytes, 0, 0)
+    /** Writes the words that every slot begins with; heaviest waits, in the stage named by heaviestOf. */
+    def head(
+        now: Long,
+        stages: Int,
+        tasks: Int,
+        running: Int,
+        gcNanos: Long,
+        heapBytes: Long,
+        heaviest: Long = 0,
+        heaviestOf: Long = 0): Unit = {
+      words(0, now, stages, tasks, running, gcNanos, heapBytes, heaviest, heaviestOf)
     }
 
     /** Writes stage i (0 until MaxStages), StageWords words. */
@@ -69,7 +77,7 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
 private[spark] object ProgressPage {
   /** "PACERPG1" as little-endian bytes. */
   val Magic: Long = ByteBuffer.wrap("PACERPG1".getBytes("US-ASCII")).order(ByteOrder.LITTLE_ENDIAN).getLong
-  val Version = 1
+  val Version = 2
   val PageWords = 1024
   val SlotWords = 504
   val MaxStages = 8

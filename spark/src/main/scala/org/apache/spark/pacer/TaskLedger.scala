@@ -19,10 +19,13 @@ private[spark] final class TaskLedger {
 
   private val stages = mutable.LinkedHashMap[(Int, Int), Stage]()
   private val running = mutable.LinkedHashMap[Long, Task]()
+  /** The task launched last of those that brought word of what waits: ids grow with launches. */
+  private var herald: Task = _
 
   /** A task has begun on the calling thread. */
   def started(task: Task): Unit = synchronized {
     running(task.id) = task
+    if (task.heaviest > 0 && (herald == null || task.id > herald.id)) herald = task
     touch(task, task.start)
   }
 
@@ -38,7 +41,8 @@ private[spark] final class TaskLedger {
       val uses = running.valuesIterator.map(t => t -> probe(t)).toMap
       val shown = stages.valuesIterator.toArray.sortBy(-_.changed).take(MaxStages)
       page.publish { slot =>
-        slot.head(now, shown.length, tasks.length, running.size, gcNanos, heapBytes)
+        val (heaviest, heaviestOf) = if (herald == null) (0L, 0L) else (herald.heaviest, herald.word)
+        slot.head(now, shown.length, tasks.length, running.size, gcNanos, heapBytes, heaviest, heaviestOf)
         var i = 0
         shown.foreach { s =>
           val mine = uses.iterator.collect { case (t, use) if t.stage == s.stage && t.attempt == s.attempt => use }.toArray
@@ -50,7 +54,7 @@ private[spark] final class TaskLedger {
         i = 0
         tasks.foreach { t =>
           val use = uses(t)
-          slot.task(i, t.id, t.stage.toLong << 32 | t.attempt, t.partition, t.weight, t.start, use.cpu,
+          slot.task(i, t.id, t.word, t.partition, t.weight, t.start, use.cpu,
             use.recordsRead, use.bytesRead)
           i += 1
         }
@@ -75,14 +79,23 @@ private[spark] object TaskLedger {
   /** Stages remembered; the page shows the newest few. */
   private val Kept = 64
 
-  /** A task attempt; weight in millionths of the mean task's. */
+  /**
+   * A task attempt; weight in millionths of the mean task's.
+   *
+   * @param heaviest the weight of the heaviest task that waited when it was launched, 0 if unknown
+   */
   final class Task(
       val id: Long,
       val stage: Int,
       val attempt: Int,
       val partition: Int,
       val weight: Long,
-      val start: Long)
+      val start: Long,
+      val heaviest: Long = 0) {
+
+    /** Its stage attempt as the page names it. */
+    def word: Long = stage.toLong << 32 | attempt
+  }
 
   /** Counters of one task; cpu in ns. */
   final case class Usage(recordsRead: Long, bytesRead: Long, recordsWritten: Long, bytesWritten: Long, cpu: Long)

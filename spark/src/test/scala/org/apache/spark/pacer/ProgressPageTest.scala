@@ -81,6 +81,22 @@ class ProgressPageTest {
     assertEquals(Seq(100L, 99L, 98L, 97L, 96L, 95L, 94L), (1 to 7).map(stage(ledger, _)(0)))
   }
 
+  @Test def theTaskLaunchedLastSaysWhatWaits(): Unit = {
+    val ledger = new TaskLedger
+    def heaviest: Seq[Long] = {
+      val buffer = memory()
+      ledger.publish(new ProgressPage(buffer, 1), _ => NoUsage, 0, 0, 0)
+      Seq(22, 23).map(word(buffer, _))
+    }
+    ledger.started(new Task(1, 3, 0, 0, 1000000, 0))
+    assertEquals(Seq(0L, 0L), heaviest, "nobody knows")
+    // Tasks of one launch start on threads of their own, in any order.
+    ledger.started(new Task(8, 3, 1, 2, 1000000, 0, heaviest = 500000))
+    ledger.started(new Task(7, 3, 1, 1, 1500000, 0, heaviest = 1000000))
+    ledger.started(new Task(9, 4, 0, 0, 1000000, 0))
+    assertEquals(Seq(500000L, 3L << 32 | 1), heaviest)
+  }
+
   @Test def moreTasksThanFitAreCountedInAll(): Unit = {
     val ledger = new TaskLedger
     (1 to 60).foreach(i => ledger.started(new Task(i, 1, 0, i, 1000000, 0)))
@@ -114,7 +130,7 @@ object ProgressPageTest {
     end(2, stage = 3, partition = 1, weight = 750000, ok = false, at = 3000)
     end(3, stage = 4, partition = 0, weight = 1000000, ok = true, at = 4000)
     ledger.started(new Task(4, 3, 0, 1, 750000, 5000))
-    ledger.started(new Task(5, 6, 2, 7, 1000000, 4500))
+    ledger.started(new Task(5, 6, 2, 7, 1000000, 4500, heaviest = 900000))
     ledger.publish(page, t => Usage(t.id * 100, t.id * 1000, 0, 0, t.id * 10), 6000, 7000, 8000)
   }
 }

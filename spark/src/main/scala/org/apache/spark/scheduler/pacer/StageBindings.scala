@@ -157,6 +157,9 @@ private[scheduler] final class StageBindings {
     s.idleSince = -1
   }
 
+  /** The weight of the stage's heaviest task that waits, 0 if none does. */
+  def heaviestWaiting(key: StageKey): Long = stages.get(key).fold(0L)(_.heaviest)
+
   /** A task attempt runs no longer, whatever became of it. */
   def ended(key: StageKey, executor: String): Unit = stages.get(key).foreach { s =>
     s.running(executor) = math.max(0, s.running(executor) - 1)
@@ -340,6 +343,15 @@ private[scheduler] object StageBindings {
     var rest: Long = total
     var unlaunched: Int = weights.length
     private val holders = new Array[String](weights.length)
+    /** Tasks by falling weight; those before next are launched. */
+    private lazy val byWeight = weights.indices.sortBy(i => -weights(i)).toArray
+    private var next = 0
+
+    /** The weight of the heaviest task that waits, 0 if none does. */
+    def heaviest: Long = {
+      while (next < byWeight.length && holders(byWeight(next)) != null) next += 1
+      if (next < byWeight.length) weights(byWeight(next)) else 0L
+    }
 
     /** Whether all of the executor's share is launched. */
     def full(executor: String): Boolean = launched(executor) >= share(executor)
@@ -355,6 +367,7 @@ private[scheduler] object StageBindings {
     def release(index: Int): Unit = if (holders(index) != null) {
       launched(holders(index)) -= weights(index)
       holders(index) = null
+      next = 0
       rest += weights(index)
       unlaunched += 1
     }

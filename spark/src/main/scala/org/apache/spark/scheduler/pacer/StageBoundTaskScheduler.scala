@@ -49,7 +49,10 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
       checkPaceable(taskSet)
       val facts = history.of(taskSet, dagScheduler.stageIdToStage.get(taskSet.stageId))
       if (facts.pipelined) open("a pipelined shuffle runs its stages side by side")
-      if (facts.weighted) giveWeights(taskSet, facts.weights)
+      if (facts.weighted) {
+        if (!taskSet.tasks.exists(_.isBarrier)) heaviestFirst(taskSet.tasks, facts.weights)
+        giveWeights(taskSet, facts.weights)
+      }
       retireEarlier(taskSet.stageId)
       val manager = new StageBoundTaskSet(this, taskSet, maxTaskFailures, facts)
       val bound = bindings.ready(manager.key, taskSet.priority, facts.weights, facts.cached, manager.isBarrier)
@@ -172,6 +175,19 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
 }
 
 private[scheduler] object StageBoundTaskScheduler {
+  /**
+   * Sorts tasks and their weights, the heaviest first: Spark starts the tasks of a
+   * set in their order as far as locality allows, and knows them by their partition.
+   * A heavy task that comes last is what a stage waits for.
+   */
+  private[pacer] def heaviestFirst[T <: AnyRef](tasks: Array[T], weights: Array[Long]): Unit = {
+    val sorted = tasks.zip(weights).sortBy(-_._2)
+    for (i <- sorted.indices) {
+      tasks(i) = sorted(i)._1
+      weights(i) = sorted(i)._2
+    }
+  }
+
   /** Set on the jobs of structured streaming and of DStreams. */
   private val StreamProperties = Seq("sql.streaming.queryId", "spark.streaming.internal.batchTime")
 }

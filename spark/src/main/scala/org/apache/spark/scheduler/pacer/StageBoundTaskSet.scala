@@ -2,6 +2,7 @@ package org.apache.spark.scheduler.pacer
 
 import org.apache.spark.TaskFailedReason
 import org.apache.spark.TaskState.TaskState
+import org.apache.spark.pacer.PacerExecutorPlugin
 import org.apache.spark.pacer.Wire.StageKey
 import org.apache.spark.scheduler.{DirectTaskResult, ExecutorLossReason, TaskLocality, TaskSet, TaskSetManager}
 
@@ -32,9 +33,18 @@ private[scheduler] final class StageBoundTaskSet(
       None
     } else {
       val found = super.dequeueTaskHelper(execId, host, maxLocality, speculative)
-      found.foreach { case (index, _, _) => bindings.launched(key, index, execId) }
+      found.foreach { case (index, _, _) =>
+        bindings.launched(key, index, execId)
+        if (facts.weighted) tellHeaviest(index)
+      }
       found
     }
+  }
+
+  /** What is still to come rides along with the task: its description is made after this. */
+  private def tellHeaviest(index: Int): Unit = {
+    val heaviest = math.max(1L, bindings.heaviestWaiting(key))
+    tasks(index).localProperties.setProperty(PacerExecutorPlugin.HeaviestProperty, heaviest.toString)
   }
 
   /** Called first when the task's end is heard of, later once more with its result. */

@@ -29,6 +29,27 @@ class StageBindingsTest {
     assertEquals(Seq("1"), ids(ready(1, tasks = 4, cached = Map("3" -> 4))), "the best one is taken")
   }
 
+  @Test def theHeaviestWaitingTaskIsKnown(): Unit = {
+    pool(1 -> "a")
+    b.ready(key(0), 0, Array(3L, 9L, 5L, 1L), Map.empty, barrier = false)
+    assertEquals(9L, b.heaviestWaiting(key(0)))
+    b.launched(key(0), 1, "1")
+    b.launched(key(0), 0, "1")
+    assertEquals(5L, b.heaviestWaiting(key(0)))
+    b.returned(key(0), 1)
+    assertEquals(9L, b.heaviestWaiting(key(0)), "it has to run again")
+    Seq(1, 2, 3).foreach(b.launched(key(0), _, "1"))
+    assertEquals(0L, b.heaviestWaiting(key(0)))
+    assertEquals(0L, b.heaviestWaiting(key(5)))
+  }
+
+  @Test def tasksAreSortedHeaviestFirstWithTheirWeights(): Unit = {
+    val tasks = Array("a", "b", "c", "d")
+    val weights = Array(2L, 7L, 2L, 9L)
+    StageBoundTaskScheduler.heaviestFirst(tasks, weights)
+    assertEquals((Seq("d", "b", "a", "c"), Seq(9L, 7L, 2L, 2L)), (tasks.toSeq, weights.toSeq))
+  }
+
   @Test def aStageThatFindsNoneWaitsIsCountedAndServedInOrder(): Unit = {
     pool(1 -> "a")
     ready(4, tasks = 2)

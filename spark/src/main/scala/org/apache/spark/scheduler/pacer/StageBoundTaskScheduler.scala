@@ -50,7 +50,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
       val facts = history.of(taskSet, dagScheduler.stageIdToStage.get(taskSet.stageId))
       if (facts.pipelined) open("a pipelined shuffle runs its stages side by side")
       if (facts.weighted) {
-        if (!taskSet.tasks.exists(_.isBarrier)) heaviestFirst(taskSet.tasks, facts.weights)
+        if (!taskSet.tasks.exists(_.isBarrier)) StageBoundTaskScheduler.heaviestFirst(taskSet.tasks, facts.weights)
         giveWeights(taskSet, facts.weights)
       }
       retireEarlier(taskSet.stageId)

@@ -14,6 +14,9 @@ const (
 	// shortestHorizon, in intervals, keeps the division by the time left finite
 	// and the loop's gain (1 + trim)/shortestHorizon below 1.
 	shortestHorizon = 3
+	// finestHorizon is the same where what is left of each task is seen and they are
+	// alike: the whole error of what was predicted is then that of many tasks.
+	finestHorizon = 1
 	// allowed is how far a stage may lag behind its set point, as a share of it and
 	// at least a task, before the lag is made up for with the time constant
 	// catchUp tau_r (Eq 20): after 5 tau_r 2 % of it are left.
@@ -46,6 +49,9 @@ func (l *pacer) request(s *State, v view) units.Cores {
 	left := max(t.Weight-v.Done-s.Estimate.Hidden, leastLeft*float64(v.Runnable))
 	short := v.setPoint*t.Weight - (t.Weight - left)
 	least := shortestHorizon * v.interval
+	if v.fine() {
+		least = finestHorizon * v.interval
+	}
 	var want float64
 	if len(v.Chains) > 0 {
 		want = coresFor(v.Chains, left+trim*max(0, short), rate*max(v.left, least))

@@ -200,7 +200,7 @@ func pace(cfg Config, pl *plant, deadline float64, capacity float64, init units.
 		pl.advance(request, q.Seconds())
 		out, err := c.Step(Input{
 			At: origin.Add(time.Duration(k) * q), Dt: q, Done: pl.seen(), Runnable: pl.runnable(),
-			Min: 0.1, Max: units.Cores(capacity), Used: units.Cores(pl.used), Chains: pl.left(),
+			Min: 0.1, Max: units.Cores(capacity), Used: units.Cores(pl.used), Chains: pl.left(), Alike: pl.longest <= 2,
 		})
 		if err != nil {
 			panic(err)

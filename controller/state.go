@@ -77,7 +77,13 @@ type Input struct {
 	// Chains); empty when it is not known or not worth looking at, long before the
 	// end. It is the caller's and not kept.
 	Chains []float64
+	// Alike says that no task that runs or waits weighs much more than the mean, so that
+	// nothing of the work left hangs on a single task's.
+	Alike bool
 }
+
+// fine reports whether what is left is known so well that the last moments count.
+func (in *Input) fine() bool { return in.Alike && len(in.Chains) > 0 }
 
 func (in *Input) validate(last units.Instant) error {
 	if in.At < last {

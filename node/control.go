@@ -119,6 +119,16 @@ func (c *control) left() []float64 {
 	return c.chains
 }
 
+// longestAlike is the weight up to which a stage's longest task is like the others: a
+// JVM's first tasks take up to three times as long, for its code is not compiled.
+const longestAlike = 3
+
+// alike reports whether no task of the share is known to be heavy, nor predicted.
+func (c *control) alike() bool {
+	longest := float64(c.target.LongestTask) * c.rate()
+	return c.meter.alike() && longest > 0 && longest <= longestAlike
+}
+
 // first is the request before a controller's first step: Eq 7, or all that can
 // be used when the planner gives no cores or the deadline has passed.
 func (c *control) first(limit units.Cores) units.Cores {
@@ -247,7 +257,7 @@ func (e *Engine) step(c *control, now units.Instant, limit units.Cores) {
 	if c.law != nil && x.pageAt > c.at && x.usageAt == now {
 		dt := x.pageAt.Sub(c.at)
 		out, err := c.law.Step(controller.Input{At: x.pageAt, Dt: dt, Done: c.meter.done,
-			Runnable: c.ready, Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left()})
+			Runnable: c.ready, Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left(), Alike: c.alike()})
 		if err != nil {
 			e.controlError(c, err)
 		}

@@ -27,9 +27,11 @@ type meter struct {
 
 	// rests is what is left of the running tasks as the page shows them, in
 	// weight, when work is measured; begun is what all tasks weigh that were
-	// started, lightest the least that one of them did.
-	rests           []float64
-	begun, lightest float64
+	// started, lightest the least that one of them did, widest the most that one of
+	// those does that run.
+	rests                   []float64
+	begun, lightest, widest float64
+	pace                    pace
 	// heaviest is the weight of the heaviest waiting task, 0 where nobody told it.
 	heaviest float64
 }
@@ -89,14 +91,19 @@ func (m *meter) observe(t *api.StageTarget, stage *PageStage, tasks []PageTask) 
 // mean one.
 func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTask) float64 {
 	done := stage.Weight
-	m.rests, m.begun = m.rests[:0], done
+	uneven := !m.alike()
+	m.rests, m.begun, m.widest = m.rests[:0], done, 0
 	if m.mode != Work || stage.Running <= 0 || t.Weight <= 0 {
 		return done
 	}
 	// Weight per second of CPU time and per record.
 	perCPU, perRecord := 0.0, 0.0
 	if t.Work > 0 {
-		perCPU = (priorTasks + stage.Weight) / (priorTasks*float64(t.Work)/t.Weight + float64(stage.CPU))
+		cpu := priorTasks * float64(t.Work) / t.Weight
+		perCPU = m.pace.of(priorTasks, cpu, stage)
+		if uneven {
+			perCPU = (priorTasks + stage.Weight) / (cpu + float64(stage.CPU))
+		}
 	}
 	if t.Records > 0 {
 		perRecord = t.Weight / t.Records
@@ -126,13 +133,56 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 	return done
 }
 
+// heavy is the weight of a task on which much hangs: what finished lately does not
+// speak for its CPU time, and its work is its own.
+const heavy = 2
+
+// doubt is the part of its weight that a heavy task is taken to take longer than its
+// weight says: in the end nothing can make up for it.
+const doubt = 0.1
+
+// alike reports whether no task that runs, or waits as far as is known, is heavy.
+func (m *meter) alike() bool { return m.widest <= heavy && m.heaviest <= heavy }
+
+// pace is the weight per second of CPU time of the tasks that finished lately: the
+// rate of a stage changes while a compiler works and with the cores in use. Once
+// the sums are full, what comes in takes the place of as much of what they hold.
+type pace struct {
+	weight, cpu         float64
+	seenWeight, seenCPU float64 // What of the finished tasks is in the sums.
+	most                int     // Tasks that ran side by side.
+}
+
+// recentRounds is how many tasks per slot the sums of a pace hold.
+const recentRounds = 4
+
+// of takes in what has finished since the last call. Before the first one, the
+// prediction says that tasks of that weight take cpu.
+func (p *pace) of(weight, cpu float64, stage *PageStage) float64 {
+	if p.cpu == 0 || stage.Weight < p.seenWeight {
+		*p = pace{weight: weight, cpu: cpu}
+	}
+	p.most = max(p.most, stage.Running)
+	if gained := stage.Weight - p.seenWeight; gained > 0 {
+		keep := min(1, max(0, recentRounds*float64(p.most)-gained)/p.weight)
+		p.weight = keep*p.weight + gained
+		p.cpu = keep*p.cpu + max(0, float64(stage.CPU)-p.seenCPU)
+		p.seenWeight, p.seenCPU = stage.Weight, float64(stage.CPU)
+	}
+	return p.weight / p.cpu
+}
+
 // maxRests bounds how many running tasks that a page does not list are looked at.
 const maxRests = 64
 
 // begin takes in a running task of which rest is left.
 func (m *meter) begin(weight, rest float64) {
+	if weight > heavy {
+		rest += doubt * weight
+	}
 	m.rests = append(m.rests, rest)
 	m.begun += weight
+	m.widest = max(m.widest, weight)
 	if m.lightest == 0 || weight < m.lightest {
 		m.lightest = weight
 	}

@@ -65,7 +65,9 @@
 //   - A stage never gets less than half the pace it needs over the whole time (a
 //     fifth where chains are known), and in its last three intervals the request is
 //     not lowered: what looks nearly done may not be, and what follows the last
-//     task runs at that quota.
+//     task runs at that quota. Where chains are known and tasks are alike
+//     (Input.Alike) that holds for the last interval only, and r forgets within the weight
+//     left: the error of what is left is then that of many tasks.
 //
 // It does not oscillate: with T the time left and g the ratio of the true to the
 // estimated rate, the distance x from the set point obeys
@@ -76,8 +78,9 @@
 // every g > 0 (the PI's poles leave the real axis and reach |z| = .98 at g = 3),
 // and the second term goes away as r is learned, which happens without
 // feedback through the request. Sampled, the loop's gain is (1 + trim) q/horizon,
-// at most 0.83 and that only at the very end; the smoothing's time constant is at
-// most a tenth of T. Making up for a lag is a first-order loop of gain q/(1.25
+// at most 0.83 and that only at the very end (where tasks are alike it reaches 1
+// at one interval: what is asked for is what the work left takes, and a lag is only made up for);
+// the smoothing's time constant is at most a tenth of T. Making up for a lag is a first-order loop of gain q/(1.25
 // tau_r) = 0.18, on one side of the ramp only. Dividing by u is a fixed-point
 // iteration: where what is obtained grows with the grant with an elasticity
 // between 0 and 1, it approaches from one side. The law has no integrator: the

@@ -13,9 +13,6 @@ const (
 	memoryShare = 0.25
 	// memoryTasks is the same in tasks per running task, where the stage is short.
 	memoryTasks = 2
-	// memoryLeft bounds it by a share of the weight left where that is known well: the
-	// rate changes with the cores in use, and those that are left use fewer.
-	memoryLeft = 0.5
 	// stallGain is the gain, per step, of the share of steps without visible
 	// progress.
 	stallGain = 0.15
@@ -90,7 +87,8 @@ func (e *Estimate) update(t *Target, before float64, v *view) {
 	}
 	memory := max(memoryShare*t.Weight, memoryTasks*float64(max(1, v.Runnable)))
 	if v.fine() {
-		memory = max(min(memoryShare*t.Weight, memoryLeft*(t.Weight-v.Done)), float64(max(1, v.Runnable)))
+		// No longer than what is left: the rate changes with the cores in use.
+		memory = max(min(memoryShare*t.Weight, t.Weight-v.Done), float64(max(1, v.Runnable)))
 	}
 	// The exponential's implicit step: the same forgetting for small steps, and
 	// never less than nothing kept for large ones.

@@ -156,3 +156,33 @@ func TestPacerOverSeeds(t *testing.T) {
 		t.Errorf("mean movement %.2f, the PI's %.2f", score, pi)
 	}
 }
+
+// In the last moments the request falls to what is needed where tasks are alike, and
+// stands where one task may decide.
+func TestTheLastMomentsAreSteeredWhereTasksAreAlike(t *testing.T) {
+	last := func(alike bool) (before, after units.Cores) {
+		c, err := New(Default(), Target{Deadline: units.Instant(20e9), Weight: 40, Rate: 1, Init: 2}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chains := []float64{0.9, 0.9, 0.8, 0.8}
+		for at := 0.5; at <= 18.5; at += 0.5 {
+			out, err := c.Step(Input{At: units.Instant(at * 1e9), Dt: 5e8, Done: 2 * at, Runnable: 4, Max: 4, Used: 2, Chains: chains, Alike: alike})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before = out.Request
+		}
+		out, err := c.Step(Input{At: units.Instant(19e9), Dt: 5e8, Done: 39, Runnable: 4, Max: 4, Used: 2, Chains: []float64{0.25, 0.25, 0.25, 0.25}, Alike: alike})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return before, out.Request
+	}
+	if before, after := last(true); after > 0.8*before {
+		t.Errorf("tasks alike: %v after %v, want less", after, before)
+	}
+	if before, after := last(false); after < before {
+		t.Errorf("not alike: %v after %v, want no less", after, before)
+	}
+}

@@ -47,7 +47,8 @@
 // predicted is Work/Weight times the weight, averaged with what the stage's
 // finished tasks here have used, where the prediction weighs as much as two mean
 // tasks: the prediction is of the group, garbage collection and compilation
-// included, a page shows threads. 0.5 (Config.Reading) is the part of a task that
+// included, a page shows threads. Of the finished ones the last four per slot count;
+// all where a task that runs or waits is heavy (weighs more than two mean ones). 0.5 (Config.Reading) is the part of a task that
 // reading stands for: sorts and group-bys have their dearer half before them when
 // all is read. Progress never falls, except after a failed task; then the
 // controller is synchronised with its last grant.
@@ -78,8 +79,9 @@
 //
 // Where work is measured, the law is told what is left for each slot
 // (controller.Chains): the running tasks as the page shows them, and of those that
-// wait what the target's Weight and Tasks leave, none of them heavier than
-// LongestTask. That begins eight tasks per slot before the end, or earlier where
+// wait what the target's Weight and Tasks leave, none of them heavier than the
+// heaviest that the driver tells with each task, by the page, or than LongestTask
+// where it tells none. A heavy task is taken to have a tenth of its weight more left. That begins eight tasks per slot before the end, or earlier where
 // one task is worth a tenth of what waits for each slot.
 //
 // # Bad samples

@@ -127,7 +127,8 @@ func (b *deadlineBench) paced(t *testing.T, deadline units.Seconds) api.AppDetai
 	}
 	b.compare(t, "deadline "+deadline.String(), run.Answer())
 	app := ended(b.system)
-	if app.Pacing != "paced" {
+	// Past its deadline an application has all cores: that is a result, not a fault.
+	if late := app.ErrorPct != nil && *app.ErrorPct < 0; app.Pacing != "paced" && !late {
 		t.Errorf("deadline %v: %s, not paced: %s", deadline, app.Pacing, app.Reason)
 	}
 	return app

@@ -16,7 +16,8 @@ const app = "../demo/app.py"
 // work in any Spark (stage submission, broadcast of the tasks' code). It also
 // checks that no JVM was started after the pool was warm.
 func rebind(t *testing.T, add adder) {
-	s := realenv.StartUp(t)
+	// A stage that waits its turn is ready long before it is bound.
+	s := realenv.StartUp(t, "--set", "planner.branches=together")
 	if code := s.Submit(app, "0.4").Wait(3 * time.Minute); code != 0 {
 		t.Fatalf("recording run: exit %d", code)
 	}

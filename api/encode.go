@@ -37,7 +37,7 @@ func appendApp(b []byte, a *PlanApp) []byte {
 		b = appendFloat(append(b, `,"nominal_rate":`...), float64(a.NominalRate))
 	}
 	b = appendLaunch(append(b, `,"launch":`...), &a.Launch)
-	b = appendList(append(b, `,"executors":`...), a.Executors, func(b []byte, id *ExecutorID) []byte { return appendText(b, string(*id)) })
+	b = appendList(append(b, `,"executors":`...), a.Executors, appendOne[ExecutorID])
 	return append(appendList(append(b, `,"stages":`...), a.Stages, appendTarget), '}')
 }
 
@@ -78,12 +78,11 @@ func appendLaunch(b []byte, l *Launch) []byte {
 	if l.OffHeapFixed {
 		b = append(b, `,"offheap_fixed":true`...)
 	}
-	text := func(b []byte, s *string) []byte { return appendText(b, *s) }
 	if len(l.JavaOptions) > 0 {
-		b = appendList(append(b, `,"java_options":`...), l.JavaOptions, text)
+		b = appendList(append(b, `,"java_options":`...), l.JavaOptions, appendOne[string])
 	}
 	if len(l.ClassPath) > 0 {
-		b = appendList(append(b, `,"class_path":`...), l.ClassPath, text)
+		b = appendList(append(b, `,"class_path":`...), l.ClassPath, appendOne[string])
 	}
 	if len(l.Env) > 0 {
 		b = appendTexts(append(b, `,"env":`...), l.Env)
@@ -138,6 +137,9 @@ func appendText(b []byte, s string) []byte {
 	}
 	return append(append(append(b, '"'), s...), '"')
 }
+
+// appendOne is appendText for the values of a list.
+func appendOne[T ~string](b []byte, s *T) []byte { return appendText(b, string(*s)) }
 
 func appendFloat(b []byte, v float64) []byte {
 	if size := math.Abs(v); v != 0 && !(size >= 1e-6 && size < 1e21) {

@@ -54,9 +54,10 @@ func (e *Engine) planReady(a *app, ready []*stage) {
 		if !e.match(a, s) || !a.paced() || s.Done != nil {
 			continue
 		}
+		params := e.params(a)
 		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: a.profile.match.Remaining(),
-			Running: a.rests(s), Seated: a.seated()}
-		e.aim(a, s, a.profile.graph.StageDeadline(e.params(a), m))
+			Running: a.rests(s), Seated: a.seated(params)}
+		e.aim(a, s, a.profile.graph.StageDeadline(params, m))
 	}
 }
 
@@ -205,15 +206,9 @@ func (e *Engine) retarget(a *app) {
 // counts as a stage, those that have executors first, then the earlier ids.
 func (e *Engine) redivide(a *app, stages ...*stage) {
 	params := e.params(a)
-	var open []*stage
-	for _, s := range a.open() {
-		if s.Annotation != unmatched {
-			open = append(open, s)
-		}
-	}
+	open, seated := filter(a.open(), func(s *stage) bool { return s.Annotation != unmatched }), a.seated(params)
 	if params.Executors > 0 {
-		seated := func(s *stage) bool { return !a.waits(s) }
-		open = slices.Concat(filter(open, seated), filter(open, a.waits))
+		open = slices.Concat(filter(open, func(s *stage) bool { return !a.waits(s) }), filter(open, a.waits))
 	}
 	g, err := dag.New(a.profile.rest(open))
 	if err != nil {
@@ -232,8 +227,7 @@ func (e *Engine) redivide(a *app, stages ...*stage) {
 			following = append(following, later.Annotation)
 		}
 		slices.Sort(following)
-		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: following, Running: earlier,
-			Seated: a.seated()}
+		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: following, Running: earlier, Seated: seated}
 		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
 		e.aim(a, s, g.StageDeadline(params, m))
 	}

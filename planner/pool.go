@@ -78,7 +78,7 @@ func (e *Engine) width(a *app) int {
 	case a.PerNode > 0:
 		return a.PerNode
 	}
-	return min(a.profile.graph.Width(), e.cfg.MaxPool)
+	return e.cfg.together(a.profile.graph)
 }
 
 // place chooses the seats that a, which is on some nodes already, takes, in their

@@ -107,9 +107,7 @@ func (o *outlook) duration(s api.ProfileStage, start units.Seconds, after []int)
 		return max(o.least(s), s.Duration)
 	}
 	m := dag.Moment{Deadline: o.app.Deadline, Spent: start, Stage: s.ID, Unsubmitted: after, Running: o.rests(start)}
-	if o.params.Executors > 0 {
-		m.Seated = o.seated(m.Running)
-	}
+	m.Seated = o.seated(m.Running)
 	return max(o.least(s), o.app.profile.graph.StageDeadline(o.params, m))
 }
 
@@ -127,8 +125,11 @@ func (o *outlook) rests(at units.Seconds) []dag.Rest {
 }
 
 // seated are those of the stages that run at a moment that have executors by then:
-// the ones that were ready first.
+// the ones that were ready first; nil where all have.
 func (o *outlook) seated(running []dag.Rest) []int {
+	if o.params.Executors <= 0 {
+		return nil
+	}
 	var ids []int
 	for _, r := range running {
 		ids = append(ids, r.Stage)

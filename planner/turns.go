@@ -25,7 +25,7 @@ func Branches() []string { return []string{BranchesTogether, BranchesInTurn, Bra
 // but for tails and gaps, and each executor less is a JVM that does not start, compile
 // and collect for itself.
 func (e *Engine) perNode(g *dag.Graph, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) int {
-	most := min(g.Width(), e.cfg.MaxPool)
+	most := e.cfg.together(g)
 	switch {
 	case e.cfg.Branches == BranchesInTurn:
 		return 1
@@ -35,6 +35,10 @@ func (e *Engine) perNode(g *dag.Graph, deadline units.Seconds, cores units.Cores
 	}
 	return most
 }
+
+// together is how many executors on a node let all stages run side by side that can,
+// as far as MaxPool allows.
+func (c Config) together(g *dag.Graph) int { return min(g.Width(), c.MaxPool) }
 
 // turns are the parameters of the equations for so many executors on a node.
 func (c Config) turns(g *dag.Graph, executors int) dag.Params {
@@ -78,8 +82,12 @@ func (a *app) waits(s *stage) bool {
 	return true
 }
 
-// seated are the annotations of the running stages that have executors.
-func (a *app) seated() []int {
+// seated are the annotations of the running stages that have executors; nil where all
+// have.
+func (a *app) seated(p dag.Params) []int {
+	if p.Executors <= 0 {
+		return nil
+	}
 	var ids []int
 	for _, s := range a.open() {
 		if s.Annotation != unmatched && !a.waits(s) {

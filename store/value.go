@@ -16,8 +16,14 @@ const compressFrom = 128
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// rawHeader is the length of what precedes a stored value's body.
-const rawHeader = 5
+// headerSize is the length of what precedes a stored value's body.
+const headerSize = 5
+
+// header says how the plain bytes are stored, 'r' for as they are and 'z' for
+// compressed, and holds their checksum.
+func header(kind byte, plain []byte) []byte {
+	return binary.BigEndian.AppendUint32([]byte{kind}, crc32.Checksum(plain, castagnoli))
+}
 
 // encoders are reused: a flate writer is 600 KiB of tables.
 var encoders = sync.Pool{New: func() any {
@@ -26,12 +32,10 @@ var encoders = sync.Pool{New: func() any {
 }}
 
 func encodeValue(plain []byte) (string, error) {
-	head := binary.BigEndian.AppendUint32([]byte{'r'}, crc32.Checksum(plain, castagnoli))
 	if len(plain) < compressFrom {
-		return string(append(head, plain...)), nil
+		return string(append(header('r', plain), plain...)), nil
 	}
-	head[0] = 'z'
-	out := bytes.NewBuffer(head)
+	out := bytes.NewBuffer(header('z', plain))
 	w := encoders.Get().(*flate.Writer)
 	defer encoders.Put(w)
 	w.Reset(out)
@@ -45,10 +49,10 @@ func encodeValue(plain []byte) (string, error) {
 }
 
 func decodeValue(stored string) ([]byte, error) {
-	if len(stored) < 5 {
+	if len(stored) < headerSize {
 		return nil, errors.New("it is shorter than its header")
 	}
-	sum, body := binary.BigEndian.Uint32([]byte(stored[1:5])), []byte(stored[5:])
+	sum, body := binary.BigEndian.Uint32([]byte(stored[1:headerSize])), []byte(stored[headerSize:])
 	switch stored[0] {
 	case 'r':
 	case 'z':
@@ -73,16 +77,16 @@ func encodeBatch(changes []stored) string {
 	for _, c := range changes {
 		size += 2*binary.MaxVarintLen32 + len(c.key) + len(c.value)
 	}
-	plain := make([]byte, rawHeader, rawHeader+size)
+	// In one piece with its header, which is known last: a batch may be large.
+	value := make([]byte, headerSize, headerSize+size)
 	for _, c := range changes {
-		plain = binary.AppendUvarint(plain, uint64(len(c.key)))
-		plain = append(plain, c.key...)
-		plain = binary.AppendUvarint(plain, uint64(len(c.value)))
-		plain = append(plain, c.value...)
+		value = binary.AppendUvarint(value, uint64(len(c.key)))
+		value = append(value, c.key...)
+		value = binary.AppendUvarint(value, uint64(len(c.value)))
+		value = append(value, c.value...)
 	}
-	plain[0] = 'r'
-	binary.BigEndian.PutUint32(plain[1:], crc32.Checksum(plain[rawHeader:], castagnoli))
-	return string(plain)
+	copy(value, header('r', value[headerSize:]))
+	return string(value)
 }
 
 func decodeBatch(text string) ([]stored, error) {

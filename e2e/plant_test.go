@@ -27,11 +27,41 @@ func TestPlant(t *testing.T) {
 	s := realenv.StartUp(t)
 	recorded, answer := s.Record("testdata/plant.py")
 	deadline := (recorded.Duration * 1.6).Duration().Round(time.Millisecond)
+	// Neighbours of a small machine take cores away while a level of the step is
+	// measured, and a plant that is not linear is so in every run.
+	const runs = 3
+	for run := 1; ; run++ {
+		app, log, out := stepped(t, s, deadline, answer)
+		fault := linear(t, app, log, out)
+		if fault != "" && run < runs {
+			t.Logf("run %d: %s", run, fault)
+			continue
+		}
+		t.Run("linearity", func(t *testing.T) {
+			if fault != "" {
+				t.Errorf("in %d runs, the last: %s", runs, fault)
+			}
+		})
+		t.Run("tail", func(t *testing.T) { lone(t, app) })
+		t.Run("skew", func(t *testing.T) { skewed(t, app, log) })
+		if app.Pacing != "paced" || app.ErrorPct == nil || *app.ErrorPct < -realenv.Lateness {
+			t.Errorf("pacing %s, %v of %v, notices %q: want the deadline met", app.Pacing, app.Duration, app.Deadline, app.Notices)
+		} else {
+			t.Logf("deadline %v, error %.2f %%", app.Deadline, *app.ErrorPct)
+		}
+		return
+	}
+}
+
+// stepped runs plant.py under deadline and steps its equal tasks by `pacer
+// identify`: the run, Spark's account of it, and what identify printed.
+func stepped(t *testing.T, s *realenv.System, deadline time.Duration, answer string) (api.AppDetail, realenv.Log, string) {
+	t.Helper()
 	run := s.Submit("--pacer-deadline", deadline.String(), "testdata/plant.py", "6")
 	var asks units.Cores
 	app := s.AwaitApp("the equal tasks to be under control", 2*time.Minute, func(a api.AppDetail) bool {
 		at, found := stageOf(a, func(x api.AppStage) bool { return x.Tasks == equalTasks })
-		if n := len(at.Samples); found && n > 0 && at.Samples[n-1].Progress > 0.15 {
+		if n := len(at.Samples); found && a.State != api.AppFinished && n > 0 && at.Samples[n-1].Progress > 0.15 {
 			asks = at.Samples[n-1].Grant
 		}
 		return asks > 0
@@ -44,16 +74,7 @@ func TestPlant(t *testing.T) {
 	}
 	wantAnswer(t, run, results(answer))
 	app = s.AwaitApp("the end", 10*time.Second, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
-	log := realenv.ReadLog(t, s.Events(), app.ID)
-
-	t.Run("linearity", func(t *testing.T) { linear(t, app, log, out) })
-	t.Run("tail", func(t *testing.T) { lone(t, app) })
-	t.Run("skew", func(t *testing.T) { skewed(t, app, log) })
-	if app.Pacing != "paced" || app.ErrorPct == nil || *app.ErrorPct < -realenv.Lateness {
-		t.Errorf("pacing %s, %v of %v, notices %q: want the deadline met", app.Pacing, app.Duration, app.Deadline, app.Notices)
-	} else {
-		t.Logf("deadline %v, error %.2f %%", app.Deadline, *app.ErrorPct)
-	}
+	return app, realenv.ReadLog(t, s.Events(), app.ID), out
 }
 
 // The stages of plant.py are told by their tasks.
@@ -71,12 +92,14 @@ func stageOf(a api.AppDetail, ok func(api.AppStage) bool) (found api.AppStage, a
 
 // linear compares how many tasks are done in a second at the two levels of the
 // step, after the first second of each, with the cores that were obtained there: a
-// quota bounds them, and the neighbours of a small machine take of them.
-func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string) {
+// quota bounds them, and the neighbours of a small machine take of them. It says
+// what is wrong, "" for nothing.
+func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string) string {
+	t.Helper()
 	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == equalTasks })
 	low, high, ok := levels(stage.Samples)
 	if !ok {
-		t.Fatalf("the samples show no step: %+v", stage.Samples)
+		return fmt.Sprintf("the samples show no step: %+v", stage.Samples)
 	}
 	first, _ := log.Bounds()
 	rate := func(l level) float64 {
@@ -91,45 +114,48 @@ func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string)
 		}
 		return done / float64(l.to-l.from)
 	}
-	used := func(l level) float64 {
-		sum, n := units.Cores(0), units.Cores(0)
-		for _, s := range stage.Samples {
-			if s.At > l.from && s.At <= l.to {
-				sum, n = sum+s.Used, n+1
-			}
-		}
-		if mean := sum / n; mean > l.cores*1.15 {
-			t.Errorf("%.2f cores were used under a quota of %.2f", float64(mean), float64(l.cores))
-		}
-		return float64(sum / n)
-	}
 	slow, fast := rate(low), rate(high)
-	few, many := used(low), used(high)
-	cores, ratio := many/few, fast/slow
-	t.Logf("%.2f tasks/s on %.2f cores of %.2f, %.2f on %.2f of %.2f: %.2f times the rate on %.2f times the cores",
-		slow, few, float64(low.cores), fast, many, float64(high.cores), ratio, cores)
-	if cores < 1.3 {
-		t.Errorf("%.2f times the cores were obtained of twice the quota: it was not in force, or the machine is too busy to tell", cores)
-	}
-	if ratio < cores*0.65 || ratio > cores*1.35 {
-		t.Errorf("the rate became %.2f times what it was, the cores %.2f times: want them alike within 35 %%", ratio, cores)
+	few, many := low.used(stage.Samples), high.used(stage.Samples)
+	cores, ratio := float64(many/few), fast/slow
+	said := fmt.Sprintf("%.2f tasks/s on %.2f cores of %.2f, %.2f on %.2f of %.2f: %.2f times the rate on %.2f times the cores",
+		slow, float64(few), float64(low.cores), fast, float64(many), float64(high.cores), ratio, cores)
+	t.Log(said)
+	switch {
+	case few > low.cores*1.15 || many > high.cores*1.15:
+		return said + ": more cores were used than the quota"
+	case cores < 1.3:
+		return said + ": of twice the quota that is little more"
+	case ratio < cores*0.65 || ratio > cores*1.35:
+		return said + ": want them alike within 35 %"
 	}
 	var fits []struct {
-		P           float64 `json:"p"`
-		CoreSeconds float64 `json:"core_seconds"`
-		Fault       string  `json:"fault"`
+		CoreSeconds units.Work `json:"core_seconds"`
+		Fault       string     `json:"fault"`
 	}
 	if err := json.Unmarshal([]byte(identified), &fits); err != nil || len(fits) == 0 || fits[0].Fault != "" {
-		t.Errorf("identify found nothing: %v: %s", err, identified)
-	} else if work := float64(stage.CoreSeconds); fits[0].CoreSeconds < work/2 || fits[0].CoreSeconds > work*2 {
-		t.Errorf("identify found %.1f core-seconds, the stage took %.1f", fits[0].CoreSeconds, work)
+		return fmt.Sprintf("identify found nothing: %v: %s", err, identified)
 	}
+	if found, work := fits[0].CoreSeconds, stage.CoreSeconds; found < work/2 || found > work*2 {
+		return fmt.Sprintf("identify found %.1f core-seconds, the stage took %.1f", float64(found), float64(work))
+	}
+	return ""
 }
 
 // level is a time in which an executor was held at some cores.
 type level struct {
 	cores    units.Cores
 	from, to units.Seconds
+}
+
+// used is how many cores were used in that time, on average.
+func (l level) used(samples []api.AppSample) units.Cores {
+	sum, n := units.Cores(0), units.Cores(0)
+	for _, s := range samples {
+		if s.At > l.from && s.At <= l.to {
+			sum, n = sum+s.Used, n+1
+		}
+	}
+	return sum / n
 }
 
 // levels finds the step from a level to one of twice the cores; of each the first

@@ -54,6 +54,9 @@ func appendTarget(b []byte, t *StageTarget) []byte {
 	if t.LongestTask != 0 {
 		b = appendFloat(append(b, `,"longest_task_s":`...), float64(t.LongestTask))
 	}
+	if t.Reading != 0 {
+		b = appendFloat(append(b, `,"reading":`...), float64(t.Reading))
+	}
 	b = appendFloat(append(b, `,"init_cores":`...), float64(t.InitCores))
 	if t.Hold != 0 {
 		b = appendFloat(append(b, `,"hold_cores":`...), float64(t.Hold))

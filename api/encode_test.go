@@ -79,7 +79,7 @@ func BenchmarkPlanJSON(b *testing.B) {
 				SparkVersion: "4.3.0", Cores: 16, Heap: 4 << 30, JavaOptions: []string{"-Dspark.driver.port=40123", "-XX:+UseG1GC"},
 				ClassPath: []string{"/opt/pacer/pacer-spark.jar"}, Env: map[string]string{"SPARK_EXECUTOR_DIRS": "/tmp/spark"}},
 			Executors: []api.ExecutorID{"17"}, Stages: []api.StageTarget{{Executor: "17", Rev: 41, Remaining: 12.3456789, Weight: 4, Tasks: 4, Work: 40,
-				Records: 25000, LongestTask: 12, InitCores: 2.35}}})
+				Records: 25000, LongestTask: 12, Reading: 0.75, InitCores: 2.35}}})
 	}
 	for name, encode := range map[string]func() ([]byte, error){"JSON": p.JSON, "reflection": func() ([]byte, error) { return json.Marshal(p) }} {
 		b.Run(name, func(b *testing.B) {

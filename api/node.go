@@ -59,6 +59,9 @@ type StageTarget struct {
 	// LongestTask is the CPU time that the longest task of the stage is predicted
 	// to take, wherever it runs; 0 when unknown.
 	LongestTask units.Seconds `json:"longest_task_s,omitempty"`
+	// Reading is the part of a heavy task's CPU time in which it reads its records, as
+	// measured before; 0 when unknown.
+	Reading units.Fraction `json:"reading,omitempty"`
 	// InitCores is Eq 7.
 	InitCores units.Cores `json:"init_cores"`
 	// Hold overrides the control law for as long as it is there: the request is
@@ -150,6 +153,9 @@ type StageStatus struct {
 	Progress units.Fraction `json:"progress"`
 	// QuotaChanges counts the quotas written for it, or that would have been.
 	QuotaChanges int `json:"quota_changes"`
+	// Reading is the part of their CPU time in which the heavy tasks that have finished
+	// here (of more than two mean ones' weight) read their records; 0 without any.
+	Reading units.Fraction `json:"reading,omitempty"`
 	// Samples are the ticks since the last status, oldest first, at most 8.
 	Samples []StageSample `json:"samples,omitempty"`
 }

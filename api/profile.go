@@ -59,6 +59,9 @@ type ProfileStage struct {
 	NominalRate units.Rate `json:"nominal_rate"`
 	// LongestTask is the CPU time of its longest task.
 	LongestTask units.Seconds `json:"longest_task_s"`
+	// Reading is the part of its CPU time in which a heavy task reads its records, 0
+	// where no task was heavy: what is read tells how much of it is done.
+	Reading units.Fraction `json:"reading,omitempty"`
 }
 
 // DecodeProfile reads a strict JSON profile and validates it. Unknown fields and
@@ -124,6 +127,7 @@ func (s ProfileStage) validate(f *faults, at string, earlier map[int]bool) {
 	f.positive(at+"core_seconds", float64(s.CoreSeconds))
 	f.positive(at+"nominal_rate", float64(s.NominalRate))
 	f.finite(at+"longest_task_s", float64(s.LongestTask))
+	f.check(s.Reading >= 0 && s.Reading <= 1, "%sreading is %v, want 0 to 1", at, float64(s.Reading))
 }
 
 // Encode returns p as indented JSON that DecodeProfile reads back.

@@ -66,8 +66,8 @@
 //     fifth where chains are known), and in its last three intervals the request is
 //     not lowered: what looks nearly done may not be, and what follows the last
 //     task runs at that quota. Where chains are known and tasks are alike
-//     (Input.Alike) that holds for the last interval only, and r forgets within the weight
-//     left: the error of what is left is then that of many tasks.
+//     (Input.Alike) that holds for the last interval only: the error of what is left is then that
+//     of many tasks. r forgets within the weight left.
 //
 // It does not oscillate: with T the time left and g the ratio of the true to the
 // estimated rate, the distance x from the set point obeys

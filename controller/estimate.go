@@ -86,7 +86,7 @@ func (e *Estimate) update(t *Target, before float64, v *view) {
 		return
 	}
 	memory := max(memoryShare*t.Weight, memoryTasks*float64(max(1, v.Runnable)))
-	if v.fine() {
+	if len(v.Chains) > 0 {
 		// No longer than what is left: the rate changes with the cores in use.
 		memory = max(min(memoryShare*t.Weight, t.Weight-v.Done), float64(max(1, v.Runnable)))
 	}

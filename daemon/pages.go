@@ -110,7 +110,7 @@ func copyPage(from *progress.Snapshot, to *node.Page) {
 			Key: api.StageKey{Stage: s.ID, Attempt: s.Attempt}, Finished: s.Finished, Failed: s.Failed, Running: s.Running,
 			Weight: s.Weight, Records: float64(s.RecordsRead), CPU: work(s.CPU),
 			RunningRecords: float64(s.RunningRecordsRead), RunningCPU: work(s.RunningCPU), Changed: s.Changed,
-			Heaviest: s.Heaviest,
+			Heaviest: s.Heaviest, HeavyCPU: work(s.HeavyCPU), HeavyReading: work(s.HeavyReading),
 		})
 	}
 	for i := range from.Tasks {

@@ -34,6 +34,7 @@ type record struct {
 	active, changed units.Instant
 	known           bool
 
+	reading      units.Fraction
 	progress     units.Fraction
 	quotaChanges int
 	// samples are the n ticks that no status has carried yet, at is when each was.
@@ -57,7 +58,7 @@ func (r *record) see(s *PageStage, now units.Instant, baseline bool) {
 		r.active = now
 	}
 	r.known = true
-	r.failed = s.Failed
+	r.failed, r.reading = s.Failed, s.reading()
 	r.pageCPU, r.finished, r.running, r.weight = cpu, s.Finished, s.Running, s.Weight
 }
 

@@ -65,6 +65,8 @@ func checkTarget(t *api.StageTarget) error {
 		return fmt.Errorf("tasks is %d, want > 0", t.Tasks)
 	case math.IsNaN(float64(t.Remaining)):
 		return fmt.Errorf("remaining_s is %v", float64(t.Remaining))
+	case !(t.Reading >= 0 && t.Reading <= 1):
+		return fmt.Errorf("reading is %v, want 0 to 1", float64(t.Reading))
 	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) || bad(float64(t.Hold)):
 		return fmt.Errorf("core_seconds, records, init_cores, hold_cores or longest_task_s is not a finite number >= 0")
 	}

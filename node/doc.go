@@ -50,7 +50,14 @@
 // included, a page shows threads. Of the finished ones the last four per slot count;
 // all where a task that runs or waits is heavy (weighs more than two mean ones). 0.5 (Config.Reading) is the part of a task that
 // reading stands for: sorts and group-bys have their dearer half before them when
-// all is read. Progress never falls, except after a failed task; then the
+// all is read.
+//
+// A heavy task is measured by its records as soon as they can be believed
+// (heavyPart): the profile's Reading says in which part of such a task's CPU time it
+// reads, as the page showed it in an earlier run, and of the last task it is known
+// how many records are left for it. Its CPU time alone is predicted within a fifth at best. It is
+// taken to have up to half of what is left more before it, as long as most is left
+// (doubted). Progress never falls, except after a failed task; then the
 // controller is synchronised with its last grant.
 //
 // # Capacity
@@ -81,7 +88,7 @@
 // (controller.Chains): the running tasks as the page shows them, and of those that
 // wait what the target's Weight and Tasks leave, none of them heavier than the
 // heaviest that the driver tells with each task, by the page, or than LongestTask
-// where it tells none. A heavy task is taken to have a tenth of its weight more left. That begins eight tasks per slot before the end, or earlier where
+// where it tells none. That begins eight tasks per slot before the end, or earlier where
 // one task is worth a tenth of what waits for each slot.
 //
 // # Bad samples

@@ -32,6 +32,9 @@ type meter struct {
 	rests                   []float64
 	begun, lightest, widest float64
 	pace                    pace
+	// through is the heavy task that was last seen to have read everything, as it was
+	// then.
+	through PageTask
 	// heaviest is the weight of the heaviest waiting task, 0 where nobody told it.
 	heaviest float64
 }
@@ -108,6 +111,10 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 	if t.Records > 0 {
 		perRecord = t.Weight / t.Records
 	}
+	unread := perRecord
+	if uneven {
+		unread = unfinished(t, stage, perRecord)
+	}
 	restCPU, restRecords, rest := float64(stage.RunningCPU), stage.RunningRecords, stage.Running
 	for i := range tasks {
 		task := &tasks[i]
@@ -115,7 +122,12 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 			continue
 		}
 		cpu, records := float64(task.CPU), task.Records
-		part := m.part(task.Weight, cpu*perCPU, records*perRecord)
+		var part float64
+		if task.Weight > heavy {
+			part = m.heavyPart(t.Reading, task, cpu*perCPU, records*unread)
+		} else {
+			part = m.part(task.Weight, cpu*perCPU, records*perRecord)
+		}
 		done += part
 		m.begin(task.Weight, task.Weight-part)
 		restCPU -= cpu
@@ -132,14 +144,6 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 	}
 	return done
 }
-
-// heavy is the weight of a task on which much hangs: what finished lately does not
-// speak for its CPU time, and its work is its own.
-const heavy = 2
-
-// doubt is the part of its weight that a heavy task is taken to take longer than its
-// weight says: in the end nothing can make up for it.
-const doubt = 0.1
 
 // alike reports whether no task that runs, or waits as far as is known, is heavy.
 func (m *meter) alike() bool { return m.widest <= heavy && m.heaviest <= heavy }
@@ -178,7 +182,7 @@ const maxRests = 64
 // begin takes in a running task of which rest is left.
 func (m *meter) begin(weight, rest float64) {
 	if weight > heavy {
-		rest += doubt * weight
+		rest = doubted(weight, rest)
 	}
 	m.rests = append(m.rests, rest)
 	m.begun += weight

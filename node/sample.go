@@ -89,6 +89,10 @@ type PageStage struct {
 	// Heaviest is what the heaviest waiting task of the stage weighs, wherever it
 	// will run, as the driver told with the newest task; 0 when that is not known.
 	Heaviest float64
+	// HeavyCPU is the CPU time of the finished tasks that weigh more than two mean
+	// ones, HeavyReading the part of it until each had read its last record.
+	HeavyCPU     units.Work `json:",omitzero"`
+	HeavyReading units.Work `json:",omitzero"`
 }
 
 // PageTask is one running task on a page.

@@ -252,6 +252,9 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 		st.QuotaChanges[s.Executor] = max(st.QuotaChanges[s.Executor], s.QuotaChanges)
 		st.stale = true
 	}
+	if s.Reading > 0 && s.Reading != st.Reading {
+		st.Reading, st.stale = s.Reading.Clamp(), true
+	}
 	st.progress[s.Executor] = s.Progress.Clamp()
 	for _, sample := range s.Samples {
 		st.keepPace(s.Executor, a.at(e.now)-sample.Age, sample)

@@ -132,7 +132,7 @@ func (e *Engine) bind(a *app, s *stage) {
 			cores = e.offered(x.Node)
 		}
 		t := target{Executor: x.ID, Node: x.Node, Weight: b.Weight, Tasks: b.Tasks, Work: s.Work * units.Work(share), Records: s.Records * share,
-			Longest: longest(annotation, s), Init: cores}
+			Longest: longest(annotation, s), Reading: annotation.Reading, Init: cores}
 		s.Targets = append(s.Targets, a.revise(t, before))
 	}
 	slices.SortFunc(s.Targets, func(x, y target) int { return compareIDs(x.Executor, y.Executor) })

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -17,6 +18,41 @@ func (w *world) used(id api.AppID, stage int, cpu, all units.Work, state api.Exe
 	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: stage}, Executor: "1", CPU: cpu, QuotaChanges: stage,
 		Samples: []api.StageSample{{Age: 0.25, SetPoint: 0.5, Progress: 0.4, Grant: 2, Used: 1.5}}}}
 	w.step(planner.Status{Status: s})
+}
+
+// read is a status that says in which part of their CPU time a stage's heavy tasks read.
+func (w *world) read(id api.AppID, stage int, reading units.Fraction) {
+	w.Helper()
+	s := w.status("a")
+	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: stage}, Executor: "1", Reading: reading}}
+	w.step(planner.Status{Status: s})
+}
+
+// What executors say of their heavy tasks' reading comes into the profile, and from
+// there into the targets of the next run.
+func TestReadingGoesIntoTheProfileAndTheTargets(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	r.Profile = "q"
+	id := w.run(r, "read", "map", "sum")
+	w.read(id, 1, 0.75)
+	w.read(id, 1, 0) // A restarted executor knows nothing.
+	w.pass(2 * time.Second)
+	p := w.stored("q")
+	if p == nil || p.Stages[1].Reading != 0.75 || p.Stages[0].Reading != 0 {
+		t.Fatalf("profile %+v", p)
+	}
+	r = registration("s", 100)
+	r.Profile = "q"
+	next := w.mustRegister(r).AppID
+	w.used(next, 0, 0, 0, api.ExecutorRunning)
+	for i, signature := range []string{"read", "map"} {
+		w.tell(next, r.Submission, ready(5, i, signature, 1000, "1"))
+		if got := w.targets(next); len(got) != 1 || got[fmt.Sprintf("%d.0@1", i)].Reading != p.Stages[i].Reading {
+			t.Fatalf("stage %d: targets %+v", i, got)
+		}
+		w.tell(next, r.Submission, done(8, i, 5))
+	}
 }
 
 // run registers an application and lets it go through the chain's stages in the

@@ -40,8 +40,10 @@ type stageRecord struct {
 	DeadlineAt units.Instant `json:"deadline_at,omitempty"`
 	Work       units.Work    `json:"core_seconds,omitempty"` // Predicted, all executors.
 	Records    float64       `json:"records,omitempty"`
-	Last       bool          `json:"last,omitempty"`
-	Targets    []target      `json:"targets,omitempty"` // In order of executor.
+	// Reading is what its executors measured (api.StageStatus).
+	Reading units.Fraction `json:"reading,omitempty"`
+	Last    bool           `json:"last,omitempty"`
+	Targets []target       `json:"targets,omitempty"` // In order of executor.
 	// Shares are those that the driver was last asked to take, in hand-over
 	// number ShareRev; 0 before the first.
 	ShareRev uint64              `json:"share_rev,omitempty"`
@@ -65,6 +67,7 @@ type target struct {
 	Work     units.Work     `json:"core_seconds"`
 	Records  float64        `json:"records"`
 	Longest  units.Seconds  `json:"longest_task_s,omitempty"`
+	Reading  units.Fraction `json:"reading,omitempty"`
 	Init     units.Cores    `json:"init_cores"`
 }
 
@@ -135,7 +138,7 @@ func (s *stage) done() units.Fraction {
 func (s *stage) target(t target, now units.Instant) api.StageTarget {
 	return api.StageTarget{
 		StageKey: s.key(), Executor: t.Executor, Rev: t.Rev, Remaining: units.FromDuration(s.DeadlineAt.Sub(now)),
-		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, LongestTask: t.Longest, InitCores: t.Init, Last: s.Last,
+		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, LongestTask: t.Longest, Reading: t.Reading, InitCores: t.Init, Last: s.Last,
 		Hold: s.step.hold(t.Executor),
 	}
 }

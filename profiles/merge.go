@@ -70,6 +70,12 @@ func mergeStage(old, run api.ProfileStage, w, durations float64) api.ProfileStag
 	s.Duration = mean(old.Duration, run.Duration, durations)
 	s.Gap = mean(old.Gap, run.Gap, w)
 	s.LongestTask = mean(old.LongestTask, run.LongestTask, w)
+	switch {
+	case old.Reading == 0:
+		s.Reading = run.Reading
+	case run.Reading > 0:
+		s.Reading = mean(old.Reading, run.Reading, w)
+	}
 	s.CoreSeconds = mean(old.CoreSeconds, run.CoreSeconds, w)
 	s.NominalRate = rate(s.Records, s.CoreSeconds)
 	return s

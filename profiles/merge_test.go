@@ -67,6 +67,19 @@ func TestMergePacedKeepsTheDurationsAtAllCores(t *testing.T) {
 	}
 }
 
+func TestMergeKeepsWhatIsKnownOfReading(t *testing.T) {
+	with := func(reading units.Fraction) api.Profile {
+		p := one(10, 1)
+		p.Stages[0].Reading = reading
+		return p
+	}
+	for _, c := range []struct{ old, run, want units.Fraction }{{0, 0, 0}, {0, 0.5, 0.5}, {0.5, 0, 0.5}, {0.5, 0.9, 0.7}} {
+		if got := mustMerge(t, profiles.Merge, with(c.old), with(c.run)).Stages[0].Reading; math.Abs(float64(got-c.want)) > 1e-9 {
+			t.Errorf("%v and %v: %v, want %v", c.old, c.run, got, c.want)
+		}
+	}
+}
+
 func TestMergeNeverMixesTasksWithRecords(t *testing.T) {
 	blind := one(10, 1)
 	blind.Stages[0].Records, blind.Stages[0].NominalRate = 4, 0.4

@@ -137,6 +137,7 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 		Records: records, Bytes: known(s.Ready.Bytes, s.Done.BytesRead, 0),
 		RecordsWritten: max(0, s.Done.RecordsWritten), BytesWritten: max(0, s.Done.BytesWritten),
 		CoreSeconds: work, NominalRate: rate(records, work), LongestTask: finite(s.Done.LongestTask),
+		Reading: s.Reading,
 	}
 }
 

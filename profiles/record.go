@@ -26,6 +26,9 @@ type Attempt struct {
 	DoneAt units.Seconds  `json:"done_at_s"`
 	// Work is the CPU time that the nodes saw it use.
 	Work units.Work `json:"core_seconds"`
+	// Reading is the part of its CPU time in which its heaviest task read its records,
+	// as a node saw it; 0 for unknown.
+	Reading units.Fraction `json:"reading,omitempty"`
 }
 
 // completed reports whether the attempt ended well.
@@ -58,6 +61,14 @@ func (r *Recorder) Done(at units.Seconds, done api.StageDone) {
 func (r *Recorder) Work(stage api.StageKey, work units.Work) {
 	if a := r.attempt(stage); a != nil && work > a.Work {
 		a.Work = work
+	}
+}
+
+// Reading notes in which part of its CPU time the heaviest task of a stage attempt
+// read its records. 0, or an attempt that was never ready, changes nothing.
+func (r *Recorder) Reading(stage api.StageKey, part units.Fraction) {
+	if a := r.attempt(stage); a != nil && part > 0 {
+		a.Reading = part.Clamp()
 	}
 }
 

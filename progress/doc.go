@@ -3,12 +3,12 @@
 // are. The writer is org.apache.spark.pacer.ProgressPage in spark/; the layout
 // stands here and nowhere else, and is versioned.
 //
-// # Layout, version 2
+// # Layout, version 3
 //
 // A file of 1024 words (8 KiB), each a little-endian uint64.
 //
 //	word  0  magic, the bytes "PACERPG1"
-//	word  1  layout version, 2
+//	word  1  layout version, 3
 //	word  2  generation: how many times the page was published, 0 = never
 //	word  3  process id of the JVM
 //	word  4..15  reserved, 0
@@ -19,13 +19,13 @@
 //
 //	+0   when it was written: CLOCK_MONOTONIC in ns (System.nanoTime)
 //	+1   number of stages that follow, at most 8, newest activity first
-//	+2   number of running tasks that follow, at most 46
+//	+2   number of running tasks that follow, at most 44
 //	+3   number of running tasks in all
 //	+4   time spent in garbage collection since start, ns
 //	+5   heap in use, bytes
 //	+6   weight of the heaviest task that waited anywhere, in millionths, 0 = unknown
 //	+7   stage id << 32 | attempt of which +6 is told
-//	+8 + 16 i   stage i:
+//	+8 + 18 i   stage i:
 //	     +0 stage id         +1 attempt
 //	     +2 tasks finished   +3 tasks failed or killed
 //	     +4 weight of the finished tasks, in millionths (the mean task weighs 1)
@@ -35,15 +35,18 @@
 //	    +12 records written +13 bytes written                     (finished tasks)
 //	    +14 run time, ns (finished tasks)
 //	    +15 when one of its tasks last started or ended, ns
-//	+136 + 8 j  running task j:
+//	    +16 CPU time, ns (finished tasks that weigh more than two mean ones)
+//	    +17 of that, CPU time until they had read their last record, ns
+//	+152 + 8 j  running task j:
 //	     +0 task attempt id  +1 stage id << 32 | attempt  +2 partition
 //	     +3 weight, in millionths  +4 start, ns  +5 CPU time, ns
 //	     +6 records read  +7 bytes read
 //
 // Word +6 is what the driver told with the newest task of a stage whose tasks it
 // knows to be unequal: it starts the heaviest ones first, so what waits later is
-// not heavier, except for a task that has to be run again. Version 1 had nothing
-// there.
+// not heavier, except for a task that has to be run again. A task's records are looked at
+// whenever the page is published; word +17 takes the middle of the time in which they were
+// last seen to grow. Version 1 had no +6 and +7, version 2 stages of 16 words.
 //
 // # Protocol
 //

@@ -1,7 +1,7 @@
 package progress
 
 // Version is the layout version of this package.
-const Version = 2
+const Version = 3
 
 // Magic is word 0 of a page: the bytes "PACERPG1" as a little-endian number.
 const Magic = 'P' | 'A'<<8 | 'C'<<16 | 'E'<<24 | 'R'<<32 | 'P'<<40 | 'G'<<48 | '1'<<56
@@ -11,7 +11,7 @@ const (
 	PageSize = 8 * pageWords
 	// MaxStages and MaxTasks are how many a slot has room for.
 	MaxStages = 8
-	MaxTasks  = 46
+	MaxTasks  = 44
 
 	pageWords = 1024
 	slotWords = 504
@@ -58,6 +58,8 @@ const (
 	stageBytesWritten
 	stageRunTime
 	stageChanged
+	stageHeavyCPU
+	stageHeavyReading
 	stageWords
 )
 

@@ -51,6 +51,9 @@ type Stage struct {
 	// will run, when one was last started here; 0 when that is not known. A page
 	// tells it of one stage.
 	Heaviest float64
+	// HeavyCPU is what the finished tasks took that weigh more than two mean ones,
+	// HeavyReading how much of it until each had read its last record.
+	HeavyCPU, HeavyReading time.Duration
 }
 
 // Task is a running task.
@@ -95,6 +98,8 @@ func decodeStage(w *[stageWords]uint64) Stage {
 		RunningBytesRead:   units.Bytes(w[stageRunningBytesRead]),
 		RunningCPU:         time.Duration(w[stageRunningCPU]),
 		Changed:            units.Instant(w[stageChanged]),
+		HeavyCPU:           time.Duration(w[stageHeavyCPU]),
+		HeavyReading:       time.Duration(w[stageHeavyReading]),
 	}
 }
 
@@ -134,6 +139,7 @@ func (s Stage) encode(w *[stageWords]uint64) {
 		stageRunningBytesRead: uint64(s.RunningBytesRead), stageRunningCPU: uint64(s.RunningCPU),
 		stageRecordsWritten: uint64(s.RecordsWritten), stageBytesWritten: uint64(s.BytesWritten),
 		stageRunTime: uint64(s.RunTime), stageChanged: uint64(s.Changed),
+		stageHeavyCPU: uint64(s.HeavyCPU), stageHeavyReading: uint64(s.HeavyReading),
 	}
 }
 

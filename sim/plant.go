@@ -26,6 +26,10 @@ type Plant struct {
 	// Spread is the standard deviation of the logarithm of a task's work around
 	// what its weight says.
 	Spread float64
+	// Sway is how much faster a task reads its records from some moment of its reading
+	// on, drawn from 1/Sway to Sway: what a record costs changes while a compiler
+	// works and heaps fill. The task's work stays the same. 0 or 1: evenly.
+	Sway float64
 	// Start is what a JVM's start takes in core-seconds, of two cores at most.
 	Start units.Work
 	// Warm is by how much slower a new JVM is at first (3: a third of the rate);
@@ -63,6 +67,7 @@ func (p Plant) Validate() error {
 	check(inside(p.Bend, 0, 100), "bend is %v, want 0 to 100", p.Bend)
 	check(inside(p.Noise, 0, 0.5) && inside(p.RunNoise, 0, 0.5), "noise is %v and %v, want 0 to 0.5", p.Noise, p.RunNoise)
 	check(inside(p.Spread, 0, 3), "spread is %v, want 0 to 3", p.Spread)
+	check(inside(p.Sway, 0, 100), "sway is %v, want 0 to 100", p.Sway)
 	check(inside(p.Warm, 0, 100), "warm is %v, want 0 to 100", p.Warm)
 	for _, w := range []units.Work{p.Start, p.WarmWork, p.PauseEvery, p.PauseWork} {
 		check(inside(float64(w), 0, 1e6), "%v core-seconds, want 0 to 1e6", float64(w))

@@ -64,6 +64,7 @@ type task struct {
 	weight        float64
 	heaviest      float64 // Of those that wait, 0 when that is not known.
 	work, records float64
+	knee, faster  float64       // It reads that much faster from that share of its reading on; 0: evenly.
 	wake          units.Instant // When it has fetched what it reads.
 	start, end    float64       // On the process's service.
 	cpu0          float64
@@ -206,6 +207,10 @@ func (p *process) finished(t *task, now units.Instant) {
 	s.Weight += t.weight
 	s.Records += t.records
 	s.CPU += units.Work(p.threadCPU - t.cpu0)
+	if t.weight > 2 {
+		s.HeavyCPU += units.Work(p.threadCPU - t.cpu0)
+		s.HeavyReading += units.Work((p.threadCPU - t.cpu0) * t.reading())
+	}
 	s.Changed = now
 	t.run.finished(p, p.threadCPU-t.cpu0)
 }
@@ -381,11 +386,24 @@ func (p *process) show(t *task, cpu units.Work, read float64) {
 // read is how many records a computing task has read: all after the part of its
 // work in which it reads.
 func (t *task) read(service float64) float64 {
-	share := float64(t.run.spec.Read)
-	if share <= 0 {
-		share = 1
+	return t.records * t.sway(min(1, (service-t.start)/(t.work*t.reading())))
+}
+
+// reading is the share of its work in which a task reads.
+func (t *task) reading() float64 {
+	if share := float64(t.run.spec.Read); share > 0 {
+		return share
 	}
-	return t.records * min(1, (service-t.start)/(t.work*share))
+	return 1
+}
+
+// sway is the share of its records that a task has read after that share of its
+// reading.
+func (t *task) sway(x float64) float64 {
+	if t.faster == 0 {
+		return x
+	}
+	return (min(x, t.knee) + t.faster*max(0, x-t.knee)) / (t.knee + t.faster*(1-t.knee))
 }
 
 // kill ends it. Its tasks come back to the driver when that notices.

@@ -14,10 +14,12 @@ import (
 const meanWeight = 1_000_000
 
 // weighable is the most tasks of a stage that the jar weighs (StageFacts.scala),
-// unequal the least ratio of the largest to the mean.
+// unequal the least ratio of the largest to the mean, fixed what a task costs and
+// weighs whatever its size, as a share of the mean size.
 const (
 	weighable = 4000
 	unequal   = 1.1
+	fixed     = 0.05
 )
 
 // stageRun is a stage of a driver.
@@ -27,10 +29,10 @@ type stageRun struct {
 	spec *Stage
 	gap  timer
 
-	// weights are in millionths, nil if all are alike; work is what each task
-	// really takes.
-	weights []int64
-	work    []float64
+	// weights are in millionths, nil if all are alike; sizes has 1 for the mean, work
+	// is what each task really takes.
+	weights     []int64
+	sizes, work []float64
 
 	gapSet, ready, done bool
 	// next is the first task that was never launched, back those that came back.
@@ -75,10 +77,11 @@ func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	if r.weights != nil {
 		heaviestFirst(r.weights, sizes)
 	}
+	r.sizes = sizes
 	mean := float64(spec.Work) / float64(spec.Tasks)
 	r.work = make([]float64, spec.Tasks)
 	for i, s := range sizes {
-		r.work[i] = max(1e-6, mean*s*around(rnd, d.w.cfg.Plant.Spread))
+		r.work[i] = max(1e-6, mean*(s+fixed)/(1+fixed)*around(rnd, d.w.cfg.Plant.Spread))
 	}
 	r.rest = int64(spec.Tasks) * meanWeight
 	return r
@@ -87,17 +90,13 @@ func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 // weigh gives the tasks weights as the jar does: where sizes are known, differ and
 // are not too many.
 func (r *stageRun) weigh(sizes []float64) {
-	if !r.d.w.cfg.Weights || len(r.spec.Parents) == 0 || len(sizes) > weighable || slices.Max(sizes) <= unequal {
+	if !r.d.w.cfg.Weights || len(r.spec.Parents) == 0 || len(sizes) > weighable || slices.Max(sizes)+fixed <= unequal*(1+fixed) {
 		return
 	}
 	r.weights = make([]int64, len(sizes))
-	sum := 0.0
-	for _, s := range sizes {
-		sum += s
-	}
 	left, largest := int64(len(sizes))*meanWeight, 0
 	for i, s := range sizes {
-		r.weights[i] = int64(math.Round(meanWeight * s * float64(len(sizes)) / sum))
+		r.weights[i] = int64(math.Round(meanWeight * (s + fixed) / (1 + fixed)))
 		left -= r.weights[i]
 		if s > sizes[largest] {
 			largest = i
@@ -187,8 +186,12 @@ func (r *stageRun) launch(p *process) {
 	b.launched += w
 	b.running++
 	r.rest -= w
-	p.launch(&task{run: r, index: i, weight: float64(w) / meanWeight, heaviest: float64(r.heaviest()) / meanWeight, work: r.work[i],
-		records: float64(r.spec.Records) / float64(r.spec.Tasks) * float64(w) / meanWeight})
+	t := &task{run: r, index: i, weight: float64(w) / meanWeight, heaviest: float64(r.heaviest()) / meanWeight, work: r.work[i],
+		records: float64(r.spec.Records) / float64(r.spec.Tasks) * r.sizes[i]}
+	if sway := p.m.w.cfg.Plant.Sway; sway > 1 {
+		t.knee, t.faster = 0.1+0.8*p.rand.Float64(), math.Pow(sway, 2*p.rand.Float64()-1)
+	}
+	p.launch(t)
 }
 
 // finished notes a task's end; the last one ends the stage.

@@ -85,6 +85,7 @@ func experiments() []struct {
 	}{
 		{"table4", "Table 4: eight applications at the baseline's time, +20 % and +40 %", table4},
 		{"skew", "Table 5: group-by at +20 % with Zipf-distributed keys", skew},
+		{"lone", "Group-by on two cores, of which one task has most, at +20 %", lone},
 		{"profile", "Section 7.1: profiles that are wrong, at +20 %", profile},
 		{"beta", "Figure 4: the sensitivity to beta at +20 %", beta},
 		{"alpha", "Table 4 with alpha 0.95", alpha},

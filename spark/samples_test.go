@@ -150,7 +150,7 @@ func TestTheJVMsPageIsReadable(t *testing.T) {
 				Running: 1, RunningRecordsRead: 500, RunningBytesRead: 5000, RunningCPU: 50, Heaviest: 0.9,
 			},
 			{
-				ID: 4, Finished: 1, Weight: 1, RecordsRead: 10, BytesRead: 20, CPU: 50,
+				ID: 4, Finished: 1, Weight: 2.5, RecordsRead: 10, BytesRead: 20, CPU: 50, HeavyCPU: 50, HeavyReading: 25,
 				RecordsWritten: 30, BytesWritten: 40, RunTime: 3000, Changed: 4000,
 			},
 		},

@@ -10,7 +10,7 @@ import org.apache.spark.pacer.ProgressPage._
 
 /**
  * The writer of the progress page: how far this JVM's tasks are, for the node
- * controller to read without a system call. The layout, version 2, stands in
+ * controller to read without a system call. The layout, version 3, stands in
  * progress/doc.go. One thread writes; any number of processes read.
  *
  * At generation g slot g & 1 is filled and then g + 1 released, so that a reader
@@ -77,12 +77,12 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
 private[spark] object ProgressPage {
   /** "PACERPG1" as little-endian bytes. */
   val Magic: Long = ByteBuffer.wrap("PACERPG1".getBytes("US-ASCII")).order(ByteOrder.LITTLE_ENDIAN).getLong
-  val Version = 2
+  val Version = 3
   val PageWords = 1024
   val SlotWords = 504
   val MaxStages = 8
-  val MaxTasks = 46
-  val StageWords = 16
+  val MaxTasks = 44
+  val StageWords = 18
   val TaskWords = 8
   val SlotHeader = 8
   val WordMagic = 0

@@ -39,6 +39,7 @@ private[spark] final class TaskLedger {
     synchronized {
       val tasks = running.valuesIterator.take(MaxTasks).toArray
       val uses = running.valuesIterator.map(t => t -> probe(t)).toMap
+      uses.foreachEntry((task, use) => task.saw(use))
       val shown = stages.valuesIterator.toArray.sortBy(-_.changed).take(MaxStages)
       page.publish { slot =>
         val (heaviest, heaviestOf) = if (herald == null) (0L, 0L) else (herald.heaviest, herald.word)
@@ -48,7 +49,7 @@ private[spark] final class TaskLedger {
           val mine = uses.iterator.collect { case (t, use) if t.stage == s.stage && t.attempt == s.attempt => use }.toArray
           slot.stage(i, s.stage, s.attempt, s.finished, s.failed, s.weight, s.recordsRead, s.bytesRead, s.cpu,
             mine.length, mine.map(_.recordsRead).sum, mine.map(_.bytesRead).sum, mine.map(_.cpu).sum,
-            s.recordsWritten, s.bytesWritten, s.runTime, s.changed)
+            s.recordsWritten, s.bytesWritten, s.runTime, s.changed, s.heavyCpu, s.heavyReading)
           i += 1
         }
         i = 0
@@ -76,6 +77,9 @@ private[spark] final class TaskLedger {
 }
 
 private[spark] object TaskLedger {
+  /** More than this, in millionths, is a heavy task: two mean ones. */
+  private val Heavy = 2000000L
+
   /** Stages remembered; the page shows the newest few. */
   private val Kept = 64
 
@@ -95,6 +99,18 @@ private[spark] object TaskLedger {
 
     /** Its stage attempt as the page names it. */
     def word: Long = stage.toLong << 32 | attempt
+
+    private var last = NoUsage
+    private var reading = 0L
+
+    /** Takes in what it has done so far. */
+    def saw(use: Usage): Unit = if (use.cpu > last.cpu) {
+      if (use.recordsRead > last.recordsRead) reading = (last.cpu + use.cpu) / 2
+      last = use
+    }
+
+    /** The CPU time until it had read its last record, 0 if it read none. */
+    def readingTime: Long = reading
   }
 
   /** Counters of one task; cpu in ns. */
@@ -104,6 +120,8 @@ private[spark] object TaskLedger {
 
   private final class Stage(val stage: Int, val attempt: Int) {
     var finished, failed, weight, recordsRead, bytesRead, cpu, recordsWritten, bytesWritten, runTime, changed = 0L
+    /** Of the finished tasks that are heavy: CPU time, and that until each had read all. */
+    var heavyCpu, heavyReading = 0L
     private val done = new BitSet()
 
     def fold(task: Task, used: Usage, succeeded: Boolean, now: Long): Unit = {
@@ -111,6 +129,11 @@ private[spark] object TaskLedger {
         finished += 1
         if (!done.get(task.partition)) weight += task.weight
         done.set(task.partition)
+        if (task.weight > Heavy) {
+          task.saw(used)
+          heavyCpu += used.cpu
+          heavyReading += task.readingTime
+        }
       } else {
         failed += 1
       }

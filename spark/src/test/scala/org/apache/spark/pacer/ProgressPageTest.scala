@@ -97,12 +97,33 @@ class ProgressPageTest {
     assertEquals(Seq(500000L, 3L << 32 | 1), heaviest)
   }
 
+  @Test def aHeavyTaskShowsInWhichPartOfItsTimeItReads(): Unit = {
+    val ledger = new TaskLedger
+    val heavy = new Task(1, 0, 0, 0, 2500000, 0)
+    val mean = new Task(2, 0, 0, 1, 1000000, 0)
+    Seq(heavy, mean).foreach(ledger.started)
+    // All is read between the second sight of it and the third.
+    Seq((100L, 10L), (200L, 20L), (300L, 30L), (400L, 30L)).foreach { case (cpu, records) =>
+      ledger.publish(new ProgressPage(memory(), 1), _ => Usage(records, 0, 0, 0, cpu), 0, 0, 0)
+    }
+    Seq(heavy, mean).foreach(ledger.ended(_, Usage(30, 0, 0, 0, 500), succeeded = true, 1))
+    assertEquals(Seq(500L, 250L), stage(ledger, 0).slice(16, 18))
+    // One that reads until it ends, and one that is never seen to read.
+    val other = new Task(3, 1, 0, 0, 2500000, 2)
+    val blind = new Task(4, 2, 0, 0, 2500000, 3)
+    Seq(other, blind).foreach(ledger.started)
+    ledger.ended(other, Usage(30, 0, 0, 0, 500), succeeded = true, 4)
+    ledger.ended(blind, Usage(0, 0, 0, 0, 500), succeeded = true, 5)
+    assertEquals(Seq(500L, 250L), stage(ledger, 1).slice(16, 18))
+    assertEquals(Seq(500L, 0L), stage(ledger, 0).slice(16, 18))
+  }
+
   @Test def moreTasksThanFitAreCountedInAll(): Unit = {
     val ledger = new TaskLedger
     (1 to 60).foreach(i => ledger.started(new Task(i, 1, 0, i, 1000000, 0)))
     val buffer = memory()
     ledger.publish(new ProgressPage(buffer, 1), _ => Usage(1, 2, 0, 0, 3), 9, 0, 0)
-    assertEquals(Seq(9L, 1L, 46L, 60L), (16 to 19).map(word(buffer, _)))
+    assertEquals(Seq(9L, 1L, 44L, 60L), (16 to 19).map(word(buffer, _)))
     assertEquals(Seq(60L, 60L, 120L, 180L), (8 to 11).map(i => word(buffer, 24 + i)))
   }
 }
@@ -114,7 +135,7 @@ object ProgressPageTest {
   private def stage(ledger: TaskLedger, i: Int): IndexedSeq[Long] = {
     val buffer = memory()
     ledger.publish(new ProgressPage(buffer, 1), _ => NoUsage, 0, 0, 0)
-    (0 until 16).map(w => word(buffer, 24 + 16 * i + w))
+    (0 until 18).map(w => word(buffer, 24 + 18 * i + w))
   }
 
   /** What samples_test.go expects to read. */
@@ -128,7 +149,7 @@ object ProgressPageTest {
     page.publish(_.head(1, 0, 0, 0, 0, 0)) // So that the sample is in the second slot.
     end(1, stage = 3, partition = 0, weight = 1250000, ok = true, at = 2000)
     end(2, stage = 3, partition = 1, weight = 750000, ok = false, at = 3000)
-    end(3, stage = 4, partition = 0, weight = 1000000, ok = true, at = 4000)
+    end(3, stage = 4, partition = 0, weight = 2500000, ok = true, at = 4000)
     ledger.started(new Task(4, 3, 0, 1, 750000, 5000))
     ledger.started(new Task(5, 6, 2, 7, 1000000, 4500, heaviest = 900000))
     ledger.publish(page, t => Usage(t.id * 100, t.id * 1000, 0, 0, t.id * 10), 6000, 7000, 8000)

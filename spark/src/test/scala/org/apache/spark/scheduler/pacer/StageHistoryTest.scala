@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Assertions._
 
 import org.apache.spark.{HashPartitioner, SparkConf, SparkContext, SparkException, TaskContext}
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, SparkPlugin}
-import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin, Wire}
+import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin, ProgressPage, Wire}
 import org.apache.spark.pacer.Wire._
 import org.apache.spark.rdd.RDD
 import org.apache.spark.resource.{ResourceProfileBuilder, TaskResourceRequests}
@@ -208,7 +208,7 @@ class StageHistoryTest {
     val generation = b.getLong(2 * 8)
     val slot = 16 + ((generation - 1) & 1).toInt * 504
     val n = b.getLong((slot + 1) * 8).toInt
-    (0 until n).map(i => (0 until 16).map(w => b.getLong((slot + 8 + 16 * i + w) * 8))).find(_(0) == id)
+    (0 until n).map(i => (0 until ProgressPage.StageWords).map(w => b.getLong((slot + 8 + ProgressPage.StageWords * i + w) * 8))).find(_(0) == id)
   }
 }
 

@@ -1,11 +1,15 @@
 package bench
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/realenv"
@@ -118,7 +122,49 @@ func limit(t *testing.T, node string, cores float64) {
 	}
 	group := "/sys/fs/cgroup/cpu/pacer/node-" + node
 	write(t, filepath.Join(group, "cpu.cfs_period_us"), strconv.Itoa(period))
-	write(t, filepath.Join(group, "cpu.cfs_quota_us"), quota)
+	// The kernel refuses a quota below that of a group inside, so those go first; the
+	// node controller may be quicker and write one again.
+	var err error
+	for range 20 {
+		if cores > 0 {
+			lower(t, group, cores)
+		}
+		if err = os.WriteFile(filepath.Join(group, "cpu.cfs_quota_us"), []byte(quota), 0o644); !errors.Is(err, unix.EINVAL) {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lower brings the quotas of the groups inside group down to cores.
+func lower(t *testing.T, group string, cores float64) {
+	t.Helper()
+	inside, err := filepath.Glob(filepath.Join(group, "*", "cpu.cfs_quota_us"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range inside {
+		period := number(t, filepath.Join(filepath.Dir(file), "cpu.cfs_period_us"))
+		if most := int(cores * float64(period)); number(t, file) > most {
+			write(t, file, strconv.Itoa(most))
+		}
+	}
+}
+
+// number reads a file that holds one.
+func number(t *testing.T, path string) int {
+	t.Helper()
+	body, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func exists(path string) bool {

@@ -31,5 +31,6 @@ packages=$("$GO" list ./... | grep -vx "$E2E")
     if [[ -d e2e && -n ${OLDEST:-} ]]; then
         scripts/on-spark.sh "$OLDEST" "$GO" test -json -short -timeout 5m -count 1 -run '^TestDeadlineStory$/^paced$' "$E2E" || failed=1
     fi
+    echo "the tests took $(($(date +%s) - ${SET_UP:-$(date +%s)} )) s after set-up"
     exit $failed
 } 2>&1 | "$GO" run ./internal/tally spark/target/surefire-reports spark/workloads/target/surefire-reports

@@ -26,7 +26,7 @@ import (
 //	nodes 4 cores=16 [speed=1 others=0]     replaces the four of the paper
 //	node big cores=32 [speed=1 others=0]    one more
 //	set alpha=1 beta=0.3 split=paper strategy=edf-pure gamma=0 phi=1 eta=10 p=0.3
-//	plant lag=0.3 bend=1 noise=0.02 run-noise=0 spread=0.1 start=4 warm=3
+//	plant lag=0.3 bend=1 noise=0.02 run-noise=0 spread=0.1 sway=3 start=4 warm=3
 //	      warm-work=1.5 pause-every=4 pause-work=0.04 dispatch=4ms page=100ms   (one line)
 //	network delay=1ms jitter=1ms loss=0.05 duplicate=0.05 reorder=yes
 //	limit 2h

@@ -57,7 +57,11 @@
 // reads, as the page showed it in an earlier run, and of the last task it is known
 // how many records are left for it. Its CPU time alone is predicted within a fifth at best. It is
 // taken to have up to half of what is left more before it, as long as most is left
-// (doubted). Progress never falls, except after a failed task; then the
+// (doubted).
+//
+// Weights go by bytes, but each task costs Config.TaskCost whatever it reads. So of unequal
+// weights a part goes by the number of tasks (evened): otherwise a stage whose heavy
+// tasks come first seems to be nearly done while many light ones wait. Progress never falls, except after a failed task; then the
 // controller is synchronised with its last grant.
 //
 // # Capacity

@@ -137,7 +137,7 @@ func (x *executor) target(key api.StageKey) *control {
 // takeTarget returns the control for t: c itself when its Rev has been seen.
 func (e *Engine) takeTarget(now units.Instant, x *executor, t *api.StageTarget, c *control) *control {
 	if c == nil {
-		c = &control{app: x.key.App, x: x, record: x.record(t.StageKey), meter: meter{mode: e.cfg.Progress, read: e.cfg.Reading}}
+		c = &control{app: x.key.App, x: x, record: x.record(t.StageKey), meter: meter{mode: e.cfg.Progress, read: e.cfg.Reading, cost: e.cfg.TaskCost}}
 		c.meter.done, c.meter.failed = min(c.record.weight, t.Weight), c.record.failed
 		c.aim(*t, now)
 		return c

@@ -32,6 +32,14 @@ type meter struct {
 	rests                   []float64
 	begun, lightest, widest float64
 	pace                    pace
+	// cost is what a task takes whatever it weighs (Config.TaskCost), even the part of
+	// the weights that goes by the number of tasks because of that.
+	cost units.Work
+	even float64
+	// unequal says that a task did not weigh 1.
+	unequal bool
+	// undone is how many of the running tasks are left, as the sum of their shares.
+	undone float64
 	// through is the heavy task that was last seen to have read everything, as it was
 	// then.
 	through PageTask
@@ -56,7 +64,9 @@ func (m *meter) chains(into []float64, t *api.StageTarget, r *record, slots int,
 	if m.heaviest > 0 {
 		heaviest = m.heaviest
 	}
-	w := controller.Waiting{Tasks: max(0, t.Tasks-r.finished-r.running), Weight: max(0, t.Weight-m.begun), Lightest: m.lightest, Heaviest: heaviest}
+	w := m.waiting(t, r.finished+r.running)
+	w.Lightest, heaviest = m.evened(m.lightest, 1), m.evened(heaviest, 1)
+	w.Heaviest = heaviest
 	if w.Tasks > chainRounds*slots {
 		heavy := heaviest
 		for _, rest := range m.rests {
@@ -73,6 +83,10 @@ func (m *meter) chains(into []float64, t *api.StageTarget, r *record, slots int,
 // all stages. It reports whether a failure let progress fall.
 func (m *meter) observe(t *api.StageTarget, stage *PageStage, tasks []PageTask) (fell bool) {
 	done := min(m.doneWeight(t, stage, tasks), t.Weight)
+	if m.even > 0 {
+		waiting := m.waiting(t, stage.Finished+stage.Running)
+		done = t.Weight - m.evened(t.Weight-done, float64(waiting.Tasks)+m.undone)
+	}
 	failed := stage.Failed > m.failed
 	m.failed, m.heaviest = stage.Failed, stage.Heaviest
 	switch {
@@ -95,7 +109,8 @@ func (m *meter) observe(t *api.StageTarget, stage *PageStage, tasks []PageTask) 
 func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTask) float64 {
 	done := stage.Weight
 	uneven := !m.alike()
-	m.rests, m.begun, m.widest = m.rests[:0], done, 0
+	m.even = m.evenPart(t)
+	m.rests, m.begun, m.widest, m.undone = m.rests[:0], done, 0, 0
 	if m.mode != Work || stage.Running <= 0 || t.Weight <= 0 {
 		return done
 	}
@@ -129,6 +144,9 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 			part = m.part(task.Weight, cpu*perCPU, records*perRecord)
 		}
 		done += part
+		if task.Weight > 0 {
+			m.undone += 1 - part/task.Weight
+		}
 		m.begin(task.Weight, task.Weight-part)
 		restCPU -= cpu
 		restRecords -= records
@@ -137,6 +155,7 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 	if rest > 0 {
 		part := m.part(float64(rest), restCPU*perCPU, restRecords*perRecord)
 		done += part
+		m.undone += float64(rest) - part
 		m.begun += float64(max(0, rest-maxRests))
 		for range min(rest, maxRests) {
 			m.begin(1, 1-part/float64(rest))
@@ -184,9 +203,13 @@ func (m *meter) begin(weight, rest float64) {
 	if weight > heavy {
 		rest = doubted(weight, rest)
 	}
+	if weight > 0 {
+		rest = m.evened(rest, rest/weight)
+	}
 	m.rests = append(m.rests, rest)
 	m.begun += weight
 	m.widest = max(m.widest, weight)
+	m.unequal = m.unequal || weight != 1
 	if m.lightest == 0 || weight < m.lightest {
 		m.lightest = weight
 	}

@@ -181,7 +181,7 @@ func (e *Engine) restoreControl(s *ControlState) *control {
 	}
 	c := &control{app: s.Executor.App, x: x, target: s.Target, start: s.Start, deadline: s.Deadline, from: s.From,
 		record: x.record(s.Target.StageKey), at: s.At, grant: s.Grant, resync: s.Began,
-		meter: meter{done: s.Done, failed: s.Failed, mode: e.cfg.Progress, read: e.cfg.Reading}}
+		meter: meter{done: s.Done, failed: s.Failed, mode: e.cfg.Progress, read: e.cfg.Reading, cost: e.cfg.TaskCost}}
 	if !s.Began {
 		return c
 	}

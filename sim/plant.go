@@ -26,6 +26,9 @@ type Plant struct {
 	// Spread is the standard deviation of the logarithm of a task's work around
 	// what its weight says.
 	Spread float64
+	// Task is what each task costs beside its work, in core-seconds: its launch, its
+	// code, its answer. Its weight knows nothing of it.
+	Task units.Work
 	// Sway is how much faster a task reads its records from some moment of its reading
 	// on, drawn from 1/Sway to Sway: what a record costs changes while a compiler
 	// works and heaps fill. The task's work stays the same. 0 or 1: evenly.
@@ -69,7 +72,7 @@ func (p Plant) Validate() error {
 	check(inside(p.Spread, 0, 3), "spread is %v, want 0 to 3", p.Spread)
 	check(inside(p.Sway, 0, 100), "sway is %v, want 0 to 100", p.Sway)
 	check(inside(p.Warm, 0, 100), "warm is %v, want 0 to 100", p.Warm)
-	for _, w := range []units.Work{p.Start, p.WarmWork, p.PauseEvery, p.PauseWork} {
+	for _, w := range []units.Work{p.Task, p.Start, p.WarmWork, p.PauseEvery, p.PauseWork} {
 		check(inside(float64(w), 0, 1e6), "%v core-seconds, want 0 to 1e6", float64(w))
 	}
 	check(p.Dispatch >= 0 && p.Page >= 0, "dispatch or page is negative")

@@ -81,7 +81,7 @@ func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	mean := float64(spec.Work) / float64(spec.Tasks)
 	r.work = make([]float64, spec.Tasks)
 	for i, s := range sizes {
-		r.work[i] = max(1e-6, mean*(s+fixed)/(1+fixed)*around(rnd, d.w.cfg.Plant.Spread))
+		r.work[i] = max(1e-6, mean*(s+fixed)/(1+fixed)*around(rnd, d.w.cfg.Plant.Spread)) + float64(d.w.cfg.Plant.Task)
 	}
 	r.rest = int64(spec.Tasks) * meanWeight
 	return r

@@ -1,0 +1,38 @@
+package node
+
+import (
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/controller"
+)
+
+// mostEven bounds the part of the weights that goes by the number of tasks.
+const mostEven = 0.5
+
+// evenPart is the part of the weights that goes by the number of tasks: with a task
+// that takes c core-seconds whatever it weighs and one of weight w that takes b w more, w
+// stands for (1 - e) w + e, where e is c over what a mean task takes. Where tasks start
+// by falling weight, a stage without that seems to be nearly done while many light
+// tasks wait. Where all weigh the same there is nothing to even, but a share's number
+// of tasks is rounded.
+func (m *meter) evenPart(t *api.StageTarget) float64 {
+	if m.mode != Work || !m.unequal || !(t.Work > 0) {
+		return 0
+	}
+	return min(mostEven, float64(m.cost)*t.Weight/float64(t.Work))
+}
+
+// evened is what a weight of that many tasks stands for.
+func (m *meter) evened(weight, tasks float64) float64 {
+	return weight + m.even*(tasks-weight)
+}
+
+// waiting is what is left of t's share when so many tasks were begun, as evened.
+func (m *meter) waiting(t *api.StageTarget, begun int) controller.Waiting {
+	w := controller.Waiting{Tasks: max(0, t.Tasks-begun), Weight: max(0, t.Weight-m.begun)}
+	if w.Weight <= 1e-9*t.Weight {
+		// The share had fewer tasks than its weight says.
+		return controller.Waiting{}
+	}
+	w.Weight = m.evened(w.Weight, float64(w.Tasks))
+	return w
+}

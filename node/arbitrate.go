@@ -23,7 +23,8 @@ func (e *Engine) divide(now units.Instant, tick bool) (limit units.Cores) {
 			}
 		}
 		if len(e.stages) > from {
-			e.groups = append(e.groups, e.group(a, now, from))
+			e.groups = append(e.groups, supervisor.App{})
+			e.group(&e.groups[len(e.groups)-1], a, now, from)
 		}
 	}
 	// The flat slice may have moved while it grew.
@@ -51,25 +52,27 @@ func (e *Engine) request(c *control, now units.Instant, limit units.Cores, tick 
 		e.propose(c, now, floor, most)
 	}
 	e.active = append(e.active, c)
-	e.stages = append(e.stages, supervisor.Stage{Key: c.target.StageKey, Executor: c.x.key.ID, Request: c.request, Runnable: c.ready})
+	e.stages = append(e.stages, supervisor.Stage{})
+	s := &e.stages[len(e.stages)-1]
+	s.Key, s.Executor, s.Request, s.Runnable = c.target.StageKey, c.x.key.ID, c.request, c.ready
 }
 
-// group is what the supervisor has to know of an application (design 10.3). A
-// planner that tells no rate leaves that of its stages here, weighted by their work.
-func (e *Engine) group(a *app, now units.Instant, from int) supervisor.App {
+// group fills g, which is zero, with what the supervisor has to know of an
+// application (design 10.3). A planner that tells no rate leaves that of its stages
+// here, weighted by their work.
+func (e *Engine) group(g *supervisor.App, a *app, now units.Instant, from int) {
 	var records, work float64
 	for _, c := range e.active[from:] {
 		records += c.target.Records
 		work += float64(c.target.Work)
 	}
-	g := supervisor.App{ID: a.plan.ID, HasDeadline: a.plan.HasDeadline, Stages: e.stages[from:]}
+	g.ID, g.HasDeadline, g.Stages = a.plan.ID, a.plan.HasDeadline, e.stages[from:]
 	if a.plan.HasDeadline {
 		g.TTC = units.FromDuration(a.deadline.Sub(now))
 	}
 	if g.Rate = a.plan.NominalRate; g.Rate <= 0 && work > 0 {
 		g.Rate = units.Rate(records / work)
 	}
-	return g
 }
 
 // grant tells c's control law what it was granted where that is not what the

@@ -115,9 +115,17 @@ func (c *control) runnable() int {
 	return max(c.record.running, min(c.x.slots, left), 0)
 }
 
+// longest is what the stage's longest task weighs by the Plan, 0 where it does not say.
+func (c *control) longest() float64 {
+	if c.target.LongestTask == 0 {
+		return 0
+	}
+	return float64(c.target.LongestTask) * c.rate()
+}
+
 // left is what is left for each slot, nothing where that is not known.
-func (c *control) left() []float64 {
-	c.chains = c.meter.chains(c.chains, &c.target, c.record, c.x.slots, float64(c.target.LongestTask)*c.rate())
+func (c *control) left(longest float64) []float64 {
+	c.chains = c.meter.chains(c.chains, &c.target, c.record, c.x.slots, longest)
 	return c.chains
 }
 
@@ -126,8 +134,7 @@ func (c *control) left() []float64 {
 const longestAlike = 3
 
 // alike reports whether no task of the share is known to be heavy, nor predicted.
-func (c *control) alike() bool {
-	longest := float64(c.target.LongestTask) * c.rate()
+func (c *control) alike(longest float64) bool {
 	return c.meter.alike() && longest > 0 && longest <= longestAlike
 }
 
@@ -257,9 +264,9 @@ func (e *Engine) step(c *control, now units.Instant, limit units.Cores) {
 	x := c.x
 	floor, most := e.bounds(c, limit)
 	if c.law != nil && x.pageAt > c.at && x.usageAt == now {
-		dt := x.pageAt.Sub(c.at)
+		dt, longest := x.pageAt.Sub(c.at), c.longest()
 		out, err := c.law.Step(controller.Input{At: x.pageAt, Dt: dt, Done: c.meter.done,
-			Runnable: c.ready, Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left(), Alike: c.alike()})
+			Runnable: c.ready, Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left(longest), Alike: c.alike(longest)})
 		if err != nil {
 			e.controlError(c, err)
 		}

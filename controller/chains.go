@@ -6,7 +6,7 @@ import "slices"
 // weight, the longest first: the rest of the task that runs there and the waiting
 // tasks that will follow it, each taken by the slot that is free first. running
 // is what is left of the running tasks, slots how many run side by side. No
-// allocation where into has room for slots values.
+// allocation where into has room for 4 slots + 1 values.
 //
 // Of the waiting tasks only the sum is known. So the worst that it allows is
 // taken: that what it holds beyond w.Lightest for each is in one task, no heavier
@@ -16,31 +16,64 @@ import "slices"
 // The longest chain is what a stage cannot be faster than: a task uses one core
 // at most.
 func Chains(into, running []float64, w Waiting, slots int) []float64 {
-	chains := append(into[:0], running...)
-	for len(chains) < min(slots, len(running)+w.Tasks) {
-		chains = append(chains, 0)
-	}
-	if len(chains) == 0 || w.Tasks <= 0 || w.Weight <= 0 {
-		descending(chains)
+	n := max(len(running), min(slots, len(running)+w.Tasks))
+	free := n - len(running)
+	chains := append(slices.Grow(into[:0], n)[:free], running...)
+	clear(chains[:free])
+	slices.Sort(chains)
+	if n == 0 || w.Tasks <= 0 || w.Weight <= 0 {
+		slices.Reverse(chains)
 		return chains
 	}
-	slices.Sort(chains) // So it is a heap, with the shortest on top.
 	last := max(w.Weight/float64(w.Tasks), min(w.Heaviest, w.Weight-w.Lightest*float64(w.Tasks-1)))
-	if tasks := w.Tasks - 1; tasks > 0 {
-		each := (w.Weight - last) / float64(tasks)
-		if early := tasks - rounds*len(chains); early > 0 {
-			pour(chains, each*float64(early))
+	each, tasks := 0.0, w.Tasks-1
+	if tasks > 0 {
+		each = (w.Weight - last) / float64(tasks)
+		if early := tasks - rounds*n; early > 0 {
 			slices.Reverse(chains)
+			pour(chains, each*float64(early))
+			slices.Sort(chains) // Not just turned: rounding may have put one above the next.
 			tasks -= early
 		}
-		for range tasks {
-			chains[0] += each
-			sink(chains)
+	}
+	return place(chains, each, tasks, last)
+}
+
+// place gives tasks of weight each and then one that weighs last, no less, to the
+// shortest of chains, which ascend, one after another; it returns them descending,
+// in the same memory. Who has got a task is never shorter than who got one before:
+// so those that have one are a queue behind chains, and the shortest of all is its
+// first or the first of the rest.
+func place(chains []float64, each float64, tasks int, last float64) []float64 {
+	n, first, queue := len(chains), 0, len(chains)
+	for i := range tasks + 1 {
+		weight := each
+		if i == tasks {
+			weight = last
+		}
+		if first < n && (queue == len(chains) || chains[first] <= chains[queue]) {
+			chains = append(chains, chains[first]+weight)
+			first++
+		} else {
+			chains = append(chains, chains[queue]+weight)
+			queue++
 		}
 	}
-	chains[0] += last
-	descending(chains)
-	return chains
+	end := len(chains)
+	for i := end - 1; i > queue && chains[i] < chains[i-1]; i-- { // last is each, but for rounding.
+		chains[i], chains[i-1] = chains[i-1], chains[i]
+	}
+	// Both ascend; the longer of their last ones comes next.
+	for i, j := n, end; i > first || j > queue; {
+		if j == queue || i > first && chains[i-1] > chains[j-1] {
+			i--
+			chains = append(chains, chains[i])
+		} else {
+			j--
+			chains = append(chains, chains[j])
+		}
+	}
+	return chains[:copy(chains, chains[end:])]
 }
 
 // Waiting is what is known of the tasks that have not been started.
@@ -61,32 +94,8 @@ const handed = 0.995
 // good as fluid.
 const rounds = 2
 
-// sink restores a heap with the shortest chain on top whose top has grown.
-func sink(chains []float64) {
-	for at := 0; ; {
-		child := 2*at + 1
-		if child >= len(chains) {
-			return
-		}
-		if child+1 < len(chains) && chains[child+1] < chains[child] {
-			child++
-		}
-		if chains[at] <= chains[child] {
-			return
-		}
-		chains[at], chains[child] = chains[child], chains[at]
-		at = child
-	}
-}
-
-func descending(chains []float64) {
-	slices.Sort(chains)
-	slices.Reverse(chains)
-}
-
-// pour adds weight to the shortest chains until they are even.
+// pour adds weight to the shortest of chains, which descend, until they are even.
 func pour(chains []float64, weight float64) {
-	descending(chains)
 	for n := 1; weight > 0; n++ {
 		// The last n chains are level; the next is higher by step.
 		low := chains[len(chains)-1]

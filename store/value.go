@@ -2,13 +2,14 @@ package store
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"sync"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // compressFrom is the size from which compressing pays for its header.
@@ -25,27 +26,34 @@ func header(kind byte, plain []byte) []byte {
 	return binary.BigEndian.AppendUint32([]byte{kind}, crc32.Checksum(plain, castagnoli))
 }
 
-// encoders are reused: a flate writer is 600 KiB of tables.
+// encoder compresses values one after the other: its tables are large, and what it
+// writes into is as large as the largest value.
+type encoder struct {
+	out   bytes.Buffer
+	flate *flate.Writer
+}
+
 var encoders = sync.Pool{New: func() any {
 	w, _ := flate.NewWriter(io.Discard, flate.BestSpeed)
-	return w
+	return &encoder{flate: w}
 }}
 
 func encodeValue(plain []byte) (string, error) {
 	if len(plain) < compressFrom {
 		return string(append(header('r', plain), plain...)), nil
 	}
-	out := bytes.NewBuffer(header('z', plain))
-	w := encoders.Get().(*flate.Writer)
-	defer encoders.Put(w)
-	w.Reset(out)
-	if _, err := w.Write(plain); err != nil {
+	e := encoders.Get().(*encoder)
+	defer encoders.Put(e)
+	e.out.Reset()
+	_, _ = e.out.Write(header('z', plain)) // It cannot fail.
+	e.flate.Reset(&e.out)
+	if _, err := e.flate.Write(plain); err != nil {
 		return "", fmt.Errorf("compress: %w", err)
 	}
-	if err := w.Close(); err != nil {
+	if err := e.flate.Close(); err != nil {
 		return "", fmt.Errorf("compress: %w", err)
 	}
-	return out.String(), nil
+	return e.out.String(), nil
 }
 
 func decodeValue(stored string) ([]byte, error) {

@@ -6,22 +6,23 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
-// JSON returns what json.Marshal makes of p, byte by byte (tested), or its error: a
-// stage's event makes a Plan for each of its nodes, and having them encoded by
-// reflection was two fifths of its cost.
-func (p *Plan) JSON() ([]byte, error) {
-	const app = 1 << 10 // About what an application's part takes.
-	b := make([]byte, 0, (1+len(p.Apps))*app)
+// AppendJSON appends to b what json.Marshal makes of p, byte by byte (tested), or
+// returns its error: a stage's event makes a Plan for each of its nodes, and having
+// them encoded by reflection was two fifths of its cost.
+func (p *Plan) AppendJSON(b []byte) ([]byte, error) {
+	from := len(b)
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(p.V), 10)
 	b = strconv.AppendUint(append(b, `,"epoch":`...), p.Epoch, 10)
 	b = appendText(append(b, `,"node":`...), p.Node)
 	b = append(appendList(append(b, `,"apps":`...), p.Apps, appendApp), '}')
-	if bytes.IndexByte(b, rare) >= 0 {
-		return json.Marshal(p)
+	if bytes.IndexByte(b[from:], rare) < 0 {
+		return b, nil
 	}
-	return b, nil
+	text, err := json.Marshal(p)
+	return append(b[:from], text...), err
 }
 
 // rare stands for what is left to encoding/json: text to be escaped, exponents, what
@@ -133,13 +134,22 @@ func appendOptional(b []byte, name, value string) []byte {
 }
 
 func appendText(b []byte, s string) []byte {
-	for _, c := range []byte(s) {
-		if c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+	for i := range len(s) {
+		if !plain[s[i]] {
 			return append(b, rare)
 		}
 	}
 	return append(append(append(b, '"'), s...), '"')
 }
+
+// plain are the bytes that JSON has as they are: a table, because Plans hold long
+// paths and options.
+var plain = func() (is [256]bool) {
+	for c := ' '; c <= '~'; c++ {
+		is[c] = !strings.ContainsRune(`"\<>&`, c)
+	}
+	return is
+}()
 
 // appendOne is appendText for the values of a list.
 func appendOne[T ~string](b []byte, s *T) []byte { return appendText(b, string(*s)) }

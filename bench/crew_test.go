@@ -45,6 +45,7 @@ type crew struct {
 	byName map[string]*scaleNode
 	apps   []*scaleApp
 	byID   map[api.AppID]*scaleApp
+	text   []byte // Of the Plan encoded last: the bus copies it.
 
 	// What was measured, in milliseconds; cpus is the CPU time of events, in which
 	// other programs of the machine have no part.
@@ -112,11 +113,12 @@ func (c *crew) step(event planner.Event) (reply any, plans int, took time.Durati
 		}
 	}
 	saved := time.Now()
+	var err error
 	for _, action := range actions {
 		switch a := action.(type) {
 		case planner.PublishPlan:
 			plans++
-			if _, err := a.Plan.JSON(); err != nil {
+			if c.text, err = a.Plan.AppendJSON(c.text[:0]); err != nil {
 				c.t.Fatal(err)
 			}
 		case planner.PublishDirective:

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 
@@ -113,9 +114,15 @@ func (c *Conn) PublishPlan(p api.Plan) error {
 	if !api.ValidNodeName(p.Node) {
 		return api.Errorf(api.KindInvalid, "plan for node %q: the name is not valid", p.Node)
 	}
-	data, err := p.JSON()
-	return c.send(planSubject(p.Node), "publish the plan of node "+p.Node, data, err)
+	text := planTexts.Get().(*[]byte)
+	defer planTexts.Put(text)
+	var err error
+	*text, err = p.AppendJSON((*text)[:0])
+	return c.send(planSubject(p.Node), "publish the plan of node "+p.Node, *text, err)
 }
+
+// planTexts are where Plans are encoded: a connection copies what it sends.
+var planTexts = sync.Pool{New: func() any { return new([]byte) }}
 
 // PublishDirective sends a driver its Directive.
 func (c *Conn) PublishDirective(app api.AppID, d api.Directive) error {

@@ -108,8 +108,8 @@ func (e *Engine) leave(a *app, n *node) {
 
 // left stops waiting for executors that have had nothing to do for leaveWait.
 func (e *Engine) left(a *app, dt time.Duration) {
-	for _, x := range a.alive() {
-		if !x.Leaving {
+	for _, x := range a.Executors {
+		if !x.Leaving || x.Gone {
 			continue
 		}
 		if a.bound(x.ID) {

@@ -192,8 +192,9 @@ func (e *Engine) appTick(a *app, dt time.Duration) {
 		return
 	}
 	a.silent += dt
-	if a.unsaved += dt; a.unsaved >= flushEvery && a.Launched {
+	if a.unsaved += dt; a.unsaved >= flushEvery && a.Launched && e.flushes > 0 {
 		a.unsaved, a.flush = 0, true
+		e.flushes--
 	}
 	if e.driverGone(a) {
 		e.end(a, api.AppFailed, a.at(e.now), fmt.Sprintf("driver gone: it has been silent for %v", a.silent.Round(time.Second)))

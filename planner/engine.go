@@ -42,6 +42,8 @@ type Engine struct {
 	dirty    map[string]bool // Nodes whose Plans have to be compared.
 	concerns []*app          // Applications that the step may have changed.
 	counters bool            // epoch or serial changed.
+	flushes  int             // How many applications may still flush in this tick.
+	parts    []part          // Scratch of rebalance.
 }
 
 // New returns an engine that goes on from what an earlier one saved: all records
@@ -102,6 +104,7 @@ func (e *Engine) tick() {
 	}
 	e.vacate(dt)
 	apps := e.applications()
+	e.flushes = leastFlushes + len(apps)*int(dt)/int(flushEvery)
 	for _, a := range apps {
 		e.appTick(a, dt)
 	}

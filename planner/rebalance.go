@@ -69,11 +69,11 @@ func (e *Engine) rebalance(a *app) {
 		left := units.FromDuration(s.DeadlineAt.Sub(e.now))
 		// Mostly all are in time without their nodes' free cores, and the more with
 		// them: who else is there need not be looked at.
-		parts, ok := e.parts(a, s, false)
-		if !ok || inTime(parts, left) {
+		if !e.foldParts(a, s, false) || inTime(e.parts, left) {
 			continue
 		}
-		parts, _ = e.parts(a, s, true)
+		e.foldParts(a, s, true)
+		parts := e.parts
 		shares := handOver(parts, left)
 		if shares == nil {
 			continue
@@ -95,23 +95,23 @@ func (s *stage) share(a *app, shares []float64) {
 	a.touch()
 }
 
-// parts is what is known of s's targets, with their nodes' free cores or without;
-// false when that is not enough to decide on, or some of its executors are about to
-// leave.
-func (e *Engine) parts(a *app, s *stage, withFree bool) ([]part, bool) {
-	parts := make([]part, 0, len(s.Targets))
+// foldParts makes e.parts what is known of s's targets, with their nodes' free cores
+// or without; false when that is not enough to decide on, or some of its executors
+// are about to leave.
+func (e *Engine) foldParts(a *app, s *stage, withFree bool) bool {
+	e.parts = e.parts[:0]
 	for _, t := range s.Targets {
 		p, x, n := s.paces[t.Executor], a.executor(t.Executor), e.nodes[t.Node]
 		if p == nil || p.at-p.since < paceKnown || x == nil || x.Leaving || n == nil || t.Work <= 0 {
-			return nil, false
+			return false
 		}
 		done, free := t.Weight*float64(s.progress[t.Executor]), units.Cores(0)
 		if withFree {
 			free = e.free(n)
 		}
-		parts = append(parts, part{weight: t.Weight, done: done, running: float64(p.running), speed: s.speed(a, t, done, p, free, n)})
+		e.parts = append(e.parts, part{weight: t.Weight, done: done, running: float64(p.running), speed: s.speed(a, t, done, p, free, n)})
 	}
-	return parts, true
+	return true
 }
 
 // speed is the most that an executor could do, in weight per second: what it

@@ -46,7 +46,13 @@ func Prefixes() []string {
 }
 
 // flushEvery is how often figures of nodes are saved that came without an event.
-const flushEvery = 5 * time.Second
+// Applications that came together are not saved together: what comes to the loop
+// during a tick waits for it. So a tick saves leastFlushes more than have to be in
+// each, and those whose turn does not come have it in one of the next.
+const (
+	flushEvery   = 5 * time.Second
+	leastFlushes = 4
+)
 
 type counterRecord struct {
 	V      int    `json:"v"`
@@ -151,10 +157,6 @@ func (e *Engine) restore(records []Record) error {
 		}
 	}
 	e.restorePlans()
-	for i, a := range e.applications() {
-		// Not all of them write in the same tick.
-		a.unsaved = flushEvery * time.Duration(i) / time.Duration(len(e.apps))
-	}
 	slices.SortFunc(e.ended, func(a, b *endedApp) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Detail.ID, b.Detail.ID))
 	})

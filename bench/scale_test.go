@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"runtime"
 	"testing"
 
 	"github.com/sparkpacer/pacer/daemon"
@@ -48,8 +47,7 @@ func TestScaleChild(t *testing.T) {
 	if os.Getenv(scaleChild) == "" {
 		t.Skip("measures only as the child of TestFigures/scale")
 	}
-	runtime.LockOSThread()
-	daemon.LimitMemory() // As the planner's daemon does.
+	daemon.LimitPlannerMemory() // As the planner's daemon does.
 	c := newCrew(t)
 	c.hire()
 	for range scaleSeconds {

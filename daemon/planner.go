@@ -20,7 +20,7 @@ import (
 
 // Planner runs a planner until ctx ends, which is no error.
 func Planner(ctx context.Context, cfg PlannerConfig) error {
-	LimitMemory()
+	LimitPlannerMemory()
 	p, err := NewPlanner(cfg)
 	if err != nil {
 		return err

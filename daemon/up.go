@@ -69,5 +69,16 @@ func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 // before the machine has to.
 func LimitMemory() {
 	debug.SetGCPercent(50)
-	debug.SetMemoryLimit(512 << 20)
+	debug.SetMemoryLimit(memoryLimit)
 }
+
+// LimitPlannerMemory is LimitMemory for a planner: its heap has what it knows of
+// all nodes and applications, an event that meets a collection takes twice as long
+// or more, so there are to be fewer of them.
+func LimitPlannerMemory() {
+	debug.SetGCPercent(120)
+	debug.SetMemoryLimit(memoryLimit)
+}
+
+// memoryLimit is what a daemon has at most in the issues' largest cases.
+const memoryLimit = 512 << 20

@@ -26,6 +26,9 @@
 //	      5   quotas that are a quantum or more away from what is in force
 //	      6   a Save if due, starts and stops, a status if due
 //
+// Where no executor is and none is wanted, slots before the next status have no tick
+// (Engine.Rest).
+//
 // Equations are those of Baresi et al., "Fine-grained Dynamic Resource Allocation
 // for Big-Data Applications" (IEEE TSE); decisions 10.x are design.md's.
 //

@@ -28,6 +28,7 @@ type Engine struct {
 	// last is the latest tick, lastStatus and lastSave the latest effects.
 	last, lastStatus, lastSave units.Instant
 	ticked, reported, saved    bool
+	rested                     int // What Rest was after the latest tick.
 	// changed asks for a status at once; dirty says that State has changed since
 	// it was saved, mustSave that it has to be saved now.
 	changed, dirty, mustSave bool
@@ -95,7 +96,21 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 		e.enforce(x, limit)
 		x.sampleStages(now, perSecond)
 	}
-	return e.finish(now)
+	actions := e.finish(now)
+	e.rested = e.Rest()
+	return actions
+}
+
+// Rest returns how many slots after the latest tick need no tick: those before the
+// next status on a node without executors that is to have none, where a tick finds
+// nothing to do. A call of Apply or Observe may end the rest: the next slot then has
+// a tick, which integrates the time since the one before.
+func (e *Engine) Rest() int {
+	if len(e.execs)+len(e.apps) > 0 || e.dirty || e.mustSave || e.changed || !e.reported {
+		return 0
+	}
+	status := e.lastStatus.Add(e.cfg.StatusEvery).Sub(e.last)
+	return max(0, int((status-1)/e.cfg.Interval))
 }
 
 // Observe takes in, between two ticks, which executors have appeared or exited
@@ -135,7 +150,7 @@ func (e *Engine) begin() {
 func (e *Engine) event(ev Event) { e.events = append(e.events, ev) }
 
 // elapsed returns the time since the tick before, 0 at the first one, and counts
-// the slots between.
+// the slots between that were no rest.
 func (e *Engine) elapsed(now units.Instant) time.Duration {
 	first, dt := !e.ticked, now.Sub(e.last)
 	e.ticked = true
@@ -144,7 +159,7 @@ func (e *Engine) elapsed(now units.Instant) time.Duration {
 		return 0
 	}
 	e.last = now
-	if skipped := int(math.Round(float64(dt)/float64(e.cfg.Interval))) - 1; skipped > 0 {
+	if skipped := int(math.Round(float64(dt)/float64(e.cfg.Interval))) - 1 - e.rested; skipped > 0 {
 		e.counters.TicksSkipped += uint64(skipped)
 		e.event(Event{Kind: EventTicksSkipped, Count: skipped})
 	}

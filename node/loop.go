@@ -104,17 +104,24 @@ func (l *Loop) Run(ctx context.Context) error {
 	l.stopping = stopping
 
 	l.tick(ctx)
-	slot := NextSlot(l.ports.Clock(), l.every)
-	timer := time.NewTimer(slot.Sub(l.ports.Clock()))
+	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var slot units.Instant
+	next := func(rest int) {
+		slot = NextSlot(l.ports.Clock(), l.every).Add(time.Duration(rest) * l.every)
+		timer.Reset(slot.Sub(l.ports.Clock()))
+	}
+	next(l.engine.Rest())
 	for {
+		if l.engine.Rest() == 0 && NextSlot(l.ports.Clock(), l.every) < slot {
+			next(0) // A Plan or an executor has ended the rest.
+		}
 		select {
 		case <-ctx.Done():
 			return l.shutdown(ctx, cancel)
 		case <-timer.C:
 			l.slot(ctx, slot)
-			slot = NextSlot(l.ports.Clock(), l.every)
-			timer.Reset(slot.Sub(l.ports.Clock()))
+			next(l.engine.Rest())
 		case p := <-l.plans:
 			now := l.ports.Clock()
 			actions := l.engine.Apply(now, p)

@@ -224,6 +224,39 @@ func TestTicksAreAlignedToSlots(t *testing.T) {
 	}
 }
 
+// A node without executors ticks for its statuses only; a Plan ends that, and no slot
+// counts as skipped.
+func TestARestingNodeTicksForItsStatuses(t *testing.T) {
+	s, err := runLoop(t, Leave, func(s *shell) {
+		ticked := func(d time.Duration, want int) {
+			t.Helper()
+			ticks := 0
+			for last := s.loop.LastTick(); d > 0; d -= 10 * time.Millisecond {
+				pass(10 * time.Millisecond)
+				if now := s.loop.LastTick(); now > last {
+					ticks, last = ticks+1, now
+				}
+			}
+			if ticks != want {
+				t.Errorf("%d ticks, want %d", ticks, want)
+			}
+		}
+		pass(110 * time.Millisecond)
+		ticked(4*time.Second, 4)
+		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
+		ticked(4*time.Second, 8)
+		if n := len(s.statuses); n < 8 {
+			t.Errorf("%d statuses in 8 s", n)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if slices.ContainsFunc(s.events, func(e Event) bool { return e.Kind == EventTicksSkipped }) {
+		t.Errorf("skipped: %v", s.events)
+	}
+}
+
 func TestAStartDoesNotHoldUpTheTick(t *testing.T) {
 	_, err := runLoop(t, End, func(s *shell) {
 		s.locked(func() { s.starting = 10 * time.Second })

@@ -38,6 +38,7 @@ type agent struct {
 	refusing bool
 	saved    []byte
 	ticks    uint64
+	slot     units.Instant // The next one, whether it has a tick or the engine rests.
 	// epoch is that of the Plan in force; settled and capacity are how things
 	// were after the last call: its quotas are written.
 	epoch    uint64
@@ -136,18 +137,33 @@ func (a *agent) offer(p api.Plan) {
 	actions := a.engine.Apply(now, p)
 	a.w.history.apply(a, now, &p, actions)
 	a.perform(actions)
+	a.stir()
 }
 
 // turn is a tick of node.Loop, at the multiples of the interval on its clock.
 func (a *agent) turn() {
 	now := a.clock()
-	a.m.tickAt = a.w.now + (node.NextSlot(now, a.cfg.Interval) - now)
-	a.w.queue.set(&a.tick, a.m.tickAt)
+	a.slot = a.w.now + (node.NextSlot(now, a.cfg.Interval) - now)
+	a.m.tickAt = a.slot // Pages are written for it in what follows.
 	a.ticks++
 	a.read(true)
 	actions := a.engine.Step(now, &a.sample)
 	a.w.history.step(a, now, &a.sample, actions)
 	a.perform(actions)
+	a.m.tickAt = a.slot.Add(time.Duration(a.engine.Rest()) * a.cfg.Interval)
+	a.w.queue.set(&a.tick, a.m.tickAt)
+}
+
+// stir has the next slot tick if the engine's rest is over.
+func (a *agent) stir() {
+	if !a.tick.set() || a.tick.at == a.slot || a.engine.Rest() > 0 {
+		return
+	}
+	for a.slot <= a.w.now {
+		a.slot = a.slot.Add(a.cfg.Interval)
+	}
+	a.m.tickAt = a.slot
+	a.w.queue.set(&a.tick, a.slot)
 }
 
 // observe is what node.Loop does when it is woken.
@@ -160,6 +176,7 @@ func (a *agent) observe() {
 	actions := a.engine.Observe(now, &a.sample)
 	a.w.history.observe(a, now, &a.sample, actions)
 	a.perform(actions)
+	a.stir()
 }
 
 // read fills the sample; groups and pages only for a tick.

@@ -76,7 +76,7 @@ func limitSamples(d *api.AppDetail, limit int) {
 			}
 		}
 		before := len(most.Samples)
-		most.Samples = slices.Clip(thin(slices.Clone(most.Samples)))
+		most.Samples = slices.Clip(thin(slices.Clone(most.Samples), func(s api.AppSample) api.ExecutorID { return s.Executor }))
 		if len(most.Samples) == before {
 			return
 		}
@@ -142,7 +142,7 @@ func (e *Engine) stageDetail(a *app, s *stage) api.AppStage {
 	d := api.AppStage{
 		StageKey: s.key(), Name: s.Ready.Name, State: "running", Tasks: s.Ready.Tasks, Start: s.ReadyAt, Deadline: s.First,
 		Duration: max(0, a.elapsed(e.now)-s.ReadyAt), Records: max(0, s.Ready.Records), CoreSeconds: s.work(),
-		Executors: []api.ExecutorID{}, QuotaChanges: s.quotaChanges(), Samples: append([]api.AppSample{}, s.samples.list...),
+		Executors: []api.ExecutorID{}, QuotaChanges: s.quotaChanges(), Samples: tellAll(s.samples.list),
 	}
 	for _, b := range s.Ready.Bindings {
 		d.Executors = append(d.Executors, b.Executor)

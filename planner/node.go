@@ -261,10 +261,10 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 		if a.observed() && st.Planned {
 			st.noteWould(s.Executor, sample, e.offered(x.Node))
 		}
-		st.samples.add(api.AppSample{
+		st.samples.add(newSample(api.AppSample{
 			At: a.at(e.now) - sample.Age, Executor: x.ID, SetPoint: sample.SetPoint, Progress: sample.Progress,
 			Grant: sample.Grant, Used: sample.Used,
-		}, e.sampleLimit(a))
+		}), e.sampleLimit(a))
 	}
 }
 

@@ -6,13 +6,38 @@ import (
 	"strconv"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
+
+// sample is an api.AppSample as it is kept: a million of them, without a pointer, are
+// nothing that the collector has to look at.
+type sample struct {
+	at                 units.Seconds
+	setPoint, progress units.Fraction
+	grant, used        units.Cores
+	executor           int32 // Its id, a decimal number (addExecutor).
+}
+
+func newSample(s api.AppSample) sample {
+	id, _ := strconv.Atoi(string(s.Executor)) // The planner has made it.
+	return sample{at: s.At, setPoint: s.SetPoint, progress: s.Progress, grant: s.Grant, used: s.Used, executor: int32(id)}
+}
+
+// tellAll returns samples as they are saved and told to others.
+func tellAll(list []sample) []api.AppSample {
+	told := make([]api.AppSample, 0, len(list))
+	for _, s := range list {
+		told = append(told, api.AppSample{At: s.at, Executor: api.ExecutorID(strconv.Itoa(int(s.executor))), SetPoint: s.setPoint, Progress: s.progress,
+			Grant: s.grant, Used: s.used})
+	}
+	return told
+}
 
 // samples are the ticks kept of a stage attempt. They are saved in pieces, each
 // with what has come since the one before, so that a save writes little however
 // many there are.
 type samples struct {
-	list []api.AppSample
+	list []sample
 	// saved is how many of them are saved, in that many pieces. thinned says that
 	// the pieces are not those of list any more.
 	saved, pieces int
@@ -34,10 +59,10 @@ func pieceKey(id api.AppID, k api.StageKey, piece int) string {
 
 // add keeps one tick, halving the density when there are more than limit: every
 // second sample of each executor goes.
-func (s *samples) add(sample api.AppSample, limit int) {
-	s.list = append(s.list, sample)
+func (s *samples) add(tick sample, limit int) {
+	s.list = append(s.list, tick)
 	if len(s.list) > limit {
-		s.list, s.thinned = thin(s.list), true
+		s.list, s.thinned = thin(s.list, sample.of), true
 	}
 }
 
@@ -56,23 +81,26 @@ func (e *Engine) cut(a *app) {
 	for _, s := range a.order {
 		for before := 0; len(s.samples.list) > limit && len(s.samples.list) != before; {
 			before = len(s.samples.list)
-			s.samples.list = slices.Clone(thin(s.samples.list))
+			s.samples.list = slices.Clone(thin(s.samples.list, sample.of))
 			s.samples.thinned, s.stale = true, true
 		}
 	}
 }
 
-// thin drops every second sample of each executor, keeping the newest.
-func thin(list []api.AppSample) []api.AppSample {
-	left := make(map[api.ExecutorID]int)
+// thin drops every second sample of each executor (which of names), keeping the newest.
+func thin[Sample any, ID comparable](list []Sample, of func(Sample) ID) []Sample {
+	left := make(map[ID]int)
 	for _, s := range list {
-		left[s.Executor]++
+		left[of(s)]++
 	}
-	return slices.DeleteFunc(list, func(s api.AppSample) bool {
-		left[s.Executor]--
-		return left[s.Executor]%2 == 1
+	return slices.DeleteFunc(list, func(s Sample) bool {
+		id := of(s)
+		left[id]--
+		return left[id]%2 == 1
 	})
 }
+
+func (s sample) of() int32 { return s.executor }
 
 // saveSamples saves what has come since it was called last; all, where what was
 // saved has been thinned since.
@@ -84,7 +112,7 @@ func (e *Engine) saveSamples(id api.AppID, s *stage) {
 	if len(fresh) == 0 {
 		return
 	}
-	e.put(pieceKey(id, s.key(), s.samples.pieces), sampleRecord{V: stateVersion, StageKey: s.key(), Piece: s.samples.pieces, Samples: fresh})
+	e.put(pieceKey(id, s.key(), s.samples.pieces), sampleRecord{V: stateVersion, StageKey: s.key(), Piece: s.samples.pieces, Samples: tellAll(fresh)})
 	s.samples.saved = len(s.samples.list)
 	s.samples.pieces++
 }
@@ -102,7 +130,9 @@ func (a *app) restoreSamples(pieces []sampleRecord) {
 	slices.SortFunc(pieces, func(p, q sampleRecord) int { return cmp.Compare(p.Piece, q.Piece) })
 	for _, p := range pieces {
 		if s := a.stages[p.StageKey]; s != nil {
-			s.samples.list = append(s.samples.list, p.Samples...)
+			for _, told := range p.Samples {
+				s.samples.list = append(s.samples.list, newSample(told))
+			}
 			s.samples.saved, s.samples.pieces = len(s.samples.list), p.Piece+1
 		}
 	}

@@ -76,7 +76,7 @@ func LimitMemory() {
 // all nodes and applications, an event that meets a collection takes twice as long
 // or more, so there are to be fewer of them.
 func LimitPlannerMemory() {
-	debug.SetGCPercent(120)
+	debug.SetGCPercent(150)
 	debug.SetMemoryLimit(memoryLimit)
 }
 

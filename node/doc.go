@@ -64,7 +64,9 @@
 //
 // Weights go by bytes, but each task costs Config.TaskCost whatever it reads. So of unequal
 // weights a part goes by the number of tasks (evened): otherwise a stage whose heavy
-// tasks come first seems to be nearly done while many light ones wait. Progress never falls, except after a failed task; then the
+// tasks come first seems to be nearly done while many light ones wait.
+//
+// Progress never falls, except after a failed task; then the
 // controller is synchronised with its last grant.
 //
 // # Capacity

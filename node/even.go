@@ -15,7 +15,7 @@ const mostEven = 0.5
 // tasks wait. Where all weigh the same there is nothing to even, but a share's number
 // of tasks is rounded.
 func (m *meter) evenPart(t *api.StageTarget) float64 {
-	if m.mode != Work || !m.unequal || !(t.Work > 0) {
+	if !m.unequal || !(t.Work > 0) {
 		return 0
 	}
 	return min(mostEven, float64(m.cost)*t.Weight/float64(t.Work))

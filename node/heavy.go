@@ -5,9 +5,10 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// heavy is the weight of a task on which much hangs: what finished lately does not
-// speak for its CPU time, and its work is its own.
-const heavy = 2
+// Heavy is the weight above which much hangs on a task: what finished lately does not
+// speak for its CPU time, and its work is its own. The page counts such tasks apart
+// (TaskLedger in spark/).
+const Heavy = 2
 
 // A heavy task is taken to take longer by doubt of what is left of it, and while most
 // of it is left by up to unseen more: nothing can make up for it in the end, and what

@@ -138,7 +138,7 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 		}
 		cpu, records := float64(task.CPU), task.Records
 		var part float64
-		if task.Weight > heavy {
+		if task.Weight > Heavy {
 			part = m.heavyPart(t.Reading, task, cpu*perCPU, records*unread)
 		} else {
 			part = m.part(task.Weight, cpu*perCPU, records*perRecord)
@@ -165,7 +165,7 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 }
 
 // alike reports whether no task that runs, or waits as far as is known, is heavy.
-func (m *meter) alike() bool { return m.widest <= heavy && m.heaviest <= heavy }
+func (m *meter) alike() bool { return m.widest <= Heavy && m.heaviest <= Heavy }
 
 // pace is the weight per second of CPU time of the tasks that finished lately: the
 // rate of a stage changes while a compiler works and with the cores in use. Once
@@ -200,7 +200,7 @@ const maxRests = 64
 
 // begin takes in a running task of which rest is left.
 func (m *meter) begin(weight, rest float64) {
-	if weight > heavy {
+	if weight > Heavy {
 		rest = doubted(weight, rest)
 	}
 	if weight > 0 {

@@ -26,8 +26,8 @@ type Attempt struct {
 	DoneAt units.Seconds  `json:"done_at_s"`
 	// Work is the CPU time that the nodes saw it use.
 	Work units.Work `json:"core_seconds"`
-	// Reading is the part of its CPU time in which its heaviest task read its records,
-	// as a node saw it; 0 for unknown.
+	// Reading is the part of their CPU time in which its heavy tasks read their records,
+	// as a node saw them; 0 for unknown.
 	Reading units.Fraction `json:"reading,omitempty"`
 }
 
@@ -64,8 +64,8 @@ func (r *Recorder) Work(stage api.StageKey, work units.Work) {
 	}
 }
 
-// Reading notes in which part of its CPU time the heaviest task of a stage attempt
-// read its records. 0, or an attempt that was never ready, changes nothing.
+// Reading notes in which part of their CPU time the heavy tasks of a stage attempt
+// read their records. 0, or an attempt that was never ready, changes nothing.
 func (r *Recorder) Reading(stage api.StageKey, part units.Fraction) {
 	if a := r.attempt(stage); a != nil && part > 0 {
 		a.Reading = part.Clamp()

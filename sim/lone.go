@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"fmt"
-
-	"github.com/sparkpacer/pacer/units"
-)
+import "fmt"
 
 // lone runs group-by as bench-deadlines does on real Spark, on one node of two cores:
 // with Zipf-distributed keys one task has up to four fifths of the reduce stage, and
@@ -33,6 +29,6 @@ func loneGroups(s float64) Workload {
 	const tasks, records = 120, 37_000_000
 	return Workload{Name: "group-by-lone", App: App{Name: "group-by-lone", Head: 4, Tail: 0.2, Stages: []Stage{
 		{Name: "map", Tasks: tasks, Work: 25, Gap: 0.1, Written: records},
-		{Name: "reduce", Parents: []int{0}, Tasks: tasks, Work: 20, Records: records, Gap: units.Seconds(0.05), Fetch: 0.005, Read: 0.95, Zipf: s},
+		{Name: "reduce", Parents: []int{0}, Tasks: tasks, Work: 20, Records: records, Gap: 0.05, Fetch: 0.005, Read: 0.95, Zipf: s},
 	}}}
 }

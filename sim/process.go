@@ -206,13 +206,14 @@ func (p *process) finished(t *task, now units.Instant) {
 	s.Finished++
 	s.Weight += t.weight
 	s.Records += t.records
-	s.CPU += units.Work(p.threadCPU - t.cpu0)
-	if t.weight > 2 {
-		s.HeavyCPU += units.Work(p.threadCPU - t.cpu0)
-		s.HeavyReading += units.Work((p.threadCPU - t.cpu0) * t.reading())
+	cpu := p.threadCPU - t.cpu0
+	s.CPU += units.Work(cpu)
+	if t.weight > node.Heavy {
+		s.HeavyCPU += units.Work(cpu)
+		s.HeavyReading += units.Work(cpu * t.reading())
 	}
 	s.Changed = now
-	t.run.finished(p, p.threadCPU-t.cpu0)
+	t.run.finished(p, cpu)
 }
 
 // launch starts a task in a free slot: it waits for what it reads, then computes.

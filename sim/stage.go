@@ -22,6 +22,9 @@ const (
 	fixed     = 0.05
 )
 
+// cost is what a task of that size costs and weighs beside the mean one.
+func cost(size float64) float64 { return (size + fixed) / (1 + fixed) }
+
 // stageRun is a stage of a driver.
 type stageRun struct {
 	d    *Driver
@@ -81,7 +84,7 @@ func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	mean := float64(spec.Work) / float64(spec.Tasks)
 	r.work = make([]float64, spec.Tasks)
 	for i, s := range sizes {
-		r.work[i] = max(1e-6, mean*(s+fixed)/(1+fixed)*around(rnd, d.w.cfg.Plant.Spread)) + float64(d.w.cfg.Plant.Task)
+		r.work[i] = max(1e-6, mean*cost(s)*around(rnd, d.w.cfg.Plant.Spread)) + float64(d.w.cfg.Plant.Task)
 	}
 	r.rest = int64(spec.Tasks) * meanWeight
 	return r
@@ -90,13 +93,13 @@ func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 // weigh gives the tasks weights as the jar does: where sizes are known, differ and
 // are not too many.
 func (r *stageRun) weigh(sizes []float64) {
-	if !r.d.w.cfg.Weights || len(r.spec.Parents) == 0 || len(sizes) > weighable || slices.Max(sizes)+fixed <= unequal*(1+fixed) {
+	if !r.d.w.cfg.Weights || len(r.spec.Parents) == 0 || len(sizes) > weighable || cost(slices.Max(sizes)) <= unequal {
 		return
 	}
 	r.weights = make([]int64, len(sizes))
 	left, largest := int64(len(sizes))*meanWeight, 0
 	for i, s := range sizes {
-		r.weights[i] = int64(math.Round(meanWeight * (s + fixed) / (1 + fixed)))
+		r.weights[i] = int64(math.Round(meanWeight * cost(s)))
 		left -= r.weights[i]
 		if s > sizes[largest] {
 			largest = i

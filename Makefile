@@ -46,8 +46,8 @@ demo: build ## run a real Spark application under two deadlines, in containers w
 	@$(SPARK) scripts/docker.sh run bin/pacer demo --out out
 
 test: export OLDEST := $(EARLIEST)
-test: setup ## run every test: Scala, Go, cgroup v2 in a small qemu machine, real Spark runs (14 to 18 minutes)
-	@export SET_UP=$$(date +%s) && scripts/vm.sh && scripts/jar.sh --test && $(SPARK) scripts/docker.sh run scripts/test.sh
+test: setup ## run every test: Scala, Go, cgroup v2 in a small qemu machine, real Spark runs (13 to 17 minutes)
+	@export SET_UP=$$(date +%s) && scripts/vm.sh && $(SPARK) scripts/docker.sh run scripts/test.sh
 
 race: jar ## run the Go tests with the race detector, real Spark runs left out
 	@$(GO) test -race $$($(GO) list ./... | grep -vx '$(E2E)')

@@ -7,37 +7,52 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
-// TestClassDataArchive has the archive that an idle node controller has made of
-// its Spark: the executor and the driver of an application map it, the executor's
-// log says nothing of it, and the answer is stock Spark's.
+// TestClassDataArchive has an idle node controller make the archive of its Spark,
+// one file. `make test` runs it beside other packages' tests first, so that nothing
+// waits for it; TestDeadlineStory/observed shows that the archive is used.
 func TestClassDataArchive(t *testing.T) {
 	realenv.RequireSpark(t)
 	if testing.Short() {
 		t.Skip("-short makes no archives")
 	}
-	t.Parallel()
-	want := results(realenv.Stock(t, "testdata/branches.py", scale()))
-	s := realenv.StartUp(t)
+	archiveIn(t, realenv.New(t))
+}
+
+// archiveIn returns the one archive that a system's applications use.
+func archiveIn(t *testing.T, s *realenv.System) string {
+	t.Helper()
 	made, err := filepath.Glob(filepath.Join(s.ArchiveDir(), "*.jsa"))
 	if err != nil || len(made) != 1 {
 		t.Fatalf("archives %v, %v, want one", made, err)
 	}
-	run := s.Submit("testdata/branches.py", scale())
-	app := awaitTasks(t, s)
-	if pid := executorPID(t, s, app.ID, app.Executors[0].ID); !maps(t, pid, made[0]) {
-		t.Errorf("the executor does not map %s", made[0])
+	return made[0]
+}
+
+// usesArchive holds the executors and the driver of a running application to the
+// archive: they map it.
+func usesArchive(t *testing.T, s *realenv.System, run *realenv.Process, app api.AppDetail) {
+	t.Helper()
+	archive := archiveIn(t, s)
+	if pid := executorPID(t, s, app.ID, app.Executors[0].ID); !maps(t, pid, archive) {
+		t.Errorf("the executor does not map %s", archive)
 	}
 	driver := false
 	for _, pid := range driverPIDs(t, run.PID()) {
-		driver = driver || maps(t, pid, made[0])
+		driver = driver || maps(t, pid, archive)
 	}
 	if !driver {
-		t.Errorf("the driver does not map %s", made[0])
+		t.Errorf("the driver does not map %s", archive)
 	}
-	wantAnswer(t, run, want)
+}
+
+// archiveUnsaid reads the logs of an executor that has ended: they say nothing of
+// an archive.
+func archiveUnsaid(t *testing.T, s *realenv.System, app api.AppDetail) {
+	t.Helper()
 	for _, stream := range []string{"stdout", "stderr"} {
 		body, err := os.ReadFile(filepath.Join(s.Dir, "state", "work", "apps", string(app.ID), string(app.Executors[0].ID), stream))
 		if err != nil || strings.Contains(string(body), "cds") || strings.Contains(string(body), ".jsa") {

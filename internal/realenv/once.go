@@ -14,6 +14,10 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
+// madeEnv names a directory in which binaries and archives stay for the next process,
+// for `make test` has several. It is the caller's to delete, and for one process at a time.
+const madeEnv = "PACER_TEST_MADE"
+
 // What takes long to make and is the same for all tests is made once a process.
 // Remove deletes it. Tests side by side wait for what another makes.
 var (
@@ -34,7 +38,12 @@ type recording struct {
 }
 
 func build() (string, error) {
-	dir, err := os.MkdirTemp("", "pacer-bin-")
+	keep := os.Getenv(madeEnv)
+	kept := filepath.Join(keep, "bin")
+	if _, err := os.Stat(kept); keep != "" && err == nil {
+		return kept, nil
+	}
+	dir, err := os.MkdirTemp(keep, "pacer-bin-")
 	if err != nil {
 		return "", err
 	}
@@ -42,7 +51,10 @@ func build() (string, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the binaries: %w: %s", err, out)
 	}
-	return dir, nil
+	if keep == "" {
+		return dir, nil
+	}
+	return kept, os.Rename(dir, kept) // Whole or not at all.
 }
 
 // Binary returns the path of a freshly built command: "pacer", "planner" or
@@ -58,6 +70,9 @@ func Binary(t testing.TB, name string) string {
 
 // Remove deletes what was made for all tests of the process; for TestMain.
 func Remove() {
+	if os.Getenv(madeEnv) != "" {
+		return
+	}
 	if dir, err := binaries(); err == nil {
 		os.RemoveAll(dir)
 	}
@@ -75,11 +90,17 @@ func BeginArchives(t testing.TB) {
 		return
 	}
 	archives.begin.Do(func() {
-		dir, err := os.MkdirTemp("", "pacer-archives-")
-		if err != nil {
-			t.Fatal(err)
+		dir := filepath.Join(os.Getenv(madeEnv), "archives")
+		if os.Getenv(madeEnv) == "" {
+			var err error
+			if dir, err = os.MkdirTemp("", "pacer-archives-"); err != nil {
+				t.Fatal(err)
+			}
 		}
 		archives.dir = dir
+		if kept, err := filepath.Glob(filepath.Join(dir, "*.jsa")); err != nil || len(kept) > 0 {
+			return
+		}
 		archives.by = New(t)
 		archives.by.archives = dir
 		archives.by.StartUp()
@@ -92,7 +113,11 @@ func sharedArchives(t testing.TB) string {
 	t.Helper()
 	BeginArchives(t)
 	archives.end.Do(func() {
-		archives.by.Up.Await("class-data archive made", 5*time.Minute)
+		if archives.by == nil {
+			return
+		}
+		// Behind all else, which may be every other test of the machine.
+		archives.by.Up.Await("class-data archive made", 15*time.Minute)
 		archives.by.Up.Stop()
 	})
 	return archives.dir

@@ -35,7 +35,7 @@ func TestWorkDirectoryFull(t *testing.T) {
 	s := realenv.StartUp(t, "--set", "node.work="+work)
 	t.Cleanup(s.Up.Stop) // Before the disk goes.
 
-	run := s.Submit("testdata/branches.py", scale())
+	run := s.Submit("testdata/branches.py", scale)
 	awaitTasks(t, s)
 	fillers := []string{fill(t, work, "1")}
 	if code := run.Wait(patience); code != 1 || !strings.Contains(run.Output(), "No space left on device") {

@@ -29,13 +29,8 @@ func TestMain(m *testing.M) {
 const patience = 5 * time.Minute
 
 // scale is how much of branches.py the tests take, so that they share its profile
-// and stock Spark's answer; -short takes less.
-func scale() string {
-	if testing.Short() {
-		return "1"
-	}
-	return "1.5"
-}
+// and stock Spark's answer.
+const scale = "1"
 
 // results are the lines that an application printed as its answer.
 func results(out string) string {

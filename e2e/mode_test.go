@@ -12,13 +12,19 @@ import (
 
 // observedRun is the story of who wants to see first: everything is worked out
 // and said, and not one file of an executor's group is written but to put
-// processes into it.
+// processes into it. Its JVMs start from the class-data archive, as all of the suite's.
 func observedRun(t *testing.T, s *realenv.System, deadline time.Duration, want string) {
 	audit := realenv.StartAudit(t, cgroupOf(t, s.Up.PID()))
-	run := s.Submit("--pacer-deadline", deadline.String(), "--pacer-mode", "observe", "testdata/branches.py", scale())
+	run := s.Submit("--pacer-deadline", deadline.String(), "--pacer-mode", "observe", "testdata/branches.py", scale)
 	app := awaitTasks(t, s)
 	group := cgroupOf(t, executorPID(t, s, app.ID, app.Executors[0].ID))
+	if !testing.Short() {
+		usesArchive(t, s, run, app)
+	}
 	wantAnswer(t, run, want)
+	if !testing.Short() {
+		archiveUnsaid(t, s, app)
+	}
 	line, err := realenv.Line(run.Output(), "pacer: observed: Pacer would have held ")
 	if err != nil {
 		t.Error(err)
@@ -44,8 +50,11 @@ func observedRun(t *testing.T, s *realenv.System, deadline time.Duration, want s
 	t.Logf("took %v of %v; %s", app.Duration, deadline, line)
 }
 
-// offRun gets executors and nothing else: stock Spark's scheduling, no profile.
-func offRun(t *testing.T, s *realenv.System) {
+// TestModeOff gets executors and nothing else: stock Spark's scheduling, no profile.
+func TestModeOff(t *testing.T) {
+	realenv.RequireSpark(t)
+	t.Parallel()
+	s := realenv.StartUp(t)
 	run := s.Submit("--pacer-mode", "off", "--conf", "spark.speculation=true", "--name", "e2e-off", "testdata/barrier.py")
 	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)

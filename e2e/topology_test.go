@@ -45,13 +45,13 @@ func TestNodesComeAndGo(t *testing.T) {
 	s.StartPlanner()
 	half := []string{"--cores", "0.9", "--memory", "4g"}
 	s.StartNamed("n1", half...)
-	want := results(realenv.Stock(t, "testdata/branches.py", scale()))
-	recorded, _ := s.Record("testdata/branches.py", scale())
+	want := results(realenv.Stock(t, "testdata/branches.py", scale))
+	recorded, _ := s.Record("testdata/branches.py", scale)
 	// One node is enough for the work. Starting two executors on it, and compiling
 	// in each, take their time besides, after a drain twice.
 	submit := func(starts units.Seconds) *realenv.Process {
 		deadline := starts + units.Seconds(recorded.CoreSeconds/0.9*1.3)
-		return s.Submit("--pacer-deadline", deadline.Duration().Round(time.Millisecond).String(), "testdata/branches.py", scale())
+		return s.Submit("--pacer-deadline", deadline.Duration().Round(time.Millisecond).String(), "testdata/branches.py", scale)
 	}
 	met := func(t *testing.T, app api.AppID) {
 		ended := s.AwaitApp("the end", 10*time.Second, func(a api.AppDetail) bool { return a.ID == app && a.State == api.AppFinished })

@@ -30,9 +30,9 @@ func awaitTasks(t *testing.T, s *realenv.System) api.AppDetail {
 func TestExecutorCrash(t *testing.T) {
 	realenv.RequireSpark(t)
 	t.Parallel()
-	want := results(realenv.Stock(t, "testdata/branches.py", scale()))
+	want := results(realenv.Stock(t, "testdata/branches.py", scale))
 	s := realenv.StartUp(t)
-	run := s.Submit("testdata/branches.py", scale())
+	run := s.Submit("testdata/branches.py", scale)
 	app := awaitTasks(t, s)
 	victim := app.Executors[0]
 	if err := syscall.Kill(executorPID(t, s, app.ID, victim.ID), syscall.SIGKILL); err != nil {
@@ -116,8 +116,8 @@ func restarts(t *testing.T, s *realenv.System) {
 	planner := s.StartPlanner()
 	history := []string{"--set", "node.history=" + filepath.Join(s.Dir, "history.jsonl")}
 	node := s.StartNode(history...)
-	recorded, _ := s.Record("testdata/branches.py", scale())
-	run := s.Submit("--pacer-deadline", (recorded.Duration * 1.6).String(), "testdata/branches.py", scale())
+	recorded, _ := s.Record("testdata/branches.py", scale)
+	run := s.Submit("--pacer-deadline", (recorded.Duration * 1.6).String(), "testdata/branches.py", scale)
 	app := awaitTasks(t, s)
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
 

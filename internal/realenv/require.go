@@ -36,7 +36,7 @@ func RequireDocker(t testing.TB) {
 // Lateness is how late, in per cent of its deadline, an application may be in a
 // test that is about something else: the neighbours of a small machine take its
 // cores now and then. Precision is measured by `make demo` and the benchmarks.
-const Lateness = 2
+const Lateness = 2.5
 
 // given are the addresses that FreePort has returned.
 var given sync.Map

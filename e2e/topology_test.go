@@ -50,7 +50,7 @@ func TestNodesComeAndGo(t *testing.T) {
 	// One node is enough for the work. Starting two executors on it, and compiling
 	// in each, take their time besides, after a drain twice.
 	submit := func(starts units.Seconds) *realenv.Process {
-		deadline := starts + units.Seconds(recorded.CoreSeconds/0.9*1.3)
+		deadline := starts + units.Seconds(recorded.CoreSeconds/0.9*1.45)
 		return s.Submit("--pacer-deadline", deadline.Duration().Round(time.Millisecond).String(), "testdata/branches.py", scale)
 	}
 	met := func(t *testing.T, app api.AppID) {

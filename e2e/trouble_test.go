@@ -117,7 +117,7 @@ func restarts(t *testing.T, s *realenv.System) {
 	history := []string{"--set", "node.history=" + filepath.Join(s.Dir, "history.jsonl")}
 	node := s.StartNode(history...)
 	recorded, _ := s.Record("testdata/branches.py", scale)
-	run := s.Submit("--pacer-deadline", (recorded.Duration * 1.6).String(), "testdata/branches.py", scale)
+	run := s.Submit("--pacer-deadline", (recorded.Duration * 1.7).String(), "testdata/branches.py", scale)
 	app := awaitTasks(t, s)
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
 

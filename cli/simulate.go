@@ -90,8 +90,7 @@ func (sh *shell) simulateScenario(path, law string, form output, out string) err
 		return coded(ExitUsage, err)
 	}
 	if law != "" {
-		s.Law = law
-		if s.Config, err = sim.WithLaw(s.Config, law); err != nil {
+		if err := s.UseLaw(law); err != nil {
 			return coded(ExitUsage, err)
 		}
 	}

@@ -23,6 +23,9 @@ type faultKind struct {
 	restarts bool
 }
 
+// faultOthers is that anything but executors takes cores.
+const faultOthers = "others"
+
 // faultTable is where a new fault is entered.
 func faultTable() []faultKind {
 	return []faultKind{
@@ -34,7 +37,7 @@ func faultTable() []faultKind {
 		{name: "node-lost", node: true, does: func(w *World, a *agent, _ float64) { a.lose() }},
 		{name: "link-cut", node: true, does: func(w *World, a *agent, _ float64) { a.link.cut = true }},
 		{name: "link-up", node: true, does: func(w *World, a *agent, _ float64) { a.link.cut = false; a.reconnect() }},
-		{name: "others", node: true, value: true, most: 1e4, does: func(w *World, a *agent, v float64) { a.m.disturb(w.now, v) }},
+		{name: faultOthers, node: true, value: true, most: 1e4, does: func(w *World, a *agent, v float64) { a.m.disturb(w.now, v) }},
 		{name: "speed", node: true, value: true, most: 100, does: func(w *World, a *agent, v float64) { a.m.slow(w.now, v) }},
 		{name: "quotas-refused", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = true }},
 		{name: "quotas-taken", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = false }},

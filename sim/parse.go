@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
@@ -18,10 +18,13 @@ import (
 )
 
 // ParseScenario reads a scenario. name goes into its errors, which say the line,
-// what was found and what was expected. The grammar, a statement a line:
+// what was found and what was expected. Lines may end as on any system, and words
+// are parted by blanks or tabs; what follows a word that begins with # is a comment.
+// Nothing may be said twice, and an application comes before what submits it; else
+// the order of lines means nothing. The grammar, a statement a line:
 //
 //	# What is proved.                       the first line, always
-//	seed 7
+//	seed 7                                  1 without
 //	law pi                                  one of Laws; the default configuration without
 //	nodes 4 cores=16 [speed=1 others=0]     replaces the four of the paper
 //	node big cores=32 [speed=1 others=0]    one more
@@ -41,7 +44,8 @@ import (
 //	expect NAME error -1 to 5               per cent of the deadline, of every run
 //	---                                     what follows is the golden output
 func ParseScenario(name, text string) (*Scenario, error) {
-	p := &parser{name: name, s: &Scenario{Config: Default(), apps: map[string]App{}, bends: map[string]float64{}}}
+	p := &parser{name: name, said: map[string]int{}, names: map[string]bool{}, s: &Scenario{name: name, Config: Default(), apps: map[string]App{}, bends: map[string]float64{}}}
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff"))
 	body, golden, found := strings.Cut("\n"+text, "\n"+separator)
 	body = strings.TrimPrefix(body, "\n")
 	if found {
@@ -69,8 +73,19 @@ type parser struct {
 	app     *App
 	appLine int
 	stages  []namedStage
-	nodes   bool // The text has said nodes.
-	setLine int  // The last one that set something.
+	nodes   bool // The text has said nodes, with these names.
+	names   map[string]bool
+	setLine int // The last one that set something.
+	// said is where what may be said once was said, submits what comes when.
+	said    map[string]int
+	submits []submission
+}
+
+// submission is one submit line.
+type submission struct {
+	arrival
+	count          int
+	every, poisson time.Duration
 }
 
 // namedStage is a stage whose parents are names.
@@ -83,23 +98,56 @@ type namedStage struct {
 
 func (p *parser) errorf(err error) error { return fmt.Errorf("%s:%d: %w", p.name, p.line, err) }
 
+// How often something may be said: a statement many times, a statement once, or each
+// of its keys once.
+const (
+	often = iota
+	once
+	keysOnce
+)
+
+// statement is an entry of the table of statements.
+type statement struct {
+	word  string
+	times int
+	read  func(*parser, []string) error
+}
+
 // statements is where a new word is entered.
-func statements() []struct {
-	word string
-	read func(*parser, []string) error
-} {
-	return []struct {
-		word string
-		read func(*parser, []string) error
-	}{
-		{"seed", (*parser).seed}, {"law", (*parser).law}, {"nodes", (*parser).manyNodes}, {"node", (*parser).oneNode},
-		{"set", (*parser).set}, {"plant", (*parser).plant}, {"network", (*parser).network}, {"limit", (*parser).limit},
-		{"workload", (*parser).workload}, {"app", (*parser).application}, {"stage", (*parser).stage}, {"at", (*parser).event},
-		{"chaos", (*parser).chaos}, {"expect", (*parser).expect},
+func statements() []statement {
+	return []statement{
+		{"seed", once, (*parser).seed}, {"law", once, (*parser).law}, {"nodes", once, (*parser).manyNodes}, {"node", often, (*parser).oneNode},
+		{"set", keysOnce, (*parser).set}, {"plant", keysOnce, (*parser).plant}, {"network", keysOnce, (*parser).network}, {"limit", once, (*parser).limit},
+		{"workload", often, (*parser).workload}, {"app", often, (*parser).application}, {"stage", often, (*parser).stage}, {"at", often, (*parser).event},
+		{"chaos", once, (*parser).chaos}, {"expect", often, (*parser).expect},
 	}
 }
 
+// first refuses what an earlier line has said: nobody could tell which one holds.
+func (p *parser) first(s statement, words []string) error {
+	var what []string
+	switch s.times {
+	case once:
+		what = []string{s.word}
+	case keysOnce:
+		for _, w := range words {
+			key, _, _ := strings.Cut(w, "=")
+			what = append(what, s.word+" "+key)
+		}
+	}
+	for _, w := range what {
+		if line, there := p.said[w]; there && line != p.line {
+			return fmt.Errorf("%s is there twice, first in line %d", w, line)
+		}
+		p.said[w] = p.line
+	}
+	return nil
+}
+
 func (p *parser) statement(line string) error {
+	if !utf8.ValidString(line) {
+		return fmt.Errorf("%q, expected text in UTF-8", line)
+	}
 	text := strings.TrimSpace(line)
 	if p.line == 1 {
 		proves, ok := strings.CutPrefix(text, "#")
@@ -108,10 +156,13 @@ func (p *parser) statement(line string) error {
 		}
 		return nil
 	}
-	if text, _, _ = strings.Cut(text, " #"); text == "" || strings.HasPrefix(text, "#") {
+	words := strings.Fields(text)
+	if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "#") }); i >= 0 {
+		words = words[:i]
+	}
+	if len(words) == 0 {
 		return nil
 	}
-	words := strings.Fields(text)
 	if words[0] != "stage" {
 		if err := p.endApp(); err != nil {
 			return err
@@ -120,6 +171,9 @@ func (p *parser) statement(line string) error {
 	var known []string
 	for _, s := range statements() {
 		if s.word == words[0] {
+			if err := p.first(s, words[1:]); err != nil {
+				return err
+			}
 			return s.read(p, words[1:])
 		}
 		known = append(known, s.word)
@@ -134,16 +188,17 @@ func (p *parser) finish() error {
 	switch {
 	case p.s.Proves == "":
 		return fmt.Errorf("the text is empty, expected a comment that says what is proved")
-	case len(p.s.arrivals) == 0:
+	case len(p.submits) == 0:
 		return fmt.Errorf("nothing is submitted, expected a line like: at 0s submit NAME deadline=1.3x")
 	}
-	if p.s.Law == "" {
-		p.s.Law = p.s.Config.Node.Controller.Law
+	if err := p.s.UseLaw(cmp.Or(p.s.Law, p.s.Config.Node.Controller.Law)); err != nil {
+		return err
 	}
+	p.arrive()
 	for _, e := range p.s.expects {
-		if !slices.ContainsFunc(p.s.arrivals, func(a arrival) bool { return a.app == e.app }) {
+		if err := p.judgeable(e); err != nil {
 			p.line = e.line
-			return fmt.Errorf("application %q is never submitted", e.app)
+			return err
 		}
 	}
 	if err := p.settings(); err != nil {
@@ -151,10 +206,55 @@ func (p *parser) finish() error {
 		return err
 	}
 	for _, f := range p.s.faults {
-		if f.node != "" && !slices.ContainsFunc(p.s.Config.Nodes, func(n NodeSpec) bool { return n.Name == f.node }) {
+		if err := p.possible(f); err != nil {
 			p.line = f.line
-			return fmt.Errorf("unknown node %q, expected one of the scenario's", f.node)
+			return err
 		}
+	}
+	return nil
+}
+
+// arrive says when each application comes; the seed is known by now.
+func (p *parser) arrive() {
+	for _, s := range p.submits {
+		r := random(p.s.Config.Seed, fmt.Sprintf("arrivals %d", s.line))
+		for range s.count {
+			p.s.arrivals = append(p.s.arrivals, s.arrival)
+			s.at += units.FromDuration(s.every)
+			if s.poisson > 0 {
+				s.at += units.Seconds(r.ExpFloat64() * s.poisson.Seconds())
+			}
+		}
+	}
+}
+
+// judgeable refuses what is expected of an error that will not be there.
+func (p *parser) judgeable(e expectation) error {
+	there := false
+	for _, s := range p.submits {
+		if s.app != e.app {
+			continue
+		}
+		there = true
+		if s.deadline == 0 && s.factor == 0 {
+			return fmt.Errorf("%s has no error without a deadline, expected one in line %d", e.app, s.line)
+		}
+	}
+	if !there {
+		return fmt.Errorf("application %q is never submitted", e.app)
+	}
+	return nil
+}
+
+// possible refuses a fault that cannot happen to the scenario's nodes.
+func (p *parser) possible(f timedFault) error {
+	i := slices.IndexFunc(p.s.Config.Nodes, func(n NodeSpec) bool { return n.Name == f.node })
+	switch {
+	case f.node == "":
+	case i < 0:
+		return fmt.Errorf("unknown node %q, expected one of the scenario's", f.node)
+	case f.kind == faultOthers && f.value > float64(p.s.Config.Nodes[i].Cores):
+		return fmt.Errorf("others take %g cores of %s, expected at most its %g", f.value, f.node, float64(p.s.Config.Nodes[i].Cores))
 	}
 	return nil
 }
@@ -190,7 +290,7 @@ func (p *parser) law(words []string) (err error) {
 		return err
 	}
 	p.s.Law = words[0]
-	p.s.Config, err = WithLaw(p.s.Config, words[0])
+	_, err = WithLaw(p.s.Config, words[0])
 	return err
 }
 
@@ -210,8 +310,12 @@ func machines(words []string) (NodeSpec, error) {
 		"speed":  amount(&n.Speed, 0.01, 100),
 		"others": amount(&n.Others, 0, 4096),
 	})
-	if err == nil && n.Cores < 0 {
+	switch {
+	case err != nil:
+	case n.Cores < 0:
 		err = fmt.Errorf("no cores are given, expected cores=16")
+	case n.Others >= n.Cores:
+		err = fmt.Errorf("others take %g of %g cores, expected less", float64(n.Others), float64(n.Cores))
 	}
 	return n, err
 }
@@ -228,10 +332,11 @@ func (p *parser) manyNodes(words []string) error {
 	if err != nil {
 		return err
 	}
-	p.s.Config.Nodes, p.nodes = nil, true
 	for i := range n {
 		spec.Name = fmt.Sprintf("n%d", i+1)
-		p.s.Config.Nodes = append(p.s.Config.Nodes, spec)
+		if err := p.join(spec); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -244,20 +349,31 @@ func (p *parser) oneNode(words []string) error {
 	if err != nil {
 		return err
 	}
+	spec.Name = words[0]
+	return p.join(spec)
+}
+
+// join adds a node to those that the text says.
+func (p *parser) join(spec NodeSpec) error {
 	if !p.nodes {
 		p.s.Config.Nodes, p.nodes = nil, true
 	}
-	spec.Name = words[0]
-	if slices.ContainsFunc(p.s.Config.Nodes, func(n NodeSpec) bool { return n.Name == spec.Name }) {
+	if p.names[spec.Name] {
 		return fmt.Errorf("node %q is there twice", spec.Name)
 	}
+	p.names[spec.Name] = true
 	p.s.Config.Nodes = append(p.s.Config.Nodes, spec)
 	return nil
 }
 
 func (p *parser) set(words []string) error {
-	c := &p.s.Config
 	p.setLine = p.line
+	p.s.sets = append(p.s.sets, words)
+	return configure(&p.s.Config, words)
+}
+
+// configure puts what a set line says into c.
+func configure(c *Config, words []string) error {
 	return pairs(words, map[string]func(string) error{
 		"alpha": amount(&c.Planner.Alpha, 0.01, 1), "beta": amount(&c.Planner.Beta, 0, 1),
 		"split":    choice(&c.Planner.Split, dag.Splits()),
@@ -272,125 +388,30 @@ func (p *parser) set(words []string) error {
 
 func (p *parser) plant(words []string) error {
 	c := &p.s.Config.Plant
-	return pairs(words, map[string]func(string) error{
+	err := pairs(words, map[string]func(string) error{
 		"lag": amount(&c.Lag, 0, 0.999), "bend": amount(&c.Bend, 0, 100), "noise": amount(&c.Noise, 0, 0.5),
 		"run-noise": amount(&c.RunNoise, 0, 0.5), "spread": amount(&c.Spread, 0, 3), "task": amount(&c.Task, 0, 1e6), "sway": amount(&c.Sway, 0, 100), "start": amount(&c.Start, 0, 1e6),
 		"warm": amount(&c.Warm, 0, 100), "warm-work": amount(&c.WarmWork, 0, 1e6), "pause-every": amount(&c.PauseEvery, 0, 1e6),
 		"pause-work": amount(&c.PauseWork, 0, 1e6), "dispatch": span(&c.Dispatch, 0, time.Minute), "page": span(&c.Page, time.Millisecond, time.Minute),
 	})
+	if err != nil {
+		return err
+	}
+	return c.Validate()
 }
 
 func (p *parser) network(words []string) error {
 	c := &p.s.Config.Net
-	reorder := ""
+	reorder := "no"
+	if c.Reorder {
+		reorder = "yes"
+	}
 	err := pairs(words, map[string]func(string) error{
 		"delay": span(&c.Delay, 0, time.Minute), "jitter": span(&c.Jitter, 0, time.Minute), "loss": amount(&c.Loss, 0, 0.9),
 		"duplicate": amount(&c.Duplicate, 0, 0.9), "reorder": choice(&reorder, []string{"yes", "no"}),
 	})
 	c.Reorder = reorder == "yes"
 	return err
-}
-
-func (p *parser) workload(words []string) error {
-	if err := count(words, 1, "the name of one workload"); err != nil {
-		return err
-	}
-	w, err := FindWorkload(words[0])
-	if err != nil {
-		return err
-	}
-	p.s.bends[w.Name] = w.Bend
-	return p.define(w.App)
-}
-
-func (p *parser) define(a App) error {
-	if _, there := p.s.apps[a.Name]; there {
-		return fmt.Errorf("application %q is there twice", a.Name)
-	}
-	p.s.apps[a.Name] = a
-	return nil
-}
-
-func (p *parser) application(words []string) error {
-	if len(words) == 0 || strings.Contains(words[0], "=") {
-		return fmt.Errorf("%q, expected an application's name", strings.Join(words, " "))
-	}
-	p.app, p.appLine, p.stages = &App{Name: words[0]}, p.line, nil
-	return pairs(words[1:], map[string]func(string) error{
-		"head": within(&p.app.Head, 1e6), "tail": within(&p.app.Tail, 1e6), "pace": amount(&p.app.Pace, 0.01, 100),
-	})
-}
-
-func (p *parser) stage(words []string) error {
-	if p.app == nil {
-		return fmt.Errorf("a stage without an application, expected app NAME before it")
-	}
-	if len(words) == 0 || strings.Contains(words[0], "=") {
-		return fmt.Errorf("%q, expected a stage's name", strings.Join(words, " "))
-	}
-	s := namedStage{name: words[0], line: p.line}
-	s.stage.Name = words[0]
-	if slices.ContainsFunc(p.stages, func(o namedStage) bool { return o.name == s.name }) {
-		return fmt.Errorf("stage %q is there twice", s.name)
-	}
-	st := &s.stage
-	err := pairs(words[1:], map[string]func(string) error{
-		"tasks": whole(&st.Tasks, 1, 1e6), "work": amount(&st.Work, 1e-3, 1e9), "job": whole(&st.Job, 0, 1e6),
-		"records": whole(&st.Records, 0, 1e15), "written": whole(&st.Written, 0, 1e15),
-		"gap": within(&st.Gap, 1e6), "fetch": within(&st.Fetch, 1e6), "read": amount(&st.Read, 0, 1),
-		"zipf": amount(&st.Zipf, 0, 10), "skewed": amount(&st.Skewed, 0, 1),
-		"after": func(v string) error { s.after = strings.Split(v, ","); return nil },
-	})
-	switch {
-	case err != nil:
-		return err
-	case st.Tasks == 0:
-		return fmt.Errorf("stage %s has no tasks, expected tasks=100", s.name)
-	case st.Work == 0:
-		return fmt.Errorf("stage %s has no work, expected work=200 (core-seconds)", s.name)
-	}
-	p.stages = append(p.stages, s)
-	return nil
-}
-
-// endApp puts the stages of an application in order.
-func (p *parser) endApp() error {
-	if p.app == nil {
-		return nil
-	}
-	a, last := p.app, p.line
-	p.app = nil
-	at := func(line int, err error) error { p.line = line; return err }
-	if len(p.stages) == 0 {
-		return at(p.appLine, fmt.Errorf("application %s has no stages, expected stage lines after it", a.Name))
-	}
-	for _, s := range p.stages {
-		for _, parent := range s.after {
-			if !slices.ContainsFunc(p.stages, func(o namedStage) bool { return o.name == parent }) {
-				return at(s.line, fmt.Errorf("stage %s comes after %q, which is no stage of %s", s.name, parent, a.Name))
-			}
-		}
-	}
-	sorted, cycle := order(p.stages)
-	if cycle != nil {
-		i := slices.IndexFunc(p.stages, func(s namedStage) bool { return s.name == cycle[0] })
-		return at(p.stages[i].line, fmt.Errorf("stages wait for each other: %s, expected a graph without cycles", strings.Join(cycle, " after ")))
-	}
-	for _, s := range sorted {
-		for _, parent := range s.after {
-			s.stage.Parents = append(s.stage.Parents, slices.IndexFunc(sorted, func(o namedStage) bool { return o.name == parent }))
-		}
-		slices.Sort(s.stage.Parents)
-		a.Stages = append(a.Stages, s.stage)
-	}
-	if err := a.Validate(); err != nil {
-		return at(p.appLine, err)
-	}
-	if err := p.define(*a); err != nil {
-		return at(p.appLine, err)
-	}
-	p.line = last
-	return nil
 }
 
 func (p *parser) event(words []string) error {
@@ -443,32 +464,34 @@ func (p *parser) submit(at units.Seconds, words []string) error {
 	if len(words) == 0 {
 		return fmt.Errorf("nothing follows submit, expected an application")
 	}
+	if len(p.s.apps) == 0 {
+		return fmt.Errorf("unknown application %q, expected an app or a workload line before it", words[0])
+	}
 	if _, known := p.s.apps[words[0]]; !known {
 		return fmt.Errorf("unknown application %q, expected one of %s", words[0], strings.Join(sortedIDs(p.s.apps), ", "))
 	}
-	a := arrival{line: p.line, at: at, app: words[0]}
-	n := 1
-	var every, poisson time.Duration
+	s := submission{arrival: arrival{line: p.line, at: at, app: words[0]}}
 	err := pairs(words[1:], map[string]func(string) error{
 		"deadline": func(v string) error {
 			if factor, ok := strings.CutSuffix(v, "x"); ok {
-				return amount(&a.factor, 0.01, 1000)(factor)
+				return amount(&s.factor, 0.01, 1000)(factor)
 			}
-			return within(&a.deadline, 1e7)(v)
+			d, err := duration(v, 100*time.Millisecond, 1e7*time.Second)
+			s.deadline = units.FromDuration(d)
+			return err
 		},
-		"count": whole(&n, 1, 100000), "every": span(&every, 0, 1000*time.Hour), "poisson": span(&poisson, time.Millisecond, 1000*time.Hour),
+		"count": whole(&s.count, 1, 100000), "every": span(&s.every, 0, 1000*time.Hour), "poisson": span(&s.poisson, time.Millisecond, 1000*time.Hour),
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case s.every > 0 && s.poisson > 0:
+		return fmt.Errorf("every and poisson are both there, expected one of them")
+	case s.every+s.poisson > 0 && s.count == 0:
+		return fmt.Errorf("every or poisson is there without a count, expected count=3")
 	}
-	r := random(p.s.Config.Seed, fmt.Sprintf("arrivals %d", p.line))
-	for range n {
-		p.s.arrivals = append(p.s.arrivals, a)
-		a.at += units.FromDuration(every)
-		if poisson > 0 {
-			a.at += units.Seconds(r.ExpFloat64() * poisson.Seconds())
-		}
-	}
+	s.count = max(1, s.count)
+	p.submits = append(p.submits, s)
 	return nil
 }
 
@@ -495,86 +518,4 @@ func (p *parser) expect(words []string) error {
 	e.low, e.high = low, high
 	p.s.expects = append(p.s.expects, e)
 	return nil
-}
-
-// pairs reads words of the form key=value.
-func pairs(words []string, keys map[string]func(string) error) error {
-	seen := map[string]bool{}
-	for _, w := range words {
-		key, value, ok := strings.Cut(w, "=")
-		read := keys[key]
-		switch {
-		case read == nil:
-			return fmt.Errorf("unknown word %q, expected one of %s", key, strings.Join(sortedIDs(keys), ", "))
-		case !ok || value == "":
-			return fmt.Errorf("%q, expected %s=VALUE", w, key)
-		case seen[key]:
-			return fmt.Errorf("%s is there twice", key)
-		}
-		seen[key] = true
-		if err := read(value); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-	}
-	return nil
-}
-
-// amount reads a finite number between two bounds.
-func amount[T ~float64](into *T, least, most float64) func(string) error {
-	return func(v string) error {
-		f, err := strconv.ParseFloat(v, 64)
-		if err != nil || math.IsNaN(f) || f < least || f > most {
-			return fmt.Errorf("%q, expected a number from %g to %g", v, least, most)
-		}
-		*into = T(f)
-		return nil
-	}
-}
-
-// whole reads a whole number between two bounds.
-func whole[T ~int | ~int64](into *T, least, most float64) func(string) error {
-	return func(v string) error {
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil || float64(n) < least || float64(n) > most {
-			return fmt.Errorf("%q, expected a whole number from %.0f to %.0f", v, least, most)
-		}
-		*into = T(n)
-		return nil
-	}
-}
-
-func duration(v string, least, most time.Duration) (time.Duration, error) {
-	d, err := time.ParseDuration(v)
-	if err != nil || d < least || d > most {
-		return 0, fmt.Errorf("%q, expected a duration from %v to %v, like 20ms or 1.5s", v, least, most)
-	}
-	return d, nil
-}
-
-// span reads a duration between two bounds.
-func span(into *time.Duration, least, most time.Duration) func(string) error {
-	return func(v string) (err error) {
-		*into, err = duration(v, least, most)
-		return err
-	}
-}
-
-// within reads a duration of at most that many seconds.
-func within(into *units.Seconds, most float64) func(string) error {
-	return func(v string) error {
-		d, err := duration(v, 0, time.Duration(most*1e9))
-		*into = units.FromDuration(d)
-		return err
-	}
-}
-
-// choice reads one of some words.
-func choice(into *string, words []string) func(string) error {
-	return func(v string) error {
-		if !slices.Contains(words, v) {
-			return fmt.Errorf("%q, expected one of %s", v, strings.Join(words, ", "))
-		}
-		*into = v
-		return nil
-	}
 }

@@ -41,7 +41,8 @@ type Plant struct {
 	Warm     float64
 	WarmWork units.Work
 	// PauseEvery is the core-seconds per slot between two stops of the world for
-	// garbage collection, PauseWork the core-seconds per slot that one takes.
+	// garbage collection, 0 or at least leastPause; PauseWork the core-seconds per slot
+	// that one takes.
 	PauseEvery, PauseWork units.Work
 	// Dispatch is what passes between a task's end and the next one's start.
 	Dispatch time.Duration
@@ -75,9 +76,13 @@ func (p Plant) Validate() error {
 	for _, w := range []units.Work{p.Task, p.Start, p.WarmWork, p.PauseEvery, p.PauseWork} {
 		check(inside(float64(w), 0, 1e6), "%v core-seconds, want 0 to 1e6", float64(w))
 	}
+	check(p.PauseEvery == 0 || p.PauseEvery >= leastPause, "a collection every %v core-seconds, want 0 or at least %v", float64(p.PauseEvery), float64(leastPause))
 	check(p.Dispatch >= 0 && p.Page >= 0, "dispatch or page is negative")
 	return errors.Join(faults...)
 }
+
+// leastPause keeps a world from doing nothing but stopping and going on.
+const leastPause units.Work = 0.01
 
 // bent is f with bend k: what c cores of an executor with that many slots are
 // worth.

@@ -17,6 +17,8 @@ type Scenario struct {
 	Config Config
 	Law    string
 
+	name     string             // In errors.
+	sets     [][]string         // What the set lines say, in their order.
 	bends    map[string]float64 // Of workloads, by application.
 	apps     map[string]App
 	arrivals []arrival
@@ -51,6 +53,9 @@ type expectation struct {
 	low, high float64
 }
 
+// refused is the Pacing of an application that the planner did not take.
+const refused = "refused"
+
 // Report is what came of a scenario.
 type Report struct {
 	Proves   string    `json:"proves"`
@@ -76,6 +81,27 @@ func (s *Scenario) Rewritten(output string) string {
 		source += "\n" // The separator is a line of its own.
 	}
 	return source + separator + output
+}
+
+// UseLaw has the scenario run under that law, with what the law brings along; what
+// the text sets holds over that. The error is that there is no such law.
+func (s *Scenario) UseLaw(law string) error {
+	c, err := WithLaw(s.Config, law)
+	if err != nil {
+		return err
+	}
+	for _, words := range s.sets {
+		if err := configure(&c, words); err != nil {
+			return err
+		}
+	}
+	s.Law, s.Config = law, c
+	return nil
+}
+
+// errorf is an error of a line of the text.
+func (s *Scenario) errorf(line int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", s.name, line, fmt.Errorf(format, args...))
 }
 
 // Run lets the scenario happen. history, if not nil, gets the event history. The
@@ -105,7 +131,7 @@ func (s *Scenario) Run(history io.Writer) (Report, error) {
 	for i, d := range drivers {
 		o, err := outcome(d)
 		if err != nil {
-			o = Outcome{App: d.app.Name, Deadline: d.app.Deadline, Pacing: "refused"}
+			o = Outcome{App: d.app.Name, Deadline: d.app.Deadline, Pacing: refused}
 		}
 		r.Outcomes = append(r.Outcomes, o)
 		r.Failed = append(r.Failed, s.unmet(s.arrivals[i].app, o)...)
@@ -131,7 +157,7 @@ func (s *Scenario) record(c Config) (map[string]recorded, error) {
 		w := Workload{Name: a.app, Bend: s.bend(a.app), App: s.apps[a.app]}
 		p, o, err := record(c, w)
 		if err != nil {
-			return nil, fmt.Errorf("line %d: the run of %s at all cores: %w", a.line, a.app, err)
+			return nil, s.errorf(a.line, "the run of %s at all cores: %w", a.app, err)
 		}
 		full[a.app] = recorded{func(w *World) error { return w.PutProfile(p) }, o.Duration}
 	}
@@ -162,14 +188,14 @@ func (s *Scenario) prepare(w *World, full map[string]recorded) ([]*Driver, error
 		}
 		d, err := w.Submit(start+a.at, app)
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", a.line, err)
+			return nil, s.errorf(a.line, "%w", err)
 		}
 		d.bend = s.bend(a.app)
 		drivers = append(drivers, d)
 	}
 	for _, f := range s.faults {
 		if err := w.Fault(start+f.at, f.kind, f.node, f.value); err != nil {
-			return nil, fmt.Errorf("line %d: %w", f.line, err)
+			return nil, s.errorf(f.line, "%w", err)
 		}
 	}
 	if s.chaos[0] > 0 {
@@ -181,8 +207,12 @@ func (s *Scenario) prepare(w *World, full map[string]recorded) ([]*Driver, error
 func (s *Scenario) unmet(app string, o Outcome) []string {
 	var out []string
 	for _, e := range s.expects {
-		if e.app == app && !(o.Error >= e.low && o.Error <= e.high) {
-			out = append(out, fmt.Sprintf("line %d: the error of %s is %+.2f %%, expected %g to %g", e.line, app, o.Error, e.low, e.high))
+		switch {
+		case e.app != app:
+		case o.Pacing == refused:
+			out = append(out, s.errorf(e.line, "%s was refused, expected an error of %g to %g %%", app, e.low, e.high).Error())
+		case !(o.Error >= e.low && o.Error <= e.high):
+			out = append(out, s.errorf(e.line, "the error of %s is %+.2f %%, expected %g to %g", app, o.Error, e.low, e.high).Error())
 		}
 	}
 	return out
@@ -195,7 +225,7 @@ func (r Report) Text() string {
 	fmt.Fprintln(t, "APPLICATION\tDEADLINE\tDURATION\tERROR\tSTAGES\tCORES\tCORE-SECONDS\tQUOTAS\tPACING")
 	for _, o := range r.Outcomes {
 		err := "-"
-		if o.Deadline > 0 && o.Pacing != "refused" {
+		if o.Deadline > 0 && o.Pacing != refused {
 			err = fmt.Sprintf("%+.2f%%", o.Error)
 		}
 		fmt.Fprintf(t, "%s\t%.1fs\t%.1fs\t%s\t%.2f%%\t%.1f\t%.0f\t%d\t%s\n", o.App, float64(o.Deadline), float64(o.Duration), err, o.StageError,

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bufio"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,22 +42,38 @@ func (sh *shell) simulateCommand() *cobra.Command {
 				return usagef("--law %q: want one of %s", law, strings.Join(sim.Laws(), ", "))
 			}
 		}
-		if o.Seeds < 1 {
+		isTable := slices.Contains(sim.Tables(), args[0])
+		switch {
+		case o.Seeds < 1:
 			return usagef("--seeds is %d, want at least 1", o.Seeds)
+		case !isTable && c.Flags().Changed("seeds"), !isTable && c.Flags().Changed("only"):
+			return usagef("--seeds and --only are for tables; a scenario says its seed")
+		case !isTable && len(laws) > 1:
+			return usagef("a scenario runs under one law, not %d", len(laws))
 		}
 		if out != "" {
 			if err := os.MkdirAll(out, 0o755); err != nil {
 				return fmt.Errorf("make the output directory: %w", err)
 			}
 		}
-		if slices.Contains(sim.Tables(), args[0]) {
-			o.Laws = laws
-			return sh.simulateTable(args[0], o, *form, out)
+		var err error
+		if isTable {
+			cfg := sim.Default()
+			cfg.Stop = c.Context().Done()
+			o.Config = &cfg
+			for _, law := range sim.Laws() {
+				if slices.Contains(laws, law) {
+					o.Laws = append(o.Laws, law)
+				}
+			}
+			err = sh.simulateTable(args[0], o, *form, out)
+		} else {
+			err = sh.simulateScenario(c.Context(), args[0], strings.Join(laws, ""), *form, out)
 		}
-		if len(laws) > 1 {
-			return usagef("a scenario runs under one law, not %d", len(laws))
+		if errors.Is(err, sim.ErrStopped) {
+			return fmt.Errorf("interrupted: %w", c.Context().Err())
 		}
-		return sh.simulateScenario(args[0], strings.Join(laws, ""), *form, out)
+		return err
 	}
 	return c
 }
@@ -65,8 +83,11 @@ func (sh *shell) simulateTable(name string, o sim.Options, form output, out stri
 	if err != nil {
 		return err
 	}
+	if len(t.Cells) == 0 {
+		return usagef("--only %q: %s has no such case, want a part of one's name", o.Only, name)
+	}
 	if out != "" {
-		if err := t.Draw(filepath.Join(out, name+".png"), filepath.Join(out, name+".svg")); err != nil {
+		if err := keepFigures(filepath.Join(out, name), t, t.Draw); err != nil {
 			return err
 		}
 	}
@@ -77,7 +98,19 @@ func (sh *shell) simulateTable(name string, o sim.Options, form output, out stri
 	return table(sh.stdout, sim.Heading(), t.Rows())
 }
 
-func (sh *shell) simulateScenario(path, law string, form output, out string) error {
+// keepFigures writes figures as base.json and draws them as base.png and base.svg.
+func keepFigures(base string, figures any, draw func(...string) error) error {
+	body, err := json.MarshalIndent(figures, "", "  ")
+	if err == nil {
+		err = os.WriteFile(base+".json", append(body, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write the figures: %w", err)
+	}
+	return draw(base+".png", base+".svg")
+}
+
+func (sh *shell) simulateScenario(ctx context.Context, path, law string, form output, out string) error {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		return usagef("%q is neither a scenario file nor one of %s", path, strings.Join(sim.Tables(), ", "))
@@ -94,6 +127,7 @@ func (sh *shell) simulateScenario(path, law string, form output, out string) err
 			return coded(ExitUsage, err)
 		}
 	}
+	s.Config.Stop = ctx.Done()
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	report, err := sh.runScenario(s, out, name)
 	if err != nil {
@@ -104,10 +138,15 @@ func (sh *shell) simulateScenario(path, law string, form output, out string) err
 	} else {
 		_, err = fmt.Fprintf(sh.stdout, "%s\n%s", report.Proves, report.Text())
 	}
-	if err == nil && len(report.Failed) > 0 {
+	switch golden := s.Golden(); {
+	case err != nil:
+		return err
+	case len(report.Failed) > 0:
 		return errors.New(strings.Join(report.Failed, "; "))
+	case law == "" && golden != "" && golden != report.Text():
+		fmt.Fprintf(sh.stderr, "%s: this is not the golden output that the file says\n", path)
 	}
-	return err
+	return nil
 }
 
 // runScenario runs s and writes history and plots to the directory out, if there
@@ -128,7 +167,7 @@ func (sh *shell) runScenario(s *sim.Scenario, out, name string) (report sim.Repo
 	if err != nil {
 		return report, err
 	}
-	return report, report.Draw(filepath.Join(out, name+".png"), filepath.Join(out, name+".svg"))
+	return report, keepFigures(filepath.Join(out, name), report, report.Draw)
 }
 
 // replayCommand asks node engines again what a history says they were asked.
@@ -147,7 +186,7 @@ func (sh *shell) replayCommand() *cobra.Command {
 			return fmt.Errorf("read the history: %w", err)
 		}
 		defer file.Close()
-		r, err := replay.Run(file, node)
+		r, err := replay.Run(&interruptible{c.Context(), file}, node)
 		if err != nil && r.Release != "" && r.Release != Release() {
 			err = fmt.Errorf("%w (recorded by release %s, this is %s)", err, r.Release, Release())
 		}
@@ -165,6 +204,20 @@ func (sh *shell) replayCommand() *cobra.Command {
 		return nil
 	}
 	return c
+}
+
+// interruptible reads until its context ends.
+type interruptible struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read implements io.Reader.
+func (r *interruptible) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // origin says where a history comes from.

@@ -32,7 +32,7 @@ func TestSimulateRunsAScenarioAndReplayAgrees(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	for _, ext := range []string{".png", ".svg", ".jsonl"} {
+	for _, ext := range []string{".png", ".svg", ".json", ".jsonl"} {
 		if info, err := os.Stat(filepath.Join(out, name+ext)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", ext, err)
 		}
@@ -73,6 +73,8 @@ func TestSimulateRefusesInOneLine(t *testing.T) {
 		`--law "bang": want one of`:                 {"simulate", "table4", "--law", "bang"},
 		"--seeds is 0":                              {"simulate", "table4", "--seeds", "0"},
 		`unknown word "sede"`:                       {"simulate", file(t, "# p\nsede 1\n")},
+		"--seeds and --only are for tables":         {"simulate", file(t, smallScenario), "--seeds", "2"},
+		"table4 has no such case":                   {"simulate", "table4", "--seeds", "1", "--only", "nothing"},
 		"accepts 1 arg(s), received 0":              {"simulate"},
 		"a scenario runs under one law":             {"simulate", file(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
 		"accepts 1 arg(s), received 2":              {"replay", "a", "b"},

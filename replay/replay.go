@@ -83,6 +83,8 @@ func Run(history io.Reader, name string) (Replayed, error) {
 		return out, fmt.Errorf("line %d: the history ends here without its last line: it was cut off", out.Lines)
 	case name != "" && out.Calls == 0:
 		return out, fmt.Errorf("the history has no node %q", name)
+	case out.Calls == 0:
+		return out, fmt.Errorf("line %d: the history ends without a call of a node's engine, so there is nothing to compare", out.Lines)
 	}
 	return out, nil
 }
@@ -96,6 +98,9 @@ func readLine(text []byte, n int) (*Line, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	err := d.Decode(&l)
+	if err == nil && len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
+		err = fmt.Errorf("%d bytes follow its JSON object, want one object a line", len(bytes.TrimSpace(text[d.InputOffset():])))
+	}
 	switch {
 	case n == 1 && (err != nil || l.History == 0):
 		return nil, errors.New(`line 1: this is no history of pacer: want a JSON object with "pacer_history"`)

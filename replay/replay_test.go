@@ -65,6 +65,9 @@ func TestAReplaySaysWhereAHistoryBreaks(t *testing.T) {
 		"a line":    {strings.Join(lines[:middle], "") + strings.Join(lines[middle+1:], ""), "line "},
 		"no node":   {strings.Replace(history, lines[1], "", 1), "line 2 "},
 		"a quota":   {change(`"do":"set quota"`, `"do":"set weight"`), "action "},
+		"two":       {lines[0][:len(lines[0])-1] + " {}\n" + strings.Join(lines[1:], ""), "line 1: this is no history"},
+		"behind":    {lines[0] + lines[1][:len(lines[1])-1] + " oops\n", "line 2: 4 bytes follow its JSON object"},
+		"no calls":  {lines[0] + `{"at":0,"end":1}` + "\n", "line 2: the history ends without a call"},
 		"not JSON":  {strings.Join(lines[:middle], "") + "oops\n", "line "},
 		"otherwise": {change(`"Quantum":0.05`, `"Quantum":0.5`), "now "},
 	} {

@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +97,20 @@ func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 		"# p\napp a\nstage s work=1":                         "f:3: stage s has no tasks",
 		"# p\napp a\nstage s tasks=1 work=1 after=t":         `f:3: stage s comes after "t", which is no stage`,
 		"# p\napp a\nstage s tasks=1 work=1 after=u\nstage t tasks=1 work=1 after=s\nstage u tasks=1 work=1 after=t\n": "f:3: stages wait for each other: s after u after t after s, expected a graph without cycles",
+		"# p\xff":                                          "f:1: \"# p\\xff\", expected text in UTF-8",
+		"# p\nseed 1\nseed 2":                              "f:3: seed is there twice, first in line 2",
+		"# p\nset alpha=1\nset beta=0 alpha=1":             "f:3: set alpha is there twice, first in line 2",
+		"# p\nnode n2 cores=1\nnodes 2 cores=1":            `f:3: node "n2" is there twice`,
+		"# p\nnodes 2 cores=4 others=4":                    "f:2: others take 4 of 4 cores, expected less",
+		"# p\nplant pause-every=1e-9":                      "f:2: plant: a collection every 1e-09 core-seconds, want 0 or at least 0.01",
+		"# p\nat 0s submit a":                              `f:2: unknown application "a", expected an app or a workload line before it`,
+		app + "at 0s submit a deadline=0s":                 `f:4: deadline: "0s", expected a duration from 100ms`,
+		app + "at 0s submit a count=2 every=1s poisson=1s": "f:4: every and poisson are both there",
+		app + "at 0s submit a every=1s":                    "f:4: every or poisson is there without a count",
+		app + "at 0s submit a\nexpect a error 0 to 1":      "f:5: a has no error without a deadline, expected one in line 4",
+		app + "at 0s submit a\nat 1s others n1 17":         "f:5: others take 17 cores of n1, expected at most its 16",
+		app + "  stage t tasks=1 work=1 after=s,s":         `f:4: stage t comes after "s" twice`,
+		"# p\napp a\n  stage t tasks=1 work=1 job=1\n  stage s tasks=1 work=1 after=t": "f:4: stage s of job 0 comes after t of job 1, expected no later job",
 		app + "at 0s submit b":                                                 `f:4: unknown application "b", expected one of a`,
 		app + "at noon submit a":                                               `f:4: "noon", expected a duration`,
 		app + "at 0s explode":                                                  `f:4: unknown event "explode", expected submit or one of planner-down`,
@@ -112,6 +128,66 @@ func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s...", text, err, want)
 		}
+	}
+}
+
+// How a text was typed changes nothing: the ends of its lines, tabs, a mark of the
+// byte order, comments, the place of seed, law and set.
+func TestHowAScenarioIsTypedDoesNotMatter(t *testing.T) {
+	const text = "# p\nseed 7\nlaw pi\nset alpha=0.9\napp a\n  stage s tasks=4 work=8\nat 0s submit a deadline=2x count=3 poisson=5s\n---\ngolden\n"
+	want, err := ParseScenario("f", text)
+	if err != nil || want.Golden() != "golden\n" || want.Config.Planner.Alpha != 0.9 || want.Law != "pi" {
+		t.Fatalf("%+v, %v", want, err)
+	}
+	for name, other := range map[string]string{
+		"CR LF":    strings.ReplaceAll(text, "\n", "\r\n"),
+		"tabs":     strings.ReplaceAll(text, " tasks", "\ttasks"),
+		"mark":     "\ufeff" + text,
+		"comments": strings.ReplaceAll(text, "=8\n", "=8\t# much\n"),
+		"order":    "# p\nset alpha=0.9\napp a\n  stage s tasks=4 work=8\nat 0s submit a deadline=2x count=3 poisson=5s\nlaw pi\nseed 7\n---\ngolden\n",
+	} {
+		got, err := ParseScenario("f", other)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i := range got.arrivals {
+			got.arrivals[i].line = want.arrivals[i].line
+		}
+		if name == "order" { // Arrivals are drawn for their line.
+			got.arrivals = want.arrivals
+		}
+		if d := cmp.Diff(want.Config, got.Config); d != "" || !slices.Equal(want.arrivals, got.arrivals) || got.Golden() != want.Golden() {
+			t.Errorf("%s: %s %v, want %v, golden %q", name, d, got.arrivals, want.arrivals, got.Golden())
+		}
+	}
+}
+
+// An application that is refused has no error that could be as expected.
+func TestARefusedApplicationIsNotAsExpected(t *testing.T) {
+	s := Scenario{name: "f", expects: []expectation{{line: 3, app: "a", low: -1, high: 1}}}
+	if got := s.unmet("a", Outcome{Pacing: refused}); len(got) != 1 || got[0] != "f:3: a was refused, expected an error of -1 to 1 %" {
+		t.Errorf("%q", got)
+	}
+	if got := s.unmet("a", Outcome{Pacing: "paced"}); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
+// A Run that is stopped says so, and an application that never ends is named.
+func TestARunEndsWhenItIsStopped(t *testing.T) {
+	s, err := ParseScenario("f", "# p\nlimit 10s\napp long\n  stage s tasks=400 work=40000\nat 0s submit long")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(nil); err == nil || !strings.HasPrefix(err.Error(), "f:5: the run of long at all cores: ") || !strings.Contains(err.Error(), "application long has not ended by 10s") {
+		t.Errorf("%v", err)
+	}
+	stop := make(chan struct{})
+	close(stop)
+	s.Config.Stop, s.Config.Limit = stop, time.Hour // It looks every so many events.
+	if _, err := s.Run(nil); !errors.Is(err, ErrStopped) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -111,7 +111,7 @@ func benchmarks(o Options) ([]Cell, error) {
 }
 
 func (o Options) compose(law string, b composite, strategy string, gamma int) (Cell, error) {
-	cell := Cell{Law: law, Figure: fmt.Sprintf("sim.benchmarks.%s.%s.%s.%d.mean_abs_error_pct", law, b.name, strategy, gamma)}
+	cell := Cell{Law: law, several: true, Figure: fmt.Sprintf("sim.benchmarks.%s.%s.%s.%d.mean_abs_error_pct", law, b.name, strategy, gamma)}
 	if p := b.paper[strategy][gamma]; p > 0 {
 		cell.Paper = &p
 	}

@@ -36,6 +36,9 @@ type Cell struct {
 	Changes    float64   `json:"quota_changes"`
 	Variation  float64   `json:"variation"`
 	Runs       []Outcome `json:"runs"`
+	// several says that Runs are of several applications side by side, and Error
+	// the mean of |eps_a| over them.
+	several bool
 }
 
 // Table is an experiment's outcome.

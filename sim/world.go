@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -42,6 +44,8 @@ type Config struct {
 	Limit time.Duration
 	// History, if not nil, gets all that happens as JSON lines: what Replay reads.
 	History io.Writer
+	// Stop, when it is closed, ends a Run with ErrStopped; nil for never.
+	Stop <-chan struct{}
 	// Title goes into the history's first line.
 	Title string
 	// Restarts says that node controllers may be restarted, so that what they save
@@ -181,9 +185,13 @@ func (w *World) Run() error {
 	w.history.open()
 	limit := units.Instant(w.cfg.Limit)
 	for w.err == nil && w.pending > 0 {
+		if w.events%stopEvery == 0 && w.stopped() {
+			w.err = ErrStopped
+			break
+		}
 		t := w.queue.next()
 		if t == nil || t.at > limit {
-			w.fail("%d applications have not ended by %v", w.pending, w.now.Sub(0))
+			w.fail("application %s has not ended by %v", strings.Join(w.open(), ", "), w.now.Sub(0))
 			break
 		}
 		w.turn(t)
@@ -193,6 +201,32 @@ func (w *World) Run() error {
 	}
 	w.history.close()
 	return w.err
+}
+
+// ErrStopped is the error of a Run that Config.Stop has ended.
+var ErrStopped = errors.New("the world was stopped")
+
+// stopEvery is how many events pass between two looks at Config.Stop.
+const stopEvery = 1 << 12
+
+func (w *World) stopped() bool {
+	select {
+	case <-w.cfg.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// open names the applications that have not ended, each once.
+func (w *World) open() []string {
+	var names []string
+	for _, d := range w.drivers {
+		if d.refused == nil && d.result == nil && !slices.Contains(names, d.app.Name) {
+			names = append(names, d.app.Name)
+		}
+	}
+	return names
 }
 
 // Events is how many events there have been.

@@ -27,7 +27,7 @@
 //	      6   a Save if due, starts and stops, a status if due
 //
 // Where no executor is and none is wanted, slots before the next status have no tick
-// (Engine.Rest).
+// (Engine.NextTick).
 //
 // Equations are those of Baresi et al., "Fine-grained Dynamic Resource Allocation
 // for Big-Data Applications" (IEEE TSE); decisions 10.x are design.md's.

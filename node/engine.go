@@ -97,15 +97,25 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 		x.sampleStages(now, perSecond)
 	}
 	actions := e.finish(now)
-	e.rested = e.Rest()
+	e.rested = e.rest()
 	return actions
 }
 
-// Rest returns how many slots after the latest tick need no tick: those before the
+// NextTick returns when Step is to be called next, after now. Ticks are at slots, the
+// multiples of the interval: the first one that is at least half an interval after the
+// end of the tick before, so that after a long tick a slot is skipped rather than two
+// bunched. While the engine rests, the slots before its next status have no tick; once
+// a call of Apply or Observe has ended the rest, the next slot has one, which
+// integrates the time since the tick before.
+func (e *Engine) NextTick(ended, now units.Instant) units.Instant {
+	q := units.Instant(e.cfg.Interval)
+	return max((ended+q/2)/q+1+units.Instant(e.rest()), now/q+1) * q
+}
+
+// rest returns how many slots after the latest tick need no tick: those before the
 // next status on a node without executors that is to have none, where a tick finds
-// nothing to do. A call of Apply or Observe may end the rest: the next slot then has
-// a tick, which integrates the time since the one before.
-func (e *Engine) Rest() int {
+// nothing to do.
+func (e *Engine) rest() int {
 	if len(e.execs)+len(e.apps) > 0 || e.dirty || e.mustSave || e.changed || !e.reported {
 		return 0
 	}

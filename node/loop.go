@@ -104,24 +104,24 @@ func (l *Loop) Run(ctx context.Context) error {
 	l.stopping = stopping
 
 	l.tick(ctx)
-	timer := time.NewTimer(0)
+	ended := l.ports.Clock()
+	slot := l.engine.NextTick(ended, ended)
+	timer := time.NewTimer(slot.Sub(ended))
 	defer timer.Stop()
-	var slot units.Instant
-	next := func(rest int) {
-		slot = NextSlot(l.ports.Clock(), l.every).Add(time.Duration(rest) * l.every)
-		timer.Reset(slot.Sub(l.ports.Clock()))
-	}
-	next(l.engine.Rest())
 	for {
-		if l.engine.Rest() == 0 && NextSlot(l.ports.Clock(), l.every) < slot {
-			next(0) // A Plan or an executor has ended the rest.
+		now := l.ports.Clock()
+		if at := l.engine.NextTick(ended, now); at < slot {
+			slot = at // A Plan or an executor has ended the rest.
+			timer.Reset(slot.Sub(now))
 		}
 		select {
 		case <-ctx.Done():
 			return l.shutdown(ctx, cancel)
 		case <-timer.C:
 			l.slot(ctx, slot)
-			next(l.engine.Rest())
+			ended = l.ports.Clock()
+			slot = l.engine.NextTick(ended, ended)
+			timer.Reset(slot.Sub(ended))
 		case p := <-l.plans:
 			now := l.ports.Clock()
 			actions := l.engine.Apply(now, p)
@@ -151,13 +151,6 @@ func (l *Loop) told(c Call) {
 		c.Events = l.engine.Events()
 	}
 	l.ports.Calls(c)
-}
-
-// NextSlot is the next multiple of the interval that is at least half an
-// interval after now: after a long tick a slot is skipped rather than two bunched.
-func NextSlot(now units.Instant, interval time.Duration) units.Instant {
-	q := units.Instant(interval)
-	return ((now+q/2)/q + 1) * q
 }
 
 // slot ticks unless it comes more than half an interval late; the engine counts

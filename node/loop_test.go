@@ -257,6 +257,23 @@ func TestARestingNodeTicksForItsStatuses(t *testing.T) {
 	}
 }
 
+// A Plan that ends the rest has the next slot tick, however near it is: there was no
+// tick just before with which it could be bunched.
+func TestAPlanEndsTheRestAtTheNextSlot(t *testing.T) {
+	_, err := runLoop(t, Leave, func(s *shell) {
+		pass(2400 * time.Millisecond)
+		before := s.loop.LastTick()
+		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
+		pass(100 * time.Millisecond)
+		if got, want := s.loop.LastTick(), units.Instant(3500*time.Millisecond); got != want || before != units.Instant(3*time.Second) {
+			t.Errorf("the last tick was at %v after one at %v, want %v", got.Sub(0), before.Sub(0), want.Sub(0))
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAStartDoesNotHoldUpTheTick(t *testing.T) {
 	_, err := runLoop(t, End, func(s *shell) {
 		s.locked(func() { s.starting = 10 * time.Second })

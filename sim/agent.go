@@ -38,7 +38,7 @@ type agent struct {
 	refusing bool
 	saved    []byte
 	ticks    uint64
-	slot     units.Instant // The next one, whether it has a tick or the engine rests.
+	ended    units.Instant // When the latest tick ended, on its clock.
 	// epoch is that of the Plan in force; settled and capacity are how things
 	// were after the last call: its quotas are written.
 	epoch    uint64
@@ -143,27 +143,32 @@ func (a *agent) offer(p api.Plan) {
 // turn is a tick of node.Loop, at the multiples of the interval on its clock.
 func (a *agent) turn() {
 	now := a.clock()
-	a.slot = a.w.now + (node.NextSlot(now, a.cfg.Interval) - now)
-	a.m.tickAt = a.slot // Pages are written for it in what follows.
+	a.ended = now
+	a.m.tickAt = a.nextTick() // Pages are written for it in what follows.
 	a.ticks++
 	a.read(true)
 	actions := a.engine.Step(now, &a.sample)
 	a.w.history.step(a, now, &a.sample, actions)
 	a.perform(actions)
-	a.m.tickAt = a.slot.Add(time.Duration(a.engine.Rest()) * a.cfg.Interval)
+	a.m.tickAt = a.nextTick()
 	a.w.queue.set(&a.tick, a.m.tickAt)
 }
 
-// stir has the next slot tick if the engine's rest is over.
+// nextTick is when the engine wants its next tick, on the world's clock.
+func (a *agent) nextTick() units.Instant {
+	now := a.clock()
+	return a.w.now + (a.engine.NextTick(a.ended, now) - now)
+}
+
+// stir has a tick earlier if the engine's rest is over.
 func (a *agent) stir() {
-	if !a.tick.set() || a.tick.at == a.slot || a.engine.Rest() > 0 {
+	if !a.tick.set() {
 		return
 	}
-	for a.slot <= a.w.now {
-		a.slot = a.slot.Add(a.cfg.Interval)
+	if at := a.nextTick(); at < a.tick.at {
+		a.m.tickAt = at
+		a.w.queue.set(&a.tick, at)
 	}
-	a.m.tickAt = a.slot
-	a.w.queue.set(&a.tick, a.slot)
 }
 
 // observe is what node.Loop does when it is woken.

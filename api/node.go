@@ -153,9 +153,11 @@ type StageStatus struct {
 	Progress units.Fraction `json:"progress"`
 	// QuotaChanges counts the quotas written for it, or that would have been.
 	QuotaChanges int `json:"quota_changes"`
-	// Reading is the part of their CPU time in which the heavy tasks that have finished
-	// here (of more than two mean ones' weight) read their records; 0 without any.
-	Reading units.Fraction `json:"reading,omitempty"`
+	// HeavyCPU is the CPU time of the heavy tasks that have finished here (of more than
+	// two mean ones' weight), HeavyReading the part of it in which they read their
+	// records; 0 without any.
+	HeavyCPU     units.Work `json:"heavy_core_seconds,omitempty"`
+	HeavyReading units.Work `json:"heavy_reading_core_seconds,omitempty"`
 	// Samples are the ticks since the last status, oldest first, at most 8.
 	Samples []StageSample `json:"samples,omitempty"`
 }

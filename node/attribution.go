@@ -34,7 +34,9 @@ type record struct {
 	active, changed units.Instant
 	known           bool
 
-	reading      units.Fraction
+	// As StageStatus has them.
+	heavyCPU, heavyReading units.Work
+
 	progress     units.Fraction
 	quotaChanges int
 	// samples are the n ticks that no status has carried yet, at is when each was.
@@ -58,7 +60,7 @@ func (r *record) see(s *PageStage, now units.Instant, baseline bool) {
 		r.active = now
 	}
 	r.known = true
-	r.failed, r.reading = s.Failed, s.reading()
+	r.failed, r.heavyCPU, r.heavyReading = s.Failed, s.HeavyCPU, s.HeavyReading
 	r.pageCPU, r.finished, r.running, r.weight = cpu, s.Finished, s.Running, s.Weight
 }
 

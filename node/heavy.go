@@ -64,16 +64,3 @@ func (m *meter) heavyPart(reading units.Fraction, task *PageTask, byCPU, byRecor
 	}
 	return min(float64(reading)*weight*float64(task.CPU/m.through.CPU), mostOfHeavy*weight)
 }
-
-// leastRead is the CPU time, in core-seconds, from which what heavy tasks read in is
-// told: less is noise beside the time between two pages.
-const leastRead units.Work = 1
-
-// reading is the part of their CPU time in which the heavy tasks of a stage that have
-// finished here read their records, 0 where that is not known.
-func (s *PageStage) reading() units.Fraction {
-	if s.HeavyCPU < leastRead || s.HeavyReading <= 0 {
-		return 0
-	}
-	return units.Fraction(s.HeavyReading / s.HeavyCPU).Clamp()
-}

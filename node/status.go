@@ -62,5 +62,6 @@ func (r *record) describe(s *api.StageStatus, key Key, now units.Instant) {
 		r.samples[i].Age = units.FromDuration(now.Sub(at))
 	}
 	s.App, s.StageKey, s.Executor = key.App, r.key, key.ID
-	s.CPU, s.Progress, s.QuotaChanges, s.Reading, s.Samples = r.cpu, r.progress, r.quotaChanges, r.reading, r.samples[:r.n:r.n]
+	s.CPU, s.Progress, s.QuotaChanges, s.Samples = r.cpu, r.progress, r.quotaChanges, r.samples[:r.n:r.n]
+	s.HeavyCPU, s.HeavyReading = r.heavyCPU, r.heavyReading
 }

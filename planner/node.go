@@ -252,8 +252,11 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 		st.QuotaChanges[s.Executor] = max(st.QuotaChanges[s.Executor], s.QuotaChanges)
 		st.stale = true
 	}
-	if s.Reading > 0 && s.Reading != st.Reading {
-		st.Reading, st.stale = s.Reading.Clamp(), true
+	if h := (heavyTasks{s.HeavyCPU, s.HeavyReading}); h.CPU > st.Heavy[s.Executor].CPU {
+		if st.Heavy == nil {
+			st.Heavy = make(map[api.ExecutorID]heavyTasks)
+		}
+		st.Heavy[s.Executor], st.stale = h, true
 	}
 	st.progress[s.Executor] = s.Progress.Clamp()
 	for _, sample := range s.Samples {

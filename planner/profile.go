@@ -71,7 +71,7 @@ func (e *Engine) record(a *app) (string, error) {
 			r.Done(s.DoneAt, *s.Done)
 		}
 		r.Work(s.key(), s.work())
-		r.Reading(s.key(), s.Reading)
+		r.Reading(s.key(), s.reading())
 	}
 	run, err := r.Finish(a.Ended, a.Cores)
 	if err != nil {

@@ -20,33 +20,38 @@ func (w *world) used(id api.AppID, stage int, cpu, all units.Work, state api.Exe
 	w.step(planner.Status{Status: s})
 }
 
-// read is a status that says in which part of their CPU time a stage's heavy tasks read.
-func (w *world) read(id api.AppID, stage int, reading units.Fraction) {
+// read is a status that says in which part of their CPU time the heavy tasks of an
+// executor's stage read.
+func (w *world) read(id api.AppID, stage int, executor api.ExecutorID, reading, cpu units.Work) {
 	w.Helper()
 	s := w.status("a")
-	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: stage}, Executor: "1", Reading: reading}}
+	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: stage}, Executor: executor, HeavyReading: reading, HeavyCPU: cpu}}
 	w.step(planner.Status{Status: s})
 }
 
 // What executors say of their heavy tasks' reading comes into the profile, and from
 // there into the targets of the next run.
 func TestReadingGoesIntoTheProfileAndTheTargets(t *testing.T) {
-	w := newWorld(t, "a")
+	w := newWorld(t, "a", "b")
 	r := registration("p", 0)
 	r.Profile = "q"
 	id := w.run(r, "read", "map", "sum")
-	w.read(id, 1, 0.75)
-	w.read(id, 1, 0) // A restarted executor knows nothing.
+	w.read(id, 0, "1", 0.5, 0.9) // Too short to tell.
+	w.read(id, 1, "1", 6, 8)
+	w.read(id, 1, "2", 9, 12)
+	w.read(id, 1, "1", 0, 0) // A restarted executor knows nothing.
+	w.read(id, 2, "2", 1, 12)
+	w.read(id, 2, "1", 6, 8) // Each counts as its tasks' CPU time.
 	w.pass(2 * time.Second)
 	p := w.stored("q")
-	if p == nil || p.Stages[1].Reading != 0.75 || p.Stages[0].Reading != 0 {
+	if p == nil || p.Stages[2].Reading != 0.35 || p.Stages[1].Reading != 0.75 || p.Stages[0].Reading != 0 {
 		t.Fatalf("profile %+v", p)
 	}
 	r = registration("s", 100)
 	r.Profile = "q"
 	next := w.mustRegister(r).AppID
 	w.used(next, 0, 0, 0, api.ExecutorRunning)
-	for i, signature := range []string{"read", "map"} {
+	for i, signature := range []string{"read", "map", "sum"} {
 		w.tell(next, r.Submission, ready(5, i, signature, 1000, "1"))
 		if got := w.targets(next); len(got) != 1 || got[fmt.Sprintf("%d.0@1", i)].Reading != p.Stages[i].Reading {
 			t.Fatalf("stage %d: targets %+v", i, got)

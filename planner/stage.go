@@ -40,10 +40,8 @@ type stageRecord struct {
 	DeadlineAt units.Instant `json:"deadline_at,omitempty"`
 	Work       units.Work    `json:"core_seconds,omitempty"` // Predicted, all executors.
 	Records    float64       `json:"records,omitempty"`
-	// Reading is what its executors measured (api.StageStatus).
-	Reading units.Fraction `json:"reading,omitempty"`
-	Last    bool           `json:"last,omitempty"`
-	Targets []target       `json:"targets,omitempty"` // In order of executor.
+	Last       bool          `json:"last,omitempty"`
+	Targets    []target      `json:"targets,omitempty"` // In order of executor.
 	// Shares are those that the driver was last asked to take, in hand-over
 	// number ShareRev; 0 before the first.
 	ShareRev uint64              `json:"share_rev,omitempty"`
@@ -52,8 +50,16 @@ type stageRecord struct {
 	// CPU and QuotaChanges are what the nodes measured, by executor.
 	CPU          map[api.ExecutorID]units.Work `json:"cpu,omitempty"`
 	QuotaChanges map[api.ExecutorID]int        `json:"quota_changes,omitempty"`
+	// Heavy are the heavy tasks that have finished, by executor; few stages have any.
+	Heavy map[api.ExecutorID]heavyTasks `json:"heavy,omitempty"`
 	// Would is kept of observed applications only.
 	Would map[api.ExecutorID]would `json:"would,omitempty"`
+}
+
+// heavyTasks are what a StageStatus says of them.
+type heavyTasks struct {
+	CPU     units.Work `json:"core_seconds"`
+	Reading units.Work `json:"reading_core_seconds"`
 }
 
 // target is a StageTarget without the time left, which depends on when it is
@@ -94,6 +100,24 @@ func (s *stage) work() units.Work {
 		sum = max(sum, units.Work(s.Done.TaskCPU))
 	}
 	return sum
+}
+
+// leastRead is the CPU time, in core-seconds, from which what heavy tasks read in is
+// believed: less is noise beside the time between two pages.
+const leastRead units.Work = 1
+
+// reading is the part of their CPU time in which the stage's heavy tasks read their
+// records, those of all executors together; 0 where that is not known.
+func (s *stage) reading() units.Fraction {
+	var all heavyTasks
+	for _, id := range sortedKeys(s.Heavy) {
+		all.CPU += s.Heavy[id].CPU
+		all.Reading += s.Heavy[id].Reading
+	}
+	if all.CPU < leastRead || all.Reading <= 0 {
+		return 0
+	}
+	return units.Fraction(all.Reading / all.CPU).Clamp()
 }
 
 // targetOf is an executor's target.

@@ -18,9 +18,11 @@ func (p *Page) fault(now units.Instant, ahead time.Duration) error {
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		counts := min(s.Finished, s.Failed, s.Running)
-		if counts < 0 || !amounts(s.Weight, s.Records, float64(s.CPU)) || !amounts(s.RunningRecords, float64(s.RunningCPU), 0) {
-			return fmt.Errorf("its page says of stage %d.%d: finished %d, failed %d, running %d, weight %v, records %v and %v, CPU %v and %v s", s.Key.Stage, s.Key.Attempt,
-				s.Finished, s.Failed, s.Running, s.Weight, s.Records, s.RunningRecords, float64(s.CPU), float64(s.RunningCPU))
+		if counts < 0 || !amounts(s.Weight, s.Records, float64(s.CPU)) || !amounts(s.RunningRecords, float64(s.RunningCPU), s.Heaviest) ||
+			!amounts(float64(s.HeavyCPU), float64(s.HeavyReading), 0) {
+			return fmt.Errorf("its page says of stage %d.%d: finished %d, failed %d, running %d, weight %v, records %v and %v, CPU %v and %v s, of heavy tasks %v and %v s, heaviest %v",
+				s.Key.Stage, s.Key.Attempt, s.Finished, s.Failed, s.Running, s.Weight, s.Records, s.RunningRecords, float64(s.CPU), float64(s.RunningCPU),
+				float64(s.HeavyCPU), float64(s.HeavyReading), s.Heaviest)
 		}
 	}
 	for i := range p.Tasks {

@@ -174,6 +174,7 @@ func (r Report) Draw(files ...string) error {
 	cores.X.Min = min(cores.X.Min, progress.X.Min)
 	cores.X.Max = max(cores.X.Max, progress.X.Max)
 	progress.X.Min, progress.X.Max = cores.X.Min, cores.X.Max
+	cores.Y.Min, progress.Y.Min, progress.Y.Max = 0, 0, 100
 	room(cores)
 	room(progress)
 	return save([]*plot.Plot{cores, progress}, 26*vg.Centimeter, files)

@@ -194,7 +194,9 @@ func (p *parser) finish() error {
 	if err := p.s.UseLaw(cmp.Or(p.s.Law, p.s.Config.Node.Controller.Law)); err != nil {
 		return err
 	}
-	p.arrive()
+	if err := p.arrive(); err != nil {
+		return err
+	}
 	for _, e := range p.s.expects {
 		if err := p.judgeable(e); err != nil {
 			p.line = e.line
@@ -215,10 +217,15 @@ func (p *parser) finish() error {
 }
 
 // arrive says when each application comes; the seed is known by now.
-func (p *parser) arrive() {
+func (p *parser) arrive() error {
+	limit := cmp.Or(p.s.Config.Limit, dayLimit)
 	for _, s := range p.submits {
 		r := random(p.s.Config.Seed, fmt.Sprintf("arrivals %d", s.line))
 		for range s.count {
+			if s.at >= units.FromDuration(limit) {
+				p.line = s.line
+				return fmt.Errorf("%s comes after %v, expected less than the limit of %v", s.app, s.at.Duration(), limit)
+			}
 			p.s.arrivals = append(p.s.arrivals, s.arrival)
 			s.at += units.FromDuration(s.every)
 			if s.poisson > 0 {
@@ -226,6 +233,7 @@ func (p *parser) arrive() {
 			}
 		}
 	}
+	return nil
 }
 
 // judgeable refuses what is expected of an error that will not be there.

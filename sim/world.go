@@ -63,6 +63,9 @@ func Default() Config {
 	return c
 }
 
+// dayLimit is Config.Limit's default.
+const dayLimit = 24 * time.Hour
+
 // World is planner, nodes and drivers on virtual time. It is not safe for
 // concurrent use.
 type World struct {
@@ -91,7 +94,7 @@ func New(c Config) (*World, error) {
 		w.cfg.Plant.Page = 100 * time.Millisecond
 	}
 	if w.cfg.Limit == 0 {
-		w.cfg.Limit = 24 * time.Hour
+		w.cfg.Limit = dayLimit
 	}
 	if err := errors.Join(c.Plant.Validate(), c.Net.Validate()); err != nil {
 		return nil, err

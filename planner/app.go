@@ -21,8 +21,9 @@ const (
 	modeOff       mode = "off"       // ungated, not recorded either: its user's wish
 )
 
-// appRecord is what is stored of a running application, under app/ID. Its stages
-// and its profile have keys of their own, so that an event rewrites little.
+// appRecord is what is stored of a running application, under app/ID. Its stages,
+// its profile and what every event changes (markRecord) have keys of their own, so
+// that an event rewrites little.
 type appRecord struct {
 	V          int           `json:"v"`
 	ID         api.AppID     `json:"id"`
@@ -70,20 +71,29 @@ type appRecord struct {
 	Replaced  []units.Instant `json:"replaced,omitempty"`
 	GaveUp    bool            `json:"gave_up,omitempty"`
 	Connected bool            `json:"connected,omitempty"` // Some executor has been up.
-	AckedSeq  uint64          `json:"acked_seq"`
-	Revs      uint64          `json:"revs"`
 	Notice    string          `json:"notice,omitempty"`
 	Notices   []string        `json:"notices,omitempty"`
 	Directive api.Directive   `json:"directive"`
 	Forgotten int             `json:"forgotten,omitempty"` // Stage attempts dropped from the record.
 	Launched  bool            `json:"launched,omitempty"`  // FirstLaunch is known.
 	First     units.Seconds   `json:"first_launch_s,omitempty"`
-	LastTask  units.Seconds   `json:"last_finish_s,omitempty"`
 	State     api.AppState    `json:"state"`
 	Ended     units.Seconds   `json:"ended_s,omitempty"` // Duration, once State is final.
 	EndReason string          `json:"end_reason,omitempty"`
 	DriverEnd bool            `json:"driver_end,omitempty"` // The driver itself said so.
 	ExitCode  int             `json:"exit_code,omitempty"`  // Of spark-submit, if it failed and that was told.
+}
+
+// markRecord is what a stage's event changes of its application, under
+// app/ID/marks: the record of the application itself has all its executors.
+type markRecord struct {
+	V int `json:"v"`
+	// AckedSeq is the newest event of the driver, Revs the newest target's.
+	AckedSeq uint64        `json:"acked_seq"`
+	Revs     uint64        `json:"revs"`
+	LastTask units.Seconds `json:"last_finish_s,omitempty"`
+	// PlanEpochs are its executors'.
+	PlanEpochs []uint64 `json:"plan_epochs,omitempty"`
 }
 
 // executor is one executor of an application.
@@ -102,9 +112,10 @@ type executor struct {
 	CPU   units.Work    `json:"core_seconds,omitempty"`
 	Base  units.Work    `json:"base_core_seconds,omitempty"`
 	Based bool          `json:"based,omitempty"`
-	// PlanEpoch is that of its node's Plan when targets were last changed there for
+
+	// planEpoch is that of its node's Plan when targets were last changed there for
 	// its application: the node's own record is not saved for that.
-	PlanEpoch uint64 `json:"plan_epoch,omitempty"`
+	planEpoch uint64
 
 	points []usagePoint // Oldest first.
 	// leaving is for how long it has been idle since it was asked to go.
@@ -115,6 +126,7 @@ type executor struct {
 // figures.
 type app struct {
 	appRecord
+	marks   markRecord
 	profile *annotated // nil without one.
 	stages  map[api.StageKey]*stage
 	order   []*stage // In order of the ready event.
@@ -131,6 +143,7 @@ type app struct {
 	// noticeSent says that a reply has carried the notice in force.
 	noticeSent bool
 	dirty      bool // The record has to be saved.
+	marked     bool // The marks have to be.
 	touched    bool // Plans and Directive have to be compared.
 	concerned  bool // It is looked at when the step ends.
 	flush      bool // Figures of nodes have to be saved.

@@ -26,10 +26,10 @@ func (e *Engine) driverEvents(ev DriverEvents) {
 	e.concern(a)
 	var ready []*stage
 	for _, event := range b.Events {
-		if event.Seq <= a.AckedSeq {
+		if event.Seq <= a.marks.AckedSeq {
 			continue
 		}
-		a.AckedSeq, a.dirty = event.Seq, true
+		a.marks.AckedSeq, a.marked = event.Seq, true
 		if s := e.driverEvent(a, event); s != nil {
 			ready = append(ready, s)
 		}
@@ -41,7 +41,7 @@ func (e *Engine) driverEvents(ev DriverEvents) {
 	}
 	e.reply(ev.To, func() any {
 		a.noticeSent = true
-		return api.EventsReply{V: api.Version, AckedSeq: a.AckedSeq, Directive: a.Directive}
+		return api.EventsReply{V: api.Version, AckedSeq: a.marks.AckedSeq, Directive: a.Directive}
 	})
 }
 
@@ -81,7 +81,7 @@ func (e *Engine) driverEvent(a *app, ev api.Event) *stage {
 	switch ev.Type {
 	case api.EventExecutorUp:
 		if x := a.executor(ev.Executor.ID); x != nil && !x.Gone {
-			x.Registered, a.Connected = true, true
+			x.Registered, a.Connected, a.dirty = true, true, true
 		}
 	case api.EventExecutorGone:
 		if x := a.executor(ev.Executor.ID); x != nil {
@@ -99,7 +99,7 @@ func (e *Engine) driverEvent(a *app, ev api.Event) *stage {
 		}
 	case api.EventUnpaced:
 		if a.Mode != modeUnpaced {
-			a.Mode = modeUnpaced
+			a.Mode, a.dirty = modeUnpaced, true
 			e.ungate(a, cmp.Or(ev.Reason, "the application cannot be paced")+": it runs unpaced, with all cores")
 		}
 	case api.EventEnd:
@@ -149,9 +149,9 @@ func (e *Engine) stageDone(a *app, s *stage, ev api.Event) {
 	s.Done, s.DoneAt, s.dirty = ev.Done, max(ev.At, s.ReadyAt), true
 	a.finish(s)
 	if first := ev.Done.FirstLaunch; first > 0 && len(a.order) > 0 && a.order[0] == s {
-		a.First = first
+		a.First, a.dirty = first, true
 	}
-	a.LastTask = max(a.LastTask, ev.Done.LastFinish)
+	a.marks.LastTask = max(a.marks.LastTask, ev.Done.LastFinish)
 	a.drop(s)
 	e.occur(StageEnded{App: a.ID, Stage: s.key(), Duration: s.DoneAt - s.ReadyAt, Deadline: s.First, Failed: ev.Done.Failed})
 }

@@ -181,7 +181,9 @@ func (e *Engine) finish() []Action {
 	}
 	clear(e.dirty)
 	for _, a := range touched {
-		a.Held = a.held()
+		if held := a.held(); held != a.Held {
+			a.Held, a.dirty = held, true
+		}
 	}
 	for _, a := range concerns {
 		e.saveApp(a)
@@ -209,8 +211,10 @@ func (e *Engine) reply(to Ticket, body func() any) {
 
 func (e *Engine) occur(o Occurrence) { e.log = append(e.log, Log{o}) }
 
-// touch marks a as changed: its record, its Directive and its nodes' Plans.
+// touch marks a as changed: its record, its Directive and its nodes' Plans. What
+// changes only targets and shares does not change the record (steer).
 func (a *app) touch() { a.dirty, a.touched = true, true }
+func (a *app) steer() { a.marked, a.touched = true, true }
 
 // nextEpoch returns an epoch greater than all before.
 func (e *Engine) nextEpoch() uint64 {

@@ -109,7 +109,7 @@ func (e *Engine) summary(a *app) api.AppSummary {
 func (e *Engine) detail(a *app) api.AppDetail {
 	d := api.AppDetail{
 		AppSummary: e.summary(a), Reason: a.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Earliest,
-		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, FirstLaunch: a.First, LastFinish: a.LastTask,
+		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, FirstLaunch: a.First, LastFinish: a.marks.LastTask,
 	}
 	if d.Notices == nil {
 		d.Notices = []string{}

@@ -30,7 +30,7 @@ type nodeRecord struct {
 	// Draining says that somebody wants it empty.
 	Draining bool `json:"draining,omitempty"`
 	// Epoch is that of the Plan in force, or of an earlier one with the same
-	// executors: see executor.PlanEpoch.
+	// executors: see executor.planEpoch.
 	Epoch uint64 `json:"epoch"`
 }
 
@@ -312,8 +312,8 @@ func (e *Engine) replan(n *node) {
 func (e *Engine) noteEpoch(n *node) bool {
 	noted := false
 	for _, here := range e.tenants[n.Node] {
-		if here.app.dirty {
-			here.executors[0].PlanEpoch, noted = n.Epoch, true
+		if a := here.app; a.dirty || a.marked {
+			here.executors[0].planEpoch, a.marked, noted = n.Epoch, true, true
 		}
 	}
 	return noted

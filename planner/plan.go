@@ -89,7 +89,9 @@ func (e *Engine) aim(a *app, s *stage, deadline units.Seconds) {
 	s.Planned, s.Last, s.DeadlineAt = true, e.final(a, s), e.now.Add(deadline.Duration())
 	s.Work, s.Records = predicted.Work, predicted.Records
 	// An observed stage has all cores, whatever its target says.
-	a.Targeted = a.Targeted || !a.observed()
+	if !a.Targeted && !a.observed() {
+		a.Targeted, a.dirty = true, true
+	}
 	s.Targets = nil
 	e.bind(a, s)
 	cores := dag.EstimateCores(s.Records, deadline, annotation.NominalRate)
@@ -137,7 +139,7 @@ func (e *Engine) bind(a *app, s *stage) {
 	}
 	slices.SortFunc(s.Targets, func(x, y target) int { return compareIDs(x.Executor, y.Executor) })
 	s.dirty = true
-	a.touch()
+	a.steer()
 }
 
 // longest is what a stage's longest task is predicted to take: the profile's, scaled
@@ -159,8 +161,8 @@ func (a *app) revise(t target, before []target) target {
 			return old
 		}
 	}
-	a.Revs++
-	t.Rev = a.Revs
+	a.marks.Revs++
+	t.Rev = a.marks.Revs
 	return t
 }
 
@@ -190,7 +192,7 @@ func (e *Engine) rebind(a *app, s *stage, bindings []api.Binding) {
 func (a *app) drop(s *stage) {
 	if len(s.Targets) > 0 {
 		s.Targets, s.dirty = nil, true
-		a.touch()
+		a.steer()
 	}
 }
 

@@ -86,13 +86,13 @@ func (e *Engine) rebalance(a *app) {
 
 // share asks the driver to divide s as given, in the order of its targets.
 func (s *stage) share(a *app, shares []float64) {
-	a.Revs++
-	s.ShareRev, s.Shares = a.Revs, nil
+	a.marks.Revs++
+	s.ShareRev, s.Shares = a.marks.Revs, nil
 	for i, t := range s.Targets {
 		s.Shares = append(s.Shares, api.ExecutorShare{Executor: t.Executor, Weight: shares[i]})
 	}
 	s.dirty = true
-	a.touch()
+	a.steer()
 }
 
 // foldParts makes e.parts what is known of s's targets, with their nodes' free cores

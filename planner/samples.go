@@ -1,9 +1,15 @@
 package planner
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -44,17 +50,56 @@ type samples struct {
 	thinned       bool
 }
 
-// sampleRecord is one piece, under app/ID/samples/STAGE.ATTEMPT/PIECE.
-type sampleRecord struct {
-	V int `json:"v"`
-	api.StageKey
-	Piece   int             `json:"piece"`
-	Samples []api.AppSample `json:"samples"`
+// piece is what is saved at once, under app/ID/samples/STAGE.ATTEMPT/NUMBER.
+type piece struct {
+	stage  api.StageKey
+	number int
+	list   []sample
+}
+
+// sampleSize is what a stored sample takes.
+const sampleSize = 5*8 + 4
+
+// appendSamples appends the value of a piece: a byte with stateVersion, then each sample's
+// numbers, little endian. A planner of many applications saves tens of thousands of
+// samples a second.
+func appendSamples(b []byte, list []sample) []byte {
+	b = append(b, stateVersion)
+	for _, s := range list {
+		for _, v := range [...]float64{float64(s.at), float64(s.setPoint), float64(s.progress), float64(s.grant), float64(s.used)} {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		b = binary.LittleEndian.AppendUint32(b, uint32(s.executor))
+	}
+	return b
+}
+
+// readSamples is appendSamples' inverse; it also reads version 1, which was JSON.
+func readSamples(b []byte) ([]sample, error) {
+	if bytes.HasPrefix(b, []byte("{")) {
+		var old struct{ Samples []api.AppSample }
+		err := json.Unmarshal(b, &old)
+		list := make([]sample, 0, len(old.Samples))
+		for _, s := range old.Samples {
+			list = append(list, newSample(s))
+		}
+		return list, err
+	}
+	if len(b)%sampleSize != 1 || b[0] != stateVersion {
+		return nil, fmt.Errorf("it is no piece of samples of layout %d", stateVersion)
+	}
+	var list []sample
+	for b = b[1:]; len(b) > 0; b = b[sampleSize:] {
+		number := func(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])) }
+		list = append(list, sample{at: units.Seconds(number(0)), setPoint: units.Fraction(number(1)), progress: units.Fraction(number(2)),
+			grant: units.Cores(number(3)), used: units.Cores(number(4)), executor: int32(binary.LittleEndian.Uint32(b[40:]))})
+	}
+	return list, nil
 }
 
 func samplesPrefix(id api.AppID) string { return appKey(id) + "/samples/" }
-func pieceKey(id api.AppID, k api.StageKey, piece int) string {
-	return samplesPrefix(id) + strconv.Itoa(k.Stage) + "." + strconv.Itoa(k.Attempt) + "/" + strconv.Itoa(piece)
+func pieceKey(id api.AppID, k api.StageKey, number int) string {
+	return samplesPrefix(id) + keyText(k) + "/" + strconv.Itoa(number)
 }
 
 // add keeps one tick, halving the density when there are more than limit: every
@@ -112,28 +157,38 @@ func (e *Engine) saveSamples(id api.AppID, s *stage) {
 	if len(fresh) == 0 {
 		return
 	}
-	e.put(pieceKey(id, s.key(), s.samples.pieces), sampleRecord{V: stateVersion, StageKey: s.key(), Piece: s.samples.pieces, Samples: tellAll(fresh)})
+	value := appendSamples(make([]byte, 0, 1+sampleSize*len(fresh)), fresh)
+	e.changes = append(e.changes, Change{Key: pieceKey(id, s.key(), s.samples.pieces), Value: value})
 	s.samples.saved = len(s.samples.list)
 	s.samples.pieces++
 }
 
 // removeSamples removes what is saved of s's samples.
 func (e *Engine) removeSamples(id api.AppID, s *stage) {
-	for piece := range s.samples.pieces {
-		e.remove(pieceKey(id, s.key(), piece))
+	for number := range s.samples.pieces {
+		e.remove(pieceKey(id, s.key(), number))
 	}
 	s.samples.saved, s.samples.pieces, s.samples.thinned = 0, 0, false
 }
 
+// restorePiece reads a piece of the application's samples.
+func restorePiece(id api.AppID, r Record) (piece, error) {
+	var p piece
+	if _, err := fmt.Sscanf(strings.TrimPrefix(r.Key, samplesPrefix(id)), "%d.%d/%d", &p.stage.Stage, &p.stage.Attempt, &p.number); err != nil {
+		return piece{}, fmt.Errorf("key %s: %w", r.Key, err)
+	}
+	list, err := readSamples(r.Value)
+	p.list = list
+	return p, err
+}
+
 // restoreSamples gives a's stages their samples back.
-func (a *app) restoreSamples(pieces []sampleRecord) {
-	slices.SortFunc(pieces, func(p, q sampleRecord) int { return cmp.Compare(p.Piece, q.Piece) })
+func (a *app) restoreSamples(pieces []piece) {
+	slices.SortFunc(pieces, func(p, q piece) int { return cmp.Compare(p.number, q.number) })
 	for _, p := range pieces {
-		if s := a.stages[p.StageKey]; s != nil {
-			for _, told := range p.Samples {
-				s.samples.list = append(s.samples.list, newSample(told))
-			}
-			s.samples.saved, s.samples.pieces = len(s.samples.list), p.Piece+1
+		if s := a.stages[p.stage]; s != nil {
+			s.samples.list = append(s.samples.list, p.list...)
+			s.samples.saved, s.samples.pieces = len(s.samples.list), p.number+1
 		}
 	}
 }

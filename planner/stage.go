@@ -10,19 +10,22 @@ import (
 // unmatched is the annotation of a stage that has none.
 const unmatched = -1
 
-// stage is one stage attempt of an application: what is stored of it, under
-// app/ID/stage/STAGE.ATTEMPT, and what the nodes say.
+// stage is one stage attempt of an application: what is stored of it and what the
+// nodes say.
 type stage struct {
 	stageRecord
+	figureRecord
 	progress map[api.ExecutorID]units.Fraction
 	paces    map[api.ExecutorID]*pace
 	samples  samples
 	handOver units.Instant // When its tail was last handed over.
 	step     *experiment   // A step response that was asked for, nil for none.
 	dirty    bool          // The record has to be saved at the end of the step.
-	stale    bool          // Figures of nodes have come in since it was saved.
+	stale    bool          // Figures of nodes have come in since they were saved.
 }
 
+// stageRecord is what is stored of a stage attempt for its events, under
+// app/ID/stage/STAGE.ATTEMPT.
 type stageRecord struct {
 	V       int            `json:"v"`
 	Ready   api.StageReady `json:"ready"` // With the bindings in force.
@@ -46,7 +49,13 @@ type stageRecord struct {
 	// number ShareRev; 0 before the first.
 	ShareRev uint64              `json:"share_rev,omitempty"`
 	Shares   []api.ExecutorShare `json:"shares,omitempty"`
+}
 
+// figureRecord is what its nodes told of a stage attempt, stored with the samples
+// and not at its events, under app/ID/figures/STAGE.ATTEMPT.
+type figureRecord struct {
+	// Reading is what its executors measured (api.StageStatus).
+	Reading units.Fraction `json:"reading,omitempty"`
 	// CPU and QuotaChanges are what the nodes measured, by executor.
 	CPU          map[api.ExecutorID]units.Work `json:"cpu,omitempty"`
 	QuotaChanges map[api.ExecutorID]int        `json:"quota_changes,omitempty"`
@@ -78,13 +87,8 @@ type target struct {
 }
 
 func newStage(r stageRecord) *stage {
-	if r.CPU == nil {
-		r.CPU = make(map[api.ExecutorID]units.Work)
-	}
-	if r.QuotaChanges == nil {
-		r.QuotaChanges = make(map[api.ExecutorID]int)
-	}
-	return &stage{stageRecord: r, progress: make(map[api.ExecutorID]units.Fraction), paces: make(map[api.ExecutorID]*pace)}
+	f := figureRecord{CPU: make(map[api.ExecutorID]units.Work), QuotaChanges: make(map[api.ExecutorID]int)}
+	return &stage{stageRecord: r, figureRecord: f, progress: make(map[api.ExecutorID]units.Fraction), paces: make(map[api.ExecutorID]*pace)}
 }
 
 // key returns the stage attempt's name.

@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -17,19 +18,25 @@ import (
 //
 //	planner/epoch        counters: newest epoch and application number
 //	app/ID               a running application (appRecord)
+//	app/ID/marks         what every event changes of it (markRecord)
 //	app/ID/profile       the profile that it is matched to (api.Profile)
 //	app/ID/stage/S.A     attempt A of its stage S (stageRecord)
-//	app/ID/samples/S.A/N a piece of that one's samples (sampleRecord)
+//	app/ID/figures/S.A   what nodes told of it (figureRecord)
+//	app/ID/samples/S.A/N a piece of that one's samples (appendSamples)
 //	plan/NODE            a node and the epoch of its Plan (nodeRecord)
 //	profile/NAME         a profile (api.Profile); NAME is escaped as in a URL's path
 //	history/ID           an application that is over (endedApp)
 //
-// All values are JSON. A Plan's content follows from its applications' records and
+// All values but samples are JSON. Version 1, in which app/ID had the marks, a stage
+// its figures and samples were JSON, is read too. A Plan's content follows from its applications' records and
 // is made again from them: a stage's event need not write a record for each of its
 // nodes (restorePlans). Not kept: silences, who is connected; these come back with
 // the next statuses. Samples and other figures of running stages may lack what
 // came in the last seconds (flushEvery).
-const stateVersion = 1
+const (
+	stateVersion  = 2
+	oldestVersion = 1
+)
 
 const (
 	counterKey    = "planner/epoch"
@@ -60,15 +67,17 @@ type counterRecord struct {
 	Serial uint64 `json:"serial"`
 }
 
-func appKey(id api.AppID) string      { return appPrefix + string(id) }
-func planKey(node string) string      { return planPrefix + node }
-func profileKey(name string) string   { return profilePrefix + url.PathEscape(name) }
-func historyKey(id api.AppID) string  { return historyPrefix + string(id) }
-func ownProfile(id api.AppID) string  { return appKey(id) + "/profile" }
-func stagePrefix(id api.AppID) string { return appKey(id) + "/stage/" }
-func stageKey(id api.AppID, k api.StageKey) string {
-	return stagePrefix(id) + strconv.Itoa(k.Stage) + "." + strconv.Itoa(k.Attempt)
-}
+func appKey(id api.AppID) string                     { return appPrefix + string(id) }
+func planKey(node string) string                     { return planPrefix + node }
+func profileKey(name string) string                  { return profilePrefix + url.PathEscape(name) }
+func historyKey(id api.AppID) string                 { return historyPrefix + string(id) }
+func ownProfile(id api.AppID) string                 { return appKey(id) + "/profile" }
+func stagePrefix(id api.AppID) string                { return appKey(id) + "/stage/" }
+func marksKey(id api.AppID) string                   { return appKey(id) + "/marks" }
+func figuresPrefix(id api.AppID) string              { return appKey(id) + "/figures/" }
+func stageKey(id api.AppID, k api.StageKey) string   { return stagePrefix(id) + keyText(k) }
+func figuresKey(id api.AppID, k api.StageKey) string { return figuresPrefix(id) + keyText(k) }
+func keyText(k api.StageKey) string                  { return strconv.Itoa(k.Stage) + "." + strconv.Itoa(k.Attempt) }
 
 // put saves v under key. What the engine saves are its own plain structs with
 // finite numbers, so that encoding them cannot fail; if it did, the record would
@@ -97,25 +106,33 @@ func (e *Engine) saveApp(a *app) {
 		e.put(ownProfile(a.ID), a.profile.body)
 	}
 	for _, s := range a.order {
-		figures := s.stale && a.flush
-		if s.dirty || figures {
+		if s.dirty {
 			s.dirty = false
 			e.put(stageKey(a.ID, s.key()), s.stageRecord)
 		}
-		if figures {
+		if s.stale && a.flush {
 			// Samples are many: no event waits for them.
 			s.stale = false
+			e.put(figuresKey(a.ID, s.key()), s.figureRecord)
 			e.saveSamples(a.ID, s)
 		}
 	}
 	if a.dirty || a.flush {
 		e.put(appKey(a.ID), a.appRecord)
 	}
-	a.saved, a.dirty, a.flush = true, false, false
+	if a.marked {
+		a.marks.V, a.marks.PlanEpochs = stateVersion, a.marks.PlanEpochs[:0]
+		for _, x := range a.Executors {
+			a.marks.PlanEpochs = append(a.marks.PlanEpochs, x.planEpoch)
+		}
+		e.put(marksKey(a.ID), a.marks)
+	}
+	a.saved, a.dirty, a.marked, a.flush = true, false, false, false
 }
 
 func (e *Engine) removeApp(a *app) {
 	e.remove(appKey(a.ID))
+	e.remove(marksKey(a.ID))
 	if a.profile != nil {
 		e.remove(ownProfile(a.ID))
 	}
@@ -126,6 +143,7 @@ func (e *Engine) removeApp(a *app) {
 
 func (e *Engine) removeStage(id api.AppID, s *stage) {
 	e.remove(stageKey(id, s.key()))
+	e.remove(figuresKey(id, s.key()))
 	e.removeSamples(id, s)
 }
 
@@ -168,8 +186,8 @@ func decode(r Record, v any, version *int) error {
 	if err := json.Unmarshal(r.Value, v); err != nil {
 		return err
 	}
-	if version != nil && *version != stateVersion {
-		return fmt.Errorf("its layout is version %d, this planner reads %d", *version, stateVersion)
+	if version != nil && (*version < oldestVersion || *version > stateVersion) {
+		return fmt.Errorf("its layout is version %d, this planner reads %d to %d", *version, oldestVersion, stateVersion)
 	}
 	return nil
 }
@@ -192,7 +210,7 @@ func (e *Engine) restorePlans() {
 		n.plan = e.entries(n)
 		for _, here := range e.tenants[n.Node] {
 			for _, x := range here.executors {
-				n.Epoch = max(n.Epoch, x.PlanEpoch)
+				n.Epoch = max(n.Epoch, x.planEpoch)
 			}
 		}
 		if slices.ContainsFunc(e.tenants[n.Node], func(t *tenant) bool { return t.app.Held }) {
@@ -240,22 +258,24 @@ func (e *Engine) restoreHistory(r Record) error {
 func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 	a := newApp(appRecord{})
 	a.saved = true
-	var pieces []sampleRecord
+	var pieces []piece
+	figures := make(map[string]Record)
 	for _, r := range records {
 		var err error
 		switch {
 		case r.Key == appKey(id):
-			err = decode(r, &a.appRecord, &a.V)
+			err = a.restoreRecord(r)
+		case r.Key == marksKey(id):
+			err = decode(r, &a.marks, &a.marks.V)
 		case r.Key == ownProfile(id):
 			err = a.restoreProfile(r, e.cfg.Beta)
 		case strings.HasPrefix(r.Key, stagePrefix(id)):
-			var s stageRecord
-			if err = decode(r, &s, &s.V); err == nil {
-				a.order = append(a.order, newStage(s))
-			}
+			err = a.restoreStage(r)
+		case strings.HasPrefix(r.Key, figuresPrefix(id)):
+			figures[r.Key] = r
 		case strings.HasPrefix(r.Key, samplesPrefix(id)):
-			var p sampleRecord
-			err = decode(r, &p, &p.V)
+			var p piece
+			p, err = restorePiece(id, r)
 			pieces = append(pieces, p)
 		}
 		if err != nil {
@@ -265,8 +285,16 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 	if a.ID != id {
 		return fmt.Errorf("the record of the application itself is missing")
 	}
+	for i, epoch := range a.marks.PlanEpochs[:min(len(a.marks.PlanEpochs), len(a.Executors))] {
+		a.Executors[i].planEpoch = epoch
+	}
 	slices.SortFunc(a.order, func(x, y *stage) int { return cmp.Compare(x.Seq, y.Seq) })
 	for _, s := range a.order {
+		if r, ok := figures[figuresKey(id, s.key())]; ok {
+			if err := decode(r, &s.figureRecord, nil); err != nil {
+				return err
+			}
+		}
 		a.stages[s.key()] = s
 		if s.Done == nil {
 			a.opened = append(a.opened, s)
@@ -282,6 +310,45 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 		e.settleIn(a, x)
 	}
 	return nil
+}
+
+// restoreRecord reads a's own record, which has the marks too in version 1.
+func (a *app) restoreRecord(r Record) error {
+	if err := decode(r, &a.appRecord, &a.V); err != nil || a.V == stateVersion {
+		return err
+	}
+	a.V, a.dirty = stateVersion, true
+	if a.marks.V > 0 {
+		return nil // They have been saved, and read, since.
+	}
+	var epochs struct {
+		Executors []struct {
+			PlanEpoch uint64 `json:"plan_epoch"`
+		} `json:"executors"`
+	}
+	if err := errors.Join(json.Unmarshal(r.Value, &a.marks), json.Unmarshal(r.Value, &epochs)); err != nil {
+		return err
+	}
+	for _, x := range epochs.Executors {
+		a.marks.PlanEpochs = append(a.marks.PlanEpochs, x.PlanEpoch)
+	}
+	a.marked = true
+	return nil
+}
+
+// restoreStage reads a stage's record, which has its figures too in version 1.
+func (a *app) restoreStage(r Record) error {
+	var record stageRecord
+	if err := decode(r, &record, &record.V); err != nil {
+		return err
+	}
+	s := newStage(record)
+	a.order = append(a.order, s)
+	if s.V == stateVersion {
+		return nil
+	}
+	s.V, s.dirty, s.stale = stateVersion, true, true
+	return json.Unmarshal(r.Value, &s.figureRecord)
 }
 
 func (a *app) restoreProfile(r Record, beta float64) error {

@@ -53,7 +53,7 @@ func (a *app) launched(at units.Seconds) {
 	if a.Launched {
 		return
 	}
-	a.Launched, a.First = true, at
+	a.Launched, a.First, a.dirty = true, at, true
 	for _, x := range a.Executors {
 		a.measure(x)
 	}
@@ -69,8 +69,8 @@ func (a *app) coreSeconds() units.Work {
 			continue
 		}
 		used := x.CPU
-		if !a.running() && a.LastTask > 0 {
-			used = x.usedAt(a.LastTask)
+		if !a.running() && a.marks.LastTask > 0 {
+			used = x.usedAt(a.marks.LastTask)
 		}
 		sum += max(0, used-x.Base)
 	}
@@ -85,7 +85,7 @@ func (a *app) coreSeconds() units.Work {
 
 // meanCores is coreSeconds over the time between.
 func (a *app) meanCores(work units.Work, now units.Instant) units.Cores {
-	end := a.LastTask
+	end := a.marks.LastTask
 	if a.running() {
 		end = a.at(now)
 	}

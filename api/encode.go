@@ -155,8 +155,12 @@ var plain = func() (is [256]bool) {
 func appendOne[T ~string](b []byte, s *T) []byte { return appendText(b, string(*s)) }
 
 func appendFloat(b []byte, v float64) []byte {
-	if size := math.Abs(v); v != 0 && !(size >= 1e-6 && size < 1e21) {
+	size := math.Abs(v)
+	if v != 0 && !(size >= 1e-6 && size < 1e21) {
 		return append(b, rare)
+	}
+	if size >= 1 && size < 1<<53 && math.Trunc(v) == v {
+		return strconv.AppendInt(b, int64(v), 10) // The same text, sooner.
 	}
 	return strconv.AppendFloat(b, v, 'f', -1, 64)
 }

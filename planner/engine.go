@@ -39,11 +39,12 @@ type Engine struct {
 	publish  []Action
 	replies  []func() Reply
 	log      []Action
-	dirty    map[string]bool // Nodes whose Plans have to be compared.
-	concerns []*app          // Applications that the step may have changed.
-	counters bool            // epoch or serial changed.
-	flushes  int             // How many applications may still flush in this tick.
-	parts    []part          // Scratch of rebalance.
+	dirty    map[string]bool         // Nodes whose Plans have to be compared.
+	concerns []*app                  // Applications that the step may have changed.
+	counters bool                    // epoch or serial changed.
+	flushes  int                     // How many applications may still flush in this tick.
+	parts    []part                  // Scratch of rebalance.
+	directed []api.DirectiveExecutor // Scratch of direct.
 }
 
 // New returns an engine that goes on from what an earlier one saved: all records
@@ -171,6 +172,9 @@ func (e *Engine) finish() []Action {
 			e.direct(a)
 			for _, x := range a.Executors {
 				e.dirty[x.Node] = true
+				if t := e.tenant(a, x.Node); t != nil {
+					t.entry = nil
+				}
 			}
 		}
 	}
@@ -225,12 +229,14 @@ func (e *Engine) nextEpoch() uint64 {
 
 // direct compares a's Directive with what it should be and publishes a new one.
 func (e *Engine) direct(a *app) {
-	d := api.Directive{Gated: a.Gated, Executors: []api.DirectiveExecutor{}, Notice: a.Notice, Dead: a.dead()}
-	for _, x := range a.alive() {
-		d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: e.offered(x.Node), Leaving: x.Leaving})
+	// Mostly only targets have changed, and this is thrown away.
+	d := api.Directive{Gated: a.Gated, Executors: e.directed[:0], Notice: a.Notice, Dead: a.dead(), Shares: a.shares()}
+	for _, x := range a.Executors {
+		if !x.Gone {
+			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: e.offered(x.Node), Leaving: x.Leaving})
+		}
 	}
-	d.Shares = a.shares()
-	slices.SortFunc(d.Executors, func(x, y api.DirectiveExecutor) int { return compareIDs(x.ID, y.ID) })
+	e.directed = d.Executors
 	old := a.Directive
 	if old.Gated == d.Gated && old.Notice == d.Notice && old.Dead == d.Dead && slices.Equal(old.Executors, d.Executors) &&
 		slices.EqualFunc(old.Shares, d.Shares, sameShares) && old.Epoch > 0 {
@@ -240,7 +246,7 @@ func (e *Engine) direct(a *app) {
 		// The driver has it; repeating it would say it twice.
 		a.Notice, d.Notice = "", ""
 	}
-	d.Epoch = e.nextEpoch()
+	d.Epoch, d.Executors = e.nextEpoch(), append([]api.DirectiveExecutor{}, d.Executors...)
 	a.Directive, a.dirty = d, true
 	if a.running() {
 		e.publish = append(e.publish, PublishDirective{App: a.ID, Directive: d})

@@ -52,18 +52,18 @@ type planTarget struct {
 
 // settled reports whether o differs from p at most in targets and deadline: who
 // runs where is the same.
-func (p planEntry) settled(o planEntry) bool {
+func (p *planEntry) settled(o *planEntry) bool {
 	return p.App == o.App && slices.Equal(p.Executors, o.Executors)
 }
 
-func (p planEntry) equal(o planEntry) bool {
-	return p.App == o.App && p.Deadline == o.Deadline && slices.Equal(p.Executors, o.Executors) && slices.Equal(p.Targets, o.Targets)
+func (p *planEntry) equal(o *planEntry) bool {
+	return p == o || p.App == o.App && p.Deadline == o.Deadline && slices.Equal(p.Executors, o.Executors) && slices.Equal(p.Targets, o.Targets)
 }
 
 // node is a node as the planner knows it.
 type node struct {
 	nodeRecord
-	plan        []planEntry // The content of the Plan in force.
+	plan        []*planEntry // The content of the Plan in force.
 	state       string
 	incarnation string
 	seq         uint64
@@ -294,8 +294,8 @@ const forgetNode = time.Hour
 // replan compares n's Plan with what it should be and publishes a new one.
 func (e *Engine) replan(n *node) {
 	entries := e.entries(n)
-	if n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, planEntry.equal) {
-		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, planEntry.settled)
+	if n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).equal) {
+		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).settled)
 		n.plan, n.Epoch = entries, e.nextEpoch()
 		n.dirty = n.dirty || !e.noteEpoch(n)
 		n.published = 0
@@ -319,28 +319,35 @@ func (e *Engine) noteEpoch(n *node) bool {
 	return noted
 }
 
-// entries is the content of n's Plan, in order of application.
-func (e *Engine) entries(n *node) []planEntry {
-	entries := make([]planEntry, 0, len(e.tenants[n.Node]))
+// entries is the content of n's Plan, in order of application. Those of applications
+// that were not touched are not made again.
+func (e *Engine) entries(n *node) []*planEntry {
+	entries := make([]*planEntry, 0, len(e.tenants[n.Node]))
 	for _, here := range e.tenants[n.Node] {
-		a := here.app
-		if !a.running() {
+		if !here.app.running() {
 			continue
 		}
-		entry := planEntry{App: a.ID, Deadline: a.Deadline, Executors: make([]api.ExecutorID, 0, len(here.executors))}
-		for _, x := range here.executors {
-			entry.Executors = append(entry.Executors, x.ID)
+		if here.entry == nil {
+			here.entry = here.makeEntry()
 		}
-		for _, s := range a.open() {
-			for _, x := range here.executors {
-				if t, ok := s.targetOf(x.ID); ok {
-					entry.Targets = append(entry.Targets, planTarget{Stage: s.key(), Executor: t.Executor, Rev: t.Rev, Hold: s.step.hold(t.Executor)})
-				}
-			}
-		}
-		entries = append(entries, entry)
+		entries = append(entries, here.entry)
 	}
 	return entries
+}
+
+func (t *tenant) makeEntry() *planEntry {
+	entry := &planEntry{App: t.app.ID, Deadline: t.app.Deadline, Executors: make([]api.ExecutorID, 0, len(t.executors))}
+	for _, x := range t.executors {
+		entry.Executors = append(entry.Executors, x.ID)
+	}
+	for _, s := range t.app.open() {
+		for _, x := range t.executors {
+			if t, ok := s.targetOf(x.ID); ok {
+				entry.Targets = append(entry.Targets, planTarget{Stage: s.key(), Executor: t.Executor, Rev: t.Rev, Hold: s.step.hold(t.Executor)})
+			}
+		}
+	}
+	return entry
 }
 
 // plan is n's Plan in force, with the times left now.

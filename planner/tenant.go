@@ -15,6 +15,7 @@ import (
 type tenant struct {
 	app       *app
 	executors []*executor
+	entry     *planEntry // Its part of the node's Plan, nil when that is to be made.
 }
 
 func (t *tenant) compare(id api.AppID) int { return cmp.Compare(t.app.ID, id) }
@@ -27,7 +28,7 @@ func (e *Engine) settleIn(a *app, x *executor) {
 		here = slices.Insert(here, i, &tenant{app: a})
 		e.tenants[x.Node] = here
 	}
-	here[i].executors = append(here[i].executors, x)
+	here[i].executors, here[i].entry = append(here[i].executors, x), nil
 }
 
 // moveOut strikes an executor that is gone.
@@ -38,6 +39,7 @@ func (e *Engine) moveOut(a *app, x *executor) {
 		return
 	}
 	here[i].executors = slices.DeleteFunc(here[i].executors, func(y *executor) bool { return x == y })
+	here[i].entry = nil
 	if len(here[i].executors) > 0 {
 		return
 	}

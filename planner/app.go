@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -191,12 +192,14 @@ func (a *app) elapsed(now units.Instant) units.Seconds {
 	return max(0, a.at(now))
 }
 
+// executor is that of the id, nil for none. Ids count from 1 and stay when executors
+// are gone (addExecutor).
 func (a *app) executor(id api.ExecutorID) *executor {
-	i, found := slices.BinarySearchFunc(a.Executors, id, func(x *executor, id api.ExecutorID) int { return compareIDs(x.ID, id) })
-	if !found {
+	n, err := strconv.Atoi(string(id))
+	if err != nil || n < 1 || n > len(a.Executors) || a.Executors[n-1].ID != id {
 		return nil
 	}
-	return a.Executors[i]
+	return a.Executors[n-1]
 }
 
 // alive returns the executors that are not gone, in order of id.

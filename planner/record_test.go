@@ -127,6 +127,23 @@ func TestAFirstRunIsRecordedAsItsProfile(t *testing.T) {
 	}
 }
 
+// A planner that is killed right after a stage has what the stage took: the profile
+// is made of it.
+func TestFiguresOfAStageThatIsDoneAreSavedWithIt(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.tell(id, r.Submission, ready(4, 0, "read", 1000, "1"))
+	w.used(id, 0, 1, 2, api.ExecutorRunning)
+	w.pass(time.Second) // All that is known is saved.
+	w.used(id, 0, 15, 17, api.ExecutorRunning)
+	w.tell(id, r.Submission, done(9, 0, 4))
+	w.restart()
+	if d := w.app(id); len(d.Stages) != 1 || d.Stages[0].CoreSeconds != 15 {
+		t.Errorf("detail %+v", d)
+	}
+}
+
 func TestWhichRunsChangeAProfile(t *testing.T) {
 	for _, c := range []struct {
 		name     string

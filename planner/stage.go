@@ -52,10 +52,8 @@ type stageRecord struct {
 }
 
 // figureRecord is what its nodes told of a stage attempt, stored with the samples
-// and not at its events, under app/ID/figures/STAGE.ATTEMPT.
+// and when it is done, under app/ID/figures/STAGE.ATTEMPT.
 type figureRecord struct {
-	// Reading is what its executors measured (api.StageStatus).
-	Reading units.Fraction `json:"reading,omitempty"`
 	// CPU and QuotaChanges are what the nodes measured, by executor.
 	CPU          map[api.ExecutorID]units.Work `json:"cpu,omitempty"`
 	QuotaChanges map[api.ExecutorID]int        `json:"quota_changes,omitempty"`

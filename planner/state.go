@@ -27,8 +27,8 @@ import (
 // its figures, and samples were JSON, is read too. A Plan's content follows from its
 // applications' records and is made again from them: a stage's event need not write a
 // record for each of its nodes (restorePlans). Not kept: silences, who is connected;
-// these come back with the next statuses. Samples and other figures of stages may
-// lack what came in the last seconds (flushEvery).
+// these come back with the next statuses. Samples, and other figures of running stages,
+// may lack what came in the last seconds (flushEvery).
 const (
 	stateVersion  = 2
 	oldestVersion = 1
@@ -102,14 +102,18 @@ func (e *Engine) saveApp(a *app) {
 		e.put(ownProfile(a.ID), a.profile.body)
 	}
 	for _, s := range a.order {
+		flush := s.stale && a.flush
+		// A profile is made of the figures: those of a stage that is done are not left
+		// to the next flush. Samples are many: no event waits for them.
+		if flush || s.stale && s.dirty && s.Done != nil {
+			e.put(figuresKey(a.ID, s.key()), s.figureRecord)
+		}
 		if s.dirty {
 			s.dirty = false
 			e.put(stageKey(a.ID, s.key()), s.stageRecord)
 		}
-		if s.stale && a.flush {
-			// Samples are many: no event waits for them.
+		if flush {
 			s.stale = false
-			e.put(figuresKey(a.ID, s.key()), s.figureRecord)
 			e.saveSamples(a.ID, s)
 		}
 	}

@@ -114,7 +114,7 @@ func jvmOptions(launch api.Launch, slots int) []string {
 			options = append(options, option)
 		}
 	}
-	options = append(options, "-XX:ActiveProcessorCount="+strconv.Itoa(slots))
+	options = append(options, "-XX:ActiveProcessorCount="+strconv.Itoa(slots), sweeping)
 	if !slices.ContainsFunc(launch.JavaOptions, choosesCollector) {
 		options = append(options, "-XX:+UseParallelGC")
 	}
@@ -123,6 +123,12 @@ func jvmOptions(launch api.Launch, slots int) []string {
 	}
 	return append(options, launch.JavaOptions...)
 }
+
+// sweeping is how much compiled code has to change, in per cent of the code cache, for
+// the JVM to look through it. Until then callers of a method that was compiled again
+// may go on through the interpreter, which makes a record cost up to three times as
+// much. Package documentation has the figures.
+const sweeping = "-XX:SweeperThreshold=0.02"
 
 // compilation is how JIT compilation is set. Executors are several per node and
 // live as long as one application, so what each pays anew has to be small:

@@ -176,15 +176,13 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 	return nil
 }
 
-// restoreRecord reads a's own record, which has the marks too in version 1.
+// restoreRecord reads a's own record, which has the marks too in version 1: both are
+// saved at once as they are now.
 func (a *app) restoreRecord(r Record) error {
 	if err := decode(r, &a.appRecord, &a.V); err != nil || a.V == stateVersion {
 		return err
 	}
 	a.V, a.dirty = stateVersion, true
-	if a.marks.V > 0 {
-		return nil // They have been saved, and read, since.
-	}
 	var epochs struct {
 		Executors []struct {
 			PlanEpoch uint64 `json:"plan_epoch"`

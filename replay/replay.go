@@ -98,8 +98,8 @@ func readLine(text []byte, n int) (*Line, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	err := d.Decode(&l)
-	if err == nil && len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
-		err = fmt.Errorf("%d bytes follow its JSON object, want one object a line", len(bytes.TrimSpace(text[d.InputOffset():])))
+	if rest := bytes.TrimSpace(text[d.InputOffset():]); err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%d bytes follow its JSON object, want one object a line", len(rest))
 	}
 	switch {
 	case n == 1 && (err != nil || l.History == 0):

@@ -43,9 +43,8 @@ func (t Table) Draw(files ...string) error {
 		if c.several {
 			p.Y.Label.Text = "mean of |error|, % of the deadline"
 			laws[c.Law] = append(laws[c.Law], plotter.XY{X: shifted, Y: c.Error})
-		}
-		for _, r := range c.Runs {
-			if !c.several {
+		} else {
+			for _, r := range c.Runs {
 				laws[c.Law] = append(laws[c.Law], plotter.XY{X: shifted, Y: r.Error})
 			}
 		}

@@ -21,6 +21,7 @@ const madeEnv = "PACER_TEST_MADE"
 // What takes long to make and is the same for all tests is made once a process.
 // Remove deletes it. Tests side by side wait for what another makes.
 var (
+	made     = sync.OnceValues(makeRoom)
 	binaries = sync.OnceValues(build)
 	archives struct {
 		begin, end sync.Once
@@ -37,22 +38,30 @@ type recording struct {
 	answer, profile string
 }
 
+// makeRoom returns the directory for what is made: that of madeEnv, else a new one.
+func makeRoom() (string, error) {
+	if dir := os.Getenv(madeEnv); dir != "" {
+		return dir, nil
+	}
+	return os.MkdirTemp("", "pacer-made-")
+}
+
 func build() (string, error) {
-	keep := os.Getenv(madeEnv)
-	kept := filepath.Join(keep, "bin")
-	if _, err := os.Stat(kept); keep != "" && err == nil {
+	room, err := made()
+	if err != nil {
+		return "", err
+	}
+	kept := filepath.Join(room, "bin")
+	if _, err := os.Stat(kept); err == nil {
 		return kept, nil
 	}
-	dir, err := os.MkdirTemp(keep, "pacer-bin-")
+	dir, err := os.MkdirTemp(room, "pacer-bin-")
 	if err != nil {
 		return "", err
 	}
 	build := exec.Command("go", "build", "-o", dir+"/", "github.com/sparkpacer/pacer/cmd/...")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the binaries: %w: %s", err, out)
-	}
-	if keep == "" {
-		return dir, nil
 	}
 	return kept, os.Rename(dir, kept) // Whole or not at all.
 }
@@ -73,11 +82,8 @@ func Remove() {
 	if os.Getenv(madeEnv) != "" {
 		return
 	}
-	if dir, err := binaries(); err == nil {
-		os.RemoveAll(dir)
-	}
-	if archives.dir != "" {
-		os.RemoveAll(archives.dir)
+	if room, err := made(); err == nil {
+		os.RemoveAll(room)
 	}
 }
 
@@ -90,19 +96,16 @@ func BeginArchives(t testing.TB) {
 		return
 	}
 	archives.begin.Do(func() {
-		dir := filepath.Join(os.Getenv(madeEnv), "archives")
-		if os.Getenv(madeEnv) == "" {
-			var err error
-			if dir, err = os.MkdirTemp("", "pacer-archives-"); err != nil {
-				t.Fatal(err)
-			}
+		room, err := made()
+		if err != nil {
+			t.Fatal(err)
 		}
-		archives.dir = dir
-		if kept, err := filepath.Glob(filepath.Join(dir, "*.jsa")); err != nil || len(kept) > 0 {
+		archives.dir = filepath.Join(room, "archives")
+		if kept, err := filepath.Glob(filepath.Join(archives.dir, "*.jsa")); err != nil || len(kept) > 0 {
 			return
 		}
 		archives.by = New(t)
-		archives.by.archives = dir
+		archives.by.archives = archives.dir
 		archives.by.StartUp()
 	})
 }

@@ -1,11 +1,13 @@
 package realenv
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"sync"
 	"testing"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/executor/docker"
 )
 
@@ -37,6 +39,22 @@ func RequireDocker(t testing.TB) {
 // test that is about something else: the neighbours of a small machine take its
 // cores now and then. Precision is measured by `make demo` and the benchmarks.
 const Lateness = 2.5
+
+// Held says what is wrong with how a was held to its deadline: that it was not
+// paced, or was later than Lateness. Once its deadline has passed an application
+// has all cores and tells that it is released: when it is hardly late, that is
+// no fault of its own.
+func Held(a api.AppDetail) error {
+	switch {
+	case a.ErrorPct == nil:
+		return fmt.Errorf("it ran %s and has no error: %s", a.Pacing, a.Reason)
+	case *a.ErrorPct < -Lateness:
+		return fmt.Errorf("it ended %.2f %% after its deadline of %v, %g %% are allowed; notices %q", -*a.ErrorPct, a.Deadline, Lateness, a.Notices)
+	case a.Pacing != "paced" && *a.ErrorPct >= 0:
+		return fmt.Errorf("it was %s, not paced; notices %q", a.Pacing, a.Notices)
+	}
+	return nil
+}
 
 // given are the addresses that FreePort has returned.
 var given sync.Map

@@ -44,7 +44,7 @@
 // Config.Progress says what counts. Tasks: the weight of the finished tasks.
 // Work: in addition, of each running task, its weight times
 //
-//	min(0.95, max(0.5 min(1, records read / expected), CPU used / predicted))
+//	min(0.95, max(min(0.5 min(1, records read / expected), 4 CPU), CPU)), CPU = CPU used / predicted
 //
 // Records expected are Records/Weight of the target times the task's weight. CPU
 // predicted is Work/Weight times the weight, averaged with what the stage's
@@ -53,7 +53,8 @@
 // included, a page shows threads. Of the finished ones the last four per slot count;
 // all where a task that runs or waits is heavy (weighs more than two mean ones). 0.5 (Config.Reading) is the part of a task that
 // reading stands for: sorts and group-bys have their dearer half before them when
-// all is read.
+// all is read. What took hardly any CPU time to read stands in a buffer, and
+// counts four times that time at most.
 //
 // A heavy task is measured by its records as soon as they can be believed
 // (heavyPart): the profile's Reading says in which part of such a task's CPU time it
@@ -66,8 +67,14 @@
 // weights a part goes by the number of tasks (evened): otherwise a stage whose heavy
 // tasks come first seems to be nearly done while many light ones wait.
 //
-// Progress never falls, except after a failed task; then the
-// controller is synchronised with its last grant.
+// Tasks may work elsewhere than in their threads: PySpark's workers are processes of
+// their executor's group. Where threads have used less than a quarter of what the
+// group has used for the stage (0.4 and more in a JVM that compiles, 0.2 and less
+// before Python), what the group uses is divided evenly over the running tasks, and
+// their records do not count: the JVM has read them long before (elsewhere.go).
+//
+// Progress never falls, except after a failed task and when its tasks turn out to
+// work elsewhere; then the controller is synchronised with its last grant.
 //
 // # Capacity
 //

@@ -288,11 +288,15 @@ func (e *Engine) fold(now units.Instant, s *Sample, dt time.Duration) {
 		x := e.rows[i]
 		x.good = true
 		e.foldUsage(x, es, now)
-		e.foldPage(x, &es.Page, now)
+		paged := e.foldPage(x, &es.Page, now)
 		x.refusing = !x.good
 		attribute(x.records, x.atWork(), now)
 		for _, c := range x.controls {
 			c.spent += c.record.used
+			c.meter.elsewhere.spent += c.record.used
+		}
+		if paged {
+			e.measure(x, &es.Page)
 		}
 		ours += x.delta
 	}

@@ -13,11 +13,11 @@ import (
 func TestLightTasksCostMoreThanTheyWeigh(t *testing.T) {
 	target := api.StageTarget{Weight: 20, Tasks: 20, Work: 2}
 	m := meter{mode: Work, read: 0.5, cost: 0.05}
-	m.observe(&target, &PageStage{Running: 1}, []PageTask{{Weight: 10.5}})
+	m.observe(&target, &PageStage{Running: 1}, []PageTask{{Weight: 10.5}}, 0)
 	if math.Abs(m.done) > 1e-9 {
 		t.Errorf("%.3f done of a task that has begun, want 0", m.done)
 	}
-	m.observe(&target, &PageStage{Finished: 1, Weight: 10.5, Running: 1}, []PageTask{{Weight: 0.5}})
+	m.observe(&target, &PageStage{Finished: 1, Weight: 10.5, Running: 1}, []PageTask{{Weight: 0.5}}, 0)
 	if want := 20 - (0.5*9.5 + 0.5*19); math.Abs(m.done-want) > 1e-9 {
 		t.Errorf("%.3f done after the heavy task, want %.3f", m.done, want)
 	}
@@ -28,7 +28,7 @@ func TestLightTasksCostMoreThanTheyWeigh(t *testing.T) {
 	if want := 0.5*9.5 + 0.5*19; math.Abs(left-want) > 1e-9 {
 		t.Errorf("the chains have %.3f, want %.3f", left, want)
 	}
-	m.observe(&target, &PageStage{Finished: 20, Weight: 20}, nil)
+	m.observe(&target, &PageStage{Finished: 20, Weight: 20}, nil, 0)
 	if math.Abs(m.done-20) > 1e-9 {
 		t.Errorf("%.3f done in the end, want 20", m.done)
 	}
@@ -38,8 +38,8 @@ func TestLightTasksCostMoreThanTheyWeigh(t *testing.T) {
 func TestAShareOfFewHeavyTasksEnds(t *testing.T) {
 	target := api.StageTarget{Weight: 10, Tasks: 10, Work: 1}
 	m := meter{mode: Work, read: 0.5, cost: 0.05}
-	m.observe(&target, &PageStage{Running: 2}, []PageTask{{Weight: 6}, {Weight: 4}})
-	m.observe(&target, &PageStage{Finished: 2, Weight: 10}, nil)
+	m.observe(&target, &PageStage{Running: 2}, []PageTask{{Weight: 6}, {Weight: 4}}, 0)
+	m.observe(&target, &PageStage{Finished: 2, Weight: 10}, nil, 0)
 	if m.done != 10 {
 		t.Errorf("%.3f done of 10", m.done)
 	}
@@ -50,7 +50,7 @@ func TestEqualTasksNeedNoEvening(t *testing.T) {
 	target := api.StageTarget{Weight: 3.4, Tasks: 3, Work: 0.34}
 	m := meter{mode: Work, read: 0.5, cost: 0.05}
 	for finished := range 3 {
-		m.observe(&target, &PageStage{Finished: finished, Weight: float64(finished), Running: 1}, []PageTask{{Weight: 1}})
+		m.observe(&target, &PageStage{Finished: finished, Weight: float64(finished), Running: 1}, []PageTask{{Weight: 1}}, 0)
 		if m.done != float64(finished) {
 			t.Errorf("%.3f done with %d tasks finished", m.done, finished)
 		}

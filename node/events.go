@@ -35,7 +35,8 @@ const (
 	EventPageStale
 	// EventPageFresh: its page is back and it is controlled again.
 	EventPageFresh
-	// EventResynchronised: a task failed, so progress was allowed to fall.
+	// EventResynchronised: progress was allowed to fall; Detail says why: a task failed,
+	// or its tasks turned out to work elsewhere than in their threads.
 	EventResynchronised
 	// EventQuotaTaken: a restart found a quota and took it over.
 	EventQuotaTaken

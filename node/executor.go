@@ -231,13 +231,13 @@ func (e *Engine) foldQuota(x *executor, inForce units.Cores, writer string) {
 	}
 }
 
-// foldPage takes in a newer page.
-func (e *Engine) foldPage(x *executor, p *Page, now units.Instant) {
+// foldPage takes in a newer page, and reports whether it is one.
+func (e *Engine) foldPage(x *executor, p *Page, now units.Instant) bool {
 	for _, r := range x.records {
 		r.pageDelta = 0
 	}
 	if p.Generation == 0 || p.At == x.pageAt || x.state == api.ExecutorExited {
-		return
+		return false
 	}
 	err := p.fault(now, e.cfg.Interval)
 	if p.At < x.pageAt {
@@ -245,7 +245,7 @@ func (e *Engine) foldPage(x *executor, p *Page, now units.Instant) {
 	}
 	if err != nil {
 		e.refuse(x, err)
-		return
+		return false
 	}
 	if x.state == api.ExecutorStarting {
 		x.state = api.ExecutorRunning
@@ -260,14 +260,25 @@ func (e *Engine) foldPage(x *executor, p *Page, now units.Instant) {
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		x.record(s.Key).see(s, now, x.baseline)
+	}
+	x.baseline = false
+	return true
+}
+
+// measure has the meters of x's targets see a page that was taken in.
+func (e *Engine) measure(x *executor, p *Page) {
+	for i := range p.Stages {
+		s := &p.Stages[i]
 		for _, c := range x.controls {
-			if c.target.StageKey == s.Key && c.meter.observe(&c.target, s, p.Tasks) {
+			if c.target.StageKey != s.Key {
+				continue
+			}
+			if why := c.meter.observe(&c.target, s, p.Tasks, c.record.pageDelta); why != "" {
 				c.resync = true
-				e.event(c.event(EventResynchronised, "a task failed"))
+				e.event(c.event(EventResynchronised, why))
 			}
 		}
 	}
-	x.baseline = false
 }
 
 // foldWeight decides the weight: low for an executor that has neither a target

@@ -15,7 +15,7 @@ func TestTheLastTaskReadsWhatIsLeft(t *testing.T) {
 	done := func(failed int, read float64) float64 {
 		m := meter{mode: Work, read: 0.5, widest: 8}
 		stage := PageStage{Weight: 12, Finished: 12, Failed: failed, Records: 600, CPU: 24, Running: 1, RunningRecords: read}
-		m.observe(&target, &stage, []PageTask{{Weight: 8, CPU: 7, Records: read}})
+		m.observe(&target, &stage, []PageTask{{Weight: 8, CPU: 7, Records: read}}, 0)
 		return m.done - stage.Weight
 	}
 	if got := done(0, 700); math.Abs(got-(3.6+0.5*(3.5-3.6))) > 1e-9 {

@@ -37,7 +37,7 @@ func TestEq7GoesThroughTheSupervisor(t *testing.T) {
 func TestEq10ProgressOfTasksIsTheFinishedOnesWeight(t *testing.T) {
 	m := meter{mode: Tasks}
 	target := target(0, "1", 4, 8, time.Minute, 1)
-	m.observe(&target, &PageStage{Weight: 1.5, Finished: 2, Running: 1, RunningCPU: 1.9, RunningRecords: 999}, nil)
+	m.observe(&target, &PageStage{Weight: 1.5, Finished: 2, Running: 1, RunningCPU: 1.9, RunningRecords: 999}, nil, 0)
 	if m.done != 1.5 {
 		t.Errorf("done %v, want 1.5", m.done)
 	}
@@ -237,8 +237,9 @@ func TestDecision6WorkInsideRunningTasks(t *testing.T) {
 		want  float64
 	}{
 		"half of the CPU":              {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 1}}, 0.5},
-		"reading is half the work":     {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 0.1, Records: 1000}}, 0.5},
-		"more records than expected":   {PageStage{Running: 1}, []PageTask{{Weight: 1, Records: 5000}}, 0.5},
+		"reading is half the work":     {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 0.3, Records: 1000}}, 0.5},
+		"read before it is worked on":  {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 0.1, Records: 1000}}, 0.2},
+		"more records than expected":   {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 0.3, Records: 5000}}, 0.5},
 		"never done before it ends":    {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 9}}, 0.95},
 		"a heavy task counts more":     {PageStage{Running: 1}, []PageTask{{Weight: 2, CPU: 2}}, 1},
 		"finished ones count whole":    {PageStage{Finished: 2, Weight: 2, CPU: 4, Running: 1}, []PageTask{{Weight: 1, CPU: 1}}, 2.5},
@@ -248,7 +249,7 @@ func TestDecision6WorkInsideRunningTasks(t *testing.T) {
 		"never more than the share":    {PageStage{Finished: 9, Weight: 9}, nil, 4},
 	} {
 		m := meter{mode: Work, read: 0.5}
-		if m.observe(&target, &c.stage, c.tasks); math.Abs(m.done-c.want) > 1e-9 {
+		if m.observe(&target, &c.stage, c.tasks, 0); math.Abs(m.done-c.want) > 1e-9 {
 			t.Errorf("%s: done %v, want %v", name, m.done, c.want)
 		}
 	}
@@ -257,17 +258,17 @@ func TestDecision6WorkInsideRunningTasks(t *testing.T) {
 func TestDecision6ProgressFallsOnlyAfterAFailure(t *testing.T) {
 	target := target(0, "1", 4, 8, time.Minute, 1)
 	m := meter{mode: Work, read: 0.5}
-	see := func(cpu units.Work, failed int) bool {
-		return m.observe(&target, &PageStage{Running: 1, Failed: failed}, []PageTask{{Weight: 1, CPU: cpu}})
+	see := func(cpu units.Work, failed int) string {
+		return m.observe(&target, &PageStage{Running: 1, Failed: failed}, []PageTask{{Weight: 1, CPU: cpu}}, 0)
 	}
 	if see(1.6, 0); m.done != 0.8 {
 		t.Fatalf("done %v", m.done)
 	}
-	if fell := see(0.2, 0); fell || m.done != 0.8 {
-		t.Errorf("without a failure: fell %v, done %v", fell, m.done)
+	if fell := see(0.2, 0); fell != "" || m.done != 0.8 {
+		t.Errorf("without a failure: fell %q, done %v", fell, m.done)
 	}
-	if fell := see(0.2, 1); !fell || m.done != 0.1 {
-		t.Errorf("after a failure: fell %v, done %v", fell, m.done)
+	if fell := see(0.2, 1); fell == "" || m.done != 0.1 {
+		t.Errorf("after a failure: fell %q, done %v", fell, m.done)
 	}
 }
 

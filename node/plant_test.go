@@ -32,6 +32,7 @@ type simExec struct {
 	key      Key
 	slots    int
 	overhead float64 // CPU of the group per CPU of its threads, less 1.
+	python   bool    // Tasks work in Python workers: threads use a fiftieth, all is read at once.
 	quota    units.Cores
 	writer   string
 	weight   Weight
@@ -46,6 +47,7 @@ type simExec struct {
 
 type simTask struct {
 	stage                *simStage
+	partition            int
 	weight, cpu, records float64
 	used                 float64
 }
@@ -81,8 +83,8 @@ func (p *plant) add(key Key, slots int) *simExec {
 func (x *simExec) submit(stage, n int, cpu float64) *simStage {
 	s := &simStage{key: api.StageKey{Stage: stage}}
 	x.stages = append([]*simStage{s}, x.stages...)
-	for range n {
-		x.queue = append(x.queue, &simTask{stage: s, weight: 1, cpu: cpu, records: 1000})
+	for i := range n {
+		x.queue = append(x.queue, &simTask{stage: s, partition: i, weight: 1, cpu: cpu, records: 1000})
 	}
 	return s
 }
@@ -152,20 +154,32 @@ func (x *simExec) publish(now units.Instant) {
 	x.page.At = now
 	x.page.Generation++
 	x.page.Stages, x.page.Tasks = x.page.Stages[:0], x.page.Tasks[:0]
+	share := 1.0 // Of the threads.
+	if x.python {
+		share = 0.02
+	}
 	for _, s := range x.stages[:min(8, len(x.stages))] {
-		ps := PageStage{Key: s.key, Finished: s.finished, Failed: s.failed, Weight: s.weight, Records: s.records, CPU: units.Work(s.cpu)}
+		ps := PageStage{Key: s.key, Finished: s.finished, Failed: s.failed, Weight: s.weight, Records: s.records, CPU: units.Work(share * s.cpu)}
 		for _, t := range x.running {
 			if t.stage == s {
 				ps.Running++
-				ps.RunningCPU += units.Work(t.used)
-				ps.RunningRecords += t.records * t.used / t.cpu
+				ps.RunningCPU += units.Work(share * t.used)
+				ps.RunningRecords += t.read(x.python)
 			}
 		}
 		x.page.Stages = append(x.page.Stages, ps)
 	}
 	for _, t := range x.running {
-		x.page.Tasks = append(x.page.Tasks, PageTask{Stage: t.stage.key, Weight: t.weight, CPU: units.Work(t.used), Records: t.records * t.used / t.cpu})
+		x.page.Tasks = append(x.page.Tasks, PageTask{Stage: t.stage.key, Partition: t.partition, Weight: t.weight, CPU: units.Work(share * t.used),
+			Records: t.read(x.python)})
 	}
+}
+
+func (t *simTask) read(python bool) float64 {
+	if python {
+		return t.records
+	}
+	return t.records * t.used / t.cpu
 }
 
 // sample is what a shell would see now.

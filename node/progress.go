@@ -39,7 +39,8 @@ type meter struct {
 	// unequal says that a task did not weigh 1.
 	unequal bool
 	// undone is how many of the running tasks are left, as the sum of their shares.
-	undone float64
+	undone    float64
+	elsewhere elsewhere
 	// through is the heavy task that was last seen to have read everything, as it was
 	// then.
 	through PageTask
@@ -80,8 +81,16 @@ func (m *meter) chains(into []float64, t *api.StageTarget, r *record, slots int,
 }
 
 // observe folds in a stage as a page shows it; tasks are the running tasks of
-// all stages. It reports whether a failure let progress fall.
-func (m *meter) observe(t *api.StageTarget, stage *PageStage, tasks []PageTask) (fell bool) {
+// all stages, threads is how much more CPU time this page shows for the stage than
+// the last one. It says why progress fell, if it did: a failure, or that what was
+// taken for work is none.
+func (m *meter) observe(t *api.StageTarget, stage *PageStage, tasks []PageTask, threads units.Work) (fell string) {
+	moved := false
+	if m.mode == Work {
+		if stage, tasks, moved = m.elsewhere.see(stage, tasks, threads); moved {
+			m.pace = pace{}
+		}
+	}
 	done := min(m.doneWeight(t, stage, tasks), t.Weight)
 	if m.even > 0 {
 		waiting := m.waiting(t, stage.Finished+stage.Running)
@@ -91,18 +100,21 @@ func (m *meter) observe(t *api.StageTarget, stage *PageStage, tasks []PageTask) 
 	m.failed, m.heaviest = stage.Failed, stage.Heaviest
 	switch {
 	case done >= m.done:
-		m.done = done
 	case failed:
-		m.done = done
-		return true
+		fell = "a task failed"
+	case moved:
+		fell = "its tasks work elsewhere than in their threads"
+	default:
+		return ""
 	}
-	return false
+	m.done = done
+	return fell
 }
 
 // doneWeight is the weight of the finished tasks and, when work is measured,
 // that of the running ones times the share of each that is done:
 //
-//	min(0.95, max(records read / expected * reading, CPU used / predicted))
+//	min(0.95, max(min(records read / expected * reading, readAhead * CPU), CPU)), CPU = CPU used / predicted
 //
 // Running tasks that the page has no room to list count together, each as the
 // mean one.
@@ -215,6 +227,10 @@ func (m *meter) begin(weight, rest float64) {
 	}
 }
 
+// readAhead is how far reading may be before the CPU time that it took: more than that
+// is read into a buffer, or for another process, and not yet work done.
+const readAhead = 4
+
 // part is how much of running tasks that weigh weight together is done, in
 // weight, when their CPU time and their records stand for that much. Comparisons
 // rather than min and max: this runs for every running task in every tick.
@@ -223,6 +239,9 @@ func (m *meter) part(weight, byCPU, byRecords float64) float64 {
 		byRecords = weight
 	}
 	part := float64(m.read) * byRecords
+	if part > readAhead*byCPU {
+		part = readAhead * byCPU
+	}
 	if byCPU > part {
 		part = byCPU
 	}

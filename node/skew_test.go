@@ -50,7 +50,7 @@ func TestTheHeaviestWaitingTaskBoundsTheChains(t *testing.T) {
 	target := api.StageTarget{Weight: 20, Tasks: 8, Work: 20}
 	longest := func(told float64) float64 {
 		stage := PageStage{Running: 2, Heaviest: told}
-		m.observe(&target, &stage, []PageTask{{Weight: 1.5}, {Weight: 1.5}})
+		m.observe(&target, &stage, []PageTask{{Weight: 1.5}, {Weight: 1.5}}, 0)
 		return m.chains(nil, &target, &record{running: 2}, 2, 12)[0]
 	}
 	if blind, told := longest(0), longest(3); blind < 13 || told > 12 || told < 10 {
@@ -69,12 +69,12 @@ func TestThePaceFollowsTheStage(t *testing.T) {
 		for range 40 {
 			stage.Weight++
 			stage.CPU++
-			m.observe(&target, &stage, task)
+			m.observe(&target, &stage, task, 0)
 		}
 		for range 20 {
 			stage.Weight++
 			stage.CPU += 0.5
-			m.observe(&target, &stage, task)
+			m.observe(&target, &stage, task, 0)
 		}
 		return m.done - stage.Weight
 	}

@@ -105,7 +105,7 @@ func launch(t *testing.T, run func(ctx context.Context, ready func(string)) erro
 	case err := <-ended:
 		ended <- err
 		t.Fatalf("it ended before it was ready: %v", err)
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it is not ready")
 	}
 	return "", nil
@@ -128,7 +128,7 @@ func TestUpServesAnApplicationAndCleansUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	reply, err := conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", SparkVersion: "4.2.0",
 		Launch: api.Launch{DriverURL: "spark://x", Heap: units.GiB, SparkVersion: "4.2.0"}})

@@ -208,7 +208,7 @@ func spec(t *testing.T, h conformance.Harness, script string) executor.Spec {
 // awaitLog returns the log when it ends with a line "end".
 func awaitLog(t *testing.T, h conformance.Harness) string {
 	t.Helper()
-	tick, limit := time.NewTicker(2*time.Millisecond), time.After(20*time.Second)
+	tick, limit := time.NewTicker(2*time.Millisecond), time.After(time.Minute)
 	defer tick.Stop()
 	for {
 		reply := h.Layout.ReadLog(api.LogRequest{V: api.Version, App: "app-1", Executor: "1", Stream: "stdout"})
@@ -218,7 +218,7 @@ func awaitLog(t *testing.T, h conformance.Harness) string {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatalf("log is %q after 20 s", reply.Data)
+			t.Fatalf("log is %q after a minute", reply.Data)
 		}
 	}
 }
@@ -346,7 +346,7 @@ func TestZombieIsExited(t *testing.T) {
 	h := processHarness(t, fakeGroups(t, cgrouptest.V2), currentUser(t))
 	parent, other := h.New(), h.New()
 	handle, _ := startShell(t, h, parent, spec(t, h, "exit 0"))
-	awaitExit(t, other, handle, 20*time.Second)
+	awaitExit(t, other, handle, time.Minute)
 	if status, err := parent.Inspect(handle); err != nil || status.Exit != "exit status 0" {
 		t.Errorf("the parent says %+v, %v", status, err)
 	}

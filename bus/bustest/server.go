@@ -96,7 +96,7 @@ func (s *Server) Start() {
 	if err := s.process.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	tick, limit := time.NewTicker(5*time.Millisecond), time.After(20*time.Second)
+	tick, limit := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
 	defer tick.Stop()
 	for {
 		select {

@@ -132,13 +132,13 @@ func (r rig) start(t testing.TB, runtime *docker.Runtime, s executor.Spec) (exec
 
 func await(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	tick, limit := time.NewTicker(5*time.Millisecond), time.After(30*time.Second)
+	tick, limit := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
 	defer tick.Stop()
 	for !condition() {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatalf("%s: not in 10 s", what)
+			t.Fatalf("%s: not in a minute", what)
 		}
 	}
 }

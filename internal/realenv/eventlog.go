@@ -26,6 +26,8 @@ type Task struct {
 
 // Log is what the tests and benchmarks read from an event log.
 type Log struct {
+	// Spark is the driver's version.
+	Spark string
 	Tasks []Task
 	// Parents are the stages that a stage reads from.
 	Parents map[int][]int
@@ -67,6 +69,7 @@ func (l *Log) add(t testing.TB, line []byte) {
 	t.Helper()
 	var e struct {
 		Event    string
+		Spark    string         `json:"Spark Version"`
 		Time     int64          `json:"Timestamp"`
 		StageID  int            `json:"Stage ID"`
 		Attempt  int            `json:"Stage Attempt ID"`
@@ -94,6 +97,8 @@ func (l *Log) add(t testing.TB, line []byte) {
 		t.Fatalf("event log: %v", err)
 	}
 	switch e.Event {
+	case "SparkListenerLogStart":
+		l.Spark = e.Spark
 	case "SparkListenerTaskEnd":
 		l.Tasks = append(l.Tasks, Task{StageKey: api.StageKey{Stage: e.StageID, Attempt: e.Attempt}, Executor: e.Task.Executor,
 			OK: !e.Task.Failed && !e.Task.Killed, Launch: e.Task.Launch, Finish: e.Task.Finish, CPU: float64(e.Metrics.CPU) / 1e9,

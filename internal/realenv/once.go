@@ -14,6 +14,10 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
+// oldestEnv has the settings, one a line, of an environment with the oldest Spark
+// that Pacer works with, as scripts/on-spark.sh makes it. `make test` sets it.
+const oldestEnv = "PACER_TEST_OLDEST"
+
 // madeEnv names a directory in which binaries and archives stay for the next process,
 // for `make test` has several. It is the caller's to delete, and for one process at a time.
 const madeEnv = "PACER_TEST_MADE"
@@ -92,9 +96,6 @@ func Remove() {
 // System to start waits until it is made.
 func BeginArchives(t testing.TB) {
 	t.Helper()
-	if testing.Short() {
-		return
-	}
 	archives.begin.Do(func() {
 		room, err := made()
 		if err != nil {
@@ -168,13 +169,13 @@ func (s *System) Record(args ...string) (api.AppDetail, string) {
 		return r.app, r.answer
 	}
 	run := s.Submit(args...)
-	if code := run.Wait(5 * time.Minute); code != 0 {
+	if code := run.Wait(Patience); code != 0 {
 		s.t.Fatalf("recording run: exit %d", code)
 	}
-	app := s.AwaitApp("the recording run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	app := s.AwaitApp("the recording run to be finished", Patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
 	var profile string
 	// It is recorded when the exit code is known, a moment after the end.
-	s.Await("the profile "+app.Name, 10*time.Second, func() (there bool) {
+	s.Await("the profile "+app.Name, Patience, func() (there bool) {
 		var code int
 		code, profile = s.Pacer("profiles", "show", app.Name)
 		return code == 0

@@ -13,6 +13,10 @@ import (
 	"time"
 )
 
+// Patience is when a test gives up what has to come. It bounds no speed: a machine
+// with other work is several times slower for a while.
+const Patience = 5 * time.Minute
+
 // RuntimeEnv sets node.runtime for the daemons that tests start; unset it is
 // process.
 const RuntimeEnv = "PACER_NODE_RUNTIME"
@@ -161,7 +165,7 @@ func (p *Process) Signal(s syscall.Signal) {
 	}
 }
 
-// Stop ends the process: SIGTERM, and SIGKILL after 15 s.
+// Stop ends the process: SIGTERM, and SIGKILL when a minute was not enough.
 func (p *Process) Stop() {
 	select {
 	case <-p.done:
@@ -171,8 +175,8 @@ func (p *Process) Stop() {
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.done:
-	case <-time.After(15 * time.Second):
-		p.t.Errorf("%s did not stop within 15 s of SIGTERM", p.name)
+	case <-time.After(time.Minute):
+		p.t.Errorf("%s did not stop within a minute of SIGTERM", p.name)
 		p.cmd.Process.Kill()
 		<-p.done
 	}

@@ -56,6 +56,29 @@ func Held(a api.AppDetail) error {
 	return nil
 }
 
+// attempts is how often Repeat tries at most.
+const attempts = 3
+
+// Repeat makes an attempt at what needs the cores of the machine at its moments, and
+// another one when it returns a fault, at most three: what a neighbour does to one
+// run it does not do to each, and what is wrong with the product is wrong in all of
+// them. Only the last attempt's fault fails the test. What no neighbour can cause is
+// the attempt's own to fail the test for.
+func Repeat(t testing.TB, attempt func() error) {
+	t.Helper()
+	for left := attempts - 1; ; left-- {
+		err := attempt()
+		switch {
+		case err == nil:
+			return
+		case left == 0 || t.Failed():
+			t.Error(err)
+			return
+		}
+		t.Logf("once more: %v", err)
+	}
+}
+
 // given are the addresses that FreePort has returned.
 var given sync.Map
 

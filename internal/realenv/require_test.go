@@ -1,6 +1,7 @@
 package realenv
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
@@ -27,5 +28,49 @@ func TestHeld(t *testing.T) {
 		if err := Held(app); (err == nil) != c.held {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// told is a test that only remembers whether it failed.
+type told struct {
+	testing.TB
+	failed bool
+}
+
+func (*told) Helper()             {}
+func (*told) Logf(string, ...any) {}
+func (t *told) Error(...any)      { t.failed = true }
+func (t *told) Failed() bool      { return t.failed }
+
+func TestRepeatForgivesWhatDoesNotComeAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		faults   int // Of the first attempts.
+		fails    bool
+		attempts int
+	}{
+		"well at once":    {0, false, 1},
+		"disturbed twice": {2, false, 3},
+		"always wrong":    {9, true, 3},
+	} {
+		to, made := &told{}, 0
+		Repeat(to, func() error {
+			made++
+			if made <= c.faults {
+				return errors.New("late")
+			}
+			return nil
+		})
+		if to.failed != c.fails || made != c.attempts {
+			t.Errorf("%s: failed %t after %d attempts", name, to.failed, made)
+		}
+	}
+	to, made := &told{}, 0
+	Repeat(to, func() error {
+		made++
+		to.Error("the answer is wrong")
+		return errors.New("late")
+	})
+	if made != 1 || !to.failed {
+		t.Errorf("a failed test was tried %d times", made)
 	}
 }

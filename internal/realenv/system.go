@@ -25,6 +25,9 @@ type System struct {
 	Address string
 	// Up is `pacer up`, when the system was started by it.
 	Up *Process
+	// Runtime is node.runtime of its daemons, "" for that of the environment or else
+	// process.
+	Runtime string
 
 	// name is the node's where there is one: two of a name would share their groups.
 	name     string
@@ -52,21 +55,24 @@ func (s *System) StartUp(args ...string) {
 	s.t.Helper()
 	s.Up = Start(s.t, s.environment(), Binary(s.t, "pacer"), append([]string{"up", "--listen", s.Address, "--node-name", s.name,
 		"--planner-http", FreePort(s.t), "--node-http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, "state")}, args...)...)
-	s.Up.Await("ready", 20*time.Second)
+	s.Up.Await("ready", Patience)
 }
 
+// environment is that of daemons and commands. A command that asks a planner waits
+// longer than it would for a user, whose machine is less busy.
 func (s *System) environment() []string {
-	return append([]string{"PACER_NODE_ARCHIVES=" + s.ArchiveDir()}, s.env...)
+	env := []string{"PACER_NODE_ARCHIVES=" + s.ArchiveDir(), "PACER_CLIENT_TIMEOUT=1m"}
+	if s.Runtime != "" {
+		env = append(env, RuntimeEnv+"="+s.Runtime)
+	}
+	return append(env, s.env...)
 }
 
 // ArchiveDir is the directory of class-data archives. It holds the one of the
 // environment's Spark, which all systems of the process share, so that no training
-// run disturbs what is tested. With -short there are no archives.
+// run disturbs what is tested. Systems with another Spark have none.
 func (s *System) ArchiveDir() string {
 	s.t.Helper()
-	if testing.Short() {
-		return daemon.NoArchives
-	}
 	if s.archives == "" {
 		s.archives = sharedArchives(s.t)
 	}
@@ -83,6 +89,20 @@ func New(t testing.TB) *System {
 
 func fresh(t testing.TB) *System {
 	return &System{t: t, Dir: t.TempDir(), name: fmt.Sprintf("test-%d-%d", os.Getpid(), systems.Add(1))}
+}
+
+// NewOldest returns a System with the oldest Spark that Pacer works with, of which
+// nothing is started yet. It skips the test, with a line, where there is none. Its
+// applications start without archives.
+func NewOldest(t testing.TB) *System {
+	t.Helper()
+	settings := os.Getenv(oldestEnv)
+	if settings == "" {
+		t.Skip("needs the oldest Spark: run it by `make test`, or `make e2e SPARK_VERSION=...`")
+	}
+	s := New(t)
+	s.env, s.archives = strings.Split(settings, "\n"), daemon.NoArchives
+	return s
 }
 
 // NewOn returns a System on a network of which nothing is started yet: planner,
@@ -145,7 +165,7 @@ func (s *System) StartNamed(node string, args ...string) *Process {
 	path, args := s.place(node, Binary(s.t, "nodecontroller"), append([]string{"--planner", s.Address, "--name", node,
 		"--state-dir", filepath.Join(s.Dir, node)}, args...))
 	p := Start(s.t, s.environment(), path, args...)
-	p.Await("ready", 20*time.Second)
+	p.Await("ready", Patience)
 	return p
 }
 
@@ -169,7 +189,7 @@ func (s *System) start(daemon string, args ...string) *Process {
 	s.t.Helper()
 	path, args := s.place("hub", Binary(s.t, daemon), append(args, "--http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, daemon)))
 	p := Start(s.t, s.environment(), path, args...)
-	p.Await("ready", 20*time.Second)
+	p.Await("ready", Patience)
 	return p
 }
 
@@ -280,6 +300,26 @@ func (s *System) AwaitApp(what string, limit time.Duration, ok func(api.AppDetai
 		return ok(seen)
 	})
 	return seen
+}
+
+// AwaitWhile polls the newest application while it runs until ok holds, and fails
+// when run, which has submitted it, ends before.
+func (s *System) AwaitWhile(run *Process, what string, ok func(api.AppDetail) bool) (seen api.AppDetail, err error) {
+	s.t.Helper()
+	s.Await(what, Patience, func() bool {
+		select {
+		case <-run.Done():
+			err = fmt.Errorf("%s: the application ended before", what)
+			return true
+		default:
+		}
+		if len(s.Apps()) == 0 {
+			return false
+		}
+		seen = s.Newest()
+		return seen.State == api.AppRunning && ok(seen)
+	})
+	return seen, err
 }
 
 // Await polls until ok holds; real processes give no other sign.

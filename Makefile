@@ -46,7 +46,7 @@ demo: build ## run a real Spark application under two deadlines, in containers w
 	@$(SPARK) scripts/docker.sh run bin/pacer demo --out out
 
 test: export OLDEST := $(EARLIEST)
-test: setup ## run every test: Scala, Go, cgroup v2 in a small qemu machine, real Spark runs (13 to 17 minutes)
+test: setup ## run every test: Scala, Go, cgroup v2 in a small qemu machine, real Spark runs (13 to 15 minutes)
 	@export SET_UP=$$(date +%s) && scripts/vm.sh && $(SPARK) scripts/docker.sh run scripts/test.sh
 
 race: jar ## run the Go tests with the race detector, real Spark runs left out

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/realenv"
@@ -19,7 +18,7 @@ import (
 // no executor comes; the daemons live on and the next run is as good as any.
 func TestWorkDirectoryFull(t *testing.T) {
 	realenv.RequireSpark(t)
-	t.Parallel()
+	beside(t)
 	work := filepath.Join(t.TempDir(), "work")
 	if err := os.Mkdir(work, 0o755); err != nil {
 		t.Fatal(err)
@@ -36,14 +35,14 @@ func TestWorkDirectoryFull(t *testing.T) {
 	t.Cleanup(s.Up.Stop) // Before the disk goes.
 
 	run := s.Submit("testdata/branches.py", scale)
-	awaitTasks(t, s)
+	awaitTasks(t, s, run)
 	fillers := []string{fill(t, work, "1")}
 	if code := run.Wait(patience); code != 1 || !strings.Contains(run.Output(), "No space left on device") {
 		t.Errorf("exit %d, want Spark's own error", code)
 	}
-	s.AwaitApp("the application to end", 10*time.Second, func(a api.AppDetail) bool { return a.State != api.AppRunning })
+	s.AwaitApp("the application to end", patience, func(a api.AppDetail) bool { return a.State != api.AppRunning })
 
-	s.Await("its files to be removed", 10*time.Second, func() bool {
+	s.Await("its files to be removed", patience, func() bool {
 		left, err := filepath.Glob(filepath.Join(work, "apps", "*", "local"))
 		return err == nil && len(left) == 0
 	})

@@ -1,10 +1,10 @@
 package e2e
 
 import (
+	"flag"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
@@ -13,7 +13,24 @@ import (
 // nothing. Executors keep their own.
 const driverOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
+// slots bound the tests that work side by side: three keep two cores busy while one
+// waits.
+var slots = make(chan struct{}, 3)
+
+// beside runs the rest of a test beside others, when it has a slot. Tests that are
+// paced for long call t.Parallel alone: they need little and start at once, since what
+// takes longest had better not begin last.
+func beside(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	slots <- struct{}{}
+	t.Cleanup(func() { <-slots })
+}
+
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "16"); err != nil { // The slots bound it.
+		panic(err)
+	}
 	if err := os.Setenv("SPARK_SUBMIT_OPTS", driverOptions); err != nil {
 		panic(err)
 	}
@@ -24,9 +41,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is when a test gives an application up. It bounds no speed: neighbours
-// slow a small machine down several times over.
-const patience = 5 * time.Minute
+// patience is when a test gives an application up.
+const patience = realenv.Patience
 
 // scale is how much of branches.py the tests take, so that they share its profile
 // and stock Spark's answer.

@@ -10,26 +10,29 @@ import (
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
-// observedRun is the story of who wants to see first: everything is worked out
+// TestModeObserve is the story of who wants to see first: everything is worked out
 // and said, and not one file of an executor's group is written but to put
 // processes into it. Its JVMs start from the class-data archive, as all of the suite's.
-func observedRun(t *testing.T, s *realenv.System, deadline time.Duration, want string) {
+func TestModeObserve(t *testing.T) {
+	realenv.RequireSpark(t)
+	beside(t)
+	want := results(realenv.Stock(t, "testdata/branches.py", scale))
+	s := realenv.StartUp(t)
+	recorded, _ := s.Record("testdata/branches.py", scale)
+	// It runs at full speed: the deadline has to be later than the end only.
+	deadline := (recorded.Duration * 4).Duration().Round(time.Millisecond)
 	audit := realenv.StartAudit(t, cgroupOf(t, s.Up.PID()))
 	run := s.Submit("--pacer-deadline", deadline.String(), "--pacer-mode", "observe", "testdata/branches.py", scale)
-	app := awaitTasks(t, s)
+	app := awaitTasks(t, s, run)
 	group := cgroupOf(t, executorPID(t, s, app.ID, app.Executors[0].ID))
-	if !testing.Short() {
-		usesArchive(t, s, run, app)
-	}
+	usesArchive(t, s, run, app)
 	wantAnswer(t, run, want)
-	if !testing.Short() {
-		archiveUnsaid(t, s, app)
-	}
+	archiveUnsaid(t, s, app)
 	line, err := realenv.Line(run.Output(), "pacer: observed: Pacer would have held ")
 	if err != nil {
 		t.Error(err)
 	}
-	app = s.AwaitApp("the observed run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	app = s.AwaitApp("the observed run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
 	if app.Pacing != "observed" || !app.Observed || app.QuotaChanges == 0 || app.WouldCores <= 0 || app.WouldCores >= app.MeanCores {
 		t.Errorf("pacing %s, %d quotas, %v cores, it used %v", app.Pacing, app.QuotaChanges, app.WouldCores, app.MeanCores)
 	}
@@ -53,7 +56,7 @@ func observedRun(t *testing.T, s *realenv.System, deadline time.Duration, want s
 // TestModeOff gets executors and nothing else: stock Spark's scheduling, no profile.
 func TestModeOff(t *testing.T) {
 	realenv.RequireSpark(t)
-	t.Parallel()
+	beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("--pacer-mode", "off", "--conf", "spark.speculation=true", "--name", "e2e-off", "testdata/barrier.py")
 	if code := run.Wait(patience); code != 0 {
@@ -65,7 +68,7 @@ func TestModeOff(t *testing.T) {
 	if strings.Contains(run.Output(), "spark.speculation is") {
 		t.Error("speculation was set aside")
 	}
-	app := s.AwaitApp("the run to be finished", 10*time.Second, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	app := s.AwaitApp("the run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
 	if app.Pacing != "off" || len(app.Stages) != 0 || app.QuotaChanges != 0 {
 		t.Errorf("pacing %s, %d stages, %d quotas", app.Pacing, len(app.Stages), app.QuotaChanges)
 	}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -28,50 +29,41 @@ func TestPlant(t *testing.T) {
 	recorded, answer := s.Record("testdata/plant.py")
 	deadline := (recorded.Duration * 1.6).Duration().Round(time.Millisecond)
 	// Neighbours of a small machine take cores away while a level of the step is
-	// measured, and a plant that is not linear is so in every run.
-	const runs = 3
-	app, log, fault := stepped(t, s, deadline, answer)
-	for run := 1; fault != "" && run < runs; run++ {
-		t.Logf("run %d: %s", run, fault)
-		app, log, fault = stepped(t, s, deadline, answer)
-	}
-	t.Run("linearity", func(t *testing.T) {
-		if fault != "" {
-			t.Errorf("in %d runs, the last: %s", runs, fault)
-		}
-	})
-	t.Run("tail", func(t *testing.T) { lone(t, app) })
-	t.Run("skew", func(t *testing.T) { skewed(t, app, log) })
-	if err := realenv.Held(app); err != nil {
-		t.Error(err)
-	} else {
-		t.Logf("deadline %v, error %.2f %%", app.Deadline, *app.ErrorPct)
-	}
+	// measured, or the lone task runs.
+	realenv.Repeat(t, func() error { return stepped(t, s, deadline, answer) })
 }
 
-// stepped runs plant.py under deadline and steps its equal tasks by `pacer
-// identify`: the run, Spark's account of it, and what linear says of both.
-func stepped(t *testing.T, s *realenv.System, deadline time.Duration, answer string) (api.AppDetail, realenv.Log, string) {
+// stepped runs plant.py under deadline, steps its equal tasks by `pacer identify`,
+// and returns what is wrong with that.
+func stepped(t *testing.T, s *realenv.System, deadline time.Duration, answer string) error {
 	t.Helper()
 	run := s.Submit("--pacer-deadline", deadline.String(), "testdata/plant.py", "6")
 	var asks units.Cores
-	app := s.AwaitApp("the equal tasks to be under control", 2*time.Minute, func(a api.AppDetail) bool {
+	app, err := s.AwaitWhile(run, "the equal tasks to be under control", func(a api.AppDetail) bool {
 		at, found := stageOf(a, func(x api.AppStage) bool { return x.Tasks == equalTasks })
-		if n := len(at.Samples); found && a.State != api.AppFinished && n > 0 && at.Samples[n-1].Progress > 0.15 {
+		if n := len(at.Samples); found && n > 0 && at.Samples[n-1].Progress > 0.15 {
 			asks = at.Samples[n-1].Grant
 		}
 		return asks > 0
 	})
+	if err != nil {
+		wantAnswer(t, run, results(answer))
+		return err
+	}
 	// Half a core and one: a neighbour leaves a small machine that much.
 	level := func(cores units.Cores) string { return fmt.Sprintf("%.3f", float64(cores/asks)) }
 	code, out := s.Pacer("identify", string(app.ID), "--low", level(0.5), "--high", level(1), "--each", "4s", "--output", "json")
-	if code != 0 {
-		t.Fatalf("identify: exit %d: %s", code, out)
-	}
 	wantAnswer(t, run, results(answer))
-	app = s.AwaitApp("the end", 10*time.Second, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
+	if code != 0 {
+		return fmt.Errorf("identify: exit %d: %s", code, out)
+	}
+	app = s.AwaitApp("the end", patience, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
 	log := realenv.ReadLog(t, s.Events(), app.ID)
-	return app, log, linear(t, app, log, out)
+	if err = errors.Join(linear(t, app, log, out), lone(t, app), skewed(t, app, log), realenv.Held(app)); err != nil {
+		return err
+	}
+	t.Logf("deadline %v, error %.2f %%", app.Deadline, *app.ErrorPct)
+	return nil
 }
 
 // The stages of plant.py are told by their tasks.
@@ -89,14 +81,13 @@ func stageOf(a api.AppDetail, ok func(api.AppStage) bool) (found api.AppStage, a
 
 // linear compares how many tasks are done in a second at the two levels of the
 // step, after the first second of each, with the cores that were obtained there: a
-// quota bounds them, and the neighbours of a small machine take of them. It says
-// what is wrong, "" for nothing.
-func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string) string {
+// quota bounds them, and the neighbours of a small machine take of them.
+func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string) error {
 	t.Helper()
 	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == equalTasks })
 	low, high, ok := levels(stage.Samples)
 	if !ok {
-		return fmt.Sprintf("the samples show no step: %+v", stage.Samples)
+		return fmt.Errorf("the samples show no step: %+v", stage.Samples)
 	}
 	first, _ := log.Bounds()
 	rate := func(l level) float64 {
@@ -119,23 +110,26 @@ func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string)
 	t.Log(said)
 	switch {
 	case few > low.cores*1.15 || many > high.cores*1.15:
-		return said + ": more cores were used than the quota"
+		return fmt.Errorf("%s: more cores were used than the quota", said)
 	case cores < 1.3:
-		return said + ": of twice the quota that is little more"
+		return fmt.Errorf("%s: of twice the quota that is little more", said)
 	case ratio < cores*0.65 || ratio > cores*1.35:
-		return said + ": want them alike within 35 %"
+		return fmt.Errorf("%s: want them alike within 35 %%", said)
 	}
 	var fits []struct {
 		CoreSeconds units.Work `json:"core_seconds"`
 		Fault       string     `json:"fault"`
 	}
-	if err := json.Unmarshal([]byte(identified), &fits); err != nil || len(fits) == 0 || fits[0].Fault != "" {
-		return fmt.Sprintf("identify found nothing: %v: %s", err, identified)
+	if err := json.Unmarshal([]byte(identified), &fits); err != nil {
+		return fmt.Errorf("read what identify says: %w: %s", err, identified)
+	}
+	if len(fits) == 0 || fits[0].Fault != "" {
+		return fmt.Errorf("identify found nothing: %s", identified)
 	}
 	if found, work := fits[0].CoreSeconds, stage.CoreSeconds; found < work/2 || found > work*2 {
-		return fmt.Sprintf("identify found %.1f core-seconds, the stage took %.1f", float64(found), float64(work))
+		return fmt.Errorf("identify found %.1f core-seconds, the stage took %.1f", float64(found), float64(work))
 	}
-	return ""
+	return nil
 }
 
 // level is a time in which an executor was held at some cores.
@@ -178,7 +172,7 @@ func levels(samples []api.AppSample) (low, high level, ok bool) {
 }
 
 // lone checks the stage of one task.
-func lone(t *testing.T, app api.AppDetail) {
+func lone(t *testing.T, app api.AppDetail) error {
 	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == 1 })
 	most := units.Cores(0)
 	for _, s := range stage.Samples {
@@ -186,12 +180,13 @@ func lone(t *testing.T, app api.AppDetail) {
 	}
 	t.Logf("stage %d of %.1f core-seconds had at most %.2f cores, error %s", stage.Stage, float64(stage.CoreSeconds), float64(most), pct(stage.ErrorPct))
 	if most < 0.9 || most > 1.05 {
-		t.Errorf("it had at most %v cores, want the one that its task can use", float64(most))
+		return fmt.Errorf("the lone task had at most %v cores, want the one that it can use", float64(most))
 	}
+	return nil
 }
 
 // skewed checks the stage with the heavy task.
-func skewed(t *testing.T, app api.AppDetail, log realenv.Log) {
+func skewed(t *testing.T, app api.AppDetail, log realenv.Log) error {
 	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == skewedTasks })
 	heaviest, sum := 0.0, 0.0
 	for _, task := range log.Tasks {
@@ -202,11 +197,12 @@ func skewed(t *testing.T, app api.AppDetail, log realenv.Log) {
 	mean := (sum - heaviest) / (skewedTasks - 1)
 	t.Logf("the heavy task took %.1f core-seconds, the others %.2f; error %s of %v", heaviest, mean, pct(stage.ErrorPct), stage.Deadline)
 	if heaviest < 3*mean {
-		t.Errorf("the heaviest task took %.2f core-seconds, the others %.2f: there is no skew", heaviest, mean)
+		return fmt.Errorf("the heaviest task took %.2f core-seconds, the others %.2f: there is no skew", heaviest, mean)
 	}
 	if stage.ErrorPct == nil || *stage.ErrorPct < -15 || *stage.ErrorPct > 30 {
-		t.Errorf("the stage ended %s from its set point of %v", pct(stage.ErrorPct), stage.Deadline)
+		return fmt.Errorf("the skewed stage ended %s from its set point of %v", pct(stage.ErrorPct), stage.Deadline)
 	}
+	return nil
 }
 
 // pct prints an error that there may not be.

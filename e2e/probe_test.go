@@ -1,13 +1,14 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/realenv"
@@ -18,7 +19,7 @@ import (
 func executorPID(t *testing.T, s *realenv.System, app api.AppID, id api.ExecutorID) int {
 	t.Helper()
 	found := 0
-	s.Await(fmt.Sprintf("executor %s of %s to run", id, app), 20*time.Second, func() bool {
+	s.Await(fmt.Sprintf("executor %s of %s to run", id, app), patience, func() bool {
 		for pid, args := range processes(t) {
 			line := strings.Join(args, " ") + " "
 			if strings.Contains(line, "CoarseGrainedExecutorBackend ") && strings.Contains(line, " --app-id "+string(app)+" ") &&
@@ -85,10 +86,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// cgroupOf returns the directory of the cpu group that a process is in.
+// cgroupOf returns the directory of the cpu group that a process is in, "" when it
+// has ended.
 func cgroupOf(t *testing.T, pid int) string {
 	t.Helper()
 	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return ""
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,9 @@ import (
 
 // TestClassDataArchive has an idle node controller make the archive of its Spark,
 // one file. `make test` runs it beside other packages' tests first, so that nothing
-// waits for it; TestDeadlineStory/observed shows that the archive is used.
+// waits for it; TestModeObserve shows that the archive is used.
 func TestClassDataArchive(t *testing.T) {
 	realenv.RequireSpark(t)
-	if testing.Short() {
-		t.Skip("-short makes no archives")
-	}
 	archiveIn(t, realenv.New(t))
 }
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"slices"
 	"syscall"
 	"testing"
@@ -11,12 +12,34 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// busyOn waits until an executor of the application on the node has registered
+// TestTrouble has the stories of nodes and of daemons that come and go. Either runs
+// one application at a time, paced to half of the machine: so they run side by side.
+func TestTrouble(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.StartUp(t)
+	s.Record("testdata/branches.py", scale) // With the machine to itself.
+	s.Up.Stop()
+	t.Run("nodes", func(t *testing.T) {
+		t.Parallel()
+		nodesComeAndGo(t)
+	})
+	t.Run("restarts", func(t *testing.T) {
+		t.Parallel()
+		t.Run("process", func(t *testing.T) {
+			realenv.Repeat(t, func() error { return restarts(t, realenv.New(t), "process") })
+		})
+		t.Run("docker", func(t *testing.T) {
+			realenv.RequireDocker(t)
+			realenv.Repeat(t, func() error { return restarts(t, realenv.NewBehind(t), "docker") })
+		})
+	})
+}
+
+// busyOn waits until an executor of run's application on the node has registered
 // and worked for a stage.
-func busyOn(t *testing.T, s *realenv.System, node string) (api.AppDetail, api.AppExecutor) {
-	t.Helper()
+func busyOn(s *realenv.System, run *realenv.Process, node string) (api.AppDetail, api.AppExecutor, error) {
 	var found api.AppExecutor
-	app := s.AwaitApp("tasks on "+node, 2*time.Minute, func(a api.AppDetail) bool {
+	app, err := s.AwaitWhile(run, "tasks on "+node, func(a api.AppDetail) bool {
 		for _, x := range a.Executors {
 			if x.Node != node || !x.Registered {
 				continue
@@ -32,97 +55,139 @@ func busyOn(t *testing.T, s *realenv.System, node string) (api.AppDetail, api.Ap
 		}
 		return false
 	})
-	return app, found
+	return app, found, err
 }
 
-// TestNodesComeAndGo paces real Spark over two node controllers in network
+// moving is an application that runs on two nodes, of which one comes or goes.
+type moving struct {
+	t    *testing.T
+	s    *realenv.System
+	work units.Work // That of its recording run.
+	want string
+	// second is the node controller of n2, when it runs.
+	second *realenv.Process
+}
+
+// half is what each of the two nodes has of the machine.
+var half = []string{"--cores", "0.9", "--memory", "4g"}
+
+// nodesComeAndGo paces real Spark over two node controllers in network
 // namespaces of their own. While the first application runs, its second node
 // joins and its first one drains; while the next runs, a node dies with its
 // executors. The answers are stock Spark's, and the deadlines are met.
-func TestNodesComeAndGo(t *testing.T) {
-	realenv.RequireSpark(t)
+func nodesComeAndGo(t *testing.T) {
 	s := realenv.NewOn(t, realenv.NewNetwork(t, "n1", "n2"))
 	s.StartPlanner()
-	half := []string{"--cores", "0.9", "--memory", "4g"}
 	s.StartNamed("n1", half...)
-	want := results(realenv.Stock(t, "testdata/branches.py", scale))
 	recorded, _ := s.Record("testdata/branches.py", scale)
-	// One node is enough for the work. Starting two executors on it, and compiling
-	// in each, take their time besides, after a drain twice.
-	submit := func(starts units.Seconds) *realenv.Process {
-		deadline := starts + units.Seconds(recorded.CoreSeconds/0.9*1.45)
-		return s.Submit("--pacer-deadline", deadline.Duration().Round(time.Millisecond).String(), "testdata/branches.py", scale)
-	}
-	met := func(t *testing.T, app api.AppID) {
-		ended := s.AwaitApp("the end", 10*time.Second, func(a api.AppDetail) bool { return a.ID == app && a.State == api.AppFinished })
-		if err := realenv.Held(ended); err != nil {
-			t.Error(err)
-			return
-		}
-		t.Logf("deadline %v, error %.2f %%", ended.Deadline, *ended.ErrorPct)
-	}
-
-	var second *realenv.Process
+	m := &moving{s: s, work: recorded.CoreSeconds, want: results(realenv.Stock(t, "testdata/branches.py", scale))}
 	t.Run("join and drain", func(t *testing.T) {
-		run := submit(40)
-		busyOn(t, s, "n1")
-		second = s.StartNamed("n2", half...)
-		app, _ := busyOn(t, s, "n2")
-		began := time.Now()
-		if code, out := s.Pacer("nodes", "drain", "n1"); code != 0 {
-			t.Fatalf("drain: exit %d: %s", code, out)
-		}
-		s.Await("n1 to be empty", time.Minute, func() bool { return s.Nodes()["n1"].State == "drained" })
-		t.Logf("n1 was empty after %v", time.Since(began))
-		if a := s.App(app.ID); a.State != api.AppRunning {
-			t.Fatalf("the application is %s before the node was empty: the test shows nothing", a.State)
-		}
-		wantAnswer(t, run, want)
-		met(t, app.ID)
-		log := realenv.ReadLog(t, s.Events(), app.ID)
-		for _, x := range s.App(app.ID).Executors {
-			if slices.Contains(log.Removed, x.ID) != (x.Node == "n1") {
-				t.Errorf("executor %s of %s: removed are %v, want those of n1 to leave and those of n2 to stay", x.ID, x.Node, log.Removed)
-			}
-		}
-		for _, task := range log.Tasks {
-			if !task.OK {
-				t.Errorf("a task of stage %d failed on executor %s", task.Stage, task.Executor)
-			}
-		}
+		m.t = t
+		realenv.Repeat(t, m.joinAndDrain)
 	})
-	if second == nil {
-		t.Fatal("there is no second node")
-	}
+	m.nodes(t, "undrain")
 	t.Run("loss", func(t *testing.T) {
-		if code, out := s.Pacer("nodes", "undrain", "n1"); code != 0 {
-			t.Fatalf("undrain: exit %d: %s", code, out)
-		}
-		run := submit(25)
-		busyOn(t, s, "n1")
-		app, victim := busyOn(t, s, "n2")
-		var lost []int
-		for _, x := range app.Executors {
-			if x.Node == victim.Node {
-				lost = append(lost, executorPID(t, s, app.ID, x.ID))
-			}
-		}
-		second.Signal(syscall.SIGKILL)
-		for _, pid := range lost {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-		}
-		wantAnswer(t, run, want)
-		log := realenv.ReadLog(t, s.Events(), app.ID)
-		if !slices.Contains(log.Removed, victim.ID) {
-			t.Errorf("executors removed %v, want %s", log.Removed, victim.ID)
-		}
-		met(t, app.ID)
-		s.Await("n2 to be lost", 20*time.Second, func() bool { return s.Nodes()["n2"].State == "lost" })
-		s.StartNamed("n2", half...)
-		if n := s.Nodes()["n2"]; n.State != "ready" || n.Executors != 0 {
-			t.Errorf("n2 came back as %+v", n)
-		}
+		m.t = t
+		realenv.Repeat(t, m.loss)
 	})
+}
+
+// submit starts the application. One node is enough for its work. Starting two
+// executors on it, and compiling in each, take their time besides, after a drain twice.
+func (m *moving) submit(starts units.Seconds) *realenv.Process {
+	deadline := starts + units.Seconds(m.work/0.9*1.45)
+	return m.s.Submit("--pacer-deadline", deadline.Duration().Round(time.Millisecond).String(), "testdata/branches.py", scale)
+}
+
+// nodes drains n1 or takes that back.
+func (m *moving) nodes(t *testing.T, verb string) {
+	t.Helper()
+	if code, out := m.s.Pacer("nodes", verb, "n1"); code != 0 {
+		t.Fatalf("%s: exit %d: %s", verb, code, out)
+	}
+}
+
+// met returns how the application was not held to its deadline.
+func (m *moving) met(app api.AppID) error {
+	ended := m.s.AwaitApp("the end", patience, func(a api.AppDetail) bool { return a.ID == app && a.State == api.AppFinished })
+	if err := realenv.Held(ended); err != nil {
+		return err
+	}
+	m.t.Logf("deadline %v, error %.2f %%", ended.Deadline, *ended.ErrorPct)
+	return nil
+}
+
+func (m *moving) joinAndDrain() error {
+	if m.second != nil { // Once more: from the beginning.
+		m.nodes(m.t, "undrain")
+		m.second.Stop()
+		m.s.Await("n2 to be gone", patience, func() bool { return m.s.Nodes()["n2"].State != "ready" })
+		m.second = nil
+	}
+	run := m.submit(40)
+	if _, _, err := busyOn(m.s, run, "n1"); err != nil {
+		return err
+	}
+	m.second = m.s.StartNamed("n2", half...)
+	app, _, err := busyOn(m.s, run, "n2")
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	m.nodes(m.t, "drain")
+	m.s.Await("n1 to be empty", patience, func() bool { return m.s.Nodes()["n1"].State == "drained" })
+	m.t.Logf("n1 was empty after %v", time.Since(began))
+	state := m.s.App(app.ID).State
+	wantAnswer(m.t, run, m.want)
+	if state != api.AppRunning {
+		return fmt.Errorf("the application was %s before the node was empty: the test shows nothing", state)
+	}
+	err = m.met(app.ID)
+	log := realenv.ReadLog(m.t, m.s.Events(), app.ID)
+	for _, x := range m.s.App(app.ID).Executors {
+		if slices.Contains(log.Removed, x.ID) != (x.Node == "n1") {
+			m.t.Errorf("executor %s of %s: removed are %v, want those of n1 to leave and those of n2 to stay", x.ID, x.Node, log.Removed)
+		}
+	}
+	for _, task := range log.Tasks {
+		if !task.OK {
+			m.t.Errorf("a task of stage %d failed on executor %s", task.Stage, task.Executor)
+		}
+	}
+	return err
+}
+
+func (m *moving) loss() error {
+	run := m.submit(25)
+	if _, _, err := busyOn(m.s, run, "n1"); err != nil {
+		return err
+	}
+	app, victim, err := busyOn(m.s, run, "n2")
+	if err != nil {
+		return err
+	}
+	var lost []int
+	for _, x := range app.Executors {
+		if x.Node == victim.Node {
+			lost = append(lost, executorPID(m.t, m.s, app.ID, x.ID))
+		}
+	}
+	m.second.Signal(syscall.SIGKILL)
+	for _, pid := range lost {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	wantAnswer(m.t, run, m.want)
+	log := realenv.ReadLog(m.t, m.s.Events(), app.ID)
+	if !slices.Contains(log.Removed, victim.ID) {
+		m.t.Errorf("executors removed %v, want %s", log.Removed, victim.ID)
+	}
+	err = m.met(app.ID)
+	m.s.Await("n2 to be lost", patience, func() bool { return m.s.Nodes()["n2"].State == "lost" })
+	m.second = m.s.StartNamed("n2", half...)
+	if n := m.s.Nodes()["n2"]; n.State != "ready" || n.Executors != 0 {
+		m.t.Errorf("n2 came back as %+v", n)
+	}
+	return err
 }

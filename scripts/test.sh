@@ -2,8 +2,7 @@
 # go vet and every Go test. Beside those that run no real Spark, Maven builds and tests
 # the jar and then the workloads, and once the jar is there an idle node controller
 # makes the class-data archive, behind all else. The runs of real Spark come last, with
-# the machine to themselves: all of them on the newest Spark, and on the oldest (OLDEST)
-# a run without and one with a deadline. Ends with the line "N passed, N failed", Scala's
+# the machine to themselves, one test of them on the oldest Spark (OLDEST). Ends with the line "N passed, N failed", Scala's
 # tests included. out/jar.log, workloads.log and archive.log have what those said.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -56,10 +55,11 @@ check() { # packages
     ended archive || failed=1
     cat out/archive.log
     if ended jar; then
+        if [[ -n ${OLDEST:-} ]]; then
+            PACER_TEST_OLDEST=$(scripts/on-spark.sh "$OLDEST" env | grep -E '^(PATH|SPARK_HOME|PYSPARK_PYTHON|PYSPARK_DRIVER_PYTHON)=')
+            export PACER_TEST_OLDEST
+        fi
         "$GO" test -json -vet=off -timeout 30m -count 1 "$E2E" || failed=1
-    fi
-    if ended jar && [[ -n ${OLDEST:-} ]]; then
-        scripts/on-spark.sh "$OLDEST" "$GO" test -json -vet=off -short -timeout 5m -count 1 -run '^TestDeadlineStory$/^paced$' "$E2E" || failed=1
     fi
     echo "the tests took $(($(date +%s) - ${SET_UP:-$(date +%s)} )) s after set-up"
     exit $failed

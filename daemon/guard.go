@@ -22,7 +22,7 @@ const (
 	// next one is started.
 	guardAgain = time.Second
 	// guardLeaves bounds how long a node controller waits for its guard's end.
-	guardLeaves = 2 * time.Second
+	guardLeaves = 5 * time.Second
 	// stoppedLine is what a node controller that has lifted its quotas tells its
 	// guard.
 	stoppedLine = "stopped\n"

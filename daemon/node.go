@@ -165,6 +165,9 @@ func (n *NodeDaemon) buildExecutors() error {
 	return n.executors.recover()
 }
 
+// groupLeaves bounds how long the kernel may take to remove the empty parent group.
+const groupLeaves = 5 * time.Second
+
 // closeGroups removes the parent group when no executor is left in it, and leaves
 // it to the next node controller otherwise.
 func (n *NodeDaemon) closeGroups() error {
@@ -172,7 +175,7 @@ func (n *NodeDaemon) closeGroups() error {
 	if err != nil || len(names) > 0 {
 		return errors.Join(err, n.groups.Close())
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), groupLeaves)
 	defer cancel()
 	return n.groups.Remove(ctx)
 }

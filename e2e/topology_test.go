@@ -60,9 +60,10 @@ func busyOn(s *realenv.System, run *realenv.Process, node string) (api.AppDetail
 
 // moving is an application that runs on two nodes, of which one comes or goes.
 type moving struct {
-	t    *testing.T
-	s    *realenv.System
-	work units.Work // That of its recording run.
+	t *testing.T
+	s *realenv.System
+	// took is the time of its recording run, on both cores.
+	took units.Seconds
 	want string
 	// second is the node controller of n2, when it runs.
 	second *realenv.Process
@@ -80,7 +81,7 @@ func nodesComeAndGo(t *testing.T) {
 	s.StartPlanner()
 	s.StartNamed("n1", half...)
 	recorded, _ := s.Record("testdata/branches.py", scale)
-	m := &moving{s: s, work: recorded.CoreSeconds, want: results(realenv.Stock(t, "testdata/branches.py", scale))}
+	m := &moving{s: s, took: recorded.Duration, want: results(realenv.Stock(t, "testdata/branches.py", scale))}
 	t.Run("join and drain", func(t *testing.T) {
 		m.t = t
 		realenv.Repeat(t, m.joinAndDrain)
@@ -92,10 +93,11 @@ func nodesComeAndGo(t *testing.T) {
 	})
 }
 
-// submit starts the application. One node is enough for its work. Starting two
-// executors on it, and compiling in each, take their time besides, after a drain twice.
-func (m *moving) submit(starts units.Seconds) *realenv.Process {
-	deadline := starts + units.Seconds(m.work/0.9*1.45)
+// submit starts the application, with some times as long as its recording run took.
+// One node is enough for its work, in twice that time. Starting two executors on it,
+// and compiling in each, take their time besides, after a drain twice.
+func (m *moving) submit(times units.Seconds) *realenv.Process {
+	deadline := m.took * times
 	return m.s.Submit("--pacer-deadline", deadline.Duration().Round(time.Millisecond).String(), "testdata/branches.py", scale)
 }
 
@@ -124,7 +126,7 @@ func (m *moving) joinAndDrain() error {
 		m.s.Await("n2 to be gone", patience, func() bool { return m.s.Nodes()["n2"].State != "ready" })
 		m.second = nil
 	}
-	run := m.submit(40)
+	run := m.submit(2.9)
 	if _, _, err := busyOn(m.s, run, "n1"); err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func (m *moving) joinAndDrain() error {
 }
 
 func (m *moving) loss() error {
-	run := m.submit(25)
+	run := m.submit(2.3)
 	if _, _, err := busyOn(m.s, run, "n1"); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ check() { # packages
     cat out/archive.log
     if ended jar; then
         if [[ -n ${OLDEST:-} ]]; then
-            PACER_TEST_OLDEST=$(scripts/on-spark.sh "$OLDEST" env | grep -E '^(PATH|SPARK_HOME|PYSPARK_PYTHON|PYSPARK_DRIVER_PYTHON)=')
+            PACER_TEST_OLDEST=$(scripts/on-spark.sh "$OLDEST" env | grep -E '^(PATH|SPARK_HOME|PYSPARK_PYTHON|PYSPARK_DRIVER_PYTHON)=') || failed=1
             export PACER_TEST_OLDEST
         fi
         "$GO" test -json -vet=off -timeout 30m -count 1 "$E2E" || failed=1

@@ -13,9 +13,9 @@ import (
 // nothing. Executors keep their own.
 const driverOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
-// slots bound the tests that work side by side: three keep two cores busy while one
-// waits.
-var slots = make(chan struct{}, 3)
+// slots bound the tests that work side by side: two keep two cores busy, with the
+// paced ones beside them. More would make all JVMs start at a time, and slower.
+var slots = make(chan struct{}, 2)
 
 // beside runs the rest of a test beside others, when it has a slot. Tests that are
 // paced for long call t.Parallel alone: they need little and start at once, since what

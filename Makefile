@@ -53,7 +53,7 @@ race: jar ## run the Go tests with the race detector, real Spark runs left out
 	@$(GO) test -race $$($(GO) list ./... | grep -vx '$(E2E)')
 
 e2e: build ## run the tests with real Spark only (SPARK_VERSION=4.0.5: on that one)
-	@$(SPARK) $(GO) test -count 1 -v -timeout 20m $(E2E)
+	@$(SPARK) $(GO) test -count 1 -v -timeout 30m $(E2E)
 
 bench: build ## measure the figures of docs/STATUS.md into out/bench.jsonl
 	@$(SPARK) scripts/docker.sh run scripts/bench.sh

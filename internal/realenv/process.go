@@ -15,7 +15,7 @@ import (
 
 // Patience is when a test gives up what has to come. It bounds no speed: a machine
 // with other work is several times slower for a while.
-const Patience = 5 * time.Minute
+const Patience = 10 * time.Minute
 
 // RuntimeEnv sets node.runtime for the daemons that tests start; unset it is
 // process.

@@ -3,7 +3,6 @@ package planner
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -195,8 +194,8 @@ func (a *app) elapsed(now units.Instant) units.Seconds {
 // executor is that of the id, nil for none. Ids count from 1 and stay when executors
 // are gone (addExecutor).
 func (a *app) executor(id api.ExecutorID) *executor {
-	n, err := strconv.Atoi(string(id))
-	if err != nil || n < 1 || n > len(a.Executors) || a.Executors[n-1].ID != id {
+	n := number(id)
+	if n == 0 || n > len(a.Executors) || a.Executors[n-1].ID != id {
 		return nil
 	}
 	return a.Executors[n-1]

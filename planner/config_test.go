@@ -32,7 +32,7 @@ func TestStateThatCannotBeReadIsAnError(t *testing.T) {
 		{Key: "app/x/stage/1.0", Value: []byte(`{"v":1}`)},
 		{Key: "plan/a", Value: []byte(`[]`)},
 		{Key: "profile/p", Value: []byte(`{}`)},
-		{Key: "history/x", Value: []byte(`{"v":3}`)},
+		{Key: "history/x", Value: []byte(`{"v":99}`)},
 	} {
 		if _, err := planner.New(planner.Default(), []planner.Record{r}); err == nil || !strings.Contains(err.Error(), "planner state") {
 			t.Errorf("%s %s: %v", r.Key, r.Value, err)

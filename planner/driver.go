@@ -113,7 +113,7 @@ func (e *Engine) stageReady(a *app, ev api.Event) *stage {
 	if a.stages[ev.Stage.StageKey] != nil {
 		return nil
 	}
-	s := newStage(stageRecord{V: stateVersion, Ready: *ev.Stage, ReadyAt: ev.At, Seq: ev.Seq, Annotation: unmatched})
+	s := &stage{stageRecord: stageRecord{V: stateVersion, Ready: *ev.Stage, ReadyAt: ev.At, Seq: ev.Seq, Annotation: unmatched}}
 	s.dirty = true
 	a.stages[s.key()] = s
 	a.order = append(a.order, s)

@@ -40,7 +40,7 @@ type Engine struct {
 	replies  []func() Reply
 	log      []Action
 	dirty    map[string]bool         // Nodes whose Plans have to be compared.
-	concerns []*app                  // Applications that the step may have changed.
+	concerns []*app                  // Applications that the step may have changed; its room is kept.
 	counters bool                    // epoch or serial changed.
 	flushes  int                     // How many applications may still flush in this tick.
 	parts    []part                  // Scratch of rebalance.
@@ -141,7 +141,7 @@ func (e *Engine) concerned() []*app {
 		a.concerned = false
 	}
 	concerns := slices.DeleteFunc(e.concerns, func(a *app) bool { return e.apps[a.ID] != a })
-	e.concerns = nil
+	e.concerns = e.concerns[:0]
 	slices.SortFunc(concerns, func(a, b *app) int { return cmp.Compare(a.ID, b.ID) })
 	return concerns
 }

@@ -239,36 +239,30 @@ func (e *Engine) executorStatus(a *app, n *node, s api.ExecutorStatus) {
 	}
 }
 
-// stageStatus takes in what an executor did for a stage. CPU time and quota
-// changes only grow, so that a node's restart takes nothing back.
+// stageStatus takes in what an executor did for a stage.
 func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 	st, x := a.stages[s.StageKey], a.executor(s.Executor)
 	if st == nil || x == nil {
 		return
 	}
-	s.Executor = x.ID // The message's text is not to be kept for a name.
-	if s.CPU > st.CPU[s.Executor] || s.QuotaChanges > st.QuotaChanges[s.Executor] {
-		st.CPU[s.Executor] = max(st.CPU[s.Executor], s.CPU)
-		st.QuotaChanges[s.Executor] = max(st.QuotaChanges[s.Executor], s.QuotaChanges)
-		st.stale = true
+	number := number(x.ID)
+	st.figures, st.views = reach(st.figures, number), reach(st.views, number)
+	f, v := &st.figures[number-1], &st.views[number-1]
+	before := *f
+	f.CPU, f.Quotas = max(f.CPU, s.CPU), max(f.Quotas, int64(s.QuotaChanges))
+	if s.HeavyCPU > f.Heavy {
+		f.Heavy, f.Reading = s.HeavyCPU, s.HeavyReading
 	}
-	if h := (heavyTasks{s.HeavyCPU, s.HeavyReading}); h.CPU > st.Heavy[s.Executor].CPU {
-		if st.Heavy == nil {
-			st.Heavy = make(map[api.ExecutorID]heavyTasks)
-		}
-		st.Heavy[s.Executor], st.stale = h, true
-	}
-	st.progress[s.Executor] = s.Progress.Clamp()
-	for _, sample := range s.Samples {
-		st.keepPace(s.Executor, a.at(e.now)-sample.Age, sample)
+	v.progress = s.Progress.Clamp()
+	for _, tick := range s.Samples {
+		at := a.at(e.now) - tick.Age
+		v.pace.keep(at, tick)
 		if a.observed() && st.Planned {
-			st.noteWould(s.Executor, sample, e.offered(x.Node))
+			f.noteWould(tick, e.offered(x.Node))
 		}
-		st.samples.add(newSample(api.AppSample{
-			At: a.at(e.now) - sample.Age, Executor: x.ID, SetPoint: sample.SetPoint, Progress: sample.Progress,
-			Grant: sample.Grant, Used: sample.Used,
-		}), e.sampleLimit(a))
+		st.samples.add(sample{at: at, setPoint: tick.SetPoint, progress: tick.Progress, grant: tick.Grant, used: tick.Used, executor: int32(number)}, e.sampleLimit(a))
 	}
+	st.stale = st.stale || *f != before
 }
 
 // nodeTick counts a node's silence.

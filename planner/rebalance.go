@@ -13,6 +13,7 @@ import (
 type pace struct {
 	used, request units.Cores
 	running       int
+	seen          bool // It has been told of at all.
 	// at is when the newest tick was, since when the first, on the application's
 	// deadline clock.
 	at, since units.Seconds
@@ -42,12 +43,10 @@ const (
 	priorTasks = 2
 )
 
-// keepPace takes one tick of an executor's work for s in.
-func (s *stage) keepPace(id api.ExecutorID, at units.Seconds, sample api.StageSample) {
-	p := s.paces[id]
-	if p == nil {
-		p = &pace{used: sample.Used, request: sample.Request, at: at, since: at}
-		s.paces[id] = p
+// keep takes one tick of an executor's work for a stage in.
+func (p *pace) keep(at units.Seconds, sample api.StageSample) {
+	if !p.seen {
+		*p = pace{used: sample.Used, request: sample.Request, seen: true, at: at, since: at}
 	}
 	dt := min(max(at-p.at, 0), paceTime)
 	keep := units.Cores(math.Exp(-float64(dt / paceTime)))
@@ -101,15 +100,15 @@ func (s *stage) share(a *app, shares []float64) {
 func (e *Engine) foldParts(a *app, s *stage, withFree bool) bool {
 	e.parts = e.parts[:0]
 	for _, t := range s.Targets {
-		p, x, n := s.paces[t.Executor], a.executor(t.Executor), e.nodes[t.Node]
-		if p == nil || p.at-p.since < paceKnown || x == nil || x.Leaving || n == nil || t.Work <= 0 {
+		v, x, n := s.view(t.Executor), a.executor(t.Executor), e.nodes[t.Node]
+		if !v.pace.seen || v.pace.at-v.pace.since < paceKnown || x == nil || x.Leaving || n == nil || t.Work <= 0 {
 			return false
 		}
-		done, free := t.Weight*float64(s.progress[t.Executor]), units.Cores(0)
+		done, free := t.Weight*float64(v.progress), units.Cores(0)
 		if withFree {
 			free = e.free(n)
 		}
-		e.parts = append(e.parts, part{weight: t.Weight, done: done, running: float64(p.running), speed: s.speed(a, t, done, p, free, n)})
+		e.parts = append(e.parts, part{weight: t.Weight, done: done, running: float64(v.pace.running), speed: s.speed(a, t, done, &v.pace, free, n)})
 	}
 	return true
 }
@@ -118,7 +117,7 @@ func (e *Engine) foldParts(a *app, s *stage, withFree bool) bool {
 // does for a core-second times what it uses and could use besides.
 func (s *stage) speed(a *app, t target, done float64, p *pace, free units.Cores, n *node) float64 {
 	prior := float64(t.Work) / t.Weight * priorTasks
-	perCore := (done + priorTasks) / (float64(s.CPU[t.Executor]) + prior)
+	perCore := (done + priorTasks) / (float64(s.figure(t.Executor).CPU) + prior)
 	cores := p.used
 	if p.used >= heldShare*p.request {
 		cores += freeShare * free
@@ -143,9 +142,7 @@ func (e *Engine) free(n *node) units.Cores {
 	for _, here := range e.tenants[n.Node] {
 		for _, x := range here.executors {
 			for _, s := range here.app.open() {
-				if p := s.paces[x.ID]; p != nil {
-					free -= p.used
-				}
+				free -= s.view(x.ID).pace.used
 			}
 		}
 	}

@@ -123,6 +123,7 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 	a := newApp(appRecord{})
 	a.saved = true
 	var pieces []piece
+	var usage []byte
 	figures := make(map[string]Record)
 	for _, r := range records {
 		var err error
@@ -131,6 +132,8 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 			err = a.restoreRecord(r)
 		case r.Key == marksKey(id):
 			err = decode(r, &a.marks, &a.marks.V)
+		case r.Key == usageKey(id):
+			usage = r.Value
 		case r.Key == ownProfile(id):
 			err = a.restoreProfile(r, e.cfg.Beta)
 		case strings.HasPrefix(r.Key, stagePrefix(id)):
@@ -149,14 +152,20 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 	if a.ID != id {
 		return fmt.Errorf("the record of the application itself is missing")
 	}
+	if usage != nil {
+		if err := a.restoreUsage(usage); err != nil {
+			return fmt.Errorf("usage: %w", err)
+		}
+	}
 	for i, epoch := range a.marks.PlanEpochs[:min(len(a.marks.PlanEpochs), len(a.Executors))] {
 		a.Executors[i].planEpoch = epoch
 	}
 	slices.SortFunc(a.order, func(x, y *stage) int { return cmp.Compare(x.Seq, y.Seq) })
 	for _, s := range a.order {
 		if r, ok := figures[figuresKey(id, s.key())]; ok {
-			if err := decode(r, &s.figureRecord, nil); err != nil {
-				return err
+			var err error
+			if s.figures, err = readFigures(r.Value); err != nil {
+				return fmt.Errorf("figures: %w", err)
 			}
 		}
 		a.stages[s.key()] = s
@@ -179,10 +188,15 @@ func (e *Engine) restoreApp(id api.AppID, records []Record) error {
 // restoreRecord reads a's own record, which has the marks too in version 1: both are
 // saved at once as they are now.
 func (a *app) restoreRecord(r Record) error {
-	if err := decode(r, &a.appRecord, &a.V); err != nil || a.V == stateVersion {
+	err := decode(r, &a.appRecord, &a.V)
+	version := a.V
+	if err != nil || version == stateVersion {
 		return err
 	}
 	a.V, a.dirty = stateVersion, true
+	if version > 1 {
+		return nil
+	}
 	var epochs struct {
 		Executors []struct {
 			PlanEpoch uint64 `json:"plan_epoch"`
@@ -204,13 +218,16 @@ func (a *app) restoreStage(r Record) error {
 	if err := decode(r, &record, &record.V); err != nil {
 		return err
 	}
-	s := newStage(record)
+	s := &stage{stageRecord: record}
 	a.order = append(a.order, s)
-	if s.V == stateVersion {
+	version := s.V
+	if s.V = stateVersion; version > 1 {
 		return nil
 	}
-	s.V, s.dirty, s.stale = stateVersion, true, true
-	return json.Unmarshal(r.Value, &s.figureRecord)
+	s.dirty, s.stale = true, true
+	var err error
+	s.figures, err = readFigures(r.Value)
+	return err
 }
 
 func (a *app) restoreProfile(r Record, beta float64) error {

@@ -24,11 +24,6 @@ type sample struct {
 	executor           int32 // Its id, a decimal number (addExecutor).
 }
 
-func newSample(s api.AppSample) sample {
-	id, _ := strconv.Atoi(string(s.Executor)) // The planner has made it.
-	return sample{at: s.At, setPoint: s.SetPoint, progress: s.Progress, grant: s.Grant, used: s.Used, executor: int32(id)}
-}
-
 // tellAll returns samples as they are saved and told to others.
 func tellAll(list []sample) []api.AppSample {
 	told := make([]api.AppSample, 0, len(list))
@@ -60,11 +55,14 @@ type piece struct {
 // sampleSize is what a stored sample takes.
 const sampleSize = 5*8 + 4
 
-// appendSamples appends the value of a piece: a byte with stateVersion, then each sample's
+// pieceVersion is the first byte of a piece's value.
+const pieceVersion = 2
+
+// appendSamples appends the value of a piece: a byte with pieceVersion, then each sample's
 // numbers, little endian. A planner of many applications saves tens of thousands of
 // samples a second.
 func appendSamples(b []byte, list []sample) []byte {
-	b = append(b, stateVersion)
+	b = append(b, pieceVersion)
 	for _, s := range list {
 		for _, v := range [...]float64{float64(s.at), float64(s.setPoint), float64(s.progress), float64(s.grant), float64(s.used)} {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
@@ -81,12 +79,12 @@ func readSamples(b []byte) ([]sample, error) {
 		err := json.Unmarshal(b, &old)
 		list := make([]sample, 0, len(old.Samples))
 		for _, s := range old.Samples {
-			list = append(list, newSample(s))
+			list = append(list, sample{at: s.At, setPoint: s.SetPoint, progress: s.Progress, grant: s.Grant, used: s.Used, executor: int32(number(s.Executor))})
 		}
 		return list, err
 	}
-	if len(b)%sampleSize != 1 || b[0] != stateVersion {
-		return nil, fmt.Errorf("it is no piece of samples of layout %d", stateVersion)
+	if len(b)%sampleSize != 1 || b[0] != pieceVersion {
+		return nil, fmt.Errorf("it is no piece of samples of layout %d", pieceVersion)
 	}
 	var list []sample
 	for b = b[1:]; len(b) > 0; b = b[sampleSize:] {
@@ -102,9 +100,16 @@ func pieceKey(id api.AppID, k api.StageKey, number int) string {
 	return samplesPrefix(id) + keyText(k) + "/" + strconv.Itoa(number)
 }
 
+// leastSamples is for how many there is room at first.
+const leastSamples = 16
+
 // add keeps one tick, halving the density when there are more than limit: every
 // second sample of each executor goes.
 func (s *samples) add(tick sample, limit int) {
+	if len(s.list) == cap(s.list) {
+		// Doubled: append would grow a long list by a quarter, and copy it four times as often.
+		s.list = slices.Grow(s.list, max(leastSamples, min(len(s.list), limit+1-len(s.list))))
+	}
 	s.list = append(s.list, tick)
 	if len(s.list) > limit {
 		s.list, s.thinned = thin(s.list, sample.of), true

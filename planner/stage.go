@@ -14,9 +14,8 @@ const unmatched = -1
 // nodes say.
 type stage struct {
 	stageRecord
-	figureRecord
-	progress map[api.ExecutorID]units.Fraction
-	paces    map[api.ExecutorID]*pace
+	figures  []figure // By number of the executor, from 1; those that are missing are zero.
+	views    []view   // Likewise.
 	samples  samples
 	handOver units.Instant // When its tail was last handed over.
 	step     *experiment   // A step response that was asked for, nil for none.
@@ -51,24 +50,6 @@ type stageRecord struct {
 	Shares   []api.ExecutorShare `json:"shares,omitempty"`
 }
 
-// figureRecord is what its nodes told of a stage attempt, stored with the samples
-// and when it is done, under app/ID/figures/STAGE.ATTEMPT.
-type figureRecord struct {
-	// CPU and QuotaChanges are what the nodes measured, by executor.
-	CPU          map[api.ExecutorID]units.Work `json:"cpu,omitempty"`
-	QuotaChanges map[api.ExecutorID]int        `json:"quota_changes,omitempty"`
-	// Heavy are the heavy tasks that have finished, by executor; few stages have any.
-	Heavy map[api.ExecutorID]heavyTasks `json:"heavy,omitempty"`
-	// Would is kept of observed applications only.
-	Would map[api.ExecutorID]would `json:"would,omitempty"`
-}
-
-// heavyTasks are what a StageStatus says of them.
-type heavyTasks struct {
-	CPU     units.Work `json:"core_seconds"`
-	Reading units.Work `json:"reading_core_seconds"`
-}
-
 // target is a StageTarget without the time left, which depends on when it is
 // told.
 type target struct {
@@ -84,19 +65,14 @@ type target struct {
 	Init     units.Cores    `json:"init_cores"`
 }
 
-func newStage(r stageRecord) *stage {
-	f := figureRecord{CPU: make(map[api.ExecutorID]units.Work), QuotaChanges: make(map[api.ExecutorID]int)}
-	return &stage{stageRecord: r, figureRecord: f, progress: make(map[api.ExecutorID]units.Fraction), paces: make(map[api.ExecutorID]*pace)}
-}
-
 // key returns the stage attempt's name.
 func (s *stage) key() api.StageKey { return s.Ready.StageKey }
 
 // work returns the CPU time that the nodes saw, at least what the tasks reported.
 func (s *stage) work() units.Work {
 	sum := units.Work(0)
-	for _, id := range sortedKeys(s.CPU) {
-		sum += s.CPU[id]
+	for i := range s.figures {
+		sum += s.figures[i].CPU
 	}
 	if s.Done != nil {
 		sum = max(sum, units.Work(s.Done.TaskCPU))
@@ -111,15 +87,15 @@ const leastRead units.Work = 1
 // reading is the part of their CPU time in which the stage's heavy tasks read their
 // records, those of all executors together; 0 where that is not known.
 func (s *stage) reading() units.Fraction {
-	var all heavyTasks
-	for _, id := range sortedKeys(s.Heavy) {
-		all.CPU += s.Heavy[id].CPU
-		all.Reading += s.Heavy[id].Reading
+	var heavy, reading units.Work
+	for i := range s.figures {
+		heavy += s.figures[i].Heavy
+		reading += s.figures[i].Reading
 	}
-	if all.CPU < leastRead || all.Reading <= 0 {
+	if heavy < leastRead || reading <= 0 {
 		return 0
 	}
-	return units.Fraction(all.Reading / all.CPU).Clamp()
+	return units.Fraction(reading / heavy).Clamp()
 }
 
 // targetOf is an executor's target.
@@ -131,18 +107,10 @@ func (s *stage) targetOf(id api.ExecutorID) (target, bool) {
 	return s.Targets[i], true
 }
 
-// noteWould takes in a tick of an observed application.
-func (s *stage) noteWould(id api.ExecutorID, sample api.StageSample, offered units.Cores) {
-	if s.Would == nil {
-		s.Would = make(map[api.ExecutorID]would)
-	}
-	s.Would[id], s.stale = s.Would[id].add(sample, offered), true
-}
-
 func (s *stage) quotaChanges() int {
 	sum := 0
-	for _, n := range s.QuotaChanges {
-		sum += n
+	for i := range s.figures {
+		sum += int(s.figures[i].Quotas)
 	}
 	return sum
 }
@@ -152,7 +120,7 @@ func (s *stage) done() units.Fraction {
 	var weight, done float64
 	for _, b := range s.Ready.Bindings {
 		weight += b.Weight
-		done += b.Weight * float64(s.progress[b.Executor])
+		done += b.Weight * float64(s.view(b.Executor).progress)
 	}
 	if weight <= 0 {
 		return 0

@@ -17,20 +17,22 @@ import (
 //	app/ID/marks         what every event changes of it (markRecord)
 //	app/ID/profile       the profile that it is matched to (api.Profile)
 //	app/ID/stage/S.A     attempt A of its stage S (stageRecord)
-//	app/ID/figures/S.A   what nodes told of it (figureRecord)
+//	app/ID/figures/S.A   what nodes told of it ([]figure)
+//	app/ID/usage         the CPU time of its executors, in core-seconds
 //	app/ID/samples/S.A/N a piece of that one's samples (appendSamples)
 //	plan/NODE            a node and the epoch of its Plan (nodeRecord)
 //	profile/NAME         a profile (api.Profile); NAME is escaped as in a URL's path
 //	history/ID           an application that is over (endedApp)
 //
-// All values but samples are JSON. Version 1, in which app/ID had the marks, a stage
-// its figures, and samples were JSON, is read too. A Plan's content follows from its
+// All values but samples, figures and usage (appendNumbers) are JSON. Version 1, in which
+// app/ID had the marks, a stage its figures, and samples were JSON, is read too, and 2, in
+// which figures were JSON and the CPU time was only in app/ID. A Plan's content follows from its
 // applications' records and is made again from them: a stage's event need not write a
 // record for each of its nodes (restorePlans). Not kept: silences, who is connected;
 // these come back with the next statuses. Samples, and other figures of running stages,
 // may lack what came in the last seconds (flushEvery).
 const (
-	stateVersion  = 2
+	stateVersion  = 3
 	oldestVersion = 1
 )
 
@@ -70,6 +72,7 @@ func historyKey(id api.AppID) string                 { return historyPrefix + st
 func ownProfile(id api.AppID) string                 { return appKey(id) + "/profile" }
 func stagePrefix(id api.AppID) string                { return appKey(id) + "/stage/" }
 func marksKey(id api.AppID) string                   { return appKey(id) + "/marks" }
+func usageKey(id api.AppID) string                   { return appKey(id) + "/usage" }
 func figuresPrefix(id api.AppID) string              { return appKey(id) + "/figures/" }
 func stageKey(id api.AppID, k api.StageKey) string   { return stagePrefix(id) + keyText(k) }
 func figuresKey(id api.AppID, k api.StageKey) string { return figuresPrefix(id) + keyText(k) }
@@ -80,6 +83,11 @@ func keyText(k api.StageKey) string                  { return strconv.Itoa(k.Sta
 // be missing after a restart and nothing else.
 func (e *Engine) put(key string, v any) {
 	value, err := json.Marshal(v)
+	e.putText(key, value, err)
+}
+
+// putText saves an encoded value, or says why there is none.
+func (e *Engine) putText(key string, value []byte, err error) {
 	if err != nil {
 		e.occur(StoreFailed{Err: fmt.Errorf("encode %s: %w", key, err)})
 		return
@@ -106,7 +114,7 @@ func (e *Engine) saveApp(a *app) {
 		// A profile is made of the figures: those of a stage that is done are not left
 		// to the next flush. Samples are many: no event waits for them.
 		if flush || s.stale && s.dirty && s.Done != nil {
-			e.put(figuresKey(a.ID, s.key()), s.figureRecord)
+			putNumbers(e, figuresKey(a.ID, s.key()), s.figures)
 		}
 		if s.dirty {
 			s.dirty = false
@@ -117,8 +125,11 @@ func (e *Engine) saveApp(a *app) {
 			e.saveSamples(a.ID, s)
 		}
 	}
-	if a.dirty || a.flush {
+	if a.dirty {
 		e.put(appKey(a.ID), a.appRecord)
+	}
+	if a.flush {
+		e.putUsage(a)
 	}
 	if a.marked {
 		a.marks.V, a.marks.PlanEpochs = stateVersion, a.marks.PlanEpochs[:0]
@@ -133,6 +144,7 @@ func (e *Engine) saveApp(a *app) {
 func (e *Engine) removeApp(a *app) {
 	e.remove(appKey(a.ID))
 	e.remove(marksKey(a.ID))
+	e.remove(usageKey(a.ID))
 	if a.profile != nil {
 		e.remove(ownProfile(a.ID))
 	}

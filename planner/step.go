@@ -61,7 +61,7 @@ func (e *Engine) stepStage(q api.ControlRequest) (api.ControlReply, error) {
 	}
 	x := &experiment{Step: *q.Step, began: e.now, base: make(map[api.ExecutorID]units.Cores), level: 1}
 	for _, t := range s.Targets {
-		x.base[t.Executor] = s.paces[t.Executor].request
+		x.base[t.Executor] = s.view(t.Executor).pace.request
 	}
 	x.Stage, x.At = s.key().Stage, a.at(e.now)
 	s.step = x
@@ -101,8 +101,8 @@ func (e *Engine) steppable(a *app, id int) (*stage, error) {
 		return nil, api.Errorf(api.KindConflict, "stage %d of %s is held already", found[0].key().Stage, a.ID)
 	}
 	known := func(t target) bool {
-		p := found[0].paces[t.Executor]
-		return p != nil && p.request > 0 && p.at-p.since >= units.FromDuration(stepSettled)
+		p := found[0].view(t.Executor).pace
+		return p.seen && p.request > 0 && p.at-p.since >= units.FromDuration(stepSettled)
 	}
 	if !slices.ContainsFunc(found[0].Targets, func(t target) bool { return !known(t) }) {
 		return found[0], nil

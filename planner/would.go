@@ -7,31 +7,26 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// would is the mean of what an executor would have been granted for a stage of an
-// observed application, over the ticks in which tasks ran.
-type would struct {
-	Sum   units.Cores `json:"sum"`
-	Ticks int         `json:"ticks"`
-}
-
-// add takes a tick in. No quota (a negative grant) is what the tasks could use.
-func (w would) add(s api.StageSample, offered units.Cores) would {
+// noteWould takes in a tick of an executor of an observed application. No quota (a
+// negative grant) is what the tasks could use.
+func (f *figure) noteWould(s api.StageSample, offered units.Cores) {
 	if s.Running <= 0 {
-		return w
+		return
 	}
 	grant := s.Grant
 	if grant < 0 {
 		grant = min(units.Cores(s.Running), offered)
 	}
-	return would{w.Sum + grant, w.Ticks + 1}
+	f.Would += grant
+	f.WouldTicks++
 }
 
 // wouldCores is what all executors of s together would have been granted.
 func (s *stage) wouldCores() units.Cores {
 	sum := units.Cores(0)
-	for _, id := range sortedKeys(s.Would) {
-		if w := s.Would[id]; w.Ticks > 0 {
-			sum += w.Sum / units.Cores(w.Ticks)
+	for i := range s.figures {
+		if f := &s.figures[i]; f.WouldTicks > 0 {
+			sum += f.Would / units.Cores(f.WouldTicks)
 		}
 	}
 	return sum

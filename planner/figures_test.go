@@ -1,0 +1,98 @@
+package planner_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// What nodes told of CPU time survives a restart without an event that saved it, but
+// for that of the last seconds.
+func TestUsageSurvivesARestart(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.tell(id, r.Submission, ready(1, 1, "read", 1, "1"))
+	w.used(id, 1, 0, 0.5, api.ExecutorRunning)
+	w.pass(time.Second)
+	w.used(id, 1, 7, 8, api.ExecutorRunning)
+	w.live(6*time.Second, id)
+	before := w.app(id)
+	if before.CoreSeconds <= 0 || before.Stages[0].CoreSeconds != 7 || before.Stages[0].QuotaChanges != 1 {
+		t.Fatalf("%v core-seconds, stage %+v", before.CoreSeconds, before.Stages[0])
+	}
+	w.restart()
+	if d := cmp.Diff(before, w.app(id)); d != "" {
+		t.Errorf("after a restart (-before +after):\n%s", d)
+	}
+}
+
+// Layout 2 had a stage's figures as JSON and no record of usage.
+func TestFiguresOfLayout2AreRead(t *testing.T) {
+	w := newWorld(t, "a")
+	w.now = w.now.Add(time.Second)
+	r := registration("p", 0)
+	r.Mode = api.ModeObserve
+	id := w.mustRegister(r).AppID
+	w.tell(id, r.Submission, ready(1, 1, "read", 1, "1"))
+	w.used(id, 1, 3, 4, api.ExecutorRunning)
+	w.live(6*time.Second, id)
+	before := w.app(id)
+	delete(w.disk, "app/"+string(id)+"/usage")
+	record := make(map[string]any)
+	if err := json.Unmarshal(w.disk["app/"+string(id)], &record); err != nil {
+		t.Fatal(err)
+	}
+	record["v"] = 2
+	record["executors"].([]any)[0].(map[string]any)["core_seconds"] = 4
+	var err error
+	if w.disk["app/"+string(id)], err = json.Marshal(record); err != nil {
+		t.Fatal(err)
+	}
+	key := "app/" + string(id) + "/figures/1.0"
+	if len(w.disk[key]) == 0 || w.disk[key][0] == '{' {
+		t.Fatalf("figures are saved as %q", w.disk[key])
+	}
+	w.disk[key] = []byte(`{"cpu":{"1":3},"quota_changes":{"1":1},"heavy":{"1":{"core_seconds":2,"reading_core_seconds":1}},"would":{"1":{"sum":2,"ticks":1}}}`)
+	for round := range 2 {
+		w.restart()
+		if d := cmp.Diff(before.Stages, w.app(id).Stages); d != "" {
+			t.Errorf("-layout 3 +layout 2:\n%s", d)
+		}
+		if w.app(id).WouldCores <= 0 {
+			t.Error("what would have been granted is lost")
+		}
+		w.used(id, 1, units.Work(4+round), 6, api.ExecutorRunning)
+		w.live(6*time.Second, id) // Now it is saved as layout 3.
+		before = w.app(id)
+	}
+	if w.disk[key][0] == '{' {
+		t.Error("the figures are still those of layout 2")
+	}
+}
+
+func TestListsThatAreCutAreNotRead(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.tell(id, r.Submission, ready(1, 1, "read", 1, "1"))
+	w.used(id, 1, 3, 4, api.ExecutorRunning)
+	w.live(6*time.Second, id)
+	for _, part := range []string{"/usage", "/figures/1.0"} {
+		key := "app/" + string(id) + part
+		whole := w.disk[key]
+		for _, cut := range [][]byte{whole[:len(whole)-1], {}, append([]byte{99}, whole[1:]...)} {
+			w.disk[key] = cut
+			if _, err := planner.New(w.cfg, w.records()); err == nil {
+				t.Errorf("%s: %d of %d bytes are read", key, len(cut), len(whole))
+			}
+		}
+		w.disk[key] = whole
+	}
+}

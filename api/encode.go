@@ -3,21 +3,43 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// AppendJSON appends to b what json.Marshal makes of p, byte by byte (tested), or
+// PlanEncoder encodes Plans. It remembers the text of each application's Launch,
+// which is the longest part of a Plan and the same in all of them and at all times;
+// one that has changed is encoded anew. The zero value is ready; it is not safe for
+// concurrent use.
+type PlanEncoder struct{ launches map[launchKey]*launchText }
+
+// launchKey is what a Launch hangs on: nodes differ in their cores.
+type launchKey struct {
+	app   AppID
+	cores int
+}
+
+type launchText struct {
+	launch Launch
+	text   []byte
+}
+
+// mostLaunches is how many are remembered, about 1 KiB each: twice as many as there
+// are applications in the largest planner measured.
+const mostLaunches = 2048
+
+// Append appends to b what json.Marshal makes of p, byte by byte (tested), or
 // returns its error: a stage's event makes a Plan for each of its nodes, and having
 // them encoded by reflection was two fifths of its cost.
-func (p *Plan) AppendJSON(b []byte) ([]byte, error) {
+func (e *PlanEncoder) Append(b []byte, p *Plan) ([]byte, error) {
 	from := len(b)
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(p.V), 10)
 	b = strconv.AppendUint(append(b, `,"epoch":`...), p.Epoch, 10)
 	b = appendText(append(b, `,"node":`...), p.Node)
-	b = append(appendList(append(b, `,"apps":`...), p.Apps, appendApp), '}')
+	b = append(appendList(append(b, `,"apps":`...), p.Apps, e.appendApp), '}')
 	if bytes.IndexByte(b[from:], rare) < 0 {
 		return b, nil
 	}
@@ -29,7 +51,7 @@ func (p *Plan) AppendJSON(b []byte) ([]byte, error) {
 // is no number. JSON never holds this byte.
 const rare = 0
 
-func appendApp(b []byte, a *PlanApp) []byte {
+func (e *PlanEncoder) appendApp(b []byte, a *PlanApp) []byte {
 	b = appendText(append(b, `{"id":`...), string(a.ID))
 	b = appendText(append(b, `,"name":`...), a.Name)
 	b = strconv.AppendBool(append(b, `,"has_deadline":`...), a.HasDeadline)
@@ -37,9 +59,32 @@ func appendApp(b []byte, a *PlanApp) []byte {
 	if a.NominalRate != 0 {
 		b = appendFloat(append(b, `,"nominal_rate":`...), float64(a.NominalRate))
 	}
-	b = appendLaunch(append(b, `,"launch":`...), &a.Launch)
+	b = append(append(b, `,"launch":`...), e.launch(a)...)
 	b = appendList(append(b, `,"executors":`...), a.Executors, appendOne[ExecutorID])
 	return append(appendList(append(b, `,"stages":`...), a.Stages, appendTarget), '}')
+}
+
+// launch is the text of a's Launch.
+func (e *PlanEncoder) launch(a *PlanApp) []byte {
+	key := launchKey{a.ID, a.Launch.Cores}
+	known := e.launches[key]
+	if known == nil || !known.launch.equal(&a.Launch) {
+		if e.launches == nil || len(e.launches) >= mostLaunches {
+			e.launches = make(map[launchKey]*launchText)
+		}
+		known = &launchText{a.Launch, appendLaunch(nil, &a.Launch)}
+		e.launches[key] = known
+	}
+	return known.text
+}
+
+// equal reports whether both have the same text: an empty list or map is left out as
+// one that is not there.
+func (l *Launch) equal(o *Launch) bool {
+	return l.DriverURL == o.DriverURL && l.SparkHome == o.SparkHome && l.JavaHome == o.JavaHome && l.SparkVersion == o.SparkVersion &&
+		l.Cores == o.Cores && l.Heap == o.Heap && l.Overhead == o.Overhead && l.OffHeap == o.OffHeap && l.OffHeapFixed == o.OffHeapFixed &&
+		slices.Equal(l.JavaOptions, o.JavaOptions) && slices.Equal(l.ClassPath, o.ClassPath) && maps.Equal(l.Env, o.Env) &&
+		l.Mode == o.Mode && l.Image == o.Image
 }
 
 func appendTarget(b []byte, t *StageTarget) []byte {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // JSON says what json.Marshal says of any Plan, its error included: a field
@@ -16,18 +18,60 @@ import (
 func TestAPlanIsEncodedAsByReflection(t *testing.T) {
 	floats := rapid.OneOf(rapid.Float64(), rapid.Float64Range(-1e4, 1e4), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, 1e-6, 9.99e-7, 1e21, 1e20, 1 << 52, 1<<53 - 1, 1 << 53, -1 << 60, 1000,
 		-1e-7, math.Inf(1), math.NaN()}))
+	var e api.PlanEncoder // One for all: what it remembers of other Plans is not to show.
 	rapid.Check(t, func(t *rapid.T) {
 		var p api.Plan
 		fill(t, reflect.ValueOf(&p).Elem(), floats)
-		want, wantErr := json.Marshal(p)
-		got, err := p.AppendJSON(nil)
-		switch {
-		case (err != nil) != (wantErr != nil):
-			t.Fatalf("error %v, json.Marshal's is %v", err, wantErr)
-		case err == nil && string(got) != string(want):
-			t.Fatalf("encoded\n%s\nby reflection\n%s", got, want)
-		}
+		checkPlan(t, &e, p)
 	})
+}
+
+func checkPlan(t rapid.TB, e *api.PlanEncoder, p api.Plan) {
+	t.Helper()
+	want, wantErr := json.Marshal(p)
+	got, err := e.Append(nil, &p)
+	switch {
+	case (err != nil) != (wantErr != nil):
+		t.Fatalf("error %v, json.Marshal's is %v", err, wantErr)
+	case err == nil && string(got) != string(want):
+		t.Fatalf("encoded\n%s\nby reflection\n%s", got, want)
+	}
+}
+
+// Whatever field of a Launch changes, its new text is told; so is that of an
+// application that the encoder has forgotten.
+func TestALaunchThatHasChangedIsEncodedAnew(t *testing.T) {
+	var e api.PlanEncoder
+	plan := func(id int, l api.Launch) api.Plan {
+		return api.Plan{Apps: []api.PlanApp{{ID: api.AppID(fmt.Sprint(id)), Launch: l}}}
+	}
+	for i := range reflect.TypeFor[api.Launch]().NumField() {
+		var l api.Launch
+		checkPlan(t, &e, plan(0, l))
+		switch f := reflect.ValueOf(&l).Elem().Field(i); f.Interface().(type) {
+		case []string:
+			f.Set(reflect.ValueOf([]string{"x"}))
+			checkPlan(t, &e, plan(0, l))
+			f.Set(reflect.ValueOf([]string{"y"}))
+		case map[string]string:
+			f.Set(reflect.ValueOf(map[string]string{"x": "1"}))
+			checkPlan(t, &e, plan(0, l))
+			f.Set(reflect.ValueOf(map[string]string{"x": "2"}))
+		case bool:
+			f.SetBool(true)
+		default:
+			if f.Kind() == reflect.String {
+				f.SetString("x")
+			} else {
+				f.SetInt(1)
+			}
+		}
+		checkPlan(t, &e, plan(0, l))
+	}
+	for id := range 5000 {
+		checkPlan(t, &e, plan(id, api.Launch{Heap: units.Bytes(id)}))
+	}
+	checkPlan(t, &e, plan(1, api.Launch{}))
 }
 
 // fill draws all that v holds.
@@ -81,9 +125,10 @@ func BenchmarkPlanJSON(b *testing.B) {
 			Executors: []api.ExecutorID{"17"}, Stages: []api.StageTarget{{Executor: "17", Rev: 41, Remaining: 12.3456789, Weight: 4, Tasks: 4, Work: 40,
 				Records: 25000, LongestTask: 12, Reading: 0.75, InitCores: 2.35}}})
 	}
+	var e api.PlanEncoder
 	var text []byte
 	appended := func() (_ []byte, err error) {
-		text, err = p.AppendJSON(text[:0])
+		text, err = e.Append(text[:0], &p)
 		return text, err
 	}
 	for name, encode := range map[string]func() ([]byte, error){"JSON": appended, "reflection": func() ([]byte, error) { return json.Marshal(p) }} {

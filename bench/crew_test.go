@@ -45,6 +45,7 @@ type crew struct {
 	byName map[string]*scaleNode
 	apps   []*scaleApp
 	byID   map[api.AppID]*scaleApp
+	plans  api.PlanEncoder
 	text   []byte // Of the Plan encoded last: the bus copies it.
 
 	// What was measured, in milliseconds; cpus is the CPU time of events that stayed
@@ -120,7 +121,7 @@ func (c *crew) step(event planner.Event) (reply any, plans int, took time.Durati
 		switch a := action.(type) {
 		case planner.PublishPlan:
 			plans++
-			if c.text, err = a.Plan.AppendJSON(c.text[:0]); err != nil {
+			if c.text, err = c.plans.Append(c.text[:0], &a.Plan); err != nil {
 				c.t.Fatal(err)
 			}
 		case planner.PublishDirective:

@@ -114,15 +114,20 @@ func (c *Conn) PublishPlan(p api.Plan) error {
 	if !api.ValidNodeName(p.Node) {
 		return api.Errorf(api.KindInvalid, "plan for node %q: the name is not valid", p.Node)
 	}
-	text := planTexts.Get().(*[]byte)
-	defer planTexts.Put(text)
+	e := planEncoders.Get().(*planEncoder)
+	defer planEncoders.Put(e)
 	var err error
-	*text, err = p.AppendJSON((*text)[:0])
-	return c.send(planSubject(p.Node), "publish the plan of node "+p.Node, *text, err)
+	e.text, err = e.Append(e.text[:0], &p)
+	return c.send(planSubject(p.Node), "publish the plan of node "+p.Node, e.text, err)
 }
 
-// planTexts are where Plans are encoded: a connection copies what it sends.
-var planTexts = sync.Pool{New: func() any { return new([]byte) }}
+// planEncoder has room for the text of a Plan: a connection copies what it sends.
+type planEncoder struct {
+	api.PlanEncoder
+	text []byte
+}
+
+var planEncoders = sync.Pool{New: func() any { return new(planEncoder) }}
 
 // PublishDirective sends a driver its Directive.
 func (c *Conn) PublishDirective(app api.AppID, d api.Directive) error {

@@ -143,6 +143,7 @@ type app struct {
 	// noticeSent says that a reply has carried the notice in force.
 	noticeSent bool
 	dirty      bool // The record has to be saved.
+	aged       bool // It has to be with the next flush, for what nodes tell again.
 	marked     bool // The marks have to be.
 	touched    bool // Plans and Directive have to be compared.
 	concerned  bool // It is looked at when the step ends.

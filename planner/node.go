@@ -232,9 +232,9 @@ func (e *Engine) executorStatus(a *app, n *node, s api.ExecutorStatus) {
 	if x.State == api.ExecutorExited || s.State == x.State {
 		return
 	}
-	x.State, a.dirty = s.State, true
+	x.State, a.aged = s.State, true
 	if s.State == api.ExecutorExited {
-		x.Exit = s.Exit
+		x.Exit, a.dirty = s.Exit, true
 		e.gone(a, x, cmp.Or(s.Exit, "it exited"))
 	}
 }

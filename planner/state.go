@@ -125,8 +125,9 @@ func (e *Engine) saveApp(a *app) {
 			e.saveSamples(a.ID, s)
 		}
 	}
-	if a.dirty {
+	if a.dirty || a.aged && a.flush {
 		e.put(appKey(a.ID), a.appRecord)
+		a.dirty, a.aged = false, false
 	}
 	if a.flush {
 		e.putUsage(a)
@@ -138,7 +139,7 @@ func (e *Engine) saveApp(a *app) {
 		}
 		e.put(marksKey(a.ID), a.marks)
 	}
-	a.saved, a.dirty, a.marked, a.flush = true, false, false, false
+	a.saved, a.marked, a.flush = true, false, false
 }
 
 func (e *Engine) removeApp(a *app) {

@@ -47,7 +47,7 @@ func (a *app) measure(x *executor) {
 	if !a.Launched || x.Based || len(x.points) == 0 || x.points[len(x.points)-1].at < a.First {
 		return
 	}
-	x.Base, x.Based, a.dirty = x.usedAt(a.First), true, true
+	x.Base, x.Based, a.aged = x.usedAt(a.First), true, true
 }
 
 // launched notes the first task's launch; the driver's first ready stage tells

@@ -347,25 +347,32 @@ func (t *tenant) makeEntry() *planEntry {
 // plan is n's Plan in force, with the times left now.
 func (e *Engine) plan(n *node) api.Plan {
 	p := api.Plan{V: api.Version, Epoch: n.Epoch, Node: n.Node, Apps: make([]api.PlanApp, 0, len(n.plan))}
+	targets := 0
+	for _, entry := range n.plan {
+		targets += len(entry.Targets)
+	}
+	room := make([]api.StageTarget, 0, targets) // Of all applications: one piece of garbage, not one for each.
 	for _, entry := range n.plan {
 		a := e.apps[entry.App]
 		if a == nil {
 			continue
 		}
 		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Deadline > 0, Launch: a.launch(n),
-			Executors: entry.Executors, Stages: make([]api.StageTarget, 0, len(entry.Targets))}
+			Executors: entry.Executors}
 		if pa.HasDeadline {
 			pa.Remaining = a.Deadline - a.at(e.now)
 		}
 		if a.profile != nil {
 			pa.NominalRate = a.profile.rate
 		}
+		from := len(room)
 		for _, want := range entry.Targets {
 			s := a.stages[want.Stage]
 			if t, ok := s.targetOf(want.Executor); ok {
-				pa.Stages = append(pa.Stages, s.target(t, e.now))
+				room = append(room, s.target(t, e.now))
 			}
 		}
+		pa.Stages = slices.Clip(room[from:])
 		p.Apps = append(p.Apps, pa)
 	}
 	return p

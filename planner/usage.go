@@ -15,10 +15,7 @@ const maxPoints = 64
 // use notes that x had used cpu at the given time.
 func (x *executor) use(at units.Seconds, cpu units.Work) {
 	x.CPU = cpu
-	switch len(x.points) {
-	case 0:
-		x.points = make([]usagePoint, 0, maxPoints) // Soon they are.
-	case maxPoints:
+	if len(x.points) == maxPoints {
 		x.points = append(x.points[:0], x.points[maxPoints/2:]...)
 	}
 	x.points = append(x.points, usagePoint{at, cpu})

@@ -192,6 +192,7 @@ func (e *Engine) finish() []Action {
 	for _, a := range concerns {
 		e.saveApp(a)
 	}
+	clear(concerns) // Their room is kept, they are not: some are over.
 	e.saveCounters()
 
 	actions := make([]Action, 0, 1+len(e.log)+len(e.publish)+len(e.replies))

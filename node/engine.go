@@ -17,37 +17,40 @@ import (
 // concurrent use; Loop is its shell. The same Config, State, Plans and Samples
 // give the same Actions.
 type Engine struct {
-	cfg      Config
-	plan     api.Plan
-	apps     []*app
-	execs    []*executor // In order of Key.
-	index    map[Key]*executor
-	capacity capacity
-	sup      *supervisor.Supervisor
+	// What every tick touches comes first and together, what it mostly does not last: a
+	// node's memory is cold when its tick comes, and there may be thousands in a world.
 
 	// last is the latest tick, lastStatus and lastSave the latest effects.
 	last, lastStatus, lastSave units.Instant
 	ticked, reported, saved    bool
-	rested                     int // What Rest was after the latest tick.
 	// changed asks for a status at once; dirty says that State has changed since
 	// it was saved, mustSave that it has to be saved now.
 	changed, dirty, mustSave bool
 	// keepEvents keeps those of New for the first call.
 	keepEvents bool
-	seq        uint64
-	failing    [len(actionNames)]streak
-	counters   Counters
+	rested     int    // What Rest was after the latest tick.
+	samples    uint64 // How many have come.
+	capacity   capacity
+	apps       []*app
+	execs      []*executor // In order of Key.
 
 	// What a call returns, and its scratch: reused from call to call.
 	actions []Action
 	events  []Event
+	active  []*control
 	groups  []supervisor.App
 	stages  []supervisor.Stage
-	rows    []*executor
-	active  []*control
 	grants  []units.Cores
+	rows    []*executor
 	status  api.NodeStatus
-	state   State
+
+	plan     api.Plan
+	cfg      Config
+	sup      *supervisor.Supervisor
+	index    map[Key]*executor
+	counters Counters
+	failing  [len(actionNames)]streak
+	state    State
 }
 
 // app is an application of the Plan in force.
@@ -70,7 +73,9 @@ func New(cfg Config, saved *State) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("node configuration: %w", err)
 	}
-	e := &Engine{cfg: cfg, sup: sup, capacity: newCapacity(cfg), index: make(map[Key]*executor)}
+	e := &Engine{cfg: cfg, sup: sup, capacity: newCapacity(cfg), index: make(map[Key]*executor),
+		status: api.NodeStatus{V: api.Version, Node: cfg.Node, Incarnation: cfg.Incarnation, Release: cfg.Release, Host: cfg.Host,
+			Offered: cfg.Offered, Total: cfg.Total, Memory: cfg.Memory}}
 	if saved != nil {
 		if err := e.restore(saved); err != nil {
 			return nil, err
@@ -180,20 +185,19 @@ func (e *Engine) elapsed(now units.Instant) time.Duration {
 const calmAfter = 10
 
 // streak counts failures that come again and again.
-type streak struct{ failures, calm int }
-
-// rest takes in that a Sample came.
-func (s *streak) rest() {
-	if s.calm++; s.calm > calmAfter {
-		s.failures = 0
-	}
+type streak struct {
+	failures int
+	last     uint64 // The number of the Sample that told the latest.
 }
 
-// fail takes in a failure and reports whether it is worth saying: the 1st, 2nd,
-// 4th, 8th ... of a streak is.
-func (s *streak) fail() bool {
+// fail takes in a failure that the Sample of that number tells and reports whether
+// it is worth saying: the 1st, 2nd, 4th, 8th ... of a streak is.
+func (s *streak) fail(sample uint64) bool {
+	if sample-s.last > calmAfter {
+		s.failures = 0
+	}
 	s.failures++
-	s.calm = 0
+	s.last = sample
 	return bits.OnesCount(uint(s.failures)) == 1
 }
 
@@ -201,11 +205,8 @@ func (s *streak) fail() bool {
 func (e *Engine) foldFailures(failures []Failure) {
 	for _, x := range e.execs {
 		x.here, x.refused = false, false
-		x.failing.rest()
 	}
-	for i := range e.failing {
-		e.failing[i].rest()
-	}
+	e.samples++
 	for _, f := range failures {
 		e.counters.Failures++
 		x := e.index[f.Key]
@@ -213,7 +214,7 @@ func (e *Engine) foldFailures(failures []Failure) {
 		if x != nil {
 			failing = &x.failing
 		}
-		if failing.fail() {
+		if failing.fail(e.samples) {
 			e.event(Event{Kind: EventActionFailed, Key: f.Key, Count: failing.failures, Detail: f.Kind.String() + ": " + f.Err})
 		}
 		e.foldFailure(f, x)

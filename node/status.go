@@ -24,9 +24,8 @@ func (e *Engine) report(now units.Instant, leaving bool) {
 	e.actions = append(e.actions, Action{Kind: ActReport, Status: &e.status})
 }
 
-// fillStatus builds the whole value in e.status.
+// fillStatus says in e.status what may have changed; who the node is New has said.
 func (e *Engine) fillStatus(now units.Instant, leaving bool) {
-	e.seq++
 	executors, stages := e.status.Executors[:0], e.status.Stages[:0]
 	for _, x := range e.execs {
 		executors = append(executors, api.ExecutorStatus{})
@@ -38,11 +37,9 @@ func (e *Engine) fillStatus(now units.Instant, leaving bool) {
 			}
 		}
 	}
-	e.status = api.NodeStatus{
-		V: api.Version, Node: e.cfg.Node, Incarnation: e.cfg.Incarnation, Release: e.cfg.Release, Seq: e.seq, Epoch: e.plan.Epoch,
-		Host: e.cfg.Host, Offered: e.cfg.Offered, Total: e.cfg.Total, Others: e.capacity.others, Memory: e.cfg.Memory,
-		Executors: executors, Stages: stages, Leaving: leaving,
-	}
+	s := &e.status
+	s.Seq++
+	s.Epoch, s.Others, s.Executors, s.Stages, s.Leaving = e.plan.Epoch, e.capacity.others, executors, stages, leaving
 }
 
 // describe fills s, which is zero.

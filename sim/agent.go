@@ -21,44 +21,49 @@ const (
 
 // agent is the shell around a node's engine: what node.Loop, the runtime, the
 // cgroups and the pages are to the daemon.
+//
+// Machine and link are parts of it and what every tick touches comes first: with
+// thousands of nodes each one's memory is cold when its tick comes.
 type agent struct {
-	w       *World
-	m       *machine
-	cfg     node.Config
-	link    *link
-	engine  *node.Engine
-	tick    timer
-	wake    timer
-	hail    timer
-	greeted bool
-	starts  int
-	sample  node.Sample
-	failed  []node.Failure
-	// refusing makes quota writes fail.
-	refusing bool
-	saved    []byte
-	ticks    uint64
-	ended    units.Instant // When the latest tick ended, on its clock.
+	tick   timer
+	w      *World
+	engine *node.Engine
+	m      machine
+	link   link
+	sample node.Sample
+	failed []node.Failure
+	ended  units.Instant // When the latest tick ended, on its clock.
+	ticks  uint64
+	told   uint64 // The epoch that this incarnation reported last.
 	// epoch is that of the Plan in force; settled and capacity are how things
 	// were after the last call: its quotas are written.
 	epoch    uint64
-	settled  bool
-	told     uint64 // The epoch that this incarnation reported last.
 	capacity units.Cores
+	settled  bool
+	// refusing makes quota writes fail.
+	refusing bool
+	greeted  bool
+	planned  *seenPlan // Its newest Plan, for the check; nil before the first.
+	wake     timer
+	hail     timer
+	starts   int
+	saved    []byte
+	cfg      node.Config
 }
 
-func (w *World) newAgent(m *machine, spec NodeSpec) *agent {
-	a := &agent{w: w, m: m, cfg: w.cfg.Node, link: w.net.link()}
+func (w *World) newAgent(id uint64, spec NodeSpec) *agent {
+	a := &agent{w: w, cfg: w.cfg.Node, link: w.net.link(),
+		m: machine{w: w, name: spec.Name, id: id, cores: float64(spec.Cores), speed: spec.Speed, others: float64(spec.Others)}}
 	a.cfg.Node, a.cfg.Host, a.cfg.Boot = spec.Name, spec.Name, "boot-"+spec.Name
 	a.cfg.Total, a.cfg.Offered, a.cfg.Memory = spec.Cores, spec.Offered, spec.Memory
-	a.tick = timer{rank: rankNode, id: m.id, fire: a.turn}
-	a.wake = timer{rank: rankNode, id: m.id, fire: a.observe}
-	a.hail = timer{rank: rankNode, id: m.id, fire: a.hello}
+	a.tick = timer{rank: rankNode, id: id, fire: a.turn}
+	a.wake = timer{rank: rankNode, id: id, fire: a.observe}
+	a.hail = timer{rank: rankNode, id: id, fire: a.hello}
 	return a
 }
 
 // clock is the node's monotonic clock: each node has its own.
-func (a *agent) clock() units.Instant { return a.w.clockOf(a.m, a.w.now) }
+func (a *agent) clock() units.Instant { return a.w.clockOf(&a.m, a.w.now) }
 
 func (w *World) clockOf(m *machine, at units.Instant) units.Instant {
 	return at + units.Instant(time.Hour) + units.Instant(m.id)*units.Instant(137*time.Millisecond)
@@ -259,7 +264,7 @@ func (a *agent) start(key node.Key, launch api.Launch) {
 		if d == nil || a.m.gone {
 			return
 		}
-		a.w.startProcess(a.m, d, key, launch.Cores)
+		a.w.startProcess(&a.m, d, key, launch.Cores)
 		a.observe()
 	})
 }

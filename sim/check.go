@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
 )
@@ -16,7 +18,6 @@ import (
 //     what its Plan does not have.
 type check struct {
 	w      *World
-	plans  map[string]*seenPlan
 	epochs map[api.AppID]uint64
 	// ended are the stages whose end the planner has acknowledged.
 	ended  map[api.AppID]map[api.StageKey]bool
@@ -25,9 +26,10 @@ type check struct {
 	counted uint64
 }
 
+// seenPlan is what the check keeps of the newest Plan of a node.
 type seenPlan struct {
 	epoch   uint64
-	targets map[targetKey]bool
+	targets []targetKey
 }
 
 type targetKey struct {
@@ -37,7 +39,7 @@ type targetKey struct {
 }
 
 func newCheck(w *World) *check {
-	return &check{w: w, plans: map[string]*seenPlan{}, epochs: map[api.AppID]uint64{}, ended: map[api.AppID]map[api.StageKey]bool{}}
+	return &check{w: w, epochs: map[api.AppID]uint64{}, ended: map[api.AppID]map[api.StageKey]bool{}}
 }
 
 // rounding forgives what sums of floating-point numbers are off by.
@@ -72,7 +74,7 @@ func (c *check) node(a *agent) {
 		if floors <= float64(capacity) && float64(g.Cores) < float64(g.Floor)-rounding {
 			c.w.fail("node %s grants %s stage %v %.6f cores, less than the floor of %.6f", a.m.name, g.Key, g.Stage, float64(g.Cores), float64(g.Floor))
 		}
-		if p := c.plans[a.m.name]; p == nil || (p.epoch == a.epoch && !p.targets[targetKey{g.Key.App, g.Stage, g.Key.ID}]) {
+		if p := a.planned; p == nil || (p.epoch == a.epoch && !slices.Contains(p.targets, targetKey{g.Key.App, g.Stage, g.Key.ID})) {
 			c.w.fail("node %s controls %s stage %v, which its plan %d does not have", a.m.name, g.Key, g.Stage, a.epoch)
 		}
 	}
@@ -80,35 +82,28 @@ func (c *check) node(a *agent) {
 
 // planned looks at a Plan that the planner publishes.
 func (c *check) planned(p api.Plan) {
-	seen := c.plans[p.Node]
+	a := c.w.agent(p.Node)
+	if a == nil {
+		c.w.fail("the plan %d is for %s, which is no node", p.Epoch, p.Node)
+		return
+	}
+	seen := a.planned
 	if seen != nil && p.Epoch < seen.epoch {
 		c.w.fail("the plan of %s has epoch %d after %d", p.Node, p.Epoch, seen.epoch)
 	}
-	now := &seenPlan{epoch: p.Epoch, targets: map[targetKey]bool{}}
-	for _, a := range p.Apps {
-		for _, t := range a.Stages {
-			now.targets[targetKey{a.ID, t.StageKey, t.Executor}] = true
-			if c.ended[a.ID][t.StageKey] {
-				c.w.fail("the plan %d of %s has a target for stage %v of %s, which has ended", p.Epoch, p.Node, t.StageKey, a.ID)
+	now := &seenPlan{epoch: p.Epoch}
+	for _, app := range p.Apps {
+		for _, t := range app.Stages {
+			now.targets = append(now.targets, targetKey{app.ID, t.StageKey, t.Executor})
+			if c.ended[app.ID][t.StageKey] {
+				c.w.fail("the plan %d of %s has a target for stage %v of %s, which has ended", p.Epoch, p.Node, t.StageKey, app.ID)
 			}
 		}
 	}
-	if seen != nil && p.Epoch == seen.epoch && !sameTargets(now.targets, seen.targets) {
+	if seen != nil && p.Epoch == seen.epoch && !slices.Equal(now.targets, seen.targets) {
 		c.w.fail("the plan %d of %s has changed without a new epoch", p.Epoch, p.Node)
 	}
-	c.plans[p.Node] = now
-}
-
-func sameTargets(a, b map[targetKey]bool) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k := range a {
-		if !b[k] {
-			return false
-		}
-	}
-	return true
+	a.planned = now
 }
 
 // directed looks at a Directive that the planner publishes.

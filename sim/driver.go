@@ -27,7 +27,7 @@ type Driver struct {
 	submission string
 	pace       float64
 	bend       float64 // Plant.Bend for its executors.
-	link       *link
+	link       link
 	began      units.Instant
 
 	registered, started, ended, heard bool

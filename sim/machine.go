@@ -9,18 +9,18 @@ import (
 
 // machine is a node's hardware: cores that are shared by what wants them.
 type machine struct {
-	w     *World
-	name  string
-	id    uint64
-	cores float64
-	speed float64
-	procs []*process // In order of start.
+	id uint64
+	// tickAt is when pages will be read next.
+	tickAt units.Instant
 	// others is what anything but executors takes, in cores; used the CPU time
 	// of others until at and of executors that are gone.
 	others, used float64
 	at           units.Instant
-	// tickAt is when pages will be read next.
-	tickAt units.Instant
+	cores        float64
+	procs        []*process // In order of start.
+	w            *World
+	name         string
+	speed        float64
 	// gone says that it has no power.
 	gone bool
 	// frozen says that pages are not written, garbled that samples are wrong.

@@ -86,9 +86,9 @@ type link struct {
 	cut bool
 }
 
-func (n *network) link() *link {
+func (n *network) link() link {
 	n.links++
-	return &link{net: n, id: n.links, rand: random(n.w.cfg.Seed, fmt.Sprintf("link %d", n.links))}
+	return link{net: n, id: n.links, rand: random(n.w.cfg.Seed, fmt.Sprintf("link %d", n.links))}
 }
 
 // up and down are the directions of a link.

@@ -39,6 +39,7 @@ type process struct {
 	wobble, factor float64 // The noise, and what it makes of the rate.
 
 	computing, waiting []*task
+	first              float64 // When the first computing task will be done, on service; +Inf for none.
 	parts              []*part // Newest last.
 	beat               units.Instant
 	page               node.Page
@@ -74,7 +75,7 @@ const tiny = 1e-9
 
 func (w *World) startProcess(m *machine, d *Driver, key executorKey, slots int) *process {
 	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: slots, quota: math.Inf(1), at: w.now,
-		starting: float64(w.cfg.Plant.Start), factor: 1,
+		starting: float64(w.cfg.Plant.Start), factor: 1, first: math.Inf(1),
 		rand: random(w.cfg.Seed, "process "+m.name+" "+key.String())}
 	w.processes++
 	p.timer = timer{rank: rankPlant, id: m.id<<16 | uint64(w.processes&0xFFFF), fire: func() { p.settle(w.now) }}
@@ -185,20 +186,22 @@ func (p *process) pauseAfter() float64 {
 
 // finish ends the tasks that are done and takes new ones.
 func (p *process) finish(now units.Instant) {
-	done := false
+	if p.first > p.service+tiny {
+		return // Mostly nothing is done, and a look at each task costs more than the rest of the step.
+	}
+	first := math.Inf(1)
 	for i := 0; i < len(p.computing); {
 		t := p.computing[i]
 		if t.end > p.service+tiny {
+			first = min(first, t.end)
 			i++
 			continue
 		}
 		p.computing = slices.Delete(p.computing, i, i+1)
 		p.finished(t, now)
-		done = true
 	}
-	if done {
-		p.driver.offer(p)
-	}
+	p.first = first
+	p.driver.offer(p)
 }
 
 func (p *process) finished(t *task, now units.Instant) {
@@ -238,6 +241,7 @@ func (p *process) launch(t *task) {
 func (p *process) compute(t *task) {
 	t.start, t.end, t.cpu0 = p.service, p.service+t.work, p.threadCPU
 	p.computing = append(p.computing, t)
+	p.first = min(p.first, t.end)
 }
 
 // awake lets tasks compute that have fetched.
@@ -341,11 +345,7 @@ func (p *process) planTasks(now units.Instant) units.Instant {
 	}
 	n := float64(len(p.computing))
 	p.rate = bent(eff, float64(p.slots), p.driver.bend) / n * p.m.speed * p.warmth() * p.factor * p.driver.pace
-	first := math.Inf(1)
-	for _, t := range p.computing {
-		first = min(first, t.end)
-	}
-	return min(after(now, (first-p.service)/p.rate), after(now, (p.nextPause-p.cpu)/p.got))
+	return min(after(now, (p.first-p.service)/p.rate), after(now, (p.nextPause-p.cpu)/p.got))
 }
 
 // publish writes the progress page.

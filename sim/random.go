@@ -11,7 +11,13 @@ import (
 func random(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
-	return rand.New(rand.NewPCG(seed, h.Sum64()))
+	r := &struct { // In one piece, for a world draws from thousands of sources in turn.
+		rand.Rand
+		pcg rand.PCG
+	}{}
+	r.pcg.Seed(seed, h.Sum64())
+	r.Rand = *rand.New(&r.pcg)
+	return &r.Rand
 }
 
 // around draws a factor whose logarithm has the given standard deviation and

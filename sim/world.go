@@ -163,8 +163,7 @@ func (w *World) addNode(i int, s NodeSpec) error {
 	if s.Speed == 0 {
 		s.Speed = 1
 	}
-	m := &machine{w: w, name: s.Name, id: uint64(i + 1), cores: float64(s.Cores), speed: s.Speed, others: float64(s.Others)}
-	a := w.newAgent(m, s)
+	a := w.newAgent(uint64(i+1), s)
 	w.agents = append(w.agents, a)
 	w.byName[s.Name] = a
 	return a.up()

@@ -22,6 +22,7 @@ func (e *Engine) drainNode(q api.ControlRequest) (api.ControlReply, error) {
 	}
 	if !n.Draining {
 		n.Draining, n.dirty, e.dirty[n.Node] = true, true, true
+		e.relist()
 		e.growth++
 		e.occur(NodeDraining{Node: n.Node})
 	}
@@ -49,6 +50,7 @@ func (e *Engine) undrainNode(q api.ControlRequest) (api.ControlReply, error) {
 		return api.ControlReply{Message: fmt.Sprintf("node %s was not draining", n.Node)}, nil
 	}
 	n.Draining, n.dirty, e.dirty[n.Node] = false, true, true
+	e.relist()
 	e.growth++
 	e.occur(NodeJoined{Node: n.Node, Offered: n.Offered, Memory: n.Memory})
 	return api.ControlReply{Message: fmt.Sprintf("node %s takes executors again", n.Node)}, nil
@@ -65,10 +67,7 @@ func (e *Engine) knownNode(name string) (*node, error) {
 // together and only once it has others to go on with, so that nothing is lost
 // and nothing waits.
 func (e *Engine) vacate(dt time.Duration) {
-	for _, n := range e.inOrder() {
-		if !n.Draining {
-			continue
-		}
+	for _, n := range e.draining() {
 		for _, a := range e.applications() {
 			if a.running() && e.elsewhere(a) {
 				e.leave(a, n)

@@ -18,6 +18,9 @@ type Engine struct {
 	cfg    Config
 	now    units.Instant
 	ticked units.Instant // When the last Tick was; 0 before the first.
+	// uptime is how much time ticks have counted, silence what it will be at least when
+	// the next node is lost or forgotten.
+	uptime, silence time.Duration
 	// epoch is the newest one given to a Plan or a Directive, serial the newest
 	// number given to an application.
 	epoch, serial uint64
@@ -26,7 +29,8 @@ type Engine struct {
 	lineup   []*app      // In order of id; nil when applications have come or gone.
 	ended    []*endedApp // Oldest first.
 	nodes    map[string]*node
-	ordered  []*node // In order of name; nil when nodes have come or gone.
+	ordered  []*node // In order of name; nil when they have to be listed anew.
+	drains   []*node // Those of ordered that drain, listed with them.
 	profiles map[string]*annotated
 	newest   map[string]recorded // By profile; not saved.
 	// tenants is who has executors on each node, in order of application.
@@ -100,9 +104,8 @@ func (e *Engine) tick() {
 		dt = 0
 	}
 	e.ticked = e.now
-	for _, n := range e.inOrder() {
-		e.nodeTick(n, dt)
-	}
+	e.uptime += dt
+	e.nodesTick()
 	e.vacate(dt)
 	apps := e.applications()
 	e.flushes = leastFlushes + len(apps)*int(dt)/int(flushEvery)
@@ -146,13 +149,27 @@ func (e *Engine) concerned() []*app {
 	return concerns
 }
 
-// inOrder returns the nodes in order of name; the caller must not change it.
+// inOrder returns the nodes in order of name, draining those that drain; the caller
+// must not change them.
 func (e *Engine) inOrder() []*node {
-	if e.ordered == nil {
-		e.ordered = sorted(e.nodes)
-	}
+	e.list()
 	return e.ordered
 }
+
+func (e *Engine) draining() []*node {
+	e.list()
+	return e.drains
+}
+
+func (e *Engine) list() {
+	if e.ordered == nil {
+		e.ordered = sorted(e.nodes)
+		e.drains = slices.DeleteFunc(slices.Clone(e.ordered), func(n *node) bool { return !n.Draining })
+	}
+}
+
+// relist has the nodes listed anew: one has come, gone, or begun or ceased to drain.
+func (e *Engine) relist() { e.ordered = nil }
 
 // maxTick is the most time that one tick counts for: a planner that was stopped
 // for longer has heard nobody, which says nothing about them.

@@ -62,17 +62,17 @@ func (p *planEntry) equal(o *planEntry) bool {
 
 // node is a node as the planner knows it.
 type node struct {
-	nodeRecord
-	plan        []*planEntry // The content of the Plan in force.
 	state       string
 	incarnation string
 	seq         uint64
 	acked       uint64 // The epoch that its last status said.
 	executors   int
 	others      units.Cores // What others than executors last used of it.
-	// silent is for how long it has not been heard, in ticks; published is how
-	// long ago its Plan was last sent.
-	silent, published time.Duration
+	// heard is Engine.uptime when it was last heard, published when its Plan was
+	// last sent.
+	heard, published time.Duration
+	nodeRecord
+	plan []*planEntry // The content of the Plan in force.
 	// challenger is another incarnation that wants the name; confirmed says that
 	// the present one has spoken since.
 	challenger string
@@ -116,7 +116,7 @@ func (e *Engine) hello(ev Hello) {
 // either a restart or a clash: the first one's silence tells.
 func (e *Engine) claim(s api.NodeStatus) error {
 	n := e.nodes[s.Node]
-	if n == nil || !n.here() || n.incarnation == "" || n.incarnation == s.Incarnation || n.silent >= e.cfg.NodeClash {
+	if n == nil || !n.here() || n.incarnation == "" || n.incarnation == s.Incarnation || e.uptime-n.heard >= e.cfg.NodeClash {
 		return nil
 	}
 	if n.challenger != s.Incarnation {
@@ -133,8 +133,9 @@ func (e *Engine) claim(s api.NodeStatus) error {
 func (e *Engine) join(s api.NodeStatus) *node {
 	n := e.nodes[s.Node]
 	if n == nil {
-		n = &node{nodeRecord: nodeRecord{V: stateVersion, Node: s.Node}}
-		e.nodes[s.Node], e.ordered = n, nil
+		n = &node{nodeRecord: nodeRecord{V: stateVersion, Node: s.Node}, published: e.uptime}
+		e.nodes[s.Node] = n
+		e.relist()
 	}
 	if n.incarnation != s.Incarnation {
 		n.seq = 0
@@ -173,8 +174,8 @@ func (e *Engine) status(s api.NodeStatus) {
 	default:
 		e.fold(n, s)
 	}
-	if n.acked < n.Epoch && n.published >= republish {
-		n.published = 0
+	if n.acked < n.Epoch && e.uptime-n.published >= republish {
+		n.published = e.uptime
 		e.publish = append(e.publish, PublishPlan{Plan: e.plan(n)})
 	}
 }
@@ -184,20 +185,20 @@ const republish = time.Second
 
 // fold takes in what a status says.
 func (e *Engine) fold(n *node, s api.NodeStatus) {
-	n.seq, n.acked, n.silent, n.confirmed = s.Seq, s.Epoch, 0, true
+	n.seq, n.acked, n.heard, n.confirmed = s.Seq, s.Epoch, e.uptime, true
 	if n.Offered != s.Offered {
 		for _, t := range e.tenants[n.Node] {
 			e.concern(t.app)
 			t.app.touched = true
 		}
 	}
-	before := n.nodeRecord
-	n.Host, n.Offered, n.Total, n.Memory, n.Release, n.others = s.Host, s.Offered, s.Total, s.Memory, s.Release, s.Others
-	n.dirty = n.dirty || before.Host != n.Host || before.Offered != n.Offered || before.Total != n.Total || before.Memory != n.Memory || before.Release != n.Release
-	if before.Memory != n.Memory {
+	if n.Memory != s.Memory {
 		e.growth++
 	}
-	n.executors = 0
+	if n.Host != s.Host || n.Offered != s.Offered || n.Total != s.Total || n.Memory != s.Memory || n.Release != s.Release {
+		n.Host, n.Offered, n.Total, n.Memory, n.Release, n.dirty = s.Host, s.Offered, s.Total, s.Memory, s.Release, true
+	}
+	n.others, n.executors = s.Others, 0
 	for _, x := range s.Executors {
 		if x.State != api.ExecutorExited {
 			n.executors++
@@ -265,19 +266,31 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 	st.stale = st.stale || *f != before
 }
 
-// nodeTick counts a node's silence.
-func (e *Engine) nodeTick(n *node, dt time.Duration) {
-	n.silent += dt
-	n.published += dt
-	if n.here() && n.silent >= e.cfg.NodeLost {
-		n.state = nodeLost
-		e.occur(NodeLost{Node: n.Node, Silent: n.silent})
-		e.unstarted(n)
+// nodesTick looks for nodes that are silent. No node is until the time, which the one
+// before has worked out, at which the first would be if it were not heard again.
+func (e *Engine) nodesTick() {
+	if e.uptime < e.silence {
+		return
 	}
-	if !n.here() && n.silent >= forgetNode && len(n.plan) == 0 {
-		delete(e.nodes, n.Node)
-		e.ordered = nil
-		e.remove(planKey(n.Node))
+	e.silence = e.uptime + min(e.cfg.NodeLost, forgetNode)
+	for _, n := range e.inOrder() {
+		bound := e.cfg.NodeLost
+		if !n.here() {
+			bound = forgetNode
+		}
+		switch silent := e.uptime - n.heard; {
+		case silent < bound:
+		case n.here():
+			n.state = nodeLost
+			e.occur(NodeLost{Node: n.Node, Silent: silent})
+			e.unstarted(n)
+		case len(n.plan) == 0:
+			delete(e.nodes, n.Node)
+			e.relist()
+			e.remove(planKey(n.Node))
+			continue
+		}
+		e.silence = min(e.silence, n.heard+bound)
 	}
 }
 
@@ -292,7 +305,7 @@ func (e *Engine) replan(n *node) {
 		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).settled)
 		n.plan, n.Epoch = entries, e.nextEpoch()
 		n.dirty = n.dirty || !e.noteEpoch(n)
-		n.published = 0
+		n.published = e.uptime
 		e.publish = append(e.publish, PublishPlan{Plan: e.plan(n)})
 	}
 	if n.dirty {

@@ -89,7 +89,8 @@ func (e *Engine) restoreNode(r Record) error {
 	if err := decode(r, &n.nodeRecord, &n.V); err != nil {
 		return err
 	}
-	e.nodes[n.Node], e.ordered = n, nil
+	e.nodes[n.Node] = n
+	e.relist()
 	return nil
 }
 

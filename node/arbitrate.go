@@ -14,6 +14,9 @@ import (
 // the last requests stand and new targets ask for Eq 7. It returns the capacity.
 func (e *Engine) divide(now units.Instant, tick bool) (limit units.Cores) {
 	limit = e.capacity.cores()
+	if len(e.apps)+len(e.active) == 0 {
+		return limit
+	}
 	e.groups, e.stages, e.active, e.grants = e.groups[:0], e.stages[:0], e.active[:0], e.grants[:0]
 	for _, a := range e.apps {
 		from := len(e.stages)

@@ -38,6 +38,9 @@ func (c *capacity) observe(host, ours units.Work, dt time.Duration) {
 		return
 	}
 	others := min(max(0, host-before-ours).Per(dt), c.total)
+	if others == c.others {
+		return // As on every idle node.
+	}
 	gain := 1.0
 	if c.tau > 0 {
 		gain = -math.Expm1(-dt.Seconds() / c.tau.Seconds())

@@ -280,7 +280,7 @@ func (c *crew) second() {
 			if i%4 != quarter {
 				continue
 			}
-			_, _, took := c.step(planner.Status{Status: c.status(n)})
+			_, _, took := c.step(planner.Status{Status: new(c.status(n))})
 			c.statuses = append(c.statuses, ms(took))
 		}
 		for i, a := range c.apps {

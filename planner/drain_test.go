@@ -64,7 +64,7 @@ func TestADrainedNodeIsLeftAndGetsNothingNew(t *testing.T) {
 	}
 	s := w.status("b")
 	s.Executors = []api.ExecutorStatus{{App: id, ID: "2", State: api.ExecutorRunning}}
-	w.step(planner.Status{Status: s})
+	w.step(planner.Status{Status: &s})
 	if got := w.state("b"); got != "draining" {
 		t.Errorf("b is %s", got)
 	}
@@ -79,7 +79,7 @@ func TestADrainedNodeIsLeftAndGetsNothingNew(t *testing.T) {
 	if len(w.on("b", id)) != 0 || len(w.on("a", id)) != 1 || len(w.heard("executor replaced")) != 0 || len(w.heard("executor left")) != 1 {
 		t.Errorf("on a %v, on b %v: one that was asked to leave is not replaced", w.on("a", id), w.on("b", id))
 	}
-	w.step(planner.Status{Status: w.status("b")})
+	w.step(planner.Status{Status: new(w.status("b"))})
 	if got := w.state("b"); got != "drained" {
 		t.Errorf("b is %s", got)
 	}
@@ -170,7 +170,7 @@ func TestALostNodesExecutorsAreReplacedElsewhere(t *testing.T) {
 	}
 	for range 11 {
 		w.pass(time.Second)
-		w.step(planner.Status{Status: w.status("a")})
+		w.step(planner.Status{Status: new(w.status("a"))})
 		w.send(id, r.Submission)
 	}
 	if w.state("b") != "lost" || len(w.on("a", id)) != 2 || len(w.on("b", id)) != 0 {
@@ -191,7 +191,7 @@ func TestANodeOfAnotherProtocolVersionIsRefusedInOneLine(t *testing.T) {
 	if r.Error == nil || r.Error.Kind != api.KindVersion || !strings.Contains(r.Error.Message, "version 2") || strings.Contains(r.Error.Message, "\n") {
 		t.Errorf("hello: %+v", r.Error)
 	}
-	w.step(planner.Status{Status: s})
+	w.step(planner.Status{Status: &s})
 	if len(w.control(api.VerbNodes, api.ControlRequest{}).Nodes) != 0 || len(w.heard("message refused")) != 1 {
 		t.Error("a status of another version was taken")
 	}
@@ -211,7 +211,7 @@ func TestAJumpOfTheClockAccusesNobody(t *testing.T) {
 		w.now = w.now.Add(jump)
 		w.step(planner.Tick{})
 		w.tell(id, sub)
-		w.step(planner.Status{Status: w.status("a")})
+		w.step(planner.Status{Status: new(w.status("a"))})
 		if d := w.app(id); d.State != api.AppRunning || len(w.heard("node lost")) != 0 || len(w.on("a", id)) != 1 {
 			t.Fatalf("after %v: %s, lost %v, executors %v", jump, d.State, w.heard("node lost"), w.on("a", id))
 		}
@@ -236,7 +236,7 @@ func TestTheTailOfASlowExecutorIsHandedOver(t *testing.T) {
 		s := w.status(node)
 		s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: 1}, Executor: x, CPU: cpu, Progress: progress,
 			Samples: []api.StageSample{{Request: request, Grant: request, Used: used, Running: 2}}}}
-		w.step(planner.Status{Status: s})
+		w.step(planner.Status{Status: &s})
 	}
 	for k := range 12 {
 		w.pass(time.Second)

@@ -30,9 +30,10 @@ type Hello struct {
 	Status api.NodeStatus
 }
 
-// Status is a later status of a node; not answered.
+// Status is a later status of a node; not answered. The engine keeps nothing of it
+// after the step but text.
 type Status struct {
-	Status api.NodeStatus
+	Status *api.NodeStatus
 }
 
 // Control is a request of the command line; answered with an api.ControlReply.

@@ -134,7 +134,7 @@ func (l *Loop) Hello(s api.NodeStatus, reply func(api.HelloReply)) {
 
 // Status hands a node's status over.
 func (l *Loop) Status(s api.NodeStatus) {
-	send(l, func(Ticket) Event { return Status{Status: s} }, func(struct{}) {})
+	send(l, func(Ticket) Event { return Status{Status: &s} }, func(struct{}) {})
 }
 
 // Control hands a request of the command line over. An unknown verb is answered

@@ -184,7 +184,7 @@ func (m *machine) Status(t *rapid.T) {
 				Progress: units.Fraction(rapid.Float64Range(0, 1).Draw(t, "progress"))})
 		}
 	}
-	m.step(planner.Status{Status: s})
+	m.step(planner.Status{Status: &s})
 }
 
 func (m *machine) Drain(t *rapid.T) {

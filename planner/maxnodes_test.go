@@ -111,7 +111,7 @@ func TestMaxNodesReplacement(t *testing.T) {
 	for range 12 {
 		w.pass(1e9)
 		for _, n := range []string{"b", "c"} {
-			w.step(planner.Status{Status: w.status(n)})
+			w.step(planner.Status{Status: new(w.status(n))})
 		}
 		w.tell(id, r.Submission)
 	}

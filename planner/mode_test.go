@@ -18,7 +18,7 @@ func (w *world) ticked(id api.AppID, stage int) {
 	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorRunning, CPU: 10, Quota: api.Unknown}}
 	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: stage}, Executor: "1", CPU: 10, QuotaChanges: 3,
 		Samples: []api.StageSample{{Age: 0.6, Grant: 1, Used: 4, Running: 4}, {Age: 0.1, Grant: 2, Used: 4, Running: 4}, {Grant: 8}}}}
-	w.step(planner.Status{Status: s})
+	w.step(planner.Status{Status: &s})
 }
 
 // inMode registers an application of the chain's profile.

@@ -99,7 +99,7 @@ func (e *Engine) offered(name string) units.Cores {
 
 // hello takes a node's first status after it connected.
 func (e *Engine) hello(ev Hello) {
-	s := ev.Status
+	s := &ev.Status
 	err := s.Validate()
 	if err == nil {
 		err = e.claim(s)
@@ -114,7 +114,7 @@ func (e *Engine) hello(ev Hello) {
 
 // claim says whether s may speak for its node's name. A second incarnation is
 // either a restart or a clash: the first one's silence tells.
-func (e *Engine) claim(s api.NodeStatus) error {
+func (e *Engine) claim(s *api.NodeStatus) error {
 	n := e.nodes[s.Node]
 	if n == nil || !n.here() || n.incarnation == "" || n.incarnation == s.Incarnation || e.uptime-n.heard >= e.cfg.NodeClash {
 		return nil
@@ -130,7 +130,7 @@ func (e *Engine) claim(s api.NodeStatus) error {
 }
 
 // join makes s's sender the node of its name.
-func (e *Engine) join(s api.NodeStatus) *node {
+func (e *Engine) join(s *api.NodeStatus) *node {
 	n := e.nodes[s.Node]
 	if n == nil {
 		n = &node{nodeRecord: nodeRecord{V: stateVersion, Node: s.Node}, published: e.uptime}
@@ -157,7 +157,7 @@ func (e *Engine) join(s api.NodeStatus) *node {
 }
 
 // status takes a later status of a node.
-func (e *Engine) status(s api.NodeStatus) {
+func (e *Engine) status(s *api.NodeStatus) {
 	if err := s.Validate(); err != nil {
 		e.occur(MessageRefused{From: "node " + s.Node, Err: err})
 		return
@@ -184,7 +184,7 @@ func (e *Engine) status(s api.NodeStatus) {
 const republish = time.Second
 
 // fold takes in what a status says.
-func (e *Engine) fold(n *node, s api.NodeStatus) {
+func (e *Engine) fold(n *node, s *api.NodeStatus) {
 	n.seq, n.acked, n.heard, n.confirmed = s.Seq, s.Epoch, e.uptime, true
 	if n.Offered != s.Offered {
 		for _, t := range e.tenants[n.Node] {

@@ -17,7 +17,7 @@ func (w *world) used(id api.AppID, stage int, cpu, all units.Work, state api.Exe
 	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: state, CPU: all, Quota: api.Unknown}}
 	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: stage}, Executor: "1", CPU: cpu, QuotaChanges: stage,
 		Samples: []api.StageSample{{Age: 0.25, SetPoint: 0.5, Progress: 0.4, Grant: 2, Used: 1.5}}}}
-	w.step(planner.Status{Status: s})
+	w.step(planner.Status{Status: &s})
 }
 
 // read is a status that says in which part of their CPU time the heavy tasks of an
@@ -26,7 +26,7 @@ func (w *world) read(id api.AppID, stage int, executor api.ExecutorID, reading, 
 	w.Helper()
 	s := w.status("a")
 	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: stage}, Executor: executor, HeavyReading: reading, HeavyCPU: cpu}}
-	w.step(planner.Status{Status: s})
+	w.step(planner.Status{Status: &s})
 }
 
 // What executors say of their heavy tasks' reading comes into the profile, and from
@@ -260,7 +260,7 @@ func TestPredictedFinishHoldsStillWhenAllGoesAsPlanned(t *testing.T) {
 			w.to(at + part*length)
 			s := w.status("a")
 			s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: i}, Executor: "1", Progress: units.Fraction(part)}}
-			w.step(planner.Status{Status: s})
+			w.step(planner.Status{Status: &s})
 			check(signature + " is on its way")
 		}
 		at += length
@@ -283,7 +283,7 @@ func TestPredictedFinishMovesWithAStageThatLags(t *testing.T) {
 	w.to(49) // Half of its 96.27 s has passed, a quarter is done.
 	s := w.status("a")
 	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: 1}, Executor: "1", Progress: 0.25}}
-	w.step(planner.Status{Status: s})
+	w.step(planner.Status{Status: &s})
 	if got := w.app(id).Predicted; !near(float64(got), 49+0.75*96.27+1, 0.01) {
 		t.Errorf("predicted %v", got)
 	}

@@ -26,7 +26,7 @@ func TestAStepResponseHoldsTheTargetsAtTwoLevels(t *testing.T) {
 		s := w.status("a")
 		s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: 1}, Executor: "1", Progress: 0.01,
 			Samples: []api.StageSample{{Request: 2, Used: 2, Grant: 2, Running: 2}}}}
-		w.step(planner.Status{Status: s})
+		w.step(planner.Status{Status: &s})
 	}
 	for name, bad := range map[string]api.Step{"falling": {Stage: -1, Low: 1.5, High: 0.5, Each: 4}, "too low": {Stage: -1, Low: 0.1, High: 1, Each: 4},
 		"too high": {Stage: -1, Low: 0.5, High: 5, Each: 4}, "too short": {Stage: -1, Low: 0.5, High: 1, Each: 0.1}} {

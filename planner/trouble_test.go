@@ -162,7 +162,7 @@ func TestDeadlineRequests(t *testing.T) {
 	// Half done: what is left of it is a stage of 10 s of 50.
 	s := w.status("a")
 	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: 1}, Executor: "1", Progress: 0.5}}
-	w.step(planner.Status{Status: s})
+	w.step(planner.Status{Status: &s})
 	w.to(30)
 	w.control(api.VerbDeadline, api.ControlRequest{App: id, Deadline: 150})
 	if got := w.target(id, 1, "1"); !near(float64(got.Remaining), (145.5-30-6)/5, 1e-6) {
@@ -233,7 +233,7 @@ func TestACrashedExecutorIsReplacedWhenTheDriverSpeaks(t *testing.T) {
 	w, id, sub := paced(t)
 	s := w.status("a")
 	s.Executors = []api.ExecutorStatus{exited(id, "1", "killed by signal 9")}
-	w.step(planner.Status{Status: s})
+	w.step(planner.Status{Status: &s})
 	if p := w.plans["a"].Apps; len(p) != 0 {
 		t.Errorf("plan %+v, want no executor before the driver spoke", p)
 	}
@@ -279,7 +279,7 @@ func TestAReplacementGoesToALiveNode(t *testing.T) {
 	id := w.mustRegister(r).AppID
 	for range 11 {
 		w.pass(time.Second)
-		w.step(planner.Status{Status: w.status("b")})
+		w.step(planner.Status{Status: new(w.status("b"))})
 		w.send(id, r.Submission)
 	}
 	if got := w.heard("node lost"); len(got) != 1 {
@@ -322,7 +322,7 @@ func TestASilentDriver(t *testing.T) {
 			if c.exited {
 				s.Executors = []api.ExecutorStatus{exited(reply.AppID, "1", "exit status 0")}
 			}
-			w.step(planner.Status{Status: s})
+			w.step(planner.Status{Status: &s})
 			w.live(c.after - 500*time.Millisecond)
 			if d := w.app(reply.AppID); d.State != api.AppRunning {
 				t.Fatalf("%s after %v", d.State, d.Duration)
@@ -362,11 +362,11 @@ func TestTwoNodesOfOneName(t *testing.T) {
 	if r := w.helloAs(other); r.Error == nil || r.Error.Kind != api.KindTransient {
 		t.Fatalf("first try: %+v", r)
 	}
-	w.step(planner.Status{Status: w.status("a")})
+	w.step(planner.Status{Status: new(w.status("a"))})
 	if r := w.helloAs(other); r.Error == nil || r.Error.Kind != api.KindConflict || len(w.heard("node clash")) != 1 {
 		t.Errorf("with both alive: %+v", r)
 	}
-	w.step(planner.Status{Status: other}) // Not taken: the name is not its own.
+	w.step(planner.Status{Status: &other}) // Not taken: the name is not its own.
 	w.pass(1900 * time.Millisecond)
 	if r := w.helloAs(other); r.Error == nil {
 		t.Errorf("too early: %+v", r)
@@ -377,7 +377,7 @@ func TestTwoNodesOfOneName(t *testing.T) {
 	}
 	leaving := other
 	leaving.Seq, leaving.Leaving = 2, true
-	w.step(planner.Status{Status: leaving})
+	w.step(planner.Status{Status: &leaving})
 	if n := w.control(api.VerbNodes, api.ControlRequest{}).Nodes; n[0].State != "left" {
 		t.Errorf("nodes %+v", n)
 	}
@@ -391,7 +391,7 @@ func TestALostPlanIsSentAgain(t *testing.T) {
 	sent := w.published
 	s := w.status("a")
 	s.Epoch--
-	w.step(planner.Status{Status: s})
+	w.step(planner.Status{Status: &s})
 	if w.published != sent {
 		t.Error("sent again at once")
 	}
@@ -399,7 +399,7 @@ func TestALostPlanIsSentAgain(t *testing.T) {
 	w.pass(time.Second)
 	s = w.status("a")
 	s.Epoch--
-	w.step(planner.Status{Status: s})
+	w.step(planner.Status{Status: &s})
 	if w.published != sent+1 {
 		t.Errorf("published %d times, want %d", w.published, sent+1)
 	}

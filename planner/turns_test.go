@@ -89,7 +89,7 @@ func TestBranchesDecideTheExecutorsOnANode(t *testing.T) {
 		for _, n := range []string{"a", "b"} {
 			s := w.status(n)
 			s.Offered, s.Total = 2, 2
-			w.step(planner.Status{Status: s})
+			w.step(planner.Status{Status: &s})
 		}
 		r := registration("p", c.deadline)
 		r.Mode = c.mode

@@ -261,7 +261,7 @@ func (w *world) live(d time.Duration, apps ...api.AppID) {
 			w.resend(id, w.app(id).Submission)
 		}
 		for _, n := range w.control(api.VerbNodes, api.ControlRequest{}).Nodes {
-			w.step(planner.Status{Status: w.status(n.Node)})
+			w.step(planner.Status{Status: new(w.status(n.Node))})
 		}
 	}
 }

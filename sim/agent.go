@@ -7,7 +7,6 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
-	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -56,10 +55,21 @@ func (w *World) newAgent(id uint64, spec NodeSpec) *agent {
 		m: machine{w: w, name: spec.Name, id: id, cores: float64(spec.Cores), speed: spec.Speed, others: float64(spec.Others)}}
 	a.cfg.Node, a.cfg.Host, a.cfg.Boot = spec.Name, spec.Name, "boot-"+spec.Name
 	a.cfg.Total, a.cfg.Offered, a.cfg.Memory = spec.Cores, spec.Offered, spec.Memory
-	a.tick = timer{rank: rankNode, id: id, fire: a.turn}
-	a.wake = timer{rank: rankNode, id: id, fire: a.observe}
-	a.hail = timer{rank: rankNode, id: id, fire: a.hello}
+	a.tick = timer{rank: rankNode, id: id, owner: a}
+	a.wake = timer{rank: rankNode, id: id, owner: a}
+	a.hail = timer{rank: rankNode, id: id, owner: a}
 	return a
+}
+
+func (a *agent) fire(t *timer) {
+	switch t {
+	case &a.tick:
+		a.turn()
+	case &a.wake:
+		a.observe()
+	case &a.hail:
+		a.hello()
+	}
 }
 
 // clock is the node's monotonic clock: each node has its own.
@@ -249,8 +259,7 @@ func (a *agent) act(x *node.Action) {
 		}
 	case node.ActReport:
 		a.w.check.reported(a, x.Status)
-		var status planner.Event = planner.Status{Status: x.Status.Clone()}
-		a.link.send(up, func() { a.w.control.step(status) })
+		a.link.report(x.Status)
 	case node.ActStart:
 		a.start(x.Key, *x.Launch)
 	case node.ActStop:

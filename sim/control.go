@@ -31,7 +31,7 @@ type control struct {
 
 func newControl(w *World) *control {
 	c := &control{w: w, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){}}
-	c.tick = timer{rank: rankPlanner, fire: c.turn}
+	c.tick = timer{rank: rankPlanner, owner: call(c.turn)}
 	return c
 }
 

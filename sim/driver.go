@@ -63,11 +63,11 @@ func (w *World) newDriver(a App) *Driver {
 		d.stages = append(d.stages, newStageRun(d, i, &d.app.Stages[i]))
 	}
 	d.left = len(d.stages)
-	d.beat = timer{rank: rankDriver, id: d.id, fire: d.talk}
-	d.wait = timer{rank: rankDriver, id: d.id, fire: func() { d.request = 0; d.send() }}
-	d.head = timer{rank: rankDriver, id: d.id, fire: d.begin}
-	d.settled = timer{rank: rankDriver, id: d.id, fire: func() { d.offerAll(); d.tellChanges() }}
-	d.end = timer{rank: rankDriver, id: d.id, fire: d.finish}
+	d.beat = timer{rank: rankDriver, id: d.id, owner: call(d.talk)}
+	d.wait = timer{rank: rankDriver, id: d.id, owner: call(func() { d.request = 0; d.send() })}
+	d.head = timer{rank: rankDriver, id: d.id, owner: call(d.begin)}
+	d.settled = timer{rank: rankDriver, id: d.id, owner: call(func() { d.offerAll(); d.tellChanges() })}
+	d.end = timer{rank: rankDriver, id: d.id, owner: call(d.finish)}
 	w.drivers = append(w.drivers, d)
 	w.byURL[d.url()] = d
 	d.link = w.net.link()

@@ -74,7 +74,9 @@ func (h *history) begin(a *agent, state []byte) {
 }
 
 func (h *history) step(a *agent, now units.Instant, s *node.Sample, actions []node.Action) {
-	h.call(a, node.Call{Kind: node.CallStep, Now: now, Sample: s, Actions: actions})
+	if h.out != nil { // A Call is large, and most worlds have no history.
+		h.call(a, node.Call{Kind: node.CallStep, Now: now, Sample: s, Actions: actions})
+	}
 }
 
 func (h *history) observe(a *agent, now units.Instant, s *node.Sample, actions []node.Action) {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -51,28 +53,39 @@ type message struct {
 	timer   timer
 	link    *link
 	deliver func()
+	// status is what the planner gets where deliver is nil: most messages are
+	// statuses, which need neither a closure nor memory of their own.
+	status api.NodeStatus
 }
 
-// message returns a message that will call deliver.
-func (n *network) message(l *link, deliver func()) *message {
+// message returns a message that will call deliver, or bring a copy of status.
+func (n *network) message(l *link, deliver func(), status *api.NodeStatus) *message {
 	var m *message
 	if last := len(n.spare) - 1; last >= 0 {
 		m, n.spare = n.spare[last], n.spare[:last]
 	} else {
 		m = &message{}
-		m.timer.rank, m.timer.fire = rankNet, m.arrive
+		m.timer.rank, m.timer.owner = rankNet, m
 	}
 	m.link, m.deliver, m.timer.id = l, deliver, l.id
+	if status != nil {
+		m.status = status.Clone()
+	}
 	return m
 }
 
-func (m *message) arrive() {
+// fire is the message's arrival.
+func (m *message) fire(*timer) {
 	l, deliver := m.link, m.deliver
+	switch {
+	case l.cut:
+	case deliver != nil:
+		deliver()
+	default:
+		l.net.w.control.step(planner.Status{Status: &m.status})
+	}
 	m.link, m.deliver = nil, nil
 	l.net.spare = append(l.net.spare, m)
-	if !l.cut {
-		deliver()
-	}
 }
 
 // link joins a node or a driver with the planner.
@@ -98,18 +111,23 @@ const (
 )
 
 // send has deliver called when the message arrives, if it does.
-func (l *link) send(direction int, deliver func()) {
+func (l *link) send(direction int, deliver func()) { l.post(direction, deliver, nil) }
+
+// report sends a node's status to the planner as it is now.
+func (l *link) report(s *api.NodeStatus) { l.post(up, nil, s) }
+
+func (l *link) post(direction int, deliver func(), status *api.NodeStatus) {
 	n := &l.net.w.cfg.Net
 	if l.cut || (n.Loss > 0 && l.rand.Float64() < n.Loss) {
 		return
 	}
-	l.carry(n, direction, deliver)
+	l.carry(n, direction, deliver, status)
 	if n.Duplicate > 0 && l.rand.Float64() < n.Duplicate {
-		l.carry(n, direction, deliver)
+		l.carry(n, direction, deliver, status)
 	}
 }
 
-func (l *link) carry(n *Network, direction int, deliver func()) {
+func (l *link) carry(n *Network, direction int, deliver func(), status *api.NodeStatus) {
 	w := l.net.w
 	at := w.now.Add(n.Delay)
 	if n.Jitter > 0 {
@@ -119,7 +137,7 @@ func (l *link) carry(n *Network, direction int, deliver func()) {
 		at = max(at, l.last[direction])
 	}
 	l.last[direction] = at
-	w.queue.set(&l.net.message(l, deliver).timer, at)
+	w.queue.set(&l.net.message(l, deliver, status).timer, at)
 }
 
 // request sends a request up; serve answers it, and answer gets the reply. A

@@ -78,7 +78,7 @@ func (w *World) startProcess(m *machine, d *Driver, key executorKey, slots int) 
 		starting: float64(w.cfg.Plant.Start), factor: 1, first: math.Inf(1),
 		rand: random(w.cfg.Seed, "process "+m.name+" "+key.String())}
 	w.processes++
-	p.timer = timer{rank: rankPlant, id: m.id<<16 | uint64(w.processes&0xFFFF), fire: func() { p.settle(w.now) }}
+	p.timer = timer{rank: rankPlant, id: m.id<<16 | uint64(w.processes&0xFFFF), owner: p}
 	p.beat = w.now.Add(time.Duration(p.rand.Int64N(int64(w.cfg.Plant.Page)))).Add(w.cfg.Plant.Page)
 	p.nextPause = p.pauseAfter()
 	m.procs = append(m.procs, p)
@@ -86,6 +86,8 @@ func (w *World) startProcess(m *machine, d *Driver, key executorKey, slots int) 
 	p.settle(w.now)
 	return p
 }
+
+func (p *process) fire(*timer) { p.settle(p.m.w.now) }
 
 // wants is how many cores it could use.
 func (p *process) wants() float64 {
@@ -286,8 +288,8 @@ func (p *process) pulse(now units.Instant) {
 		p.beat += units.Instant(period) * ((now-p.beat)/units.Instant(period) + 1)
 	}
 	if plant.Noise > 0 {
-		keep := math.Exp(-period.Seconds() / noiseTime)
-		p.wobble = keep*p.wobble + math.Sqrt(1-keep*keep)*p.rand.NormFloat64()
+		w := p.m.w
+		p.wobble = w.keep*p.wobble + w.fresh*p.rand.NormFloat64()
 		p.factor = max(0.1, 1+plant.Noise*p.wobble)
 	}
 	if p.m.tickAt <= p.beat && p.starting == 0 {

@@ -23,12 +23,21 @@ const (
 // timer is something that will happen. Its owner keeps it and sets it again and
 // again, so that a step of the world makes no garbage.
 type timer struct {
-	at   units.Instant
-	seq  uint64 // Of its entry in the queue; 0 when it is not set.
-	id   uint64 // The owner's number: the order inside a rank.
-	rank rank
-	fire func()
+	at    units.Instant
+	seq   uint64 // Of its entry in the queue; 0 when it is not set.
+	id    uint64 // The owner's number: the order inside a rank.
+	rank  rank
+	owner firer
 }
+
+// firer is whose timer it is: fire is called when t fires. Those that there are
+// thousands of are firers themselves, so that no closure of each has to be fetched.
+type firer interface{ fire(t *timer) }
+
+// call is a firer without a type of its own.
+type call func()
+
+func (c call) fire(*timer) { c() }
 
 func (t *timer) set() bool { return t.seq > 0 }
 

@@ -61,7 +61,7 @@ type binding struct {
 
 func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	r := &stageRun{d: d, key: api.StageKey{Stage: id}, spec: spec, remaining: spec.Tasks}
-	r.gap = timer{rank: rankDriver, id: d.id, fire: func() { d.stageReady(r) }}
+	r.gap = timer{rank: rankDriver, id: d.id, owner: call(func() { d.stageReady(r) })}
 	rnd := random(d.w.cfg.Seed, "stage "+d.submission+" "+spec.Name+string(rune('a'+id)))
 	sizes := make([]float64, spec.Tasks)
 	for i := range sizes {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -85,6 +86,9 @@ type World struct {
 	err       error
 	events    uint64
 	instant   uint64 // The number of events when time last moved.
+	// keep is how much of its noise a rate keeps in Plant.Page, fresh the weight of
+	// what is drawn for it.
+	keep, fresh float64
 }
 
 // New returns a world at its first instant, or every fault of c.
@@ -102,6 +106,8 @@ func New(c Config) (*World, error) {
 	if len(c.Nodes) == 0 {
 		return nil, errors.New("a world without nodes")
 	}
+	w.keep = math.Exp(-w.cfg.Plant.Page.Seconds() / noiseTime)
+	w.fresh = math.Sqrt(1 - w.keep*w.keep)
 	w.history = newHistory(w, c.History)
 	w.check = newCheck(w)
 	w.net = &network{w: w}
@@ -147,7 +153,7 @@ func (w *World) turn(t *timer) {
 	}
 	w.now = t.at
 	w.events++
-	t.fire()
+	t.owner.fire(t)
 }
 
 // standstill is how many events at one instant mean that time stands still.
@@ -273,7 +279,7 @@ func (w *World) fail(format string, args ...any) {
 
 // at and after have f called once.
 func (w *World) at(at units.Instant, r rank, id uint64, f func()) {
-	w.queue.set(&timer{rank: r, id: id, fire: f}, at)
+	w.queue.set(&timer{rank: r, id: id, owner: call(f)}, at)
 }
 
 func (w *World) after(d time.Duration, r rank, id uint64, f func()) { w.at(w.now.Add(d), r, id, f) }

@@ -266,8 +266,9 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 	st.stale = st.stale || *f != before
 }
 
-// nodesTick looks for nodes that are silent. No node is until the time, which the one
-// before has worked out, at which the first would be if it were not heard again.
+// nodesTick looks for nodes that have been silent for too long. Before e.silence none
+// can have been: the walk before it has found the first that would be, were it not heard
+// again, and a node that comes or is heard after that walk is silent for less.
 func (e *Engine) nodesTick() {
 	if e.uptime < e.silence {
 		return

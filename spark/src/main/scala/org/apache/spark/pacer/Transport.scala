@@ -65,7 +65,7 @@ private[spark] object NatsTransport {
     val builder = new Options.Builder()
       .server((if (tlsCa.isEmpty) "nats://" else "tls://") + address)
       .connectionName("pacer-driver")
-      .connectionTimeout(Duration.ofSeconds(3))
+      .connectionTimeout(Duration.ofSeconds(10))
       .maxReconnects(-1)
       .reconnectDelayHandler(tries => Duration.ofMillis(math.min(1000L, 100L << math.min(tries, 4L))))
       // Requests that wait in a buffer would age: they fail and are sent again.

@@ -93,11 +93,11 @@ func nodesComeAndGo(t *testing.T) {
 	})
 }
 
-// submit starts the application, with some times as long as its recording run took.
-// One node is enough for its work, in twice that time. Starting two executors on it,
-// and compiling in each, take their time besides, after a drain twice.
-func (m *moving) submit(times units.Seconds) *realenv.Process {
-	deadline := m.took * times
+// submit starts the application. One node is enough for its work, in twice the time of
+// the recording run. Starting two executors on it beside those of other tests, and
+// compiling in each, take about as long again, after a drain or a loss once more.
+func (m *moving) submit() *realenv.Process {
+	deadline := m.took * 3.5
 	return m.s.Submit("--pacer-deadline", deadline.Duration().Round(time.Millisecond).String(), "testdata/branches.py", scale)
 }
 
@@ -126,7 +126,7 @@ func (m *moving) joinAndDrain() error {
 		m.s.Await("n2 to be gone", patience, func() bool { return m.s.Nodes()["n2"].State != "ready" })
 		m.second = nil
 	}
-	run := m.submit(2.9)
+	run := m.submit()
 	if _, _, err := busyOn(m.s, run, "n1"); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (m *moving) joinAndDrain() error {
 }
 
 func (m *moving) loss() error {
-	run := m.submit(2.3)
+	run := m.submit()
 	if _, _, err := busyOn(m.s, run, "n1"); err != nil {
 		return err
 	}

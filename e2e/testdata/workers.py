@@ -19,7 +19,7 @@ def work(row):
 spark = SparkSession.builder.appName("e2e-workers").getOrCreate()
 sc = spark.sparkContext
 # Few tasks, whose records the JVM has read long before the workers are through them.
-sums = spark.range(0, 800, 1, 4).rdd.map(work).reduceByKey(lambda a, b: (a + b) % 1000003, 4)
+sums = spark.range(0, 600, 1, 4).rdd.map(work).reduceByKey(lambda a, b: (a + b) % 1000003, 4)
 print("RESULT", sorted(sums.collect()))
 print("PYTHON", sc.parallelize(range(2), 2).map(lambda _: (sys.executable, os.environ.get("E2E_PYTHON"))).distinct().collect())
 spark.stop()

@@ -151,9 +151,11 @@ func (m *moving) joinAndDrain() error {
 			m.t.Errorf("executor %s of %s: removed are %v, want those of n1 to leave and those of n2 to stay", x.ID, x.Node, log.Removed)
 		}
 	}
+	// A task that reads from an executor when that leaves is run again: Spark tells no
+	// running task where its blocks have gone (SPARK-44635).
 	for _, task := range log.Tasks {
-		if !task.OK {
-			m.t.Errorf("a task of stage %d failed on executor %s", task.Stage, task.Executor)
+		if !task.OK && task.Reason != "FetchFailed" {
+			m.t.Errorf("a task of stage %d failed on executor %s: %s", task.Stage, task.Executor, task.Reason)
 		}
 	}
 	return err

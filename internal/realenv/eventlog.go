@@ -15,6 +15,8 @@ type Task struct {
 	api.StageKey
 	Executor api.ExecutorID
 	OK       bool
+	// Reason is Spark's word for why it ended: "Success", "FetchFailed" ...
+	Reason string
 	// Launch and Finish are Unix milliseconds.
 	Launch, Finish int64
 	// CPU is its CPU time in seconds.
@@ -81,6 +83,9 @@ func (l *Log) add(t testing.TB, line []byte) {
 			Failed   bool
 			Killed   bool
 		} `json:"Task Info"`
+		End struct {
+			Reason string
+		} `json:"Task End Reason"`
 		Metrics struct {
 			CPU     int64 `json:"Executor CPU Time"`
 			Shuffle struct {
@@ -101,7 +106,7 @@ func (l *Log) add(t testing.TB, line []byte) {
 		l.Spark = e.Spark
 	case "SparkListenerTaskEnd":
 		l.Tasks = append(l.Tasks, Task{StageKey: api.StageKey{Stage: e.StageID, Attempt: e.Attempt}, Executor: e.Task.Executor,
-			OK: !e.Task.Failed && !e.Task.Killed, Launch: e.Task.Launch, Finish: e.Task.Finish, CPU: float64(e.Metrics.CPU) / 1e9,
+			OK: !e.Task.Failed && !e.Task.Killed, Reason: e.End.Reason, Launch: e.Task.Launch, Finish: e.Task.Finish, CPU: float64(e.Metrics.CPU) / 1e9,
 			Remote: e.Metrics.Shuffle.Remote, Local: e.Metrics.Shuffle.Local})
 	case "SparkListenerStageSubmitted":
 		l.Parents[e.Stage.ID] = e.Stage.Parents

@@ -91,7 +91,8 @@
 // (Directive) once their application has others that are up elsewhere: until then
 // they stay, so that nothing is lost. The driver binds no stage to an executor
 // that leaves, Spark ends it after its tasks with its blocks moved, and it is not
-// replaced; after a minute without a stage its node stops it.
+// replaced; after a minute without a stage its node stops it. A task that reads from it
+// at that moment is run again: Spark tells running tasks no new places.
 //
 // # Recording
 //

@@ -127,8 +127,8 @@ func (b *deadlineBench) paced(t *testing.T, deadline units.Seconds) api.AppDetai
 	}
 	b.compare(t, "deadline "+deadline.String(), run.Answer())
 	app := ended(b.system)
-	// Past its deadline an application has all cores: that is a result, not a fault.
-	if late := app.ErrorPct != nil && *app.ErrorPct < 0; app.Pacing != "paced" && !late {
+	// To be late is a result, not a fault.
+	if !realenv.Paced(app) {
 		t.Errorf("deadline %v: %s, not paced: %s", deadline, app.Pacing, app.Reason)
 	}
 	return app

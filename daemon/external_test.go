@@ -43,7 +43,7 @@ func soon[T any](t *testing.T, what string, from <-chan T) (v T) {
 	select {
 	case v = <-from:
 	case <-time.After(time.Minute):
-		t.Fatalf("%s: not within 30 s", what)
+		t.Fatalf("%s: not within a minute", what)
 	}
 	return v
 }

@@ -33,8 +33,10 @@ func TestUsageSurvivesARestart(t *testing.T) {
 	}
 }
 
-// Layout 2 had a stage's figures as JSON and no record of usage.
-func TestFiguresOfLayout2AreRead(t *testing.T) {
+// flushed is a world with an observed application of which all that a node has told of
+// its stage 1 is saved.
+func flushed(t *testing.T) (*world, api.AppID) {
+	t.Helper()
 	w := newWorld(t, "a")
 	w.now = w.now.Add(time.Second)
 	r := registration("p", 0)
@@ -43,6 +45,12 @@ func TestFiguresOfLayout2AreRead(t *testing.T) {
 	w.tell(id, r.Submission, ready(1, 1, "read", 1, "1"))
 	w.used(id, 1, 3, 4, api.ExecutorRunning)
 	w.live(6*time.Second, id)
+	return w, id
+}
+
+// Layout 2 had a stage's figures as JSON and no record of usage.
+func TestFiguresOfLayout2AreRead(t *testing.T) {
+	w, id := flushed(t)
 	before := w.app(id)
 	delete(w.disk, "app/"+string(id)+"/usage")
 	record := make(map[string]any)
@@ -78,12 +86,7 @@ func TestFiguresOfLayout2AreRead(t *testing.T) {
 }
 
 func TestListsThatAreCutAreNotRead(t *testing.T) {
-	w := newWorld(t, "a")
-	r := registration("p", 0)
-	id := w.mustRegister(r).AppID
-	w.tell(id, r.Submission, ready(1, 1, "read", 1, "1"))
-	w.used(id, 1, 3, 4, api.ExecutorRunning)
-	w.live(6*time.Second, id)
+	w, id := flushed(t)
 	for _, part := range []string{"/usage", "/figures/1.0"} {
 		key := "app/" + string(id) + part
 		whole := w.disk[key]

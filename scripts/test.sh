@@ -2,8 +2,9 @@
 # go vet and every Go test. Beside those that run no real Spark, Maven builds and tests
 # the jar and then the workloads, and once the jar is there an idle node controller
 # makes the class-data archive, behind all else. The runs of real Spark come last, with
-# the machine to themselves, one test of them on the oldest Spark (OLDEST). Ends with the line "N passed, N failed", Scala's
-# tests included. out/jar.log, workloads.log and archive.log have what those said.
+# the machine to themselves, one test of them on the oldest Spark (OLDEST). Ends with the
+# line "N passed, N failed", Scala's tests included. out/jar.log, workloads.log and
+# archive.log have what those said.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

@@ -40,17 +40,21 @@ func RequireDocker(t testing.TB) {
 // cores now and then. Precision is measured by `make demo` and the benchmarks.
 const Lateness = 2.5
 
+// Paced reports whether a was paced for as long as its deadline had not passed: after
+// that an application has all cores, and tells that it is released.
+func Paced(a api.AppDetail) bool {
+	return a.Pacing == "paced" || a.ErrorPct != nil && *a.ErrorPct < 0
+}
+
 // Held says what is wrong with how a was held to its deadline: that it was not
-// paced, or was later than Lateness. Once its deadline has passed an application
-// has all cores and tells that it is released: when it is hardly late, that is
-// no fault of its own.
+// paced, or was later than Lateness.
 func Held(a api.AppDetail) error {
 	switch {
 	case a.ErrorPct == nil:
 		return fmt.Errorf("it ran %s and has no error: %s", a.Pacing, a.Reason)
 	case *a.ErrorPct < -Lateness:
 		return fmt.Errorf("it ended %.2f %% after its deadline of %v, %g %% are allowed; notices %q", -*a.ErrorPct, a.Deadline, Lateness, a.Notices)
-	case a.Pacing != "paced" && *a.ErrorPct >= 0:
+	case !Paced(a):
 		return fmt.Errorf("it was %s, not paced; notices %q", a.Pacing, a.Notices)
 	}
 	return nil

@@ -25,6 +25,12 @@ type Profile struct {
 	Duration units.Seconds `json:"duration_s"`
 	// Cores is what was offered when it was recorded.
 	Cores units.Cores `json:"cores"`
+	// Contended says that no run was alone so far: its times are those of a run beside
+	// other applications, its work is its own.
+	Contended bool `json:"contended,omitempty"`
+	// ExecutorStart is the CPU time of an executor from its start until the first task,
+	// 0 where it is not known.
+	ExecutorStart units.Work `json:"executor_start_core_seconds,omitempty"`
 	// Head passes before the first stage is ready, Tail after the last stage.
 	Head units.Seconds `json:"head_s"`
 	Tail units.Seconds `json:"tail_s"`
@@ -62,6 +68,9 @@ type ProfileStage struct {
 	// Reading is the part of its CPU time in which a heavy task reads its records, 0
 	// where no task was heavy: what is read tells how much of it is done.
 	Reading units.Fraction `json:"reading,omitempty"`
+	// Warmup is the CPU time that the stage uses besides on an executor that has run
+	// nothing else, 0 where it is not known.
+	Warmup units.Work `json:"warmup_core_seconds,omitempty"`
 }
 
 // DecodeProfile reads a strict JSON profile and validates it. Unknown fields and
@@ -100,6 +109,7 @@ func (p Profile) Validate() error {
 	faults.check(p.Runs >= 0, "runs is negative")
 	faults.finite("duration_s", float64(p.Duration))
 	faults.finite("cores", float64(p.Cores))
+	faults.finite("executor_start_core_seconds", float64(p.ExecutorStart))
 	faults.finite("head_s", float64(p.Head))
 	faults.finite("tail_s", float64(p.Tail))
 	faults.check(len(p.Stages) > 0, "there are no stages")
@@ -127,6 +137,7 @@ func (s ProfileStage) validate(f *faults, at string, earlier map[int]bool) {
 	f.positive(at+"core_seconds", float64(s.CoreSeconds))
 	f.positive(at+"nominal_rate", float64(s.NominalRate))
 	f.finite(at+"longest_task_s", float64(s.LongestTask))
+	f.finite(at+"warmup_core_seconds", float64(s.Warmup))
 	f.check(s.Reading >= 0 && s.Reading <= 1, "%sreading is %v, want 0 to 1", at, float64(s.Reading))
 }
 

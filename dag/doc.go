@@ -67,15 +67,29 @@
 // Forecast walks the graph in time. Each stage gets its deadline when it becomes
 // ready and is aimed at the end of
 //
-//	max(deadline_s, records / (nomRate min(cmax, tasks, slots)), longest task)
+//	max(deadline_s, busy_s / min(cmax, tasks, slots), longest task)
 //
 // It asks for the cores that finish its work then; stages that run side by side
 // share cmax in proportion to what they ask for, and ask anew whenever a stage
-// becomes ready, ends or passes its aim. A deadline D is infeasible if the walk
-// ends after D, tight if a walk at all cores ends after 0.9 D. Stages wait in it for executors as above.
-// Executors is the least number of them that makes D feasible. Comparing Eq 6
-// with cmax stage by stage would be too coarse: feasible cases ask for up to a
-// third more than all cores for a while.
+// becomes ready, ends or passes its aim. Stages wait in it for executors as above.
+//
+// busy_s is what the stage keeps busy, in core-seconds: not its work, but what makes
+// a walk at all cores take the time that the recorded run took (recorded.go), so that
+// the forecast of the recorded shape is the recorded time. A profile that no run
+// alone has recorded has no such times; its stages keep busy what they work.
+//
+// A deadline D is infeasible if the walk ends after D, tight if a walk at all cores
+// in the recorded shape, all stages on one executor of a node, ends after 0.9 D.
+// Comparing Eq 6 with cmax stage by stage would be too coarse: feasible cases ask for
+// up to a third more than all cores for a while.
+//
+// # Shape
+//
+// Stages that are held to their deadlines side by side need executors of their own.
+// Each beside the first one starts, and warms up for the first stage on it; what that
+// costs comes from the profile, or where no run has shown it from a prior. Choose
+// finds the cheapest shape that keeps the deadline with room to spare: turns on one
+// executor, more executors, or none held back at all (Params.Open).
 //
 // # Units and use
 //

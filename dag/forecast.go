@@ -53,21 +53,34 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, cores units.Cores, sl
 	if !(cores > 0) {
 		return Forecast{Verdict: api.VerdictUnknown}
 	}
-	scene := scene{graph: g, params: p, cores: float64(cores), slots: slots, elapsed: elapsed}
-	full := scene.walk(0)
+	open := g.scene(p.open(), cores, slots, elapsed)
+	full := open.walk(0)
 	f := Forecast{Verdict: api.VerdictNone, Finish: full.finish, FullCores: full.finish, Stages: full.stages}
-	f.Earliest = scene.earliest(full.finish)
+	scene := open
+	if !p.Open {
+		scene.params, scene.own = p, true
+		f.Earliest = scene.earliest(full.finish)
+	} else {
+		f.Earliest = full.finish
+	}
 	if !(deadline > 0) {
 		return f
 	}
-	paced := scene.walk(deadline)
-	f.Finish, f.Stages = paced.finish, paced.stages
+	if !p.Open {
+		paced := scene.walk(deadline)
+		f.Finish, f.Stages = paced.finish, paced.stages
+	}
 	f.Verdict = judge(f.Finish, f.FullCores, deadline)
 	if f.Verdict != api.VerdictInfeasible && (f.Earliest == 0 || deadline < f.Earliest) {
 		// The paper's split is not monotone everywhere; what was walked counts.
 		f.Earliest = deadline
 	}
 	return f
+}
+
+// scene is what walks of g have in common.
+func (g *Graph) scene(p Params, cores units.Cores, slots int, elapsed units.Seconds) scene {
+	return scene{graph: g, params: p, cores: float64(cores), slots: slots, elapsed: elapsed, busy: g.recorded(), own: !p.Open}
 }
 
 // judge is the verdict on a deadline that ends at finish, and at all cores at full.
@@ -81,23 +94,49 @@ func judge(finish, full, deadline units.Seconds) api.Verdict {
 	return api.VerdictFeasible
 }
 
-// Executors returns the least number of executors on a node, below most, with which
-// the deadline is feasible and not tight (Forecast): with fewer executors than
-// branches these take turns, which costs what tails and gaps leave unused. If there
-// is none it returns most. p.Executors is not looked at.
-func (g *Graph) Executors(p Params, most int, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) int {
-	if !(cores > 0) || !(deadline > 0) {
-		return most
+// roomShare is the part of a deadline that the application may take in a shape, at
+// all cores, for that shape to be chosen: the rest is for what its profile does not
+// say.
+const roomShare = 0.95
+
+// Choose returns the parameters of the shape, of at most so many executors on a node,
+// in which the application should run to keep the deadline: the cheapest one. Each
+// executor beside the first one costs CPU time, for its start and for what the first
+// stage on it compiles, and saves time only where tails and gaps of stages that take
+// turns leave cores unused. So it is the least number of executors by which the
+// deadline is kept and would be at all cores with room to spare (roomShare). Where
+// there is none all stages share one executor, as in the recorded run, with all
+// cores (Open); an application without branches runs like that anyway, so it is held
+// to its deadline. Without cores or a deadline to judge by it is most.
+// p.Executors and p.Open are not looked at.
+func (g *Graph) Choose(p Params, most int, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) Params {
+	p.Open = false
+	if most <= 1 || !(cores > 0) || !(deadline > 0) {
+		return g.turns(p, most)
 	}
-	for n := 1; n < most; n++ {
-		p.Executors = n
-		scene := scene{graph: g, params: p, cores: float64(cores), slots: slots, elapsed: elapsed}
-		full := scene.walk(0).finish
-		if meets(full, tightShare*deadline) && judge(scene.walk(deadline).finish, full, deadline) == api.VerdictFeasible {
-			return n
+	scene := g.scene(p, cores, slots, elapsed)
+	for n := 1; n <= most; n++ {
+		scene.params = g.turns(p, n)
+		if meets(scene.walk(0).finish, roomShare*deadline) && meets(scene.walk(deadline).finish, deadline) {
+			return scene.params
 		}
 	}
-	return most
+	return p.open()
+}
+
+// turns are the parameters p for so many executors on a node.
+func (g *Graph) turns(p Params, executors int) Params {
+	p.Executors = 0
+	if executors < g.width {
+		p.Executors = max(1, executors)
+	}
+	return p
+}
+
+// open are the parameters p of an application that is not held back.
+func (p Params) open() Params {
+	p.Open, p.Executors = true, 0
+	return p
 }
 
 // meets reports whether an end at finish keeps the deadline.

@@ -32,6 +32,9 @@ type Params struct {
 	// Executors is how many stages can run side by side, since each needs an executor
 	// of its own: executors on a node. 0 is any number.
 	Executors int
+	// Open says that stages run side by side on one executor of a node and nothing is
+	// held back: a walk takes all cores, whatever the deadline.
+	Open bool
 }
 
 // Default returns the source's values with Pacer's aim: stages that others follow

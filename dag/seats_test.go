@@ -204,9 +204,9 @@ func TestForecastWithOneExecutorIsASerialSchedule(t *testing.T) {
 		for i := range p.Stages {
 			p.Stages[i].Gap += 0.001 // What becomes ready by an end comes after who waits for it.
 		}
-		got := mustNew(t, p).Forecast(inTurn(1), 0, 4, 0, 0)
-		if want := serial(p, 4); !near(float64(got.FullCores), float64(want), 1e-6) {
-			t.Fatalf("%+v: %v, want %v", p.Stages, got.FullCores, want)
+		got := mustNew(t, p).Forecast(inTurn(1), 1e-9, 4, 0, 0)
+		if want := serial(p, 4); !near(float64(got.Finish), float64(want), 1e-6) {
+			t.Fatalf("%+v: %v, want %v", p.Stages, got.Finish, want)
 		}
 	})
 }
@@ -228,23 +228,38 @@ func TestForecastWithOneExecutorEndsWithTheDeadline(t *testing.T) {
 	}
 }
 
-func TestFewestExecutorsThatKeepTheDeadline(t *testing.T) {
+// The shape is the cheapest one that keeps the deadline with room to spare; where
+// none does, all stages share one executor and nothing is held back.
+func TestChooseTheCheapestShapeThatKeepsTheDeadline(t *testing.T) {
 	// Four branches of a task each that takes 10 s whatever the cores, and a join of 8 s.
 	p := profile(0, 0, stage(0, 0, 1, 10, 10, 0, 10), stage(1, 0, 1, 10, 10, 0, 10), stage(2, 0, 1, 10, 10, 0, 10),
 		stage(3, 0, 1, 10, 10, 0, 10), stage(4, 0, 8, 32, 8, 0, 0, 0, 1, 2, 3))
-	p.Cores = 4
+	p.Cores, p.ExecutorStart = 4, 4
+	for i := range p.Stages {
+		p.Stages[i].Warmup = 2
+	}
 	g := mustNew(t, p)
 	params := dag.Default()
 	params.Split = dag.SplitCriticalPath
-	for deadline, want := range map[units.Seconds]int{0: 4, 15: 4, 18: 4, 20: 4, 31: 4, 32: 2, 40: 2, 53: 2, 54: 1, 200: 1} {
-		if got := g.Executors(params, 4, deadline, 4, 0, 0); got != want {
-			t.Errorf("deadline %v: %d executors, want %d", deadline, got, want)
+	// In turn 48 s. On two executors 1 s for the start, 22 s for the branches, of which
+	// one is the first on the second executor, and 8 s for the join. On four as many
+	// starts and first stages: 3 s, 12 s and 8 s; on one without turns 18 s.
+	for _, c := range []struct {
+		deadline units.Seconds
+		most     int
+		want     int
+		open     bool
+	}{
+		{200, 4, 1, false}, {51, 4, 1, false}, {50, 4, 2, false}, {34, 4, 2, false}, {32, 4, 0, false}, {25, 4, 0, false},
+		{24, 4, 0, true}, {18, 4, 0, true}, {5, 4, 0, true},
+		{32, 2, 0, true}, {20, 1, 1, false}, {0, 4, 0, false},
+	} {
+		got := g.Choose(params, c.most, c.deadline, 4, 0, 0)
+		if got.Executors != c.want || got.Open != c.open {
+			t.Errorf("deadline %v, at most %d: %d executors, open %v, want %d and %v", c.deadline, c.most, got.Executors, got.Open, c.want, c.open)
 		}
 	}
-	if got := g.Executors(params, 1, 200, 4, 0, 0); got != 1 {
-		t.Errorf("at most 1: %d", got)
-	}
-	if got := g.Executors(params, 4, 200, 0, 0, 0); got != 4 {
-		t.Errorf("without cores: %d", got)
+	if got := g.Choose(params, 4, 200, 0, 0, 0); got.Executors != 0 || got.Open {
+		t.Errorf("without cores: %+v", got)
 	}
 }

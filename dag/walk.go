@@ -19,6 +19,12 @@ type scene struct {
 	cores   float64
 	slots   int
 	elapsed units.Seconds
+	// busy is what each stage keeps busy, by place (Graph.recorded).
+	busy []float64
+	// own says that stages that run side by side have executors of their own, each of
+	// which has to start and to warm up but for the first; otherwise they share one, as
+	// in a recorded run.
+	own bool
 }
 
 // outcome is the result of a walk.
@@ -42,7 +48,9 @@ type walker struct {
 	running     []running
 	// waiting are the places of submitted stages that have no executor, ascending.
 	waiting []int
-	stages  []StageForecast
+	// warm is how many executors have run a stage.
+	warm   int
+	stages []StageForecast
 }
 
 // running is a submitted stage: the work left, the end it aims at, the most
@@ -50,6 +58,7 @@ type walker struct {
 type running struct {
 	place           int
 	began           float64
+	whole           float64
 	left, aim       float64
 	most, has, ends float64
 }
@@ -73,7 +82,7 @@ func (s scene) walk(deadline units.Seconds) outcome {
 
 func newWalker(s scene, deadline units.Seconds) *walker {
 	stages := s.graph.profile.Stages
-	w := &walker{scene: s, deadline: deadline, now: float64(max(s.graph.profile.Head, s.elapsed)),
+	w := &walker{scene: s, deadline: deadline, now: float64(max(s.graph.profile.Head, s.elapsed)) + s.starts(),
 		open: make([]int, len(stages)), ready: make([]float64, len(stages)), stages: make([]StageForecast, len(stages))}
 	for i, stage := range stages {
 		w.open[i] = len(s.graph.before[i])
@@ -84,6 +93,19 @@ func newWalker(s scene, deadline units.Seconds) *walker {
 		}
 	}
 	return w
+}
+
+// starts is what the head takes longer for executors that the recorded run had not:
+// the first stage waits for all of them, and they start side by side.
+func (s scene) starts() float64 {
+	if !s.own {
+		return 0
+	}
+	count := s.graph.width
+	if s.params.Executors > 0 {
+		count = min(count, s.params.Executors)
+	}
+	return float64(count-1) * s.graph.start() / s.cores
 }
 
 // submit starts the stages that are ready, in order of id, after those that wait for
@@ -125,9 +147,22 @@ func (w *walker) start(i int) {
 	if deadline > 0 {
 		w.stages[i].Deadline += w.stages[i].Wait
 	}
-	r := running{place: i, began: w.now, left: work(stage), most: w.most(stage)}
+	r := running{place: i, began: w.now, left: w.busy[i] + w.cold(i), most: w.most(stage)}
+	r.whole = r.left
 	r.aim = w.now + max(float64(deadline), r.left/r.most, float64(stage.LongestTask))
 	w.running = append(w.running, r)
+}
+
+// cold is what stage i, which starts now, uses for being the first on an executor,
+// the first executor left out: in the recorded run something was the first there, too.
+func (w *walker) cold(i int) float64 {
+	if !w.own || len(w.running) < w.warm {
+		return 0
+	}
+	if w.warm++; w.warm == 1 {
+		return 0
+	}
+	return w.graph.warmup(i)
 }
 
 // seated are the ids of the stages that have executors, next included; nil where all
@@ -148,7 +183,7 @@ func (w *walker) rests() []Rest {
 	var rests []Rest
 	for _, r := range w.running {
 		stage := w.graph.profile.Stages[r.place]
-		rests = append(rests, Rest{Stage: stage.ID, Left: r.left / work(stage)})
+		rests = append(rests, Rest{Stage: stage.ID, Left: r.left / r.whole})
 	}
 	for _, i := range w.waiting {
 		rests = append(rests, Rest{Stage: w.graph.profile.Stages[i].ID, Left: 1})

@@ -80,7 +80,9 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, cores units.Cores, sl
 
 // scene is what walks of g have in common.
 func (g *Graph) scene(p Params, cores units.Cores, slots int, elapsed units.Seconds) scene {
-	return scene{graph: g, params: p, cores: float64(cores), slots: slots, elapsed: elapsed, busy: g.recorded(), own: !p.Open}
+	s := scene{graph: g, params: p, cores: float64(cores), slots: slots, elapsed: elapsed, own: !p.Open}
+	s.busy = s.recorded()
+	return s
 }
 
 // judge is the verdict on a deadline that ends at finish, and at all cores at full.

@@ -10,29 +10,25 @@ import (
 // What a group of overlapping stages may be scaled by, and to which part of that
 // its factor is searched.
 const (
-	leastScale, mostScale = 0.25, 8
+	leastScale, mostScale = 0.8, 8
 	scaleGrain            = 1e-8
 )
 
-// recorded returns by place the core-seconds that each stage keeps busy: with them a
-// walk at all cores, of as many cores as were recorded, takes the time that the
+// recorded returns by place the core-seconds that each stage keeps busy at all cores of
+// s: with them a walk, of as many cores as were recorded, takes the time that the
 // recorded run took. A stage that nothing ran beside keeps the cores that it could
 // use for as long as it ran, idle ones at its end and waits for its input included.
 // Of stages that ran side by side only the time of all together is known: a group
 // of them is scaled by one factor. A profile that no run recorded has no such times:
 // its stages keep busy what they work.
-func (g *Graph) recorded() []float64 {
+func (s scene) recorded() []float64 {
+	g := s.graph
 	busy := make([]float64, len(g.profile.Stages))
-	for i, s := range g.profile.Stages {
-		busy[i] = work(s)
+	for i := range busy {
+		busy[i] = s.kept(i)
 	}
-	if g.profile.Runs <= 0 || g.profile.Contended || !(g.profile.Cores > 0) {
+	if !g.timed() {
 		return busy
-	}
-	for i, s := range g.profile.Stages {
-		if g.alone[i] {
-			busy[i] = float64(s.Duration) * min(float64(g.profile.Cores), float64(s.Tasks))
-		}
 	}
 	ends := g.replay()
 	for from := 0; from < len(busy); {
@@ -48,6 +44,24 @@ func (g *Graph) recorded() []float64 {
 		from = to
 	}
 	return busy
+}
+
+// kept is what stage i keeps busy as far as that is known of it by itself. More cores
+// than it had make it faster, as far as it has tasks; with fewer it is as slow as its
+// work makes it, but not faster than it was: what it waited for is not known.
+func (s scene) kept(i int) float64 {
+	g := s.graph
+	stage := g.profile.Stages[i]
+	if !g.timed() || !g.alone[i] {
+		return work(stage)
+	}
+	had, duration := min(float64(g.profile.Cores), float64(stage.Tasks)), float64(stage.Duration)
+	return max(duration*min(s.most(stage), had), min(work(stage), duration*had))
+}
+
+// timed reports whether the profile's times are those of a run alone.
+func (g *Graph) timed() bool {
+	return g.profile.Runs > 0 && !g.profile.Contended && g.profile.Cores > 0
 }
 
 // replay returns by place when each stage ended in the recorded run.

@@ -192,10 +192,10 @@ func (w *walker) rests() []Rest {
 }
 
 // most is the number of cores that a stage can use.
-func (w *walker) most(stage api.ProfileStage) float64 {
-	most := min(w.cores, float64(stage.Tasks))
-	if w.slots > 0 {
-		most = min(most, float64(w.slots))
+func (s scene) most(stage api.ProfileStage) float64 {
+	most := min(s.cores, float64(stage.Tasks))
+	if s.slots > 0 {
+		most = min(most, float64(s.slots))
 	}
 	return most
 }

@@ -38,12 +38,13 @@ type appRecord struct {
 	Reason     string        `json:"reason"`
 	Earliest   units.Seconds `json:"earliest_s,omitempty"`
 
-	Mode  mode `json:"mode"`
-	Gated bool `json:"gated,omitempty"`
-	// Infeasible and Late take the targets of a paced application away; another
-	// deadline may clear them.
+	Mode mode `json:"mode"`
+	// Infeasible, Late and Open take the targets of a paced application away, and its
+	// gate; another deadline may clear them. Open says that its deadline leaves no room
+	// for stages that take turns.
 	Infeasible bool `json:"infeasible,omitempty"`
 	Late       bool `json:"late,omitempty"`
+	Open       bool `json:"open,omitempty"`
 	// Mismatch says where the run left its profile, "" if it did not.
 	Mismatch string `json:"mismatch,omitempty"`
 	// Targeted says that some stage has had a target: durations are not those of
@@ -136,6 +137,8 @@ type app struct {
 	// end has been waited with; both counted in ticks, so that a planner that was
 	// stopped for a while accuses nobody.
 	silent, endWait time.Duration
+	// looked is when its predicted end was last looked at (loosen).
+	looked units.Instant
 	// grown is the engine's growth that its executors are of.
 	grown uint64
 	// unsaved is for how long figures of nodes may not have been saved.
@@ -159,14 +162,15 @@ func newApp(r appRecord) *app {
 func (a *app) running() bool { return a.State == api.AppRunning }
 
 // paced reports whether stages that become ready get targets.
-func (a *app) paced() bool {
-	return a.running() && a.Mode == modePaced && !a.Infeasible && !a.Late
-}
+func (a *app) paced() bool { return a.running() && a.gated() }
+
+// gated reports whether running stages own their executors.
+func (a *app) gated() bool { return a.Mode == modePaced && !a.Infeasible && !a.Late && !a.Open }
 
 // pacing is the word for `pacer apps`.
 func (a *app) pacing() string {
 	switch {
-	case a.Mode == modePaced && (a.Infeasible || a.Late):
+	case a.Mode == modePaced && !a.gated():
 		return string(modeReleased)
 	case a.Mode == modePaced && a.observed():
 		return "observed"

@@ -113,7 +113,7 @@ func (e *Engine) releaseApp(q api.ControlRequest) (api.ControlReply, error) {
 	if err != nil {
 		return api.ControlReply{}, err
 	}
-	if !a.Gated {
+	if a.Mode != modePaced {
 		return api.ControlReply{Message: fmt.Sprintf("%s has all cores already", a.ID)}, nil
 	}
 	e.release(a, "released: all cores from now on")
@@ -131,15 +131,13 @@ func (e *Engine) changeDeadline(q api.ControlRequest) (api.ControlReply, error) 
 		return api.ControlReply{}, err
 	}
 	a.Deadline = deadline
-	wasReleased := a.Infeasible || a.Late
-	a.Infeasible, a.Late = false, false
+	wasReleased := a.Mode == modePaced && !a.gated()
+	a.Infeasible, a.Late, a.Open = false, false, false
 	a.touch()
 	e.retarget(a)
 	e.judgeAgain(a)
-	if a.Infeasible {
-		for _, s := range a.order {
-			a.drop(s)
-		}
+	if !a.gated() {
+		a.dropAll()
 	}
 	if wasReleased && a.paced() {
 		a.say("paced again: " + a.Reason)
@@ -189,6 +187,8 @@ func (e *Engine) judgeAgain(a *app) {
 		finish = e.outlook(a, false)
 	}
 	switch {
+	case finish > a.Deadline && full <= a.Deadline && e.turning(a):
+		a.Verdict, a.Open = api.VerdictTight, true
 	case finish > a.Deadline:
 		a.Verdict, a.Infeasible = api.VerdictInfeasible, a.Mode == modePaced && !e.cfg.PaceInfeasible
 		a.Earliest = full / units.Seconds(e.cfg.Alpha)
@@ -199,7 +199,7 @@ func (e *Engine) judgeAgain(a *app) {
 	}
 	a.Reason = fmt.Sprintf("%s is %s: all cores would finish in %s", head, a.Verdict, sayFinish(full))
 	switch {
-	case a.Infeasible:
+	case a.Infeasible || a.Open:
 		a.Reason += ", all cores from now on"
 	case a.Mode != modePaced:
 		a.Reason += "; the application is not paced and has them"

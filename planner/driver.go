@@ -173,9 +173,7 @@ func (e *Engine) driverEnd(a *app, ev api.Event) {
 // end takes an application out of the Plans.
 func (e *Engine) end(a *app, state api.AppState, duration units.Seconds, reason string) {
 	a.State, a.Ended, a.EndReason, a.endWait = state, duration, reason, 0
-	for _, s := range a.order {
-		a.drop(s)
-	}
+	a.dropAll()
 	a.Pending = nil
 	a.touch()
 	e.occur(AppEnded{App: a.ID, State: state, Duration: duration, Deadline: a.Deadline, Reason: reason})
@@ -219,13 +217,11 @@ func (e *Engine) driverGone(a *app) bool {
 	return false
 }
 
-// late gives all cores to an application whose deadline has passed. The gate
-// stays: another deadline may still be given.
+// late gives all cores to an application whose deadline has passed, and lets stages
+// that take turns run side by side. Another deadline may still be given.
 func (e *Engine) late(a *app) {
 	a.Late = true
-	for _, s := range a.order {
-		a.drop(s)
-	}
+	a.dropAll()
 	a.say(fmt.Sprintf("the deadline of %s has passed: all cores from now on", sayDeadline(a.Deadline)))
 	a.touch()
 	e.occur(PacingChanged{App: a.ID, Pacing: a.pacing(), Why: "its deadline has passed"})

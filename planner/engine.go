@@ -248,7 +248,7 @@ func (e *Engine) nextEpoch() uint64 {
 // direct compares a's Directive with what it should be and publishes a new one.
 func (e *Engine) direct(a *app) {
 	// Mostly only targets have changed, and this is thrown away.
-	d := api.Directive{Gated: a.Gated, Executors: e.directed[:0], Notice: a.Notice, Dead: a.dead(), Shares: a.shares()}
+	d := api.Directive{Gated: a.gated(), Executors: e.directed[:0], Notice: a.Notice, Dead: a.dead(), Shares: a.shares()}
 	for _, x := range a.Executors {
 		if !x.Gone {
 			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: e.offered(x.Node), Leaving: x.Leaving})

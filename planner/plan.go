@@ -196,6 +196,13 @@ func (a *app) drop(s *stage) {
 	}
 }
 
+// dropAll takes the targets of all stages away.
+func (a *app) dropAll() {
+	for _, s := range a.order {
+		a.drop(s)
+	}
+}
+
 // retarget plans the running stages anew after the application's deadline
 // changed.
 func (e *Engine) retarget(a *app) {
@@ -266,10 +273,7 @@ func (e *Engine) release(a *app, why string) {
 }
 
 func (e *Engine) ungate(a *app, why string) {
-	a.Gated = false
-	for _, s := range a.order {
-		a.drop(s)
-	}
+	a.dropAll()
 	a.say(why)
 	a.touch()
 	e.occur(PacingChanged{App: a.ID, Pacing: a.pacing(), Why: why})

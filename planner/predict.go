@@ -68,14 +68,7 @@ func (o *outlook) end(s *stage) units.Seconds {
 
 // least is the shortest time that a stage can take.
 func (o *outlook) least(s api.ProfileStage) units.Seconds {
-	cores := min(float64(o.app.Cores), float64(s.Tasks))
-	if o.app.Slots > 0 {
-		cores = min(cores, float64(o.app.Slots))
-	}
-	if cores <= 0 {
-		return s.LongestTask
-	}
-	return max(units.Seconds(float64(s.Records)/(float64(s.NominalRate)*cores)), s.LongestTask)
+	return o.app.profile.graph.Least(s.ID, o.app.Cores, o.app.Slots)
 }
 
 // walk goes through the stages in order of id, which is that of submission.

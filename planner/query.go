@@ -52,7 +52,7 @@ func (e *Engine) whatIf(q api.PlanRequest) (api.PlanReply, error) {
 	}
 	params := e.cfg.params()
 	if q.Deadline > 0 {
-		params = e.cfg.turns(p.graph, e.perNode(p.graph, q.Deadline, cores, slots, 0))
+		params = e.shape(p.graph, q.Deadline, cores, slots, 0)
 	}
 	f := p.graph.Forecast(params, q.Deadline, cores, slots, 0)
 	r := api.PlanReply{Verdict: f.Verdict, Reason: sayVerdict(f, q.Deadline), Earliest: f.Earliest, Cores: cores, Stages: []api.PlanReplyLine{}}

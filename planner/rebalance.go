@@ -58,7 +58,7 @@ func (p *pace) keep(at units.Seconds, sample api.StageSample) {
 // rebalance hands the tails of a's running stages over from executors that will
 // not be in time to such that can be.
 func (e *Engine) rebalance(a *app) {
-	if !a.paced() || !a.Gated {
+	if !a.paced() {
 		return
 	}
 	for _, s := range a.open() {

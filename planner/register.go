@@ -96,7 +96,7 @@ func (e *Engine) newApp(r api.RegisterRequest) (*app, error) {
 		a.Mode = modeOff
 	}
 	if a.Deadline > 0 && a.profile != nil {
-		a.Mode, a.Gated = modePaced, true
+		a.Mode = modePaced
 	}
 	seats, err := e.seats(a)
 	if err != nil {
@@ -134,6 +134,7 @@ func (e *Engine) judge(a *app, seats []seat) {
 		if a.Mode == modePaced {
 			most := slices.MaxFunc(seats, func(x, y seat) int { return x.executors - y.executors })
 			params = e.cfg.turns(a.profile.graph, most.executors)
+			params.Open = a.Open
 		}
 		f := a.profile.graph.Forecast(params, a.Deadline, a.Cores, a.Slots, a.at(e.now))
 		a.Verdict, a.Earliest = f.Verdict, f.Earliest
@@ -148,7 +149,7 @@ func (e *Engine) judge(a *app, seats []seat) {
 // refuse keeps a in the history, so that `pacer apps` shows it.
 func (e *Engine) refuse(a *app) error {
 	a.State, a.Ended = api.AppRefused, a.at(e.now)
-	a.Mode, a.Gated = modeUnpaced, false
+	a.Mode = modeUnpaced
 	a.EndReason = a.Reason
 	e.bury(a)
 	return api.Errorf(api.KindInfeasible, "%s", a.Reason)

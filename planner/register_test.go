@@ -25,10 +25,10 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{"none without profile", nil, 0, api.VerdictNone, false, `recorded as profile "p"`},
 		{"unknown", nil, 60, api.VerdictUnknown, false, "deadline 1m0s is unknown"},
-		{"feasible", ptr(chain("p")), 90, api.VerdictFeasible, true, "deadline 1m30s is feasible: all cores would finish in 29s"},
-		{"infeasible", ptr(chain("p")), 20, api.VerdictInfeasible, true, "the earliest feasible deadline is "},
-		{"tight", ptr(short), 14, api.VerdictTight, true, "deadline 14s is tight: all cores would finish in 13s"},
-		{"none with profile", ptr(chain("p")), 0, api.VerdictNone, false, "no deadline: all cores would finish in 29s"},
+		{"feasible", ptr(chain("p")), 90, api.VerdictFeasible, true, "deadline 1m30s is feasible: all cores would finish in 68s"},
+		{"infeasible", ptr(chain("p")), 20, api.VerdictInfeasible, false, "the earliest feasible deadline is "},
+		{"tight", ptr(short), 24, api.VerdictTight, true, "deadline 24s is tight: all cores would finish in 23s"},
+		{"none with profile", ptr(chain("p")), 0, api.VerdictNone, false, "no deadline: all cores would finish in 68s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, "a", "b")

@@ -114,7 +114,7 @@ func TestAPassedDeadlineGivesAllCoresAndAnotherOnePacesAgain(t *testing.T) {
 		t.Error("released before its deadline")
 	}
 	w.live(2*time.Second, id)
-	w.allCores(id, true)
+	w.allCores(id, false)
 	if d := w.app(id); d.Pacing != "released" || !strings.Contains(d.Notices[0], "deadline of 1m40s has passed") {
 		t.Errorf("detail %+v", d)
 	}
@@ -171,7 +171,7 @@ func TestDeadlineRequests(t *testing.T) {
 	if r := w.control(api.VerbDeadline, api.ControlRequest{App: id, Deadline: 35}); r.Error != nil || !strings.Contains(r.Message, "infeasible") {
 		t.Errorf("an impossible one: %+v", r)
 	}
-	w.allCores(id, true)
+	w.allCores(id, false)
 	w.tell(id, sub, end(40))
 	if r := w.control(api.VerbDeadline, api.ControlRequest{App: id, Extend: 10}); r.Error == nil || r.Error.Kind != api.KindConflict {
 		t.Errorf("of an ended one: %+v", r)

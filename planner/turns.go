@@ -19,22 +19,36 @@ const (
 // Branches are the values of Config.Branches.
 func Branches() []string { return []string{BranchesTogether, BranchesInTurn, BranchesAuto} }
 
-// perNode decides how many executors an application with a deadline has on a node,
-// which is how many of its stages can run side by side. An executor has all the
-// node's cores as ceiling, so branches in turn end when branches side by side would
-// but for tails and gaps, and each executor less is a JVM that does not start, compile
-// and collect for itself.
-func (e *Engine) perNode(g *dag.Graph, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) int {
+// shape decides how many executors an application with a deadline has on a node,
+// which is how many of its stages can run side by side, and whether it starts without
+// being held back. An executor has all the node's cores as ceiling, so branches in
+// turn end when branches side by side would but for tails and gaps, and each executor
+// less is a JVM that does not start, compile and collect for itself.
+func (e *Engine) shape(g *dag.Graph, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) dag.Params {
 	most := e.cfg.together(g)
 	switch {
 	case e.cfg.Branches == BranchesInTurn:
-		return 1
-	case e.cfg.Branches == BranchesAuto && e.cfg.Split != dag.SplitPaper:
-		// The paper's split knows no turns, and its system has none.
-		return g.Executors(e.cfg.params(), most, deadline, cores, slots, elapsed)
+		return e.cfg.turns(g, 1)
+	case e.cfg.opens():
+		return g.Choose(e.cfg.params(), most, deadline, cores, slots, elapsed)
 	}
-	return most
+	return e.cfg.turns(g, most)
 }
+
+// perNode is how many executors on a node an application of g has by p.
+func (c Config) perNode(g *dag.Graph, p dag.Params) int {
+	switch {
+	case p.Open:
+		return 1
+	case p.Executors > 0:
+		return p.Executors
+	}
+	return c.together(g)
+}
+
+// opens reports whether the shape of an application is chosen by what it costs. The
+// paper's split knows no turns, and its system has none.
+func (c Config) opens() bool { return c.Branches == BranchesAuto && c.Split != dag.SplitPaper }
 
 // together is how many executors on a node let all stages run side by side that can,
 // as far as MaxPool allows.
@@ -111,7 +125,12 @@ func (e *Engine) final(a *app, s *stage) bool {
 
 // sayTurns is what a verdict's line says of branches that take turns, "" of none.
 func sayTurns(a *app) string {
-	if a.Mode != modePaced || a.PerNode == 0 || a.PerNode >= a.profile.graph.Width() || a.Verdict == api.VerdictInfeasible {
+	switch {
+	case a.Mode != modePaced || a.Verdict == api.VerdictInfeasible:
+		return ""
+	case a.Open:
+		return "; it has all cores, since holding its branches back leaves no room"
+	case a.PerNode == 0 || a.PerNode >= a.profile.graph.Width():
 		return ""
 	}
 	return fmt.Sprintf("; stages that could run side by side take turns on %d per node", a.PerNode)

@@ -13,13 +13,17 @@ import (
 )
 
 // fork is a profile of three stages side by side and one that joins them: 20 s of
-// four cores each.
+// four cores each, as one executor has run them.
 func fork(name string) api.Profile {
 	p := chain(name)
 	p.Cores, p.Head, p.Tail = 4, 0, 0
 	p.Stages = nil
 	for i, signature := range []string{"one", "two", "three", "join"} {
-		p.Stages = append(p.Stages, api.ProfileStage{ID: i, Name: signature, Signature: signature, Parents: []int{}, Tasks: 8, Duration: 20,
+		duration := units.Seconds(20)
+		if i < 3 {
+			duration *= units.Seconds(i + 1) // One after the other, all ready at once.
+		}
+		p.Stages = append(p.Stages, api.ProfileStage{ID: i, Name: signature, Signature: signature, Parents: []int{}, Tasks: 8, Duration: duration,
 			Records: 8000, CoreSeconds: 80, NominalRate: 100, LongestTask: 1})
 	}
 	p.Stages[3].Parents = []int{0, 1, 2}
@@ -82,7 +86,7 @@ func TestBranchesDecideTheExecutorsOnANode(t *testing.T) {
 		{"together", 4, 400, "", 3}, {"together", 2, 400, "", 2}, {"together", 4, 0, "", 1},
 		{"in-turn", 4, 400, "", 1}, {"in-turn", 4, 10, "", 1}, {"in-turn", 4, 400, api.ModeObserve, 3},
 		// All cores take 80 s.
-		{"auto", 4, 400, "", 1}, {"auto", 4, 90, "", 1}, {"auto", 4, 88, "", 3}, {"auto", 2, 88, "", 2}, {"auto", 4, 10, "", 3},
+		{"auto", 4, 400, "", 1}, {"auto", 4, 90, "", 1}, {"auto", 4, 85, "", 1}, {"auto", 4, 82, "", 1}, {"auto", 4, 10, "", 1},
 		{"auto", 4, 0, "", 1}, {"auto", 4, 400, api.ModeObserve, 3},
 	} {
 		w := forkOn(t, func(c2 *planner.Config) { c2.Branches, c2.MaxPool = c.branches, c.pool }, "a", "b")
@@ -97,7 +101,7 @@ func TestBranchesDecideTheExecutorsOnANode(t *testing.T) {
 		if reply.Executors != 2*c.want {
 			t.Errorf("%+v: %d executors, want %d on each of two nodes", c, reply.Executors, c.want)
 		}
-		if turns := strings.Contains(reply.Reason, "take turns on"); turns != (c.want < 3 && c.deadline > 10) {
+		if turns := strings.Contains(reply.Reason, "take turns on"); turns != (c.want < 3 && c.deadline > 82) {
 			t.Errorf("%+v: %s", c, reply.Reason)
 		}
 		// A node that joins gets as many.

@@ -54,7 +54,7 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, cores units.Cores, sl
 		return Forecast{Verdict: api.VerdictUnknown}
 	}
 	open := g.scene(p.open(), cores, slots, elapsed)
-	full := open.walk(0)
+	full := open.walk(0, Standing{})
 	f := Forecast{Verdict: api.VerdictNone, Finish: full.finish, FullCores: full.finish, Stages: full.stages}
 	scene := open
 	if !p.Open {
@@ -67,7 +67,7 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, cores units.Cores, sl
 		return f
 	}
 	if !p.Open {
-		paced := scene.walk(deadline)
+		paced := scene.walk(deadline, Standing{})
 		f.Finish, f.Stages = paced.finish, paced.stages
 	}
 	f.Verdict = judge(f.Finish, f.FullCores, deadline)
@@ -119,7 +119,7 @@ func (g *Graph) Choose(p Params, most int, deadline units.Seconds, cores units.C
 	scene := g.scene(p, cores, slots, elapsed)
 	for n := 1; n <= most; n++ {
 		scene.params = g.turns(p, n)
-		if meets(scene.walk(0).finish, roomShare*deadline) && meets(scene.walk(deadline).finish, deadline) {
+		if meets(scene.walk(0, Standing{}).finish, roomShare*deadline) && meets(scene.walk(deadline, Standing{}).finish, deadline) {
 			return scene.params
 		}
 	}
@@ -148,7 +148,7 @@ func meets(finish, deadline units.Seconds) bool { return finish <= deadline*(1+r
 // cores, upwards: growing steps to find one that is feasible, then bisection.
 // What it returns has been walked and found feasible.
 func (s scene) earliest(full units.Seconds) units.Seconds {
-	feasible := func(deadline units.Seconds) bool { return meets(s.walk(deadline).finish, deadline) }
+	feasible := func(deadline units.Seconds) bool { return meets(s.walk(deadline, Standing{}).finish, deadline) }
 	low, high := full, full
 	for step := full / 64; !feasible(high); step *= 2 {
 		if !(high < longest) {

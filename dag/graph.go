@@ -26,6 +26,8 @@ type Graph struct {
 	// alone[i] says that no stage can run beside stage i.
 	alone []bool
 	width int
+	// factors scale what stages that ran side by side keep busy (recorded.go).
+	factors []float64
 }
 
 // New builds the graph of p. It returns a KindInvalid error when p is not a
@@ -47,6 +49,7 @@ func New(p api.Profile) (*Graph, error) {
 	g.sumGaps()
 	g.findAlone()
 	g.width = g.widest()
+	g.findFactors()
 	return g, nil
 }
 

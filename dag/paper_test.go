@@ -170,7 +170,7 @@ func TestDesign105AJobDependsOnTheOneBefore(t *testing.T) {
 
 func TestDesign105StagesSideBySideShareTheCores(t *testing.T) {
 	g := mustNew(t, profile(0, 0, stage(0, 0, 4, 8, 2, 0, 0), stage(1, 0, 4, 4, 1, 0, 0)))
-	f := g.Forecast(dag.Default(), 0, 4, 0, 0)
+	f := g.Forecast(dag.Default(), 1e-9, 4, 0, 0)
 	// Two cores each until the smaller one ends, then four.
 	wantNear(t, "smaller", f.Stages[1].Duration, 2)
 	wantNear(t, "larger", f.Stages[0].Duration, 3)

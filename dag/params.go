@@ -32,6 +32,9 @@ type Params struct {
 	// Executors is how many stages can run side by side, since each needs an executor
 	// of its own: executors on a node. 0 is any number.
 	Executors int
+	// Nodes is how many nodes have these executors, 0 counts as one: what another
+	// executor costs, it costs on each.
+	Nodes int
 	// Open says that stages run side by side on one executor of a node and nothing is
 	// held back: a walk takes all cores, whatever the deadline.
 	Open bool

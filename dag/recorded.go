@@ -16,34 +16,36 @@ const (
 
 // recorded returns by place the core-seconds that each stage keeps busy at all cores of
 // s: with them a walk, of as many cores as were recorded, takes the time that the
-// recorded run took. A stage that nothing ran beside keeps the cores that it could
-// use for as long as it ran, idle ones at its end and waits for its input included.
-// Of stages that ran side by side only the time of all together is known: a group
-// of them is scaled by one factor. A profile that no run recorded has no such times:
-// its stages keep busy what they work.
+// recorded run took. A profile that no run alone has recorded has no such times: its
+// stages keep busy what they work.
 func (s scene) recorded() []float64 {
-	g := s.graph
-	busy := make([]float64, len(g.profile.Stages))
+	busy := make([]float64, len(s.graph.profile.Stages))
 	for i := range busy {
-		busy[i] = s.kept(i)
-	}
-	if !g.timed() {
-		return busy
-	}
-	ends := g.replay()
-	for from := 0; from < len(busy); {
-		if g.alone[from] {
-			from++
-			continue
-		}
-		to := from + 1
-		for to < len(busy) && !g.alone[to] {
-			to++
-		}
-		g.scale(busy, from, to, slices.Max(ends[from:to]))
-		from = to
+		busy[i] = s.kept(i) * s.graph.factors[i]
 	}
 	return busy
+}
+
+// findFactors fills in factors. A stage that nothing ran beside keeps the cores that
+// it could use for as long as it ran, idle ones at its end and waits for its input
+// included (kept). Of stages that ran side by side only the time of all together is
+// known: each group of them has one factor.
+func (g *Graph) findFactors() {
+	g.factors = slices.Repeat([]float64{1}, len(g.profile.Stages))
+	if !g.timed() {
+		return
+	}
+	ends := g.replay()
+	for from := 0; from < len(ends); {
+		to := from + 1
+		if !g.alone[from] {
+			for to < len(ends) && !g.alone[to] {
+				to++
+			}
+			g.scale(from, to, slices.Max(ends[from:to]))
+		}
+		from = to
+	}
 }
 
 // kept is what stage i keeps busy as far as that is known of it by itself. More cores
@@ -77,17 +79,17 @@ func (g *Graph) replay() []float64 {
 	return ends
 }
 
-// scale changes what the stages in [from, to) keep busy so that the last of them ends
-// at end, as far as one factor for all can.
-func (g *Graph) scale(busy []float64, from, to int, end float64) {
-	work := slices.Clone(busy[from:to])
+// scale finds the factor of the stages in [from, to) by which the last of them ends at
+// end, as far as there is one.
+func (g *Graph) scale(from, to int, end float64) {
 	ends := func(factor float64) float64 {
-		for i, w := range work {
-			busy[from+i] = factor * w
+		for i := from; i < to; i++ {
+			g.factors[i] = factor
 		}
-		s := scene{graph: g, cores: float64(g.profile.Cores), busy: busy}
+		s := scene{graph: g, cores: float64(g.profile.Cores)}
+		s.busy = s.recorded()
 		last := 0.0
-		for _, stage := range s.walk(0).stages[from:to] {
+		for _, stage := range s.walk(0, Standing{}).stages[from:to] {
 			last = max(last, float64(stage.Start+stage.Duration))
 		}
 		return last

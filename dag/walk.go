@@ -48,6 +48,10 @@ type walker struct {
 	running     []running
 	// waiting are the places of submitted stages that have no executor, ascending.
 	waiting []int
+	// rest is what is left of each stage when it gets its executor, as a share of it.
+	rest []float64
+	// ended is when the last stage ended of those that had before the walk.
+	ended float64
 	// warm is how many executors have run a stage.
 	warm   int
 	stages []StageForecast
@@ -63,17 +67,17 @@ type running struct {
 	most, has, ends float64
 }
 
-// walk goes through the whole graph and returns when it ends and how its stages
-// fare; deadline 0 walks at all cores.
-func (s scene) walk(deadline units.Seconds) outcome {
+// walk goes through the graph from where the application stands and returns when it
+// ends and how its stages fare; deadline 0 walks at all cores.
+func (s scene) walk(deadline units.Seconds, from Standing) outcome {
 	w := newWalker(s, deadline)
-	for done := 0; done < len(w.stages); {
+	for done := w.resume(from); done < len(w.stages); {
 		w.submit()
 		w.share()
 		w.advance(w.next())
 		done += w.retire()
 	}
-	last := 0.0
+	last := w.ended
 	for _, stage := range w.stages {
 		last = max(last, float64(stage.Start+stage.Duration))
 	}
@@ -83,7 +87,7 @@ func (s scene) walk(deadline units.Seconds) outcome {
 func newWalker(s scene, deadline units.Seconds) *walker {
 	stages := s.graph.profile.Stages
 	w := &walker{scene: s, deadline: deadline, now: float64(max(s.graph.profile.Head, s.elapsed)) + s.starts(),
-		open: make([]int, len(stages)), ready: make([]float64, len(stages)), stages: make([]StageForecast, len(stages))}
+		open: make([]int, len(stages)), rest: slices.Repeat([]float64{1}, len(stages)), ready: make([]float64, len(stages)), stages: make([]StageForecast, len(stages))}
 	for i, stage := range stages {
 		w.open[i] = len(s.graph.before[i])
 		w.ready[i] = math.Inf(1)
@@ -105,8 +109,10 @@ func (s scene) starts() float64 {
 	if s.params.Executors > 0 {
 		count = min(count, s.params.Executors)
 	}
-	return float64(count-1) * s.graph.start() / s.cores
+	return float64((count-1)*s.nodes()) * s.graph.start() / s.cores
 }
+
+func (s scene) nodes() int { return max(1, s.params.Nodes) }
 
 // submit starts the stages that are ready, in order of id, after those that wait for
 // an executor since an earlier event. Those that find none wait.
@@ -147,8 +153,8 @@ func (w *walker) start(i int) {
 	if deadline > 0 {
 		w.stages[i].Deadline += w.stages[i].Wait
 	}
-	r := running{place: i, began: w.now, left: w.busy[i] + w.cold(i), most: w.most(stage)}
-	r.whole = r.left
+	r := running{place: i, began: w.now, left: w.rest[i]*w.busy[i] + w.cold(i), most: w.most(stage)}
+	r.whole = max(r.left, w.busy[i])
 	r.aim = w.now + max(float64(deadline), r.left/r.most, float64(stage.LongestTask))
 	w.running = append(w.running, r)
 }
@@ -162,7 +168,7 @@ func (w *walker) cold(i int) float64 {
 	if w.warm++; w.warm == 1 {
 		return 0
 	}
-	return w.graph.warmup(i)
+	return float64(w.nodes()) * w.graph.warmup(i)
 }
 
 // seated are the ids of the stages that have executors, next included; nil where all
@@ -186,7 +192,7 @@ func (w *walker) rests() []Rest {
 		rests = append(rests, Rest{Stage: stage.ID, Left: r.left / r.whole})
 	}
 	for _, i := range w.waiting {
-		rests = append(rests, Rest{Stage: w.graph.profile.Stages[i].ID, Left: 1})
+		rests = append(rests, Rest{Stage: w.graph.profile.Stages[i].ID, Left: w.rest[i]})
 	}
 	return rests
 }
@@ -203,6 +209,9 @@ func (s scene) most(stage api.ProfileStage) float64 {
 // share gives every running stage its cores: what it asks for to end at its aim,
 // or its proportional part when together they ask for more than there is. A
 // stage past its aim asks for all that it can use.
+//
+// Stages that share an executor are not held back: the earlier one's tasks go first,
+// as Spark offers them, and take all cores that they can use.
 func (w *walker) share() {
 	sum := 0.0
 	for i := range w.running {
@@ -213,15 +222,32 @@ func (w *walker) share() {
 		}
 		sum += r.has
 	}
+	if sum > w.cores && !w.own {
+		w.queue()
+		sum = w.cores
+	}
 	for i := range w.running {
 		r := &w.running[i]
 		if sum > w.cores {
 			r.has *= w.cores / sum
 		}
-		r.ends = w.now
-		if r.left > 0 {
-			r.ends = w.now + r.left/r.has
+		switch r.ends = w.now; {
+		case r.has > 0:
+			r.ends += r.left / r.has
+		case r.left > 0:
+			r.ends = math.Inf(1)
 		}
+	}
+}
+
+// queue gives cores to the running stages in order of submission.
+func (w *walker) queue() {
+	slices.SortFunc(w.running, func(x, y running) int { return x.place - y.place })
+	free := w.cores
+	for i := range w.running {
+		r := &w.running[i]
+		r.has = min(r.has, free)
+		free -= r.has
 	}
 }
 
@@ -272,9 +298,14 @@ func (w *walker) finish(r running) {
 	if took := w.now - r.began; took > 0 {
 		s.Cores = min(s.Cores, units.Cores(work(w.graph.profile.Stages[i])/took))
 	}
+	w.release(i, w.now)
+}
+
+// release makes ready what waits for stage i, which has ended, and for nothing else.
+func (w *walker) release(i int, at float64) {
 	for _, next := range w.graph.after[i] {
 		if w.open[next]--; w.open[next] == 0 {
-			w.ready[next] = w.now + float64(w.graph.profile.Stages[next].Gap)
+			w.ready[next] = at + float64(w.graph.profile.Stages[next].Gap)
 		}
 	}
 }

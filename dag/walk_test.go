@@ -57,15 +57,12 @@ func slowly(p api.Profile, cores float64, slots int, elapsed, dt float64) float6
 		if changed {
 			ask(now)
 		}
-		sum := 0.0
+		free := cores // The stage submitted first has its tasks run first.
 		for i := range left {
 			if active(i) {
-				sum += request[i]
-			}
-		}
-		for i := range left {
-			if active(i) {
-				left[i] -= dt * request[i] * min(1, cores/max(sum, 1e-12))
+				got := min(free, request[i])
+				left[i] -= dt * got
+				free -= got
 			}
 		}
 	}

@@ -55,6 +55,10 @@ type appRecord struct {
 	// are not those of Cores.
 	Resized bool `json:"resized,omitempty"`
 
+	// Beside is the CPU time that other applications used on its nodes while its stages
+	// could run.
+	Beside units.Work `json:"beside_core_seconds,omitempty"`
+
 	// Held says that an experiment, which is not saved, holds executors.
 	Held bool `json:"held,omitempty"`
 

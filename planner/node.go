@@ -199,6 +199,7 @@ func (e *Engine) fold(n *node, s *api.NodeStatus) {
 		n.Host, n.Offered, n.Total, n.Memory, n.Release, n.dirty = s.Host, s.Offered, s.Total, s.Memory, s.Release, true
 	}
 	n.others, n.executors = s.Others, 0
+	e.noteBeside(n, s)
 	for _, x := range s.Executors {
 		if x.State != api.ExecutorExited {
 			n.executors++

@@ -31,7 +31,7 @@ func (e *Engine) seats(a *app) ([]seat, error) {
 		return seats, err
 	}
 	cores, slots := extent(a, seats)
-	shape := e.shape(a.profile.graph, a.Deadline, cores, slots, a.at(e.now))
+	shape := e.shape(a.profile.graph, len(seats), a.Deadline, cores, slots, a.at(e.now))
 	a.PerNode, a.Open = e.cfg.perNode(a.profile.graph, shape), shape.Open
 	if slices.ContainsFunc(seats, func(s seat) bool { return s.executors > a.PerNode }) {
 		return e.seatsFor(a)

@@ -1,27 +1,9 @@
 package planner
 
 import (
-	"cmp"
-	"slices"
-
-	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// outlook predicts the end of a running application: running stages from their
-// progress, the others from what they will be given, the driver's gaps and tail
-// from the profile. While all goes as planned it holds still.
-type outlook struct {
-	app *app
-	// params are those of the executors that it has.
-	params dag.Params
-	now    units.Seconds
-	// full says that every stage has all cores.
-	full bool
-	// starts and ends are by id of the profile's stages.
-	starts, ends map[int]units.Seconds
-}
 
 // predicted returns a's duration at its end, 0 when nobody can know.
 func (e *Engine) predicted(a *app) units.Seconds {
@@ -34,99 +16,78 @@ func (e *Engine) predicted(a *app) units.Seconds {
 	return e.outlook(a, !a.paced() || a.observed())
 }
 
+// outlook predicts the end of a running application from where it stands: running
+// stages from their progress, the others from what they will be given, the driver's
+// gaps and tail from the profile. full says that every stage has all cores. While all
+// goes as planned it holds still.
 func (e *Engine) outlook(a *app, full bool) units.Seconds {
-	o := outlook{app: a, params: e.params(a), now: a.at(e.now), full: full,
-		starts: make(map[int]units.Seconds), ends: make(map[int]units.Seconds)}
+	params := e.params(a)
+	if params.Open = full; full {
+		params.Executors = 0
+	}
+	return a.profile.graph.Finish(params, a.Deadline, a.Cores, a.Slots, e.standing(a, full))
+}
+
+// soonest is the earliest end of an application in the shape that it has, with all
+// cores for every stage.
+func (e *Engine) soonest(a *app) units.Seconds {
+	return a.profile.graph.Finish(e.params(a), 0, a.Cores, a.Slots, e.standing(a, true))
+}
+
+// standing is how far a has come. Stages that are neither open nor yet to come, as the
+// match has it, have ended.
+func (e *Engine) standing(a *app, full bool) dag.Standing {
+	from := dag.Standing{Now: a.at(e.now)}
+	known := make(map[int]bool)
+	for _, id := range a.profile.match.Remaining() {
+		known[id] = true
+	}
+	for _, s := range a.open() {
+		if s.Annotation == unmatched || known[s.Annotation] {
+			continue
+		}
+		known[s.Annotation] = true
+		from.Underway = append(from.Underway, dag.Underway{Stage: s.Annotation, Left: e.rest(a, s, full),
+			Aim: e.expected(a, s), Waits: a.waits(s)})
+	}
+	ends := make(map[int]units.Seconds)
 	for _, s := range a.order {
-		if s.Annotation != unmatched {
-			o.starts[s.Annotation], o.ends[s.Annotation] = s.ReadyAt, o.end(s)
+		ends[s.Annotation] = max(ends[s.Annotation], s.DoneAt)
+	}
+	for _, s := range a.profile.body.Stages {
+		if !known[s.ID] {
+			from.Ended = append(from.Ended, dag.Ended{Stage: s.ID, At: ends[s.ID]})
 		}
 	}
-	return o.walk()
+	return from
 }
 
-// end is when a stage ended or will end. A planned one has done p of its work in
-// t and has 1-p of its time d left: t + (1-p) d, which is d as long as p = t/d.
-func (o *outlook) end(s *stage) units.Seconds {
-	if s.Done != nil {
-		return s.DoneAt
+// expected is when a planned stage ends if it keeps its pace. One that has done p of
+// its work in t has 1-p of its time d left: t + (1-p) d, which is d as long as p = t/d.
+func (e *Engine) expected(a *app, s *stage) units.Seconds {
+	if done := float64(s.done()); s.Planned && done > 0 {
+		return a.at(e.now) + units.Seconds(1-done)*(units.FromDuration(s.DeadlineAt.Sub(a.Start))-s.ReadyAt)
 	}
-	annotation, _ := o.app.profile.graph.Stage(s.Annotation)
-	t, planned := o.now-s.ReadyAt, o.least(annotation)
-	switch {
-	case o.full:
-		planned = max(planned, annotation.Duration)
-	case s.Planned:
-		planned = max(planned, units.FromDuration(s.DeadlineAt.Sub(o.app.instant(s.ReadyAt))))
-	}
-	done := units.Seconds(s.done())
-	if done == 0 {
-		return s.ReadyAt + max(t, planned)
-	}
-	return s.ReadyAt + t + (1-done)*planned
+	return units.FromDuration(s.DeadlineAt.Sub(a.Start))
 }
 
-// least is the shortest time that a stage can take.
-func (o *outlook) least(s api.ProfileStage) units.Seconds {
-	return o.app.profile.graph.Least(s.ID, o.app.Cores, o.app.Slots)
-}
-
-// walk goes through the stages in order of id, which is that of submission.
-func (o *outlook) walk() units.Seconds {
-	p := o.app.profile
-	stages := p.body.Stages
-	remaining := p.match.Remaining()
-	before, end := p.body.Head, p.body.Head
-	for i, s := range stages {
-		if i > 0 && s.Job != stages[i-1].Job {
-			before = end
-		}
-		if len(remaining) > 0 && remaining[0] == s.ID {
-			remaining = remaining[1:]
-			start := before
-			for _, parent := range s.Parents {
-				start = max(start, o.ends[parent])
-			}
-			start = max(start+s.Gap, o.now)
-			o.starts[s.ID], o.ends[s.ID] = start, start+o.duration(s, start, remaining)
-		}
-		end = max(end, o.ends[s.ID])
+// rest is what is left of a running stage, as a share of its annotation. One of which
+// no progress is known is taken to be on time.
+func (e *Engine) rest(a *app, s *stage, full bool) float64 {
+	annotation, _ := a.profile.graph.Stage(s.Annotation)
+	scale := 1.0
+	if annotation.CoreSeconds > 0 {
+		scale = float64(predict(annotation, s).Work / annotation.CoreSeconds)
 	}
-	return max(end+p.body.Tail, o.now)
-}
-
-func (o *outlook) duration(s api.ProfileStage, start units.Seconds, after []int) units.Seconds {
-	if o.full {
-		return max(o.least(s), s.Duration)
+	if done := float64(s.done()); done > 0 || a.waits(s) {
+		return scale * (1 - done)
 	}
-	m := dag.Moment{Deadline: o.app.Deadline, Spent: start, Stage: s.ID, Unsubmitted: after, Running: o.rests(start)}
-	m.Seated = o.seated(m.Running)
-	return max(o.least(s), o.app.profile.graph.StageDeadline(o.params, m))
-}
-
-// rests is what will be left at a moment of the stages that run then, if each
-// keeps its pace.
-func (o *outlook) rests(at units.Seconds) []dag.Rest {
-	var rests []dag.Rest
-	for _, s := range o.app.profile.body.Stages {
-		start, known := o.starts[s.ID]
-		if end := o.ends[s.ID]; known && start <= at && at < end {
-			rests = append(rests, dag.Rest{Stage: s.ID, Left: float64((end - at) / (end - start))})
-		}
+	planned := annotation.Duration
+	if s.Planned && !full {
+		planned = units.FromDuration(s.DeadlineAt.Sub(a.instant(s.ReadyAt)))
 	}
-	return rests
-}
-
-// seated are those of the stages that run at a moment that have executors by then:
-// the ones that were ready first; nil where all have.
-func (o *outlook) seated(running []dag.Rest) []int {
-	if o.params.Executors <= 0 {
-		return nil
+	if !(planned > 0) {
+		return scale
 	}
-	var ids []int
-	for _, r := range running {
-		ids = append(ids, r.Stage)
-	}
-	slices.SortStableFunc(ids, func(x, y int) int { return cmp.Compare(o.starts[x], o.starts[y]) })
-	return ids[:min(len(ids), o.params.Executors)]
+	return scale * max(leastRest, 1-float64((a.at(e.now)-s.ReadyAt)/planned))
 }

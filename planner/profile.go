@@ -21,7 +21,7 @@ type annotated struct {
 }
 
 func annotate(p api.Profile) (*annotated, error) {
-	g, err := dag.New(p)
+	g, err := dag.New(profiles.Alone(p))
 	if err != nil {
 		return nil, fmt.Errorf("profile %s: %w", p.Name, err)
 	}
@@ -30,7 +30,7 @@ func annotate(p api.Profile) (*annotated, error) {
 
 // forRun returns p for one application: what is stored may change while it runs.
 func (p *annotated) forRun(beta float64) *annotated {
-	return &annotated{body: p.body, graph: p.graph, match: profiles.NewMatcher(p.body), rate: p.graph.Rate(beta)}
+	return &annotated{body: profiles.Alone(p.body), graph: p.graph, match: profiles.NewMatcher(p.body), rate: p.graph.Rate(beta)}
 }
 
 // settle finishes what the ended applications of a profile have left to do, so
@@ -73,10 +73,13 @@ func (e *Engine) record(a *app) (string, error) {
 		r.Work(s.key(), s.work())
 		r.Reading(s.key(), s.reading())
 	}
+	a.noteCold(r)
 	run, err := r.Finish(a.Ended, a.Cores)
 	if err != nil {
 		return "", err
 	}
+	run.ExecutorStart = a.executorStart()
+	run.Contended = a.contended()
 	old := e.profiles[a.Profile]
 	switch {
 	case a.Resized && !a.Targeted:
@@ -84,13 +87,13 @@ func (e *Engine) record(a *app) (string, error) {
 	case a.Targeted && (old == nil || a.Mode != modePaced || a.Late || a.Mismatch != "" || !r.Clean()):
 		return "", fmt.Errorf("it was held back for a part of the time only, or did not run as profiled")
 	case a.Targeted:
-		return e.mergeRun(a, old, run, profiles.MergePaced)
+		return e.mergeRun(a, old, run, r.ColdStages(), profiles.MergePaced)
 	case old == nil:
 		return "recorded", e.storeProfile(run)
 	case !r.Clean():
 		return "", fmt.Errorf("some stages were tried again")
 	}
-	how, err := e.mergeRun(a, old, run, profiles.Merge)
+	how, err := e.mergeRun(a, old, run, nil, profiles.Merge)
 	if api.KindOf(err) == api.KindConflict && (a.Deadline == 0 || a.Mismatch == "") {
 		return "replaced", e.storeProfile(run)
 	}
@@ -101,19 +104,23 @@ func (e *Engine) record(a *app) (string, error) {
 // than its profile says and still be a run of the same thing.
 const likeness = 2
 
-// mergeRun merges run into old.
-func (e *Engine) mergeRun(a *app, old *annotated, run api.Profile, merge func(old, run api.Profile) (api.Profile, error)) (string, error) {
+// mergeRun merges run into old; cold are its stages on cold executors. What was not
+// alone teaches no times, however it ran.
+func (e *Engine) mergeRun(a *app, old *annotated, run api.Profile, cold map[int]int, merge func(old, run api.Profile) (api.Profile, error)) (string, error) {
 	if a.Targeted {
 		before, now := totalWork(old.body), totalWork(run)
 		if now > likeness*before || before > likeness*now {
 			return "", fmt.Errorf("it used %.1f core-seconds where its profile says %.1f", float64(now), float64(before))
 		}
 	}
+	if run.Contended {
+		merge = profiles.MergeContended
+	}
 	merged, err := merge(old.body, run)
 	if err != nil {
 		return "", err
 	}
-	return "merged", e.storeProfile(merged)
+	return "merged", e.storeProfile(profiles.Warmed(merged, old.body, run, cold))
 }
 
 func totalWork(p api.Profile) units.Work {

@@ -35,14 +35,16 @@ func (e *Engine) whatIf(q api.PlanRequest) (api.PlanReply, error) {
 	if p == nil {
 		return api.PlanReply{}, noProfile(q.Profile)
 	}
-	cores, slots := q.Cores, int(q.Cores.CeilTo(1))
+	cores, slots, nodes := q.Cores, int(q.Cores.CeilTo(1)), 1
 	if cores == 0 {
 		var seats []seat
 		for _, n := range e.liveNodes() {
 			seats = append(seats, seat{node: n, executors: 1})
 		}
 		least := newApp(appRecord{Launch: api.Launch{Overhead: memory.Overhead(0)}}) // Nobody has said its heap.
+		nodes = 0
 		for _, s := range e.place(least, seats, 0) {
+			nodes++
 			cores += s.node.Offered
 			slots += slotsOn(s.node, api.Launch{})
 		}
@@ -52,7 +54,7 @@ func (e *Engine) whatIf(q api.PlanRequest) (api.PlanReply, error) {
 	}
 	params := e.cfg.params()
 	if q.Deadline > 0 {
-		params = e.shape(p.graph, q.Deadline, cores, slots, 0)
+		params = e.shape(p.graph, nodes, q.Deadline, cores, slots, 0)
 	}
 	f := p.graph.Forecast(params, q.Deadline, cores, slots, 0)
 	r := api.PlanReply{Verdict: f.Verdict, Reason: sayVerdict(f, q.Deadline), Earliest: f.Earliest, Cores: cores, Stages: []api.PlanReplyLine{}}

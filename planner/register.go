@@ -134,7 +134,7 @@ func (e *Engine) judge(a *app, seats []seat) {
 		if a.Mode == modePaced {
 			most := slices.MaxFunc(seats, func(x, y seat) int { return x.executors - y.executors })
 			params = e.cfg.turns(a.profile.graph, most.executors)
-			params.Open = a.Open
+			params.Open, params.Nodes = a.Open, len(seats)
 		}
 		f := a.profile.graph.Forecast(params, a.Deadline, a.Cores, a.Slots, a.at(e.now))
 		a.Verdict, a.Earliest = f.Verdict, f.Earliest

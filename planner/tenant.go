@@ -16,6 +16,7 @@ type tenant struct {
 	app       *app
 	executors []*executor
 	entry     *planEntry // Its part of the node's Plan, nil when that is to be made.
+	used      units.Work // What the status at hand says that they used since the one before.
 }
 
 func (t *tenant) compare(id api.AppID) int { return cmp.Compare(t.app.ID, id) }

@@ -24,15 +24,19 @@ func Branches() []string { return []string{BranchesTogether, BranchesInTurn, Bra
 // being held back. An executor has all the node's cores as ceiling, so branches in
 // turn end when branches side by side would but for tails and gaps, and each executor
 // less is a JVM that does not start, compile and collect for itself.
-func (e *Engine) shape(g *dag.Graph, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) dag.Params {
+func (e *Engine) shape(g *dag.Graph, nodes int, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) dag.Params {
 	most := e.cfg.together(g)
-	switch {
-	case e.cfg.Branches == BranchesInTurn:
-		return e.cfg.turns(g, 1)
-	case e.cfg.opens():
-		return g.Choose(e.cfg.params(), most, deadline, cores, slots, elapsed)
+	if e.cfg.opens() {
+		p := e.cfg.params()
+		p.Nodes = nodes
+		return g.Choose(p, most, deadline, cores, slots, elapsed)
 	}
-	return e.cfg.turns(g, most)
+	if e.cfg.Branches == BranchesInTurn {
+		most = 1
+	}
+	p := e.cfg.turns(g, most)
+	p.Nodes = nodes
+	return p
 }
 
 // perNode is how many executors on a node an application of g has by p.

@@ -30,7 +30,10 @@
 // less than 0.3, so that the first runs count alike and older ones then fade by
 // 0.7 a run. Durations mean "at all cores" and are not averaged across different
 // numbers of cores (the new run's count); MergePaced takes from a run that was
-// held back only what does not depend on that: work, records, gaps. The shape of
+// held back only what does not depend on that: work, records, gaps. MergeContended
+// takes from a run beside other applications its work and sizes alone; a profile that
+// begins with such a run says so (Contended), and Alone makes up its times from its
+// work. Warmed tells what a stage uses from what its cold executors do. The shape of
 // a profile, its signatures, jobs and parents, never changes by a merge.
 //
 // # From a profile to a run

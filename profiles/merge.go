@@ -12,16 +12,23 @@ const leastWeight = 0.3
 
 // Merge returns old with a run at all cores folded in: an exponentially aged
 // mean (doc.go) of sizes, work and times, and the nominal rates that follow.
-// Durations are the run's alone if it had another number of cores. It returns a
+// Durations are the run's alone if it had another number of cores, or is the first
+// that was alone (api.Profile.Contended). It returns a
 // KindConflict error when the run has another shape: other signatures, jobs or
 // signatures of parents; the caller then chooses between the two.
 func Merge(old, run api.Profile) (api.Profile, error) {
 	w := newRunWeight(old)
 	durations := w
-	if old.Cores != run.Cores {
+	if old.Cores != run.Cores || old.Contended {
 		durations = 1
 	}
-	return merge(old, run, w, durations)
+	merged, err := merge(old, run, w, durations)
+	merged.Contended = false
+	if old.Contended && err == nil {
+		merged.Head, merged.Tail = run.Head, run.Tail
+		merged.Duration = replay(merged)
+	}
+	return merged, err
 }
 
 // MergePaced is Merge for a run that did not have all cores: the durations of
@@ -47,6 +54,12 @@ func merge(old, run api.Profile, w, durations float64) (api.Profile, error) {
 	merged.Cores = run.Cores
 	merged.Head = mean(old.Head, run.Head, w)
 	merged.Tail = mean(old.Tail, run.Tail, w)
+	switch {
+	case old.ExecutorStart == 0:
+		merged.ExecutorStart = run.ExecutorStart
+	case run.ExecutorStart > 0:
+		merged.ExecutorStart = mean(old.ExecutorStart, run.ExecutorStart, w)
+	}
 	merged.Stages = make([]api.ProfileStage, len(stages))
 	for i, s := range stages {
 		merged.Stages[i] = mergeStage(old.Stages[i], s, w, durations)

@@ -29,6 +29,9 @@ type Attempt struct {
 	// Reading is the part of their CPU time in which its heavy tasks read their records,
 	// as a node saw them; 0 for unknown.
 	Reading units.Fraction `json:"reading,omitempty"`
+	// Cold is how many of its executors had run nothing while another one of their node
+	// had.
+	Cold int `json:"cold,omitempty"`
 }
 
 // completed reports whether the attempt ended well.
@@ -70,6 +73,30 @@ func (r *Recorder) Reading(stage api.StageKey, part units.Fraction) {
 	if a := r.attempt(stage); a != nil && part > 0 {
 		a.Reading = part.Clamp()
 	}
+}
+
+// Cold notes on how many cold executors a stage attempt ran (Warmed). An attempt that
+// was never ready changes nothing.
+func (r *Recorder) Cold(stage api.StageKey, executors int) {
+	if a := r.attempt(stage); a != nil {
+		a.Cold = executors
+	}
+}
+
+// ColdStages returns on how many cold executors the stages of the run were, by their
+// ids in the profile that Finish returns.
+func (r *Recorder) ColdStages() map[int]int {
+	cold := make(map[int]int)
+	stages, err := r.observed()
+	if err != nil {
+		return cold
+	}
+	for i := range stages {
+		if n := stages[i].Cold; n > 0 {
+			cold[i] = n
+		}
+	}
+	return cold
 }
 
 // Clean reports whether every stage attempt so far has completed and none was

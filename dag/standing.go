@@ -1,0 +1,122 @@
+package dag
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Standing is how far an application has come; the zero value is its beginning.
+type Standing struct {
+	// Now is the moment on the deadline clock.
+	Now units.Seconds
+	// Ended are the stages that have ended, in any order.
+	Ended []Ended
+	// Underway are those that were submitted and have not ended.
+	Underway []Underway
+}
+
+// Ended is a stage that ended At a moment of the deadline clock.
+type Ended struct {
+	Stage int
+	At    units.Seconds
+}
+
+// Underway is a stage that runs, or waits for an executor.
+type Underway struct {
+	Stage int
+	// Left is what is left of it, as a share of its annotation.
+	Left float64
+	// Aim is when it is to end on the deadline clock; it is not looked at by a walk at
+	// all cores.
+	Aim units.Seconds
+	// Waits says that it has no executor.
+	Waits bool
+}
+
+// Finish returns when an application ends that stands as told, paced to the deadline in
+// the shape of p, or with all cores if p is Open or deadline <= 0. Its executors have
+// started and are warm. cores and slots are as for Forecast. Without cores, or for
+// stages that are not g's, it returns 0.
+func (g *Graph) Finish(p Params, deadline units.Seconds, cores units.Cores, slots int, from Standing) units.Seconds {
+	if !(cores > 0) || !g.knows(from) {
+		return 0
+	}
+	if p.Open {
+		deadline = 0
+	}
+	s := scene{graph: g, params: p, cores: float64(cores), slots: slots, own: !p.Open}
+	s.busy = s.recorded()
+	return max(s.walk(max(0, deadline), from).finish, from.Now)
+}
+
+func (g *Graph) knows(from Standing) bool {
+	for _, e := range from.Ended {
+		if _, ok := g.index[e.Stage]; !ok {
+			return false
+		}
+	}
+	for _, u := range from.Underway {
+		if _, ok := g.index[u.Stage]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// resume puts the walker where the application stands and returns how many stages have
+// ended.
+func (w *walker) resume(from Standing) int {
+	if len(from.Ended)+len(from.Underway) > 0 {
+		// What starts and warms up has done so.
+		w.now, w.warm = float64(from.Now), len(w.stages)
+	}
+	w.now = max(w.now, float64(from.Now))
+	gone := make([]bool, len(w.stages)) // Ended or submitted.
+	done := 0
+	for _, e := range from.Ended {
+		i := w.graph.index[e.Stage]
+		if gone[i] {
+			continue
+		}
+		gone[i] = true
+		done++
+		w.ended = max(w.ended, float64(e.At))
+	}
+	// The latest end counts for what waits for several.
+	ended := slices.Clone(from.Ended)
+	slices.SortFunc(ended, func(x, y Ended) int { return int(math.Copysign(1, float64(x.At-y.At))) })
+	released := make([]bool, len(w.stages))
+	for _, e := range ended {
+		if i := w.graph.index[e.Stage]; !released[i] {
+			released[i] = true
+			w.release(i, float64(e.At))
+		}
+	}
+	for _, u := range from.Underway {
+		if i := w.graph.index[u.Stage]; !gone[i] {
+			gone[i] = true
+			w.begin(i, u)
+		}
+	}
+	w.unsubmitted = slices.DeleteFunc(w.unsubmitted, func(id int) bool { return gone[w.graph.index[id]] })
+	return done
+}
+
+// begin takes in a stage that was submitted before the walk.
+func (w *walker) begin(i int, u Underway) {
+	w.stages[i] = StageForecast{ID: u.Stage, Start: units.Seconds(w.now)}
+	if u.Waits && w.params.Executors > 0 {
+		w.waiting = insert(w.waiting, i)
+		w.rest[i] = max(0, u.Left)
+		return
+	}
+	stage := w.graph.profile.Stages[i]
+	r := running{place: i, began: w.now, whole: w.busy[i], left: max(0, u.Left) * w.busy[i], most: w.most(stage)}
+	r.aim = w.now + r.left/r.most
+	if w.deadline > 0 {
+		r.aim = max(r.aim, float64(u.Aim))
+	}
+	w.running = append(w.running, r)
+}

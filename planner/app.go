@@ -10,11 +10,11 @@ import (
 )
 
 // mode is how an application runs. It moves from paced to another one, and
-// never back: once the gate is lifted, stages share executors.
+// never back.
 type mode string
 
 const (
-	modePaced     mode = "paced"     // gated, each stage has its deadline
+	modePaced     mode = "paced"     // each stage has its deadline, gated (app.gated)
 	modeRecording mode = "recording" // ungated, no profile or no deadline
 	modeReleased  mode = "released"  // ungated, somebody let it go or it left its profile
 	modeUnpaced   mode = "unpaced"   // ungated, cannot be paced (streaming)

@@ -47,7 +47,8 @@ type Config struct {
 	// Branches says whether stages that could run side by side do: BranchesTogether,
 	// as in [1], with an executor for each of them on every node, BranchesInTurn with
 	// one executor on a node, or BranchesAuto, the default, with the fewest executors
-	// that keep the deadline with room to spare (together by the split "paper").
+	// that keep the deadline with room to spare, or on one with all cores where none do
+	// (together by the split "paper").
 	Branches string
 	// MaxPool bounds the executors of one application on one node ([2] decision
 	// 9); 4. Stages that find none take turns.

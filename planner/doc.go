@@ -30,11 +30,11 @@
 // hold nothing back: it has all cores, its run counts as one at all cores in its
 // profile, and the grants that the nodes report are what it would have had.
 //
-// The gate is lifted once and for all. A paced application whose deadline is
-// infeasible or has passed keeps its gate but has no targets, so all cores; a new
-// deadline (`pacer deadline`) may bring the targets back, and so may work that is
-// done faster than the profile says: 3 % of the time left have to be spare at all
-// cores. `pacer apps` calls that released, too.
+// Released and unpaced applications stay so. A paced one whose deadline is infeasible,
+// has passed or leaves no room for turns has no gate and no targets, so all cores, and
+// its stages run side by side; a new deadline (`pacer deadline`) may bring both back,
+// and so may work that is done faster than the profile says: 3 % of the time left have
+// to be spare at all cores, 5 % for turns. `pacer apps` calls that released, too.
 //
 // # Planning
 //
@@ -74,8 +74,12 @@
 // committed ones (leastCommitted): those whose memory has room beside the others'
 // executors, then those with the most cores for each of their applications. Per
 // node as many executors as the DAG is wide, at most MaxPool, when paced; else one.
-// With Config.Branches they may be fewer (perNode), decided once, at registration: then
-// stages that could run side by side take turns. Verdict, deadlines and cores are
+// With Config.Branches they may be fewer (shape), decided once, at registration: then
+// stages that could run side by side take turns. Each executor beside the first one
+// costs its start and what the first stage on it compiles, which dag.Choose weighs
+// against the deadline. Where turns leave no room the gate opens, at registration or as
+// soon as turns would miss the deadline (loosen); once there is room and one stage is
+// open it closes (tighten). Verdict, deadlines and cores are
 // worked out for the executors that there are (params): a stage that is ready and
 // finds none free has a deadline and no target, keeps its part of the time in those of
 // the others, and is planned anew when the driver binds it to the next one freed.
@@ -104,6 +108,9 @@
 // gaps (a throttled run uses the same CPU time per record, design 10.6); not if its
 // CPU time is more than twice off, which tells of another application under the
 // name.
+// Times count only if the run was alone (contended): beside applications that used more
+// than 5 % of its cores' time it teaches its work and sizes. Executors teach what their
+// start takes, and those that a stage found cold what warming up does.
 //
 // # Trouble
 //

@@ -33,6 +33,14 @@ type Graph struct {
 // New builds the graph of p. It returns a KindInvalid error when p is not a
 // valid profile or its times are beyond all reason. p may be changed afterwards.
 func New(p api.Profile) (*Graph, error) {
+	g, err := build(p)
+	if err == nil {
+		g.findFactors()
+	}
+	return g, err
+}
+
+func build(p api.Profile) (*Graph, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -49,8 +57,17 @@ func New(p api.Profile) (*Graph, error) {
 	g.sumGaps()
 	g.findAlone()
 	g.width = g.widest()
-	g.findFactors()
 	return g, nil
+}
+
+// With is New for what is left of g's profile: a profile of the same stages with other
+// sizes. What g knows of stages that ran side by side holds for their rest.
+func (g *Graph) With(p api.Profile) (*Graph, error) {
+	rest, err := build(p)
+	if err == nil {
+		rest.factors = g.factors
+	}
+	return rest, err
 }
 
 // Stages returns the stages in order of id. The caller must not change Parents.
@@ -77,6 +94,22 @@ func (g *Graph) Overhead(remaining []int) units.Seconds {
 		}
 	}
 	return gaps + g.profile.Tail
+}
+
+// Precedes reports whether stage later can only be ready once stage earlier has ended:
+// it is false of a stage and itself, and of unknown ones.
+func (g *Graph) Precedes(earlier, later int) bool {
+	from, known := g.index[earlier]
+	to, ok := g.index[later]
+	if !known || !ok || from >= to {
+		return false
+	}
+	behind := make([]bool, to+1) // By place: whether it comes after from.
+	behind[from] = true
+	for i := from + 1; i <= to; i++ {
+		behind[i] = slices.ContainsFunc(g.before[i], func(b int) bool { return behind[b] })
+	}
+	return behind[to]
 }
 
 // connect fills in the edges. A job's first stages depend on the last stages of

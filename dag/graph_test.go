@@ -64,6 +64,24 @@ func TestWidthIsTheLargestAntichain(t *testing.T) {
 	})
 }
 
+// Precedes is what the paths say.
+func TestPrecedesFollowsThePaths(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProfile(t, 7)
+		g, r := mustNew(t, p), reaches(p)
+		for i, earlier := range p.Stages {
+			for k, later := range p.Stages {
+				if got := g.Precedes(earlier.ID, later.ID); got != r[i][k] {
+					t.Fatalf("%d precedes %d: %v", earlier.ID, later.ID, got)
+				}
+			}
+		}
+		if g.Precedes(-5, p.Stages[0].ID) || g.Precedes(p.Stages[0].ID, -5) {
+			t.Fatal("an unknown stage is in an order")
+		}
+	})
+}
+
 func TestOverheadIsTheLongestChainOfGapsAndTheTail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t, 7)

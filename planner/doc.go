@@ -56,6 +56,10 @@
 // bindings or the application's deadline change: then what is left of it is planned
 // like a stage, from the progress that the nodes report.
 //
+// A further attempt of a stage counts for the part of the tasks that it repeats, in
+// deadlines, cores and the predicted end alike (course). A stage that failed, or that
+// reads what is being repeated, is still to come with what it has not done.
+//
 // The verdict at registration is dag's forecast over all that the live nodes
 // offer, whatever else runs: contention is the supervisors' business.
 //

@@ -1,14 +1,12 @@
 package planner
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
-	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -54,21 +52,21 @@ func (e *Engine) planReady(a *app, ready []*stage) {
 		if !e.match(a, s) || !a.paced() || s.Done != nil {
 			continue
 		}
-		params := e.params(a)
-		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: a.profile.match.Remaining(),
-			Running: a.rests(s), Seated: a.seated(params)}
-		e.aim(a, s, a.profile.graph.StageDeadline(params, m))
+		params, c := e.params(a), a.course()
+		m := dag.Moment{Deadline: a.Deadline, Spent: a.at(e.now), Stage: s.Annotation, Unsubmitted: c.coming,
+			Running: a.rests(s, c.coming), Seated: a.seated(params)}
+		e.aim(a, s, c.graph.StageDeadline(params, m))
 	}
 }
 
 // rests is what is left of the running stages besides s. Those submitted together
 // with s whose turn is yet to come are not among them: the profile's match still
-// has them as not submitted.
-func (a *app) rests(s *stage) []dag.Rest {
+// has them as not submitted. Nor are those that come again.
+func (a *app) rests(s *stage, coming []int) []dag.Rest {
 	var rests []dag.Rest
 	for _, other := range a.open() {
-		if other != s && other.Annotation != unmatched {
-			rests = append(rests, dag.Rest{Stage: other.Annotation, Left: max(leastRest, 1-float64(other.done()))})
+		if other.Annotation != s.Annotation && other.Annotation != unmatched && !slices.Contains(coming, other.Annotation) {
+			rests = append(rests, dag.Rest{Stage: other.Annotation, Left: other.left()})
 		}
 	}
 	return rests
@@ -82,7 +80,7 @@ func (e *Engine) aim(a *app, s *stage, deadline units.Seconds) {
 	}
 	deadline = min(max(deadline, -farthest), farthest)
 	annotation, _ := a.profile.graph.Stage(s.Annotation)
-	predicted := predict(annotation, s)
+	predicted := a.predict(annotation, s)
 	if s.First == 0 {
 		s.First = a.at(e.now) + deadline - s.ReadyAt
 	}
@@ -96,16 +94,6 @@ func (e *Engine) aim(a *app, s *stage, deadline units.Seconds) {
 	e.bind(a, s)
 	cores := dag.EstimateCores(s.Records, deadline, annotation.NominalRate)
 	e.occur(StagePlanned{App: a.ID, Stage: s.key(), Deadline: deadline, Cores: cores, Executors: len(s.Targets)})
-}
-
-// predict scales a stage's annotation to what it really reads. A further attempt
-// repeats a part of its tasks: what the driver says it reads may be the whole.
-func predict(annotation api.ProfileStage, s *stage) profiles.Prediction {
-	if s.key().Attempt == 0 {
-		return profiles.Predict(annotation, s.Ready)
-	}
-	part := min(1, float64(s.Ready.Tasks)/float64(annotation.Tasks))
-	return profiles.Prediction{Ratio: part, Records: part * float64(annotation.Records), Work: units.Work(part) * annotation.CoreSeconds}
 }
 
 // bind makes the targets of a planned stage from its bindings. A target that
@@ -215,23 +203,19 @@ func (e *Engine) retarget(a *app) {
 // counts as a stage, those that have executors first, then the earlier ids.
 func (e *Engine) redivide(a *app, stages ...*stage) {
 	params := e.params(a)
-	open, seated := filter(a.open(), func(s *stage) bool { return s.Annotation != unmatched }), a.seated(params)
+	c, seated := a.course(), a.seated(params)
+	open := filter(a.open(), func(s *stage) bool { return s.Annotation != unmatched && !slices.Contains(c.coming, s.Annotation) })
 	if params.Executors > 0 {
 		open = slices.Concat(filter(open, func(s *stage) bool { return !a.waits(s) }), filter(open, a.waits))
 	}
-	g, err := dag.New(a.profile.rest(open))
-	if err != nil {
-		// The rest of a valid profile is valid: only durations have shrunk.
-		g = a.profile.graph
-	}
-	unsubmitted := a.profile.match.Remaining()
+	g := a.profile.graphOf(rest(c.body, open))
 	var earlier []dag.Rest // Of a stage in g, which is the rest of one.
 	for i, s := range open {
 		if !slices.Contains(stages, s) {
 			earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
 			continue
 		}
-		following := slices.Clone(unsubmitted)
+		following := slices.Clone(c.coming)
 		for _, later := range open[i+1:] {
 			following = append(following, later.Annotation)
 		}
@@ -240,27 +224,6 @@ func (e *Engine) redivide(a *app, stages ...*stage) {
 		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
 		e.aim(a, s, g.StageDeadline(params, m))
 	}
-}
-
-// leastRest is the part of a running stage that is always taken to be left.
-const leastRest = 0.02
-
-// rest is the profile of what is left of a run: running stages are as long as
-// what is not done of them and read as much, and their gaps have passed.
-func (p *annotated) rest(open []*stage) api.Profile {
-	rest := p.body
-	rest.Stages = slices.Clone(p.body.Stages)
-	for _, s := range open {
-		i, ok := slices.BinarySearchFunc(rest.Stages, s.Annotation, func(a api.ProfileStage, id int) int { return cmp.Compare(a.ID, id) })
-		if !ok {
-			continue
-		}
-		left := max(leastRest, 1-float64(s.done()))
-		rest.Stages[i].Duration *= units.Seconds(left)
-		rest.Stages[i].Records = int64(math.Ceil(left * float64(rest.Stages[i].Records)))
-		rest.Stages[i].Gap = 0
-	}
-	return rest
 }
 
 // release gives an application all cores for the rest of its run: no targets,

@@ -25,21 +25,23 @@ func (e *Engine) outlook(a *app, full bool) units.Seconds {
 	if params.Open = full; full {
 		params.Executors = 0
 	}
-	return a.profile.graph.Finish(params, a.Deadline, a.Cores, a.Slots, e.standing(a, full))
+	c := a.course()
+	return c.graph.Finish(params, a.Deadline, a.Cores, a.Slots, e.standing(a, c, full))
 }
 
 // soonest is the earliest end of an application in the shape that it has, with all
 // cores for every stage.
 func (e *Engine) soonest(a *app) units.Seconds {
-	return a.profile.graph.Finish(e.params(a), 0, a.Cores, a.Slots, e.standing(a, true))
+	c := a.course()
+	return c.graph.Finish(e.params(a), 0, a.Cores, a.Slots, e.standing(a, c, true))
 }
 
-// standing is how far a has come. Stages that are neither open nor yet to come, as the
-// match has it, have ended.
-func (e *Engine) standing(a *app, full bool) dag.Standing {
+// standing is how far a has come on its course. Stages that are neither open nor yet to
+// come have ended.
+func (e *Engine) standing(a *app, c course, full bool) dag.Standing {
 	from := dag.Standing{Now: a.at(e.now)}
 	known := make(map[int]bool)
-	for _, id := range a.profile.match.Remaining() {
+	for _, id := range c.coming {
 		known[id] = true
 	}
 	for _, s := range a.open() {
@@ -47,7 +49,7 @@ func (e *Engine) standing(a *app, full bool) dag.Standing {
 			continue
 		}
 		known[s.Annotation] = true
-		from.Underway = append(from.Underway, dag.Underway{Stage: s.Annotation, Left: e.rest(a, s, full),
+		from.Underway = append(from.Underway, dag.Underway{Stage: s.Annotation, Left: e.rest(a, c, s, full),
 			Aim: e.expected(a, s), Waits: a.waits(s)})
 	}
 	ends := make(map[int]units.Seconds)
@@ -71,14 +73,12 @@ func (e *Engine) expected(a *app, s *stage) units.Seconds {
 	return units.FromDuration(s.DeadlineAt.Sub(a.Start))
 }
 
-// rest is what is left of a running stage, as a share of its annotation. One of which
+// rest is what is left of a running stage, as a share of its annotation on the course. One of which
 // no progress is known is taken to be on time.
-func (e *Engine) rest(a *app, s *stage, full bool) float64 {
-	annotation, _ := a.profile.graph.Stage(s.Annotation)
-	scale := 1.0
-	if annotation.CoreSeconds > 0 {
-		scale = float64(predict(annotation, s).Work / annotation.CoreSeconds)
-	}
+func (e *Engine) rest(a *app, c course, s *stage, full bool) float64 {
+	annotation, _ := c.graph.Stage(s.Annotation)
+	whole, _ := a.profile.graph.Stage(s.Annotation)
+	scale := float64(a.predict(whole, s).Work) * float64(annotation.NominalRate) / float64(annotation.Records)
 	if done := float64(s.done()); done > 0 || a.waits(s) {
 		return scale * (1 - done)
 	}

@@ -216,8 +216,8 @@ func TestASecondAttemptIsPlannedForItsPart(t *testing.T) {
 	w.tell(id, sub, failed, again)
 	targets := w.targets(id)
 	got, ok := targets["1.1@1"]
-	// Two of the profile's eight tasks: a quarter of 60 core-seconds.
-	if len(targets) != 1 || !ok || !near(float64(got.Work), 15, 1e-9) {
+	// Two of the four tasks that the first attempt had: half of 60 core-seconds.
+	if len(targets) != 1 || !ok || !near(float64(got.Work), 30, 1e-9) {
 		t.Errorf("targets %v", targets)
 	}
 	if w.app(id).Stages[0].State != "failed" {

@@ -118,7 +118,7 @@ func (a *app) seated(p dag.Params) []int {
 // final reports whether a ends with s: no stage is to come, and none waits for the
 // executor that s has.
 func (e *Engine) final(a *app, s *stage) bool {
-	if len(a.profile.match.Remaining()) > 0 {
+	if _, coming := a.parts(); len(coming) > 0 {
 		return false
 	}
 	if e.params(a).Executors == 0 || a.waits(s) {

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
@@ -135,5 +136,37 @@ func TestAFailedStageOfAnEarlierJobIsNotAwaited(t *testing.T) {
 	w.tell(id, r.Submission, failed, next)
 	if got := w.targets(id)["8.0@1"]; !near(float64(got.Remaining), 200, 1e-3) || !got.Last {
 		t.Errorf("target %+v, want all 200 s", got)
+	}
+}
+
+// A stage that Spark skips, because what it writes is there, leaves the plan when
+// what reads it is ready: that is the last stage, then, and gets all that is left.
+// Such a run has another shape than its profile, and teaches it nothing.
+func TestASkippedStageLeavesThePlan(t *testing.T) {
+	w := newWorld(t, "a")
+	w.put(chain("p"))
+	r := registration("p", 120)
+	id := w.mustRegister(r).AppID
+	w.to(2)
+	w.tell(id, r.Submission, ready(2, 1, "read", 3000, "1"))
+	w.to(30)
+	w.tell(id, r.Submission, done(30, 1, 2), ready(30, 3, "sum", 2000, "1"))
+	got := w.target(id, 3, "1")
+	// 99.6 % of 120 s less 0.3 s and a granule of a task, and the tail of 1 s.
+	if got == nil || !got.Last || !near(float64(got.Remaining), 0.996*120-0.3-0.03-1-30, 1e-3) {
+		t.Errorf("target %+v, want the last stage's", got)
+	}
+	if end := w.app(id).Predicted; !near(float64(end), 0.996*120-0.3-0.03, 1e-3) {
+		t.Errorf("predicted to end after %v", end)
+	}
+	before := *w.stored("p")
+	w.to(110)
+	w.tell(id, r.Submission, done(109, 3, 30), end(110))
+	w.pass(2 * time.Second)
+	if after := w.stored("p"); after.Runs != before.Runs || len(after.Stages) != 3 || after.Stages[2].Gap != before.Stages[2].Gap {
+		t.Errorf("profile %+v", after)
+	}
+	if len(w.heard("run not recorded")) != 1 {
+		t.Errorf("said %v", w.said)
 	}
 }

@@ -58,7 +58,8 @@
 //
 // A further attempt of a stage counts for the part of the tasks that it repeats, in
 // deadlines, cores and the predicted end alike (course). A stage that failed, or that
-// reads what is being repeated, is still to come with what it has not done.
+// reads what is being repeated, is still to come with what it has not done. A stage
+// that the driver has skipped is not: what runs after it is ready.
 //
 // The verdict at registration is dag's forecast over all that the live nodes
 // offer, whatever else runs: contention is the supervisors' business.

@@ -40,8 +40,10 @@
 //
 // A Matcher finds the annotation of a running stage: the k-th stage ready with a
 // signature is the k-th of that signature in the profile; a stage submitted
-// again keeps its annotation. A stage that finds none is a mismatch, and so are
-// annotations left over at the end. Predict then scales the annotation to the
+// again keeps its annotation. A stage that finds none is a mismatch. An annotation
+// that none has matched while one that runs after it has is a stage that was skipped,
+// because what it writes was there or a loop ended early: it is not awaited
+// (Remaining). Such a run has another shape, so Merge refuses it. Predict then scales the annotation to the
 // input that the stage really has, and Scale a whole profile.
 //
 // # Units and use

@@ -1,6 +1,11 @@
 package profiles
 
-import "github.com/sparkpacer/pacer/api"
+import (
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+)
 
 // Matcher matches the stages of one run to the annotations of a profile. It is a
 // plain value that survives JSON; it is not safe for concurrent use.
@@ -45,13 +50,25 @@ func (m *Matcher) Annotation(stage int) (api.ProfileStage, bool) {
 	return m.stage(id)
 }
 
-// Remaining returns the ids, in the profile, of the stages that no stage of the
-// run has matched yet, ascending. At the end of a run that fits there are none.
+// Remaining returns the ids, in the profile, of the stages that may still come,
+// ascending: no stage of the run has matched them, nor one that runs after them. What
+// a later stage would have read is there already, so the driver has skipped them. At
+// the end of a run that fits there are none.
 func (m *Matcher) Remaining() []int {
 	taken := m.taken()
+	passed, job := make(map[int]bool), math.MinInt
+	for _, s := range slices.Backward(m.Profile.Stages) {
+		if !taken[s.ID] && !passed[s.ID] {
+			continue
+		}
+		job = max(job, s.Job)
+		for _, parent := range s.Parents {
+			passed[parent] = true
+		}
+	}
 	var ids []int
 	for _, s := range m.Profile.Stages {
-		if !taken[s.ID] {
+		if !taken[s.ID] && !passed[s.ID] && s.Job >= job {
 			ids = append(ids, s.ID)
 		}
 	}

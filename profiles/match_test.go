@@ -2,6 +2,7 @@ package profiles_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -35,12 +36,8 @@ func TestTheKthOfASignatureMatchesTheKth(t *testing.T) {
 				t.Fatalf("its annotation is %d, not %d", known.ID, s.ID)
 			}
 			matched[s.Signature] = append(matched[s.Signature], s.ID)
-			total := 0
-			for _, ids := range matched {
-				total += len(ids)
-			}
-			if left := len(m.Remaining()); left != len(p.Stages)-total {
-				t.Fatalf("%d remain of %d after %d", left, len(p.Stages), total)
+			if got, want := m.Remaining(), stillToCome(p, m.Matched); !slices.Equal(got, want) {
+				t.Fatalf("%v remain, want %v", got, want)
 			}
 		}
 		for _, s := range p.Stages { // In order of id, k-th by k-th.
@@ -51,6 +48,44 @@ func TestTheKthOfASignatureMatchesTheKth(t *testing.T) {
 			matched[s.Signature] = ids[1:]
 		}
 	})
+}
+
+// stillToCome is the oracle of Remaining: what is not matched, and of what nothing
+// that comes after it is.
+func stillToCome(p api.Profile, matched map[int]int) (ids []int) {
+	begun := make([]bool, len(p.Stages)) // By id: matched, or before one that is.
+	for _, id := range matched {
+		begun[id] = true
+	}
+	for later := len(p.Stages) - 1; later >= 0; later-- {
+		for earlier := range later {
+			before := p.Stages[earlier].Job < p.Stages[later].Job || slices.Contains(p.Stages[later].Parents, earlier)
+			begun[earlier] = begun[earlier] || begun[later] && before
+		}
+	}
+	for id, begun := range begun {
+		if !begun {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Spark skips a stage whose shuffle output is there, and a driver that loops may end
+// its loop: once what follows is ready, neither is waited for. If it comes after all,
+// it has its annotation.
+func TestWhatASkippedStageWouldHaveDoneIsNotAwaited(t *testing.T) {
+	m := profiles.NewMatcher(api.Profile{Stages: []api.ProfileStage{{ID: 0, Signature: "map"}, {ID: 1, Signature: "sum", Parents: []int{0}},
+		{ID: 2, Job: 1, Signature: "map"}, {ID: 3, Job: 1, Signature: "sort", Parents: []int{2}}, {ID: 4, Job: 2, Signature: "save"}}})
+	for i, want := range [][]int{{1, 2, 3, 4}, {2, 3, 4}, {4}, nil} {
+		m.Match(ready(10+i, 0, []string{"map", "sum", "sort", "save"}[i]))
+		if left := m.Remaining(); !slices.Equal(left, want) {
+			t.Errorf("after %d stages %v remain, want %v", i+1, left, want)
+		}
+	}
+	if s, ok := m.Match(ready(20, 0, "map")); !ok || s.ID != 2 {
+		t.Errorf("the stage that came after all is %d, %t", s.ID, ok)
+	}
 }
 
 func restart(t *rapid.T, m *profiles.Matcher) *profiles.Matcher {

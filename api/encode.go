@@ -38,6 +38,10 @@ func (e *PlanEncoder) Append(b []byte, p *Plan) ([]byte, error) {
 	from := len(b)
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(p.V), 10)
 	b = strconv.AppendUint(append(b, `,"epoch":`...), p.Epoch, 10)
+	b = appendOptional(b, `,"planner":`, p.Planner)
+	if p.Term != 0 {
+		b = strconv.AppendUint(append(b, `,"term":`...), p.Term, 10)
+	}
 	b = appendText(append(b, `,"node":`...), p.Node)
 	b = append(appendList(append(b, `,"apps":`...), p.Apps, e.appendApp), '}')
 	if bytes.IndexByte(b[from:], rare) < 0 {

@@ -7,11 +7,17 @@ import (
 )
 
 // Plan is all that a node has to do, as one whole value. A node takes a Plan
-// only if its Epoch is greater than that of the Plan it follows.
+// only if its Epoch is greater than that of the Plan it follows, and not of an
+// older Term. It takes one of another planner only while it runs no executor.
 type Plan struct {
 	V     int    `json:"v"`
 	Epoch uint64 `json:"epoch"`
-	Node  string `json:"node"`
+	// Planner is the name of the planner's store, which outlives the planner's
+	// process; Term counts the starts on that store. Both are empty where the
+	// planner has no name: its Plans are taken by their Epochs alone.
+	Planner string `json:"planner,omitempty"`
+	Term    uint64 `json:"term,omitempty"`
+	Node    string `json:"node"`
 	// Apps are the applications with executors on the node, in order of ID. An
 	// application that is missing is over: its executors are stopped.
 	Apps []PlanApp `json:"apps"`
@@ -93,8 +99,10 @@ type NodeStatus struct {
 	Seq         uint64 `json:"seq"`
 	// Release is the version of the node controller.
 	Release string `json:"release,omitempty"`
-	// Epoch is that of the Plan in force: the acknowledgement.
-	Epoch uint64 `json:"epoch"`
+	// Epoch is that of the Plan in force: the acknowledgement. Planner is whose it
+	// is, "" without a Plan or where the planner has no name.
+	Epoch   uint64 `json:"epoch"`
+	Planner string `json:"planner,omitempty"`
 	// Host is the name or address under which its executors are reached.
 	Host string `json:"host"`
 	// Offered is what the node gives to applications, Total what it has, Others

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -132,6 +133,9 @@ func loadPlanner(cfg planner.Config, db store.Store) (*planner.Engine, error) {
 		for _, p := range pairs {
 			records = append(records, planner.Record(p))
 		}
+	}
+	if cfg.Identity == "" {
+		cfg.Identity = rand.Text() // Of a new store: one that has a name keeps it.
 	}
 	return planner.New(cfg, records)
 }

@@ -14,10 +14,13 @@ type EventKind int
 const (
 	// EventPlanApplied: a newer Plan is in force.
 	EventPlanApplied EventKind = iota
-	// EventPlanIgnored: a Plan older than the one in force came.
+	// EventPlanIgnored: a Plan older than the one in force, or of an older term, came.
 	EventPlanIgnored
 	// EventPlanRefused: a Plan for another node or of another version came.
 	EventPlanRefused
+	// EventPlanForeign: another planner's Plan came while executors run here; it
+	// is not obeyed. Said once for as long as that planner goes on.
+	EventPlanForeign
 	// EventTargetRefused: a target with impossible numbers or without its
 	// executor; the stage runs with all cores.
 	EventTargetRefused
@@ -54,7 +57,7 @@ const (
 )
 
 var eventNames = [...]string{
-	"plan applied", "plan ignored", "plan refused", "target refused", "executor running", "executor recovered",
+	"plan applied", "plan ignored", "plan refused", "plan of another planner", "target refused", "executor running", "executor recovered",
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over", "quota conflict",
 	"sample refused", "control error", "action failed", "ticks skipped",
 }
@@ -71,7 +74,7 @@ func (k EventKind) String() string {
 // asking for detail.
 func (k EventKind) Trouble() bool {
 	switch k {
-	case EventPlanRefused, EventTargetRefused, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventTicksSkipped:
+	case EventPlanRefused, EventPlanForeign, EventTargetRefused, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventTicksSkipped:
 		return true
 	}
 	return false

@@ -52,7 +52,8 @@ func NewLoop(engine *Engine, ports Ports, ending Ending) *Loop {
 }
 
 // Offer hands a Plan to the loop, which applies it at once. It never blocks; of
-// two that wait the one with the greater epoch wins.
+// two of one planner that wait the one with the greater epoch wins, of two planners'
+// the later one: a planner whose Plan is not followed sends it again.
 func (l *Loop) Offer(p api.Plan) {
 	for {
 		select {
@@ -62,7 +63,7 @@ func (l *Loop) Offer(p api.Plan) {
 		}
 		select {
 		case waiting := <-l.plans:
-			if waiting.Epoch > p.Epoch {
+			if waiting.Planner == p.Planner && waiting.Epoch > p.Epoch {
 				p = waiting
 			}
 		default:

@@ -11,8 +11,9 @@ import (
 // Apply takes a Plan at once, between two ticks: it starts and stops executors,
 // gives new targets Eq 7 through the supervisor and lifts the quota of what has
 // no target any more, without a controller step. A Plan that is not newer than
-// the one in force, or for another node, changes nothing. The engine keeps the
-// Plan: the caller must not change it afterwards.
+// the one in force, for another node, or of another planner while an executor runs
+// changes nothing. The engine keeps the Plan: the caller must not change it
+// afterwards.
 func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	e.begin()
 	if err := e.accept(&p); err != nil {
@@ -20,12 +21,18 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 		e.event(Event{Kind: EventPlanRefused, Epoch: p.Epoch, Detail: err.Error()})
 		return nil
 	}
-	if p.Epoch <= e.plan.Epoch {
-		if p.Epoch < e.plan.Epoch {
-			e.event(Event{Kind: EventPlanIgnored, Epoch: p.Epoch, Detail: fmt.Sprintf("epoch %d is in force", e.plan.Epoch)})
+	if anothers := p.Planner != e.plan.Planner && p.Planner != "" && e.plan.Planner != ""; anothers {
+		if e.runs() {
+			e.disobey(&p)
+			return nil
+		}
+	} else if why := e.stalePlan(&p); why != "" {
+		if p.Epoch != e.plan.Epoch || p.Term < e.plan.Term {
+			e.event(Event{Kind: EventPlanIgnored, Epoch: p.Epoch, Detail: why})
 		}
 		return nil
 	}
+	e.stranger = ""
 	e.take(now, p)
 	e.event(Event{Kind: EventPlanApplied, Epoch: p.Epoch})
 	for _, x := range e.execs {
@@ -48,6 +55,36 @@ func (e *Engine) accept(p *api.Plan) error {
 		return fmt.Errorf("it is for node %q, this is %q", p.Node, e.cfg.Node)
 	}
 	return nil
+}
+
+// stalePlan says why a Plan of the planner that the node follows is not newer than
+// the one in force, "" if it is. The planner's newer term counts from now on.
+func (e *Engine) stalePlan(p *api.Plan) string {
+	switch {
+	case p.Term < e.plan.Term && p.Planner == e.plan.Planner:
+		return fmt.Sprintf("it is of term %d, the planner's is %d", p.Term, e.plan.Term)
+	case p.Epoch > e.plan.Epoch:
+		return ""
+	case p.Term > e.plan.Term && e.plan.Epoch > 0:
+		e.plan.Term, e.dirty = p.Term, true
+	}
+	return fmt.Sprintf("epoch %d is in force", e.plan.Epoch)
+}
+
+// runs reports whether an executor is here, or may be.
+func (e *Engine) runs() bool {
+	return slices.ContainsFunc(e.execs, func(x *executor) bool { return x.state != api.ExecutorExited && (x.started || x.here) })
+}
+
+// disobey says, once for as long as it lasts, that another planner's Plan came while
+// executors run: obeying it would stop them.
+func (e *Engine) disobey(p *api.Plan) {
+	e.counters.Refused++
+	if e.stranger == p.Planner {
+		return
+	}
+	e.stranger = p.Planner
+	e.event(Event{Kind: EventPlanForeign, Epoch: p.Epoch, Detail: fmt.Sprintf("it is of planner %s, this node follows %s for as long as an executor runs", p.Planner, e.plan.Planner)})
 }
 
 // controlKey names a target.

@@ -39,6 +39,7 @@ func (e *Engine) fillStatus(now units.Instant, leaving bool) {
 	}
 	s := &e.status
 	s.Seq++
+	s.Planner = e.plan.Planner
 	s.Epoch, s.Others, s.Executors, s.Stages, s.Leaving = e.plan.Epoch, e.capacity.others, executors, stages, leaving
 }
 

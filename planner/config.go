@@ -95,6 +95,12 @@ type Config struct {
 	// Stages bounds the stage attempts kept of a running application; 2000.
 	Stages int
 
+	// Identity is the name of a store that has none yet. Plans carry it, so that
+	// nodes tell the planner that they follow from another one; planners whose
+	// stores are not copies of each other need different ones. "" leaves Plans
+	// without a name, and nodes follow whoever has the greatest epoch.
+	Identity string
+
 	// Release is the version that the ping verb answers.
 	Release string
 }

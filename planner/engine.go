@@ -24,6 +24,9 @@ type Engine struct {
 	// epoch is the newest one given to a Plan or a Directive, serial the newest
 	// number given to an application.
 	epoch, serial uint64
+	// identity and term are what Plans carry; see Config.Identity.
+	identity string
+	term     uint64
 
 	apps     map[api.AppID]*app
 	lineup   []*app      // In order of id; nil when applications have come or gone.
@@ -45,7 +48,7 @@ type Engine struct {
 	log      []Action
 	dirty    map[string]bool         // Nodes whose Plans have to be compared.
 	concerns []*app                  // Applications that the step may have changed; its room is kept.
-	counters bool                    // epoch or serial changed.
+	counters bool                    // epoch, serial or term changed.
 	flushes  int                     // How many applications may still flush in this tick.
 	parts    []part                  // Scratch of rebalance.
 	directed []api.DirectiveExecutor // Scratch of direct.
@@ -63,6 +66,10 @@ func New(cfg Config, records []Record) (*Engine, error) {
 		tenants: make(map[string][]*tenant), growth: 1}
 	if err := e.restore(records); err != nil {
 		return nil, fmt.Errorf("planner state: %w", err)
+	}
+	e.identity = cmp.Or(e.identity, cfg.Identity)
+	if e.identity != "" {
+		e.term, e.counters = e.term+1, true // Saved before a Plan carries it.
 	}
 	return e, nil
 }

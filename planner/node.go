@@ -14,7 +14,8 @@ const (
 	nodeReady    = "ready"
 	nodeLost     = "lost"
 	nodeLeaving  = "left"
-	nodeDraining = "draining" // Executors still run there.
+	nodeForeign  = "another's" // Executors of another planner run there.
+	nodeDraining = "draining"  // Executors still run there.
 	nodeDrained  = "drained"
 )
 
@@ -78,12 +79,17 @@ type node struct {
 	challenger string
 	confirmed  bool
 	dirty      bool // The record has to be saved.
+	// follows is the other planner whose Plan it follows, "" for none; foreign says
+	// that it runs executors for that one, and will take no Plan of ours until they
+	// have ended.
+	follows string
+	foreign bool
 }
 
 // here reports whether its controller is there, live whether new executors may
 // be put there.
 func (n *node) here() bool { return n.state == nodeReady }
-func (n *node) live() bool { return n.here() && !n.Draining }
+func (n *node) live() bool { return n.here() && !n.Draining && !n.foreign }
 
 // liveNodes returns the nodes that may get executors, in order of name.
 func (e *Engine) liveNodes() []*node {
@@ -144,7 +150,7 @@ func (e *Engine) join(s *api.NodeStatus) *node {
 		e.occur(NodeJoined{Node: s.Node, Offered: s.Offered, Memory: s.Memory})
 	}
 	n.incarnation, n.state, n.challenger = s.Incarnation, nodeReady, ""
-	if s.Epoch > n.Epoch {
+	if s.Epoch > n.Epoch && e.follower(s) == "" {
 		// This planner has lost its state, or never had it: what it says must
 		// count as newer than what the node follows.
 		e.epoch, e.counters = max(e.epoch, s.Epoch), true
@@ -174,7 +180,8 @@ func (e *Engine) status(s *api.NodeStatus) {
 	default:
 		e.fold(n, s)
 	}
-	if n.acked < n.Epoch && e.uptime-n.published >= republish {
+	// Another planner's node learns nothing from a Plan that has no executors for it.
+	if n.acked < n.Epoch && e.uptime-n.published >= republish && (n.follows == "" || len(n.plan) > 0 && !n.foreign) {
 		n.published = e.uptime
 		e.publish = append(e.publish, PublishPlan{Plan: e.plan(n)})
 	}
@@ -183,9 +190,36 @@ func (e *Engine) status(s *api.NodeStatus) {
 // republish is how long a node may follow an older Plan before it is told again.
 const republish = time.Second
 
+// follower is the other planner that s's sender follows, "" for none: one without a
+// name counts as this one.
+func (e *Engine) follower(s *api.NodeStatus) string {
+	if e.identity == "" || s.Planner == e.identity {
+		return ""
+	}
+	return s.Planner
+}
+
+// meet takes in whom n follows. Another planner's epochs say nothing about this one's
+// Plans.
+func (e *Engine) meet(n *node, s *api.NodeStatus) {
+	follows, foreign := e.follower(s), false
+	if follows != "" {
+		n.acked = 0
+		foreign = slices.ContainsFunc(s.Executors, func(x api.ExecutorStatus) bool { return x.State != api.ExecutorExited })
+	}
+	if foreign && (!n.foreign || follows != n.follows) {
+		e.occur(NodeForeign{Node: n.Node, Planner: follows})
+	}
+	if n.foreign && !foreign {
+		e.growth++
+	}
+	n.follows, n.foreign = follows, foreign
+}
+
 // fold takes in what a status says.
 func (e *Engine) fold(n *node, s *api.NodeStatus) {
 	n.seq, n.acked, n.heard, n.confirmed = s.Seq, s.Epoch, e.uptime, true
+	e.meet(n, s)
 	if n.Offered != s.Offered {
 		for _, t := range e.tenants[n.Node] {
 			e.concern(t.app)
@@ -361,7 +395,7 @@ func (t *tenant) makeEntry() *planEntry {
 
 // plan is n's Plan in force, with the times left now.
 func (e *Engine) plan(n *node) api.Plan {
-	p := api.Plan{V: api.Version, Epoch: n.Epoch, Node: n.Node, Apps: make([]api.PlanApp, 0, len(n.plan))}
+	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: e.identity, Term: e.term, Node: n.Node, Apps: make([]api.PlanApp, 0, len(n.plan))}
 	targets := 0
 	for _, entry := range n.plan {
 		targets += len(entry.Targets)
@@ -413,6 +447,8 @@ func slotsOn(n *node, l api.Launch) int {
 func (n *node) summary() api.NodeSummary {
 	state := n.state
 	switch {
+	case n.here() && n.foreign:
+		state = nodeForeign
 	case n.here() && n.Draining && n.executors > 0:
 		state = nodeDraining
 	case n.here() && n.Draining:

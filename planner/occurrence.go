@@ -186,6 +186,12 @@ type NodeClash struct {
 	Node, Incarnation string
 }
 
+// NodeForeign: a node runs executors for another planner and obeys that one.
+type NodeForeign struct {
+	trouble
+	Node, Planner string
+}
+
 // ProfileChanged: a profile was recorded, merged, replaced, put or removed; How
 // says which.
 type ProfileChanged struct {
@@ -243,6 +249,7 @@ func (TailHandedOver) Name() string   { return "tail handed over" }
 func (NodeLeft) Name() string         { return "node left" }
 func (NodeLost) Name() string         { return "node lost" }
 func (NodeClash) Name() string        { return "node clash" }
+func (NodeForeign) Name() string      { return "node of another planner" }
 func (ProfileChanged) Name() string   { return "profile changed" }
 func (RunNotRecorded) Name() string   { return "run not recorded" }
 func (MessageRefused) Name() string   { return "message refused" }
@@ -330,6 +337,10 @@ func (o NodeLost) String() string {
 
 func (o NodeClash) String() string {
 	return fmt.Sprintf("node %s: another node controller (%s) uses this name", o.Node, o.Incarnation)
+}
+
+func (o NodeForeign) String() string {
+	return fmt.Sprintf("node %s runs executors for planner %s: it gets none of ours until they have ended", o.Node, o.Planner)
 }
 
 func (o ProfileChanged) String() string {

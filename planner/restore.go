@@ -61,7 +61,7 @@ func (e *Engine) restoreCounters(r Record) error {
 	if err := decode(r, &c, &c.V); err != nil {
 		return err
 	}
-	e.epoch, e.serial = c.Epoch, c.Serial
+	e.epoch, e.serial, e.identity, e.term = c.Epoch, c.Serial, c.Planner, c.Term
 	return nil
 }
 

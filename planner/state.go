@@ -12,7 +12,7 @@ import (
 
 // stateVersion is the layout's:
 //
-//	planner/epoch        counters: newest epoch and application number
+//	planner/epoch        counters: newest epoch, application number and term; the store's name
 //	app/ID               a running application (appRecord)
 //	app/ID/marks         what every event changes of it (markRecord)
 //	app/ID/profile       the profile that it is matched to (api.Profile)
@@ -63,6 +63,10 @@ type counterRecord struct {
 	V      int    `json:"v"`
 	Epoch  uint64 `json:"epoch"`
 	Serial uint64 `json:"serial"`
+	// Planner is the store's name (Config.Identity), Term how often a planner has
+	// started on it.
+	Planner string `json:"planner,omitempty"`
+	Term    uint64 `json:"term,omitempty"`
 }
 
 func appKey(id api.AppID) string                     { return appPrefix + string(id) }
@@ -100,7 +104,7 @@ func (e *Engine) remove(key string) { e.changes = append(e.changes, Change{Key: 
 func (e *Engine) saveCounters() {
 	if e.counters {
 		e.counters = false
-		e.put(counterKey, counterRecord{V: stateVersion, Epoch: e.epoch, Serial: e.serial})
+		e.put(counterKey, counterRecord{V: stateVersion, Epoch: e.epoch, Serial: e.serial, Planner: e.identity, Term: e.term})
 	}
 }
 

@@ -41,7 +41,9 @@ func (c *control) up() error {
 	for _, key := range slices.Sorted(maps.Keys(c.disk)) {
 		records = append(records, planner.Record{Key: key, Value: c.disk[key]})
 	}
-	e, err := planner.New(c.w.cfg.Planner, records)
+	cfg := c.w.cfg.Planner
+	cfg.Identity = "planner"
+	e, err := planner.New(cfg, records)
 	if err != nil {
 		return fmt.Errorf("planner: %w", err)
 	}

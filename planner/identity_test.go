@@ -1,0 +1,75 @@
+package planner_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+)
+
+func named(t *testing.T, nodes ...string) *world {
+	t.Helper()
+	cfg := planner.Default()
+	cfg.Identity = "one"
+	return newWorldOf(t, cfg, nodes...)
+}
+
+// The name is the store's, whatever the next process would call itself, and each
+// start on it is a term of its own, saved before a Plan carries it.
+func TestATermGrowsWithEachStart(t *testing.T) {
+	w := named(t, "a")
+	if p := w.plans["a"]; p.Planner != "one" || p.Term != 1 {
+		t.Errorf("plan of %q in term %d", p.Planner, p.Term)
+	}
+	for term := uint64(2); term < 4; term++ {
+		w.cfg.Identity = "another"
+		w.restart()
+		if p := w.hello("a").Plan; p.Planner != "one" || p.Term != term {
+			t.Errorf("after a restart: plan of %q in term %d, want %d", p.Planner, p.Term, term)
+		}
+	}
+}
+
+// A node that runs executors for another planner gets none and is told nothing, which
+// is said once; its epochs do not count. When they have ended it is one of ours.
+func TestANodeOfAnotherPlannerIsLeftAlone(t *testing.T) {
+	w := named(t)
+	theirs := func(state api.ExecutorState) api.NodeStatus {
+		s := w.status("a")
+		s.Planner, s.Epoch = "another", 7000
+		s.Executors = []api.ExecutorStatus{{App: "theirs", ID: "1", State: state}}
+		return s
+	}
+	if p := w.helloAs(theirs(api.ExecutorRunning)).Plan; p.Epoch > 7000 {
+		t.Errorf("epoch %d: another planner's counted", p.Epoch)
+	}
+	w.hello("b")
+	reply := w.mustRegister(registration("p", 0))
+	if x := reply.Directive.Executors; len(x) != 1 || x[0].Node != "b" {
+		t.Errorf("executors %+v, want one on b", x)
+	}
+	if state := w.control(api.VerbNodes, api.ControlRequest{}).Nodes[0].State; state != "another's" {
+		t.Errorf("the node is %q", state)
+	}
+	published := w.published
+	for range 5 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(theirs(api.ExecutorRunning))})
+	}
+	if said := w.heard("node of another planner"); len(said) != 1 || w.published != published {
+		t.Errorf("said %v, %d Plans published in vain", said, w.published-published)
+	}
+	w.step(planner.Status{Status: new(theirs(api.ExecutorExited))})
+	w.tell(reply.AppID, registration("p", 0).Submission)
+	if p := w.plans["a"]; len(p.Apps) != 1 || len(p.Apps[0].Executors) != 1 {
+		t.Errorf("the node that is free has %+v", p)
+	}
+	// It has not taken that yet: it is told again.
+	published = w.published
+	w.pass(2 * time.Second)
+	w.step(planner.Status{Status: new(theirs(api.ExecutorExited))})
+	if w.published == published {
+		t.Error("a node that is free is not told again")
+	}
+}

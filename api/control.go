@@ -1,6 +1,10 @@
 package api
 
-import "github.com/sparkpacer/pacer/units"
+import (
+	"time"
+
+	"github.com/sparkpacer/pacer/units"
+)
 
 // AppState is where an application stands; it only moves forward.
 type AppState string
@@ -8,7 +12,10 @@ type AppState string
 const (
 	// AppRunning has registered and not ended.
 	AppRunning AppState = "running"
-	// AppFinished stopped its SparkContext.
+	// AppEnding stopped its SparkContext; its driver has not exited as far as is known.
+	AppEnding AppState = "ending"
+	// AppFinished stopped its SparkContext, and its driver has exited or is waited for
+	// no longer.
 	AppFinished AppState = "finished"
 	// AppFailed stopped with an error, or its driver is gone, or spark-submit
 	// ended with an exit code other than 0.
@@ -16,6 +23,24 @@ const (
 	// AppRefused asked for a feasible deadline and had none.
 	AppRefused AppState = "refused"
 )
+
+// EndedBy says what an application's end, and with it its duration, is taken from.
+type EndedBy string
+
+const (
+	// EndedByExit is the exit of spark-submit as pacer submit saw it.
+	EndedByExit EndedBy = "exit"
+	// EndedByLastWord is the last word of the driver's shutdown hook, some
+	// milliseconds before the exit.
+	EndedByLastWord EndedBy = "last word"
+	// EndedByStop is the stop of the SparkContext: the driver's exit is not known.
+	EndedByStop EndedBy = "stop"
+	// EndedBySilence is the moment in which the planner gave a driver up.
+	EndedBySilence EndedBy = "silence"
+)
+
+// Known reports whether the end is that of the driver's process.
+func (b EndedBy) Known() bool { return b == EndedByExit || b == EndedByLastWord }
 
 // AppSummary is a row of `pacer apps`.
 type AppSummary struct {
@@ -32,10 +57,20 @@ type AppSummary struct {
 	// all; both on the deadline clock.
 	Deadline units.Seconds `json:"deadline_s"`
 	Duration units.Seconds `json:"duration_s"`
+	// EndedBy says of which moment Duration and ErrorPct are; "" until it has ended.
+	EndedBy EndedBy `json:"ended_by,omitempty"`
+	// Submitted is when the deadline clock started. FirstLaunch is when its first task
+	// was launched, on the deadline clock; 0 until then.
+	Submitted   time.Time     `json:"submitted_at,omitzero"`
+	FirstLaunch units.Seconds `json:"first_launch_s"`
 	// Predicted is the predicted Duration at the end; 0 when not known.
 	Predicted units.Seconds `json:"predicted_finish_s"`
-	// ErrorPct is Eq 4, set once it has ended and had a deadline.
+	// ErrorPct is Eq 4, set once it has finished and had a deadline: early is positive,
+	// late is negative. What failed has none.
 	ErrorPct *float64 `json:"error_pct"`
+	// Outcome says how it ended, in one line; "" until then and where there is nothing
+	// to say.
+	Outcome string `json:"outcome,omitempty"`
 	// CoreSeconds is what its executors used from the first task's launch to
 	// the last task's end; MeanCores is that over the time between.
 	CoreSeconds  units.Work  `json:"core_seconds"`
@@ -48,8 +83,8 @@ type AppSummary struct {
 	WouldCores units.Cores `json:"would_cores,omitempty"`
 	// Submission is the key given by pacer submit.
 	Submission string `json:"submission"`
-	// ExitCode is that of the application's spark-submit when it failed under
-	// pacer submit; 0 when it did not, or nobody knows.
+	// ExitCode is that of the application's spark-submit under pacer submit; 0 when it
+	// did not fail, or where EndedBy says that nobody saw it.
 	ExitCode int `json:"exit_code,omitempty"`
 }
 
@@ -62,9 +97,8 @@ type AppDetail struct {
 	Earliest  units.Seconds `json:"earliest_s"`
 	Executors []AppExecutor `json:"executors"`
 	Stages    []AppStage    `json:"stages"`
-	// FirstLaunch and LastFinish bound the tasks on the deadline clock.
-	FirstLaunch units.Seconds `json:"first_launch_s"`
-	LastFinish  units.Seconds `json:"last_finish_s"`
+	// LastFinish is when its last task ended, on the deadline clock.
+	LastFinish units.Seconds `json:"last_finish_s"`
 }
 
 // AppExecutor is an executor of an application as the planner knows it.
@@ -175,9 +209,11 @@ type ControlRequest struct {
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
 	Body     *Profile      `json:"body,omitempty"`
 	Step     *Step         `json:"step,omitempty"`
-	// Submission is whose spark-submit has ended with ExitCode (VerbExit).
-	Submission string `json:"submission,omitempty"`
-	ExitCode   int    `json:"exit_code,omitempty"`
+	// Submission is whose spark-submit has ended with ExitCode (VerbExit); Elapsed is
+	// when, on the deadline clock, 0 for now.
+	Submission string        `json:"submission,omitempty"`
+	ExitCode   int           `json:"exit_code,omitempty"`
+	Elapsed    units.Seconds `json:"elapsed_s,omitempty"`
 }
 
 // Step is a step response of a running stage (`pacer identify`): each of its

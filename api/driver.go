@@ -79,6 +79,11 @@ type RegisterRequest struct {
 	Launch Launch `json:"launch"`
 	// AppID is set when the application registers again.
 	AppID AppID `json:"app_id,omitempty"`
+	// Watched says that a pacer submit runs the driver, and reports its exit (VerbExit).
+	Watched bool `json:"watched,omitempty"`
+	// UTCOffset is the driver's local time less UTC, in seconds: what is said to its
+	// user of times of day is said in it.
+	UTCOffset int `json:"utc_offset_s,omitempty"`
 }
 
 // Launch says how an executor of an application is started: what is the same
@@ -198,8 +203,10 @@ const (
 	EventStageDone EventType = "stage_done"
 	// EventUnpaced says that the application cannot be paced (streaming).
 	EventUnpaced EventType = "unpaced"
-	// EventEnd says that the SparkContext stopped.
+	// EventEnd says that the SparkContext stopped. The driver goes on to its exit.
 	EventEnd EventType = "end"
+	// EventExit is the driver's last word, said as its JVM shuts down.
+	EventExit EventType = "exit"
 )
 
 // Events is a batch of driver events in order of Seq; an empty batch is the
@@ -226,6 +233,9 @@ type Event struct {
 	// Reason says why (EventUnpaced, EventEnd with Failed).
 	Reason string `json:"reason,omitempty"`
 	Failed bool   `json:"failed,omitempty"`
+	// Clean says that the driver proves that its exit code is 0 (EventExit). Without it
+	// the code is not known: a JVM is not told with which code it ends.
+	Clean bool `json:"clean,omitempty"`
 }
 
 // ExecutorEvent goes with EventExecutorUp and EventExecutorGone.

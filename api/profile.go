@@ -21,7 +21,7 @@ type Profile struct {
 	Name   string `json:"name"`
 	// Runs is how many runs were merged; 0 for a hand-written profile.
 	Runs int `json:"runs"`
-	// Duration is from the start of the deadline clock to the context's stop.
+	// Duration is from the start of the deadline clock to the driver's exit.
 	Duration units.Seconds `json:"duration_s"`
 	// Cores is what was offered when it was recorded.
 	Cores units.Cores `json:"cores"`
@@ -31,9 +31,14 @@ type Profile struct {
 	// ExecutorStart is the CPU time of an executor from its start until the first task,
 	// 0 where it is not known.
 	ExecutorStart units.Work `json:"executor_start_core_seconds,omitempty"`
-	// Head passes before the first stage is ready, Tail after the last stage.
+	// Head passes before the first stage is ready, Tail between the last stage and the
+	// context's stop, Exit between that and the exit of the driver's process.
 	Head units.Seconds `json:"head_s"`
 	Tail units.Seconds `json:"tail_s"`
+	Exit units.Seconds `json:"exit_s"`
+	// Exits are those of the newest runs, oldest first, from which Exit follows; none
+	// in a profile written by hand.
+	Exits []units.Seconds `json:"exits_s,omitempty"`
 	// Stages are in order of ID, which is the order of submission.
 	Stages []ProfileStage `json:"stages"`
 }
@@ -112,6 +117,10 @@ func (p Profile) Validate() error {
 	faults.finite("executor_start_core_seconds", float64(p.ExecutorStart))
 	faults.finite("head_s", float64(p.Head))
 	faults.finite("tail_s", float64(p.Tail))
+	faults.finite("exit_s", float64(p.Exit))
+	for i, exit := range p.Exits {
+		faults.finite(fmt.Sprintf("exits_s[%d]", i), float64(exit))
+	}
 	faults.check(len(p.Stages) > 0, "there are no stages")
 	seen := make(map[int]bool, len(p.Stages))
 	for i, s := range p.Stages {

@@ -80,7 +80,7 @@ func (e Events) Validate() error {
 			ok = event.Bound != nil
 		case EventStageDone:
 			ok = event.Done != nil
-		case EventUnpaced, EventEnd:
+		case EventUnpaced, EventEnd, EventExit:
 			ok = true
 		}
 		f.check(ok, "events[%d]: type %q without its body", i, event.Type)

@@ -295,6 +295,7 @@ func planLatency(t *testing.T, add adder) {
 		r.awaitQuota(quota, false)
 	}
 	r.send(api.Event{Type: api.EventEnd})
+	r.send(api.Event{Type: api.EventExit, Clean: true})
 	t.Logf("stage ready to quota in force: %s ms", spread(ms))
 	add(t, "plan.latency_ms.p99", quantile(ms, 0.99), "ms")
 }

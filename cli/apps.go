@@ -5,14 +5,16 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 func (sh *shell) appsCommand() *cobra.Command {
-	c := &cobra.Command{Use: "apps", Short: "List applications", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "apps", Short: "List applications", Args: cobra.NoArgs, Long: appsHelp}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		reply, err := sh.ask(c.Context(), api.VerbApps, api.ControlRequest{})
@@ -22,9 +24,9 @@ func (sh *shell) appsCommand() *cobra.Command {
 		if *form == "json" {
 			return printJSON(sh.stdout, append([]api.AppSummary{}, reply.Apps...))
 		}
-		return printApps(sh.stdout, reply.Apps)
+		return printApps(sh.stdout, reply.Apps, sh.now)
 	}
-	show := &cobra.Command{Use: "show ID", Short: "Show one application", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps}
+	show := &cobra.Command{Use: "show ID", Short: "Show one application", Long: appsHelp, Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps}
 	showForm := outputFlag(show)
 	show.RunE = func(c *cobra.Command, args []string) error {
 		app, err := sh.app(c, args[0])
@@ -34,7 +36,7 @@ func (sh *shell) appsCommand() *cobra.Command {
 		if *showForm == "json" {
 			return printJSON(sh.stdout, app)
 		}
-		return printApp(sh.stdout, app)
+		return printApp(sh.stdout, app, sh.now)
 	}
 	c.AddCommand(show)
 	return c
@@ -52,16 +54,66 @@ func (sh *shell) app(c *cobra.Command, id string) (*api.AppDetail, error) {
 	return reply.App, nil
 }
 
-// printApps prints the table of `pacer apps`.
-func printApps(w io.Writer, apps []api.AppSummary) error {
+const appsHelp = `Show applications: running ones and those that ended last.
+
+DEADLINE, DURATION and PREDICTED are counted from the submission to the exit of pacer
+submit, or of the driver where it was started without. SUBMITTED, STARTED (the first
+task), DUE and ENDS (as predicted) or ENDED are the same on this machine's clock. Where
+the exit is not known, ENDS says what its time is taken from instead: (stop) the stop of
+the SparkContext, (silence) the planner, which gave up a driver that it did not hear.
+
+ERROR is (deadline - duration) / deadline: +2.0% ended early by 2 % of the deadline,
+-2.0% late. A stage's ERROR is how far it ended from its own deadline, either way, in
+per cent of the application's. What failed has no error.`
+
+// printApps prints the table of `pacer apps`; times of day are in now's time zone.
+func printApps(w io.Writer, apps []api.AppSummary, now time.Time) error {
 	rows := make([][]string, 0, len(apps))
 	for _, a := range apps {
 		rows = append(rows, []string{string(a.ID), a.Name, state(a), a.Pacing, string(a.Verdict), seconds(a.Deadline),
-			seconds(a.Duration), seconds(a.Predicted), percent(a.ErrorPct), fmt.Sprintf("%.2f", float64(a.MeanCores)),
+			seconds(a.Duration), seconds(a.Predicted), percent(a.ErrorPct), submittedAt(a, now), clockTime(a, a.FirstLaunch, now),
+			clockTime(a, a.Deadline, now), ends(a, now), fmt.Sprintf("%.2f", float64(a.MeanCores)),
 			fmt.Sprintf("%.1f", float64(a.CoreSeconds))})
 	}
 	return table(w, []string{"ID", "NAME", "STATE", "PACING", "VERDICT", "DEADLINE", "DURATION", "PREDICTED", "ERROR",
-		"MEAN CORES", "CORE-SECONDS"}, rows)
+		"SUBMITTED", "STARTED", "DUE", "ENDS", "MEAN CORES", "CORE-SECONDS"}, rows)
+}
+
+// submittedAt is when a was submitted, clockTime the time of day at a later reading of its
+// deadline clock; "-" where that is not known. A day other than now's is named.
+func submittedAt(a api.AppSummary, now time.Time) string {
+	if a.Submitted.IsZero() {
+		return "-"
+	}
+	return timeOfDay(a.Submitted, now)
+}
+
+func clockTime(a api.AppSummary, at units.Seconds, now time.Time) string {
+	if a.Submitted.IsZero() || at == 0 {
+		return "-"
+	}
+	return timeOfDay(a.Submitted.Add(at.Duration()), now)
+}
+
+func timeOfDay(t, now time.Time) string {
+	t = t.In(now.Location()).Round(time.Second)
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format("Jan 2 15:04:05")
+}
+
+// ends is when a ended or is predicted to end, and what that is taken from if it is not
+// the exit.
+func ends(a api.AppSummary, now time.Time) string {
+	if a.EndedBy == "" {
+		return clockTime(a, a.Predicted, now)
+	}
+	text := clockTime(a, a.Duration, now)
+	if !a.EndedBy.Known() {
+		text += " (" + string(a.EndedBy) + ")"
+	}
+	return text
 }
 
 // state is an application's state, with its exit code where that is known.
@@ -73,7 +125,7 @@ func state(a api.AppSummary) string {
 }
 
 // printApp prints `pacer apps show ID`.
-func printApp(w io.Writer, a *api.AppDetail) error {
+func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	cores, changes, would := "CORES OVER TIME", "QUOTA CHANGES", ""
 	if a.Observed {
 		cores, changes = "WOULD-BE CORES OVER TIME", "WOULD-BE QUOTAS"
@@ -83,7 +135,9 @@ func printApp(w io.Writer, a *api.AppDetail) error {
 		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User,
 		"state", state(a.AppSummary), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
 		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
-		"error", percent(a.ErrorPct), "earliest deadline", seconds(a.Earliest),
+		"error", percent(a.ErrorPct), "outcome", a.Outcome, "submitted", submittedAt(a.AppSummary, now),
+		"started", clockTime(a.AppSummary, a.FirstLaunch, now), "due", clockTime(a.AppSummary, a.Deadline, now),
+		"ends", ends(a.AppSummary, now), "earliest deadline", seconds(a.Earliest),
 		"mean cores", fmt.Sprintf("%.2f", float64(a.MeanCores)), "would-be cores", would,
 		"core-seconds", fmt.Sprintf("%.1f", float64(a.CoreSeconds)),
 		"quota changes", strconv.Itoa(a.QuotaChanges))
@@ -160,12 +214,13 @@ func (sh *shell) releaseCommand() *cobra.Command {
 
 func (sh *shell) deadlineCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "deadline ID +10m|90s", Short: "Extend (+) or replace an application's deadline", Args: cobra.ExactArgs(2),
-		Long: "Extend an application's deadline (+10m) or replace it (90s, counted from the\n" +
-			"application's start). The planner plans anew with the time that is then left.",
+		Use: "deadline ID +10m|90s|06:00", Short: "Extend (+) or replace an application's deadline", Args: cobra.ExactArgs(2),
+		Long: "Extend an application's deadline (+10m) or replace it: 90s is counted from the\n" +
+			"application's submission, 06:00 is the next such time, as with pacer submit --pacer-by.\n" +
+			"The planner plans anew with the time that is then left.",
 		ValidArgsFunction: sh.completeApps,
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := deadlineRequest(args[0], args[1])
+			r, err := sh.deadlineRequest(c, args[0], args[1])
 			if err != nil {
 				return err
 			}
@@ -174,8 +229,23 @@ func (sh *shell) deadlineCommand() *cobra.Command {
 	}
 }
 
-func deadlineRequest(id, text string) (api.ControlRequest, error) {
+func (sh *shell) deadlineRequest(c *cobra.Command, id, text string) (api.ControlRequest, error) {
 	r := api.ControlRequest{App: api.AppID(id)}
+	if strings.ContainsAny(text, ":-") && !strings.HasPrefix(text, "-") {
+		left, err := untilClock("deadline", text, sh.now)
+		if err != nil {
+			return r, err
+		}
+		app, err := sh.app(c, id)
+		if err != nil {
+			return r, err
+		}
+		if app.Submitted.IsZero() {
+			return r, fmt.Errorf("the planner does not say when %s was submitted: give its deadline as a time from then", id)
+		}
+		r.Deadline = units.FromDuration(sh.now.Add(left).Sub(app.Submitted))
+		return r, nil
+	}
 	by, extend := strings.CutPrefix(text, "+")
 	d, err := deadlineValue("deadline", by)
 	if err != nil {

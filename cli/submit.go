@@ -3,15 +3,11 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,7 +22,7 @@ Usage:
   pacer submit [--pacer-...] [any spark-submit flag] APP [arguments of APP]
 
 Flags of its own (before APP; all others go to spark-submit in their order):
-  --pacer-deadline 90s|15m     finish this long after now
+  --pacer-deadline 90s|15m     finish this long after now: pacer submit has exited by then
   --pacer-by 06:00             finish by this time (the next 06:00, local time)
   --pacer-profile NAME         profile to plan with (default: the application's name)
   --pacer-mode MODE            control (default), observe (hold nothing back, say
@@ -37,7 +33,10 @@ Flags of its own (before APP; all others go to spark-submit in their order):
 
 The same without this wrapper:
   spark-submit --master sparkpacer://HOST:PORT --jars $(pacer jar) \
-      --conf spark.pacer.deadline=90s APP
+      --conf spark.pacer.deadline=90s APP      (or spark.pacer.by=06:00)
+
+A run with a deadline ends with one line about it on standard error. When pacer submit is
+killed, its spark-submit gets SIGTERM.
 
 Exit code: spark-submit's own; 64 wrong command line, 69 no planner answers,
 76 refused as infeasible, 127 no spark-submit found.
@@ -75,13 +74,15 @@ func (sh *shell) submit(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return sh.runSpark(ctx, sp, s.args)
+		signals := catchSignals()
+		defer signal.Stop(signals)
+		return sh.runSpark(ctx, sp, s.args, signals)
 	}
 	return sh.submitApp(ctx, s)
 }
 
 // submitApp checks everything that can be checked before anything starts, runs
-// spark-submit and tells the planner if that fails.
+// spark-submit, tells the planner of its exit and the user how it ended.
 func (sh *shell) submitApp(ctx context.Context, s submission) error {
 	settings, err := sh.submitSettings(s)
 	if err != nil {
@@ -117,13 +118,16 @@ func (sh *shell) submitApp(ctx context.Context, s submission) error {
 	for _, flag := range s.stray {
 		fmt.Fprintf(sh.stderr, "pacer: %s stands after the application and is passed to it\n", flag)
 	}
-	err = sh.runSpark(ctx, sp, command)
-	if err == nil {
-		return nil
-	}
-	state := reportExit(cfg, settings[confSubmission], exitCode(err))
-	if state == api.AppRefused && strings.EqualFold(settings[confRequire], "true") {
+	signals := catchSignals()
+	defer signal.Stop(signals)
+	clock := sh.deadlineClock(settings[confSubmitted])
+	err = sh.runSpark(ctx, sp, command, signals)
+	app := reportExit(cfg, api.ControlRequest{Submission: settings[confSubmission], ExitCode: exitCode(err), Elapsed: clock()})
+	if app.State == api.AppRefused && strings.EqualFold(settings[confRequire], "true") {
 		return coded(ExitInfeasible, nil) // The driver has said why.
+	}
+	if app.Outcome != "" {
+		fmt.Fprintf(sh.stderr, "pacer: %s\n", app.Outcome)
 	}
 	return err
 }
@@ -136,6 +140,8 @@ const (
 	confRequire     = "spark.pacer.requireFeasible"
 	confSubmission  = "spark.pacer.submission"
 	confSubmitted   = "spark.pacer.submitted"
+	confWatched     = "spark.pacer.watched"
+	confBy          = "spark.pacer.by"
 	confCredentials = "spark.pacer.credentials"
 	confTLSCA       = "spark.pacer.tls.ca"
 	confDriverHost  = "spark.driver.host"
@@ -152,6 +158,7 @@ func (sh *shell) submitSettings(s submission) (map[string]string, error) {
 	out := map[string]string{
 		confSubmission: uuid(),
 		confSubmitted:  fmt.Sprint(sh.now.UnixMilli()),
+		confWatched:    "true",
 	}
 	deadline, err := sh.deadline(s)
 	if err != nil {
@@ -173,7 +180,7 @@ func (sh *shell) submitSettings(s submission) (map[string]string, error) {
 		if !ok {
 			continue
 		}
-		ours := key == confSubmission || key == confSubmitted
+		ours := key == confSubmission || key == confSubmitted || key == confWatched
 		if !ours && given != out[key] {
 			return nil, usagef("--conf %s=%s and its --pacer- flag (%s) differ", key, given, out[key])
 		}
@@ -193,6 +200,14 @@ func (sh *shell) deadline(s submission) (string, error) {
 			return "", err
 		}
 	}
+	if text := s.conf[confBy]; text != "" {
+		if s.conf[confDeadline] != "" || s.own["--pacer-deadline"] != "" || s.own["--pacer-by"] != "" {
+			return "", usagef("--conf %s and another deadline exclude each other", confBy)
+		}
+		if _, err := untilClock("--conf "+confBy, text, sh.now); err != nil {
+			return "", err
+		}
+	}
 	after, by := s.own["--pacer-deadline"], s.own["--pacer-by"]
 	_, hasAfter := s.own["--pacer-deadline"]
 	_, hasBy := s.own["--pacer-by"]
@@ -206,7 +221,7 @@ func (sh *shell) deadline(s submission) (string, error) {
 		}
 		return sparkTime(after, d.Duration()), nil
 	case hasBy:
-		d, err := untilClock(by, sh.now)
+		d, err := untilClock("--pacer-by", by, sh.now)
 		if err != nil {
 			return "", err
 		}
@@ -224,8 +239,9 @@ func sparkTime(text string, d time.Duration) string {
 }
 
 // untilClock returns the time from now until the next HH:MM or HH:MM:SS in now's
-// time zone, or until a full date and time, which may not be past.
-func untilClock(text string, now time.Time) (time.Duration, error) {
+// time zone, or until a full date and time, which may not be past. what names the text in
+// errors.
+func untilClock(what, text string, now time.Time) (time.Duration, error) {
 	for _, layout := range []string{"15:04", "15:04:05"} {
 		clock, err := time.Parse(layout, text)
 		if err != nil {
@@ -244,12 +260,12 @@ func untilClock(text string, now time.Time) (time.Duration, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			if !t.After(now) {
-				return 0, usagef("--pacer-by: %s is past", text)
+				return 0, usagef("%s: %s is past", what, text)
 			}
 			return t.Sub(now), nil
 		}
 	}
-	return 0, usagef("--pacer-by %q: want a time such as 06:00, or a date and time such as 2026-01-31T06:00", text)
+	return 0, usagef("%s %q: want a time such as 06:00, or a date and time such as 2026-01-31T06:00", what, text)
 }
 
 // submitConfig finds the planner: --pacer-planner, the master if it names one,
@@ -330,6 +346,9 @@ func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[stri
 	if options := sh.driverOptions(s, sp, files, all.Node); options != "" {
 		settings[confDefaultOptions] = options
 	}
+	if settings[confDeadline] != "" && files[confBy] != "" {
+		settings[confBy] = "" // What the command line says wins.
+	}
 	if cfg.TLS.CA != "" && !has(confTLSCA) {
 		settings[confTLSCA] = cfg.TLS.CA
 	}
@@ -365,79 +384,6 @@ func joinJars(users, jar string) string {
 		return jar
 	}
 	return users + "," + jar
-}
-
-// runSpark runs spark-submit on the streams of this process, passes signals on
-// to it and returns its exit code as a codedError.
-func (sh *shell) runSpark(ctx context.Context, sp spark, args []string) error {
-	cmd := exec.Command(sp.submit, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.stdin, sh.stdout, sh.stderr
-	cmd.Env = sh.environ
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
-	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
-		return coded(ExitNotFound, fmt.Errorf("start %s: %w", sp.submit, err))
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	interrupt, passed := ctx.Done(), false
-	var quiet <-chan time.Time
-	for {
-		select {
-		case sig := <-signals:
-			passed = true
-			_ = cmd.Process.Signal(sig)
-		case <-interrupt:
-			// The context ends with its caller, or with a signal that is about to
-			// come out of signals too: then the child gets that one only.
-			interrupt, quiet = nil, time.After(100*time.Millisecond)
-		case <-quiet:
-			if !passed {
-				_ = cmd.Process.Signal(syscall.SIGTERM)
-			}
-		case err := <-ended:
-			return childError(err)
-		}
-	}
-}
-
-// childError turns what Wait says into the child's exit code.
-func childError(err error) error {
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &exit):
-		return fmt.Errorf("wait for spark-submit: %w", err)
-	}
-	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return coded(ExitSignal+int(status.Signal()), nil)
-	}
-	return coded(exit.ExitCode(), nil)
-}
-
-// reportTimeout bounds how long a failed application is kept from its user's
-// sight by a planner that does not answer any more.
-const reportTimeout = 3 * time.Second
-
-// reportExit tells the planner with which code spark-submit has ended and returns
-// the application's state, "" where nobody knows one: the application may never
-// have registered, the planner may be gone.
-func reportExit(cfg ClientConfig, submission string, code int) api.AppState {
-	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
-	defer cancel()
-	cfg.Timeout = min(cfg.Timeout, reportTimeout)
-	conn, done, err := dialPlanner(ctx, cfg)
-	if err != nil {
-		return ""
-	}
-	defer done()
-	reply, err := conn.Control(ctx, api.VerbExit, api.ControlRequest{Submission: submission, ExitCode: code})
-	if err != nil || len(reply.Apps) == 0 {
-		return ""
-	}
-	return reply.Apps[0].State
 }
 
 func firstOf(values ...string) string {

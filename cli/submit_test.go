@@ -244,7 +244,7 @@ func TestSubmitTellsARefusalByItsExitCode(t *testing.T) {
 	}
 }
 
-func TestSubmitTellsThePlannerThatAnApplicationFailed(t *testing.T) {
+func TestSubmitTellsThePlannerOfEveryExit(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{apps: []api.AppDetail{{AppSummary: api.AppSummary{ID: "app-1", State: api.AppFinished, Submission: "s-1"}}}})
 	for script, want := range map[string]int{"exit 0": 0, "exit 3": 3, "kill -KILL $$": ExitSignal + int(syscall.SIGKILL)} {
@@ -257,9 +257,7 @@ func TestSubmitTellsThePlannerThatAnApplicationFailed(t *testing.T) {
 			if o.code != want || o.err != "" {
 				t.Errorf("%s: exit code %d, want %d; %q", script, o.code, want, o.err)
 			}
-			if want == 0 {
-				f.last(t, api.VerbPing)
-			} else if r := f.last(t, api.VerbExit); r.Submission != submission || r.ExitCode != want {
+			if r := f.last(t, api.VerbExit); r.Submission != submission || r.ExitCode != want || r.Elapsed <= 0 {
 				t.Errorf("%s: reported %+v", script, r)
 			}
 		}
@@ -270,8 +268,9 @@ func TestSubmitTellsThePlannerThatAnApplicationFailed(t *testing.T) {
 }
 
 func TestAReportToAPlannerThatIsGone(t *testing.T) {
-	if state := reportExit(ClientConfig{Planner: "127.0.0.1:1", Timeout: time.Second}, "s-1", 5); state != "" {
-		t.Errorf("state %q", state)
+	r := api.ControlRequest{Submission: "s-1", ExitCode: 5}
+	if app := reportExit(ClientConfig{Planner: "127.0.0.1:1", Timeout: time.Second}, r); app.State != "" {
+		t.Errorf("state %q", app.State)
 	}
 }
 
@@ -321,7 +320,7 @@ func TestTheNextSuchTimeIsLocal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := untilClock(c.by, now); err != nil || got != c.want {
+		if got, err := untilClock("--pacer-by", c.by, now); err != nil || got != c.want {
 			t.Errorf("from %s until %s: %v, %v, want %v", c.now, c.by, got, err, c.want)
 		}
 	}

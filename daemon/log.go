@@ -120,7 +120,7 @@ func countOccurrence(count *metrics.Planner, o planner.Occurrence) {
 	case planner.AppRefused:
 		count.Rejected(api.KindOf(o.Err))
 	case planner.AppEnded:
-		if o.Deadline > 0 {
+		if o.Deadline > 0 && o.State == api.AppFinished {
 			count.Ended(dag.AppError(o.Deadline, o.Duration) / 100)
 		}
 	case planner.PublishFailed:

@@ -11,7 +11,7 @@
 // stages that can.
 //
 // What a driver does between stages (the head before the first one, the gaps,
-// the tail after the last one) takes its time whatever the cores: it is a fixed
+// the tail after the last one, the driver's exit) takes its time whatever the cores: it is a fixed
 // cost that no stage deadline can compress.
 //
 // # Equations
@@ -33,7 +33,7 @@
 //
 //	spentTime = time really spent + Overhead(stages not submitted yet)
 //
-// so what the stages share is alpha appDeadline - spent - gaps to come - tail.
+// so what the stages share is alpha appDeadline - spent - gaps to come - tail - exit.
 // That is the source's with Aim = 0; otherwise alpha appDeadline is replaced by
 //
 //	max(alpha appDeadline, Aim appDeadline - Margin - room - stretch rest)
@@ -44,7 +44,7 @@
 // before it leave it the reserve of 1 - alpha, as far as it can use that up.
 //
 // The overhead is the largest sum of gaps along one path of the stages to come,
-// plus the tail: gaps of stages that are submitted together pass at once.
+// plus tail and exit: gaps of stages that are submitted together pass at once.
 //
 // Eq 1-3 treat stages that run side by side as if they ran one after the other.
 // That is kept for the split named "paper". By the split "critical-path" branches

@@ -84,7 +84,7 @@ func (g *Graph) Stage(id int) (api.ProfileStage, bool) {
 
 // Overhead returns what the driver will take that no core can shorten, when the
 // stages with the given ids are not ready yet: the largest sum of gaps along one
-// path of them, and the tail. The stages must include all that depend on one of
+// path of them, the tail and the exit. The stages must include all that depend on one of
 // them, which is so at any moment of a run; unknown ids are ignored.
 func (g *Graph) Overhead(remaining []int) units.Seconds {
 	var gaps units.Seconds
@@ -93,7 +93,7 @@ func (g *Graph) Overhead(remaining []int) units.Seconds {
 			gaps = max(gaps, g.gaps[i])
 		}
 	}
-	return gaps + g.profile.Tail
+	return gaps + g.profile.Tail + g.profile.Exit
 }
 
 // Precedes reports whether stage later can only be ready once stage earlier has ended:
@@ -202,7 +202,7 @@ func (g *Graph) findAlone() {
 func work(s api.ProfileStage) float64 { return float64(s.Records) / float64(s.NominalRate) }
 
 func checkTotals(p api.Profile) error {
-	times, works := float64(p.Head+p.Tail+p.Duration), 0.0
+	times, works := float64(p.Head+p.Tail+p.Exit+p.Duration), 0.0
 	for _, s := range p.Stages {
 		times += float64(s.Duration + s.Gap + s.LongestTask)
 		works += work(s)

@@ -81,7 +81,7 @@ func (s scene) walk(deadline units.Seconds, from Standing) outcome {
 	for _, stage := range w.stages {
 		last = max(last, float64(stage.Start+stage.Duration))
 	}
-	return outcome{finish: units.Seconds(last) + s.graph.profile.Tail, stages: w.stages}
+	return outcome{finish: units.Seconds(last) + s.graph.profile.Tail + s.graph.profile.Exit, stages: w.stages}
 }
 
 func newWalker(s scene, deadline units.Seconds) *walker {

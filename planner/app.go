@@ -83,10 +83,19 @@ type appRecord struct {
 	Launched  bool            `json:"launched,omitempty"`  // FirstLaunch is known.
 	First     units.Seconds   `json:"first_launch_s,omitempty"`
 	State     api.AppState    `json:"state"`
-	Ended     units.Seconds   `json:"ended_s,omitempty"` // Duration, once State is final.
-	EndReason string          `json:"end_reason,omitempty"`
-	DriverEnd bool            `json:"driver_end,omitempty"` // The driver itself said so.
-	ExitCode  int             `json:"exit_code,omitempty"`  // Of spark-submit, if it failed and that was told.
+	// Ended is the duration once State is final, EndedBy where that is from; Stopped is
+	// when the driver said that its context stops, if it did (DriverEnd).
+	Ended   units.Seconds `json:"ended_s,omitempty"`
+	EndedBy api.EndedBy   `json:"ended_by,omitempty"`
+	Stopped units.Seconds `json:"stopped_s,omitempty"`
+	// Watched says that a pacer submit will report the driver's exit, Clean that the
+	// driver has proved that its exit code is 0.
+	Watched   bool   `json:"watched,omitempty"`
+	Clean     bool   `json:"clean,omitempty"`
+	UTCOffset int    `json:"utc_offset_s,omitempty"`
+	EndReason string `json:"end_reason,omitempty"`
+	DriverEnd bool   `json:"driver_end,omitempty"` // The driver itself said so.
+	ExitCode  int    `json:"exit_code,omitempty"`  // Of spark-submit, with EndedByExit.
 }
 
 // markRecord is what a stage's event changes of its application, under

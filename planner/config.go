@@ -74,6 +74,12 @@ type Config struct {
 	// 60 s. A driver sends a heartbeat at least every 2 s.
 	DriverSilent time.Duration
 	DriverLost   time.Duration
+	// ExitSilent is how long a driver whose context has stopped may be silent before its
+	// exit counts as not known, and how long pacer submit's report is waited for after
+	// the driver's last word; 5 s. ExitWait is how long the exit of one that speaks is
+	// waited for; 10 min: a notebook's driver lives on for days.
+	ExitSilent time.Duration
+	ExitWait   time.Duration
 	// FinalWait is how long the nodes' last figures are waited for at the end of
 	// an application; 1.5 s.
 	FinalWait time.Duration
@@ -122,6 +128,8 @@ func Default() Config {
 		NodeClash:         2 * time.Second,
 		DriverSilent:      8 * time.Second,
 		DriverLost:        60 * time.Second,
+		ExitSilent:        5 * time.Second,
+		ExitWait:          10 * time.Minute,
 		FinalWait:         1500 * time.Millisecond,
 		Replacements:      3,
 		ReplacementWindow: 10 * time.Minute,
@@ -151,6 +159,7 @@ func (c Config) Validate() error {
 	check(c.LeastOffHeap >= 0, "least off-heap is negative")
 	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")
 	check(c.DriverSilent > 0 && c.DriverLost >= c.DriverSilent, "driver silent: %v, driver lost: %v, want 0 < the first <= the second", c.DriverSilent, c.DriverLost)
+	check(c.ExitSilent >= 0 && c.ExitWait >= 0, "a wait for a driver's exit is negative")
 	check(c.FinalWait >= 0, "final wait is negative")
 	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements, c.ReplacementWindow)
 	check(c.History >= 0 && c.DetailHistory >= 0, "history is negative")

@@ -106,10 +106,20 @@
 // replaced; after a minute without a stage its node stops it. A task that reads from it
 // at that moment is run again: Spark tells running tasks no new places.
 //
+// # The end
+//
+// A deadline is the caller's: it is kept when pacer submit, or the driver without it,
+// has exited. A driver says when its context stops; its executors are stopped then, and
+// its exit is waited for (exit.go): pacer submit's report, else the last word of the
+// driver's shutdown hook. With neither, after ExitSilent of silence or ExitWait in all, the
+// application ended at its stop, and EndedBy says so. What passes between the two is the
+// profile's Exit, which is planned like the tail.
+//
 // # Recording
 //
-// A run that ended without failure becomes the profile of its name if there is
-// none, provided it had all cores all the time and no node joined or drained. Later
+// A run whose exit code is known to be 0 (pacer submit reports it, or its driver's last
+// word proves it) becomes the profile of its name if there is none, provided it had all
+// cores all the time and no node joined or drained. Later
 // ones at all cores are merged, or replace the profile if they have another shape
 // and no deadline was missed because of it. A clean paced run that matched its
 // profile to the end merges what does not depend on the cores: records, CPU time,

@@ -75,6 +75,10 @@ func (e *Engine) acknowledgeEnded(ev DriverEvents) {
 
 // driverEvent applies one event and returns the stage that became ready, if any.
 func (e *Engine) driverEvent(a *app, ev api.Event) *stage {
+	if ev.Type == api.EventExit {
+		e.lastWord(a, ev)
+		return nil
+	}
 	if !a.running() {
 		return nil
 	}
@@ -156,46 +160,46 @@ func (e *Engine) stageDone(a *app, s *stage, ev api.Event) {
 	e.occur(StageEnded{App: a.ID, Stage: s.key(), Duration: s.DoneAt - s.ReadyAt, Deadline: s.First, Failed: ev.Done.Failed})
 }
 
-// driverEnd ends an application on its driver's word. The nodes stop its
-// executors; its final figures are waited for.
+// driverEnd takes the driver's word that its context stops. The nodes stop the
+// executors; the driver's exit and the final figures are waited for.
 func (e *Engine) driverEnd(a *app, ev api.Event) {
 	state := api.AppFinished
 	if ev.Failed {
 		state = api.AppFailed
 	}
-	a.DriverEnd = true
-	e.end(a, state, max(0, ev.At), ev.Reason)
+	a.DriverEnd, a.Stopped = true, max(0, ev.At)
+	e.occur(AppStopped{App: a.ID, At: a.Stopped, Deadline: a.Deadline})
+	e.end(a, state, a.Stopped, api.EndedByStop, ev.Reason)
 	if would := e.sayWould(a); would != "" {
 		a.say(would) // The reply to this event carries it.
 	}
 }
 
 // end takes an application out of the Plans.
-func (e *Engine) end(a *app, state api.AppState, duration units.Seconds, reason string) {
-	a.State, a.Ended, a.EndReason, a.endWait = state, duration, reason, 0
+func (e *Engine) end(a *app, state api.AppState, duration units.Seconds, by api.EndedBy, reason string) {
+	a.State, a.Ended, a.EndedBy, a.EndReason, a.endWait = state, duration, by, reason, 0
 	a.dropAll()
 	a.Pending = nil
 	a.touch()
-	e.occur(AppEnded{App: a.ID, State: state, Duration: duration, Deadline: a.Deadline, Reason: reason})
 }
 
 // appTick counts a driver's silence and looks at the deadline; of an ended
-// application it waits for the last figures.
+// application it waits for the driver's exit and the last figures.
 func (e *Engine) appTick(a *app, dt time.Duration) {
+	a.silent += dt
 	if !a.running() {
 		a.endWait += dt
-		if a.endWait >= e.cfg.FinalWait || e.settled(a) {
+		if !e.leaves(a) && (a.endWait >= e.cfg.FinalWait || e.settled(a)) {
 			e.conclude(a)
 		}
 		return
 	}
-	a.silent += dt
 	if a.unsaved += dt; a.unsaved >= flushEvery && a.Launched && e.flushes > 0 {
 		a.unsaved, a.flush = 0, true
 		e.flushes--
 	}
 	if e.driverGone(a) {
-		e.end(a, api.AppFailed, a.at(e.now), fmt.Sprintf("driver gone: it has been silent for %v", a.silent.Round(time.Second)))
+		e.end(a, api.AppFailed, a.at(e.now), api.EndedBySilence, fmt.Sprintf("driver gone: it has been silent for %v", a.silent.Round(time.Second)))
 		return
 	}
 	e.reconsider(a)

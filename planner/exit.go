@@ -4,30 +4,65 @@ import (
 	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
-// exit takes in with which code the spark-submit of a submission has ended, as
-// pacer submit sees it. A driver does not know: after an exception in Python
-// Spark stops the context from its shutdown hook as if all had gone well. So an
-// application that was taken for finished has failed, and its run does not count
-// for its profile.
+// An application ends for its caller when its driver's process has exited. The driver
+// says when its context stops, and its last word as its JVM shuts down; pacer submit,
+// where it runs the driver, sees the exit itself, and the exit code, which no driver
+// knows: after an exception in Python Spark stops the context as if all had gone well.
+
+// leaves reports whether the exit of a driver whose context has stopped is still waited
+// for.
+func (e *Engine) leaves(a *app) bool {
+	switch {
+	case a.running() || !a.DriverEnd || a.EndedBy == api.EndedByExit || a.EndedBy == api.EndedByLastWord && !a.Watched:
+		return false
+	}
+	return a.silent < e.cfg.ExitSilent && a.endWait < e.cfg.ExitWait
+}
+
+// lastWord takes the last word of a driver's shutdown hook.
+func (e *Engine) lastWord(a *app, ev api.Event) {
+	if !a.DriverEnd || a.EndedBy == api.EndedByExit {
+		return
+	}
+	a.Ended, a.EndedBy, a.Clean, a.dirty = max(a.Stopped, ev.At), api.EndedByLastWord, ev.Clean && !ev.Failed, true
+	if ev.Failed && a.State == api.AppFinished {
+		a.State, a.EndReason = api.AppFailed, ev.Reason
+	}
+	if a.Watched {
+		return // pacer submit says how it ended.
+	}
+	if outcome := e.account(a).say(a.State, a.Ended, a.EndedBy); outcome != "" {
+		// The reply to this event carries it to the driver's log.
+		a.Notice, a.noticeSent = outcome, false
+		a.touch()
+	}
+}
+
+// exit takes in that the spark-submit of a submission has ended, and with which code.
 func (e *Engine) exit(q api.ControlRequest) (api.ControlReply, error) {
 	switch {
 	case q.Submission == "":
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "no submission is given")
-	case q.ExitCode < 1 || q.ExitCode > 255:
-		return api.ControlReply{}, api.Errorf(api.KindInvalid, "exit code %d of a failed application: want 1 to 255", q.ExitCode)
+	case q.ExitCode < 0 || q.ExitCode > 255:
+		return api.ControlReply{}, api.Errorf(api.KindInvalid, "exit code %d of an application: want 0 to 255", q.ExitCode)
+	}
+	if err := units.Finite("elapsed", q.Elapsed); err != nil || q.Elapsed < 0 {
+		return api.ControlReply{}, api.Errorf(api.KindInvalid, "elapsed %v of an application: want a time on its deadline clock", float64(q.Elapsed))
 	}
 	for _, a := range e.applications() {
 		if a.Submission == q.Submission {
-			e.exited(a, q.ExitCode)
-			return api.ControlReply{Apps: []api.AppSummary{e.summary(a)}}, nil
+			e.exited(a, q)
+			s := e.summary(a)
+			return api.ControlReply{Apps: []api.AppSummary{s}, Message: s.Outcome}, nil
 		}
 	}
 	for i := len(e.ended) - 1; i >= 0; i-- {
 		if d := e.ended[i]; d.Detail.Submission == q.Submission {
-			e.exitedBefore(d, q.ExitCode)
-			return api.ControlReply{Apps: []api.AppSummary{d.Detail.AppSummary}}, nil
+			e.exitedBefore(d, q)
+			return api.ControlReply{Apps: []api.AppSummary{d.Detail.AppSummary}, Message: d.Detail.Outcome}, nil
 		}
 	}
 	return api.ControlReply{}, api.Errorf(api.KindNotFound, "no application of submission %q is known", q.Submission)
@@ -35,33 +70,45 @@ func (e *Engine) exit(q api.ControlRequest) (api.ControlReply, error) {
 
 func sayExit(code int) string { return fmt.Sprintf("spark-submit ended with exit code %d", code) }
 
-// exited ends a as failed, or says so of one that is not history yet.
-func (e *Engine) exited(a *app, code int) {
-	if a.ExitCode != 0 {
+// exited ends a at the exit of its spark-submit; the first report counts.
+func (e *Engine) exited(a *app, q api.ControlRequest) {
+	if a.EndedBy == api.EndedByExit {
 		return
 	}
-	a.ExitCode, a.dirty = code, true
-	switch a.State {
-	case api.AppRunning:
-		e.end(a, api.AppFailed, a.at(e.now), sayExit(code))
-	case api.AppFinished:
-		a.State, a.EndReason = api.AppFailed, sayExit(code)
-		e.occur(ExitReported{App: a.ID, Code: code})
+	ended := q.Elapsed
+	if ended == 0 {
+		ended = a.at(e.now)
+	}
+	if a.running() {
+		// Its driver's word did not come through, or it was killed.
+		e.end(a, api.AppFinished, ended, api.EndedByExit, "")
+	}
+	a.Ended, a.EndedBy, a.ExitCode, a.dirty = max(ended, a.Stopped), api.EndedByExit, q.ExitCode, true
+	if q.ExitCode != 0 && a.State == api.AppFinished {
+		a.State, a.EndReason = api.AppFailed, sayExit(q.ExitCode)
 	}
 }
 
-// exitedBefore is exited for an application that is history.
-func (e *Engine) exitedBefore(d *endedApp, code int) {
+// exitedBefore is exited for an application that is history: its driver hung after its
+// context's stop, or the report was held up. What the profile learnt without it stays,
+// unless the run has failed.
+func (e *Engine) exitedBefore(d *endedApp, q api.ControlRequest) {
 	a := &d.Detail
-	if a.ExitCode != 0 || a.State == api.AppRefused {
+	if a.EndedBy == api.EndedByExit || a.State == api.AppRefused {
 		return
 	}
-	a.ExitCode = code
-	if a.State == api.AppFinished {
-		a.State, a.Notices = api.AppFailed, append(a.Notices, sayExit(code))
-		e.occur(ExitReported{App: a.ID, Code: code})
+	ended := q.Elapsed
+	if ended == 0 {
+		ended = units.FromDuration(e.now.Sub(units.Instant(a.Submitted.UnixNano())))
+	}
+	a.Duration, a.EndedBy, a.ExitCode = max(ended, d.Account.Stopped), api.EndedByExit, q.ExitCode
+	if q.ExitCode != 0 && a.State == api.AppFinished {
+		a.State, a.Notices = api.AppFailed, append(a.Notices, sayExit(q.ExitCode))
+		e.occur(ExitReported{App: a.ID, Code: q.ExitCode})
 		e.unrecord(a.ID, a.Profile)
 	}
+	a.Predicted, a.ErrorPct = a.Duration, errorPct(a.State, a.Deadline, a.Duration)
+	a.Outcome = d.Account.say(a.State, a.Duration, a.EndedBy)
 	e.put(historyKey(a.ID), d)
 }
 

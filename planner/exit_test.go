@@ -1,17 +1,29 @@
 package planner_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
 )
 
 func (w *world) exit(submission string, code int) api.ControlReply {
 	w.Helper()
 	return w.control(api.VerbExit, api.ControlRequest{Submission: submission, ExitCode: code})
+}
+
+func (w *world) report(submission string, code int, at units.Seconds) api.ControlReply {
+	w.Helper()
+	r := w.control(api.VerbExit, api.ControlRequest{Submission: submission, ExitCode: code, Elapsed: at})
+	if r.Error != nil {
+		w.Fatalf("report: %v", r.Error)
+	}
+	return r
 }
 
 // An exception in Python: the driver says that all went well, spark-submit ends
@@ -94,6 +106,190 @@ func TestAFailedSparkSubmitEndsARunningApplication(t *testing.T) {
 	}
 }
 
+// linger registers an application of the chain's profile, lets it run and stop its
+// context at 31 s, without a last word.
+func linger(t *testing.T, watched bool, change func(*api.RegisterRequest)) (*world, api.RegisterRequest, api.AppID) {
+	t.Helper()
+	w := newWorld(t, "a")
+	w.putSmall()
+	r := registration("p", 36)
+	r.Watched, r.Mode, r.UTCOffset = watched, api.ModeObserve, 3600
+	if change != nil {
+		change(&r)
+	}
+	id := w.mustRegister(r).AppID
+	for i, signature := range []string{"read", "map", "sum"} {
+		at := units.Seconds(2 + 10*i)
+		w.to(at)
+		event := ready(at, i, signature, 1000, "1")
+		if i > 0 {
+			event.Stage.Parents = []int{i - 1}
+		}
+		w.tell(id, r.Submission, event)
+		w.to(at + 8)
+		w.tell(id, r.Submission, done(at+8, i, at))
+	}
+	w.to(31)
+	w.stopped(id, r.Submission, end(31))
+	return w, r, id
+}
+
+// A deadline is kept at the exit: what pacer submit saw counts, then the driver's last
+// word, and where neither came the stop, which is said.
+func TestAnApplicationEndsAtItsDriversExit(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		watched bool
+		then    func(w *world, r api.RegisterRequest, id api.AppID)
+		state   api.AppState
+		by      api.EndedBy
+		takes   units.Seconds
+		outcome string
+		runs    int
+	}{
+		{"reported", true, func(w *world, r api.RegisterRequest, _ api.AppID) {
+			w.to(34)
+			w.report(r.Submission, 0, 33.5)
+		}, api.AppFinished, api.EndedByExit, 33.5, "ended 2.5 s before 09:00:36", 2},
+		{"reported late by its exit", true, func(w *world, r api.RegisterRequest, _ api.AppID) {
+			w.to(40)
+			w.report(r.Submission, 0, 39)
+		}, api.AppFinished, api.EndedByExit, 39, "ended late by its exit: 3.0 s after 09:00:36, 8.0 s after its context stopped", 2},
+		{"reported failed", true, func(w *world, r api.RegisterRequest, _ api.AppID) {
+			w.report(r.Submission, 1, 33)
+		}, api.AppFailed, api.EndedByExit, 33, "failed after 33 s: spark-submit ended with exit code 1", 1},
+		{"a last word that proves it", false, func(w *world, r api.RegisterRequest, id api.AppID) {
+			w.stopped(id, r.Submission, api.Event{Type: api.EventExit, At: 32, Clean: true})
+		}, api.AppFinished, api.EndedByLastWord, 32, "ended 4.0 s before 09:00:36", 2},
+		{"a last word without proof", false, func(w *world, r api.RegisterRequest, id api.AppID) {
+			w.stopped(id, r.Submission, api.Event{Type: api.EventExit, At: 32})
+		}, api.AppFinished, api.EndedByLastWord, 32, "ended 4.0 s before 09:00:36", 1},
+		{"a last word of a failure", false, func(w *world, r api.RegisterRequest, id api.AppID) {
+			w.stopped(id, r.Submission, api.Event{Type: api.EventExit, At: 32, Failed: true, Reason: "an exception"})
+		}, api.AppFailed, api.EndedByLastWord, 32, "failed after 32 s: an exception", 1},
+		{"a last word, and pacer submit was killed", true, func(w *world, r api.RegisterRequest, id api.AppID) {
+			w.stopped(id, r.Submission, api.Event{Type: api.EventExit, At: 32, Clean: true})
+			w.pass(6 * time.Second)
+		}, api.AppFinished, api.EndedByLastWord, 32, "ended 4.0 s before 09:00:36", 2},
+		{"silence", false, func(w *world, _ api.RegisterRequest, _ api.AppID) { w.pass(6 * time.Second) },
+			api.AppFinished, api.EndedByStop, 31, "stopped its context 5.0 s before 09:00:36; its exit is not known", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, r, id := linger(t, c.watched, nil)
+			if d := w.app(id); d.State != api.AppEnding || d.ErrorPct != nil || d.EndedBy != "" {
+				t.Fatalf("after the stop: %s, error %v, by %q", d.State, d.ErrorPct, d.EndedBy)
+			}
+			c.then(w, r, id)
+			for range 2 { // Before and after it has become history.
+				d := w.app(id)
+				if d.State != c.state || d.EndedBy != c.by || d.Duration != c.takes || !strings.HasPrefix(d.Outcome, c.outcome) {
+					t.Errorf("%s by %q after %v: %q", d.State, d.EndedBy, d.Duration, d.Outcome)
+				}
+				if failed := c.state == api.AppFailed; failed != (d.ErrorPct == nil) || !failed && !near(*d.ErrorPct, float64(100*(36-c.takes)/36), 1e-9) {
+					t.Errorf("error %v", d.ErrorPct)
+				}
+				w.pass(3 * time.Second)
+				w.restart()
+			}
+			if p := w.stored("p"); p.Runs != c.runs {
+				t.Errorf("the profile has %d runs, want %d", p.Runs, c.runs)
+			}
+		})
+	}
+}
+
+// A driver that goes on to speak is waited for, until it takes too long; its report
+// comes all the same.
+func TestADriverThatHangsAfterItsStop(t *testing.T) {
+	w, r, id := linger(t, true, nil)
+	w.live(9*time.Minute, id)
+	if d := w.app(id); d.State != api.AppEnding || d.Duration < 9*60 {
+		t.Errorf("%s after %v", d.State, d.Duration)
+	}
+	w.live(2*time.Minute, id)
+	if d := w.app(id); d.State != api.AppFinished || d.EndedBy != api.EndedByStop || d.Duration != 31 {
+		t.Errorf("%s by %q after %v", d.State, d.EndedBy, d.Duration)
+	}
+	reply := w.report(r.Submission, 0, 1000)
+	d := w.app(id)
+	if d.Duration != 1000 || d.EndedBy != api.EndedByExit || *d.ErrorPct > -2600 || reply.Message != d.Outcome ||
+		d.Outcome != "ended late by its exit: 16m4s after 09:00:36, 16m9s after its context stopped" {
+		t.Errorf("%v by %q, error %v: %q", d.Duration, d.EndedBy, *d.ErrorPct, d.Outcome)
+	}
+}
+
+// A profile's exit is aimed before, forecast and judged by.
+func TestThePlanAimsBeforeTheExit(t *testing.T) {
+	remaining := make(map[units.Seconds]units.Seconds)
+	for _, exit := range []units.Seconds{0, 5} {
+		w := newWorld(t, "a")
+		p := chain("p")
+		p.Stages, p.Exit = p.Stages[:1], exit
+		w.put(p)
+		id := w.mustRegister(registration("p", 100)).AppID
+		w.to(2)
+		w.tell(id, "submission of p", ready(2, 0, "read", 3000, "1"))
+		remaining[exit] = w.target(id, 0, "1").Remaining
+		if got := w.app(id).Predicted; !near(float64(got), 99.27, 0.05) {
+			t.Errorf("with an exit of %v it is predicted to end at %v", exit, got)
+		}
+	}
+	if d := remaining[0] - remaining[5]; d != 5 {
+		t.Errorf("an exit of 5 s takes %v from its stage", d)
+	}
+}
+
+// The exits of runs go into the profile, but for one that is no ordinary one.
+func TestExitsGoIntoTheProfile(t *testing.T) {
+	w := newWorld(t, "a")
+	for i, exit := range []units.Seconds{0.5, 0.75, 300, 0.5} {
+		r := registration("p", 0)
+		r.Submission, r.Watched = fmt.Sprint("run ", i), true
+		start := w.now
+		id := w.mustRegister(r).AppID
+		w.tell(id, r.Submission, ready(1, 0, "read", 1000, "1"), done(5, 0, 1))
+		w.now = start.Add(6 * time.Second)
+		w.stopped(id, r.Submission, end(6))
+		w.report(r.Submission, 0, 6+exit)
+		w.pass(2 * time.Second)
+	}
+	if p := w.stored("p"); p == nil || p.Runs != 4 || p.Exit != 0.75 || p.Tail != 1 || p.Duration != 6.75 {
+		t.Errorf("profile %+v", p)
+	}
+}
+
+// A run that was late says why, as far as its figures do.
+func TestALateRunSaysWhy(t *testing.T) {
+	w, r, id := linger(t, true, func(r *api.RegisterRequest) { r.Deadline = 30 })
+	w.to(35)
+	w.report(r.Submission, 0, 32)
+	if d := w.app(id); !strings.HasPrefix(d.Outcome, "2.0 s late, at 09:00:32") {
+		t.Errorf("%q", d.Outcome)
+	}
+	w = newWorld(t, "a")
+	w.put(chain("p"))
+	q := registration("p", 100)
+	q.Watched = true
+	id = w.mustRegister(q).AppID
+	w.tell(id, q.Submission, ready(2, 0, "read", 3000, "1"))
+	for i := range 40 {
+		w.to(units.Seconds(10 + i))
+		s := w.status("a")
+		s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{}, Executor: "1", CPU: 90, Samples: []api.StageSample{{Request: 4, Grant: 3, Used: 3, Running: 4}}}}
+		w.step(planner.Status{Status: &s})
+	}
+	w.to(99)
+	d0 := done(99, 0, 2)
+	d0.Done.RecordsRead = 4800
+	w.tell(id, q.Submission, d0)
+	w.to(105)
+	w.stopped(id, q.Submission, end(105))
+	want := "12 s late, at 08:01:52, on 0.9 of 4 cores: 9.8 s waiting for cores, stage 0 read 1.6x its profile"
+	if got := w.report(q.Submission, 0, 112).Message; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestExitReportsThatChangeNothing(t *testing.T) {
 	w := newWorld(t, "a")
 	for _, c := range []struct {
@@ -101,7 +297,7 @@ func TestExitReportsThatChangeNothing(t *testing.T) {
 		code       int
 		want       api.Kind
 	}{
-		{"", 1, api.KindInvalid}, {"s", 0, api.KindInvalid}, {"s", 256, api.KindInvalid}, {"s", 1, api.KindNotFound},
+		{"", 1, api.KindInvalid}, {"s", -1, api.KindInvalid}, {"s", 256, api.KindInvalid}, {"s", 1, api.KindNotFound},
 	} {
 		if r := w.exit(c.submission, c.code); api.KindOf(r.Error) != c.want {
 			t.Errorf("%q with %d: %v", c.submission, c.code, r.Error)

@@ -31,6 +31,9 @@ type figure struct {
 type view struct {
 	progress units.Fraction
 	pace     pace
+	// lacked is the time for which it got less than it asked for, each moment counted by
+	// the part that was missing.
+	lacked units.Seconds
 }
 
 // number is an executor's, from 1: ids are decimal (addExecutor); 0 for what is none.

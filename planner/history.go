@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
@@ -16,6 +17,8 @@ type endedApp struct {
 	// therefore come back.
 	DriverLost bool          `json:"driver_lost,omitempty"`
 	Detail     api.AppDetail `json:"detail"`
+	// Account is what the line about its end is made of, if its exit becomes known later.
+	Account account `json:"account,omitzero"`
 	// Thinned says that its samples have been cut down.
 	Thinned bool `json:"thinned,omitempty"`
 }
@@ -31,7 +34,7 @@ const (
 func (e *Engine) bury(a *app) {
 	detail := e.detail(a)
 	limitSamples(&detail, recentSamples)
-	d := &endedApp{V: stateVersion, At: e.now, DriverLost: a.State == api.AppFailed && !a.DriverEnd, Detail: detail}
+	d := &endedApp{V: stateVersion, At: e.now, DriverLost: a.State == api.AppFailed && !a.DriverEnd, Detail: detail, Account: e.account(a)}
 	e.ended = append(e.ended, d)
 	e.put(historyKey(a.ID), d)
 	if _, stored := e.apps[a.ID]; stored {
@@ -89,7 +92,7 @@ func (e *Engine) summary(a *app) api.AppSummary {
 	work := a.coreSeconds()
 	s := api.AppSummary{
 		ID: a.ID, Name: a.Name, Profile: a.Profile, User: a.User, State: a.State, Pacing: a.pacing(), Verdict: a.Verdict,
-		Deadline: a.Deadline, Duration: a.elapsed(e.now), Predicted: e.predicted(a), CoreSeconds: work, MeanCores: a.meanCores(work, e.now),
+		Deadline: a.Deadline, Duration: a.elapsed(e.now), Submitted: time.Unix(0, int64(a.Start)).UTC(), FirstLaunch: a.First, Predicted: e.predicted(a), CoreSeconds: work, MeanCores: a.meanCores(work, e.now),
 		Submission: a.Submission, ExitCode: a.ExitCode,
 	}
 	for _, st := range a.order {
@@ -98,18 +101,35 @@ func (e *Engine) summary(a *app) api.AppSummary {
 	if a.observed() {
 		s.Observed, s.WouldCores = true, a.wouldCores(e.now)
 	}
-	if !a.running() && a.State != api.AppRefused && a.Deadline > 0 {
-		pct := dag.AppError(a.Deadline, a.Ended)
-		s.ErrorPct = &pct
+	switch {
+	case a.running():
+	case e.leaves(a):
+		s.Duration = max(a.Stopped, a.at(e.now))
+		if s.State == api.AppFinished {
+			s.State = api.AppEnding
+		}
+	default:
+		s.EndedBy, s.Outcome = a.EndedBy, e.account(a).say(a.State, a.Ended, a.EndedBy)
+		s.ErrorPct = errorPct(a.State, a.Deadline, a.Ended)
 	}
 	return s
+}
+
+// errorPct is Eq 4 of an application that has finished; nil where there is none: one
+// that failed before its deadline was not early.
+func errorPct(state api.AppState, deadline, ended units.Seconds) *float64 {
+	if state != api.AppFinished || deadline <= 0 {
+		return nil
+	}
+	pct := dag.AppError(deadline, ended)
+	return &pct
 }
 
 // detail is what `pacer apps show` prints of a.
 func (e *Engine) detail(a *app) api.AppDetail {
 	d := api.AppDetail{
 		AppSummary: e.summary(a), Reason: a.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Earliest,
-		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, FirstLaunch: a.First, LastFinish: a.marks.LastTask,
+		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, LastFinish: a.marks.LastTask,
 	}
 	if d.Notices == nil {
 		d.Notices = []string{}

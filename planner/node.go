@@ -292,6 +292,7 @@ func (e *Engine) stageStatus(a *app, s api.StageStatus) {
 	v.progress = s.Progress.Clamp()
 	for _, tick := range s.Samples {
 		at := a.at(e.now) - tick.Age
+		v.lack(at, tick)
 		v.pace.keep(at, tick)
 		if a.observed() && st.Planned {
 			f.noteWould(tick, e.offered(x.Node))

@@ -48,12 +48,21 @@ type AppRefused struct {
 	Err     error
 }
 
-// AppEnded: an application is over.
+// AppStopped: an application's context has stopped; its driver goes on to its exit.
+type AppStopped struct {
+	usual
+	App          api.AppID
+	At, Deadline units.Seconds
+}
+
+// AppEnded: an application is over, and what there is to know of it is known. By says
+// what its duration is taken from.
 type AppEnded struct {
 	usual
 	App                api.AppID
 	State              api.AppState
 	Duration, Deadline units.Seconds
+	By                 api.EndedBy
 	Reason             string
 }
 
@@ -232,6 +241,7 @@ type StoreFailed struct {
 
 func (AppRegistered) Name() string    { return "application registered" }
 func (AppRefused) Name() string       { return "application refused" }
+func (AppStopped) Name() string       { return "context stopped" }
 func (AppEnded) Name() string         { return "application ended" }
 func (ExitReported) Name() string     { return "exit code reported" }
 func (PacingChanged) Name() string    { return "pacing changed" }
@@ -266,10 +276,21 @@ func (o ExitReported) String() string {
 	return fmt.Sprintf("%s failed: %s", o.App, sayExit(o.Code))
 }
 
+func (o AppStopped) String() string {
+	text := fmt.Sprintf("%s stopped its context after %s", o.App, o.At)
+	if o.Deadline > 0 {
+		text += fmt.Sprintf(" of %s", o.Deadline)
+	}
+	return text
+}
+
 func (o AppEnded) String() string {
 	text := fmt.Sprintf("%s %s after %s", o.App, o.State, o.Duration)
 	if o.Deadline > 0 {
 		text += fmt.Sprintf(" of %s", o.Deadline)
+	}
+	if !o.By.Known() {
+		text += fmt.Sprintf(" (%s; its exit is not known)", o.By)
 	}
 	if o.Reason != "" {
 		text += ": " + o.Reason

@@ -8,6 +8,8 @@ import (
 // predicted returns a's duration at its end, 0 when nobody can know.
 func (e *Engine) predicted(a *app) units.Seconds {
 	switch {
+	case e.leaves(a) && a.profile != nil:
+		return max(a.Stopped+a.profile.body.Exit, a.at(e.now))
 	case !a.running():
 		return a.Ended
 	case a.profile == nil || a.Mismatch != "" || a.Mode == modeUnpaced:
@@ -73,8 +75,8 @@ func (e *Engine) expected(a *app, s *stage) units.Seconds {
 	return units.FromDuration(s.DeadlineAt.Sub(a.Start))
 }
 
-// rest is what is left of a running stage, as a share of its annotation on the course. One of which
-// no progress is known is taken to be on time.
+// rest is what is left of a running stage, as a share of its annotation on the course.
+// One of which no progress is known is taken to be on time.
 func (e *Engine) rest(a *app, c course, s *stage, full bool) float64 {
 	annotation, _ := c.graph.Stage(s.Annotation)
 	whole, _ := a.profile.graph.Stage(s.Annotation)

@@ -34,10 +34,11 @@ func (p *annotated) forRun(beta float64) *annotated {
 }
 
 // settle finishes what the ended applications of a profile have left to do, so
-// that whoever asks for it next finds their runs in it.
+// that whoever asks for it next finds their runs in it. Of one whose driver has not
+// exited nobody knows yet whether it is to be recorded.
 func (e *Engine) settle(profile string) {
 	for _, a := range e.applications() {
-		if !a.running() && a.Profile == profile {
+		if !a.running() && a.Profile == profile && !e.leaves(a) {
 			e.conclude(a)
 		}
 	}
@@ -46,6 +47,7 @@ func (e *Engine) settle(profile string) {
 // conclude makes an ended application history: its run goes into its profile if
 // it may, its record into the history.
 func (e *Engine) conclude(a *app) {
+	e.occur(AppEnded{App: a.ID, State: a.State, Duration: a.Ended, Deadline: a.Deadline, By: a.EndedBy, Reason: a.EndReason})
 	if a.State == api.AppFinished && a.Mode != modeUnpaced && a.Mode != modeOff {
 		before := e.profiles[a.Profile]
 		if how, err := e.record(a); err != nil {
@@ -61,7 +63,12 @@ func (e *Engine) conclude(a *app) {
 // record folds a's run into its profile (doc.go, Recording) and says how; "" if
 // there is nothing to do.
 func (e *Engine) record(a *app) (string, error) {
-	if a.Forgotten > 0 {
+	switch {
+	case !a.DriverEnd:
+		return "", fmt.Errorf("its driver did not say when its context stopped")
+	case !a.Clean && (a.EndedBy != api.EndedByExit || a.ExitCode != 0):
+		return "", fmt.Errorf("its exit code is not known to be 0: pacer submit would report it")
+	case a.Forgotten > 0:
 		return "", fmt.Errorf("it had more than %d stage attempts", len(a.order))
 	}
 	r := profiles.NewRecorder(a.Profile)
@@ -74,9 +81,12 @@ func (e *Engine) record(a *app) (string, error) {
 		r.Reading(s.key(), s.reading())
 	}
 	a.noteCold(r)
-	run, err := r.Finish(a.Ended, a.Cores)
+	run, err := r.Finish(a.Stopped, a.Cores)
 	if err != nil {
 		return "", err
+	}
+	if a.EndedBy.Known() {
+		run = profiles.WithExit(run, a.Ended-a.Stopped)
 	}
 	run.ExecutorStart = a.executorStart()
 	run.Contended = a.contended()

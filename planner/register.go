@@ -80,6 +80,7 @@ func (e *Engine) newApp(r api.RegisterRequest) (*app, error) {
 	a := newApp(appRecord{
 		V: stateVersion, Submission: r.Submission, Name: r.Name, Profile: r.Profile, User: r.User, Launch: r.Launch,
 		Start: e.now.Add(-r.Elapsed.Duration()), Deadline: r.Deadline, State: api.AppRunning, Mode: modeRecording, NextID: 1,
+		Watched: r.Watched, UTCOffset: r.UTCOffset,
 	})
 	if a.Profile == "" {
 		a.Profile = a.Name

@@ -426,7 +426,7 @@ func TestReplayedEventsAndLastWords(t *testing.T) {
 		t.Errorf("of another submission: %+v", r)
 	}
 	last := end(5)
-	w.tell(id, sub, last)
+	w.stopped(id, sub, last)
 	last.Seq = 3
 	for range 2 { // Once while the figures are waited for, once after.
 		if r := w.resend(id, sub, last); r.Error != nil || r.AckedSeq != 3 {

@@ -43,6 +43,10 @@ func TestLayout1IsRead(t *testing.T) {
 		w.restart()
 		got := w.app(id)
 		got.Predicted = old.App.Predicted // It needs what the nodes say next.
+		if want := old.Now.Sub(units.Instant(got.Submitted.UnixNano())); units.FromDuration(want) < old.App.Duration {
+			t.Errorf("submitted at %v, %v before it was shown", got.Submitted, want)
+		}
+		got.Submitted = old.App.Submitted // Layout 1 did not tell it.
 		got.Duration, got.MeanCores = old.App.Duration, old.App.MeanCores
 		for i := range got.Stages {
 			got.Stages[i].Duration = old.App.Stages[i].Duration

@@ -208,8 +208,20 @@ func (w *world) resend(id api.AppID, submission string, events ...api.Event) api
 	return r
 }
 
-// tell sends events that must be taken.
+// tell sends events that must be taken. A driver that ends exits at once, with its
+// last word.
 func (w *world) tell(id api.AppID, submission string, events ...api.Event) api.EventsReply {
+	w.Helper()
+	r := w.stopped(id, submission, events...)
+	if n := len(events); n > 0 && events[n-1].Type == api.EventEnd {
+		last := events[n-1]
+		w.stopped(id, submission, api.Event{Type: api.EventExit, At: last.At, Clean: !last.Failed, Failed: last.Failed, Reason: last.Reason})
+	}
+	return r
+}
+
+// stopped is tell without the last word.
+func (w *world) stopped(id api.AppID, submission string, events ...api.Event) api.EventsReply {
 	w.Helper()
 	r := w.send(id, submission, events...)
 	if r.Error != nil {

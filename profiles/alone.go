@@ -11,7 +11,7 @@ import (
 // cores is its own, how long that took is theirs as well. Work and sizes are merged,
 // times and the number of cores remain those of old.
 func MergeContended(old, run api.Profile) (api.Profile, error) {
-	run.Cores, run.Head, run.Tail = old.Cores, old.Head, old.Tail
+	run.Cores, run.Head, run.Tail, run.Exits = old.Cores, old.Head, old.Tail, nil
 	stages, err := align(old, run)
 	if err != nil {
 		return api.Profile{}, err

@@ -16,6 +16,8 @@
 //	NominalRate  Records / CoreSeconds, in records per core-second (the nomRate
 //	             of the source, section 3): a throttled run gives the same
 //	Tail         from the last stage's end to the context's stop
+//	Exit         from there to the exit of the driver's process (WithExit): the
+//	             third quartile of the ordinary ones among the newest runs
 //
 // Ids are 0, 1, 2, ... in order of first submission; parents that did not run in
 // this application are dropped. Spark jobs that overlapped in time become one

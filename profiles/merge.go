@@ -60,6 +60,9 @@ func merge(old, run api.Profile, w, durations float64) (api.Profile, error) {
 	case run.ExecutorStart > 0:
 		merged.ExecutorStart = mean(old.ExecutorStart, run.ExecutorStart, w)
 	}
+	for _, exit := range run.Exits {
+		merged = addExit(merged, exit)
+	}
 	merged.Stages = make([]api.ProfileStage, len(stages))
 	for i, s := range stages {
 		merged.Stages[i] = mergeStage(old.Stages[i], s, w, durations)

@@ -79,7 +79,7 @@ func rate(records int64, work units.Work) units.Rate {
 	return units.Rate(float64(records) / float64(work))
 }
 
-// replay returns when an application would end whose stages take just what the
+// replay returns when an application's driver would exit whose stages take just what the
 // profile says, each starting its gap after what it waits for.
 func replay(p api.Profile) units.Seconds {
 	ends := make(map[int]units.Seconds, len(p.Stages))
@@ -95,5 +95,5 @@ func replay(p api.Profile) units.Seconds {
 		ends[s.ID] = start + s.Gap + s.Duration
 		end = max(end, ends[s.ID])
 	}
-	return end + p.Tail
+	return end + p.Tail + p.Exit
 }

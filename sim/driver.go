@@ -355,6 +355,7 @@ func (d *Driver) finish() {
 	d.ended = true
 	d.duration = d.elapsed()
 	d.say(api.Event{Type: api.EventEnd})
+	d.say(api.Event{Type: api.EventExit, Clean: true})
 }
 
 // abort ends the application because no executor is left, as a standalone master
@@ -369,6 +370,7 @@ func (d *Driver) abort(why string) {
 	d.ended = true
 	d.duration = d.elapsed()
 	d.say(api.Event{Type: api.EventEnd, Failed: true, Reason: why})
+	d.say(api.Event{Type: api.EventExit, Failed: true, Reason: why})
 }
 
 func (d *Driver) tellChanges() {

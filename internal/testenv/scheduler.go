@@ -121,6 +121,7 @@ func (d *Driver) finish() {
 	if time.Since(d.idle) >= d.app.Tail {
 		d.ended = true
 		d.say(api.Event{Type: api.EventEnd})
+		d.say(api.Event{Type: api.EventExit, Clean: true})
 	}
 }
 

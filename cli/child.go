@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// catchSignals catches the signals that are passed on to spark-submit. They stay caught
+// until the caller stops them, so that a closed terminal does not keep the exit from
+// being reported.
+func catchSignals() chan os.Signal {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	return signals
+}
+
+// runSpark runs spark-submit on the streams of this process, passes signals on
+// to it and returns its exit code as a codedError. It gets SIGTERM when this process is
+// killed: nobody would report its exit, and no one waits for it any more.
+func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, signals <-chan os.Signal) error {
+	cmd := exec.Command(sp.submit, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.stdin, sh.stdout, sh.stderr
+	cmd.Env = sh.environ
+	// The kernel takes the end of the thread that starts the child for its parent's.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if err := cmd.Start(); err != nil {
+		return coded(ExitNotFound, fmt.Errorf("start %s: %w", sp.submit, err))
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	interrupt, passed := ctx.Done(), false
+	var quiet <-chan time.Time
+	for {
+		select {
+		case sig := <-signals:
+			passed = true
+			_ = cmd.Process.Signal(sig)
+		case <-interrupt:
+			// The context ends with its caller, or with a signal that is about to
+			// come out of signals too: then the child gets that one only.
+			interrupt, quiet = nil, time.After(100*time.Millisecond)
+		case <-quiet:
+			if !passed {
+				_ = cmd.Process.Signal(syscall.SIGTERM)
+			}
+		case err := <-ended:
+			return childError(err)
+		}
+	}
+}
+
+// childError turns what Wait says into the child's exit code.
+func childError(err error) error {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &exit):
+		return fmt.Errorf("wait for spark-submit: %w", err)
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return coded(ExitSignal+int(status.Signal()), nil)
+	}
+	return coded(exit.ExitCode(), nil)
+}
+
+// deadlineClock returns a clock that started when the application was submitted, in
+// milliseconds since 1970 as the driver is told: now, but where the user says otherwise.
+// It goes on while the machine is suspended and is not set.
+func (sh *shell) deadlineClock(submitted string) func() units.Seconds {
+	var before units.Seconds
+	if ms, err := strconv.ParseInt(submitted, 10, 64); err == nil {
+		before = max(0, units.FromDuration(sh.now.Sub(time.UnixMilli(ms))))
+	}
+	began := sinceBoot()
+	return func() units.Seconds { return before + units.FromDuration(sinceBoot()-began) }
+}
+
+// sinceBoot is the time since the machine was started, suspensions included.
+func sinceBoot() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // It fails for no clock that the kernel has.
+	return time.Duration(t.Nano())
+}
+
+// reportTimeout bounds how long the exit of an application is kept from its user's
+// sight by a planner that does not answer any more, reportAgain is how soon one that is
+// just restarted is asked again.
+const (
+	reportTimeout = 3 * time.Second
+	reportAgain   = 200 * time.Millisecond
+)
+
+// reportExit tells the planner that spark-submit has ended and returns what is known of
+// the application then, nothing where nobody knows one: it may never have registered, the
+// planner may be gone.
+func reportExit(cfg ClientConfig, r api.ControlRequest) api.AppSummary {
+	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
+	defer cancel()
+	cfg.Timeout = min(cfg.Timeout, reportTimeout)
+	for {
+		app, err := reportOnce(ctx, cfg, r)
+		if err == nil || api.KindOf(err) == api.KindNotFound || api.KindOf(err) == api.KindInvalid {
+			return app
+		}
+		select {
+		case <-ctx.Done():
+			return app
+		case <-time.After(reportAgain):
+		}
+	}
+}
+
+func reportOnce(ctx context.Context, cfg ClientConfig, r api.ControlRequest) (api.AppSummary, error) {
+	conn, done, err := dialPlanner(ctx, cfg)
+	if err != nil {
+		return api.AppSummary{}, err
+	}
+	defer done()
+	reply, err := conn.Control(ctx, api.VerbExit, r)
+	if err != nil || len(reply.Apps) == 0 {
+		return api.AppSummary{}, err
+	}
+	return reply.Apps[0], nil
+}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// ended is an application that was submitted at 05:00 UTC, due at 06:00.
+func ended(change func(*api.AppSummary)) *fakePlanner {
+	a := api.AppSummary{ID: "app-1", Name: "etl", State: api.AppFinished, Submission: "s-1", Deadline: 3600, Duration: 3596, EndedBy: api.EndedByExit,
+		FirstLaunch: 90, Submitted: time.Date(2026, 3, 4, 5, 0, 0, 0, time.UTC), Outcome: "ended 4.0 s before 06:00:00, on 1.4 of 8 cores"}
+	if change != nil {
+		change(&a)
+	}
+	return &fakePlanner{apps: []api.AppDetail{{AppSummary: a}}}
+}
+
+func TestSubmitEndsWithOneLineAboutTheRun(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, ended(nil))
+	w.fakeSpark(t, "exit 0")
+	o := w.run(t, "submit", "--pacer-planner", f.address, "--conf", "spark.pacer.submission=s-1", "app.py")
+	if o.code != 0 || o.err != "pacer: ended 4.0 s before 06:00:00, on 1.4 of 8 cores\n" {
+		t.Errorf("exit code %d, %q", o.code, o.err)
+	}
+	if conf := confOf(o.arguments()); conf[confWatched] != "true" {
+		t.Errorf("the driver is not told that its exit is reported: %v", conf)
+	}
+}
+
+// The clock of a submission that the user says was earlier.
+func TestTheReportCountsFromTheSubmission(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, ended(nil))
+	w.fakeSpark(t, "exit 0")
+	w.run(t, "submit", "--pacer-planner", f.address, "--conf", "spark.pacer.submitted="+"1772600757000", "app.py") // 10 s earlier.
+	if r := f.last(t, api.VerbExit); r.Elapsed < 10 || r.Elapsed > 60 {
+		t.Errorf("ended after %v", r.Elapsed)
+	}
+}
+
+func TestAppsShowTimesOfDay(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		change func(*api.AppSummary)
+		want   []string
+	}{
+		{nil, []string{"05:00:00", "05:01:30", "06:00:00", "05:59:56"}},
+		{func(a *api.AppSummary) { a.EndedBy = api.EndedByStop }, []string{"05:59:56 (stop)"}},
+		{func(a *api.AppSummary) { a.State, a.EndedBy, a.Predicted = api.AppRunning, "", 3590 }, []string{"05:59:50"}},
+		{func(a *api.AppSummary) { a.Submitted = a.Submitted.AddDate(0, 0, -1) }, []string{"Mar 3 05:00:00", "Mar 3 06:00:00"}},
+	} {
+		f := startPlanner(t, ended(c.change))
+		for _, args := range [][]string{{"apps"}, {"apps", "show", "app-1"}} {
+			o := w.run(t, append([]string{"--planner", f.address}, args...)...)
+			for _, want := range c.want {
+				if !strings.Contains(o.out, want) {
+					t.Errorf("%v: no %q in\n%s", args, want, o.out)
+				}
+			}
+		}
+	}
+	if o := w.run(t, "apps", "--help"); !strings.Contains(o.out, "+2.0% ended early") {
+		t.Errorf("the help does not say what a sign means:\n%s", o.out)
+	}
+}
+
+func TestADeadlineMayBeATimeOfDay(t *testing.T) {
+	w := newWorld(t) // At 05:06:07.
+	f := startPlanner(t, ended(func(a *api.AppSummary) { a.State = api.AppRunning }))
+	for text, want := range map[string]float64{"06:30": 5400, "05:10:30": 630, "2026-03-05T05:00": 24 * 3600} {
+		if o := w.run(t, "--planner", f.address, "deadline", "app-1", text); o.code != 0 {
+			t.Errorf("%s: %s", text, o.err)
+		} else if r := f.last(t, api.VerbDeadline); float64(r.Deadline) != want || r.Extend != 0 {
+			t.Errorf("%s: %+v, want %v", text, r, want)
+		}
+	}
+	w.run(t, "--planner", f.address, "deadline", "app-1", "25:00").wantLine(t, ExitUsage, "25:00")
+	w.run(t, "--planner", f.address, "deadline", "app-1", "2020-01-01T06:00").wantLine(t, ExitUsage, "past")
+}
+
+func TestSubmitChecksADeadlineByConf(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	home := w.fakeSpark(t, "exit 0")
+	o := w.run(t, "submit", "--pacer-planner", f.address, "--conf", "spark.pacer.by=06:00", "app.py")
+	if conf := confOf(o.arguments()); o.code != 0 || conf[confBy] != "06:00" || conf[confDeadline] != "" {
+		t.Errorf("exit code %d, settings %v", o.code, conf)
+	}
+	for line, want := range map[string]string{
+		"--conf spark.pacer.by=25:00 app.py":                                  "25:00",
+		"--conf spark.pacer.by=06:00 --pacer-deadline 5m app.py":              "exclude",
+		"--conf spark.pacer.by=06:00 --conf spark.pacer.deadline=5m app.py":   "exclude",
+		"--conf spark.pacer.by=2020-01-01T06:00 --pacer-profile night app.py": "past",
+	} {
+		w.run(t, append([]string{"submit", "--pacer-planner", f.address}, strings.Fields(line)...)...).wantLine(t, ExitUsage, want)
+	}
+	if err := os.WriteFile(filepath.Join(home, "conf", "spark-defaults.conf"), []byte("spark.pacer.by 06:00\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o = w.run(t, "submit", "--pacer-planner", f.address, "--pacer-deadline", "5m", "app.py")
+	if conf := confOf(o.arguments()); o.code != 0 || conf[confDeadline] != "5m" || conf[confBy] != "" {
+		t.Errorf("exit code %d, settings %v", o.code, conf)
+	}
+}
+
+// submitHelper is the environment variable by which this test binary is pacer.
+const submitHelper = "PACER_TEST_SUBMIT"
+
+func TestMain(m *testing.M) {
+	if args := os.Getenv(submitHelper); args != "" {
+		os.Exit(Run(context.Background(), strings.Split(args, "\n"), os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// A pacer submit that is killed takes its spark-submit with it; one whose terminal is
+// closed passes that on and reports the exit all the same.
+func TestSubmitLeavesNoOrphan(t *testing.T) {
+	for _, c := range []struct {
+		signal syscall.Signal
+		want   string
+		code   int
+	}{{syscall.SIGKILL, "TERM\n", 0}, {syscall.SIGHUP, "HUP\n", ExitSignal + int(syscall.SIGHUP)}} {
+		t.Run(c.signal.String(), func(t *testing.T) {
+			w := newWorld(t)
+			f := startPlanner(t, ended(nil))
+			pipe := filepath.Join(t.TempDir(), "pipe")
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			home := w.fakeSpark(t, `exec 3>`+pipe+`; trap 'echo TERM >&3; exit 143' TERM; trap 'echo HUP >&3; exit 129' HUP; echo up >&3; while :; do sleep 0.05; done`)
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), "SPARK_HOME="+home, "PACER_CONFIG=",
+				submitHelper+"="+strings.Join([]string{"submit", "--pacer-planner", f.address, "--conf", "spark.pacer.submission=s-1", "app.py"}, "\n"))
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			file, err := os.Open(pipe)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			up := make([]byte, 3)
+			if _, err := io.ReadFull(file, up); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			said, err := io.ReadAll(file) // Until spark-submit has ended.
+			if err != nil || string(said) != c.want {
+				t.Errorf("spark-submit got %q, %v, want %q", said, err, c.want)
+			}
+			_ = cmd.Wait()
+			if c.code == 0 {
+				return
+			}
+			if r := f.last(t, api.VerbExit); r.ExitCode != c.code || r.Submission != "s-1" || cmd.ProcessState.ExitCode() != c.code {
+				t.Errorf("reported %+v, exit code %d", r, cmd.ProcessState.ExitCode())
+			}
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package profiles
+
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// keptExits bounds the exits kept of a profile: enough to tell what is ordinary, and
+// few enough to forget a machine that was loaded last week.
+const keptExits = 7
+
+// Bounds of an ordinary exit: at most ordinaryTimes the median and ordinaryMore on top.
+// One without any other to compare it with is ordinary up to loneExit, or up to
+// loneShare of the whole run.
+const (
+	ordinaryTimes               = 2
+	ordinaryMore  units.Seconds = 1
+	loneExit      units.Seconds = 10
+	loneShare                   = 0.1
+)
+
+// WithExit returns the profile of a run with what passed between the context's stop
+// and the exit of the driver's process.
+func WithExit(run api.Profile, exit units.Seconds) api.Profile {
+	run = addExit(run, max(0, exit))
+	run.Duration = replay(run)
+	return run
+}
+
+// addExit adds what one more run took for its exit. An exit written by hand counts as
+// one that was seen.
+func addExit(p api.Profile, exit units.Seconds) api.Profile {
+	exits := slices.Clone(p.Exits)
+	if len(exits) == 0 && p.Exit > 0 {
+		exits = append(exits, p.Exit)
+	}
+	exits = append(exits, exit)
+	p.Exits = exits[max(0, len(exits)-keptExits):]
+	p.Exit = ordinaryExit(p.Exits, p.Duration)
+	return p
+}
+
+// ordinaryExit is what to reckon with: the third quartile of the ordinary exits, since
+// what is reckoned too short makes a run late and what is reckoned too long makes it
+// early. A driver that hangs after its stop changes nothing; one that always works on
+// after its stop is known by its second run. Without an ordinary one it is 0.
+func ordinaryExit(exits []units.Seconds, duration units.Seconds) units.Seconds {
+	sorted := slices.Sorted(slices.Values(exits))
+	bound := max(loneExit, loneShare*duration)
+	if len(sorted) > 1 {
+		bound = ordinaryTimes*sorted[(len(sorted)-1)/2] + ordinaryMore
+	}
+	ordinary := sorted[:0]
+	for _, exit := range sorted {
+		if exit <= bound {
+			ordinary = append(ordinary, exit)
+		}
+	}
+	if len(ordinary) == 0 {
+		return 0
+	}
+	return ordinary[(3*(len(ordinary)-1)+2)/4]
+}

@@ -57,6 +57,9 @@ func (sh *shell) jarPath() (string, error) {
 
 // installJar puts the jar into home/jars, in one step for whoever reads there.
 func installJar(home string) (string, error) {
+	if len(pacerspark.Jar) == 0 {
+		return "", pacerspark.ErrNoJar
+	}
 	jars := filepath.Join(home, "jars")
 	if !isDir(jars) {
 		return "", usagef("%s is no Spark distribution: there is no %s", home, jars)

@@ -66,6 +66,20 @@ func TestSubmitAddsMasterJarAndSettingsInFrontAndKeepsTheRest(t *testing.T) {
 	}
 }
 
+func TestABinaryWithoutTheJarSaysSo(t *testing.T) {
+	jar := pacerspark.Jar
+	pacerspark.Jar = nil
+	t.Cleanup(func() { pacerspark.Jar = jar })
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	w.fakeSpark(t, "exit 0")
+	for _, args := range [][]string{
+		{"jar"}, {"jar", "install", t.TempDir()}, {"submit", "--pacer-planner", f.address, "app.py"},
+	} {
+		w.run(t, args...).wantLine(t, ExitFailure, "built without pacer-spark.jar: run make build")
+	}
+}
+
 func TestSubmitRespectsWhatTheUserSet(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{})

@@ -3,7 +3,7 @@ package spark
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed" // For Jar.
+	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,10 +12,26 @@ import (
 	"path/filepath"
 )
 
-// Jar is the content of pacer-spark.jar.
+// built has pacer-spark.jar, once it is built, and pacer-spark.txt, which is always
+// there: a pattern that matches no file would keep a fresh clone from compiling.
 //
-//go:embed pacer-spark.jar
-var Jar []byte
+//go:embed pacer-spark.*
+var built embed.FS
+
+// Jar is the content of pacer-spark.jar; empty in a binary that was built before
+// the jar.
+var Jar = carried()
+
+// ErrNoJar is why a binary that carries no jar cannot install one.
+var ErrNoJar = errors.New("this binary was built without pacer-spark.jar: run make build")
+
+func carried() []byte {
+	jar, err := built.ReadFile("pacer-spark.jar")
+	if err != nil {
+		return nil // It is not among the files, the only fault that there can be.
+	}
+	return jar
+}
 
 // hashDigits is how many hexadecimal digits of its SHA-256 name the jar.
 const hashDigits = 12
@@ -30,8 +46,11 @@ func Name() string {
 // path. It is atomic and idempotent: processes that install at the same time end
 // with one whole file, and a file that is there already with the right content
 // stays untouched. Everybody may read the file, because executors run as other
-// users. Safe for concurrent use.
+// users. Without a jar it returns ErrNoJar. Safe for concurrent use.
 func Install(dir string) (string, error) {
+	if len(Jar) == 0 {
+		return "", ErrNoJar
+	}
 	path := filepath.Join(dir, Name())
 	switch there, err := os.ReadFile(path); {
 	case err == nil && bytes.Equal(there, Jar):

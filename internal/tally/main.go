@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"encoding/json"
 	"encoding/xml"
+	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,11 +21,23 @@ type event struct {
 	Action, Package, ImportPath, Test, Output string
 	Elapsed                                   float64
 	FailedBuild                               string
+	// Key and Value are those of an attribute.
+	Key, Value string
 }
 
+// repeated is the attribute of a test that makes a second attempt.
+const repeated = "repeated"
+
 type tally struct {
-	w                       io.Writer
-	passed, failed, skipped int
+	w                                 io.Writer
+	passed, failed, skipped, repeated int
+	// may are the tests that may be skipped; nil for any. With strict another's skip
+	// is a failure.
+	may    skips
+	listed bool
+	strict bool
+	// reasons are a package's listed skips, by reason.
+	reasons map[string]map[string]int
 	// output holds what each test and package printed until it is known whether
 	// that matters; parents are tests with sub-tests, which do not count.
 	output  map[string][]string
@@ -35,8 +50,25 @@ type tally struct {
 // long is the time in seconds from which a test's own is printed.
 const long = 10
 
-func run(reports []string, in io.Reader, w io.Writer) int {
-	t := &tally{w: w, output: map[string][]string{}, parents: map[string]bool{}, inPackage: map[string]int{}, slow: map[string][]string{}}
+func run(args []string, in io.Reader, w io.Writer) int {
+	t := &tally{w: w, output: map[string][]string{}, parents: map[string]bool{}, inPackage: map[string]int{}, slow: map[string][]string{},
+		reasons: map[string]map[string]int{}}
+	flags := flag.NewFlagSet("tally", flag.ContinueOnError)
+	flags.SetOutput(w)
+	file := flags.String("skips", "", "`file` of the tests that may be skipped")
+	tier := flags.String("tier", "", "tier of that file's lines")
+	flags.BoolVar(&t.strict, "strict", false, "any other skip is a failure")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if *file != "" {
+		var err error
+		if t.may, err = readSkips(*file, *tier); err != nil {
+			fmt.Fprintln(w, "tally:", err)
+			t.failed++
+		}
+		t.listed = true
+	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 1<<20), 64<<20)
 	for lines.Scan() {
@@ -46,12 +78,15 @@ func run(reports []string, in io.Reader, w io.Writer) int {
 		fmt.Fprintln(w, "tally:", err)
 		t.failed++
 	}
-	for _, dir := range reports {
+	for _, dir := range flags.Args() {
 		t.junit(dir)
 	}
 	text := fmt.Sprintf("%d passed, %d failed", t.passed, t.failed)
 	if t.skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", t.skipped)
+	}
+	if t.repeated > 0 {
+		text += fmt.Sprintf(", %d second attempts", t.repeated)
 	}
 	fmt.Fprintln(w, text)
 	if t.failed > 0 || t.passed == 0 {
@@ -76,6 +111,11 @@ func (t *tally) line(line []byte) {
 		t.output[key] = append(t.output[key], e.Output)
 	case "build-output":
 		fmt.Fprint(t.w, e.Output)
+	case "attr":
+		if e.Key == repeated {
+			t.repeated++
+			fmt.Fprintf(t.w, "again %s %s: %s\n", e.Package, e.Test, e.Value)
+		}
 	case "pass", "fail", "skip":
 		t.end(e, key)
 	}
@@ -97,7 +137,10 @@ func (t *tally) end(e event, key string) {
 		}
 	}
 	if e.Action == "skip" {
-		fmt.Fprintf(t.w, "skip  %s %s%s\n", e.Package, e.Test, reason(t.output[key]))
+		if !t.skip(e.Package, e.Test, reason(t.output[key])) {
+			t.inPackage[e.Package]++
+			e.Action = "fail"
+		}
 	}
 	delete(t.output, key)
 	if t.parents[key] && e.Action != "fail" {
@@ -111,6 +154,27 @@ func (t *tally) end(e event, key string) {
 	case "fail":
 		t.failed++
 	}
+}
+
+// skip prints that a test was skipped and reports whether it may be. What is listed
+// has a line for each reason, at the end of its package.
+func (t *tally) skip(pkg, test, why string) bool {
+	if t.may.has(pkg, test) {
+		if t.reasons[pkg] == nil {
+			t.reasons[pkg] = map[string]int{}
+		}
+		t.reasons[pkg][why]++
+		return true
+	}
+	word, note, may := "skip", "", true
+	if t.listed {
+		note = " (not in the list of skips)"
+		if t.strict {
+			word, may = "FAIL", false
+		}
+	}
+	fmt.Fprintf(t.w, "%s  %s %s%s%s\n", word, pkg, test, why, note)
+	return may
 }
 
 // reason is what a test that was skipped has said of it, "" for nothing: go test
@@ -140,7 +204,12 @@ func (t *tally) endPackage(e event, key string) {
 	for _, line := range t.slow[e.Package] {
 		fmt.Fprint(t.w, line)
 	}
-	delete(t.slow, e.Package) // The package may come again: real Spark runs do.
+	for _, why := range slices.Sorted(maps.Keys(t.reasons[e.Package])) {
+		fmt.Fprintf(t.w, "          %d skipped%s\n", t.reasons[e.Package][why], why)
+	}
+	// The package may come again: real Spark runs do.
+	delete(t.slow, e.Package)
+	delete(t.reasons, e.Package)
 }
 
 // junit counts the test cases of a directory's XML reports.
@@ -154,6 +223,11 @@ func (t *tally) junit(dir string) {
 			Failures int    `xml:"failures,attr"`
 			Errors   int    `xml:"errors,attr"`
 			Skipped  int    `xml:"skipped,attr"`
+			Cases    []struct {
+				Name    string    `xml:"name,attr"`
+				Class   string    `xml:"classname,attr"`
+				Skipped *struct{} `xml:"skipped"`
+			} `xml:"testcase"`
 		}
 		if err == nil {
 			err = xml.Unmarshal(body, &suite)
@@ -166,6 +240,12 @@ func (t *tally) junit(dir string) {
 		bad := suite.Failures + suite.Errors
 		t.failed += bad
 		t.skipped += suite.Skipped
+		for _, c := range suite.Cases {
+			if c.Skipped != nil && !t.skip(c.Class, c.Name, "") {
+				t.failed++
+				t.skipped--
+			}
+		}
 		t.passed += suite.Tests - bad - suite.Skipped
 		fmt.Fprintf(t.w, "ok    %s (%d tests)\n", suite.Name, suite.Tests)
 	}

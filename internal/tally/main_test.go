@@ -67,3 +67,73 @@ func TestNothingTestedIsAFailure(t *testing.T) {
 		t.Errorf("what is no JSON is lost: %q", out.String())
 	}
 }
+
+// skipping is a run of two tests, of which the first is skipped.
+const skipping = `{"Action":"run","Package":"x/p","Test":"TestA"}
+{"Action":"output","Package":"x/p","Test":"TestA","Output":"    c.go:7: needs x\n"}
+{"Action":"skip","Package":"x/p","Test":"TestA"}
+{"Action":"run","Package":"x/p","Test":"TestB"}
+{"Action":"pass","Package":"x/p","Test":"TestB"}
+{"Action":"pass","Package":"x/p","Elapsed":0.5}
+`
+
+func TestASkipThatIsNotListedFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		list, tier string
+		strict     bool
+		code       int
+		says       string
+	}{
+		"listed":                {"check p TestA needs x", "check", true, 0, "  0.5s\n          1 skipped: needs x\n1 passed, 0 failed, 1 skipped\n"},
+		"listed by a pattern":   {"all,check p Test? needs x", "check", true, 0, "\n1 passed, 0 failed, 1 skipped\n"},
+		"of another tier":       {"all p TestA needs x", "check", true, 1, "\n1 passed, 1 failed\n"},
+		"of another package":    {"check q TestA needs x", "check", true, 1, "FAIL  x/p TestA: needs x (not in the list of skips)\n"},
+		"of another test":       {"check p TestB needs x", "check", true, 1, "\n1 passed, 1 failed\n"},
+		"not strict":            {"# nothing", "check", false, 0, "skip  x/p TestA: needs x (not in the list of skips)\n"},
+		"a line without reason": {"check p TestA", "check", false, 1, "skips:1: want tiers, package, test and reason\n"},
+	} {
+		file := filepath.Join(t.TempDir(), "skips")
+		if err := os.WriteFile(file, []byte(c.list+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"-skips", file, "-tier", c.tier}
+		if c.strict {
+			args = append(args, "-strict")
+		}
+		var out bytes.Buffer
+		if code := run(args, strings.NewReader(skipping), &out); code != c.code || !strings.Contains(out.String(), c.says) {
+			t.Errorf("%s: exit code %d, want %d and %q:\n%s", name, code, c.code, c.says, out.String())
+		}
+	}
+}
+
+func TestSkippedScalaTestsAreHeldToTheListToo(t *testing.T) {
+	dir := t.TempDir()
+	report := `<testsuite name="PageTest" tests="2" failures="0" errors="0" skipped="1"><testcase name="a" classname="PageTest"><skipped/></testcase><testcase name="b" classname="PageTest"/></testsuite>`
+	list := filepath.Join(dir, "skips")
+	for file, text := range map[string]string{filepath.Join(dir, "TEST-PageTest.xml"): report, list: ""} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	if code := run([]string{"-skips", list, "-tier", "test", "-strict", dir}, strings.NewReader(""), &out); code != 1 || !strings.HasSuffix(out.String(), "1 passed, 1 failed\n") {
+		t.Errorf("exit code %d, %q", code, out.String())
+	}
+}
+
+func TestSecondAttemptsAreSaidAndCounted(t *testing.T) {
+	in := `{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"attr","Package":"p","Test":"TestA","Key":"repeated","Value":"3 % late"}
+{"Action":"attr","Package":"p","Test":"TestA","Key":"other","Value":"x"}
+{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p","Elapsed":0.5}
+`
+	var out bytes.Buffer
+	if code := run(nil, strings.NewReader(in), &out); code != 0 || !strings.HasSuffix(out.String(), "\n1 passed, 0 failed, 1 second attempts\n") {
+		t.Errorf("exit code %d, %q", code, out.String())
+	}
+	if !strings.Contains(out.String(), "again p TestA: 3 % late\n") {
+		t.Errorf("why there was a second attempt is not said:\n%s", out.String())
+	}
+}

@@ -10,5 +10,6 @@
 //
 // The machine may be slower for a while than it was. So a test waits for a state,
 // not for a moment (patience); measures by CPU time or against the same run; and
-// makes another attempt at what a neighbour can spoil (realenv.Repeat).
+// makes a second attempt where a neighbour can spoil the timing of the first, and says so
+// (realenv.Repeat). Answers, bindings and exit codes have one attempt.
 package e2e

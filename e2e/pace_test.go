@@ -69,18 +69,23 @@ func TestOldestSpark(t *testing.T) {
 func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, early float64, want string) error {
 	run := s.Submit("--pacer-deadline", fmt.Sprintf("%dms", deadline.Milliseconds()), "testdata/branches.py", scale)
 	wantAnswer(t, run, want)
-	if line, err := realenv.Line(run.Output(), "pacer: "); err != nil || !strings.Contains(line, "feasible") {
-		t.Errorf("verdict line %q, %v", line, err)
+	line, err := realenv.Line(run.Output(), "pacer: ")
+	if err != nil {
+		t.Error(err)
 	}
 	app := s.AwaitApp("the paced run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
 	if app.Verdict != api.VerdictFeasible && app.Verdict != api.VerdictTight {
-		return fmt.Errorf("verdict %s, notices %q", app.Verdict, app.Notices)
+		// The forecast is of the cores that the neighbours leave.
+		return realenv.Timing("verdict %s, notices %q", app.Verdict, app.Notices)
+	}
+	if !strings.Contains(line, string(app.Verdict)) || strings.Contains(line, "infeasible") {
+		t.Errorf("the verdict is %s, the line says %q", app.Verdict, line)
 	}
 	if err := realenv.Held(app); err != nil {
 		return err
 	}
 	if *app.ErrorPct > early {
-		return fmt.Errorf("error %.2f %%, want within %g %% (a short application on a noisy machine)", *app.ErrorPct, early)
+		return realenv.Timing("error %.2f %%, want within %g %% (a short application on a noisy machine)", *app.ErrorPct, early)
 	}
 	if app.QuotaChanges == 0 {
 		t.Error("no quota was ever written")

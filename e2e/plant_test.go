@@ -55,7 +55,8 @@ func stepped(t *testing.T, s *realenv.System, deadline time.Duration, answer str
 	code, out := s.Pacer("identify", string(app.ID), "--low", level(0.5), "--high", level(1), "--each", "4s", "--output", "json")
 	wantAnswer(t, run, results(answer))
 	if code != 0 {
-		return fmt.Errorf("identify: exit %d: %s", code, out)
+		// The stage may have ended before the second level was measured.
+		return realenv.Timing("identify: exit %d: %s", code, out)
 	}
 	app = s.AwaitApp("the end", patience, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
 	log := realenv.ReadLog(t, s.Events(), app.ID)
@@ -87,7 +88,7 @@ func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string)
 	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == equalTasks })
 	low, high, ok := levels(stage.Samples)
 	if !ok {
-		return fmt.Errorf("the samples show no step: %+v", stage.Samples)
+		return realenv.Timing("the samples show no step: %+v", stage.Samples)
 	}
 	first, _ := log.Bounds()
 	rate := func(l level) float64 {
@@ -110,11 +111,11 @@ func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string)
 	t.Log(said)
 	switch {
 	case few > low.cores*1.15 || many > high.cores*1.15:
-		return fmt.Errorf("%s: more cores were used than the quota", said)
+		t.Errorf("%s: more cores were used than the quota", said)
 	case cores < 1.3:
-		return fmt.Errorf("%s: of twice the quota that is little more", said)
+		return realenv.Timing("%s: of twice the quota that is little more", said)
 	case ratio < cores*0.65 || ratio > cores*1.35:
-		return fmt.Errorf("%s: want them alike within 35 %%", said)
+		return realenv.Timing("%s: want them alike within 35 %%", said)
 	}
 	var fits []struct {
 		CoreSeconds units.Work `json:"core_seconds"`
@@ -127,7 +128,7 @@ func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string)
 		return fmt.Errorf("identify found nothing: %s", identified)
 	}
 	if found, work := fits[0].CoreSeconds, stage.CoreSeconds; found < work/2 || found > work*2 {
-		return fmt.Errorf("identify found %.1f core-seconds, the stage took %.1f", float64(found), float64(work))
+		return realenv.Timing("identify found %.1f core-seconds, the stage took %.1f", float64(found), float64(work))
 	}
 	return nil
 }
@@ -179,8 +180,11 @@ func lone(t *testing.T, app api.AppDetail) error {
 		most = max(most, s.Grant)
 	}
 	t.Logf("stage %d of %.1f core-seconds had at most %.2f cores, error %s", stage.Stage, float64(stage.CoreSeconds), float64(most), pct(stage.ErrorPct))
-	if most < 0.9 || most > 1.05 {
-		return fmt.Errorf("the lone task had at most %v cores, want the one that it can use", float64(most))
+	if most > 1.05 {
+		t.Errorf("the lone task had up to %v cores, and can use one", float64(most))
+	}
+	if most < 0.9 { // It is granted what the neighbours leave.
+		return realenv.Timing("the lone task had at most %v cores, want the one that it can use", float64(most))
 	}
 	return nil
 }
@@ -195,12 +199,14 @@ func skewed(t *testing.T, app api.AppDetail, log realenv.Log) error {
 		}
 	}
 	mean := (sum - heaviest) / (skewedTasks - 1)
-	t.Logf("the heavy task took %.1f core-seconds, the others %.2f; error %s of %v", heaviest, mean, pct(stage.ErrorPct), stage.Deadline)
-	if heaviest < 3*mean {
-		return fmt.Errorf("the heaviest task took %.2f core-seconds, the others %.2f: there is no skew", heaviest, mean)
+	if heaviest < 3*mean || stage.Deadline <= 0 {
+		return fmt.Errorf("the heaviest task took %.2f core-seconds, the others %.2f, the stage's deadline is %v: want skew and a set point", heaviest, mean, stage.Deadline)
 	}
-	if stage.ErrorPct == nil || *stage.ErrorPct < -15 || *stage.ErrorPct > 30 {
-		return fmt.Errorf("the skewed stage ended %s from its set point of %v", pct(stage.ErrorPct), stage.Deadline)
+	// Eq 5 with its sign: negative is late.
+	left := 100 * float64((stage.Deadline-stage.Duration)/app.Deadline)
+	t.Logf("the heavy task took %.1f core-seconds, the others %.2f; it ended %+.2f %% before its set point of %v", heaviest, mean, left, stage.Deadline)
+	if left < -15 || left > 30 {
+		return realenv.Timing("the skewed stage ended %+.2f %% of the application's deadline before its set point of %v", left, stage.Deadline)
 	}
 	return nil
 }

@@ -107,8 +107,11 @@ func pacedWorkers(t *testing.T, s *realenv.System, args []string, recorded api.A
 	if err := realenv.Held(app); err != nil {
 		return err
 	}
-	if *app.ErrorPct > 20 || app.MeanCores >= recorded.MeanCores {
-		return fmt.Errorf("error %.2f %%, %v cores after %v", *app.ErrorPct, app.MeanCores, recorded.MeanCores)
+	if app.MeanCores >= recorded.MeanCores {
+		t.Errorf("%v cores after %v: it was not held back", app.MeanCores, recorded.MeanCores)
+	}
+	if *app.ErrorPct > 20 {
+		return realenv.Timing("error %.2f %%", *app.ErrorPct)
 	}
 	t.Logf("deadline %v, took %v, mean cores %.2f after %.2f", app.Deadline, app.Duration, float64(app.MeanCores), float64(recorded.MeanCores))
 	return nil

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"slices"
 	"syscall"
 	"testing"
@@ -26,11 +25,11 @@ func TestTrouble(t *testing.T) {
 	t.Run("restarts", func(t *testing.T) {
 		t.Parallel()
 		t.Run("process", func(t *testing.T) {
-			realenv.Repeat(t, func() error { return restarts(t, realenv.New(t), "process") })
+			realenv.Repeat(t, func() error { return restarts(t, realenv.NewBehind(t), "process") })
 		})
 		t.Run("docker", func(t *testing.T) {
 			realenv.RequireDocker(t)
-			realenv.Repeat(t, func() error { return restarts(t, realenv.NewBehind(t), "docker") })
+			realenv.Repeat(t, func() error { return restarts(t, realenv.New(t), "docker") })
 		})
 	})
 }
@@ -142,7 +141,7 @@ func (m *moving) joinAndDrain() error {
 	state := m.s.App(app.ID).State
 	wantAnswer(m.t, run, m.want)
 	if state != api.AppRunning {
-		return fmt.Errorf("the application was %s before the node was empty: the test shows nothing", state)
+		return realenv.Timing("the application was %s before the node was empty: the test shows nothing", state)
 	}
 	err = m.met(app.ID)
 	log := realenv.ReadLog(m.t, m.s.Events(), app.ID)

@@ -46,41 +46,20 @@ func Paced(a api.AppDetail) bool {
 	return a.Pacing == "paced" || a.ErrorPct != nil && *a.ErrorPct < 0
 }
 
-// Held says what is wrong with how a was held to its deadline: that it was not
-// paced, or was later than Lateness.
+// Held says what is wrong with how a was held to its deadline: that it was later than
+// Lateness, or let go, both faults of timing, or that it was not paced at all.
 func Held(a api.AppDetail) error {
 	switch {
 	case a.ErrorPct == nil:
 		return fmt.Errorf("it ran %s and has no error: %s", a.Pacing, a.Reason)
 	case *a.ErrorPct < -Lateness:
-		return fmt.Errorf("it ended %.2f %% after its deadline of %v, %g %% are allowed; notices %q", -*a.ErrorPct, a.Deadline, Lateness, a.Notices)
+		return Timing("it ended %.2f %% after its deadline of %v, %g %% are allowed; notices %q", -*a.ErrorPct, a.Deadline, Lateness, a.Notices)
+	case a.Pacing == "released" && !Paced(a):
+		return Timing("it was released before its deadline; notices %q", a.Notices)
 	case !Paced(a):
 		return fmt.Errorf("it was %s, not paced; notices %q", a.Pacing, a.Notices)
 	}
 	return nil
-}
-
-// attempts is how often Repeat tries at most.
-const attempts = 3
-
-// Repeat makes an attempt at what needs the cores of the machine at its moments, and
-// another one when it returns a fault, at most three: what a neighbour does to one
-// run it does not do to each, and what is wrong with the product is wrong in all of
-// them. Only the last attempt's fault fails the test. What no neighbour can cause is
-// the attempt's own to fail the test for.
-func Repeat(t testing.TB, attempt func() error) {
-	t.Helper()
-	for left := attempts - 1; ; left-- {
-		err := attempt()
-		switch {
-		case err == nil:
-			return
-		case left == 0 || t.Failed():
-			t.Error(err)
-			return
-		}
-		t.Logf("once more: %v", err)
-	}
 }
 
 // given are the addresses that FreePort has returned.

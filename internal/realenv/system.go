@@ -302,14 +302,14 @@ func (s *System) AwaitApp(what string, limit time.Duration, ok func(api.AppDetai
 	return seen
 }
 
-// AwaitWhile polls the newest application while it runs until ok holds, and fails
-// when run, which has submitted it, ends before.
+// AwaitWhile polls the newest application while it runs until ok holds. That run,
+// which has submitted it, ends before is a fault of Timing.
 func (s *System) AwaitWhile(run *Process, what string, ok func(api.AppDetail) bool) (seen api.AppDetail, err error) {
 	s.t.Helper()
 	s.Await(what, Patience, func() bool {
 		select {
 		case <-run.Done():
-			err = fmt.Errorf("%s: the application ended before", what)
+			err = Timing("%s: the application ended before", what)
 			return true
 		default:
 		}

@@ -8,7 +8,8 @@ package io.sparkpacer
  * PageRank and SVM are MLlib's and GraphX's own, after SparkBench's. These are the
  * eight applications of Baresi, Guinea, Leva, Quattrocchi, "Fine-grained Dynamic
  * Resource Allocation for Big-Data Applications" (IEEE TSE), section 7.1 and Table 2;
- * records drawn by Zipf's law are those of its section 7.1.1.
+ * records drawn by Zipf's law are those of its section 7.1.1. Those are mostly chains of
+ * long stages; `diamond` and `short-stages` add what they leave out ([[Shapes]]).
  *
  * Where the originals read files, the data are generated inside the tasks. A datum is
  * a function of the seed and of its index, so the same seed gives the same data

@@ -7,9 +7,9 @@ class ArgumentsTest {
   private def parsed(line: String): Arguments = Arguments.parse(words(line)).fold(fault => throw new AssertionError(fault), identity)
   private def words(line: String): Seq[String] = line.split(' ').toSeq.filter(_.nonEmpty)
 
-  @Test def theEightWorkloadsOfTheSource(): Unit =
-    assertEquals(Seq("aggregate-by-key", "aggregate-by-key-int", "group-by", "sort-by-key", "sort-by-key-int", "kmeans", "pagerank", "svm"),
-      Workload.all.map(_.name))
+  @Test def theEightWorkloadsOfTheSourceAndTwoOfOtherShapes(): Unit =
+    assertEquals(Seq("aggregate-by-key", "aggregate-by-key-int", "group-by", "sort-by-key", "sort-by-key-int", "kmeans", "pagerank", "svm",
+      "diamond", "short-stages"), Workload.all.map(_.name))
 
   @Test def whatIsNotGivenHasItsDefault(): Unit =
     for (w <- Workload.all) {

@@ -1,9 +1,13 @@
 package io.sparkpacer.workloads
 
+import java.util.concurrent.{CountDownLatch, TimeUnit}
+import java.util.concurrent.atomic.AtomicInteger
+
 import org.junit.jupiter.api.{AfterAll, BeforeAll, Test, TestInstance}
 import org.junit.jupiter.api.Assertions._
 
 import org.apache.spark.{SparkConf, SparkContext}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobEnd, SparkListenerStageCompleted}
 
 /** Every workload, small, on Spark inside this JVM. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -82,4 +86,24 @@ class WorkloadsTest {
     val wrong = a.workload.run(sc, a).split(',').last.toDouble / 4000
     assertTrue(wrong < 0.1, s"$wrong of the examples are on the wrong side")
   }
+
+  @Test def aShapeHasItsStages(): Unit =
+    for ((line, stages) <- Seq("diamond --records 4000 --keys 50 --partitions 3" -> 9, "short-stages --rounds 20 --keys 40 --stages 30 --partitions 2" -> 30)) {
+      // Events come in order, and late: the second job is there to end after all of the first one's.
+      val (ran, jobs, ended) = (new AtomicInteger, new AtomicInteger, new CountDownLatch(1))
+      val listener = new SparkListener {
+        override def onStageCompleted(e: SparkListenerStageCompleted): Unit = if (jobs.get == 0) ran.incrementAndGet()
+        override def onJobEnd(e: SparkListenerJobEnd): Unit = if (jobs.incrementAndGet() == 2) ended.countDown()
+      }
+      sc.addSparkListener(listener)
+      answer(line)
+      sc.parallelize(Seq(1), 1).count()
+      assertTrue(ended.await(1, TimeUnit.MINUTES), line)
+      sc.removeSparkListener(listener)
+      assertEquals(stages, ran.get, line)
+    }
+
+  @Test def aShapesAnswerIsTheSameHoweverPartitioned(): Unit =
+    for (line <- Seq("diamond --records 4000 --keys 50", "short-stages --rounds 200 --keys 40 --stages 5"))
+      assertEquals(answer(s"$line --partitions 2"), answer(s"$line --partitions 7"), line)
 }

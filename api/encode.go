@@ -42,6 +42,9 @@ func (e *PlanEncoder) Append(b []byte, p *Plan) ([]byte, error) {
 	if p.Term != 0 {
 		b = strconv.AppendUint(append(b, `,"term":`...), p.Term, 10)
 	}
+	if p.Sent != 0 {
+		b = strconv.AppendInt(append(b, `,"sent_ns":`...), int64(p.Sent), 10)
+	}
 	b = appendText(append(b, `,"node":`...), p.Node)
 	b = append(appendList(append(b, `,"apps":`...), p.Apps, e.appendApp), '}')
 	if bytes.IndexByte(b[from:], rare) < 0 {

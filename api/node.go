@@ -17,7 +17,10 @@ type Plan struct {
 	// planner has no name: its Plans are taken by their Epochs alone.
 	Planner string `json:"planner,omitempty"`
 	Term    uint64 `json:"term,omitempty"`
-	Node    string `json:"node"`
+	// Sent is when the times left were right, on the planner's clock, which only
+	// differences mean something of and only within a term; 0 for unknown.
+	Sent units.Instant `json:"sent_ns,omitempty"`
+	Node string        `json:"node"`
 	// Apps are the applications with executors on the node, in order of ID. An
 	// application that is missing is over: its executors are stopped.
 	Apps []PlanApp `json:"apps"`
@@ -49,7 +52,8 @@ type StageTarget struct {
 	StageKey
 	Executor ExecutorID `json:"executor"`
 	// Rev grows whenever the planner changes this target. The node anchors
-	// Remaining on its own clock when it first sees a Rev and keeps that anchor.
+	// Remaining on its own clock when it first sees a Rev, less the time for which
+	// the Plan was held up on its way, and keeps that anchor.
 	Rev uint64 `json:"rev"`
 	// Remaining is the time left until the stage's deadline; <= 0 means all the
 	// cores it can use.

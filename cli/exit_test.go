@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -115,13 +114,6 @@ func TestSubmitChecksADeadlineByConf(t *testing.T) {
 
 // submitHelper is the environment variable by which this test binary is pacer.
 const submitHelper = "PACER_TEST_SUBMIT"
-
-func TestMain(m *testing.M) {
-	if args := os.Getenv(submitHelper); args != "" {
-		os.Exit(Run(context.Background(), strings.Split(args, "\n"), os.Stdin, os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
-}
 
 // A pacer submit that is killed takes its spark-submit with it; one whose terminal is
 // closed passes that on and reports the exit all the same.

@@ -73,15 +73,15 @@ func checkTarget(t *api.StageTarget) error {
 	return nil
 }
 
-// anchor fixes what is left of a deadline on this clock.
+// anchor fixes what was left of a deadline at that moment on this clock.
 func anchor(now units.Instant, remaining units.Seconds) units.Instant {
 	return now.Add(min(max(remaining.Duration(), -farthest), farthest))
 }
 
-// aim takes t as the target, with its time anchored at now.
-func (c *control) aim(t api.StageTarget, now units.Instant) {
+// aim takes t as the target, from now on, with its time left anchored at sent.
+func (c *control) aim(t api.StageTarget, now, sent units.Instant) {
 	c.target, c.released = t, false
-	c.start, c.deadline = now, anchor(now, t.Remaining)
+	c.start, c.deadline = now, anchor(sent, t.Remaining)
 	c.meter.done = min(c.meter.done, t.Weight)
 	c.from = c.meter.done
 }

@@ -39,6 +39,10 @@
 // greater Rev moves the anchor to now, and the control law goes on from its
 // grant without a jump. An application's deadline is anchored at each new Plan.
 //
+// A Plan says when its times left were right. For how long it was held up on its way,
+// beyond what the quickest one of the last minutes took (transit), is taken off them;
+// the clocks of planner and node need not agree, and neither may have been set.
+//
 // # Progress
 //
 // Config.Progress says what counts. Tasks: the weight of the finished tasks.

@@ -45,6 +45,7 @@ type Engine struct {
 	status  api.NodeStatus
 
 	plan     api.Plan
+	transit  transit
 	stranger string // The other planner that EventPlanForeign has told of.
 	cfg      Config
 	sup      *supervisor.Supervisor

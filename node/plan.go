@@ -21,6 +21,7 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 		e.event(Event{Kind: EventPlanRefused, Epoch: p.Epoch, Detail: err.Error()})
 		return nil
 	}
+	held := e.transit.heldUp(now, &p)
 	if anothers := p.Planner != e.plan.Planner && p.Planner != "" && e.plan.Planner != ""; anothers {
 		if e.runs() {
 			e.disobey(&p)
@@ -33,7 +34,7 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 		return nil
 	}
 	e.stranger = ""
-	e.take(now, p)
+	e.take(now, now.Add(-held), p)
 	e.event(Event{Kind: EventPlanApplied, Epoch: p.Epoch})
 	for _, x := range e.execs {
 		e.wake(x, now)
@@ -93,9 +94,9 @@ type controlKey struct {
 	stage    api.StageKey
 }
 
-// take makes p the Plan in force. Targets that it repeats keep their controllers
-// and, with the same Rev, their anchors.
-func (e *Engine) take(now units.Instant, p api.Plan) {
+// take makes p the Plan in force, whose times left were right at sent. Targets that it
+// repeats keep their controllers and, with the same Rev, their anchors.
+func (e *Engine) take(now, sent units.Instant, p api.Plan) {
 	before := make(map[controlKey]*control)
 	old := e.apps
 	for _, a := range old {
@@ -108,7 +109,7 @@ func (e *Engine) take(now units.Instant, p api.Plan) {
 	}
 	e.plan, e.apps = p, make([]*app, 0, len(p.Apps))
 	for i := range p.Apps {
-		e.apps = append(e.apps, e.takeApp(now, &p.Apps[i], before))
+		e.apps = append(e.apps, e.takeApp(now, sent, &p.Apps[i], before))
 	}
 	for _, a := range old {
 		for _, c := range a.controls {
@@ -125,10 +126,10 @@ func (e *Engine) take(now units.Instant, p api.Plan) {
 	e.changed = true
 }
 
-func (e *Engine) takeApp(now units.Instant, p *api.PlanApp, before map[controlKey]*control) *app {
+func (e *Engine) takeApp(now, sent units.Instant, p *api.PlanApp, before map[controlKey]*control) *app {
 	a := &app{plan: p}
 	if p.HasDeadline {
-		a.deadline = anchor(now, p.Remaining)
+		a.deadline = anchor(sent, p.Remaining)
 	}
 	for _, id := range p.Executors {
 		x := e.ensure(Key{p.ID, id})
@@ -154,7 +155,7 @@ func (e *Engine) takeApp(now units.Instant, p *api.PlanApp, before map[controlKe
 			continue
 		}
 		delete(before, key)
-		c := e.takeTarget(now, x, t, old)
+		c := e.takeTarget(now, sent, x, t, old)
 		a.controls = append(a.controls, c)
 		x.controls = append(x.controls, c)
 	}
@@ -172,15 +173,15 @@ func (x *executor) target(key api.StageKey) *control {
 }
 
 // takeTarget returns the control for t: c itself when its Rev has been seen.
-func (e *Engine) takeTarget(now units.Instant, x *executor, t *api.StageTarget, c *control) *control {
+func (e *Engine) takeTarget(now, sent units.Instant, x *executor, t *api.StageTarget, c *control) *control {
 	if c == nil {
 		c = &control{app: x.key.App, x: x, record: x.record(t.StageKey), meter: meter{mode: e.cfg.Progress, read: e.cfg.Reading, cost: e.cfg.TaskCost}}
 		c.meter.done, c.meter.failed = min(c.record.weight, t.Weight), c.record.failed
-		c.aim(*t, now)
+		c.aim(*t, now, sent)
 		return c
 	}
 	if t.Rev > c.target.Rev {
-		c.aim(*t, now)
+		c.aim(*t, now, sent)
 		c.retarget = c.law != nil
 		c.out.SetPoint = 0
 	}

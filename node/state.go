@@ -140,7 +140,7 @@ func (e *Engine) restore(s *State) error {
 	if s.Boot == e.cfg.Boot {
 		e.restoreStages(s)
 	}
-	e.take(0, s.Plan)
+	e.take(0, 0, s.Plan)
 	if s.Boot == e.cfg.Boot {
 		for i, a := range e.apps {
 			if i < len(s.Deadlines) {

@@ -12,12 +12,14 @@
 // A Plan is a node's whole truth, a Directive a driver's: each with an epoch. The
 // engine works out what they should say after every event and gives them a new
 // epoch only when that has changed. Times left are counted at the moment of
-// sending and do not count as a change: a node anchors them on its own clock
-// when it first sees a target's Rev. One counter serves all epochs, so they grow
-// whatever happens to a node's or an application's own record. A Plan names the
-// planner's store and the start on it (Config.Identity, term), and a node with
-// executors obeys no planner but theirs: one that has lost its state, or a second one
-// on the bus, stops nothing. It puts nothing there either until they have ended.
+// sending, which the Plan says, and do not count as a change: a node anchors them on
+// its own clock when it first sees a target's Rev. One counter serves all epochs, so
+// they grow whatever happens to a node's or an application's own record.
+//
+// A Plan names the planner's store and the start on it (Config.Identity, term), and a
+// node with executors obeys no planner but theirs: one that has lost its state, or a
+// second one on the bus, stops nothing. It puts nothing there either until they have
+// ended.
 //
 // # How an application runs
 //

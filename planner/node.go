@@ -396,7 +396,7 @@ func (t *tenant) makeEntry() *planEntry {
 
 // plan is n's Plan in force, with the times left now.
 func (e *Engine) plan(n *node) api.Plan {
-	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: e.identity, Term: e.term, Node: n.Node, Apps: make([]api.PlanApp, 0, len(n.plan))}
+	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: e.identity, Term: e.term, Sent: e.now, Node: n.Node, Apps: make([]api.PlanApp, 0, len(n.plan))}
 	targets := 0
 	for _, entry := range n.plan {
 		targets += len(entry.Targets)

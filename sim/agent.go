@@ -240,11 +240,15 @@ func (a *agent) perform(actions []node.Action) {
 func (a *agent) act(x *node.Action) {
 	switch x.Kind {
 	case node.ActSetQuota:
+		p := a.m.find(x.Key)
+		if p != nil {
+			p.refused = a.refusing
+		}
 		if a.refusing {
 			a.failed = append(a.failed, node.Failure{Kind: x.Kind, Key: x.Key, Err: "read-only file system"})
 			return
 		}
-		if p := a.m.find(x.Key); p != nil {
+		if p != nil {
 			p.advance(a.w.now)
 			p.quota = float64(x.Cores)
 			a.m.divide(a.w.now)

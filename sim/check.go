@@ -57,7 +57,8 @@ func (c *check) node(a *agent) {
 	for _, g := range c.grants {
 		sum += float64(g.Cores)
 		floors += float64(g.Floor)
-		if p := a.m.find(g.Key); p != nil && p.quota <= float64(capacity) {
+		// Where a write was refused the engine waits for a sample that it can believe.
+		if p := a.m.find(g.Key); p != nil && !p.refused && p.quota <= float64(capacity) {
 			quotas += p.quota
 		}
 	}

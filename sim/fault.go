@@ -37,6 +37,7 @@ func faultTable() []faultKind {
 		{name: "node-lost", node: true, does: func(w *World, a *agent, _ float64) { a.lose() }},
 		{name: "link-cut", node: true, does: func(w *World, a *agent, _ float64) { a.link.cut = true }},
 		{name: "link-up", node: true, does: func(w *World, a *agent, _ float64) { a.link.cut = false; a.reconnect() }},
+		{name: "link-stalled", node: true, value: true, most: 60, does: func(w *World, a *agent, v float64) { a.link.stalled = w.now.Add(units.Seconds(v).Duration()) }},
 		{name: faultOthers, node: true, value: true, most: 1e4, does: func(w *World, a *agent, v float64) { a.m.disturb(w.now, v) }},
 		{name: "speed", node: true, value: true, most: 100, does: func(w *World, a *agent, v float64) { a.m.slow(w.now, v) }},
 		{name: "quotas-refused", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = true }},

@@ -95,8 +95,10 @@ type link struct {
 	rand *rand.Rand
 	// last is when the newest message will arrive, up to the planner and down.
 	last [2]units.Instant
-	// cut says that nothing gets through.
-	cut bool
+	// cut says that nothing gets through, stalled until when nothing arrives: it all
+	// does then.
+	cut     bool
+	stalled units.Instant
 }
 
 func (n *network) link() link {
@@ -133,6 +135,7 @@ func (l *link) carry(n *Network, direction int, deliver func(), status *api.Node
 	if n.Jitter > 0 {
 		at = at.Add(time.Duration(float64(n.Jitter) * l.rand.ExpFloat64()))
 	}
+	at = max(at, l.stalled)
 	if !n.Reorder {
 		at = max(at, l.last[direction])
 	}

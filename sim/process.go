@@ -25,7 +25,9 @@ type process struct {
 	timer  timer
 
 	quota float64 // +Inf for none.
-	at    units.Instant
+	// refused says that the newest write of its quota was.
+	refused bool
+	at      units.Instant
 	// got is the cores it has, eff those that the lag makes of them, rate the
 	// work per second that each computing task does.
 	got, eff, rate float64

@@ -114,6 +114,9 @@ func appendTarget(b []byte, t *StageTarget) []byte {
 	if t.Hold != 0 {
 		b = appendFloat(append(b, `,"hold_cores":`...), float64(t.Hold))
 	}
+	if t.HoldFor != 0 {
+		b = appendFloat(append(b, `,"hold_s":`...), float64(t.HoldFor))
+	}
 	if t.Last {
 		b = append(b, `,"last":true`...)
 	}

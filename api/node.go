@@ -74,9 +74,11 @@ type StageTarget struct {
 	Reading units.Fraction `json:"reading,omitempty"`
 	// InitCores is Eq 7.
 	InitCores units.Cores `json:"init_cores"`
-	// Hold overrides the control law for as long as it is there: the request is
-	// this, within the usual bounds. 0 for none.
-	Hold units.Cores `json:"hold_cores,omitempty"`
+	// Hold overrides the control law for as long as it is there, HoldFor from the
+	// Plan's sending on at most: the request is this, within the usual bounds. 0 for
+	// none.
+	Hold    units.Cores   `json:"hold_cores,omitempty"`
+	HoldFor units.Seconds `json:"hold_s,omitempty"`
 	// Last says that no stage follows: it may not end late.
 	Last bool `json:"last,omitempty"`
 }

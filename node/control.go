@@ -24,8 +24,10 @@ type control struct {
 	// the weight done at start.
 	start, deadline units.Instant
 	from            float64
-	meter           meter
-	chains          []float64 // Scratch of left.
+	// held is until when the target's Hold counts.
+	held   units.Instant
+	meter  meter
+	chains []float64 // Scratch of left.
 
 	// law is nil until the first division has said what c of Eq 7 is granted.
 	law *controller.Controller
@@ -67,8 +69,8 @@ func checkTarget(t *api.StageTarget) error {
 		return fmt.Errorf("remaining_s is %v", float64(t.Remaining))
 	case !(t.Reading >= 0 && t.Reading <= 1):
 		return fmt.Errorf("reading is %v, want 0 to 1", float64(t.Reading))
-	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) || bad(float64(t.Hold)):
-		return fmt.Errorf("core_seconds, records, init_cores, hold_cores or longest_task_s is not a finite number >= 0")
+	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) || bad(float64(t.Hold)) || bad(float64(t.HoldFor)):
+		return fmt.Errorf("core_seconds, records, init_cores, hold_cores, hold_s or longest_task_s is not a finite number >= 0")
 	}
 	return nil
 }
@@ -84,6 +86,13 @@ func (c *control) aim(t api.StageTarget, now, sent units.Instant) {
 	c.start, c.deadline = now, anchor(sent, t.Remaining)
 	c.meter.done = min(c.meter.done, t.Weight)
 	c.from = c.meter.done
+}
+
+// hold takes over at what t holds the executor, if at all, and for how long: that
+// changes without a new Rev, and the law goes on after it.
+func (c *control) hold(t *api.StageTarget, sent units.Instant) {
+	c.target.Hold, c.target.HoldFor = t.Hold, t.HoldFor
+	c.held = anchor(sent, t.HoldFor)
 }
 
 // rate is Kf: the weight done per core-second. Where the planner does not know
@@ -291,7 +300,7 @@ func (e *Engine) propose(c *control, now units.Instant, floor, most units.Cores)
 	case c.law == nil:
 		c.request = c.first(most)
 	}
-	if c.target.Hold > 0 && !c.x.conflict.yields && c.deadline > now && c.out.SetPoint < 1 {
+	if c.target.Hold > 0 && now < c.held && !c.x.conflict.yields && c.deadline > now && c.out.SetPoint < 1 {
 		c.request = c.target.Hold
 	}
 	c.resync = false

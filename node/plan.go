@@ -178,6 +178,7 @@ func (e *Engine) takeTarget(now, sent units.Instant, x *executor, t *api.StageTa
 		c = &control{app: x.key.App, x: x, record: x.record(t.StageKey), meter: meter{mode: e.cfg.Progress, read: e.cfg.Reading, cost: e.cfg.TaskCost}}
 		c.meter.done, c.meter.failed = min(c.record.weight, t.Weight), c.record.failed
 		c.aim(*t, now, sent)
+		c.hold(t, sent)
 		return c
 	}
 	if t.Rev > c.target.Rev {
@@ -185,7 +186,7 @@ func (e *Engine) takeTarget(now, sent units.Instant, x *executor, t *api.StageTa
 		c.retarget = c.law != nil
 		c.out.SetPoint = 0
 	}
-	c.target.Hold = t.Hold // It changes without a new Rev: the law goes on after it.
+	c.hold(t, sent)
 	return c
 }
 

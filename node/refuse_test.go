@@ -148,6 +148,34 @@ func sameNumbers(a, b controller.State) bool {
 	return a == b
 }
 
+// A planner that dies in the middle of a step response leaves no stage held: the hold
+// ends by itself, also if the node controller is started anew in between.
+func TestAHoldEndsWithItsTime(t *testing.T) {
+	for _, law := range controller.Laws() {
+		for _, restart := range []bool{false, true} {
+			w := controlled(t, law)
+			t1 := w.e.plan.Apps[0].Stages[0]
+			t1.Hold, t1.HoldFor = 0.4, 4
+			w.apply(plan(w.e.plan.Epoch+1, planApp(appA, 2, ids("1"), t1)))
+			w.ticks(2)
+			if restart {
+				w.restart(w.e.cfg)
+			}
+			w.ticks(4)
+			x := w.e.index[Key{appA, "1"}]
+			if x.ctl.request != 0.4 {
+				t.Errorf("%s: request %v after 3 s of 4, want the hold", law, x.ctl.request)
+			}
+			for !w.exec(Key{appA, "1"}).idle() {
+				w.ticks(1)
+			}
+			if end := w.exec(Key{appA, "1"}).stages[0].end; end > x.ctl.deadline.Add(time.Second) {
+				t.Errorf("%s, restart %v: ended %v after its deadline", law, restart, end.Sub(x.ctl.deadline))
+			}
+		}
+	}
+}
+
 // A hold overrides the law within the usual bounds, without a new Rev, and the law
 // goes on from it without a jump when it is lifted.
 func TestAHoldOverridesTheLaw(t *testing.T) {
@@ -156,7 +184,7 @@ func TestAHoldOverridesTheLaw(t *testing.T) {
 		x := w.e.index[Key{appA, "1"}]
 		hold := func(cores units.Cores) {
 			t := w.e.plan.Apps[0].Stages[0]
-			t.Hold = cores
+			t.Hold, t.HoldFor = cores, 10
 			w.apply(plan(w.e.plan.Epoch+1, planApp(appA, 2, ids("1"), t)))
 		}
 		for _, cores := range []units.Cores{0.4, 5, 0.6} {

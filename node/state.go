@@ -70,6 +70,8 @@ type ControlState struct {
 	Start    units.Instant   `json:"start"`
 	Deadline units.Instant   `json:"deadline"`
 	From     float64         `json:"from"`
+	// Held is until when the target's Hold counts.
+	Held units.Instant `json:"held,omitempty"`
 	// Done and Failed are what its progress had come to.
 	Done   float64 `json:"done"`
 	Failed int     `json:"failed"`
@@ -109,7 +111,7 @@ func (e *Engine) save(now units.Instant) {
 
 // save fills s.
 func (c *control) save(s *ControlState) {
-	*s = ControlState{Executor: c.x.key, Target: c.target, Start: c.start, Deadline: c.deadline, From: c.from,
+	*s = ControlState{Executor: c.x.key, Target: c.target, Start: c.start, Deadline: c.deadline, From: c.from, Held: c.held,
 		Done: c.meter.done, Failed: c.meter.failed, At: c.at, Grant: c.grant, Began: c.law != nil}
 	if c.law != nil {
 		s.Controller = c.law.State()
@@ -147,9 +149,22 @@ func (e *Engine) restore(s *State) error {
 				a.deadline = s.Deadlines[i]
 			}
 		}
+		e.restoreHolds(s)
 	}
 	e.keepEvents = true
 	return nil
+}
+
+// restoreHolds has holds end when they would have.
+func (e *Engine) restoreHolds(s *State) {
+	for i := range s.Controls {
+		old := &s.Controls[i]
+		if x := e.index[old.Executor]; x != nil {
+			if c := x.target(old.Target.StageKey); c != nil {
+				c.held = old.Held
+			}
+		}
+	}
 }
 
 // restoreStages puts the records and the controls where take finds them.

@@ -70,7 +70,8 @@
 // offer, whatever else runs: contention is the supervisors' business.
 //
 // Step response (`pacer identify`): on request a running stage's targets hold its
-// executors at two levels, one after the other, for the samples to show its plant.
+// executors at two levels, one after the other, for the samples to show its plant. A
+// hold ends by itself 2 s after its level, should no Plan end it.
 //
 // Hand-over (design 10.7): every tick the executors of a running paced stage are
 // looked at. How fast each could be is what it does for a core-second times the

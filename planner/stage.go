@@ -130,9 +130,10 @@ func (s *stage) done() units.Fraction {
 
 // target returns the stage's target for t as a node reads it now.
 func (s *stage) target(t target, now units.Instant) api.StageTarget {
+	hold := s.step.hold(t.Executor)
 	return api.StageTarget{
 		StageKey: s.key(), Executor: t.Executor, Rev: t.Rev, Remaining: units.FromDuration(s.DeadlineAt.Sub(now)),
 		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, LongestTask: t.Longest, Reading: t.Reading, InitCores: t.Init, Last: s.Last,
-		Hold: s.step.hold(t.Executor),
+		Hold: hold, HoldFor: s.step.holdFor(hold, now),
 	}
 }

@@ -43,6 +43,18 @@ func (x *experiment) hold(id api.ExecutorID) units.Cores {
 	return 0
 }
 
+// holdGrace is how long after the end of its level an executor is held at most, should
+// no Plan say what comes next: the planner's death leaves no stage held.
+const holdGrace units.Seconds = 2
+
+// holdFor is how long hold counts from now on, 0 for none.
+func (x *experiment) holdFor(hold units.Cores, now units.Instant) units.Seconds {
+	if hold == 0 {
+		return 0
+	}
+	return max(0, units.Seconds(x.level)*x.Each-units.FromDuration(now.Sub(x.began))) + holdGrace
+}
+
 // stepStage begins a step response on a running stage of a paced application.
 func (e *Engine) stepStage(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := e.runningApp(q.App)

@@ -49,8 +49,13 @@ func TestAStepResponseHoldsTheTargetsAtTwoLevels(t *testing.T) {
 		hold  units.Cores
 	}{{time.Second, 1}, {4 * time.Second, 3}, {4 * time.Second, 0}} {
 		w.live(c.after, id)
-		if got := w.target(id, 1, "1"); got.Hold != c.hold || got.Rev != rev {
+		got := w.target(id, 1, "1")
+		if got.Hold != c.hold || got.Rev != rev {
 			t.Errorf("held at %v in revision %d, want %v in %d", got.Hold, got.Rev, c.hold, rev)
+		}
+		// Plans with a new level are sent as it begins.
+		if most := 4 + 2.0; (got.HoldFor > 0) != (c.hold > 0) || !(float64(got.HoldFor) <= most) || c.hold > 0 && got.HoldFor < 5 {
+			t.Errorf("held for %v at %v", got.HoldFor, c.hold)
 		}
 	}
 	if r := ask(step); r.Error != nil {

@@ -122,7 +122,7 @@ func decodeUnit(_, to reflect.Type, from any) (any, error) {
 }
 
 // notForUsers are fields that the program sets itself.
-var notForUsers = []string{"planner.release", "node.release"}
+var notForUsers = []string{"planner.release", "planner.identity", "node.release"}
 
 // flatten returns the values of a struct by key: field names in lower case with
 // hyphens, joined by dots. Fields that no text can set (functions, pointers,

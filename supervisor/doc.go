@@ -12,7 +12,8 @@
 // where rc are the requests, cc the grants and ac what the strategy would give;
 // vectors are over applications. The result has to stay within the node's
 // capacity, so under contention cc = ac; without, gamma decides between saving
-// (0) and finishing early (1).
+// (0) and finishing early (1). What ac is then has two readings (Config.Eq21):
+// Table 1 for the whole node, as printed, and point 3 below, which is Pacer's.
 //
 // # The division
 //
@@ -20,7 +21,12 @@
 //     up to that, and at least as the floor if it has a runnable task.
 //  2. An application's request is the sum of its stages'.
 //  3. If all requests fit, each is granted, and gamma times what the strategy
-//     would make of the rest is added, up to what can be used.
+//     would make of the rest is added, up to what can be used. With Eq21Printed
+//     it is gamma times what the strategy makes of all, floors apart, and the rest
+//     of each request: 36 cores of Table 1 with gamma 1 are 10 / 8 / 12 under
+//     EDFPure and EDFProp, 12 / 9.6 / 14.4 under Proportional, 9 / 9 / 18 under
+//     Speed; with point 3 as it is 16 / 8 / 12, 12.9 / 10 / 13.1, 12 / 9.6 / 14.4
+//     and 11.5 / 9.5 / 15.
 //  4. Otherwise every stage gets its floor and the strategy divides the rest. If
 //     even the floors do not fit they are cut by the same factor.
 //  5. Inside an application a shortage is divided in proportion to the requests

@@ -101,6 +101,33 @@ func TestEq21WithoutContention(t *testing.T) {
 	compare(t, EDFPure+", A full", edf, []float64{11, 13, 12}, 1e-9)
 }
 
+// Eq 21 as printed without contention: ac is Table 1's division of all 36 cores, 6 more
+// than are asked for. EDF_pure and EDF_prop give no more than rc, so gamma means
+// nothing; Speed's weights .83 .83 1.66 take from A and B what they ask for.
+func TestEq21AsPrintedWithoutContention(t *testing.T) {
+	rc := []float64{10, 8, 12}
+	for strategy, ac := range map[string][]float64{
+		EDFAll: {36, 0, 0}, EDFPure: rc, EDFProp: rc, Proportional: {12, 9.6, 14.4}, Speed: {9, 9, 18},
+	} {
+		for _, gamma := range []float64{0, 0.25, 1} {
+			got := supervisor(t, Config{Strategy: strategy, Gamma: gamma, Eq21: Eq21Printed}).Divide(36, table1(), nil)
+			want := make([]float64, len(rc))
+			for i := range rc {
+				want[i] = gamma*ac[i] + (1-gamma)*rc[i]
+			}
+			compare(t, strategy, got, want, 1e-9)
+		}
+	}
+	// What C cannot use goes on to the others by their weights.
+	apps := table1()
+	apps[2].Stages[0].Runnable = 14
+	got := supervisor(t, Config{Strategy: Speed, Gamma: 1, Eq21: Eq21Printed}).Divide(36, apps, nil)
+	compare(t, Speed+", C full", got, []float64{11, 11, 14}, 1e-9)
+	// Under contention both readings are Table 1.
+	got = supervisor(t, Config{Strategy: Speed, Gamma: 1, Eq21: Eq21Printed}).Divide(16, table1(), nil)
+	compare(t, Speed+" under contention", got, []float64{4, 4, 8}, 1e-9)
+}
+
 // Sec 6.2, EDF_all: all to the nearest deadline "even if the application requested
 // fewer", and the next one only gets what that one's tasks cannot use. So Eq 21
 // with gamma = 1 completes one application after the other, contention or not.

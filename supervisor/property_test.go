@@ -42,6 +42,7 @@ func genConfig(t *rapid.T) Config {
 	return Config{
 		Strategy: rapid.SampledFrom(Strategies()).Draw(t, "strategy"),
 		Gamma:    rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, "gamma"),
+		Eq21:     rapid.SampledFrom(append(Eq21Readings(), "")).Draw(t, "eq21"),
 		Floor:    units.Cores(rapid.SampledFrom([]float64{0, 0.1, 1.5}).Draw(t, "floor")),
 	}
 }
@@ -108,7 +109,7 @@ func TestInvariants(t *testing.T) {
 				if floors <= float64(capacity) && g < floor-tiny {
 					t.Fatalf("grant %v below the floor %v", g, floor)
 				}
-				if wants <= float64(capacity) && g < want-tiny && (cfg.Strategy != EDFAll || cfg.Gamma == 0) {
+				if wants <= float64(capacity) && g < want-tiny && (cfg.Strategy != EDFAll && cfg.Eq21 != Eq21Printed || cfg.Gamma == 0) {
 					t.Fatalf("grant %v of a request %v that fits", g, want)
 				}
 				if cfg.Gamma == 0 && g > want+tiny && (cfg.Strategy != EDFAll || wants <= float64(capacity)) {
@@ -121,7 +122,7 @@ func TestInvariants(t *testing.T) {
 			t.Fatalf("%v of %v cores granted although %v are asked for", sum, capacity, wants)
 		}
 		// Who asks for nothing gets no surplus where that goes by requests.
-		gives := cfg.Strategy != Proportional && (cfg.Strategy != EDFProp || timed)
+		gives := cfg.Strategy != Proportional && (cfg.Eq21 != Eq21Printed || cfg.Strategy == EDFAll || cfg.Strategy == Speed) && (cfg.Strategy != EDFProp || timed)
 		if cfg.Gamma == 1 && gives && math.Abs(sum-math.Min(uses, float64(capacity))) > tiny*(1+sum) && wants <= float64(capacity) {
 			t.Fatalf("gamma 1: %v granted of %v usable, %v there", sum, uses, capacity)
 		}
@@ -308,10 +309,10 @@ func TestConfigFaults(t *testing.T) {
 	if err := Default().Validate(); err != nil {
 		t.Errorf("default: %v", err)
 	}
-	bad := Config{Strategy: "fifo", Gamma: 2, Floor: -1, Quantum: units.Unlimited}
+	bad := Config{Strategy: "fifo", Gamma: 2, Eq21: "read", Floor: -1, Quantum: units.Unlimited}
 	joined, ok := bad.Validate().(interface{ Unwrap() []error })
-	if !ok || len(joined.Unwrap()) != 4 {
-		t.Errorf("faults are %v, want all four", bad.Validate())
+	if !ok || len(joined.Unwrap()) != 5 {
+		t.Errorf("faults are %v, want all five", bad.Validate())
 	}
 	if _, err := New(bad); err == nil {
 		t.Error("New takes a bad configuration")

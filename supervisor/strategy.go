@@ -34,14 +34,16 @@ type strategy struct {
 	// beyond says that a request is no bound: an application may get all it can
 	// use before another gets what it asks for.
 	beyond bool
+	// within says that nobody ever gets more than it asks for.
+	within bool
 }
 
 // strategyTable is where a new strategy is entered.
 func strategyTable() []strategy {
 	return []strategy{
-		{name: EDFPure, divide: earliestFirst},
+		{name: EDFPure, divide: earliestFirst, within: true},
 		{name: EDFAll, divide: earliestFirst, beyond: true},
-		{name: EDFProp, divide: edfProp},
+		{name: EDFProp, divide: edfProp, within: true},
 		{name: Proportional, divide: proportional},
 		{name: Speed, divide: speed},
 	}

@@ -81,6 +81,8 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 		s.blend(room-floors, 1, apps)
 	case s.strategy.beyond:
 		s.blend(room-floors, s.cfg.Gamma, apps)
+	case wants <= room && s.cfg.Eq21 == Eq21Printed:
+		s.blend(room-floors, s.cfg.Gamma, apps)
 	case wants <= room:
 		s.serve(room-wants, apps)
 	default:
@@ -127,15 +129,18 @@ func (s *Supervisor) arbitrate(left float64, apps []App) {
 	s.share(left, 1, apps)
 }
 
-// blend is Eq 21 for a strategy to which requests are no bound: it gives part of
-// what the strategy makes of the whole node, floors apart, and the rest of each
-// request.
+// blend is Eq 21 as printed: it gives part of what the strategy makes of the whole
+// node, floors apart, and the rest of each request.
 func (s *Supervisor) blend(left, part float64, apps []App) {
 	var rooms float64
 	for i, t := range s.totals {
 		s.totals[i].grant = part*t.floor + (1-part)*t.want
-		s.enter(i, apps[i], t.want-t.floor, t.use-t.floor)
-		rooms += t.use - t.floor
+		most := t.use
+		if s.strategy.within {
+			most = t.want
+		}
+		s.enter(i, apps[i], t.want-t.floor, most-t.floor)
+		rooms += most - t.floor
 	}
 	s.share(min(left, rooms), part, apps)
 }

@@ -261,7 +261,11 @@ func TestSubmitTellsARefusalByItsExitCode(t *testing.T) {
 func TestSubmitTellsThePlannerOfEveryExit(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{apps: []api.AppDetail{{AppSummary: api.AppSummary{ID: "app-1", State: api.AppFinished, Submission: "s-1"}}}})
-	for script, want := range map[string]int{"exit 0": 0, "exit 3": 3, "kill -KILL $$": ExitSignal + int(syscall.SIGKILL)} {
+	for _, c := range []struct {
+		script string
+		want   int
+	}{{"exit 0", 0}, {"exit 3", 3}, {"kill -KILL $$", ExitSignal + int(syscall.SIGKILL)}} {
+		script, want := c.script, c.want
 		f.mu.Lock()
 		f.verbs, f.asked = nil, nil
 		f.mu.Unlock()

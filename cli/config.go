@@ -90,6 +90,10 @@ func (sh *shell) loadConfig() (Config, error) {
 		from.sets = append(from.sets, "client.planner="+sh.planner)
 	}
 	err = load(&cfg, from)
+	if preset, ok := cfg.presets(); ok {
+		cfg = preset
+		err = load(&cfg, from)
+	}
 	if cfg.Client.TLS == (bus.TLS{}) {
 		cfg.Client.TLS = cfg.Planner.TLS
 	}
@@ -103,6 +107,19 @@ func (sh *shell) loadConfig() (Config, error) {
 		return Config{}, coded(ExitConfig, fmt.Errorf("configuration: %s", oneLine(err)))
 	}
 	return cfg, nil
+}
+
+// presets returns the defaults under the presets that c names, false where these are
+// the defaults' own or not known: the daemons' checks tell which there are.
+func (c Config) presets() (Config, bool) {
+	d := DefaultConfig()
+	if c.Planner.Preset == d.Planner.Preset && c.Node.Preset == d.Node.Preset {
+		return d, false
+	}
+	var err1, err2 error
+	d.Planner, err1 = d.Planner.WithPreset(c.Planner.Preset)
+	d.Node, err2 = d.Node.WithPreset(c.Node.Preset)
+	return d, err1 == nil && err2 == nil
 }
 
 // reachable is the address under which this machine reaches a planner that

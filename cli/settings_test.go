@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -59,6 +65,44 @@ func TestKeysAreTheFieldsInLowerCaseWithHyphens(t *testing.T) {
 		if got := kebab(name); got != want {
 			t.Errorf("%s has key %s, want %s", name, got, want)
 		}
+	}
+}
+
+// A preset is where the other keys begin, whichever way it is given: those that are
+// given themselves win over it. The paper's is the simulator's.
+func TestAPresetIsWhereTheOtherKeysBegin(t *testing.T) {
+	none := func(string) string { return "" }
+	sh := &shell{getenv: none, environ: []string{"PACER_NODE_PRESET=paper"}, sets: []string{"planner.alpha=0.95"},
+		configPath: file(t, "planner:\n  preset: paper\nnode:\n  gamma: 0.5\n  progress: work\n")}
+	got, err := sh.loadConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	paper, err := sim.WithLaw(sim.Default(), controller.LawPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := DefaultConfig()
+	want.Planner.Preset, want.Node.Preset = "paper", "paper"
+	release := want.Planner.Engine.Release
+	want.Planner.Engine = paper.Planner
+	want.Planner.Engine.Alpha, want.Planner.Engine.Release = 0.95, release
+	want.Node.Law, want.Node.Eq21, want.Node.Gamma = paper.Node.Controller.Law, paper.Node.Supervisor.Eq21, 0.5
+	if d := cmp.Diff(want.Planner.Engine, got.Planner.Engine); d != "" {
+		t.Error(d)
+	}
+	for _, c := range []*Config{&want, &got} {
+		c.Node.InstallJar = nil // A function compares as unequal.
+	}
+	if d := cmp.Diff(want.Node, got.Node); d != "" {
+		t.Error(d)
+	}
+	if paper.Planner.Alpha != 1 || paper.Planner.Split != dag.SplitPaper || want.Node.Eq21 != supervisor.Eq21Printed || paper.Node.Progress != node.Tasks {
+		t.Errorf("the paper's preset is %+v and %+v", paper.Planner, paper.Node)
+	}
+	sh = &shell{getenv: none, configPath: file(t, ""), sets: []string{"node.preset=authors"}}
+	if got, err = sh.loadConfig(); err != nil || !strings.Contains(fmt.Sprint(got.Node.Validate()), `preset "authors": want one of pacer, paper`) {
+		t.Errorf("an unknown preset: %v, %v", err, got.Node.Validate())
 	}
 }
 

@@ -40,6 +40,8 @@ type PlannerConfig struct {
 	Credentials string
 	// State is the directory of planner.db.
 	State string
+	// Preset is the one of planner.Presets that Engine begins with (WithPreset).
+	Preset string
 	// Engine is the planning itself; its keys stand beside these.
 	Engine planner.Config `mapstructure:",squash"`
 
@@ -54,12 +56,24 @@ type PlannerConfig struct {
 
 // DefaultPlannerConfig serves this machine only.
 func DefaultPlannerConfig() PlannerConfig {
-	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(), Engine: planner.Default()}
+	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(), Preset: planner.PresetPacer, Engine: planner.Default()}
+}
+
+// WithPreset returns c with what the preset of that name chooses, or an error that
+// lists the names. What is set afterwards overrides it.
+func (c PlannerConfig) WithPreset(name string) (PlannerConfig, error) {
+	engine, err := c.Engine.Preset(name)
+	if err != nil {
+		return c, err
+	}
+	c.Preset, c.Engine = name, engine
+	return c, nil
 }
 
 // Validate reports every fault of c at once.
 func (c PlannerConfig) Validate() error {
-	faults := []error{c.Engine.Validate(), validateHTTP(c.HTTP, c.Credentials), validateState(c.State)}
+	_, err := c.WithPreset(c.Preset)
+	faults := []error{err, c.Engine.Validate(), validateHTTP(c.HTTP, c.Credentials), validateState(c.State)}
 	switch {
 	case c.NatsURL != "":
 		faults = append(faults, validateServer("nats-url", c.NatsURL), c.TLS.Validate())
@@ -123,6 +137,9 @@ type NodeConfig struct {
 	CgroupRoot   string
 	CgroupParent string
 
+	// Preset is the one of node.Presets that Law, Progress and Eq21 begin with
+	// (WithPreset).
+	Preset string
 	// Interval, Progress, Quantum, Floor, Stale and Conflict are node.Config's.
 	Interval time.Duration
 	Progress string
@@ -138,9 +155,10 @@ type NodeConfig struct {
 	Eta float64
 	K   float64
 	Ti  time.Duration
-	// Strategy and Gamma are supervisor.Config's.
+	// Strategy, Gamma and Eq21 are supervisor.Config's.
 	Strategy string
 	Gamma    float64
+	Eq21     string
 
 	// Guard is how long after this node controller's death its guard process
 	// waits for another one before it lifts the quotas; 0 has no guard.
@@ -202,6 +220,7 @@ func DefaultNodeConfig() NodeConfig {
 		Interval: engine.Interval, Progress: string(engine.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
 		Conflict: string(engine.Conflict),
 		Law:      controller.PresetPacer, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
+		Preset: node.PresetPacer, Eq21: division.Eq21,
 		Guard:    10 * time.Second,
 		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot,
 	}
@@ -211,9 +230,21 @@ func DefaultNodeConfig() NodeConfig {
 	return c
 }
 
+// WithPreset returns c with what the preset of that name chooses, or an error that
+// lists the names. What is set afterwards overrides it.
+func (c NodeConfig) WithPreset(name string) (NodeConfig, error) {
+	engine, err := node.Default().Preset(name)
+	if err != nil {
+		return c, err
+	}
+	c.Preset, c.Law, c.Progress, c.Eq21 = name, engine.Controller.Law, string(engine.Progress), engine.Supervisor.Eq21
+	return c, nil
+}
+
 // Validate reports every fault of c at once.
 func (c NodeConfig) Validate() error {
-	var faults []error
+	_, err := c.WithPreset(c.Preset)
+	faults := []error{err}
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
 			faults = append(faults, fmt.Errorf(format, args...))
@@ -270,7 +301,7 @@ func (c NodeConfig) engine() (node.Config, error) {
 	e.Interval, e.Progress, e.Quantum, e.Floor, e.Stale = c.Interval, node.Progress(c.Progress), c.Quantum, c.Floor, c.Stale
 	e.Conflict = node.Conflict(c.Conflict)
 	e.Controller = law
-	e.Supervisor.Strategy, e.Supervisor.Gamma = c.Strategy, c.Gamma
+	e.Supervisor.Strategy, e.Supervisor.Gamma, e.Supervisor.Eq21 = c.Strategy, c.Gamma, c.Eq21
 	return e, nil
 }
 

@@ -28,7 +28,7 @@ import (
 //	law pi                                  one of Laws; the default configuration without
 //	nodes 4 cores=16 [speed=1 others=0]     replaces the four of the paper
 //	node big cores=32 [speed=1 others=0]    one more
-//	set alpha=1 beta=0.3 split=paper strategy=edf-pure gamma=0 phi=1 eta=10 p=0.3
+//	set alpha=1 beta=0.3 split=paper strategy=edf-pure gamma=0 eq21=on-top phi=1 eta=10 p=0.3
 //	plant lag=0.3 bend=1 noise=0.02 run-noise=0 spread=0.1 task=0.03 sway=3 start=4 warm=3
 //	      warm-work=1.5 pause-every=4 pause-work=0.04 dispatch=4ms page=100ms   (one line)
 //	network delay=1ms jitter=1ms loss=0.05 duplicate=0.05 reorder=yes
@@ -388,6 +388,7 @@ func configure(c *Config, words []string) error {
 		"branches": choice(&c.Planner.Branches, planner.Branches()),
 		"strategy": choice(&c.Node.Supervisor.Strategy, supervisor.Strategies()),
 		"gamma":    amount(&c.Node.Supervisor.Gamma, 0, 1),
+		"eq21":     choice(&c.Node.Supervisor.Eq21, supervisor.Eq21Readings()),
 		"phi":      amount(&c.Node.Controller.Phi, 0.01, 1), "eta": amount(&c.Node.Controller.Eta, 1.001, 1e4),
 		"p": amount(&c.Node.Controller.P, 0, 0.999), "floor": amount(&c.Node.Floor, 0, 16),
 		"quantum": amount(&c.Node.Quantum, 0.001, 4), "interval": span(&c.Node.Interval, 10*time.Millisecond, time.Minute),

@@ -71,8 +71,9 @@ func TestFig5SetPoint(t *testing.T) {
 	}
 }
 
-// Eq 8-10: the plant that the simulations use is the paper's.
-func TestEq8To10Plant(t *testing.T) {
+// Eq 8-10: the plant of this package's tests is the paper's. The simulator's is tested
+// in package sim.
+func TestEq8To10OnTheTestsPlant(t *testing.T) {
 	const p, kf, do, cores = 0.3, 2.0, 100.0, 1.5
 	pl := &plant{p: p, gain: 1, rate: kf, slots: 4, weight: do}
 	rho, a := 0.0, 0.0

@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"math"
+	"math/cmplx"
+	"testing"
+	"time"
+)
+
+// The plant of the equations' tests: p and q of Eq 8, tasks that do not end.
+const (
+	poleP    = 0.3
+	tickQ    = 500 * time.Millisecond
+	tickS    = 0.5
+	endless  = 1e5         // Core-seconds of a task.
+	allTasks = 4 * endless // Do, for a Kf of 1.
+)
+
+// bench returns the only executor of a world, with four slots and as many tasks, under
+// no node controller: its quota is the test's. Its plant is Eq 8's alone.
+func bench(t *testing.T) *process {
+	t.Helper()
+	c := Default()
+	c.Nodes = []NodeSpec{{Name: "n1", Cores: 4, Offered: 4, Speed: 1}}
+	c.Plant = Plant{Lag: poleP, Page: 100 * time.Millisecond}
+	w := must(t, c)
+	if _, err := w.Submit(0, chain("app", 1, 4, allTasks)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Pass(10 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	a := w.agents[0]
+	a.down()
+	if len(a.m.procs) != 1 || len(a.m.procs[0].computing) != 4 {
+		t.Fatalf("executors %+v, want one with four tasks", a.m.procs)
+	}
+	return a.m.procs[0]
+}
+
+// under lets the executor run under a quota and returns its rate at the end and how
+// much it has done, in core-seconds.
+func (p *process) under(t *testing.T, cores float64, d time.Duration) (rate, done float64) {
+	t.Helper()
+	w := p.m.w
+	p.advance(w.now)
+	p.quota = cores
+	p.m.divide(w.now)
+	p.plan(w.now)
+	if err := w.Pass(d); err != nil {
+		t.Fatal(err)
+	}
+	p.advance(w.now)
+	return p.eff, 4 * p.service
+}
+
+// Eq 8-10 on the simulator's executor, whose f is linear with Kf = 1, under quotas that
+// jump. Its rate is Eq 8's at each k. Its progress is an integral where Eq 9-10 sum up
+// the rates at the intervals' beginnings: at c it is ahead by (q/(1-p) + q/ln p) c once
+// the rate has settled, and it never gets further away.
+func TestEq8To10OnTheSimulatorsPlant(t *testing.T) {
+	p := bench(t)
+	settled := func(c float64) float64 { return c * (tickS/(1-poleP) + tickS/math.Log(poleP)) }
+	p.under(t, 1, 20*tickQ)
+	rho, done := p.under(t, 1, tickQ)
+	a := 100 * (done - settled(1)) / allTasks
+	for _, level := range []struct {
+		cores float64
+		n     int
+	}{{1, 2}, {3, 20}, {0.5, 3}, {4, 1}, {0.1, 2}, {2, 1}, {1, 20}} {
+		for k := range level.n {
+			a += 100 * tickS / allTasks * rho
+			rho = poleP*rho + (1-poleP)*level.cores
+			rate, done := p.under(t, level.cores, tickQ)
+			if math.Abs(rate-rho) > 1e-3 {
+				t.Errorf("interval %d at %v cores: the rate is %v, Eq 8 says %v", k, level.cores, rate, rho)
+			}
+			ahead := done - a*allTasks/100
+			if math.Abs(ahead) > 4*tickS {
+				t.Errorf("interval %d at %v cores: %v core-seconds ahead of Eq 10, more than an interval's", k, level.cores, ahead)
+			}
+			if k == 19 && math.Abs(ahead-settled(level.cores)) > 0.02 {
+				t.Errorf("settled at %v cores: %v core-seconds ahead of Eq 10, want %v", level.cores, ahead, settled(level.cores))
+			}
+		}
+	}
+}
+
+// What follows from Eq 8-10 for the loop: from cores to progress the plant is an
+// integrator with a lag, mu_P/(s (1 + s tau_P)) of Eq 14-15. At the cut-off that Eq 16
+// chooses the simulator's answers a sine wave with that gain, and with that phase, an
+// interval's hold counted; so the law is tuned for what the simulator does.
+func TestEq14To16HoldForTheSimulatorsPlant(t *testing.T) {
+	const eta, mean, swing, periods = 10.0, 2.0, 1.0, 4
+	tauP := tickS / (1 - poleP)
+	w := 1 / (math.Sqrt(eta) * tauP)
+	fine := time.Duration(2 * math.Pi / w / 64 * 1e9)
+	p := bench(t)
+	p.under(t, mean, 20*tickQ)
+	_, from := p.under(t, mean, fine)
+	var answer complex128
+	for i := range 64 * (periods + 2) {
+		at := fine.Seconds() * float64(i)
+		_, done := p.under(t, mean+swing*math.Sin(w*(at+fine.Seconds()/2)), fine)
+		at += fine.Seconds()
+		if i < 2*64 { // It has to forget how it began.
+			continue
+		}
+		ripple := done - from - mean*at
+		answer += complex(ripple, 0) * cmplx.Exp(complex(0, -w*at)) * complex(0, 2.0/(64*periods*swing))
+	}
+	want := 1 / (complex(0, w) * (1 + complex(0, w*tauP)))
+	if gain := cmplx.Abs(answer) / cmplx.Abs(want); math.Abs(gain-1) > 0.05 {
+		t.Errorf("the gain at the cut-off is %.3f of Eq 14's", gain)
+	}
+	// A continuous lag of -q/ln p and half an interval of hold are what Eq 8's is.
+	if off := cmplx.Phase(answer/want) - w*tickS/2; math.Abs(off) > 0.05 {
+		t.Errorf("the phase at the cut-off is %.3f rad off Eq 14's", off)
+	}
+}

@@ -13,6 +13,7 @@ import (
 // design section 4. Without a tick (a Plan between slots) no controller steps;
 // the last requests stand and new targets ask for Eq 7. It returns the capacity.
 func (e *Engine) divide(now units.Instant, tick bool) (limit units.Cores) {
+	e.capacity.pass(now)
 	limit = e.capacity.cores()
 	if len(e.apps)+len(e.active) == 0 {
 		return limit

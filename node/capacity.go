@@ -2,6 +2,7 @@ package node
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/units"
@@ -17,11 +18,30 @@ import (
 //
 // The smoothing and the floor keep one noisy tick from collapsing every grant;
 // it cannot oscillate because nothing that Pacer grants enters others.
+//
+// A driver whose application is over has its exit before it, and its deadline: for
+// driverRoom a core is kept free for each that runs on this machine, half of what is offered
+// at most. Until it has that core, what others use does not show it.
 type capacity struct {
 	total, offered, floor units.Cores
 	tau                   time.Duration
 	host                  units.Work
 	others                units.Cores
+	exits                 []units.Instant // Until when a core is kept for a driver.
+}
+
+// driverRoom is for how long a driver's exit is made room for: 0.7 to 2.8 s are seen.
+const driverRoom = 3 * time.Second
+
+// mostForDrivers is the share of what is offered that may be kept for drivers.
+const mostForDrivers = 0.5
+
+// driver keeps a core for a driver that leaves.
+func (c *capacity) driver(now units.Instant) { c.exits = append(c.exits, now.Add(driverRoom)) }
+
+// pass lets drivers' time go by.
+func (c *capacity) pass(now units.Instant) {
+	c.exits = slices.DeleteFunc(c.exits, func(until units.Instant) bool { return until <= now })
 }
 
 func newCapacity(cfg Config) capacity {
@@ -50,5 +70,9 @@ func (c *capacity) observe(host, ours units.Work, dt time.Duration) {
 
 // cores is the capacity now; never above what is offered.
 func (c *capacity) cores() units.Cores {
-	return (c.total - c.others).Clamp(c.floor, c.offered)
+	cores := (c.total - c.others).Clamp(c.floor, c.offered)
+	if n := len(c.exits); n > 0 {
+		cores = min(cores, max(c.total-units.Cores(n), mostForDrivers*c.offered))
+	}
+	return cores
 }

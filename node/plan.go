@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -112,6 +113,9 @@ func (e *Engine) take(now, sent units.Instant, p api.Plan) {
 		e.apps = append(e.apps, e.takeApp(now, sent, &p.Apps[i], before))
 	}
 	for _, a := range old {
+		if e.here(a.plan.Launch.DriverURL) && !slices.ContainsFunc(e.apps, func(n *app) bool { return n.plan.ID == a.plan.ID }) {
+			e.capacity.driver(now)
+		}
 		for _, c := range a.controls {
 			if before[controlKey{c.x.key, c.target.StageKey}] == c {
 				e.unbind(c, "the plan has no target for it")
@@ -124,6 +128,17 @@ func (e *Engine) take(now, sent units.Instant, p api.Plan) {
 		}
 	}
 	e.changed = true
+}
+
+// here reports whether the driver at url runs on this machine.
+func (e *Engine) here(url string) bool {
+	_, address, _ := strings.Cut(url, "@")
+	port := strings.LastIndexByte(address, ':')
+	if port < 0 {
+		return false
+	}
+	host := strings.Trim(address[:port], "[]")
+	return host == e.cfg.Host || host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
 }
 
 func (e *Engine) takeApp(now, sent units.Instant, p *api.PlanApp, before map[controlKey]*control) *app {

@@ -1,0 +1,57 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// A driver whose application is over gets a core for its exit, which its neighbours'
+// executors do without for a while; one of another machine does not.
+func TestADriverThatLeavesHasACore(t *testing.T) {
+	for _, c := range []struct {
+		url  string
+		want float64
+	}{
+		{"spark://CoarseGrainedScheduler@127.0.0.1:40123", 3}, {"spark://CoarseGrainedScheduler@[::1]:40123", 3},
+		{"spark://CoarseGrainedScheduler@here:40123", 3}, {"spark://CoarseGrainedScheduler@10.0.0.7:40123", 4}, {"spark://nobody", 4},
+	} {
+		cfg := testConfig(4)
+		cfg.Host = "here"
+		e, err := New(cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		app := func(id api.AppID) api.PlanApp {
+			return api.PlanApp{ID: id, Launch: api.Launch{DriverURL: c.url}, Executors: []api.ExecutorID{"1"}}
+		}
+		now := units.Instant(10*time.Second)
+		plan := api.Plan{V: api.Version, Node: cfg.Node, Epoch: 1, Apps: []api.PlanApp{app("a"), app("b")}}
+		e.Apply(now, plan)
+		if got, _ := e.Capacity(); got != 4 {
+			t.Errorf("%s: capacity %v before", c.url, got)
+		}
+		plan.Epoch, plan.Apps = 2, plan.Apps[1:]
+		e.Apply(now, plan)
+		if got, _ := e.Capacity(); float64(got) != c.want {
+			t.Errorf("%s: capacity %v as it leaves, want %v", c.url, got, c.want)
+		}
+		plan.Epoch = 3
+		e.Apply(now.Add(driverRoom+time.Millisecond), plan)
+		if got, _ := e.Capacity(); got != 4 {
+			t.Errorf("%s: capacity %v when it is gone", c.url, got)
+		}
+	}
+}
+
+func TestDriversThatLeaveTakeHalfAtMost(t *testing.T) {
+	c := newCapacity(testConfig(4))
+	for range 5 {
+		c.driver(units.Instant(time.Second))
+	}
+	if got := c.cores(); got != 2 {
+		t.Errorf("capacity %v, want half", got)
+	}
+}

@@ -80,15 +80,15 @@ func childError(err error) error {
 }
 
 // deadlineClock returns a clock that started when the application was submitted, in
-// milliseconds since 1970 as the driver is told: now, but where the user says otherwise.
+// milliseconds since 1970 as the driver is told: with the call, but where the user says
+// otherwise.
 // It goes on while the machine is suspended and is not set.
 func (sh *shell) deadlineClock(submitted string) func() units.Seconds {
 	var before units.Seconds
 	if ms, err := strconv.ParseInt(submitted, 10, 64); err == nil {
 		before = max(0, units.FromDuration(sh.now.Sub(time.UnixMilli(ms))))
 	}
-	began := sinceBoot()
-	return func() units.Seconds { return before + units.FromDuration(sinceBoot()-began) }
+	return func() units.Seconds { return before + units.FromDuration(sinceBoot()-sh.began) }
 }
 
 // sinceBoot is the time since the machine was started, suspensions included.

@@ -27,6 +27,8 @@ type shell struct {
 	getenv  func(string) string
 	// now is the time of the call: the start of the deadline clock.
 	now time.Time
+	// began is the same moment since the machine's start (sinceBoot).
+	began time.Duration
 
 	// configPath, planner and sets are the global flags.
 	configPath, planner string
@@ -50,7 +52,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // newShell returns a shell on the process's environment.
 func newShell(name string, stdin io.Reader, stdout, stderr io.Writer) *shell {
-	return &shell{name: name, stdin: stdin, stdout: stdout, stderr: stderr, environ: os.Environ(), getenv: os.Getenv, now: time.Now()}
+	return &shell{name: name, stdin: stdin, stdout: stdout, stderr: stderr, environ: os.Environ(), getenv: os.Getenv, now: time.Now(), began: sinceBoot()}
 }
 
 func (sh *shell) run(ctx context.Context, args []string) int { return sh.execute(ctx, sh.root(), args) }

@@ -206,7 +206,7 @@ func (d *demonstration) settle(ctx context.Context, s Submission) (*api.AppDetai
 		switch {
 		case err != nil:
 			return nil, err
-		case detail != nil && detail.State != api.AppRunning:
+		case detail != nil && detail.State != api.AppRunning && detail.State != api.AppEnding:
 			return detail, nil
 		case time.Now().After(deadline) && detail == nil:
 			return nil, errors.New("the planner never heard of the application")

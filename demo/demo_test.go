@@ -91,7 +91,7 @@ func stages(paced bool) []api.AppStage {
 }
 
 func detail(duration units.Seconds, pacing string) api.AppDetail {
-	return api.AppDetail{AppSummary: api.AppSummary{ID: "app-1", State: api.AppFinished, Pacing: pacing, Duration: duration,
+	return api.AppDetail{AppSummary: api.AppSummary{ID: "app-1", State: api.AppFinished, EndedBy: api.EndedByExit, Pacing: pacing, Duration: duration,
 		CoreSeconds: 120, MeanCores: 1.5, QuotaChanges: 12}, Stages: stages(pacing == "paced")}
 }
 
@@ -163,9 +163,9 @@ func TestTheReportIsATableLinesAndPictures(t *testing.T) {
 		lines = append(lines, line)
 	}
 	want := []map[string]any{
-		{"run": "full", "deadline_s": nil, "duration_s": 60.0, "error_pct": nil, "mean_cores": 1.5, "core_seconds": 120.0, "quota_changes": 12.0},
-		{"run": "1.3", "deadline_s": 78.0, "duration_s": 76.0, "error_pct": 100 * 2 / 78.0, "mean_cores": 1.5, "core_seconds": 120.0, "quota_changes": 12.0},
-		{"run": "1.6", "deadline_s": 96.0, "duration_s": 94.0, "error_pct": 100 * 2 / 96.0, "mean_cores": 1.5, "core_seconds": 120.0, "quota_changes": 12.0},
+		{"run": "full", "deadline_s": nil, "duration_s": 60.0, "ended_by": "exit", "error_pct": nil, "mean_cores": 1.5, "core_seconds": 120.0, "quota_changes": 12.0},
+		{"run": "1.3", "deadline_s": 78.0, "duration_s": 76.0, "ended_by": "exit", "error_pct": 100 * 2 / 78.0, "mean_cores": 1.5, "core_seconds": 120.0, "quota_changes": 12.0},
+		{"run": "1.6", "deadline_s": 96.0, "duration_s": 94.0, "ended_by": "exit", "error_pct": 100 * 2 / 96.0, "mean_cores": 1.5, "core_seconds": 120.0, "quota_changes": 12.0},
 	}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 	if d := cmp.Diff(want, lines, near); d != "" {
@@ -218,6 +218,8 @@ func TestWhatWentWrongIsSaidAndIsAnError(t *testing.T) {
 		"released":      {func(r []run) { r[1].detail.Pacing = "released" }, "run 1.3 was released, not paced"},
 		"failed":        {func(r []run) { r[1].detail.State = api.AppFailed }, "run 1.3 is failed"},
 		"other answer":  {func(r []run) { r[1].answer = "41\n" }, "answers differently"},
+		"no exit":       {func(r []run) { r[1].detail.EndedBy = api.EndedByStop }, "run 1.3: the planner was not told of the exit"},
+		"still exiting": {func(r []run) { r[0].detail.State = api.AppEnding }, "still calls it ending"},
 		"exit code":     {func(r []run) { r[0].code = 1 }, "exit code 1"},
 		"never settles": {func(r []run) { r[0].detail.State = api.AppRunning }, "still calls it running"},
 	} {

@@ -32,6 +32,7 @@ type Line struct {
 	Run          string         `json:"run"`
 	Deadline     *units.Seconds `json:"deadline_s"`
 	Duration     units.Seconds  `json:"duration_s"`
+	EndedBy      api.EndedBy    `json:"ended_by"`
 	ErrorPct     *float64       `json:"error_pct"`
 	MeanCores    units.Cores    `json:"mean_cores"`
 	CoreSeconds  units.Work     `json:"core_seconds"`
@@ -40,7 +41,7 @@ type Line struct {
 
 // Line returns the run as demo.jsonl has it.
 func (r Result) Line() Line {
-	l := Line{Run: r.Run, Duration: r.Detail.Duration, MeanCores: r.Detail.MeanCores, CoreSeconds: r.Detail.CoreSeconds,
+	l := Line{Run: r.Run, Duration: r.Detail.Duration, EndedBy: r.Detail.EndedBy, MeanCores: r.Detail.MeanCores, CoreSeconds: r.Detail.CoreSeconds,
 		QuotaChanges: r.Detail.QuotaChanges}
 	if d := r.Detail.Deadline; d > 0 {
 		l.Deadline = &d
@@ -116,6 +117,9 @@ func judge(results []Result) error {
 	for _, r := range results {
 		if r.Detail.State != api.AppFinished {
 			faults = append(faults, fmt.Errorf("demo: run %s is %s: %s", r.Run, r.Detail.State, strings.Join(r.Detail.Notices, "; ")))
+		}
+		if r.Detail.EndedBy != api.EndedByExit {
+			faults = append(faults, fmt.Errorf("demo: run %s: the planner was not told of the exit of pacer submit (its end is taken from: %q)", r.Run, r.Detail.EndedBy))
 		}
 		if r.Answer != results[0].Answer {
 			faults = append(faults, fmt.Errorf("demo: run %s answers differently from run %s", r.Run, results[0].Run))

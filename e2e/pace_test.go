@@ -81,6 +81,9 @@ func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, early flo
 	if !strings.Contains(line, string(app.Verdict)) || strings.Contains(line, "infeasible") {
 		t.Errorf("the verdict is %s, the line says %q", app.Verdict, line)
 	}
+	if err := realenv.AtExit(run.Took(), app); err != nil {
+		t.Error(err)
+	}
 	if err := realenv.Held(app); err != nil {
 		return err
 	}

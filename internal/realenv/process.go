@@ -30,7 +30,11 @@ type Process struct {
 	// of the two may be torn by each other.
 	out, answer *output
 	done        chan struct{}
-	err         error // set before done is closed
+	// began is when it was started; took, how long it ran, and err are set before done
+	// is closed.
+	began time.Time
+	took  time.Duration
+	err   error
 }
 
 // output collects what a process prints and wakes who waits for a line.
@@ -71,11 +75,13 @@ func Start(t testing.TB, env []string, path string, args ...string) *Process {
 	// Pdeathsig follows the thread that forks; a killed child's children may hold
 	// the pipe open, which must not hold up Wait.
 	p.cmd.WaitDelay = 2 * time.Second
+	p.began = time.Now()
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
 		p.err = p.cmd.Wait()
+		p.took = time.Since(p.began)
 		close(p.done)
 	}()
 	t.Cleanup(func() {
@@ -155,6 +161,12 @@ func (p *Process) Wait(limit time.Duration) int {
 		p.t.Fatalf("%s: %v", p.name, p.err)
 	}
 	return 0
+}
+
+// Took is how long the process ran, once it has ended.
+func (p *Process) Took() time.Duration {
+	<-p.done
+	return p.took
 }
 
 // Signal sends a signal to the process.

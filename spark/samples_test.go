@@ -39,7 +39,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 	got := decode[api.RegisterRequest](t, "register.json")
 	want := api.RegisterRequest{
 		V: api.Version, Submission: "u-1", Name: "wordcount", Profile: "wc", User: "alice", SparkVersion: "4.3.0",
-		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, Mode: api.ModeObserve, AppID: "app-20261121043012-0001",
+		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, Mode: api.ModeObserve, AppID: "app-20261121043012-0001", Watched: true, UTCOffset: 3600,
 		Launch: api.Launch{
 			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/opt/java",
 			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true,
@@ -74,6 +74,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 		}},
 		{Seq: 6, At: 2.5, Type: api.EventUnpaced, Reason: "streaming"},
 		{Seq: 7, At: 3, Type: api.EventEnd, Failed: true, Reason: "exit 1"},
+		{Seq: 8, At: 3.5, Type: api.EventExit, Clean: true},
 	}}
 	got := decode[api.Events](t, "events.json")
 	if d := cmp.Diff(want, got); d != "" {

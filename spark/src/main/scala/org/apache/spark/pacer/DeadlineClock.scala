@@ -25,10 +25,13 @@ private[spark] final class DeadlineClock(startMillis: Long, nowMillis: Long, nan
 
 private[spark] object DeadlineClock {
   /** A clock started when the wrapper was executed (epoch milliseconds), or with the JVM. */
-  def since(submitted: Option[Long]): DeadlineClock = {
+  def since(submitted: Option[Long]): DeadlineClock =
+    new DeadlineClock(startMillis(submitted), System.currentTimeMillis(), () => System.nanoTime())
+
+  /** When it started, in epoch milliseconds. */
+  def startMillis(submitted: Option[Long]): Long = {
     val jvm = ManagementFactory.getRuntimeMXBean.getStartTime
     // The wrapper ran before this JVM; a later time is a mistake or another host's clock.
-    val start = submitted.filter(s => s > 0 && s <= jvm + 1000).getOrElse(jvm)
-    new DeadlineClock(start, System.currentTimeMillis(), () => System.nanoTime())
+    submitted.filter(s => s > 0 && s <= jvm + 1000).getOrElse(jvm)
   }
 }

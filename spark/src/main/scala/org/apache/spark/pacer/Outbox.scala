@@ -59,10 +59,13 @@ private[spark] final class Outbox(clock: DeadlineClock) {
    * whether there is more to say.
    */
   def forget(): Boolean = synchronized {
-    val over = events.exists(_.what.isInstanceOf[Wire.End])
+    val over = holdsEnd
     if (!over) events.clear()
     !over
   }
+
+  /** Whether the end of the context is still to be acknowledged. */
+  def holdsEnd: Boolean = synchronized(events.exists(_.what.isInstanceOf[Wire.End]))
 
   /** Wakes whoever waits. */
   def wake(): Unit = synchronized(notifyAll())

@@ -1,6 +1,8 @@
 package org.apache.spark.pacer
 
 import java.nio.file.{Path, Paths}
+import java.time.{DateTimeException, Duration, Instant, LocalDateTime, LocalTime, OffsetDateTime, ZonedDateTime, ZoneId}
+import java.time.format.DateTimeFormatter
 import java.util.{Locale, UUID}
 
 import org.apache.spark.{SparkConf, SparkException}
@@ -19,6 +21,7 @@ import org.apache.spark.util.Utils
  * @param credentials     file with the line "application:password"
  * @param tlsCa           authorities of the NATS server's certificate, in PEM; with it the connection is secured
  * @param mode            Control, Observe or Off
+ * @param watched         whether a pacer submit reports the driver's exit
  */
 private[spark] final case class PacerConf(
     address: String,
@@ -29,7 +32,8 @@ private[spark] final case class PacerConf(
     submitted: Option[Long],
     credentials: Option[Path],
     tlsCa: Option[Path],
-    mode: String = PacerConf.Control)
+    mode: String = PacerConf.Control,
+    watched: Boolean = false)
 
 /** It is for users: one line, without a stack trace that would be the same every time. */
 private[spark] final class RefusedStartException(message: String) extends SparkException(message) {
@@ -40,10 +44,12 @@ private[spark] final class RefusedStartException(message: String) extends SparkE
 private[spark] object PacerConf {
   val Scheme = "sparkpacer://"
   val Deadline = "spark.pacer.deadline"
+  val By = "spark.pacer.by"
   val Profile = "spark.pacer.profile"
   val RequireFeasible = "spark.pacer.requireFeasible"
   val Submission = "spark.pacer.submission"
   val Submitted = "spark.pacer.submitted"
+  val Watched = "spark.pacer.watched"
   val Credentials = "spark.pacer.credentials"
   val Mode = "spark.pacer.mode"
 
@@ -90,14 +96,38 @@ private[spark] object PacerConf {
     val require = read(RequireFeasible, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
     val mode = read(Mode, Control)(t => Some(t.toLowerCase(Locale.ROOT)).filter(Modes.contains), Modes.mkString(" or "))
     val submitted = read(Submitted, Option.empty[Long])(t => t.toLongOption.map(Some(_)), "milliseconds since 1970")
+    val watched = read(Watched, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
+    val start = DeadlineClock.startMillis(submitted)
+    val by = read(By, 0.0)(secondsUntil(_, Instant.ofEpochMilli(start).atZone(ZoneId.systemDefault)),
+      "a time of day such as 06:00, or a date and time to come such as 2026-01-31T06:00")
+    if (deadline > 0 && by > 0) faults += s"$Deadline and $By exclude each other"
     if (get("spark.submit.deployMode").contains("cluster")) {
       faults += "deploy mode cluster is not supported: use --deploy-mode client"
     }
     val found = faults.result()
     if (found.nonEmpty) throw refuse(found.mkString("; "))
-    PacerConf(address, deadline, get(Profile).getOrElse(""), require,
+    PacerConf(address, math.max(deadline, by), get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)),
-      get(TlsCa).map(Paths.get(_)), mode)
+      get(TlsCa).map(Paths.get(_)), mode, watched)
+  }
+
+  private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")
+  private val Moments = Seq("yyyy-MM-dd'T'H:mm[:ss]", "yyyy-MM-dd H:mm[:ss]").map(DateTimeFormatter.ofPattern)
+
+  /**
+   * The seconds from a start until the next such time of day, or until a date and time
+   * after it; None for any other text.
+   */
+  private[pacer] def secondsUntil(text: String, start: ZonedDateTime): Option[Double] = {
+    def reading[T](parse: => T): Option[T] = try Some(parse) catch { case _: DateTimeException => None }
+    val zone = start.getZone
+    // Days are added by date, so that 06:00 is 06:00 after a change of clocks.
+    val clock = reading(LocalTime.parse(text, TimeOfDay)).flatMap { t =>
+      Seq(0L, 1L, 2L).map(days => start.toLocalDate.plusDays(days).atTime(t).atZone(zone)).find(_.isAfter(start))
+    }
+    val moment = clock.orElse(reading(OffsetDateTime.parse(text).toZonedDateTime))
+      .orElse(Moments.flatMap(f => reading(LocalDateTime.parse(text, f).atZone(zone))).headOption)
+    moment.map(m => Duration.between(start, m).toMillis / 1e3).filter(_ > 0)
   }
 
   /** Throws SparkException unless version is one that this jar works with. */

@@ -22,6 +22,9 @@ private[spark] final class RefusedException(val fault: Fault) extends Exception(
  * another application id, it has lost its state: it is told what is true now
  * (recall), and events go on under the new id.
  *
+ * After the end of the context it goes on with heartbeats until the last word: they say
+ * that the driver has not exited.
+ *
  * @param register  makes the registration; its argument is the application id, "" at first
  * @param obey      takes each new directive, newest epoch wins, one at a time
  * @param recall    what a planner that has forgotten everything has to be told
@@ -40,6 +43,7 @@ private[spark] final class PlannerClient(
   private val again = new AtomicBoolean(false)
   @volatile private var appId = ""
   @volatile private var closed = false
+  @volatile private var ended = 0L // When the context ended, on System.nanoTime; 0 before.
   private var subscribed = Set.empty[String]
   private var epoch = -1L // Guarded by directives.
   private val directives = new Object
@@ -63,13 +67,27 @@ private[spark] final class PlannerClient(
   /** Puts an event on its way; returns its number. */
   def send(what: Happening): Long = outbox.add(what)
 
-  /** Sends the last event and waits for its acknowledgement; false if none came in time. */
+  /** Says that the context stops and waits for the acknowledgement; false if none came in time. */
   def end(what: End, millis: Long): Boolean = {
-    val seq = outbox.add(what)
-    val acknowledged = thread.isAlive && outbox.awaitAcknowledged(seq, millis)
+    val acknowledged = conclude(what, millis)
+    ended = math.max(1L, System.nanoTime())
+    acknowledged
+  }
+
+  /** Says the last word, waits for its acknowledgement and stops the conversation. */
+  def exit(what: Exit, millis: Long): Boolean = {
+    val acknowledged = ended != 0 && !closed && conclude(what, millis)
     close()
     acknowledged
   }
+
+  private def conclude(what: Happening, millis: Long): Boolean = {
+    val seq = outbox.add(what)
+    thread.isAlive && outbox.awaitAcknowledged(seq, millis)
+  }
+
+  /** Whether the planner knows that the context has ended. */
+  private def over: Boolean = ended != 0 && !outbox.holdsEnd
 
   /** Stops the conversation without another word. */
   def close(): Unit = {
@@ -92,7 +110,8 @@ private[spark] final class PlannerClient(
       try {
         if (pause > 0) Thread.sleep(pause) else outbox.await(HeartbeatMillis)
         if (!closed) {
-          if (again.getAndSet(false)) registerAgain()
+          if (over && System.nanoTime() - ended > LingerNanos) close()
+          if (again.getAndSet(false) && !over) registerAgain()
           exchange()
           if (lost) logInfo("pacer: the planner answers again")
           lost = false
@@ -118,7 +137,7 @@ private[spark] final class PlannerClient(
         take(reply.directive)
         outbox.acknowledge(reply.ackedSeq)
       case Left(fault) =>
-        if (fault.kind == KindNotFound) again.set(true)
+        if (fault.kind == KindNotFound && over) close() else if (fault.kind == KindNotFound) again.set(true)
         throw new IOException(fault.message)
     }
   }
@@ -183,5 +202,8 @@ private[spark] object PlannerClient {
   val HeartbeatMillis = 1000L
   val FirstMillis = 5000L
   val RequestMillis = 2000L
+
+  /** How long a driver that does not exit after its context's end goes on to say that it is there. */
+  val LingerNanos = 10L * 60 * 1000 * 1000 * 1000
   val BatchSize = 200
 }

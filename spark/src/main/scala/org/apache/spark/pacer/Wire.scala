@@ -55,7 +55,9 @@ private[spark] object Wire {
       requireFeasible: Boolean,
       launch: Launch,
       appId: String,
-      mode: String)
+      mode: String,
+      watched: Boolean = false,
+      utcOffset: Int = 0)
 
   /** An executor of the pool; one that is leaving takes no new tasks and is decommissioned. */
   final case class DirectiveExecutor(id: String, node: String, cores: Double, leaving: Boolean = false)
@@ -121,6 +123,9 @@ private[spark] object Wire {
   final case class Unpaced(reason: String) extends Happening
   final case class End(failed: Boolean, reason: String) extends Happening
 
+  /** The last word of a driver; clean: it proves that its exit code is 0. */
+  final case class Exit(clean: Boolean, failed: Boolean, reason: String) extends Happening
+
   /** A happening with its number and its time on the deadline clock. */
   final case class Event(seq: Long, at: Double, what: Happening)
 
@@ -132,7 +137,7 @@ private[spark] object Wire {
       .put("spark_version", r.sparkVersion).put("deadline_s", r.deadline).put("elapsed_s", r.elapsed)
       .put("require_feasible", r.requireFeasible).put("mode", r.mode)
     launch(o.putObject("launch"), r.launch)
-    o.put("app_id", r.appId)
+    o.put("app_id", r.appId).put("watched", r.watched).put("utc_offset_s", r.utcOffset)
     bytes(o)
   }
 
@@ -171,6 +176,7 @@ private[spark] object Wire {
       case s: StageDone => done(o.put("type", "stage_done").putObject("done"), s)
       case Unpaced(reason) => o.put("type", "unpaced").put("reason", reason)
       case End(failed, reason) => o.put("type", "end").put("failed", failed).put("reason", reason)
+      case Exit(clean, failed, reason) => o.put("type", "exit").put("clean", clean).put("failed", failed).put("reason", reason)
     }
   }
 

@@ -1,6 +1,7 @@
 package org.apache.spark.pacer
 
 import java.nio.file.Files
+import java.time.{LocalDateTime, ZoneId}
 
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.Test
@@ -17,6 +18,23 @@ class PacerConfTest {
     "90s" -> 90.0, "15m" -> 900.0, "15min" -> 900.0, "1h30m" -> 5400.0, "1.5h" -> 5400.0, "90" -> 90.0,
     "1500ms" -> 1.5, "2D" -> 172800.0, "1m30.5s" -> 90.5).foreach { case (text, want) =>
     assertEquals(want, parse("sparkpacer://h:1", PacerConf.Deadline -> text).deadline, 1e-9, text)
+  }
+
+  @Test def aDeadlineMayBeATimeOfDay(): Unit = {
+    val berlin = ZoneId.of("Europe/Berlin")
+    def until(text: String, start: String) = PacerConf.secondsUntil(text, LocalDateTime.parse(start).atZone(berlin))
+    Seq(("06:00", "2026-06-10T05:00:00", 3600.0), ("06:00", "2026-06-10T06:00:00", 86400.0), ("00:00:15", "2026-06-10T23:59:30", 45.0),
+      // The night in which clocks go forward has 23 hours, the one back 25.
+      ("6:00", "2026-03-28T06:00:00", 82800.0), ("06:00", "2026-10-24T06:00:00", 90000.0),
+      ("2026-06-11T06:30", "2026-06-10T05:00:00", 91800.0), ("2026-06-11 06:30:30", "2026-06-10T05:00:00", 91830.0),
+      ("2026-06-10T06:00:00Z", "2026-06-10T05:00:00", 10800.0)).foreach { case (text, start, want) =>
+      assertEquals(Some(want), until(text, start), s"$text from $start")
+    }
+    Seq("25:00", "soon", "2026-06-09T06:00", "6").foreach(t => assertEquals(None, until(t, "2026-06-10T05:00:00"), t))
+    assertTrue(parse("sparkpacer://h", PacerConf.By -> "06:00").deadline > 0)
+    assertTrue(refusal("sparkpacer://h", PacerConf.By -> "06:00", PacerConf.Deadline -> "5m").contains("exclude"))
+    assertTrue(refusal("sparkpacer://h", PacerConf.By -> "25:00").contains("spark.pacer.by is '25:00'"))
+    assertTrue(parse("sparkpacer://h", PacerConf.Watched -> "true").watched)
   }
 
   @Test def everyFaultIsNamedInOneLine(): Unit = {

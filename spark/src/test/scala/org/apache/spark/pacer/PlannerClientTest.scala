@@ -97,6 +97,27 @@ class PlannerClientTest {
     assertEquals("too soon", assertThrows(classOf[RefusedException], () => client.start()).getMessage)
   }
 
+  @Test def afterTheEndItIsThereUntilItsLastWord(): Unit = {
+    client.start()
+    assertTrue(client.end(End(failed = false, ""), 60000))
+    val heartbeats = planner.beats
+    planner.awaitBeats(heartbeats + 1)
+    client.reconnected() // It would be refused: its application has ended.
+    planner.awaitBeats(heartbeats + 2)
+    assertEquals(1, planner.registrations.size)
+    assertTrue(client.exit(Exit(clean = true, failed = false, ""), 60000))
+    assertEquals(Seq("end ", "exit "), planner.told.toSeq)
+    assertFalse(client.exit(Exit(clean = true, failed = false, ""), 60000), "it is said once")
+  }
+
+  @Test def aPlannerThatForgotAfterTheEndIsNotToldAgain(): Unit = {
+    client.start()
+    assertTrue(client.end(End(failed = false, ""), 60000))
+    planner.synchronized { planner.forget("app-2") }
+    assertFalse(client.exit(Exit(clean = true, failed = false, ""), 3000))
+    assertEquals(1, planner.registrations.size)
+  }
+
   @Test def theEndDoesNotWaitForAPlannerThatIsGone(): Unit = {
     client.start()
     planner.synchronized { planner.deaf = Int.MaxValue }
@@ -156,6 +177,12 @@ object PlannerClientTest {
       while (registrations.size < n) wait()
     }
 
+    var beats = 0
+
+    def awaitBeats(n: Int): Unit = synchronized {
+      while (beats < n) wait()
+    }
+
     def awaitTold(n: Int): Unit = synchronized {
       while (told.size < n) wait()
     }
@@ -174,6 +201,7 @@ object PlannerClientTest {
       if (!known || subject != s"pacer.v1.app.$appId.events") {
         """{"v":1,"error":{"kind":2,"message":"not known"}}""".getBytes
       } else {
+        if (o.path("events").isEmpty) beats += 1
         o.path("events").elements().asScala.filter(_.path("seq").asLong() > acked).foreach { e =>
           acked = e.path("seq").asLong()
           taken += acked

@@ -46,7 +46,7 @@ object WireTest {
   val register: Register = Register("u-1", "wordcount", "wc", "alice", "4.3.0", 90, 4.5, requireFeasible = true,
     Launch("spark://CoarseGrainedScheduler@127.0.0.1:40123", "/opt/spark", "/opt/java", "4.3.0", 2, 1L << 30,
       402653184L, 0, offHeapFixed = true, Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice")),
-    "app-20261121043012-0001", PacerConf.Observe)
+    "app-20261121043012-0001", PacerConf.Observe, watched = true, utcOffset = 3600)
 
   private val key = StageKey(3, 1)
 
@@ -58,5 +58,6 @@ object WireTest {
     Event(4, 1.25, StageBound(key, Seq(Binding("1", 8, 8)))),
     Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 1.5, 2.5, 0.5, 1, 1.75)),
     Event(6, 2.5, Unpaced("streaming")),
-    Event(7, 3, End(failed = true, "exit 1")))
+    Event(7, 3, End(failed = true, "exit 1")),
+    Event(8, 3.5, Exit(clean = true, failed = false, "")))
 }

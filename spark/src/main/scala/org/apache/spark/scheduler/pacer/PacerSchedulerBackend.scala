@@ -1,6 +1,7 @@
 package org.apache.spark.scheduler.pacer
 
 import java.io.{File, IOException}
+import java.time.{Instant, ZoneId}
 
 import scala.util.control.NonFatal
 
@@ -23,7 +24,8 @@ import org.apache.spark.util.Utils
  *
  * start registers and prints the verdict, one line on stderr; it fails with one
  * line when no planner answers or it refuses. stop tells the planner that the
- * application has ended and waits for its acknowledgement, 2 s at most.
+ * context has ended and waits for its acknowledgement, 2 s at most; the exit of the
+ * driver is told by its last word (LastWord).
  */
 private[scheduler] final class PacerSchedulerBackend(
     scheduler: StageBoundTaskScheduler,
@@ -36,6 +38,7 @@ private[scheduler] final class PacerSchedulerBackend(
   @volatile private var client: PlannerClient = _
   @volatile private var registered: Registered = _
   @volatile private var failed = false
+  @volatile private var stopped = false
   private var startedAt = 0L
   private var saidLate = false
   @volatile private var wasReady = false
@@ -53,6 +56,7 @@ private[scheduler] final class PacerSchedulerBackend(
       scheduler.tell = mine.send(_)
       registered = mine.start()
       client = mine
+      LastWord.of(mine)
     } catch {
       case NonFatal(e) =>
         if (mine != null) mine.close()
@@ -113,19 +117,23 @@ private[scheduler] final class PacerSchedulerBackend(
     if (c != null) {
       // First the planner, so that it does not replace executors that go now.
       scheduler.tell = _ => ()
+      stopped = true
+      LastWord.stopping()
       c.end(End(failed, if (failed) "the driver exits with an error" else ""), EndMillis)
     }
     super.stop()
   }
 
   private def obey(directive: Directive): Unit = {
-    scheduler.obey(directive)
-    decommission(directive.executors.filter(_.leaving).map(_.id).filterNot(leaving))
+    if (!stopped) {
+      scheduler.obey(directive)
+      decommission(directive.executors.filter(_.leaving).map(_.id).filterNot(leaving))
+    }
     if (directive.notice.nonEmpty && directive.notice != notice) {
       notice = directive.notice
       say(notice)
     }
-    if (directive.dead.nonEmpty && !died) {
+    if (directive.dead.nonEmpty && !died && !stopped) {
       died = true
       failed = true
       try scheduler.error(directive.dead) catch {
@@ -143,7 +151,8 @@ private[scheduler] final class PacerSchedulerBackend(
   private def registration(appId: String): Register = {
     val version = SPARK_VERSION
     Register(settings.submission, sc.appName, settings.profile, sc.sparkUser, version, settings.deadline,
-      scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode)
+      scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode,
+      settings.watched, ZoneId.systemDefault.getRules.getOffset(Instant.now()).getTotalSeconds)
   }
 
   private def launch(version: String): Launch = {

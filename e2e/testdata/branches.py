@@ -24,7 +24,7 @@ def branch(spark, rows, salt):
 
 
 spark = (SparkSession.builder.appName("e2e-branches")
-         .config("spark.sql.adaptive.enabled", "false")
+         .config("spark.sql.adaptive.coalescePartitions.enabled", "false")  # Few bytes, much work.
          .config("spark.sql.autoBroadcastJoinThreshold", "-1")
          .config("spark.sql.shuffle.partitions", str(PARTITIONS)).getOrCreate())
 scale = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0

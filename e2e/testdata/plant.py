@@ -21,7 +21,7 @@ def answer(name, frame):
 
 
 spark = (SparkSession.builder.appName("e2e-plant")
-         .config("spark.sql.adaptive.enabled", "false")
+         .config("spark.sql.adaptive.coalescePartitions.enabled", "false")  # Few bytes, much work.
          .config("spark.sql.shuffle.partitions", "12").getOrCreate())
 lone = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
 rows = 10_000

@@ -24,7 +24,7 @@ SPARK   := scripts/on-spark.sh $(PYSPARK)
 
 export CACHE PYSPARK VENV GO E2E
 
-.PHONY: help setup jar workloads build demo test race lint fmt bench bench-deadlines bench-scale e2e cover clean
+.PHONY: help setup jar workloads build demo test race lint fmt bench bench-deadlines bench-scale figures e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,14 +55,17 @@ race: jar ## run the Go tests with the race detector, real Spark runs left out
 e2e: build ## run the tests with real Spark only (SPARK_VERSION=4.0.5: on that one)
 	@$(SPARK) $(GO) test -count 1 -v -timeout 30m $(E2E)
 
-bench: build ## measure the figures of docs/STATUS.md into out/bench.jsonl
-	@$(SPARK) scripts/docker.sh run scripts/bench.sh
+bench: build ## measure into docs/figures.jsonl, going on where an earlier one ended (an hour; ARGS="-only plan,idle" takes less, `go run ./bench help` says more)
+	@$(SPARK) scripts/docker.sh run $(GO) run ./bench figures $(ARGS)
 
-bench-deadlines: build workloads ## measure deadlines beside stock Spark (45 minutes; ARGS="-only group-by -slice" takes less, scripts/bench.sh says more)
-	@$(SPARK) scripts/bench.sh deadlines $(ARGS)
+bench-deadlines: build workloads ## measure deadlines beside stock Spark, tuned stock Spark and Pacer at all cores (4 hours; ARGS="-only group-by -slice" takes less)
+	@$(SPARK) $(GO) run ./bench deadlines $(ARGS)
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
-	@scripts/bench.sh scale
+	@$(GO) run ./bench scale $(ARGS)
+
+figures: ## write docs/figures.md from docs/figures.jsonl
+	@$(GO) run ./bench render
 
 cover: jar ## write the Go tests' coverage to out/coverage.html
 	@mkdir -p out

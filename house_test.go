@@ -34,7 +34,7 @@ var levels = map[string]int{
 	"cli":         7,
 	"cmd/planner": 8, "cmd/nodecontroller": 8, "cmd/pacer": 8,
 	"internal/benchline": 0, "internal/tally": 0,
-	"internal/testenv": 9, "internal/realenv": 9, "e2e": 9, "e2e/vm": 9, "e2e/vm/guest": 9, "bench": 9,
+	"internal/testenv": 9, "internal/realenv": 9, "e2e": 9, "e2e/vm": 9, "e2e/vm/guest": 9, "bench": 10,
 }
 
 // testOnly are packages that only tests import.

@@ -1,11 +1,59 @@
-// Package bench measures the figures of docs/STATUS.md that `make demo` does not
-// give: `make bench` runs TestFigures, which appends JSON lines to the file that
-// PACER_BENCH_LOG names. Nothing here asserts a time: what is measured is
-// reported, and compared with its bound by whoever reads the table. `make
-// bench-deadlines` runs TestDeadlines into the same file: real workloads under
-// deadlines of stock Spark's time and more.
+// Command bench measures Pacer: `go run ./bench help` says how. `make bench`, `make
+// bench-deadlines` and `make bench-scale` run parts of it with what they need, `make
+// figures` writes docs/figures.md.
 //
-// Comparisons are made in pairs inside one run (the machine is noisy), with a
-// pair of the yardstick against itself beside them; ratios are quoted as medians
-// with the smallest and the largest.
-package bench
+// # Cells
+//
+// What is measured is divided into cells. A cell takes its figures all by itself and
+// adds their lines to docs/figures.jsonl and out/bench.jsonl in one write. A campaign
+// that was interrupted goes on with the first cell of which no line is there; for the
+// workloads under deadlines each run is a cell. Lines of other sources, another
+// machine or another Spark are told of, kept, and never mixed with those of the
+// campaign (package benchline). Nothing here asserts a time: what is measured is
+// reported, late as late, and what was not measured is missing.
+//
+// # Names
+//
+// In alphabetical order; "W" stands for a workload, "S" for a slack in per cent:
+//
+//	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
+//	controller.step_ns, .LAW             a step of the control laws
+//	deadline.drift_pct.W                 how much longer tuned stock takes between the paced runs than before them
+//	deadline.exit_error_pct.W.S          from the exit of `pacer submit` to its deadline, in per cent of it: early is positive
+//	deadline.exit_error_pct.mean, .worst of the eight workloads at +20 and +40 %: mean of the amounts, and the farthest
+//	deadline.late.W.S, deadline.late.all runs that exited after their deadline
+//	demo.error_pct.F                     of `make demo` at F times its full run, as the planner has it
+//	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
+//	overhead.*_ratio, overhead.*_ratio.W Pacer at all cores over tuned stock, of the demonstration and of a workload
+//	pacing.core_seconds_ratio, .W.S      Pacer with a deadline over Pacer at all cores
+//	plan.latency_ms.p99                  from a driver's event to the quota in force
+//	plan.scale_ms.*                      a stage event of 1,000 applications on 10,000 nodes, on the disk when it ends
+//	plan.fdatasync_ms.*                  the same bytes appended and synced by nobody but the benchmark, right after it
+//	plan.scale_own_ms.*                  the former less the latter, event by event
+//	quota.*                              to write a quota, and what Docker takes for it
+//	rebind.*                             from a stage that is ready to its first task
+//	rss.*, start.*, sim.*                memory, starts, the simulator
+//	tail.late_pct                        how much after its set point a stage ends when half a node is lost: late is positive
+//	tuning.*_ratio, tuning.*_ratio.W     tuned stock over stock as it comes
+//
+// A name with "@" behind it is of what stands there: a size, a law, settings.
+//
+// # Deadlines and overhead
+//
+// Three baselines stand side by side. stock is Spark as it comes, on a standalone
+// cluster. tuned is the same with all that Pacer gives its executors and drivers: the
+// JVM options, archive and environment that executor.Command returns, the off-heap
+// memory and the driver's options that Spark's event log has of a run under Pacer.
+// full is Pacer at all cores, without a deadline. So tuning, overhead and pacing are
+// three ratios. Deadlines are a slack over the median of tuned stock.
+//
+// Rounds hold one run of each, in an order drawn from the campaign's seed; tuned stock
+// runs once in each round of paced runs too. Every paced run starts from the profile
+// that the runs at all cores have left, so that none learns from another.
+//
+// Wall time is from the start of the command to its exit, core-seconds are what the
+// kernel has counted meanwhile in the groups of everything: the command, drivers,
+// Python workers, executors, and Pacer's daemons as well as Spark's master and worker.
+// A class-data archive counts with its share: its core-seconds over the runs of the
+// campaign that have mapped it.
+package main

@@ -10,31 +10,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/demo"
-	"github.com/sparkpacer/pacer/internal/benchline"
 )
 
 // demoCommand is what `make demo` and `make bench` call; it is not listed.
 func (sh *shell) demoCommand() *cobra.Command {
 	cfg := demo.Default()
-	var bench string
-	var table bool
 	c := &cobra.Command{Use: "demo", Short: "Run a real application under two deadlines on this machine", Hidden: true, Args: cobra.NoArgs}
 	c.Flags().StringVar(&cfg.Out, "out", cfg.Out, "directory for the report")
 	c.Flags().Float64Var(&cfg.Scale, "scale", cfg.Scale, "size of the application; 1 is about 130 core-seconds")
-	c.Flags().StringVar(&bench, "bench", "", "append the figures to this file as JSON lines")
-	c.Flags().BoolVar(&table, "table", false, "run nothing: print the figures in --bench as a table")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if table {
-			return sh.benchTable(bench)
-		}
-		results, err := demo.Run(c.Context(), cfg, sh.stdout, func(ctx context.Context) (demo.System, error) {
+		_, err := demo.Run(c.Context(), cfg, sh.stdout, func(ctx context.Context) (demo.System, error) {
 			return sh.startDemo(ctx, cfg)
 		})
-		if bench != "" && results != nil {
-			if err := addFigures(bench, results); err != nil {
-				return err
-			}
-		}
 		return err
 	}
 	return c
@@ -60,32 +47,4 @@ func (sh *shell) startDemo(ctx context.Context, cfg demo.Config) (demo.System, e
 		return nil, err // Not system: a nil *Local is no nil System.
 	}
 	return system, nil
-}
-
-func addFigures(path string, results []demo.Result) error {
-	log, err := benchline.Open(path)
-	if err != nil {
-		return err
-	}
-	for _, f := range demo.Figures(results) {
-		if err := log.Add(f.Name, f.Value, f.Unit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (sh *shell) benchTable(path string) error {
-	if path == "" {
-		return usagef("--table needs --bench")
-	}
-	log, err := benchline.Open(path)
-	if err != nil {
-		return err
-	}
-	lines, err := log.Read()
-	if err != nil {
-		return err
-	}
-	return benchline.Table(sh.stdout, lines)
 }

@@ -256,18 +256,6 @@ func TestAnInterruptionStopsEverything(t *testing.T) {
 	}
 }
 
-func TestFiguresAreThoseOfTheBenchmark(t *testing.T) {
-	results := []demo.Result{{Run: "full", Detail: detail(60, "recording")}, {Run: "1.3", Detail: detail(76, "paced")}}
-	results[1].Detail.Deadline, results[1].Detail.CoreSeconds = 80, 126
-	var got []string
-	for _, l := range demo.Figures(results) {
-		got = append(got, fmt.Sprintf("%s %.2f %s", l.Name, l.Value, l.Unit))
-	}
-	if d := cmp.Diff([]string{"demo.error_pct.1.3 5.00 %", "demo.core_seconds_ratio 1.05 ratio"}, got); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestARunWithoutSamplesIsDrawnToo(t *testing.T) {
 	d := detail(60, "recording")
 	d.Stages = append(d.Stages[:1], api.AppStage{StageKey: api.StageKey{Stage: 9}})

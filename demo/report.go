@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -135,26 +134,6 @@ func judge(results []Result) error {
 		}
 	}
 	return errors.Join(faults...)
-}
-
-// Figures are the runs' figures for `make bench`: the error of each paced run, and
-// the most core-seconds that one took over those of the full run.
-func Figures(results []Result) []benchline.Line {
-	var out []benchline.Line
-	ratio := 0.0
-	for _, r := range results {
-		if r.Detail.Deadline <= 0 {
-			continue
-		}
-		out = append(out, benchline.Line{Name: "demo.error_pct." + r.Run, Value: r.errorPct(), Unit: "%"})
-		if full := results[0].Detail.CoreSeconds; full > 0 {
-			ratio = max(ratio, float64(r.Detail.CoreSeconds/full))
-		}
-	}
-	if ratio > 0 {
-		out = append(out, benchline.Line{Name: "demo.core_seconds_ratio", Value: ratio, Unit: "ratio"})
-	}
-	return out
 }
 
 // progressLine says in one line how far an application is; a is nil before it

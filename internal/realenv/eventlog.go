@@ -30,7 +30,9 @@ type Task struct {
 type Log struct {
 	// Spark is the driver's version.
 	Spark string
-	Tasks []Task
+	// Properties are the driver's, as Spark and its cluster manager have completed them.
+	Properties map[string]string
+	Tasks      []Task
 	// Parents are the stages that a stage reads from.
 	Parents map[int][]int
 	// Added and Removed are the executors in order. What goes once the application
@@ -70,13 +72,14 @@ func ReadLog(t testing.TB, dir string, app api.AppID) Log {
 func (l *Log) add(t testing.TB, line []byte) {
 	t.Helper()
 	var e struct {
-		Event    string
-		Spark    string         `json:"Spark Version"`
-		Time     int64          `json:"Timestamp"`
-		StageID  int            `json:"Stage ID"`
-		Attempt  int            `json:"Stage Attempt ID"`
-		Executor api.ExecutorID `json:"Executor ID"`
-		Task     struct {
+		Event      string
+		Spark      string            `json:"Spark Version"`
+		Time       int64             `json:"Timestamp"`
+		Properties map[string]string `json:"Spark Properties"`
+		StageID    int               `json:"Stage ID"`
+		Attempt    int               `json:"Stage Attempt ID"`
+		Executor   api.ExecutorID    `json:"Executor ID"`
+		Task       struct {
 			Executor api.ExecutorID `json:"Executor ID"`
 			Launch   int64          `json:"Launch Time"`
 			Finish   int64          `json:"Finish Time"`
@@ -104,6 +107,8 @@ func (l *Log) add(t testing.TB, line []byte) {
 	switch e.Event {
 	case "SparkListenerLogStart":
 		l.Spark = e.Spark
+	case "SparkListenerEnvironmentUpdate":
+		l.Properties = e.Properties
 	case "SparkListenerTaskEnd":
 		l.Tasks = append(l.Tasks, Task{StageKey: api.StageKey{Stage: e.StageID, Attempt: e.Attempt}, Executor: e.Task.Executor,
 			OK: !e.Task.Failed && !e.Task.Killed, Reason: e.End.Reason, Launch: e.Task.Launch, Finish: e.Task.Finish, CPU: float64(e.Metrics.CPU) / 1e9,

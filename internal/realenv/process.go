@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Patience is when a test gives up what has to come. It bounds no speed: a machine
@@ -30,11 +32,11 @@ type Process struct {
 	// of the two may be torn by each other.
 	out, answer *output
 	done        chan struct{}
-	// began is when it was started; took, how long it ran, and err are set before done
-	// is closed.
-	began time.Time
-	took  time.Duration
-	err   error
+	err         error // set before done is closed
+	// began is when it was started, over when it ended, by this process's monotonic
+	// clock; the latter is set before exited is closed, and that before done.
+	began, over time.Time
+	exited      chan struct{}
 }
 
 // output collects what a process prints and wakes who waits for a line.
@@ -64,7 +66,7 @@ func (o *output) text() (string, <-chan struct{}) {
 func Start(t testing.TB, env []string, path string, args ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, name: path[strings.LastIndexByte(path, '/')+1:], cmd: exec.Command(path, args...),
-		out: &output{more: make(chan struct{})}, answer: &output{more: make(chan struct{})}, done: make(chan struct{})}
+		out: &output{more: make(chan struct{})}, answer: &output{more: make(chan struct{})}, done: make(chan struct{}), exited: make(chan struct{})}
 	// Where Docker answers a node would take it: a test that wants it says so.
 	if os.Getenv(RuntimeEnv) == "" {
 		env = append([]string{RuntimeEnv + "=process"}, env...)
@@ -80,8 +82,9 @@ func Start(t testing.TB, env []string, path string, args ...string) *Process {
 		t.Fatal(err)
 	}
 	go func() {
+		p.over = awaitExit(p.cmd.Process.Pid)
+		close(p.exited)
 		p.err = p.cmd.Wait()
-		p.took = time.Since(p.began)
 		close(p.done)
 	}()
 	t.Cleanup(func() {
@@ -111,6 +114,34 @@ func (p *Process) Answer() string {
 	text, _ := p.answer.text()
 	return text
 }
+
+// awaitExit waits until a child has ended, leaves it to be reaped, and returns when
+// that was: Wait of its Cmd returns later, when all that has its pipes has closed them.
+func awaitExit(pid int) time.Time {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return time.Now()
+		}
+	}
+}
+
+// Exited is closed when the process has ended, Done when its output has, too: what it
+// has started may hold that open a little longer.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Took waits for the process's exit and returns how long it ran, from just before its
+// start.
+func (p *Process) Took() time.Duration {
+	<-p.exited
+	return p.over.Sub(p.began)
+}
+
+// LastWords are the end of what it printed.
+func (p *Process) LastWords() string { return tail(p.Output(), 1500) }
+
+// Began is when the process was started.
+func (p *Process) Began() time.Time { return p.began }
 
 // PID is the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
@@ -161,12 +192,6 @@ func (p *Process) Wait(limit time.Duration) int {
 		p.t.Fatalf("%s: %v", p.name, p.err)
 	}
 	return 0
-}
-
-// Took is how long the process ran, once it has ended.
-func (p *Process) Took() time.Duration {
-	<-p.done
-	return p.took
 }
 
 // Signal sends a signal to the process.

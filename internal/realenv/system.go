@@ -28,6 +28,9 @@ type System struct {
 	// Runtime is node.runtime of its daemons, "" for that of the environment or else
 	// process.
 	Runtime string
+	// Behind is a command behind which daemons and submissions run, such as one that
+	// puts them into a group; empty for none.
+	Behind []string
 
 	// name is the node's where there is one: two of a name would share their groups.
 	name     string
@@ -53,10 +56,26 @@ func StartUp(t testing.TB, args ...string) *System {
 // StartUp is described with the function of that name.
 func (s *System) StartUp(args ...string) {
 	s.t.Helper()
-	s.Up = Start(s.t, s.environment(), Binary(s.t, "pacer"), append([]string{"up", "--listen", s.Address, "--node-name", s.name,
-		"--planner-http", FreePort(s.t), "--node-http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, "state")}, args...)...)
+	path, args := s.behind(Binary(s.t, "pacer"), append([]string{"up", "--listen", s.Address, "--node-name", s.name,
+		"--planner-http", FreePort(s.t), "--node-http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, "state")}, args...))
+	s.Up = Start(s.t, s.environment(), path, args...)
 	s.Up.Await("ready", Patience)
 }
+
+// behind returns a command as it runs behind s.Behind.
+func (s *System) behind(path string, args []string) (string, []string) {
+	if len(s.Behind) == 0 {
+		return path, args
+	}
+	return s.Behind[0], slices.Concat(s.Behind[1:], []string{path}, args)
+}
+
+// Name is the name of the node where there is one.
+func (s *System) Name() string { return s.name }
+
+// UseArchives has the system's daemons keep their class-data archives in dir instead
+// of those that all systems of the process share.
+func (s *System) UseArchives(dir string) { s.archives = dir }
 
 // environment is that of daemons and commands. A command that asks a planner waits
 // longer than it would for a user, whose machine is less busy.
@@ -219,6 +238,7 @@ func (s *System) Submit(args ...string) *Process {
 		conf = append(conf, "--conf", "spark.driver.host="+s.network.Address, "--conf", "spark.driver.bindAddress="+s.network.Address)
 	}
 	path, args := s.place("hub", Binary(s.t, "pacer"), slices.Concat(conf, EventLogConf(events), args))
+	path, args = s.behind(path, args)
 	return Start(s.t, s.environment(), path, args...)
 }
 

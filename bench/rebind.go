@@ -1,21 +1,22 @@
-package bench
+package main
 
 import (
 	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
-const app = "../demo/app.py"
+const app = "demo/app.py"
 
 // rebind measures on paced runs how long after a stage became ready, when its
 // warm executors are bound to it, its first task is launched. Beside it stands
 // the time from the end of the parents' last task, which holds the driver's own
 // work in any Spark (stage submission, broadcast of the tasks' code). It also
 // checks that no JVM was started after the pool was warm.
-func rebind(t *testing.T, add adder) {
+func rebind(t testing.TB, add adder) {
 	// A stage that waits its turn is ready long before it is bound.
 	s := realenv.StartUp(t, "--set", "planner.branches=together")
 	if code := s.Submit(app, "0.4").Wait(3 * time.Minute); code != 0 {
@@ -42,9 +43,8 @@ func rebind(t *testing.T, add adder) {
 	if len(bound) == 0 || len(parents) == 0 {
 		t.Fatal("no stage followed another")
 	}
-	t.Logf("ready and bound to first task: %s ms; parents' last task to first task: %s ms", spread(bound), spread(parents))
-	add(t, "rebind.ms.median", median(bound), "ms")
-	add(t, "rebind.parents_ms.median", median(parents), "ms")
+	add("rebind.ms.median", benchline.Median(bound), "ms")
+	add("rebind.parents_ms.median", benchline.Median(parents), "ms")
 }
 
 func ended(s *realenv.System) api.AppDetail {

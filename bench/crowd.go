@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -6,18 +6,17 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
 	"github.com/sparkpacer/pacer/progress"
 )
@@ -35,20 +34,12 @@ const crowdPlanner, crowdHTTP, crowdState = "PACER_CROWD_PLANNER", "PACER_CROWD_
 // crowdName is the node's name; the child has the parent's id in it.
 func crowdName(pid int) string { return fmt.Sprintf("crowd-%d", pid) }
 
-// TestCrowdNode is the node controller of crowd, in a process of its own so that
-// its memory can be told.
-func TestCrowdNode(t *testing.T) {
-	planner := os.Getenv(crowdPlanner)
-	if planner == "" {
-		t.Skip("runs as the child of `make bench PART=crowd` only")
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	n := fakeNode(crowdName(os.Getppid()), planner, os.Getenv(crowdHTTP), os.Getenv(crowdState), crowdSize)
+// crowdNode is the node controller of crowd, in a process of its own so that its
+// memory can be told.
+func crowdNode(ctx context.Context) error {
+	n := fakeNode(crowdName(os.Getppid()), os.Getenv(crowdPlanner), os.Getenv(crowdHTTP), os.Getenv(crowdState), crowdSize)
 	n.Ready = func(line string) { fmt.Println(line) }
-	if err := daemon.Node(ctx, n); err != nil {
-		t.Fatal(err)
-	}
+	return daemon.Node(ctx, n)
 }
 
 // crowd measures a node controller with 200 executors of one application, each
@@ -57,17 +48,20 @@ func TestCrowdNode(t *testing.T) {
 // after half a second in which all of it has left the CPU's caches; the encoding
 // of statuses and saves goes on beside it and is not in it. Both CPUs have to be
 // free for a figure that means something: the tick reads from two sides.
-func crowd(t *testing.T, add adder) {
-	requireV1(t)
+func crowd(t testing.TB, add adder) {
 	r, planner := startPlanner(t, crowdSize)
 	state := t.TempDir()
 	env := []string{crowdPlanner + "=" + planner, crowdHTTP + "=" + r.http, crowdState + "=" + state}
-	child := realenv.Start(t, env, os.Args[0], "-test.run", "^TestCrowdNode$", "-test.v")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := realenv.Start(t, env, self, crowdChild)
 	child.Await("ready", 20*time.Second)
-	r.parent = nodeGroups(crowdName(os.Getpid()))
+	r.node = crowdName(os.Getpid())
 	t.Cleanup(func() {
 		child.Stop()
-		removeGroups(t, r.parent)
+		cgrouptest.Clear(t, r.below())
 	})
 
 	reply := r.register(sideBySide(crowdSize), 7200)
@@ -82,8 +76,9 @@ func crowd(t *testing.T, add adder) {
 	}
 	pages.publish(t)
 	r.send(events...)
+	groups := r.below()
 	for _, x := range reply.Directive.Executors {
-		r.awaitQuota(r.quotaOf(x.ID), true)
+		r.awaitQuota(r.groupOf(groups, x.ID), true)
 	}
 	spent, ticks := loopTime(t, r.http)
 	select {
@@ -92,24 +87,8 @@ func crowd(t *testing.T, add adder) {
 		t.Fatal("the node controller ended")
 	}
 	later, more := loopTime(t, r.http)
-	add(t, "node.tick_us.200", 1e6*(later-spent)/(more-ticks), "us")
-	add(t, "rss.node_mib.200", residentMiB(t, child.PID()), "MiB")
-}
-
-// removeGroups removes what a node without processes leaves below a directory of
-// either tree.
-func removeGroups(t *testing.T, dir string) {
-	for _, root := range []string{dir, strings.Replace(dir, "/cpu/", "/cpuacct/", 1)} {
-		groups, err := filepath.Glob(filepath.Join(root, "app-*"))
-		if err != nil {
-			t.Error(err)
-		}
-		for _, group := range append(groups, root) {
-			if err := os.Remove(group); err != nil && !os.IsNotExist(err) {
-				t.Error(err)
-			}
-		}
-	}
+	add("node.tick_us.200", benchline.One(1e6*(later-spent)/(more-ticks)), "us")
+	add("rss.node_mib.200", benchline.One(residentMiB(t, child.PID())), "MiB")
 }
 
 // sideBySide is a profile of n stages that depend on nothing.
@@ -125,7 +104,7 @@ func sideBySide(n int) api.Profile {
 // crowdPages are the executors' pages, all written by one goroutine.
 type crowdPages struct{ writers []*progress.Writer }
 
-func (c *crowdPages) open(t *testing.T, layout executor.Layout, app api.AppID, id api.ExecutorID, pid int) {
+func (c *crowdPages) open(t testing.TB, layout executor.Layout, app api.AppID, id api.ExecutorID, pid int) {
 	t.Helper()
 	paths, err := layout.Paths(app, id)
 	if err != nil {
@@ -141,7 +120,7 @@ func (c *crowdPages) open(t *testing.T, layout executor.Layout, app api.AppID, i
 
 // publish shows, every 100 ms until the test ends, a stage whose two running
 // tasks use the CPU that their quota gives.
-func (c *crowdPages) publish(t *testing.T) {
+func (c *crowdPages) publish(t testing.TB) {
 	began := monotonic()
 	showing(t, func() {
 		now := monotonic()
@@ -159,7 +138,7 @@ var loopLine = regexp.MustCompile(`(?m)^pacer_control_loop_duration_seconds_(sum
 
 // loopTime reads from a node's metrics how long all its ticks took, in seconds,
 // and how many they were.
-func loopTime(t *testing.T, address string) (seconds, count float64) {
+func loopTime(t testing.TB, address string) (seconds, count float64) {
 	t.Helper()
 	reply, err := http.Get("http://" + address + "/metrics")
 	if err != nil {

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/executor/docker"
+	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -25,7 +26,7 @@ const quotaPairs = 50
 // dockerUpdate times, in pairs on one running container, Pacer's write of a
 // quota against Docker's update of one, both until the new quota is in force. It
 // speaks to the daemon itself: the command `docker update` would take longer.
-func dockerUpdate(t *testing.T, add adder) {
+func dockerUpdate(t testing.TB, add adder) {
 	engine, err := docker.Find(t.Context(), "")
 	if err != nil {
 		t.Skipf("needs a Docker daemon: %v", err)
@@ -61,13 +62,13 @@ func dockerUpdate(t *testing.T, add adder) {
 		direct, update = append(direct, float64(ours.Nanoseconds())/1e3), append(update, float64(theirs.Nanoseconds())/1e3)
 		ratios = append(ratios, float64(theirs)/float64(ours))
 	}
-	t.Logf("direct: %s us; docker update: %s us; ratio: %s", spread(direct), spread(update), spread(ratios))
-	add(t, "quota.docker_ratio", median(ratios), "ratio")
-	add(t, "quota.docker_update_us", median(update), "us")
+	add("quota.direct_us", benchline.Median(direct), "us")
+	add("quota.docker_ratio", benchline.Median(ratios), "ratio")
+	add("quota.docker_update_us", benchline.Median(update), "us")
 }
 
 // startContainer starts an idle executor and returns its group.
-func startContainer(t *testing.T, engine *docker.Engine, groups *cgroup.Hierarchy, node string) *cgroup.Group {
+func startContainer(t testing.TB, engine *docker.Engine, groups *cgroup.Hierarchy, node string) *cgroup.Group {
 	t.Helper()
 	layout := executor.Layout{Root: filepath.Join(t.TempDir(), "work")}
 	runtime, err := docker.New(docker.Config{Engine: engine, Layout: layout, Groups: groups, Node: node})

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"encoding/json"
@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/demo"
+	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
 // demonstration runs what `make demo` runs and takes its figures.
-func demonstration(t *testing.T, add adder) {
-	out, err := filepath.Abs("../out")
+func demonstration(t testing.TB, add adder) {
+	out, err := filepath.Abs("out")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,8 @@ func demonstration(t *testing.T, add adder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var full, most float64
+	full := 0.0
+	var paced []float64
 	for d := json.NewDecoder(strings.NewReader(string(body))); ; {
 		var line demo.Line
 		if err := d.Decode(&line); errors.Is(err, io.EOF) {
@@ -41,11 +43,11 @@ func demonstration(t *testing.T, add adder) {
 			full = float64(line.CoreSeconds)
 			continue
 		}
-		add(t, "demo.error_pct."+line.Run, *line.ErrorPct, "%")
-		most = max(most, float64(line.CoreSeconds))
+		add("demo.error_pct."+line.Run, benchline.One(*line.ErrorPct), "%")
+		paced = append(paced, float64(line.CoreSeconds))
 	}
-	if full <= 0 {
-		t.Fatal("the full run used no CPU")
+	if full <= 0 || len(paced) == 0 {
+		t.Fatal("the full run used no CPU, or none was paced")
 	}
-	add(t, "demo.core_seconds_ratio", most/full, "ratio")
+	add("demo.core_seconds_ratio", benchline.Ratio(paced, []float64{full}), "ratio")
 }

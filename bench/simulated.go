@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/units"
 )
 
 // simulated measures what the simulator gives: the paper's tables under every law
 // with five seeds.
-func simulated(t *testing.T, add adder) {
+func simulated(t testing.TB, add adder) {
 	for _, name := range []string{"table4", "skew", "profile"} {
 		table, err := sim.Run(name, sim.Options{})
 		if err != nil {
@@ -23,21 +24,20 @@ func simulated(t *testing.T, add adder) {
 		for _, c := range table.Cells {
 			t.Logf("%s %s: %+.2f %% (%+.2f to %+.2f, %d of %d late), stages %.2f %%, %.1f cores, core-seconds %.2fx", c.Law, c.Case, c.Error,
 				c.Least, c.Most, c.Late, len(c.Runs), c.StageError, c.MeanCores, c.CoreRatio)
-			add(t, c.Figure, c.Error, "%")
+			add(c.Figure, benchline.Measured{Value: c.Error, N: len(c.Runs), Spread: [2]float64{c.Least, c.Most}}, "%")
 		}
 	}
 }
 
 // speed measures how fast the simulator is, and a control law's step.
-func speed(t *testing.T, add adder) {
+func speed(t testing.TB, add adder) {
 	controllerStep(t, add)
 	var speeds []float64
 	for range 5 {
 		speeds = append(speeds, eventsPerSecond(t))
 	}
-	t.Logf("events per second of CPU time: %s", spread(speeds))
-	add(t, "sim.events_per_s", median(speeds), "1/s")
-	add(t, "sim.hour_10k_s", hour(t), "s")
+	add("sim.events_per_s", benchline.Median(speeds), "1/s")
+	add("sim.hour_10k_s", benchline.One(hour(t)), "s")
 }
 
 // The simulator at scale: how many paced applications run all the time, on how many
@@ -52,7 +52,7 @@ const (
 // hour is the CPU time that an hour of 10,000 nodes takes with 20 paced
 // applications on 40 nodes each and the invariants on, from two minutes of it in
 // which all of them run.
-func hour(t *testing.T) float64 {
+func hour(t testing.TB) float64 {
 	t.Helper()
 	app, profile := hourApp(t)
 	w := hourWorld(t, hourNodes)
@@ -82,7 +82,7 @@ func hour(t *testing.T) float64 {
 }
 
 // hourWorld has nodes of 16 cores, of which an application gets 40.
-func hourWorld(t *testing.T, nodes int) *sim.World {
+func hourWorld(t testing.TB, nodes int) *sim.World {
 	t.Helper()
 	c := sim.Default()
 	c.Planner.MaxNodes, c.Nodes = hourSpread, nil
@@ -99,7 +99,7 @@ func hourWorld(t *testing.T, nodes int) *sim.World {
 // hourApp is the source's group-by, with as many times the work as the applications
 // here have more cores, under a deadline that lets it outlast the measurement, and
 // the profile of its run at all cores.
-func hourApp(t *testing.T) (sim.App, api.Profile) {
+func hourApp(t testing.TB) (sim.App, api.Profile) {
 	t.Helper()
 	load, err := sim.FindWorkload("group-by")
 	if err != nil {
@@ -127,7 +127,7 @@ func hourApp(t *testing.T) (sim.App, api.Profile) {
 
 // eventsPerSecond runs one workload of the paper at all cores and under a deadline,
 // with the invariants on.
-func eventsPerSecond(t *testing.T) float64 {
+func eventsPerSecond(t testing.TB) float64 {
 	t.Helper()
 	w, err := sim.New(sim.Default())
 	if err != nil {
@@ -152,7 +152,7 @@ func eventsPerSecond(t *testing.T) float64 {
 
 // cpuTime is what this process has used of all cores: other programs of the
 // machine have no part in it.
-func cpuTime(t *testing.T) time.Duration {
+func cpuTime(t testing.TB) time.Duration {
 	t.Helper()
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {

@@ -1,11 +1,10 @@
-package bench
+package main
 
 import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/progress"
@@ -29,19 +29,19 @@ const stages = 200
 // real cgroups and executors without processes, and a driver that speaks the
 // protocol.
 type rig struct {
-	t    *testing.T
+	t    testing.TB
 	conn *bus.Conn
-	// parent is the directory of the node's cpu groups.
-	parent string
-	app    api.AppID
-	seq    uint64
-	began  time.Time
+	// node is the node's name.
+	node  string
+	app   api.AppID
+	seq   uint64
+	began time.Time
 	// http is the node's address of metrics.
 	http string
 }
 
 // startPlanner brings a planner up and connects to it; it ends with the test.
-func startPlanner(t *testing.T, maxPool int) (r *rig, address string) {
+func startPlanner(t testing.TB, maxPool int) (r *rig, address string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r = &rig{t: t, http: realenv.FreePort(t), began: time.Now()}
@@ -68,11 +68,11 @@ func startPlanner(t *testing.T, maxPool int) (r *rig, address string) {
 }
 
 // startRig brings the daemons up; they end with the test.
-func startRig(t *testing.T, cores units.Cores) *rig {
+func startRig(t testing.TB, cores units.Cores) *rig {
 	t.Helper()
 	r, planner := startPlanner(t, daemon.DefaultPlannerConfig().Engine.MaxPool)
 	n := fakeNode(fmt.Sprintf("bench-%d", os.Getpid()), planner, r.http, t.TempDir(), cores)
-	r.parent = nodeGroups(n.Name)
+	r.node = n.Name
 	runtime := n.Seams.Runtime
 	n.Seams.Runtime = func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
 		fake, err := runtime(layout, groups)
@@ -110,10 +110,7 @@ func fakeNode(name, planner, http, state string, cores units.Cores) daemon.NodeC
 	return n
 }
 
-// nodeGroups is the directory of a node's cpu groups.
-func nodeGroups(name string) string { return filepath.Join("/sys/fs/cgroup/cpu/pacer", "node-"+name) }
-
-func await(t *testing.T, ready <-chan string, ended <-chan error) {
+func await(t testing.TB, ready <-chan string, ended <-chan error) {
 	t.Helper()
 	select {
 	case <-ready:
@@ -142,7 +139,7 @@ func (r *rig) page(layout executor.Layout, h executor.Handle) {
 
 // showing calls show at once and then every 100 ms, as an executor's JVM writes
 // its page, until the test ends; it closes the pages then.
-func showing(t *testing.T, show func(), pages ...*progress.Writer) {
+func showing(t testing.TB, show func(), pages ...*progress.Writer) {
 	show()
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -205,16 +202,45 @@ func (r *rig) send(events ...api.Event) {
 	}
 }
 
-// quotaOf is the quota file of an executor of the application.
-func (r *rig) quotaOf(id api.ExecutorID) string {
+// below is the node's groups.
+func (r *rig) below() *cgroup.Hierarchy {
 	r.t.Helper()
-	path := filepath.Join(r.parent, cgroup.GroupName(r.app, id), "cpu.cfs_quota_us")
-	awaitFile(r.t, path)
-	return path
+	groups, err := cgroup.Open("", "pacer/node-"+r.node)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return groups
+}
+
+// groupOf is the group of an executor of the application, once the node controller has
+// made it.
+func (r *rig) groupOf(groups *cgroup.Hierarchy, id api.ExecutorID) *cgroup.Group {
+	r.t.Helper()
+	name := cgroup.GroupName(r.app, id)
+	for limit := time.After(20 * time.Second); ; {
+		names, err := groups.Names()
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if slices.Contains(names, name) {
+			break
+		}
+		select {
+		case <-limit:
+			r.t.Fatalf("group %s did not appear", name)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	g, err := groups.Group(name)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = g.Close() }) // The node controller removes it.
+	return g
 }
 
 // awaitFile polls until path exists.
-func awaitFile(t *testing.T, path string) {
+func awaitFile(t testing.TB, path string) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
 	for {
@@ -231,22 +257,22 @@ func awaitFile(t *testing.T, path string) {
 
 // awaitQuota polls until an executor has a quota, or has none, and returns when
 // that was.
-func (r *rig) awaitQuota(path string, limited bool) time.Time {
+func (r *rig) awaitQuota(g *cgroup.Group, limited bool) time.Time {
 	r.t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
 	poll := time.NewTicker(100 * time.Microsecond)
 	defer poll.Stop()
 	for {
-		body, err := os.ReadFile(path)
+		quota, err := g.Quota()
 		if err != nil {
 			r.t.Fatal(err)
 		}
 		now := time.Now()
-		if limited == (strings.TrimSpace(string(body)) != "-1") {
+		if limited != quota.IsUnlimited() {
 			return now
 		}
 		if now.After(deadline) {
-			r.t.Fatalf("quota is still %s", body)
+			r.t.Fatalf("the quota is still %v", float64(quota))
 		}
 		<-poll.C
 	}
@@ -269,22 +295,13 @@ func ready(i int, executor api.ExecutorID) api.Event {
 		Bindings: []api.Binding{{Executor: executor, Weight: 20, Tasks: 20}}}}
 }
 
-// requireV1 skips where the quotas' files have other names.
-func requireV1(t *testing.T) {
-	t.Helper()
-	if _, err := os.Stat("/sys/fs/cgroup/cpu"); err != nil {
-		t.Skip("reads cpu.cfs_quota_us: needs cgroup v1")
-	}
-}
-
 // planLatency times, over 200 stages, from the driver's "stage ready" to the
 // quota of that stage in force in its cgroup's file.
-func planLatency(t *testing.T, add adder) {
-	requireV1(t)
+func planLatency(t testing.TB, add adder) {
 	r := startRig(t, 2)
 	reply := r.register(chain(stages), stages*8)
 	executor := reply.Directive.Executors[0].ID
-	quota := r.quotaOf(executor)
+	quota := r.groupOf(r.below(), executor)
 	r.send(api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: executor}})
 	var ms []float64
 	for i := range stages {
@@ -296,6 +313,6 @@ func planLatency(t *testing.T, add adder) {
 	}
 	r.send(api.Event{Type: api.EventEnd})
 	r.send(api.Event{Type: api.EventExit, Clean: true})
-	t.Logf("stage ready to quota in force: %s ms", spread(ms))
-	add(t, "plan.latency_ms.p99", quantile(ms, 0.99), "ms")
+	add("plan.latency_ms.p50", benchline.Median(ms), "ms")
+	add("plan.latency_ms.p99", benchline.Quantile(ms, 0.99), "ms")
 }

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"encoding/json"
@@ -33,12 +33,13 @@ const (
 // planner's engine at work: each node tells its status every second, with the
 // ticks of its executors; each stage takes 20 s. The engine's actions are carried
 // out as planner.Loop does, into a store like the daemon's and to the encoder of
-// the bus, but there is no network, and the disk is waited for only where that is
-// said.
+// the bus, but there is no network.
 type crew struct {
-	t      *testing.T
+	t      testing.TB
 	engine *planner.Engine
 	db     store.Store
+	file   string   // Of db.
+	beside *os.File // Takes the bytes that db has taken, for the bare append.
 	now    units.Instant
 	began  units.Instant
 	nodes  []*scaleNode
@@ -52,7 +53,9 @@ type crew struct {
 	// on one thread, in which other programs of the machine have no part. The crew is
 	// not locked to a thread, for the daemon's loop is not: what is locked cannot go
 	// on elsewhere when the runtime takes its processor for the collector.
-	events, cpus, engines, stores, encodes, ticks, statuses []float64
+	// own is what an event took less a bare append of the same bytes, synced, which is
+	// bare.
+	events, own, bare, cpus, engines, stores, encodes, ticks, statuses []float64
 }
 
 type scaleNode struct {
@@ -71,7 +74,7 @@ type scaleApp struct {
 	bindings   []api.Binding
 }
 
-func newCrew(t *testing.T) *crew {
+func newCrew(t testing.TB) *crew {
 	t.Helper()
 	cfg := planner.Default()
 	cfg.MaxNodes = scaleSpread
@@ -81,18 +84,24 @@ func newCrew(t *testing.T) *crew {
 	}
 	c := &crew{t: t, engine: engine, now: 1_800_000_000_000_000_000, byName: map[string]*scaleNode{}, byID: map[api.AppID]*scaleApp{}}
 	c.began = c.now
-	c.open(store.SyncNever)
+	c.open(store.SyncAlways) // As the planner's daemon does.
 	return c
 }
 
 func (c *crew) open(policy store.SyncPolicy) {
 	c.t.Helper()
-	db, err := store.Open(filepath.Join(c.t.TempDir(), "planner.db"), policy)
+	dir := c.t.TempDir()
+	c.file = filepath.Join(dir, "planner.db")
+	db, err := store.Open(c.file, policy)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.db = db
-	c.t.Cleanup(func() { _ = db.Close() })
+	beside, err := os.Create(filepath.Join(dir, "beside"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.db, c.beside = db, beside
+	c.t.Cleanup(func() { _, _ = db.Close(), beside.Close() })
 }
 
 // step runs the engine for one event and carries out what it wants; it returns the
@@ -100,6 +109,7 @@ func (c *crew) open(policy store.SyncPolicy) {
 func (c *crew) step(event planner.Event) (reply any, plans int, took time.Duration) {
 	c.t.Helper()
 	thread, cpu := unix.Gettid(), threadTime(c.t)
+	before := c.size()
 	start := time.Now()
 	actions := c.engine.Step(c.now, event)
 	stepped := time.Now()
@@ -138,6 +148,13 @@ func (c *crew) step(event planner.Event) (reply any, plans int, took time.Durati
 		c.engines = append(c.engines, ms(stepped.Sub(start)))
 		c.stores = append(c.stores, ms(saved.Sub(stepped)))
 		c.encodes = append(c.encodes, ms(took-saved.Sub(start)))
+		// A rewrite of the file leaves it smaller: the event bears all of that.
+		bare := time.Duration(0)
+		if grown := c.size() - before; grown > 0 {
+			bare = c.append(grown)
+			c.bare = append(c.bare, ms(bare))
+		}
+		c.own = append(c.own, ms(took-bare))
 	}
 	for _, action := range actions {
 		if p, ok := action.(planner.PublishPlan); ok {
@@ -147,6 +164,30 @@ func (c *crew) step(event planner.Event) (reply any, plans int, took time.Durati
 	return reply, plans, took
 }
 
+// size is that of the store's file.
+func (c *crew) size() int64 {
+	st, err := os.Stat(c.file)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return st.Size()
+}
+
+// append appends so many bytes to the file beside the store's, as the store does, and
+// returns how long that took until they were on the disk.
+func (c *crew) append(bytes int64) time.Duration {
+	body := make([]byte, bytes)
+	start := time.Now()
+	_, err := c.beside.Write(body)
+	if err == nil {
+		err = unix.Fdatasync(int(c.beside.Fd()))
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return time.Since(start)
+}
+
 func (c *crew) encode(body any) {
 	if _, err := json.Marshal(body); err != nil {
 		c.t.Fatal(err)
@@ -154,7 +195,7 @@ func (c *crew) encode(body any) {
 }
 
 // threadTime is the CPU time of the thread that this runs on.
-func threadTime(t *testing.T) time.Duration {
+func threadTime(t testing.TB) time.Duration {
 	t.Helper()
 	var at unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &at); err != nil {
@@ -190,7 +231,7 @@ func (c *crew) hire() {
 			c.second()
 		}
 	}
-	c.events, c.cpus, c.engines, c.stores, c.encodes, c.ticks, c.statuses = nil, nil, nil, nil, nil, nil, nil
+	c.events, c.own, c.bare, c.cpus, c.engines, c.stores, c.encodes, c.ticks, c.statuses = nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 // scaleProfile is a chain of stages that take 10 s on 40 nodes of 16 cores.
@@ -326,23 +367,25 @@ func (c *crew) status(n *scaleNode) api.NodeStatus {
 
 func clone(id api.ExecutorID) api.ExecutorID { return api.ExecutorID(strings.Clone(string(id))) }
 
-// report writes the figures as JSON lines.
-func (c *crew) report(to *json.Encoder) {
+// figures are what the crew has measured.
+func (c *crew) figures() []figure {
 	c.t.Helper()
-	write := func(name string, value float64, unit string) {
-		if err := to.Encode(benchline.Line{Name: name, Value: value, Unit: unit}); err != nil {
-			c.t.Fatal(err)
-		}
+	out := []figure{
+		{"plan.scale_ms.p50", benchline.Median(c.events), "ms"},
+		{"plan.scale_ms.p99", benchline.Quantile(c.events, 0.99), "ms"},
+		{"plan.fdatasync_ms.p50", benchline.Median(c.bare), "ms"},
+		{"plan.fdatasync_ms.p99", benchline.Quantile(c.bare, 0.99), "ms"},
+		{"plan.scale_own_ms.p50", benchline.Median(c.own), "ms"},
+		{"plan.scale_own_ms.p99", benchline.Quantile(c.own, 0.99), "ms"},
+		{"plan.scale_engine_ms.p99", benchline.Quantile(c.engines, 0.99), "ms"},
+		{"plan.scale_store_ms.p99", benchline.Quantile(c.stores, 0.99), "ms"},
+		{"plan.scale_encode_ms.p99", benchline.Quantile(c.encodes, 0.99), "ms"},
+		{"plan.scale_tick_ms.p99", benchline.Quantile(c.ticks, 0.99), "ms"},
+		{"plan.scale_status_us", benchline.Median(c.statuses).Times(1000), "us"},
+		{"plan.scale_rss_mib", benchline.One(residentMiB(c.t, os.Getpid())), "MiB"},
 	}
-	fmt.Fprintf(os.Stderr, "%d stage events: %s ms\n", len(c.events), spread(c.events))
-	for name, part := range map[string][]float64{"CPU time": c.cpus, "engine": c.engines, "store": c.stores, "encoding": c.encodes, "tick": c.ticks, "status": c.statuses} {
-		fmt.Fprintf(os.Stderr, "  %s: %s, p99 %.3g ms\n", name, spread(part), quantile(part, 0.99))
+	if len(c.cpus) > 0 {
+		out = append(out, figure{"plan.scale_cpu_ms.p99", benchline.Quantile(c.cpus, 0.99), "ms"})
 	}
-	write("plan.scale_ms.p50", quantile(c.events, 0.5), "ms")
-	write("plan.scale_ms.p99", quantile(c.events, 0.99), "ms")
-	write("plan.scale_cpu_ms.p99", quantile(c.cpus, 0.99), "ms")
-	write("plan.scale_engine_ms.p99", quantile(c.engines, 0.99), "ms")
-	write("plan.scale_tick_ms.p99", quantile(c.ticks, 0.99), "ms")
-	write("plan.scale_status_us", 1000*median(c.statuses), "us")
-	write("plan.scale_rss_mib", residentMiB(c.t, os.Getpid()), "MiB")
+	return out
 }

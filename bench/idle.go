@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
@@ -16,7 +17,7 @@ const settle = 20 * time.Second
 
 // idle measures the resident memory of a planner and a node controller that have
 // nothing to do.
-func idle(t *testing.T, add adder) {
+func idle(t testing.TB, add adder) {
 	s := realenv.New(t)
 	planner := s.StartPlanner()
 	node := s.StartNode()
@@ -25,13 +26,13 @@ func idle(t *testing.T, add adder) {
 	case <-planner.Done():
 	case <-node.Done():
 	}
-	add(t, "rss.planner_mib", residentMiB(t, planner.PID()), "MiB")
-	add(t, "rss.node_mib", residentMiB(t, node.PID()), "MiB")
+	add("rss.planner_mib", benchline.One(residentMiB(t, planner.PID())), "MiB")
+	add("rss.node_mib", benchline.One(residentMiB(t, node.PID())), "MiB")
 }
 
 var vmRSS = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 
-func residentMiB(t *testing.T, pid int) float64 {
+func residentMiB(t testing.TB, pid int) float64 {
 	t.Helper()
 	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

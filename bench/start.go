@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"bytes"
@@ -10,8 +10,12 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
+
+// pairs are the runs of each kind.
+const pairs = 5
 
 // small is an application's size at which its start is what counts.
 const small = "0.02"
@@ -24,7 +28,7 @@ var withoutArchives = []string{"--conf", "spark.executor.extraJavaOptions=-Xshar
 // registered it, with a class-data archive against without. Wall: from the
 // command to the first task's launch, `pacer submit` with an archive against
 // stock spark-submit on a standalone master that waits for it.
-func start(t *testing.T, add adder) {
+func start(t testing.TB, add adder) {
 	cluster := startStandalone(t)
 	s := realenv.StartUp(t)
 	var cpu, wall, plain []float64
@@ -37,14 +41,14 @@ func start(t *testing.T, add adder) {
 		t.Logf("pair %d: executor %.2f core-seconds with and %.2f without; first task after %.2f s stock, %.2f s with and %.2f s without",
 			i+1, with, without, stock, fast, slow)
 	}
-	t.Logf("CPU with/without: %s; wall pacer/stock: %s, without archives %s", spread(cpu), spread(wall), spread(plain))
-	add(t, "start.cpu_ratio", median(cpu), "ratio")
-	add(t, "start.wall_ratio", median(wall), "ratio")
+	add("start.cpu_ratio", benchline.Median(cpu), "ratio")
+	add("start.wall_ratio", benchline.Median(wall), "ratio")
+	add("start.wall_ratio.without_archive", benchline.Median(plain), "ratio")
 }
 
 // pacerStart runs the application and returns its executor's core-seconds until
 // registered and the seconds until its first task.
-func pacerStart(t *testing.T, s *realenv.System, args ...string) (cpu, wall float64) {
+func pacerStart(t testing.TB, s *realenv.System, args ...string) (cpu, wall float64) {
 	t.Helper()
 	before := executorDirs(t, s)
 	began := time.Now()
@@ -59,7 +63,7 @@ func pacerStart(t *testing.T, s *realenv.System, args ...string) (cpu, wall floa
 	return cpu, firstLaunch(log, began)
 }
 
-func executorDirs(t *testing.T, s *realenv.System) []string {
+func executorDirs(t testing.TB, s *realenv.System) []string {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(s.Dir, "state", "work", "apps", "*", "1"))
 	if err != nil {
@@ -108,4 +112,13 @@ func processCPU(handle string) float64 {
 func firstLaunch(log realenv.Log, began time.Time) float64 {
 	first := slices.MinFunc(log.Tasks, func(a, b realenv.Task) int { return int(a.Launch - b.Launch) }).Launch
 	return float64(first-began.UnixMilli()) / 1000
+}
+
+// pacerRun runs the application without a deadline: all cores, ungated.
+func pacerRun(t testing.TB, s *realenv.System, scale string, args ...string) realenv.Log {
+	t.Helper()
+	if code := s.Submit(slices.Concat(memory, args, []string{app, scale})...).Wait(4 * time.Minute); code != 0 {
+		t.Fatalf("under Pacer: exit %d", code)
+	}
+	return realenv.ReadLog(t, s.Events(), ended(s).ID)
 }

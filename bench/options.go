@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/daemon"
+)
+
+const usage = `usage: go run ./bench [COMMAND] [OPTION]...
+
+  figures    all that is measured but workloads under deadlines (default)
+  scale      of that, the planner at scale, the speed of simulator and control laws
+  deadlines  workloads on stock Spark, as it comes and tuned, at all cores under Pacer,
+             and under deadlines of tuned stock's time and more
+  list       the cells, and which of them are there
+  render     write docs/figures.md from docs/figures.jsonl
+
+A campaign that was interrupted goes on where it was. Options:
+
+  -only A,B    cells of figures, or workloads of deadlines (group-by-zipf-1, -2, -3 are
+               measured only by name)
+  -again       begin another campaign
+  -seed N      seed of the order of a campaign that begins (drawn by default)
+  -file PATH   the lines (docs/figures.jsonl); -log PATH gets them as well (out/bench.jsonl)
+  -runs N      rounds of each baseline and each deadline (3; of the demonstration's
+               overhead 5)
+deadlines:
+  -slack A,B   deadlines over the median of tuned stock's time, in per cent (0,20,40,
+               with 10 for diamond and short-stages)
+  -slice       the size that takes about 15 s, -scale X X times the usual size
+  -law NAME    value of node.law, -set KEY=VALUE a setting of pacer up (may be repeated)
+`
+
+// commands are those that a user gives.
+var commands = []string{"figures", "scale", "deadlines", "list", "render"}
+
+// options are those of the command line.
+type options struct {
+	command   string
+	only      []string
+	again     bool
+	seed      *uint64
+	file, log string
+	trial     trialOptions
+}
+
+// errUsage says that the command line is wrong; a user sees the usage.
+var errUsage = errors.New("wrong command line")
+
+// parse reads the command line.
+func parse(args []string) (options, error) {
+	o := options{command: commands[0]}
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		o.command, args = args[0], args[1:]
+	}
+	if !slices.Contains(commands, o.command) {
+		return o, fmt.Errorf("%w: command %s: want one of %v", errUsage, o.command, commands)
+	}
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	only, slacks := f.String("only", "", ""), f.String("slack", "", "")
+	f.BoolVar(&o.again, "again", false, "")
+	f.StringVar(&o.file, "file", "docs/figures.jsonl", "")
+	f.StringVar(&o.log, "log", "out/bench.jsonl", "")
+	f.IntVar(&o.trial.runs, "runs", 0, "")
+	f.BoolVar(&o.trial.slice, "slice", false, "")
+	f.StringVar(&o.trial.scale, "scale", "", "")
+	f.StringVar(&o.trial.law, "law", "", "")
+	f.Func("set", "", func(s string) error { o.trial.set = append(o.trial.set, s); return nil })
+	f.Func("seed", "", func(s string) error {
+		seed, err := strconv.ParseUint(s, 10, 64)
+		o.seed = &seed
+		return err
+	})
+	if err := f.Parse(args); err != nil {
+		return o, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	o.only = list(*only)
+	if err := o.complete(f, list(*slacks)); err != nil {
+		return o, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return o, nil
+}
+
+// complete checks what was given and fills what was not.
+func (o *options) complete(f *flag.FlagSet, slacks []string) error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	check(f.NArg() == 0, "%v: want options only", f.Args())
+	check(o.trial.runs >= 0, "-runs %d: want 1 or more", o.trial.runs)
+	f.Visit(func(given *flag.Flag) {
+		check(o.command == "deadlines" || !slices.Contains([]string{"slack", "slice", "scale", "law", "set"}, given.Name), "-%s is for deadlines", given.Name)
+	})
+	for _, s := range slacks {
+		slack, err := strconv.Atoi(s)
+		check(err == nil && slack >= 0 && slack <= 1000, "-slack %s: want whole per cent from 0 to 1000", s)
+		o.trial.slacks = append(o.trial.slacks, slack)
+	}
+	if scale, err := strconv.ParseFloat(o.trial.scale, 64); o.trial.scale != "" {
+		check(err == nil && scale > 0 && !o.trial.slice, "-scale %s: want a number above 0, or -slice", o.trial.scale)
+	}
+	if o.trial.law == daemon.DefaultNodeConfig().Law {
+		o.trial.law = ""
+	}
+	if o.trial.law != "" {
+		if _, err := controller.Preset(o.trial.law); err != nil {
+			check(false, "-law: %v", err)
+		}
+	}
+	switch o.command {
+	case "deadlines":
+		var err error
+		o.trial.workloads, err = chosen(o.only)
+		check(err == nil, "%v", err)
+	default:
+		known := []string{overheadOf}
+		for _, c := range cells() {
+			known = append(known, c.name)
+		}
+		for _, name := range o.only {
+			check(slices.Contains(known, name), "-only %s: want some of %v", name, known)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func list(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// fail prints what is wrong and returns the exit code.
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "bench:", strings.ReplaceAll(err.Error(), "\n", "; "))
+	if errors.Is(err, errUsage) {
+		fmt.Fprint(os.Stderr, "\n", usage)
+		return 64
+	}
+	return 1
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/daemon"
+)
+
+func TestOptions(t *testing.T) {
+	named := func(args ...string) []string {
+		o, err := parse(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, w := range o.trial.workloads {
+			out = append(out, w.name)
+		}
+		return out
+	}
+	if n := named("deadlines"); len(n) != 10 || slices.Contains(n, "group-by-zipf-1") || !slices.Contains(n, "diamond") || !slices.Contains(n, "short-stages") {
+		t.Errorf("by default %v", n)
+	}
+	if d := cmp.Diff([]string{"group-by", "group-by-zipf-2"}, named("deadlines", "-only", "group-by-zipf-2,group-by")); d != "" {
+		t.Error(d)
+	}
+	o, err := parse([]string{"deadlines", "-only", "diamond", "-slack", "0,40", "-runs", "1", "-slice", "-law", "pi", "-set", "planner.split=paper", "-seed", "7"})
+	if err != nil || o.trial.runs != 1 || !slices.Equal(o.trial.slacks, []int{0, 40}) || *o.seed != 7 || o.again {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if v := o.trial.variant(); v != "slice,law=pi,planner.split=paper" {
+		t.Errorf("variant %q", v)
+	}
+	if o, err := parse([]string{"deadlines", "-law", daemon.DefaultNodeConfig().Law}); err != nil || o.trial.variant() != "" {
+		t.Errorf("the default law is variant %q, %v", o.trial.variant(), err)
+	}
+	if o, err := parse(nil); err != nil || o.command != "figures" || o.file != "docs/figures.jsonl" || o.log != "out/bench.jsonl" {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, wrong := range []string{"deadlines -only KMeans", "deadlines -law fuzzy", "deadlines -runs -1", "deadlines -slack -5", "deadlines -slack x", "deadlines group-by",
+		"-fast", "figures -slack 20", "figures -only nothing", "everything", "deadlines -slice -scale 2", "deadlines -scale 0", "-seed x"} {
+		if o, err := parse(strings.Fields(wrong)); !errors.Is(err, errUsage) {
+			t.Errorf("%s: %+v, %v", wrong, o, err)
+		}
+	}
+}
+
+func TestWorkloadsHaveTheirSlacks(t *testing.T) {
+	want := map[string][]int{"diamond": {0, 10, 20, 40}, "short-stages": {0, 10, 20, 40}, "kmeans": {0, 20, 40}}
+	for _, w := range workloads() {
+		if slacks, named := want[w.name]; named && !slices.Equal(slacks, (trialOptions{}).slacksOf(w)) {
+			t.Errorf("%s: %v, want %v", w.name, w.slacks, slacks)
+		}
+		if got := (trialOptions{slacks: []int{5}}).slacksOf(w); !slices.Equal(got, []int{5}) {
+			t.Errorf("%s: asked for 5, got %v", w.name, got)
+		}
+	}
+}
+
+func TestCommandsOfWorkloads(t *testing.T) {
+	zipf, err := chosen([]string{"group-by-zipf-2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]trialOptions{"--zipf 2 --scale 0.5": {}, "--zipf 2 --slice": {slice: true}, "--zipf 2 --scale 0.1": {scale: "0.1"}} {
+		if got := strings.Join(o.command(zipf[0]), " "); !strings.HasSuffix(got, "group-by "+want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if got := (trialOptions{slice: true}).command(demonstrated()); !slices.Equal(got, []string{app, "0.3"}) {
+		t.Errorf("the demonstration: %v", got)
+	}
+}

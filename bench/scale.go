@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/sparkpacer/pacer/daemon"
+)
+
+// scaled measures a planner of 10,000 nodes and 1,000 applications on 40 nodes each
+// (crew), in a process of its own: a figure is resident memory.
+func scaled(t testing.TB, add adder) {
+	for _, f := range alone(t, scaleChild) {
+		add(f.Name, f.Measured, f.Unit)
+	}
+}
+
+// alone runs a hidden command of this binary and returns the figures that it prints.
+func alone(t testing.TB, command string) []figure {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(self, command)
+	child.Stderr = os.Stderr
+	out, err := child.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", command, err)
+	}
+	var figures []figure
+	if err := json.Unmarshal(out, &figures); err != nil {
+		t.Fatalf("%s: %v: %s", command, err, out)
+	}
+	return figures
+}
+
+// scaleCrew is what alone runs for scaled.
+func scaleCrew(t testing.TB) []figure {
+	daemon.LimitPlannerMemory() // As the planner's daemon does.
+	c := newCrew(t)
+	c.hire()
+	for range scaleSeconds {
+		c.second()
+	}
+	return c.figures()
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/realenv"
+)
+
+// standalone is a stock master and worker of two cores on loopback.
+type standalone struct {
+	master  string
+	account *account // Of both and of what is submitted to them.
+}
+
+// startStandalone starts both; they stop when the cell ends. The memory that the worker
+// offers is a number: it is to be no bound.
+func startStandalone(t testing.TB) standalone {
+	t.Helper()
+	account := newAccount(t)
+	address := realenv.FreePort(t)
+	port := address[len("127.0.0.1:"):]
+	env := []string{"SPARK_LOCAL_IP=127.0.0.1"}
+	class := filepath.Join(realenv.SparkHome(t), "bin", "spark-class")
+	start := func(args ...string) *realenv.Process {
+		behind := slices.Concat(account.behind(), []string{class}, args)
+		return realenv.Start(t, env, behind[0], behind[1:]...)
+	}
+	m := start("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", "0")
+	m.Await("New state: ALIVE", time.Minute)
+	w := start("org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "-c", "2", "-m", "64g", "-d", t.TempDir(), "--webui-port", "0", "spark://"+address)
+	w.Await("Successfully registered with master", time.Minute)
+	return standalone{master: "spark://" + address, account: account}
+}
+
+// runLimit is how long one run of an application may take.
+const runLimit = 20 * time.Minute
+
+// endedRun is a run of an application that has ended well.
+type endedRun struct {
+	realenv.Log
+	// Began is when its command was started, Wall from there to its exit, in seconds.
+	Began time.Time
+	Wall  float64
+	// CoreSeconds is what its account has counted meanwhile.
+	CoreSeconds float64
+	// Answer is what it printed.
+	Answer string
+}
+
+// stockRun runs an application on stock Spark, arguments of spark-submit and its own
+// behind each other, to its end.
+func stockRun(t testing.TB, cluster standalone, args ...string) endedRun {
+	t.Helper()
+	dir := t.TempDir()
+	args = slices.Concat(cluster.account.behind(), []string{filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"),
+		"--master", cluster.master, "--driver-memory", "512m", "--executor-memory", "1g",
+		"--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"}, realenv.EventLogConf(dir), args)
+	before := cluster.account.used(t)
+	run := realenv.Start(t, nil, args[0], args[1:]...)
+	e := awaitRun(t, run, cluster.account, before)
+	logs, err := os.ReadDir(dir)
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("event logs of the stock run: %v, %v", logs, err)
+	}
+	e.Log = realenv.ReadLog(t, dir, api.AppID(logs[0].Name()))
+	return e
+}
+
+// awaitRun waits for the end of a run, the account of which had used so much before.
+func awaitRun(t testing.TB, run *realenv.Process, account *account, before float64) endedRun {
+	t.Helper()
+	exited := run.Exited()
+	select {
+	case <-exited:
+	case <-time.After(runLimit):
+	}
+	used := account.used(t) - before
+	if code := run.Wait(10 * time.Second); code != 0 {
+		t.Fatalf("exit %d: %s", code, run.LastWords())
+	}
+	return endedRun{Began: run.Began(), Wall: run.Took().Seconds(), CoreSeconds: used, Answer: run.Answer()}
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/benchline"
+	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// memory is the executors' heap, as on stock Spark.
+var memory = []string{"--executor-memory", "1g"}
+
+// trial runs one workload in all the ways there are. A cluster of stock Spark and a
+// Pacer are up all the time; one of them has the machine, the other idles.
+type trial struct {
+	options  trialOptions
+	workload workload
+	keep     string // The file of kept.
+	archives string
+
+	cluster standalone
+	system  *realenv.System
+	account *account // Of the system and of what is submitted to it.
+	tuned   []string
+	kept    recording
+}
+
+// recording is what a trial has to know of its first run under Pacer: kept in a file,
+// so that a campaign goes on with it.
+type recording struct {
+	App string `json:"app"`
+	// Answer is the line that every run has to print.
+	Answer string `json:"answer"`
+	// Properties are the driver's.
+	Properties map[string]string `json:"properties"`
+	// Profile is that of the runs at all cores.
+	Profile json.RawMessage `json:"profile"`
+}
+
+// open brings both systems up and records the workload where that is not done.
+func (b *trial) open(t testing.TB) {
+	t.Helper()
+	b.account = newAccount(t)
+	b.system = realenv.New(t)
+	b.system.Behind = b.account.behind()
+	b.system.UseArchives(b.archives)
+	args := []string{"--set", "node.reserve=0"} // Stock Spark has all cores too.
+	if b.options.law != "" {
+		args = append(args, "--set", "node.law="+b.options.law)
+	}
+	for _, set := range b.options.set {
+		args = append(args, "--set", set)
+	}
+	b.system.StartUp(args...)
+	b.account.node(t, b.system.Name())
+	b.cluster = startStandalone(t)
+	body, err := os.ReadFile(b.keep)
+	switch {
+	case os.IsNotExist(err):
+		b.record(t)
+	case err != nil:
+		t.Fatal(err)
+	default:
+		if err := json.Unmarshal(body, &b.kept); err != nil {
+			t.Fatalf("%s: %v", b.keep, err)
+		}
+	}
+	b.tuned = tunedConf(t, b.kept.Properties, b.archives)
+}
+
+// record runs the workload under Pacer for the first time. The run is no figure.
+func (b *trial) record(t testing.TB) {
+	t.Helper()
+	e, app := b.pacer(t)
+	b.kept = recording{App: app.Name, Properties: e.Properties}
+	b.kept.Answer = b.answer(t, e)
+	b.save(t)
+	t.Logf("recorded in %.1f s", e.Wall)
+}
+
+// save keeps the profile as it is, once the planner has it: it learns when the exit
+// code is known, a moment after the end.
+func (b *trial) save(t testing.TB) {
+	t.Helper()
+	b.system.Await("the profile "+b.kept.App, realenv.Patience, func() bool {
+		if t.Context().Err() != nil {
+			t.Fatal("interrupted")
+		}
+		code, out := b.system.Pacer("profiles", "show", b.kept.App)
+		b.kept.Profile = json.RawMessage(out)
+		return code == 0
+	})
+	body, err := json.MarshalIndent(b.kept, "", " ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(b.keep), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(b.keep+".new", body, 0o644)
+	}
+	if err == nil {
+		err = os.Rename(b.keep+".new", b.keep)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// putProfile gives the planner the profile that was kept, whatever it has learnt since.
+func (b *trial) putProfile(t testing.TB) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "profile.json")
+	if err := os.WriteFile(file, b.kept.Profile, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := b.system.Pacer("profiles", "put", file); code != 0 {
+		t.Fatalf("pacer profiles put: exit %d: %s", code, out)
+	}
+}
+
+// take makes one run. tuned is the median of tuned stock's times, from which a paced
+// run has its deadline.
+func (b *trial) take(t testing.TB, s step, tuned float64) benchline.Run {
+	t.Helper()
+	r := benchline.Run{Workload: b.workload.name, Variant: b.options.variant(), Phase: s.phase, Round: s.round, Baseline: s.baseline,
+		Archive: s.baseline != stockAsIs}
+	var e endedRun
+	switch s.baseline {
+	case stockAsIs:
+		e = stockRun(t, b.cluster, b.options.command(b.workload)...)
+	case tunedOne:
+		e = stockRun(t, b.cluster, append(slices.Clone(b.tuned), b.options.command(b.workload)...)...)
+	case fullOne:
+		b.putProfile(t)
+		e, _ = b.pacer(t)
+		b.save(t)
+	case pacedOne:
+		b.putProfile(t)
+		within := units.Seconds(tuned * (1 + float64(s.slack)/100)).Duration().Truncate(time.Millisecond)
+		deadline := within.Seconds()
+		var app api.AppDetail
+		e, app = b.pacer(t, "--pacer-deadline", fmt.Sprintf("%dms", within.Milliseconds()))
+		r.Slack, r.Deadline, r.Planner, r.Pacing, r.Reason = &s.slack, &deadline, app.ErrorPct, app.Pacing, app.Reason
+	}
+	r.Wall, r.CoreSeconds = e.Wall, e.CoreSeconds
+	if said := b.answer(t, e); said != b.kept.Answer {
+		t.Fatalf("%s answers %q, the recorded run %q", s, said, b.kept.Answer)
+	}
+	return r
+}
+
+// pacer submits the workload to Pacer with more flags and waits for its exit.
+func (b *trial) pacer(t testing.TB, flags ...string) (endedRun, api.AppDetail) {
+	t.Helper()
+	before := b.account.used(t)
+	run := b.system.Submit(slices.Concat(memory, flags, b.options.command(b.workload))...)
+	e := awaitRun(t, run, b.account, before)
+	app := ended(b.system)
+	e.Log = realenv.ReadLog(t, b.system.Events(), app.ID)
+	return e, app
+}
+
+// answer is what all runs print alike: the workloads' last line, else all of it.
+func (b *trial) answer(t testing.TB, e endedRun) string {
+	t.Helper()
+	if b.workload.app == "" {
+		return strings.TrimSpace(e.Answer)
+	}
+	line, err := realenv.Line(e.Answer, "RESULT ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+// makeArchive has an idle Pacer make the class-data archive in dir, and returns what
+// that took, in core-seconds, its daemons included.
+func makeArchive(t testing.TB, dir string) float64 {
+	t.Helper()
+	account := newAccount(t)
+	s := realenv.New(t)
+	s.Behind = account.behind()
+	s.UseArchives(dir)
+	s.StartUp()
+	before := account.used(t)
+	s.Up.Await("class-data archive made", 15*time.Minute)
+	return account.used(t) - before
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/sparkpacer/pacer/internal/benchline"
+)
+
+// figuresOf are the figures of a workload's runs. What was not measured is not among
+// them. The archive's core-seconds are shared out among the runs that have mapped one,
+// which are uses.
+func figuresOf(name, variant string, runs []benchline.Run, archive float64, uses int) []figure {
+	var out []figure
+	add := func(figure, suffix string, m benchline.Measured, unit string) {
+		if name != overheadOf {
+			figure += "." + name
+		}
+		out = append(out, newFigure(at(figure+suffix, variant), m, unit))
+	}
+	work := func(phase string, baselines ...string) []float64 {
+		return values(runs, func(r benchline.Run) float64 { return coreSeconds(r, archive, uses) }, phase, baselines...)
+	}
+	ratio := func(figure string, of, over func(phase string, baselines ...string) []float64, one, base string) {
+		if a, b := of(basis, one), over(basis, base); len(a) > 0 && len(b) > 0 {
+			add(figure, "", benchline.Ratio(a, b), "ratio")
+		}
+	}
+	wall := func(phase string, baselines ...string) []float64 { return walls(runs, phase, baselines...) }
+	for _, b := range []string{stockAsIs, tunedOne, fullOne} {
+		if v := wall(basis, b); len(v) > 0 {
+			add("wall_s."+b, "", benchline.Median(v), "s")
+			add("core_seconds."+b, "", benchline.Median(work(basis, b)), "core-seconds")
+		}
+	}
+	ratio("tuning.wall_ratio", wall, wall, tunedOne, stockAsIs)
+	ratio("tuning.core_seconds_ratio", work, work, tunedOne, stockAsIs)
+	ratio("overhead.wall_ratio", wall, wall, fullOne, tunedOne)
+	ratio("overhead.core_seconds_ratio", work, work, fullOne, tunedOne)
+	if before, between := wall(basis, tunedOne), wall(paced, tunedOne); len(before) > 0 && len(between) > 0 {
+		change := benchline.Ratio(between, before)
+		percent := func(v float64) float64 { return 100 * (v - 1) }
+		add("deadline.drift_pct", "", benchline.Measured{Value: percent(change.Value), N: change.N,
+			Spread: [2]float64{percent(change.Spread[0]), percent(change.Spread[1])}}, "%")
+	}
+	for _, slack := range slacksOf(runs) {
+		of := slices.DeleteFunc(slices.Clone(runs), func(r benchline.Run) bool { return r.Slack == nil || *r.Slack != slack })
+		suffix := "." + strconv.Itoa(slack)
+		errs := errorsOf(of)
+		add("deadline.exit_error_pct", suffix, benchline.Median(errs), "%")
+		add("deadline.late", suffix, lateOf(errs), "runs")
+		used := values(of, func(r benchline.Run) float64 { return coreSeconds(r, archive, uses) }, paced, pacedOne)
+		if full := work(basis, fullOne); len(full) > 0 {
+			add("pacing.core_seconds_ratio", suffix, benchline.Ratio(used, full), "ratio")
+		}
+		if planned := plannersOf(of); len(planned) > 0 {
+			add("deadline.planner_error_pct", suffix, benchline.Median(planned), "%")
+		}
+	}
+	return out
+}
+
+func newFigure(name string, m benchline.Measured, unit string) figure { return figure{name, m, unit} }
+
+// coreSeconds is all that a run has used, its share of the archive included.
+func coreSeconds(r benchline.Run, archive float64, uses int) float64 {
+	if r.Archive && uses > 0 {
+		return r.CoreSeconds + archive/float64(uses)
+	}
+	return r.CoreSeconds
+}
+
+// slacksOf are those of the paced runs, in order.
+func slacksOf(runs []benchline.Run) []int {
+	var out []int
+	for _, r := range runs {
+		if r.Slack != nil && !slices.Contains(out, *r.Slack) {
+			out = append(out, *r.Slack)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// errorsOf are the signed errors at the exit, of runs that have a deadline.
+func errorsOf(runs []benchline.Run) []float64 {
+	var out []float64
+	for _, r := range runs {
+		if pct, ok := r.ErrorPct(); ok {
+			out = append(out, pct)
+		}
+	}
+	return out
+}
+
+// plannersOf are the errors that the planner itself has reported.
+func plannersOf(runs []benchline.Run) []float64 {
+	var out []float64
+	for _, r := range runs {
+		if r.Planner != nil {
+			out = append(out, *r.Planner)
+		}
+	}
+	return out
+}
+
+// lateOf counts the errors that are late; its spread is that of a single run's count.
+func lateOf(errs []float64) benchline.Measured {
+	ones := make([]float64, 0, len(errs))
+	sum := 0.0
+	for _, e := range errs {
+		one := 0.0
+		if e < 0 {
+			one = 1
+		}
+		sum += one
+		ones = append(ones, one)
+	}
+	return benchline.Measured{Value: sum, N: len(errs), Spread: [2]float64{slices.Min(ones), slices.Max(ones)}}
+}
+
+// overall are the figures over all workloads, each of which has its runs: of deadlines
+// those of the source's workloads at +20 and +40 %, of pacing's core-seconds all.
+func overall(all []workload, variant string, runs func(name string) []benchline.Run, archive float64, uses int) []figure {
+	var errs, ratios []float64
+	for _, w := range all {
+		of := runs(w.name)
+		full := values(of, func(r benchline.Run) float64 { return coreSeconds(r, archive, uses) }, basis, fullOne)
+		for _, r := range of {
+			pct, ok := r.ErrorPct()
+			if !ok {
+				continue
+			}
+			if w.source && (*r.Slack == 20 || *r.Slack == 40) {
+				errs = append(errs, pct)
+			}
+			if len(full) > 0 {
+				ratios = append(ratios, coreSeconds(r, archive, uses)/benchline.Median(full).Value)
+			}
+		}
+	}
+	var out []figure
+	if len(errs) > 0 {
+		amounts := make([]float64, 0, len(errs))
+		for _, e := range errs {
+			amounts = append(amounts, math.Abs(e))
+		}
+		out = append(out, newFigure(at("deadline.exit_error_pct.mean", variant), benchline.Mean(amounts), "%"),
+			newFigure(at("deadline.exit_error_pct.worst", variant), benchline.Farthest(errs), "%"),
+			newFigure(at("deadline.late.all", variant), lateOf(errs), "runs"))
+	}
+	if len(ratios) > 0 {
+		out = append(out, newFigure(at("pacing.core_seconds_ratio", variant), benchline.Median(ratios), "ratio"))
+	}
+	return out
+}
+
+// goals bound what is measured; figures without one are there to explain others.
+func goals() []benchline.Goal {
+	most := func(pattern string, bound float64) benchline.Goal {
+		return benchline.Goal{Pattern: pattern, Least: math.Inf(-1), Most: bound, Text: fmt.Sprintf("at most %g", bound)}
+	}
+	least := func(pattern string, bound float64) benchline.Goal {
+		return benchline.Goal{Pattern: pattern, Least: bound, Most: math.Inf(1), Text: fmt.Sprintf("at least %g", bound)}
+	}
+	between := func(pattern string, from, to float64) benchline.Goal {
+		return benchline.Goal{Pattern: pattern, Least: from, Most: to, Text: fmt.Sprintf("%g to %g", from, to)}
+	}
+	return []benchline.Goal{
+		most("deadline.exit_error_pct.mean", 1), between("deadline.exit_error_pct.worst", 0, 2), most("deadline.late.*", 0),
+		most("deadline.late.*.*", 0), between("deadline.exit_error_pct.*.20", 0, 2), between("deadline.exit_error_pct.*.40", 0, 2),
+		most("overhead.wall_ratio", 1.02), most("overhead.core_seconds_ratio", 1.02), most("pacing.core_seconds_ratio", 1.03),
+		between("demo.error_pct.*", 0, 5), most("demo.core_seconds_ratio", 1.1),
+		most("plan.scale_own_ms.p99", 1), most("plan.latency_ms.p99", 50), most("plan.scale_rss_mib", 512),
+		most("node.step_us.256", 100), most("node.tick_us.*", 1000), most("quota.write_us", 100), least("quota.docker_ratio", 200),
+		most("rebind.ms.median", 20), most("rss.planner_mib", 64), most("rss.node_mib", 64), most("rss.node_mib.200", 96),
+		most("start.cpu_ratio", 0.7), most("start.wall_ratio", 1.15), between("tail.late_pct", -5, 5), between("tail.virtual_late_pct", -5, 5),
+		most("controller.step_ns", 200), least("sim.events_per_s", 500_000), most("sim.hour_10k_s", 300),
+	}
+}

@@ -162,7 +162,7 @@ func (c *campaign) trials(ctx context.Context, o trialOptions) error {
 	}
 	if len(todo) == 0 {
 		fmt.Fprintln(c.w, "bench: all of these runs are there: -again begins another campaign")
-		return nil
+		return c.conclude(o)
 	}
 	archives, err := filepath.Abs("out/bench/archives")
 	if err == nil {
@@ -265,8 +265,21 @@ func told(r benchline.Run) string {
 	return fmt.Sprintf("%s, due after %.2f s: %+.2f %% (%s), %s", text, *r.Deadline, pct, side, r.Pacing)
 }
 
-// conclude adds the figures of the workloads' runs, and those over all of them.
+// conclude adds the figures of the workloads' runs, and those over all workloads, unless
+// they have been since the last run.
 func (c *campaign) conclude(o trialOptions) error {
+	cell := at("trial.figures", o.variant())
+	last := func(of func(l benchline.Line) bool) int {
+		for i := len(c.Lines) - 1; i >= 0; i-- {
+			if of(c.Lines[i]) {
+				return i
+			}
+		}
+		return -1
+	}
+	if last(func(l benchline.Line) bool { return l.Run != nil && l.Run.Variant == o.variant() }) < last(func(l benchline.Line) bool { return l.Cell == cell }) {
+		return nil
+	}
 	archive, uses := 0.0, 0
 	for _, l := range c.Lines {
 		switch {
@@ -280,13 +293,13 @@ func (c *campaign) conclude(o trialOptions) error {
 	var figures []figure
 	var all []workload
 	for _, w := range append([]workload{demonstrated()}, workloads()...) {
-		if runs := c.Runs(w.name, variant); len(runs) > 0 {
-			figures = append(figures, figuresOf(w.name, variant, runs, archive, uses)...)
-			all = append(all, w)
+		all = append(all, w)
+		if slices.ContainsFunc(o.workloads, func(of workload) bool { return of.name == w.name }) {
+			figures = append(figures, figuresOf(w.name, variant, c.Runs(w.name, variant), archive, uses)...)
 		}
 	}
 	figures = append(figures, overall(all, variant, func(name string) []benchline.Run { return c.Runs(name, variant) }, archive, uses)...)
-	return c.keepFigures(at("trial.figures", variant), figures)
+	return c.keepFigures(cell, figures)
 }
 
 // duration is seconds as people say them.

@@ -54,6 +54,44 @@ func TestACampaignIsKeptCellByCellAndGoesOn(t *testing.T) {
 	}
 }
 
+func TestFiguresOfRunsAreAddedOnceAfterTheLastOne(t *testing.T) {
+	dir := t.TempDir()
+	o := options{file: filepath.Join(dir, "figures.jsonl"), log: filepath.Join(dir, "bench.jsonl")}
+	c, err := begin(o, benchline.Origin{Sources: "aaaa", Spark: "4.3.0", Java: "17", Kernel: "6.1", Cores: 2}, "c0ffee", new(bytes.Buffer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := trialOptions{workloads: []workload{{name: "svm"}}, runs: 2}
+	value := func(name string) float64 {
+		for _, l := range benchline.Newest(c.Lines) {
+			if l.Name == name {
+				return l.Value
+			}
+		}
+		return -1
+	}
+	if err := c.keepFigures(archiveCell, []figure{{"archive.core_seconds", benchline.One(80), "core-seconds"}}); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range measuredRuns()[:6] {
+		line := benchline.Line{Name: "run.svm", Value: r.Wall, Unit: "s", N: 1, Spread: [2]float64{r.Wall, r.Wall}, Cell: names(steps(trial.workloads[0], 2, nil, 1))[i], Run: &r}
+		if err := c.keep(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.conclude(trial); err != nil {
+		t.Fatal(err)
+	}
+	// Four runs have mapped the archive: each bears 20 core-seconds of it.
+	if got := value("core_seconds.tuned.svm"); got != 110 {
+		t.Errorf("tuned stock took %v core-seconds, want 110", got)
+	}
+	there := len(c.Lines)
+	if err := c.conclude(trial); err != nil || len(c.Lines) != there {
+		t.Errorf("%d lines more without a run, %v", len(c.Lines)-there, err)
+	}
+}
+
 func TestACellEndsAloneAndCleansUp(t *testing.T) {
 	var order []string
 	err := run(context.Background(), "x", new(bytes.Buffer), func(t testing.TB) {

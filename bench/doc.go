@@ -18,10 +18,12 @@
 //
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
 //	controller.step_ns, .LAW             a step of the control laws
+//	core_seconds.B.W, wall_s.B.W         of the baselines: stock, tuned, full
 //	deadline.drift_pct.W                 how much longer tuned stock takes between the paced runs than before them
 //	deadline.exit_error_pct.W.S          from the exit of `pacer submit` to its deadline, in per cent of it: early is positive
 //	deadline.exit_error_pct.mean, .worst of the eight workloads at +20 and +40 %: mean of the amounts, and the farthest
 //	deadline.late.W.S, deadline.late.all runs that exited after their deadline
+//	deadline.planner_error_pct.W.S       the same as the planner has it
 //	demo.error_pct.F                     of `make demo` at F times its full run, as the planner has it
 //	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
 //	overhead.*_ratio, overhead.*_ratio.W Pacer at all cores over tuned stock, of the demonstration and of a workload

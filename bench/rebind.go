@@ -14,8 +14,8 @@ const app = "demo/app.py"
 // rebind measures on paced runs how long after a stage became ready, when its
 // warm executors are bound to it, its first task is launched. Beside it stands
 // the time from the end of the parents' last task, which holds the driver's own
-// work in any Spark (stage submission, broadcast of the tasks' code). It also
-// checks that no JVM was started after the pool was warm.
+// work in any Spark (stage submission, broadcast of the tasks' code), and the same on
+// stock Spark. It also checks that no JVM was started after the pool was warm.
 func rebind(t testing.TB, add adder) {
 	// A stage that waits its turn is ready long before it is bound.
 	s := realenv.StartUp(t, "--set", "planner.branches=together")
@@ -45,6 +45,12 @@ func rebind(t testing.TB, add adder) {
 	}
 	add("rebind.ms.median", benchline.Median(bound), "ms")
 	add("rebind.parents_ms.median", benchline.Median(parents), "ms")
+	s.Up.Stop() // Stock Spark has the machine to itself.
+	stock := stageGaps(stockRun(t, startStandalone(t), app, "0.4").Log)
+	if len(stock) == 0 {
+		t.Fatal("no stage followed another on stock Spark")
+	}
+	add("rebind.stock_parents_ms.median", benchline.Median(stock), "ms")
 }
 
 func ended(s *realenv.System) api.AppDetail {

@@ -84,15 +84,17 @@ func newCrew(t testing.TB) *crew {
 	}
 	c := &crew{t: t, engine: engine, now: 1_800_000_000_000_000_000, byName: map[string]*scaleNode{}, byID: map[api.AppID]*scaleApp{}}
 	c.began = c.now
-	c.open(store.SyncAlways) // As the planner's daemon does.
+	c.open()
 	return c
 }
 
-func (c *crew) open(policy store.SyncPolicy) {
+// open opens a store as the planner's daemon does: each change is on the disk when
+// Apply returns.
+func (c *crew) open() {
 	c.t.Helper()
 	dir := c.t.TempDir()
 	c.file = filepath.Join(dir, "planner.db")
-	db, err := store.Open(c.file, policy)
+	db, err := store.Open(c.file, store.SyncAlways)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -12,19 +12,19 @@ import (
 // figuresOf are the figures of a workload's runs. What was not measured is not among
 // them. The archive's core-seconds are shared out among the runs that have mapped one,
 // which are uses.
-func figuresOf(name, variant string, runs []benchline.Run, archive float64, uses int) []figure {
+func figuresOf(workload, variant string, runs []benchline.Run, archive float64, uses int) []figure {
 	var out []figure
-	add := func(figure, suffix string, m benchline.Measured, unit string) {
-		if name != overheadOf {
-			figure += "." + name
+	add := func(what, suffix string, m benchline.Measured, unit string) {
+		if workload != overheadOf {
+			what += "." + workload
 		}
-		out = append(out, newFigure(at(figure+suffix, variant), m, unit))
+		out = append(out, figure{at(what+suffix, variant), m, unit})
 	}
 	work := func(phase string, baselines ...string) []float64 {
 		return values(runs, func(r benchline.Run) float64 { return coreSeconds(r, archive, uses) }, phase, baselines...)
 	}
-	ratio := func(figure string, of, over func(phase string, baselines ...string) []float64, one, base string) {
-		if a, b := of(basis, one), over(basis, base); len(a) > 0 && len(b) > 0 {
+	ratio := func(figure string, of func(phase string, baselines ...string) []float64, one, base string) {
+		if a, b := of(basis, one), of(basis, base); len(a) > 0 && len(b) > 0 {
 			add(figure, "", benchline.Ratio(a, b), "ratio")
 		}
 	}
@@ -35,10 +35,10 @@ func figuresOf(name, variant string, runs []benchline.Run, archive float64, uses
 			add("core_seconds."+b, "", benchline.Median(work(basis, b)), "core-seconds")
 		}
 	}
-	ratio("tuning.wall_ratio", wall, wall, tunedOne, stockAsIs)
-	ratio("tuning.core_seconds_ratio", work, work, tunedOne, stockAsIs)
-	ratio("overhead.wall_ratio", wall, wall, fullOne, tunedOne)
-	ratio("overhead.core_seconds_ratio", work, work, fullOne, tunedOne)
+	ratio("tuning.wall_ratio", wall, tunedOne, stockAsIs)
+	ratio("tuning.core_seconds_ratio", work, tunedOne, stockAsIs)
+	ratio("overhead.wall_ratio", wall, fullOne, tunedOne)
+	ratio("overhead.core_seconds_ratio", work, fullOne, tunedOne)
 	if before, between := wall(basis, tunedOne), wall(paced, tunedOne); len(before) > 0 && len(between) > 0 {
 		change := benchline.Ratio(between, before)
 		percent := func(v float64) float64 { return 100 * (v - 1) }
@@ -61,8 +61,6 @@ func figuresOf(name, variant string, runs []benchline.Run, archive float64, uses
 	}
 	return out
 }
-
-func newFigure(name string, m benchline.Measured, unit string) figure { return figure{name, m, unit} }
 
 // coreSeconds is all that a run has used, its share of the archive included.
 func coreSeconds(r benchline.Run, archive float64, uses int) float64 {
@@ -147,12 +145,12 @@ func overall(all []workload, variant string, runs func(name string) []benchline.
 		for _, e := range errs {
 			amounts = append(amounts, math.Abs(e))
 		}
-		out = append(out, newFigure(at("deadline.exit_error_pct.mean", variant), benchline.Mean(amounts), "%"),
-			newFigure(at("deadline.exit_error_pct.worst", variant), benchline.Farthest(errs), "%"),
-			newFigure(at("deadline.late.all", variant), lateOf(errs), "runs"))
+		out = append(out, figure{at("deadline.exit_error_pct.mean", variant), benchline.Mean(amounts), "%"},
+			figure{at("deadline.exit_error_pct.worst", variant), benchline.Farthest(errs), "%"},
+			figure{at("deadline.late.all", variant), lateOf(errs), "runs"})
 	}
 	if len(ratios) > 0 {
-		out = append(out, newFigure(at("pacing.core_seconds_ratio", variant), benchline.Median(ratios), "ratio"))
+		out = append(out, figure{at("pacing.core_seconds_ratio", variant), benchline.Median(ratios), "ratio"})
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func TestADriverThatLeavesHasACore(t *testing.T) {
 		app := func(id api.AppID) api.PlanApp {
 			return api.PlanApp{ID: id, Launch: api.Launch{DriverURL: c.url}, Executors: []api.ExecutorID{"1"}}
 		}
-		now := units.Instant(10*time.Second)
+		now := units.Instant(10 * time.Second)
 		plan := api.Plan{V: api.Version, Node: cfg.Node, Epoch: 1, Apps: []api.PlanApp{app("a"), app("b")}}
 		e.Apply(now, plan)
 		if got, _ := e.Capacity(); got != 4 {

@@ -214,6 +214,9 @@ type ControlRequest struct {
 	Submission string        `json:"submission,omitempty"`
 	ExitCode   int           `json:"exit_code,omitempty"`
 	Elapsed    units.Seconds `json:"elapsed_s,omitempty"`
+	// Suspended is the part of Elapsed in which the machine was suspended: the driver's
+	// clock stood still then.
+	Suspended units.Seconds `json:"suspended_s,omitempty"`
 }
 
 // Step is a step response of a running stage (`pacer identify`): each of its

@@ -79,6 +79,15 @@ func childError(err error) error {
 	return coded(exit.ExitCode(), nil)
 }
 
+// suspended is for how long the machine was suspended since the call; less than a second
+// is not told apart from the time between two readings.
+func (sh *shell) suspended() units.Seconds {
+	if s := units.FromDuration(sinceBoot() - sh.began - time.Since(sh.started)); s >= 1 {
+		return s
+	}
+	return 0
+}
+
 // deadlineClock returns a clock that started when the application was submitted, in
 // milliseconds since 1970 as the driver is told: with the call, but where the user says
 // otherwise.

@@ -176,7 +176,7 @@ func (w *world) run(t *testing.T, args ...string) outcome {
 func (w *world) runWith(t *testing.T, ctx context.Context, stdin string, args ...string) outcome {
 	t.Helper()
 	var out, errs bytes.Buffer
-	sh := &shell{name: "pacer", stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, now: w.now, began: sinceBoot(),
+	sh := &shell{name: "pacer", stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, now: w.now, began: sinceBoot(), started: time.Now(),
 		getenv: func(k string) string { return w.env[k] }}
 	for k, v := range w.env {
 		sh.environ = append(sh.environ, k+"="+v)

@@ -29,6 +29,8 @@ type shell struct {
 	now time.Time
 	// began is the same moment since the machine's start (sinceBoot).
 	began time.Duration
+	// started is now with its monotonic reading, which stands still in a suspension.
+	started time.Time
 
 	// configPath, planner and sets are the global flags.
 	configPath, planner string
@@ -52,7 +54,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // newShell returns a shell on the process's environment.
 func newShell(name string, stdin io.Reader, stdout, stderr io.Writer) *shell {
-	return &shell{name: name, stdin: stdin, stdout: stdout, stderr: stderr, environ: os.Environ(), getenv: os.Getenv, now: time.Now(), began: sinceBoot()}
+	return &shell{name: name, stdin: stdin, stdout: stdout, stderr: stderr, environ: os.Environ(), getenv: os.Getenv, now: time.Now(), began: sinceBoot(), started: time.Now()}
 }
 
 func (sh *shell) run(ctx context.Context, args []string) int { return sh.execute(ctx, sh.root(), args) }

@@ -122,7 +122,7 @@ func (sh *shell) submitApp(ctx context.Context, s submission) error {
 	defer signal.Stop(signals)
 	clock := sh.deadlineClock(settings[confSubmitted])
 	err = sh.runSpark(ctx, sp, command, signals)
-	app := reportExit(cfg, api.ControlRequest{Submission: settings[confSubmission], ExitCode: exitCode(err), Elapsed: clock()})
+	app := reportExit(cfg, api.ControlRequest{Submission: settings[confSubmission], ExitCode: exitCode(err), Elapsed: clock(), Suspended: sh.suspended()})
 	if app.State == api.AppRefused && strings.EqualFold(settings[confRequire], "true") {
 		return coded(ExitInfeasible, nil) // The driver has said why.
 	}

@@ -90,12 +90,15 @@ type appRecord struct {
 	Stopped units.Seconds `json:"stopped_s,omitempty"`
 	// Watched says that a pacer submit will report the driver's exit, Clean that the
 	// driver has proved that its exit code is 0.
-	Watched   bool   `json:"watched,omitempty"`
-	Clean     bool   `json:"clean,omitempty"`
-	UTCOffset int    `json:"utc_offset_s,omitempty"`
-	EndReason string `json:"end_reason,omitempty"`
-	DriverEnd bool   `json:"driver_end,omitempty"` // The driver itself said so.
-	ExitCode  int    `json:"exit_code,omitempty"`  // Of spark-submit, with EndedByExit.
+	Watched   bool `json:"watched,omitempty"`
+	Clean     bool `json:"clean,omitempty"`
+	UTCOffset int  `json:"utc_offset_s,omitempty"`
+	// Suspended is for how long its driver's machine was, which Ended includes and
+	// Stopped does not.
+	Suspended units.Seconds `json:"suspended_s,omitempty"`
+	EndReason string        `json:"end_reason,omitempty"`
+	DriverEnd bool          `json:"driver_end,omitempty"` // The driver itself said so.
+	ExitCode  int           `json:"exit_code,omitempty"`  // Of spark-submit, with EndedByExit.
 }
 
 // markRecord is what a stage's event changes of its application, under

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
@@ -49,8 +50,8 @@ func (e *Engine) exit(q api.ControlRequest) (api.ControlReply, error) {
 	case q.ExitCode < 0 || q.ExitCode > 255:
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "exit code %d of an application: want 0 to 255", q.ExitCode)
 	}
-	if err := units.Finite("elapsed", q.Elapsed); err != nil || q.Elapsed < 0 {
-		return api.ControlReply{}, api.Errorf(api.KindInvalid, "elapsed %v of an application: want a time on its deadline clock", float64(q.Elapsed))
+	if err := errors.Join(units.Finite("elapsed", q.Elapsed), units.Finite("suspended", q.Suspended)); err != nil {
+		return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
 	}
 	for _, a := range e.applications() {
 		if a.Submission == q.Submission {
@@ -83,6 +84,7 @@ func (e *Engine) exited(a *app, q api.ControlRequest) {
 		// Its driver's word did not come through, or it was killed.
 		e.end(a, api.AppFinished, ended, api.EndedByExit, "")
 	}
+	a.Suspended = q.Suspended
 	a.Ended, a.EndedBy, a.ExitCode, a.dirty = max(ended, a.Stopped), api.EndedByExit, q.ExitCode, true
 	if q.ExitCode != 0 && a.State == api.AppFinished {
 		a.State, a.EndReason = api.AppFailed, sayExit(q.ExitCode)
@@ -101,6 +103,7 @@ func (e *Engine) exitedBefore(d *endedApp, q api.ControlRequest) {
 	if ended == 0 {
 		ended = units.FromDuration(e.now.Sub(units.Instant(a.Submitted.UnixNano())))
 	}
+	d.Account.Suspended = q.Suspended
 	a.Duration, a.EndedBy, a.ExitCode = max(ended, d.Account.Stopped), api.EndedByExit, q.ExitCode
 	if q.ExitCode != 0 && a.State == api.AppFinished {
 		a.State, a.Notices = api.AppFailed, append(a.Notices, sayExit(q.ExitCode))

@@ -290,6 +290,19 @@ func TestALateRunSaysWhy(t *testing.T) {
 	}
 }
 
+// What a machine slept through is no exit and teaches nothing.
+func TestASuspendedMachineIsNamed(t *testing.T) {
+	w, r, id := linger(t, true, nil)
+	reply := w.control(api.VerbExit, api.ControlRequest{Submission: r.Submission, Elapsed: 3632, Suspended: 3600})
+	if want := "59m56s late, at 10:00:32, on 1.1 of 4 cores: 1h0m0s suspended"; reply.Message != want {
+		t.Errorf("%q, want %q", reply.Message, want)
+	}
+	w.pass(3 * time.Second)
+	if p := w.stored("p"); p.Runs != 1 || w.app(id).State != api.AppFinished {
+		t.Errorf("profile of %d runs, state %s", p.Runs, w.app(id).State)
+	}
+}
+
 func TestExitReportsThatChangeNothing(t *testing.T) {
 	w := newWorld(t, "a")
 	for _, c := range []struct {

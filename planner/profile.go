@@ -68,6 +68,8 @@ func (e *Engine) record(a *app) (string, error) {
 		return "", fmt.Errorf("its driver did not say when its context stopped")
 	case !a.Clean && (a.EndedBy != api.EndedByExit || a.ExitCode != 0):
 		return "", fmt.Errorf("its exit code is not known to be 0: pacer submit would report it")
+	case a.Suspended > 0:
+		return "", fmt.Errorf("its machine was suspended for %s while it ran", sayDeadline(a.Suspended))
 	case a.Forgotten > 0:
 		return "", fmt.Errorf("it had more than %d stage attempts", len(a.order))
 	}

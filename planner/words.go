@@ -21,8 +21,10 @@ type account struct {
 	// what the profile reckoned with after it.
 	Stopped units.Seconds `json:"stopped_s,omitempty"`
 	Exit    units.Seconds `json:"exit_s,omitempty"`
-	Mean    units.Cores   `json:"mean_cores,omitempty"`
-	Cores   units.Cores   `json:"cores,omitempty"`
+	// Suspended is for how long its machine was.
+	Suspended units.Seconds `json:"suspended_s,omitempty"`
+	Mean      units.Cores   `json:"mean_cores,omitempty"`
+	Cores     units.Cores   `json:"cores,omitempty"`
 	// Work is what its stages used, Profiled what they use at all cores; 0 where that
 	// is not known.
 	Work     units.Work `json:"core_seconds,omitempty"`
@@ -37,7 +39,7 @@ func (e *Engine) account(a *app) account {
 	if a.Deadline <= 0 {
 		return account{}
 	}
-	c := account{Start: a.Start, UTCOffset: a.UTCOffset, Deadline: a.Deadline, Cores: a.Cores, Reason: a.EndReason}
+	c := account{Start: a.Start, UTCOffset: a.UTCOffset, Deadline: a.Deadline, Cores: a.Cores, Reason: a.EndReason, Suspended: a.Suspended}
 	c.Mean = a.meanCores(a.coreSeconds(), e.now)
 	if a.DriverEnd {
 		c.Stopped = a.Stopped
@@ -82,19 +84,20 @@ func (c account) say(state api.AppState, ended units.Seconds, by api.EndedBy) st
 			saySpan(-early), c.clock(c.Deadline), saySpan(ended-c.Stopped))
 	}
 	text := saySpan(-early) + " late, at " + c.clock(ended) + c.sayCores()
-	if len(c.Causes) > 0 {
-		text += ": " + strings.Join(c.Causes, ", ")
+	causes := c.Causes
+	if c.Suspended > 0 {
+		causes = append([]string{saySpan(c.Suspended) + " suspended"}, causes...)
+	}
+	if len(causes) > 0 {
+		text += ": " + strings.Join(causes, ", ")
 	}
 	return text
 }
 
-// unusualExit is by how much an exit has to exceed what was reckoned with to be named.
-const unusualExit units.Seconds = 1
-
 // lateByExit reports whether the driver was in time when its context stopped, and would
 // have been at its exit had that been what it is in other runs.
 func (c account) lateByExit(ended units.Seconds) bool {
-	return c.Stopped > 0 && c.Stopped+c.Exit <= c.Deadline && ended-c.Stopped > c.Exit+unusualExit
+	return c.Stopped > 0 && c.Suspended == 0 && c.Stopped+c.Exit <= c.Deadline && ended > c.Deadline
 }
 
 // clock is a moment of the deadline clock as its user's clock shows it.

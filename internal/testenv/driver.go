@@ -21,8 +21,9 @@ type App struct {
 	RequireFeasible bool
 	// Mode is spark.pacer.mode, control if it is "".
 	Mode api.Mode
-	// Head passes before the first stage is ready, Tail after the last one.
-	Head, Tail time.Duration
+	// Head passes before the first stage is ready, Tail after the last one, Exit between
+	// the context's stop and the driver's exit.
+	Head, Tail, Exit time.Duration
 	// Stages are in order of id; ids and parents are those of the slice.
 	Stages []Stage
 }
@@ -76,6 +77,7 @@ type Driver struct {
 	stages    []*stageRun
 	started   bool // The head has passed.
 	idle      time.Time
+	stopped   bool // The context has.
 	ended     bool
 	seq       uint64
 	events    []api.Event // Not acknowledged yet.

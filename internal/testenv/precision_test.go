@@ -2,7 +2,9 @@ package testenv_test
 
 import (
 	"testing"
+	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/testenv"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -17,11 +19,14 @@ func TestDeadlinesAreMetPrecisely(t *testing.T) {
 	short.Stages[2].Work, short.Stages[2].Tasks = 0.8, 4
 	few := testenv.Chain("few tasks", 3, 30)
 	few.Stages[1].Work, few.Stages[1].Tasks = 10, 1
+	slow := testenv.Chain("slow", 3, 30)
+	slow.Exit = 3 * time.Second
 	for name, c := range map[string]struct {
 		app   testenv.App
 		wrong units.Work
 		most  float64
 	}{
+		"a long exit":        {slow, 1, 1.5},
 		"a short last stage": {short, 1, 1.75}, "branches": {testenv.Fork("fork", 30), 1, 1.5}, "a stage of one task": {few, 1, 1.5},
 		"more work": {testenv.Chain("more", 3, 30), 1.3, 1.5}, "less work": {testenv.Chain("less", 3, 30), 0.7, 1.5},
 	} {
@@ -43,6 +48,9 @@ func TestDeadlinesAreMetPrecisely(t *testing.T) {
 					}
 					app.Deadline = full * factor
 					a := submit(e, app).Wait()
+					if a.EndedBy != api.EndedByLastWord {
+						t.Errorf("its end is taken from %q", a.EndedBy)
+					}
 					if a.ErrorPct == nil || *a.ErrorPct < 0 || *a.ErrorPct > c.most {
 						t.Errorf("it is %s, error %v of %v", a.State, a.ErrorPct, a.Deadline)
 					}

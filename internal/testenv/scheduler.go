@@ -13,7 +13,7 @@ import (
 
 // up registers an executor.
 func (d *Driver) up(p *process) {
-	if d.ended {
+	if d.ended || d.stopped {
 		return
 	}
 	d.processes[p.handle.ID] = p
@@ -23,7 +23,7 @@ func (d *Driver) up(p *process) {
 
 // lost takes an executor away; its unfinished tasks go to others.
 func (d *Driver) lost(p *process) {
-	if d.ended || d.processes[p.handle.ID] != p {
+	if d.ended || d.stopped || d.processes[p.handle.ID] != p {
 		return
 	}
 	delete(d.processes, p.handle.ID)
@@ -118,9 +118,12 @@ func (d *Driver) finish() {
 	if d.idle.IsZero() {
 		d.idle = time.Now()
 	}
-	if time.Since(d.idle) >= d.app.Tail {
-		d.ended = true
+	if time.Since(d.idle) >= d.app.Tail && !d.stopped {
+		d.stopped = true
 		d.say(api.Event{Type: api.EventEnd})
+	}
+	if time.Since(d.idle) >= d.app.Tail+d.app.Exit {
+		d.ended = true
 		d.say(api.Event{Type: api.EventExit, Clean: true})
 	}
 }

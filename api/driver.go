@@ -260,6 +260,9 @@ type StageReady struct {
 	// holds; Unknown when nobody knows.
 	Records int64 `json:"records"`
 	Bytes   int64 `json:"bytes"`
+	// Repeats is the id of an earlier stage whose lost output this one writes again:
+	// a driver gives it an id of its own where a later job needs that. nil otherwise.
+	Repeats *int `json:"repeats,omitempty"`
 	// Weighted says that Bindings' weights come from partition sizes; otherwise
 	// every task weighs 1.
 	Weighted bool      `json:"weighted,omitempty"`

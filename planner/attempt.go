@@ -81,7 +81,7 @@ func (a *app) superseded(s *stage) bool {
 // readsRepeated reports whether a stage that comes before s is being tried again.
 func (a *app) readsRepeated(s *stage) bool {
 	return slices.ContainsFunc(a.open(), func(o *stage) bool {
-		return o.key().Attempt > 0 && o.Annotation != unmatched && a.profile.graph.Precedes(o.Annotation, s.Annotation)
+		return o.again() && o.Annotation != unmatched && a.profile.graph.Precedes(o.Annotation, s.Annotation)
 	})
 }
 
@@ -95,8 +95,23 @@ func (a *app) part(s *stage) float64 {
 	return min(1, float64(s.Ready.Tasks)/float64(first.Ready.Tasks))
 }
 
-// first is the first attempt of s's stage, nil if it is forgotten.
-func (a *app) first(s *stage) *stage { return a.stages[api.StageKey{Stage: s.key().Stage}] }
+// first is the first attempt of s's stage, or of the one that it repeats; nil if it is
+// forgotten.
+func (a *app) first(s *stage) *stage {
+	id := s.key().Stage
+	for {
+		first := a.stages[api.StageKey{Stage: id}]
+		if first == nil || first.Ready.Repeats == nil || *first.Ready.Repeats >= id {
+			return first
+		}
+		if id = *first.Ready.Repeats; a.stages[api.StageKey{Stage: id}] == nil {
+			return first
+		}
+	}
+}
+
+// again reports whether s repeats what an earlier attempt or stage has done.
+func (s *stage) again() bool { return s.key().Attempt > 0 || s.Ready.Repeats != nil }
 
 // left is the share of an attempt that is not done, never nothing.
 func (s *stage) left() float64 { return max(leastRest, 1-float64(s.done())) }

@@ -139,6 +139,55 @@ func TestAFailedStageOfAnEarlierJobIsNotAwaited(t *testing.T) {
 	}
 }
 
+// A later job has what was lost written again by a stage with an id of its own, as
+// Spark under adaptive execution always does: that counts as an attempt of the first
+// one, also where its signature has annotations left, and the run teaches nothing.
+func TestAStageThatRepeatsAnotherGetsTheTimeOfItsPart(t *testing.T) {
+	cfg := planner.Default()
+	cfg.Alpha, cfg.Aim, cfg.Margin = 1, 0, 0
+	w := newWorldOf(t, cfg, "a")
+	p := pair("p")
+	p.Stages[1].Job, p.Stages[1].Parents = 1, []int{0}
+	third := p.Stages[0]
+	third.ID, third.Job, third.Parents = 2, 2, []int{}
+	p.Stages = append(p.Stages, third)
+	w.put(p)
+	r := registration("p", 400)
+	id := w.mustRegister(r).AppID
+	w.to(0)
+	w.tell(id, r.Submission, attempt(0, 7, 0, "read", 10))
+	next := attempt(100, 9, 0, "map", 10)
+	next.Stage.Job = 1
+	w.to(100)
+	w.tell(id, r.Submission, done(100, 7, 0), next)
+	w.to(175)
+	w.half(id, 9)
+	lost := done(175, 9, 100)
+	lost.Done.Failed = true
+	again := attempt(175, 8, 0, "read", 1)
+	again.Stage.Job, again.Stage.Repeats = 1, new(7)
+	w.tell(id, r.Submission, lost, again)
+	// Of 225 s for 10, 50 and 100 s of all cores.
+	if got := w.targets(id)["8.0@1"]; !near(float64(got.Remaining), 225*10/160., 1e-3) || !near(float64(got.Work), 40, 1e-9) || got.Last {
+		t.Errorf("the stage that repeats another has %+v", got)
+	}
+	if end := w.app(id).Predicted; !near(float64(end), 400, 1e-3) {
+		t.Errorf("predicted to end after %v, want 400", end)
+	}
+	rest := attempt(190, 9, 1, "map", 5)
+	rest.Stage.Job = 1
+	last := attempt(240, 11, 0, "read", 10)
+	last.Stage.Job = 2
+	over := done(240, 9, 190)
+	over.Done.Attempt = 1
+	w.to(240)
+	w.tell(id, r.Submission, done(190, 8, 175), rest, over, last, done(399, 11, 240), end(399))
+	w.pass(2 * time.Second)
+	if got := w.stored("p"); got.Runs != 1 || w.app(id).Pacing != "paced" || len(w.heard("run not recorded")) != 1 {
+		t.Errorf("%s, profile of %d runs, said %v", w.app(id).Pacing, got.Runs, w.said)
+	}
+}
+
 // A stage that Spark skips, because what it writes is there, leaves the plan when
 // what reads it is ready: that is the last stage, then, and gets all that is left.
 // Such a run has another shape than its profile, and teaches it nothing.

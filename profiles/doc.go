@@ -20,7 +20,8 @@
 //	             third quartile of the ordinary ones among the newest runs
 //
 // Ids are 0, 1, 2, ... in order of first submission; parents that did not run in
-// this application are dropped. Spark jobs that overlapped in time become one
+// this application are dropped. A stage that writes an earlier one's lost output again
+// (StageReady.Repeats) is an attempt of that one. Spark jobs that overlapped in time become one
 // job of the profile, because a job of a profile starts after the one before it
 // ended: under adaptive execution the two inputs of a join are jobs of their
 // own. Inside such a job a Spark job still follows those that had ended before

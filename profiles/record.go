@@ -102,19 +102,21 @@ func (r *Recorder) ColdStages() map[int]int {
 // Clean reports whether every stage attempt so far has completed and none was
 // repeated: a run that is fit to be merged into a profile.
 func (r *Recorder) Clean() bool {
-	seen := make(map[int]bool)
+	origins, seen := r.origins(), make(map[int]bool)
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
-		if !a.completed() || seen[a.Ready.Stage] {
+		stage := origins.of(a.Ready.Stage)
+		if !a.completed() || seen[stage] {
 			return false
 		}
-		seen[a.Ready.Stage] = true
+		seen[stage] = true
 	}
 	return true
 }
 
 // Finish returns the profile of the run, given its duration on the deadline
-// clock and the cores that were offered. A stage of several attempts is
+// clock and the cores that were offered. A stage of several attempts, those that
+// repeat it under another id included, is
 // described by the completed one with the most tasks, which is not one that
 // only repeated what had been lost, and the profile is that of a run without the
 // others: its duration is shorter then. It returns a KindInvalid error when the run
@@ -149,21 +151,49 @@ func (r *Recorder) attempt(key api.StageKey) *Attempt {
 	return &r.Attempts[i]
 }
 
+// origins maps the stages that repeat an earlier one under an id of their own to the
+// first of these.
+func (r *Recorder) origins() origins {
+	o, seen := make(origins), make(map[int]bool)
+	for i := range r.Attempts {
+		ready := &r.Attempts[i].Ready
+		if earlier := ready.Repeats; earlier != nil && seen[*earlier] && !seen[ready.Stage] {
+			o[ready.Stage] = o.of(*earlier)
+		}
+		seen[ready.Stage] = true
+	}
+	return o
+}
+
+type origins map[int]int
+
+// of is the stage that one of that id repeats, itself if it repeats none.
+func (o origins) of(stage int) int {
+	if first, repeats := o[stage]; repeats {
+		return first
+	}
+	return stage
+}
+
 // observed picks one attempt of each stage, in the order in which the stages
 // were first ready.
 func (r *Recorder) observed() ([]observed, error) {
-	place := make(map[int]int)
+	origins, place := r.origins(), make(map[int]int)
 	var stages []observed
 	for i := range r.Attempts {
-		a := &r.Attempts[i]
+		a := r.Attempts[i]
+		a.Ready.Stage, a.Ready.Parents = origins.of(a.Ready.Stage), slices.Clone(a.Ready.Parents)
+		for k, parent := range a.Ready.Parents {
+			a.Ready.Parents[k] = origins.of(parent)
+		}
 		at, known := place[a.Ready.Stage]
 		if !known {
 			at = len(stages)
 			place[a.Ready.Stage] = at
-			stages = append(stages, observed{Attempt: *a, first: a.ReadyAt})
+			stages = append(stages, observed{Attempt: a, first: a.ReadyAt})
 		}
 		if best := &stages[at]; a.completed() && (!best.completed() || a.Ready.Tasks > best.Ready.Tasks) {
-			best.Attempt = *a
+			best.Attempt = a
 		}
 	}
 	if len(stages) == 0 {

@@ -175,6 +175,33 @@ func TestAStageIsDescribedByItsWholeSuccessfulAttempt(t *testing.T) {
 	}
 }
 
+// A later job that needs what was lost has it written by a stage of its own: that is
+// no stage of the profile, and what reads from it reads from the first.
+func TestAStageThatRepeatsAnotherIsNoStageOfItsOwn(t *testing.T) {
+	r := profiles.NewRecorder("a")
+	record := func(at units.Seconds, stage, job, tasks int, repeats *int, parents ...int) {
+		a := ready(stage, job, "x", parents...)
+		a.Tasks, a.Repeats = tasks, repeats
+		r.Ready(at, a)
+		r.Done(at+1, done(stage))
+	}
+	record(1, 0, 0, 4, nil)
+	record(2, 1, 0, 4, nil, 0)
+	if !r.Clean() {
+		t.Error("a run without a repeated stage is not clean")
+	}
+	record(4, 3, 1, 1, new(0))
+	record(5, 5, 1, 1, new(3))
+	record(6, 4, 1, 4, nil, 5)
+	p, err := r.Finish(8, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Clean() || len(p.Stages) != 3 || p.Stages[0].Tasks != 4 || !slices.Equal(p.Stages[2].Parents, []int{0}) {
+		t.Errorf("clean: %v, stages %+v", r.Clean(), p.Stages)
+	}
+}
+
 func TestJobsThatOverlapBecomeOne(t *testing.T) {
 	r := profiles.NewRecorder("adaptive")
 	// Two query stages of a join as two jobs, one of them followed by a third

@@ -62,7 +62,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 		{Seq: 2, At: 0.75, Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: "2", Reason: "killed"}},
 		{Seq: 3, At: 1, Type: api.EventStageReady, Stage: &api.StageReady{
 			StageKey: key, Job: 2, Name: "count at app.py:3", Signature: "00ff", Parents: []int{0, 1}, Tasks: 8,
-			Records: 1000, Bytes: api.Unknown, Weighted: true,
+			Records: 1000, Bytes: api.Unknown, Weighted: true, Repeats: new(1),
 			Bindings: []api.Binding{{Executor: "1", Weight: 5.5, Tasks: 5}, {Executor: "3", Weight: 2.5, Tasks: 3}},
 		}},
 		{Seq: 4, At: 1.25, Type: api.EventStageBound, Bound: &api.StageBound{

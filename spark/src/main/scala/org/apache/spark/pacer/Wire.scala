@@ -104,7 +104,8 @@ private[spark] object Wire {
       records: Long,
       bytes: Long,
       weighted: Boolean,
-      bindings: Seq[Binding]) extends Happening
+      bindings: Seq[Binding],
+      repeats: Option[Int] = None) extends Happening
   final case class StageBound(key: StageKey, bindings: Seq[Binding]) extends Happening
   final case class StageDone(
       key: StageKey,
@@ -185,6 +186,7 @@ private[spark] object Wire {
     val parents = o.putArray("parents")
     s.parents.foreach(parents.add(_))
     o.put("tasks", s.tasks).put("records", s.records).put("bytes", s.bytes).put("weighted", s.weighted)
+    s.repeats.foreach(o.put("repeats", _))
     bindings(o.putArray("bindings"), s.bindings)
   }
 

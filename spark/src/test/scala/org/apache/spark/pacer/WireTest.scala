@@ -54,7 +54,7 @@ object WireTest {
     Event(1, 0.5, ExecutorUp("1")),
     Event(2, 0.75, ExecutorGone("2", "killed")),
     Event(3, 1, StageReady(key, 2, "count at app.py:3", "00ff", Seq(0, 1), 8, 1000, Wire.Unknown, weighted = true,
-      Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)))),
+      Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)), Some(1))),
     Event(4, 1.25, StageBound(key, Seq(Binding("1", 8, 8)))),
     Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 1.5, 2.5, 0.5, 1, 1.75)),
     Event(6, 2.5, Unpaced("streaming")),

@@ -22,6 +22,8 @@ import org.apache.spark.storage.StorageLevel
  * @param weights   one per task in millionths of the mean; all alike if not weighted
  * @param cached    how many of its tasks have cached blocks on which executor
  * @param shuffleId the shuffle that it writes
+ * @param repeats   the stage that wrote that shuffle before, under another id: a later
+ *                  job found some of it lost
  */
 private[scheduler] final case class StageFacts(
     name: String,
@@ -33,7 +35,8 @@ private[scheduler] final case class StageFacts(
     weighted: Boolean,
     cached: Map[String, Int],
     shuffleId: Option[Int],
-    pipelined: Boolean)
+    pipelined: Boolean,
+    repeats: Option[Int] = None)
 
 /**
  * Finds the facts of stages and remembers what their tasks wrote. To be used on
@@ -86,17 +89,18 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
       case s: ShuffleMapStage => Some(s.shuffleDep.shuffleId)
       case _ => None
     }
-    shuffleId.foreach(id => remember(id, stage.id, signature, stage.rdd.partitions.length))
+    val repeats = shuffleId.flatMap(id => remember(id, stage.id, signature, stage.rdd.partitions.length))
     val weights = perTask.flatMap(StageHistory.weights)
     StageFacts(stage.name, signature, sources.flatMap(_._2.map(_.stage)).distinct.sorted, records,
       perTask.map(_.sum).getOrElse(Wire.Unknown), weights.getOrElse(even(taskSet.tasks.length)), weights.isDefined,
-      cached, shuffleId, shuffles.exists(_.getClass.getSimpleName.startsWith("Pipelined")))
+      cached, shuffleId, shuffles.exists(_.getClass.getSimpleName.startsWith("Pipelined")), repeats)
   }
 
-  /** A stage that runs again keeps what its earlier attempts wrote. */
-  private def remember(shuffleId: Int, stage: Int, signature: String, partitions: Int): Unit = synchronized {
+  /** A stage that runs again keeps what its earlier attempts wrote; the id of these, if it is another one. */
+  private def remember(shuffleId: Int, stage: Int, signature: String, partitions: Int): Option[Int] = synchronized {
     val before = Option(writers.get(shuffleId)).filter(_.records.length == partitions)
     writers.put(shuffleId, new Writer(stage, signature, before.map(_.records).getOrElse(new Array[Long](partitions))))
+    before.map(_.stage).filter(_ != stage)
   }
 
   /** Of what the parents wrote, the part that the stage's tasks read, by bytes. */

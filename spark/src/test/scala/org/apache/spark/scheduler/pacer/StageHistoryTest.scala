@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters._
 import org.junit.jupiter.api.{AfterAll, BeforeAll, Test, TestInstance}
 import org.junit.jupiter.api.Assertions._
 
-import org.apache.spark.{HashPartitioner, SparkConf, SparkContext, SparkException, TaskContext}
+import org.apache.spark.{HashPartitioner, MapOutputTrackerMaster, ShuffleDependency, SparkConf, SparkContext, SparkEnv, SparkException, TaskContext}
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, SparkPlugin}
 import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin, ProgressPage, Wire}
 import org.apache.spark.pacer.Wire._
@@ -93,6 +93,27 @@ class StageHistoryTest {
     assertEquals(1, second.size)
     assertEquals(Seq(first.head.key.stage), second.head.parents)
     assertTrue(second.head.job > first.head.job)
+  }
+
+  @Test def aStageThatWritesLostOutputAgainNamesTheOneThatWroteIt(): Unit = {
+    val reduced = sc.parallelize(1 to 100, 3).map(x => (x % 5, x)).reduceByKey(_ + _, 2)
+    val shuffle = reduced.dependencies.head.asInstanceOf[ShuffleDependency[_, _, _]].shuffleId
+    val tracker = SparkEnv.get.mapOutputTracker.asInstanceOf[MapOutputTrackerMaster]
+    def lose(): Unit = {
+      val lost = tracker.shuffleStatuses(shuffle).mapStatuses(1)
+      tracker.unregisterMapOutput(shuffle, 1, lost.location)
+    }
+    val first = readyOf(during(reduced.count()))
+    assertEquals(Seq(None, None), first.map(_.repeats))
+    lose()
+    val second = readyOf(during(assertEquals(5L, reduced.count())))
+    assertEquals(Seq(Some(first.head.key.stage), None), second.map(_.repeats))
+    assertEquals(Seq(1, 2), second.map(_.tasks))
+    assertNotEquals(first.head.key.stage, second.head.key.stage)
+    assertEquals(first.head.signature, second.head.signature)
+    lose()
+    val third = readyOf(during(assertEquals(5L, reduced.count())))
+    assertEquals(Some(second.head.key.stage), third.head.repeats)
   }
 
   @Test def aJobThatNeedsAPartReadsAPart(): Unit = {

@@ -31,6 +31,35 @@ func TestATermGrowsWithEachStart(t *testing.T) {
 	}
 }
 
+// A planner that has lost its state does not take an application over whose executors
+// run on: it would give it others with the same ids. It waits for what nodes have to
+// say, and for the executors to end.
+func TestAnApplicationOfALostStateGoesOnWithItsExecutors(t *testing.T) {
+	w := named(t, "b")
+	r := registration("p", 0)
+	r.AppID = "theirs"
+	if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindTransient {
+		t.Errorf("before any node could say what it runs: %+v", reply)
+	}
+	theirs := func(state api.ExecutorState) *api.NodeStatus {
+		s := w.status("a")
+		s.Planner, s.Executors = "another", []api.ExecutorStatus{{App: "theirs", ID: "1", State: state}}
+		return &s
+	}
+	for range 6 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: theirs(api.ExecutorRunning)})
+		w.step(planner.Status{Status: new(w.status("b"))})
+	}
+	if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindTransient {
+		t.Errorf("while its executors run: %+v", reply)
+	}
+	w.step(planner.Status{Status: theirs(api.ExecutorExited)})
+	if reply := w.register(r); reply.Error != nil || reply.Executors != 2 {
+		t.Errorf("when they have ended: %+v", reply)
+	}
+}
+
 // A node that runs executors for another planner gets none and is told nothing, which
 // is said once; its epochs do not count. When they have ended it is one of ours.
 func TestANodeOfAnotherPlannerIsLeftAlone(t *testing.T) {

@@ -84,6 +84,7 @@ type node struct {
 	// have ended.
 	follows string
 	foreign bool
+	theirs  []api.AppID // Whose executors those are; once for each.
 }
 
 // here reports whether its controller is there, live whether new executors may
@@ -202,11 +203,17 @@ func (e *Engine) follower(s *api.NodeStatus) string {
 // meet takes in whom n follows. Another planner's epochs say nothing about this one's
 // Plans.
 func (e *Engine) meet(n *node, s *api.NodeStatus) {
-	follows, foreign := e.follower(s), false
+	follows := e.follower(s)
+	n.theirs = n.theirs[:0]
 	if follows != "" {
 		n.acked = 0
-		foreign = slices.ContainsFunc(s.Executors, func(x api.ExecutorStatus) bool { return x.State != api.ExecutorExited })
+		for _, x := range s.Executors {
+			if x.State != api.ExecutorExited {
+				n.theirs = append(n.theirs, x.App)
+			}
+		}
 	}
+	foreign := len(n.theirs) > 0
 	if foreign && (!n.foreign || follows != n.follows) {
 		e.occur(NodeForeign{Node: n.Node, Planner: follows})
 	}

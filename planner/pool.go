@@ -51,6 +51,9 @@ func extent(a *app, seats []seat) (cores units.Cores, slots int) {
 // seatsFor is seats with as many executors on a node as a.width says.
 func (e *Engine) seatsFor(a *app) ([]seat, error) {
 	nodes := e.liveNodes()
+	if len(nodes) == 0 && slices.ContainsFunc(e.inOrder(), func(n *node) bool { return n.here() && n.foreign }) {
+		return nil, api.Errorf(api.KindTransient, "the nodes run executors of another planner: see `pacer nodes`")
+	}
 	if len(nodes) == 0 && slices.ContainsFunc(sorted(e.nodes), (*node).here) {
 		return nil, api.Errorf(api.KindTransient, "every node is being drained: see `pacer nodes`")
 	}

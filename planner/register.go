@@ -36,6 +36,9 @@ func (e *Engine) admit(r api.RegisterRequest) (*app, error) {
 	if a, err := e.known(r); a != nil || err != nil {
 		return a, err
 	}
+	if err := e.runsElsewhere(r.AppID); err != nil {
+		return nil, err
+	}
 	a, err := e.newApp(r)
 	if err != nil {
 		e.occur(AppRefused{AppName: r.Name, Err: err})
@@ -46,6 +49,28 @@ func (e *Engine) admit(r api.RegisterRequest) (*app, error) {
 	a.touch()
 	e.occur(AppRegistered{App: a.ID, AppName: a.Name, Verdict: a.Verdict, Reason: a.Reason, Executors: a.Pool})
 	return a, nil
+}
+
+// newcomer is how long after its start a planner without its state waits for nodes to
+// say what they run, before it takes an application that another planner has named.
+const newcomer = 5 * time.Second
+
+// runsElsewhere says that the application to which another planner gave that id has
+// executors that run for that planner, or may have: it goes on with these, and has no
+// use for others with their ids.
+func (e *Engine) runsElsewhere(id api.AppID) error {
+	if id == "" || e.identity == "" || e.endedApp(id) != nil {
+		return nil
+	}
+	for _, n := range e.inOrder() {
+		if n.here() && slices.Contains(n.theirs, id) {
+			return api.Errorf(api.KindTransient, "executors of %s run on node %s for planner %s: it goes on without this one", id, n.Node, n.follows)
+		}
+	}
+	if e.uptime < newcomer {
+		return api.Errorf(api.KindTransient, "%s is not known, and this planner has only started: try again in %v", id, newcomer-e.uptime)
+	}
+	return nil
 }
 
 // known finds the application that a repeated registration means. One that

@@ -262,6 +262,14 @@ func (d *Driver) Wait() api.AppDetail {
 	return d.env.App(d.ID())
 }
 
+// Over reports whether the application has done all of its work, whether the planner
+// knows it or not.
+func (d *Driver) Over() bool {
+	d.env.world.Lock()
+	defer d.env.world.Unlock()
+	return d.ended
+}
+
 // Kill ends the driver as a crash does: its executors see it go and exit after a
 // second.
 func (d *Driver) Kill() {

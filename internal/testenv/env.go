@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -215,6 +216,14 @@ func (e *Env) StopPlanner() {
 	e.mu.Unlock()
 	e.end("planner", e.planner)
 	e.planner = nil
+}
+
+// ForgetPlanner removes the state of a planner that is stopped.
+func (e *Env) ForgetPlanner() {
+	e.T.Helper()
+	if err := os.RemoveAll(filepath.Join(e.dir, "planner")); err != nil {
+		e.T.Fatal(err)
+	}
 }
 
 // pipe connects to the planner that runs now.

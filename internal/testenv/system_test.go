@@ -214,6 +214,34 @@ func TestAPlannerRestartCostsNothing(t *testing.T) {
 	})
 }
 
+// A planner that has lost its state stops no executor of the one before: the application
+// ends on them, unheard. Then the node is the new planner's.
+func TestAPlannerWithoutItsStateStopsNothing(t *testing.T) {
+	testenv.Run(t, func(e *testenv.Env) {
+		n := one(e)
+		d := paced(e, testenv.Chain("chain", 2, 25), 1.6)
+		x := string(d.ID()) + "/" + string(underQuota(e, n, d))
+		e.StopPlanner()
+		e.ForgetPlanner()
+		e.StartPlanner()
+		for range 12 {
+			e.Pass(time.Second)
+			if got := n.Executors(); !slices.Equal(got, []string{x}) {
+				t.Fatalf("executors %v, want %s alone", got, x)
+			}
+		}
+		e.Until("the application's own work is done", d.Over)
+		d.Kill()
+		e.Until("the node is free for the new planner", func() bool {
+			r, err := e.Ask(api.VerbNodes, api.ControlRequest{})
+			return err == nil && len(r.Nodes) == 1 && r.Nodes[0].State == "ready"
+		})
+		if next := submit(e, testenv.Chain("next", 1, 5)).Wait(); next.State != api.AppFinished {
+			t.Errorf("the next application is %s, %v", next.State, next.Notices)
+		}
+	})
+}
+
 // A node controller that was killed takes the quotas in force over, without a
 // jump, and goes on with its controllers' states.
 func TestANodeRestartDoesNotMoveAQuota(t *testing.T) {

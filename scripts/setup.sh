@@ -1,20 +1,31 @@
 #!/usr/bin/env bash
 # Installs what building, testing and running the demonstration needs beyond Go
-# and a JDK: Maven and Python's venv module by apt-get, pyspark and numpy by pip
-# into a virtual environment in the cache for each version of pyspark: the one
-# tested (PYSPARK) and, where it is given, the oldest supported (OLDEST); Docker by
-# apt-get where that is easily had, as Pacer works without. Says what it installs,
-# does nothing when all is there, and lets one caller at a time do it.
+# and a JDK: Maven, iproute2 and Python's venv module by apt-get, pyspark and numpy by
+# pip into a virtual environment in the cache for each version of pyspark: the one
+# tested (PYSPARK) and those of OLDEST and OTHERS, where they are given; Docker by
+# apt-get where that is easily had, as Pacer works without; what Maven fetches for the
+# jar. What cannot be installed is checked first: system, Go, JDK and, for what runs
+# Spark (AS_ROOT=1), root. COMPILER=1 installs the C compiler that Go's race detector
+# needs. Says what it installs, does nothing when all is there, and lets one caller at a
+# time do it.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pacer}
 PYSPARK=${PYSPARK:-4.3.0}
 VENV=${VENV:-$CACHE/venv-pyspark-$PYSPARK}
+NUMPY=2.2.6 # For each Python from 3.10 to 3.13.
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
+[[ $(uname -s) == Linux ]] || fail "this is $(uname -s); Pacer runs on Linux, for it needs cgroups"
+if [[ -n ${AS_ROOT:-} && $(id -u) -ne 0 ]]; then
+    fail "real Spark runs in cgroups, which only root can make: run make as root (make build and make check need no root)"
+fi
 command -v go >/dev/null || fail "Go is not in PATH; Pacer needs Go 1.26 or newer"
+go=$(go env GOVERSION 2>&1) || fail "go env failed: $go"
+[[ $go =~ ^go1\.([0-9]+) && ${BASH_REMATCH[1]} -ge 26 ]] || fail "go is of version ${go#go}; Pacer needs Go 1.26 or newer"
 command -v java >/dev/null || fail "java is not in PATH; Pacer needs a JDK 17 or newer"
 command -v javac >/dev/null || fail "javac is not in PATH; Pacer needs a JDK, not only a JRE, 17 or newer"
 major=$(javac -version 2>&1 | sed -E 's/^javac ([0-9]+).*/\1/')
@@ -46,6 +57,9 @@ apt_install() {
 
 command -v mvn >/dev/null || apt_install maven
 command -v python3 >/dev/null || apt_install python3
+# Tests make networks of their own by it.
+[[ -z ${AS_ROOT:-} ]] || command -v ip >/dev/null || apt_install iproute2
+[[ -z ${COMPILER:-} ]] || command -v gcc >/dev/null || apt_install gcc libc6-dev
 
 has_packages() { # venv pyspark-version
     [[ -x $1/bin/python3 ]] && "$1/bin/python3" - "$2" 2>/dev/null <<'PY'
@@ -68,14 +82,14 @@ pyspark() { # venv pyspark-version
         python3 -m venv "$1"
     fi
     say "installing pyspark $2 and numpy into $1 by pip (about 450 MB to fetch)"
-    "$1/bin/pip" install --quiet --disable-pip-version-check "pyspark==$2" numpy
+    "$1/bin/pip" install --quiet --disable-pip-version-check "pyspark==$2" "numpy==$NUMPY"
     has_packages "$1" "$2" || fail "pyspark $2 is not usable in $1"
 }
 
 pyspark "$VENV" "$PYSPARK"
-if [[ -n ${OLDEST:-} ]]; then
-    pyspark "$CACHE/venv-pyspark-$OLDEST" "$OLDEST"
-fi
+for version in ${OLDEST:-} ${OTHERS:-}; do
+    pyspark "$CACHE/venv-pyspark-$version" "$version"
+done
 
 # Executors run in containers where Docker is, else as processes. The daemon that
 # demonstrations and tests use is started by scripts/docker.sh: the package must
@@ -86,15 +100,38 @@ install_docker() {
         say "Docker is not installed, and only root can do that by apt-get: executors run as processes"
         return
     fi
-    local policy=/usr/sbin/policy-rc.d made=
-    if [[ ! -e $policy ]]; then
-        printf '#!/bin/sh\nexit 101\n' >"$policy"
-        chmod 755 "$policy"
-        made=1
-    fi
-    # In a shell of its own: without Docker set-up is complete all the same.
-    (apt_install docker.io containerd runc iptables) || say "without Docker executors run as processes"
-    [[ -z $made ]] || rm -f "$policy"
+    # In a shell of its own: without Docker set-up is complete all the same, and what
+    # keeps the daemon from starting goes however that shell ends.
+    (
+        policy=/usr/sbin/policy-rc.d
+        if [[ ! -e $policy ]]; then
+            trap 'rm -f "$policy"' EXIT
+            trap 'exit 130' INT TERM HUP
+            printf '#!/bin/sh\nexit 101\n' >"$policy"
+            chmod 755 "$policy"
+        fi
+        apt_install docker.io containerd runc iptables
+    ) || say "without Docker executors run as processes"
 }
 install_docker
-say "ready: Go $(go env GOVERSION | sed 's/^go//'), JDK $major, Maven, pyspark $PYSPARK${OLDEST:+ and $OLDEST}"
+
+# Maven fetches its plugins and Spark's classes when they are first used. A project with
+# the jar's pom.xml and next to no source has it do that here, once for each pom.xml.
+warm_maven() {
+    local poms stamp dir
+    poms=$(cat spark/parent/pom.xml spark/pom.xml | sha256sum | cut -d' ' -f1)
+    stamp=$CACHE/maven-$poms
+    [[ ! -e $stamp || ! -d $HOME/.m2/repository ]] || return 0
+    say "having Maven fetch its plugins and Spark 4.2.0 (about 400 MB the first time)"
+    dir=$(mktemp -d)
+    mkdir -p "$dir/spark/src/main/scala" "$dir/spark/src/test/scala"
+    cp -r spark/parent "$dir/spark/parent"
+    cp spark/pom.xml "$dir/spark/"
+    printf 'class Warm\n' >"$dir/spark/src/main/scala/Warm.scala"
+    printf 'class WarmTest { @org.junit.jupiter.api.Test def warm(): Unit = () }\n' >"$dir/spark/src/test/scala/WarmTest.scala"
+    (cd "$dir/spark" && mvn -B -ntp -q package >"$dir/log" 2>&1) || fail "Maven failed, see $dir/log: $(grep -m 3 ERROR "$dir/log")"
+    rm -rf "$dir"
+    touch "$stamp"
+}
+warm_maven
+say "ready: Go ${go#go}, JDK $major, Maven, pyspark $PYSPARK${OLDEST:+, $OLDEST}${OTHERS:+, $OTHERS}"

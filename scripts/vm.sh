@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Gets what the virtual machine of e2e/vm is made of, which tests cgroup v2 on a
 # real kernel: qemu-system-x86 by apt-get (17 MB), and into the cache, not installed,
-# the kernel of linux-image-cloud-amd64 and BusyBox (28 MB to fetch). Where that
-# cannot be had it says so and succeeds: the test is skipped then.
+# the kernel of linux-image-cloud-amd64, or Ubuntu's linux-image-virtual, and BusyBox
+# (28 MB to fetch). Where that cannot be had it says so and succeeds: the test is
+# skipped then.
 set -euo pipefail
 
 CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pacer}
@@ -34,10 +35,10 @@ if ! has_qemu; then
 fi
 
 if ! has_parts; then
-    kernel=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -nE 's/^ *Depends: (linux-image-[0-9].*)$/\1/p')
+    kernel=$(apt-cache depends linux-image-cloud-amd64 linux-image-virtual 2>/dev/null | sed -nE 's/^ *Depends: (linux-image-[0-9].*)$/\1/p')
     kernel=${kernel%%$'\n'*}
-    [[ -n $kernel ]] || skip "there is no Debian package linux-image-cloud-amd64"
-    say "fetching the kernel of Debian package $kernel and BusyBox into $DIR (28 MB)"
+    [[ -n $kernel ]] || skip "there is no package linux-image-cloud-amd64 or linux-image-virtual"
+    say "fetching the kernel of package $kernel and BusyBox into $DIR (28 MB)"
     work=$(mktemp -d "$DIR/fetch.XXXXXX")
     trap 'rm -rf "$work"' EXIT
     (cd "$work" && apt-get download -qq "$kernel" busybox-static 2>"$work/faults") ||

@@ -21,9 +21,9 @@
 //
 // # What the caller does
 //
-// scripts/vm.sh fetches qemu, the kernel and BusyBox into the cache (Find). Where
-// they are not there, Find says what is missing and the test is skipped with that
-// line.
+// scripts/vm.sh fetches qemu, the kernel and BusyBox into the cache (Find); make
+// test-all has it do so. Where they are not there, Find says what is missing and the
+// test is skipped with that line.
 //
 // What it does not do: no systemd and no Docker run inside, no Java, no network
 // but the loopback.

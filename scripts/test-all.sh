@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# What takes long, for those who have changed what it tests: cgroup v2 in a virtual
+# machine, the tests of the workloads' Scala code, stories with executors in containers on
+# the newest Spark ($1) and with processes on others (the other arguments), and set-up in
+# a bare Debian root file system. Ends with the line "N passed, N failed".
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+GO=${GO:-go}
+E2E=${E2E:-github.com/sparkpacer/pacer/e2e}
+newest=$1
+shift
+others=("$@")
+contained='^Test(DeadlineStory|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
+stories='^Test(DeadlineStory|Entrances|PythonWorkers|ExecutorCrash|SparkSettings)$'
+
+. scripts/beside.sh
+trap 'end_all' EXIT
+trap 'exit 143' INT TERM HUP
+
+# step NAME COMMAND... counts a command as a test.
+step() {
+    local name=$1 began=$SECONDS action=pass
+    shift
+    "$@" || action=fail
+    printf '{"Action":"%s","Package":"scripts","Test":"%s","Elapsed":%d}\n' "$action" "$name" $((SECONDS - began))
+}
+tests() {
+    local version
+    step vm scripts/vm.sh
+    "$GO" test -json -vet=off -count 1 -timeout 30m ./e2e/vm
+    step workloads scripts/jar.sh workloads --test
+    step jar scripts/jar.sh
+    PACER_NODE_RUNTIME=docker scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$contained" "$E2E"
+    for version in "${others[@]}"; do
+        scripts/on-spark.sh "$version" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$stories" "$E2E"
+    done
+    step bare scripts/bare.sh
+    echo "the tests took $(($(date +%s) - ${SET_UP:-$(date +%s)} )) s after set-up"
+}
+counted() { tests 2>&1 | "$GO" run ./internal/tally -skips scripts/skips.txt -tier all ${CI:+-strict} spark/workloads/target/surefire-reports; }
+attended counted

@@ -87,18 +87,27 @@ func (b *trial) record(t testing.TB) {
 	t.Logf("recorded in %.1f s", e.Wall)
 }
 
-// save keeps the profile as it is, once the planner has it: it learns when the exit
-// code is known, a moment after the end.
+// save keeps the profile once the planner has learnt one run more: it does when the
+// exit code is known, a moment after the end. A run that teaches nothing is told of.
 func (b *trial) save(t testing.TB) {
 	t.Helper()
-	b.system.Await("the profile "+b.kept.App, realenv.Patience, func() bool {
-		if t.Context().Err() != nil {
+	before := b.runs(t)
+	for limit, tick := time.After(30*time.Second), time.Tick(200*time.Millisecond); b.runs(t) == before; {
+		select {
+		case <-tick:
+		case <-t.Context().Done():
 			t.Fatal("interrupted")
+		case <-limit:
+			if before == 0 {
+				t.Fatalf("no profile %s was recorded", b.kept.App)
+			}
+			t.Logf("the run has taught the profile %s nothing", b.kept.App)
+			return
 		}
-		code, out := b.system.Pacer("profiles", "show", b.kept.App)
-		b.kept.Profile = json.RawMessage(out)
-		return code == 0
-	})
+		if code, out := b.system.Pacer("profiles", "show", b.kept.App); code == 0 {
+			b.kept.Profile = json.RawMessage(out)
+		}
+	}
 	body, err := json.MarshalIndent(b.kept, "", " ")
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(b.keep), 0o755)
@@ -112,6 +121,19 @@ func (b *trial) save(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// runs are those that the kept profile has learnt from.
+func (b *trial) runs(t testing.TB) int {
+	t.Helper()
+	if len(b.kept.Profile) == 0 {
+		return 0
+	}
+	var p api.Profile
+	if err := json.Unmarshal(b.kept.Profile, &p); err != nil {
+		t.Fatalf("the profile of %s: %v", b.kept.App, err)
+	}
+	return p.Runs
 }
 
 // putProfile gives the planner the profile that was kept, whatever it has learnt since.

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
@@ -45,6 +47,7 @@ func bench(args []string) int {
 			return 0
 		}
 	}
+	endWithGo()
 	o, err := parse(args)
 	if err == nil {
 		err = toRoot()
@@ -68,6 +71,15 @@ func bench(args []string) int {
 		return fail(err)
 	}
 	return 0
+}
+
+// endWithGo has this process told to end when `go run`, which passes no SIGTERM on, is
+// ended by one.
+func endWithGo() {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", os.Getppid()))
+	if err == nil && strings.TrimSpace(string(name)) == "go" {
+		_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0)
+	}
 }
 
 // toRoot makes the module's root the working directory: paths are relative to it.

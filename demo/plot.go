@@ -138,8 +138,7 @@ func (r Result) title() string {
 	if r.Detail.Deadline <= 0 {
 		return fmt.Sprintf("run %s: all cores, %.1f s, %.1f core-seconds", r.Run, float64(r.Detail.Duration), float64(r.Detail.CoreSeconds))
 	}
-	return fmt.Sprintf("run %s: deadline %.1f s, finish %.1f s (error %+.2f %%), %.1f core-seconds", r.Run,
-		float64(r.Detail.Deadline), float64(r.Detail.Duration), r.errorPct(), float64(r.Detail.CoreSeconds))
+	return fmt.Sprintf("run %s: deadline %.1f s, finish %.1f s%s", r.Run, float64(r.Detail.Deadline), float64(r.Detail.Duration), r.short())
 }
 
 func addStage(above, below *plot.Plot, s api.AppStage, c color.Color) error {

@@ -26,7 +26,7 @@ type Result struct {
 }
 
 // Line is a run's line in demo.jsonl. Deadline and ErrorPct are null without a
-// deadline.
+// deadline, ErrorPct also of a run that has failed: that was not early.
 type Line struct {
 	Run          string         `json:"run"`
 	Deadline     *units.Seconds `json:"deadline_s"`
@@ -44,26 +44,32 @@ func (r Result) Line() Line {
 		QuotaChanges: r.Detail.QuotaChanges}
 	if d := r.Detail.Deadline; d > 0 {
 		l.Deadline = &d
-		e := r.errorPct()
+	}
+	if e, ok := r.errorPct(); ok {
 		l.ErrorPct = &e
 	}
 	return l
 }
 
-// errorPct is Eq 4, the planner's where it gave one.
-func (r Result) errorPct() float64 {
-	if r.Detail.ErrorPct != nil {
-		return *r.Detail.ErrorPct
+// errorPct is Eq 4 of a run that had a deadline and did not fail, the planner's where it
+// gave one.
+func (r Result) errorPct() (pct float64, ok bool) {
+	switch {
+	case r.Detail.ErrorPct != nil:
+		return *r.Detail.ErrorPct, true
+	case r.Detail.Deadline <= 0 || r.Detail.State != api.AppFinished:
+		return 0, false
 	}
-	return 100 * float64((r.Detail.Deadline-r.Detail.Duration)/r.Detail.Deadline)
+	return 100 * float64((r.Detail.Deadline-r.Detail.Duration)/r.Detail.Deadline), true
 }
 
 // short is what a line about the end of a run adds.
 func (r Result) short() string {
-	if r.Detail.Deadline <= 0 {
-		return fmt.Sprintf(", %.1f core-seconds", float64(r.Detail.CoreSeconds))
+	used := fmt.Sprintf(", %.1f core-seconds", float64(r.Detail.CoreSeconds))
+	if pct, ok := r.errorPct(); ok {
+		return fmt.Sprintf(", error %+.2f %%", pct) + used
 	}
-	return fmt.Sprintf(", error %+.2f %%, %.1f core-seconds", r.errorPct(), float64(r.Detail.CoreSeconds))
+	return used
 }
 
 // report prints the table and writes the files.
@@ -102,7 +108,10 @@ func Table(w io.Writer, results []Result) error {
 	for _, r := range results {
 		deadline, miss := "-", "-"
 		if r.Detail.Deadline > 0 {
-			deadline, miss = fmt.Sprintf("%.1f s", float64(r.Detail.Deadline)), fmt.Sprintf("%+.2f", r.errorPct())
+			deadline = fmt.Sprintf("%.1f s", float64(r.Detail.Deadline))
+		}
+		if pct, ok := r.errorPct(); ok {
+			miss = fmt.Sprintf("%+.2f", pct)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%.1f s\t%s\t%.2f\t%.1f\t%d\t\n", r.Run, deadline, float64(r.Detail.Duration), miss,
 			float64(r.Detail.MeanCores), float64(r.Detail.CoreSeconds), r.Detail.QuotaChanges)

@@ -22,3 +22,16 @@ func TestProgressLineCountsExecutorsOnce(t *testing.T) {
 		t.Errorf("%q", line)
 	}
 }
+
+// A run that failed before its deadline was not early.
+func TestAFailedRunHasNoError(t *testing.T) {
+	r := Result{Run: "1.3", Detail: api.AppDetail{AppSummary: api.AppSummary{State: api.AppFinished, Duration: 60}}}
+	r.Detail.Deadline = 80
+	if l := r.Line(); l.ErrorPct == nil || *l.ErrorPct != 25 {
+		t.Errorf("finished: error %v", l.ErrorPct)
+	}
+	r.Detail.State = api.AppFailed
+	if l := r.Line(); l.ErrorPct != nil || l.Deadline == nil {
+		t.Errorf("failed: error %v", *l.ErrorPct)
+	}
+}

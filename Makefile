@@ -76,7 +76,7 @@ e2e: build ## run the tests with real Spark only (SPARK_VERSION=4.0.5: on that o
 bench: build ## measure into docs/figures.jsonl, going on where an earlier one ended (an hour; ARGS="-only plan,idle" takes less, `go run ./bench help` says more)
 	@$(SPARK) scripts/docker.sh run $(GO) run ./bench figures $(ARGS)
 
-bench-deadlines: build workloads ## measure deadlines beside stock Spark, tuned stock Spark and Pacer at all cores (4 hours; ARGS="-only group-by -slice" takes less)
+bench-deadlines: build workloads ## measure deadlines beside stock Spark, tuned stock Spark and Pacer at all cores (4 to 5 hours; ARGS="-only group-by -slice" takes less)
 	@$(SPARK) $(GO) run ./bench deadlines $(ARGS)
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)

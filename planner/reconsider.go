@@ -62,10 +62,13 @@ func (e *Engine) tighten(a *app) {
 // loosen lets stages that take turns run side by side, with all cores, when in turns
 // they would miss the deadline at all cores: turns save an executor, not time.
 func (e *Engine) loosen(a *app) {
-	if !e.turning(a) || !e.branching(a) || e.now < a.looked.Add(lookEvery) {
+	if e.now < a.looked.Add(lookEvery) {
 		return
 	}
 	a.looked = e.now
+	if !e.turning(a) || !e.branching(a) {
+		return
+	}
 	if soonest := e.soonest(a); soonest <= a.Deadline || e.outlook(a, true) >= soonest {
 		return
 	}

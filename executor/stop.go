@@ -52,10 +52,6 @@ func (r *Process) terminate(ctx context.Context, h Handle, group *cgroup.Group) 
 	if err := group.SetQuota(units.Unlimited); err != nil {
 		return err
 	}
-	// Its driver may be about to exit, with a deadline to keep: that goes first.
-	if err := group.SetWeight(cgroup.WeightIdle); err != nil {
-		return err
-	}
 	if err := signal(h.PID, syscall.SIGTERM); err != nil {
 		return err
 	}

@@ -55,3 +55,26 @@ func TestDriversThatLeaveTakeHalfAtMost(t *testing.T) {
 		t.Errorf("capacity %v, want half", got)
 	}
 }
+
+// An executor that is stopped as its application ends has the lowest weight, but where
+// nobody is to write one.
+func TestAnExecutorThatIsStoppedGoesLast(t *testing.T) {
+	for _, mode := range []api.Mode{api.ModeControl, api.ModeObserve} {
+		w := newWorld(t, testConfig(2))
+		w.ready(1, handsOff(mode))
+		w.exec(Key{appA, "1"}).submit(0, 40, 1)
+		w.ticks(4)
+		var low, stopped int
+		for i, a := range w.apply(plan(2)) {
+			switch {
+			case a.Kind == ActSetWeight && a.Weight == WeightLow:
+				low = i + 1
+			case a.Kind == ActStop:
+				stopped = i + 1
+			}
+		}
+		if want := mode == api.ModeControl; (low > 0) != want || stopped < low {
+			t.Errorf("mode %s: the weight is action %d, the stop %d", mode, low, stopped)
+		}
+	}
+}

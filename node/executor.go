@@ -282,8 +282,12 @@ func (e *Engine) measure(x *executor, p *Page) {
 }
 
 // foldWeight decides the weight: low for an executor that has neither a target
-// nor running tasks, and has had none for a while.
+// nor running tasks, and has had none for a while; and for one that is stopped: its
+// driver may be about to exit, with a deadline to keep.
 func (e *Engine) foldWeight(x *executor, now units.Instant) Weight {
+	if !x.listed {
+		return WeightLow
+	}
 	if len(x.controls) > 0 || x.running() > 0 {
 		x.busy = now
 		return WeightNormal

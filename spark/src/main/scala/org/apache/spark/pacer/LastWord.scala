@@ -14,8 +14,10 @@ import org.apache.spark.util.ShutdownHookManager
  * The code is 0 when the JVM ends because its threads have and the main thread returned
  * without an exception: spark-submit ends Python applications so, too. Where Python runs
  * the JVM (PythonGatewayServer) that always exits with 0 when Python is gone; then a
- * program that stopped its context itself counts as one that came to its end. Any other
- * call of System.exit, and a signal, say nothing.
+ * program that stopped its context itself counts as one that came to its end. It is not 0
+ * when spark-submit itself exits after its application's main: it does so for a Python
+ * application that failed, and for nothing else. Any other call of System.exit, and a
+ * signal, say nothing.
  */
 private[spark] object LastWord {
   /** After the context (50) and the temporary directories (25). */
@@ -64,9 +66,18 @@ private[spark] object LastWord {
     val gateway = exits.exists(_.exists(_.getClassName.startsWith("org.apache.spark.api.python.PythonGatewayServer")))
     failure match {
       case Some(e) => Exit(clean = false, failed = true, s"the driver ended with ${e.toString.linesIterator.nextOption().getOrElse("an exception")}")
+      case None if exits.exists(bySubmit) => Exit(clean = false, failed = true, "the application ended with an exit code other than 0")
       case None => Exit(clean = exits.isEmpty || gateway && exits.size == 1 && stoppedByProgram, failed = false, "")
     }
   }
+
+  /** Whether spark-submit exits by itself, not from within the application's main. */
+  private def bySubmit(stack: Array[StackTraceElement]): Boolean = {
+    val submit = stack.filter(_.getClassName.startsWith(Submit)).map(_.getMethodName)
+    submit.contains("doSubmit") && !submit.contains("runMain")
+  }
+
+  private val Submit = "org.apache.spark.deploy.SparkSubmit"
 
   private def threads: Map[Thread, Array[StackTraceElement]] = Thread.getAllStackTraces.asScala.toMap
 }

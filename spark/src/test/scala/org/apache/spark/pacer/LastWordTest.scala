@@ -31,6 +31,14 @@ class LastWordTest {
     assertFalse(clean(stoppedByProgram = true, gateway, exiting("a.B.run")), "another thread exits, too")
   }
 
+  @Test def sparkSubmitExitsForAFailedPythonApplicationOnly(): Unit = {
+    val submit = Seq("org.apache.spark.deploy.SparkSubmit$$anon$2.doSubmit", "org.apache.spark.deploy.SparkSubmit.main")
+    assertEquals(Exit(clean = false, failed = true, "the application ended with an exit code other than 0"),
+      LastWord.word(Seq(exiting(submit: _*)), None, stoppedByProgram = true))
+    val within = Seq("a.App.main", "org.apache.spark.deploy.SparkSubmit.runMain") ++ submit
+    assertFalse(LastWord.word(Seq(exiting(within: _*)), None, stoppedByProgram = true).failed)
+  }
+
   @Test def anExceptionInTheMainThreadIsAFailure(): Unit =
     assertEquals(Exit(clean = false, failed = true, "the driver ended with java.lang.IllegalStateException: no"),
       LastWord.word(Seq(hooks), Some(new IllegalStateException("no\nmore")), stoppedByProgram = true))

@@ -59,10 +59,13 @@ func bench(args []string) int {
 	// that waits for them fails then, and what it has started is cleaned up.
 	go func() {
 		<-ctx.Done()
-		stop() // The next signal is final.
 		for _, pid := range realenv.Children(os.Getpid()) {
 			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
+		// Who ends a group of processes ends go run too, which makes a second signal of
+		// it (endWithGo). One that comes later is final.
+		time.Sleep(interruptLimit / 20)
+		stop()
 		time.Sleep(interruptLimit)
 		os.Exit(fail(errors.New("interrupted: a cell did not end; the lines so far are kept")))
 	}()

@@ -61,7 +61,11 @@ func crowd(t testing.TB, add adder) {
 	r.node = crowdName(os.Getpid())
 	t.Cleanup(func() {
 		child.Stop()
-		cgrouptest.Clear(t, r.below())
+		left := r.below()
+		cgrouptest.Clear(t, left)
+		if err := left.Remove(context.Background()); err != nil {
+			t.Error(err)
+		}
 	})
 
 	reply := r.register(sideBySide(crowdSize), 7200)

@@ -47,9 +47,9 @@ object Workload {
       iterations(1), partitions(48), Seed), Ranking.pageRank),
     Workload("svm", 0.06, Seq(size("examples", 135e6, 1e11), Setting("features", 10, 1, 10000, "features of an example"),
       iterations(1), partitions(48), Seed), Learning.svm),
-    Workload("diamond", 0.1, Seq(size("records", 200e6, 1e11), Setting("keys", 4000, 1, MostKeys, "distinct keys of a branch"),
+    Workload("diamond", 0.1, Seq(size("records", 110e6, 1e11), Setting("keys", 4000, 1, MostKeys, "distinct keys of a branch"),
       partitions(60), Seed), Shapes.diamond),
-    Workload("short-stages", 0.1, Seq(size("rounds", 400e3, 1e11), Setting("keys", 4000, 1, MostKeys, "rows of a stage"),
+    Workload("short-stages", 0.1, Seq(size("rounds", 300e3, 1e11), Setting("keys", 4000, 1, MostKeys, "rows of a stage"),
       Setting("stages", 30, 1, 1000, "stages, one after the other"), partitions(16), Seed), Shapes.shortStages))
 
   def named(name: String): Option[Workload] = all.find(_.name == name)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -97,11 +98,11 @@ func benchmarks(o Options) ([]Cell, error) {
 					if !strings.Contains(name, o.Only) {
 						continue
 					}
-					cell, err := o.compose(law, b, strategy, gamma)
+					figure := fmt.Sprintf("sim.benchmarks.%s.%s.%s.%d.mean_abs_error_pct", law, b.name, strategy, gamma)
+					cell, err := o.compose(Cell{Law: law, Case: name, Figure: figure, several: true}, b, strategy, gamma, "")
 					if err != nil {
-						return cells, fmt.Errorf("%s under %s: %w", name, law, err)
+						return cells, err
 					}
-					cell.Case = name
 					cells = append(cells, cell)
 				}
 			}
@@ -110,20 +111,45 @@ func benchmarks(o Options) ([]Cell, error) {
 	return cells, nil
 }
 
-func (o Options) compose(law string, b composite, strategy string, gamma int) (Cell, error) {
-	cell := Cell{Law: law, several: true, Figure: fmt.Sprintf("sim.benchmarks.%s.%s.%s.%d.mean_abs_error_pct", law, b.name, strategy, gamma)}
+// readings runs Benchmark 2 with gamma 1, where the reading of Eq 21 counts, under
+// each reading.
+func readings(o Options) ([]Cell, error) {
+	var cells []Cell
+	for _, law := range o.laws() {
+		for _, reading := range supervisor.Eq21Readings() {
+			for _, strategy := range supervisor.Strategies() {
+				name := fmt.Sprintf("bench2 %s g=1 %s", strategy, reading)
+				if !strings.Contains(name, o.Only) {
+					continue
+				}
+				figure := fmt.Sprintf("sim.eq21.%s.%s.%s.mean_abs_error_pct", law, reading, strategy)
+				cell, err := o.compose(Cell{Law: law, Case: name, Figure: figure, several: true}, composites()[1], strategy, 1, reading)
+				if err != nil {
+					return cells, err
+				}
+				cells = append(cells, cell)
+			}
+		}
+	}
+	return cells, nil
+}
+
+// compose runs a composite with all seeds; reading is that of Eq 21, the law's own if
+// it is "".
+func (o Options) compose(cell Cell, b composite, strategy string, gamma int, reading string) (Cell, error) {
 	if p := b.paper[strategy][gamma]; p > 0 {
 		cell.Paper = &p
 	}
-	c, err := o.config(law)
+	c, err := o.config(cell.Law)
 	if err != nil {
 		return cell, err
 	}
 	c.Node.Supervisor.Strategy, c.Node.Supervisor.Gamma = strategy, float64(gamma)
+	c.Node.Supervisor.Eq21 = cmp.Or(reading, c.Node.Supervisor.Eq21)
 	for seed := range o.seeds() {
 		c.Seed = 1000 * (uint64(seed) + 1)
 		if err := cell.composeOnce(c, b); err != nil {
-			return cell, err
+			return cell, fmt.Errorf("%s under %s: %w", cell.Case, cell.Law, err)
 		}
 	}
 	n := float64(max(1, o.seeds()*len(b.apps)))

@@ -93,6 +93,7 @@ func experiments() []struct {
 		{"beta", "Figure 4: the sensitivity to beta at +20 %", beta},
 		{"alpha", "Table 4 with alpha 0.95", alpha},
 		{"benchmarks", "Benchmarks 1 to 3 (Tables 6 to 9): mean of |error| over three applications", benchmarks},
+		{"eq21", "Benchmark 2 with gamma 1 under both readings of Eq 21: mean of |error| over three applications", readings},
 	}
 }
 

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/supervisor"
+)
+
+// layout makes a table of what the experiments of a region gave.
+type layout func(region, []sim.Cell) ([][]string, error)
+
+// layouts is where a layout is entered. The first row of each is its heading.
+func layouts() map[string]layout {
+	return map[string]layout{"workloads": workloads, "cases": cases, "slacks": slacks, "strategies": strategies, "readings": readings}
+}
+
+// render runs a region's experiments and returns what goes between its marks.
+func render(r region) (string, error) {
+	cells, err := run(r)
+	if err != nil {
+		return "", err
+	}
+	rows, err := layouts()[r.layout](r, cells)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("\n")
+	for i, row := range rows {
+		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+		}
+	}
+	runs, late := count(cells)
+	fmt.Fprintf(&b, "\n%d seeds, %d runs, %d of them late.\n\n", r.seeds, runs, late)
+	return b.String(), nil
+}
+
+// run runs the experiments of a region.
+func run(r region) ([]sim.Cell, error) {
+	var cells []sim.Cell
+	for _, law := range r.laws {
+		for _, e := range r.experiments {
+			t, err := sim.Run(e, sim.Options{Laws: []string{law}, Seeds: r.seeds})
+			if err != nil {
+				return nil, err
+			}
+			cells = append(cells, t.Cells...)
+		}
+	}
+	return cells, nil
+}
+
+func count(cells []sim.Cell) (runs, late int) {
+	for _, c := range cells {
+		runs += len(c.Runs)
+		late += c.Late
+	}
+	return runs, late
+}
+
+func percent(v float64) string { return fmt.Sprintf("%+.2f %%", v) }
+
+// beside is a figure of the paper in brackets, "" if it has none.
+func beside(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return " (" + percent(*v) + ")"
+}
+
+func lateOf(cells ...sim.Cell) string {
+	runs, late := count(cells)
+	return fmt.Sprintf("%d/%d", late, runs)
+}
+
+// workloads has a workload a row and a slack a column.
+func workloads(r region, cells []sim.Cell) ([][]string, error) {
+	rows := [][]string{{"law", "workload"}}
+	for _, c := range cells {
+		workload, slack, found := strings.Cut(c.Case, " +")
+		if !found {
+			return nil, fmt.Errorf("the case %q of %v is no workload with a slack", c.Case, r.experiments)
+		}
+		if slack = "+" + strings.Replace(slack, "%", " %", 1); !slices.Contains(rows[0], slack) {
+			rows[0] = append(rows[0], slack)
+		}
+		if last := rows[len(rows)-1]; last[0] != "`"+c.Law+"`" || last[1] != workload {
+			rows = append(rows, []string{"`" + c.Law + "`", workload})
+		}
+		last := &rows[len(rows)-1]
+		*last = append(*last, fmt.Sprintf("%s%s [%s, %s] %s", percent(c.Error), beside(c.Paper), percent(c.Least), percent(c.Most), lateOf(c)))
+	}
+	return rows, nil
+}
+
+// cases has a case a row.
+func cases(_ region, cells []sim.Cell) ([][]string, error) {
+	rows := [][]string{{"law", "case", "mean", "range", "late", "core-seconds"}}
+	for _, c := range cells {
+		rows = append(rows, []string{"`" + c.Law + "`", c.Case, percent(c.Error) + beside(c.Paper), percent(c.Least) + " to " + percent(c.Most),
+			lateOf(c), fmt.Sprintf("%.2fx", c.CoreRatio)})
+	}
+	return rows, nil
+}
+
+// slacks has a law and a slack a row, over all workloads.
+func slacks(r region, cells []sim.Cell) ([][]string, error) {
+	rows := [][]string{{"law", "slack", "means of the workloads", "all runs", "late"}}
+	for _, law := range r.laws {
+		for _, slack := range []string{"+0%", "+20%", "+40%"} {
+			var of []sim.Cell
+			mean, all := [2]float64{math.Inf(1), math.Inf(-1)}, [2]float64{math.Inf(1), math.Inf(-1)}
+			for _, c := range cells {
+				if c.Law == law && strings.HasSuffix(c.Case, " "+slack) {
+					of = append(of, c)
+					mean = [2]float64{min(mean[0], c.Error), max(mean[1], c.Error)}
+					all = [2]float64{min(all[0], c.Least), max(all[1], c.Most)}
+				}
+			}
+			if len(of) == 0 {
+				return nil, fmt.Errorf("no case of %v has the slack %s", r.experiments, slack)
+			}
+			rows = append(rows, []string{"`" + law + "`", strings.Replace(slack, "%", " %", 1), percent(mean[0]) + " to " + percent(mean[1]),
+				percent(all[0]) + " to " + percent(all[1]), lateOf(of...)})
+		}
+	}
+	return rows, nil
+}
+
+// composites are the benchmarks of several applications.
+var composites = []string{"bench1", "bench2", "bench3"}
+
+// strategies has a strategy and a gamma a row: the mean of |eps_a| in each benchmark
+// and how many were late, law by law.
+func strategies(r region, cells []sim.Cell) ([][]string, error) {
+	rows := [][]string{{"strategy, gamma"}}
+	for _, law := range r.laws {
+		for i := range composites {
+			rows[0] = append(rows[0], fmt.Sprintf("`%s` %d", law, i+1))
+		}
+	}
+	for _, strategy := range supervisor.Strategies() {
+		for gamma := range 2 {
+			row := []string{fmt.Sprintf("%s, %d", strategy, gamma)}
+			for _, law := range r.laws {
+				for _, b := range composites {
+					c, err := cell(cells, law, fmt.Sprintf("%s %s g=%d", b, strategy, gamma))
+					if err != nil {
+						return nil, err
+					}
+					row = append(row, fmt.Sprintf("%.1f%s %s", c.Error, bare(c.Paper), lateOf(c)))
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+func bare(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%.1f)", *v)
+}
+
+func cell(cells []sim.Cell, law, name string) (sim.Cell, error) {
+	for _, c := range cells {
+		if c.Law == law && c.Case == name {
+			return c, nil
+		}
+	}
+	return sim.Cell{}, fmt.Errorf("no case %q under %s", name, law)
+}
+
+// readings has Benchmark 2 with gamma 1, a law and a reading of Eq 21 a row.
+func readings(r region, cells []sim.Cell) ([][]string, error) {
+	paper := []string{"", "the paper"}
+	var rows [][]string
+	for _, law := range r.laws {
+		for _, reading := range supervisor.Eq21Readings() {
+			row := []string{"`" + law + "`", reading}
+			for _, strategy := range supervisor.Strategies() {
+				c, err := cell(cells, law, fmt.Sprintf("bench2 %s g=1 %s", strategy, reading))
+				if err != nil {
+					return nil, err
+				}
+				row = append(row, fmt.Sprintf("%.1f", c.Error))
+				if len(paper) < 2+len(supervisor.Strategies()) {
+					paper = append(paper, strings.Trim(bare(c.Paper), " ()"))
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	heading := append([]string{"law", "Eq 21"}, supervisor.Strategies()...)
+	return append([][]string{heading, paper}, rows...), nil
+}

@@ -42,6 +42,7 @@ import (
 //	at 30s others n1 4
 //	chaos mean=10s until=300s               faults at random
 //	expect NAME error -1 to 5               per cent of the deadline, of every run
+//	expect NAME#2 error -1 to 5             of the second run of NAME, as they come
 //	---                                     what follows is the golden output
 func ParseScenario(name, text string) (*Scenario, error) {
 	p := &parser{name: name, said: map[string]int{}, names: map[string]bool{}, s: &Scenario{name: name, Config: Default(), apps: map[string]App{}, bends: map[string]float64{}}}
@@ -197,9 +198,9 @@ func (p *parser) finish() error {
 	if err := p.arrive(); err != nil {
 		return err
 	}
-	for _, e := range p.s.expects {
-		if err := p.judgeable(e); err != nil {
-			p.line = e.line
+	for i := range p.s.expects {
+		if err := p.judgeable(&p.s.expects[i]); err != nil {
+			p.line = p.s.expects[i].line
 			return err
 		}
 	}
@@ -236,20 +237,32 @@ func (p *parser) arrive() error {
 	return nil
 }
 
-// judgeable refuses what is expected of an error that will not be there.
-func (p *parser) judgeable(e expectation) error {
-	there := false
+// judgeable refuses what is expected of an error that will not be there, and reads
+// which run is meant.
+func (p *parser) judgeable(e *expectation) error {
+	if _, known := p.s.apps[e.app]; !known {
+		if name, run, ok := strings.Cut(e.app, "#"); ok {
+			if err := whole(&e.run, 1, 100000)(run); err != nil {
+				return fmt.Errorf("run of %s: %w", name, err)
+			}
+			e.app = name
+		}
+	}
+	there := 0
 	for _, s := range p.submits {
 		if s.app != e.app {
 			continue
 		}
-		there = true
+		there += s.count
 		if s.deadline == 0 && s.factor == 0 {
 			return fmt.Errorf("%s has no error without a deadline, expected one in line %d", e.app, s.line)
 		}
 	}
-	if !there {
+	switch {
+	case there == 0:
 		return fmt.Errorf("application %q is never submitted", e.app)
+	case e.run > there:
+		return fmt.Errorf("%s is submitted %d times, expected a run up to that", e.app, there)
 	}
 	return nil
 }
@@ -514,7 +527,7 @@ func (p *parser) chaos(words []string) error {
 }
 
 func (p *parser) expect(words []string) error {
-	const want = "NAME error LOW to HIGH, in per cent"
+	const want = "NAME error LOW to HIGH, in per cent, or NAME#RUN"
 	if err := count(words, 5, want); err != nil {
 		return err
 	}

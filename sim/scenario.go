@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -46,10 +47,12 @@ type timedFault struct {
 	value float64
 }
 
-// expectation bounds the error of all runs of an application.
+// expectation bounds the error of an application's runs: of all, or of the one with
+// that number, counted from 1 in the order of arrival.
 type expectation struct {
 	line      int
 	app       string
+	run       int
 	low, high float64
 }
 
@@ -128,13 +131,16 @@ func (s *Scenario) Run(history io.Writer) (Report, error) {
 		return r, err
 	}
 	r.Events = w.Events()
+	runs := map[string]int{}
 	for i, d := range drivers {
+		app := s.arrivals[i].app
+		runs[app]++
 		o, err := outcome(d)
 		if err != nil {
 			o = Outcome{App: d.app.Name, Deadline: d.app.Deadline, Pacing: refused}
 		}
 		r.Outcomes = append(r.Outcomes, o)
-		r.Failed = append(r.Failed, s.unmet(s.arrivals[i].app, o)...)
+		r.Failed = append(r.Failed, s.unmet(app, runs[app], o)...)
 	}
 	return r, nil
 }
@@ -204,15 +210,19 @@ func (s *Scenario) prepare(w *World, full map[string]recorded) ([]*Driver, error
 	return drivers, nil
 }
 
-func (s *Scenario) unmet(app string, o Outcome) []string {
+// unmet says which expectations the given run of an application does not meet. One
+// that was refused or failed has no error that could be as expected.
+func (s *Scenario) unmet(app string, run int, o Outcome) []string {
 	var out []string
 	for _, e := range s.expects {
 		switch {
-		case e.app != app:
+		case e.app != app || e.run != 0 && e.run != run:
 		case o.Pacing == refused:
 			out = append(out, s.errorf(e.line, "%s was refused, expected an error of %g to %g %%", app, e.low, e.high).Error())
+		case o.Pacing == string(api.AppFailed):
+			out = append(out, s.errorf(e.line, "run %d of %s failed, expected an error of %g to %g %%", run, app, e.low, e.high).Error())
 		case !(o.Error >= e.low && o.Error <= e.high):
-			out = append(out, s.errorf(e.line, "the error of %s is %+.2f %%, expected %g to %g", app, o.Error, e.low, e.high).Error())
+			out = append(out, s.errorf(e.line, "the error of run %d of %s is %+.2f %%, expected %g to %g", run, app, o.Error, e.low, e.high).Error())
 		}
 	}
 	return out

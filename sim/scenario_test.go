@@ -41,6 +41,9 @@ func TestScenarios(t *testing.T) {
 			for _, f := range report.Failed {
 				t.Error(f)
 			}
+			if len(s.expects) == 0 {
+				t.Error("nothing is expected of its outcomes")
+			}
 			got := report.Text()
 			if *rewrite {
 				if err := os.WriteFile(file, []byte(s.Rewritten(got)), 0o644); err != nil {
@@ -119,6 +122,8 @@ func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 		app + "at 0s submit a\nat 1s node-lost n9":                                     `f:5: unknown node "n9"`,
 		app + "at 0s submit a\nat 1s others n1":                                        `f:5: "n1", expected others NODE SIZE`,
 		app + "at 0s submit a\nexpect a error high":                                    "f:5: ",
+		app + "at 0s submit a deadline=9s\nexpect a#2 error 0 to 1":                    "f:5: a is submitted 1 times, expected a run up to that",
+		app + "at 0s submit a deadline=9s\nexpect a#x error 0 to 1":                    `f:5: run of a: "x", expected a whole number`,
 		app + "at 0s submit a\nexpect b error 0 to 1":                                  `f:5: application "b" is never submitted`,
 		app + "app a\n  stage s tasks=1 work=1\nat 0s submit a":                        `f:4: application "a" is there twice`,
 		"# p\napp a\n  stage s tasks=1 work=1\n  stage s tasks=1 work=1":               `f:4: stage "s" is there twice`,
@@ -164,14 +169,26 @@ func TestHowAScenarioIsTypedDoesNotMatter(t *testing.T) {
 	}
 }
 
-// An application that is refused has no error that could be as expected.
+// An application that is refused or that fails has no error that could be as expected,
+// and an expectation of one run is none of the others.
 func TestARefusedApplicationIsNotAsExpected(t *testing.T) {
 	s := Scenario{name: "f", expects: []expectation{{line: 3, app: "a", low: -1, high: 1}}}
-	if got := s.unmet("a", Outcome{Pacing: refused}); len(got) != 1 || got[0] != "f:3: a was refused, expected an error of -1 to 1 %" {
-		t.Errorf("%q", got)
-	}
-	if got := s.unmet("a", Outcome{Pacing: "paced"}); len(got) != 0 {
-		t.Errorf("%q", got)
+	for _, c := range []struct {
+		run, of int
+		o       Outcome
+		want    string
+	}{
+		{1, 0, Outcome{Pacing: refused}, "f:3: a was refused, expected an error of -1 to 1 %"},
+		{1, 0, Outcome{Pacing: "failed"}, "f:3: run 1 of a failed, expected an error of -1 to 1 %"},
+		{2, 0, Outcome{Pacing: "paced", Error: 2}, "f:3: the error of run 2 of a is +2.00 %, expected -1 to 1"},
+		{2, 2, Outcome{Pacing: "paced", Error: 2}, "f:3: the error of run 2 of a is +2.00 %, expected -1 to 1"},
+		{1, 2, Outcome{Pacing: "paced", Error: 2}, ""},
+		{1, 0, Outcome{Pacing: "paced"}, ""},
+	} {
+		s.expects[0].run = c.of
+		if got := strings.Join(s.unmet("a", c.run, c.o), "; "); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// The laws of the house (docs/STATUS.md, .golangci.yml): what a machine can check
+// The laws of the house (.golangci.yml says the same where it can): what a machine can check
 // about how the packages are written and what they import.
 
 const module = "github.com/sparkpacer/pacer"

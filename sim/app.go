@@ -40,6 +40,9 @@ type Stage struct {
 	// share of the work that follows them (0 is all), the rest is equal.
 	Zipf   float64
 	Skewed units.Fraction
+	// Bytes is the share of its tasks' bytes and records that follow the sizes: what a
+	// driver weighs them by. 0 is Skewed, so that a byte costs the same in all.
+	Bytes units.Fraction
 	// Fetch is how long each task waits for its input, without using CPU.
 	Fetch units.Seconds
 	// Read is the share of a task's work in which it reads its records; 0 is all.
@@ -69,7 +72,7 @@ func (a App) Validate() error {
 		check(s.Records >= 0 && s.Written >= 0 && s.Records < math.MaxInt64/4, "%srecords are negative or too many", at)
 		check(within(float64(s.Gap), 0, long) && within(float64(s.Fetch), 0, long), "%sgap is %v s, fetch %v s", at, float64(s.Gap), float64(s.Fetch))
 		check(within(s.Zipf, 0, 10), "%szipf is %v, want 0 to 10", at, s.Zipf)
-		check(within(float64(s.Skewed), 0, 1) && within(float64(s.Read), 0, 1), "%sskewed or read is not 0 to 1", at)
+		check(within(float64(s.Skewed), 0, 1) && within(float64(s.Bytes), 0, 1) && within(float64(s.Read), 0, 1), "%sskewed, bytes or read is not 0 to 1", at)
 		if i > 0 {
 			check(s.Job >= a.Stages[i-1].Job, "%sjob %d after job %d", at, s.Job, a.Stages[i-1].Job)
 		}

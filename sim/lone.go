@@ -14,6 +14,7 @@ func lone(o Options) ([]Cell, error) {
 	}
 	c.Nodes = []NodeSpec{{Name: "n1", Cores: 2}}
 	c.Plant.Task, c.Plant.Sway, c.Plant.PauseEvery, c.Plant.PauseWork = 0.04, 3, 1, 0.2
+	c.Plant.ByteCost = 0 // What differs between tasks and runs there is in the figures above.
 	o.Config = &c
 	var trials []trial
 	for _, s := range []float64{1, 2, 3} {

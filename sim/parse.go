@@ -29,14 +29,14 @@ import (
 //	nodes 4 cores=16 [speed=1 others=0]     replaces the four of the paper
 //	node big cores=32 [speed=1 others=0]    one more
 //	set alpha=1 beta=0.3 split=paper strategy=edf-pure gamma=0 eq21=on-top phi=1 eta=10 p=0.3
-//	plant lag=0.3 bend=1 noise=0.02 run-noise=0 spread=0.1 task=0.03 sway=3 start=4 warm=3
-//	      warm-work=1.5 pause-every=4 pause-work=0.04 dispatch=4ms page=100ms   (one line)
+//	plant lag=0.3 bend=1 noise=0.02 run-noise=0 spread=0.1 byte-cost=0.2 task=0.03 sway=3 start=4
+//	      warm=3 warm-work=1.5 pause-every=4 pause-work=0.04 dispatch=4ms page=100ms   (one line)
 //	network delay=1ms jitter=1ms loss=0.05 duplicate=0.05 reorder=yes
 //	limit 2h
 //	workload kmeans                         one of the source's applications
 //	app NAME head=3s tail=0.2s              an application, with its stages:
 //	  stage NAME tasks=100 work=200 [after=A,B job=0 records=1000 written=10
-//	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1]                     (one line)
+//	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1 bytes=0.2]           (one line)
 //	at 10s submit NAME [deadline=60s | deadline=1.3x] [count=3 every=20s | poisson=20s]
 //	at 30s planner-down                     any of Faults, with its node and its size
 //	at 30s others n1 4
@@ -412,7 +412,7 @@ func (p *parser) plant(words []string) error {
 	c := &p.s.Config.Plant
 	err := pairs(words, map[string]func(string) error{
 		"lag": amount(&c.Lag, 0, 0.999), "bend": amount(&c.Bend, 0, 100), "noise": amount(&c.Noise, 0, 0.5),
-		"run-noise": amount(&c.RunNoise, 0, 0.5), "spread": amount(&c.Spread, 0, 3), "task": amount(&c.Task, 0, 1e6), "sway": amount(&c.Sway, 0, 100), "start": amount(&c.Start, 0, 1e6),
+		"run-noise": amount(&c.RunNoise, 0, 0.5), "spread": amount(&c.Spread, 0, 3), "byte-cost": amount(&c.ByteCost, 0, 3), "task": amount(&c.Task, 0, 1e6), "sway": amount(&c.Sway, 0, 100), "start": amount(&c.Start, 0, 1e6),
 		"warm": amount(&c.Warm, 0, 100), "warm-work": amount(&c.WarmWork, 0, 1e6), "pause-every": amount(&c.PauseEvery, 0, 1e6),
 		"pause-work": amount(&c.PauseWork, 0, 1e6), "dispatch": span(&c.Dispatch, 0, time.Minute), "page": span(&c.Page, time.Millisecond, time.Minute),
 	})

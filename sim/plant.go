@@ -26,6 +26,10 @@ type Plant struct {
 	// Spread is the standard deviation of the logarithm of a task's work around
 	// what its weight says.
 	Spread float64
+	// ByteCost is the standard deviation of the logarithm of what a byte costs in one
+	// task of a stage with sizes beside what it costs in another. Weights are bytes and
+	// know nothing of it; each run draws anew.
+	ByteCost float64
 	// Task is what each task costs beside its work, in core-seconds: its launch, its
 	// code, its answer. Its weight knows nothing of it.
 	Task units.Work
@@ -52,9 +56,9 @@ type Plant struct {
 
 // DefaultPlant returns a plant like the one that was measured on real Spark: JVM
 // starts of four core-seconds, rates that triple while the compiler works, short
-// collections, tasks that differ by a tenth.
+// collections, tasks that differ by a tenth, and by a fifth more where their bytes do.
 func DefaultPlant() Plant {
-	return Plant{Lag: 0.3, Noise: 0.02, RunNoise: 0.003, Spread: 0.1, Start: 4, Warm: 3, WarmWork: 1.5,
+	return Plant{Lag: 0.3, Noise: 0.02, RunNoise: 0.003, Spread: 0.1, ByteCost: 0.2, Start: 4, Warm: 3, WarmWork: 1.5,
 		PauseEvery: 4, PauseWork: 0.04, Dispatch: 4 * time.Millisecond, Page: 100 * time.Millisecond}
 }
 
@@ -70,7 +74,7 @@ func (p Plant) Validate() error {
 	check(p.Lag >= 0 && p.Lag < 1, "lag is %v, want 0 or more, below 1", p.Lag)
 	check(inside(p.Bend, 0, 100), "bend is %v, want 0 to 100", p.Bend)
 	check(inside(p.Noise, 0, 0.5) && inside(p.RunNoise, 0, 0.5), "noise is %v and %v, want 0 to 0.5", p.Noise, p.RunNoise)
-	check(inside(p.Spread, 0, 3), "spread is %v, want 0 to 3", p.Spread)
+	check(inside(p.Spread, 0, 3) && inside(p.ByteCost, 0, 3), "spread is %v, byte cost %v, want 0 to 3", p.Spread, p.ByteCost)
 	check(inside(p.Sway, 0, 100), "sway is %v, want 0 to 100", p.Sway)
 	check(inside(p.Warm, 0, 100), "warm is %v, want 0 to 100", p.Warm)
 	for _, w := range []units.Work{p.Task, p.Start, p.WarmWork, p.PauseEvery, p.PauseWork} {

@@ -90,7 +90,7 @@ func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 		app + "set floor=9\nnodes 2 cores=8\nat 0s submit a": "f:4: node configuration: floor: 9 cores, want 0 to what is offered",
 		app + "set interval=1m\nseed 2\nat 0s submit a":      "f:4: node configuration: stale: ",
 		"# p\nset strategy=fifo":                             `f:2: strategy: "fifo", expected one of edf-pure, edf-all, edf-prop, proportional, speed`,
-		"# p\nplant mass=1":                                  `f:2: unknown word "mass", expected one of bend, dispatch`,
+		"# p\nplant mass=1":                                  `f:2: unknown word "mass", expected one of bend, byte-cost`,
 		"# p\nnodes 0 cores=1":                               `f:2: "0" nodes, expected 1 to 20000`,
 		"# p\nnodes 2":                                       "f:2: no cores are given",
 		"# p\nnetwork delay=fast":                            `f:2: delay: "fast", expected a duration`,

@@ -62,29 +62,34 @@ type binding struct {
 func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	r := &stageRun{d: d, key: api.StageKey{Stage: id}, spec: spec, remaining: spec.Tasks}
 	r.gap = timer{rank: rankDriver, id: d.id, owner: call(func() { d.stageReady(r) })}
-	rnd := random(d.w.cfg.Seed, "stage "+d.submission+" "+spec.Name+string(rune('a'+id)))
-	sizes := make([]float64, spec.Tasks)
-	for i := range sizes {
-		sizes[i] = 1
+	name := d.submission + " " + spec.Name + string(rune('a'+id))
+	rnd := random(d.w.cfg.Seed, "stage "+name)
+	// What a task costs beside the mean one, and what it reads.
+	costs := skewedBy(spec, spec.Skewed)
+	r.sizes = costs
+	if spec.Bytes > 0 {
+		r.sizes = skewedBy(spec, spec.Bytes)
 	}
 	if spec.Zipf > 0 {
-		skewed := float64(spec.Skewed)
-		if skewed == 0 {
-			skewed = 1
-		}
-		for i, z := range zipf(spec.Tasks, spec.Zipf) {
-			sizes[i] = 1 - skewed + skewed*z
-		}
-		r.weigh(sizes)
+		r.weigh(r.sizes)
 	}
 	if r.weights != nil {
-		heaviestFirst(r.weights, sizes)
+		order := heaviestFirst(r.weights)
+		r.weights, r.sizes, costs = picked(r.weights, order), picked(r.sizes, order), picked(costs, order)
 	}
-	r.sizes = sizes
 	mean := float64(spec.Work) / float64(spec.Tasks)
 	r.work = make([]float64, spec.Tasks)
-	for i, s := range sizes {
-		r.work[i] = max(1e-6, mean*cost(s)*around(rnd, d.w.cfg.Plant.Spread)) + float64(d.w.cfg.Plant.Task)
+	for i, s := range costs {
+		r.work[i] = mean * cost(s) * around(rnd, d.w.cfg.Plant.Spread)
+	}
+	if spec.Zipf > 0 && d.w.cfg.Plant.ByteCost > 0 {
+		dear := random(d.w.cfg.Seed, "byte cost "+name)
+		for i := range r.work {
+			r.work[i] *= around(dear, d.w.cfg.Plant.ByteCost)
+		}
+	}
+	for i := range r.work {
+		r.work[i] = max(1e-6, r.work[i]) + float64(d.w.cfg.Plant.Task)
 	}
 	r.rest = int64(spec.Tasks) * meanWeight
 	return r
@@ -115,18 +120,41 @@ func (r *stageRun) weight(i int) int64 {
 	return r.weights[i]
 }
 
-// heaviestFirst sorts tasks by weight, as the jar does (StageBoundTaskScheduler.scala);
-// those that weigh the same stay in order.
-func heaviestFirst(weights []int64, sizes []float64) {
+// skewedBy is the size of each task beside the mean one where that share of them
+// follows the stage's exponent.
+func skewedBy(spec *Stage, share units.Fraction) []float64 {
+	sizes := make([]float64, spec.Tasks)
+	for i := range sizes {
+		sizes[i] = 1
+	}
+	if spec.Zipf == 0 {
+		return sizes
+	}
+	skewed := cmp.Or(float64(share), 1)
+	for i, z := range zipf(spec.Tasks, spec.Zipf) {
+		sizes[i] = 1 - skewed + skewed*z
+	}
+	return sizes
+}
+
+// heaviestFirst is the order of tasks by weight, which the jar launches them in
+// (StageBoundTaskScheduler.scala); those that weigh the same stay in order.
+func heaviestFirst(weights []int64) []int {
 	order := make([]int, len(weights))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
-	w, s := slices.Clone(weights), slices.Clone(sizes)
+	return order
+}
+
+// picked are the values in that order.
+func picked[T any](values []T, order []int) []T {
+	out := make([]T, len(order))
 	for i, from := range order {
-		weights[i], sizes[i] = w[from], s[from]
+		out[i] = values[from]
 	}
+	return out
 }
 
 // heaviest is the weight of the heaviest task that waits, a millionth where none

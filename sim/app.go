@@ -17,7 +17,13 @@ type App struct {
 	// the first stage, Tail from the end of the last one to the end.
 	Deadline   units.Seconds
 	Head, Tail units.Seconds
-	Mode       api.Mode
+	// Exit passes between its context's stop and the exit of its driver's process, give
+	// or take exitSpread.
+	Exit units.Seconds
+	// Driver is how many cores of a node its driver takes where it works itself: in
+	// head, gaps, tail and exit. It has them before executors do.
+	Driver units.Cores
+	Mode   api.Mode
 	// Stages are in order of id; ids and parents are places in the slice.
 	Stages []Stage
 	// Pace multiplies the rate of all its tasks; 0 is 1.
@@ -62,7 +68,9 @@ func (a App) Validate() error {
 	const long = 1e7
 	check(a.Name != "", "an application without a name")
 	check(within(float64(a.Deadline), 0, long), "deadline is %v s", float64(a.Deadline))
-	check(within(float64(a.Head), 0, long) && within(float64(a.Tail), 0, long), "head is %v s, tail %v s", float64(a.Head), float64(a.Tail))
+	check(within(float64(a.Head), 0, long) && within(float64(a.Tail), 0, long) && within(float64(a.Exit), 0, long), "head is %v s, tail %v s, exit %v s",
+		float64(a.Head), float64(a.Tail), float64(a.Exit))
+	check(within(float64(a.Driver), 0, 4096), "the driver takes %v cores", float64(a.Driver))
 	check(len(a.Stages) > 0, "application %s has no stages", a.Name)
 	check(within(a.Pace, 0, 100), "pace is %v", a.Pace)
 	for i, s := range a.Stages {

@@ -30,7 +30,8 @@
 // slots. A task waits for its dispatch and its fetch first, without using CPU. A
 // JVM starts with Start core-seconds, warms up, and stops its tasks for
 // collections that cost CPU time; records are read in the first part of a task's
-// work. Pages show all this every 100 ms, as the JVM's do.
+// work. A driver takes cores of its node where it works itself, and ends some time after
+// its context's stop. Pages show all this every 100 ms, as the JVM's do.
 //
 // # Order and randomness
 //
@@ -53,7 +54,8 @@
 // # What it does not do
 //
 // It has no second implementation of a law, a strategy, a queue or a plan. It
-// models no disk, no memory, no cache and no speculation; the driver's own work
-// takes no cores; nats-server, store and cgroup files are not part of it (package
+// models no disk, no memory, no cache and no speculation; a driver
+// takes cores where nothing else of it goes on (head, gaps, tail, exit), none for the
+// launch of tasks, and is not slowed by its neighbours; nats-server, store and cgroup files are not part of it (package
 // internal/testenv runs those, with the whole daemons, in virtual time).
 package sim

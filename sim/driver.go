@@ -30,13 +30,14 @@ type Driver struct {
 	link       link
 	began      units.Instant
 
-	registered, started, ended, heard bool
-	refused                           error
-	reply                             api.RegisterReply
-	directive                         api.Directive
-	executors                         []*process // Registered ones, in order of id.
-	stages                            []*stageRun
-	left                              int
+	// ended says that its context has stopped, exited that its process has.
+	registered, started, ended, exited, heard bool
+	refused                                   error
+	reply                                     api.RegisterReply
+	directive                                 api.Directive
+	executors                                 []*process // Registered ones, in order of id.
+	stages                                    []*stageRun
+	left                                      int
 
 	events   []api.Event // Not acknowledged yet.
 	seq      uint64
@@ -46,8 +47,11 @@ type Driver struct {
 	wait     timer
 	head     timer
 	end      timer
-	settled  timer // Tells changes that were made in passing.
-	duration units.Seconds
+	leave    timer // After its context's stop.
+	m        *machine
+	works    bool          // It takes cores of m.
+	settled  timer         // Tells changes that were made in passing.
+	duration units.Seconds // Until its context's stop.
 	// result is what the planner last said about it.
 	result *api.AppDetail
 }
@@ -68,6 +72,8 @@ func (w *World) newDriver(a App) *Driver {
 	d.head = timer{rank: rankDriver, id: d.id, owner: call(d.begin)}
 	d.settled = timer{rank: rankDriver, id: d.id, owner: call(func() { d.offerAll(); d.tellChanges() })}
 	d.end = timer{rank: rankDriver, id: d.id, owner: call(d.finish)}
+	d.leave = timer{rank: rankDriver, id: d.id, owner: call(func() { d.exit(api.Event{Type: api.EventExit, Clean: true}) })}
+	d.m = &w.agents[(n-1)%len(w.agents)].m
 	w.drivers = append(w.drivers, d)
 	w.byURL[d.url()] = d
 	d.link = w.net.link()
@@ -88,6 +94,7 @@ func (d *Driver) elapsed() units.Seconds { return units.Seconds(seconds(d.began,
 // start is the moment of submission.
 func (d *Driver) start() {
 	d.began = d.w.now
+	d.work()
 	d.register()
 }
 
@@ -131,6 +138,8 @@ func (d *Driver) accepted(r api.RegisterReply) {
 		d.w.queue.set(&d.wait, d.w.now.Add(again))
 	case r.Error != nil && !d.registered:
 		d.refused = r.Error
+		d.exited = true
+		d.work()
 		d.w.queue.cancel(&d.wait)
 		d.w.said("driver", d.app.Name, "refused: "+r.Error.Error())
 		d.w.over(d)
@@ -160,7 +169,7 @@ func (d *Driver) acknowledged(r api.EventsReply) {
 	d.events = slices.DeleteFunc(d.events, func(e api.Event) bool { return e.Seq <= r.AckedSeq })
 	d.obey(r.Directive)
 	switch {
-	case d.ended && len(d.events) == 0 && !d.heard:
+	case d.exited && len(d.events) == 0 && !d.heard:
 		d.heard = true
 		d.w.queue.cancel(&d.beat)
 		d.w.heardEnd(d)
@@ -288,6 +297,7 @@ func (d *Driver) advance() {
 			d.w.queue.set(&r.gap, d.w.now.Add(r.spec.Gap.Duration()))
 		}
 	}
+	d.work()
 	if d.left == 0 {
 		d.w.queue.set(&d.end, d.w.now.Add(d.app.Tail.Duration()))
 	}
@@ -320,6 +330,7 @@ func (d *Driver) running() []*stageRun {
 
 func (d *Driver) stageReady(r *stageRun) {
 	r.ready = true
+	d.work()
 	d.settle()
 	r.changed = false
 	parents := r.spec.Parents
@@ -355,7 +366,34 @@ func (d *Driver) finish() {
 	d.ended = true
 	d.duration = d.elapsed()
 	d.say(api.Event{Type: api.EventEnd})
-	d.say(api.Event{Type: api.EventExit, Clean: true})
+	d.work()
+	wait := float64(d.app.Exit) * around(random(d.w.cfg.Seed, "exit "+d.submission), exitSpread)
+	d.w.queue.set(&d.leave, after(d.w.now, wait))
+}
+
+// exitSpread is the standard deviation of the logarithm of a driver's time to exit.
+const exitSpread = 0.2
+
+// exit is the end of the driver's process, whose last word this is.
+func (d *Driver) exit(word api.Event) {
+	d.exited = true
+	d.work()
+	d.say(word)
+}
+
+// work has the driver take its cores while it works itself: until its first stage,
+// while a stage is made and none runs, and from its last one to its exit.
+func (d *Driver) work() {
+	works := !d.exited && len(d.running()) == 0
+	if d.app.Driver == 0 || works == d.works {
+		return
+	}
+	d.works = works
+	cores := float64(d.app.Driver)
+	if !works {
+		cores = -cores
+	}
+	d.m.drive(d.w.now, cores)
 }
 
 // abort ends the application because no executor is left, as a standalone master
@@ -370,7 +408,7 @@ func (d *Driver) abort(why string) {
 	d.ended = true
 	d.duration = d.elapsed()
 	d.say(api.Event{Type: api.EventEnd, Failed: true, Reason: why})
-	d.say(api.Event{Type: api.EventExit, Failed: true, Reason: why})
+	d.exit(api.Event{Type: api.EventExit, Failed: true, Reason: why})
 }
 
 func (d *Driver) tellChanges() {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -16,7 +17,10 @@ type Outcome struct {
 	Duration units.Seconds `json:"duration_s"`
 	// Error is eps_a of Eq 4 in per cent, negative when late; StageError and
 	// StageSpread are mean and standard deviation of eps_s (Eq 5).
-	Error       float64 `json:"error_pct"`
+	Error float64 `json:"error_pct"`
+	// StopError is eps_a at the context's stop, as the source has it; Error is at the
+	// exit of the driver's process, which is the same where that takes no time.
+	StopError   float64 `json:"stop_error_pct"`
 	StageError  float64 `json:"stage_error_pct"`
 	StageSpread float64 `json:"stage_spread_pct"`
 	MeanCores   float64 `json:"mean_cores"`
@@ -42,7 +46,7 @@ func outcome(d *Driver) (Outcome, error) {
 	o := Outcome{App: d.app.Name, Deadline: r.Deadline, Duration: r.Duration, MeanCores: float64(r.MeanCores), CoreSeconds: float64(r.CoreSeconds),
 		Changes: r.QuotaChanges, Pacing: r.Pacing}
 	if r.ErrorPct != nil {
-		o.Error = *r.ErrorPct
+		o.Error, o.StopError = *r.ErrorPct, dag.AppError(r.Deadline, d.duration)
 	}
 	var errs []float64
 	for _, s := range r.Stages {

@@ -15,12 +15,14 @@ type machine struct {
 	// others is what anything but executors takes, in cores; used the CPU time
 	// of others until at and of executors that are gone.
 	others, used float64
-	at           units.Instant
-	cores        float64
-	procs        []*process // In order of start.
-	w            *World
-	name         string
-	speed        float64
+	// driving is what the drivers on it take, in cores.
+	driving float64
+	at      units.Instant
+	cores   float64
+	procs   []*process // In order of start.
+	w       *World
+	name    string
+	speed   float64
 	// gone says that it has no power.
 	gone bool
 	// frozen says that pages are not written, garbled that samples are wrong.
@@ -42,8 +44,18 @@ func (m *machine) hostUsed(now units.Instant) float64 {
 }
 
 func (m *machine) advance(now units.Instant) {
-	m.used += min(m.others, m.cores) * seconds(m.at, now)
+	m.used += m.taken() * seconds(m.at, now)
 	m.at = now
+}
+
+// taken is what is not left to executors, in cores.
+func (m *machine) taken() float64 { return min(m.others+m.driving, m.cores) }
+
+// drive has drivers take that many cores more from now on.
+func (m *machine) drive(now units.Instant, cores float64) {
+	m.advance(now)
+	m.driving = max(0, m.driving+cores)
+	m.divide(now)
 }
 
 // disturb has others take that many cores from now on.
@@ -56,7 +68,7 @@ func (m *machine) disturb(now units.Instant, cores float64) {
 // divide gives the cores to the executors, equally up to what each wants and its
 // quota allows (max-min).
 func (m *machine) divide(now units.Instant) {
-	left, sum := m.cores-min(m.others, m.cores), 0.0
+	left, sum := m.cores-m.taken(), 0.0
 	m.shares = m.shares[:0]
 	for _, p := range m.procs {
 		limit := min(p.wants(), p.quota)

@@ -34,7 +34,7 @@ import (
 //	network delay=1ms jitter=1ms loss=0.05 duplicate=0.05 reorder=yes
 //	limit 2h
 //	workload kmeans                         one of the source's applications
-//	app NAME head=3s tail=0.2s              an application, with its stages:
+//	app NAME head=3s tail=0.2s [exit=1s driver=1 pace=1]    an application, with its stages:
 //	  stage NAME tasks=100 work=200 [after=A,B job=0 records=1000 written=10
 //	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1 bytes=0.2]           (one line)
 //	at 10s submit NAME [deadline=60s | deadline=1.3x] [count=3 every=20s | poisson=20s]

@@ -153,7 +153,7 @@ func (o Options) compose(cell Cell, b composite, strategy string, gamma int, rea
 		}
 	}
 	n := float64(max(1, o.seeds()*len(b.apps)))
-	for _, v := range []*float64{&cell.Error, &cell.StageError, &cell.MeanCores, &cell.Changes, &cell.Variation} {
+	for _, v := range []*float64{&cell.Error, &cell.StopError, &cell.StageError, &cell.MeanCores, &cell.Changes, &cell.Variation} {
 		*v /= n
 	}
 	return cell, nil

@@ -15,7 +15,7 @@ type layout func(region, []sim.Cell) ([][]string, error)
 
 // layouts is where a layout is entered. The first row of each is its heading.
 func layouts() map[string]layout {
-	return map[string]layout{"workloads": workloads, "cases": cases, "slacks": slacks, "strategies": strategies, "readings": readings}
+	return map[string]layout{"workloads": workloads, "cases": cases, "exits": exits, "slacks": slacks, "strategies": strategies, "readings": readings}
 }
 
 // render runs a region's experiments and returns what goes between its marks.
@@ -105,6 +105,15 @@ func cases(_ region, cells []sim.Cell) ([][]string, error) {
 	for _, c := range cells {
 		rows = append(rows, []string{"`" + c.Law + "`", c.Case, percent(c.Error) + beside(c.Paper), percent(c.Least) + " to " + percent(c.Most),
 			lateOf(c), fmt.Sprintf("%.2fx", c.CoreRatio)})
+	}
+	return rows, nil
+}
+
+// exits has a case a row, with the errors at the exit and at the context's stop.
+func exits(_ region, cells []sim.Cell) ([][]string, error) {
+	rows := [][]string{{"law", "case", "at the exit", "range", "late", "at the stop"}}
+	for _, c := range cells {
+		rows = append(rows, []string{"`" + c.Law + "`", c.Case, percent(c.Error), percent(c.Least) + " to " + percent(c.Most), lateOf(c), percent(c.StopError)})
 	}
 	return rows, nil
 }

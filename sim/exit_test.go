@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// An application ends when its driver's process has exited, some time after its
+// context's stop; the profile learns how long, and the deadline is kept at the exit.
+func TestADeadlineIsKeptAtTheExit(t *testing.T) {
+	app := App{Name: "a", Head: 3, Tail: 0.2, Exit: 3, Driver: 1, Stages: []Stage{{Name: "s", Tasks: 200, Work: 400, Records: 1e6, Gap: 0.1}}}
+	c := Default()
+	c.Nodes = c.Nodes[:1]
+	p, full, err := record(c, Workload{App: app})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Exit < 1.5 || p.Exit > 6 {
+		t.Errorf("the profile says %.2f s for an exit that takes about 3", float64(p.Exit))
+	}
+	c.Seed++
+	o, err := pace(c, Workload{App: app}, p, full.Duration*1.4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if between := (o.StopError - o.Error) / 100 * float64(o.Deadline); between < 1.5 || between > 6 {
+		t.Errorf("%.2f s between stop and exit, want about 3", between)
+	}
+	if o.Error < 0 || o.Error > 5 {
+		t.Errorf("the error at the exit is %+.2f %%", o.Error)
+	}
+	app.Exit = 0
+	if _, full, err = record(c, Workload{App: app}); err != nil || math.Abs(full.StopError-full.Error) > 1e-9 {
+		t.Errorf("without a time to exit the errors differ: %+v, %v", full, err)
+	}
+}
+
+// A driver has its cores of a node while it works itself, before executors do, and
+// leaves them while a stage runs and at its end.
+func TestADriverTakesCores(t *testing.T) {
+	c := Default()
+	c.Nodes = c.Nodes[:1]
+	w, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := w.Submit(0, App{Name: "a", Head: 10, Tail: 5, Exit: 5, Driver: 2, Stages: []Stage{{Name: "s", Tasks: 160, Work: 320, Gap: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, phases := &w.agents[0].m, map[bool]units.Seconds{}
+	for !d.exited {
+		if err := w.Pass(50 * time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		running := len(d.running()) > 0
+		if want := 2.0; !d.exited && !running && m.taken() != want || running && m.taken() != 0 {
+			t.Fatalf("at %.2f s, stages run: %v, the driver takes %v cores", float64(w.Now()), running, m.taken())
+		}
+		phases[running] += 0.05
+	}
+	if err := w.Run(); err != nil || m.taken() != 0 {
+		t.Errorf("%v; the driver takes %v cores after its end", err, m.taken())
+	}
+	if phases[false] < 15 || phases[true] < 10 {
+		t.Errorf("the driver worked for %.1f s, its stage for %.1f s", float64(phases[false]), float64(phases[true]))
+	}
+}

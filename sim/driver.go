@@ -62,7 +62,7 @@ func (w *World) newDriver(a App) *Driver {
 	if a.Pace > 0 {
 		d.pace = a.Pace
 	}
-	d.pace *= around(random(w.cfg.Seed, "run "+d.submission), w.cfg.Plant.RunNoise)
+	d.pace *= w.cfg.Plant.runFactor(random(w.cfg.Seed, "run "+d.submission))
 	for i := range a.Stages {
 		d.stages = append(d.stages, newStageRun(d, i, &d.app.Stages[i]))
 	}

@@ -23,6 +23,9 @@ type Plant struct {
 	// share of it; it changes with a time constant of two seconds. RunNoise is the
 	// same for a whole run.
 	Noise, RunNoise float64
+	// Runs are the speed factors of whole runs as measured (RunFactors), of which each
+	// run draws one instead of RunNoise; none by default.
+	Runs []float64
 	// Spread is the standard deviation of the logarithm of a task's work around
 	// what its weight says.
 	Spread float64
@@ -75,6 +78,9 @@ func (p Plant) Validate() error {
 	check(inside(p.Bend, 0, 100), "bend is %v, want 0 to 100", p.Bend)
 	check(inside(p.Noise, 0, 0.5) && inside(p.RunNoise, 0, 0.5), "noise is %v and %v, want 0 to 0.5", p.Noise, p.RunNoise)
 	check(inside(p.Spread, 0, 3) && inside(p.ByteCost, 0, 3), "spread is %v, byte cost %v, want 0 to 3", p.Spread, p.ByteCost)
+	for _, f := range p.Runs {
+		check(inside(f, 0.01, 100), "a run goes %v times as fast, want 0.01 to 100", f)
+	}
 	check(inside(p.Sway, 0, 100), "sway is %v, want 0 to 100", p.Sway)
 	check(inside(p.Warm, 0, 100), "warm is %v, want 0 to 100", p.Warm)
 	for _, w := range []units.Work{p.Task, p.Start, p.WarmWork, p.PauseEvery, p.PauseWork} {

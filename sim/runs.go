@@ -1,0 +1,49 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// leastRuns is how many durations tell how runs differ.
+const leastRuns = 5
+
+// RunFactors makes speed factors for Plant.Runs of the durations of one application's
+// runs, in seconds, a line each (testdata/runs): the median over each. What follows # is
+// a comment. The error says the line and what was expected.
+func RunFactors(text string) ([]float64, error) {
+	var durations []float64
+	for i, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		d, err := strconv.ParseFloat(line, 64)
+		if err != nil || !(d > 0 && d < 1e7) {
+			return nil, fmt.Errorf("line %d: %q, want a duration in seconds", i+1, line)
+		}
+		durations = append(durations, d)
+	}
+	if len(durations) < leastRuns {
+		return nil, fmt.Errorf("%d durations, want at least %d", len(durations), leastRuns)
+	}
+	slices.Sort(durations)
+	n := len(durations)
+	median := (durations[(n-1)/2] + durations[n/2]) / 2
+	for i := range durations {
+		durations[i] = median / durations[i]
+	}
+	return durations, nil
+}
+
+// runFactor is how much faster than others a whole run goes: one of those measured, or
+// around 1 where there are none.
+func (p *Plant) runFactor(r *rand.Rand) float64 {
+	if len(p.Runs) > 0 {
+		return p.Runs[r.IntN(len(p.Runs))]
+	}
+	return around(r, p.RunNoise)
+}

@@ -1,0 +1,67 @@
+package sim
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestRunFactorsAreTheMedianOverEachDuration(t *testing.T) {
+	got, err := RunFactors("# Spark 4.3.0\n10\n12.5 # slow\n\n8\n10\n10\n")
+	if want := []float64{1.25, 1, 1, 1, 0.8}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	for text, want := range map[string]string{
+		"10\n11":           "2 durations, want at least 5",
+		"10\nfast\n":       `line 2: "fast", want a duration`,
+		"1\n1\n1\n1\n0":    `line 5: "0", want a duration`,
+		"1\n1\n1\n1\nNaN":  `line 5: "NaN", want a duration`,
+		"1\n1\n1\n1\n-2\n": `line 5: "-2", want a duration`,
+	} {
+		if _, err := RunFactors(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	files, err := filepath.Glob("testdata/runs/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := RunFactors(string(text)); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// Runs are as fast as those measured, each of which is drawn, and without any of them
+// they go around 1.
+func TestARunIsAsFastAsOneThatWasMeasured(t *testing.T) {
+	c := Default()
+	c.Plant.Runs = []float64{0.5, 2}
+	seen := map[float64]bool{}
+	durations := map[float64]float64{}
+	for seed := range uint64(12) {
+		c.Seed = seed
+		w := must(t, c)
+		d := submit(t, w, chain("app", 1, 200, 400))
+		seen[d.pace], durations[d.pace] = true, float64(d.duration)
+	}
+	if len(seen) != 2 || durations[0.5] <= durations[2] {
+		t.Errorf("paces %v took %v", seen, durations)
+	}
+	p := DefaultPlant()
+	if f := p.runFactor(random(1, "run")); math.Abs(f-1) > 0.02 {
+		t.Errorf("without measured runs the factor is %v", f)
+	}
+	p.Runs = []float64{1, 0}
+	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "a run goes 0 times as fast") {
+		t.Errorf("%v", err)
+	}
+}

@@ -30,8 +30,12 @@
 // slots. A task waits for its dispatch and its fetch first, without using CPU. A
 // JVM starts with Start core-seconds, warms up, and stops its tasks for
 // collections that cost CPU time; records are read in the first part of a task's
-// work. A driver takes cores of its node where it works itself, and ends some time after
-// its context's stop. Pages show all this every 100 ms, as the JVM's do.
+// work. A driver takes cores of its node where it works itself, and ends some time
+// after its context's stop. Pages show all this every 100 ms, as the JVM's do.
+//
+// Where an executor is lost with its outputs, stages whose outputs are still to be read
+// run again in part, and those that were reading them fail and come again with what
+// they had not done, as in Spark (attempt.go).
 //
 // # Order and randomness
 //

@@ -269,6 +269,11 @@ func (d *Driver) lost(p *process) {
 	}
 	for _, r := range d.running() {
 		r.unbind(p)
+	}
+	if p.forgets {
+		d.repeat(p)
+	}
+	for _, r := range d.running() {
 		r.divide(d.capacity)
 	}
 	d.settle()
@@ -353,6 +358,7 @@ func (r *stageRun) name() string {
 func (d *Driver) stageDone(r *stageRun) {
 	r.done, r.bound, r.changed = true, nil, false
 	d.left--
+	d.whole(r)
 	d.say(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Tasks: r.spec.Tasks, RecordsRead: r.spec.Records,
 		RecordsWritten: r.spec.Written, TaskCPU: units.Seconds(r.cpu), TaskTime: units.Seconds(r.cpu), LongestTask: units.Seconds(r.longest),
 		FirstLaunch: r.first, LastFinish: r.last}})

@@ -22,7 +22,7 @@ func TestADeadlineIsKeptAtTheExit(t *testing.T) {
 		t.Errorf("the profile says %.2f s for an exit that takes about 3", float64(p.Exit))
 	}
 	c.Seed++
-	o, err := pace(c, Workload{App: app}, p, full.Duration*1.4)
+	o, err := pace(c, Workload{App: app}, p, full.Duration*1.4, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,8 +124,10 @@ func record(c Config, w Workload) (api.Profile, Outcome, error) {
 	return p, o, nil
 }
 
-// pace runs an application under a deadline with the given profile.
-func pace(c Config, w Workload, p api.Profile, deadline units.Seconds) (Outcome, error) {
+// pace runs an application under a deadline with the given profile. lost, if not 0, is
+// when an executor of the first node is lost with what it has written, as a share of
+// the deadline.
+func pace(c Config, w Workload, p api.Profile, deadline units.Seconds, lost units.Fraction) (Outcome, error) {
 	c.Plant.Bend = w.Bend
 	world, err := New(c)
 	if err != nil {
@@ -133,6 +135,11 @@ func pace(c Config, w Workload, p api.Profile, deadline units.Seconds) (Outcome,
 	}
 	if err := world.PutProfile(p); err != nil {
 		return Outcome{}, err
+	}
+	if lost > 0 {
+		if err := world.Fault(world.Now()+deadline*units.Seconds(lost), faultOutputs, c.Nodes[0].Name, 0); err != nil {
+			return Outcome{}, err
+		}
 	}
 	a := w.App
 	a.Deadline = deadline

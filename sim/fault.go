@@ -26,6 +26,9 @@ type faultKind struct {
 // faultOthers is that anything but executors takes cores.
 const faultOthers = "others"
 
+// faultOutputs is that an executor is lost with what its tasks have written.
+const faultOutputs = "outputs-lost"
+
 // faultTable is where a new fault is entered.
 func faultTable() []faultKind {
 	return []faultKind{
@@ -34,6 +37,7 @@ func faultTable() []faultKind {
 		{name: "controller-down", node: true, restarts: true, does: func(w *World, a *agent, _ float64) { a.crash() }},
 		{name: "controller-up", node: true, restarts: true, does: func(w *World, a *agent, _ float64) { w.must(a.up()) }},
 		{name: "executor-lost", node: true, does: func(w *World, a *agent, _ float64) { a.loseExecutor() }},
+		{name: faultOutputs, node: true, does: func(w *World, a *agent, _ float64) { a.loseOutputs() }},
 		{name: "node-lost", node: true, does: func(w *World, a *agent, _ float64) { a.lose() }},
 		{name: "link-cut", node: true, does: func(w *World, a *agent, _ float64) { a.link.cut = true }},
 		{name: "link-up", node: true, does: func(w *World, a *agent, _ float64) { a.link.cut = false; a.reconnect() }},
@@ -121,17 +125,31 @@ func (a *agent) crash() {
 	})
 }
 
-// loseExecutor ends the node's executor that is busiest, the first of equals.
+// loseExecutor ends the node's executor that is busiest, if there is one. What it has
+// written stays, as where a shuffle service serves it.
 func (a *agent) loseExecutor() {
+	if victim := a.busiest(); victim != nil {
+		victim.kill(a.w.now, "killed by signal 9", 137)
+	}
+}
+
+// loseOutputs is loseExecutor with all that the executor has written.
+func (a *agent) loseOutputs() {
+	if victim := a.busiest(); victim != nil {
+		victim.forgets = true
+		victim.kill(a.w.now, "killed by signal 9", 137)
+	}
+}
+
+// busiest is the node's executor with most tasks, the first of equals.
+func (a *agent) busiest() *process {
 	var victim *process
 	for _, p := range a.m.procs {
 		if !p.exited && (victim == nil || len(p.computing) > len(victim.computing)) {
 			victim = p
 		}
 	}
-	if victim != nil {
-		victim.kill(a.w.now, "killed by signal 9", 137)
-	}
+	return victim
 }
 
 // garble makes a sample what no healthy machine shows: CPU time below zero, or a

@@ -48,6 +48,7 @@ type process struct {
 	heaviest           float64 // What the newest task told of those that wait, and of which stage.
 	heaviestOf         *stageRun
 	registered, exited bool
+	forgets            bool // What its tasks wrote is lost with it.
 	settling           bool // In a step of its own.
 	exit               string
 	code               int
@@ -220,7 +221,7 @@ func (p *process) finished(t *task, now units.Instant) {
 		s.HeavyReading += units.Work(cpu * t.reading())
 	}
 	s.Changed = now
-	t.run.finished(p, cpu)
+	t.run.finished(p, t.index, cpu)
 }
 
 // launch starts a task in a free slot: it waits for what it reads, then computes.

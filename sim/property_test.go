@@ -123,7 +123,7 @@ func paced(t *testing.T, change func(*Config)) Outcome {
 		t.Fatal(err)
 	}
 	c.Seed++
-	o, err := pace(c, Workload{Name: "app", App: a}, p, base.Duration*1.4)
+	o, err := pace(c, Workload{Name: "app", App: a}, p, base.Duration*1.4, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,6 +50,11 @@ type stageRun struct {
 	last      units.Seconds
 	longest   float64
 	cpu       float64
+	// base is the stage's first attempt, itself if it is that; tasks are the places of
+	// its tasks in that one, and by, of a first attempt only, who has their output.
+	base  *stageRun
+	tasks []int
+	by    []*process
 }
 
 // binding is an executor of a stage.
@@ -92,6 +97,10 @@ func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 		r.work[i] = max(1e-6, r.work[i]) + float64(d.w.cfg.Plant.Task)
 	}
 	r.rest = int64(spec.Tasks) * meanWeight
+	r.base, r.by, r.tasks = r, make([]*process, spec.Tasks), make([]int, spec.Tasks)
+	for i := range r.tasks {
+		r.tasks[i] = i
+	}
 	return r
 }
 
@@ -226,7 +235,8 @@ func (r *stageRun) launch(p *process) {
 }
 
 // finished notes a task's end; the last one ends the stage.
-func (r *stageRun) finished(p *process, cpu float64) {
+func (r *stageRun) finished(p *process, index int, cpu float64) {
+	r.base.by[r.tasks[index]] = p
 	if b := r.binding(p); b != nil {
 		b.running--
 	}

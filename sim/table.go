@@ -90,6 +90,7 @@ func experiments() []struct {
 	}{
 		{"table4", "Table 4: eight applications at the baseline's time, +20 % and +40 %", table4},
 		{"exit", "Table 4 at +20 and +40 % with drivers that work, and are due when their process has exited", exits},
+		{"lost", "Table 4 at +20 and +40 % where half way to the deadline an executor of four is lost with its outputs", lostOutputs},
 		{"skew", "Table 5: group-by at +20 % with Zipf-distributed keys", skew},
 		{"bytes", "Group-by at +20 % where tasks' bytes follow Zipf's law wholly and their work by 2.8 %", bytesApart},
 		{"lone", "Group-by on two cores, of which one task has most, at +20 %", lone},
@@ -129,8 +130,9 @@ type trial struct {
 	profiled, run Workload
 	slack         float64
 	revise        func(api.Profile) api.Profile
-	tune          func(*Config) // Of the paced run.
-	baseline      bool          // The deadline comes from a run of its own at all cores.
+	tune          func(*Config)  // Of the paced run.
+	lost          units.Fraction // When an executor's outputs are lost, of the deadline; 0: never.
+	baseline      bool           // The deadline comes from a run of its own at all cores.
 	paper         *paperRow
 }
 
@@ -206,7 +208,7 @@ func (t trial) once(c Config, seed uint64, full baselines) (out Outcome, ratio f
 		t.tune(&c)
 	}
 	c.Seed += 10
-	out, err = pace(c, t.run, p, base.Duration*units.Seconds(1+t.slack))
+	out, err = pace(c, t.run, p, base.Duration*units.Seconds(1+t.slack), t.lost)
 	if base.CoreSeconds > 0 {
 		ratio = out.CoreSeconds / base.CoreSeconds
 	}
@@ -281,6 +283,20 @@ func exits(o Options) ([]Cell, error) {
 			trials = append(trials, trial{name: fmt.Sprintf("%s +%d%%", w.Name, slack),
 				figure:   fmt.Sprintf("sim.exit.LAW.%s.%d.error_pct", w.Name, slack),
 				profiled: w, run: w, slack: float64(slack) / 100})
+		}
+	}
+	return o.all(trials)
+}
+
+// lostOutputs is Table 4 where half way to the deadline one executor of four is lost
+// with what it has written: what is read again is written again, by second attempts.
+func lostOutputs(o Options) ([]Cell, error) {
+	var trials []trial
+	for _, w := range Workloads() {
+		for _, slack := range []int{20, 40} {
+			trials = append(trials, trial{name: fmt.Sprintf("%s +%d%%", w.Name, slack),
+				figure:   fmt.Sprintf("sim.lost.LAW.%s.%d.error_pct", w.Name, slack),
+				profiled: w, run: w, slack: float64(slack) / 100, lost: 0.5})
 		}
 	}
 	return o.all(trials)

@@ -178,7 +178,8 @@ class StageHistoryTest {
   @Test def theExecutorsPageCountsEveryTask(): Unit = {
     val h = during(sc.parallelize(1 to 1000, 5).map(x => (x % 3, x)).reduceByKey(_ + _, 3).count())
     val done = doneOf(h)
-    val seen = done.map { d => eventually(pageStage(d.key.stage)) }
+    assertEquals(2, done.size)
+    val seen = done.zip(Seq(5L, 3L)).map { case (d, tasks) => eventually(tasks)(pageStage(d.key.stage)) }
     assertEquals(Seq(5L, 3L), seen.map(_(2)))
     assertEquals(Seq(5000000L, 3000000L), seen.map(_(4)))
     assertEquals(done.map(_.recordsRead), seen.map(_(5)))
@@ -213,11 +214,14 @@ class StageHistoryTest {
     assertTrue(w(0) > 0 && w(0) < w(1) && w(1) < w(2), w.toSeq.toString)
   }
 
-  /** The stage's words on the page, once the page is still and shows it without running tasks. */
-  private def eventually(find: => Option[IndexedSeq[Long]]): IndexedSeq[Long] = {
+  /**
+   * The stage's words on the page, once that shows so many tasks finished and none that
+   * runs: the page is written after the driver has been told of a task's end.
+   */
+  private def eventually(tasks: Long)(find: => Option[IndexedSeq[Long]]): IndexedSeq[Long] = {
     val end = System.nanoTime() + 60L * 1000000000L
     var found = find
-    while (!found.exists(_(8) == 0) && System.nanoTime() < end) {
+    while (!found.exists(words => words(2) >= tasks && words(8) == 0) && System.nanoTime() < end) {
       Thread.onSpinWait()
       found = find
     }

@@ -79,7 +79,10 @@ func (e *entrance) app(t *testing.T, name, what string, ok func(api.AppDetail) b
 func (e *entrance) recorded(t *testing.T, run *realenv.Process, name string) {
 	t.Helper()
 	wantAnswer(t, run, entranceAnswer)
-	app := e.app(t, name, "to be finished", func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	app := e.app(t, name, "to end", ended)
+	if app.State != api.AppFinished {
+		t.Errorf("%s: %s, notices %q", name, app.State, app.Notices)
+	}
 	if app.Pacing != "recording" || len(app.Stages) < 2 || len(app.Executors) == 0 {
 		t.Errorf("%s: pacing %s, %d stages, %d executors", name, app.Pacing, len(app.Stages), len(app.Executors))
 	}
@@ -116,9 +119,9 @@ func (e *entrance) submit(t *testing.T) {
 		t.Errorf("pacer release: exit %d: %s", code, out)
 	}
 	wantAnswer(t, run, entranceAnswer) // Held to its deadline it would outlast patience.
-	app = e.app(t, "e2e-moved", "to be finished", func(a api.AppDetail) bool { return a.State == api.AppFinished })
-	if app.Pacing != "released" {
-		t.Errorf("after pacer release: pacing %s, took %v of %v", app.Pacing, app.Duration, app.Deadline)
+	app = e.app(t, "e2e-moved", "to end", ended)
+	if app.State != api.AppFinished || app.Pacing != "released" {
+		t.Errorf("after pacer release: %s, pacing %s, took %v of %v", app.State, app.Pacing, app.Duration, app.Deadline)
 	}
 }
 
@@ -190,3 +193,6 @@ func link(t *testing.T, from, dir, but string) {
 		}
 	}
 }
+
+// ended reports whether an application's state is its last one.
+func ended(a api.AppDetail) bool { return a.State != api.AppRunning && a.State != api.AppEnding }

@@ -74,7 +74,8 @@ private[spark] object LastWord {
   /** Whether spark-submit exits by itself, not from within the application's main. */
   private def bySubmit(stack: Array[StackTraceElement]): Boolean = {
     val submit = stack.filter(_.getClassName.startsWith(Submit)).map(_.getMethodName)
-    submit.contains("doSubmit") && !submit.contains("runMain")
+    // The compiler puts the class before the name of a private method.
+    submit.contains("doSubmit") && !submit.exists(_.endsWith("runMain"))
   }
 
   private val Submit = "org.apache.spark.deploy.SparkSubmit"

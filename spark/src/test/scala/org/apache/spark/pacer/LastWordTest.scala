@@ -13,7 +13,9 @@ class LastWordTest {
 
   private val hooks = stack("java.lang.Thread.join", "java.lang.Shutdown.runHooks", "java.lang.Shutdown.shutdown")
   private def exiting(more: String*) = stack("java.lang.Shutdown.exit" +: "java.lang.System.exit" +: more: _*)
-  private val gateway = exiting("org.apache.spark.api.python.PythonGatewayServer$.main")
+  private val submit = Seq("org.apache.spark.deploy.SparkSubmit$$anon$2.doSubmit", "org.apache.spark.deploy.SparkSubmit.main")
+  private val within = "org.apache.spark.deploy.SparkSubmit.org$apache$spark$deploy$SparkSubmit$$runMain" +: submit
+  private val gateway = exiting("org.apache.spark.api.python.PythonGatewayServer$.main" +: within: _*)
 
   private def clean(stoppedByProgram: Boolean, stacks: Array[StackTraceElement]*): Boolean =
     LastWord.word(stacks, None, stoppedByProgram).clean
@@ -32,11 +34,10 @@ class LastWordTest {
   }
 
   @Test def sparkSubmitExitsForAFailedPythonApplicationOnly(): Unit = {
-    val submit = Seq("org.apache.spark.deploy.SparkSubmit$$anon$2.doSubmit", "org.apache.spark.deploy.SparkSubmit.main")
     assertEquals(Exit(clean = false, failed = true, "the application ended with an exit code other than 0"),
       LastWord.word(Seq(exiting(submit: _*)), None, stoppedByProgram = true))
-    val within = Seq("a.App.main", "org.apache.spark.deploy.SparkSubmit.runMain") ++ submit
-    assertFalse(LastWord.word(Seq(exiting(within: _*)), None, stoppedByProgram = true).failed)
+    assertFalse(LastWord.word(Seq(exiting("a.App.main" +: within: _*)), None, stoppedByProgram = true).failed)
+    assertFalse(LastWord.word(Seq(gateway), None, stoppedByProgram = true).failed)
   }
 
   @Test def anExceptionInTheMainThreadIsAFailure(): Unit =

@@ -71,7 +71,7 @@ race: jar ## run the Go tests with the race detector, real Spark runs left out
 	@$(GO) test -race $$($(GO) list ./... | grep -vx '$(E2E)')
 
 e2e: build ## run the tests with real Spark only (SPARK_VERSION=4.0.5: on that one)
-	@$(SPARK) $(GO) test -count 1 -v -timeout 30m $(E2E)
+	@PACER_TEST_ALL=1 $(SPARK) $(GO) test -count 1 -v -timeout 30m $(E2E)
 
 bench: build ## measure into docs/figures.jsonl, going on where an earlier one ended (an hour; ARGS="-only plan,idle" takes less, `go run ./bench help` says more)
 	@$(SPARK) scripts/docker.sh run $(GO) run ./bench figures $(ARGS)

@@ -25,6 +25,7 @@ step() {
     "$@" || action=fail
     printf '{"Action":"%s","Package":"scripts","Test":"%s","Elapsed":%d}\n' "$action" "$name" $((SECONDS - began))
 }
+export PACER_TEST_ALL=1
 tests() {
     local version
     step vm scripts/vm.sh

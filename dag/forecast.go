@@ -53,15 +53,12 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, cores units.Cores, sl
 	if !(cores > 0) {
 		return Forecast{Verdict: api.VerdictUnknown}
 	}
-	open := g.scene(p.open(), cores, slots, elapsed)
-	full := open.walk(0, Standing{})
-	f := Forecast{Verdict: api.VerdictNone, Finish: full.finish, FullCores: full.finish, Stages: full.stages}
-	scene := open
+	scene := g.scene(p.open(), cores, slots, elapsed)
+	full := scene.walk(0, Standing{})
+	f := Forecast{Verdict: api.VerdictNone, Finish: full.finish, FullCores: full.finish, Earliest: full.finish, Stages: full.stages}
 	if !p.Open {
-		scene.params, scene.own = p, true
+		scene.params = p
 		f.Earliest = scene.earliest(full.finish)
-	} else {
-		f.Earliest = full.finish
 	}
 	if !(deadline > 0) {
 		return f
@@ -80,7 +77,7 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, cores units.Cores, sl
 
 // scene is what walks of g have in common.
 func (g *Graph) scene(p Params, cores units.Cores, slots int, elapsed units.Seconds) scene {
-	s := scene{graph: g, params: p, cores: float64(cores), slots: slots, elapsed: elapsed, own: !p.Open}
+	s := scene{graph: g, params: p, cores: float64(cores), slots: slots, elapsed: elapsed}
 	s.busy = s.recorded()
 	return s
 }
@@ -114,11 +111,11 @@ const roomShare = 0.95
 func (g *Graph) Choose(p Params, most int, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) Params {
 	p.Open = false
 	if most <= 1 || !(cores > 0) || !(deadline > 0) {
-		return g.turns(p, most)
+		return g.Turns(p, most)
 	}
 	scene := g.scene(p, cores, slots, elapsed)
 	for n := 1; n <= most; n++ {
-		scene.params = g.turns(p, n)
+		scene.params = g.Turns(p, n)
 		if meets(scene.walk(0, Standing{}).finish, roomShare*deadline) && meets(scene.walk(deadline, Standing{}).finish, deadline) {
 			return scene.params
 		}
@@ -126,8 +123,9 @@ func (g *Graph) Choose(p Params, most int, deadline units.Seconds, cores units.C
 	return p.open()
 }
 
-// turns are the parameters p for so many executors on a node.
-func (g *Graph) turns(p Params, executors int) Params {
+// Turns returns the parameters p for so many executors on a node: Executors is 0 where
+// these are enough for all stages that can run side by side.
+func (g *Graph) Turns(p Params, executors int) Params {
 	p.Executors = 0
 	if executors < g.width {
 		p.Executors = max(1, executors)

@@ -82,6 +82,12 @@ func (g *Graph) Stage(id int) (api.ProfileStage, bool) {
 	return g.profile.Stages[i], true
 }
 
+// Alone reports whether no stage of the graph can run beside the one with this id.
+func (g *Graph) Alone(id int) bool {
+	i, ok := g.index[id]
+	return ok && g.alone[i]
+}
+
 // Overhead returns what the driver will take that no core can shorten, when the
 // stages with the given ids are not ready yet: the largest sum of gaps along one
 // path of them, the tail and the exit. The stages must include all that depend on one of

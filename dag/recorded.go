@@ -86,10 +86,8 @@ func (g *Graph) scale(from, to int, end float64) {
 		for i := from; i < to; i++ {
 			g.factors[i] = factor
 		}
-		s := scene{graph: g, cores: float64(g.profile.Cores)}
-		s.busy = s.recorded()
 		last := 0.0
-		for _, stage := range s.walk(0, Standing{}).stages[from:to] {
+		for _, stage := range g.scene(Params{}.open(), g.profile.Cores, 0, 0).walk(0, Standing{}).stages[from:to] {
 			last = max(last, float64(stage.Start+stage.Duration))
 		}
 		return last

@@ -1,7 +1,7 @@
 package dag
 
 import (
-	"math"
+	"cmp"
 	"slices"
 
 	"github.com/sparkpacer/pacer/units"
@@ -46,9 +46,7 @@ func (g *Graph) Finish(p Params, deadline units.Seconds, cores units.Cores, slot
 	if p.Open {
 		deadline = 0
 	}
-	s := scene{graph: g, params: p, cores: float64(cores), slots: slots, own: !p.Open}
-	s.busy = s.recorded()
-	return max(s.walk(max(0, deadline), from).finish, from.Now)
+	return max(g.scene(p, cores, slots, 0).walk(max(0, deadline), from).finish, from.Now)
 }
 
 func (g *Graph) knows(from Standing) bool {
@@ -73,24 +71,15 @@ func (w *walker) resume(from Standing) int {
 		w.now, w.warm = float64(from.Now), len(w.stages)
 	}
 	w.now = max(w.now, float64(from.Now))
+	// The latest end counts for what waits for several.
+	ended := slices.SortedFunc(slices.Values(from.Ended), func(x, y Ended) int { return cmp.Compare(x.At, y.At) })
 	gone := make([]bool, len(w.stages)) // Ended or submitted.
 	done := 0
-	for _, e := range from.Ended {
-		i := w.graph.index[e.Stage]
-		if gone[i] {
-			continue
-		}
-		gone[i] = true
-		done++
-		w.ended = max(w.ended, float64(e.At))
-	}
-	// The latest end counts for what waits for several.
-	ended := slices.Clone(from.Ended)
-	slices.SortFunc(ended, func(x, y Ended) int { return int(math.Copysign(1, float64(x.At-y.At))) })
-	released := make([]bool, len(w.stages))
 	for _, e := range ended {
-		if i := w.graph.index[e.Stage]; !released[i] {
-			released[i] = true
+		if i := w.graph.index[e.Stage]; !gone[i] {
+			gone[i] = true
+			done++
+			w.ended = max(w.ended, float64(e.At))
 			w.release(i, float64(e.At))
 		}
 	}

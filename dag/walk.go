@@ -21,10 +21,6 @@ type scene struct {
 	elapsed units.Seconds
 	// busy is what each stage keeps busy, by place (Graph.recorded).
 	busy []float64
-	// own says that stages that run side by side have executors of their own, each of
-	// which has to start and to warm up but for the first; otherwise they share one, as
-	// in a recorded run.
-	own bool
 }
 
 // outcome is the result of a walk.
@@ -102,7 +98,7 @@ func newWalker(s scene, deadline units.Seconds) *walker {
 // starts is what the head takes longer for executors that the recorded run had not:
 // the first stage waits for all of them, and they start side by side.
 func (s scene) starts() float64 {
-	if !s.own {
+	if s.params.Open {
 		return 0
 	}
 	count := s.graph.width
@@ -162,7 +158,7 @@ func (w *walker) start(i int) {
 // cold is what stage i, which starts now, uses for being the first on an executor,
 // the first executor left out: in the recorded run something was the first there, too.
 func (w *walker) cold(i int) float64 {
-	if !w.own || len(w.running) < w.warm {
+	if w.params.Open || len(w.running) < w.warm {
 		return 0
 	}
 	if w.warm++; w.warm == 1 {
@@ -222,7 +218,7 @@ func (w *walker) share() {
 		}
 		sum += r.has
 	}
-	if sum > w.cores && !w.own {
+	if sum > w.cores && w.params.Open {
 		w.queue()
 		sum = w.cores
 	}

@@ -59,13 +59,7 @@ func (c Config) opens() bool { return c.Branches == BranchesAuto && c.Split != d
 func (c Config) together(g *dag.Graph) int { return min(g.Width(), c.MaxPool) }
 
 // turns are the parameters of the equations for so many executors on a node.
-func (c Config) turns(g *dag.Graph, executors int) dag.Params {
-	p := c.params()
-	if executors < g.Width() {
-		p.Executors = max(1, executors)
-	}
-	return p
-}
+func (c Config) turns(g *dag.Graph, executors int) dag.Params { return g.Turns(c.params(), executors) }
 
 // params are the parameters of the equations for a, which has a profile: of the
 // executors that it has now.

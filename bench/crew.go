@@ -18,7 +18,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// The planner at scale: issue 5's figures.
+// The planner at scale.
 const (
 	scaleNodes   = 10_000
 	scaleApps    = 1_000

@@ -84,7 +84,7 @@ func TestWaitingTasksAndPausesEndOnTime(t *testing.T) {
 	}
 }
 
-// Eq 20 and issue 5: after a loss of cores a stage is back on its ramp, but for
+// Eq 20: after a loss of cores a stage is back on its ramp, but for
 // what is allowed, within 5 tau_r of having them again.
 func TestBackOnTrackWithin5TauRAfterALossOfCores(t *testing.T) {
 	cfg := Default()

@@ -136,8 +136,11 @@ type RegisterReply struct {
 	// driver's default parallelism.
 	Slots int `json:"slots"`
 	// OffHeap is each executor's off-heap memory, 0 for none.
-	OffHeap   units.Bytes `json:"offheap_bytes"`
-	Directive Directive   `json:"directive"`
+	OffHeap units.Bytes `json:"offheap_bytes"`
+	// Even has ProfileStage.Even by signature where it is enough to matter; the mean where
+	// several stages have the same.
+	Even      map[string]units.Fraction `json:"even,omitempty"`
+	Directive Directive                 `json:"directive"`
 	// AckedSeq is the newest driver event the planner has taken.
 	AckedSeq uint64 `json:"acked_seq"`
 }
@@ -305,6 +308,10 @@ type StageDone struct {
 	// FirstLaunch and LastFinish are on the deadline clock.
 	FirstLaunch units.Seconds `json:"first_launch_s"`
 	LastFinish  units.Seconds `json:"last_finish_s"`
+	// Even is the part of TaskCPU that was the same for each task, whatever it read: by the
+	// line of least squares through the tasks' CPU times over their sizes. 0 where sizes
+	// are not known or alike.
+	Even units.Fraction `json:"even,omitempty"`
 }
 
 // EventsReply acknowledges Events. KindNotFound asks the driver to register

@@ -110,6 +110,9 @@ func appendTarget(b []byte, t *StageTarget) []byte {
 	if t.Reading != 0 {
 		b = appendFloat(append(b, `,"reading":`...), float64(t.Reading))
 	}
+	if t.Even != 0 {
+		b = appendFloat(append(b, `,"even":`...), float64(t.Even))
+	}
 	b = appendFloat(append(b, `,"init_cores":`...), float64(t.InitCores))
 	if t.Hold != 0 {
 		b = appendFloat(append(b, `,"hold_cores":`...), float64(t.Hold))

@@ -72,6 +72,9 @@ type StageTarget struct {
 	// Reading is the part of a heavy task's CPU time in which it reads its records, as
 	// measured before; 0 when unknown.
 	Reading units.Fraction `json:"reading,omitempty"`
+	// Even is the part of the weights that is the same for each task, whatever it reads;
+	// below 1.
+	Even units.Fraction `json:"even,omitempty"`
 	// InitCores is Eq 7.
 	InitCores units.Cores `json:"init_cores"`
 	// Hold overrides the control law for as long as it is there, HoldFor from the
@@ -81,6 +84,12 @@ type StageTarget struct {
 	HoldFor units.Seconds `json:"hold_s,omitempty"`
 	// Last says that no stage follows: it may not end late.
 	Last bool `json:"last,omitempty"`
+}
+
+// Sized is what tasks of that weight together are to read, the mean task's part being 1.
+func (t *StageTarget) Sized(weight, tasks float64) float64 {
+	even := float64(t.Even)
+	return max(0, (weight-even*tasks)/(1-even))
 }
 
 // ExecutorState is where an executor stands; it only moves forward.

@@ -69,6 +69,8 @@ func checkTarget(t *api.StageTarget) error {
 		return fmt.Errorf("remaining_s is %v", float64(t.Remaining))
 	case !(t.Reading >= 0 && t.Reading <= 1):
 		return fmt.Errorf("reading is %v, want 0 to 1", float64(t.Reading))
+	case !(t.Even >= 0 && t.Even < 1):
+		return fmt.Errorf("even is %v, want 0 or more, below 1", float64(t.Even))
 	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) || bad(float64(t.Hold)) || bad(float64(t.HoldFor)):
 		return fmt.Errorf("core_seconds, records, init_cores, hold_cores, hold_s or longest_task_s is not a finite number >= 0")
 	}

@@ -13,12 +13,14 @@ const mostEven = 0.5
 // stands for (1 - e) w + e, where e is c over what a mean task takes. Where tasks start
 // by falling weight, a stage without that seems to be nearly done while many light
 // tasks wait. Where all weigh the same there is nothing to even, but a share's number
-// of tasks is rounded.
+// of tasks is rounded. Where earlier runs have shown e (api.StageTarget.Even), the weights
+// have as much of it already.
 func (m *meter) evenPart(t *api.StageTarget) float64 {
 	if !m.unequal || !(t.Work > 0) {
 		return 0
 	}
-	return min(mostEven, float64(m.cost)*t.Weight/float64(t.Work))
+	part := min(mostEven, float64(m.cost)*t.Weight/float64(t.Work))
+	return max(0, 1-(1-part)/(1-float64(t.Even)))
 }
 
 // evened is what a weight of that many tasks stands for.

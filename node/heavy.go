@@ -18,13 +18,13 @@ const doubt, unseen = 0.05, 0.5
 // doubted is what a heavy task of that weight is taken to have left.
 func doubted(weight, rest float64) float64 { return rest * (1 + doubt + unseen*rest/weight) }
 
-// unfinished is the weight of a record of the tasks that have not finished. Weights
+// unfinished is the size of a record of the tasks that have not finished. Weights
 // go by bytes and by what a task costs without any, so that the few tasks which have
 // most of the records weigh less than their records do; of the last one this knows
 // exactly how much it has to read. Records of a failed task were read in vain: then
 // it is mean.
 func unfinished(t *api.StageTarget, stage *PageStage, mean float64) float64 {
-	records, weight := t.Records-stage.Records, t.Weight-stage.Weight
+	records, weight := t.Records-stage.Records, t.Sized(t.Weight-stage.Weight, float64(t.Tasks-stage.Finished))
 	if stage.Failed > 0 || weight <= 0 || records <= 0 || records < stage.RunningRecords {
 		return mean
 	}

@@ -126,7 +126,7 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 	if m.mode != Work || stage.Running <= 0 || t.Weight <= 0 {
 		return done
 	}
-	// Weight per second of CPU time and per record.
+	// Weight per second of CPU time, size per record.
 	perCPU, perRecord := 0.0, 0.0
 	if t.Work > 0 {
 		cpu := priorTasks * float64(t.Work) / t.Weight
@@ -136,7 +136,7 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 		}
 	}
 	if t.Records > 0 {
-		perRecord = t.Weight / t.Records
+		perRecord = t.Sized(t.Weight, float64(t.Tasks)) / t.Records
 	}
 	unread := perRecord
 	if uneven {
@@ -148,7 +148,7 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 		if task.Stage != stage.Key {
 			continue
 		}
-		cpu, records := float64(task.CPU), task.Records
+		cpu, records := float64(task.CPU), read(t, task)
 		var part float64
 		if task.Weight > Heavy {
 			part = m.heavyPart(t.Reading, task, cpu*perCPU, records*unread)
@@ -161,7 +161,7 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 		}
 		m.begin(task.Weight, task.Weight-part)
 		restCPU -= cpu
-		restRecords -= records
+		restRecords -= task.Records
 		rest--
 	}
 	if rest > 0 {
@@ -175,6 +175,23 @@ func (m *meter) doneWeight(t *api.StageTarget, stage *PageStage, tasks []PageTas
 	}
 	return done
 }
+
+// read is how many records a task has read, in proportion to its weight where that does not
+// go with its size alone (api.StageTarget.Even).
+func read(t *api.StageTarget, task *PageTask) float64 {
+	if t.Even == 0 {
+		return task.Records
+	}
+	size := t.Sized(task.Weight, 1)
+	if size < leastSize {
+		return 0 // It reads next to nothing: that says nothing of its work.
+	}
+	return task.Records * task.Weight / size
+}
+
+// leastSize is the size beside the mean one from which records tell how much of a task is
+// done.
+const leastSize = 0.01
 
 // alike reports whether no task that runs, or waits as far as is known, is heavy.
 func (m *meter) alike() bool { return m.widest <= Heavy && m.heaviest <= Heavy }

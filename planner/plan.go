@@ -109,6 +109,10 @@ func (e *Engine) bind(a *app, s *stage) {
 	for _, b := range s.Ready.Bindings {
 		weight += b.Weight
 	}
+	var even units.Fraction
+	if s.Ready.Weighted {
+		even = a.profile.even()[s.Ready.Signature]
+	}
 	before := s.Targets
 	s.Targets = nil
 	for _, b := range s.Ready.Bindings {
@@ -122,7 +126,7 @@ func (e *Engine) bind(a *app, s *stage) {
 			cores = e.offered(x.Node)
 		}
 		t := target{Executor: x.ID, Node: x.Node, Weight: b.Weight, Tasks: b.Tasks, Work: s.Work * units.Work(share), Records: s.Records * share,
-			Longest: longest(annotation, s), Reading: annotation.Reading, Init: cores}
+			Longest: longest(annotation, s), Reading: annotation.Reading, Even: even, Init: cores}
 		s.Targets = append(s.Targets, a.revise(t, before))
 	}
 	slices.SortFunc(s.Targets, func(x, y target) int { return compareIDs(x.Executor, y.Executor) })

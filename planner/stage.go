@@ -62,6 +62,7 @@ type target struct {
 	Records  float64        `json:"records"`
 	Longest  units.Seconds  `json:"longest_task_s,omitempty"`
 	Reading  units.Fraction `json:"reading,omitempty"`
+	Even     units.Fraction `json:"even,omitempty"`
 	Init     units.Cores    `json:"init_cores"`
 }
 
@@ -133,7 +134,7 @@ func (s *stage) target(t target, now units.Instant) api.StageTarget {
 	hold := s.step.hold(t.Executor)
 	return api.StageTarget{
 		StageKey: s.key(), Executor: t.Executor, Rev: t.Rev, Remaining: units.FromDuration(s.DeadlineAt.Sub(now)),
-		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, LongestTask: t.Longest, Reading: t.Reading, InitCores: t.Init, Last: s.Last,
+		Weight: t.Weight, Tasks: t.Tasks, Work: t.Work, Records: t.Records, LongestTask: t.Longest, Reading: t.Reading, Even: t.Even, InitCores: t.Init, Last: s.Last,
 		Hold: hold, HoldFor: s.step.holdFor(hold, now),
 	}
 }

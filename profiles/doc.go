@@ -29,6 +29,10 @@
 //
 // # From run to run
 //
+// A stage's Even is what the driver found by the line of least squares through its tasks'
+// CPU times over their sizes, unless most of its work was done outside their threads. By
+// it the next run's weights go with the work rather than with bytes.
+//
 // Merge ages: a profile of n runs gives a new run the weight 1/(n+1), but never
 // less than 0.3, so that the first runs count alike and older ones then fade by
 // 0.7 a run. Durations mean "at all cores" and are not averaged across different

@@ -36,6 +36,9 @@ type stageRun struct {
 	// is what each task really takes.
 	weights     []int64
 	sizes, work []float64
+	// even is the part of the weights that is the same for each task, by the profile.
+	even units.Fraction
+	line line
 
 	gapSet, ready, done bool
 	// next is the first task that was never launched, back those that came back.
@@ -242,6 +245,9 @@ func (r *stageRun) finished(p *process, index int, cpu float64) {
 	}
 	r.remaining--
 	r.cpu += cpu
+	if r.weights != nil {
+		r.line.add(float64(r.weight(index))/meanWeight, cpu)
+	}
 	r.longest = max(r.longest, cpu)
 	r.last = r.d.elapsed()
 	if r.remaining == 0 {

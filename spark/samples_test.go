@@ -11,6 +11,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/progress"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // The samples are read by the JVM's tests too (WireTest, ProgressPageTest), so
@@ -70,7 +71,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 		}},
 		{Seq: 5, At: 2, Type: api.EventStageDone, Done: &api.StageDone{
 			StageKey: key, Failed: true, Reason: "lost", Tasks: 7, RecordsRead: 10, RecordsWritten: 11, BytesRead: 12,
-			BytesWritten: 13, TaskCPU: 1.5, TaskTime: 2.5, LongestTask: 0.5, FirstLaunch: 1, LastFinish: 1.75,
+			BytesWritten: 13, TaskCPU: 1.5, TaskTime: 2.5, LongestTask: 0.5, FirstLaunch: 1, LastFinish: 1.75, Even: 0.25,
 		}},
 		{Seq: 6, At: 2.5, Type: api.EventUnpaced, Reason: "streaming"},
 		{Seq: 7, At: 3, Type: api.EventEnd, Failed: true, Reason: "exit 1"},
@@ -93,7 +94,7 @@ func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
 	for name, reply := range map[string]any{
 		"register_reply.json": api.RegisterReply{
 			V: api.Version, AppID: "app-20261121043012-0001", Verdict: api.VerdictTight, Reason: "deadline 1m30s is tight",
-			Earliest: 80, Executors: 2, Slots: 4, OffHeap: 268435456, Directive: directive, AckedSeq: 12,
+			Earliest: 80, Executors: 2, Slots: 4, OffHeap: 268435456, Even: map[string]units.Fraction{"00ff": 0.25}, Directive: directive, AckedSeq: 12,
 		},
 		"events_reply.json": api.EventsReply{V: api.Version, AckedSeq: 12, Directive: directive},
 		"directive.json":    directive,

@@ -25,7 +25,7 @@ class WireTest {
       Seq(DirectiveExecutor("1", "node-1", 1.5), DirectiveExecutor("2", "node-2", 2, leaving = true)), "executor 1 was replaced",
       "no memory", Seq(StageShares(StageKey(3, 1), 9, Map("1" -> 5.5, "2" -> 2.5))))
     assertEquals(Right(Registered("app-20261121043012-0001", "tight", "deadline 1m30s is tight", 2, 4, 268435456L,
-      directive, 12)), decodeRegistered(Samples.read("register_reply.json")))
+      directive, 12, Map("00ff" -> 0.25))), decodeRegistered(Samples.read("register_reply.json")))
     assertEquals(Right(Acknowledged(12, directive)), decodeAcknowledged(Samples.read("events_reply.json")))
     assertEquals(Left(Fault(KindInfeasible, "too soon")), decodeRegistered(Samples.read("refusal.json")))
     assertEquals(directive, decodeDirective(Samples.read("directive.json")))
@@ -56,7 +56,7 @@ object WireTest {
     Event(3, 1, StageReady(key, 2, "count at app.py:3", "00ff", Seq(0, 1), 8, 1000, Wire.Unknown, weighted = true,
       Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)), Some(1))),
     Event(4, 1.25, StageBound(key, Seq(Binding("1", 8, 8)))),
-    Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 1.5, 2.5, 0.5, 1, 1.75)),
+    Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 1.5, 2.5, 0.5, 1, 1.75, 0.25)),
     Event(6, 2.5, Unpaced("streaming")),
     Event(7, 3, End(failed = true, "exit 1")),
     Event(8, 3.5, Exit(clean = true, failed = false, "")))

@@ -21,7 +21,7 @@ private[scheduler] final class StageBoundTaskSet(
   extends TaskSetManager(scheduler, set, maxFailures, scheduler.healthTrackerOpt) {
 
   val key: StageKey = StageKey(set.stageId, set.stageAttemptId)
-  val totals = new StageTotals
+  val totals = new StageTotals(facts)
   private val bindings = scheduler.bindings
 
   override protected def dequeueTaskHelper(
@@ -57,7 +57,7 @@ private[scheduler] final class StageBoundTaskSet(
     val info = taskInfos(tid)
     // Before super: the last success finishes the task set there.
     if (!info.finished && !successful(info.index)) {
-      val records = totals.add(result.accumUpdates, info.launchTime, System.currentTimeMillis())
+      val records = totals.add(info.index, result.accumUpdates, info.launchTime, System.currentTimeMillis())
       facts.shuffleId.foreach(scheduler.history.wrote(_, info.partitionId, records))
     }
     super.handleSuccessfulTask(tid, result)

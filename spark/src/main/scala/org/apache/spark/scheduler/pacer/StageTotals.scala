@@ -10,7 +10,7 @@ import org.apache.spark.util.AccumulatorV2
  * with their results. Times are wall-clock milliseconds of Spark's TaskInfo. Not
  * thread-safe.
  */
-private[scheduler] final class StageTotals {
+private[scheduler] final class StageTotals(facts: StageFacts) {
   import StageTotals._
 
   private var tasks = 0
@@ -18,9 +18,10 @@ private[scheduler] final class StageTotals {
   private var firstLaunch = Long.MaxValue
   private var lastFinish = 0L
   private var failure = ""
+  private val line = new Line
 
-  /** Adds a successful task; returns how many records it wrote for a shuffle. */
-  def add(updates: Iterable[AccumulatorV2[_, _]], launched: Long, finished: Long): Long = {
+  /** Adds the successful task of that index; returns how many records it wrote for a shuffle. */
+  def add(index: Int, updates: Iterable[AccumulatorV2[_, _]], launched: Long, finished: Long): Long = {
     val m = updates.iterator.flatMap { a =>
       (a.name, a.value) match {
         case (Some(name), value: java.lang.Long) => Some(name -> value.longValue)
@@ -34,6 +35,7 @@ private[scheduler] final class StageTotals {
     bytesRead += BytesRead.map(m).sum
     bytesWritten += BytesWritten.map(m).sum
     cpuNanos += cpu
+    if (facts.weighted) line.add(facts.weights(index).toDouble / StageHistory.MeanWeight, cpu.toDouble)
     longestNanos = math.max(longestNanos, cpu)
     runMillis += m(InternalAccumulator.EXECUTOR_RUN_TIME)
     firstLaunch = math.min(firstLaunch, launched)
@@ -48,7 +50,8 @@ private[scheduler] final class StageTotals {
     failed = !complete, reason = if (complete) "" else firstLine(if (failure.isEmpty) "cancelled" else failure),
     tasks, recordsRead, recordsWritten, bytesRead, bytesWritten,
     cpuNanos / 1e9, runMillis / 1e3, longestNanos / 1e9,
-    if (tasks == 0) 0.0 else clock.at(firstLaunch, wallNow), if (tasks == 0) 0.0 else clock.at(lastFinish, wallNow))
+    if (tasks == 0) 0.0 else clock.at(firstLaunch, wallNow), if (tasks == 0) 0.0 else clock.at(lastFinish, wallNow),
+    1 - (1 - facts.even) * line.proportional(1 / (1 - facts.even)))
 }
 
 private[scheduler] object StageTotals {
@@ -59,6 +62,29 @@ private[scheduler] object StageTotals {
   private val BytesRead = Seq(input.BYTES_READ, shuffleRead.LOCAL_BYTES_READ, shuffleRead.REMOTE_BYTES_READ)
   private val BytesWritten = Seq(output.BYTES_WRITTEN, shuffleWrite.BYTES_WRITTEN)
   private val Longest = 300
+
+  /** The line of least squares through tasks' CPU times over their weights. */
+  private[pacer] final class Line {
+    private var n, x, y, xx, xy = 0.0
+
+    def add(weight: Double, cpu: Double): Unit = {
+      n += 1
+      x += weight
+      y += cpu
+      xx += weight * weight
+      xy += weight * cpu
+    }
+
+    /**
+     * The part of the mean CPU time that goes with the weight, 0 to most: 0 says that weights
+     * tell nothing. 1 where there is nothing to tell it by.
+     */
+    def proportional(most: Double): Double = {
+      val spread = n * xx - x * x
+      if (spread <= 1e-9 * x * x || y <= 0) math.min(1.0, most)
+      else math.max(0.0, math.min(most, (n * xy - x * y) / spread * x / y))
+    }
+  }
 
   private def firstLine(s: String): String = s.linesIterator.nextOption().getOrElse("").take(Longest)
 }

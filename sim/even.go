@@ -1,0 +1,53 @@
+package sim
+
+import (
+	"math"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// mostEven is the most that a profile's Even changes weights by: so much is left of what
+// sizes say that a run can still tell how CPU time goes with them.
+const mostEven = 0.99
+
+// evened gives the tasks the weights of which that part is the same for each, as
+// StageHistory.evened does.
+func (r *stageRun) evened(part units.Fraction) {
+	if r.even = min(part.Clamp(), mostEven); r.weights == nil || r.even == 0 {
+		return
+	}
+	left := int64(len(r.weights)) * meanWeight
+	for i, w := range r.weights {
+		r.weights[i] = int64(math.Round(float64(r.even)*meanWeight + float64(1-r.even)*float64(w)))
+		left -= r.weights[i]
+	}
+	r.weights[0] += left // The heaviest.
+}
+
+// line is the line of least squares through the CPU times of tasks over their weights, as
+// StageTotals.Line is.
+type line struct{ n, x, y, xx, xy float64 }
+
+func (l *line) add(weight, cpu float64) {
+	l.n++
+	l.x += weight
+	l.y += cpu
+	l.xx += weight * weight
+	l.xy += weight * cpu
+}
+
+// proportional is the part of the mean CPU time that goes with the weight, 0 to most; 1
+// where there is nothing to tell it by.
+func (l *line) proportional(most float64) float64 {
+	spread := l.n*l.xx - l.x*l.x
+	if spread <= 1e-9*l.x*l.x || l.y <= 0 {
+		return min(1, most)
+	}
+	return max(0, min(most, (l.n*l.xy-l.x*l.y)/spread*l.x/l.y))
+}
+
+// evenPart is what the driver says of a stage that has ended (api.StageDone.Even).
+func (r *stageRun) evenPart() units.Fraction {
+	sized := float64(1 - r.even)
+	return 1 - units.Fraction(sized*r.line.proportional(1/sized))
+}

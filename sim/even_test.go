@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// What a stage's tasks cost alike is found again from their CPU times, whatever weights
+// they had by an earlier profile; weights that are made of it go with the CPU time.
+func TestTheEvenPartOfAStageIsFoundAgain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 40).Draw(t, "tasks")
+		want := rapid.Float64Range(0, mostEven).Draw(t, "even")
+		before := rapid.Float64Range(0, 1).Draw(t, "even of the profile")
+		sizes := []float64{2} // One that differs.
+		for len(sizes) < n {
+			sizes = append(sizes, rapid.Float64Range(0, 2).Draw(t, "size"))
+		}
+		slices.Sort(sizes)
+		slices.Reverse(sizes)
+		sum := 0.0
+		for _, s := range sizes {
+			sum += s
+		}
+		r := &stageRun{}
+		for _, s := range sizes {
+			r.weights = append(r.weights, int64(math.Round(meanWeight*s*float64(n)/sum)))
+		}
+		if r.weights[0]-r.weights[n-1] < meanWeight/10 {
+			t.Skip("all alike")
+		}
+		r.weights[0] += int64(n)*meanWeight - total(r.weights)
+		costs := make([]float64, n)
+		for i, w := range r.weights {
+			costs[i] = 3 * (want + (1-want)*float64(w)/meanWeight)
+		}
+		r.evened(units.Fraction(before))
+		if total(r.weights) != int64(n)*meanWeight {
+			t.Fatalf("weights add up to %d for %d tasks", total(r.weights), n)
+		}
+		for i, c := range costs {
+			r.line.add(float64(r.weight(i))/meanWeight, c)
+		}
+		if got := r.evenPart(); math.Abs(float64(got)-want) > 2e-3 {
+			t.Fatalf("even part %v, want %v", got, want)
+		}
+	})
+	for _, costs := range [][]float64{{1, 3}, {0, 4}} { // The heavier costs less.
+		var l line
+		l.add(1.5, costs[0])
+		l.add(0.5, costs[1])
+		if got := l.proportional(1); got != 0 {
+			t.Errorf("%v: %v goes with the weights", costs, got)
+		}
+	}
+	steep := line{}
+	steep.add(1.5, 4)
+	steep.add(0.5, 0)
+	if got := steep.proportional(1); got != 1 {
+		t.Errorf("%v goes with the weights, at most all", got)
+	}
+}
+
+func total(weights []int64) (sum int64) {
+	for _, w := range weights {
+		sum += w
+	}
+	return sum
+}
+
+// Weights that say little of the work do no harm once a run has shown it.
+func TestWeightsThatMisleadAreCorrectedByTheProfile(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	table, err := Run("bytes", Options{Laws: []string{controller.Default().Law}, Seeds: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range table.Cells {
+		if math.Abs(c.Error) > 1.5 || c.Late > 0 {
+			t.Errorf("%s: %+.2f %% (%+.2f to %+.2f), %d late, want at most 1.5 %% and none", c.Case, c.Error, c.Least, c.Most, c.Late)
+		}
+	}
+}

@@ -60,7 +60,8 @@ func TestSparkSettings(t *testing.T) {
 // Interpreter, modules and archives come by the settings that PySpark users know.
 func TestPythonWorkers(t *testing.T) {
 	realenv.RequireSpark(t)
-	s := realenv.StartUp(t)
+	interpreters := t.TempDir()
+	s := realenv.StartUp(t, "--set", "node.mounts="+interpreters) // Containers see what they are given.
 	archive := filepath.Join(t.TempDir(), "data.zip")
 	zipped(t, archive, "salt.txt", "pepper\n")
 	args := []string{"--py-files", "testdata/toil.py", "--archives", archive + "#data"}
@@ -74,7 +75,7 @@ func TestPythonWorkers(t *testing.T) {
 	}
 	recorded := s.AwaitApp("the first run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
 
-	python := filepath.Join(t.TempDir(), "python")
+	python := filepath.Join(interpreters, "python")
 	script := fmt.Sprintf("#!/bin/sh\nE2E_PYTHON=ours exec %s \"$@\"\n", os.Getenv("PYSPARK_PYTHON"))
 	if err := os.WriteFile(python, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
@@ -90,7 +91,7 @@ func pacedWorkers(t *testing.T, s *realenv.System, args []string, recorded api.A
 	app := awaitTasks(t, s, run)
 	executor := app.Stages[0].Executors[0]
 	group := cgroupOf(t, executorPID(t, s, app.ID, executor))
-	used := workersIn(t, s, group)
+	used := workersIn(t, s, run, group)
 	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
@@ -119,9 +120,14 @@ func pacedWorkers(t *testing.T, s *realenv.System, args []string, recorded api.A
 
 // workersIn waits until Python workers work in the group and the group has been
 // held back, and returns the CPU seconds that they have used.
-func workersIn(t *testing.T, s *realenv.System, group string) (used float64) {
+func workersIn(t *testing.T, s *realenv.System, run *realenv.Process, group string) (used float64) {
 	t.Helper()
 	s.Await("Python workers to be held back in "+group, patience, func() bool {
+		select {
+		case <-run.Exited():
+			t.Fatal("the application has ended, and its Python workers were never held back")
+		default:
+		}
 		used = 0
 		workers := 0
 		for pid, args := range processes(t) {
@@ -136,7 +142,8 @@ func workersIn(t *testing.T, s *realenv.System, group string) (used float64) {
 				used += (user + system) / 100
 			}
 		}
-		return workers >= 2 && used > 0.5 && throttled(t, group)
+		// The group of a container is inside that of its executor, which has the quota.
+		return workers >= 2 && used > 0.5 && (throttled(t, group) || throttled(t, filepath.Dir(group)))
 	})
 	return used
 }

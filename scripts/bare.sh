@@ -24,7 +24,8 @@ inside() { # root
     java=${java%/bin/javac}
     bind "$goroot" "$goroot"
     bind "$java" "$java"
-    [[ ! -d /etc/java-17-openjdk ]] || bind /etc/java-17-openjdk /etc/java-17-openjdk # Debian's JDK has links to it.
+    # Debian's JDK has links to it, and apt-get in the root writes there.
+    [[ ! -d /etc/java-17-openjdk ]] || cp -a /etc/java-17-openjdk "$root/etc/"
     bind "$(go env GOMODCACHE)" /root/go/pkg/mod
     bind "$(go env GOCACHE)" /root/.cache/go-build
     bind "$HOME/.cache/pip" /root/.cache/pip

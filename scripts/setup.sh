@@ -51,7 +51,7 @@ apt_install() {
         "${sudo[@]}" apt-get update -qq || fail "apt-get update failed"
         updated=1
     fi
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-remove --no-install-recommends "$@" >/dev/null ||
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-remove --no-install-recommends -o Dpkg::Options::=--force-confold "$@" >/dev/null ||
         fail "apt-get install $* failed"
 }
 

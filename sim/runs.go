@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"embed"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,8 +12,35 @@ import (
 // leastRuns is how many durations tell how runs differ.
 const leastRuns = 5
 
+// measured has the durations of runs on real Spark, a file for each application.
+//
+//go:embed runs/*.txt
+var measured embed.FS
+
+// MeasuredRuns are the speed factors of all runs that were measured on real Spark, for
+// Plant.Runs.
+func MeasuredRuns() ([]float64, error) {
+	files, err := measured.ReadDir("runs")
+	if err != nil {
+		return nil, fmt.Errorf("measured runs: %w", err)
+	}
+	var all []float64
+	for _, file := range files {
+		text, err := measured.ReadFile("runs/" + file.Name())
+		if err != nil {
+			return nil, fmt.Errorf("measured runs: %w", err)
+		}
+		factors, err := RunFactors(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("measured runs: %s: %w", file.Name(), err)
+		}
+		all = append(all, factors...)
+	}
+	return all, nil
+}
+
 // RunFactors makes speed factors for Plant.Runs of the durations of one application's
-// runs, in seconds, a line each (testdata/runs): the median over each. What follows # is
+// runs, in seconds, a line each: the median over each. What follows # is
 // a comment. The error says the line and what was expected.
 func RunFactors(text string) ([]float64, error) {
 	var durations []float64

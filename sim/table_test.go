@@ -12,7 +12,7 @@ import (
 
 // Every experiment runs, prints as many columns as its heading says, and draws.
 func TestEveryTableRunsAndDraws(t *testing.T) {
-	for name, only := range map[string]string{"table4": "pagerank +20", "exit": "svm +40", "lost": "pagerank +40", "skew": "s=1", "bytes": "s=2", "lone": "s=3", "profile": "rates_high", "beta": "pagerank beta=0.4",
+	for name, only := range map[string]string{"table4": "pagerank +20", "exit": "svm +40", "lost": "pagerank +40", "runs": "pagerank +40", "skew": "s=1", "bytes": "s=2", "lone": "s=3", "profile": "rates_high", "beta": "pagerank beta=0.4",
 		"alpha": "pagerank +20", "benchmarks": "bench1 edf-pure g=0", "eq21": "edf-pure g=1 printed"} {
 		table, err := Run(name, Options{Laws: []string{controller.Default().Law}, Seeds: 1, Only: only})
 		if err != nil || len(table.Cells) != 1 {
@@ -32,7 +32,7 @@ func TestEveryTableRunsAndDraws(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Run("nothing", Options{}); err == nil || !strings.Contains(err.Error(), "want one of [table4 exit lost skew") {
+	if _, err := Run("nothing", Options{}); err == nil || !strings.Contains(err.Error(), "want one of [table4 exit lost runs skew") {
 		t.Errorf("an unknown table: %v", err)
 	}
 	if _, err := Run("skew", Options{Laws: []string{"bang"}}); err == nil || !strings.Contains(err.Error(), `law "bang"`) {

@@ -119,6 +119,10 @@ type Launch struct {
 	Image string `json:"image,omitempty"`
 }
 
+// MostEven is the most that RegisterReply.Even has: so much is left of what sizes say that
+// a run can still tell how CPU time goes with them. The jar knows it too (StageHistory).
+const MostEven units.Fraction = 0.99
+
 // RegisterReply answers a RegisterRequest. With Error set the rest is empty.
 type RegisterReply struct {
 	V     int    `json:"v"`
@@ -309,8 +313,8 @@ type StageDone struct {
 	FirstLaunch units.Seconds `json:"first_launch_s"`
 	LastFinish  units.Seconds `json:"last_finish_s"`
 	// Even is the part of TaskCPU that was the same for each task, whatever it read: by the
-	// line of least squares through the tasks' CPU times over their sizes. 0 where sizes
-	// are not known or alike.
+	// line of least squares through the tasks' CPU times over their sizes. Where sizes are
+	// not known or alike it is what RegisterReply has of the stage.
 	Even units.Fraction `json:"even,omitempty"`
 }
 

@@ -111,7 +111,7 @@ func (e *Engine) bind(a *app, s *stage) {
 	}
 	var even units.Fraction
 	if s.Ready.Weighted {
-		even = a.profile.even()[s.Ready.Signature]
+		even = a.profile.even[s.Ready.Signature]
 	}
 	before := s.Targets
 	s.Targets = nil

@@ -19,17 +19,8 @@ type annotated struct {
 	match *profiles.Matcher
 	// rate is the application's average nominal rate (dag.Graph.Rate).
 	rate units.Rate
-	// parts is api.RegisterReply.Even.
-	parts map[string]units.Fraction
-}
-
-// even is what the application's driver is told at its registration of its stages; nil
-// without a profile.
-func (p *annotated) even() map[string]units.Fraction {
-	if p == nil {
-		return nil
-	}
-	return p.parts
+	// even is api.RegisterReply.Even; nil for a stored profile.
+	even map[string]units.Fraction
 }
 
 func annotate(p api.Profile) (*annotated, error) {
@@ -43,20 +34,19 @@ func annotate(p api.Profile) (*annotated, error) {
 // forRun returns p for one application: what is stored may change while it runs.
 func (p *annotated) forRun(beta float64) *annotated {
 	return &annotated{body: profiles.Alone(p.body), graph: p.graph, match: profiles.NewMatcher(p.body), rate: p.graph.Rate(beta),
-		parts: evenParts(p.body)}
+		even: evenParts(p.body)}
 }
 
-// mostEven keeps what a driver makes of sizes large enough that it can still find how CPU
-// time goes with them. Less than leastEven one run finds and the next one does not: the node's
-// estimate does as well without (Config.TaskCost).
-const leastEven, mostEven = 0.3, 0.99
+// leastEven is the least that a driver is told: less one run finds and the next one does
+// not, and the node's estimate does as well without (node.Config.TaskCost).
+const leastEven = 0.3
 
 // evenParts is api.RegisterReply.Even of a profile.
 func evenParts(p api.Profile) map[string]units.Fraction {
 	means, counts := map[string]units.Fraction{}, map[string]int{}
 	for _, s := range p.Stages {
 		counts[s.Signature]++
-		means[s.Signature] += (min(mostEven, s.Even) - means[s.Signature]) / units.Fraction(counts[s.Signature])
+		means[s.Signature] += (min(api.MostEven, s.Even) - means[s.Signature]) / units.Fraction(counts[s.Signature])
 	}
 	maps.DeleteFunc(means, func(_ string, even units.Fraction) bool { return even < leastEven })
 	return means

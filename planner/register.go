@@ -22,8 +22,12 @@ func (e *Engine) register(ev Register) {
 	a.silent = 0
 	e.reply(ev.To, func() any {
 		a.noticeSent = true
-		return api.RegisterReply{V: api.Version, AppID: a.ID, Verdict: a.Verdict, Reason: a.Reason, Earliest: a.Earliest,
-			Executors: a.Pool, Slots: a.Slots, OffHeap: a.Launch.OffHeap, Even: a.profile.even(), Directive: a.Directive, AckedSeq: a.marks.AckedSeq}
+		reply := api.RegisterReply{V: api.Version, AppID: a.ID, Verdict: a.Verdict, Reason: a.Reason, Earliest: a.Earliest,
+			Executors: a.Pool, Slots: a.Slots, OffHeap: a.Launch.OffHeap, Directive: a.Directive, AckedSeq: a.marks.AckedSeq}
+		if a.profile != nil {
+			reply.Even = a.profile.even
+		}
+		return reply
 	})
 }
 

@@ -3,17 +3,14 @@ package sim
 import (
 	"math"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// mostEven is the most that a profile's Even changes weights by: so much is left of what
-// sizes say that a run can still tell how CPU time goes with them.
-const mostEven = 0.99
 
 // evened gives the tasks the weights of which that part is the same for each, as
 // StageHistory.evened does.
 func (r *stageRun) evened(part units.Fraction) {
-	if r.even = min(part.Clamp(), mostEven); r.weights == nil || r.even == 0 {
+	if r.even = min(part.Clamp(), api.MostEven); r.weights == nil || r.even == 0 {
 		return
 	}
 	left := int64(len(r.weights)) * meanWeight

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -16,7 +17,7 @@ import (
 func TestTheEvenPartOfAStageIsFoundAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 40).Draw(t, "tasks")
-		want := rapid.Float64Range(0, mostEven).Draw(t, "even")
+		want := rapid.Float64Range(0, float64(api.MostEven)).Draw(t, "even")
 		before := rapid.Float64Range(0, 1).Draw(t, "even of the profile")
 		sizes := []float64{2} // One that differs.
 		for len(sizes) < n {

@@ -8,10 +8,7 @@ import "fmt"
 // histories of such runs showed it: records are read up to three times as
 // fast in one part of a task as in another, and the heap is collected all the time.
 func lone(o Options) ([]Cell, error) {
-	c := Default()
-	if o.Config != nil {
-		c = *o.Config
-	}
+	c := o.common()
 	c.Nodes = []NodeSpec{{Name: "n1", Cores: 2}}
 	c.Plant.Task, c.Plant.Sway, c.Plant.PauseEvery, c.Plant.PauseWork = 0.04, 3, 1, 0.2
 	c.Plant.ByteCost = 0 // What differs between tasks and runs there is in the figures above.

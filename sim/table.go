@@ -71,12 +71,14 @@ func (o Options) laws() []string {
 
 func (o Options) seeds() int { return cmp.Or(o.Seeds, 5) }
 
-func (o Options) config(law string) (Config, error) {
-	c := Default()
+func (o Options) config(law string) (Config, error) { return WithLaw(o.common(), law) }
+
+// common is what the worlds have in common.
+func (o Options) common() Config {
 	if o.Config != nil {
-		c = *o.Config
+		return *o.Config
 	}
-	return WithLaw(c, law)
+	return Default()
 }
 
 // experiments is where a table is entered.
@@ -300,14 +302,11 @@ func (o Options) slacks(name string, change func(*trial)) ([]Cell, error) {
 // differingRuns is Table 4 where whole runs, the recorded one too, go as fast as those
 // that were measured on real Spark.
 func differingRuns(o Options) ([]Cell, error) {
-	c := Default()
-	if o.Config != nil {
-		c = *o.Config
-	}
 	factors, err := MeasuredRuns()
 	if err != nil {
 		return nil, err
 	}
+	c := o.common()
 	c.Plant.Runs = factors
 	o.Config = &c
 	return o.slacks("runs", func(*trial) {})

@@ -24,13 +24,7 @@ func TestTrouble(t *testing.T) {
 	})
 	t.Run("restarts", func(t *testing.T) {
 		t.Parallel()
-		t.Run("process", func(t *testing.T) {
-			realenv.Repeat(t, func() error { return restarts(t, realenv.NewBehind(t), "process") })
-		})
-		t.Run("docker", func(t *testing.T) {
-			realenv.RequireDocker(t)
-			realenv.Repeat(t, func() error { return restarts(t, realenv.New(t), "docker") })
-		})
+		realenv.Repeat(t, func() error { return restarts(t) })
 	})
 }
 

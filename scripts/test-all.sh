@@ -28,14 +28,16 @@ step() {
 }
 export PACER_TEST_ALL=1
 tests() {
-    local version
+    local version run
     step vm scripts/vm.sh
     "$GO" test -json -vet=off -count 1 -timeout 30m ./e2e/vm
     step workloads scripts/jar.sh workloads --test
     step jar scripts/jar.sh
-    PACER_NODE_RUNTIME=docker scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$contained" "$E2E"
+    for run in "$contained" '^TestTrouble$/^restarts$'; do
+        PACER_NODE_RUNTIME=docker scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$run" "$E2E"
+    done
     for version in "${others[@]}"; do
-        local run=$stories
+        run=$stories
         [[ $version == "${others[-1]}" ]] || run+='|DeadlineStory'
         scripts/on-spark.sh "$version" "$GO" test -json -vet=off -count 1 -timeout 30m -run "^Test($run)\$" "$E2E"
     done

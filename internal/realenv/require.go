@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/executor/docker"
 )
 
 // RequireSpark skips the test, with a line, unless the environment names a real
@@ -20,18 +19,6 @@ func RequireSpark(t testing.TB) {
 	}
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to make cgroups")
-	}
-}
-
-// RequireDocker skips the test, with a line, unless a Docker daemon answers.
-func RequireDocker(t testing.TB) {
-	t.Helper()
-	engine, err := docker.Find(t.Context(), "")
-	if err != nil {
-		t.Skipf("needs a Docker daemon (make starts one where it can): %v", err)
-	}
-	if err := engine.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -25,9 +25,6 @@ type System struct {
 	Address string
 	// Up is `pacer up`, when the system was started by it.
 	Up *Process
-	// Runtime is node.runtime of its daemons, "" for that of the environment or else
-	// process.
-	Runtime string
 	// Behind is a command behind which daemons and submissions run, such as one that
 	// puts them into a group; empty for none.
 	Behind []string
@@ -80,11 +77,7 @@ func (s *System) UseArchives(dir string) { s.archives = dir }
 // environment is that of daemons and commands. A command that asks a planner waits
 // longer than it would for a user, whose machine is less busy.
 func (s *System) environment() []string {
-	env := []string{"PACER_NODE_ARCHIVES=" + s.ArchiveDir(), "PACER_CLIENT_TIMEOUT=1m"}
-	if s.Runtime != "" {
-		env = append(env, RuntimeEnv+"="+s.Runtime)
-	}
-	return append(env, s.env...)
+	return append([]string{"PACER_NODE_ARCHIVES=" + s.ArchiveDir(), "PACER_CLIENT_TIMEOUT=1m"}, s.env...)
 }
 
 // ArchiveDir is the directory of class-data archives. It holds the one of the

@@ -33,7 +33,7 @@ var levels = map[string]int{
 	"daemon": 6, "demo": 6,
 	"cli":         7,
 	"cmd/planner": 8, "cmd/nodecontroller": 8, "cmd/pacer": 8,
-	"internal/benchline": 0, "internal/tally": 0, "internal/simtables": 6,
+	"internal/benchline": 0, "internal/tally": 0, "internal/notice": 0, "internal/simtables": 6,
 	"internal/testenv": 9, "internal/realenv": 9, "e2e": 9, "e2e/vm": 9, "e2e/vm/guest": 9, "bench": 10,
 }
 

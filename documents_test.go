@@ -1,0 +1,88 @@
+package pacer_test
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// documents are the Markdown files of the repository by path.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	walk(t, func(name string, body []byte) {
+		if path.Ext(name) == ".md" {
+			out[name] = string(body)
+		}
+	})
+	if len(out) < 5 {
+		t.Fatalf("found %d documents only: is this the module's root?", len(out))
+	}
+	return out
+}
+
+var (
+	link   = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
+	quoted = regexp.MustCompile("`([^`\\s]+)`")
+)
+
+func TestLinksOfDocumentsExist(t *testing.T) {
+	for name, text := range documents(t) {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(path.Dir(name), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", name, m[1], err)
+			}
+		}
+	}
+}
+
+// TestFilesNamedInDocumentsExist looks at what is quoted as code and has the form of a
+// file of this tree: a path below one of its directories.
+func TestFilesNamedInDocumentsExist(t *testing.T) {
+	for name, text := range documents(t) {
+		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+			file := strings.TrimSuffix(m[1], "/")
+			first, _, below := strings.Cut(file, "/")
+			switch path.Ext(file) {
+			case ".go", ".sh", ".md", ".jsonl", ".yml", ".scala", ".py", ".txt":
+			default:
+				continue
+			}
+			if info, err := os.Stat(first); !below || err != nil || !info.IsDir() || made[first] || pattern.MatchString(file) {
+				continue
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Errorf("%s names %s: %v", name, file, err)
+			}
+		}
+	}
+}
+
+// pattern is what stands for many files: a part in capitals is to be put in.
+var pattern = regexp.MustCompile(`[A-Z]{3,}[^a-z]*\.[a-z]+$|[*<{]`)
+
+// made are directories that make targets write.
+var made = map[string]bool{"out": true, "bin": true}
+
+// TestDocumentsTellNoDiary holds documents to what is: how the work went belongs to Git.
+// The changelog tells what was.
+func TestDocumentsTellNoDiary(t *testing.T) {
+	diary := regexp.MustCompile(`(?i)\b(yesterday|today|this session|last session|this week|last week|so far we|we tried|we found|I found|it turned out|` +
+		`now fixed|no longer|used to be|recently|newly|Issue \d+|design 10\.\d|spark-facts)\b`)
+	for name, text := range documents(t) {
+		if name == "CHANGELOG.md" {
+			continue
+		}
+		for i, line := range strings.Split(text, "\n") {
+			if found := diary.FindString(line); found != "" {
+				t.Errorf("%s:%d says %q", name, i+1, found)
+			}
+		}
+	}
+}

@@ -35,7 +35,7 @@ export CACHE PYSPARK VENV GO E2E
 demo test test-all e2e: export AS_ROOT := 1
 race: export COMPILER := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-scale figures tables e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-scale figures tables notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ figures: ## write docs/figures.md from docs/figures.jsonl
 
 tables: ## write the tables of docs/simulator.md from runs of the simulator (3 minutes; ARGS="-only lone" takes less)
 	@$(GO) run ./internal/simtables $(ARGS) docs/simulator.md
+
+notice: ## write NOTICE: what the binaries and the jar contain of others
+	@$(GO) run ./internal/notice NOTICE
 
 cover: jar ## write the Go tests' coverage to out/coverage.html
 	@mkdir -p out

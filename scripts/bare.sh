@@ -15,7 +15,7 @@ fail() { say "$*" >&2; exit 1; }
 
 inside() { # root
     local root=$1 goroot java name network
-    bind() {
+    bind() { # what, where
         mkdir -p "$1" "$root$2"
         mount --bind "$1" "$root$2"
     }
@@ -23,7 +23,9 @@ inside() { # root
     java=$(readlink -f "$(command -v javac)")
     java=${java%/bin/javac}
     bind "$goroot" "$goroot"
-    bind "$java" "$java"
+    # Not where it is: what apt-get installs in the root may bring a JDK of that place.
+    bind "$java" /opt/jdk
+    mount -o remount,ro,bind "$root/opt/jdk"
     # Debian's JDK has links to it, and apt-get in the root writes there.
     [[ ! -d /etc/java-17-openjdk ]] || cp -a /etc/java-17-openjdk "$root/etc/"
     bind "$(go env GOMODCACHE)" /root/go/pkg/mod
@@ -45,7 +47,7 @@ inside() { # root
         network+=("$name=${!name}")
     done
     say "${INSIDE:=make build} inside"
-    env -i HOME=/root PATH="$goroot/bin:$java/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" JAVA_HOME="$java" \
+    env -i HOME=/root PATH="$goroot/bin:/opt/jdk/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" JAVA_HOME=/opt/jdk \
         AS_ROOT=1 "${network[@]}" chroot "$root" /bin/bash -euc "cd /pacer; $INSIDE; command -v ip; test ! -e /usr/sbin/policy-rc.d"
 }
 if [[ ${1:-} == in ]]; then

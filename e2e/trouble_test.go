@@ -101,10 +101,10 @@ func TestPythonException(t *testing.T) {
 
 // restarts restarts the planner and the node controller in mid-run: the work
 // goes on, control comes back, and quotas are taken over; the history of both node
-// controllers replays; all that on a nats-server with TLS. It returns how the application
-// was not held to its deadline, which leaves room for neighbours.
-func restarts(t *testing.T) error {
-	s := realenv.NewBehind(t)
+// controllers replays; with containers on the planner's own bus, with processes on a
+// nats-server with TLS. It returns how the application was not held to its deadline,
+// which leaves room for neighbours.
+func restarts(t *testing.T, s *realenv.System) error {
 	planner := s.StartPlanner()
 	history := []string{"--set", "node.history=" + filepath.Join(s.Dir, "history.jsonl")}
 	node := s.StartNode(history...)

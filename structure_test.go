@@ -277,14 +277,11 @@ func fields(of types.Type, seen []types.Type) int {
 		if p, ok := embedded.(*types.Pointer); ok {
 			embedded = p.Elem()
 		}
-		named, ok := embedded.(*types.Named)
-		if more := 0; f.Embedded() && ok && ours(named.Obj().Pkg()) {
-			if more = fields(named, append(seen, of)); more > 0 {
-				n += more
-				continue
-			}
+		inside := 0
+		if named, ok := embedded.(*types.Named); ok && f.Embedded() && ours(named.Obj().Pkg()) {
+			inside = fields(named, append(seen, of))
 		}
-		n++
+		n += max(1, inside)
 	}
 	return n
 }

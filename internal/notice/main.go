@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -94,39 +93,23 @@ func under(all []component, text string) []string {
 
 // linked are the modules that the commands link, in order of name.
 func linked(root string) ([]component, error) {
-	list := exec.Command("go", "list", "-deps", "-json=Module", "./cmd/...")
-	list.Dir, list.Stderr = root, os.Stderr
-	out, err := list.Output()
+	modules := exec.Command("go", "list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}}{{"\t"}}{{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}`, "./cmd/...")
+	modules.Dir, modules.Stderr = root, os.Stderr
+	out, err := modules.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
-	found := map[string]component{}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p struct {
-			Module *struct {
-				Path, Version, Dir string
-				Main               bool
-			}
-		}
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("go list: %w", err)
-		}
-		if p.Module == nil || p.Module.Main || found[p.Module.Path].name != "" {
-			continue
-		}
-		c := component{name: p.Module.Path, version: p.Module.Version}
-		if err := c.read(p.Module.Dir); err != nil {
+	lines := strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' }) // One for each package of theirs.
+	slices.Sort(lines)
+	var all []component
+	for _, line := range slices.Compact(lines) {
+		fields := strings.Split(line, "\t")
+		c := component{name: fields[0], version: fields[1]}
+		if err := c.read(fields[2]); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
-		found[c.name] = c
-	}
-	var all []component
-	for _, c := range found {
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(a, b component) int { return strings.Compare(a.name, b.name) })
 	return all, nil
 }
 
@@ -182,7 +165,6 @@ func kind(text string) string {
 		{"BSD-3-Clause", redistribution && names},
 		{"BSD-2-Clause", redistribution && !names},
 		{"ISC", has("Permission to use, copy, modify, and/or distribute") || has("Permission to use, copy, modify, and distribute")},
-		{"MPL-2.0", has("Mozilla Public License Version 2.0") || has("Mozilla Public License, version 2.0")},
 		{"CC-BY-4.0", has("Creative Commons Attribution 4.0")},
 		{"FTL OR GPL-2.0-or-later", has("Freetype-Go software is subject to your choice of")},
 	} {
@@ -211,8 +193,7 @@ func shaded(pom []byte) ([]component, error) {
 			Version  string `xml:"version"`
 		} `xml:"dependencies>dependency"`
 		Plugins []struct {
-			Include []string `xml:"executions>execution>configuration>artifactSet>includes>include"`
-			Direct  []string `xml:"configuration>artifactSet>includes>include"`
+			Include []string `xml:"configuration>artifactSet>includes>include"`
 		} `xml:"build>plugins>plugin"`
 	}
 	if err := xml.Unmarshal(pom, &project); err != nil {
@@ -220,7 +201,7 @@ func shaded(pom []byte) ([]component, error) {
 	}
 	var all []component
 	for _, p := range project.Plugins {
-		for _, name := range append(p.Include, p.Direct...) {
+		for _, name := range p.Include {
 			c := component{name: name, licence: artifactLicences[name]}
 			if c.licence == "" {
 				return nil, fmt.Errorf("%s is shaded, its licence is not known here", name)

@@ -46,8 +46,6 @@ type crew struct {
 	byName map[string]*scaleNode
 	apps   []*scaleApp
 	byID   map[api.AppID]*scaleApp
-	plans  api.PlanEncoder
-	text   []byte // Of the Plan encoded last: the bus copies it.
 
 	// What was measured, in milliseconds; cpus is the CPU time of events that stayed
 	// on one thread, in which other programs of the machine have no part. The crew is
@@ -119,23 +117,16 @@ func (c *crew) step(event planner.Event) (reply any, plans int, took time.Durati
 		return nil, 0, time.Since(start)
 	}
 	if save, ok := actions[0].(planner.Save); ok {
-		changes := make([]store.Change, 0, len(save.Changes))
-		for _, ch := range save.Changes {
-			changes = append(changes, store.Change(ch))
-		}
-		if err := c.db.Apply(changes); err != nil {
+		if err := c.db.Apply(save.Changes); err != nil {
 			c.t.Fatal(err)
 		}
 	}
 	saved := time.Now()
-	var err error
 	for _, action := range actions {
 		switch a := action.(type) {
 		case planner.PublishPlan:
 			plans++
-			if c.text, err = c.plans.Append(c.text[:0], &a.Plan); err != nil {
-				c.t.Fatal(err)
-			}
+			c.encode(a.Plan)
 		case planner.PublishDirective:
 			c.encode(a.Directive)
 		case planner.Reply:

@@ -1,6 +1,6 @@
 // Command bench measures Pacer: `go run ./bench help` says how. `make bench`, `make
-// bench-deadlines` and `make bench-scale` run parts of it with what they need, `make
-// figures` writes docs/figures.md.
+// bench-deadlines` and `make bench-scale` run parts of it, `make figures` writes
+// docs/figures.md.
 //
 // # Cells
 //
@@ -9,8 +9,8 @@
 // that was interrupted goes on with the first cell of which no line is there; for the
 // workloads under deadlines each run is a cell. Lines of other sources, another
 // machine or another Spark are told of, kept, and never mixed with those of the
-// campaign (package benchline). Nothing here asserts a time: what is measured is
-// reported, late as late, and what was not measured is missing.
+// campaign (package benchline). Nothing here asserts a time: late is reported as late,
+// and what was not measured is missing.
 //
 // # Names
 //
@@ -53,9 +53,9 @@
 // runs once in each round of paced runs too. Every paced run starts from the profile
 // that the runs at all cores have left, so that none learns from another.
 //
-// Wall time is from the start of the command to its exit, core-seconds are what the
-// kernel has counted meanwhile in the groups of everything: the command, drivers,
-// Python workers, executors, and Pacer's daemons as well as Spark's master and worker.
+// Wall time is from the start of the command to its exit. Core-seconds are what the
+// kernel counts meanwhile in the groups of all of it: the command, drivers, Python
+// workers, executors, and Pacer's daemons or Spark's master and worker.
 // A class-data archive counts with its share: its core-seconds over the runs of the
 // campaign that have mapped it.
 package main

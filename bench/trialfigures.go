@@ -120,11 +120,16 @@ func lateOf(errs []float64) benchline.Measured {
 }
 
 // overall are the figures over all workloads, each of which has its runs: of deadlines
-// those of the source's workloads at +20 and +40 %, of pacing's core-seconds all.
+// those of the source's workloads at +20 and +40 %, of pacing's core-seconds all. There
+// are none while one of the source's workloads has not run under a deadline: what some of
+// them give has not that name.
 func overall(all []workload, variant string, runs func(name string) []benchline.Run, archive float64, uses int) []figure {
 	var errs, ratios []float64
 	for _, w := range all {
 		of := runs(w.name)
+		if w.source && !slices.ContainsFunc(of, func(r benchline.Run) bool { _, ok := r.ErrorPct(); return ok }) {
+			return nil
+		}
 		full := values(of, func(r benchline.Run) float64 { return coreSeconds(r, archive, uses) }, basis, fullOne)
 		for _, r := range of {
 			pct, ok := r.ErrorPct()

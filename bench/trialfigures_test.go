@@ -102,4 +102,12 @@ func TestOverallFiguresAreOfTheSourcesWorkloads(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
+	if some := overall(append(all, workload{name: "kmeans", source: true}), "", func(name string) []benchline.Run {
+		if name == "kmeans" {
+			return nil
+		}
+		return runs(name)
+	}, 0, 0); len(some) != 0 {
+		t.Errorf("without kmeans: %v", some)
+	}
 }

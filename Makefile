@@ -17,7 +17,7 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pacer
 VENV    := $(CACHE)/venv-pyspark-$(PYSPARK)
 VERSION := 0.1.0-dev
 GO      := go
-LDFLAGS := -X github.com/sparkpacer/pacer/cli.release=$(VERSION)
+LDFLAGS := -s -w -X github.com/sparkpacer/pacer/cli.release=$(VERSION)
 # Packages of real Spark runs: tested after the others, with the machine to themselves.
 E2E     := github.com/sparkpacer/pacer/e2e
 # Runs a command with the Spark of the virtual environment.
@@ -35,7 +35,7 @@ export CACHE PYSPARK VENV GO E2E
 demo test test-all e2e: export AS_ROOT := 1
 race: export COMPILER := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-scale figures tables notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-scale figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,7 +60,7 @@ check: ## run vet and every test that needs nothing but Go (a minute)
 	@scripts/check.sh
 
 test: export OLDEST := $(EARLIEST)
-test: setup ## run what check leaves out: Scala's tests, cgroups, Docker, the stories on real Spark (11 to 16 minutes)
+test: setup ## run what check leaves out: Scala's tests, cgroups, Docker, the stories on real Spark (9 to 16 minutes)
 	@export SET_UP=$$(date +%s) && $(SPARK) scripts/docker.sh run scripts/test.sh
 
 test-all: export OTHERS := $(BETWEEN) $(EARLIEST)
@@ -87,6 +87,9 @@ figures: ## write docs/figures.md from docs/figures.jsonl
 
 tables: ## write the tables of docs/simulator.md from runs of the simulator (3 minutes; ARGS="-only lone" takes less)
 	@$(GO) run ./internal/simtables $(ARGS) docs/simulator.md
+
+picture: ## write docs/architecture.svg from docs/architecture.dot (installs graphviz where it is missing)
+	@scripts/picture.sh
 
 notice: ## write NOTICE: what the binaries and the jar contain of others
 	@$(GO) run ./internal/notice NOTICE

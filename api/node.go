@@ -37,7 +37,9 @@ type PlanApp struct {
 	// NominalRate is the average over its stages (anr of the source, section 6.2);
 	// 0 when unknown.
 	NominalRate units.Rate `json:"nominal_rate,omitempty"`
-	Launch      Launch     `json:"launch"`
+	// Launch is how its executors are started; nil where the node has taken a Plan that
+	// said so, and it has not changed since.
+	Launch *Launch `json:"launch,omitempty"`
 	// Executors are those that should run on the node, in order of id. The node
 	// starts what is missing once and stops what is not listed; one that exited
 	// stays exited until the planner lists a new id.

@@ -2,7 +2,6 @@ package bus
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/nats-io/nats.go"
 
@@ -114,20 +113,8 @@ func (c *Conn) PublishPlan(p api.Plan) error {
 	if !api.ValidNodeName(p.Node) {
 		return api.Errorf(api.KindInvalid, "plan for node %q: the name is not valid", p.Node)
 	}
-	e := planEncoders.Get().(*planEncoder)
-	defer planEncoders.Put(e)
-	var err error
-	e.text, err = e.Append(e.text[:0], &p)
-	return c.send(planSubject(p.Node), "publish the plan of node "+p.Node, e.text, err)
+	return c.publish(planSubject(p.Node), "publish the plan of node "+p.Node, p)
 }
-
-// planEncoder has room for the text of a Plan: a connection copies what it sends.
-type planEncoder struct {
-	api.PlanEncoder
-	text []byte
-}
-
-var planEncoders = sync.Pool{New: func() any { return new(planEncoder) }}
 
 // PublishDirective sends a driver its Directive.
 func (c *Conn) PublishDirective(app api.AppID, d api.Directive) error {

@@ -27,7 +27,7 @@ const (
 )
 
 // parentPerCPU is Pacer's weight against one busy thread of the root group on
-// each CPU; doc.go argues it.
+// each CPU: four parts in five are Pacer's (docs/decisions/023).
 const parentPerCPU = 4
 
 // ParentWeight is the weight of Pacer's parent group on a machine with that many

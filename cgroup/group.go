@@ -17,10 +17,8 @@ import (
 )
 
 // Period is the CFS period of every group of Pacer's, the kernel's default. Work is
-// spread a little more evenly with a shorter one (spark-facts 19: 0.006 core instead
-// of 0.009 at 0.5 core), which fills caches anew more often. What that costs is below
-// the noise of two cores: the demonstration took 13 and 12 % more core-seconds paced
-// than at all cores with 50 ms (one run), 7 and 5 %, 15 and 24 % with 100 ms (two).
+// spread a little more evenly with a shorter one (docs/spark.md, S45), which fills
+// caches anew more often. Figures are in docs/decisions/012.
 const Period = 100 * time.Millisecond
 
 // MinQuota is the smallest quota that the kernel takes, 1 ms per period.

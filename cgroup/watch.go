@@ -158,7 +158,8 @@ func (g *Group) touch(writer string) {
 }
 
 // Writer names the process that was last seen to write the quota beside this
-// Group, "" when none was or its name is not known. See WatchQuotas.
+// Group, "" when none was or it is not known. It is only a number for a process
+// that ended before its name was looked up, as a shell's echo may. See WatchQuotas.
 func (g *Group) Writer() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/dag"
-	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
@@ -97,7 +97,7 @@ func TestAPresetIsWhereTheOtherKeysBegin(t *testing.T) {
 	if d := cmp.Diff(want.Node, got.Node); d != "" {
 		t.Error(d)
 	}
-	if paper.Planner.Alpha != 1 || paper.Planner.Split != dag.SplitPaper || want.Node.Eq21 != supervisor.Eq21Printed || paper.Node.Progress != node.Tasks {
+	if paper.Planner.Alpha != 1 || paper.Planner.Split != dag.SplitPaper || want.Node.Eq21 != supervisor.Eq21Printed || paper.Node.Meter.Progress != meter.Tasks {
 		t.Errorf("the paper's preset is %+v and %+v", paper.Planner, paper.Node)
 	}
 	sh = &shell{getenv: none, configPath: file(t, ""), sets: []string{"node.preset=authors"}}

@@ -83,9 +83,9 @@ func scenes(kinds []string, lengths ...float64) (all []scene) {
 	return all
 }
 
-// Design 10.8: with the rate off by 0.6 to 3, a lag of p = 0.3, progress
-// in whole tasks, an additional delay, noise or a warm-up at a third of the rate, a
-// stage ends within 1 % of its deadline, to either side.
+// With a true rate of 0.6 to 3 times the nominal one and p = 0.3, a stage ends within 1 % of
+// its deadline, to either side: also with progress in whole tasks, an additional delay, noise
+// or a warm-up at a third of the rate.
 func TestPacerMeetsDeadline(t *testing.T) {
 	worst := map[string]float64{}
 	for _, law := range Laws() {
@@ -115,9 +115,9 @@ func TestPacerWithWrongWeights(t *testing.T) {
 	}
 }
 
-// Design 10.8: a stage shorter than 5 tau_r (11.3 s) cannot be settled by
-// the PI alone. With running tasks counted the pacer does, within 1 % on
-// average; where tasks are whole no law can do better than a task.
+// Eq 20: the PI needs 5 tau_r (11.3 s) to settle, so a shorter stage ends before that. The law
+// pacer ends such a stage within 1 % on average where running tasks count. Where only finished
+// tasks count, no law can do better than a task.
 func TestShortStages(t *testing.T) {
 	for _, length := range []float64{6, 8, 10} {
 		mean := func(law string) float64 {
@@ -136,9 +136,8 @@ func TestShortStages(t *testing.T) {
 	}
 }
 
-// Quota movement: the sum of all changes of the request stays near that of the
-// one change that a wrong rate needs, and far below the PI's where progress is seen in whole
-// tasks (spark-facts 37).
+// Quota movement: the sum of all changes of the request stays near that of the one change that
+// a wrong rate needs, and far below the PI's where progress is seen in whole tasks.
 func TestQuotaMovement(t *testing.T) {
 	for _, kind := range kinds {
 		var ff, pi, needed float64

@@ -160,8 +160,8 @@ func poles(cfg Config, gain float64) []complex128 {
 	return roots
 }
 
-// Seed 003, section 3: poles .53, .68, .79 at p = 0; a gain 3x the nominal one
-// reaches |z| = .98.
+// The closed loop of plant and law "pi". With the nominal gain the poles are .53, .68 and .79
+// at p = 0. With 3 times that gain the largest |z| is .98 at p = 0, and less at p = 0.3.
 func TestClosedLoopPoles(t *testing.T) {
 	for _, want := range []float64{0.53, 0.68, 0.79} {
 		found := false
@@ -251,8 +251,8 @@ func TestEq19Bumpless(t *testing.T) {
 	near(t, "request after a new target", float64(out.Request), 0.7, 1e-9)
 }
 
-// Eq 20: 5 tau_r is 11.3 s at p = 0.3 (design 10.8), and the PI needs it: a
-// disturbance has lost 95 % of its peak after that time.
+// Eq 20: 5 tau_r is 11.3 s at p = 0.3, and the PI needs it: a disturbance has lost 95 % of its
+// peak after that time.
 func TestEq20Settling(t *testing.T) {
 	cfg := paper(0.3)
 	tau := math.Sqrt(cfg.Eta) * q.Seconds() / (1 - cfg.P)
@@ -274,8 +274,8 @@ func TestEq20Settling(t *testing.T) {
 	}
 }
 
-// Design 10.1: synchronising every tick with the rounded quota in force makes a
-// dead zone of cq/(K(1-a)): 4 % for 20 core-seconds, 8 % for 10 (p = 0).
+// Synchronising every tick with the rounded quota in force makes a dead zone of cq/(K(1-a)):
+// 4 % for 20 core-seconds, 8 % for 10, at p = 0 (docs/decisions/006).
 func TestDeadZoneOfRoundedSync(t *testing.T) {
 	const quantum = 0.05
 	for _, tc := range []struct{ coreSeconds, zone float64 }{{20, 4}, {10, 8}} {
@@ -312,7 +312,7 @@ func TestDeadZoneOfRoundedSync(t *testing.T) {
 	}
 }
 
-// Seed 003, section 8: K = 50 cores for the whole stage, Ti = 12 s.
+// The authors' published code: K = 50 cores for the whole stage, Ti = 12 s.
 func TestAuthorsPreset(t *testing.T) {
 	cfg, err := Preset(PresetAuthors)
 	if err != nil {
@@ -328,7 +328,7 @@ func TestAuthorsPreset(t *testing.T) {
 	}
 }
 
-// Seed 003, section 8: after SP = 1, min(coreMax, tasks left).
+// Once the set point is 1, the request is all that the stage can use: min(Max, Runnable).
 func TestAfterTheDeadline(t *testing.T) {
 	for _, law := range Laws() {
 		cfg := Default()
@@ -350,7 +350,7 @@ func TestAfterTheDeadline(t *testing.T) {
 	}
 }
 
-// Seed 003, section 2, Eq 7: with weight or rate unknown, Eq 7 until a rate was measured.
+// With weight or rate unknown the request is Eq 7, until a rate has been measured.
 func TestUnknownRateStartsWithEq7(t *testing.T) {
 	for _, law := range Laws() {
 		cfg := Default()

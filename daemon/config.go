@@ -14,6 +14,7 @@ import (
 	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/store"
@@ -217,7 +218,7 @@ func DefaultNodeConfig() NodeConfig {
 	c := NodeConfig{
 		Name: machineName(), Planner: bus.DefaultAddress, HTTP: "127.0.0.1:4282", State: DefaultStateDir(),
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
-		Interval: engine.Interval, Progress: string(engine.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
+		Interval: engine.Interval, Progress: string(engine.Meter.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
 		Conflict: string(engine.Conflict),
 		Law:      controller.PresetPacer, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
 		Preset: node.PresetPacer, Eq21: division.Eq21,
@@ -237,7 +238,7 @@ func (c NodeConfig) WithPreset(name string) (NodeConfig, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Preset, c.Law, c.Progress, c.Eq21 = name, engine.Controller.Law, string(engine.Progress), engine.Supervisor.Eq21
+	c.Preset, c.Law, c.Progress, c.Eq21 = name, engine.Controller.Law, string(engine.Meter.Progress), engine.Supervisor.Eq21
 	return c, nil
 }
 
@@ -298,7 +299,7 @@ func (c NodeConfig) engine() (node.Config, error) {
 	e := node.Default()
 	e.Node, e.Host, e.Incarnation, e.Release = c.Name, c.host(), "none", c.Release
 	e.Total, e.Offered, e.Memory = c.TotalCores, c.offered(), c.Memory
-	e.Interval, e.Progress, e.Quantum, e.Floor, e.Stale = c.Interval, node.Progress(c.Progress), c.Quantum, c.Floor, c.Stale
+	e.Interval, e.Meter.Progress, e.Quantum, e.Floor, e.Stale = c.Interval, meter.Counted(c.Progress), c.Quantum, c.Floor, c.Stale
 	e.Conflict = node.Conflict(c.Conflict)
 	e.Controller = law
 	e.Supervisor.Strategy, e.Supervisor.Gamma, e.Supervisor.Eq21 = c.Strategy, c.Gamma, c.Eq21

@@ -119,7 +119,7 @@ func (c *crowd) contested(t *testing.T, how node.Conflict, dir string, watched b
 		}
 	}
 	tick()
-	e.Apply(now, api.Plan{V: api.Version, Epoch: 1, Node: "n1", Apps: []api.PlanApp{{ID: "app-1", Executors: []api.ExecutorID{"1"}}}})
+	e.Apply(now, api.Plan{V: api.Version, Epoch: 1, Node: "n1", Apps: []api.PlanApp{{ID: "app-1", Launch: &api.Launch{}, Executors: []api.ExecutorID{"1"}}}})
 	tick()
 	script := fmt.Sprintf("echo 100000 > %[1]s/cpu.cfs_period_us && echo 25000 > %[1]s/cpu.cfs_quota_us", dir)
 	if c.executors.groups.Version() == cgroup.V2 {

@@ -1,10 +1,9 @@
-// Package daemon wires Pacer's parts into running daemons: Planner, Node, and Up,
-// which is both in one process. It decides nothing: engines do.
+// Package daemon wires Pacer's parts into running daemons: Planner, Node, and Up, which is
+// both in one process. It decides nothing: engines do.
 //
 // # The actors
 //
-// A planner (cmd/planner); all names are actors of one run group or belong to
-// one, [n] is how many there are:
+// A planner (cmd/planner), where [n] is how many there are:
 //
 //	 drivers [n]   nodes [n]   CLI [n]            Prometheus
 //	     |            |          |                    |
@@ -38,63 +37,57 @@
 //	runtime    files       pages
 //	(starts and stops beside the loop, one goroutine per executor at work)
 //
-// Up adds the node to the planner's process; the node's connection is inside it.
+// In Up the node's connection is inside the planner's process.
 //
 // # Stopping
 //
-// A daemon stops when its context ends (cmd/* ends it at SIGTERM and SIGINT) or
-// when one of its actors fails, and takes less than 5 s. Actors are interrupted
-// in the order in which they were added and those that others need are waited
-// for: a node's loop sends its last status while the connection is there, a
-// planner outlives its node in Up.
+// A daemon stops when its context ends (SIGTERM, SIGINT) or one of its actors fails, and takes
+// less than 5 s. Actors are interrupted in the order in which they were added, and those that
+// others need are waited for.
 //
 //	planner   stops; drivers and nodes go on and come back to the next one
-//	node      lifts all quotas but those it yields to and leaves its executors
-//	          running; the next node controller takes them over
+//	node      sends its last status, lifts all quotas but those it yields to, and leaves
+//	          its executors running; the next node controller takes them over
 //	up        ends the applications' executors and removes its cgroups
 //
 // # The guard
 //
-// A node controller starts one guard (the same binary, GuardCommand, a session of
-// its own; 20 MiB resident, of which all but 3 are the binary's pages) and holds
-// the one end of a pipe whose other end the guard reads. A node controller that
-// has lifted its quotas says so and the guard ends. When the pipe closes without that (kill -9,
-// a crash, a start that failed half-way), the guard waits NodeConfig.Guard for a
-// successor, which is whoever holds STATE/node.lock by then, and without one lifts
-// the quotas of all groups below the node's cgroup parent: executors that nobody
-// steers run at full speed. guardrule.go decides, guardmain.go does. The guard of
-// a successor replaces that of its predecessor (STATE/guard.lock has its pid); a
-// guard that ends by itself is started again; one line a case is in
-// STATE/guard.log. SIGTERM ends a guard only when its node controller is dead, and
-// then it lifts at once. A service manager that kills a unit's processes at the
-// end of the main one kills the guard too: there the restart is the guard.
+// A node controller starts one guard: the same binary with GuardCommand, in a session of its
+// own, reading a pipe whose other end the node controller holds. A node controller that has
+// lifted its quotas says so and the guard ends. When the pipe closes without that (kill -9, a
+// crash), the guard waits NodeConfig.Guard for a successor, which holds STATE/node.lock.
+// Without one it lifts all quotas below the node's cgroup parent (docs/decisions/011).
+//
+// A successor's guard replaces its predecessor's (STATE/guard.lock has the pid). A guard that
+// ends by itself is started again. SIGTERM ends a guard only when its node controller is dead,
+// and then it lifts at once. STATE/guard.log has a line for each case. A service manager that
+// kills a unit's other processes kills the guard too: there its restart takes the guard's place.
 //
 // # State
 //
-// STATE/planner.db and STATE/node.db (package store), each with a lock file
-// NAME.lock that holds the daemon's pid: two daemons of a kind never share a
-// directory. STATE/work has the executors' files and logs (package executor),
-// STATE/jar the jar that this binary carries, STATE/archive class-data archives. STATE is /var/lib/pacer for root,
-// else $XDG_STATE_HOME/pacer or ~/.local/state/pacer. NodeConfig.History, "" by default,
-// gets all that the node's engine is told and answers, by a goroutine beside the
-// loop (package replay).
+//	STATE/planner.db, node.db  package store; NAME.lock has the daemon's pid and keeps a
+//	                           second one out
+//	STATE/work                 executors' files and logs (package executor)
+//	STATE/jar                  the jar that this binary carries
+//	STATE/archive              class-data archives
+//
+// STATE is /var/lib/pacer for root, else $XDG_STATE_HOME/pacer or ~/.local/state/pacer.
+// NodeConfig.History gets all that the node's engine is told and answers (package replay).
 //
 // # Configuration
 //
-// PlannerConfig, NodeConfig and UpConfig are plain structs with a Default and a
-// Validate that reports every fault at once. The unit of cores is one CPU, sizes
-// are bytes.
+// PlannerConfig, NodeConfig and UpConfig are plain structs with a Default and a Validate that
+// reports every fault at once.
 //
 // # Trust
 //
-// Everything binds loopback. Another NATS or HTTP address needs a credentials
-// file (package bus); HTTP then asks for the operator's password. Executors run
-// as NodeConfig.ExecutorUser: by default the user behind sudo, else the one who
-// runs the daemon; that this is root is said in a line.
+// Everything binds loopback. Another NATS or HTTP address needs a credentials file (package
+// bus); HTTP then asks for the operator's password. Executors run as NodeConfig.ExecutorUser:
+// by default the user behind sudo, else the daemon's; a line says if that is root.
 //
 // # Logs
 //
-// One line per decision, with component, node, app, executor and stage; lines of
-// one kind are limited to 20 at once and 5 a second, and the next one says how
-// many were not logged. Quotas are logged at debug level.
+// One line per decision, with component, node, app, executor and stage. Lines of one kind are
+// limited to 20 at once and 5 a second; the next one counts those left out. Quotas are logged
+// at debug level.
 package daemon

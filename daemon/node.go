@@ -484,5 +484,5 @@ func (s nodeStore) SaveState(state *node.State) error {
 	if err != nil {
 		return fmt.Errorf("save the node's state: %w", err)
 	}
-	return s.db.Apply([]store.Change{{Key: stateKey, Value: body}})
+	return s.db.Apply([]api.Pair{{Key: stateKey, Value: body}})
 }

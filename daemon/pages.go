@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/units"
@@ -33,7 +34,7 @@ type openPage struct {
 
 // Read implements node.Pages. It allocates nothing once a page is open and its
 // slices have grown.
-func (p *pages) Read(key node.Key, into *node.Page) error {
+func (p *pages) Read(key node.Key, into *meter.Page) error {
 	o := p.find(key)
 	if o.page == nil {
 		paths, err := p.layout.Paths(key.App, key.ID)
@@ -101,12 +102,12 @@ func (p *pages) close() error {
 	return nil
 }
 
-func copyPage(from *progress.Snapshot, to *node.Page) {
+func copyPage(from *progress.Snapshot, to *meter.Page) {
 	to.At, to.Generation = from.At, from.Generation
 	to.Stages, to.Tasks = to.Stages[:0], to.Tasks[:0]
 	for i := range from.Stages {
 		s := &from.Stages[i]
-		to.Stages = append(to.Stages, node.PageStage{
+		to.Stages = append(to.Stages, meter.Stage{
 			Key: api.StageKey{Stage: s.ID, Attempt: s.Attempt}, Finished: s.Finished, Failed: s.Failed, Running: s.Running,
 			Weight: s.Weight, Records: float64(s.RecordsRead), CPU: work(s.CPU),
 			RunningRecords: float64(s.RunningRecordsRead), RunningCPU: work(s.RunningCPU), Changed: s.Changed,
@@ -115,7 +116,7 @@ func copyPage(from *progress.Snapshot, to *node.Page) {
 	}
 	for i := range from.Tasks {
 		t := &from.Tasks[i]
-		to.Tasks = append(to.Tasks, node.PageTask{Stage: api.StageKey{Stage: t.Stage, Attempt: t.Attempt}, Partition: t.Partition,
+		to.Tasks = append(to.Tasks, meter.Task{Stage: api.StageKey{Stage: t.Stage, Attempt: t.Attempt}, Partition: t.Partition,
 			Weight: t.Weight, CPU: work(t.CPU), Records: float64(t.RecordsRead)})
 	}
 }

@@ -124,20 +124,18 @@ func (p *PlannerDaemon) connect() (err error) {
 
 // loadPlanner returns the engine that goes on from what db holds.
 func loadPlanner(cfg planner.Config, db store.Store) (*planner.Engine, error) {
-	var records []planner.Record
+	var all []api.Pair
 	for _, prefix := range planner.Prefixes() {
 		pairs, err := db.Load(prefix)
 		if err != nil {
 			return nil, fmt.Errorf("planner state: %w", err)
 		}
-		for _, p := range pairs {
-			records = append(records, planner.Record(p))
-		}
+		all = append(all, pairs...)
 	}
 	if cfg.Identity == "" {
 		cfg.Identity = rand.Text() // Of a new store: one that has a name keeps it.
 	}
-	return planner.New(cfg, records)
+	return planner.New(cfg, all)
 }
 
 func (p *PlannerDaemon) handlers() bus.Handlers {
@@ -227,13 +225,9 @@ type plannerStore struct {
 	metrics *metrics.Planner
 }
 
-func (s plannerStore) Apply(changes []planner.Change) error {
-	out := make([]store.Change, 0, len(changes))
-	for _, c := range changes {
-		out = append(out, store.Change(c))
-	}
+func (s plannerStore) Apply(changes []api.Pair) error {
 	start := time.Now()
-	err := s.db.Apply(out)
+	err := s.db.Apply(changes)
 	s.metrics.Wrote(time.Since(start))
 	return err
 }

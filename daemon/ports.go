@@ -88,8 +88,8 @@ func (x *executors) recover() error {
 	return nil
 }
 
-// Start implements node.Runtime: the group first, without a quota, then the
-// process in it (spark-facts 20).
+// Start implements node.Runtime: the group first, without a quota, then the process in it. A
+// quota would make a JVM's start take several times as long (docs/spark.md, S23).
 func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) error {
 	paths, err := x.layout.Paths(key.App, key.ID)
 	if err != nil {

@@ -187,7 +187,7 @@ func BenchmarkTick256(b *testing.B) {
 		b.Fatal(err)
 	}
 	now := units.Instant(time.Hour)
-	plan := api.Plan{V: api.Version, Epoch: 1, Node: "n1", Apps: []api.PlanApp{{ID: "app-1", HasDeadline: true, Remaining: 1e6}}}
+	plan := api.Plan{V: api.Version, Epoch: 1, Node: "n1", Apps: []api.PlanApp{{ID: "app-1", Launch: &api.Launch{}, HasDeadline: true, Remaining: 1e6}}}
 	app := &plan.Apps[0]
 	for i, key := range c.keys {
 		app.Executors = append(app.Executors, key.ID)

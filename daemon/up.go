@@ -80,5 +80,6 @@ func LimitPlannerMemory() {
 	debug.SetMemoryLimit(memoryLimit)
 }
 
-// memoryLimit is what a daemon has at most in the issues' largest cases.
+// memoryLimit is the soft limit of the Go runtime's memory. A planner of 1,000 applications on
+// 10,000 nodes stays below it (plan.scale_rss_mib in docs/figures.md).
 const memoryLimit = 512 << 20

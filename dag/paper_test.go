@@ -106,8 +106,8 @@ func TestEq7InitialCoresPerExecutorAreRoundedUpToTheQuantum(t *testing.T) {
 	}
 }
 
-// Design 10.5, first sentence: R_s is s and the stages not yet submitted, and
-// stages submitted together count in order of id, as if they ran in sequence.
+// R_s is s and the stages not yet submitted; stages submitted together count in order of id,
+// as if they ran in sequence (docs/decisions/018).
 func TestEq1To3OfParallelStagesAreThoseOfASequence(t *testing.T) {
 	g := mustNew(t, profile(0, 0, stage(0, 0, 4, 10, 10, 0, 0), stage(1, 0, 4, 10, 10, 0, 0), stage(2, 0, 4, 10, 10, 0, 0, 0, 1)))
 	p := dag.Params{Alpha: 1, Beta: 0.3}
@@ -125,7 +125,7 @@ func TestEq1To3OfParallelStagesAreThoseOfASequence(t *testing.T) {
 	wantNear(t, "finish", f.Finish, 30)
 }
 
-// Design 10.5: the profile keeps driver gaps; they, head and tail are not compressible.
+// The profile keeps the driver's gaps. No core shortens them, the head or the tail.
 func TestEq1IsAppliedAfterTheDriversFixedCosts(t *testing.T) {
 	g := mustNew(t, profile(5, 2, stage(0, 0, 4, 10, 10, 0, 0), stage(1, 1, 4, 10, 10, 3, 0)))
 	p := dag.Params{Alpha: 0.9, Beta: 0.3}
@@ -208,7 +208,7 @@ func TestDesign105ElapsedTimeCounts(t *testing.T) {
 	}
 }
 
-// Design 10.5: Eq 6 <= cmax stage by stage is too coarse.
+// Comparing Eq 6 with cmax stage by stage would be too coarse (docs/decisions/021).
 func TestDesign105AFeasibleCaseMayAskForMoreThanAllCores(t *testing.T) {
 	stages := []api.ProfileStage{stage(0, 0, 8, 10, 5, 0, 0), stage(1, 0, 8, 2, 1, 0, 0, 0), stage(2, 0, 8, 2, 1, 0, 0, 1)}
 	g := mustNew(t, profile(0, 0, stages...))

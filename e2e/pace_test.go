@@ -24,7 +24,7 @@ func TestDeadlineStory(t *testing.T) {
 	if want == "" {
 		t.Fatal("stock Spark printed no result")
 	}
-	s := realenv.StartUp(t, "--set", "planner.branches=together") // Issue 3: parallel stages own different executors.
+	s := realenv.StartUp(t, "--set", "planner.branches=together") // Parallel stages own different executors.
 
 	recorded, answer := s.Record("testdata/branches.py", scale)
 	if got := results(answer); got != want {

@@ -12,19 +12,16 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// TestTrouble has the stories of nodes and of daemons that come and go. Either runs
-// one application at a time, paced to half of the machine: so they run side by side.
+// TestTrouble has the stories of nodes and of daemons that come and go, one after the
+// other: either starts a dozen JVMs, and what a deadline is held to is an application that
+// has the machine to itself.
 func TestTrouble(t *testing.T) {
 	realenv.RequireSpark(t)
 	s := realenv.StartUp(t)
 	s.Record("testdata/branches.py", scale) // With the machine to itself.
 	s.Up.Stop()
-	t.Run("nodes", func(t *testing.T) {
-		t.Parallel()
-		nodesComeAndGo(t)
-	})
+	t.Run("nodes", nodesComeAndGo)
 	t.Run("restarts", func(t *testing.T) {
-		t.Parallel()
 		system := realenv.NewBehind
 		if os.Getenv(realenv.RuntimeEnv) == "docker" {
 			system = realenv.New // Either runtime, and either bus.

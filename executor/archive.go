@@ -14,7 +14,7 @@ import (
 )
 
 // Archive names a class-data archive: what a JVM has read, checked and laid out
-// of the classes on a class path, for other JVMs to map (spark-facts 21).
+// of the classes on a class path, for other JVMs to map (docs/spark.md, S30).
 type Archive struct {
 	// Java is the home of the JVM, Spark that of the distribution.
 	Java, Spark string
@@ -46,7 +46,7 @@ func (a Archive) Usable(dir string, uid uint32) bool {
 
 // Options make a JVM map the archive in dir where it fits, and run without it and
 // without a word where it does not: with another class path, another JVM or a
-// heap of another addressing mode.
+// heap of another addressing mode (32 GiB and more).
 func (a Archive) Options(dir string) []string {
 	return []string{"-XX:SharedArchiveFile=" + a.File(dir), "-Xshare:auto", "-Xlog:cds*=off"}
 }

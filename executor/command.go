@@ -14,7 +14,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// backend is the main class of an executor (spark-facts 27).
+// backend is the main class of an executor (docs/spark.md, S4).
 const backend = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
 // PageEnv names the environment variable that tells the JVM where its progress
@@ -104,9 +104,9 @@ func usableArchive(launch api.Launch, node NodeSettings, java, spark string) (Ar
 	return archive, err == nil && archive.Usable(node.Archives, node.User.UID)
 }
 
-// jvmOptions returns the options before the class path. The quota is no reason
-// for any of them: the JVM starts unthrottled and must not size itself by what
-// it finds later (spark-facts 20, 23).
+// jvmOptions returns the options before the class path. The quota is no reason for any of
+// them: the JVM starts without one (docs/spark.md, S23) and must not size itself by the
+// CPUs that it sees then (S24).
 func jvmOptions(launch api.Launch, slots int) []string {
 	options := []string{"-Xmx" + strconv.FormatInt(int64(launch.Heap), 10)}
 	for _, option := range moduleOptions {
@@ -127,7 +127,7 @@ func jvmOptions(launch api.Launch, slots int) []string {
 // sweeping is how much compiled code has to change, in per cent of the code cache, for
 // the JVM to look through it. Until then callers of a method that was compiled again
 // may go on through the interpreter, which makes a record cost up to three times as
-// much. Package documentation has the figures.
+// much (docs/decisions/022).
 const sweeping = "-XX:SweeperThreshold=0.02"
 
 // compilation is how JIT compilation is set. Executors are several per node and
@@ -135,7 +135,7 @@ const sweeping = "-XX:SweeperThreshold=0.02"
 // methods prove three times as hot before they are compiled, and the compiler
 // goes before the tasks (nice 5) that meanwhile run the slow code it is about to
 // replace. Nice values count inside an executor's group only; lowering one's own
-// takes no permission. Package documentation has the figures.
+// takes no permission. The figures are in docs/decisions/022.
 var compilation = []string{"-XX:CompileThresholdScaling=3", "-XX:ThreadPriorityPolicy=1", "-XX:JavaPriority5_To_Priority=5"}
 
 func tunesCompiler(option string) bool {

@@ -19,8 +19,8 @@ import (
 
 // Rehearsal makes an Archive by a training run: a small application in a JVM of
 // its own that loads what drivers and executors load (org.apache.spark.pacer.Rehearsal
-// of the jar) and leaves the archive when it exits. It takes some 30 core-seconds
-// and goes behind everything else on the machine (nice 19).
+// of the jar) and leaves the archive when it exits. It takes some 40 core-seconds
+// (docs/decisions/013) and goes behind everything else on the machine (nice 19).
 type Rehearsal struct {
 	Archive Archive
 	// Dir is the directory of archives, made if need be.

@@ -17,7 +17,7 @@ type Credential struct {
 }
 
 // IsRoot reports whether the executors would be able to do anything: the caller
-// says so in a line (design 10.11).
+// says so in a line.
 func (c Credential) IsRoot() bool { return c.UID == 0 }
 
 // LookupUser returns the credential of a user by name or number.

@@ -77,8 +77,8 @@ func TestDeparture(t *testing.T) {
 	}
 }
 
-// Design 10.9: per node, heap + overhead of every executor; a share is divided
-// by the application's executors there; overhead = max(384 MiB, 10 %).
+// Per node, h is heap + overhead of all executors, and a share is divided by the application's
+// executors there. Spark's overhead is max(384 MiB, 10 % of the heap).
 func TestPerNode(t *testing.T) {
 	for heap, want := range map[units.Bytes]units.Bytes{
 		units.GiB: 384 * units.MiB, 3840 * units.MiB: 384 * units.MiB, 10 * units.GiB: units.GiB,

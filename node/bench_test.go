@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/meter"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -44,9 +45,9 @@ func newCrowd(tb testing.TB) *crowd {
 	for i := range c.sample.Executors {
 		page := &c.sample.Executors[i].Page
 		key := api.StageKey{Stage: i % 4}
-		page.Stages = []PageStage{{Key: key, Running: 4}, {Key: api.StageKey{Stage: 90}, Finished: 100, Weight: 100, CPU: 50}}
+		page.Stages = []meter.Stage{{Key: key, Running: 4}, {Key: api.StageKey{Stage: 90}, Finished: 100, Weight: 100, CPU: 50}}
 		for t := range 4 {
-			page.Tasks = append(page.Tasks, PageTask{Stage: key, Partition: t, Weight: 1})
+			page.Tasks = append(page.Tasks, meter.Task{Stage: key, Partition: t, Weight: 1})
 		}
 	}
 	e.Apply(c.now, p)
@@ -124,7 +125,7 @@ func TestStepAllocatesNothingPerExecutor(t *testing.T) {
 	for range 40 {
 		c.step()
 	}
-	for _, a := range c.e.apps {
+	for _, a := range c.e.roster.apps {
 		for _, control := range a.controls {
 			if control.active {
 				active++
@@ -172,10 +173,10 @@ func (p *crowdPorts) SaveState(*State) error              { return nil }
 type crowdPages struct{ *crowdPorts }
 
 func (p crowdPages) Forget(Key) {}
-func (p crowdPages) Read(key Key, into *Page) error {
+func (p crowdPages) Read(key Key, into *meter.Page) error {
 	from := &p.c.sample.Executors[p.at[key]].Page
 	stages, tasks := append(into.Stages[:0], from.Stages...), append(into.Tasks[:0], from.Tasks...)
-	*into = Page{At: from.At, Generation: from.Generation, Stages: stages, Tasks: tasks}
+	*into = meter.Page{At: from.At, Generation: from.Generation, Stages: stages, Tasks: tasks}
 	return nil
 }
 
@@ -201,7 +202,8 @@ func BenchmarkTick256(b *testing.B) {
 		b.StartTimer()
 		l.tick(ctx)
 	}
-	l.beside.wait()
+	l.saves.Wait()
+	l.reports.Wait()
 	if p.sent == 0 {
 		b.Fatal("nothing was reported")
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// capacity estimates what the node can give to stages: cmax of each tick
-// (design 10.8). Drivers and daemons live on the same cores, and a core that
+// capacity estimates what the node can give to stages: cmax of each tick.
+// Drivers and daemons live on the same cores, and a core that
 // they use cannot be granted.
 //
 //	others(k)  = max(0, host used - our executors used) / dt

@@ -25,7 +25,7 @@ func TestADriverThatLeavesHasACore(t *testing.T) {
 			t.Fatal(err)
 		}
 		app := func(id api.AppID) api.PlanApp {
-			return api.PlanApp{ID: id, Launch: api.Launch{DriverURL: c.url}, Executors: []api.ExecutorID{"1"}}
+			return api.PlanApp{ID: id, Launch: &api.Launch{DriverURL: c.url}, Executors: []api.ExecutorID{"1"}}
 		}
 		now := units.Instant(10 * time.Second)
 		plan := api.Plan{V: api.Version, Node: cfg.Node, Epoch: 1, Apps: []api.PlanApp{app("a"), app("b")}}

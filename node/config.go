@@ -7,19 +7,9 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
-)
-
-// Progress says what counts as progress. It is a setting of its own, apart from
-// the control law: the paper's tables need Tasks.
-type Progress string
-
-const (
-	// Tasks counts the weight of finished tasks only, as the paper does.
-	Tasks Progress = "tasks"
-	// Work counts finished tasks and what the running ones have done so far.
-	Work Progress = "work"
 )
 
 // Conflict says what becomes of a quota that somebody else has written.
@@ -37,8 +27,8 @@ const (
 // Config says how a node engine works. The zero value is not valid: start from
 // Default and set Node, Total and Offered.
 //
-// Papers: [1] Baresi et al., "Fine-grained Dynamic Resource Allocation for
-// Big-Data Applications" (xSpark); [2] Pacer's design.md, section 10.
+// [1] is Baresi et al., "Fine-grained Dynamic Resource Allocation for Big-Data
+// Applications" (xSpark).
 type Config struct {
 	// Node is the name under which the planner knows this node. Host is the
 	// name or address of its executors. Incarnation is new with each start of
@@ -61,25 +51,17 @@ type Config struct {
 
 	// Interval is q of [1]: the time between two ticks. 0.5 s as in [1].
 	Interval time.Duration
-	// Progress is Work by default, [2] decision 6.
-	Progress Progress
-	// Reading is how much of a task is done when all its records are read, 0 to
-	// 1. Sorts and group-bys read everything before their dearer half ([2]
-	// decision 6), maps are done when they have read; 0.5 is between and is
-	// wrong by at most half a running task. CPU used corrects it.
-	Reading units.Fraction
-	// TaskCost is what a task takes whatever it reads, in core-seconds: its launch, its
-	// code, its answer; 0.045, seen at a quota. Weights, which go by bytes, know little of that.
-	TaskCost units.Work
+	// Meter says what counts as progress.
+	Meter meter.Settings
 	// Quantum is cq of [1]: smaller changes of a quota are not written. In
 	// cores; 0.05 as in [1].
 	Quantum units.Cores
 	// Floor is the least that an executor with running tasks is given, so that
-	// its JVM goes on sending heartbeats ([2] decision 2). In cores; 0.10.
+	// its JVM goes on sending heartbeats. In cores; 0.10.
 	Floor units.Cores
 	// Stale is how old a progress page may be before its executor is released
 	// to all cores. 2 s: the oldest page seen of a healthy JVM at 0.05 core was
-	// 0.8 s (spark-facts 22).
+	// 0.8 s (docs/decisions/016).
 	Stale time.Duration
 	// Conflict is Insist by default: a quota is the plan's, and whoever changes
 	// one mostly does not know that.
@@ -90,10 +72,9 @@ type Config struct {
 	Smoothing time.Duration
 	// LeastCapacity is the share of Offered that others cannot take away,
 	// whatever is measured; 0.85. The parent group's weight entitles Pacer to
-	// eight ninths of a contended machine (package cgroup), and what others use
+	// four fifths of a contended machine (package cgroup), and what others use
 	// while our quotas leave cores idle says nothing about what we could get:
-	// with 0.5 a busy neighbour held two branches at half of what they needed
-	// (a demonstration beside compilers: 44 % late).
+	// with 0.5 a busy neighbour holds two branches at half of what they need.
 	LeastCapacity units.Fraction
 
 	// StatusEvery is the least time between two NodeStatuses unless an executor
@@ -110,14 +91,12 @@ type Config struct {
 	Supervisor supervisor.Config
 }
 
-// Default returns the configuration of [1] as corrected by [2]; Node, Total and
+// Default returns what daemons use: [1] with the corrections of docs/decisions; Node, Total and
 // Offered are left to the caller.
 func Default() Config {
 	return Config{
 		Interval:      500 * time.Millisecond,
-		Progress:      Work,
-		Reading:       0.5,
-		TaskCost:      0.045,
+		Meter:         meter.Default(),
 		Quantum:       0.05,
 		Floor:         0.10,
 		Stale:         2 * time.Second,
@@ -154,9 +133,6 @@ func (c Config) Validate() error {
 	check(c.Offered > 0 && c.Offered <= c.Total, "offered: %v cores, want more than 0 and at most the total of %v", float64(c.Offered), float64(c.Total))
 	check(c.Memory >= 0, "memory is negative")
 	check(c.Interval > 0, "interval: %v, want more than 0", c.Interval)
-	check(c.Progress == Tasks || c.Progress == Work, "progress: %q, want %q or %q", c.Progress, Tasks, Work)
-	check(c.TaskCost >= 0 && c.TaskCost <= 1, "task cost: %v core-seconds, want 0 to 1", float64(c.TaskCost))
-	check(c.Reading >= 0 && c.Reading <= 1, "reading: %v, want 0 to 1", float64(c.Reading))
 	check(c.Quantum > 0 && c.Quantum <= c.Offered, "quantum: %v cores, want more than 0 and at most what is offered", float64(c.Quantum))
 	check(c.Floor >= 0 && c.Floor <= c.Offered, "floor: %v cores, want 0 to what is offered", float64(c.Floor))
 	check(c.Stale > c.Interval, "stale: %v, want more than the interval of %v", c.Stale, c.Interval)
@@ -164,7 +140,7 @@ func (c Config) Validate() error {
 	check(c.Smoothing >= 0, "smoothing is negative")
 	check(c.LeastCapacity > 0 && c.LeastCapacity <= 1, "least capacity: %v, want more than 0 and at most 1", float64(c.LeastCapacity))
 	check(c.StatusEvery > 0 && c.Linger > 0 && c.SaveEvery > 0, "a reporting or saving period is not positive")
-	faults = append(faults, c.Controller.Validate(), c.Supervisor.Validate())
+	faults = append(faults, c.Meter.Validate(), c.Controller.Validate(), c.Supervisor.Validate())
 	if err := errors.Join(faults...); err != nil {
 		return fmt.Errorf("node configuration: %w", err)
 	}

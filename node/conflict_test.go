@@ -39,11 +39,11 @@ func TestInsistWritesOursAgainAtOnceAndSaysItOnce(t *testing.T) {
 			t.Errorf("quota %v, want about the %v before", x.quota, before)
 		}
 		w.ticks(firstHold + 1) // Ours stays: the other writes now and then only.
-		if len(w.e.execs) != 1 || w.e.execs[0].conflict.written == 0 {
+		if len(w.e.roster.execs) != 1 || w.e.roster.execs[0].owner.written == 0 {
 			t.Fatal("no conflict is known")
 		}
 		w.ticks(peace)
-		if w.e.execs[0].conflict.said {
+		if w.e.roster.execs[0].owner.said {
 			t.Error("the conflict is not over")
 		}
 		before = x.quota
@@ -67,7 +67,7 @@ func TestYieldLeavesTheOthersQuotaUntilTheStageEnds(t *testing.T) {
 			if said += n; n > 0 && !strings.Contains(event.Detail, "written by somebody else: leaving it until the stage ends") {
 				t.Errorf("event %s", event)
 			}
-			c := w.e.execs[0].ctl
+			c := w.e.roster.execs[0].ctl
 			if x.quota != theirs || c.grant > min(theirs, 2) || math.Abs(float64(c.law.State().Granted-min(theirs, 2))) > 1e-9 {
 				t.Fatalf("quota %v with a grant of %v, told %v, want the other's %v", x.quota, c.grant, c.law.State().Granted, theirs)
 			}
@@ -133,7 +133,7 @@ func TestARestartedNodeControllerGoesOnYielding(t *testing.T) {
 			again.Rev = 9
 			w.apply(plan(9, planApp(appA, 2, ids("1"), again)))
 			w.ticks(4)
-			if w.e.execs[0].conflict.yields {
+			if w.e.roster.execs[0].owner.yields {
 				t.Error("it yields after a new target")
 			}
 		})

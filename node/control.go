@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -16,7 +17,6 @@ const farthest = 365 * 24 * time.Hour
 
 // control is one target in force on one executor.
 type control struct {
-	app    api.AppID
 	target api.StageTarget
 	x      *executor
 	record *record
@@ -26,7 +26,7 @@ type control struct {
 	from            float64
 	// held is until when the target's Hold counts.
 	held   units.Instant
-	meter  meter
+	meter  meter.Meter
 	chains []float64 // Scratch of left.
 
 	// law is nil until the first division has said what c of Eq 7 is granted.
@@ -55,6 +55,14 @@ type control struct {
 
 func (c *control) event(kind EventKind, detail string) Event {
 	return Event{Kind: kind, Key: c.x.key, Stage: c.target.StageKey, HasStage: true, Detail: detail}
+}
+
+// aimsAt names c's target, for one who yields until it changes; nil has none.
+func (c *control) aimsAt() aim {
+	if c == nil {
+		return aim{}
+	}
+	return aim{true, c.target.StageKey, c.target.Rev}
 }
 
 // checkTarget says what makes t impossible to control.
@@ -86,8 +94,8 @@ func anchor(now units.Instant, remaining units.Seconds) units.Instant {
 func (c *control) aim(t api.StageTarget, now, sent units.Instant) {
 	c.target, c.released = t, false
 	c.start, c.deadline = now, anchor(sent, t.Remaining)
-	c.meter.done = min(c.meter.done, t.Weight)
-	c.from = c.meter.done
+	c.meter.Bound(t.Weight)
+	c.from = c.meter.Done()
 }
 
 // hold takes over at what t holds the executor, if at all, and for how long: that
@@ -119,11 +127,12 @@ func (c *control) aimed() controller.Target {
 // those that are left and find a slot. 0 means that the share is done. Tasks is how
 // many a share has by their mean; one whose tasks are heavier is begun before.
 func (c *control) runnable() int {
-	left := c.target.Tasks - c.record.finished
-	if c.meter.mode == Work && c.meter.begun >= c.target.Weight*(1-1e-9) {
-		left = c.record.running
+	running := max(0, c.record.running)
+	ready := min(c.x.slots, c.target.Tasks-c.record.finished)
+	if ready > running && !c.meter.AllBegun(&c.target) {
+		return ready
 	}
-	return max(c.record.running, min(c.x.slots, left), 0)
+	return running
 }
 
 // longest is what the stage's longest task weighs by the Plan, 0 where it does not say.
@@ -136,7 +145,7 @@ func (c *control) longest() float64 {
 
 // left is what is left for each slot, nothing where that is not known.
 func (c *control) left(longest float64) []float64 {
-	c.chains = c.meter.chains(c.chains, &c.target, c.record, c.x.slots, longest)
+	c.chains = c.meter.Chains(c.chains, &c.target, c.record.finished+c.record.running, c.x.slots, longest)
 	return c.chains
 }
 
@@ -146,7 +155,7 @@ const longestAlike = 3
 
 // alike reports whether no task of the share is known to be heavy, nor predicted.
 func (c *control) alike(longest float64) bool {
-	return c.meter.alike() && longest > 0 && longest <= longestAlike
+	return c.meter.Alike() && longest > 0 && longest <= longestAlike
 }
 
 // first is the request before a controller's first step: Eq 7, or all that can
@@ -162,156 +171,36 @@ func (c *control) first(limit units.Cores) units.Cores {
 // unrounded grant if that is what is in force, else the quota in force (limit,
 // if a write failed where there was none). Where quotas were lifted nothing is
 // in force, and the work left over the time left (Eq 6 anew) is the best start.
-func (c *control) inForce(now units.Instant, e *Engine, limit units.Cores) units.Cores {
+func (c *control) inForce(now units.Instant, cfg *Config, limit units.Cores) units.Cores {
 	quota := c.x.quota
 	inForce := quota
 	if quota.IsUnlimited() {
 		inForce = limit
 	}
 	switch {
-	case c.grant > 0 && math.Abs(float64(c.grant-inForce)) < float64(e.cfg.Quantum):
+	case c.grant > 0 && math.Abs(float64(c.grant-inForce)) < float64(cfg.Quantum):
 		return c.grant
 	case !quota.IsUnlimited() || c.x.refused:
 		return inForce
 	}
-	left := c.deadline.Sub(now).Seconds() * e.cfg.Controller.Phi
+	left := c.deadline.Sub(now).Seconds() * cfg.Controller.Phi
 	if rate := c.rate(); rate > 0 && left > 0 {
-		return min(limit, units.Cores((c.target.Weight-c.meter.done)/rate/left))
+		return min(limit, units.Cores((c.target.Weight-c.meter.Done())/rate/left))
 	}
 	return limit
 }
 
-// choose returns the target of x that counts: the newest one that is not done,
-// should a Plan carry the end of a stage and the start of the next.
-func (x *executor) choose() *control {
-	for i := len(x.controls) - 1; i >= 0; i-- {
-		c := x.controls[i]
-		if c.ready = c.runnable(); c.ready > 0 {
-			return c
+// sample fills s with how c stood in this tick.
+func (c *control) sample(r *record, s *api.StageSample, now units.Instant) {
+	s.SetPoint = c.out.SetPoint
+	s.Progress = units.Fraction(c.meter.Done() / c.target.Weight).Clamp()
+	if s.Progress != r.progress {
+		r.progress, r.changed = s.Progress, now
+	}
+	if c.active {
+		s.Request = c.request
+		if !c.x.quota.IsUnlimited() {
+			s.Grant = c.grant
 		}
-	}
-	if len(x.controls) == 0 {
-		return nil
-	}
-	return x.controls[len(x.controls)-1]
-}
-
-// wake decides whether x's target is controlled at now: not while the executor
-// starts, when its page is stale, or once its share is done. All those leave it
-// all cores.
-func (e *Engine) wake(x *executor, now units.Instant) {
-	x.ctl = x.choose()
-	x.conflict.settle(x.ctl)
-	for _, c := range x.controls {
-		if c != x.ctl {
-			c.active = false
-		}
-	}
-	c := x.ctl
-	if c == nil {
-		x.stale = false
-		return
-	}
-	was := c.active
-	c.active = false
-	if !x.alive() || x.pageAt == 0 {
-		return
-	}
-	if why := x.staleness(now, e.cfg.Stale); why != "" {
-		if !x.stale {
-			x.stale = true
-			e.counters.PagesStale++
-			e.event(c.event(EventPageStale, why))
-		}
-		return
-	}
-	if x.stale {
-		x.stale = false
-		e.event(c.event(EventPageFresh, ""))
-	}
-	if c.erring && now.Sub(c.good) > e.cfg.Stale {
-		c.released = true
-	}
-	c.active = c.ready > 0 && !c.released
-	if !c.active {
-		return
-	}
-	if !c.everActive {
-		c.everActive = true
-		e.event(c.event(EventBound, ""))
-	} else if !was {
-		c.resync = true
-	}
-}
-
-// staleness says what about x was last seen longer ago than stale, "" for nothing.
-func (x *executor) staleness(now units.Instant, stale time.Duration) string {
-	if age := now.Sub(x.pageAt); age > stale {
-		return units.FromDuration(age).String() + " old"
-	}
-	if age := now.Sub(x.usageAt); age > stale {
-		if x.usageAt == 0 {
-			return "its CPU time was never read"
-		}
-		return "its CPU time was read " + units.FromDuration(age).String() + " ago"
-	}
-	return ""
-}
-
-// bounds are the least and the most that c may request: never more than the
-// tasks that could run, nor than somebody else's quota that is yielded to.
-func (e *Engine) bounds(c *control, limit units.Cores) (floor, most units.Cores) {
-	most = min(limit, units.Cores(c.ready))
-	if c.x.conflict.yields {
-		most = min(most, c.x.quota)
-	}
-	return min(e.cfg.Floor, most), most
-}
-
-// step runs the control law of an active target on a page that is newer than
-// the last one it saw, with a reading of the CPU time to go with it. Between pages,
-// and while samples are refused, the last request stands.
-func (e *Engine) step(c *control, now units.Instant, limit units.Cores) {
-	x := c.x
-	floor, most := e.bounds(c, limit)
-	if c.law != nil && x.pageAt > c.at && x.usageAt == now {
-		dt, longest := x.pageAt.Sub(c.at), c.longest()
-		out, err := c.law.Step(controller.Input{At: x.pageAt, Dt: dt, Done: c.meter.done,
-			Runnable: c.ready, Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left(longest), Alike: c.alike(longest)})
-		if err != nil {
-			e.controlError(c, err)
-		}
-		if c.erring = err != nil; !c.erring {
-			c.good = now
-		}
-		c.at, c.spent = x.pageAt, 0
-		c.out, c.request, c.told = out, out.Request, out.Request
-		e.dirty = true
-	}
-	e.propose(c, now, floor, most)
-}
-
-// propose settles c's request where the control law does not: before its first
-// step, after an interruption, and for a deadline that has passed.
-func (e *Engine) propose(c *control, now units.Instant, floor, most units.Cores) {
-	switch {
-	case c.deadline <= c.start || c.out.SetPoint >= 1 || c.x.conflict.yields:
-		c.request = most
-	case c.resync:
-		c.request = c.inForce(now, e, most)
-	case c.law == nil:
-		c.request = c.first(most)
-	}
-	if c.target.Hold > 0 && now < c.held && !c.x.conflict.yields && c.deadline > now && c.out.SetPoint < 1 {
-		c.request = c.target.Hold
-	}
-	c.resync = false
-	c.request = c.request.Clamp(floor, most)
-}
-
-func (e *Engine) controlError(c *control, err error) {
-	e.counters.ControlErrors++
-	if !c.erring {
-		e.event(c.event(EventControlError, err.Error()))
 	}
 }

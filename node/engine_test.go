@@ -11,6 +11,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -26,7 +27,7 @@ func paced(t tb, cfg Config) *world {
 
 func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 	cfg := testConfig(2)
-	cfg.Node, cfg.Offered, cfg.Progress, cfg.Quantum = "a.b", 3, "lines", 0
+	cfg.Node, cfg.Offered, cfg.Meter.Progress, cfg.Quantum = "a.b", 3, "lines", 0
 	cfg.Controller.Phi, cfg.Supervisor.Strategy = 2, "dice"
 	err := cfg.Validate()
 	if err == nil {
@@ -44,10 +45,10 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 
 func TestAStageEndsAtItsDeadline(t *testing.T) {
 	for _, law := range controller.Laws() {
-		for _, progress := range []Progress{Tasks, Work} {
+		for _, progress := range []meter.Counted{meter.Tasks, meter.Work} {
 			for name, overhead := range map[string]float64{"as profiled": 0, "a fifth slower": 0.2, "a fifth faster": -0.2} {
 				cfg := testConfig(2)
-				cfg.Controller.Law, cfg.Progress = law, progress
+				cfg.Controller.Law, cfg.Meter.Progress = law, progress
 				w := newWorld(t, cfg)
 				w.ready(1, planApp(appA, 2, ids("1")))
 				x := w.exec(Key{appA, "1"})
@@ -94,8 +95,8 @@ func TestExecutorsStartOnceAndStopWhenUnlisted(t *testing.T) {
 	if d := cmp.Diff([]Key{{appA, "1"}, {appA, "2"}}, w.stops); d != "" {
 		t.Error(d)
 	}
-	if len(w.e.execs) != 1 || len(w.status.Executors) != 1 {
-		t.Errorf("%d executors known, %d reported, want 1", len(w.e.execs), len(w.status.Executors))
+	if len(w.e.roster.execs) != 1 || len(w.status.Executors) != 1 {
+		t.Errorf("%d executors known, %d reported, want 1", len(w.e.roster.execs), len(w.status.Executors))
 	}
 }
 
@@ -135,8 +136,8 @@ func TestOldForeignAndRepeatedPlansChangeNothing(t *testing.T) {
 	if actions := w.apply(plan(2)); len(actions) != 0 || len(w.e.Events()) != 0 {
 		t.Errorf("the same epoch again: %v, %v", actions, w.e.Events())
 	}
-	if w.e.plan.Epoch != 2 || len(w.e.apps) != 1 {
-		t.Errorf("epoch %d, %d applications", w.e.plan.Epoch, len(w.e.apps))
+	if w.e.roster.plan.Epoch != 2 || len(w.e.roster.apps) != 1 {
+		t.Errorf("epoch %d, %d applications", w.e.roster.plan.Epoch, len(w.e.roster.apps))
 	}
 }
 
@@ -221,7 +222,7 @@ func TestAStalePageReleasesTheExecutorOnce(t *testing.T) {
 func TestAFailedQuotaWriteSynchronisesWithWhatIsInForce(t *testing.T) {
 	w := paced(t, testConfig(2))
 	w.ticks(4)
-	c := w.e.apps[0].controls[0]
+	c := w.e.roster.apps[0].controls[0]
 	before := w.quota(appA, "1")
 	// Somebody asks for less: a longer deadline that the kernel refuses to hear of.
 	w.refuse = true
@@ -239,8 +240,8 @@ func TestAFailedQuotaWriteSynchronisesWithWhatIsInForce(t *testing.T) {
 	}
 	w.refuse = false
 	w.ticks(8)
-	if w.e.execs[0].quota != w.quota(appA, "1") {
-		t.Errorf("the engine believes in %v, in force is %v", w.e.execs[0].quota, w.quota(appA, "1"))
+	if w.e.roster.execs[0].quota != w.quota(appA, "1") {
+		t.Errorf("the engine believes in %v, in force is %v", w.e.roster.execs[0].quota, w.quota(appA, "1"))
 	}
 }
 
@@ -251,7 +252,7 @@ func TestARestartChangesNoQuota(t *testing.T) {
 		w := paced(t, cfg)
 		w.ticks(21)
 		before := w.quota(appA, "1")
-		deadline := w.e.apps[0].controls[0].deadline
+		deadline := w.e.roster.apps[0].controls[0].deadline
 		status := w.status.Stages[0]
 		if before.IsUnlimited() {
 			t.Fatal("not controlled")
@@ -263,10 +264,10 @@ func TestARestartChangesNoQuota(t *testing.T) {
 		if got := w.quota(appA, "1"); got != before || len(w.log) != 0 {
 			t.Errorf("%s: quota jumped from %v to %v, writes %v", law, before, got, w.log)
 		}
-		if got := w.e.apps[0].controls[0].grant; math.Abs(float64(got-before)) > 0.025+1e-9 || got == before {
+		if got := w.e.roster.apps[0].controls[0].grant; math.Abs(float64(got-before)) > 0.025+1e-9 || got == before {
 			t.Errorf("%s: control goes on from %v, want the value before rounding to %v", law, float64(got), before)
 		}
-		if got := w.e.apps[0].controls[0].deadline; got != deadline {
+		if got := w.e.roster.apps[0].controls[0].deadline; got != deadline {
 			t.Errorf("%s: the anchor moved by %v", law, got.Sub(deadline))
 		}
 		if got := w.status.Stages[0]; got.CPU < status.CPU || got.QuotaChanges != status.QuotaChanges {
@@ -352,8 +353,8 @@ func TestAnotherBootsInstantsAreForgotten(t *testing.T) {
 	w.restart(cfg)
 	w.now = units.Instant(time.Second)
 	w.ticks(2)
-	if w.e.plan.Epoch != 2 || len(w.e.apps[0].controls) != 0 || w.status.Executors[0].State != api.ExecutorExited {
-		t.Errorf("epoch %d, %d controls, %+v", w.e.plan.Epoch, len(w.e.apps[0].controls), w.status.Executors[0])
+	if w.e.roster.plan.Epoch != 2 || len(w.e.roster.apps[0].controls) != 0 || w.status.Executors[0].State != api.ExecutorExited {
+		t.Errorf("epoch %d, %d controls, %+v", w.e.roster.plan.Epoch, len(w.e.roster.apps[0].controls), w.status.Executors[0])
 	}
 }
 
@@ -510,7 +511,7 @@ func TestOfTwoTargetsOnOneExecutorTheUnfinishedOneCounts(t *testing.T) {
 	x.submit(1, 40, 1)
 	w.apply(plan(2, planApp(appA, 4, ids("1"), target(0, "1", 2, 0.4, 2*time.Second, 0.2), target(1, "1", 40, 40, 20*time.Second, 2))))
 	w.ticks(4)
-	if got := w.e.execs[0].ctl.target.Stage; got != 1 {
+	if got := w.e.roster.execs[0].ctl.target.Stage; got != 1 {
 		t.Errorf("stage %d is controlled, want 1", got)
 	}
 	if got := w.quota(appA, "1"); got < 1 || got > 3 {

@@ -41,7 +41,7 @@ func target(stage int, executor api.ExecutorID, n int, work float64, d time.Dura
 }
 
 func planApp(id api.AppID, slots int, executors []api.ExecutorID, targets ...api.StageTarget) api.PlanApp {
-	return api.PlanApp{ID: id, HasDeadline: true, Remaining: 100, Launch: api.Launch{Cores: slots}, Executors: executors, Stages: targets}
+	return api.PlanApp{ID: id, HasDeadline: true, Remaining: 100, Launch: &api.Launch{Cores: slots}, Executors: executors, Stages: targets}
 }
 
 func plan(epoch uint64, apps ...api.PlanApp) api.Plan {

@@ -39,7 +39,7 @@ const (
 	// EventPageFresh: its page is back and it is controlled again.
 	EventPageFresh
 	// EventResynchronised: progress was allowed to fall; Detail says why: a task failed,
-	// or its tasks turned out to work elsewhere than in their threads.
+	// or its tasks turned out to work in child processes.
 	EventResynchronised
 	// EventQuotaTaken: a restart found a quota and took it over.
 	EventQuotaTaken

@@ -1,8 +1,6 @@
 package node
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -10,49 +8,26 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-const (
-	// stopAgain is when a stop that had no effect is asked for again.
-	stopAgain = 10 * time.Second
-	// restBeforeLow is how long an executor without a stage keeps its normal
-	// weight: the next stage usually comes at once.
-	restBeforeLow = 2 * time.Second
-	// drift is the difference between the quota written and the quota read that
-	// is the kernel's rounding; more is somebody else's doing.
-	drift = units.Cores(0.005)
-)
+// drift is the difference between the quota written and the quota read that
+// is the kernel's rounding; more is somebody else's doing.
+const drift = units.Cores(0.005)
 
 // executor is what the engine knows of one executor.
 type executor struct {
 	key   Key
 	slots int
-	state api.ExecutorState
-	exit  string
-	code  int
-	pid   int
-
-	// listed says that the Plan lists it, started that a Start was asked for (or
-	// that it was found running), launching that the Start's outcome is not known.
-	listed, started, launching bool
-	// asked says that the Start was emitted.
-	asked bool
 	// handsOff says that its application's mode lets nothing be written for it:
 	// quota is then what would be in force.
 	handsOff bool
-	// sampled says that a Sample of this incarnation has shown it; here that the
-	// newest one did.
-	sampled, here bool
-	stopAsked     units.Instant
-
-	cpu, delta units.Work
-	cpuKnown   bool
-	throttled  time.Duration
+	life     life
+	seen     seen
 
 	// quota is what is in force as far as is known; remainder what rounding it
 	// to the quantum has withheld.
 	quota      units.Cores
 	quotaKnown bool
 	remainder  units.Cores
-	conflict   conflict
+	owner      owner
 	weight     Weight
 	busy       units.Instant
 	// failing are its failed actions; refused says that the newest Sample
@@ -60,6 +35,37 @@ type executor struct {
 	failing streak
 	refused bool
 
+	records []*record
+	// controls are the targets of the Plan for it; ctl is the one in force.
+	controls []*control
+	ctl      *control
+	// charged is the record to which quota writes are counted.
+	charged *record
+}
+
+// life is how far an executor's process is.
+type life struct {
+	state api.ExecutorState
+	exit  string
+	code  int
+	pid   int
+	// listed says that the Plan lists it, started that a Start was asked for (or
+	// that it was found running), launching that the Start's outcome is not known.
+	listed, started, launching bool
+	// asked says that the Start was emitted.
+	asked bool
+	// sampled says that a Sample of this incarnation has shown it; here that the
+	// newest one did.
+	sampled, here bool
+	stopAsked     units.Instant
+}
+
+// seen is what Samples have shown of an executor.
+type seen struct {
+	cpu, delta units.Work
+	cpuKnown   bool
+	throttled  time.Duration
+	// pageAt is when its newest page was written, stale that it is too old.
 	pageAt units.Instant
 	stale  bool
 	// usageAt is when what its group used was last read; good says that nothing of
@@ -71,13 +77,6 @@ type executor struct {
 	baseline bool
 	// fresh says that its first page came in this tick.
 	fresh bool
-
-	records []*record
-	// controls are the targets of the Plan for it; ctl is the one in force.
-	controls []*control
-	ctl      *control
-	// charged is the record to which quota writes are counted.
-	charged *record
 }
 
 // record returns the record of the stage, made when it is new.
@@ -111,7 +110,7 @@ func (x *executor) forget() {
 }
 
 // alive reports whether its process runs as far as is known.
-func (x *executor) alive() bool { return x.sampled && x.state != api.ExecutorExited }
+func (x *executor) alive() bool { return x.life.sampled && x.life.state != api.ExecutorExited }
 
 // lingers reports whether what it did for a stage is still to be reported.
 func (x *executor) lingers(now units.Instant, linger time.Duration) bool {
@@ -127,173 +126,89 @@ func (x *executor) running() int {
 	return n
 }
 
-// foldState takes in whether the process lives. It reports a change.
-func (e *Engine) foldState(x *executor, s *ExecutorSample) (changed bool) {
-	x.here = true
-	x.pid = s.PID
-	if !x.sampled {
-		x.sampled = true
-		changed = true
-		if !x.launching && !s.Exited {
-			e.event(Event{Kind: EventExecutorRecovered, Key: x.key})
-			x.baseline = !x.cpuKnown
-		}
-		x.launching, x.started = false, true
-	}
-	if s.Exited && x.state != api.ExecutorExited {
-		e.exited(x, s.Exit, s.ExitCode)
-		changed = true
-	}
-	return changed
-}
-
-// exited marks x as gone and takes its stages out of control.
-func (e *Engine) exited(x *executor, how string, code int) {
-	x.state, x.exit, x.code = api.ExecutorExited, how, code
-	x.launching = false
-	for _, r := range x.records {
-		r.running = 0
-	}
+// target returns x's control of the stage, nil if there is none.
+func (x *executor) target(key api.StageKey) *control {
 	for _, c := range x.controls {
-		e.unbind(c, "the executor exited")
+		if c.target.StageKey == key {
+			return c
+		}
 	}
-	x.controls, x.ctl = nil, nil
-	e.event(Event{Kind: EventExecutorExited, Key: x.key, Detail: how})
-	e.changed, e.dirty = true, true
+	return nil
 }
 
-// foldUsage takes in what the executor's group has used and what is in force.
-func (e *Engine) foldUsage(x *executor, s *ExecutorSample, now units.Instant) {
-	x.delta = 0
-	if !s.Measured {
-		return
-	}
-	if err := x.usageFault(s); err != nil {
-		e.refuse(x, err)
-		if s.CPU >= 0 && s.CPU < x.cpu {
-			x.cpu = s.CPU // The mark for the next one.
+// choose returns the target of x that counts: the newest one that is not done,
+// should a Plan carry the end of a stage and the start of the next.
+func (x *executor) choose() *control {
+	for i := len(x.controls) - 1; i >= 0; i-- {
+		c := x.controls[i]
+		if c.ready = c.runnable(); c.ready > 0 {
+			return c
 		}
-		return
 	}
-	if !x.baseline || x.cpuKnown {
-		x.delta = s.CPU - x.cpu
+	if len(x.controls) == 0 {
+		return nil
 	}
-	x.cpu, x.cpuKnown, x.throttled, x.usageAt = s.CPU, true, s.Throttled, now
-	if x.delta > 0 {
-		e.dirty = true
+	return x.controls[len(x.controls)-1]
+}
+
+// staleness says what about x was last seen longer ago than stale, "" for nothing.
+func (x *executor) staleness(now units.Instant, stale time.Duration) string {
+	if age := now.Sub(x.seen.pageAt); age > stale {
+		return units.FromDuration(age).String() + " old"
 	}
-	e.foldQuota(x, s.Quota, s.Writer)
+	if age := now.Sub(x.seen.usageAt); age > stale {
+		if x.seen.usageAt == 0 {
+			return "its CPU time was never read"
+		}
+		return "its CPU time was read " + units.FromDuration(age).String() + " ago"
+	}
+	return ""
 }
 
 // atWork is the part of this tick's CPU time that may belong to stages. In the
 // tick of the first page that is what tasks report: the rest went into the start
 // of the JVM, and a start never counts against a stage.
 func (x *executor) atWork() units.Work {
-	if !x.fresh {
-		return x.delta
+	if !x.seen.fresh {
+		return x.seen.delta
 	}
-	x.fresh = false
+	x.seen.fresh = false
 	var reported units.Work
 	for _, r := range x.records {
 		reported += r.pageDelta
 	}
-	return min(x.delta, reported)
+	return min(x.seen.delta, reported)
 }
 
-// foldQuota takes in the quota in force where it is not the one written: a
-// conflict, unless nothing was known of it (a restart, a failed write), when it is
-// taken over.
-func (e *Engine) foldQuota(x *executor, inForce units.Cores, writer string) {
-	if x.handsOff {
-		x.quotaKnown = true
+// sample keeps what this tick, of 1/perSecond seconds, looked like for every
+// stage at work on x.
+func (x *executor) sample(now units.Instant, perSecond float64) {
+	if !x.life.here {
 		return
 	}
-	known := x.quotaKnown
-	same := x.quota == inForce || math.Abs(float64(x.quota-inForce)) <= float64(drift)
-	x.quotaKnown = true
-	if known && same {
-		x.conflict.rest()
-		return
-	}
-	x.quota, x.remainder = inForce, 0
-	if known {
-		e.contest(x, writer)
-		return
-	}
-	if x.conflict.yields && !same {
-		x.conflict = conflict{} // What an earlier engine yielded to is gone.
-	}
-	if x.ctl != nil && (x.refused || !inForce.IsUnlimited()) {
-		x.ctl.resync = true
-		if !x.refused {
-			e.event(Event{Kind: EventQuotaTaken, Key: x.key, Detail: inForce.String() + " cores"})
+	for _, r := range x.records {
+		var c *control
+		if x.ctl != nil && x.ctl.record == r {
+			c = x.ctl
+		}
+		if c == nil && r.used <= 0 && r.running == 0 {
+			continue
+		}
+		s := r.sample(now)
+		*s = api.StageSample{Grant: api.Unknown, Running: r.running, Used: units.Cores(float64(r.used) * perSecond)}
+		if c != nil {
+			c.sample(r, s, now)
 		}
 	}
 }
 
-// foldPage takes in a newer page, and reports whether it is one.
-func (e *Engine) foldPage(x *executor, p *Page, now units.Instant) bool {
-	for _, r := range x.records {
-		r.pageDelta = 0
+// describe fills s, which is zero.
+func (x *executor) describe(s *api.ExecutorStatus) {
+	s.App, s.ID, s.State, s.PID, s.CPU = x.key.App, x.key.ID, x.life.state, x.life.pid, x.seen.cpu
+	s.Quota, s.Throttled = api.Unknown, units.FromDuration(x.seen.throttled)
+	if x.life.state == api.ExecutorExited {
+		s.Exit, s.ExitCode = x.life.exit, x.life.code
+	} else if x.quotaKnown && !x.handsOff && !x.quota.IsUnlimited() {
+		s.Quota = x.quota
 	}
-	if p.Generation == 0 || p.At == x.pageAt || x.state == api.ExecutorExited {
-		return false
-	}
-	err := p.fault(now, e.cfg.Interval)
-	if p.At < x.pageAt {
-		err = fmt.Errorf("its page is %v older than the one before", x.pageAt.Sub(p.At))
-	}
-	if err != nil {
-		e.refuse(x, err)
-		return false
-	}
-	if x.state == api.ExecutorStarting {
-		x.state = api.ExecutorRunning
-		x.fresh = !x.baseline
-		e.changed, e.dirty = true, true
-		e.event(Event{Kind: EventExecutorRunning, Key: x.key})
-	}
-	x.pageAt = p.At
-	for _, r := range x.records {
-		r.running = 0 // A stage that left the page runs nothing.
-	}
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		x.record(s.Key).see(s, now, x.baseline)
-	}
-	x.baseline = false
-	return true
-}
-
-// measure has the meters of x's targets see a page that was taken in.
-func (e *Engine) measure(x *executor, p *Page) {
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		for _, c := range x.controls {
-			if c.target.StageKey != s.Key {
-				continue
-			}
-			if why := c.meter.observe(&c.target, s, p.Tasks, c.record.pageDelta); why != "" {
-				c.resync = true
-				e.event(c.event(EventResynchronised, why))
-			}
-		}
-	}
-}
-
-// foldWeight decides the weight: low for an executor that has neither a target
-// nor running tasks, and has had none for a while; and for one that is stopped: its
-// driver may be about to exit, with a deadline to keep.
-func (e *Engine) foldWeight(x *executor, now units.Instant) Weight {
-	if !x.listed {
-		return WeightLow
-	}
-	if len(x.controls) > 0 || x.running() > 0 {
-		x.busy = now
-		return WeightNormal
-	}
-	if x.busy > 0 && x.weight == WeightNormal && now.Sub(x.busy) < restBeforeLow {
-		return WeightNormal
-	}
-	return WeightLow
 }

@@ -17,11 +17,11 @@ type Grant struct {
 // Grants appends the division in force to into, in the order of the Plan: for
 // those who check what must be true of it.
 func (e *Engine) Grants(into []Grant) []Grant {
-	for _, c := range e.active {
+	for _, c := range e.division.active {
 		if !c.active {
 			continue
 		}
-		floor, _ := e.bounds(c, e.capacity.cores())
+		floor, _ := e.roster.bounds(c, e.division.capacity.cores())
 		into = append(into, Grant{Key: c.x.key, Stage: c.target.StageKey, Request: c.request, Cores: c.grant, Floor: floor})
 	}
 	return into

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/async"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -29,26 +30,50 @@ type Loop struct {
 	ended chan struct{}
 	last  atomic.Int64
 
+	// What takes long, and how it has ended.
+	jobs     async.Jobs[Key]
+	saves    *async.Latest[State]
+	reports  *async.Latest[report]
+	outcomes async.Results[outcome]
+
 	// The rest belongs to Run's goroutine.
-	jobs      jobs
-	beside    beside
+	saved     async.Ticket // Of the latest save.
 	processes []Process
 	sample    Sample
 	usage     Usage
 	failures  []Failure
 	stopping  context.Context
 	late      bool
-	inTick    bool // What perform saves and reports may end after the tick.
+}
+
+// report is a status on its way, with room for the samples of its stages.
+type report struct {
+	status  api.NodeStatus
+	samples []api.StageSample
+}
+
+func copyReport(into, from *report) {
+	into.samples = copyStatus(&into.status, &from.status, into.samples)
+}
+
+// outcome is how an action that took long has ended; err is nil when it did what it should.
+type outcome struct {
+	kind ActionKind
+	key  Key
+	err  error
 }
 
 // NewLoop returns a loop that has not started. ending says what becomes of the
 // executors when Run's context ends.
 func NewLoop(engine *Engine, ports Ports, ending Ending) *Loop {
-	return &Loop{
-		engine: engine, ports: ports, ending: ending, every: engine.cfg.Interval,
+	l := &Loop{
+		engine: engine, ports: ports, ending: ending, every: engine.roster.cfg.Interval,
 		plans: make(chan api.Plan, 1), wakes: make(chan struct{}, 1),
 		asks: make(chan chan api.NodeStatus), ended: make(chan struct{}),
 	}
+	l.saves = async.NewLatest(func(s *State) { l.settled(ActSave, ports.Store.SaveState(s)) }, copyState)
+	l.reports = async.NewLatest(func(r *report) { l.settled(ActReport, ports.Status.PublishStatus(&r.status)) }, copyReport)
+	return l
 }
 
 // Offer hands a Plan to the loop, which applies it at once. It never blocks; of
@@ -170,17 +195,13 @@ func (l *Loop) tick(ctx context.Context) {
 	now := l.ports.Clock()
 	actions := l.engine.Step(now, &l.sample)
 	l.told(Call{Kind: CallStep, Now: now, Sample: &l.sample, Actions: actions})
-	// Nobody waits for what a tick says, and what it remembers is no news but
-	// where it remembers that an executor is started.
-	l.inTick = !slices.ContainsFunc(actions, func(a Action) bool { return a.Kind == ActStart })
 	l.perform(ctx, actions)
-	l.inTick = false
 	l.last.Store(int64(l.ports.Clock()))
 }
 
 // readProcesses fills the sample with who is there and what has failed.
 func (l *Loop) readProcesses() {
-	for _, r := range l.jobs.take() {
+	for _, r := range l.outcomes.Take() {
 		if r.err != nil {
 			l.fail(r.kind, r.key, r.err)
 		} else if r.kind == ActStop {
@@ -253,12 +274,16 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 	case ActSetWeight:
 		return l.ports.Quotas.SetWeight(a.Key, a.Weight)
 	case ActSave:
-		return l.save(a.State)
+		l.saved = l.saves.Offer(a.State)
 	case ActReport:
-		return l.report(a.Status)
+		l.reports.Offer(&report{status: *a.Status})
 	case ActStart:
-		key, launch := a.Key, *a.Launch
-		l.job(ActStart, key, func() error { return l.ports.Runtime.Start(ctx, key, launch) })
+		// What runs must be remembered: a start waits for the save, a tick never does.
+		key, launch, saved := a.Key, *a.Launch, l.saved
+		l.job(ActStart, key, func() error {
+			l.saves.Await(saved)
+			return l.ports.Runtime.Start(ctx, key, launch)
+		})
 	case ActStop:
 		key := a.Key
 		l.job(ActStop, key, func() error { return l.ports.Runtime.Stop(l.stopping, key) })
@@ -266,60 +291,47 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 	return nil
 }
 
-// save saves s, beside the loop in a tick: then a failure is in the next sample.
-func (l *Loop) save(s *State) error {
-	if l.inTick {
-		l.beside.save(s, func(s *State) { l.settled(ActSave, l.ports.Store.SaveState(s)) })
-		return nil
-	}
-	l.beside.saving.Wait()
-	return l.ports.Store.SaveState(s)
-}
-
-// report is save for a status.
-func (l *Loop) report(s *api.NodeStatus) error {
-	if l.inTick {
-		l.beside.report(s, func(s *api.NodeStatus) { l.settled(ActReport, l.ports.Status.PublishStatus(s)) })
-		return nil
-	}
-	l.beside.reporting.Wait()
-	return l.ports.Status.PublishStatus(s)
-}
-
-// settled takes in how something beside the loop ended.
+// settled keeps how a save or a report has ended for the next sample, if it failed.
 func (l *Loop) settled(kind ActionKind, err error) {
 	if err != nil {
-		l.jobs.done(result{kind: kind, err: err})
+		l.outcomes.Add(outcome{kind: kind, err: err})
 	}
 }
 
 // job runs f beside the loop and wakes the loop when it is done.
 func (l *Loop) job(kind ActionKind, key Key, f func() error) {
-	l.jobs.run(key, func() {
-		l.jobs.done(result{kind, key, f()})
+	l.jobs.Run(key, func() {
+		l.outcomes.Add(outcome{kind, key, f()})
 		l.Wake()
 	})
 }
 
 // shutdown ends the loop's work within stopWithin.
 func (l *Loop) shutdown(ctx context.Context, cancel context.CancelFunc) error {
-	l.beside.wait()
 	l.failures = l.failures[:0]
+	l.failed(ActStop) // Of what failed before, only what is left running matters.
 	now := l.ports.Clock()
 	actions := l.engine.Shutdown(now, l.ending)
 	l.told(Call{Kind: CallShutdown, Now: now, Ending: l.ending, Actions: actions})
 	l.perform(ctx, actions)
 	limit := time.AfterFunc(stopWithin, cancel)
 	defer limit.Stop()
-	l.jobs.wait()
-	for _, r := range l.jobs.take() {
-		if r.err != nil && r.kind == ActStop {
-			l.fail(r.kind, r.key, r.err)
-		}
-	}
+	l.jobs.Wait()
+	l.saves.Wait()
+	l.reports.Wait()
+	l.failed(ActStop, ActSave, ActReport)
 	var faults []error
 	for _, f := range l.failures {
 		faults = append(faults, fmt.Errorf("node shutdown: %s %s: %s", f.Kind, f.Key, f.Err))
 	}
 	return errors.Join(faults...)
+}
+
+// failed keeps the failures of those kinds and drops the other outcomes.
+func (l *Loop) failed(kinds ...ActionKind) {
+	for _, o := range l.outcomes.Take() {
+		if o.err != nil && slices.Contains(kinds, o.kind) {
+			l.fail(o.kind, o.key, o.err)
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -27,13 +28,14 @@ type shell struct {
 	procs    []Process
 	quotas   map[Key]units.Cores
 	weights  map[Key]Weight
-	pages    map[Key]*Page
+	pages    map[Key]*meter.Page
 	starting time.Duration // How long a start takes.
 	stopping time.Duration
 	startErr error
 	quotaErr error
 	readTime time.Duration // How long reading a group takes.
 	tellTime time.Duration // How long a save and a status take.
+	saveTime time.Duration // How much longer a save takes.
 	saveErr  error
 	begun    []string // Starts and stops as they begin.
 	reads    []units.Instant
@@ -45,7 +47,7 @@ type shell struct {
 }
 
 func newShell() *shell {
-	return &shell{origin: time.Now(), quotas: map[Key]units.Cores{}, weights: map[Key]Weight{}, pages: map[Key]*Page{}}
+	return &shell{origin: time.Now(), quotas: map[Key]units.Cores{}, weights: map[Key]Weight{}, pages: map[Key]*meter.Page{}}
 }
 
 func (s *shell) clock() units.Instant {
@@ -151,7 +153,7 @@ func (s *shell) PublishStatus(status *api.NodeStatus) error {
 }
 
 func (s *shell) SaveState(*State) error {
-	time.Sleep(s.get(&s.tellTime))
+	time.Sleep(s.get(&s.tellTime) + s.get(&s.saveTime))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.saves++
@@ -160,7 +162,7 @@ func (s *shell) SaveState(*State) error {
 
 type shellPages struct{ *shell }
 
-func (s shellPages) Read(key Key, into *Page) error {
+func (s shellPages) Read(key Key, into *meter.Page) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.pages[key]
@@ -301,7 +303,7 @@ func TestAStartDoesNotHoldUpTheTick(t *testing.T) {
 func TestWhatATickTellsDoesNotHoldItUp(t *testing.T) {
 	_, err := runLoop(t, Leave, func(s *shell) {
 		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
-		s.locked(func() { s.pages[Key{appA, "1"}] = &Page{} })
+		s.locked(func() { s.pages[Key{appA, "1"}] = &meter.Page{} })
 		pass(3250 * time.Millisecond)
 		var statuses, saves int
 		s.locked(func() { s.tellTime, statuses, saves = 300*time.Millisecond, len(s.statuses), s.saves })
@@ -330,7 +332,7 @@ func TestWhatATickTellsDoesNotHoldItUp(t *testing.T) {
 func TestASaveOfATickThatFailsIsTriedAgain(t *testing.T) {
 	s, err := runLoop(t, Leave, func(s *shell) {
 		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
-		s.locked(func() { s.pages[Key{appA, "1"}] = &Page{} })
+		s.locked(func() { s.pages[Key{appA, "1"}] = &meter.Page{} })
 		pass(3 * time.Second)
 		s.locked(func() { s.saveErr, s.saves = errors.New("disk full"), 0 })
 		s.locked(func() { s.quotas[Key{appA, "1"}] = 0.5 })
@@ -358,7 +360,7 @@ func TestAPlanActsBetweenSlots(t *testing.T) {
 	_, err := runLoop(t, Leave, func(s *shell) {
 		key := Key{appA, "1"}
 		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
-		s.locked(func() { s.pages[key] = &Page{} })
+		s.locked(func() { s.pages[key] = &meter.Page{} })
 		pass(1100 * time.Millisecond)
 		s.loop.Offer(plan(2, planApp(appA, 2, ids("1"), target(0, "1", 20, 20, 20*time.Second, 1))))
 		synctest.Wait()
@@ -492,7 +494,7 @@ func TestALateTickIsSkippedAndCounted(t *testing.T) {
 func TestLeavingWaitsForNobodyAndLiftsQuotas(t *testing.T) {
 	s, err := runLoop(t, Leave, func(s *shell) {
 		key := Key{appA, "1"}
-		s.locked(func() { s.pages[key] = &Page{} })
+		s.locked(func() { s.pages[key] = &meter.Page{} })
 		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
 		pass(1100 * time.Millisecond)
 		s.loop.Offer(plan(2, planApp(appA, 2, ids("1"), target(0, "1", 20, 20, 20*time.Second, 1))))
@@ -532,7 +534,7 @@ func TestEndingStopsAllWithinItsTime(t *testing.T) {
 func TestAFailedQuotaWriteIsSeenByTheEngine(t *testing.T) {
 	s, err := runLoop(t, Leave, func(s *shell) {
 		key := Key{appA, "1"}
-		s.locked(func() { s.pages[key] = &Page{} })
+		s.locked(func() { s.pages[key] = &meter.Page{} })
 		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
 		pass(1100 * time.Millisecond)
 		s.locked(func() { s.quotaErr = errors.New("read-only file system") })

@@ -5,13 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Equations and sections are those of the xSpark paper (seed 003); decisions are
-// design.md section 10.
+// Equations and sections are those of the xSpark paper; decisions are the ones that correct
+// it (docs/decisions).
 
 func TestEq7InitialCoresAreInForceWhenThePlanArrives(t *testing.T) {
 	w := newWorld(t, testConfig(4))
@@ -34,15 +33,6 @@ func TestEq7GoesThroughTheSupervisor(t *testing.T) {
 	}
 }
 
-func TestEq10ProgressOfTasksIsTheFinishedOnesWeight(t *testing.T) {
-	m := meter{mode: Tasks}
-	target := target(0, "1", 4, 8, time.Minute, 1)
-	m.observe(&target, &PageStage{Weight: 1.5, Finished: 2, Running: 1, RunningCPU: 1.9, RunningRecords: 999}, nil, 0)
-	if m.done != 1.5 {
-		t.Errorf("done %v, want 1.5", m.done)
-	}
-}
-
 func TestEq18StepsOncePerPageAtItsTimestamp(t *testing.T) {
 	w := newWorld(t, testConfig(2))
 	w.ready(1, planApp(appA, 2, ids("1")))
@@ -52,7 +42,7 @@ func TestEq18StepsOncePerPageAtItsTimestamp(t *testing.T) {
 	x.submit(0, 20, 1)
 	w.apply(plan(2, planApp(appA, 2, ids("1"), target(0, "1", 20, 20, 20*time.Second, 1))))
 	w.ticks(4)
-	c := w.e.apps[0].controls[0]
+	c := w.e.roster.apps[0].controls[0]
 	before := c.law.State()
 	if w.now.Sub(x.page.At) != 70*time.Millisecond || before.At != x.page.At {
 		t.Errorf("error taken at %v, the page says %v", before.At, x.page.At)
@@ -85,7 +75,7 @@ func TestEq19AfterACutUsesTheGrantBeforeRounding(t *testing.T) {
 	w.apply(plan(2, planApp(appA, 2, ids("1", "2"), target(0, "1", 40, 40, 10*time.Second, 2), target(1, "2", 40, 40, 10*time.Second, 2))))
 	for range 6 {
 		w.ticks(1)
-		for _, c := range w.e.apps[0].controls {
+		for _, c := range w.e.roster.apps[0].controls {
 			s := c.law.State()
 			if c.grant >= c.request {
 				t.Fatalf("grant %v of %v: the test needs a cut", c.grant, c.request)
@@ -137,7 +127,7 @@ func TestDecision1QuotaMovesOnlyByAQuantumAndKeepsTheRemainder(t *testing.T) {
 		{3.94, 3.95, -0.01},
 		{0.01, 0.05, -0.05}, // Never less than a quantum.
 	} {
-		quota, rest := e.round(x, c.grant, 4)
+		quota, rest := e.roster.round(x, c.grant, 4)
 		if math.Abs(float64(quota-c.quota)) > 1e-9 && quota != c.quota {
 			t.Errorf("grant %v over %v: quota %v, want %v", c.grant, x.quota, quota, c.quota)
 		}
@@ -207,68 +197,25 @@ func TestDecision4AnAnchorStaysWithItsRev(t *testing.T) {
 	w.exec(Key{appA, "1"}).submit(0, 40, 1)
 	first := target(0, "1", 40, 40, 30*time.Second, 1.35)
 	w.apply(plan(2, planApp(appA, 2, ids("1"), first)))
-	deadline := w.e.apps[0].controls[0].deadline
+	deadline := w.e.roster.apps[0].controls[0].deadline
 	w.ticks(4)
 	w.apply(plan(3, planApp(appA, 2, ids("1"), first)))
-	if got := w.e.apps[0].controls[0].deadline; got != deadline {
+	if got := w.e.roster.apps[0].controls[0].deadline; got != deadline {
 		t.Errorf("the deadline moved by %v with the same Rev", got.Sub(deadline))
 	}
 	second := first
 	second.Rev, second.Remaining = 2, 60
 	quota := w.quota(appA, "1")
 	w.apply(plan(4, planApp(appA, 2, ids("1"), second)))
-	c := w.e.apps[0].controls[0]
+	c := w.e.roster.apps[0].controls[0]
 	if want := w.now.Add(time.Minute); c.deadline != want {
 		t.Errorf("a new Rev's deadline is %v off", c.deadline.Sub(want))
 	}
-	if c.from <= 0 || c.from != c.meter.done {
-		t.Errorf("the ramp starts at %v, done is %v", c.from, c.meter.done)
+	if c.from <= 0 || c.from != c.meter.Done() {
+		t.Errorf("the ramp starts at %v, done is %v", c.from, c.meter.Done())
 	}
 	if got := w.quota(appA, "1"); got != quota {
 		t.Errorf("quota jumped from %v to %v with the new Rev", quota, got)
-	}
-}
-
-func TestDecision6WorkInsideRunningTasks(t *testing.T) {
-	target := target(0, "1", 4, 8, time.Minute, 1) // 2 core-seconds and 1000 records a task.
-	for name, c := range map[string]struct {
-		stage PageStage
-		tasks []PageTask
-		want  float64
-	}{
-		"half of the CPU":              {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 1}}, 0.5},
-		"reading is half the work":     {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 0.3, Records: 1000}}, 0.5},
-		"read before it is worked on":  {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 0.1, Records: 1000}}, 0.2},
-		"more records than expected":   {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 0.3, Records: 5000}}, 0.5},
-		"never done before it ends":    {PageStage{Running: 1}, []PageTask{{Weight: 1, CPU: 9}}, 0.95},
-		"a heavy task counts more":     {PageStage{Running: 1}, []PageTask{{Weight: 2, CPU: 2}}, 1},
-		"finished ones count whole":    {PageStage{Finished: 2, Weight: 2, CPU: 4, Running: 1}, []PageTask{{Weight: 1, CPU: 1}}, 2.5},
-		"finished ones correct":        {PageStage{Finished: 2, Weight: 2, CPU: 2, Running: 1}, []PageTask{{Weight: 1, CPU: 0.75}}, 2.5},
-		"what is not listed is a mean": {PageStage{Running: 3, RunningCPU: 3}, []PageTask{{Weight: 1, CPU: 1}}, 1.5},
-		"another stage's do not count": {PageStage{Running: 0}, []PageTask{{Stage: api.StageKey{Stage: 7}, Weight: 1, CPU: 1}}, 0},
-		"never more than the share":    {PageStage{Finished: 9, Weight: 9}, nil, 4},
-	} {
-		m := meter{mode: Work, read: 0.5}
-		if m.observe(&target, &c.stage, c.tasks, 0); math.Abs(m.done-c.want) > 1e-9 {
-			t.Errorf("%s: done %v, want %v", name, m.done, c.want)
-		}
-	}
-}
-
-func TestDecision6ProgressFallsOnlyAfterAFailure(t *testing.T) {
-	target := target(0, "1", 4, 8, time.Minute, 1)
-	m := meter{mode: Work, read: 0.5}
-	see := func(cpu units.Work, failed int) string {
-		return m.observe(&target, &PageStage{Running: 1, Failed: failed}, []PageTask{{Weight: 1, CPU: cpu}}, 0)
-	}
-	if see(1.6, 0); m.done != 0.8 {
-		t.Fatalf("done %v", m.done)
-	}
-	if fell := see(0.2, 0); fell != "" || m.done != 0.8 {
-		t.Errorf("without a failure: fell %q, done %v", fell, m.done)
-	}
-	if fell := see(0.2, 1); fell == "" || m.done != 0.1 {
-		t.Errorf("after a failure: fell %q, done %v", fell, m.done)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -40,7 +41,7 @@ type simExec struct {
 	queue    []*simTask
 	running  []*simTask
 	stages   []*simStage
-	page     Page
+	page     meter.Page
 	frozen   bool
 	exited   bool
 }
@@ -159,7 +160,7 @@ func (x *simExec) publish(now units.Instant) {
 		share = 0.02
 	}
 	for _, s := range x.stages[:min(8, len(x.stages))] {
-		ps := PageStage{Key: s.key, Finished: s.finished, Failed: s.failed, Weight: s.weight, Records: s.records, CPU: units.Work(share * s.cpu)}
+		ps := meter.Stage{Key: s.key, Finished: s.finished, Failed: s.failed, Weight: s.weight, Records: s.records, CPU: units.Work(share * s.cpu)}
 		for _, t := range x.running {
 			if t.stage == s {
 				ps.Running++
@@ -170,7 +171,7 @@ func (x *simExec) publish(now units.Instant) {
 		x.page.Stages = append(x.page.Stages, ps)
 	}
 	for _, t := range x.running {
-		x.page.Tasks = append(x.page.Tasks, PageTask{Stage: t.stage.key, Partition: t.partition, Weight: t.weight, CPU: units.Work(share * t.used),
+		x.page.Tasks = append(x.page.Tasks, meter.Task{Stage: t.stage.key, Partition: t.partition, Weight: t.weight, CPU: units.Work(share * t.used),
 			Records: t.read(x.python)})
 	}
 }
@@ -228,7 +229,7 @@ func (p *plant) do(t tb, actions []Action) {
 // tick lets half a second pass and steps the engine.
 func (p *plant) tick(t tb, e *Engine) []Action {
 	t.Helper()
-	p.advance(e.cfg.Interval)
+	p.advance(e.roster.cfg.Interval)
 	actions := e.Step(p.now, p.sample())
 	p.do(t, actions)
 	return actions

@@ -2,10 +2,10 @@ package node
 
 import (
 	"context"
-
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -55,7 +55,7 @@ type Quotas interface {
 type Pages interface {
 	// Read fills into, reusing its slices. An error means that there is no
 	// readable page now, as while the JVM starts.
-	Read(key Key, into *Page) error
+	Read(key Key, into *meter.Page) error
 	// Forget closes the page of an executor that was stopped.
 	Forget(key Key)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/supervisor"
 )
 
@@ -27,10 +28,10 @@ func (c Config) Preset(name string) (Config, error) {
 	switch name {
 	case PresetPacer:
 	case PresetPaper:
-		from.Controller.Law, from.Progress, from.Supervisor.Eq21 = controller.LawPI, Tasks, supervisor.Eq21Printed
+		from.Controller.Law, from.Meter.Progress, from.Supervisor.Eq21 = controller.LawPI, meter.Tasks, supervisor.Eq21Printed
 	default:
 		return c, fmt.Errorf("preset %q: want one of %s", name, strings.Join(Presets(), ", "))
 	}
-	c.Controller.Law, c.Progress, c.Supervisor.Eq21 = from.Controller.Law, from.Progress, from.Supervisor.Eq21
+	c.Controller.Law, c.Meter.Progress, c.Supervisor.Eq21 = from.Controller.Law, from.Meter.Progress, from.Supervisor.Eq21
 	return c, nil
 }

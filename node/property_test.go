@@ -11,6 +11,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -22,7 +23,7 @@ func drama(t *rapid.T, check func(w *world)) {
 	cfg.Controller.Law = rapid.SampledFrom(controller.Laws()).Draw(t, "law")
 	cfg.Supervisor.Strategy = rapid.SampledFrom(supervisor.Strategies()).Draw(t, "strategy")
 	cfg.Supervisor.Gamma = rapid.SampledFrom([]float64{0, 1}).Draw(t, "gamma")
-	cfg.Progress = rapid.SampledFrom([]Progress{Tasks, Work}).Draw(t, "progress")
+	cfg.Meter.Progress = rapid.SampledFrom([]meter.Counted{meter.Tasks, meter.Work}).Draw(t, "progress")
 	e, err := New(cfg, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -103,30 +104,30 @@ func TestGrantsStayWithinTheCapacityAndAboveTheFloor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		drama(t, func(w *world) {
 			limit, _ := w.e.Capacity()
-			if limit > w.e.cfg.Offered || limit < w.e.cfg.Offered*units.Cores(w.e.cfg.LeastCapacity)-1e-9 {
-				t.Fatalf("capacity %v of %v offered", limit, w.e.cfg.Offered)
+			if limit > w.e.roster.cfg.Offered || limit < w.e.roster.cfg.Offered*units.Cores(w.e.roster.cfg.LeastCapacity)-1e-9 {
+				t.Fatalf("capacity %v of %v offered", limit, w.e.roster.cfg.Offered)
 			}
 			var grants, quotas, floors units.Cores
 			n := 0
-			for _, a := range w.e.apps {
+			for _, a := range w.e.roster.apps {
 				for _, c := range a.controls {
 					if c.active {
 						n++
 						grants += c.grant
 						quotas += min(c.x.quota, limit)
-						floors += min(w.e.cfg.Floor, units.Cores(c.runnable()))
+						floors += min(w.e.roster.cfg.Floor, units.Cores(c.runnable()))
 					}
 				}
 			}
 			if grants > limit+1e-9 {
 				t.Fatalf("%v granted of %v", float64(grants), float64(limit))
 			}
-			if quotas > limit+units.Cores(n)*1.5*w.e.cfg.Quantum && !w.refuse {
+			if quotas > limit+units.Cores(n)*1.5*w.e.roster.cfg.Quantum && !w.refuse {
 				t.Fatalf("quotas of %v for %d stages on %v", float64(quotas), n, float64(limit))
 			}
-			for _, a := range w.e.apps {
+			for _, a := range w.e.roster.apps {
 				for _, c := range a.controls {
-					if c.active && floors <= limit && c.grant < min(w.e.cfg.Floor, units.Cores(c.runnable()))-1e-9 {
+					if c.active && floors <= limit && c.grant < min(w.e.roster.cfg.Floor, units.Cores(c.runnable()))-1e-9 {
 						t.Fatalf("%s has %v of %v cores", c.x.key, float64(c.grant), float64(limit))
 					}
 					if c.active && c.grant > units.Cores(c.runnable())+1e-9 {
@@ -141,7 +142,7 @@ func TestGrantsStayWithinTheCapacityAndAboveTheFloor(t *testing.T) {
 func TestWhatIsFinishedOrUnboundIsNotControlled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		drama(t, func(w *world) {
-			for _, x := range w.e.execs {
+			for _, x := range w.e.roster.execs {
 				c := x.ctl
 				if c != nil && c.active && c.runnable() == 0 {
 					t.Fatalf("%s: stage %v is done and controlled", x.key, c.target.StageKey)
@@ -149,7 +150,7 @@ func TestWhatIsFinishedOrUnboundIsNotControlled(t *testing.T) {
 				if x.alive() && (c == nil || !c.active) && !x.quota.IsUnlimited() {
 					t.Fatalf("%s has a quota of %v without control", x.key, x.quota)
 				}
-				if x.state == api.ExecutorExited && len(x.controls) > 0 {
+				if x.life.state == api.ExecutorExited && len(x.controls) > 0 {
 					t.Fatalf("%s is gone and has targets", x.key)
 				}
 			}
@@ -217,8 +218,8 @@ func TestReplayingSamplesGivesTheSameActions(t *testing.T) {
 	step := func() {
 		s := w.sample()
 		for i := range s.Executors {
-			s.Executors[i].Page.Stages = append([]PageStage(nil), s.Executors[i].Page.Stages...)
-			s.Executors[i].Page.Tasks = append([]PageTask(nil), s.Executors[i].Page.Tasks...)
+			s.Executors[i].Page.Stages = append([]meter.Stage(nil), s.Executors[i].Page.Stages...)
+			s.Executors[i].Page.Tasks = append([]meter.Task(nil), s.Executors[i].Page.Tasks...)
 		}
 		actions := e.Step(w.now, s)
 		tape = append(tape, recorded{w.now, s, nil, describe(t, actions, e.Events())})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -14,10 +15,10 @@ import (
 func (w *world) spoilt(n int, spoil func(*ExecutorSample)) (events []Event) {
 	w.Helper()
 	for range n {
-		w.advance(w.e.cfg.Interval)
+		w.advance(w.e.roster.cfg.Interval)
 		s := w.sample()
 		page := &s.Executors[0].Page
-		page.Stages, page.Tasks = append([]PageStage(nil), page.Stages...), append([]PageTask(nil), page.Tasks...)
+		page.Stages, page.Tasks = append([]meter.Stage(nil), page.Stages...), append([]meter.Task(nil), page.Tasks...)
 		spoil(&s.Executors[0])
 		w.do(w, w.e.Step(w.now, s))
 		events = append(events, w.e.Events()...)
@@ -39,7 +40,7 @@ func controlled(t tb, law string) *world {
 	return w
 }
 
-// Issue 5, bad input: samples that are no numbers, negative or from another
+// Samples that are no numbers, negative or from another
 // time are refused, counted and said once; the last good output stands, and after
 // Stale the executor has all cores. With the next good sample it is controlled again.
 func TestBadSamplesAreRefused(t *testing.T) {
@@ -52,8 +53,8 @@ func TestBadSamplesAreRefused(t *testing.T) {
 		"heavy NaN":        func(s *ExecutorSample) { s.Page.Stages[0].HeavyCPU = units.Work(nan) },
 		"heavy < 0":        func(s *ExecutorSample) { s.Page.Stages[0].HeavyReading = -1 },
 		"heaviest Inf":     func(s *ExecutorSample) { s.Page.Stages[0].Heaviest = math.Inf(1) },
-		"task NaN":         func(s *ExecutorSample) { s.Page.Tasks = append(s.Page.Tasks, PageTask{CPU: units.Work(nan)}) },
-		"task < 0":         func(s *ExecutorSample) { s.Page.Tasks = append(s.Page.Tasks, PageTask{Weight: -1}) },
+		"task NaN":         func(s *ExecutorSample) { s.Page.Tasks = append(s.Page.Tasks, meter.Task{CPU: units.Work(nan)}) },
+		"task < 0":         func(s *ExecutorSample) { s.Page.Tasks = append(s.Page.Tasks, meter.Task{Weight: -1}) },
 		"from the future":  func(s *ExecutorSample) { s.Page.At += units.Instant(time.Hour) },
 		"from the past":    func(s *ExecutorSample) { s.Page.At -= units.Instant(10 * time.Second) },
 		"group NaN":        func(s *ExecutorSample) { s.CPU = units.Work(nan) },
@@ -65,8 +66,8 @@ func TestBadSamplesAreRefused(t *testing.T) {
 	} {
 		for _, law := range controller.Laws() {
 			w := controlled(t, law)
-			x := w.e.index[Key{appA, "1"}]
-			before, quota, progress := x.ctl.request, x.quota, x.ctl.meter.done
+			x := w.e.roster.index[Key{appA, "1"}]
+			before, quota, progress := x.ctl.request, x.quota, x.ctl.meter.Done()
 			state := x.ctl.law.State()
 			events := w.spoilt(4, spoil)
 			if x.ctl.request != before || x.quota != quota || !sameNumbers(x.ctl.law.State(), state) {
@@ -76,12 +77,12 @@ func TestBadSamplesAreRefused(t *testing.T) {
 			if wantSaid, want := 1, uint64(4); name != "not read" && (said != wantSaid || n != want) || name == "not read" && (said != 0 || n != 0) {
 				t.Errorf("%s, %s: said %d times, %d counted", name, law, said, n)
 			}
-			if !strings.HasPrefix(name, "group") && !strings.HasPrefix(name, "quota") && name != "not read" && x.ctl.meter.done != progress {
-				t.Errorf("%s, %s: progress went from %v to %v", name, law, progress, x.ctl.meter.done)
+			if !strings.HasPrefix(name, "group") && !strings.HasPrefix(name, "quota") && name != "not read" && x.ctl.meter.Done() != progress {
+				t.Errorf("%s, %s: progress went from %v to %v", name, law, progress, x.ctl.meter.Done())
 			}
 			events = w.spoilt(2, spoil)
 			if !x.quota.IsUnlimited() || heard(events, EventPageStale) != 1 {
-				t.Errorf("%s, %s: quota %v after %v of bad samples, want none", name, law, x.quota, w.e.cfg.Stale)
+				t.Errorf("%s, %s: quota %v after %v of bad samples, want none", name, law, x.quota, w.e.roster.cfg.Stale)
 			}
 			w.ticks(2)
 			if x.quota.IsUnlimited() || !x.ctl.active {
@@ -98,12 +99,12 @@ func TestBadSamplesAreRefused(t *testing.T) {
 // goes on with the next.
 func TestAFallingCounterIsRefusedOnce(t *testing.T) {
 	w := controlled(t, controller.LawPacer)
-	x := w.e.index[Key{appA, "1"}]
+	x := w.e.roster.index[Key{appA, "1"}]
 	before := x.ctl.request
 	lost := units.Work(3)
 	events := w.spoilt(1, func(s *ExecutorSample) { s.CPU -= lost })
-	if heard(events, EventSampleRefused) != 1 || x.ctl.request != before || x.delta != 0 {
-		t.Errorf("events %v, request %v, CPU time %v", events, x.ctl.request, x.delta)
+	if heard(events, EventSampleRefused) != 1 || x.ctl.request != before || x.seen.delta != 0 {
+		t.Errorf("events %v, request %v, CPU time %v", events, x.ctl.request, x.seen.delta)
 	}
 	w.spoilt(10, func(s *ExecutorSample) { s.CPU -= lost })
 	if n := w.e.Counters().SamplesRefused; n != 1 || math.Abs(float64(x.ctl.request-before)) > 0.3 {
@@ -114,7 +115,7 @@ func TestAFallingCounterIsRefusedOnce(t *testing.T) {
 // An input that only the law refuses: the last output stands, then all cores.
 func TestInputsThatTheLawRefusesReleaseTheStage(t *testing.T) {
 	w := controlled(t, controller.LawPI)
-	x := w.e.index[Key{appA, "1"}]
+	x := w.e.roster.index[Key{appA, "1"}]
 	x.ctl.at = -math.MaxInt64 // An interval that no Duration holds.
 	quota := x.quota
 	for range 4 {
@@ -154,15 +155,15 @@ func TestAHoldEndsWithItsTime(t *testing.T) {
 	for _, law := range controller.Laws() {
 		for _, restart := range []bool{false, true} {
 			w := controlled(t, law)
-			t1 := w.e.plan.Apps[0].Stages[0]
+			t1 := w.e.roster.plan.Apps[0].Stages[0]
 			t1.Hold, t1.HoldFor = 0.4, 4
-			w.apply(plan(w.e.plan.Epoch+1, planApp(appA, 2, ids("1"), t1)))
+			w.apply(plan(w.e.roster.plan.Epoch+1, planApp(appA, 2, ids("1"), t1)))
 			w.ticks(2)
 			if restart {
-				w.restart(w.e.cfg)
+				w.restart(w.e.roster.cfg)
 			}
 			w.ticks(4)
-			x := w.e.index[Key{appA, "1"}]
+			x := w.e.roster.index[Key{appA, "1"}]
 			if x.ctl.request != 0.4 {
 				t.Errorf("%s: request %v after 3 s of 4, want the hold", law, x.ctl.request)
 			}
@@ -181,11 +182,11 @@ func TestAHoldEndsWithItsTime(t *testing.T) {
 func TestAHoldOverridesTheLaw(t *testing.T) {
 	for _, law := range controller.Laws() {
 		w := controlled(t, law)
-		x := w.e.index[Key{appA, "1"}]
+		x := w.e.roster.index[Key{appA, "1"}]
 		hold := func(cores units.Cores) {
-			t := w.e.plan.Apps[0].Stages[0]
+			t := w.e.roster.plan.Apps[0].Stages[0]
 			t.Hold, t.HoldFor = cores, 10
-			w.apply(plan(w.e.plan.Epoch+1, planApp(appA, 2, ids("1"), t)))
+			w.apply(plan(w.e.roster.plan.Epoch+1, planApp(appA, 2, ids("1"), t)))
 		}
 		for _, cores := range []units.Cores{0.4, 5, 0.6} {
 			hold(cores)

@@ -20,31 +20,31 @@ const (
 // Shutdown returns the engine's last actions. Nothing may be called afterwards
 // but Events.
 func (e *Engine) Shutdown(now units.Instant, how Ending) []Action {
-	e.begin()
-	for _, x := range e.execs {
-		theirs := x.conflict.yields && how == Leave
-		if x.alive() && x.here && !x.handsOff && !theirs && !(x.quotaKnown && x.quota.IsUnlimited()) {
+	e.roster.out.begin()
+	for _, x := range e.roster.execs {
+		theirs := x.owner.yields && how == Leave
+		if x.alive() && x.life.here && !x.handsOff && !theirs && !(x.quotaKnown && x.quota.IsUnlimited()) {
 			x.quota, x.remainder = units.Unlimited, 0
-			e.actions = append(e.actions, Action{Kind: ActSetQuota, Key: x.key, Cores: units.Unlimited})
+			e.roster.out.act(Action{Kind: ActSetQuota, Key: x.key, Cores: units.Unlimited})
 		}
 	}
 	if how == End {
 		// The next incarnation must not find executors that are not there, nor
 		// take their absence for a crash.
-		e.plan.Apps, e.apps = nil, nil
-		for _, x := range e.execs {
-			x.listed, x.started, x.controls, x.ctl = false, false, nil, nil
+		e.roster.plan.Apps, e.roster.apps = nil, nil
+		for _, x := range e.roster.execs {
+			x.life.listed, x.life.started, x.controls, x.ctl = false, false, nil, nil
 		}
 	}
 	e.save(now)
-	for _, x := range e.execs {
-		if how == End && (x.here || x.launching) {
-			e.actions = append(e.actions, Action{Kind: ActStop, Key: x.key})
-			if x.state != api.ExecutorExited {
-				x.state, x.exit = api.ExecutorExited, "the node controller ended"
+	for _, x := range e.roster.execs {
+		if how == End && (x.life.here || x.life.launching) {
+			e.roster.out.act(Action{Kind: ActStop, Key: x.key})
+			if x.life.state != api.ExecutorExited {
+				x.life.state, x.life.exit = api.ExecutorExited, "the node controller ended"
 			}
 		}
 	}
-	e.report(now, true)
-	return e.actions
+	e.reporter.report(&e.roster, e.division.capacity.others, now, true)
+	return e.roster.out.actions
 }

@@ -1,16 +1,16 @@
 package node
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 
 // StateVersion is the layout of State that this build writes and reads.
-const StateVersion = 1
+const StateVersion = 2
 
 // State is all that an engine has to remember beyond its own life; it survives
 // a round trip through JSON. Quotas are not in it, but for those
@@ -72,9 +72,8 @@ type ControlState struct {
 	From     float64         `json:"from"`
 	// Held is until when the target's Hold counts.
 	Held units.Instant `json:"held,omitempty"`
-	// Done and Failed are what its progress had come to.
-	Done   float64 `json:"done"`
-	Failed int     `json:"failed"`
+	// Meter is what its progress had come to.
+	Meter meter.State `json:"meter"`
 	// At is the page timestamp of the last step, Grant the last grant.
 	At    units.Instant `json:"at"`
 	Grant units.Cores   `json:"grant"`
@@ -83,130 +82,11 @@ type ControlState struct {
 	Controller controller.State `json:"controller"`
 }
 
-// save appends a Save of all there is to remember.
-func (e *Engine) save(now units.Instant) {
-	s := &e.state
-	s.Version, s.Boot, s.Plan = StateVersion, e.cfg.Boot, e.plan
-	s.Deadlines, s.Executors, s.Stages, s.Controls = s.Deadlines[:0], s.Executors[:0], s.Stages[:0], s.Controls[:0]
-	for _, a := range e.apps {
-		s.Deadlines = append(s.Deadlines, a.deadline)
-	}
-	for _, x := range e.execs {
-		if !x.started {
-			continue
-		}
-		s.Executors = append(s.Executors, ExecutorState{x.key, x.state, x.exit, x.code, x.cpu, x.cpuKnown, x.saveYield()})
-		for _, r := range x.records {
-			s.Stages = append(s.Stages, StageState{x.key, r.key, r.cpu, r.pageCPU, r.finished, r.failed, r.weight,
-				r.active, r.changed, r.progress, r.quotaChanges})
-		}
-		for _, c := range x.controls {
-			s.Controls = append(s.Controls, ControlState{})
-			c.save(&s.Controls[len(s.Controls)-1])
-		}
-	}
-	e.lastSave, e.saved, e.dirty, e.mustSave = now, true, false, false
-	e.actions = append(e.actions, Action{Kind: ActSave, State: s})
-}
-
-// save fills s.
-func (c *control) save(s *ControlState) {
-	*s = ControlState{Executor: c.x.key, Target: c.target, Start: c.start, Deadline: c.deadline, From: c.from, Held: c.held,
-		Done: c.meter.done, Failed: c.meter.failed, At: c.at, Grant: c.grant, Began: c.law != nil}
-	if c.law != nil {
-		s.Controller = c.law.State()
-	}
-}
-
-// restore makes e what the engine that saved s was. After a boot nothing runs
-// any more and no Instant counts: what is left is the Plan and who had been
-// started.
-func (e *Engine) restore(s *State) error {
-	if s.Version != StateVersion {
-		return fmt.Errorf("node state has layout %d, this build reads %d", s.Version, StateVersion)
-	}
-	for _, old := range s.Executors {
-		x := e.ensure(old.Key)
-		x.started, x.asked = true, true
-		x.state, x.exit, x.code = old.State, old.Exit, old.Code
-		if old.State != api.ExecutorExited {
-			x.state = api.ExecutorStarting // Until its page is seen.
-		}
-		if s.Boot == e.cfg.Boot {
-			x.cpu, x.cpuKnown = old.CPU, old.Measured
-			if old.Yields != nil && e.cfg.Conflict == Yield {
-				x.restoreYield(old.Yields)
-			}
-		}
-	}
-	if s.Boot == e.cfg.Boot {
-		e.restoreStages(s)
-	}
-	e.take(0, 0, s.Plan)
-	if s.Boot == e.cfg.Boot {
-		for i, a := range e.apps {
-			if i < len(s.Deadlines) {
-				a.deadline = s.Deadlines[i]
-			}
-		}
-		e.restoreHolds(s)
-	}
-	e.keepEvents = true
-	return nil
-}
-
-// restoreHolds has holds end when they would have.
-func (e *Engine) restoreHolds(s *State) {
-	for i := range s.Controls {
-		old := &s.Controls[i]
-		if x := e.index[old.Executor]; x != nil {
-			if c := x.target(old.Target.StageKey); c != nil {
-				c.held = old.Held
-			}
-		}
-	}
-}
-
-// restoreStages puts the records and the controls where take finds them.
-func (e *Engine) restoreStages(s *State) {
-	for _, old := range s.Stages {
-		if x := e.index[old.Executor]; x != nil {
-			r := x.record(old.Stage)
-			r.known = true
-			r.cpu, r.pageCPU, r.finished, r.failed, r.weight = old.CPU, old.PageCPU, old.Finished, old.Failed, old.Weight
-			r.active, r.changed, r.progress, r.quotaChanges = old.Active, old.Changed, old.Progress, old.QuotaChanges
-		}
-	}
-	before := &app{plan: &api.PlanApp{}}
-	for i := range s.Controls {
-		if c := e.restoreControl(&s.Controls[i]); c != nil {
-			before.controls = append(before.controls, c)
-		}
-	}
-	e.apps = []*app{before}
-}
-
-// restoreControl returns the control that s was, nil if its executor is not
-// known. A controller state that cannot be used is given up: the law starts anew
-// from the quota in force.
-func (e *Engine) restoreControl(s *ControlState) *control {
-	x := e.index[s.Executor]
-	if x == nil || checkTarget(&s.Target) != nil {
-		return nil
-	}
-	c := &control{app: s.Executor.App, x: x, target: s.Target, start: s.Start, deadline: s.Deadline, from: s.From,
-		record: x.record(s.Target.StageKey), at: s.At, grant: s.Grant, resync: s.Began,
-		meter: meter{done: s.Done, failed: s.Failed, mode: e.cfg.Progress, read: e.cfg.Reading, cost: e.cfg.TaskCost}}
-	if !s.Began {
-		return c
-	}
-	law, err := controller.Restore(e.cfg.Controller, s.Controller)
-	if err != nil {
-		e.controlError(c, err)
-		return c
-	}
-	c.law, c.out, c.told = law, s.Controller.Output, s.Controller.Granted
-	c.request = c.out.Request
-	c.everActive = true
-	return c
+// copyState copies a State into one that the engine's next call does not change, with the
+// memory that it has.
+func copyState(into, from *State) {
+	deadlines, executors := append(into.Deadlines[:0], from.Deadlines...), append(into.Executors[:0], from.Executors...)
+	stages, controls := append(into.Stages[:0], from.Stages...), append(into.Controls[:0], from.Controls...)
+	*into = *from // The Plan is never changed.
+	into.Deadlines, into.Executors, into.Stages, into.Controls = deadlines, executors, stages, controls
 }

@@ -5,61 +5,74 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Status returns what a NodeStatus would say now, as a copy that the caller may
-// keep: for the hello to a planner. It takes nothing away from the next report.
-func (e *Engine) Status(now units.Instant) api.NodeStatus {
-	e.fillStatus(now, false)
-	return e.status.Clone()
+// reporter fills the statuses. Its status is used again from report to report.
+type reporter struct {
+	status api.NodeStatus
+	// last is when the latest report was, ever that there was one.
+	last units.Instant
+	ever bool
+}
+
+func newReporter(cfg *Config) reporter {
+	return reporter{status: api.NodeStatus{V: api.Version, Node: cfg.Node, Incarnation: cfg.Incarnation, Release: cfg.Release, Host: cfg.Host,
+		Offered: cfg.Offered, Total: cfg.Total, Memory: cfg.Memory}}
+}
+
+// due reports whether r has to be told of at now.
+func (p *reporter) due(r *roster, now units.Instant) bool {
+	return r.out.changed || !p.ever || now.Sub(p.last) >= r.cfg.StatusEvery
 }
 
 // report appends the status and begins a new one.
-func (e *Engine) report(now units.Instant, leaving bool) {
-	e.fillStatus(now, leaving)
-	e.lastStatus, e.reported, e.changed = now, true, false
-	for _, x := range e.execs {
-		for _, r := range x.records {
-			r.n = 0
+func (p *reporter) report(r *roster, others units.Cores, now units.Instant, leaving bool) {
+	p.fill(r, others, now, leaving)
+	p.last, p.ever, r.out.changed = now, true, false
+	for _, x := range r.execs {
+		for _, rec := range x.records {
+			rec.n = 0
 		}
 	}
-	e.actions = append(e.actions, Action{Kind: ActReport, Status: &e.status})
+	r.out.act(Action{Kind: ActReport, Status: &p.status})
 }
 
-// fillStatus says in e.status what may have changed; who the node is New has said.
-func (e *Engine) fillStatus(now units.Instant, leaving bool) {
-	executors, stages := e.status.Executors[:0], e.status.Stages[:0]
-	for _, x := range e.execs {
+// fill says in the status what may have changed; who the node is newReporter has said.
+func (p *reporter) fill(r *roster, others units.Cores, now units.Instant, leaving bool) {
+	executors, stages := p.status.Executors[:0], p.status.Stages[:0]
+	for _, x := range r.execs {
 		executors = append(executors, api.ExecutorStatus{})
 		x.describe(&executors[len(executors)-1])
-		for _, r := range x.records {
-			if r.changed > 0 && now.Sub(r.changed) <= e.cfg.Linger || r.running > 0 || x.target(r.key) != nil {
+		for _, rec := range x.records {
+			if rec.changed > 0 && now.Sub(rec.changed) <= r.cfg.Linger || rec.running > 0 || x.target(rec.key) != nil {
 				stages = append(stages, api.StageStatus{})
-				r.describe(&stages[len(stages)-1], x.key, now)
+				rec.describe(&stages[len(stages)-1], x.key, now)
 			}
 		}
 	}
-	s := &e.status
+	s := &p.status
 	s.Seq++
-	s.Planner = e.plan.Planner
-	s.Epoch, s.Others, s.Executors, s.Stages, s.Leaving = e.plan.Epoch, e.capacity.others, executors, stages, leaving
+	s.Planner = r.plan.Planner
+	s.Epoch, s.Others, s.Executors, s.Stages, s.Leaving = r.plan.Epoch, others, executors, stages, leaving
 }
 
-// describe fills s, which is zero.
-func (x *executor) describe(s *api.ExecutorStatus) {
-	s.App, s.ID, s.State, s.PID, s.CPU = x.key.App, x.key.ID, x.state, x.pid, x.cpu
-	s.Quota, s.Throttled = api.Unknown, units.FromDuration(x.throttled)
-	if x.state == api.ExecutorExited {
-		s.Exit, s.ExitCode = x.exit, x.code
-	} else if x.quotaKnown && !x.handsOff && !x.quota.IsUnlimited() {
-		s.Quota = x.quota
+// copyStatus copies a status into one that the engine's next call does not change, with
+// the memory that it has. samples is where the samples of all its stages go; it returns
+// that.
+func copyStatus(into, from *api.NodeStatus, samples []api.StageSample) []api.StageSample {
+	executors, stages := append(into.Executors[:0], from.Executors...), append(into.Stages[:0], from.Stages...)
+	*into = *from
+	into.Executors, into.Stages = executors, stages
+	n := 0
+	for i := range stages {
+		n += len(stages[i].Samples)
 	}
-}
-
-// describe fills s, which is zero, with the wire form of r.
-func (r *record) describe(s *api.StageStatus, key Key, now units.Instant) {
-	for i, at := range r.at[:r.n] {
-		r.samples[i].Age = units.FromDuration(now.Sub(at))
+	if cap(samples) < n {
+		samples = make([]api.StageSample, 0, 2*n)
 	}
-	s.App, s.StageKey, s.Executor = key.App, r.key, key.ID
-	s.CPU, s.Progress, s.QuotaChanges, s.Samples = r.cpu, r.progress, r.quotaChanges, r.samples[:r.n:r.n]
-	s.HeavyCPU, s.HeavyReading = r.heavyCPU, r.heavyReading
+	samples = samples[:0]
+	for i := range stages {
+		from := len(samples)
+		samples = append(samples, stages[i].Samples...)
+		stages[i].Samples = samples[from:len(samples):len(samples)]
+	}
+	return samples
 }

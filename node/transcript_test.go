@@ -168,7 +168,7 @@ func (s *script) node(a args) {
 	for _, set := range []struct {
 		to   *string
 		from string
-	}{{&s.cfg.Controller.Law, a["law"]}, {(*string)(&s.cfg.Progress), a["progress"]}, {&s.cfg.Supervisor.Strategy, a["strategy"]},
+	}{{&s.cfg.Controller.Law, a["law"]}, {(*string)(&s.cfg.Meter.Progress), a["progress"]}, {&s.cfg.Supervisor.Strategy, a["strategy"]},
 		{(*string)(&s.cfg.Conflict), a["conflict"]}} {
 		if set.from != "" {
 			*set.to = set.from
@@ -233,7 +233,7 @@ func (s *script) run(d time.Duration) {
 }
 
 func (s *script) stages() {
-	for _, x := range s.w.e.execs {
+	for _, x := range s.w.e.roster.execs {
 		for _, r := range x.records {
 			if r.n == 0 && r.running == 0 && (x.ctl == nil || x.ctl.record != r) {
 				continue
@@ -245,7 +245,7 @@ func (s *script) stages() {
 			line := fmt.Sprintf("    %6.1fs %s stage %d: %d finished, %d running, quota %s", s.seconds(), x.key, r.key.Stage, r.finished, r.running, quota)
 			if c := x.ctl; c != nil && c.record == r {
 				line += fmt.Sprintf(", set point %.3f, progress %.3f, request %.2f, grant %.2f",
-					float64(c.out.SetPoint), math.Min(1, c.meter.done/c.target.Weight), float64(c.request), float64(c.grant))
+					float64(c.out.SetPoint), math.Min(1, c.meter.Done()/c.target.Weight), float64(c.request), float64(c.grant))
 			}
 			s.out.WriteString(line + "\n")
 		}

@@ -20,7 +20,7 @@ func TestAPlanThatWasHeldUpMovesNoDeadline(t *testing.T) {
 		sent = w.now
 		p := of("planner", 1, epoch, planApp(appA, 4, ids("1"), targets...))
 		p.Sent = far + sent
-		w.ticks(int(on / w.e.cfg.Interval))
+		w.ticks(int(on / w.e.roster.cfg.Interval))
 		w.apply(p)
 		return sent
 	}
@@ -31,16 +31,16 @@ func TestAPlanThatWasHeldUpMovesNoDeadline(t *testing.T) {
 		next := target(1, "1", 100, 100, time.Minute, 1)
 		next.Rev = epoch
 		sent := send(epoch, on, next)
-		c := w.e.apps[0].controls[0]
-		if c.deadline != sent.Add(time.Minute) || c.start != w.now || w.e.apps[0].deadline != sent.Add(100*time.Second) {
-			t.Errorf("held up for %v: the stage is due %v after the sending, the application %v", on, c.deadline.Sub(sent), w.e.apps[0].deadline.Sub(sent))
+		c := w.e.roster.apps[0].controls[0]
+		if c.deadline != sent.Add(time.Minute) || c.start != w.now || w.e.roster.apps[0].deadline != sent.Add(100*time.Second) {
+			t.Errorf("held up for %v: the stage is due %v after the sending, the application %v", on, c.deadline.Sub(sent), w.e.roster.apps[0].deadline.Sub(sent))
 		}
 	}
-	due := w.e.apps[0].controls[0].deadline
+	due := w.e.roster.apps[0].controls[0].deadline
 	again := target(1, "1", 100, 100, time.Minute, 1)
 	again.Rev = 5
 	send(9, 3*time.Second, again)
-	if got := w.e.apps[0].controls[0].deadline; got != due {
+	if got := w.e.roster.apps[0].controls[0].deadline; got != due {
 		t.Errorf("a repeated target is due %v later", got.Sub(due))
 	}
 }

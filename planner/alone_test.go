@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -74,7 +75,7 @@ func TestRunsBesideOthersTeachWorkNotTimes(t *testing.T) {
 
 // A branch on a second executor, which has run nothing, teaches what that costs.
 func TestAColdExecutorTeachesWhatItCosts(t *testing.T) {
-	w := forkOn(t, branches(planner.BranchesTogether), "a")
+	w := forkOn(t, branches(estimate.BranchesTogether), "a")
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)

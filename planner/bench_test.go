@@ -14,6 +14,7 @@ import (
 func BenchmarkStageReady(b *testing.B) {
 	const stages = 200
 	w := newWorld(b, "a", "b", "c", "d")
+	w.standby = nil
 	p := chain("p")
 	p.Stages = p.Stages[:0]
 	for k := range stages {

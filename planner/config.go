@@ -8,14 +8,18 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/units"
+	"github.com/sparkpacer/pacer/verdict"
 )
 
 // Config says how a planner engine works. The zero value is not valid: start
 // from Default.
 //
-// Papers: [1] Baresi et al., "Fine-grained Dynamic Resource Allocation for
-// Big-Data Applications" (xSpark); [2] Pacer's design.md, section 10.
+// [1] is Baresi et al., "Fine-grained Dynamic Resource Allocation for Big-Data
+// Applications" (xSpark).
 type Config struct {
 	// Alpha is the share of the deadline that is planned with (Eq 1 of [1]); 0.97:
 	// 1 cannot end early after the last stage. With Aim it holds for stages that
@@ -50,12 +54,14 @@ type Config struct {
 	// that keep the deadline with room to spare, or on one with all cores where none do
 	// (together by the split "paper").
 	Branches string
-	// MaxPool bounds the executors of one application on one node ([2] decision
-	// 9); 4. Stages that find none take turns.
+	// MaxPool bounds the executors of one application on one node; 4. Stages that find none take turns.
 	MaxPool int
 	// MaxNodes bounds the nodes that one application has executors on: it gets
 	// those that are the least committed. 0, the default, is no bound.
 	MaxNodes int
+	// Placement names the order in which nodes are taken where MaxNodes bounds them, one
+	// of placement.Orders; least-committed.
+	Placement string
 	// Applications is for how many applications like it a node's memory is
 	// divided when an executor's off-heap size is fixed at its start; 2.
 	Applications int
@@ -111,7 +117,7 @@ type Config struct {
 	Release string
 }
 
-// Default returns the configuration of [1] as corrected by [2].
+// Default returns what daemons use: [1] with the corrections of docs/decisions.
 func Default() Config {
 	return Config{
 		Alpha:             0.97,
@@ -120,8 +126,9 @@ func Default() Config {
 		Beta:              0.3,
 		Quantum:           0.05,
 		Split:             dag.SplitCriticalPath,
-		Branches:          BranchesAuto,
+		Branches:          estimate.BranchesAuto,
 		MaxPool:           4,
+		Placement:         placement.LeastCommitted,
 		Applications:      2,
 		LeastOffHeap:      256 * units.MiB,
 		NodeLost:          10 * time.Second,
@@ -149,10 +156,11 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	if err := c.params().Validate(); err != nil {
+	if err := c.estimates().Equations.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	check(slices.Contains(Branches(), c.Branches), "branches: %q, want one of %s", c.Branches, strings.Join(Branches(), ", "))
+	check(slices.Contains(estimate.Branches(), c.Branches), "branches: %q, want one of %s", c.Branches, strings.Join(estimate.Branches(), ", "))
+	check(slices.Contains(placement.Orders(), c.Placement), "placement: %q, want one of %s", c.Placement, strings.Join(placement.Orders(), ", "))
 	check(c.MaxPool > 0, "max pool: %d, want more than 0", c.MaxPool)
 	check(c.MaxNodes >= 0, "max nodes: %d, want 0 or more", c.MaxNodes)
 	check(c.Applications > 0, "applications: %d, want more than 0", c.Applications)
@@ -172,7 +180,24 @@ func (c Config) Validate() error {
 	return fmt.Errorf("planner configuration: %w", errors.Join(faults...))
 }
 
-// params are the parameters of the equations as package dag takes them.
-func (c Config) params() dag.Params {
-	return dag.Params{Alpha: c.Alpha, Aim: c.Aim, Margin: units.FromDuration(c.Margin), Beta: c.Beta, Quantum: c.Quantum, Split: c.Split}
+// estimates, places, verdicts and ledger are c's parts as the packages that decide and
+// keep take them.
+func (c Config) estimates() estimate.Policy {
+	return estimate.Policy{
+		Equations: dag.Params{Alpha: c.Alpha, Aim: c.Aim, Margin: units.FromDuration(c.Margin), Beta: c.Beta, Quantum: c.Quantum, Split: c.Split},
+		Branches:  c.Branches, MaxPool: c.MaxPool, ExitSilent: c.ExitSilent, ExitWait: c.ExitWait,
+	}
+}
+
+func (c Config) places() placement.Policy {
+	return placement.Policy{Policy: c.estimates(), Order: c.Placement, MaxNodes: c.MaxNodes, Applications: c.Applications, LeastOffHeap: c.LeastOffHeap}
+}
+
+func (c Config) verdicts() verdict.Policy {
+	return verdict.Policy{Policy: c.estimates(), PaceInfeasible: c.PaceInfeasible}
+}
+
+func (c Config) ledger() ledger.Config {
+	return ledger.Config{Beta: c.Beta, Identity: c.Identity, History: c.History, DetailHistory: c.DetailHistory,
+		Samples: c.Samples, AllSamples: c.AllSamples, Stages: c.Stages}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/planner"
 )
 
@@ -26,15 +27,16 @@ func TestValidateReportsEveryFault(t *testing.T) {
 }
 
 func TestStateThatCannotBeReadIsAnError(t *testing.T) {
-	for _, r := range []planner.Record{
+	for _, r := range []api.Pair{
 		{Key: "planner/epoch", Value: []byte("{")},
 		{Key: "planner/epoch", Value: []byte(`{"v":99}`)},
-		{Key: "app/x/stage/1.0", Value: []byte(`{"v":1}`)},
+		{Key: "app/x/stage/1.0", Value: []byte(`{"v":4}`)},
+		{Key: "app/x/stage/1.0", Value: []byte(`{"v":3}`)},
 		{Key: "plan/a", Value: []byte(`[]`)},
 		{Key: "profile/p", Value: []byte(`{}`)},
 		{Key: "history/x", Value: []byte(`{"v":99}`)},
 	} {
-		if _, err := planner.New(planner.Default(), []planner.Record{r}); err == nil || !strings.Contains(err.Error(), "planner state") {
+		if _, err := planner.New(planner.Default(), []api.Pair{r}); err == nil || !strings.Contains(err.Error(), "planner state") {
 			t.Errorf("%s %s: %v", r.Key, r.Value, err)
 		}
 	}

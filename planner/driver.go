@@ -2,59 +2,65 @@ package planner
 
 import (
 	"cmp"
-	"fmt"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/units"
+	"github.com/sparkpacer/pacer/handover"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/schedule"
 )
 
 // driverEvents takes a driver's batch: its events are applied in order, then the
 // stages that became ready are planned together, in order of id.
-func (e *Engine) driverEvents(ev DriverEvents) {
+func (r *runs) driverEvents(ev DriverEvents) {
 	b := ev.Batch
-	a, err := e.sender(b)
+	a, err := r.sender(b)
 	if err != nil {
-		e.reply(ev.To, func() any { return api.EventsReply{V: api.Version, Error: api.ToWire(err)} })
+		r.reply(ev.To, func() any { return api.EventsReply{V: api.Version, Error: api.ToWire(err)} })
 		return
 	}
 	if a == nil {
-		e.acknowledgeEnded(ev)
+		r.acknowledgeEnded(ev)
 		return
 	}
-	a.silent = 0
-	e.concern(a)
-	var ready []*stage
+	r.record(ledger.Heard{App: a.ID})
+	var ready []*ledger.Stage
 	for _, event := range b.Events {
-		if event.Seq <= a.marks.AckedSeq {
+		if event.Seq <= a.Marks.AckedSeq {
 			continue
 		}
-		a.marks.AckedSeq, a.marked = event.Seq, true
-		if s := e.driverEvent(a, event); s != nil {
+		r.record(ledger.EventTaken{App: a.ID, Seq: event.Seq})
+		if s := r.driverEvent(a, event); s != nil {
 			ready = append(ready, s)
 		}
 	}
-	e.planReady(a, ready)
-	if a.running() {
-		e.replace(a)
-		e.grow(a)
+	r.plan(a, ready)
+	if a.Running() {
+		r.fleet.replace(a)
+		r.fleet.grow(a)
 	}
-	e.reply(ev.To, func() any {
-		a.noticeSent = true
-		return api.EventsReply{V: api.Version, AckedSeq: a.marks.AckedSeq, Directive: a.Directive}
+	r.reply(ev.To, func() any {
+		r.told(a)
+		return api.EventsReply{V: api.Version, AckedSeq: a.Marks.AckedSeq, Directive: a.Directive}
 	})
+}
+
+// told notes that a reply carries a's notice.
+func (r *runs) told(a *ledger.App) {
+	if r.view.App(a.ID) == a {
+		r.record(ledger.NoticeTold{App: a.ID})
+	}
 }
 
 // sender returns the application that a batch is from, nil for one that has
 // ended in good order and only repeats itself.
-func (e *Engine) sender(b api.Events) (*app, error) {
+func (r *runs) sender(b api.Events) (*ledger.App, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
-	if a := e.apps[b.AppID]; a != nil && a.Submission == b.Submission && (a.running() || a.DriverEnd) {
+	if a := r.view.App(b.AppID); a != nil && a.Tenant.Submission == b.Submission && (a.Running() || a.Outcome.DriverEnd) {
 		return a, nil
 	}
-	for _, d := range e.ended {
+	for _, d := range r.view.Ended() {
 		if d.Detail.ID == b.AppID && d.Detail.Submission == b.Submission && !d.DriverLost {
 			return nil, nil
 		}
@@ -63,181 +69,71 @@ func (e *Engine) sender(b api.Events) (*app, error) {
 }
 
 // acknowledgeEnded tells a driver that its last words have been heard.
-func (e *Engine) acknowledgeEnded(ev DriverEvents) {
+func (r *runs) acknowledgeEnded(ev DriverEvents) {
 	var acked uint64
 	if n := len(ev.Batch.Events); n > 0 {
 		acked = ev.Batch.Events[n-1].Seq
 	}
-	e.reply(ev.To, func() any {
-		return api.EventsReply{V: api.Version, AckedSeq: acked, Directive: api.Directive{Epoch: e.epoch, Executors: []api.DirectiveExecutor{}}}
+	r.reply(ev.To, func() any {
+		return api.EventsReply{V: api.Version, AckedSeq: acked, Directive: api.Directive{Epoch: r.view.Epoch(), Executors: []api.DirectiveExecutor{}}}
 	})
 }
 
 // driverEvent applies one event and returns the stage that became ready, if any.
-func (e *Engine) driverEvent(a *app, ev api.Event) *stage {
+func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	if ev.Type == api.EventExit {
-		e.lastWord(a, ev)
+		r.lastWord(a, ev)
 		return nil
 	}
-	if !a.running() {
+	if !a.Running() {
 		return nil
 	}
 	switch ev.Type {
 	case api.EventExecutorUp:
-		if x := a.executor(ev.Executor.ID); x != nil && !x.Gone {
-			x.Registered, a.Connected, a.dirty = true, true, true
+		if x := a.Executor(ev.Executor.ID); x != nil && !x.Gone {
+			r.record(ledger.ExecutorUp{App: a.ID, ID: x.ID})
 		}
 	case api.EventExecutorGone:
-		if x := a.executor(ev.Executor.ID); x != nil {
-			e.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
+		if x := a.Executor(ev.Executor.ID); x != nil {
+			r.fleet.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
 		}
 	case api.EventStageReady:
-		return e.stageReady(a, ev)
+		if a.Stages[ev.Stage.StageKey] == nil {
+			r.record(ledger.StageReady{App: a.ID, Ready: *ev.Stage, At: ev.At, Seq: ev.Seq})
+			return a.Stages[ev.Stage.StageKey]
+		}
 	case api.EventStageBound:
-		if s := a.stages[ev.Bound.StageKey]; s != nil {
-			e.rebind(a, s, ev.Bound.Bindings)
+		if s := a.Stages[ev.Bound.StageKey]; s != nil {
+			r.rebind(a, s, ev.Bound.Bindings)
 		}
 	case api.EventStageDone:
-		if s := a.stages[ev.Done.StageKey]; s != nil {
-			e.stageDone(a, s, ev)
+		if s := a.Stages[ev.Done.StageKey]; s != nil && s.Done == nil {
+			r.record(ledger.StageEnded{App: a.ID, Done: *ev.Done, At: ev.At})
+			r.occur(StageEnded{App: a.ID, Stage: s.Key(), Duration: s.DoneAt - s.ReadyAt, Deadline: s.First, Failed: ev.Done.Failed})
 		}
 	case api.EventUnpaced:
-		if a.Mode != modeUnpaced {
-			a.Mode, a.dirty = modeUnpaced, true
-			e.ungate(a, cmp.Or(ev.Reason, "the application cannot be paced")+": it runs unpaced, with all cores")
+		if a.Promise.Mode != ledger.Unpaced {
+			r.record(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced})
+			r.ungate(a, cmp.Or(ev.Reason, "the application cannot be paced")+": it runs unpaced, with all cores")
 		}
 	case api.EventEnd:
-		e.driverEnd(a, ev)
+		r.contextStops(a, ev)
 	}
 	return nil
 }
 
-// stageReady takes a stage attempt in; nil if it is known already.
-func (e *Engine) stageReady(a *app, ev api.Event) *stage {
-	if a.stages[ev.Stage.StageKey] != nil {
-		return nil
-	}
-	s := &stage{stageRecord: stageRecord{V: stateVersion, Ready: *ev.Stage, ReadyAt: ev.At, Seq: ev.Seq, Annotation: unmatched}}
-	s.dirty = true
-	a.stages[s.key()] = s
-	a.order = append(a.order, s)
-	a.begin(s)
-	e.cut(a)
-	a.launched(ev.At)
-	e.forget(a)
-	return s
-}
-
-// forget drops the oldest ended stage attempt when there are too many, as in an
-// application that streams for months.
-func (e *Engine) forget(a *app) {
-	if len(a.order) <= e.cfg.Stages {
-		return
-	}
-	for i, s := range a.order {
-		if s.Done != nil {
-			a.order = append(a.order[:i], a.order[i+1:]...)
-			delete(a.stages, s.key())
-			e.removeStage(a.ID, s)
-			a.Forgotten++
-			a.dirty = true
-			return
-		}
-	}
-}
-
-func (e *Engine) stageDone(a *app, s *stage, ev api.Event) {
-	if s.Done != nil {
-		return
-	}
-	s.Done, s.DoneAt, s.dirty = ev.Done, max(ev.At, s.ReadyAt), true
-	a.finish(s)
-	if first := ev.Done.FirstLaunch; first > 0 && len(a.order) > 0 && a.order[0] == s {
-		a.First, a.dirty = first, true
-	}
-	a.marks.LastTask = max(a.marks.LastTask, ev.Done.LastFinish)
-	a.drop(s)
-	e.occur(StageEnded{App: a.ID, Stage: s.key(), Duration: s.DoneAt - s.ReadyAt, Deadline: s.First, Failed: ev.Done.Failed})
-}
-
-// driverEnd takes the driver's word that its context stops. The nodes stop the
-// executors; the driver's exit and the final figures are waited for.
-func (e *Engine) driverEnd(a *app, ev api.Event) {
-	state := api.AppFinished
-	if ev.Failed {
-		state = api.AppFailed
-	}
-	a.DriverEnd, a.Stopped = true, max(0, ev.At)
-	e.occur(AppStopped{App: a.ID, At: a.Stopped, Deadline: a.Deadline})
-	e.end(a, state, a.Stopped, api.EndedByStop, ev.Reason)
-	if would := e.sayWould(a); would != "" {
-		a.say(would) // The reply to this event carries it.
-	}
-}
-
-// end takes an application out of the Plans.
-func (e *Engine) end(a *app, state api.AppState, duration units.Seconds, by api.EndedBy, reason string) {
-	a.State, a.Ended, a.EndedBy, a.EndReason, a.endWait = state, duration, by, reason, 0
-	a.dropAll()
-	a.Pending = nil
-	a.touch()
-}
-
-// appTick counts a driver's silence and looks at the deadline; of an ended
-// application it waits for the driver's exit and the last figures.
-func (e *Engine) appTick(a *app, dt time.Duration) {
-	a.silent += dt
-	if !a.running() {
-		a.endWait += dt
-		if !e.leaves(a) && (a.endWait >= e.cfg.FinalWait || e.settled(a)) {
-			e.conclude(a)
-		}
-		return
-	}
-	if a.unsaved += dt; a.unsaved >= flushEvery && a.Launched && e.flushes > 0 {
-		a.unsaved, a.flush = 0, true
-		e.flushes--
-	}
-	if e.driverGone(a) {
-		e.end(a, api.AppFailed, a.at(e.now), api.EndedBySilence, fmt.Sprintf("driver gone: it has been silent for %v", a.silent.Round(time.Second)))
-		return
-	}
-	e.reconsider(a)
-	e.stepTick(a)
-	if a.paced() && a.at(e.now) >= a.Deadline {
-		e.late(a)
-	}
-}
-
-// driverGone applies the rules for a silent driver: its executors exit by
-// themselves when they lose it, so all of them gone says that it is, too.
-func (e *Engine) driverGone(a *app) bool {
+// rebind takes new bindings of a running stage. Its deadline stays, unless nobody
+// works on it: a stage that has waited for executors, which start or are taken,
+// is given its deadline when it gets one, of the time that is left then. So a
+// start never counts against a stage.
+func (r *runs) rebind(a *ledger.App, s *ledger.Stage, bindings []api.Binding) {
+	waited := len(s.Targets) == 0
+	r.record(ledger.StageRebound{App: a.ID, Stage: s.Key(), Bindings: bindings, Settled: handover.Settled(r.now)})
 	switch {
-	case a.silent >= e.cfg.DriverLost:
-		return true
-	case a.silent >= e.cfg.DriverSilent:
-		return !a.Connected || len(a.alive()) == 0
+	case !a.Paced() || !s.Planned || s.Done != nil:
+	case waited && len(bindings) > 0:
+		r.aim(a, schedule.Late(r.view, r.estimates, a, s)...)
+	default:
+		r.record(ledger.StageTargeted{App: a.ID, Stage: s.Key(), Targets: schedule.Bound(r.view, r.estimates, a, s)})
 	}
-	return false
-}
-
-// late gives all cores to an application whose deadline has passed, and lets stages
-// that take turns run side by side. Another deadline may still be given.
-func (e *Engine) late(a *app) {
-	a.Late = true
-	a.dropAll()
-	a.say(fmt.Sprintf("the deadline of %s has passed: all cores from now on", sayDeadline(a.Deadline)))
-	a.touch()
-	e.occur(PacingChanged{App: a.ID, Pacing: a.pacing(), Why: "its deadline has passed"})
-}
-
-// settled reports whether the nodes have said all there is about an ended
-// application: every executor has exited.
-func (e *Engine) settled(a *app) bool {
-	for _, x := range a.Executors {
-		if x.State != api.ExecutorExited {
-			return false
-		}
-	}
-	return true
 }

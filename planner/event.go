@@ -65,20 +65,8 @@ func (Tick) isEvent()         {}
 // and first; it must be on disk before the others take effect.
 type Action interface{ isAction() }
 
-// Change is one change of the store: Value nil removes Key.
-type Change struct {
-	Key   string
-	Value []byte
-}
-
-// Record is one stored value.
-type Record struct {
-	Key   string
-	Value []byte
-}
-
-// Save stores Changes, all or none.
-type Save struct{ Changes []Change }
+// Save stores Changes, all or none; a nil Value removes its Key.
+type Save struct{ Changes []api.Pair }
 
 // PublishPlan sends a node its Plan.
 type PublishPlan struct{ Plan api.Plan }

@@ -33,7 +33,7 @@ type Publisher interface {
 // Store keeps the engine's state: Apply has all changes on disk when it returns
 // nil, none otherwise.
 type Store interface {
-	Apply([]Change) error
+	Apply([]api.Pair) error
 }
 
 // Loop is the shell of an Engine: its only goroutine. Events enter through the
@@ -57,7 +57,7 @@ type Loop struct {
 	// What follows belongs to the loop's goroutine.
 	tickets    Ticket
 	waiting    map[Ticket]func(any)
-	unsaved    []Change
+	unsaved    []api.Pair
 	plans      map[string]api.Plan
 	directives map[api.AppID]api.Directive
 	replies    []Reply
@@ -292,42 +292,9 @@ func (l *Loop) save() error {
 	return nil
 }
 
-// newest keeps the last change of each key, so that a store that fails for long
-// does not make the list grow.
-func newest(changes []Change) []Change {
-	last := make(map[string]int, len(changes))
-	for i, c := range changes {
-		last[c.Key] = i
-	}
-	kept := changes[:0]
-	for i, c := range changes {
-		if last[c.Key] == i {
-			kept = append(kept, c)
-		}
-	}
-	return kept
-}
-
 func (l *Loop) answer(to Ticket, body any) {
 	if reply, ok := l.waiting[to]; ok {
 		delete(l.waiting, to)
 		reply(body)
 	}
-}
-
-// refusal returns a reply of body's type that says err.
-func refusal(body any, err *api.Error) any {
-	switch body.(type) {
-	case api.RegisterReply:
-		return api.RegisterReply{V: api.Version, Error: err}
-	case api.EventsReply:
-		return api.EventsReply{V: api.Version, Error: err}
-	case api.HelloReply:
-		return api.HelloReply{V: api.Version, Error: err}
-	case api.ControlReply:
-		return api.ControlReply{V: api.Version, Error: err}
-	case api.PlanReply:
-		return api.PlanReply{V: api.Version, Error: err}
-	}
-	return body
 }

@@ -64,7 +64,7 @@ func (p *ports) note(format string, args ...any) {
 	p.journal = append(p.journal, fmt.Sprintf(format, args...))
 }
 
-func (p *ports) Apply(changes []planner.Change) error {
+func (p *ports) Apply(changes []api.Pair) error {
 	p.note("store")
 	if err, _ := p.faults(); err != nil {
 		return err

@@ -41,6 +41,12 @@ type AppRegistered struct {
 	Executors int
 }
 
+// DecisionRefused: what a decider decided cannot be true, and was left out.
+type DecisionRefused struct {
+	trouble
+	Err error
+}
+
 // AppRefused: a registration was turned down.
 type AppRefused struct {
 	trouble
@@ -240,6 +246,7 @@ type StoreFailed struct {
 // Name and String of each type.
 
 func (AppRegistered) Name() string    { return "application registered" }
+func (DecisionRefused) Name() string  { return "decision refused" }
 func (AppRefused) Name() string       { return "application refused" }
 func (AppStopped) Name() string       { return "context stopped" }
 func (AppEnded) Name() string         { return "application ended" }
@@ -269,6 +276,8 @@ func (StoreFailed) Name() string      { return "store failed" }
 func (o AppRegistered) String() string {
 	return fmt.Sprintf("%s (%q) registered: %s; %d executors", o.App, o.AppName, o.Reason, o.Executors)
 }
+
+func (o DecisionRefused) String() string { return "a decision was left out: " + o.Err.Error() }
 
 func (o AppRefused) String() string { return fmt.Sprintf("%q refused: %v", o.AppName, o.Err) }
 
@@ -378,3 +387,5 @@ func (o MessageRefused) String() string { return fmt.Sprintf("message from %s: %
 func (o PublishFailed) String() string { return fmt.Sprintf("publish to %s: %v", o.To, o.Err) }
 
 func (o StoreFailed) String() string { return fmt.Sprintf("store: %v", o.Err) }
+
+func sayExit(code int) string { return fmt.Sprintf("spark-submit ended with exit code %d", code) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/estimate"
 )
 
 // Presets of a Config.
@@ -27,7 +28,7 @@ func (c Config) Preset(name string) (Config, error) {
 	case PresetPacer:
 	case PresetPaper:
 		from.Alpha, from.Aim, from.Margin = 1, 0, 0
-		from.Split, from.Branches, from.PaceInfeasible = dag.SplitPaper, BranchesTogether, true
+		from.Split, from.Branches, from.PaceInfeasible = dag.SplitPaper, estimate.BranchesTogether, true
 	default:
 		return c, fmt.Errorf("preset %q: want one of %s", name, strings.Join(Presets(), ", "))
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -49,7 +50,7 @@ func TestAnInfeasibleApplicationThatIsFasterThanItsProfileIsPaced(t *testing.T) 
 // A deadline of 82 s for 80 s of all cores leaves no room for turns: the branches run
 // side by side with all cores, on one executor, and the application is not late.
 func TestADeadlineWithoutRoomOpensTheGate(t *testing.T) {
-	w := forkOn(t, branches(planner.BranchesAuto), "a")
+	w := forkOn(t, branches(estimate.BranchesAuto), "a")
 	r := registration("p", 82)
 	reply := w.mustRegister(r)
 	id := reply.AppID
@@ -82,7 +83,7 @@ func TestADeadlineWithoutRoomOpensTheGate(t *testing.T) {
 // Branches that take turns and turn out to be slower than profiled are let go side by
 // side when in turns they would miss the deadline, not when it has passed.
 func TestTurnsThatWouldMissTheDeadlineEnd(t *testing.T) {
-	w := forkOn(t, branches(planner.BranchesAuto), "a")
+	w := forkOn(t, branches(estimate.BranchesAuto), "a")
 	p := fork("p") // Two of its branches at a time have four cores, one has two.
 	for i := range 3 {
 		p.Stages[i].Tasks, p.Stages[i].CoreSeconds, p.Stages[i].NominalRate, p.Stages[i].Duration = 2, 40, 200, []units.Seconds{20, 20, 40}[i]

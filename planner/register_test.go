@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -177,7 +178,7 @@ func TestThePool(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := planner.Default()
-			cfg.Branches = planner.BranchesTogether
+			cfg.Branches = estimate.BranchesTogether
 			w := newWorldOf(t, cfg, "a", "b")
 			if c.profile != nil {
 				w.put(*c.profile)

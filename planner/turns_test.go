@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -122,7 +123,7 @@ func TestBranchesDecideTheExecutorsOnANode(t *testing.T) {
 // the executor, of what is left then; those that wait have no target but a deadline,
 // and their time is kept for them.
 func TestAStageWithoutAnExecutorWaitsItsTurn(t *testing.T) {
-	w := forkOn(t, branches(planner.BranchesInTurn), "a")
+	w := forkOn(t, branches(estimate.BranchesInTurn), "a")
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
@@ -161,7 +162,7 @@ func TestAStageWithoutAnExecutorWaitsItsTurn(t *testing.T) {
 // With two executors for three branches the one that waits gets the next one freed;
 // the other's set points have its time in them already and stay.
 func TestTheNextExecutorFreedGoesToWhoWaits(t *testing.T) {
-	w := forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool = planner.BranchesTogether, 2 }, "a")
+	w := forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool = estimate.BranchesTogether, 2 }, "a")
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
@@ -182,7 +183,7 @@ func TestTheNextExecutorFreedGoesToWhoWaits(t *testing.T) {
 func TestWhoGoesFirstIsNotTheLast(t *testing.T) {
 	p := fork("p")
 	p.Stages = p.Stages[:2]
-	for how, first := range map[string]bool{planner.BranchesInTurn: false, planner.BranchesTogether: true} {
+	for how, first := range map[string]bool{estimate.BranchesInTurn: false, estimate.BranchesTogether: true} {
 		w := forkOn(t, branches(how), "a")
 		w.put(p)
 		r := registration("p", 100)
@@ -208,7 +209,7 @@ func TestWhoGoesFirstIsNotTheLast(t *testing.T) {
 // A new deadline is divided among those that have executors and those that wait, in
 // the order in which they will run.
 func TestANewDeadlineCountsWhoWaits(t *testing.T) {
-	w := forkOn(t, branches(planner.BranchesInTurn), "a")
+	w := forkOn(t, branches(estimate.BranchesInTurn), "a")
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
@@ -231,7 +232,7 @@ func TestAfterALossStagesTakeTurnsOnWhatThereIs(t *testing.T) {
 	up := func(id api.ExecutorID) api.Event {
 		return api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: id}}
 	}
-	w := forkOn(t, branches(planner.BranchesInTurn), "a")
+	w := forkOn(t, branches(estimate.BranchesInTurn), "a")
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
@@ -245,7 +246,7 @@ func TestAfterALossStagesTakeTurnsOnWhatThereIs(t *testing.T) {
 	w.tell(id, r.Submission, up("2"), boundTo(24, 1, "2"))
 	w.ends(id, 1, "2", 24+136.0/4)
 
-	w = forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool, c.Replacements = planner.BranchesTogether, 2, 0 }, "a")
+	w = forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool, c.Replacements = estimate.BranchesTogether, 2, 0 }, "a")
 	id = w.mustRegister(r).AppID
 	w.to(0)
 	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), ready(0, 2, "two", 8000, "2"), waiting(0, 3, "three"))
@@ -260,7 +261,7 @@ func TestAfterALossStagesTakeTurnsOnWhatThereIs(t *testing.T) {
 
 // A stage that is skipped is not waited for: its time is the others'.
 func TestASkippedStageGivesItsTurnUp(t *testing.T) {
-	w := forkOn(t, branches(planner.BranchesInTurn), "a")
+	w := forkOn(t, branches(estimate.BranchesInTurn), "a")
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
@@ -274,7 +275,7 @@ func TestASkippedStageGivesItsTurnUp(t *testing.T) {
 
 // A planner that restarts knows who waits.
 func TestARestartKeepsTheTurns(t *testing.T) {
-	w := forkOn(t, branches(planner.BranchesInTurn), "a")
+	w := forkOn(t, branches(estimate.BranchesInTurn), "a")
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
@@ -291,7 +292,7 @@ func TestARestartKeepsTheTurns(t *testing.T) {
 func TestEverybodyGetsATurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		executors := rapid.IntRange(1, 3).Draw(t, "executors")
-		w := forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool = planner.BranchesTogether, executors }, "a")
+		w := forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool = estimate.BranchesTogether, executors }, "a")
 		r := registration("p", 160)
 		id := w.mustRegister(r).AppID
 		free, queue, runs := []api.ExecutorID{"1", "2", "3"}[:executors], []int{1, 2, 3}, map[int]api.ExecutorID{}

@@ -6,7 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -32,6 +36,7 @@ type world struct {
 	seq        map[string]uint64
 	events     map[api.AppID]uint64
 	published  int
+	standby    *ledger.Ledger
 }
 
 const epoch = units.Instant(1_800_000_000_000_000_000)
@@ -49,6 +54,7 @@ func newWorldOf(t tb, cfg planner.Config, nodes ...string) *world {
 	}
 	w := &world{tb: t, e: e, cfg: cfg, now: epoch, disk: map[string][]byte{}, plans: map[string]api.Plan{},
 		directives: map[api.AppID]api.Directive{}, seq: map[string]uint64{}, events: map[api.AppID]uint64{}}
+	w.newStandby(nil)
 	for _, n := range nodes {
 		w.hello(n)
 	}
@@ -63,6 +69,7 @@ func (w *world) step(event planner.Event) any {
 	if fault := w.e.Inconsistent(); fault != "" {
 		w.Fatalf("after %#v: %s", event, fault)
 	}
+	w.follow(actions)
 	for i, action := range actions {
 		switch a := action.(type) {
 		case planner.Save:
@@ -83,6 +90,9 @@ func (w *world) step(event planner.Event) any {
 			}
 			body = a.Body
 		case planner.Log:
+			if refused, ok := a.Occurrence.(planner.DecisionRefused); ok {
+				w.Fatalf("after %#v: %v", event, refused.Err)
+			}
 			if a.Occurrence.Name() == "" || a.Occurrence.String() == "" || strings.Contains(a.Occurrence.String(), "\n") {
 				w.Fatalf("an occurrence that does not say itself on one line: %#v", a.Occurrence)
 			}
@@ -90,6 +100,58 @@ func (w *world) step(event planner.Event) any {
 		}
 	}
 	return body
+}
+
+// follow has a standby record what the engine has recorded: the same has to come of it.
+// What a reply has told is recorded after the step and stands in the changes of the next.
+func (w *world) follow(actions []planner.Action) {
+	w.Helper()
+	l := w.standby
+	if l == nil {
+		return // A benchmark measures the engine alone.
+	}
+	for _, c := range w.e.Changes() {
+		l.Begin(c.At)
+		if err := l.Record(c.Fact); err != nil {
+			w.Fatalf("standby: %v", err)
+		}
+	}
+	l.Begin(w.now)
+	effects := l.Close()
+	if fault := l.Audit(); fault != "" {
+		w.Fatalf("standby: %s", fault)
+	}
+	var pairs []api.Pair
+	var plans []api.Plan
+	var directives []ledger.Directed
+	for _, action := range actions {
+		switch a := action.(type) {
+		case planner.Save:
+			pairs = a.Changes
+		case planner.PublishPlan:
+			plans = append(plans, a.Plan)
+		case planner.PublishDirective:
+			directives = append(directives, ledger.Directed{App: a.App, Directive: a.Directive})
+		}
+	}
+	if d := cmp.Diff(pairs, effects.Pairs); d != "" {
+		w.Fatalf("the standby saves something else (-engine +standby):\n%s", d)
+	}
+	if d := cmp.Diff(plans, append(effects.Again, effects.Plans...)); d != "" {
+		w.Fatalf("the standby has other plans (-engine +standby):\n%s", d)
+	}
+	if d := cmp.Diff(directives, effects.Directives); d != "" {
+		w.Fatalf("the standby has other directives (-engine +standby):\n%s", d)
+	}
+}
+
+// newStandby returns a ledger like that of an engine that starts on pairs.
+func (w *world) newStandby(pairs []api.Pair) {
+	l, err := ledger.New(planner.LedgerConfig(w.cfg), pairs)
+	if err != nil {
+		w.Fatalf("standby: %v", err)
+	}
+	w.standby = l
 }
 
 func (w *world) save(s planner.Save) {
@@ -115,12 +177,12 @@ func (w *world) takePlan(p api.Plan) {
 }
 
 // records is what a restarted planner finds.
-func (w *world) records() []planner.Record {
-	var records []planner.Record
+func (w *world) records() []api.Pair {
+	var records []api.Pair
 	for key, value := range w.disk {
 		for _, prefix := range planner.Prefixes() {
 			if strings.HasPrefix(key, prefix) {
-				records = append(records, planner.Record{Key: key, Value: value})
+				records = append(records, api.Pair{Key: key, Value: value})
 			}
 		}
 	}
@@ -138,6 +200,7 @@ func (w *world) restart() {
 		w.Fatalf("restart: %v", err)
 	}
 	w.e = e
+	w.newStandby(w.records())
 }
 
 func (w *world) status(node string) api.NodeStatus {
@@ -334,30 +397,8 @@ func done(at units.Seconds, stage int, first units.Seconds) api.Event {
 
 func end(at units.Seconds) api.Event { return api.Event{Type: api.EventEnd, At: at} }
 
-// chain is a profile of three stages, one after the other, that takes 68 s on
-// eight cores.
-func chain(name string) api.Profile {
-	stage := func(id int, signature string, duration, gap units.Seconds, records int64, work units.Work) api.ProfileStage {
-		s := api.ProfileStage{ID: id, Name: signature, Signature: signature, Parents: []int{}, Tasks: 8, Duration: duration, Gap: gap, Records: records,
-			CoreSeconds: work, NominalRate: units.Rate(float64(records) / float64(work)), LongestTask: 1}
-		if id > 0 {
-			s.Parents = append(s.Parents, id-1)
-		}
-		return s
-	}
-	return api.Profile{Schema: api.ProfileSchema, Name: name, Runs: 1, Duration: 68, Cores: 8, Head: 2, Tail: 1, Stages: []api.ProfileStage{
-		stage(0, "read", 20, 0, 3000, 60), stage(1, "map", 10, 2, 1000, 10), stage(2, "sum", 30, 3, 2000, 100),
-	}}
-}
-
-// diamond is a profile of two stages side by side and one that joins them.
-func diamond(name string) api.Profile {
-	p := chain(name)
-	p.Stages[0].Signature, p.Stages[1].Signature, p.Stages[2].Signature = "left", "right", "join"
-	p.Stages[1].Parents, p.Stages[2].Parents = []int{}, []int{0, 1}
-	p.Stages[1].Gap = 0
-	return p
-}
+// chain and diamond are profiles of three stages, one after the other or two side by side.
+var chain, diamond = ledgertest.Chain, ledgertest.Diamond
 
 func near(got, want, within float64) bool { return got >= want-within && got <= want+within }
 

@@ -39,8 +39,7 @@ func TestSection3Annotation(t *testing.T) {
 	}
 }
 
-// Design 10.6: the nominal rate is input records per CPU-second that the
-// stage's cgroups really used.
+// The nominal rate is input records per core-second that the stage's cgroups really used.
 func TestDesign106WorkIsWhatTheCgroupsUsed(t *testing.T) {
 	b := done(0) // Its tasks report 2 s.
 	for _, c := range []struct{ seen, want units.Work }{{3, 3}, {0, 2}, {1.5, 2}} {

@@ -1,7 +1,6 @@
-// Package progress reads the progress page: the memory-mapped file through which
-// an executor's JVM shows, without a network or a system call, how far its tasks
-// are. The writer is org.apache.spark.pacer.ProgressPage in spark/; the layout
-// stands here and nowhere else, and is versioned.
+// Package progress reads the progress page: the memory-mapped file through which an
+// executor's JVM shows, without a network or a system call, how far its tasks are. The writer
+// is org.apache.spark.pacer.ProgressPage in spark/. The layout stands here and nowhere else.
 //
 // # Layout, version 3
 //
@@ -42,35 +41,32 @@
 //	     +3 weight, in millionths  +4 start, ns  +5 CPU time, ns
 //	     +6 records read  +7 bytes read
 //
-// Word +6 is what the driver told with the newest task of a stage whose tasks it
-// knows to be unequal: it starts the heaviest ones first, so what waits later is
-// not heavier, except for a task that has to be run again. A task's records are looked at
-// whenever the page is published; word +17 takes the middle of the time in which they were
-// last seen to grow. Version 1 had no +6 and +7, version 2 stages of 16 words.
+// Word +6 comes from the driver with the newest task of a stage whose tasks it knows to be
+// unequal. It starts the heaviest first, so what waits later is not heavier, unless a task
+// has to be run again. Word +17 is taken half-way between the last two publications between
+// which a task's records grew.
 //
 // # Protocol
 //
-// One writer. At generation g it fills slot g&1, preceded by a store-store
-// fence, then stores g+1 with release semantics. A reader loads g (acquire; 0
-// means no data), copies slot (g-1)&1 and accepts the copy if the generation
-// still reads g: only when it has published g+1 does the writer begin to fill
-// that slot again. The reader tries at most 8 times. The writer publishes every
-// 100 ms; a page whose timestamp is older than 2 s is stale (spark-facts 11, 22).
-// Memory ordering: every word is read atomically. The writer puts words 0, 1 and
-// 3 there before it publishes for the first time; until then the file is all
-// zeros, as Create made it.
+// One writer. At generation g it fills slot g&1, preceded by a store-store fence, then stores
+// g+1 with release semantics. A reader loads g (acquire; 0 means no data), copies slot
+// (g-1)&1, and accepts the copy if the generation still reads g: the writer fills that slot
+// again only after it has published g+1. The reader tries at most 8 times. Every word is read
+// atomically. Words 0, 1 and 3 are there before the first publication; until then the file is
+// all zeros, as Create made it.
+//
+// The writer publishes every 100 ms. A page older than 2 s is stale (docs/spark.md, S18, S25).
+// See docs/decisions/016.
 //
 // # What the caller does
 //
-// The node calls Create before the JVM starts, gives it the path in the
-// environment (PACER_PROGRESS_PAGE), opens the page with Open and reads it into
-// the same Snapshot at each tick: Read touches only the used part and allocates
-// nothing. The caller judges staleness by Snapshot.At and what to do about
-// errors. Times are CLOCK_MONOTONIC in ns, the clock of System.nanoTime on Linux,
-// hence comparable with the node's own. Hosts are little-endian, as all are that
-// Spark supports.
+// The node calls Create before the JVM starts, gives it the path in the environment
+// (PACER_PROGRESS_PAGE), opens the page with Open, and reads it into the same Snapshot at
+// each tick: Read touches only the used part and allocates nothing. The caller judges
+// staleness by Snapshot.At and decides what to do about errors. Times are CLOCK_MONOTONIC in
+// ns, the clock of System.nanoTime on Linux, so they compare with the node's own. Hosts are
+// little-endian.
 //
-// A page belongs to the executor's user and is not trusted: links, foreign
-// content and impossible counts are errors, and a file cut under the reader's
-// mapping is ErrTruncated, not the end of the node controller.
+// A page belongs to the executor's user and is not trusted: links, foreign content and
+// impossible counts are errors. A file cut under the reader's mapping is ErrTruncated.
 package progress

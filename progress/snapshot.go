@@ -7,7 +7,7 @@ import (
 )
 
 // StaleAfter is the age beyond which a page says nothing about its executor any
-// more: a JVM at 0.05 core left gaps of up to 0.8 s (spark-facts 22).
+// more: a JVM at 0.05 core left gaps of up to 0.8 s (docs/spark.md, S25).
 const StaleAfter = 2 * time.Second
 
 // Snapshot is one published state of a page. Its slices are reused by Read.

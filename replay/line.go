@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -77,7 +78,7 @@ type sampleLine struct {
 type executorLine struct {
 	node.ExecutorSample
 	Quota *units.Cores `json:"Quota"`
-	Page  *node.Page   `json:"Page,omitempty"`
+	Page  *meter.Page  `json:"Page,omitempty"`
 }
 
 // saySample copies s; nothing reads pages but a step.
@@ -93,7 +94,7 @@ func saySample(s *node.Sample, pages bool) *sampleLine {
 			page.Stages, page.Tasks = slices.Clone(page.Stages), slices.Clone(page.Tasks)
 			x.Page = &page
 		}
-		x.ExecutorSample.Quota, x.ExecutorSample.Page = 0, node.Page{}
+		x.ExecutorSample.Quota, x.ExecutorSample.Page = 0, meter.Page{}
 		out.Executors = append(out.Executors, x)
 	}
 	return out

@@ -37,13 +37,13 @@ func newControl(w *World) *control {
 
 // up starts a planner on what the one before has stored.
 func (c *control) up() error {
-	var records []planner.Record
+	var pairs []api.Pair
 	for _, key := range slices.Sorted(maps.Keys(c.disk)) {
-		records = append(records, planner.Record{Key: key, Value: c.disk[key]})
+		pairs = append(pairs, api.Pair{Key: key, Value: c.disk[key]})
 	}
 	cfg := c.w.cfg.Planner
 	cfg.Identity = "planner"
-	e, err := planner.New(cfg, records)
+	e, err := planner.New(cfg, pairs)
 	if err != nil {
 		return fmt.Errorf("planner: %w", err)
 	}
@@ -159,7 +159,7 @@ func replaced(later []planner.Action, a planner.Action) bool {
 	return false
 }
 
-func (c *control) save(changes []planner.Change) {
+func (c *control) save(changes []api.Pair) {
 	for _, ch := range changes {
 		if ch.Value == nil {
 			delete(c.disk, ch.Key)

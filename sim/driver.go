@@ -9,8 +9,10 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// How the jar talks (PlannerClient.scala): a heartbeat every two seconds, an
-// answer is waited for as long.
+// How a driver talks. It sends a heartbeat every two seconds, the longest silence that
+// package api allows; the jar sends one after a second of silence (PlannerClient.scala).
+// An answer is waited for two seconds, as in the jar, which gives its first registration
+// five.
 const (
 	heartbeat = 2 * time.Second
 	patience  = 2 * time.Second

@@ -12,7 +12,8 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
-	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -330,6 +331,7 @@ func machines(words []string) (NodeSpec, error) {
 		"cores":  amount(&n.Cores, 0.5, 4096),
 		"speed":  amount(&n.Speed, 0.01, 100),
 		"others": amount(&n.Others, 0, 4096),
+		"memory": size(&n.Memory),
 	})
 	switch {
 	case err != nil:
@@ -397,8 +399,9 @@ func (p *parser) set(words []string) error {
 func configure(c *Config, words []string) error {
 	return pairs(words, map[string]func(string) error{
 		"alpha": amount(&c.Planner.Alpha, 0.01, 1), "beta": amount(&c.Planner.Beta, 0, 1),
-		"split":    choice(&c.Planner.Split, dag.Splits()),
-		"branches": choice(&c.Planner.Branches, planner.Branches()),
+		"split":     choice(&c.Planner.Split, dag.Splits()),
+		"branches":  choice(&c.Planner.Branches, estimate.Branches()),
+		"placement": choice(&c.Planner.Placement, placement.Orders()), "max-nodes": whole(&c.Planner.MaxNodes, 0, 1000),
 		"strategy": choice(&c.Node.Supervisor.Strategy, supervisor.Strategies()),
 		"gamma":    amount(&c.Node.Supervisor.Gamma, 0, 1),
 		"eq21":     choice(&c.Node.Supervisor.Eq21, supervisor.Eq21Readings()),

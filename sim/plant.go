@@ -20,8 +20,8 @@ type Plant struct {
 	// linear. The paper's mean cores fit k between 0.9 and 2.5 (workload.go).
 	Bend float64
 	// Noise is the standard deviation of an executor's rate around its mean, as a
-	// share of it; it changes with a time constant of two seconds. RunNoise is the
-	// same for a whole run.
+	// share of it; it changes with a time constant of two seconds. RunNoise is that of
+	// the logarithm of a whole run's speed.
 	Noise, RunNoise float64
 	// Runs are the speed factors of whole runs as measured (RunFactors), of which each
 	// run draws one instead of RunNoise; none by default.
@@ -57,9 +57,12 @@ type Plant struct {
 	Page time.Duration
 }
 
-// DefaultPlant returns a plant like the one that was measured on real Spark: JVM
-// starts of four core-seconds, rates that triple while the compiler works, short
-// collections, tasks that differ by a tenth, and by a fifth more where their bytes do.
+// DefaultPlant returns a plant with the features of real Spark: JVM starts of four
+// core-seconds (docs/decisions/013 has measured ones), rates that triple while the
+// compiler works, short collections, tasks that differ by a tenth, and by a fifth more
+// where their bytes do. Its noise is made up: RunNoise of 0.3 % is little beside the
+// runs that were measured, 0.93 to 1.17 times their median (sim/runs), which only the
+// experiment `runs` takes, by Plant.Runs.
 func DefaultPlant() Plant {
 	return Plant{Lag: 0.3, Noise: 0.02, RunNoise: 0.003, Spread: 0.1, ByteCost: 0.2, Start: 4, Warm: 3, WarmWork: 1.5,
 		PauseEvery: 4, PauseWork: 0.04, Dispatch: 4 * time.Millisecond, Page: 100 * time.Millisecond}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -44,7 +45,7 @@ type process struct {
 	first              float64 // When the first computing task will be done, on service; +Inf for none.
 	parts              []*part // Newest last.
 	beat               units.Instant
-	page               node.Page
+	page               meter.Page
 	heaviest           float64 // What the newest task told of those that wait, and of which stage.
 	heaviestOf         *stageRun
 	registered, exited bool
@@ -57,7 +58,7 @@ type process struct {
 // part is what a process did for one stage.
 type part struct {
 	run  *stageRun
-	page node.PageStage
+	page meter.Stage
 }
 
 // task is one attempt of a task.
@@ -216,7 +217,7 @@ func (p *process) finished(t *task, now units.Instant) {
 	s.Records += t.records
 	cpu := p.threadCPU - t.cpu0
 	s.CPU += units.Work(cpu)
-	if t.weight > node.Heavy {
+	if t.weight > meter.Large {
 		s.HeavyCPU += units.Work(cpu)
 		s.HeavyReading += units.Work(cpu * t.reading())
 	}
@@ -270,7 +271,7 @@ func (p *process) part(r *stageRun) *part {
 			return p.parts[i]
 		}
 	}
-	s := &part{run: r, page: node.PageStage{Key: r.key}}
+	s := &part{run: r, page: meter.Stage{Key: r.key}}
 	p.parts = append(p.parts, s)
 	if len(p.parts) > maxParts {
 		p.parts = p.parts[1:]
@@ -386,7 +387,7 @@ func (p *process) show(t *task, cpu units.Work, read float64) {
 	s.Running++
 	s.RunningCPU += cpu
 	s.RunningRecords += read
-	p.page.Tasks = append(p.page.Tasks, node.PageTask{Stage: t.run.key, Partition: t.index, Weight: t.weight, CPU: cpu, Records: read})
+	p.page.Tasks = append(p.page.Tasks, meter.Task{Stage: t.run.key, Partition: t.index, Weight: t.weight, CPU: cpu, Records: read})
 }
 
 // read is how many records a computing task has read: all after the part of its

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/supervisor"
 )
 
@@ -60,19 +61,40 @@ func TestScenarios(t *testing.T) {
 // what it is good and bad for: testdata/strategy-NAME.txt.
 func TestEveryStrategyHasAScenario(t *testing.T) {
 	for _, name := range supervisor.Strategies() {
-		file := "testdata/strategy-" + name + ".txt"
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		s, err := ParseScenario(file, string(text))
-		if err != nil {
-			t.Error(err)
-		} else if s.Config.Node.Supervisor.Strategy != name || len(s.expects) == 0 {
-			t.Errorf("%s: strategy %s, %d expectations", file, s.Config.Node.Supervisor.Strategy, len(s.expects))
+		s := scenarioOf(t, "strategy", name)
+		if got := s.Config.Node.Supervisor.Strategy; got != name {
+			t.Errorf("the scenario of strategy %s has %s", name, got)
 		}
 	}
+}
+
+// An order of nodes is a file, an entry in a table, a test and a scenario:
+// testdata/placement-NAME.txt.
+func TestEveryOrderHasAScenario(t *testing.T) {
+	for _, name := range placement.Orders() {
+		s := scenarioOf(t, "placement", name)
+		if c := s.Config.Planner; c.Placement != name || c.MaxNodes == 0 {
+			t.Errorf("the scenario of order %s has %s on %d nodes", name, c.Placement, c.MaxNodes)
+		}
+	}
+}
+
+// scenarioOf reads the scenario that shows an entry of a table. It expects something.
+func scenarioOf(t *testing.T, kind, name string) *Scenario {
+	t.Helper()
+	file := "testdata/" + kind + "-" + name + ".txt"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ParseScenario(file, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.expects) == 0 {
+		t.Errorf("%s expects nothing", file)
+	}
+	return s
 }
 
 // TestBadScenariosSayWhereAndWhatWasExpected has a text and its error a case.

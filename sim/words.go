@@ -57,6 +57,18 @@ func whole[T ~int | ~int64](into *T, least, most float64) func(string) error {
 	}
 }
 
+// size reads a size in bytes as Spark writes it: 16g.
+func size(into *units.Bytes) func(string) error {
+	return func(v string) error {
+		b, err := units.ParseBytes(v, 1)
+		if err != nil || b <= 0 {
+			return fmt.Errorf("%q, expected a size such as 16g", v)
+		}
+		*into = b
+		return nil
+	}
+}
+
 func duration(v string, least, most time.Duration) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < least || d > most {

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/tidwall/buntdb"
+
+	"github.com/sparkpacer/pacer/api"
 )
 
 // SyncPolicy says when changes reach the disk.
@@ -162,7 +164,7 @@ func (f *file) measure() error {
 	return nil
 }
 
-func (f *file) Apply(changes []Change) error {
+func (f *file) Apply(changes []api.Pair) error {
 	if err := check(changes); err != nil {
 		return err
 	}
@@ -281,13 +283,13 @@ func syncPath(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-func (f *file) Load(prefix string) ([]Pair, error) {
+func (f *file) Load(prefix string) ([]api.Pair, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.mu.db == nil {
 		return nil, ErrClosed
 	}
-	var out []Pair
+	var out []api.Pair
 	var bad error
 	from := dataPrefix + prefix
 	err := f.mu.db.View(func(tx *buntdb.Tx) error {
@@ -300,7 +302,7 @@ func (f *file) Load(prefix string) ([]Pair, error) {
 				bad = fmt.Errorf("%w: %s: value of %s: %w", ErrCorrupt, f.path, strings.TrimPrefix(key, dataPrefix), err)
 				return false
 			}
-			out = append(out, Pair{strings.TrimPrefix(key, dataPrefix), plain})
+			out = append(out, api.Pair{Key: strings.TrimPrefix(key, dataPrefix), Value: plain})
 			return true
 		})
 	})

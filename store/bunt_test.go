@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/buntdb"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/store"
 )
 
@@ -20,7 +21,7 @@ func TestValuesSurviveReopening(t *testing.T) {
 		t.Fatal(err)
 	}
 	apply(t, s, set("a", "1", "b", strings.Repeat("long ", 1000)))
-	apply(t, s, []store.Change{{Key: "a"}})
+	apply(t, s, []api.Pair{{Key: "a"}})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +44,10 @@ func TestEveryTruncationOpensWithWholeBatches(t *testing.T) {
 	path := filepath.Join(dir, "s.db")
 	s := open(t, path)
 	allowed := map[string]bool{"": true}
-	for _, batch := range [][]store.Change{
+	for _, batch := range [][]api.Pair{
 		set("a", "1", "b", "1", "c", "1"),
 		set("a", "2"),
-		append(set("b", "3", "d", "3"), store.Change{Key: "c"}),
+		append(set("b", "3", "d", "3"), api.Pair{Key: "c"}),
 	} {
 		apply(t, s, batch)
 		allowed[content(t, s, "")] = true
@@ -148,7 +149,7 @@ func TestTheFileIsRewrittenWhenItIsMostlyDead(t *testing.T) {
 			state = state*6364136223846793005 + 1442695040888963407
 			noise[i] = byte(state >> 56)
 		}
-		apply(t, s, []store.Change{{Key: "a", Value: noise}})
+		apply(t, s, []api.Pair{{Key: "a", Value: noise}})
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -201,7 +202,7 @@ func BenchmarkSyncedApply(b *testing.B) {
 	defer func() { _ = s.Close() }()
 	body := bytes.Repeat([]byte(`{"stage":1,"weight":0.5},`), 100)
 	for b.Loop() {
-		if err := s.Apply([]store.Change{{Key: "app/1", Value: body}, {Key: "plan/n", Value: body}, {Key: "planner/epoch", Value: body[:8]}}); err != nil {
+		if err := s.Apply([]api.Pair{{Key: "app/1", Value: body}, {Key: "plan/n", Value: body}, {Key: "planner/epoch", Value: body[:8]}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,8 +7,8 @@
 //	meta/journal     a batch that is being applied (see below); usually absent
 //	d/KEY            the value of KEY, compressed
 //
-// Keys of the planner: planner/epoch, app/ID, plan/NODE, profile/NAME,
-// history/APP. Keys of a node: node/plan, node/executor/APP/ID, node/state.
+// Keys of the planner: planner/epoch, app/ID and those below it, plan/NODE,
+// profile/NAME, history/ID (ledger/persist.go). Key of a node: node/state.
 //
 // A stored value is one byte 'r' (raw) or 'z' (deflate), the CRC-32C of the
 // plain value (4 bytes, big endian) and the body.

@@ -6,28 +6,18 @@ import (
 	"sort"
 	"strings"
 	"sync"
+
+	"github.com/sparkpacer/pacer/api"
 )
-
-// Change sets a key, or deletes it when Value is nil. An empty value that is
-// not nil is a value.
-type Change struct {
-	Key   string
-	Value []byte
-}
-
-// Pair is a key with its value.
-type Pair struct {
-	Key   string
-	Value []byte
-}
 
 // Store is what all stores of this package do.
 type Store interface {
-	// Apply makes all changes or none. A later change of the same key wins.
-	Apply(changes []Change) error
+	// Apply makes all changes or none: each sets its key, or deletes it where its Value is
+	// nil. An empty value that is not nil is a value. A later change of the same key wins.
+	Apply(changes []api.Pair) error
 	// Load returns the pairs whose keys begin with prefix, in order of key. The
 	// caller owns them.
-	Load(prefix string) ([]Pair, error)
+	Load(prefix string) ([]api.Pair, error)
 	// Close releases the store; a second call does nothing.
 	Close() error
 }
@@ -43,7 +33,7 @@ var (
 )
 
 // check refuses keys that would not survive: empty ones and control characters.
-func check(changes []Change) error {
+func check(changes []api.Pair) error {
 	for _, c := range changes {
 		if c.Key == "" || strings.ContainsFunc(c.Key, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return fmt.Errorf("store: key %q is empty or has control characters", c.Key)
@@ -61,7 +51,7 @@ type memory struct {
 // Memory returns an empty store that lives as long as the process.
 func Memory() Store { return &memory{values: map[string][]byte{}} }
 
-func (m *memory) Apply(changes []Change) error {
+func (m *memory) Apply(changes []api.Pair) error {
 	if err := check(changes); err != nil {
 		return err
 	}
@@ -80,16 +70,16 @@ func (m *memory) Apply(changes []Change) error {
 	return nil
 }
 
-func (m *memory) Load(prefix string) ([]Pair, error) {
+func (m *memory) Load(prefix string) ([]api.Pair, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.values == nil {
 		return nil, ErrClosed
 	}
-	var out []Pair
+	var out []api.Pair
 	for k, v := range m.values {
 		if strings.HasPrefix(k, prefix) {
-			out = append(out, Pair{k, append([]byte{}, v...)})
+			out = append(out, api.Pair{Key: k, Value: append([]byte{}, v...)})
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Key < out[j].Key })
@@ -117,14 +107,14 @@ type failing struct {
 // effect. Close always passes.
 func Failing(inner Store, fault Fault) Store { return &failing{inner, fault} }
 
-func (f *failing) Apply(changes []Change) error {
+func (f *failing) Apply(changes []api.Pair) error {
 	if err := f.fault("apply"); err != nil {
 		return fmt.Errorf("store: apply: %w", err)
 	}
 	return f.inner.Apply(changes)
 }
 
-func (f *failing) Load(prefix string) ([]Pair, error) {
+func (f *failing) Load(prefix string) ([]api.Pair, error) {
 	if err := f.fault("load"); err != nil {
 		return nil, fmt.Errorf("store: load: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/store"
 )
 
@@ -42,15 +43,15 @@ func open(t *testing.T, path string) store.Store {
 	return s
 }
 
-func set(pairs ...string) []store.Change {
-	var out []store.Change
+func set(pairs ...string) []api.Pair {
+	var out []api.Pair
 	for i := 0; i < len(pairs); i += 2 {
-		out = append(out, store.Change{Key: pairs[i], Value: []byte(pairs[i+1])})
+		out = append(out, api.Pair{Key: pairs[i], Value: []byte(pairs[i+1])})
 	}
 	return out
 }
 
-func apply(t *testing.T, s store.Store, changes []store.Change) {
+func apply(t *testing.T, s store.Store, changes []api.Pair) {
 	t.Helper()
 	if err := s.Apply(changes); err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func TestLoadReturnsAPrefixInOrder(t *testing.T) {
 func TestNilDeletesAndEmptyIsAValue(t *testing.T) {
 	every(t, func(t *testing.T, s store.Store) {
 		apply(t, s, set("a", "1", "b", "2"))
-		apply(t, s, []store.Change{{Key: "a"}, {Key: "b", Value: []byte{}}, {Key: "never-there"}})
+		apply(t, s, []api.Pair{{Key: "a"}, {Key: "b", Value: []byte{}}, {Key: "never-there"}})
 		if d := cmp.Diff("b=\n", content(t, s, "")); d != "" {
 			t.Error(d)
 		}
@@ -95,7 +96,7 @@ func TestNilDeletesAndEmptyIsAValue(t *testing.T) {
 
 func TestALaterChangeOfTheSameKeyWins(t *testing.T) {
 	every(t, func(t *testing.T, s store.Store) {
-		apply(t, s, append(set("a", "1", "a", "2", "b", "1"), store.Change{Key: "b"}))
+		apply(t, s, append(set("a", "1", "a", "2", "b", "1"), api.Pair{Key: "b"}))
 		if d := cmp.Diff("a=2\n", content(t, s, "")); d != "" {
 			t.Error(d)
 		}
@@ -105,7 +106,7 @@ func TestALaterChangeOfTheSameKeyWins(t *testing.T) {
 func TestTheCallerOwnsWhatItGaveAndGot(t *testing.T) {
 	every(t, func(t *testing.T, s store.Store) {
 		given := []byte("value")
-		apply(t, s, []store.Change{{Key: "a", Value: given}})
+		apply(t, s, []api.Pair{{Key: "a", Value: given}})
 		given[0] = 'X'
 		pairs, err := s.Load("a")
 		if err != nil {
@@ -121,7 +122,7 @@ func TestTheCallerOwnsWhatItGaveAndGot(t *testing.T) {
 func TestARefusedKeyChangesNothing(t *testing.T) {
 	every(t, func(t *testing.T, s store.Store) {
 		for _, key := range []string{"", "a\nb", "a\x00"} {
-			if err := s.Apply(append(set("good", "1"), store.Change{Key: key, Value: []byte("x")})); err == nil {
+			if err := s.Apply(append(set("good", "1"), api.Pair{Key: key, Value: []byte("x")})); err == nil {
 				t.Errorf("key %q was taken", key)
 			}
 		}
@@ -153,9 +154,9 @@ func TestStoresBehaveLikeAMap(t *testing.T) {
 		file, mem, model := open(t, path), store.Memory(), map[string]string{}
 		defer func() { _ = file.Close() }()
 		for range rapid.IntRange(1, 12).Draw(rt, "batches") {
-			var batch []store.Change
+			var batch []api.Pair
 			for range rapid.IntRange(0, 5).Draw(rt, "changes") {
-				c := store.Change{Key: rapid.StringMatching(`[ab]/[0-3]`).Draw(rt, "key")}
+				c := api.Pair{Key: rapid.StringMatching(`[ab]/[0-3]`).Draw(rt, "key")}
 				delete(model, c.Key)
 				if rapid.Bool().Draw(rt, "set") {
 					c.Value = bytes.Repeat(rapid.SliceOfN(rapid.Byte(), 0, 8).Draw(rt, "value"), rapid.IntRange(0, 60).Draw(rt, "times"))

@@ -195,7 +195,7 @@ func TestRequestsThatFitAreGranted(t *testing.T) {
 	}
 }
 
-// Design 10.3: with a floor, floors first.
+// With a floor every stage gets that first; the strategy divides the rest.
 func TestFloorsFirst(t *testing.T) {
 	edf := supervisor(t, Config{Strategy: EDFPure, Floor: 0.1}).Divide(16, table1(), nil)
 	compare(t, EDFPure, edf, []float64{10, 5.9, 0.1}, 1e-9)
@@ -210,8 +210,8 @@ func TestFloorsFirst(t *testing.T) {
 	compare(t, "1.5 cores for three floors of 1", few, []float64{0.5, 0.5, 0.5}, 1e-9)
 }
 
-// Design 10.3: two levels. An application is served as a whole; inside it a
-// shortage is proportional to the requests, a surplus goes up to the tasks.
+// Two levels: an application is served as a whole. Inside it a shortage is divided in
+// proportion to the requests, a surplus up to the number of tasks.
 func TestTwoLevels(t *testing.T) {
 	apps := []App{
 		{ID: "late", HasDeadline: true, TTC: 100, Stages: []Stage{{Request: 4, Runnable: 9}, {Request: 2, Runnable: 9}}},
@@ -247,7 +247,7 @@ func TestRequestsBeyondTasks(t *testing.T) {
 	compare(t, "no task left", got, []float64{0, 8}, 1e-9)
 }
 
-// The quantum (Eq 7's cq, design 10.1) decides what is worth an action.
+// The quantum, cq of Eq 7, decides what is worth an action.
 func TestActs(t *testing.T) {
 	s := supervisor(t, Default())
 	for _, tc := range []struct {

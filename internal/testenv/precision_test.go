@@ -9,7 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Issue 5: with 20 and 40 % more time than at all cores an application ends within
+// With 20 and 40 % more time than at all cores an application ends within
 // 1.5 % of its deadline (the bias is absolute in part: these are short), never
 // after it: with a last stage of a hundredth of the work, which is not held back
 // and so 0.25 s earlier, with branches, and where

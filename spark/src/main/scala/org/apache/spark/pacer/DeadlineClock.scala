@@ -3,7 +3,7 @@ package org.apache.spark.pacer
 import java.lang.management.ManagementFactory
 
 /**
- * The clock that a deadline is read on (design 10.4): seconds since the wrapper
+ * The clock that a deadline is read on (docs/decisions/003): seconds since the wrapper
  * was executed, or since this JVM started when there was none. It runs on
  * System.nanoTime, so that setting the wall clock moves no deadline.
  *

@@ -163,9 +163,9 @@ private[spark] object PacerConf {
 
   /**
    * Sets what a paced application needs, unless the user set it, and sets aside
-   * what would work against it (design 10.10). In mode off only what Pacer cannot
-   * give is set aside: the choice of executors. To be called before the scheduler
-   * reads the configuration. Returns the lines to warn with, one per setting.
+   * what would work against it. In mode off only what Pacer cannot give is set
+   * aside: the choice of executors. To be called before the scheduler reads the
+   * configuration. Returns the lines to warn with, one per setting.
    */
   def complete(conf: SparkConf, deadline: Double, mode: String = Control): Seq[String] = {
     if (mode != Off) prepare(conf, deadline)
@@ -181,7 +181,7 @@ private[spark] object PacerConf {
 
   private def prepare(conf: SparkConf, deadline: Double): Unit = {
     val patience = math.max(Patience, math.ceil(deadline).toLong)
-    // A stage-bound stage gains nothing by waiting for another executor's cache (spark-facts 30).
+    // A stage-bound stage gains nothing by waiting for another executor's cache (docs/spark.md, S11).
     conf.setIfMissing("spark.locality.wait", "0s")
     // Timeouts that count on full speed.
     conf.setIfMissing("spark.sql.broadcastTimeout", patience.toString)

@@ -30,9 +30,8 @@ final class PacerPlugin extends SparkPlugin {
  * wrong here reaches a task: the page then grows stale and the node sees it.
  *
  * Counters of a running task: records and bytes read from its metrics, with the
- * shuffle readers' temporary ones merged first (spark-facts 13), CPU time of its
- * thread. What Spark does not count while a task runs (spark-facts 14) shows when
- * it ends.
+ * shuffle readers' temporary ones merged first (docs/spark.md, S16), CPU time of its
+ * thread. What Spark does not count while a task runs (S17) shows when it ends.
  */
 private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends ExecutorPlugin with Logging {
   import PacerExecutorPlugin._
@@ -63,7 +62,7 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends
       val probe = new Probe(context.taskMetrics(), Thread.currentThread().getId, threads.getCurrentThreadCpuTime)
       probes.put(task.id, probe)
       ledger.started(task)
-      // The context is gone in onTaskSucceeded (spark-facts 12).
+      // The context is gone in onTaskSucceeded (docs/spark.md, S15).
       context.addTaskCompletionListener[Unit](c => ended(c, task, probe))
       poke()
     } catch {

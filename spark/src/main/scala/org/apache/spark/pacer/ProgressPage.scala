@@ -14,7 +14,7 @@ import org.apache.spark.pacer.ProgressPage._
  * progress/doc.go. One thread writes; any number of processes read.
  *
  * At generation g slot g & 1 is filled and then g + 1 released, so that a reader
- * that still sees g + 1 after its copy has a whole slot (spark-facts 9, 10).
+ * that still sees g + 1 after its copy has a whole slot (docs/spark.md, S18).
  */
 private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
 

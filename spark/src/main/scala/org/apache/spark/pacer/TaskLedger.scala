@@ -11,8 +11,7 @@ import org.apache.spark.pacer.ProgressPage.{MaxStages, MaxTasks}
  * progress page. Thread-safe; tasks report from their own threads and the
  * publisher writes from its thread. Times are System.nanoTime.
  *
- * A partition's weight counts once, however many attempts of it succeed here
- * (design 10.6).
+ * A partition's weight counts once, however many attempts of it succeed here.
  */
 private[spark] final class TaskLedger {
   import TaskLedger._

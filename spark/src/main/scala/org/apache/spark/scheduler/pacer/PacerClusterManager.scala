@@ -7,7 +7,7 @@ import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, Tas
 /**
  * The entry point: Spark finds it by its service file for
  * `--master sparkpacer://host:port`. The scheme must begin with "spark" for stock
- * spark-submit to let it pass (spark-facts 24).
+ * spark-submit to let it pass (docs/spark.md, S1).
  *
  * Faults of the configuration end the start with one line (SparkException).
  */

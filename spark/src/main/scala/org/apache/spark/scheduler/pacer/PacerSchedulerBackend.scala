@@ -101,7 +101,7 @@ private[scheduler] final class PacerSchedulerBackend(
 
   override def sufficientResourcesRegistered(): Boolean = isReady()
 
-  /** Barrier stages get one executor on each node, not all of them (spark-facts 32). */
+  /** Barrier stages get one executor on each node, not all of them (docs/spark.md, S10). */
   override def maxNumConcurrentTasks(rp: ResourceProfile): Int = {
     awaitExecutors()
     scheduler.boundable(super.maxNumConcurrentTasks(rp))

@@ -14,7 +14,7 @@ import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, Stage
  * and is served first, in order of job and stage, when an executor comes free.
  * An executor belongs to one stage at a time.
  *
- * '''Shares''' (design 10.7): the weight of the stage's tasks is divided over its
+ * '''Shares''' (docs/decisions/001): the weight of the stage's tasks is divided over its
  * executors by their nodes' capacity, and an executor is admitted to another
  * task while the weight launched there is below its share. One that is through
  * with its share while others have tasks left gets a part of the rest, so a slow

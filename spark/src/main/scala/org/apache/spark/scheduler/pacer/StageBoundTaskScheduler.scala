@@ -142,7 +142,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
     earlier.foreach(m => if (m.runningTasks == 0) end(m) else bindings.retire(m.key))
   }
 
-  /** Says which bindings changed, and has freed executors offered at once (spark-facts 28). */
+  /** Says which bindings changed, and has freed executors offered at once (docs/spark.md, S8). */
   private def flush(): Unit = {
     bindings.takeChanges().foreach { case (key, bound) => tell(StageBound(key, bound)) }
     if (bindings.takeFreed() && backend != null) backend.reviveOffers()

@@ -9,7 +9,7 @@ import org.apache.spark.scheduler.{DirectTaskResult, ExecutorLossReason, TaskLoc
 /**
  * A task set whose tasks start only where [[StageBindings]] admits them. The gate
  * is in dequeueTaskHelper, which every offer passes and whose signature is the
- * same in all Spark 4 (spark-facts 25); the other overrides only take notes.
+ * same in all Spark 4 (docs/spark.md, S6); the other overrides only take notes.
  *
  * Every method is called under the scheduler's lock.
  */

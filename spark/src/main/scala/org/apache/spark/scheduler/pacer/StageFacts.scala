@@ -229,7 +229,7 @@ private[scheduler] object StageChain {
 
 /**
  * How many bytes each partition of a stage reads: from map output sizes, which
- * are 3-5 % off (spark-facts 15), and from input splits.
+ * are 3 to 5 % off (docs/spark.md, S19), and from input splits.
  */
 private[scheduler] final class PartitionSizes(tracker: MapOutputTrackerMaster) {
   import PartitionSizes._

@@ -1,0 +1,154 @@
+package estimate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Course is what a run still has before it: its profile with each stage as large as
+// what is to be done of it, where that is not all, and the ids of the stages that are
+// to be submitted, ascending.
+type Course struct {
+	Body   api.Profile
+	Graph  *dag.Graph
+	Coming []int
+}
+
+// leastRest is the part of a running stage that is always taken to be left.
+const leastRest = 0.02
+
+// CourseOf returns what a, which has a profile, has before it. Stages of which further
+// attempts run count for the part that these repeat; so do those that have failed, or
+// that read what is being repeated: they are submitted again.
+func CourseOf(a *ledger.App) Course {
+	parts, coming := parts(a)
+	c := Course{a.Profile.Body, a.Profile.Graph, coming}
+	if len(parts) > 0 {
+		c.Body = shrink(c.Body, parts)
+		c.Graph = a.Profile.GraphOf(c.Body)
+	}
+	return c
+}
+
+// parts returns what is to be done of the stages that are tried again, by annotation,
+// and the annotations that are to be submitted, ascending.
+func parts(a *ledger.App) (parts map[int]float64, coming []int) {
+	coming = a.Profile.Match.Remaining()
+	set := func(s *ledger.Stage, part float64) {
+		if parts == nil {
+			parts = make(map[int]float64)
+		}
+		parts[s.Annotation] = part
+	}
+	for _, s := range retried(a) {
+		set(s, part(a, s)*Left(s))
+		coming = append(coming, s.Annotation)
+	}
+	for _, s := range a.Opened() {
+		if part := part(a, s); part < 1 && s.Annotation != ledger.Unmatched && parts[s.Annotation] == 0 {
+			set(s, part)
+		}
+	}
+	slices.Sort(coming)
+	return parts, slices.Compact(coming)
+}
+
+// retried returns the attempts whose stages will be submitted again: the newest ones
+// that failed in the driver's present job, and those that run while what they read is
+// being repeated, for a driver tries them again once that is there.
+func retried(a *ledger.App) (retried []*ledger.Stage) {
+	job := math.MinInt
+	for _, s := range slices.Backward(a.Order) {
+		job = max(job, s.Ready.Job)
+		if s.Annotation == ledger.Unmatched || s.Ready.Job < job {
+			continue
+		}
+		if s.Done != nil && s.Done.Failed && !superseded(a, s) || s.Done == nil && readsRepeated(a, s) {
+			retried = append(retried, s)
+		}
+	}
+	return retried
+}
+
+// superseded reports whether a later attempt of s's stage is known.
+func superseded(a *ledger.App, s *ledger.Stage) bool {
+	return slices.ContainsFunc(a.Order, func(o *ledger.Stage) bool { return o.Key().Stage == s.Key().Stage && o.Key().Attempt > s.Key().Attempt })
+}
+
+// readsRepeated reports whether a stage that comes before s is being tried again.
+func readsRepeated(a *ledger.App, s *ledger.Stage) bool {
+	return slices.ContainsFunc(a.Opened(), func(o *ledger.Stage) bool {
+		return again(o) && o.Annotation != ledger.Unmatched && a.Profile.Graph.Precedes(o.Annotation, s.Annotation)
+	})
+}
+
+// part is the share of its stage's tasks that an attempt has: a further one repeats
+// those whose output was lost or that had not finished.
+func part(a *ledger.App, s *ledger.Stage) float64 {
+	whole := first(a, s)
+	if s == whole || whole == nil || whole.Ready.Tasks <= 0 {
+		return 1
+	}
+	return min(1, float64(s.Ready.Tasks)/float64(whole.Ready.Tasks))
+}
+
+// first is the first attempt of s's stage, or of the one that it repeats; nil if it is
+// forgotten.
+func first(a *ledger.App, s *ledger.Stage) *ledger.Stage {
+	id := s.Key().Stage
+	for {
+		first := a.Stages[api.StageKey{Stage: id}]
+		if first == nil || first.Ready.Repeats == nil || *first.Ready.Repeats >= id {
+			return first
+		}
+		if id = *first.Ready.Repeats; a.Stages[api.StageKey{Stage: id}] == nil {
+			return first
+		}
+	}
+}
+
+// again reports whether s repeats what an earlier attempt or stage has done.
+func again(s *ledger.Stage) bool { return s.Key().Attempt > 0 || s.Ready.Repeats != nil }
+
+// Left is the share of an attempt that is not done, never nothing.
+func Left(s *ledger.Stage) float64 { return max(leastRest, 1-float64(s.Progress())) }
+
+// Predict scales a stage's annotation to what it really reads. A further attempt
+// takes its part of what the first one was to take: what the driver says it reads
+// may be the whole.
+func Predict(a *ledger.App, annotation api.ProfileStage, s *ledger.Stage) profiles.Prediction {
+	of := cmp.Or(first(a, s), s)
+	p, part := profiles.Predict(annotation, of.Ready), part(a, s)
+	return profiles.Prediction{Ratio: part * p.Ratio, Records: part * p.Records, Work: units.Work(part) * p.Work}
+}
+
+// Rest is body with the running stages as large as what is not done of them.
+func Rest(body api.Profile, open []*ledger.Stage) api.Profile {
+	parts := make(map[int]float64, len(open))
+	for _, s := range open {
+		parts[s.Annotation] = Left(s)
+	}
+	return shrink(body, parts)
+}
+
+// shrink is p with stages that are as long as a part of them and read as much; their
+// gaps have passed.
+func shrink(p api.Profile, parts map[int]float64) api.Profile {
+	p.Stages = slices.Clone(p.Stages)
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		if part, ok := parts[s.ID]; ok {
+			s.Duration *= units.Seconds(part)
+			s.Records = int64(math.Ceil(part * float64(s.Records)))
+			s.Gap = 0
+		}
+	}
+	return p
+}

@@ -1,0 +1,97 @@
+package estimate
+
+import (
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Predicted returns a's duration at its end, 0 when nobody can know.
+func (p Policy) Predicted(now units.Instant, a *ledger.App) units.Seconds {
+	switch {
+	case p.Leaves(a) && a.Profile != nil:
+		return max(a.Outcome.Stopped+a.Profile.Body.Exit, a.At(now))
+	case !a.Running():
+		return a.Outcome.Ended
+	case a.Profile == nil || a.Promise.Mismatch != "" || a.Promise.Mode == ledger.Unpaced:
+		return 0
+	}
+	return p.End(now, a, !a.Paced() || a.Observed())
+}
+
+// End predicts the end of a running application with a profile from where it stands:
+// running stages from their progress, the others from what they will be given, the
+// driver's gaps and tail from the profile. full says that every stage has all cores. While
+// all goes as planned it holds still.
+func (p Policy) End(now units.Instant, a *ledger.App, full bool) units.Seconds {
+	q := p.Of(a)
+	if q.Open = full; full {
+		q.Executors = 0
+	}
+	c := CourseOf(a)
+	return c.Graph.Finish(q, a.Promise.Deadline, a.Tenant.Cores, a.Tenant.Slots, standing(now, a, c, full))
+}
+
+// Soonest is the earliest end of an application in the shape that it has, with all
+// cores for every stage.
+func (p Policy) Soonest(now units.Instant, a *ledger.App) units.Seconds {
+	c := CourseOf(a)
+	return c.Graph.Finish(p.Of(a), 0, a.Tenant.Cores, a.Tenant.Slots, standing(now, a, c, true))
+}
+
+// standing is how far a has come on its course. Stages that are neither open nor yet to
+// come have ended.
+func standing(now units.Instant, a *ledger.App, c Course, full bool) dag.Standing {
+	from := dag.Standing{Now: a.At(now)}
+	known := make(map[int]bool)
+	for _, id := range c.Coming {
+		known[id] = true
+	}
+	for _, s := range a.Opened() {
+		if s.Annotation == ledger.Unmatched || known[s.Annotation] {
+			continue
+		}
+		known[s.Annotation] = true
+		from.Underway = append(from.Underway, dag.Underway{Stage: s.Annotation, Left: share(now, a, c, s, full),
+			Aim: expected(now, a, s), Waits: a.Waits(s)})
+	}
+	ends := make(map[int]units.Seconds)
+	for _, s := range a.Order {
+		ends[s.Annotation] = max(ends[s.Annotation], s.DoneAt)
+	}
+	for _, s := range a.Profile.Body.Stages {
+		if !known[s.ID] {
+			from.Ended = append(from.Ended, dag.Ended{Stage: s.ID, At: ends[s.ID]})
+		}
+	}
+	return from
+}
+
+// expected is when a planned stage ends if it keeps its pace. One that has done p of
+// its work in t has 1-p of its time d left: t + (1-p) d, which is d as long as p = t/d.
+func expected(now units.Instant, a *ledger.App, s *ledger.Stage) units.Seconds {
+	due := units.FromDuration(s.DeadlineAt.Sub(a.Promise.Start))
+	if done := float64(s.Progress()); s.Planned && done > 0 {
+		return a.At(now) + units.Seconds(1-done)*(due-s.ReadyAt)
+	}
+	return due
+}
+
+// share is what is left of a running stage, as a share of its annotation on the course.
+// One of which no progress is known is taken to be on time.
+func share(now units.Instant, a *ledger.App, c Course, s *ledger.Stage, full bool) float64 {
+	annotation, _ := c.Graph.Stage(s.Annotation)
+	whole, _ := a.Profile.Graph.Stage(s.Annotation)
+	scale := float64(Predict(a, whole, s).Work) * float64(annotation.NominalRate) / float64(annotation.Records)
+	if done := float64(s.Progress()); done > 0 || a.Waits(s) {
+		return scale * (1 - done)
+	}
+	planned := annotation.Duration
+	if s.Planned && !full {
+		planned = units.FromDuration(s.DeadlineAt.Sub(a.Instant(s.ReadyAt)))
+	}
+	if !(planned > 0) {
+		return scale
+	}
+	return scale * max(leastRest, 1-float64((a.At(now)-s.ReadyAt)/planned))
+}

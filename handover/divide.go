@@ -1,0 +1,104 @@
+package handover
+
+import (
+	"math"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// part is one executor's share of a running stage as the hand-over of the tail
+// sees it. Weights are in mean tasks.
+type part struct {
+	// weight is its share, done what it has done of that; running is the weight
+	// of its running tasks, done in part: they stay where they are.
+	weight, done, running float64
+	// speed is the most it could do, in weight per second.
+	speed float64
+}
+
+// rest is what it has left; movable the part of that which others can take.
+func (p part) rest() float64    { return max(0, p.weight-p.done) }
+func (p part) movable() float64 { return max(0, p.weight-p.done-p.running) }
+
+// lateness is how much later than left seconds from now p ends at full speed:
+// +Inf if it does not move.
+func (p part) lateness(left units.Seconds) units.Seconds {
+	if p.rest() == 0 {
+		return -max(0, left)
+	}
+	return units.Seconds(p.rest()/max(0, p.speed)) - max(0, left)
+}
+
+const (
+	// lateShare of the time left is how late a part must threaten to be before
+	// work is moved: less, the controllers make up for.
+	lateShare = 0.05
+	// leastMove is the least weight worth moving, in mean tasks, leastMoveShare
+	// as a part of the stage: each move re-synchronises controllers.
+	leastMove      = 1
+	leastMoveShare = 0.005
+)
+
+// divide divides a running stage's shares anew and returns them
+// in the order of parts; nil when they should stay as they are. left is the time
+// until the stage's deadline, negative when passed.
+//
+// T is the time by which all can be done: the time left or, if that is too short
+// for all of them together at full speed, sum of rest / sum of speed. What a part
+// cannot do by T goes to those that can do more by then, in proportion to how
+// much more. The sum is kept, nobody gets less than is done or running there, and
+// nobody gets more than it can do by T, so that with unchanged speeds a second
+// call moves nothing.
+func divide(parts []part, left units.Seconds) []float64 {
+	var total, rest, speed float64
+	for _, p := range parts {
+		total += p.weight
+		rest += p.rest()
+		speed += max(0, p.speed)
+	}
+	if !(speed > 0) || inTime(parts, left) {
+		return nil
+	}
+	by := max(float64(left), rest/speed)
+	excess, spare := make([]float64, len(parts)), make([]float64, len(parts))
+	var excesses, spares float64
+	for i, p := range parts {
+		able := max(0, p.speed) * by
+		excess[i] = min(max(0, p.rest()-able), p.movable())
+		spare[i] = max(0, able-p.rest())
+		excesses += excess[i]
+		spares += spare[i]
+	}
+	move := min(excesses, spares)
+	if move < max(leastMove, leastMoveShare*total) {
+		return nil
+	}
+	shares := make([]float64, len(parts))
+	for i, p := range parts {
+		shares[i] = p.weight - excess[i]*move/excesses + spare[i]*move/spares
+	}
+	return shares
+}
+
+// inTime reports whether no part threatens to be late enough for work to be moved.
+func inTime(parts []part, left units.Seconds) bool {
+	return worst(parts, left) <= lateShare*max(0, left)
+}
+
+// moved is the weight that changes hands between two divisions.
+func moved(parts []part, shares []float64) float64 {
+	var sum float64
+	for i, p := range parts {
+		sum += max(0, shares[i]-p.weight)
+	}
+	return sum
+}
+
+// worst is how late the latest of parts would be at full speed.
+func worst(parts []part, left units.Seconds) units.Seconds {
+	late := units.Seconds(math.Inf(-1))
+	for _, p := range parts {
+		late = max(late, p.lateness(left))
+	}
+	return late
+}

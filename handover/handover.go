@@ -1,0 +1,128 @@
+package handover
+
+import (
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+const (
+	// paceKnown is how long an executor must have been seen at work on a stage
+	// before its speed counts.
+	paceKnown units.Seconds = 3
+	// heldShare of what it asks for is what an executor gets that is not held
+	// back; less tells of a node that is slower than it says.
+	heldShare = 0.85
+	// freeShare of a node's free cores is counted on: the rest is for what comes
+	// between.
+	freeShare = 0.9
+	// every is the least time between two hand-overs of a stage: what the
+	// first one changes has to show before the next is decided.
+	every = 4 * time.Second
+	// resettle is how long after a change of bindings the nodes' words are about
+	// the new shares.
+	resettle = 2 * time.Second
+	// priorTasks is how many mean tasks the profile's prediction of a stage's
+	// work weighs beside what the executor has shown.
+	priorTasks = 2
+)
+
+// Settled is the HandOver of a stage whose bindings change at now.
+func Settled(now units.Instant) units.Instant { return now.Add(resettle - every) }
+
+// Move is a hand-over of a stage's tail.
+type Move struct {
+	Stage  *ledger.Stage
+	Shares []api.ExecutorShare
+	// Moved is the weight that changes hands, Late how late the stage would be without.
+	Moved float64
+	Late  units.Seconds
+}
+
+// Decider finds tails to hand over. The zero value is ready to use; it keeps room from
+// call to call, and nothing else.
+type Decider struct{ parts []part }
+
+// Moves are the hand-overs of the tails of a's running stages, of a paced application, from
+// executors that will not be in time to ones that can be.
+func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []Move) {
+	for _, s := range a.Opened() {
+		if !s.Planned || len(s.Targets) < 2 || v.Now() < s.HandOver.Add(every) {
+			continue
+		}
+		left := units.FromDuration(s.DeadlineAt.Sub(v.Now()))
+		// Mostly all are in time without their nodes' free cores, and the more with
+		// them: who else is there need not be looked at.
+		if !d.fold(v, a, s, false) || inTime(d.parts, left) {
+			continue
+		}
+		d.fold(v, a, s, true)
+		shares := divide(d.parts, left)
+		if shares == nil {
+			continue
+		}
+		m := Move{Stage: s, Moved: moved(d.parts, shares), Late: worst(d.parts, left)}
+		for i, t := range s.Targets {
+			m.Shares = append(m.Shares, api.ExecutorShare{Executor: t.Executor, Weight: shares[i]})
+		}
+		moves = append(moves, m)
+	}
+	return moves
+}
+
+// fold makes d.parts what is known of s's targets, with their nodes' free cores
+// or without; false when that is not enough to decide on, or some of its executors
+// are about to leave.
+func (d *Decider) fold(v ledger.View, a *ledger.App, s *ledger.Stage, withFree bool) bool {
+	d.parts = d.parts[:0]
+	for _, t := range s.Targets {
+		seen, x, n := s.Sight(t.Executor), a.Executor(t.Executor), v.Node(t.Node)
+		if !seen.Pace.Seen || seen.Pace.At-seen.Pace.Since < paceKnown || x == nil || x.Leaving || n == nil || t.Work <= 0 {
+			return false
+		}
+		done, spare := t.Weight*float64(seen.Progress), units.Cores(0)
+		if withFree {
+			spare = free(v, n)
+		}
+		d.parts = append(d.parts, part{weight: t.Weight, done: done, running: float64(seen.Pace.Running), speed: speed(a, s, t, done, &seen.Pace, spare, n)})
+	}
+	return true
+}
+
+// speed is the most that an executor could do, in weight per second: what it
+// does for a core-second times what it uses and could use besides.
+func speed(a *ledger.App, s *ledger.Stage, t ledger.Target, done float64, p *ledger.Pace, free units.Cores, n *ledger.Node) float64 {
+	prior := float64(t.Work) / t.Weight * priorTasks
+	perCore := (done + priorTasks) / (float64(s.Counter(t.Executor).CPU) + prior)
+	cores := p.Used
+	if p.Used >= heldShare*p.Request {
+		cores += freeShare * free
+	}
+	if !n.Here() {
+		// It may be there or not: what cannot be seen at work is not counted on.
+		cores = 0
+	}
+	return perCore * float64(min(cores, units.Cores(n.Slots(a.Tenant.Launch))))
+}
+
+// capacity is what n has for executors now: as the node's own rule (package node), but
+// without smoothing, and others count down to half of what is offered, where the node
+// keeps more: work is not to go where a busy neighbour may be.
+func capacity(n *ledger.Node) units.Cores {
+	return min(n.Offered, max(n.Offered/2, n.Total-n.Others))
+}
+
+// free is what of n's capacity no stage uses.
+func free(v ledger.View, n *ledger.Node) units.Cores {
+	free := capacity(n)
+	for _, here := range v.Allocations(n.Node) {
+		for _, x := range here.Executors {
+			for _, s := range here.App.Opened() {
+				free -= s.Sight(x.ID).Pace.Used
+			}
+		}
+	}
+	return max(0, free)
+}

@@ -1,0 +1,42 @@
+package ledger
+
+import "slices"
+
+// allocate enters an executor that has come.
+func (l *Ledger) allocate(a *App, x *Executor) {
+	here := l.allocations[x.Node]
+	i, found := slices.BinarySearchFunc(here, a.ID, (*Allocation).compare)
+	if !found {
+		here = slices.Insert(here, i, &Allocation{App: a})
+		l.allocations[x.Node] = here
+	}
+	here[i].Executors, here[i].entry = append(here[i].Executors, x), nil
+}
+
+// free strikes an executor that is gone.
+func (l *Ledger) free(a *App, x *Executor) {
+	here := l.allocations[x.Node]
+	i, found := slices.BinarySearchFunc(here, a.ID, (*Allocation).compare)
+	if !found {
+		return
+	}
+	here[i].Executors = slices.DeleteFunc(here[i].Executors, func(y *Executor) bool { return x == y })
+	here[i].entry = nil
+	if len(here[i].Executors) > 0 {
+		return
+	}
+	if here = slices.Delete(here, i, i+1); len(here) == 0 {
+		delete(l.allocations, x.Node)
+		return
+	}
+	l.allocations[x.Node] = here
+}
+
+// allocation is what a has on the node, nil for nothing.
+func (l *Ledger) allocation(a *App, node string) *Allocation {
+	here := l.allocations[node]
+	if i, found := slices.BinarySearchFunc(here, a.ID, (*Allocation).compare); found {
+		return here[i]
+	}
+	return nil
+}

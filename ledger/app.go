@@ -1,0 +1,327 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Mode is how an application runs. It moves from Paced to another one, and never back.
+type Mode string
+
+// The modes of an application.
+const (
+	Paced     Mode = "paced"     // each stage has its deadline, gated (App.Gated)
+	Recording Mode = "recording" // ungated, no profile or no deadline
+	Released  Mode = "released"  // ungated, somebody let it go or it left its profile
+	Unpaced   Mode = "unpaced"   // ungated, cannot be paced (streaming)
+	Off       Mode = "off"       // ungated, not recorded either: its user's wish
+)
+
+// App is a running application, or one that has ended and waits for its final figures.
+// It is one tenant with one promise.
+type App struct {
+	ID      api.AppID
+	Name    string
+	Tenant  Tenant
+	Promise Promise
+	Outcome Outcome
+
+	// Notice is the line for the user that its Directive carries, Notices are all.
+	Notice    string
+	Notices   []string
+	Directive api.Directive // In force.
+	Marks     Marks
+	// Profile is its own copy of the profile that it is matched to, nil without one.
+	Profile *Profile
+
+	Stages map[api.StageKey]*Stage
+	Order  []*Stage // In order of the ready event.
+	opened []*Stage // Those that are not done, in order of id and attempt.
+
+	Clocks Clocks
+	keep   keep
+}
+
+// Tenant is who runs on the nodes: the driver, its executors and their memory.
+type Tenant struct {
+	Submission string     `json:"submission"`
+	User       string     `json:"user,omitempty"`
+	Launch     api.Launch `json:"launch"`
+	// Watched says that a pacer submit will report the driver's exit.
+	Watched   bool `json:"watched,omitempty"`
+	UTCOffset int  `json:"utc_offset_s,omitempty"`
+	Connected bool `json:"connected,omitempty"` // Some executor has been up.
+
+	// Cores are offered by the nodes it has executors on; Slots and Pool are what
+	// it was told, and what has come since.
+	Cores units.Cores `json:"cores"`
+	Slots int         `json:"slots"`
+	Pool  int         `json:"pool"`
+	// PerNode is how many executors it was to have on a node when it registered, if
+	// its stages have executors of their own.
+	PerNode   int             `json:"per_node,omitempty"`
+	Executors []*Executor     `json:"executors"` // In order of id, gone ones included.
+	NextID    int             `json:"next_id"`
+	Pending   []string        `json:"pending,omitempty"` // Nodes whose executors are to be replaced.
+	Replaced  []units.Instant `json:"replaced,omitempty"`
+	GaveUp    bool            `json:"gave_up,omitempty"`
+	// Resized says that nodes came or were drained while it ran: its durations
+	// are not those of Cores.
+	Resized bool `json:"resized,omitempty"`
+	// Beside is the CPU time that other applications used on its nodes while its stages
+	// could run.
+	Beside units.Work `json:"beside_core_seconds,omitempty"`
+}
+
+// Promise is what an application was promised and how that goes.
+type Promise struct {
+	Profile  string        `json:"profile"`
+	Start    units.Instant `json:"start"` // Of the deadline clock.
+	Deadline units.Seconds `json:"deadline_s,omitempty"`
+	Verdict  api.Verdict   `json:"verdict"`
+	Reason   string        `json:"reason"`
+	Earliest units.Seconds `json:"earliest_s,omitempty"`
+
+	Mode Mode `json:"mode"`
+	Gate
+	// Mismatch says where the run left its profile, "" if it did not.
+	Mismatch string `json:"mismatch,omitempty"`
+	// Targeted says that some stage has had a target: durations are not those of
+	// all cores.
+	Targeted bool `json:"targeted,omitempty"`
+	// Held says that an experiment, which is not saved, holds executors.
+	Held      bool          `json:"held,omitempty"`
+	Forgotten int           `json:"forgotten,omitempty"` // Stage attempts dropped from the record.
+	Launched  bool          `json:"launched,omitempty"`  // First is known.
+	First     units.Seconds `json:"first_launch_s,omitempty"`
+}
+
+// Gate is what takes the targets of a paced application away, and its gate; another
+// deadline may clear it. Open says that its deadline leaves no room for stages that take
+// turns.
+type Gate struct {
+	Infeasible bool `json:"infeasible,omitempty"`
+	Late       bool `json:"late,omitempty"`
+	Open       bool `json:"open,omitempty"`
+}
+
+// Outcome is how an application ended.
+type Outcome struct {
+	State api.AppState `json:"state"`
+	// Ended is the duration once State is final, EndedBy where that is from; Stopped is
+	// when the driver said that its context stops, if it did (DriverEnd).
+	Ended     units.Seconds `json:"ended_s,omitempty"`
+	EndedBy   api.EndedBy   `json:"ended_by,omitempty"`
+	Stopped   units.Seconds `json:"stopped_s,omitempty"`
+	DriverEnd bool          `json:"driver_end,omitempty"`
+	// Suspended is for how long its driver's machine was, which Ended includes and
+	// Stopped does not.
+	Suspended units.Seconds `json:"suspended_s,omitempty"`
+	Reason    string        `json:"reason,omitempty"`
+	// Clean says that the driver has proved that its exit code is 0; ExitCode is that of
+	// spark-submit, with EndedByExit.
+	Clean    bool `json:"clean,omitempty"`
+	ExitCode int  `json:"exit_code,omitempty"`
+}
+
+// Marks are what every event of a driver changes.
+type Marks struct {
+	// AckedSeq is the newest event of the driver, Revs the newest target's.
+	AckedSeq uint64        `json:"acked_seq"`
+	Revs     uint64        `json:"revs"`
+	LastTask units.Seconds `json:"last_finish_s,omitempty"`
+}
+
+// Clocks are what passes with time and is not kept.
+type Clocks struct {
+	// Silent is for how long the driver has not been heard, EndWait how long the
+	// end has been waited with; both counted in ticks, so that a planner that was
+	// stopped for a while accuses nobody.
+	Silent, EndWait time.Duration
+	// Looked is when its predicted end was last looked at.
+	Looked units.Instant
+	// Grown is the ledger's growth that its executors are of.
+	Grown uint64
+	// unsaved is for how long figures of nodes may not have been saved.
+	unsaved time.Duration
+}
+
+// keep is what of an application is to be saved and told when the batch closes.
+type keep struct {
+	told      bool // A reply has carried the notice in force.
+	record    bool // The record has to be saved.
+	aged      bool // It has to be with the next flush, for what nodes tell again.
+	marks     bool // The marks have to be.
+	touched   bool // Plans and Directive have to be compared.
+	concerned bool // It is looked at when the batch closes.
+	flush     bool // Figures of nodes have to be saved.
+	saved     bool // It has been saved at all, its profile included.
+}
+
+// touch marks a as changed: its record, its Directive and its nodes' Plans. What
+// changes only targets and shares does not change the record (steer).
+func (a *App) touch() { a.keep.record, a.keep.touched = true, true }
+func (a *App) steer() { a.keep.marks, a.keep.touched = true, true }
+
+// Running reports whether a has not ended.
+func (a *App) Running() bool { return a.Outcome.State == api.AppRunning }
+
+// Paced reports whether stages that become ready get targets.
+func (a *App) Paced() bool { return a.Running() && a.Gated() }
+
+// Gated reports whether running stages own their executors.
+func (a *App) Gated() bool { return a.Promise.Mode == Paced && a.Promise.Gate == Gate{} }
+
+// Observed reports whether a is only watched: it is planned as if it were paced,
+// and runs with all cores.
+func (a *App) Observed() bool { return a.Tenant.Launch.Mode == api.ModeObserve }
+
+// Pacing is the word for how a runs.
+func (a *App) Pacing() string {
+	switch {
+	case a.Promise.Mode == Paced && !a.Gated():
+		return string(Released)
+	case a.Promise.Mode == Paced && a.Observed():
+		return "observed"
+	}
+	return string(a.Promise.Mode)
+}
+
+// At returns now on a's deadline clock.
+func (a *App) At(now units.Instant) units.Seconds {
+	return units.FromDuration(now.Sub(a.Promise.Start))
+}
+
+// Instant returns the moment s of a's deadline clock.
+func (a *App) Instant(s units.Seconds) units.Instant { return a.Promise.Start.Add(s.Duration()) }
+
+// Elapsed is a's duration so far, or in all.
+func (a *App) Elapsed(now units.Instant) units.Seconds {
+	if !a.Running() {
+		return a.Outcome.Ended
+	}
+	return max(0, a.At(now))
+}
+
+// Executor is that of the id, nil for none. Ids count from 1 and stay when executors
+// are gone.
+func (a *App) Executor(id api.ExecutorID) *Executor {
+	n := Number(id)
+	if n == 0 || n > len(a.Tenant.Executors) || a.Tenant.Executors[n-1].ID != id {
+		return nil
+	}
+	return a.Tenant.Executors[n-1]
+}
+
+// Alive returns the executors that are not gone, in order of id.
+func (a *App) Alive() []*Executor {
+	var alive []*Executor
+	for _, x := range a.Tenant.Executors {
+		if !x.Gone {
+			alive = append(alive, x)
+		}
+	}
+	return alive
+}
+
+// Opened returns the stages that are not done, in order of id and attempt.
+// Stages that come and go leave what it has returned as it is.
+func (a *App) Opened() []*Stage { return a.opened }
+
+// begin takes a stage that has become ready among the open ones.
+func (a *App) begin(s *Stage) {
+	i, _ := slices.BinarySearchFunc(a.opened, s, CompareStages)
+	a.opened = slices.Insert(slices.Clone(a.opened), i, s)
+}
+
+// finish takes one that is done out.
+func (a *App) finish(s *Stage) {
+	a.opened = slices.DeleteFunc(slices.Clone(a.opened), func(o *Stage) bool { return o == s })
+}
+
+// Bound reports whether a running stage has the executor.
+func (a *App) Bound(id api.ExecutorID) bool {
+	return slices.ContainsFunc(a.Order, func(s *Stage) bool {
+		return s.Done == nil && slices.ContainsFunc(s.Ready.Bindings, func(b api.Binding) bool { return b.Executor == id })
+	})
+}
+
+// Waits reports whether s has no executor that lives.
+func (a *App) Waits(s *Stage) bool {
+	for _, b := range s.Ready.Bindings {
+		if x := a.Executor(b.Executor); x != nil && !x.Gone {
+			return false
+		}
+	}
+	return true
+}
+
+// Abreast is how many stages of a can run side by side: its executors on the node
+// that has most of them, those counted that are to be replaced.
+func (a *App) Abreast() int {
+	count, most := make(map[string]int), 0
+	add := func(node string) {
+		count[node]++
+		most = max(most, count[node])
+	}
+	for _, x := range a.Tenant.Executors {
+		if !x.Gone && !x.Leaving {
+			add(x.Node)
+		}
+	}
+	for _, name := range a.Tenant.Pending {
+		add(name)
+	}
+	return most
+}
+
+// LastExit is how the executor ended that was lost last.
+func (a *App) LastExit() string {
+	exit := "unknown causes"
+	for _, x := range a.Tenant.Executors {
+		if x.Gone && x.Exit != "" {
+			exit, _, _ = strings.Cut(x.Exit, "\n")
+		}
+	}
+	return exit
+}
+
+// Dead says why a has no executor and will get none, "" while it has hope.
+func (a *App) Dead() string {
+	if !a.Tenant.GaveUp || !a.Running() || len(a.Alive()) > 0 {
+		return ""
+	}
+	return "no executor lives and no more are started: " + a.LastExit()
+}
+
+// Held reports whether a step response holds executors of a.
+func (a *App) Held() bool {
+	return slices.ContainsFunc(a.opened, func(s *Stage) bool { return s.Response.underWay() })
+}
+
+// maxNotices bounds what is kept of the lines said to a user.
+const maxNotices = 50
+
+// say puts a line for the user into the Directive and the application's record.
+func (a *App) say(notice string) {
+	a.Notice, a.keep.told = notice, false
+	if len(a.Notices) < maxNotices {
+		a.Notices = append(a.Notices, notice)
+	}
+}
+
+// CompareIDs orders executor ids as numbers: they are decimal without leading
+// zeros.
+func CompareIDs(a, b api.ExecutorID) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+// CompareStages orders stage attempts by id and attempt.
+func CompareStages(a, b *Stage) int {
+	return cmp.Or(cmp.Compare(a.Ready.Stage, b.Ready.Stage), cmp.Compare(a.Ready.Attempt, b.Ready.Attempt))
+}

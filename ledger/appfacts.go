@@ -1,0 +1,224 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Registered: an application has come. Serial is its number. It has no executors yet.
+type Registered struct {
+	ID      api.AppID
+	Name    string
+	Serial  uint64
+	Tenant  Tenant
+	Promise Promise
+	// Matched has it matched to the stored profile of its name.
+	Matched bool
+}
+
+func (f Registered) apply(l *Ledger) error {
+	if l.apps[f.ID] != nil {
+		return fmt.Errorf("application %s is there already", f.ID)
+	}
+	a := &App{ID: f.ID, Name: f.Name, Tenant: f.Tenant, Promise: f.Promise, Outcome: Outcome{State: api.AppRunning}, Stages: make(map[api.StageKey]*Stage)}
+	a.Tenant.Executors, a.Tenant.NextID = nil, 1
+	if f.Matched {
+		stored := l.profiles[f.Promise.Profile]
+		if stored == nil {
+			return fmt.Errorf("profile %s is not there", f.Promise.Profile)
+		}
+		a.Profile = stored.forRun(l.cfg.Beta)
+	}
+	l.serial, l.batch.counters = f.Serial, true
+	l.apps[a.ID], l.lineup = a, nil
+	l.concern(a)
+	a.touch()
+	return nil
+}
+
+// Numbered: an application's number is taken, though the application is not.
+type Numbered struct{ Serial uint64 }
+
+func (f Numbered) apply(l *Ledger) error {
+	l.serial, l.batch.counters = f.Serial, true
+	return nil
+}
+
+// Heard: the driver of an application has spoken.
+type Heard struct{ App api.AppID }
+
+func (f Heard) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	a.Clocks.Silent = 0
+	return nil
+}
+
+// NoticeTold: a reply has carried the application's notice.
+type NoticeTold struct{ App api.AppID }
+
+func (f NoticeTold) apply(l *Ledger) error {
+	a := l.apps[f.App]
+	if a == nil {
+		return fmt.Errorf("application %s is not there", f.App)
+	}
+	a.keep.told = true // Nothing is to be saved or told for that.
+	return nil
+}
+
+// Noticed: there is a line for the application's user. Passing ones are not kept.
+type Noticed struct {
+	App     api.AppID
+	Text    string
+	Passing bool
+}
+
+func (f Noticed) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	if f.Passing {
+		a.Notice, a.keep.told = f.Text, false
+	} else {
+		a.say(f.Text)
+	}
+	a.touch()
+	return nil
+}
+
+// EventTaken: an event of the driver was taken in.
+type EventTaken struct {
+	App api.AppID
+	Seq uint64
+}
+
+func (f EventTaken) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	a.Marks.AckedSeq, a.keep.marks = f.Seq, true
+	return nil
+}
+
+// Judged: an application has a verdict, and what takes its gate away.
+type Judged struct {
+	App api.AppID
+	Verdict
+}
+
+// Verdict is what is thought of an application's deadline.
+type Verdict struct {
+	Verdict  api.Verdict
+	Reason   string
+	Earliest units.Seconds
+	Gate     Gate
+}
+
+func (f Judged) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	p := &a.Promise
+	p.Verdict, p.Reason, p.Earliest, p.Gate = f.Verdict.Verdict, f.Reason, f.Earliest, f.Gate
+	a.touch()
+	return nil
+}
+
+// DeadlineGiven: an application has another deadline, and its gate is as if nothing had
+// happened to it.
+type DeadlineGiven struct {
+	App      api.AppID
+	Deadline units.Seconds
+}
+
+func (f DeadlineGiven) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	if !(f.Deadline > 0) {
+		return fmt.Errorf("deadline %v", float64(f.Deadline))
+	}
+	a.Promise.Deadline, a.Promise.Gate = f.Deadline, Gate{}
+	a.touch()
+	return nil
+}
+
+// GateSet: something has taken an application's gate away, or given it back.
+type GateSet struct {
+	App  api.AppID
+	Gate Gate
+}
+
+func (f GateSet) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	a.Promise.Gate = f.Gate
+	a.touch()
+	return nil
+}
+
+// ModeSet: an application runs in another mode.
+type ModeSet struct {
+	App  api.AppID
+	Mode Mode
+}
+
+func (f ModeSet) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	a.Promise.Mode = f.Mode
+	a.touch()
+	return nil
+}
+
+// Mismatched: a run has left its profile; Where says at which stage.
+type Mismatched struct {
+	App   api.AppID
+	Where string
+}
+
+func (f Mismatched) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	a.Promise.Mismatch = f.Where
+	a.touch()
+	return nil
+}
+
+// Looked: the predicted end of an application was looked at.
+type Looked struct{ App api.AppID }
+
+func (f Looked) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	a.Clocks.Looked = l.now
+	return nil
+}
+
+// TargetsDropped: the executors of all stages of an application have all cores.
+type TargetsDropped struct{ App api.AppID }
+
+func (f TargetsDropped) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	a.dropTargets()
+	return nil
+}

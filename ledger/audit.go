@@ -1,0 +1,67 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Audit compares the ledger's indices, and what it keeps for the end of a batch, with what
+// a walk over everything finds, and says the first difference; "" for none. It is to be
+// called after a Close.
+func (l *Ledger) Audit() string {
+	found := make(map[string]int)
+	for _, a := range sorted(l.apps) {
+		if fault := a.audit(); fault != "" {
+			return fmt.Sprintf("application %s: %s", a.ID, fault)
+		}
+		for _, x := range a.Tenant.Executors {
+			t := l.allocation(a, x.Node)
+			if here := t != nil && slices.Contains(t.Executors, x); here == x.Gone {
+				return fmt.Sprintf("executor %s of %s: gone is %v, and on its node is %v", x.ID, a.ID, x.Gone, here)
+			}
+			if !x.Gone {
+				found[x.Node]++
+			}
+		}
+	}
+	for node, here := range l.allocations {
+		if !slices.IsSortedFunc(here, func(x, y *Allocation) int { return x.compare(y.App.ID) }) {
+			return "the allocations of " + node + " are not in order"
+		}
+		for _, t := range here {
+			found[node] -= len(t.Executors)
+		}
+	}
+	for node, left := range found {
+		if left != 0 {
+			return fmt.Sprintf("node %s has %d executors more than its allocations", node, left)
+		}
+	}
+	if v := l.View(); !slices.Equal(v.Apps(), sorted(l.apps)) || !slices.Equal(v.Nodes(), sorted(l.nodes)) {
+		return "the line-up is not that of the applications or nodes"
+	}
+	return ""
+}
+
+func (a *App) audit() string {
+	var open []*Stage
+	for _, s := range a.Order {
+		if s.Done == nil {
+			open = append(open, s)
+		}
+		if s.dirty {
+			return fmt.Sprintf("stage %v has changed and was not saved", s.Key())
+		}
+		if !slices.IsSortedFunc(s.Targets, func(x, y Target) int { return CompareIDs(x.Executor, y.Executor) }) {
+			return fmt.Sprintf("the targets of stage %v are not in order", s.Key())
+		}
+	}
+	slices.SortFunc(open, CompareStages)
+	switch k := a.keep; {
+	case !slices.Equal(a.opened, open):
+		return "its open stages are not those that are not done"
+	case k.record || k.touched || k.flush || k.concerned:
+		return "it has changed and was not looked at"
+	}
+	return ""
+}

@@ -1,0 +1,97 @@
+package ledger
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Effects are what the facts since the last Close make necessary. They are the caller's.
+type Effects struct {
+	// Changes are those facts, in order: what a standby, an audit or a live stream reads.
+	Changes []Change
+	// Pairs have to be in the store before anything else here takes effect.
+	Pairs []api.Pair
+	// Again are Plans in force that their nodes seem not to have heard of, Plans and
+	// Directives are new ones.
+	Again      []api.Plan
+	Directives []Directed
+	Plans      []api.Plan
+	// Faults say what could not be encoded: it will be missing after a restart.
+	Faults []error
+}
+
+// Directed is the Directive of an application.
+type Directed struct {
+	App       api.AppID
+	Directive api.Directive
+}
+
+// Close makes Plans, Directives and the store's records follow from the facts since it
+// was called last.
+func (l *Ledger) Close() Effects {
+	b := &l.batch
+	if len(b.apps)+len(b.nodes)+len(b.pairs)+len(b.again)+len(b.faults) == 0 && !b.counters {
+		changes := b.changes
+		b.changes = nil
+		return Effects{Changes: changes} // Most statuses of nodes change nothing.
+	}
+	var e Effects
+	for _, name := range b.again {
+		if n := l.nodes[name]; n != nil {
+			e.Again = append(e.Again, l.plan(n))
+		}
+	}
+	concerned := l.concerned()
+	var touched []*App
+	for _, a := range concerned {
+		if !a.keep.touched {
+			continue
+		}
+		a.keep.touched = false
+		touched = append(touched, a)
+		if l.direct(a) && a.Running() {
+			e.Directives = append(e.Directives, Directed{a.ID, a.Directive})
+		}
+		for _, x := range a.Tenant.Executors {
+			b.nodes[x.Node] = true
+			if t := l.allocation(a, x.Node); t != nil {
+				t.entry = nil
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.nodes)) {
+		if n := l.nodes[name]; n != nil && l.compare(n) {
+			e.Plans = append(e.Plans, l.plan(n))
+		}
+	}
+	for _, a := range touched {
+		if held := a.Held(); held != a.Promise.Held {
+			a.Promise.Held, a.keep.record = held, true
+		}
+	}
+	for _, a := range concerned {
+		l.saveApp(a)
+	}
+	clear(concerned) // Their room is kept, they are not: some are over.
+	l.saveCounters()
+	e.Changes, e.Pairs, e.Faults = b.changes, b.pairs, b.faults
+	clear(b.nodes)
+	b.changes, b.pairs, b.again, b.faults = nil, nil, b.again[:0], nil
+	return e
+}
+
+// concerned returns the applications that have changed and are not history, in order of
+// id.
+func (l *Ledger) concerned() []*App {
+	b := &l.batch
+	for _, a := range b.apps {
+		a.keep.concerned = false
+	}
+	concerned := slices.DeleteFunc(b.apps, func(a *App) bool { return l.apps[a.ID] != a })
+	b.apps = b.apps[:0]
+	slices.SortFunc(concerned, func(a, b *App) int { return cmp.Compare(a.ID, b.ID) })
+	return concerned
+}

@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Bounds of the samples kept of one ended application: while it is recent, and
+// after. A sample takes some 64 bytes of memory.
+const (
+	recentSamples = 20000
+	oldSamples    = 200
+)
+
+// Refused: an application was turned down; it is history at once, so that its user sees it.
+type Refused struct {
+	Detail  api.AppDetail
+	Account Account
+}
+
+func (f Refused) apply(l *Ledger) error {
+	l.bury(&Ended{At: l.now, Detail: f.Detail, Account: f.Account})
+	return nil
+}
+
+// Buried: an application that has ended is history.
+type Buried struct {
+	App     api.AppID
+	Detail  api.AppDetail
+	Account Account
+}
+
+func (f Buried) apply(l *Ledger) error {
+	a := l.apps[f.App]
+	if a == nil || a.Running() {
+		return fmt.Errorf("application %s has not ended", f.App)
+	}
+	l.bury(&Ended{At: l.now, DriverLost: a.Outcome.State == api.AppFailed && !a.Outcome.DriverEnd, Detail: f.Detail, Account: f.Account})
+	delete(l.apps, a.ID)
+	l.lineup = nil
+	for _, x := range a.Alive() {
+		l.free(a, x)
+	}
+	l.removeApp(a)
+	return nil
+}
+
+// bury adds d to the history.
+func (l *Ledger) bury(d *Ended) {
+	limitSamples(&d.Detail, recentSamples)
+	l.ended = append(l.ended, d)
+	l.saveEnded(d)
+	l.trim()
+}
+
+func (l *Ledger) saveEnded(d *Ended) { l.save(historyKey(d.Detail.ID), endedRecord{Layout, *d}) }
+
+// trim drops the oldest applications, and most samples of those that are
+// not among the newest.
+func (l *Ledger) trim() {
+	for len(l.ended) > l.cfg.History {
+		l.put(historyKey(l.ended[0].Detail.ID), nil)
+		l.ended = slices.Delete(l.ended, 0, 1)
+	}
+	for i := 0; i < len(l.ended)-l.cfg.DetailHistory; i++ {
+		if d := l.ended[i]; !d.Thinned {
+			limitSamples(&d.Detail, oldSamples)
+			d.Thinned = true
+			l.saveEnded(d)
+		}
+	}
+}
+
+// HistoryAmended: what is known of an application in the history is this now.
+type HistoryAmended struct {
+	Detail  api.AppDetail
+	Account Account
+}
+
+func (f HistoryAmended) apply(l *Ledger) error {
+	for _, d := range l.ended {
+		if d.Detail.ID == f.Detail.ID {
+			d.Detail, d.Account = f.Detail, f.Account
+			l.saveEnded(d)
+			return nil
+		}
+	}
+	return fmt.Errorf("application %s is not in the history", f.Detail.ID)
+}

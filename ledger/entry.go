@@ -1,0 +1,34 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// planEntry is what makes one application's part of a Plan new or not: whatever
+// passes with time is left out.
+type planEntry struct {
+	app       api.AppID
+	deadline  units.Seconds
+	executors []api.ExecutorID
+	targets   []planTarget
+}
+
+type planTarget struct {
+	stage    api.StageKey
+	executor api.ExecutorID
+	rev      uint64
+	hold     units.Cores
+}
+
+// settled reports whether o differs from p at most in targets and deadline: who
+// runs where is the same.
+func (p *planEntry) settled(o *planEntry) bool {
+	return p.app == o.app && slices.Equal(p.executors, o.executors)
+}
+
+func (p *planEntry) equal(o *planEntry) bool {
+	return p == o || p.app == o.app && p.deadline == o.deadline && slices.Equal(p.executors, o.executors) && slices.Equal(p.targets, o.targets)
+}

@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Executor is one executor of an application.
+type Executor struct {
+	ID         api.ExecutorID    `json:"id"`
+	Node       string            `json:"node"`
+	State      api.ExecutorState `json:"state"`
+	Registered bool              `json:"registered,omitempty"`
+	Gone       bool              `json:"gone,omitempty"`
+	Exit       string            `json:"exit,omitempty"`
+	// Leaving says that it was asked to go, because its node drains.
+	Leaving bool `json:"leaving,omitempty"`
+	// Since is when it was asked for, on the deadline clock. CPU is what it has
+	// used, Base the part of that from before the first task (once Based).
+	Since units.Seconds `json:"since_s"`
+	CPU   units.Work    `json:"core_seconds,omitempty"`
+	Base  units.Work    `json:"base_core_seconds,omitempty"`
+	Based bool          `json:"based,omitempty"`
+	// Idle is for how long it has had nothing to do since it was asked to go; not saved.
+	Idle time.Duration `json:"-"`
+
+	// planEpoch is that of its node's Plan when targets were last changed there for
+	// its application: the node's own record is not saved for that.
+	planEpoch uint64
+	points    []usagePoint // Oldest first.
+}
+
+// Shown is x's state as far as it is known: an executor that the driver lost
+// counts as exited, whatever its node said last.
+func (x *Executor) Shown() api.ExecutorState {
+	switch {
+	case x.Gone:
+		return api.ExecutorExited
+	case x.State == api.ExecutorStarting && x.Registered:
+		return api.ExecutorRunning // In mode off it has no page to show.
+	}
+	return x.State
+}
+
+// Number is an executor's, from 1: ids are decimal; 0 for what is none.
+func Number(id api.ExecutorID) int {
+	n, err := strconv.Atoi(string(id))
+	if err != nil || n < 1 {
+		return 0
+	}
+	return n
+}
+
+// usagePoint is what an executor had used at a moment of the deadline clock.
+type usagePoint struct {
+	at  units.Seconds
+	cpu units.Work
+}
+
+// maxPoints bounds the points kept of an executor: a minute of statuses, more
+// than lies between the last task's end and the final figures.
+const maxPoints = 64
+
+// use notes that x had used cpu at the given time.
+func (x *Executor) use(at units.Seconds, cpu units.Work) {
+	x.CPU = cpu
+	if len(x.points) == maxPoints {
+		x.points = append(x.points[:0], x.points[maxPoints/2:]...)
+	}
+	x.points = append(x.points, usagePoint{at, cpu})
+}
+
+// UsedAt returns what x had used at the given time, between two statuses by
+// linear interpolation, since a status a second old would be wrong by a second
+// of all its cores.
+func (x *Executor) UsedAt(at units.Seconds) units.Work {
+	before := usagePoint{at: x.Since, cpu: 0}
+	if at <= before.at {
+		return 0
+	}
+	for _, p := range x.points {
+		if p.at >= at {
+			share := float64((at - before.at) / (p.at - before.at))
+			return before.cpu + units.Work(share)*(p.cpu-before.cpu)
+		}
+		before = p
+	}
+	return x.CPU
+}
+
+// measure fixes what x had used before the first task, as soon as it is known.
+func (a *App) measure(x *Executor) {
+	if !a.Promise.Launched || x.Based || len(x.points) == 0 || x.points[len(x.points)-1].at < a.Promise.First {
+		return
+	}
+	x.Base, x.Based, a.keep.aged = x.UsedAt(a.Promise.First), true, true
+}
+
+// launched notes the first task's launch; the driver's first ready stage tells
+// it, to some milliseconds.
+func (a *App) launched(at units.Seconds) {
+	if a.Promise.Launched {
+		return
+	}
+	a.Promise.Launched, a.Promise.First, a.keep.record = true, at, true
+	for _, x := range a.Tenant.Executors {
+		a.measure(x)
+	}
+}
+
+// CoreSeconds is what a's executors have used from the first task's launch to
+// the last task's end (or until now). Where no node has said anything it is what
+// the stages' tasks reported.
+func (a *App) CoreSeconds() units.Work {
+	var sum units.Work
+	for _, x := range a.Tenant.Executors {
+		if !x.Based {
+			continue
+		}
+		used := x.CPU
+		if !a.Running() && a.Marks.LastTask > 0 {
+			used = x.UsedAt(a.Marks.LastTask)
+		}
+		sum += max(0, used-x.Base)
+	}
+	if sum > 0 {
+		return sum
+	}
+	for _, s := range a.Order {
+		sum += s.CPU()
+	}
+	return sum
+}
+
+// MeanCores is work over the time from the first task's launch to the last one's end.
+func (a *App) MeanCores(work units.Work, now units.Instant) units.Cores {
+	end := a.Marks.LastTask
+	if a.Running() {
+		end = a.At(now)
+	}
+	if !a.Promise.Launched || end <= a.Promise.First {
+		return 0
+	}
+	return units.Cores(float64(work) / float64(end-a.Promise.First))
+}

@@ -1,0 +1,107 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// add gives a an executor on the node.
+func (l *Ledger) add(a *App, node string) {
+	t := &a.Tenant
+	x := &Executor{ID: api.ExecutorID(strconv.Itoa(t.NextID)), Node: node, State: api.ExecutorStarting, Since: a.At(l.now)}
+	t.NextID++
+	t.Executors = append(t.Executors, x)
+	l.allocate(a, x)
+	a.touch()
+}
+
+// ExecutorUp: an executor has registered with its driver.
+type ExecutorUp struct {
+	App api.AppID
+	ID  api.ExecutorID
+}
+
+func (f ExecutorUp) apply(l *Ledger) error {
+	a, x, err := l.executor(f.App, f.ID)
+	if err != nil {
+		return err
+	}
+	if x.Gone {
+		return fmt.Errorf("executor %s of %s is gone", f.ID, f.App)
+	}
+	x.Registered, a.Tenant.Connected, a.keep.record = true, true, true
+	return nil
+}
+
+// ExecutorLost: an executor runs no more. A running application that has not given up
+// is to get another one, unless it was asked to leave.
+type ExecutorLost struct {
+	App    api.AppID
+	ID     api.ExecutorID
+	Reason string
+}
+
+func (f ExecutorLost) apply(l *Ledger) error {
+	a, x, err := l.executor(f.App, f.ID)
+	if err != nil {
+		return err
+	}
+	if x.Gone {
+		return fmt.Errorf("executor %s of %s is gone already", f.ID, f.App)
+	}
+	x.Gone, x.Registered = true, false
+	if x.Exit == "" {
+		x.Exit = f.Reason
+	}
+	l.free(a, x)
+	a.Clocks.Grown = 0
+	a.touch()
+	if !a.Running() {
+		return nil
+	}
+	for _, s := range a.opened {
+		before := len(s.Targets)
+		s.Targets = slices.DeleteFunc(s.Targets, func(t Target) bool { return t.Executor == x.ID })
+		s.dirty = s.dirty || len(s.Targets) != before
+	}
+	if !x.Leaving && !a.Tenant.GaveUp {
+		a.Tenant.Pending = append(a.Tenant.Pending, x.Node)
+	}
+	return nil
+}
+
+// ExecutorLeaving: an executor was asked to go, because its node drains.
+type ExecutorLeaving struct {
+	App api.AppID
+	ID  api.ExecutorID
+}
+
+func (f ExecutorLeaving) apply(l *Ledger) error {
+	a, x, err := l.executor(f.App, f.ID)
+	if err != nil {
+		return err
+	}
+	x.Leaving, a.Tenant.Resized, a.Clocks.Grown = true, true, 0
+	a.touch()
+	return nil
+}
+
+// ExecutorIdle: for how long an executor that was asked to go has had nothing to do.
+type ExecutorIdle struct {
+	App api.AppID
+	ID  api.ExecutorID
+	For time.Duration
+}
+
+func (f ExecutorIdle) apply(l *Ledger) error {
+	_, x, err := l.executor(f.App, f.ID)
+	if err != nil {
+		return err
+	}
+	x.Idle = f.For
+	return nil
+}

@@ -1,0 +1,60 @@
+package ledger
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Layout is that of the store, which this build alone reads:
+//
+//	planner/epoch         counters: newest epoch, application number and term; the store's name
+//	app/ID                a running application (appRecord)
+//	app/ID/marks          what every event changes of it (markRecord)
+//	app/ID/profile        the profile that it is matched to (api.Profile)
+//	app/ID/stage/S.A      attempt A of its stage S (StageRecord)
+//	app/ID/counters/S.A   what nodes told of it in all ([]Counters)
+//	app/ID/usage          the CPU time of its executors, in core-seconds
+//	app/ID/samples/S.A/N  a piece of that one's samples (appendSamples)
+//	plan/NODE             a node and the epoch of its Plan (NodeRecord)
+//	profile/NAME          a profile (api.Profile); NAME is escaped as in a URL's path
+//	history/ID            an application that is over (Ended)
+//
+// All values but samples, counters and usage (appendNumbers) are JSON with the layout as
+// "v". A Plan's content follows from its applications' records and is made again from
+// them: a stage's event need not write a record for each of its nodes. Not kept:
+// silences, who is connected; these come back with the next statuses. Samples, and
+// counters of running stages, may lack what came in the last seconds (flushEvery).
+const Layout = 4
+
+const (
+	counterKey    = "planner/epoch"
+	appPrefix     = "app/"
+	planPrefix    = "plan/"
+	profilePrefix = "profile/"
+	historyPrefix = "history/"
+)
+
+// Prefixes are those of all keys that a ledger saves: what is stored under
+// them, and only that, is handed to New.
+func Prefixes() []string {
+	return []string{"planner/", appPrefix, planPrefix, profilePrefix, historyPrefix}
+}
+
+func appKey(id api.AppID) string                      { return appPrefix + string(id) }
+func planKey(node string) string                      { return planPrefix + node }
+func profileKey(name string) string                   { return profilePrefix + url.PathEscape(name) }
+func historyKey(id api.AppID) string                  { return historyPrefix + string(id) }
+func ownProfile(id api.AppID) string                  { return appKey(id) + "/profile" }
+func stagePrefix(id api.AppID) string                 { return appKey(id) + "/stage/" }
+func marksKey(id api.AppID) string                    { return appKey(id) + "/marks" }
+func usageKey(id api.AppID) string                    { return appKey(id) + "/usage" }
+func countersPrefix(id api.AppID) string              { return appKey(id) + "/counters/" }
+func stageKey(id api.AppID, k api.StageKey) string    { return stagePrefix(id) + keyText(k) }
+func countersKey(id api.AppID, k api.StageKey) string { return countersPrefix(id) + keyText(k) }
+func samplesPrefix(id api.AppID) string               { return appKey(id) + "/samples/" }
+func pieceKey(id api.AppID, k api.StageKey, number int) string {
+	return samplesPrefix(id) + keyText(k) + "/" + strconv.Itoa(number)
+}
+func keyText(k api.StageKey) string { return strconv.Itoa(k.Stage) + "." + strconv.Itoa(k.Attempt) }

@@ -1,0 +1,160 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Config bounds what a Ledger keeps.
+type Config struct {
+	// Beta weighs stages in the nominal rate of an application (dag.Graph.Rate).
+	Beta float64
+	// Identity is the name of a store that has none yet; "" leaves it without.
+	Identity string
+	// History is how many ended applications are kept, DetailHistory how many of them
+	// keep all their samples.
+	History, DetailHistory int
+	// Samples bounds the samples kept of a stage, AllSamples those of all running
+	// applications, Stages the stage attempts of one.
+	Samples, AllSamples, Stages int
+}
+
+// Fact is one thing that has happened or that was decided: one of the exported types of
+// this package with the unexported method apply. Facts are values; what they point to
+// must not change once they are recorded.
+type Fact interface {
+	// apply makes the ledger know it. What it cannot be true of is an error, and changes
+	// nothing.
+	apply(l *Ledger) error
+}
+
+// Change is a fact that was recorded.
+type Change struct {
+	// Seq grows by one from change to change of a Ledger.
+	Seq uint64
+	// At is when it was recorded, on the planner's clock.
+	At   units.Instant
+	Fact Fact
+}
+
+// Ledger is what a planner knows. It changes by Record alone, and is not safe for
+// concurrent use. Ledgers that began alike, and record the same facts at the same times
+// and close at the same facts, are alike.
+type Ledger struct {
+	cfg Config
+	now units.Instant
+	seq uint64
+
+	// epoch is the newest one given to a Plan or a Directive, serial the newest
+	// number given to an application.
+	epoch, serial uint64
+	identity      string
+	term          uint64
+	// uptime is how much time has passed, as far as anybody could be heard.
+	uptime time.Duration
+	// growth counts what may let running applications have more executors.
+	growth uint64
+
+	apps     map[api.AppID]*App
+	lineup   []*App   // In order of id; nil when applications have come or gone.
+	ended    []*Ended // Oldest first.
+	nodes    map[string]*Node
+	ordered  []*Node // In order of name; nil when they have to be listed anew.
+	drains   []*Node // Those of ordered that drain, listed with them.
+	profiles map[string]*Profile
+	newest   map[string]Learnt // By profile; not saved.
+	// allocations is who has executors on each node, in order of application.
+	allocations map[string][]*Allocation
+
+	batch batch
+}
+
+// batch is what Close has to look at.
+type batch struct {
+	changes  []Change
+	pairs    []api.Pair
+	again    []string        // Nodes that are to be told their Plans again.
+	nodes    map[string]bool // Nodes whose Plans have to be compared.
+	apps     []*App          // Applications that have changed; the room is kept.
+	counters bool            // epoch, serial or term changed.
+	faults   []error
+	directed []api.DirectiveExecutor // Scratch of direct.
+}
+
+// Begin says that what follows is at now, which does not decrease from call to call (an
+// earlier now counts as the latest one).
+func (l *Ledger) Begin(now units.Instant) { l.now = max(l.now, now) }
+
+// Record records a fact, unless that cannot be true.
+func (l *Ledger) Record(f Fact) error {
+	if err := f.apply(l); err != nil {
+		return fmt.Errorf("record %T: %w", f, err)
+	}
+	l.seq++
+	l.batch.changes = append(l.batch.changes, Change{Seq: l.seq, At: l.now, Fact: f})
+	return nil
+}
+
+// app is the application that a fact is about.
+func (l *Ledger) app(id api.AppID) (*App, error) {
+	a := l.apps[id]
+	if a == nil {
+		return nil, fmt.Errorf("application %s is not there", id)
+	}
+	l.concern(a)
+	return a, nil
+}
+
+// executor is the executor that a fact is about.
+func (l *Ledger) executor(id api.AppID, x api.ExecutorID) (*App, *Executor, error) {
+	a, err := l.app(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if found := a.Executor(x); found != nil {
+		return a, found, nil
+	}
+	return nil, nil, fmt.Errorf("executor %s of %s is not there", x, id)
+}
+
+// stage is the stage attempt that a fact is about.
+func (l *Ledger) stage(id api.AppID, key api.StageKey) (*App, *Stage, error) {
+	a, err := l.app(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s := a.Stages[key]; s != nil {
+		return a, s, nil
+	}
+	return nil, nil, fmt.Errorf("stage %v of %s is not there", key, id)
+}
+
+// node is the node that a fact is about.
+func (l *Ledger) node(name string) (*Node, error) {
+	if n := l.nodes[name]; n != nil {
+		return n, nil
+	}
+	return nil, fmt.Errorf("node %s is not there", name)
+}
+
+// concern has Close look at a.
+func (l *Ledger) concern(a *App) {
+	if !a.keep.concerned {
+		a.keep.concerned = true
+		l.batch.apps = append(l.batch.apps, a)
+	}
+}
+
+// replan has Close compare the node's Plan.
+func (l *Ledger) replan(node string) { l.batch.nodes[node] = true }
+
+// relist has the nodes listed anew: one has come, gone, or begun or ceased to drain.
+func (l *Ledger) relist() { l.ordered = nil }
+
+// put has Close save a value under a key; nil removes it.
+func (l *Ledger) put(key string, value []byte) {
+	l.batch.pairs = append(l.batch.pairs, api.Pair{Key: key, Value: value})
+}

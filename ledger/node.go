@@ -1,0 +1,94 @@
+package ledger
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Presence is whether a node is there.
+type Presence int
+
+// The presences of a node.
+const (
+	Here Presence = iota // It is heard.
+	Lost                 // It has been silent for too long.
+	Left                 // It said that it leaves.
+)
+
+// NodeRecord is what is stored of a node.
+type NodeRecord struct {
+	Node    string      `json:"node"`
+	Host    string      `json:"host"`
+	Offered units.Cores `json:"offered_cores"`
+	Total   units.Cores `json:"total_cores"`
+	Memory  units.Bytes `json:"memory_bytes"`
+	Release string      `json:"release,omitempty"`
+	// Draining says that somebody wants it empty.
+	Draining bool `json:"draining,omitempty"`
+	// Epoch is that of the Plan in force, or of an earlier one with the same
+	// executors: see Executor.planEpoch.
+	Epoch uint64 `json:"epoch"`
+}
+
+// Node is a node as the planner knows it.
+type Node struct {
+	NodeRecord
+	Presence    Presence
+	Incarnation string
+	Seq         uint64
+	Acked       uint64 // The epoch that its last status said.
+	Executors   int
+	Others      units.Cores // What others than executors last used of it.
+	// Heard is View.Uptime when it was last heard, Published when its Plan was
+	// last sent.
+	Heard, Published time.Duration
+	// Challenger is another incarnation that wants the name; Confirmed says that
+	// the present one has spoken since.
+	Challenger string
+	Confirmed  bool
+	// Follows is the other planner whose Plan it follows, "" for none; Foreign says
+	// that it runs executors for that one, and will take no Plan of ours until they
+	// have ended.
+	Follows string
+	Foreign bool
+	Theirs  []api.AppID // Whose executors those are; once for each.
+
+	plan  []*planEntry // The content of the Plan in force.
+	dirty bool         // The record has to be saved.
+}
+
+// Here reports whether its controller is there.
+func (n *Node) Here() bool { return n.Presence == Here }
+
+// Live reports whether new executors may be put on n.
+func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Foreign }
+
+// Planned reports whether its Plan has applications.
+func (n *Node) Planned() bool { return len(n.plan) > 0 }
+
+// Slots is how many task slots an executor started by launch has on n: as asked, else as
+// many as n offers cores, rounded up.
+func (n *Node) Slots(launch api.Launch) int {
+	if launch.Cores > 0 {
+		return launch.Cores
+	}
+	return max(1, int(n.Offered.CeilTo(1)))
+}
+
+// Allocation is what an application has on one node: its executors that are not gone,
+// in order of id. Who is where is kept by node, so that neither a Plan nor a status makes
+// anybody walk all applications.
+type Allocation struct {
+	App       *App
+	Executors []*Executor
+	entry     *planEntry // Its part of the node's Plan, nil when that is to be made.
+	// since is the epoch of the first Plan that told the node how to start its executors, 0
+	// for none.
+	since uint64
+	used  units.Work // What the status at hand says that they used since the one before.
+}
+
+func (t *Allocation) compare(id api.AppID) int { return cmp.Compare(t.App.ID, id) }

@@ -1,0 +1,310 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Passed: time has passed in which everybody could be heard.
+type Passed struct{ For time.Duration }
+
+func (f Passed) apply(l *Ledger) error {
+	if f.For < 0 {
+		return fmt.Errorf("%v of time", f.For)
+	}
+	l.uptime += f.For
+	return nil
+}
+
+// Waited: the applications' clocks have gone on.
+type Waited struct{ For time.Duration }
+
+func (f Waited) apply(l *Ledger) error {
+	apps := l.View().Apps()
+	flushes := leastFlushes + len(apps)*int(f.For)/int(flushEvery)
+	for _, a := range apps {
+		c := &a.Clocks
+		c.Silent += f.For
+		if !a.Running() {
+			c.EndWait += f.For
+			continue
+		}
+		if c.unsaved += f.For; c.unsaved >= flushEvery && a.Promise.Launched && flushes > 0 {
+			c.unsaved, a.keep.flush = 0, true
+			flushes--
+			l.concern(a)
+		}
+	}
+	return nil
+}
+
+// NodeChallenged: another incarnation wants the node's name.
+type NodeChallenged struct{ Node, Incarnation string }
+
+func (f NodeChallenged) apply(l *Ledger) error {
+	n, err := l.node(f.Node)
+	if err != nil {
+		return err
+	}
+	n.Challenger, n.Confirmed = f.Incarnation, false
+	return nil
+}
+
+// NodeJoined: a node controller has come, or come back. Follows is the other planner whose
+// Plan it follows, "" for none.
+type NodeJoined struct {
+	Node, Incarnation string
+	Epoch             uint64
+	Follows           string
+}
+
+func (f NodeJoined) apply(l *Ledger) error {
+	n := l.nodes[f.Node]
+	if n == nil {
+		n = &Node{NodeRecord: NodeRecord{Node: f.Node}, Published: l.uptime}
+		l.nodes[f.Node] = n
+		l.relist()
+	}
+	if n.Incarnation != f.Incarnation {
+		n.Seq = 0
+	}
+	n.Incarnation, n.Presence, n.Challenger = f.Incarnation, Here, ""
+	if f.Epoch > n.Epoch && f.Follows == "" {
+		// This planner has lost its state, or never had it: what it says must
+		// count as newer than what the node follows.
+		l.epoch, l.batch.counters = max(l.epoch, f.Epoch), true
+		n.Epoch = 0
+	}
+	l.growth++
+	l.replan(n.Node)
+	return nil
+}
+
+// NodeSaid: a node has sent a status. Follows is as with NodeJoined. The ledger keeps
+// nothing of the status but text.
+type NodeSaid struct {
+	Status  *api.NodeStatus
+	Follows string
+}
+
+func (f NodeSaid) apply(l *Ledger) error {
+	s := f.Status
+	n, err := l.node(s.Node)
+	if err != nil {
+		return err
+	}
+	n.Seq, n.Acked, n.Heard, n.Confirmed = s.Seq, s.Epoch, l.uptime, true
+	meet(l, n, s, f.Follows)
+	if n.Offered != s.Offered {
+		for _, t := range l.allocations[n.Node] {
+			l.concern(t.App)
+			t.App.keep.touched, t.since = true, 0
+		}
+	}
+	if n.Memory != s.Memory {
+		l.growth++
+	}
+	if n.Host != s.Host || n.Offered != s.Offered || n.Total != s.Total || n.Memory != s.Memory || n.Release != s.Release {
+		n.Host, n.Offered, n.Total, n.Memory, n.Release, n.dirty = s.Host, s.Offered, s.Total, s.Memory, s.Release, true
+		l.replan(n.Node)
+	}
+	n.Others, n.Executors = s.Others, 0
+	noteBeside(l, n, s)
+	for i := range s.Executors {
+		x := &s.Executors[i]
+		if x.State != api.ExecutorExited {
+			n.Executors++
+		}
+		if a := l.apps[x.App]; a != nil {
+			l.concern(a)
+			see(l, a, n, x)
+		}
+	}
+	for i := range s.Stages {
+		if a := l.apps[s.Stages[i].App]; a != nil {
+			l.concern(a)
+			count(l, a, &s.Stages[i])
+		}
+	}
+	if s.Leaving {
+		n.Presence = Left
+	}
+	return nil
+}
+
+// meet takes in whom n follows. Another planner's epochs say nothing about this one's
+// Plans.
+func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
+	n.Theirs = n.Theirs[:0]
+	if follows != "" {
+		n.Acked = 0
+		for _, x := range s.Executors {
+			if x.State != api.ExecutorExited {
+				n.Theirs = append(n.Theirs, x.App)
+			}
+		}
+	}
+	foreign := len(n.Theirs) > 0
+	if n.Foreign && !foreign {
+		l.growth++
+	}
+	n.Follows, n.Foreign = follows, foreign
+}
+
+// noteBeside takes in, before a status is folded, what it says that the applications
+// on n have used since the one before: to each of them it is what the others used.
+func noteBeside(l *Ledger, n *Node, s *api.NodeStatus) {
+	here := l.allocations[n.Node]
+	if len(here) < 2 {
+		return
+	}
+	var all units.Work
+	for _, t := range here {
+		t.used = 0
+	}
+	for i := range s.Executors {
+		x := &s.Executors[i]
+		a := l.apps[x.App]
+		if a == nil {
+			continue
+		}
+		known := a.Executor(x.ID)
+		if known == nil || known.Node != n.Node || x.CPU <= known.CPU {
+			continue
+		}
+		used := x.CPU - known.CPU
+		all += used
+		if t := l.allocation(a, n.Node); t != nil {
+			t.used += used
+		}
+	}
+	for _, t := range here {
+		if beside := all - t.used; beside > 0 && t.App.Running() && t.App.Promise.Launched {
+			t.App.Tenant.Beside += beside
+			t.App.keep.aged = true
+		}
+	}
+}
+
+// see takes in what a node says about one executor. That it has exited, and that it is
+// gone, are facts of their own.
+func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
+	x := a.Executor(s.ID)
+	if x == nil || x.Node != n.Node {
+		return
+	}
+	if s.CPU > x.CPU {
+		x.use(a.At(l.now), s.CPU)
+		a.measure(x)
+	}
+	if x.State == api.ExecutorExited || s.State == x.State {
+		return
+	}
+	x.State, a.keep.aged = s.State, true
+	if s.State == api.ExecutorExited {
+		x.Exit, a.keep.record = s.Exit, true
+	}
+}
+
+// count takes in what an executor did for a stage.
+func count(l *Ledger, a *App, s *api.StageStatus) {
+	st, x := a.Stages[s.StageKey], a.Executor(s.Executor)
+	if st == nil || x == nil {
+		return
+	}
+	number := Number(x.ID)
+	st.Counters, st.Sights = reach(st.Counters, number), reach(st.Sights, number)
+	c, v := &st.Counters[number-1], &st.Sights[number-1]
+	before := *c
+	c.CPU, c.Quotas = max(c.CPU, s.CPU), max(c.Quotas, int64(s.QuotaChanges))
+	if s.HeavyCPU > c.Large {
+		c.Large, c.Reading = s.HeavyCPU, s.HeavyReading
+	}
+	v.Progress = s.Progress.Clamp()
+	for _, tick := range s.Samples {
+		at := a.At(l.now) - tick.Age
+		v.lack(at, tick)
+		v.Pace.keep(at, tick)
+		if a.Observed() && st.Planned {
+			offered := units.Cores(0)
+			if n := l.nodes[x.Node]; n != nil {
+				offered = n.Offered
+			}
+			c.shadow(tick, offered)
+		}
+		st.Samples.add(sample{at: at, setPoint: tick.SetPoint, progress: tick.Progress, grant: tick.Grant, used: tick.Used, executor: int32(number)}, l.sampleLimit(a))
+	}
+	st.stale = st.stale || *c != before
+}
+
+// sampleLimit is how many samples are kept of each of a's stages: Samples, or what
+// leaves room for those of all running applications (AllSamples), but for two of
+// each executor.
+func (l *Ledger) sampleLimit(a *App) int {
+	share := l.cfg.AllSamples / max(1, len(l.apps)) / max(1, len(a.Order))
+	return min(l.cfg.Samples, max(share, 2*len(a.Tenant.Executors)))
+}
+
+// PlanRepeated: the node's Plan was sent again.
+type PlanRepeated struct{ Node string }
+
+func (f PlanRepeated) apply(l *Ledger) error {
+	n, err := l.node(f.Node)
+	if err != nil {
+		return err
+	}
+	n.Published = l.uptime
+	l.batch.again = append(l.batch.again, n.Node)
+	return nil
+}
+
+// NodeLost: a node has been silent for too long.
+type NodeLost struct{ Node string }
+
+func (f NodeLost) apply(l *Ledger) error {
+	n, err := l.node(f.Node)
+	if err != nil {
+		return err
+	}
+	n.Presence = Lost
+	return nil
+}
+
+// NodeForgotten: a node that was away for long, and has no executors, is not known any
+// more.
+type NodeForgotten struct{ Node string }
+
+func (f NodeForgotten) apply(l *Ledger) error {
+	n, err := l.node(f.Node)
+	if err != nil {
+		return err
+	}
+	if n.Planned() {
+		return fmt.Errorf("node %s has applications", n.Node)
+	}
+	delete(l.nodes, n.Node)
+	l.relist()
+	l.put(planKey(n.Node), nil)
+	return nil
+}
+
+// NodeDrained: a node gets no executors any more, or gets them again.
+type NodeDrained struct {
+	Node     string
+	Draining bool
+}
+
+func (f NodeDrained) apply(l *Ledger) error {
+	n, err := l.node(f.Node)
+	if err != nil {
+		return err
+	}
+	n.Draining, n.dirty = f.Draining, true
+	l.replan(n.Node)
+	l.relist()
+	l.growth++
+	return nil
+}

@@ -1,0 +1,102 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// ContextStopped: the driver says that its context stops; the nodes stop the executors.
+type ContextStopped struct {
+	App    api.AppID
+	At     units.Seconds
+	Failed bool
+	Reason string
+}
+
+func (f ContextStopped) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	state := api.AppFinished
+	if f.Failed {
+		state = api.AppFailed
+	}
+	a.Outcome.DriverEnd, a.Outcome.Stopped = true, f.At
+	return l.end(a, Outcome{State: state, Ended: f.At, EndedBy: api.EndedByStop, Reason: f.Reason})
+}
+
+// RunEnded: an application has ended without a word of its driver.
+type RunEnded struct {
+	App    api.AppID
+	State  api.AppState
+	At     units.Seconds
+	By     api.EndedBy
+	Reason string
+}
+
+func (f RunEnded) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	return l.end(a, Outcome{State: f.State, Ended: f.At, EndedBy: f.By, Reason: f.Reason})
+}
+
+// end takes an application out of the Plans.
+func (l *Ledger) end(a *App, how Outcome) error {
+	if !a.Running() {
+		return fmt.Errorf("application %s has ended", a.ID)
+	}
+	o := &a.Outcome
+	o.State, o.Ended, o.EndedBy, o.Reason, a.Clocks.EndWait = how.State, how.Ended, how.EndedBy, how.Reason, 0
+	a.dropTargets()
+	a.Tenant.Pending = nil
+	a.touch()
+	return nil
+}
+
+// Exited: how the driver's process has ended is known. The record is saved, Plans and
+// Directive stay as they are.
+type Exited struct {
+	App       api.AppID
+	State     api.AppState
+	At        units.Seconds
+	By        api.EndedBy
+	Reason    string
+	Clean     bool
+	Code      int
+	Suspended units.Seconds
+}
+
+func (f Exited) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	if a.Running() {
+		return fmt.Errorf("application %s runs", a.ID)
+	}
+	o := &a.Outcome
+	o.State, o.Ended, o.EndedBy, o.Reason = f.State, f.At, f.By, f.Reason
+	o.Clean, o.ExitCode, o.Suspended = f.Clean, f.Code, f.Suspended
+	a.keep.record = true
+	return nil
+}
+
+// dropTargets takes the targets of all stages away.
+func (a *App) dropTargets() {
+	for _, s := range a.Order {
+		a.drop(s)
+	}
+}
+
+// drop takes a stage's targets away: its executors have all cores then.
+func (a *App) drop(s *Stage) {
+	if len(s.Targets) > 0 {
+		s.Targets, s.dirty = nil, true
+		a.steer()
+	}
+}

@@ -1,0 +1,177 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// flushEvery is how often counters of nodes are saved that came without an event.
+// Applications that came together are not saved together: what comes to the loop
+// during a tick waits for it. So a tick saves leastFlushes more than have to be in
+// each, and those whose turn does not come have it in one of the next.
+const (
+	flushEvery   = 5 * time.Second
+	leastFlushes = 4
+)
+
+type counterRecord struct {
+	V      int    `json:"v"`
+	Epoch  uint64 `json:"epoch"`
+	Serial uint64 `json:"serial"`
+	// Planner is the store's name, Term how often a planner has started on it.
+	Planner string `json:"planner,omitempty"`
+	Term    uint64 `json:"term,omitempty"`
+}
+
+// appRecord is what is stored of a running application. Its stages, its profile and what
+// every event changes have keys of their own, so that an event rewrites little.
+type appRecord struct {
+	V         int           `json:"v"`
+	ID        api.AppID     `json:"id"`
+	Name      string        `json:"name"`
+	Tenant    Tenant        `json:"tenant"`
+	Promise   Promise       `json:"promise"`
+	Outcome   Outcome       `json:"outcome"`
+	Notice    string        `json:"notice,omitempty"`
+	Notices   []string      `json:"notices,omitempty"`
+	Directive api.Directive `json:"directive"`
+}
+
+type markRecord struct {
+	V int `json:"v"`
+	Marks
+	// PlanEpochs are its executors'.
+	PlanEpochs []uint64 `json:"plan_epochs,omitempty"`
+}
+
+type stageRecord struct {
+	V int `json:"v"`
+	StageRecord
+}
+
+type nodeRecord struct {
+	V int `json:"v"`
+	NodeRecord
+}
+
+// save has v saved under key as JSON. What a ledger saves are its own plain structs with
+// finite numbers, so that encoding them cannot fail; if it did, the record would
+// be missing after a restart and nothing else.
+func (l *Ledger) save(key string, v any) {
+	value, err := json.Marshal(v)
+	l.encoded(key, value, err)
+}
+
+// encoded saves an encoded value, or keeps why there is none.
+func (l *Ledger) encoded(key string, value []byte, err error) {
+	if err != nil {
+		l.batch.faults = append(l.batch.faults, fmt.Errorf("encode %s: %w", key, err))
+		return
+	}
+	l.put(key, value)
+}
+
+// saveCounters saves the ledger's own.
+func (l *Ledger) saveCounters() {
+	if l.batch.counters {
+		l.batch.counters = false
+		l.save(counterKey, counterRecord{V: Layout, Epoch: l.epoch, Serial: l.serial, Planner: l.identity, Term: l.term})
+	}
+}
+
+// saveApp saves what has changed of a.
+func (l *Ledger) saveApp(a *App) {
+	k := &a.keep
+	if a.Profile != nil && !k.saved {
+		l.save(ownProfile(a.ID), a.Profile.Body)
+	}
+	for _, s := range a.Order {
+		flush := s.stale && k.flush
+		// A profile is made of the counters: those of a stage that is done are not left
+		// to the next flush. Samples are many: no event waits for them.
+		if flush || s.stale && s.dirty && s.Done != nil {
+			value, err := appendNumbers(s.Counters)
+			l.encoded(countersKey(a.ID, s.Key()), value, err)
+		}
+		if s.dirty {
+			s.dirty = false
+			l.save(stageKey(a.ID, s.Key()), stageRecord{Layout, s.StageRecord})
+		}
+		if flush {
+			s.stale = false
+			l.saveSamples(a.ID, s)
+		}
+	}
+	if k.record || k.aged && k.flush {
+		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.Tenant, Promise: a.Promise, Outcome: a.Outcome,
+			Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
+		k.record, k.aged = false, false
+	}
+	if k.flush {
+		l.saveUsage(a)
+	}
+	if k.marks {
+		r := markRecord{V: Layout, Marks: a.Marks}
+		for _, x := range a.Tenant.Executors {
+			r.PlanEpochs = append(r.PlanEpochs, x.planEpoch)
+		}
+		l.save(marksKey(a.ID), r)
+	}
+	k.saved, k.marks, k.flush = true, false, false
+}
+
+// saveUsage saves the CPU time of a's executors: it grows all the time, and their
+// record need not be written for it.
+func (l *Ledger) saveUsage(a *App) {
+	used := make([]units.Work, 0, len(a.Tenant.Executors))
+	for _, x := range a.Tenant.Executors {
+		used = append(used, x.CPU)
+	}
+	value, err := appendNumbers(used)
+	l.encoded(usageKey(a.ID), value, err)
+}
+
+// saveSamples saves what has come since it was called last; all, where what was
+// saved has been thinned since.
+func (l *Ledger) saveSamples(id api.AppID, s *Stage) {
+	if s.Samples.thinned {
+		l.removeSamples(id, s)
+	}
+	fresh := s.Samples.list[s.Samples.saved:]
+	if len(fresh) == 0 {
+		return
+	}
+	l.put(pieceKey(id, s.Key(), s.Samples.pieces), appendSamples(make([]byte, 0, 1+sampleSize*len(fresh)), fresh))
+	s.Samples.saved = len(s.Samples.list)
+	s.Samples.pieces++
+}
+
+// removeSamples removes what is saved of s's samples.
+func (l *Ledger) removeSamples(id api.AppID, s *Stage) {
+	for number := range s.Samples.pieces {
+		l.put(pieceKey(id, s.Key(), number), nil)
+	}
+	s.Samples.saved, s.Samples.pieces, s.Samples.thinned = 0, 0, false
+}
+
+func (l *Ledger) removeApp(a *App) {
+	l.put(appKey(a.ID), nil)
+	l.put(marksKey(a.ID), nil)
+	l.put(usageKey(a.ID), nil)
+	if a.Profile != nil {
+		l.put(ownProfile(a.ID), nil)
+	}
+	for _, s := range a.Order {
+		l.removeStage(a.ID, s)
+	}
+}
+
+func (l *Ledger) removeStage(id api.AppID, s *Stage) {
+	l.put(stageKey(id, s.Key()), nil)
+	l.put(countersKey(id, s.Key()), nil)
+	l.removeSamples(id, s)
+}

@@ -1,0 +1,162 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// makeEntry is t's part of its node's Plan.
+func (t *Allocation) makeEntry() *planEntry {
+	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, executors: make([]api.ExecutorID, 0, len(t.Executors))}
+	for _, x := range t.Executors {
+		entry.executors = append(entry.executors, x.ID)
+	}
+	for _, s := range t.App.opened {
+		for _, x := range t.Executors {
+			if t, ok := s.TargetOf(x.ID); ok {
+				entry.targets = append(entry.targets, planTarget{stage: s.Key(), executor: t.Executor, rev: t.Rev, hold: s.Response.hold(t.Executor)})
+			}
+		}
+	}
+	return entry
+}
+
+// entries is the content of n's Plan, in order of application. Those of applications
+// that were not touched are not made again.
+func (l *Ledger) entries(n *Node) []*planEntry {
+	entries := make([]*planEntry, 0, len(l.allocations[n.Node]))
+	for _, here := range l.allocations[n.Node] {
+		if !here.App.Running() {
+			continue
+		}
+		if here.entry == nil {
+			here.entry = here.makeEntry()
+		}
+		entries = append(entries, here.entry)
+	}
+	return entries
+}
+
+// compare compares n's Plan with what it should be, and reports whether there is a new one.
+func (l *Ledger) compare(n *Node) (renewed bool) {
+	entries := l.entries(n)
+	if renewed = n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).equal); renewed {
+		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).settled)
+		n.plan, n.Epoch = entries, l.nextEpoch()
+		n.dirty = n.dirty || !l.noteEpoch(n)
+		n.Published = l.uptime
+		for _, here := range l.allocations[n.Node] {
+			if here.since == 0 {
+				here.since = n.Epoch
+			}
+		}
+	}
+	if n.dirty {
+		n.dirty = false
+		l.save(planKey(n.Node), nodeRecord{Layout, n.NodeRecord})
+	}
+	return renewed
+}
+
+// noteEpoch puts the epoch of n's Plan into the records of the applications there
+// that are saved with this batch, and reports whether there are any.
+func (l *Ledger) noteEpoch(n *Node) bool {
+	noted := false
+	for _, here := range l.allocations[n.Node] {
+		if k := &here.App.keep; k.record || k.marks {
+			here.Executors[0].planEpoch, k.marks, noted = n.Epoch, true, true
+		}
+	}
+	return noted
+}
+
+// nextEpoch returns an epoch greater than all before.
+func (l *Ledger) nextEpoch() uint64 {
+	l.epoch++
+	l.batch.counters = true
+	return l.epoch
+}
+
+// plan is n's Plan in force, with the times left now.
+func (l *Ledger) plan(n *Node) api.Plan {
+	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: l.identity, Term: l.term, Sent: l.now, Node: n.Node, Apps: make([]api.PlanApp, 0, len(n.plan))}
+	targets := 0
+	for _, entry := range n.plan {
+		targets += len(entry.targets)
+	}
+	room := make([]api.StageTarget, 0, targets) // Of all applications: one piece of garbage, not one for each.
+	for _, entry := range n.plan {
+		a := l.apps[entry.app]
+		if a == nil {
+			continue
+		}
+		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Executors: entry.executors}
+		if t := l.allocation(a, n.Node); t == nil || t.since == 0 || n.Acked < t.since {
+			launch := a.Tenant.Launch
+			launch.Cores = n.Slots(launch)
+			pa.Launch = &launch
+		}
+		if pa.HasDeadline {
+			pa.Remaining = a.Promise.Deadline - a.At(l.now)
+		}
+		if a.Profile != nil {
+			pa.NominalRate = a.Profile.Rate
+		}
+		from := len(room)
+		for _, want := range entry.targets {
+			s := a.Stages[want.stage]
+			if t, ok := s.TargetOf(want.executor); ok {
+				room = append(room, s.target(t, l.now))
+			}
+		}
+		pa.Stages = slices.Clip(room[from:])
+		p.Apps = append(p.Apps, pa)
+	}
+	return p
+}
+
+// direct compares a's Directive with what it should be, and reports whether there is a
+// new one.
+func (l *Ledger) direct(a *App) (renewed bool) {
+	// Mostly only targets have changed, and this is thrown away.
+	d := api.Directive{Gated: a.Gated(), Executors: l.batch.directed[:0], Notice: a.Notice, Dead: a.Dead(), Shares: a.shares()}
+	for _, x := range a.Tenant.Executors {
+		if !x.Gone {
+			cores := units.Cores(0)
+			if n := l.nodes[x.Node]; n != nil {
+				cores = n.Offered
+			}
+			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: cores, Leaving: x.Leaving})
+		}
+	}
+	l.batch.directed = d.Executors
+	old := a.Directive
+	if old.Gated == d.Gated && old.Notice == d.Notice && old.Dead == d.Dead && slices.Equal(old.Executors, d.Executors) &&
+		slices.EqualFunc(old.Shares, d.Shares, sameShares) && old.Epoch > 0 {
+		return false
+	}
+	if a.keep.told && old.Notice == d.Notice {
+		// The driver has it; repeating it would say it twice.
+		a.Notice, d.Notice = "", ""
+	}
+	d.Epoch, d.Executors = l.nextEpoch(), append([]api.DirectiveExecutor{}, d.Executors...)
+	a.Directive, a.keep.record = d, true
+	return true
+}
+
+// shares are the hand-overs of a's running stages.
+func (a *App) shares() []api.StageShares {
+	var all []api.StageShares
+	for _, s := range a.opened {
+		if s.ShareRev > 0 {
+			all = append(all, api.StageShares{StageKey: s.Key(), Rev: s.ShareRev, Shares: s.Shares})
+		}
+	}
+	return all
+}
+
+func sameShares(a, b api.StageShares) bool {
+	return a.StageKey == b.StageKey && a.Rev == b.Rev && slices.Equal(a.Shares, b.Shares)
+}

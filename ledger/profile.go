@@ -1,0 +1,70 @@
+package ledger
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Profile is a profile with its graph: stored ones, and each running application's own
+// copy, which also matches its stages.
+type Profile struct {
+	Body  api.Profile
+	Graph *dag.Graph
+	// Match is nil for a stored profile.
+	Match *profiles.Matcher
+	// Rate is the application's average nominal rate (dag.Graph.Rate).
+	Rate units.Rate
+	// Even is api.RegisterReply.Even; nil for a stored profile.
+	Even map[string]units.Fraction
+}
+
+// NewProfile returns p with its graph, or says what is wrong with it.
+func NewProfile(p api.Profile) (*Profile, error) {
+	g, err := dag.New(profiles.Alone(p))
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", p.Name, err)
+	}
+	return &Profile{Body: p, Graph: g}, nil
+}
+
+// forRun returns p for one application: what is stored may change while it runs.
+func (p *Profile) forRun(beta float64) *Profile {
+	return &Profile{Body: profiles.Alone(p.Body), Graph: p.Graph, Match: profiles.NewMatcher(p.Body), Rate: p.Graph.Rate(beta),
+		Even: evenParts(p.Body)}
+}
+
+// leastEven is the least that a driver is told: less one run finds and the next one does
+// not, and the node's estimate does as well without (meter.Settings.TaskCost).
+const leastEven = 0.3
+
+// evenParts is api.RegisterReply.Even of a profile.
+func evenParts(p api.Profile) map[string]units.Fraction {
+	means, counts := map[string]units.Fraction{}, map[string]int{}
+	for _, s := range p.Stages {
+		counts[s.Signature]++
+		means[s.Signature] += (min(api.MostEven, s.Even) - means[s.Signature]) / units.Fraction(counts[s.Signature])
+	}
+	maps.DeleteFunc(means, func(_ string, even units.Fraction) bool { return even < leastEven })
+	return means
+}
+
+// GraphOf is the graph of a body that was made from p's.
+func (p *Profile) GraphOf(body api.Profile) *dag.Graph {
+	g, err := p.Graph.With(body)
+	if err != nil {
+		// The rest of a valid profile is valid: only durations have shrunk.
+		return p.Graph
+	}
+	return g
+}
+
+// Learnt is what the newest run that went into a profile made of it.
+type Learnt struct {
+	App           api.AppID
+	before, after *Profile // before is nil for a new profile.
+}

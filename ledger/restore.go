@@ -1,0 +1,269 @@
+package ledger
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// New returns a ledger that goes on from what an earlier one saved: all pairs whose keys
+// begin with one of Prefixes. It returns an error when one cannot be read.
+func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
+	l := &Ledger{cfg: cfg, apps: make(map[api.AppID]*App), nodes: make(map[string]*Node), profiles: make(map[string]*Profile),
+		newest: make(map[string]Learnt), allocations: make(map[string][]*Allocation), growth: 1}
+	l.batch.nodes = make(map[string]bool)
+	if err := l.restore(pairs); err != nil {
+		return nil, err
+	}
+	l.identity = cmp.Or(l.identity, cfg.Identity)
+	if l.identity != "" {
+		l.term, l.batch.counters = l.term+1, true // Saved before a Plan carries it.
+	}
+	return l, nil
+}
+
+// restore reads what an earlier ledger saved.
+func (l *Ledger) restore(pairs []api.Pair) error {
+	parts := make(map[api.AppID][]api.Pair)
+	for _, r := range pairs {
+		var err error
+		switch {
+		case r.Key == counterKey:
+			err = restoreCounters(l, r)
+		case strings.HasPrefix(r.Key, appPrefix):
+			id, _, _ := strings.Cut(strings.TrimPrefix(r.Key, appPrefix), "/")
+			parts[api.AppID(id)] = append(parts[api.AppID(id)], r)
+		case strings.HasPrefix(r.Key, planPrefix):
+			err = restoreNode(l, r)
+		case strings.HasPrefix(r.Key, profilePrefix):
+			err = restoreProfile(l, r)
+		case strings.HasPrefix(r.Key, historyPrefix):
+			err = restoreEnded(l, r)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Key, err)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(parts)) {
+		pairs := parts[id]
+		if err := restoreApp(l, id, pairs); err != nil {
+			return fmt.Errorf("%s: %w", appKey(id), err)
+		}
+	}
+	for _, a := range sorted(l.apps) {
+		for _, x := range a.Alive() {
+			l.allocate(a, x)
+		}
+	}
+	restorePlans(l)
+	slices.SortFunc(l.ended, func(a, b *Ended) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Detail.ID, b.Detail.ID))
+	})
+	return nil
+}
+
+// decode reads a record of which version is the layout, nil for one without.
+func decode(r api.Pair, v any, version *int) error {
+	if err := json.Unmarshal(r.Value, v); err != nil {
+		return err
+	}
+	if version != nil && *version != Layout {
+		return fmt.Errorf("its layout is version %d, this planner reads %d", *version, Layout)
+	}
+	return nil
+}
+
+func restoreCounters(l *Ledger, r api.Pair) error {
+	var c counterRecord
+	if err := decode(r, &c, &c.V); err != nil {
+		return err
+	}
+	l.epoch, l.serial, l.identity, l.term = c.Epoch, c.Serial, c.Planner, c.Term
+	return nil
+}
+
+// restorePlans makes the content of the Plans in force again; their epochs are the
+// newest of those saved with the node and with the applications there. Where an
+// experiment held executors the Plan is no longer what it was, and gets a new epoch
+// when the node speaks.
+func restorePlans(l *Ledger) {
+	for _, n := range sorted(l.nodes) {
+		n.plan = l.entries(n)
+		for _, here := range l.allocations[n.Node] {
+			for _, x := range here.Executors {
+				n.Epoch = max(n.Epoch, x.planEpoch)
+			}
+		}
+		if slices.ContainsFunc(l.allocations[n.Node], func(t *Allocation) bool { return t.App.Promise.Held }) {
+			n.Epoch = 0
+		}
+	}
+}
+
+// restoreNode takes a node to be there until it has been silent for long enough.
+func restoreNode(l *Ledger, r api.Pair) error {
+	var record nodeRecord
+	if err := decode(r, &record, &record.V); err != nil {
+		return err
+	}
+	l.nodes[record.Node] = &Node{NodeRecord: record.NodeRecord}
+	l.relist()
+	return nil
+}
+
+func restoreProfile(l *Ledger, r api.Pair) error {
+	stored, err := decodeProfile(r)
+	if err == nil {
+		l.profiles[stored.Body.Name] = stored
+	}
+	return err
+}
+
+func decodeProfile(r api.Pair) (*Profile, error) {
+	var p api.Profile
+	if err := decode(r, &p, nil); err != nil {
+		return nil, err
+	}
+	return NewProfile(p)
+}
+
+func restoreEnded(l *Ledger, r api.Pair) error {
+	var record endedRecord
+	if err := decode(r, &record, &record.V); err != nil {
+		return err
+	}
+	l.ended = append(l.ended, &record.Ended)
+	return nil
+}
+
+// piece is what is saved of a stage's samples at once.
+type piece struct {
+	stage  api.StageKey
+	number int
+	list   []sample
+}
+
+// restoreApp puts an application together again from its records.
+func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
+	a := &App{Stages: make(map[api.StageKey]*Stage), keep: keep{saved: true}}
+	var pieces []piece
+	var usage []byte
+	var marks markRecord
+	counters := make(map[string][]byte)
+	for _, r := range pairs {
+		var err error
+		switch {
+		case r.Key == appKey(id):
+			err = a.restoreRecord(r)
+		case r.Key == marksKey(id):
+			err = decode(r, &marks, &marks.V)
+		case r.Key == usageKey(id):
+			usage = r.Value
+		case r.Key == ownProfile(id):
+			var stored *Profile
+			if stored, err = decodeProfile(r); err == nil {
+				a.Profile = stored.forRun(l.cfg.Beta)
+			}
+		case strings.HasPrefix(r.Key, stagePrefix(id)):
+			var record stageRecord
+			err = decode(r, &record, &record.V)
+			a.Order = append(a.Order, &Stage{StageRecord: record.StageRecord})
+		case strings.HasPrefix(r.Key, countersPrefix(id)):
+			counters[r.Key] = r.Value
+		case strings.HasPrefix(r.Key, samplesPrefix(id)):
+			var p piece
+			p, err = restorePiece(id, r)
+			pieces = append(pieces, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if a.ID != id {
+		return fmt.Errorf("the record of the application itself is missing")
+	}
+	if usage != nil {
+		if err := a.restoreUsage(usage); err != nil {
+			return fmt.Errorf("usage: %w", err)
+		}
+	}
+	a.Marks = marks.Marks
+	for i, epoch := range marks.PlanEpochs[:min(len(marks.PlanEpochs), len(a.Tenant.Executors))] {
+		a.Tenant.Executors[i].planEpoch = epoch
+	}
+	if err := a.restoreStages(counters); err != nil {
+		return err
+	}
+	a.restoreSamples(pieces)
+	l.apps[id], l.lineup = a, nil
+	return nil
+}
+
+func (a *App) restoreRecord(r api.Pair) error {
+	var record appRecord
+	if err := decode(r, &record, &record.V); err != nil {
+		return err
+	}
+	a.ID, a.Name, a.Tenant, a.Promise, a.Outcome = record.ID, record.Name, record.Tenant, record.Promise, record.Outcome
+	a.Notice, a.Notices, a.Directive = record.Notice, record.Notices, record.Directive
+	return nil
+}
+
+// restoreStages puts a's stages in order and gives them their counters back.
+func (a *App) restoreStages(counters map[string][]byte) error {
+	slices.SortFunc(a.Order, func(x, y *Stage) int { return cmp.Compare(x.Seq, y.Seq) })
+	for _, s := range a.Order {
+		if value, ok := counters[countersKey(a.ID, s.Key())]; ok {
+			var err error
+			if s.Counters, err = readNumbers[Counters](value); err != nil {
+				return fmt.Errorf("counters: %w", err)
+			}
+		}
+		a.Stages[s.Key()] = s
+		if s.Done == nil {
+			a.opened = append(a.opened, s)
+		}
+		if s.Annotation != Unmatched && a.Profile != nil {
+			a.Profile.Match.Matched[s.Key().Stage] = s.Annotation
+		}
+	}
+	slices.SortFunc(a.opened, CompareStages)
+	return nil
+}
+
+// restoreUsage gives a's executors the CPU time back that was saved last.
+func (a *App) restoreUsage(b []byte) error {
+	used, err := readNumbers[units.Work](b)
+	for i, cpu := range used[:min(len(used), len(a.Tenant.Executors))] {
+		a.Tenant.Executors[i].CPU = max(a.Tenant.Executors[i].CPU, cpu)
+	}
+	return err
+}
+
+// restorePiece reads a piece of the application's samples.
+func restorePiece(id api.AppID, r api.Pair) (piece, error) {
+	var p piece
+	if _, err := fmt.Sscanf(strings.TrimPrefix(r.Key, samplesPrefix(id)), "%d.%d/%d", &p.stage.Stage, &p.stage.Attempt, &p.number); err != nil {
+		return piece{}, fmt.Errorf("key %s: %w", r.Key, err)
+	}
+	list, err := readSamples(r.Value)
+	p.list = list
+	return p, err
+}
+
+// restoreSamples gives a's stages their samples back.
+func (a *App) restoreSamples(pieces []piece) {
+	slices.SortFunc(pieces, func(p, q piece) int { return cmp.Compare(p.number, q.number) })
+	for _, p := range pieces {
+		if s := a.Stages[p.stage]; s != nil {
+			s.Samples.list = append(s.Samples.list, p.list...)
+			s.Samples.saved, s.Samples.pieces = len(s.Samples.list), p.number+1
+		}
+	}
+}

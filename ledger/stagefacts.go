@@ -1,0 +1,270 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// StageReady: a stage attempt is ready to run.
+type StageReady struct {
+	App   api.AppID
+	Ready api.StageReady
+	At    units.Seconds
+	Seq   uint64 // Of the driver's event.
+}
+
+func (f StageReady) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	if a.Stages[f.Ready.StageKey] != nil {
+		return fmt.Errorf("stage %v of %s is there already", f.Ready.StageKey, f.App)
+	}
+	s := &Stage{StageRecord: StageRecord{Ready: f.Ready, ReadyAt: f.At, Seq: f.Seq, Annotation: Unmatched}, dirty: true}
+	a.Stages[s.Key()] = s
+	a.Order = append(a.Order, s)
+	a.begin(s)
+	limit := l.sampleLimit(a)
+	for _, s := range a.Order {
+		s.stale = s.Samples.cut(limit) || s.stale
+	}
+	a.launched(f.At)
+	l.forget(a)
+	return nil
+}
+
+// forget drops the oldest ended stage attempt when there are too many, as in an
+// application that streams for months.
+func (l *Ledger) forget(a *App) {
+	if len(a.Order) <= l.cfg.Stages {
+		return
+	}
+	for i, s := range a.Order {
+		if s.Done != nil {
+			a.Order = append(a.Order[:i], a.Order[i+1:]...)
+			delete(a.Stages, s.Key())
+			l.removeStage(a.ID, s)
+			a.Promise.Forgotten++
+			a.keep.record = true
+			return
+		}
+	}
+}
+
+// StageMatched: a stage was looked for in its application's profile. Its Annotation says
+// what was found.
+type StageMatched struct {
+	App   api.AppID
+	Stage api.StageKey
+}
+
+func (f StageMatched) apply(l *Ledger) error {
+	a, s, err := l.stage(f.App, f.Stage)
+	if err != nil {
+		return err
+	}
+	if a.Profile == nil {
+		return fmt.Errorf("application %s has no profile", f.App)
+	}
+	if annotation, ok := a.Profile.Match.Match(s.Ready); ok {
+		s.Annotation = annotation.ID
+	}
+	s.dirty = true
+	return nil
+}
+
+// StageAimed: a stage has a deadline, and its executors new targets for it.
+type StageAimed struct {
+	App   api.AppID
+	Stage api.StageKey
+	Aim   Aim
+	// First is its first deadline, counted from ReadyAt.
+	First   units.Seconds
+	Targets []Target
+}
+
+func (f StageAimed) apply(l *Ledger) error {
+	a, s, err := l.stage(f.App, f.Stage)
+	if err != nil {
+		return err
+	}
+	if err := checkTargets(a, f.Targets); err != nil {
+		return err
+	}
+	s.First, s.Aim = f.First, f.Aim
+	// An observed stage has all cores, whatever its target says.
+	if !a.Promise.Targeted && !a.Observed() {
+		a.Promise.Targeted, a.keep.record = true, true
+	}
+	s.Targets = nil
+	a.bind(s, f.Targets)
+	return nil
+}
+
+// StageTargeted: a stage's executors have these targets; one that stays the same keeps
+// its Rev, so that its controller is left alone.
+type StageTargeted struct {
+	App     api.AppID
+	Stage   api.StageKey
+	Targets []Target
+}
+
+func (f StageTargeted) apply(l *Ledger) error {
+	a, s, err := l.stage(f.App, f.Stage)
+	if err != nil {
+		return err
+	}
+	if err := checkTargets(a, f.Targets); err != nil {
+		return err
+	}
+	a.bind(s, f.Targets)
+	return nil
+}
+
+// checkTargets says what cannot be true of targets, which are in order of executor.
+func checkTargets(a *App, targets []Target) error {
+	for i, t := range targets {
+		x := a.Executor(t.Executor)
+		if x == nil || x.Gone || x.Node != t.Node {
+			return fmt.Errorf("executor %s of %s does not run on %s", t.Executor, a.ID, t.Node)
+		}
+		if i > 0 && CompareIDs(targets[i-1].Executor, t.Executor) >= 0 {
+			return fmt.Errorf("the targets of %s are not in order", a.ID)
+		}
+	}
+	return nil
+}
+
+// bind gives s those targets, with a new Rev for each that is not as it was.
+func (a *App) bind(s *Stage, targets []Target) {
+	before := s.Targets
+	s.Targets = make([]Target, 0, len(targets))
+	for _, t := range targets {
+		s.Targets = append(s.Targets, a.revise(t, before))
+	}
+	s.dirty = true
+	a.steer()
+}
+
+// revise gives t the Rev of the target that it repeats, a new one otherwise.
+func (a *App) revise(t Target, before []Target) Target {
+	for _, old := range before {
+		same := t
+		same.Rev, same.InitCores = old.Rev, old.InitCores
+		if same == old {
+			return old
+		}
+	}
+	a.Marks.Revs++
+	t.Rev = a.Marks.Revs
+	return t
+}
+
+// StageRebound: the driver has bound a running stage to other executors. Its tail is not
+// handed over until Settled, for progress is told as a part of shares that have just
+// changed.
+type StageRebound struct {
+	App      api.AppID
+	Stage    api.StageKey
+	Bindings []api.Binding
+	Settled  units.Instant
+}
+
+func (f StageRebound) apply(l *Ledger) error {
+	_, s, err := l.stage(f.App, f.Stage)
+	if err != nil {
+		return err
+	}
+	s.Ready.Bindings, s.dirty = f.Bindings, true
+	s.HandOver = max(s.HandOver, f.Settled)
+	return nil
+}
+
+// StageShared: the driver is asked to divide a running stage like that over its targets'
+// executors.
+type StageShared struct {
+	App    api.AppID
+	Stage  api.StageKey
+	Shares []api.ExecutorShare
+}
+
+func (f StageShared) apply(l *Ledger) error {
+	a, s, err := l.stage(f.App, f.Stage)
+	if err != nil {
+		return err
+	}
+	if len(f.Shares) != len(s.Targets) {
+		return fmt.Errorf("%d shares for %d targets of stage %v", len(f.Shares), len(s.Targets), f.Stage)
+	}
+	a.Marks.Revs++
+	s.ShareRev, s.Shares, s.HandOver, s.dirty = a.Marks.Revs, f.Shares, l.now, true
+	a.steer()
+	return nil
+}
+
+// StageEnded: a stage attempt is over.
+type StageEnded struct {
+	App  api.AppID
+	Done api.StageDone
+	At   units.Seconds
+}
+
+func (f StageEnded) apply(l *Ledger) error {
+	a, s, err := l.stage(f.App, f.Done.StageKey)
+	if err != nil {
+		return err
+	}
+	if s.Done != nil {
+		return fmt.Errorf("stage %v of %s is over already", f.Done.StageKey, f.App)
+	}
+	s.Done, s.DoneAt, s.dirty = &f.Done, max(f.At, s.ReadyAt), true
+	a.finish(s)
+	if first := f.Done.FirstLaunch; first > 0 && slices.Index(a.Order, s) == 0 {
+		a.Promise.First, a.keep.record = first, true
+	}
+	a.Marks.LastTask = max(a.Marks.LastTask, f.Done.LastFinish)
+	a.drop(s)
+	return nil
+}
+
+// ResponseBegan: a step response of a running stage has begun.
+type ResponseBegan struct {
+	App   api.AppID
+	Stage api.StageKey
+	Step  api.Step
+	Base  map[api.ExecutorID]units.Cores
+}
+
+func (f ResponseBegan) apply(l *Ledger) error {
+	a, s, err := l.stage(f.App, f.Stage)
+	if err != nil {
+		return err
+	}
+	s.Response = &Response{Step: f.Step, Began: l.now, Base: f.Base, Level: 1}
+	a.touch()
+	return nil
+}
+
+// ResponseMoved: a step response is at another level, or over (0).
+type ResponseMoved struct {
+	App   api.AppID
+	Stage api.StageKey
+	Level int
+}
+
+func (f ResponseMoved) apply(l *Ledger) error {
+	a, s, err := l.stage(f.App, f.Stage)
+	if err != nil {
+		return err
+	}
+	if s.Response == nil {
+		return fmt.Errorf("stage %v of %s has no step response", f.Stage, f.App)
+	}
+	s.Response.Level = f.Level
+	a.touch()
+	return nil
+}

@@ -1,0 +1,158 @@
+package ledger
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// View is a ledger to read. What it returns is the ledger's own: nobody changes it, and
+// it may be other after the next fact.
+type View struct{ l *Ledger }
+
+// View returns what there is to read.
+func (l *Ledger) View() View { return View{l} }
+
+// Now is the moment at hand (Ledger.Begin).
+func (v View) Now() units.Instant { return v.l.now }
+
+// Uptime is how much time has passed since the planner's start, as far as anybody could
+// be heard.
+func (v View) Uptime() time.Duration { return v.l.uptime }
+
+// Epoch is the newest one of Plans and Directives.
+func (v View) Epoch() uint64 { return v.l.epoch }
+
+// Serial is the newest number given to an application.
+func (v View) Serial() uint64 { return v.l.serial }
+
+// Growth counts what may let running applications have more executors.
+func (v View) Growth() uint64 { return v.l.growth }
+
+// Identity is the name of the planner's store, "" for none.
+func (v View) Identity() string { return v.l.identity }
+
+// App is the application of that id that is not history yet, nil for none.
+func (v View) App(id api.AppID) *App { return v.l.apps[id] }
+
+// Apps returns the applications that are not history yet, in order of id.
+func (v View) Apps() []*App {
+	if v.l.lineup == nil {
+		v.l.lineup = sorted(v.l.apps)
+	}
+	return v.l.lineup
+}
+
+// Ended returns the history, oldest first.
+func (v View) Ended() []*Ended { return v.l.ended }
+
+// EndedApp is the application of that id in the history, nil for none.
+func (v View) EndedApp(id api.AppID) *Ended {
+	for _, d := range v.l.ended {
+		if d.Detail.ID == id {
+			return d
+		}
+	}
+	return nil
+}
+
+// Node is the node of that name, nil for none.
+func (v View) Node(name string) *Node { return v.l.nodes[name] }
+
+// Nodes returns all nodes in order of name.
+func (v View) Nodes() []*Node {
+	v.l.list()
+	return v.l.ordered
+}
+
+// Draining returns the nodes that drain, in order of name.
+func (v View) Draining() []*Node {
+	v.l.list()
+	return v.l.drains
+}
+
+// list brings the lists of nodes up to date.
+func (l *Ledger) list() {
+	if l.ordered == nil {
+		l.ordered = sorted(l.nodes)
+		l.drains = slices.DeleteFunc(slices.Clone(l.ordered), func(n *Node) bool { return !n.Draining })
+	}
+}
+
+// Live returns the nodes that may get executors, in order of name.
+func (v View) Live() []*Node {
+	return slices.DeleteFunc(slices.Clone(v.Nodes()), func(n *Node) bool { return !n.Live() })
+}
+
+// Offered is what the node of that name offers, 0 where it is not known.
+func (v View) Offered(name string) units.Cores {
+	if n := v.l.nodes[name]; n != nil {
+		return n.Offered
+	}
+	return 0
+}
+
+// Profile is the stored profile of that name, nil for none.
+func (v View) Profile(name string) *Profile { return v.l.profiles[name] }
+
+// Profiles returns the stored profiles in order of name.
+func (v View) Profiles() []*Profile { return sorted(v.l.profiles) }
+
+// Copy returns the profile of that name for the run of one application, nil for none.
+func (v View) Copy(name string) *Profile {
+	if p := v.l.profiles[name]; p != nil {
+		return p.forRun(v.l.cfg.Beta)
+	}
+	return nil
+}
+
+// Newest reports whether the newest run in the profile is that of the application, so that
+// it can be taken back.
+func (v View) Newest(profile string, id api.AppID) bool {
+	r := v.l.newest[profile]
+	return r.App == id && v.l.profiles[profile] == r.after
+}
+
+// Allocation is what a has on the node, nil for nothing.
+func (v View) Allocation(a *App, node string) *Allocation { return v.l.allocation(a, node) }
+
+// Allocations are who has executors on the node, in order of application.
+func (v View) Allocations(node string) []*Allocation { return v.l.allocations[node] }
+
+// Stays reports whether a has executors on the node that are not asked to leave.
+func (v View) Stays(a *App, node string) bool {
+	t := v.l.allocation(a, node)
+	return t != nil && slices.ContainsFunc(t.Executors, func(x *Executor) bool { return !x.Leaving })
+}
+
+// Plan is the node's Plan in force, with the times left now.
+func (v View) Plan(n *Node) api.Plan { return v.l.plan(n) }
+
+// Running are the applications that have not ended, in order of id.
+func (v View) Running() iter.Seq[*App] {
+	return func(yield func(*App) bool) {
+		for _, a := range v.Apps() {
+			if a.Running() && !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// named is what sorted puts in order.
+type named interface{ name() string }
+
+func (a *App) name() string     { return string(a.ID) }
+func (n *Node) name() string    { return n.Node }
+func (p *Profile) name() string { return p.Body.Name }
+
+// sorted returns the values of m in order of name: maps are walked in one order
+// only, so that the same facts give the same bytes.
+func sorted[K comparable, V named](m map[K]V) []V {
+	return slices.SortedFunc(maps.Values(m), func(a, b V) int { return cmp.Compare(a.name(), b.name()) })
+}

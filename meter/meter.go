@@ -1,0 +1,279 @@
+package meter
+
+import (
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// mostOfTask is the most that a running task may count: it is not done before
+// it says so.
+const mostOfTask = 0.95
+
+// priorTasks is how many mean tasks the predicted CPU time of a task is worth
+// against what finished tasks really used: the prediction is that of the
+// cgroup, the page shows that of the task's thread, which is less by garbage
+// collection and compilation, and two finished tasks outweigh it.
+const priorTasks = 2
+
+// Meter measures how much of a stage executor's share is done. It never falls except
+// after a task has failed, for work that is lost has to be done again, and when tasks
+// turn out to work in child processes. It is for one goroutine.
+type Meter struct {
+	settings Settings
+	done     float64
+	failed   int
+
+	// rests is what is left of the running tasks as the page shows them, in
+	// weight, when work is measured; begun is what all tasks weigh that were
+	// started, lightest the least that one of them did, widest the most that one of
+	// those does that run.
+	rests                   []float64
+	begun, lightest, widest float64
+	pace                    pace
+	// fixed is the part of the weights that goes by the number of tasks.
+	fixed float64
+	// unequal says that a task did not weigh 1.
+	unequal bool
+	// undone is how many of the running tasks are left, as the sum of their shares.
+	undone   float64
+	children children
+	// through is the large task that was last seen to have read everything, as it was
+	// then.
+	through Task
+	// heaviest is the weight of the heaviest waiting task, 0 where nobody told it.
+	heaviest float64
+}
+
+// State is what a Meter has to remember beyond its own life; it survives a round trip
+// through JSON.
+type State struct {
+	// Done is the weight that was done, Failed the tasks that had failed.
+	Done   float64 `json:"done"`
+	Failed int     `json:"failed"`
+	// Children is what the stage's work in child processes had come to.
+	Children ChildrenState `json:"children,omitzero"`
+}
+
+// New returns the meter that goes on from a state; the zero State begins anew.
+func New(settings Settings, from State) Meter {
+	m := Meter{settings: settings, done: from.Done, failed: from.Failed}
+	m.children.restore(from.Children)
+	return m
+}
+
+// State returns what New goes on from, as a copy.
+func (m *Meter) State() State {
+	return State{Done: m.done, Failed: m.failed, Children: m.children.state()}
+}
+
+// Done is the weight that is done.
+func (m *Meter) Done() float64 { return m.done }
+
+// Bound makes the weight that is done at most weight: the target's has changed.
+func (m *Meter) Bound(weight float64) { m.done = min(m.done, weight) }
+
+// Spend takes in what the executor's group has used for the stage.
+func (m *Meter) Spend(used units.Work) { m.children.spent += used }
+
+// AllBegun reports whether tasks that weigh as much as the target's share were
+// started, as far as running tasks count.
+func (m *Meter) AllBegun(t *api.StageTarget) bool {
+	return m.settings.Progress == Work && m.begun >= t.Weight*(1-1e-9)
+}
+
+// Alike reports whether no task that runs, or waits as far as is known, is large.
+func (m *Meter) Alike() bool { return m.widest <= Large && m.heaviest <= Large }
+
+// chainRounds and chainShare say when chains are worth a look: with so few waiting
+// tasks per slot, or a task so large beside all that waits.
+const (
+	chainRounds = 8
+	chainShare  = 0.1
+)
+
+// Chains appends to into[:0] what is left for each slot (controller.Chains), nothing
+// while the last tasks are still far away. begun is how many tasks of the share run or
+// have finished; heaviest is what a task weighs at most, 0 when that is not known; what
+// the page says of the waiting ones is better.
+func (m *Meter) Chains(into []float64, t *api.StageTarget, begun, slots int, heaviest float64) []float64 {
+	if len(m.rests) == 0 {
+		return into[:0]
+	}
+	if m.heaviest > 0 {
+		heaviest = m.heaviest
+	}
+	w := m.waiting(t, begun)
+	w.Lightest, heaviest = m.shared(m.lightest, 1), m.shared(heaviest, 1)
+	w.Heaviest = heaviest
+	if w.Tasks > chainRounds*slots {
+		most := heaviest
+		for _, rest := range m.rests {
+			most = max(most, rest)
+		}
+		if most*float64(slots) < chainShare*w.Weight {
+			return into[:0]
+		}
+	}
+	return controller.Chains(into, m.rests, w, slots)
+}
+
+// Observe folds in a stage as a page shows it; tasks are the running tasks of
+// all stages, threads is how much more CPU time this page shows for the stage than
+// the last one. It says why progress fell, if it did: a failure, or that what was
+// taken for work is none.
+func (m *Meter) Observe(t *api.StageTarget, stage *Stage, tasks []Task, threads units.Work) (fell string) {
+	moved := false
+	if m.settings.Progress == Work {
+		if stage, tasks, moved = m.children.see(stage, tasks, threads); moved {
+			m.pace = pace{}
+		}
+	}
+	done := min(m.doneWeight(t, stage, tasks), t.Weight)
+	if m.fixed > 0 {
+		waiting := m.waiting(t, stage.Finished+stage.Running)
+		done = t.Weight - m.shared(t.Weight-done, float64(waiting.Tasks)+m.undone)
+	}
+	failed := stage.Failed > m.failed
+	m.failed, m.heaviest = stage.Failed, stage.Heaviest
+	switch {
+	case done >= m.done:
+	case failed:
+		fell = "a task failed"
+	case moved:
+		fell = "its tasks work in child processes"
+	default:
+		return ""
+	}
+	m.done = done
+	return fell
+}
+
+// doneWeight is the weight of the finished tasks and, when work is measured,
+// that of the running ones times the share of each that is done:
+//
+//	min(0.95, max(min(records read / expected * reading, readAhead * CPU), CPU)), CPU = CPU used / predicted
+//
+// Running tasks that the page has no room to list count together, each as the
+// mean one.
+func (m *Meter) doneWeight(t *api.StageTarget, stage *Stage, tasks []Task) float64 {
+	done := stage.Weight
+	uneven := !m.Alike()
+	m.fixed = m.fixedPart(t)
+	m.rests, m.begun, m.widest, m.undone = m.rests[:0], done, 0, 0
+	if m.settings.Progress != Work || stage.Running <= 0 || t.Weight <= 0 {
+		return done
+	}
+	// Weight per second of CPU time, size per record.
+	perCPU, perRecord := 0.0, 0.0
+	if t.Work > 0 {
+		cpu := priorTasks * float64(t.Work) / t.Weight
+		perCPU = m.pace.of(priorTasks, cpu, stage)
+		if uneven {
+			perCPU = (priorTasks + stage.Weight) / (cpu + float64(stage.CPU))
+		}
+	}
+	if t.Records > 0 {
+		perRecord = t.Sized(t.Weight, float64(t.Tasks)) / t.Records
+	}
+	unread := perRecord
+	if uneven {
+		unread = unfinished(t, stage, perRecord)
+	}
+	restCPU, restRecords, rest := float64(stage.RunningCPU), stage.RunningRecords, stage.Running
+	for i := range tasks {
+		task := &tasks[i]
+		if task.Stage != stage.Key {
+			continue
+		}
+		cpu, records := float64(task.CPU), read(t, task)
+		var part float64
+		if task.Weight > Large {
+			part = m.largePart(t.Reading, task, cpu*perCPU, records*unread)
+		} else {
+			part = m.part(task.Weight, cpu*perCPU, records*perRecord)
+		}
+		done += part
+		if task.Weight > 0 {
+			m.undone += 1 - part/task.Weight
+		}
+		m.begin(task.Weight, task.Weight-part)
+		restCPU -= cpu
+		restRecords -= task.Records
+		rest--
+	}
+	if rest > 0 {
+		part := m.part(float64(rest), restCPU*perCPU, restRecords*perRecord)
+		done += part
+		m.undone += float64(rest) - part
+		m.begun += float64(max(0, rest-maxRests))
+		for range min(rest, maxRests) {
+			m.begin(1, 1-part/float64(rest))
+		}
+	}
+	return done
+}
+
+// read is how many records a task has read, in proportion to its weight where that does not
+// go with its size alone (api.StageTarget.Even).
+func read(t *api.StageTarget, task *Task) float64 {
+	if t.Even == 0 {
+		return task.Records
+	}
+	size := t.Sized(task.Weight, 1)
+	if size < leastSize {
+		return 0 // It reads next to nothing: that says nothing of its work.
+	}
+	return task.Records * task.Weight / size
+}
+
+// leastSize is the size beside the mean one from which records tell how much of a task is
+// done.
+const leastSize = 0.01
+
+// maxRests bounds how many running tasks that a page does not list are looked at.
+const maxRests = 64
+
+// begin takes in a running task of which rest is left.
+func (m *Meter) begin(weight, rest float64) {
+	if weight > Large {
+		rest = doubted(weight, rest)
+	}
+	if weight > 0 {
+		rest = m.shared(rest, rest/weight)
+	}
+	m.rests = append(m.rests, rest)
+	m.begun += weight
+	m.widest = max(m.widest, weight)
+	m.unequal = m.unequal || weight != 1
+	if m.lightest == 0 || weight < m.lightest {
+		m.lightest = weight
+	}
+}
+
+// readAhead is how far reading may be before the CPU time that it took: more than that
+// is read into a buffer, or for another process, and not yet work done.
+const readAhead = 4
+
+// part is how much of running tasks that weigh weight together is done, in
+// weight, when their CPU time and their records stand for that much. Comparisons
+// rather than min and max: this runs for every running task in every tick.
+func (m *Meter) part(weight, byCPU, byRecords float64) float64 {
+	if byRecords > weight {
+		byRecords = weight
+	}
+	part := float64(m.settings.Reading) * byRecords
+	if part > readAhead*byCPU {
+		part = readAhead * byCPU
+	}
+	if byCPU > part {
+		part = byCPU
+	}
+	if part > mostOfTask*weight {
+		return mostOfTask * weight
+	}
+	if part > 0 {
+		return part
+	}
+	return 0
+}

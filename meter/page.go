@@ -1,0 +1,87 @@
+package meter
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Page is what an executor's progress page shows: package progress reads it.
+type Page struct {
+	// At is when the JVM wrote it, on the clock of the reader's now.
+	At units.Instant
+	// Generation grows with each publication; 0 means no data.
+	Generation uint64
+	Stages     []Stage
+	// Tasks are running tasks, not necessarily all.
+	Tasks []Task
+}
+
+// Stage is one stage attempt on a page.
+type Stage struct {
+	Key      api.StageKey
+	Finished int
+	Failed   int
+	Running  int
+	// Weight, Records and CPU are those of the finished tasks.
+	Weight  float64
+	Records float64
+	CPU     units.Work
+	// RunningRecords and RunningCPU are those of the running tasks.
+	RunningRecords float64
+	RunningCPU     units.Work
+	// Changed is when one of its tasks last started or ended.
+	Changed units.Instant
+	// Heaviest is what the heaviest waiting task of the stage weighs, wherever it
+	// will run, as the driver told with the newest task; 0 when that is not known.
+	Heaviest float64
+	// HeavyCPU is the CPU time of the finished tasks that weigh more than Large,
+	// HeavyReading the part of it until each had read its last record.
+	HeavyCPU     units.Work `json:",omitzero"`
+	HeavyReading units.Work `json:",omitzero"`
+}
+
+// Task is one running task on a page.
+type Task struct {
+	Stage     api.StageKey
+	Partition int
+	Weight    float64
+	CPU       units.Work
+	Records   float64
+}
+
+// Fault says what makes p impossible: numbers that are negative, none or infinite,
+// or a time that has not come yet (by more than ahead, for a JVM may write while
+// the shell reads). nil: it can be used.
+func (p *Page) Fault(now units.Instant, ahead time.Duration) error {
+	if early := p.At.Sub(now); early > ahead {
+		return fmt.Errorf("its page is from %v ahead of now", early)
+	}
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		counts := min(s.Finished, s.Failed, s.Running)
+		if counts < 0 || !amounts(s.Weight, s.Records, float64(s.CPU)) || !amounts(s.RunningRecords, float64(s.RunningCPU), s.Heaviest) ||
+			!amounts(float64(s.HeavyCPU), float64(s.HeavyReading), 0) {
+			return fmt.Errorf("its page says of stage %d.%d: finished %d, failed %d, running %d, weight %v, records %v and %v, CPU %v and %v s, of heavy tasks %v and %v s, heaviest %v",
+				s.Key.Stage, s.Key.Attempt, s.Finished, s.Failed, s.Running, s.Weight, s.Records, s.RunningRecords, float64(s.CPU), float64(s.RunningCPU),
+				float64(s.HeavyCPU), float64(s.HeavyReading), s.Heaviest)
+		}
+	}
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		if !amounts(t.Weight, float64(t.CPU), t.Records) {
+			return fmt.Errorf("its page says of task %d of stage %d.%d: weight %v, CPU %v s, records %v", t.Partition, t.Stage.Stage, t.Stage.Attempt,
+				t.Weight, float64(t.CPU), t.Records)
+		}
+	}
+	return nil
+}
+
+// amounts reports whether all three are finite numbers >= 0; of infinities and
+// NaN, and of nothing else, the difference with itself is not 0.
+func amounts(a, b, c float64) bool {
+	sum := a + b + c
+	return a >= 0 && b >= 0 && c >= 0 && sum-sum == 0
+}

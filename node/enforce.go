@@ -1,0 +1,141 @@
+package node
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+const (
+	// stopAgain is when a stop that had no effect is asked for again.
+	stopAgain = 10 * time.Second
+	// restBeforeLow is how long an executor without a stage keeps its normal
+	// weight: the next stage usually comes at once.
+	restBeforeLow = 2 * time.Second
+)
+
+// enforce writes x's quota if the grant is a quantum or more away from what is
+// in force. An executor that nothing controls has no quota, and neither has one
+// that is granted all there is. For one that is handsOff everything is worked out
+// and nothing is written.
+func (r *roster) enforce(x *executor, limit units.Cores) {
+	if !x.alive() || !x.life.here || !x.quotaKnown {
+		return
+	}
+	c := x.ctl
+	want, rest := units.Unlimited, units.Cores(0)
+	if c != nil && c.active {
+		x.charged = c.record
+		want, rest = r.round(x, c.grant, limit)
+	}
+	if want == x.quota || !x.owner.writes() {
+		return
+	}
+	x.quota, x.remainder = want, rest
+	if x.charged != nil {
+		x.charged.quotaChanges++
+	}
+	if x.handsOff {
+		return
+	}
+	r.out.counters.QuotaWrites++
+	r.out.act(Action{Kind: ActSetQuota, Key: x.key, Cores: want})
+}
+
+// round returns the quota for a grant: the one in force if that is less than a
+// quantum away, Unlimited for the whole capacity, else a multiple of the
+// quantum. What rounding withholds is given back with the next quota.
+func (r *roster) round(x *executor, grant, limit units.Cores) (quota, rest units.Cores) {
+	const close = 1e-9
+	q := r.cfg.Quantum
+	if grant >= limit-close {
+		return units.Unlimited, 0
+	}
+	inForce := min(x.quota, limit)
+	if math.Abs(float64(grant-inForce)) < float64(q-close) {
+		return x.quota, x.remainder
+	}
+	aim := grant + x.remainder
+	quota = max(q, q*units.Cores(math.Round(float64(aim/q))))
+	if quota >= limit-close {
+		return units.Unlimited, 0
+	}
+	return quota, (aim - quota).Clamp(-q/2, q/2)
+}
+
+// weigh sets x's weight if it runs.
+func (r *roster) weigh(x *executor, now units.Instant) {
+	if !x.alive() || !x.life.here || x.handsOff {
+		return
+	}
+	if w := r.weightOf(x, now); w != x.weight {
+		x.weight = w
+		r.out.act(Action{Kind: ActSetWeight, Key: x.key, Weight: w})
+	}
+}
+
+// weightOf decides the weight: low for an executor that has neither a target
+// nor running tasks, and has had none for a while; and for one that is stopped: its
+// driver may be about to exit, with a deadline to keep.
+func (r *roster) weightOf(x *executor, now units.Instant) Weight {
+	if !x.life.listed {
+		return WeightLow
+	}
+	if len(x.controls) > 0 || x.running() > 0 {
+		x.busy = now
+		return WeightNormal
+	}
+	if x.busy > 0 && x.weight == WeightNormal && now.Sub(x.busy) < restBeforeLow {
+		return WeightNormal
+	}
+	return WeightLow
+}
+
+// launch marks x if it has to be started: each listed executor once.
+func (r *roster) launch(x *executor) bool {
+	if !x.life.listed || x.life.started {
+		return false
+	}
+	x.life.started, x.life.launching = true, true
+	return true
+}
+
+// reconcile appends the starts that launch marked and the stops of what the
+// Plan does not list, and forgets what is gone. A node that never had a Plan
+// stops nothing.
+func (r *roster) reconcile(now units.Instant) {
+	if r.plan.Epoch == 0 {
+		return
+	}
+	r.execs = slices.DeleteFunc(r.execs, func(x *executor) bool {
+		if !x.life.listed {
+			return r.dismiss(x, now)
+		}
+		if x.life.launching && !x.life.asked {
+			x.life.asked = true
+			r.out.changed = true
+			r.out.act(Action{Kind: ActStart, Key: x.key, Launch: r.launchOf(x.key.App)})
+		}
+		return false
+	})
+}
+
+// dismiss stops an executor that the Plan does not list. It reports whether it
+// is gone and all about it has been told.
+func (r *roster) dismiss(x *executor, now units.Instant) (forget bool) {
+	again := x.life.stopAsked == 0 || now.Sub(x.life.stopAsked) >= stopAgain
+	switch {
+	case !x.life.here && (!x.life.launching || (again && x.life.stopAsked > 0)):
+		if x.lingers(now, r.cfg.Linger) {
+			return false
+		}
+		r.forget(x)
+		return true
+	case again:
+		x.life.stopAsked = now
+		r.out.act(Action{Kind: ActStop, Key: x.key})
+	}
+	return false
+}

@@ -1,0 +1,156 @@
+package node
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// roster is who is on the node, by the Plan in force and by the Samples: applications,
+// executors and their targets.
+type roster struct {
+	cfg  Config
+	out  journal
+	plan api.Plan
+	apps []*app
+
+	execs []*executor // In order of Key.
+	index map[Key]*executor
+	rows  []*executor // Those of the newest Sample, in its order.
+
+	samples uint64 // How many Samples have come.
+	failing [len(actionNames)]streak
+}
+
+// app is an application of the Plan in force.
+type app struct {
+	plan     *api.PlanApp
+	deadline units.Instant
+	controls []*control // In order of stage, attempt and executor.
+}
+
+// ensure returns the executor of the key, made when it is new.
+func (r *roster) ensure(key Key) *executor {
+	if x := r.index[key]; x != nil {
+		return x
+	}
+	x := &executor{key: key, life: life{state: api.ExecutorStarting, code: api.Unknown}, quota: units.Unlimited}
+	x.slots = r.slots(0)
+	at, _ := slices.BinarySearchFunc(r.execs, key, func(x *executor, k Key) int { return x.key.Compare(k) })
+	r.execs = slices.Insert(r.execs, at, x)
+	r.index[key] = x
+	return x
+}
+
+// row returns the executor of a Sample's i-th entry, made when it is new.
+// Samples mostly come in the same order, so the last one's rows are tried first.
+func (r *roster) row(i int, key Key) *executor {
+	if i < len(r.rows) && r.rows[i].key == key {
+		return r.rows[i]
+	}
+	x := r.ensure(key)
+	r.rows = append(r.rows[:i], x)
+	return x
+}
+
+// slots is how many tasks an executor runs side by side: what its launch says,
+// 0 meaning all the cores offered.
+func (r *roster) slots(launch int) int {
+	if launch > 0 {
+		return launch
+	}
+	return int(math.Ceil(float64(r.cfg.Offered)))
+}
+
+// runs reports whether an executor is here, or may be.
+func (r *roster) runs() bool {
+	return slices.ContainsFunc(r.execs, func(x *executor) bool {
+		return x.life.state != api.ExecutorExited && (x.life.started || x.life.here)
+	})
+}
+
+// listed reports whether the Plan in force has the application.
+func (r *roster) listed(id api.AppID) bool {
+	return slices.ContainsFunc(r.apps, func(a *app) bool { return a.plan.ID == id })
+}
+
+// launchOf is how the Plan has the application's executors started.
+func (r *roster) launchOf(id api.AppID) *api.Launch {
+	for _, a := range r.apps {
+		if a.plan.ID == id {
+			return a.plan.Launch
+		}
+	}
+	return nil
+}
+
+// keepLaunches completes a Plan by how the Plan in force has applications started where
+// the new one does not say so again.
+func (r *roster) keepLaunches(p *api.Plan) error {
+	for i := range p.Apps {
+		a := &p.Apps[i]
+		if a.Launch == nil {
+			a.Launch = r.launchOf(a.ID)
+		}
+		if a.Launch == nil {
+			return fmt.Errorf("it does not say how to start the executors of %s", a.ID)
+		}
+	}
+	return nil
+}
+
+// exited marks x as gone and takes its stages out of control.
+func (r *roster) exited(x *executor, how string, code int) {
+	x.life.state, x.life.exit, x.life.code = api.ExecutorExited, how, code
+	x.life.launching = false
+	for _, rec := range x.records {
+		rec.running = 0
+	}
+	for _, c := range x.controls {
+		r.unbind(c, "the executor exited")
+	}
+	x.controls, x.ctl = nil, nil
+	r.out.event(Event{Kind: EventExecutorExited, Key: x.key, Detail: how})
+	r.out.changed, r.out.dirty = true, true
+}
+
+// unbind ends the control of a stage executor.
+func (r *roster) unbind(c *control, why string) {
+	c.active = false
+	for _, a := range r.apps {
+		if i := slices.Index(a.controls, c); i >= 0 {
+			a.controls = slices.Delete(a.controls, i, i+1)
+		}
+	}
+	r.out.event(c.event(EventUnbound, why))
+}
+
+// forget drops an executor of which all has been told.
+func (r *roster) forget(x *executor) {
+	delete(r.index, x.key)
+	r.rows = r.rows[:0]
+	r.out.changed, r.out.dirty = true, true
+}
+
+// here reports whether the driver at that URL runs on this machine.
+func (r *roster) here(driver string) bool {
+	_, address, _ := strings.Cut(driver, "@")
+	port := strings.LastIndexByte(address, ':')
+	if port < 0 {
+		return false
+	}
+	host := strings.Trim(address[:port], "[]")
+	return host == r.cfg.Host || host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
+}
+
+// controlError counts an input that c's law refused, and tells the first of a row.
+func (r *roster) controlError(c *control, err error) {
+	r.out.counters.ControlErrors++
+	if !c.erring {
+		r.out.event(c.event(EventControlError, err.Error()))
+	}
+}

@@ -1,0 +1,108 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// controlKey names a target.
+type controlKey struct {
+	executor Key
+	stage    api.StageKey
+}
+
+// take makes p the Plan in force, whose times left were right at sent. Targets that it
+// repeats keep their controllers and, with the same Rev, their anchors. leaving is how
+// many applications it does not have any more whose drivers run on this machine.
+func (r *roster) take(now, sent units.Instant, p api.Plan) (leaving int) {
+	before := make(map[controlKey]*control)
+	old := r.apps
+	for _, a := range old {
+		for _, c := range a.controls {
+			before[controlKey{c.x.key, c.target.StageKey}] = c
+		}
+	}
+	for _, x := range r.execs {
+		x.life.listed, x.controls = false, nil
+	}
+	r.plan, r.apps = p, make([]*app, 0, len(p.Apps))
+	for i := range p.Apps {
+		r.apps = append(r.apps, r.takeApp(now, sent, &p.Apps[i], before))
+	}
+	for _, a := range old {
+		if r.here(a.plan.Launch.DriverURL) && !r.listed(a.plan.ID) {
+			leaving++
+		}
+		for _, c := range a.controls {
+			if before[controlKey{c.x.key, c.target.StageKey}] == c {
+				r.unbind(c, "the plan has no target for it")
+			}
+		}
+	}
+	for _, x := range r.execs {
+		if len(x.controls) == 0 {
+			x.ctl = nil
+		}
+	}
+	r.out.changed = true
+	return leaving
+}
+
+// takeApp takes an application over; of the targets in before those that go on are
+// taken out.
+func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[controlKey]*control) *app {
+	a := &app{plan: p}
+	if p.HasDeadline {
+		a.deadline = anchor(sent, p.Remaining)
+	}
+	for _, id := range p.Executors {
+		x := r.ensure(Key{p.ID, id})
+		x.life.listed, x.slots, x.handsOff = true, r.slots(p.Launch.Cores), p.Launch.Mode.HandsOff()
+	}
+	for i := range p.Stages {
+		t := &p.Stages[i]
+		key := controlKey{Key{p.ID, t.Executor}, t.StageKey}
+		x := r.index[key.executor]
+		old := before[key]
+		err := checkTarget(t)
+		if x == nil || !x.life.listed {
+			err = fmt.Errorf("the plan does not list its executor")
+		} else if x.target(t.StageKey) != nil {
+			err = fmt.Errorf("the plan has it twice")
+		}
+		if err != nil {
+			r.out.counters.Refused++
+			r.out.event(Event{Kind: EventTargetRefused, Key: key.executor, Stage: t.StageKey, HasStage: true, Detail: err.Error()})
+			continue
+		}
+		if x.life.state == api.ExecutorExited {
+			continue
+		}
+		delete(before, key)
+		c := r.takeTarget(now, sent, x, t, old)
+		a.controls = append(a.controls, c)
+		x.controls = append(x.controls, c)
+	}
+	return a
+}
+
+// takeTarget returns the control for t: c itself when its Rev has been seen.
+func (r *roster) takeTarget(now, sent units.Instant, x *executor, t *api.StageTarget, c *control) *control {
+	if c == nil {
+		c = &control{x: x, record: x.record(t.StageKey)}
+		c.meter = meter.New(r.cfg.Meter, meter.State{Done: min(c.record.weight, t.Weight), Failed: c.record.failed})
+		c.aim(*t, now, sent)
+		c.hold(t, sent)
+		return c
+	}
+	if t.Rev > c.target.Rev {
+		c.aim(*t, now, sent)
+		c.retarget = c.law != nil
+		c.out.SetPoint = 0
+	}
+	c.hold(t, sent)
+	return c
+}

@@ -1,0 +1,95 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Replacement is the node for an executor of a that ran on the named one: that node or,
+// if it is away, the live node with the fewest of a's executors; nil while there is none.
+func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.Node {
+	if n := v.Node(name); n != nil && n.Live() {
+		return n
+	}
+	count := make(map[string]int)
+	for _, x := range a.Alive() {
+		count[x.Node]++
+	}
+	bound := p.MaxNodes > 0 && spread(v, a) >= p.MaxNodes
+	nodes := slices.DeleteFunc(v.Live(), func(n *ledger.Node) bool {
+		return bound && count[n.Node] == 0 || Room(n, use(a), count[n.Node]+1) <= count[n.Node]
+	})
+	if len(nodes) == 0 {
+		return nil
+	}
+	if p.MaxNodes == 0 {
+		return slices.MinFunc(nodes, func(x, y *ledger.Node) int { return count[x.Node] - count[y.Node] })
+	}
+	order := order(p.Order)
+	return slices.MinFunc(nodes, func(x, y *ledger.Node) int {
+		there, other := site(v, a, x, 1), site(v, a, y, 1)
+		return cmp.Or(count[x.Node]-count[y.Node], order(&there, &other))
+	})
+}
+
+// Growth are the seats on live nodes where a has no executors: nodes that have come since
+// it registered. They have as many as it would have got there then.
+func (p Policy) Growth(v ledger.View, a *ledger.App) []Seat {
+	taken := 0
+	if p.MaxNodes > 0 {
+		if taken = spread(v, a); taken >= p.MaxNodes {
+			return nil
+		}
+	}
+	var free []Seat
+	for _, n := range v.Nodes() {
+		if !n.Live() || v.Stays(a, n.Node) || slices.Contains(a.Tenant.Pending, n.Node) {
+			continue
+		}
+		if more := Room(n, use(a), p.width(a, a.Tenant.PerNode)); more > 0 {
+			free = append(free, Seat{Node: n, Executors: more})
+		}
+	}
+	return p.place(v, a, free, taken)
+}
+
+// spread is how many nodes a is on or waits for, those that drain not counted: it
+// is to have others in their place.
+func spread(v ledger.View, a *ledger.App) int {
+	names := make(map[string]bool)
+	for _, x := range a.Alive() {
+		if n := v.Node(x.Node); !x.Leaving && (n == nil || !n.Draining) {
+			names[x.Node] = true
+		}
+	}
+	for _, name := range a.Tenant.Pending {
+		names[name] = true
+	}
+	return len(names)
+}
+
+// Vacates reports whether a's executors are to leave nodes that drain: all of them
+// together and only once it has others to go on with, so that nothing is lost and
+// nothing waits.
+func Vacates(v ledger.View, a *ledger.App) bool {
+	return slices.ContainsFunc(a.Alive(), func(x *ledger.Executor) bool {
+		n := v.Node(x.Node)
+		return x.Registered && !x.Leaving && n != nil && n.Live()
+	})
+}
+
+// Extent is what the nodes offer that a has executors on which stay.
+func Extent(v ledger.View, a *ledger.App) (cores units.Cores, slots int) {
+	seen := make(map[string]bool)
+	for _, x := range a.Alive() {
+		if n := v.Node(x.Node); n != nil && !x.Leaving && !seen[x.Node] {
+			seen[x.Node] = true
+			cores += n.Offered
+			slots += n.Slots(a.Tenant.Launch)
+		}
+	}
+	return cores, slots
+}

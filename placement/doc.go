@@ -1,0 +1,28 @@
+// Package placement decides on which nodes an application has executors, and how many.
+//
+//	Seats        for one that comes
+//	Replacement  for one that has lost an executor
+//	Growth       for one that may use nodes that have come since
+//	Vacates      whether one can leave the nodes that drain
+//
+// # Orders
+//
+// Where Policy.MaxNodes bounds the nodes of an application, an Order says which are taken:
+//
+//	least-committed  memory that fits, most cores for each application, most memory left
+//	most-memory      most memory left, then most cores for each application
+//
+// A new order is a file with a function on two Sites, an entry in the table of site.go, a
+// test and a scenario of package sim.
+//
+// # How many
+//
+// A paced application gets as many executors on a node as stages of its profile can run
+// side by side, at most Policy.MaxPool, or as few as the shape of its branches asks for
+// (estimate.Policy.Shape); any other gets one. A node gives fewer where its memory holds
+// fewer, and none where not even one fits. Off-heap memory is fixed at the start: a node's
+// memory is divided as if Policy.Applications like it ran there (package memory).
+//
+// All functions are pure: they read a ledger.View and return what they want. Who applies
+// it checks it against the ledger once more. Memory is in bytes.
+package placement

@@ -1,0 +1,52 @@
+package planner
+
+import (
+	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/placement"
+	"github.com/sparkpacer/pacer/units"
+	"github.com/sparkpacer/pacer/verdict"
+)
+
+// core is what all parts of an engine have in common: the ledger, and what the step in
+// progress says.
+type core struct {
+	cfg    Config
+	ledger *ledger.Ledger
+	// How a run is estimated, where its executors go and how it is judged, by cfg.
+	estimates estimate.Policy
+	places    placement.Policy
+	verdicts  verdict.Policy
+
+	view ledger.View
+	now  units.Instant
+
+	log     []Action
+	replies []func() Reply
+}
+
+func newCore(cfg Config, l *ledger.Ledger) core {
+	return core{cfg: cfg, ledger: l, view: l.View(), estimates: cfg.estimates(), places: cfg.places(), verdicts: cfg.verdicts()}
+}
+
+// record has the ledger know a fact, and reports whether it can be true. That it cannot is
+// a fault of a decider, and harms nothing else.
+func (c *core) record(f ledger.Fact) bool {
+	if err := c.ledger.Record(f); err != nil {
+		c.occur(DecisionRefused{Err: err})
+		return false
+	}
+	return true
+}
+
+func (c *core) occur(o Occurrence) { c.log = append(c.log, Log{o}) }
+
+// reply answers a request once the step is over, so that body sees its outcome.
+func (c *core) reply(to Ticket, body func() any) {
+	if to != 0 {
+		c.replies = append(c.replies, func() Reply { return Reply{To: to, Body: body()} })
+	}
+}
+
+// leaves reports whether the exit of a's driver is still waited for.
+func (c *core) leaves(a *ledger.App) bool { return c.estimates.Leaves(a) }

@@ -1,0 +1,206 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/recording"
+	"github.com/sparkpacer/pacer/report"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// An application ends for its caller when its driver's process has exited. The driver
+// says when its context stops, and its last word as its JVM shuts down; pacer submit,
+// where it runs the driver, sees the exit itself, and the exit code, which no driver
+// knows: after an exception in Python Spark stops the context as if all had gone well.
+
+// contextStops takes the driver's word that its context stops. The nodes stop the
+// executors; the driver's exit and the final figures are waited for.
+func (r *runs) contextStops(a *ledger.App, ev api.Event) {
+	at := max(0, ev.At)
+	r.record(ledger.ContextStopped{App: a.ID, At: at, Failed: ev.Failed, Reason: ev.Reason})
+	r.occur(AppStopped{App: a.ID, At: at, Deadline: a.Promise.Deadline})
+	if observed := report.Observed(a, r.now); observed != "" {
+		r.say(a, observed) // The reply to this event carries it.
+	}
+}
+
+// lastWord takes the last word of a driver's shutdown hook.
+func (r *runs) lastWord(a *ledger.App, ev api.Event) {
+	o := a.Outcome
+	if !o.DriverEnd || o.EndedBy == api.EndedByExit {
+		return
+	}
+	f := ledger.Exited{App: a.ID, State: o.State, At: max(o.Stopped, ev.At), By: api.EndedByLastWord, Reason: o.Reason,
+		Clean: ev.Clean && !ev.Failed, Code: o.ExitCode, Suspended: o.Suspended}
+	if ev.Failed && o.State == api.AppFinished {
+		f.State, f.Reason = api.AppFailed, ev.Reason
+	}
+	r.record(f)
+	if a.Tenant.Watched {
+		return // pacer submit says how it ended.
+	}
+	if line := report.Line(report.Account(r.now, a), a.Outcome.State, a.Outcome.Ended, a.Outcome.EndedBy); line != "" {
+		// The reply to this event carries it to the driver's log.
+		r.record(ledger.Noticed{App: a.ID, Text: line, Passing: true})
+	}
+}
+
+// exit takes in that the spark-submit of a submission has ended, and with which code.
+func (r *runs) exit(q api.ControlRequest) (api.ControlReply, error) {
+	switch {
+	case q.Submission == "":
+		return api.ControlReply{}, api.Errorf(api.KindInvalid, "no submission is given")
+	case q.ExitCode < 0 || q.ExitCode > 255:
+		return api.ControlReply{}, api.Errorf(api.KindInvalid, "exit code %d of an application: want 0 to 255", q.ExitCode)
+	}
+	if err := errors.Join(units.Finite("elapsed", q.Elapsed), units.Finite("suspended", q.Suspended)); err != nil {
+		return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
+	}
+	for _, a := range r.view.Apps() {
+		if a.Tenant.Submission == q.Submission {
+			r.exited(a, q)
+			s := report.Summary(r.now, r.estimates, a)
+			return api.ControlReply{Apps: []api.AppSummary{s}, Message: s.Outcome}, nil
+		}
+	}
+	for _, d := range slices.Backward(r.view.Ended()) {
+		if d.Detail.Submission == q.Submission {
+			r.exitedBefore(d, q)
+			return api.ControlReply{Apps: []api.AppSummary{d.Detail.AppSummary}, Message: d.Detail.Outcome}, nil
+		}
+	}
+	return api.ControlReply{}, api.Errorf(api.KindNotFound, "no application of submission %q is known", q.Submission)
+}
+
+// exited ends a at the exit of its spark-submit; the first report counts.
+func (r *runs) exited(a *ledger.App, q api.ControlRequest) {
+	if a.Outcome.EndedBy == api.EndedByExit {
+		return
+	}
+	ended := q.Elapsed
+	if ended == 0 {
+		ended = a.At(r.now)
+	}
+	if a.Running() {
+		// Its driver's word did not come through, or it was killed.
+		r.record(ledger.RunEnded{App: a.ID, State: api.AppFinished, At: ended, By: api.EndedByExit})
+	}
+	o := a.Outcome
+	f := ledger.Exited{App: a.ID, State: o.State, At: max(ended, o.Stopped), By: api.EndedByExit, Reason: o.Reason, Clean: o.Clean,
+		Code: q.ExitCode, Suspended: q.Suspended}
+	if q.ExitCode != 0 && o.State == api.AppFinished {
+		f.State, f.Reason = api.AppFailed, sayExit(q.ExitCode)
+	}
+	r.record(f)
+}
+
+// exitedBefore is exited for an application that is history: its driver hung after its
+// context's stop, or the report was held up. What the profile learnt without it stays,
+// unless the run has failed.
+func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
+	a, account := d.Detail, d.Account
+	if a.EndedBy == api.EndedByExit || a.State == api.AppRefused {
+		return
+	}
+	ended := q.Elapsed
+	if ended == 0 {
+		ended = units.FromDuration(r.now.Sub(units.Instant(a.Submitted.UnixNano())))
+	}
+	account.Suspended = q.Suspended
+	a.Duration, a.EndedBy, a.ExitCode = max(ended, account.Stopped), api.EndedByExit, q.ExitCode
+	if q.ExitCode != 0 && a.State == api.AppFinished {
+		a.State, a.Notices = api.AppFailed, append(slices.Clone(a.Notices), sayExit(q.ExitCode))
+		r.occur(ExitReported{App: a.ID, Code: q.ExitCode})
+		if r.view.Newest(a.Profile, a.ID) {
+			r.record(ledger.RunTakenBack{Name: a.Profile, App: a.ID})
+			r.occur(ProfileChanged{Profile: a.Profile, How: "put back", App: a.ID})
+		}
+	}
+	a.Predicted, a.ErrorPct = a.Duration, report.ErrorPct(a.State, a.Deadline, a.Duration)
+	a.Outcome = report.Line(account, a.State, a.Duration, a.EndedBy)
+	r.record(ledger.HistoryAmended{Detail: a, Account: account})
+}
+
+// settle finishes what the ended applications of a profile have left to do, so
+// that whoever asks for it next finds their runs in it. Of one whose driver has not
+// exited nobody knows yet whether it is to be recorded.
+func (r *runs) settle(profile string) {
+	for _, a := range r.view.Apps() {
+		if !a.Running() && a.Promise.Profile == profile && !r.leaves(a) {
+			r.conclude(a)
+		}
+	}
+}
+
+// conclude makes an ended application history: its run goes into its profile if
+// it may, its record into the history.
+func (r *runs) conclude(a *ledger.App) {
+	o, m := &a.Outcome, a.Promise.Mode
+	r.occur(AppEnded{App: a.ID, State: o.State, Duration: o.Ended, Deadline: a.Promise.Deadline, By: o.EndedBy, Reason: o.Reason})
+	if o.State == api.AppFinished && m != ledger.Unpaced && m != ledger.Off {
+		r.learn(a)
+	}
+	r.record(ledger.Buried{App: a.ID, Detail: report.Detail(r.now, r.estimates, a), Account: report.Account(r.now, a)})
+}
+
+// learn folds a's run into its profile.
+func (r *runs) learn(a *ledger.App) {
+	how, learnt, err := recording.Record(r.view, a)
+	if err == nil {
+		err = r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: a.ID})
+	}
+	if err != nil {
+		r.occur(RunNotRecorded{App: a.ID, Err: err})
+		return
+	}
+	r.occur(ProfileChanged{Profile: a.Promise.Profile, How: how, App: a.ID})
+}
+
+// tick looks at a driver's silence and at the deadline; of an ended application it waits
+// for the driver's exit and the last figures.
+func (r *runs) tick(a *ledger.App) {
+	if !a.Running() {
+		if !r.leaves(a) && (a.Clocks.EndWait >= r.cfg.FinalWait || settled(a)) {
+			r.conclude(a)
+		}
+		return
+	}
+	if r.driverGone(a) {
+		r.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(r.now), By: api.EndedBySilence,
+			Reason: fmt.Sprintf("driver gone: it has been silent for %v", a.Clocks.Silent.Round(time.Second))})
+		return
+	}
+	r.reconsider(a)
+	r.stepTick(a)
+	if a.Paced() && a.At(r.now) >= a.Promise.Deadline {
+		r.late(a)
+	}
+}
+
+// driverGone applies the rules for a silent driver: its executors exit by
+// themselves when they lose it, so all of them gone says that it is, too.
+func (r *runs) driverGone(a *ledger.App) bool {
+	switch silent := a.Clocks.Silent; {
+	case silent >= r.cfg.DriverLost:
+		return true
+	case silent >= r.cfg.DriverSilent:
+		return !a.Tenant.Connected || len(a.Alive()) == 0
+	}
+	return false
+}
+
+// settled reports whether the nodes have said all there is about an ended
+// application: every executor has exited.
+func settled(a *ledger.App) bool {
+	for _, x := range a.Tenant.Executors {
+		if x.State != api.ExecutorExited {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,212 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/placement"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// fleet is the part of an engine that sees to executors and nodes.
+type fleet struct {
+	*core
+	// silence is what the uptime will be at least when the next node is lost or forgotten.
+	silence time.Duration
+}
+
+// checkSeats says what is wrong with seats that were chosen for a: a node that takes no
+// executors, or more executors than its memory holds.
+func checkSeats(v ledger.View, a *ledger.App, seats []placement.Seat) error {
+	for _, s := range seats {
+		switch n := v.Node(s.Node.Node); {
+		case n == nil || !n.Live():
+			return fmt.Errorf("node %s takes no executors of %s", s.Node.Node, a.ID)
+		case s.Executors <= 0:
+			return fmt.Errorf("%d executors of %s on node %s", s.Executors, a.ID, n.Node)
+		case placement.Fits(n, a, s.Executors) < s.Executors:
+			return fmt.Errorf("the memory of node %s does not hold %d executors of %s", n.Node, s.Executors, a.ID)
+		}
+	}
+	return nil
+}
+
+// gone notes that x runs no more. A running application gets another one when
+// its driver speaks next: executors also exit when their driver dies, and must
+// not be replaced then.
+func (f *fleet) gone(a *ledger.App, x *ledger.Executor, reason string) {
+	if x.Gone || !f.record(ledger.ExecutorLost{App: a.ID, ID: x.ID, Reason: reason}) || !a.Running() {
+		return
+	}
+	if x.Leaving {
+		f.occur(ExecutorLeft{App: a.ID, Executor: x.ID, Node: x.Node})
+		return
+	}
+	f.occur(ExecutorGone{App: a.ID, Executor: x.ID, Node: x.Node, Reason: reason})
+}
+
+// replace starts new executors for those that are gone, each on its node or, if
+// that is away, on another one. Without a live node they wait.
+func (f *fleet) replace(a *ledger.App) {
+	pending := a.Tenant.Pending
+	if len(pending) == 0 {
+		return
+	}
+	f.record(ledger.PendingSet{App: a.ID})
+	since := f.now.Add(-f.cfg.ReplacementWindow)
+	wait := func(name string) {
+		f.record(ledger.PendingSet{App: a.ID, Nodes: append(slices.Clone(a.Tenant.Pending), name)})
+	}
+	for _, name := range pending {
+		n, lost := f.places.Replacement(f.view, a, name), f.replacements(a, since)
+		switch {
+		case n == nil:
+			wait(name)
+		case a.Tenant.GaveUp:
+		case lost >= f.cfg.Replacements*a.Tenant.Pool:
+			f.giveUp(a, lost+1)
+		case checkSeats(f.view, a, []placement.Seat{{Node: n, Executors: 1}}) != nil:
+			wait(name)
+		case f.record(ledger.ReplacementSent{App: a.ID, Node: n.Node, Since: since}):
+			x := a.Tenant.Executors[len(a.Tenant.Executors)-1]
+			f.occur(ExecutorReplaced{App: a.ID, Executor: x.ID, Node: n.Node})
+		}
+	}
+	if a.Tenant.GaveUp && len(a.Tenant.Pending) > 0 {
+		f.record(ledger.PendingSet{App: a.ID})
+	}
+}
+
+// replacements are those of a that count against the bound.
+func (f *fleet) replacements(a *ledger.App, since units.Instant) int {
+	n := 0
+	for _, at := range a.Tenant.Replaced {
+		if at >= since {
+			n++
+		}
+	}
+	return n
+}
+
+// giveUp replaces no executor of a any more: one that cannot live is then Spark's to deal
+// with.
+func (f *fleet) giveUp(a *ledger.App, lost int) {
+	f.record(ledger.ReplacementStopped{App: a.ID})
+	f.record(ledger.Noticed{App: a.ID, Text: fmt.Sprintf("%d executors were lost within %v, the last one by %s: no more are started", lost,
+		f.cfg.ReplacementWindow.Round(time.Second), a.LastExit())})
+	f.occur(ReplacementEnded{App: a.ID, Count: lost, Window: f.cfg.ReplacementWindow})
+}
+
+// grow gives a executors on live nodes where it has none: nodes that have come
+// since it registered. Like replacements, they come when the driver speaks. Nothing is
+// looked at while neither nodes nor a's executors have changed since the last time.
+func (f *fleet) grow(a *ledger.App) {
+	if a.Tenant.GaveUp || a.Clocks.Grown == f.view.Growth() {
+		return
+	}
+	f.record(ledger.SeatsLooked{App: a.ID})
+	for _, s := range f.places.Growth(f.view, a) {
+		if err := checkSeats(f.view, a, []placement.Seat{s}); err != nil {
+			f.occur(DecisionRefused{Err: err})
+			continue
+		}
+		f.record(ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors), Grown: true})
+		f.resize(a)
+		f.occur(AppGrown{App: a.ID, Node: s.Node.Node, Executors: s.Executors})
+	}
+}
+
+// resize counts again what a's nodes offer.
+func (f *fleet) resize(a *ledger.App) {
+	cores, slots := placement.Extent(f.view, a)
+	if cores == a.Tenant.Cores && slots == a.Tenant.Slots {
+		return
+	}
+	f.record(ledger.Resized{App: a.ID, Cores: cores, Slots: slots})
+}
+
+// leaveWait is how long an executor that was asked to leave may take to hand its
+// blocks on once no stage is bound to it; then its node stops it, and Spark makes
+// anew what was lost.
+const leaveWait = time.Minute
+
+// vacate asks the executors of draining nodes to leave.
+func (f *fleet) vacate(dt time.Duration) {
+	for _, n := range f.view.Draining() {
+		for a := range f.view.Running() {
+			if f.view.Stays(a, n.Node) && placement.Vacates(f.view, a) {
+				f.leave(a, n)
+			}
+		}
+	}
+	for a := range f.view.Running() {
+		f.left(a, dt)
+	}
+}
+
+// leave asks a's executors on n to go; one that its driver has never seen goes
+// at once.
+func (f *fleet) leave(a *ledger.App, n *ledger.Node) {
+	for _, x := range a.Alive() {
+		if x.Node != n.Node || x.Leaving {
+			continue
+		}
+		f.record(ledger.ExecutorLeaving{App: a.ID, ID: x.ID})
+		if !x.Registered {
+			f.gone(a, x, "its node is being drained")
+		}
+	}
+	f.resize(a)
+}
+
+// left stops waiting for executors that have had nothing to do for leaveWait.
+func (f *fleet) left(a *ledger.App, dt time.Duration) {
+	for _, x := range a.Tenant.Executors {
+		if !x.Leaving || x.Gone {
+			continue
+		}
+		idle := x.Idle + dt
+		if a.Bound(x.ID) {
+			idle = 0
+		}
+		if idle != x.Idle {
+			f.record(ledger.ExecutorIdle{App: a.ID, ID: x.ID, For: idle})
+		}
+		if idle >= leaveWait {
+			f.gone(a, x, "its node is being drained")
+		}
+	}
+}
+
+// unstarted gives up executors on a lost node that no driver has seen: they were
+// asked for when the node was gone already.
+func (f *fleet) unstarted(n *ledger.Node) {
+	for a := range f.view.Running() {
+		for _, x := range a.Alive() {
+			if x.Node == n.Node && !x.Registered {
+				f.gone(a, x, "its node is lost")
+			}
+		}
+	}
+}
+
+// reported takes in the exits that a node's status tells.
+func (f *fleet) reported(n *ledger.Node, s *api.NodeStatus) {
+	for i := range s.Executors {
+		told := &s.Executors[i]
+		if told.State != api.ExecutorExited {
+			continue
+		}
+		a := f.view.App(told.App)
+		if a == nil {
+			continue
+		}
+		if x := a.Executor(told.ID); x != nil && x.Node == n.Node && !x.Gone {
+			f.gone(a, x, cmp.Or(told.Exit, "it exited"))
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package planner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+)
+
+const (
+	// republish is how long a node may follow an older Plan before it is told again.
+	republish = time.Second
+	// forgetNode is how long a node without executors may be away before it is
+	// forgotten. Its next Plan still has a greater epoch: epochs are the planner's.
+	forgetNode = time.Hour
+)
+
+// hello takes a node's first status after it connected.
+func (f *fleet) hello(ev Hello) {
+	s := &ev.Status
+	err := s.Validate()
+	if err == nil {
+		err = f.claim(s)
+	}
+	if err != nil {
+		f.reply(ev.To, func() any { return api.HelloReply{V: api.Version, Error: api.ToWire(err)} })
+		return
+	}
+	n := f.join(s)
+	f.reply(ev.To, func() any { return api.HelloReply{V: api.Version, Plan: f.view.Plan(n)} })
+}
+
+// claim says whether s may speak for its node's name. A second incarnation is
+// either a restart or a clash: the first one's silence tells.
+func (f *fleet) claim(s *api.NodeStatus) error {
+	n := f.view.Node(s.Node)
+	if n == nil || !n.Here() || n.Incarnation == "" || n.Incarnation == s.Incarnation || f.view.Uptime()-n.Heard >= f.cfg.NodeClash {
+		return nil
+	}
+	if n.Challenger != s.Incarnation {
+		f.record(ledger.NodeChallenged{Node: s.Node, Incarnation: s.Incarnation})
+	}
+	if n.Confirmed {
+		f.occur(NodeClash{Node: s.Node, Incarnation: s.Incarnation})
+		return api.Errorf(api.KindConflict, "another node controller uses the name %s: give each its own", s.Node)
+	}
+	return api.Errorf(api.KindTransient, "node %s was connected a moment ago: try again in %v", s.Node, f.cfg.NodeClash)
+}
+
+// follows is the other planner that s's sender follows, "" for none: one without a
+// name counts as this one.
+func (f *fleet) follows(s *api.NodeStatus) string {
+	if identity := f.view.Identity(); identity == "" || s.Planner == identity {
+		return ""
+	}
+	return s.Planner
+}
+
+// join makes s's sender the node of its name.
+func (f *fleet) join(s *api.NodeStatus) *ledger.Node {
+	if n := f.view.Node(s.Node); n == nil || !n.Here() || n.Incarnation != s.Incarnation {
+		f.occur(NodeJoined{Node: s.Node, Offered: s.Offered, Memory: s.Memory})
+	}
+	f.record(ledger.NodeJoined{Node: s.Node, Incarnation: s.Incarnation, Epoch: s.Epoch, Follows: f.follows(s)})
+	n := f.view.Node(s.Node)
+	f.said(n, s)
+	return n
+}
+
+// status takes a later status of a node.
+func (f *fleet) status(s *api.NodeStatus) {
+	if err := s.Validate(); err != nil {
+		f.occur(MessageRefused{From: "node " + s.Node, Err: err})
+		return
+	}
+	n := f.view.Node(s.Node)
+	switch {
+	case n == nil || n.Incarnation == "" || (!n.Here() && n.Incarnation != s.Incarnation):
+		// A planner that was restarted beside a node that did not notice.
+		n = f.join(s)
+	case n.Incarnation != s.Incarnation || s.Seq <= n.Seq:
+		return
+	case n.Presence == ledger.Lost:
+		n = f.join(s)
+	default:
+		f.said(n, s)
+	}
+	// Another planner's node learns nothing from a Plan that has no executors for it.
+	if n.Acked < n.Epoch && f.view.Uptime()-n.Published >= republish && (n.Follows == "" || n.Planned() && !n.Foreign) {
+		f.record(ledger.PlanRepeated{Node: n.Node})
+	}
+}
+
+// said takes in what a status says.
+func (f *fleet) said(n *ledger.Node, s *api.NodeStatus) {
+	foreign, follows := n.Foreign, n.Follows
+	f.record(ledger.NodeSaid{Status: s, Follows: f.follows(s)})
+	if n.Foreign && (!foreign || n.Follows != follows) {
+		f.occur(NodeForeign{Node: n.Node, Planner: n.Follows})
+	}
+	f.reported(n, s)
+	if s.Leaving {
+		f.occur(NodeLeft{Node: n.Node})
+	}
+}
+
+// tick looks for nodes that have been silent for too long. Before f.silence none
+// can have been: the walk before it has found the first that would be, were it not heard
+// again, and a node that comes or is heard after that walk is silent for less.
+func (f *fleet) tick() {
+	uptime := f.view.Uptime()
+	if uptime < f.silence {
+		return
+	}
+	f.silence = uptime + min(f.cfg.NodeLost, forgetNode)
+	for _, n := range f.view.Nodes() {
+		bound := f.cfg.NodeLost
+		if !n.Here() {
+			bound = forgetNode
+		}
+		switch silent := uptime - n.Heard; {
+		case silent < bound:
+		case n.Here():
+			f.record(ledger.NodeLost{Node: n.Node})
+			f.occur(NodeLost{Node: n.Node, Silent: silent})
+			f.unstarted(n)
+		case !n.Planned():
+			f.record(ledger.NodeForgotten{Node: n.Node})
+			continue
+		}
+		f.silence = min(f.silence, n.Heard+bound)
+	}
+}
+
+// drain empties a node: it gets no new executors, and those that it has
+// leave as soon as their applications have others to go on with.
+func (f *fleet) drain(q api.ControlRequest) (api.ControlReply, error) {
+	n, err := f.known(q.Node)
+	if err != nil {
+		return api.ControlReply{}, err
+	}
+	if !n.Draining {
+		f.record(ledger.NodeDrained{Node: n.Node, Draining: true})
+		f.occur(NodeDraining{Node: n.Node})
+	}
+	f.vacate(0)
+	stay := 0
+	for a := range f.view.Running() {
+		if f.view.Stays(a, n.Node) {
+			stay++
+		}
+	}
+	message := fmt.Sprintf("node %s drains: it gets no new executors", n.Node)
+	if stay > 0 {
+		message += fmt.Sprintf("; %d of its applications have no executors elsewhere and stay until they have or end", stay)
+	}
+	return api.ControlReply{Message: message}, nil
+}
+
+// undrain lets a node have executors again, of running applications too.
+func (f *fleet) undrain(q api.ControlRequest) (api.ControlReply, error) {
+	n, err := f.known(q.Node)
+	if err != nil {
+		return api.ControlReply{}, err
+	}
+	if !n.Draining {
+		return api.ControlReply{Message: fmt.Sprintf("node %s was not draining", n.Node)}, nil
+	}
+	f.record(ledger.NodeDrained{Node: n.Node})
+	f.occur(NodeJoined{Node: n.Node, Offered: n.Offered, Memory: n.Memory})
+	return api.ControlReply{Message: fmt.Sprintf("node %s takes executors again", n.Node)}, nil
+}
+
+func (f *fleet) known(name string) (*ledger.Node, error) {
+	if n := f.view.Node(name); n != nil {
+		return n, nil
+	}
+	return nil, api.Errorf(api.KindNotFound, "node %q is not known: `pacer nodes` lists them", name)
+}

@@ -1,0 +1,157 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sparkpacer/pacer/handover"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/schedule"
+	"github.com/sparkpacer/pacer/units"
+	"github.com/sparkpacer/pacer/verdict"
+)
+
+// runs is the part of an engine that sees to applications.
+type runs struct {
+	*core
+	fleet *fleet
+	tails handover.Decider
+}
+
+// match looks for the annotation of a stage that has become ready, in order of id, and
+// reports whether there is one. A stage that has none ends pacing for the whole run.
+func (r *runs) match(a *ledger.App, s *ledger.Stage) bool {
+	if a.Profile == nil || a.Promise.Mismatch != "" || !r.record(ledger.StageMatched{App: a.ID, Stage: s.Key()}) {
+		return false
+	}
+	if s.Annotation == ledger.Unmatched {
+		r.mismatch(a, s)
+		return false
+	}
+	return true
+}
+
+// mismatch lets an application go that does not do what its profile says: what
+// is left of it is not known, so nothing can be planned. In a run at all cores
+// it only means that the profile is out of date.
+func (r *runs) mismatch(a *ledger.App, s *ledger.Stage) {
+	where := fmt.Sprintf("stage %d (%s) is not in profile %q", s.Key().Stage, s.Ready.Name, a.Promise.Profile)
+	r.record(ledger.Mismatched{App: a.ID, Where: where})
+	if a.Promise.Mode == ledger.Paced {
+		r.release(a, where+": all cores from now on")
+	}
+}
+
+// plan gives the stages that have become ready their deadlines, in order of id.
+func (r *runs) plan(a *ledger.App, ready []*ledger.Stage) {
+	if len(ready) > 0 {
+		r.reconsider(a)
+	}
+	slices.SortFunc(ready, ledger.CompareStages)
+	for _, s := range ready {
+		if r.match(a, s) && a.Paced() && s.Done == nil {
+			r.aim(a, schedule.Ready(r.view, r.estimates, a, s))
+		}
+	}
+}
+
+// aim gives stages their deadlines and their executors' targets.
+func (r *runs) aim(a *ledger.App, planned ...schedule.Planned) {
+	for _, p := range planned {
+		if r.record(ledger.StageAimed{App: a.ID, Stage: p.Stage.Key(), Aim: p.Aim, First: p.First, Targets: p.Targets}) {
+			r.occur(StagePlanned{App: a.ID, Stage: p.Stage.Key(), Deadline: p.Left, Cores: p.Cores, Executors: len(p.Targets)})
+		}
+	}
+}
+
+// retarget plans the running stages anew after the application's deadline
+// changed.
+func (r *runs) retarget(a *ledger.App) {
+	if a.Paced() {
+		r.aim(a, schedule.Anew(r.view, r.estimates, a, a.Opened()...)...)
+	}
+}
+
+// release gives an application all cores for the rest of its run: no targets,
+// no gate, so that new stages may use every executor's slots.
+func (r *runs) release(a *ledger.App, why string) {
+	if m := a.Promise.Mode; m == ledger.Paced || m == ledger.Recording {
+		r.record(ledger.ModeSet{App: a.ID, Mode: ledger.Released})
+	}
+	r.ungate(a, why)
+}
+
+// ungate takes all targets away and says why.
+func (r *runs) ungate(a *ledger.App, why string) {
+	r.record(ledger.TargetsDropped{App: a.ID})
+	r.say(a, why)
+	r.occur(PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: why})
+}
+
+// say tells the application's user a line.
+func (r *runs) say(a *ledger.App, text string) { r.record(ledger.Noticed{App: a.ID, Text: text}) }
+
+// late gives all cores to an application whose deadline has passed, and lets stages
+// that take turns run side by side. Another deadline may still be given.
+func (r *runs) late(a *ledger.App) {
+	gate := a.Promise.Gate
+	gate.Late = true
+	r.record(ledger.GateSet{App: a.ID, Gate: gate})
+	r.record(ledger.TargetsDropped{App: a.ID})
+	r.say(a, fmt.Sprintf("the deadline of %s has passed: all cores from now on", verdict.Deadline(a.Promise.Deadline)))
+	r.occur(PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: "its deadline has passed"})
+}
+
+// reconsider looks whether a, as far as it has come, should be held back that is not,
+// or the other way round. It is called at each boundary and tick.
+func (r *runs) reconsider(a *ledger.App) {
+	what, v := r.verdicts.Reconsider(r.now, a)
+	switch what {
+	case verdict.Tightened:
+		r.record(ledger.Judged{App: a.ID, Verdict: v})
+		r.retarget(a)
+		r.pacedAgain(a)
+	case verdict.LookedAt:
+		r.record(ledger.Looked{App: a.ID})
+	case verdict.Loosened:
+		r.record(ledger.Looked{App: a.ID})
+		gate := a.Promise.Gate
+		gate.Open = true
+		r.record(ledger.GateSet{App: a.ID, Gate: gate})
+		r.ungate(a, "its branches in turn would miss the deadline: all cores from now on, side by side")
+	}
+}
+
+// pacedAgain says that a, which was released, is held back from now on.
+func (r *runs) pacedAgain(a *ledger.App) {
+	r.say(a, "paced again: "+a.Promise.Reason)
+	r.occur(PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: a.Promise.Reason})
+}
+
+// redeadline gives an application another deadline, and a new verdict.
+func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
+	released := a.Promise.Mode == ledger.Paced && !a.Gated()
+	r.record(ledger.DeadlineGiven{App: a.ID, Deadline: deadline})
+	r.retarget(a)
+	r.record(ledger.Judged{App: a.ID, Verdict: r.verdicts.Again(r.now, a, a.Promise.Gate)})
+	if !a.Gated() {
+		r.record(ledger.TargetsDropped{App: a.ID})
+	}
+	if released && a.Paced() {
+		r.pacedAgain(a)
+	}
+	r.occur(DeadlineChanged{App: a.ID, Deadline: a.Promise.Deadline, Verdict: a.Promise.Verdict})
+}
+
+// handOver hands the tails of a's running stages over from executors that will
+// not be in time to ones that can be.
+func (r *runs) handOver(a *ledger.App) {
+	if !a.Paced() {
+		return
+	}
+	for _, m := range r.tails.Moves(r.view, a) {
+		if r.record(ledger.StageShared{App: a.ID, Stage: m.Stage.Key(), Shares: m.Shares}) {
+			r.occur(TailHandedOver{App: a.ID, Stage: m.Stage.Key(), Moved: m.Moved, Late: min(m.Late, schedule.Farthest)})
+		}
+	}
+}

@@ -1,0 +1,12 @@
+// Package recording makes a profile of a run, or folds a run into the profile that there
+// is.
+//
+// A run teaches something only if its exit code is known to be 0, its machine was not
+// suspended and all its stages are known. A run at all cores teaches times; one that was
+// paced teaches work; one beside others teaches work, however it ran (profiles.Merge,
+// MergePaced, MergeContended). A run that is not like its profile replaces it where no
+// deadline was missed for that.
+//
+// Record is pure: it reads a ledger.View and returns the profile to store. CPU time is in
+// core-seconds.
+package recording

@@ -1,0 +1,165 @@
+package recording
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/units"
+	"github.com/sparkpacer/pacer/verdict"
+)
+
+// Values of the first result of Record.
+const (
+	Recorded = "recorded" // The profile is new.
+	Replaced = "replaced" // The run is the profile now.
+	Merged   = "merged"   // The run went into the profile.
+)
+
+// Record folds the run of an application that has finished into its profile and says how;
+// an error says why it cannot teach the profile anything.
+func Record(v ledger.View, a *ledger.App) (how string, learnt api.Profile, err error) {
+	if err := teaches(a); err != nil {
+		return "", api.Profile{}, err
+	}
+	r := profiles.NewRecorder(a.Promise.Profile)
+	for _, s := range a.Order {
+		r.Ready(s.ReadyAt, s.Ready)
+		if s.Done != nil {
+			r.Done(s.DoneAt, *s.Done)
+		}
+		r.Work(s.Key(), s.CPU())
+		r.Reading(s.Key(), s.Reading())
+	}
+	noteCold(a, r)
+	run, err := r.Finish(a.Outcome.Stopped, a.Tenant.Cores)
+	if err != nil {
+		return "", api.Profile{}, err
+	}
+	if a.Outcome.EndedBy.Known() {
+		run = profiles.WithExit(run, a.Outcome.Ended-a.Outcome.Stopped)
+	}
+	run.ExecutorStart = executorStart(a)
+	run.Contended = contended(a)
+	old := v.Profile(a.Promise.Profile)
+	targeted := a.Promise.Targeted
+	switch {
+	case a.Tenant.Resized && !targeted:
+		return "", api.Profile{}, fmt.Errorf("nodes came or were drained while it ran")
+	case targeted && (old == nil || a.Promise.Mode != ledger.Paced || a.Promise.Late || a.Promise.Mismatch != "" || !r.Clean()):
+		return "", api.Profile{}, fmt.Errorf("it was held back for a part of the time only, or did not run as profiled")
+	case targeted:
+		return merge(a, old, run, r.ColdStages(), profiles.MergePaced)
+	case old == nil:
+		return Recorded, run, nil
+	case !r.Clean():
+		return "", api.Profile{}, fmt.Errorf("some stages were tried again")
+	}
+	how, learnt, err = merge(a, old, run, nil, profiles.Merge)
+	if api.KindOf(err) == api.KindConflict && (a.Promise.Deadline == 0 || a.Promise.Mismatch == "") {
+		return Replaced, run, nil
+	}
+	return how, learnt, err
+}
+
+// teaches says why a run teaches no profile, nil if it may.
+func teaches(a *ledger.App) error {
+	o := &a.Outcome
+	switch {
+	case !o.DriverEnd:
+		return fmt.Errorf("its driver did not say when its context stopped")
+	case !o.Clean && (o.EndedBy != api.EndedByExit || o.ExitCode != 0):
+		return fmt.Errorf("its exit code is not known to be 0: pacer submit would report it")
+	case o.Suspended > 0:
+		return fmt.Errorf("its machine was suspended for %s while it ran", verdict.Deadline(o.Suspended))
+	case a.Promise.Forgotten > 0:
+		return fmt.Errorf("it had more than %d stage attempts", len(a.Order))
+	}
+	return nil
+}
+
+// likeness bounds how much more or less CPU time a paced run may have used
+// than its profile says and still be a run of the same thing.
+const likeness = 2
+
+// merge merges run into old; cold are its stages on cold executors. What was not
+// alone teaches no times, however it ran.
+func merge(a *ledger.App, old *ledger.Profile, run api.Profile, cold map[int]int, how func(old, run api.Profile) (api.Profile, error)) (string, api.Profile, error) {
+	if a.Promise.Targeted {
+		was, now := Work(old.Body), Work(run)
+		if now > likeness*was || was > likeness*now {
+			return "", api.Profile{}, fmt.Errorf("it used %.1f core-seconds where its profile says %.1f", float64(now), float64(was))
+		}
+	}
+	if run.Contended {
+		how = profiles.MergeContended
+	}
+	merged, err := how(old.Body, run)
+	if err != nil {
+		return "", api.Profile{}, err
+	}
+	return Merged, profiles.Warmed(merged, old.Body, run, cold), nil
+}
+
+// Work is what all stages of a profile use, in core-seconds.
+func Work(p api.Profile) units.Work {
+	var sum units.Work
+	for _, s := range p.Stages {
+		sum += s.CoreSeconds
+	}
+	return sum
+}
+
+// aloneShare is the part of its cores' time that other applications may have used
+// beside one that counts as alone: an executor that starts or ends is no company.
+const aloneShare = 0.05
+
+// contended reports whether others have used so much of a's cores that its times are
+// not those of a run alone.
+func contended(a *ledger.App) bool {
+	had := units.Work(float64(a.Tenant.Cores) * float64(a.Marks.LastTask-a.Promise.First))
+	return a.Tenant.Beside > aloneShare*max(0, had)
+}
+
+// executorStart is the mean CPU time of a's executors until the first task, 0 where
+// none is known.
+func executorStart(a *ledger.App) units.Work {
+	var sum units.Work
+	count := 0
+	for _, x := range a.Tenant.Executors {
+		if x.Based && x.Base > 0 {
+			sum += x.Base
+			count++
+		}
+	}
+	if count == 0 {
+		return 0
+	}
+	return sum / units.Work(count)
+}
+
+// noteCold tells r which stages ran on executors that had run nothing while another
+// one of their node had: the first on a node is cold in every run.
+func noteCold(a *ledger.App, r *profiles.Recorder) {
+	ran, nodes := make(map[*ledger.Executor]bool), make(map[string]bool)
+	for _, s := range a.Order {
+		cold := 0
+		var worked []*ledger.Executor
+		for i := range s.Counters {
+			if i >= len(a.Tenant.Executors) || s.Counters[i].CPU <= 0 {
+				continue
+			}
+			x := a.Tenant.Executors[i]
+			if worked = append(worked, x); !ran[x] && nodes[x.Node] {
+				cold++
+			}
+		}
+		for _, x := range worked {
+			ran[x], nodes[x.Node] = true, true
+		}
+		if cold > 0 {
+			r.Cold(s.Key(), cold)
+		}
+	}
+}

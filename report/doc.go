@@ -1,0 +1,10 @@
+// Package report says how applications and nodes are, in the values that `pacer apps` and
+// `pacer nodes` print, and in words.
+//
+//	Summary, Detail  an application's row, and all there is to say of it
+//	Account, Line    what the line about its end is made of, and that line
+//	Shadow           what an observed application would have been granted
+//	Node             a node's row
+//
+// All functions are pure: they read what a ledger.View returns and change nothing.
+package report

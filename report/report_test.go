@@ -1,0 +1,82 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/ledger/ledgertest"
+	"github.com/sparkpacer/pacer/report"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// The line about an end, for each way to end.
+func TestLine(t *testing.T) {
+	account := func(change func(*ledger.Account)) ledger.Account {
+		c := ledger.Account{Start: units.Instant(6 * 3600 * 1e9), Deadline: 60, Stopped: 50, Exit: 1, Mean: 1.44, Cores: 8}
+		change(&c)
+		return c
+	}
+	as := func(*ledger.Account) {}
+	for _, w := range []struct {
+		account ledger.Account
+		state   api.AppState
+		ended   units.Seconds
+		by      api.EndedBy
+		want    string
+	}{
+		{ledger.Account{}, api.AppFinished, 50, api.EndedByExit, ""},
+		{account(as), api.AppFinished, 56, "", ""},
+		{account(as), api.AppFinished, 56, api.EndedByExit, "ended 4.0 s before 06:01:00, on 1.4 of 8 cores"},
+		{account(func(c *ledger.Account) { c.Work, c.Profiled = 100, 140 }), api.AppFinished, 56, api.EndedByExit,
+			"ended 4.0 s before 06:01:00, on 1.4 of 8 cores; 40.0 core-seconds fewer than at all cores"},
+		{account(func(c *ledger.Account) { c.Work, c.Profiled = 1000, 100 }), api.AppFinished, 56, api.EndedByLastWord,
+			"ended 4.0 s before 06:01:00, on 1.4 of 8 cores; 15 core-minutes more than at all cores"},
+		{account(func(c *ledger.Account) { c.Stopped, c.Causes = 71, []string{"9.0 s waiting for cores"} }), api.AppFinished, 72, api.EndedByExit,
+			"12 s late, at 06:01:12, on 1.4 of 8 cores: 9.0 s waiting for cores"},
+		{account(as), api.AppFinished, 63, api.EndedByExit, "ended late by its exit: 3.0 s after 06:01:00, 13 s after its context stopped"},
+		{account(as), api.AppFinished, 50, api.EndedByStop, "stopped its context 10 s before 06:01:00; its exit is not known"},
+		{account(func(c *ledger.Account) { c.Reason = "out of memory" }), api.AppFailed, 20, api.EndedByExit, "failed after 20 s: out of memory"},
+	} {
+		if got := report.Line(w.account, w.state, w.ended, w.by); got != w.want {
+			t.Errorf("%q, want %q", got, w.want)
+		}
+	}
+}
+
+// Of a running application its row says when it ends; a failed one was neither early nor late.
+func TestSummary(t *testing.T) {
+	c := ledgertest.New(t, "a", "b")
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	a := c.App("app-1", "p", 100, "a", "b")
+	p := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
+	s := report.Summary(c.Now, p, a)
+	if s.State != api.AppRunning || s.Pacing != "paced" || s.Predicted < 90 || s.Predicted > 100 || s.ErrorPct != nil || s.Outcome != "" {
+		t.Errorf("running: %+v", s)
+	}
+	c.To(40)
+	c.Know(ledger.ContextStopped{App: a.ID, At: 40, Failed: true, Reason: "no space"},
+		ledger.Exited{App: a.ID, State: api.AppFailed, At: 41, By: api.EndedByExit, Reason: "no space", Code: 1})
+	d := report.Detail(c.Now, p, a)
+	if d.ErrorPct != nil || d.Duration != 41 || !strings.Contains(d.Outcome, "failed after 41 s: no space") || len(d.Notices) == 0 {
+		t.Errorf("failed: %+v", d)
+	}
+}
+
+func TestNodeStates(t *testing.T) {
+	for want, n := range map[string]*ledger.Node{
+		"ready":     {},
+		"lost":      {Presence: ledger.Lost},
+		"left":      {Presence: ledger.Left},
+		"another's": {Foreign: true},
+		"draining":  {NodeRecord: ledger.NodeRecord{Draining: true}, Executors: 1},
+		"drained":   {NodeRecord: ledger.NodeRecord{Draining: true}},
+	} {
+		if got := report.Node(n).State; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package schedule
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Farthest bounds the time left that a target may say, in seconds: a year says
+// as much as more would, and stays far from any clock's overflow.
+const Farthest units.Seconds = 365 * 24 * 3600
+
+// Planned is a stage's new deadline.
+type Planned struct {
+	Stage *ledger.Stage
+	// Left is the time until the deadline, from now on; Cores are those of Eq 6.
+	Left  units.Seconds
+	Cores units.Cores
+	Aim   ledger.Aim
+	// First is the stage's first deadline, counted from its ready event.
+	First   units.Seconds
+	Targets []ledger.Target
+}
+
+// Ready plans a stage that has become ready, of a paced application: Eq 1-3 with the time
+// really left.
+func Ready(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) Planned {
+	q, c := p.Of(a), estimate.CourseOf(a)
+	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
+		Running: rests(a, s, c.Coming), Seated: estimate.Seated(a, q)}
+	return plan(v, p, a, s, c.Graph.StageDeadline(q, m), s.First)
+}
+
+// rests is what is left of the running stages besides s. Those submitted together
+// with s whose turn is yet to come are not among them: the profile's match still
+// has them as not submitted. Nor are those that come again.
+func rests(a *ledger.App, s *ledger.Stage, coming []int) []dag.Rest {
+	var rests []dag.Rest
+	for _, other := range a.Opened() {
+		if other.Annotation != s.Annotation && other.Annotation != ledger.Unmatched && !slices.Contains(coming, other.Annotation) {
+			rests = append(rests, dag.Rest{Stage: other.Annotation, Left: estimate.Left(other)})
+		}
+	}
+	return rests
+}
+
+// Anew plans running stages of a paced application once more: what is left of each running
+// stage counts as a stage, those that have executors first, then the earlier ids.
+func Anew(v ledger.View, p estimate.Policy, a *ledger.App, stages ...*ledger.Stage) []Planned {
+	return anew(v, p, a, stages, false)
+}
+
+// Late plans a running stage that has waited for executors until now. While nothing of it
+// is done, its first deadline is the one that it gets.
+func Late(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) []Planned {
+	return anew(v, p, a, []*ledger.Stage{s}, true)
+}
+
+func anew(v ledger.View, p estimate.Policy, a *ledger.App, stages []*ledger.Stage, late bool) []Planned {
+	q := p.Of(a)
+	c, seated := estimate.CourseOf(a), estimate.Seated(a, q)
+	open := filter(a.Opened(), func(s *ledger.Stage) bool {
+		return s.Annotation != ledger.Unmatched && !slices.Contains(c.Coming, s.Annotation)
+	})
+	if q.Executors > 0 {
+		open = slices.Concat(filter(open, func(s *ledger.Stage) bool { return !a.Waits(s) }), filter(open, a.Waits))
+	}
+	g := a.Profile.GraphOf(estimate.Rest(c.Body, open))
+	var earlier []dag.Rest // Of a stage in g, which is the rest of one.
+	var planned []Planned
+	for i, s := range open {
+		if slices.Contains(stages, s) {
+			following := slices.Clone(c.Coming)
+			for _, later := range open[i+1:] {
+				following = append(following, later.Annotation)
+			}
+			slices.Sort(following)
+			m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: following, Running: earlier, Seated: seated}
+			first := s.First
+			if late && s.Progress() == 0 {
+				first = 0
+			}
+			planned = append(planned, plan(v, p, a, s, g.StageDeadline(q, m), first))
+		}
+		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
+	}
+	return planned
+}
+
+// plan gives a stage a deadline, counted from now, and its executors their targets.
+func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, deadline, first units.Seconds) Planned {
+	if math.IsNaN(float64(deadline)) {
+		deadline = 0
+	}
+	deadline = min(max(deadline, -Farthest), Farthest)
+	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+	predicted := estimate.Predict(a, annotation, s)
+	if first == 0 {
+		first = a.At(v.Now()) + deadline - s.ReadyAt
+	}
+	aim := ledger.Aim{Planned: true, Last: p.Final(a, s), DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work, Records: predicted.Records}
+	return Planned{Stage: s, Left: deadline, Cores: dag.EstimateCores(aim.Records, deadline, annotation.NominalRate), Aim: aim, First: first,
+		Targets: targets(v, p, a, s, aim)}
+}
+
+// Bound makes the targets of a planned stage from its bindings. Its deadline stays.
+func Bound(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) []ledger.Target {
+	return targets(v, p, a, s, s.Aim)
+}
+
+// targets are those of s's bindings, in order of executor. Eq 6 and 7 are taken for what is
+// left of the stage and each executor's share of it: at the start, with equal shares, that
+// is the source's equation.
+func targets(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, aim ledger.Aim) []ledger.Target {
+	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+	left := units.FromDuration(aim.DeadlineAt.Sub(v.Now()))
+	estimated := dag.EstimateCores(aim.Records*(1-float64(s.Progress())), left, annotation.NominalRate)
+	var weight float64
+	for _, b := range s.Ready.Bindings {
+		weight += b.Weight
+	}
+	var even units.Fraction
+	if s.Ready.Weighted {
+		even = a.Profile.Even[s.Ready.Signature]
+	}
+	var all []ledger.Target
+	for _, b := range s.Ready.Bindings {
+		x := a.Executor(b.Executor)
+		if x == nil || x.Gone || b.Tasks <= 0 || !(b.Weight > 0) {
+			continue
+		}
+		share := b.Weight / weight
+		cores := min(dag.InitCores(estimated*units.Cores(share), p.Equations.Quantum, 1), v.Offered(x.Node))
+		if aim.Last && left < dag.Steerable && p.Equations.Aim > 0 {
+			cores = v.Offered(x.Node)
+		}
+		all = append(all, ledger.Target{Node: x.Node, StageTarget: api.StageTarget{Executor: x.ID, Weight: b.Weight, Tasks: b.Tasks,
+			Work: aim.Work * units.Work(share), Records: aim.Records * share, LongestTask: longest(annotation, s, aim.Work),
+			Reading: annotation.Reading, Even: even, InitCores: cores}})
+	}
+	slices.SortFunc(all, func(x, y ledger.Target) int { return ledger.CompareIDs(x.Executor, y.Executor) })
+	return all
+}
+
+// longest is what a stage's longest task is predicted to take where all take work: the
+// profile's, scaled as a mean task is.
+func longest(annotation api.ProfileStage, s *ledger.Stage, work units.Work) units.Seconds {
+	if annotation.CoreSeconds <= 0 || s.Ready.Tasks <= 0 {
+		return annotation.LongestTask
+	}
+	scale := float64(work/annotation.CoreSeconds) * float64(annotation.Tasks) / float64(s.Ready.Tasks)
+	return min(annotation.LongestTask*units.Seconds(scale), units.Seconds(work))
+}
+
+func filter(stages []*ledger.Stage, keep func(*ledger.Stage) bool) (kept []*ledger.Stage) {
+	for _, s := range stages {
+		if keep(s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,213 @@
+package verdict
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/placement"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Policy says what is promised.
+type Policy struct {
+	estimate.Policy
+	// PaceInfeasible gives targets to an application whose deadline is infeasible, too.
+	PaceInfeasible bool
+}
+
+// tightShare is dag's: all cores would need more than this part of the deadline.
+const tightShare = 0.9
+
+// spareShare of the time left has to be spare at all cores before an application
+// that was judged infeasible is paced: what showed it to be faster than its
+// profile may have been noise. turnShare is the same for one whose stages will take
+// turns, which costs what tails and gaps leave unused (dag.Graph.Choose).
+const (
+	spareShare units.Seconds = 0.03
+	turnShare  units.Seconds = 0.05
+)
+
+// lookEvery is how often the predicted end of an application whose stages take turns
+// is looked at between their boundaries.
+const lookEvery = 2 * time.Second
+
+// Judge is the verdict on an application that comes, with the line that says it. The
+// forecast is for all that the nodes of its seating offer: what other applications will
+// take of it is the supervisors' business, and changes while it runs.
+func (p Policy) Judge(now units.Instant, a *ledger.App, seating placement.Seating) ledger.Verdict {
+	v := ledger.Verdict{Gate: ledger.Gate{Open: seating.Open}}
+	deadline, name := a.Promise.Deadline, a.Promise.Profile
+	switch {
+	case a.Promise.Mode == ledger.Off:
+		v.Verdict = api.VerdictNone
+		v.Reason = "mode off: all cores, nothing is judged, paced or recorded"
+	case a.Profile == nil && deadline > 0:
+		v.Verdict = api.VerdictUnknown
+		v.Reason = fmt.Sprintf("deadline %s is unknown to be feasible: there is no profile %q yet; this run takes all cores and records it",
+			Deadline(deadline), name)
+	case a.Profile == nil:
+		v.Verdict = api.VerdictNone
+		v.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q", name)
+	default:
+		q := p.Equations
+		if a.Promise.Mode == ledger.Paced {
+			q = p.Turns(a.Profile.Graph, seating.Most())
+			q.Open, q.Nodes = seating.Open, len(seating.Seats)
+		}
+		f := a.Profile.Graph.Forecast(q, deadline, seating.Cores, seating.Slots, a.At(now))
+		v.Verdict, v.Earliest = f.Verdict, f.Earliest
+		v.Reason = Say(f, deadline) + turns(a, f.Verdict, seating)
+		v.Gate.Infeasible = f.Verdict == api.VerdictInfeasible && !p.PaceInfeasible
+	}
+	if a.Observed() {
+		v.Reason += " (mode observe: nothing is held back)"
+	}
+	return v
+}
+
+// turns is what a verdict's line says of branches that take turns, "" of none.
+func turns(a *ledger.App, verdict api.Verdict, s placement.Seating) string {
+	switch {
+	case a.Promise.Mode != ledger.Paced || verdict == api.VerdictInfeasible:
+		return ""
+	case s.Open:
+		return "; it has all cores, since holding its branches back leaves no room"
+	case s.PerNode == 0 || s.PerNode >= a.Profile.Graph.Width():
+		return ""
+	}
+	return fmt.Sprintf("; stages that could run side by side take turns on %d per node", s.PerNode)
+}
+
+// Again is a's verdict from where it stands, if its gate is that.
+func (p Policy) Again(now units.Instant, a *ledger.App, gate ledger.Gate) ledger.Verdict {
+	v := ledger.Verdict{Gate: gate}
+	deadline, paced := a.Promise.Deadline, a.Promise.Mode == ledger.Paced
+	head := fmt.Sprintf("deadline %s", Deadline(deadline))
+	if a.Profile == nil || a.Promise.Mismatch != "" || a.Promise.Mode == ledger.Unpaced {
+		v.Verdict = api.VerdictUnknown
+		v.Reason = head + " is unknown to be feasible: the application is not paced and has all cores"
+		return v
+	}
+	full := p.End(now, a, true)
+	finish := full
+	if paced {
+		finish = p.End(now, a, false)
+	}
+	switch {
+	case finish > deadline && full <= deadline && p.Turning(a):
+		v.Verdict, v.Gate.Open = api.VerdictTight, true
+	case finish > deadline:
+		v.Verdict, v.Gate.Infeasible = api.VerdictInfeasible, paced && !p.PaceInfeasible
+		v.Earliest = full / units.Seconds(p.Equations.Alpha)
+	case full > tightShare*deadline:
+		v.Verdict = api.VerdictTight
+	default:
+		v.Verdict = api.VerdictFeasible
+	}
+	v.Reason = fmt.Sprintf("%s is %s: all cores would finish in %s", head, v.Verdict, finishText(full))
+	switch {
+	case v.Gate.Infeasible || v.Gate.Open:
+		v.Reason += ", all cores from now on"
+	case !paced:
+		v.Reason += "; the application is not paced and has them"
+	}
+	return v
+}
+
+// Reconsidered says what is to become of a running application at a boundary or tick.
+type Reconsidered int
+
+// What may become of it.
+const (
+	AsIs      Reconsidered = iota
+	LookedAt               // It was looked at, and stays as it is for a while.
+	Tightened              // It can be paced that was not: by what is done its deadline is feasible.
+	Loosened               // Its stages are to run side by side, with all cores: in turns it would be late.
+)
+
+// Reconsider looks whether a, as far as it has come, should be held back that is not,
+// or the other way round. Tightened comes with a new verdict.
+func (p Policy) Reconsider(now units.Instant, a *ledger.App) (Reconsidered, ledger.Verdict) {
+	switch {
+	case a.Promise.Late || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil || a.Promise.Mismatch != "":
+		return AsIs, ledger.Verdict{}
+	case a.Gated():
+		return p.loosen(now, a), ledger.Verdict{}
+	}
+	return p.tighten(now, a)
+}
+
+// tighten paces an application whose deadline was infeasible by its profile, or left
+// no room for turns, and has become feasible by what is done: a profile that promises
+// too little would otherwise cost all cores to the end.
+func (p Policy) tighten(now units.Instant, a *ledger.App) (Reconsidered, ledger.Verdict) {
+	share := spareShare
+	if p.Turning(a) {
+		// Stages that share an executor cannot be told apart once they are held back.
+		if len(a.Opened()) > 1 {
+			return AsIs, ledger.Verdict{}
+		}
+		share = turnShare
+	}
+	spare := share * (a.Promise.Deadline - a.At(now))
+	if p.End(now, a, true) > a.Promise.Deadline-spare || p.End(now, a, false) > a.Promise.Deadline {
+		return AsIs, ledger.Verdict{}
+	}
+	if v := p.Again(now, a, ledger.Gate{}); v.Gate == (ledger.Gate{}) {
+		return Tightened, v
+	}
+	return AsIs, ledger.Verdict{}
+}
+
+// loosen lets stages that take turns run side by side, with all cores, when in turns
+// they would miss the deadline at all cores: turns save an executor, not time.
+func (p Policy) loosen(now units.Instant, a *ledger.App) Reconsidered {
+	if now < a.Clocks.Looked.Add(lookEvery) {
+		return AsIs
+	}
+	if !p.Turning(a) || !estimate.Branching(a) {
+		return LookedAt
+	}
+	if soonest := p.Soonest(now, a); soonest <= a.Promise.Deadline || p.End(now, a, true) >= soonest {
+		return LookedAt
+	}
+	return Loosened
+}
+
+// Say is the line for the user about a forecast.
+func Say(f dag.Forecast, deadline units.Seconds) string {
+	full := "all cores would finish in " + finishText(f.FullCores)
+	if !(deadline > 0) {
+		return "no deadline: " + full
+	}
+	text := fmt.Sprintf("deadline %s is %s: %s", Deadline(deadline), f.Verdict, full)
+	if f.Verdict == api.VerdictInfeasible {
+		text += ", the earliest feasible deadline is " + earliestText(f.Earliest)
+	}
+	return text
+}
+
+// Deadline prints a deadline as users write them: 1m30s.
+func Deadline(s units.Seconds) string {
+	return s.Duration().Round(100 * time.Millisecond).String()
+}
+
+// finishText prints a predicted time in seconds, whole ones from ten on.
+func finishText(s units.Seconds) string {
+	if s < 10 {
+		return fmt.Sprintf("%.1fs", float64(s))
+	}
+	return fmt.Sprintf("%.0fs", float64(s))
+}
+
+// earliestText rounds up, so that what is said is feasible.
+func earliestText(s units.Seconds) string {
+	if s <= 0 {
+		return "not known"
+	}
+	return (s + 0.999).Duration().Truncate(time.Second).String()
+}

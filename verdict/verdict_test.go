@@ -1,0 +1,109 @@
+package verdict_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/ledger/ledgertest"
+	"github.com/sparkpacer/pacer/placement"
+	"github.com/sparkpacer/pacer/units"
+	"github.com/sparkpacer/pacer/verdict"
+)
+
+func policy(branches string) verdict.Policy {
+	return verdict.Policy{Policy: estimate.Policy{Equations: dag.Default(), Branches: branches, MaxPool: 4}}
+}
+
+// The chain's profile takes 68 s at all cores.
+func TestJudge(t *testing.T) {
+	c := ledgertest.New(t, "a", "b")
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	seating := placement.Seating{Seats: []placement.Seat{{Node: c.View().Node("a"), Executors: 1}, {Node: c.View().Node("b"), Executors: 1}}, Cores: 8, Slots: 8}
+	for name, w := range map[string]struct {
+		mode     ledger.Mode
+		launch   api.Mode
+		profile  bool
+		deadline units.Seconds
+		want     api.Verdict
+		gated    bool
+		says     string
+	}{
+		"off":           {ledger.Off, api.ModeOff, false, 100, api.VerdictNone, true, "nothing is judged"},
+		"no profile":    {ledger.Recording, "", false, 100, api.VerdictUnknown, true, "there is no profile"},
+		"no deadline":   {ledger.Recording, "", false, 0, api.VerdictNone, true, "the run is recorded"},
+		"feasible":      {ledger.Paced, "", true, 120, api.VerdictFeasible, true, "deadline 2m0s is feasible: all cores would finish in 68s"},
+		"tight":         {ledger.Paced, "", true, 73, api.VerdictTight, true, "is tight"},
+		"infeasible":    {ledger.Paced, "", true, 50, api.VerdictInfeasible, false, "the earliest feasible deadline is"},
+		"observed":      {ledger.Paced, api.ModeObserve, true, 120, api.VerdictFeasible, true, "nothing is held back"},
+		"just a wonder": {ledger.Recording, "", true, 0, api.VerdictNone, true, "no deadline: all cores would finish in 68s"},
+	} {
+		a := &ledger.App{Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: w.deadline, Mode: w.mode},
+			Tenant: ledger.Tenant{Launch: api.Launch{Mode: w.launch}}, Outcome: ledger.Outcome{State: api.AppRunning}}
+		if w.profile {
+			a = &ledger.App{Promise: a.Promise, Tenant: a.Tenant, Outcome: a.Outcome, Profile: c.View().Copy("p")}
+		}
+		v := policy(estimate.BranchesTogether).Judge(c.Now, a, seating)
+		if v.Verdict != w.want || !strings.Contains(v.Reason, w.says) || (v.Gate == ledger.Gate{}) != w.gated {
+			t.Errorf("%s: %+v, want %s and %q", name, v, w.want, w.says)
+		}
+		if w.want == api.VerdictInfeasible && v.Earliest < 68 {
+			t.Errorf("%s: the earliest deadline is %v", name, v.Earliest)
+		}
+	}
+	pacing := policy(estimate.BranchesTogether)
+	pacing.PaceInfeasible = true
+	a := &ledger.App{Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: 50, Mode: ledger.Paced}, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("p")}
+	if v := pacing.Judge(c.Now, a, seating); v.Verdict != api.VerdictInfeasible || v.Gate.Infeasible {
+		t.Errorf("with infeasible deadlines paced: %+v", v)
+	}
+}
+
+// From where an application stands its verdict is another one.
+func TestAgain(t *testing.T) {
+	c := ledgertest.New(t, "a", "b")
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	a := c.App("app-1", "p", 120, "a", "b")
+	p := policy(estimate.BranchesTogether)
+	if v := p.Again(c.Now, a, ledger.Gate{}); v.Verdict != api.VerdictFeasible || (v.Gate != ledger.Gate{}) {
+		t.Errorf("at the start: %+v", v)
+	}
+	c.To(80)
+	if v := p.Again(c.Now, a, ledger.Gate{}); v.Verdict != api.VerdictInfeasible || !v.Gate.Infeasible || v.Earliest < 140 || !strings.Contains(v.Reason, "all cores from now on") {
+		t.Errorf("with nothing done after 80 s of 120: %+v", v)
+	}
+	if v := p.Again(c.Now, a, ledger.Gate{Late: true}); !v.Gate.Late {
+		t.Errorf("the gate that was given is gone: %+v", v)
+	}
+	c.Know(ledger.Mismatched{App: a.ID, Where: "stage 3 is not in it"})
+	if v := p.Again(c.Now, a, ledger.Gate{}); v.Verdict != api.VerdictUnknown {
+		t.Errorf("off its profile: %+v", v)
+	}
+}
+
+// An application whose deadline seemed infeasible is paced once what is done leaves 3 % of
+// the time to spare, and not before.
+func TestTightened(t *testing.T) {
+	c := ledgertest.New(t, "a", "b")
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	a := c.App("app-1", "p", 60, "a", "b")
+	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Infeasible: true}})
+	p := policy(estimate.BranchesTogether)
+	if what, _ := p.Reconsider(c.Now, a); what != verdict.AsIs {
+		t.Errorf("at the start: %v", what)
+	}
+	s := c.Ready(a, 1, "read", 3000, "1", "2")
+	c.To(5) // A quarter of what the profile says.
+	c.Done(a, s, 60, 1)
+	what, v := p.Reconsider(c.Now, a)
+	if what != verdict.Tightened || v.Verdict != api.VerdictTight && v.Verdict != api.VerdictFeasible {
+		t.Errorf("15 s ahead of its profile: %v, %+v", what, v)
+	}
+	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Late: true}})
+	if what, _ := p.Reconsider(c.Now, a); what != verdict.AsIs {
+		t.Errorf("past its deadline: %v", what)
+	}
+}

@@ -253,7 +253,7 @@ func TestExitsGoIntoTheProfile(t *testing.T) {
 		w.report(r.Submission, 0, 6+exit)
 		w.pass(2 * time.Second)
 	}
-	if p := w.stored("p"); p == nil || p.Runs != 4 || p.Exit != 0.75 || p.Tail != 1 || p.Duration != 6.75 {
+	if p := w.stored("p"); p == nil || p.Runs != 4 || p.Exit != 0.5 || p.Tail != 1 || p.Duration != 6.5 {
 		t.Errorf("profile %+v", p)
 	}
 }

@@ -42,10 +42,11 @@ func addExit(p api.Profile, exit units.Seconds) api.Profile {
 	return p
 }
 
-// ordinaryExit is what to reckon with: the third quartile of the ordinary exits, since
-// what is reckoned too short makes a run late and what is reckoned too long makes it
-// early. A driver that hangs after its stop changes nothing; one that always works on
-// after its stop is known by its second run. Without an ordinary one it is 0.
+// ordinaryExit is what to reckon with: the median of the ordinary exits, of two the
+// longer one, since what is reckoned too short may make a run late. What exits differ by
+// is in the aim's margin already. A driver that hangs after its stop changes nothing; one
+// that always works on after its stop is known by its second run. Without an ordinary one
+// it is 0.
 func ordinaryExit(exits []units.Seconds, duration units.Seconds) units.Seconds {
 	sorted := slices.Sorted(slices.Values(exits))
 	bound := max(loneExit, loneShare*duration)
@@ -61,5 +62,5 @@ func ordinaryExit(exits []units.Seconds, duration units.Seconds) units.Seconds {
 	if len(ordinary) == 0 {
 		return 0
 	}
-	return ordinary[(3*(len(ordinary)-1)+2)/4]
+	return ordinary[len(ordinary)/2]
 }

@@ -87,8 +87,9 @@ type Allocation struct {
 	entry     *planEntry // Its part of the node's Plan, nil when that is to be made.
 	// since is the epoch of the first Plan that told the node how to start its executors, 0
 	// for none.
-	since uint64
-	used  units.Work // What the status at hand says that they used since the one before.
+	since  uint64
+	launch *api.Launch // How they are started on the node, nil when that is to be made; Plans share it.
+	used   units.Work  // What the status at hand says that they used since the one before.
 }
 
 func (t *Allocation) compare(id api.AppID) int { return cmp.Compare(t.App.ID, id) }

@@ -101,7 +101,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 	if n.Offered != s.Offered {
 		for _, t := range l.allocations[n.Node] {
 			l.concern(t.App)
-			t.App.keep.touched, t.since = true, 0
+			t.App.keep.touched, t.since, t.launch = true, 0, nil
 		}
 	}
 	if n.Memory != s.Memory {

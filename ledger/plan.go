@@ -23,6 +23,16 @@ func (t *Allocation) makeEntry() *planEntry {
 	return entry
 }
 
+// start is how t's executors are started on n.
+func (t *Allocation) start(n *Node) *api.Launch {
+	if t.launch == nil {
+		launch := t.App.Tenant.Launch
+		launch.Cores = n.Slots(launch)
+		t.launch = &launch
+	}
+	return t.launch
+}
+
 // entries is the content of n's Plan, in order of application. Those of applications
 // that were not touched are not made again.
 func (l *Ledger) entries(n *Node) []*planEntry {
@@ -93,10 +103,12 @@ func (l *Ledger) plan(n *Node) api.Plan {
 			continue
 		}
 		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Executors: entry.executors}
-		if t := l.allocation(a, n.Node); t == nil || t.since == 0 || n.Acked < t.since {
-			launch := a.Tenant.Launch
-			launch.Cores = n.Slots(launch)
-			pa.Launch = &launch
+		t := l.allocation(a, n.Node)
+		if t == nil {
+			t = &Allocation{App: a} // Its executors there are gone, but the Plan in force has them.
+		}
+		if t.since == 0 || n.Acked < t.since {
+			pa.Launch = t.start(n)
 		}
 		if pa.HasDeadline {
 			pa.Remaining = a.Promise.Deadline - a.At(l.now)

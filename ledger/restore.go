@@ -230,7 +230,7 @@ func (a *App) restoreStages(counters map[string][]byte) error {
 			a.opened = append(a.opened, s)
 		}
 		if s.Annotation != Unmatched && a.Profile != nil {
-			a.Profile.Match.Matched[s.Key().Stage] = s.Annotation
+			a.Profile.Match.Restore(s.Key().Stage, s.Annotation)
 		}
 	}
 	slices.SortFunc(a.opened, CompareStages)

@@ -1,8 +1,10 @@
 package profiles
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -13,6 +15,9 @@ type Matcher struct {
 	Profile api.Profile `json:"profile"`
 	// Matched maps the run's stage ids to those of the profile.
 	Matched map[int]int `json:"matched"`
+	// taken says of each stage of the profile, in its order, whether one of the run has
+	// matched it; nil when that is to be made of Matched.
+	taken []bool
 }
 
 // NewMatcher returns a Matcher for a run of which no stage is ready yet.
@@ -35,17 +40,24 @@ func (m *Matcher) Match(ready api.StageReady) (api.ProfileStage, bool) {
 			return m.stage(id)
 		}
 	}
-	taken := m.taken()
-	for _, s := range m.Profile.Stages {
-		if s.Signature == ready.Signature && !taken[s.ID] {
-			if m.Matched == nil {
-				m.Matched = make(map[int]int)
-			}
-			m.Matched[ready.Stage] = s.ID
+	m.recall()
+	for i, s := range m.Profile.Stages {
+		if s.Signature == ready.Signature && !m.taken[i] {
+			m.Restore(ready.Stage, s.ID)
 			return s, true
 		}
 	}
 	return api.ProfileStage{}, false
+}
+
+// Restore remembers that a stage of the run has matched the profile's stage id.
+func (m *Matcher) Restore(stage, id int) {
+	if m.Matched == nil {
+		m.Matched = make(map[int]int)
+	}
+	m.recall()
+	m.Matched[stage] = id
+	m.mark(m.taken, id)
 }
 
 // Annotation returns the annotation of a stage of the run that was matched.
@@ -62,39 +74,57 @@ func (m *Matcher) Annotation(stage int) (api.ProfileStage, bool) {
 // a later stage would have read is there already, so the driver has skipped them. At
 // the end of a run that fits there are none.
 func (m *Matcher) Remaining() []int {
-	taken := m.taken()
-	passed, job := make(map[int]bool), math.MinInt
-	for _, s := range slices.Backward(m.Profile.Stages) {
-		if !taken[s.ID] && !passed[s.ID] {
+	m.recall()
+	over, job := slices.Clone(m.taken), math.MinInt
+	coming := len(over)
+	for i := len(over) - 1; i >= 0; i-- {
+		if !over[i] {
 			continue
 		}
-		job = max(job, s.Job)
-		for _, parent := range s.Parents {
-			passed[parent] = true
+		coming--
+		job = max(job, m.Profile.Stages[i].Job)
+		for _, parent := range m.Profile.Stages[i].Parents {
+			m.mark(over, parent)
 		}
 	}
-	var ids []int
-	for _, s := range m.Profile.Stages {
-		if !taken[s.ID] && !passed[s.ID] && s.Job >= job {
+	if coming == 0 {
+		return nil
+	}
+	ids := make([]int, 0, coming)
+	for i, s := range m.Profile.Stages {
+		if !over[i] && s.Job >= job {
 			ids = append(ids, s.ID)
 		}
 	}
 	return ids
 }
 
-func (m *Matcher) taken() map[int]bool {
-	taken := make(map[int]bool, len(m.Matched))
-	for _, id := range m.Matched {
-		taken[id] = true
+// recall makes taken where it is not there.
+func (m *Matcher) recall() {
+	if m.taken != nil {
+		return
 	}
-	return taken
+	m.taken = make([]bool, len(m.Profile.Stages))
+	for _, id := range m.Matched {
+		m.mark(m.taken, id)
+	}
+}
+
+// mark sets the flag of the profile's stage id, if there is one.
+func (m *Matcher) mark(flags []bool, id int) {
+	if i, ok := m.find(id); ok {
+		flags[i] = true
+	}
+}
+
+// find returns the place of the profile's stage id: they are in order of id.
+func (m *Matcher) find(id int) (int, bool) {
+	return sort.Find(len(m.Profile.Stages), func(i int) int { return cmp.Compare(id, m.Profile.Stages[i].ID) })
 }
 
 func (m *Matcher) stage(id int) (api.ProfileStage, bool) {
-	for _, s := range m.Profile.Stages {
-		if s.ID == id {
-			return s, true
-		}
+	if i, ok := m.find(id); ok {
+		return m.Profile.Stages[i], true
 	}
 	return api.ProfileStage{}, false
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -44,10 +43,13 @@ type file struct {
 
 	mu struct {
 		sync.Mutex
-		db   *buntdb.DB // nil once closed
-		base int64      // size after the last rewrite
-		size int64      // about what was written since, base included
+		db      *buntdb.DB // nil once closed
+		base    int64      // size after the last rewrite
+		size    int64      // about what was written since, base included
+		rewrite *rewrite   // nil when none is under way
+		fault   error      // of a rewrite that left the file in an unknown state
 	}
+	rewriting sync.WaitGroup
 }
 
 // Open opens or creates the store in the file at path, whose directory must
@@ -55,6 +57,7 @@ type file struct {
 // ErrCorrupt or ErrVersion, wrapped, for a file that it must not touch.
 func Open(path string, policy SyncPolicy) (Store, error) {
 	f := &file{path: path, policy: policy}
+	_ = os.Remove(path + newSuffix) // Of a rewrite that a crash has ended.
 	if err := f.open(); err != nil {
 		return nil, err
 	}
@@ -88,7 +91,7 @@ func (f *file) open() error {
 		return fmt.Errorf("%w: %s cannot be read (%w); move it away to start empty", ErrCorrupt, f.path, err)
 	}
 	f.mu.db = db
-	return f.configure(buntdb.Never)
+	return configure(db, buntdb.Never)
 }
 
 // openBunt turns the panics of BuntDB's reader on some damaged files into errors.
@@ -101,8 +104,8 @@ func openBunt(path string) (db *buntdb.DB, err error) {
 	return buntdb.Open(path)
 }
 
-func (f *file) configure(policy buntdb.SyncPolicy) error {
-	if err := f.mu.db.SetConfig(buntdb.Config{SyncPolicy: policy, AutoShrinkDisabled: true}); err != nil {
+func configure(db *buntdb.DB, policy buntdb.SyncPolicy) error {
+	if err := db.SetConfig(buntdb.Config{SyncPolicy: policy, AutoShrinkDisabled: true}); err != nil {
 		return fmt.Errorf("store: configure: %w", err)
 	}
 	return nil
@@ -151,7 +154,7 @@ func (f *file) recover() error {
 	return f.measure()
 }
 
-// measure reads the file's size and rewrites it when half of it may be dead.
+// measure reads the file's size and has it rewritten when half of it may be dead.
 func (f *file) measure() error {
 	info, err := os.Stat(f.path)
 	if err != nil {
@@ -159,7 +162,7 @@ func (f *file) measure() error {
 	}
 	f.mu.base, f.mu.size = info.Size(), info.Size()
 	if info.Size() > compactFrom {
-		return f.compact()
+		f.compact()
 	}
 	return nil
 }
@@ -184,16 +187,18 @@ func (f *file) Apply(changes []api.Pair) error {
 	switch {
 	case f.mu.db == nil:
 		return ErrClosed
+	case f.mu.fault != nil:
+		return f.mu.fault
 	case len(batch) == 0:
 		return nil
 	}
-	if err := f.apply(batch); err != nil {
-		return err
+	err := f.apply(batch)
+	if f.mu.rewrite != nil {
+		f.mu.rewrite.add(batch, err)
+	} else if err == nil && f.mu.size > compactFrom && f.mu.size > compactGrow*f.mu.base {
+		f.compact()
 	}
-	if f.mu.size > compactFrom && f.mu.size > compactGrow*f.mu.base {
-		return f.compact()
-	}
-	return nil
+	return err
 }
 
 // apply writes a batch so that a crash leaves all or nothing of it.
@@ -214,17 +219,27 @@ func (f *file) apply(batch []stored) error {
 
 func (f *file) writeSynced(batch []stored) error {
 	if f.policy == SyncAlways {
-		if err := f.configure(buntdb.Always); err != nil {
+		if err := configure(f.mu.db, buntdb.Always); err != nil {
 			return err
 		}
 	}
-	return errors.Join(f.write(batch), f.configure(buntdb.Never))
+	return errors.Join(f.write(batch), configure(f.mu.db, buntdb.Never))
 }
 
 func (f *file) write(batch []stored) error {
-	err := f.mu.db.Update(func(tx *buntdb.Tx) error {
+	for _, c := range batch {
+		f.mu.size += int64(len(c.key) + len(c.value) + 32)
+	}
+	if err := put(f.mu.db, batch); err != nil {
+		return fmt.Errorf("store: write %s: %w", f.path, err)
+	}
+	return nil
+}
+
+// put writes a batch into db: all of it, or nothing when it fails.
+func put(db *buntdb.DB, batch []stored) error {
+	return db.Update(func(tx *buntdb.Tx) error {
 		for _, c := range batch {
-			f.mu.size += int64(len(c.key) + len(c.value) + 32)
 			if c.value != "" {
 				if _, _, err := tx.Set(c.key, c.value, nil); err != nil {
 					return err
@@ -235,52 +250,6 @@ func (f *file) write(batch []stored) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("store: write %s: %w", f.path, err)
-	}
-	return nil
-}
-
-// compact writes the living values to a new file and puts it in the place of the
-// old one. BuntDB's own Shrink does not sync before it renames.
-func (f *file) compact() error {
-	next := f.path + ".new"
-	size, err := f.save(next)
-	if err != nil {
-		// The changes are safe in the old file: try again once it has grown.
-		f.mu.base = f.mu.size
-		return os.RemoveAll(next)
-	}
-	if err := f.mu.db.Close(); err != nil {
-		return fmt.Errorf("store: compact %s: %w", f.path, err)
-	}
-	f.mu.db = nil
-	if err := errors.Join(os.Rename(next, f.path), syncPath(filepath.Dir(f.path))); err != nil {
-		return fmt.Errorf("store: compact %s: %w", f.path, err)
-	}
-	f.mu.base, f.mu.size = size, size
-	return f.open()
-}
-
-func (f *file) save(path string) (int64, error) {
-	out, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return 0, err
-	}
-	err = errors.Join(f.mu.db.Save(out), out.Sync())
-	info, statErr := out.Stat()
-	if err := errors.Join(err, statErr, out.Close()); err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
-}
-
-func syncPath(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 func (f *file) Load(prefix string) ([]api.Pair, error) {
@@ -314,12 +283,16 @@ func (f *file) Load(prefix string) ([]api.Pair, error) {
 
 func (f *file) Close() error {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.mu.db == nil {
-		return nil
-	}
 	db := f.mu.db
 	f.mu.db = nil
+	if f.mu.rewrite != nil {
+		f.mu.rewrite.given = true
+	}
+	f.mu.Unlock()
+	f.rewriting.Wait()
+	if db == nil {
+		return nil
+	}
 	if err := db.Close(); err != nil {
 		return fmt.Errorf("store: close %s: %w", f.path, err)
 	}

@@ -31,9 +31,12 @@
 // fails, and a file of another version are not opened: ErrCorrupt and
 // ErrVersion say which file to move away. Nothing is deleted or guessed.
 //
-// The file grows with each change. It is rewritten with the living values only
-// (new file, sync, rename) on Open and during Apply when it is larger than
-// 4 MiB and four times what it was after the last rewrite.
+// The file grows with each change. After Open, and when it is larger than 4 MiB and
+// four times what it was after the last rewrite, it is rewritten with the living
+// values only: a goroutine copies them into a new file, some at a time, then what
+// was applied meanwhile, and gives it the old one's name. Apply waits for the last
+// of that only: a few batches, two syncs and a rename. Until then the old file is the
+// store. Close gives a rewrite up.
 //
 // BuntDB holds everything in memory: keep values small and history bounded.
 // Two processes must not open the same file (package daemon holds a lock on the

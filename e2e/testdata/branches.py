@@ -9,12 +9,9 @@ import time
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from toil import toil
+
 PARTITIONS = 16
-
-
-def toil(column, rounds):
-    digest = f"aggregate(sequence(1, {rounds}), cast({column} as string), (acc, i) -> sha2(acc, 256))"
-    return F.expr(f"pmod(xxhash64({digest}), 1000003)")
 
 
 def branch(spark, rows, salt):

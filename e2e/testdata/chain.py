@@ -8,13 +8,9 @@ import sys
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from toil import toil
+
 PARTITIONS = 16
-
-
-def toil(column, rounds):
-    digest = f"aggregate(sequence(1, {rounds}), cast({column} as string), (acc, i) -> sha2(acc, 256))"
-    return F.expr(f"pmod(xxhash64({digest}), 1000003)")
-
 
 spark = (SparkSession.builder.appName("e2e-chain")
          .config("spark.sql.adaptive.coalescePartitions.enabled", "false")  # Few bytes, much work.

@@ -9,10 +9,7 @@ import sys
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-
-def toil(column, rounds=120):
-    digest = f"aggregate(sequence(1, {rounds}), cast({column} as string), (acc, i) -> sha2(acc, 256))"
-    return F.expr(f"pmod(xxhash64({digest}), 1000003)")
+from toil import toil
 
 
 def answer(name, frame):

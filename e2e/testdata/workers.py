@@ -13,7 +13,7 @@ def work(row):
     import toil
     with open(os.path.join(SparkFiles.getRootDirectory(), "data", "salt.txt")) as f:
         salt = f.read().strip()
-    return row.id % 7, toil.toil(f"{salt}-{row.id}")
+    return row.id % 7, toil.digest(f"{salt}-{row.id}")
 
 
 spark = SparkSession.builder.appName("e2e-workers").getOrCreate()

@@ -81,6 +81,8 @@ var keepers = map[string][]string{
 	"github.com/containerd/errdefs": {"executor/docker"},
 	"github.com/spf13/cobra":        {"cli", "cmd/planner", "cmd/nodecontroller", "cmd/pacer"},
 	"github.com/spf13/viper":        {"cli", "daemon"},
+	"github.com/magiconair":         {"cli"},
+	"github.com/google/uuid":        {"cli", "demo"},
 	"github.com/go-viper":           {"cli", "daemon"},
 	"go.yaml.in/yaml":               {"cli", "daemon"},
 	"gonum.org/v1/plot":             {"chart"},

@@ -1,13 +1,14 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/magiconair/properties"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/executor"
@@ -141,31 +142,20 @@ func (sp spark) confDir(getenv func(string) string) string {
 	return filepath.Join(sp.home, "conf")
 }
 
-// readProperties adds the settings of a Java properties file to into: a key up to
-// white space, "=" or ":", then its value. Continuation lines and escapes are not
-// needed for the few keys that matter here.
+// readProperties adds the settings of a Java properties file to into as Spark reads
+// them: nothing in a value stands for another one, and the blanks around it go.
 func readProperties(path string, into map[string]string) error {
-	f, err := os.Open(path)
+	body, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' || line[0] == '!' {
-			continue
-		}
-		at := strings.IndexAny(line, " \t=:")
-		if at < 0 {
-			into[line] = ""
-			continue
-		}
-		value := strings.TrimLeft(line[at:], " \t")
-		if value != "" && (value[0] == '=' || value[0] == ':') {
-			value = strings.TrimLeft(value[1:], " \t")
-		}
-		into[line[:at]] = value
+	loader := properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
+	read, err := loader.LoadBytes(body)
+	if err != nil {
+		return err
 	}
-	return lines.Err()
+	for key, value := range read.Map() {
+		into[key] = strings.TrimFunc(value, func(r rune) bool { return r <= ' ' && r != '\r' && r != '\n' })
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net"
 	"os/signal"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
@@ -156,7 +156,7 @@ var modes = []api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff}
 // differently is an error.
 func (sh *shell) submitSettings(s submission) (map[string]string, error) {
 	out := map[string]string{
-		confSubmission: uuid(),
+		confSubmission: uuid.NewString(),
 		confSubmitted:  fmt.Sprint(sh.now.UnixMilli()),
 		confWatched:    "true",
 	}
@@ -393,12 +393,4 @@ func firstOf(values ...string) string {
 		}
 	}
 	return ""
-}
-
-// uuid returns a random UUID (version 4 of RFC 9562).
-func uuid() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // It never fails: package crypto/rand ends the process first.
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,6 +109,25 @@ func TestSubmitRespectsWhatTheUserSet(t *testing.T) {
 	args = o.arguments()
 	if i := slices.Index(args, "--jars"); i < 0 || !strings.HasPrefix(args[i+1], "a.jar,b.jar,/") || strings.Count(strings.Join(args, " "), "--jars") != 1 {
 		t.Errorf("the user's --jars are not merged: %v", args)
+	}
+}
+
+func TestPropertiesAreReadAsSparkReadsThem(t *testing.T) {
+	for text, want := range map[string]map[string]string{
+		"# c\n! d\n\n a.b  c d \t\n":               {"a.b": "c d"},
+		"a=1\na: 2\nb = 3\nc\n":                    {"a": "2", "b": "3", "c": ""},
+		"spark.jars a.jar,\\\n    b.jar\nx y":      {"spark.jars": "a.jar,b.jar", "x": "y"},
+		"spark.master spark\\://h\\:7\r\nx c\\\\d": {"spark.master": "spark://h:7", "x": `c\d`},
+		"a ${HOME} \\u00e9é\nb ${a":                {"a": "${HOME} éé", "b": "${a"},
+		"a.\\\\b \\  c\\t":                         {`a.\b`: "c"},
+	} {
+		path, got := filepath.Join(t.TempDir(), "spark-defaults.conf"), map[string]string{}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := readProperties(path, got); err != nil || !maps.Equal(got, want) {
+			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
+		}
 	}
 }
 

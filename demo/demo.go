@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -127,13 +129,13 @@ type demonstration struct {
 func (d *demonstration) runs(ctx context.Context) ([]Result, error) {
 	var results []Result
 	total := 1 + len(d.cfg.Factors)
-	full, err := d.run(ctx, Submission{ID: newID(), Run: "full"}, fmt.Sprintf("run 1 of %d, all cores", total))
+	full, err := d.run(ctx, Submission{ID: uuid.NewString(), Run: "full"}, fmt.Sprintf("run 1 of %d, all cores", total))
 	if err != nil {
 		return nil, err
 	}
 	results = append(results, full)
 	for i, factor := range d.cfg.Factors {
-		s := Submission{ID: newID(), Run: strconv.FormatFloat(factor, 'f', -1, 64),
+		s := Submission{ID: uuid.NewString(), Run: strconv.FormatFloat(factor, 'f', -1, 64),
 			Deadline: units.Seconds(factor) * full.Detail.Duration}
 		title := fmt.Sprintf("run %d of %d, deadline %.1f s (%s x %.1f s)", i+2, total, float64(s.Deadline), s.Run, float64(full.Detail.Duration))
 		r, err := d.run(ctx, s, title)

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,12 +186,4 @@ func progressLine(a *api.AppDetail, since time.Duration) string {
 		line += fmt.Sprintf(", predicted finish %.0f s", float64(a.Predicted))
 	}
 	return line
-}
-
-// newID returns a random UUID (version 4 of RFC 9562).
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // It never fails.
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -17,7 +17,7 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pacer
 VENV    := $(CACHE)/venv-pyspark-$(PYSPARK)
 VERSION := 0.1.0-dev
 GO      := go
-LDFLAGS := -s -w -X github.com/sparkpacer/pacer/cli.release=$(VERSION)
+LDFLAGS := -s -w -X github.com/sparkpacer/pacer/config.release=$(VERSION)
 # Packages of real Spark runs: tested after the others, with the machine to themselves.
 E2E     := github.com/sparkpacer/pacer/e2e
 # Runs a command with the Spark of the virtual environment.

@@ -7,9 +7,11 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -37,14 +39,19 @@ var levels = map[string]int{
 	"sim":               11,
 	"cgroup/cgrouptest": 11, "executor/conformance": 11, "executor/docker": 11, "bus/bustest": 11, "ledger/ledgertest": 11,
 	"daemon": 12, "demo": 12,
-	"cli":         13,
-	"cmd/planner": 14, "cmd/nodecontroller": 14, "cmd/pacer": 14,
+	"config":      13,
+	"command":     14,
+	"cli":         15,
+	"cmd/planner": 16, "cmd/nodecontroller": 16, "cmd/pacer": 16,
 	"internal/benchline": 0, "internal/tally": 0, "internal/notice": 0, "internal/simtables": 12,
-	"internal/testenv": 15, "internal/realenv": 15, "e2e": 15, "e2e/vm": 15, "e2e/vm/guest": 15, "bench": 16,
+	"internal/testenv": 17, "internal/realenv": 17, "e2e": 17, "e2e/vm": 17, "e2e/vm/guest": 17, "bench": 18,
 }
 
 // engines is the level of the engines: what is below decides nothing by a clock.
 const engines = 9
+
+// outside is the level from which packages run Pacer: no program imports them.
+const outside = 17
 
 // testOnly are packages that only tests import.
 var testOnly = map[string]bool{"cgroup/cgrouptest": true, "executor/conformance": true, "bus/bustest": true, "ledger/ledgertest": true, "internal/testenv": true, "internal/realenv": true}
@@ -79,12 +86,12 @@ var keepers = map[string][]string{
 	"github.com/containerd/cgroups": {"cgroup"},
 	"github.com/docker":             {"executor/docker"},
 	"github.com/containerd/errdefs": {"executor/docker"},
-	"github.com/spf13/cobra":        {"cli", "cmd/planner", "cmd/nodecontroller", "cmd/pacer"},
-	"github.com/spf13/viper":        {"cli", "daemon"},
+	"github.com/spf13/cobra":        {"command", "cli"},
+	"github.com/spf13/viper":        {"config"},
 	"github.com/magiconair":         {"cli"},
 	"github.com/google/uuid":        {"cli", "demo"},
-	"github.com/go-viper":           {"cli", "daemon"},
-	"go.yaml.in/yaml":               {"cli", "daemon"},
+	"github.com/go-viper":           {"config"},
+	"go.yaml.in/yaml":               {"config"},
 	"gonum.org/v1/plot":             {"chart"},
 	"github.com/oklog/run":          {"daemon"},
 	"github.com/prometheus":         {"daemon", "metrics"},
@@ -215,7 +222,7 @@ func TestPackagesImportLowerLevelsOnly(t *testing.T) {
 
 func TestALibraryHasOneKeeper(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || s.pkg == "." || levels[s.pkg] >= 15 || testOnly[s.pkg] {
+		if s.test || s.pkg == "." || levels[s.pkg] >= outside || testOnly[s.pkg] {
 			continue
 		}
 		for _, name := range s.imports() {
@@ -223,6 +230,35 @@ func TestALibraryHasOneKeeper(t *testing.T) {
 				if (name == library || strings.HasPrefix(name, library+"/")) && !contains(keepers, s.pkg) {
 					t.Errorf("%s imports %s, which belongs to %v", s.path, name, keepers)
 				}
+			}
+		}
+	}
+}
+
+// unlinked are parts of pacer that no daemon contains, with the reason for each.
+var unlinked = map[string]string{
+	module + "/cli":   "commands are people's",
+	module + "/demo":  "as for cli",
+	module + "/sim":   "a simulation is a command",
+	module + "/chart": "a daemon draws nothing",
+	"gonum.org/":      "as for chart",
+	"codeberg.org/":   "as for chart: fonts and pages",
+}
+
+func TestDaemonsLinkNeitherCommandsNorCharts(t *testing.T) {
+	for _, program := range []string{"pacer", "planner", "nodecontroller"} {
+		out, err := exec.Command("go", "list", "-deps", "./cmd/"+program).Output()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		linked := strings.Fields(string(out))
+		for part, reason := range unlinked {
+			at := slices.IndexFunc(linked, func(p string) bool { return p == part || strings.HasSuffix(part, "/") && strings.HasPrefix(p, part) })
+			switch {
+			case program == "pacer" && at < 0:
+				t.Errorf("pacer does not contain %s: the test looks for the wrong thing", part)
+			case program != "pacer" && at >= 0:
+				t.Errorf("%s contains %s: %s", program, linked[at], reason)
 			}
 		}
 	}

@@ -22,9 +22,9 @@ func (sh *shell) appsCommand() *cobra.Command {
 			return err
 		}
 		if *form == "json" {
-			return printJSON(sh.stdout, append([]api.AppSummary{}, reply.Apps...))
+			return printJSON(sh.Stdout, append([]api.AppSummary{}, reply.Apps...))
 		}
-		return printApps(sh.stdout, reply.Apps, sh.now)
+		return printApps(sh.Stdout, reply.Apps, sh.now)
 	}
 	show := &cobra.Command{Use: "show ID", Short: "Show one application", Long: appsHelp, Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps}
 	showForm := outputFlag(show)
@@ -34,9 +34,9 @@ func (sh *shell) appsCommand() *cobra.Command {
 			return err
 		}
 		if *showForm == "json" {
-			return printJSON(sh.stdout, app)
+			return printJSON(sh.Stdout, app)
 		}
-		return printApp(sh.stdout, app, sh.now)
+		return printApp(sh.Stdout, app, sh.now)
 	}
 	c.AddCommand(show)
 	return c
@@ -266,7 +266,7 @@ func (sh *shell) order(c *cobra.Command, verb api.Verb, r api.ControlRequest) er
 		return err
 	}
 	if reply.Message != "" {
-		fmt.Fprintln(sh.stdout, reply.Message)
+		fmt.Fprintln(sh.Stdout, reply.Message)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ const (
 // archive that a node controller on this machine has made for its Spark; "" when
 // there is none, when the driver could not use it, or when the user has a say.
 func (sh *shell) driverOptions(s submission, sp spark, files map[string]string, node daemon.NodeConfig) string {
-	get := func(key, flag string) string { return firstOf(s.last[flag], s.conf[key], files[key]) }
+	get := func(key, flag string) string { return cmp.Or(s.last[flag], s.conf[key], files[key]) }
 	options := strings.Fields(get(confExtraOptions, "--driver-java-options"))
 	switch {
 	case sp.home == "" || node.ArchiveDir() == "":

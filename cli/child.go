@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/config"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -32,14 +34,14 @@ func catchSignals() chan os.Signal {
 // killed: nobody would report its exit, and no one waits for it any more.
 func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, signals <-chan os.Signal) error {
 	cmd := exec.Command(sp.submit, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.stdin, sh.stdout, sh.stderr
-	cmd.Env = sh.environ
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.Stdin, sh.Stdout, sh.Stderr
+	cmd.Env = sh.Environ
 	// The kernel takes the end of the thread that starts the child for its parent's.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if err := cmd.Start(); err != nil {
-		return coded(ExitNotFound, fmt.Errorf("start %s: %w", sp.submit, err))
+		return command.Coded(command.ExitNotFound, fmt.Errorf("start %s: %w", sp.submit, err))
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -74,9 +76,9 @@ func childError(err error) error {
 		return fmt.Errorf("wait for spark-submit: %w", err)
 	}
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return coded(ExitSignal+int(status.Signal()), nil)
+		return command.Coded(command.ExitSignal+int(status.Signal()), nil)
 	}
-	return coded(exit.ExitCode(), nil)
+	return command.Coded(exit.ExitCode(), nil)
 }
 
 // suspended is for how long the machine was suspended since the call; less than a second
@@ -118,7 +120,7 @@ const (
 // reportExit tells the planner that spark-submit has ended and returns what is known of
 // the application then, nothing where nobody knows one: it may never have registered, the
 // planner may be gone.
-func reportExit(cfg ClientConfig, r api.ControlRequest) api.AppSummary {
+func reportExit(cfg config.Client, r api.ControlRequest) api.AppSummary {
 	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
 	defer cancel()
 	cfg.Timeout = min(cfg.Timeout, reportTimeout)
@@ -135,7 +137,7 @@ func reportExit(cfg ClientConfig, r api.ControlRequest) api.AppSummary {
 	}
 }
 
-func reportOnce(ctx context.Context, cfg ClientConfig, r api.ControlRequest) (api.AppSummary, error) {
+func reportOnce(ctx context.Context, cfg config.Client, r api.ControlRequest) (api.AppSummary, error) {
 	conn, done, err := dialPlanner(ctx, cfg)
 	if err != nil {
 		return api.AppSummary{}, err

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/config"
 )
 
 func twoApps() []api.AppDetail {
@@ -86,7 +88,7 @@ func TestShowHasTheFieldsThatScriptsRead(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, o.out)
 		}
 	}
-	w.run(t, "--planner", f.address, "apps", "show", "app-9").wantLine(t, ExitFailure, "app-9")
+	w.run(t, "--planner", f.address, "apps", "show", "app-9").wantLine(t, command.ExitFailure, "app-9")
 }
 
 func TestShowSaysWhatAnObservedApplicationWouldHaveHad(t *testing.T) {
@@ -124,7 +126,7 @@ func TestOrdersReachThePlanner(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{"deadline app-2 soon": "soon", "deadline app-2": "2 arg", "release": "1 arg", "deadline app-2 0s": "not after", "deadline app-2 +": `""`} {
-		w.run(t, append([]string{"--planner", f.address}, strings.Fields(args)...)...).wantLine(t, ExitUsage, want)
+		w.run(t, append([]string{"--planner", f.address}, strings.Fields(args)...)...).wantLine(t, command.ExitUsage, want)
 	}
 }
 
@@ -154,7 +156,7 @@ func TestProfilesAreStoredListedAndShown(t *testing.T) {
 	if o := w.runWith(t, context.Background(), shown.out, "--planner", f.address, "profiles", "put", "-"); o.code != 0 {
 		t.Errorf("put from standard input: %s", o.err)
 	}
-	w.run(t, "--planner", f.address, "profiles", "show", "nobody").wantLine(t, ExitFailure, "nobody")
+	w.run(t, "--planner", f.address, "profiles", "show", "nobody").wantLine(t, command.ExitFailure, "nobody")
 }
 
 func TestABadProfileIsRefusedWithAllItsFaults(t *testing.T) {
@@ -164,7 +166,7 @@ func TestABadProfileIsRefusedWithAllItsFaults(t *testing.T) {
 		`{"schema":1,"name":"","duration_s":-1,"stages":[{"id":1,"parents":[1],"tasks":0}]}`: "name is empty",
 		`nonsense`: "profile",
 	} {
-		w.runWith(t, context.Background(), body, "profiles", "put", "-").wantLine(t, ExitUsage, want)
+		w.runWith(t, context.Background(), body, "profiles", "put", "-").wantLine(t, command.ExitUsage, want)
 	}
 	p := profile("cyclic")
 	p.Stages[0].Parents, p.Stages[1].CoreSeconds = []int{2}, -1
@@ -173,9 +175,9 @@ func TestABadProfileIsRefusedWithAllItsFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := w.runWith(t, context.Background(), string(body), "profiles", "put", "-")
-	o.wantLine(t, ExitUsage, "cycles")
-	o.wantLine(t, ExitUsage, "core_seconds")
-	w.run(t, "profiles", "put", "/does/not/exist").wantLine(t, ExitUsage, "/does/not/exist")
+	o.wantLine(t, command.ExitUsage, "cycles")
+	o.wantLine(t, command.ExitUsage, "core_seconds")
+	w.run(t, "profiles", "put", "/does/not/exist").wantLine(t, command.ExitUsage, "/does/not/exist")
 }
 
 func TestPlanAnswersByItsExitCode(t *testing.T) {
@@ -244,10 +246,10 @@ func TestLogsComeFromTheExecutorsNodes(t *testing.T) {
 			t.Errorf("no %q in %q", want, o.out)
 		}
 	}
-	w.run(t, "--planner", f.address, "logs", "app-1", "7").wantLine(t, ExitFailure, "no executor 7")
-	w.run(t, "--planner", f.address, "logs", "app-2").wantLine(t, ExitFailure, "no executor")
-	w.run(t, "--planner", f.address, "logs", "app-1", "--stream", "both").wantLine(t, ExitUsage, "both")
-	w.run(t, "--planner", f.address, "logs", "app-1", "-f").wantLine(t, ExitUsage, "--follow")
+	w.run(t, "--planner", f.address, "logs", "app-1", "7").wantLine(t, command.ExitFailure, "no executor 7")
+	w.run(t, "--planner", f.address, "logs", "app-2").wantLine(t, command.ExitFailure, "no executor")
+	w.run(t, "--planner", f.address, "logs", "app-1", "--stream", "both").wantLine(t, command.ExitUsage, "both")
+	w.run(t, "--planner", f.address, "logs", "app-1", "-f").wantLine(t, command.ExitUsage, "--follow")
 }
 
 func TestNodesAreListed(t *testing.T) {
@@ -264,14 +266,14 @@ func TestNodesAreListed(t *testing.T) {
 		if o := w.run(t, "--planner", f.address, "nodes", use, "n1"); o.code != 0 || o.out != "done: "+string(verb)+"\n" || f.last(t, verb).Node != "n1" {
 			t.Errorf("%s: exit code %d, %q, %s", use, o.code, o.out, o.err)
 		}
-		w.run(t, "--planner", f.address, "nodes", use).wantLine(t, ExitUsage, use)
+		w.run(t, "--planner", f.address, "nodes", use).wantLine(t, command.ExitUsage, use)
 	}
 }
 
 func TestAnUnreachablePlannerHasItsOwnExitCode(t *testing.T) {
 	w := newWorld(t)
 	for _, args := range [][]string{{"apps"}, {"nodes"}, {"release", "a"}, {"profiles", "list"}, {"logs", "a"}} {
-		w.run(t, append([]string{"--planner", "127.0.0.1:1"}, args...)...).wantLine(t, ExitUnavailable, "127.0.0.1:1")
+		w.run(t, append([]string{"--planner", "127.0.0.1:1"}, args...)...).wantLine(t, command.ExitUnavailable, "127.0.0.1:1")
 	}
 }
 
@@ -296,29 +298,29 @@ func TestConfigShowsWhatHolds(t *testing.T) {
 	}
 	w.env["PACER_PLANNER_GAMMA"] = "1"
 	o = w.run(t, "--set", "frob=1", "apps")
-	o.wantLine(t, ExitConfig, "PACER_PLANNER_GAMMA")
-	o.wantLine(t, ExitConfig, "frob")
+	o.wantLine(t, command.ExitConfig, "PACER_PLANNER_GAMMA")
+	o.wantLine(t, command.ExitConfig, "frob")
 	w.env["PACER_CONFIG"] = "/does/not/exist"
-	w.run(t, "apps").wantLine(t, ExitConfig, "/does/not/exist")
+	w.run(t, "apps").wantLine(t, command.ExitConfig, "/does/not/exist")
 }
 
 func TestConfigValidateReportsTheDaemonsFaultsToo(t *testing.T) {
 	w := newWorld(t)
 	o := w.run(t, "--set", "planner.alpha=7", "--set", "node.interval=0s", "--set", "log.level=loud", "config", "validate")
-	o.wantLine(t, ExitConfig, "log.level")
+	o.wantLine(t, command.ExitConfig, "log.level")
 	o = w.run(t, "--set", "planner.alpha=7", "--set", "node.interval=0s", "--set", "planner.listen=0.0.0.0:4222", "config", "validate")
 	for _, want := range []string{"alpha", "interval", "credentials"} {
-		o.wantLine(t, ExitConfig, want)
+		o.wantLine(t, command.ExitConfig, want)
 	}
 }
 
 func TestDaemonsRefuseABadConfigurationBeforeTheyStart(t *testing.T) {
 	w := newWorld(t)
-	w.run(t, "up", "--listen", "0.0.0.0:4222").wantLine(t, ExitConfig, "credentials")
-	w.run(t, "up", "--nats-url", "http://h:4222").wantLine(t, ExitConfig, "nats-url")
-	w.run(t, "up", "--log-format", "xml").wantLine(t, ExitConfig, "xml")
-	w.run(t, "up", "--frob").wantLine(t, ExitUsage, "--frob")
-	w.run(t, "up", "extra").wantLine(t, ExitUsage, "extra")
+	w.run(t, "up", "--listen", "0.0.0.0:4222").wantLine(t, command.ExitConfig, "credentials")
+	w.run(t, "up", "--nats-url", "http://h:4222").wantLine(t, command.ExitConfig, "nats-url")
+	w.run(t, "up", "--log-format", "xml").wantLine(t, command.ExitConfig, "xml")
+	w.run(t, "up", "--frob").wantLine(t, command.ExitUsage, "--frob")
+	w.run(t, "up", "extra").wantLine(t, command.ExitUsage, "extra")
 }
 
 func TestAWrongCommandLineIsOneLineAndCode64(t *testing.T) {
@@ -327,17 +329,17 @@ func TestAWrongCommandLineIsOneLineAndCode64(t *testing.T) {
 		"frob": "frob", "apps frob": "frob", "apps -o xml": "xml", "profiles": "sub-command", "profiles frob": "frob", "apps --frob": "--frob",
 		"jar frob": "frob", "version extra": "extra", "config": "sub-command",
 	} {
-		w.run(t, strings.Fields(args)...).wantLine(t, ExitUsage, want)
+		w.run(t, strings.Fields(args)...).wantLine(t, command.ExitUsage, want)
 	}
 }
 
 func TestVersionAndJarAreForScripts(t *testing.T) {
 	w := newWorld(t)
 	v := jsonOf[map[string]any](t, w.run(t, "version", "-o", "json"))
-	if v["version"] != Release() || v["protocol"] != float64(api.Version) {
+	if v["version"] != config.Release() || v["protocol"] != float64(api.Version) {
 		t.Errorf("%v", v)
 	}
-	if o := w.run(t, "version"); !strings.HasPrefix(o.out, "pacer "+Release()+" ") {
+	if o := w.run(t, "version"); !strings.HasPrefix(o.out, "pacer "+config.Release()+" ") {
 		t.Errorf("%q", o.out)
 	}
 	o := w.run(t, "jar")

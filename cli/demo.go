@@ -19,7 +19,7 @@ func (sh *shell) demoCommand() *cobra.Command {
 	c.Flags().StringVar(&cfg.Out, "out", cfg.Out, "directory for the report")
 	c.Flags().Float64Var(&cfg.Scale, "scale", cfg.Scale, "size of the application; 1 is about 130 core-seconds")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		_, err := demo.Run(c.Context(), cfg, sh.stdout, func(ctx context.Context) (demo.System, error) {
+		_, err := demo.Run(c.Context(), cfg, sh.Stdout, func(ctx context.Context) (demo.System, error) {
 			return sh.startDemo(ctx, cfg)
 		})
 		return err
@@ -38,7 +38,7 @@ func (sh *shell) startDemo(ctx context.Context, cfg demo.Config) (demo.System, e
 		return nil, err
 	}
 	local := demo.LocalConfig{
-		Pacer: self, Dir: filepath.Join(cfg.Out, "demo"), Env: sh.environ, Scale: cfg.Scale,
+		Pacer: self, Dir: filepath.Join(cfg.Out, "demo"), Env: sh.Environ, Scale: cfg.Scale,
 		Up:    []string{"--node-name", fmt.Sprintf("demo-%d", os.Getpid())},
 		Ready: 30 * time.Second, Grace: 15 * time.Second,
 	}

@@ -15,13 +15,6 @@
 // front, checks that the planner answers before it starts anything, leaves
 // standard input, output and error to spark-submit and returns its exit code.
 //
-// # Configuration
-//
-// A YAML file (--config, or PACER_CONFIG, or the user's or the machine's default
-// file) < environment (PACER_PLANNER_ALPHA for planner.alpha) < flags. Unknown
-// keys, in the file and in the environment, are errors, and all faults are
-// reported at once. docs/configuration.md lists the keys.
-//
 // # Units
 //
 // Durations parse in Spark's notation ("90s", "15m"); tables print seconds,
@@ -29,6 +22,7 @@
 //
 // # What it does not do
 //
-// It decides nothing: verdicts, deadlines and cores come from the planner. Exit
-// codes are listed in exit.go and nowhere else.
+// It decides nothing: verdicts, deadlines and cores come from the planner. What all
+// programs share, `pacer up` among it, is package command's, the configuration package
+// config's.
 package cli

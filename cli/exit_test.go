@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/command"
 )
 
 // ended is an application that was submitted at 05:00 UTC, due at 06:00.
@@ -84,8 +85,8 @@ func TestADeadlineMayBeATimeOfDay(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", text, r, want)
 		}
 	}
-	w.run(t, "--planner", f.address, "deadline", "app-1", "25:00").wantLine(t, ExitUsage, "25:00")
-	w.run(t, "--planner", f.address, "deadline", "app-1", "2020-01-01T06:00").wantLine(t, ExitUsage, "past")
+	w.run(t, "--planner", f.address, "deadline", "app-1", "25:00").wantLine(t, command.ExitUsage, "25:00")
+	w.run(t, "--planner", f.address, "deadline", "app-1", "2020-01-01T06:00").wantLine(t, command.ExitUsage, "past")
 }
 
 func TestSubmitChecksADeadlineByConf(t *testing.T) {
@@ -102,7 +103,7 @@ func TestSubmitChecksADeadlineByConf(t *testing.T) {
 		"--conf spark.pacer.by=06:00 --conf spark.pacer.deadline=5m app.py":   "exclude",
 		"--conf spark.pacer.by=2020-01-01T06:00 --pacer-profile night app.py": "past",
 	} {
-		w.run(t, append([]string{"submit", "--pacer-planner", f.address}, strings.Fields(line)...)...).wantLine(t, ExitUsage, want)
+		w.run(t, append([]string{"submit", "--pacer-planner", f.address}, strings.Fields(line)...)...).wantLine(t, command.ExitUsage, want)
 	}
 	if err := os.WriteFile(filepath.Join(home, "conf", "spark-defaults.conf"), []byte("spark.pacer.by 06:00\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -123,7 +124,7 @@ func TestSubmitLeavesNoOrphan(t *testing.T) {
 		signal syscall.Signal
 		want   string
 		code   int
-	}{{syscall.SIGKILL, "TERM\n", 0}, {syscall.SIGHUP, "HUP\n", ExitSignal + int(syscall.SIGHUP)}} {
+	}{{syscall.SIGKILL, "TERM\n", 0}, {syscall.SIGHUP, "HUP\n", command.ExitSignal + int(syscall.SIGHUP)}} {
 		t.Run(c.signal.String(), func(t *testing.T) {
 			w := newWorld(t)
 			f := startPlanner(t, ended(nil))

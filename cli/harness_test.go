@@ -12,6 +12,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/command"
 )
 
 // fakePlanner answers control requests over a real bus from what a test put in.
@@ -176,10 +177,10 @@ func (w *world) run(t *testing.T, args ...string) outcome {
 func (w *world) runWith(t *testing.T, ctx context.Context, stdin string, args ...string) outcome {
 	t.Helper()
 	var out, errs bytes.Buffer
-	sh := &shell{name: "pacer", stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, now: w.now, began: sinceBoot(), started: time.Now(),
+	sh := &shell{Shell: &command.Shell{Name: "pacer", Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs}, now: w.now, began: sinceBoot(), started: time.Now(),
 		getenv: func(k string) string { return w.env[k] }}
 	for k, v := range w.env {
-		sh.environ = append(sh.environ, k+"="+v)
+		sh.Environ = append(sh.Environ, k+"="+v)
 	}
 	code := sh.run(ctx, args)
 	return outcome{code: code, out: out.String(), err: errs.String()}

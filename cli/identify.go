@@ -44,7 +44,7 @@ func (sh *shell) identifyCommand() *cobra.Command {
 	c.Flags().DurationVar(&settle, "settle", settle, "how long the nodes' last samples are awaited")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		step.Each = units.FromDuration(each)
-		cfg, err := sh.loadConfig()
+		cfg, err := sh.Config()
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (sh *shell) identifyCommand() *cobra.Command {
 			return fmt.Errorf("the planner's answer about %s is empty", args[0])
 		}
 		if *form != "json" {
-			fmt.Fprintln(sh.stdout, reply.Message)
+			fmt.Fprintln(sh.Stdout, reply.Message)
 		}
 		if err := wait(c.Context(), 2*reply.Step.Each.Duration()+settle); err != nil {
 			return err
@@ -67,7 +67,7 @@ func (sh *shell) identifyCommand() *cobra.Command {
 		}
 		found := identify(app, *reply.Step, cfg.Node.Interval)
 		if *form == "json" {
-			return printJSON(sh.stdout, found)
+			return printJSON(sh.Stdout, found)
 		}
 		return sh.printIdentified(found)
 	}
@@ -134,5 +134,5 @@ func (sh *shell) printIdentified(found []identified) error {
 		rows = append(rows, []string{string(f.Executor), fmt.Sprintf("%.2f", f.P), fmt.Sprintf("%.2f", float64(f.CoreSeconds)),
 			fmt.Sprintf("%.2f", f.Fit), strconv.Itoa(f.Points), ""})
 	}
-	return table(sh.stdout, []string{"EXECUTOR", "P", "CORE-SECONDS", "FIT", "POINTS", "FAULT"}, rows)
+	return table(sh.Stdout, []string{"EXECUTOR", "P", "CORE-SECONDS", "FIT", "POINTS", "FAULT"}, rows)
 }

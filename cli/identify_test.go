@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/command"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -75,5 +76,5 @@ func TestIdentifyAsksForAStepAndPrintsThePlant(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, o.out)
 		}
 	}
-	w.run(t, "--planner", f.address, "identify").wantLine(t, ExitUsage, "1 arg")
+	w.run(t, "--planner", f.address, "identify").wantLine(t, command.ExitUsage, "1 arg")
 }

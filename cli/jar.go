@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sparkpacer/pacer/command"
 	pacerspark "github.com/sparkpacer/pacer/spark"
 )
 
@@ -19,7 +20,7 @@ func (sh *shell) jarCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(sh.stdout, path)
+			_, err = fmt.Fprintln(sh.Stdout, path)
 			return err
 		},
 	}
@@ -30,7 +31,7 @@ func (sh *shell) jarCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(sh.stdout, path)
+			_, err = fmt.Fprintln(sh.Stdout, path)
 			return err
 		},
 	})
@@ -62,7 +63,7 @@ func installJar(home string) (string, error) {
 	}
 	jars := filepath.Join(home, "jars")
 	if !isDir(jars) {
-		return "", usagef("%s is no Spark distribution: there is no %s", home, jars)
+		return "", command.Usagef("%s is no Spark distribution: there is no %s", home, jars)
 	}
 	path := filepath.Join(jars, installedJar)
 	f, err := os.CreateTemp(jars, ".pacer-spark-*")
@@ -102,7 +103,7 @@ func (sh *shell) jarFor(sp spark) (string, error) {
 	}
 	if !bytes.Equal(installed, pacerspark.Jar) {
 		// Spark's own class path goes first, so the other version would win.
-		return "", usagef("%s is of another version of Pacer: run pacer jar install %s", path, sp.home)
+		return "", command.Usagef("%s is of another version of Pacer: run pacer jar install %s", path, sp.home)
 	}
 	return "", nil
 }

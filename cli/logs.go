@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/command"
 )
 
 func (sh *shell) logsCommand() *cobra.Command {
@@ -21,10 +22,10 @@ func (sh *shell) logsCommand() *cobra.Command {
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until interrupted (needs EXECUTOR)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if stream != "stderr" && stream != "stdout" {
-			return usagef("--stream %q: want stderr or stdout", stream)
+			return command.Usagef("--stream %q: want stderr or stdout", stream)
 		}
 		if follow && len(args) < 2 {
-			return usagef("--follow needs an executor")
+			return command.Usagef("--follow needs an executor")
 		}
 		app, err := sh.app(c, args[0])
 		if err != nil {
@@ -46,7 +47,7 @@ func (sh *shell) logsCommand() *cobra.Command {
 		defer done()
 		for _, e := range executors {
 			if len(executors) > 1 {
-				fmt.Fprintf(sh.stdout, "==> executor %s on %s <==\n", e.ID, e.Node)
+				fmt.Fprintf(sh.Stdout, "==> executor %s on %s <==\n", e.ID, e.Node)
 			}
 			if err := sh.copyLog(c.Context(), conn, app.ID, e, stream, follow); err != nil {
 				return fmt.Errorf("logs of executor %s: %w", e.ID, err)
@@ -74,7 +75,7 @@ func (sh *shell) copyLog(ctx context.Context, c client, app api.AppID, e api.App
 		if err != nil {
 			return err
 		}
-		if _, err := sh.stdout.Write(reply.Data); err != nil {
+		if _, err := sh.Stdout.Write(reply.Data); err != nil {
 			return err
 		}
 		r.Offset = reply.Next

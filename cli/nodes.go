@@ -17,14 +17,14 @@ func (sh *shell) nodesCommand() *cobra.Command {
 			return err
 		}
 		if *form == "json" {
-			return printJSON(sh.stdout, append([]api.NodeSummary{}, reply.Nodes...))
+			return printJSON(sh.Stdout, append([]api.NodeSummary{}, reply.Nodes...))
 		}
 		rows := make([][]string, 0, len(reply.Nodes))
 		for _, n := range reply.Nodes {
 			rows = append(rows, []string{n.Node, n.Host, n.State, n.Offered.String(), n.Total.String(), n.Memory.String(),
 				strconv.Itoa(n.Executors), strconv.FormatUint(n.Epoch, 10), n.Version})
 		}
-		return table(sh.stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH", "VERSION"}, rows)
+		return table(sh.Stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH", "VERSION"}, rows)
 	}
 	c.AddCommand(
 		sh.nodeOrder("drain", "Let a node's executors leave and give it no new ones", api.VerbDrain,

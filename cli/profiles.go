@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/command"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -27,7 +28,7 @@ func (sh *shell) profilesList() *cobra.Command {
 			return err
 		}
 		if *form == "json" {
-			return printJSON(sh.stdout, append([]api.Profile{}, reply.Profiles...))
+			return printJSON(sh.Stdout, append([]api.Profile{}, reply.Profiles...))
 		}
 		rows := make([][]string, 0, len(reply.Profiles))
 		for _, p := range reply.Profiles {
@@ -38,7 +39,7 @@ func (sh *shell) profilesList() *cobra.Command {
 			rows = append(rows, []string{p.Name, strconv.Itoa(p.Runs), strconv.Itoa(len(p.Stages)), seconds(p.Duration),
 				p.Cores.String(), fmt.Sprintf("%.1f", work)})
 		}
-		return table(sh.stdout, []string{"NAME", "RUNS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
+		return table(sh.Stdout, []string{"NAME", "RUNS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
 	}
 	return c
 }
@@ -56,13 +57,13 @@ func (sh *shell) profilesShow() *cobra.Command {
 		}
 		p := reply.Profiles[0]
 		if *form == "table" && c.Flags().Changed("output") {
-			return printProfile(sh.stdout, p)
+			return printProfile(sh.Stdout, p)
 		}
 		body, err := p.Encode()
 		if err != nil {
 			return err
 		}
-		_, err = sh.stdout.Write(body)
+		_, err = sh.Stdout.Write(body)
 		return err
 	}
 	c.Long = "Print a profile as the JSON that `pacer profiles put` takes, or with -o table\nits stages (docs/profile.md)."
@@ -103,11 +104,11 @@ func (sh *shell) profilesPut() *cobra.Command {
 
 // readProfile reads and checks a profile file, "-" for standard input.
 func (sh *shell) readProfile(path string) (api.Profile, error) {
-	in := sh.stdin
+	in := sh.Stdin
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return api.Profile{}, usagef("profile: %w", err)
+			return api.Profile{}, command.Usagef("profile: %w", err)
 		}
 		defer f.Close()
 		in = f
@@ -152,7 +153,7 @@ func (sh *shell) planCommand() *cobra.Command {
 		Use: "plan --profile NAME|FILE --deadline D", Short: "Say what a deadline would mean, without running anything",
 		Args: func(c *cobra.Command, args []string) error {
 			if err := cobra.NoArgs(c, args); err != nil {
-				return coded(ExitPlanError, err)
+				return command.Coded(command.ExitPlanError, err)
 			}
 			return nil
 		},
@@ -168,24 +169,24 @@ func (sh *shell) planCommand() *cobra.Command {
 		names, _ := sh.completeProfiles(c, nil, prefix)
 		return names, cobra.ShellCompDirectiveDefault
 	})
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return coded(ExitPlanError, err) })
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Coded(command.ExitPlanError, err) })
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		reply, err := sh.plan(c, profile, deadline, cores)
 		if err != nil {
-			return coded(ExitPlanError, err)
+			return command.Coded(command.ExitPlanError, err)
 		}
 		if *form == "json" {
-			err = printJSON(sh.stdout, reply)
+			err = printJSON(sh.Stdout, reply)
 		} else {
-			err = printPlan(sh.stdout, reply)
+			err = printPlan(sh.Stdout, reply)
 		}
 		switch {
 		case err != nil:
-			return coded(ExitPlanError, err)
+			return command.Coded(command.ExitPlanError, err)
 		case reply.Verdict == api.VerdictInfeasible:
-			return coded(ExitPlanInfeasible, nil)
+			return command.Coded(command.ExitPlanInfeasible, nil)
 		case reply.Verdict != api.VerdictFeasible && reply.Verdict != api.VerdictTight:
-			return coded(ExitPlanError, fmt.Errorf("the verdict is %s: %s", reply.Verdict, reply.Reason))
+			return command.Coded(command.ExitPlanError, fmt.Errorf("the verdict is %s: %s", reply.Verdict, reply.Reason))
 		}
 		return nil
 	}

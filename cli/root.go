@@ -2,39 +2,29 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
-	"sort"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/config"
 )
 
-// shell is what a command sees of the world around it.
+// shell is what pacer's commands see of the world around them.
 type shell struct {
-	// name is the program's, in front of its errors.
-	name           string
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	// environ is the environment as os.Environ gives it; getenv looks it up.
-	environ []string
-	getenv  func(string) string
+	*command.Shell
+	// getenv looks a variable of the environment up.
+	getenv func(string) string
 	// now is the time of the call: the start of the deadline clock.
 	now time.Time
 	// began is the same moment since the machine's start (sinceBoot).
 	began time.Duration
 	// started is now with its monotonic reading, which stands still in a suspension.
 	started time.Time
-
-	// configPath, planner and sets are the global flags.
-	configPath, planner string
-	sets                []string
 }
 
 // client is what commands ask of a running planner: a *bus.Conn.
@@ -48,43 +38,11 @@ type client interface {
 // code. It prints errors to stderr, one line each, and never ends the process.
 // ctx ends what runs: daemons shut down in order, waits come back.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	sh := newShell("pacer", stdin, stdout, stderr)
+	sh := &shell{Shell: command.NewShell("pacer", stdin, stdout, stderr), getenv: os.Getenv, now: time.Now(), began: sinceBoot(), started: time.Now()}
 	return sh.run(ctx, args)
 }
 
-// newShell returns a shell on the process's environment.
-func newShell(name string, stdin io.Reader, stdout, stderr io.Writer) *shell {
-	return &shell{name: name, stdin: stdin, stdout: stdout, stderr: stderr, environ: os.Environ(), getenv: os.Getenv, now: time.Now(), began: sinceBoot(), started: time.Now()}
-}
-
-func (sh *shell) run(ctx context.Context, args []string) int { return sh.execute(ctx, sh.root(), args) }
-
-// execute runs a root command and turns its error into a line and an exit code.
-func (sh *shell) execute(ctx context.Context, root *cobra.Command, args []string) int {
-	root.SilenceErrors, root.SilenceUsage = true, true
-	root.SetIn(sh.stdin)
-	root.SetOut(sh.stdout)
-	root.SetErr(sh.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
-	flags := root.PersistentFlags()
-	flags.StringVar(&sh.configPath, "config", "", "configuration file (default: $PACER_CONFIG, the user's, /etc/pacer/config.yaml)")
-	flags.StringArrayVar(&sh.sets, "set", nil, "override a configuration key, KEY=VALUE (repeatable)")
-	wrapArgs(root)
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return ExitOK
-	}
-	var c *codedError
-	if errors.As(err, &c) && c.err == nil {
-		return c.code
-	}
-	fmt.Fprintf(sh.stderr, "%s: %s\n", sh.name, oneLine(err))
-	if c == nil && strings.HasPrefix(err.Error(), "unknown command") {
-		return ExitUsage // cobra has no type for it.
-	}
-	return exitCode(err)
-}
+func (sh *shell) run(ctx context.Context, args []string) int { return sh.Execute(ctx, sh.root(), args) }
 
 func (sh *shell) root() *cobra.Command {
 	root := &cobra.Command{
@@ -93,7 +51,7 @@ func (sh *shell) root() *cobra.Command {
 		Long: "Pacer makes Apache Spark applications finish at the time their users ask for,\n" +
 			"on as little CPU and memory as that takes.",
 	}
-	root.PersistentFlags().StringVar(&sh.planner, "planner", "", "planner's address, host:port, or a NATS server's URL")
+	root.PersistentFlags().StringVar(&sh.Planner, "planner", "", "planner's address, host:port, or a NATS server's URL")
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run applications:"}, &cobra.Group{ID: "see", Title: "See and steer:"},
 		&cobra.Group{ID: "house", Title: "House:"})
 	add := func(group string, commands ...*cobra.Command) {
@@ -102,7 +60,7 @@ func (sh *shell) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("run", sh.submitCommand(), sh.upCommand(), sh.planCommand(), sh.profilesCommand())
+	add("run", sh.submitCommand(), sh.Up(), sh.planCommand(), sh.profilesCommand())
 	add("see", sh.appsCommand(), sh.nodesCommand(), sh.logsCommand(), sh.releaseCommand(), sh.deadlineCommand(),
 		sh.identifyCommand())
 	add("house", sh.jarCommand(), sh.configCommand(), sh.versionCommand())
@@ -113,30 +71,11 @@ func (sh *shell) root() *cobra.Command {
 	return root
 }
 
-// wrapArgs gives errors about the number of arguments the exit code of a wrong
-// command line.
-func wrapArgs(c *cobra.Command) {
-	if check := c.Args; check != nil {
-		c.Args = func(c *cobra.Command, args []string) error {
-			var c2 *codedError
-			if err := check(c, args); errors.As(err, &c2) {
-				return err
-			} else if err != nil {
-				return usagef("%w (see %s --help)", err, c.CommandPath())
-			}
-			return nil
-		}
-	}
-	for _, sub := range c.Commands() {
-		wrapArgs(sub)
-	}
-}
-
 // group returns a command that only holds others; without one of them it is a
 // wrong command line.
 func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
-		return usagef("%s needs a sub-command (see %s --help)", c.CommandPath(), c.CommandPath())
+		return command.Usagef("%s needs a sub-command (see %s --help)", c.CommandPath(), c.CommandPath())
 	}}
 	c.AddCommand(subs...)
 	return c
@@ -145,7 +84,7 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 // dial connects to the planner of the configuration and checks that it answers.
 // The caller calls the function returned when it is done.
 func (sh *shell) dial(ctx context.Context) (client, func(), error) {
-	cfg, err := sh.loadConfig()
+	cfg, err := sh.Config()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +92,7 @@ func (sh *shell) dial(ctx context.Context) (client, func(), error) {
 }
 
 // dialPlanner connects and pings; its error is one line that names the address.
-func dialPlanner(ctx context.Context, cfg ClientConfig) (client, func(), error) {
+func dialPlanner(ctx context.Context, cfg config.Client) (client, func(), error) {
 	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Role: bus.RoleOperator, Credentials: cfg.Credentials,
 		TLS: cfg.TLS, Name: "pacer", Timeout: cfg.Timeout})
 	if err != nil {
@@ -182,12 +121,3 @@ func (sh *shell) ask(ctx context.Context, verb api.Verb, r api.ControlRequest) (
 
 // requestTimeout bounds one request once the planner has answered a ping.
 const requestTimeout = 15 * time.Second
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/config"
 	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/sim"
 )
@@ -39,17 +41,17 @@ func (sh *shell) simulateCommand() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for _, law := range laws {
 			if !slices.Contains(sim.Laws(), law) {
-				return usagef("--law %q: want one of %s", law, strings.Join(sim.Laws(), ", "))
+				return command.Usagef("--law %q: want one of %s", law, strings.Join(sim.Laws(), ", "))
 			}
 		}
 		isTable := slices.Contains(sim.Tables(), args[0])
 		switch {
 		case o.Seeds < 1:
-			return usagef("--seeds is %d, want at least 1", o.Seeds)
+			return command.Usagef("--seeds is %d, want at least 1", o.Seeds)
 		case !isTable && c.Flags().Changed("seeds"), !isTable && c.Flags().Changed("only"):
-			return usagef("--seeds and --only are for tables; a scenario says its seed")
+			return command.Usagef("--seeds and --only are for tables; a scenario says its seed")
 		case !isTable && len(laws) > 1:
-			return usagef("a scenario runs under one law, not %d", len(laws))
+			return command.Usagef("a scenario runs under one law, not %d", len(laws))
 		}
 		if out != "" {
 			if err := os.MkdirAll(out, 0o755); err != nil {
@@ -84,7 +86,7 @@ func (sh *shell) simulateTable(name string, o sim.Options, form output, out stri
 		return err
 	}
 	if len(t.Cells) == 0 {
-		return usagef("--only %q: %s has no such case, want a part of one's name", o.Only, name)
+		return command.Usagef("--only %q: %s has no such case, want a part of one's name", o.Only, name)
 	}
 	if out != "" {
 		if err := keepFigures(filepath.Join(out, name), t, t.Draw); err != nil {
@@ -92,10 +94,10 @@ func (sh *shell) simulateTable(name string, o sim.Options, form output, out stri
 		}
 	}
 	if form == "json" {
-		return printJSON(sh.stdout, t)
+		return printJSON(sh.Stdout, t)
 	}
-	fmt.Fprintln(sh.stdout, t.Title)
-	return table(sh.stdout, sim.Heading(), t.Rows())
+	fmt.Fprintln(sh.Stdout, t.Title)
+	return table(sh.Stdout, sim.Heading(), t.Rows())
 }
 
 // keepFigures writes figures as base.json and draws them as base.png and base.svg.
@@ -113,18 +115,18 @@ func keepFigures(base string, figures any, draw func(...string) error) error {
 func (sh *shell) simulateScenario(ctx context.Context, path, law string, form output, out string) error {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		return usagef("%q is neither a scenario file nor one of %s", path, strings.Join(sim.Tables(), ", "))
+		return command.Usagef("%q is neither a scenario file nor one of %s", path, strings.Join(sim.Tables(), ", "))
 	}
 	if err != nil {
 		return fmt.Errorf("read the scenario: %w", err)
 	}
 	s, err := sim.ParseScenario(path, string(text))
 	if err != nil {
-		return coded(ExitUsage, err)
+		return command.Coded(command.ExitUsage, err)
 	}
 	if law != "" {
 		if err := s.UseLaw(law); err != nil {
-			return coded(ExitUsage, err)
+			return command.Coded(command.ExitUsage, err)
 		}
 	}
 	s.Config.Stop = ctx.Done()
@@ -134,9 +136,9 @@ func (sh *shell) simulateScenario(ctx context.Context, path, law string, form ou
 		return err
 	}
 	if form == "json" {
-		err = printJSON(sh.stdout, report)
+		err = printJSON(sh.Stdout, report)
 	} else {
-		_, err = fmt.Fprintf(sh.stdout, "%s\n%s", report.Proves, report.Text())
+		_, err = fmt.Fprintf(sh.Stdout, "%s\n%s", report.Proves, report.Text())
 	}
 	switch golden := s.Golden(); {
 	case err != nil:
@@ -144,7 +146,7 @@ func (sh *shell) simulateScenario(ctx context.Context, path, law string, form ou
 	case len(report.Failed) > 0:
 		return errors.New(strings.Join(report.Failed, "; "))
 	case law == "" && golden != "" && golden != report.Text():
-		fmt.Fprintf(sh.stderr, "%s: this is not the golden output that the file says\n", path)
+		fmt.Fprintf(sh.Stderr, "%s: this is not the golden output that the file says\n", path)
 	}
 	return nil
 }
@@ -187,19 +189,19 @@ func (sh *shell) replayCommand() *cobra.Command {
 		}
 		defer file.Close()
 		r, err := replay.Run(&interruptible{c.Context(), file}, node)
-		if err != nil && r.Release != "" && r.Release != Release() {
-			err = fmt.Errorf("%w (recorded by release %s, this is %s)", err, r.Release, Release())
+		if err != nil && r.Release != "" && r.Release != config.Release() {
+			err = fmt.Errorf("%w (recorded by release %s, this is %s)", err, r.Release, config.Release())
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 		if *form == "json" {
-			return printJSON(sh.stdout, r)
+			return printJSON(sh.Stdout, r)
 		}
-		fmt.Fprintf(sh.stdout, "%s: %d calls of %d nodes in %d starts gave the %d recorded actions (%d lines, %s)\n",
+		fmt.Fprintf(sh.Stdout, "%s: %d calls of %d nodes in %d starts gave the %d recorded actions (%d lines, %s)\n",
 			args[0], r.Calls, r.Nodes, r.Starts, r.Actions, r.Lines, origin(r))
 		if r.Stopped != "" {
-			fmt.Fprintf(sh.stdout, "the recording ended before the node controller did: %s\n", r.Stopped)
+			fmt.Fprintf(sh.Stdout, "the recording ended before the node controller did: %s\n", r.Stopped)
 		}
 		return nil
 	}

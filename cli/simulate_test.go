@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sparkpacer/pacer/command"
 	"github.com/sparkpacer/pacer/sim"
 )
 
@@ -26,9 +27,9 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 }
 
 func TestSimulateRunsAScenarioAndReplayAgrees(t *testing.T) {
-	path, out := file(t, smallScenario), t.TempDir()
+	path, out := scenario(t, smallScenario), t.TempDir()
 	code, stdout, stderr := run(t, "simulate", path, "--out", out)
-	if code != ExitOK || !strings.Contains(stdout, "A small application ends") || !strings.Contains(stdout, "small") {
+	if code != command.ExitOK || !strings.Contains(stdout, "A small application ends") || !strings.Contains(stdout, "small") {
 		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
@@ -38,7 +39,7 @@ func TestSimulateRunsAScenarioAndReplayAgrees(t *testing.T) {
 		}
 	}
 	history := filepath.Join(out, name+".jsonl")
-	if code, stdout, stderr := run(t, "replay", history); code != ExitOK || !strings.Contains(stdout, "recorded actions") {
+	if code, stdout, stderr := run(t, "replay", history); code != command.ExitOK || !strings.Contains(stdout, "recorded actions") {
 		t.Errorf("replay: exit %d: %s%s", code, stdout, stderr)
 	}
 	whole, err := os.ReadFile(history)
@@ -48,7 +49,7 @@ func TestSimulateRunsAScenarioAndReplayAgrees(t *testing.T) {
 	if err := os.WriteFile(history, whole[:len(whole)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := run(t, "replay", history); code != ExitFailure || !strings.Contains(stderr, "line ") {
+	if code, _, stderr := run(t, "replay", history); code != command.ExitFailure || !strings.Contains(stderr, "line ") {
 		t.Errorf("replay of half a history: exit %d: %s", code, stderr)
 	}
 }
@@ -56,13 +57,13 @@ func TestSimulateRunsAScenarioAndReplayAgrees(t *testing.T) {
 func TestSimulateRunsATable(t *testing.T) {
 	code, stdout, stderr := run(t, "simulate", "table4", "--law", "pi", "--seeds", "1", "--only", "pagerank", "-o", "json")
 	var table sim.Table
-	if err := json.Unmarshal([]byte(stdout), &table); code != ExitOK || err != nil {
+	if err := json.Unmarshal([]byte(stdout), &table); code != command.ExitOK || err != nil {
 		t.Fatalf("exit %d: %v %s", code, err, stderr)
 	}
 	if len(table.Cells) != 3 || table.Cells[0].Law != "pi" || table.Cells[0].Paper == nil || len(table.Cells[0].Runs) != 1 {
 		t.Errorf("%+v", table.Cells)
 	}
-	if code, stdout, _ := run(t, "simulate", "table4", "--law", "pi", "--seeds", "1", "--only", "pagerank +20"); code != ExitOK || !strings.Contains(stdout, "(+0.71%)") {
+	if code, stdout, _ := run(t, "simulate", "table4", "--law", "pi", "--seeds", "1", "--only", "pagerank +20"); code != command.ExitOK || !strings.Contains(stdout, "(+0.71%)") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 }
@@ -72,15 +73,25 @@ func TestSimulateRefusesInOneLine(t *testing.T) {
 		"neither a scenario file nor one of table4": {"simulate", "nothing"},
 		`--law "bang": want one of`:                 {"simulate", "table4", "--law", "bang"},
 		"--seeds is 0":                              {"simulate", "table4", "--seeds", "0"},
-		`unknown word "sede"`:                       {"simulate", file(t, "# p\nsede 1\n")},
-		"--seeds and --only are for tables":         {"simulate", file(t, smallScenario), "--seeds", "2"},
+		`unknown word "sede"`:                       {"simulate", scenario(t, "# p\nsede 1\n")},
+		"--seeds and --only are for tables":         {"simulate", scenario(t, smallScenario), "--seeds", "2"},
 		"table4 has no such case":                   {"simulate", "table4", "--seeds", "1", "--only", "nothing"},
 		"accepts 1 arg(s), received 0":              {"simulate"},
-		"a scenario runs under one law":             {"simulate", file(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
+		"a scenario runs under one law":             {"simulate", scenario(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
 		"accepts 1 arg(s), received 2":              {"replay", "a", "b"},
 	} {
-		if code, _, stderr := run(t, args...); code != ExitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		if code, _, stderr := run(t, args...); code != command.ExitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: exit %d: %s", args, code, stderr)
 		}
 	}
+}
+
+// scenario writes a scenario's file and returns its path.
+func scenario(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "scenario")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/sparkpacer/pacer/command"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -83,18 +86,18 @@ func (s *submission) option(args []string, i int) (int, error) {
 	if own {
 		var known bool
 		if takesValue, known = pacerOptions[name]; !known {
-			return 0, usagef("unknown flag %s (pacer's own are %s)", name, strings.Join(sortedKeys(pacerOptions), ", "))
+			return 0, command.Usagef("unknown flag %s (pacer's own are %s)", name, strings.Join(slices.Sorted(maps.Keys(pacerOptions)), ", "))
 		}
 	}
 	next := i + 1
 	switch {
 	case takesValue && !joined && next == len(args):
-		return 0, usagef("flag %s needs a value", name)
+		return 0, command.Usagef("flag %s needs a value", name)
 	case takesValue && !joined:
 		value = args[next]
 		next++
 	case own && !takesValue && joined:
-		return 0, usagef("flag %s takes no value", name)
+		return 0, command.Usagef("flag %s takes no value", name)
 	}
 	if own {
 		if !takesValue {
@@ -120,7 +123,7 @@ func (s *submission) spark(name, value string) error {
 	case "--conf", "-c":
 		key, v, ok := strings.Cut(value, "=")
 		if !ok || key == "" {
-			return usagef("--conf %q: want KEY=VALUE", value)
+			return command.Usagef("--conf %q: want KEY=VALUE", value)
 		}
 		s.conf[key] = v
 	case "--jars":
@@ -151,10 +154,10 @@ func (s *submission) withJars(jars string) []string {
 func deadlineValue(what, text string) (units.Seconds, error) {
 	d, err := units.ParseDuration(text)
 	if err != nil {
-		return 0, usagef("%s: %w", what, err)
+		return 0, command.Usagef("%s: %w", what, err)
 	}
 	if d <= 0 {
-		return 0, usagef("%s: %q is not after the start", what, text)
+		return 0, command.Usagef("%s: %q is not after the start", what, text)
 	}
 	return units.FromDuration(d), nil
 }

@@ -1,12 +1,15 @@
 package cli
 
 import (
-	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/command"
 )
 
 func words(s string) []string { return strings.Fields(s) }
@@ -77,8 +80,7 @@ func TestScanRefusesWhatItCannotMean(t *testing.T) {
 		"--verbose --pacer-unknown=true app.py": "unknown flag --pacer-unknown",
 	} {
 		_, err := scanSubmit(words(line))
-		var c *codedError
-		if !errors.As(err, &c) || c.code != ExitUsage || !strings.Contains(err.Error(), want) {
+		if command.ExitCode(err) != command.ExitUsage || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want exit code 64 and %q", line, err, want)
 		}
 	}
@@ -114,7 +116,7 @@ func TestScanNotesQueriesAndHelp(t *testing.T) {
 // The oracle reads the line backwards from how it was made: ours are known by
 // construction, everything else must come out as it went in.
 func TestScanLosesAndInventsNothing(t *testing.T) {
-	names := sortedKeys(sparkOptions)
+	names := slices.Sorted(maps.Keys(sparkOptions))
 	rapid.Check(t, func(t *rapid.T) {
 		var line, rest []string
 		own := map[string]string{}

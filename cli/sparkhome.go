@@ -11,6 +11,7 @@ import (
 	"github.com/magiconair/properties"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/command"
 	"github.com/sparkpacer/pacer/executor"
 )
 
@@ -31,7 +32,7 @@ func findSpark(ctx context.Context, getenv func(string) string) (spark, error) {
 	if home := getenv("SPARK_HOME"); home != "" {
 		path := filepath.Join(home, "bin", "spark-submit")
 		if !executable(path) {
-			return spark{}, coded(ExitNotFound, fmt.Errorf("SPARK_HOME is %s, but there is no %s", home, path))
+			return spark{}, command.Coded(command.ExitNotFound, fmt.Errorf("SPARK_HOME is %s, but there is no %s", home, path))
 		}
 		return spark{submit: path, home: home}, nil
 	}
@@ -41,7 +42,7 @@ func findSpark(ctx context.Context, getenv func(string) string) (spark, error) {
 	if home := pysparkHome(ctx, lookPath("python3", getenv("PATH"))); home != "" {
 		return spark{submit: filepath.Join(home, "bin", "spark-submit"), home: home}, nil
 	}
-	return spark{}, coded(ExitNotFound, fmt.Errorf(
+	return spark{}, command.Coded(command.ExitNotFound, fmt.Errorf(
 		"cannot find spark-submit: set SPARK_HOME, put it in PATH, or pip install pyspark for the python3 in PATH"))
 }
 
@@ -56,7 +57,7 @@ func (sp spark) supported() error {
 	}
 	_, version, _ := strings.Cut(strings.TrimSuffix(filepath.Base(found[0])[len(core):], ".jar"), "-")
 	if err := api.CheckSpark(version); err != nil {
-		return coded(ExitUsage, fmt.Errorf("%s: %w", sp.home, err))
+		return command.Coded(command.ExitUsage, fmt.Errorf("%s: %w", sp.home, err))
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"os/signal"
 	"slices"
@@ -14,6 +16,8 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/config"
 )
 
 const submitHelp = `Run spark-submit under Pacer.
@@ -52,7 +56,7 @@ func (sh *shell) submitCommand() *cobra.Command {
 			if !strings.HasPrefix(prefix, "-") {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return append(sortedKeys(pacerOptions), sortedKeys(sparkOptions)...), cobra.ShellCompDirectiveNoFileComp
+			return append(slices.Sorted(maps.Keys(pacerOptions)), slices.Sorted(maps.Keys(sparkOptions))...), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 }
@@ -63,9 +67,9 @@ func (sh *shell) submit(ctx context.Context, args []string) error {
 		return err
 	}
 	if s.help || len(args) == 0 {
-		fmt.Fprint(sh.stdout, submitHelp)
+		fmt.Fprint(sh.Stdout, submitHelp)
 		if len(args) == 0 {
-			return usagef("submit needs an application")
+			return command.Usagef("submit needs an application")
 		}
 		return nil
 	}
@@ -106,28 +110,28 @@ func (sh *shell) submitApp(ctx context.Context, s submission) error {
 	if err != nil {
 		return err
 	}
-	command, err := sh.sparkArguments(s, sp, files, settings, cfg)
+	arguments, err := sh.sparkArguments(s, sp, files, settings, cfg)
 	if err != nil {
 		return err
 	}
 	_, done, err := dialPlanner(ctx, cfg)
 	if err != nil {
-		return coded(ExitUnavailable, err)
+		return command.Coded(command.ExitUnavailable, err)
 	}
 	done()
 	for _, flag := range s.stray {
-		fmt.Fprintf(sh.stderr, "pacer: %s stands after the application and is passed to it\n", flag)
+		fmt.Fprintf(sh.Stderr, "pacer: %s stands after the application and is passed to it\n", flag)
 	}
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	clock := sh.deadlineClock(settings[confSubmitted])
-	err = sh.runSpark(ctx, sp, command, signals)
-	app := reportExit(cfg, api.ControlRequest{Submission: settings[confSubmission], ExitCode: exitCode(err), Elapsed: clock(), Suspended: sh.suspended()})
+	err = sh.runSpark(ctx, sp, arguments, signals)
+	app := reportExit(cfg, api.ControlRequest{Submission: settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: clock(), Suspended: sh.suspended()})
 	if app.State == api.AppRefused && strings.EqualFold(settings[confRequire], "true") {
-		return coded(ExitInfeasible, nil) // The driver has said why.
+		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
 	}
 	if app.Outcome != "" {
-		fmt.Fprintf(sh.stderr, "pacer: %s\n", app.Outcome)
+		fmt.Fprintf(sh.Stderr, "pacer: %s\n", app.Outcome)
 	}
 	return err
 }
@@ -165,7 +169,7 @@ func (sh *shell) submitSettings(s submission) (map[string]string, error) {
 		return nil, err
 	}
 	if mode, given := s.own["--pacer-mode"]; given && !slices.Contains(modes, api.Mode(mode)) {
-		return nil, usagef("--pacer-mode %q: want one of %v", mode, modes)
+		return nil, command.Usagef("--pacer-mode %q: want one of %v", mode, modes)
 	}
 	for key, value := range map[string]string{
 		confDeadline: deadline, confProfile: s.own["--pacer-profile"], confRequire: s.own["--pacer-require-feasible"],
@@ -182,7 +186,7 @@ func (sh *shell) submitSettings(s submission) (map[string]string, error) {
 		}
 		ours := key == confSubmission || key == confSubmitted || key == confWatched
 		if !ours && given != out[key] {
-			return nil, usagef("--conf %s=%s and its --pacer- flag (%s) differ", key, given, out[key])
+			return nil, command.Usagef("--conf %s=%s and its --pacer- flag (%s) differ", key, given, out[key])
 		}
 		out[key] = given
 	}
@@ -202,7 +206,7 @@ func (sh *shell) deadline(s submission) (string, error) {
 	}
 	if text := s.conf[confBy]; text != "" {
 		if s.conf[confDeadline] != "" || s.own["--pacer-deadline"] != "" || s.own["--pacer-by"] != "" {
-			return "", usagef("--conf %s and another deadline exclude each other", confBy)
+			return "", command.Usagef("--conf %s and another deadline exclude each other", confBy)
 		}
 		if _, err := untilClock("--conf "+confBy, text, sh.now); err != nil {
 			return "", err
@@ -213,7 +217,7 @@ func (sh *shell) deadline(s submission) (string, error) {
 	_, hasBy := s.own["--pacer-by"]
 	switch {
 	case hasAfter && hasBy:
-		return "", usagef("--pacer-deadline and --pacer-by exclude each other")
+		return "", command.Usagef("--pacer-deadline and --pacer-by exclude each other")
 	case hasAfter:
 		d, err := deadlineValue("--pacer-deadline", after)
 		if err != nil {
@@ -260,49 +264,49 @@ func untilClock(what, text string, now time.Time) (time.Duration, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			if !t.After(now) {
-				return 0, usagef("%s: %s is past", what, text)
+				return 0, command.Usagef("%s: %s is past", what, text)
 			}
 			return t.Sub(now), nil
 		}
 	}
-	return 0, usagef("%s %q: want a time such as 06:00, or a date and time such as 2026-01-31T06:00", what, text)
+	return 0, command.Usagef("%s %q: want a time such as 06:00, or a date and time such as 2026-01-31T06:00", what, text)
 }
 
 // submitConfig finds the planner: --pacer-planner, the master if it names one,
 // the configuration. It refuses masters and deploy modes that Pacer cannot run.
-func (sh *shell) submitConfig(s submission, files map[string]string) (ClientConfig, error) {
-	if remote := firstOf(s.last["--remote"], s.conf["spark.remote"]); remote != "" {
-		return ClientConfig{}, usagef("--remote %s: Pacer runs classic applications, not Spark Connect clients", remote)
+func (sh *shell) submitConfig(s submission, files map[string]string) (config.Client, error) {
+	if remote := cmp.Or(s.last["--remote"], s.conf["spark.remote"]); remote != "" {
+		return config.Client{}, command.Usagef("--remote %s: Pacer runs classic applications, not Spark Connect clients", remote)
 	}
-	if mode := firstOf(s.last["--deploy-mode"], s.conf["spark.submit.deployMode"], files["spark.submit.deployMode"]); mode != "" && mode != "client" {
-		return ClientConfig{}, usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only", mode)
+	if mode := cmp.Or(s.last["--deploy-mode"], s.conf["spark.submit.deployMode"], files["spark.submit.deployMode"]); mode != "" && mode != "client" {
+		return config.Client{}, command.Usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only", mode)
 	}
 	if path := s.own["--pacer-config"]; path != "" {
-		sh.configPath = path
+		sh.ConfigPath = path
 	}
-	cfg, err := sh.loadConfig()
+	cfg, err := sh.Config()
 	if err != nil {
-		return ClientConfig{}, err
+		return config.Client{}, err
 	}
-	master, given := firstOf(s.last["--master"], s.conf["spark.master"]), true
+	master, given := cmp.Or(s.last["--master"], s.conf["spark.master"]), true
 	if master == "" {
 		master, given = files["spark.master"], false
 	}
 	address, ours := plannerOf(master)
 	if given && master != "" && !ours {
-		return ClientConfig{}, usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out)", master, masterPrefix)
+		return config.Client{}, command.Usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out)", master, masterPrefix)
 	}
 	if ours {
 		cfg.Client.Planner = address
 	}
 	if own := s.own["--pacer-planner"]; own != "" {
 		if given && ours && own != address {
-			return ClientConfig{}, usagef("--pacer-planner %s and --master %s differ", own, master)
+			return config.Client{}, command.Usagef("--pacer-planner %s and --master %s differ", own, master)
 		}
 		cfg.Client.Planner = own
 	}
 	if err := cfg.Client.Validate(); err != nil {
-		return ClientConfig{}, usagef("%w", err)
+		return config.Client{}, command.Usagef("%w", err)
 	}
 	return cfg.Client, nil
 }
@@ -323,7 +327,7 @@ func plannerOf(master string) (address string, ours bool) {
 
 // sparkArguments returns spark-submit's arguments: what Pacer adds, then the
 // user's own in their order, so that a setting repeated by the user wins.
-func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[string]string, cfg ClientConfig) ([]string, error) {
+func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[string]string, cfg config.Client) ([]string, error) {
 	has := func(key string) bool {
 		_, conf := s.conf[key]
 		_, file := files[key]
@@ -339,7 +343,7 @@ func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[stri
 	if forDrivers(cfg.Credentials) && !has(confCredentials) {
 		settings[confCredentials] = cfg.Credentials
 	}
-	all, err := sh.loadConfig()
+	all, err := sh.Config()
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +356,7 @@ func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[stri
 	if cfg.TLS.CA != "" && !has(confTLSCA) {
 		settings[confTLSCA] = cfg.TLS.CA
 	}
-	for _, key := range sortedKeys(settings) {
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		if _, given := s.conf[key]; !given {
 			front = append(front, "--conf", key+"="+settings[key])
 		}
@@ -364,7 +368,7 @@ func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[stri
 	args := s.args
 	if jar != "" {
 		// --jars replaces spark.jars of --conf and of files, so all are merged.
-		args = s.withJars(joinJars(firstOf(s.last["--jars"], s.conf["spark.jars"], files["spark.jars"]), jar))
+		args = s.withJars(joinJars(cmp.Or(s.last["--jars"], s.conf["spark.jars"], files["spark.jars"]), jar))
 	}
 	return append(front, args...), nil
 }
@@ -384,13 +388,4 @@ func joinJars(users, jar string) string {
 		return jar
 	}
 	return users + "," + jar
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/config"
 	pacerspark "github.com/sparkpacer/pacer/spark"
 )
 
@@ -77,7 +79,7 @@ func TestABinaryWithoutTheJarSaysSo(t *testing.T) {
 	for _, args := range [][]string{
 		{"jar"}, {"jar", "install", t.TempDir()}, {"submit", "--pacer-planner", f.address, "app.py"},
 	} {
-		w.run(t, args...).wantLine(t, ExitFailure, "built without pacer-spark.jar: run make build")
+		w.run(t, args...).wantLine(t, command.ExitFailure, "built without pacer-spark.jar: run make build")
 	}
 }
 
@@ -146,8 +148,8 @@ func TestSubmitNeedsNoJarsOptionWhenTheJarIsInstalled(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "jars", installedJar), []byte("older"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	w.run(t, "submit", "--pacer-planner", f.address, "app.py").wantLine(t, ExitUsage, "another version")
-	w.run(t, "jar", "install", t.TempDir()).wantLine(t, ExitUsage, "no Spark distribution")
+	w.run(t, "submit", "--pacer-planner", f.address, "app.py").wantLine(t, command.ExitUsage, "another version")
+	w.run(t, "jar", "install", t.TempDir()).wantLine(t, command.ExitUsage, "no Spark distribution")
 }
 
 func TestSubmitRefusesBeforeAnythingStarts(t *testing.T) {
@@ -176,7 +178,7 @@ func TestSubmitRefusesBeforeAnythingStarts(t *testing.T) {
 		"--pacer-planner nonsense app.py":                           "host:port",
 	} {
 		o := w.run(t, append([]string{"submit", "--pacer-profile", "p"}, strings.Fields(line)...)...)
-		o.wantLine(t, ExitUsage, want)
+		o.wantLine(t, command.ExitUsage, want)
 		if o.out != "" {
 			t.Errorf("%s: spark-submit was started", line)
 		}
@@ -200,7 +202,7 @@ func TestSubmitRefusesAnotherSparkByName(t *testing.T) {
 		}
 		o := w.run(t, "submit", "--pacer-planner", f.address, "app.py")
 		if refused != "" {
-			o.wantLine(t, ExitUsage, refused)
+			o.wantLine(t, command.ExitUsage, refused)
 		} else if o.code != 0 {
 			t.Errorf("%s: exit code %d: %s", jar, o.code, o.err)
 		}
@@ -214,7 +216,7 @@ func TestSubmitSaysInOneLineThatNoPlannerAnswers(t *testing.T) {
 	w := newWorld(t)
 	w.fakeSpark(t, "exit 0")
 	o := w.run(t, "submit", "--pacer-planner", "127.0.0.1:1", "app.py")
-	o.wantLine(t, ExitUnavailable, "127.0.0.1:1")
+	o.wantLine(t, command.ExitUnavailable, "127.0.0.1:1")
 	if o.out != "" {
 		t.Error("spark-submit was started")
 	}
@@ -265,8 +267,8 @@ func TestSubmitTellsARefusalByItsExitCode(t *testing.T) {
 		flags      []string
 		want       int
 	}{
-		{"s-1", []string{"--pacer-require-feasible"}, ExitInfeasible},
-		{"s-1", []string{"--conf", "spark.pacer.requireFeasible=true"}, ExitInfeasible},
+		{"s-1", []string{"--pacer-require-feasible"}, command.ExitInfeasible},
+		{"s-1", []string{"--conf", "spark.pacer.requireFeasible=true"}, command.ExitInfeasible},
 		{"s-2", []string{"--pacer-require-feasible"}, 1},
 		{"unknown", []string{"--pacer-require-feasible"}, 1},
 		{"s-1", nil, 1},
@@ -284,7 +286,7 @@ func TestSubmitTellsThePlannerOfEveryExit(t *testing.T) {
 	for _, c := range []struct {
 		script string
 		want   int
-	}{{"exit 0", 0}, {"exit 3", 3}, {"kill -KILL $$", ExitSignal + int(syscall.SIGKILL)}} {
+	}{{"exit 0", 0}, {"exit 3", 3}, {"kill -KILL $$", command.ExitSignal + int(syscall.SIGKILL)}} {
 		script, want := c.script, c.want
 		f.mu.Lock()
 		f.verbs, f.asked = nil, nil
@@ -307,7 +309,7 @@ func TestSubmitTellsThePlannerOfEveryExit(t *testing.T) {
 
 func TestAReportToAPlannerThatIsGone(t *testing.T) {
 	r := api.ControlRequest{Submission: "s-1", ExitCode: 5}
-	if app := reportExit(ClientConfig{Planner: "127.0.0.1:1", Timeout: time.Second}, r); app.State != "" {
+	if app := reportExit(config.Client{Planner: "127.0.0.1:1", Timeout: time.Second}, r); app.State != "" {
 		t.Errorf("state %q", app.State)
 	}
 }
@@ -322,7 +324,7 @@ func TestSubmitPassesQueriesThroughWithoutAPlanner(t *testing.T) {
 	if o := w.run(t, "submit", "--help"); o.code != 0 || !strings.Contains(o.out, "--pacer-deadline") {
 		t.Errorf("help: exit code %d, %q", o.code, o.out)
 	}
-	w.run(t, "submit").wantLine(t, ExitUsage, "needs an application")
+	w.run(t, "submit").wantLine(t, command.ExitUsage, "needs an application")
 }
 
 func TestSubmitWarnsOfItsFlagsAfterTheApplication(t *testing.T) {
@@ -403,11 +405,11 @@ func TestSparkIsFoundInItsUsualPlaces(t *testing.T) {
 		t.Errorf("by pyspark: %+v, %v", sp, err)
 	}
 	w.env["PATH"] = t.TempDir()
-	if _, err := findSpark(ctx, getenv); exitCode(err) != ExitNotFound {
+	if _, err := findSpark(ctx, getenv); command.ExitCode(err) != command.ExitNotFound {
 		t.Errorf("nowhere: %v", err)
 	}
 	w.env["SPARK_HOME"] = t.TempDir()
-	if _, err := findSpark(ctx, getenv); exitCode(err) != ExitNotFound || !strings.Contains(err.Error(), "SPARK_HOME") {
+	if _, err := findSpark(ctx, getenv); command.ExitCode(err) != command.ExitNotFound || !strings.Contains(err.Error(), "SPARK_HOME") {
 		t.Errorf("an empty SPARK_HOME: %v", err)
 	}
 }

@@ -8,20 +8,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/config"
 )
-
-// Release is Pacer's version; the linker sets it for a release.
-var release = "0.1.0-dev"
 
 func (sh *shell) versionCommand() *cobra.Command {
 	c := &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs}
 	form := outputFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
-		v := versionInfo{Version: Release(), Revision: revision(), Protocol: api.Version, Go: runtime.Version()}
+		v := versionInfo{Version: config.Release(), Revision: revision(), Protocol: api.Version, Go: runtime.Version()}
 		if *form == "json" {
-			return printJSON(sh.stdout, v)
+			return printJSON(sh.Stdout, v)
 		}
-		_, err := fmt.Fprintf(sh.stdout, "pacer %s (revision %s, protocol %d, %s)\n", v.Version, v.Revision, v.Protocol, v.Go)
+		_, err := fmt.Fprintf(sh.Stdout, "pacer %s (revision %s, protocol %d, %s)\n", v.Version, v.Revision, v.Protocol, v.Go)
 		return err
 	}
 	return c
@@ -33,9 +31,6 @@ type versionInfo struct {
 	Protocol int    `json:"protocol"`
 	Go       string `json:"go"`
 }
-
-// Release returns Pacer's version as the planner and `pacer version` say it.
-func Release() string { return release }
 
 // revision is the commit that the binary was built from.
 func revision() string {

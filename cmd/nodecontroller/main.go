@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	"github.com/sparkpacer/pacer/cli"
+	"github.com/sparkpacer/pacer/command"
 )
 
-func main() { os.Exit(cli.Main("nodecontroller", cli.RunNode)) }
+func main() { os.Exit(command.Main("nodecontroller", command.RunNode)) }

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/sparkpacer/pacer/cli"
+	"github.com/sparkpacer/pacer/command"
 )
 
-func main() { os.Exit(cli.Main("pacer", cli.Run)) }
+func main() { os.Exit(command.Main("pacer", cli.Run)) }

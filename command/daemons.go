@@ -1,55 +1,16 @@
-package cli
+package command
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sparkpacer/pacer/config"
 	"github.com/sparkpacer/pacer/daemon"
 )
-
-// LogConfig says how daemons log. Section `log` of the configuration.
-type LogConfig struct {
-	// Format is text or json.
-	Format string
-	// Level is debug, info, warn or error.
-	Level string
-}
-
-// Validate reports every fault of c at once.
-func (c LogConfig) Validate() error {
-	var faults []error
-	if c.Format != "text" && c.Format != "json" {
-		faults = append(faults, fmt.Errorf("log.format: %q, want text or json", c.Format))
-	}
-	if _, err := c.level(); err != nil {
-		faults = append(faults, fmt.Errorf("log.level: %q, want debug, info, warn or error", c.Level))
-	}
-	return errors.Join(faults...)
-}
-
-func (c LogConfig) level() (slog.Level, error) {
-	var level slog.Level
-	err := level.UnmarshalText([]byte(c.Level))
-	return level, err
-}
-
-// logger writes to w as c says.
-func (c LogConfig) logger(w io.Writer) *slog.Logger {
-	level, err := c.level()
-	if err != nil {
-		level = slog.LevelInfo // Validate has refused it before.
-	}
-	options := &slog.HandlerOptions{Level: level}
-	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
-}
 
 // flagKeys are flags that stand for configuration keys; one flag may set several.
 type flagKeys map[string]struct {
@@ -105,12 +66,12 @@ var (
 // add declares the flags on c. The function returned turns those that were given
 // into settings of configuration keys.
 func (f flagKeys) add(c *cobra.Command) func() []string {
-	for _, name := range sortedKeys(f) {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
 		c.Flags().String(name, "", f[name].help)
 	}
 	return func() []string {
 		var sets []string
-		for _, name := range sortedKeys(f) {
+		for _, name := range slices.Sorted(maps.Keys(f)) {
 			if flag := c.Flags().Lookup(name); flag.Changed {
 				for _, key := range f[name].keys {
 					sets = append(sets, key+"="+flag.Value.String())
@@ -121,7 +82,8 @@ func (f flagKeys) add(c *cobra.Command) func() []string {
 	}
 }
 
-func (sh *shell) upCommand() *cobra.Command {
+// Up returns `pacer up`.
+func (sh *Shell) Up() *cobra.Command {
 	c := &cobra.Command{Use: "up", Short: "Run a planner and this machine's node controller", Args: cobra.NoArgs,
 		Long: "Run a planner and this machine's node controller in one process, until SIGTERM or\n" +
 			"SIGINT, which ends the applications. Prints a line with `ready` once it is usable."}
@@ -131,9 +93,9 @@ func (sh *shell) upCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: sh.say}
+		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: sh.Say}
 		if err := up.Validate(); err != nil {
-			return coded(ExitConfig, err)
+			return Coded(ExitConfig, err)
 		}
 		return daemon.Up(c.Context(), up)
 	}
@@ -142,28 +104,25 @@ func (sh *shell) upCommand() *cobra.Command {
 
 // daemonConfig loads the configuration with what flags set and puts in the
 // logger, which no file can say.
-func (sh *shell) daemonConfig(sets []string) (Config, error) {
-	sh.sets = append(sh.sets, sets...)
-	cfg, err := sh.loadConfig()
+func (sh *Shell) daemonConfig(sets []string) (config.Config, error) {
+	sh.Sets = append(sh.Sets, sets...)
+	cfg, err := sh.Config()
 	if err != nil {
-		return Config{}, err
+		return config.Config{}, err
 	}
-	log := cfg.Log.logger(sh.stderr)
+	log := cfg.Log.Logger(sh.Stderr)
 	cfg.Planner.Logger, cfg.Node.Logger = log, log
 	return cfg, nil
 }
-
-// say prints a line for the user.
-func (sh *shell) say(line string) { fmt.Fprintln(sh.stdout, line) }
 
 // RunPlanner runs the planner daemon with args until ctx ends and returns its
 // exit code.
 func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return runDaemon(ctx, "planner", "Run Pacer's planner", plannerFlags, args, stdin, stdout, stderr,
-		func(ctx context.Context, sh *shell, cfg Config) error {
-			cfg.Planner.Ready = sh.say
+		func(ctx context.Context, sh *Shell, cfg config.Config) error {
+			cfg.Planner.Ready = sh.Say
 			if err := cfg.Planner.Validate(); err != nil {
-				return coded(ExitConfig, err)
+				return Coded(ExitConfig, err)
 			}
 			return daemon.Planner(ctx, cfg.Planner)
 		})
@@ -173,19 +132,19 @@ func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, std
 // returns its exit code.
 func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return runDaemon(ctx, "nodecontroller", "Run Pacer's node controller on this machine", nodeFlags, args, stdin, stdout, stderr,
-		func(ctx context.Context, sh *shell, cfg Config) error {
-			cfg.Node.Ready = sh.say
+		func(ctx context.Context, sh *Shell, cfg config.Config) error {
+			cfg.Node.Ready = sh.Say
 			if err := cfg.Node.Validate(); err != nil {
-				return coded(ExitConfig, err)
+				return Coded(ExitConfig, err)
 			}
 			return daemon.Node(ctx, cfg.Node)
 		})
 }
 
 func runDaemon(ctx context.Context, name, short string, flags flagKeys, args []string, stdin io.Reader, stdout, stderr io.Writer,
-	run func(context.Context, *shell, Config) error) int {
-	sh := newShell(name, stdin, stdout, stderr)
-	c := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, Version: Release()}
+	run func(context.Context, *Shell, config.Config) error) int {
+	sh := NewShell(name, stdin, stdout, stderr)
+	c := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, Version: config.Release()}
 	sets := flags.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, err := sh.daemonConfig(sets())
@@ -194,5 +153,5 @@ func runDaemon(ctx context.Context, name, short string, flags flagKeys, args []s
 		}
 		return run(c.Context(), sh, cfg)
 	}
-	return sh.execute(ctx, c, args)
+	return sh.Execute(ctx, c, args)
 }

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"context"
@@ -37,8 +37,7 @@ const (
 	ExitPlanError = 255
 )
 
-// codedError carries the exit code that belongs to an error. A nil err ends the
-// command with that code and without a message.
+// codedError carries the exit code that belongs to an error.
 type codedError struct {
 	code int
 	err  error
@@ -53,17 +52,18 @@ func (e *codedError) Error() string {
 
 func (e *codedError) Unwrap() error { return e.err }
 
-// coded returns err with an exit code.
-func coded(code int, err error) error { return &codedError{code: code, err: err} }
+// Coded returns err with an exit code. A nil err ends the command with that code and
+// without a message.
+func Coded(code int, err error) error { return &codedError{code: code, err: err} }
 
-// usagef returns an error that is the fault of the command line.
-func usagef(format string, args ...any) error {
-	return coded(ExitUsage, fmt.Errorf(format, args...))
+// Usagef returns an error that is the fault of the command line.
+func Usagef(format string, args ...any) error {
+	return Coded(ExitUsage, fmt.Errorf(format, args...))
 }
 
-// exitCode returns the code for err: its own, or the one of the kind that came
+// ExitCode returns the code for err: its own, or the one of the kind that came
 // over the wire.
-func exitCode(err error) int {
+func ExitCode(err error) int {
 	var c *codedError
 	switch {
 	case err == nil:

@@ -1,10 +1,12 @@
-package cli
+package config
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -16,14 +18,15 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// sources is where a configuration comes from, weakest first.
-type sources struct {
-	// file is the path of a YAML file; "" for none.
-	file string
-	// environ is the environment as os.Environ gives it.
-	environ []string
-	// sets are KEY=VALUE from flags.
-	sets []string
+// Sources is where a configuration comes from, weakest first.
+type Sources struct {
+	// File is the path of a YAML file; "" is the one that PACER_CONFIG names, else the
+	// user's or the machine's where there is one.
+	File string
+	// Environ is the environment as os.Environ gives it.
+	Environ []string
+	// Sets are KEY=VALUE from flags.
+	Sets []string
 }
 
 // envPrefix starts the names of environment variables that set a key; ownEnv are
@@ -38,22 +41,22 @@ var ownEnvPrefixes = []string{"PACER_TEST_", "PACER_BENCH_", "PACER_PROGRESS_", 
 // load fills the struct that target points to, which holds the defaults: file <
 // environment < sets. Its error lists every fault: unknown keys, values of the
 // wrong type.
-func load(target any, from sources) error {
+func load(target any, from Sources) error {
 	defaults := flatten(target)
 	v := viper.New()
 	for key, value := range defaults {
 		v.SetDefault(key, value)
 	}
 	var faults []error
-	if from.file != "" {
-		v.SetConfigFile(from.file)
+	if from.File != "" {
+		v.SetConfigFile(from.File)
 		v.SetConfigType("yaml")
 		if err := v.ReadInConfig(); err != nil {
 			return fmt.Errorf("configuration: %w", err)
 		}
 		for _, key := range v.AllKeys() {
 			if _, ok := defaults[key]; !ok {
-				faults = append(faults, fmt.Errorf("%s: unknown key %s%s", from.file, key, meant(key, defaults)))
+				faults = append(faults, fmt.Errorf("%s: unknown key %s%s", from.File, key, meant(key, defaults)))
 			}
 		}
 	}
@@ -64,10 +67,10 @@ func load(target any, from sources) error {
 		}
 		v.Set(key, value)
 	}
-	for name, value := range pacerEnv(from.environ) {
+	for name, value := range pacerEnv(from.Environ) {
 		set(keyOfEnv(name, defaults), value, "environment "+name)
 	}
-	for _, s := range from.sets {
+	for _, s := range from.Sets {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok {
 			faults = append(faults, fmt.Errorf("--set %q: want KEY=VALUE", s))
@@ -212,7 +215,7 @@ func keyOfEnv(name string, known map[string]any) string {
 // meant names a known key that ends like an unknown one, for the message.
 func meant(key string, known map[string]any) string {
 	last := key[strings.LastIndexByte(key, '.')+1:]
-	for _, k := range sortedKeys(known) {
+	for _, k := range slices.Sorted(maps.Keys(known)) {
 		if squeeze(k) == squeeze(key) || squeeze(k[strings.LastIndexByte(k, '.')+1:]) == squeeze(last) {
 			return " (is it " + k + "?)"
 		}

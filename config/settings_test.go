@@ -1,9 +1,11 @@
-package cli
+package config
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +60,7 @@ func file(t *testing.T, body string) string {
 func TestKeysAreTheFieldsInLowerCaseWithHyphens(t *testing.T) {
 	s := defaultSample()
 	want := []string{"client.http-address", "client.timeout", "cores", "engine.alpha", "engine.max-pool", "engine.own", "flag", "memory"}
-	if d := cmp.Diff(want, sortedKeys(flatten(&s))); d != "" {
+	if d := cmp.Diff(want, slices.Sorted(maps.Keys(flatten(&s)))); d != "" {
 		t.Error(d)
 	}
 	for name, want := range map[string]string{"MaxPool": "max-pool", "HTTP": "http", "HTTPAddress": "http-address", "P": "p", "Ti": "ti", "JavaHome": "java-home"} {
@@ -71,10 +73,8 @@ func TestKeysAreTheFieldsInLowerCaseWithHyphens(t *testing.T) {
 // A preset is where the other keys begin, whichever way it is given: those that are
 // given themselves win over it. The paper's is the simulator's.
 func TestAPresetIsWhereTheOtherKeysBegin(t *testing.T) {
-	none := func(string) string { return "" }
-	sh := &shell{getenv: none, environ: []string{"PACER_NODE_PRESET=paper"}, sets: []string{"planner.alpha=0.95"},
-		configPath: file(t, "planner:\n  preset: paper\nnode:\n  gamma: 0.5\n  progress: work\n")}
-	got, err := sh.loadConfig()
+	got, err := Load(Sources{Environ: []string{"PACER_NODE_PRESET=paper"}, Sets: []string{"planner.alpha=0.95"},
+		File: file(t, "planner:\n  preset: paper\nnode:\n  gamma: 0.5\n  progress: work\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestAPresetIsWhereTheOtherKeysBegin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := DefaultConfig()
+	want := Default()
 	want.Planner.Preset, want.Node.Preset = "paper", "paper"
 	release := want.Planner.Engine.Release
 	want.Planner.Engine = paper.Planner
@@ -100,8 +100,8 @@ func TestAPresetIsWhereTheOtherKeysBegin(t *testing.T) {
 	if paper.Planner.Alpha != 1 || paper.Planner.Split != dag.SplitPaper || want.Node.Eq21 != supervisor.Eq21Printed || paper.Node.Meter.Progress != meter.Tasks {
 		t.Errorf("the paper's preset is %+v and %+v", paper.Planner, paper.Node)
 	}
-	sh = &shell{getenv: none, configPath: file(t, ""), sets: []string{"node.preset=authors"}}
-	if got, err = sh.loadConfig(); err != nil || !strings.Contains(fmt.Sprint(got.Node.Validate()), `preset "authors": want one of pacer, paper`) {
+	got, err = Load(Sources{File: file(t, ""), Sets: []string{"node.preset=authors"}})
+	if err != nil || !strings.Contains(fmt.Sprint(got.Node.Validate()), `preset "authors": want one of pacer, paper`) {
 		t.Errorf("an unknown preset: %v, %v", err, got.Node.Validate())
 	}
 }
@@ -109,8 +109,8 @@ func TestAPresetIsWhereTheOtherKeysBegin(t *testing.T) {
 func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 	path := file(t, "client:\n  timeout: 500ms\n  http-address: 'a:1'\nengine:\n  alpha: 0.9\n  max-pool: 3\nmemory: 4g\n")
 	s := defaultSample()
-	err := load(&s, sources{file: path, environ: []string{"HOME=/", "PACER_CONFIG=ignored", "PACER_ENGINE_ALPHA=0.95", "PACER_MEMORY=2g", "PACER_TEST_X=1"},
-		sets: []string{"memory=3g", "flag=true"}})
+	err := load(&s, Sources{File: path, Environ: []string{"HOME=/", "PACER_CONFIG=ignored", "PACER_ENGINE_ALPHA=0.95", "PACER_MEMORY=2g", "PACER_TEST_X=1"},
+		Sets: []string{"memory=3g", "flag=true"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,23 +126,23 @@ func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 
 func TestDurationsAndSizesAreInSparksNotation(t *testing.T) {
 	s := defaultSample()
-	if err := load(&s, sources{file: file(t, "client:\n  timeout: 2min\nmemory: 512m\n")}); err != nil {
+	if err := load(&s, Sources{File: file(t, "client:\n  timeout: 2min\nmemory: 512m\n")}); err != nil {
 		t.Fatal(err)
 	}
 	if s.Client.Timeout != 2*time.Minute || s.Memory != 512*units.MiB {
 		t.Errorf("%v, %v", s.Client.Timeout, s.Memory)
 	}
 	// A bare number is seconds, not nanoseconds.
-	if err := load(&s, sources{file: file(t, "client:\n  timeout: 90\n")}); err != nil || s.Client.Timeout != 90*time.Second {
+	if err := load(&s, Sources{File: file(t, "client:\n  timeout: 90\n")}); err != nil || s.Client.Timeout != 90*time.Second {
 		t.Errorf("%v, %v", s.Client.Timeout, err)
 	}
 }
 
 func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 	s := defaultSample()
-	err := load(&s, sources{
-		file:    file(t, "client:\n  time-out: 1s\nengine:\n  alpha: much\n  max-pool: 2.5\nmemory: large\nflag: 3.5x\n"),
-		environ: []string{"PACER_ENGINE_GAMMA=1"}, sets: []string{"nonsense", "engine.beta=1"},
+	err := load(&s, Sources{
+		File:    file(t, "client:\n  time-out: 1s\nengine:\n  alpha: much\n  max-pool: 2.5\nmemory: large\nflag: 3.5x\n"),
+		Environ: []string{"PACER_ENGINE_GAMMA=1"}, Sets: []string{"nonsense", "engine.beta=1"},
 	})
 	if err == nil {
 		t.Fatal("taken")
@@ -157,20 +157,20 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 
 func TestWhatIsNoYAMLIsRefused(t *testing.T) {
 	s := defaultSample()
-	if err := load(&s, sources{file: file(t, "client: [")}); err == nil {
+	if err := load(&s, Sources{File: file(t, "client: [")}); err == nil {
 		t.Error("taken")
 	}
 }
 
 func TestTheConfigurationPrintsAsAFileThatLoadsBack(t *testing.T) {
-	want := DefaultConfig()
+	want := Default()
 	want.Client.Planner, want.Planner.Engine.Alpha, want.Node.Memory, want.Planner.Engine.DriverLost = "h:1", 0.9, 3*units.GiB, 90*time.Second
-	body, err := encodeConfig(want)
+	body, err := want.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := DefaultConfig()
-	if err := load(&got, sources{file: file(t, string(body))}); err != nil {
+	got := Default()
+	if err := load(&got, Sources{File: file(t, string(body))}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(flatten(&want), flatten(&got)); d != "" {
@@ -183,7 +183,7 @@ func TestDocumentationListsEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := DefaultConfig()
+	cfg := Default()
 	keys := flatten(&cfg)
 	for key := range keys {
 		if !strings.Contains(string(doc), "| `"+key+"` |") {

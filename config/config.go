@@ -1,0 +1,206 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/daemon"
+	pacerspark "github.com/sparkpacer/pacer/spark"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Client says how commands reach the planner. Section `client` of the
+// configuration.
+type Client struct {
+	// Planner is its address or that of the NATS server between, host:port or a
+	// URL nats:// or tls://host:port; "" is where planner.nats-url or
+	// planner.listen of the same configuration say.
+	Planner string
+	// TLS are the files of a secured connection; none is what the planner's
+	// section has.
+	TLS bus.TLS `mapstructure:",squash"`
+	// Credentials is the path of a credentials file; "" for none.
+	Credentials string
+	// Timeout is how long a command waits until the planner answers at all.
+	Timeout time.Duration
+}
+
+// Validate reports every fault of c at once.
+func (c Client) Validate() error {
+	var faults []error
+	host, port, _ := net.SplitHostPort(bus.HostPort(c.Planner))
+	if err := bus.ValidateServer(c.Planner); err != nil || host == "" || port == "0" {
+		faults = append(faults, fmt.Errorf("client.planner: %q, want host:port or a URL nats:// or tls://host:port", c.Planner))
+	}
+	if err := c.TLS.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("client: %w", err))
+	}
+	if c.Timeout <= 0 {
+		faults = append(faults, fmt.Errorf("client.timeout: %v, want more than 0", c.Timeout))
+	}
+	return errors.Join(faults...)
+}
+
+// Config is everything that the configuration file holds.
+type Config struct {
+	Client  Client
+	Planner daemon.PlannerConfig
+	Node    daemon.NodeConfig
+	Log     Log
+}
+
+// Default returns what holds without a file, environment and flags.
+func Default() Config {
+	c := Config{
+		Client:  Client{Timeout: 2 * time.Second},
+		Planner: daemon.DefaultPlannerConfig(), Node: daemon.DefaultNodeConfig(),
+		Log: Log{Format: "text", Level: "info"},
+	}
+	c.Planner.Engine.Release, c.Node.Release = Release(), Release()
+	c.Node.InstallJar = pacerspark.Install
+	c.Node.GuardBinary = "/proc/self/exe" // command.Main calls Guard.
+	return c
+}
+
+// Validate reports every fault of c at once, those of the daemons included.
+func (c Config) Validate() error {
+	return errors.Join(c.Client.Validate(), c.Log.Validate(), c.Planner.Validate(), c.Node.Validate())
+}
+
+// Load reads the configuration. It checks what every command needs; the sections of
+// the daemons are checked by those that run them, since they depend on the machine and
+// the user. Its error lists every fault, one a line.
+func Load(from Sources) (Config, error) {
+	cfg := Default()
+	var err error
+	if from.File, err = find(from); err != nil {
+		return Config{}, fmt.Errorf("configuration: %w", err)
+	}
+	err = load(&cfg, from)
+	if preset, ok := cfg.presets(); ok {
+		cfg = preset
+		err = load(&cfg, from)
+	}
+	if cfg.Client.TLS == (bus.TLS{}) {
+		cfg.Client.TLS = cfg.Planner.TLS
+	}
+	if cfg.Client.Planner == "" {
+		cfg.Client.Planner = cfg.PlannerAddress()
+	}
+	if err := errors.Join(err, cfg.Client.Validate(), cfg.Log.Validate()); err != nil {
+		return Config{}, fmt.Errorf("configuration: %w", err)
+	}
+	return cfg, nil
+}
+
+// presets returns the defaults under the presets that c names, false where these are
+// the defaults' own or not known: the daemons' checks tell which there are.
+func (c Config) presets() (Config, bool) {
+	d := Default()
+	if c.Planner.Preset == d.Planner.Preset && c.Node.Preset == d.Node.Preset {
+		return d, false
+	}
+	var err1, err2 error
+	d.Planner, err1 = d.Planner.WithPreset(c.Planner.Preset)
+	d.Node, err2 = d.Node.WithPreset(c.Node.Preset)
+	return d, err1 == nil && err2 == nil
+}
+
+// PlannerAddress is where this machine reaches the planner that section `planner` is
+// for.
+func (c Config) PlannerAddress() string {
+	// A wrong URL is told by the planner's own check, with its name.
+	if bus.ValidateServer(c.Planner.NatsURL) == nil {
+		return c.Planner.NatsURL
+	}
+	return reachable(c.Planner.Listen)
+}
+
+// reachable is the address under which this machine reaches a planner that
+// listens at listen: loopback where it listens on every interface.
+func reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	switch ip := net.ParseIP(host); {
+	case err != nil || port == "0":
+		return bus.DefaultAddress
+	case host == "" || ip != nil && ip.IsUnspecified():
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listen
+}
+
+// find returns the file to read: the one that is named, which must exist, else the user's or
+// the machine's where there is one.
+func find(from Sources) (string, error) {
+	if path := cmp.Or(from.File, variable(from.Environ, "PACER_CONFIG")); path != "" {
+		_, err := os.Stat(path)
+		return path, err
+	}
+	dir := variable(from.Environ, "XDG_CONFIG_HOME")
+	if home := variable(from.Environ, "HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".config")
+	}
+	candidates := []string{"/etc/pacer/config.yaml"}
+	if dir != "" {
+		candidates = append([]string{filepath.Join(dir, "pacer", "config.yaml")}, candidates...)
+	}
+	for _, path := range candidates {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
+// variable is the value of an environment variable, "" when it is not set.
+func variable(environ []string, name string) string {
+	for _, e := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(e, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Encode prints c as a file that loads back to it.
+func (c Config) Encode() ([]byte, error) {
+	nested := map[string]any{}
+	for key, value := range flatten(&c) {
+		at := nested
+		parts := strings.Split(key, ".")
+		for _, p := range parts[:len(parts)-1] {
+			if _, ok := at[p]; !ok {
+				at[p] = map[string]any{}
+			}
+			at = at[p].(map[string]any)
+		}
+		at[parts[len(parts)-1]] = plain(value)
+	}
+	body, err := yaml.Marshal(nested)
+	if err != nil {
+		return nil, fmt.Errorf("encode the configuration: %w", err)
+	}
+	return body, nil
+}
+
+// plain turns a value into what a user would write.
+func plain(v any) any {
+	switch v := v.(type) {
+	case time.Duration:
+		return v.String()
+	case units.Bytes:
+		return v.String()
+	default:
+		return v
+	}
+}

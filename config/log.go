@@ -1,0 +1,47 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// Log says how daemons log. Section `log` of the configuration.
+type Log struct {
+	// Format is text or json.
+	Format string
+	// Level is debug, info, warn or error.
+	Level string
+}
+
+// Validate reports every fault of c at once.
+func (c Log) Validate() error {
+	var faults []error
+	if c.Format != "text" && c.Format != "json" {
+		faults = append(faults, fmt.Errorf("log.format: %q, want text or json", c.Format))
+	}
+	if _, err := c.level(); err != nil {
+		faults = append(faults, fmt.Errorf("log.level: %q, want debug, info, warn or error", c.Level))
+	}
+	return errors.Join(faults...)
+}
+
+func (c Log) level() (slog.Level, error) {
+	var level slog.Level
+	err := level.UnmarshalText([]byte(c.Level))
+	return level, err
+}
+
+// Logger returns a logger that writes to w as c says.
+func (c Log) Logger(w io.Writer) *slog.Logger {
+	level, err := c.level()
+	if err != nil {
+		level = slog.LevelInfo // Validate has refused it before.
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}

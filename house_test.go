@@ -43,7 +43,7 @@ var levels = map[string]int{
 	"command":     14,
 	"cli":         15,
 	"cmd/planner": 16, "cmd/nodecontroller": 16, "cmd/pacer": 16,
-	"internal/benchline": 0, "internal/tally": 0, "internal/notice": 0, "internal/simtables": 12,
+	"internal/benchline": 0, "internal/tally": 0, "internal/notice": 0, "internal/sparkrun": 11, "internal/simtables": 12,
 	"internal/testenv": 17, "internal/realenv": 17, "e2e": 17, "e2e/vm": 17, "e2e/vm/guest": 17, "bench": 18,
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/internal/sparkrun"
 )
 
 const app = "demo/app.py"
@@ -29,7 +30,7 @@ func rebind(t testing.TB, add adder) {
 			t.Fatalf("paced run: exit %d", code)
 		}
 		run := ended(s)
-		log := realenv.ReadLog(t, s.Events(), run.ID)
+		log := s.Log(run.ID)
 		parents = append(parents, stageGaps(log)...)
 		for _, stage := range run.Stages {
 			if len(log.Parents[stage.Stage]) > 0 {
@@ -59,7 +60,7 @@ func ended(s *realenv.System) api.AppDetail {
 
 // stageGaps is, for each stage that reads from others, the time from their last
 // task's end to its first task's launch, in ms.
-func stageGaps(log realenv.Log) []float64 {
+func stageGaps(log sparkrun.Log) []float64 {
 	var gaps []float64
 	for stage, parents := range log.Parents {
 		var ready int64

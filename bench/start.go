@@ -12,6 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/internal/sparkrun"
 )
 
 // pairs are the runs of each kind.
@@ -109,16 +110,16 @@ func processCPU(handle string) float64 {
 }
 
 // firstLaunch is the time from began to the launch of the first task in seconds.
-func firstLaunch(log realenv.Log, began time.Time) float64 {
-	first := slices.MinFunc(log.Tasks, func(a, b realenv.Task) int { return int(a.Launch - b.Launch) }).Launch
+func firstLaunch(log sparkrun.Log, began time.Time) float64 {
+	first := slices.MinFunc(log.Tasks, func(a, b sparkrun.Task) int { return int(a.Launch - b.Launch) }).Launch
 	return float64(first-began.UnixMilli()) / 1000
 }
 
 // pacerRun runs the application without a deadline: all cores, ungated.
-func pacerRun(t testing.TB, s *realenv.System, scale string, args ...string) realenv.Log {
+func pacerRun(t testing.TB, s *realenv.System, scale string, args ...string) sparkrun.Log {
 	t.Helper()
 	if code := s.Submit(slices.Concat(memory, args, []string{app, scale})...).Wait(4 * time.Minute); code != 0 {
 		t.Fatalf("under Pacer: exit %d", code)
 	}
-	return realenv.ReadLog(t, s.Events(), ended(s).ID)
+	return s.Log(ended(s).ID)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/internal/sparkrun"
 )
 
 // standalone is a stock master and worker of two cores on loopback.
@@ -42,7 +43,7 @@ const runLimit = 20 * time.Minute
 
 // endedRun is a run of an application that has ended well.
 type endedRun struct {
-	realenv.Log
+	sparkrun.Log
 	// Began is when its command was started, Wall from there to its exit, in seconds.
 	Began time.Time
 	Wall  float64
@@ -59,7 +60,7 @@ func stockRun(t testing.TB, cluster standalone, args ...string) endedRun {
 	dir := t.TempDir()
 	args = slices.Concat(cluster.account.behind(), []string{filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"),
 		"--master", cluster.master, "--driver-memory", "512m", "--executor-memory", "1g",
-		"--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"}, realenv.EventLogConf(dir), args)
+		"--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"}, sparkrun.EventLogFlags(dir), args)
 	before := cluster.account.used(t)
 	run := realenv.Start(t, nil, args[0], args[1:]...)
 	e := awaitRun(t, run, cluster.account, before)
@@ -67,7 +68,9 @@ func stockRun(t testing.TB, cluster standalone, args ...string) endedRun {
 	if err != nil || len(logs) != 1 {
 		t.Fatalf("event logs of the stock run: %v, %v", logs, err)
 	}
-	e.Log = realenv.ReadLog(t, dir, api.AppID(logs[0].Name()))
+	if e.Log, err = sparkrun.ReadLog(dir, api.AppID(logs[0].Name())); err != nil {
+		t.Fatal(err)
+	}
 	return e
 }
 

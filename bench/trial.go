@@ -61,7 +61,7 @@ func (b *trial) open(t testing.TB) {
 		args = append(args, "--set", set)
 	}
 	b.system.StartUp(args...)
-	b.account.node(t, b.system.Name())
+	b.account.node(t, b.system.Node)
 	b.cluster = startStandalone(t)
 	body, err := os.ReadFile(b.keep)
 	switch {
@@ -186,7 +186,7 @@ func (b *trial) pacer(t testing.TB, flags ...string) (endedRun, api.AppDetail) {
 	run := b.system.Submit(slices.Concat(memory, flags, b.options.command(b.workload))...)
 	e := awaitRun(t, run, b.account, before)
 	app := ended(b.system)
-	e.Log = realenv.ReadLog(t, b.system.Events(), app.ID)
+	e.Log = b.system.Log(app.ID)
 	return e, app
 }
 

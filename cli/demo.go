@@ -27,8 +27,7 @@ func (sh *shell) demoCommand() *cobra.Command {
 	return c
 }
 
-// startDemo starts this very binary as `pacer up`. Its node has a name of its
-// own, so that it shares no cgroup with a node controller that runs already.
+// startDemo starts this very binary as `pacer up`.
 func (sh *shell) startDemo(ctx context.Context, cfg demo.Config) (demo.System, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -39,7 +38,6 @@ func (sh *shell) startDemo(ctx context.Context, cfg demo.Config) (demo.System, e
 	}
 	local := demo.LocalConfig{
 		Pacer: self, Dir: filepath.Join(cfg.Out, "demo"), Env: sh.Environ, Scale: cfg.Scale,
-		Up:    []string{"--node-name", fmt.Sprintf("demo-%d", os.Getpid())},
 		Ready: 30 * time.Second, Grace: 15 * time.Second,
 	}
 	system, err := demo.StartLocal(ctx, local)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/internal/sparkrun"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -55,7 +56,7 @@ func TestOldestSpark(t *testing.T) {
 	s.StartUp("--set", "planner.branches=together")
 	wantAnswer(t, s.Submit("testdata/branches.py", scale), want)
 	recorded := s.AwaitApp("the recording run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
-	if got, want := realenv.ReadLog(t, s.Events(), recorded.ID).Spark, os.Getenv("OLDEST"); got != want {
+	if got, want := s.Log(recorded.ID).Spark, os.Getenv("OLDEST"); got != want {
 		t.Fatalf("it ran on Spark %s, want %s", got, want)
 	}
 	// At full speed it ends 41 % before. The time between its stages, as its profile has
@@ -94,7 +95,7 @@ func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, early flo
 		t.Error("no quota was ever written")
 	}
 	t.Logf("deadline %v, took %v, error %.2f %%, mean cores %.2f", deadline, app.Duration, *app.ErrorPct, float64(app.MeanCores))
-	log := realenv.ReadLog(t, s.Events(), app.ID)
+	log := s.Log(app.ID)
 	assertOwnership(t, log, app)
 	// The executors of a node read each other's shuffle files from its disk.
 	if remote, local := log.Shuffled(); remote != 0 || local == 0 {
@@ -105,7 +106,7 @@ func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, early flo
 
 // assertOwnership proves from Spark's own event log that no task ran on an
 // executor bound to another stage.
-func assertOwnership(t *testing.T, log realenv.Log, app api.AppDetail) {
+func assertOwnership(t *testing.T, log sparkrun.Log, app api.AppDetail) {
 	t.Helper()
 	owners := map[api.StageKey][]api.ExecutorID{}
 	for _, stage := range app.Stages {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/internal/sparkrun"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -60,7 +61,7 @@ func stepped(t *testing.T, s *realenv.System, deadline time.Duration, answer str
 		return realenv.Timing("identify: exit %d: %s", code, out)
 	}
 	app = s.AwaitApp("the end", patience, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
-	log := realenv.ReadLog(t, s.Events(), app.ID)
+	log := s.Log(app.ID)
 	if err = errors.Join(linear(t, app, log, out), lone(t, app), skewed(t, app, log), realenv.Held(app)); err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func stageOf(a api.AppDetail, ok func(api.AppStage) bool) (found api.AppStage, a
 // linear compares how many tasks are done in a second at the two levels of the
 // step, after the first second of each, with the cores that were obtained there: a
 // quota bounds them, and the neighbours of a small machine take of them.
-func linear(t *testing.T, app api.AppDetail, log realenv.Log, identified string) error {
+func linear(t *testing.T, app api.AppDetail, log sparkrun.Log, identified string) error {
 	t.Helper()
 	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == equalTasks })
 	low, high, ok := levels(stage.Samples)
@@ -195,7 +196,7 @@ func lone(t *testing.T, app api.AppDetail) error {
 }
 
 // skewed checks the stage with the heavy task.
-func skewed(t *testing.T, app api.AppDetail, log realenv.Log) error {
+func skewed(t *testing.T, app api.AppDetail, log sparkrun.Log) error {
 	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == skewedTasks })
 	heaviest, sum := 0.0, 0.0
 	for _, task := range log.Tasks {

@@ -140,7 +140,7 @@ func (m *moving) joinAndDrain() error {
 		return realenv.Timing("the application was %s before the node was empty: the test shows nothing", state)
 	}
 	err = m.met(app.ID)
-	log := realenv.ReadLog(m.t, m.s.Events(), app.ID)
+	log := m.s.Log(app.ID)
 	for _, x := range m.s.App(app.ID).Executors {
 		if slices.Contains(log.Removed, x.ID) != (x.Node == "n1") {
 			m.t.Errorf("executor %s of %s: removed are %v, want those of n1 to leave and those of n2 to stay", x.ID, x.Node, log.Removed)
@@ -178,7 +178,7 @@ func (m *moving) loss() error {
 		}
 	}
 	wantAnswer(m.t, run, m.want)
-	log := realenv.ReadLog(m.t, m.s.Events(), app.ID)
+	log := m.s.Log(app.ID)
 	if !slices.Contains(log.Removed, victim.ID) {
 		m.t.Errorf("executors removed %v, want %s", log.Removed, victim.ID)
 	}

@@ -43,7 +43,7 @@ func TestExecutorCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantAnswer(t, run, want)
-	log := realenv.ReadLog(t, s.Events(), app.ID)
+	log := s.Log(app.ID)
 	if len(log.Added) < 2 || len(log.Removed) < 1 {
 		t.Errorf("executors added %v, removed %v: want one lost and a new one", log.Added, log.Removed)
 	}
@@ -137,7 +137,7 @@ func restarts(t *testing.T, s *realenv.System) error {
 		t.Fatalf("exit %d", code)
 	}
 	ended := s.AwaitApp("the end", patience, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
-	log := realenv.ReadLog(t, s.Events(), app.ID)
+	log := s.Log(app.ID)
 	if len(log.Removed) > 0 {
 		t.Errorf("executors %v were lost by restarts", log.Removed)
 	}

@@ -1,7 +1,6 @@
 package realenv
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -137,17 +136,13 @@ func Stock(t testing.TB, args ...string) string {
 	if out, ok := stocks[key]; ok {
 		return out
 	}
-	c := exec.Command(filepath.Join(SparkHome(t), "bin", "spark-submit"),
-		append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)...)
-	var log bytes.Buffer
-	c.Stderr = &log
-	c.Env = append(os.Environ(), "SPARK_SUBMIT_OPTS=") // This driver computes.
-	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("stock spark-submit: %v: %s", err, tail(log.String(), 4000))
+	run := Start(t, []string{"SPARK_SUBMIT_OPTS="}, // This driver computes.
+		filepath.Join(SparkHome(t), "bin", "spark-submit"), append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)...)
+	if code := run.Wait(Patience); code != 0 {
+		t.Fatalf("stock spark-submit: exit %d: %s", code, run.LastWords())
 	}
-	stocks[key] = string(out)
-	return string(out)
+	stocks[key] = run.Answer()
+	return run.Answer()
 }
 
 // Record makes s know the profile of a script with its arguments. It returns the

@@ -2,12 +2,11 @@ package realenv
 
 import (
 	"fmt"
-	"net"
 	"os"
-	"sync"
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/sparkrun"
 )
 
 // RequireSpark skips the test, with a line, unless the environment names a real
@@ -49,22 +48,12 @@ func Held(a api.AppDetail) error {
 	return nil
 }
 
-// given are the addresses that FreePort has returned.
-var given sync.Map
-
-// FreePort returns a loopback address whose port was free a moment ago, and
-// never the same twice.
+// FreePort returns a loopback address as sparkrun.FreePort does.
 func FreePort(t testing.TB) string {
 	t.Helper()
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address := l.Addr().String()
-		l.Close()
-		if _, taken := given.LoadOrStore(address, true); !taken {
-			return address
-		}
+	address, err := sparkrun.FreePort()
+	if err != nil {
+		t.Fatal(err)
 	}
+	return address
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,27 +14,21 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus/bustest"
 	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/internal/sparkrun"
 )
 
-// System is one Pacer on this machine.
+// System is one Pacer on this machine. Its Env is what the environment of its processes
+// has beside this process's.
 type System struct {
+	sparkrun.System
 	t testing.TB
-	// Dir holds states and logs, Address is the planner's, or the NATS server's URL.
-	Dir     string
-	Address string
 	// Up is `pacer up`, when the system was started by it.
 	Up *Process
-	// Behind is a command behind which daemons and submissions run, such as one that
-	// puts them into a group; empty for none.
-	Behind []string
 
-	// name is the node's where there is one: two of a name would share their groups.
-	name     string
 	archives string
 	// outside is the URL of a NATS server that is not the planner's own.
 	outside string
 	network *Network // nil for loopback.
-	env     []string
 }
 
 // systems counts the systems of this process, which tells their nodes apart.
@@ -53,31 +46,23 @@ func StartUp(t testing.TB, args ...string) *System {
 // StartUp is described with the function of that name.
 func (s *System) StartUp(args ...string) {
 	s.t.Helper()
-	path, args := s.behind(Binary(s.t, "pacer"), append([]string{"up", "--listen", s.Address, "--node-name", s.name,
-		"--planner-http", FreePort(s.t), "--node-http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, "state")}, args...))
-	s.Up = Start(s.t, s.environment(), path, args...)
-	s.Up.Await("ready", Patience)
+	c, err := s.local().Up(args...)
+	s.Up = ready(s.t, c, err)
 }
-
-// behind returns a command as it runs behind s.Behind.
-func (s *System) behind(path string, args []string) (string, []string) {
-	if len(s.Behind) == 0 {
-		return path, args
-	}
-	return s.Behind[0], slices.Concat(s.Behind[1:], []string{path}, args)
-}
-
-// Name is the name of the node where there is one.
-func (s *System) Name() string { return s.name }
 
 // UseArchives has the system's daemons keep their class-data archives in dir instead
 // of those that all systems of the process share.
 func (s *System) UseArchives(dir string) { s.archives = dir }
 
-// environment is that of daemons and commands. A command that asks a planner waits
-// longer than it would for a user, whose machine is less busy.
-func (s *System) environment() []string {
-	return append([]string{"PACER_NODE_ARCHIVES=" + s.ArchiveDir(), "PACER_CLIENT_TIMEOUT=1m"}, s.env...)
+// local is the system with its programs and the whole environment of its processes. A
+// command that asks a planner waits longer than it would for a user, whose machine is
+// less busy.
+func (s *System) local() sparkrun.System {
+	s.t.Helper()
+	of := s.System
+	of.Pacer = Binary(s.t, "pacer")
+	of.Env = environment(append([]string{"PACER_NODE_ARCHIVES=" + s.ArchiveDir(), "PACER_CLIENT_TIMEOUT=1m"}, s.Env...))
+	return of
 }
 
 // ArchiveDir is the directory of class-data archives. It holds the one of the
@@ -100,7 +85,7 @@ func New(t testing.TB) *System {
 }
 
 func fresh(t testing.TB) *System {
-	return &System{t: t, Dir: t.TempDir(), name: fmt.Sprintf("test-%d-%d", os.Getpid(), systems.Add(1))}
+	return &System{t: t, System: sparkrun.System{Dir: t.TempDir(), Node: fmt.Sprintf("test-%d-%d", os.Getpid(), systems.Add(1))}}
 }
 
 // NewOldest returns a System with the oldest Spark that Pacer works with, of which
@@ -113,7 +98,7 @@ func NewOldest(t testing.TB) *System {
 		t.Skip("needs the oldest Spark: run it by `make test`, or `make e2e SPARK_VERSION=...`")
 	}
 	s := New(t)
-	s.env, s.archives = strings.Split(settings, "\n"), daemon.NoArchives
+	s.Env, s.archives = strings.Split(settings, "\n"), daemon.NoArchives
 	return s
 }
 
@@ -122,7 +107,7 @@ func NewOldest(t testing.TB) *System {
 func NewOn(t testing.TB, n *Network) *System {
 	t.Helper()
 	s := fresh(t)
-	s.Address, s.network = n.Address+":4222", n
+	s.Address, s.network, s.Inside = n.Address+":4222", n, n.inside("hub")
 	s.configure("credentials: " + s.credentials())
 	return s
 }
@@ -158,27 +143,17 @@ func (s *System) configure(connection string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	s.env = []string{"PACER_CONFIG=" + path}
-}
-
-// place returns a command as it runs at a node, "hub" for the hub.
-func (s *System) place(node, path string, args []string) (string, []string) {
-	if s.network == nil {
-		return path, args
-	}
-	in := s.network.inside(node)
-	return in[0], slices.Concat(in[1:], []string{path}, args)
+	s.Env = []string{"PACER_CONFIG=" + path}
 }
 
 // StartNamed runs the node controller of a node of the network, in its
 // namespace, and waits until it is ready.
 func (s *System) StartNamed(node string, args ...string) *Process {
 	s.t.Helper()
-	path, args := s.place(node, Binary(s.t, "nodecontroller"), append([]string{"--planner", s.Address, "--name", node,
-		"--state-dir", filepath.Join(s.Dir, node)}, args...))
-	p := Start(s.t, s.environment(), path, args...)
-	p.Await("ready", Patience)
-	return p
+	local := s.local()
+	local.Inside = s.network.inside(node)
+	c, err := local.Daemon("nodecontroller", node, append([]string{"--planner", s.Address, "--name", node}, args...)...)
+	return ready(s.t, c, err)
 }
 
 // StartPlanner and StartNode run the daemons apart, as on a cluster, and wait
@@ -194,23 +169,21 @@ func (s *System) StartPlanner() *Process {
 // StartNode is described with StartPlanner.
 func (s *System) StartNode(args ...string) *Process {
 	s.t.Helper()
-	return s.start("nodecontroller", append([]string{"--planner", s.Address, "--name", s.name}, args...)...)
+	return s.start("nodecontroller", append([]string{"--planner", s.Address, "--name", s.Node}, args...)...)
 }
 
 func (s *System) start(daemon string, args ...string) *Process {
 	s.t.Helper()
-	path, args := s.place("hub", Binary(s.t, daemon), append(args, "--http", FreePort(s.t), "--state-dir", filepath.Join(s.Dir, daemon)))
-	p := Start(s.t, s.environment(), path, args...)
-	p.Await("ready", Patience)
-	return p
+	c, err := s.local().Daemon(daemon, daemon, args...)
+	return ready(s.t, c, err)
 }
 
 // Pacer runs a command of the CLI and returns its exit code and output.
 func (s *System) Pacer(args ...string) (int, string) {
 	s.t.Helper()
-	path, args := s.place("hub", Binary(s.t, "pacer"), append([]string{"--planner", s.Address}, args...))
-	c := exec.Command(path, args...)
-	c.Env = append(os.Environ(), s.environment()...)
+	ask := s.local().Ask(args...)
+	c := exec.Command(ask.Path, ask.Args...)
+	c.Env = ask.Env
 	out, err := c.CombinedOutput()
 	if c.ProcessState == nil {
 		s.t.Fatal(err)
@@ -225,25 +198,25 @@ func (s *System) Submit(args ...string) *Process {
 	if err := os.MkdirAll(events, 0o755); err != nil {
 		s.t.Fatal(err)
 	}
-	conf := []string{"submit", "--pacer-planner", s.Address, "--driver-memory", "512m",
-		"--conf", "spark.executor.memory=768m"}
+	flags := append([]string{"--driver-memory", "512m", "--conf", "spark.executor.memory=768m"}, sparkrun.EventLogFlags(events)...)
 	if s.network != nil {
-		conf = append(conf, "--conf", "spark.driver.host="+s.network.Address, "--conf", "spark.driver.bindAddress="+s.network.Address)
+		flags = append(flags, "--conf", "spark.driver.host="+s.network.Address, "--conf", "spark.driver.bindAddress="+s.network.Address)
 	}
-	path, args := s.place("hub", Binary(s.t, "pacer"), slices.Concat(conf, EventLogConf(events), args))
-	path, args = s.behind(path, args)
-	return Start(s.t, s.environment(), path, args...)
-}
-
-// EventLogConf are the flags of spark-submit that make ReadLog's input in dir.
-func EventLogConf(dir string) []string {
-	return []string{"--conf", "spark.ui.enabled=false",
-		"--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.dir=file://" + dir,
-		"--conf", "spark.eventLog.compress=false", "--conf", "spark.eventLog.rolling.enabled=false"}
+	return start(s.t, s.local().Submit(append(flags, args...)...))
 }
 
 // Events is the directory of the applications' event logs.
 func (s *System) Events() string { return filepath.Join(s.Dir, "events") }
+
+// Log reads the event log of an application.
+func (s *System) Log(app api.AppID) sparkrun.Log {
+	s.t.Helper()
+	log, err := sparkrun.ReadLog(s.Events(), app)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return log
+}
 
 // Apps returns what `pacer apps -o json` prints.
 func (s *System) Apps() []api.AppSummary {
@@ -367,5 +340,5 @@ func Line(out, prefix string) (string, error) {
 			return line, nil
 		}
 	}
-	return "", fmt.Errorf("no line starts with %q in:\n%s", prefix, tail(out, 4000))
+	return "", fmt.Errorf("no line starts with %q in:\n%s", prefix, sparkrun.Tail(out, 4000))
 }

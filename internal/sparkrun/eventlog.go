@@ -1,11 +1,11 @@
-package realenv
+package sparkrun
 
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
-	"testing"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -44,33 +44,40 @@ type Log struct {
 	End int64
 }
 
-// ReadLog reads the event log of an application; it has to be plain and in one
-// file, as Submit sets it.
-func ReadLog(t testing.TB, dir string, app api.AppID) Log {
-	t.Helper()
+// EventLogFlags are the flags of spark-submit that make ReadLog's input in dir.
+func EventLogFlags(dir string) []string {
+	return []string{"--conf", "spark.ui.enabled=false",
+		"--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.dir=file://" + dir,
+		"--conf", "spark.eventLog.compress=false", "--conf", "spark.eventLog.rolling.enabled=false"}
+}
+
+// ReadLog reads the event log of an application, also of one that runs or was killed,
+// which EventLogFlags have made in dir.
+func ReadLog(dir string, app api.AppID) (Log, error) {
 	path := filepath.Join(dir, string(app))
 	if _, err := os.Stat(path); err != nil {
 		path += ".inprogress"
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		t.Fatal(err)
+		return Log{}, fmt.Errorf("read an event log: %w", err)
 	}
 	defer f.Close()
 	log := Log{Parents: map[int][]int{}}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
-		log.add(t, lines.Bytes())
+		if err := log.add(lines.Bytes()); err != nil {
+			return Log{}, fmt.Errorf("read %s: %w", path, err)
+		}
 	}
 	if err := lines.Err(); err != nil {
-		t.Fatal(err)
+		return Log{}, fmt.Errorf("read %s: %w", path, err)
 	}
-	return log
+	return log, nil
 }
 
-func (l *Log) add(t testing.TB, line []byte) {
-	t.Helper()
+func (l *Log) add(line []byte) error {
 	var e struct {
 		Event      string
 		Spark      string            `json:"Spark Version"`
@@ -102,7 +109,7 @@ func (l *Log) add(t testing.TB, line []byte) {
 		} `json:"Stage Info"`
 	}
 	if err := json.Unmarshal(line, &e); err != nil {
-		t.Fatalf("event log: %v", err)
+		return err
 	}
 	switch e.Event {
 	case "SparkListenerLogStart":
@@ -124,6 +131,7 @@ func (l *Log) add(t testing.TB, line []byte) {
 	case "SparkListenerApplicationEnd":
 		l.End = e.Time
 	}
+	return nil
 }
 
 // Span is when a stage's tasks ran, in Unix milliseconds.

@@ -1,0 +1,52 @@
+package demo_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/demo"
+)
+
+// local starts a script in place of pacer, which finds the demonstration's directory in
+// $DEMO.
+func local(t *testing.T, ctx context.Context, script string) (*demo.Local, string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	pacer, out := filepath.Join(dir, "pacer"), filepath.Join(dir, "out")
+	if err := os.WriteFile(pacer, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l, err := demo.StartLocal(ctx, demo.LocalConfig{Pacer: pacer, Dir: out, Env: append(os.Environ(), "DEMO="+out), Scale: 0.5, Ready: time.Minute, Grace: time.Minute})
+	return l, out, err
+}
+
+func TestALocalThatDoesNotComeUpIsNotLeftRunning(t *testing.T) {
+	_, out, err := local(t, t.Context(), `echo "$@"; echo "port taken" >&2; exit 78`)
+	if err == nil || !strings.Contains(err.Error(), "exit status 78: port taken") {
+		t.Errorf("%v, want the exit and the last line", err)
+	}
+	said, err := os.ReadFile(filepath.Join(out, "up.log"))
+	for _, want := range []string{"up --listen 127.0.0.1:", "--node-name demo-", "--state-dir " + filepath.Join(out, "state")} {
+		if err != nil || !strings.Contains(string(said), want) {
+			t.Errorf("up.log, %v: no %q in %s", err, want, said)
+		}
+	}
+	// It is ready, but no planner: the connection fails.
+	_, out, err = local(t, t.Context(), `trap 'echo down >"$DEMO/down"; exit 0' TERM; echo "pacer is ready: nothing"; while :; do sleep 0.05; done`)
+	if err == nil {
+		t.Fatal("connected to nobody")
+	}
+	if body, err := os.ReadFile(filepath.Join(out, "down")); err != nil || string(body) != "down\n" {
+		t.Errorf("it was not stopped in order: %q, %v", body, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err = local(t, ctx, `while :; do sleep 0.05; done`); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want the interruption", err)
+	}
+}

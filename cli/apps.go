@@ -13,7 +13,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-func (sh *shell) appsCommand() *cobra.Command {
+func appsCommand(sh *shell) *cobra.Command {
 	c := &cobra.Command{Use: "apps", Short: "List applications", Args: cobra.NoArgs, Long: appsHelp}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -203,7 +203,7 @@ func clip(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-func (sh *shell) releaseCommand() *cobra.Command {
+func releaseCommand(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "release ID", Short: "Give an application all cores from now on", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -212,7 +212,7 @@ func (sh *shell) releaseCommand() *cobra.Command {
 	}
 }
 
-func (sh *shell) deadlineCommand() *cobra.Command {
+func deadlineCommand(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "deadline ID +10m|90s|06:00", Short: "Extend (+) or replace an application's deadline", Args: cobra.ExactArgs(2),
 		Long: "Extend an application's deadline (+10m) or replace it: 90s is counted from the\n" +

@@ -22,22 +22,22 @@ const (
 // driverOptions returns the options with which the driver maps the class-data
 // archive that a node controller on this machine has made for its Spark; "" when
 // there is none, when the driver could not use it, or when the user has a say.
-func (sh *shell) driverOptions(s submission, sp spark, files map[string]string, node daemon.NodeConfig) string {
-	get := func(key, flag string) string { return cmp.Or(s.last[flag], s.conf[key], files[key]) }
+func (l *launch) driverOptions(node daemon.NodeConfig) string {
+	get := func(key, flag string) string { return cmp.Or(l.line.last[flag], l.line.conf[key], l.files[key]) }
 	options := strings.Fields(get(confExtraOptions, "--driver-java-options"))
 	switch {
-	case sp.home == "" || node.ArchiveDir() == "":
+	case l.sp.home == "" || node.ArchiveDir() == "":
 	case get(confDefaultOptions, "") != "" || slices.ContainsFunc(options, executor.ChoosesArchive):
 	case get(confDefaultPath, "--driver-default-class-path") != "" || get(confExtraPath, "--driver-class-path") != "":
-	case !emptyDir(sp.confDir(sh.getenv)): // It goes in front of Spark.
+	case !emptyDir(l.sp.confDir(l.getenv)): // It goes in front of Spark.
 	default:
-		return sh.archiveOptions(sp, node)
+		return l.archiveOptions(node)
 	}
 	return ""
 }
 
-func (sh *shell) archiveOptions(sp spark, node daemon.NodeConfig) string {
-	archive, err := sh.driverArchive(sp)
+func (l *launch) archiveOptions(node daemon.NodeConfig) string {
+	archive, err := l.driverArchive()
 	if err != nil {
 		return "" // spark-submit itself says what is wrong with its Java.
 	}
@@ -52,15 +52,15 @@ func (sh *shell) archiveOptions(sp spark, node daemon.NodeConfig) string {
 }
 
 // driverArchive is the archive for drivers of the Java that spark-submit takes.
-func (sh *shell) driverArchive(sp spark) (executor.Archive, error) {
-	java := sh.getenv("JAVA_HOME")
+func (l *launch) driverArchive() (executor.Archive, error) {
+	java := l.getenv("JAVA_HOME")
 	if java == "" {
 		var err error
-		if java, err = executor.JavaOf(lookPath("java", sh.getenv("PATH"))); err != nil {
+		if java, err = executor.JavaOf(lookPath("java", l.getenv("PATH"))); err != nil {
 			return executor.Archive{}, err
 		}
 	}
-	return executor.SparkArchive(java, sp.home)
+	return executor.SparkArchive(java, l.sp.home)
 }
 
 // emptyDir reports whether there is nothing in dir, or no dir.

@@ -81,10 +81,20 @@ func childError(err error) error {
 	return command.Coded(exit.ExitCode(), nil)
 }
 
+// clock is the time of a call.
+type clock struct {
+	// now is the start of the deadline clock.
+	now time.Time
+	// began is the same moment since the machine's start (sinceBoot).
+	began time.Duration
+	// started is now with its monotonic reading, which stands still in a suspension.
+	started time.Time
+}
+
 // suspended is for how long the machine was suspended since the call; less than a second
 // is not told apart from the time between two readings.
-func (sh *shell) suspended() units.Seconds {
-	if s := units.FromDuration(sinceBoot() - sh.began - time.Since(sh.started)); s >= 1 {
+func (c clock) suspended() units.Seconds {
+	if s := units.FromDuration(sinceBoot() - c.began - time.Since(c.started)); s >= 1 {
 		return s
 	}
 	return 0
@@ -94,12 +104,12 @@ func (sh *shell) suspended() units.Seconds {
 // milliseconds since 1970 as the driver is told: with the call, but where the user says
 // otherwise.
 // It goes on while the machine is suspended and is not set.
-func (sh *shell) deadlineClock(submitted string) func() units.Seconds {
+func (c clock) deadlineClock(submitted string) func() units.Seconds {
 	var before units.Seconds
 	if ms, err := strconv.ParseInt(submitted, 10, 64); err == nil {
-		before = max(0, units.FromDuration(sh.now.Sub(time.UnixMilli(ms))))
+		before = max(0, units.FromDuration(c.now.Sub(time.UnixMilli(ms))))
 	}
-	return func() units.Seconds { return before + units.FromDuration(sinceBoot()-sh.began) }
+	return func() units.Seconds { return before + units.FromDuration(sinceBoot()-c.began) }
 }
 
 // sinceBoot is the time since the machine was started, suspensions included.

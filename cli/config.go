@@ -9,7 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/config"
 )
 
-func (sh *shell) configCommand() *cobra.Command {
+func configCommand(sh *shell) *cobra.Command {
 	var effective bool
 	show := &cobra.Command{Use: "show", Short: "Print the configuration as YAML", Args: cobra.NoArgs}
 	show.Long = "Print the configuration as YAML: the defaults, or with --effective what holds for\nthis call, from file, environment and flags."

@@ -13,7 +13,7 @@ import (
 )
 
 // demoCommand is what `make demo` and `make bench` call; it is not listed.
-func (sh *shell) demoCommand() *cobra.Command {
+func demoCommand(sh *shell) *cobra.Command {
 	cfg := demo.Default()
 	c := &cobra.Command{Use: "demo", Short: "Run a real application under two deadlines on this machine", Hidden: true, Args: cobra.NoArgs}
 	c.Flags().StringVar(&cfg.Out, "out", cfg.Out, "directory for the report")

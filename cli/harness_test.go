@@ -177,7 +177,7 @@ func (w *world) run(t *testing.T, args ...string) outcome {
 func (w *world) runWith(t *testing.T, ctx context.Context, stdin string, args ...string) outcome {
 	t.Helper()
 	var out, errs bytes.Buffer
-	sh := &shell{Shell: &command.Shell{Name: "pacer", Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs}, now: w.now, began: sinceBoot(), started: time.Now(),
+	sh := &shell{Shell: &command.Shell{Name: "pacer", Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs}, clock: clock{now: w.now, began: sinceBoot(), started: time.Now()},
 		getenv: func(k string) string { return w.env[k] }}
 	for k, v := range w.env {
 		sh.Environ = append(sh.Environ, k+"="+v)

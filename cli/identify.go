@@ -26,7 +26,7 @@ type identified struct {
 	Fault string `json:"fault,omitempty"`
 }
 
-func (sh *shell) identifyCommand() *cobra.Command {
+func identifyCommand(sh *shell) *cobra.Command {
 	step := api.Step{}
 	each, settle := 10*time.Second, 1500*time.Millisecond
 	c := &cobra.Command{

@@ -12,7 +12,7 @@ import (
 	pacerspark "github.com/sparkpacer/pacer/spark"
 )
 
-func (sh *shell) jarCommand() *cobra.Command {
+func jarCommand(sh *shell) *cobra.Command {
 	c := &cobra.Command{
 		Use: "jar", Short: "Print the path of the jar for Spark (for --jars)", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -87,23 +87,23 @@ func installJar(home string) (string, error) {
 	return path, nil
 }
 
-// jarFor returns what has to be added to --jars for sp: nothing when its
-// distribution holds the jar already.
-func (sh *shell) jarFor(sp spark) (string, error) {
-	if sp.home == "" {
-		return sh.jarPath()
+// jar returns what has to be added to --jars: nothing when the distribution holds the
+// jar already.
+func (l *launch) jar() (string, error) {
+	if l.sp.home == "" {
+		return l.jarPath()
 	}
-	path := filepath.Join(sp.home, "jars", installedJar)
+	path := filepath.Join(l.sp.home, "jars", installedJar)
 	installed, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		return sh.jarPath()
+		return l.jarPath()
 	}
 	if err != nil {
 		return "", fmt.Errorf("installed jar: %w", err)
 	}
 	if !bytes.Equal(installed, pacerspark.Jar) {
 		// Spark's own class path goes first, so the other version would win.
-		return "", command.Usagef("%s is of another version of Pacer: run pacer jar install %s", path, sp.home)
+		return "", command.Usagef("%s is of another version of Pacer: run pacer jar install %s", path, l.sp.home)
 	}
 	return "", nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/command"
 )
 
-func (sh *shell) logsCommand() *cobra.Command {
+func logsCommand(sh *shell) *cobra.Command {
 	var stream string
 	var follow bool
 	c := &cobra.Command{

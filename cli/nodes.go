@@ -8,7 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-func (sh *shell) nodesCommand() *cobra.Command {
+func nodesCommand(sh *shell) *cobra.Command {
 	c := &cobra.Command{Use: "nodes", Short: "List nodes, drain them", Args: cobra.NoArgs}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -27,17 +27,17 @@ func (sh *shell) nodesCommand() *cobra.Command {
 		return table(sh.Stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH", "VERSION"}, rows)
 	}
 	c.AddCommand(
-		sh.nodeOrder("drain", "Let a node's executors leave and give it no new ones", api.VerbDrain,
+		nodeOrder(sh, "drain", "Let a node's executors leave and give it no new ones", api.VerbDrain,
 			"Give a node no new executors and let those that it has leave: their running tasks\n"+
 				"end, their blocks move to other executors, then they exit. An application that has\n"+
 				"executors nowhere else keeps them until it has, or ends."),
-		sh.nodeOrder("undrain", "Let a drained node have executors again", api.VerbUndrain,
+		nodeOrder(sh, "undrain", "Let a drained node have executors again", api.VerbUndrain,
 			"Let a drained node have executors again, of running applications too."))
 	return c
 }
 
 // nodeOrder is a command that asks one thing of one node.
-func (sh *shell) nodeOrder(use, short string, verb api.Verb, long string) *cobra.Command {
+func nodeOrder(sh *shell, use, short string, verb api.Verb, long string) *cobra.Command {
 	return &cobra.Command{Use: use + " NODE", Short: short, Long: long, Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeNodes,
 		RunE: func(c *cobra.Command, args []string) error {
 			return sh.order(c, verb, api.ControlRequest{Node: args[0]})

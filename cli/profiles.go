@@ -14,12 +14,12 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-func (sh *shell) profilesCommand() *cobra.Command {
+func profilesCommand(sh *shell) *cobra.Command {
 	return group("profiles", "List, show, store and remove profiles",
-		sh.profilesList(), sh.profilesShow(), sh.profilesPut(), sh.profilesRm())
+		profilesList(sh), profilesShow(sh), profilesPut(sh), profilesRm(sh))
 }
 
-func (sh *shell) profilesList() *cobra.Command {
+func profilesList(sh *shell) *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List the stored profiles", Args: cobra.NoArgs}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -44,7 +44,7 @@ func (sh *shell) profilesList() *cobra.Command {
 	return c
 }
 
-func (sh *shell) profilesShow() *cobra.Command {
+func profilesShow(sh *shell) *cobra.Command {
 	c := &cobra.Command{Use: "show NAME", Short: "Print a profile", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeProfiles}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -89,7 +89,7 @@ func printProfile(w io.Writer, p api.Profile) error {
 		"RECORDS/CORE-SECOND", "LONGEST TASK"}, rows)
 }
 
-func (sh *shell) profilesPut() *cobra.Command {
+func profilesPut(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "put FILE|-", Short: "Store a profile under the name it holds", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -120,7 +120,7 @@ func (sh *shell) readProfile(path string) (api.Profile, error) {
 	return p, nil
 }
 
-func (sh *shell) profilesRm() *cobra.Command {
+func profilesRm(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "rm NAME", Short: "Remove a profile: the next run records a new one", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: sh.completeProfiles,
@@ -146,7 +146,7 @@ func (sh *shell) completeProfiles(c *cobra.Command, args []string, _ string) ([]
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (sh *shell) planCommand() *cobra.Command {
+func planCommand(sh *shell) *cobra.Command {
 	var profile, deadline string
 	var cores float64
 	c := &cobra.Command{

@@ -21,7 +21,7 @@ import (
 )
 
 // simulateCommand runs scenarios and the source's tables on virtual time.
-func (sh *shell) simulateCommand() *cobra.Command {
+func simulateCommand(sh *shell) *cobra.Command {
 	var laws []string
 	var o sim.Options
 	var out string
@@ -173,7 +173,7 @@ func (sh *shell) runScenario(s *sim.Scenario, out, name string) (report sim.Repo
 }
 
 // replayCommand asks node engines again what a history says they were asked.
-func (sh *shell) replayCommand() *cobra.Command {
+func replayCommand(sh *shell) *cobra.Command {
 	var node string
 	c := &cobra.Command{
 		Use:   "replay HISTORY",

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/command"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // sparkOptions are spark-submit's options that take a value, from
@@ -148,16 +147,4 @@ func (s *submission) withJars(jars string) []string {
 		args[s.jarsAt] = jars
 	}
 	return args
-}
-
-// deadlineValue checks a deadline in Spark's notation.
-func deadlineValue(what, text string) (units.Seconds, error) {
-	d, err := units.ParseDuration(text)
-	if err != nil {
-		return 0, command.Usagef("%s: %w", what, err)
-	}
-	if d <= 0 {
-		return 0, command.Usagef("%s: %q is not after the start", what, text)
-	}
-	return units.FromDuration(d), nil
 }

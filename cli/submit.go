@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -47,7 +46,7 @@ Exit code: spark-submit's own; 64 wrong command line, 69 no planner answers,
 spark-submit --help lists its flags.
 `
 
-func (sh *shell) submitCommand() *cobra.Command {
+func submitCommand(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "submit [--pacer-...] [any spark-submit flag] APP [arguments]", Short: "Run spark-submit under Pacer",
 		DisableFlagParsing: true, DisableFlagsInUseLine: true,
@@ -82,57 +81,73 @@ func (sh *shell) submit(ctx context.Context, args []string) error {
 		defer signal.Stop(signals)
 		return sh.runSpark(ctx, sp, s.args, signals)
 	}
-	return sh.submitApp(ctx, s)
+	l := launch{shell: sh, line: s}
+	return l.submit(ctx)
 }
 
-// submitApp checks everything that can be checked before anything starts, runs
+// launch is an application that pacer submit runs: what its command line, the files that
+// spark-submit reads and the configuration say.
+type launch struct {
+	*shell
+	line submission
+	sp   spark
+	// files are the settings of spark-defaults.conf and the like, settings those that
+	// Pacer gives the driver.
+	files, settings map[string]string
+	// client is how the planner is reached.
+	client config.Client
+}
+
+// submit checks everything that can be checked before anything starts, runs
 // spark-submit, tells the planner of its exit and the user how it ended.
-func (sh *shell) submitApp(ctx context.Context, s submission) error {
-	settings, err := sh.submitSettings(s)
+func (l *launch) submit(ctx context.Context) error {
+	if err := l.read(ctx); err != nil {
+		return err
+	}
+	arguments, err := l.arguments()
 	if err != nil {
 		return err
 	}
-	if _, err := sh.submitConfig(s, nil); err != nil {
-		return err // What the command line alone gives away needs no Spark.
-	}
-	sp, err := findSpark(ctx, sh.getenv)
-	if err != nil {
-		return err
-	}
-	if err := sp.supported(); err != nil {
-		return err
-	}
-	files, err := sp.properties(s, sh.getenv)
-	if err != nil {
-		return err
-	}
-	cfg, err := sh.submitConfig(s, files)
-	if err != nil {
-		return err
-	}
-	arguments, err := sh.sparkArguments(s, sp, files, settings, cfg)
-	if err != nil {
-		return err
-	}
-	_, done, err := dialPlanner(ctx, cfg)
+	_, done, err := dialPlanner(ctx, l.client)
 	if err != nil {
 		return command.Coded(command.ExitUnavailable, err)
 	}
 	done()
-	for _, flag := range s.stray {
-		fmt.Fprintf(sh.Stderr, "pacer: %s stands after the application and is passed to it\n", flag)
+	for _, flag := range l.line.stray {
+		fmt.Fprintf(l.Stderr, "pacer: %s stands after the application and is passed to it\n", flag)
 	}
 	signals := catchSignals()
 	defer signal.Stop(signals)
-	clock := sh.deadlineClock(settings[confSubmitted])
-	err = sh.runSpark(ctx, sp, arguments, signals)
-	app := reportExit(cfg, api.ControlRequest{Submission: settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: clock(), Suspended: sh.suspended()})
-	if app.State == api.AppRefused && strings.EqualFold(settings[confRequire], "true") {
+	elapsed := l.deadlineClock(l.settings[confSubmitted])
+	err = l.runSpark(ctx, l.sp, arguments, signals)
+	app := reportExit(l.client, api.ControlRequest{Submission: l.settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
+	if app.State == api.AppRefused && strings.EqualFold(l.settings[confRequire], "true") {
 		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
 	}
 	if app.Outcome != "" {
-		fmt.Fprintf(sh.Stderr, "pacer: %s\n", app.Outcome)
+		fmt.Fprintf(l.Stderr, "pacer: %s\n", app.Outcome)
 	}
+	return err
+}
+
+// read takes what is said everywhere, the cheapest faults first.
+func (l *launch) read(ctx context.Context) (err error) {
+	if l.settings, err = l.ownSettings(); err != nil {
+		return err
+	}
+	if l.client, err = l.planner(); err != nil {
+		return err // What the command line alone gives away needs no Spark.
+	}
+	if l.sp, err = findSpark(ctx, l.getenv); err != nil {
+		return err
+	}
+	if err = l.sp.supported(); err != nil {
+		return err
+	}
+	if l.files, err = l.sp.properties(l.line, l.getenv); err != nil {
+		return err
+	}
+	l.client, err = l.planner()
 	return err
 }
 
@@ -155,32 +170,32 @@ const (
 // modes are the values of --pacer-mode.
 var modes = []api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff}
 
-// submitSettings turns pacer's own flags into driver settings. A setting that
+// ownSettings turns pacer's own flags into driver settings. A setting that
 // the user gave with --conf stays as it is; the same thing said twice and
 // differently is an error.
-func (sh *shell) submitSettings(s submission) (map[string]string, error) {
+func (l *launch) ownSettings() (map[string]string, error) {
 	out := map[string]string{
 		confSubmission: uuid.NewString(),
-		confSubmitted:  fmt.Sprint(sh.now.UnixMilli()),
+		confSubmitted:  fmt.Sprint(l.now.UnixMilli()),
 		confWatched:    "true",
 	}
-	deadline, err := sh.deadline(s)
+	deadline, err := l.deadline()
 	if err != nil {
 		return nil, err
 	}
-	if mode, given := s.own["--pacer-mode"]; given && !slices.Contains(modes, api.Mode(mode)) {
+	if mode, given := l.line.own["--pacer-mode"]; given && !slices.Contains(modes, api.Mode(mode)) {
 		return nil, command.Usagef("--pacer-mode %q: want one of %v", mode, modes)
 	}
 	for key, value := range map[string]string{
-		confDeadline: deadline, confProfile: s.own["--pacer-profile"], confRequire: s.own["--pacer-require-feasible"],
-		confMode: s.own["--pacer-mode"],
+		confDeadline: deadline, confProfile: l.line.own["--pacer-profile"], confRequire: l.line.own["--pacer-require-feasible"],
+		confMode: l.line.own["--pacer-mode"],
 	} {
 		if value != "" {
 			out[key] = value
 		}
 	}
 	for key := range out {
-		given, ok := s.conf[key]
+		given, ok := l.line.conf[key]
 		if !ok {
 			continue
 		}
@@ -190,7 +205,7 @@ func (sh *shell) submitSettings(s submission) (map[string]string, error) {
 		}
 		out[key] = given
 	}
-	if given, ok := s.conf[confRequire]; ok {
+	if given, ok := l.line.conf[confRequire]; ok {
 		out[confRequire] = given
 	}
 	return out, nil
@@ -198,23 +213,23 @@ func (sh *shell) submitSettings(s submission) (map[string]string, error) {
 
 // deadline returns the deadline that pacer's own flags ask for, "" for none, and
 // checks the one given with --conf.
-func (sh *shell) deadline(s submission) (string, error) {
-	if text, ok := s.conf[confDeadline]; ok {
+func (l *launch) deadline() (string, error) {
+	if text, ok := l.line.conf[confDeadline]; ok {
 		if _, err := deadlineValue("--conf "+confDeadline, text); err != nil {
 			return "", err
 		}
 	}
-	if text := s.conf[confBy]; text != "" {
-		if s.conf[confDeadline] != "" || s.own["--pacer-deadline"] != "" || s.own["--pacer-by"] != "" {
+	if text := l.line.conf[confBy]; text != "" {
+		if l.line.conf[confDeadline] != "" || l.line.own["--pacer-deadline"] != "" || l.line.own["--pacer-by"] != "" {
 			return "", command.Usagef("--conf %s and another deadline exclude each other", confBy)
 		}
-		if _, err := untilClock("--conf "+confBy, text, sh.now); err != nil {
+		if _, err := untilClock("--conf "+confBy, text, l.now); err != nil {
 			return "", err
 		}
 	}
-	after, by := s.own["--pacer-deadline"], s.own["--pacer-by"]
-	_, hasAfter := s.own["--pacer-deadline"]
-	_, hasBy := s.own["--pacer-by"]
+	after, by := l.line.own["--pacer-deadline"], l.line.own["--pacer-by"]
+	_, hasAfter := l.line.own["--pacer-deadline"]
+	_, hasBy := l.line.own["--pacer-by"]
 	switch {
 	case hasAfter && hasBy:
 		return "", command.Usagef("--pacer-deadline and --pacer-by exclude each other")
@@ -225,7 +240,7 @@ func (sh *shell) deadline(s submission) (string, error) {
 		}
 		return sparkTime(after, d.Duration()), nil
 	case hasBy:
-		d, err := untilClock("--pacer-by", by, sh.now)
+		d, err := untilClock("--pacer-by", by, l.now)
 		if err != nil {
 			return "", err
 		}
@@ -234,63 +249,25 @@ func (sh *shell) deadline(s submission) (string, error) {
 	return "", nil
 }
 
-// sparkTime returns text if Spark reads it as d does, else d in milliseconds.
-func sparkTime(text string, d time.Duration) string {
-	if digits := strings.TrimRight(text, "smhd"); len(digits) < len(text) && strings.Trim(digits, "0123456789") == "" && digits != "" {
-		return text
-	}
-	return fmt.Sprintf("%dms", d.Milliseconds())
-}
-
-// untilClock returns the time from now until the next HH:MM or HH:MM:SS in now's
-// time zone, or until a full date and time, which may not be past. what names the text in
-// errors.
-func untilClock(what, text string, now time.Time) (time.Duration, error) {
-	for _, layout := range []string{"15:04", "15:04:05"} {
-		clock, err := time.Parse(layout, text)
-		if err != nil {
-			continue
-		}
-		// Days are added by date, so that 06:00 is 06:00 after a change of clocks.
-		at := func(days int) time.Time {
-			return time.Date(now.Year(), now.Month(), now.Day()+days, clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
-		}
-		for days := 0; ; days++ {
-			if t := at(days); t.After(now) {
-				return t.Sub(now), nil
-			}
-		}
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			if !t.After(now) {
-				return 0, command.Usagef("%s: %s is past", what, text)
-			}
-			return t.Sub(now), nil
-		}
-	}
-	return 0, command.Usagef("%s %q: want a time such as 06:00, or a date and time such as 2026-01-31T06:00", what, text)
-}
-
-// submitConfig finds the planner: --pacer-planner, the master if it names one,
+// planner returns how the planner is reached: --pacer-planner, the master if it names one,
 // the configuration. It refuses masters and deploy modes that Pacer cannot run.
-func (sh *shell) submitConfig(s submission, files map[string]string) (config.Client, error) {
-	if remote := cmp.Or(s.last["--remote"], s.conf["spark.remote"]); remote != "" {
+func (l *launch) planner() (config.Client, error) {
+	if remote := cmp.Or(l.line.last["--remote"], l.line.conf["spark.remote"]); remote != "" {
 		return config.Client{}, command.Usagef("--remote %s: Pacer runs classic applications, not Spark Connect clients", remote)
 	}
-	if mode := cmp.Or(s.last["--deploy-mode"], s.conf["spark.submit.deployMode"], files["spark.submit.deployMode"]); mode != "" && mode != "client" {
+	if mode := cmp.Or(l.line.last["--deploy-mode"], l.line.conf["spark.submit.deployMode"], l.files["spark.submit.deployMode"]); mode != "" && mode != "client" {
 		return config.Client{}, command.Usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only", mode)
 	}
-	if path := s.own["--pacer-config"]; path != "" {
-		sh.ConfigPath = path
+	if path := l.line.own["--pacer-config"]; path != "" {
+		l.ConfigPath = path
 	}
-	cfg, err := sh.Config()
+	cfg, err := l.Config()
 	if err != nil {
 		return config.Client{}, err
 	}
-	master, given := cmp.Or(s.last["--master"], s.conf["spark.master"]), true
+	master, given := cmp.Or(l.line.last["--master"], l.line.conf["spark.master"]), true
 	if master == "" {
-		master, given = files["spark.master"], false
+		master, given = l.files["spark.master"], false
 	}
 	address, ours := plannerOf(master)
 	if given && master != "" && !ours {
@@ -299,7 +276,7 @@ func (sh *shell) submitConfig(s submission, files map[string]string) (config.Cli
 	if ours {
 		cfg.Client.Planner = address
 	}
-	if own := s.own["--pacer-planner"]; own != "" {
+	if own := l.line.own["--pacer-planner"]; own != "" {
 		if given && ours && own != address {
 			return config.Client{}, command.Usagef("--pacer-planner %s and --master %s differ", own, master)
 		}
@@ -325,50 +302,50 @@ func plannerOf(master string) (address string, ours bool) {
 	return rest, ours
 }
 
-// sparkArguments returns spark-submit's arguments: what Pacer adds, then the
+// arguments returns spark-submit's arguments: what Pacer adds, then the
 // user's own in their order, so that a setting repeated by the user wins.
-func (sh *shell) sparkArguments(s submission, sp spark, files, settings map[string]string, cfg config.Client) ([]string, error) {
+func (l *launch) arguments() ([]string, error) {
 	has := func(key string) bool {
-		_, conf := s.conf[key]
-		_, file := files[key]
+		_, conf := l.line.conf[key]
+		_, file := l.files[key]
 		return conf || file
 	}
 	var front []string
-	if s.last["--master"] == "" && s.conf["spark.master"] == "" {
-		front = append(front, "--master", masterPrefix+bus.HostPort(cfg.Planner))
+	if l.line.last["--master"] == "" && l.line.conf["spark.master"] == "" {
+		front = append(front, "--master", masterPrefix+bus.HostPort(l.client.Planner))
 	}
-	if bus.IsLoopback(bus.HostPort(cfg.Planner)) && !has(confDriverHost) && !has(confDriverBind) && sh.getenv("SPARK_LOCAL_IP") == "" {
-		settings[confDriverHost], settings[confDriverBind] = "127.0.0.1", "127.0.0.1"
+	if bus.IsLoopback(bus.HostPort(l.client.Planner)) && !has(confDriverHost) && !has(confDriverBind) && l.getenv("SPARK_LOCAL_IP") == "" {
+		l.settings[confDriverHost], l.settings[confDriverBind] = "127.0.0.1", "127.0.0.1"
 	}
-	if forDrivers(cfg.Credentials) && !has(confCredentials) {
-		settings[confCredentials] = cfg.Credentials
+	if forDrivers(l.client.Credentials) && !has(confCredentials) {
+		l.settings[confCredentials] = l.client.Credentials
 	}
-	all, err := sh.Config()
+	all, err := l.Config()
 	if err != nil {
 		return nil, err
 	}
-	if options := sh.driverOptions(s, sp, files, all.Node); options != "" {
-		settings[confDefaultOptions] = options
+	if options := l.driverOptions(all.Node); options != "" {
+		l.settings[confDefaultOptions] = options
 	}
-	if settings[confDeadline] != "" && files[confBy] != "" {
-		settings[confBy] = "" // What the command line says wins.
+	if l.settings[confDeadline] != "" && l.files[confBy] != "" {
+		l.settings[confBy] = "" // What the command line says wins.
 	}
-	if cfg.TLS.CA != "" && !has(confTLSCA) {
-		settings[confTLSCA] = cfg.TLS.CA
+	if l.client.TLS.CA != "" && !has(confTLSCA) {
+		l.settings[confTLSCA] = l.client.TLS.CA
 	}
-	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		if _, given := s.conf[key]; !given {
-			front = append(front, "--conf", key+"="+settings[key])
+	for _, key := range slices.Sorted(maps.Keys(l.settings)) {
+		if _, given := l.line.conf[key]; !given {
+			front = append(front, "--conf", key+"="+l.settings[key])
 		}
 	}
-	jar, err := sh.jarFor(sp)
+	jar, err := l.jar()
 	if err != nil {
 		return nil, err
 	}
-	args := s.args
+	args := l.line.args
 	if jar != "" {
 		// --jars replaces spark.jars of --conf and of files, so all are merged.
-		args = s.withJars(joinJars(cmp.Or(s.last["--jars"], s.conf["spark.jars"], files["spark.jars"]), jar))
+		args = l.line.withJars(joinJars(cmp.Or(l.line.last["--jars"], l.line.conf["spark.jars"], l.files["spark.jars"]), jar))
 	}
 	return append(front, args...), nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/config"
 )
 
-func (sh *shell) versionCommand() *cobra.Command {
+func versionCommand(sh *shell) *cobra.Command {
 	c := &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs}
 	form := outputFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {

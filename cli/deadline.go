@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// deadlineValue checks a deadline in Spark's notation.
+func deadlineValue(what, text string) (units.Seconds, error) {
+	d, err := units.ParseDuration(text)
+	if err != nil {
+		return 0, command.Usagef("%s: %w", what, err)
+	}
+	if d <= 0 {
+		return 0, command.Usagef("%s: %q is not after the start", what, text)
+	}
+	return units.FromDuration(d), nil
+}
+
+// sparkTime returns text if Spark reads it as d does, else d in milliseconds.
+func sparkTime(text string, d time.Duration) string {
+	if digits := strings.TrimRight(text, "smhd"); len(digits) < len(text) && strings.Trim(digits, "0123456789") == "" && digits != "" {
+		return text
+	}
+	return fmt.Sprintf("%dms", d.Milliseconds())
+}
+
+// untilClock returns the time from now until the next HH:MM or HH:MM:SS in now's
+// time zone, or until a full date and time, which may not be past. what names the text in
+// errors.
+func untilClock(what, text string, now time.Time) (time.Duration, error) {
+	for _, layout := range []string{"15:04", "15:04:05"} {
+		clock, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		// Days are added by date, so that 06:00 is 06:00 after a change of clocks.
+		at := func(days int) time.Time {
+			return time.Date(now.Year(), now.Month(), now.Day()+days, clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
+		}
+		for days := 0; ; days++ {
+			if t := at(days); t.After(now) {
+				return t.Sub(now), nil
+			}
+		}
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			if !t.After(now) {
+				return 0, command.Usagef("%s: %s is past", what, text)
+			}
+			return t.Sub(now), nil
+		}
+	}
+	return 0, command.Usagef("%s %q: want a time such as 06:00, or a date and time such as 2026-01-31T06:00", what, text)
+}

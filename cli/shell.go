@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/config"
+)
+
+// shell is what pacer's commands see of the world around them.
+type shell struct {
+	*command.Shell
+	clock
+	// getenv looks a variable of the environment up.
+	getenv func(string) string
+}
+
+// client is what commands ask of a running planner: a *bus.Conn.
+type client interface {
+	Control(ctx context.Context, verb api.Verb, r api.ControlRequest) (api.ControlReply, error)
+	PlanQuery(ctx context.Context, r api.PlanRequest) (api.PlanReply, error)
+	Logs(ctx context.Context, node string, r api.LogRequest) (api.LogReply, error)
+}
+
+// group returns a command that only holds others; without one of them it is a
+// wrong command line.
+func group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		return command.Usagef("%s needs a sub-command (see %s --help)", c.CommandPath(), c.CommandPath())
+	}}
+	c.AddCommand(subs...)
+	return c
+}
+
+// dial connects to the planner of the configuration and checks that it answers.
+// The caller calls the function returned when it is done.
+func (sh *shell) dial(ctx context.Context) (client, func(), error) {
+	cfg, err := sh.Config()
+	if err != nil {
+		return nil, nil, err
+	}
+	return dialPlanner(ctx, cfg.Client)
+}
+
+// dialPlanner connects and pings; its error is one line that names the address.
+func dialPlanner(ctx context.Context, cfg config.Client) (client, func(), error) {
+	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Role: bus.RoleOperator, Credentials: cfg.Credentials,
+		TLS: cfg.TLS, Name: "pacer", Timeout: cfg.Timeout})
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	if _, err := conn.Control(ctx, api.VerbPing, api.ControlRequest{}); err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	return conn, conn.Close, nil
+}
+
+// ask sends one control request and returns the reply.
+func (sh *shell) ask(ctx context.Context, verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
+	c, done, err := sh.dial(ctx)
+	if err != nil {
+		return api.ControlReply{}, err
+	}
+	defer done()
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return c.Control(ctx, verb, r)
+}
+
+// requestTimeout bounds one request once the planner has answered a ping.
+const requestTimeout = 15 * time.Second

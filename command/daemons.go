@@ -93,7 +93,7 @@ func (sh *Shell) Up() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: sh.Say}
+		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: sh.say}
 		if err := up.Validate(); err != nil {
 			return Coded(ExitConfig, err)
 		}
@@ -120,7 +120,7 @@ func (sh *Shell) daemonConfig(sets []string) (config.Config, error) {
 func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return runDaemon(ctx, "planner", "Run Pacer's planner", plannerFlags, args, stdin, stdout, stderr,
 		func(ctx context.Context, sh *Shell, cfg config.Config) error {
-			cfg.Planner.Ready = sh.Say
+			cfg.Planner.Ready = sh.say
 			if err := cfg.Planner.Validate(); err != nil {
 				return Coded(ExitConfig, err)
 			}
@@ -133,7 +133,7 @@ func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, std
 func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return runDaemon(ctx, "nodecontroller", "Run Pacer's node controller on this machine", nodeFlags, args, stdin, stdout, stderr,
 		func(ctx context.Context, sh *Shell, cfg config.Config) error {
-			cfg.Node.Ready = sh.Say
+			cfg.Node.Ready = sh.say
 			if err := cfg.Node.Validate(); err != nil {
 				return Coded(ExitConfig, err)
 			}

@@ -34,8 +34,8 @@ func NewShell(name string, stdin io.Reader, stdout, stderr io.Writer) *Shell {
 	return &Shell{Name: name, Stdin: stdin, Stdout: stdout, Stderr: stderr, Environ: os.Environ()}
 }
 
-// Say prints a line for the user.
-func (sh *Shell) Say(line string) { fmt.Fprintln(sh.Stdout, line) }
+// say prints a line for the user.
+func (sh *Shell) say(line string) { fmt.Fprintln(sh.Stdout, line) }
 
 // Config reads the configuration for this call; see config.Load for what is checked.
 // Its error has the exit code ExitConfig.

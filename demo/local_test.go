@@ -26,7 +26,7 @@ func local(t *testing.T, ctx context.Context, script string) (*demo.Local, strin
 }
 
 func TestALocalThatDoesNotComeUpIsNotLeftRunning(t *testing.T) {
-	_, out, err := local(t, t.Context(), `echo "$@"; echo "port taken" >&2; exit 78`)
+	_, out, err := local(t, t.Context(), `echo "$@" >&2; echo "port taken" >&2; exit 78`)
 	if err == nil || !strings.Contains(err.Error(), "exit status 78: port taken") {
 		t.Errorf("%v, want the exit and the last line", err)
 	}

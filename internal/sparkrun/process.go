@@ -30,7 +30,8 @@ type Command struct {
 	// Env is its environment; nil is that of this process.
 	Env []string
 	// Log, unless nil, gets all that it prints, and is closed when it has ended. Standard
-	// error goes there directly, so that a daemon can still log when this process is killed.
+	// error goes there directly, so that a daemon can still log when this process is
+	// killed; lines of the two streams may change places.
 	Log *os.File
 }
 

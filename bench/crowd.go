@@ -18,7 +18,9 @@ import (
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/progress"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // crowdSize is how many executors the node has, crowdTime how long its ticks
@@ -129,11 +131,10 @@ func (c *crowdPages) publish(t testing.TB) {
 	showing(t, func() {
 		now := monotonic()
 		for i, w := range c.writers {
-			used := now.Sub(began) / 10
-			w.Publish(&progress.Snapshot{At: now, Running: 2,
-				Stages: []progress.Stage{{ID: i, Running: 2, RunningCPU: used, Changed: now}},
-				Tasks: []progress.Task{{ID: int64(2 * i), Stage: i, Partition: 0, Weight: 1, CPU: used / 2},
-					{ID: int64(2*i + 1), Stage: i, Partition: 1, Weight: 1, CPU: used / 2}}})
+			key, used := api.StageKey{Stage: i}, units.Work(now.Sub(began).Seconds()/10)
+			w.Publish(&meter.Page{At: now,
+				Stages: []meter.Stage{{Key: key, Running: 2, RunningCPU: used, Changed: now}},
+				Tasks:  []meter.Task{{Stage: key, Partition: 0, Weight: 1, CPU: used / 2}, {Stage: key, Partition: 1, Weight: 1, CPU: used / 2}}})
 		}
 	}, c.writers...)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/units"
@@ -134,7 +135,7 @@ func (r *rig) page(layout executor.Layout, h executor.Handle) {
 		r.t.Error(err)
 		return
 	}
-	showing(r.t, func() { w.Publish(&progress.Snapshot{At: monotonic()}) }, w)
+	showing(r.t, func() { w.Publish(&meter.Page{At: monotonic()}) }, w)
 }
 
 // showing calls show at once and then every 100 ms, as an executor's JVM writes

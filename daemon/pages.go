@@ -3,14 +3,11 @@ package daemon
 import (
 	"errors"
 	"log/slog"
-	"time"
 
-	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/progress"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // pages fills the node loop's Pages with progress pages; it belongs to the
@@ -19,14 +16,12 @@ type pages struct {
 	layout executor.Layout
 	log    *slog.Logger
 	open   map[node.Key]*openPage
-	// snapshot is what was read last: one for all pages stays in the CPU's caches.
-	snapshot progress.Snapshot
-	last     *openPage
+	last   *openPage
 }
 
 type openPage struct {
 	key  node.Key
-	page *progress.Page
+	page *progress.Reader
 	told bool // A lasting fault was logged.
 	// next is the one that was asked for after it the last time.
 	next *openPage
@@ -45,12 +40,11 @@ func (p *pages) Read(key node.Key, into *meter.Page) error {
 			return err
 		}
 	}
-	if err := o.page.Read(&p.snapshot); err != nil {
+	err := o.page.Read(into)
+	if err != nil {
 		p.tell(key, o, err)
-		return err
 	}
-	copyPage(&p.snapshot, into)
-	return nil
+	return err
 }
 
 // find returns the page of the key, made when it is new. Ticks ask in the same
@@ -101,24 +95,3 @@ func (p *pages) close() error {
 	}
 	return nil
 }
-
-func copyPage(from *progress.Snapshot, to *meter.Page) {
-	to.At, to.Generation = from.At, from.Generation
-	to.Stages, to.Tasks = to.Stages[:0], to.Tasks[:0]
-	for i := range from.Stages {
-		s := &from.Stages[i]
-		to.Stages = append(to.Stages, meter.Stage{
-			Key: api.StageKey{Stage: s.ID, Attempt: s.Attempt}, Finished: s.Finished, Failed: s.Failed, Running: s.Running,
-			Weight: s.Weight, Records: float64(s.RecordsRead), CPU: work(s.CPU),
-			RunningRecords: float64(s.RunningRecordsRead), RunningCPU: work(s.RunningCPU), Changed: s.Changed,
-			Heaviest: s.Heaviest, HeavyCPU: work(s.HeavyCPU), HeavyReading: work(s.HeavyReading),
-		})
-	}
-	for i := range from.Tasks {
-		t := &from.Tasks[i]
-		to.Tasks = append(to.Tasks, meter.Task{Stage: api.StageKey{Stage: t.Stage, Attempt: t.Attempt}, Partition: t.Partition,
-			Weight: t.Weight, CPU: work(t.CPU), Records: float64(t.RecordsRead)})
-	}
-}
-
-func work(d time.Duration) units.Work { return units.Work(d.Seconds()) }

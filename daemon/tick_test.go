@@ -12,6 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/metrics"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/progress"
@@ -91,11 +92,11 @@ func newCrowdOn(tb testing.TB, groups *cgroup.Hierarchy, n int) *crowd {
 
 // publish writes all pages as of now: half of the tasks done, two running.
 func (c *crowd) publish(now units.Instant) {
+	one := api.StageKey{Stage: 1}
 	for _, w := range c.writers {
-		w.Publish(&progress.Snapshot{At: now, Running: 2,
-			Stages: []progress.Stage{{ID: 1, Finished: 50, Weight: 50, RecordsRead: 5000, CPU: 25 * time.Second, Running: 2, Changed: now}},
-			Tasks: []progress.Task{{ID: 1, Stage: 1, Partition: 51, Weight: 1, CPU: 100 * time.Millisecond},
-				{ID: 2, Stage: 1, Partition: 52, Weight: 1, CPU: 200 * time.Millisecond}}})
+		w.Publish(&meter.Page{At: now,
+			Stages: []meter.Stage{{Key: one, Finished: 50, Weight: 50, Records: 5000, CPU: 25, Running: 2, Changed: now}},
+			Tasks:  []meter.Task{{Stage: one, Partition: 51, Weight: 1, CPU: 0.1}, {Stage: one, Partition: 52, Weight: 1, CPU: 0.2}}})
 	}
 }
 

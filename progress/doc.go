@@ -2,48 +2,43 @@
 // executor's JVM shows, without a network or a system call, how far its tasks are. The writer
 // is org.apache.spark.pacer.ProgressPage in spark/. The layout stands here and nowhere else.
 //
-// # Layout, version 3
+// # Layout, version 4
 //
 // A file of 1024 words (8 KiB), each a little-endian uint64.
 //
 //	word  0  magic, the bytes "PACERPG1"
-//	word  1  layout version, 3
+//	word  1  layout version, 4
 //	word  2  generation: how many times the page was published, 0 = never
-//	word  3  process id of the JVM
+//	word  3  process id of the JVM, for who looks at the file
 //	word  4..15  reserved, 0
-//	word  16..519   slot 0
-//	word  520..1023 slot 1
+//	word  16..347   slot 0
+//	word  348..679  slot 1
+//	word  680..1023 reserved, 0
 //
-// A slot (504 words):
+// A slot (332 words):
 //
 //	+0   when it was written: CLOCK_MONOTONIC in ns (System.nanoTime)
 //	+1   number of stages that follow, at most 8, newest activity first
 //	+2   number of running tasks that follow, at most 44
-//	+3   number of running tasks in all
-//	+4   time spent in garbage collection since start, ns
-//	+5   heap in use, bytes
-//	+6   weight of the heaviest task that waited anywhere, in millionths, 0 = unknown
-//	+7   stage id << 32 | attempt of which +6 is told
-//	+8 + 18 i   stage i:
+//	+3   weight of the heaviest task that waited anywhere, in millionths, 0 = unknown
+//	+4   stage id << 32 | attempt of which +3 is told
+//	+5..7  reserved, 0
+//	+8 + 13 i   stage i:
 //	     +0 stage id         +1 attempt
 //	     +2 tasks finished   +3 tasks failed or killed
 //	     +4 weight of the finished tasks, in millionths (the mean task weighs 1)
-//	     +5 records read     +6 bytes read     +7 CPU time, ns    (finished tasks)
-//	     +8 tasks running
-//	     +9 records read    +10 bytes read    +11 CPU time, ns    (running tasks)
-//	    +12 records written +13 bytes written                     (finished tasks)
-//	    +14 run time, ns (finished tasks)
-//	    +15 when one of its tasks last started or ended, ns
-//	    +16 CPU time, ns (finished tasks that weigh more than two mean ones)
-//	    +17 of that, CPU time until they had read their last record, ns
-//	+152 + 8 j  running task j:
-//	     +0 task attempt id  +1 stage id << 32 | attempt  +2 partition
-//	     +3 weight, in millionths  +4 start, ns  +5 CPU time, ns
-//	     +6 records read  +7 bytes read
+//	     +5 records read     +6 CPU time, ns                      (ended tasks)
+//	     +7 tasks running    +8 records read  +9 CPU time, ns     (running tasks)
+//	    +10 when one of its tasks last started or ended, ns
+//	    +11 CPU time, ns (finished tasks that weigh more than two mean ones)
+//	    +12 of that, CPU time until they had read their last record, ns
+//	+112 + 5 j  running task j:
+//	     +0 stage id << 32 | attempt  +1 partition  +2 weight, in millionths
+//	     +3 CPU time, ns              +4 records read
 //
-// Word +6 comes from the driver with the newest task of a stage whose tasks it knows to be
+// Word +3 comes from the driver with the newest task of a stage whose tasks it knows to be
 // unequal. It starts the heaviest first, so what waits later is not heavier, unless a task
-// has to be run again. Word +17 is taken half-way between the last two publications between
+// has to be run again. Word +12 of a stage is taken half-way between the last two publications between
 // which a task's records grew.
 //
 // # Protocol
@@ -61,12 +56,12 @@
 // # What the caller does
 //
 // The node calls Create before the JVM starts, gives it the path in the environment
-// (PACER_PROGRESS_PAGE), opens the page with Open, and reads it into the same Snapshot at
+// (PACER_PROGRESS_PAGE), opens the page with Open, and reads it into the same meter.Page at
 // each tick: Read touches only the used part and allocates nothing. The caller judges
-// staleness by Snapshot.At and decides what to do about errors. Times are CLOCK_MONOTONIC in
+// staleness by its At and decides what to do about errors. Times are CLOCK_MONOTONIC in
 // ns, the clock of System.nanoTime on Linux, so they compare with the node's own. Hosts are
 // little-endian.
 //
 // A page belongs to the executor's user and is not trusted: links, foreign content and
-// impossible counts are errors. A file cut under the reader's mapping is ErrTruncated.
+// counts beyond the layout are errors; impossible figures are for meter.Page.Fault. A file cut under the reader's mapping is ErrTruncated.
 package progress

@@ -1,7 +1,7 @@
 package progress
 
 // Version is the layout version of this package.
-const Version = 3
+const Version = 4
 
 // Magic is word 0 of a page: the bytes "PACERPG1" as a little-endian number.
 const Magic = 'P' | 'A'<<8 | 'C'<<16 | 'E'<<24 | 'R'<<32 | 'P'<<40 | 'G'<<48 | '1'<<56
@@ -14,7 +14,6 @@ const (
 	MaxTasks  = 44
 
 	pageWords = 1024
-	slotWords = 504
 )
 
 // Words of the page.
@@ -31,13 +30,11 @@ const (
 	slotAt = iota
 	slotStages
 	slotTasks
-	slotRunning
-	slotGC
-	slotHeap
 	slotHeaviest
 	slotHeaviestOf
 	slotHeader    = 8
 	slotFirstTask = slotHeader + MaxStages*stageWords
+	slotWords     = slotFirstTask + MaxTasks*taskWords
 )
 
 // Words of a stage.
@@ -47,16 +44,11 @@ const (
 	stageFinished
 	stageFailed
 	stageWeight
-	stageRecordsRead
-	stageBytesRead
+	stageRecords
 	stageCPU
 	stageRunning
-	stageRunningRecordsRead
-	stageRunningBytesRead
+	stageRunningRecords
 	stageRunningCPU
-	stageRecordsWritten
-	stageBytesWritten
-	stageRunTime
 	stageChanged
 	stageHeavyCPU
 	stageHeavyReading
@@ -65,14 +57,11 @@ const (
 
 // Words of a running task.
 const (
-	taskID = iota
-	taskStage
+	taskStage = iota
 	taskPartition
 	taskWeight
-	taskStart
 	taskCPU
-	taskRecordsRead
-	taskBytesRead
+	taskRecords
 	taskWords
 )
 

@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -40,7 +42,7 @@ func writer(t testing.TB, path string) *progress.Writer {
 	return w
 }
 
-func page(t testing.TB, path string) *progress.Page {
+func page(t testing.TB, path string) *progress.Reader {
 	t.Helper()
 	p, err := progress.Open(path)
 	if err != nil {
@@ -51,18 +53,16 @@ func page(t testing.TB, path string) *progress.Page {
 }
 
 // full returns a snapshot with every field set, all of them derived from seed.
-func full(seed, stages, tasks int) *progress.Snapshot {
-	s := &progress.Snapshot{
-		At: units.Instant(seed), GC: time.Duration(seed + 1), Heap: units.Bytes(seed + 2), Running: tasks + seed,
+func full(seed, stages, tasks int) *meter.Page {
+	s := &meter.Page{
+		At: units.Instant(seed),
 	}
 	for i := range stages {
 		k := 100*i + seed
-		s.Stages = append(s.Stages, progress.Stage{
-			ID: k, Attempt: i, Finished: k + 1, Failed: k + 2, Weight: float64(k) + 0.25,
-			RecordsRead: units.Records(k + 3), RecordsWritten: units.Records(k + 4), BytesRead: units.Bytes(k + 5), BytesWritten: units.Bytes(k + 6),
-			CPU: time.Duration(k + 7), RunTime: time.Duration(k + 8), Running: k + 9,
-			RunningRecordsRead: units.Records(k + 10), RunningBytesRead: units.Bytes(k + 11), RunningCPU: time.Duration(k + 12), Changed: units.Instant(k + 13),
-			HeavyCPU: time.Duration(k + 14), HeavyReading: time.Duration(k + 15),
+		s.Stages = append(s.Stages, meter.Stage{
+			Key: api.StageKey{Stage: k, Attempt: i}, Finished: k + 1, Failed: k + 2, Weight: float64(k) + 0.25,
+			Records: float64(k + 3), CPU: work(k + 4), Running: k + 5, RunningRecords: float64(k + 6), RunningCPU: work(k + 7),
+			Changed: units.Instant(k + 8), HeavyCPU: work(k + 9), HeavyReading: work(k + 10),
 		})
 	}
 	if stages > 0 {
@@ -70,13 +70,15 @@ func full(seed, stages, tasks int) *progress.Snapshot {
 	}
 	for i := range tasks {
 		k := 10*i + seed
-		s.Tasks = append(s.Tasks, progress.Task{
-			ID: int64(k), Stage: k + 1, Attempt: i, Partition: k + 2, Weight: float64(k) + 0.5,
-			Start: units.Instant(k + 3), CPU: time.Duration(k + 4), RecordsRead: units.Records(k + 5), BytesRead: units.Bytes(k + 6),
+		s.Tasks = append(s.Tasks, meter.Task{
+			Stage: api.StageKey{Stage: k + 1, Attempt: i}, Partition: k + 2, Weight: float64(k) + 0.5, CPU: work(k + 3), Records: float64(k + 4),
 		})
 	}
 	return s
 }
+
+// work is that CPU time.
+func work(nanoseconds int) units.Work { return units.Work(time.Duration(nanoseconds).Seconds()) }
 
 // The layout of doc.go, word by word: what the JVM's writer is held to.
 func TestLayout(t *testing.T) {
@@ -91,18 +93,17 @@ func TestLayout(t *testing.T) {
 	if string(data[:8]) != "PACERPG1" {
 		t.Errorf("magic %q", data[:8])
 	}
-	const slot0, slot1 = 16, 520
+	const slot0, slot1 = 16, 348
 	for word, want := range map[int]uint64{
-		1: 3, 2: 2, 3: 4711, 4: 0, 15: 0,
-		slot0: 1, slot0 + 4: 2, slot0 + 5: 3,
-		slot1: 1000, slot1 + 1: 2, slot1 + 2: 2, slot1 + 3: 1002, slot1 + 4: 1001, slot1 + 5: 1002, slot1 + 6: 1000_750_000, slot1 + 7: 1100<<32 | 1,
+		1: 4, 2: 2, 3: 4711, 4: 0, 15: 0,
+		slot0: 1, slot0 + 1: 0, slot0 + 2: 0,
+		slot1: 1000, slot1 + 1: 2, slot1 + 2: 2, slot1 + 3: 1000_750_000, slot1 + 4: 1100<<32 | 1, slot1 + 5: 0, slot1 + 7: 0,
 		// stage 1
-		slot1 + 26: 1100, slot1 + 27: 1, slot1 + 28: 1101, slot1 + 29: 1102, slot1 + 30: 1100_250_000,
-		slot1 + 31: 1103, slot1 + 32: 1105, slot1 + 33: 1107, slot1 + 34: 1109, slot1 + 35: 1110, slot1 + 36: 1111, slot1 + 37: 1112,
-		slot1 + 38: 1104, slot1 + 39: 1106, slot1 + 40: 1108, slot1 + 41: 1113, slot1 + 42: 1114, slot1 + 43: 1115,
+		slot1 + 21: 1100, slot1 + 22: 1, slot1 + 23: 1101, slot1 + 24: 1102, slot1 + 25: 1100_250_000,
+		slot1 + 26: 1103, slot1 + 27: 1104, slot1 + 28: 1105, slot1 + 29: 1106, slot1 + 30: 1107,
+		slot1 + 31: 1108, slot1 + 32: 1109, slot1 + 33: 1110,
 		// task 1
-		slot1 + 160: 1010, slot1 + 161: 1011<<32 | 1, slot1 + 162: 1012, slot1 + 163: 1010_500_000,
-		slot1 + 164: 1013, slot1 + 165: 1014, slot1 + 166: 1015, slot1 + 167: 1016,
+		slot1 + 117: 1011<<32 | 1, slot1 + 118: 1012, slot1 + 119: 1010_500_000, slot1 + 120: 1013, slot1 + 121: 1014,
 	} {
 		if got := binary.LittleEndian.Uint64(data[8*word:]); got != want {
 			t.Errorf("word %d is %d, want %d", word, got, want)
@@ -113,7 +114,7 @@ func TestLayout(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	path := create(t)
 	w, p := writer(t, path), page(t, path)
-	var got progress.Snapshot
+	var got meter.Page
 	generation := uint64(0)
 	rapid.Check(t, func(rt *rapid.T) {
 		want := full(rapid.IntRange(0, 1<<30).Draw(rt, "seed"), rapid.IntRange(0, 8).Draw(rt, "stages"), rapid.IntRange(0, 44).Draw(rt, "tasks"))
@@ -122,7 +123,7 @@ func TestRoundTrip(t *testing.T) {
 		if err := p.Read(&got); err != nil {
 			rt.Fatal(err)
 		}
-		want.Generation, want.PID = generation, 4711
+		want.Generation = generation
 		if diff := cmp.Diff(want, &got, cmpopts.EquateEmpty()); diff != "" {
 			rt.Fatal(diff)
 		}
@@ -133,14 +134,14 @@ func TestOverfullSnapshotsAreCut(t *testing.T) {
 	path := create(t)
 	w, p := writer(t, path), page(t, path)
 	w.Publish(full(1, 11, 60))
-	var s progress.Snapshot
+	var s meter.Page
 	if err := p.Read(&s); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Stages) != progress.MaxStages || len(s.Tasks) != progress.MaxTasks || s.Running != 61 {
-		t.Errorf("%d stages, %d tasks, %d running", len(s.Stages), len(s.Tasks), s.Running)
+	if len(s.Stages) != progress.MaxStages || len(s.Tasks) != progress.MaxTasks {
+		t.Errorf("%d stages, %d tasks", len(s.Stages), len(s.Tasks))
 	}
-	if s.Stages[0].ID != 1 || s.Tasks[0].ID != 1 {
+	if s.Stages[0].Key.Stage != 1 || s.Tasks[0].Stage.Stage != 2 {
 		t.Error("the first ones did not survive")
 	}
 }
@@ -179,7 +180,7 @@ func TestLifeOfAPage(t *testing.T) {
 }
 
 // damage returns a published page with a word changed.
-func damage(t *testing.T, word int, value uint64) *progress.Page {
+func damage(t *testing.T, word int, value uint64) *progress.Reader {
 	t.Helper()
 	path := create(t)
 	w, err := progress.NewWriter(path, 1)
@@ -210,11 +211,11 @@ func TestFaults(t *testing.T) {
 		"foreign file":    {0, 0x1234, progress.ErrForeign},
 		"no magic":        {0, 0, progress.ErrForeign},
 		"older version":   {1, 1, progress.ErrVersion},
-		"newer version":   {1, 4, progress.ErrVersion},
+		"newer version":   {1, 5, progress.ErrVersion},
 		"too many stages": {17, 9, progress.ErrForeign},
 		"too many tasks":  {18, 1 << 63, progress.ErrForeign},
 	} {
-		var s progress.Snapshot
+		var s meter.Page
 		if err := damage(t, c.word, c.value).Read(&s); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
@@ -248,7 +249,7 @@ func TestCutWhileMapped(t *testing.T) {
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	var s progress.Snapshot
+	var s meter.Page
 	if err := p.Read(&s); !errors.Is(err, progress.ErrTruncated) {
 		t.Errorf("error %v", err)
 	}
@@ -261,7 +262,7 @@ func TestCreateReplaces(t *testing.T) {
 	if err := progress.Create(path, os.Getuid(), os.Getgid()); err != nil {
 		t.Fatal(err)
 	}
-	var s progress.Snapshot
+	var s meter.Page
 	if err := page(t, path).Read(&s); !errors.Is(err, progress.ErrEmpty) {
 		t.Errorf("error %v", err)
 	}
@@ -271,15 +272,13 @@ func TestCreateReplaces(t *testing.T) {
 }
 
 // consistent reports what is torn in a snapshot that full made, "" for nothing.
-func consistent(s *progress.Snapshot) string {
+func consistent(s *meter.Page) string {
 	seed := int(s.At)
 	want := full(seed, seed%9, seed%45)
-	want.Generation, want.PID = s.Generation, s.PID
+	want.Generation = s.Generation
 	switch {
 	case len(s.Stages) != len(want.Stages) || len(s.Tasks) != len(want.Tasks):
 		return fmt.Sprintf("seed %d: %d stages, %d tasks", seed, len(s.Stages), len(s.Tasks))
-	case s.GC != want.GC || s.Heap != want.Heap || s.Running != want.Running:
-		return fmt.Sprintf("seed %d: head %+v", seed, s)
 	}
 	for i := range s.Stages {
 		if s.Stages[i] != want.Stages[i] {
@@ -296,9 +295,9 @@ func consistent(s *progress.Snapshot) string {
 
 // torture reads a page that somebody publishes on without a pause until so many
 // different states were accepted.
-func torture(t *testing.T, p *progress.Page, states int) {
+func torture(t *testing.T, p *progress.Reader, states int) {
 	t.Helper()
-	var s progress.Snapshot
+	var s meter.Page
 	limit, last := time.After(30*time.Second), uint64(0)
 	for states > 0 {
 		switch err := p.Read(&s); {
@@ -401,15 +400,15 @@ func TestTortureByProcess(t *testing.T) {
 	if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Errorf("the writer ended with %v", err)
 	}
-	var s progress.Snapshot
+	var s meter.Page
 	if err := p.Read(&s); err != nil {
 		t.Fatal(err)
 	}
 	if torn := consistent(&s); torn != "" {
 		t.Error(torn)
 	}
-	if s.PID != cmd.Process.Pid {
-		t.Errorf("page of process %d, want %d", s.PID, cmd.Process.Pid)
+	if data, err := os.ReadFile(path); err != nil || binary.LittleEndian.Uint64(data[3*8:]) != uint64(cmd.Process.Pid) {
+		t.Errorf("page of process %d, want %d: %v", binary.LittleEndian.Uint64(data[3*8:]), cmd.Process.Pid, err)
 	}
 }
 
@@ -417,7 +416,7 @@ func TestReadDoesNotAllocate(t *testing.T) {
 	path := create(t)
 	w, p := writer(t, path), page(t, path)
 	w.Publish(full(1, 8, 44))
-	var s progress.Snapshot
+	var s meter.Page
 	if err := p.Read(&s); err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +435,7 @@ func BenchmarkRead(b *testing.B) {
 			path := create(b)
 			writer(b, path).Publish(full(1, min(8, tasks), tasks))
 			p := page(b, path)
-			var s progress.Snapshot
+			var s meter.Page
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := p.Read(&s); err != nil {

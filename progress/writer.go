@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sparkpacer/pacer/meter"
 )
 
 // Create makes a page at path on which nothing was published yet, replacing an
@@ -39,7 +41,7 @@ func Create(path string, uid, gid int) error {
 type Writer struct {
 	words *words
 	data  []byte
-	slot  [slotWords]uint64
+	slot  slot
 }
 
 // NewWriter maps the page at path, which Create made, and puts the magic word,
@@ -56,10 +58,10 @@ func NewWriter(path string, pid int) (*Writer, error) {
 	return w, nil
 }
 
-// Publish puts s on the page: its Generation and PID are ignored, and of more
-// stages or tasks than a slot has room for only the first ones are taken.
-func (w *Writer) Publish(s *Snapshot) {
-	s.encode(&w.slot)
+// Publish shows p: its Generation is ignored, and of more stages or tasks than a
+// slot has room for only the first ones are taken.
+func (w *Writer) Publish(p *meter.Page) {
+	w.slot.encode(p)
 	generation := atomic.LoadUint64(&w.words[wordGeneration])
 	base := slotBase(generation)
 	for i, word := range w.slot {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -135,30 +136,22 @@ func TestTheJVMsPageIsReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = page.Close() }()
-	var got progress.Snapshot
+	var got meter.Page
 	if err := page.Read(&got); err != nil {
 		t.Fatal(err)
 	}
-	want := progress.Snapshot{
-		At: 6000, Generation: 2, PID: 4711, GC: 7000, Heap: 8000, Running: 2,
-		Stages: []progress.Stage{
-			{
-				ID: 3, Finished: 1, Failed: 1, Weight: 1.25, RecordsRead: 20, BytesRead: 40, CPU: 100,
-				RecordsWritten: 60, BytesWritten: 80, RunTime: 3000, Changed: 5000,
-				Running: 1, RunningRecordsRead: 400, RunningBytesRead: 4000, RunningCPU: 40,
-			},
-			{
-				ID: 6, Attempt: 2, Changed: 4500,
-				Running: 1, RunningRecordsRead: 500, RunningBytesRead: 5000, RunningCPU: 50, Heaviest: 0.9,
-			},
-			{
-				ID: 4, Finished: 1, Weight: 2.5, RecordsRead: 10, BytesRead: 20, CPU: 50, HeavyCPU: 50, HeavyReading: 25,
-				RecordsWritten: 30, BytesWritten: 40, RunTime: 3000, Changed: 4000,
-			},
+	first, second := api.StageKey{Stage: 3}, api.StageKey{Stage: 6, Attempt: 2}
+	want := meter.Page{
+		At: 6000, Generation: 2,
+		Stages: []meter.Stage{
+			{Key: first, Finished: 1, Failed: 1, Weight: 1.25, Records: 20, CPU: 100e-9, Changed: 5000,
+				Running: 1, RunningRecords: 400, RunningCPU: 40e-9},
+			{Key: second, Changed: 4500, Running: 1, RunningRecords: 500, RunningCPU: 50e-9, Heaviest: 0.9},
+			{Key: api.StageKey{Stage: 4}, Finished: 1, Weight: 2.5, Records: 10, CPU: 50e-9, HeavyCPU: 50e-9, HeavyReading: 25e-9, Changed: 4000},
 		},
-		Tasks: []progress.Task{
-			{ID: 4, Stage: 3, Partition: 1, Weight: 0.75, Start: 5000, CPU: 40, RecordsRead: 400, BytesRead: 4000},
-			{ID: 5, Stage: 6, Attempt: 2, Partition: 7, Weight: 1, Start: 4500, CPU: 50, RecordsRead: 500, BytesRead: 5000},
+		Tasks: []meter.Task{
+			{Stage: first, Partition: 1, Weight: 0.75, CPU: 40e-9, Records: 400},
+			{Stage: second, Partition: 7, Weight: 1, CPU: 50e-9, Records: 500},
 		},
 	}
 	if d := cmp.Diff(want, got); d != "" {

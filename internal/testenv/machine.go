@@ -15,6 +15,7 @@ import (
 	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -60,7 +61,7 @@ type process struct {
 type stageOn struct {
 	run     *stageRun
 	pending []*task
-	page    progress.Stage
+	page    meter.Stage
 }
 
 // task is a task on an executor.
@@ -213,9 +214,8 @@ func (t *task) finish(now units.Instant) {
 	s := &t.on.page
 	s.Finished++
 	s.Weight++
-	s.RecordsRead += units.Records(t.records)
-	s.CPU += units.Seconds(t.total).Duration()
-	s.RunTime += now.Sub(t.start)
+	s.Records += t.records
+	s.CPU += t.total
 	s.Changed = now
 	t.on.run.finished(t)
 }
@@ -227,25 +227,23 @@ func (p *process) publish(now units.Instant) {
 	if p.starting > 0 {
 		return
 	}
-	snapshot := progress.Snapshot{At: now, Running: len(p.running)}
+	page := meter.Page{At: now}
 	for i := len(p.stages) - 1; i >= 0; i-- {
 		s := p.stages[i]
-		page := s.page
-		page.Running, page.RunningRecordsRead, page.RunningCPU = 0, 0, 0
+		stage := s.page
 		for _, t := range p.running {
 			if t.on == s {
-				page.Running++
-				page.RunningRecordsRead += units.Records(t.read())
-				page.RunningCPU += units.Seconds(t.total - t.work).Duration()
+				stage.Running++
+				stage.RunningRecords += t.read()
+				stage.RunningCPU += t.total - t.work
 			}
 		}
-		snapshot.Stages = append(snapshot.Stages, page)
+		page.Stages = append(page.Stages, stage)
 	}
 	for _, t := range p.running {
-		snapshot.Tasks = append(snapshot.Tasks, progress.Task{ID: int64(t.partition), Stage: t.on.page.ID, Attempt: t.on.page.Attempt,
-			Partition: t.partition, Weight: 1, Start: t.start, CPU: units.Seconds(t.total - t.work).Duration(), RecordsRead: units.Records(t.read())})
+		page.Tasks = append(page.Tasks, meter.Task{Stage: t.on.page.Key, Partition: t.partition, Weight: 1, CPU: t.total - t.work, Records: t.read()})
 	}
-	p.page.Publish(&snapshot)
+	p.page.Publish(&page)
 }
 
 // read is how many records a task has read: in proportion to its work.

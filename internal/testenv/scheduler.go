@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -213,7 +214,7 @@ func (p *process) stageOn(r *stageRun) *stageOn {
 			return s
 		}
 	}
-	s := &stageOn{run: r, page: progress.Stage{ID: r.id, Changed: p.machine.clock()}}
+	s := &stageOn{run: r, page: meter.Stage{Key: api.StageKey{Stage: r.id}, Changed: p.machine.clock()}}
 	p.stages = append(p.stages, s)
 	if len(p.stages) > progress.MaxStages {
 		p.stages = p.stages[1:]

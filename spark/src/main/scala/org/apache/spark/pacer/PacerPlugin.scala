@@ -6,7 +6,6 @@ import java.util.{Map => JavaMap}
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.locks.LockSupport
 
-import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import org.apache.spark.TaskContext
@@ -29,9 +28,8 @@ final class PacerPlugin extends SparkPlugin {
  * and at once (at most every 10 ms) when a task starts or ends. Nothing that goes
  * wrong here reaches a task: the page then grows stale and the node sees it.
  *
- * Counters of a running task: records and bytes read from its metrics, with the
- * shuffle readers' temporary ones merged first (docs/spark.md, S16), CPU time of its
- * thread. What Spark does not count while a task runs (S17) shows when it ends.
+ * Counters of a running task: records read from its metrics, with the shuffle
+ * readers' temporary ones merged first (docs/spark.md, S16), CPU time of its thread. What Spark does not count while a task runs (S17) shows when it ends.
  */
 private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends ExecutorPlugin with Logging {
   import PacerExecutorPlugin._
@@ -39,7 +37,6 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends
   private val ledger = new TaskLedger
   private val probes = new ConcurrentHashMap[Long, Probe]()
   private val threads = ManagementFactory.getThreadMXBean
-  private val collectors = ManagementFactory.getGarbageCollectorMXBeans.asScala.toArray
   @volatile private var changed = false
   @volatile private var publisher: Thread = _
 
@@ -104,10 +101,7 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends
 
   private def usage(metrics: TaskMetrics, cpu: Long): Usage = {
     metrics.synchronized(metrics.mergeShuffleReadMetrics())
-    Usage(metrics.inputMetrics.recordsRead + metrics.shuffleReadMetrics.recordsRead,
-      metrics.inputMetrics.bytesRead + metrics.shuffleReadMetrics.totalBytesRead,
-      metrics.outputMetrics.recordsWritten + metrics.shuffleWriteMetrics.recordsWritten,
-      metrics.outputMetrics.bytesWritten + metrics.shuffleWriteMetrics.bytesWritten, cpu)
+    Usage(metrics.inputMetrics.recordsRead + metrics.shuffleReadMetrics.recordsRead, cpu)
   }
 
   private def poke(): Unit = {
@@ -121,9 +115,7 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends
       val at = System.nanoTime()
       changed = false
       try {
-        val heap = Runtime.getRuntime
-        ledger.publish(page, probe, at, collectors.map(_.getCollectionTime).filter(_ > 0).sum * 1000000L,
-          heap.totalMemory() - heap.freeMemory())
+        ledger.publish(page, probe, at)
       } catch {
         case NonFatal(e) =>
           if (!complained) logWarning("pacer: progress is not published", e)

@@ -10,7 +10,7 @@ import org.apache.spark.pacer.ProgressPage._
 
 /**
  * The writer of the progress page: how far this JVM's tasks are, for the node
- * controller to read without a system call. The layout, version 3, stands in
+ * controller to read without a system call. The layout, version 4, stands in
  * progress/doc.go. One thread writes; any number of processes read.
  *
  * At generation g slot g & 1 is filled and then g + 1 released, so that a reader
@@ -43,17 +43,8 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
   final class Slot private[ProgressPage] (base: Int) {
 
     /** Writes the words that every slot begins with; heaviest waits, in the stage named by heaviestOf. */
-    def head(
-        now: Long,
-        stages: Int,
-        tasks: Int,
-        running: Int,
-        gcNanos: Long,
-        heapBytes: Long,
-        heaviest: Long = 0,
-        heaviestOf: Long = 0): Unit = {
-      words(0, now, stages, tasks, running, gcNanos, heapBytes, heaviest, heaviestOf)
-    }
+    def head(now: Long, stages: Int, tasks: Int, heaviest: Long = 0, heaviestOf: Long = 0): Unit =
+      words(0, now, stages, tasks, heaviest, heaviestOf)
 
     /** Writes stage i (0 until MaxStages), StageWords words. */
     def stage(i: Int, values: Long*): Unit = {
@@ -77,14 +68,14 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
 private[spark] object ProgressPage {
   /** "PACERPG1" as little-endian bytes. */
   val Magic: Long = ByteBuffer.wrap("PACERPG1".getBytes("US-ASCII")).order(ByteOrder.LITTLE_ENDIAN).getLong
-  val Version = 3
+  val Version = 4
   val PageWords = 1024
-  val SlotWords = 504
   val MaxStages = 8
   val MaxTasks = 44
-  val StageWords = 18
-  val TaskWords = 8
+  val StageWords = 13
+  val TaskWords = 5
   val SlotHeader = 8
+  val SlotWords: Int = SlotHeader + MaxStages * StageWords + MaxTasks * TaskWords
   val WordMagic = 0
   val WordVersion = 1
   val WordGeneration = 2

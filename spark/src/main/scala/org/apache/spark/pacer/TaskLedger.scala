@@ -30,11 +30,11 @@ private[spark] final class TaskLedger {
 
   /** The task has ended; used is what it did in all. */
   def ended(task: Task, used: Usage, succeeded: Boolean, now: Long): Unit = synchronized {
-    if (running.remove(task.id).isDefined) touch(task, now).fold(task, used, succeeded, now)
+    if (running.remove(task.id).isDefined) touch(task, now).fold(task, used, succeeded)
   }
 
   /** Writes the present state. probe reads a running task's counters; what throws counts as nothing. */
-  def publish(page: ProgressPage, probe: Task => Usage, now: Long, gcNanos: Long, heapBytes: Long): Unit =
+  def publish(page: ProgressPage, probe: Task => Usage, now: Long): Unit =
     synchronized {
       val tasks = running.valuesIterator.take(MaxTasks).toArray
       val uses = running.valuesIterator.map(t => t -> probe(t)).toMap
@@ -42,20 +42,18 @@ private[spark] final class TaskLedger {
       val shown = stages.valuesIterator.toArray.sortBy(-_.changed).take(MaxStages)
       page.publish { slot =>
         val (heaviest, heaviestOf) = if (herald == null) (0L, 0L) else (herald.heaviest, herald.word)
-        slot.head(now, shown.length, tasks.length, running.size, gcNanos, heapBytes, heaviest, heaviestOf)
+        slot.head(now, shown.length, tasks.length, heaviest, heaviestOf)
         var i = 0
         shown.foreach { s =>
           val mine = uses.iterator.collect { case (t, use) if t.stage == s.stage && t.attempt == s.attempt => use }.toArray
-          slot.stage(i, s.stage, s.attempt, s.finished, s.failed, s.weight, s.recordsRead, s.bytesRead, s.cpu,
-            mine.length, mine.map(_.recordsRead).sum, mine.map(_.bytesRead).sum, mine.map(_.cpu).sum,
-            s.recordsWritten, s.bytesWritten, s.runTime, s.changed, s.heavyCpu, s.heavyReading)
+          slot.stage(i, s.stage, s.attempt, s.finished, s.failed, s.weight, s.recordsRead, s.cpu,
+            mine.length, mine.map(_.recordsRead).sum, mine.map(_.cpu).sum, s.changed, s.heavyCpu, s.heavyReading)
           i += 1
         }
         i = 0
         tasks.foreach { t =>
           val use = uses(t)
-          slot.task(i, t.id, t.word, t.partition, t.weight, t.start, use.cpu,
-            use.recordsRead, use.bytesRead)
+          slot.task(i, t.word, t.partition, t.weight, use.cpu, use.recordsRead)
           i += 1
         }
       }
@@ -113,17 +111,17 @@ private[spark] object TaskLedger {
   }
 
   /** Counters of one task; cpu in ns. */
-  final case class Usage(recordsRead: Long, bytesRead: Long, recordsWritten: Long, bytesWritten: Long, cpu: Long)
+  final case class Usage(recordsRead: Long, cpu: Long)
 
-  val NoUsage: Usage = Usage(0, 0, 0, 0, 0)
+  val NoUsage: Usage = Usage(0, 0)
 
   private final class Stage(val stage: Int, val attempt: Int) {
-    var finished, failed, weight, recordsRead, bytesRead, cpu, recordsWritten, bytesWritten, runTime, changed = 0L
+    var finished, failed, weight, recordsRead, cpu, changed = 0L
     /** Of the finished tasks that are heavy: CPU time, and that until each had read all. */
     var heavyCpu, heavyReading = 0L
     private val done = new BitSet()
 
-    def fold(task: Task, used: Usage, succeeded: Boolean, now: Long): Unit = {
+    def fold(task: Task, used: Usage, succeeded: Boolean): Unit = {
       if (succeeded) {
         finished += 1
         if (!done.get(task.partition)) weight += task.weight
@@ -137,11 +135,7 @@ private[spark] object TaskLedger {
         failed += 1
       }
       recordsRead += used.recordsRead
-      bytesRead += used.bytesRead
-      recordsWritten += used.recordsWritten
-      bytesWritten += used.bytesWritten
       cpu += used.cpu
-      runTime += now - task.start
     }
   }
 }

@@ -28,20 +28,20 @@ class ProgressPageTest {
     val page = new ProgressPage(buffer, 1)
     assertEquals(0L, word(buffer, 2), "nothing published yet")
     (1 to 5).foreach { g =>
-      page.publish(_.head(100 + g, 0, 0, 0, 0, 0))
+      page.publish(_.head(100 + g, 0, 0))
       assertEquals(g.toLong, word(buffer, 2))
       // At generation g the readable slot is the one of (g - 1) & 1.
-      assertEquals(100L + g, word(buffer, if (g % 2 == 1) 16 else 520))
+      assertEquals(100L + g, word(buffer, if (g % 2 == 1) 16 else 348))
     }
-    assertEquals(104L, word(buffer, 520), "the slot before the last is untouched")
+    assertEquals(104L, word(buffer, 348), "the slot before the last is untouched")
   }
 
   @Test def aWriterThatComesAfterAnotherGoesOnWithItsGeneration(): Unit = {
     val buffer = memory()
-    new ProgressPage(buffer, 1).publish(_.head(1, 0, 0, 0, 0, 0))
-    new ProgressPage(buffer, 2).publish(_.head(2, 0, 0, 0, 0, 0))
+    new ProgressPage(buffer, 1).publish(_.head(1, 0, 0))
+    new ProgressPage(buffer, 2).publish(_.head(2, 0, 0))
     assertEquals(2L, word(buffer, 2))
-    assertEquals(2L, word(buffer, 520))
+    assertEquals(2L, word(buffer, 348))
   }
 
   @Test def aFileThatIsTooShortIsRefused(@TempDir dir: Path): Unit = {
@@ -49,7 +49,7 @@ class ProgressPageTest {
     Files.write(file, new Array[Byte](100))
     assertTrue(assertThrows(classOf[IOException], () => ProgressPage.open(file)).getMessage.contains("100 bytes"))
     Files.write(file, new Array[Byte](8192))
-    ProgressPage.open(file).publish(_.head(7, 0, 0, 0, 0, 0))
+    ProgressPage.open(file).publish(_.head(7, 0, 0))
     assertEquals(ProcessHandle.current().pid(), ByteBuffer.wrap(Files.readAllBytes(file))
       .order(ByteOrder.LITTLE_ENDIAN).getLong(3 * 8))
   }
@@ -59,8 +59,8 @@ class ProgressPageTest {
     Seq(1L, 2L).foreach { id =>
       val t = new Task(id, 0, 0, 5, 1500000, 0)
       ledger.started(t)
-      ledger.ended(t, Usage(10, 0, 0, 0, 0), succeeded = true, 1)
-      ledger.ended(t, Usage(10, 0, 0, 0, 0), succeeded = true, 1)
+      ledger.ended(t, Usage(10, 0), succeeded = true, 1)
+      ledger.ended(t, Usage(10, 0), succeeded = true, 1)
     }
     val s = stage(ledger, 0)
     assertEquals((2L, 1500000L, 20L), (s(2), s(4), s(5)), "two attempts, one weight, no end twice")
@@ -85,8 +85,8 @@ class ProgressPageTest {
     val ledger = new TaskLedger
     def heaviest: Seq[Long] = {
       val buffer = memory()
-      ledger.publish(new ProgressPage(buffer, 1), _ => NoUsage, 0, 0, 0)
-      Seq(22, 23).map(word(buffer, _))
+      ledger.publish(new ProgressPage(buffer, 1), _ => NoUsage, 0)
+      Seq(19, 20).map(word(buffer, _))
     }
     ledger.started(new Task(1, 3, 0, 0, 1000000, 0))
     assertEquals(Seq(0L, 0L), heaviest, "nobody knows")
@@ -104,27 +104,27 @@ class ProgressPageTest {
     Seq(heavy, mean).foreach(ledger.started)
     // All is read between the second sight of it and the third.
     Seq((100L, 10L), (200L, 20L), (300L, 30L), (400L, 30L)).foreach { case (cpu, records) =>
-      ledger.publish(new ProgressPage(memory(), 1), _ => Usage(records, 0, 0, 0, cpu), 0, 0, 0)
+      ledger.publish(new ProgressPage(memory(), 1), _ => Usage(records, cpu), 0)
     }
-    Seq(heavy, mean).foreach(ledger.ended(_, Usage(30, 0, 0, 0, 500), succeeded = true, 1))
-    assertEquals(Seq(500L, 250L), stage(ledger, 0).slice(16, 18))
+    Seq(heavy, mean).foreach(ledger.ended(_, Usage(30, 500), succeeded = true, 1))
+    assertEquals(Seq(500L, 250L), stage(ledger, 0).slice(11, 13))
     // One that reads until it ends, and one that is never seen to read.
     val other = new Task(3, 1, 0, 0, 2500000, 2)
     val blind = new Task(4, 2, 0, 0, 2500000, 3)
     Seq(other, blind).foreach(ledger.started)
-    ledger.ended(other, Usage(30, 0, 0, 0, 500), succeeded = true, 4)
-    ledger.ended(blind, Usage(0, 0, 0, 0, 500), succeeded = true, 5)
-    assertEquals(Seq(500L, 250L), stage(ledger, 1).slice(16, 18))
-    assertEquals(Seq(500L, 0L), stage(ledger, 0).slice(16, 18))
+    ledger.ended(other, Usage(30, 500), succeeded = true, 4)
+    ledger.ended(blind, Usage(0, 500), succeeded = true, 5)
+    assertEquals(Seq(500L, 250L), stage(ledger, 1).slice(11, 13))
+    assertEquals(Seq(500L, 0L), stage(ledger, 0).slice(11, 13))
   }
 
   @Test def moreTasksThanFitAreCountedInAll(): Unit = {
     val ledger = new TaskLedger
     (1 to 60).foreach(i => ledger.started(new Task(i, 1, 0, i, 1000000, 0)))
     val buffer = memory()
-    ledger.publish(new ProgressPage(buffer, 1), _ => Usage(1, 2, 0, 0, 3), 9, 0, 0)
-    assertEquals(Seq(9L, 1L, 44L, 60L), (16 to 19).map(word(buffer, _)))
-    assertEquals(Seq(60L, 60L, 120L, 180L), (8 to 11).map(i => word(buffer, 24 + i)))
+    ledger.publish(new ProgressPage(buffer, 1), _ => Usage(1, 3), 9)
+    assertEquals(Seq(9L, 1L, 44L), (16 to 18).map(word(buffer, _)))
+    assertEquals(Seq(60L, 60L, 180L), (7 to 9).map(i => word(buffer, 24 + i)))
   }
 }
 
@@ -134,8 +134,8 @@ object ProgressPageTest {
 
   private def stage(ledger: TaskLedger, i: Int): IndexedSeq[Long] = {
     val buffer = memory()
-    ledger.publish(new ProgressPage(buffer, 1), _ => NoUsage, 0, 0, 0)
-    (0 until 18).map(w => word(buffer, 24 + 18 * i + w))
+    ledger.publish(new ProgressPage(buffer, 1), _ => NoUsage, 0)
+    (0 until 13).map(w => word(buffer, 24 + 13 * i + w))
   }
 
   /** What samples_test.go expects to read. */
@@ -144,14 +144,14 @@ object ProgressPageTest {
     def end(id: Long, stage: Int, partition: Int, weight: Long, ok: Boolean, at: Long): Unit = {
       val t = new Task(id, stage, 0, partition, weight, 1000)
       ledger.started(t)
-      ledger.ended(t, Usage(10, 20, 30, 40, 50), ok, at)
+      ledger.ended(t, Usage(10, 50), ok, at)
     }
-    page.publish(_.head(1, 0, 0, 0, 0, 0)) // So that the sample is in the second slot.
+    page.publish(_.head(1, 0, 0)) // So that the sample is in the second slot.
     end(1, stage = 3, partition = 0, weight = 1250000, ok = true, at = 2000)
     end(2, stage = 3, partition = 1, weight = 750000, ok = false, at = 3000)
     end(3, stage = 4, partition = 0, weight = 2500000, ok = true, at = 4000)
     ledger.started(new Task(4, 3, 0, 1, 750000, 5000))
     ledger.started(new Task(5, 6, 2, 7, 1000000, 4500, heaviest = 900000))
-    ledger.publish(page, t => Usage(t.id * 100, t.id * 1000, 0, 0, t.id * 10), 6000, 7000, 8000)
+    ledger.publish(page, t => Usage(t.id * 100, t.id * 10), 6000)
   }
 }

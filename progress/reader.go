@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sparkpacer/pacer/meter"
 )
 
 var (
@@ -27,20 +29,20 @@ var (
 // words is the file as both sides see it.
 type words [pageWords]uint64
 
-// Page is a mapped page, open for reading. It is for one goroutine.
-type Page struct {
+// Reader reads a mapped page. It is for one goroutine.
+type Reader struct {
 	words *words
 	data  []byte
 }
 
 // Open maps the page at path, which must be a whole one: ErrTruncated otherwise.
 // What is on the page is looked at by Read.
-func Open(path string) (*Page, error) {
+func Open(path string) (*Reader, error) {
 	data, err := mapFile(path, os.O_RDONLY, unix.PROT_READ)
 	if err != nil {
 		return nil, err
 	}
-	return &Page{words: (*words)(unsafe.Pointer(&data[0])), data: data}, nil
+	return &Reader{words: (*words)(unsafe.Pointer(&data[0])), data: data}, nil
 }
 
 // mapFile maps the first PageSize bytes of the file at path.
@@ -72,46 +74,46 @@ func mapFile(path string, flag, protection int) ([]byte, error) {
 // allocates nothing once they have grown. On error into is unchanged. The errors
 // are ErrEmpty, ErrTorn, ErrForeign, ErrVersion and ErrTruncated; only the first
 // two can pass by themselves.
-func (p *Page) Read(into *Snapshot) (err error) {
-	if p.words == nil {
+func (r *Reader) Read(into *meter.Page) (err error) {
+	if r.words == nil {
 		return fmt.Errorf("progress: read: %w", os.ErrClosed)
 	}
 	// The executor's user owns the file and may cut it while it is mapped, which
 	// turns a load into a fault: one executor must not end the node controller.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		switch r := recover().(type) {
+		switch fault := recover().(type) {
 		case nil:
 		case interface{ Addr() uintptr }:
 			err = ErrTruncated
 		default:
-			panic(r)
+			panic(fault)
 		}
 	}()
 	const tries = 8
-	var slot [slotWords]uint64 // Not the page's: the reader of many pages has it in its caches.
+	var slot slot // Not the page's: the reader of many pages has it in its caches.
 	for range tries {
-		generation := atomic.LoadUint64(&p.words[wordGeneration])
-		if err := p.check(generation); err != nil {
+		generation := atomic.LoadUint64(&r.words[wordGeneration])
+		if err := r.check(generation); err != nil {
 			return err
 		}
-		sane := p.copySlot(&slot, generation)
-		if atomic.LoadUint64(&p.words[wordGeneration]) != generation {
+		sane := r.copySlot(&slot, generation)
+		if atomic.LoadUint64(&r.words[wordGeneration]) != generation {
 			continue
 		}
 		if !sane {
 			return fmt.Errorf("%w: it counts %d stages and %d tasks", ErrForeign, slot[slotStages], slot[slotTasks])
 		}
-		into.decode(generation, atomic.LoadUint64(&p.words[wordPID]), &slot)
+		slot.decode(into, generation)
 		return nil
 	}
 	return ErrTorn
 }
 
 // check judges the words that never change after the first publication.
-func (p *Page) check(generation uint64) error {
-	magic := atomic.LoadUint64(&p.words[wordMagic])
-	switch version := atomic.LoadUint64(&p.words[wordVersion]); {
+func (r *Reader) check(generation uint64) error {
+	magic := atomic.LoadUint64(&r.words[wordMagic])
+	switch version := atomic.LoadUint64(&r.words[wordVersion]); {
 	case magic == 0 && generation == 0:
 		return ErrEmpty
 	case magic != Magic:
@@ -126,32 +128,32 @@ func (p *Page) check(generation uint64) error {
 
 // copySlot copies the used part of the slot that belongs to generation and
 // reports whether its counts are possible.
-func (p *Page) copySlot(slot *[slotWords]uint64, generation uint64) bool {
+func (r *Reader) copySlot(slot *slot, generation uint64) bool {
 	base := slotBase(generation - 1)
-	p.load(slot, base, 0, slotHeader)
+	r.load(slot, base, 0, slotHeader)
 	stages, tasks := slot[slotStages], slot[slotTasks]
 	if stages > MaxStages || tasks > MaxTasks {
 		return false
 	}
-	p.load(slot, base, slotHeader, int(stages)*stageWords)
-	p.load(slot, base, slotFirstTask, int(tasks)*taskWords)
+	r.load(slot, base, slotHeader, int(stages)*stageWords)
+	r.load(slot, base, slotFirstTask, int(tasks)*taskWords)
 	return true
 }
 
-func (p *Page) load(slot *[slotWords]uint64, base, from, n int) {
-	source, target := p.words[base+from:base+from+n], slot[from:from+n]
+func (r *Reader) load(slot *slot, base, from, n int) {
+	source, target := r.words[base+from:base+from+n], slot[from:from+n]
 	for i := range target {
 		target[i] = atomic.LoadUint64(&source[i])
 	}
 }
 
 // Close unmaps the page. Closing twice is harmless.
-func (p *Page) Close() error {
-	if p.words == nil {
+func (r *Reader) Close() error {
+	if r.words == nil {
 		return nil
 	}
-	p.words = nil
-	if err := unix.Munmap(p.data); err != nil {
+	r.words = nil
+	if err := unix.Munmap(r.data); err != nil {
 		return fmt.Errorf("progress: unmap: %w", err)
 	}
 	return nil

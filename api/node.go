@@ -1,7 +1,6 @@
 package api
 
 import (
-	"slices"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -138,13 +137,33 @@ type NodeStatus struct {
 // Clone returns a copy that shares nothing with s, for who keeps what an engine will
 // fill again.
 func (s *NodeStatus) Clone() NodeStatus {
-	c := *s
-	c.Executors = slices.Clone(s.Executors)
-	c.Stages = slices.Clone(s.Stages)
-	for i := range c.Stages {
-		c.Stages[i].Samples = slices.Clone(c.Stages[i].Samples)
-	}
+	// A list that is empty stays so, and does not become null in JSON.
+	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0]}
+	c.CopyFrom(s, nil)
 	return c
+}
+
+// CopyFrom makes s a copy that shares nothing with from, in the memory that s has; the
+// samples of all its stages go into that of samples. It returns samples, grown if need
+// be, for the next copy.
+func (s *NodeStatus) CopyFrom(from *NodeStatus, samples []StageSample) []StageSample {
+	executors, stages := append(s.Executors[:0], from.Executors...), append(s.Stages[:0], from.Stages...)
+	*s = *from
+	s.Executors, s.Stages = executors, stages
+	n := 0
+	for i := range stages {
+		n += len(stages[i].Samples)
+	}
+	if cap(samples) < n {
+		samples = make([]StageSample, 0, 2*n)
+	}
+	samples = samples[:0]
+	for i := range stages {
+		first := len(samples)
+		samples = append(samples, stages[i].Samples...)
+		stages[i].Samples = samples[first:len(samples):len(samples)]
+	}
+	return samples
 }
 
 // ExecutorStatus is one executor as its node sees it.

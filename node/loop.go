@@ -52,8 +52,8 @@ type report struct {
 	samples []api.StageSample
 }
 
-func copyReport(into, from *report) {
-	into.samples = copyStatus(&into.status, &from.status, into.samples)
+func (r *report) copyFrom(from *report) {
+	r.samples = r.status.CopyFrom(&from.status, r.samples)
 }
 
 // outcome is how an action that took long has ended; err is nil when it did what it should.
@@ -71,8 +71,8 @@ func NewLoop(engine *Engine, ports Ports, ending Ending) *Loop {
 		plans: make(chan api.Plan, 1), wakes: make(chan struct{}, 1),
 		asks: make(chan chan api.NodeStatus), ended: make(chan struct{}),
 	}
-	l.saves = async.NewLatest(func(s *State) { l.settled(ActSave, ports.Store.SaveState(s)) }, copyState)
-	l.reports = async.NewLatest(func(r *report) { l.settled(ActReport, ports.Status.PublishStatus(&r.status)) }, copyReport)
+	l.saves = async.NewLatest(func(s *State) { l.settled(ActSave, ports.Store.SaveState(s)) }, (*State).copyFrom)
+	l.reports = async.NewLatest(func(r *report) { l.settled(ActReport, ports.Status.PublishStatus(&r.status)) }, (*report).copyFrom)
 	return l
 }
 

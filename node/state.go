@@ -1,8 +1,6 @@
 package node
 
 import (
-	"slices"
-
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/meter"
@@ -29,10 +27,19 @@ type State struct {
 
 // Clone returns a copy that the engine's next call does not change.
 func (s *State) Clone() *State {
-	c := *s // The Plan is never changed.
-	c.Deadlines, c.Executors = slices.Clone(s.Deadlines), slices.Clone(s.Executors)
-	c.Stages, c.Controls = slices.Clone(s.Stages), slices.Clone(s.Controls)
+	// A list that is empty stays so, and does not become null in JSON.
+	c := State{Deadlines: s.Deadlines[:0:0], Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Controls: s.Controls[:0:0]}
+	c.copyFrom(s)
 	return &c
+}
+
+// copyFrom makes s a copy of from that the engine's next call does not change, in the
+// memory that s has.
+func (s *State) copyFrom(from *State) {
+	deadlines, executors := append(s.Deadlines[:0], from.Deadlines...), append(s.Executors[:0], from.Executors...)
+	stages, controls := append(s.Stages[:0], from.Stages...), append(s.Controls[:0], from.Controls...)
+	*s = *from // The Plan is never changed.
+	s.Deadlines, s.Executors, s.Stages, s.Controls = deadlines, executors, stages, controls
 }
 
 // ExecutorState is an executor that was started: it is never started again.
@@ -80,13 +87,4 @@ type ControlState struct {
 	// Began says that Controller counts.
 	Began      bool             `json:"began"`
 	Controller controller.State `json:"controller"`
-}
-
-// copyState copies a State into one that the engine's next call does not change, with the
-// memory that it has.
-func copyState(into, from *State) {
-	deadlines, executors := append(into.Deadlines[:0], from.Deadlines...), append(into.Executors[:0], from.Executors...)
-	stages, controls := append(into.Stages[:0], from.Stages...), append(into.Controls[:0], from.Controls...)
-	*into = *from // The Plan is never changed.
-	into.Deadlines, into.Executors, into.Stages, into.Controls = deadlines, executors, stages, controls
 }

@@ -53,26 +53,3 @@ func (p *reporter) fill(r *roster, others units.Cores, now units.Instant, leavin
 	s.Planner = r.plan.Planner
 	s.Epoch, s.Others, s.Executors, s.Stages, s.Leaving = r.plan.Epoch, others, executors, stages, leaving
 }
-
-// copyStatus copies a status into one that the engine's next call does not change, with
-// the memory that it has. samples is where the samples of all its stages go; it returns
-// that.
-func copyStatus(into, from *api.NodeStatus, samples []api.StageSample) []api.StageSample {
-	executors, stages := append(into.Executors[:0], from.Executors...), append(into.Stages[:0], from.Stages...)
-	*into = *from
-	into.Executors, into.Stages = executors, stages
-	n := 0
-	for i := range stages {
-		n += len(stages[i].Samples)
-	}
-	if cap(samples) < n {
-		samples = make([]api.StageSample, 0, 2*n)
-	}
-	samples = samples[:0]
-	for i := range stages {
-		from := len(samples)
-		samples = append(samples, stages[i].Samples...)
-		stages[i].Samples = samples[from:len(samples):len(samples)]
-	}
-	return samples
-}

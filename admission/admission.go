@@ -66,7 +66,6 @@ type Admission struct {
 	Name    string
 	Tenant  ledger.Tenant
 	Promise ledger.Promise
-	Verdict ledger.Verdict
 	Seating placement.Seating
 	// Matched says that the profile of its name counts.
 	Matched bool
@@ -108,11 +107,10 @@ func Decide(v ledger.View, place placement.Policy, judge verdict.Policy, r api.R
 		return Admission{}, err
 	}
 	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = d.Seating.Cores, d.Seating.Slots, d.Seating.PerNode
-	d.Verdict = judge.Judge(v.Now(), candidate, d.Seating)
-	d.Promise.Verdict, d.Promise.Reason, d.Promise.Earliest, d.Promise.Gate = d.Verdict.Verdict, d.Verdict.Reason, d.Verdict.Earliest, d.Verdict.Gate
+	d.Promise.Judgement = judge.Judge(v.Now(), candidate, d.Seating)
 	d.Serial = v.Serial() + 1
 	d.ID = api.AppID(fmt.Sprintf("app-%s-%04d", time.Unix(0, int64(v.Now())).UTC().Format("20060102150405"), d.Serial%10000))
-	d.Refused = d.Verdict.Verdict == api.VerdictInfeasible && r.RequireFeasible
+	d.Refused = d.Promise.Verdict == api.VerdictInfeasible && r.RequireFeasible
 	return d, nil
 }
 

@@ -46,7 +46,7 @@ func TestDecide(t *testing.T) {
 		paced.Promise.Start != c.Now.Add(-2*time.Second) || !strings.HasSuffix(string(paced.ID), "-0001") {
 		t.Errorf("paced: %+v", paced)
 	}
-	if d := decide(request("q", 120)); d.Promise.Mode != ledger.Recording || d.Matched || d.Verdict.Verdict != api.VerdictUnknown {
+	if d := decide(request("q", 120)); d.Promise.Mode != ledger.Recording || d.Matched || d.Promise.Verdict != api.VerdictUnknown {
 		t.Errorf("without a profile: %+v", d)
 	}
 	off := request("p", 120)

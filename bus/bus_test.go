@@ -214,7 +214,6 @@ func testErrorsKeepTheirKindAcrossTheBus(t *testing.T, run starter) {
 		says string
 	}{
 		"infeasible": {func() error { _, err := c.Register(ctx, soon); return err }, api.KindInfeasible, "too soon"},
-		"invalid":    {func() error { _, err := c.Register(ctx, api.RegisterRequest{V: api.Version}); return err }, api.KindInvalid, "submission is empty"},
 		"version":    {func() error { _, err := c.Register(ctx, wrongVersion); return err }, api.KindVersion, fmt.Sprint(api.Version + 1)},
 		"huge answer": {func() error {
 			_, err := c.Control(ctx, api.VerbApp, api.ControlRequest{App: "huge"})

@@ -29,9 +29,6 @@ type ServerConfig struct {
 	Logger *slog.Logger
 }
 
-// DefaultServerConfig listens on loopback only.
-func DefaultServerConfig() ServerConfig { return ServerConfig{Listen: "127.0.0.1:4222"} }
-
 // Validate reports every fault of c at once. It does not open any file.
 func (c ServerConfig) Validate() error {
 	if c.Listen == "" {

@@ -67,7 +67,7 @@
 //
 // It opens one Hierarchy per node, claims it against the machine's other node controllers
 // (Claim), and keeps each Group while the executor lives. SetQuota, Quota, Used, Usage and
-// Host.Usage are for the tick: they allocate nothing and make one to three system calls
+// Host.Work are for the tick: they allocate nothing and make one to three system calls
 // (docs/decisions/027). Group, Names, Kill and Remove are for other moments.
 //
 // The package places no processes (executor's shim does, with JoinFiles) and decides nothing.

@@ -14,11 +14,8 @@ const userHz = 100
 
 // Host measures what the whole machine uses. It is for one goroutine.
 type Host struct {
-	f    *os.File
-	buf  [512]byte
-	last units.Work
-	at   units.Instant
-	seen bool
+	f   *os.File
+	buf [512]byte
 }
 
 // OpenHost opens a file in the format of /proc/stat ("" is that file).
@@ -58,21 +55,6 @@ func (h *Host) Work() (units.Work, error) {
 		}
 	}
 	return units.Work(float64(busy) / userHz), nil
-}
-
-// Usage returns the cores that the machine used between the call before and now;
-// 0 for the first call and when no time has passed.
-func (h *Host) Usage(now units.Instant) (units.Cores, error) {
-	work, err := h.Work()
-	if err != nil {
-		return 0, err
-	}
-	var used units.Cores
-	if h.seen && now > h.at {
-		used = (work - h.last).Per(now.Sub(h.at))
-	}
-	h.last, h.at, h.seen = work, now, true
-	return used, nil
 }
 
 // Close closes the file.

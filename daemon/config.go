@@ -337,11 +337,6 @@ type UpConfig struct {
 	Ready func(line string)
 }
 
-// DefaultUpConfig serves this machine only.
-func DefaultUpConfig() UpConfig {
-	return UpConfig{Planner: DefaultPlannerConfig(), Node: DefaultNodeConfig()}
-}
-
 // Validate reports every fault of c at once.
 func (c UpConfig) Validate() error {
 	var same error

@@ -83,12 +83,8 @@ type Promise struct {
 	Profile  string        `json:"profile"`
 	Start    units.Instant `json:"start"` // Of the deadline clock.
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
-	Verdict  api.Verdict   `json:"verdict"`
-	Reason   string        `json:"reason"`
-	Earliest units.Seconds `json:"earliest_s,omitempty"`
-
+	Judgement
 	Mode Mode `json:"mode"`
-	Gate
 	// Mismatch says where the run left its profile, "" if it did not.
 	Mismatch string `json:"mismatch,omitempty"`
 	// Targeted says that some stage has had a target: durations are not those of
@@ -99,6 +95,14 @@ type Promise struct {
 	Forgotten int           `json:"forgotten,omitempty"` // Stage attempts dropped from the record.
 	Launched  bool          `json:"launched,omitempty"`  // First is known.
 	First     units.Seconds `json:"first_launch_s,omitempty"`
+}
+
+// Judgement is what is thought of an application's deadline.
+type Judgement struct {
+	Verdict  api.Verdict   `json:"verdict"`
+	Reason   string        `json:"reason"`
+	Earliest units.Seconds `json:"earliest_s,omitempty"`
+	Gate
 }
 
 // Gate is what takes the targets of a paced application away, and its gate; another

@@ -109,15 +109,7 @@ func (f EventTaken) apply(l *Ledger) error {
 // Judged: an application has a verdict, and what takes its gate away.
 type Judged struct {
 	App api.AppID
-	Verdict
-}
-
-// Verdict is what is thought of an application's deadline.
-type Verdict struct {
-	Verdict  api.Verdict
-	Reason   string
-	Earliest units.Seconds
-	Gate     Gate
+	Judgement
 }
 
 func (f Judged) apply(l *Ledger) error {
@@ -125,8 +117,7 @@ func (f Judged) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	p := &a.Promise
-	p.Verdict, p.Reason, p.Earliest, p.Gate = f.Verdict.Verdict, f.Reason, f.Earliest, f.Gate
+	a.Promise.Judgement = f.Judgement
 	a.touch()
 	return nil
 }

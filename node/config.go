@@ -86,7 +86,7 @@ type Config struct {
 	SaveEvery   time.Duration
 
 	// Controller and Supervisor choose the law and the strategy. The Interval of
-	// the one, Floor and Quantum of the other are set from those above.
+	// the one and the Floor of the other are set from those above.
 	Controller controller.Config
 	Supervisor supervisor.Config
 }
@@ -114,7 +114,7 @@ func Default() Config {
 // joined returns c with what its parts share made equal.
 func (c Config) joined() Config {
 	c.Controller.Interval = c.Interval
-	c.Supervisor.Floor, c.Supervisor.Quantum = c.Floor, c.Quantum
+	c.Supervisor.Floor = c.Floor
 	return c
 }
 

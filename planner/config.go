@@ -119,12 +119,13 @@ type Config struct {
 
 // Default returns what daemons use: [1] with the corrections of docs/decisions.
 func Default() Config {
+	equations := dag.Default()
 	return Config{
-		Alpha:             0.97,
-		Aim:               0.996,
-		Margin:            300 * time.Millisecond,
-		Beta:              0.3,
-		Quantum:           0.05,
+		Alpha:             equations.Alpha,
+		Aim:               equations.Aim,
+		Margin:            equations.Margin.Duration(),
+		Beta:              equations.Beta,
+		Quantum:           equations.Quantum,
 		Split:             dag.SplitCriticalPath,
 		Branches:          estimate.BranchesAuto,
 		MaxPool:           4,

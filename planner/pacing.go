@@ -108,7 +108,7 @@ func (r *runs) reconsider(a *ledger.App) {
 	what, v := r.verdicts.Reconsider(r.now, a)
 	switch what {
 	case verdict.Tightened:
-		r.record(ledger.Judged{App: a.ID, Verdict: v})
+		r.record(ledger.Judged{App: a.ID, Judgement: v})
 		r.retarget(a)
 		r.pacedAgain(a)
 	case verdict.LookedAt:
@@ -133,7 +133,7 @@ func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
 	released := a.Promise.Mode == ledger.Paced && !a.Gated()
 	r.record(ledger.DeadlineGiven{App: a.ID, Deadline: deadline})
 	r.retarget(a)
-	r.record(ledger.Judged{App: a.ID, Verdict: r.verdicts.Again(r.now, a, a.Promise.Gate)})
+	r.record(ledger.Judged{App: a.ID, Judgement: r.verdicts.Again(r.now, a, a.Promise.Gate)})
 	if !a.Gated() {
 		r.record(ledger.TargetsDropped{App: a.ID})
 	}

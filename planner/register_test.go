@@ -116,6 +116,7 @@ func TestRefusals(t *testing.T) {
 		{"no Spark version", []string{"a"}, func(r *api.RegisterRequest) { r.SparkVersion, r.Launch.SparkVersion = "", "" }, api.KindInvalid, "unknown version"},
 		{"no node", nil, func(*api.RegisterRequest) {}, api.KindTransient, "no node is connected"},
 		{"too large", []string{"a"}, func(r *api.RegisterRequest) { r.Launch.Heap = 16 * units.GiB }, api.KindInvalid, "fits no node"},
+		{"no submission", []string{"a"}, func(r *api.RegisterRequest) { r.Submission = "" }, api.KindInvalid, "submission is empty"},
 		{"negative deadline", []string{"a"}, func(r *api.RegisterRequest) { r.Deadline = -1 }, api.KindInvalid, "deadline_s"},
 		{"other version", []string{"a"}, func(r *api.RegisterRequest) { r.V = 99 }, api.KindVersion, "99"},
 	} {

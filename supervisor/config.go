@@ -24,9 +24,6 @@ type Config struct {
 	// Floor is the least that a stage with runnable tasks gets, in cores: 0.10
 	// by default, so that its JVM keeps sending heartbeats. 0 is the paper's.
 	Floor units.Cores `json:"floor_cores"`
-	// Quantum is the least change worth an action (see Supervisor.Acts), in
-	// cores: cq of the paper, 0.05 by default. Grants are not rounded to it.
-	Quantum units.Cores `json:"quantum_cores"`
 }
 
 // Values of Config.Eq21: what ac of Eq 21 is where all requests fit.
@@ -45,7 +42,7 @@ func Eq21Readings() []string { return []string{Eq21OnTop, Eq21Printed} }
 
 // Default returns Pacer's configuration.
 func Default() Config {
-	return Config{Strategy: EDFPure, Eq21: Eq21OnTop, Floor: 0.10, Quantum: 0.05}
+	return Config{Strategy: EDFPure, Eq21: Eq21OnTop, Floor: 0.10}
 }
 
 // Validate reports everything that is wrong with c.
@@ -60,13 +57,8 @@ func (c Config) Validate() error {
 	if c.Eq21 != "" && !slices.Contains(Eq21Readings(), c.Eq21) {
 		faults = append(faults, fmt.Errorf("supervisor.eq21 is %q, want one of %v", c.Eq21, Eq21Readings()))
 	}
-	for _, field := range []struct {
-		name  string
-		value units.Cores
-	}{{"floor_cores", c.Floor}, {"quantum_cores", c.Quantum}} {
-		if v := float64(field.value); math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-			faults = append(faults, fmt.Errorf("supervisor.%s is %v, want a finite number >= 0", field.name, v))
-		}
+	if floor := float64(c.Floor); math.IsNaN(floor) || math.IsInf(floor, 0) || floor < 0 {
+		faults = append(faults, fmt.Errorf("supervisor.floor_cores is %v, want a finite number >= 0", floor))
 	}
 	return errors.Join(faults...)
 }

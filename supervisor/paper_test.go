@@ -246,22 +246,3 @@ func TestRequestsBeyondTasks(t *testing.T) {
 	got = supervisor(t, Config{Strategy: EDFPure, Floor: 0.1}).Divide(10, apps, nil)
 	compare(t, "no task left", got, []float64{0, 8}, 1e-9)
 }
-
-// The quantum, cq of Eq 7, decides what is worth an action.
-func TestActs(t *testing.T) {
-	s := supervisor(t, Default())
-	for _, tc := range []struct {
-		inForce, grant units.Cores
-		want           bool
-	}{
-		{1, 1.04, false}, {1, 1.05, true}, {1, 0.95, true}, {1, 0.96, false}, {1, 1, false},
-		{units.Unlimited, 1, true}, {1, units.Unlimited, true}, {units.Unlimited, units.Unlimited, false},
-	} {
-		if got := s.Acts(tc.inForce, tc.grant); got != tc.want {
-			t.Errorf("Acts(%v, %v) = %v", float64(tc.inForce), float64(tc.grant), got)
-		}
-	}
-	if s := supervisor(t, Config{Strategy: EDFPure}); s.Acts(1, 1) || !s.Acts(1, 1.001) {
-		t.Error("without a quantum every change is worth an action, none is not")
-	}
-}

@@ -309,10 +309,10 @@ func TestConfigFaults(t *testing.T) {
 	if err := Default().Validate(); err != nil {
 		t.Errorf("default: %v", err)
 	}
-	bad := Config{Strategy: "fifo", Gamma: 2, Eq21: "read", Floor: -1, Quantum: units.Unlimited}
+	bad := Config{Strategy: "fifo", Gamma: 2, Eq21: "read", Floor: -1}
 	joined, ok := bad.Validate().(interface{ Unwrap() []error })
-	if !ok || len(joined.Unwrap()) != 5 {
-		t.Errorf("faults are %v, want all five", bad.Validate())
+	if !ok || len(joined.Unwrap()) != 4 {
+		t.Errorf("faults are %v, want all four", bad.Validate())
 	}
 	if _, err := New(bad); err == nil {
 		t.Error("New takes a bad configuration")

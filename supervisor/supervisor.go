@@ -94,16 +94,6 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 	return grants
 }
 
-// Acts reports whether going from the quota in force to grant is worth an
-// action: when it lifts or sets the limit, or changes it by the quantum or more.
-func (s *Supervisor) Acts(inForce, grant units.Cores) bool {
-	if inForce.IsUnlimited() || grant.IsUnlimited() {
-		return inForce.IsUnlimited() != grant.IsUnlimited()
-	}
-	change := math.Abs(float64(grant - inForce))
-	return change > 0 && change >= float64(s.cfg.Quantum)-1e-9
-}
-
 // serve grants every request and gamma of what is left, in the strategy's way.
 func (s *Supervisor) serve(left float64, apps []App) {
 	for i := range s.totals {

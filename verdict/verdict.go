@@ -38,8 +38,8 @@ const lookEvery = 2 * time.Second
 // Judge is the verdict on an application that comes, with the line that says it. The
 // forecast is for all that the nodes of its seating offer: what other applications will
 // take of it is the supervisors' business, and changes while it runs.
-func (p Policy) Judge(now units.Instant, a *ledger.App, seating placement.Seating) ledger.Verdict {
-	v := ledger.Verdict{Gate: ledger.Gate{Open: seating.Open}}
+func (p Policy) Judge(now units.Instant, a *ledger.App, seating placement.Seating) ledger.Judgement {
+	v := ledger.Judgement{Gate: ledger.Gate{Open: seating.Open}}
 	deadline, name := a.Promise.Deadline, a.Promise.Profile
 	switch {
 	case a.Promise.Mode == ledger.Off:
@@ -83,8 +83,8 @@ func turns(a *ledger.App, verdict api.Verdict, s placement.Seating) string {
 }
 
 // Again is a's verdict from where it stands, if its gate is that.
-func (p Policy) Again(now units.Instant, a *ledger.App, gate ledger.Gate) ledger.Verdict {
-	v := ledger.Verdict{Gate: gate}
+func (p Policy) Again(now units.Instant, a *ledger.App, gate ledger.Gate) ledger.Judgement {
+	v := ledger.Judgement{Gate: gate}
 	deadline, paced := a.Promise.Deadline, a.Promise.Mode == ledger.Paced
 	head := fmt.Sprintf("deadline %s", Deadline(deadline))
 	if a.Profile == nil || a.Promise.Mismatch != "" || a.Promise.Mode == ledger.Unpaced {
@@ -131,12 +131,12 @@ const (
 
 // Reconsider looks whether a, as far as it has come, should be held back that is not,
 // or the other way round. Tightened comes with a new verdict.
-func (p Policy) Reconsider(now units.Instant, a *ledger.App) (Reconsidered, ledger.Verdict) {
+func (p Policy) Reconsider(now units.Instant, a *ledger.App) (Reconsidered, ledger.Judgement) {
 	switch {
 	case a.Promise.Late || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil || a.Promise.Mismatch != "":
-		return AsIs, ledger.Verdict{}
+		return AsIs, ledger.Judgement{}
 	case a.Gated():
-		return p.loosen(now, a), ledger.Verdict{}
+		return p.loosen(now, a), ledger.Judgement{}
 	}
 	return p.tighten(now, a)
 }
@@ -144,23 +144,23 @@ func (p Policy) Reconsider(now units.Instant, a *ledger.App) (Reconsidered, ledg
 // tighten paces an application whose deadline was infeasible by its profile, or left
 // no room for turns, and has become feasible by what is done: a profile that promises
 // too little would otherwise cost all cores to the end.
-func (p Policy) tighten(now units.Instant, a *ledger.App) (Reconsidered, ledger.Verdict) {
+func (p Policy) tighten(now units.Instant, a *ledger.App) (Reconsidered, ledger.Judgement) {
 	share := spareShare
 	if p.Turning(a) {
 		// Stages that share an executor cannot be told apart once they are held back.
 		if len(a.Opened()) > 1 {
-			return AsIs, ledger.Verdict{}
+			return AsIs, ledger.Judgement{}
 		}
 		share = turnShare
 	}
 	spare := share * (a.Promise.Deadline - a.At(now))
 	if p.End(now, a, true) > a.Promise.Deadline-spare || p.End(now, a, false) > a.Promise.Deadline {
-		return AsIs, ledger.Verdict{}
+		return AsIs, ledger.Judgement{}
 	}
 	if v := p.Again(now, a, ledger.Gate{}); v.Gate == (ledger.Gate{}) {
 		return Tightened, v
 	}
-	return AsIs, ledger.Verdict{}
+	return AsIs, ledger.Judgement{}
 }
 
 // loosen lets stages that take turns run side by side, with all cores, when in turns

@@ -119,9 +119,9 @@ type Launch struct {
 	Image string `json:"image,omitempty"`
 }
 
-// MostEven is the most that RegisterReply.Even has: so much is left of what sizes say that
+// MostFixedPart is the most that RegisterReply.FixedPart has: so much is left of what sizes say that
 // a run can still tell how CPU time goes with them. The jar knows it too (StageHistory).
-const MostEven units.Fraction = 0.99
+const MostFixedPart units.Fraction = 0.99
 
 // RegisterReply answers a RegisterRequest. With Error set the rest is empty.
 type RegisterReply struct {
@@ -141,9 +141,9 @@ type RegisterReply struct {
 	Slots int `json:"slots"`
 	// OffHeap is each executor's off-heap memory, 0 for none.
 	OffHeap units.Bytes `json:"offheap_bytes"`
-	// Even has ProfileStage.Even by signature where it is enough to matter; the mean where
+	// FixedPart has ProfileStage.FixedPart by signature where it is enough to matter; the mean where
 	// several stages have the same.
-	Even      map[string]units.Fraction `json:"even,omitempty"`
+	FixedPart map[string]units.Fraction `json:"fixed_part,omitempty"`
 	Directive Directive                 `json:"directive"`
 	// AckedSeq is the newest driver event the planner has taken.
 	AckedSeq uint64 `json:"acked_seq"`
@@ -312,10 +312,10 @@ type StageDone struct {
 	// FirstLaunch and LastFinish are on the deadline clock.
 	FirstLaunch units.Seconds `json:"first_launch_s"`
 	LastFinish  units.Seconds `json:"last_finish_s"`
-	// Even is the part of TaskCPU that was the same for each task, whatever it read: by the
+	// FixedPart is the part of TaskCPU that was the same for each task, whatever it read: by the
 	// line of least squares through the tasks' CPU times over their sizes. Where sizes are
 	// not known or alike it is what RegisterReply has of the stage.
-	Even units.Fraction `json:"even,omitempty"`
+	FixedPart units.Fraction `json:"fixed_part,omitempty"`
 }
 
 // EventsReply acknowledges Events. KindNotFound asks the driver to register

@@ -69,12 +69,12 @@ type StageTarget struct {
 	// LongestTask is the CPU time that the longest task of the stage is predicted
 	// to take, wherever it runs; 0 when unknown.
 	LongestTask units.Seconds `json:"longest_task_s,omitempty"`
-	// Reading is the part of a heavy task's CPU time in which it reads its records, as
+	// Reading is the part of a large task's CPU time in which it reads its records, as
 	// measured before; 0 when unknown.
 	Reading units.Fraction `json:"reading,omitempty"`
-	// Even is the part of the weights that is the same for each task, whatever it reads;
+	// FixedPart is the part of the weights that is the same for each task, whatever it reads;
 	// below 1.
-	Even units.Fraction `json:"even,omitempty"`
+	FixedPart units.Fraction `json:"fixed_part,omitempty"`
 	// InitCores is Eq 7.
 	InitCores units.Cores `json:"init_cores"`
 	// Hold overrides the control law for as long as it is there, HoldFor from the
@@ -88,8 +88,8 @@ type StageTarget struct {
 
 // Sized is what tasks of that weight together are to read, the mean task's part being 1.
 func (t *StageTarget) Sized(weight, tasks float64) float64 {
-	even := float64(t.Even)
-	return max(0, (weight-even*tasks)/(1-even))
+	fixed := float64(t.FixedPart)
+	return max(0, (weight-fixed*tasks)/(1-fixed))
 }
 
 // ExecutorState is where an executor stands; it only moves forward.
@@ -196,11 +196,11 @@ type StageStatus struct {
 	Progress units.Fraction `json:"progress"`
 	// QuotaChanges counts the quotas written for it, or that would have been.
 	QuotaChanges int `json:"quota_changes"`
-	// HeavyCPU is the CPU time of the heavy tasks that have finished here (of more than
-	// two mean ones' weight), HeavyReading the part of it in which they read their
+	// LargeCPU is the CPU time of the large tasks that have finished here (of more than
+	// two mean ones' weight), LargeReading the part of it in which they read their
 	// records; 0 without any.
-	HeavyCPU     units.Work `json:"heavy_core_seconds,omitempty"`
-	HeavyReading units.Work `json:"heavy_reading_core_seconds,omitempty"`
+	LargeCPU     units.Work `json:"large_core_seconds,omitempty"`
+	LargeReading units.Work `json:"large_reading_core_seconds,omitempty"`
 	// Samples are the ticks since the last status, oldest first, at most 8.
 	Samples []StageSample `json:"samples,omitempty"`
 }

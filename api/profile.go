@@ -70,12 +70,12 @@ type ProfileStage struct {
 	NominalRate units.Rate `json:"nominal_rate"`
 	// LongestTask is the CPU time of its longest task.
 	LongestTask units.Seconds `json:"longest_task_s"`
-	// Reading is the part of its CPU time in which a heavy task reads its records, 0
-	// where no task was heavy: what is read tells how much of it is done.
+	// Reading is the part of its CPU time in which a large task reads its records, 0
+	// where no task was large: what is read tells how much of it is done.
 	Reading units.Fraction `json:"reading,omitempty"`
-	// Even is the part of its tasks' CPU time that is the same for each of them, whatever
+	// FixedPart is the part of its tasks' CPU time that is the same for each of them, whatever
 	// they read; the rest goes with their sizes.
-	Even units.Fraction `json:"even,omitempty"`
+	FixedPart units.Fraction `json:"fixed_part,omitempty"`
 	// Warmup is the CPU time that the stage uses besides on an executor that has run
 	// nothing else, 0 where it is not known.
 	Warmup units.Work `json:"warmup_core_seconds,omitempty"`
@@ -151,7 +151,7 @@ func (s ProfileStage) validate(f *faults, at string, earlier map[int]bool) {
 	f.finite(at+"longest_task_s", float64(s.LongestTask))
 	f.finite(at+"warmup_core_seconds", float64(s.Warmup))
 	f.check(s.Reading >= 0 && s.Reading <= 1, "%sreading is %v, want 0 to 1", at, float64(s.Reading))
-	f.check(s.Even >= 0 && s.Even <= 1, "%seven is %v, want 0 to 1", at, float64(s.Even))
+	f.check(s.FixedPart >= 0 && s.FixedPart <= 1, "%sfixed_part is %v, want 0 to 1", at, float64(s.FixedPart))
 }
 
 // Encode returns p as indented JSON that DecodeProfile reads back.

@@ -25,7 +25,7 @@ func TestChainsByHand(t *testing.T) {
 		{"one waits", []float64{0.2, 0.7}, Waiting{Tasks: 1, Weight: 1}, 2, []float64{1.2, 0.7}},
 		// 7 are poured over 0.2 and 0.7 before the last four go one by one.
 		{"many wait", []float64{0.2, 0.7}, Waiting{Tasks: 12, Weight: 12}, 2, []float64{6.95, 5.95}},
-		{"a heavy one may wait", []float64{0.5, 0.5}, Waiting{Tasks: 3, Weight: 12, Lightest: 1, Heaviest: 20}, 2, []float64{11.5, 1.5}},
+		{"a large one may wait", []float64{0.5, 0.5}, Waiting{Tasks: 3, Weight: 12, Lightest: 1, Heaviest: 20}, 2, []float64{11.5, 1.5}},
 		{"no heavier than known", []float64{0.5, 0.5}, Waiting{Tasks: 3, Weight: 12, Lightest: 1, Heaviest: 8}, 2, []float64{10.5, 2.5}},
 	} {
 		got := Chains(nil, tc.running, tc.waiting, tc.slots)

@@ -195,7 +195,7 @@ func lone(t *testing.T, app api.AppDetail) error {
 	return nil
 }
 
-// skewed checks the stage with the heavy task.
+// skewed checks the stage with the large task.
 func skewed(t *testing.T, app api.AppDetail, log sparkrun.Log) error {
 	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == skewedTasks })
 	heaviest, sum := 0.0, 0.0
@@ -210,7 +210,7 @@ func skewed(t *testing.T, app api.AppDetail, log sparkrun.Log) error {
 	}
 	// Eq 5 with its sign: negative is late.
 	left := 100 * float64((stage.Deadline-stage.Duration)/app.Deadline)
-	t.Logf("the heavy task took %.1f core-seconds, the others %.2f; it ended %+.2f %% before its set point of %v", heaviest, mean, left, stage.Deadline)
+	t.Logf("the large task took %.1f core-seconds, the others %.2f; it ended %+.2f %% before its set point of %v", heaviest, mean, left, stage.Deadline)
 	if left < -5 || left > 10 {
 		return realenv.Timing("the skewed stage ended %+.2f %% of the application's deadline before its set point of %v", left, stage.Deadline)
 	}

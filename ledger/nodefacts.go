@@ -220,8 +220,8 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 	c, v := &st.Counters[number-1], &st.Sights[number-1]
 	before := *c
 	c.CPU, c.Quotas = max(c.CPU, s.CPU), max(c.Quotas, int64(s.QuotaChanges))
-	if s.HeavyCPU > c.Large {
-		c.Large, c.Reading = s.HeavyCPU, s.HeavyReading
+	if s.LargeCPU > c.Large {
+		c.Large, c.Reading = s.LargeCPU, s.LargeReading
 	}
 	v.Progress = s.Progress.Clamp()
 	for _, tick := range s.Samples {

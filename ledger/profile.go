@@ -19,8 +19,8 @@ type Profile struct {
 	Match *profiles.Matcher
 	// Rate is the application's average nominal rate (dag.Graph.Rate).
 	Rate units.Rate
-	// Even is api.RegisterReply.Even; nil for a stored profile.
-	Even map[string]units.Fraction
+	// FixedPart is api.RegisterReply.FixedPart; nil for a stored profile.
+	FixedPart map[string]units.Fraction
 }
 
 // NewProfile returns p with its graph, or says what is wrong with it.
@@ -35,21 +35,21 @@ func NewProfile(p api.Profile) (*Profile, error) {
 // forRun returns p for one application: what is stored may change while it runs.
 func (p *Profile) forRun(beta float64) *Profile {
 	return &Profile{Body: profiles.Alone(p.Body), Graph: p.Graph, Match: profiles.NewMatcher(p.Body), Rate: p.Graph.Rate(beta),
-		Even: evenParts(p.Body)}
+		FixedPart: fixedParts(p.Body)}
 }
 
-// leastEven is the least that a driver is told: less one run finds and the next one does
+// leastFixedPart is the least that a driver is told: less one run finds and the next one does
 // not, and the node's estimate does as well without (meter.Settings.TaskCost).
-const leastEven = 0.3
+const leastFixedPart = 0.3
 
-// evenParts is api.RegisterReply.Even of a profile.
-func evenParts(p api.Profile) map[string]units.Fraction {
+// fixedParts is api.RegisterReply.FixedPart of a profile.
+func fixedParts(p api.Profile) map[string]units.Fraction {
 	means, counts := map[string]units.Fraction{}, map[string]int{}
 	for _, s := range p.Stages {
 		counts[s.Signature]++
-		means[s.Signature] += (min(api.MostEven, s.Even) - means[s.Signature]) / units.Fraction(counts[s.Signature])
+		means[s.Signature] += (min(api.MostFixedPart, s.FixedPart) - means[s.Signature]) / units.Fraction(counts[s.Signature])
 	}
-	maps.DeleteFunc(means, func(_ string, even units.Fraction) bool { return even < leastEven })
+	maps.DeleteFunc(means, func(_ string, part units.Fraction) bool { return part < leastFixedPart })
 	return means
 }
 

@@ -37,7 +37,7 @@
 // Each task costs Settings.TaskCost whatever it reads. So of unequal weights a part goes
 // by the number of tasks: a stage whose large tasks come first would seem to be nearly
 // done while many light ones wait. Where earlier runs have shown how much of a stage's CPU
-// time does not go with sizes, the weights have that part already (api.StageTarget.Even);
+// time does not go with sizes, the weights have that part already (api.StageTarget.FixedPart);
 // records are then expected by sizes, without it (fixed.go).
 //
 // # Child processes

@@ -13,14 +13,14 @@ const mostFixed = 0.5
 // stands for (1 - e) w + e, where e is c over what a mean task takes. Where tasks start
 // by falling weight, a stage without that seems to be nearly done while many light
 // tasks wait. Where all weigh the same nothing is to be shared, but a share's number
-// of tasks is rounded. Where earlier runs have shown e (api.StageTarget.Even), the weights
+// of tasks is rounded. Where earlier runs have shown e (api.StageTarget.FixedPart), the weights
 // have as much of it already.
 func (m *Meter) fixedPart(t *api.StageTarget) float64 {
 	if !m.unequal || !(t.Work > 0) {
 		return 0
 	}
 	part := min(mostFixed, float64(m.settings.TaskCost)*t.Weight/float64(t.Work))
-	return max(0, 1-(1-part)/(1-float64(t.Even)))
+	return max(0, 1-(1-part)/(1-float64(t.FixedPart)))
 }
 
 // shared is what tasks of that weight stand for once the fixed part of all weights is

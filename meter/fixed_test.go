@@ -8,7 +8,7 @@ import (
 )
 
 // Light tasks cost more than they weigh: of 20 mean tasks of 0.1 s, half of which is for
-// being a task, one weighs 10.5 and the others 0.5. With the heavy one done, half of the
+// being a task, one weighs 10.5 and the others 0.5. With the large one done, half of the
 // weight is left, and nearly three quarters of the work.
 func TestLightTasksCostMoreThanTheyWeigh(t *testing.T) {
 	target := api.StageTarget{Weight: 20, Tasks: 20, Work: 2}
@@ -19,7 +19,7 @@ func TestLightTasksCostMoreThanTheyWeigh(t *testing.T) {
 	}
 	m.Observe(&target, &Stage{Finished: 1, Weight: 10.5, Running: 1}, []Task{{Weight: 0.5}}, 0)
 	if want := 20 - (0.5*9.5 + 0.5*19); math.Abs(m.Done()-want) > 1e-9 {
-		t.Errorf("%.3f done after the heavy task, want %.3f", m.Done(), want)
+		t.Errorf("%.3f done after the large task, want %.3f", m.Done(), want)
 	}
 	left := 0.0
 	for _, chain := range m.Chains(nil, &target, 2, 3, 0) {

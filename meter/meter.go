@@ -158,7 +158,7 @@ func (m *Meter) Observe(t *api.StageTarget, stage *Stage, tasks []Task, threads 
 // mean one.
 func (m *Meter) doneWeight(t *api.StageTarget, stage *Stage, tasks []Task) float64 {
 	done := stage.Weight
-	uneven := !m.Alike()
+	unlike := !m.Alike()
 	m.fixed = m.fixedPart(t)
 	m.rests, m.begun, m.widest, m.undone = m.rests[:0], done, 0, 0
 	if m.settings.Progress != Work || stage.Running <= 0 || t.Weight <= 0 {
@@ -169,7 +169,7 @@ func (m *Meter) doneWeight(t *api.StageTarget, stage *Stage, tasks []Task) float
 	if t.Work > 0 {
 		cpu := priorTasks * float64(t.Work) / t.Weight
 		perCPU = m.pace.of(priorTasks, cpu, stage)
-		if uneven {
+		if unlike {
 			perCPU = (priorTasks + stage.Weight) / (cpu + float64(stage.CPU))
 		}
 	}
@@ -177,7 +177,7 @@ func (m *Meter) doneWeight(t *api.StageTarget, stage *Stage, tasks []Task) float
 		perRecord = t.Sized(t.Weight, float64(t.Tasks)) / t.Records
 	}
 	unread := perRecord
-	if uneven {
+	if unlike {
 		unread = unfinished(t, stage, perRecord)
 	}
 	restCPU, restRecords, rest := float64(stage.RunningCPU), stage.RunningRecords, stage.Running
@@ -215,9 +215,9 @@ func (m *Meter) doneWeight(t *api.StageTarget, stage *Stage, tasks []Task) float
 }
 
 // read is how many records a task has read, in proportion to its weight where that does not
-// go with its size alone (api.StageTarget.Even).
+// go with its size alone (api.StageTarget.FixedPart).
 func read(t *api.StageTarget, task *Task) float64 {
-	if t.Even == 0 {
+	if t.FixedPart == 0 {
 		return task.Records
 	}
 	size := t.Sized(task.Weight, 1)

@@ -37,10 +37,10 @@ type Stage struct {
 	// Heaviest is what the heaviest waiting task of the stage weighs, wherever it
 	// will run, as the driver told with the newest task; 0 when that is not known.
 	Heaviest float64
-	// HeavyCPU is the CPU time of the finished tasks that weigh more than Large,
-	// HeavyReading the part of it until each had read its last record.
-	HeavyCPU     units.Work `json:",omitzero"`
-	HeavyReading units.Work `json:",omitzero"`
+	// LargeCPU is the CPU time of the finished tasks that weigh more than Large,
+	// LargeReading the part of it until each had read its last record.
+	LargeCPU     units.Work `json:",omitzero"`
+	LargeReading units.Work `json:",omitzero"`
 }
 
 // Task is one running task on a page.
@@ -63,10 +63,10 @@ func (p *Page) Fault(now units.Instant, ahead time.Duration) error {
 		s := &p.Stages[i]
 		counts := min(s.Finished, s.Failed, s.Running)
 		if counts < 0 || !amounts(s.Weight, s.Records, float64(s.CPU)) || !amounts(s.RunningRecords, float64(s.RunningCPU), s.Heaviest) ||
-			!amounts(float64(s.HeavyCPU), float64(s.HeavyReading), 0) {
-			return fmt.Errorf("its page says of stage %d.%d: finished %d, failed %d, running %d, weight %v, records %v and %v, CPU %v and %v s, of heavy tasks %v and %v s, heaviest %v",
+			!amounts(float64(s.LargeCPU), float64(s.LargeReading), 0) {
+			return fmt.Errorf("its page says of stage %d.%d: finished %d, failed %d, running %d, weight %v, records %v and %v, CPU %v and %v s, of large tasks %v and %v s, heaviest %v",
 				s.Key.Stage, s.Key.Attempt, s.Finished, s.Failed, s.Running, s.Weight, s.Records, s.RunningRecords, float64(s.CPU), float64(s.RunningCPU),
-				float64(s.HeavyCPU), float64(s.HeavyReading), s.Heaviest)
+				float64(s.LargeCPU), float64(s.LargeReading), s.Heaviest)
 		}
 	}
 	for i := range p.Tasks {

@@ -21,7 +21,7 @@ func TestTheHeaviestWaitingTaskBoundsTheChains(t *testing.T) {
 	}
 }
 
-// Finished tasks count as long as they are recent; a heavy one that runs is judged
+// Finished tasks count as long as they are recent; a large one that runs is judged
 // by all of them.
 func TestThePaceFollowsTheStage(t *testing.T) {
 	target := api.StageTarget{Weight: 100, Tasks: 100, Work: 100}
@@ -45,6 +45,6 @@ func TestThePaceFollowsTheStage(t *testing.T) {
 		t.Errorf("0.2 s at 2 a second count as %.3f, want 0.4", got)
 	}
 	if got, want := part(5), 0.2*62.0/52; got < want-1e-9 || got > want+1e-9 {
-		t.Errorf("of a heavy task they count as %.3f, want %.3f", got, want)
+		t.Errorf("of a large task they count as %.3f, want %.3f", got, want)
 	}
 }

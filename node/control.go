@@ -77,8 +77,8 @@ func checkTarget(t *api.StageTarget) error {
 		return fmt.Errorf("remaining_s is %v", float64(t.Remaining))
 	case !(t.Reading >= 0 && t.Reading <= 1):
 		return fmt.Errorf("reading is %v, want 0 to 1", float64(t.Reading))
-	case !(t.Even >= 0 && t.Even < 1):
-		return fmt.Errorf("even is %v, want 0 or more, below 1", float64(t.Even))
+	case !(t.FixedPart >= 0 && t.FixedPart < 1):
+		return fmt.Errorf("fixed part is %v, want 0 or more, below 1", float64(t.FixedPart))
 	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) || bad(float64(t.Hold)) || bad(float64(t.HoldFor)):
 		return fmt.Errorf("core_seconds, records, init_cores, hold_cores, hold_s or longest_task_s is not a finite number >= 0")
 	}
@@ -153,7 +153,7 @@ func (c *control) left(longest float64) []float64 {
 // JVM's first tasks take up to three times as long, for its code is not compiled.
 const longestAlike = 3
 
-// alike reports whether no task of the share is known to be heavy, nor predicted.
+// alike reports whether no task of the share is known to be large, nor predicted.
 func (c *control) alike(longest float64) bool {
 	return c.meter.Alike() && longest > 0 && longest <= longestAlike
 }

@@ -36,7 +36,7 @@ type record struct {
 	known           bool
 
 	// As StageStatus has them.
-	heavyCPU, heavyReading units.Work
+	largeCPU, largeReading units.Work
 
 	progress     units.Fraction
 	quotaChanges int
@@ -61,7 +61,7 @@ func (r *record) see(s *meter.Stage, now units.Instant, baseline bool) {
 		r.active = now
 	}
 	r.known = true
-	r.failed, r.heavyCPU, r.heavyReading = s.Failed, s.HeavyCPU, s.HeavyReading
+	r.failed, r.largeCPU, r.largeReading = s.Failed, s.LargeCPU, s.LargeReading
 	r.pageCPU, r.finished, r.running, r.weight = cpu, s.Finished, s.Running, s.Weight
 }
 
@@ -130,5 +130,5 @@ func (r *record) describe(s *api.StageStatus, key Key, now units.Instant) {
 	}
 	s.App, s.StageKey, s.Executor = key.App, r.key, key.ID
 	s.CPU, s.Progress, s.QuotaChanges, s.Samples = r.cpu, r.progress, r.quotaChanges, r.samples[:r.n:r.n]
-	s.HeavyCPU, s.HeavyReading = r.heavyCPU, r.heavyReading
+	s.LargeCPU, s.LargeReading = r.largeCPU, r.largeReading
 }

@@ -109,9 +109,9 @@ func TestTwoStagesOnOneExecutorShareItsCPU(t *testing.T) {
 // executor by executor.
 func TestLargeTasksAreReported(t *testing.T) {
 	r := record{}
-	r.see(&meter.Stage{Finished: 1, HeavyCPU: 8, HeavyReading: 6}, 1, false)
+	r.see(&meter.Stage{Finished: 1, LargeCPU: 8, LargeReading: 6}, 1, false)
 	var s api.StageStatus
-	if r.describe(&s, Key{appA, "1"}, 1); s.HeavyCPU != 8 || s.HeavyReading != 6 {
+	if r.describe(&s, Key{appA, "1"}, 1); s.LargeCPU != 8 || s.LargeReading != 6 {
 		t.Errorf("status %+v", s)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// A heavy task that comes last: 40 tasks of a core-second and one of 12, on two
+// A large task that comes last: 40 tasks of a core-second and one of 12, on two
 // slots in 40 s. All cores would need 32 s. The law that is told how long the
 // longest task is predicted to take leaves it time, wherever it comes; without
 // that it is late.
@@ -34,7 +34,7 @@ func TestTheLastTaskIsInTime(t *testing.T) {
 	}
 	for _, at := range []int{0, 10, 30, 40} {
 		if got := end(controller.LawPacer, 12, at); got > 40.5 || got < 39 {
-			t.Errorf("heavy task at place %d: ended after %.2f s, want 40", at, got)
+			t.Errorf("large task at place %d: ended after %.2f s, want 40", at, got)
 		}
 	}
 	if blind, pi := end(controller.LawPacer, 0, 40), end(controller.LawPI, 12, 40); blind < 41 || pi < 41 {

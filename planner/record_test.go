@@ -20,16 +20,16 @@ func (w *world) used(id api.AppID, stage int, cpu, all units.Work, state api.Exe
 	w.step(planner.Status{Status: &s})
 }
 
-// read is a status that says in which part of their CPU time the heavy tasks of an
+// read is a status that says in which part of their CPU time the large tasks of an
 // executor's stage read.
 func (w *world) read(id api.AppID, stage int, executor api.ExecutorID, reading, cpu units.Work) {
 	w.Helper()
 	s := w.status("a")
-	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: stage}, Executor: executor, HeavyReading: reading, HeavyCPU: cpu}}
+	s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: stage}, Executor: executor, LargeReading: reading, LargeCPU: cpu}}
 	w.step(planner.Status{Status: &s})
 }
 
-// What executors say of their heavy tasks' reading comes into the profile, and from
+// What executors say of their large tasks' reading comes into the profile, and from
 // there into the targets of the next run.
 func TestReadingGoesIntoTheProfileAndTheTargets(t *testing.T) {
 	w := newWorld(t, "a", "b")

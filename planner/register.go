@@ -24,7 +24,7 @@ func (r *runs) register(ev Register) {
 		reply := api.RegisterReply{V: api.Version, AppID: a.ID, Verdict: p.Verdict, Reason: p.Reason, Earliest: p.Earliest,
 			Executors: t.Pool, Slots: t.Slots, OffHeap: t.Launch.OffHeap, Directive: a.Directive, AckedSeq: a.Marks.AckedSeq}
 		if a.Profile != nil {
-			reply.Even = a.Profile.Even
+			reply.FixedPart = a.Profile.FixedPart
 		}
 		return reply
 	})

@@ -54,11 +54,11 @@ func TestVerdicts(t *testing.T) {
 // A driver is told at its registration how far its stages' CPU time goes with sizes.
 func TestTheReplyTellsWhatTasksCostAlike(t *testing.T) {
 	w := newWorld(t, "a")
-	if got := w.register(registration("p", 90)).Even; got != nil {
+	if got := w.register(registration("p", 90)).FixedPart; got != nil {
 		t.Errorf("%v without a profile", got)
 	}
 	p := chain("q")
-	p.Stages[0].Even, p.Stages[1].Even = 0.8, 0.25
+	p.Stages[0].FixedPart, p.Stages[1].FixedPart = 0.8, 0.25
 	same := p.Stages[len(p.Stages)-1]
 	same.ID, same.Signature, same.Parents = same.ID+1, p.Stages[0].Signature, []int{same.ID}
 	p.Stages = append(p.Stages, same)
@@ -66,7 +66,7 @@ func TestTheReplyTellsWhatTasksCostAlike(t *testing.T) {
 	want := map[string]units.Fraction{p.Stages[0].Signature: 0.4} // The mean; 0.25 is too little.
 	r := registration("q", 90)
 	r.Submission = "another"
-	if got := w.register(r).Even; !maps.Equal(got, want) {
+	if got := w.register(r).FixedPart; !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -22,7 +22,7 @@
 //	CoreSeconds  CPU time that the stage's cgroups used, at least that of its tasks
 //	Records      input records; the number of tasks where Spark counts none
 //	NominalRate  Records / CoreSeconds (section 3: nomRate)
-//	Even         part of the CPU time that is the same for each task, as the driver found
+//	FixedPart    part of the CPU time that is the same for each task, as the driver found
 //	             it; 0 if most work was done outside the tasks' threads
 //	Tail         from the last stage's end to the context's stop
 //	Exit         from there to the exit of the driver's process (WithExit): the third

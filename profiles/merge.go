@@ -92,7 +92,7 @@ func mergeStage(old, run api.ProfileStage, w, durations float64) api.ProfileStag
 	case run.Reading > 0:
 		s.Reading = mean(old.Reading, run.Reading, w)
 	}
-	s.Even = mean(old.Even, run.Even, w)
+	s.FixedPart = mean(old.FixedPart, run.FixedPart, w)
 	s.CoreSeconds = mean(old.CoreSeconds, run.CoreSeconds, w)
 	s.NominalRate = rate(s.Records, s.CoreSeconds)
 	return s

@@ -81,9 +81,9 @@ func TestMergeKeepsWhatIsKnownOfReading(t *testing.T) {
 }
 
 func TestAStageTellsWhatItsTasksCostAlike(t *testing.T) {
-	run := func(even units.Fraction, work units.Work) api.ProfileStage {
+	run := func(fixed units.Fraction, work units.Work) api.ProfileStage {
 		r, d := profiles.NewRecorder("a"), done(0)
-		d.Even = even
+		d.FixedPart = fixed
 		r.Ready(1, ready(0, 0, "x"))
 		r.Done(2, d)
 		r.Work(api.StageKey{}, work)
@@ -93,18 +93,18 @@ func TestAStageTellsWhatItsTasksCostAlike(t *testing.T) {
 		}
 		return p.Stages[0]
 	}
-	if got := run(0.25, 3.9).Even; got != 0.25 {
-		t.Errorf("even %v, want what the driver found", got)
+	if got := run(0.25, 3.9).FixedPart; got != 0.25 {
+		t.Errorf("fixed part %v, want what the driver found", got)
 	}
-	if got := run(0.25, 4.1).Even; got != 0 {
-		t.Errorf("even %v, where most is done outside the tasks' threads", got)
+	if got := run(0.25, 4.1).FixedPart; got != 0 {
+		t.Errorf("fixed part %v, where most is done outside the tasks' threads", got)
 	}
-	if got := run(units.Fraction(math.NaN()), 3).Even; got != 0 {
-		t.Errorf("even %v of a driver that does not know", got)
+	if got := run(units.Fraction(math.NaN()), 3).FixedPart; got != 0 {
+		t.Errorf("fixed part %v of a driver that does not know", got)
 	}
 	old, next := one(10, 1), one(10, 1)
-	old.Stages[0].Even, next.Stages[0].Even = 0.8, 0.4
-	if got := mustMerge(t, profiles.Merge, old, next).Stages[0].Even; math.Abs(float64(got)-0.6) > 1e-9 {
+	old.Stages[0].FixedPart, next.Stages[0].FixedPart = 0.8, 0.4
+	if got := mustMerge(t, profiles.Merge, old, next).Stages[0].FixedPart; math.Abs(float64(got)-0.6) > 1e-9 {
 		t.Errorf("0.8 and 0.4 merge to %v", got)
 	}
 }

@@ -137,17 +137,17 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 		Records: records, Bytes: known(s.Ready.Bytes, s.Done.BytesRead, 0),
 		RecordsWritten: max(0, s.Done.RecordsWritten), BytesWritten: max(0, s.Done.BytesWritten),
 		CoreSeconds: work, NominalRate: rate(records, work), LongestTask: finite(s.Done.LongestTask),
-		Reading: s.Reading, Even: even(s.Done, work),
+		Reading: s.Reading, FixedPart: fixedPart(s.Done, work),
 	}
 }
 
-// even is what the driver found of a stage, 0 where most of its work was done outside its
+// fixedPart is what the driver found of a stage, 0 where most of its work was done outside its
 // tasks' threads: of that the driver knows nothing.
-func even(done *api.StageDone, work units.Work) units.Fraction {
+func fixedPart(done *api.StageDone, work units.Work) units.Fraction {
 	if 2*units.Work(done.TaskCPU) < work {
 		return 0
 	}
-	return done.Even.Clamp()
+	return done.FixedPart.Clamp()
 }
 
 // known returns the first count that is positive, the last one if none is. What

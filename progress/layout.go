@@ -50,8 +50,8 @@ const (
 	stageRunningRecords
 	stageRunningCPU
 	stageChanged
-	stageHeavyCPU
-	stageHeavyReading
+	stageLargeCPU
+	stageLargeReading
 	stageWords
 )
 

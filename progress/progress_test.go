@@ -62,7 +62,7 @@ func full(seed, stages, tasks int) *meter.Page {
 		s.Stages = append(s.Stages, meter.Stage{
 			Key: api.StageKey{Stage: k, Attempt: i}, Finished: k + 1, Failed: k + 2, Weight: float64(k) + 0.25,
 			Records: float64(k + 3), CPU: work(k + 4), Running: k + 5, RunningRecords: float64(k + 6), RunningCPU: work(k + 7),
-			Changed: units.Instant(k + 8), HeavyCPU: work(k + 9), HeavyReading: work(k + 10),
+			Changed: units.Instant(k + 8), LargeCPU: work(k + 9), LargeReading: work(k + 10),
 		})
 	}
 	if stages > 0 {

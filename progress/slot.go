@@ -26,7 +26,7 @@ func (s *slot) decode(p *meter.Page, generation uint64) {
 			Finished: int(w[stageFinished]), Failed: int(w[stageFailed]), Weight: fromMillionths(w[stageWeight]),
 			Records: records(w[stageRecords]), CPU: work(w[stageCPU]), Running: int(w[stageRunning]),
 			RunningRecords: records(w[stageRunningRecords]), RunningCPU: work(w[stageRunningCPU]),
-			Changed: units.Instant(w[stageChanged]), HeavyCPU: work(w[stageHeavyCPU]), HeavyReading: work(w[stageHeavyReading]),
+			Changed: units.Instant(w[stageChanged]), LargeCPU: work(w[stageLargeCPU]), LargeReading: work(w[stageLargeReading]),
 		})
 		if of := &p.Stages[i]; word(of.Key) == s[slotHeaviestOf] {
 			of.Heaviest = fromMillionths(s[slotHeaviest])
@@ -52,7 +52,7 @@ func (s *slot) encode(p *meter.Page) {
 			stageFinished: uint64(from.Finished), stageFailed: uint64(from.Failed), stageWeight: toMillionths(from.Weight),
 			stageRecords: uint64(from.Records), stageCPU: nanoseconds(from.CPU), stageRunning: uint64(from.Running),
 			stageRunningRecords: uint64(from.RunningRecords), stageRunningCPU: nanoseconds(from.RunningCPU),
-			stageChanged: uint64(from.Changed), stageHeavyCPU: nanoseconds(from.HeavyCPU), stageHeavyReading: nanoseconds(from.HeavyReading),
+			stageChanged: uint64(from.Changed), stageLargeCPU: nanoseconds(from.LargeCPU), stageLargeReading: nanoseconds(from.LargeReading),
 		}
 		if from.Heaviest > 0 {
 			s[slotHeaviest], s[slotHeaviestOf] = toMillionths(from.Heaviest), word(from.Key)

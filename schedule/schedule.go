@@ -124,9 +124,9 @@ func targets(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, a
 	for _, b := range s.Ready.Bindings {
 		weight += b.Weight
 	}
-	var even units.Fraction
+	var fixed units.Fraction
 	if s.Ready.Weighted {
-		even = a.Profile.Even[s.Ready.Signature]
+		fixed = a.Profile.FixedPart[s.Ready.Signature]
 	}
 	var all []ledger.Target
 	for _, b := range s.Ready.Bindings {
@@ -141,7 +141,7 @@ func targets(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, a
 		}
 		all = append(all, ledger.Target{Node: x.Node, StageTarget: api.StageTarget{Executor: x.ID, Weight: b.Weight, Tasks: b.Tasks,
 			Work: aim.Work * units.Work(share), Records: aim.Records * share, LongestTask: longest(annotation, s, aim.Work),
-			Reading: annotation.Reading, Even: even, InitCores: cores}})
+			Reading: annotation.Reading, FixedPart: fixed, InitCores: cores}})
 	}
 	slices.SortFunc(all, func(x, y ledger.Target) int { return ledger.CompareIDs(x.Executor, y.Executor) })
 	return all

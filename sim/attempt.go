@@ -98,7 +98,7 @@ func (r *stageRun) attempt(tasks []int) *stageRun {
 	spec.Tasks, spec.Work = len(tasks), units.Work(part)*spec.Work
 	spec.Records, spec.Written = int64(part*float64(spec.Records)), int64(part*float64(spec.Written))
 	n := &stageRun{d: r.d, key: api.StageKey{Stage: r.key.Stage, Attempt: r.key.Attempt + 1}, spec: &spec, base: base, tasks: tasks,
-		work: picked(base.work, tasks), sizes: picked(base.sizes, tasks), even: base.even, remaining: len(tasks), rest: int64(len(tasks)) * meanWeight}
+		work: picked(base.work, tasks), sizes: picked(base.sizes, tasks), fixed: base.fixed, remaining: len(tasks), rest: int64(len(tasks)) * meanWeight}
 	n.gap = timer{rank: rankDriver, id: r.d.id, owner: call(func() { r.d.stageReady(n) })}
 	if base.weights != nil {
 		parts := make([]float64, len(tasks))

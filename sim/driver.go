@@ -338,7 +338,7 @@ func (d *Driver) running() []*stageRun {
 func (d *Driver) stageReady(r *stageRun) {
 	r.ready = true
 	if r.base == r {
-		r.evened(d.reply.Even[r.name()])
+		r.setFixedPart(d.reply.FixedPart[r.name()])
 	}
 	d.work()
 	d.settle()
@@ -366,7 +366,7 @@ func (d *Driver) stageDone(r *stageRun) {
 	d.whole(r)
 	d.say(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Tasks: r.spec.Tasks, RecordsRead: r.spec.Records,
 		RecordsWritten: r.spec.Written, TaskCPU: units.Seconds(r.cpu), TaskTime: units.Seconds(r.cpu), LongestTask: units.Seconds(r.longest),
-		FirstLaunch: r.first, LastFinish: r.last, Even: r.evenPart()}})
+		FirstLaunch: r.first, LastFinish: r.last, FixedPart: r.fixedPart()}})
 	d.advance()
 	d.settle()
 	d.offerAll()

@@ -218,8 +218,8 @@ func (p *process) finished(t *task, now units.Instant) {
 	cpu := p.threadCPU - t.cpu0
 	s.CPU += units.Work(cpu)
 	if t.weight > meter.Large {
-		s.HeavyCPU += units.Work(cpu)
-		s.HeavyReading += units.Work(cpu * t.reading())
+		s.LargeCPU += units.Work(cpu)
+		s.LargeReading += units.Work(cpu * t.reading())
 	}
 	s.Changed = now
 	t.run.finished(p, t.index, cpu)

@@ -36,9 +36,9 @@ type stageRun struct {
 	// is what each task really takes.
 	weights     []int64
 	sizes, work []float64
-	// even is the part of the weights that is the same for each task, by the profile.
-	even units.Fraction
-	line line
+	// fixed is the part of the weights that is the same for each task, by the profile.
+	fixed units.Fraction
+	line  line
 
 	gapSet, ready, done bool
 	// next is the first task that was never launched, back those that came back.

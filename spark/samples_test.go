@@ -72,7 +72,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 		}},
 		{Seq: 5, At: 2, Type: api.EventStageDone, Done: &api.StageDone{
 			StageKey: key, Failed: true, Reason: "lost", Tasks: 7, RecordsRead: 10, RecordsWritten: 11, BytesRead: 12,
-			BytesWritten: 13, TaskCPU: 1.5, TaskTime: 2.5, LongestTask: 0.5, FirstLaunch: 1, LastFinish: 1.75, Even: 0.25,
+			BytesWritten: 13, TaskCPU: 1.5, TaskTime: 2.5, LongestTask: 0.5, FirstLaunch: 1, LastFinish: 1.75, FixedPart: 0.25,
 		}},
 		{Seq: 6, At: 2.5, Type: api.EventUnpaced, Reason: "streaming"},
 		{Seq: 7, At: 3, Type: api.EventEnd, Failed: true, Reason: "exit 1"},
@@ -95,7 +95,7 @@ func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
 	for name, reply := range map[string]any{
 		"register_reply.json": api.RegisterReply{
 			V: api.Version, AppID: "app-20261121043012-0001", Verdict: api.VerdictTight, Reason: "deadline 1m30s is tight",
-			Earliest: 80, Executors: 2, Slots: 4, OffHeap: 268435456, Even: map[string]units.Fraction{"00ff": 0.25}, Directive: directive, AckedSeq: 12,
+			Earliest: 80, Executors: 2, Slots: 4, OffHeap: 268435456, FixedPart: map[string]units.Fraction{"00ff": 0.25}, Directive: directive, AckedSeq: 12,
 		},
 		"events_reply.json": api.EventsReply{V: api.Version, AckedSeq: 12, Directive: directive},
 		"directive.json":    directive,
@@ -147,7 +147,7 @@ func TestTheJVMsPageIsReadable(t *testing.T) {
 			{Key: first, Finished: 1, Failed: 1, Weight: 1.25, Records: 20, CPU: 100e-9, Changed: 5000,
 				Running: 1, RunningRecords: 400, RunningCPU: 40e-9},
 			{Key: second, Changed: 4500, Running: 1, RunningRecords: 500, RunningCPU: 50e-9, Heaviest: 0.9},
-			{Key: api.StageKey{Stage: 4}, Finished: 1, Weight: 2.5, Records: 10, CPU: 50e-9, HeavyCPU: 50e-9, HeavyReading: 25e-9, Changed: 4000},
+			{Key: api.StageKey{Stage: 4}, Finished: 1, Weight: 2.5, Records: 10, CPU: 50e-9, LargeCPU: 50e-9, LargeReading: 25e-9, Changed: 4000},
 		},
 		Tasks: []meter.Task{
 			{Stage: first, Partition: 1, Weight: 0.75, CPU: 40e-9, Records: 400},

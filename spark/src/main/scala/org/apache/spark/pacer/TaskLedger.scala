@@ -47,7 +47,7 @@ private[spark] final class TaskLedger {
         shown.foreach { s =>
           val mine = uses.iterator.collect { case (t, use) if t.stage == s.stage && t.attempt == s.attempt => use }.toArray
           slot.stage(i, s.stage, s.attempt, s.finished, s.failed, s.weight, s.recordsRead, s.cpu,
-            mine.length, mine.map(_.recordsRead).sum, mine.map(_.cpu).sum, s.changed, s.heavyCpu, s.heavyReading)
+            mine.length, mine.map(_.recordsRead).sum, mine.map(_.cpu).sum, s.changed, s.largeCpu, s.largeReading)
           i += 1
         }
         i = 0
@@ -74,8 +74,8 @@ private[spark] final class TaskLedger {
 }
 
 private[spark] object TaskLedger {
-  /** More than this, in millionths, is a heavy task: two mean ones. */
-  private val Heavy = 2000000L
+  /** More than this, in millionths, is a large task: two mean ones. */
+  private val Large = 2000000L
 
   /** Stages remembered; the page shows the newest few. */
   private val Kept = 64
@@ -117,8 +117,8 @@ private[spark] object TaskLedger {
 
   private final class Stage(val stage: Int, val attempt: Int) {
     var finished, failed, weight, recordsRead, cpu, changed = 0L
-    /** Of the finished tasks that are heavy: CPU time, and that until each had read all. */
-    var heavyCpu, heavyReading = 0L
+    /** Of the finished tasks that are large: CPU time, and that until each had read all. */
+    var largeCpu, largeReading = 0L
     private val done = new BitSet()
 
     def fold(task: Task, used: Usage, succeeded: Boolean): Unit = {
@@ -126,10 +126,10 @@ private[spark] object TaskLedger {
         finished += 1
         if (!done.get(task.partition)) weight += task.weight
         done.set(task.partition)
-        if (task.weight > Heavy) {
+        if (task.weight > Large) {
           task.saw(used)
-          heavyCpu += used.cpu
-          heavyReading += task.readingTime
+          largeCpu += used.cpu
+          largeReading += task.readingTime
         }
       } else {
         failed += 1

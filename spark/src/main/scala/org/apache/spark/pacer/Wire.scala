@@ -84,7 +84,7 @@ private[spark] object Wire {
       offHeapBytes: Long,
       directive: Directive,
       ackedSeq: Long,
-      even: Map[String, Double] = Map.empty)
+      fixedPart: Map[String, Double] = Map.empty)
 
   final case class Acknowledged(ackedSeq: Long, directive: Directive)
 
@@ -122,7 +122,7 @@ private[spark] object Wire {
       longestTask: Double,
       firstLaunch: Double,
       lastFinish: Double,
-      even: Double) extends Happening
+      fixedPart: Double) extends Happening
   final case class Unpaced(reason: String) extends Happening
   final case class End(failed: Boolean, reason: String) extends Happening
 
@@ -197,7 +197,7 @@ private[spark] object Wire {
       .put("records_read", s.recordsRead).put("records_written", s.recordsWritten)
       .put("bytes_read", s.bytesRead).put("bytes_written", s.bytesWritten)
       .put("task_cpu_s", s.taskCpu).put("task_time_s", s.taskTime).put("longest_task_s", s.longestTask)
-      .put("first_launch_s", s.firstLaunch).put("last_finish_s", s.lastFinish).put("even", s.even)
+      .put("first_launch_s", s.firstLaunch).put("last_finish_s", s.lastFinish).put("fixed_part", s.fixedPart)
   }
 
   private def bindings(list: ArrayNode, bound: Seq[Binding]): Unit = bound.foreach { b =>
@@ -211,7 +211,7 @@ private[spark] object Wire {
     Registered(text(o, "app_id"), text(o, "verdict"), text(o, "reason"), o.path("executors").asInt(),
       o.path("slots").asInt(), o.path("offheap_bytes").asLong(), directive(o.path("directive")),
       o.path("acked_seq").asLong(),
-      o.path("even").properties().asScala.map(s => s.getKey -> s.getValue.asDouble()).toMap)
+      o.path("fixed_part").properties().asScala.map(s => s.getKey -> s.getValue.asDouble()).toMap)
   }
 
   /** Reads the reply to events, or the fault that it carries. */

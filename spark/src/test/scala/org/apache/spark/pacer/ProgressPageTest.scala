@@ -97,16 +97,16 @@ class ProgressPageTest {
     assertEquals(Seq(500000L, 3L << 32 | 1), heaviest)
   }
 
-  @Test def aHeavyTaskShowsInWhichPartOfItsTimeItReads(): Unit = {
+  @Test def aLargeTaskShowsInWhichPartOfItsTimeItReads(): Unit = {
     val ledger = new TaskLedger
-    val heavy = new Task(1, 0, 0, 0, 2500000, 0)
+    val large = new Task(1, 0, 0, 0, 2500000, 0)
     val mean = new Task(2, 0, 0, 1, 1000000, 0)
-    Seq(heavy, mean).foreach(ledger.started)
+    Seq(large, mean).foreach(ledger.started)
     // All is read between the second sight of it and the third.
     Seq((100L, 10L), (200L, 20L), (300L, 30L), (400L, 30L)).foreach { case (cpu, records) =>
       ledger.publish(new ProgressPage(memory(), 1), _ => Usage(records, cpu), 0)
     }
-    Seq(heavy, mean).foreach(ledger.ended(_, Usage(30, 500), succeeded = true, 1))
+    Seq(large, mean).foreach(ledger.ended(_, Usage(30, 500), succeeded = true, 1))
     assertEquals(Seq(500L, 250L), stage(ledger, 0).slice(11, 13))
     // One that reads until it ends, and one that is never seen to read.
     val other = new Task(3, 1, 0, 0, 2500000, 2)

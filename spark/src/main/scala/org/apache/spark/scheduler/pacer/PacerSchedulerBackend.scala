@@ -55,7 +55,7 @@ private[scheduler] final class PacerSchedulerBackend(
       mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration, obey, () => scheduler.recall())
       scheduler.tell = mine.send(_)
       registered = mine.start()
-      scheduler.history.even = registered.even
+      scheduler.history.fixedPart = registered.fixedPart
       client = mine
       LastWord.of(mine)
     } catch {

@@ -178,7 +178,7 @@ private[scheduler] object StageBoundTaskScheduler {
   /**
    * Sorts tasks and their weights, the heaviest first: Spark starts the tasks of a
    * set in their order as far as locality allows, and knows them by their partition.
-   * A heavy task that comes last is what a stage waits for.
+   * A large task that comes last is what a stage waits for.
    */
   private[pacer] def heaviestFirst[T <: AnyRef](tasks: Array[T], weights: Array[Long]): Unit = {
     val sorted = tasks.zip(weights).sortBy(-_._2)

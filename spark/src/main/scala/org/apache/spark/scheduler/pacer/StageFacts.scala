@@ -20,7 +20,7 @@ import org.apache.spark.storage.StorageLevel
  * @param records   what the parents wrote for it; Wire.Unknown with other input
  * @param bytes     the same, or the sizes of its input splits
  * @param weights   one per task in millionths of the mean; all alike if not weighted
- * @param even      the part of the weights that is the same for each task, by the profile
+ * @param fixedPart the part of the weights that is the same for each task, by the profile
  * @param cached    how many of its tasks have cached blocks on which executor
  * @param shuffleId the shuffle that it writes
  * @param repeats   the stage that wrote that shuffle before, under another id: a later
@@ -38,7 +38,7 @@ private[scheduler] final case class StageFacts(
     shuffleId: Option[Int],
     pipelined: Boolean,
     repeats: Option[Int] = None,
-    even: Double = 0)
+    fixedPart: Double = 0)
 
 /**
  * Finds the facts of stages and remembers what their tasks wrote. To be used on
@@ -57,7 +57,7 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
    * The part of a stage's CPU time that earlier runs found to be the same for each of its
    * tasks, whatever they read, by the stage's signature.
    */
-  @volatile var even: Map[String, Double] = Map.empty
+  @volatile var fixedPart: Map[String, Double] = Map.empty
 
   /** The facts of a task set; stage is Spark's, None when it is gone already. */
   def of(taskSet: TaskSet, stage: Option[Stage]): StageFacts = {
@@ -98,8 +98,8 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
       case _ => None
     }
     val repeats = shuffleId.flatMap(id => remember(id, stage.id, signature, stage.rdd.partitions.length))
-    val share = math.max(0.0, math.min(MostEven, even.getOrElse(signature, 0.0)))
-    val weights = perTask.flatMap(StageHistory.weights).map(evened(_, share))
+    val share = math.max(0.0, math.min(MostFixedPart, fixedPart.getOrElse(signature, 0.0)))
+    val weights = perTask.flatMap(StageHistory.weights).map(withFixedPart(_, share))
     StageFacts(stage.name, signature, sources.flatMap(_._2.map(_.stage)).distinct.sorted, records,
       perTask.map(_.sum).getOrElse(Wire.Unknown), weights.getOrElse(alike(taskSet.tasks.length)), weights.isDefined,
       cached, shuffleId, shuffles.exists(_.getClass.getSimpleName.startsWith("Pipelined")), repeats, share)
@@ -141,12 +141,12 @@ private[scheduler] object StageHistory {
   private final class Writer(val stage: Int, val signature: String, val records: Array[Long])
 
   /** So much is left of what sizes say that a run can still tell how CPU time goes with them. */
-  private val MostEven = 0.99
+  private val MostFixedPart = 0.99
 
   def alike(tasks: Int): Array[Long] = Array.fill(tasks)(MeanWeight)
 
   /** Weights of which that part is the same for each task, with the same sum. */
-  def evened(weights: Array[Long], part: Double): Array[Long] = if (part <= 0) weights else {
+  def withFixedPart(weights: Array[Long], part: Double): Array[Long] = if (part <= 0) weights else {
     val w = weights.map(v => math.round(part * MeanWeight + (1 - part) * v))
     w(weights.indexOf(weights.max)) += MeanWeight * w.length - w.sum
     w

@@ -51,7 +51,7 @@ private[scheduler] final class StageTotals(facts: StageFacts) {
     tasks, recordsRead, recordsWritten, bytesRead, bytesWritten,
     cpuNanos / 1e9, runMillis / 1e3, longestNanos / 1e9,
     if (tasks == 0) 0.0 else clock.at(firstLaunch, wallNow), if (tasks == 0) 0.0 else clock.at(lastFinish, wallNow),
-    1 - (1 - facts.even) * line.proportional(1 / (1 - facts.even)))
+    1 - (1 - facts.fixedPart) * line.proportional(1 / (1 - facts.fixedPart)))
 }
 
 private[scheduler] object StageTotals {

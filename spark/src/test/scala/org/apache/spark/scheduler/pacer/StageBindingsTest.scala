@@ -90,10 +90,10 @@ class StageBindingsTest {
 
   @Test def weightsDecideNotNumbers(): Unit = {
     pool(1 -> "a", 2 -> "b")
-    val heavy = Array(3 * MeanWeight, MeanWeight / 3, MeanWeight / 3, MeanWeight / 3)
-    b.ready(key(0), 0, heavy, Map.empty, barrier = false)
+    val large = Array(3 * MeanWeight, MeanWeight / 3, MeanWeight / 3, MeanWeight / 3)
+    b.ready(key(0), 0, large, Map.empty, barrier = false)
     launch(0, 0, "1")
-    assertFalse(b.admits(key(0), "1", false), "the heavy task alone is more than half")
+    assertFalse(b.admits(key(0), "1", false), "the large task alone is more than half")
     (1 to 3).foreach(launch(0, _, "2"))
   }
 

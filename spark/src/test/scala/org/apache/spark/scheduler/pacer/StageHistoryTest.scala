@@ -216,8 +216,8 @@ class StageHistoryTest {
   @Test def weightsAreAlikeAsFarAsTheProfileSays(): Unit = {
     val mib = 1L << 20
     val w = StageHistory.weights(Array(0, mib, 8 * mib)).get
-    assertSame(w, StageHistory.evened(w, 0))
-    val half = StageHistory.evened(w, 0.5)
+    assertSame(w, StageHistory.withFixedPart(w, 0))
+    val half = StageHistory.withFixedPart(w, 0.5)
     assertEquals(3000000L, half.sum)
     w.zip(half).foreach { case (before, after) => assertEquals((before + 1000000L) / 2.0, after.toDouble, 1.5) }
   }
@@ -231,7 +231,7 @@ class StageHistoryTest {
     assertEquals(0.25, proportional(1)((0.5, 3.5), (1.0, 4.0), (1.5, 4.5)), 1e-9)
     assertEquals(0.0, proportional(1)((0.5, 3.0), (1.5, 1.0)), "the heavier costs less")
     assertEquals(1.0, proportional(1)((0.5, 0.0), (1.5, 4.0)), "at most all")
-    assertEquals(2.0, proportional(4)((0.5, 0.0), (1.5, 4.0)), 1e-9, "of weights that were evened")
+    assertEquals(2.0, proportional(4)((0.5, 0.0), (1.5, 4.0)), 1e-9, "of weights with a fixed part")
     assertEquals(1.0, proportional(4)((1.0, 2.0), (1.0, 3.0)), "nothing to tell it by")
     assertEquals(1.0, proportional(4)(), "no tasks")
   }

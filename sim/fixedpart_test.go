@@ -14,11 +14,11 @@ import (
 
 // What a stage's tasks cost alike is found again from their CPU times, whatever weights
 // they had by an earlier profile; weights that are made of it go with the CPU time.
-func TestTheEvenPartOfAStageIsFoundAgain(t *testing.T) {
+func TestTheFixedPartOfAStageIsFoundAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 40).Draw(t, "tasks")
-		want := rapid.Float64Range(0, float64(api.MostEven)).Draw(t, "even")
-		before := rapid.Float64Range(0, 1).Draw(t, "even of the profile")
+		want := rapid.Float64Range(0, float64(api.MostFixedPart)).Draw(t, "fixed_part")
+		before := rapid.Float64Range(0, 1).Draw(t, "fixed part of the profile")
 		sizes := []float64{2} // One that differs.
 		for len(sizes) < n {
 			sizes = append(sizes, rapid.Float64Range(0, 2).Draw(t, "size"))
@@ -41,15 +41,15 @@ func TestTheEvenPartOfAStageIsFoundAgain(t *testing.T) {
 		for i, w := range r.weights {
 			costs[i] = 3 * (want + (1-want)*float64(w)/meanWeight)
 		}
-		r.evened(units.Fraction(before))
+		r.setFixedPart(units.Fraction(before))
 		if total(r.weights) != int64(n)*meanWeight {
 			t.Fatalf("weights add up to %d for %d tasks", total(r.weights), n)
 		}
 		for i, c := range costs {
 			r.line.add(float64(r.weight(i))/meanWeight, c)
 		}
-		if got := r.evenPart(); math.Abs(float64(got)-want) > 2e-3 {
-			t.Fatalf("even part %v, want %v", got, want)
+		if got := r.fixedPart(); math.Abs(float64(got)-want) > 2e-3 {
+			t.Fatalf("fixed part %v, want %v", got, want)
 		}
 	})
 	for _, costs := range [][]float64{{1, 3}, {0, 4}} { // The heavier costs less.

@@ -7,15 +7,15 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// evened gives the tasks the weights of which that part is the same for each, as
-// StageHistory.evened does.
-func (r *stageRun) evened(part units.Fraction) {
-	if r.even = min(part.Clamp(), api.MostEven); r.weights == nil || r.even == 0 {
+// setFixedPart gives the tasks the weights of which that part is the same for each, as
+// StageHistory.withFixedPart does.
+func (r *stageRun) setFixedPart(part units.Fraction) {
+	if r.fixed = min(part.Clamp(), api.MostFixedPart); r.weights == nil || r.fixed == 0 {
 		return
 	}
 	left := int64(len(r.weights)) * meanWeight
 	for i, w := range r.weights {
-		r.weights[i] = int64(math.Round(float64(r.even)*meanWeight + float64(1-r.even)*float64(w)))
+		r.weights[i] = int64(math.Round(float64(r.fixed)*meanWeight + float64(1-r.fixed)*float64(w)))
 		left -= r.weights[i]
 	}
 	r.weights[0] += left // The heaviest.
@@ -43,8 +43,8 @@ func (l *line) proportional(most float64) float64 {
 	return max(0, min(most, (l.n*l.xy-l.x*l.y)/spread*l.x/l.y))
 }
 
-// evenPart is what the driver says of a stage that has ended (api.StageDone.Even).
-func (r *stageRun) evenPart() units.Fraction {
-	sized := float64(1 - r.even)
+// fixedPart is what the driver says of a stage that has ended (api.StageDone.FixedPart).
+func (r *stageRun) fixedPart() units.Fraction {
+	sized := float64(1 - r.fixed)
 	return 1 - units.Fraction(sized*r.line.proportional(1/sized))
 }

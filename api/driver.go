@@ -149,7 +149,7 @@ type RegisterReply struct {
 	AckedSeq uint64 `json:"acked_seq"`
 }
 
-// Directive is what a driver has to obey: a whole value, newest Epoch wins.
+// Directive is what a driver has to follow: a whole value, newest Epoch wins.
 type Directive struct {
 	Epoch uint64 `json:"epoch"`
 	// Gated says that a running stage owns its executors. Ungated, tasks run on

@@ -74,8 +74,8 @@ func startRig(t testing.TB, cores units.Cores) *rig {
 	r, planner := startPlanner(t, daemon.DefaultPlannerConfig().Engine.MaxPool)
 	n := fakeNode(fmt.Sprintf("bench-%d", os.Getpid()), planner, r.http, t.TempDir(), cores)
 	r.node = n.Name
-	runtime := n.Seams.Runtime
-	n.Seams.Runtime = func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
+	runtime := n.Deps.Runtime
+	n.Deps.Runtime = func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
 		fake, err := runtime(layout, groups)
 		fake.(*executor.Fake).OnStart = func(_ executor.Spec, h executor.Handle) { r.page(layout, h) }
 		return fake, err
@@ -100,7 +100,7 @@ func fakeNode(name, planner, http, state string, cores units.Cores) daemon.NodeC
 	n := daemon.DefaultNodeConfig()
 	n.Name, n.Planner, n.HTTP, n.State, n.Jar = name, planner, http, state, "/dev/null"
 	n.TotalCores, n.OfferedCores, n.Memory = cores, cores, 1024*units.GiB
-	n.Seams = &daemon.Seams{
+	n.Deps = &daemon.Deps{
 		Runtime: func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
 			return executor.NewFake(layout, groups), nil
 		},

@@ -170,8 +170,8 @@ func TestMovementIsDiscountedByItsTrend(t *testing.T) {
 // A request over the share that is obtained settles where what is needed is
 // obtained, without oscillation, if what is obtained grows with the grant, less
 // than in proportion.
-func TestObtainedSettlesWithoutOscillation(t *testing.T) {
-	var o Obtained
+func TestUtilizationSettlesWithoutOscillation(t *testing.T) {
+	var o Utilization
 	needed, granted, before := 1.0, 1.0, 0.0
 	for k := range 120 {
 		got := 1.2 * granted / (1 + 0.5*granted) // 0.8 of 1 core, 1.2 of 2
@@ -183,11 +183,11 @@ func TestObtainedSettlesWithoutOscillation(t *testing.T) {
 		}
 		before = granted
 	}
-	near(t, "obtained", 1.2*granted/(1+0.5*granted), needed*obtainedEnough, 0.01)
-	if share := (&Obtained{Got: 0.1, Had: 1}).share(); share != leastObtained {
-		t.Errorf("share %v, want no less than %v", share, leastObtained)
+	near(t, "obtained", 1.2*granted/(1+0.5*granted), needed*utilizationEnough, 0.01)
+	if share := (&Utilization{Got: 0.1, Had: 1}).share(); share != leastUtilization {
+		t.Errorf("share %v, want no less than %v", share, leastUtilization)
 	}
-	if share := (&Obtained{}).share(); share != 1 {
+	if share := (&Utilization{}).share(); share != 1 {
 		t.Errorf("share %v of nothing known, want 1", share)
 	}
 }

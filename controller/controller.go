@@ -95,7 +95,7 @@ func (c *Controller) Step(in Input) (Output, error) {
 	}
 	before := *s
 	out := c.step(&in)
-	if !finite(float64(out.Request), s.XC, s.Error, float64(s.Level), s.Estimate.Gained, s.Estimate.Spent, s.Obtained.Got, s.Obtained.Had) {
+	if !finite(float64(out.Request), s.XC, s.Error, float64(s.Level), s.Estimate.Gained, s.Estimate.Spent, s.Utilization.Got, s.Utilization.Had) {
 		*s = before
 		return s.Output, fmt.Errorf("controller step: done %v, used %v: the request overflows", in.Done, float64(in.Used))
 	}
@@ -115,7 +115,7 @@ func (c *Controller) step(in *Input) Output {
 		c.law.sync(s, s.Granted, false)
 	}
 	s.Estimate.update(&s.Target, s.Done, &v)
-	s.Obtained.update(float64(s.Granted), &v)
+	s.Utilization.update(float64(s.Granted), &v)
 
 	var want units.Cores
 	if a0 >= 1 {
@@ -165,7 +165,7 @@ func (s State) validate() error {
 		return err
 	}
 	if !finite(float64(s.Target.Init), float64(s.Granted), float64(s.Output.Request), s.Done, s.Error, s.XC, s.K, s.A, float64(s.Level),
-		s.Estimate.Gained, s.Estimate.Spent, s.Estimate.Hidden, s.Estimate.Stalled, s.Obtained.Got, s.Obtained.Had) {
+		s.Estimate.Gained, s.Estimate.Spent, s.Estimate.Hidden, s.Estimate.Stalled, s.Utilization.Got, s.Utilization.Had) {
 		return fmt.Errorf("state holds numbers that are not finite")
 	}
 	return nil

@@ -46,7 +46,7 @@
 //
 //   - hidden is predicted progress of running tasks, where only finished ones count;
 //   - r, weight per core-second, is measured, from the nominal rate on (estimate.go);
-//   - u is the share of a usable grant that is obtained, 0.5 to 1 (obtained.go);
+//   - u is the share of a usable grant that is obtained, 0.5 to 1 (utilization.go);
 //   - idle(c) is what c cores lose since a task uses one at most: the sum over j <= c of V1-Vj
 //     for chains V1 >= V2 >= ... (chains.go); tail(c) stands in for it.
 //

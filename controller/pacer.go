@@ -62,7 +62,7 @@ func (l *pacer) request(s *State, v view) units.Cores {
 	if lag := short - max(allowed*t.Weight, 1); lag > 0 {
 		want = max(want, (left/max(v.left, least)+lag/l.catchUp(&v))/rate)
 	}
-	want = max(0, want) / s.Obtained.share()
+	want = max(0, want) / s.Utilization.share()
 
 	span := l.cfg.Phi * t.Deadline.Sub(t.Start).Seconds()
 	pace := max(0, t.Weight-t.Done) / rate / span

@@ -153,10 +153,10 @@ type State struct {
 
 	// Level is the smoothed request of LawPacer, in cores.
 	Level units.Cores `json:"level_cores"`
-	// Estimate is what was learned about the rate, Obtained about the cores that
+	// Estimate is what was learned about the rate, Utilization about the cores that
 	// a grant comes to.
-	Estimate Estimate `json:"estimate"`
-	Obtained Obtained `json:"obtained"`
+	Estimate    Estimate    `json:"estimate"`
+	Utilization Utilization `json:"utilization"`
 }
 
 // manyCores stands for "unlimited" inside a State.

@@ -37,13 +37,13 @@ type wish struct {
 // safe for concurrent use.
 type wishes struct {
 	waiting []wish
-	settled map[string]bool // By key: made, or failed until the next start of the daemon.
+	dropped map[string]bool // By key: made, or failed until the next start of the daemon.
 	quiet   time.Time       // Since when the node has been idle; zero while it is not.
 }
 
 // add notes that an executor has started without the archive.
 func (w *wishes) add(a executor.Archive, now time.Time) {
-	if !w.settled[a.Key] && !slices.ContainsFunc(w.waiting, func(o wish) bool { return o.archive.Key == a.Key }) {
+	if !w.dropped[a.Key] && !slices.ContainsFunc(w.waiting, func(o wish) bool { return o.archive.Key == a.Key }) {
 		w.waiting = append(w.waiting, wish{a, now})
 	}
 }
@@ -68,9 +68,9 @@ func (w *wishes) due(now time.Time, idle bool) (a executor.Archive, yields, ok b
 	return w.waiting[0].archive, true, true
 }
 
-// settle ends the wish for good.
-func (w *wishes) settle(key string) {
-	w.settled[key] = true
+// drop ends the wish for good.
+func (w *wishes) drop(key string) {
+	w.dropped[key] = true
 	w.waiting = slices.DeleteFunc(w.waiting, func(o wish) bool { return o.archive.Key == key })
 }
 
@@ -90,7 +90,7 @@ type archives struct {
 func newArchives(node executor.NodeSettings, log *slog.Logger, idle func() bool) *archives {
 	return &archives{node: node, log: log, idle: idle, asks: make(chan executor.Archive, 16), said: map[string]bool{},
 		make: func(ctx context.Context, a executor.Archive) error {
-			return executor.Rehearsal{Archive: a, Dir: node.Archives, Jar: node.Jar, User: node.User, Keep: archivesKept}.Make(ctx)
+			return executor.TrainingRun{Archive: a, Dir: node.Archives, Jar: node.Jar, User: node.User, Keep: archivesKept}.Make(ctx)
 		}}
 }
 
@@ -132,7 +132,7 @@ func (a *archives) run(ctx context.Context) error {
 	if home := os.Getenv("SPARK_HOME"); a.node.SparkHome != "" || home != "" {
 		a.seen(api.Launch{SparkHome: home})
 	}
-	w := wishes{settled: map[string]bool{}}
+	w := wishes{dropped: map[string]bool{}}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -143,15 +143,15 @@ func (a *archives) run(ctx context.Context) error {
 			w.add(archive, time.Now())
 		case now := <-tick.C:
 			if archive, yields, ok := w.due(now, a.idle()); ok && a.attempt(ctx, archive, yields) {
-				w.settle(archive.Key)
+				w.drop(archive.Key)
 			}
 		}
 	}
 }
 
-// attempt makes an archive and reports whether that is settled, one way or the
+// attempt makes an archive and reports whether the wish ends, one way or the
 // other; false to try again later.
-func (a *archives) attempt(ctx context.Context, archive executor.Archive, yields bool) (settled bool) {
+func (a *archives) attempt(ctx context.Context, archive executor.Archive, yields bool) (ends bool) {
 	making, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if yields {

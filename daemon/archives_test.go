@@ -18,7 +18,7 @@ import (
 )
 
 func TestAnArchiveIsDueOnAnIdleNodeOrAfterALongWait(t *testing.T) {
-	w := wishes{settled: map[string]bool{}}
+	w := wishes{dropped: map[string]bool{}}
 	start := time.Unix(1000, 0)
 	at := func(d time.Duration) time.Time { return start.Add(d) }
 	a, b := executor.Archive{Key: "a"}, executor.Archive{Key: "b"}
@@ -38,12 +38,12 @@ func TestAnArchiveIsDueOnAnIdleNodeOrAfterALongWait(t *testing.T) {
 	expect(archiveQuiet+time.Second, false, "", false)
 	expect(archiveQuiet+2*time.Second, true, "", false)
 	expect(2*archiveQuiet+2*time.Second, true, "a", true)
-	w.settle("a")
+	w.drop("a")
 	w.add(a, at(time.Minute))
 	expect(2*archiveQuiet+3*time.Second, true, "b", true)
 	expect(archivePatience, false, "", false)
 	expect(archivePatience+2*time.Second, false, "b", false)
-	w.settle("b")
+	w.drop("b")
 	expect(2*archivePatience, true, "", false)
 }
 

@@ -187,13 +187,13 @@ type NodeConfig struct {
 	// InstallJar writes the jar that belongs to this binary into a directory and
 	// returns its path (package spark).
 	InstallJar func(dir string) (string, error)
-	// Seams replace the machine, for tests; the zero value is the machine.
-	Seams *Seams
+	// Deps replace the machine, for tests; the zero value is the machine.
+	Deps *Deps
 }
 
-// Seams are the places where tests put something else than the machine. A nil
+// Deps are the places where tests put something else than the machine. A nil
 // field is the real thing.
-type Seams struct {
+type Deps struct {
 	// Runtime makes the executor runtime.
 	Runtime func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error)
 	// Command makes an executor's command line.
@@ -256,7 +256,7 @@ func (c NodeConfig) Validate() error {
 	check(c.Memory > 0, "memory: %d bytes, want more than 0", int64(c.Memory))
 	check(c.Guard >= 0, "guard: %v, want 0 (none) or more", c.Guard)
 	check(c.KeepLogs >= 0 && c.KeepLogsApps >= 0, "keep-logs is negative")
-	check(c.Jar != "" || c.InstallJar != nil || (c.Seams != nil && c.Seams.Command != nil), "jar: no path is given and this binary carries none")
+	check(c.Jar != "" || c.InstallJar != nil || (c.Deps != nil && c.Deps.Command != nil), "jar: no path is given and this binary carries none")
 	user, err := executor.LookupUser(c.ExecutorUser)
 	switch {
 	case c.ExecutorUser == "":

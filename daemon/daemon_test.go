@@ -41,7 +41,7 @@ func (w *world) node(t *testing.T) daemon.NodeConfig {
 	c := nodeConfig()
 	c.Name, c.State, c.HTTP, c.CgroupRoot = "n1", t.TempDir(), "127.0.0.1:0", w.tree.Root
 	c.TotalCores, c.Reserve, c.Memory = 2, 0.2, 4*units.GiB
-	c.Seams = &daemon.Seams{
+	c.Deps = &daemon.Deps{
 		Runtime: func(l executor.Layout, g *cgroup.Hierarchy) (executor.Runtime, error) {
 			w.runtime = executor.NewFake(l, g)
 			w.runtime.OnStart = func(_ executor.Spec, h executor.Handle) { w.started <- h }

@@ -143,14 +143,14 @@ func (g *guard) keep(ctx context.Context) error {
 	}
 }
 
-// settled takes in that no quota is left behind.
-func (g *guard) settled() {
+// quotasLifted takes in that no quota is left behind.
+func (g *guard) quotasLifted() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.lifted = true
 }
 
-// close lets the guard go: at once after settled; otherwise it is left to wait
+// close lets the guard go: at once after quotasLifted; otherwise it is left to wait
 // for a successor, as if this process had died.
 func (g *guard) close() error {
 	g.mu.Lock()

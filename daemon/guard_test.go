@@ -61,7 +61,7 @@ func (g guarded) config() daemon.NodeConfig {
 	c.CgroupRoot, c.CgroupParent, c.Guard, c.GuardBinary = g.Root, g.Parent, g.Wait, "/proc/self/exe"
 	c.TotalCores, c.Reserve, c.Memory = 2, 0.2, 4*units.GiB
 	c.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
-	c.Seams = &daemon.Seams{Runtime: func(l executor.Layout, h *cgroup.Hierarchy) (executor.Runtime, error) {
+	c.Deps = &daemon.Deps{Runtime: func(l executor.Layout, h *cgroup.Hierarchy) (executor.Runtime, error) {
 		return executor.NewFake(l, h), nil
 	}}
 	return c
@@ -286,7 +286,7 @@ func TestAGuardThatEndsIsReplacedAndOneThatIsToldToEndStays(t *testing.T) {
 func TestAFailedStartIsGuarded(t *testing.T) {
 	g, group := newGuarded(t, time.Millisecond)
 	c := g.config()
-	c.Seams.Boot = func() (string, error) { return "", errors.New("no boot id") }
+	c.Deps.Boot = func() (string, error) { return "", errors.New("no boot id") }
 	if _, err := daemon.NewNode(c); err == nil {
 		t.Fatal("it has started")
 	}

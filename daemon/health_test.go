@@ -17,7 +17,7 @@ func TestANodeWhoseLoopStandsStillIsNotHealthy(t *testing.T) {
 	c := DefaultNodeConfig()
 	now := units.Instant(time.Hour)
 	c.Jar, c.State, c.HTTP, c.CgroupRoot, c.Name = "/some.jar", t.TempDir(), "", cgrouptest.New(t, cgrouptest.V1Separate).Root, "n1"
-	c.Seams = &Seams{
+	c.Deps = &Deps{
 		Clock: func() units.Instant { return now },
 		Dial: func(o bus.Options) (*bus.Conn, error) {
 			o.Dialer = func() (net.Conn, error) { return nil, syscall.ECONNREFUSED }

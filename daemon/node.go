@@ -44,7 +44,7 @@ func Node(ctx context.Context, cfg NodeConfig) error {
 type NodeDaemon struct {
 	cfg    NodeConfig
 	ending node.Ending
-	seams  Seams
+	deps   Deps
 	log    *slog.Logger
 	undo   cleanup
 
@@ -73,11 +73,11 @@ func newNode(cfg NodeConfig, ending node.Ending) (*NodeDaemon, error) {
 		return nil, err
 	}
 	n := &NodeDaemon{cfg: cfg, ending: ending, log: logger(cfg.Logger, "node", "node", cfg.Name), up: make(chan struct{}, 1)}
-	if cfg.Seams != nil {
-		n.seams = *cfg.Seams
+	if cfg.Deps != nil {
+		n.deps = *cfg.Deps
 	}
-	if n.seams.Clock == nil {
-		n.seams.Clock = monotonic
+	if n.deps.Clock == nil {
+		n.deps.Clock = monotonic
 	}
 	if err := n.build(); err != nil {
 		return nil, errors.Join(err, n.undo.close())
@@ -86,7 +86,7 @@ func newNode(cfg NodeConfig, ending node.Ending) (*NodeDaemon, error) {
 }
 
 func (n *NodeDaemon) build() error {
-	state, err := openState(n.cfg.State, "node", n.seams.Sync)
+	state, err := openState(n.cfg.State, "node", n.deps.Sync)
 	if err != nil {
 		return err
 	}
@@ -181,8 +181,8 @@ func (n *NodeDaemon) closeGroups() error {
 }
 
 func (n *NodeDaemon) command(user executor.Credential) (func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error), error) {
-	if n.seams.Command != nil {
-		return n.seams.Command, nil
+	if n.deps.Command != nil {
+		return n.deps.Command, nil
 	}
 	jar := n.cfg.Jar
 	if jar == "" {
@@ -220,8 +220,8 @@ func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
 	}
 	cfg.Incarnation = rand.Text()
 	boot := bootID
-	if n.seams.Boot != nil {
-		boot = n.seams.Boot
+	if n.deps.Boot != nil {
+		boot = n.deps.Boot
 	}
 	if cfg.Boot, err = boot(); err != nil {
 		return nil, fmt.Errorf("boot id: %w", err)
@@ -255,7 +255,7 @@ func (n *NodeDaemon) openHistory() error {
 		return nil
 	}
 	r, err := replay.Open(replay.Options{
-		Path: n.cfg.History, Node: n.cfg.Name, Release: n.cfg.Release, Start: time.Now(), Clock: n.seams.Clock,
+		Path: n.cfg.History, Node: n.cfg.Name, Release: n.cfg.Release, Start: time.Now(), Clock: n.deps.Clock,
 		Fault: func(err error) { n.log.Warn("recording has ended, control goes on", "error", err) },
 	})
 	if err != nil {
@@ -274,7 +274,7 @@ func (n *NodeDaemon) began(cfg node.Config, saved []byte) {
 }
 
 func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
-	clock, host := n.seams.Clock, n.seams.HostUsed
+	clock, host := n.deps.Clock, n.deps.HostUsed
 	if host == nil {
 		h, err := cgroup.OpenHost("")
 		if err != nil {
@@ -301,8 +301,8 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 // connect dials the planner, whether it is there yet or not.
 func (n *NodeDaemon) connect() error {
 	dial := bus.Dial
-	if n.seams.Dial != nil {
-		dial = n.seams.Dial
+	if n.deps.Dial != nil {
+		dial = n.deps.Dial
 	}
 	conn, err := dial(bus.Options{
 		Address: n.cfg.Planner, Role: bus.RoleNode, Credentials: n.cfg.Credentials, TLS: n.cfg.TLS, Name: "node " + n.cfg.Name, Wait: true,
@@ -336,7 +336,7 @@ func (n *NodeDaemon) connected() {
 // PublishStatus implements node.Publisher. Without a connection a status is
 // dropped: the hello after the reconnect brings the newest.
 func (n *NodeDaemon) PublishStatus(s *api.NodeStatus) error {
-	n.metrics.Observe(s, n.seams.Clock())
+	n.metrics.Observe(s, n.deps.Clock())
 	if !n.conn.Connected() {
 		return nil
 	}
@@ -346,7 +346,7 @@ func (n *NodeDaemon) PublishStatus(s *api.NodeStatus) error {
 // alive is the node's health: the loop has ticked lately.
 func (n *NodeDaemon) alive() error {
 	limit := max(5*time.Second, 10*n.cfg.Interval)
-	if idle := n.seams.Clock().Sub(n.loop.LastTick()); idle > limit {
+	if idle := n.deps.Clock().Sub(n.loop.LastTick()); idle > limit {
 		return fmt.Errorf("node: the control loop has not ticked for %v", idle.Round(time.Millisecond))
 	}
 	return nil
@@ -377,7 +377,7 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 func (n *NodeDaemon) control(ctx context.Context) error {
 	err := n.loop.Run(ctx)
 	if err == nil && n.guard != nil {
-		n.guard.settled()
+		n.guard.quotasLifted()
 	}
 	return err
 }

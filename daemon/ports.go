@@ -35,17 +35,17 @@ type executors struct {
 	// the engine finds each executor where it was. It is replaced, not changed. next
 	// is where the one is that is most likely asked for next: a tick reads them in
 	// that order.
-	order []*held
-	next  int
-	round atomic.Uint64 // Of readAhead; each List begins one.
-	ahead atomic.Bool   // A readAhead goes on.
+	order       []*held
+	next        int
+	round       atomic.Uint64 // Of prefetch; each List begins one.
+	prefetching atomic.Bool   // A prefetch goes on.
 }
 
 // held is an executor that was started or recovered, and not removed.
 type held struct {
-	key   node.Key
-	group *cgroup.Group
-	ahead readAhead
+	key      node.Key
+	group    *cgroup.Group
+	prefetch prefetch
 	// These two are the loop's.
 	reads     int // Begins anywhere, so that not all are due in one tick.
 	throttled time.Duration
@@ -240,7 +240,7 @@ func (x *executors) Read(key node.Key, into *node.Usage) error {
 
 // usage reads what h has used, and how long it was held back if it is its turn.
 func (x *executors) usage(h *held, n int) (used units.Work, err error) {
-	used, ok := h.ahead.take(x.round.Load())
+	used, ok := h.prefetch.take(x.round.Load())
 	switch {
 	case h.reads%lookEvery(n) == 0:
 		used, h.throttled, err = h.group.Usage()
@@ -256,7 +256,7 @@ func (x *executors) inTurn(key node.Key) (*held, int) {
 	defer x.mu.Unlock()
 	if x.next < len(x.order) && x.order[x.next].key == key {
 		if x.next++; x.next == 1 {
-			x.startAhead()
+			x.startPrefetch()
 		}
 		return x.order[x.next-1], len(x.order)
 	}

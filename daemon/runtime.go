@@ -40,7 +40,7 @@ const dockerLimit = 5 * time.Second
 // findDocker looks for a Docker daemon if executors are to run in containers.
 // Where they merely may, none is no fault.
 func (n *NodeDaemon) findDocker() error {
-	if n.seams.Runtime != nil || n.cfg.Runtime == RuntimeProcess {
+	if n.deps.Runtime != nil || n.cfg.Runtime == RuntimeProcess {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dockerLimit)
@@ -78,8 +78,8 @@ func (n *NodeDaemon) cgroupParent() string {
 
 // runtime makes the executor runtime.
 func (n *NodeDaemon) runtime() (executor.Runtime, error) {
-	if n.seams.Runtime != nil {
-		return n.seams.Runtime(n.layout, n.groups)
+	if n.deps.Runtime != nil {
+		return n.deps.Runtime(n.layout, n.groups)
 	}
 	if n.docker != nil {
 		mounts, err := docker.ParseMounts(n.cfg.Mounts)
@@ -100,7 +100,7 @@ func (n *NodeDaemon) runtime() (executor.Runtime, error) {
 // runsIn ends the line for the user that says ready.
 func (n *NodeDaemon) runsIn() string {
 	switch {
-	case n.seams.Runtime != nil:
+	case n.deps.Runtime != nil:
 		return ""
 	case n.docker == nil:
 		return ", executors are processes"

@@ -28,7 +28,7 @@ func TestRuntimeWithoutDocker(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "unix:///no/such/docker.sock")
 	w, text := newWorld(t), &logs{}
 	n := w.node(t)
-	n.Seams.Runtime, n.Logger = nil, text.logger()
+	n.Deps.Runtime, n.Logger = nil, text.logger()
 	d, err := daemon.NewNode(n)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestRuntimeWithoutDocker(t *testing.T) {
 		func(c *daemon.NodeConfig) { c.Image = "spark:4" },
 	} {
 		n := w.node(t)
-		n.Seams.Runtime = nil
+		n.Deps.Runtime = nil
 		change(&n)
 		if d, err := daemon.NewNode(n); err == nil || !strings.Contains(err.Error(), "docker: the Docker daemon at unix:///no/such/docker.sock is gone") {
 			t.Errorf("no error: %v, %v", d, err)

@@ -228,7 +228,7 @@ func TestATickOfManyReadsEachOnceUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCrowdOn(t, groups, 3*aheadFrom/2)
+	c := newCrowdOn(t, groups, 3*prefetchFrom/2)
 	var s node.Sample
 	var processes []node.Process
 	for tick := range 20 {

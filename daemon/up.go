@@ -45,12 +45,12 @@ func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 		if c.Planner.Listen == "" {
 			n.Planner = bus.DefaultAddress // Nobody listens there: it only tells the node that it is on this machine.
 		}
-		seams := Seams{}
-		if n.Seams != nil {
-			seams = *n.Seams
+		deps := Deps{}
+		if n.Deps != nil {
+			deps = *n.Deps
 		}
-		seams.Dial = server.Connect
-		n.Seams = &seams
+		deps.Dial = server.Connect
+		n.Deps = &deps
 	}
 	if n.Host == "" {
 		n.Host = facing(n.Planner)

@@ -27,7 +27,7 @@ func splitCriticalPath(g *Graph, p Params, m Moment) units.Seconds {
 		time, left[last] = p.horizon(g, m, g.profile.Stages[last].ID)-spent-least, over
 	}
 	all := sum(left) // Before share, which changes left.
-	return time * units.Seconds(g.share(left, g.index[m.Stage], newSeats(g, p, m))/all)
+	return time * units.Seconds(g.share(left, g.index[m.Stage], newListSchedule(g, p, m))/all)
 }
 
 func sum(left []float64) (all float64) {
@@ -110,7 +110,7 @@ const leastWork = 1e-6
 // share returns how much of all that is left, in core-seconds, will have been
 // worked off when the stage at place s ends, if q has the executors. It changes left
 // and q.
-func (g *Graph) share(left []float64, s int, q *seats) float64 {
+func (g *Graph) share(left []float64, s int, q *listSchedule) float64 {
 	var done float64
 	branch, owner := make([]float64, len(left)), make([]int, len(left))
 	for left[s] != over {

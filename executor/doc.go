@@ -7,7 +7,7 @@
 //	Handle     names an executor for ever: process id, start time and boot
 //	Layout     the directory tree; Paths are an executor's part
 //	Command    makes the command line of a stock Spark executor
-//	Archive    a class-data archive; Rehearsal is the training run that makes it
+//	Archive    a class-data archive; TrainingRun is the training run that makes it
 //	Retention  says whose logs go
 //
 // # How a process starts
@@ -59,7 +59,7 @@
 // one archive serves both. A directory in front of the jars rules out an archive (S32), so
 // executors have the configuration last, and a driver with such a directory has no archive.
 //
-// Rehearsal runs as the executors' user. An archive is code: it is mapped only by its owner,
+// TrainingRun runs as the executors' user. An archive is code: it is mapped only by its owner,
 // or by all if root owns it (docs/decisions/013).
 //
 // # What the caller does
@@ -69,7 +69,7 @@
 //   - It calls Remove once an executor has ended. That removes all but its logs, and the
 //     application's local directories with its last executor.
 //   - It prunes logs: Retention.Prune decides over Layout.Logs, Layout.RemoveLogs removes.
-//   - It chooses when to call Rehearsal.Make.
+//   - It chooses when to call TrainingRun.Make.
 //   - Its main function calls Shim when the first argument is ShimCommand.
 //
 // The package restarts nothing, does not know when a JVM is ready, and chooses no quota.

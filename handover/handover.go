@@ -21,16 +21,16 @@ const (
 	// every is the least time between two hand-overs of a stage: what the
 	// first one changes has to show before the next is decided.
 	every = 4 * time.Second
-	// resettle is how long after a change of bindings the nodes' words are about
+	// rebinding is how long after a change of bindings the nodes' words are about
 	// the new shares.
-	resettle = 2 * time.Second
+	rebinding = 2 * time.Second
 	// priorTasks is how many mean tasks the profile's prediction of a stage's
 	// work weighs beside what the executor has shown.
 	priorTasks = 2
 )
 
-// Settled is the HandOver of a stage whose bindings change at now.
-func Settled(now units.Instant) units.Instant { return now.Add(resettle - every) }
+// AfterRebinding is the HandOver of a stage whose bindings change at now.
+func AfterRebinding(now units.Instant) units.Instant { return now.Add(rebinding - every) }
 
 // Move is a hand-over of a stage's tail.
 type Move struct {

@@ -23,9 +23,9 @@ type planTarget struct {
 	hold     units.Cores
 }
 
-// settled reports whether o differs from p at most in targets and deadline: who
+// sameExecutors reports whether o differs from p at most in targets and deadline: who
 // runs where is the same.
-func (p *planEntry) settled(o *planEntry) bool {
+func (p *planEntry) sameExecutors(o *planEntry) bool {
 	return p.app == o.app && slices.Equal(p.executors, o.executors)
 }
 

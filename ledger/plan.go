@@ -53,7 +53,7 @@ func (l *Ledger) entries(n *Node) []*planEntry {
 func (l *Ledger) compare(n *Node) (renewed bool) {
 	entries := l.entries(n)
 	if renewed = n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).equal); renewed {
-		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).settled)
+		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).sameExecutors)
 		n.plan, n.Epoch = entries, l.nextEpoch()
 		n.dirty = n.dirty || !l.noteEpoch(n)
 		n.Published = l.uptime

@@ -165,13 +165,13 @@ func (a *App) revise(t Target, before []Target) Target {
 }
 
 // StageRebound: the driver has bound a running stage to other executors. Its tail is not
-// handed over until Settled, for progress is told as a part of shares that have just
+// handed over until HandOver, for progress is told as a part of shares that have just
 // changed.
 type StageRebound struct {
 	App      api.AppID
 	Stage    api.StageKey
 	Bindings []api.Binding
-	Settled  units.Instant
+	HandOver units.Instant
 }
 
 func (f StageRebound) apply(l *Ledger) error {
@@ -180,7 +180,7 @@ func (f StageRebound) apply(l *Ledger) error {
 		return err
 	}
 	s.Ready.Bindings, s.dirty = f.Bindings, true
-	s.HandOver = max(s.HandOver, f.Settled)
+	s.HandOver = max(s.HandOver, f.HandOver)
 	return nil
 }
 

@@ -77,8 +77,8 @@ func (c *crowd) pass() {
 	}
 }
 
-// obey makes the quotas in force what the engine asked for.
-func (c *crowd) obey(actions []Action) {
+// apply makes the quotas in force what the engine asked for.
+func (c *crowd) apply(actions []Action) {
 	for _, a := range actions {
 		if a.Kind == ActSetQuota {
 			for i := range c.sample.Executors {
@@ -93,7 +93,7 @@ func (c *crowd) obey(actions []Action) {
 func (c *crowd) step() []Action {
 	c.pass()
 	actions := c.e.Step(c.now, &c.sample)
-	c.obey(actions)
+	c.apply(actions)
 	return actions
 }
 
@@ -114,7 +114,7 @@ func BenchmarkStep256(b *testing.B) {
 		begin := time.Now()
 		actions := c.e.Step(c.now, &c.sample)
 		spent += time.Since(begin)
-		c.obey(actions)
+		c.apply(actions)
 	}
 	b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N), "ns/op")
 }

@@ -18,7 +18,7 @@ type Engine struct {
 	// last is the latest tick, lastSave the latest save.
 	last, lastSave units.Instant
 	ticked, saved  bool
-	rested         int // What rest was after the latest tick.
+	idle           int // What idleSlots was after the latest tick.
 
 	roster   roster
 	division division
@@ -77,25 +77,25 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 		x.sample(now, perSecond)
 	}
 	actions := e.finish(now)
-	e.rested = e.rest()
+	e.idle = e.idleSlots()
 	return actions
 }
 
 // NextTick returns when Step is to be called next, after now. Ticks are at slots, the
 // multiples of the interval: the first one that is at least half an interval after the
 // end of the tick before, so that after a long tick a slot is skipped rather than two
-// bunched. While the engine rests, the slots before its next status have no tick; once
-// a call of Apply or Observe has ended the rest, the next slot has one, which
+// bunched. While the engine is idle, the slots before its next status have no tick; once
+// a call of Apply or Observe has ended that, the next slot has one, which
 // integrates the time since the tick before.
 func (e *Engine) NextTick(ended, now units.Instant) units.Instant {
 	q := units.Instant(e.roster.cfg.Interval)
-	return max((ended+q/2)/q+1+units.Instant(e.rest()), now/q+1) * q
+	return max((ended+q/2)/q+1+units.Instant(e.idleSlots()), now/q+1) * q
 }
 
-// rest returns how many slots after the latest tick need no tick: those before the
+// idleSlots returns how many slots after the latest tick need no tick: those before the
 // next status on a node without executors that is to have none, where a tick finds
 // nothing to do.
-func (e *Engine) rest() int {
+func (e *Engine) idleSlots() int {
 	r := &e.roster
 	if len(r.execs)+len(r.apps) > 0 || r.out.dirty || r.out.mustSave || r.out.changed || !e.reporter.ever {
 		return 0
@@ -138,7 +138,7 @@ func (e *Engine) Status(now units.Instant) api.NodeStatus {
 }
 
 // elapsed returns the time since the tick before, 0 at the first one, and counts
-// the slots between that were no rest.
+// the slots between that were not idle.
 func (e *Engine) elapsed(now units.Instant) time.Duration {
 	first, dt := !e.ticked, now.Sub(e.last)
 	e.ticked = true
@@ -147,7 +147,7 @@ func (e *Engine) elapsed(now units.Instant) time.Duration {
 		return 0
 	}
 	e.last = now
-	if skipped := int(math.Round(float64(dt)/float64(e.roster.cfg.Interval))) - 1 - e.rested; skipped > 0 {
+	if skipped := int(math.Round(float64(dt)/float64(e.roster.cfg.Interval))) - 1 - e.idle; skipped > 0 {
 		e.roster.out.counters.TicksSkipped += uint64(skipped)
 		e.roster.out.event(Event{Kind: EventTicksSkipped, Count: skipped})
 	}

@@ -71,8 +71,8 @@ func NewLoop(engine *Engine, ports Ports, ending Ending) *Loop {
 		plans: make(chan api.Plan, 1), wakes: make(chan struct{}, 1),
 		asks: make(chan chan api.NodeStatus), ended: make(chan struct{}),
 	}
-	l.saves = async.NewLatest(func(s *State) { l.settled(ActSave, ports.Store.SaveState(s)) }, (*State).copyFrom)
-	l.reports = async.NewLatest(func(r *report) { l.settled(ActReport, ports.Status.PublishStatus(&r.status)) }, (*report).copyFrom)
+	l.saves = async.NewLatest(func(s *State) { l.keepOutcome(ActSave, ports.Store.SaveState(s)) }, (*State).copyFrom)
+	l.reports = async.NewLatest(func(r *report) { l.keepOutcome(ActReport, ports.Status.PublishStatus(&r.status)) }, (*report).copyFrom)
 	return l
 }
 
@@ -137,7 +137,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	for {
 		now := l.ports.Clock()
 		if at := l.engine.NextTick(ended, now); at < slot {
-			slot = at // A Plan or an executor has ended the rest.
+			slot = at // A Plan or an executor has ended the idle time.
 			timer.Reset(slot.Sub(now))
 		}
 		select {
@@ -291,8 +291,8 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 	return nil
 }
 
-// settled keeps how a save or a report has ended for the next sample, if it failed.
-func (l *Loop) settled(kind ActionKind, err error) {
+// keepOutcome keeps how a save or a report has ended for the next sample, if it failed.
+func (l *Loop) keepOutcome(kind ActionKind, err error) {
 	if err != nil {
 		l.outcomes.Add(outcome{kind: kind, err: err})
 	}

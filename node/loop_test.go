@@ -259,7 +259,7 @@ func TestARestingNodeTicksForItsStatuses(t *testing.T) {
 	}
 }
 
-// A Plan that ends the rest has the next slot tick, however near it is: there was no
+// A Plan that ends idle time has the next slot tick, however near it is: there was no
 // tick just before with which it could be bunched.
 func TestAPlanEndsTheRestAtTheNextSlot(t *testing.T) {
 	_, err := runLoop(t, Leave, func(s *shell) {

@@ -82,8 +82,8 @@ func (o *owner) contest(how Conflict, under aim) (news, resync bool) {
 	return news, false
 }
 
-// rest takes in that a sample has shown the value that the engine counts on.
-func (o *owner) rest() {
+// confirm takes in that a sample has shown the value that the engine counts on.
+func (o *owner) confirm() {
 	if !o.said {
 		return
 	}
@@ -96,9 +96,9 @@ func (o *owner) rest() {
 	}
 }
 
-// settle ends yielding when control aims at something else than it did: the stage
+// retarget ends yielding when control aims at something else than it did: the stage
 // has ended, was released, or has a new target.
-func (o *owner) settle(now aim, ready int) {
+func (o *owner) retarget(now aim, ready int) {
 	if o.yields && (now != o.under || (now.Any && ready == 0)) {
 		*o = owner{}
 	}

@@ -23,7 +23,7 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	held := e.transit.heldUp(now, &p)
 	if anothers := p.Planner != e.roster.plan.Planner && p.Planner != "" && e.roster.plan.Planner != ""; anothers {
 		if e.roster.runs() {
-			e.disobey(&p)
+			e.refuseForeign(&p)
 			return nil
 		}
 	} else if why := e.stalePlan(&p); why != "" {
@@ -78,9 +78,9 @@ func (e *Engine) stalePlan(p *api.Plan) string {
 	return fmt.Sprintf("epoch %d is in force", e.roster.plan.Epoch)
 }
 
-// disobey says, once for as long as it lasts, that another planner's Plan came while
+// refuseForeign says, once for as long as it lasts, that another planner's Plan came while
 // executors run: obeying it would stop them.
-func (e *Engine) disobey(p *api.Plan) {
+func (e *Engine) refuseForeign(p *api.Plan) {
 	e.roster.out.counters.Refused++
 	if e.stranger == p.Planner {
 		return

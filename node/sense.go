@@ -156,7 +156,7 @@ func (r *roster) foldQuota(x *executor, inForce units.Cores, writer string) {
 	same := x.quota == inForce || math.Abs(float64(x.quota-inForce)) <= float64(drift)
 	x.quotaKnown = true
 	if known && same {
-		x.owner.rest()
+		x.owner.confirm()
 		return
 	}
 	x.quota, x.remainder = inForce, 0

@@ -17,7 +17,7 @@ func (r *roster) wake(x *executor, now units.Instant) {
 		if x.ctl != nil {
 			ready = x.ctl.ready
 		}
-		x.owner.settle(x.ctl.aimsAt(), ready)
+		x.owner.retarget(x.ctl.aimsAt(), ready)
 	}
 	for _, c := range x.controls {
 		if c != x.ctl {

@@ -128,7 +128,7 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 // start never counts against a stage.
 func (r *runs) rebind(a *ledger.App, s *ledger.Stage, bindings []api.Binding) {
 	waited := len(s.Targets) == 0
-	r.record(ledger.StageRebound{App: a.ID, Stage: s.Key(), Bindings: bindings, Settled: handover.Settled(r.now)})
+	r.record(ledger.StageRebound{App: a.ID, Stage: s.Key(), Bindings: bindings, HandOver: handover.AfterRebinding(r.now)})
 	switch {
 	case !a.Paced() || !s.Planned || s.Done != nil:
 	case waited && len(bindings) > 0:

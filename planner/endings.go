@@ -126,10 +126,10 @@ func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	r.record(ledger.HistoryAmended{Detail: a, Account: account})
 }
 
-// settle finishes what the ended applications of a profile have left to do, so
+// concludeRuns finishes what the ended applications of a profile have left to do, so
 // that whoever asks for it next finds their runs in it. Of one whose driver has not
 // exited nobody knows yet whether it is to be recorded.
-func (r *runs) settle(profile string) {
+func (r *runs) concludeRuns(profile string) {
 	for _, a := range r.view.Apps() {
 		if !a.Running() && a.Promise.Profile == profile && !r.leaves(a) {
 			r.conclude(a)
@@ -165,7 +165,7 @@ func (r *runs) learn(a *ledger.App) {
 // for the driver's exit and the last figures.
 func (r *runs) tick(a *ledger.App) {
 	if !a.Running() {
-		if !r.leaves(a) && (a.Clocks.EndWait >= r.cfg.FinalWait || settled(a)) {
+		if !r.leaves(a) && (a.Clocks.EndWait >= r.cfg.FinalWait || allExited(a)) {
 			r.conclude(a)
 		}
 		return
@@ -175,7 +175,7 @@ func (r *runs) tick(a *ledger.App) {
 			Reason: fmt.Sprintf("driver gone: it has been silent for %v", a.Clocks.Silent.Round(time.Second))})
 		return
 	}
-	r.reconsider(a)
+	r.repace(a)
 	r.stepTick(a)
 	if a.Paced() && a.At(r.now) >= a.Promise.Deadline {
 		r.late(a)
@@ -194,9 +194,9 @@ func (r *runs) driverGone(a *ledger.App) bool {
 	return false
 }
 
-// settled reports whether the nodes have said all there is about an ended
+// allExited reports whether the nodes have said all there is about an ended
 // application: every executor has exited.
-func settled(a *ledger.App) bool {
+func allExited(a *ledger.App) bool {
 	for _, x := range a.Tenant.Executors {
 		if x.State != api.ExecutorExited {
 			return false

@@ -45,7 +45,7 @@ func (r *runs) mismatch(a *ledger.App, s *ledger.Stage) {
 // plan gives the stages that have become ready their deadlines, in order of id.
 func (r *runs) plan(a *ledger.App, ready []*ledger.Stage) {
 	if len(ready) > 0 {
-		r.reconsider(a)
+		r.repace(a)
 	}
 	slices.SortFunc(ready, ledger.CompareStages)
 	for _, s := range ready {
@@ -102,10 +102,10 @@ func (r *runs) late(a *ledger.App) {
 	r.occur(PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: "its deadline has passed"})
 }
 
-// reconsider looks whether a, as far as it has come, should be held back that is not,
+// repace looks whether a, as far as it has come, should be held back that is not,
 // or the other way round. It is called at each boundary and tick.
-func (r *runs) reconsider(a *ledger.App) {
-	what, v := r.verdicts.Reconsider(r.now, a)
+func (r *runs) repace(a *ledger.App) {
+	what, v := r.verdicts.Repace(r.now, a)
 	switch what {
 	case verdict.Tightened:
 		r.record(ledger.Judged{App: a.ID, Judgement: v})

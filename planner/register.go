@@ -42,7 +42,7 @@ func (r *runs) admit(q api.RegisterRequest) (*ledger.App, error) {
 	if err := admission.Elsewhere(r.view, q.AppID); err != nil {
 		return nil, err
 	}
-	r.settle(cmp.Or(q.Profile, q.Name))
+	r.concludeRuns(cmp.Or(q.Profile, q.Name))
 	d, err := admission.Decide(r.view, r.places, r.verdicts, q)
 	if err == nil && d.Refused {
 		err = r.refuse(d)

@@ -44,7 +44,7 @@ type agent struct {
 	greeted  bool
 	planned  *seenPlan // Its newest Plan, for the check; nil before the first.
 	wake     timer
-	hail     timer
+	greeting timer
 	starts   int
 	saved    []byte
 	cfg      node.Config
@@ -57,7 +57,7 @@ func (w *World) newAgent(id uint64, spec NodeSpec) *agent {
 	a.cfg.Total, a.cfg.Offered, a.cfg.Memory = spec.Cores, spec.Offered, spec.Memory
 	a.tick = timer{rank: rankNode, id: id, owner: a}
 	a.wake = timer{rank: rankNode, id: id, owner: a}
-	a.hail = timer{rank: rankNode, id: id, owner: a}
+	a.greeting = timer{rank: rankNode, id: id, owner: a}
 	return a
 }
 
@@ -67,7 +67,7 @@ func (a *agent) fire(t *timer) {
 		a.turn()
 	case &a.wake:
 		a.observe()
-	case &a.hail:
+	case &a.greeting:
 		a.hello()
 	}
 }
@@ -112,14 +112,14 @@ func (a *agent) down() {
 	a.engine = nil
 	a.w.queue.cancel(&a.tick)
 	a.w.queue.cancel(&a.wake)
-	a.w.queue.cancel(&a.hail)
+	a.w.queue.cancel(&a.greeting)
 }
 
 // reconnect says hello to a planner that has come back.
 func (a *agent) reconnect() {
 	if a.engine != nil {
 		a.greeted = false
-		a.w.queue.set(&a.hail, a.w.now.Add(10*time.Millisecond))
+		a.w.queue.set(&a.greeting, a.w.now.Add(10*time.Millisecond))
 	}
 }
 
@@ -130,14 +130,14 @@ func (a *agent) hello() {
 	status := a.engine.Status(a.clock())
 	a.w.history.status(a)
 	engine := a.engine
-	a.w.queue.set(&a.hail, a.w.now.Add(helloAgain))
+	a.w.queue.set(&a.greeting, a.w.now.Add(helloAgain))
 	a.link.request(func(reply func(any)) { a.w.control.hello(status, reply) }, func(body any) {
 		r, ok := body.(api.HelloReply)
 		if !ok || r.Error != nil || a.engine != engine {
 			return // The next hello is under way.
 		}
 		a.greeted = true
-		a.w.queue.cancel(&a.hail)
+		a.w.queue.cancel(&a.greeting)
 		a.offer(r.Plan)
 	})
 }
@@ -175,7 +175,7 @@ func (a *agent) nextTick() units.Instant {
 	return a.w.now + (a.engine.NextTick(a.ended, now) - now)
 }
 
-// stir has a tick earlier if the engine's rest is over.
+// stir has a tick earlier if the engine is idle no more.
 func (a *agent) stir() {
 	if !a.tick.set() {
 		return

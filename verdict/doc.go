@@ -3,7 +3,7 @@
 //
 //	Judge       an application that comes
 //	Again       one whose deadline has changed, from where it stands
-//	Reconsider  a running one: paced again, or let go where turns would make it late
+//	Repace      a running one: paced again, or let go where turns would make it late
 //
 //	feasible    all cores would end it well before its deadline
 //	tight       all cores would need more than 0.9 of the time

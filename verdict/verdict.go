@@ -118,20 +118,20 @@ func (p Policy) Again(now units.Instant, a *ledger.App, gate ledger.Gate) ledger
 	return v
 }
 
-// Reconsidered says what is to become of a running application at a boundary or tick.
-type Reconsidered int
+// Repacing says what is to become of a running application at a boundary or tick.
+type Repacing int
 
 // What may become of it.
 const (
-	AsIs      Reconsidered = iota
-	LookedAt               // It was looked at, and stays as it is for a while.
-	Tightened              // It can be paced that was not: by what is done its deadline is feasible.
-	Loosened               // Its stages are to run side by side, with all cores: in turns it would be late.
+	AsIs      Repacing = iota
+	LookedAt           // It was looked at, and stays as it is for a while.
+	Tightened          // It can be paced that was not: by what is done its deadline is feasible.
+	Loosened           // Its stages are to run side by side, with all cores: in turns it would be late.
 )
 
-// Reconsider looks whether a, as far as it has come, should be held back that is not,
+// Repace looks whether a, as far as it has come, should be held back that is not,
 // or the other way round. Tightened comes with a new verdict.
-func (p Policy) Reconsider(now units.Instant, a *ledger.App) (Reconsidered, ledger.Judgement) {
+func (p Policy) Repace(now units.Instant, a *ledger.App) (Repacing, ledger.Judgement) {
 	switch {
 	case a.Promise.Late || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil || a.Promise.Mismatch != "":
 		return AsIs, ledger.Judgement{}
@@ -144,7 +144,7 @@ func (p Policy) Reconsider(now units.Instant, a *ledger.App) (Reconsidered, ledg
 // tighten paces an application whose deadline was infeasible by its profile, or left
 // no room for turns, and has become feasible by what is done: a profile that promises
 // too little would otherwise cost all cores to the end.
-func (p Policy) tighten(now units.Instant, a *ledger.App) (Reconsidered, ledger.Judgement) {
+func (p Policy) tighten(now units.Instant, a *ledger.App) (Repacing, ledger.Judgement) {
 	share := spareShare
 	if p.Turning(a) {
 		// Stages that share an executor cannot be told apart once they are held back.
@@ -165,7 +165,7 @@ func (p Policy) tighten(now units.Instant, a *ledger.App) (Reconsidered, ledger.
 
 // loosen lets stages that take turns run side by side, with all cores, when in turns
 // they would miss the deadline at all cores: turns save an executor, not time.
-func (p Policy) loosen(now units.Instant, a *ledger.App) Reconsidered {
+func (p Policy) loosen(now units.Instant, a *ledger.App) Repacing {
 	if now < a.Clocks.Looked.Add(lookEvery) {
 		return AsIs
 	}

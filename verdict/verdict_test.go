@@ -92,18 +92,18 @@ func TestTightened(t *testing.T) {
 	a := c.App("app-1", "p", 60, "a", "b")
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Infeasible: true}})
 	p := policy(estimate.BranchesTogether)
-	if what, _ := p.Reconsider(c.Now, a); what != verdict.AsIs {
+	if what, _ := p.Repace(c.Now, a); what != verdict.AsIs {
 		t.Errorf("at the start: %v", what)
 	}
 	s := c.Ready(a, 1, "read", 3000, "1", "2")
 	c.To(5) // A quarter of what the profile says.
 	c.Done(a, s, 60, 1)
-	what, v := p.Reconsider(c.Now, a)
+	what, v := p.Repace(c.Now, a)
 	if what != verdict.Tightened || v.Verdict != api.VerdictTight && v.Verdict != api.VerdictFeasible {
 		t.Errorf("15 s ahead of its profile: %v, %+v", what, v)
 	}
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Late: true}})
-	if what, _ := p.Reconsider(c.Now, a); what != verdict.AsIs {
+	if what, _ := p.Repace(c.Now, a); what != verdict.AsIs {
 		t.Errorf("past its deadline: %v", what)
 	}
 }

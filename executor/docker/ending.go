@@ -41,9 +41,9 @@ func (e *Engine) ended(ctx context.Context, id string) (ended, error) {
 	return ended{code: c.State.ExitCode, oom: c.State.OOMKilled, limit: units.Bytes(c.HostConfig.Memory)}, nil
 }
 
-// settle is how long a signal from nobody knows whom is looked into: a daemon
+// inquiry is how long a signal from nobody knows whom is looked into: a daemon
 // that stops ends its containers first and itself a moment later.
-const settle = time.Second
+const inquiry = time.Second
 
 // judge finds out how a container ended, whose process has.
 func (r *Runtime) judge(name string, c *held) executor.Status {
@@ -52,7 +52,7 @@ func (r *Runtime) judge(name string, c *held) executor.Status {
 	how, err := r.engine.ended(ctx, name)
 	stopped := c.stopping.Load()
 	if err == nil && how.code > 128 && !how.oom && !stopped {
-		pause := time.NewTimer(settle)
+		pause := time.NewTimer(inquiry)
 		defer pause.Stop()
 		<-pause.C
 	}

@@ -116,7 +116,7 @@ func (n *Node) config() daemon.NodeConfig {
 	if user, err := executor.LookupUser("0"); err == nil && os.Geteuid() == 0 {
 		cfg.ExecutorUser = user.Name
 	}
-	cfg.Seams = &daemon.Seams{
+	cfg.Deps = &daemon.Deps{
 		Runtime: n.runtime, Clock: e.Clock, Dial: n.dial, Sync: store.SyncNever,
 		Boot:     func() (string, error) { return "fake", nil },
 		HostUsed: func() (units.Work, error) { return units.Work(float64(n.machine.used.Load()) / 1e9), nil },

@@ -2,7 +2,7 @@ package org.apache.spark.pacer
 
 import scala.collection.mutable
 
-import org.apache.spark.pacer.Wire.{Event, Happening}
+import org.apache.spark.pacer.Wire.{DriverEvent, Event}
 
 /**
  * The driver's events until the planner has acknowledged them: numbered from 1
@@ -17,7 +17,7 @@ private[spark] final class Outbox(clock: DeadlineClock) {
   private var last = 0L
 
   /** Numbers and appends what happened; returns its number. */
-  def add(what: Happening): Long = synchronized {
+  def add(what: DriverEvent): Long = synchronized {
     last += 1
     events.append(Event(last, clock.elapsed(), what))
     notifyAll()

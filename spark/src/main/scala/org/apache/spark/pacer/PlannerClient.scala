@@ -26,7 +26,7 @@ private[spark] final class RefusedException(val fault: Fault) extends Exception(
  * that the driver has not exited.
  *
  * @param register  makes the registration; its argument is the application id, "" at first
- * @param obey      takes each new directive, newest epoch wins, one at a time
+ * @param follow    takes each new directive, newest epoch wins, one at a time
  * @param recall    what a planner that has forgotten everything has to be told
  */
 private[spark] final class PlannerClient(
@@ -34,8 +34,8 @@ private[spark] final class PlannerClient(
     submission: String,
     clock: DeadlineClock,
     register: String => Register,
-    obey: Directive => Unit,
-    recall: () => Seq[Happening]) extends Logging {
+    follow: Directive => Unit,
+    recall: () => Seq[DriverEvent]) extends Logging {
 
   import PlannerClient._
 
@@ -65,7 +65,7 @@ private[spark] final class PlannerClient(
   }
 
   /** Puts an event on its way; returns its number. */
-  def send(what: Happening): Long = outbox.add(what)
+  def send(what: DriverEvent): Long = outbox.add(what)
 
   /** Says that the context stops and waits for the acknowledgement; false if none came in time. */
   def end(what: End, millis: Long): Boolean = {
@@ -81,7 +81,7 @@ private[spark] final class PlannerClient(
     acknowledged
   }
 
-  private def conclude(what: Happening, millis: Long): Boolean = {
+  private def conclude(what: DriverEvent, millis: Long): Boolean = {
     val seq = outbox.add(what)
     thread.isAlive && outbox.awaitAcknowledged(seq, millis)
   }
@@ -188,7 +188,7 @@ private[spark] final class PlannerClient(
   private def take(directive: Directive): Unit = directives.synchronized {
     if (directive.epoch > epoch) {
       epoch = directive.epoch
-      obey(directive)
+      follow(directive)
     }
   }
 }

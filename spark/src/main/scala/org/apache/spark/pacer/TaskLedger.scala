@@ -19,12 +19,12 @@ private[spark] final class TaskLedger {
   private val stages = mutable.LinkedHashMap[(Int, Int), Stage]()
   private val running = mutable.LinkedHashMap[Long, Task]()
   /** The task launched last of those that brought word of what waits: ids grow with launches. */
-  private var herald: Task = _
+  private var newest: Task = _
 
   /** A task has begun on the calling thread. */
   def started(task: Task): Unit = synchronized {
     running(task.id) = task
-    if (task.heaviest > 0 && (herald == null || task.id > herald.id)) herald = task
+    if (task.heaviest > 0 && (newest == null || task.id > newest.id)) newest = task
     touch(task, task.start)
   }
 
@@ -41,7 +41,7 @@ private[spark] final class TaskLedger {
       uses.foreachEntry((task, use) => task.saw(use))
       val shown = stages.valuesIterator.toArray.sortBy(-_.changed).take(MaxStages)
       page.publish { slot =>
-        val (heaviest, heaviestOf) = if (herald == null) (0L, 0L) else (herald.heaviest, herald.word)
+        val (heaviest, heaviestOf) = if (newest == null) (0L, 0L) else (newest.heaviest, newest.word)
         slot.head(now, shown.length, tasks.length, heaviest, heaviestOf)
         var i = 0
         shown.foreach { s =>

@@ -62,7 +62,7 @@ private[spark] object Wire {
   /** An executor of the pool; one that is leaving takes no new tasks and is decommissioned. */
   final case class DirectiveExecutor(id: String, node: String, cores: Double, leaving: Boolean = false)
 
-  /** A running stage's tasks divided anew, by executor in tasks; each rev is obeyed once. */
+  /** A running stage's tasks divided anew, by executor in tasks; each rev is followed once. */
   final case class StageShares(key: StageKey, rev: Long, weights: Map[String, Double])
 
   final case class Directive(
@@ -92,9 +92,9 @@ private[spark] object Wire {
   final case class Binding(executor: String, weight: Double, tasks: Int)
 
   /** Something that happened in the driver. */
-  sealed trait Happening
-  final case class ExecutorUp(id: String) extends Happening
-  final case class ExecutorGone(id: String, reason: String) extends Happening
+  sealed trait DriverEvent
+  final case class ExecutorUp(id: String) extends DriverEvent
+  final case class ExecutorGone(id: String, reason: String) extends DriverEvent
   final case class StageReady(
       key: StageKey,
       job: Int,
@@ -106,8 +106,8 @@ private[spark] object Wire {
       bytes: Long,
       weighted: Boolean,
       bindings: Seq[Binding],
-      repeats: Option[Int] = None) extends Happening
-  final case class StageBound(key: StageKey, bindings: Seq[Binding]) extends Happening
+      repeats: Option[Int] = None) extends DriverEvent
+  final case class StageBound(key: StageKey, bindings: Seq[Binding]) extends DriverEvent
   final case class StageDone(
       key: StageKey,
       failed: Boolean,
@@ -122,15 +122,15 @@ private[spark] object Wire {
       longestTask: Double,
       firstLaunch: Double,
       lastFinish: Double,
-      fixedPart: Double) extends Happening
-  final case class Unpaced(reason: String) extends Happening
-  final case class End(failed: Boolean, reason: String) extends Happening
+      fixedPart: Double) extends DriverEvent
+  final case class Unpaced(reason: String) extends DriverEvent
+  final case class End(failed: Boolean, reason: String) extends DriverEvent
 
   /** The last word of a driver; clean: it proves that its exit code is 0. */
-  final case class Exit(clean: Boolean, failed: Boolean, reason: String) extends Happening
+  final case class Exit(clean: Boolean, failed: Boolean, reason: String) extends DriverEvent
 
-  /** A happening with its number and its time on the deadline clock. */
-  final case class Event(seq: Long, at: Double, what: Happening)
+  /** A driver event with its number and its time on the deadline clock. */
+  final case class Event(seq: Long, at: Double, what: DriverEvent)
 
   private val mapper = new ObjectMapper()
 

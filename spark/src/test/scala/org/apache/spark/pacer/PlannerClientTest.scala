@@ -17,14 +17,14 @@ class PlannerClientTest {
   import PlannerClientTest._
 
   private val planner = new FakePlanner
-  private val obeyed = new LinkedBlockingQueue[Directive]()
+  private val followed = new LinkedBlockingQueue[Directive]()
   private val client = new PlannerClient(planner, "u-1", new DeadlineClock(0, 0, () => System.nanoTime()),
-    appId => WireTest.register.copy(appId = appId), d => obeyed.put(d), () => Seq(ExecutorUp("1"), ExecutorUp("2")))
+    appId => WireTest.register.copy(appId = appId), d => followed.put(d), () => Seq(ExecutorUp("1"), ExecutorUp("2")))
 
   @AfterEach def stop(): Unit = client.close()
 
   private def next(): Directive = {
-    val d = obeyed.poll(60, SECONDS)
+    val d = followed.poll(60, SECONDS)
     assertNotNull(d, "no directive came")
     d
   }

@@ -52,7 +52,7 @@ private[scheduler] final class PacerSchedulerBackend(
     try {
       val transport = NatsTransport.connect(settings.address, settings.credentials,
         () => if (mine != null) mine.reconnected(), settings.tlsCa)
-      mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration, obey, () => scheduler.recall())
+      mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration, follow, () => scheduler.recall())
       scheduler.tell = mine.send(_)
       registered = mine.start()
       scheduler.history.fixedPart = registered.fixedPart
@@ -125,9 +125,9 @@ private[scheduler] final class PacerSchedulerBackend(
     super.stop()
   }
 
-  private def obey(directive: Directive): Unit = {
+  private def follow(directive: Directive): Unit = {
     if (!stopped) {
-      scheduler.obey(directive)
+      scheduler.follow(directive)
       decommission(directive.executors.filter(_.leaving).map(_.id).filterNot(leaving))
     }
     if (directive.notice.nonEmpty && directive.notice != notice) {

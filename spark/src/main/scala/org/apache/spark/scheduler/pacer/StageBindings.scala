@@ -61,7 +61,7 @@ private[scheduler] final class StageBindings {
   def executors: Seq[String] = alive.keys.toSeq
 
   /** Takes the planner's whole word; returns false for one that is older than the last. */
-  def obey(directive: Directive): Boolean = {
+  def follow(directive: Directive): Boolean = {
     if (directive.epoch < epoch) {
       false
     } else {
@@ -71,7 +71,7 @@ private[scheduler] final class StageBindings {
       val was = gated
       isGated = directive.gated
       if (!listed.keySet.filter(leaving).subsetOf(before)) vacate()
-      if (gated != was) rebindAll() else settle()
+      if (gated != was) rebindAll() else bindFree()
       directive.shares.foreach(handOver)
       true
     }
@@ -92,7 +92,7 @@ private[scheduler] final class StageBindings {
 
   def executorUp(id: String, host: String): Unit = if (!alive.contains(id)) {
     alive(id) = host
-    settle()
+    bindFree()
   }
 
   /** Its tasks come back one by one through returned. */
@@ -102,7 +102,7 @@ private[scheduler] final class StageBindings {
       divide(s)
       changed += s.key
     }
-    settle()
+    bindFree()
   }
 
   /**
@@ -116,7 +116,7 @@ private[scheduler] final class StageBindings {
   def ready(key: StageKey, order: Int, weights: Array[Long], cached: Map[String, Int], barrier: Boolean): Seq[Binding] = {
     val stage = new Stage(key, order, weights, cached, barrier)
     stages(key) = stage
-    settle()
+    bindFree()
     if (gated && stage.bound.isEmpty && alive.nonEmpty) waits += 1
     changed -= key
     bindings(stage)
@@ -126,7 +126,7 @@ private[scheduler] final class StageBindings {
   def done(key: StageKey): Unit = stages.remove(key).foreach { s =>
     changed -= key
     freed |= s.bound.nonEmpty
-    settle()
+    bindFree()
   }
 
   /** The stage attempt starts no more tasks; those that run keep their executors until done. */
@@ -165,14 +165,14 @@ private[scheduler] final class StageBindings {
     s.running(executor) = math.max(0, s.running(executor) - 1)
     if (leaving(executor) && s.bound.contains(executor)) {
       vacate()
-      settle()
+      bindFree()
     }
   }
 
   /** A task that was launched has to run again. */
   def returned(key: StageKey, index: Int): Unit = stages.get(key).foreach { s =>
     s.release(index)
-    if (s.bound.isEmpty) settle()
+    if (s.bound.isEmpty) bindFree()
   }
 
   /**
@@ -241,12 +241,12 @@ private[scheduler] final class StageBindings {
   private def rebindAll(): Unit = {
     stages.valuesIterator.foreach(_.bound.clear())
     freed = true
-    settle()
+    bindFree()
     changed ++= stages.keys
   }
 
   /** Binds what can be bound: waiting stages first, then stages that miss a node. */
-  private def settle(): Unit = {
+  private def bindFree(): Unit = {
     val byNode = nodes
     if (gated) {
       val queue = stages.valuesIterator.filter(s => s.unlaunched > 0 && !s.retired).toSeq.sortBy(s => (s.bound.nonEmpty, s.order, s.key.stage, s.key.attempt))
@@ -338,7 +338,7 @@ private[scheduler] object StageBindings {
     /** A newer attempt has its place. */
     var retired = false
     var idleSince: Long = -1L
-    /** The newest hand-over that was obeyed. */
+    /** The newest hand-over that was followed. */
     var handedOver = 0L
     var rest: Long = total
     var unlaunched: Int = weights.length

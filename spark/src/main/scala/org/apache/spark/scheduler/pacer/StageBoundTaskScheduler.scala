@@ -26,7 +26,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   lazy val history = new StageHistory(mapOutputTracker)
 
   /** Where events go; set by the back end before the first one can happen. */
-  @volatile var tell: Happening => Unit = _ => ()
+  @volatile var tell: DriverEvent => Unit = _ => ()
 
   // Guarded by this.
   private val running = mutable.LinkedHashMap[StageKey, (StageBoundTaskSet, StageReady)]()
@@ -106,13 +106,13 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   }
 
   /** Takes the planner's word over; safe to call from any thread. */
-  def obey(directive: Directive): Unit = synchronized {
-    bindings.obey(directive)
+  def follow(directive: Directive): Unit = synchronized {
+    bindings.follow(directive)
     flush()
   }
 
   /** What a planner that has forgotten everything needs to be told, in order. */
-  def recall(): Seq[Happening] = synchronized {
+  def recall(): Seq[DriverEvent] = synchronized {
     bindings.executors.map(ExecutorUp) ++
       running.valuesIterator.map { case (m, ready) => ready.copy(bindings = bindings.current(m.key)) } ++
       (if (unpaced) Seq(Unpaced("streaming")) else Nil)

@@ -148,7 +148,7 @@ class StageBindingsTest {
     assertEquals(Seq(key(0) -> Seq(Binding("1", 6, 6), Binding("2", 2, 2))), b.takeChanges())
     assertTrue(b.takeFreed(), "an executor that had launched its share has to be offered again")
     handOver(rev = 1, "1" -> 2.0, "2" -> 6.0)
-    assertEquals(Nil, b.takeChanges(), "a revision is obeyed once")
+    assertEquals(Nil, b.takeChanges(), "a revision is followed once")
     (3 until 5).foreach(launch(0, _, "1"))
     // By the time that the word comes, 1 has launched more than it is to have.
     handOver(rev = 2, "1" -> 3.0, "2" -> 5.0)
@@ -216,8 +216,8 @@ class StageBindingsTest {
   }
 
   @Test def anOlderDirectiveIsIgnored(): Unit = {
-    assertTrue(b.obey(Directive(5, gated = true, Nil, "")))
-    assertFalse(b.obey(Directive(4, gated = false, Nil, "")))
+    assertTrue(b.follow(Directive(5, gated = true, Nil, "")))
+    assertFalse(b.follow(Directive(4, gated = false, Nil, "")))
     assertTrue(b.gated)
   }
 
@@ -289,19 +289,19 @@ class StageBindingsTest {
 
   private def redirect(shares: StageShares): Unit = {
     epoch += 1
-    b.obey(Directive(epoch, gated = true, last, "", shares = Seq(shares)))
+    b.follow(Directive(epoch, gated = true, last, "", shares = Seq(shares)))
   }
 
   private def leave(executors: Seq[(String, String, Double)], who: String, gated: Boolean = true): Unit = {
     epoch += 1
     last = executors.map { case (id, node, c) => DirectiveExecutor(id, node, c, leaving = id == who) }
-    b.obey(Directive(epoch, gated, last, ""))
+    b.follow(Directive(epoch, gated, last, ""))
   }
 
   private def directive(gated: Boolean, executors: Seq[(String, String, Double)]): Unit = {
     epoch += 1
     last = executors.map { case (id, node, c) => DirectiveExecutor(id, node, c) }
-    b.obey(Directive(epoch, gated, last, ""))
+    b.follow(Directive(epoch, gated, last, ""))
   }
   private def pool(executors: (Int, String)*): Unit = pool(gated = true, executors: _*)
   private def pool(gated: Boolean, executors: (Int, String)*): Unit = {
@@ -398,7 +398,7 @@ object StageBindingsTest {
 
     private def tell(): Unit = {
       epoch += 1
-      b.obey(Directive(epoch, gated, told, ""))
+      b.follow(Directive(epoch, gated, told, ""))
     }
 
     private def told = listed.toSeq.map { case (e, n) => DirectiveExecutor(e, n, 1.0 + n.head % 3, leavers(e)) }
@@ -409,7 +409,7 @@ object StageBindingsTest {
       revs += 1
       val key = pick(work.keys.toSeq)
       val weights = alive.toSeq.map(_ -> random.nextInt(20).toDouble).toMap
-      b.obey(Directive(epoch, gated, told, "", shares = Seq(StageShares(key, revs, weights))))
+      b.follow(Directive(epoch, gated, told, "", shares = Seq(StageShares(key, revs, weights))))
     }
 
     private def submit(): Unit = {

@@ -29,7 +29,7 @@ class StageHistoryTest {
   import StageHistoryTest._
 
   private var sc: SparkContext = _
-  private val told = mutable.ArrayBuffer[Happening]()
+  private val told = mutable.ArrayBuffer[DriverEvent]()
 
   @BeforeAll def start(): Unit = {
     Files.write(page, new Array[Byte](8192))
@@ -46,14 +46,14 @@ class StageHistoryTest {
   private def scheduler = sc.taskScheduler.asInstanceOf[StageBoundTaskScheduler]
 
   /** Runs body and returns what happened meanwhile. */
-  private def during(body: => Unit): Seq[Happening] = told.synchronized(told.size) match {
+  private def during(body: => Unit): Seq[DriverEvent] = told.synchronized(told.size) match {
     case before =>
       body
       told.synchronized(told.drop(before).toList)
   }
 
-  private def readyOf(h: Seq[Happening]) = h.collect { case s: StageReady => s }
-  private def doneOf(h: Seq[Happening]) = h.collect { case s: StageDone => s }
+  private def readyOf(h: Seq[DriverEvent]) = h.collect { case s: StageReady => s }
+  private def doneOf(h: Seq[DriverEvent]) = h.collect { case s: StageDone => s }
 
   private def twoBranches(): RDD[(Int, (Int, Int))] = {
     val left = sc.parallelize(1 to 1000, 4).map(x => (x % 10, x)).reduceByKey(_ + _, 2)

@@ -17,11 +17,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rehearsal makes an Archive by a training run: a small application in a JVM of
-// its own that loads what drivers and executors load (org.apache.spark.pacer.Rehearsal
+// TrainingRun makes an Archive by a training run: a small application in a JVM of
+// its own that loads what drivers and executors load (org.apache.spark.pacer.TrainingRun
 // of the jar) and leaves the archive when it exits. It takes some 40 core-seconds
 // (docs/decisions/013) and goes behind everything else on the machine (nice 19).
-type Rehearsal struct {
+type TrainingRun struct {
 	Archive Archive
 	// Dir is the directory of archives, made if need be.
 	Dir string
@@ -38,10 +38,10 @@ type Rehearsal struct {
 var ErrArchiveBusy = errors.New("another process is making an archive there")
 
 const (
-	// rehearsalMain is the training run's class, submitMain what starts it: the
+	// trainingMain is the training run's class, submitMain what starts it: the
 	// archive holds what a driver's start loads, too.
-	rehearsalMain = "org.apache.spark.pacer.Rehearsal"
-	submitMain    = "org.apache.spark.deploy.SparkSubmit"
+	trainingMain = "org.apache.spark.pacer.TrainingRun"
+	submitMain   = "org.apache.spark.deploy.SparkSubmit"
 	// makingPrefix starts the names of directories of unfinished archives.
 	makingPrefix = ".making-"
 )
@@ -50,14 +50,14 @@ const (
 // When ctx ends the training run is killed. It takes tens of seconds and is safe
 // beside other processes that make archives in the same directory: all but one
 // return ErrArchiveBusy.
-func (r Rehearsal) Make(ctx context.Context) error {
+func (r TrainingRun) Make(ctx context.Context) error {
 	if err := r.make(ctx); err != nil {
 		return fmt.Errorf("make a class-data archive: %w", err)
 	}
 	return nil
 }
 
-func (r Rehearsal) make(ctx context.Context) error {
+func (r TrainingRun) make(ctx context.Context) error {
 	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (r Rehearsal) make(ctx context.Context) error {
 }
 
 // sweep removes what an interrupted making has left; the caller has the lock.
-func (r Rehearsal) sweep() error {
+func (r TrainingRun) sweep() error {
 	left, err := filepath.Glob(filepath.Join(r.Dir, makingPrefix+"*"))
 	for _, dir := range left {
 		err = errors.Join(err, os.RemoveAll(dir))
@@ -105,7 +105,7 @@ func (r Rehearsal) sweep() error {
 }
 
 // prune removes all archives but the newest.
-func (r Rehearsal) prune() error {
+func (r TrainingRun) prune() error {
 	files, err := filepath.Glob(filepath.Join(r.Dir, "*"+archiveSuffix))
 	made := map[string]time.Time{}
 	for _, file := range files {
@@ -137,7 +137,7 @@ func oldest(made map[string]time.Time, keep int) []string {
 }
 
 // train runs the training run in dir and checks what it leaves there.
-func (r Rehearsal) train(ctx context.Context, dir string) error {
+func (r TrainingRun) train(ctx context.Context, dir string) error {
 	args := r.command(dir)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Env = dir, r.environment(dir)
@@ -176,7 +176,7 @@ func startNice(cmd *exec.Cmd) error {
 
 // command is the training run's command line. Its collector and compiler are the
 // cheapest: an archive holds no heap objects and no compiled code.
-func (r Rehearsal) command(dir string) []string {
+func (r TrainingRun) command(dir string) []string {
 	args := append([]string{filepath.Join(r.Archive.Java, "bin", "java"), "-Xmx512m"}, moduleOptions...)
 	args = append(args, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ActiveProcessorCount=1",
 		"-XX:ArchiveClassesAtExit="+r.Archive.File(dir), "-Xlog:cds*=error", "-Djava.io.tmpdir="+dir,
@@ -185,10 +185,10 @@ func (r Rehearsal) command(dir string) []string {
 		"spark.driver.bindAddress=127.0.0.1", "spark.sql.shuffle.partitions=2", "spark.sql.warehouse.dir=" + dir} {
 		args = append(args, "--conf", setting)
 	}
-	return append(args, "--class", rehearsalMain, r.Jar)
+	return append(args, "--class", trainingMain, r.Jar)
 }
 
-func (r Rehearsal) environment(dir string) []string {
+func (r TrainingRun) environment(dir string) []string {
 	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" + dir,
 		"USER=" + r.User.Name, "SPARK_USER=" + r.User.Name, "SPARK_HOME=" + r.Archive.Spark, "JAVA_HOME=" + r.Archive.Java,
 		"SPARK_LOCAL_DIRS=" + dir, "SPARK_LOCAL_IP=127.0.0.1", "SPARK_CONF_DIR=" + dir}

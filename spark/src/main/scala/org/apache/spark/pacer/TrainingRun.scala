@@ -17,14 +17,14 @@ import org.apache.spark.rpc.RpcEnv
  * that it is not: the executor's back end, the Python driver's gateway. What a
  * Spark does not have is passed over, so one list serves 4.0 to 4.3.
  */
-object Rehearsal extends Logging {
+object TrainingRun extends Logging {
 
   def main(args: Array[String]): Unit = {
     val sc = new SparkContext(new SparkConf())
     try {
       Seq[() => Unit](() => records(sc), () => queries(), () => network(sc), () => others()).foreach { part =>
         try part() catch {
-          case NonFatal(e) => logWarning("pacer: a part of the rehearsal failed", e)
+          case NonFatal(e) => logWarning("pacer: a part of the training run failed", e)
         }
       }
     } finally {
@@ -52,7 +52,7 @@ object Rehearsal extends Logging {
   /** What an executor does to reach its driver. */
   private def network(sc: SparkContext): Unit = {
     val env = SparkEnv.get
-    val client = RpcEnv.create("rehearsal", sc.conf.get("spark.driver.host"), -1, sc.conf, env.securityManager, clientMode = true)
+    val client = RpcEnv.create("training-run", sc.conf.get("spark.driver.host"), -1, sc.conf, env.securityManager, clientMode = true)
     try client.setupEndpointRef(env.rpcEnv.address, HeartbeatReceiver.ENDPOINT_NAME) finally client.shutdown()
   }
 

@@ -30,9 +30,9 @@ func trainer(t *testing.T, m machine, body string) (runs func() int) {
 	}
 }
 
-func (m machine) rehearsal(t *testing.T) executor.Rehearsal {
+func (m machine) trainingRun(t *testing.T) executor.TrainingRun {
 	t.Helper()
-	return executor.Rehearsal{Archive: m.archive(t), Dir: m.settings.Archives, Jar: m.settings.Jar, User: m.settings.User, Keep: 2}
+	return executor.TrainingRun{Archive: m.archive(t), Dir: m.settings.Archives, Jar: m.settings.Jar, User: m.settings.User, Keep: 2}
 }
 
 // left are the names in the directory of archives but the lock.
@@ -56,7 +56,7 @@ func TestArchiveIsMadeOnce(t *testing.T) {
 	m := newMachine(t).withJVM(t).own()
 	priority := filepath.Join(t.TempDir(), "nice")
 	runs := trainer(t, m, "umask 022; nice >"+priority+"; echo classes >$archive")
-	r := m.rehearsal(t)
+	r := m.trainingRun(t)
 	for range 2 {
 		if err := r.Make(t.Context()); err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func TestFailedArchiveLeavesNothing(t *testing.T) {
 	} {
 		m := newMachine(t).withJVM(t).own()
 		trainer(t, m, c.body)
-		r := m.rehearsal(t)
+		r := m.trainingRun(t)
 		if err := r.Make(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -104,7 +104,7 @@ func TestArchiveMakingIsInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	trainer(t, m, "sleep 600 & echo $! >"+fifo+"; wait")
-	r := m.rehearsal(t)
+	r := m.trainingRun(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("somebody has come")
 	ended := make(chan error, 1)
@@ -138,7 +138,7 @@ func TestArchiveMakingIsInterrupted(t *testing.T) {
 func TestArchiveDirectoryIsShared(t *testing.T) {
 	m := newMachine(t).withJVM(t).own()
 	runs := trainer(t, m, "umask 022; echo classes >$archive")
-	r := m.rehearsal(t)
+	r := m.trainingRun(t)
 	touch(t, filepath.Join(r.Dir, ".making-crashed", "half.jsa"), 0o644)
 	other, err := os.OpenFile(filepath.Join(r.Dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

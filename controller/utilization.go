@@ -2,43 +2,43 @@ package controller
 
 // The estimator's constants.
 const (
-	// obtainedTime is the time constant, in intervals, with which it forgets.
-	obtainedTime = 8
-	// obtainedEnough is the share that counts as all: a quota is a multiple of the
+	// utilizationTime is the time constant, in intervals, with which it forgets.
+	utilizationTime = 8
+	// utilizationEnough is the share that counts as all: a quota is a multiple of the
 	// quantum, and a tick is not aligned with the quota's period.
-	obtainedEnough = 0.95
-	// leastObtained bounds the share that a request makes up for: tasks that wait
+	utilizationEnough = 0.95
+	// leastUtilization bounds the share that a request makes up for: tasks that wait
 	// for the network or the disk do not get faster by it beyond that.
-	leastObtained = 0.5
+	leastUtilization = 0.5
 )
 
-// Obtained compares the CPU really used with what was in force and could be used:
+// Utilization compares the CPU really used with what was in force and could be used:
 // tasks that wait for their input, for other users of the machine or for a
 // garbage collection leave a part of their cores idle. Two sums that forget
 // exponentially; the zero value knows nothing yet.
-type Obtained struct {
+type Utilization struct {
 	// Got and Had are core-seconds.
 	Got float64 `json:"got"`
 	Had float64 `json:"had"`
 }
 
 // update folds in a step of v.dt seconds with granted cores in force.
-func (o *Obtained) update(granted float64, v *view) {
+func (o *Utilization) update(granted float64, v *view) {
 	had := min(granted, float64(v.Runnable))
 	if had <= 0 || v.dt <= 0 {
 		return
 	}
-	keep := obtainedTime * v.interval / (obtainedTime*v.interval + v.dt)
+	keep := utilizationTime * v.interval / (utilizationTime*v.interval + v.dt)
 	o.Had = keep*o.Had + had*v.dt
 	o.Got = keep*o.Got + min(float64(v.Used), had)*v.dt
 }
 
-// share is the part of a grant that is really used, at least leastObtained. A
+// share is the part of a grant that is really used, at least leastUtilization. A
 // request of wanted/share settles where as much as is wanted is obtained: what
 // is obtained grows with the grant, less than in proportion.
-func (o *Obtained) share() float64 {
+func (o *Utilization) share() float64 {
 	if o.Had <= 0 {
 		return 1
 	}
-	return min(1, max(leastObtained, o.Got/o.Had/obtainedEnough))
+	return min(1, max(leastUtilization, o.Got/o.Had/utilizationEnough))
 }

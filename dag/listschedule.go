@@ -2,20 +2,20 @@ package dag
 
 import "slices"
 
-// seats says which stages of a schedule have executors when there may be fewer of
+// listSchedule says which stages of a schedule have executors when there may be fewer of
 // these than branches: a list schedule. A stage keeps its executor to its end. One
 // that comes free goes to those that wait, in order of id (that of submission: so do
 // drivers), and only then to stages that have become ready by that end: these come
 // after their gap.
-type seats struct {
+type listSchedule struct {
 	// most is how many stages can have executors, 0 for any number.
 	most int
 	// taken and waiting are places, in rising order.
 	taken, waiting []int
 }
 
-func newSeats(g *Graph, p Params, m Moment) *seats {
-	q := &seats{most: p.Executors}
+func newListSchedule(g *Graph, p Params, m Moment) *listSchedule {
+	q := &listSchedule{most: p.Executors}
 	if q.most > 0 {
 		for _, id := range m.Seated {
 			if i, ok := g.index[id]; ok {
@@ -28,7 +28,7 @@ func newSeats(g *Graph, p Params, m Moment) *seats {
 
 // admit returns those of the stages that nothing is left before, in rising order,
 // that have executors. Those that are ready no more have ended.
-func (q *seats) admit(ready []int) []int {
+func (q *listSchedule) admit(ready []int) []int {
 	if q.most <= 0 {
 		return ready
 	}
@@ -44,7 +44,7 @@ func (q *seats) admit(ready []int) []int {
 }
 
 // fill gives free executors to stages that wait.
-func (q *seats) fill() {
+func (q *listSchedule) fill() {
 	for len(q.waiting) > 0 && len(q.taken) < q.most {
 		q.taken = insert(q.taken, q.waiting[0])
 		q.waiting = q.waiting[1:]

@@ -52,7 +52,7 @@ func page(t testing.TB, path string) *progress.Reader {
 	return p
 }
 
-// full returns a snapshot with every field set, all of them derived from seed.
+// full returns a page with every field set, all of them derived from seed.
 func full(seed, stages, tasks int) *meter.Page {
 	s := &meter.Page{
 		At: units.Instant(seed),
@@ -130,7 +130,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-func TestOverfullSnapshotsAreCut(t *testing.T) {
+func TestOverfullPagesAreCut(t *testing.T) {
 	path := create(t)
 	w, p := writer(t, path), page(t, path)
 	w.Publish(full(1, 11, 60))
@@ -161,7 +161,7 @@ func TestLifeOfAPage(t *testing.T) {
 		t.Errorf("before the first publication: %v", err)
 	}
 	if diff := cmp.Diff(before, s); diff != "" {
-		t.Errorf("a failed read changed the snapshot: %s", diff)
+		t.Errorf("a failed read changed the page: %s", diff)
 	}
 	w.Publish(full(1, 1, 1))
 	writer(t, path).Publish(full(2, 1, 1))
@@ -271,7 +271,7 @@ func TestCreateReplaces(t *testing.T) {
 	}
 }
 
-// consistent reports what is torn in a snapshot that full made, "" for nothing.
+// consistent reports what is torn in a page that full made, "" for nothing.
 func consistent(s *meter.Page) string {
 	seed := int(s.At)
 	want := full(seed, seed%9, seed%45)

@@ -63,26 +63,16 @@ func unsubscribe(subscriptions []*nats.Subscription) {
 // serveControl shares its wildcard with the plan query, which has a
 // subscription and a type of its own and is left to it.
 func serveControl(c *Conn, h Handlers) (*nats.Subscription, error) {
-	known := map[string]bool{}
-	for _, v := range api.Verbs() {
-		known[string(v)] = true
-	}
-	handle := func(verb string, m *nats.Msg) {
-		var r api.ControlRequest
-		err := decode("the client", m.Data, &r)
-		if err == nil && !known[verb] {
-			err = api.Errorf(api.KindInvalid, "control request %q is not known", verb)
+	s, err := c.nats.Subscribe(controlSubscribe(), func(m *nats.Msg) {
+		if m.Subject == planQuerySubject() {
+			return
 		}
-		if err != nil {
+		var r api.ControlRequest
+		if err := decode("the client", m.Data, &r); err != nil {
 			c.respond(m, header{V: api.Version, Error: api.ToWire(err)})
 			return
 		}
-		h.Control(api.Verb(verb), r, func(r api.ControlReply) { c.respond(m, r) })
-	}
-	s, err := c.nats.Subscribe(controlSubscribe(), func(m *nats.Msg) {
-		if m.Subject != planQuerySubject() {
-			handle(token(m.Subject), m)
-		}
+		h.Control(api.Verb(token(m.Subject)), r, func(r api.ControlReply) { c.respond(m, r) })
 	})
 	if err != nil {
 		return nil, c.callError("subscribe to "+controlSubscribe(), err)

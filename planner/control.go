@@ -48,7 +48,7 @@ func (d *desk) control(ev Control) {
 		if do, ok := d.verbs()[ev.Verb]; ok {
 			r, err = do(ev.Request)
 		} else {
-			err = api.Errorf(api.KindInvalid, "control verb %q is not known", string(ev.Verb))
+			err = api.Errorf(api.KindInvalid, "control request %q is not known", string(ev.Verb))
 		}
 	}
 	if err != nil {

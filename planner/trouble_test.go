@@ -568,3 +568,9 @@ func TestAReplacementsStartNeverCountsAgainstAStage(t *testing.T) {
 		t.Errorf("target %+v after %+v: want a deadline of its own for what is left", got, before)
 	}
 }
+
+func TestAnUnknownControlRequestIsRefused(t *testing.T) {
+	if r := newWorld(t).control("explode", api.ControlRequest{}); r.Error == nil || r.Error.Kind != api.KindInvalid || !strings.Contains(r.Error.Message, `"explode" is not known`) {
+		t.Errorf("%+v", r)
+	}
+}

@@ -73,13 +73,13 @@ func (l *Ledger) trim() {
 	}
 }
 
-// HistoryAmended: what is known of an application in the history is this now.
-type HistoryAmended struct {
+// EndedAmended: what is known of an application in the history is this now.
+type EndedAmended struct {
 	Detail  api.AppDetail
 	Account Account
 }
 
-func (f HistoryAmended) apply(l *Ledger) error {
+func (f EndedAmended) apply(l *Ledger) error {
 	for _, d := range l.ended {
 		if d.Detail.ID == f.Detail.ID {
 			d.Detail, d.Account = f.Detail, f.Account

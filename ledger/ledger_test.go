@@ -163,7 +163,7 @@ func TestImpossibleFactsChangeNothing(t *testing.T) {
 		"a profile that is not there":       ledger.ProfileRemoved{Name: "none"},
 		"a profile that is none":            ledger.ProfileSaved{Body: api.Profile{Name: "x"}},
 		"a run that taught nothing":         ledger.RunTakenBack{Name: "p", App: app},
-		"no history":                        ledger.HistoryAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0"}}},
+		"no history":                        ledger.EndedAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0"}}},
 		"time that goes back":               ledger.Passed{For: -1},
 	} {
 		l, _ := at(t, facts()...)

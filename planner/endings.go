@@ -123,7 +123,7 @@ func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	}
 	a.Predicted, a.ErrorPct = a.Duration, report.ErrorPct(a.State, a.Deadline, a.Duration)
 	a.Outcome = report.Line(account, a.State, a.Duration, a.EndedBy)
-	r.record(ledger.HistoryAmended{Detail: a, Account: account})
+	r.record(ledger.EndedAmended{Detail: a, Account: account})
 }
 
 // concludeRuns finishes what the ended applications of a profile have left to do, so

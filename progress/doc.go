@@ -38,8 +38,8 @@
 //
 // Word +3 comes from the driver with the newest task of a stage whose tasks it knows to be
 // unequal. It starts the heaviest first, so what waits later is not heavier, unless a task
-// has to be run again. Word +12 of a stage is taken half-way between the last two publications between
-// which a task's records grew.
+// has to be run again. Word +12 of a stage is taken half-way between the last two
+// publications between which a task's records grew.
 //
 // # Protocol
 //
@@ -63,5 +63,6 @@
 // little-endian.
 //
 // A page belongs to the executor's user and is not trusted: links, foreign content and
-// counts beyond the layout are errors; impossible figures are for meter.Page.Fault. A file cut under the reader's mapping is ErrTruncated.
+// counts beyond the layout are errors; impossible figures are for meter.Page.Fault. A file
+// cut under the reader's mapping is ErrTruncated.
 package progress

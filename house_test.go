@@ -36,14 +36,14 @@ var levels = map[string]int{
 	"report":  8,
 	"planner": 9, "node": 9,
 	"bus": 10, "store": 10, "cgroup": 10, "executor": 10, "progress": 10, "metrics": 10, "replay": 10, "chart": 10,
-	"sim":               11,
+	"sim":               11, "sim/paper": 12,
 	"cgroup/cgrouptest": 11, "executor/conformance": 11, "executor/docker": 11, "bus/bustest": 11, "ledger/ledgertest": 11,
 	"daemon": 12, "demo": 12,
 	"config":      13,
 	"command":     14,
 	"cli":         15,
 	"cmd/planner": 16, "cmd/nodecontroller": 16, "cmd/pacer": 16,
-	"internal/benchline": 0, "internal/tally": 0, "internal/notice": 0, "internal/sparkrun": 11, "internal/simtables": 12,
+	"internal/benchline": 0, "internal/tally": 0, "internal/notice": 0, "internal/sparkrun": 11, "internal/simtables": 13,
 	"internal/testenv": 17, "internal/realenv": 17, "e2e": 17, "e2e/vm": 17, "e2e/vm/guest": 17, "bench": 18,
 }
 

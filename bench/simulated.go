@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/paper"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -17,7 +18,7 @@ import (
 // with five seeds.
 func simulated(t testing.TB, add adder) {
 	for _, name := range []string{"table4", "skew", "profile"} {
-		table, err := sim.Run(name, sim.Options{})
+		table, err := paper.Run(name, paper.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,11 +102,10 @@ func hourWorld(t testing.TB, nodes int) *sim.World {
 // the profile of its run at all cores.
 func hourApp(t testing.TB) (sim.App, api.Profile) {
 	t.Helper()
-	load, err := sim.FindWorkload("group-by")
+	app, err := paper.FindWorkload("group-by")
 	if err != nil {
 		t.Fatal(err)
 	}
-	app := load.App
 	app.Stages = slices.Clone(app.Stages)
 	for i := range app.Stages {
 		app.Stages[i].Work *= hourSpread * 16 / 64
@@ -133,14 +133,14 @@ func eventsPerSecond(t testing.TB) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load, err := sim.FindWorkload("group-by")
+	load, err := paper.FindWorkload("group-by")
 	if err != nil {
 		t.Fatal(err)
 	}
 	began := cpuTime(t)
 	for _, deadline := range slices.Repeat([]float64{0, 180, 220}, 3) {
-		load.App.Deadline = units.Seconds(deadline)
-		if _, err := w.Submit(w.Now(), load.App); err != nil {
+		load.Deadline = units.Seconds(deadline)
+		if _, err := w.Submit(w.Now(), load); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Run(); err != nil {

@@ -18,15 +18,16 @@ import (
 	"github.com/sparkpacer/pacer/config"
 	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/paper"
 )
 
 // simulateCommand runs scenarios and the source's tables on virtual time.
 func simulateCommand(sh *shell) *cobra.Command {
 	var laws []string
-	var o sim.Options
+	var o paper.Options
 	var out string
 	c := &cobra.Command{
-		Use:   "simulate SCENARIO|" + strings.Join(sim.Tables(), "|"),
+		Use:   "simulate SCENARIO|" + strings.Join(paper.Tables(), "|"),
 		Short: "Run a scenario, or a table of the paper, on the simulator",
 		Long: "Runs a scenario file, or one of the paper's experiments beside the paper's own\n" +
 			"numbers, with Pacer's own engines on virtual time. With --out it also writes the\n" +
@@ -44,7 +45,7 @@ func simulateCommand(sh *shell) *cobra.Command {
 				return command.Usagef("--law %q: want one of %s", law, strings.Join(sim.Laws(), ", "))
 			}
 		}
-		isTable := slices.Contains(sim.Tables(), args[0])
+		isTable := slices.Contains(paper.Tables(), args[0])
 		switch {
 		case o.Seeds < 1:
 			return command.Usagef("--seeds is %d, want at least 1", o.Seeds)
@@ -80,8 +81,8 @@ func simulateCommand(sh *shell) *cobra.Command {
 	return c
 }
 
-func (sh *shell) simulateTable(name string, o sim.Options, form output, out string) error {
-	t, err := sim.Run(name, o)
+func (sh *shell) simulateTable(name string, o paper.Options, form output, out string) error {
+	t, err := paper.Run(name, o)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (sh *shell) simulateTable(name string, o sim.Options, form output, out stri
 		return printJSON(sh.Stdout, t)
 	}
 	fmt.Fprintln(sh.Stdout, t.Title)
-	return table(sh.Stdout, sim.Heading(), t.Rows())
+	return table(sh.Stdout, paper.Heading(), t.Rows())
 }
 
 // keepFigures writes figures as base.json and draws them as base.png and base.svg.
@@ -115,12 +116,12 @@ func keepFigures(base string, figures any, draw func(...string) error) error {
 func (sh *shell) simulateScenario(ctx context.Context, path, law string, form output, out string) error {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		return command.Usagef("%q is neither a scenario file nor one of %s", path, strings.Join(sim.Tables(), ", "))
+		return command.Usagef("%q is neither a scenario file nor one of %s", path, strings.Join(paper.Tables(), ", "))
 	}
 	if err != nil {
 		return fmt.Errorf("read the scenario: %w", err)
 	}
-	s, err := sim.ParseScenario(path, string(text))
+	s, err := sim.ParseScenario(path, string(text), paper.Workloads()...)
 	if err != nil {
 		return command.Coded(command.ExitUsage, err)
 	}

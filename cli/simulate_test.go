@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/command"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/paper"
 )
 
 const smallScenario = `# A small application ends before its deadline.
@@ -56,7 +57,7 @@ func TestSimulateRunsAScenarioAndReplayAgrees(t *testing.T) {
 
 func TestSimulateRunsATable(t *testing.T) {
 	code, stdout, stderr := run(t, "simulate", "table4", "--law", "pi", "--seeds", "1", "--only", "pagerank", "-o", "json")
-	var table sim.Table
+	var table paper.Table
 	if err := json.Unmarshal([]byte(stdout), &table); code != command.ExitOK || err != nil {
 		t.Fatalf("exit %d: %v %s", code, err, stderr)
 	}

@@ -26,8 +26,9 @@ type App struct {
 	Mode   api.Mode
 	// Stages are in order of id; ids and parents are places in the slice.
 	Stages []Stage
-	// Pace multiplies the rate of all its tasks; 0 is 1.
-	Pace float64
+	// Pace multiplies the rate of all its tasks; 0 is 1. Bend is Plant.Bend for its
+	// executors, 0 for the plant's.
+	Pace, Bend float64
 }
 
 // Stage describes a stage.
@@ -73,6 +74,7 @@ func (a App) Validate() error {
 	check(within(float64(a.Driver), 0, 4096), "the driver takes %v cores", float64(a.Driver))
 	check(len(a.Stages) > 0, "application %s has no stages", a.Name)
 	check(within(a.Pace, 0, 100), "pace is %v", a.Pace)
+	check(within(a.Bend, 0, 100), "bend is %v, want 0 to 100", a.Bend)
 	for i, s := range a.Stages {
 		at := fmt.Sprintf("stage %d: ", i)
 		check(s.Tasks > 0 && s.Tasks <= 1e6, "%s%d tasks, want 1 to 1000000", at, s.Tasks)

@@ -69,7 +69,7 @@ func TestLostOutputsBreakNoInvariant(t *testing.T) {
 			c, _ = WithLaw(c, "pi")
 		}
 		w := must(t, c)
-		apps := []App{chain("app", 4, 200, 600), skewed(1, 0.5).App, {Name: "tree", Head: 3, Stages: []Stage{
+		apps := []App{chain("app", 4, 200, 600), uneven(), {Name: "tree", Head: 3, Stages: []Stage{
 			{Name: "left", Tasks: 64, Work: 200, Written: 9}, {Name: "right", Tasks: 96, Work: 300, Written: 9},
 			{Name: "sums", Parents: []int{0}, Tasks: 64, Work: 200}, {Name: "join", Parents: []int{1, 2}, Tasks: 64, Work: 300},
 			{Name: "next job", Job: 1, Parents: []int{1}, Tasks: 64, Work: 200}}}}

@@ -14,7 +14,6 @@
 //	check     the invariants, looked at in every event that could break them
 //	history   all that happened, as JSON lines; package replay asks the engines again
 //	scenario  a text that describes a world and what happens in it
-//	table     an experiment of the source beside the source's own numbers
 //
 // # The plant
 //

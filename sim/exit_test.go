@@ -14,7 +14,7 @@ func TestADeadlineIsKeptAtTheExit(t *testing.T) {
 	app := App{Name: "a", Head: 3, Tail: 0.2, Exit: 3, Driver: 1, Stages: []Stage{{Name: "s", Tasks: 200, Work: 400, Records: 1e6, Gap: 0.1}}}
 	c := Default()
 	c.Nodes = c.Nodes[:1]
-	p, full, err := record(c, Workload{App: app})
+	p, full, err := Record(c, app)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,8 @@ func TestADeadlineIsKeptAtTheExit(t *testing.T) {
 		t.Errorf("the profile says %.2f s for an exit that takes about 3", float64(p.Exit))
 	}
 	c.Seed++
-	o, err := pace(c, Workload{App: app}, p, full.Duration*1.4, 0)
+	app.Deadline = full.Duration * 1.4
+	o, err := Pace(c, app, p, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestADeadlineIsKeptAtTheExit(t *testing.T) {
 		t.Errorf("the error at the exit is %+.2f %%", o.Error)
 	}
 	app.Exit = 0
-	if _, full, err = record(c, Workload{App: app}); err != nil || math.Abs(full.StopError-full.Error) > 1e-9 {
+	if _, full, err = Record(c, app); err != nil || math.Abs(full.StopError-full.Error) > 1e-9 {
 		t.Errorf("without a time to exit the errors differ: %+v, %v", full, err)
 	}
 }

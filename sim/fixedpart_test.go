@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -73,20 +72,4 @@ func total(weights []int64) (sum int64) {
 		sum += w
 	}
 	return sum
-}
-
-// Weights that say little of the work do no harm once a run has shown it.
-func TestWeightsThatMisleadAreCorrectedByTheProfile(t *testing.T) {
-	if slow {
-		t.Skip("takes too long with the race detector")
-	}
-	table, err := Run("bytes", Options{Laws: []string{controller.Default().Law}, Seeds: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range table.Cells {
-		if math.Abs(c.Error) > 1.5 || c.Late > 0 {
-			t.Errorf("%s: %+.2f %% (%+.2f to %+.2f), %d late, want at most 1.5 %% and none", c.Case, c.Error, c.Least, c.Most, c.Late)
-		}
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,10 +20,11 @@ import (
 )
 
 // ParseScenario reads a scenario. name goes into its errors, which say the line,
-// what was found and what was expected. Lines may end as on any system, and words
-// are parted by blanks or tabs; what follows a word that begins with # is a comment.
-// Nothing may be said twice, and an application comes before what submits it; else
-// the order of lines means nothing. The grammar, a statement a line:
+// what was found and what was expected; workloads are the applications that a workload
+// line may name. Lines may end as on any system, and words are parted by blanks or tabs;
+// what follows a word that begins with # is a comment. Nothing may be said twice, and an
+// application comes before what submits it; else the order of lines means nothing. The
+// grammar, a statement a line:
 //
 //	# What is proved.                       the first line, always
 //	seed 7                                  1 without
@@ -34,7 +36,7 @@ import (
 //	      warm=3 warm-work=1.5 pause-every=4 pause-work=0.04 dispatch=4ms page=100ms   (one line)
 //	network delay=1ms jitter=1ms loss=0.05 duplicate=0.05 reorder=yes
 //	limit 2h
-//	workload kmeans                         one of the source's applications
+//	workload kmeans                         one of workloads
 //	app NAME head=3s tail=0.2s [exit=1s driver=1 pace=1]    an application, with its stages:
 //	  stage NAME tasks=100 work=200 [after=A,B job=0 records=1000 written=10
 //	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1 bytes=0.2]           (one line)
@@ -45,8 +47,8 @@ import (
 //	expect NAME error -1 to 5               per cent of the deadline, of every run
 //	expect NAME#2 error -1 to 5             of the second run of NAME, as they come
 //	---                                     what follows is the golden output
-func ParseScenario(name, text string) (*Scenario, error) {
-	p := &parser{name: name, said: map[string]int{}, names: map[string]bool{}, s: &Scenario{name: name, Config: Default(), apps: map[string]App{}, bends: map[string]float64{}}}
+func ParseScenario(name, text string, workloads ...App) (*Scenario, error) {
+	p := &parser{name: name, workloads: workloads, said: map[string]int{}, names: map[string]bool{}, s: &Scenario{name: name, Config: Default(), apps: map[string]App{}}}
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff"))
 	body, golden, found := strings.Cut("\n"+text, "\n"+separator)
 	body = strings.TrimPrefix(body, "\n")
@@ -70,7 +72,9 @@ func ParseScenario(name, text string) (*Scenario, error) {
 type parser struct {
 	name string
 	line int
-	s    *Scenario
+	// workloads are the applications that a text may name without describing them.
+	workloads []App
+	s         *Scenario
 	// app is the one whose stages are being read, appLine where it began.
 	app     *App
 	appLine int
@@ -493,7 +497,7 @@ func (p *parser) submit(at units.Seconds, words []string) error {
 		return fmt.Errorf("unknown application %q, expected an app or a workload line before it", words[0])
 	}
 	if _, known := p.s.apps[words[0]]; !known {
-		return fmt.Errorf("unknown application %q, expected one of %s", words[0], strings.Join(sortedIDs(p.s.apps), ", "))
+		return fmt.Errorf("unknown application %q, expected one of %s", words[0], strings.Join(slices.Sorted(maps.Keys(p.s.apps)), ", "))
 	}
 	s := submission{arrival: arrival{line: p.line, at: at, app: words[0]}}
 	err := pairs(words[1:], map[string]func(string) error{

@@ -10,12 +10,14 @@ func (p *parser) workload(words []string) error {
 	if err := count(words, 1, "the name of one workload"); err != nil {
 		return err
 	}
-	w, err := FindWorkload(words[0])
-	if err != nil {
-		return err
+	var known []string
+	for _, w := range p.workloads {
+		if w.Name == words[0] {
+			return p.define(w)
+		}
+		known = append(known, w.Name)
 	}
-	p.s.bends[w.Name] = w.Bend
-	return p.define(w.App)
+	return fmt.Errorf("workload %q, want one of %v", words[0], known)
 }
 
 func (p *parser) define(a App) error {

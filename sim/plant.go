@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/sparkpacer/pacer/units"
@@ -17,13 +18,13 @@ type Plant struct {
 	Lag float64
 	// Bend is the k of f(c) = c (1+k)/(1 + k c/C), C being the executor's slots:
 	// f(C) = C whatever k, and a core is worth up to 1+k where few are used. 0 is
-	// linear. The paper's mean cores fit k between 0.9 and 2.5 (workload.go).
+	// linear. The paper's mean cores fit k between 0.9 and 2.5 (package sim/paper).
 	Bend float64
 	// Noise is the standard deviation of an executor's rate around its mean, as a
 	// share of it; it changes with a time constant of two seconds. RunNoise is that of
 	// the logarithm of a whole run's speed.
 	Noise, RunNoise float64
-	// Runs are the speed factors of whole runs as measured (RunFactors), of which each
+	// Runs are the speed factors of whole runs as measured, of which each
 	// run draws one instead of RunNoise; none by default.
 	Runs []float64
 	// Spread is the standard deviation of the logarithm of a task's work around
@@ -61,7 +62,7 @@ type Plant struct {
 // core-seconds (docs/decisions/013 has measured ones), rates that triple while the
 // compiler works, short collections, tasks that differ by a tenth, and by a fifth more
 // where their bytes do. Its noise is made up: RunNoise of 0.3 % is little beside the
-// runs that were measured, 0.93 to 1.17 times their median (sim/runs), which only the
+// runs that were measured, 0.93 to 1.17 times their median (sim/paper/runs), which only the
 // experiment `runs` takes, by Plant.Runs.
 func DefaultPlant() Plant {
 	return Plant{Lag: 0.3, Noise: 0.02, RunNoise: 0.003, Spread: 0.1, ByteCost: 0.2, Start: 4, Warm: 3, WarmWork: 1.5,
@@ -97,13 +98,22 @@ func (p Plant) Validate() error {
 // leastPause keeps a world from doing nothing but stopping and going on.
 const leastPause units.Work = 0.01
 
-// bent is f with bend k: what c cores of an executor with that many slots are
-// worth.
-func bent(c, slots, k float64) float64 {
+// Bent is f with bend k: what c cores of an executor with that many slots are
+// worth. Who fits a bend to figures asks it too.
+func Bent(c, slots, k float64) float64 {
 	if k == 0 {
 		return c
 	}
 	return c * (1 + k) / (1 + k*c/slots)
+}
+
+// runFactor is how much faster than others a whole run goes: one of those measured, or
+// around 1 where there are none.
+func (p *Plant) runFactor(r *rand.Rand) float64 {
+	if len(p.Runs) > 0 {
+		return p.Runs[r.IntN(len(p.Runs))]
+	}
+	return around(r, p.RunNoise)
 }
 
 // follow is Eq 8 between two moments: where effective cores are dt seconds after

@@ -350,7 +350,7 @@ func (p *process) planTasks(now units.Instant) units.Instant {
 		eff = plant.follow(eff, p.got, seconds(now, p.beat)/2)
 	}
 	n := float64(len(p.computing))
-	p.rate = bent(eff, float64(p.slots), p.driver.bend) / n * p.m.speed * p.warmth() * p.factor * p.driver.pace
+	p.rate = Bent(eff, float64(p.slots), p.driver.bend) / n * p.m.speed * p.warmth() * p.factor * p.driver.pace
 	return min(after(now, (p.first-p.service)/p.rate), after(now, (p.nextPause-p.cpu)/p.got))
 }
 

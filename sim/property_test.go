@@ -118,12 +118,13 @@ func paced(t *testing.T, change func(*Config)) Outcome {
 	c := Default()
 	change(&c)
 	a := chain("app", 3, 600, 1500)
-	p, base, err := record(c, Workload{Name: "app", App: a})
+	p, base, err := Record(c, a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Seed++
-	o, err := pace(c, Workload{Name: "app", App: a}, p, base.Duration*1.4, 0)
+	a.Deadline = base.Duration * 1.4
+	o, err := Pace(c, a, p, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

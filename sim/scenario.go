@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -18,9 +19,8 @@ type Scenario struct {
 	Config Config
 	Law    string
 
-	name     string             // In errors.
-	sets     [][]string         // What the set lines say, in their order.
-	bends    map[string]float64 // Of workloads, by application.
+	name     string     // In errors.
+	sets     [][]string // What the set lines say, in their order.
 	apps     map[string]App
 	arrivals []arrival
 	faults   []timedFault
@@ -135,7 +135,7 @@ func (s *Scenario) Run(history io.Writer) (Report, error) {
 	for i, d := range drivers {
 		app := s.arrivals[i].app
 		runs[app]++
-		o, err := outcome(d)
+		o, err := d.Outcome()
 		if err != nil {
 			o = Outcome{App: d.app.Name, Deadline: d.app.Deadline, Pacing: refused}
 		}
@@ -160,8 +160,7 @@ func (s *Scenario) record(c Config) (map[string]recorded, error) {
 		if _, done := full[a.app]; done {
 			continue
 		}
-		w := Workload{Name: a.app, Bend: s.bend(a.app), App: s.apps[a.app]}
-		p, o, err := record(c, w)
+		p, o, err := Record(c, s.apps[a.app])
 		if err != nil {
 			return nil, s.errorf(a.line, "the run of %s at all cores: %w", a.app, err)
 		}
@@ -170,17 +169,10 @@ func (s *Scenario) record(c Config) (map[string]recorded, error) {
 	return full, nil
 }
 
-func (s *Scenario) bend(app string) float64 {
-	if b, ok := s.bends[app]; ok {
-		return b
-	}
-	return s.Config.Plant.Bend
-}
-
 // prepare gives the world profiles, applications and faults.
 func (s *Scenario) prepare(w *World, full map[string]recorded) ([]*Driver, error) {
 	var drivers []*Driver
-	for _, name := range sortedIDs(full) {
+	for _, name := range slices.Sorted(maps.Keys(full)) {
 		if err := full[name].put(w); err != nil {
 			return nil, err
 		}
@@ -196,7 +188,6 @@ func (s *Scenario) prepare(w *World, full map[string]recorded) ([]*Driver, error
 		if err != nil {
 			return nil, s.errorf(a.line, "%w", err)
 		}
-		d.bend = s.bend(a.app)
 		drivers = append(drivers, d)
 	}
 	for _, f := range s.faults {

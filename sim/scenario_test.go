@@ -2,7 +2,6 @@ package sim
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,91 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/sparkpacer/pacer/placement"
-	"github.com/sparkpacer/pacer/supervisor"
 )
-
-var rewrite = flag.Bool("rewrite", false, "rewrite the golden output of the scenarios in testdata")
-
-// TestScenarios runs each testdata/*.txt. Run with -rewrite after a wanted change
-// and read the difference.
-func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d scenarios, %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := ParseScenario(file, string(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			report, err := s.Run(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range report.Failed {
-				t.Error(f)
-			}
-			if len(s.expects) == 0 {
-				t.Error("nothing is expected of its outcomes")
-			}
-			got := report.Text()
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(s.Rewritten(got)), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if d := cmp.Diff(s.Golden(), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
-// A strategy is a file, an entry in a table, a paper test and a scenario that shows
-// what it is good and bad for: testdata/strategy-NAME.txt.
-func TestEveryStrategyHasAScenario(t *testing.T) {
-	for _, name := range supervisor.Strategies() {
-		s := scenarioOf(t, "strategy", name)
-		if got := s.Config.Node.Supervisor.Strategy; got != name {
-			t.Errorf("the scenario of strategy %s has %s", name, got)
-		}
-	}
-}
-
-// An order of nodes is a file, an entry in a table, a test and a scenario:
-// testdata/placement-NAME.txt.
-func TestEveryOrderHasAScenario(t *testing.T) {
-	for _, name := range placement.Orders() {
-		s := scenarioOf(t, "placement", name)
-		if c := s.Config.Planner; c.Placement != name || c.MaxNodes == 0 {
-			t.Errorf("the scenario of order %s has %s on %d nodes", name, c.Placement, c.MaxNodes)
-		}
-	}
-}
-
-// scenarioOf reads the scenario that shows an entry of a table. It expects something.
-func scenarioOf(t *testing.T, kind, name string) *Scenario {
-	t.Helper()
-	file := "testdata/" + kind + "-" + name + ".txt"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := ParseScenario(file, string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(s.expects) == 0 {
-		t.Errorf("%s expects nothing", file)
-	}
-	return s
-}
 
 // TestBadScenariosSayWhereAndWhatWasExpected has a text and its error a case.
 func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
@@ -248,7 +163,7 @@ func FuzzScenario(f *testing.F) {
 	}
 	f.Add("# No line ends here.\napp a\n  stage s tasks=1 work=1\nat 0s submit a")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseScenario("f", text)
+		s, err := ParseScenario("f", text, chain("aggr-by-key", 2, 100, 400))
 		if err == nil && s.Proves == "" {
 			t.Error("a scenario that proves nothing")
 		}
@@ -258,7 +173,7 @@ func FuzzScenario(f *testing.F) {
 			}
 			return
 		}
-		again, err := ParseScenario("f", s.Rewritten(s.Golden()))
+		again, err := ParseScenario("f", s.Rewritten(s.Golden()), chain("aggr-by-key", 2, 100, 400))
 		if err != nil || again.Proves != s.Proves || strings.TrimSuffix(again.source, "\n") != strings.TrimSuffix(s.source, "\n") || again.golden != s.golden || len(again.arrivals) != len(s.arrivals) {
 			t.Errorf("written again it reads as %+v, %v", again, err)
 		}

@@ -19,10 +19,10 @@ func TestWeightsAreDrawnApartFromWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		load := skewed(1, 0.5)
-		last := &load.App.Stages[len(load.App.Stages)-1]
+		load := uneven()
+		last := &load.Stages[len(load.Stages)-1]
 		last.Bytes = bytes
-		d, err := w.Submit(0, load.App)
+		d, err := w.Submit(0, load)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ func pairs(words []string, keys map[string]func(string) error) error {
 		read := keys[key]
 		switch {
 		case read == nil:
-			return fmt.Errorf("unknown word %q, expected one of %s", key, strings.Join(sortedIDs(keys), ", "))
+			return fmt.Errorf("unknown word %q, expected one of %s", key, strings.Join(slices.Sorted(maps.Keys(keys)), ", "))
 		case !ok || value == "":
 			return fmt.Errorf("%q, expected %s=VALUE", w, key)
 		case seen[key]:

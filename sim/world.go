@@ -182,6 +182,9 @@ func (w *World) Submit(at units.Seconds, a App) (*Driver, error) {
 		return nil, err
 	}
 	d := w.newDriver(a)
+	if a.Bend > 0 {
+		d.bend = a.Bend
+	}
 	w.pending++
 	w.at(max(w.now, units.Instant(at.Duration())), rankDriver, d.id, d.start)
 	return d, nil

@@ -152,7 +152,16 @@ func TestAnApplicationWithoutExecutorsFails(t *testing.T) {
 	if err := w.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := outcome(d); err != nil || o.Pacing != "failed" {
+	if o, err := d.Outcome(); err != nil || o.Pacing != "failed" {
 		t.Errorf("%+v, %v", o, err)
 	}
+}
+
+// uneven is a chain of two stages; half of the second one's work follows the sizes of its
+// tasks, and these Zipf's law.
+func uneven() App {
+	a := chain("uneven", 2, 2500, 3700)
+	last := &a.Stages[1]
+	last.Zipf, last.Skewed = 1, 0.5
+	return a
 }

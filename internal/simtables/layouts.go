@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/paper"
 	"github.com/sparkpacer/pacer/supervisor"
 )
 
 // layout makes a table of what the experiments of a region gave.
-type layout func(region, []sim.Cell) ([][]string, error)
+type layout func(region, []paper.Cell) ([][]string, error)
 
 // layouts is where a layout is entered. The first row of each is its heading.
 func layouts() map[string]layout {
@@ -42,11 +42,11 @@ func render(r region) (string, error) {
 }
 
 // run runs the experiments of a region.
-func run(r region) ([]sim.Cell, error) {
-	var cells []sim.Cell
+func run(r region) ([]paper.Cell, error) {
+	var cells []paper.Cell
 	for _, law := range r.laws {
 		for _, e := range r.experiments {
-			t, err := sim.Run(e, sim.Options{Laws: []string{law}, Seeds: r.seeds})
+			t, err := paper.Run(e, paper.Options{Laws: []string{law}, Seeds: r.seeds})
 			if err != nil {
 				return nil, err
 			}
@@ -56,7 +56,7 @@ func run(r region) ([]sim.Cell, error) {
 	return cells, nil
 }
 
-func count(cells []sim.Cell) (runs, late int) {
+func count(cells []paper.Cell) (runs, late int) {
 	for _, c := range cells {
 		runs += len(c.Runs)
 		late += c.Late
@@ -74,13 +74,13 @@ func beside(v *float64) string {
 	return " (" + percent(*v) + ")"
 }
 
-func lateOf(cells ...sim.Cell) string {
+func lateOf(cells ...paper.Cell) string {
 	runs, late := count(cells)
 	return fmt.Sprintf("%d/%d", late, runs)
 }
 
 // workloads has a workload a row and a slack a column.
-func workloads(r region, cells []sim.Cell) ([][]string, error) {
+func workloads(r region, cells []paper.Cell) ([][]string, error) {
 	rows := [][]string{{"law", "workload"}}
 	for _, c := range cells {
 		workload, slack, found := strings.Cut(c.Case, " +")
@@ -100,7 +100,7 @@ func workloads(r region, cells []sim.Cell) ([][]string, error) {
 }
 
 // cases has a case a row.
-func cases(_ region, cells []sim.Cell) ([][]string, error) {
+func cases(_ region, cells []paper.Cell) ([][]string, error) {
 	rows := [][]string{{"law", "case", "mean", "range", "late", "core-seconds"}}
 	for _, c := range cells {
 		rows = append(rows, []string{"`" + c.Law + "`", c.Case, percent(c.Error) + beside(c.Paper), percent(c.Least) + " to " + percent(c.Most),
@@ -110,7 +110,7 @@ func cases(_ region, cells []sim.Cell) ([][]string, error) {
 }
 
 // exits has a case a row, with the errors at the exit and at the context's stop.
-func exits(_ region, cells []sim.Cell) ([][]string, error) {
+func exits(_ region, cells []paper.Cell) ([][]string, error) {
 	rows := [][]string{{"law", "case", "at the exit", "range", "late", "at the stop"}}
 	for _, c := range cells {
 		rows = append(rows, []string{"`" + c.Law + "`", c.Case, percent(c.Error), percent(c.Least) + " to " + percent(c.Most), lateOf(c), percent(c.StopError)})
@@ -119,11 +119,11 @@ func exits(_ region, cells []sim.Cell) ([][]string, error) {
 }
 
 // slacks has a law and a slack a row, over all workloads.
-func slacks(r region, cells []sim.Cell) ([][]string, error) {
+func slacks(r region, cells []paper.Cell) ([][]string, error) {
 	rows := [][]string{{"law", "slack", "means of the workloads", "all runs", "late"}}
 	for _, law := range r.laws {
 		for _, slack := range []string{"+0%", "+20%", "+40%"} {
-			var of []sim.Cell
+			var of []paper.Cell
 			mean, all := [2]float64{math.Inf(1), math.Inf(-1)}, [2]float64{math.Inf(1), math.Inf(-1)}
 			for _, c := range cells {
 				if c.Law == law && strings.HasSuffix(c.Case, " "+slack) {
@@ -147,7 +147,7 @@ var composites = []string{"bench1", "bench2", "bench3"}
 
 // strategies has a strategy and a gamma a row: the mean of |eps_a| in each benchmark
 // and how many were late, law by law.
-func strategies(r region, cells []sim.Cell) ([][]string, error) {
+func strategies(r region, cells []paper.Cell) ([][]string, error) {
 	rows := [][]string{{"strategy, gamma"}}
 	for _, law := range r.laws {
 		for i := range composites {
@@ -179,18 +179,18 @@ func bare(v *float64) string {
 	return fmt.Sprintf(" (%.1f)", *v)
 }
 
-func cell(cells []sim.Cell, law, name string) (sim.Cell, error) {
+func cell(cells []paper.Cell, law, name string) (paper.Cell, error) {
 	for _, c := range cells {
 		if c.Law == law && c.Case == name {
 			return c, nil
 		}
 	}
-	return sim.Cell{}, fmt.Errorf("no case %q under %s", name, law)
+	return paper.Cell{}, fmt.Errorf("no case %q under %s", name, law)
 }
 
 // readings has Benchmark 2 with gamma 1, a law and a reading of Eq 21 a row.
-func readings(r region, cells []sim.Cell) ([][]string, error) {
-	paper := []string{"", "the paper"}
+func readings(r region, cells []paper.Cell) ([][]string, error) {
+	source := []string{"", "the paper"}
 	var rows [][]string
 	for _, law := range r.laws {
 		for _, reading := range supervisor.Eq21Readings() {
@@ -201,13 +201,13 @@ func readings(r region, cells []sim.Cell) ([][]string, error) {
 					return nil, err
 				}
 				row = append(row, fmt.Sprintf("%.1f", c.Error))
-				if len(paper) < 2+len(supervisor.Strategies()) {
-					paper = append(paper, strings.Trim(bare(c.Paper), " ()"))
+				if len(source) < 2+len(supervisor.Strategies()) {
+					source = append(source, strings.Trim(bare(c.Paper), " ()"))
 				}
 			}
 			rows = append(rows, row)
 		}
 	}
 	heading := append([]string{"law", "Eq 21"}, supervisor.Strategies()...)
-	return append([][]string{heading, paper}, rows...), nil
+	return append([][]string{heading, source}, rows...), nil
 }

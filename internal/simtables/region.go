@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/paper"
 )
 
 // What a region begins and ends with.
@@ -104,8 +105,8 @@ func parse(mark string) (region, error) {
 		return r, fmt.Errorf("%q: layout %q is not known", mark, r.layout)
 	}
 	for _, e := range r.experiments {
-		if !slices.Contains(sim.Tables(), e) {
-			return r, fmt.Errorf("%q: experiment %q, want one of %v", mark, e, sim.Tables())
+		if !slices.Contains(paper.Tables(), e) {
+			return r, fmt.Errorf("%q: experiment %q, want one of %v", mark, e, paper.Tables())
 		}
 	}
 	for _, law := range r.laws {

@@ -1,4 +1,4 @@
-package sim
+package paper
 
 import (
 	"math"
@@ -57,6 +57,22 @@ func TestAStageOfALoneTaskEndsNearItsDeadline(t *testing.T) {
 		t.Logf("%s: mean |error| %.2f %%, from %+.2f to %+.2f, %d of %d late", c.Case, mean, c.Least, c.Most, c.Late, len(c.Runs))
 		if mean > 1.6 || c.Late > len(c.Runs)/3 {
 			t.Errorf("%s: mean |error| %.2f %%, %d of %d late", c.Case, mean, c.Late, len(c.Runs))
+		}
+	}
+}
+
+// Weights that say little of the work do no harm once a run has shown it.
+func TestWeightsThatMisleadAreCorrectedByTheProfile(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	table, err := Run("bytes", Options{Laws: []string{controller.Default().Law}, Seeds: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range table.Cells {
+		if math.Abs(c.Error) > 1.5 || c.Late > 0 {
+			t.Errorf("%s: %+.2f %% (%+.2f to %+.2f), %d late, want at most 1.5 %% and none", c.Case, c.Error, c.Least, c.Most, c.Late)
 		}
 	}
 }

@@ -1,9 +1,8 @@
-package sim
+package paper
 
 import (
 	"embed"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +17,7 @@ const leastRuns = 5
 var measured embed.FS
 
 // MeasuredRuns are the speed factors of all runs that were measured on real Spark, for
-// Plant.Runs.
+// sim.Plant.Runs.
 func MeasuredRuns() ([]float64, error) {
 	files, err := measured.ReadDir("runs")
 	if err != nil {
@@ -39,7 +38,7 @@ func MeasuredRuns() ([]float64, error) {
 	return all, nil
 }
 
-// RunFactors makes speed factors for Plant.Runs of the durations of one application's
+// RunFactors makes speed factors for sim.Plant.Runs of the durations of one application's
 // runs, in seconds, a line each: the median over each. What follows # is
 // a comment. The error says the line and what was expected.
 func RunFactors(text string) ([]float64, error) {
@@ -65,13 +64,4 @@ func RunFactors(text string) ([]float64, error) {
 		durations[i] = median / durations[i]
 	}
 	return durations, nil
-}
-
-// runFactor is how much faster than others a whole run goes: one of those measured, or
-// around 1 where there are none.
-func (p *Plant) runFactor(r *rand.Rand) float64 {
-	if len(p.Runs) > 0 {
-		return p.Runs[r.IntN(len(p.Runs))]
-	}
-	return around(r, p.RunNoise)
 }

@@ -1,6 +1,10 @@
-package sim
+package paper
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/sim"
+)
 
 // lone runs group-by as bench-deadlines does on real Spark, on one node of two cores:
 // with Zipf-distributed keys one task has up to four fifths of the reduce stage, and
@@ -9,7 +13,7 @@ import "fmt"
 // fast in one part of a task as in another, and the heap is collected all the time.
 func lone(o Options) ([]Cell, error) {
 	c := o.common()
-	c.Nodes = []NodeSpec{{Name: "n1", Cores: 2}}
+	c.Nodes = []sim.NodeSpec{{Name: "n1", Cores: 2}}
 	c.Plant.Task, c.Plant.Sway, c.Plant.PauseEvery, c.Plant.PauseWork = 0.04, 3, 1, 0.2
 	c.Plant.ByteCost = 0 // What differs between tasks and runs there is in the figures above.
 	o.Config = &c
@@ -23,10 +27,10 @@ func lone(o Options) ([]Cell, error) {
 }
 
 // loneGroups is group-by at half the size of the bench's: 37 million records.
-func loneGroups(s float64) Workload {
+func loneGroups(s float64) sim.App {
 	const tasks, records = 120, 37_000_000
-	return Workload{Name: "group-by-lone", App: App{Name: "group-by-lone", Head: 4, Tail: 0.2, Stages: []Stage{
+	return sim.App{Name: "group-by-lone", Head: 4, Tail: 0.2, Stages: []sim.Stage{
 		{Name: "map", Tasks: tasks, Work: 25, Gap: 0.1, Written: records},
 		{Name: "reduce", Parents: []int{0}, Tasks: tasks, Work: 20, Records: records, Gap: 0.05, Fetch: 0.005, Read: 0.95, Zipf: s},
-	}}}
+	}}
 }

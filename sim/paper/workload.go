@@ -1,25 +1,11 @@
-package sim
+package paper
 
 import (
 	"fmt"
 
+	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// Workload is one of the source's eight applications (its section 7.1, Table 2) as
-// the simulator runs it. What the source gives is taken from it: the number of
-// tasks, the nominal rates (Table 7), the baselines that Table 6 lets one work out
-// (PageRank 59 s, KMeans 86 s, SVM 77 s on 64 cores), PageRank's nine stages (Fig
-// 8), the parallelism that some of SVM's stages lack. The rest, above all how a
-// baseline divides over stages, is made up after the programs of spark-perf and
-// SparkBench.
-type Workload struct {
-	Name string
-	// Bend is Plant.Bend, fitted to the mean cores of Table 4 at +20 %: u of the
-	// cores do 1/1.2 of the rate of all, so k = (1/1.2 - u)/(u - u/1.2).
-	Bend float64
-	App  App
-}
 
 // cluster is what the source's figures are for: 64 cores.
 const cluster = 64
@@ -35,8 +21,15 @@ type step struct {
 	source bool // It reads no other stage of its job.
 }
 
-// Workloads are the eight applications of Table 4, in its order.
-func Workloads() []Workload {
+// Workloads are the source's eight applications (its section 7.1, Table 2) as the
+// simulator runs them, in the order of its Table 4. What the source gives is taken from
+// it: the number of tasks, the nominal rates (Table 7), the baselines that Table 6 lets
+// one work out (PageRank 59 s, KMeans 86 s, SVM 77 s on 64 cores), PageRank's nine
+// stages (Fig 8), the parallelism that some of SVM's stages lack. The rest, above all
+// how a baseline divides over stages, is made up after the programs of spark-perf and
+// SparkBench. Bend is fitted to the mean cores of Table 4 at +20 %: u of the cores do
+// 1/1.2 of the rate of all, so k = (1/1.2 - u)/(u - u/1.2).
+func Workloads() []sim.App {
 	perf := func(generate, write, read float64) []step {
 		return []step{{"generate", 0, 2500, generate, 0, 1, true}, {"map", 1, 2500, write, 0, 1, true}, {"reduce", 1, 2500, read, 0.02, 0.5, false}}
 	}
@@ -44,7 +37,7 @@ func Workloads() []Workload {
 		return []step{{"generate", 0, 2500, generate, 0, 1, true}, {"sample", 1, 2500, 7, 0, 1, true},
 			{"map", 2, 2500, write, 0, 1, true}, {"sort", 2, 2500, read, 0.02, 0.4, false}}
 	}
-	return []Workload{
+	return []sim.App{
 		workload("aggr-by-key", 2.50, 319e3, perf(20, 34, 18)),
 		workload("aggr-by-key-int", 2.16, 267e3, perf(24, 42, 22)),
 		workload("group-by", 1.45, 486e3, perf(28, 38, 58)),
@@ -82,23 +75,23 @@ func svm() []step {
 	return append(steps, step{"predict", 6, 1000, 3, 0, 1, true}, step{"metrics", 6, 31, 0.4, 0.02, 0.5, false})
 }
 
-func workload(name string, bend, rate float64, steps []step) Workload {
-	w := Workload{Name: name, Bend: bend, App: App{Name: name, Head: 4, Tail: 0.2}}
+func workload(name string, bend, rate float64, steps []step) sim.App {
+	w := sim.App{Name: name, Bend: bend, Head: 4, Tail: 0.2}
 	for i, s := range steps {
 		work := s.full * min(cluster, float64(s.tasks))
-		stage := Stage{Name: s.name, Job: s.job, Tasks: s.tasks, Work: units.Work(work), Records: int64(rate * work),
+		stage := sim.Stage{Name: s.name, Job: s.job, Tasks: s.tasks, Work: units.Work(work), Records: int64(rate * work),
 			Gap: 0.1, Fetch: units.Seconds(s.fetch), Read: units.Fraction(s.read)}
 		if !s.source {
 			stage.Parents = []int{i - 1}
-			w.App.Stages[i-1].Written = stage.Records
+			w.Stages[i-1].Written = stage.Records
 		}
-		w.App.Stages = append(w.App.Stages, stage)
+		w.Stages = append(w.Stages, stage)
 	}
 	return w
 }
 
 // FindWorkload returns the workload of that name.
-func FindWorkload(name string) (Workload, error) {
+func FindWorkload(name string) (sim.App, error) {
 	var names []string
 	for _, w := range Workloads() {
 		if w.Name == name {
@@ -106,16 +99,16 @@ func FindWorkload(name string) (Workload, error) {
 		}
 		names = append(names, w.Name)
 	}
-	return Workload{}, fmt.Errorf("workload %q, want one of %v", name, names)
+	return sim.App{}, fmt.Errorf("workload %q, want one of %v", name, names)
 }
 
 // skewed is group-by with Zipf-distributed keys, of which share of the reduce
 // stage's work goes with the sizes of the groups. The source does not say how many
 // groups a task holds nor what one costs: skewShare is fitted, so that s = 2 and 3
 // give errors of the size of its Table 5 under its own law.
-func skewed(s, share float64) Workload {
+func skewed(s, share float64) sim.App {
 	w, _ := FindWorkload("group-by")
-	last := &w.App.Stages[len(w.App.Stages)-1]
+	last := &w.Stages[len(w.Stages)-1]
 	last.Zipf, last.Skewed = s, units.Fraction(share)
 	return w
 }

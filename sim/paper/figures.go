@@ -1,4 +1,4 @@
-package sim
+package paper
 
 // The source's own figures: Baresi, Guinea, Leva, Quattrocchi, "Fine-grained
 // Dynamic Resource Allocation for Big-Data Applications" (IEEE TSE), section 7.

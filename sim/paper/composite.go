@@ -1,4 +1,4 @@
-package sim
+package paper
 
 import (
 	"cmp"
@@ -8,39 +8,10 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// beta is Figure 4 of the source: eps_a and eps_s against beta, for the four
-// applications that it shows, at +20 %. The source gives no numbers for it.
-func beta(o Options) ([]Cell, error) {
-	var trials []trial
-	for _, name := range []string{"aggr-by-key", "sort-by-key", "pagerank", "kmeans"} {
-		w, err := FindWorkload(name)
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range []float64{0, 0.2, 0.3, 0.4, 0.6, 0.8, 1} {
-			trials = append(trials, trial{name: fmt.Sprintf("%s beta=%g", name, b), figure: fmt.Sprintf("sim.beta.LAW.%s.%g.error_pct", name, b),
-				profiled: w, run: w, slack: 0.2, tune: func(c *Config) { c.Planner.Beta = b }})
-		}
-	}
-	return o.all(trials)
-}
-
-// alpha is Table 4 with alpha 0.95, with which the source saw none late.
-func alpha(o Options) ([]Cell, error) {
-	var trials []trial
-	for _, w := range Workloads() {
-		for _, slack := range []int{0, 20, 40} {
-			trials = append(trials, trial{name: fmt.Sprintf("%s +%d%%", w.Name, slack),
-				figure:   fmt.Sprintf("sim.alpha.LAW.%s.%d.error_pct", w.Name, slack),
-				profiled: w, run: w, slack: float64(slack) / 100, tune: func(c *Config) { c.Planner.Alpha = 0.95 }})
-		}
-	}
-	return o.all(trials)
-}
 
 // composite is a benchmark of several applications that come after each other.
 type composite struct {
@@ -63,10 +34,10 @@ type composed struct {
 const overload = 1.2
 
 // times returns w with that many times the work and the records.
-func (w Workload) times(size float64) Workload {
-	w.App.Stages = slices.Clone(w.App.Stages)
-	for i := range w.App.Stages {
-		s := &w.App.Stages[i]
+func times(w sim.App, size float64) sim.App {
+	w.Stages = slices.Clone(w.Stages)
+	for i := range w.Stages {
+		s := &w.Stages[i]
 		s.Work *= units.Work(size)
 		s.Records, s.Written = int64(float64(s.Records)*size), int64(float64(s.Written)*size)
 	}
@@ -160,44 +131,43 @@ func (o Options) compose(cell Cell, b composite, strategy string, gamma int, rea
 }
 
 // composeOnce runs a composite with one seed.
-func (c *Cell) composeOnce(cfg Config, b composite) error {
+func (c *Cell) composeOnce(cfg sim.Config, b composite) error {
 	var profiles []api.Profile
 	for _, a := range b.apps {
 		w, err := FindWorkload(a.name)
 		if err != nil {
 			return err
 		}
-		p, _, err := record(cfg, w.times(b.size))
+		p, _, err := sim.Record(cfg, times(w, b.size))
 		if err != nil {
 			return err
 		}
 		profiles = append(profiles, p)
 	}
 	cfg.Seed += 10
-	world, err := New(cfg)
+	world, err := sim.New(cfg)
 	if err != nil {
 		return err
 	}
-	var drivers []*Driver
+	var drivers []*sim.Driver
 	for i, a := range b.apps {
 		w, _ := FindWorkload(a.name) // Found above.
 		if err := world.PutProfile(profiles[i]); err != nil {
 			return err
 		}
-		w = w.times(b.size)
-		w.App.Deadline = a.deadline
-		d, err := world.Submit(world.Now()+a.at, w.App)
+		w = times(w, b.size)
+		w.Deadline = a.deadline
+		d, err := world.Submit(world.Now()+a.at, w)
 		if err != nil {
 			return err
 		}
-		d.bend = w.Bend
 		drivers = append(drivers, d)
 	}
 	if err := world.Run(); err != nil {
 		return err
 	}
 	for _, d := range drivers {
-		out, err := outcome(d)
+		out, err := d.Outcome()
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
-package sim
+package paper
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Heading names the columns of Rows; those of the source are in brackets.
 func Heading() []string {

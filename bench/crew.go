@@ -37,6 +37,7 @@ const (
 type crew struct {
 	t      testing.TB
 	engine *planner.Engine
+	turn   planner.Turn
 	db     store.Store
 	file   string   // Of db.
 	beside *os.File // Takes the bytes that db has taken, for the bare append.
@@ -111,17 +112,17 @@ func (c *crew) step(event planner.Event) (reply any, plans int, took time.Durati
 	thread, cpu := unix.Gettid(), threadTime(c.t)
 	before := c.size()
 	start := time.Now()
-	actions := c.engine.Step(c.now, event)
+	c.turn.Take(c.engine.Step(c.now, event), func(planner.Occurrence) {})
 	stepped := time.Now()
-	if len(actions) == 0 {
-		return nil, 0, time.Since(start)
+	saved := stepped
+	actions, err := c.turn.End(func(changes []api.Pair) error {
+		err := c.db.Apply(changes)
+		saved = time.Now()
+		return err
+	})
+	if err != nil {
+		c.t.Fatal(err)
 	}
-	if save, ok := actions[0].(planner.Save); ok {
-		if err := c.db.Apply(save.Changes); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	saved := time.Now()
 	for _, action := range actions {
 		switch a := action.(type) {
 		case planner.PublishPlan:
@@ -327,7 +328,7 @@ func (c *crew) second() {
 				c.tell(a) // A heartbeat.
 			}
 		}
-		c.now = c.now.Add(250 * time.Millisecond)
+		c.now = c.now.Add(planner.TickInterval)
 		_, _, took := c.step(planner.Tick{})
 		c.ticks = append(c.ticks, ms(took))
 	}

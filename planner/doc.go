@@ -8,6 +8,7 @@
 //	Event       what drivers, nodes and people say, and the passing of time (Tick)
 //	Action      what has to be saved, published, answered and logged
 //	Occurrence  something that happened, for logs and counters
+//	Turn        actions of one or more steps, in the order in which they take effect
 //	Loop        the goroutine around an Engine
 //
 // What an engine knows is a ledger.Ledger. Each event goes to the part that it is for: runs
@@ -66,9 +67,9 @@
 //
 // # What the caller must do
 //
-//   - carry out a step's Save before anything else of that step (Loop does);
+//   - carry out a step's Save before anything else of that step (Turn does);
 //   - hand New all pairs under Prefixes;
-//   - send a Tick every 250 ms;
+//   - send a Tick every TickInterval;
 //   - send NodeStatuses in order, and let a node retry a hello refused with
 //     KindTransient.
 //

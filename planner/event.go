@@ -1,6 +1,10 @@
 package planner
 
-import "github.com/sparkpacer/pacer/api"
+import (
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+)
 
 // Ticket ties a Reply to the request it answers. The engine's caller chooses
 // it; 0 asks for no reply.
@@ -49,8 +53,11 @@ type PlanQuery struct {
 	Request api.PlanRequest
 }
 
-// Tick lets time pass: send it every 250 ms.
+// Tick lets time pass: send one every TickInterval.
 type Tick struct{}
+
+// TickInterval is the time between two Ticks.
+const TickInterval = 250 * time.Millisecond
 
 func (Register) isEvent()     {}
 func (DriverEvents) isEvent() {}
@@ -62,7 +69,7 @@ func (Tick) isEvent()         {}
 
 // Action is one effect that the engine's caller has to carry out: Save,
 // PublishPlan, PublishDirective, Reply or Log. A step returns at most one Save,
-// and first; it must be on disk before the others take effect.
+// and first; it must be on disk before the others take effect (Turn).
 type Action interface{ isAction() }
 
 // Save stores Changes, all or none; a nil Value removes its Key.

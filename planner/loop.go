@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -14,8 +12,7 @@ import (
 )
 
 const (
-	tickInterval = 250 * time.Millisecond
-	queueLength  = 1024
+	queueLength = 1024
 	// batchLimit bounds how many requests share one store sync, so that the
 	// first of them does not wait for ever.
 	batchLimit = 256
@@ -55,14 +52,11 @@ type Loop struct {
 	start    time.Time
 
 	// What follows belongs to the loop's goroutine.
-	tickets    Ticket
-	waiting    map[Ticket]func(any)
-	unsaved    []api.Pair
-	plans      map[string]api.Plan
-	directives map[api.AppID]api.Directive
-	replies    []Reply
+	tickets Ticket
+	waiting map[Ticket]func(any)
+	turn    Turn
 
-	turn     atomic.Int64 // When the last turn ended, in ns since start.
+	ended    atomic.Int64 // When the last turn ended, in ns since start.
 	storeErr atomic.Pointer[string]
 }
 
@@ -80,7 +74,7 @@ func NewLoop(e *Engine, pub Publisher, store Store, observe func(Occurrence)) *L
 	return &Loop{
 		engine: e, pub: pub, store: store, observe: observe,
 		requests: make(chan request, queueLength), done: make(chan struct{}), start: time.Now(),
-		waiting: make(map[Ticket]func(any)), plans: make(map[string]api.Plan), directives: make(map[api.AppID]api.Directive),
+		waiting: make(map[Ticket]func(any)),
 	}
 }
 
@@ -88,7 +82,7 @@ func NewLoop(e *Engine, pub Publisher, store Store, observe func(Occurrence)) *L
 // it has not taken by then are answered with KindTransient.
 func (l *Loop) Run(ctx context.Context) error {
 	defer l.stop()
-	ticker := time.NewTicker(tickInterval)
+	ticker := time.NewTicker(TickInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -101,7 +95,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.step(Tick{})
 		}
 		l.flush()
-		l.turn.Store(int64(time.Since(l.start)))
+		l.ended.Store(int64(time.Since(l.start)))
 	}
 }
 
@@ -111,7 +105,7 @@ func (l *Loop) Alive() error {
 	if text := l.storeErr.Load(); text != nil {
 		return errors.New("planner: state cannot be stored: " + *text)
 	}
-	if idle := time.Since(l.start) - time.Duration(l.turn.Load()); idle > stalled {
+	if idle := time.Since(l.start) - time.Duration(l.ended.Load()); idle > stalled {
 		return fmt.Errorf("planner: the loop has not turned for %v", idle.Round(time.Millisecond))
 	}
 	return nil
@@ -227,69 +221,33 @@ func (l *Loop) drain() {
 	}
 }
 
-// step runs the engine and sorts its actions. Plans and directives are whole
-// values: a newer one replaces the one that waits.
 func (l *Loop) step(event Event) {
 	now := units.Instant(l.start.UnixNano()).Add(time.Since(l.start))
-	for _, action := range l.engine.Step(now, event) {
-		switch a := action.(type) {
-		case Save:
-			l.unsaved = append(l.unsaved, a.Changes...)
-		case PublishPlan:
-			l.plans[a.Plan.Node] = a.Plan
-		case PublishDirective:
-			l.directives[a.App] = a.Directive
-		case Reply:
-			l.replies = append(l.replies, a)
-		case Log:
-			l.observe(a.Occurrence)
-		}
-	}
+	l.turn.Take(l.engine.Step(now, event), l.observe)
 }
 
-// flush stores, then publishes and replies.
+// flush ends the turn.
 func (l *Loop) flush() {
-	if err := l.save(); err != nil {
-		for _, r := range l.replies {
-			l.answer(r.To, refusal(r.Body, api.Errorf(api.KindTransient, "the planner cannot store its state: %v", err)))
+	actions, err := l.turn.End(l.store.Apply)
+	if err == nil {
+		l.storeErr.Store(nil)
+	} else if text := err.Error(); l.storeErr.Swap(&text) == nil {
+		l.observe(StoreFailed{Err: err})
+	}
+	for _, action := range actions {
+		switch a := action.(type) {
+		case PublishPlan:
+			if err := l.pub.PublishPlan(a.Plan); err != nil {
+				l.observe(PublishFailed{To: a.Plan.Node, Err: err})
+			}
+		case PublishDirective:
+			if err := l.pub.PublishDirective(a.App, a.Directive); err != nil {
+				l.observe(PublishFailed{To: string(a.App), Err: err})
+			}
+		case Reply:
+			l.answer(a.To, a.Body)
 		}
-		l.replies = l.replies[:0]
-		return
 	}
-	// Plans first: a driver that reads its reply may rely on them.
-	for _, node := range slices.Sorted(maps.Keys(l.plans)) {
-		if err := l.pub.PublishPlan(l.plans[node]); err != nil {
-			l.observe(PublishFailed{To: node, Err: err})
-		}
-	}
-	for _, app := range slices.Sorted(maps.Keys(l.directives)) {
-		if err := l.pub.PublishDirective(app, l.directives[app]); err != nil {
-			l.observe(PublishFailed{To: string(app), Err: err})
-		}
-	}
-	clear(l.plans)
-	clear(l.directives)
-	for _, r := range l.replies {
-		l.answer(r.To, r.Body)
-	}
-	l.replies = l.replies[:0]
-}
-
-func (l *Loop) save() error {
-	if len(l.unsaved) == 0 {
-		return nil
-	}
-	if err := l.store.Apply(l.unsaved); err != nil {
-		l.unsaved = newest(l.unsaved)
-		text := err.Error()
-		if l.storeErr.Swap(&text) == nil {
-			l.observe(StoreFailed{Err: err})
-		}
-		return err
-	}
-	l.unsaved = l.unsaved[:0]
-	l.storeErr.Store(nil)
-	return nil
 }
 
 func (l *Loop) answer(to Ticket, body any) {

@@ -27,6 +27,7 @@ type tb interface {
 type world struct {
 	tb
 	e          *planner.Engine
+	turn       planner.Turn
 	cfg        planner.Config
 	now        units.Instant
 	disk       map[string][]byte
@@ -71,12 +72,17 @@ func (w *world) step(event planner.Event) any {
 	}
 	w.follow(actions)
 	for i, action := range actions {
+		if _, ok := action.(planner.Save); ok && i != 0 {
+			w.Fatalf("the Save is action %d, want the first", i)
+		}
+	}
+	w.turn.Take(actions, w.hear)
+	actions, err := w.turn.End(w.save)
+	if err != nil {
+		w.Fatalf("save: %v", err)
+	}
+	for _, action := range actions {
 		switch a := action.(type) {
-		case planner.Save:
-			if i != 0 {
-				w.Fatalf("the Save is action %d, want the first", i)
-			}
-			w.save(a)
 		case planner.PublishPlan:
 			w.takePlan(a.Plan)
 		case planner.PublishDirective:
@@ -89,17 +95,21 @@ func (w *world) step(event planner.Event) any {
 				w.Fatalf("two replies to one request")
 			}
 			body = a.Body
-		case planner.Log:
-			if refused, ok := a.Occurrence.(planner.DecisionRefused); ok {
-				w.Fatalf("after %#v: %v", event, refused.Err)
-			}
-			if a.Occurrence.Name() == "" || a.Occurrence.String() == "" || strings.Contains(a.Occurrence.String(), "\n") {
-				w.Fatalf("an occurrence that does not say itself on one line: %#v", a.Occurrence)
-			}
-			w.said = append(w.said, a.Occurrence)
 		}
 	}
 	return body
+}
+
+// hear takes an occurrence, which is no refusal of a decision and says itself on one line.
+func (w *world) hear(o planner.Occurrence) {
+	w.Helper()
+	if refused, ok := o.(planner.DecisionRefused); ok {
+		w.Fatalf("a decision is refused: %v", refused.Err)
+	}
+	if o.Name() == "" || o.String() == "" || strings.Contains(o.String(), "\n") {
+		w.Fatalf("an occurrence that does not say itself on one line: %#v", o)
+	}
+	w.said = append(w.said, o)
 }
 
 // follow has a standby record what the engine has recorded: the same has to come of it.
@@ -154,8 +164,8 @@ func (w *world) newStandby(pairs []api.Pair) {
 	w.standby = l
 }
 
-func (w *world) save(s planner.Save) {
-	for _, c := range s.Changes {
+func (w *world) save(changes []api.Pair) error {
+	for _, c := range changes {
 		if c.Key == "" || strings.ContainsAny(c.Key, "\n\t\x00") {
 			w.Fatalf("key %q", c.Key)
 		}
@@ -165,6 +175,7 @@ func (w *world) save(s planner.Save) {
 			w.disk[c.Key] = c.Value
 		}
 	}
+	return nil
 }
 
 func (w *world) takePlan(p api.Plan) {
@@ -322,7 +333,7 @@ func (w *world) put(p api.Profile) {
 func (w *world) pass(d time.Duration) {
 	w.Helper()
 	for end := w.now.Add(d); w.now < end; {
-		w.now = w.now.Add(min(250*time.Millisecond, end.Sub(w.now)))
+		w.now = w.now.Add(min(planner.TickInterval, end.Sub(w.now)))
 		w.step(planner.Tick{})
 	}
 }

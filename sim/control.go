@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/planner"
@@ -14,14 +13,12 @@ import (
 // epochOfPlanner is what the planner's clock shows when the world begins.
 const epochOfPlanner = units.Instant(1_800_000_000_000_000_000)
 
-// plannerTick is the tick of planner.Loop.
-const plannerTick = 250 * time.Millisecond
-
 // control is the shell around the planner's engine: what planner.Loop, the store
 // and the bus are to the daemon.
 type control struct {
 	w       *World
 	engine  *planner.Engine
+	turn    planner.Turn
 	disk    map[string][]byte
 	tick    timer
 	tickets planner.Ticket
@@ -31,7 +28,7 @@ type control struct {
 
 func newControl(w *World) *control {
 	c := &control{w: w, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){}}
-	c.tick = timer{rank: rankPlanner, owner: call(c.turn)}
+	c.tick = timer{rank: rankPlanner, owner: call(c.ticked)}
 	return c
 }
 
@@ -48,7 +45,7 @@ func (c *control) up() error {
 		return fmt.Errorf("planner: %w", err)
 	}
 	c.engine = e
-	c.w.queue.set(&c.tick, c.w.now.Add(plannerTick))
+	c.w.queue.set(&c.tick, c.w.now.Add(planner.TickInterval))
 	for _, a := range c.w.agents {
 		a.reconnect()
 	}
@@ -67,8 +64,8 @@ func (c *control) down() {
 	c.w.queue.cancel(&c.tick)
 }
 
-func (c *control) turn() {
-	c.w.queue.set(&c.tick, c.w.now.Add(plannerTick))
+func (c *control) ticked() {
+	c.w.queue.set(&c.tick, c.w.now.Add(planner.TickInterval))
 	c.step(planner.Tick{})
 }
 
@@ -109,21 +106,16 @@ func (c *control) asked(event func(planner.Ticket) planner.Event, reply func(any
 	delete(c.waiting, t)
 }
 
-// step runs the engine and carries its actions out: the store first, as
-// planner.Loop does, then what is published, then the replies.
+// step runs the engine for one event and carries out what it asks for.
 func (c *control) step(event planner.Event) {
 	if c.engine == nil {
 		return
 	}
 	c.steps++
-	actions := c.engine.Step(epochOfPlanner+c.w.now, event)
-	for i, action := range actions {
-		if replaced(actions[i+1:], action) {
-			continue
-		}
+	c.turn.Take(c.engine.Step(epochOfPlanner+c.w.now, event), c.observe)
+	actions, _ := c.turn.End(c.save) // Memory takes all.
+	for _, action := range actions {
 		switch a := action.(type) {
-		case planner.Save:
-			c.save(a.Changes)
 		case planner.PublishPlan:
 			c.publish(a.Plan)
 		case planner.PublishDirective:
@@ -135,31 +127,13 @@ func (c *control) step(event planner.Event) {
 			if reply := c.waiting[a.To]; reply != nil {
 				reply(a.Body)
 			}
-		case planner.Log:
-			c.w.said("planner", "", a.Occurrence.String())
 		}
 	}
 }
 
-// replaced reports whether a later action says anew what a says: of Plans and
-// Directives planner.Loop sends the newest of a turn only.
-func replaced(later []planner.Action, a planner.Action) bool {
-	for _, l := range later {
-		switch l := l.(type) {
-		case planner.PublishPlan:
-			if p, ok := a.(planner.PublishPlan); ok && p.Plan.Node == l.Plan.Node {
-				return true
-			}
-		case planner.PublishDirective:
-			if d, ok := a.(planner.PublishDirective); ok && d.App == l.App {
-				return true
-			}
-		}
-	}
-	return false
-}
+func (c *control) observe(o planner.Occurrence) { c.w.said("planner", "", o.String()) }
 
-func (c *control) save(changes []api.Pair) {
+func (c *control) save(changes []api.Pair) error {
 	for _, ch := range changes {
 		if ch.Value == nil {
 			delete(c.disk, ch.Key)
@@ -167,6 +141,7 @@ func (c *control) save(changes []api.Pair) {
 			c.disk[ch.Key] = ch.Value
 		}
 	}
+	return nil
 }
 
 func (c *control) publish(p api.Plan) {

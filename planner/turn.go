@@ -1,0 +1,104 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Turn gathers what steps ask for and says in which order it takes effect: what is to be
+// saved is saved first, all in one piece, then Plans and Directives are sent, then
+// requests are answered. Whoever drives an Engine takes its actions into a Turn and ends
+// it, after one step or after several. The zero value is empty; a Turn is used again after
+// its end. It is not safe for concurrent use.
+type Turn struct {
+	unsaved    []api.Pair
+	plans      map[string]api.Plan
+	directives map[api.AppID]api.Directive
+	replies    []Reply
+}
+
+// Take adds what a step has returned. Occurrences wait for nothing: observe is called for
+// each. Plans and Directives are whole values: a newer one replaces the one that waits.
+func (t *Turn) Take(actions []Action, observe func(Occurrence)) {
+	for _, action := range actions {
+		switch a := action.(type) {
+		case Save:
+			t.unsaved = append(t.unsaved, a.Changes...)
+		case PublishPlan:
+			if t.plans == nil {
+				t.plans = map[string]api.Plan{}
+			}
+			t.plans[a.Plan.Node] = a.Plan
+		case PublishDirective:
+			if t.directives == nil {
+				t.directives = map[api.AppID]api.Directive{}
+			}
+			t.directives[a.App] = a.Directive
+		case Reply:
+			t.replies = append(t.replies, a)
+		case Log:
+			observe(a.Occurrence)
+		}
+	}
+}
+
+// End calls save with all changes, if there are any, and returns what is to be carried out
+// then, in this order: PublishPlan by node, PublishDirective by application, Reply. Plans
+// come first, for a driver that reads its reply may rely on them.
+//
+// When save fails, End returns its error, and refusals with KindTransient in the place of
+// the replies: nothing is said that is not stored. Changes, Plans and Directives wait for
+// the next end.
+func (t *Turn) End(save func([]api.Pair) error) ([]Action, error) {
+	if len(t.unsaved) > 0 {
+		if err := save(t.unsaved); err != nil {
+			t.unsaved = newest(t.unsaved)
+			return t.answers(api.Errorf(api.KindTransient, "the planner cannot store its state: %v", err)), err
+		}
+		t.unsaved = t.unsaved[:0]
+	}
+	if len(t.plans)+len(t.directives)+len(t.replies) == 0 {
+		return nil, nil // Most statuses of nodes ask for nothing.
+	}
+	var actions []Action
+	for _, node := range slices.Sorted(maps.Keys(t.plans)) {
+		actions = append(actions, PublishPlan{Plan: t.plans[node]})
+	}
+	for _, app := range slices.Sorted(maps.Keys(t.directives)) {
+		actions = append(actions, PublishDirective{App: app, Directive: t.directives[app]})
+	}
+	clear(t.plans)
+	clear(t.directives)
+	return append(actions, t.answers(nil)...), nil
+}
+
+// answers are the replies that wait, or as many refusals that say fault.
+func (t *Turn) answers(fault *api.Error) []Action {
+	var actions []Action
+	for _, r := range t.replies {
+		if fault != nil {
+			r.Body = refusal(r.Body, fault)
+		}
+		actions = append(actions, r)
+	}
+	t.replies = t.replies[:0]
+	return actions
+}
+
+// newest keeps the last change of each key, so that a store that fails for long
+// does not make the list grow.
+func newest(changes []api.Pair) []api.Pair {
+	last := make(map[string]int, len(changes))
+	for i, c := range changes {
+		last[c.Key] = i
+	}
+	kept := changes[:0]
+	for i, c := range changes {
+		if last[c.Key] == i {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}

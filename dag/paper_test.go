@@ -137,7 +137,7 @@ func TestEq1IsAppliedAfterTheDriversFixedCosts(t *testing.T) {
 	wantNear(t, "finish", f.Finish, 90)
 }
 
-func TestDesign105StageTimeIsTheLargestOfThree(t *testing.T) {
+func TestAStageTakesTheLargestOfItsThreeBounds(t *testing.T) {
 	forecast := func(s api.ProfileStage, deadline units.Seconds, cores units.Cores, slots int) dag.StageForecast {
 		return mustNew(t, profile(0, 0, s)).Forecast(dag.Params{Alpha: 1}, deadline, cores, slots, 0).Stages[0]
 	}
@@ -158,7 +158,7 @@ func TestDesign105StageTimeIsTheLargestOfThree(t *testing.T) {
 	}
 }
 
-func TestDesign105AJobDependsOnTheOneBefore(t *testing.T) {
+func TestAJobDependsOnTheOneBefore(t *testing.T) {
 	g := mustNew(t, profile(1, 0, stage(0, 0, 4, 8, 2, 0, 0), stage(1, 0, 4, 4, 1, 0, 0), stage(2, 3, 4, 4, 1, 0.5, 0)))
 	f := g.Forecast(dag.Default(), 0, 4, 0, 0)
 	// 12 core-seconds of the first job at 4 cores, then the gap.
@@ -168,7 +168,7 @@ func TestDesign105AJobDependsOnTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestDesign105StagesSideBySideShareTheCores(t *testing.T) {
+func TestStagesSideBySideShareTheCores(t *testing.T) {
 	g := mustNew(t, profile(0, 0, stage(0, 0, 4, 8, 2, 0, 0), stage(1, 0, 4, 4, 1, 0, 0)))
 	f := g.Forecast(dag.Default(), 1e-9, 4, 0, 0)
 	// Two cores each until the smaller one ends, then four.
@@ -177,7 +177,7 @@ func TestDesign105StagesSideBySideShareTheCores(t *testing.T) {
 	wantNear(t, "its mean share", f.Stages[0].Cores, 8.0/3)
 }
 
-func TestDesign105Verdicts(t *testing.T) {
+func TestAVerdictComparesTheForecastWithTheDeadline(t *testing.T) {
 	g := mustNew(t, profile(1, 1, stage(0, 0, 4, 12, 6, 0, 0), stage(1, 0, 4, 4, 2, 0, 0, 0)))
 	// At 2 cores: 1 + 6 + 2 + 1 = 10 s.
 	for _, c := range []struct {
@@ -195,7 +195,7 @@ func TestDesign105Verdicts(t *testing.T) {
 	}
 }
 
-func TestDesign105ElapsedTimeCounts(t *testing.T) {
+func TestElapsedTimeCounts(t *testing.T) {
 	g := mustNew(t, profile(2, 0, stage(0, 0, 4, 8, 4, 0, 0)))
 	wantNear(t, "elapsed within the head", g.Forecast(dag.Default(), 0, 2, 0, 1.5).FullCores, 6)
 	late := g.Forecast(dag.Default(), 12, 2, 0, 9)
@@ -209,7 +209,7 @@ func TestDesign105ElapsedTimeCounts(t *testing.T) {
 }
 
 // Comparing Eq 6 with cmax stage by stage would be too coarse (docs/decisions/021).
-func TestDesign105AFeasibleCaseMayAskForMoreThanAllCores(t *testing.T) {
+func TestAFeasibleCaseMayAskForMoreThanAllCores(t *testing.T) {
 	stages := []api.ProfileStage{stage(0, 0, 8, 10, 5, 0, 0), stage(1, 0, 8, 2, 1, 0, 0, 0), stage(2, 0, 8, 2, 1, 0, 0, 1)}
 	g := mustNew(t, profile(0, 0, stages...))
 	f := g.Forecast(dag.Default(), 8, 2, 0, 0)
@@ -222,7 +222,7 @@ func TestDesign105AFeasibleCaseMayAskForMoreThanAllCores(t *testing.T) {
 	}
 }
 
-func TestDesign105EarliestOfOneStageIsAllCores(t *testing.T) {
+func TestTheEarliestEndOfOneStageIsThatAtAllCores(t *testing.T) {
 	g := mustNew(t, profile(3, 1, stage(0, 0, 4, 12, 6, 0, 0)))
 	wantNear(t, "earliest", g.Forecast(dag.Default(), 5, 2, 0, 0).Earliest, 10)
 }

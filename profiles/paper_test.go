@@ -40,7 +40,7 @@ func TestSection3Annotation(t *testing.T) {
 }
 
 // The nominal rate is input records per core-second that the stage's cgroups really used.
-func TestDesign106WorkIsWhatTheCgroupsUsed(t *testing.T) {
+func TestWorkIsWhatTheCgroupsUsed(t *testing.T) {
 	b := done(0) // Its tasks report 2 s.
 	for _, c := range []struct{ seen, want units.Work }{{3, 3}, {0, 2}, {1.5, 2}} {
 		if got := recordOne(t, ready(0, 0, "map"), b, c.seen).CoreSeconds; got != c.want {
@@ -53,7 +53,7 @@ func TestDesign106WorkIsWhatTheCgroupsUsed(t *testing.T) {
 	}
 }
 
-func TestDesign106RecordsAreTheNumberOfTasksWhereSparkCountsNone(t *testing.T) {
+func TestRecordsAreTheNumberOfTasksWhereSparkCountsNone(t *testing.T) {
 	a, b := ready(0, 0, "parallelize"), done(0)
 	s := recordOne(t, a, b, 8)
 	if s.Records != 4 || s.NominalRate != 0.5 || s.Bytes != 0 {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -19,8 +20,17 @@ type Registered struct {
 }
 
 func (f Registered) apply(l *Ledger) error {
+	if f.ID == "" {
+		return fmt.Errorf("an application without an id")
+	}
 	if l.apps[f.ID] != nil {
 		return fmt.Errorf("application %s is there already", f.ID)
+	}
+	if err := checkSerial(l, f.Serial); err != nil {
+		return err
+	}
+	if err := amounts("an application", float64(f.Promise.Deadline), float64(f.Tenant.Cores), float64(f.Tenant.Slots)); err != nil {
+		return err
 	}
 	a := &App{ID: f.ID, Name: f.Name, Tenant: f.Tenant, Promise: f.Promise, Outcome: Outcome{State: api.AppRunning}, Stages: make(map[api.StageKey]*Stage)}
 	a.Tenant.Executors, a.Tenant.NextID = nil, 1
@@ -42,7 +52,18 @@ func (f Registered) apply(l *Ledger) error {
 type Numbered struct{ Serial uint64 }
 
 func (f Numbered) apply(l *Ledger) error {
+	if err := checkSerial(l, f.Serial); err != nil {
+		return err
+	}
 	l.serial, l.batch.counters = f.Serial, true
+	return nil
+}
+
+// checkSerial says that a number was given before.
+func checkSerial(l *Ledger, serial uint64) error {
+	if serial <= l.serial {
+		return fmt.Errorf("number %d after %d", serial, l.serial)
+	}
 	return nil
 }
 
@@ -112,9 +133,23 @@ type Judged struct {
 	Judgement
 }
 
+// verdicts are all that may be thought of a deadline.
+var verdicts = []api.Verdict{api.VerdictFeasible, api.VerdictTight, api.VerdictInfeasible, api.VerdictUnknown, api.VerdictNone}
+
+// check says what cannot be true of a judgement.
+func (j Judgement) check() error {
+	if !slices.Contains(verdicts, j.Verdict) {
+		return fmt.Errorf("verdict %q", j.Verdict)
+	}
+	return amounts("an earliest end", float64(j.Earliest))
+}
+
 func (f Judged) apply(l *Ledger) error {
 	a, err := l.app(f.App)
 	if err != nil {
+		return err
+	}
+	if err := f.Judgement.check(); err != nil {
 		return err
 	}
 	a.Promise.Judgement = f.Judgement

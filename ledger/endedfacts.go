@@ -21,6 +21,9 @@ type Refused struct {
 }
 
 func (f Refused) apply(l *Ledger) error {
+	if f.Detail.State != api.AppRefused || l.apps[f.Detail.ID] != nil {
+		return fmt.Errorf("application %s is %s", f.Detail.ID, f.Detail.State)
+	}
 	l.bury(&Ended{At: l.now, Detail: f.Detail, Account: f.Account})
 	return nil
 }
@@ -36,6 +39,9 @@ func (f Buried) apply(l *Ledger) error {
 	a := l.apps[f.App]
 	if a == nil || a.Running() {
 		return fmt.Errorf("application %s has not ended", f.App)
+	}
+	if f.Detail.ID != f.App || f.Detail.State == api.AppRunning {
+		return fmt.Errorf("the detail of application %s says that %s is %s", f.App, f.Detail.ID, f.Detail.State)
 	}
 	l.bury(&Ended{At: l.now, DriverLost: a.Outcome.State == api.AppFailed && !a.Outcome.DriverEnd, Detail: f.Detail, Account: f.Account})
 	delete(l.apps, a.ID)

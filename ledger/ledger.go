@@ -88,15 +88,27 @@ type batch struct {
 // earlier now counts as the latest one).
 func (l *Ledger) Begin(now units.Instant) { l.now = max(l.now, now) }
 
-// Record records a fact, unless that cannot be true.
+// Record records a fact, unless that cannot be true: its error is an *ImpossibleError.
 func (l *Ledger) Record(f Fact) error {
 	if err := f.apply(l); err != nil {
-		return fmt.Errorf("record %T: %w", f, err)
+		return &ImpossibleError{f, err}
 	}
 	l.seq++
 	l.batch.changes = append(l.batch.changes, Change{Seq: l.seq, At: l.now, Fact: f})
 	return nil
 }
+
+// ImpossibleError is the error of Record: the fact cannot be true, so who decided it is
+// wrong. The ledger is as it was.
+type ImpossibleError struct {
+	Fact Fact
+	Err  error
+}
+
+func (e *ImpossibleError) Error() string { return fmt.Sprintf("record %T: %v", e.Fact, e.Err) }
+
+// Unwrap returns what cannot be true.
+func (e *ImpossibleError) Unwrap() error { return e.Err }
 
 // app is the application that a fact is about.
 func (l *Ledger) app(id api.AppID) (*App, error) {

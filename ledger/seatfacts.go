@@ -19,6 +19,9 @@ func (f Resized) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
+	if err := amounts("a size", float64(f.Cores), float64(f.Slots)); err != nil {
+		return err
+	}
 	a.Tenant.Cores, a.Tenant.Slots = f.Cores, f.Slots
 	a.touch()
 	return nil
@@ -38,6 +41,11 @@ func (f Seated) apply(l *Ledger) error {
 	a, err := l.app(f.App)
 	if err != nil {
 		return err
+	}
+	for _, node := range f.Nodes {
+		if _, err := l.node(node); err != nil {
+			return err
+		}
 	}
 	if !f.Grown {
 		a.Tenant.Launch.OffHeap = f.OffHeap
@@ -88,6 +96,9 @@ type ReplacementSent struct {
 func (f ReplacementSent) apply(l *Ledger) error {
 	a, err := l.app(f.App)
 	if err != nil {
+		return err
+	}
+	if _, err := l.node(f.Node); err != nil {
 		return err
 	}
 	t := &a.Tenant

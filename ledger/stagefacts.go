@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -92,7 +93,10 @@ func (f StageAimed) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	if err := checkTargets(a, f.Targets); err != nil {
+	if err := checkTargets(l.View(), a, f.Targets); err != nil {
+		return err
+	}
+	if err := amounts("the aim of a stage", float64(f.Aim.Work), f.Aim.Records, math.Abs(float64(f.First))); err != nil {
 		return err
 	}
 	s.First, s.Aim = f.First, f.Aim
@@ -118,24 +122,10 @@ func (f StageTargeted) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	if err := checkTargets(a, f.Targets); err != nil {
+	if err := checkTargets(l.View(), a, f.Targets); err != nil {
 		return err
 	}
 	a.bind(s, f.Targets)
-	return nil
-}
-
-// checkTargets says what cannot be true of targets, which are in order of executor.
-func checkTargets(a *App, targets []Target) error {
-	for i, t := range targets {
-		x := a.Executor(t.Executor)
-		if x == nil || x.Gone || x.Node != t.Node {
-			return fmt.Errorf("executor %s of %s does not run on %s", t.Executor, a.ID, t.Node)
-		}
-		if i > 0 && CompareIDs(targets[i-1].Executor, t.Executor) >= 0 {
-			return fmt.Errorf("the targets of %s are not in order", a.ID)
-		}
-	}
 	return nil
 }
 
@@ -197,8 +187,8 @@ func (f StageShared) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	if len(f.Shares) != len(s.Targets) {
-		return fmt.Errorf("%d shares for %d targets of stage %v", len(f.Shares), len(s.Targets), f.Stage)
+	if err := checkShares(s, f.Shares); err != nil {
+		return err
 	}
 	a.Marks.Revs++
 	s.ShareRev, s.Shares, s.HandOver, s.dirty = a.Marks.Revs, f.Shares, l.now, true

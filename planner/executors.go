@@ -19,17 +19,32 @@ type fleet struct {
 	silence time.Duration
 }
 
-// checkSeats says what is wrong with seats that were chosen for a: a node that takes no
-// executors, or more executors than its memory holds.
+// SeatError says what is wrong with seats that were chosen for an application.
+type SeatError struct {
+	App  api.AppID
+	Node string // "" where it is none.
+	Why  string
+}
+
+func (e *SeatError) Error() string { return fmt.Sprintf("node %q for %s: %s", e.Node, e.App, e.Why) }
+
+// checkSeats says what is wrong with seats that were chosen for a, as a *SeatError: a node
+// that takes no executors, or more executors than its memory holds.
 func checkSeats(v ledger.View, a *ledger.App, seats []placement.Seat) error {
+	together := map[string]int{}
 	for _, s := range seats {
-		switch n := v.Node(s.Node.Node); {
+		if s.Node == nil {
+			return &SeatError{a.ID, "", "it is not there"}
+		}
+		name := s.Node.Node
+		together[name] += s.Executors
+		switch n := v.Node(name); {
 		case n == nil || !n.Live():
-			return fmt.Errorf("node %s takes no executors of %s", s.Node.Node, a.ID)
+			return &SeatError{a.ID, name, "it takes no executors"}
 		case s.Executors <= 0:
-			return fmt.Errorf("%d executors of %s on node %s", s.Executors, a.ID, n.Node)
-		case placement.Fits(n, a, s.Executors) < s.Executors:
-			return fmt.Errorf("the memory of node %s does not hold %d executors of %s", n.Node, s.Executors, a.ID)
+			return &SeatError{a.ID, name, fmt.Sprintf("%d executors", s.Executors)}
+		case placement.Fits(n, a, together[name]) < together[name]:
+			return &SeatError{a.ID, name, fmt.Sprintf("its memory does not hold %d executors", together[name])}
 		}
 	}
 	return nil
@@ -114,9 +129,10 @@ func (f *fleet) grow(a *ledger.App) {
 			f.occur(DecisionRefused{Err: err})
 			continue
 		}
-		f.record(ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors), Grown: true})
-		f.resize(a)
-		f.occur(AppGrown{App: a.ID, Node: s.Node.Node, Executors: s.Executors})
+		if f.record(ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors), Grown: true}) {
+			f.resize(a)
+			f.occur(AppGrown{App: a.ID, Node: s.Node.Node, Executors: s.Executors})
+		}
 	}
 }
 

@@ -8,3 +8,12 @@ func (e *Engine) Inconsistent() string { return e.core.ledger.Audit() }
 
 // LedgerConfig is what an engine of that configuration makes its ledger with.
 func LedgerConfig(c Config) ledger.Config { return c.ledger() }
+
+// What the engine asks deciders by, and checks their answers with.
+var (
+	Estimates      = Config.estimates
+	Places         = Config.places
+	Verdicts       = Config.verdicts
+	CheckSeats     = checkSeats
+	CheckAdmission = checkAdmission
+)

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
@@ -48,20 +49,34 @@ func (r *runs) admit(q api.RegisterRequest) (*ledger.App, error) {
 		err = r.refuse(d)
 	}
 	if err == nil {
-		err = checkSeats(r.view, d.Candidate(nil), d.Seating.Seats)
+		err = checkAdmission(r.view, d)
 	}
 	if err != nil {
 		r.occur(AppRefused{AppName: q.Name, Err: err})
 		return nil, err
 	}
-	r.record(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Matched})
-	a := r.view.App(d.ID)
-	if a == nil {
+	if !r.record(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Matched}) {
 		return nil, api.Errorf(api.KindTransient, "application %s could not be taken in", d.ID)
 	}
+	a := r.view.App(d.ID)
 	r.record(ledger.Seated{App: a.ID, Nodes: d.Seating.Nodes(), OffHeap: d.Seating.OffHeap(a.Tenant.Launch)})
 	r.occur(AppRegistered{App: a.ID, AppName: a.Name, Verdict: a.Promise.Verdict, Reason: a.Promise.Reason, Executors: a.Tenant.Pool})
 	return a, nil
+}
+
+// checkAdmission says what is wrong with the seats of d, as a *SeatError: its executors
+// also have to fit with what they get off the heap.
+func checkAdmission(v ledger.View, d admission.Admission) error {
+	a := d.Candidate(nil)
+	if len(d.Seating.Seats) == 0 {
+		return &SeatError{a.ID, "", "there is none"}
+	}
+	launch := &a.Tenant.Launch
+	launch.OffHeap, launch.OffHeapFixed = d.Seating.OffHeap(*launch), true
+	if launch.OffHeap < 0 {
+		return &SeatError{a.ID, "", fmt.Sprintf("executors with %v off the heap", launch.OffHeap)}
+	}
+	return checkSeats(v, a, d.Seating.Seats)
 }
 
 // refuse keeps an application that is turned down in the history, so that `pacer apps`

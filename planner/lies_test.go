@@ -1,0 +1,314 @@
+package planner_test
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/admission"
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/ledger/ledgertest"
+	"github.com/sparkpacer/pacer/placement"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/recording"
+	"github.com/sparkpacer/pacer/report"
+	"github.com/sparkpacer/pacer/schedule"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// A decider that lies is caught where its answer becomes a fact, with an error that says
+// whose fault it is, and nothing has changed. In each test the world is drawn, the decider
+// is asked, its answer is taken as it is or with one lie, and an answer that is true goes
+// through.
+
+// lie draws one of the lies about an answer and tells it; "" is the truth.
+func lie[T any](t *rapid.T, answer *T, lies map[string]func(*T)) string {
+	name := rapid.SampledFrom(append(slices.Sorted(maps.Keys(lies)), "")).Draw(t, "lie")
+	if name != "" {
+		lies[name](answer)
+	}
+	return name
+}
+
+// wild draws what no amount is.
+func wild(t *rapid.T) float64 {
+	return rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), -1}).Draw(t, "wild")
+}
+
+// recorded has the ledger take facts that are a lie or the truth.
+func recorded(t *rapid.T, c *ledgertest.Cluster, lie string, f ledger.Fact) {
+	err := c.Record(f)
+	var impossible *ledger.ImpossibleError
+	effects := c.Close()
+	switch changed := len(effects.Changes)+len(effects.Pairs)+len(effects.Plans)+len(effects.Directives) > 0; {
+	case lie == "" && err != nil:
+		t.Fatalf("the truth is refused: %v", err)
+	case lie != "" && !errors.As(err, &impossible):
+		t.Fatalf("%s: %v, want an ImpossibleError", lie, err)
+	case lie != "" && changed:
+		t.Fatalf("%s is refused, and has changed the ledger: %+v", lie, effects)
+	}
+	if fault := c.Audit(); fault != "" {
+		t.Fatalf("%q: %s", lie, fault)
+	}
+}
+
+// lyingWorld is a cluster with a profile, an application that is paced by it on some
+// nodes, and its first stage, which runs on all of its executors.
+func lyingWorld(outer *testing.T, t *rapid.T) (*ledgertest.Cluster, *ledger.App, *ledger.Stage) {
+	nodes := []string{"a", "b", "c", "d"}[:rapid.IntRange(2, 4).Draw(t, "nodes")]
+	c := ledgertest.New(outer, nodes...)
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	a := c.App("app-1", "p", units.Seconds(rapid.IntRange(20, 500).Draw(t, "deadline")), nodes...)
+	c.To(units.Seconds(rapid.IntRange(1, 30).Draw(t, "now")))
+	var all []api.ExecutorID
+	for _, x := range a.Alive() {
+		all = append(all, x.ID)
+	}
+	return c, a, c.Ready(a, 0, "read", rapid.Int64Range(1, 1e6).Draw(t, "records"), all...)
+}
+
+func aimed(a *ledger.App, p schedule.Planned) ledger.StageAimed {
+	return ledger.StageAimed{App: a.ID, Stage: p.Stage.Key(), Aim: p.Aim, First: p.First, Targets: slices.Clone(p.Targets)}
+}
+
+func TestAScheduleThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c, a, s := lyingWorld(outer, t)
+		f := aimed(a, schedule.Ready(c.View(), planner.Estimates(planner.Default()), a, s))
+		one := &f.Targets[rapid.IntRange(0, len(f.Targets)-1).Draw(t, "target")]
+		name := lie(t, &f, map[string]func(*ledger.StageAimed){
+			"another application":     func(f *ledger.StageAimed) { f.App = "app-9" },
+			"another stage":           func(f *ledger.StageAimed) { f.Stage.Attempt = 7 },
+			"an executor of nobody":   func(*ledger.StageAimed) { one.Executor = "77" },
+			"an executor elsewhere":   func(*ledger.StageAimed) { one.Node += "x" },
+			"two targets for one":     func(f *ledger.StageAimed) { f.Targets[1] = f.Targets[0] },
+			"another order":           func(f *ledger.StageAimed) { slices.Reverse(f.Targets) },
+			"no tasks":                func(*ledger.StageAimed) { one.Tasks = 0 },
+			"no weight":               func(*ledger.StageAimed) { one.Weight = 0 },
+			"a weight that is none":   func(*ledger.StageAimed) { one.Weight = wild(t) },
+			"work that is none":       func(*ledger.StageAimed) { one.Work = units.Work(wild(t)) },
+			"records that are none":   func(*ledger.StageAimed) { one.Records = wild(t) },
+			"a longest task of none":  func(*ledger.StageAimed) { one.LongestTask = units.Seconds(wild(t)) },
+			"cores that are none":     func(*ledger.StageAimed) { one.InitCores = units.Cores(wild(t)) },
+			"more than a node offers": func(*ledger.StageAimed) { one.InitCores = 4.05 },
+			"an aim that is none":     func(f *ledger.StageAimed) { f.Aim.Work = units.Work(wild(t)) },
+			"a deadline of no time":   func(f *ledger.StageAimed) { f.First = units.Seconds(math.NaN()) },
+		})
+		recorded(t, c, name, f)
+	})
+}
+
+// An estimate that lies is caught with the schedule that believes it, or does no harm: what
+// a node is told can be told and is no more than it has.
+func TestAnEstimateThatLiesReachesNoNode(outer *testing.T) {
+	numbers := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e-300, 1, 1e300}
+	rapid.Check(outer, func(t *rapid.T) {
+		c, a, s := lyingWorld(outer, t)
+		p := planner.Estimates(planner.Default())
+		q := &p.Equations
+		for _, number := range []*float64{&q.Alpha, &q.Beta, &q.Aim} {
+			*number = rapid.SampledFrom(append(numbers, *number)).Draw(t, "parameter")
+		}
+		q.Quantum = units.Cores(rapid.SampledFrom(append(numbers, 0.05)).Draw(t, "quantum"))
+		p.MaxPool = rapid.IntRange(-1, 4).Draw(t, "most executors")
+		err := c.Record(aimed(a, schedule.Ready(c.View(), p, a, s)))
+		var impossible *ledger.ImpossibleError
+		if err != nil && !errors.As(err, &impossible) {
+			t.Fatalf("%v, want an ImpossibleError", err)
+		}
+		effects := c.Close()
+		if len(effects.Faults) > 0 || err != nil && len(effects.Plans) > 0 {
+			t.Fatalf("%v; faults %v, %d plans", err, effects.Faults, len(effects.Plans))
+		}
+		for _, plan := range effects.Plans {
+			if _, err := json.Marshal(plan); err != nil {
+				t.Fatal(err)
+			}
+			for _, target := range plan.Apps[0].Stages {
+				if !(target.InitCores >= 0 && target.InitCores <= 4) {
+					t.Fatalf("executor %s begins with %v of 4 cores", target.Executor, target.InitCores)
+				}
+			}
+		}
+	})
+}
+
+func TestAHandOverThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c, a, s := lyingWorld(outer, t)
+		c.Know(aimed(a, schedule.Ready(c.View(), planner.Estimates(planner.Default()), a, s)))
+		f := ledger.StageShared{App: a.ID, Stage: s.Key()}
+		moved := rapid.Float64Range(0, s.Targets[0].Weight).Draw(t, "moved")
+		for i, target := range s.Targets {
+			f.Shares = append(f.Shares, api.ExecutorShare{Executor: target.Executor, Weight: target.Weight + []float64{-moved, moved, 0, 0}[i]})
+		}
+		name := lie(t, &f, map[string]func(*ledger.StageShared){
+			"another stage":          func(f *ledger.StageShared) { f.Stage.Stage = 9 },
+			"a share too few":        func(f *ledger.StageShared) { f.Shares = f.Shares[1:] },
+			"a share too many":       func(f *ledger.StageShared) { f.Shares = append(f.Shares, api.ExecutorShare{Executor: "9"}) },
+			"another executor":       func(f *ledger.StageShared) { f.Shares[0].Executor = "9" },
+			"another order":          func(f *ledger.StageShared) { slices.Reverse(f.Shares) },
+			"a share that is none":   func(f *ledger.StageShared) { f.Shares[1].Weight = wild(t) },
+			"more than the stage is": func(f *ledger.StageShared) { f.Shares[1].Weight++ },
+			"less than the stage is": func(f *ledger.StageShared) { f.Shares[1].Weight /= 2 },
+		})
+		recorded(t, c, name, f)
+	})
+}
+
+func TestAVerdictThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c, a, _ := lyingWorld(outer, t)
+		f := ledger.Judged{App: a.ID, Judgement: planner.Verdicts(planner.Default()).Again(c.Now, a, a.Promise.Gate)}
+		name := lie(t, &f, map[string]func(*ledger.Judged){
+			"another application": func(f *ledger.Judged) { f.App = "app-9" },
+			"a word of its own":   func(f *ledger.Judged) { f.Verdict = "perhaps" },
+			"an end that is none": func(f *ledger.Judged) { f.Earliest = units.Seconds(wild(t)) },
+		})
+		recorded(t, c, name, f)
+	})
+}
+
+func TestARecordingThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c := ledgertest.New(outer, "a", "b")
+		a := c.App("app-1", "p", 0, "a", "b")
+		for i, signature := range []string{"read", "map", "sum"} {
+			c.To(units.Seconds(10*i + 2))
+			s := c.Ready(a, i, signature, rapid.Int64Range(1, 1e6).Draw(t, "records"), "1", "2")
+			c.To(units.Seconds(10*i + 10))
+			c.Done(a, s, units.Seconds(rapid.IntRange(1, 60).Draw(t, "work")), units.Seconds(10*i)+2.1)
+		}
+		c.Know(ledger.ContextStopped{App: a.ID, At: 32}, ledger.Exited{App: a.ID, State: api.AppFinished, At: 33, By: api.EndedByExit})
+		_, learnt, err := recording.Record(c.View(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := ledger.ProfileSaved{Body: learnt, By: a.ID}
+		s := &f.Body.Stages[rapid.IntRange(0, 2).Draw(t, "stage")]
+		name := lie(t, &f, map[string]func(*ledger.ProfileSaved){
+			"no name":                 func(f *ledger.ProfileSaved) { f.Body.Name = "" },
+			"another schema":          func(f *ledger.ProfileSaved) { f.Body.Schema++ },
+			"no stages":               func(f *ledger.ProfileSaved) { f.Body.Stages = nil },
+			"a stage after itself":    func(*ledger.ProfileSaved) { s.Parents = []int{s.ID} },
+			"no tasks":                func(*ledger.ProfileSaved) { s.Tasks = 0 },
+			"no records":              func(*ledger.ProfileSaved) { s.Records = 0 },
+			"a duration that is none": func(*ledger.ProfileSaved) { s.Duration = units.Seconds(wild(t)) },
+			"work that is none":       func(*ledger.ProfileSaved) { s.CoreSeconds = units.Work(wild(t)) },
+			"a rate that is none":     func(*ledger.ProfileSaved) { s.NominalRate = units.Rate(wild(t)) },
+			"cores that are none":     func(f *ledger.ProfileSaved) { f.Body.Cores = units.Cores(wild(t)) },
+			"an exit that is none":    func(f *ledger.ProfileSaved) { f.Body.Exit = units.Seconds(wild(t)) },
+		})
+		recorded(t, c, name, f)
+	})
+}
+
+func TestAReportThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c, a, _ := lyingWorld(outer, t)
+		other := c.App("app-2", "q", 0, "a")
+		c.Know(ledger.ContextStopped{App: a.ID, At: 40, Failed: rapid.Bool().Draw(t, "failed")})
+		c.Pass(time.Second)
+		f := ledger.Buried{App: a.ID, Detail: report.Detail(c.Now, planner.Estimates(planner.Default()), a), Account: report.Account(c.Now, a)}
+		name := lie(t, &f, map[string]func(*ledger.Buried){
+			"one that runs":         func(f *ledger.Buried) { f.App, f.Detail.ID = other.ID, other.ID },
+			"one that is not there": func(f *ledger.Buried) { f.App, f.Detail.ID = "app-9", "app-9" },
+			"another application":   func(f *ledger.Buried) { f.Detail.ID = other.ID },
+			"another end":           func(f *ledger.Buried) { f.Detail.State = api.AppRunning },
+		})
+		recorded(t, c, name, f)
+		recorded(t, c, "a refusal of one that runs", ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: other.ID, State: api.AppRefused}}})
+		recorded(t, c, "a refusal of one that was taken in", ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-3", State: api.AppFinished}}})
+		recorded(t, c, "an amendment of no history", ledger.EndedAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-9"}}})
+	})
+}
+
+// An admission is checked by its seats, and by the fact that it becomes.
+func TestAnAdmissionThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c, a, _ := lyingWorld(outer, t)
+		cfg := planner.Default()
+		r := registration(rapid.SampledFrom([]string{"p", "new"}).Draw(t, "name"), units.Seconds(rapid.IntRange(0, 500).Draw(t, "deadline")))
+		d, err := admission.Decide(c.View(), planner.Places(cfg), planner.Verdicts(cfg), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Seating.Seats = slices.Clone(d.Seating.Seats)
+		seat := &d.Seating.Seats[0]
+		name := lie(t, &d, map[string]func(*admission.Admission){
+			"no seats":                 func(d *admission.Admission) { d.Seating.Seats = nil },
+			"a seat nowhere":           func(*admission.Admission) { seat.Node = nil },
+			"a node of nobody":         func(*admission.Admission) { seat.Node = &ledger.Node{NodeRecord: ledger.NodeRecord{Node: "z"}} },
+			"a seat of nothing":        func(*admission.Admission) { seat.Executors = 0 },
+			"more than memory holds":   func(*admission.Admission) { seat.Executors = 20 },
+			"a node twice over":        func(d *admission.Admission) { d.Seating.Seats = slices.Repeat([]placement.Seat{*seat}, 20) },
+			"more off the heap":        func(d *admission.Admission) { offHeap(d, 100*units.GiB) },
+			"less than nothing off it": func(d *admission.Admission) { offHeap(d, -units.GiB) },
+			"an id that is taken":      func(d *admission.Admission) { d.ID = a.ID },
+			"no id":                    func(d *admission.Admission) { d.ID = "" },
+			"a number that was given":  func(d *admission.Admission) { d.Serial = c.View().Serial() },
+			"a profile of nobody":      func(d *admission.Admission) { d.Promise.Profile, d.Matched = "z", true },
+			"a deadline that is none":  func(d *admission.Admission) { d.Promise.Deadline = units.Seconds(wild(t)) },
+			"cores that are none":      func(d *admission.Admission) { d.Tenant.Cores = units.Cores(wild(t)) },
+			"slots that are none":      func(d *admission.Admission) { d.Tenant.Slots = -1 },
+		})
+		var seats *planner.SeatError
+		if err := planner.CheckAdmission(c.View(), d); err != nil {
+			if name == "" || !errors.As(err, &seats) {
+				t.Fatalf("%q: %v", name, err)
+			}
+			return
+		}
+		recorded(t, c, name, ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Matched})
+		if name == "" {
+			recorded(t, c, "", ledger.Seated{App: d.ID, Nodes: d.Seating.Nodes(), OffHeap: d.Seating.OffHeap(d.Tenant.Launch)})
+			recorded(t, c, "a seat on no node", ledger.Seated{App: d.ID, Nodes: []string{"z"}})
+			recorded(t, c, "a replacement on no node", ledger.ReplacementSent{App: d.ID, Node: "z"})
+			recorded(t, c, "a size that is none", ledger.Resized{App: d.ID, Cores: units.Cores(wild(t))})
+		}
+	})
+}
+
+func offHeap(d *admission.Admission, size units.Bytes) {
+	for i := range d.Seating.Seats {
+		d.Seating.Seats[i].OffHeap = size
+	}
+	d.Tenant.Launch.OffHeapFixed = false
+}
+
+// Seats of an application that runs: those on nodes that have come since.
+func TestAPlacementThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c, a, _ := lyingWorld(outer, t)
+		for _, n := range []string{"x", "y", "drained"} {
+			c.Know(ledger.NodeJoined{Node: n, Incarnation: n + "-1"}, ledger.NodeSaid{Status: ledgertest.Status(n, 1)})
+		}
+		drained := c.View().Node("drained")
+		c.Know(ledger.NodeDrained{Node: "drained", Draining: true})
+		seats := planner.Places(planner.Default()).Growth(c.View(), a)
+		if len(seats) != 2 {
+			t.Fatalf("%d seats on two new nodes", len(seats))
+		}
+		name := lie(t, &seats, map[string]func(*[]placement.Seat){
+			"a seat nowhere":         func(s *[]placement.Seat) { (*s)[1].Node = nil },
+			"a node of nobody":       func(s *[]placement.Seat) { (*s)[0].Node = &ledger.Node{NodeRecord: ledger.NodeRecord{Node: "z"}} },
+			"a node that drains":     func(s *[]placement.Seat) { (*s)[1].Node = drained },
+			"a seat of nothing":      func(s *[]placement.Seat) { (*s)[0].Executors = 0 },
+			"more than memory holds": func(s *[]placement.Seat) { (*s)[1].Executors = 20 },
+			"a node twice over":      func(s *[]placement.Seat) { *s = slices.Repeat((*s)[:1], 20) },
+		})
+		err := planner.CheckSeats(c.View(), a, seats)
+		var wrong *planner.SeatError
+		if (err == nil) != (name == "") || err != nil && !errors.As(err, &wrong) {
+			t.Fatalf("%q: %v, want a SeatError", name, err)
+		}
+	})
+}

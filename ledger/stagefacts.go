@@ -216,7 +216,7 @@ func (f StageEnded) apply(l *Ledger) error {
 	if first := f.Done.FirstLaunch; first > 0 && slices.Index(a.Order, s) == 0 {
 		a.Promise.First, a.keep.record = first, true
 	}
-	a.Marks.LastTask = max(a.Marks.LastTask, f.Done.LastFinish)
+	a.Marks.LastTask, a.keep.marks = max(a.Marks.LastTask, f.Done.LastFinish), true
 	a.drop(s)
 	return nil
 }

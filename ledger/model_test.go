@@ -1,0 +1,338 @@
+package ledger_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/ledger/ledgertest"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// modelApp is what the test itself knows of an application.
+type modelApp struct {
+	alive    map[api.ExecutorID]string // Their nodes.
+	gone     int
+	stages   map[int]bool // Whether each is done.
+	ended    bool
+	deadline units.Seconds
+}
+
+// machine records facts at random, knows which of them can be true, and keeps what the
+// ledger has to be saved.
+type machine struct {
+	*ledger.Ledger
+	now  units.Instant
+	disk map[string][]byte
+
+	nodes    map[string]bool // Whether each drains.
+	profiles map[string]bool
+	apps     map[api.AppID]*modelApp
+	history  []api.AppID
+	serial   uint64
+	events   uint64
+}
+
+// know records a fact, of which the model says whether it can be true.
+func (m *machine) know(t *rapid.T, possible bool, f ledger.Fact) bool {
+	m.now = m.now.Add(100 * time.Millisecond)
+	m.Begin(m.now)
+	if err := m.Record(f); (err == nil) != possible {
+		t.Fatalf("%#v can be true: %v, but: %v", f, possible, err)
+	}
+	effects := m.Close()
+	if len(effects.Faults) > 0 {
+		t.Fatal(effects.Faults)
+	}
+	for _, p := range effects.Pairs {
+		if p.Value == nil {
+			delete(m.disk, p.Key)
+		} else {
+			m.disk[p.Key] = p.Value
+		}
+	}
+	return possible
+}
+
+func (m *machine) drawNode(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "node")
+}
+
+func (m *machine) drawProfile(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"p", "q"}).Draw(t, "profile")
+}
+
+// drawApp draws an application, which may be none.
+func (m *machine) drawApp(t *rapid.T) (api.AppID, *modelApp) {
+	id := api.AppID(fmt.Sprintf("app-%d", rapid.IntRange(1, int(m.serial)+1).Draw(t, "application")))
+	return id, m.apps[id]
+}
+
+func (m *machine) drawExecutor(t *rapid.T, a *modelApp) api.ExecutorID {
+	most := 1
+	if a != nil {
+		most += len(a.alive) + a.gone
+	}
+	return api.ExecutorID(fmt.Sprint(rapid.IntRange(1, most).Draw(t, "executor")))
+}
+
+func (m *machine) Node(t *rapid.T) {
+	n := m.drawNode(t)
+	if m.know(t, true, ledger.NodeJoined{Node: n, Incarnation: n + rapid.SampledFrom([]string{"-1", "-2"}).Draw(t, "incarnation")}); !m.nodes[n] {
+		m.nodes[n] = false
+	}
+	s := ledgertest.Status(n, 1)
+	s.Offered = units.Cores(rapid.IntRange(1, 4).Draw(t, "offered"))
+	m.know(t, true, ledger.NodeSaid{Status: s})
+}
+
+func (m *machine) Drain(t *rapid.T) {
+	n, draining := m.drawNode(t), rapid.Bool().Draw(t, "draining")
+	if _, there := m.nodes[n]; m.know(t, there, ledger.NodeDrained{Node: n, Draining: draining}) {
+		m.nodes[n] = draining
+	}
+}
+
+func (m *machine) Forget(t *rapid.T) {
+	n := m.drawNode(t)
+	_, possible := m.nodes[n]
+	for _, a := range m.apps {
+		possible = possible && (a.ended || !slices.Contains(slices.Collect(maps.Values(a.alive)), n))
+	}
+	if possible {
+		// Those that have ended but are not history keep their executors' nodes.
+		for _, a := range m.apps {
+			if slices.Contains(slices.Collect(maps.Values(a.alive)), n) {
+				t.Skip("an ended application has executors there")
+			}
+		}
+	}
+	if m.know(t, possible, ledger.NodeForgotten{Node: n}) {
+		delete(m.nodes, n)
+	}
+}
+
+func (m *machine) Profile(t *rapid.T) {
+	name := m.drawProfile(t)
+	if rapid.Bool().Draw(t, "removed") {
+		m.know(t, m.profiles[name], ledger.ProfileRemoved{Name: name})
+		delete(m.profiles, name)
+		return
+	}
+	m.know(t, true, ledger.ProfileSaved{Body: ledgertest.Chain(name)})
+	m.profiles[name] = true
+}
+
+func (m *machine) Register(t *rapid.T) {
+	id, name := api.AppID(fmt.Sprintf("app-%d", m.serial+1)), m.drawProfile(t)
+	matched := rapid.Bool().Draw(t, "matched")
+	serial := m.serial + uint64(rapid.IntRange(0, 1).Draw(t, "number"))
+	deadline := units.Seconds(rapid.IntRange(0, 100).Draw(t, "deadline"))
+	f := ledger.Registered{ID: id, Name: name, Serial: serial, Matched: matched,
+		Tenant:  ledger.Tenant{Submission: string(id), Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: units.GiB}},
+		Promise: ledger.Promise{Profile: name, Start: m.now, Deadline: deadline, Mode: ledger.Paced}}
+	if m.know(t, serial > m.serial && (!matched || m.profiles[name]), f) {
+		m.serial, m.apps[id] = serial, &modelApp{alive: map[api.ExecutorID]string{}, stages: map[int]bool{}, deadline: deadline}
+	}
+}
+
+func (m *machine) Seat(t *rapid.T) {
+	id, a := m.drawApp(t)
+	n := m.drawNode(t)
+	_, there := m.nodes[n]
+	if a != nil && a.ended {
+		t.Skip("it has ended")
+	}
+	if m.know(t, a != nil && there, ledger.Seated{App: id, Nodes: []string{n}, Grown: true}) {
+		a.alive[api.ExecutorID(fmt.Sprint(len(a.alive)+a.gone+1))] = n
+	}
+}
+
+func (m *machine) Executor(t *rapid.T) {
+	id, a := m.drawApp(t)
+	x := m.drawExecutor(t, a)
+	alive := a != nil && a.alive[x] != ""
+	if rapid.Bool().Draw(t, "up") {
+		m.know(t, alive, ledger.ExecutorUp{App: id, ID: x})
+	} else if m.know(t, alive, ledger.ExecutorLost{App: id, ID: x, Reason: "it exited"}) {
+		delete(a.alive, x)
+		a.gone++
+	}
+}
+
+func (m *machine) Stage(t *rapid.T) {
+	id, a := m.drawApp(t)
+	if a != nil && a.ended {
+		t.Skip("it has ended")
+	}
+	stage := rapid.IntRange(0, 2).Draw(t, "stage")
+	key := api.StageKey{Stage: stage}
+	var done, there bool
+	if a != nil {
+		done, there = a.stages[stage]
+	}
+	switch rapid.SampledFrom([]string{"ready", "matched", "aimed", "done"}).Draw(t, "event") {
+	case "ready":
+		m.events++
+		if m.know(t, a != nil && !there, ledger.StageReady{App: id, Ready: api.StageReady{StageKey: key, Signature: []string{"read", "map", "sum"}[stage], Tasks: 4}, Seq: m.events}) {
+			a.stages[stage] = false
+		}
+	case "matched":
+		matched := there && m.View().App(id).Profile != nil
+		m.know(t, matched, ledger.StageMatched{App: id, Stage: key})
+	case "aimed":
+		if done {
+			t.Skip("it is done")
+		}
+		x := m.drawExecutor(t, a)
+		target := ledger.Target{Node: "a", StageTarget: api.StageTarget{Executor: x, Weight: 1, Tasks: 4, Work: 8, InitCores: 1}}
+		m.know(t, there && a.alive[x] == "a", ledger.StageAimed{App: id, Stage: key, First: 40, Targets: []ledger.Target{target},
+			Aim: ledger.Aim{Planned: true, DeadlineAt: m.now.Add(40 * time.Second), Work: 8}})
+	case "done":
+		if m.know(t, there && !done, ledger.StageEnded{App: id, Done: api.StageDone{StageKey: key, Tasks: 4, FirstLaunch: 1, LastFinish: 2}, At: 3}) {
+			a.stages[stage] = true
+		}
+	}
+}
+
+func (m *machine) Promise(t *rapid.T) {
+	id, a := m.drawApp(t)
+	deadline := units.Seconds(rapid.IntRange(0, 100).Draw(t, "deadline"))
+	if m.know(t, a != nil && deadline > 0, ledger.DeadlineGiven{App: id, Deadline: deadline}) {
+		a.deadline = deadline
+	}
+	m.events++
+	m.know(t, a != nil, rapid.SampledFrom([]ledger.Fact{
+		ledger.Noticed{App: id, Text: "a notice"}, ledger.Noticed{App: id, Text: "in passing", Passing: true}, ledger.PendingSet{App: id, Nodes: []string{"a"}},
+		ledger.EventTaken{App: id, Seq: m.events}, ledger.TargetsDropped{App: id}, ledger.ModeSet{App: id, Mode: ledger.Released},
+		ledger.GateSet{App: id, Gate: ledger.Gate{Late: true}}, ledger.Resized{App: id, Cores: 3, Slots: 3}, ledger.ReplacementStopped{App: id},
+		ledger.Mismatched{App: id, Where: "at the first stage"}, ledger.Judged{App: id, Verdict: ledger.Verdict{Verdict: api.VerdictTight, Earliest: 7}},
+	}).Draw(t, "fact"))
+}
+
+func (m *machine) End(t *rapid.T) {
+	id, a := m.drawApp(t)
+	if m.know(t, a != nil && !a.ended, ledger.ContextStopped{App: id, At: 10}) {
+		a.ended = true
+	}
+}
+
+func (m *machine) Bury(t *rapid.T) {
+	id, a := m.drawApp(t)
+	if m.know(t, a != nil && a.ended, ledger.Buried{App: id, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: id, State: api.AppFinished}}}) {
+		delete(m.apps, id)
+		m.history = append(m.history, id)
+		m.history = m.history[max(0, len(m.history)-config().History):]
+	}
+}
+
+// kept is all of a ledger that a restart keeps.
+func kept(t *rapid.T, l *ledger.Ledger) string {
+	v := l.View()
+	all := []any{v.Epoch(), v.Serial(), v.Identity(), v.Ended()}
+	for _, a := range v.Apps() {
+		all = append(all, a.ID, a.Name, a.Tenant, a.Promise, a.Outcome, a.Marks, a.Notice, a.Notices, a.Directive, a.Profile != nil)
+		for _, s := range a.Order {
+			all = append(all, s.StageRecord)
+		}
+	}
+	for _, n := range v.Nodes() {
+		p := v.Plan(n)
+		p.Term = 0 // It grows with each start.
+		for i := range p.Apps {
+			p.Apps[i].Launch = nil // It is told until the node has taken it.
+		}
+		all = append(all, n.NodeRecord, p)
+	}
+	for _, p := range v.Profiles() {
+		all = append(all, p.Body)
+	}
+	body, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func (m *machine) check(t *rapid.T) {
+	v := m.View()
+	if fault := m.Audit(); fault != "" {
+		t.Fatal(fault)
+	}
+	var ids []api.AppID
+	for _, a := range v.Apps() {
+		ids = append(ids, a.ID)
+		known := m.apps[a.ID]
+		if known == nil {
+			t.Fatalf("application %s is there", a.ID)
+		}
+		alive, stages := map[api.ExecutorID]string{}, map[int]bool{}
+		for _, x := range a.Alive() {
+			alive[x.ID] = x.Node
+		}
+		for key, s := range a.Stages {
+			stages[key.Stage] = s.Done != nil
+		}
+		if !maps.Equal(alive, known.alive) || !maps.Equal(stages, known.stages) || a.Running() == known.ended || a.Promise.Deadline != known.deadline {
+			t.Fatalf("application %s: executors %v, stages %v, running %v, deadline %v; want %+v", a.ID, alive, stages, a.Running(), a.Promise.Deadline, known)
+		}
+		for x, node := range known.alive {
+			if t1 := v.Allocation(a, node); t1 == nil || !slices.ContainsFunc(t1.Executors, func(y *ledger.Executor) bool { return y.ID == x }) {
+				t.Fatalf("executor %s of %s is not found on %s", x, a.ID, node)
+			}
+		}
+	}
+	drains := map[string]bool{}
+	for _, n := range v.Nodes() {
+		drains[n.Node] = n.Draining
+	}
+	var ended []api.AppID
+	for _, d := range v.Ended() {
+		ended = append(ended, d.Detail.ID)
+	}
+	profiles := map[string]bool{}
+	for _, p := range v.Profiles() {
+		profiles[p.Body.Name] = true
+	}
+	if len(ids) != len(m.apps) || !maps.Equal(drains, m.nodes) || !maps.Equal(profiles, m.profiles) || !slices.Equal(ended, m.history) || v.Serial() != m.serial {
+		t.Fatalf("applications %v, nodes %v, profiles %v, history %v, serial %d; want %+v", ids, drains, profiles, ended, v.Serial(), m)
+	}
+	var pairs []api.Pair
+	for key, value := range m.disk {
+		pairs = append(pairs, api.Pair{Key: key, Value: value})
+	}
+	again, err := ledger.New(config(), pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Begin(m.now)
+	if fault := again.Audit(); fault != "" {
+		t.Fatalf("restored: %s", fault)
+	}
+	if d := cmp.Diff(kept(t, m.Ledger), kept(t, again)); d != "" {
+		t.Fatalf("the ledger is restored as another one (-before +after):\n%s", d)
+	}
+}
+
+// Whatever happens, the ledger takes what the model says can be true and nothing else,
+// shows what the model knows, and after every fact what it has saved makes a ledger that
+// shows the same.
+func TestEveryPrefixOfFactsIsRestored(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l, err := ledger.New(config(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &machine{Ledger: l, now: units.Instant(time.Second), disk: map[string][]byte{}, nodes: map[string]bool{}, profiles: map[string]bool{}, apps: map[api.AppID]*modelApp{}}
+		t.Repeat(map[string]func(*rapid.T){"node": m.Node, "drain": m.Drain, "forget": m.Forget, "profile": m.Profile, "register": m.Register, "seat": m.Seat,
+			"executor": m.Executor, "stage": m.Stage, "promise": m.Promise, "end": m.End, "bury": m.Bury, "": m.check})
+	})
+}

@@ -1,0 +1,125 @@
+package ledger_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/ledger/ledgertest"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// factNames are the types of this package that have the method apply.
+func factNames(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "apply" && f.Recv != nil {
+				names = append(names, f.Recv.List[0].Type.(*ast.Ident).Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// busy is a ledger in which every fact of examples can be true and says something new.
+func busy(t *testing.T) *ledger.Ledger {
+	t.Helper()
+	l, _ := at(t, facts()...)
+	l.Begin(units.Instant(2 * time.Second))
+	second, third := api.AppID("app-2"), api.AppID("app-3")
+	for _, f := range []ledger.Fact{
+		ledger.NodeJoined{Node: "b", Incarnation: "b-1"}, ledger.NodeJoined{Node: "empty", Incarnation: "e-1"}, ledger.NodeSaid{Status: ledgertest.Status("b", 1)},
+		ledger.ProfileSaved{Body: ledgertest.Chain("p")}, ledger.ProfileSaved{Body: ledgertest.Chain("q"), By: app},
+		ledger.Registered{ID: second, Name: "p", Serial: 2, Matched: true, Promise: ledger.Promise{Profile: "p", Deadline: 100, Mode: ledger.Paced}},
+		ledger.Seated{App: second, Nodes: []string{"b"}},
+		ledger.StageReady{App: second, Ready: api.StageReady{StageKey: key, Signature: "read", Tasks: 8}, Seq: 1},
+		ledger.Registered{ID: third, Name: "p", Serial: 3}, ledger.ContextStopped{App: third, At: 1},
+		ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppRefused}}},
+		ledger.ResponseBegan{App: second, Stage: key, Step: api.Step{Low: 1, High: 2, Each: 5}},
+		ledger.Noticed{App: app, Text: "a notice"}, ledger.Waited{For: time.Second}, ledger.Passed{For: time.Second},
+	} {
+		if err := l.Record(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Close()
+	l.Begin(units.Instant(3 * time.Second))
+	return l
+}
+
+// examples has each fact, as it may follow in a busy ledger.
+func examples() []ledger.Fact {
+	const second, third = api.AppID("app-2"), api.AppID("app-3")
+	targets := []ledger.Target{{Node: "a", StageTarget: api.StageTarget{Executor: "2", Weight: 4, Tasks: 4, Work: 9}}}
+	return []ledger.Fact{
+		ledger.Buried{App: third, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: third, State: api.AppFinished}}},
+		ledger.ContextStopped{App: app, At: 5}, ledger.DeadlineGiven{App: app, Deadline: 50}, ledger.EventTaken{App: app, Seq: 9},
+		ledger.ExecutorIdle{App: app, ID: "1", For: time.Second}, ledger.ExecutorLeaving{App: app, ID: "1"}, ledger.ExecutorLost{App: app, ID: "1"},
+		ledger.ExecutorUp{App: app, ID: "2"}, ledger.Exited{App: third, State: api.AppFinished, At: 3}, ledger.GateSet{App: app, Gate: ledger.Gate{Late: true}},
+		ledger.Heard{App: app}, ledger.HistoryAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppFailed}}},
+		ledger.Judged{App: app, Verdict: ledger.Verdict{Verdict: api.VerdictTight}}, ledger.Looked{App: app}, ledger.Mismatched{App: app, Where: "here"},
+		ledger.ModeSet{App: app, Mode: ledger.Released}, ledger.NodeChallenged{Node: "a", Incarnation: "a-2"}, ledger.NodeDrained{Node: "a", Draining: true},
+		ledger.NodeForgotten{Node: "empty"}, ledger.NodeJoined{Node: "c", Incarnation: "c-1"}, ledger.NodeLost{Node: "a"}, ledger.NodeSaid{Status: status(2, 1)},
+		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.Numbered{Serial: 9}, ledger.Passed{For: time.Second},
+		ledger.PendingSet{App: app, Nodes: []string{"b"}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},
+		ledger.ProfileSaved{Body: ledgertest.Chain("r")}, ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-9", State: api.AppRefused}}},
+		ledger.Registered{ID: "app-4", Serial: 4}, ledger.ReplacementSent{App: app, Node: "b"}, ledger.ReplacementStopped{App: app},
+		ledger.Resized{App: app, Cores: 9}, ledger.ResponseBegan{App: app, Stage: key, Step: api.Step{Low: 1, High: 2, Each: 5}},
+		ledger.ResponseMoved{App: second, Stage: key, Level: 2}, ledger.RunEnded{App: app, State: api.AppFailed, At: 4}, ledger.RunTakenBack{Name: "q", App: app},
+		ledger.Seated{App: app, Nodes: []string{"b"}, Grown: true}, ledger.SeatsLooked{App: app}, ledger.StageAimed{App: app, Stage: key, First: 9, Targets: targets},
+		ledger.StageEnded{App: app, Done: api.StageDone{StageKey: key, Tasks: 4}, At: 3}, ledger.StageMatched{App: second, Stage: key},
+		ledger.StageReady{App: app, Ready: api.StageReady{StageKey: api.StageKey{Stage: 4}, Tasks: 4}, At: 3, Seq: 2},
+		ledger.StageRebound{App: app, Stage: key, Bindings: []api.Binding{{Executor: "2", Weight: 4, Tasks: 4}}},
+		ledger.StageShared{App: app, Stage: key, Shares: []api.ExecutorShare{{Executor: "1", Weight: 4}}}, ledger.StageTargeted{App: app, Stage: key, Targets: targets},
+		ledger.TargetsDropped{App: app}, ledger.Waited{For: time.Second},
+	}
+}
+
+// A fact of which the ledger keeps nothing, saves nothing and tells nothing is one that
+// nobody reads.
+func TestEveryFactIsRead(t *testing.T) {
+	all := []cmp.Option{cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreFields(ledger.Ledger{}, "seq"), cmpopts.EquateNaNs()}
+	var names []string
+	for _, f := range examples() {
+		name := reflect.TypeOf(f).Name()
+		names = append(names, name)
+		with, without := busy(t), busy(t)
+		if err := with.Record(f); err != nil {
+			t.Error(err)
+			continue
+		}
+		told, untold := with.Close(), without.Close()
+		told.Changes = nil
+		if cmp.Equal(with, without, all...) && cmp.Equal(told, untold, all...) {
+			t.Errorf("%s: nobody reads it", name)
+		}
+	}
+	slices.Sort(names)
+	if d := cmp.Diff(factNames(t), names); d != "" {
+		t.Errorf("examples are not one of each fact (-facts +examples):\n%s", d)
+	}
+	if !cmp.Equal(busy(t), busy(t), all...) {
+		t.Error("ledgers of the same facts differ: the test sees changes where there are none")
+	}
+}

@@ -29,7 +29,7 @@ func (f Registered) apply(l *Ledger) error {
 	if err := checkSerial(l, f.Serial); err != nil {
 		return err
 	}
-	if err := amounts("an application", float64(f.Promise.Deadline), float64(f.Tenant.Cores), float64(f.Tenant.Slots)); err != nil {
+	if err := amounts("deadline, cores or slots", float64(f.Promise.Deadline), float64(f.Tenant.Cores), float64(f.Tenant.Slots)); err != nil {
 		return err
 	}
 	a := &App{ID: f.ID, Name: f.Name, Tenant: f.Tenant, Promise: f.Promise, Outcome: Outcome{State: api.AppRunning}, Stages: make(map[api.StageKey]*Stage)}

@@ -11,7 +11,7 @@ import (
 func amounts(what string, all ...float64) error {
 	for _, v := range all {
 		if !(v >= 0 && v <= math.MaxFloat64) {
-			return fmt.Errorf("%s of %v", what, v)
+			return fmt.Errorf("%s: %v, want a finite amount", what, v)
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func (f StageAimed) apply(l *Ledger) error {
 	if err := checkTargets(l.View(), a, f.Targets); err != nil {
 		return err
 	}
-	if err := amounts("the aim of a stage", float64(f.Aim.Work), f.Aim.Records, math.Abs(float64(f.First))); err != nil {
+	if err := amounts("an aim", float64(f.Aim.Work), f.Aim.Records, math.Abs(float64(f.First))); err != nil {
 		return err
 	}
 	s.First, s.Aim = f.First, f.Aim

@@ -6,15 +6,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 dir=spark jar=spark/pacer-spark.jar fetches='its plugins and Spark 4.2.0'
+transcripts=driver/testdata # Its tests play them.
 if [[ ${1:-} == workloads ]]; then
-    dir=spark/workloads jar=spark/workloads/pacer-workloads.jar fetches='Spark 4.0.1 with MLlib'
+    dir=spark/workloads jar=spark/workloads/pacer-workloads.jar fetches='Spark 4.0.1 with MLlib' transcripts=
     shift
 fi
 mkdir -p out "$dir/target"
 exec 9>out/.jar.lock
 flock 9
 
-sources=$(find spark/parent/pom.xml "$dir/pom.xml" "$dir/src" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1)
+sources=$(find spark/parent/pom.xml "$dir/pom.xml" "$dir/src" $transcripts -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1)
 built=$dir/target/built.sha256
 tested=$dir/target/tested.sha256
 holds() { [[ -f $1 && $(cat "$1") == "$sources" ]]; }

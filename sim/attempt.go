@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/driver"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -83,11 +84,9 @@ func (r *stageRun) again(lost []int) {
 		if i < 0 {
 			continue
 		}
-		r.back = append(r.back, i)
-		r.rest += r.weight(i)
+		r.returned(i)
 		r.remaining++
 	}
-	slices.Sort(r.back)
 }
 
 // attempt is the next attempt of a stage, with those of its tasks.
@@ -98,14 +97,14 @@ func (r *stageRun) attempt(tasks []int) *stageRun {
 	spec.Tasks, spec.Work = len(tasks), units.Work(part)*spec.Work
 	spec.Records, spec.Written = int64(part*float64(spec.Records)), int64(part*float64(spec.Written))
 	n := &stageRun{d: r.d, key: api.StageKey{Stage: r.key.Stage, Attempt: r.key.Attempt + 1}, spec: &spec, base: base, tasks: tasks,
-		work: picked(base.work, tasks), sizes: picked(base.sizes, tasks), fixed: base.fixed, remaining: len(tasks), rest: int64(len(tasks)) * meanWeight}
+		work: picked(base.work, tasks), sizes: picked(base.sizes, tasks), fixed: base.fixed, remaining: len(tasks)}
 	n.gap = timer{rank: rankDriver, id: r.d.id, owner: call(func() { r.d.stageReady(n) })}
 	if base.weights != nil {
 		parts := make([]float64, len(tasks))
 		for i, k := range tasks {
 			parts[i] = float64(base.weights[k])
 		}
-		n.weights = Apportion(n.rest, parts)
+		n.weights = driver.Apportion(int64(len(tasks))*driver.MeanWeight, parts)
 	}
 	return n
 }
@@ -124,7 +123,8 @@ func (d *Driver) fetchFailed(r *stageRun) {
 		p.m.divide(now)
 		p.plan(now)
 	}
-	r.done, r.bound, r.changed = true, nil, false
+	r.done = true
+	d.bindings.Done(r.key)
 	d.say(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Failed: true, Reason: "FetchFailed", Tasks: r.spec.Tasks,
 		TaskCPU: units.Seconds(r.cpu), TaskTime: units.Seconds(r.cpu), LongestTask: units.Seconds(r.longest), FirstLaunch: r.first, LastFinish: r.last}})
 }

@@ -145,7 +145,7 @@ func (c *check) known() {
 		known[a.ID] = true
 	}
 	for _, d := range c.w.drivers {
-		if d.registered && !known[d.reply.AppID] {
+		if d.talk.Registered() && !known[d.reply.AppID] {
 			c.w.fail("application %s is lost: the planner does not know it", d.reply.AppID)
 		}
 	}

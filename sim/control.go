@@ -50,8 +50,9 @@ func (c *control) up() error {
 		a.reconnect()
 	}
 	for _, d := range c.w.drivers {
-		if d.registered && !d.heard {
-			d.send()
+		if d.talk.Registered() {
+			d.talk.Reconnected()
+			d.goOn()
 		}
 	}
 	return nil
@@ -154,9 +155,9 @@ func (c *control) publish(p api.Plan) {
 func (c *control) direct(a planner.PublishDirective) {
 	c.w.check.directed(a.App, a.Directive.Epoch)
 	for _, d := range c.w.drivers {
-		if d.registered && d.reply.AppID == a.App {
+		if d.reply.AppID == a.App {
 			directive := a.Directive
-			d.link.send(down, func() { d.obey(directive) })
+			d.link.send(down, func() { d.hear(&directive) })
 		}
 	}
 }

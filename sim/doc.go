@@ -8,7 +8,7 @@
 //	World     planner, nodes, drivers and the network between them
 //	event     what happens at one instant: a timer of one part of the world
 //	plant     what turns an executor's cores into work (type Plant)
-//	driver    stands for an application's driver with the jar (StageBindings.scala)
+//	driver    stands for an application's driver with the jar (package driver)
 //	agent     the shell around a node engine: ticks, samples, quotas, statuses
 //	control   the shell around the planner engine: ticks, store, publications
 //	check     the invariants, looked at in every event that could break them

@@ -3,25 +3,15 @@ package sim
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/driver"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// How a driver talks. It sends a heartbeat every two seconds, the longest silence that
-// package api allows; the jar sends one after a second of silence (PlannerClient.scala).
-// An answer is waited for two seconds, as in the jar, which gives its first registration
-// five.
-const (
-	heartbeat = 2 * time.Second
-	patience  = 2 * time.Second
-	again     = time.Second
-)
-
 // Driver stands for an application's driver with the jar: it registers, submits
-// stages when what they wait for is done, binds their tasks to executors as
-// StageBindings.scala does, and speaks the messages of package api.
+// stages when what they wait for is done, starts their tasks where driver.Bindings
+// admits them, and speaks the messages of package api.
 type Driver struct {
 	w          *World
 	app        App
@@ -32,21 +22,19 @@ type Driver struct {
 	link       link
 	began      units.Instant
 
-	// ended says that its context has stopped, exited that its process has.
-	registered, started, ended, exited, heard bool
-	refused                                   error
-	reply                                     api.RegisterReply
-	directive                                 api.Directive
-	executors                                 []*process // Registered ones, in order of id.
-	stages                                    []*stageRun
-	left                                      int
+	// ended says that its context has stopped, exited that its process has, heard that
+	// the conversation is over.
+	started, ended, exited, heard bool
+	refused                       error
+	reply                         api.RegisterReply
+	directive                     api.Directive
+	talk                          *driver.Conversation
+	bindings                      driver.Bindings
+	executors                     []*process // Registered ones, in order of id.
+	stages                        []*stageRun
+	left                          int
 
-	events   []api.Event // Not acknowledged yet.
-	seq      uint64
-	request  uint64 // The number of the request that is waited for; 0 for none.
-	requests uint64
-	beat     timer
-	wait     timer
+	turn     timer // When the conversation goes on by itself.
 	head     timer
 	end      timer
 	leave    timer // After its context's stop.
@@ -60,7 +48,8 @@ type Driver struct {
 
 func (w *World) newDriver(a App) *Driver {
 	n := len(w.drivers) + 1
-	d := &Driver{w: w, app: a, id: uint64(n), submission: fmt.Sprintf("%s-%d", a.Name, n), pace: 1, bend: w.cfg.Plant.Bend}
+	d := &Driver{w: w, app: a, id: uint64(n), submission: fmt.Sprintf("%s-%d", a.Name, n), pace: 1, bend: w.cfg.Plant.Bend,
+		talk: driver.NewConversation(driver.Patient())}
 	if a.Pace > 0 {
 		d.pace = a.Pace
 	}
@@ -69,8 +58,7 @@ func (w *World) newDriver(a App) *Driver {
 		d.stages = append(d.stages, newStageRun(d, i, &d.app.Stages[i]))
 	}
 	d.left = len(d.stages)
-	d.beat = timer{rank: rankDriver, id: d.id, owner: call(d.talk)}
-	d.wait = timer{rank: rankDriver, id: d.id, owner: call(func() { d.request = 0; d.send() })}
+	d.turn = timer{rank: rankDriver, id: d.id, owner: call(func() { d.watch(); d.goOn() })}
 	d.head = timer{rank: rankDriver, id: d.id, owner: call(d.begin)}
 	d.settled = timer{rank: rankDriver, id: d.id, owner: call(func() { d.offerAll(); d.tellChanges() })}
 	d.end = timer{rank: rankDriver, id: d.id, owner: call(d.finish)}
@@ -97,149 +85,130 @@ func (d *Driver) elapsed() units.Seconds { return units.Seconds(seconds(d.began,
 func (d *Driver) start() {
 	d.began = d.w.now
 	d.work()
-	d.register()
+	d.goOn()
 }
 
-// register asks until it is answered.
-func (d *Driver) register() {
-	r := api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile, SparkVersion: "4.3.0",
-		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, AppID: d.reply.AppID,
-		Launch: api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0", Heap: units.GiB}}
-	d.ask(func(no uint64) {
-		d.link.request(func(reply func(any)) { d.w.control.register(r, reply) }, func(body any) { d.answered(no, body) })
-	})
-}
-
-// ask sends a request and waits for its answer for a while.
-func (d *Driver) ask(send func(no uint64)) {
-	d.requests++
-	d.request = d.requests
-	d.w.queue.set(&d.wait, d.w.now.Add(patience))
-	send(d.request)
-}
-
-// answered takes the reply to request no; those that come late are taken as far as
-// they still say something.
-func (d *Driver) answered(no uint64, body any) {
-	if no == d.request {
-		d.request = 0
-		d.w.queue.cancel(&d.wait)
+// goOn sends what there is to say, and comes back when there may be more.
+func (d *Driver) goOn() {
+	if r, ok := d.talk.Next(d.w.now); ok {
+		d.send(r)
 	}
+	switch at := d.talk.Wake(); {
+	case at != driver.Never:
+		d.w.queue.set(&d.turn, at)
+	default:
+		d.w.queue.cancel(&d.turn)
+	}
+	if d.talk.Closed() && d.refused == nil && !d.heard {
+		d.heard = true
+		d.w.heardEnd(d)
+	}
+}
+
+// watch opens stages that get nothing to run.
+func (d *Driver) watch() {
+	opened := d.bindings.Watch(d.w.now)
+	for _, key := range opened {
+		d.w.said("driver", d.app.Name, fmt.Sprintf("stage %d had executors and nothing running: any executor may run it", key.Stage))
+	}
+	if len(opened) > 0 {
+		d.offerAll()
+	}
+}
+
+func (d *Driver) send(r driver.Request) {
+	if !r.Register {
+		batch := api.Events{V: api.Version, AppID: r.AppID, Submission: d.submission, Events: r.Events}
+		d.link.request(func(reply func(any)) { d.w.control.events(batch, reply) }, func(body any) { d.answered(r.No, body) })
+		return
+	}
+	registration := api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile, SparkVersion: "4.3.0",
+		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, AppID: r.AppID,
+		Launch: api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0", Heap: units.GiB}}
+	d.link.request(func(reply func(any)) { d.w.control.register(registration, reply) }, func(body any) { d.answered(r.No, body) })
+}
+
+// answered takes the reply to request no.
+func (d *Driver) answered(no uint64, body any) {
+	if d.talk.Closed() {
+		return
+	}
+	var out driver.Outcome
 	switch r := body.(type) {
 	case api.RegisterReply:
-		d.accepted(r)
+		if out = d.talk.Accept(d.w.now, no, &r); out.Fault == nil {
+			d.reply = r
+		}
+		if out.Fault != nil && d.talk.Closed() {
+			d.refuse(out.Fault)
+			return
+		}
 	case api.EventsReply:
-		d.acknowledged(r)
+		out = d.talk.Answer(d.w.now, no, &r)
 	}
+	if out.Fault != nil {
+		d.w.said("driver", d.app.Name, "the planner says: "+out.Fault.Error())
+	}
+	if out.Forgot {
+		d.bindings.ForgetEpoch()
+	}
+	if out.Directive != nil {
+		d.follow(out.Directive)
+	}
+	if out.Forgot {
+		d.talk.Recall(d.w.now, d.truth())
+	}
+	d.goOn()
 }
 
-func (d *Driver) accepted(r api.RegisterReply) {
-	switch {
-	case d.refused != nil:
-	case r.Error != nil && api.KindOf(r.Error) == api.KindTransient:
-		d.w.queue.set(&d.wait, d.w.now.Add(again))
-	case r.Error != nil && !d.registered:
-		d.refused = r.Error
-		d.exited = true
-		d.work()
-		d.w.queue.cancel(&d.wait)
-		d.w.said("driver", d.app.Name, "refused: "+r.Error.Error())
-		d.w.over(d)
-	case r.Error != nil:
-		d.w.said("driver", d.app.Name, "registration: "+r.Error.Error())
-	default:
-		d.reply = r
-		if !d.registered {
-			d.registered = true
-			d.w.queue.set(&d.beat, d.w.now.Add(heartbeat))
-		}
-		d.obey(r.Directive)
-		d.send()
-	}
+// refuse is the end of an application that the planner does not take.
+func (d *Driver) refuse(why error) {
+	d.refused = why
+	d.exited = true
+	d.work()
+	d.w.queue.cancel(&d.turn)
+	d.w.said("driver", d.app.Name, "refused: "+why.Error())
+	d.w.over(d)
 }
 
-func (d *Driver) acknowledged(r api.EventsReply) {
-	if r.Error != nil {
-		switch {
-		case api.KindOf(r.Error) == api.KindNotFound && d.request == 0 && !d.heard:
-			d.w.said("driver", d.app.Name, "registers again: "+r.Error.Error())
-			d.directive.Epoch = 0
-			d.register()
-		}
-		return
+// truth is what a planner that has forgotten everything has to be told.
+func (d *Driver) truth() []api.Event {
+	var out []api.Event
+	for _, p := range d.executors {
+		out = append(out, api.Event{At: d.elapsed(), Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: p.key.ID}})
 	}
-	d.events = slices.DeleteFunc(d.events, func(e api.Event) bool { return e.Seq <= r.AckedSeq })
-	d.obey(r.Directive)
-	switch {
-	case d.exited && len(d.events) == 0 && !d.heard:
-		d.heard = true
-		d.w.queue.cancel(&d.beat)
-		d.w.heardEnd(d)
-	case len(d.events) > 0:
-		d.send()
+	for _, r := range d.running() {
+		out = append(out, api.Event{At: d.elapsed(), Type: api.EventStageReady, Stage: r.told(d.bindings.Current(r.key))})
 	}
-}
-
-// talk is the heartbeat.
-func (d *Driver) talk() {
-	if d.heard {
-		return
-	}
-	d.w.queue.set(&d.beat, d.w.now.Add(heartbeat))
-	d.send()
-}
-
-// send says what the planner does not know yet, one request at a time.
-func (d *Driver) send() {
-	if d.request != 0 || d.heard {
-		return
-	}
-	if !d.registered {
-		if d.refused == nil {
-			d.register()
-		}
-		return
-	}
-	batch := api.Events{V: api.Version, AppID: d.reply.AppID, Submission: d.submission, Events: slices.Clone(d.events)}
-	d.ask(func(no uint64) {
-		d.link.request(func(reply func(any)) { d.w.control.events(batch, reply) }, func(body any) { d.answered(no, body) })
-	})
+	return out
 }
 
 // say queues an event.
 func (d *Driver) say(e api.Event) {
-	d.seq++
-	e.Seq, e.At = d.seq, d.elapsed()
-	d.events = append(d.events, e)
-	d.send()
+	e.At = d.elapsed()
+	d.talk.Say(d.w.now, e)
+	d.goOn()
 }
 
-// obey takes a directive unless it is older than the one in force.
-func (d *Driver) obey(n api.Directive) {
-	if n.Epoch < d.directive.Epoch || d.ended || (n.Epoch == d.directive.Epoch && n.Epoch > 0) {
+// hear takes a directive that was published.
+func (d *Driver) hear(n *api.Directive) {
+	if d.talk.Heard(n) {
+		d.follow(n)
+	}
+}
+
+// follow takes a directive that is newer than the one in force.
+func (d *Driver) follow(n *api.Directive) {
+	if d.ended {
 		return
 	}
-	was := d.directive.Gated
-	d.directive = n
+	d.directive = *n
 	if n.Dead != "" {
 		d.abort(n.Dead)
 		return
 	}
-	if d.started && was != n.Gated {
-		for _, r := range d.running() {
-			r.bound = nil
-			r.changed = true
-		}
-	}
-	d.settle()
-	for i := range n.Shares {
-		for _, r := range d.running() {
-			if r.key == n.Shares[i].StageKey {
-				r.handOver(&n.Shares[i])
-			}
-		}
-	}
-	d.vacate()
+	d.bindings.Follow(&d.directive)
+	d.decommission()
 	d.offerAll()
 	d.tellChanges()
 	d.maybeStart()
@@ -252,8 +221,8 @@ func (d *Driver) up(p *process) {
 	}
 	d.executors = append(d.executors, p)
 	slices.SortFunc(d.executors, func(a, b *process) int { return a.key.Compare(b.key) })
+	d.bindings.ExecutorUp(p.key.ID, p.m.name)
 	d.say(api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: p.key.ID}})
-	d.settle()
 	d.offerAll()
 	d.tellChanges()
 	d.maybeStart()
@@ -265,27 +234,22 @@ func (d *Driver) lost(p *process) {
 		return
 	}
 	d.executors = slices.DeleteFunc(d.executors, func(q *process) bool { return q == p })
+	d.bindings.ExecutorGone(p.key.ID)
 	d.say(api.Event{Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: p.key.ID, Reason: "connection lost"}})
 	for _, t := range slices.Concat(p.computing, p.waiting) {
-		t.run.returned(t)
-	}
-	for _, r := range d.running() {
-		r.unbind(p)
+		d.bindings.Ended(t.run.key, p.key.ID)
+		t.run.returned(t.index)
 	}
 	if p.forgets {
 		d.repeat(p)
 	}
-	for _, r := range d.running() {
-		r.divide(d.capacity)
-	}
-	d.settle()
 	d.offerAll()
 	d.tellChanges()
 }
 
 // maybeStart begins with the first job once the executors are there.
 func (d *Driver) maybeStart() {
-	if d.started || d.ended || !d.registered || len(d.executors) < min(d.reply.Executors, max(1, len(d.directive.Executors))) || d.head.set() {
+	if d.started || d.ended || !d.talk.Registered() || len(d.executors) < min(d.reply.Executors, max(1, len(d.directive.Executors))) || d.head.set() {
 		return
 	}
 	d.w.queue.set(&d.head, max(d.w.now, d.began.Add(d.app.Head.Duration())))
@@ -341,16 +305,24 @@ func (d *Driver) stageReady(r *stageRun) {
 		r.setFixedPart(d.reply.FixedPart[r.name()])
 	}
 	d.work()
-	d.settle()
-	r.changed = false
+	weights := r.weights
+	if weights == nil {
+		weights = driver.Alike(r.spec.Tasks)
+	}
+	bound := d.bindings.Ready(r.key, r.spec.Job, weights, nil, false)
+	d.say(api.Event{Type: api.EventStageReady, Stage: r.told(bound)})
+	d.offerAll()
+	d.tellChanges()
+}
+
+// told is what the planner is told of a stage that is bound so.
+func (r *stageRun) told(bound []api.Binding) *api.StageReady {
 	parents := r.spec.Parents
 	if parents == nil {
 		parents = []int{}
 	}
-	d.say(api.Event{Type: api.EventStageReady, Stage: &api.StageReady{StageKey: r.key, Job: r.spec.Job, Name: r.name(), Signature: r.name(),
-		Parents: parents, Tasks: r.spec.Tasks, Records: r.spec.Records, Bytes: api.Unknown, Weighted: r.weights != nil, Bindings: r.bindings()}})
-	d.offerAll()
-	d.tellChanges()
+	return &api.StageReady{StageKey: r.key, Job: r.spec.Job, Name: r.name(), Signature: r.name(), Parents: parents,
+		Tasks: r.spec.Tasks, Records: r.spec.Records, Bytes: api.Unknown, Weighted: r.weights != nil, Bindings: bound}
 }
 
 func (r *stageRun) name() string {
@@ -361,14 +333,14 @@ func (r *stageRun) name() string {
 }
 
 func (d *Driver) stageDone(r *stageRun) {
-	r.done, r.bound, r.changed = true, nil, false
+	r.done = true
+	d.bindings.Done(r.key)
 	d.left--
 	d.whole(r)
 	d.say(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Tasks: r.spec.Tasks, RecordsRead: r.spec.Records,
 		RecordsWritten: r.spec.Written, TaskCPU: units.Seconds(r.cpu), TaskTime: units.Seconds(r.cpu), LongestTask: units.Seconds(r.longest),
 		FirstLaunch: r.first, LastFinish: r.last, FixedPart: r.fixedPart()}})
 	d.advance()
-	d.settle()
 	d.offerAll()
 	d.tellChanges()
 }
@@ -423,10 +395,7 @@ func (d *Driver) abort(why string) {
 }
 
 func (d *Driver) tellChanges() {
-	for _, r := range d.running() {
-		if r.changed {
-			r.changed = false
-			d.say(api.Event{Type: api.EventStageBound, Bound: &api.StageBound{StageKey: r.key, Bindings: r.bindings()}})
-		}
+	for _, changed := range d.bindings.TakeChanges() {
+		d.say(api.Event{Type: api.EventStageBound, Bound: &changed})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/driver"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -13,9 +14,9 @@ func (r *stageRun) setFixedPart(part units.Fraction) {
 	if r.fixed = min(part.Clamp(), api.MostFixedPart); r.weights == nil || r.fixed == 0 {
 		return
 	}
-	left := int64(len(r.weights)) * meanWeight
+	left := int64(len(r.weights)) * driver.MeanWeight
 	for i, w := range r.weights {
-		r.weights[i] = int64(math.Round(float64(r.fixed)*meanWeight + float64(1-r.fixed)*float64(w)))
+		r.weights[i] = int64(math.Round(float64(r.fixed)*driver.MeanWeight + float64(1-r.fixed)*float64(w)))
 		left -= r.weights[i]
 	}
 	r.weights[0] += left // The heaviest.

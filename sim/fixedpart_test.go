@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/driver"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -30,22 +31,22 @@ func TestTheFixedPartOfAStageIsFoundAgain(t *testing.T) {
 		}
 		r := &stageRun{}
 		for _, s := range sizes {
-			r.weights = append(r.weights, int64(math.Round(meanWeight*s*float64(n)/sum)))
+			r.weights = append(r.weights, int64(math.Round(driver.MeanWeight*s*float64(n)/sum)))
 		}
-		if r.weights[0]-r.weights[n-1] < meanWeight/10 {
+		if r.weights[0]-r.weights[n-1] < driver.MeanWeight/10 {
 			t.Skip("all alike")
 		}
-		r.weights[0] += int64(n)*meanWeight - total(r.weights)
+		r.weights[0] += int64(n)*driver.MeanWeight - total(r.weights)
 		costs := make([]float64, n)
 		for i, w := range r.weights {
-			costs[i] = 3 * (want + (1-want)*float64(w)/meanWeight)
+			costs[i] = 3 * (want + (1-want)*float64(w)/driver.MeanWeight)
 		}
 		r.setFixedPart(units.Fraction(before))
-		if total(r.weights) != int64(n)*meanWeight {
+		if total(r.weights) != int64(n)*driver.MeanWeight {
 			t.Fatalf("weights add up to %d for %d tasks", total(r.weights), n)
 		}
 		for i, c := range costs {
-			r.line.add(float64(r.weight(i))/meanWeight, c)
+			r.line.add(float64(r.weight(i))/driver.MeanWeight, c)
 		}
 		if got := r.fixedPart(); math.Abs(float64(got)-want) > 2e-3 {
 			t.Fatalf("fixed part %v, want %v", got, want)

@@ -85,33 +85,6 @@ func TestCoresAreDividedMaxMin(t *testing.T) {
 	})
 }
 
-// Shares always add up to the whole stage: what is launched and what is left.
-func TestSharesAddUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		spec := &Stage{Tasks: rapid.IntRange(1, 50).Draw(t, "tasks")}
-		r := &stageRun{spec: spec}
-		launched := int64(0)
-		for range rapid.IntRange(1, 6).Draw(t, "executors") {
-			l := rapid.Int64Range(0, int64(spec.Tasks)*meanWeight/8).Draw(t, "launched")
-			launched += l
-			r.bound = append(r.bound, &binding{launched: l})
-		}
-		r.rest = int64(spec.Tasks)*meanWeight - launched
-		parts := rapid.SliceOfN(rapid.Float64Range(0, 4), len(r.bound), len(r.bound)).Draw(t, "parts")
-		r.divide(func(b *binding) float64 { return parts[slices.Index(r.bound, b)] })
-		sum := int64(0)
-		for _, b := range r.bound {
-			if b.share < b.launched {
-				t.Fatalf("share %d below the %d launched", b.share, b.launched)
-			}
-			sum += b.share
-		}
-		if sum != int64(spec.Tasks)*meanWeight {
-			t.Fatalf("shares of %d, want %d", sum, int64(spec.Tasks)*meanWeight)
-		}
-	})
-}
-
 // paced is the error of one application in a world that change has changed.
 func paced(t *testing.T, change func(*Config)) Outcome {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sparkpacer/pacer/driver"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -33,7 +34,7 @@ func TestWeightsAreDrawnApartFromWork(t *testing.T) {
 		mean := float64(last.Work) / float64(last.Tasks)
 		var out []float64
 		for i := range r.work {
-			out = append(out, math.Log(r.work[i]/mean/(float64(r.weights[i])/meanWeight)))
+			out = append(out, math.Log(r.work[i]/mean/(float64(r.weights[i])/driver.MeanWeight)))
 		}
 		return out
 	}

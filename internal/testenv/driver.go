@@ -3,12 +3,12 @@ package testenv
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/driver"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -70,28 +70,27 @@ type Driver struct {
 	over       chan struct{}
 
 	// What follows is guarded by the world's lock.
+	talk      *driver.Conversation
 	reply     api.RegisterReply
 	refused   error
 	directive api.Directive
+	bindings  driver.Bindings
 	processes map[api.ExecutorID]*process
 	stages    []*stageRun
 	started   bool // The head has passed.
 	idle      time.Time
 	stopped   bool // The context has.
 	ended     bool
-	seq       uint64
-	events    []api.Event // Not acknowledged yet.
 	wake      chan struct{}
 }
 
-// stageRun is a stage of a driver: nil bindings until it is ready.
+// stageRun is a stage of a driver.
 type stageRun struct {
 	driver    *Driver
-	id        int
+	key       api.StageKey
 	stage     Stage
-	bindings  []api.Binding
+	waiting   []*task
 	remaining int
-	shared    uint64 // The newest hand-over that was obeyed.
 	first     units.Seconds
 	last      units.Seconds
 	ready     bool // The planner was told.
@@ -103,67 +102,36 @@ func (e *Env) Submit(a App) *Driver {
 	e.T.Helper()
 	e.submissions++
 	d := &Driver{env: e, app: a, submission: fmt.Sprintf("%s-%d", a.Name, e.submissions), began: time.Now(),
-		over: make(chan struct{}), processes: map[api.ExecutorID]*process{}, wake: make(chan struct{}, 1)}
+		over: make(chan struct{}), talk: driver.NewConversation(driver.Patient()), processes: map[api.ExecutorID]*process{}, wake: make(chan struct{}, 1)}
 	for i, s := range a.Stages {
-		d.stages = append(d.stages, &stageRun{driver: d, id: i, stage: s, remaining: s.Tasks})
+		d.stages = append(d.stages, &stageRun{driver: d, key: api.StageKey{Stage: i}, stage: s, remaining: s.Tasks})
 	}
 	e.mu.Lock()
 	e.mu.byURL["spark://"+d.submission] = d
 	e.mu.Unlock()
-	conn, err := e.dial(bus.Options{Role: bus.RoleApplication, Wait: true, OnUp: d.nudge})
+	conn, err := e.dial(bus.Options{Role: bus.RoleApplication, Wait: true, OnUp: d.reconnected})
 	if err != nil {
 		e.T.Fatal(err)
 	}
 	d.conn = conn
-	reply, err := d.register(context.Background())
-	if err != nil {
-		d.refused = err
+	registration, _ := d.talk.Next(d.now())
+	if d.send(context.Background(), registration); !d.talk.Registered() {
 		conn.Close()
 		close(d.over)
 		return d
 	}
-	if err := conn.SubscribeDirective(reply.AppID, d.obey); err != nil {
-		e.T.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
-	d.talking.Go(func() { d.talk(ctx) })
+	d.talking.Go(func() { d.converse(ctx) })
 	e.world.Lock()
 	e.drivers = append(e.drivers, d)
 	e.world.Unlock()
 	return d
 }
 
-func (d *Driver) register(ctx context.Context) (api.RegisterReply, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	d.env.world.Lock()
-	id := d.reply.AppID
-	d.env.world.Unlock()
-	reply, err := d.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile,
-		SparkVersion: "4.2.0", Deadline: d.app.Deadline, Elapsed: d.elapsed(), RequireFeasible: d.app.RequireFeasible, Mode: d.app.Mode, AppID: id,
-		Launch: api.Launch{DriverURL: "spark://" + d.submission, SparkVersion: "4.2.0", Heap: units.GiB}})
-	if err != nil {
-		return reply, err
-	}
-	d.env.world.Lock()
-	d.reply = reply
-	d.env.world.Unlock()
-	d.obey(reply.Directive)
-	return reply, nil
-}
-
-// obey takes a directive unless it is older than the one in force.
-func (d *Driver) obey(n api.Directive) {
-	d.env.world.Lock()
-	defer d.env.world.Unlock()
-	if n.Epoch >= d.directive.Epoch {
-		d.directive = n
-		d.follow()
-	}
-}
-
 func (d *Driver) elapsed() units.Seconds { return units.FromDuration(time.Since(d.began)) }
+
+func (d *Driver) now() units.Instant { return units.Instant(time.Since(d.began)) }
 
 func (d *Driver) nudge() {
 	select {
@@ -172,54 +140,117 @@ func (d *Driver) nudge() {
 	}
 }
 
-// talk sends events until they are acknowledged, and a heartbeat every 2 s.
-func (d *Driver) talk(ctx context.Context) {
-	beat := time.NewTicker(2 * time.Second)
-	defer beat.Stop()
+func (d *Driver) reconnected() {
+	d.env.world.Lock()
+	defer d.env.world.Unlock()
+	d.talk.Reconnected()
+	d.nudge()
+}
+
+// converse sends what there is to say until the driver is over or killed.
+func (d *Driver) converse(ctx context.Context) {
 	for {
+		d.env.world.Lock()
+		r, ok := d.talk.Next(d.now())
+		wake, closed := d.talk.Wake(), d.talk.Closed()
+		d.env.world.Unlock()
+		switch {
+		case closed:
+			close(d.over)
+			return
+		case ok:
+			d.send(ctx, r)
+			continue
+		}
+		timer := time.NewTimer(wake.Sub(d.now()))
 		select {
 		case <-ctx.Done():
 			return
-		case <-beat.C:
+		case <-timer.C:
 		case <-d.wake:
 		}
-		d.send(ctx)
+		timer.Stop()
 	}
 }
 
-func (d *Driver) send(ctx context.Context) {
-	d.env.world.Lock()
-	batch := api.Events{V: api.Version, AppID: d.reply.AppID, Submission: d.submission, Events: slices.Clone(d.events)}
-	d.env.world.Unlock()
-	timeout, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	reply, err := d.conn.SendEvents(timeout, batch)
-	if api.KindOf(err) == api.KindNotFound {
-		_, _ = d.register(ctx)
+// send makes a request and takes its answer.
+func (d *Driver) send(ctx context.Context, r driver.Request) {
+	if r.Register {
+		d.register(ctx, r)
 		return
 	}
-	if err != nil {
-		return // The next heartbeat sends them again.
-	}
-	d.obey(reply.Directive)
+	ctx, cancel := context.WithTimeout(ctx, driver.Patient().Patience)
+	defer cancel()
+	reply, err := d.conn.SendEvents(ctx, api.Events{V: api.Version, AppID: r.AppID, Submission: d.submission, Events: r.Events})
 	d.env.world.Lock()
-	d.events = slices.DeleteFunc(d.events, func(e api.Event) bool { return e.Seq <= reply.AckedSeq })
-	heard := d.ended && len(d.events) == 0
-	d.env.world.Unlock()
-	if heard {
-		select {
-		case <-d.over:
-		default:
-			close(d.over)
+	defer d.env.world.Unlock()
+	switch {
+	case api.KindOf(err) == api.KindNotFound:
+		reply.Error = api.Errorf(api.KindNotFound, "%v", err)
+	case err != nil:
+		d.talk.Failed(d.now(), r.No)
+		return
+	}
+	d.perform(d.talk.Answer(d.now(), r.No, &reply))
+}
+
+func (d *Driver) register(ctx context.Context, r driver.Request) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	reply, err := d.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile,
+		SparkVersion: "4.2.0", Deadline: d.app.Deadline, Elapsed: d.elapsed(), RequireFeasible: d.app.RequireFeasible, Mode: d.app.Mode, AppID: r.AppID,
+		Launch: api.Launch{DriverURL: "spark://" + d.submission, SparkVersion: "4.2.0", Heap: units.GiB}})
+	d.env.world.Lock()
+	defer d.env.world.Unlock()
+	if err != nil {
+		d.talk.Failed(d.now(), r.No)
+		if !d.talk.Registered() {
+			d.refused = err
 		}
+		return
+	}
+	out := d.talk.Accept(d.now(), r.No, &reply)
+	d.reply = reply
+	if reply.AppID != r.AppID {
+		if err := d.conn.SubscribeDirective(reply.AppID, d.hear); err != nil {
+			d.env.T.Error(err)
+		}
+	}
+	d.perform(out)
+}
+
+// hear takes a directive that was published.
+func (d *Driver) hear(n api.Directive) {
+	d.env.world.Lock()
+	defer d.env.world.Unlock()
+	if d.talk.Heard(&n) {
+		d.follow(&n)
 	}
 }
 
-// say queues an event. The world's lock is held.
+// perform does what an answer asks for. The world's lock is held, as for follow and say.
+func (d *Driver) perform(out driver.Outcome) {
+	if out.Forgot {
+		d.bindings.ForgetEpoch()
+	}
+	if out.Directive != nil {
+		d.follow(out.Directive)
+	}
+	if out.Forgot {
+		d.talk.Recall(d.now(), d.truth())
+	}
+}
+
+func (d *Driver) follow(n *api.Directive) {
+	d.directive = *n
+	d.bindings.Follow(n)
+	d.tellChanges()
+}
+
+// say queues an event.
 func (d *Driver) say(e api.Event) {
-	d.seq++
-	e.Seq, e.At = d.seq, d.elapsed()
-	d.events = append(d.events, e)
+	e.At = d.elapsed()
+	d.talk.Say(d.now(), e)
 	d.nudge()
 }
 
@@ -227,10 +258,14 @@ func (d *Driver) say(e api.Event) {
 func (d *Driver) Refused() error { return d.refused }
 
 // ID is the application's.
-func (d *Driver) ID() api.AppID { return d.reply.AppID }
+func (d *Driver) ID() api.AppID { return d.Reply().AppID }
 
-// Reply is the answer to the registration.
-func (d *Driver) Reply() api.RegisterReply { return d.reply }
+// Reply is the answer to the newest registration.
+func (d *Driver) Reply() api.RegisterReply {
+	d.env.world.Lock()
+	defer d.env.world.Unlock()
+	return d.reply
+}
 
 // Gated says whether the directive in force asks for stage-bound executors.
 func (d *Driver) Gated() bool {

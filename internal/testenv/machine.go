@@ -59,9 +59,8 @@ type process struct {
 
 // stageOn is what an executor did for a stage.
 type stageOn struct {
-	run     *stageRun
-	pending []*task
-	page    meter.Stage
+	run  *stageRun
+	page meter.Stage
 }
 
 // task is a task on an executor.
@@ -189,35 +188,31 @@ func (p *process) work(now units.Instant, dt time.Duration) {
 			if t.work -= each; t.work > 1e-9 {
 				still = append(still, t)
 			} else {
-				t.finish(now)
+				p.finish(t, now)
 			}
 		}
 		p.running = still
 	}
-	p.fill(now)
-}
-
-// fill starts pending tasks in free slots, the older stages' first.
-func (p *process) fill(now units.Instant) {
-	for _, s := range p.stages {
-		for len(s.pending) > 0 && len(p.running) < p.slots {
-			t := s.pending[0]
-			s.pending = s.pending[1:]
-			t.start, s.page.Changed = now, now
-			p.running = append(p.running, t)
-			s.run.launched(t)
-		}
+	if p.driver != nil {
+		p.driver.offer(p, now)
 	}
 }
 
-func (t *task) finish(now units.Instant) {
+// launch starts a task in a free slot.
+func (p *process) launch(t *task, r *stageRun, now units.Instant) {
+	t.on, t.start = p.stageOn(r), now
+	t.on.page.Changed = now
+	p.running = append(p.running, t)
+}
+
+func (p *process) finish(t *task, now units.Instant) {
 	s := &t.on.page
 	s.Finished++
 	s.Weight++
 	s.Records += t.records
 	s.CPU += t.total
 	s.Changed = now
-	t.on.run.finished(t)
+	t.on.run.finished(p)
 }
 
 // publish writes the page and the group's usage, in place.

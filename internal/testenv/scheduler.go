@@ -1,10 +1,10 @@
 package testenv
 
 import (
-	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/driver"
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/units"
@@ -18,8 +18,9 @@ func (d *Driver) up(p *process) {
 		return
 	}
 	d.processes[p.handle.ID] = p
-	defer d.join(p.handle.ID)
+	d.bindings.ExecutorUp(p.handle.ID, p.node.spec.Name)
 	d.say(api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: p.handle.ID}})
+	d.tellChanges()
 }
 
 // lost takes an executor away; its unfinished tasks go to others.
@@ -28,65 +29,38 @@ func (d *Driver) lost(p *process) {
 		return
 	}
 	delete(d.processes, p.handle.ID)
+	d.bindings.ExecutorGone(p.handle.ID)
 	d.say(api.Event{Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: p.handle.ID, Reason: "connection lost"}})
-	for _, s := range p.stages {
-		left := s.pending
-		for _, t := range p.running {
-			if t.on == s {
-				t.work = t.total
-				left = append(left, t)
+	for _, t := range p.running {
+		r := t.on.run
+		t.work = t.total
+		r.waiting = append(r.waiting, t)
+		d.bindings.Ended(r.key, p.handle.ID)
+		d.bindings.Returned(r.key, t.partition)
+	}
+	d.tellChanges()
+}
+
+// offer starts tasks in an executor's free slots, the older stages' first.
+func (d *Driver) offer(p *process, now units.Instant) {
+	for _, r := range d.stages {
+		for len(r.waiting) > 0 && len(p.running) < p.slots && d.bindings.Admits(r.key, p.handle.ID, false) {
+			t := r.waiting[0]
+			r.waiting = r.waiting[1:]
+			d.bindings.Launched(r.key, t.partition, p.handle.ID)
+			if r.first == 0 {
+				r.first = d.elapsed()
 			}
-		}
-		if len(left) > 0 {
-			s.run.move(p.handle.ID, left)
-		} else {
-			s.run.unbind(p.handle.ID)
+			p.launch(t, r, now)
 		}
 	}
+	d.tellChanges()
 }
 
-// unbind takes an executor without tasks from a running stage.
-func (r *stageRun) unbind(id api.ExecutorID) {
-	if r.done || !r.bound(id) {
-		return
+func (d *Driver) tellChanges() {
+	for _, changed := range d.bindings.TakeChanges() {
+		d.say(api.Event{Type: api.EventStageBound, Bound: &changed})
 	}
-	r.bindings = slices.DeleteFunc(r.bindings, func(b api.Binding) bool { return b.Executor == id })
-	if len(r.bindings) == 0 {
-		r.bindings = nil
-		return
-	}
-	r.sayBound()
-}
-
-// move gives tasks of a lost executor to another one of the stage's, or binds the
-// stage anew when an executor is free.
-func (r *stageRun) move(from api.ExecutorID, tasks []*task) {
-	d := r.driver
-	r.bindings = slices.DeleteFunc(r.bindings, func(b api.Binding) bool { return b.Executor == from })
-	for i, b := range r.bindings {
-		to := d.processes[b.Executor]
-		if to == nil {
-			continue
-		}
-		on := to.stageOn(r)
-		for _, t := range tasks {
-			t.on = on
-		}
-		on.pending = append(on.pending, tasks...)
-		r.bindings[i].Tasks += len(tasks)
-		r.bindings[i].Weight += float64(len(tasks))
-		r.sayBound()
-		return
-	}
-	r.bindings = nil
-}
-
-func (r *stageRun) sayBound() {
-	r.driver.say(api.Event{Type: api.EventStageBound, Bound: &api.StageBound{StageKey: api.StageKey{Stage: r.id}, Bindings: slices.Clone(r.bindings)}})
-}
-
-func (r *stageRun) bound(id api.ExecutorID) bool {
-	return slices.ContainsFunc(r.bindings, func(b api.Binding) bool { return b.Executor == id })
 }
 
 // step lets the driver submit what is ready and end when all is done.
@@ -100,13 +74,13 @@ func (d *Driver) step() {
 		}
 		d.started = true
 	}
-	d.depart()
+	d.decommission()
 	all := true
 	for _, r := range d.stages {
 		if !r.done {
 			all = false
 		}
-		if !r.done && r.bindings == nil && d.submittable(r) {
+		if !r.ready && d.submittable(r) {
 			d.submit(r)
 		}
 	}
@@ -144,67 +118,49 @@ func (d *Driver) submittable(r *stageRun) bool {
 	return true
 }
 
-// submit binds a stage to one executor per node, if there are, and hands out its
-// tasks.
+// submit has a stage's tasks wait for the executors that it is bound to.
 func (d *Driver) submit(r *stageRun) {
-	chosen := d.choose()
-	if len(chosen) == 0 {
-		return
-	}
-	tasks, cores := make([]*task, 0, r.remaining), make([]float64, len(chosen))
-	work := r.stage.Work / units.Work(r.stage.Tasks)
-	for i := r.stage.Tasks - r.remaining; i < r.stage.Tasks; i++ {
-		tasks = append(tasks, &task{partition: i, work: work, total: work, records: float64(r.stage.Records) / float64(r.stage.Tasks)})
-	}
-	for i, x := range chosen {
-		cores[i] = float64(x.Cores)
-		r.bindings = append(r.bindings, api.Binding{Executor: x.ID})
-	}
-	r.hand(tasks, cores)
-	if r.ready {
-		r.sayBound()
-		return
-	}
 	r.ready = true
+	work := r.stage.Work / units.Work(r.stage.Tasks)
+	for i := range r.stage.Tasks {
+		r.waiting = append(r.waiting, &task{partition: i, work: work, total: work, records: float64(r.stage.Records) / float64(r.stage.Tasks)})
+	}
+	bound := d.bindings.Ready(r.key, r.stage.Job, driver.Alike(r.stage.Tasks), nil, false)
+	d.say(api.Event{Type: api.EventStageReady, Stage: r.told(bound)})
+	d.tellChanges()
+}
+
+// told is what the planner is told of a stage that is bound so.
+func (r *stageRun) told(bound []api.Binding) *api.StageReady {
 	parents := r.stage.Parents
 	if parents == nil {
 		parents = []int{}
 	}
-	d.say(api.Event{Type: api.EventStageReady, Stage: &api.StageReady{StageKey: api.StageKey{Stage: r.id}, Job: r.stage.Job,
-		Name: "stage", Signature: "code", Parents: parents, Tasks: r.stage.Tasks, Records: r.stage.Records, Bytes: api.Unknown,
-		Bindings: slices.Clone(r.bindings)}})
+	return &api.StageReady{StageKey: r.key, Job: r.stage.Job, Name: "stage", Signature: "code", Parents: parents,
+		Tasks: r.stage.Tasks, Records: r.stage.Records, Bytes: api.Unknown, Bindings: bound}
 }
 
-// choose returns one executor per node: gated an idle one on every node, else
-// the first one.
-func (d *Driver) choose() []api.DirectiveExecutor {
-	nodes := map[string]bool{}
-	var chosen []api.DirectiveExecutor
-	for _, x := range d.directive.Executors {
-		p := d.processes[x.ID]
-		if p == nil || x.Leaving {
-			continue
-		}
-		nodes[x.Node] = nodes[x.Node] || false
-		if nodes[x.Node] || (d.directive.Gated && d.busy(x.ID)) {
-			continue
-		}
-		nodes[x.Node] = true
-		chosen = append(chosen, x)
+// truth is what a planner that has forgotten everything has to be told.
+func (d *Driver) truth() []api.Event {
+	var out []api.Event
+	for _, id := range d.bindings.Executors() {
+		out = append(out, api.Event{At: d.elapsed(), Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: id}})
 	}
-	if len(chosen) < len(nodes) {
-		return nil
-	}
-	return chosen
-}
-
-func (d *Driver) busy(id api.ExecutorID) bool {
 	for _, r := range d.stages {
-		if !r.done && r.bound(id) {
-			return true
+		if r.ready && !r.done {
+			out = append(out, api.Event{At: d.elapsed(), Type: api.EventStageReady, Stage: r.told(d.bindings.Current(r.key))})
 		}
 	}
-	return false
+	return out
+}
+
+// decommission ends executors that leave once they have nothing to run, as Spark does.
+func (d *Driver) decommission() {
+	for _, x := range d.directive.Executors {
+		if p := d.processes[x.ID]; x.Leaving && p != nil && len(p.running) == 0 {
+			p.node.Runtime.Exit(p.handle, 0)
+		}
+	}
 }
 
 // stageOn is p's part of a stage, made when it is not there.
@@ -214,7 +170,7 @@ func (p *process) stageOn(r *stageRun) *stageOn {
 			return s
 		}
 	}
-	s := &stageOn{run: r, page: meter.Stage{Key: api.StageKey{Stage: r.id}, Changed: p.machine.clock()}}
+	s := &stageOn{run: r, page: meter.Stage{Key: r.key, Changed: p.machine.clock()}}
 	p.stages = append(p.stages, s)
 	if len(p.stages) > progress.MaxStages {
 		p.stages = p.stages[1:]
@@ -222,22 +178,19 @@ func (p *process) stageOn(r *stageRun) *stageOn {
 	return s
 }
 
-// launched notes a task's start, finished its end; the last one ends the stage.
-func (r *stageRun) launched(*task) {
-	if r.first == 0 {
-		r.first = r.driver.elapsed()
-	}
-}
-
-func (r *stageRun) finished(*task) {
+// finished notes the end of a task; the last one ends the stage.
+func (r *stageRun) finished(p *process) {
+	d := r.driver
+	d.bindings.Ended(r.key, p.handle.ID)
 	r.remaining--
-	r.last = r.driver.elapsed()
-	if r.remaining > 0 || r.done {
-		return
+	r.last = d.elapsed()
+	if r.remaining == 0 {
+		r.done = true
+		d.bindings.Done(r.key)
+		longest := units.Seconds(r.stage.Work / units.Work(r.stage.Tasks))
+		d.say(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Tasks: r.stage.Tasks,
+			RecordsRead: r.stage.Records, RecordsWritten: r.stage.Records, TaskCPU: units.Seconds(r.stage.Work), TaskTime: units.Seconds(r.stage.Work),
+			LongestTask: longest, FirstLaunch: r.first, LastFinish: r.last}})
 	}
-	r.done = true
-	longest := units.Seconds(r.stage.Work / units.Work(r.stage.Tasks))
-	r.driver.say(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: api.StageKey{Stage: r.id}, Tasks: r.stage.Tasks,
-		RecordsRead: r.stage.Records, RecordsWritten: r.stage.Records, TaskCPU: units.Seconds(r.stage.Work), TaskTime: units.Seconds(r.stage.Work),
-		LongestTask: longest, FirstLaunch: r.first, LastFinish: r.last}})
+	d.tellChanges()
 }

@@ -27,6 +27,7 @@ private[spark] final class RefusedException(val fault: Fault) extends Exception(
  *
  * @param register  makes the registration; its argument is the application id, "" at first
  * @param follow    takes each new directive, newest epoch wins, one at a time
+ * @param forgotten is called before the first directive of a planner that has lost its state
  * @param recall    what a planner that has forgotten everything has to be told
  */
 private[spark] final class PlannerClient(
@@ -35,6 +36,7 @@ private[spark] final class PlannerClient(
     clock: DeadlineClock,
     register: String => Register,
     follow: Directive => Unit,
+    forgotten: () => Unit,
     recall: () => Seq[DriverEvent]) extends Logging {
 
   import PlannerClient._
@@ -165,8 +167,9 @@ private[spark] final class PlannerClient(
       case Left(fault) => throw new RefusedException(fault)
       case Right(reply) =>
         if (reply.appId != appId) {
-          appId = reply.appId
           // A planner without its state counts epochs from the beginning.
+          if (appId.nonEmpty) forgotten()
+          appId = reply.appId
           directives.synchronized { epoch = -1 }
         }
         if (!subscribed(appId)) {

@@ -19,7 +19,7 @@ class PlannerClientTest {
   private val planner = new FakePlanner
   private val followed = new LinkedBlockingQueue[Directive]()
   private val client = new PlannerClient(planner, "u-1", new DeadlineClock(0, 0, () => System.nanoTime()),
-    appId => WireTest.register.copy(appId = appId), d => followed.put(d), () => Seq(ExecutorUp("1"), ExecutorUp("2")))
+    appId => WireTest.register.copy(appId = appId), d => followed.put(d), () => (), () => Seq(ExecutorUp("1"), ExecutorUp("2")))
 
   @AfterEach def stop(): Unit = client.close()
 

@@ -52,7 +52,8 @@ private[scheduler] final class PacerSchedulerBackend(
     try {
       val transport = NatsTransport.connect(settings.address, settings.credentials,
         () => if (mine != null) mine.reconnected(), settings.tlsCa)
-      mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration, follow, () => scheduler.recall())
+      mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration, follow,
+        () => scheduler.forgotten(), () => scheduler.recall())
       scheduler.tell = mine.send(_)
       registered = mine.start()
       scheduler.history.fixedPart = registered.fixedPart

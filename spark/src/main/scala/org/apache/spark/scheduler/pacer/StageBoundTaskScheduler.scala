@@ -111,6 +111,9 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
     flush()
   }
 
+  /** The planner has lost its state: the epochs of its directives begin again. */
+  def forgotten(): Unit = synchronized(bindings.forgetEpoch())
+
   /** What a planner that has forgotten everything needs to be told, in order. */
   def recall(): Seq[DriverEvent] = synchronized {
     bindings.executors.map(ExecutorUp) ++

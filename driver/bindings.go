@@ -1,0 +1,331 @@
+package driver
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Stall is how long a stage may have executors, tasks and nothing running until Watch
+// opens its gate.
+const Stall = 10 * time.Second
+
+// Bindings decides which executor runs which stage's tasks, and how many. The zero
+// value knows no executor and no stage, and is ungated. Not thread-safe.
+type Bindings struct {
+	stages  []*stage   // Those that run, in order of arrival.
+	alive   []executor // In order of arrival.
+	listed  map[api.ExecutorID]api.DirectiveExecutor
+	epoch   uint64
+	asked   bool // The directive in force asks for gates.
+	given   bool // Gating was given up for good,
+	why     string
+	changed []api.StageKey
+	freed   bool
+	waits   int
+}
+
+// executor is one that is registered with the driver.
+type executor struct {
+	id   api.ExecutorID
+	rank int64
+	host string
+}
+
+// Waited is how often a stage found no executor and had to wait.
+func (b *Bindings) Waited() int { return b.waits }
+
+// Gated reports whether stages own executors.
+func (b *Bindings) Gated() bool { return b.asked && !b.given }
+
+// Opened is why gating was given up for good; false if it was not.
+func (b *Bindings) Opened() (string, bool) { return b.why, b.given }
+
+// Executors are those that are registered, in order of arrival.
+func (b *Bindings) Executors() []api.ExecutorID {
+	out := make([]api.ExecutorID, 0, len(b.alive))
+	for _, x := range b.alive {
+		out = append(out, x.id)
+	}
+	return out
+}
+
+// Follow takes the planner's whole word. It returns false for one that is older than the
+// last and changes nothing then.
+func (b *Bindings) Follow(d *api.Directive) bool {
+	if d.Epoch < b.epoch {
+		return false
+	}
+	b.epoch = d.Epoch
+	before, was := b.listed, b.Gated()
+	b.listed = make(map[api.ExecutorID]api.DirectiveExecutor, len(d.Executors))
+	for _, x := range d.Executors {
+		b.listed[x.ID] = x
+	}
+	b.asked = d.Gated
+	for id := range b.listed {
+		if b.leaving(id) && !before[id].Leaving {
+			b.vacate()
+			break
+		}
+	}
+	if b.Gated() != was {
+		b.rebindAll()
+	} else {
+		b.settle()
+	}
+	for i := range d.Shares {
+		b.handOver(&d.Shares[i])
+	}
+	return true
+}
+
+// ForgetEpoch lets a planner that has lost its state begin with a small epoch again.
+func (b *Bindings) ForgetEpoch() {
+	b.epoch = 0
+	for _, s := range b.stages {
+		s.handed = 0
+	}
+}
+
+// OpenForGood gives gating up for the rest of the application.
+func (b *Bindings) OpenForGood(why string) {
+	if b.given {
+		return
+	}
+	was := b.Gated()
+	b.given, b.why = true, why
+	if was {
+		b.rebindAll()
+	}
+}
+
+// ExecutorUp registers an executor.
+func (b *Bindings) ExecutorUp(id api.ExecutorID, host string) {
+	if b.lives(id) {
+		return
+	}
+	b.alive = append(b.alive, executor{id: id, rank: rank(id), host: host})
+	b.settle()
+}
+
+// ExecutorGone takes an executor off its stages. Its tasks come back one by one by
+// Returned.
+func (b *Bindings) ExecutorGone(id api.ExecutorID) {
+	if !b.lives(id) {
+		return
+	}
+	b.alive = slices.DeleteFunc(b.alive, func(x executor) bool { return x.id == id })
+	for _, s := range b.stages {
+		if p := s.parts[id]; s.has(p) {
+			s.unbind(p)
+			b.divide(s, b.capacity)
+			b.touch(s)
+		}
+	}
+	b.settle()
+}
+
+// Ready says that a stage's tasks can run and returns what it is bound to. Order is its
+// place in the queue; weights has one entry for each task, in millionths of the mean
+// one, and is kept; cached is how many of its tasks have cached blocks on which
+// executor; the tasks of a barrier stage start together, so shares do not bind it.
+func (b *Bindings) Ready(key api.StageKey, order int, weights []int64, cached map[api.ExecutorID]int, barrier bool) []api.Binding {
+	s := newStage(key, order, weights, cached, barrier)
+	if i := slices.IndexFunc(b.stages, func(o *stage) bool { return o.key == key }); i >= 0 {
+		b.stages[i] = s
+	} else {
+		b.stages = append(b.stages, s)
+	}
+	b.settle()
+	if b.Gated() && len(s.bound) == 0 && len(b.alive) > 0 {
+		b.waits++
+	}
+	b.told(key)
+	return s.bindings()
+}
+
+// Done says that the stage attempt has ended: its executors are free at once.
+func (b *Bindings) Done(key api.StageKey) {
+	s := b.stage(key)
+	if s == nil {
+		return
+	}
+	b.stages = slices.DeleteFunc(b.stages, func(o *stage) bool { return o == s })
+	b.told(key)
+	b.freed = b.freed || len(s.bound) > 0
+	b.settle()
+}
+
+// Retire says that the stage attempt starts no more tasks; those that run keep their
+// executors until Done.
+func (b *Bindings) Retire(key api.StageKey) {
+	if s := b.stage(key); s != nil {
+		s.retired = true
+	}
+}
+
+// Admits reports whether a task of the stage may start on the executor. It may divide
+// the stage anew.
+func (b *Bindings) Admits(key api.StageKey, id api.ExecutorID, speculative bool) bool {
+	s := b.stage(key)
+	if s == nil {
+		return false
+	}
+	p := s.parts[id]
+	if !s.has(p) {
+		return s.open && b.lives(id)
+	}
+	if !b.Gated() || s.open || s.barrier || speculative {
+		return true
+	}
+	// Idle with its share done: it takes a part of what others have left. The second
+	// case: tasks came back that no share has room for.
+	if p.full() && s.rest > 0 && (p.running == 0 || s.full()) {
+		b.divide(s, b.capacity)
+		b.touch(s)
+	}
+	return !p.full()
+}
+
+// Launched says that a task of the stage was given to the executor.
+func (b *Bindings) Launched(key api.StageKey, index int, id api.ExecutorID) {
+	s := b.stage(key)
+	if s == nil {
+		return
+	}
+	p := s.part(id)
+	s.hold(index, p)
+	// Spark takes a barrier stage's tasks back unless all of them start, without a word.
+	if !s.barrier {
+		p.running++
+	}
+	s.idle = -1
+}
+
+// HeaviestWaiting is the weight of the stage's heaviest task that waits, 0 if none does.
+func (b *Bindings) HeaviestWaiting(key api.StageKey) int64 {
+	if s := b.stage(key); s != nil {
+		return s.heaviest()
+	}
+	return 0
+}
+
+// Ended says that a task attempt runs no longer, whatever became of it.
+func (b *Bindings) Ended(key api.StageKey, id api.ExecutorID) {
+	s := b.stage(key)
+	if s == nil {
+		return
+	}
+	p := s.part(id)
+	p.running = max(0, p.running-1)
+	if b.leaving(id) && s.has(p) {
+		b.vacate()
+		b.settle()
+	}
+}
+
+// Returned says that a task that was launched has to run again.
+func (b *Bindings) Returned(key api.StageKey, index int) {
+	s := b.stage(key)
+	if s == nil {
+		return
+	}
+	s.release(index)
+	if len(s.bound) == 0 {
+		b.settle()
+	}
+}
+
+// Watch opens the gates of stages that got nothing to run for Stall although they could,
+// and returns them. It is to be called about once a second.
+func (b *Bindings) Watch(now units.Instant) []api.StageKey {
+	if !b.Gated() {
+		return nil
+	}
+	anything := slices.ContainsFunc(b.stages, (*stage).runs)
+	var opened []api.StageKey
+	for _, s := range b.stages {
+		stuck := !s.open && len(b.alive) > 0 && s.unlaunched > 0 && !s.runs() && (len(s.bound) > 0 || !anything)
+		if !stuck {
+			s.idle = -1
+			continue
+		}
+		if s.idle < 0 {
+			s.idle = now
+		}
+		if now.Sub(s.idle) >= Stall {
+			s.open, b.freed = true, true
+			opened = append(opened, s.key)
+		}
+	}
+	return opened
+}
+
+// Changed reports whether TakeChanges has something to return.
+func (b *Bindings) Changed() bool { return len(b.changed) > 0 }
+
+// TakeChanges returns the bindings that have changed since the last call, other than by
+// Ready, in the order in which they first changed.
+func (b *Bindings) TakeChanges() []api.StageBound {
+	var out []api.StageBound
+	for _, key := range b.changed {
+		if s := b.stage(key); s != nil {
+			out = append(out, api.StageBound{StageKey: key, Bindings: s.bindings()})
+		}
+	}
+	b.changed = b.changed[:0]
+	return out
+}
+
+// TakeFreed reports whether executors came free or were bound since the last call, so
+// that they are worth offering again.
+func (b *Bindings) TakeFreed() bool {
+	was := b.freed
+	b.freed = false
+	return was
+}
+
+// Current are the bindings in force for a stage that runs, none for another one.
+func (b *Bindings) Current(key api.StageKey) []api.Binding {
+	if s := b.stage(key); s != nil {
+		return s.bindings()
+	}
+	return nil
+}
+
+// Boundable is how many executors one stage can have at a time, one on each node, and
+// how many there are in all.
+func (b *Bindings) Boundable() (atOnce, all int) {
+	nodes := b.nodes()
+	for _, there := range nodes {
+		all += len(there)
+	}
+	return len(nodes), all
+}
+
+func (b *Bindings) stage(key api.StageKey) *stage {
+	for _, s := range b.stages {
+		if s.key == key {
+			return s
+		}
+	}
+	return nil
+}
+
+func (b *Bindings) lives(id api.ExecutorID) bool {
+	return slices.ContainsFunc(b.alive, func(x executor) bool { return x.id == id })
+}
+
+// touch notes that a stage's bindings have changed, told that everybody knows them.
+func (b *Bindings) touch(s *stage) {
+	if !slices.Contains(b.changed, s.key) {
+		b.changed = append(b.changed, s.key)
+	}
+}
+
+func (b *Bindings) told(key api.StageKey) {
+	b.changed = slices.DeleteFunc(b.changed, func(k api.StageKey) bool { return k == key })
+}

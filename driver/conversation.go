@@ -1,0 +1,257 @@
+package driver
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Batch is how many events a request has at most.
+const Batch = 200
+
+// Linger is how long a driver that does not exit after its context's end goes on to say
+// that it is there.
+const Linger = 10 * time.Minute
+
+// Never is a moment that does not come.
+const Never units.Instant = math.MaxInt64
+
+// Times are how a driver waits.
+type Times struct {
+	// Heartbeat passes between two of them, Patience until an answer is given up, Pause
+	// after a request that failed.
+	Heartbeat, Patience, Pause time.Duration
+}
+
+// Conversation is what a driver and the planner say to each other: one registration, then
+// events in order, one request at a time, and heartbeats. Events are numbered from 1 and
+// sent again until they are acknowledged. The caller tells what happens by Say, Answer,
+// Failed, Heard and Reconnected, and calls Next after each of them and at Wake. Not
+// thread-safe.
+type Conversation struct {
+	times Times
+	// id is the application's, "" until it is registered; again says that it has to
+	// register once more.
+	id    api.AppID
+	again bool
+	// forgot says that the planner waits for Recall.
+	forgot bool
+	// epoch is that of the newest directive, if there was one.
+	epoch    uint64
+	directed bool
+
+	outbox []api.Event // Not acknowledged yet.
+	last   uint64      // The newest number.
+
+	no, waits uint64 // The newest request's number; the one that is waited for, 0 for none.
+	// until is when that one is given up or, with none, the end of a pause; beat is the
+	// next heartbeat; due says that there is one though there may be no events.
+	until, beat units.Instant
+	due         bool
+
+	ended          units.Instant // When the context stopped, Never before.
+	exited, closed bool
+}
+
+// Patient are the times of a driver that is as silent as package api allows; the jar sends
+// a heartbeat after a second of silence.
+func Patient() Times {
+	return Times{Heartbeat: 2 * time.Second, Patience: 2 * time.Second, Pause: time.Second}
+}
+
+// NewConversation is one that has not begun.
+func NewConversation(t Times) *Conversation {
+	return &Conversation{times: t, until: Never, beat: Never, due: true, ended: Never}
+}
+
+// Request is what a driver asks the planner: a registration under AppID, or Events.
+type Request struct {
+	// No names it in Answer and Failed.
+	No       uint64
+	Register bool
+	AppID    api.AppID // "" for the first registration.
+	Events   []api.Event
+}
+
+// Outcome is what the caller has to do about an answer.
+type Outcome struct {
+	// Forgot says that the planner has lost its state: epochs begin again
+	// (Bindings.ForgetEpoch), and when the directive is followed Recall tells it what is
+	// true.
+	Forgot bool
+	// Directive is to be followed, if there is one.
+	Directive *api.Directive
+	// Fault is the planner's error. Before the first registration it is a refusal,
+	// unless it is transient.
+	Fault error
+}
+
+// Registered reports whether the planner has accepted the application.
+func (c *Conversation) Registered() bool { return c.id != "" }
+
+// Closed reports whether there is nothing more to say.
+func (c *Conversation) Closed() bool { return c.closed }
+
+// Over reports whether the planner knows that the context has ended.
+func (c *Conversation) Over() bool { return c.ended != Never && !c.holdsEnd() }
+
+func (c *Conversation) holdsEnd() bool {
+	return slices.ContainsFunc(c.outbox, func(e api.Event) bool { return e.Type == api.EventEnd })
+}
+
+// Say puts an event on its way and returns its number. The event has its time.
+func (c *Conversation) Say(now units.Instant, e api.Event) uint64 {
+	c.last++
+	e.Seq = c.last
+	c.outbox = append(c.outbox, e)
+	switch e.Type {
+	case api.EventEnd:
+		c.ended = now
+	case api.EventExit:
+		c.exited = true
+	}
+	return c.last
+}
+
+// Recall puts what is true on its way, in place of all that a planner without its state
+// was not told. It does nothing and returns false when the end is on its way: after that
+// there is nothing to tell.
+func (c *Conversation) Recall(now units.Instant, events []api.Event) bool {
+	c.forgot = false
+	if c.holdsEnd() {
+		return false
+	}
+	c.outbox = nil
+	for _, e := range events {
+		c.Say(now, e)
+	}
+	return true
+}
+
+// Reconnected says that the connection came back: the planner may be another one.
+func (c *Conversation) Reconnected() { c.again = c.Registered() && !c.Over() }
+
+// Heard reports whether a directive that was published is to be followed: it is newer than
+// the last.
+func (c *Conversation) Heard(d *api.Directive) bool {
+	if c.directed && d.Epoch <= c.epoch {
+		return false
+	}
+	c.directed, c.epoch = true, d.Epoch
+	return true
+}
+
+// Next returns what is to be sent, if anything.
+func (c *Conversation) Next(now units.Instant) (Request, bool) {
+	if now >= c.until {
+		c.waits, c.until, c.due = 0, Never, true
+	}
+	if now >= c.beat {
+		c.beat = now.Add(c.times.Heartbeat)
+		c.due = c.due || c.waits == 0
+	}
+	if c.Over() && now.Sub(c.ended) > Linger {
+		c.closed = true
+	}
+	if c.closed || c.forgot || c.waits != 0 || c.until != Never || !(c.due || c.again || len(c.outbox) > 0) {
+		return Request{}, false
+	}
+	c.no++
+	c.waits, c.until, c.due = c.no, now.Add(c.times.Patience), false
+	if !c.Registered() || c.again {
+		return Request{No: c.no, Register: true, AppID: c.id}, true
+	}
+	return Request{No: c.no, AppID: c.id, Events: slices.Clone(c.outbox[:min(Batch, len(c.outbox))])}, true
+}
+
+// Wake is when Next is to be called, Never if only something else can change what it
+// returns.
+func (c *Conversation) Wake() units.Instant {
+	if c.closed {
+		return Never
+	}
+	return min(c.until, c.beat)
+}
+
+// Failed says that request no got no answer.
+func (c *Conversation) Failed(now units.Instant, no uint64) {
+	if no == c.waits {
+		c.pause(now)
+	}
+}
+
+func (c *Conversation) pause(now units.Instant) { c.waits, c.until = 0, now.Add(c.times.Pause) }
+
+// answered notes that request no was answered. An answer that comes late, when another
+// request is waited for, is taken as far as it still says something.
+func (c *Conversation) answered(no uint64) {
+	if no == c.waits {
+		c.waits, c.until = 0, Never
+	}
+}
+
+// Accept takes the answer to registration no.
+func (c *Conversation) Accept(now units.Instant, no uint64, r *api.RegisterReply) Outcome {
+	c.answered(no)
+	if r.Error != nil {
+		switch {
+		case !c.Registered() && api.KindOf(r.Error) != api.KindTransient:
+			c.closed = true
+		case c.waits == 0:
+			c.pause(now)
+		}
+		return Outcome{Fault: r.Error}
+	}
+	var out Outcome
+	c.again, c.due = false, true
+	switch {
+	case c.id == r.AppID:
+		c.acknowledge(r.AckedSeq)
+	case c.id == "":
+		c.beat = now.Add(c.times.Heartbeat)
+	default: // Nothing is sent until Recall.
+		out.Forgot, c.forgot = true, true
+	}
+	if c.id != r.AppID {
+		c.id, c.directed = r.AppID, false
+	}
+	out.Directive = c.newer(&r.Directive)
+	return out
+}
+
+// Answer takes the answer to events no.
+func (c *Conversation) Answer(now units.Instant, no uint64, r *api.EventsReply) Outcome {
+	c.answered(no)
+	switch {
+	case r.Error == nil:
+		out := Outcome{Directive: c.newer(&r.Directive)}
+		c.acknowledge(r.AckedSeq)
+		return out
+	case c.waits != 0: // Another request is on its way.
+	case api.KindOf(r.Error) != api.KindNotFound:
+		c.pause(now)
+	case c.Over():
+		c.closed = true
+	default:
+		c.again = true
+	}
+	return Outcome{Fault: r.Error}
+}
+
+func (c *Conversation) newer(d *api.Directive) *api.Directive {
+	if c.Heard(d) {
+		return d
+	}
+	return nil
+}
+
+// acknowledge drops the events up to seq. Numbers that were never given are ignored.
+func (c *Conversation) acknowledge(seq uint64) {
+	if seq <= c.last {
+		c.outbox = slices.DeleteFunc(c.outbox, func(e api.Event) bool { return e.Seq <= seq })
+	}
+	c.closed = c.closed || c.exited && len(c.outbox) == 0
+}

@@ -1,0 +1,45 @@
+// Package driver is an application's driver as values: what Pacer's jar decides in
+// Spark's driver. The simulator and the tests that run daemons in one process play
+// drivers with it.
+//
+// [Bindings] decides which executor runs which stage's tasks, and how many:
+//
+//   - Gated, a stage that is ready gets one idle executor on each node, the one with most
+//     of its cached blocks. An executor belongs to one stage at a time. A stage that
+//     finds none waits, and is served first, in order of job and stage, when one comes
+//     free.
+//   - Shares: the weight of the stage's tasks is divided over its executors by their
+//     nodes' capacity. An executor is admitted to another task while the weight launched
+//     there is below its share. One that is through with its share while others have
+//     tasks left gets a part of the rest. The planner may divide the rest otherwise, each
+//     time by a new revision (api.StageShares).
+//   - Executors that leave launch nothing more: their rest goes to others, and they are
+//     unbound when nothing of the stage runs on them.
+//   - Ungated, all stages run on the first (lowest id) executor of each node, as in stock
+//     Spark, without shares.
+//   - A stage that gets nothing to run for [Stall] although it could has its gate opened.
+//
+// Weights are whole millionths of the stage's mean task ([MeanWeight]). A stage with
+// weights w and launched tasks L has the rest r = sum(w) - sum(w of L). Dividing gives
+// executor e with capacity c(e) the share launched(e) + r c(e) / sum(c), each within a
+// millionth, together all of it ([Apportion]).
+//
+// The caller tells what happens to executors, stages and tasks, asks Admits for each
+// task that it could start, sends what TakeChanges returns to the planner, and offers
+// executors again when TakeFreed says so. It decides itself which task of a stage is
+// next and ends executors that leave once they are idle.
+//
+// [Conversation] is what driver and planner say to each other: a registration, which is
+// repeated when the connection came back or the planner knows the application no more,
+// then events in order with numbers from 1, one request at a time, sent again until they
+// are acknowledged, and heartbeats until the last word. A planner that answers with
+// another application id has lost its state: its epochs begin again, and it is told what
+// is true. The caller carries requests and answers; times are an argument, and Wake says
+// when Next may have something by itself.
+//
+// StageBindings.scala and PlannerClient.scala are the same in the driver. The transcripts
+// in testdata have calls and their results line by line, and both sides replay them:
+// `go test ./driver -rewrite` writes them anew, StageBindingsTranscriptTest and
+// ConversationTranscriptTest hold the Scala against them. How long PlannerClient waits is
+// its own: a heartbeat comes after a second of silence there.
+package driver

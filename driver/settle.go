@@ -1,0 +1,235 @@
+package driver
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// nodes are the executors that may be bound, those of a node together, lowest id first:
+// those listed, else all, none that leaves.
+func (b *Bindings) nodes() [][]executor {
+	var usable, listed []executor
+	for _, x := range b.alive {
+		if b.leaving(x.id) {
+			continue
+		}
+		usable = append(usable, x)
+		if _, ok := b.listed[x.id]; ok {
+			listed = append(listed, x)
+		}
+	}
+	// A planner that lists none of them must not stop the application.
+	if len(listed) > 0 {
+		usable = listed
+	}
+	slices.SortFunc(usable, func(x, y executor) int { return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.id, y.id)) })
+	var names []string
+	var out [][]executor
+	for _, x := range usable {
+		name := b.nodeOf(x)
+		i := slices.Index(names, name)
+		if i < 0 {
+			i, names, out = len(names), append(names, name), append(out, nil)
+		}
+		out[i] = append(out[i], x)
+	}
+	return out
+}
+
+func (b *Bindings) nodeOf(x executor) string {
+	if l := b.listed[x.id]; l.Node != "" {
+		return l.Node
+	}
+	return "host " + x.host
+}
+
+func (b *Bindings) leaving(id api.ExecutorID) bool { return b.listed[id].Leaving }
+
+// capacity weighs an executor of a stage by what its node offers.
+func (b *Bindings) capacity(p *part) float64 {
+	x := b.listed[p.id]
+	switch {
+	case x.Leaving:
+		return 0
+	case x.Cores > 0 && !x.Cores.IsUnlimited():
+		return float64(x.Cores)
+	}
+	return 1
+}
+
+func (b *Bindings) rebindAll() {
+	for _, s := range b.stages {
+		s.bound = nil
+	}
+	b.freed = true
+	b.settle()
+	for _, s := range b.stages {
+		b.touch(s)
+	}
+}
+
+// settle binds what can be bound: waiting stages first, then stages that miss a node.
+func (b *Bindings) settle() {
+	nodes := b.nodes()
+	if !b.Gated() {
+		b.lead(nodes)
+		return
+	}
+	var queue []*stage
+	taken := map[api.ExecutorID]bool{}
+	for _, s := range b.stages {
+		if s.unlaunched > 0 && !s.retired {
+			queue = append(queue, s)
+		}
+		for _, p := range s.bound {
+			taken[p.id] = true
+		}
+	}
+	slices.SortStableFunc(queue, func(s, o *stage) int {
+		return cmp.Or(cmp.Compare(min(1, len(s.bound)), min(1, len(o.bound))), cmp.Compare(s.order, o.order),
+			cmp.Compare(s.key.Stage, o.key.Stage), cmp.Compare(s.key.Attempt, o.key.Attempt))
+	})
+	for _, s := range queue {
+		has := map[string]bool{}
+		for _, x := range b.alive {
+			if s.has(s.parts[x.id]) {
+				has[b.nodeOf(x)] = true
+			}
+		}
+		var gained []api.ExecutorID
+		for _, there := range nodes {
+			if has[b.nodeOf(there[0])] {
+				continue
+			}
+			if x, ok := s.choose(there, taken); ok {
+				gained = append(gained, x)
+			}
+		}
+		if len(gained) > 0 {
+			b.bind(s, gained)
+		}
+		for _, id := range gained {
+			taken[id] = true
+		}
+	}
+}
+
+// lead gives every stage the first executor of each node.
+func (b *Bindings) lead(nodes [][]executor) {
+	leaders := make([]api.ExecutorID, 0, len(nodes))
+	for _, there := range nodes {
+		leaders = append(leaders, there[0].id)
+	}
+	for _, s := range b.stages {
+		if len(s.bound) != len(leaders) || slices.ContainsFunc(leaders, func(id api.ExecutorID) bool { return !s.has(s.parts[id]) }) {
+			s.bound = nil
+			b.bind(s, leaders)
+		}
+	}
+}
+
+func (b *Bindings) bind(s *stage, executors []api.ExecutorID) {
+	for _, id := range executors {
+		s.bind(s.part(id))
+	}
+	b.divide(s, b.capacity)
+	b.touch(s)
+	b.freed = true
+}
+
+// vacate takes from executors that leave what they have not launched, and those through
+// with it off their stages.
+func (b *Bindings) vacate() {
+	leaves := func(p *part) bool { return b.leaving(p.id) }
+	for _, s := range b.stages {
+		if !slices.ContainsFunc(s.bound, leaves) {
+			continue
+		}
+		s.bound = slices.DeleteFunc(s.bound, func(p *part) bool { return leaves(p) && p.running == 0 })
+		b.divide(s, b.capacity)
+		b.touch(s)
+		b.freed = true
+	}
+}
+
+// handOver gives each executor that part of the rest which its share lacks of the
+// planner's.
+func (b *Bindings) handOver(h *api.StageShares) {
+	s := b.stage(h.StageKey)
+	if s == nil || h.Rev <= s.handed {
+		return
+	}
+	s.handed = h.Rev
+	lacks := func(p *part) float64 {
+		wanted := 0.0
+		for _, x := range h.Shares {
+			if x.Executor == p.id {
+				wanted = x.Weight
+			}
+		}
+		return max(0, wanted*MeanWeight-float64(p.launched))
+	}
+	sum := 0.0
+	for _, p := range s.bound {
+		sum += lacks(p)
+	}
+	if b.Gated() && sum > 0 {
+		b.divide(s, lacks)
+		b.touch(s)
+		b.freed = true
+	}
+}
+
+// divide shares what is not launched out to the stage's executors in proportion to by.
+func (b *Bindings) divide(s *stage, by func(*part) float64) {
+	if len(s.bound) == 0 {
+		return
+	}
+	parts := make([]float64, len(s.bound))
+	for i, p := range s.bound {
+		parts[i] = by(p)
+	}
+	for i, n := range Apportion(s.rest, parts) {
+		s.bound[i].share = s.bound[i].launched + n
+	}
+}
+
+// Apportion divides total into whole numbers in proportion to parts, which are not
+// negative, each within 1 of its exact part and together total. Where all parts are 0
+// they are equal; a part of 0 among others gets nothing.
+func Apportion(total int64, parts []float64) []int64 {
+	sum := 0.0
+	for _, part := range parts {
+		sum += part
+	}
+	share := func(i int) float64 {
+		if sum > 0 {
+			return parts[i] / sum
+		}
+		return 1 / float64(len(parts))
+	}
+	// The last one that gets anything gets what rounding has left.
+	last := 0
+	for i := range parts {
+		if share(i) > 0 {
+			last = i
+		}
+	}
+	out, given, upTo := make([]int64, len(parts)), int64(0), 0.0
+	for i := range parts {
+		part := share(i)
+		if part <= 0 {
+			continue
+		}
+		upTo += part
+		end := total
+		if i != last {
+			end = min(total, max(given, int64(math.Round(float64(total)*upTo))))
+		}
+		out[i], given = end-given, end
+	}
+	return out
+}

@@ -1,0 +1,175 @@
+package driver
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// MeanWeight is the weight of a stage's mean task, in the millionths that weights and
+// shares are counted in.
+const MeanWeight = 1_000_000
+
+// Alike are the weights of n tasks that weigh the same.
+func Alike(n int) []int64 { return slices.Repeat([]int64{MeanWeight}, n) }
+
+// stage is a stage attempt that runs.
+type stage struct {
+	key     api.StageKey
+	order   int
+	weights []int64
+	cached  map[api.ExecutorID]int
+	barrier bool
+	total   int64
+
+	bound []*part // Lowest id first.
+	parts map[api.ExecutorID]*part
+	// open says that any executor may take its tasks, retired that a newer attempt has
+	// its place.
+	open, retired bool
+	idle          units.Instant // Since when it has nothing to run, -1 if it has.
+	handed        uint64        // The newest hand-over that was followed.
+	rest          int64         // The weight that is not launched.
+	unlaunched    int
+	holders       []*part // Of each task that is launched.
+	// byWeight has the tasks by falling weight; those before next are launched.
+	byWeight []int
+	next     int
+}
+
+// part is what an executor has of a stage, bound to it or not any more.
+type part struct {
+	id              api.ExecutorID
+	rank            int64
+	share, launched int64
+	running         int
+}
+
+// full reports whether all of the share is launched.
+func (p *part) full() bool { return p.launched >= p.share }
+
+// rank orders executors: their ids are decimal, others come last.
+func rank(id api.ExecutorID) int64 {
+	if n, err := strconv.ParseInt(string(id), 10, 64); err == nil {
+		return n
+	}
+	return math.MaxInt64
+}
+
+func newStage(key api.StageKey, order int, weights []int64, cached map[api.ExecutorID]int, barrier bool) *stage {
+	s := &stage{key: key, order: order, weights: weights, cached: cached, barrier: barrier, parts: map[api.ExecutorID]*part{},
+		idle: -1, unlaunched: len(weights), holders: make([]*part, len(weights))}
+	for _, w := range weights {
+		s.total += w
+	}
+	s.rest = s.total
+	return s
+}
+
+// part is the executor's part, made when there is none.
+func (s *stage) part(id api.ExecutorID) *part {
+	p := s.parts[id]
+	if p == nil {
+		p = &part{id: id, rank: rank(id)}
+		s.parts[id] = p
+	}
+	return p
+}
+
+func (s *stage) has(p *part) bool { return p != nil && slices.Contains(s.bound, p) }
+
+func (s *stage) bind(p *part) {
+	i, there := slices.BinarySearchFunc(s.bound, p, func(a, b *part) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id)) })
+	if !there {
+		s.bound = slices.Insert(s.bound, i, p)
+	}
+}
+
+func (s *stage) unbind(p *part) {
+	s.bound = slices.DeleteFunc(s.bound, func(o *part) bool { return o == p })
+}
+
+// choose is the executor of a node that is not taken and has most of the stage's cached
+// blocks.
+func (s *stage) choose(there []executor, taken map[api.ExecutorID]bool) (best api.ExecutorID, found bool) {
+	for _, x := range there {
+		if !taken[x.id] && (!found || s.cached[x.id] > s.cached[best]) {
+			best, found = x.id, true
+		}
+	}
+	return best, found
+}
+
+// full reports whether all executors have launched their shares.
+func (s *stage) full() bool {
+	return !slices.ContainsFunc(s.bound, func(p *part) bool { return !p.full() })
+}
+
+// runs reports whether a task of the stage runs.
+func (s *stage) runs() bool {
+	for _, p := range s.parts {
+		if p.running > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *stage) hold(index int, p *part) {
+	s.release(index)
+	s.holders[index] = p
+	p.launched += s.weights[index]
+	s.rest -= s.weights[index]
+	s.unlaunched--
+}
+
+func (s *stage) release(index int) {
+	p := s.holders[index]
+	if p == nil {
+		return
+	}
+	p.launched -= s.weights[index]
+	s.holders[index] = nil
+	s.next = 0
+	s.rest += s.weights[index]
+	s.unlaunched++
+}
+
+// heaviest is the weight of the heaviest task that waits, 0 if none does.
+func (s *stage) heaviest() int64 {
+	if s.byWeight == nil {
+		s.byWeight = HeaviestFirst(s.weights)
+	}
+	for s.next < len(s.byWeight) && s.holders[s.byWeight[s.next]] != nil {
+		s.next++
+	}
+	if s.next < len(s.byWeight) {
+		return s.weights[s.byWeight[s.next]]
+	}
+	return 0
+}
+
+// HeaviestFirst is the order of tasks by weight, in which the driver starts them; those
+// that weigh the same stay in order.
+func HeaviestFirst(weights []int64) []int {
+	order := make([]int, len(weights))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
+	return order
+}
+
+// bindings are those in force, as the planner is told.
+func (s *stage) bindings() []api.Binding {
+	out := make([]api.Binding, 0, len(s.bound))
+	for _, p := range s.bound {
+		out = append(out, api.Binding{Executor: p.id, Weight: float64(p.share) / MeanWeight,
+			Tasks: int(math.Round(float64(len(s.weights)) * float64(p.share) / float64(max(1, s.total))))})
+	}
+	return out
+}

@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"time"
 
+	"github.com/sparkpacer/pacer/physics"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -110,7 +111,7 @@ func (pl *plant) advance(c units.Cores, dt float64) {
 	if pl.lost != nil {
 		c = min(c, units.Cores(max(0, float64(pl.slots)-pl.lost(pl.now))))
 	}
-	pl.effective = pl.p*pl.effective + (1-pl.p)*float64(c)
+	pl.effective = physics.Follow(pl.effective, float64(c), pl.p, physics.LagInterval)
 	const h = 0.01
 	used := 0.0
 	for range int(math.Round(dt / h)) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/physics"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -108,19 +109,17 @@ func (p *plant) advance(d time.Duration) {
 }
 
 func (p *plant) step(dt float64) {
-	var demand float64
-	want := make([]float64, len(p.execs))
+	shares := make([]float64, len(p.execs))
 	for i, x := range p.execs {
 		for len(x.running) < x.slots && len(x.queue) > 0 && !x.exited {
 			x.running, x.queue = append(x.running, x.queue[0]), x.queue[1:]
 		}
-		want[i] = min(float64(x.quota), float64(len(x.running))*(1+x.overhead))
-		demand += want[i]
+		shares[i] = min(float64(x.quota), float64(len(x.running))*(1+x.overhead))
 	}
-	share := min(1, max(0, p.cores-p.others)/max(demand, 1e-9))
+	physics.Divide(shares, p.cores-p.others, nil)
 	p.host += p.others * dt
 	for i, x := range p.execs {
-		used := want[i] * share * dt
+		used := shares[i] * dt
 		x.cpu += used
 		p.host += used
 		x.work(used/(1+x.overhead), p.now)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/sparkpacer/pacer/physics"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -28,7 +29,7 @@ type machine struct {
 	// frozen says that pages are not written, garbled that samples are wrong.
 	frozen, garbled bool
 	shares          []float64
-	open            []int
+	order           []int
 }
 
 // hostUsed is the CPU time that the machine has used; never 0, which would mean
@@ -68,43 +69,17 @@ func (m *machine) disturb(now units.Instant, cores float64) {
 // divide gives the cores to the executors, equally up to what each wants and its
 // quota allows (max-min).
 func (m *machine) divide(now units.Instant) {
-	left, sum := m.cores-m.taken(), 0.0
 	m.shares = m.shares[:0]
 	for _, p := range m.procs {
-		limit := min(p.wants(), p.quota)
-		m.shares = append(m.shares, limit)
-		sum += limit
+		m.shares = append(m.shares, min(p.wants(), p.quota))
 	}
-	if sum > left {
-		m.fill(left)
-	}
+	m.order = physics.Divide(m.shares, m.cores-m.taken(), m.order)
 	for i, p := range m.procs {
 		if m.shares[i] != p.got {
 			p.advance(now)
 			p.got = m.shares[i]
 			p.plan(now)
 		}
-	}
-}
-
-// fill lowers shares so that they sum up to left: the least first.
-func (m *machine) fill(left float64) {
-	m.open = m.open[:0]
-	for i := range m.shares {
-		m.open = append(m.open, i)
-	}
-	slices.SortStableFunc(m.open, func(a, b int) int {
-		switch {
-		case m.shares[a] < m.shares[b]:
-			return -1
-		case m.shares[a] > m.shares[b]:
-			return 1
-		}
-		return a - b
-	})
-	for n, i := range m.open {
-		m.shares[i] = min(m.shares[i], max(0, left)/float64(len(m.open)-n))
-		left -= m.shares[i]
 	}
 }
 

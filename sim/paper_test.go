@@ -5,21 +5,6 @@ import (
 	"testing"
 )
 
-// Eq 8: after q the effective cores have come 1-p of the way, whatever the steps.
-func TestEq8TheRateFollowsWithTheLag(t *testing.T) {
-	p := Plant{Lag: 0.3}
-	if got, want := p.follow(2, 6, 0.5), 0.3*2+0.7*6; math.Abs(got-want) > 1e-12 {
-		t.Errorf("after one interval %v, want %v", got, want)
-	}
-	at := 2.0
-	for range 50 {
-		at = p.follow(at, 6, 0.01)
-	}
-	if want := p.follow(2, 6, 0.5); math.Abs(at-want) > 1e-9 {
-		t.Errorf("in fifty steps %v, in one %v", at, want)
-	}
-}
-
 func TestZipfWeightsAreThoseOfTheLaw(t *testing.T) {
 	for _, s := range []float64{1, 2, 3} {
 		w := zipf(1000, s)

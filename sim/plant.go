@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"time"
 
@@ -98,15 +97,6 @@ func (p Plant) Validate() error {
 // leastPause keeps a world from doing nothing but stopping and going on.
 const leastPause units.Work = 0.01
 
-// Bent is f with bend k: what c cores of an executor with that many slots are
-// worth. Who fits a bend to figures asks it too.
-func Bent(c, slots, k float64) float64 {
-	if k == 0 {
-		return c
-	}
-	return c * (1 + k) / (1 + k*c/slots)
-}
-
 // runFactor is how much faster than others a whole run goes: one of those measured, or
 // around 1 where there are none.
 func (p *Plant) runFactor(r *rand.Rand) float64 {
@@ -115,15 +105,3 @@ func (p *Plant) runFactor(r *rand.Rand) float64 {
 	}
 	return around(r, p.RunNoise)
 }
-
-// follow is Eq 8 between two moments: where effective cores are dt seconds after
-// they were at, with c obtained in between.
-func (p *Plant) follow(at, c, dt float64) float64 {
-	if p.Lag == 0 {
-		return c
-	}
-	return c + (at-c)*math.Pow(p.Lag, dt/lagInterval)
-}
-
-// lagInterval is the interval that Plant.Lag refers to, in seconds.
-const lagInterval = 0.5

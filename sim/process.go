@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/physics"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -133,7 +134,7 @@ func (p *process) advance(now units.Instant) {
 		p.worked += spent
 	}
 	if p.eff != p.got {
-		p.eff = p.m.w.cfg.Plant.follow(p.eff, p.got, dt)
+		p.eff = physics.Follow(p.eff, p.got, p.m.w.cfg.Plant.Lag, dt)
 		if math.Abs(p.eff-p.got) < 1e-4 {
 			p.eff = p.got
 		}

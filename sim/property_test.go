@@ -51,40 +51,6 @@ func TestTheQueueIsASortedList(t *testing.T) {
 	})
 }
 
-// A machine's cores are divided max-min: nobody gets more than it wants, all that
-// is wanted is given if there is enough, and who gets less than it wants gets as
-// much as anybody.
-func TestCoresAreDividedMaxMin(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		limits := rapid.SliceOfN(rapid.Float64Range(0, 16), 1, 8).Draw(t, "limits")
-		left := rapid.Float64Range(0, 40).Draw(t, "cores")
-		m := &machine{shares: slices.Clone(limits)}
-		sum := 0.0
-		for _, l := range limits {
-			sum += l
-		}
-		if sum > left {
-			m.fill(left)
-		}
-		got, most := 0.0, 0.0
-		for i, s := range m.shares {
-			if s < 0 || s > limits[i]+1e-9 {
-				t.Fatalf("%v of %v", s, limits[i])
-			}
-			got += s
-			most = max(most, s)
-		}
-		if math.Abs(got-min(sum, left)) > 1e-6 {
-			t.Fatalf("%v cores given away of %v, wanted %v", got, left, sum)
-		}
-		for i, s := range m.shares {
-			if s < limits[i]-1e-9 && s < most-1e-9 {
-				t.Fatalf("%v < %v wanted, while another has %v", s, limits[i], most)
-			}
-		}
-	})
-}
-
 // paced is the error of one application in a world that change has changed.
 func paced(t *testing.T, change func(*Config)) Outcome {
 	t.Helper()

@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 
+	"github.com/sparkpacer/pacer/physics"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -67,14 +68,14 @@ func (p *process) plan(now units.Instant) {
 
 // planTasks sets the rate and returns when the first task will be done.
 func (p *process) planTasks(now units.Instant) units.Instant {
-	plant := &p.m.w.cfg.Plant
+	cfg := &p.m.w.cfg.Plant
 	eff := p.eff
 	if eff != p.got {
 		// The mean until the next beat, nearly.
-		eff = plant.follow(eff, p.got, seconds(now, p.beat)/2)
+		eff = physics.Follow(eff, p.got, cfg.Lag, seconds(now, p.beat)/2)
 	}
 	n := float64(len(p.computing))
-	p.rate = Bent(eff, float64(p.slots), p.driver.bend) / n * p.m.speed * p.warmth() * p.factor * p.driver.pace
+	p.rate = physics.Bent(eff, float64(p.slots), p.driver.bend) / n * p.m.speed * p.warmth() * p.factor * p.driver.pace
 	return min(after(now, (p.first-p.service)/p.rate), after(now, (p.nextPause-p.cpu)/p.got))
 }
 

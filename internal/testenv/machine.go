@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"sort"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/physics"
 	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -123,22 +123,18 @@ func (m *Machine) divide() {
 	if m.speed > 0 {
 		left *= m.speed
 	}
-	var open []*process
+	shares := make([]float64, 0, len(m.executors))
 	for _, p := range m.executors {
-		p.share = 0
 		if p.quota = m.cores; p.wants() > 0 {
 			if quota, ok := p.readQuota(); ok {
 				p.quota = quota
 			}
 		}
-		if p.wants() > 0 {
-			open = append(open, p)
-		}
+		shares = append(shares, min(p.wants(), p.quota))
 	}
-	sort.SliceStable(open, func(i, j int) bool { return open[i].limit() < open[j].limit() })
-	for i, p := range open {
-		p.share = min(p.limit(), left/float64(len(open)-i))
-		left -= p.share
+	physics.Divide(shares, left, nil)
+	for i, p := range m.executors {
+		p.share = shares[i]
 	}
 }
 
@@ -148,8 +144,6 @@ func (p *process) wants() float64 {
 	}
 	return float64(len(p.running))
 }
-
-func (p *process) limit() float64 { return min(p.wants(), p.quota) }
 
 // readQuota reads the quota as the kernel would: from the group's file. It is
 // false without one.
@@ -182,7 +176,7 @@ func (p *process) work(now units.Instant, dt time.Duration) {
 		return
 	}
 	if len(p.running) > 0 {
-		each := units.Work(min(1, p.share/float64(len(p.running))) * dt.Seconds())
+		each := units.Work(physics.Each(p.share, len(p.running)) * dt.Seconds())
 		still := p.running[:0]
 		for _, t := range p.running {
 			if t.work -= each; t.work > 1e-9 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/controller"
-	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/physics"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -169,11 +169,11 @@ func TestTable4UnderTheDefaultLawIsInTime(t *testing.T) {
 // it was fitted to.
 func TestTheBendIsFittedToTheMeanCores(t *testing.T) {
 	for _, w := range Workloads() {
-		if got := sim.Bent(16, 16, w.Bend); math.Abs(got-16) > 1e-9 {
+		if got := physics.Bent(16, 16, w.Bend); math.Abs(got-16) > 1e-9 {
 			t.Errorf("%s: all cores are worth %v", w.Name, got)
 		}
 		u := *paperTable4()[w.Name][1].cores / cluster
-		if got := sim.Bent(16*u, 16, w.Bend) / 16; math.Abs(got-1/1.2) > 0.01 {
+		if got := physics.Bent(16*u, 16, w.Bend) / 16; math.Abs(got-1/1.2) > 0.01 {
 			t.Errorf("%s: %.3f of the cores do %.3f of the rate, want %.3f", w.Name, u, got, 1/1.2)
 		}
 	}

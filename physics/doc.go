@@ -1,0 +1,31 @@
+// Package physics is how executors behave: how a machine's cores are divided and what
+// cores are worth to a stage. All worlds that stand for real executors compute by it:
+// the simulator (package sim, in events), the in-process tests (internal/testenv, in
+// steps of 20 ms against files of fake cgroups), and the small worlds in the tests of
+// node and controller.
+//
+// # Concepts
+//
+// A machine gives its cores max-min: equally to all that want some, and none more than it
+// wants and its quota allows; what one leaves is the others' (Divide). That is what the
+// kernel's scheduler does for groups of equal weight.
+//
+// Running tasks share their executor's cores equally and use one core each at most
+// (Each).
+//
+// # Equations
+//
+//	Eq 8   eff(t + 0.5 s) = p eff(t) + (1-p) c     effective cores follow those obtained (Follow)
+//	       f(c) = c (1+k) / (1 + k c/C)            c cores of C slots are worth more where few are used (Bent)
+//
+// The latter is not the paper's: it is fitted to the paper's mean cores (package
+// sim/paper).
+//
+// # Units
+//
+// Cores, and seconds of whatever time the world has.
+//
+// # What the caller must do
+//
+// Keep the state: all of this are functions of their arguments.
+package physics

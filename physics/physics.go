@@ -1,0 +1,59 @@
+package physics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// LagInterval is the interval that p of Eq 8 is for, in seconds.
+const LagInterval = 0.5
+
+// Divide lowers shares, which are what each may use at most, so that they add up to
+// cores: max-min, the least first. Shares that add up to no more are left as they are.
+// order is room to work in, which is returned to be used again; it may be nil.
+func Divide(shares []float64, cores float64, order []int) []int {
+	sum := 0.0
+	for _, s := range shares {
+		sum += s
+	}
+	if sum <= cores {
+		return order
+	}
+	order = order[:0]
+	for i := range shares {
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(shares[a], shares[b]), a-b) })
+	for n, i := range order {
+		shares[i] = min(shares[i], max(0, cores)/float64(len(order)-n))
+		cores -= shares[i]
+	}
+	return order
+}
+
+// Each is what each of so many running tasks gets of an executor's cores.
+func Each(cores float64, tasks int) float64 {
+	if tasks == 0 {
+		return 0
+	}
+	return min(1, cores/float64(tasks))
+}
+
+// Follow is Eq 8 between two moments: where effective cores are dt seconds after
+// they were at, with c obtained in between. p is in [0, 1); with 0 they follow at once.
+func Follow(at, c, p, dt float64) float64 {
+	if p == 0 {
+		return c
+	}
+	return c + (at-c)*math.Pow(p, dt/LagInterval)
+}
+
+// Bent is f with bend k: what c cores of an executor with that many slots are
+// worth. Who fits a bend to figures asks it too.
+func Bent(c, slots, k float64) float64 {
+	if k == 0 {
+		return c
+	}
+	return c * (1 + k) / (1 + k*c/slots)
+}

@@ -40,7 +40,7 @@ func cells() []cell {
 		{"docker", 0.5, true, false, dockerUpdate},
 		{"plan", 0.5, true, false, planLatency},
 		{"idle", 0.5, true, false, idle},
-		{"crowd", 1, true, false, crowd},
+		{"full-node", 1, true, false, fullNode},
 		{"rebind", 4, true, false, rebind},
 		{"start", 6, true, false, start},
 		{"demo", 8, true, false, demonstration},

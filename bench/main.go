@@ -22,7 +22,7 @@ import (
 )
 
 // The commands that this binary runs itself with: a figure is their own memory.
-const scaleChild, crowdChild = "child-scale", "child-crowd"
+const scaleChild, fullChild = "child-scale", "child-full-node"
 
 // interruptLimit is how long a cell may take to end once it is told to.
 const interruptLimit = time.Minute
@@ -40,8 +40,8 @@ func bench(args []string) int {
 			return 0
 		case scaleChild:
 			return child(ctx)
-		case crowdChild:
-			if err := crowdNode(ctx); err != nil {
+		case fullChild:
+			if err := runFullNode(ctx); err != nil {
 				return fail(err)
 			}
 			return 0
@@ -150,10 +150,10 @@ func render(o options, origin benchline.Origin, w io.Writer) error {
 	return nil
 }
 
-// child prints the figures of a crew.
+// child prints the figures of a cluster.
 func child(ctx context.Context) int {
 	var figures []figure
-	err := run(ctx, scaleChild, os.Stderr, func(t testing.TB) { figures = scaleCrew(t) })
+	err := run(ctx, scaleChild, os.Stderr, func(t testing.TB) { figures = scaleCluster(t) })
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(figures)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // scaled measures a planner of 10,000 nodes and 1,000 applications on 40 nodes each
-// (crew), in a process of its own: a figure is resident memory.
+// (cluster), in a process of its own: a figure is resident memory.
 func scaled(t testing.TB, add adder) {
 	for _, f := range alone(t, scaleChild) {
 		add(f.Name, f.Measured, f.Unit)
@@ -37,11 +37,11 @@ func alone(t testing.TB, command string) []figure {
 	return figures
 }
 
-// scaleCrew is what alone runs for scaled.
-func scaleCrew(t testing.TB) []figure {
+// scaleCluster is what alone runs for scaled.
+func scaleCluster(t testing.TB) []figure {
 	daemon.LimitPlannerMemory() // As the planner's daemon does.
-	c := newCrew(t)
-	c.hire()
+	c := newCluster(t)
+	c.join()
 	for range scaleSeconds {
 		c.second()
 	}

@@ -149,13 +149,6 @@ func (c ServerConfig) options() (*server.Options, string, error) {
 // Address is the host:port it listens on, or "in process".
 func (s *Server) Address() string { return s.address }
 
-// Port is the TCP port it listens on, 0 for none.
-func (s *Server) Port() int {
-	_, port, _ := net.SplitHostPort(s.address)
-	n, _ := strconv.Atoi(port)
-	return n
-}
-
 // Connect returns a connection inside the process, without a socket and with
 // the planner's rights.
 func (s *Server) Connect(options Options) (*Conn, error) {

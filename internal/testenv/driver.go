@@ -274,13 +274,6 @@ func (d *Driver) Gated() bool {
 	return d.directive.Gated
 }
 
-// Notice is the directive's line for the user.
-func (d *Driver) Notice() string {
-	d.env.world.Lock()
-	defer d.env.world.Unlock()
-	return d.directive.Notice
-}
-
 // Wait returns when the application has ended and the planner knows it, at most
 // an hour later, and the planner has its last figures.
 func (d *Driver) Wait() api.AppDetail {

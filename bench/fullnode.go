@@ -23,44 +23,44 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// crowdSize is how many executors the node has, crowdTime how long its ticks
+// fullSize is how many executors the node has, fullTime how long its ticks
 // are watched.
 const (
-	crowdSize = 200
-	crowdTime = 30 * time.Second
+	fullSize = 200
+	fullTime = 30 * time.Second
 )
 
 // The child's environment: the planner's address, its own for metrics, its state.
-const crowdPlanner, crowdHTTP, crowdState = "PACER_CROWD_PLANNER", "PACER_CROWD_HTTP", "PACER_CROWD_STATE"
+const fullPlanner, fullHTTP, fullState = "PACER_FULL_PLANNER", "PACER_FULL_HTTP", "PACER_FULL_STATE"
 
-// crowdName is the node's name; the child has the parent's id in it.
-func crowdName(pid int) string { return fmt.Sprintf("crowd-%d", pid) }
+// fullName is the node's name; the child has the parent's id in it.
+func fullName(pid int) string { return fmt.Sprintf("full-%d", pid) }
 
-// crowdNode is the node controller of crowd, in a process of its own so that its
+// runFullNode is the node controller of fullNode, in a process of its own so that its
 // memory can be told.
-func crowdNode(ctx context.Context) error {
-	n := fakeNode(crowdName(os.Getppid()), os.Getenv(crowdPlanner), os.Getenv(crowdHTTP), os.Getenv(crowdState), crowdSize)
+func runFullNode(ctx context.Context) error {
+	n := fakeNode(fullName(os.Getppid()), os.Getenv(fullPlanner), os.Getenv(fullHTTP), os.Getenv(fullState), fullSize)
 	n.Ready = func(line string) { fmt.Println(line) }
 	return daemon.Node(ctx, n)
 }
 
-// crowd measures a node controller with 200 executors of one application, each
+// fullNode measures a node controller with 200 executors of one application, each
 // at work on a stage of its own: real cgroup files, real pages, no processes. The
 // tick is the whole of it, from the list of executors to the last quota written,
 // after half a second in which all of it has left the CPU's caches; the encoding
 // of statuses and saves goes on beside it and is not in it. Both CPUs have to be
 // free for a figure that means something: the tick reads from two sides.
-func crowd(t testing.TB, add adder) {
-	r, planner := startPlanner(t, crowdSize)
+func fullNode(t testing.TB, add adder) {
+	r, planner := startPlanner(t, fullSize)
 	state := t.TempDir()
-	env := []string{crowdPlanner + "=" + planner, crowdHTTP + "=" + r.http, crowdState + "=" + state}
+	env := []string{fullPlanner + "=" + planner, fullHTTP + "=" + r.http, fullState + "=" + state}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	child := realenv.Start(t, env, self, crowdChild)
+	child := realenv.Start(t, env, self, fullChild)
 	child.Await("ready", 20*time.Second)
-	r.node = crowdName(os.Getpid())
+	r.node = fullName(os.Getpid())
 	t.Cleanup(func() {
 		child.Stop()
 		left := r.below()
@@ -70,11 +70,11 @@ func crowd(t testing.TB, add adder) {
 		}
 	})
 
-	reply := r.register(sideBySide(crowdSize), 7200)
-	if n := len(reply.Directive.Executors); n != crowdSize {
-		t.Fatalf("%d executors, want %d", n, crowdSize)
+	reply := r.register(sideBySide(fullSize), 7200)
+	if n := len(reply.Directive.Executors); n != fullSize {
+		t.Fatalf("%d executors, want %d", n, fullSize)
 	}
-	pages := &crowdPages{}
+	pages := &fullPages{}
 	var events []api.Event
 	for i, x := range reply.Directive.Executors {
 		pages.open(t, executor.Layout{Root: filepath.Join(state, "work")}, r.app, x.ID, i)
@@ -88,7 +88,7 @@ func crowd(t testing.TB, add adder) {
 	}
 	spent, ticks := loopTime(t, r.http)
 	select {
-	case <-time.After(crowdTime):
+	case <-time.After(fullTime):
 	case <-child.Done():
 		t.Fatal("the node controller ended")
 	}
@@ -100,17 +100,17 @@ func crowd(t testing.TB, add adder) {
 // sideBySide is a profile of n stages that depend on nothing.
 func sideBySide(n int) api.Profile {
 	p := chain(n)
-	p.Name = "bench-crowd"
+	p.Name = "bench-full-node"
 	for i := range p.Stages {
 		p.Stages[i].Job = 0
 	}
 	return p
 }
 
-// crowdPages are the executors' pages, all written by one goroutine.
-type crowdPages struct{ writers []*progress.Writer }
+// fullPages are the executors' pages, all written by one goroutine.
+type fullPages struct{ writers []*progress.Writer }
 
-func (c *crowdPages) open(t testing.TB, layout executor.Layout, app api.AppID, id api.ExecutorID, pid int) {
+func (c *fullPages) open(t testing.TB, layout executor.Layout, app api.AppID, id api.ExecutorID, pid int) {
 	t.Helper()
 	paths, err := layout.Paths(app, id)
 	if err != nil {
@@ -126,7 +126,7 @@ func (c *crowdPages) open(t testing.TB, layout executor.Layout, app api.AppID, i
 
 // publish shows, every 100 ms until the test ends, a stage whose two running
 // tasks use the CPU that their quota gives.
-func (c *crowdPages) publish(t testing.TB) {
+func (c *fullPages) publish(t testing.TB) {
 	began := monotonic()
 	showing(t, func() {
 		now := monotonic()

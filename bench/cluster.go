@@ -29,12 +29,12 @@ const (
 	nodeTicks    = 2  // Of a node's controllers in a second, which its status tells.
 )
 
-// crew is 10,000 nodes and the drivers of 1,000 paced applications that keep a
+// cluster is 10,000 nodes and the drivers of 1,000 paced applications that keep a
 // planner's engine at work: each node tells its status every second, with the
 // ticks of its executors; each stage takes 20 s. The engine's actions are carried
 // out as planner.Loop does, into a store like the daemon's and to the encoder of
 // the bus, but there is no network.
-type crew struct {
+type cluster struct {
 	t      testing.TB
 	engine *planner.Engine
 	turn   planner.Turn
@@ -49,7 +49,7 @@ type crew struct {
 	byID   map[api.AppID]*scaleApp
 
 	// What was measured, in milliseconds; cpus is the CPU time of events that stayed
-	// on one thread, in which other programs of the machine have no part. The crew is
+	// on one thread, in which other programs of the machine have no part. The cluster is
 	// not locked to a thread, for the daemon's loop is not: what is locked cannot go
 	// on elsewhere when the runtime takes its processor for the collector.
 	// own is what an event took less a bare append of the same bytes, synced, which is
@@ -73,7 +73,7 @@ type scaleApp struct {
 	bindings   []api.Binding
 }
 
-func newCrew(t testing.TB) *crew {
+func newCluster(t testing.TB) *cluster {
 	t.Helper()
 	cfg := planner.Default()
 	cfg.MaxNodes = scaleSpread
@@ -81,7 +81,7 @@ func newCrew(t testing.TB) *crew {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crew{t: t, engine: engine, now: 1_800_000_000_000_000_000, byName: map[string]*scaleNode{}, byID: map[api.AppID]*scaleApp{}}
+	c := &cluster{t: t, engine: engine, now: 1_800_000_000_000_000_000, byName: map[string]*scaleNode{}, byID: map[api.AppID]*scaleApp{}}
 	c.began = c.now
 	c.open()
 	return c
@@ -89,7 +89,7 @@ func newCrew(t testing.TB) *crew {
 
 // open opens a store as the planner's daemon does: each change is on the disk when
 // Apply returns.
-func (c *crew) open() {
+func (c *cluster) open() {
 	c.t.Helper()
 	dir := c.t.TempDir()
 	c.file = filepath.Join(dir, "planner.db")
@@ -107,7 +107,7 @@ func (c *crew) open() {
 
 // step runs the engine for one event and carries out what it wants; it returns the
 // reply, how many Plans came of it, and how long that took.
-func (c *crew) step(event planner.Event) (reply any, plans int, took time.Duration) {
+func (c *cluster) step(event planner.Event) (reply any, plans int, took time.Duration) {
 	c.t.Helper()
 	thread, cpu := unix.Gettid(), threadTime(c.t)
 	before := c.size()
@@ -159,7 +159,7 @@ func (c *crew) step(event planner.Event) (reply any, plans int, took time.Durati
 }
 
 // size is that of the store's file.
-func (c *crew) size() int64 {
+func (c *cluster) size() int64 {
 	st, err := os.Stat(c.file)
 	if err != nil {
 		c.t.Fatal(err)
@@ -169,7 +169,7 @@ func (c *crew) size() int64 {
 
 // append appends so many bytes to the file beside the store's, as the store does, and
 // returns how long that took until they were on the disk.
-func (c *crew) append(bytes int64) time.Duration {
+func (c *cluster) append(bytes int64) time.Duration {
 	body := make([]byte, bytes)
 	start := time.Now()
 	_, err := c.beside.Write(body)
@@ -182,7 +182,7 @@ func (c *crew) append(bytes int64) time.Duration {
 	return time.Since(start)
 }
 
-func (c *crew) encode(body any) {
+func (c *cluster) encode(body any) {
 	if _, err := json.Marshal(body); err != nil {
 		c.t.Fatal(err)
 	}
@@ -209,8 +209,8 @@ func (n *scaleNode) take(p api.Plan) {
 	}
 }
 
-// hire has all nodes join and all applications come, within one stage's time.
-func (c *crew) hire() {
+// join has all nodes join and all applications come, within one stage's time.
+func (c *cluster) join() {
 	c.t.Helper()
 	for i := range scaleNodes {
 		n := &scaleNode{name: fmt.Sprintf("n%05d", i)}
@@ -242,7 +242,7 @@ func scaleProfile() api.Profile {
 	return p
 }
 
-func (c *crew) register(i int) {
+func (c *cluster) register(i int) {
 	c.t.Helper()
 	a := &scaleApp{submission: fmt.Sprintf("submission-%04d", i), stage: -1}
 	reply, _, _ := c.step(planner.Register{To: 1, Request: api.RegisterRequest{V: api.Version, Submission: a.submission, Name: "scale",
@@ -270,7 +270,7 @@ func (c *crew) register(i int) {
 
 // tell sends a driver's events and returns how many Plans came of them, after how
 // long.
-func (c *crew) tell(a *scaleApp, events ...api.Event) (int, time.Duration) {
+func (c *cluster) tell(a *scaleApp, events ...api.Event) (int, time.Duration) {
 	c.t.Helper()
 	for i := range events {
 		a.seq++
@@ -284,10 +284,10 @@ func (c *crew) tell(a *scaleApp, events ...api.Event) (int, time.Duration) {
 }
 
 // at is now on a's deadline clock, to what the figures need.
-func (c *crew) at() units.Seconds { return units.FromDuration(c.now.Sub(c.began)) }
+func (c *cluster) at() units.Seconds { return units.FromDuration(c.now.Sub(c.began)) }
 
 // boundary ends a's stage and begins the next one: two stage events.
-func (c *crew) boundary(a *scaleApp) {
+func (c *cluster) boundary(a *scaleApp) {
 	c.t.Helper()
 	if a.stage >= 0 {
 		c.measured(c.tell(a, api.Event{Type: api.EventStageDone, At: c.at(), Done: &api.StageDone{StageKey: api.StageKey{Stage: a.stage}, Tasks: 160,
@@ -299,7 +299,7 @@ func (c *crew) boundary(a *scaleApp) {
 		Name: fmt.Sprintf("stage %d of a job", a.stage), Signature: fmt.Sprintf("signature %d", a.stage), Tasks: 160, Records: 1_000_000, Bindings: a.bindings}}))
 }
 
-func (c *crew) measured(plans int, took time.Duration) {
+func (c *cluster) measured(plans int, took time.Duration) {
 	if plans != scaleSpread {
 		c.t.Fatalf("a stage event makes %d plans, want %d", plans, scaleSpread)
 	}
@@ -308,7 +308,7 @@ func (c *crew) measured(plans int, took time.Duration) {
 
 // second is one second of the planner's: four ticks, between them a quarter each of
 // the nodes' statuses and of the stage events that are due.
-func (c *crew) second() {
+func (c *cluster) second() {
 	c.t.Helper()
 	for quarter := range 4 {
 		for i, n := range c.nodes {
@@ -336,7 +336,7 @@ func (c *crew) second() {
 
 // status is what a node would say. Names are copies, as they are when a message has
 // been decoded.
-func (c *crew) status(n *scaleNode) api.NodeStatus {
+func (c *cluster) status(n *scaleNode) api.NodeStatus {
 	n.seq++
 	s := api.NodeStatus{V: api.Version, Node: n.name, Incarnation: n.name + "-1", Seq: n.seq, Epoch: n.epoch, Host: "10.0.0.2", Release: "0.1.0",
 		Offered: 16, Total: 16, Memory: 64 * units.GiB}
@@ -361,8 +361,8 @@ func (c *crew) status(n *scaleNode) api.NodeStatus {
 
 func clone(id api.ExecutorID) api.ExecutorID { return api.ExecutorID(strings.Clone(string(id))) }
 
-// figures are what the crew has measured.
-func (c *crew) figures() []figure {
+// figures are what the cluster has measured.
+func (c *cluster) figures() []figure {
 	c.t.Helper()
 	out := []figure{
 		{"plan.scale_ms.p50", benchline.Median(c.events), "ms"},

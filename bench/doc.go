@@ -4,12 +4,12 @@
 //
 // # Cells
 //
-// What is measured is divided into cells. A cell takes its figures all by itself and
+// What is measured is divided into cells. A cell takes its figures by itself and
 // adds their lines to docs/figures.jsonl and out/bench.jsonl in one write. A campaign
 // that was interrupted goes on with the first cell of which no line is there; for the
 // workloads under deadlines each run is a cell. Lines of other sources, another
 // machine or another Spark are told of, kept, and never mixed with those of the
-// campaign (package benchline). Nothing here asserts a time: late is reported as late,
+// campaign (package benchline). Nothing asserts a time: late is reported as late,
 // and what was not measured is missing.
 //
 // # Names

@@ -1,5 +1,5 @@
-// Package node is the mind of a node controller: it turns Plans of the planner
-// and samples of its executors into quotas, every half second, alone.
+// Package node is the mind of a node controller: it turns Plans and samples of
+// its executors into quotas, every half second, alone.
 //
 // # Concepts
 //
@@ -26,8 +26,8 @@
 // # Anchors
 //
 // A target's Remaining is anchored on this clock when its Rev is first seen, less the
-// time that its Plan was held up (transit.go), and stays with the Rev, across restarts too.
-// With a greater Rev the law goes on from its grant without a jump.
+// time that its Plan was held up (transit.go). With a greater Rev the law goes on from its
+// grant without a jump.
 //
 // # Requests and quotas
 //
@@ -46,13 +46,12 @@
 // once; what was last good stands. After a stale page, a failed write or a restart the law
 // goes on from what is in force, or where quotas were lifted from the work left over the
 // time left (Eq 6): a restart changes no quota. A quota that is not the one written is
-// somebody else's (owner.go): under Insist ours is written again, ever more rarely; under
-// Yield theirs bounds the request until the stage ends or has another target.
+// somebody else's: owner.go says who gives way.
 //
 // # Hands off
 //
-// Where an application's mode is observe or off (api.Mode) nothing is written for its
-// executors. Observed ones take part in the division all the same.
+// In modes observe and off (api.Mode) nothing is written for executors; observed ones
+// take part in the division.
 //
 // # What the caller must do
 //
@@ -67,6 +66,6 @@
 //
 // # What it does not do
 //
-// It knows no file, process, cgroup or network, does not choose stages, deadlines or
-// executors, and changes nothing when the planner is silent.
+// It knows no file, process, cgroup or network, and changes nothing when the planner is
+// silent.
 package node

@@ -53,7 +53,7 @@
 // # Trouble
 //
 // A driver that is silent for DriverSilent with no executor alive, or for DriverLost in any
-// case, has failed. A node that is silent for NodeLost gets no new executors; those that no
+// case, failed. A node that is silent for NodeLost gets no new executors; those no
 // driver has seen are given up. An executor that exits is replaced when its driver speaks
 // next, at most Replacements times the pool in ReplacementWindow. Silence is counted in
 // ticks of at most a second, so a planner that was stopped accuses nobody.
@@ -63,7 +63,7 @@
 // Instants are nanoseconds since the Unix epoch, as a clock that does not step
 // shows them; they are saved, so the clock has to survive a restart. Durations of
 // an application are seconds on its deadline clock, which started Elapsed before
-// it registered. Work is core-seconds.
+// it registered.
 //
 // # What the caller must do
 //
@@ -75,6 +75,6 @@
 //
 // # What it does not do
 //
-// It steers no core while a stage runs (package node does), starts no process, knows no
-// network, and does not move what is placed.
+// It steers no core while a stage runs (package node does) and moves nothing that is
+// placed.
 package planner

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"text/tabwriter"
 )
@@ -89,11 +90,20 @@ type typed struct {
 // import is read from the compiler's export data.
 func checked(t *testing.T) []typed {
 	t.Helper()
+	all, err := check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// check reads the module once for all tests, which change nothing of it.
+var check = sync.OnceValues(func() ([]typed, error) {
 	c := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles,Module", "./...")
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
 	type listed struct {
 		ImportPath, Export, Dir string
@@ -107,7 +117,7 @@ func checked(t *testing.T) []typed {
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		export[p.ImportPath] = p.Export
 		if p.Module != nil && p.Module.Path == module && len(p.GoFiles) > 0 {
@@ -123,18 +133,18 @@ func checked(t *testing.T) []typed {
 		for _, file := range p.GoFiles {
 			f, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution)
 			if err != nil {
-				t.Fatal(err)
+				return nil, err
 			}
 			one.files = append(one.files, f)
 		}
 		if one.types, err = (&types.Config{Importer: imports}).Check(p.ImportPath, set, one.files, &one.info); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b typed) int { return cmp.Compare(a.name, b.name) })
-	return all
-}
+	return all, nil
+})
 
 // measure takes the measures of a package.
 func measure(p typed) structure {

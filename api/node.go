@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -138,31 +140,22 @@ type NodeStatus struct {
 func (s *NodeStatus) Clone() NodeStatus {
 	// A list that is empty stays so, and does not become null in JSON.
 	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0]}
-	c.CopyFrom(s, nil)
+	c.CopyFrom(s)
 	return c
 }
 
-// CopyFrom makes s a copy that shares nothing with from, in the memory that s has; the
-// samples of all its stages go into that of samples. It returns samples, grown if need
-// be, for the next copy.
-func (s *NodeStatus) CopyFrom(from *NodeStatus, samples []StageSample) []StageSample {
-	executors, stages := append(s.Executors[:0], from.Executors...), append(s.Stages[:0], from.Stages...)
+// CopyFrom makes s a copy that shares nothing with from, in the memory that s has.
+func (s *NodeStatus) CopyFrom(from *NodeStatus) {
+	executors := append(s.Executors[:0], from.Executors...)
+	n := len(from.Stages)
+	stages := slices.Grow(s.Stages[:0], n)[:n]
+	for i := range stages {
+		samples := append(stages[i].Samples[:0], from.Stages[i].Samples...)
+		stages[i] = from.Stages[i]
+		stages[i].Samples = samples
+	}
 	*s = *from
 	s.Executors, s.Stages = executors, stages
-	n := 0
-	for i := range stages {
-		n += len(stages[i].Samples)
-	}
-	if cap(samples) < n {
-		samples = make([]StageSample, 0, 2*n)
-	}
-	samples = samples[:0]
-	for i := range stages {
-		first := len(samples)
-		samples = append(samples, stages[i].Samples...)
-		stages[i].Samples = samples[first:len(samples):len(samples)]
-	}
-	return samples
 }
 
 // ExecutorStatus is one executor as its node sees it.

@@ -26,7 +26,7 @@ func hostFile(t *testing.T, content string) (*cgroup.Host, func(string)) {
 	return h, write
 }
 
-func TestHostUsage(t *testing.T) {
+func TestHostWork(t *testing.T) {
 	//                  user nice system idle iowait irq softirq steal guest
 	h, write := hostFile(t, "cpu  100 10 50 9000 40 1 2 3 70 0\ncpu0 1 2 3\n")
 	if work, err := h.Work(); err != nil || work != 1.66 {
@@ -38,14 +38,14 @@ func TestHostUsage(t *testing.T) {
 	}
 }
 
-func TestHostUsageRefusesOtherFiles(t *testing.T) {
+func TestHostWorkRefusesOtherFiles(t *testing.T) {
 	h, _ := hostFile(t, "intr 1 2 3\n")
 	if _, err := h.Work(); err == nil || !strings.Contains(err.Error(), "/proc/stat") {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestHostUsageOfThisMachine(t *testing.T) {
+func TestHostWorkOfThisMachine(t *testing.T) {
 	h, err := cgroup.OpenHost("")
 	if err != nil {
 		t.Fatal(err)

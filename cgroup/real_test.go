@@ -186,7 +186,7 @@ func BenchmarkUsage(b *testing.B) {
 	}
 }
 
-func BenchmarkHostUsage(b *testing.B) {
+func BenchmarkHostWork(b *testing.B) {
 	h, err := cgroup.OpenHost("")
 	if err != nil {
 		b.Fatal(err)

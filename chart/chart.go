@@ -92,7 +92,7 @@ func (c *Chart) Line(xys []XY, hue int, name string, dashed bool) error {
 	return nil
 }
 
-// Dots draws a dot at each point, under a name in the legend; crosses likewise.
+// Dots draws a dot at each point, under a name in the legend.
 func (c *Chart) Dots(xys []XY, hue int, name string) error {
 	return c.scatter(xys, draw.GlyphStyle{Color: colour(hue), Radius: vg.Points(2.5), Shape: draw.CircleGlyph{}}, name)
 }
@@ -126,17 +126,16 @@ func (c *Chart) Names(names ...string) {
 	c.plot.X.Tick.Label.XAlign, c.plot.X.Tick.Label.YAlign = -1, -0.5
 }
 
-// Across returns what the horizontal axis spans, Top the upper end of the vertical one.
+// Across returns what the horizontal axis spans.
 func (c *Chart) Across() (from, to float64) { return c.plot.X.Min, c.plot.X.Max }
 
 // Top returns the upper end of the vertical axis.
 func (c *Chart) Top() float64 { return c.plot.Y.Max }
 
-// Span sets what the horizontal axis spans, Rise the vertical one; a line drawn later may
-// widen them.
+// Span sets what the horizontal axis spans; a line drawn later may widen it.
 func (c *Chart) Span(from, to float64) { c.plot.X.Min, c.plot.X.Max = from, to }
 
-// Rise sets what the vertical axis spans.
+// Rise sets what the vertical axis spans; a line drawn later may widen it.
 func (c *Chart) Rise(from, to float64) { c.plot.Y.Min, c.plot.Y.Max = from, to }
 
 // Room leaves some around what is drawn: at the edges, and above it for the legend.

@@ -22,28 +22,28 @@ const (
 // driverOptions returns the options with which the driver maps the class-data
 // archive that a node controller on this machine has made for its Spark; "" when
 // there is none, when the driver could not use it, or when the user has a say.
-func (l *launch) driverOptions(node daemon.NodeConfig) string {
+func (l *launch) driverOptions() string {
 	get := func(key, flag string) string { return cmp.Or(l.line.last[flag], l.line.conf[key], l.files[key]) }
 	options := strings.Fields(get(confExtraOptions, "--driver-java-options"))
 	switch {
-	case l.sp.home == "" || node.ArchiveDir() == "":
+	case l.sp.home == "" || l.config.Node.ArchiveDir() == "":
 	case get(confDefaultOptions, "") != "" || slices.ContainsFunc(options, executor.ChoosesArchive):
 	case get(confDefaultPath, "--driver-default-class-path") != "" || get(confExtraPath, "--driver-class-path") != "":
 	case !emptyDir(l.sp.confDir(l.getenv)): // It goes in front of Spark.
 	default:
-		return l.archiveOptions(node)
+		return l.archiveOptions()
 	}
 	return ""
 }
 
-func (l *launch) archiveOptions(node daemon.NodeConfig) string {
+func (l *launch) archiveOptions() string {
 	archive, err := l.driverArchive()
 	if err != nil {
 		return "" // spark-submit itself says what is wrong with its Java.
 	}
 	// A node controller that runs as root keeps its archives in the second one.
 	system := daemon.NodeConfig{State: daemon.SystemStateDir}
-	for _, dir := range []string{node.ArchiveDir(), system.ArchiveDir()} {
+	for _, dir := range []string{l.config.Node.ArchiveDir(), system.ArchiveDir()} {
 		if archive.Usable(dir, uint32(os.Getuid())) {
 			return strings.Join(archive.Options(dir), " ")
 		}

@@ -146,12 +146,8 @@ func (sp spark) confDir(getenv func(string) string) string {
 // readProperties adds the settings of a Java properties file to into as Spark reads
 // them: nothing in a value stands for another one, and the blanks around it go.
 func readProperties(path string, into map[string]string) error {
-	body, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
 	loader := properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
-	read, err := loader.LoadBytes(body)
+	read, err := loader.LoadFile(path)
 	if err != nil {
 		return err
 	}

@@ -94,8 +94,8 @@ type launch struct {
 	// files are the settings of spark-defaults.conf and the like, settings those that
 	// Pacer gives the driver.
 	files, settings map[string]string
-	// client is how the planner is reached.
-	client config.Client
+	// config is the configuration; its Client is how the planner is reached.
+	config config.Config
 }
 
 // submit checks everything that can be checked before anything starts, runs
@@ -108,7 +108,7 @@ func (l *launch) submit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, done, err := dialPlanner(ctx, l.client)
+	_, done, err := dialPlanner(ctx, l.config.Client)
 	if err != nil {
 		return command.Coded(command.ExitUnavailable, err)
 	}
@@ -120,7 +120,7 @@ func (l *launch) submit(ctx context.Context) error {
 	defer signal.Stop(signals)
 	elapsed := l.deadlineClock(l.settings[confSubmitted])
 	err = l.runSpark(ctx, l.sp, arguments, signals)
-	app := reportExit(l.client, api.ControlRequest{Submission: l.settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
+	app := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
 	if app.State == api.AppRefused && strings.EqualFold(l.settings[confRequire], "true") {
 		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
 	}
@@ -135,7 +135,7 @@ func (l *launch) read(ctx context.Context) (err error) {
 	if l.settings, err = l.ownSettings(); err != nil {
 		return err
 	}
-	if l.client, err = l.planner(); err != nil {
+	if l.config, err = l.configuration(); err != nil {
 		return err // What the command line alone gives away needs no Spark.
 	}
 	if l.sp, err = findSpark(ctx, l.getenv); err != nil {
@@ -147,7 +147,7 @@ func (l *launch) read(ctx context.Context) (err error) {
 	if l.files, err = l.sp.properties(l.line, l.getenv); err != nil {
 		return err
 	}
-	l.client, err = l.planner()
+	l.config, err = l.configuration()
 	return err
 }
 
@@ -249,21 +249,21 @@ func (l *launch) deadline() (string, error) {
 	return "", nil
 }
 
-// planner returns how the planner is reached: --pacer-planner, the master if it names one,
-// the configuration. It refuses masters and deploy modes that Pacer cannot run.
-func (l *launch) planner() (config.Client, error) {
+// configuration returns the configuration with the planner of --pacer-planner, or of the
+// master if that names one. It refuses masters and deploy modes that Pacer cannot run.
+func (l *launch) configuration() (config.Config, error) {
 	if remote := cmp.Or(l.line.last["--remote"], l.line.conf["spark.remote"]); remote != "" {
-		return config.Client{}, command.Usagef("--remote %s: Pacer runs classic applications, not Spark Connect clients", remote)
+		return config.Config{}, command.Usagef("--remote %s: Pacer runs classic applications, not Spark Connect clients", remote)
 	}
 	if mode := cmp.Or(l.line.last["--deploy-mode"], l.line.conf["spark.submit.deployMode"], l.files["spark.submit.deployMode"]); mode != "" && mode != "client" {
-		return config.Client{}, command.Usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only", mode)
+		return config.Config{}, command.Usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only", mode)
 	}
 	if path := l.line.own["--pacer-config"]; path != "" {
 		l.ConfigPath = path
 	}
 	cfg, err := l.Config()
 	if err != nil {
-		return config.Client{}, err
+		return config.Config{}, err
 	}
 	master, given := cmp.Or(l.line.last["--master"], l.line.conf["spark.master"]), true
 	if master == "" {
@@ -271,21 +271,21 @@ func (l *launch) planner() (config.Client, error) {
 	}
 	address, ours := plannerOf(master)
 	if given && master != "" && !ours {
-		return config.Client{}, command.Usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out)", master, masterPrefix)
+		return config.Config{}, command.Usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out)", master, masterPrefix)
 	}
 	if ours {
 		cfg.Client.Planner = address
 	}
 	if own := l.line.own["--pacer-planner"]; own != "" {
 		if given && ours && own != address {
-			return config.Client{}, command.Usagef("--pacer-planner %s and --master %s differ", own, master)
+			return config.Config{}, command.Usagef("--pacer-planner %s and --master %s differ", own, master)
 		}
 		cfg.Client.Planner = own
 	}
 	if err := cfg.Client.Validate(); err != nil {
-		return config.Client{}, command.Usagef("%w", err)
+		return config.Config{}, command.Usagef("%w", err)
 	}
-	return cfg.Client, nil
+	return cfg, nil
 }
 
 const masterPrefix = "sparkpacer://"
@@ -312,26 +312,22 @@ func (l *launch) arguments() ([]string, error) {
 	}
 	var front []string
 	if l.line.last["--master"] == "" && l.line.conf["spark.master"] == "" {
-		front = append(front, "--master", masterPrefix+bus.HostPort(l.client.Planner))
+		front = append(front, "--master", masterPrefix+bus.HostPort(l.config.Client.Planner))
 	}
-	if bus.IsLoopback(bus.HostPort(l.client.Planner)) && !has(confDriverHost) && !has(confDriverBind) && l.getenv("SPARK_LOCAL_IP") == "" {
+	if bus.IsLoopback(bus.HostPort(l.config.Client.Planner)) && !has(confDriverHost) && !has(confDriverBind) && l.getenv("SPARK_LOCAL_IP") == "" {
 		l.settings[confDriverHost], l.settings[confDriverBind] = "127.0.0.1", "127.0.0.1"
 	}
-	if forDrivers(l.client.Credentials) && !has(confCredentials) {
-		l.settings[confCredentials] = l.client.Credentials
+	if forDrivers(l.config.Client.Credentials) && !has(confCredentials) {
+		l.settings[confCredentials] = l.config.Client.Credentials
 	}
-	all, err := l.Config()
-	if err != nil {
-		return nil, err
-	}
-	if options := l.driverOptions(all.Node); options != "" {
+	if options := l.driverOptions(); options != "" {
 		l.settings[confDefaultOptions] = options
 	}
 	if l.settings[confDeadline] != "" && l.files[confBy] != "" {
 		l.settings[confBy] = "" // What the command line says wins.
 	}
-	if l.client.TLS.CA != "" && !has(confTLSCA) {
-		l.settings[confTLSCA] = l.client.TLS.CA
+	if l.config.Client.TLS.CA != "" && !has(confTLSCA) {
+		l.settings[confTLSCA] = l.config.Client.TLS.CA
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.settings)) {
 		if _, given := l.line.conf[key]; !given {

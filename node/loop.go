@@ -33,7 +33,7 @@ type Loop struct {
 	// What takes long, and how it has ended.
 	jobs     async.Jobs[Key]
 	saves    *async.Latest[State]
-	reports  *async.Latest[report]
+	reports  *async.Latest[api.NodeStatus]
 	outcomes async.Results[outcome]
 
 	// The rest belongs to Run's goroutine.
@@ -44,16 +44,6 @@ type Loop struct {
 	failures  []Failure
 	stopping  context.Context
 	late      bool
-}
-
-// report is a status on its way, with room for the samples of its stages.
-type report struct {
-	status  api.NodeStatus
-	samples []api.StageSample
-}
-
-func (r *report) copyFrom(from *report) {
-	r.samples = r.status.CopyFrom(&from.status, r.samples)
 }
 
 // outcome is how an action that took long has ended; err is nil when it did what it should.
@@ -72,7 +62,7 @@ func NewLoop(engine *Engine, ports Ports, ending Ending) *Loop {
 		asks: make(chan chan api.NodeStatus), ended: make(chan struct{}),
 	}
 	l.saves = async.NewLatest(func(s *State) { l.keepOutcome(ActSave, ports.Store.SaveState(s)) }, (*State).copyFrom)
-	l.reports = async.NewLatest(func(r *report) { l.keepOutcome(ActReport, ports.Status.PublishStatus(&r.status)) }, (*report).copyFrom)
+	l.reports = async.NewLatest(func(s *api.NodeStatus) { l.keepOutcome(ActReport, ports.Status.PublishStatus(s)) }, (*api.NodeStatus).CopyFrom)
 	return l
 }
 
@@ -276,7 +266,7 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 	case ActSave:
 		l.saved = l.saves.Offer(a.State)
 	case ActReport:
-		l.reports.Offer(&report{status: *a.Status})
+		l.reports.Offer(a.Status)
 	case ActStart:
 		// What runs must be remembered: a start waits for the save, a tick never does.
 		key, launch, saved := a.Key, *a.Launch, l.saved

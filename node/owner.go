@@ -96,10 +96,10 @@ func (o *owner) confirm() {
 	}
 }
 
-// retarget ends yielding when control aims at something else than it did: the stage
-// has ended, was released, or has a new target.
-func (o *owner) retarget(now aim, ready int) {
-	if o.yields && (now != o.under || (now.Any && ready == 0)) {
+// retarget ends yielding when control aims at something else than it did, or done: the
+// stage has ended, was released, or has a new target.
+func (o *owner) retarget(now aim, done bool) {
+	if o.yields && (now != o.under || done) {
 		*o = owner{}
 	}
 }

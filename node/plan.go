@@ -11,45 +11,45 @@ import (
 // gives new targets Eq 7 through the supervisor and lifts the quota of what has
 // no target any more, without a controller step. A Plan that is not newer than
 // the one in force, for another node, or of another planner while an executor runs
-// changes nothing. The engine keeps the Plan: the caller must not change it
-// afterwards.
+// changes nothing. The engine keeps the Plan, and fills in how executors are started where
+// the Plan leaves that out: the caller must not change it afterwards.
 func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
-	e.roster.out.begin()
+	r := &e.roster
+	r.out.begin()
 	if err := e.accept(&p); err != nil {
-		e.roster.out.counters.Refused++
-		e.roster.out.event(Event{Kind: EventPlanRefused, Epoch: p.Epoch, Detail: err.Error()})
+		e.refuse(&p, err)
 		return nil
 	}
 	held := e.transit.heldUp(now, &p)
-	if anothers := p.Planner != e.roster.plan.Planner && p.Planner != "" && e.roster.plan.Planner != ""; anothers {
-		if e.roster.runs() {
+	if anothers := p.Planner != r.plan.Planner && p.Planner != "" && r.plan.Planner != ""; anothers {
+		if r.runs() {
 			e.refuseForeign(&p)
 			return nil
 		}
 	} else if why := e.stalePlan(&p); why != "" {
-		if p.Epoch != e.roster.plan.Epoch || p.Term < e.roster.plan.Term {
-			e.roster.out.event(Event{Kind: EventPlanIgnored, Epoch: p.Epoch, Detail: why})
+		if p.Epoch != r.plan.Epoch || p.Term < r.plan.Term {
+			r.out.event(Event{Kind: EventPlanIgnored, Epoch: p.Epoch, Detail: why})
 		}
 		return nil
 	}
 	e.stranger = ""
-	if err := e.roster.keepLaunches(&p); err != nil {
-		e.roster.out.counters.Refused++
-		e.roster.out.event(Event{Kind: EventPlanRefused, Epoch: p.Epoch, Detail: err.Error()})
+	if err := r.keepLaunches(&p); err != nil {
+		e.refuse(&p, err)
 		return nil
 	}
-	for range e.roster.take(now, now.Add(-held), p) {
+	for range r.leaving(&p) {
 		e.division.capacity.driver(now)
 	}
-	e.roster.out.event(Event{Kind: EventPlanApplied, Epoch: p.Epoch})
-	for _, x := range e.roster.execs {
-		e.roster.wake(x, now)
+	r.take(now, now.Add(-held), p)
+	r.out.event(Event{Kind: EventPlanApplied, Epoch: p.Epoch})
+	for _, x := range r.execs {
+		r.wake(x, now)
 	}
-	limit := e.division.divide(&e.roster, now, false)
-	for _, x := range e.roster.execs {
-		e.roster.enforce(x, limit)
+	limit := e.division.divide(r, now, false)
+	for _, x := range r.execs {
+		r.enforce(x, limit)
 	}
-	e.roster.out.mustSave = true
+	r.out.mustSave = true
 	return e.finish(now)
 }
 
@@ -76,6 +76,12 @@ func (e *Engine) stalePlan(p *api.Plan) string {
 		e.roster.plan.Term, e.roster.out.dirty = p.Term, true
 	}
 	return fmt.Sprintf("epoch %d is in force", e.roster.plan.Epoch)
+}
+
+// refuse says that a Plan cannot be followed.
+func (e *Engine) refuse(p *api.Plan, err error) {
+	e.roster.out.counters.Refused++
+	e.roster.out.event(Event{Kind: EventPlanRefused, Epoch: p.Epoch, Detail: err.Error()})
 }
 
 // refuseForeign says, once for as long as it lasts, that another planner's Plan came while

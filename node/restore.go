@@ -102,7 +102,7 @@ func (r *roster) restoreStages(s *State) {
 			rec.active, rec.changed, rec.progress, rec.quotaChanges = old.Active, old.Changed, old.Progress, old.QuotaChanges
 		}
 	}
-	before := &app{plan: &api.PlanApp{Launch: &api.Launch{}}}
+	before := &app{}
 	for i := range s.Controls {
 		if c := r.restoreControl(&s.Controls[i]); c != nil {
 			before.controls = append(before.controls, c)

@@ -73,9 +73,15 @@ func (r *roster) runs() bool {
 	})
 }
 
-// listed reports whether the Plan in force has the application.
-func (r *roster) listed(id api.AppID) bool {
-	return slices.ContainsFunc(r.apps, func(a *app) bool { return a.plan.ID == id })
+// leaving is how many applications p does not have any more whose drivers run on this
+// machine.
+func (r *roster) leaving(p *api.Plan) (n int) {
+	for _, a := range r.apps {
+		if r.here(a.plan.Launch.DriverURL) && !slices.ContainsFunc(p.Apps, func(b api.PlanApp) bool { return b.ID == a.plan.ID }) {
+			n++
+		}
+	}
+	return n
 }
 
 // launchOf is how the Plan has the application's executors started.

@@ -12,13 +12,7 @@ import (
 // all cores.
 func (r *roster) wake(x *executor, now units.Instant) {
 	x.ctl = x.choose()
-	if x.owner.yields {
-		ready := 0
-		if x.ctl != nil {
-			ready = x.ctl.ready
-		}
-		x.owner.retarget(x.ctl.aimsAt(), ready)
-	}
+	x.owner.retarget(x.ctl.aimsAt(), x.ctl != nil && x.ctl.ready == 0)
 	for _, c := range x.controls {
 		if c != x.ctl {
 			c.active = false

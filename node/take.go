@@ -15,9 +15,8 @@ type controlKey struct {
 }
 
 // take makes p the Plan in force, whose times left were right at sent. Targets that it
-// repeats keep their controllers and, with the same Rev, their anchors. leaving is how
-// many applications it does not have any more whose drivers run on this machine.
-func (r *roster) take(now, sent units.Instant, p api.Plan) (leaving int) {
+// repeats keep their controllers and, with the same Rev, their anchors.
+func (r *roster) take(now, sent units.Instant, p api.Plan) {
 	before := make(map[controlKey]*control)
 	old := r.apps
 	for _, a := range old {
@@ -33,9 +32,6 @@ func (r *roster) take(now, sent units.Instant, p api.Plan) (leaving int) {
 		r.apps = append(r.apps, r.takeApp(now, sent, &p.Apps[i], before))
 	}
 	for _, a := range old {
-		if r.here(a.plan.Launch.DriverURL) && !r.listed(a.plan.ID) {
-			leaving++
-		}
 		for _, c := range a.controls {
 			if before[controlKey{c.x.key, c.target.StageKey}] == c {
 				r.unbind(c, "the plan has no target for it")
@@ -48,7 +44,6 @@ func (r *roster) take(now, sent units.Instant, p api.Plan) (leaving int) {
 		}
 	}
 	r.out.changed = true
-	return leaving
 }
 
 // takeApp takes an application over; of the targets in before those that go on are

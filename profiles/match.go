@@ -27,16 +27,15 @@ func NewMatcher(p api.Profile) *Matcher {
 
 // Match returns the annotation of a stage that became ready, and remembers it. A
 // further attempt of a stage, and one that repeats another, gets the annotation of the
-// first. It returns false
-// when the profile knows no such stage, or no more of them: the run does not
-// match its profile.
+// first. It returns false when the profile knows no such stage, or no more of them: the run
+// does not match its profile.
 func (m *Matcher) Match(ready api.StageReady) (api.ProfileStage, bool) {
 	if id, again := m.Matched[ready.Stage]; again {
 		return m.stage(id)
 	}
 	if ready.Repeats != nil {
 		if id, known := m.Matched[*ready.Repeats]; known {
-			m.Matched[ready.Stage] = id
+			m.Restore(ready.Stage, id)
 			return m.stage(id)
 		}
 	}

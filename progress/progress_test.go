@@ -407,8 +407,12 @@ func TestTortureByProcess(t *testing.T) {
 	if torn := consistent(&s); torn != "" {
 		t.Error(torn)
 	}
-	if data, err := os.ReadFile(path); err != nil || binary.LittleEndian.Uint64(data[3*8:]) != uint64(cmd.Process.Pid) {
-		t.Errorf("page of process %d, want %d: %v", binary.LittleEndian.Uint64(data[3*8:]), cmd.Process.Pid, err)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pid := binary.LittleEndian.Uint64(data[3*8:]); pid != uint64(cmd.Process.Pid) {
+		t.Errorf("page of process %d, want %d", pid, cmd.Process.Pid)
 	}
 }
 

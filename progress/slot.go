@@ -8,10 +8,6 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// StaleAfter is the age beyond which a page says nothing about its executor any
-// more: a JVM at 0.05 core left gaps of up to 0.8 s (docs/spark.md, S25).
-const StaleAfter = 2 * time.Second
-
 // slot is one state of a page as it is published.
 type slot [slotWords]uint64
 

@@ -40,8 +40,8 @@ type Process struct {
 	name string
 	log  string // The path of its log, "" for none.
 	cmd  *exec.Cmd
-	// out is both streams as they came, but of a process with a log; answer is the
-	// standard output alone: lines of the two may be torn by each other.
+	// out is both streams as they came, answer the standard output alone: lines of the two
+	// may be torn by each other. Of a process with a log, which has both, they are one.
 	out, answer *output
 	done        chan struct{}
 	err         error // set before done is closed
@@ -82,8 +82,8 @@ func Start(c Command) (*Process, error) {
 	p.cmd.Env = c.Env
 	p.cmd.Stdout, p.cmd.Stderr = io.MultiWriter(p.answer, p.out), p.out
 	if c.Log != nil {
-		p.log = c.Log.Name()
-		p.cmd.Stdout, p.cmd.Stderr = io.MultiWriter(c.Log, p.answer, p.out), c.Log
+		p.log, p.out = c.Log.Name(), p.answer
+		p.cmd.Stdout, p.cmd.Stderr = io.MultiWriter(c.Log, p.answer), c.Log
 	}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	// Pdeathsig follows the thread that forks; a killed child's children may hold

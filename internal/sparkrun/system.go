@@ -1,6 +1,7 @@
 package sparkrun
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -30,10 +31,8 @@ type System struct {
 func (s System) Up(args ...string) (Command, error) {
 	planner, err1 := FreePort()
 	node, err2 := FreePort()
-	for _, err := range []error{err1, err2} {
-		if err != nil {
-			return Command{}, err
-		}
+	if err := errors.Join(err1, err2); err != nil {
+		return Command{}, err
 	}
 	return s.command(s.Behind, s.Pacer, append([]string{"up", "--listen", s.Address, "--node-name", s.Node,
 		"--planner-http", planner, "--node-http", node, "--state-dir", filepath.Join(s.Dir, "state")}, args...)), nil

@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"errors"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/placement"
@@ -18,10 +20,8 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanR
 	if err := api.CheckVersion("the client", q.V); err != nil {
 		return api.PlanReply{}, err
 	}
-	for _, err := range []error{units.Finite("deadline_s", q.Deadline), units.Finite("cores", q.Cores)} {
-		if err != nil {
-			return api.PlanReply{}, api.Errorf(api.KindInvalid, "%v", err)
-		}
+	if err := errors.Join(units.Finite("deadline_s", q.Deadline), units.Finite("cores", q.Cores)); err != nil {
+		return api.PlanReply{}, api.Errorf(api.KindInvalid, "%v", err)
 	}
 	p := v.Profile(q.Profile)
 	if q.Body != nil {

@@ -154,6 +154,15 @@ func (s ProfileStage) validate(f *faults, at string, earlier map[int]bool) {
 	f.check(s.FixedPart >= 0 && s.FixedPart <= 1, "%sfixed_part is %v, want 0 to 1", at, float64(s.FixedPart))
 }
 
+// Work is what all stages use, in core-seconds.
+func (p Profile) Work() units.Work {
+	var sum units.Work
+	for _, s := range p.Stages {
+		sum += s.CoreSeconds
+	}
+	return sum
+}
+
 // Encode returns p as indented JSON that DecodeProfile reads back.
 func (p Profile) Encode() ([]byte, error) {
 	var b bytes.Buffer

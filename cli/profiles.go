@@ -32,12 +32,8 @@ func profilesList(sh *shell) *cobra.Command {
 		}
 		rows := make([][]string, 0, len(reply.Profiles))
 		for _, p := range reply.Profiles {
-			work := 0.0
-			for _, s := range p.Stages {
-				work += float64(s.CoreSeconds)
-			}
 			rows = append(rows, []string{p.Name, strconv.Itoa(p.Runs), strconv.Itoa(len(p.Stages)), seconds(p.Duration),
-				p.Cores.String(), fmt.Sprintf("%.1f", work)})
+				p.Cores.String(), fmt.Sprintf("%.1f", float64(p.Work()))})
 		}
 		return table(sh.Stdout, []string{"NAME", "RUNS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
 	}

@@ -5,9 +5,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// tightShare is the share of a deadline that all cores may take before it is
+// TightShare is the share of a deadline that all cores may take before it is
 // called tight.
-const tightShare = 0.9
+const TightShare = 0.9
 
 // rounding is the relative error that comparisons of walked times forgive.
 const rounding = 1e-9
@@ -87,7 +87,7 @@ func judge(finish, full, deadline units.Seconds) api.Verdict {
 	switch {
 	case !meets(finish, deadline):
 		return api.VerdictInfeasible
-	case !meets(full, tightShare*deadline):
+	case !meets(full, TightShare*deadline):
 		return api.VerdictTight
 	}
 	return api.VerdictFeasible

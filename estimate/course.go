@@ -37,6 +37,18 @@ func CourseOf(a *ledger.App) Course {
 	return c
 }
 
+// Running returns a's running stages that the profile knows and that are not to be
+// submitted again, in order.
+func (c Course) Running(a *ledger.App) []*ledger.Stage {
+	var running []*ledger.Stage
+	for _, s := range a.Opened() {
+		if s.Annotation != ledger.Unmatched && !slices.Contains(c.Coming, s.Annotation) {
+			running = append(running, s)
+		}
+	}
+	return running
+}
+
 // parts returns what is to be done of the stages that are tried again, by annotation,
 // and the annotations that are to be submitted, ascending.
 func parts(a *ledger.App) (parts map[int]float64, coming []int) {

@@ -47,9 +47,9 @@ func standing(now units.Instant, a *ledger.App, c Course, full bool) dag.Standin
 	for _, id := range c.Coming {
 		known[id] = true
 	}
-	for _, s := range a.Opened() {
-		if s.Annotation == ledger.Unmatched || known[s.Annotation] {
-			continue
+	for _, s := range c.Running(a) {
+		if known[s.Annotation] {
+			continue // An earlier attempt of it runs, too.
 		}
 		known[s.Annotation] = true
 		from.Underway = append(from.Underway, dag.Underway{Stage: s.Annotation, Left: share(now, a, c, s, full),

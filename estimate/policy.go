@@ -87,13 +87,13 @@ func (p Policy) Turning(a *ledger.App) bool {
 	return p.Opens() && !a.Observed() && p.Of(a).Executors > 0
 }
 
-// Final reports whether a ends with s: no stage is to come, and none waits for the
-// executor that s has.
-func (p Policy) Final(a *ledger.App, s *ledger.Stage) bool {
-	if _, coming := parts(a); len(coming) > 0 {
+// Final reports whether a, on its course and with the parameters that it has, ends with s:
+// no stage is to come, and none waits for the executor that s has.
+func Final(a *ledger.App, s *ledger.Stage, c Course, q dag.Params) bool {
+	if len(c.Coming) > 0 {
 		return false
 	}
-	if p.Of(a).Executors == 0 || a.Waits(s) {
+	if q.Executors == 0 || a.Waits(s) {
 		return true
 	}
 	return !slices.ContainsFunc(a.Opened(), func(o *ledger.Stage) bool { return o != s && a.Waits(o) })

@@ -250,8 +250,8 @@ func (a *App) finish(s *Stage) {
 
 // Bound reports whether a running stage has the executor.
 func (a *App) Bound(id api.ExecutorID) bool {
-	return slices.ContainsFunc(a.Order, func(s *Stage) bool {
-		return s.Done == nil && slices.ContainsFunc(s.Ready.Bindings, func(b api.Binding) bool { return b.Executor == id })
+	return slices.ContainsFunc(a.opened, func(s *Stage) bool {
+		return slices.ContainsFunc(s.Ready.Bindings, func(b api.Binding) bool { return b.Executor == id })
 	})
 }
 
@@ -305,19 +305,11 @@ func (a *App) Dead() string {
 
 // Held reports whether a step response holds executors of a.
 func (a *App) Held() bool {
-	return slices.ContainsFunc(a.opened, func(s *Stage) bool { return s.Response.underWay() })
+	return slices.ContainsFunc(a.opened, func(s *Stage) bool { return s.Response.UnderWay() })
 }
 
 // maxNotices bounds what is kept of the lines said to a user.
 const maxNotices = 50
-
-// say puts a line for the user into the Directive and the application's record.
-func (a *App) say(notice string) {
-	a.Notice, a.keep.told = notice, false
-	if len(a.Notices) < maxNotices {
-		a.Notices = append(a.Notices, notice)
-	}
-}
 
 // CompareIDs orders executor ids as numbers: they are decimal without leading
 // zeros.

@@ -103,10 +103,9 @@ func (f Noticed) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	if f.Passing {
-		a.Notice, a.keep.told = f.Text, false
-	} else {
-		a.say(f.Text)
+	a.Notice, a.keep.told = f.Text, false
+	if !f.Passing && len(a.Notices) < maxNotices {
+		a.Notices = append(a.Notices, f.Text)
 	}
 	a.touch()
 	return nil

@@ -5,13 +5,14 @@ import (
 	"math"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // amounts says what cannot be true of some amounts: each is finite and not below 0.
 func amounts(what string, all ...float64) error {
 	for _, v := range all {
-		if !(v >= 0 && v <= math.MaxFloat64) {
-			return fmt.Errorf("%s: %v, want a finite amount", what, v)
+		if err := units.Finite(what, v); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -86,12 +86,11 @@ type EndedAmended struct {
 }
 
 func (f EndedAmended) apply(l *Ledger) error {
-	for _, d := range l.ended {
-		if d.Detail.ID == f.Detail.ID {
-			d.Detail, d.Account = f.Detail, f.Account
-			l.saveEnded(d)
-			return nil
-		}
+	d := l.View().EndedApp(f.Detail.ID)
+	if d == nil {
+		return fmt.Errorf("application %s is not in the history", f.Detail.ID)
 	}
-	return fmt.Errorf("application %s is not in the history", f.Detail.ID)
+	d.Detail, d.Account = f.Detail, f.Account
+	l.saveEnded(d)
+	return nil
 }

@@ -137,6 +137,18 @@ func shown(t *testing.T, l *ledger.Ledger) string {
 }
 
 // What cannot be true is refused and changes nothing.
+// A second end changes nothing of the first.
+func TestAnApplicationEndsOnce(t *testing.T) {
+	l, _ := at(t, append(facts(), ledger.RunEnded{App: app, State: api.AppFailed, At: 5, By: api.EndedBySilence})...)
+	before := shown(t, l)
+	if err := l.Record(ledger.ContextStopped{App: app, At: 9}); err == nil {
+		t.Error("an application that had ended ended again")
+	}
+	if d := cmp.Diff(before, shown(t, l)); d != "" {
+		t.Errorf("the application has changed:\n%s", d)
+	}
+}
+
 func TestImpossibleFactsChangeNothing(t *testing.T) {
 	target := func(executor api.ExecutorID, node string) []ledger.Target {
 		return []ledger.Target{{Node: node, StageTarget: api.StageTarget{Executor: executor, Weight: 1, Tasks: 1}}}

@@ -224,18 +224,15 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 		c.Large, c.Reading = s.LargeCPU, s.LargeReading
 	}
 	v.Progress = s.Progress.Clamp()
+	limit := l.sampleLimit(a)
 	for _, tick := range s.Samples {
 		at := a.At(l.now) - tick.Age
 		v.lack(at, tick)
 		v.Pace.keep(at, tick)
 		if a.Observed() && st.Planned {
-			offered := units.Cores(0)
-			if n := l.nodes[x.Node]; n != nil {
-				offered = n.Offered
-			}
-			c.shadow(tick, offered)
+			c.shadow(tick, l.View().Offered(x.Node))
 		}
-		st.Samples.add(sample{at: at, setPoint: tick.SetPoint, progress: tick.Progress, grant: tick.Grant, used: tick.Used, executor: int32(number)}, l.sampleLimit(a))
+		st.Samples.add(sample{at: at, setPoint: tick.SetPoint, progress: tick.Progress, grant: tick.Grant, used: tick.Used, executor: int32(number)}, limit)
 	}
 	st.stale = st.stale || *c != before
 }

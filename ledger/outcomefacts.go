@@ -24,8 +24,11 @@ func (f ContextStopped) apply(l *Ledger) error {
 	if f.Failed {
 		state = api.AppFailed
 	}
+	if err := l.end(a, Outcome{State: state, Ended: f.At, EndedBy: api.EndedByStop, Reason: f.Reason}); err != nil {
+		return err
+	}
 	a.Outcome.DriverEnd, a.Outcome.Stopped = true, f.At
-	return l.end(a, Outcome{State: state, Ended: f.At, EndedBy: api.EndedByStop, Reason: f.Reason})
+	return nil
 }
 
 // RunEnded: an application has ended without a word of its driver.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // makeEntry is t's part of its node's Plan.
@@ -136,11 +135,7 @@ func (l *Ledger) direct(a *App) (renewed bool) {
 	d := api.Directive{Gated: a.Gated(), Executors: l.batch.directed[:0], Notice: a.Notice, Dead: a.Dead(), Shares: a.shares()}
 	for _, x := range a.Tenant.Executors {
 		if !x.Gone {
-			cores := units.Cores(0)
-			if n := l.nodes[x.Node]; n != nil {
-				cores = n.Offered
-			}
-			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: cores, Leaving: x.Leaving})
+			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: l.View().Offered(x.Node), Leaving: x.Leaving})
 		}
 	}
 	l.batch.directed = d.Executors

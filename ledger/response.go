@@ -16,7 +16,8 @@ type Response struct {
 	Level int
 }
 
-func (r *Response) underWay() bool { return r != nil && r.Level > 0 }
+// UnderWay reports whether it holds executors; of nil it is false.
+func (r *Response) UnderWay() bool { return r != nil && r.Level > 0 }
 
 // hold is what an executor is held at, 0 for nothing.
 func (r *Response) hold(id api.ExecutorID) units.Cores {

@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -213,7 +212,7 @@ func (f StageEnded) apply(l *Ledger) error {
 	}
 	s.Done, s.DoneAt, s.dirty = &f.Done, max(f.At, s.ReadyAt), true
 	a.finish(s)
-	if first := f.Done.FirstLaunch; first > 0 && slices.Index(a.Order, s) == 0 {
+	if first := f.Done.FirstLaunch; first > 0 && a.Order[0] == s {
 		a.Promise.First, a.keep.record = first, true
 	}
 	a.Marks.LastTask, a.keep.marks = max(a.Marks.LastTask, f.Done.LastFinish), true

@@ -10,9 +10,6 @@
 // wants and its quota allows; what one leaves is the others' (Divide). That is what the
 // kernel's scheduler does for groups of equal weight.
 //
-// Running tasks share their executor's cores equally and use one core each at most
-// (Each).
-//
 // # Equations
 //
 //	Eq 8   eff(t + 0.5 s) = p eff(t) + (1-p) c     effective cores follow those obtained (Follow)

@@ -24,20 +24,12 @@ func Divide(shares []float64, cores float64, order []int) []int {
 	for i := range shares {
 		order = append(order, i)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(shares[a], shares[b]), a-b) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shares[a], shares[b]) })
 	for n, i := range order {
 		shares[i] = min(shares[i], max(0, cores)/float64(len(order)-n))
 		cores -= shares[i]
 	}
 	return order
-}
-
-// Each is what each of so many running tasks gets of an executor's cores.
-func Each(cores float64, tasks int) float64 {
-	if tasks == 0 {
-		return 0
-	}
-	return min(1, cores/float64(tasks))
 }
 
 // Follow is Eq 8 between two moments: where effective cores are dt seconds after

@@ -37,18 +37,6 @@ func TestADivisionIsMaxMin(t *testing.T) {
 	})
 }
 
-func TestTasksHaveACoreAtMost(t *testing.T) {
-	for _, c := range []struct {
-		cores float64
-		tasks int
-		want  float64
-	}{{3, 2, 1}, {1, 4, 0.25}, {2, 0, 0}, {0, 3, 0}} {
-		if got := physics.Each(c.cores, c.tasks); got != c.want {
-			t.Errorf("%d tasks on %v cores have %v each, want %v", c.tasks, c.cores, got, c.want)
-		}
-	}
-}
-
 // Eq 8: after half a second p of the difference is left, whatever the steps.
 func TestEq8IsTheSameInAnySteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -34,8 +34,8 @@ type Seat struct {
 // Seating is what an application that comes gets.
 type Seating struct {
 	Seats []Seat
-	// PerNode is how many executors it has on a node, 0 where its stages share one; Open
-	// says that its deadline leaves no room for turns.
+	// PerNode is how many executors it has on a node, 0 where that is not asked: unless it
+	// is paced and held back; Open says that its deadline leaves no room for turns.
 	PerNode int
 	Open    bool
 	// Cores and Slots are what its nodes offer it.
@@ -87,7 +87,7 @@ func (p Policy) Seats(v ledger.View, a *ledger.App) (Seating, error) {
 	shape := p.Shape(a.Profile.Graph, len(s.Seats), a.Promise.Deadline, s.Cores, s.Slots, a.At(v.Now()))
 	perNode := p.PerNode(a.Profile.Graph, shape)
 	if slices.ContainsFunc(s.Seats, func(s Seat) bool { return s.Executors > perNode }) {
-		s, err = p.seating(v, a, p.width(a, perNode))
+		s, err = p.seating(v, a, perNode)
 	}
 	s.PerNode, s.Open = perNode, shape.Open
 	return s, err

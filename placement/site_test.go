@@ -18,7 +18,7 @@ func chosen(sites []Site, most int) []string {
 	return names
 }
 
-// TestLeastCommitted is placement's worked table : memory that fits,
+// TestLeastCommitted is placement's worked table: memory that fits,
 // then cores for each application, then memory left, then names.
 func TestLeastCommitted(t *testing.T) {
 	const gib = units.GiB

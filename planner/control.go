@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -205,7 +206,7 @@ func (d *desk) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 		how = "replaced"
 	}
 	if err := d.ledger.Record(ledger.ProfileSaved{Body: p}); err != nil {
-		return api.ControlReply{}, err
+		return api.ControlReply{}, errors.Unwrap(err) // Without the name of the fact.
 	}
 	d.occur(ProfileChanged{Profile: p.Name, How: how})
 	return api.ControlReply{Message: fmt.Sprintf("profile %q %s: %d stages", p.Name, how, len(p.Stages))}, nil

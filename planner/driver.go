@@ -60,10 +60,8 @@ func (r *runs) sender(b api.Events) (*ledger.App, error) {
 	if a := r.view.App(b.AppID); a != nil && a.Tenant.Submission == b.Submission && (a.Running() || a.Outcome.DriverEnd) {
 		return a, nil
 	}
-	for _, d := range r.view.Ended() {
-		if d.Detail.ID == b.AppID && d.Detail.Submission == b.Submission && !d.DriverLost {
-			return nil, nil
-		}
+	if d := r.view.EndedApp(b.AppID); d != nil && d.Detail.Submission == b.Submission && !d.DriverLost {
+		return nil, nil
 	}
 	return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", b.AppID)
 }

@@ -152,7 +152,7 @@ func (r *runs) conclude(a *ledger.App) {
 func (r *runs) learn(a *ledger.App) {
 	how, learnt, err := recording.Record(r.view, a)
 	if err == nil {
-		err = r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: a.ID})
+		err = errors.Unwrap(r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: a.ID})) // Without the name of the fact.
 	}
 	if err != nil {
 		r.occur(RunNotRecorded{App: a.ID, Err: err})

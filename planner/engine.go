@@ -48,8 +48,8 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 // earlier now counts as the latest one). It returns what has to be done: at most
 // one Save, which comes first and must be on disk before the rest takes effect.
 func (e *Engine) Step(now units.Instant, event Event) []Action {
-	e.core.now = max(e.core.now, now)
-	e.core.ledger.Begin(e.core.now)
+	e.core.ledger.Begin(now)
+	e.core.now = e.core.view.Now()
 	switch ev := event.(type) {
 	case Register:
 		e.runs.register(ev)

@@ -68,7 +68,7 @@ func (r *runs) aim(a *ledger.App, planned ...schedule.Planned) {
 // changed.
 func (r *runs) retarget(a *ledger.App) {
 	if a.Paced() {
-		r.aim(a, schedule.Anew(r.view, r.estimates, a, a.Opened()...)...)
+		r.aim(a, schedule.Anew(r.view, r.estimates, a)...)
 	}
 }
 

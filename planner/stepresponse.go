@@ -69,7 +69,7 @@ func steppable(a *ledger.App, id int) (*ledger.Stage, error) {
 		return nil, api.Errorf(api.KindConflict, "application %s runs no such stage under a target now", a.ID)
 	case len(found) > 1:
 		return nil, api.Errorf(api.KindInvalid, "application %s runs %d stages: say which one", a.ID, len(found))
-	case found[0].Response != nil && found[0].Response.Level > 0:
+	case found[0].Response.UnderWay():
 		return nil, api.Errorf(api.KindConflict, "stage %d of %s is held already", found[0].Key().Stage, a.ID)
 	}
 	known := func(t ledger.Target) bool {
@@ -86,7 +86,7 @@ func steppable(a *ledger.App, id int) (*ledger.Stage, error) {
 func (r *runs) stepTick(a *ledger.App) {
 	for _, s := range a.Opened() {
 		x := s.Response
-		if x == nil || x.Level == 0 {
+		if !x.UnderWay() {
 			continue
 		}
 		level := 1 + int(units.FromDuration(r.now.Sub(x.Began))/x.Each)

@@ -25,8 +25,8 @@
 //	FixedPart    part of the CPU time that is the same for each task, as the driver found
 //	             it; 0 if most work was done outside the tasks' threads
 //	Tail         from the last stage's end to the context's stop
-//	Exit         from there to the exit of the driver's process (WithExit): the third
-//	             quartile of the ordinary ones among the newest runs
+//	Exit         from there to the exit of the driver's process (WithExit): the median of
+//	             the ordinary ones among the newest runs, of two the longer
 //
 // Ids are 0, 1, 2, ... in order of first submission. Parents that did not run are dropped. A
 // stage that writes an earlier one's lost output again (StageReady.Repeats; S36 of

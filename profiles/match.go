@@ -9,20 +9,20 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// Matcher matches the stages of one run to the annotations of a profile. It is a
-// plain value that survives JSON; it is not safe for concurrent use.
+// Matcher matches the stages of one run to the annotations of a profile: NewMatcher makes
+// one, and Restore gives it what it knew. It is not safe for concurrent use.
 type Matcher struct {
-	Profile api.Profile `json:"profile"`
+	Profile api.Profile
 	// Matched maps the run's stage ids to those of the profile.
-	Matched map[int]int `json:"matched"`
+	Matched map[int]int
 	// taken says of each stage of the profile, in its order, whether one of the run has
-	// matched it; nil when that is to be made of Matched.
+	// matched it.
 	taken []bool
 }
 
 // NewMatcher returns a Matcher for a run of which no stage is ready yet.
 func NewMatcher(p api.Profile) *Matcher {
-	return &Matcher{Profile: p, Matched: make(map[int]int)}
+	return &Matcher{Profile: p, Matched: make(map[int]int), taken: make([]bool, len(p.Stages))}
 }
 
 // Match returns the annotation of a stage that became ready, and remembers it. A
@@ -39,7 +39,6 @@ func (m *Matcher) Match(ready api.StageReady) (api.ProfileStage, bool) {
 			return m.stage(id)
 		}
 	}
-	m.recall()
 	for i, s := range m.Profile.Stages {
 		if s.Signature == ready.Signature && !m.taken[i] {
 			m.Restore(ready.Stage, s.ID)
@@ -51,10 +50,6 @@ func (m *Matcher) Match(ready api.StageReady) (api.ProfileStage, bool) {
 
 // Restore remembers that a stage of the run has matched the profile's stage id.
 func (m *Matcher) Restore(stage, id int) {
-	if m.Matched == nil {
-		m.Matched = make(map[int]int)
-	}
-	m.recall()
 	m.Matched[stage] = id
 	m.mark(m.taken, id)
 }
@@ -73,7 +68,6 @@ func (m *Matcher) Annotation(stage int) (api.ProfileStage, bool) {
 // a later stage would have read is there already, so the driver has skipped them. At
 // the end of a run that fits there are none.
 func (m *Matcher) Remaining() []int {
-	m.recall()
 	over, job := slices.Clone(m.taken), math.MinInt
 	coming := len(over)
 	for i := len(over) - 1; i >= 0; i-- {
@@ -96,17 +90,6 @@ func (m *Matcher) Remaining() []int {
 		}
 	}
 	return ids
-}
-
-// recall makes taken where it is not there.
-func (m *Matcher) recall() {
-	if m.taken != nil {
-		return
-	}
-	m.taken = make([]bool, len(m.Profile.Stages))
-	for _, id := range m.Matched {
-		m.mark(m.taken, id)
-	}
 }
 
 // mark sets the flag of the profile's stage id, if there is one.

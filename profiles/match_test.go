@@ -1,7 +1,6 @@
 package profiles_test
 
 import (
-	"encoding/json"
 	"slices"
 	"testing"
 
@@ -21,7 +20,7 @@ func TestTheKthOfASignatureMatchesTheKth(t *testing.T) {
 				continue
 			}
 			if rapid.Bool().Draw(t, "restart") {
-				m = restart(t, m)
+				m = restart(m)
 			}
 			s, ok := m.Match(*e.ready)
 			if !ok || s.Signature != e.ready.Signature {
@@ -88,21 +87,18 @@ func TestWhatASkippedStageWouldHaveDoneIsNotAwaited(t *testing.T) {
 	}
 }
 
-func restart(t *rapid.T, m *profiles.Matcher) *profiles.Matcher {
-	body, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
+// restart is what a ledger does that is made again from its store.
+func restart(m *profiles.Matcher) *profiles.Matcher {
+	back := profiles.NewMatcher(m.Profile)
+	for stage, id := range m.Matched {
+		back.Restore(stage, id)
 	}
-	var back profiles.Matcher
-	if err := json.Unmarshal(body, &back); err != nil {
-		t.Fatal(err)
-	}
-	return &back
+	return back
 }
 
 func TestAnUnknownOrExhaustedSignatureIsAMismatch(t *testing.T) {
 	p := api.Profile{Stages: []api.ProfileStage{{ID: 0, Signature: "map"}, {ID: 5, Signature: "map"}}}
-	m := &profiles.Matcher{Profile: p} // A zero map is usable.
+	m := profiles.NewMatcher(p)
 	if _, ok := m.Match(ready(1, 0, "sort")); ok {
 		t.Error("an unknown signature matched")
 	}

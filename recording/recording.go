@@ -87,7 +87,7 @@ const likeness = 2
 // alone teaches no times, however it ran.
 func merge(a *ledger.App, old *ledger.Profile, run api.Profile, cold map[int]int, how func(old, run api.Profile) (api.Profile, error)) (string, api.Profile, error) {
 	if a.Promise.Targeted {
-		was, now := Work(old.Body), Work(run)
+		was, now := old.Body.Work(), run.Work()
 		if now > likeness*was || was > likeness*now {
 			return "", api.Profile{}, fmt.Errorf("it used %.1f core-seconds where its profile says %.1f", float64(now), float64(was))
 		}
@@ -100,15 +100,6 @@ func merge(a *ledger.App, old *ledger.Profile, run api.Profile, cold map[int]int
 		return "", api.Profile{}, err
 	}
 	return Merged, profiles.Warmed(merged, old.Body, run, cold), nil
-}
-
-// Work is what all stages of a profile use, in core-seconds.
-func Work(p api.Profile) units.Work {
-	var sum units.Work
-	for _, s := range p.Stages {
-		sum += s.CoreSeconds
-	}
-	return sum
 }
 
 // aloneShare is the part of its cores' time that other applications may have used

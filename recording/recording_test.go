@@ -41,7 +41,7 @@ func TestAFirstRunIsItsProfile(t *testing.T) {
 	if err != nil || how != recording.Recorded {
 		t.Fatalf("%q, %v", how, err)
 	}
-	if p.Name != "p" || len(p.Stages) != 2 || p.Exit != 1 || p.Cores != 8 || p.Stages[0].CoreSeconds != 60 || recording.Work(p) != 90 {
+	if p.Name != "p" || len(p.Stages) != 2 || p.Exit != 1 || p.Cores != 8 || p.Stages[0].CoreSeconds != 60 || p.Work() != 90 {
 		t.Errorf("profile %+v", p)
 	}
 	if c.View().Profile("p") != nil {

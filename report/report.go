@@ -8,7 +8,6 @@ import (
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/recording"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -32,7 +31,7 @@ func Account(now units.Instant, a *ledger.App) ledger.Account {
 		for _, s := range a.Order {
 			c.Work += s.CPU()
 		}
-		c.Profiled = recording.Work(a.Profile.Body)
+		c.Profiled = a.Profile.Body.Work()
 	}
 	return c
 }

@@ -32,17 +32,17 @@ type Planned struct {
 func Ready(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) Planned {
 	q, c := p.Of(a), estimate.CourseOf(a)
 	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
-		Running: rests(a, s, c.Coming), Seated: estimate.Seated(a, q)}
-	return plan(v, p, a, s, c.Graph.StageDeadline(q, m), s.First)
+		Running: rests(a, s, c), Seated: estimate.Seated(a, q)}
+	return plan(v, p, a, s, estimate.Final(a, s, c, q), c.Graph.StageDeadline(q, m), s.First)
 }
 
 // rests is what is left of the running stages besides s. Those submitted together
 // with s whose turn is yet to come are not among them: the profile's match still
 // has them as not submitted. Nor are those that come again.
-func rests(a *ledger.App, s *ledger.Stage, coming []int) []dag.Rest {
+func rests(a *ledger.App, s *ledger.Stage, c estimate.Course) []dag.Rest {
 	var rests []dag.Rest
-	for _, other := range a.Opened() {
-		if other.Annotation != s.Annotation && other.Annotation != ledger.Unmatched && !slices.Contains(coming, other.Annotation) {
+	for _, other := range c.Running(a) {
+		if other.Annotation != s.Annotation {
 			rests = append(rests, dag.Rest{Stage: other.Annotation, Left: estimate.Left(other)})
 		}
 	}
@@ -51,22 +51,19 @@ func rests(a *ledger.App, s *ledger.Stage, coming []int) []dag.Rest {
 
 // Anew plans running stages of a paced application once more: what is left of each running
 // stage counts as a stage, those that have executors first, then the earlier ids.
-func Anew(v ledger.View, p estimate.Policy, a *ledger.App, stages ...*ledger.Stage) []Planned {
-	return anew(v, p, a, stages, false)
-}
+func Anew(v ledger.View, p estimate.Policy, a *ledger.App) []Planned { return anew(v, p, a, nil) }
 
 // Late plans a running stage that has waited for executors until now. While nothing of it
 // is done, its first deadline is the one that it gets.
 func Late(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) []Planned {
-	return anew(v, p, a, []*ledger.Stage{s}, true)
+	return anew(v, p, a, s)
 }
 
-func anew(v ledger.View, p estimate.Policy, a *ledger.App, stages []*ledger.Stage, late bool) []Planned {
+// anew plans all running stages once more, or only the one that comes late.
+func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) []Planned {
 	q := p.Of(a)
 	c, seated := estimate.CourseOf(a), estimate.Seated(a, q)
-	open := filter(a.Opened(), func(s *ledger.Stage) bool {
-		return s.Annotation != ledger.Unmatched && !slices.Contains(c.Coming, s.Annotation)
-	})
+	open := c.Running(a)
 	if q.Executors > 0 {
 		open = slices.Concat(filter(open, func(s *ledger.Stage) bool { return !a.Waits(s) }), filter(open, a.Waits))
 	}
@@ -74,7 +71,7 @@ func anew(v ledger.View, p estimate.Policy, a *ledger.App, stages []*ledger.Stag
 	var earlier []dag.Rest // Of a stage in g, which is the rest of one.
 	var planned []Planned
 	for i, s := range open {
-		if slices.Contains(stages, s) {
+		if late == nil || s == late {
 			following := slices.Clone(c.Coming)
 			for _, later := range open[i+1:] {
 				following = append(following, later.Annotation)
@@ -82,18 +79,19 @@ func anew(v ledger.View, p estimate.Policy, a *ledger.App, stages []*ledger.Stag
 			slices.Sort(following)
 			m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: following, Running: earlier, Seated: seated}
 			first := s.First
-			if late && s.Progress() == 0 {
+			if late != nil && s.Progress() == 0 {
 				first = 0
 			}
-			planned = append(planned, plan(v, p, a, s, g.StageDeadline(q, m), first))
+			planned = append(planned, plan(v, p, a, s, estimate.Final(a, s, c, q), g.StageDeadline(q, m), first))
 		}
 		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
 	}
 	return planned
 }
 
-// plan gives a stage a deadline, counted from now, and its executors their targets.
-func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, deadline, first units.Seconds) Planned {
+// plan gives a stage, which may be the last, a deadline, counted from now, and its executors
+// their targets.
+func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, last bool, deadline, first units.Seconds) Planned {
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
@@ -103,7 +101,7 @@ func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, dead
 	if first == 0 {
 		first = a.At(v.Now()) + deadline - s.ReadyAt
 	}
-	aim := ledger.Aim{Planned: true, Last: p.Final(a, s), DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work, Records: predicted.Records}
+	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work, Records: predicted.Records}
 	return Planned{Stage: s, Left: deadline, Cores: dag.EstimateCores(aim.Records, deadline, annotation.NominalRate), Aim: aim, First: first,
 		Targets: targets(v, p, a, s, aim)}
 }

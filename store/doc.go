@@ -8,7 +8,7 @@
 //	d/KEY            the value of KEY, compressed
 //
 // Keys of the planner: planner/epoch, app/ID and those below it, plan/NODE,
-// profile/NAME, history/ID (ledger/persist.go). Key of a node: node/state.
+// profile/NAME, history/ID (ledger/layout.go). Key of a node: node/state.
 //
 // A stored value is one byte 'r' (raw) or 'z' (deflate), the CRC-32C of the
 // plain value (4 bytes, big endian) and the body.

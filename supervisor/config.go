@@ -3,7 +3,6 @@ package supervisor
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/sparkpacer/pacer/units"
@@ -57,8 +56,6 @@ func (c Config) Validate() error {
 	if c.Eq21 != "" && !slices.Contains(Eq21Readings(), c.Eq21) {
 		faults = append(faults, fmt.Errorf("supervisor.eq21 is %q, want one of %v", c.Eq21, Eq21Readings()))
 	}
-	if floor := float64(c.Floor); math.IsNaN(floor) || math.IsInf(floor, 0) || floor < 0 {
-		faults = append(faults, fmt.Errorf("supervisor.floor_cores is %v, want a finite number >= 0", floor))
-	}
+	faults = append(faults, units.Finite("supervisor.floor_cores", c.Floor))
 	return errors.Join(faults...)
 }

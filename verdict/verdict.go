@@ -19,9 +19,6 @@ type Policy struct {
 	PaceInfeasible bool
 }
 
-// tightShare is dag's: all cores would need more than this part of the deadline.
-const tightShare = 0.9
-
 // spareShare of the time left has to be spare at all cores before an application
 // that was judged infeasible is paced: what showed it to be faster than its
 // profile may have been noise. turnShare is the same for one whose stages will take
@@ -103,7 +100,7 @@ func (p Policy) Again(now units.Instant, a *ledger.App, gate ledger.Gate) ledger
 	case finish > deadline:
 		v.Verdict, v.Gate.Infeasible = api.VerdictInfeasible, paced && !p.PaceInfeasible
 		v.Earliest = full / units.Seconds(p.Equations.Alpha)
-	case full > tightShare*deadline:
+	case full > dag.TightShare*deadline:
 		v.Verdict = api.VerdictTight
 	default:
 		v.Verdict = api.VerdictFeasible
@@ -157,10 +154,7 @@ func (p Policy) tighten(now units.Instant, a *ledger.App) (Repacing, ledger.Judg
 	if p.End(now, a, true) > a.Promise.Deadline-spare || p.End(now, a, false) > a.Promise.Deadline {
 		return AsIs, ledger.Judgement{}
 	}
-	if v := p.Again(now, a, ledger.Gate{}); v.Gate == (ledger.Gate{}) {
-		return Tightened, v
-	}
-	return AsIs, ledger.Judgement{}
+	return Tightened, p.Again(now, a, ledger.Gate{})
 }
 
 // loosen lets stages that take turns run side by side, with all cores, when in turns

@@ -176,7 +176,7 @@ func (p *process) work(now units.Instant, dt time.Duration) {
 		return
 	}
 	if len(p.running) > 0 {
-		each := units.Work(physics.Each(p.share, len(p.running)) * dt.Seconds())
+		each := units.Work(p.share / float64(len(p.running)) * dt.Seconds())
 		still := p.running[:0]
 		for _, t := range p.running {
 			if t.work -= each; t.work > 1e-9 {

@@ -316,6 +316,12 @@ type StageDone struct {
 	// line of least squares through the tasks' CPU times over their sizes. Where sizes are
 	// not known or alike it is what RegisterReply has of the stage.
 	FixedPart units.Fraction `json:"fixed_part,omitempty"`
+	// TaskCost is what a task took whatever it read: by the line of least squares through the
+	// times of the later half of the tasks, when code is compiled, over their sizes. A task's
+	// time is midway between its thread's CPU time, which leaves out the JVM's other threads,
+	// and the time for which it held its slot, which has waiting in it. 0 where sizes are not known or alike, the tasks are few, or one of them
+	// weighs more than four mean ones: what is left beside such a task is in doubt.
+	TaskCost units.Seconds `json:"task_cost_s,omitempty"`
 }
 
 // EventsReply acknowledges Events. KindNotFound asks the driver to register

@@ -77,6 +77,8 @@ type StageTarget struct {
 	// FixedPart is the part of the weights that is the same for each task, whatever it reads;
 	// below 1.
 	FixedPart units.Fraction `json:"fixed_part,omitempty"`
+	// TaskCost is what a task takes whatever it reads, as measured before; 0 when unknown.
+	TaskCost units.Work `json:"task_cost_core_seconds,omitempty"`
 	// InitCores is Eq 7.
 	InitCores units.Cores `json:"init_cores"`
 	// Hold overrides the control law for as long as it is there, HoldFor from the

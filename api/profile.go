@@ -76,6 +76,9 @@ type ProfileStage struct {
 	// FixedPart is the part of its tasks' CPU time that is the same for each of them, whatever
 	// they read; the rest goes with their sizes.
 	FixedPart units.Fraction `json:"fixed_part,omitempty"`
+	// TaskCost is what each task takes whatever it reads, seen at all cores; 0 where it is
+	// not known.
+	TaskCost units.Work `json:"task_cost_core_seconds,omitempty"`
 	// Warmup is the CPU time that the stage uses besides on an executor that has run
 	// nothing else, 0 where it is not known.
 	Warmup units.Work `json:"warmup_core_seconds,omitempty"`
@@ -150,6 +153,7 @@ func (s ProfileStage) validate(f *faults, at string, earlier map[int]bool) {
 	f.positive(at+"nominal_rate", float64(s.NominalRate))
 	f.finite(at+"longest_task_s", float64(s.LongestTask))
 	f.finite(at+"warmup_core_seconds", float64(s.Warmup))
+	f.finite(at+"task_cost_core_seconds", float64(s.TaskCost))
 	f.check(s.Reading >= 0 && s.Reading <= 1, "%sreading is %v, want 0 to 1", at, float64(s.Reading))
 	f.check(s.FixedPart >= 0 && s.FixedPart <= 1, "%sfixed_part is %v, want 0 to 1", at, float64(s.FixedPart))
 }

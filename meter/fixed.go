@@ -19,7 +19,11 @@ func (m *Meter) fixedPart(t *api.StageTarget) float64 {
 	if !m.unequal || !(t.Work > 0) {
 		return 0
 	}
-	part := min(mostFixed, float64(m.settings.TaskCost)*t.Weight/float64(t.Work))
+	cost := m.settings.TaskCost
+	if t.TaskCost > 0 {
+		cost = t.TaskCost
+	}
+	part := min(mostFixed, float64(cost)*t.Weight/float64(t.Work))
 	return max(0, 1-(1-part)/(1-float64(t.FixedPart)))
 }
 

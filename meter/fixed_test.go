@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // Light tasks cost more than they weigh: of 20 mean tasks of 0.1 s, half of which is for
@@ -53,6 +54,22 @@ func TestEqualTasksShareNoFixedCost(t *testing.T) {
 		m.Observe(&target, &Stage{Finished: finished, Weight: float64(finished), Running: 1}, []Task{{Weight: 1}}, 0)
 		if m.Done() != float64(finished) {
 			t.Errorf("%.3f done with %d tasks finished", m.Done(), finished)
+		}
+	}
+}
+
+// What earlier runs have shown a task to cost goes before the setting.
+func TestTheTargetKnowsWhatATaskCosts(t *testing.T) {
+	left := func(known units.Work) float64 {
+		target := api.StageTarget{Weight: 20, Tasks: 20, Work: 2, TaskCost: known}
+		m := New(Settings{Progress: Work, Reading: 0.5, TaskCost: 0.05}, State{})
+		m.Observe(&target, &Stage{Running: 1}, []Task{{Weight: 10.5}}, 0)
+		m.Observe(&target, &Stage{Finished: 1, Weight: 10.5, Running: 1}, []Task{{Weight: 0.5}}, 0)
+		return target.Weight - m.Done()
+	}
+	for known, fixed := range map[units.Work]float64{0: 0.5, 0.02: 0.2, 0.09: 0.5} {
+		if got, want := left(known), (1-fixed)*9.5+fixed*19; math.Abs(got-want) > 1e-9 {
+			t.Errorf("known cost %v: %.3f left, want %.3f", known, got, want)
 		}
 	}
 }

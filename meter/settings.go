@@ -27,7 +27,8 @@ type Settings struct {
 	// have read; CPU time used corrects it.
 	Reading units.Fraction
 	// TaskCost is what a task takes whatever it reads, in core-seconds, 0 to 1: its
-	// launch, its code, its answer. Weights, which go by bytes, know little of that.
+	// launch, its code, its answer. Weights, which go by bytes, know little of that. It
+	// stands in for a target's (api.StageTarget.TaskCost) that is not known.
 	TaskCost units.Work
 }
 

@@ -24,6 +24,8 @@
 //	NominalRate  Records / CoreSeconds (section 3: nomRate)
 //	FixedPart    part of the CPU time that is the same for each task, as the driver found
 //	             it; 0 if most work was done outside the tasks' threads
+//	TaskCost     CPU time that each task takes whatever it reads, seen at all cores: as the
+//	             driver found it, times CoreSeconds / TaskTime where that is less
 //	Tail         from the last stage's end to the context's stop
 //	Exit         from there to the exit of the driver's process (WithExit): the median of
 //	             the ordinary ones among the newest runs, of two the longer

@@ -93,6 +93,12 @@ func mergeStage(old, run api.ProfileStage, w, durations float64) api.ProfileStag
 		s.Reading = mean(old.Reading, run.Reading, w)
 	}
 	s.FixedPart = mean(old.FixedPart, run.FixedPart, w)
+	switch {
+	case old.TaskCost == 0 && durations > 0:
+		s.TaskCost = run.TaskCost
+	case run.TaskCost > 0:
+		s.TaskCost = mean(old.TaskCost, run.TaskCost, durations)
+	}
 	s.CoreSeconds = mean(old.CoreSeconds, run.CoreSeconds, w)
 	s.NominalRate = rate(s.Records, s.CoreSeconds)
 	return s

@@ -109,6 +109,42 @@ func TestAStageTellsWhatItsTasksCostAlike(t *testing.T) {
 	}
 }
 
+func TestAStageTellsWhatATaskCosts(t *testing.T) {
+	run := func(cost, held units.Seconds) units.Work {
+		r, d := profiles.NewRecorder("a"), done(0)
+		d.TaskCost, d.TaskTime = cost, held
+		r.Ready(1, ready(0, 0, "x"))
+		r.Done(2, d)
+		r.Work(api.StageKey{}, 4)
+		p, err := r.Finish(3, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Stages[0].TaskCost
+	}
+	for _, c := range []struct {
+		cost, held units.Seconds
+		want       units.Work
+	}{{0, 4, 0}, {0.03, 4, 0.03}, {0.03, 3, 0.03}, {0.03, 8, 0.015}, {0.001, 4, 0.005}, {units.Seconds(math.NaN()), 4, 0}} {
+		if got := run(c.cost, c.held); math.Abs(float64(got-c.want)) > 1e-9 {
+			t.Errorf("%v of a slot, all tasks held theirs for %v: %v, want %v", c.cost, c.held, got, c.want)
+		}
+	}
+	with := func(cost units.Work) api.Profile {
+		p := one(10, 1)
+		p.Stages[0].TaskCost = cost
+		return p
+	}
+	for _, c := range []struct{ old, run, full, paced units.Work }{{0, 0, 0, 0}, {0, 0.03, 0.03, 0}, {0.02, 0, 0.02, 0.02}, {0.02, 0.04, 0.03, 0.02}} {
+		if got := mustMerge(t, profiles.Merge, with(c.old), with(c.run)).Stages[0].TaskCost; math.Abs(float64(got-c.full)) > 1e-9 {
+			t.Errorf("%v and %v at all cores: %v, want %v", c.old, c.run, got, c.full)
+		}
+		if got := mustMerge(t, profiles.MergePaced, with(c.old), with(c.run)).Stages[0].TaskCost; got != c.paced {
+			t.Errorf("%v and %v paced: %v, want %v", c.old, c.run, got, c.paced)
+		}
+	}
+}
+
 func TestMergeNeverMixesTasksWithRecords(t *testing.T) {
 	blind := one(10, 1)
 	blind.Stages[0].Records, blind.Stages[0].NominalRate = 4, 0.4

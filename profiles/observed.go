@@ -137,7 +137,7 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 		Records: records, Bytes: known(s.Ready.Bytes, s.Done.BytesRead, 0),
 		RecordsWritten: max(0, s.Done.RecordsWritten), BytesWritten: max(0, s.Done.BytesWritten),
 		CoreSeconds: work, NominalRate: rate(records, work), LongestTask: finite(s.Done.LongestTask),
-		Reading: s.Reading, FixedPart: fixedPart(s.Done, work),
+		Reading: s.Reading, FixedPart: fixedPart(s.Done, work), TaskCost: taskCost(s.Done, work),
 	}
 }
 
@@ -148,6 +148,23 @@ func fixedPart(done *api.StageDone, work units.Work) units.Fraction {
 		return 0
 	}
 	return done.FixedPart.Clamp()
+}
+
+// leastTaskCost is what a task takes at least, in core-seconds: its launch, its code, its
+// answer.
+const leastTaskCost units.Work = 0.005
+
+// taskCost is what the driver found that each task took, less where tasks held their slots
+// for longer than the stage used CPU time. 0 where it found nothing.
+func taskCost(done *api.StageDone, work units.Work) units.Work {
+	cost := units.Work(finite(done.TaskCost))
+	if cost == 0 {
+		return 0
+	}
+	if held := units.Work(finite(done.TaskTime)); held > work {
+		cost *= work / held
+	}
+	return max(leastTaskCost, cost)
 }
 
 // known returns the first count that is positive, the last one if none is. What

@@ -339,7 +339,7 @@ func (d *Driver) stageDone(r *stageRun) {
 	d.whole(r)
 	d.say(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Tasks: r.spec.Tasks, RecordsRead: r.spec.Records,
 		RecordsWritten: r.spec.Written, TaskCPU: units.Seconds(r.cpu), TaskTime: units.Seconds(r.cpu), LongestTask: units.Seconds(r.longest),
-		FirstLaunch: r.first, LastFinish: r.last, FixedPart: r.fixedPart()}})
+		FirstLaunch: r.first, LastFinish: r.last, FixedPart: r.fixedPart(), TaskCost: r.taskCost()}})
 	d.advance()
 	d.offerAll()
 	d.tellChanges()

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/driver"
@@ -22,19 +23,29 @@ func (r *stageRun) setFixedPart(part units.Fraction) {
 	r.weights[0] += left // The heaviest.
 }
 
-// line is the line of least squares through the CPU times of tasks over their weights, as
+// line is the line of least squares through times of tasks over their weights, as
 // StageTotals.Line is.
 type line struct{ n, x, y, xx, xy float64 }
 
-func (l *line) add(weight, cpu float64) {
+func (l *line) add(weight, time float64) {
 	l.n++
 	l.x += weight
-	l.y += cpu
+	l.y += time
 	l.xx += weight * weight
-	l.xy += weight * cpu
+	l.xy += weight * time
 }
 
-// proportional is the part of the mean CPU time that goes with the weight, 0 to most; 1
+// at is the time of a task of that weight, 0 where the tasks are few or too much alike to tell.
+func (l *line) at(weight float64) float64 {
+	const leastTasks, leastSpread = 8, 0.0625
+	spread := l.n*l.xx - l.x*l.x
+	if l.n < leastTasks || spread < leastSpread*l.x*l.x {
+		return 0
+	}
+	return max(0, (l.y+(l.n*l.xy-l.x*l.y)/spread*(l.n*weight-l.x))/l.n)
+}
+
+// proportional is the part of the mean time that goes with the weight, 0 to most; 1
 // where there is nothing to tell it by.
 func (l *line) proportional(most float64) float64 {
 	spread := l.n*l.xx - l.x*l.x
@@ -48,4 +59,14 @@ func (l *line) proportional(most float64) float64 {
 func (r *stageRun) fixedPart() units.Fraction {
 	sized := float64(1 - r.fixed)
 	return 1 - units.Fraction(sized*r.line.proportional(1/sized))
+}
+
+// taskCost is what it says that each task took (api.StageDone.TaskCost). Tasks use their
+// slots all the time.
+func (r *stageRun) taskCost() units.Seconds {
+	const mostWeight = 4 * driver.MeanWeight
+	if len(r.weights) > 0 && slices.Max(r.weights) > mostWeight {
+		return 0
+	}
+	return units.Seconds(r.late.at(float64(r.fixed)))
 }

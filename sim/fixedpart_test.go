@@ -74,3 +74,37 @@ func total(weights []int64) (sum int64) {
 	}
 	return sum
 }
+
+// What each task takes whatever it reads is found from the later half of the tasks, whatever
+// weights they had by an earlier profile.
+func TestWhatATaskCostsIsFoundAgain(t *testing.T) {
+	run := func(before units.Fraction, heaviest int64) *stageRun {
+		r := &stageRun{weights: []int64{heaviest}}
+		for i := range int64(15) {
+			r.weights = append(r.weights, heaviest*(14-i)/15)
+		}
+		r.setFixedPart(before)
+		return r
+	}
+	for _, before := range []units.Fraction{0, 0.4} {
+		plain, r := run(0, 2*driver.MeanWeight), run(before, 2*driver.MeanWeight)
+		for i := range r.weights {
+			if i >= 8 {
+				r.late.add(float64(r.weight(i))/driver.MeanWeight, 0.03+0.2*float64(plain.weight(i))/driver.MeanWeight)
+			}
+		}
+		if got := r.taskCost(); math.Abs(float64(got)-0.03) > 1e-3 {
+			t.Errorf("a fixed part of %v: a task costs %v, want 0.03", before, got)
+		}
+	}
+	r := run(0, 5*driver.MeanWeight)
+	for i := range 8 {
+		r.late.add(float64(i), 0.03+float64(i))
+	}
+	if got := r.taskCost(); got != 0 {
+		t.Errorf("beside a task of five mean ones: %v, want nothing", got)
+	}
+	if got := new(stageRun).taskCost(); got != 0 {
+		t.Errorf("without weights: %v, want nothing", got)
+	}
+}

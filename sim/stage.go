@@ -35,7 +35,8 @@ type stageRun struct {
 	sizes, work []float64
 	// fixed is the part of the weights that is the same for each task, by the profile.
 	fixed units.Fraction
-	line  line
+	// late is the line of the later half of the tasks.
+	line, late line
 
 	gapSet, ready, done bool
 	// next is the first task that was never launched, back those that came back.
@@ -182,7 +183,11 @@ func (r *stageRun) finished(p *process, index int, cpu float64) {
 	r.remaining--
 	r.cpu += cpu
 	if r.weights != nil {
-		r.line.add(float64(r.weight(index))/driver.MeanWeight, cpu)
+		weight := float64(r.weight(index)) / driver.MeanWeight
+		r.line.add(weight, cpu)
+		if 2*r.remaining < len(r.weights) {
+			r.late.add(weight, cpu)
+		}
 	}
 	r.longest = max(r.longest, cpu)
 	r.last = r.d.elapsed()

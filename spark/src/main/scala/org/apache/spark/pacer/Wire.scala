@@ -122,7 +122,8 @@ private[spark] object Wire {
       longestTask: Double,
       firstLaunch: Double,
       lastFinish: Double,
-      fixedPart: Double) extends DriverEvent
+      fixedPart: Double,
+      taskCost: Double) extends DriverEvent
   final case class Unpaced(reason: String) extends DriverEvent
   final case class End(failed: Boolean, reason: String) extends DriverEvent
 
@@ -198,6 +199,7 @@ private[spark] object Wire {
       .put("bytes_read", s.bytesRead).put("bytes_written", s.bytesWritten)
       .put("task_cpu_s", s.taskCpu).put("task_time_s", s.taskTime).put("longest_task_s", s.longestTask)
       .put("first_launch_s", s.firstLaunch).put("last_finish_s", s.lastFinish).put("fixed_part", s.fixedPart)
+      .put("task_cost_s", s.taskCost)
   }
 
   private def bindings(list: ArrayNode, bound: Seq[Binding]): Unit = bound.foreach { b =>

@@ -56,7 +56,7 @@ object WireTest {
     Event(3, 1, StageReady(key, 2, "count at app.py:3", "00ff", Seq(0, 1), 8, 1000, Wire.Unknown, weighted = true,
       Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)), Some(1))),
     Event(4, 1.25, StageBound(key, Seq(Binding("1", 8, 8)))),
-    Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 1.5, 2.5, 0.5, 1, 1.75, 0.25)),
+    Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 1.5, 2.5, 0.5, 1, 1.75, 0.25, 0.125)),
     Event(6, 2.5, Unpaced("streaming")),
     Event(7, 3, End(failed = true, "exit 1")),
     Event(8, 3.5, Exit(clean = true, failed = false, "")))

@@ -18,7 +18,7 @@ private[scheduler] final class StageTotals(facts: StageFacts) {
   private var firstLaunch = Long.MaxValue
   private var lastFinish = 0L
   private var failure = ""
-  private val line = new Line
+  private val line, late = new Line
 
   /** Adds the successful task of that index; returns how many records it wrote for a shuffle. */
   def add(index: Int, updates: Iterable[AccumulatorV2[_, _]], launched: Long, finished: Long): Long = {
@@ -35,7 +35,12 @@ private[scheduler] final class StageTotals(facts: StageFacts) {
     bytesRead += BytesRead.map(m).sum
     bytesWritten += BytesWritten.map(m).sum
     cpuNanos += cpu
-    if (facts.weighted) line.add(facts.weights(index).toDouble / StageHistory.MeanWeight, cpu.toDouble)
+    if (facts.weighted) {
+      val weight = facts.weights(index).toDouble / StageHistory.MeanWeight
+      line.add(weight, cpu.toDouble)
+      // The thread's time leaves out the JVM's other threads, the slot's has waiting in it.
+      if (2 * tasks > facts.weights.length) late.add(weight, (cpu / 1e9 + (finished - launched) / 1e3) / 2)
+    }
     longestNanos = math.max(longestNanos, cpu)
     runMillis += m(InternalAccumulator.EXECUTOR_RUN_TIME)
     firstLaunch = math.min(firstLaunch, launched)
@@ -51,7 +56,8 @@ private[scheduler] final class StageTotals(facts: StageFacts) {
     tasks, recordsRead, recordsWritten, bytesRead, bytesWritten,
     cpuNanos / 1e9, runMillis / 1e3, longestNanos / 1e9,
     if (tasks == 0) 0.0 else clock.at(firstLaunch, wallNow), if (tasks == 0) 0.0 else clock.at(lastFinish, wallNow),
-    1 - (1 - facts.fixedPart) * line.proportional(1 / (1 - facts.fixedPart)))
+    1 - (1 - facts.fixedPart) * line.proportional(1 / (1 - facts.fixedPart)),
+    if (facts.weights.forall(_ <= MostWeight)) late.at(facts.fixedPart) else 0.0)
 }
 
 private[scheduler] object StageTotals {
@@ -62,27 +68,40 @@ private[scheduler] object StageTotals {
   private val BytesRead = Seq(input.BYTES_READ, shuffleRead.LOCAL_BYTES_READ, shuffleRead.REMOTE_BYTES_READ)
   private val BytesWritten = Seq(output.BYTES_WRITTEN, shuffleWrite.BYTES_WRITTEN)
   private val Longest = 300
+  private val MostWeight = 4L * StageHistory.MeanWeight
+  private val LeastTasks = 8
+  private val LeastSpread = 0.0625
 
-  /** The line of least squares through tasks' CPU times over their weights. */
+  /** The line of least squares through times of tasks over their weights. */
   private[pacer] final class Line {
     private var n, x, y, xx, xy = 0.0
 
-    def add(weight: Double, cpu: Double): Unit = {
+    def add(weight: Double, time: Double): Unit = {
       n += 1
       x += weight
-      y += cpu
+      y += time
       xx += weight * weight
-      xy += weight * cpu
+      xy += weight * time
     }
 
     /**
-     * The part of the mean CPU time that goes with the weight, 0 to most: 0 says that weights
+     * The part of the mean time that goes with the weight, 0 to most: 0 says that weights
      * tell nothing. 1 where there is nothing to tell it by.
      */
     def proportional(most: Double): Double = {
       val spread = n * xx - x * x
       if (spread <= 1e-9 * x * x || y <= 0) math.min(1.0, most)
       else math.max(0.0, math.min(most, (n * xy - x * y) / spread * x / y))
+    }
+
+    /**
+     * The time of a task of that weight, at least 0; 0 as well where that cannot be told:
+     * with few tasks, or weights of which the deviation is less than a quarter of the mean.
+     */
+    def at(weight: Double): Double = {
+      val spread = n * xx - x * x
+      if (n < LeastTasks || spread < LeastSpread * x * x) 0.0
+      else math.max(0.0, (y + (n * xy - x * y) / spread * (n * weight - x)) / n)
     }
   }
 

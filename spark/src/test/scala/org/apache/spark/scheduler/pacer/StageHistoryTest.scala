@@ -236,6 +236,20 @@ class StageHistoryTest {
     assertEquals(1.0, proportional(4)(), "no tasks")
   }
 
+  @Test def theLineSaysWhatATaskCostsThatReadsNothing(): Unit = {
+    def at(weight: Double)(points: (Double, Double)*): Double = {
+      val line = new StageTotals.Line
+      points.foreach { case (weight, time) => line.add(weight, time) }
+      line.at(weight)
+    }
+    val weights = Seq(0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4)
+    assertEquals(0.02, at(0)(weights.map(w => w -> (0.02 + 0.3 * w)): _*), 1e-9)
+    assertEquals(0.02, at(0.5)(weights.map(w => (0.5 + w / 2) -> (0.02 + 0.3 * w)): _*), 1e-9, "of weights with a fixed part")
+    assertEquals(0.0, at(0)(weights.map(w => w -> (0.3 * w - 0.02)): _*), "no less than nothing")
+    assertEquals(0.0, at(0)(weights.tail.map(w => w -> (0.02 + 0.3 * w)): _*), "too few tasks")
+    assertEquals(0.0, at(0)(weights.map(w => (1 + w / 10) -> 0.3): _*), "too much alike")
+  }
+
   /**
    * The stage's words on the page, once that shows so many tasks finished and none that
    * runs: the page is written after the driver has been told of a task's end.

@@ -19,11 +19,13 @@ import (
 // campaign is one that is measured: what is there of it, and where the rest goes.
 type campaign struct {
 	benchline.Campaign
-	origin benchline.Origin
-	commit string
-	logs   []*benchline.Log
-	w      io.Writer
-	now    func() time.Time
+	// elsewhere are those of the same sources on other machines.
+	elsewhere []benchline.Campaign
+	origin    benchline.Origin
+	commit    string
+	logs      []*benchline.Log
+	w         io.Writer
+	now       func() time.Time
 }
 
 // archiveCell is the cell of the class-data archive, which those of applications need.
@@ -46,6 +48,9 @@ func begin(o options, origin benchline.Origin, commit string, w io.Writer) (*cam
 	}
 	for _, said := range benchline.Others(lines, faults, origin) {
 		fmt.Fprintf(w, "bench: %s: %s\n", o.file, said)
+	}
+	if !o.again {
+		c.elsewhere = benchline.Elsewhere(lines, origin)
 	}
 	found, ok := benchline.Resume(lines, origin)
 	switch {
@@ -82,11 +87,15 @@ func (c *campaign) keep(lines ...benchline.Line) error {
 
 // keepFigures adds those of a cell.
 func (c *campaign) keepFigures(cell string, figures []figure) error {
+	return c.keep(linesOf(cell, figures)...)
+}
+
+func linesOf(cell string, figures []figure) []benchline.Line {
 	var lines []benchline.Line
 	for _, f := range figures {
 		lines = append(lines, benchline.Line{Name: f.Name, Value: f.Measured.Value, Unit: f.Unit, N: f.Measured.N, Spread: f.Measured.Spread, Cell: cell})
 	}
-	return c.keep(lines...)
+	return lines
 }
 
 // figures measures the cells that are asked for and not there, then the overhead.
@@ -158,6 +167,10 @@ func (c *campaign) trials(ctx context.Context, o trialOptions) error {
 	}
 	var todo []step
 	for _, w := range o.workloads {
+		if there, ok := c.whole(w, o); ok {
+			fmt.Fprintf(c.w, "bench: %s was measured on %s\n", w.name, there.Lines[0].Place())
+			continue
+		}
 		todo = append(todo, pending(steps(w, o.runs, o.slacksOf(w), c.Seed), c.Campaign, o.variant())...)
 	}
 	if len(todo) == 0 {
@@ -174,7 +187,8 @@ func (c *campaign) trials(ctx context.Context, o trialOptions) error {
 	var faults []error
 	for _, w := range o.workloads {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			faults = append(faults, ctx.Err())
+			break
 		}
 		mine := slices.DeleteFunc(slices.Clone(todo), func(s step) bool { return s.workload.name != w.name })
 		if len(mine) > 0 {
@@ -184,6 +198,20 @@ func (c *campaign) trials(ctx context.Context, o trialOptions) error {
 		todo = slices.DeleteFunc(todo, func(s step) bool { return s.workload.name == w.name })
 	}
 	return errors.Join(append(faults, c.conclude(o))...)
+}
+
+// whole is the campaign on another machine that has all runs of a workload, where this one
+// has none: a workload's runs are all of one machine.
+func (c *campaign) whole(w workload, o trialOptions) (benchline.Campaign, bool) {
+	if len(c.Runs(w.name, o.variant())) > 0 {
+		return benchline.Campaign{}, false
+	}
+	for _, there := range c.elsewhere {
+		if len(pending(steps(w, o.runs, o.slacksOf(w), there.Seed), there, o.variant())) == 0 {
+			return there, true
+		}
+	}
+	return benchline.Campaign{}, false
 }
 
 // slacksOf are the slacks of a workload's deadlines.
@@ -266,7 +294,8 @@ func told(r benchline.Run) string {
 }
 
 // conclude adds the figures of the workloads' runs, and those over all workloads, unless
-// they have been since the last run.
+// they have been since the last run. Of a workload that has no runs here the latter have
+// those of another machine.
 func (c *campaign) conclude(o trialOptions) error {
 	cell := at("trial.figures", o.variant())
 	last := func(of func(l benchline.Line) bool) int {
@@ -277,17 +306,9 @@ func (c *campaign) conclude(o trialOptions) error {
 		}
 		return -1
 	}
-	if last(func(l benchline.Line) bool { return l.Run != nil && l.Run.Variant == o.variant() }) < last(func(l benchline.Line) bool { return l.Cell == cell }) {
+	run := last(func(l benchline.Line) bool { return l.Run != nil && l.Run.Variant == o.variant() })
+	if run < 0 || run < last(func(l benchline.Line) bool { return l.Cell == cell }) {
 		return nil
-	}
-	archive, uses := 0.0, 0
-	for _, l := range c.Lines {
-		switch {
-		case l.Name == "archive.core_seconds":
-			archive = l.Value
-		case l.Run != nil && l.Run.Archive:
-			uses++
-		}
 	}
 	variant := o.variant()
 	var figures []figure
@@ -295,11 +316,26 @@ func (c *campaign) conclude(o trialOptions) error {
 	for _, w := range append([]workload{demonstrated()}, workloads()...) {
 		all = append(all, w)
 		if slices.ContainsFunc(o.workloads, func(of workload) bool { return of.name == w.name }) {
-			figures = append(figures, figuresOf(w.name, variant, c.Runs(w.name, variant), archive, uses)...)
+			figures = append(figures, figuresOf(w.name, variant, bearing(c.Campaign, w.name, variant))...)
 		}
 	}
-	figures = append(figures, overall(all, variant, func(name string) []benchline.Run { return c.Runs(name, variant) }, archive, uses)...)
-	return c.keepFigures(cell, figures)
+	lines, machines := linesOf(cell, figures), map[string]bool{}
+	over := overall(all, variant, func(w workload) []benchline.Run {
+		of := c.Campaign
+		if there, ok := c.whole(w, o); ok {
+			of = there
+		}
+		runs := bearing(of, w.name, variant)
+		if len(runs) > 0 {
+			machines[of.ID] = true
+		}
+		return runs
+	})
+	for _, l := range linesOf(cell, over) {
+		l.Machines = len(machines)
+		lines = append(lines, l)
+	}
+	return c.keep(lines...)
 }
 
 // duration is seconds as people say them.

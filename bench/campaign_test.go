@@ -92,6 +92,68 @@ func TestFiguresOfRunsAreAddedOnceAfterTheLastOne(t *testing.T) {
 	}
 }
 
+// A workload that was measured whole on another machine is not run again; one that was not
+// begins anew.
+func TestACampaignGoesOnOnAnotherMachine(t *testing.T) {
+	dir := t.TempDir()
+	o := options{file: filepath.Join(dir, "figures.jsonl"), log: filepath.Join(dir, "bench.jsonl")}
+	origin := benchline.Origin{Sources: "aaaa", Spark: "4.3.0", Java: "17", Kernel: "6.1", Cores: 2}
+	var said bytes.Buffer
+	first, err := begin(o, origin, "c0ffee", &said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svm, kmeans := workload{name: "svm", slacks: []int{20}}, workload{name: "kmeans", slacks: []int{20}}
+	keep := func(c *campaign, s step) {
+		t.Helper()
+		r := benchline.Run{Workload: s.workload.name, Phase: s.phase, Round: s.round, Baseline: s.baseline, Wall: 60, CoreSeconds: 100}
+		if s.baseline == pacedOne {
+			deadline := 61.0
+			r.Slack, r.Deadline = &s.slack, &deadline
+		}
+		if err := c.keep(benchline.Line{Name: "run." + s.String(), Value: r.Wall, Unit: "s", N: 1, Cell: s.cell(""), Spread: [2]float64{60, 60}, Run: &r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range steps(svm, 1, svm.slacks, first.Seed) {
+		keep(first, s)
+	}
+	keep(first, steps(kmeans, 1, kmeans.slacks, first.Seed)[0])
+
+	origin.Kernel = "6.2"
+	second, err := begin(o, origin, "c0ffee", &said)
+	if err != nil || second.ID == "" || len(second.Lines) != 0 {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	trial := trialOptions{runs: 1}
+	if there, ok := second.whole(svm, trial); !ok || there.ID != first.ID {
+		t.Errorf("svm, whole elsewhere: %t", ok)
+	}
+	if _, ok := second.whole(kmeans, trial); ok {
+		t.Error("kmeans has one run elsewhere, and is there")
+	}
+	trial.workloads = []workload{svm}
+	if err := second.trials(t.Context(), trial); err != nil || len(second.Lines) != 0 || !strings.Contains(said.String(), "svm was measured on Spark 4.3.0, Java 17, Linux 6.1, 2 cores") {
+		t.Errorf("%v, %d lines, said %s", err, len(second.Lines), &said)
+	}
+	keep(second, steps(svm, 1, svm.slacks, second.Seed)[0])
+	if _, ok := second.whole(svm, trial); ok {
+		t.Error("svm has a run here: it is measured here")
+	}
+	if err := first.conclude(trialOptions{runs: 1, workloads: []workload{svm}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range first.Lines {
+		if want := map[bool]int{true: 1}[l.Name == "pacing.core_seconds_ratio"]; l.Run == nil && l.Machines != want {
+			t.Errorf("%s is of %d machines, want %d", l.Name, l.Machines, want)
+		}
+	}
+	anew, err := begin(options{file: o.file, log: o.log, again: true}, origin, "c0ffee", &said)
+	if err != nil || len(anew.elsewhere) != 0 {
+		t.Errorf("another campaign takes %d from elsewhere, %v", len(anew.elsewhere), err)
+	}
+}
+
 func TestACellEndsAloneAndCleansUp(t *testing.T) {
 	var order []string
 	err := run(context.Background(), "x", new(bytes.Buffer), func(t testing.TB) {

@@ -10,9 +10,8 @@ import (
 )
 
 // figuresOf are the figures of a workload's runs. What was not measured is not among
-// them. The archive's core-seconds are shared out among the runs that have mapped one,
-// which are uses.
-func figuresOf(workload, variant string, runs []benchline.Run, archive float64, uses int) []figure {
+// them.
+func figuresOf(workload, variant string, runs []benchline.Run) []figure {
 	var out []figure
 	add := func(what, suffix string, m benchline.Measured, unit string) {
 		if workload != overheadOf {
@@ -21,7 +20,7 @@ func figuresOf(workload, variant string, runs []benchline.Run, archive float64, 
 		out = append(out, figure{at(what+suffix, variant), m, unit})
 	}
 	work := func(phase string, baselines ...string) []float64 {
-		return values(runs, func(r benchline.Run) float64 { return coreSeconds(r, archive, uses) }, phase, baselines...)
+		return values(runs, coreSeconds, phase, baselines...)
 	}
 	ratio := func(figure string, of func(phase string, baselines ...string) []float64, one, base string) {
 		if a, b := of(basis, one), of(basis, base); len(a) > 0 && len(b) > 0 {
@@ -51,7 +50,7 @@ func figuresOf(workload, variant string, runs []benchline.Run, archive float64, 
 		errs := errorsOf(of)
 		add("deadline.exit_error_pct", suffix, benchline.Median(errs), "%")
 		add("deadline.late", suffix, lateOf(errs), "runs")
-		used := values(of, func(r benchline.Run) float64 { return coreSeconds(r, archive, uses) }, paced, pacedOne)
+		used := values(of, coreSeconds, paced, pacedOne)
 		if full := work(basis, fullOne); len(full) > 0 {
 			add("pacing.core_seconds_ratio", suffix, benchline.Ratio(used, full), "ratio")
 		}
@@ -62,12 +61,27 @@ func figuresOf(workload, variant string, runs []benchline.Run, archive float64, 
 	return out
 }
 
-// coreSeconds is all that a run has used, its share of the archive included.
-func coreSeconds(r benchline.Run, archive float64, uses int) float64 {
-	if r.Archive && uses > 0 {
-		return r.CoreSeconds + archive/float64(uses)
+func coreSeconds(r benchline.Run) float64 { return r.CoreSeconds }
+
+// bearing are the runs of a workload in a campaign. The class-data archive's core-seconds
+// are shared out among all runs of the campaign that have mapped it.
+func bearing(c benchline.Campaign, workload, variant string) []benchline.Run {
+	archive, uses := 0.0, 0
+	for _, l := range c.Lines {
+		switch {
+		case l.Name == "archive.core_seconds":
+			archive = l.Value
+		case l.Run != nil && l.Run.Archive:
+			uses++
+		}
 	}
-	return r.CoreSeconds
+	runs := c.Runs(workload, variant)
+	for i := range runs {
+		if runs[i].Archive {
+			runs[i].CoreSeconds += archive / float64(uses)
+		}
+	}
+	return runs
 }
 
 // slacksOf are those of the paced runs, in order.
@@ -123,14 +137,14 @@ func lateOf(errs []float64) benchline.Measured {
 // those of the source's workloads at +20 and +40 %, of pacing's core-seconds all. There
 // are none while one of the source's workloads has not run under a deadline: what some of
 // them give has not that name.
-func overall(all []workload, variant string, runs func(name string) []benchline.Run, archive float64, uses int) []figure {
+func overall(all []workload, variant string, runs func(w workload) []benchline.Run) []figure {
 	var errs, ratios []float64
 	for _, w := range all {
-		of := runs(w.name)
+		of := runs(w)
 		if w.source && !slices.ContainsFunc(of, func(r benchline.Run) bool { _, ok := r.ErrorPct(); return ok }) {
 			return nil
 		}
-		full := values(of, func(r benchline.Run) float64 { return coreSeconds(r, archive, uses) }, basis, fullOne)
+		full := values(of, coreSeconds, basis, fullOne)
 		for _, r := range of {
 			pct, ok := r.ErrorPct()
 			if !ok {
@@ -140,7 +154,7 @@ func overall(all []workload, variant string, runs func(name string) []benchline.
 				errs = append(errs, pct)
 			}
 			if len(full) > 0 {
-				ratios = append(ratios, coreSeconds(r, archive, uses)/benchline.Median(full).Value)
+				ratios = append(ratios, r.CoreSeconds/benchline.Median(full).Value)
 			}
 		}
 	}

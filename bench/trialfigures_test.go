@@ -27,9 +27,18 @@ func measuredRuns() []benchline.Run {
 	}
 }
 
+// campaignOf is one of these runs, whose archive took so many core-seconds.
+func campaignOf(runs []benchline.Run, archive float64) benchline.Campaign {
+	c := benchline.Campaign{Lines: []benchline.Line{{Name: "archive.core_seconds", Value: archive}}}
+	for _, r := range runs {
+		c.Lines = append(c.Lines, benchline.Line{Run: &r})
+	}
+	return c
+}
+
 func TestFiguresOfRuns(t *testing.T) {
 	got := map[string]benchline.Measured{}
-	for _, f := range figuresOf("svm", "slice", measuredRuns(), 80, 8) {
+	for _, f := range figuresOf("svm", "slice", bearing(campaignOf(measuredRuns(), 80), "svm", "")) {
 		name, variant, _ := strings.Cut(f.Name, "@")
 		if variant != "slice" {
 			t.Errorf("%s is not marked", f.Name)
@@ -59,16 +68,16 @@ func TestFiguresOfRuns(t *testing.T) {
 }
 
 func TestWhatWasNotMeasuredIsMissing(t *testing.T) {
-	if got := figuresOf("svm", "", nil, 80, 0); len(got) != 0 {
+	if got := figuresOf("svm", "", nil); len(got) != 0 {
 		t.Errorf("of no runs: %v", got)
 	}
-	for _, f := range figuresOf("svm", "", measuredRuns()[:1], 80, 0) {
+	for _, f := range figuresOf("svm", "", measuredRuns()[:1]) {
 		if !strings.HasSuffix(f.Name, ".stock.svm") {
 			t.Errorf("of a stock run alone: %+v", f)
 		}
 	}
 	// A run of which the planner reports no error has no such figure, and is no 0.
-	for _, f := range figuresOf("svm", "", measuredRuns(), 0, 0) {
+	for _, f := range figuresOf("svm", "", measuredRuns()) {
 		if strings.HasPrefix(f.Name, "deadline.planner_error_pct") {
 			t.Errorf("%+v", f)
 		}
@@ -77,7 +86,7 @@ func TestWhatWasNotMeasuredIsMissing(t *testing.T) {
 
 func TestTheDemonstrationsFiguresHaveNoWorkload(t *testing.T) {
 	var got []string
-	for _, f := range figuresOf(overheadOf, "", measuredRuns()[:6], 0, 0) {
+	for _, f := range figuresOf(overheadOf, "", measuredRuns()[:6]) {
 		got = append(got, f.Name)
 	}
 	if all := strings.Join(got, " "); !strings.Contains(all, "overhead.wall_ratio overhead.core_seconds_ratio") || strings.Contains(all, overheadOf) {
@@ -87,14 +96,14 @@ func TestTheDemonstrationsFiguresHaveNoWorkload(t *testing.T) {
 
 func TestOverallFiguresAreOfTheSourcesWorkloads(t *testing.T) {
 	all := []workload{{name: "svm", source: true}, {name: "diamond"}}
-	runs := func(name string) []benchline.Run {
-		if name == "diamond" {
+	runs := func(w workload) []benchline.Run {
+		if w.name == "diamond" {
 			return []benchline.Run{ran(basis, fullOne, -1, 50, 0, 100), ran(paced, pacedOne, 20, 66, 60, 130)}
 		}
 		return append(measuredRuns(), ran(paced, pacedOne, 0, 99, 50, 99))
 	}
 	got := map[string]float64{}
-	for _, f := range overall(all, "", runs, 0, 0) {
+	for _, f := range overall(all, "", runs) {
 		got[f.Name] = math.Round(f.Measured.Value*1000) / 1000
 	}
 	// diamond is late by 10 %, and svm at no slack by 98 %: neither counts for the goals.
@@ -102,12 +111,12 @@ func TestOverallFiguresAreOfTheSourcesWorkloads(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if some := overall(append(all, workload{name: "kmeans", source: true}), "", func(name string) []benchline.Run {
-		if name == "kmeans" {
+	if some := overall(append(all, workload{name: "kmeans", source: true}), "", func(w workload) []benchline.Run {
+		if w.name == "kmeans" {
 			return nil
 		}
-		return runs(name)
-	}, 0, 0); len(some) != 0 {
+		return runs(w)
+	}); len(some) != 0 {
 		t.Errorf("without kmeans: %v", some)
 	}
 }

@@ -43,6 +43,9 @@ type Line struct {
 	Seed     uint64 `json:"seed"`
 	// Cell is the part of the campaign that has measured it.
 	Cell string `json:"cell"`
+	// Machines is of how many machines the runs are that a figure over several workloads
+	// was taken of; those of one workload are all of one.
+	Machines int `json:"machines,omitempty"`
 	// Run is what else is known of a single run; nil for a figure.
 	Run *Run `json:"run,omitempty"`
 }

@@ -3,6 +3,7 @@ package benchline
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -34,6 +35,25 @@ func Resume(lines []Line, origin Origin) (Campaign, bool) {
 		}
 	}
 	return c, true
+}
+
+// Elsewhere are the campaigns of an origin's sources on other machines, the newest of each,
+// by falling id. They have the same version of Spark and as many cores.
+func Elsewhere(lines []Line, origin Origin) []Campaign {
+	var found []Campaign
+	seen := []Origin{origin}
+	for _, l := range lines {
+		there := l.Origin
+		if slices.Contains(seen, there) || there.Sources != origin.Sources || there.Spark != origin.Spark || there.Cores != origin.Cores {
+			continue
+		}
+		seen = append(seen, there)
+		if c, ok := Resume(lines, there); ok {
+			found = append(found, c)
+		}
+	}
+	slices.SortFunc(found, func(a, b Campaign) int { return strings.Compare(b.ID, a.ID) })
+	return found
 }
 
 // Begin is a campaign of which nothing is there yet.
@@ -78,7 +98,7 @@ func Others(lines []Line, faults []Fault, origin Origin) []string {
 	}
 	var from []string
 	for where, n := range foreign {
-		from = append(from, fmt.Sprintf("%d lines are from elsewhere (%s): kept, not mixed", n, where.place()))
+		from = append(from, fmt.Sprintf("%d lines are from elsewhere (%s): kept, not mixed", n, where.Place()))
 	}
 	slices.Sort(from)
 	out = append(out, from...)
@@ -100,7 +120,7 @@ func (o Origin) mixes(other Origin) bool {
 	return o == other
 }
 
-// place is where figures of an origin were measured, sources aside.
-func (o Origin) place() string {
+// Place is where figures of an origin were measured, sources aside.
+func (o Origin) Place() string {
 	return fmt.Sprintf("Spark %s, Java %s, Linux %s, %d cores", o.Spark, o.Java, o.Kernel, o.Cores)
 }

@@ -16,7 +16,9 @@
 // is still read, and nothing in it is lost.
 //
 // A campaign is a set of lines that belong together: one origin, one seed for the
-// order of runs. What is there of a campaign needs no measuring again.
+// order of runs. What is there of a campaign needs no measuring again. A workload whose
+// runs are all there of the same sources on another machine is not run again either; a
+// figure over several workloads says of how many machines they are.
 //
 // Sources and Machine find an Origin, Summary and Ratio are the arithmetic, Render
 // writes docs/figures.md.

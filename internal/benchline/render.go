@@ -52,7 +52,7 @@ func Render(w io.Writer, lines []Line, sources string, goals []Goal) error {
 	slices.SortStableFunc(newest, func(a, b Line) int { return natural(a.Name, b.Name) })
 	var places []string
 	for _, l := range newest {
-		if p := l.place(); !slices.Contains(places, p) {
+		if p := l.Place(); !slices.Contains(places, p) {
 			places = append(places, p)
 		}
 	}
@@ -80,8 +80,12 @@ The sources are %s. A date with † is that of a figure of other sources.
 		if l.Sources != sources {
 			mark = " †"
 		}
-		fmt.Fprintf(out, "| `%s` | %s | %s | %s | %d | %s | %s%s | %s | (%c) |\n", l.Name, number(l.Value), l.Unit, l.spread(), l.N, l.goal(goals),
-			l.Date.UTC().Format("2006-01-02"), mark, l.Commit, letter(slices.Index(places, l.place())))
+		others := ""
+		if l.Machines > 1 {
+			others = fmt.Sprintf(" and %d more", l.Machines-1)
+		}
+		fmt.Fprintf(out, "| `%s` | %s | %s | %s | %d | %s | %s%s | %s | (%c)%s |\n", l.Name, number(l.Value), l.Unit, l.spread(), l.N, l.goal(goals),
+			l.Date.UTC().Format("2006-01-02"), mark, l.Commit, letter(slices.Index(places, l.Place())), others)
 	}
 	return out.Flush()
 }

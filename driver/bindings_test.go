@@ -20,7 +20,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the transcripts in testdata")
 // The Scala plays the same files, so a result that is rewritten has to hold there too.
 func TestBindingsTranscripts(t *testing.T) {
 	if *rewrite {
-		write(t, "drawn.txt", drawn())
+		write(t, "testdata/bindings/drawn.txt", drawn())
 	}
 	files, err := filepath.Glob("testdata/bindings/*.txt")
 	if err != nil || len(files) < 2 {
@@ -34,7 +34,7 @@ func TestBindingsTranscripts(t *testing.T) {
 			}
 			var p player
 			if got := replay(t, string(text), p.play); *rewrite {
-				write(t, filepath.Base(file), got)
+				write(t, file, got)
 			}
 		})
 	}
@@ -57,8 +57,9 @@ func replay(t *testing.T, text string, play func(call string) string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-func write(t *testing.T, name, text string) {
-	if err := os.WriteFile(filepath.Join("testdata/bindings", name), []byte(text), 0o644); err != nil {
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

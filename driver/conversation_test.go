@@ -121,11 +121,8 @@ func TestConversationTranscripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var p talker
-	got := replay(t, string(text), p.play)
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if got := replay(t, string(text), p.play); *rewrite {
+		write(t, file, got)
 	}
 }
 

@@ -38,23 +38,7 @@ if ! flock -n 9; then
     flock 9
 fi
 
-updated=
-apt_install() {
-    command -v apt-get >/dev/null || fail "$* is missing and there is no apt-get: install it by hand"
-    local sudo=()
-    if [[ $(id -u) -ne 0 ]]; then
-        command -v sudo >/dev/null || fail "$* is missing: run 'apt-get install $*' as root"
-        sudo=(sudo)
-    fi
-    say "installing Debian package $* by apt-get"
-    if [[ -z $updated ]]; then
-        "${sudo[@]}" apt-get update -qq || fail "apt-get update failed"
-        updated=1
-    fi
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-remove --no-install-recommends -o Dpkg::Options::=--force-confold "$@" >/dev/null ||
-        fail "apt-get install $* failed"
-}
-
+. scripts/apt.sh
 command -v mvn >/dev/null || apt_install maven
 command -v python3 >/dev/null || apt_install python3
 # Tests make networks of their own by it.

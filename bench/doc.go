@@ -17,6 +17,11 @@
 // In alphabetical order; "W" stands for a workload, "S" for a slack in per cent:
 //
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
+//	contention.B.WAY.late, .met          of the source's Benchmark B under a strategy or on stock Spark: runs late; applications in time in a run, mean
+//	contention.B.WAY.mean_abs_error_pct  how far they ended from their deadlines, either way
+//	contention.bench1.WAY.makespan_ratio until all are done, over the better stock way
+//	contention.bench3.clairvoyant.met    the most that can be in time for who knows all of them before
+//	contention.beside_unpaced.N.*        a paced application beside N first runs: its error, late runs, and what all use of the machine meanwhile
 //	controller.step_ns, .LAW             a step of the control laws
 //	core_seconds.B.W, wall_s.B.W         of the baselines: stock, tuned, full
 //	deadline.drift_pct.W                 how much longer tuned stock takes between the paced runs than before them

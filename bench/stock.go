@@ -58,9 +58,7 @@ type endedRun struct {
 func stockRun(t testing.TB, cluster standalone, args ...string) endedRun {
 	t.Helper()
 	dir := t.TempDir()
-	args = slices.Concat(cluster.account.behind(), []string{filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"),
-		"--master", cluster.master, "--driver-memory", "512m", "--executor-memory", "1g",
-		"--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"}, sparkrun.EventLogFlags(dir), args)
+	args = cluster.submission(t, append(sparkrun.EventLogFlags(dir), args...)...)
 	before := cluster.account.used(t)
 	run := realenv.Start(t, nil, args[0], args[1:]...)
 	e := awaitRun(t, run, cluster.account, before)
@@ -72,6 +70,14 @@ func stockRun(t testing.TB, cluster standalone, args ...string) endedRun {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// submission is the command line of spark-submit for the cluster.
+func (c standalone) submission(t testing.TB, args ...string) []string {
+	t.Helper()
+	return slices.Concat(c.account.behind(), []string{filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"),
+		"--master", c.master, "--driver-memory", "512m", "--executor-memory", "1g",
+		"--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"}, args)
 }
 
 // awaitRun waits for the end of a run, the account of which had used so much before.

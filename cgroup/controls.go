@@ -19,12 +19,8 @@ const procsFile = "cgroup.procs"
 // of the kernel's default (cpu.shares 1024, cpu.weight 100).
 type Weight float64
 
-const (
-	// WeightDefault is what the kernel gives a new group.
-	WeightDefault Weight = 1
-	// WeightIdle is for executors that only serve blocks to others.
-	WeightIdle Weight = 0.1
-)
+// WeightDefault is what the kernel gives a new group.
+const WeightDefault Weight = 1
 
 // parentPerCPU is Pacer's weight against one busy thread of the root group on
 // each CPU: four parts in five are Pacer's (docs/decisions/023).

@@ -35,7 +35,7 @@ func TestRealV2FilesHoldWhatWasSet(t *testing.T) {
 			t.Errorf("quota %v is %q, want %q", quota, got, want)
 		}
 	}
-	for weight, want := range map[cgroup.Weight]string{cgroup.WeightIdle: "10", cgroup.WeightDefault: "100", 1e9: "10000", 1e-9: "1"} {
+	for weight, want := range map[cgroup.Weight]string{0.1: "10", cgroup.WeightDefault: "100", 1e9: "10000", 1e-9: "1"} {
 		if err := g.SetWeight(weight); err != nil {
 			t.Fatal(err)
 		}

@@ -51,6 +51,7 @@ type App struct {
 type Tenant struct {
 	Submission string     `json:"submission"`
 	User       string     `json:"user,omitempty"`
+	Class      api.Class  `json:"class,omitempty"`
 	Launch     api.Launch `json:"launch"`
 	// Watched says that a pacer submit will report the driver's exit.
 	Watched   bool `json:"watched,omitempty"`
@@ -76,6 +77,10 @@ type Tenant struct {
 	// Beside is the CPU time that other applications used on its nodes while its stages
 	// could run.
 	Beside units.Work `json:"beside_core_seconds,omitempty"`
+	// BesideStart is the same until its first task was launched.
+	BesideStart units.Work `json:"beside_start_core_seconds,omitempty"`
+	// Lost is what it asked for and was not granted, by who had it; App is its own id.
+	Lost []api.Loss `json:"lost,omitempty"`
 }
 
 // Promise is what an application was promised and how that goes.
@@ -180,6 +185,15 @@ func (a *App) Paced() bool { return a.Running() && a.Gated() }
 
 // Gated reports whether running stages own their executors.
 func (a *App) Gated() bool { return a.Promise.Mode == Paced && a.Promise.Gate == Gate{} }
+
+// Band says whether a comes first where cores are short: with a deadline that can be kept,
+// as far as is known.
+func (a *App) Band() api.Band {
+	if p := &a.Promise; p.Mode == Paced && p.Deadline > 0 && !p.Gate.Infeasible && !p.Gate.Late {
+		return api.BandPromised
+	}
+	return api.BandShared
+}
 
 // Observed reports whether a is only watched: it is planned as if it were paced,
 // and runs with all cores.

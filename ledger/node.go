@@ -28,6 +28,8 @@ type NodeRecord struct {
 	Release string      `json:"release,omitempty"`
 	// Draining says that somebody wants it empty.
 	Draining bool `json:"draining,omitempty"`
+	// Division is what an operator wants of this node alone, nil for nothing.
+	Division *api.Division `json:"division,omitempty"`
 	// Epoch is that of the Plan in force, or of an earlier one with the same
 	// executors: see Executor.planEpoch.
 	Epoch uint64 `json:"epoch"`
@@ -41,7 +43,8 @@ type Node struct {
 	Seq         uint64
 	Acked       uint64 // The epoch that its last status said.
 	Executors   int
-	Others      units.Cores // What others than executors last used of it.
+	Others      units.Cores  // What others than executors last used of it.
+	Divides     api.Division // How it last said that it divides its cores.
 	// Heard is View.Uptime when it was last heard, Published when its Plan was
 	// last sent.
 	Heard, Published time.Duration
@@ -56,8 +59,10 @@ type Node struct {
 	Foreign bool
 	Theirs  []api.AppID // Whose executors those are; once for each.
 
-	plan  []*planEntry // The content of the Plan in force.
-	dirty bool         // The record has to be saved.
+	losses   []api.Loss   // As its incarnation said last.
+	plan     []*planEntry // The content of the Plan in force, with division.
+	division *api.Division
+	dirty    bool // The record has to be saved.
 }
 
 // Here reports whether its controller is there.

@@ -1,14 +1,16 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // makeEntry is t's part of its node's Plan.
 func (t *Allocation) makeEntry() *planEntry {
-	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, executors: make([]api.ExecutorID, 0, len(t.Executors))}
+	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, band: t.App.Band(), executors: make([]api.ExecutorID, 0, len(t.Executors))}
 	for _, x := range t.Executors {
 		entry.executors = append(entry.executors, x.ID)
 	}
@@ -51,9 +53,10 @@ func (l *Ledger) entries(n *Node) []*planEntry {
 // compare compares n's Plan with what it should be, and reports whether there is a new one.
 func (l *Ledger) compare(n *Node) (renewed bool) {
 	entries := l.entries(n)
-	if renewed = n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).equal); renewed {
+	division := l.divisionOf(n)
+	if renewed = n.Epoch == 0 || division != n.division || !slices.EqualFunc(entries, n.plan, (*planEntry).equal); renewed {
 		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).sameExecutors)
-		n.plan, n.Epoch = entries, l.nextEpoch()
+		n.plan, n.division, n.Epoch = entries, division, l.nextEpoch()
 		n.dirty = n.dirty || !l.noteEpoch(n)
 		n.Published = l.uptime
 		for _, here := range l.allocations[n.Node] {
@@ -68,6 +71,9 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 	}
 	return renewed
 }
+
+// divisionOf is what an operator wants of n, nil for nothing.
+func (l *Ledger) divisionOf(n *Node) *api.Division { return cmp.Or(n.Division, l.division) }
 
 // noteEpoch puts the epoch of n's Plan into the records of the applications there
 // that are saved with this batch, and reports whether there are any.
@@ -90,7 +96,7 @@ func (l *Ledger) nextEpoch() uint64 {
 
 // plan is n's Plan in force, with the times left now.
 func (l *Ledger) plan(n *Node) api.Plan {
-	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: l.identity, Term: l.term, Sent: l.now, Node: n.Node, Apps: make([]api.PlanApp, 0, len(n.plan))}
+	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: l.identity, Term: l.term, Sent: l.now, Node: n.Node, Division: n.division, Apps: make([]api.PlanApp, 0, len(n.plan))}
 	targets := 0
 	for _, entry := range n.plan {
 		targets += len(entry.targets)
@@ -101,7 +107,7 @@ func (l *Ledger) plan(n *Node) api.Plan {
 		if a == nil {
 			continue
 		}
-		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Executors: entry.executors}
+		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band, Class: a.Tenant.Class, Executors: entry.executors}
 		t := l.allocation(a, n.Node)
 		if t == nil {
 			t = &Allocation{App: a} // Its executors there are gone, but the Plan in force has them.
@@ -115,6 +121,9 @@ func (l *Ledger) plan(n *Node) api.Plan {
 		if a.Profile != nil {
 			pa.NominalRate = a.Profile.Rate
 		}
+		if a.Tenant.Cores > 0 {
+			pa.Least = a.least() * n.Offered / a.Tenant.Cores
+		}
 		from := len(room)
 		for _, want := range entry.targets {
 			s := a.Stages[want.stage]
@@ -126,6 +135,18 @@ func (l *Ledger) plan(n *Node) api.Plan {
 		p.Apps = append(p.Apps, pa)
 	}
 	return p
+}
+
+// least is the least number of cores with which a could be in time when its newest stage
+// was planned, 0 where that is not known.
+func (a *App) least() (least units.Cores) {
+	at := units.Seconds(-1)
+	for _, s := range a.opened {
+		if s.Planned && s.ReadyAt >= at {
+			at, least = s.ReadyAt, s.Least
+		}
+	}
+	return least
 }
 
 // direct compares a's Directive with what it should be, and reports whether there is a

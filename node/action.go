@@ -1,6 +1,8 @@
 package node
 
 import (
+	"strconv"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -35,29 +37,34 @@ func (k ActionKind) String() string {
 	return actionNames[k]
 }
 
-// Weight is the CPU weight of an executor's group among its siblings, by name:
-// only package cgroup knows numbers.
-type Weight int
+// Weight is the CPU weight of an executor's group among its siblings, as a multiple of the
+// kernel's default.
+type Weight float64
 
 const (
 	// WeightUnset is a weight that was never written.
-	WeightUnset Weight = iota
+	WeightUnset Weight = 0
 	// WeightLow is for an executor without a stage: it serves shuffle and
 	// cached blocks from what the others leave.
-	WeightLow
+	WeightLow Weight = 0.1
 	// WeightNormal is for an executor that runs tasks.
-	WeightNormal
+	WeightNormal Weight = 1
+	// WeightBehind is for one that shares what others leave while there are others. A quota
+	// would leave idle what those do not use of theirs; a weight does not.
+	WeightBehind Weight = 0.05
 )
 
-// String returns the weight's name.
+// String returns the weight's name, or its number.
 func (w Weight) String() string {
 	switch w {
+	case WeightUnset:
+		return "unset"
 	case WeightLow:
 		return "low"
 	case WeightNormal:
 		return "normal"
 	}
-	return "unset"
+	return strconv.FormatFloat(float64(w), 'g', 4, 64)
 }
 
 // Action is one effect that the shell has to carry out. It is a plain struct

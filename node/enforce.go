@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -76,21 +77,33 @@ func (r *roster) weigh(x *executor, now units.Instant) {
 	}
 }
 
-// weightOf decides the weight: low for an executor that has neither a target
+// weightOf decides the weight: low for an executor that has started and has neither a target
 // nor running tasks, and has had none for a while; and for one that is stopped: its
-// driver may be about to exit, with a deadline to keep.
+// driver may be about to exit, with a deadline to keep. One that shares what others leave
+// has its class's part, and yields to those whose deadlines can be kept.
 func (r *roster) weightOf(x *executor, now units.Instant) Weight {
 	if !x.life.listed {
 		return WeightLow
 	}
-	if len(x.controls) > 0 || x.running() > 0 {
-		x.busy = now
-		return WeightNormal
+	if len(x.controls) > 0 || x.running() > 0 || x.life.state == api.ExecutorStarting {
+		x.busy = now // A start beside busy executors would take ten times as long.
+		return r.weightAtWork(x)
 	}
-	if x.busy > 0 && x.weight == WeightNormal && now.Sub(x.busy) < restBeforeLow {
-		return WeightNormal
+	if x.busy > 0 && x.weight != WeightLow && now.Sub(x.busy) < restBeforeLow {
+		return r.weightAtWork(x)
 	}
 	return WeightLow
+}
+
+// weightAtWork is the weight of an executor that runs tasks.
+func (r *roster) weightAtWork(x *executor) Weight {
+	switch {
+	case !x.shares:
+		return WeightNormal
+	case r.behind:
+		return Weight(x.part) * WeightBehind
+	}
+	return Weight(x.part)
 }
 
 // launch marks x if it has to be started: each listed executor once.

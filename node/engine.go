@@ -43,13 +43,14 @@ func New(cfg Config, saved *State) (*Engine, error) {
 	}
 	e := &Engine{
 		roster:   roster{cfg: cfg, index: make(map[Key]*executor)},
-		division: division{sup: sup, capacity: newCapacity(cfg)},
+		division: division{sup: sup, cfg: cfg.Supervisor, capacity: newCapacity(cfg)},
 		reporter: newReporter(&cfg),
 	}
 	if saved != nil {
 		if err := e.roster.restore(saved); err != nil {
 			return nil, err
 		}
+		e.follow(saved.Plan.Division)
 	}
 	return e, nil
 }
@@ -63,17 +64,18 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 	r.out.begin()
 	dt := e.elapsed(now)
 	r.foldFailures(s.Failures)
-	ours := r.fold(now, s)
-	e.division.capacity.observe(s.HostUsed, ours, dt)
+	e.division.capacity.observe(s.HostUsed, r.fold(now, s), dt)
+	r.settle(&e.division, dt)
 	for _, x := range r.execs {
 		r.wake(x, now)
 	}
-	limit, perSecond := e.division.divide(r, now, true), 0.0
+	e.division.divide(r, now, true)
+	perSecond := 0.0
 	if dt > 0 {
 		perSecond = 1 / dt.Seconds()
 	}
 	for _, x := range r.execs {
-		r.enforce(x, limit)
+		r.enforce(x, e.division.limit(x))
 		x.sample(now, perSecond)
 	}
 	actions := e.finish(now)

@@ -17,11 +17,14 @@ type roster struct {
 	out  journal
 	plan api.Plan
 	apps []*app
+	// behind says that those who share are behind somebody (promised).
+	behind bool
 
 	execs []*executor // In order of Key.
 	index map[Key]*executor
 	rows  []*executor // Those of the newest Sample, in its order.
 
+	losses  losses
 	samples uint64 // How many Samples have come.
 	failing [len(actionNames)]streak
 }
@@ -31,6 +34,16 @@ type app struct {
 	plan     *api.PlanApp
 	deadline units.Instant
 	controls []*control // In order of stage, attempt and executor.
+	// executors are those that the Plan lists, in its order.
+	executors []*executor
+}
+
+// promised reports whether the Plan has an application with a deadline that can be kept,
+// to which the others have to yield.
+func (r *roster) promised() bool {
+	return slices.ContainsFunc(r.apps, func(a *app) bool {
+		return a.plan.HasDeadline && a.plan.Band != api.BandShared && len(a.executors) > 0 && !a.plan.Launch.Mode.HandsOff()
+	})
 }
 
 // ensure returns the executor of the key, made when it is new.

@@ -43,6 +43,8 @@ func (r *roster) take(now, sent units.Instant, p api.Plan) {
 			x.ctl = nil
 		}
 	}
+	r.behind = r.promised()
+	r.losses.keep(r.apps)
 	r.out.changed = true
 }
 
@@ -56,6 +58,8 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 	for _, id := range p.Executors {
 		x := r.ensure(Key{p.ID, id})
 		x.life.listed, x.slots, x.handsOff = true, r.slots(p.Launch.Cores), p.Launch.Mode.HandsOff()
+		x.shares, x.part = p.Band == api.BandShared, p.Class.Weight()
+		a.executors = append(a.executors, x)
 	}
 	for i := range p.Stages {
 		t := &p.Stages[i]

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/memory"
@@ -68,6 +69,15 @@ func (s Seating) OffHeap(launch api.Launch) units.Bytes {
 	return slices.MinFunc(s.Seats, func(x, y Seat) int { return int((x.OffHeap - y.OffHeap) / units.MiB) }).OffHeap
 }
 
+// Supply is what the seats offer a, without what others have been promised of it.
+func (s Seating) Supply(v ledger.View, a *ledger.App) dag.Supply {
+	var nodes []string
+	for _, seat := range s.Seats {
+		nodes = append(nodes, seat.Node.Node)
+	}
+	return dag.Supply{Cores: s.Cores, Slots: s.Slots, Taken: estimate.Taken(estimate.Promised(v, a, nodes))}
+}
+
 // Most is the most executors of a seat.
 func (s Seating) Most() int {
 	return slices.MaxFunc(s.Seats, func(x, y Seat) int { return x.Executors - y.Executors }).Executors
@@ -84,7 +94,7 @@ func (p Policy) Seats(v ledger.View, a *ledger.App) (Seating, error) {
 		// An observed application is held back by nothing, so not by turns either.
 		return s, err
 	}
-	shape := p.Shape(a.Profile.Graph, len(s.Seats), a.Promise.Deadline, s.Cores, s.Slots, a.At(v.Now()))
+	shape := p.Shape(a.Profile.Graph, len(s.Seats), a.Promise.Deadline, s.Supply(v, a), a.At(v.Now()))
 	perNode := p.PerNode(a.Profile.Graph, shape)
 	if slices.ContainsFunc(s.Seats, func(s Seat) bool { return s.Executors > perNode }) {
 		s, err = p.seating(v, a, perNode)
@@ -200,16 +210,16 @@ func Room(n *ledger.Node, use memory.App, width int) int {
 func executionHeap(heap units.Bytes) units.Bytes { return max(0, heap-300*units.MiB) * 6 / 10 }
 
 // AllNodes is what an application of one executor on each node would have now, for who
-// asks what a deadline would mean: its cores, slots and nodes.
-func (p Policy) AllNodes(v ledger.View) (cores units.Cores, slots, nodes int) {
+// asks what a deadline would mean.
+func (p Policy) AllNodes(v ledger.View) Seating {
 	var seats []Seat
 	for _, n := range v.Live() {
 		seats = append(seats, Seat{Node: n, Executors: 1})
 	}
 	least := &ledger.App{Tenant: ledger.Tenant{Launch: api.Launch{Overhead: memory.Overhead(0)}}} // Nobody has said its heap.
-	chosen := p.place(v, least, seats, 0)
-	cores, slots = extent(chosen, api.Launch{})
-	return cores, slots, len(chosen)
+	s := Seating{Seats: p.place(v, least, seats, 0)}
+	s.Cores, s.Slots = extent(s.Seats, api.Launch{})
+	return s
 }
 
 // Fits is how many executors of a, at most that many, n's memory holds: with the sizes that

@@ -123,7 +123,7 @@ func (d *Driver) send(r driver.Request) {
 		return
 	}
 	registration := api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile, SparkVersion: "4.3.0",
-		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, AppID: r.AppID,
+		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, Class: d.app.Class, AppID: r.AppID,
 		Launch: api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0", Heap: units.GiB}}
 	d.link.request(func(reply func(any)) { d.w.control.register(registration, reply) }, func(body any) { d.answered(r.No, body) })
 }

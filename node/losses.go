@@ -1,0 +1,166 @@
+package node
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// losses are what applications asked for and were not granted, and who had it instead.
+type losses struct {
+	list []api.Loss // In order of App and To.
+	// short are the applications with a deadline that can be kept that are short of cores.
+	short []shortage
+}
+
+// shortage is that of an application, which has had what it asks for in the last calm ticks.
+type shortage struct {
+	app  api.AppID
+	calm int
+}
+
+// calmAgain is for how many ticks an application has to have what it asks for until its
+// shortage is over.
+const calmAgain = 4
+
+// mostLosses bounds the list: what comes beyond is not told.
+const mostLosses = 512
+
+// add counts what app lost to another.
+func (l *losses) add(app, to api.AppID, work units.Work) {
+	at, found := slices.BinarySearchFunc(l.list, api.Loss{App: app, To: to}, compareLosses)
+	switch {
+	case found:
+		l.list[at].CoreSeconds += work
+	case len(l.list) < mostLosses:
+		l.list = slices.Insert(l.list, at, api.Loss{App: app, To: to, CoreSeconds: work})
+	}
+}
+
+func compareLosses(a, b api.Loss) int {
+	return cmp.Or(cmp.Compare(a.App, b.App), cmp.Compare(a.To, b.To))
+}
+
+// keep forgets the applications that the Plan does not have.
+func (l *losses) keep(apps []*app) {
+	gone := func(id api.AppID) bool {
+		return !slices.ContainsFunc(apps, func(a *app) bool { return a.plan.ID == id })
+	}
+	l.list = slices.DeleteFunc(l.list, func(x api.Loss) bool { return gone(x.App) })
+	l.short = slices.DeleteFunc(l.short, func(x shortage) bool { return gone(x.app) })
+}
+
+// begin notes that an application is short, and reports whether it was not.
+func (l *losses) begin(app api.AppID) bool {
+	for i := range l.short {
+		if l.short[i].app == app {
+			l.short[i].calm = 0
+			return false
+		}
+	}
+	l.short = append(l.short, shortage{app: app})
+	return true
+}
+
+// pass lets a tick go by in which an application is not short, and reports whether its
+// shortage is over by that.
+func (l *losses) pass(app api.AppID) bool {
+	for i := range l.short {
+		if s := &l.short[i]; s.app == app {
+			if s.calm++; s.calm < calmAgain {
+				return false
+			}
+			l.short = slices.Delete(l.short, i, i+1)
+			return true
+		}
+	}
+	return false
+}
+
+// part is what an application asks for and has, in cores.
+type part struct{ asked, had units.Cores }
+
+// parts sums up what the applications of the last division asked for and had in the dt
+// since. Who is under no quota had what it used, if that is more.
+func (d *division) parts(dt time.Duration) []part {
+	d.sums = d.sums[:0]
+	at := 0
+	for _, g := range d.groups[:d.real] {
+		var p part
+		for i := range g.Stages {
+			s, who := &g.Stages[i], d.part[at]
+			had := d.grants[at]
+			if who.c == nil {
+				had = max(had, who.x.seen.delta.Per(dt))
+			}
+			p.asked += min(s.Request, units.Cores(s.Runnable))
+			p.had += had
+			at++
+		}
+		d.sums = append(d.sums, p)
+	}
+	return d.sums
+}
+
+// settle counts what those who took part in the last division lost in the dt since, and
+// tells where a deadline that can be kept begins to lack cores, and ends to. What is less
+// than a quantum is rounding.
+func (r *roster) settle(d *division, dt time.Duration) {
+	if dt <= 0 || d.real == 0 {
+		return
+	}
+	parts := d.parts(dt)
+	first, second := mostHad(parts)
+	for i, p := range parts {
+		g := &d.groups[i]
+		lost := p.asked - p.had
+		if lost < r.cfg.Quantum {
+			if !g.Shares && r.losses.pass(g.ID) {
+				r.out.event(Event{Kind: EventShortageOver, Key: Key{App: g.ID}})
+			}
+			continue
+		}
+		other := first
+		if i == first {
+			other = second
+		}
+		to := api.AppID("")
+		if other >= 0 {
+			to = d.groups[other].ID
+		}
+		r.losses.add(g.ID, to, units.Work(float64(lost)*dt.Seconds()))
+		r.out.dirty = true
+		if !g.Shares && r.losses.begin(g.ID) {
+			r.out.event(Event{Kind: EventShortage, Key: Key{App: g.ID}, Detail: sayShortage(p, d.groups, other, parts)})
+		}
+	}
+}
+
+// sayShortage says who wants what, and who has it.
+func sayShortage(p part, groups []supervisor.App, other int, parts []part) string {
+	text := fmt.Sprintf("it asks for %.2f cores and has %.2f", float64(p.asked), float64(p.had))
+	if other < 0 {
+		return text + "; what is not Pacer's has the rest"
+	}
+	return text + fmt.Sprintf("; %s has %.2f", groups[other].ID, float64(parts[other].had))
+}
+
+// mostHad are the places of those who had most, and most but for them; -1 for none.
+func mostHad(parts []part) (first, second int) {
+	first, second = -1, -1
+	for i, p := range parts {
+		switch {
+		case p.had <= 0:
+		case first < 0 || p.had > parts[first].had:
+			first, second = i, first
+		case second < 0 || p.had > parts[second].had:
+			second = i
+		}
+	}
+	return first, second
+}

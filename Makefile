@@ -35,7 +35,7 @@ export CACHE PYSPARK VENV GO E2E
 demo test test-all e2e: export AS_ROOT := 1
 race: export COMPILER := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-scale figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-contention bench-scale figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ bench: build ## measure into docs/figures.jsonl, going on where an earlier one e
 
 bench-deadlines: build workloads ## measure deadlines beside stock Spark, tuned stock Spark and Pacer at all cores (4 to 5 hours; ARGS="-only group-by -slice" takes less)
 	@$(SPARK) $(GO) run ./bench deadlines $(ARGS)
+
+bench-contention: build workloads ## measure several applications at once, on stock Spark and under Pacer's strategies (2 hours; ARGS="-only beside -runs 3" takes less)
+	@$(SPARK) $(GO) run ./bench contention $(ARGS)
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
 	@$(GO) run ./bench scale $(ARGS)

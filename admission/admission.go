@@ -86,7 +86,7 @@ func Decide(v ledger.View, place placement.Policy, judge verdict.Policy, r api.R
 	}
 	d := Admission{
 		Name:   r.Name,
-		Tenant: ledger.Tenant{Submission: r.Submission, User: r.User, Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
+		Tenant: ledger.Tenant{Submission: r.Submission, User: r.User, Class: r.Class, Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
 		Promise: ledger.Promise{Profile: cmp.Or(r.Profile, r.Name), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline,
 			Mode: ledger.Recording},
 	}
@@ -107,7 +107,7 @@ func Decide(v ledger.View, place placement.Policy, judge verdict.Policy, r api.R
 		return Admission{}, err
 	}
 	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = d.Seating.Cores, d.Seating.Slots, d.Seating.PerNode
-	d.Promise.Judgement = judge.Judge(v.Now(), candidate, d.Seating)
+	d.Promise.Judgement = judge.Judge(v, candidate, d.Seating)
 	d.Serial = v.Serial() + 1
 	d.ID = api.AppID(fmt.Sprintf("app-%s-%04d", time.Unix(0, int64(v.Now())).UTC().Format("20060102150405"), d.Serial%10000))
 	d.Refused = d.Promise.Verdict == api.VerdictInfeasible && r.RequireFeasible

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/units"
@@ -15,7 +17,8 @@ func NoProfile(name string) error {
 	return api.Errorf(api.KindNotFound, "profile %q is not known: `pacer profiles list` lists them", name)
 }
 
-// WhatIf answers what a deadline would mean for a profile.
+// WhatIf answers what a deadline would mean for a profile: beside those that run, on all
+// nodes as they are, unless it is asked about an empty cluster or a number of cores.
 func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanReply, error) {
 	if err := api.CheckVersion("the client", q.V); err != nil {
 		return api.PlanReply{}, err
@@ -33,22 +36,28 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanR
 	if p == nil {
 		return api.PlanReply{}, NoProfile(q.Profile)
 	}
-	cores, slots, nodes := q.Cores, int(q.Cores.CeilTo(1)), 1
-	if cores == 0 {
-		cores, slots, nodes = place.AllNodes(v)
-	}
-	if cores == 0 {
+	a := &ledger.App{Profile: p, Promise: ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}}
+	s, names := place.AllNodes(v), []string(nil)
+	switch {
+	case q.Cores > 0:
+		s = placement.Seating{Cores: q.Cores, Slots: int(q.Cores.CeilTo(1))}
+	case s.Cores == 0:
 		return api.PlanReply{}, api.Errorf(api.KindTransient, "no node is connected to the planner: say how many cores to plan with")
+	case !q.Empty:
+		names = s.Nodes()
 	}
+	supply := dag.Supply{Cores: s.Cores, Slots: s.Slots}
 	params := place.Equations
 	if q.Deadline > 0 {
-		params = place.Shape(p.Graph, nodes, q.Deadline, cores, slots, 0)
+		shaped := supply
+		shaped.Taken = estimate.Taken(estimate.Promised(v, a, names))
+		params = place.Shape(p.Graph, max(1, len(s.Seats)), q.Deadline, shaped, 0)
 	}
-	f := p.Graph.Forecast(params, q.Deadline, cores, slots, 0)
-	r := api.PlanReply{Verdict: f.Verdict, Reason: verdict.Say(f, q.Deadline), Earliest: f.Earliest, Cores: cores, Stages: []api.PlanReplyLine{}}
-	for _, s := range f.Stages {
-		stage, _ := p.Graph.Stage(s.ID)
-		r.Stages = append(r.Stages, api.PlanReplyLine{ID: s.ID, Name: stage.Name, Start: s.Start, Deadline: s.Deadline, Cores: s.Cores})
+	f, said := verdict.Forecast(v, a, params, supply, names)
+	r := api.PlanReply{Verdict: f.Verdict, Reason: said, Earliest: f.Earliest, Cores: s.Cores, Stages: []api.PlanReplyLine{}}
+	for _, line := range f.Stages {
+		stage, _ := p.Graph.Stage(line.ID)
+		r.Stages = append(r.Stages, api.PlanReplyLine{ID: line.ID, Name: stage.Name, Start: line.Start, Deadline: line.Deadline, Cores: line.Cores})
 	}
 	return r, nil
 }

@@ -99,6 +99,8 @@ type AppDetail struct {
 	Stages    []AppStage    `json:"stages"`
 	// LastFinish is when its last task ended, on the deadline clock.
 	LastFinish units.Seconds `json:"last_finish_s"`
+	// Losses are what it asked for and was not granted, on all nodes, the most first.
+	Losses []Loss `json:"losses,omitempty"`
 }
 
 // AppExecutor is an executor of an application as the planner knows it.
@@ -157,6 +159,8 @@ type PlanRequest struct {
 	Deadline units.Seconds `json:"deadline_s"`
 	// Cores replaces what the nodes offer when > 0.
 	Cores units.Cores `json:"cores,omitempty"`
+	// Empty asks as if nothing else ran.
+	Empty bool `json:"empty,omitempty"`
 }
 
 // PlanReply answers a PlanRequest.
@@ -194,6 +198,10 @@ type NodeSummary struct {
 	Executors int `json:"executors"`
 	// Version is the release of its node controller.
 	Version string `json:"version"`
+	// Division is how it divides its cores; SetBy is "operator" where that is not by its
+	// own configuration.
+	Division Division `json:"division"`
+	SetBy    string   `json:"division_set_by,omitempty"`
 }
 
 // ControlRequest is the body of every control request but plan and profile put.
@@ -209,6 +217,9 @@ type ControlRequest struct {
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
 	Body     *Profile      `json:"body,omitempty"`
 	Step     *Step         `json:"step,omitempty"`
+	// Division is what Node, or with "" every node, is to divide by from now on (VerbDivide);
+	// nil is as it is configured.
+	Division *Division `json:"division,omitempty"`
 	// Submission is whose spark-submit has ended with ExitCode (VerbExit); Elapsed is
 	// when, on the deadline clock, 0 for now.
 	Submission string        `json:"submission,omitempty"`
@@ -266,6 +277,7 @@ const (
 	VerbNodes      Verb = "nodes"
 	VerbDrain      Verb = "node-drain"
 	VerbUndrain    Verb = "node-undrain"
+	VerbDivide     Verb = "node-divide"
 	VerbExit       Verb = "exit"
 	VerbPing       Verb = "ping"
 )
@@ -273,5 +285,5 @@ const (
 // Verbs are all of them.
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbStep, VerbProfiles, VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbExit, VerbPing}
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbExit, VerbPing}
 }

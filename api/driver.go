@@ -1,6 +1,10 @@
 package api
 
-import "github.com/sparkpacer/pacer/units"
+import (
+	"cmp"
+
+	"github.com/sparkpacer/pacer/units"
+)
 
 // Version is the protocol version that this build speaks.
 const Version = 1
@@ -14,6 +18,11 @@ type AppID string
 // ExecutorID is Spark's executor id: decimal, unique in its application and
 // never used twice there.
 type ExecutorID string
+
+// CompareExecutors orders executor ids as numbers: they are decimal without leading zeros.
+func CompareExecutors(a, b ExecutorID) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
 
 // StageKey names one attempt of a stage of an application.
 type StageKey struct {
@@ -74,8 +83,9 @@ type RegisterRequest struct {
 	Elapsed  units.Seconds `json:"elapsed_s"`
 	// RequireFeasible asks for a refusal (KindInfeasible) instead of a warning.
 	RequireFeasible bool `json:"require_feasible,omitempty"`
-	// Mode is ModeControl where it is "".
+	// Mode is ModeControl where it is "", Class ClassDeadline.
 	Mode   Mode   `json:"mode,omitempty"`
+	Class  Class  `json:"class,omitempty"`
 	Launch Launch `json:"launch"`
 	// AppID is set when the application registers again.
 	AppID AppID `json:"app_id,omitempty"`
@@ -319,8 +329,9 @@ type StageDone struct {
 	// TaskCost is what a task took whatever it read: by the line of least squares through the
 	// times of the later half of the tasks, when code is compiled, over their sizes. A task's
 	// time is midway between its thread's CPU time, which leaves out the JVM's other threads,
-	// and the time for which it held its slot, which has waiting in it. 0 where sizes are not known or alike, the tasks are few, or one of them
-	// weighs more than four mean ones: what is left beside such a task is in doubt.
+	// and the time for which it held its slot, which has waiting in it. 0 where sizes are not
+	// known or alike, the tasks are few, or one of them weighs more than four mean ones: what
+	// is left beside such a task is in doubt.
 	TaskCost units.Seconds `json:"task_cost_s,omitempty"`
 }
 

@@ -21,6 +21,8 @@ type Plan struct {
 	// differences mean something of and only within a term; 0 for unknown.
 	Sent units.Instant `json:"sent_ns,omitempty"`
 	Node string        `json:"node"`
+	// Division is how the node divides its cores; nil is as it is configured.
+	Division *Division `json:"division,omitempty"`
 	// Apps are the applications with executors on the node, in order of ID. An
 	// application that is missing is over: its executors are stopped.
 	Apps []PlanApp `json:"apps"`
@@ -34,6 +36,13 @@ type PlanApp struct {
 	// deadline, negative when passed) counts.
 	HasDeadline bool          `json:"has_deadline"`
 	Remaining   units.Seconds `json:"remaining_s"`
+	// Band says whether it comes first where cores are short, Class how much it has of what
+	// is shared.
+	Band  Band  `json:"band,omitempty"`
+	Class Class `json:"class,omitempty"`
+	// Least is the least number of cores of the node with which the deadline could be kept
+	// when a stage was last given targets; 0 when unknown, and with BandShared.
+	Least units.Cores `json:"least_cores,omitempty"`
 	// NominalRate is the average over its stages (anr of the source, section 6.2);
 	// 0 when unknown.
 	NominalRate units.Rate `json:"nominal_rate,omitempty"`
@@ -130,9 +139,14 @@ type NodeStatus struct {
 	Total   units.Cores `json:"total_cores"`
 	Others  units.Cores `json:"others_cores"`
 	// Memory is what the node gives to executors.
-	Memory    units.Bytes      `json:"memory_bytes"`
+	Memory units.Bytes `json:"memory_bytes"`
+	// Division is how it divides its cores.
+	Division  Division         `json:"division"`
 	Executors []ExecutorStatus `json:"executors"`
 	Stages    []StageStatus    `json:"stages"`
+	// Losses are those of the applications of the Plan since the incarnation started, in
+	// order of App and To.
+	Losses []Loss `json:"losses,omitempty"`
 	// Leaving says that the node controller stops and lets its executors run on.
 	Leaving bool `json:"leaving,omitempty"`
 }
@@ -141,14 +155,14 @@ type NodeStatus struct {
 // fill again.
 func (s *NodeStatus) Clone() NodeStatus {
 	// A list that is empty stays so, and does not become null in JSON.
-	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0]}
+	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Losses: s.Losses[:0:0]}
 	c.CopyFrom(s)
 	return c
 }
 
 // CopyFrom makes s a copy that shares nothing with from, in the memory that s has.
 func (s *NodeStatus) CopyFrom(from *NodeStatus) {
-	executors := append(s.Executors[:0], from.Executors...)
+	executors, losses := append(s.Executors[:0], from.Executors...), append(s.Losses[:0], from.Losses...)
 	n := len(from.Stages)
 	stages := slices.Grow(s.Stages[:0], n)[:n]
 	for i := range stages {
@@ -157,7 +171,7 @@ func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 		stages[i].Samples = samples
 	}
 	*s = *from
-	s.Executors, s.Stages = executors, stages
+	s.Executors, s.Stages, s.Losses = executors, stages, losses
 }
 
 // ExecutorStatus is one executor as its node sees it.

@@ -57,6 +57,7 @@ func (r RegisterRequest) Validate() error {
 	f.finite("deadline_s", float64(r.Deadline))
 	f.finite("elapsed_s", float64(r.Elapsed))
 	f.check(r.Mode == "" || r.Mode == ModeControl || r.Mode.HandsOff(), "mode is %q, want %s, %s or %s", string(r.Mode), ModeControl, ModeObserve, ModeOff)
+	f.check(r.Class.Known(), "class is %q, want one of %v", string(r.Class), Classes())
 	return f.err("registration")
 }
 

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -100,11 +99,10 @@ func linesOf(cell string, figures []figure) []benchline.Line {
 
 // figures measures the cells that are asked for and not there, then the overhead.
 func (c *campaign) figures(ctx context.Context, o options) error {
-	wanted := func(name string) bool { return len(o.only) == 0 || slices.Contains(o.only, name) }
 	var todo []cell
 	minutes := 0.0
 	for _, one := range cells() {
-		if wanted(one.name) && (o.command != "scale" || one.scale) && !c.Has(one.name) {
+		if o.wants(one.name) && (o.command != "scale" || one.scale) && !c.Has(one.name) {
 			todo = append(todo, one)
 			minutes += one.minutes
 		}
@@ -123,7 +121,7 @@ func (c *campaign) figures(ctx context.Context, o options) error {
 		}
 		faults = append(faults, c.told(err))
 	}
-	if o.command == "scale" || !wanted(overheadOf) {
+	if o.command == "scale" || !o.wants(overheadOf) {
 		return errors.Join(faults...)
 	}
 	trial := o.trial
@@ -249,8 +247,7 @@ func (c *campaign) archive(t testing.TB, dir string) {
 // trial makes the runs of one workload; todo has those of the later ones too, for the
 // time left.
 func (c *campaign) trial(t testing.TB, o trialOptions, w workload, archives string, todo []step) {
-	keep := strings.ReplaceAll(at(c.ID+"-"+w.name, o.variant()), "/", "_") + ".json"
-	b := &trial{options: o, workload: w, archives: archives, keep: filepath.Join("out/bench/recorded", keep)}
+	b := &trial{options: o, workload: w, archives: archives, keep: c.recording(w, o)}
 	fmt.Fprintf(c.w, "bench: %s: %d runs to come; about %s left\n", w.name, len(todo), duration(left(todo, c.Campaign, o)))
 	b.open(t)
 	for ; len(todo) > 0 && todo[0].workload.name == w.name; todo = todo[1:] {

@@ -33,6 +33,8 @@ type cell struct {
 func cells() []cell {
 	return []cell{
 		{"sim", 2, false, false, simulated},
+		{"strategies", 1, false, false, strategies},
+		{"verdicts", 1, false, false, verdicts},
 		{"speed", 4, false, true, speed},
 		{"scale", 4, false, true, scaled},
 		{"micro", 1, false, false, micro},

@@ -242,10 +242,20 @@ func scaleProfile() api.Profile {
 	return p
 }
 
+// register has an application come, which begins its first stage.
 func (c *cluster) register(i int) {
 	c.t.Helper()
 	a := &scaleApp{submission: fmt.Sprintf("submission-%04d", i), stage: -1}
-	reply, _, _ := c.step(planner.Register{To: 1, Request: api.RegisterRequest{V: api.Version, Submission: a.submission, Name: "scale",
+	c.submit(a)
+	c.apps = append(c.apps, a)
+	c.boundary(a)
+}
+
+// submit has a's driver register and its executors come up, and returns how long the
+// registration took.
+func (c *cluster) submit(a *scaleApp) (took time.Duration) {
+	c.t.Helper()
+	reply, _, took := c.step(planner.Register{To: 1, Request: api.RegisterRequest{V: api.Version, Submission: a.submission, Name: "scale",
 		SparkVersion: "4.3.0", Deadline: stageSeconds * (scaleStages + 5), User: "spark", Launch: api.Launch{
 			DriverURL: "spark://CoarseGrainedScheduler@10.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/usr/lib/jvm/java-17", SparkVersion: "4.3.0",
 			Heap: 4 * units.GiB, JavaOptions: []string{"-Dspark.driver.port=40123", "-XX:+UseG1GC"}, ClassPath: []string{"/opt/pacer/pacer-spark.jar"},
@@ -255,6 +265,7 @@ func (c *cluster) register(i int) {
 		c.t.Fatalf("register: %+v", reply)
 	}
 	a.id = r.AppID
+	c.byID[a.id] = a
 	var up []api.Event
 	for _, x := range r.Directive.Executors {
 		up = append(up, api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: x.ID}})
@@ -263,9 +274,8 @@ func (c *cluster) register(i int) {
 	if len(up) != scaleSpread {
 		c.t.Fatalf("%d executors, want %d", len(up), scaleSpread)
 	}
-	c.apps, c.byID[a.id] = append(c.apps, a), a
 	c.tell(a, up...)
-	c.boundary(a)
+	return took
 }
 
 // tell sends a driver's events and returns how many Plans came of them, after how

@@ -17,6 +17,13 @@
 // In alphabetical order; "W" stands for a workload, "S" for a slack in per cent:
 //
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
+//	contention.B.WAY.late, .met          of the source's Benchmark B under a strategy or on stock Spark: runs late; applications in time in a run, mean
+//	contention.B.WAY.mean_abs_error_pct  how far they ended from their deadlines, either way
+//	contention.bench1.WAY.makespan_ratio until all are done, over the better stock way
+//	contention.bench3.clairvoyant.met    the most that can be in time for who knows all of them before
+//	contention.bench3.WAY.met_ratio      applications in time over the former
+//	contention.beside_unpaced.N.*        a paced application beside N first runs: its error, late runs, runs that are late or over 3 % early, and
+//	                                     what the first runs use of what is left of the machine
 //	controller.step_ns, .LAW             a step of the control laws
 //	core_seconds.B.W, wall_s.B.W         of the baselines: stock, tuned, full
 //	deadline.drift_pct.W                 how much longer tuned stock takes between the paced runs than before them
@@ -32,11 +39,17 @@
 //	plan.scale_ms.*                      a stage event of 1,000 applications on 10,000 nodes, on the disk when it ends
 //	plan.fdatasync_ms.*                  the same bytes appended and synced by nobody but the benchmark, right after it
 //	plan.scale_own_ms.*                  the former less the latter, event by event
+//	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it ends
 //	quota.*                              to write a quota, and what Docker takes for it
 //	rebind.*                             from a stage that is ready to its first task
 //	rss.*, start.*, sim.*                memory, starts, the simulator
+//	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and gamma G; makespan_ratio is over
+//	                                     each in turn for as long as it takes alone
 //	tail.late_pct                        how much after its set point a stage ends when half a node is lost: late is positive
 //	tuning.*_ratio, tuning.*_ratio.W     tuned stock over stock as it comes
+//	verdict.feasible_met_ratio           of 40 applications that come at load 1.5 in the simulator: in time of those called feasible
+//	verdict.infeasible_spare             called infeasible with over 5 % of the deadline to spare beside what others are promised; .turns: if those
+//	                                     could wait as long as they are in time
 //
 // A name with "@" behind it is of what stands there: a size, a law, settings.
 //

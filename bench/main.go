@@ -113,6 +113,8 @@ func do(ctx context.Context, o options, w io.Writer) error {
 		return c.list()
 	case "deadlines":
 		err = c.trials(ctx, o.trial)
+	case "contention":
+		err = c.contend(ctx, o)
 	default:
 		err = c.figures(ctx, o)
 	}

@@ -20,6 +20,8 @@ const usage = `usage: go run ./bench [COMMAND] [OPTION]...
   scale      of that, the planner at scale, the speed of simulator and control laws
   deadlines  workloads on stock Spark, as it comes and tuned, at all cores under Pacer,
              and under deadlines of tuned stock's time and more
+  contention several applications at once, after their runs alone: the source's Benchmarks 1
+             to 3 (bench1, bench2, bench3), a paced one beside first runs (beside)
   list       the cells, and which of them are there
   render     write docs/figures.md from docs/figures.jsonl
 
@@ -32,7 +34,7 @@ A campaign that was interrupted goes on where it was. Options:
   -file PATH   the lines (docs/figures.jsonl); -log PATH gets them as well (out/bench.jsonl)
   -runs N      rounds of each baseline and each deadline (3; of the demonstration's
                overhead 5)
-deadlines:
+deadlines, and contention but for -slack:
   -slack A,B   deadlines over the median of tuned stock's time, in per cent (0,20,40,
                with 10 for diamond and short-stages)
   -slice       the size that takes about 15 s, -scale X X times the usual size
@@ -40,7 +42,7 @@ deadlines:
 `
 
 // commands are those that a user gives.
-var commands = []string{"figures", "scale", "deadlines", "list", "render"}
+var commands = []string{"figures", "scale", "deadlines", "contention", "list", "render"}
 
 // options are those of the command line.
 type options struct {
@@ -101,7 +103,11 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 	check(f.NArg() == 0, "%v: want options only", f.Args())
 	check(o.trial.runs >= 0, "-runs %d: want 1 or more", o.trial.runs)
 	f.Visit(func(given *flag.Flag) {
-		check(o.command == "deadlines" || !slices.Contains([]string{"slack", "slice", "scale", "law", "set"}, given.Name), "-%s is for deadlines", given.Name)
+		of := []string{"deadlines"}
+		if given.Name != "slack" {
+			of = append(of, "contention")
+		}
+		check(slices.Contains(of, o.command) || !slices.Contains([]string{"slack", "slice", "scale", "law", "set"}, given.Name), "-%s is for %s", given.Name, strings.Join(of, " and "))
 	})
 	for _, s := range slacks {
 		slack, err := strconv.Atoi(s)
@@ -124,6 +130,10 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 		var err error
 		o.trial.workloads, err = chosen(o.only)
 		check(err == nil, "%v", err)
+	case "contention":
+		for _, name := range o.only {
+			check(slices.Contains(contentions(), name), "-only %s: want some of %v", name, contentions())
+		}
 	default:
 		known := []string{overheadOf}
 		for _, c := range cells() {

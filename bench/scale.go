@@ -10,7 +10,7 @@ import (
 )
 
 // scaled measures a planner of 10,000 nodes and 1,000 applications on 40 nodes each
-// (cluster), in a process of its own: a figure is resident memory.
+// (cluster), and registrations beside them, in a process of its own: a figure is resident memory.
 func scaled(t testing.TB, add adder) {
 	for _, f := range alone(t, scaleChild) {
 		add(f.Name, f.Measured, f.Unit)
@@ -45,5 +45,5 @@ func scaleCluster(t testing.TB) []figure {
 	for range scaleSeconds {
 		c.second()
 	}
-	return c.figures()
+	return append(c.figures(), c.arrivals()...)
 }

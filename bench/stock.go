@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -12,7 +13,10 @@ import (
 	"github.com/sparkpacer/pacer/internal/sparkrun"
 )
 
-// standalone is a stock master and worker of two cores on loopback.
+// standaloneCores are those that a worker offers.
+const standaloneCores = 2
+
+// standalone is a stock master and worker on loopback.
 type standalone struct {
 	master  string
 	account *account // Of both and of what is submitted to them.
@@ -33,7 +37,7 @@ func startStandalone(t testing.TB) standalone {
 	}
 	m := start("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", "0")
 	m.Await("New state: ALIVE", time.Minute)
-	w := start("org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "-c", "2", "-m", "64g", "-d", t.TempDir(), "--webui-port", "0", "spark://"+address)
+	w := start("org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "-c", strconv.Itoa(standaloneCores), "-m", "64g", "-d", t.TempDir(), "--webui-port", "0", "spark://"+address)
 	w.Await("Successfully registered with master", time.Minute)
 	return standalone{master: "spark://" + address, account: account}
 }
@@ -58,9 +62,7 @@ type endedRun struct {
 func stockRun(t testing.TB, cluster standalone, args ...string) endedRun {
 	t.Helper()
 	dir := t.TempDir()
-	args = slices.Concat(cluster.account.behind(), []string{filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"),
-		"--master", cluster.master, "--driver-memory", "512m", "--executor-memory", "1g",
-		"--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"}, sparkrun.EventLogFlags(dir), args)
+	args = cluster.submission(t, append(sparkrun.EventLogFlags(dir), args...)...)
 	before := cluster.account.used(t)
 	run := realenv.Start(t, nil, args[0], args[1:]...)
 	e := awaitRun(t, run, cluster.account, before)
@@ -72,6 +74,14 @@ func stockRun(t testing.TB, cluster standalone, args ...string) endedRun {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// submission is the command line of spark-submit for the cluster.
+func (c standalone) submission(t testing.TB, args ...string) []string {
+	t.Helper()
+	return slices.Concat(c.account.behind(), []string{filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"),
+		"--master", c.master, "--driver-memory", "512m", "--executor-memory", "1g",
+		"--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"}, args)
 }
 
 // awaitRun waits for the end of a run, the account of which had used so much before.

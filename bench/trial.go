@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,28 +54,28 @@ func (b *trial) open(t testing.TB) {
 	b.system = realenv.New(t)
 	b.system.Behind = b.account.behind()
 	b.system.UseArchives(b.archives)
-	args := []string{"--set", "node.reserve=0"} // Stock Spark has all cores too.
-	if b.options.law != "" {
-		args = append(args, "--set", "node.law="+b.options.law)
-	}
-	for _, set := range b.options.set {
-		args = append(args, "--set", set)
-	}
-	b.system.StartUp(args...)
+	b.system.StartUp(append([]string{"--set", "node.reserve=0"}, b.options.settings()...)...) // Stock Spark has all cores too.
 	b.account.node(t, b.system.Node)
 	b.cluster = startStandalone(t)
-	body, err := os.ReadFile(b.keep)
-	switch {
-	case os.IsNotExist(err):
+	var err error
+	if b.kept, err = readRecording(b.keep); errors.Is(err, os.ErrNotExist) {
 		b.record(t)
-	case err != nil:
+	} else if err != nil {
 		t.Fatal(err)
-	default:
-		if err := json.Unmarshal(body, &b.kept); err != nil {
-			t.Fatalf("%s: %v", b.keep, err)
-		}
 	}
 	b.tuned = tunedConf(t, b.kept.Properties, b.archives)
+}
+
+// readRecording reads what was kept in a file.
+func readRecording(path string) (kept recording, err error) {
+	body, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(body, &kept)
+	}
+	if err != nil {
+		return kept, fmt.Errorf("read the recording of a workload: %w", err)
+	}
+	return kept, nil
 }
 
 // record runs the workload under Pacer for the first time. The run is no figure.
@@ -136,14 +137,14 @@ func (b *trial) runs(t testing.TB) int {
 	return p.Runs
 }
 
-// putProfile gives the planner the profile that was kept, whatever it has learnt since.
-func (b *trial) putProfile(t testing.TB) {
+// putProfile gives a planner a profile that was kept, whatever it has learnt since.
+func putProfile(t testing.TB, s *realenv.System, profile []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "profile.json")
-	if err := os.WriteFile(file, b.kept.Profile, 0o600); err != nil {
+	if err := os.WriteFile(file, profile, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := b.system.Pacer("profiles", "put", file); code != 0 {
+	if code, out := s.Pacer("profiles", "put", file); code != 0 {
 		t.Fatalf("pacer profiles put: exit %d: %s", code, out)
 	}
 }
@@ -161,11 +162,11 @@ func (b *trial) take(t testing.TB, s step, tuned float64) benchline.Run {
 	case tunedOne:
 		e = stockRun(t, b.cluster, append(slices.Clone(b.tuned), b.options.command(b.workload)...)...)
 	case fullOne:
-		b.putProfile(t)
+		putProfile(t, b.system, b.kept.Profile)
 		e, _ = b.pacer(t)
 		b.save(t)
 	case pacedOne:
-		b.putProfile(t)
+		putProfile(t, b.system, b.kept.Profile)
 		within := units.Seconds(tuned * (1 + float64(s.slack)/100)).Duration().Truncate(time.Millisecond)
 		deadline := within.Seconds()
 		var app api.AppDetail
@@ -215,4 +216,21 @@ func makeArchive(t testing.TB, dir string) float64 {
 	before := account.used(t)
 	s.Up.Await("class-data archive made", 15*time.Minute)
 	return account.used(t) - before
+}
+
+// settings are those of pacer up that the options give.
+func (o trialOptions) settings() []string {
+	var args []string
+	if o.law != "" {
+		args = append(args, "--set", "node.law="+o.law)
+	}
+	for _, set := range o.set {
+		args = append(args, "--set", set)
+	}
+	return args
+}
+
+// recording is the file of what the trial of a workload has recorded.
+func (c *campaign) recording(w workload, o trialOptions) string {
+	return filepath.Join("out/bench/recorded", strings.ReplaceAll(at(c.ID+"-"+w.name, o.variant()), "/", "_")+".json")
 }

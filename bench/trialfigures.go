@@ -118,13 +118,19 @@ func plannersOf(runs []benchline.Run) []float64 {
 	return out
 }
 
-// lateOf counts the errors that are late; its spread is that of a single run's count.
+// lateOf counts the errors that are late.
 func lateOf(errs []float64) benchline.Measured {
+	return countOf(errs, func(e float64) bool { return e < 0 })
+}
+
+// countOf counts those of at least one error that are such; its spread is that of a single
+// run's count.
+func countOf(errs []float64, such func(float64) bool) benchline.Measured {
 	ones := make([]float64, 0, len(errs))
 	sum := 0.0
 	for _, e := range errs {
 		one := 0.0
-		if e < 0 {
+		if such(e) {
 			one = 1
 		}
 		sum += one
@@ -189,9 +195,17 @@ func goals() []benchline.Goal {
 		most("deadline.exit_error_pct.mean", 1), between("deadline.exit_error_pct.worst", 0, 2), most("deadline.late.all", 0),
 		most("deadline.late.*.20", 0), most("deadline.late.*.40", 0), between("deadline.exit_error_pct.*.20", 0, 2), between("deadline.exit_error_pct.*.40", 0, 2),
 		most("overhead.wall_ratio", 1.02), most("overhead.core_seconds_ratio", 1.02), most("pacing.core_seconds_ratio", 1.03),
+		most("contention.bench1.edf-pure.late", 0), most("contention.bench1.auto.late", 0), most("contention.bench1.edf-pure.mean_abs_error_pct", 2),
+		most("contention.bench1.auto.mean_abs_error_pct", 2), most("contention.bench1.edf-all.makespan_ratio", 1.05), most("contention.bench1.stock-*.met", 2), most("contention.bench2.*.late", 0),
+		least("contention.bench3.auto.met_ratio", 1),
+		between("contention.beside_unpaced.error_pct", 0, 3), most("contention.beside_unpaced.late", 0), most("contention.beside_unpaced.outside", 0), least("contention.beside_unpaced.used_pct", 95),
+		most("sim.contention.bench1.*.late", 0), most("sim.contention.bench1.edf-pure.g0.mean_abs_error_pct", 2),
+		most("sim.contention.bench1.auto.g0.mean_abs_error_pct", 2), most("sim.contention.bench1.edf-all.g1.makespan_ratio", 1.05),
+		most("sim.contention.bench2.*.g0.late", 0), least("sim.contention.bench3.auto.*.met_ratio", 1),
+		least("verdict.feasible_met_ratio", 0.95), least("verdict.feasible", 20), most("verdict.infeasible_spare", 0), most("register.scale_ms.p99", 20),
 		between("demo.error_pct.*", 0, 5), most("demo.core_seconds_ratio", 1.1),
 		most("plan.scale_own_ms.p99", 1), most("plan.latency_ms.p99", 50), most("plan.scale_rss_mib", 512),
-		most("node.step_us.256", 100), most("node.tick_us.*", 1000), most("quota.write_us", 100), least("quota.docker_ratio", 200),
+		most("node.step_us.256", 100), most("node.tick_us.200", 1000), most("node.tick_us.256", 1500), most("quota.write_us", 100), least("quota.docker_ratio", 200),
 		most("rebind.ms.median", 20), most("rss.planner_mib", 64), most("rss.node_mib", 64), most("rss.node_mib.200", 96),
 		most("start.cpu_ratio", 0.7), most("start.wall_ratio", 1.15), between("tail.late_pct", -5, 5), between("tail.virtual_late_pct", -5, 5),
 		most("controller.step_ns", 200), least("sim.events_per_s", 500_000), most("sim.hour_10k_s", 300),

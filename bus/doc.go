@@ -14,7 +14,8 @@
 //	pacer.v1.control.plan          request  cli -> planner      api.PlanRequest / PlanReply
 //
 // VERB is one of apps, app, release, deadline, step, profiles, profile, profile-put,
-// profile-rm, nodes, node-drain, node-undrain, exit, ping. APP and NODE are single tokens.
+// profile-rm, nodes, node-drain, node-undrain, node-divide, exit, ping. APP and NODE are
+// single tokens.
 //
 // Bodies are JSON. A message is at most MaxPayload bytes.
 //

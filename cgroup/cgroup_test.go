@@ -224,13 +224,32 @@ func TestWeights(t *testing.T) {
 				t.Errorf("weight %v was taken", weight)
 			}
 		}
-		// The parent that competes with the rest of the machine is the top one.
-		if err := h.SetWeight(4); err != nil {
-			t.Fatal(err)
+	})
+}
+
+// What competes with the rest of the machine is the top group: it has the weight of the node
+// that has most, on each CPU.
+func TestTheWeightOfAllExecutors(t *testing.T) {
+	eachLayout(t, func(t *testing.T, tree *cgrouptest.Tree, h *cgroup.Hierarchy) {
+		file, unit, most := "cpu.shares", 1024, 262144
+		if h.Version() == cgroup.V2 {
+			file, unit, most = "cpu.weight", 100, 10000
 		}
-		want := map[cgroup.Version]string{cgroup.V1: "4096", cgroup.V2: "400"}[h.Version()]
-		if got := tree.Read(t, "pacer", file); got != want {
-			t.Errorf("weight of the parent is %q, want %q", got, want)
+		other := open(t, tree.Root, "pacer/other")
+		for i, c := range []struct {
+			h        *cgroup.Hierarchy
+			set, top int
+		}{{h, 4, 4}, {h, 1, 1}, {other, 2, 2}, {h, 3, 3}, {h, 1, 2}, {other, 1, 1}} {
+			if err := c.h.SetWeight(cgroup.Weight(c.set)); err != nil {
+				t.Fatal(err)
+			}
+			want := strconv.Itoa(min(most, c.top*runtime.NumCPU()*unit))
+			if got := tree.Read(t, "pacer", file); got != want {
+				t.Errorf("write %d: weight of the parent is %q, want %q", i, got, want)
+			}
+		}
+		if got, want := tree.Read(t, node, file), strconv.Itoa(unit); got != want {
+			t.Errorf("weight of the node's group is %q, want %q", got, want)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -19,12 +20,8 @@ const procsFile = "cgroup.procs"
 // of the kernel's default (cpu.shares 1024, cpu.weight 100).
 type Weight float64
 
-const (
-	// WeightDefault is what the kernel gives a new group.
-	WeightDefault Weight = 1
-	// WeightIdle is for executors that only serve blocks to others.
-	WeightIdle Weight = 0.1
-)
+// WeightDefault is what the kernel gives a new group.
+const WeightDefault Weight = 1
 
 // parentPerCPU is Pacer's weight against one busy thread of the root group on
 // each CPU: four parts in five are Pacer's (docs/decisions/023).
@@ -77,6 +74,20 @@ func (h *Hierarchy) openQuota(dir string) (controls, error) {
 	return &v1{quota: quota, period: period}, nil
 }
 
+// weightOf is the group's weight, 0 where that cannot be read.
+func (h *Hierarchy) weightOf(dir string) Weight {
+	name, unit := "cpu.shares", 1024.0
+	if h.version == V2 {
+		name, unit = "cpu.weight", 100
+	}
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return 0
+	}
+	n, _ := strconv.ParseFloat(string(bytes.TrimSpace(data)), 64)
+	return Weight(n / unit)
+}
+
 // setWeight writes w in the version's own unit, limited to what it takes.
 func (h *Hierarchy) setWeight(dir string, w Weight) error {
 	if !(w > 0) || math.IsInf(float64(w), 0) {
@@ -93,10 +104,27 @@ func (h *Hierarchy) setWeight(dir string, w Weight) error {
 	return errors.Join(f.write(strconv.AppendInt(nil, int64(math.Round(value)), 10)), f.close())
 }
 
-// SetWeight sets the share of Pacer's parent group, the first element of its
-// path, against the rest of the machine.
+// SetWeight sets the weight of the executors of this node against one busy thread of the
+// rest of the machine on each CPU. What counts is the weight of Pacer's parent group, the
+// first element of its path: nodes of one machine share that in proportion to their
+// weights, and it has that of the node that has most.
 func (h *Hierarchy) SetWeight(w Weight) error {
-	return h.setWeight(filepath.Join(h.roots[0], h.top()), w)
+	top := filepath.Join(h.roots[0], h.top())
+	if h.cpu != top {
+		if err := h.setWeight(h.cpu, w); err != nil {
+			return err
+		}
+		nodes, err := os.ReadDir(top)
+		if err != nil {
+			return fmt.Errorf("cgroup: %w", err)
+		}
+		for _, n := range nodes {
+			if n.IsDir() {
+				w = max(w, h.weightOf(filepath.Join(top, n.Name())))
+			}
+		}
+	}
+	return h.setWeight(top, w*Weight(runtime.NumCPU()))
 }
 
 // v1 controls: quota and period in us, usage and throttled_time in ns.

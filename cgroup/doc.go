@@ -49,7 +49,7 @@
 //	4 x CPUs, at most 256 in v1 and 100 in v2
 //
 // Where one thread of the root group, such as a driver's, is busy on each CPU, Pacer gets four
-// parts in five (docs/decisions/023).
+// parts in five (docs/decisions/023). SetWeight takes another number than 4.
 //
 // # Ending
 //

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,7 +37,7 @@ func TestRealV2FilesHoldWhatWasSet(t *testing.T) {
 			t.Errorf("quota %v is %q, want %q", quota, got, want)
 		}
 	}
-	for weight, want := range map[cgroup.Weight]string{cgroup.WeightIdle: "10", cgroup.WeightDefault: "100", 1e9: "10000", 1e-9: "1"} {
+	for weight, want := range map[cgroup.Weight]string{0.1: "10", cgroup.WeightDefault: "100", 1e9: "10000", 1e-9: "1"} {
 		if err := g.SetWeight(weight); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +49,7 @@ func TestRealV2FilesHoldWhatWasSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	top := filepath.Dir(filepath.Dir(dir))
-	if got := content(t, filepath.Join(top, "cpu.weight")); got != "300" {
+	if got := content(t, filepath.Join(top, "cpu.weight")); got != strconv.Itoa(300*runtime.NumCPU()) {
 		t.Errorf("the parent's weight is %q", got)
 	}
 	for _, passes := range []string{cgroup.DefaultRoot, top, filepath.Dir(dir)} {

@@ -147,6 +147,13 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	for _, n := range a.Notices {
 		fmt.Fprintf(w, "notice: %s\n", n)
 	}
+	for _, l := range a.Losses {
+		to := string(l.To)
+		if to == "" {
+			to = "what is not Pacer's"
+		}
+		fmt.Fprintf(w, "lost: %.1f core-seconds to %s\n", float64(l.CoreSeconds), to)
+	}
 	if len(a.Executors) > 0 {
 		fmt.Fprintln(w)
 		rows := make([][]string, 0, len(a.Executors))

@@ -115,6 +115,8 @@ func TestOrdersReachThePlanner(t *testing.T) {
 		{"release app-2", api.VerbRelease, api.ControlRequest{V: api.Version, App: "app-2"}},
 		{"deadline app-2 +10m", api.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Extend: 600}},
 		{"deadline app-2 90s", api.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Deadline: 90}},
+		{"supervisor set edf-prop --gamma 0.5 --node n1", api.VerbDivide, api.ControlRequest{V: api.Version, Node: "n1", Division: &api.Division{Strategy: "edf-prop", Gamma: 0.5}}},
+		{"supervisor set default", api.VerbDivide, api.ControlRequest{V: api.Version}},
 		{"profiles rm wordcount", api.VerbProfileRm, api.ControlRequest{V: api.Version, Profile: "wordcount"}},
 	} {
 		o := w.run(t, append([]string{"--planner", f.address}, strings.Fields(c.args)...)...)
@@ -268,6 +270,23 @@ func TestNodesAreListed(t *testing.T) {
 		}
 		w.run(t, "--planner", f.address, "nodes", use).wantLine(t, command.ExitUsage, use)
 	}
+}
+
+func TestTheSupervisorIsShown(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{nodes: []api.NodeSummary{{Node: "n1", Division: api.Division{Strategy: "edf-pure", Eq21: "on-top"}},
+		{Node: "n2", Division: api.Division{Strategy: "speed", Gamma: 0.5, Eq21: "printed"}, SetBy: "operator"}}})
+	o := w.run(t, "--planner", f.address, "supervisor", "show")
+	for _, want := range []string{"n1    edf-pure  0      on-top   configuration", "n2    speed     0.5    printed  operator"} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s", want, o.out)
+		}
+	}
+	if got := jsonOf[[]api.NodeSummary](t, w.run(t, "--planner", f.address, "supervisor", "show", "--node", "n2", "-o", "json")); len(got) != 1 || got[0].Node != "n2" {
+		t.Errorf("of one node %+v", got)
+	}
+	w.run(t, "--planner", f.address, "supervisor", "show", "--node", "n3").wantLine(t, command.ExitFailure, "n3")
+	w.run(t, "--planner", f.address, "supervisor", "set").wantLine(t, command.ExitUsage, "1 arg")
 }
 
 func TestAnUnreachablePlannerHasItsOwnExitCode(t *testing.T) {

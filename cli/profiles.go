@@ -145,6 +145,7 @@ func (sh *shell) completeProfiles(c *cobra.Command, args []string, _ string) ([]
 func planCommand(sh *shell) *cobra.Command {
 	var profile, deadline string
 	var cores float64
+	var empty bool
 	c := &cobra.Command{
 		Use: "plan --profile NAME|FILE --deadline D", Short: "Say what a deadline would mean, without running anything",
 		Args: func(c *cobra.Command, args []string) error {
@@ -153,21 +154,22 @@ func planCommand(sh *shell) *cobra.Command {
 			}
 			return nil
 		},
-		Long: "Say what a deadline would mean for a profile: the verdict, and for each stage its\n" +
-			"start, deadline and cores. Exit code 0 when it is feasible or tight, 1 when it is\n" +
+		Long: "Say what a deadline would mean for a profile beside the applications that run: the\n" +
+			"verdict, and for each stage its start, deadline and cores. Exit code 0 when it is feasible or tight, 1 when it is\n" +
 			"infeasible, 255 on any error.",
 	}
 	form := outputFlag(c)
 	c.Flags().StringVar(&profile, "profile", "", "stored profile, or a profile file")
 	c.Flags().StringVar(&deadline, "deadline", "", "deadline, such as 90s or 15m")
 	c.Flags().Float64Var(&cores, "cores", 0, "plan with this many cores instead of what the nodes offer")
+	c.Flags().BoolVar(&empty, "empty", false, "plan as if nothing else ran")
 	_ = c.RegisterFlagCompletionFunc("profile", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		names, _ := sh.completeProfiles(c, nil, prefix)
 		return names, cobra.ShellCompDirectiveDefault
 	})
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Coded(command.ExitPlanError, err) })
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		reply, err := sh.plan(c, profile, deadline, cores)
+		reply, err := sh.plan(c, profile, deadline, cores, empty)
 		if err != nil {
 			return command.Coded(command.ExitPlanError, err)
 		}
@@ -191,8 +193,8 @@ func planCommand(sh *shell) *cobra.Command {
 
 // plan sends the query. A profile that is a file is sent along; a bare name that
 // is also a file means the stored profile unless it ends in .json.
-func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64) (api.PlanReply, error) {
-	r := api.PlanRequest{Profile: profile}
+func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64, empty bool) (api.PlanReply, error) {
+	r := api.PlanRequest{Profile: profile, Empty: empty}
 	if profile == "" || deadline == "" {
 		return api.PlanReply{}, fmt.Errorf("--profile and --deadline are needed")
 	}

@@ -38,7 +38,7 @@ func (sh *shell) root() *cobra.Command {
 		}
 	}
 	add("run", submitCommand(sh), sh.Up(), planCommand(sh), profilesCommand(sh))
-	add("see", appsCommand(sh), nodesCommand(sh), logsCommand(sh), releaseCommand(sh), deadlineCommand(sh),
+	add("see", appsCommand(sh), nodesCommand(sh), supervisorCommand(sh), logsCommand(sh), releaseCommand(sh), deadlineCommand(sh),
 		identifyCommand(sh))
 	add("house", jarCommand(sh), configCommand(sh), versionCommand(sh))
 	add("house", simulateCommand(sh), replayCommand(sh))

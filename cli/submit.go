@@ -30,6 +30,8 @@ Flags of its own (before APP; all others go to spark-submit in their order):
   --pacer-profile NAME         profile to plan with (default: the application's name)
   --pacer-mode MODE            control (default), observe (hold nothing back, say
                                what would be), off (executors only)
+  --pacer-class CLASS          interactive, deadline (default) or batch: its part, 4, 1 or 1/4,
+                               of what is left by those whose deadlines can be kept
   --pacer-require-feasible     refuse (exit code 76) instead of running at all cores
   --pacer-planner HOST:PORT    planner's address
   --pacer-config FILE          configuration file
@@ -156,6 +158,7 @@ const (
 	confDeadline    = "spark.pacer.deadline"
 	confProfile     = "spark.pacer.profile"
 	confMode        = "spark.pacer.mode"
+	confClass       = "spark.pacer.class"
 	confRequire     = "spark.pacer.requireFeasible"
 	confSubmission  = "spark.pacer.submission"
 	confSubmitted   = "spark.pacer.submitted"
@@ -186,9 +189,12 @@ func (l *launch) ownSettings() (map[string]string, error) {
 	if mode, given := l.line.own["--pacer-mode"]; given && !slices.Contains(modes, api.Mode(mode)) {
 		return nil, command.Usagef("--pacer-mode %q: want one of %v", mode, modes)
 	}
+	if class, given := l.line.own["--pacer-class"]; given && (class == "" || !api.Class(class).Known()) {
+		return nil, command.Usagef("--pacer-class %q: want one of %v", class, api.Classes())
+	}
 	for key, value := range map[string]string{
 		confDeadline: deadline, confProfile: l.line.own["--pacer-profile"], confRequire: l.line.own["--pacer-require-feasible"],
-		confMode: l.line.own["--pacer-mode"],
+		confMode: l.line.own["--pacer-mode"], confClass: l.line.own["--pacer-class"],
 	} {
 		if value != "" {
 			out[key] = value

@@ -156,10 +156,11 @@ type NodeConfig struct {
 	Eta float64
 	K   float64
 	Ti  time.Duration
-	// Strategy, Gamma and Eq21 are supervisor.Config's.
-	Strategy string
-	Gamma    float64
-	Eq21     string
+	// Strategy, Gamma, Eq21 and FloorShare are supervisor.Config's.
+	Strategy   string
+	Gamma      float64
+	Eq21       string
+	FloorShare units.Fraction
 
 	// Guard is how long after this node controller's death its guard process
 	// waits for another one before it lifts the quotas; 0 has no guard.
@@ -221,7 +222,7 @@ func DefaultNodeConfig() NodeConfig {
 		Interval: engine.Interval, Progress: string(engine.Meter.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
 		Conflict: string(engine.Conflict),
 		Law:      controller.PresetPacer, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
-		Preset: node.PresetPacer, Eq21: division.Eq21,
+		Preset: node.PresetPacer, Eq21: division.Eq21, FloorShare: division.FloorShare,
 		Guard:    10 * time.Second,
 		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot,
 	}
@@ -302,7 +303,7 @@ func (c NodeConfig) engine() (node.Config, error) {
 	e.Interval, e.Meter.Progress, e.Quantum, e.Floor, e.Stale = c.Interval, meter.Counted(c.Progress), c.Quantum, c.Floor, c.Stale
 	e.Conflict = node.Conflict(c.Conflict)
 	e.Controller = law
-	e.Supervisor.Strategy, e.Supervisor.Gamma, e.Supervisor.Eq21 = c.Strategy, c.Gamma, c.Eq21
+	e.Supervisor.Strategy, e.Supervisor.Gamma, e.Supervisor.Eq21, e.Supervisor.FloorShare = c.Strategy, c.Gamma, c.Eq21, c.FloorShare
 	return e, nil
 }
 

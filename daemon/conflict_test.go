@@ -21,7 +21,7 @@ import (
 // there are and whether the kernel tells of it or not.
 func TestAForeignQuotaIsSeenWithinTwoTicks(t *testing.T) {
 	for _, watched := range []bool{true, false} {
-		c := newCrowdOn(t, fakeGroups(t, watched), 300)
+		c := newCrowdOn(t, fakeGroups(t, watched), 300, 1)
 		if watched && !c.executors.held[c.keys[0]].group.Watched() {
 			t.Log("no fanotify here: every quota is read in every second tick")
 			continue
@@ -62,7 +62,7 @@ func TestAForeignQuotaIsSeenWithinTwoTicks(t *testing.T) {
 func TestRealForeignQuotaIsInsistedOnAndYieldedTo(t *testing.T) {
 	groups := cgrouptest.Real(t)
 	watched := groups.WatchQuotas() == nil
-	c := newCrowdOn(t, groups, 1)
+	c := newCrowdOn(t, groups, 1, 1)
 	t.Cleanup(func() {
 		if err := c.executors.Stop(context.Background(), c.keys[0]); err != nil {
 			t.Error(err)

@@ -199,16 +199,16 @@ func (x *executors) SetQuota(key node.Key, cores units.Cores) error {
 	return nil
 }
 
-// weights are the engine's names as cgroup knows them.
-var weights = map[node.Weight]cgroup.Weight{node.WeightLow: cgroup.WeightIdle, node.WeightNormal: cgroup.WeightDefault}
-
 // SetWeight implements node.Quotas.
 func (x *executors) SetWeight(key node.Key, w node.Weight) error {
+	if key == (node.Key{}) {
+		return x.groups.SetWeight(cgroup.Weight(w))
+	}
 	h := x.find(key)
 	if h == nil {
 		return errNotHeld
 	}
-	if err := h.group.SetWeight(weights[w]); err != nil {
+	if err := h.group.SetWeight(cgroup.Weight(w)); err != nil {
 		x.metrics.WriteFailed()
 		return err
 	}

@@ -1,7 +1,10 @@
 package daemon
 
 import (
+	"cmp"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -19,8 +22,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// crowd is a node with n executors of one application on a fake tree, their
-// pages written.
+// crowd is a node with executors on a fake tree, their pages written.
 type crowd struct {
 	executors *executors
 	pages     *pages
@@ -28,10 +30,11 @@ type crowd struct {
 	writers   []*progress.Writer
 }
 
-// newCrowd is on a fake tree that the kernel watches, if it can.
+// newCrowd has n executors of one application on a fake tree that the kernel watches, if it
+// can.
 func newCrowd(tb testing.TB, n int) *crowd {
 	tb.Helper()
-	return newCrowdOn(tb, fakeGroups(tb, true), n)
+	return newCrowdOn(tb, fakeGroups(tb, true), n, 1)
 }
 
 func fakeGroups(tb testing.TB, watched bool) *cgroup.Hierarchy {
@@ -46,7 +49,8 @@ func fakeGroups(tb testing.TB, watched bool) *cgroup.Hierarchy {
 	return groups
 }
 
-func newCrowdOn(tb testing.TB, groups *cgroup.Hierarchy, n int) *crowd {
+// newCrowdOn has n executors of so many applications, in turn.
+func newCrowdOn(tb testing.TB, groups *cgroup.Hierarchy, n, apps int) *crowd {
 	tb.Helper()
 	counts, err := metrics.NewNode(prometheus.NewRegistry())
 	if err != nil {
@@ -65,7 +69,7 @@ func newCrowdOn(tb testing.TB, groups *cgroup.Hierarchy, n int) *crowd {
 		pages: &pages{layout: layout, log: log, open: map[node.Key]*openPage{}},
 	}
 	for i := range n {
-		key := node.Key{App: "app-1", ID: api.ExecutorID(strconv.Itoa(i + 1))}
+		key := node.Key{App: api.AppID(fmt.Sprintf("app-%d", i%apps+1)), ID: api.ExecutorID(strconv.Itoa(i/apps + 1))}
 		if err := c.executors.Start(tb.Context(), key, api.Launch{}); err != nil {
 			tb.Fatal(err)
 		}
@@ -176,11 +180,11 @@ func TestATickAllocatesNothingPerExecutor(t *testing.T) {
 	}
 }
 
-// BenchmarkTick256 is a whole tick with reads and writes: 256 paced executors on
-// a fake tree, engine included.
+// BenchmarkTick256 is a whole tick with reads and writes, engine included: 256 executors of
+// 64 applications on a fake tree. Every fourth application has no targets.
 func BenchmarkTick256(b *testing.B) {
-	const n = 256
-	c := newCrowd(b, n)
+	const n, apps = 256, 64
+	c := newCrowdOn(b, fakeGroups(b, true), n, apps)
 	cfg := node.Default()
 	cfg.Node, cfg.Incarnation, cfg.Total, cfg.Offered = "n1", "i", n, n
 	e, err := node.New(cfg, nil)
@@ -188,21 +192,37 @@ func BenchmarkTick256(b *testing.B) {
 		b.Fatal(err)
 	}
 	now := units.Instant(time.Hour)
-	plan := api.Plan{V: api.Version, Epoch: 1, Node: "n1", Apps: []api.PlanApp{{ID: "app-1", Launch: &api.Launch{}, HasDeadline: true, Remaining: 1e6}}}
-	app := &plan.Apps[0]
+	plan := api.Plan{V: api.Version, Epoch: 1, Node: "n1"}
+	for i := range apps {
+		app := api.PlanApp{ID: c.keys[i].App, Launch: &api.Launch{}, HasDeadline: true, Remaining: units.Seconds(1e6 + i), Least: 1}
+		if i%4 == 3 {
+			app = api.PlanApp{ID: app.ID, Launch: app.Launch, Band: api.BandShared}
+		}
+		plan.Apps = append(plan.Apps, app)
+	}
 	for i, key := range c.keys {
+		app := &plan.Apps[i%apps]
 		app.Executors = append(app.Executors, key.ID)
+		if app.Band == api.BandShared {
+			continue
+		}
 		app.Stages = append(app.Stages, api.StageTarget{StageKey: api.StageKey{Stage: 1}, Executor: key.ID, Rev: uint64(i + 1),
 			Remaining: 1000, Weight: 100, Tasks: 100, Work: 50, InitCores: 0.5})
 	}
+	slices.SortFunc(plan.Apps, func(x, y api.PlanApp) int { return cmp.Compare(x.ID, y.ID) })
 	var s node.Sample
 	processes := c.sample(b, nil, &s)
 	act := func(actions []node.Action) {
 		for i := range actions {
-			if a := &actions[i]; a.Kind == node.ActSetQuota {
-				if err := c.executors.SetQuota(a.Key, a.Cores); err != nil {
-					b.Fatal(err)
-				}
+			var err error
+			switch a := &actions[i]; a.Kind {
+			case node.ActSetQuota:
+				err = c.executors.SetQuota(a.Key, a.Cores)
+			case node.ActSetWeight:
+				err = c.executors.SetWeight(a.Key, a.Weight)
+			}
+			if err != nil {
+				b.Fatal(err)
 			}
 		}
 	}
@@ -228,7 +248,7 @@ func TestATickOfManyReadsEachOnceUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCrowdOn(t, groups, 3*prefetchFrom/2)
+	c := newCrowdOn(t, groups, 3*prefetchFrom/2, 1)
 	var s node.Sample
 	var processes []node.Process
 	for tick := range 20 {

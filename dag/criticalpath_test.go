@@ -63,7 +63,7 @@ func TestCriticalPathBranchesShareTheTimeOfTheirPath(t *testing.T) {
 	// Eq 1-3 ask for a core for each of stages 0 and 1.
 	paper := p
 	paper.Split, paper.Beta = dag.SplitPaper, 0
-	f, steady := g.Forecast(paper, 120, 8, 0, 0), g.Forecast(p, 120, 8, 0, 0)
+	f, steady := g.Forecast(paper, 120, dag.Supply{Cores: 8}, 0), g.Forecast(p, 120, dag.Supply{Cores: 8}, 0)
 	if !near(float64(steady.Stages[0].Cores+steady.Stages[1].Cores), 1, 1e-6) || f.Stages[0].Cores+f.Stages[1].Cores < 1.9 {
 		t.Errorf("cores side by side: %v and %v, by the paper %v and %v", steady.Stages[0].Cores, steady.Stages[1].Cores, f.Stages[0].Cores, f.Stages[1].Cores)
 	}
@@ -95,7 +95,7 @@ func TestCriticalPathEndsWithTheDeadline(t *testing.T) {
 		}
 		g, params := mustNew(t, p), criticalPath()
 		deadline := p.Head + p.Tail + units.Seconds(rapid.Float64Range(1, 200).Draw(t, "time"))
-		f := g.Forecast(params, deadline, 1e9, 0, 0)
+		f := g.Forecast(params, deadline, dag.Supply{Cores: 1e9}, 0)
 		if !near(float64(f.Finish), float64(deadline), 1e-6*float64(deadline)) {
 			t.Fatalf("ends at %v of %v", f.Finish, deadline)
 		}

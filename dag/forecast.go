@@ -46,14 +46,13 @@ type StageForecast struct {
 
 // Forecast walks the graph (doc.go, Feasibility) and judges the deadline, in
 // seconds on the deadline clock, of which elapsed have passed without a stage
-// being ready; deadline <= 0 means none. cores is cmax, what all nodes offer;
-// slots is how many tasks of a stage can run at once, <= 0 for any number. p
-// must be valid.
-func (g *Graph) Forecast(p Params, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) Forecast {
-	if !(cores > 0) {
+// being ready; deadline <= 0 means none. All cores are those of the supply that nobody
+// else has been promised. p must be valid.
+func (g *Graph) Forecast(p Params, deadline units.Seconds, supply Supply, elapsed units.Seconds) Forecast {
+	if !(supply.Cores > 0) {
 		return Forecast{Verdict: api.VerdictUnknown}
 	}
-	scene := g.scene(p.open(), cores, slots, elapsed)
+	scene := g.scene(p.open(), supply, elapsed)
 	full := scene.walk(0, Standing{})
 	f := Forecast{Verdict: api.VerdictNone, Finish: full.finish, FullCores: full.finish, Earliest: full.finish, Stages: full.stages}
 	if !p.Open {
@@ -76,8 +75,8 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, cores units.Cores, sl
 }
 
 // scene is what walks of g have in common.
-func (g *Graph) scene(p Params, cores units.Cores, slots int, elapsed units.Seconds) scene {
-	s := scene{graph: g, params: p, cores: float64(cores), slots: slots, elapsed: elapsed}
+func (g *Graph) scene(p Params, supply Supply, elapsed units.Seconds) scene {
+	s := scene{graph: g, params: p, supply: supply, cores: float64(supply.Cores), elapsed: elapsed}
 	s.busy = s.recorded()
 	return s
 }
@@ -108,12 +107,12 @@ const roomShare = 0.95
 // cores (Open); an application without branches runs like that anyway, so it is held
 // to its deadline. Without cores or a deadline to judge by it is most.
 // p.Executors and p.Open are not looked at.
-func (g *Graph) Choose(p Params, most int, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) Params {
+func (g *Graph) Choose(p Params, most int, deadline units.Seconds, supply Supply, elapsed units.Seconds) Params {
 	p.Open = false
-	if most <= 1 || !(cores > 0) || !(deadline > 0) {
+	if most <= 1 || !(supply.Cores > 0) || !(deadline > 0) {
 		return g.Turns(p, most)
 	}
-	scene := g.scene(p, cores, slots, elapsed)
+	scene := g.scene(p, supply, elapsed)
 	for n := 1; n <= most; n++ {
 		scene.params = g.Turns(p, n)
 		if meets(scene.walk(0, Standing{}).finish, roomShare*deadline) && meets(scene.walk(deadline, Standing{}).finish, deadline) {

@@ -120,7 +120,7 @@ func BenchmarkForecastTurns(b *testing.B) {
 	}
 	g, params := mustNew(b, p), inTurn(2)
 	for b.Loop() {
-		if f := g.Forecast(params, 1000, 4, 4, 0); f.Verdict == "" {
+		if f := g.Forecast(params, 1000, dag.Supply{Cores: 4, Slots: 4}, 0); f.Verdict == "" {
 			b.Fatal("no verdict")
 		}
 	}
@@ -141,7 +141,7 @@ func BenchmarkForecast200Stages(b *testing.B) {
 			params := dag.Default()
 			params.Split = split
 			for b.Loop() {
-				if f := g.Forecast(params, 1000, 4, 4, 0); f.Verdict == "" {
+				if f := g.Forecast(params, 1000, dag.Supply{Cores: 4, Slots: 4}, 0); f.Verdict == "" {
 					b.Fatal("no verdict")
 				}
 			}

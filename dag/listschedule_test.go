@@ -160,9 +160,9 @@ func TestEnoughExecutorsChangeNothing(t *testing.T) {
 		deadline := p.Head + p.Tail + units.Seconds(rapid.Float64Range(1, 100).Draw(t, "time"))
 		params := dag.Default()
 		params.Split = rapid.SampledFrom(dag.Splits()).Draw(t, "split")
-		free := g.Forecast(params, deadline, 4, 4, 0)
+		free := g.Forecast(params, deadline, dag.Supply{Cores: 4, Slots: 4}, 0)
 		params.Executors = g.Width() + rapid.IntRange(0, 1).Draw(t, "more")
-		enough := g.Forecast(params, deadline, 4, 4, 0)
+		enough := g.Forecast(params, deadline, dag.Supply{Cores: 4, Slots: 4}, 0)
 		if free.Finish != enough.Finish || free.FullCores != enough.FullCores || free.Verdict != enough.Verdict || !slices.Equal(free.Stages, enough.Stages) {
 			// With one executor a chain's stages count alike, too.
 			t.Fatalf("%+v, with executors for all %+v", free, enough)
@@ -204,7 +204,7 @@ func TestForecastWithOneExecutorIsASerialSchedule(t *testing.T) {
 		for i := range p.Stages {
 			p.Stages[i].Gap += 0.001 // What becomes ready by an end comes after who waits for it.
 		}
-		got := mustNew(t, p).Forecast(inTurn(1), 1e-9, 4, 0, 0)
+		got := mustNew(t, p).Forecast(inTurn(1), 1e-9, dag.Supply{Cores: 4}, 0)
 		if want := serial(p, 4); !near(float64(got.Finish), float64(want), 1e-6) {
 			t.Fatalf("%+v: %v, want %v", p.Stages, got.Finish, want)
 		}
@@ -213,7 +213,7 @@ func TestForecastWithOneExecutorIsASerialSchedule(t *testing.T) {
 
 func TestForecastWithOneExecutorEndsWithTheDeadline(t *testing.T) {
 	g := twoBranches(t)
-	f := g.Forecast(inTurn(1), 120, 8, 0, 0)
+	f := g.Forecast(inTurn(1), 120, dag.Supply{Cores: 8}, 0)
 	wantNear(t, "finish", f.Finish, 120)
 	for i, want := range []dag.StageForecast{
 		{ID: 0, Start: 0, Deadline: 10, Duration: 10, Cores: 1}, {ID: 1, Start: 0, Deadline: 25, Duration: 25, Wait: 10, Cores: 1},
@@ -254,12 +254,12 @@ func TestChooseTheCheapestShapeThatKeepsTheDeadline(t *testing.T) {
 		{24, 4, 0, true}, {18, 4, 0, true}, {5, 4, 0, true},
 		{32, 2, 0, true}, {20, 1, 1, false}, {0, 4, 0, false},
 	} {
-		got := g.Choose(params, c.most, c.deadline, 4, 0, 0)
+		got := g.Choose(params, c.most, c.deadline, dag.Supply{Cores: 4}, 0)
 		if got.Executors != c.want || got.Open != c.open {
 			t.Errorf("deadline %v, at most %d: %d executors, open %v, want %d and %v", c.deadline, c.most, got.Executors, got.Open, c.want, c.open)
 		}
 	}
-	if got := g.Choose(params, 4, 200, 0, 0, 0); got.Executors != 0 || got.Open {
+	if got := g.Choose(params, 4, 200, dag.Supply{Cores: 0}, 0); got.Executors != 0 || got.Open {
 		t.Errorf("without cores: %+v", got)
 	}
 }

@@ -118,7 +118,7 @@ func TestEq1To3OfParallelStagesAreThoseOfASequence(t *testing.T) {
 	wantNear(t, "second of two submitted together", at(0, 1, 2), 15)
 	wantNear(t, "the stage after them", at(15, 2), 15)
 
-	f := g.Forecast(p, 30, 8, 0, 0)
+	f := g.Forecast(p, 30, dag.Supply{Cores: 8}, 0)
 	for i, want := range []units.Seconds{10, 15, 15} {
 		wantNear(t, "forecast deadline", f.Stages[i].Deadline, want)
 	}
@@ -129,7 +129,7 @@ func TestEq1To3OfParallelStagesAreThoseOfASequence(t *testing.T) {
 func TestEq1IsAppliedAfterTheDriversFixedCosts(t *testing.T) {
 	g := mustNew(t, profile(5, 2, stage(0, 0, 4, 10, 10, 0, 0), stage(1, 1, 4, 10, 10, 3, 0)))
 	p := dag.Params{Alpha: 0.9, Beta: 0.3}
-	f := g.Forecast(p, 100, 8, 0, 0)
+	f := g.Forecast(p, 100, dag.Supply{Cores: 8}, 0)
 	// What the two stages share: 0.9 x 100 - 5 (head) - 3 (gap) - 2 (tail) = 80.
 	wantNear(t, "first deadline", f.Stages[0].Deadline, 40)
 	wantNear(t, "second deadline", f.Stages[1].Deadline, 40)
@@ -139,7 +139,7 @@ func TestEq1IsAppliedAfterTheDriversFixedCosts(t *testing.T) {
 
 func TestAStageTakesTheLargestOfItsThreeBounds(t *testing.T) {
 	forecast := func(s api.ProfileStage, deadline units.Seconds, cores units.Cores, slots int) dag.StageForecast {
-		return mustNew(t, profile(0, 0, s)).Forecast(dag.Params{Alpha: 1}, deadline, cores, slots, 0).Stages[0]
+		return mustNew(t, profile(0, 0, s)).Forecast(dag.Params{Alpha: 1}, deadline, dag.Supply{Cores: cores, Slots: slots}, 0).Stages[0]
 	}
 	for _, c := range []struct {
 		what  string
@@ -160,7 +160,7 @@ func TestAStageTakesTheLargestOfItsThreeBounds(t *testing.T) {
 
 func TestAJobDependsOnTheOneBefore(t *testing.T) {
 	g := mustNew(t, profile(1, 0, stage(0, 0, 4, 8, 2, 0, 0), stage(1, 0, 4, 4, 1, 0, 0), stage(2, 3, 4, 4, 1, 0.5, 0)))
-	f := g.Forecast(dag.Default(), 0, 4, 0, 0)
+	f := g.Forecast(dag.Default(), 0, dag.Supply{Cores: 4}, 0)
 	// 12 core-seconds of the first job at 4 cores, then the gap.
 	wantNear(t, "start of the second job", f.Stages[2].Start, 1+3+0.5)
 	if g.Width() != 2 {
@@ -170,7 +170,7 @@ func TestAJobDependsOnTheOneBefore(t *testing.T) {
 
 func TestStagesSideBySideShareTheCores(t *testing.T) {
 	g := mustNew(t, profile(0, 0, stage(0, 0, 4, 8, 2, 0, 0), stage(1, 0, 4, 4, 1, 0, 0)))
-	f := g.Forecast(dag.Default(), 1e-9, 4, 0, 0)
+	f := g.Forecast(dag.Default(), 1e-9, dag.Supply{Cores: 4}, 0)
 	// Two cores each until the smaller one ends, then four.
 	wantNear(t, "smaller", f.Stages[1].Duration, 2)
 	wantNear(t, "larger", f.Stages[0].Duration, 3)
@@ -184,26 +184,26 @@ func TestAVerdictComparesTheForecastWithTheDeadline(t *testing.T) {
 		deadline units.Seconds
 		want     api.Verdict
 	}{{0, api.VerdictNone}, {9.9, api.VerdictInfeasible}, {10.9, api.VerdictTight}, {11.2, api.VerdictFeasible}, {20, api.VerdictFeasible}} {
-		f := g.Forecast(dag.Default(), c.deadline, 2, 0, 0)
+		f := g.Forecast(dag.Default(), c.deadline, dag.Supply{Cores: 2}, 0)
 		if f.Verdict != c.want {
 			t.Errorf("deadline %v: %s (finish %v), want %s", c.deadline, f.Verdict, f.Finish, c.want)
 		}
 		wantNear(t, "all cores", f.FullCores, 10)
 	}
-	if f := g.Forecast(dag.Default(), 20, 0, 0, 0); f.Verdict != api.VerdictUnknown {
+	if f := g.Forecast(dag.Default(), 20, dag.Supply{Cores: 0}, 0); f.Verdict != api.VerdictUnknown {
 		t.Errorf("without cores: %s, want unknown", f.Verdict)
 	}
 }
 
 func TestElapsedTimeCounts(t *testing.T) {
 	g := mustNew(t, profile(2, 0, stage(0, 0, 4, 8, 4, 0, 0)))
-	wantNear(t, "elapsed within the head", g.Forecast(dag.Default(), 0, 2, 0, 1.5).FullCores, 6)
-	late := g.Forecast(dag.Default(), 12, 2, 0, 9)
+	wantNear(t, "elapsed within the head", g.Forecast(dag.Default(), 0, dag.Supply{Cores: 2}, 1.5).FullCores, 6)
+	late := g.Forecast(dag.Default(), 12, dag.Supply{Cores: 2}, 9)
 	wantNear(t, "elapsed beyond the head", late.FullCores, 13)
 	if late.Verdict != api.VerdictInfeasible {
 		t.Errorf("verdict %s, want infeasible", late.Verdict)
 	}
-	if past := g.Forecast(dag.Default(), 5, 2, 0, 30); past.Stages[0].Deadline > 0 || past.Verdict != api.VerdictInfeasible {
+	if past := g.Forecast(dag.Default(), 5, dag.Supply{Cores: 2}, 30); past.Stages[0].Deadline > 0 || past.Verdict != api.VerdictInfeasible {
 		t.Errorf("a deadline that has passed: %+v", past)
 	}
 }
@@ -212,7 +212,7 @@ func TestElapsedTimeCounts(t *testing.T) {
 func TestAFeasibleCaseMayAskForMoreThanAllCores(t *testing.T) {
 	stages := []api.ProfileStage{stage(0, 0, 8, 10, 5, 0, 0), stage(1, 0, 8, 2, 1, 0, 0, 0), stage(2, 0, 8, 2, 1, 0, 0, 1)}
 	g := mustNew(t, profile(0, 0, stages...))
-	f := g.Forecast(dag.Default(), 8, 2, 0, 0)
+	f := g.Forecast(dag.Default(), 8, dag.Supply{Cores: 2}, 0)
 	asked := dag.EstimateCores(1000, f.Stages[0].Deadline, 100)
 	if asked < 2*1.03 || asked > 2*1.4 {
 		t.Errorf("the first stage asks for %v of 2 cores; the case should ask for somewhat more than all", asked)
@@ -224,7 +224,7 @@ func TestAFeasibleCaseMayAskForMoreThanAllCores(t *testing.T) {
 
 func TestTheEarliestEndOfOneStageIsThatAtAllCores(t *testing.T) {
 	g := mustNew(t, profile(3, 1, stage(0, 0, 4, 12, 6, 0, 0)))
-	wantNear(t, "earliest", g.Forecast(dag.Default(), 5, 2, 0, 0).Earliest, 10)
+	wantNear(t, "earliest", g.Forecast(dag.Default(), 5, dag.Supply{Cores: 2}, 0).Earliest, 10)
 }
 
 // Sec 6.2: anr = sum(nomRate_s w_s) / sum(w_s), w_s being Eq 2 at the time of s.

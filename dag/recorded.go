@@ -87,7 +87,7 @@ func (g *Graph) scale(from, to int, end float64) {
 			g.factors[i] = factor
 		}
 		last := 0.0
-		for _, stage := range g.scene(Params{}.open(), g.profile.Cores, 0, 0).walk(0, Standing{}).stages[from:to] {
+		for _, stage := range g.scene(Params{}.open(), Supply{Cores: g.profile.Cores}, 0).walk(0, Standing{}).stages[from:to] {
 			last = max(last, float64(stage.Start+stage.Duration))
 		}
 		return last

@@ -79,7 +79,7 @@ func TestForecastOfTheRecordedShapeIsTheRecordedTime(t *testing.T) {
 			s.CoreSeconds, s.Records, s.NominalRate = units.Work(cpu), int64(100*cpu)+1, units.Rate((100*cpu+1)/cpu)
 		}
 		p = spark(p, int(p.Cores), tasks)
-		f := mustNew(t, p).Forecast(criticalPath(), 0, p.Cores, 0, 0)
+		f := mustNew(t, p).Forecast(criticalPath(), 0, dag.Supply{Cores: p.Cores}, 0)
 		if !near(float64(f.FullCores), float64(p.Duration), 0.03*float64(p.Duration)) {
 			t.Fatalf("recorded %v, all cores would finish in %v", p.Duration, f.FullCores)
 		}
@@ -90,7 +90,9 @@ func TestForecastOfTheRecordedShapeIsTheRecordedTime(t *testing.T) {
 func TestContendedRunsAndHandWrittenProfilesAreJudgedByTheirWork(t *testing.T) {
 	p := profile(1, 1, stage(0, 0, 8, 20, 30, 0, 1))
 	p.Runs, p.Cores = 1, 2
-	full := func() units.Seconds { return mustNew(t, p).Forecast(criticalPath(), 0, 2, 0, 0).FullCores }
+	full := func() units.Seconds {
+		return mustNew(t, p).Forecast(criticalPath(), 0, dag.Supply{Cores: 2}, 0).FullCores
+	}
 	wantNear(t, "recorded", full(), 32)
 	p.Contended = true
 	wantNear(t, "contended", full(), 12)
@@ -112,7 +114,7 @@ func TestAnotherExecutorHasItsPrice(t *testing.T) {
 		if executors < 4 {
 			params.Executors = executors
 		}
-		f := g.Forecast(params, 1, 4, 0, 0)
+		f := g.Forecast(params, 1, dag.Supply{Cores: 4}, 0)
 		wantNear(t, "recorded shape", f.FullCores, 8)
 		last := slices.MaxFunc(f.Stages, func(x, y dag.StageForecast) int { return int(1e6 * (x.Start + x.Duration - y.Start - y.Duration)) })
 		wantNear(t, "end", last.Start+last.Duration, want)

@@ -37,16 +37,16 @@ type Underway struct {
 
 // Finish returns when an application ends that stands as told, paced to the deadline in
 // the shape of p, or with all cores if p is Open or deadline <= 0. Its executors have
-// started and are warm. cores and slots are as for Forecast. Without cores, or for
+// started and are warm. Without cores, or for
 // stages that are not g's, it returns 0.
-func (g *Graph) Finish(p Params, deadline units.Seconds, cores units.Cores, slots int, from Standing) units.Seconds {
-	if !(cores > 0) || !g.knows(from) {
+func (g *Graph) Finish(p Params, deadline units.Seconds, supply Supply, from Standing) units.Seconds {
+	if !(supply.Cores > 0) || !g.knows(from) {
 		return 0
 	}
 	if p.Open {
 		deadline = 0
 	}
-	return max(g.scene(p, cores, slots, 0).walk(max(0, deadline), from).finish, from.Now)
+	return max(g.scene(p, supply, 0).walk(max(0, deadline), from).finish, from.Now)
 }
 
 func (g *Graph) knows(from Standing) bool {

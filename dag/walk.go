@@ -16,8 +16,8 @@ const together = 1e-9
 type scene struct {
 	graph   *Graph
 	params  Params
-	cores   float64
-	slots   int
+	supply  Supply
+	cores   float64 // All of supply.
 	elapsed units.Seconds
 	// busy is what each stage keeps busy, by place (Graph.recorded).
 	busy []float64
@@ -196,8 +196,8 @@ func (w *walker) rests() []Rest {
 // most is the number of cores that a stage can use.
 func (s scene) most(stage api.ProfileStage) float64 {
 	most := min(s.cores, float64(stage.Tasks))
-	if s.slots > 0 {
-		most = min(most, float64(s.slots))
+	if s.supply.Slots > 0 {
+		most = min(most, float64(s.supply.Slots))
 	}
 	return most
 }
@@ -209,7 +209,7 @@ func (s scene) most(stage api.ProfileStage) float64 {
 // Stages that share an executor are not held back: the earlier one's tasks go first,
 // as Spark offers them, and take all cores that they can use.
 func (w *walker) share() {
-	sum := 0.0
+	sum, free := 0.0, w.supply.free(w.now)
 	for i := range w.running {
 		r := &w.running[i]
 		r.has = r.most
@@ -218,14 +218,14 @@ func (w *walker) share() {
 		}
 		sum += r.has
 	}
-	if sum > w.cores && w.params.Open {
-		w.queue()
-		sum = w.cores
+	if sum > free && w.params.Open {
+		w.queue(free)
+		sum = free
 	}
 	for i := range w.running {
 		r := &w.running[i]
-		if sum > w.cores {
-			r.has *= w.cores / sum
+		if sum > free {
+			r.has *= free / sum
 		}
 		switch r.ends = w.now; {
 		case r.has > 0:
@@ -236,10 +236,9 @@ func (w *walker) share() {
 	}
 }
 
-// queue gives cores to the running stages in order of submission.
-func (w *walker) queue() {
+// queue gives free cores to the running stages in order of submission.
+func (w *walker) queue(free float64) {
 	slices.SortFunc(w.running, func(x, y running) int { return x.place - y.place })
-	free := w.cores
 	for i := range w.running {
 		r := &w.running[i]
 		r.has = min(r.has, free)
@@ -249,7 +248,7 @@ func (w *walker) queue() {
 
 // next returns when the next event takes place.
 func (w *walker) next() float64 {
-	at := math.Inf(1)
+	at := w.supply.next(w.now)
 	for _, id := range w.unsubmitted {
 		at = min(at, w.ready[w.graph.index[id]])
 	}

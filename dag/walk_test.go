@@ -80,7 +80,7 @@ func TestWalkAtAllCoresAgreesWithASlowSimulation(t *testing.T) {
 		elapsed := rapid.Float64Range(0, 4).Draw(t, "elapsed")
 		const dt = 0.002
 		want := slowly(p, cores, slots, elapsed, dt)
-		got := mustNew(t, p).Forecast(dag.Default(), 0, units.Cores(cores), slots, units.Seconds(elapsed))
+		got := mustNew(t, p).Forecast(dag.Default(), 0, dag.Supply{Cores: units.Cores(cores), Slots: slots}, units.Seconds(elapsed))
 		if !near(float64(got.FullCores), want, 20*dt*float64(len(p.Stages))) {
 			t.Fatalf("ends at %v, the slow simulation at %v", got.FullCores, want)
 		}
@@ -107,9 +107,9 @@ func drawPaced(t *rapid.T) pacedCase {
 	c.cores = units.Cores(rapid.Float64Range(0.5, 5).Draw(t, "cores"))
 	c.spent = units.Seconds(rapid.Float64Range(0, 4).Draw(t, "elapsed"))
 	c.g = mustNew(t, c.p)
-	full := c.g.Forecast(c.params, 0, c.cores, c.slots, c.spent).FullCores
+	full := c.g.Forecast(c.params, 0, dag.Supply{Cores: c.cores, Slots: c.slots}, c.spent).FullCores
 	c.deadline = full * units.Seconds(rapid.Float64Range(0.3, 4).Draw(t, "deadline ratio"))
-	c.f = c.g.Forecast(c.params, c.deadline, c.cores, c.slots, c.spent)
+	c.f = c.g.Forecast(c.params, c.deadline, dag.Supply{Cores: c.cores, Slots: c.slots}, c.spent)
 	return c
 }
 
@@ -228,7 +228,7 @@ func TestEarliestIsFeasibleAndNotLaterThanAFeasibleDeadline(t *testing.T) {
 		if c.f.Verdict != api.VerdictInfeasible && c.f.Earliest > c.deadline {
 			t.Fatalf("%v is feasible, but the earliest is %v", c.deadline, c.f.Earliest)
 		}
-		again := c.g.Forecast(c.params, c.f.Earliest, c.cores, c.slots, c.spent)
+		again := c.g.Forecast(c.params, c.f.Earliest, dag.Supply{Cores: c.cores, Slots: c.slots}, c.spent)
 		if again.Verdict == api.VerdictInfeasible {
 			t.Fatalf("the earliest deadline %v is infeasible: %+v", c.f.Earliest, again)
 		}
@@ -247,7 +247,7 @@ func TestWithEnoughTimeASequenceEndsAtAlphaTimesTheDeadline(t *testing.T) {
 			}
 		}
 		params := dag.Params{Alpha: rapid.Float64Range(0.5, 1).Draw(t, "alpha"), Beta: 0.3}
-		f := mustNew(t, p).Forecast(params, 5000, 4, 8, 0)
+		f := mustNew(t, p).Forecast(params, 5000, dag.Supply{Cores: 4, Slots: 8}, 0)
 		if !near(float64(f.Finish), params.Alpha*5000, 1e-6) || f.Verdict != api.VerdictFeasible {
 			t.Fatalf("finish %v, want %v (%s)", f.Finish, params.Alpha*5000, f.Verdict)
 		}
@@ -267,7 +267,7 @@ func TestWithAnAimASequenceEndsJustBeforeTheDeadline(t *testing.T) {
 		}
 		g, params := mustNew(t, p), dag.Default()
 		params.Split = rapid.SampledFrom(dag.Splits()).Draw(t, "split")
-		f := g.Forecast(params, 5000, 4, 8, 0)
+		f := g.Forecast(params, 5000, dag.Supply{Cores: 4, Slots: 8}, 0)
 		last := p.Stages[len(p.Stages)-1]
 		want := 0.996*5000 - 0.3 - min(0.03*float64(last.LongestTask), 0.0025*5000)
 		// By work a stage of next to no work gets next to no time, and ends where it ends.

@@ -19,12 +19,14 @@ const Linger = 10 * time.Minute
 // Never is a moment that does not come.
 const Never units.Instant = math.MaxInt64
 
-// Times are how a driver waits.
-type Times struct {
-	// Heartbeat passes between two of them, Patience until an answer is given up, Pause
-	// after a request that failed.
-	Heartbeat, Patience, Pause time.Duration
-}
+// How a driver waits: Heartbeat passes between two of them, Patience until an answer is given
+// up, pause after a request that failed. It is as silent as package api allows; the jar sends
+// a heartbeat after a second of silence.
+const (
+	Heartbeat = 2 * time.Second
+	Patience  = 2 * time.Second
+	pause     = time.Second
+)
 
 // Conversation is what a driver and the planner say to each other: one registration, then
 // events in order, one request at a time, and heartbeats. Events are numbered from 1 and
@@ -32,7 +34,6 @@ type Times struct {
 // Failed, Heard and Reconnected, and calls Next after each of them and at Wake. Not
 // thread-safe.
 type Conversation struct {
-	times Times
 	// id is the application's, "" until it is registered; again says that it has to
 	// register once more.
 	id    api.AppID
@@ -56,15 +57,9 @@ type Conversation struct {
 	exited, closed bool
 }
 
-// Patient are the times of a driver that is as silent as package api allows; the jar sends
-// a heartbeat after a second of silence.
-func Patient() Times {
-	return Times{Heartbeat: 2 * time.Second, Patience: 2 * time.Second, Pause: time.Second}
-}
-
 // NewConversation is one that has not begun.
-func NewConversation(t Times) *Conversation {
-	return &Conversation{times: t, until: Never, beat: Never, due: true, ended: Never}
+func NewConversation() *Conversation {
+	return &Conversation{until: Never, beat: Never, due: true, ended: Never}
 }
 
 // Request is what a driver asks the planner: a registration under AppID, or Events.
@@ -95,8 +90,8 @@ func (c *Conversation) Registered() bool { return c.id != "" }
 // Closed reports whether there is nothing more to say.
 func (c *Conversation) Closed() bool { return c.closed }
 
-// Over reports whether the planner knows that the context has ended.
-func (c *Conversation) Over() bool { return c.ended != Never && !c.holdsEnd() }
+// over reports whether the planner knows that the context has ended.
+func (c *Conversation) over() bool { return c.ended != Never && !c.holdsEnd() }
 
 func (c *Conversation) holdsEnd() bool {
 	return slices.ContainsFunc(c.outbox, func(e api.Event) bool { return e.Type == api.EventEnd })
@@ -132,7 +127,7 @@ func (c *Conversation) Recall(now units.Instant, events []api.Event) bool {
 }
 
 // Reconnected says that the connection came back: the planner may be another one.
-func (c *Conversation) Reconnected() { c.again = c.Registered() && !c.Over() }
+func (c *Conversation) Reconnected() { c.again = c.Registered() && !c.over() }
 
 // Heard reports whether a directive that was published is to be followed: it is newer than
 // the last.
@@ -150,17 +145,17 @@ func (c *Conversation) Next(now units.Instant) (Request, bool) {
 		c.waits, c.until, c.due = 0, Never, true
 	}
 	if now >= c.beat {
-		c.beat = now.Add(c.times.Heartbeat)
+		c.beat = now.Add(Heartbeat)
 		c.due = c.due || c.waits == 0
 	}
-	if c.Over() && now.Sub(c.ended) > Linger {
+	if c.over() && now.Sub(c.ended) > Linger {
 		c.closed = true
 	}
 	if c.closed || c.forgot || c.waits != 0 || c.until != Never || !(c.due || c.again || len(c.outbox) > 0) {
 		return Request{}, false
 	}
 	c.no++
-	c.waits, c.until, c.due = c.no, now.Add(c.times.Patience), false
+	c.waits, c.until, c.due = c.no, now.Add(Patience), false
 	if !c.Registered() || c.again {
 		return Request{No: c.no, Register: true, AppID: c.id}, true
 	}
@@ -183,7 +178,7 @@ func (c *Conversation) Failed(now units.Instant, no uint64) {
 	}
 }
 
-func (c *Conversation) pause(now units.Instant) { c.waits, c.until = 0, now.Add(c.times.Pause) }
+func (c *Conversation) pause(now units.Instant) { c.waits, c.until = 0, now.Add(pause) }
 
 // answered notes that request no was answered. An answer that comes late, when another
 // request is waited for, is taken as far as it still says something.
@@ -211,7 +206,7 @@ func (c *Conversation) Accept(now units.Instant, no uint64, r *api.RegisterReply
 	case c.id == r.AppID:
 		c.acknowledge(r.AckedSeq)
 	case c.id == "":
-		c.beat = now.Add(c.times.Heartbeat)
+		c.beat = now.Add(Heartbeat)
 	default: // Nothing is sent until Recall.
 		out.Forgot, c.forgot = true, true
 	}
@@ -233,7 +228,7 @@ func (c *Conversation) Answer(now units.Instant, no uint64, r *api.EventsReply) 
 	case c.waits != 0: // Another request is on its way.
 	case api.KindOf(r.Error) != api.KindNotFound:
 		c.pause(now)
-	case c.Over():
+	case c.over():
 		c.closed = true
 	default:
 		c.again = true

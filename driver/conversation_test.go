@@ -30,7 +30,7 @@ func (p *talker) play(call string) string {
 	f := strings.Fields(call)
 	switch f[0] {
 	case "begin":
-		*p = talker{c: driver.NewConversation(driver.Patient())}
+		*p = talker{c: driver.NewConversation()}
 	case "say":
 		times := 1
 		if len(f) > 2 {
@@ -132,8 +132,7 @@ func TestConversationTranscripts(t *testing.T) {
 // and the patience with an answer.
 func TestEachEventIsTakenOnceInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		times := driver.Patient()
-		c := driver.NewConversation(times)
+		c := driver.NewConversation()
 		var now, last units.Instant
 		var taken []uint64
 		var late []func()
@@ -167,7 +166,7 @@ func TestEachEventIsTakenOnceInOrder(t *testing.T) {
 					answer()
 					answer()
 				}
-			} else if quiet := now.Sub(last); quiet > times.Heartbeat+times.Patience {
+			} else if quiet := now.Sub(last); quiet > driver.Heartbeat+driver.Patience {
 				t.Fatalf("silent for %v", quiet)
 			}
 		}
@@ -203,7 +202,7 @@ func TestEachEventIsTakenOnceInOrder(t *testing.T) {
 // TestRecallComesFirst sends a planner that has lost its state nothing that came of its
 // directive: what is true has that already.
 func TestRecallComesFirst(t *testing.T) {
-	c := driver.NewConversation(driver.Patient())
+	c := driver.NewConversation()
 	registration, _ := c.Next(0)
 	c.Accept(0, registration.No, &api.RegisterReply{AppID: "app-1"})
 	c.Reconnected()
@@ -223,7 +222,7 @@ func TestRecallComesFirst(t *testing.T) {
 
 // TestADriverThatDoesNotExitFallsSilent ends the heartbeats ten minutes after the context.
 func TestADriverThatDoesNotExitFallsSilent(t *testing.T) {
-	c := driver.NewConversation(driver.Patient())
+	c := driver.NewConversation()
 	registration, _ := c.Next(0)
 	c.Accept(0, registration.No, &api.RegisterReply{AppID: "app-1"})
 	now := units.Instant(time.Second)

@@ -7,36 +7,36 @@ import (
 )
 
 // Predicted returns a's duration at its end, 0 when nobody can know.
-func (p Policy) Predicted(now units.Instant, a *ledger.App) units.Seconds {
+func (p Policy) Predicted(v ledger.View, a *ledger.App) units.Seconds {
 	switch {
 	case p.Leaves(a) && a.Profile != nil:
-		return max(a.Outcome.Stopped+a.Profile.Body.Exit, a.At(now))
+		return max(a.Outcome.Stopped+a.Profile.Body.Exit, a.At(v.Now()))
 	case !a.Running():
 		return a.Outcome.Ended
 	case a.Profile == nil || a.Promise.Mismatch != "" || a.Promise.Mode == ledger.Unpaced:
 		return 0
 	}
-	return p.End(now, a, !a.Paced() || a.Observed())
+	return p.End(v, a, !a.Paced() || a.Observed())
 }
 
 // End predicts the end of a running application with a profile from where it stands:
 // running stages from their progress, the others from what they will be given, the
 // driver's gaps and tail from the profile. full says that every stage has all cores. While
 // all goes as planned it holds still.
-func (p Policy) End(now units.Instant, a *ledger.App, full bool) units.Seconds {
+func (p Policy) End(v ledger.View, a *ledger.App, full bool) units.Seconds {
 	q := p.Of(a)
 	if q.Open = full; full {
 		q.Executors = 0
 	}
 	c := CourseOf(a)
-	return c.Graph.Finish(q, a.Promise.Deadline, a.Tenant.Cores, a.Tenant.Slots, standing(now, a, c, full))
+	return c.Graph.Finish(q, a.Promise.Deadline, supply(v, a), standing(v.Now(), a, c, full))
 }
 
 // Soonest is the earliest end of an application in the shape that it has, with all
 // cores for every stage.
-func (p Policy) Soonest(now units.Instant, a *ledger.App) units.Seconds {
+func (p Policy) Soonest(v ledger.View, a *ledger.App) units.Seconds {
 	c := CourseOf(a)
-	return c.Graph.Finish(p.Of(a), 0, a.Tenant.Cores, a.Tenant.Slots, standing(now, a, c, true))
+	return c.Graph.Finish(p.Of(a), 0, supply(v, a), standing(v.Now(), a, c, true))
 }
 
 // standing is how far a has come on its course. Stages that are neither open nor yet to

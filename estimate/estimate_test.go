@@ -25,7 +25,7 @@ func TestTheEndHoldsStill(t *testing.T) {
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	a := c.App("app-1", "p", 0, "a", "b")
 	p := policy(estimate.BranchesTogether)
-	end := func() float64 { return float64(p.End(c.Now, a, true)) }
+	end := func() float64 { return float64(p.End(c.View(), a, true)) }
 	if got := end(); math.Abs(got-68) > 0.5 {
 		t.Fatalf("%v s, recorded are 68", got)
 	}
@@ -87,11 +87,11 @@ func TestShapes(t *testing.T) {
 	g := c.View().Profile("p").Graph
 	for branches, want := range map[string]int{estimate.BranchesTogether: 2, estimate.BranchesInTurn: 1} {
 		p := policy(branches)
-		if got := p.PerNode(g, p.Shape(g, 1, 200, 4, 4, 0)); got != want {
+		if got := p.PerNode(g, p.Shape(g, 1, 200, dag.Supply{Cores: 4, Slots: 4}, 0)); got != want {
 			t.Errorf("%s: %d executors on a node, want %d", branches, got, want)
 		}
 	}
-	if p := policy(estimate.BranchesAuto); p.PerNode(g, p.Shape(g, 1, 1000, 4, 4, 0)) != 1 {
+	if p := policy(estimate.BranchesAuto); p.PerNode(g, p.Shape(g, 1, 1000, dag.Supply{Cores: 4, Slots: 4}, 0)) != 1 {
 		t.Error("with all the time there is a second executor is started")
 	}
 }

@@ -39,12 +39,12 @@ type Policy struct {
 // being held back. An executor has all the node's cores as ceiling, so branches in
 // turn end when branches side by side would but for tails and gaps, and each executor
 // less is a JVM that does not start, compile and collect for itself.
-func (p Policy) Shape(g *dag.Graph, nodes int, deadline units.Seconds, cores units.Cores, slots int, elapsed units.Seconds) dag.Params {
+func (p Policy) Shape(g *dag.Graph, nodes int, deadline units.Seconds, supply dag.Supply, elapsed units.Seconds) dag.Params {
 	most := p.Together(g)
 	if p.Opens() {
 		q := p.Equations
 		q.Nodes = nodes
-		return g.Choose(q, most, deadline, cores, slots, elapsed)
+		return g.Choose(q, most, deadline, supply, elapsed)
 	}
 	if p.Branches == BranchesInTurn {
 		most = 1

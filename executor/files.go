@@ -1,13 +1,13 @@
 package executor
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/progress"
@@ -147,25 +147,5 @@ func readHandle(file string) (Handle, error) {
 
 // compareHandles orders by application, then by id as a number.
 func compareHandles(a, b Handle) int {
-	if a.App != b.App {
-		if a.App < b.App {
-			return -1
-		}
-		return 1
-	}
-	return compareIDs(a.ID, b.ID)
-}
-
-func compareIDs(a, b api.ExecutorID) int {
-	x, err1 := strconv.ParseUint(string(a), 10, 63)
-	y, err2 := strconv.ParseUint(string(b), 10, 63)
-	switch {
-	case err1 == nil && err2 == nil && x != y:
-		return int(min(1, max(-1, int64(x)-int64(y))))
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(a.App, b.App), api.CompareExecutors(a.ID, b.ID))
 }

@@ -51,6 +51,7 @@ type App struct {
 type Tenant struct {
 	Submission string     `json:"submission"`
 	User       string     `json:"user,omitempty"`
+	Class      api.Class  `json:"class,omitempty"`
 	Launch     api.Launch `json:"launch"`
 	// Watched says that a pacer submit will report the driver's exit.
 	Watched   bool `json:"watched,omitempty"`
@@ -76,6 +77,10 @@ type Tenant struct {
 	// Beside is the CPU time that other applications used on its nodes while its stages
 	// could run.
 	Beside units.Work `json:"beside_core_seconds,omitempty"`
+	// BesideStart is the same until its first task was launched.
+	BesideStart units.Work `json:"beside_start_core_seconds,omitempty"`
+	// Lost is what it asked for and was not granted, by who had it; App is its own id.
+	Lost []api.Loss `json:"lost,omitempty"`
 }
 
 // Promise is what an application was promised and how that goes.
@@ -139,6 +144,8 @@ type Marks struct {
 	AckedSeq uint64        `json:"acked_seq"`
 	Revs     uint64        `json:"revs"`
 	LastTask units.Seconds `json:"last_finish_s,omitempty"`
+	// Least is the Aim.Least of the stage that was last given targets, 0 where none was.
+	Least units.Cores `json:"least_cores,omitempty"`
 }
 
 // Clocks are what passes with time and is not kept.
@@ -180,6 +187,15 @@ func (a *App) Paced() bool { return a.Running() && a.Gated() }
 
 // Gated reports whether running stages own their executors.
 func (a *App) Gated() bool { return a.Promise.Mode == Paced && a.Promise.Gate == Gate{} }
+
+// Band says whether a comes first where cores are short: with a deadline that can be kept,
+// as far as is known.
+func (a *App) Band() api.Band {
+	if p := &a.Promise; p.Mode == Paced && p.Deadline > 0 && !p.Gate.Infeasible && !p.Gate.Late {
+		return api.BandPromised
+	}
+	return api.BandShared
+}
 
 // Observed reports whether a is only watched: it is planned as if it were paced,
 // and runs with all cores.
@@ -310,12 +326,6 @@ func (a *App) Held() bool {
 
 // maxNotices bounds what is kept of the lines said to a user.
 const maxNotices = 50
-
-// CompareIDs orders executor ids as numbers: they are decimal without leading
-// zeros.
-func CompareIDs(a, b api.ExecutorID) int {
-	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-}
 
 // CompareStages orders stage attempts by id and attempt.
 func CompareStages(a, b *Stage) int {

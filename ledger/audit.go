@@ -3,6 +3,8 @@ package ledger
 import (
 	"fmt"
 	"slices"
+
+	"github.com/sparkpacer/pacer/api"
 )
 
 // Audit compares the ledger's indices, and what it keeps for the end of a batch, with what
@@ -52,7 +54,7 @@ func (a *App) audit() string {
 		if s.dirty {
 			return fmt.Sprintf("stage %v has changed and was not saved", s.Key())
 		}
-		if !slices.IsSortedFunc(s.Targets, func(x, y Target) int { return CompareIDs(x.Executor, y.Executor) }) {
+		if !slices.IsSortedFunc(s.Targets, func(x, y Target) int { return api.CompareExecutors(x.Executor, y.Executor) }) {
 			return fmt.Sprintf("the targets of stage %v are not in order", s.Key())
 		}
 	}

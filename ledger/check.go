@@ -26,7 +26,7 @@ func checkTargets(v View, a *App, targets []Target) error {
 		if x == nil || x.Gone || x.Node != t.Node {
 			return fmt.Errorf("executor %s of %s does not run on %s", t.Executor, a.ID, t.Node)
 		}
-		if i > 0 && CompareIDs(targets[i-1].Executor, t.Executor) >= 0 {
+		if i > 0 && api.CompareExecutors(targets[i-1].Executor, t.Executor) >= 0 {
 			return fmt.Errorf("the targets of %s are not in order", a.ID)
 		}
 		if t.Tasks <= 0 || t.Weight == 0 {

@@ -12,6 +12,8 @@ import (
 type planEntry struct {
 	app       api.AppID
 	deadline  units.Seconds
+	band      api.Band
+	least     units.Cores
 	executors []api.ExecutorID
 	targets   []planTarget
 }
@@ -30,5 +32,6 @@ func (p *planEntry) sameExecutors(o *planEntry) bool {
 }
 
 func (p *planEntry) equal(o *planEntry) bool {
-	return p == o || p.app == o.app && p.deadline == o.deadline && slices.Equal(p.executors, o.executors) && slices.Equal(p.targets, o.targets)
+	return p == o || p.app == o.app && p.deadline == o.deadline && p.band == o.band && p.least == o.least &&
+		slices.Equal(p.executors, o.executors) && slices.Equal(p.targets, o.targets)
 }

@@ -77,7 +77,7 @@ func examples() []ledger.Fact {
 		ledger.ContextStopped{App: app, At: 5}, ledger.DeadlineGiven{App: app, Deadline: 50}, ledger.EventTaken{App: app, Seq: 9},
 		ledger.ExecutorIdle{App: app, ID: "1", For: time.Second}, ledger.ExecutorLeaving{App: app, ID: "1"}, ledger.ExecutorLost{App: app, ID: "1"},
 		ledger.ExecutorUp{App: app, ID: "2"}, ledger.Exited{App: third, State: api.AppFinished, At: 3}, ledger.GateSet{App: app, Gate: ledger.Gate{Late: true}},
-		ledger.Heard{App: app}, ledger.EndedAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppFailed}}},
+		ledger.Heard{App: app}, ledger.DivisionSet{Node: "b", Division: &api.Division{Strategy: "speed", Gamma: 1}}, ledger.EndedAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppFailed}}},
 		ledger.Judged{App: app, Judgement: ledger.Judgement{Verdict: api.VerdictTight}}, ledger.Looked{App: app}, ledger.Mismatched{App: app, Where: "here"},
 		ledger.ModeSet{App: app, Mode: ledger.Released}, ledger.NodeChallenged{Node: "a", Incarnation: "a-2"}, ledger.NodeDrained{Node: "a", Draining: true},
 		ledger.NodeForgotten{Node: "empty"}, ledger.NodeJoined{Node: "c", Incarnation: "c-1"}, ledger.NodeLost{Node: "a"}, ledger.NodeSaid{Status: status(2, 1)},

@@ -9,7 +9,7 @@ import (
 
 // Layout is that of the store, which this build alone reads:
 //
-//	planner/epoch         counters: newest epoch, application number and term; the store's name
+//	planner/epoch         counters: newest epoch, application number and term; the store's name; the division
 //	app/ID                a running application (appRecord)
 //	app/ID/marks          what every event changes of it (markRecord)
 //	app/ID/profile        the profile that it is matched to (api.Profile)

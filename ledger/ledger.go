@@ -55,6 +55,8 @@ type Ledger struct {
 	term          uint64
 	// uptime is how much time has passed, as far as anybody could be heard.
 	uptime time.Duration
+	// division is what an operator wants of all nodes, nil for nothing.
+	division *api.Division
 	// growth counts what may let running applications have more executors.
 	growth uint64
 
@@ -79,7 +81,7 @@ type batch struct {
 	again    []string        // Nodes that are to be told their Plans again.
 	nodes    map[string]bool // Nodes whose Plans have to be compared.
 	apps     []*App          // Applications that have changed; the room is kept.
-	counters bool            // epoch, serial or term changed.
+	counters bool            // epoch, serial, term or division changed.
 	faults   []error
 	directed []api.DirectiveExecutor // Scratch of direct.
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -28,6 +29,8 @@ type NodeRecord struct {
 	Release string      `json:"release,omitempty"`
 	// Draining says that somebody wants it empty.
 	Draining bool `json:"draining,omitempty"`
+	// Division is what an operator wants of this node alone, nil for nothing.
+	Division *api.Division `json:"division,omitempty"`
 	// Epoch is that of the Plan in force, or of an earlier one with the same
 	// executors: see Executor.planEpoch.
 	Epoch uint64 `json:"epoch"`
@@ -42,6 +45,7 @@ type Node struct {
 	Acked       uint64 // The epoch that its last status said.
 	Executors   int
 	Others      units.Cores // What others than executors last used of it.
+	Dividing    Dividing
 	// Heard is View.Uptime when it was last heard, Published when its Plan was
 	// last sent.
 	Heard, Published time.Duration
@@ -56,8 +60,25 @@ type Node struct {
 	Foreign bool
 	Theirs  []api.AppID // Whose executors those are; once for each.
 
-	plan  []*planEntry // The content of the Plan in force.
-	dirty bool         // The record has to be saved.
+	plan  content // Of the Plan in force.
+	dirty bool    // The record has to be saved.
+}
+
+// Dividing is how a node's incarnation said last that it divides its cores, and what came
+// of it.
+type Dividing struct {
+	api.Division
+	losses []api.Loss
+}
+
+// content is what makes a node's Plan new or not.
+type content struct {
+	entries  []*planEntry
+	division *api.Division
+}
+
+func (c content) equal(o content) bool {
+	return c.division == o.division && slices.EqualFunc(c.entries, o.entries, (*planEntry).equal)
 }
 
 // Here reports whether its controller is there.
@@ -67,7 +88,7 @@ func (n *Node) Here() bool { return n.Presence == Here }
 func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Foreign }
 
 // Planned reports whether its Plan has applications.
-func (n *Node) Planned() bool { return len(n.plan) > 0 }
+func (n *Node) Planned() bool { return len(n.plan.entries) > 0 }
 
 // Slots is how many task slots an executor started by launch has on n: as asked, else as
 // many as n offers cores, rounded up.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -69,7 +70,7 @@ func (f NodeJoined) apply(l *Ledger) error {
 		l.relist()
 	}
 	if n.Incarnation != f.Incarnation {
-		n.Seq = 0
+		n.Seq, n.Dividing.losses = 0, nil
 	}
 	n.Incarnation, n.Presence, n.Challenger = f.Incarnation, Here, ""
 	if f.Epoch > n.Epoch && f.Follows == "" {
@@ -111,8 +112,9 @@ func (f NodeSaid) apply(l *Ledger) error {
 		n.Host, n.Offered, n.Total, n.Memory, n.Release, n.dirty = s.Host, s.Offered, s.Total, s.Memory, s.Release, true
 		l.replan(n.Node)
 	}
-	n.Others, n.Executors = s.Others, 0
+	n.Others, n.Dividing.Division, n.Executors = s.Others, s.Division, 0
 	noteBeside(l, n, s)
+	noteLosses(l, n, s)
 	for i := range s.Executors {
 		x := &s.Executors[i]
 		if x.State != api.ExecutorExited {
@@ -182,11 +184,55 @@ func noteBeside(l *Ledger, n *Node, s *api.NodeStatus) {
 		}
 	}
 	for _, t := range here {
-		if beside := all - t.used; beside > 0 && t.App.Running() && t.App.Promise.Launched {
+		beside := all - t.used
+		if beside <= 0 || !t.App.Running() {
+			continue
+		}
+		if t.App.Promise.Launched {
 			t.App.Tenant.Beside += beside
-			t.App.keep.aged = true
+		} else {
+			t.App.Tenant.BesideStart += beside
+		}
+		t.App.keep.aged = true
+	}
+}
+
+// mostLosers bounds the applications of which is kept what they had instead of one.
+const mostLosers = 32
+
+// noteLosses takes in what applications have lost on n since its status before.
+func noteLosses(l *Ledger, n *Node, s *api.NodeStatus) {
+	if len(s.Losses) == 0 && len(n.Dividing.losses) == 0 {
+		return
+	}
+	for _, now := range s.Losses {
+		a := l.apps[now.App]
+		if a == nil || !a.Running() || !(now.CoreSeconds > 0) {
+			continue
+		}
+		lost := now.CoreSeconds
+		if at := slices.IndexFunc(n.Dividing.losses, func(x api.Loss) bool { return x.App == now.App && x.To == now.To }); at >= 0 && n.Dividing.losses[at].CoreSeconds <= lost {
+			lost -= n.Dividing.losses[at].CoreSeconds
+		}
+		if lost > 0 {
+			l.concern(a)
+			a.lose(now.To, lost)
 		}
 	}
+	n.Dividing.losses = append(n.Dividing.losses[:0], s.Losses...)
+}
+
+// lose counts what a was not granted because another had it.
+func (a *App) lose(to api.AppID, work units.Work) {
+	lost := a.Tenant.Lost
+	at := slices.IndexFunc(lost, func(x api.Loss) bool { return x.To == to })
+	switch {
+	case at >= 0:
+		lost[at].CoreSeconds += work
+	case len(lost) < mostLosers:
+		a.Tenant.Lost = append(lost, api.Loss{App: a.ID, To: to, CoreSeconds: work})
+	}
+	a.keep.aged = true
 }
 
 // see takes in what a node says about one executor. That it has exited, and that it is
@@ -243,6 +289,33 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 func (l *Ledger) sampleLimit(a *App) int {
 	share := l.cfg.AllSamples / max(1, len(l.apps)) / max(1, len(a.Order))
 	return min(l.cfg.Samples, max(share, 2*len(a.Tenant.Executors)))
+}
+
+// DivisionSet: an operator wants a node, or with "" every node, to divide its cores so; nil
+// is as it is configured. What is for every node counts where nothing is for one alone, and
+// takes back what was.
+type DivisionSet struct {
+	Node     string
+	Division *api.Division
+}
+
+func (f DivisionSet) apply(l *Ledger) error {
+	if f.Node != "" {
+		n, err := l.node(f.Node)
+		if err != nil {
+			return err
+		}
+		n.Division, n.dirty = f.Division, true
+		l.replan(n.Node)
+		return nil
+	}
+	l.division, l.batch.counters = f.Division, true
+	for _, n := range l.nodes {
+		n.dirty = n.dirty || n.Division != nil
+		n.Division = nil
+		l.replan(n.Node)
+	}
+	return nil
 }
 
 // PlanRepeated: the node's Plan was sent again.

@@ -25,6 +25,8 @@ type counterRecord struct {
 	// Planner is the store's name, Term how often a planner has started on it.
 	Planner string `json:"planner,omitempty"`
 	Term    uint64 `json:"term,omitempty"`
+	// Division is what an operator wants of all nodes.
+	Division *api.Division `json:"division,omitempty"`
 }
 
 // appRecord is what is stored of a running application. Its stages, its profile and what
@@ -79,7 +81,7 @@ func (l *Ledger) encoded(key string, value []byte, err error) {
 func (l *Ledger) saveCounters() {
 	if l.batch.counters {
 		l.batch.counters = false
-		l.save(counterKey, counterRecord{V: Layout, Epoch: l.epoch, Serial: l.serial, Planner: l.identity, Term: l.term})
+		l.save(counterKey, counterRecord{V: Layout, Epoch: l.epoch, Serial: l.serial, Planner: l.identity, Term: l.term, Division: l.division})
 	}
 }
 

@@ -1,14 +1,17 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
-// makeEntry is t's part of its node's Plan.
-func (t *Allocation) makeEntry() *planEntry {
-	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, executors: make([]api.ExecutorID, 0, len(t.Executors))}
+// makeEntry is t's part of the Plan of its node, n.
+func (t *Allocation) makeEntry(n *Node) *planEntry {
+	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, band: t.App.Band(), least: t.least(n),
+		executors: make([]api.ExecutorID, 0, len(t.Executors))}
 	for _, x := range t.Executors {
 		entry.executors = append(entry.executors, x.ID)
 	}
@@ -22,6 +25,17 @@ func (t *Allocation) makeEntry() *planEntry {
 	return entry
 }
 
+// least is n's part of the least number of cores with which t's application is in time, 0
+// where that is not known or its deadline cannot be kept. It is as old as its newest targets:
+// it changes with what the planner decides, not with time.
+func (t *Allocation) least(n *Node) units.Cores {
+	a := t.App
+	if a.Band() != api.BandPromised || a.Tenant.Cores <= 0 {
+		return 0
+	}
+	return a.Marks.Least * n.Offered / a.Tenant.Cores
+}
+
 // start is how t's executors are started on n.
 func (t *Allocation) start(n *Node) *api.Launch {
 	if t.launch == nil {
@@ -32,28 +46,28 @@ func (t *Allocation) start(n *Node) *api.Launch {
 	return t.launch
 }
 
-// entries is the content of n's Plan, in order of application. Those of applications
-// that were not touched are not made again.
-func (l *Ledger) entries(n *Node) []*planEntry {
+// content is that of n's Plan, in order of application. Entries of applications that were
+// not touched are not made again.
+func (l *Ledger) content(n *Node) content {
 	entries := make([]*planEntry, 0, len(l.allocations[n.Node]))
 	for _, here := range l.allocations[n.Node] {
 		if !here.App.Running() {
 			continue
 		}
 		if here.entry == nil {
-			here.entry = here.makeEntry()
+			here.entry = here.makeEntry(n)
 		}
 		entries = append(entries, here.entry)
 	}
-	return entries
+	return content{entries, l.divisionOf(n)}
 }
 
 // compare compares n's Plan with what it should be, and reports whether there is a new one.
 func (l *Ledger) compare(n *Node) (renewed bool) {
-	entries := l.entries(n)
-	if renewed = n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).equal); renewed {
-		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(entries, n.plan, (*planEntry).sameExecutors)
-		n.plan, n.Epoch = entries, l.nextEpoch()
+	plan := l.content(n)
+	if renewed = n.Epoch == 0 || !plan.equal(n.plan); renewed {
+		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
+		n.plan, n.Epoch = plan, l.nextEpoch()
 		n.dirty = n.dirty || !l.noteEpoch(n)
 		n.Published = l.uptime
 		for _, here := range l.allocations[n.Node] {
@@ -68,6 +82,9 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 	}
 	return renewed
 }
+
+// divisionOf is what an operator wants of n, nil for nothing.
+func (l *Ledger) divisionOf(n *Node) *api.Division { return cmp.Or(n.Division, l.division) }
 
 // noteEpoch puts the epoch of n's Plan into the records of the applications there
 // that are saved with this batch, and reports whether there are any.
@@ -90,18 +107,19 @@ func (l *Ledger) nextEpoch() uint64 {
 
 // plan is n's Plan in force, with the times left now.
 func (l *Ledger) plan(n *Node) api.Plan {
-	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: l.identity, Term: l.term, Sent: l.now, Node: n.Node, Apps: make([]api.PlanApp, 0, len(n.plan))}
+	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: l.identity, Term: l.term, Sent: l.now, Node: n.Node, Division: n.plan.division,
+		Apps: make([]api.PlanApp, 0, len(n.plan.entries))}
 	targets := 0
-	for _, entry := range n.plan {
+	for _, entry := range n.plan.entries {
 		targets += len(entry.targets)
 	}
 	room := make([]api.StageTarget, 0, targets) // Of all applications: one piece of garbage, not one for each.
-	for _, entry := range n.plan {
+	for _, entry := range n.plan.entries {
 		a := l.apps[entry.app]
 		if a == nil {
 			continue
 		}
-		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Executors: entry.executors}
+		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band, Class: a.Tenant.Class, Least: entry.least, Executors: entry.executors}
 		t := l.allocation(a, n.Node)
 		if t == nil {
 			t = &Allocation{App: a} // Its executors there are gone, but the Plan in force has them.

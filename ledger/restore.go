@@ -84,7 +84,7 @@ func restoreCounters(l *Ledger, r api.Pair) error {
 	if err := decode(r, &c, &c.V); err != nil {
 		return err
 	}
-	l.epoch, l.serial, l.identity, l.term = c.Epoch, c.Serial, c.Planner, c.Term
+	l.epoch, l.serial, l.identity, l.term, l.division = c.Epoch, c.Serial, c.Planner, c.Term, c.Division
 	return nil
 }
 
@@ -94,7 +94,7 @@ func restoreCounters(l *Ledger, r api.Pair) error {
 // when the node speaks.
 func restorePlans(l *Ledger) {
 	for _, n := range sorted(l.nodes) {
-		n.plan = l.entries(n)
+		n.plan = l.content(n)
 		for _, here := range l.allocations[n.Node] {
 			for _, x := range here.Executors {
 				n.Epoch = max(n.Epoch, x.planEpoch)

@@ -51,6 +51,9 @@ type Aim struct {
 	Work       units.Work    `json:"core_seconds,omitempty"` // Predicted, all executors.
 	Records    float64       `json:"records,omitempty"`
 	Last       bool          `json:"last,omitempty"`
+	// Least is the least number of cores with which the application could be in time when
+	// the stage was planned.
+	Least units.Cores `json:"least_cores,omitempty"`
 }
 
 // Target is what an executor has to reach, without what depends on when it is told: the
@@ -95,7 +98,7 @@ func (s *Stage) Reading() units.Fraction {
 
 // TargetOf is an executor's target.
 func (s *Stage) TargetOf(id api.ExecutorID) (Target, bool) {
-	i, found := slices.BinarySearchFunc(s.Targets, id, func(t Target, id api.ExecutorID) int { return CompareIDs(t.Executor, id) })
+	i, found := slices.BinarySearchFunc(s.Targets, id, func(t Target, id api.ExecutorID) int { return api.CompareExecutors(t.Executor, id) })
 	if !found {
 		return Target{}, false
 	}

@@ -95,7 +95,7 @@ func (f StageAimed) apply(l *Ledger) error {
 	if err := checkTargets(l.View(), a, f.Targets); err != nil {
 		return err
 	}
-	if err := amounts("an aim", float64(f.Aim.Work), f.Aim.Records, math.Abs(float64(f.First))); err != nil {
+	if err := amounts("an aim", float64(f.Aim.Work), f.Aim.Records, math.Abs(float64(f.First)), float64(f.Aim.Least)); err != nil {
 		return err
 	}
 	s.First, s.Aim = f.First, f.Aim
@@ -128,12 +128,16 @@ func (f StageTargeted) apply(l *Ledger) error {
 	return nil
 }
 
-// bind gives s those targets, with a new Rev for each that is not as it was.
+// bind gives s those targets, with a new Rev for each that is not as it was. What a needs at
+// least goes with them, so that it alone does not make new Plans.
 func (a *App) bind(s *Stage, targets []Target) {
 	before := s.Targets
 	s.Targets = make([]Target, 0, len(targets))
 	for _, t := range targets {
 		s.Targets = append(s.Targets, a.revise(t, before))
+	}
+	if len(targets) > 0 {
+		a.Marks.Least = s.Aim.Least
 	}
 	s.dirty = true
 	a.steer()

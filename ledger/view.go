@@ -70,6 +70,9 @@ func (v View) Nodes() []*Node {
 	return v.l.ordered
 }
 
+// Division is what an operator wants of n, nil for nothing.
+func (v View) Division(n *Node) *api.Division { return v.l.divisionOf(n) }
+
 // Draining returns the nodes that drain, in order of name.
 func (v View) Draining() []*Node {
 	v.l.list()

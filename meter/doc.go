@@ -36,9 +36,10 @@
 //
 // Each task costs the target's TaskCost whatever it reads, Settings.TaskCost where that is
 // not known. So of unequal weights a part goes by the number of tasks: a stage whose large
-// tasks come first would seem to be nearly done while many light ones wait. Where earlier runs have shown how much of a stage's CPU
-// time does not go with sizes, the weights have that part already (api.StageTarget.FixedPart);
-// records are then expected by sizes, without it (fixed.go).
+// tasks come first would seem to be nearly done while many light ones wait. Where earlier
+// runs have shown how much of a stage's CPU time does not go with sizes, the weights have
+// that part already (api.StageTarget.FixedPart); records are then expected by sizes, without
+// it (fixed.go).
 //
 // # Child processes
 //

@@ -91,6 +91,7 @@ func (n *Node) Observe(s *api.NodeStatus, now units.Instant) {
 		stage.Samples = append([]api.StageSample(nil), stage.Samples...)
 		n.mu.status.Stages = append(n.mu.status.Stages, stage)
 	}
+	n.mu.status.Losses = append([]api.Loss(nil), s.Losses...)
 }
 
 var (
@@ -104,6 +105,8 @@ var (
 	executorCPU   = desc("pacer_executor_cpu_seconds_total", "CPU time used since the executor's start.", byExecutor...)
 	executorHeld  = desc("pacer_executor_cpu_throttled_seconds_total", "Time for which the executor was held back.", byExecutor...)
 
+	lost = desc("pacer_app_lost_cpu_seconds_total", "CPU time that an application asked for and was not granted, by who had most meanwhile.", "application_id", "to")
+
 	byStage       = []string{"application_id", "stage_id", "attempt", "executor_id"}
 	stageSetPoint = desc("pacer_stage_setpoint_ratio", "Where a stage executor should be.", byStage...)
 	stageProgress = desc("pacer_stage_progress_ratio", "Where a stage executor is.", byStage...)
@@ -113,7 +116,7 @@ var (
 // Describe implements prometheus.Collector.
 func (n *Node) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{nodeCores, nodeMemory, executors, executorQuota, executorUsed, executorCPU, executorHeld,
-		stageSetPoint, stageProgress, stageChanges} {
+		lost, stageSetPoint, stageProgress, stageChanges} {
 		out <- d
 	}
 }
@@ -130,6 +133,9 @@ func (n *Node) Collect(out chan<- prometheus.Metric) {
 	out <- gauge(nodeCores, float64(s.Total), "total")
 	out <- gauge(nodeCores, float64(s.Others), "others")
 	out <- gauge(nodeMemory, float64(s.Memory))
+	for _, l := range s.Losses {
+		out <- total(lost, float64(l.CoreSeconds), string(l.App), string(l.To))
+	}
 	states := map[api.ExecutorState]int{api.ExecutorStarting: 0, api.ExecutorRunning: 0}
 	alive := map[executorKey]bool{}
 	for _, x := range s.Executors {

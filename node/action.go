@@ -1,6 +1,8 @@
 package node
 
 import (
+	"strconv"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -11,7 +13,7 @@ type ActionKind int
 const (
 	// ActSetQuota sets Key's CPU quota to Cores (units.Unlimited lifts it).
 	ActSetQuota ActionKind = iota
-	// ActSetWeight sets Key's CPU weight to Weight.
+	// ActSetWeight sets Key's CPU weight to Weight, with the zero Key that of all executors.
 	ActSetWeight
 	// ActSave persists State.
 	ActSave
@@ -35,29 +37,42 @@ func (k ActionKind) String() string {
 	return actionNames[k]
 }
 
-// Weight is the CPU weight of an executor's group among its siblings, by name:
-// only package cgroup knows numbers.
-type Weight int
+// Weight is the CPU weight of an executor's group among its siblings, as a multiple of the
+// kernel's default; of all executors together it is the weight against one busy thread of
+// the rest of the machine on each CPU.
+type Weight float64
 
 const (
 	// WeightUnset is a weight that was never written.
-	WeightUnset Weight = iota
+	WeightUnset Weight = 0
 	// WeightLow is for an executor without a stage: it serves shuffle and
 	// cached blocks from what the others leave.
-	WeightLow
+	WeightLow Weight = 0.1
 	// WeightNormal is for an executor that runs tasks.
-	WeightNormal
+	WeightNormal Weight = 1
+	// WeightBehind is for one that shares what others leave while there are others. A quota
+	// would leave idle what those do not use of theirs; a weight does not.
+	WeightBehind Weight = 0.05
+	// WeightPromised is for all executors while one of them has a deadline to keep: four parts
+	// in five of each CPU are theirs.
+	WeightPromised Weight = 4
+	// WeightShared is for all executors while none has: a driver, which is one of the rest of
+	// the machine, has half of a CPU that it needs. With more its start would take half a
+	// minute beside executors without a quota.
+	WeightShared Weight = 1
 )
 
-// String returns the weight's name.
+// String returns the weight's name, or its number.
 func (w Weight) String() string {
 	switch w {
+	case WeightUnset:
+		return "unset"
 	case WeightLow:
 		return "low"
 	case WeightNormal:
 		return "normal"
 	}
-	return "unset"
+	return strconv.FormatFloat(float64(w), 'g', 4, 64)
 }
 
 // Action is one effect that the shell has to carry out. It is a plain struct

@@ -1,6 +1,9 @@
 package node
 
 import (
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -8,71 +11,135 @@ import (
 // division turns requests into grants. Its slices are used again from call to call.
 type division struct {
 	sup      *supervisor.Supervisor
+	cfg      supervisor.Config // Of sup.
 	capacity capacity
-	// active are the controls of the last division, in the order of the Plan.
-	active []*control
-	groups []supervisor.App
-	stages []supervisor.Stage
-	grants []units.Cores
+	// part are those of the last division, in the order of the Plan, but that the last of
+	// them, from watched on, are of applications that are left alone: what they would get.
+	part    []partaker
+	watched int
+	groups  []supervisor.App
+	real    int // How many of groups are not of them.
+	stages  []supervisor.Stage
+	grants  []units.Cores
+	would   []units.Cores
+	sums    []part
 }
 
-// divide settles what each active control of r asks for and grants it a part of the
-// capacity, which it returns. Without a tick (a Plan between slots) no controller steps;
-// the last requests stand and new targets ask for Eq 7.
-func (d *division) divide(r *roster, now units.Instant, tick bool) (limit units.Cores) {
+// partaker is an executor with running tasks: with its control, or nil where no target of
+// it is in force.
+type partaker struct {
+	x *executor
+	c *control
+}
+
+// divide settles what each partaker asks for and grants it a part of the capacity. An
+// active control asks for what its law says, any other executor for its running tasks.
+// Without a tick (a Plan between slots) no controller steps; the last requests stand and
+// new targets ask for Eq 7.
+//
+// Observed applications take nothing from the others but what they use, which the capacity
+// does not have. What they would be granted is worked out as if they were held back, too.
+func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	d.capacity.pass(now)
-	limit = d.capacity.cores()
-	if len(r.apps)+len(d.active) == 0 {
-		return limit
+	for _, p := range d.part {
+		p.x.divided = false
 	}
-	d.groups, d.stages, d.active, d.grants = d.groups[:0], d.stages[:0], d.active[:0], d.grants[:0]
+	if len(r.apps)+len(d.part) == 0 {
+		return
+	}
+	limit := d.capacity.cores()
+	d.groups, d.stages, d.part = d.groups[:0], d.stages[:0], d.part[:0]
+	d.enterAll(r, now, limit, tick, false)
+	d.real, d.watched = len(d.groups), len(d.part)
+	d.enterAll(r, now, d.capacity.whole(), tick, true)
+	d.cut()
+	d.grants = d.sup.Divide(limit, d.groups[:d.real], d.grants[:0])
+	if d.watched < len(d.part) {
+		d.would = d.sup.Divide(d.capacity.whole(), d.groups, d.would[:0])
+		d.grants = append(d.grants, d.would[d.watched:]...)
+	}
+	for i, p := range d.part {
+		p.x.divided = true
+		if p.c != nil {
+			r.grant(p.c, d.grants[i], now)
+		}
+	}
+}
+
+// enterAll has the partakers of r take part whose applications are left alone, or are not.
+func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tick, leftAlone bool) {
 	for _, a := range r.apps {
-		from := len(d.stages)
+		if a.plan.Launch.Mode.HandsOff() != leftAlone {
+			continue
+		}
+		if tick {
+			a.use()
+		}
+		from := len(d.part)
 		for _, c := range a.controls {
 			if c.active {
 				r.request(c, now, limit, tick)
-				d.enter(c)
+				d.enter(partaker{c.x, c}, c.target.StageKey, c.request, c.ready)
 			}
 		}
-		if len(d.stages) > from {
-			d.groups = append(d.groups, supervisor.App{})
-			d.group(&d.groups[len(d.groups)-1], a, now, from)
+		d.group(a, now, from, false)
+		from = len(d.part)
+		for _, x := range a.executors {
+			if n := x.unheld(now, r.cfg.Stale); n > 0 {
+				d.enter(partaker{x, nil}, api.StageKey{}, units.Cores(n), n)
+			}
 		}
+		d.group(a, now, from, true)
 	}
-	// The flat slice may have moved while it grew.
+}
+
+// cut gives the groups their stages: the flat slice may have moved while it grew.
+func (d *division) cut() {
 	from := 0
 	for i := range d.groups {
 		n := len(d.groups[i].Stages)
 		d.groups[i].Stages = d.stages[from : from+n : from+n]
 		from += n
 	}
-	if len(d.active) > 0 {
-		d.grants = d.sup.Divide(limit, d.groups, d.grants)
-	}
-	for i, c := range d.active {
-		r.grant(c, d.grants[i], now)
-	}
-	return limit
 }
 
-// enter has c take part.
-func (d *division) enter(c *control) {
-	d.active = append(d.active, c)
+// unheld is how many tasks run on an executor that no target in force holds: what it asks
+// for. It is 0 where what runs there is not known.
+func (x *executor) unheld(now units.Instant, stale time.Duration) int {
+	if x.ctl != nil && x.ctl.active || !x.alive() || !x.life.here || x.seen.pageAt == 0 || x.staleness(now, stale) != "" {
+		return 0
+	}
+	return min(x.running(), x.slots)
+}
+
+// enter has p take part.
+func (d *division) enter(p partaker, key api.StageKey, request units.Cores, runnable int) {
+	d.part = append(d.part, p)
 	d.stages = append(d.stages, supervisor.Stage{})
 	s := &d.stages[len(d.stages)-1]
-	s.Key, s.Executor, s.Request, s.Runnable = c.target.StageKey, c.x.key.ID, c.request, c.ready
+	s.Key, s.Executor, s.Request, s.Runnable = key, p.x.key.ID, request, runnable
 }
 
-// group fills g, which is zero, with what the supervisor has to know of an
-// application. A planner that tells no rate leaves that of its stages
-// here, weighted by their work.
-func (d *division) group(g *supervisor.App, a *app, now units.Instant, from int) {
-	var records, work float64
-	for _, c := range d.active[from:] {
-		records += c.target.Records
-		work += float64(c.target.Work)
+// group has the partakers from from on, which are a's, divided as one. Those that no target
+// holds come without a deadline: they share. A planner that tells no rate leaves that of its
+// stages here, weighted by their work.
+func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
+	if len(d.part) == from {
+		return
 	}
-	g.ID, g.HasDeadline, g.Stages = a.plan.ID, a.plan.HasDeadline, d.stages[from:]
+	d.groups = append(d.groups, supervisor.App{})
+	g := &d.groups[len(d.groups)-1]
+	g.ID, g.Stages = a.plan.ID, d.stages[from:]
+	g.Shares, g.Weight = unheld || a.plan.Band == api.BandShared, a.plan.Class.Weight()
+	if unheld {
+		return
+	}
+	var records, work float64
+	for _, p := range d.part[from:] {
+		records += p.c.target.Records
+		work += float64(p.c.target.Work)
+	}
+	g.HasDeadline, g.Least = a.plan.HasDeadline, a.least(now)
 	if a.plan.HasDeadline {
 		g.TTC = units.FromDuration(a.deadline.Sub(now))
 	}

@@ -16,6 +16,11 @@ import (
 //	smooth(k)  = smooth(k-1) + (1 - e^(-dt/tau)) (others(k) - smooth(k-1))
 //	capacity   = min(offered, total - smooth), at least offered * least
 //
+// What executors use that are left alone (api.Mode) is smoothed alike and taken off as
+// well, up to half of the capacity: with less a quota would keep what they have taken from
+// ever coming back. A JVM that starts beside stages of other applications is one of the
+// others.
+//
 // The smoothing and the floor keep one noisy tick from collapsing every grant;
 // it cannot oscillate because nothing that Pacer grants enters others.
 //
@@ -26,7 +31,7 @@ type capacity struct {
 	total, offered, floor units.Cores
 	tau                   time.Duration
 	host                  units.Work
-	others                units.Cores
+	others, watched       units.Cores     // Others, and executors that are left alone.
 	exits                 []units.Instant // Until when a core is kept for a driver.
 }
 
@@ -49,30 +54,50 @@ func newCapacity(cfg Config) capacity {
 }
 
 // observe takes in what the whole machine has used since its boot and what our
-// executors have used in the last dt. A first, missing or decreasing reading,
-// and one without time in between, changes nothing.
-func (c *capacity) observe(host, ours units.Work, dt time.Duration) {
+// executors have used in the last dt, those that are left alone apart. A first, missing or
+// decreasing reading, and one without time in between, changes nothing.
+func (c *capacity) observe(host units.Work, used usage, dt time.Duration) {
 	before := c.host
 	c.host = host
 	if before <= 0 || host < before || dt <= 0 || math.IsNaN(float64(host)) || math.IsInf(float64(host), 0) {
 		return
 	}
-	others := min(max(0, host-before-ours).Per(dt), c.total)
-	if others == c.others {
-		return // As on every idle node.
+	c.others = c.smooth(c.others, host-before-used.ours-used.watched, dt)
+	c.watched = c.smooth(c.watched, used.watched, dt)
+}
+
+// smooth moves a mean towards what was used in dt.
+func (c *capacity) smooth(mean units.Cores, used units.Work, dt time.Duration) units.Cores {
+	now := min(max(0, used).Per(dt), c.total)
+	if now == mean {
+		return mean // As on every idle node.
 	}
 	gain := 1.0
 	if c.tau > 0 {
 		gain = -math.Expm1(-dt.Seconds() / c.tau.Seconds())
 	}
-	c.others += units.Cores(gain) * (others - c.others)
+	return mean + units.Cores(gain)*(now-mean)
 }
+
+// mostForWatched is the share of the capacity that may be taken off for those that are left
+// alone.
+const mostForWatched = 0.5
 
 // cores is the capacity now; never above what is offered.
 func (c *capacity) cores() units.Cores {
+	all := c.whole()
+	return max(all-c.watched, (1-mostForWatched)*all)
+}
+
+// whole is the capacity with what those use that are left alone.
+func (c *capacity) whole() units.Cores {
 	cores := (c.total - c.others).Clamp(c.floor, c.offered)
 	if n := len(c.exits); n > 0 {
 		cores = min(cores, max(c.total-units.Cores(n), mostForDrivers*c.offered))
 	}
 	return cores
 }
+
+// usage is what executors have used in a tick: ours, and those that are left alone. What a
+// JVM uses that starts beside others' stages is neither.
+type usage struct{ ours, watched units.Work }

@@ -36,9 +36,12 @@
 //     passed, it is the most.
 //   - A quota is the multiple of the quantum next to the grant plus what rounding
 //     withheld last time. A grant of the whole capacity is no quota.
-//   - No quota, and no part in the division: an executor without a target, one that
-//     starts, one whose share is done, one whose page or CPU time was last good 2 s ago.
-//   - Low weight: an executor with neither target nor running tasks.
+//   - No quota: an executor without a target, one that starts, one whose share is done, one
+//     whose page or CPU time was last good 2 s ago. In the division it asks for its running
+//     tasks, where these are known.
+//   - Weights: low without target and running tasks. An application that shares (api.Band)
+//     has its class's weight, and a twentieth of that where the Plan has one to yield to: so
+//     it uses all that quotas leave, and no more.
 //
 // # Interruptions
 //
@@ -50,8 +53,8 @@
 //
 // # Hands off
 //
-// In modes observe and off (api.Mode) nothing is written for executors; observed ones
-// take part in the division.
+// In modes observe and off (api.Mode) nothing is written for executors. What they use is
+// taken off the capacity; what observed ones would be granted is worked out beside it.
 //
 // # What the caller must do
 //

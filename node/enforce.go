@@ -8,13 +8,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-const (
-	// stopAgain is when a stop that had no effect is asked for again.
-	stopAgain = 10 * time.Second
-	// restBeforeLow is how long an executor without a stage keeps its normal
-	// weight: the next stage usually comes at once.
-	restBeforeLow = 2 * time.Second
-)
+// stopAgain is when a stop that had no effect is asked for again.
+const stopAgain = 10 * time.Second
 
 // enforce writes x's quota if the grant is a quantum or more away from what is
 // in force. An executor that nothing controls has no quota, and neither has one
@@ -63,34 +58,6 @@ func (r *roster) round(x *executor, grant, limit units.Cores) (quota, rest units
 		return units.Unlimited, 0
 	}
 	return quota, (aim - quota).Clamp(-q/2, q/2)
-}
-
-// weigh sets x's weight if it runs.
-func (r *roster) weigh(x *executor, now units.Instant) {
-	if !x.alive() || !x.life.here || x.handsOff {
-		return
-	}
-	if w := r.weightOf(x, now); w != x.weight {
-		x.weight = w
-		r.out.act(Action{Kind: ActSetWeight, Key: x.key, Weight: w})
-	}
-}
-
-// weightOf decides the weight: low for an executor that has neither a target
-// nor running tasks, and has had none for a while; and for one that is stopped: its
-// driver may be about to exit, with a deadline to keep.
-func (r *roster) weightOf(x *executor, now units.Instant) Weight {
-	if !x.life.listed {
-		return WeightLow
-	}
-	if len(x.controls) > 0 || x.running() > 0 {
-		x.busy = now
-		return WeightNormal
-	}
-	if x.busy > 0 && x.weight == WeightNormal && now.Sub(x.busy) < restBeforeLow {
-		return WeightNormal
-	}
-	return WeightLow
 }
 
 // launch marks x if it has to be started: each listed executor once.

@@ -43,13 +43,14 @@ func New(cfg Config, saved *State) (*Engine, error) {
 	}
 	e := &Engine{
 		roster:   roster{cfg: cfg, index: make(map[Key]*executor)},
-		division: division{sup: sup, capacity: newCapacity(cfg)},
+		division: division{sup: sup, cfg: cfg.Supervisor, capacity: newCapacity(cfg)},
 		reporter: newReporter(&cfg),
 	}
 	if saved != nil {
 		if err := e.roster.restore(saved); err != nil {
 			return nil, err
 		}
+		e.follow(saved.Plan.Division)
 	}
 	return e, nil
 }
@@ -63,17 +64,18 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 	r.out.begin()
 	dt := e.elapsed(now)
 	r.foldFailures(s.Failures)
-	ours := r.fold(now, s)
-	e.division.capacity.observe(s.HostUsed, ours, dt)
+	e.division.capacity.observe(s.HostUsed, r.fold(now, s), dt)
+	settle(r, &e.division, dt)
 	for _, x := range r.execs {
 		r.wake(x, now)
 	}
-	limit, perSecond := e.division.divide(r, now, true), 0.0
+	e.division.divide(r, now, true)
+	perSecond := 0.0
 	if dt > 0 {
 		perSecond = 1 / dt.Seconds()
 	}
 	for _, x := range r.execs {
-		r.enforce(x, limit)
+		r.enforce(x, e.division.capacity.whole())
 		x.sample(now, perSecond)
 	}
 	actions := e.finish(now)
@@ -160,10 +162,11 @@ func (e *Engine) finish(now units.Instant) []Action {
 	r := &e.roster
 	starting, settled := false, true
 	for _, x := range r.execs {
-		r.weigh(x, now)
+		r.weights.weigh(x, now, &r.out)
 		starting = (e.ticked && r.launch(x)) || starting
 		settled = settled && x.life.listed && (!x.life.launching || x.life.asked)
 	}
+	r.weights.weighAll(r.execs, &r.out)
 	if r.out.mustSave || starting || (r.out.dirty && (!e.saved || now.Sub(e.lastSave) >= r.cfg.SaveEvery)) {
 		e.save(now)
 	}

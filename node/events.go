@@ -52,6 +52,15 @@ const (
 	EventControlError
 	// EventActionFailed: the shell could not carry out an action.
 	EventActionFailed
+	// EventShortage: an application with a deadline that can be kept has less than it asks
+	// for; Detail says who has it. Said once until it is over.
+	EventShortage
+	// EventShortageOver: it has had what it asks for in the last ticks.
+	EventShortageOver
+	// EventDivision: cores are divided otherwise from now on; Detail says how.
+	EventDivision
+	// EventDivisionRefused: the Plan wants them divided in a way that is not known here.
+	EventDivisionRefused
 	// EventTicksSkipped: the tick came late and slots were skipped.
 	EventTicksSkipped
 )
@@ -59,7 +68,7 @@ const (
 var eventNames = [...]string{
 	"plan applied", "plan ignored", "plan refused", "plan of another planner", "target refused", "executor running", "executor recovered",
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over", "quota conflict",
-	"sample refused", "control error", "action failed", "ticks skipped",
+	"sample refused", "control error", "action failed", "short of cores", "shortage over", "division changed", "division refused", "ticks skipped",
 }
 
 // String returns the kind's name in lower case.
@@ -74,7 +83,7 @@ func (k EventKind) String() string {
 // asking for detail.
 func (k EventKind) Trouble() bool {
 	switch k {
-	case EventPlanRefused, EventPlanForeign, EventTargetRefused, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventTicksSkipped:
+	case EventPlanRefused, EventPlanForeign, EventTargetRefused, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused, EventTicksSkipped:
 		return true
 	}
 	return false

@@ -19,8 +19,14 @@ type executor struct {
 	// handsOff says that its application's mode lets nothing be written for it:
 	// quota is then what would be in force.
 	handsOff bool
-	life     life
-	seen     seen
+	// shares says that its application comes after those with a deadline that can be
+	// kept, part is its class's part of what they leave.
+	shares, hasDeadline bool
+	part                float64
+	// divided says that it had its part in the last division.
+	divided bool
+	life    life
+	seen    seen
 
 	// quota is what is in force as far as is known; remainder what rounding it
 	// to the quantum has withheld.

@@ -81,21 +81,31 @@ func TestHandsStayOffAfterARestart(t *testing.T) {
 	}
 }
 
-// Others get beside an observed application what they would get beside a paced
-// one.
-func TestAnObservedStageTakesPartInTheDivision(t *testing.T) {
-	grants := map[api.Mode]units.Cores{}
-	for _, mode := range []api.Mode{api.ModeControl, api.ModeObserve} {
-		w := newWorld(t, testConfig(2))
-		b := planApp(appB, 2, ids("2"))
-		w.ready(1, handsOff(mode), b)
-		w.exec(Key{appA, "1"}).submit(0, 60, 1)
-		w.exec(Key{appB, "2"}).submit(0, 60, 1)
-		b.Stages = []api.StageTarget{target(0, "2", 60, 60, 40*time.Second, 1.5)}
-		w.apply(plan(2, handsOff(mode, target(0, "1", 60, 60, 40*time.Second, 1.5)), b))
-		grants[mode] = w.quota(appB, "2")
-	}
-	if grants[api.ModeControl] != grants[api.ModeObserve] || grants[api.ModeObserve].IsUnlimited() {
-		t.Errorf("grants %v", grants)
+// Others get beside an observed application what it leaves, and half of the node at least;
+// what it would be granted is worked out as if it were held back.
+func TestWhatAnObservedApplicationUsesIsTakenOff(t *testing.T) {
+	for _, c := range []struct{ slots, low, high units.Cores }{{1, 2.9, 3.1}, {4, 1.99, 2.2}} {
+		w := newWorld(t, testConfig(4))
+		a, b := handsOff(api.ModeObserve), planApp(appB, 4, ids("2"))
+		a.Launch.Cores = int(c.slots)
+		w.ready(1, a, b)
+		w.exec(Key{appA, "1"}).submit(0, 600, 1)
+		w.exec(Key{appB, "2"}).submit(0, 600, 1)
+		a.Stages = []api.StageTarget{target(0, "1", 600, 600, 1000*time.Second, 0.6)}
+		b.Stages = []api.StageTarget{target(0, "2", 600, 600, 100*time.Second, 4)}
+		w.apply(plan(2, a, b))
+		w.ticks(30)
+		if limit, _ := w.e.Capacity(); limit < c.low || limit > c.high {
+			t.Errorf("%v tasks are left alone: the capacity is %v, want %v to %v", c.slots, limit, c.low, c.high)
+		}
+		if got := w.quota(appB, "2"); got > c.high {
+			t.Errorf("a quota of %v beside them", got)
+		}
+		if n := w.e.roster.apps[0].controls[0]; n.grant > 1 {
+			t.Errorf("the observed one would be granted %v", n.grant)
+		}
+		if len(w.e.Grants(nil)) != 1 {
+			t.Errorf("grants %+v, want one", w.e.Grants(nil))
+		}
 	}
 }

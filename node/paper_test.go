@@ -224,10 +224,10 @@ func TestDecision8OthersTakeFromTheCapacitySlowlyAndNeverAll(t *testing.T) {
 	cfg.LeastCapacity = 0.5
 	c := newCapacity(cfg)
 	host := units.Work(100)
-	c.observe(host, 0, 0)
+	c.observe(host, usage{}, 0)
 	tick := func(others, ours units.Work) units.Cores {
 		host += (others + ours) / 2
-		c.observe(host, ours/2, 500*time.Millisecond)
+		c.observe(host, usage{ours: ours / 2}, 500*time.Millisecond)
 		return c.cores()
 	}
 	if got := tick(0, 3); got != 4 {

@@ -1,9 +1,11 @@
 package node
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -42,15 +44,42 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	}
 	r.take(now, now.Add(-held), p)
 	r.out.event(Event{Kind: EventPlanApplied, Epoch: p.Epoch})
+	e.follow(p.Division)
 	for _, x := range r.execs {
 		r.wake(x, now)
 	}
-	limit := e.division.divide(r, now, false)
+	e.division.divide(r, now, false)
 	for _, x := range r.execs {
-		r.enforce(x, limit)
+		r.enforce(x, e.division.capacity.whole())
 	}
 	r.out.mustSave = true
 	return e.finish(now)
+}
+
+// follow divides cores as the Plan says, or as configured where it says nothing. What
+// cannot be followed is told, and what is in force stays.
+func (e *Engine) follow(d *api.Division) {
+	cfg := e.roster.cfg.Supervisor
+	if d != nil {
+		cfg.Strategy, cfg.Gamma, cfg.Eq21 = d.Strategy, d.Gamma, cmp.Or(d.Eq21, cfg.Eq21)
+	}
+	if cfg == e.division.cfg {
+		return
+	}
+	sup, err := supervisor.New(cfg)
+	if err != nil {
+		e.roster.out.event(Event{Kind: EventDivisionRefused, Detail: err.Error()})
+		return
+	}
+	e.division.sup, e.division.cfg = sup, cfg
+	e.reporter.status.Division = divisionOf(cfg)
+	e.roster.out.changed = true
+	e.roster.out.event(Event{Kind: EventDivision, Detail: fmt.Sprintf("%s, gamma %v", cfg.Strategy, cfg.Gamma)})
+}
+
+// divisionOf is cfg as others are told of it.
+func divisionOf(cfg supervisor.Config) api.Division {
+	return api.Division{Strategy: cfg.Strategy, Gamma: cfg.Gamma, Eq21: cfg.Eq21}
 }
 
 // accept says why a Plan is none for this node.

@@ -109,14 +109,17 @@ func (p *plant) advance(d time.Duration) {
 }
 
 func (p *plant) step(dt float64) {
-	shares := make([]float64, len(p.execs))
+	shares, weights := make([]float64, len(p.execs)), make([]float64, len(p.execs))
 	for i, x := range p.execs {
 		for len(x.running) < x.slots && len(x.queue) > 0 && !x.exited {
 			x.running, x.queue = append(x.running, x.queue[0]), x.queue[1:]
 		}
-		shares[i] = min(float64(x.quota), float64(len(x.running))*(1+x.overhead))
+		shares[i], weights[i] = min(float64(x.quota), float64(len(x.running))*(1+x.overhead)), 1
+		if x.weight != WeightUnset {
+			weights[i] = float64(x.weight)
+		}
 	}
-	physics.Divide(shares, p.cores-p.others, nil)
+	physics.Divide(shares, weights, p.cores-p.others, nil)
 	p.host += p.others * dt
 	for i, x := range p.execs {
 		used := shares[i] * dt
@@ -208,7 +211,9 @@ func (p *plant) do(t tb, actions []Action) {
 			p.writes++
 			p.log = append(p.log, fmt.Sprintf("%s=%s", a.Key, a.Cores))
 		case ActSetWeight:
-			x.weight = a.Weight
+			if x != nil {
+				x.weight = a.Weight
+			}
 		case ActStart:
 			p.starts = append(p.starts, a.Key)
 			p.add(a.Key, max(1, a.Launch.Cores))

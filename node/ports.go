@@ -47,6 +47,7 @@ type Usage struct {
 // Quotas reads and writes executors' groups; called from the loop's goroutine.
 type Quotas interface {
 	SetQuota(key Key, cores units.Cores) error
+	// SetWeight sets an executor's weight, with the zero Key that of all executors.
 	SetWeight(key Key, weight Weight) error
 	Read(key Key, into *Usage) error
 }

@@ -109,13 +109,15 @@ func TestGrantsStayWithinTheCapacityAndAboveTheFloor(t *testing.T) {
 			}
 			var grants, quotas, floors units.Cores
 			n := 0
+			for _, g := range w.e.Grants(nil) {
+				grants += g.Cores
+				floors += g.Floor
+			}
 			for _, a := range w.e.roster.apps {
 				for _, c := range a.controls {
 					if c.active {
 						n++
-						grants += c.grant
 						quotas += min(c.x.quota, limit)
-						floors += min(w.e.roster.cfg.Floor, units.Cores(c.runnable()))
 					}
 				}
 			}

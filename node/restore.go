@@ -11,9 +11,10 @@ import (
 // save fills s with all there is to remember.
 func (r *roster) save(s *State) {
 	s.Version, s.Boot, s.Plan = StateVersion, r.cfg.Boot, r.plan
-	s.Deadlines, s.Executors, s.Stages, s.Controls = s.Deadlines[:0], s.Executors[:0], s.Stages[:0], s.Controls[:0]
+	s.Deadlines, s.Needs = s.Deadlines[:0], s.Needs[:0]
+	s.Executors, s.Stages, s.Controls = s.Executors[:0], s.Stages[:0], s.Controls[:0]
 	for _, a := range r.apps {
-		s.Deadlines = append(s.Deadlines, a.deadline)
+		s.Deadlines, s.Needs = append(s.Deadlines, a.deadline), append(s.Needs, a.need)
 	}
 	for _, x := range r.execs {
 		if !x.life.started {
@@ -72,6 +73,9 @@ func (r *roster) restore(s *State) error {
 		for i, a := range r.apps {
 			if i < len(s.Deadlines) {
 				a.deadline = s.Deadlines[i]
+			}
+			if i < len(s.Needs) {
+				a.need = s.Needs[i]
 			}
 		}
 		r.restoreHolds(s)

@@ -13,15 +13,17 @@ import (
 // roster is who is on the node, by the Plan in force and by the Samples: applications,
 // executors and their targets.
 type roster struct {
-	cfg  Config
-	out  journal
-	plan api.Plan
-	apps []*app
+	cfg     Config
+	out     journal
+	plan    api.Plan
+	apps    []*app
+	weights weights
 
 	execs []*executor // In order of Key.
 	index map[Key]*executor
 	rows  []*executor // Those of the newest Sample, in its order.
 
+	losses  losses
 	samples uint64 // How many Samples have come.
 	failing [len(actionNames)]streak
 }
@@ -30,8 +32,37 @@ type roster struct {
 type app struct {
 	plan     *api.PlanApp
 	deadline units.Instant
+	// need is what it still has to use here to be in time: its least cores over the time it
+	// had left when these came, less what it has used since.
+	need     units.Work
 	controls []*control // In order of stage, attempt and executor.
+	// executors are those that the Plan lists, in its order.
+	executors []*executor
 }
+
+// least is the least number of cores of the node with which a is in time from now on, 0 where
+// that is not known.
+func (a *app) least(now units.Instant) units.Cores {
+	if ttc := a.deadline.Sub(now); a.need > 0 && ttc > 0 {
+		return a.need.Per(ttc)
+	}
+	return 0
+}
+
+// use takes what a's executors have used in the last tick off its need. What is done is
+// still needed, but next to nothing.
+func (a *app) use() {
+	if a.need <= 0 {
+		return
+	}
+	for _, x := range a.executors {
+		a.need -= x.seen.delta
+	}
+	a.need = max(a.need, leastNeed)
+}
+
+// leastNeed stands for a need that is met.
+const leastNeed units.Work = 1e-6
 
 // ensure returns the executor of the key, made when it is new.
 func (r *roster) ensure(key Key) *executor {

@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/meter"
@@ -37,6 +38,9 @@ func (r *roster) foldFailure(f Failure, x *executor) {
 		r.out.changed = true
 	}
 	if x == nil {
+		if f.Kind == ActSetWeight {
+			r.weights.all = WeightUnset
+		}
 		return
 	}
 	switch f.Kind {
@@ -77,14 +81,15 @@ func (r *roster) foldStates(s *Sample) {
 	}
 }
 
-// fold takes in the whole Sample but for the machine's use, and returns what our
-// executors have used since the one before.
-func (r *roster) fold(now units.Instant, s *Sample) (ours units.Work) {
+// fold takes in the whole Sample but for the machine's use, and returns what executors
+// have used since the one before.
+func (r *roster) fold(now units.Instant, s *Sample) (used usage) {
 	r.foldStates(s)
 	for i := range s.Executors {
 		es := &s.Executors[i]
 		x := r.rows[i]
 		x.seen.good = true
+		starts := x.life.state == api.ExecutorStarting
 		r.foldUsage(x, es, now)
 		paged := r.foldPage(x, &es.Page, now)
 		x.seen.refusing = !x.seen.good
@@ -96,9 +101,19 @@ func (r *roster) fold(now units.Instant, s *Sample) (ours units.Work) {
 		if paged {
 			r.measure(x, &es.Page)
 		}
-		ours += x.seen.delta
+		switch {
+		case x.handsOff:
+			used.watched += x.seen.delta
+		case !starts || !r.beside(x.key.App):
+			used.ours += x.seen.delta
+		}
 	}
-	return ours
+	return used
+}
+
+// beside reports whether another application had its part in the last division.
+func (r *roster) beside(id api.AppID) bool {
+	return slices.ContainsFunc(r.execs, func(x *executor) bool { return x.divided && x.key.App != id })
 }
 
 // foldState takes in whether the process lives. It reports a change.

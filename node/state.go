@@ -20,6 +20,8 @@ type State struct {
 	Plan api.Plan `json:"plan"`
 	// Deadlines are the applications' anchored deadlines, as in Plan.Apps.
 	Deadlines []units.Instant `json:"deadlines"`
+	// Needs is what they still have to use here to be in time, as in Plan.Apps.
+	Needs     []units.Work    `json:"needs"`
 	Executors []ExecutorState `json:"executors"`
 	Stages    []StageState    `json:"stages"`
 	Controls  []ControlState  `json:"controls"`
@@ -28,7 +30,7 @@ type State struct {
 // Clone returns a copy that the engine's next call does not change.
 func (s *State) Clone() *State {
 	// A list that is empty stays so, and does not become null in JSON.
-	c := State{Deadlines: s.Deadlines[:0:0], Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Controls: s.Controls[:0:0]}
+	c := State{Deadlines: s.Deadlines[:0:0], Needs: s.Needs[:0:0], Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Controls: s.Controls[:0:0]}
 	c.copyFrom(s)
 	return &c
 }
@@ -36,10 +38,11 @@ func (s *State) Clone() *State {
 // copyFrom makes s a copy of from that the engine's next call does not change, in the
 // memory that s has.
 func (s *State) copyFrom(from *State) {
-	deadlines, executors := append(s.Deadlines[:0], from.Deadlines...), append(s.Executors[:0], from.Executors...)
+	deadlines, needs := append(s.Deadlines[:0], from.Deadlines...), append(s.Needs[:0], from.Needs...)
+	executors := append(s.Executors[:0], from.Executors...)
 	stages, controls := append(s.Stages[:0], from.Stages...), append(s.Controls[:0], from.Controls...)
 	*s = *from // The Plan is never changed.
-	s.Deadlines, s.Executors, s.Stages, s.Controls = deadlines, executors, stages, controls
+	s.Deadlines, s.Needs, s.Executors, s.Stages, s.Controls = deadlines, needs, executors, stages, controls
 }
 
 // ExecutorState is an executor that was started: it is never started again.

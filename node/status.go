@@ -15,7 +15,8 @@ type reporter struct {
 
 func newReporter(cfg *Config) reporter {
 	return reporter{status: api.NodeStatus{V: api.Version, Node: cfg.Node, Incarnation: cfg.Incarnation, Release: cfg.Release, Host: cfg.Host,
-		Offered: cfg.Offered, Total: cfg.Total, Memory: cfg.Memory}}
+		Offered: cfg.Offered, Total: cfg.Total, Memory: cfg.Memory,
+		Division: divisionOf(cfg.Supervisor)}}
 }
 
 // due reports whether r has to be told of at now.
@@ -52,4 +53,5 @@ func (p *reporter) fill(r *roster, others units.Cores, now units.Instant, leavin
 	s.Seq++
 	s.Planner = r.plan.Planner
 	s.Epoch, s.Others, s.Executors, s.Stages, s.Leaving = r.plan.Epoch, others, executors, stages, leaving
+	s.Losses = append(s.Losses[:0], r.losses.list...)
 }

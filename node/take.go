@@ -2,6 +2,8 @@ package node
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/meter"
@@ -29,7 +31,9 @@ func (r *roster) take(now, sent units.Instant, p api.Plan) {
 	}
 	r.plan, r.apps = p, make([]*app, 0, len(p.Apps))
 	for i := range p.Apps {
-		r.apps = append(r.apps, r.takeApp(now, sent, &p.Apps[i], before))
+		a := r.takeApp(now, sent, &p.Apps[i], before)
+		a.takeNeed(old, sent)
+		r.apps = append(r.apps, a)
 	}
 	for _, a := range old {
 		for _, c := range a.controls {
@@ -43,8 +47,30 @@ func (r *roster) take(now, sent units.Instant, p api.Plan) {
 			x.ctl = nil
 		}
 	}
+	r.weights.take(&r.plan)
+	r.losses.forget(func(id api.AppID) bool {
+		return !slices.ContainsFunc(r.apps, func(a *app) bool { return a.plan.ID == id })
+	})
 	r.out.changed = true
 }
+
+// takeNeed takes a's need over from what it was among old, unless the planner has worked out
+// anew how many cores it needs at least.
+func (a *app) takeNeed(old []*app, sent units.Instant) {
+	for _, b := range old {
+		if b.plan != nil && b.plan.ID == a.plan.ID && b.plan.Least == a.plan.Least && b.deadline.Sub(a.deadline).Abs() < sameDeadline {
+			a.need = b.need
+			return
+		}
+	}
+	if least := a.plan.Least; least > 0 && a.plan.HasDeadline {
+		a.need = units.Work(float64(least) * max(0, a.deadline.Sub(sent).Seconds()))
+	}
+}
+
+// sameDeadline is how far apart the deadlines of two Plans may be that mean the same one: each
+// carries the time left.
+const sameDeadline = time.Second
 
 // takeApp takes an application over; of the targets in before those that go on are
 // taken out.
@@ -56,6 +82,8 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 	for _, id := range p.Executors {
 		x := r.ensure(Key{p.ID, id})
 		x.life.listed, x.slots, x.handsOff = true, r.slots(p.Launch.Cores), p.Launch.Mode.HandsOff()
+		x.shares, x.hasDeadline, x.part = p.Band == api.BandShared, p.HasDeadline, p.Class.Weight()
+		a.executors = append(a.executors, x)
 	}
 	for i := range p.Stages {
 		t := &p.Stages[i]

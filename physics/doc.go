@@ -6,9 +6,9 @@
 //
 // # Concepts
 //
-// A machine gives its cores max-min: equally to all that want some, and none more than it
-// wants and its quota allows; what one leaves is the others' (Divide). That is what the
-// kernel's scheduler does for groups of equal weight.
+// A machine gives its cores max-min: to all that want some by their weights, and none more
+// than it wants and its quota allows; what one leaves is the others' (Divide). That is what
+// the kernel's scheduler does for groups.
 //
 // # Equations
 //

@@ -10,9 +10,10 @@ import (
 const LagInterval = 0.5
 
 // Divide lowers shares, which are what each may use at most, so that they add up to
-// cores: max-min, the least first. Shares that add up to no more are left as they are.
-// order is room to work in, which is returned to be used again; it may be nil.
-func Divide(shares []float64, cores float64, order []int) []int {
+// cores: max-min by weight, the least share for its weight first. Shares that add up to no
+// more are left as they are. Weights are positive; nil is the same for all. order is room to
+// work in, which is returned to be used again; it may be nil.
+func Divide(shares, weights []float64, cores float64, order []int) []int {
 	sum := 0.0
 	for _, s := range shares {
 		sum += s
@@ -20,14 +21,27 @@ func Divide(shares []float64, cores float64, order []int) []int {
 	if sum <= cores {
 		return order
 	}
+	weight := func(i int) float64 {
+		if weights == nil {
+			return 1
+		}
+		return weights[i]
+	}
 	order = order[:0]
+	all := 0.0
 	for i := range shares {
 		order = append(order, i)
+		all += weight(i)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shares[a], shares[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shares[a]/weight(a), shares[b]/weight(b)) })
 	for n, i := range order {
-		shares[i] = min(shares[i], max(0, cores)/float64(len(order)-n))
+		part := 1.0 // The last one's, whatever rounding has made of the weights.
+		if n < len(order)-1 {
+			part = weight(i) / all
+		}
+		shares[i] = min(shares[i], max(0, cores)*part)
 		cores -= shares[i]
+		all -= weight(i)
 	}
 	return order
 }

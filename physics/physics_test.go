@@ -10,18 +10,24 @@ import (
 	"github.com/sparkpacer/pacer/physics"
 )
 
-// The oracle raises a level that is the same for all until the cores are used up.
+// The oracle raises a level, of which each has its weight, until the cores are used up.
 func TestADivisionIsMaxMin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := rapid.SliceOfN(rapid.Float64Range(0, 8), 0, 12).Draw(t, "limits")
 		cores := rapid.Float64Range(-1, 40).Draw(t, "cores")
+		var weights []float64
+		weight := func(int) float64 { return 1 }
+		if rapid.Bool().Draw(t, "weighted") {
+			weights = rapid.SliceOfN(rapid.SampledFrom([]float64{0.05, 0.1, 1, 4}), len(limits), len(limits)).Draw(t, "weights")
+			weight = func(i int) float64 { return weights[i] }
+		}
 		got := slices.Clone(limits)
-		physics.Divide(got, cores, nil)
-		low, high := 0.0, 8.0
-		for range 60 {
+		physics.Divide(got, weights, cores, nil)
+		low, high := 0.0, 8/0.05
+		for range 80 {
 			level, sum := (low+high)/2, 0.0
-			for _, limit := range limits {
-				sum += min(limit, level)
+			for i, limit := range limits {
+				sum += min(limit, weight(i)*level)
 			}
 			if sum > max(0, cores) {
 				high = level
@@ -30,7 +36,7 @@ func TestADivisionIsMaxMin(t *testing.T) {
 			}
 		}
 		for i, limit := range limits {
-			if want := min(limit, high); math.Abs(got[i]-want) > 1e-9*max(1, want) {
+			if want := min(limit, weight(i)*high); math.Abs(got[i]-want) > 1e-9*max(1, want) {
 				t.Fatalf("%v cores for %v: %v, want %v of number %d", cores, limits, got, want, i)
 			}
 		}

@@ -20,7 +20,7 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 	}
 	bound := p.MaxNodes > 0 && spread(v, a) >= p.MaxNodes
 	nodes := slices.DeleteFunc(v.Live(), func(n *ledger.Node) bool {
-		return bound && count[n.Node] == 0 || Room(n, use(a), count[n.Node]+1) <= count[n.Node]
+		return bound && count[n.Node] == 0 || room(n, use(a), count[n.Node]+1) <= count[n.Node]
 	})
 	if len(nodes) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) []Seat {
 		if !n.Live() || v.Stays(a, n.Node) || slices.Contains(a.Tenant.Pending, n.Node) {
 			continue
 		}
-		if more := Room(n, use(a), p.width(a, a.Tenant.PerNode)); more > 0 {
+		if more := room(n, use(a), p.width(a, a.Tenant.PerNode)); more > 0 {
 			free = append(free, Seat{Node: n, Executors: more})
 		}
 	}

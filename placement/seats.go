@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/memory"
@@ -68,6 +69,15 @@ func (s Seating) OffHeap(launch api.Launch) units.Bytes {
 	return slices.MinFunc(s.Seats, func(x, y Seat) int { return int((x.OffHeap - y.OffHeap) / units.MiB) }).OffHeap
 }
 
+// Supply is what the seats offer a, without what others have been promised of it.
+func (s Seating) Supply(v ledger.View, a *ledger.App) dag.Supply {
+	var nodes []string
+	for _, seat := range s.Seats {
+		nodes = append(nodes, seat.Node.Node)
+	}
+	return dag.Supply{Cores: s.Cores, Slots: s.Slots, Taken: estimate.Taken(estimate.Promised(v, a, nodes))}
+}
+
 // Most is the most executors of a seat.
 func (s Seating) Most() int {
 	return slices.MaxFunc(s.Seats, func(x, y Seat) int { return x.Executors - y.Executors }).Executors
@@ -84,7 +94,7 @@ func (p Policy) Seats(v ledger.View, a *ledger.App) (Seating, error) {
 		// An observed application is held back by nothing, so not by turns either.
 		return s, err
 	}
-	shape := p.Shape(a.Profile.Graph, len(s.Seats), a.Promise.Deadline, s.Cores, s.Slots, a.At(v.Now()))
+	shape := p.Shape(a.Profile.Graph, len(s.Seats), a.Promise.Deadline, s.Supply(v, a), a.At(v.Now()))
 	perNode := p.PerNode(a.Profile.Graph, shape)
 	if slices.ContainsFunc(s.Seats, func(s Seat) bool { return s.Executors > perNode }) {
 		s, err = p.seating(v, a, perNode)
@@ -159,7 +169,7 @@ func (p Policy) place(v ledger.View, a *ledger.App, seats []Seat, taken int) []S
 		sites[i] = site(v, a, s.Node, s.Executors)
 	}
 	var chosen []Seat
-	for _, i := range Choose(sites, p.MaxNodes-taken, order(p.Order)) {
+	for _, i := range choose(sites, p.MaxNodes-taken, order(p.Order)) {
 		chosen = append(chosen, seats[i])
 	}
 	return chosen
@@ -171,7 +181,7 @@ func (p Policy) seat(a *ledger.App, n *ledger.Node, width int) Seat {
 	launch := &a.Tenant.Launch
 	u := use(a)
 	u.Fixed = launch.OffHeapFixed
-	u.Executors = Room(n, u, width)
+	u.Executors = room(n, u, width)
 	s := Seat{Node: n, Executors: u.Executors, OffHeap: launch.OffHeap}
 	if n.Memory == 0 || u.Fixed || u.Executors == 0 {
 		return s
@@ -184,8 +194,8 @@ func (p Policy) seat(a *ledger.App, n *ledger.Node, width int) Seat {
 	return s
 }
 
-// Room is how many executors such as use says, at most width, fit n's memory.
-func Room(n *ledger.Node, use memory.App, width int) int {
+// room is how many executors such as use says, at most width, fit n's memory.
+func room(n *ledger.Node, use memory.App, width int) int {
 	for ; n.Memory > 0 && width > 0; width-- {
 		use.Executors = width
 		if memory.Pool(n.Memory, []memory.App{use}) >= 0 {
@@ -200,16 +210,16 @@ func Room(n *ledger.Node, use memory.App, width int) int {
 func executionHeap(heap units.Bytes) units.Bytes { return max(0, heap-300*units.MiB) * 6 / 10 }
 
 // AllNodes is what an application of one executor on each node would have now, for who
-// asks what a deadline would mean: its cores, slots and nodes.
-func (p Policy) AllNodes(v ledger.View) (cores units.Cores, slots, nodes int) {
+// asks what a deadline would mean.
+func (p Policy) AllNodes(v ledger.View) Seating {
 	var seats []Seat
 	for _, n := range v.Live() {
 		seats = append(seats, Seat{Node: n, Executors: 1})
 	}
 	least := &ledger.App{Tenant: ledger.Tenant{Launch: api.Launch{Overhead: memory.Overhead(0)}}} // Nobody has said its heap.
-	chosen := p.place(v, least, seats, 0)
-	cores, slots = extent(chosen, api.Launch{})
-	return cores, slots, len(chosen)
+	s := Seating{Seats: p.place(v, least, seats, 0)}
+	s.Cores, s.Slots = extent(s.Seats, api.Launch{})
+	return s
 }
 
 // Fits is how many executors of a, at most that many, n's memory holds: with the sizes that
@@ -217,5 +227,5 @@ func (p Policy) AllNodes(v ledger.View) (cores units.Cores, slots, nodes int) {
 func Fits(n *ledger.Node, a *ledger.App, executors int) int {
 	u := use(a)
 	u.Fixed = a.Tenant.Launch.OffHeapFixed || len(a.Tenant.Executors) > 0
-	return Room(n, u, executors)
+	return room(n, u, executors)
 }

@@ -80,10 +80,10 @@ func fitting(a, b *Site) int {
 	return 1
 }
 
-// Choose chooses at most that many of sites, those that order puts first, and returns
+// choose chooses at most that many of sites, those that order puts first, and returns
 // their indices in rising order; 0 chooses all. It is pure: the choice depends on what the
 // sites are, not on their order. Names must differ.
-func Choose(sites []Site, most int, order Order) []int {
+func choose(sites []Site, most int, order Order) []int {
 	chosen := make([]int, len(sites))
 	for i := range chosen {
 		chosen[i] = i

@@ -12,7 +12,7 @@ import (
 
 func chosen(sites []Site, most int) []string {
 	names := []string{}
-	for _, i := range Choose(sites, most, leastCommitted) {
+	for _, i := range choose(sites, most, leastCommitted) {
 		names = append(names, sites[i].Name)
 	}
 	return names
@@ -111,7 +111,7 @@ func TestLeastCommittedBalances(t *testing.T) {
 			sites[i] = Site{Name: fmt.Sprintf("n%02d", i), Offered: 16, Free: 1000, Needed: 1}
 		}
 		for range rapid.IntRange(1, 40).Draw(t, "applications") {
-			for _, i := range Choose(sites, rapid.IntRange(1, len(sites)).Draw(t, "most"), leastCommitted) {
+			for _, i := range choose(sites, rapid.IntRange(1, len(sites)).Draw(t, "most"), leastCommitted) {
 				sites[i].Apps++
 				sites[i].Free -= sites[i].Needed
 			}
@@ -134,7 +134,7 @@ func TestMostMemory(t *testing.T) {
 		{Name: "idle", Offered: 8, Free: 16 * gib, Needed: gib},
 	}
 	for most, want := range map[int][]int{1: {1}, 2: {1, 3}, 3: {1, 2, 3}} {
-		if got := Choose(sites, most, mostMemory); !slices.Equal(got, want) {
+		if got := choose(sites, most, mostMemory); !slices.Equal(got, want) {
 			t.Errorf("of %d: %v, want %v", most, got, want)
 		}
 	}

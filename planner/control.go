@@ -36,6 +36,7 @@ func (d *desk) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, 
 		api.VerbNodes:      d.listNodes,
 		api.VerbDrain:      d.fleet.drain,
 		api.VerbUndrain:    d.fleet.undrain,
+		api.VerbDivide:     d.fleet.divide,
 		api.VerbExit:       d.runs.exit,
 		api.VerbPing:       d.ping,
 	}
@@ -76,7 +77,7 @@ func (d *desk) ping(api.ControlRequest) (api.ControlReply, error) {
 func (d *desk) listNodes(api.ControlRequest) (api.ControlReply, error) {
 	r := api.ControlReply{Nodes: []api.NodeSummary{}}
 	for _, n := range d.view.Nodes() {
-		r.Nodes = append(r.Nodes, report.Node(n))
+		r.Nodes = append(r.Nodes, report.Node(d.view, n))
 	}
 	return r, nil
 }
@@ -87,7 +88,7 @@ func (d *desk) listApps(api.ControlRequest) (api.ControlReply, error) {
 		r.Apps = append(r.Apps, e.Detail.AppSummary)
 	}
 	for _, a := range d.view.Apps() {
-		r.Apps = append(r.Apps, report.Summary(d.now, d.estimates, a))
+		r.Apps = append(r.Apps, report.Summary(d.view, d.estimates, a))
 	}
 	slices.SortFunc(r.Apps, func(a, b api.AppSummary) int { return cmp.Compare(a.ID, b.ID) })
 	return r, nil
@@ -95,7 +96,7 @@ func (d *desk) listApps(api.ControlRequest) (api.ControlReply, error) {
 
 func (d *desk) showApp(q api.ControlRequest) (api.ControlReply, error) {
 	if a := d.view.App(q.App); a != nil {
-		detail := report.Detail(d.now, d.estimates, a)
+		detail := report.Detail(d.view, d.estimates, a)
 		return api.ControlReply{App: &detail}, nil
 	}
 	if e := d.view.EndedApp(q.App); e != nil {

@@ -64,7 +64,7 @@ func (r *runs) exit(q api.ControlRequest) (api.ControlReply, error) {
 	for _, a := range r.view.Apps() {
 		if a.Tenant.Submission == q.Submission {
 			r.exited(a, q)
-			s := report.Summary(r.now, r.estimates, a)
+			s := report.Summary(r.view, r.estimates, a)
 			return api.ControlReply{Apps: []api.AppSummary{s}, Message: s.Outcome}, nil
 		}
 	}
@@ -145,7 +145,7 @@ func (r *runs) conclude(a *ledger.App) {
 	if o.State == api.AppFinished && m != ledger.Unpaced && m != ledger.Off {
 		r.learn(a)
 	}
-	r.record(ledger.Buried{App: a.ID, Detail: report.Detail(r.now, r.estimates, a), Account: report.Account(r.now, a)})
+	r.record(ledger.Buried{App: a.ID, Detail: report.Detail(r.view, r.estimates, a), Account: report.Account(r.now, a)})
 }
 
 // learn folds a's run into its profile.

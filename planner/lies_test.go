@@ -100,6 +100,7 @@ func TestAScheduleThatLiesIsCaught(outer *testing.T) {
 			"cores that are none":     func(*ledger.StageAimed) { one.InitCores = units.Cores(wild(t)) },
 			"more than a node offers": func(*ledger.StageAimed) { one.InitCores = 4.05 },
 			"an aim that is none":     func(f *ledger.StageAimed) { f.Aim.Work = units.Work(wild(t)) },
+			"a need that is none":     func(f *ledger.StageAimed) { f.Aim.Least = units.Cores(wild(t)) },
 			"a deadline of no time":   func(f *ledger.StageAimed) { f.First = units.Seconds(math.NaN()) },
 		})
 		recorded(t, c, name, f)
@@ -167,7 +168,7 @@ func TestAHandOverThatLiesIsCaught(outer *testing.T) {
 func TestAVerdictThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		c, a, _ := lyingWorld(outer, t)
-		f := ledger.Judged{App: a.ID, Judgement: planner.Verdicts(planner.Default()).Again(c.Now, a, a.Promise.Gate)}
+		f := ledger.Judged{App: a.ID, Judgement: planner.Verdicts(planner.Default()).Again(c.View(), a, a.Promise.Gate)}
 		name := lie(t, &f, map[string]func(*ledger.Judged){
 			"another application": func(f *ledger.Judged) { f.App = "app-9" },
 			"a word of its own":   func(f *ledger.Judged) { f.Verdict = "perhaps" },
@@ -217,7 +218,7 @@ func TestAReportThatLiesIsCaught(outer *testing.T) {
 		other := c.App("app-2", "q", 0, "a")
 		c.Know(ledger.ContextStopped{App: a.ID, At: 40, Failed: rapid.Bool().Draw(t, "failed")})
 		c.Pass(time.Second)
-		f := ledger.Buried{App: a.ID, Detail: report.Detail(c.Now, planner.Estimates(planner.Default()), a), Account: report.Account(c.Now, a)}
+		f := ledger.Buried{App: a.ID, Detail: report.Detail(c.View(), planner.Estimates(planner.Default()), a), Account: report.Account(c.Now, a)}
 		name := lie(t, &f, map[string]func(*ledger.Buried){
 			"one that runs":         func(f *ledger.Buried) { f.App, f.Detail.ID = other.ID, other.ID },
 			"one that is not there": func(f *ledger.Buried) { f.App, f.Detail.ID = "app-9", "app-9" },

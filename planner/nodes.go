@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/supervisor"
 )
 
 const (
@@ -170,6 +171,27 @@ func (f *fleet) undrain(q api.ControlRequest) (api.ControlReply, error) {
 	f.record(ledger.NodeDrained{Node: n.Node})
 	f.occur(NodeJoined{Node: n.Node, Offered: n.Offered, Memory: n.Memory})
 	return api.ControlReply{Message: fmt.Sprintf("node %s takes executors again", n.Node)}, nil
+}
+
+// divide has a node, or all of them, divide its cores by another strategy from now on.
+func (f *fleet) divide(q api.ControlRequest) (api.ControlReply, error) {
+	where := "all nodes"
+	if q.Node != "" {
+		if _, err := f.known(q.Node); err != nil {
+			return api.ControlReply{}, err
+		}
+		where = "node " + q.Node
+	}
+	how := "as configured there"
+	if d := q.Division; d != nil {
+		if err := (supervisor.Config{Strategy: d.Strategy, Gamma: d.Gamma, Eq21: d.Eq21}).Validate(); err != nil {
+			return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
+		}
+		how = fmt.Sprintf("by %s, gamma %v", d.Strategy, d.Gamma)
+	}
+	f.record(ledger.DivisionSet{Node: q.Node, Division: q.Division})
+	f.occur(DivisionChanged{Where: where, How: how})
+	return api.ControlReply{Message: fmt.Sprintf("%s: cores are divided %s from now on", where, how)}, nil
 }
 
 func (f *fleet) known(name string) (*ledger.Node, error) {

@@ -156,6 +156,12 @@ type NodeJoined struct {
 	Memory  units.Bytes
 }
 
+// DivisionChanged: an operator wants cores divided otherwise.
+type DivisionChanged struct {
+	usual
+	Where, How string
+}
+
 // NodeDraining: somebody wants a node empty.
 type NodeDraining struct {
 	usual
@@ -261,6 +267,7 @@ func (ExecutorReplaced) Name() string { return "executor replaced" }
 func (ReplacementEnded) Name() string { return "replacement ended" }
 func (NodeJoined) Name() string       { return "node joined" }
 func (NodeDraining) Name() string     { return "node draining" }
+func (DivisionChanged) Name() string  { return "division changed" }
 func (AppGrown) Name() string         { return "application grown" }
 func (TailHandedOver) Name() string   { return "tail handed over" }
 func (NodeLeft) Name() string         { return "node left" }
@@ -350,6 +357,9 @@ func (o NodeJoined) String() string {
 }
 
 func (o NodeDraining) String() string { return fmt.Sprintf("node %s drains", o.Node) }
+func (o DivisionChanged) String() string {
+	return fmt.Sprintf("%s: cores are divided %s", o.Where, o.How)
+}
 
 func (o AppGrown) String() string {
 	return fmt.Sprintf("%s gets %d executors on node %s, which has come", o.App, o.Executors, o.Node)

@@ -105,7 +105,7 @@ func (r *runs) late(a *ledger.App) {
 // repace looks whether a, as far as it has come, should be held back that is not,
 // or the other way round. It is called at each boundary and tick.
 func (r *runs) repace(a *ledger.App) {
-	what, v := r.verdicts.Repace(r.now, a)
+	what, v := r.verdicts.Repace(r.view, a)
 	switch what {
 	case verdict.Tightened:
 		r.record(ledger.Judged{App: a.ID, Judgement: v})
@@ -133,7 +133,7 @@ func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
 	released := a.Promise.Mode == ledger.Paced && !a.Gated()
 	r.record(ledger.DeadlineGiven{App: a.ID, Deadline: deadline})
 	r.retarget(a)
-	r.record(ledger.Judged{App: a.ID, Judgement: r.verdicts.Again(r.now, a, a.Promise.Gate)})
+	r.record(ledger.Judged{App: a.ID, Judgement: r.verdicts.Again(r.view, a, a.Promise.Gate)})
 	if !a.Gated() {
 		r.record(ledger.TargetsDropped{App: a.ID})
 	}

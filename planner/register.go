@@ -87,6 +87,6 @@ func (r *runs) refuse(d admission.Admission) error {
 	promise.Mode = ledger.Unpaced
 	a := &ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: promise, Outcome: ledger.Outcome{State: api.AppRefused,
 		Ended: units.FromDuration(r.now.Sub(promise.Start)), Reason: promise.Reason}, Profile: r.view.Copy(promise.Profile)}
-	r.record(ledger.Refused{Detail: report.Detail(r.now, r.estimates, a), Account: report.Account(r.now, a)})
+	r.record(ledger.Refused{Detail: report.Detail(r.view, r.estimates, a), Account: report.Account(r.now, a)})
 	return api.Errorf(api.KindInfeasible, "%s", promise.Reason)
 }

@@ -86,19 +86,9 @@ func mergeStage(old, run api.ProfileStage, w, durations float64) api.ProfileStag
 	s.Duration = mean(old.Duration, run.Duration, durations)
 	s.Gap = mean(old.Gap, run.Gap, w)
 	s.LongestTask = mean(old.LongestTask, run.LongestTask, w)
-	switch {
-	case old.Reading == 0:
-		s.Reading = run.Reading
-	case run.Reading > 0:
-		s.Reading = mean(old.Reading, run.Reading, w)
-	}
+	s.Reading = meanKnown(old.Reading, run.Reading, w)
 	s.FixedPart = mean(old.FixedPart, run.FixedPart, w)
-	switch {
-	case old.TaskCost == 0 && durations > 0:
-		s.TaskCost = run.TaskCost
-	case run.TaskCost > 0:
-		s.TaskCost = mean(old.TaskCost, run.TaskCost, durations)
-	}
+	s.TaskCost = meanKnown(old.TaskCost, run.TaskCost, durations)
 	s.CoreSeconds = mean(old.CoreSeconds, run.CoreSeconds, w)
 	s.NominalRate = rate(s.Records, s.CoreSeconds)
 	return s
@@ -106,6 +96,17 @@ func mergeStage(old, run api.ProfileStage, w, durations float64) api.ProfileStag
 
 func mean[T ~float64](old, run T, w float64) T {
 	return T((1-w)*float64(old) + w*float64(run))
+}
+
+// meanKnown is mean of what is 0 where it is not known.
+func meanKnown[T ~float64](old, run T, w float64) T {
+	switch {
+	case old == 0 && w > 0:
+		return run
+	case run > 0:
+		return mean(old, run, w)
+	}
+	return old
 }
 
 func meanCount(old, run int64, w float64) int64 {

@@ -94,6 +94,8 @@ func merge(a *ledger.App, old *ledger.Profile, run api.Profile, cold map[int]int
 	}
 	if run.Contended {
 		how = profiles.MergeContended
+	} else if a.Tenant.BesideStart > aloneShare*units.Work(float64(a.Tenant.Cores)*float64(a.Promise.First)) {
+		run.Head = old.Body.Head // It started beside others.
 	}
 	merged, err := how(old.Body, run)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Version is the layout of the lines that this build writes and reads.
-const Version = 1
+const Version = 2
 
 // Line is one line of a history. The lines with a call hold all that a node's
 // engine was told and what it answered, so that Run can ask it again.

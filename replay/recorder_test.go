@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -229,7 +230,7 @@ func TestARecorderTakesNoFileThatIsNoHistory(t *testing.T) {
 	if err := os.WriteFile(o.Path, []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := asked(t, o.Path); err == nil || !strings.Contains(err.Error(), "has layout 7, this build reads 1") {
+	if _, err := asked(t, o.Path); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("has layout 7, this build reads %d", Version)) {
 		t.Errorf("replay: %v", err)
 	}
 	r := opened(t, o)

@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -56,10 +57,15 @@ func TestAReplaySaysWhereAHistoryBreaks(t *testing.T) {
 	lines := strings.SplitAfter(history, "\n")
 	middle := len(lines) / 2
 	change := func(old, now string) string { return strings.Replace(history, old, now, 1) }
+	layout := func(n int) string {
+		return change(fmt.Sprintf(`"pacer_history":%d`, replay.Version), fmt.Sprintf(`"pacer_history":%d`, n))
+	}
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":     {"", "line 1: the history is empty"},
 		"foreign":   {"{\"msg\":\"hello\"}\n", "line 1: this is no history of pacer"},
-		"newer":     {change(`"pacer_history":1`, `"pacer_history":9`), "line 1: the history has layout 9"},
+		"older":     {layout(replay.Version - 1), fmt.Sprintf("line 1: the history has layout %d, this build reads %d", replay.Version-1, replay.Version)},
+		"newer":     {layout(replay.Version + 1), fmt.Sprintf("line 1: the history has layout %d, this build reads %d", replay.Version+1, replay.Version)},
+		"unsaid":    {layout(0), "line 1: this is no history"},
 		"cut":       {strings.Join(lines[:middle], ""), "the history ends here without its last line"},
 		"cut line":  {history[:len(history)-3], "it has no end: the history was cut off after"},
 		"a line":    {strings.Join(lines[:middle], "") + strings.Join(lines[middle+1:], ""), "line "},

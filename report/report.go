@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -37,12 +38,13 @@ func Account(now units.Instant, a *ledger.App) ledger.Account {
 }
 
 // Summary is a's row of `pacer apps`.
-func Summary(now units.Instant, p estimate.Policy, a *ledger.App) api.AppSummary {
+func Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppSummary {
+	now := v.Now()
 	work, o := a.CoreSeconds(), &a.Outcome
 	s := api.AppSummary{
 		ID: a.ID, Name: a.Name, Profile: a.Promise.Profile, User: a.Tenant.User, State: o.State, Pacing: a.Pacing(), Verdict: a.Promise.Verdict,
 		Deadline: a.Promise.Deadline, Duration: a.Elapsed(now), Submitted: time.Unix(0, int64(a.Promise.Start)).UTC(), FirstLaunch: a.Promise.First,
-		Predicted: p.Predicted(now, a), CoreSeconds: work, MeanCores: a.MeanCores(work, now), Submission: a.Tenant.Submission, ExitCode: o.ExitCode,
+		Predicted: p.Predicted(v, a), CoreSeconds: work, MeanCores: a.MeanCores(work, now), Submission: a.Tenant.Submission, ExitCode: o.ExitCode,
 	}
 	for _, st := range a.Order {
 		s.QuotaChanges += st.QuotaChanges()
@@ -75,9 +77,9 @@ func ErrorPct(state api.AppState, deadline, ended units.Seconds) *float64 {
 }
 
 // Detail is what `pacer apps show` prints of a.
-func Detail(now units.Instant, p estimate.Policy, a *ledger.App) api.AppDetail {
+func Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
 	d := api.AppDetail{
-		AppSummary: Summary(now, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Promise.Earliest,
+		AppSummary: Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Promise.Earliest, Losses: losses(a),
 		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, LastFinish: a.Marks.LastTask,
 	}
 	if d.Notices == nil {
@@ -90,9 +92,16 @@ func Detail(now units.Instant, p estimate.Policy, a *ledger.App) api.AppDetail {
 		d.Executors = append(d.Executors, api.AppExecutor{ID: x.ID, Node: x.Node, State: x.Shown(), Registered: x.Registered, Exit: x.Exit})
 	}
 	for _, s := range a.Order {
-		d.Stages = append(d.Stages, stage(now, a, s))
+		d.Stages = append(d.Stages, stage(v.Now(), a, s))
 	}
 	return d
+}
+
+// losses are what a lost to others, the most first.
+func losses(a *ledger.App) []api.Loss {
+	return slices.SortedFunc(slices.Values(a.Tenant.Lost), func(x, y api.Loss) int {
+		return cmp.Or(cmp.Compare(y.CoreSeconds, x.CoreSeconds), cmp.Compare(x.To, y.To))
+	})
 }
 
 // stage is what is told of s.
@@ -137,7 +146,7 @@ const (
 )
 
 // Node is n's row of `pacer nodes`.
-func Node(n *ledger.Node) api.NodeSummary {
+func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 	state := nodeReady
 	switch {
 	case n.Presence == ledger.Lost:
@@ -151,6 +160,10 @@ func Node(n *ledger.Node) api.NodeSummary {
 	case n.Draining:
 		state = nodeDrained
 	}
-	return api.NodeSummary{Node: n.Node, Host: n.Host, State: state, Offered: n.Offered, Total: n.Total, Memory: n.Memory,
+	setBy := ""
+	if v.Division(n) != nil {
+		setBy = "operator"
+	}
+	return api.NodeSummary{Division: n.Dividing.Division, SetBy: setBy, Node: n.Node, Host: n.Host, State: state, Offered: n.Offered, Total: n.Total, Memory: n.Memory,
 		Epoch: n.Epoch, Executors: n.Executors, Version: n.Release}
 }

@@ -53,20 +53,21 @@ func TestSummary(t *testing.T) {
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	a := c.App("app-1", "p", 100, "a", "b")
 	p := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
-	s := report.Summary(c.Now, p, a)
+	s := report.Summary(c.View(), p, a)
 	if s.State != api.AppRunning || s.Pacing != "paced" || s.Predicted < 90 || s.Predicted > 100 || s.ErrorPct != nil || s.Outcome != "" {
 		t.Errorf("running: %+v", s)
 	}
 	c.To(40)
 	c.Know(ledger.ContextStopped{App: a.ID, At: 40, Failed: true, Reason: "no space"},
 		ledger.Exited{App: a.ID, State: api.AppFailed, At: 41, By: api.EndedByExit, Reason: "no space", Code: 1})
-	d := report.Detail(c.Now, p, a)
+	d := report.Detail(c.View(), p, a)
 	if d.ErrorPct != nil || d.Duration != 41 || !strings.Contains(d.Outcome, "failed after 41 s: no space") || len(d.Notices) == 0 {
 		t.Errorf("failed: %+v", d)
 	}
 }
 
 func TestNodeStates(t *testing.T) {
+	v := ledgertest.New(t).View()
 	for want, n := range map[string]*ledger.Node{
 		"ready":     {},
 		"lost":      {Presence: ledger.Lost},
@@ -75,7 +76,7 @@ func TestNodeStates(t *testing.T) {
 		"draining":  {NodeRecord: ledger.NodeRecord{Draining: true}, Executors: 1},
 		"drained":   {NodeRecord: ledger.NodeRecord{Draining: true}},
 	} {
-		if got := report.Node(n).State; got != want {
+		if got := report.Node(v, n).State; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

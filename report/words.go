@@ -106,6 +106,7 @@ func saySpan(s units.Seconds) string {
 // Causes are named from these on, at most mostCauses of them.
 const (
 	leastLacked units.Seconds = 1
+	leastLost   units.Work    = 1
 	leastMore                 = 1.1
 	mostCauses                = 3
 )
@@ -125,6 +126,9 @@ func causes(a *ledger.App) []string {
 	if missing >= leastLacked {
 		causes = append(causes, saySpan(missing)+" waiting for cores")
 	}
+	if all := losses(a); len(all) > 0 && all[0].CoreSeconds >= leastLost {
+		causes = append(causes, sayLoss(all[0]))
+	}
 	if repeated > 0 {
 		causes = append(causes, fmt.Sprintf("%d repeated stage attempts", repeated))
 	}
@@ -136,6 +140,15 @@ func causes(a *ledger.App) []string {
 		}
 	}
 	return causes
+}
+
+// sayLoss says who had what an application asked for.
+func sayLoss(x api.Loss) string {
+	to := string(x.To)
+	if to == "" {
+		to = "what is not Pacer's"
+	}
+	return fmt.Sprintf("%.0f core-seconds went to %s", float64(x.CoreSeconds), to)
 }
 
 // more says what s had more of than its profile says, "" of nothing.

@@ -84,7 +84,7 @@ func TestTargetsDivideTheStage(t *testing.T) {
 		for i, target := range p.Targets {
 			work += target.Work
 			records += target.Records
-			if target.InitCores > 4 || target.InitCores < 0 || i > 0 && ledger.CompareIDs(p.Targets[i-1].Executor, target.Executor) >= 0 {
+			if target.InitCores > 4 || target.InitCores < 0 || i > 0 && api.CompareExecutors(p.Targets[i-1].Executor, target.Executor) >= 0 {
 				rt.Fatalf("targets %+v", p.Targets)
 			}
 		}

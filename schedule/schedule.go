@@ -33,7 +33,7 @@ func Ready(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) Pla
 	q, c := p.Of(a), estimate.CourseOf(a)
 	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
 		Running: rests(a, s, c), Seated: estimate.Seated(a, q)}
-	return plan(v, p, a, s, estimate.Final(a, s, c, q), c.Graph.StageDeadline(q, m), s.First)
+	return plan(v, p, a, s, c, estimate.Final(a, s, c, q), c.Graph.StageDeadline(q, m), s.First)
 }
 
 // rests is what is left of the running stages besides s. Those submitted together
@@ -82,16 +82,16 @@ func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) [
 			if late != nil && s.Progress() == 0 {
 				first = 0
 			}
-			planned = append(planned, plan(v, p, a, s, estimate.Final(a, s, c, q), g.StageDeadline(q, m), first))
+			planned = append(planned, plan(v, p, a, s, c, estimate.Final(a, s, c, q), g.StageDeadline(q, m), first))
 		}
 		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
 	}
 	return planned
 }
 
-// plan gives a stage, which may be the last, a deadline, counted from now, and its executors
-// their targets.
-func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, last bool, deadline, first units.Seconds) Planned {
+// plan gives a stage, which may be the last on the application's course, a deadline, counted
+// from now, and its executors their targets.
+func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c estimate.Course, last bool, deadline, first units.Seconds) Planned {
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
@@ -101,7 +101,8 @@ func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, last
 	if first == 0 {
 		first = a.At(v.Now()) + deadline - s.ReadyAt
 	}
-	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work, Records: predicted.Records}
+	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work, Records: predicted.Records,
+		Least: estimate.Least(v.Now(), a, c)}
 	return Planned{Stage: s, Left: deadline, Cores: dag.EstimateCores(aim.Records, deadline, annotation.NominalRate), Aim: aim, First: first,
 		Targets: targets(v, p, a, s, aim)}
 }
@@ -141,7 +142,7 @@ func targets(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, a
 			Work: aim.Work * units.Work(share), Records: aim.Records * share, LongestTask: longest(annotation, s, aim.Work),
 			Reading: annotation.Reading, FixedPart: fixed, TaskCost: annotation.TaskCost, InitCores: cores}})
 	}
-	slices.SortFunc(all, func(x, y ledger.Target) int { return ledger.CompareIDs(x.Executor, y.Executor) })
+	slices.SortFunc(all, func(x, y ledger.Target) int { return api.CompareExecutors(x.Executor, y.Executor) })
 	return all
 }
 

@@ -253,6 +253,12 @@ func (a *agent) act(x *node.Action) {
 			p.quota = float64(x.Cores)
 			a.m.divide(a.w.now)
 		}
+	case node.ActSetWeight:
+		if p := a.m.find(x.Key); p != nil {
+			p.advance(a.w.now)
+			p.weight = float64(x.Weight)
+			a.m.divide(a.w.now)
+		}
 	case node.ActSave:
 		if a.w.cfg.Restarts {
 			body, err := json.Marshal(x.State)

@@ -24,6 +24,7 @@ type App struct {
 	// head, gaps, tail and exit. It has them before executors do.
 	Driver units.Cores
 	Mode   api.Mode
+	Class  api.Class
 	// Stages are in order of id; ids and parents are places in the slice.
 	Stages []Stage
 	// Pace multiplies the rate of all its tasks; 0 is 1. Bend is Plant.Bend for its
@@ -72,6 +73,7 @@ func (a App) Validate() error {
 	check(within(float64(a.Head), 0, long) && within(float64(a.Tail), 0, long) && within(float64(a.Exit), 0, long), "head is %v s, tail %v s, exit %v s",
 		float64(a.Head), float64(a.Tail), float64(a.Exit))
 	check(within(float64(a.Driver), 0, 4096), "the driver takes %v cores", float64(a.Driver))
+	check(a.Class.Known(), "class is %q, want one of %v", string(a.Class), api.Classes())
 	check(len(a.Stages) > 0, "application %s has no stages", a.Name)
 	check(within(a.Pace, 0, 100), "pace is %v", a.Pace)
 	check(within(a.Bend, 0, 100), "bend is %v, want 0 to 100", a.Bend)

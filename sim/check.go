@@ -9,8 +9,8 @@ import (
 
 // check watches what must be true at every event, with faults and without:
 //
-//   - the grants of a node sum up to no more than its capacity, and so do quotas
-//     but for their rounding;
+//   - the grants of a node sum up to no more than its capacity, those of executors
+//     included that no target holds, and so do quotas but for their rounding;
 //   - who is granted something gets the floor, as long as the floors fit;
 //   - epochs of Plans and Directives only grow, and one epoch says one thing;
 //   - no application that the planner has taken is ever unknown to it;
@@ -75,7 +75,7 @@ func (c *check) node(a *agent) {
 		if floors <= float64(capacity) && float64(g.Cores) < float64(g.Floor)-rounding {
 			c.w.fail("node %s grants %s stage %v %.6f cores, less than the floor of %.6f", a.m.name, g.Key, g.Stage, float64(g.Cores), float64(g.Floor))
 		}
-		if p := a.planned; p == nil || (p.epoch == a.epoch && !slices.Contains(p.targets, targetKey{g.Key.App, g.Stage, g.Key.ID})) {
+		if p := a.planned; !g.Unheld && (p == nil || (p.epoch == a.epoch && !slices.Contains(p.targets, targetKey{g.Key.App, g.Stage, g.Key.ID}))) {
 			c.w.fail("node %s controls %s stage %v, which its plan %d does not have", a.m.name, g.Key, g.Stage, a.epoch)
 		}
 	}

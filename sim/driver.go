@@ -49,7 +49,7 @@ type Driver struct {
 func (w *World) newDriver(a App) *Driver {
 	n := len(w.drivers) + 1
 	d := &Driver{w: w, app: a, id: uint64(n), submission: fmt.Sprintf("%s-%d", a.Name, n), pace: 1, bend: w.cfg.Plant.Bend,
-		talk: driver.NewConversation(driver.Patient())}
+		talk: driver.NewConversation()}
 	if a.Pace > 0 {
 		d.pace = a.Pace
 	}
@@ -123,7 +123,7 @@ func (d *Driver) send(r driver.Request) {
 		return
 	}
 	registration := api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile, SparkVersion: "4.3.0",
-		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, AppID: r.AppID,
+		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, Class: d.app.Class, AppID: r.AppID,
 		Launch: api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0", Heap: units.GiB}}
 	d.link.request(func(reply func(any)) { d.w.control.register(registration, reply) }, func(body any) { d.answered(r.No, body) })
 }

@@ -28,7 +28,7 @@ type machine struct {
 	gone bool
 	// frozen says that pages are not written, garbled that samples are wrong.
 	frozen, garbled bool
-	shares          []float64
+	shares, weights []float64
 	order           []int
 }
 
@@ -66,14 +66,14 @@ func (m *machine) disturb(now units.Instant, cores float64) {
 	m.divide(now)
 }
 
-// divide gives the cores to the executors, equally up to what each wants and its
-// quota allows (max-min).
+// divide gives the cores to the executors, by their weights and up to what each wants and
+// its quota allows (max-min).
 func (m *machine) divide(now units.Instant) {
-	m.shares = m.shares[:0]
+	m.shares, m.weights = m.shares[:0], m.weights[:0]
 	for _, p := range m.procs {
-		m.shares = append(m.shares, min(p.wants(), p.quota))
+		m.shares, m.weights = append(m.shares, min(p.wants(), p.quota)), append(m.weights, p.weight)
 	}
-	m.order = physics.Divide(m.shares, m.cores-m.taken(), m.order)
+	m.order = physics.Divide(m.shares, m.weights, m.cores-m.taken(), m.order)
 	for i, p := range m.procs {
 		if m.shares[i] != p.got {
 			p.advance(now)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sparkpacer/pacer/api"
 )
 
 func (p *parser) workload(words []string) error {
@@ -35,6 +37,7 @@ func (p *parser) application(words []string) error {
 	p.app, p.appLine, p.stages = &App{Name: words[0]}, p.line, nil
 	return pairs(words[1:], map[string]func(string) error{
 		"head": within(&p.app.Head, 1e6), "tail": within(&p.app.Tail, 1e6), "exit": within(&p.app.Exit, 1e6), "driver": amount(&p.app.Driver, 0, 4096), "pace": amount(&p.app.Pace, 0.01, 100),
+		"class": choice(&p.app.Class, api.Classes()), "mode": choice(&p.app.Mode, []api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff}),
 	})
 }
 

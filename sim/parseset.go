@@ -122,7 +122,7 @@ func configure(c *Config, words []string) error {
 		"gamma":    amount(&c.Node.Supervisor.Gamma, 0, 1),
 		"eq21":     choice(&c.Node.Supervisor.Eq21, supervisor.Eq21Readings()),
 		"phi":      amount(&c.Node.Controller.Phi, 0.01, 1), "eta": amount(&c.Node.Controller.Eta, 1.001, 1e4),
-		"p": amount(&c.Node.Controller.P, 0, 0.999), "floor": amount(&c.Node.Floor, 0, 16),
+		"p": amount(&c.Node.Controller.P, 0, 0.999), "floor": amount(&c.Node.Floor, 0, 16), "floor-share": amount(&c.Node.Supervisor.FloorShare, 0, 0.99),
 		"quantum": amount(&c.Node.Quantum, 0.001, 4), "interval": span(&c.Node.Interval, 10*time.Millisecond, time.Minute),
 	})
 }

@@ -26,7 +26,8 @@ type process struct {
 	rand   *rand.Rand
 	timer  timer
 
-	quota float64 // +Inf for none.
+	quota  float64 // +Inf for none.
+	weight float64 // As a multiple of the kernel's default.
 	// refused says that the newest write of its quota was.
 	refused bool
 	at      units.Instant
@@ -79,7 +80,7 @@ type task struct {
 const tiny = 1e-9
 
 func (w *World) startProcess(m *machine, d *Driver, key executorKey, slots int) *process {
-	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: slots, quota: math.Inf(1), at: w.now,
+	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: slots, quota: math.Inf(1), weight: 1, at: w.now,
 		starting: float64(w.cfg.Plant.Start), factor: 1, first: math.Inf(1),
 		rand: random(w.cfg.Seed, "process "+m.name+" "+key.String())}
 	w.processes++

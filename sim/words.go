@@ -96,12 +96,16 @@ func within(into *units.Seconds, most float64) func(string) error {
 }
 
 // choice reads one of some words.
-func choice(into *string, words []string) func(string) error {
+func choice[T ~string](into *T, words []T) func(string) error {
 	return func(v string) error {
-		if !slices.Contains(words, v) {
-			return fmt.Errorf("%q, expected one of %s", v, strings.Join(words, ", "))
+		if !slices.Contains(words, T(v)) {
+			var known []string
+			for _, w := range words {
+				known = append(known, string(w))
+			}
+			return fmt.Errorf("%q, expected one of %s", v, strings.Join(known, ", "))
 		}
-		*into = v
+		*into = T(v)
 		return nil
 	}
 }

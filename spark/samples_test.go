@@ -41,7 +41,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 	got := decode[api.RegisterRequest](t, "register.json")
 	want := api.RegisterRequest{
 		V: api.Version, Submission: "u-1", Name: "wordcount", Profile: "wc", User: "alice", SparkVersion: "4.3.0",
-		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, Mode: api.ModeObserve, AppID: "app-20261121043012-0001", Watched: true, UTCOffset: 3600,
+		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001", Watched: true, UTCOffset: 3600,
 		Launch: api.Launch{
 			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/opt/java",
 			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true,

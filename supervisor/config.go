@@ -23,6 +23,10 @@ type Config struct {
 	// Floor is the least that a stage with runnable tasks gets, in cores: 0.10
 	// by default, so that its JVM keeps sending heartbeats. 0 is the paper's.
 	Floor units.Cores `json:"floor_cores"`
+	// FloorShare is the part of the capacity that those without a deadline that can be
+	// kept have together, whatever the others ask for: 0.05 by default. 0 leaves them
+	// their floors.
+	FloorShare units.Fraction `json:"floor_share"`
 }
 
 // Values of Config.Eq21: what ac of Eq 21 is where all requests fit.
@@ -41,7 +45,7 @@ func Eq21Readings() []string { return []string{Eq21OnTop, Eq21Printed} }
 
 // Default returns Pacer's configuration.
 func Default() Config {
-	return Config{Strategy: EDFPure, Eq21: Eq21OnTop, Floor: 0.10}
+	return Config{Strategy: EDFPure, Eq21: Eq21OnTop, Floor: 0.10, FloorShare: 0.05}
 }
 
 // Validate reports everything that is wrong with c.
@@ -55,6 +59,9 @@ func (c Config) Validate() error {
 	}
 	if c.Eq21 != "" && !slices.Contains(Eq21Readings(), c.Eq21) {
 		faults = append(faults, fmt.Errorf("supervisor.eq21 is %q, want one of %v", c.Eq21, Eq21Readings()))
+	}
+	if !(c.FloorShare >= 0 && c.FloorShare < 1) {
+		faults = append(faults, fmt.Errorf("supervisor.floor_share is %v, want 0 or more, below 1", float64(c.FloorShare)))
 	}
 	faults = append(faults, units.Finite("supervisor.floor_cores", c.Floor))
 	return errors.Join(faults...)

@@ -10,6 +10,7 @@
 //	floor     the least grant of a stage executor with runnable tasks
 //	strategy  the rule by which applications share what is short, or what is left over
 //	ttc, anr  an application's time to completion and average nominal rate
+//	shares    an application without a deadline that can be kept: it shares what is left
 //
 // # Source
 //
@@ -31,7 +32,11 @@
 //     used. With Eq21Printed ac is what the strategy makes of the whole node, floors first.
 //  3. Otherwise every stage gets its floor and the strategy divides the rest up to the
 //     requests. If even the floors do not fit, all are cut by the same factor.
-//  4. Inside an application a shortage is divided in proportion to requests above floors, a
+//  4. Applications that share come after the others: what these are not granted is theirs,
+//     floors first, then by weight up to their requests (max-min). Whatever the others ask
+//     for, FloorShare of the capacity is kept for all of them, as far as they can use it;
+//     1 to 3 are of the rest. Only what they leave is given away by gamma.
+//  5. Inside an application a shortage is divided in proportion to requests above floors, a
 //     surplus in proportion to what can still be used.
 //
 // Ties are broken by id: applications may come in any order.
@@ -47,6 +52,10 @@
 //	Proportional  w = rc / sum(rc)                                   5.33 / 4.27 / 6.40
 //	Speed         w = ANR / anr, ANR the mean of all anr             4 / 4 / 8
 //
+// And one that is Pacer's own:
+//
+//	Auto          as EDFPure, but as few as possible that cannot be in time come last
+//
 // What a weight gives beyond a request goes to the others by their weights. Applications
 // without a deadline come last, except under Proportional and Speed, which look at none.
 // Requests do not bound EDFAll, for which Eq 21 is always as printed. What each strategy is
@@ -58,11 +67,11 @@
 //
 // # What the caller must do
 //
-// Pass only executors with a target: others have no quota and no part in the division.
-// Subtract what others use from the capacity. Round the grants to the quantum when writing
-// them, and keep the remainder. Tell a controller the grant before rounding where it differs
-// from the request (controller.Granted). An executor whose stage has no runnable task gets 0:
-// let it run without a quota, since it still serves blocks and results.
+// Pass all executors with running tasks, those without a target as sharing, with these tasks
+// as request. Subtract what others use from the capacity. Round the grants to the quantum
+// when writing them, and keep the remainder. Tell a controller the grant before rounding
+// where it differs from the request (controller.Granted). An executor whose stage has no
+// runnable task gets 0: let it run without a quota, since it still serves blocks and results.
 //
 // The package knows no clock, quota or controller, and remembers nothing between calls.
 package supervisor

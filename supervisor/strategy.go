@@ -21,6 +21,10 @@ type demand struct {
 	// weight and rest are for byWeight: its weight, and the sum of the weights
 	// from it to the last one.
 	weight, rest float64
+	// least is the least with which its deadline can be kept, 0 where that is not known;
+	// late is for auto: it is given up.
+	least float64
+	late  bool
 	// taken is what it gets.
 	taken float64
 }
@@ -46,6 +50,7 @@ func strategyTable() []strategy {
 		{name: EDFProp, divide: edfProp, within: true},
 		{name: Proportional, divide: proportional},
 		{name: Speed, divide: speed},
+		{name: Auto, divide: auto, within: true},
 	}
 }
 

@@ -29,7 +29,15 @@ type App struct {
 	TTC units.Seconds
 	// Rate is its average nominal rate (anr of section 6.2), which Speed divides
 	// by; what is no positive number counts as unknown.
-	Rate   units.Rate
+	Rate units.Rate
+	// Least is the least cores of the node with which its deadline can be kept from now on;
+	// what is no positive number counts as unknown.
+	Least units.Cores
+	// Shares says that it has no deadline that can be kept: with the others that have
+	// none it shares what those leave who have one, in proportion to Weight, of which
+	// what is no positive number counts as 1.
+	Shares bool
+	Weight float64
 	Stages []Stage
 }
 
@@ -46,6 +54,13 @@ type Supervisor struct {
 // total sums up one application's stages, in cores.
 type total struct {
 	floor, want, use, grant float64
+}
+
+// add takes an application into a sum.
+func (t *total) add(of total) {
+	t.floor += of.floor
+	t.want += of.want
+	t.use += of.use
 }
 
 // New returns a supervisor, or every fault of cfg.
@@ -65,28 +80,31 @@ func New(cfg Config) (*Supervisor, error) {
 func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cores) []units.Cores {
 	room := float64(amount(capacity))
 	s.totals = s.totals[:0]
-	var floors, wants float64
+	var first, rest total
 	for i := range apps {
 		t := s.total(apps[i].Stages)
 		s.totals = append(s.totals, t)
-		floors += t.floor
-		wants += t.want
+		if apps[i].Shares {
+			rest.add(t)
+		} else {
+			first.add(t)
+		}
 	}
-	switch {
-	case floors >= room && wants > room:
+	if floors := first.floor + rest.floor; floors >= room && first.want+rest.want > room {
 		for i := range s.totals {
 			s.totals[i].grant = s.totals[i].floor * room / floors
 		}
-	case s.strategy.beyond && wants > room:
-		s.blend(room-floors, 1, apps)
-	case s.strategy.beyond:
-		s.blend(room-floors, s.cfg.Gamma, apps)
-	case wants <= room && s.cfg.Eq21 == Eq21Printed:
-		s.blend(room-floors, s.cfg.Gamma, apps)
-	case wants <= room:
-		s.serve(room-wants, apps)
-	default:
-		s.arbitrate(room-floors, apps)
+	} else {
+		kept := rest.want // What the others cannot have.
+		if !math.IsInf(room, 1) {
+			kept = max(rest.floor, min(rest.want, float64(s.cfg.FloorShare)*room))
+		}
+		mine := max(room-kept, first.floor)
+		s.promise(mine, first, apps)
+		left := s.leave(room-s.granted(apps), apps)
+		if first.want <= mine && !s.whole() {
+			s.surplus(left, apps)
+		}
 	}
 	for i := range apps {
 		grants = s.split(apps[i].Stages, s.totals[i], grants)
@@ -94,37 +112,107 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 	return grants
 }
 
-// serve grants every request and gamma of what is left, in the strategy's way.
-func (s *Supervisor) serve(left float64, apps []App) {
-	for i := range s.totals {
-		s.totals[i].grant = s.totals[i].want
+// whole reports whether ac of Eq 21 is made of the whole node: gamma has its part in
+// what is promised then.
+func (s *Supervisor) whole() bool { return s.strategy.beyond || s.cfg.Eq21 == Eq21Printed }
+
+// promise divides room among the applications with a deadline that can be kept, which need
+// and ask for first.
+func (s *Supervisor) promise(room float64, first total, apps []App) {
+	switch {
+	case s.strategy.beyond && first.want > room:
+		s.blend(room-first.floor, 1, apps)
+	case s.strategy.beyond || first.want <= room && s.whole():
+		s.blend(room-first.floor, s.cfg.Gamma, apps)
+	case first.want <= room:
+		s.blend(0, 0, apps)
+	default:
+		s.arbitrate(room-first.floor, apps)
 	}
+}
+
+// granted is what those have who have a deadline that can be kept.
+func (s *Supervisor) granted(apps []App) (sum float64) {
+	for i, t := range s.totals {
+		if !apps[i].Shares {
+			sum += t.grant
+		}
+	}
+	return sum
+}
+
+// leave divides left among those who share, floors first and up to their requests, and
+// returns what they leave.
+func (s *Supervisor) leave(left float64, apps []App) float64 {
+	s.demands = s.demands[:0]
+	var rooms float64
+	for i := range apps {
+		if t := &s.totals[i]; apps[i].Shares {
+			t.grant = t.floor
+			left -= t.floor
+			s.enter(i, apps[i], t.want-t.floor, t.want-t.floor)
+			s.demands[len(s.demands)-1].weight = weight(apps[i])
+			rooms += t.want - t.floor
+		}
+	}
+	left = max(0, left)
+	byWeight(min(left, rooms), s.demands)
+	for _, d := range s.demands {
+		s.totals[d.index].grant += d.taken
+		left -= d.taken
+	}
+	return max(0, left)
+}
+
+// weight is a's part among those who share.
+func weight(a App) float64 {
+	if !(a.Weight > 0) || math.IsInf(a.Weight, 0) {
+		return 1
+	}
+	return a.Weight
+}
+
+// surplus adds gamma of what is left to requests that are granted, in the strategy's way.
+func (s *Supervisor) surplus(left float64, apps []App) {
 	if s.cfg.Gamma == 0 {
 		return
 	}
+	s.demands = s.demands[:0]
 	var rooms float64
 	for i, t := range s.totals {
-		s.enter(i, apps[i], t.want, t.use-t.want)
-		rooms += t.use - t.want
+		if !apps[i].Shares {
+			s.enter(i, apps[i], t.want, t.use-t.want)
+			rooms += t.use - t.want
+		}
 	}
-	s.share(min(left, rooms), s.cfg.Gamma, apps)
+	s.share(min(left, rooms), s.cfg.Gamma)
 }
 
 // arbitrate gives the floors, then the rest in the strategy's way.
 func (s *Supervisor) arbitrate(left float64, apps []App) {
+	s.demands = s.demands[:0]
 	for i, t := range s.totals {
-		s.totals[i].grant = t.floor
-		s.enter(i, apps[i], t.want-t.floor, t.want-t.floor)
+		if !apps[i].Shares {
+			s.totals[i].grant = t.floor
+			s.enter(i, apps[i], t.want-t.floor, t.want-t.floor)
+		}
 	}
-	s.share(left, 1, apps)
+	s.share(left, 1)
 }
 
 // blend is Eq 21 as printed: it gives part of what the strategy makes of the whole
-// node, floors apart, and the rest of each request.
+// node, floors apart, and the rest of each request; with part 0 each request.
 func (s *Supervisor) blend(left, part float64, apps []App) {
+	s.demands = s.demands[:0]
 	var rooms float64
 	for i, t := range s.totals {
+		if apps[i].Shares {
+			continue
+		}
 		s.totals[i].grant = part*t.floor + (1-part)*t.want
+		if part == 0 {
+			continue
+		}
 		most := t.use
 		if s.strategy.within {
 			most = t.want
@@ -132,7 +220,7 @@ func (s *Supervisor) blend(left, part float64, apps []App) {
 		s.enter(i, apps[i], t.want-t.floor, most-t.floor)
 		rooms += most - t.floor
 	}
-	s.share(min(left, rooms), part, apps)
+	s.share(min(left, rooms), part)
 }
 
 // farthest bounds a time to completion, so that differences stay exact enough: 30
@@ -141,9 +229,6 @@ const farthest units.Seconds = 1e9
 
 // enter adds an application to the division.
 func (s *Supervisor) enter(i int, app App, request, room float64) {
-	if i == 0 {
-		s.demands = s.demands[:0]
-	}
 	ttc := min(max(app.TTC, -farthest), farthest)
 	if math.IsNaN(float64(ttc)) {
 		ttc = 0
@@ -154,13 +239,26 @@ func (s *Supervisor) enter(i int, app App, request, room float64) {
 	}
 	s.demands = append(s.demands, demand{
 		index: i, id: app.ID, hasDeadline: app.HasDeadline, ttc: ttc, rate: rate,
-		request: request, room: max(0, room),
+		request: request, room: max(0, room), least: s.least(i, app),
 	})
 }
 
-// share divides left and adds part of it to the grants.
-func (s *Supervisor) share(left, part float64, apps []App) {
-	if len(apps) == 0 {
+// least is what an application needs above its floor, 0 where that is not known.
+func (s *Supervisor) least(i int, app App) float64 {
+	least := float64(amount(app.Least))
+	if least == 0 || math.IsInf(least, 1) {
+		return 0
+	}
+	return max(least-s.totals[i].floor, leastNeed)
+}
+
+// leastNeed stands for a need that the floor covers.
+const leastNeed = 1e-9
+
+// share divides left in the strategy's way among those who have entered, and adds part of
+// it to the grants.
+func (s *Supervisor) share(left, part float64) {
+	if len(s.demands) == 0 {
 		return
 	}
 	s.strategy.divide(left, s.demands)

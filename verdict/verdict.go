@@ -33,9 +33,9 @@ const (
 const lookEvery = 2 * time.Second
 
 // Judge is the verdict on an application that comes, with the line that says it. The
-// forecast is for all that the nodes of its seating offer: what other applications will
-// take of it is the supervisors' business, and changes while it runs.
-func (p Policy) Judge(now units.Instant, a *ledger.App, seating placement.Seating) ledger.Judgement {
+// forecast is for what the nodes of its seating offer and nobody else has been promised:
+// what others need to be in time is theirs until they are due.
+func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating) ledger.Judgement {
 	v := ledger.Judgement{Gate: ledger.Gate{Open: seating.Open}}
 	deadline, name := a.Promise.Deadline, a.Promise.Profile
 	switch {
@@ -55,9 +55,9 @@ func (p Policy) Judge(now units.Instant, a *ledger.App, seating placement.Seatin
 			q = p.Turns(a.Profile.Graph, seating.Most())
 			q.Open, q.Nodes = seating.Open, len(seating.Seats)
 		}
-		f := a.Profile.Graph.Forecast(q, deadline, seating.Cores, seating.Slots, a.At(now))
+		f, said := Forecast(view, a, q, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, seating.Nodes())
 		v.Verdict, v.Earliest = f.Verdict, f.Earliest
-		v.Reason = Say(f, deadline) + turns(a, f.Verdict, seating)
+		v.Reason = said + turns(a, f.Verdict, seating)
 		v.Gate.Infeasible = f.Verdict == api.VerdictInfeasible && !p.PaceInfeasible
 	}
 	if a.Observed() {
@@ -80,7 +80,7 @@ func turns(a *ledger.App, verdict api.Verdict, s placement.Seating) string {
 }
 
 // Again is a's verdict from where it stands, if its gate is that.
-func (p Policy) Again(now units.Instant, a *ledger.App, gate ledger.Gate) ledger.Judgement {
+func (p Policy) Again(view ledger.View, a *ledger.App, gate ledger.Gate) ledger.Judgement {
 	v := ledger.Judgement{Gate: gate}
 	deadline, paced := a.Promise.Deadline, a.Promise.Mode == ledger.Paced
 	head := fmt.Sprintf("deadline %s", Deadline(deadline))
@@ -89,10 +89,10 @@ func (p Policy) Again(now units.Instant, a *ledger.App, gate ledger.Gate) ledger
 		v.Reason = head + " is unknown to be feasible: the application is not paced and has all cores"
 		return v
 	}
-	full := p.End(now, a, true)
+	full := p.End(view, a, true)
 	finish := full
 	if paced {
-		finish = p.End(now, a, false)
+		finish = p.End(view, a, false)
 	}
 	switch {
 	case finish > deadline && full <= deadline && p.Turning(a):
@@ -128,20 +128,20 @@ const (
 
 // Repace looks whether a, as far as it has come, should be held back that is not,
 // or the other way round. Tightened comes with a new verdict.
-func (p Policy) Repace(now units.Instant, a *ledger.App) (Repacing, ledger.Judgement) {
+func (p Policy) Repace(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
 	switch {
 	case a.Promise.Late || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil || a.Promise.Mismatch != "":
 		return AsIs, ledger.Judgement{}
 	case a.Gated():
-		return p.loosen(now, a), ledger.Judgement{}
+		return p.loosen(view, a), ledger.Judgement{}
 	}
-	return p.tighten(now, a)
+	return p.tighten(view, a)
 }
 
 // tighten paces an application whose deadline was infeasible by its profile, or left
 // no room for turns, and has become feasible by what is done: a profile that promises
 // too little would otherwise cost all cores to the end.
-func (p Policy) tighten(now units.Instant, a *ledger.App) (Repacing, ledger.Judgement) {
+func (p Policy) tighten(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
 	share := spareShare
 	if p.Turning(a) {
 		// Stages that share an executor cannot be told apart once they are held back.
@@ -150,39 +150,26 @@ func (p Policy) tighten(now units.Instant, a *ledger.App) (Repacing, ledger.Judg
 		}
 		share = turnShare
 	}
-	spare := share * (a.Promise.Deadline - a.At(now))
-	if p.End(now, a, true) > a.Promise.Deadline-spare || p.End(now, a, false) > a.Promise.Deadline {
+	spare := share * (a.Promise.Deadline - a.At(view.Now()))
+	if p.End(view, a, true) > a.Promise.Deadline-spare || p.End(view, a, false) > a.Promise.Deadline {
 		return AsIs, ledger.Judgement{}
 	}
-	return Tightened, p.Again(now, a, ledger.Gate{})
+	return Tightened, p.Again(view, a, ledger.Gate{})
 }
 
 // loosen lets stages that take turns run side by side, with all cores, when in turns
 // they would miss the deadline at all cores: turns save an executor, not time.
-func (p Policy) loosen(now units.Instant, a *ledger.App) Repacing {
-	if now < a.Clocks.Looked.Add(lookEvery) {
+func (p Policy) loosen(view ledger.View, a *ledger.App) Repacing {
+	if view.Now() < a.Clocks.Looked.Add(lookEvery) {
 		return AsIs
 	}
 	if !p.Turning(a) || !estimate.Branching(a) {
 		return LookedAt
 	}
-	if soonest := p.Soonest(now, a); soonest <= a.Promise.Deadline || p.End(now, a, true) >= soonest {
+	if soonest := p.Soonest(view, a); soonest <= a.Promise.Deadline || p.End(view, a, true) >= soonest {
 		return LookedAt
 	}
 	return Loosened
-}
-
-// Say is the line for the user about a forecast.
-func Say(f dag.Forecast, deadline units.Seconds) string {
-	full := "all cores would finish in " + finishText(f.FullCores)
-	if !(deadline > 0) {
-		return "no deadline: " + full
-	}
-	text := fmt.Sprintf("deadline %s is %s: %s", Deadline(deadline), f.Verdict, full)
-	if f.Verdict == api.VerdictInfeasible {
-		text += ", the earliest feasible deadline is " + earliestText(f.Earliest)
-	}
-	return text
 }
 
 // Deadline prints a deadline as users write them: 1m30s.

@@ -46,7 +46,7 @@ func TestJudge(t *testing.T) {
 		if w.profile {
 			a = &ledger.App{Promise: a.Promise, Tenant: a.Tenant, Outcome: a.Outcome, Profile: c.View().Copy("p")}
 		}
-		v := policy(estimate.BranchesTogether).Judge(c.Now, a, seating)
+		v := policy(estimate.BranchesTogether).Judge(c.View(), a, seating)
 		if v.Verdict != w.want || !strings.Contains(v.Reason, w.says) || (v.Gate == ledger.Gate{}) != w.gated {
 			t.Errorf("%s: %+v, want %s and %q", name, v, w.want, w.says)
 		}
@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 	pacing := policy(estimate.BranchesTogether)
 	pacing.PaceInfeasible = true
 	a := &ledger.App{Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: 50, Mode: ledger.Paced}, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("p")}
-	if v := pacing.Judge(c.Now, a, seating); v.Verdict != api.VerdictInfeasible || v.Gate.Infeasible {
+	if v := pacing.Judge(c.View(), a, seating); v.Verdict != api.VerdictInfeasible || v.Gate.Infeasible {
 		t.Errorf("with infeasible deadlines paced: %+v", v)
 	}
 }
@@ -68,18 +68,18 @@ func TestAgain(t *testing.T) {
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	a := c.App("app-1", "p", 120, "a", "b")
 	p := policy(estimate.BranchesTogether)
-	if v := p.Again(c.Now, a, ledger.Gate{}); v.Verdict != api.VerdictFeasible || (v.Gate != ledger.Gate{}) {
+	if v := p.Again(c.View(), a, ledger.Gate{}); v.Verdict != api.VerdictFeasible || (v.Gate != ledger.Gate{}) {
 		t.Errorf("at the start: %+v", v)
 	}
 	c.To(80)
-	if v := p.Again(c.Now, a, ledger.Gate{}); v.Verdict != api.VerdictInfeasible || !v.Gate.Infeasible || v.Earliest < 140 || !strings.Contains(v.Reason, "all cores from now on") {
+	if v := p.Again(c.View(), a, ledger.Gate{}); v.Verdict != api.VerdictInfeasible || !v.Gate.Infeasible || v.Earliest < 140 || !strings.Contains(v.Reason, "all cores from now on") {
 		t.Errorf("with nothing done after 80 s of 120: %+v", v)
 	}
-	if v := p.Again(c.Now, a, ledger.Gate{Late: true}); !v.Gate.Late {
+	if v := p.Again(c.View(), a, ledger.Gate{Late: true}); !v.Gate.Late {
 		t.Errorf("the gate that was given is gone: %+v", v)
 	}
 	c.Know(ledger.Mismatched{App: a.ID, Where: "stage 3 is not in it"})
-	if v := p.Again(c.Now, a, ledger.Gate{}); v.Verdict != api.VerdictUnknown {
+	if v := p.Again(c.View(), a, ledger.Gate{}); v.Verdict != api.VerdictUnknown {
 		t.Errorf("off its profile: %+v", v)
 	}
 }
@@ -92,18 +92,18 @@ func TestTightened(t *testing.T) {
 	a := c.App("app-1", "p", 60, "a", "b")
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Infeasible: true}})
 	p := policy(estimate.BranchesTogether)
-	if what, _ := p.Repace(c.Now, a); what != verdict.AsIs {
+	if what, _ := p.Repace(c.View(), a); what != verdict.AsIs {
 		t.Errorf("at the start: %v", what)
 	}
 	s := c.Ready(a, 1, "read", 3000, "1", "2")
 	c.To(5) // A quarter of what the profile says.
 	c.Done(a, s, 60, 1)
-	what, v := p.Repace(c.Now, a)
+	what, v := p.Repace(c.View(), a)
 	if what != verdict.Tightened || v.Verdict != api.VerdictTight && v.Verdict != api.VerdictFeasible {
 		t.Errorf("15 s ahead of its profile: %v, %+v", what, v)
 	}
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Late: true}})
-	if what, _ := p.Repace(c.Now, a); what != verdict.AsIs {
+	if what, _ := p.Repace(c.View(), a); what != verdict.AsIs {
 		t.Errorf("past its deadline: %v", what)
 	}
 }

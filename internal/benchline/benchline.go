@@ -70,6 +70,12 @@ type Run struct {
 	// Archive says that it has mapped a class-data archive, whose making is not in
 	// CoreSeconds.
 	Archive bool `json:"archive"`
+	// At is when it was started, in seconds from the start of the first of several
+	// applications at once; nil for one alone.
+	At *float64 `json:"at_s,omitempty"`
+	// Beside is the part of CoreSeconds that executors of other applications used; nil for
+	// a run alone.
+	Beside *float64 `json:"beside_core_seconds,omitempty"`
 	// Deadline is in seconds from the start of the command; nil for none.
 	Deadline *float64 `json:"deadline_s,omitempty"`
 	// Planner is the error that the planner itself reports, in per cent, Pacing how it

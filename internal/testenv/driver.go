@@ -102,7 +102,7 @@ func (e *Env) Submit(a App) *Driver {
 	e.T.Helper()
 	e.submissions++
 	d := &Driver{env: e, app: a, submission: fmt.Sprintf("%s-%d", a.Name, e.submissions), began: time.Now(),
-		over: make(chan struct{}), talk: driver.NewConversation(driver.Patient()), processes: map[api.ExecutorID]*process{}, wake: make(chan struct{}, 1)}
+		over: make(chan struct{}), talk: driver.NewConversation(), processes: map[api.ExecutorID]*process{}, wake: make(chan struct{}, 1)}
 	for i, s := range a.Stages {
 		d.stages = append(d.stages, &stageRun{driver: d, key: api.StageKey{Stage: i}, stage: s, remaining: s.Tasks})
 	}
@@ -179,7 +179,7 @@ func (d *Driver) send(ctx context.Context, r driver.Request) {
 		d.register(ctx, r)
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, driver.Patient().Patience)
+	ctx, cancel := context.WithTimeout(ctx, driver.Patience)
 	defer cancel()
 	reply, err := d.conn.SendEvents(ctx, api.Events{V: api.Version, AppID: r.AppID, Submission: d.submission, Events: r.Events})
 	d.env.world.Lock()

@@ -117,22 +117,22 @@ func (p *process) end() {
 	}
 }
 
-// divide gives the cores to the processes, equally up to what each may use.
+// divide gives the cores to the processes, by their weights and up to what each may use.
 func (m *Machine) divide() {
 	left := m.cores - min(m.others, m.cores)
 	if m.speed > 0 {
 		left *= m.speed
 	}
-	shares := make([]float64, 0, len(m.executors))
+	shares, weights := make([]float64, 0, len(m.executors)), make([]float64, 0, len(m.executors))
 	for _, p := range m.executors {
 		if p.quota = m.cores; p.wants() > 0 {
 			if quota, ok := p.readQuota(); ok {
 				p.quota = quota
 			}
 		}
-		shares = append(shares, min(p.wants(), p.quota))
+		shares, weights = append(shares, min(p.wants(), p.quota)), append(weights, p.weight())
 	}
-	physics.Divide(shares, left, nil)
+	physics.Divide(shares, weights, left, nil)
 	for i, p := range m.executors {
 		p.share = shares[i]
 	}
@@ -148,15 +148,30 @@ func (p *process) wants() float64 {
 // readQuota reads the quota as the kernel would: from the group's file. It is
 // false without one.
 func (p *process) readQuota() (float64, bool) {
-	data, err := os.ReadFile(p.machine.tree.Path(p.group(), "cpu.cfs_quota_us"))
+	us, ok := p.readNumber("cpu.cfs_quota_us")
+	return us / float64(cgroup.Period.Microseconds()), ok && us >= 0
+}
+
+// readNumber reads a file of the group; false where it is not there, or not yet.
+func (p *process) readNumber(file string) (float64, bool) {
+	data, err := os.ReadFile(p.machine.tree.Path(p.group(), file))
 	if err != nil {
-		return 0, false // The group is not there yet or not any more.
-	}
-	us, err := strconv.ParseFloat(strings.TrimSpace(string(data)), 64)
-	if err != nil || us < 0 {
 		return 0, false
 	}
-	return us / float64(cgroup.Period.Microseconds()), true
+	n, err := strconv.ParseFloat(strings.TrimSpace(string(data)), 64)
+	return n, err == nil
+}
+
+// defaultShares are cpu.shares of a new group.
+const defaultShares = 1024
+
+// weight reads the group's weight as the kernel would, as a multiple of the default.
+func (p *process) weight() float64 {
+	shares, ok := p.readNumber("cpu.shares")
+	if !ok || shares <= 0 {
+		return 1
+	}
+	return shares / defaultShares
 }
 
 func (p *process) group() string {

@@ -2,6 +2,7 @@ package testenv_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,14 +86,18 @@ func TestAReplayOfARealNodeGivesItsActions(t *testing.T) {
 
 	lines := strings.SplitAfter(history, "\n")
 	middle := len(lines) / 2
+	layout := func(n int) string {
+		return strings.Replace(history, fmt.Sprintf(`"pacer_history":%d`, replay.Version), fmt.Sprintf(`"pacer_history":%d`, n), 1)
+	}
 	for name, c := range map[string]struct{ text, want string }{
 		"cut":               {strings.Join(lines[:middle], ""), "without its last line"},
 		"cut in a line":     {history[:len(history)*2/3], "was cut off after"},
 		"without its start": {lines[0] + strings.Join(lines[2:], ""), "line 2 "},
 		"without its state": {withoutState(t, lines), "now "},
 		"other law":         {strings.Replace(history, `"law":"pacer"`, `"law":"pi"`, 1), "now "},
-		"older":             {strings.Replace(history, `"pacer_history":1`, `"pacer_history":0`, 1), "line 1: this is no history"},
-		"newer":             {strings.Replace(history, `"pacer_history":1`, `"pacer_history":2`, 1), "line 1: the history has layout 2"},
+		"older":             {layout(replay.Version - 1), fmt.Sprintf("line 1: the history has layout %d", replay.Version-1)},
+		"newer":             {layout(replay.Version + 1), fmt.Sprintf("line 1: the history has layout %d", replay.Version+1)},
+		"without a layout":  {layout(0), "line 1: this is no history"},
 	} {
 		if _, err := replay.Run(strings.NewReader(c.text), ""); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

@@ -137,6 +137,9 @@ func TestTables6And9UnderThePapersLawHaveThePapersShape(t *testing.T) {
 	first := run("bench3 edf-all g=0")
 	for _, name := range supervisor.Strategies() {
 		c := run("bench3 " + name + " g=0")
+		if c.Paper == nil {
+			continue // A strategy that the paper does not have.
+		}
 		if c.Error < 0.35**c.Paper || c.Error > 1.7**c.Paper {
 			t.Errorf("benchmark 3: %s errs by %.1f %%, the paper's by %.1f", name, c.Error, *c.Paper)
 		}

@@ -22,6 +22,7 @@ import org.apache.spark.util.Utils
  * @param tlsCa           authorities of the NATS server's certificate, in PEM; with it the connection is secured
  * @param mode            Control, Observe or Off
  * @param watched         whether a pacer submit reports the driver's exit
+ * @param jobClass        Interactive, Deadline or Batch, "" for the default
  */
 private[spark] final case class PacerConf(
     address: String,
@@ -33,7 +34,8 @@ private[spark] final case class PacerConf(
     credentials: Option[Path],
     tlsCa: Option[Path],
     mode: String = PacerConf.Control,
-    watched: Boolean = false)
+    watched: Boolean = false,
+    jobClass: String = "")
 
 /** It is for users: one line, without a stack trace that would be the same every time. */
 private[spark] final class RefusedStartException(message: String) extends SparkException(message) {
@@ -52,12 +54,16 @@ private[spark] object PacerConf {
   val Watched = "spark.pacer.watched"
   val Credentials = "spark.pacer.credentials"
   val Mode = "spark.pacer.mode"
+  val Class = "spark.pacer.class"
 
   // The modes, as in api/driver.go: paced; worked out and not held back; executors only.
   val Control = "control"
   val Observe = "observe"
   val Off = "off"
   private val Modes = Seq(Control, Observe, Off)
+
+  // The classes, as in api/division.go.
+  private val Classes = Seq("interactive", "deadline", "batch")
 
   /** The image of the executors' containers, in place of the nodes' own choice. */
   val Image = "spark.pacer.image"
@@ -95,6 +101,7 @@ private[spark] object PacerConf {
     val deadline = read(Deadline, 0.0)(parseSeconds(_).filter(_ > 0), "a time after the start such as 90s or 15m")
     val require = read(RequireFeasible, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
     val mode = read(Mode, Control)(t => Some(t.toLowerCase(Locale.ROOT)).filter(Modes.contains), Modes.mkString(" or "))
+    val jobClass = read(Class, "")(t => Some(t.toLowerCase(Locale.ROOT)).filter(Classes.contains), Classes.mkString(" or "))
     val submitted = read(Submitted, Option.empty[Long])(t => t.toLongOption.map(Some(_)), "milliseconds since 1970")
     val watched = read(Watched, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
     val start = DeadlineClock.startMillis(submitted)
@@ -108,7 +115,7 @@ private[spark] object PacerConf {
     if (found.nonEmpty) throw refuse(found.mkString("; "))
     PacerConf(address, math.max(deadline, by), get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)),
-      get(TlsCa).map(Paths.get(_)), mode, watched)
+      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass)
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")

@@ -29,7 +29,8 @@ final class PacerPlugin extends SparkPlugin {
  * wrong here reaches a task: the page then grows stale and the node sees it.
  *
  * Counters of a running task: records read from its metrics, with the shuffle
- * readers' temporary ones merged first (docs/spark.md, S16), CPU time of its thread. What Spark does not count while a task runs (S17) shows when it ends.
+ * readers' temporary ones merged first (docs/spark.md, S16), CPU time of its thread. What
+ * Spark does not count while a task runs (S17) shows when it ends.
  */
 private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends ExecutorPlugin with Logging {
   import PacerExecutorPlugin._

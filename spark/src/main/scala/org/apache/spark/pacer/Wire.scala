@@ -57,7 +57,8 @@ private[spark] object Wire {
       appId: String,
       mode: String,
       watched: Boolean = false,
-      utcOffset: Int = 0)
+      utcOffset: Int = 0,
+      jobClass: String = "")
 
   /** An executor of the pool; one that is leaving takes no new tasks and is decommissioned. */
   final case class DirectiveExecutor(id: String, node: String, cores: Double, leaving: Boolean = false)
@@ -139,7 +140,7 @@ private[spark] object Wire {
     val o = message()
     o.put("submission", r.submission).put("name", r.name).put("profile", r.profile).put("user", r.user)
       .put("spark_version", r.sparkVersion).put("deadline_s", r.deadline).put("elapsed_s", r.elapsed)
-      .put("require_feasible", r.requireFeasible).put("mode", r.mode)
+      .put("require_feasible", r.requireFeasible).put("mode", r.mode).put("class", r.jobClass)
     launch(o.putObject("launch"), r.launch)
     o.put("app_id", r.appId).put("watched", r.watched).put("utc_offset_s", r.utcOffset)
     bytes(o)

@@ -154,7 +154,7 @@ private[scheduler] final class PacerSchedulerBackend(
     val version = SPARK_VERSION
     Register(settings.submission, sc.appName, settings.profile, sc.sparkUser, version, settings.deadline,
       scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode,
-      settings.watched, ZoneId.systemDefault.getRules.getOffset(Instant.now()).getTotalSeconds)
+      settings.watched, ZoneId.systemDefault.getRules.getOffset(Instant.now()).getTotalSeconds, settings.jobClass)
   }
 
   private def launch(version: String): Launch = {

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/internal/benchline"
+	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// contend makes the runs of several applications at once that are not there, each after the
+// runs alone of its applications, from which deadlines are taken.
+func (c *campaign) contend(ctx context.Context, o options) error {
+	c.elsewhere = nil // Deadlines are of this machine.
+	t := o.trial
+	if t.runs == 0 {
+		t.runs = 3
+	}
+	archives, err := filepath.Abs("out/bench/archives")
+	if err == nil {
+		err = run(ctx, archiveCell, c.w, func(t testing.TB) { c.archive(t, archives) })
+	}
+	if err != nil {
+		return c.told(err)
+	}
+	var faults []error
+	for _, e := range mixes() {
+		if !o.wants(e.name) || ctx.Err() != nil {
+			continue
+		}
+		todo := slices.DeleteFunc(mixSteps(e, t.runs, c.Seed), func(p mixStep) bool { return c.Has(p.cell(t.variant())) })
+		err := c.alone(ctx, t, archives, e.workloads())
+		for i, p := range todo {
+			if err != nil || ctx.Err() != nil {
+				break
+			}
+			fmt.Fprintf(c.w, "bench: %s, %s, round %d; %d runs left\n", e.name, p.way.name, p.round, len(todo)-i)
+			err = run(ctx, e.name, c.w, func(tb testing.TB) { c.perform(tb, t, p, archives) })
+		}
+		faults = append(faults, c.told(err))
+	}
+	if o.wants(besideUnpaced) && ctx.Err() == nil {
+		faults = append(faults, c.told(c.beside(ctx, o, archives)))
+	}
+	return errors.Join(append(faults, c.keepFigures(at("contention.figures", t.variant()), contentionFigures(c.Campaign, t.variant())))...)
+}
+
+// wants reports whether a part is asked for.
+func (o options) wants(name string) bool { return len(o.only) == 0 || slices.Contains(o.only, name) }
+
+// alone makes the runs of workloads alone that are not there: on tuned stock Spark, and at
+// all cores under Pacer, which record the profiles.
+func (c *campaign) alone(ctx context.Context, o trialOptions, archives string, names []string) error {
+	all, err := chosen(names)
+	if err != nil {
+		return err
+	}
+	for _, w := range all {
+		todo := pending(steps(w, o.runs, nil, c.Seed), c.Campaign, o.variant())
+		todo = slices.DeleteFunc(todo, func(s step) bool { return s.baseline == stockAsIs })
+		if len(todo) == 0 {
+			continue
+		}
+		if err := run(ctx, w.name, c.w, func(t testing.TB) { c.trial(t, o, w, archives, todo) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// perform makes one run of a mix and keeps a line for each of its applications.
+func (c *campaign) perform(t testing.TB, o trialOptions, p mixStep, archives string) {
+	tenants := c.tenantsOf(t, o, p.mix)
+	s := openSite(t, o, p.way, archives, tenants)
+	began := time.Now()
+	for i := range tenants {
+		m := &tenants[i]
+		until(t, began.Add(units.Seconds(m.at).Duration()))
+		m.run = s.submit(t, m)
+	}
+	var lines []benchline.Line
+	for _, m := range tenants {
+		if code := m.run.Wait(runLimit); code != 0 {
+			t.Fatalf("%s, %s: %s: exit %d: %s", p.mix.name, p.way.name, m.workload.name, code, m.run.LastWords())
+		}
+		if said, err := realenv.Line(m.run.Answer(), "RESULT "); err != nil || said != m.kept.Answer {
+			t.Fatalf("%s answers %q, the recorded run %q: %v", m.workload.name, said, m.kept.Answer, err)
+		}
+		wall := m.run.Took().Seconds()
+		r := benchline.Run{Workload: m.workload.name, Variant: at(p.mix.name+"."+p.way.name, o.variant()), Phase: "contention", Round: p.round,
+			Baseline: p.way.name, Wall: wall, Deadline: &m.deadline, At: &m.at}
+		t.Logf("%s: %s", m.workload.name, told(r))
+		lines = append(lines, benchline.Line{Name: at(fmt.Sprintf("run.contention.%s.%s.%s", p.mix.name, p.way.name, m.workload.name), o.variant()),
+			Value: wall, Unit: "s", N: 1, Spread: [2]float64{wall, wall}, Cell: p.cell(o.variant()), Run: &r})
+	}
+	if err := c.keep(lines...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// until waits for a moment.
+func until(t testing.TB, moment time.Time) {
+	t.Helper()
+	select {
+	case <-time.After(time.Until(moment)):
+	case <-t.Context().Done():
+		t.Fatal("interrupted")
+	}
+}
+
+// tenant is an application of a mix as it runs here.
+type tenant struct {
+	workload     workload
+	kept         recording
+	at, deadline float64
+	run          *realenv.Process
+}
+
+// tenantsOf are the applications of a mix, with when they come and by when they are due.
+func (c *campaign) tenantsOf(t testing.TB, o trialOptions, e mix) (tenants []tenant) {
+	t.Helper()
+	var all []float64
+	for _, m := range e.apps {
+		a, takes := c.tenant(t, o, m.workload)
+		tenants, all = append(tenants, a), append(all, takes)
+	}
+	for i, j := range e.scaled(all) {
+		tenants[i].at, tenants[i].deadline = j.at, j.due-j.at
+	}
+	return tenants
+}
+
+// tenant is a workload with what its runs alone have left, and what it takes on tuned stock
+// Spark.
+func (c *campaign) tenant(t testing.TB, o trialOptions, name string) (a tenant, takes float64) {
+	t.Helper()
+	found, err := chosen([]string{name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := walls(c.Runs(name, o.variant()), basis, tunedOne)
+	if len(alone) == 0 {
+		t.Fatalf("no run of %s alone is there to take its deadline from", name)
+	}
+	a.workload = found[0]
+	if a.kept, err = readRecording(c.recording(a.workload, o)); err != nil {
+		t.Fatal(err)
+	}
+	return a, benchline.Median(alone).Value
+}
+
+// site is where a mix runs: one of the two is there.
+type site struct {
+	options  trialOptions
+	way      way
+	archives string
+	cluster  standalone
+	system   *realenv.System
+}
+
+func openSite(t testing.TB, o trialOptions, w way, archives string, tenants []tenant) *site {
+	t.Helper()
+	s := &site{options: o, way: w, archives: archives}
+	if w.stock {
+		s.cluster = startStandalone(t)
+		return s
+	}
+	s.system = realenv.New(t)
+	s.system.UseArchives(archives)
+	s.system.StartUp(slices.Concat([]string{"--set", "node.reserve=0"}, w.args, o.settings())...)
+	for _, a := range tenants {
+		putProfile(t, s.system, a.kept.Profile)
+	}
+	return s
+}
+
+// submit starts one of the applications.
+func (s *site) submit(t testing.TB, a *tenant) *realenv.Process {
+	t.Helper()
+	command := s.options.command(a.workload)
+	if s.way.stock {
+		args := s.cluster.submission(t, slices.Concat(tunedConf(t, a.kept.Properties, s.archives), s.way.args, command)...)
+		return realenv.Start(t, nil, args[0], args[1:]...)
+	}
+	within := units.Seconds(a.deadline).Duration().Truncate(time.Millisecond)
+	return s.system.Submit(slices.Concat(memory, []string{"--pacer-deadline", fmt.Sprintf("%dms", within.Milliseconds())}, command)...)
+}

@@ -1,0 +1,49 @@
+package dag
+
+import (
+	"math"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Supply is what an application can have of a cluster.
+type Supply struct {
+	// Cores is cmax, what all its nodes offer; Slots is how many tasks of a stage can run
+	// at once, <= 0 for any number.
+	Cores units.Cores
+	Slots int
+	// Taken is what of Cores others have been promised, in any order.
+	Taken []Taken
+}
+
+// Taken are cores that others have until a moment of the application's deadline clock.
+type Taken struct {
+	Cores units.Cores
+	Until units.Seconds
+}
+
+// leastFree is the part of the cores that is there whatever others have been promised: they
+// may need less, and a walk has to come to an end.
+const leastFree = 0.05
+
+// free is what is left of the cores at now, in seconds of the deadline clock.
+func (s Supply) free(now float64) float64 {
+	free := float64(s.Cores)
+	for _, t := range s.Taken {
+		if float64(t.Until) > now {
+			free -= float64(t.Cores)
+		}
+	}
+	return max(free, leastFree*float64(s.Cores))
+}
+
+// next is when something that others have comes free next, +Inf for never.
+func (s Supply) next(now float64) float64 {
+	at := math.Inf(1)
+	for _, t := range s.Taken {
+		if until := float64(t.Until); until > now {
+			at = min(at, until)
+		}
+	}
+	return at
+}

@@ -1,0 +1,49 @@
+package estimate
+
+import (
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Least is the least number of cores with which a, which is paced and on that course, is in
+// time from where it stands: what is left of its work over the time in which stages can run.
+// That is what is left of its deadline without the driver's gaps, its tail and its exit.
+// Stages that run side by side have gaps and tails of each other to work in, which counts
+// for nothing: so it is rather too much.
+func Least(now units.Instant, a *ledger.App, c Course) units.Cores {
+	left := a.Promise.Deadline - a.At(now) - c.Body.Tail - c.Body.Exit
+	work := 0.0
+	for _, s := range c.Running(a) {
+		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		work += float64(Predict(a, annotation, s).Work) * Left(s)
+	}
+	for _, id := range c.Coming {
+		if s, ok := c.Graph.Stage(id); ok && s.NominalRate > 0 {
+			work += float64(s.Records) / float64(s.NominalRate)
+			left -= s.Gap
+		}
+	}
+	return units.Cores(work * thrift(a) / max(float64(left), leastLeft))
+}
+
+// thrift is what a's stages that have ended used, over what they were to use: held back, a
+// stage uses fewer core-seconds than with all cores where these help each other little.
+func thrift(a *ledger.App) float64 {
+	var used, predicted units.Work
+	for _, s := range a.Stages {
+		if s.Done != nil && s.Planned && s.Work > 0 {
+			used += s.CPU()
+			predicted += s.Work
+		}
+	}
+	if predicted <= 0 {
+		return 1
+	}
+	return min(max(float64(used/predicted), leastThrift), 1/leastThrift)
+}
+
+// leastThrift bounds how far a run may differ from its profile.
+const leastThrift = 0.5
+
+// leastLeft is the time, in seconds, that is taken to be left at least.
+const leastLeft = 0.1

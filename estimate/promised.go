@@ -1,0 +1,92 @@
+package estimate
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Promise is what an application has of cores that another one would like.
+type Promise struct {
+	App api.AppID
+	dag.Taken
+}
+
+// forever stands for the end of what nobody knows the end of, in seconds.
+const forever units.Seconds = 1e9
+
+// leftAloneShare is the part of a node that one application has which is left alone (api.Mode)
+// where there are others: no quota holds it back, and the kernel divides alike.
+const leftAloneShare = 0.5
+
+// Promised is what others have been promised of the cores of nodes, on a's deadline clock, in
+// order of id. Whose deadline can be kept has the least cores with which it is in time, until
+// it is due. One that is left alone has what it can use, of half of a node, for as long as it
+// runs. The others share what is left, so they have been promised nothing.
+func Promised(v ledger.View, a *ledger.App, nodes []string) []Promise {
+	offered := make(map[*ledger.App]units.Cores)
+	for _, name := range nodes {
+		for _, t := range v.Allocations(name) {
+			if b := t.App; b.Running() && b.ID != a.ID {
+				offered[b] += available(b, v.Node(name))
+			}
+		}
+	}
+	var promises []Promise
+	for _, b := range slices.SortedFunc(maps.Keys(offered), func(x, y *ledger.App) int { return cmp.Compare(x.ID, y.ID) }) {
+		p := Promise{App: b.ID, Taken: dag.Taken{Cores: offered[b], Until: forever}}
+		if !b.Tenant.Launch.Mode.HandsOff() {
+			if b.Band() != api.BandPromised || b.Profile == nil || b.Tenant.Cores <= 0 {
+				continue
+			}
+			p.Cores = min(Least(v.Now(), b, CourseOf(b))*offered[b]/b.Tenant.Cores, offered[b])
+			p.Until = units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start))
+		}
+		if p.Cores > 0 {
+			promises = append(promises, p)
+		}
+	}
+	return promises
+}
+
+// available is what b can have of n.
+func available(b *ledger.App, n *ledger.Node) units.Cores {
+	switch {
+	case n == nil:
+		return 0
+	case b.Tenant.Launch.Mode.HandsOff():
+		return min(units.Cores(n.Slots(b.Tenant.Launch)), leftAloneShare*n.Offered)
+	}
+	return n.Offered
+}
+
+// Taken are promises as a forecast takes them.
+func Taken(promises []Promise) []dag.Taken {
+	taken := make([]dag.Taken, 0, len(promises))
+	for _, p := range promises {
+		taken = append(taken, p.Taken)
+	}
+	return taken
+}
+
+// supply is what a's nodes offer it: without what others have been promised, unless it has
+// been promised something itself.
+func supply(v ledger.View, a *ledger.App) dag.Supply {
+	s := dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots}
+	if a.Promise.Deadline <= 0 || a.Band() == api.BandPromised {
+		return s
+	}
+	var nodes []string
+	for _, x := range a.Alive() {
+		if !slices.Contains(nodes, x.Node) {
+			nodes = append(nodes, x.Node)
+		}
+	}
+	s.Taken = Taken(Promised(v, a, nodes))
+	return s
+}

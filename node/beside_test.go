@@ -1,0 +1,251 @@
+package node
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// shared is planApp of an application that comes after those with a deadline that can be
+// kept.
+func shared(id api.AppID, class api.Class) api.PlanApp {
+	p := planApp(id, 2, ids("1"))
+	p.HasDeadline, p.Band, p.Class = false, api.BandShared, class
+	return p
+}
+
+// A stage that needs 1.4 of two cores gets them beside applications without a target, which
+// have no quota and use all that it leaves.
+func TestAPacedStageGetsItsCoresBesideOthers(t *testing.T) {
+	for neighbours := range 4 {
+		cfg := testConfig(2)
+		cfg.Controller = controller.Default()
+		w := newWorld(t, cfg)
+		apps := []api.PlanApp{planApp(appA, 2, ids("1"))}
+		for i := range neighbours {
+			apps = append(apps, shared(api.AppID("app-"+string(rune('n'+i))), ""))
+		}
+		w.ready(1, apps...)
+		for _, p := range apps[1:] {
+			w.exec(Key{p.ID, "1"}).submit(0, 1000, 1)
+		}
+		stage := w.exec(Key{appA, "1"}).submit(0, 140, 0.2)
+		apps[0].Stages = []api.StageTarget{target(0, "1", 140, 28, 20*time.Second, 1.4)}
+		start := w.now
+		w.apply(plan(2, apps...))
+		w.ticks(44)
+		if took := stage.end.Sub(start); stage.end == 0 || took > 20200*time.Millisecond || took < 18*time.Second {
+			t.Errorf("beside %d: the stage took %v, want 20 s", neighbours, took)
+		}
+		used := 0.0
+		for _, p := range apps {
+			x := w.exec(Key{p.ID, "1"})
+			used += x.cpu
+			if x.key.App == appA {
+				continue
+			}
+			if !x.quota.IsUnlimited() || x.weight != WeightBehind {
+				t.Errorf("beside %d: %s has quota %v and weight %v", neighbours, x.key, x.quota, x.weight)
+			}
+		}
+		if all := 2 * 22.0; neighbours > 0 && used < 0.99*all {
+			t.Errorf("beside %d: %.1f of %.1f core-seconds are used", neighbours, used, all)
+		}
+	}
+}
+
+// Who shares has its part of the division, by its class; the parts leave room for what was
+// granted, and for those who share the floor.
+func TestThoseWhoShareHaveTheirPart(t *testing.T) {
+	cfg := testConfig(4)
+	cfg.Supervisor.FloorShare = 0.25
+	w := newWorld(t, cfg)
+	apps := []api.PlanApp{planApp(appA, 4, ids("1")), shared("app-x", api.ClassInteractive), shared("app-y", api.ClassBatch)}
+	w.ready(1, apps...)
+	for _, p := range apps {
+		w.exec(Key{p.ID, "1"}).submit(0, 1000, 1)
+	}
+	apps[0].Stages = []api.StageTarget{target(0, "1", 1000, 1000, time.Second, 4)}
+	w.apply(plan(2, apps...))
+	w.ticks(2)
+	var got []units.Cores
+	for _, g := range w.e.Grants(nil) {
+		got = append(got, g.Cores)
+	}
+	// A core of four is kept; the floors of 0.1 apart, 16 parts of 17 are interactive's.
+	want := []units.Cores{3, 0.1 + 0.8*16/17, 0.1 + 0.8/17}
+	for i := range want {
+		if len(got) != 3 || got[i]-want[i] > 1e-9 || want[i]-got[i] > 1e-9 {
+			t.Fatalf("grants %v, want %v", got, want)
+		}
+	}
+	if q := w.quota(appA, "1"); q != 3 {
+		t.Errorf("a quota of %v, want 3", q)
+	}
+	if x, y := w.exec(Key{"app-x", "1"}).weight, w.exec(Key{"app-y", "1"}).weight; x != 4*WeightBehind || y != WeightBehind/4 {
+		t.Errorf("weights %v and %v", x, y)
+	}
+}
+
+// Without anybody to yield to those who share have normal weights, and one whose deadline
+// has passed joins them.
+func TestOneThatIsLateShares(t *testing.T) {
+	w := newWorld(t, testConfig(2))
+	a, b := planApp(appA, 2, ids("1")), shared(appB, "")
+	w.ready(1, a, b)
+	for _, p := range []api.AppID{appA, appB} {
+		w.exec(Key{p, "1"}).submit(0, 1000, 1)
+	}
+	w.ticks(2)
+	if x, y := w.exec(Key{appA, "1"}).weight, w.exec(Key{appB, "1"}).weight; x != WeightNormal || y != WeightBehind {
+		t.Errorf("weights %v and %v", x, y)
+	}
+	a.Band = api.BandShared
+	w.apply(plan(2, a, b))
+	if x, y := w.exec(Key{appA, "1"}).weight, w.exec(Key{appB, "1"}).weight; x != WeightNormal || y != WeightNormal {
+		t.Errorf("weights %v and %v when it is late", x, y)
+	}
+}
+
+// A JVM that starts beside another application's stage takes cores that cannot be granted;
+// beside its own application's it is expected.
+func TestAStartBesideAnothersStageIsUseByOthers(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		w := newWorld(t, testConfig(2))
+		a, b := planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1"))
+		w.ready(1, a)
+		w.exec(Key{appA, "1"}).submit(0, 1000, 1)
+		w.ticks(2)
+		starting := Key{appB, "1"}
+		if own {
+			a.Executors, starting = ids("1", "2"), Key{appA, "2"}
+			w.apply(plan(2, a))
+		} else {
+			w.apply(plan(2, a, b))
+		}
+		x := w.exec(starting)
+		x.frozen = true
+		x.submit(0, 100, 1)
+		w.ticks(6)
+		limit, others := w.e.Capacity()
+		if alone := limit == 2 && others < 0.01; alone != own {
+			t.Errorf("own %v: the capacity is %v, others use %v", own, limit, others)
+		}
+	}
+}
+
+// A Plan says how cores are divided; a restart goes on with it, and a Plan that says nothing
+// takes it back. What is not known is told, and changes nothing.
+func TestAPlanSwitchesTheStrategy(t *testing.T) {
+	cfg := testConfig(2)
+	w := newWorld(t, cfg)
+	a := planApp(appA, 2, ids("1"), target(0, "1", 20, 20, 10*time.Second, 1.5))
+	b := planApp(appB, 2, ids("1"), target(0, "1", 20, 20, 10*time.Second, 1.5))
+	a.Remaining, b.Remaining = 90, 30
+	w.ready(1, planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1")))
+	want := func(what string, first, second units.Cores) {
+		t.Helper()
+		if x, y := w.quota(appA, "1"), w.quota(appB, "1"); x != first || y != second {
+			t.Errorf("%s: quotas %v and %v, want %v and %v", what, x, y, first, second)
+		}
+	}
+	w.apply(plan(2, a, b))
+	want("edf-pure", 0.5, 1.5)
+	p := plan(3, a, b)
+	p.Division = &api.Division{Strategy: supervisor.Proportional}
+	w.apply(p)
+	want("proportional", 1, 1)
+	if w.status.Division.Strategy != supervisor.Proportional {
+		t.Errorf("the status says %+v", w.status.Division)
+	}
+	w.restart(cfg)
+	if got := w.e.Status(w.now).Division.Strategy; got != supervisor.Proportional {
+		t.Errorf("after a restart it is %s", got)
+	}
+	w.ticks(1)
+	p.Epoch, p.Division = 4, &api.Division{Strategy: "fifo"}
+	w.apply(p)
+	if !w.sawEvent(EventDivisionRefused) || w.e.Status(w.now).Division.Strategy != supervisor.Proportional {
+		t.Errorf("fifo: %+v", w.e.Events())
+	}
+	p.Epoch, p.Division = 5, nil
+	w.apply(p)
+	if got := w.e.Status(w.now).Division.Strategy; got != supervisor.EDFPure {
+		t.Errorf("without a division it is %s", got)
+	}
+}
+
+// Two applications that ask for 1.5 of two cores each: the one that is due later loses one
+// core, and is told to whom, until the other has ended; a restart of the count is no loss.
+func TestWhatIsLostIsTold(t *testing.T) {
+	w := newWorld(t, testConfig(2))
+	a := planApp(appA, 2, ids("1"), target(0, "1", 200, 200, 10*time.Second, 1.5))
+	b := planApp(appB, 2, ids("1"), target(0, "1", 20, 20, 10*time.Second, 1.5))
+	a.Remaining, b.Remaining = 90, 30
+	w.ready(1, planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1")))
+	w.exec(Key{appA, "1"}).submit(0, 200, 1)
+	w.exec(Key{appB, "1"}).submit(0, 20, 1)
+	w.apply(plan(2, a, b))
+	began := 0
+	for range 4 {
+		w.ticks(1)
+		for _, e := range w.e.Events() {
+			if e.Kind == EventShortage {
+				began++
+				if e.Key.App != appA || !strings.Contains(e.Detail, string(appB)) {
+					t.Errorf("event %s", e)
+				}
+			}
+		}
+	}
+	w.ticks(1)
+	if began != 1 {
+		t.Errorf("a shortage began %d times", began)
+	}
+	lost := w.status.Losses
+	if len(lost) != 1 || lost[0].App != appA || lost[0].To != appB || lost[0].CoreSeconds < 1.5 || lost[0].CoreSeconds > 4 {
+		t.Fatalf("losses %+v", lost)
+	}
+	w.apply(plan(3, a))
+	over := false
+	for range calmAgain + 2 {
+		w.ticks(1)
+		over = over || w.sawEvent(EventShortageOver)
+	}
+	if !over {
+		t.Error("the shortage does not end")
+	}
+	sum := w.status.Losses[0].CoreSeconds
+	w.ticks(4)
+	if got := w.status.Losses[0].CoreSeconds; got != sum {
+		t.Errorf("%v core-seconds are lost alone", got-sum)
+	}
+	w.apply(plan(4))
+	w.ticks(2)
+	if len(w.status.Losses) != 0 {
+		t.Errorf("losses of an application that has ended: %+v", w.status.Losses)
+	}
+}
+
+// Who is under no quota loses what it does not get, not what it was not granted.
+func TestWhoSharesLosesWhatItDoesNotGet(t *testing.T) {
+	w := newWorld(t, testConfig(2))
+	apps := []api.PlanApp{planApp(appA, 2, ids("1")), shared(appB, "")}
+	w.ready(1, apps...)
+	w.exec(Key{appA, "1"}).submit(0, 1000, 1)
+	w.exec(Key{appB, "1"}).submit(0, 1000, 1)
+	apps[0].Stages = []api.StageTarget{target(0, "1", 1000, 1000, 1000*time.Second, 1.2)}
+	w.apply(plan(2, apps...))
+	w.ticks(20)
+	lost := w.status.Losses
+	want := 10 * (2 - 0.9)
+	if len(lost) != 1 || lost[0].App != appB || lost[0].To != appA || math.Abs(float64(lost[0].CoreSeconds)-want) > 3 {
+		t.Errorf("losses %+v, want about %.1f", lost, want)
+	}
+}

@@ -1,0 +1,87 @@
+package node
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// The least cores that a Plan gives an application are those of one moment. What has been
+// used since is needed no more, and what has not been is needed in less time: also after a
+// Plan that says nothing new, and after a restart.
+func TestTheLeastCoresFollowWhatIsUsed(t *testing.T) {
+	w := newWorld(t, testConfig(4))
+	a := planApp(appA, 4, ids("1"))
+	a.Least, a.Remaining = 2, 100
+	w.ready(1, a)
+	w.exec(Key{appA, "1"}).submit(0, 1000, 1)
+	a.Stages = []api.StageTarget{target(0, "1", 1000, 1000, 1000*time.Second, 1)}
+	a.Remaining = units.FromDuration(100*time.Second - w.now.Sub(0))
+	w.apply(plan(2, a))
+	start, used := w.now, w.exec(Key{appA, "1"}).cpu
+	need := 2 * float64(a.Remaining)
+	check := func(when string) {
+		t.Helper()
+		left := float64(a.Remaining) - w.now.Sub(start).Seconds()
+		want := (need - (w.exec(Key{appA, "1"}).cpu - used)) / left
+		if got := float64(w.e.roster.apps[0].least(w.now)); math.Abs(got-want) > 0.02 {
+			t.Errorf("%s it needs %.3f cores, want %.3f", when, got, want)
+		}
+	}
+	w.ticks(20)
+	check("after ten seconds at one core")
+	again := a
+	again.Remaining -= units.FromDuration(w.now.Sub(start))
+	w.apply(plan(3, again))
+	w.ticks(20)
+	check("after a Plan that says nothing new")
+	w.restart(testConfig(4))
+	w.ticks(20)
+	check("after a restart")
+	again.Least, again.Remaining = 3, a.Remaining-units.FromDuration(w.now.Sub(start))
+	w.apply(plan(4, again))
+	if got := w.e.roster.apps[0].least(w.now); math.Abs(float64(got)-3) > 1e-6 {
+		t.Errorf("it needs %v cores, the Plan says 3", got)
+	}
+}
+
+// All executors weigh more than the rest of the machine while one of them has a deadline to
+// keep, and no more than it otherwise, so that drivers have the cores that they need; nothing
+// is written for who is left alone.
+func TestTheWeightOfAllExecutors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		apps []api.PlanApp
+		want Weight
+	}{
+		{"one has a deadline to keep", []api.PlanApp{shared("app-x", ""), planApp(appA, 2, ids("1"))}, WeightPromised},
+		{"none has a deadline", []api.PlanApp{shared("app-x", "")}, WeightShared},
+		{"one that is late has nobody beside it to yield to", []api.PlanApp{late(appA)}, WeightPromised},
+		{"one that is late yields", []api.PlanApp{late(appA), planApp(appB, 2, nil), planApp("app-idle", 2, ids("2"))}, WeightShared},
+		{"it is observed", []api.PlanApp{handsOff(api.ModeObserve)}, WeightUnset},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, testConfig(2))
+			w.ready(1, c.apps...)
+			for _, a := range c.apps {
+				if a.ID != "app-idle" && len(a.Executors) > 0 {
+					w.exec(Key{a.ID, a.Executors[0]}).submit(0, 1000, 1)
+				}
+			}
+			w.ticks(4)
+			if got := w.e.roster.weights.all; got != c.want {
+				t.Errorf("all executors have the weight %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// late is planApp of an application whose deadline has passed.
+func late(id api.AppID) api.PlanApp {
+	p := planApp(id, 2, ids("1"))
+	p.Band, p.Remaining = api.BandShared, -1
+	return p
+}

@@ -1,0 +1,96 @@
+package node
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// part is what an application asks for and has, in cores.
+type part struct{ asked, had units.Cores }
+
+// parts sums up what the applications of the last division asked for and had in the dt
+// since. Who is under no quota had what it used, if that is more.
+func (d *division) parts(dt time.Duration) []part {
+	d.sums = d.sums[:0]
+	at := 0
+	for _, g := range d.groups[:d.real] {
+		var p part
+		for i := range g.Stages {
+			s, who := &g.Stages[i], d.part[at]
+			had := d.grants[at]
+			if who.c == nil {
+				had = max(had, who.x.seen.delta.Per(dt))
+			}
+			p.asked += min(s.Request, units.Cores(s.Runnable))
+			p.had += had
+			at++
+		}
+		d.sums = append(d.sums, p)
+	}
+	return d.sums
+}
+
+// tellShare is the part of what an application asks for whose lack is told.
+const tellShare = 0.1
+
+// settle counts what those who took part in the last division lost in the dt since, and
+// tells where a deadline that can be kept begins to lack cores, and ends to. What is less
+// than a quantum is rounding.
+func settle(r *roster, d *division, dt time.Duration) {
+	if dt <= 0 || d.real == 0 {
+		return
+	}
+	parts := d.parts(dt)
+	first, second := mostHad(parts)
+	for i, p := range parts {
+		g := &d.groups[i]
+		lost := p.asked - p.had
+		if lost < r.cfg.Quantum {
+			if !g.Shares && r.losses.pass(g.ID) {
+				r.out.event(Event{Kind: EventShortageOver, Key: Key{App: g.ID}})
+			}
+			continue
+		}
+		other := first
+		if i == first {
+			other = second
+		}
+		to := api.AppID("")
+		if other >= 0 {
+			to = d.groups[other].ID
+		}
+		r.losses.add(g.ID, to, units.Work(float64(lost)*dt.Seconds()))
+		r.out.dirty = true
+		if !g.Shares && lost > p.asked*tellShare && r.losses.begin(g.ID) {
+			r.out.event(Event{Kind: EventShortage, Key: Key{App: g.ID}, Detail: sayShortage(p, d.groups, other, parts)})
+		}
+	}
+}
+
+// sayShortage says who wants what, and who has it.
+func sayShortage(p part, groups []supervisor.App, other int, parts []part) string {
+	text := fmt.Sprintf("it asks for %.2f cores and has %.2f", float64(p.asked), float64(p.had))
+	if other < 0 {
+		return text + "; what is not Pacer's has the rest"
+	}
+	return text + fmt.Sprintf("; %s has %.2f", groups[other].ID, float64(parts[other].had))
+}
+
+// mostHad are the places of those who had most, and most but for them; -1 for none.
+func mostHad(parts []part) (first, second int) {
+	first, second = -1, -1
+	for i, p := range parts {
+		switch {
+		case p.had <= 0:
+		case first < 0 || p.had > parts[first].had:
+			first, second = i, first
+		case second < 0 || p.had > parts[second].had:
+			second = i
+		}
+	}
+	return first, second
+}

@@ -1,0 +1,89 @@
+package node
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// restBeforeLow is how long an executor without a stage keeps its weight at work: the next
+// stage usually comes at once.
+const restBeforeLow = 2 * time.Second
+
+// weights decide which part executors have of a CPU that is short. A quota holds its own
+// executor back; a weight holds back who shares what others leave, and leaves nothing idle.
+type weights struct {
+	// behind says that the Plan has an application with a deadline that can be kept, to which
+	// those who share have to yield.
+	behind bool
+	all    Weight // Of all executors, as it was last written.
+}
+
+// take notes who is in a Plan.
+func (w *weights) take(p *api.Plan) {
+	w.behind = slices.ContainsFunc(p.Apps, func(a api.PlanApp) bool {
+		return a.HasDeadline && a.Band != api.BandShared && len(a.Executors) > 0 && !a.Launch.Mode.HandsOff()
+	})
+}
+
+// weigh sets x's weight if it runs.
+func (w *weights) weigh(x *executor, now units.Instant, out *journal) {
+	if !x.alive() || !x.life.here || x.handsOff {
+		return
+	}
+	if of := w.of(x, now); of != x.weight {
+		x.weight = of
+		out.act(Action{Kind: ActSetWeight, Key: x.key, Weight: of})
+	}
+}
+
+// of is x's weight: low for an executor that has started and has neither a target nor
+// running tasks, and has had none for a while; and for one that is stopped: its driver may
+// be about to exit, with a deadline to keep.
+func (w *weights) of(x *executor, now units.Instant) Weight {
+	if !x.life.listed {
+		return WeightLow
+	}
+	if len(x.controls) > 0 || x.running() > 0 || x.life.state == api.ExecutorStarting {
+		x.busy = now // A start beside busy executors would take ten times as long.
+		return w.atWork(x)
+	}
+	if x.busy > 0 && x.weight != WeightLow && now.Sub(x.busy) < restBeforeLow {
+		return w.atWork(x)
+	}
+	return WeightLow
+}
+
+// atWork is the weight of an executor that runs tasks. One that shares has its class's part,
+// and yields to those whose deadlines can be kept.
+func (w *weights) atWork(x *executor) Weight {
+	switch {
+	case !x.shares:
+		return WeightNormal
+	case w.behind:
+		return Weight(x.part) * WeightBehind
+	}
+	return Weight(x.part)
+}
+
+// weighAll sets the weight of all executors by who of them is at work. Nothing is written
+// while nobody is, or for executors that are left alone.
+func (w *weights) weighAll(execs []*executor, out *journal) {
+	all := WeightUnset
+	for _, x := range execs {
+		if !x.alive() || !x.life.here || x.handsOff || x.running() == 0 {
+			continue
+		}
+		if !x.shares || x.hasDeadline && !w.behind {
+			all = WeightPromised
+			break
+		}
+		all = WeightShared
+	}
+	if all != WeightUnset && all != w.all {
+		w.all = all
+		out.act(Action{Kind: ActSetWeight, Weight: all})
+	}
+}

@@ -1,0 +1,93 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// companions are those beside whom an application is judged.
+type companions struct {
+	// others is how many run on its nodes, promises what they have been promised.
+	others   int
+	promises []estimate.Promise
+	// alone is the verdict without them, where it is infeasible beside them.
+	alone api.Verdict
+}
+
+// company are the companions of an application on some nodes.
+func company(v ledger.View, a *ledger.App, nodes []string) companions {
+	nodes = slices.Compact(slices.Sorted(slices.Values(nodes)))
+	c := companions{promises: estimate.Promised(v, a, nodes)}
+	seen := make(map[api.AppID]bool)
+	for _, name := range nodes {
+		for _, t := range v.Allocations(name) {
+			if t.App.Running() && t.App.ID != a.ID && !seen[t.App.ID] {
+				seen[t.App.ID] = true
+				c.others++
+			}
+		}
+	}
+	return c
+}
+
+// Forecast is what a deadline would mean for a profile on some nodes as they are now, with
+// the line that says it. Without nodes it is alone.
+func Forecast(v ledger.View, a *ledger.App, q dag.Params, supply dag.Supply, nodes []string) (dag.Forecast, string) {
+	c := company(v, a, nodes)
+	supply.Taken = estimate.Taken(c.promises)
+	elapsed := a.At(v.Now())
+	f := a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed)
+	if f.Verdict == api.VerdictInfeasible && len(supply.Taken) > 0 {
+		supply.Taken = nil
+		c.alone = a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed).Verdict
+	}
+	return f, say(f, a.Promise.Deadline, c)
+}
+
+// say is the line for the user about a forecast.
+func say(f dag.Forecast, deadline units.Seconds, c companions) string {
+	full := "all cores would finish in " + finishText(f.FullCores)
+	if len(c.promises) > 0 {
+		full = "all that is left would finish in " + finishText(f.FullCores)
+	}
+	if !(deadline > 0) {
+		return "no deadline: " + full + c.beside()
+	}
+	text := fmt.Sprintf("deadline %s is %s%s: %s", Deadline(deadline), f.Verdict, c.beside(), full)
+	if f.Verdict != api.VerdictInfeasible {
+		return text
+	}
+	text += ", the earliest feasible deadline is " + earliestText(f.Earliest)
+	if c.alone == api.VerdictFeasible || c.alone == api.VerdictTight {
+		most := slices.MaxFunc(c.promises, func(x, y estimate.Promise) int { return compareCores(x.Cores, y.Cores) })
+		text += fmt.Sprintf("; alone it would be %s, but %s has been promised %.1f cores", c.alone, most.App, float64(most.Cores))
+	}
+	return text
+}
+
+// beside says how many others there are, "" of none.
+func (c companions) beside() string {
+	switch c.others {
+	case 0:
+		return ""
+	case 1:
+		return " beside another"
+	}
+	return fmt.Sprintf(" beside %d others", c.others)
+}
+
+func compareCores(x, y units.Cores) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}

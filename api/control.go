@@ -99,6 +99,8 @@ type AppDetail struct {
 	Stages    []AppStage    `json:"stages"`
 	// LastFinish is when its last task ended, on the deadline clock.
 	LastFinish units.Seconds `json:"last_finish_s"`
+	// Cap is the most cores that it gets on a node, 0 for no cap.
+	Cap units.Cores `json:"cap_cores,omitempty"`
 	// Losses are what it asked for and was not granted, on all nodes, the most first.
 	Losses []Loss `json:"losses,omitempty"`
 }
@@ -215,8 +217,10 @@ type ControlRequest struct {
 	// replaces it.
 	Extend   units.Seconds `json:"extend_s,omitempty"`
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
-	Body     *Profile      `json:"body,omitempty"`
-	Step     *Step         `json:"step,omitempty"`
+	// Cap is the most cores that App is to have on a node, 0 for no cap (VerbCap).
+	Cap  units.Cores `json:"cap_cores,omitempty"`
+	Body *Profile    `json:"body,omitempty"`
+	Step *Step       `json:"step,omitempty"`
 	// Division is what Node, or with "" every node, is to divide by from now on (VerbDivide);
 	// nil is as it is configured.
 	Division *Division `json:"division,omitempty"`
@@ -269,6 +273,7 @@ const (
 	VerbApp        Verb = "app"
 	VerbRelease    Verb = "release"
 	VerbDeadline   Verb = "deadline"
+	VerbCap        Verb = "cap"
 	VerbStep       Verb = "step"
 	VerbProfiles   Verb = "profiles"
 	VerbProfile    Verb = "profile"
@@ -284,6 +289,6 @@ const (
 
 // Verbs are all of them.
 func Verbs() []Verb {
-	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbStep, VerbProfiles, VerbProfile, VerbProfilePut,
+	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbStep, VerbProfiles, VerbProfile, VerbProfilePut,
 		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbExit, VerbPing}
 }

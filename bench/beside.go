@@ -96,7 +96,7 @@ func (c *campaign) besideOnce(t testing.TB, o trialOptions, n, round int, cell, 
 	left := s.Apps()
 	for i := range n {
 		name := fmt.Sprint(neighbourName, i+1)
-		if !slices.ContainsFunc(left, func(app api.AppSummary) bool { return app.Name == name && app.State == api.AppRunning }) {
+		if !slices.ContainsFunc(left, func(app api.AppSummary) bool { return app.Profile == name && app.State == api.AppRunning }) {
 			t.Fatalf("%s has not outlasted it: %+v", name, left)
 		}
 	}
@@ -118,7 +118,7 @@ func (c *campaign) besideOnce(t testing.TB, o trialOptions, n, round int, cell, 
 // usedBy is what the executors of the neighbours have used so far, in core-seconds.
 func usedBy(apps []api.AppSummary) (sum float64) {
 	for _, app := range apps {
-		if strings.HasPrefix(app.Name, neighbourName) {
+		if strings.HasPrefix(app.Profile, neighbourName) {
 			sum += float64(app.CoreSeconds)
 		}
 	}

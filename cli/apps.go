@@ -38,7 +38,18 @@ func appsCommand(sh *shell) *cobra.Command {
 		}
 		return printApp(sh.Stdout, app, sh.now)
 	}
-	c.AddCommand(show)
+	limit := &cobra.Command{
+		Use: "cap ID CORES", Short: "Bound the cores that an application gets on a node (0: no cap)", Args: cobra.ExactArgs(2),
+		ValidArgsFunction: sh.completeApps,
+		RunE: func(c *cobra.Command, args []string) error {
+			cores, err := strconv.ParseFloat(args[1], 64)
+			if err != nil || !(cores >= 0) {
+				return fmt.Errorf("%q, expected a number of cores, 0 for no cap", args[1])
+			}
+			return sh.order(c, api.VerbCap, api.ControlRequest{App: api.AppID(args[0]), Cap: units.Cores(cores)})
+		},
+	}
+	c.AddCommand(show, limit)
 	return c
 }
 
@@ -146,6 +157,9 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	}
 	for _, n := range a.Notices {
 		fmt.Fprintf(w, "notice: %s\n", n)
+	}
+	if a.Cap > 0 {
+		fmt.Fprintf(w, "cap: %s cores on a node\n", a.Cap)
 	}
 	for _, l := range a.Losses {
 		to := string(l.To)

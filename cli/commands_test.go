@@ -115,6 +115,8 @@ func TestOrdersReachThePlanner(t *testing.T) {
 		{"release app-2", api.VerbRelease, api.ControlRequest{V: api.Version, App: "app-2"}},
 		{"deadline app-2 +10m", api.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Extend: 600}},
 		{"deadline app-2 90s", api.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Deadline: 90}},
+		{"apps cap app-2 1.5", api.VerbCap, api.ControlRequest{V: api.Version, App: "app-2", Cap: 1.5}},
+		{"apps cap app-2 0", api.VerbCap, api.ControlRequest{V: api.Version, App: "app-2"}},
 		{"supervisor set edf-prop --gamma 0.5 --node n1", api.VerbDivide, api.ControlRequest{V: api.Version, Node: "n1", Division: &api.Division{Strategy: "edf-prop", Gamma: 0.5}}},
 		{"supervisor set default", api.VerbDivide, api.ControlRequest{V: api.Version}},
 		{"profiles rm wordcount", api.VerbProfileRm, api.ControlRequest{V: api.Version, Profile: "wordcount"}},

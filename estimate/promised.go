@@ -78,14 +78,19 @@ func Taken(promises []Promise) []dag.Taken {
 // been promised something itself.
 func supply(v ledger.View, a *ledger.App) dag.Supply {
 	s := dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots}
-	if a.Promise.Deadline <= 0 || a.Band() == api.BandPromised {
-		return s
-	}
 	var nodes []string
+	capped := units.Cores(0)
 	for _, x := range a.Alive() {
 		if !slices.Contains(nodes, x.Node) {
 			nodes = append(nodes, x.Node)
+			capped += min(v.Offered(x.Node), a.Tenant.Cap)
 		}
+	}
+	if a.Tenant.Cap > 0 {
+		s.Cores = min(s.Cores, capped)
+	}
+	if a.Promise.Deadline <= 0 || a.Band() == api.BandPromised {
+		return s
 	}
 	s.Taken = Taken(Promised(v, a, nodes))
 	return s

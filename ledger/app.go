@@ -71,8 +71,10 @@ type Tenant struct {
 	Pending   []string        `json:"pending,omitempty"` // Nodes whose executors are to be replaced.
 	Replaced  []units.Instant `json:"replaced,omitempty"`
 	GaveUp    bool            `json:"gave_up,omitempty"`
-	// Resized says that nodes came or were drained while it ran: its durations
-	// are not those of Cores.
+	// Cap is the most cores that it gets on a node, 0 for no cap.
+	Cap units.Cores `json:"cap_cores,omitempty"`
+	// Resized says that nodes came or were drained while it ran, or that it was capped: its
+	// durations are not those of Cores.
 	Resized bool `json:"resized,omitempty"`
 	// Beside is the CPU time that other applications used on its nodes while its stages
 	// could run.

@@ -208,6 +208,26 @@ func (f ModeSet) apply(l *Ledger) error {
 	return nil
 }
 
+// Capped: an operator has given an application a most of cores on a node, 0 for none. A run
+// that was capped is none at all cores.
+type Capped struct {
+	App   api.AppID
+	Cores units.Cores
+}
+
+func (f Capped) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	if err := amounts("a cap", float64(f.Cores)); err != nil {
+		return err
+	}
+	a.Tenant.Cap, a.Tenant.Resized = f.Cores, true
+	a.touch()
+	return nil
+}
+
 // Mismatched: a run has left its profile; Where says at which stage.
 type Mismatched struct {
 	App   api.AppID

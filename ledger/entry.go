@@ -14,6 +14,7 @@ type planEntry struct {
 	deadline  units.Seconds
 	band      api.Band
 	least     units.Cores
+	most      units.Cores
 	executors []api.ExecutorID
 	targets   []planTarget
 }
@@ -32,6 +33,6 @@ func (p *planEntry) sameExecutors(o *planEntry) bool {
 }
 
 func (p *planEntry) equal(o *planEntry) bool {
-	return p == o || p.app == o.app && p.deadline == o.deadline && p.band == o.band && p.least == o.least &&
+	return p == o || p.app == o.app && p.deadline == o.deadline && p.band == o.band && p.least == o.least && p.most == o.most &&
 		slices.Equal(p.executors, o.executors) && slices.Equal(p.targets, o.targets)
 }

@@ -10,7 +10,7 @@ import (
 
 // makeEntry is t's part of the Plan of its node, n.
 func (t *Allocation) makeEntry(n *Node) *planEntry {
-	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, band: t.App.Band(), least: t.least(n),
+	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, band: t.App.Band(), least: t.least(n), most: t.App.Tenant.Cap,
 		executors: make([]api.ExecutorID, 0, len(t.Executors))}
 	for _, x := range t.Executors {
 		entry.executors = append(entry.executors, x.ID)
@@ -119,7 +119,8 @@ func (l *Ledger) plan(n *Node) api.Plan {
 		if a == nil {
 			continue
 		}
-		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band, Class: a.Tenant.Class, Least: entry.least, Executors: entry.executors}
+		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band, Class: a.Tenant.Class, Least: entry.least, Cap: entry.most,
+			Executors: entry.executors}
 		t := l.allocation(a, n.Node)
 		if t == nil {
 			t = &Allocation{App: a} // Its executors there are gone, but the Plan in force has them.

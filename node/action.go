@@ -56,10 +56,10 @@ const (
 	// WeightPromised is for all executors while one of them has a deadline to keep: four parts
 	// in five of each CPU are theirs.
 	WeightPromised Weight = 4
-	// WeightShared is for all executors while none has: a driver, which is one of the rest of
-	// the machine, has half of a CPU that it needs. With more its start would take half a
-	// minute beside executors without a quota.
-	WeightShared Weight = 1
+	// WeightShared is for all executors while none has: four parts in five of each CPU are for
+	// drivers, which are of the rest of the machine. The start of one takes twice as long with
+	// half of it, and half a minute with a fifth.
+	WeightShared Weight = 0.25
 )
 
 // String returns the weight's name, or its number.

@@ -85,11 +85,28 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		d.group(a, now, from, false)
 		from = len(d.part)
 		for _, x := range a.executors {
+			x.cap = 0
 			if n := x.unheld(now, r.cfg.Stale); n > 0 {
 				d.enter(partaker{x, nil}, api.StageKey{}, units.Cores(n), n)
 			}
 		}
 		d.group(a, now, from, true)
+		d.limit(a.plan.Cap, from)
+	}
+}
+
+// limit divides an application's cap, if it has one, among its partakers from from on, which no
+// target holds.
+func (d *division) limit(most units.Cores, from int) {
+	if most <= 0 {
+		return
+	}
+	tasks := 0
+	for i := range d.stages[from:] {
+		tasks += d.stages[from+i].Runnable
+	}
+	for i, p := range d.part[from:] {
+		p.x.cap = most * units.Cores(d.stages[from+i].Runnable) / units.Cores(tasks)
 	}
 }
 
@@ -129,7 +146,7 @@ func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
 	}
 	d.groups = append(d.groups, supervisor.App{})
 	g := &d.groups[len(d.groups)-1]
-	g.ID, g.Stages = a.plan.ID, d.stages[from:]
+	g.ID, g.Stages, g.Cap = a.plan.ID, d.stages[from:], a.plan.Cap
 	g.Shares, g.Weight = unheld || a.plan.Band == api.BandShared, a.plan.Class.Weight()
 	if unheld {
 		return

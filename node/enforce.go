@@ -12,7 +12,7 @@ import (
 const stopAgain = 10 * time.Second
 
 // enforce writes x's quota if the grant is a quantum or more away from what is
-// in force. An executor that nothing controls has no quota, and neither has one
+// in force. An executor that nothing controls has no quota but its cap, and neither has one
 // that is granted all there is. For one that is handsOff everything is worked out
 // and nothing is written.
 func (r *roster) enforce(x *executor, limit units.Cores) {
@@ -24,6 +24,8 @@ func (r *roster) enforce(x *executor, limit units.Cores) {
 	if c != nil && c.active {
 		x.charged = c.record
 		want, rest = r.round(x, c.grant, limit)
+	} else if x.cap > 0 {
+		want, rest = r.round(x, x.cap, limit)
 	}
 	if want == x.quota || !x.owner.writes() {
 		return

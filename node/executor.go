@@ -23,6 +23,9 @@ type executor struct {
 	// kept, part is its class's part of what they leave.
 	shares, hasDeadline bool
 	part                float64
+	// cap is its part of the most that its application gets here, 0 without, or where a target
+	// holds it.
+	cap units.Cores
 	// divided says that it had its part in the last division.
 	divided bool
 	life    life

@@ -28,6 +28,7 @@ func (d *desk) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, 
 		api.VerbApp:        d.showApp,
 		api.VerbRelease:    d.releaseApp,
 		api.VerbDeadline:   d.changeDeadline,
+		api.VerbCap:        d.capApp,
 		api.VerbStep:       d.stepStage,
 		api.VerbProfiles:   d.listProfiles,
 		api.VerbProfile:    d.showProfile,
@@ -146,6 +147,25 @@ func (d *desk) changeDeadline(q api.ControlRequest) (api.ControlReply, error) {
 	}
 	d.runs.redeadline(a, deadline)
 	return api.ControlReply{Message: fmt.Sprintf("%s: %s", a.ID, a.Promise.Reason)}, nil
+}
+
+// capApp gives an application a most of cores on a node.
+func (d *desk) capApp(q api.ControlRequest) (api.ControlReply, error) {
+	a, err := d.runningApp(q.App)
+	if err != nil {
+		return api.ControlReply{}, err
+	}
+	if err := units.Finite("cap", q.Cap); err != nil {
+		return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
+	}
+	if a.Tenant.Launch.Mode.HandsOff() {
+		return api.ControlReply{}, api.Errorf(api.KindInvalid, "nothing is held back of %s: its mode is %s", a.ID, a.Tenant.Launch.Mode)
+	}
+	d.runs.limit(a, q.Cap)
+	if q.Cap == 0 {
+		return api.ControlReply{Message: fmt.Sprintf("%s has no cap: %s", a.ID, a.Promise.Reason)}, nil
+	}
+	return api.ControlReply{Message: fmt.Sprintf("%s has at most %s cores on a node: %s", a.ID, q.Cap, a.Promise.Reason)}, nil
 }
 
 // newDeadline is the deadline that q asks for.

@@ -96,6 +96,14 @@ type DeadlineChanged struct {
 	Verdict  api.Verdict
 }
 
+// CapChanged: somebody gave an application a most of cores on a node, 0 for none.
+type CapChanged struct {
+	usual
+	App     api.AppID
+	Cores   units.Cores
+	Verdict api.Verdict
+}
+
 // StagePlanned: a stage was given its deadline (Eq 1) and its cores (Eq 6).
 type StagePlanned struct {
 	usual
@@ -259,6 +267,7 @@ func (AppEnded) Name() string         { return "application ended" }
 func (ExitReported) Name() string     { return "exit code reported" }
 func (PacingChanged) Name() string    { return "pacing changed" }
 func (DeadlineChanged) Name() string  { return "deadline changed" }
+func (CapChanged) Name() string       { return "cap changed" }
 func (StagePlanned) Name() string     { return "stage planned" }
 func (StageEnded) Name() string       { return "stage ended" }
 func (ExecutorGone) Name() string     { return "executor gone" }
@@ -318,6 +327,13 @@ func (o PacingChanged) String() string { return fmt.Sprintf("%s is %s: %s", o.Ap
 
 func (o DeadlineChanged) String() string {
 	return fmt.Sprintf("%s has a deadline of %s, %s", o.App, o.Deadline, o.Verdict)
+}
+
+func (o CapChanged) String() string {
+	if o.Cores == 0 {
+		return fmt.Sprintf("%s has no cap any more, %s", o.App, o.Verdict)
+	}
+	return fmt.Sprintf("%s has at most %s cores on a node, %s", o.App, o.Cores, o.Verdict)
 }
 
 func (o StagePlanned) String() string {

@@ -132,6 +132,22 @@ func (r *runs) pacedAgain(a *ledger.App) {
 func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
 	released := a.Promise.Mode == ledger.Paced && !a.Gated()
 	r.record(ledger.DeadlineGiven{App: a.ID, Deadline: deadline})
+	r.judgeAgain(a, released)
+	r.occur(DeadlineChanged{App: a.ID, Deadline: a.Promise.Deadline, Verdict: a.Promise.Verdict})
+}
+
+// limit gives an application a most of cores on a node, 0 for none, and a new verdict.
+func (r *runs) limit(a *ledger.App, cores units.Cores) {
+	released := a.Promise.Mode == ledger.Paced && !a.Gated()
+	r.record(ledger.Capped{App: a.ID, Cores: cores})
+	if a.Promise.Deadline > 0 {
+		r.judgeAgain(a, released)
+	}
+	r.occur(CapChanged{App: a.ID, Cores: cores, Verdict: a.Promise.Verdict})
+}
+
+// judgeAgain makes a's targets anew, and its verdict; released says that it was paced, and let go.
+func (r *runs) judgeAgain(a *ledger.App, released bool) {
 	r.retarget(a)
 	r.record(ledger.Judged{App: a.ID, Judgement: r.verdicts.Again(r.view, a, a.Promise.Gate)})
 	if !a.Gated() {
@@ -140,7 +156,6 @@ func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
 	if released && a.Paced() {
 		r.pacedAgain(a)
 	}
-	r.occur(DeadlineChanged{App: a.ID, Deadline: a.Promise.Deadline, Verdict: a.Promise.Verdict})
 }
 
 // handOver hands the tails of a's running stages over from executors that will

@@ -79,7 +79,7 @@ func ErrorPct(state api.AppState, deadline, ended units.Seconds) *float64 {
 // Detail is what `pacer apps show` prints of a.
 func Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
 	d := api.AppDetail{
-		AppSummary: Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Promise.Earliest, Losses: losses(a),
+		AppSummary: Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Promise.Earliest, Losses: losses(a), Cap: a.Tenant.Cap,
 		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, LastFinish: a.Marks.LastTask,
 	}
 	if d.Notices == nil {

@@ -205,3 +205,38 @@ func TestGammaComesAfterThoseWhoShare(t *testing.T) {
 		compare(t, fmt.Sprint(c.capacity), s.Divide(c.capacity, []App{first, rest}, nil), c.want, 1e-9)
 	}
 }
+
+// An application gets no more than its cap, in whatever band it is, and who is capped leaves
+// the rest to the others.
+func TestACapBoundsWhatAnApplicationGets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg, apps, capacity := genConfig(t), genShared(t), genCapacity(t)
+		for i := range apps {
+			apps[i].Cap = units.Cores(rapid.SampledFrom([]float64{0, 0.05, 1, 2.5, math.NaN(), -1}).Draw(t, "cap"))
+		}
+		s, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grants := s.Divide(capacity, apps, nil)
+		at, sum := 0, 0.0
+		for _, a := range apps {
+			got := 0.0
+			for _, stage := range a.Stages {
+				_, _, use := stageBounds(cfg, stage)
+				if g := float64(grants[at]); !(g >= 0 && g <= use+tiny) {
+					t.Fatalf("%s gets %v of %v", a.ID, g, use)
+				}
+				got += float64(grants[at])
+				at++
+			}
+			if a.Cap > 0 && got > float64(a.Cap)+tiny {
+				t.Fatalf("%s gets %v, its cap is %v", a.ID, got, a.Cap)
+			}
+			sum += got
+		}
+		if sum > float64(capacity)+tiny*(1+sum) {
+			t.Fatalf("grants sum up to %v of %v", sum, capacity)
+		}
+	})
+}

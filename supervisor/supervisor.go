@@ -33,6 +33,9 @@ type App struct {
 	// Least is the least cores of the node with which its deadline can be kept from now on;
 	// what is no positive number counts as unknown.
 	Least units.Cores
+	// Cap is the most that its stages get together, in cores; what is no positive number is
+	// no cap.
+	Cap units.Cores
 	// Shares says that it has no deadline that can be kept: with the others that have
 	// none it shares what those leave who have one, in proportion to Weight, of which
 	// what is no positive number counts as 1.
@@ -63,6 +66,14 @@ func (t *total) add(of total) {
 	t.use += of.use
 }
 
+// upTo is t with no more than a cap.
+func (t total) upTo(most units.Cores) total {
+	if c := float64(amount(most)); c > 0 {
+		t.floor, t.want, t.use = min(t.floor, c), min(t.want, c), min(t.use, c)
+	}
+	return t
+}
+
 // New returns a supervisor, or every fault of cfg.
 func New(cfg Config) (*Supervisor, error) {
 	if err := cfg.Validate(); err != nil {
@@ -82,7 +93,7 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 	s.totals = s.totals[:0]
 	var first, rest total
 	for i := range apps {
-		t := s.total(apps[i].Stages)
+		t := s.total(apps[i].Stages).upTo(apps[i].Cap)
 		s.totals = append(s.totals, t)
 		if apps[i].Shares {
 			rest.add(t)
@@ -107,7 +118,7 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 		}
 	}
 	for i := range apps {
-		grants = s.split(apps[i].Stages, s.totals[i], grants)
+		grants = s.split(apps[i].Stages, s.totals[i].grant, grants)
 	}
 	return grants
 }
@@ -290,19 +301,20 @@ func (s *Supervisor) bounds(stage *Stage) (floor, want, use float64) {
 // split divides an application's grant among its stages: a shortage in
 // proportion to what each asks for above its floor, a surplus in proportion to
 // what each could still use.
-func (s *Supervisor) split(stages []Stage, t total, grants []units.Cores) []units.Cores {
+func (s *Supervisor) split(stages []Stage, grant float64, grants []units.Cores) []units.Cores {
+	t := s.total(stages)
 	for i := range stages {
 		floor, want, use := s.bounds(&stages[i])
-		var grant float64
+		var part float64
 		switch {
-		case t.grant >= t.want:
-			grant = want + ratio(t.grant-t.want, t.use-t.want)*(use-want)
-		case t.grant >= t.floor:
-			grant = floor + ratio(t.grant-t.floor, t.want-t.floor)*(want-floor)
+		case grant >= t.want:
+			part = want + ratio(grant-t.want, t.use-t.want)*(use-want)
+		case grant >= t.floor:
+			part = floor + ratio(grant-t.floor, t.want-t.floor)*(want-floor)
 		default:
-			grant = ratio(t.grant, t.floor) * floor
+			part = ratio(grant, t.floor) * floor
 		}
-		grants = append(grants, units.Cores(grant))
+		grants = append(grants, units.Cores(part))
 	}
 	return grants
 }

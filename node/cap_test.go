@@ -1,0 +1,41 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// An application's executors on a node get no more than its cap together, with targets or
+// without; without a cap what no target holds has no quota.
+func TestACapBoundsAnApplication(t *testing.T) {
+	w := newWorld(t, testConfig(4))
+	a, b := planApp(appA, 4, ids("1", "2")), shared(appB, "")
+	b.Executors = ids("1", "2")
+	b.Launch.Cores = 4
+	w.ready(1, a, b)
+	for _, key := range []Key{{appA, "1"}, {appA, "2"}, {appB, "1"}, {appB, "2"}} {
+		w.exec(key).submit(0, 1000, 1)
+	}
+	a.Stages = []api.StageTarget{target(0, "1", 1000, 1000, time.Second, 4), target(0, "2", 1000, 1000, time.Second, 4)}
+	quotas := func() (of [2]units.Cores) {
+		for i, app := range []api.AppID{appA, appB} {
+			of[i] = w.quota(app, "1") + w.quota(app, "2")
+		}
+		return of
+	}
+	a.Cap, b.Cap = 1.5, 0.5
+	w.apply(plan(2, a, b))
+	w.ticks(6)
+	if got := quotas(); got[0] > 1.5+1e-9 || got[0] < 1.4 || got[1] > 0.5+1e-9 || got[1] < 0.4 {
+		t.Errorf("the quotas are %v, the caps 1.5 and 0.5", got)
+	}
+	a.Cap, b.Cap = 0, 0
+	w.apply(plan(3, a, b))
+	w.ticks(6)
+	if got := quotas(); got[0] < 2 || !got[1].IsUnlimited() {
+		t.Errorf("without caps the quotas are %v", got)
+	}
+}

@@ -118,7 +118,7 @@ func (c *campaign) besideOnce(t testing.TB, o trialOptions, n, round int, cell, 
 // usedBy is what the executors of the neighbours have used so far, in core-seconds.
 func usedBy(apps []api.AppSummary) (sum float64) {
 	for _, app := range apps {
-		if strings.HasPrefix(app.Profile, neighbourName) {
+		if strings.HasPrefix(app.Name, neighbourName) {
 			sum += float64(app.CoreSeconds)
 		}
 	}

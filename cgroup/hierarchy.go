@@ -46,6 +46,9 @@ type Hierarchy struct {
 	// cpu and acct are the parent's directories in the trees of those
 	// controllers: the same directory for v2 and for joined v1 mounts.
 	cpu, acct string
+	// memory is its directory in the tree of the memory controller, "" where there is none
+	// to use.
+	memory string
 	// root is where cgroups are mounted, roots are the trees used.
 	root  string
 	roots []string
@@ -78,6 +81,7 @@ func Open(root, parent string) (*Hierarchy, error) {
 	if err := h.create(parts); err != nil {
 		return nil, h.grant(err)
 	}
+	h.memory = h.findMemory()
 	return h, nil
 }
 
@@ -236,6 +240,11 @@ func (h *Hierarchy) Remove(ctx context.Context) error {
 		return err
 	}
 	defer h.sweep(h.parent)
+	if h.memory != "" && h.memory != h.cpu {
+		for dir, path := h.memory, h.parent; path != "." && removeDir(ctx, dir, h.kernel) == nil; path = filepath.Dir(path) {
+			dir = filepath.Dir(dir)
+		}
+	}
 	for _, root := range h.roots {
 		own := true
 		for path := h.parent; path != "."; path = filepath.Dir(path) {

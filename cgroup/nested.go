@@ -127,7 +127,7 @@ func (h *Hierarchy) sweep(path string) {
 }
 
 // used are the directories of h's own trees.
-func (h *Hierarchy) used() []string { return []string{h.cpu, h.acct} }
+func (h *Hierarchy) used() []string { return []string{h.cpu, h.acct, h.memory} }
 
 func globSafe(path string) string { return strings.ReplaceAll(path, `\`, `\\`) }
 

@@ -82,7 +82,7 @@ func (r *roster) reconcile(now units.Instant) {
 		if !x.life.listed {
 			return r.dismiss(x, now)
 		}
-		if x.life.launching && !x.life.asked {
+		if x.life.launching && !x.life.asked && !x.memory.waits {
 			x.life.asked = true
 			r.out.changed = true
 			r.out.act(Action{Kind: ActStart, Key: x.key, Launch: r.launchOf(x.key.App)})

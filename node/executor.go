@@ -30,6 +30,7 @@ type executor struct {
 	divided bool
 	life    life
 	seen    seen
+	memory  holding
 
 	// quota is what is in force as far as is known; remainder what rounding it
 	// to the quantum has withheld.

@@ -61,12 +61,20 @@ func (s Seating) Nodes() []string {
 	}
 }
 
-// OffHeap is what every executor of launch can have off the heap on all seats.
+// OffHeap is what every executor of launch has off the heap at its start: the most that is
+// the least on a seat, nothing where one has no room for that.
 func (s Seating) OffHeap(launch api.Launch) units.Bytes {
 	if launch.OffHeapFixed {
 		return launch.OffHeap
 	}
-	return slices.MinFunc(s.Seats, func(x, y Seat) int { return int((x.OffHeap - y.OffHeap) / units.MiB) }).OffHeap
+	most := units.Bytes(0)
+	for _, seat := range s.Seats {
+		if seat.OffHeap == 0 {
+			return 0
+		}
+		most = max(most, seat.OffHeap)
+	}
+	return most
 }
 
 // Supply is what the seats offer a, without what others have been promised of it.
@@ -186,11 +194,10 @@ func (p Policy) seat(a *ledger.App, n *ledger.Node, width int) Seat {
 	if n.Memory == 0 || u.Fixed || u.Executors == 0 {
 		return s
 	}
-	off, err := memory.AtStart(n.Memory, u, p.Applications)
-	if err != nil || off < max(p.LeastOffHeap, executionHeap(launch.Heap)) {
-		off = 0
+	u.Fixed, u.OffHeap = true, memory.FloorOf(launch, n.Slots(*launch))
+	if s.OffHeap = u.OffHeap; memory.Pool(n.Memory, []memory.App{u}) < 0 {
+		s.OffHeap = 0 // Without it, everything is on the heap.
 	}
-	s.OffHeap = off
 	return s
 }
 
@@ -204,10 +211,6 @@ func room(n *ledger.Node, use memory.App, width int) int {
 	}
 	return width
 }
-
-// executionHeap is what Spark would use for execution on the heap: 60 % of it
-// after 300 MiB. Off-heap memory replaces that, so less would be a loss.
-func executionHeap(heap units.Bytes) units.Bytes { return max(0, heap-300*units.MiB) * 6 / 10 }
 
 // AllNodes is what an application of one executor on each node would have now, for who
 // asks what a deadline would mean.

@@ -207,9 +207,9 @@ func TestMemoryAndSlotsOfAnExecutor(t *testing.T) {
 	s := w.status("a")
 	s.Offered = 3.5
 	w.helloAs(s)
-	// Half of 16 GiB less heap and overhead of 384 MiB.
+	// The floor: what Spark would use of 1 GiB of heap for execution.
 	reply := w.register(registration("p", 0))
-	if want := 8*units.GiB - units.GiB - 384*units.MiB; reply.OffHeap != want {
+	if want := 435 * units.MiB; reply.OffHeap != want {
 		t.Errorf("off-heap %v, want %v", reply.OffHeap, want)
 	}
 	launch := w.plans["a"].Apps[0].Launch
@@ -226,7 +226,7 @@ func TestMemoryAndSlotsOfAnExecutor(t *testing.T) {
 	}
 
 	r = registration("r", 0)
-	r.Launch.Heap = 7 * units.GiB // Leaves 0.3 GiB of 8: less than Spark would use of the heap.
+	r.Launch.Heap = 10 * units.GiB // Leaves 5 GiB of 16: less than Spark would use of the heap.
 	if reply = w.register(r); reply.OffHeap != 0 {
 		t.Errorf("off-heap %v, want none", reply.OffHeap)
 	}

@@ -228,14 +228,22 @@ func TestWeights(t *testing.T) {
 }
 
 // What competes with the rest of the machine is the top group: it has the weight of the node
-// that has most, on each CPU.
+// that has most, on each CPU. What a node controller leaves behind that was killed has no say.
 func TestTheWeightOfAllExecutors(t *testing.T) {
 	eachLayout(t, func(t *testing.T, tree *cgrouptest.Tree, h *cgroup.Hierarchy) {
 		file, unit, most := "cpu.shares", 1024, 262144
 		if h.Version() == cgroup.V2 {
 			file, unit, most = "cpu.weight", 100, 10000
 		}
-		other := open(t, tree.Root, "pacer/other")
+		other, stale := open(t, tree.Root, "pacer/other"), open(t, tree.Root, "pacer/stale")
+		for _, h := range []*cgroup.Hierarchy{h, other} {
+			if err := h.Claim(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := stale.SetWeight(4); err != nil {
+			t.Fatal(err)
+		}
 		for i, c := range []struct {
 			h        *cgroup.Hierarchy
 			set, top int
@@ -264,7 +272,15 @@ func TestOpenGivesTheParentItsWeight(t *testing.T) {
 		if got := tree.Read(t, "pacer", file); got != want {
 			t.Errorf("weight of the parent is %q, want %q", got, want)
 		}
-		if got := tree.Read(t, node, file); got != "" {
+		if err := h.SetWeight(0.25); err != nil {
+			t.Fatal(err)
+		}
+		want = tree.Read(t, "pacer", file)
+		open(t, tree.Root, "pacer/other")
+		if got := tree.Read(t, "pacer", file); got != want {
+			t.Errorf("another node controller starts, and the weight of the parent is %q, want %q", got, want)
+		}
+		if got := tree.Read(t, "pacer/other", file); got != "" {
 			t.Errorf("weight of the node's group is %q: nodes of one machine share equally", got)
 		}
 	})

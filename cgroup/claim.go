@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -20,7 +21,7 @@ func (h *Hierarchy) Claim() error {
 	if err != nil {
 		return fmt.Errorf("cgroup: claim %s: %w", h.parent, err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := lock(f); err != nil {
 		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return api.Errorf(api.KindConflict,
@@ -32,4 +33,28 @@ func (h *Hierarchy) Claim() error {
 	defer h.mu.Unlock()
 	h.claim = f
 	return nil
+}
+
+// claimTries is how often a claim is tried: who looks whether a group is claimed holds it
+// for a moment.
+const claimTries = 4
+
+func lock(f *os.File) error {
+	for try := 1; ; try++ {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) || try == claimTries {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// claimed reports whether a node controller has claimed the parent group dir.
+func claimed(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false // It is gone.
+	}
+	defer func() { _ = f.Close() }()
+	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }

@@ -107,7 +107,8 @@ func (h *Hierarchy) setWeight(dir string, w Weight) error {
 // SetWeight sets the weight of the executors of this node against one busy thread of the
 // rest of the machine on each CPU. What counts is the weight of Pacer's parent group, the
 // first element of its path: nodes of one machine share that in proportion to their
-// weights, and it has that of the node that has most.
+// weights, and it has that of the node that has most. Groups that no node controller has
+// claimed do not count: one that was killed leaves its weight behind.
 func (h *Hierarchy) SetWeight(w Weight) error {
 	top := filepath.Join(h.roots[0], h.top())
 	if h.cpu != top {
@@ -119,8 +120,8 @@ func (h *Hierarchy) SetWeight(w Weight) error {
 			return fmt.Errorf("cgroup: %w", err)
 		}
 		for _, n := range nodes {
-			if n.IsDir() {
-				w = max(w, h.weightOf(filepath.Join(top, n.Name())))
+			if dir := filepath.Join(top, n.Name()); n.IsDir() && dir != h.cpu && claimed(dir) {
+				w = max(w, h.weightOf(dir))
 			}
 		}
 	}

@@ -58,8 +58,9 @@ type Hierarchy struct {
 
 // Open finds the cpu controller under root ("" is DefaultRoot) and makes the
 // group parent below it, a relative path such as "pacer/node1"; what exists
-// already is taken over as it is. The first element of parent gets
-// ParentWeight(runtime.NumCPU()). For v2 root may also be a delegated group.
+// already is taken over as it is. The first element of parent, where it is new, gets
+// ParentWeight(runtime.NumCPU()): one that is there has the weight that another node
+// controller of the machine needs. For v2 root may also be a delegated group.
 // A fault of permission comes back with what to grant.
 func Open(root, parent string) (*Hierarchy, error) {
 	if root == "" {
@@ -131,16 +132,20 @@ func isKernel(dir string) bool {
 }
 
 // create makes the parent's directories from the top, passes the v2 controller
-// down, and gives the top one its weight.
+// down, and gives the top one its weight if it is new.
 func (h *Hierarchy) create(parts []string) error {
+	top := filepath.Join(h.roots[0], parts[0])
+	made := false
 	for _, root := range h.roots {
 		dir := root
 		for i := range len(parts) + 1 {
 			if i > 0 {
 				dir = filepath.Join(dir, parts[i-1])
-				if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+				err := os.Mkdir(dir, 0o755)
+				if err != nil && !errors.Is(err, os.ErrExist) {
 					return fmt.Errorf("cgroup: %w", err)
 				}
+				made = made || err == nil && dir == top
 			}
 			if h.version == V2 {
 				if err := enableCPU(dir); err != nil {
@@ -149,7 +154,10 @@ func (h *Hierarchy) create(parts []string) error {
 			}
 		}
 	}
-	return h.setWeight(filepath.Join(h.roots[0], parts[0]), ParentWeight(runtime.NumCPU()))
+	if !made {
+		return nil
+	}
+	return h.setWeight(top, ParentWeight(runtime.NumCPU()))
 }
 
 // Kernel reports whether the root is the kernel's and no tree of ordinary files.

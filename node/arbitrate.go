@@ -60,8 +60,12 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	}
 	for i, p := range d.part {
 		p.x.divided = true
-		if p.c != nil {
+		switch {
+		case p.c != nil:
 			r.grant(p.c, d.grants[i], now)
+		case d.capacity.leaving() && (p.x.cap == 0 || d.grants[i] < p.x.cap):
+			// By weight alone it would take the core that is kept for a driver's exit.
+			p.x.cap = d.grants[i]
 		}
 	}
 }

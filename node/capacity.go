@@ -44,6 +44,9 @@ const mostForDrivers = 0.5
 // driver keeps a core for a driver that leaves.
 func (c *capacity) driver(now units.Instant) { c.exits = append(c.exits, now.Add(driverRoom)) }
 
+// leaving reports whether a core is kept for a driver.
+func (c *capacity) leaving() bool { return len(c.exits) > 0 }
+
 // pass lets drivers' time go by.
 func (c *capacity) pass(now units.Instant) {
 	c.exits = slices.DeleteFunc(c.exits, func(until units.Instant) bool { return until <= now })
@@ -91,12 +94,16 @@ func (c *capacity) cores() units.Cores {
 
 // whole is the capacity with what those use that are left alone.
 func (c *capacity) whole() units.Cores {
-	cores := (c.total - c.others).Clamp(c.floor, c.offered)
+	cores := c.all()
 	if n := len(c.exits); n > 0 {
 		cores = min(cores, max(c.total-units.Cores(n), mostForDrivers*c.offered))
 	}
 	return cores
 }
+
+// all is the whole capacity with what is kept for drivers: who is granted that much needs no
+// quota.
+func (c *capacity) all() units.Cores { return (c.total - c.others).Clamp(c.floor, c.offered) }
 
 // usage is what executors have used in a tick: ours, and those that are left alone. What a
 // JVM uses that starts beside others' stages is neither.

@@ -78,3 +78,45 @@ func TestAnExecutorThatIsStoppedGoesLast(t *testing.T) {
 		}
 	}
 }
+
+// Who shares is under no quota, but for the moment in which a driver leaves: it would take
+// that driver's core, and so would a stage that is granted all that there is.
+func TestThoseWhoShareLeaveACoreToADriverThatLeaves(t *testing.T) {
+	for _, capped := range []units.Cores{0, 0.5} {
+		w := newWorld(t, testConfig(2))
+		a, b := planApp(appA, 2, ids("1")), shared(appB, "")
+		b.Cap = capped
+		a.Launch.DriverURL = "spark://CoarseGrainedScheduler@127.0.0.1:40123"
+		w.ready(1, a, b)
+		w.exec(Key{appB, "1"}).submit(0, 1000, 7)
+		w.ticks(6)
+		usual := w.quota(appB, "1")
+		w.apply(plan(2, b))
+		want := units.Cores(1)
+		if capped > 0 {
+			want = capped
+		}
+		for range 2 {
+			if got := w.quota(appB, "1"); got != want {
+				t.Errorf("cap %v: a quota of %v while the driver leaves, want %v", capped, got, want)
+			}
+			w.ticks(2)
+		}
+		w.ticks(6)
+		if got := w.quota(appB, "1"); got != usual || usual.IsUnlimited() != (capped == 0) {
+			t.Errorf("cap %v: a quota of %v when it is gone, %v before", capped, got, usual)
+		}
+	}
+	w := newWorld(t, testConfig(2))
+	a, b := planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1"))
+	a.Launch.DriverURL = "spark://CoarseGrainedScheduler@127.0.0.1:40123"
+	w.ready(1, a, b)
+	w.exec(Key{appB, "1"}).submit(0, 1000, 7)
+	b.Stages = []api.StageTarget{target(0, "1", 1000, 1000, time.Second, 2)}
+	w.apply(plan(2, a, b))
+	w.ticks(2)
+	w.apply(plan(3, b))
+	if got := w.quota(appB, "1"); got != 1 {
+		t.Errorf("a stage that needs all cores has a quota of %v while a driver leaves, want 1", got)
+	}
+}

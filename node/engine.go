@@ -75,7 +75,7 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 		perSecond = 1 / dt.Seconds()
 	}
 	for _, x := range r.execs {
-		r.enforce(x, e.division.capacity.whole())
+		r.enforce(x, e.division.capacity.all())
 		x.sample(now, perSecond)
 	}
 	actions := e.finish(now)

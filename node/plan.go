@@ -50,7 +50,7 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	}
 	e.division.divide(r, now, false)
 	for _, x := range r.execs {
-		r.enforce(x, e.division.capacity.whole())
+		r.enforce(x, e.division.capacity.all())
 	}
 	r.out.mustSave = true
 	return e.finish(now)

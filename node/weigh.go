@@ -73,7 +73,7 @@ func (w *weights) atWork(x *executor) Weight {
 func (w *weights) weighAll(execs []*executor, out *journal) {
 	all := WeightUnset
 	for _, x := range execs {
-		if !x.alive() || !x.life.here || x.handsOff || x.running() == 0 {
+		if !x.alive() || !x.life.here || !x.life.listed || x.handsOff || x.running() == 0 {
 			continue
 		}
 		if !x.shares || x.hasDeadline && !w.behind {

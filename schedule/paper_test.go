@@ -95,3 +95,44 @@ func TestTargetsDivideTheStage(t *testing.T) {
 		c.Know(ledger.StageAimed{App: a.ID, Stage: s.Key(), Aim: p.Aim, First: p.First, Targets: p.Targets})
 	})
 }
+
+// Beside an application that no quota holds back a run is aimed 0.25 s earlier; beside one
+// with a deadline that can be kept, or one of other nodes, it is not. The source's alpha knows
+// no margin.
+func TestBesideOthersTheAimIsEarlier(t *testing.T) {
+	ours := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
+	ours.Equations.Split = dag.SplitCriticalPath
+	left := func(p estimate.Policy, deadline units.Seconds, mode api.Mode, nodes ...string) float64 {
+		c := ledgertest.New(t, "a", "b")
+		c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+		a := c.App("app-1", "p", 100, "a")
+		if len(nodes) > 0 {
+			b := c.App("app-2", "p", deadline, nodes...)
+			b.Tenant.Launch.Mode = mode
+		}
+		c.To(2)
+		for i, id := range []string{"read", "map"} {
+			s := c.Ready(a, i, id, 3000, "1")
+			c.Done(a, s, 20, units.Seconds(i))
+		}
+		return float64(schedule.Ready(c.View(), p, a, c.Ready(a, 2, "sum", 3000, "1")).Left)
+	}
+	alone := left(ours, 0, "")
+	for _, k := range []struct {
+		why      string
+		deadline units.Seconds
+		mode     api.Mode
+		nodes    []string
+		earlier  float64
+	}{
+		{"a first run", 0, "", []string{"a"}, 0.25}, {"a first run of another node", 0, "", []string{"b"}, 0},
+		{"one with a deadline", 1000, "", []string{"a"}, 0}, {"one that is observed", 1000, api.ModeObserve, []string{"a"}, 0.25},
+	} {
+		if got := alone - left(ours, k.deadline, k.mode, k.nodes...); math.Abs(got-k.earlier) > 1e-6 {
+			t.Errorf("beside %s: aimed %v s earlier, want %v", k.why, got, k.earlier)
+		}
+	}
+	if with, without := left(paper(), 0, "", "a"), left(paper(), 0, ""); with != without {
+		t.Errorf("the source's stage has %v s beside another, %v alone", with, without)
+	}
+}

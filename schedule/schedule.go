@@ -30,7 +30,7 @@ type Planned struct {
 // Ready plans a stage that has become ready, of a paced application: Eq 1-3 with the time
 // really left.
 func Ready(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) Planned {
-	q, c := p.Of(a), estimate.CourseOf(a)
+	q, c := p.Aiming(v, a), estimate.CourseOf(a)
 	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
 		Running: rests(a, s, c), Seated: estimate.Seated(a, q)}
 	return plan(v, p, a, s, c, estimate.Final(a, s, c, q), c.Graph.StageDeadline(q, m), s.First)
@@ -61,7 +61,7 @@ func Late(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) []Pl
 
 // anew plans all running stages once more, or only the one that comes late.
 func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) []Planned {
-	q := p.Of(a)
+	q := p.Aiming(v, a)
 	c, seated := estimate.CourseOf(a), estimate.Seated(a, q)
 	open := c.Running(a)
 	if q.Executors > 0 {

@@ -52,13 +52,13 @@ const (
 	WeightNormal Weight = 1
 	// WeightBehind is for one that shares what others leave while there are others. A quota
 	// would leave idle what those do not use of theirs; a weight does not.
-	WeightBehind Weight = 0.05
-	// WeightPromised is for all executors while one of them has a deadline to keep: four parts
-	// in five of each CPU are theirs.
+	WeightBehind Weight = 1.0 / 15
+	// WeightPromised is for all executors while one of them has a deadline to keep and the rest
+	// of the machine leaves too little for it: four parts in five of each CPU are theirs.
 	WeightPromised Weight = 4
-	// WeightShared is for all executors while none has: four parts in five of each CPU are for
-	// drivers, which are of the rest of the machine. The start of one takes twice as long with
-	// half of it, and half a minute with a fifth.
+	// WeightShared is for all executors otherwise: four parts in five of each CPU are for
+	// drivers, which are of the rest of the machine. With a fifth the start of one takes half a
+	// minute, and executors wait for the next task while others run theirs.
 	WeightShared Weight = 0.25
 )
 

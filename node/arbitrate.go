@@ -17,12 +17,16 @@ type division struct {
 	// them, from watched on, are of applications that are left alone: what they would get.
 	part    []partaker
 	watched int
-	groups  []supervisor.App
-	real    int // How many of groups are not of them.
-	stages  []supervisor.Stage
-	grants  []units.Cores
-	would   []units.Cores
-	sums    []part
+	// promised counts the stages at work of applications that come first, two for one under a
+	// cap; foremost is the last of them.
+	promised int
+	foremost *control
+	groups   []supervisor.App
+	real     int // How many of groups are not of them.
+	stages   []supervisor.Stage
+	grants   []units.Cores
+	would    []units.Cores
+	sums     []part
 }
 
 // partaker is an executor with running tasks: with its control, or nil where no target of
@@ -42,13 +46,14 @@ type partaker struct {
 func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	d.capacity.pass(now)
 	for _, p := range d.part {
-		p.x.divided = false
+		p.x.divided, p.x.free = false, false
 	}
 	if len(r.apps)+len(d.part) == 0 {
 		return
 	}
 	limit := d.capacity.cores()
 	d.groups, d.stages, d.part = d.groups[:0], d.stages[:0], d.part[:0]
+	d.promised, d.foremost = 0, nil
 	d.enterAll(r, now, limit, tick, false)
 	d.real, d.watched = len(d.groups), len(d.part)
 	d.enterAll(r, now, d.capacity.whole(), tick, true)
@@ -63,11 +68,29 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 		switch {
 		case p.c != nil:
 			r.grant(p.c, d.grants[i], now)
+			p.x.free = p.c == d.foremost && d.free(limit-p.c.grant, limit)
 		case d.capacity.leaving() && (p.x.cap == 0 || d.grants[i] < p.x.cap):
 			// By weight alone it would take the core that is kept for a driver's exit.
 			p.x.cap = d.grants[i]
 		}
 	}
+}
+
+// free reports whether the only stage that comes first needs no quota: it asks for more than
+// there is, no core is kept for a driver, and by weight alone those who share have what is
+// left of the capacity.
+func (d *division) free(left, limit units.Cores) bool {
+	c := d.foremost
+	if d.promised != 1 || d.capacity.leaving() || c.grant >= c.request-sameCores {
+		return false
+	}
+	weight := 0.0
+	for _, p := range d.part[:d.watched] {
+		if p.x.shares {
+			weight += p.x.part * float64(WeightBehind)
+		}
+	}
+	return units.Cores(weight/(float64(WeightNormal)+weight))*limit >= left-sameCores
 }
 
 // enterAll has the partakers of r take part whose applications are left alone, or are not.
@@ -84,6 +107,7 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 			if c.active {
 				r.request(c, now, limit, tick)
 				d.enter(partaker{c.x, c}, c.target.StageKey, c.request, c.ready)
+				d.count(a, c)
 			}
 		}
 		d.group(a, now, from, false)
@@ -96,6 +120,18 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		}
 		d.group(a, now, from, true)
 		d.limit(a.plan.Cap, from)
+	}
+}
+
+// count notes that c, which is a's, is at work.
+func (d *division) count(a *app, c *control) {
+	if a.plan.Band == api.BandShared || a.plan.Launch.Mode.HandsOff() {
+		return
+	}
+	d.promised++
+	d.foremost = c
+	if a.plan.Cap > 0 {
+		d.promised++
 	}
 }
 

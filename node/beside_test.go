@@ -249,3 +249,44 @@ func TestWhoSharesLosesWhatItDoesNotGet(t *testing.T) {
 		t.Errorf("losses %+v, want about %.1f", lost, want)
 	}
 }
+
+// What others use is a mean: after a driver's start it says more than is used. One stage that
+// needs all that is left has no quota then, where weights alone keep what those have who share;
+// two stages, an application under a cap and a larger floor have one.
+func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
+	for _, c := range []struct {
+		why    string
+		change func(*Config, []api.PlanApp)
+		free   bool
+	}{
+		{"beside one", func(*Config, []api.PlanApp) {}, true},
+		{"with cores to spare", func(_ *Config, apps []api.PlanApp) { apps[0].Stages[0] = target(0, "1", 1000, 1000, 1000*time.Second, 1) }, false},
+		{"under a cap", func(_ *Config, apps []api.PlanApp) { apps[0].Cap = 1.5 }, false},
+		{"with a larger floor", func(cfg *Config, _ []api.PlanApp) { cfg.Supervisor.FloorShare = 0.25 }, false},
+		{"beside a batch application", func(_ *Config, apps []api.PlanApp) { apps[1].Class = api.ClassBatch }, false},
+		{"with two stages", func(_ *Config, apps []api.PlanApp) {
+			apps[0].Stages = append(apps[0].Stages, target(1, "2", 1000, 1000, time.Second, 1))
+		}, false},
+	} {
+		cfg := testConfig(2)
+		apps := []api.PlanApp{planApp(appA, 2, ids("1", "2")), shared(appB, "")}
+		apps[0].Stages = []api.StageTarget{target(0, "1", 1000, 1000, time.Second, 2)}
+		c.change(&cfg, apps)
+		w := newWorld(t, cfg)
+		stages := apps[0].Stages
+		apps[0].Stages = nil
+		w.ready(1, apps...)
+		for i, key := range []Key{{appA, "1"}, {appA, "2"}, {appB, "1"}} {
+			if key.ID == "1" || len(stages) > 1 {
+				w.exec(key).submit(i%2, 1000, 7)
+			}
+		}
+		w.ticks(4)
+		apps[0].Stages = stages
+		w.apply(plan(2, apps...))
+		w.ticks(4)
+		if got := w.quota(appA, "1"); got.IsUnlimited() != c.free {
+			t.Errorf("%s: a quota of %v, want none: %v", c.why, got, c.free)
+		}
+	}
+}

@@ -32,6 +32,7 @@ type capacity struct {
 	tau                   time.Duration
 	host                  units.Work
 	others, watched       units.Cores     // Others, and executors that are left alone.
+	crowded               bool            // Others use so much that the floor stands for what they leave.
 	exits                 []units.Instant // Until when a core is kept for a driver.
 }
 
@@ -66,8 +67,17 @@ func (c *capacity) observe(host units.Work, used usage, dt time.Duration) {
 		return
 	}
 	c.others = c.smooth(c.others, host-before-used.ours-used.watched, dt)
+	if left := c.total - c.others; left < c.floor {
+		c.crowded = true
+	} else if left > c.floor+relief*c.offered {
+		c.crowded = false
+	}
 	c.watched = c.smooth(c.watched, used.watched, dt)
 }
+
+// relief is how much more than the floor others have to leave until they count as few again,
+// as a share of what is offered.
+const relief = 0.05
 
 // smooth moves a mean towards what was used in dt.
 func (c *capacity) smooth(mean units.Cores, used units.Work, dt time.Duration) units.Cores {

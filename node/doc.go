@@ -40,7 +40,7 @@
 //     whose page or CPU time was last good 2 s ago. In the division it asks for its running
 //     tasks, where these are known.
 //   - Weights: low without target and running tasks. An application that shares (api.Band)
-//     has its class's weight, and a twentieth of that where the Plan has one to yield to: so
+//     has its class's weight, and a fifteenth of that where the Plan has one to yield to: so
 //     it uses all that quotas leave, and no more.
 //
 // # Interruptions

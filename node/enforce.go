@@ -13,8 +13,9 @@ const stopAgain = 10 * time.Second
 
 // enforce writes x's quota if the grant is a quantum or more away from what is
 // in force. An executor that nothing controls has no quota but its cap, and neither has one
-// that is granted all there is. For one that is handsOff everything is worked out
-// and nothing is written.
+// that is granted all there is, or all that those leave who share: what others use is a mean
+// of the last seconds, and weights keep their floor. For one that is handsOff everything is
+// worked out and nothing is written.
 func (r *roster) enforce(x *executor, limit units.Cores) {
 	if !x.alive() || !x.life.here || !x.quotaKnown {
 		return
@@ -23,7 +24,9 @@ func (r *roster) enforce(x *executor, limit units.Cores) {
 	want, rest := units.Unlimited, units.Cores(0)
 	if c != nil && c.active {
 		x.charged = c.record
-		want, rest = r.round(x, c.grant, limit)
+		if !x.free {
+			want, rest = r.round(x, c.grant, limit)
+		}
 	} else if x.cap > 0 {
 		want, rest = r.round(x, x.cap, limit)
 	}
@@ -41,22 +44,24 @@ func (r *roster) enforce(x *executor, limit units.Cores) {
 	r.out.act(Action{Kind: ActSetQuota, Key: x.key, Cores: want})
 }
 
+// sameCores is how far apart cores may be that are the same.
+const sameCores = 1e-9
+
 // round returns the quota for a grant: the one in force if that is less than a
 // quantum away, Unlimited for the whole capacity, else a multiple of the
 // quantum. What rounding withholds is given back with the next quota.
 func (r *roster) round(x *executor, grant, limit units.Cores) (quota, rest units.Cores) {
-	const close = 1e-9
 	q := r.cfg.Quantum
-	if grant >= limit-close {
+	if grant >= limit-sameCores {
 		return units.Unlimited, 0
 	}
 	inForce := min(x.quota, limit)
-	if math.Abs(float64(grant-inForce)) < float64(q-close) {
+	if math.Abs(float64(grant-inForce)) < float64(q-sameCores) {
 		return x.quota, x.remainder
 	}
 	aim := grant + x.remainder
 	quota = max(q, q*units.Cores(math.Round(float64(aim/q))))
-	if quota >= limit-close {
+	if quota >= limit-sameCores {
 		return units.Unlimited, 0
 	}
 	return quota, (aim - quota).Clamp(-q/2, q/2)

@@ -66,6 +66,7 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 	r.foldFailures(s.Failures)
 	e.division.capacity.observe(s.HostUsed, r.fold(now, s), dt)
 	settle(r, &e.division, dt)
+	r.weights.crowd(r.execs, e.division.capacity.crowded)
 	for _, x := range r.execs {
 		r.wake(x, now)
 	}

@@ -26,10 +26,11 @@ type executor struct {
 	// cap is its part of the most that its application gets here, 0 without, or where a target
 	// holds it.
 	cap units.Cores
-	// divided says that it had its part in the last division.
-	divided bool
-	life    life
-	seen    seen
+	// divided says that it had its part in the last division; free that it asks for more than
+	// there is, and nobody but those who share could have what a quota would withhold.
+	divided, free bool
+	life          life
+	seen          seen
 
 	// quota is what is in force as far as is known; remainder what rounding it
 	// to the quantum has withheld.

@@ -49,8 +49,8 @@ func TestTheLeastCoresFollowWhatIsUsed(t *testing.T) {
 }
 
 // All executors weigh more than the rest of the machine while one of them has a deadline to
-// keep, and no more than it otherwise, so that drivers have the cores that they need; nothing
-// is written for who is left alone.
+// keep and for 5 s the rest has left too little for it, and less otherwise, so that drivers
+// have the cores that they need; nothing is written for who is left alone.
 func TestTheWeightOfAllExecutors(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -68,13 +68,26 @@ func TestTheWeightOfAllExecutors(t *testing.T) {
 			w.ready(1, c.apps...)
 			for _, a := range c.apps {
 				if a.ID != "app-idle" && len(a.Executors) > 0 {
-					w.exec(Key{a.ID, a.Executors[0]}).submit(0, 1000, 1)
+					w.exec(Key{a.ID, a.Executors[0]}).submit(0, 1000, 7)
 				}
 			}
-			w.ticks(4)
-			if got := w.e.roster.weights.all; got != c.want {
-				t.Errorf("all executors have the weight %v, want %v", got, c.want)
+			want := func(when string, want Weight) {
+				t.Helper()
+				if got := w.e.roster.weights.all; got != want {
+					t.Errorf("%s all executors have the weight %v, want %v", when, got, want)
+				}
 			}
+			usual := min(c.want, WeightShared)
+			w.ticks(4)
+			want("beside drivers", usual)
+			w.others = 1
+			w.ticks(longCrowded - 1)
+			want("at the start of a load", usual)
+			w.ticks(4)
+			want("beside a load", c.want)
+			w.others = 0
+			w.ticks(8)
+			want("when it has gone", usual)
 		})
 	}
 }

@@ -18,7 +18,9 @@ type weights struct {
 	// behind says that the Plan has an application with a deadline that can be kept, to which
 	// those who share have to yield.
 	behind bool
-	all    Weight // Of all executors, as it was last written.
+	// crowded counts the ticks for which others have left too little to one that comes first.
+	crowded int
+	all     Weight // Of all executors, as it was last written.
 }
 
 // take notes who is in a Plan.
@@ -73,17 +75,41 @@ func (w *weights) atWork(x *executor) Weight {
 func (w *weights) weighAll(execs []*executor, out *journal) {
 	all := WeightUnset
 	for _, x := range execs {
-		if !x.alive() || !x.life.here || !x.life.listed || x.handsOff || x.running() == 0 {
+		if !x.works() {
 			continue
 		}
-		if !x.shares || x.hasDeadline && !w.behind {
+		all = WeightShared
+		if w.crowded >= longCrowded && w.first(x) {
 			all = WeightPromised
 			break
 		}
-		all = WeightShared
 	}
 	if all != WeightUnset && all != w.all {
 		w.all = all
 		out.act(Action{Kind: ActSetWeight, Weight: all})
+	}
+}
+
+// works reports whether x runs tasks, and its weight is the node's to write.
+func (x *executor) works() bool {
+	return x.alive() && x.life.here && x.life.listed && !x.handsOff && x.running() > 0
+}
+
+// first reports whether x has a deadline to keep, or one that is late and nobody beside it to
+// yield to.
+func (w *weights) first(x *executor) bool { return !x.shares || x.hasDeadline && !w.behind }
+
+// longCrowded is for how many ticks others have to leave too little until executors come
+// before them. A driver that has started uses much for longer than its first tasks wait for
+// it, by the mean of what others use: 5 s tell it from a load that stays.
+const longCrowded = 10
+
+// crowd notes of a tick whether others leave too little to an executor that comes first.
+func (w *weights) crowd(execs []*executor, crowded bool) {
+	switch {
+	case !crowded:
+		w.crowded = 0
+	case slices.ContainsFunc(execs, func(x *executor) bool { return x.works() && w.first(x) }):
+		w.crowded = min(w.crowded+1, longCrowded)
 	}
 }

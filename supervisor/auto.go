@@ -6,7 +6,8 @@ import "slices"
 const Auto = "auto"
 
 // auto knows of each application the least cores with which its deadline can be kept from
-// now on. What it needs until then is that times the time to completion. Applications can
+// now on. What it needs until then is that times the time to completion; where its control
+// laws ask for less, which they do by what they have measured, that. Applications can
 // all be in time, the earliest deadline first, if those that are due by any deadline need no
 // more than the node has until then; where they need more, the one of them that needs most
 // is given up, which leaves as few as possible late (Moore, "An n job, one machine
@@ -14,8 +15,10 @@ const Auto = "auto"
 // Those that are kept get what they ask for in order of deadline, and then the others what is
 // left, in that order.
 //
-// An application of which that is not known is not given up: what it asks for at one moment
-// says nothing of what it needs to the end.
+// The lesser of the two has to say that a deadline cannot be kept, because who is given up
+// is late by that. The least cores are predicted of runs at all cores: held back, a run may
+// use half as many core-seconds. What it asks for may be more at one moment than it needs to
+// the end. An application of which the least cores are not known is not given up.
 func auto(left float64, demands []demand) {
 	slices.SortFunc(demands, byDeadline)
 	giveUp(left, demands)
@@ -44,7 +47,7 @@ func giveUp(cores float64, demands []demand) {
 			continue
 		}
 		work += d.work()
-		for work > cores*ttc*(1+slack) {
+		for work > cores*ttc*(1+rounding) {
 			most := -1
 			for k := range demands[:i+1] {
 				if !demands[k].late && (most < 0 || demands[k].work() > demands[most].work()) {
@@ -60,9 +63,8 @@ func giveUp(cores float64, demands []demand) {
 	}
 }
 
-// slack is by how much more than there is those who are kept may need: needs are predicted,
-// and nobody is given up for what may be an error of that.
-const slack = 0.1
+// rounding is what sums of needs may be off by.
+const rounding = 1e-9
 
 // work is what d needs until its deadline, in core-seconds, 0 where that is not known.
-func (d *demand) work() float64 { return d.least * max(0, float64(d.ttc)) }
+func (d *demand) work() float64 { return min(d.least, d.request) * max(0, float64(d.ttc)) }

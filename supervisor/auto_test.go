@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"testing"
@@ -38,6 +39,8 @@ func TestAutoGivesUpTheOneThatNeedsMost(t *testing.T) {
 		{"the second needs most until then", jobs([3]float64{4, 10, 8}, [3]float64{8, 20, 8}), []float64{8, 0}},
 		{"the first needs most", jobs([3]float64{8, 20, 8}, [3]float64{2, 21, 8}), []float64{0, 8}},
 		{"of three one is enough", jobs([3]float64{4, 10, 4}, [3]float64{8, 10, 8}, [3]float64{4, 10, 4}), []float64{4, 0, 4}},
+		{"who asks for less than was predicted needs less", jobs([3]float64{8, 20, 2}, [3]float64{7, 21, 7}), []float64{2, 6}},
+		{"at its end nobody needs what the node does not have", jobs([3]float64{99, 0.5, 3}, [3]float64{2, 20, 8}), []float64{3, 5}},
 		{"who is late already takes nothing that others need", jobs([3]float64{8, -5, 8}, [3]float64{6, 10, 8}), []float64{0, 8}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -54,8 +57,7 @@ func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 		cores := float64(rapid.IntRange(1, 8).Draw(t, "cores"))
 		demands := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) demand {
 			return demand{
-				request: 9, // All that the least can be.
-				id:      api.AppID(rapid.StringN(1, 4, -1).Draw(t, "id")), hasDeadline: true,
+				request: float64(rapid.IntRange(1, 9).Draw(t, "request")), id: api.AppID(rapid.StringN(1, 4, -1).Draw(t, "id")), hasDeadline: true,
 				ttc: units.Seconds(rapid.IntRange(1, 9).Draw(t, "ttc")), least: float64(rapid.IntRange(1, 9).Draw(t, "least")),
 			}
 		}), 0, 7).Draw(t, "demands")
@@ -65,8 +67,8 @@ func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 			work, fits := 0.0, true
 			for i, d := range demands {
 				if set>>i&1 == 1 {
-					work += d.least * float64(d.ttc)
-					fits = fits && work <= cores*float64(d.ttc)*(1+slack)
+					work += needOf(d)
+					fits = fits && work <= cores*float64(d.ttc)+tiny
 				}
 			}
 			if fits {
@@ -80,12 +82,81 @@ func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 				continue
 			}
 			kept++
-			if work += d.least * float64(d.ttc); work > cores*float64(d.ttc)*(1+slack)+tiny {
+			if work += needOf(d); work > cores*float64(d.ttc)+2*tiny*cores*float64(d.ttc) {
 				t.Fatalf("%s cannot be in time with %v of %v cores: %+v", d.id, work/float64(d.ttc), cores, demands)
 			}
 		}
 		if kept != most {
 			t.Fatalf("%d of %d are kept, %d can be: %+v", kept, len(demands), most, demands)
+		}
+	})
+}
+
+// needOf is what an application needs until its deadline: what is predicted, or what it asks
+// for until then where that is less.
+func needOf(d demand) float64 { return math.Min(d.least*float64(d.ttc), d.request*float64(d.ttc)) }
+
+// givenUpOf are the applications that a division has given up.
+func givenUpOf(s *Supervisor, apps []App) (of []api.AppID) {
+	for i := range apps {
+		if s.GaveUp(i) {
+			of = append(of, apps[i].ID)
+		}
+	}
+	return of
+}
+
+// The more cores there are, the fewer are given up; while they are the same ones, more cores
+// take from nobody.
+func TestMoreCoresGiveUpFewer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg, apps := genConfig(t), genShared(t)
+		cfg.Strategy, cfg.Gamma = Auto, 0
+		s, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		capacity := rapid.Float64Range(0, 40).Draw(t, "capacity")
+		if floors, _ := sums(cfg, apps); floors >= capacity {
+			t.Skip("the floors do not fit: covered by the invariants")
+		}
+		before := s.Divide(units.Cores(capacity), apps, nil)
+		lost := givenUpOf(s, apps)
+		more := s.Divide(units.Cores(capacity+rapid.Float64Range(0, 5).Draw(t, "more")), apps, nil)
+		left := givenUpOf(s, apps)
+		if len(left) > len(lost) {
+			t.Fatalf("%v are given up, with more cores %v", lost, left)
+		}
+		if !slices.Equal(lost, left) {
+			return
+		}
+		for i := range before {
+			if more[i] < before[i]-tiny {
+				t.Fatalf("grant %d falls from %v to %v with more capacity; %v are given up", i, before[i], more[i], lost)
+			}
+		}
+	})
+}
+
+// Nobody is given up where all have what they ask for, also where the rest is given away, nor
+// who shares, has no deadline, or of whom the least cores are not known. Other strategies give
+// nobody up.
+func TestWhoIsNotGivenUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg, apps := genConfig(t), genShared(t)
+		capacity := rapid.Float64Range(0, 40).Draw(t, "capacity")
+		s, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Divide(units.Cores(capacity), apps, nil)
+		_, wants := sums(cfg, apps)
+		for i, a := range apps {
+			known := a.Least > 0 && !math.IsInf(float64(a.Least), 1)
+			may := cfg.Strategy == Auto && a.HasDeadline && !a.Shares && known
+			if s.GaveUp(i) && (!may || wants <= capacity && cfg.Eq21 != Eq21Printed) {
+				t.Fatalf("%+v is given up by %s, %v of %v cores are asked for", a, cfg.Strategy, wants, capacity)
+			}
 		}
 	})
 }

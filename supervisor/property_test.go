@@ -24,6 +24,7 @@ func genApps(t *rapid.T) []App {
 			HasDeadline: rapid.Bool().Draw(t, "deadline"),
 			TTC:         units.Seconds(rapid.IntRange(-2, 4).Draw(t, "ttc")), // many ties
 			Rate:        units.Rate(rapid.SampledFrom([]float64{0, 1, 3, 1e5, math.NaN(), -1}).Draw(t, "rate")),
+			Least:       units.Cores(rapid.SampledFrom([]float64{0, 0.5, 2, 6, 20, math.Inf(1), math.NaN(), -1}).Draw(t, "least")),
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "stages") {
 			request := rapid.OneOf(rapid.Float64Range(0, 9), rapid.SampledFrom([]float64{0, 1, math.Inf(1), math.NaN(), -1}))
@@ -158,8 +159,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 
 // More capacity takes nothing from anybody; a larger request never lowers the
 // grant of the stage that makes it (gamma 0). EDFAll keeps neither: at the edge of
-// contention it goes from the requests to all for the first. Neither does Auto: with more
-// capacity it gives another one up, or nobody.
+// contention it goes from the requests to all for the first. Auto keeps it while it
+// gives up the same ones (TestMoreCoresGiveUpFewer).
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg, apps := genConfig(t), genApps(t)

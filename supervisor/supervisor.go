@@ -57,6 +57,7 @@ type Supervisor struct {
 // total sums up one application's stages, in cores.
 type total struct {
 	floor, want, use, grant float64
+	givenUp                 bool
 }
 
 // add takes an application into a sum.
@@ -123,6 +124,10 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 	return grants
 }
 
+// GaveUp reports whether the last division gave apps[i] of it up, of which the least cores are
+// known: not all could be in time, and it comes after those that can (Auto).
+func (s *Supervisor) GaveUp(i int) bool { return s.totals[i].givenUp }
+
 // whole reports whether ac of Eq 21 is made of the whole node: gamma has its part in
 // what is promised then.
 func (s *Supervisor) whole() bool { return s.strategy.beyond || s.cfg.Eq21 == Eq21Printed }
@@ -184,6 +189,7 @@ func weight(a App) float64 {
 }
 
 // surplus adds gamma of what is left to requests that are granted, in the strategy's way.
+// Nobody is given up where there is more than all ask for.
 func (s *Supervisor) surplus(left float64, apps []App) {
 	if s.cfg.Gamma == 0 {
 		return
@@ -193,6 +199,7 @@ func (s *Supervisor) surplus(left float64, apps []App) {
 	for i, t := range s.totals {
 		if !apps[i].Shares {
 			s.enter(i, apps[i], t.want, t.use-t.want)
+			s.demands[len(s.demands)-1].least = 0
 			rooms += t.use - t.want
 		}
 	}
@@ -274,7 +281,9 @@ func (s *Supervisor) share(left, part float64) {
 	}
 	s.strategy.divide(left, s.demands)
 	for _, d := range s.demands {
-		s.totals[d.index].grant += part * d.taken
+		t := &s.totals[d.index]
+		t.grant += part * d.taken
+		t.givenUp = d.late && d.least > 0
 	}
 }
 

@@ -15,7 +15,7 @@ type layout func(region, []paper.Cell) ([][]string, error)
 
 // layouts is where a layout is entered. The first row of each is its heading.
 func layouts() map[string]layout {
-	return map[string]layout{"workloads": workloads, "cases": cases, "exits": exits, "slacks": slacks, "strategies": strategies, "readings": readings}
+	return map[string]layout{"workloads": workloads, "cases": cases, "exits": exits, "slacks": slacks, "strategies": strategies, "scores": scores, "readings": readings}
 }
 
 // render runs a region's experiments and returns what goes between its marks.
@@ -167,6 +167,31 @@ func strategies(r region, cells []paper.Cell) ([][]string, error) {
 				}
 			}
 			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// scores has a strategy and a gamma a row, with what strategies are ordered by, the best one
+// of each gamma first.
+func scores(_ region, cells []paper.Cell) ([][]string, error) {
+	rows := [][]string{{"gamma", "strategy", "late", "mean lateness", "mean error", "mean core-seconds"}}
+	for gamma := range 2 {
+		type scored struct {
+			strategy string
+			paper.Score
+		}
+		var all []scored
+		for _, name := range supervisor.Strategies() {
+			all = append(all, scored{name, paper.ScoreOf(cells, name, gamma)})
+		}
+		slices.SortStableFunc(all, func(a, b scored) int { return a.Compare(b.Score) })
+		for _, s := range all {
+			if s.Runs == 0 {
+				return nil, fmt.Errorf("no run under %s with gamma %d", s.strategy, gamma)
+			}
+			rows = append(rows, []string{fmt.Sprint(gamma), s.strategy, fmt.Sprintf("%d/%d", s.Late, s.Runs), fmt.Sprintf("%.2f s", s.Lateness),
+				fmt.Sprintf("%.2f %%", s.Error), fmt.Sprintf("%.0f", s.CoreSeconds)})
 		}
 	}
 	return rows, nil

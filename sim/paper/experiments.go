@@ -29,6 +29,7 @@ func experiments() []struct {
 		{"beta", "Figure 4: the sensitivity to beta at +20 %", beta},
 		{"alpha", "Table 4 with alpha 0.95", alpha},
 		{"benchmarks", "Benchmarks 1 to 3 (Tables 6 to 9): mean of |error| over three applications", benchmarks},
+		{"strategies", "Benchmarks 1 to 3 and the scenarios of all strategies under each: mean of |error| over the applications", strategies},
 		{"eq21", "Benchmark 2 with gamma 1 under both readings of Eq 21: mean of |error| over three applications", readings},
 	}
 }

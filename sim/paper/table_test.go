@@ -13,7 +13,7 @@ import (
 // Every experiment runs, prints as many columns as its heading says, and draws.
 func TestEveryTableRunsAndDraws(t *testing.T) {
 	for name, only := range map[string]string{"table4": "pagerank +20", "exit": "svm +40", "lost": "pagerank +40", "runs": "pagerank +40", "skew": "s=1", "bytes": "s=2", "lone": "s=3", "profile": "rates_high", "beta": "pagerank beta=0.4",
-		"alpha": "pagerank +20", "benchmarks": "bench1 edf-pure g=0", "eq21": "edf-pure g=1 printed"} {
+		"alpha": "pagerank +20", "benchmarks": "bench1 edf-pure g=0", "strategies": "overload-speed auto g=0", "eq21": "edf-pure g=1 printed"} {
 		table, err := Run(name, Options{Laws: []string{controller.Default().Law}, Seeds: 1, Only: only})
 		if err != nil || len(table.Cells) != 1 {
 			t.Fatalf("%s: %d cells, %v", name, len(table.Cells), err)

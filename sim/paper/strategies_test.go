@@ -1,0 +1,57 @@
+package paper
+
+import (
+	"os"
+	"testing"
+
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/supervisor"
+)
+
+// Over Benchmarks 1 to 3 and the scenarios of all strategies none of them misses fewer
+// deadlines than auto. PACER_TEST_ALL takes the 12 seeds of the table in docs/simulator.md, with
+// both gammas, of which none is as good with less lateness either.
+func TestAutoIsBehindNoOtherStrategy(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	o, gammas := Options{Laws: []string{controller.Default().Law}, Seeds: 1, Only: " g=0"}, 1
+	if os.Getenv("PACER_TEST_ALL") != "" {
+		o.Seeds, o.Only, gammas = 12, "", 2
+	}
+	table, err := Run("strategies", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for gamma := range gammas {
+		auto := ScoreOf(table.Cells, supervisor.Auto, gamma)
+		for _, name := range supervisor.Strategies() {
+			other := ScoreOf(table.Cells, name, gamma)
+			t.Logf("gamma %d: %-12s %+v", gamma, name, other)
+			if other.Runs != auto.Runs || other.Runs < 28 {
+				t.Errorf("%s has %d runs, auto %d", name, other.Runs, auto.Runs)
+			}
+			if other.Late < auto.Late || o.Seeds > 1 && other.Compare(auto) < 0 {
+				t.Errorf("gamma %d: %s is ahead of auto", gamma, name)
+			}
+		}
+	}
+}
+
+// A score counts the runs of its strategy and gamma alone; who misses fewer deadlines is ahead,
+// however late.
+func TestScores(t *testing.T) {
+	cells := []Cell{
+		{Case: "bench1 auto g=0", Runs: []sim.Outcome{{Deadline: 100, Error: -10, CoreSeconds: 30}, {Deadline: 50, Error: 2, CoreSeconds: 10}}},
+		{Case: "bench1 auto g=1", Runs: []sim.Outcome{{Deadline: 100, Error: 40}}},
+		{Case: "overload-auto speed g=0", Runs: []sim.Outcome{{Deadline: 100, Error: -1}, {Deadline: 100, Error: -1}}},
+	}
+	auto, speed := ScoreOf(cells, "auto", 0), ScoreOf(cells, "speed", 0)
+	if want := (Score{Runs: 2, Late: 1, Lateness: 5, Error: 6, CoreSeconds: 20}); auto != want {
+		t.Errorf("%+v, want %+v", auto, want)
+	}
+	if auto.Compare(speed) >= 0 || speed.Compare(auto) <= 0 || auto.Compare(auto) != 0 {
+		t.Errorf("%+v is not ahead of %+v", auto, speed)
+	}
+}

@@ -48,6 +48,7 @@
 //	tail.late_pct                        how much after its set point a stage ends when half a node is lost: late is positive
 //	tuning.*_ratio, tuning.*_ratio.W     tuned stock over stock as it comes
 //	verdict.feasible_met_ratio           of 40 applications that come at load 1.5 in the simulator: in time of those called feasible
+//	verdict.met.STRATEGY                 of the 40, those that are in time where cores are divided so, mean
 //	verdict.infeasible_spare             called infeasible with over 5 % of the deadline to spare beside what others are promised; .turns: if those
 //	                                     could wait as long as they are in time
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/paper"
+	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -29,12 +30,26 @@ const spareMost = 5
 // verdicts measures in the simulator what verdicts are worth: how many of the applications
 // that were called feasible when they came are in time, and how many of those that were
 // called infeasible had more than spareMost to spare: beside what the others have been
-// promised, and if the others could wait as long as they are in time.
+// promised, and if the others could wait as long as they are in time. Besides, how many of all
+// are in time under each strategy.
 func verdicts(t testing.TB, add adder) {
+	for _, strategy := range supervisor.Strategies() {
+		var met []float64
+		for seed := range uint64(verdictSeeds) {
+			of := 0.0
+			for _, c := range arrive(t, seed+1, strategy) {
+				if c.met {
+					of++
+				}
+			}
+			met = append(met, of)
+		}
+		add("verdict.met."+strategy, benchline.Mean(met), "applications")
+	}
 	var ratios, feasible, steps, turns []float64
 	for seed := range uint64(verdictSeeds) {
 		called, met := 0.0, 0.0
-		for _, c := range arrive(t, seed+1) {
+		for _, c := range arrive(t, seed+1, supervisor.Default().Strategy) {
 			switch c.verdict {
 			case api.VerdictFeasible:
 				if called++; c.met {
@@ -83,11 +98,11 @@ type comer struct {
 	steps, turns float64
 }
 
-// arrive has applications come at random, and end.
-func arrive(t testing.TB, seed uint64) []*comer {
+// arrive has applications come at random, and end, where cores are divided by that strategy.
+func arrive(t testing.TB, seed uint64, strategy string) []*comer {
 	t.Helper()
 	cfg := sim.Default()
-	cfg.Seed = seed
+	cfg.Seed, cfg.Node.Supervisor.Strategy = seed, strategy
 	w, err := sim.New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -103,6 +103,19 @@ type AppDetail struct {
 	Cap units.Cores `json:"cap_cores,omitempty"`
 	// Losses are what it asked for and was not granted, on all nodes, the most first.
 	Losses []Loss `json:"losses,omitempty"`
+	// Shortages are when it had less cores than it asked for, the first one first.
+	Shortages []AppShortage `json:"shortages,omitempty"`
+}
+
+// AppShortage is a time in which an application had less cores on a node than it asked for.
+type AppShortage struct {
+	Node string `json:"node"`
+	// Begin and End are on the deadline clock, as the planner has heard of it: to the second.
+	// End is 0 while it lasts.
+	Begin units.Seconds `json:"begin_s"`
+	End   units.Seconds `json:"end_s"`
+	// Shortage is as it was when most cores were lacking, and GivenUp if it ever was.
+	Shortage
 }
 
 // AppExecutor is an executor of an application as the planner knows it.

@@ -65,3 +65,17 @@ type Loss struct {
 	To          AppID      `json:"to"`
 	CoreSeconds units.Work `json:"core_seconds"`
 }
+
+// Shortage is that of an application with a deadline that can be kept, on a node where it has
+// had less cores than it asks for in the last ticks.
+type Shortage struct {
+	App AppID `json:"app"`
+	// Asked and Had are cores when it lacked some last; To is who had most then, "" where that
+	// was not one of Pacer's.
+	Asked units.Cores `json:"asked_cores"`
+	Had   units.Cores `json:"had_cores"`
+	To    AppID       `json:"to"`
+	// GivenUp says that not all applications on the node can be in time, and that this is one
+	// of those that yield.
+	GivenUp bool `json:"given_up,omitempty"`
+}

@@ -149,6 +149,8 @@ type NodeStatus struct {
 	// Losses are those of the applications of the Plan since the incarnation started, in
 	// order of App and To.
 	Losses []Loss `json:"losses,omitempty"`
+	// Shortages are those that last, in the order in which they began.
+	Shortages []Shortage `json:"shortages,omitempty"`
 	// Leaving says that the node controller stops and lets its executors run on.
 	Leaving bool `json:"leaving,omitempty"`
 }
@@ -157,7 +159,7 @@ type NodeStatus struct {
 // fill again.
 func (s *NodeStatus) Clone() NodeStatus {
 	// A list that is empty stays so, and does not become null in JSON.
-	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Losses: s.Losses[:0:0]}
+	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Losses: s.Losses[:0:0], Shortages: s.Shortages[:0:0]}
 	c.CopyFrom(s)
 	return c
 }
@@ -165,6 +167,7 @@ func (s *NodeStatus) Clone() NodeStatus {
 // CopyFrom makes s a copy that shares nothing with from, in the memory that s has.
 func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 	executors, losses := append(s.Executors[:0], from.Executors...), append(s.Losses[:0], from.Losses...)
+	shortages := append(s.Shortages[:0], from.Shortages...)
 	n := len(from.Stages)
 	stages := slices.Grow(s.Stages[:0], n)[:n]
 	for i := range stages {
@@ -173,7 +176,7 @@ func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 		stages[i].Samples = samples
 	}
 	*s = *from
-	s.Executors, s.Stages, s.Losses = executors, stages, losses
+	s.Executors, s.Stages, s.Losses, s.Shortages = executors, stages, losses, shortages
 }
 
 // ExecutorStatus is one executor as its node sees it.

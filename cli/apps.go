@@ -161,12 +161,11 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	if a.Cap > 0 {
 		fmt.Fprintf(w, "cap: %s cores on a node\n", a.Cap)
 	}
+	for _, s := range a.Shortages {
+		fmt.Fprintf(w, "short: %s\n", sayShortage(s))
+	}
 	for _, l := range a.Losses {
-		to := string(l.To)
-		if to == "" {
-			to = "what is not Pacer's"
-		}
-		fmt.Fprintf(w, "lost: %.1f core-seconds to %s\n", float64(l.CoreSeconds), to)
+		fmt.Fprintf(w, "lost: %.1f core-seconds to %s\n", float64(l.CoreSeconds), whoHad(l.To))
 	}
 	if len(a.Executors) > 0 {
 		fmt.Fprintln(w)
@@ -190,6 +189,27 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	}
 	return table(w, []string{"STAGE", "NAME", "STATE", "TASKS", "START", "DEADLINE", "DURATION", "ERROR", "RECORDS",
 		"CORE-SECONDS", "EXECUTORS", changes, cores}, rows)
+}
+
+// sayShortage says when an application was short of cores where, and who had them.
+func sayShortage(s api.AppShortage) string {
+	when := "since " + seconds(s.Begin)
+	if s.End > 0 {
+		when = seconds(s.Begin) + " to " + seconds(s.End)
+	}
+	text := fmt.Sprintf("%s on %s: it asked for %.2f cores and had %.2f, most had %s", when, s.Node, float64(s.Asked), float64(s.Had), whoHad(s.To))
+	if s.GivenUp {
+		text += "; given up, since not all there could be in time"
+	}
+	return text
+}
+
+// whoHad names who had cores that an application asked for.
+func whoHad(id api.AppID) string {
+	if id == "" {
+		return "what is not Pacer's"
+	}
+	return string(id)
 }
 
 // coresOverTime prints at most eight of a stage's grants, evenly picked, summed

@@ -104,6 +104,26 @@ func TestShowSaysWhatAnObservedApplicationWouldHaveHad(t *testing.T) {
 	}
 }
 
+// What an application lacked is told with when, where and who had it.
+func TestShowSaysWhatAnApplicationLacked(t *testing.T) {
+	w := newWorld(t)
+	apps := twoApps()
+	apps[0].Shortages = []api.AppShortage{
+		{Node: "n1", Begin: 12, End: 45, Shortage: api.Shortage{App: "app-1", Asked: 1.5, Had: 0.5, To: "app-2", GivenUp: true}},
+		{Node: "n2", Begin: 50, Shortage: api.Shortage{App: "app-1", Asked: 1, Had: 0.25}}}
+	apps[0].Losses = []api.Loss{{App: "app-1", To: "app-2", CoreSeconds: 31}, {App: "app-1", CoreSeconds: 2}}
+	f := startPlanner(t, &fakePlanner{apps: apps})
+	o := w.run(t, "--planner", f.address, "apps", "show", "app-1")
+	for _, want := range []string{
+		"short: 12.0s to 45.0s on n1: it asked for 1.50 cores and had 0.50, most had app-2; given up, since not all there could be in time\n",
+		"short: since 50.0s on n2: it asked for 1.00 cores and had 0.25, most had what is not Pacer's\n",
+		"lost: 31.0 core-seconds to app-2\n", "lost: 2.0 core-seconds to what is not Pacer's\n"} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s", want, o.out)
+		}
+	}
+}
+
 func TestOrdersReachThePlanner(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{apps: twoApps()})

@@ -83,6 +83,8 @@ type Tenant struct {
 	BesideStart units.Work `json:"beside_start_core_seconds,omitempty"`
 	// Lost is what it asked for and was not granted, by who had it; App is its own id.
 	Lost []api.Loss `json:"lost,omitempty"`
+	// Short is when it had less cores than it asked for, the first one first.
+	Short []api.AppShortage `json:"short,omitempty"`
 }
 
 // Promise is what an application was promised and how that goes.

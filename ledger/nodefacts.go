@@ -115,6 +115,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 	n.Others, n.Dividing.Division, n.Executors = s.Others, s.Division, 0
 	noteBeside(l, n, s)
 	noteLosses(l, n, s)
+	noteShortages(l, n, s)
 	for i := range s.Executors {
 		x := &s.Executors[i]
 		if x.State != api.ExecutorExited {

@@ -33,7 +33,8 @@ func status() api.NodeStatus {
 				Samples: []api.StageSample{{SetPoint: 0.3}, {SetPoint: 0.5}}},
 			{App: "app-1", StageKey: api.StageKey{Stage: 2}, Executor: "0", Progress: 1},
 		},
-		Losses: []api.Loss{{App: "app-1", To: "app-2", CoreSeconds: 31}, {App: "app-1", CoreSeconds: 1.5}},
+		Losses:    []api.Loss{{App: "app-1", To: "app-2", CoreSeconds: 31}, {App: "app-1", CoreSeconds: 1.5}},
+		Shortages: []api.Shortage{{App: "app-1", To: "app-2", Asked: 1.5, Had: 0.25}},
 	}
 }
 
@@ -42,6 +43,9 @@ const nodeText = `
 # TYPE pacer_app_lost_cpu_seconds_total counter
 pacer_app_lost_cpu_seconds_total{application_id="app-1",to=""} 1.5
 pacer_app_lost_cpu_seconds_total{application_id="app-1",to="app-2"} 31
+# HELP pacer_app_short_cores Cores that an application with a deadline to keep asks for and does not have now.
+# TYPE pacer_app_short_cores gauge
+pacer_app_short_cores{application_id="app-1",to="app-2"} 1.25
 # HELP pacer_cgroup_write_errors_total Quotas and weights that could not be written.
 # TYPE pacer_cgroup_write_errors_total counter
 pacer_cgroup_write_errors_total 1
@@ -84,8 +88,8 @@ func TestNodeShowsItsNewestStatus(t *testing.T) {
 	n.Observe(&s, units.Instant(2*time.Second))
 	s.Executors[0].Quota = 9 // The node's status is reused: what was observed stays.
 	s.Stages[0].Samples[1].SetPoint = 9
-	s.Losses[0].CoreSeconds = 99
-	if err := testutil.GatherAndCompare(r, strings.NewReader(nodeText), "pacer_app_lost_cpu_seconds_total", "pacer_cgroup_write_errors_total",
+	s.Losses[0].CoreSeconds, s.Shortages[0].Had = 99, 99
+	if err := testutil.GatherAndCompare(r, strings.NewReader(nodeText), "pacer_app_lost_cpu_seconds_total", "pacer_app_short_cores", "pacer_cgroup_write_errors_total",
 		"pacer_control_loop_missed_ticks_total", "pacer_executor_cpu_quota_cores", "pacer_executor_cpu_used_cores",
 		"pacer_executors", "pacer_stage_progress_ratio", "pacer_stage_setpoint_ratio"); err != nil {
 		t.Error(err)

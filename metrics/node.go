@@ -92,6 +92,7 @@ func (n *Node) Observe(s *api.NodeStatus, now units.Instant) {
 		n.mu.status.Stages = append(n.mu.status.Stages, stage)
 	}
 	n.mu.status.Losses = append([]api.Loss(nil), s.Losses...)
+	n.mu.status.Shortages = append([]api.Shortage(nil), s.Shortages...)
 }
 
 var (
@@ -107,6 +108,8 @@ var (
 
 	lost = desc("pacer_app_lost_cpu_seconds_total", "CPU time that an application asked for and was not granted, by who had most meanwhile.", "application_id", "to")
 
+	short = desc("pacer_app_short_cores", "Cores that an application with a deadline to keep asks for and does not have now.", "application_id", "to")
+
 	byStage       = []string{"application_id", "stage_id", "attempt", "executor_id"}
 	stageSetPoint = desc("pacer_stage_setpoint_ratio", "Where a stage executor should be.", byStage...)
 	stageProgress = desc("pacer_stage_progress_ratio", "Where a stage executor is.", byStage...)
@@ -116,7 +119,7 @@ var (
 // Describe implements prometheus.Collector.
 func (n *Node) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{nodeCores, nodeMemory, executors, executorQuota, executorUsed, executorCPU, executorHeld,
-		lost, stageSetPoint, stageProgress, stageChanges} {
+		lost, short, stageSetPoint, stageProgress, stageChanges} {
 		out <- d
 	}
 }
@@ -135,6 +138,9 @@ func (n *Node) Collect(out chan<- prometheus.Metric) {
 	out <- gauge(nodeMemory, float64(s.Memory))
 	for _, l := range s.Losses {
 		out <- total(lost, float64(l.CoreSeconds), string(l.App), string(l.To))
+	}
+	for _, x := range s.Shortages {
+		out <- gauge(short, float64(max(0, x.Asked-x.Had)), string(x.App), string(x.To))
 	}
 	states := map[api.ExecutorState]int{api.ExecutorStarting: 0, api.ExecutorRunning: 0}
 	alive := map[executorKey]bool{}

@@ -26,6 +26,7 @@ type division struct {
 	stages   []supervisor.Stage
 	grants   []units.Cores
 	would    []units.Cores
+	givenUp  []bool // Of the groups, but that are left alone.
 	sums     []part
 }
 
@@ -59,6 +60,10 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	d.enterAll(r, now, d.capacity.whole(), tick, true)
 	d.cut()
 	d.grants = d.sup.Divide(limit, d.groups[:d.real], d.grants[:0])
+	d.givenUp = d.givenUp[:0]
+	for i := range d.real {
+		d.givenUp = append(d.givenUp, d.sup.GaveUp(i))
+	}
 	if d.watched < len(d.part) {
 		d.would = d.sup.Divide(d.capacity.whole(), d.groups, d.would[:0])
 		d.grants = append(d.grants, d.would[d.watched:]...)

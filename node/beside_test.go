@@ -205,6 +205,9 @@ func TestWhatIsLostIsTold(t *testing.T) {
 		}
 	}
 	w.ticks(1)
+	if s := w.status.Shortages; len(s) != 1 || s[0].App != appA || s[0].To != appB || s[0].Asked-s[0].Had < 0.9 || s[0].GivenUp {
+		t.Errorf("shortages %+v", s)
+	}
 	if began != 1 {
 		t.Errorf("a shortage began %d times", began)
 	}
@@ -218,8 +221,8 @@ func TestWhatIsLostIsTold(t *testing.T) {
 		w.ticks(1)
 		over = over || w.sawEvent(EventShortageOver)
 	}
-	if !over {
-		t.Error("the shortage does not end")
+	if !over || len(w.status.Shortages) != 0 {
+		t.Errorf("the shortage does not end: %+v", w.status.Shortages)
 	}
 	sum := w.status.Losses[0].CoreSeconds
 	w.ticks(4)
@@ -288,5 +291,34 @@ func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
 		if got := w.quota(appA, "1"); got.IsUnlimited() != c.free {
 			t.Errorf("%s: a quota of %v, want none: %v", c.why, got, c.free)
 		}
+	}
+}
+
+// Of two that cannot both be in time auto gives one up, and says once which one and why.
+func TestWhoIsGivenUpIsTold(t *testing.T) {
+	cfg := testConfig(2)
+	cfg.Supervisor.Strategy = supervisor.Auto
+	w := newWorld(t, cfg)
+	a := planApp(appA, 2, ids("1"), target(0, "1", 200, 200, 20*time.Second, 1.9))
+	b := planApp(appB, 2, ids("1"), target(0, "1", 30, 30, 20*time.Second, 1.5))
+	a.Remaining, a.Least, b.Remaining, b.Least = 20, 1.9, 21, 1.5
+	w.ready(1, planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1")))
+	w.exec(Key{appA, "1"}).submit(0, 200, 1)
+	w.exec(Key{appB, "1"}).submit(0, 30, 1)
+	w.apply(plan(2, a, b))
+	told := 0
+	for range 8 {
+		w.ticks(1)
+		for _, e := range w.e.Events() {
+			if e.Kind == EventGivenUp {
+				told++
+				if e.Key.App != appA || !strings.Contains(e.Detail, "it needs most") {
+					t.Errorf("event %s", e)
+				}
+			}
+		}
+	}
+	if s := w.status.Shortages; told != 1 || len(s) != 1 || s[0].App != appA || !s[0].GivenUp {
+		t.Errorf("told %d times; shortages %+v", told, s)
 	}
 }

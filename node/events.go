@@ -57,6 +57,9 @@ const (
 	EventShortage
 	// EventShortageOver: it has had what it asks for in the last ticks.
 	EventShortageOver
+	// EventGivenUp: an application that is short yields to others, since not all can be in
+	// time; Detail says why it does. Said once for a shortage, or when it is given up again.
+	EventGivenUp
 	// EventDivision: cores are divided otherwise from now on; Detail says how.
 	EventDivision
 	// EventDivisionRefused: the Plan wants them divided in a way that is not known here.
@@ -68,7 +71,7 @@ const (
 var eventNames = [...]string{
 	"plan applied", "plan ignored", "plan refused", "plan of another planner", "target refused", "executor running", "executor recovered",
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over", "quota conflict",
-	"sample refused", "control error", "action failed", "short of cores", "shortage over", "division changed", "division refused", "ticks skipped",
+	"sample refused", "control error", "action failed", "short of cores", "shortage over", "given up", "division changed", "division refused", "ticks skipped",
 }
 
 // String returns the kind's name in lower case.

@@ -17,7 +17,7 @@ type losses struct {
 
 // shortage is that of an application, which has had what it asks for in the last calm ticks.
 type shortage struct {
-	app  api.AppID
+	api.Shortage
 	calm int
 }
 
@@ -46,26 +46,30 @@ func compareLosses(a, b api.Loss) int {
 // forget drops the applications that are gone.
 func (l *losses) forget(gone func(api.AppID) bool) {
 	l.list = slices.DeleteFunc(l.list, func(x api.Loss) bool { return gone(x.App) })
-	l.short = slices.DeleteFunc(l.short, func(x shortage) bool { return gone(x.app) })
+	l.short = slices.DeleteFunc(l.short, func(x shortage) bool { return gone(x.App) })
 }
 
-// begin notes that an application is short, and reports whether it was not.
-func (l *losses) begin(app api.AppID) bool {
+// goOn notes that an application is short still, and reports whether it was, and whether it is
+// given up only now.
+func (l *losses) goOn(s api.Shortage) (was, yields bool) {
 	for i := range l.short {
-		if l.short[i].app == app {
-			l.short[i].calm = 0
-			return false
+		if of := &l.short[i]; of.App == s.App {
+			yields = s.GivenUp && !of.GivenUp
+			of.Shortage, of.calm = s, 0
+			return true, yields
 		}
 	}
-	l.short = append(l.short, shortage{app: app})
-	return true
+	return false, s.GivenUp
 }
+
+// begin notes that an application is short, which it was not.
+func (l *losses) begin(s api.Shortage) { l.short = append(l.short, shortage{Shortage: s}) }
 
 // pass lets a tick go by in which an application is not short, and reports whether its
 // shortage is over by that.
 func (l *losses) pass(app api.AppID) bool {
 	for i := range l.short {
-		if s := &l.short[i]; s.app == app {
+		if s := &l.short[i]; s.App == app {
 			if s.calm++; s.calm < calmAgain {
 				return false
 			}

@@ -65,10 +65,29 @@ func settle(r *roster, d *division, dt time.Duration) {
 		}
 		r.losses.add(g.ID, to, units.Work(float64(lost)*dt.Seconds()))
 		r.out.dirty = true
-		if !g.Shares && lost > p.asked*tellShare && r.losses.begin(g.ID) {
+		if g.Shares {
+			continue
+		}
+		s := api.Shortage{App: g.ID, Asked: p.asked, Had: p.had, To: to, GivenUp: d.givenUp[i]}
+		was, yields := r.losses.goOn(s)
+		if !was && lost > p.asked*tellShare {
+			r.losses.begin(s)
 			r.out.event(Event{Kind: EventShortage, Key: Key{App: g.ID}, Detail: sayShortage(p, d.groups, other, parts)})
+			was = true
+		}
+		if was && yields {
+			r.out.event(Event{Kind: EventGivenUp, Key: Key{App: g.ID}, Detail: sayGivenUp(g)})
 		}
 	}
+}
+
+// sayGivenUp says why an application yields.
+func sayGivenUp(g *supervisor.App) string {
+	if g.TTC <= 0 {
+		return "its deadline has passed"
+	}
+	return fmt.Sprintf("not all here can be in time, and of those that are due by then it needs most: %.0f core-seconds in %.0f s",
+		float64(g.Least)*float64(g.TTC), float64(g.TTC))
 }
 
 // sayShortage says who wants what, and who has it.

@@ -53,5 +53,8 @@ func (p *reporter) fill(r *roster, others units.Cores, now units.Instant, leavin
 	s.Seq++
 	s.Planner = r.plan.Planner
 	s.Epoch, s.Others, s.Executors, s.Stages, s.Leaving = r.plan.Epoch, others, executors, stages, leaving
-	s.Losses = append(s.Losses[:0], r.losses.list...)
+	s.Losses, s.Shortages = append(s.Losses[:0], r.losses.list...), s.Shortages[:0]
+	for i := range r.losses.short {
+		s.Shortages = append(s.Shortages, r.losses.short[i].Shortage)
+	}
 }

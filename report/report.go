@@ -79,7 +79,7 @@ func ErrorPct(state api.AppState, deadline, ended units.Seconds) *float64 {
 // Detail is what `pacer apps show` prints of a.
 func Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
 	d := api.AppDetail{
-		AppSummary: Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Promise.Earliest, Losses: losses(a), Cap: a.Tenant.Cap,
+		AppSummary: Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Promise.Earliest, Losses: losses(a), Shortages: shortages(a), Cap: a.Tenant.Cap,
 		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, LastFinish: a.Marks.LastTask,
 	}
 	if d.Notices == nil {
@@ -102,6 +102,18 @@ func losses(a *ledger.App) []api.Loss {
 	return slices.SortedFunc(slices.Values(a.Tenant.Lost), func(x, y api.Loss) int {
 		return cmp.Or(cmp.Compare(y.CoreSeconds, x.CoreSeconds), cmp.Compare(x.To, y.To))
 	})
+}
+
+// shortages are when a had less cores than it asked for. Those of an application that has ended
+// end with it.
+func shortages(a *ledger.App) []api.AppShortage {
+	all := slices.Clone(a.Tenant.Short)
+	for i := range all {
+		if all[i].End == 0 && !a.Running() {
+			all[i].End = a.Outcome.Stopped
+		}
+	}
+	return all
 }
 
 // stage is what is told of s.

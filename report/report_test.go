@@ -66,6 +66,33 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// The end of an application that lacked cores says who had them, and that it was given up; its
+// shortages end with it.
+func TestContentionIsTold(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	a := c.App("app-1", "p", 60, "a")
+	c.To(20)
+	s := ledgertest.Status("a", 9)
+	s.Losses = []api.Loss{{App: a.ID, To: "app-7", CoreSeconds: 31}}
+	s.Shortages = []api.Shortage{{App: a.ID, Asked: 2, Had: 0.5, To: "app-7", GivenUp: true}}
+	c.Know(ledger.NodeSaid{Status: s})
+	p := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
+	want := api.AppShortage{Node: "a", Begin: 20, Shortage: s.Shortages[0]}
+	if d := report.Detail(c.View(), p, a); len(d.Shortages) != 1 || d.Shortages[0] != want || len(d.Losses) != 1 {
+		t.Errorf("while it runs: %+v, %+v", d.Shortages, d.Losses)
+	}
+	c.To(72)
+	c.Know(ledger.ContextStopped{App: a.ID, At: 72}, ledger.Exited{App: a.ID, State: api.AppFinished, At: 72, By: api.EndedByExit})
+	d := report.Detail(c.View(), p, a)
+	if !strings.Contains(d.Outcome, "12 s late") || !strings.HasSuffix(d.Outcome, ": given up, since not all on a could be in time, 31 core-seconds went to app-7") {
+		t.Errorf("its line is %q", d.Outcome)
+	}
+	if want.End = 72; len(d.Shortages) != 1 || d.Shortages[0] != want {
+		t.Errorf("at its end: %+v", d.Shortages)
+	}
+}
+
 func TestNodeStates(t *testing.T) {
 	v := ledgertest.New(t).View()
 	for want, n := range map[string]*ledger.Node{

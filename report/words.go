@@ -126,6 +126,12 @@ func causes(a *ledger.App) []string {
 	if missing >= leastLacked {
 		causes = append(causes, saySpan(missing)+" waiting for cores")
 	}
+	for _, s := range a.Tenant.Short {
+		if s.GivenUp {
+			causes = append(causes, "given up, since not all on "+s.Node+" could be in time")
+			break
+		}
+	}
 	if all := losses(a); len(all) > 0 && all[0].CoreSeconds >= leastLost {
 		causes = append(causes, sayLoss(all[0]))
 	}

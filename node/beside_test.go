@@ -263,7 +263,9 @@ func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
 		free   bool
 	}{
 		{"beside one", func(*Config, []api.PlanApp) {}, true},
-		{"with cores to spare", func(_ *Config, apps []api.PlanApp) { apps[0].Stages[0] = target(0, "1", 1000, 1000, 1000*time.Second, 1) }, false},
+		{"with cores to spare", func(_ *Config, apps []api.PlanApp) {
+			apps[0].Stages[0] = target(0, "1", 1000, 1000, 1000*time.Second, 1)
+		}, false},
 		{"under a cap", func(_ *Config, apps []api.PlanApp) { apps[0].Cap = 1.5 }, false},
 		{"with a larger floor", func(cfg *Config, _ []api.PlanApp) { cfg.Supervisor.FloorShare = 0.25 }, false},
 		{"beside a batch application", func(_ *Config, apps []api.PlanApp) { apps[1].Class = api.ClassBatch }, false},

@@ -18,7 +18,7 @@ import (
 
 func policies() (placement.Policy, verdict.Policy) {
 	e := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesAuto, MaxPool: 4}
-	return placement.Policy{Policy: e, Order: placement.LeastCommitted, Applications: 2, LeastOffHeap: 256 * units.MiB}, verdict.Policy{Policy: e}
+	return placement.Policy{Policy: e, Order: placement.LeastCommitted}, verdict.Policy{Policy: e}
 }
 
 func request(name string, deadline units.Seconds) api.RegisterRequest {

@@ -117,6 +117,10 @@ type Launch struct {
 	OffHeap  units.Bytes `json:"offheap_bytes"`
 	// OffHeapFixed says that the user set OffHeap (0 included: none).
 	OffHeapFixed bool `json:"offheap_fixed,omitempty"`
+	// OffHeapFloor is the least of it that the user wants an executor to have, where it is
+	// not fixed; OffHeapWeight is the application's part of what is shared, 0 counts as 1.
+	OffHeapFloor  units.Bytes `json:"offheap_floor_bytes,omitempty"`
+	OffHeapWeight float64     `json:"offheap_weight,omitempty"`
 	// JavaOptions are appended to the JVM's options, ClassPath to its class
 	// path, Env to its environment.
 	JavaOptions []string          `json:"java_options,omitempty"`

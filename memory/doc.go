@@ -16,16 +16,17 @@
 // there of heap and overhead (max(384 MiB, a tenth of the heap) unless the user
 // said otherwise), may differ from one application to the next, and a share is
 // divided equally by the application's executors. An application whose user
-// fixed the off-heap size gets that, out of the pool.
+// fixed the off-heap size gets that, out of the pool. Applications may declare
+// weights and floors: a share is then max(floor, level x weight), with the level at
+// which the shares come to the pool; equal weights without floors are the paper's.
 //
 // All sizes are bytes; a share per executor is rounded down to a MiB. The
 // functions are pure and safe for concurrent use.
 //
 // # What the caller must do
 //
-// As long as executors cannot be resized, fix each one's size when it starts
-// (AtStart, for a configured number of applications). Where shares are resized,
-// shrink before a new application starts, and grow after one has gone.
+// Start executors at their floors (Floor), shrink before a new application starts, and
+// grow after one has gone: package node does.
 //
 // # What it does not do
 //

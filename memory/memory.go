@@ -21,10 +21,14 @@ type App struct {
 	Executors int
 	// Heap and Overhead are per executor and do not change while it runs.
 	Heap, Overhead units.Bytes
-	// Fixed says that the user chose OffHeap (per executor): it is taken out of
+	// Fixed says that OffHeap (per executor) does not move: it is taken out of
 	// the pool like heap, and the application has no share.
 	Fixed   bool
 	OffHeap units.Bytes
+	// Weight is the application's part of the pool, 0 counts as 1; Floor is the least that
+	// each of its executors has of it.
+	Weight float64
+	Floor  units.Bytes
 }
 
 // Share is what an application gets.
@@ -51,11 +55,11 @@ func (a App) Static() units.Bytes {
 }
 
 func (a App) validate() error {
-	if a.Executors < 0 || a.Heap < 0 || a.Overhead < 0 || a.OffHeap < 0 {
-		return api.Errorf(api.KindInvalid, "application %s: executors %d, heap %v, overhead %v, off-heap %v: want none negative",
-			a.ID, a.Executors, a.Heap, a.Overhead, a.OffHeap)
+	if a.Executors < 0 || a.Heap < 0 || a.Overhead < 0 || a.OffHeap < 0 || a.Floor < 0 || !(a.Weight >= 0) || math.IsInf(a.Weight, 0) {
+		return api.Errorf(api.KindInvalid, "application %s: executors %d, heap %v, overhead %v, off-heap %v, floor %v, weight %v: want none negative",
+			a.ID, a.Executors, a.Heap, a.Overhead, a.OffHeap, a.Floor, a.Weight)
 	}
-	each := float64(a.Heap) + float64(a.Overhead) + float64(a.OffHeap)
+	each := float64(a.Heap) + float64(a.Overhead) + float64(a.OffHeap) + float64(a.Floor)
 	if float64(a.Executors)*each >= math.MaxInt64 {
 		return api.Errorf(api.KindInvalid, "application %s: %d executors of %.0f bytes: more than can be counted", a.ID, a.Executors, each)
 	}
@@ -72,65 +76,52 @@ func Pool(memory units.Bytes, apps []App) units.Bytes {
 }
 
 // Shares divides a node's memory among apps: o = O/|A| for each application
-// without a fixed size, divided again by its executors. Appended to shares, in
-// the order of apps. It is a KindInvalid error if a number is negative and a
-// KindConflict error if heaps and overheads alone do not fit; every share is
-// then 0. On an arrival or a departure call it with the new set of applications:
-// the paper's shares after an arrival and a departure follow.
+// without a fixed size, more or less by its weight and not below its floor, divided
+// again by its executors. Appended to shares, in the order of apps. It is a KindInvalid
+// error if a number is negative, with every share 0, and a KindConflict error if heaps,
+// overheads and floors do not fit; every share is then its floor. On an arrival or a
+// departure call it with the new set of applications: the paper's shares follow.
 func Shares(memory units.Bytes, apps []App, shares []Share) ([]Share, error) {
-	sharing := 0
-	var fault error
 	var taken float64
 	for _, a := range apps {
-		if err := a.validate(); err != nil && fault == nil {
-			fault = err
-			continue
+		if err := a.validate(); err != nil {
+			for _, a := range apps {
+				shares = append(shares, Share{ID: a.ID})
+			}
+			return shares, fmt.Errorf("memory shares: %w", err)
 		}
 		taken += float64(a.Static())
-		if !a.Fixed && a.Executors > 0 {
-			sharing++
+		if a.shares() {
+			taken += float64(a.floor())
 		}
 	}
-	if fault == nil && taken > float64(memory) {
-		fault = api.Errorf(api.KindConflict, "executors need %.0f MiB of heap and overhead, the node gives %v",
-			taken/float64(units.MiB), memory)
+	var parts []units.Bytes
+	fits := taken <= float64(memory)
+	if fits {
+		parts, fits = divide(Pool(memory, apps), apps)
 	}
-	var each units.Bytes
-	if fault == nil && sharing > 0 {
-		each = Pool(memory, apps) / units.Bytes(sharing)
+	for i, a := range apps {
+		if !fits {
+			shares = append(shares, a.share(a.floor()))
+			continue
+		}
+		shares = append(shares, a.share(parts[i]))
 	}
-	for _, a := range apps {
-		shares = append(shares, a.share(each, fault == nil))
-	}
-	if fault != nil {
-		return shares, fmt.Errorf("memory shares: %w", fault)
+	if !fits {
+		return shares, fmt.Errorf("memory shares: %w", api.Errorf(api.KindConflict,
+			"executors need %.0f MiB of heap, overhead and least off-heap memory, the node gives %v", taken/float64(units.MiB), memory))
 	}
 	return shares, nil
 }
 
-func (a App) share(each units.Bytes, fits bool) Share {
+// share is what a has of part; a floor is kept to the byte, the rest is in MiB.
+func (a App) share(part units.Bytes) Share {
 	switch {
-	case !fits || a.Executors == 0:
+	case a.Executors == 0:
 		return Share{ID: a.ID}
 	case a.Fixed:
 		return Share{ID: a.ID, Total: a.OffHeap * units.Bytes(a.Executors), PerExecutor: a.OffHeap}
 	}
-	per := each / units.Bytes(a.Executors) / units.MiB * units.MiB
+	per := max(a.Floor, part/units.Bytes(a.Executors)/units.MiB*units.MiB)
 	return Share{ID: a.ID, Total: per * units.Bytes(a.Executors), PerExecutor: per}
-}
-
-// AtStart is the off-heap size, per executor, that an application gets when its
-// size cannot be changed later: its share if the node ran expected applications
-// like it (at least 1). A KindConflict error says that not even its heaps fit
-// that often.
-func AtStart(memory units.Bytes, app App, expected int) (units.Bytes, error) {
-	expected = max(1, expected)
-	if err := app.validate(); err != nil {
-		return 0, fmt.Errorf("memory at start: %w", err)
-	}
-	shares, err := Shares(memory/units.Bytes(expected), []App{app}, make([]Share, 0, 1))
-	if err != nil {
-		return 0, fmt.Errorf("memory at start for %d applications: %w", expected, err)
-	}
-	return shares[0].PerExecutor, nil
 }

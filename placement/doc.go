@@ -20,8 +20,9 @@
 // A paced application gets as many executors on a node as stages of its profile can run
 // side by side, at most Policy.MaxPool, or as few as the shape of its branches asks for
 // (estimate.Policy.Shape); any other gets one. A node gives fewer where its memory holds
-// fewer, and none where not even one fits. Off-heap memory is fixed at the start: a node's
-// memory is divided as if Policy.Applications like it ran there (package memory).
+// fewer, and none where not even one fits. Each is started with the least off-heap memory
+// that it may have (memory.FloorOf), and counts with that; what a node's executors have
+// beyond it moves while they run (package node).
 //
 // All functions are pure: they read a ledger.View and return what they want. Who applies
 // it checks it against the ledger once more. Memory is in bytes.

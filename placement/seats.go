@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -18,18 +19,12 @@ type Policy struct {
 	Order string
 	// MaxNodes bounds the nodes that one application has executors on; 0 is no bound.
 	MaxNodes int
-	// Applications is for how many applications like it a node's memory is divided when
-	// an executor's off-heap size is fixed at its start.
-	Applications int
-	// LeastOffHeap is the smallest off-heap size worth having.
-	LeastOffHeap units.Bytes
 }
 
 // Seat is the room that an application gets on one node.
 type Seat struct {
 	Node      *ledger.Node
 	Executors int
-	OffHeap   units.Bytes
 }
 
 // Seating is what an application that comes gets.
@@ -39,6 +34,9 @@ type Seating struct {
 	// is paced and held back; Open says that its deadline leaves no room for turns.
 	PerNode int
 	Open    bool
+	// OffHeap is what each executor has off the heap at its start (memory.FloorOf), and may
+	// claim for as long as it runs; 0 where no node has room for that.
+	OffHeap units.Bytes
 	// Cores and Slots are what its nodes offer it.
 	Cores units.Cores
 	Slots int
@@ -59,14 +57,6 @@ func (s Seating) Nodes() []string {
 			return names
 		}
 	}
-}
-
-// OffHeap is what every executor of launch can have off the heap on all seats.
-func (s Seating) OffHeap(launch api.Launch) units.Bytes {
-	if launch.OffHeapFixed {
-		return launch.OffHeap
-	}
-	return slices.MinFunc(s.Seats, func(x, y Seat) int { return int((x.OffHeap - y.OffHeap) / units.MiB) }).OffHeap
 }
 
 // Supply is what the seats offer a, without what others have been promised of it.
@@ -109,20 +99,51 @@ func (p Policy) seating(v ledger.View, a *ledger.App, width int) (Seating, error
 	if len(nodes) == 0 {
 		return Seating{}, noNode(v)
 	}
-	var seats []Seat
-	for _, n := range nodes {
-		if s := p.seat(a, n, width); s.Executors > 0 {
-			seats = append(seats, s)
-		}
+	launch := &a.Tenant.Launch
+	least := leastOffHeap(launch, nodes)
+	sized, seats := p.sized(a, nodes, width, least)
+	if len(seats) == 0 && !launch.OffHeapFixed && launch.OffHeapFloor == 0 {
+		// Without off-heap memory all is on the heap, as in stock Spark.
+		least = 0
+		sized, seats = p.sized(a, nodes, width, least)
 	}
 	if len(seats) == 0 {
-		largest := slices.MaxFunc(nodes, func(x, y *ledger.Node) int { return int(x.Memory/units.MiB - y.Memory/units.MiB) })
-		return Seating{}, api.Errorf(api.KindInvalid, "an executor of %v heap and %v overhead fits no node: the largest gives %v",
-			a.Tenant.Launch.Heap, a.Tenant.Launch.Overhead, largest.Memory)
+		largest := slices.MaxFunc(nodes, func(x, y *ledger.Node) int { return cmp.Compare(x.Memory, y.Memory) })
+		return Seating{}, api.Errorf(api.KindInvalid, "an executor of %v heap, %v overhead and %v off the heap fits no node: the largest gives %v",
+			launch.Heap, launch.Overhead, least, largest.Memory)
 	}
-	s := Seating{Seats: p.place(v, a, seats, 0)}
-	s.Cores, s.Slots = extent(s.Seats, a.Tenant.Launch)
+	s := Seating{Seats: p.place(v, sized, seats, 0), OffHeap: least}
+	s.Cores, s.Slots = extent(s.Seats, *launch)
 	return s, nil
+}
+
+// leastOffHeap is the least that an executor of launch has off the heap, wherever on nodes
+// it runs: one size for all, none where no node says its memory.
+func leastOffHeap(launch *api.Launch, nodes []*ledger.Node) units.Bytes {
+	if launch.OffHeapFixed {
+		return launch.OffHeap
+	}
+	least := units.Bytes(0)
+	for _, n := range nodes {
+		if n.Memory > 0 {
+			least = max(least, memory.FloorOf(launch, n.Slots(*launch)))
+		}
+	}
+	return least
+}
+
+// sized is a with executors of that much off-heap memory, and the seats that nodes have for
+// at most width of them. A node that does not say its memory (0) is taken to have enough.
+func (p Policy) sized(a *ledger.App, nodes []*ledger.Node, width int, offHeap units.Bytes) (*ledger.App, []Seat) {
+	c := *a
+	c.Tenant.Launch.OffHeap = offHeap
+	var seats []Seat
+	for _, n := range nodes {
+		if fit := room(n, use(&c), width); fit > 0 {
+			seats = append(seats, Seat{Node: n, Executors: fit})
+		}
+	}
+	return &c, seats
 }
 
 // noNode says why no node takes executors.
@@ -175,25 +196,6 @@ func (p Policy) place(v ledger.View, a *ledger.App, seats []Seat, taken int) []S
 	return chosen
 }
 
-// seat decides on one node. A node that does not say its memory (0) is taken to
-// have enough for the executors, and nothing to share.
-func (p Policy) seat(a *ledger.App, n *ledger.Node, width int) Seat {
-	launch := &a.Tenant.Launch
-	u := use(a)
-	u.Fixed = launch.OffHeapFixed
-	u.Executors = room(n, u, width)
-	s := Seat{Node: n, Executors: u.Executors, OffHeap: launch.OffHeap}
-	if n.Memory == 0 || u.Fixed || u.Executors == 0 {
-		return s
-	}
-	off, err := memory.AtStart(n.Memory, u, p.Applications)
-	if err != nil || off < max(p.LeastOffHeap, executionHeap(launch.Heap)) {
-		off = 0
-	}
-	s.OffHeap = off
-	return s
-}
-
 // room is how many executors such as use says, at most width, fit n's memory.
 func room(n *ledger.Node, use memory.App, width int) int {
 	for ; n.Memory > 0 && width > 0; width-- {
@@ -204,10 +206,6 @@ func room(n *ledger.Node, use memory.App, width int) int {
 	}
 	return width
 }
-
-// executionHeap is what Spark would use for execution on the heap: 60 % of it
-// after 300 MiB. Off-heap memory replaces that, so less would be a loss.
-func executionHeap(heap units.Bytes) units.Bytes { return max(0, heap-300*units.MiB) * 6 / 10 }
 
 // AllNodes is what an application of one executor on each node would have now, for who
 // asks what a deadline would mean.

@@ -62,13 +62,6 @@ type Config struct {
 	// Placement names the order in which nodes are taken where MaxNodes bounds them, one
 	// of placement.Orders; least-committed.
 	Placement string
-	// Applications is for how many applications like it a node's memory is
-	// divided when an executor's off-heap size is fixed at its start; 2.
-	Applications int
-	// LeastOffHeap is the smallest off-heap size worth having: Spark puts all
-	// execution memory off the heap as soon as there is any, so that a smaller
-	// one would do harm. A smaller share becomes none. 256 MiB.
-	LeastOffHeap units.Bytes
 
 	// NodeLost is how long a node may be silent before it counts as lost; 10 s.
 	// NodeClash is how long another incarnation of a node's name has to wait
@@ -130,8 +123,6 @@ func Default() Config {
 		Branches:          estimate.BranchesAuto,
 		MaxPool:           4,
 		Placement:         placement.LeastCommitted,
-		Applications:      2,
-		LeastOffHeap:      256 * units.MiB,
 		NodeLost:          10 * time.Second,
 		NodeClash:         2 * time.Second,
 		DriverSilent:      8 * time.Second,
@@ -164,8 +155,6 @@ func (c Config) Validate() error {
 	check(slices.Contains(placement.Orders(), c.Placement), "placement: %q, want one of %s", c.Placement, strings.Join(placement.Orders(), ", "))
 	check(c.MaxPool > 0, "max pool: %d, want more than 0", c.MaxPool)
 	check(c.MaxNodes >= 0, "max nodes: %d, want 0 or more", c.MaxNodes)
-	check(c.Applications > 0, "applications: %d, want more than 0", c.Applications)
-	check(c.LeastOffHeap >= 0, "least off-heap is negative")
 	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")
 	check(c.DriverSilent > 0 && c.DriverLost >= c.DriverSilent, "driver silent: %v, driver lost: %v, want 0 < the first <= the second", c.DriverSilent, c.DriverLost)
 	check(c.ExitSilent >= 0 && c.ExitWait >= 0, "a wait for a driver's exit is negative")
@@ -191,7 +180,7 @@ func (c Config) estimates() estimate.Policy {
 }
 
 func (c Config) places() placement.Policy {
-	return placement.Policy{Policy: c.estimates(), Order: c.Placement, MaxNodes: c.MaxNodes, Applications: c.Applications, LeastOffHeap: c.LeastOffHeap}
+	return placement.Policy{Policy: c.estimates(), Order: c.Placement, MaxNodes: c.MaxNodes}
 }
 
 func (c Config) verdicts() verdict.Policy {

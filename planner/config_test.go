@@ -16,7 +16,7 @@ func TestValidateReportsEveryFault(t *testing.T) {
 	if err == nil {
 		t.Fatal("nonsense was taken")
 	}
-	for _, part := range []string{"alpha", "luck", "max pool", "applications", "driver silent", "samples", "stages", "replacements", "node"} {
+	for _, part := range []string{"alpha", "luck", "max pool", "driver silent", "samples", "stages", "replacements", "node"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not reported: %v", part, err)
 		}

@@ -270,7 +270,7 @@ func TestAnAdmissionThatLiesIsCaught(outer *testing.T) {
 		}
 		recorded(t, c, name, ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Matched})
 		if name == "" {
-			recorded(t, c, "", ledger.Seated{App: d.ID, Nodes: d.Seating.Nodes(), OffHeap: d.Seating.OffHeap(d.Tenant.Launch)})
+			recorded(t, c, "", ledger.Seated{App: d.ID, Nodes: d.Seating.Nodes(), OffHeap: d.Seating.OffHeap})
 			recorded(t, c, "a seat on no node", ledger.Seated{App: d.ID, Nodes: []string{"z"}})
 			recorded(t, c, "a replacement on no node", ledger.ReplacementSent{App: d.ID, Node: "z"})
 			recorded(t, c, "a size that is none", ledger.Resized{App: d.ID, Cores: units.Cores(wild(t))})
@@ -279,10 +279,7 @@ func TestAnAdmissionThatLiesIsCaught(outer *testing.T) {
 }
 
 func offHeap(d *admission.Admission, size units.Bytes) {
-	for i := range d.Seating.Seats {
-		d.Seating.Seats[i].OffHeap = size
-	}
-	d.Tenant.Launch.OffHeapFixed = false
+	d.Seating.OffHeap, d.Tenant.Launch.OffHeapFixed = size, false
 }
 
 // Seats of an application that runs: those on nodes that have come since.

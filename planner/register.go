@@ -59,7 +59,7 @@ func (r *runs) admit(q api.RegisterRequest) (*ledger.App, error) {
 		return nil, api.Errorf(api.KindTransient, "application %s could not be taken in", d.ID)
 	}
 	a := r.view.App(d.ID)
-	r.record(ledger.Seated{App: a.ID, Nodes: d.Seating.Nodes(), OffHeap: d.Seating.OffHeap(a.Tenant.Launch)})
+	r.record(ledger.Seated{App: a.ID, Nodes: d.Seating.Nodes(), OffHeap: d.Seating.OffHeap})
 	r.occur(AppRegistered{App: a.ID, AppName: a.Name, Verdict: a.Promise.Verdict, Reason: a.Promise.Reason, Executors: a.Tenant.Pool})
 	return a, nil
 }
@@ -72,7 +72,7 @@ func checkAdmission(v ledger.View, d admission.Admission) error {
 		return &SeatError{a.ID, "", "there is none"}
 	}
 	launch := &a.Tenant.Launch
-	launch.OffHeap, launch.OffHeapFixed = d.Seating.OffHeap(*launch), true
+	launch.OffHeap, launch.OffHeapFixed = d.Seating.OffHeap, true
 	if launch.OffHeap < 0 {
 		return &SeatError{a.ID, "", fmt.Sprintf("executors with %v off the heap", launch.OffHeap)}
 	}

@@ -175,7 +175,7 @@ func TestThePool(t *testing.T) {
 		{"without a deadline one per node", ptr(diamond("p")), 0, units.GiB, 2},
 		{"as wide as the DAG", ptr(diamond("p")), 900, units.GiB, 4},
 		{"at most four per node", &wide, 900, units.GiB, 8},
-		{"as many as fit into the memory", &wide, 900, 6 * units.GiB, 4},
+		{"as many as fit into the memory", &wide, 900, 4 * units.GiB, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := planner.Default()
@@ -207,9 +207,9 @@ func TestMemoryAndSlotsOfAnExecutor(t *testing.T) {
 	s := w.status("a")
 	s.Offered = 3.5
 	w.helloAs(s)
-	// Half of 16 GiB less heap and overhead of 384 MiB.
+	// The floor: what Spark would use of 1 GiB of heap for execution.
 	reply := w.register(registration("p", 0))
-	if want := 8*units.GiB - units.GiB - 384*units.MiB; reply.OffHeap != want {
+	if want := 435 * units.MiB; reply.OffHeap != want {
 		t.Errorf("off-heap %v, want %v", reply.OffHeap, want)
 	}
 	launch := w.plans["a"].Apps[0].Launch
@@ -226,9 +226,39 @@ func TestMemoryAndSlotsOfAnExecutor(t *testing.T) {
 	}
 
 	r = registration("r", 0)
-	r.Launch.Heap = 7 * units.GiB // Leaves 0.3 GiB of 8: less than Spark would use of the heap.
+	r.Launch.Heap = 10 * units.GiB // Leaves 5 GiB of 16: less than Spark would use of the heap.
 	if reply = w.register(r); reply.OffHeap != 0 {
 		t.Errorf("off-heap %v, want none", reply.OffHeap)
+	}
+	// A floor that the user declared is not given up.
+	r = registration("s", 0)
+	r.Launch.OffHeapFloor = 15 * units.GiB
+	if reply = w.register(r); reply.Error == nil || reply.Error.Kind != api.KindInvalid || !strings.Contains(reply.Error.Message, "15g off the heap fits no node: the largest gives 16g") {
+		t.Errorf("a floor that fits no node: %+v", reply.Error)
+	}
+	r.Submission, r.Launch.OffHeapFloor = "t", 2*units.GiB
+	if reply = w.register(r); reply.OffHeap != 2*units.GiB {
+		t.Errorf("off-heap %v, want the floor", reply.OffHeap)
+	}
+}
+
+// Executors have the same off-heap memory wherever they are: that of the node with most slots.
+func TestTheFloorIsTheSameOnAllNodes(t *testing.T) {
+	w := newWorld(t)
+	for name, cores := range map[string]units.Cores{"a": 4, "b": 300} {
+		s := w.status(name)
+		s.Offered = cores
+		w.helloAs(s)
+	}
+	r := registration("p", 0)
+	r.Launch.Heap = 300 * units.MiB
+	if reply := w.register(r); reply.OffHeap != 600*units.MiB || reply.Executors != 2 {
+		t.Errorf("%d executors with %v, want 2 pages for each of 300 slots", reply.Executors, reply.OffHeap)
+	}
+	for _, n := range []string{"a", "b"} {
+		if got := w.plans[n].Apps[0].Launch.OffHeap; got != 600*units.MiB {
+			t.Errorf("on %s %v", n, got)
+		}
 	}
 }
 

@@ -121,6 +121,8 @@ type Launch struct {
 	// not fixed; OffHeapWeight is the application's part of what is shared, 0 counts as 1.
 	OffHeapFloor  units.Bytes `json:"offheap_floor_bytes,omitempty"`
 	OffHeapWeight float64     `json:"offheap_weight,omitempty"`
+	// OffHeapPage is what a task takes of it at once, where the user set that.
+	OffHeapPage units.Bytes `json:"offheap_page_bytes,omitempty"`
 	// JavaOptions are appended to the JVM's options, ClassPath to its class
 	// path, Env to its environment.
 	JavaOptions []string          `json:"java_options,omitempty"`

@@ -44,8 +44,12 @@ func CheckVersion(peer string, v int) error {
 	return Errorf(KindVersion, "%s speaks protocol version %d, this side speaks %d: install the same release of Pacer on both", peer, v, Version)
 }
 
-// maxFloor bounds the off-heap floor that is declared: a PiB, above any machine.
-const maxFloor = units.Bytes(1) << 50
+const (
+	// maxFloor bounds the off-heap floor that is declared: a PiB, above any machine.
+	maxFloor = units.Bytes(1) << 50
+	// maxPage is Spark's own bound of a page.
+	maxPage = 16 * units.GiB
+)
 
 // Validate reports every fault of r at once.
 func (r RegisterRequest) Validate() error {
@@ -58,8 +62,9 @@ func (r RegisterRequest) Validate() error {
 	f.check(r.Launch.DriverURL != "", "driver_url is empty")
 	f.check(r.Launch.Cores >= 0, "cores is negative")
 	f.check(r.Launch.Heap > 0, "heap_bytes is %d, want > 0", int64(r.Launch.Heap))
-	f.check(min(r.Launch.Overhead, r.Launch.OffHeap, r.Launch.OffHeapFloor) >= 0, "a memory size is negative")
+	f.check(min(r.Launch.Overhead, r.Launch.OffHeap, r.Launch.OffHeapFloor, r.Launch.OffHeapPage) >= 0, "a memory size is negative")
 	f.check(r.Launch.OffHeapFloor <= maxFloor, "offheap_floor_bytes is %d, want at most %d", int64(r.Launch.OffHeapFloor), int64(maxFloor))
+	f.check(r.Launch.OffHeapPage <= maxPage, "offheap_page_bytes is %d, want at most %d", int64(r.Launch.OffHeapPage), int64(maxPage))
 	weight := r.Launch.OffHeapWeight
 	f.check(weight == 0 || weight >= 0.01 && weight <= 100, "offheap_weight is %v, want 0.01 to 100, or 0 for 1", weight)
 	f.finite("deadline_s", float64(r.Deadline))

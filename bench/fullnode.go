@@ -133,7 +133,7 @@ func (c *fullPages) publish(t testing.TB) {
 		for i, w := range c.writers {
 			key, used := api.StageKey{Stage: i}, units.Work(now.Sub(began).Seconds()/10)
 			w.Publish(&meter.Page{At: now,
-				Stages: []meter.Stage{{Key: key, Running: 2, RunningCPU: used, Changed: now}},
+				Stages: []meter.Stage{{Key: key, Running: 2, RunningCPU: used}},
 				Tasks:  []meter.Task{{Stage: key, Partition: 0, Weight: 1, CPU: used / 2}, {Stage: key, Partition: 1, Weight: 1, CPU: used / 2}}})
 		}
 	}, c.writers...)

@@ -41,6 +41,7 @@ type Group struct {
 	// gets it with its first one: making a group writes nothing.
 	ours   bool
 	within within
+	memory memory
 	weight Weight
 	// watched says that the kernel tells of other writers, touched that the quota
 	// was written since it was read, by writer.
@@ -62,6 +63,9 @@ func openGroup(h *Hierarchy, name string) (*Group, error) {
 		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, fmt.Errorf("cgroup: %w", err)
 		}
+	}
+	if err := g.openMemory(); err != nil {
+		return nil, err
 	}
 	if !h.kernel {
 		if err := makeProcs(g.JoinFiles()); err != nil {
@@ -233,6 +237,9 @@ func (g *Group) JoinFiles() []string {
 	if g.acct != g.cpu {
 		files = append(files, filepath.Join(g.acct, procsFile))
 	}
+	if g.memory.own && g.memory.dir != g.cpu {
+		files = append(files, filepath.Join(g.memory.dir, procsFile))
+	}
 	return files
 }
 
@@ -247,6 +254,9 @@ func (g *Group) Remove(ctx context.Context) error {
 	errs = append(errs, removeTree(ctx, g.cpu, g.h.kernel))
 	if g.acct != g.cpu {
 		errs = append(errs, removeTree(ctx, g.acct, g.h.kernel))
+	}
+	if g.memory.own && g.memory.dir != g.cpu {
+		errs = append(errs, removeTree(ctx, g.memory.dir, g.h.kernel))
 	}
 	g.h.sweep(filepath.Join(g.h.parent, g.dir))
 	return errors.Join(errs...)

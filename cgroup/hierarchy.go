@@ -46,6 +46,10 @@ type Hierarchy struct {
 	// cpu and acct are the parent's directories in the trees of those
 	// controllers: the same directory for v2 and for joined v1 mounts.
 	cpu, acct string
+	// memory is its directory in the tree of the memory controller, "" where there is none;
+	// limits says that groups of Pacer's own have memory limits there.
+	memory string
+	limits bool
 	// root is where cgroups are mounted, roots are the trees used.
 	root  string
 	roots []string
@@ -79,6 +83,7 @@ func Open(root, parent string) (*Hierarchy, error) {
 	if err := h.create(parts); err != nil {
 		return nil, h.grant(err)
 	}
+	h.memory, h.limits = h.findMemory()
 	return h, nil
 }
 
@@ -244,6 +249,11 @@ func (h *Hierarchy) Remove(ctx context.Context) error {
 		return err
 	}
 	defer h.sweep(h.parent)
+	if h.limits && h.memory != h.cpu {
+		for dir, path := h.memory, h.parent; path != "." && removeDir(ctx, dir, h.kernel) == nil; path = filepath.Dir(path) {
+			dir = filepath.Dir(dir)
+		}
+	}
 	for _, root := range h.roots {
 		own := true
 		for path := h.parent; path != "."; path = filepath.Dir(path) {

@@ -127,7 +127,12 @@ func (h *Hierarchy) sweep(path string) {
 }
 
 // used are the directories of h's own trees.
-func (h *Hierarchy) used() []string { return []string{h.cpu, h.acct} }
+func (h *Hierarchy) used() []string {
+	if h.limits {
+		return []string{h.cpu, h.acct, h.memory}
+	}
+	return []string{h.cpu, h.acct}
+}
 
 func globSafe(path string) string { return strings.ReplaceAll(path, `\`, `\\`) }
 

@@ -29,6 +29,9 @@ func (h *Hierarchy) grantV1() string {
 	for _, root := range h.roots {
 		dirs = append(dirs, filepath.Join(root, h.top()))
 	}
+	if root := firstWith(limitV1, h.root, "memory"); root != "" && !confined("/proc/self/cgroup") {
+		dirs = append(dirs, filepath.Join(root, h.top()))
+	}
 	list := strings.Join(dirs, " ")
 	return fmt.Sprintf("mkdir -p %s && chown -R %d %s", list, os.Getuid(), list)
 }

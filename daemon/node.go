@@ -161,7 +161,7 @@ func (n *NodeDaemon) buildExecutors() error {
 		return err
 	}
 	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, user: user, command: command,
-		log: n.log, metrics: n.metrics, held: map[node.Key]*held{}}
+		log: n.log, metrics: n.metrics, contained: n.docker != nil, held: map[node.Key]*held{}}
 	return n.executors.recover()
 }
 
@@ -283,12 +283,13 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 		n.undo.add(h.Close)
 		host = h.Work
 	}
-	read := &pages{layout: n.layout, log: n.log, open: map[node.Key]*openPage{}}
+	read := &pages{layout: n.layout, log: n.log, clock: clock, open: map[node.Key]*openPage{},
+		group: n.executors.group, memories: map[node.Key]*memoryOf{}, contained: n.docker != nil}
 	n.undo.add(read.close)
 	watch := &tickWatch{Runtime: n.executors, clock: clock, host: host, metrics: n.metrics}
 	watch.last = func() units.Instant { return n.loop.LastTick() }
 	ports := node.Ports{
-		Runtime: watch, Quotas: n.executors, Pages: read, Status: n, Store: nodeStore{db},
+		Runtime: watch, Quotas: n.executors, Pages: read, Memory: read, Status: n, Store: nodeStore{db},
 		Host: watch.hostUsed, Clock: clock, Events: observeNode(n.log, n.metrics),
 	}
 	if n.history != nil {

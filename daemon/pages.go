@@ -4,19 +4,27 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/progress"
+	"github.com/sparkpacer/pacer/units"
 )
 
-// pages fills the node loop's Pages with progress pages; it belongs to the
-// loop's goroutine.
+// pages fills the node loop's Pages and Memory with executors' pages and their groups'
+// limits; it belongs to the loop's goroutine.
 type pages struct {
 	layout executor.Layout
 	log    *slog.Logger
+	clock  func() units.Instant
 	open   map[node.Key]*openPage
 	last   *openPage
+	// group returns an executor's group, nil for one that is not there.
+	group    func(node.Key) *cgroup.Group
+	memories map[node.Key]*memoryOf
+	// contained says that a container engine limits executors' memory.
+	contained bool
 }
 
 type openPage struct {
@@ -78,6 +86,7 @@ func (p *pages) tell(key node.Key, o *openPage, err error) {
 
 // Forget implements node.Pages.
 func (p *pages) Forget(key node.Key) {
+	p.forgetMemory(key)
 	o := p.open[key]
 	if o == nil {
 		return
@@ -92,6 +101,9 @@ func (p *pages) Forget(key node.Key) {
 func (p *pages) close() error {
 	for key := range p.open {
 		p.Forget(key)
+	}
+	for key := range p.memories {
+		p.forgetMemory(key)
 	}
 	return nil
 }

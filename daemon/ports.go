@@ -28,6 +28,8 @@ type executors struct {
 	command func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error)
 	log     *slog.Logger
 	metrics *metrics.Node
+	// contained says that a container engine sets their first memory limits.
+	contained bool
 
 	mu   sync.Mutex
 	held map[node.Key]*held
@@ -128,6 +130,11 @@ func (x *executors) start(ctx context.Context, key node.Key, command executor.Co
 			return executor.Handle{}, err
 		}
 	}
+	if !mode.HandsOff() && !x.contained {
+		if err := group.RaiseMemory(command.Memory); err != nil {
+			return executor.Handle{}, err
+		}
+	}
 	return x.runtime.Start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: x.user})
 }
 
@@ -161,6 +168,14 @@ func (x *executors) find(key node.Key) *held {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.held[key]
+}
+
+// group is the executor's, nil for one that is not there.
+func (x *executors) group(key node.Key) *cgroup.Group {
+	if h := x.find(key); h != nil {
+		return h.group
+	}
+	return nil
 }
 
 // List implements node.Runtime. An executor that cannot be looked at is shown as

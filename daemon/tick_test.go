@@ -99,7 +99,7 @@ func (c *crowd) publish(now units.Instant) {
 	one := api.StageKey{Stage: 1}
 	for _, w := range c.writers {
 		w.Publish(&meter.Page{At: now,
-			Stages: []meter.Stage{{Key: one, Finished: 50, Weight: 50, Records: 5000, CPU: 25, Running: 2, Changed: now}},
+			Stages: []meter.Stage{{Key: one, Finished: 50, Weight: 50, Records: 5000, CPU: 25, Running: 2}},
 			Tasks:  []meter.Task{{Stage: one, Partition: 51, Weight: 1, CPU: 0.1}, {Stage: one, Partition: 52, Weight: 1, CPU: 0.2}}})
 	}
 }

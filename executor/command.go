@@ -21,6 +21,9 @@ const backend = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 // page is.
 const PageEnv = "PACER_PROGRESS_PAGE"
 
+// WishEnv names the one that tells it where its wish page is.
+const WishEnv = "PACER_WISH_PAGE"
+
 // NodeSettings are what a node contributes to every command line.
 type NodeSettings struct {
 	// SparkHome and JavaHome win over the driver's when they are set.
@@ -239,7 +242,7 @@ func environment(launch api.Launch, paths Paths, user Credential, spark, java st
 	if java != "" {
 		env["JAVA_HOME"] = java
 	}
-	env["SPARK_LOCAL_DIRS"], env[PageEnv] = paths.Local, paths.Page
+	env["SPARK_LOCAL_DIRS"], env[PageEnv], env[WishEnv] = paths.Local, paths.Page, paths.Wish
 	list := make([]string, 0, len(env))
 	for key, value := range env {
 		list = append(list, key+"="+value)

@@ -97,7 +97,7 @@ func TestEnvironment(t *testing.T) {
 	want := []string{
 		"HOME=/home/alice", "JAVA_HOME=" + m.launch.JavaHome, "LANG=C.UTF-8",
 		"MALLOC_ARENA_MAX=2", "MALLOC_MMAP_THRESHOLD_=131072", "MALLOC_TRIM_THRESHOLD_=131072",
-		"PACER_PROGRESS_PAGE=" + m.paths.Page, "PATH=/venv/bin:/usr/bin", "PYSPARK_PYTHON=/venv/bin/python", "PYTHONDONTWRITEBYTECODE=1",
+		"PACER_PROGRESS_PAGE=" + m.paths.Page, "PACER_WISH_PAGE=" + m.paths.Wish, "PATH=/venv/bin:/usr/bin", "PYSPARK_PYTHON=/venv/bin/python", "PYTHONDONTWRITEBYTECODE=1",
 		"SPARK_HOME=" + m.launch.SparkHome, "SPARK_LOCAL_DIRS=" + m.paths.Local, "SPARK_USER=alice", "USER=alice",
 	}
 	if diff := cmp.Diff(want, m.must(t).Env); diff != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/sparkpacer/pacer/progress"
 )
 
-// prepare makes an executor's directories and its empty page.
+// prepare makes an executor's directories and its empty pages.
 func (p Paths) prepare(user Credential) error {
 	uid, gid := owner(user)
 	for _, dir := range []struct {
@@ -35,7 +35,7 @@ func (p Paths) prepare(user Credential) error {
 			return fmt.Errorf("work directory: %w", err)
 		}
 	}
-	return progress.Create(p.Page, uid, gid)
+	return errors.Join(progress.Create(p.Page, uid, gid), progress.CreateWish(p.Wish))
 }
 
 // openLogs opens the logs to append to them.
@@ -72,7 +72,7 @@ func owner(user Credential) (uid, gid int) {
 // application's local directories with the last executor: the last page, as that
 // is there from before a start on.
 func (p Paths) clean() error {
-	err := errors.Join(os.RemoveAll(p.Work), removeFile(p.Page), removeFile(p.Handle))
+	err := errors.Join(os.RemoveAll(p.Work), removeFile(p.Page), removeFile(p.Wish), removeFile(p.Handle))
 	others, globErr := filepath.Glob(filepath.Join(filepath.Dir(p.Dir), "*", filepath.Base(p.Page)))
 	if len(others) == 0 {
 		err = errors.Join(err, os.RemoveAll(p.Local))

@@ -15,6 +15,7 @@ import (
 //	ROOT/apps/APP/EXEC/stdout       logs
 //	ROOT/apps/APP/EXEC/stderr
 //	ROOT/apps/APP/EXEC/progress     the progress page
+//	ROOT/apps/APP/EXEC/wish         the wish page
 //	ROOT/apps/APP/EXEC/handle.json  while the executor is not removed
 //
 // local, work, progress and the logs belong to the executor's user, the
@@ -24,8 +25,8 @@ type Layout struct{ Root string }
 
 // Paths are the files of one executor, absolute.
 type Paths struct {
-	Dir, Work, Local             string
-	Stdout, Stderr, Page, Handle string
+	Dir, Work, Local                   string
+	Stdout, Stderr, Page, Wish, Handle string
 }
 
 // Paths returns the files of an executor. Names that could leave the tree are
@@ -42,7 +43,7 @@ func (l Layout) Paths(app api.AppID, id api.ExecutorID) (Paths, error) {
 	return Paths{
 		Dir: dir, Work: filepath.Join(dir, "work"), Local: filepath.Join(filepath.Dir(dir), "local"),
 		Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"),
-		Page: filepath.Join(dir, "progress"), Handle: filepath.Join(dir, "handle.json"),
+		Page: filepath.Join(dir, "progress"), Wish: filepath.Join(dir, "wish"), Handle: filepath.Join(dir, "handle.json"),
 	}, nil
 }
 

@@ -136,12 +136,15 @@ func TestWeightsAndFloors(t *testing.T) {
 		t.Error(diff)
 	}
 	for heap, want := range map[units.Bytes]units.Bytes{units.GiB: 435 * units.MiB, 300 * units.MiB: 8 * units.MiB, 0: 8 * units.MiB} {
-		if got := Floor(0, heap, 4); got != want {
+		if got := Floor(0, heap, 0, 4); got != want {
 			t.Errorf("floor beside a heap of %v: %v, want %v", heap, got, want)
 		}
 	}
-	if got := Floor(2*units.GiB, units.GiB, 4); got != 2*units.GiB {
+	if got := Floor(2*units.GiB, units.GiB, 0, 4); got != 2*units.GiB {
 		t.Errorf("declared floor: %v", got)
+	}
+	if got := FloorOf(&api.Launch{Heap: units.GiB, OffHeapPage: 64 * units.MiB}, 4); got != 512*units.MiB {
+		t.Errorf("of larger pages: %v", got)
 	}
 	if got := FloorOf(&api.Launch{OffHeapFixed: true, Heap: units.GiB, OffHeap: 5}, 4); got != 5 {
 		t.Errorf("fixed: %v", got)

@@ -67,17 +67,17 @@ const (
 	// rest (spark.memory.fraction).
 	reserved      = 300 * units.MiB
 	executionPart = 0.6
-	// page is the size of the pages in which tasks take memory off the heap, as executors
-	// are started: each task needs two (docs/spark.md, S6).
-	page = units.MiB
+	// leastPage is the size of the pages in which tasks take memory off the heap, as
+	// executors are started: each task needs two (docs/spark.md, S6).
+	leastPage = units.MiB
 )
 
 // Floor is the least off-heap memory that an executor is started with and ever shrunk to:
 // what its user declared, what Spark would use of the heap for execution, which all moves
-// off it, and two pages for each slot.
-func Floor(declared, heap units.Bytes, slots int) units.Bytes {
+// off it, and two pages of at least a MiB for each slot.
+func Floor(declared, heap, page units.Bytes, slots int) units.Bytes {
 	execution := units.Bytes(float64(max(0, heap-reserved)) * executionPart)
-	floor := max(declared, execution, 2*page*units.Bytes(slots))
+	floor := max(declared, execution, 2*max(page, leastPage)*units.Bytes(slots))
 	return (floor + units.MiB - 1) / units.MiB * units.MiB
 }
 
@@ -87,5 +87,5 @@ func FloorOf(launch *api.Launch, slots int) units.Bytes {
 	if launch.OffHeapFixed {
 		return launch.OffHeap
 	}
-	return Floor(launch.OffHeapFloor, launch.Heap, slots)
+	return Floor(launch.OffHeapFloor, launch.Heap, launch.OffHeapPage, slots)
 }

@@ -17,6 +17,36 @@ type Page struct {
 	Stages     []Stage
 	// Tasks are running tasks, not necessarily all.
 	Tasks []Task
+	// Memory is what is told of memory.
+	Memory Memory `json:",omitzero"`
+}
+
+// Memory is what a page tells of its JVM's memory.
+type Memory struct {
+	// Known says that the JVM has looked at its off-heap pools, Moves that it resizes them
+	// as the node wants; where it does not, nothing else is told of them.
+	Known, Moves bool
+	// InForce is the pools' size, of which Storage and Execution are in use.
+	InForce, Storage, Execution units.Bytes
+	// Owed is by how much InForce is more than what was wanted last.
+	Owed units.Bytes
+	// Acknowledged is the sequence of the newest wish that the JVM goes by.
+	Acknowledged uint64
+	// Spilled is what tasks have spilled, Evicted what blocks had to go for wishes, Met how
+	// many wishes were met and Moving how long that took; since its start.
+	Spilled, Evicted units.Bytes
+	Met              int
+	Moving           time.Duration
+	// Heap is what the JVM has of its heap.
+	Heap units.Bytes
+}
+
+// fault says what makes m impossible.
+func (m *Memory) fault() error {
+	if min(m.InForce, m.Storage, m.Execution, m.Owed, m.Spilled, m.Evicted, m.Heap) < 0 || m.Met < 0 || m.Moving < 0 {
+		return fmt.Errorf("its page says of memory: %+v", *m)
+	}
+	return nil
 }
 
 // Stage is one stage attempt on a page.
@@ -32,8 +62,6 @@ type Stage struct {
 	// RunningRecords and RunningCPU are those of the running tasks.
 	RunningRecords float64
 	RunningCPU     units.Work
-	// Changed is when one of its tasks last started or ended.
-	Changed units.Instant
 	// Heaviest is what the heaviest waiting task of the stage weighs, wherever it
 	// will run, as the driver told with the newest task; 0 when that is not known.
 	Heaviest float64
@@ -58,6 +86,9 @@ type Task struct {
 func (p *Page) Fault(now units.Instant, ahead time.Duration) error {
 	if early := p.At.Sub(now); early > ahead {
 		return fmt.Errorf("its page is from %v ahead of now", early)
+	}
+	if err := p.Memory.fault(); err != nil {
+		return err
 	}
 	for i := range p.Stages {
 		s := &p.Stages[i]

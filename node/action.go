@@ -25,9 +25,14 @@ const (
 	ActReport
 	// ActMeasure is in Failures only: an executor's group could not be read.
 	ActMeasure
+	// ActWantMemory puts a wish on Key's wish page: Memory off the heap. Its memory limit is
+	// raised to Limit first, unless that is 0; without that there is no wish.
+	ActWantMemory
+	// ActSetMemoryLimit lowers Key's memory limit to Limit, or as far as what it uses allows.
+	ActSetMemoryLimit
 )
 
-var actionNames = [...]string{"set quota", "set weight", "save", "start", "stop", "report", "measure"}
+var actionNames = [...]string{"set quota", "set weight", "save", "start", "stop", "report", "measure", "want memory", "set memory limit"}
 
 // String returns the kind's name in lower case.
 func (k ActionKind) String() string {
@@ -84,6 +89,8 @@ type Action struct {
 	Key    Key
 	Cores  units.Cores
 	Weight Weight
+	Memory units.Bytes
+	Limit  units.Bytes
 	Launch *api.Launch
 	State  *State
 	Status *api.NodeStatus

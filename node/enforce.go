@@ -67,9 +67,10 @@ func (r *roster) round(x *executor, grant, limit units.Cores) (quota, rest units
 	return quota, (aim - quota).Clamp(-q/2, q/2)
 }
 
-// launch marks x if it has to be started: each listed executor once.
+// launch marks x if it has to be started: each listed executor once, when there is memory
+// for it.
 func (r *roster) launch(x *executor) bool {
-	if !x.life.listed || x.life.started {
+	if !x.life.listed || x.life.started || x.memory.waits {
 		return false
 	}
 	x.life.started, x.life.launching = true, true

@@ -22,6 +22,7 @@ type Engine struct {
 
 	roster   roster
 	division division
+	pool     pool
 	reporter reporter
 	transit  transit
 	stranger string // The other planner that EventPlanForeign has told of.
@@ -44,6 +45,7 @@ func New(cfg Config, saved *State) (*Engine, error) {
 	e := &Engine{
 		roster:   roster{cfg: cfg, index: make(map[Key]*executor)},
 		division: division{sup: sup, cfg: cfg.Supervisor, capacity: newCapacity(cfg)},
+		pool:     pool{memory: cfg.Memory},
 		reporter: newReporter(&cfg),
 	}
 	if saved != nil {
@@ -71,6 +73,7 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 		r.wake(x, now)
 	}
 	e.division.divide(r, now, true)
+	e.pool.step(r, s, now)
 	perSecond := 0.0
 	if dt > 0 {
 		perSecond = 1 / dt.Seconds()
@@ -161,6 +164,7 @@ func (e *Engine) elapsed(now units.Instant) time.Duration {
 // comes before the first tick starts and stops nothing yet.
 func (e *Engine) finish(now units.Instant) []Action {
 	r := &e.roster
+	e.pool.admit(r)
 	starting, settled := false, true
 	for _, x := range r.execs {
 		r.weights.weigh(x, now, &r.out)

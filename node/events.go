@@ -64,6 +64,11 @@ const (
 	EventDivision
 	// EventDivisionRefused: the Plan wants them divided in a way that is not known here.
 	EventDivisionRefused
+	// EventMemoryShort: executors need more memory at their least than the node has.
+	EventMemoryShort
+	// EventMemoryOwed: an executor has had more memory than is wanted for a while; it counts
+	// as used.
+	EventMemoryOwed
 	// EventTicksSkipped: the tick came late and slots were skipped.
 	EventTicksSkipped
 )
@@ -71,7 +76,8 @@ const (
 var eventNames = [...]string{
 	"plan applied", "plan ignored", "plan refused", "plan of another planner", "target refused", "executor running", "executor recovered",
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over", "quota conflict",
-	"sample refused", "control error", "action failed", "short of cores", "shortage over", "given up", "division changed", "division refused", "ticks skipped",
+	"sample refused", "control error", "action failed", "short of cores", "shortage over", "given up", "division changed", "division refused", "short of memory", "memory owed",
+	"ticks skipped",
 }
 
 // String returns the kind's name in lower case.
@@ -86,7 +92,7 @@ func (k EventKind) String() string {
 // asking for detail.
 func (k EventKind) Trouble() bool {
 	switch k {
-	case EventPlanRefused, EventPlanForeign, EventTargetRefused, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused, EventTicksSkipped:
+	case EventPlanRefused, EventPlanForeign, EventTargetRefused, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused, EventMemoryShort, EventMemoryOwed, EventTicksSkipped:
 		return true
 	}
 	return false

@@ -31,6 +31,7 @@ type executor struct {
 	divided, free bool
 	life          life
 	seen          seen
+	memory        holding
 
 	// quota is what is in force as far as is known; remainder what rounding it
 	// to the quantum has withheld.

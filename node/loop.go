@@ -225,6 +225,11 @@ func (l *Loop) readGroups() {
 	}
 	for i := range l.sample.Executors {
 		s := &l.sample.Executors[i]
+		if l.ports.Memory != nil {
+			if err := l.ports.Memory.ReadMemory(s.Key, &s.Memory); err != nil && !s.Exited {
+				l.fail(ActMeasure, s.Key, err)
+			}
+		}
 		if err := l.ports.Quotas.Read(s.Key, &l.usage); err == nil {
 			s.Measured, s.CPU, s.Throttled, s.Quota, s.Writer = true, l.usage.CPU, l.usage.Throttled, l.usage.Quota, l.usage.Writer
 		} else if !s.Exited {
@@ -263,6 +268,10 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 		return l.ports.Quotas.SetQuota(a.Key, a.Cores)
 	case ActSetWeight:
 		return l.ports.Quotas.SetWeight(a.Key, a.Weight)
+	case ActWantMemory:
+		return l.ports.Memory.Want(a.Key, a.Memory, a.Limit)
+	case ActSetMemoryLimit:
+		return l.ports.Memory.Limit(a.Key, a.Limit)
 	case ActSave:
 		l.saved = l.saves.Offer(a.State)
 	case ActReport:

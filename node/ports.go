@@ -61,6 +61,17 @@ type Pages interface {
 	Forget(key Key)
 }
 
+// Memory moves executors' memory; called from the loop's goroutine.
+type Memory interface {
+	// Want puts a wish on the executor's wish page, after its memory limit was raised to
+	// limit, unless that is 0.
+	Want(key Key, wanted, limit units.Bytes) error
+	// Limit lowers the executor's memory limit to limit, or as far as what it uses allows.
+	Limit(key Key, limit units.Bytes) error
+	// ReadMemory fills into.
+	ReadMemory(key Key, into *ExecutorMemory) error
+}
+
 // Publisher sends statuses to the planner. It must encode the status before it
 // returns, and should not wait for the network. It is called by one goroutine at a
 // time, mostly not the loop's own.
@@ -102,14 +113,16 @@ type Call struct {
 	Events  []Event
 }
 
-// Ports are all that a Loop needs of the world; none may be nil but Host, Events
-// and Calls.
+// Ports are all that a Loop needs of the world; none may be nil but Memory, Host,
+// Events and Calls.
 type Ports struct {
 	Runtime Runtime
 	Quotas  Quotas
 	Pages   Pages
-	Status  Publisher
-	Store   Store
+	// Memory is nil where nothing moves.
+	Memory Memory
+	Status Publisher
+	Store  Store
 	// Host returns the CPU time that the machine has used since its boot. nil:
 	// nothing else uses the machine.
 	Host func() (units.Work, error)

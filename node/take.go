@@ -82,6 +82,7 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 	for _, id := range p.Executors {
 		x := r.ensure(Key{p.ID, id})
 		x.life.listed, x.slots, x.handsOff = true, r.slots(p.Launch.Cores), p.Launch.Mode.HandsOff()
+		x.memory.take(p.Launch)
 		x.shares, x.hasDeadline, x.part = p.Band == api.BandShared, p.HasDeadline, p.Class.Weight()
 		a.executors = append(a.executors, x)
 	}

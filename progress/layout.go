@@ -1,7 +1,7 @@
 package progress
 
 // Version is the layout version of this package.
-const Version = 4
+const Version = 5
 
 // Magic is word 0 of a page: the bytes "PACERPG1" as a little-endian number.
 const Magic = 'P' | 'A'<<8 | 'C'<<16 | 'E'<<24 | 'R'<<32 | 'P'<<40 | 'G'<<48 | '1'<<56
@@ -32,7 +32,22 @@ const (
 	slotTasks
 	slotHeaviest
 	slotHeaviestOf
-	slotHeader    = 8
+	slotMemory
+	slotInForce
+	slotStorage
+	slotExecution
+	slotOwed
+	slotAcknowledged
+	slotSpilled
+	slotEvicted
+	slotMoves
+	slotMoving
+	slotHeap
+	slotHeader
+)
+
+// What a slot consists of.
+const (
 	slotFirstTask = slotHeader + MaxStages*stageWords
 	slotWords     = slotFirstTask + MaxTasks*taskWords
 )
@@ -49,7 +64,6 @@ const (
 	stageRunning
 	stageRunningRecords
 	stageRunningCPU
-	stageChanged
 	stageLargeCPU
 	stageLargeReading
 	stageWords

@@ -56,13 +56,18 @@ func page(t testing.TB, path string) *progress.Reader {
 func full(seed, stages, tasks int) *meter.Page {
 	s := &meter.Page{
 		At: units.Instant(seed),
+		Memory: meter.Memory{
+			Known: true, Moves: seed%2 == 0, InForce: units.Bytes(seed + 21), Storage: units.Bytes(seed + 22), Execution: units.Bytes(seed + 23),
+			Owed: units.Bytes(seed + 24), Acknowledged: uint64(seed + 25), Spilled: units.Bytes(seed + 26), Evicted: units.Bytes(seed + 27),
+			Met: seed + 28, Moving: time.Duration(seed + 29), Heap: units.Bytes(seed + 30),
+		},
 	}
 	for i := range stages {
 		k := 100*i + seed
 		s.Stages = append(s.Stages, meter.Stage{
 			Key: api.StageKey{Stage: k, Attempt: i}, Finished: k + 1, Failed: k + 2, Weight: float64(k) + 0.25,
 			Records: float64(k + 3), CPU: work(k + 4), Running: k + 5, RunningRecords: float64(k + 6), RunningCPU: work(k + 7),
-			Changed: units.Instant(k + 8), LargeCPU: work(k + 9), LargeReading: work(k + 10),
+			LargeCPU: work(k + 9), LargeReading: work(k + 10),
 		})
 	}
 	if stages > 0 {
@@ -95,13 +100,16 @@ func TestLayout(t *testing.T) {
 	}
 	const slot0, slot1 = 16, 348
 	for word, want := range map[int]uint64{
-		1: 4, 2: 2, 3: 4711, 4: 0, 15: 0,
+		1: 5, 2: 2, 3: 4711, 4: 0, 15: 0,
 		slot0: 1, slot0 + 1: 0, slot0 + 2: 0,
-		slot1: 1000, slot1 + 1: 2, slot1 + 2: 2, slot1 + 3: 1000_750_000, slot1 + 4: 1100<<32 | 1, slot1 + 5: 0, slot1 + 7: 0,
+		slot1: 1000, slot1 + 1: 2, slot1 + 2: 2, slot1 + 3: 1000_750_000, slot1 + 4: 1100<<32 | 1,
+		// memory
+		slot0 + 5: 2, slot1 + 5: 1, slot1 + 6: 1021, slot1 + 7: 1022, slot1 + 8: 1023, slot1 + 9: 1024, slot1 + 10: 1025,
+		slot1 + 11: 1026, slot1 + 12: 1027, slot1 + 13: 1028, slot1 + 14: 1029, slot1 + 15: 1030,
 		// stage 1
-		slot1 + 21: 1100, slot1 + 22: 1, slot1 + 23: 1101, slot1 + 24: 1102, slot1 + 25: 1100_250_000,
-		slot1 + 26: 1103, slot1 + 27: 1104, slot1 + 28: 1105, slot1 + 29: 1106, slot1 + 30: 1107,
-		slot1 + 31: 1108, slot1 + 32: 1109, slot1 + 33: 1110,
+		slot1 + 28: 1100, slot1 + 29: 1, slot1 + 30: 1101, slot1 + 31: 1102, slot1 + 32: 1100_250_000,
+		slot1 + 33: 1103, slot1 + 34: 1104, slot1 + 35: 1105, slot1 + 36: 1106, slot1 + 37: 1107,
+		slot1 + 38: 1109, slot1 + 39: 1110,
 		// task 1
 		slot1 + 117: 1011<<32 | 1, slot1 + 118: 1012, slot1 + 119: 1010_500_000, slot1 + 120: 1013, slot1 + 121: 1014,
 	} {
@@ -210,8 +218,8 @@ func TestFaults(t *testing.T) {
 	}{
 		"foreign file":    {0, 0x1234, progress.ErrForeign},
 		"no magic":        {0, 0, progress.ErrForeign},
-		"older version":   {1, 1, progress.ErrVersion},
-		"newer version":   {1, 5, progress.ErrVersion},
+		"older version":   {1, 4, progress.ErrVersion},
+		"newer version":   {1, 6, progress.ErrVersion},
 		"too many stages": {17, 9, progress.ErrForeign},
 		"too many tasks":  {18, 1 << 63, progress.ErrForeign},
 	} {

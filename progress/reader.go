@@ -38,15 +38,15 @@ type Reader struct {
 // Open maps the page at path, which must be a whole one: ErrTruncated otherwise.
 // What is on the page is looked at by Read.
 func Open(path string) (*Reader, error) {
-	data, err := mapFile(path, os.O_RDONLY, unix.PROT_READ)
+	data, err := mapFile(path, os.O_RDONLY, unix.PROT_READ, PageSize)
 	if err != nil {
 		return nil, err
 	}
 	return &Reader{words: (*words)(unsafe.Pointer(&data[0])), data: data}, nil
 }
 
-// mapFile maps the first PageSize bytes of the file at path.
-func mapFile(path string, flag, protection int) ([]byte, error) {
+// mapFile maps the first size bytes of the file at path.
+func mapFile(path string, flag, protection, size int) ([]byte, error) {
 	// A link or a pipe in the executor's hands must not lead or hold the reader.
 	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -60,10 +60,10 @@ func mapFile(path string, flag, protection int) ([]byte, error) {
 	if !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: %s is a %s", ErrForeign, path, st.Mode().Type())
 	}
-	if st.Size() < PageSize {
-		return nil, fmt.Errorf("%w: %s has %d bytes, want %d", ErrTruncated, path, st.Size(), PageSize)
+	if st.Size() < int64(size) {
+		return nil, fmt.Errorf("%w: %s has %d bytes, want %d", ErrTruncated, path, st.Size(), size)
 	}
-	data, err := unix.Mmap(int(f.Fd()), 0, PageSize, protection, unix.MAP_SHARED)
+	data, err := unix.Mmap(int(f.Fd()), 0, size, protection, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("progress: map %s: %w", path, err)
 	}

@@ -14,6 +14,7 @@ type slot [slotWords]uint64
 // decode makes p what s shows, in the memory of p's slices.
 func (s *slot) decode(p *meter.Page, generation uint64) {
 	p.At, p.Generation = units.Instant(s[slotAt]), generation
+	p.Memory = s.memory()
 	p.Stages, p.Tasks = p.Stages[:0], p.Tasks[:0]
 	for i := range int(s[slotStages]) {
 		w := (*[stageWords]uint64)(s[slotHeader+i*stageWords:])
@@ -22,7 +23,7 @@ func (s *slot) decode(p *meter.Page, generation uint64) {
 			Finished: int(w[stageFinished]), Failed: int(w[stageFailed]), Weight: fromMillionths(w[stageWeight]),
 			Records: records(w[stageRecords]), CPU: work(w[stageCPU]), Running: int(w[stageRunning]),
 			RunningRecords: records(w[stageRunningRecords]), RunningCPU: work(w[stageRunningCPU]),
-			Changed: units.Instant(w[stageChanged]), LargeCPU: work(w[stageLargeCPU]), LargeReading: work(w[stageLargeReading]),
+			LargeCPU: work(w[stageLargeCPU]), LargeReading: work(w[stageLargeReading]),
 		})
 		if of := &p.Stages[i]; word(of.Key) == s[slotHeaviestOf] {
 			of.Heaviest = fromMillionths(s[slotHeaviest])
@@ -41,6 +42,7 @@ func (s *slot) decode(p *meter.Page, generation uint64) {
 func (s *slot) encode(p *meter.Page) {
 	stages, tasks := p.Stages[:min(len(p.Stages), MaxStages)], p.Tasks[:min(len(p.Tasks), MaxTasks)]
 	*s = slot{slotAt: uint64(p.At), slotStages: uint64(len(stages)), slotTasks: uint64(len(tasks))}
+	s.remember(&p.Memory)
 	for i := range stages {
 		from := &stages[i]
 		*(*[stageWords]uint64)(s[slotHeader+i*stageWords:]) = [stageWords]uint64{
@@ -48,7 +50,7 @@ func (s *slot) encode(p *meter.Page) {
 			stageFinished: uint64(from.Finished), stageFailed: uint64(from.Failed), stageWeight: toMillionths(from.Weight),
 			stageRecords: uint64(from.Records), stageCPU: nanoseconds(from.CPU), stageRunning: uint64(from.Running),
 			stageRunningRecords: uint64(from.RunningRecords), stageRunningCPU: nanoseconds(from.RunningCPU),
-			stageChanged: uint64(from.Changed), stageLargeCPU: nanoseconds(from.LargeCPU), stageLargeReading: nanoseconds(from.LargeReading),
+			stageLargeCPU: nanoseconds(from.LargeCPU), stageLargeReading: nanoseconds(from.LargeReading),
 		}
 		if from.Heaviest > 0 {
 			s[slotHeaviest], s[slotHeaviestOf] = toMillionths(from.Heaviest), word(from.Key)
@@ -61,6 +63,35 @@ func (s *slot) encode(p *meter.Page) {
 			taskCPU: nanoseconds(from.CPU), taskRecords: uint64(from.Records),
 		}
 	}
+}
+
+// The values of word slotMemory.
+const (
+	poolsMove  = 1
+	poolsFixed = 2
+)
+
+func (s *slot) memory() meter.Memory {
+	return meter.Memory{
+		Known: s[slotMemory] != 0, Moves: s[slotMemory] == poolsMove,
+		InForce: units.Bytes(s[slotInForce]), Storage: units.Bytes(s[slotStorage]), Execution: units.Bytes(s[slotExecution]),
+		Owed: units.Bytes(s[slotOwed]), Acknowledged: s[slotAcknowledged],
+		Spilled: units.Bytes(s[slotSpilled]), Evicted: units.Bytes(s[slotEvicted]),
+		Met: int(s[slotMoves]), Moving: time.Duration(s[slotMoving]), Heap: units.Bytes(s[slotHeap]),
+	}
+}
+
+func (s *slot) remember(m *meter.Memory) {
+	switch {
+	case m.Moves:
+		s[slotMemory] = poolsMove
+	case m.Known:
+		s[slotMemory] = poolsFixed
+	}
+	s[slotInForce], s[slotStorage], s[slotExecution] = uint64(m.InForce), uint64(m.Storage), uint64(m.Execution)
+	s[slotOwed], s[slotAcknowledged] = uint64(m.Owed), m.Acknowledged
+	s[slotSpilled], s[slotEvicted] = uint64(m.Spilled), uint64(m.Evicted)
+	s[slotMoves], s[slotMoving], s[slotHeap] = uint64(m.Met), uint64(m.Moving), uint64(m.Heap)
 }
 
 // word names a stage attempt in one word.

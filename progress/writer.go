@@ -47,7 +47,7 @@ type Writer struct {
 // NewWriter maps the page at path, which Create made, and puts the magic word,
 // the version and pid on it. It goes on with the generation it finds.
 func NewWriter(path string, pid int) (*Writer, error) {
-	data, err := mapFile(path, os.O_RDWR, unix.PROT_READ|unix.PROT_WRITE)
+	data, err := mapFile(path, os.O_RDWR, unix.PROT_READ|unix.PROT_WRITE, PageSize)
 	if err != nil {
 		return nil, err
 	}

@@ -125,6 +125,8 @@ type actionLine struct {
 	ID     string       `json:"id,omitempty"`
 	Cores  *units.Cores `json:"cores,omitempty"`
 	Weight string       `json:"weight,omitempty"`
+	Memory units.Bytes  `json:"memory,omitempty"`
+	Limit  units.Bytes  `json:"limit,omitempty"`
 	Seq    uint64       `json:"seq,omitempty"`
 	// Sum stands for what a save or a report holds.
 	Sum string `json:"sum,omitempty"`
@@ -142,6 +144,8 @@ func sayActions(actions []node.Action) []actionLine {
 			}
 		case node.ActSetWeight:
 			l.Weight = a.Weight.String()
+		case node.ActWantMemory, node.ActSetMemoryLimit:
+			l.Memory, l.Limit = a.Memory, a.Limit
 		case node.ActSave:
 			l.Sum = digest(a.State)
 		case node.ActReport:

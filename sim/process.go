@@ -214,7 +214,6 @@ func (p *process) finished(t *task, now units.Instant) {
 		s.LargeCPU += units.Work(cpu)
 		s.LargeReading += units.Work(cpu * t.reading())
 	}
-	s.Changed = now
 	t.run.finished(p, t.index, cpu)
 }
 
@@ -222,7 +221,6 @@ func (p *process) finished(t *task, now units.Instant) {
 func (p *process) launch(t *task) {
 	now := p.m.w.now
 	t.part = p.part(t.run)
-	t.part.page.Changed = now
 	if t.heaviest > 0 {
 		p.heaviest, p.heaviestOf = t.heaviest, t.run
 	}
@@ -295,7 +293,6 @@ func (p *process) publish(now units.Instant) {
 	}
 	for i := len(p.parts) - 1; i >= 0; i-- {
 		s := p.parts[i].page
-		s.Changed = p.m.w.clockOf(p.m, s.Changed)
 		if p.parts[i].run == p.heaviestOf {
 			s.Heaviest = p.heaviest
 		}

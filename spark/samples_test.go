@@ -44,7 +44,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001", Watched: true, UTCOffset: 3600,
 		Launch: api.Launch{
 			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/opt/java",
-			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true,
+			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true, OffHeapFloor: 1 << 28, OffHeapWeight: 2, OffHeapPage: 2 << 20,
 			JavaOptions: []string{"-Dx=y"}, ClassPath: []string{"/a.jar"},
 			Env: map[string]string{"PATH": "/bin", "SPARK_USER": "alice"},
 		},
@@ -143,11 +143,13 @@ func TestTheJVMsPageIsReadable(t *testing.T) {
 	first, second := api.StageKey{Stage: 3}, api.StageKey{Stage: 6, Attempt: 2}
 	want := meter.Page{
 		At: 6000, Generation: 2,
+		Memory: meter.Memory{Known: true, Moves: true, InForce: 1001, Storage: 1002, Execution: 1003, Owed: 1004, Acknowledged: 5,
+			Spilled: 200, Evicted: 1006, Met: 7, Moving: 1008, Heap: 1009},
 		Stages: []meter.Stage{
-			{Key: first, Finished: 1, Failed: 1, Weight: 1.25, Records: 20, CPU: 100e-9, Changed: 5000,
+			{Key: first, Finished: 1, Failed: 1, Weight: 1.25, Records: 20, CPU: 100e-9,
 				Running: 1, RunningRecords: 400, RunningCPU: 40e-9},
-			{Key: second, Changed: 4500, Running: 1, RunningRecords: 500, RunningCPU: 50e-9, Heaviest: 0.9},
-			{Key: api.StageKey{Stage: 4}, Finished: 1, Weight: 2.5, Records: 10, CPU: 50e-9, LargeCPU: 50e-9, LargeReading: 25e-9, Changed: 4000},
+			{Key: second, Running: 1, RunningRecords: 500, RunningCPU: 50e-9, Heaviest: 0.9},
+			{Key: api.StageKey{Stage: 4}, Finished: 1, Weight: 2.5, Records: 10, CPU: 50e-9, LargeCPU: 50e-9, LargeReading: 25e-9},
 		},
 		Tasks: []meter.Task{
 			{Stage: first, Partition: 1, Weight: 0.75, CPU: 40e-9, Records: 400},

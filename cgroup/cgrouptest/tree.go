@@ -55,6 +55,34 @@ func New(t testing.TB, layout Layout) *Tree {
 	return tree
 }
 
+// NewWithMemory makes a tree that has a memory controller, too.
+func NewWithMemory(t testing.TB, layout Layout) *Tree {
+	t.Helper()
+	tree := New(t, layout)
+	if layout == V2 {
+		tree.file(t, "cgroup.subtree_control", "cpu memory\n")
+	} else {
+		tree.file(t, "memory/memory.limit_in_bytes", "9223372036854771712\n")
+	}
+	return tree
+}
+
+// Hold sets what a group has of memory: anonymous memory, and page cache.
+func (tree *Tree) Hold(t testing.TB, group string, anonymous, cache units.Bytes) {
+	t.Helper()
+	usage, keys := "memory.usage_in_bytes", "rss %d\ncache %d\ninactive_file %d\n"
+	if tree.layout == V2 {
+		usage, keys = "memory.current", "anon %d\nfile %d\ninactive_file %d\n"
+	}
+	err := tree.write(group, "memory.stat", fmt.Sprintf(keys, int64(anonymous), int64(cache), int64(cache)))
+	if err == nil {
+		err = tree.write(group, usage, fmt.Sprintf("%d\n", int64(anonymous+cache)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (tree *Tree) file(t testing.TB, name, content string) {
 	t.Helper()
 	path := filepath.Join(tree.Root, name)
@@ -74,6 +102,8 @@ func (tree *Tree) Path(group, file string) string {
 		return filepath.Join(tree.Root, group, file)
 	case strings.HasPrefix(file, "cpuacct."):
 		return filepath.Join(tree.Root, "cpuacct", group, file)
+	case strings.HasPrefix(file, "memory."):
+		return filepath.Join(tree.Root, "memory", group, file)
 	}
 	return filepath.Join(tree.Root, "cpu", group, file)
 }

@@ -141,7 +141,7 @@ func start(t *testing.T, h Harness) {
 		t.Errorf("handle %+v", handle)
 	}
 	paths := h.paths(t, "1")
-	for _, path := range []string{paths.Work, paths.Local, paths.Stdout, paths.Stderr, paths.Page, paths.Handle} {
+	for _, path := range []string{paths.Work, paths.Local, paths.Stdout, paths.Stderr, paths.Page, paths.Wish, paths.Handle} {
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
@@ -225,7 +225,7 @@ func (h Harness) nothingLeft(t *testing.T, r executor.Runtime) {
 		t.Errorf("recovered %v, %v", handles, err)
 	}
 	paths := h.paths(t, "1")
-	for _, path := range []string{paths.Work, paths.Local, paths.Page, paths.Handle} {
+	for _, path := range []string{paths.Work, paths.Local, paths.Page, paths.Wish, paths.Handle} {
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Errorf("%s is still there (%v)", path, err)
 		}

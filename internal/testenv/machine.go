@@ -210,7 +210,6 @@ func (p *process) work(now units.Instant, dt time.Duration) {
 // launch starts a task in a free slot.
 func (p *process) launch(t *task, r *stageRun, now units.Instant) {
 	t.on, t.start = p.stageOn(r), now
-	t.on.page.Changed = now
 	p.running = append(p.running, t)
 }
 
@@ -220,7 +219,6 @@ func (p *process) finish(t *task, now units.Instant) {
 	s.Weight++
 	s.Records += t.records
 	s.CPU += t.total
-	s.Changed = now
 	t.on.run.finished(p)
 }
 

@@ -170,7 +170,7 @@ func (p *process) stageOn(r *stageRun) *stageOn {
 			return s
 		}
 	}
-	s := &stageOn{run: r, page: meter.Stage{Key: r.key, Changed: p.machine.clock()}}
+	s := &stageOn{run: r, page: meter.Stage{Key: r.key}}
 	p.stages = append(p.stages, s)
 	if len(p.stages) > progress.MaxStages {
 		p.stages = p.stages[1:]

@@ -124,6 +124,8 @@ func layout() (*os.File, error) {
 	if err := os.WriteFile(filepath.Join(scope, "cgroup.procs"), []byte("1"), 0o644); err != nil {
 		return nil, err
 	}
+	// As systemd does where something accounts for memory. A kernel without it is told by a test.
+	_ = os.WriteFile(filepath.Join(groups, "cgroup.subtree_control"), []byte("+memory"), 0o644)
 	return os.Open(service)
 }
 

@@ -5,6 +5,8 @@ import java.time.{DateTimeException, Duration, Instant, LocalDateTime, LocalTime
 import java.time.format.DateTimeFormatter
 import java.util.{Locale, UUID}
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.{SparkConf, SparkException}
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.util.Utils
@@ -23,6 +25,8 @@ import org.apache.spark.util.Utils
  * @param mode            Control, Observe or Off
  * @param watched         whether a pacer submit reports the driver's exit
  * @param jobClass        Interactive, Deadline or Batch, "" for the default
+ * @param memoryWeight    its part of the off-heap memory that applications share
+ * @param memoryFloor     the least of it that an executor has, in bytes
  */
 private[spark] final case class PacerConf(
     address: String,
@@ -35,7 +39,9 @@ private[spark] final case class PacerConf(
     tlsCa: Option[Path],
     mode: String = PacerConf.Control,
     watched: Boolean = false,
-    jobClass: String = "")
+    jobClass: String = "",
+    memoryWeight: Double = 1,
+    memoryFloor: Long = 0)
 
 /** It is for users: one line, without a stack trace that would be the same every time. */
 private[spark] final class RefusedStartException(message: String) extends SparkException(message) {
@@ -65,6 +71,10 @@ private[spark] object PacerConf {
   // The classes, as in api/division.go.
   private val Classes = Seq("interactive", "deadline", "batch")
 
+  /** The application's part of off-heap memory where it is shared, and the least of it per executor. */
+  val MemoryWeight = "spark.pacer.memory.weight"
+  val MemoryFloor = "spark.pacer.memory.floor"
+
   /** The image of the executors' containers, in place of the nodes' own choice. */
   val Image = "spark.pacer.image"
   val TlsCa = "spark.pacer.tls.ca"
@@ -81,6 +91,7 @@ private[spark] object PacerConf {
   private val Counts = Seq("spark.executor.instances", "spark.cores.max")
   private val OffHeapEnabled = "spark.memory.offHeap.enabled"
   private val OffHeapSize = "spark.memory.offHeap.size"
+  private val PageSize = "spark.buffer.pageSize"
   private val MinOverheadMiB = 384L
 
   /** Reads and checks; throws SparkException with one line that names every fault. */
@@ -107,6 +118,8 @@ private[spark] object PacerConf {
     val start = DeadlineClock.startMillis(submitted)
     val by = read(By, 0.0)(secondsUntil(_, Instant.ofEpochMilli(start).atZone(ZoneId.systemDefault)),
       "a time of day such as 06:00, or a date and time to come such as 2026-01-31T06:00")
+    val weight = read(MemoryWeight, 1.0)(_.toDoubleOption.filter(w => w >= 0.01 && w <= 100), "a number from 0.01 to 100")
+    val floor = read(MemoryFloor, 0L)(size, "a size such as 512m or 2g")
     if (deadline > 0 && by > 0) faults += s"$Deadline and $By exclude each other"
     if (get("spark.submit.deployMode").contains("cluster")) {
       faults += "deploy mode cluster is not supported: use --deploy-mode client"
@@ -115,7 +128,7 @@ private[spark] object PacerConf {
     if (found.nonEmpty) throw refuse(found.mkString("; "))
     PacerConf(address, math.max(deadline, by), get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)),
-      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass)
+      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor)
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")
@@ -209,7 +222,12 @@ private[spark] object PacerConf {
   def giveOffHeap(conf: SparkConf, bytes: Long): Unit = if (!offHeapFixed(conf) && bytes > 0) {
     conf.set(OffHeapEnabled, "true")
     conf.set(OffHeapSize, s"${bytes}b")
+    // A task holds whole pages: with Spark's own size the floor would be many times as high.
+    conf.setIfMissing(PageSize, "1m")
   }
+
+  /** The size of a task's pages in bytes, 0 unless the user set it. */
+  def offHeapPage(conf: SparkConf): Long = conf.getSizeAsBytes(PageSize, "0")
 
   /** The user's own off-heap memory per executor in bytes, 0 for none. */
   def offHeap(conf: SparkConf): Long =
@@ -220,19 +238,30 @@ private[spark] object PacerConf {
 
   /**
    * An executor's memory besides heap and off-heap, in bytes: as Spark computes it
-   * for containers, with what Python workers get by spark.executor.pyspark.memory.
+   * for containers, more where there may be Python workers, with what these get by
+   * spark.executor.pyspark.memory.
    */
-  def overhead(conf: SparkConf, heapBytes: Long): Long =
-    conf.getOption("spark.executor.pyspark.memory").map(mib).getOrElse(0L) + nativeOverhead(conf, heapBytes)
+  def overhead(conf: SparkConf, heapBytes: Long, python: Boolean = pythonDriver): Long =
+    conf.getOption("spark.executor.pyspark.memory").map(mib).getOrElse(0L) + nativeOverhead(conf, heapBytes, python)
 
-  private def nativeOverhead(conf: SparkConf, heapBytes: Long): Long =
+  /** Whether a Python program drives this JVM: its executors may have Python workers. */
+  private def pythonDriver: Boolean = {
+    val entrances = Seq("org.apache.spark.deploy.PythonRunner", "org.apache.spark.api.python.PythonGatewayServer")
+    Thread.getAllStackTraces.values.asScala.exists(_.exists(f => entrances.exists(f.getClassName.startsWith)))
+  }
+
+  private def nativeOverhead(conf: SparkConf, heapBytes: Long, python: Boolean): Long =
     conf.getOption("spark.executor.memoryOverhead").map(mib) match {
       case Some(bytes) => bytes
       case None =>
-        val factor = conf.getDouble("spark.executor.memoryOverheadFactor", 0.1)
+        val factor = conf.getDouble("spark.executor.memoryOverheadFactor", if (python) 0.4 else 0.1)
         val least = conf.getOption("spark.executor.minMemoryOverhead").map(mib).getOrElse(MinOverheadMiB << 20)
         math.max((heapBytes * factor).toLong, least)
     }
+
+  /** Reads a size in bytes where it has no unit. */
+  private def size(text: String): Option[Long] =
+    try Some(JavaUtils.byteStringAsBytes(text)).filter(_ >= 0) catch { case _: NumberFormatException | _: IllegalArgumentException => None }
 
   /** Reads a size that counts MiB where it has no unit; returns bytes. */
   private def mib(text: String): Long = JavaUtils.byteStringAsMb(text) << 20

@@ -8,19 +8,22 @@ import java.util.concurrent.locks.LockSupport
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.TaskContext
+import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, PluginContext, SparkPlugin}
 import org.apache.spark.executor.TaskMetrics
 import org.apache.spark.internal.Logging
-import org.apache.spark.pacer.TaskLedger.{NoUsage, Task, Usage}
+import org.apache.spark.memory.pacer.MemoryPools
+import org.apache.spark.pacer.TaskLedger.{Memory, NoMemory, NoUsage, Task, Usage}
 
 /**
  * Keeps the progress page of an executor, where the node has given it one
- * (PACER_PROGRESS_PAGE). It has no driver side and does nothing elsewhere.
+ * (PACER_PROGRESS_PAGE), and its off-heap memory as the node wants it
+ * (PACER_WISH_PAGE). It has no driver side and does nothing elsewhere.
  */
 final class PacerPlugin extends SparkPlugin {
   override def driverPlugin(): DriverPlugin = null
-  override def executorPlugin(): ExecutorPlugin = new PacerExecutorPlugin(sys.env.get(ProgressPage.PathVariable))
+  override def executorPlugin(): ExecutorPlugin =
+    new PacerExecutorPlugin(sys.env.get(ProgressPage.PathVariable), sys.env.get(MemoryWish.PathVariable))
 }
 
 /**
@@ -32,7 +35,7 @@ final class PacerPlugin extends SparkPlugin {
  * readers' temporary ones merged first (docs/spark.md, S16), CPU time of its thread. What
  * Spark does not count while a task runs (S17) shows when it ends.
  */
-private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends ExecutorPlugin with Logging {
+private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPath: Option[String] = None) extends ExecutorPlugin with Logging {
   import PacerExecutorPlugin._
 
   private val ledger = new TaskLedger
@@ -40,6 +43,9 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends
   private val threads = ManagementFactory.getThreadMXBean
   @volatile private var changed = false
   @volatile private var publisher: Thread = _
+  @volatile private var pools: MemoryPools = _
+  @volatile private var mover: MemoryPools.Mover = _
+  private var moveTried = false
 
   override def init(context: PluginContext, extraConf: JavaMap[String, String]): Unit = pagePath.foreach { path =>
     try {
@@ -50,6 +56,37 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends
     } catch {
       case NonFatal(e) => logWarning(s"pacer: no progress page: ${e.getMessage}")
     }
+  }
+
+  /**
+   * Once the memory manager is there: plugins may be initialised before it. A fault
+   * leaves the pools as they are.
+   */
+  private def movePools(): Unit = {
+    val env = SparkEnv.get
+    if (!moveTried && wishPath.isDefined && env != null && env.blockManager != null && env.memoryManager != null) {
+      moveTried = true
+      try {
+        val found = MemoryPools.of(env)
+        pools = found
+        if (found.fixed.isEmpty) {
+          val m = new MemoryPools.Mover(found, MemoryWish.open(Paths.get(wishPath.get)))
+          m.start()
+          mover = m
+        } else {
+          logInfo(s"pacer: off-heap memory is fixed: ${found.fixed}")
+        }
+      } catch {
+        case NonFatal(e) => logWarning("pacer: off-heap memory is fixed", e)
+      }
+    }
+  }
+
+  private def memory: Memory = {
+    movePools()
+    val p = pools
+    if (p == null) NoMemory
+    else Memory(if (mover == null) 2 else 1, p.state, Runtime.getRuntime.totalMemory())
   }
 
   override def onTaskStart(): Unit = if (publisher != null) {
@@ -72,6 +109,8 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends
     val p = publisher
     publisher = null
     if (p != null) p.interrupt()
+    val m = mover
+    if (m != null) m.stop()
   }
 
   /** Runs on the task's thread after its body, whatever became of it. */
@@ -102,7 +141,7 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends
 
   private def usage(metrics: TaskMetrics, cpu: Long): Usage = {
     metrics.synchronized(metrics.mergeShuffleReadMetrics())
-    Usage(metrics.inputMetrics.recordsRead + metrics.shuffleReadMetrics.recordsRead, cpu)
+    Usage(metrics.inputMetrics.recordsRead + metrics.shuffleReadMetrics.recordsRead, cpu, metrics.memoryBytesSpilled)
   }
 
   private def poke(): Unit = {
@@ -116,7 +155,7 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String]) extends
       val at = System.nanoTime()
       changed = false
       try {
-        ledger.publish(page, probe, at)
+        ledger.publish(page, probe, at, memory)
       } catch {
         case NonFatal(e) =>
           if (!complained) logWarning("pacer: progress is not published", e)

@@ -10,7 +10,7 @@ import org.apache.spark.pacer.ProgressPage._
 
 /**
  * The writer of the progress page: how far this JVM's tasks are, for the node
- * controller to read without a system call. The layout, version 4, stands in
+ * controller to read without a system call. The layout, version 5, stands in
  * progress/doc.go. One thread writes; any number of processes read.
  *
  * At generation g slot g & 1 is filled and then g + 1 released, so that a reader
@@ -46,6 +46,12 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
     def head(now: Long, stages: Int, tasks: Int, heaviest: Long = 0, heaviestOf: Long = 0): Unit =
       words(0, now, stages, tasks, heaviest, heaviestOf)
 
+    /** Writes what is told of memory, MemoryWords words. */
+    def memory(values: Long*): Unit = {
+      require(values.length == MemoryWords)
+      words(HeadWords, values: _*)
+    }
+
     /** Writes stage i (0 until MaxStages), StageWords words. */
     def stage(i: Int, values: Long*): Unit = {
       require(i >= 0 && i < MaxStages && values.length == StageWords)
@@ -68,13 +74,15 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
 private[spark] object ProgressPage {
   /** "PACERPG1" as little-endian bytes. */
   val Magic: Long = ByteBuffer.wrap("PACERPG1".getBytes("US-ASCII")).order(ByteOrder.LITTLE_ENDIAN).getLong
-  val Version = 4
+  val Version = 5
   val PageWords = 1024
   val MaxStages = 8
   val MaxTasks = 44
-  val StageWords = 13
+  val StageWords = 12
   val TaskWords = 5
-  val SlotHeader = 8
+  val HeadWords = 5
+  val MemoryWords = 11
+  val SlotHeader: Int = HeadWords + MemoryWords
   val SlotWords: Int = SlotHeader + MaxStages * StageWords + MaxTasks * TaskWords
   val WordMagic = 0
   val WordVersion = 1

@@ -4,6 +4,7 @@ import java.util.BitSet
 
 import scala.collection.mutable
 
+import org.apache.spark.memory.pacer.MemoryPools
 import org.apache.spark.pacer.ProgressPage.{MaxStages, MaxTasks}
 
 /**
@@ -18,6 +19,8 @@ private[spark] final class TaskLedger {
 
   private val stages = mutable.LinkedHashMap[(Int, Int), Stage]()
   private val running = mutable.LinkedHashMap[Long, Task]()
+  /** What ended tasks have spilled, in bytes. */
+  private var spilledBefore = 0L
   /** The task launched last of those that brought word of what waits: ids grow with launches. */
   private var newest: Task = _
 
@@ -30,11 +33,14 @@ private[spark] final class TaskLedger {
 
   /** The task has ended; used is what it did in all. */
   def ended(task: Task, used: Usage, succeeded: Boolean, now: Long): Unit = synchronized {
-    if (running.remove(task.id).isDefined) touch(task, now).fold(task, used, succeeded)
+    if (running.remove(task.id).isDefined) {
+      touch(task, now).fold(task, used, succeeded)
+      spilledBefore += used.spilled
+    }
   }
 
-  /** Writes the present state. probe reads a running task's counters; what throws counts as nothing. */
-  def publish(page: ProgressPage, probe: Task => Usage, now: Long): Unit =
+  /** Writes the present state and memory's. probe reads a running task's counters; what throws counts as nothing. */
+  def publish(page: ProgressPage, probe: Task => Usage, now: Long, memory: Memory = NoMemory): Unit =
     synchronized {
       val tasks = running.valuesIterator.take(MaxTasks).toArray
       val uses = running.valuesIterator.map(t => t -> probe(t)).toMap
@@ -43,11 +49,14 @@ private[spark] final class TaskLedger {
       page.publish { slot =>
         val (heaviest, heaviestOf) = if (newest == null) (0L, 0L) else (newest.heaviest, newest.word)
         slot.head(now, shown.length, tasks.length, heaviest, heaviestOf)
+        val m = memory.pools
+        slot.memory(memory.told, m.inForce, m.storage, m.execution, m.owed, m.acknowledged,
+          spilledBefore + uses.valuesIterator.map(_.spilled).sum, m.evicted, m.moved, m.nanos, memory.heap)
         var i = 0
         shown.foreach { s =>
           val mine = uses.iterator.collect { case (t, use) if t.stage == s.stage && t.attempt == s.attempt => use }.toArray
           slot.stage(i, s.stage, s.attempt, s.finished, s.failed, s.weight, s.recordsRead, s.cpu,
-            mine.length, mine.map(_.recordsRead).sum, mine.map(_.cpu).sum, s.changed, s.largeCpu, s.largeReading)
+            mine.length, mine.map(_.recordsRead).sum, mine.map(_.cpu).sum, s.largeCpu, s.largeReading)
           i += 1
         }
         i = 0
@@ -110,10 +119,20 @@ private[spark] object TaskLedger {
     def readingTime: Long = reading
   }
 
-  /** Counters of one task; cpu in ns. */
-  final case class Usage(recordsRead: Long, cpu: Long)
+  /** Counters of one task; cpu in ns, spilled in bytes of memory. */
+  final case class Usage(recordsRead: Long, cpu: Long, spilled: Long = 0)
 
   val NoUsage: Usage = Usage(0, 0)
+
+  /**
+   * What the page tells of memory beside what tasks have spilled.
+   *
+   * @param told 0 if nothing is known of the pools, 1 if they move, 2 if they are fixed
+   * @param heap what the JVM has of its heap, in bytes
+   */
+  final case class Memory(told: Long, pools: MemoryPools.State, heap: Long)
+
+  val NoMemory: Memory = Memory(0, MemoryPools.Unseen, 0)
 
   private final class Stage(val stage: Int, val attempt: Int) {
     var finished, failed, weight, recordsRead, cpu, changed = 0L

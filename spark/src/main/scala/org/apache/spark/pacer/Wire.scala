@@ -39,6 +39,9 @@ private[spark] object Wire {
       overheadBytes: Long,
       offHeapBytes: Long,
       offHeapFixed: Boolean,
+      offHeapFloor: Long,
+      offHeapWeight: Double,
+      offHeapPage: Long,
       javaOptions: Seq[String],
       classPath: Seq[String],
       env: Map[String, String],
@@ -151,6 +154,9 @@ private[spark] object Wire {
       .put("spark_version", l.sparkVersion).put("cores", l.cores).put("heap_bytes", l.heapBytes)
       .put("overhead_bytes", l.overheadBytes).put("offheap_bytes", l.offHeapBytes)
       .put("offheap_fixed", l.offHeapFixed)
+    if (l.offHeapFloor > 0) o.put("offheap_floor_bytes", l.offHeapFloor)
+    if (l.offHeapWeight != 1) o.put("offheap_weight", l.offHeapWeight)
+    if (l.offHeapPage > 0) o.put("offheap_page_bytes", l.offHeapPage)
     val options = o.putArray("java_options")
     l.javaOptions.foreach(options.add(_))
     val path = o.putArray("class_path")

@@ -109,6 +109,7 @@ class PacerConfTest {
     assertFalse(PacerConf.offHeapFixed(free))
     PacerConf.giveOffHeap(free, 64 << 20)
     assertEquals(64L << 20, PacerConf.offHeap(free))
+    assertEquals("1m", free.get("spark.buffer.pageSize"))
     val none = conf("spark.memory.offHeap.enabled" -> "false")
     assertTrue(PacerConf.offHeapFixed(none))
     PacerConf.giveOffHeap(none, 64 << 20)
@@ -116,6 +117,23 @@ class PacerConfTest {
     val set = conf("spark.memory.offHeap.enabled" -> "true", "spark.memory.offHeap.size" -> "1g")
     PacerConf.giveOffHeap(set, 64 << 20)
     assertEquals(1L << 30, PacerConf.offHeap(set))
+    assertFalse(set.contains("spark.buffer.pageSize"))
+  }
+
+  @Test def weightAndFloorOfMemoryAreReadAndChecked(): Unit = {
+    val read = PacerConf.parse("sparkpacer://h", conf(PacerConf.MemoryWeight -> "2.5", PacerConf.MemoryFloor -> "128m"))
+    assertEquals((2.5, 128L << 20), (read.memoryWeight, read.memoryFloor))
+    val said = refusal("sparkpacer://h", PacerConf.MemoryWeight -> "0", PacerConf.MemoryFloor -> "much")
+    assertEquals("pacer: spark.pacer.memory.weight is '0', want a number from 0.01 to 100; " +
+      "spark.pacer.memory.floor is 'much', want a size such as 512m or 2g", said)
+  }
+
+  @Test def pythonWorkersMakeTheOverheadLarger(): Unit = {
+    val heap = 2L << 30
+    def mib(python: Boolean, settings: (String, String)*): Long = PacerConf.overhead(conf(settings: _*), heap, python) >> 20
+    assertEquals((384L, 819L), (mib(python = false), mib(python = true)))
+    assertEquals(204L + 0, mib(python = true, "spark.executor.memoryOverheadFactor" -> "0.1", "spark.executor.minMemoryOverhead" -> "100m"))
+    assertEquals(500L, mib(python = true, "spark.executor.memoryOverhead" -> "500m"))
   }
 
   @Test def overheadIsCountedAsSparkCountsIt(): Unit = {

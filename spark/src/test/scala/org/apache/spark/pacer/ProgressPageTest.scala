@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
+import org.apache.spark.memory.pacer.MemoryPools
 import org.apache.spark.pacer.TaskLedger.{NoUsage, Task, Usage}
 
 class ProgressPageTest {
@@ -107,15 +108,15 @@ class ProgressPageTest {
       ledger.publish(new ProgressPage(memory(), 1), _ => Usage(records, cpu), 0)
     }
     Seq(large, mean).foreach(ledger.ended(_, Usage(30, 500), succeeded = true, 1))
-    assertEquals(Seq(500L, 250L), stage(ledger, 0).slice(11, 13))
+    assertEquals(Seq(500L, 250L), stage(ledger, 0).slice(10, 12))
     // One that reads until it ends, and one that is never seen to read.
     val other = new Task(3, 1, 0, 0, 2500000, 2)
     val blind = new Task(4, 2, 0, 0, 2500000, 3)
     Seq(other, blind).foreach(ledger.started)
     ledger.ended(other, Usage(30, 500), succeeded = true, 4)
     ledger.ended(blind, Usage(0, 500), succeeded = true, 5)
-    assertEquals(Seq(500L, 250L), stage(ledger, 1).slice(11, 13))
-    assertEquals(Seq(500L, 0L), stage(ledger, 0).slice(11, 13))
+    assertEquals(Seq(500L, 250L), stage(ledger, 1).slice(10, 12))
+    assertEquals(Seq(500L, 0L), stage(ledger, 0).slice(10, 12))
   }
 
   @Test def moreTasksThanFitAreCountedInAll(): Unit = {
@@ -124,7 +125,7 @@ class ProgressPageTest {
     val buffer = memory()
     ledger.publish(new ProgressPage(buffer, 1), _ => Usage(1, 3), 9)
     assertEquals(Seq(9L, 1L, 44L), (16 to 18).map(word(buffer, _)))
-    assertEquals(Seq(60L, 60L, 180L), (7 to 9).map(i => word(buffer, 24 + i)))
+    assertEquals(Seq(60L, 60L, 180L), (7 to 9).map(i => word(buffer, 32 + i)))
   }
 }
 
@@ -135,7 +136,7 @@ object ProgressPageTest {
   private def stage(ledger: TaskLedger, i: Int): IndexedSeq[Long] = {
     val buffer = memory()
     ledger.publish(new ProgressPage(buffer, 1), _ => NoUsage, 0)
-    (0 until 13).map(w => word(buffer, 24 + 13 * i + w))
+    (0 until 12).map(w => word(buffer, 32 + 12 * i + w))
   }
 
   /** What samples_test.go expects to read. */
@@ -152,6 +153,8 @@ object ProgressPageTest {
     end(3, stage = 4, partition = 0, weight = 2500000, ok = true, at = 4000)
     ledger.started(new Task(4, 3, 0, 1, 750000, 5000))
     ledger.started(new Task(5, 6, 2, 7, 1000000, 4500, heaviest = 900000))
-    ledger.publish(page, t => Usage(t.id * 100, t.id * 10), 6000)
+    val pools = MemoryPools.State(moves = true, inForce = 1001, storage = 1002, execution = 1003, owed = 1004, acknowledged = 5,
+      evicted = 1006, moved = 7, nanos = 1008)
+    ledger.publish(page, t => Usage(t.id * 100, t.id * 10, spilled = 100), 6000, TaskLedger.Memory(1, pools, heap = 1009))
   }
 }

@@ -45,7 +45,8 @@ class WireTest {
 object WireTest {
   val register: Register = Register("u-1", "wordcount", "wc", "alice", "4.3.0", 90, 4.5, requireFeasible = true,
     Launch("spark://CoarseGrainedScheduler@127.0.0.1:40123", "/opt/spark", "/opt/java", "4.3.0", 2, 1L << 30,
-      402653184L, 0, offHeapFixed = true, Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice")),
+      402653184L, 0, offHeapFixed = true, offHeapFloor = 268435456L, offHeapWeight = 2, offHeapPage = 2097152L,
+      Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice")),
     "app-20261121043012-0001", PacerConf.Observe, watched = true, utcOffset = 3600, jobClass = "batch")
 
   private val key = StageKey(3, 1)

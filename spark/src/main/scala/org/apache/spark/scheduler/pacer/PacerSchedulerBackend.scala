@@ -166,6 +166,8 @@ private[scheduler] final class PacerSchedulerBackend(
       cores = conf.getInt("spark.executor.cores", 0),
       heapBytes = heap, overheadBytes = PacerConf.overhead(conf, heap),
       offHeapBytes = PacerConf.offHeap(conf), offHeapFixed = PacerConf.offHeapFixed(conf),
+      offHeapFloor = settings.memoryFloor, offHeapWeight = settings.memoryWeight,
+      offHeapPage = if (PacerConf.offHeapFixed(conf)) 0 else PacerConf.offHeapPage(conf),
       javaOptions = options("spark.executor.defaultJavaOptions") ++ options("spark.executor.extraJavaOptions"),
       classPath = paths("spark.executor.defaultExtraClassPath") ++ paths("spark.executor.extraClassPath"),
       env = environment, image = conf.get(PacerConf.Image, ""))

@@ -269,7 +269,7 @@ class StageHistoryTest {
     val generation = b.getLong(2 * 8)
     val slot = 16 + ((generation - 1) & 1).toInt * ProgressPage.SlotWords
     val n = b.getLong((slot + 1) * 8).toInt
-    (0 until n).map(i => (0 until ProgressPage.StageWords).map(w => b.getLong((slot + 8 + ProgressPage.StageWords * i + w) * 8))).find(_(0) == id)
+    (0 until n).map(i => (0 until ProgressPage.StageWords).map(w => b.getLong((slot + ProgressPage.SlotHeader + ProgressPage.StageWords * i + w) * 8))).find(_(0) == id)
   }
 }
 

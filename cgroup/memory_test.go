@@ -1,0 +1,191 @@
+package cgroup_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/units"
+)
+
+const mib = units.MiB
+
+// limitOf is g's memory limit as the kernel shows it; the test is skipped where it has none.
+func limitOf(t *testing.T, g *cgroup.Group) string {
+	t.Helper()
+	for _, file := range g.JoinFiles() {
+		for _, name := range []string{"memory.limit_in_bytes", "memory.max"} {
+			if data, err := os.ReadFile(filepath.Join(filepath.Dir(file), name)); err == nil {
+				return strings.TrimSpace(string(data))
+			}
+		}
+	}
+	t.Skip("needs a memory controller that this process is not bound by")
+	return ""
+}
+
+// The kernel takes the limit, counts what a process has, and is not asked to take that away.
+func TestRealMemoryLimit(t *testing.T) {
+	g := realGroup(t)
+	limitOf(t, g)
+	if got := g.MemoryLimit(); got != 0 {
+		t.Errorf("a new group has a limit of %v", got)
+	}
+	if err := g.RaiseMemory(512 * mib); err != nil {
+		t.Fatal(err)
+	}
+	if got := limitOf(t, g); got != "536870912" || g.MemoryLimit() != 512*mib {
+		t.Errorf("limit %s, %v", got, g.MemoryLimit())
+	}
+	// A process with some 100 MiB of its own.
+	shellIn(t, g, `x=$(head -c 52428800 /dev/zero | tr '\0' x); y=$x; echo full; sleep 600`)
+	var use cgroup.MemoryUse
+	for limit := time.Now().Add(30 * time.Second); use.Resident < 50*mib; {
+		var err error
+		if use, err = g.Memory(); err != nil || time.Now().After(limit) {
+			t.Fatal(use, err)
+		}
+	}
+	g.AimMemory(16 * mib)
+	if err := g.LowerMemory(); err != nil {
+		t.Fatal(err)
+	}
+	use, err := g.Memory()
+	if limit := g.MemoryLimit(); err != nil || limit < 50*mib+cgroup.MemoryMargin || limit >= 512*mib || use.Resident < 50*mib {
+		t.Errorf("lowered to %v beside %+v: %v", limit, use, err)
+	}
+	// A raise that comes before the lowering is not undone by it.
+	g.AimMemory(16 * mib)
+	if err := g.RaiseMemory(units.GiB); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.LowerMemory(); err != nil {
+		t.Fatal(err)
+	}
+	if got := limitOf(t, g); got != "1073741824" || g.MemoryLimit() != units.GiB {
+		t.Errorf("after a raise: %s, %v", got, g.MemoryLimit())
+	}
+}
+
+// limited is a group with a memory limit of a GiB on a tree of files, and how to read the
+// limit that is in force there.
+func limited(t *testing.T, layout cgrouptest.Layout) (tree *cgrouptest.Tree, g *cgroup.Group, inForce func() units.Bytes) {
+	t.Helper()
+	tree = cgrouptest.NewWithMemory(t, layout)
+	h, err := cgroup.Open(tree.Root, "pacer/n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g = group(t, h, "app-1-1")
+	file := "memory.limit_in_bytes"
+	if layout == cgrouptest.V2 {
+		file = "memory.max"
+	}
+	inForce = func() units.Bytes {
+		n, _ := strconv.ParseInt(tree.Read(t, "pacer/n1/app-1-1", file), 10, 64)
+		return units.Bytes(n)
+	}
+	if err := g.RaiseMemory(units.GiB); err != nil || inForce() != units.GiB || g.MemoryLimit() != units.GiB {
+		t.Fatalf("%s: %v, %v, %v", layout, inForce(), g.MemoryLimit(), err)
+	}
+	return tree, g, inForce
+}
+
+// A limit comes down to what is wanted, but not below what the group cannot give up: its
+// anonymous memory, with a margin. Page cache it can.
+func TestMemoryLimitComesDownToWhatIsNeeded(t *testing.T) {
+	for _, layout := range cgrouptest.Layouts() {
+		for _, c := range []struct{ anonymous, cache, aim, want units.Bytes }{
+			{100 * mib, 0, 512 * mib, 512 * mib},
+			{600 * mib, 0, 512 * mib, 600*mib + cgroup.MemoryMargin},
+			{100 * mib, 800 * mib, 512 * mib, 512 * mib},
+			{1000 * mib, 24 * mib, 512 * mib, units.GiB},
+		} {
+			tree, g, inForce := limited(t, layout)
+			tree.Hold(t, "pacer/n1/app-1-1", c.anonymous, c.cache)
+			g.AimMemory(c.aim)
+			if err := g.LowerMemory(); err != nil || inForce() != c.want || g.MemoryLimit() != c.want {
+				t.Errorf("%s %+v: %v, %v, %v", layout, c, inForce(), g.MemoryLimit(), err)
+			}
+			use, err := g.Memory()
+			if err != nil || use.Resident != c.anonymous || use.Cache != c.cache || use.Needed != c.anonymous || use.Charged != c.anonymous+c.cache {
+				t.Errorf("%s %+v: %+v, %v", layout, c, use, err)
+			}
+		}
+	}
+}
+
+// A raise wins over a lowering that has not come to its end, and is never a lowering.
+func TestARaisedMemoryLimitStays(t *testing.T) {
+	for _, layout := range cgrouptest.Layouts() {
+		_, g, inForce := limited(t, layout)
+		g.AimMemory(200 * mib)
+		if err := g.RaiseMemory(2 * units.GiB); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.LowerMemory(); err != nil || inForce() != 2*units.GiB {
+			t.Errorf("%s: %v, %v", layout, inForce(), err)
+		}
+		if err := g.RaiseMemory(units.GiB); err != nil || inForce() != 2*units.GiB {
+			t.Errorf("%s: %v, %v", layout, inForce(), err)
+		}
+	}
+}
+
+// A container inside has the limit that its engine gave it, and Pacer moves that one.
+func TestTheLimitOfAContainerInside(t *testing.T) {
+	for _, layout := range cgrouptest.Layouts() {
+		tree := cgrouptest.NewWithMemory(t, layout)
+		h, err := cgroup.Open(tree.Root, "pacer/n1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := group(t, h, "app-1-1")
+		file := "memory.limit_in_bytes"
+		if layout == cgrouptest.V2 {
+			file = "memory.max"
+		}
+		if got := g.MemoryLimit(); got != 0 {
+			t.Errorf("%s: %v before there is a container", layout, got)
+		}
+		path := tree.Path("pacer/n1/app-1-1/0a1b2c", file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("1073741824\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		g.ForgetMemoryLimit()
+		if got := g.MemoryLimit(); got != units.GiB {
+			t.Errorf("%s: %v, want the container's", layout, got)
+		}
+		if err := g.RaiseMemory(2 * units.GiB); err != nil {
+			t.Fatal(err)
+		}
+		if inner, own := tree.Read(t, "pacer/n1/app-1-1/0a1b2c", file), tree.Read(t, "pacer/n1/app-1-1", file); inner != "2147483648" || strings.Contains(own, "2147483648") {
+			t.Errorf("%s: %q inside, %q of the group", layout, inner, own)
+		}
+	}
+}
+
+// Where nothing counts memory there are no limits, and no faults.
+func TestNoMemoryController(t *testing.T) {
+	for _, layout := range cgrouptest.Layouts() {
+		h, err := cgroup.Open(cgrouptest.New(t, layout).Root, "pacer/n1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := group(t, h, "app-1-1")
+		if err := g.RaiseMemory(units.GiB); err != nil || g.MemoryLimit() != 0 {
+			t.Errorf("%s: %v, %v", layout, g.MemoryLimit(), err)
+		}
+		if err := g.LowerMemory(); err != nil {
+			t.Errorf("%s: %v", layout, err)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package node
+
+import (
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// ExecutorMemory is what the shell sees of an executor's memory beside its page.
+type ExecutorMemory struct {
+	// Limit is its group's memory limit as last written, 0 where it has none.
+	Limit units.Bytes
+	// Wanted is the newest wish on its wish page, Wish the wish's sequence, 0 for none.
+	Wanted units.Bytes
+	Wish   uint64
+	// Bound says that something limits its memory that the shell cannot raise.
+	Bound bool
+	// Resident and Cache are its group's anonymous memory and page cache as last read,
+	// within a minute.
+	Resident, Cache units.Bytes
+}
+
+// holding is what an executor has of the node's memory.
+type holding struct {
+	// heap and overhead do not change; floor is what it has off the heap at its start, and
+	// the least of it.
+	heap, overhead, floor units.Bytes
+	weight                float64
+	// still says that its off-heap memory is not to be moved: its user fixed it, it has none,
+	// or its application is left alone.
+	still bool
+	seen  ExecutorMemory
+	page  meter.Memory
+	// reserved is the most that it may have off the heap by what is known.
+	reserved units.Bytes
+	// share is what it is to have.
+	share units.Bytes
+	// waits says that its start waits until others have shrunk.
+	waits bool
+	// wished is when the newest wish was made, slow that it is told of as not answered.
+	wished units.Instant
+	slow   bool
+}
+
+// take takes over how it is started.
+func (h *holding) take(l *api.Launch) {
+	h.heap, h.overhead, h.floor, h.weight = l.Heap, l.Overhead, l.OffHeap, l.OffHeapWeight
+	h.still = l.OffHeapFixed || l.OffHeap == 0 || l.Mode.HandsOff()
+	h.reserved = max(h.reserved, h.floor)
+}
+
+// observe takes in what was seen of it. page is nil where no good one was read.
+func (h *holding) observe(seen ExecutorMemory, page *meter.Memory) {
+	h.seen = seen
+	if page != nil && page.Known {
+		h.page = *page
+	}
+	switch {
+	case h.fixed() && h.seen.Wish == 0:
+		h.reserved = h.floor
+	case !h.fixed() && h.answered():
+		h.reserved = max(h.page.InForce, h.wanted())
+	default:
+		// It may go by any wish since the one that it has acknowledged.
+		h.reserved = max(h.reserved, h.page.InForce, h.wanted(), h.seen.Limit-h.heap-h.overhead)
+	}
+}
+
+// fixed reports whether its off-heap memory does not move.
+func (h *holding) fixed() bool { return h.still || h.seen.Bound || h.page.Known && !h.page.Moves }
+
+// moves reports whether wishes can be put to it.
+func (h *holding) moves() bool { return !h.fixed() && h.page.Moves }
+
+// answered reports whether it goes by the newest wish, or there is none.
+func (h *holding) answered() bool { return h.page.Acknowledged == h.seen.Wish }
+
+// wanted is the newest wish, what it was started with before the first.
+func (h *holding) wanted() units.Bytes {
+	if h.seen.Wish == 0 {
+		return h.floor
+	}
+	return h.seen.Wanted
+}
+
+// used is what it takes of the node's memory, at most, whatever it does.
+func (h *holding) used() units.Bytes { return max(h.seen.Limit, h.heap+h.overhead+h.reserved) }
+
+// least is what it takes once it has shrunk as far as it can.
+func (h *holding) least() units.Bytes {
+	if h.fixed() {
+		return h.heap + h.overhead + h.reserved
+	}
+	return h.heap + h.overhead + h.floor
+}
+
+// owes reports whether it has more than is wanted.
+func (h *holding) owes() bool { return h.reserved > h.wanted() }
+
+// overdue reports, once for a wish, that it has owed for longer than patience.
+func (h *holding) overdue(now units.Instant, patience time.Duration) bool {
+	if !h.owes() {
+		h.slow = false
+		return false
+	}
+	if h.slow || h.wished == 0 || now.Sub(h.wished) < patience {
+		return false
+	}
+	h.slow = true
+	return true
+}

@@ -1,0 +1,173 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/memory"
+	"github.com/sparkpacer/pacer/units"
+)
+
+const (
+	// leastGrowth is how much an executor's memory grows at least where it cannot grow to
+	// its share yet: each move has its cost.
+	leastGrowth = 64 * units.MiB
+	// owesWithin is how long an executor may owe memory before that is told: tasks give
+	// it back when they next ask for some.
+	owesWithin = 10 * time.Second
+)
+
+// pool divides the node's memory among its executors (package memory) and sees to it that
+// never more is given than there is: who is to have less is told at once, who is to have
+// more when the others have given it back, and an executor starts when there is room for
+// it. What is not acknowledged counts as used.
+type pool struct {
+	memory units.Bytes // Of the node; 0 is not known, and nothing moves.
+	apps   []memory.App
+	shares []memory.Share
+	// of are the executors of apps that share, in their order.
+	of [][]*executor
+	// short says that it was told that executors need more than there is.
+	short bool
+}
+
+// step takes in a Sample, whose rows r has, and moves memory.
+func (p *pool) step(r *roster, s *Sample, now units.Instant) {
+	if p.memory <= 0 {
+		return
+	}
+	for i := range s.Executors {
+		x, es := r.rows[i], &s.Executors[i]
+		page := &es.Page.Memory
+		if es.Page.Generation == 0 || !x.seen.good {
+			page = nil
+		}
+		x.memory.observe(es.Memory, page)
+	}
+	p.divide(r)
+	free := p.memory
+	for _, x := range r.execs {
+		if holds(x) {
+			free -= x.memory.used()
+		}
+	}
+	for _, x := range r.execs {
+		if x.life.here && x.alive() && !x.handsOff {
+			free = p.move(r, x, now, free)
+		}
+	}
+}
+
+// present reports whether x takes part in the division: it runs or is to run.
+func present(x *executor) bool {
+	return x.life.state != api.ExecutorExited && (x.life.listed || x.life.here)
+}
+
+// holds reports whether x has memory: it runs or is being started.
+func holds(x *executor) bool { return present(x) && (x.life.started || x.life.here) }
+
+// divide decides on everybody's share.
+func (p *pool) divide(r *roster) {
+	p.apps, p.of = p.apps[:0], p.of[:0]
+	sharing := -1 // The newest of apps that shares.
+	for _, x := range r.execs {
+		if !present(x) {
+			continue
+		}
+		h := &x.memory
+		a := memory.App{ID: x.key.App, Executors: 1, Heap: h.heap, Overhead: h.overhead, Weight: h.weight, Floor: h.floor}
+		if h.fixed() || !x.life.listed {
+			a.Fixed, a.OffHeap = true, h.reserved
+		}
+		if !a.Fixed {
+			if sharing >= 0 && p.apps[sharing].ID == a.ID {
+				p.apps[sharing].Executors++ // They are started alike, and in order of application.
+				p.of[sharing] = append(p.of[sharing], x)
+				continue
+			}
+			sharing = len(p.apps)
+		}
+		p.apps = append(p.apps, a)
+		p.of = append(p.of, []*executor{x})
+	}
+	var err error
+	p.shares, err = memory.Shares(p.memory, p.apps, p.shares[:0])
+	for i, s := range p.shares {
+		for _, x := range p.of[i] {
+			x.memory.share = s.PerExecutor
+		}
+	}
+	if short := err != nil; short != p.short {
+		p.short = short
+		if short {
+			r.out.event(Event{Kind: EventMemoryShort, Detail: err.Error()})
+		}
+	}
+}
+
+// move brings x's memory closer to its share, of what is free as far as it grows, and its
+// limit to what it has. It returns what is left free.
+func (p *pool) move(r *roster, x *executor, now units.Instant, free units.Bytes) units.Bytes {
+	h := &x.memory
+	if h.moves() {
+		switch wanted := h.wanted(); {
+		case h.share < wanted:
+			p.wish(r, x, h.share, 0, now)
+		case h.share > wanted && !h.owes():
+			grown := min(h.share, wanted+max(0, free)/units.MiB*units.MiB)
+			if grown > wanted && (grown == h.share || grown-wanted >= leastGrowth) {
+				before, limit := h.used(), units.Bytes(0)
+				if h.seen.Limit > 0 {
+					limit = h.heap + h.overhead + grown
+				}
+				h.reserved = grown
+				p.wish(r, x, grown, limit, now)
+				return free - (h.used() - before)
+			}
+		}
+	}
+	if limit := h.heap + h.overhead + h.reserved; h.seen.Limit > 0 && h.seen.Limit > limit {
+		r.out.act(Action{Kind: ActSetMemoryLimit, Key: x.key, Limit: limit})
+	}
+	if h.overdue(now, owesWithin) {
+		r.out.event(Event{Kind: EventMemoryOwed, Key: x.key,
+			Detail: fmt.Sprintf("%v wanted, %v in force, %v in use by tasks", h.wanted(), h.page.InForce, h.page.Execution)})
+	}
+	return free
+}
+
+func (p *pool) wish(r *roster, x *executor, wanted, limit units.Bytes, now units.Instant) {
+	x.memory.wished, x.memory.slow = now, false
+	r.out.act(Action{Kind: ActWantMemory, Key: x.key, Memory: wanted, Limit: limit})
+}
+
+// admit decides which of the executors that are to start have to wait for others to shrink.
+// Where waiting would not help, since more was planned than there is, nobody waits.
+func (p *pool) admit(r *roster) {
+	if p.memory <= 0 || !slices.ContainsFunc(r.execs, toStart) {
+		return
+	}
+	used, least := units.Bytes(0), units.Bytes(0)
+	for _, x := range r.execs {
+		if holds(x) {
+			used += x.memory.used()
+		}
+		if present(x) {
+			least += x.memory.least()
+		}
+	}
+	for _, x := range r.execs {
+		if !toStart(x) {
+			continue
+		}
+		need := x.memory.used()
+		if x.memory.waits = used+need > p.memory && least <= p.memory; !x.memory.waits {
+			used += need
+		}
+	}
+}
+
+// toStart reports whether x is to be started and was not yet.
+func toStart(x *executor) bool { return present(x) && x.life.listed && !x.life.started }

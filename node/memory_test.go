@@ -1,0 +1,298 @@
+package node
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// jvm is an executor's memory as the world sees it: it goes by the newest wish when it is
+// let, and gives back in pieces.
+type jvm struct {
+	inForce, limit units.Bytes
+	wanted, target units.Bytes
+	wish, seen     uint64
+	static         units.Bytes
+	// shown says that a Sample has shown it.
+	starts, deaf, fixed, shown bool
+}
+
+// machine is a node of so much memory with JVMs, around an engine.
+type machine struct {
+	tb
+	e      *Engine
+	memory units.Bytes
+	now    units.Instant
+	jvms   map[Key]*jvm
+	plan   api.Plan
+}
+
+const (
+	gib = units.GiB
+	mib = units.MiB
+)
+
+func newMachine(t tb, memory units.Bytes) *machine {
+	t.Helper()
+	cfg := testConfig(4)
+	cfg.Memory = memory
+	e, err := New(cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine{tb: t, e: e, memory: memory, now: units.Instant(time.Second), jvms: map[Key]*jvm{}}
+	m.tick()
+	return m
+}
+
+// memoryApp is an application of so many executors with 512 MiB of heap and 512 of overhead.
+func memoryApp(id api.AppID, executors int, floor units.Bytes, weight float64) api.PlanApp {
+	a := api.PlanApp{ID: id, Launch: &api.Launch{Cores: 2, Heap: 512 * mib, Overhead: 512 * mib, OffHeap: floor, OffHeapWeight: weight}}
+	for i := range executors {
+		a.Executors = append(a.Executors, api.ExecutorID(fmt.Sprint(i+1)))
+	}
+	return a
+}
+
+func (m *machine) apply(apps ...api.PlanApp) {
+	m.Helper()
+	m.plan.V, m.plan.Node, m.plan.Apps = api.Version, "n1", apps
+	m.plan.Epoch++
+	m.do(m.e.Apply(m.now, m.plan))
+}
+
+func (m *machine) sample() *Sample {
+	s := &Sample{}
+	for _, key := range slices.SortedFunc(maps.Keys(m.jvms), Key.Compare) {
+		j := m.jvms[key]
+		j.shown = true
+		x := ExecutorSample{Key: key, PID: 1, Measured: true, Quota: units.Unlimited,
+			Memory: ExecutorMemory{Limit: j.limit, Wanted: j.wanted, Wish: j.wish}}
+		if !j.starts {
+			x.Page = meter.Page{At: m.now, Generation: uint64(m.now), Memory: meter.Memory{Known: true, Moves: !j.fixed, InForce: j.inForce,
+				Owed: max(0, j.inForce-j.target), Acknowledged: j.seen}}
+			if j.fixed {
+				x.Page.Memory = meter.Memory{Known: true}
+			}
+		}
+		s.Executors = append(s.Executors, x)
+	}
+	return s
+}
+
+// do carries out and checks that the limits never are more than the node has, and that no JVM
+// may have more than its limit.
+func (m *machine) do(actions []Action) {
+	m.Helper()
+	for _, a := range actions {
+		j := m.jvms[a.Key]
+		switch a.Kind {
+		case ActStart:
+			l := a.Launch
+			m.jvms[a.Key] = &jvm{inForce: l.OffHeap, target: l.OffHeap, static: l.Heap + l.Overhead, limit: l.Heap + l.Overhead + l.OffHeap, starts: true}
+		case ActStop:
+			delete(m.jvms, a.Key)
+		case ActWantMemory:
+			if j == nil || j.fixed || j.starts {
+				m.Fatal("a wish for one that cannot move: ", a.Key)
+			}
+			if a.Limit > j.limit {
+				j.limit = a.Limit
+			}
+			j.wanted, j.wish = a.Memory, j.wish+1
+		case ActSetMemoryLimit:
+			j.limit = a.Limit
+		}
+		m.check()
+	}
+}
+
+func (m *machine) check() {
+	m.Helper()
+	sum := units.Bytes(0)
+	for key, j := range m.jvms {
+		sum += j.limit
+		if most := max(j.inForce, j.target); j.static+most > j.limit {
+			m.Fatal(fmt.Sprintf("%s may have %v of a limit of %v", key, j.static+most, j.limit))
+		}
+	}
+	if sum > m.memory {
+		m.Fatal(fmt.Sprintf("limits of %v on a node of %v", sum, m.memory))
+	}
+}
+
+func (m *machine) tick() {
+	m.Helper()
+	m.now += units.Instant(500 * time.Millisecond)
+	m.do(m.e.Step(m.now, m.sample()))
+}
+
+// answer lets every JVM that is not deaf see the newest wish and move by piece towards it.
+func (m *machine) answer(piece units.Bytes) {
+	for _, j := range m.jvms {
+		j.starts = false
+		if j.deaf || j.fixed {
+			continue
+		}
+		if j.wish > j.seen {
+			j.seen, j.target = j.wish, j.wanted
+		}
+		if j.inForce < j.target {
+			j.inForce = j.target
+		} else {
+			j.inForce = max(j.target, j.inForce-piece)
+		}
+	}
+}
+
+func (m *machine) settle() {
+	m.Helper()
+	for range 40 {
+		m.answer(200 * mib)
+		m.tick()
+	}
+}
+
+func (m *machine) inForce(app api.AppID) units.Bytes {
+	m.Helper()
+	j := m.jvms[Key{app, "1"}]
+	if j == nil {
+		m.Fatal("no executor of ", app)
+	}
+	return j.inForce
+}
+
+// Section 3.2 on a node: O = M - h|A|, o = O/|A|; an arrival shrinks everybody, a departure
+// lets everybody grow.
+func TestMemoryFollowsArrivalsAndDepartures(t *testing.T) {
+	m := newMachine(t, 8*gib)
+	a, b := memoryApp("a", 1, 256*mib, 0), memoryApp("b", 1, 256*mib, 0)
+	m.apply(a)
+	m.settle()
+	if got := m.inForce("a"); got != 7*gib {
+		t.Errorf("alone: %v, want O = 7g", got)
+	}
+	m.apply(a, b)
+	m.tick()
+	if len(m.jvms) != 1 {
+		t.Error("the newcomer starts before there is room")
+	}
+	m.settle()
+	if got := []units.Bytes{m.inForce("a"), m.inForce("b")}; got[0] != 3*gib || got[1] != 3*gib {
+		t.Errorf("two: %v, want o' = 3g", got)
+	}
+	m.apply(b)
+	m.settle()
+	if got := m.inForce("b"); got != 7*gib {
+		t.Errorf("after the departure: %v, want 7g", got)
+	}
+}
+
+// One that does not answer keeps its share from the others until it is gone, and is told of.
+func TestMemoryOfTheDeafCountsAsUsed(t *testing.T) {
+	m := newMachine(t, 8*gib)
+	a, b := memoryApp("a", 1, 256*mib, 0), memoryApp("b", 1, 256*mib, 0)
+	m.apply(a)
+	m.settle()
+	m.jvms[Key{"a", "1"}].deaf = true
+	m.apply(a, b)
+	told := 0
+	for range 60 {
+		m.answer(gib)
+		m.tick()
+		for _, e := range m.e.Events() {
+			if e.Kind == EventMemoryOwed {
+				told++
+			}
+		}
+	}
+	if len(m.jvms) != 1 || told != 1 {
+		t.Errorf("%d executors, told %d times", len(m.jvms), told)
+	}
+	// It dies while its memory is to move: what it had is free within 2 s.
+	delete(m.jvms, Key{"a", "1"})
+	for range 4 {
+		m.tick()
+		m.answer(gib)
+	}
+	if got := m.inForce("b"); got != 7*gib {
+		t.Errorf("after its death: %v, want 7g", got)
+	}
+}
+
+// What a Spark or a plugin does not let move counts as it was started.
+func TestMemoryThatIsFixedIsUsed(t *testing.T) {
+	m := newMachine(t, 8*gib)
+	a, b := memoryApp("a", 1, gib, 0), memoryApp("b", 1, 256*mib, 0)
+	m.apply(a, b)
+	m.jvms[Key{"a", "1"}].fixed = true
+	m.settle()
+	if got := []units.Bytes{m.inForce("a"), m.inForce("b")}; got[0] != gib || got[1] != 5*gib {
+		t.Errorf("%v, want 1g and 5g", got)
+	}
+}
+
+// Whatever comes, goes, dies and is slow, nobody has more than its limit and the limits
+// together are no more than the node's memory (machine.check); once all is quiet everybody
+// has its share.
+func TestMemoryIsNeverPromisedTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMachine(t, 12*gib)
+		there := map[string]api.PlanApp{} // By name; an application that comes again has a new id.
+		come := 0
+		for range rapid.IntRange(5, 40).Draw(t, "steps") {
+			name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "app")
+			key := Key{there[name].ID, "1"}
+			switch rapid.IntRange(0, 6).Draw(t, "what") {
+			case 0:
+				if _, ok := there[name]; ok {
+					delete(there, name)
+				} else {
+					come++
+					there[name] = memoryApp(api.AppID(fmt.Sprint(name, come)), rapid.IntRange(1, 2).Draw(t, "executors"), 256*mib, float64(rapid.IntRange(0, 3).Draw(t, "weight")))
+				}
+				var apps []api.PlanApp
+				for _, key := range slices.Sorted(maps.Keys(there)) {
+					apps = append(apps, there[key])
+				}
+				m.apply(apps...)
+			case 1:
+				if j := m.jvms[key]; j != nil {
+					j.deaf = !j.deaf
+				}
+			case 2:
+				if j := m.jvms[key]; j != nil && j.shown {
+					delete(m.jvms, key)
+				}
+			case 3, 4:
+				m.answer(units.Bytes(rapid.IntRange(0, 2000).Draw(t, "piece")) * mib)
+				m.check()
+			default:
+				m.tick()
+			}
+		}
+		for _, j := range m.jvms {
+			j.deaf = false
+		}
+		m.settle()
+		m.settle()
+		left := m.memory
+		for _, j := range m.jvms {
+			left -= j.limit
+			if j.inForce != j.target || j.limit != j.static+j.inForce {
+				t.Fatalf("not settled: %+v", *j)
+			}
+		}
+		if len(m.jvms) > 0 && left > units.Bytes(len(m.jvms))*mib {
+			t.Fatalf("%v of %v are nobody's", left, m.memory)
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package org.apache.spark.memory.pacer
+
+import java.io.IOException
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.file.{Files, Path}
+
+import org.junit.jupiter.api.Assertions._
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+
+import org.apache.spark.SparkConf
+import org.apache.spark.memory.{MemoryManager, MemoryMode, UnifiedMemoryManager}
+import org.apache.spark.pacer.MemoryWish
+import org.apache.spark.storage.{BlockId, RDDBlockId}
+
+/** Against Spark's own manager, which checks at each acquisition that its sizes agree. */
+class MemoryPoolsTest {
+  import MemoryPoolsTest._
+
+  @Test def growthIsAtOnceAndTheManagerGivesIt(): Unit = {
+    val m = manager(64 * MiB)
+    val p = pools(m)
+    assertEquals("", p.fixed)
+    assertEquals(64 * MiB, p.state.inForce)
+    move(p, 256 * MiB, 1)
+    assertEquals((256 * MiB, 0L, 1L, 1L), (p.state.inForce, p.state.owed, p.state.acknowledged, p.state.moved))
+    assertEquals(256 * MiB, m.acquireExecutionMemory(256 * MiB, 1, MemoryMode.OFF_HEAP))
+    assertEquals(256 * MiB, p.seen.execution)
+  }
+
+  @Test def whatNobodyUsesIsTakenAtOnce(): Unit = {
+    val m = manager(256 * MiB)
+    val p = pools(m)
+    move(p, 16 * MiB, 1)
+    assertEquals((16 * MiB, 0L), (p.state.inForce, p.state.owed))
+    assertFalse(m.acquireStorageMemory(RDDBlockId(0, 0), 17 * MiB, MemoryMode.OFF_HEAP))
+    assertTrue(m.acquireStorageMemory(RDDBlockId(0, 1), 16 * MiB, MemoryMode.OFF_HEAP))
+    assertEquals(128 * MiB, { move(p, 128 * MiB, 2); p.state.inForce })
+  }
+
+  @Test def blocksAreEvictedInPiecesAndCounted(): Unit = {
+    val m = manager(512 * MiB)
+    var asked = Seq.empty[Long]
+    val p = new MemoryPools(m, n => {
+      asked :+= n
+      if (n > 10 * MiB) 0 else { m.releaseStorageMemory(8 * MiB, MemoryMode.OFF_HEAP); 8 * MiB }
+    })
+    (1 to 50).foreach(i => assertTrue(m.acquireStorageMemory(RDDBlockId(0, i), 8 * MiB, MemoryMode.OFF_HEAP)))
+    move(p, 128 * MiB, 1)
+    assertEquals((128 * MiB, 128 * MiB, 0L), (p.state.inForce, p.state.storage, p.state.owed))
+    assertEquals(400 * MiB - 128 * MiB, p.state.evicted)
+    assertEquals(32 * MiB, asked.max, "the largest piece")
+    assertEquals(Seq(32 * MiB, 16 * MiB, 8 * MiB), asked.take(3), "halved until it goes")
+  }
+
+  @Test def whatTasksHoldIsOwedUntilTheyGiveItBack(): Unit = {
+    val m = manager(256 * MiB)
+    val p = pools(m)
+    assertEquals(200 * MiB, m.acquireExecutionMemory(200 * MiB, 1, MemoryMode.OFF_HEAP))
+    p.want(64 * MiB, 1, 0)
+    p.step(0, 0)
+    assertEquals((200 * MiB, 136 * MiB, 1L, 0L), (p.state.inForce, p.state.owed, p.state.acknowledged, p.state.moved))
+    assertEquals(0L, m.acquireExecutionMemory(MiB, 1, MemoryMode.OFF_HEAP), "it has its share and more")
+    m.releaseExecutionMemory(100 * MiB, 1, MemoryMode.OFF_HEAP)
+    p.step(1, 0)
+    assertEquals((100 * MiB, 36 * MiB), (p.state.inForce, p.state.owed))
+    m.releaseExecutionMemory(100 * MiB, 1, MemoryMode.OFF_HEAP)
+    p.step(2, 0)
+    assertEquals((64 * MiB, 0L, 1L), (p.state.inForce, p.state.owed, p.state.moved))
+    assertFalse(p.moving)
+  }
+
+  @Test def aReleaseWakesTheShrinking(): Unit = {
+    val m = manager(256 * MiB)
+    val p = pools(m)
+    m.acquireExecutionMemory(256 * MiB, 1, MemoryMode.OFF_HEAP)
+    p.want(64 * MiB, 1, 0)
+    val task = new Thread(() => m.releaseExecutionMemory(256 * MiB, 1, MemoryMode.OFF_HEAP))
+    task.start()
+    while (p.moving) p.step(0, 60000) // Unless it were woken, this would take a minute.
+    task.join()
+    assertEquals(64 * MiB, p.state.inForce)
+  }
+
+  @Test def theNewestWishWins(): Unit = {
+    val m = manager(256 * MiB)
+    val p = pools(m)
+    m.acquireExecutionMemory(200 * MiB, 1, MemoryMode.OFF_HEAP)
+    p.want(64 * MiB, 1, 0)
+    p.step(0, 0)
+    p.want(300 * MiB, 2, 1)
+    p.step(1, 0)
+    assertEquals((300 * MiB, 0L, 2L, 1L), (p.state.inForce, p.state.owed, p.state.acknowledged, p.state.moved))
+  }
+
+  @Test def poolsOfOthersAreFixed(): Unit = {
+    assertTrue(pools(new UnifiedMemoryManager(new SparkConf(), 1L << 30, 1L << 29, 2)).fixed.contains("not enabled"))
+    val other = pools(new Other)
+    assertTrue(other.fixed.contains(classOf[Other].getName))
+    move(other, MiB, 3)
+    assertFalse(other.state.moves)
+    assertEquals("they belong to x", new MemoryPools(manager(MiB), _ => 0, Some("they belong to x")).fixed)
+  }
+
+  @Test def aWishIsReadOnceAndTheNewestOne(@TempDir dir: Path): Unit = {
+    val b = ByteBuffer.allocateDirect(MemoryWish.PageBytes).order(ByteOrder.LITTLE_ENDIAN)
+    assertThrows(classOf[IOException], () => new MemoryWish(b))
+    b.put(0, "PACERWP1".getBytes).putLong(8, 1)
+    val w = new MemoryWish(b)
+    assertEquals(None, w.newer(0))
+    b.putLong(32, 111).putLong(16, 1)
+    assertEquals(Some((111L, 1L)), w.newer(0))
+    assertEquals(None, w.newer(1))
+    b.putLong(40, 222).putLong(16, 2)
+    b.putLong(32, 333).putLong(16, 3)
+    assertEquals(Some((333L, 3L)), w.newer(1))
+    b.putLong(8, 9)
+    assertThrows(classOf[IOException], () => new MemoryWish(b))
+    assertThrows(classOf[IOException], () => MemoryWish.open(Files.write(dir.resolve("short"), new Array[Byte](8))))
+  }
+}
+
+object MemoryPoolsTest {
+  private val MiB = 1L << 20
+
+  private def manager(offHeap: Long): UnifiedMemoryManager = new UnifiedMemoryManager(
+    new SparkConf().set("spark.memory.offHeap.enabled", "true").set("spark.memory.offHeap.size", s"${offHeap}b"), 1L << 30, 1L << 29, 2)
+
+  private def pools(m: MemoryManager): MemoryPools = new MemoryPools(m, _ => 0L)
+
+  private implicit final class Seen(p: MemoryPools) {
+    def seen: MemoryPools.State = {
+      p.step(0, 0)
+      p.state
+    }
+  }
+
+  /** Until the wish is met, or as often as a working one takes. */
+  private def move(p: MemoryPools, bytes: Long, sequence: Long): Unit = {
+    p.want(bytes, sequence, 0)
+    var steps = 100
+    while (p.moving && steps > 0) {
+      p.step(0, 0)
+      steps -= 1
+    }
+  }
+
+  private class Other extends MemoryManager(new SparkConf(), 2, 1L << 29, 1L << 29) {
+    override def maxOnHeapStorageMemory: Long = 0
+    override def maxOffHeapStorageMemory: Long = 0
+    override def acquireStorageMemory(blockId: BlockId, numBytes: Long, memoryMode: MemoryMode): Boolean = false
+    override def acquireUnrollMemory(blockId: BlockId, numBytes: Long, memoryMode: MemoryMode): Boolean = false
+    override def acquireExecutionMemory(numBytes: Long, taskAttemptId: Long, memoryMode: MemoryMode): Long = 0
+  }
+}

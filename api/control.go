@@ -126,6 +126,8 @@ type AppExecutor struct {
 	// Registered says that the driver has it.
 	Registered bool   `json:"registered"`
 	Exit       string `json:"exit,omitempty"`
+	// Memory is what it was last known to have, within a minute.
+	Memory ExecutorMemory `json:"memory,omitzero"`
 }
 
 // AppStage is a stage attempt of an application.

@@ -195,6 +195,47 @@ type ExecutorStatus struct {
 	Quota units.Cores `json:"quota_cores"`
 	// Throttled is how long its group was held back since its start.
 	Throttled units.Seconds `json:"throttled_s"`
+	// Memory is told once a minute, when memory has moved, and at the end; zero otherwise.
+	Memory ExecutorMemory `json:"memory,omitzero"`
+}
+
+// ExecutorMemory is what an executor has of its node's memory.
+type ExecutorMemory struct {
+	// Heap is what its JVM has of its heap, OffHeap the size of Spark's off-heap pools, of
+	// which OffHeapUsed is in use, and Owed what they are above what the node wants.
+	Heap        units.Bytes `json:"heap_bytes"`
+	OffHeap     units.Bytes `json:"offheap_bytes"`
+	OffHeapUsed units.Bytes `json:"offheap_used_bytes,omitempty"`
+	Owed        units.Bytes `json:"offheap_owed_bytes,omitempty"`
+	// Fixed says that its pools do not move.
+	Fixed bool `json:"offheap_fixed,omitempty"`
+	// Resident is its group's anonymous memory, Cache the group's page cache, Limit the limit
+	// of both, each 0 where it is not known.
+	Resident units.Bytes `json:"resident_bytes,omitempty"`
+	Cache    units.Bytes `json:"page_cache_bytes,omitempty"`
+	Limit    units.Bytes `json:"limit_bytes,omitempty"`
+	// Moves is how often its off-heap memory was resized and Moving how long that took in
+	// all; Evicted are the bytes of blocks that had to go for that, Spilled what its tasks
+	// have spilled, for whatever reason.
+	Moves   int           `json:"moves,omitempty"`
+	Moving  units.Seconds `json:"moving_s,omitempty"`
+	Evicted units.Bytes   `json:"evicted_bytes,omitempty"`
+	Spilled units.Bytes   `json:"spilled_bytes,omitempty"`
+}
+
+// Add adds what o has to m: for what an application has in all.
+func (m *ExecutorMemory) Add(o *ExecutorMemory) {
+	m.Heap += o.Heap
+	m.OffHeap += o.OffHeap
+	m.OffHeapUsed += o.OffHeapUsed
+	m.Owed += o.Owed
+	m.Resident += o.Resident
+	m.Cache += o.Cache
+	m.Limit += o.Limit
+	m.Moves += o.Moves
+	m.Moving += o.Moving
+	m.Evicted += o.Evicted
+	m.Spilled += o.Spilled
 }
 
 // StageStatus is what one executor did for one stage attempt. It is reported

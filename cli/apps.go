@@ -167,13 +167,15 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	for _, l := range a.Losses {
 		fmt.Fprintf(w, "lost: %.1f core-seconds to %s\n", float64(l.CoreSeconds), whoHad(l.To))
 	}
+	printMoves(w, a)
 	if len(a.Executors) > 0 {
 		fmt.Fprintln(w)
 		rows := make([][]string, 0, len(a.Executors))
 		for _, e := range a.Executors {
-			rows = append(rows, []string{string(e.ID), e.Node, string(e.State), yes(e.Registered), e.Exit})
+			rows = append(rows, []string{string(e.ID), e.Node, string(e.State), yes(e.Registered), memorySize(e.Memory.Heap), offHeap(&e.Memory),
+				memorySize(e.Memory.Resident), memorySize(e.Memory.Cache), e.Exit})
 		}
-		if err := table(w, []string{"EXECUTOR", "NODE", "STATE", "REGISTERED", "EXIT"}, rows); err != nil {
+		if err := table(w, []string{"EXECUTOR", "NODE", "STATE", "REGISTERED", "HEAP", "OFF-HEAP", "RESIDENT", "PAGE CACHE", "EXIT"}, rows); err != nil {
 			return err
 		}
 	}
@@ -200,6 +202,35 @@ func sayShortage(s api.AppShortage) string {
 	text := fmt.Sprintf("%s on %s: it asked for %.2f cores and had %.2f, most had %s", when, s.Node, float64(s.Asked), float64(s.Had), whoHad(s.To))
 	if s.GivenUp {
 		text += "; given up, since not all there could be in time"
+	}
+	return text
+}
+
+// printMoves says how a's off-heap memory has moved, if it has.
+func printMoves(w io.Writer, a *api.AppDetail) {
+	var sum api.ExecutorMemory
+	for i := range a.Executors {
+		sum.Add(&a.Executors[i].Memory)
+	}
+	if sum.Moves > 0 {
+		fmt.Fprintf(w, "memory: moved %d times, %.1f s in all; %s of blocks evicted for that, %s spilled by tasks\n",
+			sum.Moves, float64(sum.Moving), memorySize(sum.Evicted), memorySize(sum.Spilled))
+	}
+}
+
+// memorySize is a size where it is known.
+func memorySize(b units.Bytes) string {
+	if b == 0 {
+		return "-"
+	}
+	return (b / units.MiB * units.MiB).String()
+}
+
+// offHeap is what an executor has off its heap, and what it is to give back.
+func offHeap(m *api.ExecutorMemory) string {
+	text := memorySize(m.OffHeap)
+	if m.Owed > 0 {
+		text += " (owes " + memorySize(m.Owed) + ")"
 	}
 	return text
 }

@@ -24,6 +24,8 @@ type Executor struct {
 	CPU   units.Work    `json:"core_seconds,omitempty"`
 	Base  units.Work    `json:"base_core_seconds,omitempty"`
 	Based bool          `json:"based,omitempty"`
+	// Memory is what its node said last of it.
+	Memory api.ExecutorMemory `json:"memory,omitzero"`
 	// Idle is for how long it has had nothing to do since it was asked to go; not saved.
 	Idle time.Duration `json:"-"`
 

@@ -247,6 +247,9 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 		x.use(a.At(l.now), s.CPU)
 		a.measure(x)
 	}
+	if s.Memory != (api.ExecutorMemory{}) {
+		x.Memory, a.keep.aged = s.Memory, true
+	}
 	if x.State == api.ExecutorExited || s.State == x.State {
 		return
 	}

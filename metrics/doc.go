@@ -34,6 +34,11 @@
 //	pacer_executor_cpu_used_cores{...}                      between the last two statuses
 //	pacer_executor_cpu_seconds_total{...}
 //	pacer_executor_cpu_throttled_seconds_total{...}
+//	pacer_executor_memory_bytes{...,kind}                   heap, offheap, resident, ..., once a minute and after a move
+//	pacer_executor_memory_moves_total{...}                  resizings of off-heap memory
+//	pacer_executor_memory_moving_seconds_total{...}
+//	pacer_executor_memory_evicted_bytes_total{...}          blocks, for resizings
+//	pacer_executor_memory_spilled_bytes_total{...}          by tasks
 //	pacer_app_lost_cpu_seconds_total{application_id,to}     asked for and not granted, by who had most
 //	pacer_app_short_cores{application_id,to}                 asked for and not granted now, by who has most; while a shortage lasts
 //	pacer_stage_setpoint_ratio{application_id,stage_id,attempt,executor_id}

@@ -24,7 +24,8 @@ func status() api.NodeStatus {
 	return api.NodeStatus{
 		Node: "n1", Offered: 1.8, Total: 2, Others: 0.25, Memory: units.GiB,
 		Executors: []api.ExecutorStatus{
-			{App: "app-1", ID: "1", State: api.ExecutorRunning, CPU: 10, Quota: 0.5, Throttled: 2},
+			{App: "app-1", ID: "1", State: api.ExecutorRunning, CPU: 10, Quota: 0.5, Throttled: 2,
+				Memory: api.ExecutorMemory{Heap: units.GiB, OffHeap: 128 * units.MiB, Moves: 3, Moving: 1.5, Evicted: 7, Spilled: 9}},
 			{App: "app-1", ID: "2", State: api.ExecutorStarting, CPU: 1, Quota: api.Unknown},
 			{App: "app-1", ID: "0", State: api.ExecutorExited, CPU: 99},
 		},

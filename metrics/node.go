@@ -32,10 +32,12 @@ type executorKey struct {
 	id  api.ExecutorID
 }
 
-// usage is an executor's CPU time at one status and its rate up to it.
+// usage is an executor's CPU time at one status, its rate up to it, and its memory.
 type usage struct {
 	cpu   units.Work
 	cores units.Cores
+	// memory is what was last told of its memory.
+	memory api.ExecutorMemory
 }
 
 // tickBuckets go from a tick of an idle node to one as long as its interval.
@@ -78,8 +80,12 @@ func (n *Node) Observe(s *api.NodeStatus, now units.Instant) {
 		}
 		key := executorKey{x.App, x.ID}
 		u := usage{cpu: x.CPU}
-		if before, ok := n.mu.used[key]; ok && now > n.mu.at {
+		before, ok := n.mu.used[key]
+		if ok && now > n.mu.at {
 			u.cores = max(0, x.CPU-before.cpu).Per(now.Sub(n.mu.at))
+		}
+		if u.memory = x.Memory; u.memory == (api.ExecutorMemory{}) {
+			u.memory = before.memory
 		}
 		used[key] = u
 	}
@@ -106,6 +112,12 @@ var (
 	executorCPU   = desc("pacer_executor_cpu_seconds_total", "CPU time used since the executor's start.", byExecutor...)
 	executorHeld  = desc("pacer_executor_cpu_throttled_seconds_total", "Time for which the executor was held back.", byExecutor...)
 
+	executorMemory  = desc("pacer_executor_memory_bytes", "Memory of the executor, as last told: heap, offheap, offheap_used, offheap_owed, resident, page_cache, limit.", "application_id", "executor_id", "kind")
+	executorMoves   = desc("pacer_executor_memory_moves_total", "How often off-heap memory was resized.", byExecutor...)
+	executorMoving  = desc("pacer_executor_memory_moving_seconds_total", "Time for which off-heap memory was being resized.", byExecutor...)
+	executorEvicted = desc("pacer_executor_memory_evicted_bytes_total", "Blocks evicted so that off-heap memory could shrink.", byExecutor...)
+	executorSpilled = desc("pacer_executor_memory_spilled_bytes_total", "Memory that tasks have spilled.", byExecutor...)
+
 	lost = desc("pacer_app_lost_cpu_seconds_total", "CPU time that an application asked for and was not granted, by who had most meanwhile.", "application_id", "to")
 
 	short = desc("pacer_app_short_cores", "Cores that an application with a deadline to keep asks for and does not have now.", "application_id", "to")
@@ -119,6 +131,7 @@ var (
 // Describe implements prometheus.Collector.
 func (n *Node) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{nodeCores, nodeMemory, executors, executorQuota, executorUsed, executorCPU, executorHeld,
+		executorMemory, executorMoves, executorMoving, executorEvicted, executorSpilled,
 		lost, short, stageSetPoint, stageProgress, stageChanges} {
 		out <- d
 	}
@@ -159,6 +172,7 @@ func (n *Node) Collect(out chan<- prometheus.Metric) {
 		out <- gauge(executorUsed, float64(n.mu.used[executorKey{x.App, x.ID}].cores), labels...)
 		out <- total(executorCPU, float64(x.CPU), labels...)
 		out <- total(executorHeld, float64(x.Throttled), labels...)
+		collectMemory(out, n.mu.used[executorKey{x.App, x.ID}].memory, labels)
 	}
 	for state, count := range states {
 		out <- gauge(executors, float64(count), string(state))
@@ -177,4 +191,24 @@ func collectStage(out chan<- prometheus.Metric, s api.StageStatus) {
 	}
 	out <- gauge(stageProgress, float64(s.Progress), labels...)
 	out <- total(stageChanges, float64(s.QuotaChanges), labels...)
+}
+
+// collectMemory shows what was last told of an executor's memory, nothing before that.
+func collectMemory(out chan<- prometheus.Metric, m api.ExecutorMemory, labels []string) {
+	if m == (api.ExecutorMemory{}) {
+		return
+	}
+	for _, k := range []struct {
+		kind  string
+		value units.Bytes
+	}{
+		{"heap", m.Heap}, {"offheap", m.OffHeap}, {"offheap_used", m.OffHeapUsed}, {"offheap_owed", m.Owed},
+		{"resident", m.Resident}, {"page_cache", m.Cache}, {"limit", m.Limit},
+	} {
+		out <- gauge(executorMemory, float64(k.value), labels[0], labels[1], k.kind)
+	}
+	out <- total(executorMoves, float64(m.Moves), labels...)
+	out <- total(executorMoving, float64(m.Moving), labels...)
+	out <- total(executorEvicted, float64(m.Evicted), labels...)
+	out <- total(executorSpilled, float64(m.Spilled), labels...)
 }

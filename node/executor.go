@@ -214,12 +214,15 @@ func (x *executor) sample(now units.Instant, perSecond float64) {
 }
 
 // describe fills s, which is zero.
-func (x *executor) describe(s *api.ExecutorStatus) {
+func (x *executor) describe(s *api.ExecutorStatus, now units.Instant) {
 	s.App, s.ID, s.State, s.PID, s.CPU = x.key.App, x.key.ID, x.life.state, x.life.pid, x.seen.cpu
 	s.Quota, s.Throttled = api.Unknown, units.FromDuration(x.seen.throttled)
 	if x.life.state == api.ExecutorExited {
 		s.Exit, s.ExitCode = x.life.exit, x.life.code
 	} else if x.quotaKnown && !x.handsOff && !x.quota.IsUnlimited() {
 		s.Quota = x.quota
+	}
+	if x.memory.news(now, x.life.state == api.ExecutorExited) {
+		s.Memory = x.memory.describe()
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
+// tellEvery is how often a status tells of an executor's memory that does not move.
+const tellEvery = time.Minute
+
 // ExecutorMemory is what the shell sees of an executor's memory beside its page.
 type ExecutorMemory struct {
 	// Limit is its group's memory limit as last written, 0 where it has none.
@@ -42,6 +45,10 @@ type holding struct {
 	// wished is when the newest wish was made, slow that it is told of as not answered.
 	wished units.Instant
 	slow   bool
+	// toldAt is when a status last told of it, told how many moves, final that it has gone.
+	toldAt units.Instant
+	told   int
+	final  bool
 }
 
 // take takes over how it is started.
@@ -110,4 +117,24 @@ func (h *holding) overdue(now units.Instant, patience time.Duration) bool {
 	}
 	h.slow = true
 	return true
+}
+
+// news reports whether a status is to tell of it: once a minute, when it has moved, and when
+// its executor has gone.
+func (h *holding) news(now units.Instant, gone bool) bool {
+	if !h.page.Known || h.final {
+		return false
+	}
+	return h.toldAt == 0 || h.page.Met != h.told || gone || now.Sub(h.toldAt) >= tellEvery
+}
+
+// describe says what it has.
+func (h *holding) describe() api.ExecutorMemory {
+	m := api.ExecutorMemory{Heap: h.page.Heap, OffHeap: h.page.InForce, OffHeapUsed: h.page.Storage + h.page.Execution, Owed: h.page.Owed,
+		Fixed: h.fixed(), Resident: h.seen.Resident, Cache: h.seen.Cache, Limit: h.seen.Limit,
+		Moves: h.page.Met, Moving: units.FromDuration(h.page.Moving), Evicted: h.page.Evicted, Spilled: h.page.Spilled}
+	if !h.page.Moves {
+		m.OffHeap = h.floor
+	}
+	return m
 }

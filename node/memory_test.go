@@ -21,8 +21,8 @@ type jvm struct {
 	wanted, target units.Bytes
 	wish, seen     uint64
 	static         units.Bytes
-	// shown says that a Sample has shown it.
-	starts, deaf, fixed, shown bool
+	// shown says that a Sample has shown it, bound that its limit cannot be raised.
+	starts, deaf, fixed, shown, bound bool
 }
 
 // machine is a node of so much memory with JVMs, around an engine.
@@ -33,6 +33,7 @@ type machine struct {
 	now    units.Instant
 	jvms   map[Key]*jvm
 	plan   api.Plan
+	status *api.NodeStatus // Of the newest call, if it had one.
 }
 
 const (
@@ -75,7 +76,7 @@ func (m *machine) sample() *Sample {
 		j := m.jvms[key]
 		j.shown = true
 		x := ExecutorSample{Key: key, PID: 1, Measured: true, Quota: units.Unlimited,
-			Memory: ExecutorMemory{Limit: j.limit, Wanted: j.wanted, Wish: j.wish}}
+			Memory: ExecutorMemory{Limit: j.limit, Wanted: j.wanted, Wish: j.wish, Bound: j.bound}}
 		if !j.starts {
 			x.Page = meter.Page{At: m.now, Generation: uint64(m.now), Memory: meter.Memory{Known: true, Moves: !j.fixed, InForce: j.inForce,
 				Owed: max(0, j.inForce-j.target), Acknowledged: j.seen}}
@@ -92,6 +93,7 @@ func (m *machine) sample() *Sample {
 // may have more than its limit.
 func (m *machine) do(actions []Action) {
 	m.Helper()
+	m.status = nil
 	for _, a := range actions {
 		j := m.jvms[a.Key]
 		switch a.Kind {
@@ -110,6 +112,8 @@ func (m *machine) do(actions []Action) {
 			j.wanted, j.wish = a.Memory, j.wish+1
 		case ActSetMemoryLimit:
 			j.limit = a.Limit
+		case ActReport:
+			m.status = clone(a.Status)
 		}
 		m.check()
 	}
@@ -240,6 +244,81 @@ func TestMemoryThatIsFixedIsUsed(t *testing.T) {
 	}
 }
 
+// One whose limit cannot be raised is left as it was started: it would be killed.
+func TestMemoryThatIsBoundStays(t *testing.T) {
+	m := newMachine(t, 8*gib)
+	a, b := memoryApp("a", 1, gib, 0), memoryApp("b", 1, 256*mib, 0)
+	m.apply(a, b)
+	m.jvms[Key{"a", "1"}].bound = true
+	m.settle()
+	if got := []units.Bytes{m.inForce("a"), m.inForce("b")}; got[0] != gib || got[1] != 5*gib {
+		t.Errorf("%v, want 1g and 5g", got)
+	}
+}
+
+// The executors of an application share what is its own, whichever of them are fixed.
+func TestAnApplicationHasOneShare(t *testing.T) {
+	m := newMachine(t, 12*gib)
+	a, b := memoryApp("a", 3, gib, 0), memoryApp("b", 1, 256*mib, 0)
+	m.apply(a, b)
+	m.jvms[Key{"a", "2"}].fixed = true
+	m.settle()
+	// Of 12 GiB four are heaps and overheads and one is fixed: 3.5 for each application.
+	for key, want := range map[Key]units.Bytes{{"a", "1"}: 1792 * mib, {"a", "2"}: gib, {"a", "3"}: 1792 * mib, {"b", "1"}: 3584 * mib} {
+		if got := m.jvms[key].inForce; got != want {
+			t.Errorf("%s has %v, want %v", key, got, want)
+		}
+	}
+}
+
+// An executor that waits for memory was not started: a node controller that restarts
+// meanwhile starts it when there is room.
+func TestOneThatWaitsForMemoryIsStartedAfterARestart(t *testing.T) {
+	m := newMachine(t, 3*gib)
+	a, b := memoryApp("a", 1, 256*mib, 0), memoryApp("b", 1, 256*mib, 0)
+	m.apply(a)
+	m.settle()
+	m.apply(a, b)
+	m.tick()
+	if len(m.jvms) != 1 {
+		t.Fatal("the newcomer did not wait")
+	}
+	cfg := testConfig(4)
+	cfg.Memory = m.memory
+	var state State
+	m.e.roster.save(&state)
+	again, err := New(cfg, &state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.e = again
+	m.settle()
+	if got := []units.Bytes{m.inForce("a"), m.inForce("b")}; got[0] != 512*mib || got[1] != 512*mib {
+		t.Errorf("%v, want 512m each", got)
+	}
+}
+
+// A status tells of an executor's memory once a minute, when it has moved, and at its end.
+func TestStatusesTellOfMemory(t *testing.T) {
+	m := newMachine(t, 8*gib)
+	m.apply(memoryApp("a", 1, 256*mib, 0))
+	told := 0
+	for range 400 {
+		m.answer(gib)
+		m.tick()
+		if s := m.status; s != nil && len(s.Executors) == 1 && s.Executors[0].Memory != (api.ExecutorMemory{}) {
+			told++
+			if got := s.Executors[0].Memory; told > 1 && (got.OffHeap != 7*gib || got.Fixed) {
+				t.Errorf("it tells of %+v", got)
+			}
+		}
+	}
+	// At the first page, and then in each of the 200 s' minutes.
+	if told < 4 || told > 5 {
+		t.Errorf("told %d times in 200 s", told)
+	}
+}
+
 // Whatever comes, goes, dies and is slow, nobody has more than its limit and the limits
 // together are no more than the node's memory (machine.check); once all is quiet everybody
 // has its share.
@@ -295,4 +374,9 @@ func TestMemoryIsNeverPromisedTwice(t *testing.T) {
 			t.Fatalf("%v of %v are nobody's", left, m.memory)
 		}
 	})
+}
+
+func clone(s *api.NodeStatus) *api.NodeStatus {
+	c := s.Clone()
+	return &c
 }

@@ -28,7 +28,10 @@ func (p *reporter) due(r *roster, now units.Instant) bool {
 func (p *reporter) report(r *roster, others units.Cores, now units.Instant, leaving bool) {
 	p.fill(r, others, now, leaving)
 	p.last, p.ever, r.out.changed = now, true, false
-	for _, x := range r.execs {
+	for i, x := range r.execs {
+		if told := &p.status.Executors[i]; told.Memory != (api.ExecutorMemory{}) {
+			x.memory.told, x.memory.toldAt, x.memory.final = told.Memory.Moves, now, told.State == api.ExecutorExited
+		}
 		for _, rec := range x.records {
 			rec.n = 0
 		}
@@ -41,7 +44,7 @@ func (p *reporter) fill(r *roster, others units.Cores, now units.Instant, leavin
 	executors, stages := p.status.Executors[:0], p.status.Stages[:0]
 	for _, x := range r.execs {
 		executors = append(executors, api.ExecutorStatus{})
-		x.describe(&executors[len(executors)-1])
+		x.describe(&executors[len(executors)-1], now)
 		for _, rec := range x.records {
 			if rec.changed > 0 && now.Sub(rec.changed) <= r.cfg.Linger || rec.running > 0 || x.target(rec.key) != nil {
 				stages = append(stages, api.StageStatus{})

@@ -89,7 +89,7 @@ func Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
 		d.Notices = append(d.Notices, a.Outcome.Reason)
 	}
 	for _, x := range a.Tenant.Executors {
-		d.Executors = append(d.Executors, api.AppExecutor{ID: x.ID, Node: x.Node, State: x.Shown(), Registered: x.Registered, Exit: x.Exit})
+		d.Executors = append(d.Executors, api.AppExecutor{ID: x.ID, Node: x.Node, State: x.Shown(), Registered: x.Registered, Exit: x.Exit, Memory: x.Memory})
 	}
 	for _, s := range a.Order {
 		d.Stages = append(d.Stages, stage(v.Now(), a, s))

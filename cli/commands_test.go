@@ -20,7 +20,7 @@ func twoApps() []api.AppDetail {
 	return []api.AppDetail{
 		{AppSummary: api.AppSummary{ID: "app-1", Name: "wordcount", State: api.AppFinished, Pacing: "paced", Verdict: api.VerdictFeasible,
 			Deadline: 100, Duration: 97.5, ErrorPct: &miss, CoreSeconds: 120, MeanCores: 1.25, QuotaChanges: 17},
-			Reason:    "feasible: 100 s are enough",
+			Reason: "feasible: 100 s are enough",
 			Executors: []api.AppExecutor{{ID: "1", Node: "n1", State: api.ExecutorExited, Registered: true,
 				Memory: api.ExecutorMemory{Heap: 300 << 20, OffHeap: 128 << 20, Owed: 5 << 20, Resident: 700 << 20, Moves: 3, Moving: 1.5, Evicted: 200 << 20}}, {ID: "2", Node: "n1", State: api.ExecutorExited}},
 			Stages: []api.AppStage{{StageKey: api.StageKey{Stage: 3}, Name: "collect at app.py:10", State: "done", Tasks: 36, Start: 12, Deadline: 20,

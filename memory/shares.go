@@ -68,7 +68,7 @@ const (
 	reserved      = 300 * units.MiB
 	executionPart = 0.6
 	// leastPage is the size of the pages in which tasks take memory off the heap, as
-	// executors are started: each task needs two (docs/spark.md, S6).
+	// executors are started: each task needs two (docs/spark.md, S54).
 	leastPage = units.MiB
 )
 

@@ -13,7 +13,7 @@ newest=$1
 shift
 others=("$@")
 contained='^Test(DeadlineStory|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
-stories='Entrances|PythonWorkers|SparkSettings'
+stories='Entrances|MemoryMoves|PythonWorkers|SparkSettings'
 
 . scripts/beside.sh
 trap 'end_all' EXIT

@@ -14,7 +14,7 @@ import org.apache.spark.pacer.MemoryWish
 
 /**
  * Resizes the off-heap pools of a running executor: of stock Spark's unified memory
- * manager, whose sizes are otherwise fixed at its start (docs/spark.md, S1 to S8).
+ * manager, whose sizes are otherwise fixed at its start (docs/spark.md, S51 to S53).
  *
  * Growth is immediate. Shrinking takes what is free, evicts blocks in pieces and
  * waits for execution memory, which tasks give back when they next ask for some and

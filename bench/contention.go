@@ -22,14 +22,20 @@ func (c *campaign) contend(ctx context.Context, o options) error {
 	if t.runs == 0 {
 		t.runs = 3
 	}
+	var faults []error
+	if o.wants(offHeapMoves) {
+		faults = append(faults, c.told(c.offHeapCell(ctx)))
+	}
+	if slices.Equal(o.only, []string{offHeapMoves}) {
+		return errors.Join(faults...)
+	}
 	archives, err := filepath.Abs("out/bench/archives")
 	if err == nil {
 		err = run(ctx, archiveCell, c.w, func(t testing.TB) { c.archive(t, archives) })
 	}
 	if err != nil {
-		return c.told(err)
+		return errors.Join(append(faults, c.told(err))...)
 	}
-	var faults []error
 	for _, e := range mixes() {
 		if !o.wants(e.name) || ctx.Err() != nil {
 			continue

@@ -33,6 +33,8 @@
 //	deadline.planner_error_pct.W.S       the same as the planner has it
 //	demo.error_pct.F                     of `make demo` at F times its full run, as the planner has it
 //	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
+//	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside blocks and a running sort
+//	offheap.rss_released_pct             resident memory that went within 5 s, of what was in use above the new size; .in_use_mib: that much was
 //	overhead.*_ratio, overhead.*_ratio.W Pacer at all cores over tuned stock, of the demonstration and of a workload
 //	pacing.core_seconds_ratio, .W.S      Pacer with a deadline over Pacer at all cores
 //	plan.latency_ms.p99                  from a driver's event to the quota in force

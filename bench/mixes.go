@@ -64,7 +64,7 @@ func contentions() []string {
 	for _, e := range mixes() {
 		names = append(names, e.name)
 	}
-	return append(names, besideUnpaced)
+	return append(names, besideUnpaced, offHeapMoves)
 }
 
 // mixStep is one run of a mix that is to be made.

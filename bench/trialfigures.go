@@ -203,6 +203,7 @@ func goals() []benchline.Goal {
 		most("sim.contention.bench1.auto.g0.mean_abs_error_pct", 2), most("sim.contention.bench1.edf-all.g1.makespan_ratio", 1.05),
 		most("sim.contention.bench2.*.g0.late", 0), least("sim.contention.bench3.auto.*.met_ratio", 1),
 		least("verdict.feasible_met_ratio", 0.95), least("verdict.feasible", 20), most("verdict.infeasible_spare", 0), most("register.scale_ms.p99", 20),
+		most("offheap.shrink_s.median", 2), most("offheap.grow_ms.median", 100), least("offheap.rss_released_pct", 85),
 		between("demo.error_pct.*", 0, 5), most("demo.core_seconds_ratio", 1.1),
 		most("plan.scale_own_ms.p99", 1), most("plan.latency_ms.p99", 50), most("plan.scale_rss_mib", 512),
 		most("node.step_us.256", 100), most("node.tick_us.200", 1000), most("node.tick_us.256", 1500), most("quota.write_us", 100), least("quota.docker_ratio", 200),

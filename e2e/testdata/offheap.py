@@ -1,6 +1,6 @@
 """Caches blocks off the heap, 70 bytes for each of the rows of its second
-argument, and sorts parts of them again and again, until the file named by its first
-argument is there. Prints each different answer once: there is one."""
+argument, and sorts one in three of them (or its third argument) again and again, until
+the file named by its first argument is there. Prints each different answer once: there is one."""
 import os
 import sys
 
@@ -12,13 +12,14 @@ columns = ["id"] + [f"xxhash64(id, {i}) AS c{i}" for i in range(8)]
 rows = int(sys.argv[2]) if len(sys.argv) > 2 else 5_000_000
 cached = spark.range(0, rows, 1, 16).selectExpr(*columns).persist(StorageLevel.OFF_HEAP)
 cached.createOrReplaceTempView("t")
+part = int(sys.argv[3]) if len(sys.argv) > 3 else 3
 answers, rounds = {}, 0
 print("cached", cached.count(), flush=True)
 while True:
     done = os.path.exists(sys.argv[1])
     row = spark.sql(
-        """SELECT sum(r * (c2 % 1000)) AS s, bit_xor(c3 + r) AS x FROM (
-             SELECT c2, c3, row_number() OVER (PARTITION BY id % 4 ORDER BY c1) AS r FROM t WHERE id % 3 = 0)"""
+        f"""SELECT sum(r * (c2 % 1000)) AS s, bit_xor(c3 + r) AS x FROM (
+             SELECT c2, c3, row_number() OVER (PARTITION BY id % 4 ORDER BY c1) AS r FROM t WHERE id % {part} = 0)"""
     ).first()
     everything = spark.sql("SELECT bit_xor(c4) AS x, count(*) AS n FROM t").first()
     answers[(row.s, row.x, everything.x, everything.n)] = None

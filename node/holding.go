@@ -38,8 +38,9 @@ type holding struct {
 	page  meter.Memory
 	// reserved is the most that it may have off the heap by what is known.
 	reserved units.Bytes
-	// share is what it is to have.
+	// share is what it is to have, part its application's place in the division.
 	share units.Bytes
+	part  int
 	// waits says that its start waits until others have shrunk.
 	waits bool
 	// wished is when the newest wish was made, slow that it is told of as not answered.
@@ -62,7 +63,12 @@ func (h *holding) take(l *api.Launch) {
 func (h *holding) observe(seen ExecutorMemory, page *meter.Memory) {
 	h.seen = seen
 	if page != nil && page.Known {
+		known := h.page.Known
 		h.page = *page
+		if known {
+			// It has no more than it was ever told to have, whatever it says.
+			h.page.InForce = min(h.page.InForce, h.reserved)
+		}
 	}
 	switch {
 	case h.fixed() && h.seen.Wish == 0:

@@ -25,10 +25,9 @@ const (
 // it. What is not acknowledged counts as used.
 type pool struct {
 	memory units.Bytes // Of the node; 0 is not known, and nothing moves.
-	apps   []memory.App
-	shares []memory.Share
-	// of are the executors of apps that share, in their order.
-	of [][]*executor
+	// apps are those that shares were made for, next those of this tick.
+	apps, next []memory.App
+	shares     []memory.Share
 	// short says that it was told that executors need more than there is.
 	short bool
 }
@@ -68,10 +67,11 @@ func present(x *executor) bool {
 // holds reports whether x has memory: it runs or is being started.
 func holds(x *executor) bool { return present(x) && (x.life.started || x.life.here) }
 
-// divide decides on everybody's share.
+// divide decides on everybody's share. Shares are made again when somebody comes, goes or is
+// fixed: a tick in which nothing has changed allocates nothing.
 func (p *pool) divide(r *roster) {
-	p.apps, p.of = p.apps[:0], p.of[:0]
-	sharing := -1 // The newest of apps that shares.
+	p.next = p.next[:0]
+	sharing := -1 // The newest of them that shares.
 	for _, x := range r.execs {
 		if !present(x) {
 			continue
@@ -80,25 +80,32 @@ func (p *pool) divide(r *roster) {
 		a := memory.App{ID: x.key.App, Executors: 1, Heap: h.heap, Overhead: h.overhead, Weight: h.weight, Floor: h.floor}
 		if h.fixed() || !x.life.listed {
 			a.Fixed, a.OffHeap = true, h.reserved
-		}
-		if !a.Fixed {
-			if sharing >= 0 && p.apps[sharing].ID == a.ID {
-				p.apps[sharing].Executors++ // They are started alike, and in order of application.
-				p.of[sharing] = append(p.of[sharing], x)
+		} else {
+			if sharing >= 0 && p.next[sharing].ID == a.ID {
+				p.next[sharing].Executors++ // They are started alike, and in order of application.
+				h.part = sharing
 				continue
 			}
-			sharing = len(p.apps)
+			sharing = len(p.next)
 		}
-		p.apps = append(p.apps, a)
-		p.of = append(p.of, []*executor{x})
+		h.part = len(p.next)
+		p.next = append(p.next, a)
 	}
+	if !slices.Equal(p.next, p.apps) {
+		p.apps, p.next = p.next, p.apps
+		p.share(r)
+	}
+	for _, x := range r.execs {
+		if present(x) {
+			x.memory.share = p.shares[x.memory.part].PerExecutor
+		}
+	}
+}
+
+// share makes the shares of apps, and tells when not even the least fits, once.
+func (p *pool) share(r *roster) {
 	var err error
 	p.shares, err = memory.Shares(p.memory, p.apps, p.shares[:0])
-	for i, s := range p.shares {
-		for _, x := range p.of[i] {
-			x.memory.share = s.PerExecutor
-		}
-	}
 	if short := err != nil; short != p.short {
 		p.short = short
 		if short {

@@ -18,6 +18,7 @@ import (
 // let, and gives back in pieces.
 type jvm struct {
 	inForce, limit units.Bytes
+	says           units.Bytes // What it shows as in force, 0 for the truth.
 	wanted, target units.Bytes
 	wish, seen     uint64
 	static         units.Bytes
@@ -80,6 +81,9 @@ func (m *machine) sample() *Sample {
 		if !j.starts {
 			x.Page = meter.Page{At: m.now, Generation: uint64(m.now), Memory: meter.Memory{Known: true, Moves: !j.fixed, InForce: j.inForce,
 				Owed: max(0, j.inForce-j.target), Acknowledged: j.seen}}
+			if j.says > 0 {
+				x.Page.Memory.InForce = j.says
+			}
 			if j.fixed {
 				x.Page.Memory = meter.Memory{Known: true}
 			}
@@ -253,6 +257,21 @@ func TestMemoryThatIsBoundStays(t *testing.T) {
 	m.settle()
 	if got := []units.Bytes{m.inForce("a"), m.inForce("b")}; got[0] != gib || got[1] != 5*gib {
 		t.Errorf("%v, want 1g and 5g", got)
+	}
+}
+
+// One that says to have more than it was ever told to have takes nothing from others by that.
+func TestMemoryThatIsOnlySaidIsNotUsed(t *testing.T) {
+	m := newMachine(t, 8*gib)
+	a, b := memoryApp("a", 1, 256*mib, 0), memoryApp("b", 1, 256*mib, 0)
+	m.apply(a, b)
+	m.settle()
+	m.jvms[Key{"a", "1"}].says = 100 * gib
+	m.apply(a, b, memoryApp("c", 1, 256*mib, 0))
+	m.settle()
+	// It keeps what it had, 3 GiB: of 8, the second has its share, and the third the rest.
+	if got, want := m.inForce("c"), 2*gib-m.inForce("b"); got < want-mib {
+		t.Errorf("the third has %v, want %v", got, want)
 	}
 }
 

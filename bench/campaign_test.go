@@ -220,7 +220,7 @@ func TestTuningIsWhatTheExecutorsGet(t *testing.T) {
 			t.Errorf("no %q in %s", want, args)
 		}
 	}
-	for _, banned := range []string{"-Xmx", executor.PageEnv, "SPARK_HOME", "spark.app.name", "-cp"} {
+	for _, banned := range []string{"-Xmx", executor.PageEnv, executor.WishEnv, "SPARK_HOME", "spark.app.name", "-cp"} {
 		if strings.Contains(args, banned) {
 			t.Errorf("%q in %s", banned, args)
 		}

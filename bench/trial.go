@@ -83,6 +83,14 @@ func (b *trial) record(t testing.TB) {
 	t.Helper()
 	e, app := b.pacer(t)
 	b.kept = recording{App: app.Name, Properties: e.Properties}
+	// They were started with less: alone, executors have it all soon.
+	most := units.Bytes(0)
+	for i := range app.Executors {
+		most = max(most, app.Executors[i].Memory.OffHeap)
+	}
+	if most > 0 {
+		b.kept.Properties["spark.memory.offHeap.size"] = most.String()
+	}
 	b.kept.Answer = b.answer(t, e)
 	b.save(t)
 	t.Logf("recorded in %.1f s", e.Wall)

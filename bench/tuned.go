@@ -20,7 +20,7 @@ var given = []string{"spark.memory.offHeap.enabled", "spark.memory.offHeap.size"
 
 // own are variables that say where an executor is and whose, not how it works; Spark's
 // worker sets them itself.
-var own = []string{"PATH", "HOME", "USER", "SPARK_USER", "SPARK_HOME", "JAVA_HOME", "SPARK_LOCAL_DIRS", executor.PageEnv}
+var own = []string{"PATH", "HOME", "USER", "SPARK_USER", "SPARK_HOME", "JAVA_HOME", "SPARK_LOCAL_DIRS", executor.PageEnv, executor.WishEnv}
 
 // tunedConf are the options of spark-submit that give stock Spark what Pacer gives. The
 // executors' come from the function that makes their command lines, the driver's from

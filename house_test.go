@@ -32,7 +32,7 @@ var levels = map[string]int{
 	"estimate": 4, "handover": 4,
 	"placement": 5, "schedule": 5,
 	"verdict":   6,
-	"recording": 7, "admission": 7,
+	"recording": 7, "admission": 7, "queue": 7,
 	"report":  8,
 	"planner": 9, "node": 9,
 	"bus": 10, "store": 10, "cgroup": 10, "executor": 10, "progress": 10, "metrics": 10, "replay": 10, "chart": 10,

@@ -10,7 +10,6 @@ import (
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/memory"
 	"github.com/sparkpacer/pacer/placement"
-	"github.com/sparkpacer/pacer/verdict"
 )
 
 // newcomer is how long after its start a planner without its state waits for nodes to
@@ -21,11 +20,15 @@ const newcomer = 5 * time.Second
 // that failed because its driver was silent for too long may come back as a new one.
 func Known(v ledger.View, r api.RegisterRequest) (*ledger.App, error) {
 	for _, a := range v.Apps() {
-		switch {
+		switch o := &a.Outcome; {
 		case a.Tenant.Submission != r.Submission:
-		case a.Running():
+		case !a.Over():
 			return a, nil
-		case a.Outcome.DriverEnd:
+		case o.State == api.AppRefused:
+			return nil, api.Errorf(api.KindInfeasible, "%s", o.Reason)
+		case o.Killed != "":
+			return nil, killed(a.ID, o.Reason)
+		case o.DriverEnd:
 			return nil, api.Errorf(api.KindConflict, "application %s of this submission has ended", a.ID)
 		}
 	}
@@ -36,9 +39,21 @@ func Known(v ledger.View, r api.RegisterRequest) (*ledger.App, error) {
 		if d.Detail.State == api.AppRefused {
 			return nil, api.Errorf(api.KindInfeasible, "%s", d.Detail.Reason)
 		}
+		if d.Detail.EndedBy == api.EndedByKill {
+			reason := ""
+			if n := d.Detail.Notices; len(n) > 0 {
+				reason = n[len(n)-1] // Of one that has failed (report.Detail).
+			}
+			return nil, killed(d.Detail.ID, reason)
+		}
 		return nil, api.Errorf(api.KindConflict, "application %s of this submission has ended", d.Detail.ID)
 	}
 	return nil, nil
+}
+
+// killed is what the driver of an application hears that was killed without it.
+func killed(id api.AppID, reason string) error {
+	return api.Errorf(api.KindConflict, "application %s has ended: %s", id, reason)
 }
 
 // Elsewhere says that the application to which another planner gave that id has
@@ -59,23 +74,23 @@ func Elsewhere(v ledger.View, id api.AppID) error {
 	return nil
 }
 
-// Admission is what an application that comes is to get.
+// Admission is an application that comes, before anything is decided on it but what it may
+// have at most.
 type Admission struct {
 	ID      api.AppID
 	Serial  uint64
 	Name    string
 	Tenant  ledger.Tenant
 	Promise ledger.Promise
-	Seating placement.Seating
-	// Matched says that the profile of its name counts.
-	Matched bool
-	// Refused says that it is turned down: its deadline is infeasible, and must not be.
-	Refused bool
+	// Profile is the profile of its name if that counts, for this run; nil otherwise.
+	Profile *ledger.Profile
+	// Wait says since when it waits, if only for a moment; nil until it is known what it is.
+	Wait *ledger.Wait
 }
 
-// Decide decides on a new application: its verdict, and what it gets. Its errors have
-// kinds (placement.Policy.Seats).
-func Decide(v ledger.View, place placement.Policy, judge verdict.Policy, r api.RegisterRequest) (Admission, error) {
+// Decide decides what a new application is: its mode, the size of its executors, and what it
+// would get if nothing else ran. Its errors have kinds (placement.Policy.Seats).
+func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admission, error) {
 	if err := api.CheckSpark(cmp.Or(r.SparkVersion, r.Launch.SparkVersion)); err != nil {
 		return Admission{}, err
 	}
@@ -88,34 +103,30 @@ func Decide(v ledger.View, place placement.Policy, judge verdict.Policy, r api.R
 		Name:   r.Name,
 		Tenant: ledger.Tenant{Submission: r.Submission, User: r.User, Class: r.Class, Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
 		Promise: ledger.Promise{Profile: cmp.Or(r.Profile, r.Name), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline,
-			Mode: ledger.Recording},
+			Mode: ledger.Recording, Required: r.RequireFeasible},
 	}
-	var profile *ledger.Profile
 	if r.Mode != api.ModeOff {
-		profile = v.Copy(d.Promise.Profile)
+		d.Profile = v.Copy(d.Promise.Profile)
 	}
-	d.Matched = profile != nil
 	switch {
 	case r.Mode == api.ModeOff:
 		d.Promise.Mode = ledger.Off
-	case r.Deadline > 0 && profile != nil:
+	case r.Deadline > 0 && d.Profile != nil:
 		d.Promise.Mode = ledger.Paced
 	}
-	candidate := d.Candidate(profile)
-	var err error
-	if d.Seating, err = place.Seats(v, candidate); err != nil {
+	whole, err := place.Seats(v, d.App(), placement.Whole)
+	if err != nil {
 		return Admission{}, err
 	}
-	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = d.Seating.Cores, d.Seating.Slots, d.Seating.PerNode
-	d.Promise.Judgement = judge.Judge(v, candidate, d.Seating)
+	d.Tenant.Launch.OffHeap = whole.OffHeap
+	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = whole.Cores, whole.Slots, whole.PerNode
+	d.Wait = &ledger.Wait{Since: v.Now()}
 	d.Serial = v.Serial() + 1
 	d.ID = api.AppID(fmt.Sprintf("app-%s-%04d", time.Unix(0, int64(v.Now())).UTC().Format("20060102150405"), d.Serial%10000))
-	d.Refused = d.Promise.Verdict == api.VerdictInfeasible && r.RequireFeasible
 	return d, nil
 }
 
-// Candidate is the application that d is about, as the ledger would have it, without
-// executors.
-func (d Admission) Candidate(profile *ledger.Profile) *ledger.App {
-	return &ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: d.Promise, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: profile}
+// App is the application that d is about, as the ledger would have it, without executors.
+func (d Admission) App() *ledger.App {
+	return &ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: d.Promise, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: d.Profile, Wait: d.Wait}
 }

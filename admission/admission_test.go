@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,12 +14,11 @@ import (
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/units"
-	"github.com/sparkpacer/pacer/verdict"
 )
 
-func policies() (placement.Policy, verdict.Policy) {
+func policy() placement.Policy {
 	e := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesAuto, MaxPool: 4}
-	return placement.Policy{Policy: e, Order: placement.LeastCommitted}, verdict.Policy{Policy: e}
+	return placement.Policy{Policy: e, Order: placement.LeastCommitted}
 }
 
 func request(name string, deadline units.Seconds) api.RegisterRequest {
@@ -29,10 +29,10 @@ func request(name string, deadline units.Seconds) api.RegisterRequest {
 func TestDecide(t *testing.T) {
 	c := ledgertest.New(t, "a", "b")
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
-	place, judge := policies()
+	place := policy()
 	decide := func(r api.RegisterRequest) admission.Admission {
 		t.Helper()
-		d, err := admission.Decide(c.View(), place, judge, r)
+		d, err := admission.Decide(c.View(), place, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,30 +42,46 @@ func TestDecide(t *testing.T) {
 		return d
 	}
 	paced := decide(request("p", 120))
-	if paced.Promise.Mode != ledger.Paced || !paced.Matched || len(paced.Seating.Nodes()) != 2 || paced.Tenant.Cores != 8 || paced.Refused ||
-		paced.Promise.Start != c.Now.Add(-2*time.Second) || !strings.HasSuffix(string(paced.ID), "-0001") {
+	if paced.Promise.Mode != ledger.Paced || paced.Profile == nil || paced.Tenant.Cores != 8 || paced.Tenant.Launch.OffHeap <= 0 ||
+		paced.Promise.Start != c.Now.Add(-2*time.Second) || paced.Wait.Since != c.Now || !strings.HasSuffix(string(paced.ID), "-0001") {
 		t.Errorf("paced: %+v", paced)
 	}
-	if d := decide(request("q", 120)); d.Promise.Mode != ledger.Recording || d.Matched || d.Promise.Verdict != api.VerdictUnknown {
+	if d := decide(request("q", 120)); d.Promise.Mode != ledger.Recording || d.Profile != nil {
 		t.Errorf("without a profile: %+v", d)
 	}
 	off := request("p", 120)
 	off.Mode = api.ModeOff
-	if d := decide(off); d.Promise.Mode != ledger.Off || d.Matched {
+	if d := decide(off); d.Promise.Mode != ledger.Off || d.Profile != nil {
 		t.Errorf("mode off: %+v", d)
 	}
 	strict := request("p", 30)
 	strict.RequireFeasible = true
-	if d := decide(strict); !d.Refused || d.Promise.Earliest < 60 {
-		t.Errorf("infeasible, and must not be: %+v", d)
+	if d := decide(strict); !d.Promise.Required {
+		t.Errorf("a deadline that must be kept: %+v", d)
 	}
 	big := request("p", 120)
 	big.Launch.Heap = 64 * units.GiB
-	if _, err := admission.Decide(c.View(), place, judge, big); api.KindOf(err) != api.KindInvalid {
+	if _, err := admission.Decide(c.View(), place, big); api.KindOf(err) != api.KindInvalid || !strings.Contains(err.Error(), "where a heap of ") {
 		t.Errorf("an executor larger than every node: %v", err)
 	}
-	if _, err := admission.Decide(ledgertest.New(t).View(), place, judge, request("p", 120)); api.KindOf(err) != api.KindTransient {
+	if _, err := admission.Decide(ledgertest.New(t).View(), place, request("p", 120)); api.KindOf(err) != api.KindTransient {
 		t.Errorf("without nodes: %v", err)
+	}
+}
+
+// What is taken of the nodes does not change what an application may have at most.
+func TestDecideLooksAtWholeNodes(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	alone, err := admission.Decide(c.View(), policy(), request("p", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		c.App(api.AppID(fmt.Sprint("app-", i)), "q", 0, "a")
+	}
+	beside, err := admission.Decide(c.View(), policy(), request("p", 0))
+	if err != nil || beside.Tenant.Cores != alone.Tenant.Cores || beside.Tenant.Launch.OffHeap != alone.Tenant.Launch.OffHeap {
+		t.Errorf("alone %+v, beside others %+v, %v", alone.Tenant, beside.Tenant, err)
 	}
 }
 

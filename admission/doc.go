@@ -1,9 +1,9 @@
-// Package admission decides what an application gets that comes, and answers what it would
-// get.
+// Package admission decides what an application is that comes, and answers what one would
+// get. Whether it starts is for package queue.
 //
 //	Known      the application that a repeated registration means
 //	Elsewhere  that it runs for another planner
-//	Decide     mode, seats and verdict of a new one
+//	Decide     mode and size of a new one, and what it would get if nothing else ran
 //	WhatIf     what a deadline would mean for a profile
 //
 // All functions are pure: they read a ledger.View and return what they want. Errors have

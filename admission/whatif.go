@@ -53,7 +53,7 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanR
 		shaped.Taken = estimate.Taken(estimate.Promised(v, a, names))
 		params = place.Shape(p.Graph, max(1, len(s.Seats)), q.Deadline, shaped, 0)
 	}
-	f, said := verdict.Forecast(v, a, params, supply, names)
+	f, said := verdict.Forecast(v, a, params, supply, names, v.Now())
 	r := api.PlanReply{Verdict: f.Verdict, Reason: said, Earliest: f.Earliest, Cores: s.Cores, Stages: []api.PlanReplyLine{}}
 	for _, line := range f.Stages {
 		stage, _ := p.Graph.Stage(line.ID)

@@ -10,6 +10,8 @@ import (
 type AppState string
 
 const (
+	// AppQueued has registered and waits for memory; it has no executors.
+	AppQueued AppState = "queued"
 	// AppRunning has registered and not ended.
 	AppRunning AppState = "running"
 	// AppEnding stopped its SparkContext; its driver has not exited as far as is known.
@@ -35,6 +37,9 @@ const (
 	EndedByLastWord EndedBy = "last word"
 	// EndedByStop is the stop of the SparkContext: the driver's exit is not known.
 	EndedByStop EndedBy = "stop"
+	// EndedByKill is the moment in which the planner took its executors away, because its
+	// driver did not follow a user's request to end (VerbKill).
+	EndedByKill EndedBy = "kill"
 	// EndedBySilence is the moment in which the planner gave a driver up.
 	EndedBySilence EndedBy = "silence"
 )
@@ -83,6 +88,8 @@ type AppSummary struct {
 	WouldCores units.Cores `json:"would_cores,omitempty"`
 	// Submission is the key given by pacer submit.
 	Submission string `json:"submission"`
+	// Queue says where it waits while State is AppQueued, nil otherwise.
+	Queue *Queue `json:"queue,omitempty"`
 	// ExitCode is that of the application's spark-submit under pacer submit; 0 when it
 	// did not fail, or where EndedBy says that nobody saw it.
 	ExitCode int `json:"exit_code,omitempty"`
@@ -233,9 +240,11 @@ type ControlRequest struct {
 	Extend   units.Seconds `json:"extend_s,omitempty"`
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
 	// Cap is the most cores that App is to have on a node, 0 for no cap (VerbCap).
-	Cap  units.Cores `json:"cap_cores,omitempty"`
-	Body *Profile    `json:"body,omitempty"`
-	Step *Step       `json:"step,omitempty"`
+	Cap units.Cores `json:"cap_cores,omitempty"`
+	// User is who asks for App's end (VerbKill).
+	User string   `json:"user,omitempty"`
+	Body *Profile `json:"body,omitempty"`
+	Step *Step    `json:"step,omitempty"`
 	// Division is what Node, or with "" every node, is to divide by from now on (VerbDivide);
 	// nil is as it is configured.
 	Division *Division `json:"division,omitempty"`
@@ -289,6 +298,7 @@ const (
 	VerbRelease    Verb = "release"
 	VerbDeadline   Verb = "deadline"
 	VerbCap        Verb = "cap"
+	VerbKill       Verb = "kill"
 	VerbStep       Verb = "step"
 	VerbProfiles   Verb = "profiles"
 	VerbProfile    Verb = "profile"
@@ -304,6 +314,6 @@ const (
 
 // Verbs are all of them.
 func Verbs() []Verb {
-	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbStep, VerbProfiles, VerbProfile, VerbProfilePut,
+	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles, VerbProfile, VerbProfilePut,
 		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbExit, VerbPing}
 }

@@ -83,6 +83,8 @@ type RegisterRequest struct {
 	Elapsed  units.Seconds `json:"elapsed_s"`
 	// RequireFeasible asks for a refusal (KindInfeasible) instead of a warning.
 	RequireFeasible bool `json:"require_feasible,omitempty"`
+	// NoWait asks for a refusal (KindConflict) instead of a place in the queue.
+	NoWait bool `json:"no_wait,omitempty"`
 	// Mode is ModeControl where it is "", Class ClassDeadline.
 	Mode   Mode   `json:"mode,omitempty"`
 	Class  Class  `json:"class,omitempty"`
@@ -150,10 +152,11 @@ type RegisterReply struct {
 	Reason string `json:"reason,omitempty"`
 	// Earliest is the earliest deadline that is feasible; 0 when not known.
 	Earliest units.Seconds `json:"earliest_s,omitempty"`
-	// Executors is how many the driver should wait for before its first stage.
+	// Executors is how many the driver should wait for before its first stage; 0 while it
+	// is queued: when it starts, as many as its Directive has.
 	Executors int `json:"executors"`
-	// Slots is how many tasks run side by side on the cores offered; the
-	// driver's default parallelism.
+	// Slots is how many tasks run side by side on the cores offered, of all nodes while it
+	// is queued; the driver's default parallelism.
 	Slots int `json:"slots"`
 	// OffHeap is each executor's off-heap memory, 0 for none.
 	OffHeap units.Bytes `json:"offheap_bytes"`
@@ -175,11 +178,27 @@ type Directive struct {
 	Executors []DirectiveExecutor `json:"executors"`
 	// Shares are the hand-overs of running stages, in order of stage and attempt.
 	Shares []StageShares `json:"shares,omitempty"`
+	// Queued says where the application waits for memory, nil once it has started: it has
+	// no executors until then.
+	Queued *Queue `json:"queued,omitempty"`
 	// Notice is one line for the user when something changed ("" for nothing).
 	Notice string `json:"notice,omitempty"`
-	// Dead says in one line why there is no executor and none will come: the
-	// driver ends the application, as a standalone master does.
+	// Dead says in one line why the application is to end: there is no executor and none
+	// will come, or its user wants it to. The driver ends it, as a standalone master does.
 	Dead string `json:"dead,omitempty"`
+}
+
+// Queue is where an application waits for memory.
+type Queue struct {
+	// Place counts from 1, Of is how many wait.
+	Place int `json:"place"`
+	Of    int `json:"of"`
+	// Start is when it is expected to start, Latest when it has to in order to be in time;
+	// both on its deadline clock, 0 when not known.
+	Start  units.Seconds `json:"start_s,omitempty"`
+	Latest units.Seconds `json:"latest_s,omitempty"`
+	// Why is one line: what it waits for.
+	Why string `json:"why,omitempty"`
 }
 
 // DirectiveExecutor is one executor of the pool as the driver needs to know it.

@@ -13,7 +13,7 @@
 //	pacer.v1.control.VERB          request  cli -> planner      api.ControlRequest / ControlReply
 //	pacer.v1.control.plan          request  cli -> planner      api.PlanRequest / PlanReply
 //
-// VERB is one of apps, app, release, deadline, cap, step, profiles, profile, profile-put,
+// VERB is one of apps, app, release, deadline, cap, kill, step, profiles, profile, profile-put,
 // profile-rm, nodes, node-drain, node-undrain, node-divide, exit, ping. APP and NODE are
 // single tokens.
 //

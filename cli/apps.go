@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
+	"os/user"
 	"strconv"
 	"strings"
 	"time"
@@ -49,8 +51,25 @@ func appsCommand(sh *shell) *cobra.Command {
 			return sh.order(c, api.VerbCap, api.ControlRequest{App: api.AppID(args[0]), Cap: units.Cores(cores)})
 		},
 	}
-	c.AddCommand(show, limit)
+	kill := &cobra.Command{
+		Use: "kill ID", Short: "End an application, whether it runs or is queued", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps,
+		Long: "End an application. Its driver is told, and ends its context with a line that names\n" +
+			"you; if it does not within ten seconds its executors are stopped all the same. One that\n" +
+			"is queued is out of the queue at once.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return sh.order(c, api.VerbKill, api.ControlRequest{App: api.AppID(args[0]), User: userName()})
+		},
+	}
+	c.AddCommand(show, limit, kill)
 	return c
+}
+
+// userName is who runs this program, as its operating system says.
+func userName() string {
+	if who, err := user.Current(); err == nil {
+		return who.Username
+	}
+	return "user " + strconv.Itoa(os.Getuid())
 }
 
 // app asks for one application.
@@ -75,14 +94,17 @@ the SparkContext, (silence) the planner, which gave up a driver that it did not 
 
 ERROR is (deadline - duration) / deadline: +2.0% ended early by 2 % of the deadline,
 -2.0% late. A stage's ERROR is how far it ended from its own deadline, either way, in
-per cent of the application's. What failed has no error.`
+per cent of the application's. What failed has no error.
+
+One that waits for memory is "queued" with its place, as in "queued 2/3"; STARTED is then
+when it is expected to start, as in "~06:41:00", or "-" where nobody knows.`
 
 // printApps prints the table of `pacer apps`; times of day are in now's time zone.
 func printApps(w io.Writer, apps []api.AppSummary, now time.Time) error {
 	rows := make([][]string, 0, len(apps))
 	for _, a := range apps {
 		rows = append(rows, []string{string(a.ID), a.Name, state(a), a.Pacing, string(a.Verdict), seconds(a.Deadline),
-			seconds(a.Duration), seconds(a.Predicted), percent(a.ErrorPct), submittedAt(a, now), clockTime(a, a.FirstLaunch, now),
+			seconds(a.Duration), seconds(a.Predicted), percent(a.ErrorPct), submittedAt(a, now), started(a, now),
 			clockTime(a, a.Deadline, now), ends(a, now), fmt.Sprintf("%.2f", float64(a.MeanCores)),
 			fmt.Sprintf("%.1f", float64(a.CoreSeconds))})
 	}
@@ -127,8 +149,19 @@ func ends(a api.AppSummary, now time.Time) string {
 	return text
 }
 
+// started is when a's first task was launched or, while it is queued, is expected to be.
+func started(a api.AppSummary, now time.Time) string {
+	if a.Queue == nil || a.Queue.Start == 0 {
+		return clockTime(a, a.FirstLaunch, now)
+	}
+	return "~" + clockTime(a, a.Queue.Start, now)
+}
+
 // state is an application's state, with its exit code where that is known.
 func state(a api.AppSummary) string {
+	if a.Queue != nil {
+		return fmt.Sprintf("%s %d/%d", a.State, a.Queue.Place, a.Queue.Of)
+	}
 	if a.ExitCode != 0 {
 		return fmt.Sprintf("%s (%d)", a.State, a.ExitCode)
 	}
@@ -147,13 +180,19 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 		"state", state(a.AppSummary), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
 		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
 		"error", percent(a.ErrorPct), "outcome", a.Outcome, "submitted", submittedAt(a.AppSummary, now),
-		"started", clockTime(a.AppSummary, a.FirstLaunch, now), "due", clockTime(a.AppSummary, a.Deadline, now),
+		"started", started(a.AppSummary, now), "due", clockTime(a.AppSummary, a.Deadline, now),
 		"ends", ends(a.AppSummary, now), "earliest deadline", seconds(a.Earliest),
 		"mean cores", fmt.Sprintf("%.2f", float64(a.MeanCores)), "would-be cores", would,
 		"core-seconds", fmt.Sprintf("%.1f", float64(a.CoreSeconds)),
 		"quota changes", strconv.Itoa(a.QuotaChanges))
 	if err != nil {
 		return err
+	}
+	if q := a.Queue; q != nil {
+		fmt.Fprintf(w, "waits: %s\n", q.Why)
+		if q.Latest > 0 {
+			fmt.Fprintf(w, "latest start: %s\n", clockTime(a.AppSummary, q.Latest, now))
+		}
 	}
 	for _, n := range a.Notices {
 		fmt.Fprintf(w, "notice: %s\n", n)

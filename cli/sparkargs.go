@@ -24,7 +24,7 @@ var sparkOptions = map[string]bool{
 // pacerOptions are pacer submit's own; true takes a value.
 var pacerOptions = map[string]bool{
 	"--pacer-deadline": true, "--pacer-by": true, "--pacer-profile": true, "--pacer-planner": true,
-	"--pacer-config": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-require-feasible": false,
+	"--pacer-config": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-require-feasible": false, "--pacer-no-wait": false,
 }
 
 // ownPrefix is the only one that pacer submit takes for itself.

@@ -33,6 +33,7 @@ Flags of its own (before APP; all others go to spark-submit in their order):
   --pacer-class CLASS          interactive, deadline (default) or batch: its part, 4, 1 or 1/4,
                                of what is left by those whose deadlines can be kept
   --pacer-require-feasible     refuse (exit code 76) instead of running at all cores
+  --pacer-no-wait              refuse instead of waiting in the queue for memory
   --pacer-planner HOST:PORT    planner's address
   --pacer-config FILE          configuration file
 
@@ -160,6 +161,7 @@ const (
 	confMode        = "spark.pacer.mode"
 	confClass       = "spark.pacer.class"
 	confRequire     = "spark.pacer.requireFeasible"
+	confNoWait      = "spark.pacer.noWait"
 	confSubmission  = "spark.pacer.submission"
 	confSubmitted   = "spark.pacer.submitted"
 	confWatched     = "spark.pacer.watched"
@@ -194,7 +196,7 @@ func (l *launch) ownSettings() (map[string]string, error) {
 	}
 	for key, value := range map[string]string{
 		confDeadline: deadline, confProfile: l.line.own["--pacer-profile"], confRequire: l.line.own["--pacer-require-feasible"],
-		confMode: l.line.own["--pacer-mode"], confClass: l.line.own["--pacer-class"],
+		confNoWait: l.line.own["--pacer-no-wait"], confMode: l.line.own["--pacer-mode"], confClass: l.line.own["--pacer-class"],
 	} {
 		if value != "" {
 			out[key] = value

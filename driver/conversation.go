@@ -43,6 +43,8 @@ type Conversation struct {
 	// epoch is that of the newest directive, if there was one.
 	epoch    uint64
 	directed bool
+	// queued says that by it the application waits for memory.
+	queued bool
 
 	outbox []api.Event // Not acknowledged yet.
 	last   uint64      // The newest number.
@@ -79,8 +81,8 @@ type Outcome struct {
 	Forgot bool
 	// Directive is to be followed, if there is one.
 	Directive *api.Directive
-	// Fault is the planner's error. Before the first registration it is a refusal,
-	// unless it is transient.
+	// Fault is the planner's error. With it a conversation that is Closed was refused: the
+	// application is to end.
 	Fault error
 }
 
@@ -135,7 +137,9 @@ func (c *Conversation) Heard(d *api.Directive) bool {
 	if c.directed && d.Epoch <= c.epoch {
 		return false
 	}
-	c.directed, c.epoch = true, d.Epoch
+	// One that has started registers again: the reply has what it would have had then.
+	c.again = c.again || c.queued && d.Queued == nil && !c.over()
+	c.directed, c.epoch, c.queued = true, d.Epoch, d.Queued != nil
 	return true
 }
 
@@ -193,7 +197,7 @@ func (c *Conversation) Accept(now units.Instant, no uint64, r *api.RegisterReply
 	c.answered(no)
 	if r.Error != nil {
 		switch {
-		case !c.Registered() && api.KindOf(r.Error) != api.KindTransient:
+		case c.refused(api.KindOf(r.Error)):
 			c.closed = true
 		case c.waits == 0:
 			c.pause(now)
@@ -201,7 +205,7 @@ func (c *Conversation) Accept(now units.Instant, no uint64, r *api.RegisterReply
 		return Outcome{Fault: r.Error}
 	}
 	var out Outcome
-	c.again, c.due = false, true
+	c.due = true
 	switch {
 	case c.id == r.AppID:
 		c.acknowledge(r.AckedSeq)
@@ -211,10 +215,24 @@ func (c *Conversation) Accept(now units.Instant, no uint64, r *api.RegisterReply
 		out.Forgot, c.forgot = true, true
 	}
 	if c.id != r.AppID {
-		c.id, c.directed = r.AppID, false
+		c.id, c.directed, c.queued = r.AppID, false, false
 	}
 	out.Directive = c.newer(&r.Directive)
+	c.again = false
 	return out
+}
+
+// refused reports whether an error of that kind, in the answer to a registration, ends the
+// application. Once it is registered only what can be no other way does: that its submission
+// has ended or was killed, and while it is queued that it cannot be had.
+func (c *Conversation) refused(kind api.Kind) bool {
+	switch kind {
+	case api.KindConflict:
+		return true
+	case api.KindInvalid, api.KindInfeasible:
+		return c.queued || !c.Registered()
+	}
+	return !c.Registered() && kind != api.KindTransient
 }
 
 // Answer takes the answer to events no.

@@ -42,17 +42,17 @@ func (p *talker) play(call string) string {
 	case "next":
 		return call + " -> " + p.next()
 	case "accept":
-		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{AppID: api.AppID(f[1]), AckedSeq: uint64(whole(f[2])), Directive: epoch(f[3])}))
+		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{AppID: api.AppID(f[1]), AckedSeq: uint64(whole(f[2])), Directive: told(f[3:])}))
 	case "refuse":
 		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{Error: api.Errorf(api.Kind(whole(f[1])), "no")}))
 	case "answer":
-		p.perform(p.c.Answer(p.now, p.no, &api.EventsReply{AckedSeq: uint64(whole(f[1])), Directive: epoch(f[2])}))
+		p.perform(p.c.Answer(p.now, p.no, &api.EventsReply{AckedSeq: uint64(whole(f[1])), Directive: told(f[2:])}))
 	case "fault":
 		p.perform(p.c.Answer(p.now, p.no, &api.EventsReply{Error: api.Errorf(api.Kind(whole(f[1])), "no")}))
 	case "fail":
 		p.c.Failed(p.now, p.no)
 	case "publish":
-		if d := epoch(f[1]); p.c.Heard(&d) {
+		if d := told(f[1:]); p.c.Heard(&d) {
 			p.done = append(p.done, "follow "+f[1])
 		}
 	case "reconnected":
@@ -63,7 +63,14 @@ func (p *talker) play(call string) string {
 	return call
 }
 
-func epoch(s string) api.Directive { return api.Directive{Epoch: uint64(whole(s))} }
+// told is a directive of that epoch, which may be "queued".
+func told(f []string) api.Directive {
+	d := api.Directive{Epoch: uint64(whole(f[0]))}
+	if len(f) > 1 {
+		d.Queued = &api.Queue{Place: 1, Of: 1}
+	}
+	return d
+}
 
 func (p *talker) perform(o driver.Outcome) {
 	if o.Forgot {

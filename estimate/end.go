@@ -11,8 +11,10 @@ func (p Policy) Predicted(v ledger.View, a *ledger.App) units.Seconds {
 	switch {
 	case p.Leaves(a) && a.Profile != nil:
 		return max(a.Outcome.Stopped+a.Profile.Body.Exit, a.At(v.Now()))
-	case !a.Running():
+	case a.Over():
 		return a.Outcome.Ended
+	case a.Queued():
+		return 0
 	case a.Profile == nil || a.Promise.Mismatch != "" || a.Promise.Mode == ledger.Unpaced:
 		return 0
 	}

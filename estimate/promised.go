@@ -26,7 +26,8 @@ const leftAloneShare = 0.5
 
 // Promised is what others have been promised of the cores of nodes, on a's deadline clock, in
 // order of id. Whose deadline can be kept has the least cores with which it is in time, until
-// it is due. One that is left alone has what it can use, of half of a node, for as long as it
+// it is due; one that is queued so with its part of these nodes, where it may come to all
+// nodes. One that is left alone has what it can use, of half of a node, for as long as it
 // runs. The others share what is left, so they have been promised nothing.
 func Promised(v ledger.View, a *ledger.App, nodes []string) []Promise {
 	offered := make(map[*ledger.App]units.Cores)
@@ -49,6 +50,37 @@ func Promised(v ledger.View, a *ledger.App, nodes []string) []Promise {
 		}
 		if p.Cores > 0 {
 			promises = append(promises, p)
+		}
+	}
+	return append(promises, promisedWaiting(v, a, nodes)...)
+}
+
+// promisedWaiting is what those that are queued have been promised of nodes.
+func promisedWaiting(v ledger.View, a *ledger.App, nodes []string) []Promise {
+	if len(v.Waiting()) == 0 || len(nodes) == 0 {
+		return nil
+	}
+	var here, all units.Cores
+	seen := make(map[string]bool, len(nodes))
+	for _, name := range nodes {
+		if !seen[name] {
+			seen[name] = true
+			here += v.Offered(name)
+		}
+	}
+	for _, n := range v.Nodes() {
+		if n.Live() {
+			all += n.Offered
+		}
+	}
+	var promises []Promise
+	for _, b := range v.Waiting() {
+		if b.ID == a.ID || b.Band() != api.BandPromised || b.Profile == nil || all <= 0 {
+			continue
+		}
+		cores := min(Least(v.Now(), b, CourseOf(b))*here/all, here)
+		if until := units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start)); cores > 0 && until > 0 {
+			promises = append(promises, Promise{App: b.ID, Taken: dag.Taken{Cores: cores, Until: until}})
 		}
 	}
 	return promises

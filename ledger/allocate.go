@@ -1,6 +1,10 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
 
 // allocate enters an executor that has come.
 func (l *Ledger) allocate(a *App, x *Executor) {
@@ -11,6 +15,7 @@ func (l *Ledger) allocate(a *App, x *Executor) {
 		l.allocations[x.Node] = here
 	}
 	here[i].Executors, here[i].entry = append(here[i].Executors, x), nil
+	claim(l, x.Node, a.Tenant.Claim())
 }
 
 // free strikes an executor that is gone.
@@ -22,6 +27,7 @@ func (l *Ledger) free(a *App, x *Executor) {
 	}
 	here[i].Executors = slices.DeleteFunc(here[i].Executors, func(y *Executor) bool { return x == y })
 	here[i].entry = nil
+	claim(l, x.Node, -a.Tenant.Claim())
 	if len(here[i].Executors) > 0 {
 		return
 	}
@@ -39,4 +45,14 @@ func (l *Ledger) allocation(a *App, node string) *Allocation {
 		return here[i]
 	}
 	return nil
+}
+
+// claim changes what is claimed of a node.
+func claim(l *Ledger, node string, by units.Bytes) {
+	if l.claims[node] += by; l.claims[node] == 0 {
+		delete(l.claims, node)
+	}
+	if by < 0 {
+		l.freed++
+	}
 }

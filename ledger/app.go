@@ -30,6 +30,8 @@ type App struct {
 	Tenant  Tenant
 	Promise Promise
 	Outcome Outcome
+	// Wait says where it waits while it is queued, nil otherwise.
+	Wait *Wait
 
 	// Notice is the line for the user that its Directive carries, Notices are all.
 	Notice    string
@@ -58,19 +60,26 @@ type Tenant struct {
 	UTCOffset int  `json:"utc_offset_s,omitempty"`
 	Connected bool `json:"connected,omitempty"` // Some executor has been up.
 
-	// Cores are offered by the nodes it has executors on; Slots and Pool are what
-	// it was told, and what has come since.
+	// Began is when it got its first executors, on the deadline clock; 0 while it is queued.
+	Began units.Seconds `json:"began_s,omitempty"`
+	// Crowded says that it would have had more executors where others' take the memory.
+	Crowded bool `json:"crowded,omitempty"`
+
+	// Cores are offered by the nodes it has executors on, while it is queued by those that
+	// it could have some on; Slots and Pool are what it was told, and what has come since.
 	Cores units.Cores `json:"cores"`
 	Slots int         `json:"slots"`
 	Pool  int         `json:"pool"`
 	// PerNode is how many executors it was to have on a node when it registered, if
 	// its stages have executors of their own.
-	PerNode   int             `json:"per_node,omitempty"`
-	Executors []*Executor     `json:"executors"` // In order of id, gone ones included.
-	NextID    int             `json:"next_id"`
-	Pending   []string        `json:"pending,omitempty"` // Nodes whose executors are to be replaced.
-	Replaced  []units.Instant `json:"replaced,omitempty"`
-	GaveUp    bool            `json:"gave_up,omitempty"`
+	PerNode   int         `json:"per_node,omitempty"`
+	Executors []*Executor `json:"executors"` // In order of id, gone ones included.
+	NextID    int         `json:"next_id"`
+	// Pending are the nodes whose executors are to be replaced and whose memory is kept for
+	// that; "" where nothing is kept.
+	Pending  []string        `json:"pending,omitempty"`
+	Replaced []units.Instant `json:"replaced,omitempty"`
+	GaveUp   bool            `json:"gave_up,omitempty"`
 	// Cap is the most cores that it gets on a node, 0 for no cap.
 	Cap units.Cores `json:"cap_cores,omitempty"`
 	// Resized says that nodes came or were drained while it ran, or that it was capped: its
@@ -87,6 +96,10 @@ type Tenant struct {
 	Short []api.AppShortage `json:"short,omitempty"`
 }
 
+// Claim is what each executor of t takes of its node's memory: its heap, what it needs
+// beside that, and what it has off the heap in any case.
+func (t *Tenant) Claim() units.Bytes { return t.Launch.Heap + t.Launch.Overhead + t.Launch.OffHeap }
+
 // Promise is what an application was promised and how that goes.
 type Promise struct {
 	Profile  string        `json:"profile"`
@@ -94,6 +107,8 @@ type Promise struct {
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
 	Judgement
 	Mode Mode `json:"mode"`
+	// Required says that its user wants it refused when its deadline cannot be kept.
+	Required bool `json:"required,omitempty"`
 	// Mismatch says where the run left its profile, "" if it did not.
 	Mismatch string `json:"mismatch,omitempty"`
 	// Targeted says that some stage has had a target: durations are not those of
@@ -136,11 +151,16 @@ type Outcome struct {
 	// Stopped does not.
 	Suspended units.Seconds `json:"suspended_s,omitempty"`
 	Reason    string        `json:"reason,omitempty"`
+	// Killed is who asked for its end, "" for nobody.
+	Killed string `json:"killed_by,omitempty"`
 	// Clean says that the driver has proved that its exit code is 0; ExitCode is that of
 	// spark-submit, with EndedByExit.
 	Clean    bool `json:"clean,omitempty"`
 	ExitCode int  `json:"exit_code,omitempty"`
 }
+
+// KillReason is the line about an application that was killed.
+func (o *Outcome) KillReason() string { return "killed by " + o.Killed }
 
 // Marks are what every event of a driver changes.
 type Marks struct {
@@ -155,13 +175,13 @@ type Marks struct {
 // Clocks are what passes with time and is not kept.
 type Clocks struct {
 	// Silent is for how long the driver has not been heard, EndWait how long the
-	// end has been waited with; both counted in ticks, so that a planner that was
-	// stopped for a while accuses nobody.
+	// end has been waited with, or the driver of one that was killed; both counted in
+	// ticks, so that a planner that was stopped for a while accuses nobody.
 	Silent, EndWait time.Duration
 	// Looked is when its predicted end was last looked at.
 	Looked units.Instant
-	// Grown is the ledger's growth that its executors are of.
-	Grown uint64
+	// Grown is the ledger's growth that its executors are of, Freed what had been freed then.
+	Grown, Freed uint64
 	// unsaved is for how long figures of nodes may not have been saved.
 	unsaved time.Duration
 }
@@ -183,8 +203,14 @@ type keep struct {
 func (a *App) touch() { a.keep.record, a.keep.touched = true, true }
 func (a *App) steer() { a.keep.marks, a.keep.touched = true, true }
 
-// Running reports whether a has not ended.
+// Running reports whether a has started and not ended.
 func (a *App) Running() bool { return a.Outcome.State == api.AppRunning }
+
+// Queued reports whether a waits for memory.
+func (a *App) Queued() bool { return a.Outcome.State == api.AppQueued }
+
+// Over reports whether a has ended.
+func (a *App) Over() bool { return !a.Running() && !a.Queued() }
 
 // Paced reports whether stages that become ready get targets.
 func (a *App) Paced() bool { return a.Running() && a.Gated() }
@@ -224,9 +250,25 @@ func (a *App) At(now units.Instant) units.Seconds {
 // Instant returns the moment s of a's deadline clock.
 func (a *App) Instant(s units.Seconds) units.Instant { return a.Promise.Start.Add(s.Duration()) }
 
+// Queue is where a waits, as its driver and its user are told; nil once it has started.
+func (a *App) Queue() *api.Queue {
+	w := a.Wait
+	if w == nil {
+		return nil
+	}
+	q := &api.Queue{Place: w.Place, Of: w.Of, Why: w.Why}
+	if w.Start > 0 {
+		q.Start = max(0, a.At(w.Start))
+	}
+	if w.Latest > 0 {
+		q.Latest = max(0, a.At(w.Latest))
+	}
+	return q
+}
+
 // Elapsed is a's duration so far, or in all.
 func (a *App) Elapsed(now units.Instant) units.Seconds {
-	if !a.Running() {
+	if a.Over() {
 		return a.Outcome.Ended
 	}
 	return max(0, a.At(now))
@@ -315,8 +357,12 @@ func (a *App) LastExit() string {
 	return exit
 }
 
-// Dead says why a has no executor and will get none, "" while it has hope.
+// Dead says why a is to end: its user wants it to, or it has no executor and will get
+// none; "" while it has hope.
 func (a *App) Dead() string {
+	if a.Running() && a.Outcome.Killed != "" {
+		return a.Outcome.KillReason()
+	}
 	if !a.Tenant.GaveUp || !a.Running() || len(a.Alive()) > 0 {
 		return ""
 	}

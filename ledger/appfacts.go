@@ -17,11 +17,16 @@ type Registered struct {
 	Promise Promise
 	// Matched has it matched to the stored profile of its name.
 	Matched bool
+	// Wait has it wait, until Started.
+	Wait *Wait
 }
 
 func (f Registered) apply(l *Ledger) error {
 	if f.ID == "" {
 		return fmt.Errorf("an application without an id")
+	}
+	if f.Tenant.Claim() < 0 || f.Tenant.Launch.Heap < 0 || f.Tenant.Launch.OffHeap < 0 {
+		return fmt.Errorf("application %s has executors of %v heap, %v in all", f.ID, f.Tenant.Launch.Heap, f.Tenant.Claim())
 	}
 	if l.apps[f.ID] != nil {
 		return fmt.Errorf("application %s is there already", f.ID)
@@ -40,6 +45,12 @@ func (f Registered) apply(l *Ledger) error {
 			return fmt.Errorf("profile %s is not there", f.Promise.Profile)
 		}
 		a.Profile = stored.forRun(l.cfg.Beta)
+	}
+	if f.Wait != nil {
+		if err := checkWait(l, *f.Wait, len(l.waiting)+1); err != nil {
+			return err
+		}
+		enqueue(l, a, *f.Wait)
 	}
 	l.serial, l.batch.counters = f.Serial, true
 	l.apps[a.ID], l.lineup = a, nil

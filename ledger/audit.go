@@ -2,9 +2,11 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // Audit compares the ledger's indices, and what it keeps for the end of a batch, with what
@@ -39,8 +41,40 @@ func (l *Ledger) Audit() string {
 			return fmt.Sprintf("node %s has %d executors more than its allocations", node, left)
 		}
 	}
+	if fault := auditMemory(l); fault != "" {
+		return fault
+	}
 	if v := l.View(); !slices.Equal(v.Apps(), sorted(l.apps)) || !slices.Equal(v.Nodes(), sorted(l.nodes)) {
 		return "the line-up is not that of the applications or nodes"
+	}
+	return ""
+}
+
+// auditMemory compares who waits and what is claimed of nodes with what applications are and
+// have.
+func auditMemory(l *Ledger) string {
+	var waiting []*App
+	claims := make(map[string]units.Bytes)
+	for _, a := range sorted(l.apps) {
+		if a.Queued() {
+			waiting = append(waiting, a)
+		}
+		if a.Queued() != (a.Wait != nil) || a.Queued() && len(a.Tenant.Executors) > 0 {
+			return fmt.Sprintf("application %s is %s with %d executors, and waits: %v", a.ID, a.Outcome.State, len(a.Tenant.Executors), a.Wait != nil)
+		}
+		for _, x := range a.Alive() {
+			claims[x.Node] += a.Tenant.Claim()
+		}
+		for _, node := range a.Tenant.Pending {
+			claims[node] += a.Tenant.Claim()
+		}
+	}
+	if !slices.Equal(waiting, l.waiting) {
+		return "those that wait are not those that are queued"
+	}
+	maps.DeleteFunc(claims, func(_ string, b units.Bytes) bool { return b == 0 })
+	if !maps.Equal(claims, l.claims) {
+		return fmt.Sprintf("the claims of nodes are %v, of executors %v", l.claims, claims)
 	}
 	return ""
 }

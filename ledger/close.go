@@ -52,7 +52,7 @@ func (l *Ledger) Close() Effects {
 		}
 		a.keep.touched = false
 		touched = append(touched, a)
-		if l.direct(a) && a.Running() {
+		if l.direct(a) && !a.Over() {
 			e.Directives = append(e.Directives, Directed{a.ID, a.Directive})
 		}
 		for _, x := range a.Tenant.Executors {

@@ -53,6 +53,7 @@ func (f ExecutorLost) apply(l *Ledger) error {
 	if x.Gone {
 		return fmt.Errorf("executor %s of %s is gone already", f.ID, f.App)
 	}
+	over := l.nodes[x.Node] != nil && l.View().Free(l.nodes[x.Node]) < 0
 	x.Gone, x.Registered = true, false
 	if x.Exit == "" {
 		x.Exit = f.Reason
@@ -69,7 +70,12 @@ func (f ExecutorLost) apply(l *Ledger) error {
 		s.dirty = s.dirty || len(s.Targets) != before
 	}
 	if !x.Leaving && !a.Tenant.GaveUp {
-		a.Tenant.Pending = append(a.Tenant.Pending, x.Node)
+		// Of a node that gives less than is taken there nothing is kept for it.
+		if over {
+			pend(l, a, append(slices.Clone(a.Tenant.Pending), ""))
+			return nil
+		}
+		pend(l, a, append(slices.Clone(a.Tenant.Pending), x.Node))
 	}
 	return nil
 }

@@ -57,6 +57,8 @@ func busy(t *testing.T) *ledger.Ledger {
 		ledger.Registered{ID: third, Name: "p", Serial: 3}, ledger.ContextStopped{App: third, At: 1},
 		ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppRefused}}},
 		ledger.ResponseBegan{App: second, Stage: key, Step: api.Step{Low: 1, High: 2, Each: 5}},
+		ledger.Registered{ID: "app-5", Name: "p", Serial: 4, Promise: ledger.Promise{Profile: "p"}, Wait: &ledger.Wait{Place: 1, Of: 1}},
+		ledger.Registered{ID: "app-6", Name: "p", Serial: 5}, ledger.Seated{App: "app-6", Nodes: []string{"b"}}, ledger.ExecutorLost{App: "app-6", ID: "1"},
 		ledger.Noticed{App: app, Text: "a notice"}, ledger.Waited{For: time.Second}, ledger.Passed{For: time.Second},
 	} {
 		if err := l.Record(f); err != nil {
@@ -82,9 +84,11 @@ func examples() []ledger.Fact {
 		ledger.ModeSet{App: app, Mode: ledger.Released}, ledger.NodeChallenged{Node: "a", Incarnation: "a-2"}, ledger.NodeDrained{Node: "a", Draining: true},
 		ledger.NodeForgotten{Node: "empty"}, ledger.NodeJoined{Node: "c", Incarnation: "c-1"}, ledger.NodeLost{Node: "a"}, ledger.NodeSaid{Status: status(2, 1)},
 		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.Numbered{Serial: 9}, ledger.Passed{For: time.Second},
-		ledger.PendingSet{App: app, Nodes: []string{"b"}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},
+		ledger.KillAsked{App: app, By: "somebody"}, ledger.QueueLearnt{Key: "p", State: []byte("something")},
+		ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}},
+		ledger.Started{App: "app-5", Cores: 4, Judgement: ledger.Judgement{Verdict: api.VerdictNone}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},
 		ledger.ProfileSaved{Body: ledgertest.Chain("r")}, ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-9", State: api.AppRefused}}},
-		ledger.Registered{ID: "app-4", Serial: 4}, ledger.ReplacementSent{App: app, Node: "b"}, ledger.ReplacementStopped{App: app},
+		ledger.Registered{ID: "app-4", Serial: 9}, ledger.ReplacementSent{App: "app-6", Lost: "b", Node: "b"}, ledger.ReplacementStopped{App: app},
 		ledger.Resized{App: app, Cores: 9}, ledger.ResponseBegan{App: app, Stage: key, Step: api.Step{Low: 1, High: 2, Each: 5}},
 		ledger.ResponseMoved{App: second, Stage: key, Level: 2}, ledger.RunEnded{App: app, State: api.AppFailed, At: 4}, ledger.RunTakenBack{Name: "q", App: app},
 		ledger.Seated{App: app, Nodes: []string{"b"}, Grown: true}, ledger.SeatsLooked{App: app}, ledger.StageAimed{App: app, Stage: key, First: 9, Targets: targets},

@@ -20,13 +20,14 @@ import (
 //	plan/NODE             a node and the epoch of its Plan (NodeRecord)
 //	profile/NAME          a profile (api.Profile); NAME is escaped as in a URL's path
 //	history/ID            an application that is over (Ended)
+//	queue/KEY             what the queue's policy has learnt, in its own form; KEY is escaped
 //
 // All values but samples, counters and usage (appendNumbers) are JSON with the layout as
 // "v". A Plan's content follows from its applications' records and is made again from
 // them: a stage's event need not write a record for each of its nodes. Not kept:
 // silences, who is connected; these come back with the next statuses. Samples, and
 // counters of running stages, may lack what came in the last seconds (flushEvery).
-const Layout = 4
+const Layout = 5
 
 const (
 	counterKey    = "planner/epoch"
@@ -34,18 +35,20 @@ const (
 	planPrefix    = "plan/"
 	profilePrefix = "profile/"
 	historyPrefix = "history/"
+	queuePrefix   = "queue/"
 )
 
 // Prefixes are those of all keys that a ledger saves: what is stored under
 // them, and only that, is handed to New.
 func Prefixes() []string {
-	return []string{"planner/", appPrefix, planPrefix, profilePrefix, historyPrefix}
+	return []string{"planner/", appPrefix, planPrefix, profilePrefix, historyPrefix, queuePrefix}
 }
 
 func appKey(id api.AppID) string                      { return appPrefix + string(id) }
 func planKey(node string) string                      { return planPrefix + node }
 func profileKey(name string) string                   { return profilePrefix + url.PathEscape(name) }
 func historyKey(id api.AppID) string                  { return historyPrefix + string(id) }
+func queueKey(key string) string                      { return queuePrefix + url.PathEscape(key) }
 func ownProfile(id api.AppID) string                  { return appKey(id) + "/profile" }
 func stagePrefix(id api.AppID) string                 { return appKey(id) + "/stage/" }
 func marksKey(id api.AppID) string                    { return appKey(id) + "/marks" }

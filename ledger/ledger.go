@@ -68,6 +68,14 @@ type Ledger struct {
 	drains   []*Node // Those of ordered that drain, listed with them.
 	profiles map[string]*Profile
 	newest   map[string]Learnt // By profile; not saved.
+	// waiting are those that are queued, in order of id.
+	waiting []*App
+	// learnt is what policies of the queue have learnt, by key.
+	learnt map[string][]byte
+	// claims is the memory that executors of each node, and those that are to replace lost
+	// ones there, take; freed counts how often some of it was given back.
+	claims map[string]units.Bytes
+	freed  uint64
 	// allocations is who has executors on each node, in order of application.
 	allocations map[string][]*Allocation
 

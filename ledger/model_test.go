@@ -24,6 +24,10 @@ type modelApp struct {
 	stages   map[int]bool // Whether each is done.
 	ended    bool
 	deadline units.Seconds
+	heap     units.Bytes
+	queued   bool
+	gaveUp   bool
+	pending  []string
 }
 
 // machine records facts at random, knows which of them can be true, and keeps what the
@@ -34,6 +38,8 @@ type machine struct {
 	disk map[string][]byte
 
 	nodes    map[string]bool // Whether each drains.
+	memory   map[string]units.Bytes
+	learnt   string
 	profiles map[string]bool
 	apps     map[api.AppID]*modelApp
 	history  []api.AppID
@@ -91,7 +97,71 @@ func (m *machine) Node(t *rapid.T) {
 	}
 	s := ledgertest.Status(n, 1)
 	s.Offered = units.Cores(rapid.IntRange(1, 4).Draw(t, "offered"))
+	s.Memory = units.Bytes(rapid.IntRange(2, 9).Draw(t, "memory")) * units.GiB
 	m.know(t, true, ledger.NodeSaid{Status: s})
+	m.memory[n] = s.Memory
+}
+
+// free is what is left of a node's memory, by a walk over all that the model knows.
+func (m *machine) free(n string) units.Bytes {
+	free := m.memory[n]
+	for _, a := range m.apps {
+		for _, node := range append(slices.Collect(maps.Values(a.alive)), a.pending...) {
+			if node == n {
+				free -= a.heap
+			}
+		}
+	}
+	return free
+}
+
+// Queue has an application that waits get another place, start, or be killed.
+func (m *machine) Queue(t *rapid.T) {
+	id, a := m.drawApp(t)
+	queued := a != nil && a.queued
+	waiting := 0
+	for _, b := range m.apps {
+		if b.queued {
+			waiting++
+		}
+	}
+	switch rapid.SampledFrom([]string{"placed", "started", "killed", "learnt"}).Draw(t, "event") {
+	case "placed":
+		w := ledger.Wait{Since: m.now, Place: rapid.IntRange(0, 3).Draw(t, "place"), Of: rapid.IntRange(0, 3).Draw(t, "of"), Start: m.now}
+		m.know(t, queued && w.Place >= 1 && w.Place <= w.Of && w.Of <= waiting, ledger.QueuePlaced{App: id, Wait: w})
+	case "started":
+		f := ledger.Started{App: id, Cores: 4, Slots: 4, Mode: ledger.Paced, Judgement: ledger.Judgement{Verdict: api.VerdictTight}, Matched: rapid.Bool().Draw(t, "matched")}
+		profile := queued && m.profiles[m.View().App(id).Promise.Profile]
+		if m.know(t, queued && (!f.Matched || profile), f) {
+			a.queued = false
+		}
+	case "killed":
+		m.know(t, a != nil && !a.ended, ledger.KillAsked{App: id, By: "somebody"})
+	case "learnt":
+		m.learnt = fmt.Sprint(m.now)
+		m.know(t, true, ledger.QueueLearnt{Key: "a/b", State: []byte(m.learnt)})
+	}
+}
+
+// Replace has an executor take the place of one that was lost.
+func (m *machine) Replace(t *rapid.T) {
+	id, a := m.drawApp(t)
+	lost, n := m.drawNode(t), m.drawNode(t)
+	possible := a != nil && slices.Contains(a.pending, lost)
+	if _, there := m.nodes[n]; !there {
+		possible = false
+	} else if possible {
+		free := m.free(n)
+		if n == lost {
+			free += a.heap
+		}
+		possible = a.heap <= free
+	}
+	if m.know(t, possible, ledger.ReplacementSent{App: id, Lost: lost, Node: n}) {
+		i := slices.Index(a.pending, lost)
+		a.pending = slices.Delete(a.pending, i, i+1)
+		a.alive[api.ExecutorID(fmt.Sprint(len(a.alive)+a.gone+1))] = n
+	}
 }
 
 func (m *machine) Drain(t *rapid.T) {
@@ -117,6 +187,7 @@ func (m *machine) Forget(t *rapid.T) {
 	}
 	if m.know(t, possible, ledger.NodeForgotten{Node: n}) {
 		delete(m.nodes, n)
+		delete(m.memory, n)
 	}
 }
 
@@ -136,11 +207,16 @@ func (m *machine) Register(t *rapid.T) {
 	matched := rapid.Bool().Draw(t, "matched")
 	serial := m.serial + uint64(rapid.IntRange(0, 1).Draw(t, "number"))
 	deadline := units.Seconds(rapid.IntRange(0, 100).Draw(t, "deadline"))
-	f := ledger.Registered{ID: id, Name: name, Serial: serial, Matched: matched,
-		Tenant:  ledger.Tenant{Submission: string(id), Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: units.GiB}},
+	heap := units.Bytes(rapid.IntRange(1, 4).Draw(t, "heap")) * units.GiB
+	var wait *ledger.Wait
+	if rapid.Bool().Draw(t, "waits") {
+		wait = &ledger.Wait{Since: m.now, Place: 1, Of: 1}
+	}
+	f := ledger.Registered{Wait: wait, ID: id, Name: name, Serial: serial, Matched: matched,
+		Tenant:  ledger.Tenant{Submission: string(id), Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: heap}},
 		Promise: ledger.Promise{Profile: name, Start: m.now, Deadline: deadline, Mode: ledger.Paced}}
 	if m.know(t, serial > m.serial && (!matched || m.profiles[name]), f) {
-		m.serial, m.apps[id] = serial, &modelApp{alive: map[api.ExecutorID]string{}, stages: map[int]bool{}, deadline: deadline}
+		m.serial, m.apps[id] = serial, &modelApp{alive: map[api.ExecutorID]string{}, stages: map[int]bool{}, deadline: deadline, heap: heap, queued: wait != nil}
 	}
 }
 
@@ -151,7 +227,7 @@ func (m *machine) Seat(t *rapid.T) {
 	if a != nil && a.ended {
 		t.Skip("it has ended")
 	}
-	if m.know(t, a != nil && there, ledger.Seated{App: id, Nodes: []string{n}, Grown: true}) {
+	if m.know(t, a != nil && there && !a.queued && a.heap <= m.free(n), ledger.Seated{App: id, Nodes: []string{n}, Grown: true}) {
 		a.alive[api.ExecutorID(fmt.Sprint(len(a.alive)+a.gone+1))] = n
 	}
 }
@@ -162,7 +238,14 @@ func (m *machine) Executor(t *rapid.T) {
 	alive := a != nil && a.alive[x] != ""
 	if rapid.Bool().Draw(t, "up") {
 		m.know(t, alive, ledger.ExecutorUp{App: id, ID: x})
-	} else if m.know(t, alive, ledger.ExecutorLost{App: id, ID: x, Reason: "it exited"}) {
+	} else if over := alive && m.memory[a.alive[x]] > 0 && m.free(a.alive[x]) < 0; m.know(t, alive, ledger.ExecutorLost{App: id, ID: x, Reason: "it exited"}) {
+		if !a.ended && !a.gaveUp {
+			if over {
+				a.pending = append(a.pending, "")
+			} else {
+				a.pending = append(a.pending, a.alive[x])
+			}
+		}
 		delete(a.alive, x)
 		a.gone++
 	}
@@ -211,17 +294,24 @@ func (m *machine) Promise(t *rapid.T) {
 	}
 	m.events++
 	m.know(t, a != nil, rapid.SampledFrom([]ledger.Fact{
-		ledger.Noticed{App: id, Text: "a notice"}, ledger.Noticed{App: id, Text: "in passing", Passing: true}, ledger.PendingSet{App: id, Nodes: []string{"a"}},
+		ledger.Noticed{App: id, Text: "a notice"}, ledger.Noticed{App: id, Text: "in passing", Passing: true},
 		ledger.EventTaken{App: id, Seq: m.events}, ledger.TargetsDropped{App: id}, ledger.ModeSet{App: id, Mode: ledger.Released},
-		ledger.GateSet{App: id, Gate: ledger.Gate{Late: true}}, ledger.Resized{App: id, Cores: 3, Slots: 3}, ledger.ReplacementStopped{App: id},
+		ledger.GateSet{App: id, Gate: ledger.Gate{Late: true}}, ledger.Resized{App: id, Cores: 3, Slots: 3}, ledger.SeatsLooked{App: id, Crowded: true},
 		ledger.Mismatched{App: id, Where: "at the first stage"}, ledger.Judged{App: id, Judgement: ledger.Judgement{Verdict: api.VerdictTight, Earliest: 7}},
 	}).Draw(t, "fact"))
+}
+
+func (m *machine) GiveUp(t *rapid.T) {
+	id, a := m.drawApp(t)
+	if m.know(t, a != nil, ledger.ReplacementStopped{App: id}) {
+		a.gaveUp, a.pending = true, nil
+	}
 }
 
 func (m *machine) End(t *rapid.T) {
 	id, a := m.drawApp(t)
 	if m.know(t, a != nil && !a.ended, ledger.ContextStopped{App: id, At: 10}) {
-		a.ended = true
+		a.ended, a.queued, a.pending = true, false, nil
 	}
 }
 
@@ -237,9 +327,9 @@ func (m *machine) Bury(t *rapid.T) {
 // kept is all of a ledger that a restart keeps.
 func kept(t *rapid.T, l *ledger.Ledger) string {
 	v := l.View()
-	all := []any{v.Epoch(), v.Serial(), v.Identity(), v.Ended()}
+	all := []any{string(v.Learnt("a/b")), v.Epoch(), v.Serial(), v.Identity(), v.Ended()}
 	for _, a := range v.Apps() {
-		all = append(all, a.ID, a.Name, a.Tenant, a.Promise, a.Outcome, a.Marks, a.Notice, a.Notices, a.Directive, a.Profile != nil)
+		all = append(all, a.ID, a.Name, a.Tenant, a.Promise, a.Outcome, a.Marks, a.Notice, a.Notices, a.Directive, a.Profile != nil, a.Wait)
 		for _, s := range a.Order {
 			all = append(all, s.StageRecord)
 		}
@@ -281,13 +371,21 @@ func (m *machine) check(t *rapid.T) {
 		for key, s := range a.Stages {
 			stages[key.Stage] = s.Done != nil
 		}
-		if !maps.Equal(alive, known.alive) || !maps.Equal(stages, known.stages) || a.Running() == known.ended || a.Promise.Deadline != known.deadline {
+		if !maps.Equal(alive, known.alive) || !maps.Equal(stages, known.stages) || a.Over() != known.ended || a.Queued() != known.queued || a.Promise.Deadline != known.deadline {
 			t.Fatalf("application %s: executors %v, stages %v, running %v, deadline %v; want %+v", a.ID, alive, stages, a.Running(), a.Promise.Deadline, known)
 		}
 		for x, node := range known.alive {
 			if t1 := v.Allocation(a, node); t1 == nil || !slices.ContainsFunc(t1.Executors, func(y *ledger.Executor) bool { return y.ID == x }) {
 				t.Fatalf("executor %s of %s is not found on %s", x, a.ID, node)
 			}
+		}
+	}
+	if string(v.Learnt("a/b")) != m.learnt {
+		t.Fatalf("learnt %q, want %q", v.Learnt("a/b"), m.learnt)
+	}
+	for _, n := range v.Nodes() {
+		if got, want := v.Free(n), m.free(n.Node); got != want {
+			t.Fatalf("node %s has %v left, want %v", n.Node, got, want)
 		}
 	}
 	drains := map[string]bool{}
@@ -331,8 +429,8 @@ func TestEveryPrefixOfFactsIsRestored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &machine{Ledger: l, now: units.Instant(time.Second), disk: map[string][]byte{}, nodes: map[string]bool{}, profiles: map[string]bool{}, apps: map[api.AppID]*modelApp{}}
+		m := &machine{Ledger: l, now: units.Instant(time.Second), disk: map[string][]byte{}, nodes: map[string]bool{}, memory: map[string]units.Bytes{}, profiles: map[string]bool{}, apps: map[api.AppID]*modelApp{}}
 		t.Repeat(map[string]func(*rapid.T){"node": m.Node, "drain": m.Drain, "forget": m.Forget, "profile": m.Profile, "register": m.Register, "seat": m.Seat,
-			"executor": m.Executor, "stage": m.Stage, "promise": m.Promise, "end": m.End, "bury": m.Bury, "": m.check})
+			"executor": m.Executor, "stage": m.Stage, "promise": m.Promise, "queue": m.Queue, "replace": m.Replace, "give up": m.GiveUp, "end": m.End, "bury": m.Bury, "": m.check})
 	})
 }

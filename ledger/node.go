@@ -90,6 +90,17 @@ func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Foreign }
 // Planned reports whether its Plan has applications.
 func (n *Node) Planned() bool { return len(n.plan.entries) > 0 }
 
+// Unsaid stands for the memory of a node that does not say what it has.
+const Unsaid = units.Bytes(1 << 60)
+
+// Room is the memory that n gives to executors, Unsaid where it does not say.
+func (n *Node) Room() units.Bytes {
+	if n.Memory == 0 {
+		return Unsaid
+	}
+	return n.Memory
+}
+
 // Slots is how many task slots an executor started by launch has on n: as asked, else as
 // many as n offers cores, rounded up.
 func (n *Node) Slots(launch api.Launch) int {

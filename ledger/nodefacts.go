@@ -29,8 +29,10 @@ func (f Waited) apply(l *Ledger) error {
 	for _, a := range apps {
 		c := &a.Clocks
 		c.Silent += f.For
-		if !a.Running() {
+		if a.Over() || a.Outcome.Killed != "" {
 			c.EndWait += f.For
+		}
+		if a.Over() {
 			continue
 		}
 		if c.unsaved += f.For; c.unsaved >= flushEvery && a.Promise.Launched && flushes > 0 {

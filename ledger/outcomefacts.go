@@ -31,6 +31,28 @@ func (f ContextStopped) apply(l *Ledger) error {
 	return nil
 }
 
+// KillAsked: somebody wants an application to end.
+type KillAsked struct {
+	App api.AppID
+	By  string
+}
+
+func (f KillAsked) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.By == "":
+		return fmt.Errorf("application %s is killed by nobody", a.ID)
+	case a.Over():
+		return fmt.Errorf("application %s has ended", a.ID)
+	}
+	a.Outcome.Killed, a.Clocks.EndWait = f.By, 0
+	a.touch()
+	return nil
+}
+
 // RunEnded: an application has ended without a word of its driver.
 type RunEnded struct {
 	App    api.AppID
@@ -50,13 +72,14 @@ func (f RunEnded) apply(l *Ledger) error {
 
 // end takes an application out of the Plans.
 func (l *Ledger) end(a *App, how Outcome) error {
-	if !a.Running() {
+	if a.Over() {
 		return fmt.Errorf("application %s has ended", a.ID)
 	}
+	dequeue(l, a)
 	o := &a.Outcome
 	o.State, o.Ended, o.EndedBy, o.Reason, a.Clocks.EndWait = how.State, how.Ended, how.EndedBy, how.Reason, 0
 	a.dropTargets()
-	a.Tenant.Pending = nil
+	pend(l, a, nil)
 	a.touch()
 	return nil
 }
@@ -79,8 +102,8 @@ func (f Exited) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	if a.Running() {
-		return fmt.Errorf("application %s runs", a.ID)
+	if !a.Over() {
+		return fmt.Errorf("application %s has not ended", a.ID)
 	}
 	o := &a.Outcome
 	o.State, o.Ended, o.EndedBy, o.Reason = f.State, f.At, f.By, f.Reason

@@ -38,6 +38,7 @@ type appRecord struct {
 	Tenant    Tenant        `json:"tenant"`
 	Promise   Promise       `json:"promise"`
 	Outcome   Outcome       `json:"outcome"`
+	Wait      *Wait         `json:"wait,omitempty"`
 	Notice    string        `json:"notice,omitempty"`
 	Notices   []string      `json:"notices,omitempty"`
 	Directive api.Directive `json:"directive"`
@@ -110,7 +111,7 @@ func (l *Ledger) saveApp(a *App) {
 	}
 	if k.record || k.aged && k.flush {
 		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.Tenant, Promise: a.Promise, Outcome: a.Outcome,
-			Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
+			Wait: a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
 		k.record, k.aged = false, false
 	}
 	if k.flush {

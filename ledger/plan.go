@@ -151,7 +151,7 @@ func (l *Ledger) plan(n *Node) api.Plan {
 // new one.
 func (l *Ledger) direct(a *App) (renewed bool) {
 	// Mostly only targets have changed, and this is thrown away.
-	d := api.Directive{Gated: a.Gated(), Executors: l.batch.directed[:0], Notice: a.Notice, Dead: a.Dead(), Shares: a.shares()}
+	d := api.Directive{Gated: a.Gated(), Executors: l.batch.directed[:0], Queued: a.Queue(), Notice: a.Notice, Dead: a.Dead(), Shares: a.shares()}
 	for _, x := range a.Tenant.Executors {
 		if !x.Gone {
 			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: l.View().Offered(x.Node), Leaving: x.Leaving})
@@ -159,7 +159,7 @@ func (l *Ledger) direct(a *App) (renewed bool) {
 	}
 	l.batch.directed = d.Executors
 	old := a.Directive
-	if old.Gated == d.Gated && old.Notice == d.Notice && old.Dead == d.Dead && slices.Equal(old.Executors, d.Executors) &&
+	if old.Gated == d.Gated && old.Notice == d.Notice && old.Dead == d.Dead && sameQueue(old.Queued, d.Queued) && slices.Equal(old.Executors, d.Executors) &&
 		slices.EqualFunc(old.Shares, d.Shares, sameShares) && old.Epoch > 0 {
 		return false
 	}
@@ -182,6 +182,8 @@ func (a *App) shares() []api.StageShares {
 	}
 	return all
 }
+
+func sameQueue(a, b *api.Queue) bool { return a == b || a != nil && b != nil && *a == *b }
 
 func sameShares(a, b api.StageShares) bool {
 	return a.StageKey == b.StageKey && a.Rev == b.Rev && slices.Equal(a.Shares, b.Shares)

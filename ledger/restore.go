@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -16,7 +17,8 @@ import (
 // begin with one of Prefixes. It returns an error when one cannot be read.
 func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
 	l := &Ledger{cfg: cfg, apps: make(map[api.AppID]*App), nodes: make(map[string]*Node), profiles: make(map[string]*Profile),
-		newest: make(map[string]Learnt), allocations: make(map[string][]*Allocation), growth: 1}
+		newest: make(map[string]Learnt), allocations: make(map[string][]*Allocation), learnt: make(map[string][]byte), claims: make(map[string]units.Bytes),
+		growth: 1}
 	l.batch.nodes = make(map[string]bool)
 	if err := l.restore(pairs); err != nil {
 		return nil, err
@@ -43,6 +45,8 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 			err = restoreNode(l, r)
 		case strings.HasPrefix(r.Key, profilePrefix):
 			err = restoreProfile(l, r)
+		case strings.HasPrefix(r.Key, queuePrefix):
+			err = restoreLearnt(l, r)
 		case strings.HasPrefix(r.Key, historyPrefix):
 			err = restoreEnded(l, r)
 		}
@@ -59,6 +63,12 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 	for _, a := range sorted(l.apps) {
 		for _, x := range a.Alive() {
 			l.allocate(a, x)
+		}
+		pending := a.Tenant.Pending
+		a.Tenant.Pending = nil
+		pend(l, a, pending)
+		if a.Queued() {
+			l.waiting = append(l.waiting, a)
 		}
 	}
 	restorePlans(l)
@@ -115,6 +125,13 @@ func restoreNode(l *Ledger, r api.Pair) error {
 	l.nodes[record.Node] = &Node{NodeRecord: record.NodeRecord}
 	l.relist()
 	return nil
+}
+
+// restoreLearnt takes what the policy of the queue has learnt as it is.
+func restoreLearnt(l *Ledger, r api.Pair) error {
+	key, err := url.PathUnescape(strings.TrimPrefix(r.Key, queuePrefix))
+	l.learnt[key] = r.Value
+	return err
 }
 
 func restoreProfile(l *Ledger, r api.Pair) error {
@@ -211,6 +228,10 @@ func (a *App) restoreRecord(r api.Pair) error {
 		return err
 	}
 	a.ID, a.Name, a.Tenant, a.Promise, a.Outcome = record.ID, record.Name, record.Tenant, record.Promise, record.Outcome
+	a.Wait = record.Wait
+	if a.Queued() != (a.Wait != nil) {
+		return fmt.Errorf("it is %s, and waits: %v", a.Outcome.State, a.Wait != nil)
+	}
 	a.Notice, a.Notices, a.Directive = record.Notice, record.Notices, record.Directive
 	return nil
 }

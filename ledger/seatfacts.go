@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -47,50 +48,53 @@ func (f Seated) apply(l *Ledger) error {
 			return err
 		}
 	}
+	if !a.Running() || !f.Grown && len(a.Tenant.Executors) > 0 {
+		return fmt.Errorf("application %s is %s and has had %d executors", a.ID, a.Outcome.State, len(a.Tenant.Executors))
+	}
+	before := a.Tenant.Launch.OffHeap
 	if !f.Grown {
 		a.Tenant.Launch.OffHeap = f.OffHeap
 	}
+	if err := checkRoom(l, a, f.Nodes); err != nil {
+		a.Tenant.Launch.OffHeap = before
+		return err
+	}
 	for _, node := range f.Nodes {
 		l.add(a, node)
+	}
+	if !f.Grown {
+		a.Tenant.Began = max(0, a.At(l.now))
 	}
 	a.Tenant.Pool += len(f.Nodes)
 	a.Tenant.Resized = a.Tenant.Resized || f.Grown
 	return nil
 }
 
-// SeatsLooked: it was looked whether an application may have more executors.
-type SeatsLooked struct{ App api.AppID }
+// SeatsLooked: it was looked whether an application may have more executors. Crowded says
+// that it would, where others' take the memory.
+type SeatsLooked struct {
+	App     api.AppID
+	Crowded bool
+}
 
 func (f SeatsLooked) apply(l *Ledger) error {
 	a, err := l.app(f.App)
 	if err != nil {
 		return err
 	}
-	a.Clocks.Grown = l.growth
-	return nil
-}
-
-// PendingSet: these nodes' executors are still to be replaced.
-type PendingSet struct {
-	App   api.AppID
-	Nodes []string
-}
-
-func (f PendingSet) apply(l *Ledger) error {
-	a, err := l.app(f.App)
-	if err != nil {
-		return err
+	a.Clocks.Grown, a.Clocks.Freed = l.growth, l.freed
+	if a.Tenant.Crowded != f.Crowded {
+		a.Tenant.Crowded, a.keep.record = f.Crowded, true
 	}
-	a.Tenant.Pending, a.keep.record = f.Nodes, true
 	return nil
 }
 
-// ReplacementSent: an executor on Node takes the place of one that was lost. Replacements
-// from before Since do not count any more.
+// ReplacementSent: an executor on Node takes the place of one that was lost on the node
+// Lost. Replacements from before Since do not count any more.
 type ReplacementSent struct {
-	App   api.AppID
-	Node  string
-	Since units.Instant
+	App        api.AppID
+	Lost, Node string
+	Since      units.Instant
 }
 
 func (f ReplacementSent) apply(l *Ledger) error {
@@ -102,6 +106,16 @@ func (f ReplacementSent) apply(l *Ledger) error {
 		return err
 	}
 	t := &a.Tenant
+	i := slices.Index(t.Pending, f.Lost)
+	if i < 0 {
+		return fmt.Errorf("no executor of %s on node %s is to be replaced", a.ID, f.Lost)
+	}
+	before := t.Pending
+	pend(l, a, slices.Delete(slices.Clone(before), i, i+1))
+	if err := checkRoom(l, a, []string{f.Node}); err != nil {
+		pend(l, a, before)
+		return err
+	}
 	t.Replaced = slices.DeleteFunc(t.Replaced, func(at units.Instant) bool { return at < f.Since })
 	t.Replaced = append(t.Replaced, l.now)
 	l.add(a, f.Node)
@@ -116,7 +130,8 @@ func (f ReplacementStopped) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	a.Tenant.GaveUp, a.Tenant.Pending = true, nil
+	a.Tenant.GaveUp = true
+	pend(l, a, nil)
 	a.touch()
 	return nil
 }

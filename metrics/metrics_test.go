@@ -145,6 +145,7 @@ pacer_app_predicted_finish_seconds{application_id="app-1",application_name="wc"}
 # TYPE pacer_apps gauge
 pacer_apps{state="failed"} 0
 pacer_apps{state="finished"} 1
+pacer_apps{state="queued"} 0
 pacer_apps{state="running"} 1
 # HELP pacer_apps_rejected_total Registrations refused, by kind of error.
 # TYPE pacer_apps_rejected_total counter

@@ -84,7 +84,7 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	if err != nil {
 		return
 	}
-	states := map[api.AppState]int{api.AppRunning: 0, api.AppFinished: 0, api.AppFailed: 0}
+	states := map[api.AppState]int{api.AppQueued: 0, api.AppRunning: 0, api.AppFinished: 0, api.AppFailed: 0}
 	for _, a := range view.Apps {
 		states[a.State]++
 		if a.State == api.AppRunning {

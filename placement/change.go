@@ -8,10 +8,11 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Replacement is the node for an executor of a that ran on the named one: that node or,
-// if it is away, the live node with the fewest of a's executors; nil while there is none.
+// Replacement is the node for an executor of a that ran on the named one, whose memory is
+// kept for it: that node or, if it takes no executors or gives less memory than is taken
+// there, the node with the fewest of a's executors that has room; nil while there is none.
 func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.Node {
-	if n := v.Node(name); n != nil && n.Live() {
+	if n := v.Node(name); n != nil && n.Live() && v.Free(n) >= 0 {
 		return n
 	}
 	count := make(map[string]int)
@@ -20,7 +21,7 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 	}
 	bound := p.MaxNodes > 0 && spread(v, a) >= p.MaxNodes
 	nodes := slices.DeleteFunc(v.Live(), func(n *ledger.Node) bool {
-		return bound && count[n.Node] == 0 || room(n, use(a), count[n.Node]+1) <= count[n.Node]
+		return bound && count[n.Node] == 0 || v.Free(n) < a.Tenant.Claim()
 	})
 	if len(nodes) == 0 {
 		return nil
@@ -36,24 +37,33 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 }
 
 // Growth are the seats on live nodes where a has no executors: nodes that have come since
-// it registered. They have as many as it would have got there then.
-func (p Policy) Growth(v ledger.View, a *ledger.App) []Seat {
+// it registered, or whose memory was taken then. They have as many as it would have got there
+// then; nothing is taken of a node whose memory is kept for one that waits. crowded says
+// that others' take the memory of some node.
+func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []Seat, crowded bool) {
 	taken := 0
 	if p.MaxNodes > 0 {
 		if taken = spread(v, a); taken >= p.MaxNodes {
-			return nil
+			return nil, false
 		}
 	}
+	kept := make(map[string]bool)
+	for _, b := range v.Waiting() {
+		kept[b.Wait.Node] = true
+	}
 	var free []Seat
+	width := p.width(a, a.Tenant.PerNode)
 	for _, n := range v.Nodes() {
 		if !n.Live() || v.Stays(a, n.Node) || slices.Contains(a.Tenant.Pending, n.Node) {
 			continue
 		}
-		if more := room(n, use(a), p.width(a, a.Tenant.PerNode)); more > 0 {
-			free = append(free, Seat{Node: n, Executors: more})
+		if fit := fits(a, v.Free(n), width); fit > 0 && !kept[n.Node] {
+			free = append(free, Seat{Node: n, Executors: fit})
+		} else {
+			crowded = crowded || fits(a, n.Room(), 1) > 0
 		}
 	}
-	return p.place(v, a, free, taken)
+	return p.place(v, a, free, taken), crowded
 }
 
 // spread is how many nodes a is on or waits for, those that drain not counted: it
@@ -66,7 +76,9 @@ func spread(v ledger.View, a *ledger.App) int {
 		}
 	}
 	for _, name := range a.Tenant.Pending {
-		names[name] = true
+		if name != "" {
+			names[name] = true
+		}
 	}
 	return len(names)
 }

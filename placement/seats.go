@@ -2,7 +2,9 @@ package placement
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
@@ -73,13 +75,21 @@ func (s Seating) Most() int {
 	return slices.MaxFunc(s.Seats, func(x, y Seat) int { return x.Executors - y.Executors }).Executors
 }
 
+// Room is how much of a node's memory an application that comes may take.
+type Room func(n *ledger.Node) units.Bytes
+
+// Whole is the room of nodes on which nothing runs.
+func Whole(n *ledger.Node) units.Bytes { return n.Room() }
+
 // Seats decides how many executors a, which is not in the ledger yet, gets on each node:
 // when it is paced, as many as its DAG has stages that can run side by side, at most
 // MaxPool, or fewer if these may take turns; one otherwise. A node gives fewer where its
-// memory holds fewer, and none where not even one fits. Its errors have kinds: transient
-// where no node takes executors, invalid where an executor fits none.
-func (p Policy) Seats(v ledger.View, a *ledger.App) (Seating, error) {
-	s, err := p.seating(v, a, p.width(a, 0))
+// room holds fewer, and none where not even one fits. What an executor has off the heap at
+// its start is decided too, unless it is decided already: by what nodes give, not by what is
+// left. Errors have kinds: transient where no node takes executors, invalid where an executor
+// fits none, conflict where it would fit if there were room.
+func (p Policy) Seats(v ledger.View, a *ledger.App, room Room) (Seating, error) {
+	s, err := p.seating(v, a, p.width(a, 0), room)
 	if err != nil || a.Promise.Mode != ledger.Paced || a.Observed() {
 		// An observed application is held back by nothing, so not by turns either.
 		return s, err
@@ -87,63 +97,102 @@ func (p Policy) Seats(v ledger.View, a *ledger.App) (Seating, error) {
 	shape := p.Shape(a.Profile.Graph, len(s.Seats), a.Promise.Deadline, s.Supply(v, a), a.At(v.Now()))
 	perNode := p.PerNode(a.Profile.Graph, shape)
 	if slices.ContainsFunc(s.Seats, func(s Seat) bool { return s.Executors > perNode }) {
-		s, err = p.seating(v, a, perNode)
+		s, err = p.seating(v, a, perNode, room)
 	}
 	s.PerNode, s.Open = perNode, shape.Open
 	return s, err
 }
 
 // seating is the one with at most width executors on a node.
-func (p Policy) seating(v ledger.View, a *ledger.App, width int) (Seating, error) {
+func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Seating, error) {
 	nodes := v.Live()
 	if len(nodes) == 0 {
 		return Seating{}, noNode(v)
 	}
-	launch := &a.Tenant.Launch
-	least := leastOffHeap(launch, nodes)
-	sized, seats := p.sized(a, nodes, width, least)
-	if len(seats) == 0 && !launch.OffHeapFixed && launch.OffHeapFloor == 0 {
-		// Without off-heap memory all is on the heap, as in stock Spark.
-		least = 0
-		sized, seats = p.sized(a, nodes, width, least)
-	}
-	if len(seats) == 0 {
-		largest := slices.MaxFunc(nodes, func(x, y *ledger.Node) int { return cmp.Compare(x.Memory, y.Memory) })
-		return Seating{}, api.Errorf(api.KindInvalid, "an executor of %v heap, %v overhead and %v off the heap fits no node: the largest gives %v",
-			launch.Heap, launch.Overhead, least, largest.Memory)
-	}
-	s := Seating{Seats: p.place(v, sized, seats, 0), OffHeap: least}
-	s.Cores, s.Slots = extent(s.Seats, *launch)
-	return s, nil
-}
-
-// leastOffHeap is the least that an executor of launch has off the heap, wherever on nodes
-// it runs: one size for all, none where no node says its memory.
-func leastOffHeap(launch *api.Launch, nodes []*ledger.Node) units.Bytes {
-	if launch.OffHeapFixed {
-		return launch.OffHeap
-	}
-	least := units.Bytes(0)
-	for _, n := range nodes {
-		if n.Memory > 0 {
-			least = max(least, memory.FloorOf(launch, n.Slots(*launch)))
-		}
-	}
-	return least
-}
-
-// sized is a with executors of that much off-heap memory, and the seats that nodes have for
-// at most width of them. A node that does not say its memory (0) is taken to have enough.
-func (p Policy) sized(a *ledger.App, nodes []*ledger.Node, width int, offHeap units.Bytes) (*ledger.App, []Seat) {
-	c := *a
-	c.Tenant.Launch.OffHeap = offHeap
+	sized := size(a, nodes)
 	var seats []Seat
 	for _, n := range nodes {
-		if fit := room(n, use(&c), width); fit > 0 {
+		if fit := fits(sized, room(n), width); fit > 0 {
 			seats = append(seats, Seat{Node: n, Executors: fit})
 		}
 	}
-	return &c, seats
+	if len(seats) == 0 {
+		return Seating{}, noRoom(sized, nodes, room)
+	}
+	s := Seating{Seats: p.place(v, sized, seats, 0), OffHeap: sized.Tenant.Launch.OffHeap}
+	s.Cores, s.Slots = extent(s.Seats, a.Tenant.Launch)
+	return s, nil
+}
+
+// size is a with what its executors have off the heap: one size for all, the least that one
+// has wherever on nodes it runs. Without it, where no node gives that much and nobody said
+// it, all is on the heap, as in stock Spark. What was decided when a was queued stays.
+func size(a *ledger.App, nodes []*ledger.Node) *ledger.App {
+	c := *a
+	launch := &c.Tenant.Launch
+	if launch.OffHeapFixed || a.Wait != nil || len(a.Tenant.Executors) > 0 {
+		return &c
+	}
+	launch.OffHeap = 0
+	for _, n := range nodes {
+		if n.Memory > 0 {
+			launch.OffHeap = max(launch.OffHeap, memory.FloorOf(launch, n.Slots(*launch)))
+		}
+	}
+	if launch.OffHeapFloor == 0 && !slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return fits(&c, n.Room(), 1) == 1 }) {
+		launch.OffHeap = 0
+	}
+	return &c
+}
+
+// fits is how many executors of a, at most width, so much memory holds.
+func fits(a *ledger.App, room units.Bytes, width int) int {
+	claim := a.Tenant.Claim()
+	if claim <= 0 {
+		return width
+	}
+	return int(min(units.Bytes(width), max(0, room)/claim))
+}
+
+// noRoom says that an executor of a, which has its size, fits no node, with the heap that
+// would.
+func noRoom(a *ledger.App, nodes []*ledger.Node, room Room) error {
+	most := func(room Room) *ledger.Node {
+		return slices.MaxFunc(nodes, func(x, y *ledger.Node) int { return cmp.Compare(room(x), room(y)) })
+	}
+	launch := &a.Tenant.Launch
+	what := fmt.Sprintf("an executor of %v heap, %v overhead and %v off the heap fits no node", launch.Heap, launch.Overhead, launch.OffHeap)
+	largest := most(Whole)
+	if fits(a, Whole(largest), 1) == 0 {
+		return api.Errorf(api.KindInvalid, "%s: the largest gives %v%s", what, largest.Memory, heapThatFits(a, largest, Whole(largest)))
+	}
+	freest := most(room)
+	free := max(0, room(freest)) / units.MiB * units.MiB
+	return api.Errorf(api.KindConflict, "%s now: the most that is free is %v, on node %s%s", what, free, freest.Node, heapThatFits(a, freest, free))
+}
+
+// heapThatFits says which heap, below that of a, an executor could have on n, "" where there
+// is none.
+func heapThatFits(a *ledger.App, n *ledger.Node, room units.Bytes) string {
+	own := &a.Tenant.Launch
+	fit := func(heap units.Bytes) bool {
+		b := *a
+		launch := &b.Tenant.Launch
+		launch.Heap = heap
+		if own.Overhead == memory.Overhead(own.Heap) {
+			launch.Overhead = memory.Overhead(heap)
+		}
+		if !own.OffHeapFixed && own.OffHeap > 0 {
+			launch.OffHeap = memory.FloorOf(launch, n.Slots(*launch))
+		}
+		return fits(&b, room, 1) == 1
+	}
+	// What does not fit grows with the heap.
+	mib := sort.Search(int(own.Heap/units.MiB), func(i int) bool { return !fit(units.Bytes(i+1) * units.MiB) })
+	if mib == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", where a heap of %v would fit", units.Bytes(mib)*units.MiB)
 }
 
 // noNode says why no node takes executors.
@@ -196,17 +245,6 @@ func (p Policy) place(v ledger.View, a *ledger.App, seats []Seat, taken int) []S
 	return chosen
 }
 
-// room is how many executors such as use says, at most width, fit n's memory.
-func room(n *ledger.Node, use memory.App, width int) int {
-	for ; n.Memory > 0 && width > 0; width-- {
-		use.Executors = width
-		if memory.Pool(n.Memory, []memory.App{use}) >= 0 {
-			break
-		}
-	}
-	return width
-}
-
 // AllNodes is what an application of one executor on each node would have now, for who
 // asks what a deadline would mean.
 func (p Policy) AllNodes(v ledger.View) Seating {
@@ -218,12 +256,4 @@ func (p Policy) AllNodes(v ledger.View) Seating {
 	s := Seating{Seats: p.place(v, least, seats, 0)}
 	s.Cores, s.Slots = extent(s.Seats, api.Launch{})
 	return s
-}
-
-// Fits is how many executors of a, at most that many, n's memory holds: with the sizes that
-// they have, once there are some.
-func Fits(n *ledger.Node, a *ledger.App, executors int) int {
-	u := use(a)
-	u.Fixed = a.Tenant.Launch.OffHeapFixed || len(a.Tenant.Executors) > 0
-	return room(n, u, executors)
 }

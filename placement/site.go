@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/memory"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -102,36 +101,13 @@ func byName(a, b *Site) int { return strings.Compare(a.Name, b.Name) }
 
 // site is n for so many executors of a.
 func site(v ledger.View, a *ledger.App, n *ledger.Node, executors int) Site {
-	s := Site{Name: n.Node, Offered: n.Offered, Free: n.Memory}
-	if n.Memory == 0 {
-		// It does not say: taken to have enough.
-		s.Free = unsaid
-	}
+	s := Site{Name: n.Node, Offered: n.Offered, Free: v.Free(n), Needed: units.Bytes(executors) * a.Tenant.Claim()}
 	for _, t := range v.Allocations(n.Node) {
 		if t.App.Running() {
 			s.Apps++
-			s.Free -= claim(t.App, len(t.Executors))
 		}
 	}
-	s.Needed = claim(a, executors)
 	return s
-}
-
-// unsaid stands for the memory of a node that does not say what it has.
-const unsaid = units.Bytes(1 << 60)
-
-// claim is the memory that so many executors of a may take.
-func claim(a *ledger.App, executors int) units.Bytes {
-	u := use(a)
-	u.Executors = executors
-	return u.Static()
-}
-
-// use is an executor of a as package memory sees it, with the sizes that it has
-// already. How many there are is for the caller to say.
-func use(a *ledger.App) memory.App {
-	l := &a.Tenant.Launch
-	return memory.App{ID: a.ID, Heap: l.Heap, Overhead: l.Overhead, Fixed: true, OffHeap: l.OffHeap}
 }
 
 // leastCommitted is worst-fit (spreading) by application, as cluster schedulers know it:

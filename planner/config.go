@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/placement"
+	"github.com/sparkpacer/pacer/queue"
 	"github.com/sparkpacer/pacer/units"
 	"github.com/sparkpacer/pacer/verdict"
 )
@@ -62,6 +63,8 @@ type Config struct {
 	// Placement names the order in which nodes are taken where MaxNodes bounds them, one
 	// of placement.Orders; least-committed.
 	Placement string
+	// Queue names the order in which applications wait for memory, one of queue.Orders; edf.
+	Queue string
 
 	// NodeLost is how long a node may be silent before it counts as lost; 10 s.
 	// NodeClash is how long another incarnation of a node's name has to wait
@@ -123,6 +126,7 @@ func Default() Config {
 		Branches:          estimate.BranchesAuto,
 		MaxPool:           4,
 		Placement:         placement.LeastCommitted,
+		Queue:             queue.EDF,
 		NodeLost:          10 * time.Second,
 		NodeClash:         2 * time.Second,
 		DriverSilent:      8 * time.Second,
@@ -153,6 +157,7 @@ func (c Config) Validate() error {
 	}
 	check(slices.Contains(estimate.Branches(), c.Branches), "branches: %q, want one of %s", c.Branches, strings.Join(estimate.Branches(), ", "))
 	check(slices.Contains(placement.Orders(), c.Placement), "placement: %q, want one of %s", c.Placement, strings.Join(placement.Orders(), ", "))
+	check(slices.Contains(queue.Orders(), c.Queue), "queue: %q, want one of %s", c.Queue, strings.Join(queue.Orders(), ", "))
 	check(c.MaxPool > 0, "max pool: %d, want more than 0", c.MaxPool)
 	check(c.MaxNodes >= 0, "max nodes: %d, want 0 or more", c.MaxNodes)
 	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")
@@ -185,6 +190,10 @@ func (c Config) places() placement.Policy {
 
 func (c Config) verdicts() verdict.Policy {
 	return verdict.Policy{Policy: c.estimates(), PaceInfeasible: c.PaceInfeasible}
+}
+
+func (c Config) line() queue.Policy {
+	return queue.Policy{Order: c.Queue, Places: c.places(), Verdicts: c.verdicts()}
 }
 
 func (c Config) ledger() ledger.Config {

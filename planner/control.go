@@ -29,6 +29,7 @@ func (d *desk) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, 
 		api.VerbRelease:    d.releaseApp,
 		api.VerbDeadline:   d.changeDeadline,
 		api.VerbCap:        d.capApp,
+		api.VerbKill:       d.killApp,
 		api.VerbStep:       d.stepStage,
 		api.VerbProfiles:   d.listProfiles,
 		api.VerbProfile:    d.showProfile,
@@ -111,16 +112,25 @@ func notFound(id api.AppID) error {
 	return api.Errorf(api.KindNotFound, "application %q is not known: `pacer apps` lists them", string(id))
 }
 
-// runningApp returns the application that a request wants to change.
-func (d *desk) runningApp(id api.AppID) (*ledger.App, error) {
+// livingApp returns the application, running or queued, that a request wants to change.
+func (d *desk) livingApp(id api.AppID) (*ledger.App, error) {
 	a := d.view.App(id)
-	if a != nil && a.Running() {
+	if a != nil && !a.Over() {
 		return a, nil
 	}
 	if a != nil || d.view.EndedApp(id) != nil {
 		return nil, api.Errorf(api.KindConflict, "application %s has ended", id)
 	}
 	return nil, notFound(id)
+}
+
+// runningApp is livingApp without those that are queued.
+func (d *desk) runningApp(id api.AppID) (*ledger.App, error) {
+	a, err := d.livingApp(id)
+	if err == nil && a.Queued() {
+		return nil, api.Errorf(api.KindConflict, "application %s is queued and has no executors", id)
+	}
+	return a, err
 }
 
 func (d *desk) releaseApp(q api.ControlRequest) (api.ControlReply, error) {
@@ -137,7 +147,7 @@ func (d *desk) releaseApp(q api.ControlRequest) (api.ControlReply, error) {
 
 // changeDeadline gives an application another deadline and says what that means.
 func (d *desk) changeDeadline(q api.ControlRequest) (api.ControlReply, error) {
-	a, err := d.runningApp(q.App)
+	a, err := d.livingApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
 	}
@@ -151,7 +161,7 @@ func (d *desk) changeDeadline(q api.ControlRequest) (api.ControlReply, error) {
 
 // capApp gives an application a most of cores on a node.
 func (d *desk) capApp(q api.ControlRequest) (api.ControlReply, error) {
-	a, err := d.runningApp(q.App)
+	a, err := d.livingApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
 	}

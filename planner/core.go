@@ -4,6 +4,7 @@ import (
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/placement"
+	"github.com/sparkpacer/pacer/queue"
 	"github.com/sparkpacer/pacer/units"
 	"github.com/sparkpacer/pacer/verdict"
 )
@@ -17,6 +18,9 @@ type core struct {
 	estimates estimate.Policy
 	places    placement.Policy
 	verdicts  verdict.Policy
+	// line says who starts; due that it is to be asked.
+	line queue.Policy
+	due  bool
 
 	view ledger.View
 	now  units.Instant
@@ -26,7 +30,7 @@ type core struct {
 }
 
 func newCore(cfg Config, l *ledger.Ledger) core {
-	return core{cfg: cfg, ledger: l, view: l.View(), estimates: cfg.estimates(), places: cfg.places(), verdicts: cfg.verdicts()}
+	return core{cfg: cfg, ledger: l, view: l.View(), estimates: cfg.estimates(), places: cfg.places(), verdicts: cfg.verdicts(), line: cfg.line()}
 }
 
 // record has the ledger know a fact, and reports whether it can be true. That it cannot is

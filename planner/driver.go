@@ -57,10 +57,10 @@ func (r *runs) sender(b api.Events) (*ledger.App, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
-	if a := r.view.App(b.AppID); a != nil && a.Tenant.Submission == b.Submission && (a.Running() || a.Outcome.DriverEnd) {
+	if a := r.view.App(b.AppID); a != nil && a.Tenant.Submission == b.Submission && (!a.Over() || a.Outcome.DriverEnd) {
 		return a, nil
 	}
-	if d := r.view.EndedApp(b.AppID); d != nil && d.Detail.Submission == b.Submission && !d.DriverLost {
+	if d := r.view.EndedApp(b.AppID); d != nil && d.Detail.Submission == b.Submission && !d.DriverLost && d.Detail.EndedBy != api.EndedByKill {
 		return nil, nil
 	}
 	return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", b.AppID)
@@ -83,7 +83,7 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 		r.lastWord(a, ev)
 		return nil
 	}
-	if !a.Running() {
+	if a.Over() {
 		return nil
 	}
 	switch ev.Type {

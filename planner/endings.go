@@ -22,7 +22,11 @@ import (
 // executors; the driver's exit and the final figures are waited for.
 func (r *runs) contextStops(a *ledger.App, ev api.Event) {
 	at := max(0, ev.At)
-	r.record(ledger.ContextStopped{App: a.ID, At: at, Failed: ev.Failed, Reason: ev.Reason})
+	f := ledger.ContextStopped{App: a.ID, At: at, Failed: ev.Failed, Reason: ev.Reason}
+	if a.Outcome.Killed != "" {
+		f.Failed, f.Reason = true, a.Outcome.KillReason()
+	}
+	r.record(f)
 	r.occur(AppStopped{App: a.ID, At: at, Deadline: a.Promise.Deadline})
 	if observed := report.Observed(a, r.now); observed != "" {
 		r.say(a, observed) // The reply to this event carries it.
@@ -86,7 +90,7 @@ func (r *runs) exited(a *ledger.App, q api.ControlRequest) {
 	if ended == 0 {
 		ended = a.At(r.now)
 	}
-	if a.Running() {
+	if !a.Over() {
 		// Its driver's word did not come through, or it was killed.
 		r.record(ledger.RunEnded{App: a.ID, State: api.AppFinished, At: ended, By: api.EndedByExit})
 	}
@@ -131,7 +135,7 @@ func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 // exited nobody knows yet whether it is to be recorded.
 func (r *runs) concludeRuns(profile string) {
 	for _, a := range r.view.Apps() {
-		if !a.Running() && a.Promise.Profile == profile && !r.leaves(a) {
+		if a.Over() && a.Promise.Profile == profile && !r.leaves(a) {
 			r.conclude(a)
 		}
 	}
@@ -144,6 +148,9 @@ func (r *runs) conclude(a *ledger.App) {
 	r.occur(AppEnded{App: a.ID, State: o.State, Duration: o.Ended, Deadline: a.Promise.Deadline, By: o.EndedBy, Reason: o.Reason})
 	if o.State == api.AppFinished && m != ledger.Unpaced && m != ledger.Off {
 		r.learn(a)
+	}
+	if key, state, ok := r.line.Learn(r.view, a); ok {
+		r.record(ledger.QueueLearnt{Key: key, State: state})
 	}
 	r.record(ledger.Buried{App: a.ID, Detail: report.Detail(r.view, r.estimates, a), Account: report.Account(r.now, a)})
 }
@@ -164,7 +171,7 @@ func (r *runs) learn(a *ledger.App) {
 // tick looks at a driver's silence and at the deadline; of an ended application it waits
 // for the driver's exit and the last figures.
 func (r *runs) tick(a *ledger.App) {
-	if !a.Running() {
+	if a.Over() {
 		if !r.leaves(a) && (a.Clocks.EndWait >= r.cfg.FinalWait || allExited(a)) {
 			r.conclude(a)
 		}
@@ -173,6 +180,9 @@ func (r *runs) tick(a *ledger.App) {
 	if r.driverGone(a) {
 		r.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(r.now), By: api.EndedBySilence,
 			Reason: fmt.Sprintf("driver gone: it has been silent for %v", a.Clocks.Silent.Round(time.Second))})
+		return
+	}
+	if a.Queued() || r.killed(a) {
 		return
 	}
 	r.repace(a)

@@ -15,6 +15,7 @@ import (
 type Engine struct {
 	core  core
 	fleet fleet
+	hall  hall
 	runs  runs
 	desk  desk
 
@@ -39,7 +40,8 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	}
 	e := &Engine{core: newCore(cfg, l)}
 	e.fleet = fleet{core: &e.core}
-	e.runs = runs{core: &e.core, fleet: &e.fleet}
+	e.hall = hall{core: &e.core}
+	e.runs = runs{core: &e.core, fleet: &e.fleet, hall: &e.hall}
 	e.desk = desk{core: &e.core, fleet: &e.fleet, runs: &e.runs}
 	return e, nil
 }
@@ -94,6 +96,7 @@ func (e *Engine) tick() {
 	for _, a := range apps {
 		e.runs.tick(a)
 	}
+	e.hall.tick()
 	for _, a := range apps {
 		e.runs.handOver(a)
 	}

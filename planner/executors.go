@@ -29,22 +29,22 @@ type SeatError struct {
 func (e *SeatError) Error() string { return fmt.Sprintf("node %q for %s: %s", e.Node, e.App, e.Why) }
 
 // checkSeats says what is wrong with seats that were chosen for a, as a *SeatError: a node
-// that takes no executors, or more executors than its memory holds.
+// that takes no executors, or more executors than its memory holds beside all others.
 func checkSeats(v ledger.View, a *ledger.App, seats []placement.Seat) error {
-	together := map[string]int{}
+	together := map[string]units.Bytes{}
 	for _, s := range seats {
 		if s.Node == nil {
 			return &SeatError{a.ID, "", "it is not there"}
 		}
 		name := s.Node.Node
-		together[name] += s.Executors
+		together[name] += units.Bytes(s.Executors) * a.Tenant.Claim()
 		switch n := v.Node(name); {
 		case n == nil || !n.Live():
 			return &SeatError{a.ID, name, "it takes no executors"}
 		case s.Executors <= 0:
 			return &SeatError{a.ID, name, fmt.Sprintf("%d executors", s.Executors)}
-		case placement.Fits(n, a, together[name]) < together[name]:
-			return &SeatError{a.ID, name, fmt.Sprintf("its memory does not hold %d executors", together[name])}
+		case together[name] > v.Free(n):
+			return &SeatError{a.ID, name, fmt.Sprintf("its memory does not hold %d executors", s.Executors)}
 		}
 	}
 	return nil
@@ -64,35 +64,23 @@ func (f *fleet) gone(a *ledger.App, x *ledger.Executor, reason string) {
 	f.occur(ExecutorGone{App: a.ID, Executor: x.ID, Node: x.Node, Reason: reason})
 }
 
-// replace starts new executors for those that are gone, each on its node or, if
-// that is away, on another one. Without a live node they wait.
+// replace starts new executors for those that are gone, each on its node, where memory is
+// kept for it, or, if that is away, on another one. Without a node that has room they wait.
 func (f *fleet) replace(a *ledger.App) {
-	pending := a.Tenant.Pending
-	if len(pending) == 0 {
-		return
-	}
-	f.record(ledger.PendingSet{App: a.ID})
 	since := f.now.Add(-f.cfg.ReplacementWindow)
-	wait := func(name string) {
-		f.record(ledger.PendingSet{App: a.ID, Nodes: append(slices.Clone(a.Tenant.Pending), name)})
-	}
-	for _, name := range pending {
-		n, lost := f.places.Replacement(f.view, a, name), f.replacements(a, since)
-		switch {
-		case n == nil:
-			wait(name)
-		case a.Tenant.GaveUp:
-		case lost >= f.cfg.Replacements*a.Tenant.Pool:
+	for _, name := range slices.Clone(a.Tenant.Pending) {
+		n := f.places.Replacement(f.view, a, name)
+		if n == nil {
+			continue
+		}
+		if lost := f.replacements(a, since); lost >= f.cfg.Replacements*a.Tenant.Pool {
 			f.giveUp(a, lost+1)
-		case checkSeats(f.view, a, []placement.Seat{{Node: n, Executors: 1}}) != nil:
-			wait(name)
-		case f.record(ledger.ReplacementSent{App: a.ID, Node: n.Node, Since: since}):
+			return
+		}
+		if f.record(ledger.ReplacementSent{App: a.ID, Lost: name, Node: n.Node, Since: since}) {
 			x := a.Tenant.Executors[len(a.Tenant.Executors)-1]
 			f.occur(ExecutorReplaced{App: a.ID, Executor: x.ID, Node: n.Node})
 		}
-	}
-	if a.Tenant.GaveUp && len(a.Tenant.Pending) > 0 {
-		f.record(ledger.PendingSet{App: a.ID})
 	}
 }
 
@@ -116,15 +104,18 @@ func (f *fleet) giveUp(a *ledger.App, lost int) {
 	f.occur(ReplacementEnded{App: a.ID, Count: lost, Window: f.cfg.ReplacementWindow})
 }
 
-// grow gives a executors on live nodes where it has none: nodes that have come
-// since it registered. Like replacements, they come when the driver speaks. Nothing is
-// looked at while neither nodes nor a's executors have changed since the last time.
+// grow gives a executors on live nodes where it has none: nodes that have come since it
+// registered, or whose memory has come free. Like replacements, they come when the driver
+// speaks. Nothing is looked at while nothing has changed since the last time, or while
+// somebody who waits is to be asked about first.
 func (f *fleet) grow(a *ledger.App) {
-	if a.Tenant.GaveUp || a.Clocks.Grown == f.view.Growth() {
+	freed := a.Tenant.Crowded && a.Clocks.Freed != f.view.Freed()
+	if a.Tenant.GaveUp || a.Outcome.Killed != "" || a.Clocks.Grown == f.view.Growth() && !freed || len(f.view.Waiting()) > 0 && freed {
 		return
 	}
-	f.record(ledger.SeatsLooked{App: a.ID})
-	for _, s := range f.places.Growth(f.view, a) {
+	seats, crowded := f.places.Growth(f.view, a)
+	f.record(ledger.SeatsLooked{App: a.ID, Crowded: crowded})
+	for _, s := range seats {
 		if err := checkSeats(f.view, a, []placement.Seat{s}); err != nil {
 			f.occur(DecisionRefused{Err: err})
 			continue

@@ -11,9 +11,10 @@ func LedgerConfig(c Config) ledger.Config { return c.ledger() }
 
 // What the engine asks deciders by, and checks their answers with.
 var (
-	Estimates      = Config.estimates
-	Places         = Config.places
-	Verdicts       = Config.verdicts
-	CheckSeats     = checkSeats
-	CheckAdmission = checkAdmission
+	Estimates    = Config.estimates
+	Places       = Config.places
+	Verdicts     = Config.verdicts
+	Line         = Config.line
+	CheckSeats   = checkSeats
+	CheckSeating = checkSeating
 )

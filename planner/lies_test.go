@@ -17,6 +17,7 @@ import (
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/queue"
 	"github.com/sparkpacer/pacer/recording"
 	"github.com/sparkpacer/pacer/report"
 	"github.com/sparkpacer/pacer/schedule"
@@ -232,54 +233,105 @@ func TestAReportThatLiesIsCaught(outer *testing.T) {
 	})
 }
 
-// An admission is checked by its seats, and by the fact that it becomes.
+// An application that comes is checked by the fact that it becomes.
 func TestAnAdmissionThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		c, a, _ := lyingWorld(outer, t)
-		cfg := planner.Default()
 		r := registration(rapid.SampledFrom([]string{"p", "new"}).Draw(t, "name"), units.Seconds(rapid.IntRange(0, 500).Draw(t, "deadline")))
-		d, err := admission.Decide(c.View(), planner.Places(cfg), planner.Verdicts(cfg), r)
+		d, err := admission.Decide(c.View(), planner.Places(planner.Default()), r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Seating.Seats = slices.Clone(d.Seating.Seats)
-		seat := &d.Seating.Seats[0]
-		name := lie(t, &d, map[string]func(*admission.Admission){
-			"no seats":                 func(d *admission.Admission) { d.Seating.Seats = nil },
-			"a seat nowhere":           func(*admission.Admission) { seat.Node = nil },
-			"a node of nobody":         func(*admission.Admission) { seat.Node = &ledger.Node{NodeRecord: ledger.NodeRecord{Node: "z"}} },
-			"a seat of nothing":        func(*admission.Admission) { seat.Executors = 0 },
-			"more than memory holds":   func(*admission.Admission) { seat.Executors = 20 },
-			"a node twice over":        func(d *admission.Admission) { d.Seating.Seats = slices.Repeat([]placement.Seat{*seat}, 20) },
-			"more off the heap":        func(d *admission.Admission) { offHeap(d, 100*units.GiB) },
-			"less than nothing off it": func(d *admission.Admission) { offHeap(d, -units.GiB) },
-			"an id that is taken":      func(d *admission.Admission) { d.ID = a.ID },
-			"no id":                    func(d *admission.Admission) { d.ID = "" },
-			"a number that was given":  func(d *admission.Admission) { d.Serial = c.View().Serial() },
-			"a profile of nobody":      func(d *admission.Admission) { d.Promise.Profile, d.Matched = "z", true },
-			"a deadline that is none":  func(d *admission.Admission) { d.Promise.Deadline = units.Seconds(wild(t)) },
-			"cores that are none":      func(d *admission.Admission) { d.Tenant.Cores = units.Cores(wild(t)) },
-			"slots that are none":      func(d *admission.Admission) { d.Tenant.Slots = -1 },
+		f := ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Profile != nil,
+			Wait: &ledger.Wait{Since: d.Wait.Since, Place: 1, Of: 1}}
+		name := lie(t, &f, map[string]func(*ledger.Registered){
+			"an id that is taken":      func(f *ledger.Registered) { f.ID = a.ID },
+			"no id":                    func(f *ledger.Registered) { f.ID = "" },
+			"a number that was given":  func(f *ledger.Registered) { f.Serial = c.View().Serial() },
+			"a profile of nobody":      func(f *ledger.Registered) { f.Promise.Profile, f.Matched = "z", true },
+			"a deadline that is none":  func(f *ledger.Registered) { f.Promise.Deadline = units.Seconds(wild(t)) },
+			"cores that are none":      func(f *ledger.Registered) { f.Tenant.Cores = units.Cores(wild(t)) },
+			"slots that are none":      func(f *ledger.Registered) { f.Tenant.Slots = -1 },
+			"less than nothing off it": func(f *ledger.Registered) { f.Tenant.Launch.OffHeap = -units.MiB },
+			"a heap of less than none": func(f *ledger.Registered) { f.Tenant.Launch.Heap = -units.GiB },
+			"a place of nobody":        func(f *ledger.Registered) { f.Wait.Place = 0 },
+			"a place behind the last":  func(f *ledger.Registered) { f.Wait.Place = 2 },
+			"others that do not wait":  func(f *ledger.Registered) { f.Wait.Of = 2 },
+			"a wait since tomorrow":    func(f *ledger.Registered) { f.Wait.Since = c.Now.Add(24 * time.Hour) },
+			"a node of nobody":         func(f *ledger.Registered) { f.Wait.Node = "z" },
 		})
-		var seats *planner.SeatError
-		if err := planner.CheckAdmission(c.View(), d); err != nil {
-			if name == "" || !errors.As(err, &seats) {
-				t.Fatalf("%q: %v", name, err)
-			}
-			return
-		}
-		recorded(t, c, name, ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Matched})
-		if name == "" {
-			recorded(t, c, "", ledger.Seated{App: d.ID, Nodes: d.Seating.Nodes(), OffHeap: d.Seating.OffHeap})
-			recorded(t, c, "a seat on no node", ledger.Seated{App: d.ID, Nodes: []string{"z"}})
-			recorded(t, c, "a replacement on no node", ledger.ReplacementSent{App: d.ID, Node: "z"})
-			recorded(t, c, "a size that is none", ledger.Resized{App: d.ID, Cores: units.Cores(wild(t))})
-		}
+		recorded(t, c, name, f)
 	})
 }
 
-func offHeap(d *admission.Admission, size units.Bytes) {
-	d.Seating.OffHeap, d.Tenant.Launch.OffHeapFixed = size, false
+// What the queue's policy has start is checked by its seats, and by the facts that they
+// become: no node gives more memory than it has.
+func TestAQueueThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c, _, _ := lyingWorld(outer, t)
+		d, err := admission.Decide(c.View(), planner.Places(planner.Default()), registration(rapid.SampledFrom([]string{"p", "new"}).Draw(t, "name"), 300))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Know(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Profile != nil,
+			Wait: &ledger.Wait{Since: d.Wait.Since, Place: 1, Of: 1}})
+		a := c.View().App(d.ID)
+		choices := planner.Line(planner.Default()).Decide(c.View(), nil)
+		if len(choices) != 1 || choices[0].What != queue.Start {
+			t.Fatalf("%+v", choices)
+		}
+		choice := choices[0]
+		choice.Seating.Seats = slices.Clone(choice.Seating.Seats)
+		seat := &choice.Seating.Seats[0]
+		seats := lie(t, &choice, map[string]func(*queue.Choice){
+			"no seats":                 func(c *queue.Choice) { c.Seating.Seats = nil },
+			"a seat nowhere":           func(*queue.Choice) { seat.Node = nil },
+			"a node of nobody":         func(*queue.Choice) { seat.Node = &ledger.Node{NodeRecord: ledger.NodeRecord{Node: "z"}} },
+			"a seat of nothing":        func(*queue.Choice) { seat.Executors = 0 },
+			"more than memory holds":   func(*queue.Choice) { seat.Executors = 20 },
+			"a node twice over":        func(c *queue.Choice) { c.Seating.Seats = slices.Repeat([]placement.Seat{*seat}, 20) },
+			"more off the heap":        func(c *queue.Choice) { c.Seating.OffHeap = 100 * units.GiB },
+			"less than nothing off it": func(c *queue.Choice) { c.Seating.OffHeap = -units.GiB },
+		})
+		var wrong *planner.SeatError
+		if err := planner.CheckSeating(c.View(), a, choice.Seating); (err == nil) != (seats == "") || err != nil && !errors.As(err, &wrong) {
+			t.Fatalf("%q: %v, want a SeatError", seats, err)
+		}
+		if seats != "" {
+			return
+		}
+		recorded(t, c, "executors of one that waits", ledger.Seated{App: a.ID, Nodes: choice.Seating.Nodes()})
+		f := ledger.Started{App: a.ID, Cores: choice.Seating.Cores, Slots: choice.Seating.Slots, PerNode: choice.Seating.PerNode, Mode: choice.Mode,
+			Judgement: choice.Judgement, Matched: choice.Matched}
+		name := lie(t, &f, map[string]func(*ledger.Started){
+			"one that runs":          func(f *ledger.Started) { f.App = "app-1" },
+			"one that is not there":  func(f *ledger.Started) { f.App = "app-9" },
+			"cores that are none":    func(f *ledger.Started) { f.Cores = units.Cores(wild(t)) },
+			"slots that are none":    func(f *ledger.Started) { f.Slots = -1 },
+			"executors of none":      func(f *ledger.Started) { f.PerNode = -1 },
+			"a verdict of its own":   func(f *ledger.Started) { f.Verdict = "perhaps" },
+			"a profile of nobody":    func(f *ledger.Started) { c.Know(ledger.ProfileRemoved{Name: "p"}); f.Matched = true },
+			"an end that is no time": func(f *ledger.Started) { f.Earliest = units.Seconds(math.NaN()) },
+		})
+		recorded(t, c, name, f)
+		if name != "" {
+			recorded(t, c, "a place behind the last", ledger.QueuePlaced{App: a.ID, Wait: ledger.Wait{Place: 2, Of: 2}})
+			return
+		}
+		n := choice.Seating.Seats[0].Node.Node
+		recorded(t, c, "seats beyond the memory", ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{n}, 100), OffHeap: choice.Seating.OffHeap})
+		recorded(t, c, "memory that is not there", ledger.Seated{App: a.ID, Nodes: choice.Seating.Nodes(), OffHeap: 100 * units.GiB})
+		recorded(t, c, "a seat on no node", ledger.Seated{App: a.ID, Nodes: []string{"z"}})
+		recorded(t, c, "", ledger.Seated{App: a.ID, Nodes: choice.Seating.Nodes(), OffHeap: choice.Seating.OffHeap})
+		recorded(t, c, "its first seats again", ledger.Seated{App: a.ID, Nodes: choice.Seating.Nodes(), OffHeap: choice.Seating.OffHeap})
+		recorded(t, c, "a place of one that runs", ledger.QueuePlaced{App: a.ID, Wait: ledger.Wait{Place: 1, Of: 1}})
+		recorded(t, c, "a replacement on no node", ledger.ReplacementSent{App: a.ID, Lost: n, Node: "z"})
+		recorded(t, c, "a replacement of nobody", ledger.ReplacementSent{App: a.ID, Lost: n, Node: n})
+		recorded(t, c, "a size that is none", ledger.Resized{App: a.ID, Cores: units.Cores(wild(t))})
+		recorded(t, c, "killed by nobody", ledger.KillAsked{App: a.ID})
+		recorded(t, c, "learnt nothing", ledger.QueueLearnt{Key: "p"})
+		recorded(t, c, "learnt too much", ledger.QueueLearnt{Key: "p", State: make([]byte, 1<<20)})
+	})
 }
 
 // Seats of an application that runs: those on nodes that have come since.
@@ -291,7 +343,7 @@ func TestAPlacementThatLiesIsCaught(outer *testing.T) {
 		}
 		drained := c.View().Node("drained")
 		c.Know(ledger.NodeDrained{Node: "drained", Draining: true})
-		seats := planner.Places(planner.Default()).Growth(c.View(), a)
+		seats, _ := planner.Places(planner.Default()).Growth(c.View(), a)
 		if len(seats) != 2 {
 			t.Fatalf("%d seats on two new nodes", len(seats))
 		}

@@ -83,10 +83,12 @@ func (m *machine) Register(t *rapid.T) {
 	r := registration(name, rapid.SampledFrom([]units.Seconds{0, 10, 60, 100, 1000}).Draw(t, "deadline"))
 	m.submissions++
 	r.Submission = fmt.Sprint("submission ", m.submissions)
+	r.Launch.Heap = units.Bytes(rapid.SampledFrom([]int{1, 1, 4, 8, 10}).Draw(t, "heap")) * units.GiB
+	r.NoWait = rapid.IntRange(0, 3).Draw(t, "no wait") == 0
 	r.RequireFeasible = rapid.Bool().Draw(t, "require feasible")
 	reply := m.register(r)
 	if reply.Error != nil {
-		if k := reply.Error.Kind; k != api.KindTransient && (k != api.KindInfeasible || !r.RequireFeasible) {
+		if k := reply.Error.Kind; k != api.KindTransient && (k != api.KindInfeasible || !r.RequireFeasible) && (k != api.KindConflict || !r.NoWait) && k != api.KindInvalid {
 			t.Fatalf("register: %v", reply.Error)
 		}
 		return
@@ -99,7 +101,7 @@ func (m *machine) RegisterAgain(t *rapid.T) {
 	a := m.pick(t)
 	reply := m.register(a.r)
 	if reply.Error != nil || reply.AppID != a.id {
-		if m.app(a.id).State == api.AppRunning {
+		if s := m.app(a.id).State; s == api.AppRunning || s == api.AppQueued {
 			t.Fatalf("registered again: %+v", reply)
 		}
 		a.ended = true
@@ -206,6 +208,28 @@ func (m *machine) UserChanges(t *rapid.T) {
 	m.control(api.VerbDeadline, api.ControlRequest{App: a.id, Deadline: units.Seconds(rapid.IntRange(0, 2000).Draw(t, "deadline"))})
 }
 
+// Kill has a user end an application; one that is queued is over at once.
+func (m *machine) Kill(t *rapid.T) {
+	a := m.pick(t)
+	before := m.app(a.id).State
+	reply := m.control(api.VerbKill, api.ControlRequest{App: a.id, User: "somebody"})
+	living := before == api.AppRunning || before == api.AppQueued
+	if (reply.Error == nil) != living {
+		t.Fatalf("killed while %s: %v", before, reply.Error)
+	}
+	if now := m.app(a.id).State; before == api.AppQueued && now != api.AppFailed || before == api.AppRunning && now != api.AppRunning {
+		t.Fatalf("killed while %s, and is %s", before, now)
+	}
+	a.ended = a.ended || before == api.AppQueued
+}
+
+// Memory has a node give another amount of it.
+func (m *machine) Memory(t *rapid.T) {
+	s := m.status(rapid.SampledFrom(m.nodes).Draw(t, "node"))
+	s.Memory = units.Bytes(rapid.SampledFrom([]int{2, 8, 16, 16, 32}).Draw(t, "memory")) * units.GiB
+	m.step(planner.Status{Status: &s})
+}
+
 func (m *machine) epochs() (map[string]uint64, map[api.AppID]uint64) {
 	plans, directives := map[string]uint64{}, map[api.AppID]uint64{}
 	for n, p := range m.plans {
@@ -291,6 +315,14 @@ func (m *machine) check(t *rapid.T) {
 			t.Fatalf("application %s is lost", id)
 		}
 	}
+	for _, s := range listed {
+		if (s.State == api.AppQueued) != (s.Queue != nil) {
+			t.Fatalf("%s is %s with the place %+v", s.ID, s.State, s.Queue)
+		}
+		if s.Queue != nil && (s.Queue.Place < 1 || s.Queue.Place > s.Queue.Of) {
+			t.Fatalf("%s has the place %+v", s.ID, s.Queue)
+		}
+	}
 	for _, a := range m.apps {
 		s := listed[a.id]
 		if most := m.cfg.MaxNodes; most > 0 && len(m.places(a.id)) > most && len(m.heard(planner.NodeDraining{}.Name())) == 0 {
@@ -344,7 +376,7 @@ func TestAnythingMayHappen(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"register": m.Register, "register again": m.RegisterAgain, "stages ready": m.StagesReady, "stage bound": m.StageBound,
 			"stage done": m.StageDone, "executor": m.Executor, "unpaced or end": m.UnpacedOrEnd, "status": m.Status, "drain": m.Drain, "time": m.Time,
-			"user": m.UserChanges, "replay": m.Replay, "hello": m.Hello, "restart": m.Restart, "": m.check,
+			"user": m.UserChanges, "kill": m.Kill, "memory": m.Memory, "replay": m.Replay, "hello": m.Hello, "restart": m.Restart, "": m.check,
 		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/units"
 )
 
 const (
@@ -95,15 +96,41 @@ func (f *fleet) status(s *api.NodeStatus) {
 
 // said takes in what a status says.
 func (f *fleet) said(n *ledger.Node, s *api.NodeStatus) {
-	foreign, follows := n.Foreign, n.Follows
+	foreign, follows, memory, offered := n.Foreign, n.Follows, n.Room(), n.Offered
 	f.record(ledger.NodeSaid{Status: s, Follows: f.follows(s)})
+	if n.Room() < memory || n.Offered < offered {
+		f.shrunk(n, offered)
+	}
 	if n.Foreign && (!foreign || n.Follows != follows) {
 		f.occur(NodeForeign{Node: n.Node, Planner: n.Follows})
 	}
 	f.reported(n, s)
 	if s.Leaving {
+		f.due = true
 		f.occur(NodeLeft{Node: n.Node})
 	}
+}
+
+// shrunk looks for whom a node that offered so many cores gives too little now, and says so.
+// Nobody's executors are taken away: what is promised to the others is not touched, and who
+// is hit has what is left.
+func (f *fleet) shrunk(n *ledger.Node, offered units.Cores) {
+	memory, cores := f.line.Beyond(f.view, n, offered)
+	f.hit(n, memory, fmt.Sprintf("gives %v to executors now, less than they take there", n.Room()), "lost executors there are not replaced")
+	f.hit(n, cores, fmt.Sprintf("offers %v cores now, less than is promised there", n.Offered), "the deadline may be missed")
+}
+
+// hit tells those that are hit what happened to their node, and what that means.
+func (f *fleet) hit(n *ledger.Node, apps []*ledger.App, what, means string) {
+	if len(apps) == 0 {
+		return
+	}
+	o := NodeShrunk{Node: n.Node, What: what}
+	for _, a := range apps {
+		o.Hit = append(o.Hit, a.ID)
+		f.record(ledger.Noticed{App: a.ID, Text: fmt.Sprintf("node %s %s: %s", n.Node, what, means)})
+	}
+	f.occur(o)
 }
 
 // tick looks for nodes that have been silent for too long. Before f.silence none
@@ -123,6 +150,7 @@ func (f *fleet) tick() {
 		switch silent := uptime - n.Heard; {
 		case silent < bound:
 		case n.Here():
+			f.due = true
 			f.record(ledger.NodeLost{Node: n.Node})
 			f.occur(NodeLost{Node: n.Node, Silent: silent})
 			f.unstarted(n)

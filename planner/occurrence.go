@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -39,6 +40,42 @@ type AppRegistered struct {
 	Verdict   api.Verdict
 	Reason    string
 	Executors int
+}
+
+// AppQueued: an application waits for memory.
+type AppQueued struct {
+	usual
+	App     api.AppID
+	AppName string
+	Verdict api.Verdict
+	Reason  string
+}
+
+// AppStarted: an application that has waited has got its executors.
+type AppStarted struct {
+	usual
+	App       api.AppID
+	Waited    time.Duration
+	Reason    string
+	Executors int
+}
+
+// AppKilled: somebody wants an application to end. Queued says that it waited and is out of
+// the queue.
+type AppKilled struct {
+	usual
+	App    api.AppID
+	By     string
+	Queued bool
+}
+
+// NodeShrunk: a node gives less than is promised there. Hit are the applications for which
+// what is left does not reach, those last in the queue's order; the others keep theirs.
+type NodeShrunk struct {
+	trouble
+	Node string
+	What string
+	Hit  []api.AppID
 }
 
 // DecisionRefused: what a decider decided cannot be true, and was left out.
@@ -260,6 +297,10 @@ type StoreFailed struct {
 // Name and String of each type.
 
 func (AppRegistered) Name() string    { return "application registered" }
+func (AppQueued) Name() string        { return "application queued" }
+func (AppStarted) Name() string       { return "application started" }
+func (AppKilled) Name() string        { return "application killed" }
+func (NodeShrunk) Name() string       { return "node shrunk" }
 func (DecisionRefused) Name() string  { return "decision refused" }
 func (AppRefused) Name() string       { return "application refused" }
 func (AppStopped) Name() string       { return "context stopped" }
@@ -291,6 +332,27 @@ func (StoreFailed) Name() string      { return "store failed" }
 
 func (o AppRegistered) String() string {
 	return fmt.Sprintf("%s (%q) registered: %s; %d executors", o.App, o.AppName, o.Reason, o.Executors)
+}
+
+func (o AppQueued) String() string { return fmt.Sprintf("%s (%q) %s", o.App, o.AppName, o.Reason) }
+
+func (o AppStarted) String() string {
+	return fmt.Sprintf("%s started after %v in the queue: %s; %d executors", o.App, o.Waited.Round(time.Second), o.Reason, o.Executors)
+}
+
+func (o AppKilled) String() string {
+	if o.Queued {
+		return fmt.Sprintf("%s was killed by %s while it was queued", o.App, o.By)
+	}
+	return fmt.Sprintf("%s was killed by %s: its driver is to end", o.App, o.By)
+}
+
+func (o NodeShrunk) String() string {
+	var hit []string
+	for _, id := range o.Hit {
+		hit = append(hit, string(id))
+	}
+	return fmt.Sprintf("node %s %s: this hits %s", o.Node, o.What, strings.Join(hit, ", "))
 }
 
 func (o DecisionRefused) String() string { return "a decision was left out: " + o.Err.Error() }

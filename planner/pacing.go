@@ -15,6 +15,7 @@ import (
 type runs struct {
 	*core
 	fleet *fleet
+	hall  *hall
 	tails handover.Decider
 }
 
@@ -132,7 +133,11 @@ func (r *runs) pacedAgain(a *ledger.App) {
 func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
 	released := a.Promise.Mode == ledger.Paced && !a.Gated()
 	r.record(ledger.DeadlineGiven{App: a.ID, Deadline: deadline})
-	r.judgeAgain(a, released)
+	if a.Queued() {
+		r.hall.askNow()
+	} else {
+		r.judgeAgain(a, released)
+	}
 	r.occur(DeadlineChanged{App: a.ID, Deadline: a.Promise.Deadline, Verdict: a.Promise.Verdict})
 }
 
@@ -140,7 +145,7 @@ func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
 func (r *runs) limit(a *ledger.App, cores units.Cores) {
 	released := a.Promise.Mode == ledger.Paced && !a.Gated()
 	r.record(ledger.Capped{App: a.ID, Cores: cores})
-	if a.Promise.Deadline > 0 {
+	if a.Promise.Deadline > 0 && a.Running() {
 		r.judgeAgain(a, released)
 	}
 	r.occur(CapChanged{App: a.ID, Cores: cores, Verdict: a.Promise.Verdict})

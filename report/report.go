@@ -53,7 +53,8 @@ func Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppSummary {
 		s.Observed, s.WouldCores = true, Shadow(a, now)
 	}
 	switch {
-	case a.Running():
+	case !a.Over():
+		s.Queue = a.Queue()
 	case p.Leaves(a):
 		s.Duration = max(o.Stopped, a.At(now))
 		if s.State == api.AppFinished {

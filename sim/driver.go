@@ -140,7 +140,11 @@ func (d *Driver) answered(no uint64, body any) {
 			d.reply = r
 		}
 		if out.Fault != nil && d.talk.Closed() {
-			d.refuse(out.Fault)
+			if d.reply.AppID == "" {
+				d.refuse(out.Fault)
+			} else {
+				d.cut(out.Fault)
+			}
 			return
 		}
 	case api.EventsReply:
@@ -169,6 +173,16 @@ func (d *Driver) refuse(why error) {
 	d.w.queue.cancel(&d.turn)
 	d.w.said("driver", d.app.Name, "refused: "+why.Error())
 	d.w.over(d)
+}
+
+// cut is the end of an application that the planner does not know any more, and will not
+// take again.
+func (d *Driver) cut(why error) {
+	d.w.said("driver", d.app.Name, "ended by its planner: "+why.Error())
+	d.stop()
+	d.exited = true
+	d.work()
+	d.goOn()
 }
 
 // truth is what a planner that has forgotten everything has to be told.
@@ -249,7 +263,14 @@ func (d *Driver) lost(p *process) {
 
 // maybeStart begins with the first job once the executors are there.
 func (d *Driver) maybeStart() {
-	if d.started || d.ended || !d.talk.Registered() || len(d.executors) < min(d.reply.Executors, max(1, len(d.directive.Executors))) || d.head.set() {
+	if d.started || d.ended || !d.talk.Registered() || d.directive.Queued != nil || d.head.set() {
+		return
+	}
+	wanted := max(1, len(d.directive.Executors))
+	if d.reply.Executors > 0 { // Of one that was queued it is 0 until it has registered again.
+		wanted = min(wanted, d.reply.Executors)
+	}
+	if len(d.executors) < wanted {
 		return
 	}
 	d.w.queue.set(&d.head, max(d.w.now, d.began.Add(d.app.Head.Duration())))
@@ -382,6 +403,13 @@ func (d *Driver) work() {
 // abort ends the application because no executor is left, as a standalone master
 // would.
 func (d *Driver) abort(why string) {
+	d.stop()
+	d.say(api.Event{Type: api.EventEnd, Failed: true, Reason: why})
+	d.exit(api.Event{Type: api.EventExit, Failed: true, Reason: why})
+}
+
+// stop ends its context before its work is done.
+func (d *Driver) stop() {
 	for _, t := range []*timer{&d.head, &d.end, &d.settled} {
 		d.w.queue.cancel(t)
 	}
@@ -390,8 +418,6 @@ func (d *Driver) abort(why string) {
 	}
 	d.ended = true
 	d.duration = d.elapsed()
-	d.say(api.Event{Type: api.EventEnd, Failed: true, Reason: why})
-	d.exit(api.Event{Type: api.EventExit, Failed: true, Reason: why})
 }
 
 func (d *Driver) tellChanges() {

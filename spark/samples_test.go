@@ -41,7 +41,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 	got := decode[api.RegisterRequest](t, "register.json")
 	want := api.RegisterRequest{
 		V: api.Version, Submission: "u-1", Name: "wordcount", Profile: "wc", User: "alice", SparkVersion: "4.3.0",
-		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001", Watched: true, UTCOffset: 3600,
+		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, NoWait: true, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001", Watched: true, UTCOffset: 3600,
 		Launch: api.Launch{
 			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/opt/java",
 			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true, OffHeapFloor: 1 << 28, OffHeapWeight: 2, OffHeapPage: 2 << 20,
@@ -88,7 +88,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 }
 
 func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
-	directive := api.Directive{Epoch: 7, Gated: true, Notice: "executor 1 was replaced", Dead: "no memory", Executors: []api.DirectiveExecutor{
+	directive := api.Directive{Epoch: 7, Gated: true, Queued: &api.Queue{Place: 2, Of: 3, Start: 64.5, Latest: 80, Why: "no room"}, Notice: "executor 1 was replaced", Dead: "no memory", Executors: []api.DirectiveExecutor{
 		{ID: "1", Node: "node-1", Cores: 1.5}, {ID: "2", Node: "node-2", Cores: 2, Leaving: true},
 	}, Shares: []api.StageShares{{StageKey: api.StageKey{Stage: 3, Attempt: 1}, Rev: 9,
 		Shares: []api.ExecutorShare{{Executor: "1", Weight: 5.5}, {Executor: "2", Weight: 2.5}}}}}

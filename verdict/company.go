@@ -13,7 +13,7 @@ import (
 
 // companions are those beside whom an application is judged.
 type companions struct {
-	// others is how many run on its nodes, promises what they have been promised.
+	// others is how many run on its nodes or wait, promises what they have been promised.
 	others   int
 	promises []estimate.Promise
 	// alone is the verdict without them, where it is infeasible beside them.
@@ -24,6 +24,13 @@ type companions struct {
 func company(v ledger.View, a *ledger.App, nodes []string) companions {
 	nodes = slices.Compact(slices.Sorted(slices.Values(nodes)))
 	c := companions{promises: estimate.Promised(v, a, nodes)}
+	if len(nodes) > 0 {
+		for _, b := range v.Waiting() {
+			if b.ID != a.ID {
+				c.others++
+			}
+		}
+	}
 	seen := make(map[api.AppID]bool)
 	for _, name := range nodes {
 		for _, t := range v.Allocations(name) {
@@ -36,12 +43,12 @@ func company(v ledger.View, a *ledger.App, nodes []string) companions {
 	return c
 }
 
-// Forecast is what a deadline would mean for a profile on some nodes as they are now, with
-// the line that says it. Without nodes it is alone.
-func Forecast(v ledger.View, a *ledger.App, q dag.Params, supply dag.Supply, nodes []string) (dag.Forecast, string) {
+// Forecast is what a deadline would mean for a profile that starts at that moment on some
+// nodes as they are now, with the line that says it. Without nodes it is alone.
+func Forecast(v ledger.View, a *ledger.App, q dag.Params, supply dag.Supply, nodes []string, at units.Instant) (dag.Forecast, string) {
 	c := company(v, a, nodes)
 	supply.Taken = estimate.Taken(c.promises)
-	elapsed := a.At(v.Now())
+	elapsed := a.At(at)
 	f := a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed)
 	if f.Verdict == api.VerdictInfeasible && len(supply.Taken) > 0 {
 		supply.Taken = nil

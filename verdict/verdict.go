@@ -32,10 +32,10 @@ const (
 // is looked at between their boundaries.
 const lookEvery = 2 * time.Second
 
-// Judge is the verdict on an application that comes, with the line that says it. The
-// forecast is for what the nodes of its seating offer and nobody else has been promised:
-// what others need to be in time is theirs until they are due.
-func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating) ledger.Judgement {
+// Judge is the verdict on an application that starts at that moment, with the line that
+// says it. The forecast is for what the nodes of its seating offer and nobody else has been
+// promised: what others need to be in time is theirs until they are due.
+func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating, at units.Instant) ledger.Judgement {
 	v := ledger.Judgement{Gate: ledger.Gate{Open: seating.Open}}
 	deadline, name := a.Promise.Deadline, a.Promise.Profile
 	switch {
@@ -55,7 +55,7 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 			q = p.Turns(a.Profile.Graph, seating.Most())
 			q.Open, q.Nodes = seating.Open, len(seating.Seats)
 		}
-		f, said := Forecast(view, a, q, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, seating.Nodes())
+		f, said := Forecast(view, a, q, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, seating.Nodes(), at)
 		v.Verdict, v.Earliest = f.Verdict, f.Earliest
 		v.Reason = said + turns(a, f.Verdict, seating)
 		v.Gate.Infeasible = f.Verdict == api.VerdictInfeasible && !p.PaceInfeasible
@@ -64,6 +64,35 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 		v.Reason += " (mode observe: nothing is held back)"
 	}
 	return v
+}
+
+// Waiting is the verdict on an application that is queued and would have that seating: what
+// it is if it starts when that is expected, with when it has to start at the latest.
+func (p Policy) Waiting(view ledger.View, a *ledger.App, seating placement.Seating, w ledger.Wait) ledger.Judgement {
+	at := max(view.Now(), w.Start)
+	j := p.Judge(view, a, seating, at)
+	if w.Start == 0 && a.Promise.Deadline > 0 && j.Verdict != api.VerdictInfeasible && a.Promise.Mode != ledger.Off {
+		j.Verdict = api.VerdictUnknown
+		j.Reason = fmt.Sprintf("deadline %s is unknown to be feasible: nobody knows when the application starts", Deadline(a.Promise.Deadline))
+	}
+	start := "when memory comes free"
+	if wait := units.FromDuration(at.Sub(view.Now())); w.Start > 0 {
+		start = "in " + finishText(wait)
+	}
+	j.Reason = fmt.Sprintf("queued at place %d of %d, starts %s (%s); %s", w.Place, w.Of, start, w.Why, j.Reason)
+	return j
+}
+
+// Latest is when a, which would have that seating, has to start in order to be in time; 0
+// where that is not known. What a driver does by itself before its first stage is done by then.
+func (p Policy) Latest(a *ledger.App, seating placement.Seating) units.Instant {
+	if a.Profile == nil || a.Promise.Deadline <= 0 || a.Promise.Mode != ledger.Paced {
+		return 0
+	}
+	q := p.Equations
+	q.Open = true
+	f := a.Profile.Graph.Forecast(q, a.Promise.Deadline, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, 0)
+	return a.Instant(a.Promise.Deadline - (f.FullCores - a.Profile.Body.Head))
 }
 
 // turns is what a verdict's line says of branches that take turns, "" of none.

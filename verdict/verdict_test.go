@@ -46,7 +46,7 @@ func TestJudge(t *testing.T) {
 		if w.profile {
 			a = &ledger.App{Promise: a.Promise, Tenant: a.Tenant, Outcome: a.Outcome, Profile: c.View().Copy("p")}
 		}
-		v := policy(estimate.BranchesTogether).Judge(c.View(), a, seating)
+		v := policy(estimate.BranchesTogether).Judge(c.View(), a, seating, c.Now)
 		if v.Verdict != w.want || !strings.Contains(v.Reason, w.says) || (v.Gate == ledger.Gate{}) != w.gated {
 			t.Errorf("%s: %+v, want %s and %q", name, v, w.want, w.says)
 		}
@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 	pacing := policy(estimate.BranchesTogether)
 	pacing.PaceInfeasible = true
 	a := &ledger.App{Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: 50, Mode: ledger.Paced}, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("p")}
-	if v := pacing.Judge(c.View(), a, seating); v.Verdict != api.VerdictInfeasible || v.Gate.Infeasible {
+	if v := pacing.Judge(c.View(), a, seating, c.Now); v.Verdict != api.VerdictInfeasible || v.Gate.Infeasible {
 		t.Errorf("with infeasible deadlines paced: %+v", v)
 	}
 }

@@ -69,7 +69,7 @@ func (d *Driver) step() {
 		return
 	}
 	if !d.started {
-		if len(d.processes) < d.reply.Executors || time.Since(d.began) < d.app.Head {
+		if d.directive.Queued != nil || len(d.processes) < max(d.reply.Executors, min(1, len(d.directive.Executors))) || time.Since(d.began) < d.app.Head {
 			return
 		}
 		d.started = true

@@ -18,6 +18,7 @@ import org.apache.spark.util.Utils
  * @param deadline        seconds on the deadline clock, 0 for none
  * @param profile         the profile's name, "" for the application's name
  * @param requireFeasible refuse instead of warn
+ * @param noWait          refuse instead of a place in the queue
  * @param submission      the key that makes a repeated registration harmless
  * @param submitted       when the wrapper was executed, epoch milliseconds
  * @param credentials     file with the line "application:password"
@@ -41,7 +42,8 @@ private[spark] final case class PacerConf(
     watched: Boolean = false,
     jobClass: String = "",
     memoryWeight: Double = 1,
-    memoryFloor: Long = 0)
+    memoryFloor: Long = 0,
+    noWait: Boolean = false)
 
 /** It is for users: one line, without a stack trace that would be the same every time. */
 private[spark] final class RefusedStartException(message: String) extends SparkException(message) {
@@ -55,6 +57,7 @@ private[spark] object PacerConf {
   val By = "spark.pacer.by"
   val Profile = "spark.pacer.profile"
   val RequireFeasible = "spark.pacer.requireFeasible"
+  val NoWait = "spark.pacer.noWait"
   val Submission = "spark.pacer.submission"
   val Submitted = "spark.pacer.submitted"
   val Watched = "spark.pacer.watched"
@@ -111,6 +114,7 @@ private[spark] object PacerConf {
     }
     val deadline = read(Deadline, 0.0)(parseSeconds(_).filter(_ > 0), "a time after the start such as 90s or 15m")
     val require = read(RequireFeasible, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
+    val noWait = read(NoWait, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
     val mode = read(Mode, Control)(t => Some(t.toLowerCase(Locale.ROOT)).filter(Modes.contains), Modes.mkString(" or "))
     val jobClass = read(Class, "")(t => Some(t.toLowerCase(Locale.ROOT)).filter(Classes.contains), Classes.mkString(" or "))
     val submitted = read(Submitted, Option.empty[Long])(t => t.toLongOption.map(Some(_)), "milliseconds since 1970")
@@ -128,7 +132,7 @@ private[spark] object PacerConf {
     if (found.nonEmpty) throw refuse(found.mkString("; "))
     PacerConf(address, math.max(deadline, by), get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)),
-      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor)
+      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait)
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")

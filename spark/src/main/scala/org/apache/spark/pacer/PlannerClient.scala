@@ -22,6 +22,9 @@ private[spark] final class RefusedException(val fault: Fault) extends Exception(
  * another application id, it has lost its state: it is told what is true now
  * (recall), and events go on under the new id.
  *
+ * One that is queued registers again when a directive says that it has started: the reply
+ * has what it would have been told then.
+ *
  * After the end of the context it goes on with heartbeats until the last word: they say
  * that the driver has not exited.
  *
@@ -29,6 +32,9 @@ private[spark] final class RefusedException(val fault: Fault) extends Exception(
  * @param follow    takes each new directive, newest epoch wins, one at a time
  * @param forgotten is called before the first directive of a planner that has lost its state
  * @param recall    what a planner that has forgotten everything has to be told
+ * @param accepted  takes the reply to each further registration
+ * @param refused   is called with the planner's line when it will not take the application
+ *                  again, whatever is tried: the conversation is over
  */
 private[spark] final class PlannerClient(
     transport: Transport,
@@ -37,7 +43,9 @@ private[spark] final class PlannerClient(
     register: String => Register,
     follow: Directive => Unit,
     forgotten: () => Unit,
-    recall: () => Seq[DriverEvent]) extends Logging {
+    recall: () => Seq[DriverEvent],
+    accepted: Registered => Unit = _ => (),
+    refused: String => Unit = _ => ()) extends Logging {
 
   import PlannerClient._
 
@@ -47,7 +55,8 @@ private[spark] final class PlannerClient(
   @volatile private var closed = false
   @volatile private var ended = 0L // When the context ended, on System.nanoTime; 0 before.
   private var subscribed = Set.empty[String]
-  private var epoch = -1L // Guarded by directives.
+  private var epoch = -1L // Guarded by directives, as queued.
+  private var queued = false
   private val directives = new Object
 
   private val thread = new Thread(() => run(), "pacer-planner-client")
@@ -154,11 +163,25 @@ private[spark] final class PlannerClient(
         logWarning(s"pacer: the planner had forgotten $before and calls it ${reply.appId} now")
         if (outbox.forget()) recall().foreach(outbox.add)
       }
+      accepted(reply)
     } catch {
+      case r: RefusedException if ends(r.fault.kind) =>
+        close()
+        refused(r.fault.message)
       case NonFatal(e) =>
         again.set(true)
         throw e
     }
+  }
+
+  /**
+   * Whether a refusal of that kind ends an application that was registered: its submission
+   * has ended or was killed or, while it is queued, it cannot be had.
+   */
+  private def ends(kind: Int): Boolean = kind match {
+    case KindConflict => true
+    case KindInvalid | KindInfeasible => directives.synchronized(queued)
+    case _ => false
   }
 
   private def registerOnce(millis: Long): Registered = {
@@ -170,13 +193,18 @@ private[spark] final class PlannerClient(
           // A planner without its state counts epochs from the beginning.
           if (appId.nonEmpty) forgotten()
           appId = reply.appId
-          directives.synchronized { epoch = -1 }
+          directives.synchronized {
+            epoch = -1
+            queued = false
+          }
         }
         if (!subscribed(appId)) {
           subscribed += appId
           val mine = appId
           transport.subscribe(directiveSubject(mine), body => if (mine == appId) heard(body))
         }
+        // This reply has what there is to know of a start.
+        directives.synchronized { if (reply.directive.epoch > epoch) queued = reply.directive.queued.nonEmpty }
         take(reply.directive)
         reply
     }
@@ -191,7 +219,10 @@ private[spark] final class PlannerClient(
   private def take(directive: Directive): Unit = directives.synchronized {
     if (directive.epoch > epoch) {
       epoch = directive.epoch
+      val started = queued && directive.queued.isEmpty
+      queued = directive.queued.nonEmpty
       follow(directive)
+      if (started && !over) reconnected()
     }
   }
 }

@@ -61,7 +61,8 @@ private[spark] object Wire {
       mode: String,
       watched: Boolean = false,
       utcOffset: Int = 0,
-      jobClass: String = "")
+      jobClass: String = "",
+      noWait: Boolean = false)
 
   /** An executor of the pool; one that is leaving takes no new tasks and is decommissioned. */
   final case class DirectiveExecutor(id: String, node: String, cores: Double, leaving: Boolean = false)
@@ -69,13 +70,17 @@ private[spark] object Wire {
   /** A running stage's tasks divided anew, by executor in tasks; each rev is followed once. */
   final case class StageShares(key: StageKey, rev: Long, weights: Map[String, Double])
 
+  /** Where the application waits for memory; start is on the deadline clock, 0 when not known. */
+  final case class Queued(place: Int, of: Int, start: Double)
+
   final case class Directive(
       epoch: Long,
       gated: Boolean,
       executors: Seq[DirectiveExecutor],
       notice: String,
       dead: String = "",
-      shares: Seq[StageShares] = Nil)
+      shares: Seq[StageShares] = Nil,
+      queued: Option[Queued] = None)
 
   final case class Fault(kind: Int, message: String)
 
@@ -143,7 +148,7 @@ private[spark] object Wire {
     val o = message()
     o.put("submission", r.submission).put("name", r.name).put("profile", r.profile).put("user", r.user)
       .put("spark_version", r.sparkVersion).put("deadline_s", r.deadline).put("elapsed_s", r.elapsed)
-      .put("require_feasible", r.requireFeasible).put("mode", r.mode).put("class", r.jobClass)
+      .put("require_feasible", r.requireFeasible).put("no_wait", r.noWait).put("mode", r.mode).put("class", r.jobClass)
     launch(o.putObject("launch"), r.launch)
     o.put("app_id", r.appId).put("watched", r.watched).put("utc_offset_s", r.utcOffset)
     bytes(o)
@@ -247,7 +252,8 @@ private[spark] object Wire {
   private def directive(o: JsonNode): Directive = Directive(o.path("epoch").asLong(), o.path("gated").asBoolean(),
     o.path("executors").elements().asScala.map { e =>
       DirectiveExecutor(text(e, "id"), text(e, "node"), e.path("cores").asDouble(), e.path("leaving").asBoolean())
-    }.toSeq, text(o, "notice"), text(o, "dead"), o.path("shares").elements().asScala.map(shares).toSeq)
+    }.toSeq, text(o, "notice"), text(o, "dead"), o.path("shares").elements().asScala.map(shares).toSeq,
+    Some(o.path("queued")).filter(_.isObject).map(q => Queued(q.path("place").asInt(), q.path("of").asInt(), q.path("start_s").asDouble())))
 
   private def shares(o: JsonNode): StageShares =
     StageShares(StageKey(o.path("stage").asInt(), o.path("attempt").asInt()), o.path("rev").asLong(),

@@ -80,20 +80,21 @@ object ConversationTranscriptTest {
         while (saying.isAlive && saying.getState != Thread.State.TIMED_WAITING) Thread.onSpinWait()
       case List("say", "end") => client.end(End(failed = false, ""), 0)
       case "say" :: what :: times => (1 to times.headOption.fold(1)(_.toInt)).foreach(_ => client.send(driverEvent(what)))
-      case List("accept", id, acked, epoch) =>
+      case "accept" :: id :: acked :: epoch =>
         appId = id
         answer(s""""app_id":"$id","acked_seq":$acked,"directive":${directive(epoch)}""")
-      case List("answer", acked, epoch) => answer(s""""acked_seq":$acked,"directive":${directive(epoch)}""")
+      case "answer" :: acked :: epoch => answer(s""""acked_seq":$acked,"directive":${directive(epoch)}""")
       case List("refuse" | "fault", kind) => answer(s""""error":{"kind":$kind,"message":"no"}""")
       case List("fail") => give(None)
-      case List("publish", epoch) => handlers(PlannerClient.directiveSubject(appId))(directive(epoch).getBytes)
+      case "publish" :: epoch => handlers(PlannerClient.directiveSubject(appId))(directive(epoch).getBytes)
       case List("reconnected") => client.reconnected()
       case _ => fail(s"no call ${call.mkString(" ")}")
     }
 
     private def answer(fields: String): Unit = give(Some(s"""{"v":1,$fields}"""))
     private def give(body: Option[String]): Unit = assertTrue(answers.offer(body, 60, SECONDS), "the client asks nothing")
-    private def directive(epoch: String) = s"""{"epoch":$epoch,"gated":true,"executors":[]}"""
+    private def directive(words: List[String]) =
+      s"""{"epoch":${words.head},"gated":true,"executors":[]${if (words.size > 1) ""","queued":{"place":1,"of":1}""" else ""}}"""
     private def note(what: String): Unit = synchronized(done += what)
 
     private def aside(what: => Unit): Thread = {

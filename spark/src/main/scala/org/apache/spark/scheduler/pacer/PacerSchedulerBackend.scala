@@ -2,6 +2,7 @@ package org.apache.spark.scheduler.pacer
 
 import java.io.{File, IOException}
 import java.time.{Instant, ZoneId}
+import java.util.concurrent.TimeUnit
 
 import scala.util.control.NonFatal
 
@@ -13,14 +14,18 @@ import org.apache.spark.resource.ResourceProfile
 import org.apache.spark.rpc.RpcEndpointAddress
 import org.apache.spark.scheduler.ExecutorDecommissionInfo
 import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
-import org.apache.spark.util.Utils
+import org.apache.spark.util.{ThreadUtils, Utils}
 
 /**
  * Asks the planner for executors and waits for them; everything else is Spark's
  * coarse-grained back end.
  *
- * When the planner says that no executor will come any more, all jobs are aborted
- * and the context stops, as a standalone master's removal ends an application.
+ * When the planner says that no executor will come any more, that the application's user
+ * wants it to end, or that it will not have it, all jobs are aborted and the context stops,
+ * as a standalone master's removal ends an application.
+ *
+ * An application that is queued waits before its first stage, for as long as it takes; its
+ * place is printed when it changes and each minute.
  *
  * start registers and prints the verdict, one line on stderr; it fails with one
  * line when no planner answers or it refuses. stop tells the planner that the
@@ -39,12 +44,15 @@ private[scheduler] final class PacerSchedulerBackend(
   @volatile private var registered: Registered = _
   @volatile private var failed = false
   @volatile private var stopped = false
-  private var startedAt = 0L
+  @volatile private var startedAt = 0L
   private var saidLate = false
   @volatile private var wasReady = false
   private var notice = ""
   private var leaving = Set.empty[String] // Those that Spark decommissions already.
-  private var died = false
+  @volatile private var died: Option[String] = None
+  @volatile private var queued: Option[Queued] = None
+  @volatile private var promised = 0 // Executors, of one that was queued.
+  private val places = ThreadUtils.newDaemonSingleThreadScheduledExecutor("pacer-queue")
 
   override def start(): Unit = {
     super.start()
@@ -53,7 +61,7 @@ private[scheduler] final class PacerSchedulerBackend(
       val transport = NatsTransport.connect(settings.address, settings.credentials,
         () => if (mine != null) mine.reconnected(), settings.tlsCa)
       mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration, follow,
-        () => scheduler.forgotten(), () => scheduler.recall())
+        () => scheduler.forgotten(), () => scheduler.recall(), accepted, die)
       scheduler.tell = mine.send(_)
       registered = mine.start()
       scheduler.history.fixedPart = registered.fixedPart
@@ -72,6 +80,15 @@ private[scheduler] final class PacerSchedulerBackend(
     PacerConf.giveOffHeap(conf, registered.offHeapBytes)
     startedAt = System.nanoTime()
     if (registered.reason.nonEmpty) say(registered.reason)
+    if (queued.nonEmpty) {
+      places.scheduleAtFixedRate(() => queued.foreach(sayPlace), PlaceSeconds, PlaceSeconds, TimeUnit.SECONDS)
+    }
+  }
+
+  /** Takes the reply to a further registration. */
+  private def accepted(reply: Registered): Unit = {
+    registered = reply
+    scheduler.history.fixedPart = reply.fixedPart
   }
 
   override def applicationId(): String = Option(registered).map(_.appId).getOrElse(super.applicationId())
@@ -84,20 +101,29 @@ private[scheduler] final class PacerSchedulerBackend(
    * on, and the first stage, with its deadline, begins when they are there. To be
    * called from the DAG scheduler's thread, which ends it by an interrupt.
    */
-  def awaitExecutors(): Unit = while (!wasReady) {
+  def awaitExecutors(): Unit = while (!wasReady && died.isEmpty) {
     if (isReady()) wasReady = true else Thread.sleep(PollMillis)
   }
 
-  /** Ready with the executors that the planner promised, or with any after WaitNanos. */
-  override def isReady(): Boolean = {
+  /** Aborts the stages that were submitted after the application's end was told. */
+  def abortDead(): Unit = died.foreach(abort)
+
+  /**
+   * Ready with the executors that the planner promised, or with any after WaitNanos; never
+   * while the application is queued.
+   */
+  override def isReady(): Boolean = queued.isEmpty && areThere
+
+  private def areThere: Boolean = {
     val up = scheduler.present
+    val wanted = if (promised > 0) promised else registered.executors
     val late = System.nanoTime() - startedAt >= WaitNanos
-    if (late && !saidLate && up < registered.executors) {
+    if (late && !saidLate && up < wanted) {
       saidLate = true
-      say(s"$up of ${registered.executors} executors came up within ${WaitNanos / 1000000000L} s, going on" +
+      say(s"$up of $wanted executors came up within ${WaitNanos / 1000000000L} s, going on" +
         (if (up == 0) s" without: see pacer logs ${registered.appId}" else ""))
     }
-    late || up >= math.max(1, registered.executors)
+    late || up >= math.max(1, wanted)
   }
 
   override def sufficientResourcesRegistered(): Boolean = isReady()
@@ -121,8 +147,9 @@ private[scheduler] final class PacerSchedulerBackend(
       scheduler.tell = _ => ()
       stopped = true
       LastWord.stopping()
-      c.end(End(failed, if (failed) "the driver exits with an error" else ""), EndMillis)
+      c.end(End(failed, died.getOrElse(if (failed) "the driver exits with an error" else "")), EndMillis)
     }
+    places.shutdownNow()
     super.stop()
   }
 
@@ -135,13 +162,40 @@ private[scheduler] final class PacerSchedulerBackend(
       notice = directive.notice
       say(notice)
     }
-    if (directive.dead.nonEmpty && !died && !stopped) {
-      died = true
-      failed = true
-      try scheduler.error(directive.dead) catch {
-        case NonFatal(e) => logError(e.getMessage) // There was no job to abort.
-      } finally sc.stopInNewThread()
+    wait(directive)
+    if (directive.dead.nonEmpty) die(directive.dead)
+  }
+
+  /** Says where the application waits, if that has changed, and begins to wait for executors when it has started. */
+  private def wait(directive: Directive): Unit = {
+    val before = queued
+    if (before.nonEmpty && directive.queued.isEmpty) {
+      promised = directive.executors.size
+      startedAt = System.nanoTime()
     }
+    queued = directive.queued
+    // The reply to the registration says the first place in words.
+    for (was <- before; is <- queued if is.place != was.place) sayPlace(is)
+  }
+
+  private def sayPlace(q: Queued): Unit = {
+    val left = math.round(math.max(0.0, q.start - scheduler.clock.elapsed()))
+    val start = if (q.start > 0) s"expected to start in ${left / 60}m${left % 60}s" else "nobody knows when it starts"
+    say(s"queued at place ${q.place} of ${q.of}, $start")
+  }
+
+  /** Ends the application: its jobs fail with that line, and its context stops. */
+  private def die(why: String): Unit = synchronized {
+    if (died.isEmpty && !stopped) {
+      failed = true
+      died = Some(why)
+      say(why)
+      try abort(why) finally sc.stopInNewThread()
+    }
+  }
+
+  private def abort(why: String): Unit = try scheduler.error(why) catch {
+    case NonFatal(e) => logError(e.getMessage) // There was no job to abort.
   }
 
   /** Spark ends executors that are to leave: after their tasks, with their blocks moved to others. */
@@ -154,7 +208,7 @@ private[scheduler] final class PacerSchedulerBackend(
     val version = SPARK_VERSION
     Register(settings.submission, sc.appName, settings.profile, sc.sparkUser, version, settings.deadline,
       scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode,
-      settings.watched, ZoneId.systemDefault.getRules.getOffset(Instant.now()).getTotalSeconds, settings.jobClass)
+      settings.watched, ZoneId.systemDefault.getRules.getOffset(Instant.now()).getTotalSeconds, settings.jobClass, settings.noWait)
   }
 
   private def launch(version: String): Launch = {
@@ -191,6 +245,9 @@ private[scheduler] final class PacerSchedulerBackend(
 private[scheduler] object PacerSchedulerBackend {
   /** How long the first stage waits for promised executors. */
   private val WaitNanos = 60L * 1000 * 1000 * 1000
+
+  /** How often the place in the queue is printed. */
+  private val PlaceSeconds = 60L
 
   /** How often the first stage looks whether they are there. */
   private val PollMillis = 10L

@@ -38,10 +38,12 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
 
   override def submitTasks(taskSet: TaskSet): Unit = {
     backend match {
-      case b: PacerSchedulerBackend => b.awaitExecutors()
-      case _ => ()
+      case b: PacerSchedulerBackend =>
+        b.awaitExecutors()
+        super.submitTasks(taskSet)
+        b.abortDead()
+      case _ => super.submitTasks(taskSet)
     }
-    super.submitTasks(taskSet)
   }
 
   private[scheduler] override def createTaskSetManager(taskSet: TaskSet, maxTaskFailures: Int): TaskSetManager =

@@ -1,0 +1,41 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Claimed is the memory that executors on n take, those counted that are to be replaced
+// there.
+func (v View) Claimed(n *Node) units.Bytes { return v.l.claims[n.Node] }
+
+// Free is the memory of n that nobody has claimed; negative where n gives less than it did.
+func (v View) Free(n *Node) units.Bytes { return n.Room() - v.l.claims[n.Node] }
+
+// Freed counts how often memory was given back.
+func (v View) Freed() uint64 { return v.l.freed }
+
+// pend makes these the nodes whose executors of a are to be replaced: their memory is kept.
+func pend(l *Ledger, a *App, nodes []string) {
+	for _, node := range a.Tenant.Pending {
+		claim(l, node, -a.Tenant.Claim())
+	}
+	for _, node := range nodes {
+		claim(l, node, a.Tenant.Claim()) // With "" of nobody.
+	}
+	a.Tenant.Pending = nodes
+}
+
+// checkRoom says that executors of a, one for each name, do not fit the memory of their
+// nodes beside all others.
+func checkRoom(l *Ledger, a *App, nodes []string) error {
+	wanted := make(map[string]units.Bytes, len(nodes))
+	for _, node := range nodes {
+		wanted[node] += a.Tenant.Claim()
+		if n := l.nodes[node]; n != nil && wanted[node] > l.View().Free(n) {
+			return fmt.Errorf("executors of %s need %v of node %s, which has %v left", a.ID, wanted[node], node, max(0, l.View().Free(n)))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Waiting are the applications that are queued, in order of id.
+func (v View) Waiting() []*App { return v.l.waiting }
+
+// Learnt is what a policy of the queue has last learnt under that key, nil for nothing.
+func (v View) Learnt(key string) []byte { return v.l.learnt[key] }
+
+// Bounds of what policies of the queue keep: keys, and bytes of each.
+const (
+	mostLearnt      = 1000
+	mostLearntBytes = 4096
+)
+
+// Learns reports whether something can be kept under that key.
+func (v View) Learns(key string) bool {
+	return key != "" && (v.l.learnt[key] != nil || len(v.l.learnt) < mostLearnt)
+}
+
+// enqueue has a wait.
+func enqueue(l *Ledger, a *App, w Wait) {
+	a.Outcome.State, a.Wait = api.AppQueued, &w
+	i, _ := slices.BinarySearchFunc(l.waiting, a.ID, compareApp)
+	l.waiting = slices.Insert(slices.Clone(l.waiting), i, a)
+}
+
+// dequeue has a wait no longer, if it did.
+func dequeue(l *Ledger, a *App) {
+	if i, found := slices.BinarySearchFunc(l.waiting, a.ID, compareApp); found {
+		l.waiting = slices.Delete(slices.Clone(l.waiting), i, i+1)
+	}
+	a.Wait = nil
+}
+
+func compareApp(a *App, id api.AppID) int { return cmp.Compare(a.ID, id) }

@@ -1,0 +1,96 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// QueuePlaced: an application that is queued has this place.
+type QueuePlaced struct {
+	App  api.AppID
+	Wait Wait
+}
+
+func (f QueuePlaced) apply(l *Ledger) error {
+	a, err := queued(l, f.App)
+	if err != nil {
+		return err
+	}
+	if err := checkWait(l, f.Wait, len(l.waiting)); err != nil {
+		return err
+	}
+	a.Wait = &f.Wait
+	a.touch()
+	return nil
+}
+
+// queued is the application that waits and that a fact is about.
+func queued(l *Ledger, id api.AppID) (*App, error) {
+	a, err := l.app(id)
+	if err != nil {
+		return nil, err
+	}
+	if !a.Queued() {
+		return nil, fmt.Errorf("application %s is %s", id, a.Outcome.State)
+	}
+	return a, nil
+}
+
+// Started: an application waits no longer. Its executors come with Seated.
+type Started struct {
+	App api.AppID
+	// Cores, Slots and PerNode are the Tenant's.
+	Cores   units.Cores
+	Slots   int
+	PerNode int
+	Mode    Mode
+	Judgement
+	// Matched has it matched to the profile of its name as it is now.
+	Matched bool
+}
+
+func (f Started) apply(l *Ledger) error {
+	a, err := queued(l, f.App)
+	if err != nil {
+		return err
+	}
+	if err := f.Judgement.check(); err != nil {
+		return err
+	}
+	if err := amounts("cores, slots or executors", float64(f.Cores), float64(f.Slots), float64(f.PerNode)); err != nil {
+		return err
+	}
+	if stored := l.profiles[a.Promise.Profile]; f.Matched && stored == nil {
+		return fmt.Errorf("profile %s is not there", a.Promise.Profile)
+	} else if f.Matched {
+		a.Profile, a.keep.saved = stored.forRun(l.cfg.Beta), false
+	}
+	dequeue(l, a)
+	a.Outcome.State = api.AppRunning
+	t := &a.Tenant
+	t.Cores, t.Slots, t.PerNode, t.Began = f.Cores, f.Slots, f.PerNode, max(0, a.At(l.now))
+	a.Promise.Mode, a.Promise.Judgement = f.Mode, f.Judgement
+	a.touch()
+	return nil
+}
+
+// QueueLearnt: the policy of the queue has learnt something, which is kept for it under a
+// key. State is the policy's own.
+type QueueLearnt struct {
+	Key   string
+	State []byte
+}
+
+func (f QueueLearnt) apply(l *Ledger) error {
+	switch _, known := l.learnt[f.Key]; {
+	case f.Key == "" || len(f.State) == 0 || len(f.State) > mostLearntBytes:
+		return fmt.Errorf("%d bytes under %q", len(f.State), f.Key)
+	case !known && len(l.learnt) >= mostLearnt:
+		return fmt.Errorf("%d keys are kept already", len(l.learnt))
+	}
+	l.learnt[f.Key] = f.State
+	l.put(queueKey(f.Key), f.State)
+	return nil
+}

@@ -1,0 +1,19 @@
+package ledger
+
+import "github.com/sparkpacer/pacer/units"
+
+// Wait is where an application waits that is queued.
+type Wait struct {
+	// Since is when it came.
+	Since units.Instant `json:"since"`
+	// Place counts from 1, Of is how many waited when it was given.
+	Place int `json:"place"`
+	Of    int `json:"of"`
+	// Start is when it is expected to start, Latest when it has to in order to be in time;
+	// 0 where that is not known.
+	Start  units.Instant `json:"start,omitempty"`
+	Latest units.Instant `json:"latest,omitempty"`
+	// Node is where memory is kept for it as it comes free, "" for nowhere.
+	Node string `json:"node,omitempty"`
+	Why  string `json:"why,omitempty"`
+}

@@ -1,0 +1,36 @@
+package queue
+
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Beyond are the applications on n for which its memory does not reach, and those for whose
+// deadlines its cores do not, where it offered so many: of each the last in p's order. All
+// that come before them keep theirs.
+func (p Policy) Beyond(v ledger.View, n *ledger.Node, offered units.Cores) (memory, cores []*ledger.App) {
+	here := slices.Clone(v.Allocations(n.Node))
+	order := p.order()
+	slices.SortFunc(here, func(x, y *ledger.Allocation) int { return order(x.App, y.App) })
+	room, left := n.Room(), n.Offered
+	for _, t := range here {
+		a := t.App
+		if claim := units.Bytes(len(t.Executors)) * a.Tenant.Claim(); claim > room {
+			memory = append(memory, a)
+		} else {
+			room -= claim
+		}
+		if !a.Running() || a.Band() != api.BandPromised || a.Tenant.Cores <= 0 {
+			continue
+		}
+		if least := a.Marks.Least * offered / a.Tenant.Cores; least > left {
+			cores = append(cores, a)
+		} else {
+			left -= least
+		}
+	}
+	return memory, cores
+}

@@ -225,8 +225,9 @@ func (m *machine) Kill(t *rapid.T) {
 
 // Memory has a node give another amount of it.
 func (m *machine) Memory(t *rapid.T) {
-	s := m.status(rapid.SampledFrom(m.nodes).Draw(t, "node"))
-	s.Memory = units.Bytes(rapid.SampledFrom([]int{2, 8, 16, 16, 32}).Draw(t, "memory")) * units.GiB
+	n := rapid.SampledFrom(m.nodes).Draw(t, "node")
+	m.memory[n] = units.Bytes(rapid.SampledFrom([]int{2, 8, 16, 16, 32}).Draw(t, "memory")) * units.GiB
+	s := m.status(n)
 	m.step(planner.Status{Status: &s})
 }
 

@@ -205,3 +205,31 @@ func TestANodeThatShrinks(t *testing.T) {
 		t.Error("one that is not hit does not get its executor again")
 	}
 }
+
+// Who waits goes on to wait where no node would hold it now, and starts when one does again.
+func TestOneThatWaitsFitsNoNodeForAWhile(t *testing.T) {
+	w := newWorld(t, "a")
+	first, second := large("first"), large("second")
+	one, two := w.mustRegister(first).AppID, w.mustRegister(second).AppID
+	minute := func() {
+		for range 30 {
+			w.pass(2 * time.Second)
+			w.tell(one, first.Submission)
+			w.tell(two, second.Submission)
+			w.says("a", api.ExecutorRunning, one)
+		}
+	}
+	w.memory["a"] = 8 * units.GiB
+	minute()
+	if s := w.app(two); s.State != api.AppQueued || !strings.Contains(s.Reason, "8g") {
+		t.Errorf("%+v", s)
+	}
+	w.memory["a"] = 40 * units.GiB
+	minute()
+	if s := w.app(two); s.State != api.AppRunning || len(w.on("a", two)) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if said := w.heard("decision refused"); len(said) > 0 {
+		t.Errorf("said %v", said)
+	}
+}

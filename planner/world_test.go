@@ -35,6 +35,7 @@ type world struct {
 	directives map[api.AppID]api.Directive
 	said       []planner.Occurrence
 	seq        map[string]uint64
+	memory     map[string]units.Bytes // What a node says that it gives, 16 GiB where it is not there.
 	events     map[api.AppID]uint64
 	published  int
 	standby    *ledger.Ledger
@@ -54,7 +55,7 @@ func newWorldOf(t tb, cfg planner.Config, nodes ...string) *world {
 		t.Fatalf("new: %v", err)
 	}
 	w := &world{tb: t, e: e, cfg: cfg, now: epoch, disk: map[string][]byte{}, plans: map[string]api.Plan{},
-		directives: map[api.AppID]api.Directive{}, seq: map[string]uint64{}, events: map[api.AppID]uint64{}}
+		directives: map[api.AppID]api.Directive{}, seq: map[string]uint64{}, memory: map[string]units.Bytes{}, events: map[api.AppID]uint64{}}
 	w.newStandby(nil)
 	for _, n := range nodes {
 		w.hello(n)
@@ -216,8 +217,12 @@ func (w *world) restart() {
 
 func (w *world) status(node string) api.NodeStatus {
 	w.seq[node]++
+	memory, said := w.memory[node]
+	if !said {
+		memory = 16 * units.GiB
+	}
 	return api.NodeStatus{V: api.Version, Node: node, Incarnation: node + "-1", Seq: w.seq[node], Epoch: w.plans[node].Epoch, Host: "127.0.0.1",
-		Offered: 4, Total: 4, Memory: 16 * units.GiB}
+		Offered: 4, Total: 4, Memory: memory}
 }
 
 func (w *world) hello(node string) api.HelloReply {

@@ -110,19 +110,33 @@ func (p Policy) Decide(v ledger.View, newcomer *Newcomer) []Choice {
 		}
 		choices = append(choices, c)
 	}
-	place := 0
-	for k, i := range waiting {
-		c := &choices[i]
-		if c.What == Refuse {
-			continue
+	for again := true; again; {
+		again = false
+		setPlaces(choices, waiting)
+		for _, i := range waiting {
+			if c := &choices[i]; c.What == Wait {
+				h.judge(c, newcomer)
+				again = again || c.What == Refuse // Those behind it have moved up.
+			}
 		}
-		place++
-		c.Wait.Place, c.Wait.Of = place, len(waiting)-k-1+place
-	}
-	for _, i := range waiting {
-		h.judge(&choices[i], newcomer)
 	}
 	return choices
+}
+
+// setPlaces numbers those of waiting that are to wait.
+func setPlaces(choices []Choice, waiting []int) {
+	place, of := 0, 0
+	for _, i := range waiting {
+		if choices[i].What == Wait {
+			of++
+		}
+	}
+	for _, i := range waiting {
+		if c := &choices[i]; c.What == Wait {
+			place++
+			c.Wait.Place, c.Wait.Of = place, of
+		}
+	}
 }
 
 // order is that of p's name, the first of the table for one that is not known.
@@ -201,12 +215,9 @@ func (h *hall) choose(c *Choice, profile *ledger.Profile, noWait bool) {
 	c.Wait.Node = h.keep(c.App, c.Wait.Node)
 }
 
-// judge gives c's application, which waits, its verdict, and refuses it where its user wants
+// judge gives c's application, which is to wait, its verdict, and refuses it where its user wants
 // that.
 func (h *hall) judge(c *Choice, newcomer *Newcomer) {
-	if c.What != Wait {
-		return
-	}
 	entering, comes := c.App, newcomer != nil && c.App == newcomer.App
 	if comes {
 		entering, _ = Enter(c.App, newcomer.Profile)
@@ -214,12 +225,14 @@ func (h *hall) judge(c *Choice, newcomer *Newcomer) {
 	whole, err := h.Places.Seats(h.view, entering, placement.Whole)
 	switch api.KindOf(err) {
 	case api.KindInternal: // There is none.
-	case api.KindTransient:
+	default:
+		// Of who waits a node may only be away, or give less for a while.
+		if comes && api.KindOf(err) != api.KindTransient {
+			c.What, c.Err = Refuse, err
+			return
+		}
 		c.Judgement = c.App.Promise.Judgement
 		c.Judgement.Reason = fmt.Sprintf("queued at place %d of %d: %v", c.Wait.Place, c.Wait.Of, err)
-		return
-	default:
-		c.What, c.Err = Refuse, err
 		return
 	}
 	c.Wait.Latest = h.Verdicts.Latest(entering, whole)

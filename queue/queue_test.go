@@ -154,6 +154,27 @@ func TestExpectedStartsAreLearnt(t *testing.T) {
 }
 
 // Who does not want to wait is refused with what would fit; so is who must be in time.
+// Who waits and can be in time no more is refused, where its user wants that; those behind it
+// move up.
+func TestThoseBehindOneThatIsRefusedMoveUp(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	waits(c, "app-1", 0, 10*units.GiB)
+	obey(c, policy().Decide(c.View(), nil))
+	strict := ledger.Promise{Profile: "p", Start: c.Now, Deadline: 30, Mode: ledger.Paced, Required: true}
+	c.Know(ledger.Registered{ID: "app-2", Name: "p", Serial: c.View().Serial() + 1, Promise: strict, Matched: true,
+		Tenant: ledger.Tenant{Submission: "of app-2", Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: 10 * units.GiB, OffHeapFixed: true}},
+		Wait:   &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
+	waits(c, "app-3", 0, 9*units.GiB)
+	choices := policy().Decide(c.View(), nil)
+	if len(choices) != 2 || choices[0].What != queue.Refuse || api.KindOf(choices[0].Err) != api.KindInfeasible {
+		t.Fatalf("%+v", choices)
+	}
+	if w := choices[1].Wait; choices[1].What != queue.Wait || w.Place != 1 || w.Of != 1 || !strings.Contains(choices[1].Judgement.Reason, "place 1 of 1") {
+		t.Errorf("%+v", choices[1])
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	c := ledgertest.New(t, "a")
 	waits(c, "app-1", 0, 10*units.GiB)

@@ -25,6 +25,14 @@
 // optional numbers are 0 unless the field says otherwise; Unknown (-1) marks a
 // count nobody knows.
 //
+// # Bounds
+//
+// Whatever comes in is bounded before it is used: texts, counts, amounts, numbers (bounds.go).
+// The Validate of a message reports all its faults, the first twenty by name. Package bus
+// refuses a request that is too large before it is decoded; how deep JSON is nested is bounded
+// by the decoders of both sides (10,000 in Go, 1,000 in the jar). The driver keeps to what
+// would end its conversation if it did not.
+//
 // # Versions
 //
 // Each message carries V = Version. A receiver refuses another version with

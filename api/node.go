@@ -256,7 +256,7 @@ type StageStatus struct {
 	// records; 0 without any.
 	LargeCPU     units.Work `json:"large_core_seconds,omitempty"`
 	LargeReading units.Work `json:"large_reading_core_seconds,omitempty"`
-	// Samples are the ticks since the last status, oldest first, at most 8.
+	// Samples are the ticks since the last status, oldest first, at most MostSamples.
 	Samples []StageSample `json:"samples,omitempty"`
 }
 

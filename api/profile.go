@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -112,50 +113,72 @@ func decodeStrict(r io.Reader, v any) error {
 
 // Validate reports every fault of p at once as one KindInvalid error: schema,
 // name, stage ids that repeat, parents that are unknown or do not precede their
-// stage (so a graph that passes is acyclic), numbers that are not positive.
+// stage (so a graph that passes is acyclic), numbers that are not positive, more stages
+// or parents than MostStages and MostEdges.
 func (p Profile) Validate() error {
-	var faults faults
-	faults.check(p.Schema == ProfileSchema, "schema is %d, want %d", p.Schema, ProfileSchema)
-	faults.check(p.Name != "", "name is empty")
-	faults.check(p.Runs >= 0, "runs is negative")
-	faults.finite("duration_s", float64(p.Duration))
-	faults.finite("cores", float64(p.Cores))
-	faults.finite("executor_start_core_seconds", float64(p.ExecutorStart))
-	faults.finite("head_s", float64(p.Head))
-	faults.finite("tail_s", float64(p.Tail))
-	faults.finite("exit_s", float64(p.Exit))
-	for i, exit := range p.Exits {
-		faults.finite(fmt.Sprintf("exits_s[%d]", i), float64(exit))
+	var f faults
+	f.check(p.Schema == ProfileSchema, "schema is %d, want %d", p.Schema, ProfileSchema)
+	f.check(p.Name != "", "name is empty")
+	f.text("name", p.Name, MostName)
+	f.count("runs", p.Runs, MostCount)
+	f.finite("duration_s", float64(p.Duration))
+	f.between("cores", float64(p.Cores), 0, MostAmount)
+	f.finite("executor_start_core_seconds", float64(p.ExecutorStart))
+	f.finite("head_s", float64(p.Head))
+	f.finite("tail_s", float64(p.Tail))
+	f.finite("exit_s", float64(p.Exit))
+	f.count("the number of exits_s", len(p.Exits), MostEvents)
+	for i, exit := range p.Exits[:min(len(p.Exits), MostEvents)] {
+		f.in("exits_s", i)
+		f.finite("it", float64(exit))
 	}
-	faults.check(len(p.Stages) > 0, "there are no stages")
+	f.out()
+	f.check(len(p.Stages) > 0, "there are no stages")
+	f.count("the number of stages", len(p.Stages), MostStages)
+	edges := 0
+	for i := range p.Stages {
+		edges += len(p.Stages[i].Parents)
+	}
+	f.count("the number of parents of all stages", edges, MostEdges)
+	if len(p.Stages) > MostStages || edges > MostEdges {
+		return f.err("profile " + p.Name) // There is no end to what else may be wrong.
+	}
 	seen := make(map[int]bool, len(p.Stages))
-	for i, s := range p.Stages {
-		s.validate(&faults, fmt.Sprintf("stages[%d] (id %d): ", i, s.ID), seen)
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		f.in("stages", i)
+		s.validate(&f, seen)
 		if i > 0 {
-			faults.check(s.ID > p.Stages[i-1].ID, "stages[%d]: id %d does not follow %d", i, s.ID, p.Stages[i-1].ID)
-			faults.check(s.Job >= p.Stages[i-1].Job, "stages[%d]: job %d after job %d", i, s.Job, p.Stages[i-1].Job)
+			f.check(s.ID > p.Stages[i-1].ID, "id %d does not follow %d", s.ID, p.Stages[i-1].ID)
+			f.check(s.Job >= p.Stages[i-1].Job, "job %d after job %d", s.Job, p.Stages[i-1].Job)
 		}
 		seen[s.ID] = true
 	}
-	return faults.err("profile " + p.Name)
+	f.out()
+	return f.err("profile " + p.Name)
 }
 
-func (s ProfileStage) validate(f *faults, at string, earlier map[int]bool) {
+func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {
+	f.between("id", float64(s.ID), -MostCount, MostCount)
+	f.between("job", float64(s.Job), -MostCount, MostCount)
+	f.text("name", s.Name, MostName)
+	f.text("signature", s.Signature, MostName)
 	for _, parent := range s.Parents {
-		f.check(earlier[parent], "%sparent %d is not a stage before it (a profile's graph has no cycles)", at, parent)
+		f.check(earlier[parent], "parent %d is not a stage before it (a profile's graph has no cycles)", parent)
 	}
-	f.check(s.Tasks > 0, "%stasks is %d, want > 0", at, s.Tasks)
-	f.check(s.Records > 0, "%srecords is %d, want > 0 (the number of tasks where Spark counts none)", at, s.Records)
-	f.check(s.Bytes >= 0 && s.RecordsWritten >= 0 && s.BytesWritten >= 0, "%sa size is negative", at)
-	f.positive(at+"duration_s", float64(s.Duration))
-	f.finite(at+"gap_s", float64(s.Gap))
-	f.positive(at+"core_seconds", float64(s.CoreSeconds))
-	f.positive(at+"nominal_rate", float64(s.NominalRate))
-	f.finite(at+"longest_task_s", float64(s.LongestTask))
-	f.finite(at+"warmup_core_seconds", float64(s.Warmup))
-	f.finite(at+"task_cost_core_seconds", float64(s.TaskCost))
-	f.check(s.Reading >= 0 && s.Reading <= 1, "%sreading is %v, want 0 to 1", at, float64(s.Reading))
-	f.check(s.FixedPart >= 0 && s.FixedPart <= 1, "%sfixed_part is %v, want 0 to 1", at, float64(s.FixedPart))
+	f.check(s.Tasks > 0, "tasks is %d, want > 0", s.Tasks)
+	f.count("tasks", s.Tasks, MostCount)
+	f.check(s.Records > 0, "records is %d, want > 0 (the number of tasks where Spark counts none)", s.Records)
+	f.check(s.Bytes >= 0 && s.RecordsWritten >= 0 && s.BytesWritten >= 0, "a size is negative")
+	f.positive("duration_s", float64(s.Duration))
+	f.finite("gap_s", float64(s.Gap))
+	f.positive("core_seconds", float64(s.CoreSeconds))
+	f.check(s.NominalRate > 0 && !math.IsInf(float64(s.NominalRate), 0), "nominal_rate is %v, want a finite number > 0", float64(s.NominalRate))
+	f.finite("longest_task_s", float64(s.LongestTask))
+	f.finite("warmup_core_seconds", float64(s.Warmup))
+	f.finite("task_cost_core_seconds", float64(s.TaskCost))
+	f.between("reading", float64(s.Reading), 0, 1)
+	f.between("fixed_part", float64(s.FixedPart), 0, 1)
 }
 
 // Work is what all stages use, in core-seconds.

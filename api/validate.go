@@ -1,55 +1,21 @@
 package api
 
 import (
-	"fmt"
-	"math"
 	"strings"
 
 	"github.com/sparkpacer/pacer/units"
 )
-
-// faults collects what is wrong with a value, so that a user sees it all at once.
-type faults []string
-
-func (f *faults) check(ok bool, format string, args ...any) {
-	if !ok {
-		*f = append(*f, fmt.Sprintf(format, args...))
-	}
-}
-
-func (f *faults) finite(what string, v float64) {
-	if !(v >= 0) || math.IsInf(v, 0) {
-		f.check(false, "%s is %v, want a finite number >= 0", what, v)
-	}
-}
-
-func (f *faults) positive(what string, v float64) {
-	if !(v > 0) || math.IsInf(v, 0) {
-		f.check(false, "%s is %v, want a finite number > 0", what, v)
-	}
-}
-
-func (f faults) err(what string) error {
-	if len(f) == 0 {
-		return nil
-	}
-	return Errorf(KindInvalid, "%s: %s", what, strings.Join(f, "; "))
-}
 
 // CheckVersion returns a KindVersion error unless v is the version of this build.
 func CheckVersion(peer string, v int) error {
 	if v == Version {
 		return nil
 	}
-	return Errorf(KindVersion, "%s speaks protocol version %d, this side speaks %d: install the same release of Pacer on both", peer, v, Version)
+	return Errorf(KindVersion, "%s speaks protocol version %d, this side speaks %d: install the same release of Pacer on both", Clip(peer, MostName), v, Version)
 }
 
-const (
-	// maxFloor bounds the off-heap floor that is declared: a PiB, above any machine.
-	maxFloor = units.Bytes(1) << 50
-	// maxPage is Spark's own bound of a page.
-	maxPage = 16 * units.GiB
-)
+// maxPage is Spark's own bound of a page.
+const maxPage = 16 * units.GiB
 
 // Validate reports every fault of r at once.
 func (r RegisterRequest) Validate() error {
@@ -58,66 +24,176 @@ func (r RegisterRequest) Validate() error {
 	}
 	var f faults
 	f.check(r.Submission != "", "submission is empty")
+	f.text("submission", r.Submission, MostToken)
+	f.token("app_id", string(r.AppID))
 	f.check(r.Name != "", "name is empty")
-	f.check(r.Launch.DriverURL != "", "driver_url is empty")
-	f.check(r.Launch.Cores >= 0, "cores is negative")
-	f.check(r.Launch.Heap > 0, "heap_bytes is %d, want > 0", int64(r.Launch.Heap))
-	f.check(min(r.Launch.Overhead, r.Launch.OffHeap, r.Launch.OffHeapFloor, r.Launch.OffHeapPage) >= 0, "a memory size is negative")
-	f.check(r.Launch.OffHeapFloor <= maxFloor, "offheap_floor_bytes is %d, want at most %d", int64(r.Launch.OffHeapFloor), int64(maxFloor))
-	f.check(r.Launch.OffHeapPage <= maxPage, "offheap_page_bytes is %d, want at most %d", int64(r.Launch.OffHeapPage), int64(maxPage))
-	weight := r.Launch.OffHeapWeight
-	f.check(weight == 0 || weight >= 0.01 && weight <= 100, "offheap_weight is %v, want 0.01 to 100, or 0 for 1", weight)
+	f.text("name", r.Name, MostName)
+	f.text("profile", r.Profile, MostName)
+	f.text("user", r.User, MostName)
+	f.text("spark_version", r.SparkVersion, MostToken)
 	f.finite("deadline_s", float64(r.Deadline))
 	f.finite("elapsed_s", float64(r.Elapsed))
-	f.check(r.Mode == "" || r.Mode == ModeControl || r.Mode.HandsOff(), "mode is %q, want %s, %s or %s", string(r.Mode), ModeControl, ModeObserve, ModeOff)
-	f.check(r.Class.Known(), "class is %q, want one of %v", string(r.Class), Classes())
+	f.between("utc_offset_s", float64(r.UTCOffset), -86400, 86400)
+	f.check(r.Mode == "" || r.Mode == ModeControl || r.Mode.HandsOff(), "mode is %q, want %s, %s or %s", Clip(string(r.Mode), MostToken), ModeControl, ModeObserve, ModeOff)
+	f.check(r.Class.Known(), "class is %q, want one of %v", Clip(string(r.Class), MostToken), Classes())
+	f.check(r.Launch.DriverURL != "", "driver_url is empty")
+	f.check(r.Launch.Heap > 0, "heap_bytes is %d, want > 0", int64(r.Launch.Heap))
+	r.Launch.validate(&f)
 	return f.err("registration")
 }
 
+// validate also refuses what no program can be started with: a variable without a name, and
+// a zero byte, which ends a text there.
+func (l *Launch) validate(f *faults) {
+	f.text("driver_url", l.DriverURL, MostName)
+	f.text("spark_home", l.SparkHome, MostPath)
+	f.text("java_home", l.JavaHome, MostPath)
+	f.text("spark_version", l.SparkVersion, MostToken)
+	f.text("image", l.Image, MostName)
+	f.count("cores", l.Cores, MostCores)
+	f.size("heap_bytes", int64(l.Heap))
+	f.size("overhead_bytes", int64(l.Overhead))
+	f.size("offheap_bytes", int64(l.OffHeap))
+	f.size("offheap_floor_bytes", int64(l.OffHeapFloor))
+	f.size("offheap_page_bytes", int64(l.OffHeapPage))
+	f.check(l.OffHeapPage <= maxPage, "offheap_page_bytes is %d, want at most %d", int64(l.OffHeapPage), int64(maxPage))
+	weight := l.OffHeapWeight
+	f.check(weight == 0 || weight >= 0.01 && weight <= 100, "offheap_weight is %v, want 0.01 to 100, or 0 for 1", weight)
+	all := len(l.DriverURL) + len(l.SparkHome) + len(l.JavaHome) + len(l.Image)
+	zero := strings.Contains(l.DriverURL+l.SparkHome+l.JavaHome+l.Image, "\x00")
+	take := func(s string) { all, zero = all+len(s), zero || strings.Contains(s, "\x00") }
+	for _, s := range l.JavaOptions {
+		take(s)
+	}
+	for _, s := range l.ClassPath {
+		take(s)
+	}
+	for name, value := range l.Env {
+		f.check(name != "" && !strings.Contains(name, "="), "env has a variable %q: no program can have one of that name", Clip(name, MostToken))
+		take(name)
+		take(value)
+	}
+	f.check(!zero, "the launch has a zero byte in one of its texts")
+	f.check(all <= MostLaunch, "the launch's Java options, class path and environment have %d bytes together, at most %d are taken", all, MostLaunch)
+}
+
 // Validate reports every fault of e at once: version, sequence, and that each
-// event carries what its type needs.
+// event carries what its type needs, within bounds.
 func (e Events) Validate() error {
 	if err := CheckVersion("the driver", e.V); err != nil {
 		return err
 	}
 	var f faults
-	for i, event := range e.Events {
-		f.check(event.Seq > 0 && (i == 0 || event.Seq == e.Events[i-1].Seq+1), "events[%d]: seq %d is out of order", i, event.Seq)
-		f.finite(fmt.Sprintf("events[%d]: at_s", i), float64(event.At))
-		var ok bool
+	f.token("app_id", string(e.AppID))
+	f.text("submission", e.Submission, MostToken)
+	f.count("the number of events", len(e.Events), MostEvents)
+	for i := range e.Events[:min(len(e.Events), MostEvents)] {
+		event := &e.Events[i]
+		f.in("events", i)
+		if event.Seq == 0 || i > 0 && event.Seq != e.Events[i-1].Seq+1 {
+			f.add("seq %d is out of order", event.Seq)
+		}
+		f.number("seq", event.Seq)
+		f.finite("at_s", float64(event.At))
+		f.text("reason", event.Reason, MostText)
+		if !event.whole() {
+			f.add("type %q without its body", Clip(string(event.Type), MostToken))
+			continue
+		}
 		switch event.Type {
 		case EventExecutorUp, EventExecutorGone:
-			ok = event.Executor != nil
+			f.token("executor id", string(event.Executor.ID))
+			f.text("reason", event.Executor.Reason, MostText)
 		case EventStageReady:
-			ok = event.Stage != nil && event.Stage.Tasks > 0
+			event.Stage.validate(&f)
 		case EventStageBound:
-			ok = event.Bound != nil
+			event.Bound.StageKey.validate(&f)
+			validateBindings(&f, event.Bound.Bindings)
 		case EventStageDone:
-			ok = event.Done != nil
-		case EventUnpaced, EventEnd, EventExit:
-			ok = true
+			event.Done.validate(&f)
 		}
-		f.check(ok, "events[%d]: type %q without its body", i, event.Type)
 	}
+	f.out()
 	return f.err("events of " + string(e.AppID))
 }
 
-// Validate reports every fault of s at once. It allocates nothing for one without:
-// a planner checks thousands in a second.
-func (s *NodeStatus) Validate() error {
-	if s.V != Version {
-		return CheckVersion("node "+s.Node, s.V)
+// whole reports whether e has a known type and the body that belongs to it.
+func (e *Event) whole() bool {
+	switch e.Type {
+	case EventExecutorUp, EventExecutorGone:
+		return e.Executor != nil
+	case EventStageReady:
+		return e.Stage != nil && e.Stage.Tasks > 0
+	case EventStageBound:
+		return e.Bound != nil
+	case EventStageDone:
+		return e.Done != nil
+	case EventUnpaced, EventEnd, EventExit:
+		return true
 	}
-	var f faults
-	if !ValidNodeName(s.Node) {
-		f.check(false, "node name %q: want letters, digits, - and _", s.Node)
+	return false
+}
+
+func (k StageKey) validate(f *faults) {
+	f.count("stage", k.Stage, MostCount)
+	f.count("attempt", k.Attempt, MostCount)
+}
+
+// What a driver has added up and divided may be below 0 by a rounding: of such numbers only
+// the size is bounded here.
+func (s *StageReady) validate(f *faults) {
+	s.StageKey.validate(f)
+	f.text("name", s.Name, MostName)
+	f.text("signature", s.Signature, MostToken)
+	f.count("the number of parents", len(s.Parents), MostParents)
+	f.count("tasks", s.Tasks, MostCount)
+	f.known("records", s.Records)
+	f.known("bytes", s.Bytes)
+	validateBindings(f, s.Bindings)
+}
+
+func validateBindings(f *faults, bindings []Binding) {
+	f.count("the number of bindings", len(bindings), MostBindings)
+	for i := range bindings[:min(len(bindings), MostBindings)] {
+		b := &bindings[i]
+		f.token("executor id", string(b.Executor))
+		f.bounded("weight", b.Weight)
+		f.count("tasks", b.Tasks, MostCount)
 	}
-	f.check(s.Incarnation != "", "incarnation is empty")
-	f.positive("offered_cores", float64(s.Offered))
-	f.positive("total_cores", float64(s.Total))
-	f.finite("others_cores", float64(s.Others))
-	f.check(s.Memory >= 0, "memory_bytes is negative")
-	return f.err("node status")
+}
+
+func (s *StageDone) validate(f *faults) {
+	s.StageKey.validate(f)
+	f.text("reason", s.Reason, MostText)
+	f.count("tasks", s.Tasks, MostCount)
+	f.known("records_read", s.RecordsRead)
+	f.known("records_written", s.RecordsWritten)
+	f.known("bytes_read", s.BytesRead)
+	f.known("bytes_written", s.BytesWritten)
+	f.bounded("task_cpu_s", float64(s.TaskCPU))
+	f.bounded("task_time_s", float64(s.TaskTime))
+	f.bounded("longest_task_s", float64(s.LongestTask))
+	f.bounded("first_launch_s", float64(s.FirstLaunch))
+	f.bounded("last_finish_s", float64(s.LastFinish))
+	f.bounded("task_cost_s", float64(s.TaskCost))
+	f.bounded("fixed_part", float64(s.FixedPart))
+}
+
+// Size is about how many bytes e takes as JSON; a driver fills its requests by it, up to
+// BatchBytes. The jar knows it too (Outbox.scala).
+func (e *Event) Size() int {
+	size := 512 + len(e.Reason)
+	switch {
+	case e.Executor != nil:
+		size += len(e.Executor.Reason)
+	case e.Stage != nil:
+		size += len(e.Stage.Name) + 64*len(e.Stage.Bindings) + 12*len(e.Stage.Parents)
+	case e.Bound != nil:
+		size += 64 * len(e.Bound.Bindings)
+	case e.Done != nil:
+		size += len(e.Done.Reason)
+	}
+	return size
 }
 
 // ValidNodeName reports whether name can be part of a NATS subject and of a

@@ -266,6 +266,9 @@ func testMalformedMessagesNeverReachAHandler(t *testing.T, run starter) {
 		{"pacer.v1.app.app-1.events", `{"v":1,"app_id":"app-2"}`, `sent for "app-1"`},
 		{"pacer.v1.node.n1.hello", `{"v":1,"node":"n2"}`, `sent for "n1"`},
 		{"pacer.v1.control.apps", `{"v":9}`, "version 9"},
+		{"pacer.v1.app.register", `{"v":1,"name":"` + strings.Repeat("x", api.MostRegisterBytes) + `"}`, "at most 1048576"},
+		{"pacer.v1.app.app-1.events", `{"v":1,"app_id":"app-1","reason":"` + strings.Repeat("x", api.MostEventBytes) + `"}`, "at most 2097152"},
+		{"pacer.v1.control.apps", `{"v":1,"cap_cores":` + strings.Repeat("9", 1<<20) + `}`, "9..."},
 	} {
 		m, err := raw.Request(request.subject, []byte(request.body), 5*time.Second)
 		if err != nil {

@@ -1,9 +1,11 @@
 package bus
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -22,7 +24,7 @@ type header struct {
 func decode(peer string, data []byte, into any) error {
 	var h header
 	if err := json.Unmarshal(data, &h); err != nil {
-		return api.Errorf(api.KindInvalid, "%s sent a message that is not JSON: %v", peer, err)
+		return api.Errorf(api.KindInvalid, "%s sent a message that is not JSON: %s", peer, api.Clip(err.Error(), api.MostName))
 	}
 	if err := api.CheckVersion(peer, h.V); err != nil {
 		return err
@@ -31,9 +33,24 @@ func decode(peer string, data []byte, into any) error {
 		return h.Error
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return api.Errorf(api.KindInvalid, "%s sent a message that does not decode: %v", peer, err)
+		return api.Errorf(api.KindInvalid, "%s sent a message that does not decode: %s", peer, api.Clip(err.Error(), api.MostName))
 	}
 	return nil
+}
+
+// firstV begins what this release sends: V comes first in Go and in the jar.
+var firstV = fmt.Appendf(nil, `{"v":%d,`, api.Version)
+
+// decodeRequest is decode for what carries no error. Of what says at once that it is of
+// this version the header is not read for itself: bodies may be large.
+func decodeRequest(peer string, data []byte, most int, into any) error {
+	if most > 0 && len(data) > most {
+		return api.Errorf(api.KindInvalid, "%s sent %d bytes at once, at most %d are taken", peer, len(data), most)
+	}
+	if bytes.HasPrefix(data, firstV) && json.Unmarshal(data, into) == nil {
+		return nil
+	}
+	return decode(peer, data, into)
 }
 
 // call sends a request and decodes its reply. An error in the reply comes back
@@ -74,13 +91,14 @@ func (c *Conn) send(subject, operation string, data []byte, err error) error {
 	return nil
 }
 
-// serve answers the requests of a subject. check refuses a request by its
-// subject's token and its body; handle must call reply once.
-func serve[Request, Reply any](c *Conn, subject, peer string, check func(token string, r Request) error,
+// serve answers the requests of a subject. One larger than most bytes is refused unread, 0
+// for any size. check refuses a request by its subject's token and its body; handle must
+// call reply once.
+func serve[Request, Reply any](c *Conn, subject, peer string, most int, check func(token string, r Request) error,
 	handle func(r Request, reply func(Reply))) (*nats.Subscription, error) {
 	subscription, err := c.nats.Subscribe(subject, func(m *nats.Msg) {
 		var request Request
-		err := decode(peer, m.Data, &request)
+		err := decodeRequest(peer, m.Data, most, &request)
 		if err == nil {
 			err = check(token(m.Subject), request)
 		}
@@ -118,7 +136,7 @@ func (c *Conn) respond(m *nats.Msg, reply any) {
 func listen[Body any](c *Conn, subject, peer string, check func(token string, b Body) error, handle func(Body)) (*nats.Subscription, error) {
 	subscription, err := c.nats.Subscribe(subject, func(m *nats.Msg) {
 		var body Body
-		err := decode(peer, m.Data, &body)
+		err := decodeRequest(peer, m.Data, 0, &body)
 		if err == nil {
 			err = check(token(m.Subject), body)
 		}

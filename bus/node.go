@@ -47,7 +47,7 @@ func (c *Conn) ServeLogs(node string, read func(api.LogRequest) (api.LogReply, e
 		return api.Errorf(api.KindInvalid, "node name %q is not valid", node)
 	}
 	fits := func(string, api.LogRequest) error { return nil }
-	_, err := serve(c, logsSubject(node), "the client", fits, func(r api.LogRequest, reply func(api.LogReply)) {
+	_, err := serve(c, logsSubject(node), "the client", 0, fits, func(r api.LogRequest, reply func(api.LogReply)) {
 		answer, err := read(r)
 		if err != nil {
 			answer = api.LogReply{Error: api.ToWire(err)}

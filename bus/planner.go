@@ -31,18 +31,18 @@ func ServePlanner(c *Conn, h Handlers) (err error) {
 	}()
 	for _, subscribe := range []func() (*nats.Subscription, error){
 		func() (*nats.Subscription, error) {
-			return serve(c, registerSubscribe(), "the driver", anyone, h.Register)
+			return serve(c, registerSubscribe(), "the driver", api.MostRegisterBytes, anyone, h.Register)
 		},
 		func() (*nats.Subscription, error) {
-			return serve(c, eventsSubscribe(), "the driver", eventsFit, h.Events)
+			return serve(c, eventsSubscribe(), "the driver", api.MostEventBytes, eventsFit, h.Events)
 		},
-		func() (*nats.Subscription, error) { return serve(c, helloSubscribe(), "the node", statusFits, h.Hello) },
+		func() (*nats.Subscription, error) { return serve(c, helloSubscribe(), "the node", 0, statusFits, h.Hello) },
 		func() (*nats.Subscription, error) {
 			return listen(c, statusSubscribe(), "the node", statusFits, h.Status)
 		},
 		func() (*nats.Subscription, error) { return serveControl(c, h) },
 		func() (*nats.Subscription, error) {
-			return serve(c, planQuerySubscribe(), "the client", anyone, h.PlanQuery)
+			return serve(c, planQuerySubscribe(), "the client", 0, anyone, h.PlanQuery)
 		},
 	} {
 		s, err := subscribe()
@@ -68,7 +68,7 @@ func serveControl(c *Conn, h Handlers) (*nats.Subscription, error) {
 			return
 		}
 		var r api.ControlRequest
-		if err := decode("the client", m.Data, &r); err != nil {
+		if err := decodeRequest("the client", m.Data, 0, &r); err != nil {
 			c.respond(m, header{V: api.Version, Error: api.ToWire(err)})
 			return
 		}

@@ -34,7 +34,7 @@ func catchSignals() chan os.Signal {
 // killed: nobody would report its exit, and no one waits for it any more.
 func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, signals <-chan os.Signal) error {
 	cmd := exec.Command(sp.submit, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.Stdin, sh.Stdout, sh.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.Stdin, command.Raw(sh.Stdout), command.Raw(sh.Stderr)
 	cmd.Env = sh.Environ
 	// The kernel takes the end of the thread that starts the child for its parent's.
 	runtime.LockOSThread()

@@ -73,6 +73,24 @@ func TestAppsAreAnArrayAndATable(t *testing.T) {
 	}
 }
 
+// What an application calls itself stays in its cell, and commands no terminal.
+func TestNamesCommandNoTerminal(t *testing.T) {
+	w := newWorld(t)
+	apps := twoApps()
+	apps[0].Name, apps[0].Reason = "two\nlines\tand \x1b[2J", "\x1b]0;title\a"
+	f := startPlanner(t, &fakePlanner{apps: apps})
+	for _, args := range [][]string{{"apps"}, {"apps", "show", "app-1"}, {"apps", "-o", "json"}, {"release", "app\x1b[2J"}} {
+		o := w.run(t, append([]string{"--planner", f.address}, args...)...)
+		if strings.ContainsAny(o.out+o.err, "\x1b\a") {
+			t.Errorf("%v: %q", args, o.out+o.err)
+		}
+	}
+	o := w.run(t, "--planner", f.address, "apps")
+	if lines := strings.Split(strings.TrimSpace(o.out), "\n"); len(lines) != 3 || !strings.Contains(lines[1], `two\u000alines\u0009and \u001b[2J`) {
+		t.Errorf("the table is\n%s", o.out)
+	}
+}
+
 func TestShowHasTheFieldsThatScriptsRead(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{apps: twoApps()})

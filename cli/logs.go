@@ -75,7 +75,7 @@ func (sh *shell) copyLog(ctx context.Context, c client, app api.AppID, e api.App
 		if err != nil {
 			return err
 		}
-		if _, err := sh.Stdout.Write(reply.Data); err != nil {
+		if _, err := command.Raw(sh.Stdout).Write(reply.Data); err != nil {
 			return err
 		}
 		r.Offset = reply.Next

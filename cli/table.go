@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sparkpacer/pacer/command"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -53,7 +54,13 @@ func table(w io.Writer, heading []string, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(heading, "\t"))
 	for _, row := range rows {
-		fmt.Fprintln(t, strings.Join(row, "\t"))
+		for i, cell := range row {
+			if i > 0 {
+				fmt.Fprint(t, "\t")
+			}
+			fmt.Fprint(t, command.Visible(cell))
+		}
+		fmt.Fprintln(t)
 	}
 	return t.Flush()
 }
@@ -63,7 +70,7 @@ func fields(w io.Writer, pairs ...string) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" && pairs[i+1] != "-" {
-			fmt.Fprintf(t, "%s:\t%s\n", pairs[i], pairs[i+1])
+			fmt.Fprintf(t, "%s:\t%s\n", pairs[i], command.Visible(pairs[i+1]))
 		}
 	}
 	return t.Flush()

@@ -17,8 +17,9 @@ import (
 // goroutine.
 type Shell struct {
 	// Name is the program's, in front of its errors.
-	Name           string
-	Stdin          io.Reader
+	Name  string
+	Stdin io.Reader
+	// Stdout and Stderr escape what others say that a terminal would obey; see Raw.
 	Stdout, Stderr io.Writer
 	// Environ is the environment as os.Environ gives it.
 	Environ []string
@@ -31,7 +32,7 @@ type Shell struct {
 
 // NewShell returns a shell on the process's environment.
 func NewShell(name string, stdin io.Reader, stdout, stderr io.Writer) *Shell {
-	return &Shell{Name: name, Stdin: stdin, Stdout: stdout, Stderr: stderr, Environ: os.Environ()}
+	return &Shell{Name: name, Stdin: stdin, Stdout: terminal{stdout}, Stderr: terminal{stderr}, Environ: os.Environ()}
 }
 
 // say prints a line for the user.

@@ -2,6 +2,7 @@ package dag_test
 
 import (
 	"math/bits"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -129,5 +130,39 @@ func TestDeadlineOfAnUnknownStageMeansAllCores(t *testing.T) {
 	g := mustNew(t, profile(0, 0, stage(0, 0, 1, 1, 1, 0, 0)))
 	if got := g.StageDeadline(dag.Default(), dag.Moment{Deadline: 10, Stage: 4}); got != 0 {
 		t.Errorf("got %v", got)
+	}
+}
+
+// hubs is a graph of layers of stages, with one stage between each layer and the next that
+// all of it leads to: it has few edges, and each stage depends on all layers before it.
+func hubs(stages, layer int) api.Profile {
+	p := profile(0, 0)
+	var before []int
+	for hub := -1; len(p.Stages) < stages; {
+		if id := len(p.Stages); len(before) == layer {
+			p.Stages = append(p.Stages, stage(id, 0, 1, 1, 1, 0, 0, before...))
+			hub, before = id, nil
+		} else if hub < 0 {
+			p.Stages, before = append(p.Stages, stage(id, 0, 1, 1, 1, 0, 0)), append(before, id)
+		} else {
+			p.Stages, before = append(p.Stages, stage(id, 0, 1, 1, 1, 0, 0, hub)), append(before, id)
+		}
+	}
+	return p
+}
+
+// The largest graph that a profile may have costs a few sets of bits, however many pairs of
+// stages depend on each other.
+func TestTheWidthOfTheLargestGraphTakesLittleMemory(t *testing.T) {
+	p := hubs(api.MostStages, 63)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	width := mustNew(t, p).Width()
+	runtime.ReadMemStats(&after)
+	if width != 63 {
+		t.Errorf("width %d, want that of a layer, 63", width)
+	}
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 24<<20 {
+		t.Errorf("the graph took %d MiB", bytes>>20)
 	}
 }

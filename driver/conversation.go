@@ -163,7 +163,20 @@ func (c *Conversation) Next(now units.Instant) (Request, bool) {
 	if !c.Registered() || c.again {
 		return Request{No: c.no, Register: true, AppID: c.id}, true
 	}
-	return Request{No: c.no, AppID: c.id, Events: slices.Clone(c.outbox[:min(Batch, len(c.outbox))])}, true
+	return Request{No: c.no, AppID: c.id, Events: c.batch()}, true
+}
+
+// batch is what goes into a request: the oldest events, Batch at most, and no more than fit
+// into api.BatchBytes but for one that is larger itself.
+func (c *Conversation) batch() []api.Event {
+	n, size := 0, 0
+	for n < min(Batch, len(c.outbox)) {
+		if size += c.outbox[n].Size(); n > 0 && size > api.BatchBytes {
+			break
+		}
+		n++
+	}
+	return slices.Clone(c.outbox[:n])
 }
 
 // Wake is when Next is to be called, Never if only something else can change what it

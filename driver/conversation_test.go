@@ -36,8 +36,15 @@ func (p *talker) play(call string) string {
 		if len(f) > 2 {
 			times = int(whole(f[2]))
 		}
+		e := api.Event{Type: api.EventType(f[1])}
+		if n, ok := strings.CutPrefix(f[1], "stage_bound"); ok {
+			e = api.Event{Type: api.EventStageBound, Bound: &api.StageBound{}}
+			if n != "" {
+				e.Bound.Bindings = make([]api.Binding, whole(n[1:]))
+			}
+		}
 		for range times {
-			p.c.Say(p.now, api.Event{Type: api.EventType(f[1])})
+			p.c.Say(p.now, e)
 		}
 	case "next":
 		return call + " -> " + p.next()

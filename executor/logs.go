@@ -32,11 +32,8 @@ func (l Layout) ReadLog(r api.LogRequest) api.LogReply {
 }
 
 func (l Layout) readLog(r api.LogRequest) (data []byte, eof bool, err error) {
-	if err := api.CheckVersion("the client", r.V); err != nil {
+	if err := r.Validate(); err != nil {
 		return nil, false, err
-	}
-	if r.Offset < 0 || r.Stream != "stderr" && r.Stream != "stdout" {
-		return nil, false, api.Errorf(api.KindInvalid, "log stream %q at offset %d: want stderr or stdout and an offset >= 0", r.Stream, r.Offset)
 	}
 	paths, err := l.Paths(r.App, r.Executor)
 	if err != nil {

@@ -84,7 +84,7 @@ func divisionOf(cfg supervisor.Config) api.Division {
 
 // accept says why a Plan is none for this node.
 func (e *Engine) accept(p *api.Plan) error {
-	if err := api.CheckVersion("the planner", p.V); err != nil {
+	if err := p.Validate(); err != nil {
 		return err
 	}
 	if p.Node != e.roster.cfg.Node {

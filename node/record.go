@@ -12,7 +12,7 @@ const (
 	// maxRecords bounds what is remembered of the stages of one executor.
 	maxRecords = 16
 	// maxSamples is how many ticks of a stage one status may carry.
-	maxSamples = 8
+	maxSamples = api.MostSamples
 	// echo is how long CPU time without any task still belongs to the stage
 	// that was active last: result fetch and garbage collection.
 	echo = time.Second

@@ -47,7 +47,7 @@ func (d *desk) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, 
 // control answers a request of the command line.
 func (d *desk) control(ev Control) {
 	var r api.ControlReply
-	err := api.CheckVersion("the client", ev.Request.V)
+	err := ev.Request.Validate()
 	if err == nil {
 		if do, ok := d.verbs()[ev.Verb]; ok {
 			r, err = do(ev.Request)
@@ -64,7 +64,11 @@ func (d *desk) control(ev Control) {
 
 // planQuery answers what a deadline would mean for a profile.
 func (d *desk) planQuery(ev PlanQuery) {
-	r, err := admission.WhatIf(d.view, d.places, ev.Request)
+	var r api.PlanReply
+	err := ev.Request.Validate()
+	if err == nil {
+		r, err = admission.WhatIf(d.view, d.places, ev.Request)
+	}
 	if err != nil {
 		r = api.PlanReply{Error: api.ToWire(err)}
 	}

@@ -1,6 +1,8 @@
 package planner_test
 
 import (
+	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,5 +102,50 @@ func TestANodeOfAnotherPlannerIsLeftAlone(t *testing.T) {
 	w.step(planner.Status{Status: new(theirs(api.ExecutorExited))})
 	if w.published == published {
 		t.Error("a node that is free is not told again")
+	}
+}
+
+// A node that says an epoch which no planner can have reached is refused, whether it says
+// so at first or later: epochs go on from what planners really gave.
+func TestANodesEpochMayNotBeBeyondAllReason(t *testing.T) {
+	w := newWorld(t)
+	poisoned := func(epoch uint64) api.NodeStatus {
+		s := w.status("a")
+		s.Epoch = epoch
+		return s
+	}
+	for _, epoch := range []uint64{math.MaxUint64, api.MostNumber, 2 * api.MostLead} {
+		reply := w.step(planner.Hello{To: 1, Status: poisoned(epoch)}).(api.HelloReply)
+		if api.KindOf(reply.Error) != api.KindInvalid {
+			t.Errorf("epoch %d: %+v", epoch, reply)
+		}
+		w.step(planner.Status{Status: new(poisoned(epoch))})
+	}
+	if said := w.heard("message refused"); len(said) != 3 {
+		t.Errorf("said %v", said)
+	}
+	// One that a planner can have given before it lost its state counts.
+	if p := w.helloAs(poisoned(1 << 30)).Plan; p.Epoch != 1<<30+1 {
+		t.Errorf("the Plan has epoch %d", p.Epoch)
+	}
+	if p := w.hello("b").Plan; p.Epoch == 0 || p.Epoch > 1<<31 {
+		t.Errorf("another node's Plan has epoch %d", p.Epoch)
+	}
+}
+
+// Requests of people are bounded whatever they ask.
+func TestRequestsOfPeopleAreBounded(t *testing.T) {
+	w := newWorld(t, "a")
+	long := strings.Repeat("x", 2*api.MostName)
+	for verb, q := range map[api.Verb]api.ControlRequest{
+		api.VerbProfile: {Profile: long}, api.VerbDrain: {Node: long}, api.VerbDivide: {Division: &api.Division{Strategy: long}}, api.VerbApp: {App: "a b"},
+	} {
+		q.V = api.Version
+		if r := w.step(planner.Control{To: 1, Verb: verb, Request: q}).(api.ControlReply); api.KindOf(r.Error) != api.KindInvalid || len(r.Error.Message) > api.MostName {
+			t.Errorf("%s: %+v", verb, r)
+		}
+	}
+	if r := w.step(planner.PlanQuery{To: 1, Request: api.PlanRequest{V: api.Version, Profile: long}}).(api.PlanReply); api.KindOf(r.Error) != api.KindInvalid {
+		t.Errorf("%+v", r)
 	}
 }

@@ -21,7 +21,7 @@ const (
 // hello takes a node's first status after it connected.
 func (f *fleet) hello(ev Hello) {
 	s := &ev.Status
-	err := s.Validate()
+	err := f.credible(s)
 	if err == nil {
 		err = f.claim(s)
 	}
@@ -31,6 +31,19 @@ func (f *fleet) hello(ev Hello) {
 	}
 	n := f.join(s)
 	f.reply(ev.To, func() any { return api.HelloReply{V: api.Version, Plan: f.view.Plan(n)} })
+}
+
+// credible says what is wrong with s whoever sends it. The epochs of this planner's Plans
+// begin above those that its nodes follow, in case it has lost its state; one that no
+// planner can have reached would leave no numbers for them.
+func (f *fleet) credible(s *api.NodeStatus) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	if newest := f.view.Epoch(); s.Epoch > newest+api.MostLead && f.follows(s) == "" {
+		return api.Errorf(api.KindInvalid, "node %s says that it follows Plan %d, and this planner's newest is %d: remove the node's state directory, or correct who sends this", s.Node, s.Epoch, newest)
+	}
+	return nil
 }
 
 // claim says whether s may speak for its node's name. A second incarnation is
@@ -72,7 +85,7 @@ func (f *fleet) join(s *api.NodeStatus) *ledger.Node {
 
 // status takes a later status of a node.
 func (f *fleet) status(s *api.NodeStatus) {
-	if err := s.Validate(); err != nil {
+	if err := f.credible(s); err != nil {
 		f.occur(MessageRefused{From: "node " + s.Node, Err: err})
 		return
 	}

@@ -32,8 +32,19 @@ private[spark] final class Outbox(clock: DeadlineClock) {
     }
   }
 
-  /** The oldest events, at most limit, in order. They stay until acknowledged. */
-  def pending(limit: Int): Seq[Event] = synchronized(events.iterator.take(limit).toSeq)
+  /**
+   * The oldest events, at most limit, in order, and no more than fit into bytes but for one
+   * that is larger itself. They stay until acknowledged.
+   */
+  def pending(limit: Int, bytes: Int = Outbox.BatchBytes): Seq[Event] = synchronized {
+    var size = 0L
+    val some = mutable.ArrayBuffer[Event]()
+    events.iterator.take(limit).takeWhile { e =>
+      size += Wire.size(e.what)
+      some.isEmpty || size <= bytes
+    }.foreach(some += _)
+    some.toSeq
+  }
 
   /** Waits until there is an event, at most millis; true if there is one. */
   def await(millis: Long): Boolean = synchronized {
@@ -69,4 +80,10 @@ private[spark] final class Outbox(clock: DeadlineClock) {
 
   /** Wakes whoever waits. */
   def wake(): Unit = synchronized(notifyAll())
+}
+
+private[spark] object Outbox {
+
+  /** What a request is filled to, by Wire.size: api.BatchBytes. */
+  val BatchBytes: Int = 256 << 10
 }

@@ -1,5 +1,7 @@
 package org.apache.spark.pacer
 
+import java.nio.charset.StandardCharsets
+
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
@@ -171,6 +173,39 @@ private[spark] object Wire {
     if (l.image.nonEmpty) o.put("image", l.image)
   }
 
+  // The most bytes of a name and of a text that explains which the planner takes (api/bounds.go).
+  val MostName = 1024
+  val MostText: Int = 8 << 10
+
+  /**
+   * As much of s as the planner takes, most bytes in UTF-8, with an ellipsis where some is left out. Half a
+   * surrogate pair, which has no UTF-8, becomes a question mark.
+   */
+  private[pacer] def clip(s: String, most: Int): String = {
+    val bytes = s.getBytes(StandardCharsets.UTF_8)
+    if (bytes.length <= most) {
+      new String(bytes, StandardCharsets.UTF_8)
+    } else {
+      var end = most - 3
+      while ((bytes(end) & 0xC0) == 0x80) end -= 1
+      new String(bytes, 0, end, StandardCharsets.UTF_8) + "..."
+    }
+  }
+
+  /** About how many bytes an event takes as JSON, as Event.Size of api/validate.go has it. */
+  def size(what: DriverEvent): Int = 512 + (what match {
+    case ExecutorUp(_) => 0
+    case ExecutorGone(_, reason) => length(reason, MostText)
+    case s: StageReady => length(s.name, MostName) + 64 * s.bindings.size + 12 * s.parents.size
+    case StageBound(_, bound) => 64 * bound.size
+    case s: StageDone => length(s.reason, MostText)
+    case Unpaced(reason) => length(reason, MostText)
+    case End(_, reason) => length(reason, MostText)
+    case Exit(_, _, reason) => length(reason, MostText)
+  })
+
+  private def length(s: String, most: Int): Int = math.min(most, s.getBytes(StandardCharsets.UTF_8).length)
+
   /** An empty batch is the driver's heartbeat. */
   def encode(appId: String, submission: String, events: Seq[Event]): Array[Byte] = {
     val o = message()
@@ -185,19 +220,20 @@ private[spark] object Wire {
     e.what match {
       case ExecutorUp(id) => o.put("type", "executor_up").putObject("executor").put("id", id)
       case ExecutorGone(id, reason) =>
-        o.put("type", "executor_gone").putObject("executor").put("id", id).put("reason", reason)
+        o.put("type", "executor_gone").putObject("executor").put("id", id).put("reason", clip(reason, MostText))
       case s: StageReady => ready(o.put("type", "stage_ready").putObject("stage"), s)
       case StageBound(k, bound) =>
         bindings(key(o.put("type", "stage_bound").putObject("bound"), k).putArray("bindings"), bound)
       case s: StageDone => done(o.put("type", "stage_done").putObject("done"), s)
-      case Unpaced(reason) => o.put("type", "unpaced").put("reason", reason)
-      case End(failed, reason) => o.put("type", "end").put("failed", failed).put("reason", reason)
-      case Exit(clean, failed, reason) => o.put("type", "exit").put("clean", clean).put("failed", failed).put("reason", reason)
+      case Unpaced(reason) => o.put("type", "unpaced").put("reason", clip(reason, MostText))
+      case End(failed, reason) => o.put("type", "end").put("failed", failed).put("reason", clip(reason, MostText))
+      case Exit(clean, failed, reason) =>
+        o.put("type", "exit").put("clean", clean).put("failed", failed).put("reason", clip(reason, MostText))
     }
   }
 
   private def ready(o: ObjectNode, s: StageReady): Unit = {
-    key(o, s.key).put("job", s.job).put("name", s.name).put("signature", s.signature)
+    key(o, s.key).put("job", s.job).put("name", clip(s.name, MostName)).put("signature", s.signature)
     val parents = o.putArray("parents")
     s.parents.foreach(parents.add(_))
     o.put("tasks", s.tasks).put("records", s.records).put("bytes", s.bytes).put("weighted", s.weighted)
@@ -206,7 +242,7 @@ private[spark] object Wire {
   }
 
   private def done(o: ObjectNode, s: StageDone): Unit = {
-    key(o, s.key).put("failed", s.failed).put("reason", s.reason).put("tasks", s.tasks)
+    key(o, s.key).put("failed", s.failed).put("reason", clip(s.reason, MostText)).put("tasks", s.tasks)
       .put("records_read", s.recordsRead).put("records_written", s.recordsWritten)
       .put("bytes_read", s.bytesRead).put("bytes_written", s.bytesWritten)
       .put("task_cpu_s", s.taskCpu).put("task_time_s", s.taskTime).put("longest_task_s", s.longestTask)

@@ -108,6 +108,8 @@ object ConversationTranscriptTest {
       case "executor_up" => ExecutorUp("1")
       case "executor_gone" => ExecutorGone("1", "")
       case "stage_ready" => WireTest.events(2).what
+      case "stage_bound" => StageBound(StageKey(0, 0), Nil)
+      case s"stage_bound_$n" => StageBound(StageKey(0, 0), Seq.fill(n.toInt)(Binding("1", 1, 1)))
     }
 
     override def request(subject: String, body: Array[Byte], millis: Long): Array[Byte] = {

@@ -36,6 +36,25 @@ class WireTest {
     assertEquals(Right(Acknowledged(3, Directive(9, gated = false, Nil, ""))), reply)
   }
 
+  /** What the planner would refuse, and with it all that comes after, is shortened. */
+  @Test def textsAreNoLongerThanThePlannerTakes(): Unit = {
+    val long = "\u20ac" * 5000
+    val shortened = mapper.readTree(encode("a", "s", Seq(
+      Event(1, 0, StageReady(WireTest.key, 0, long, "", Nil, 1, 0, 0, weighted = false, Nil)),
+      Event(2, 0, StageDone(WireTest.key, failed = true, long, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+      Event(3, 0, ExecutorGone("1", long)), Event(4, 0, Unpaced(long)), Event(5, 0, End(failed = true, long)),
+      Event(6, 0, Exit(clean = false, failed = true, long))))).path("events")
+    val texts = Seq(0 -> "stage/name", 1 -> "done/reason", 2 -> "executor/reason", 3 -> "reason", 4 -> "reason", 5 -> "reason")
+    texts.foreach { case (i, at) =>
+      val text = shortened.get(i).at("/" + at).asText()
+      val most = if (i == 0) MostName else MostText
+      assertTrue(text.endsWith("\u20ac...") && text.getBytes("UTF-8").length <= most && text.length > most / 3 - 3, at)
+    }
+    assertEquals("a", clip("a", MostName))
+    assertEquals("a?b", clip("a\ud83db", MostName), "half a character has no UTF-8")
+    assertEquals("\ud83d\ude00...", clip("\ud83d\ude00" * 3, 9))
+  }
+
   @Test def anotherVersionIsAFaultThatNamesBoth(): Unit = decodeAcknowledged("""{"v":2}""".getBytes) match {
     case Left(Fault(KindVersion, message)) => assertTrue(message.contains("2") && message.contains("1"), message)
     case other => fail(other.toString)
@@ -49,7 +68,7 @@ object WireTest {
       Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice")),
     "app-20261121043012-0001", PacerConf.Observe, watched = true, utcOffset = 3600, jobClass = "batch", noWait = true)
 
-  private val key = StageKey(3, 1)
+  private[pacer] val key = StageKey(3, 1)
 
   val events: Seq[Event] = Seq(
     Event(1, 0.5, ExecutorUp("1")),

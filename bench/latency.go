@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -100,6 +101,7 @@ func fakeNode(name, planner, http, state string, cores units.Cores) daemon.NodeC
 	n := daemon.DefaultNodeConfig()
 	n.Name, n.Planner, n.HTTP, n.State, n.Jar = name, planner, http, state, "/dev/null"
 	n.TotalCores, n.OfferedCores, n.Memory = cores, cores, 1024*units.GiB
+	n.ExecutorUser = cmp.Or(n.ExecutorUser, "root") // There are no processes.
 	n.Deps = &daemon.Deps{
 		Runtime: func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
 			return executor.NewFake(layout, groups), nil

@@ -122,7 +122,7 @@ type NodeConfig struct {
 	Image   string
 	Mounts  string
 
-	// ExecutorUser is whom executors run as, by name or number.
+	// ExecutorUser is whom executors run as, by name or number. Root has to be named.
 	ExecutorUser string
 	// SparkHome and JavaHome win over the driver's when they are set.
 	SparkHome string
@@ -212,7 +212,8 @@ type Deps struct {
 }
 
 // DefaultNodeConfig offers this machine to a planner on it: all cores but a tenth
-// (at least 0.1) and 75 % of the memory, for executors of the invoking user.
+// (at least 0.1) and 75 % of the memory, for executors of the invoking user; of no user where
+// that is root.
 func DefaultNodeConfig() NodeConfig {
 	engine, law, division, keep := node.Default(), controller.Default(), supervisor.Default(), executor.DefaultRetention()
 	total := machineCores()
@@ -226,7 +227,8 @@ func DefaultNodeConfig() NodeConfig {
 		Guard:    10 * time.Second,
 		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot,
 	}
-	if user, err := executor.CurrentUser(); err == nil {
+	// Nobody becomes root by leaving something out.
+	if user, err := executor.CurrentUser(); err == nil && !user.IsRoot() {
 		c.ExecutorUser = user.Name
 	}
 	return c
@@ -261,7 +263,7 @@ func (c NodeConfig) Validate() error {
 	user, err := executor.LookupUser(c.ExecutorUser)
 	switch {
 	case c.ExecutorUser == "":
-		check(false, "executor-user is empty")
+		check(false, "executor-user: whoever submits an application would be root on this machine: start by sudo, or name the user that executors are to run as (root itself if it has to be)")
 	case err != nil:
 		faults = append(faults, err)
 	default:

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"cmp"
 	"os"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 
 func nodeConfig() daemon.NodeConfig {
 	c := daemon.DefaultNodeConfig()
-	c.Jar = "/some.jar"
+	c.Jar, c.ExecutorUser = "/some.jar", cmp.Or(c.ExecutorUser, "root")
 	return c
 }
 
@@ -44,6 +45,22 @@ func TestExecutorsRunAsWhoeverCalledSudo(t *testing.T) {
 	t.Setenv("SUDO_USER", "nobody")
 	if got := daemon.DefaultNodeConfig().ExecutorUser; got != "nobody" {
 		t.Errorf("executors run as %s", got)
+	}
+}
+
+func TestNobodyBecomesRootByLeavingSomethingOut(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to become it")
+	}
+	t.Setenv("SUDO_USER", "")
+	n := daemon.DefaultNodeConfig()
+	n.Jar = "/some.jar"
+	if err := n.Validate(); err == nil || !strings.Contains(err.Error(), "executor-user") {
+		t.Errorf("executors of %q: %v", n.ExecutorUser, err)
+	}
+	n.ExecutorUser = "root"
+	if err := n.Validate(); err != nil && strings.Contains(err.Error(), "executor-user") {
+		t.Errorf("root by name: %v", err)
 	}
 }
 

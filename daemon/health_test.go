@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"strings"
@@ -17,6 +18,7 @@ func TestANodeWhoseLoopStandsStillIsNotHealthy(t *testing.T) {
 	c := DefaultNodeConfig()
 	now := units.Instant(time.Hour)
 	c.Jar, c.State, c.HTTP, c.CgroupRoot, c.Name = "/some.jar", t.TempDir(), "", cgrouptest.New(t, cgrouptest.V1Separate).Root, "n1"
+	c.ExecutorUser = cmp.Or(c.ExecutorUser, "root")
 	c.Deps = &Deps{
 		Clock: func() units.Instant { return now },
 		Dial: func(o bus.Options) (*bus.Conn, error) {

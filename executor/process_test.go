@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -402,4 +403,34 @@ func BenchmarkInspect(b *testing.B) {
 	if err := errors.Join(r.Stop(context.Background(), handle), r.Remove(handle)); err != nil {
 		b.Error(err)
 	}
+}
+
+// An executor has no rights but its user's, whatever groups that user is in, leaves no core
+// dump, and cannot take all process numbers of the machine.
+func TestAnExecutorHasNoMoreThanItNeeds(t *testing.T) {
+	h := processHarness(t, realGroups(t), nobody(t))
+	handle, _ := startShell(t, h, h.New(), spec(t, h, "echo end; exec sleep 600"))
+	awaitLog(t, h)
+	conformance.Confined(t, handle.PID)
+	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", handle.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers, err := os.ReadFile("/proc/sys/kernel/pid_max")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := strconv.Atoi(strings.TrimSpace(string(numbers)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(limits)) {
+		if f := strings.Fields(line); strings.HasPrefix(line, "Max processes") {
+			if n, err := strconv.Atoi(f[3]); err != nil || n > all*3/4 {
+				t.Errorf("%sof %d numbers", line, all)
+			}
+			return
+		}
+	}
+	t.Errorf("no bound on processes in %s", limits)
 }

@@ -7,17 +7,17 @@ import (
 	"strconv"
 )
 
-// Credential is a user that executors run as.
+// Credential is a user that executors run as, with its first group alone: what others let
+// their group's members do is not meant for whoever submits an application.
 type Credential struct {
-	Name   string   `json:"name"`
-	Home   string   `json:"home"`
-	UID    uint32   `json:"uid"`
-	GID    uint32   `json:"gid"`
-	Groups []uint32 `json:"groups"`
+	Name string `json:"name"`
+	Home string `json:"home"`
+	UID  uint32 `json:"uid"`
+	GID  uint32 `json:"gid"`
 }
 
 // IsRoot reports whether the executors would be able to do anything: the caller
-// says so in a line.
+// refuses that where nobody has asked for it, and says so in a line.
 func (c Credential) IsRoot() bool { return c.UID == 0 }
 
 // LookupUser returns the credential of a user by name or number.
@@ -54,16 +54,5 @@ func credential(u *user.User) (Credential, error) {
 		return c, fmt.Errorf("executor user %q: group id: %w", u.Username, err)
 	}
 	c.UID, c.GID = uint32(uid), uint32(gid)
-	ids, err := u.GroupIds()
-	if err != nil {
-		return c, fmt.Errorf("executor user %q: groups: %w", u.Username, err)
-	}
-	for _, id := range ids {
-		n, err := strconv.ParseUint(id, 10, 32)
-		if err != nil {
-			return c, fmt.Errorf("executor user %q: group id %q: %w", u.Username, id, err)
-		}
-		c.Groups = append(c.Groups, uint32(n))
-	}
 	return c, nil
 }

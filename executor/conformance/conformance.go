@@ -387,3 +387,31 @@ func many(t *testing.T, h Harness) {
 	}
 	h.nothingLeft(t, r)
 }
+
+// Confined checks of a process that runs as an executor, and not as root, that it has no more
+// rights and room than it needs.
+func Confined(t *testing.T, pid int) {
+	t.Helper()
+	read := func(name string) string {
+		body, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	status := map[string]string{}
+	for line := range strings.Lines(read("status")) {
+		name, value, _ := strings.Cut(line, ":")
+		status[name] = strings.TrimSpace(value)
+	}
+	for name, want := range map[string]string{"NoNewPrivs": "1", "Groups": "", "CapEff": "0000000000000000", "CapPrm": "0000000000000000"} {
+		if status[name] != want {
+			t.Errorf("%s of process %d is %q, want %q", name, pid, status[name], want)
+		}
+	}
+	for line := range strings.Lines(read("limits")) {
+		if f := strings.Fields(line); strings.HasPrefix(line, "Max core file size") && (f[4] != "0" || f[5] != "0") {
+			t.Errorf("process %d: %s", pid, line)
+		}
+	}
+}

@@ -24,6 +24,10 @@ const (
 	labelWork = "io.github.sparkpacer.work"
 )
 
+// mostProcesses is how many processes and threads a container has at most. A JVM has a few
+// hundred, each Python worker a few.
+const mostProcesses int64 = 16 << 10
+
 // name is the container's name, for people and for a second start's conflict.
 func (r *Runtime) name(s executor.Spec) string {
 	return fmt.Sprintf("pacer-%s-%s-%s", r.cfg.Node, s.App, s.ID)
@@ -54,7 +58,7 @@ func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (
 			return nil, nil, fmt.Errorf("working directory: %w", err)
 		}
 		if os.Geteuid() == 0 {
-			if err := os.Chown(temporary, int(s.User.UID), int(s.User.GID)); err != nil {
+			if err := os.Lchown(temporary, int(s.User.UID), int(s.User.GID)); err != nil {
 				return nil, nil, fmt.Errorf("working directory: %w", err)
 			}
 		}
@@ -77,10 +81,8 @@ func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (
 		SecurityOpt:    []string{"no-new-privileges"},
 		ReadonlyRootfs: s.Image == "",
 		Mounts:         list,
-		Resources:      container.Resources{CgroupParent: parent, Memory: int64(s.Memory), MemorySwap: int64(s.Memory)},
-	}
-	for _, group := range s.User.Groups {
-		host.GroupAdd = append(host.GroupAdd, strconv.Itoa(int(group)))
+		Resources: container.Resources{CgroupParent: parent, Memory: int64(s.Memory), MemorySwap: int64(s.Memory),
+			PidsLimit: new(mostProcesses), Ulimits: []*container.Ulimit{{Name: "core"}}},
 	}
 	return config, host, nil
 }

@@ -198,3 +198,26 @@ func TestConformance(t *testing.T) {
 		}
 	})
 }
+
+// A container's program has no rights but its user's, and its processes are bounded.
+func TestAContainerHasNoMoreThanItNeeds(t *testing.T) {
+	r := newRig(t)
+	h, paths := r.start(t, r.runtime(t), r.spec(t, "echo end; exec sleep 600"))
+	awaitLog(t, paths)
+	conformance.Confined(t, h.PID)
+	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", h.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(body)) {
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		file := filepath.Join("/sys/fs/cgroup", f[1], f[2], "pids.max")
+		if most, err := os.ReadFile(file); err == nil && (f[1] == "pids" || f[1] == "") {
+			if strings.TrimSpace(string(most)) != "16384" {
+				t.Errorf("%s is %s", file, most)
+			}
+			return
+		}
+	}
+	t.Errorf("no bound on processes is found in %s", body)
+}

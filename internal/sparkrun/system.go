@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -35,7 +36,16 @@ func (s System) Up(args ...string) (Command, error) {
 		return Command{}, err
 	}
 	return s.command(s.Behind, s.Pacer, append([]string{"up", "--listen", s.Address, "--node-name", s.Node,
-		"--planner-http", planner, "--node-http", node, "--state-dir", filepath.Join(s.Dir, "state")}, args...)), nil
+		"--planner-http", planner, "--node-http", node, "--state-dir", filepath.Join(s.Dir, "state")}, slices.Concat(asRoot(), args)...)), nil
+}
+
+// asRoot are arguments of a node controller: the Spark and Java of who is root itself may
+// be readable for nobody else.
+func asRoot() []string {
+	if os.Geteuid() == 0 && os.Getenv("SUDO_USER") == "" {
+		return []string{"--set", "node.executor-user=root"}
+	}
+	return nil
 }
 
 // Daemon is one of the programs "planner" and "nodecontroller" with arguments. Its state is
@@ -44,6 +54,9 @@ func (s System) Daemon(program, state string, args ...string) (Command, error) {
 	http, err := FreePort()
 	if err != nil {
 		return Command{}, err
+	}
+	if program == "nodecontroller" {
+		args = slices.Concat(asRoot(), args)
 	}
 	path := filepath.Join(filepath.Dir(s.Pacer), program)
 	return s.command(s.Behind, path, slices.Concat(args, []string{"--http", http, "--state-dir", filepath.Join(s.Dir, state)})), nil

@@ -35,7 +35,7 @@ export CACHE PYSPARK VENV GO E2E
 demo test test-all e2e: export AS_ROOT := 1
 race: export COMPILER := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-contention bench-scale figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-contention bench-scale fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ bench-contention: build workloads ## measure several applications at once, on st
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
 	@$(GO) run ./bench scale $(ARGS)
+
+fuzz: ## try inputs at random on every decoder, 30 s each, into docs/figures.jsonl (9 minutes; ARGS="-time 5m -only FuzzPage" for other times)
+	@$(GO) run ./bench fuzz $(ARGS)
 
 figures: ## write docs/figures.md from docs/figures.jsonl
 	@$(GO) run ./bench render

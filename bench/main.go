@@ -115,6 +115,8 @@ func do(ctx context.Context, o options, w io.Writer) error {
 		err = c.trials(ctx, o.trial)
 	case "contention":
 		err = c.contend(ctx, o)
+	case fuzzCell:
+		err = c.fuzz(ctx, o)
 	default:
 		err = c.figures(ctx, o)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/daemon"
@@ -22,18 +23,20 @@ const usage = `usage: go run ./bench [COMMAND] [OPTION]...
              and under deadlines of tuned stock's time and more
   contention several applications at once, after their runs alone: the source's Benchmarks 1
              to 3 (bench1, bench2, bench3), a paced one beside first runs (beside)
+  fuzz       every fuzz target for a while each: how many inputs, how many crashes
   list       the cells, and which of them are there
   render     write docs/figures.md from docs/figures.jsonl
 
 A campaign that was interrupted goes on where it was. Options:
 
-  -only A,B    cells of figures, or workloads of deadlines (group-by-zipf-1, -2, -3 are
+  -only A,B    cells of figures, targets of fuzz, or workloads of deadlines (group-by-zipf-1, -2, -3 are
                measured only by name)
   -again       begin another campaign
   -seed N      seed of the order of a campaign that begins (drawn by default)
   -file PATH   the lines (docs/figures.jsonl); -log PATH gets them as well (out/bench.jsonl)
   -runs N      rounds of each baseline and each deadline (3; of the demonstration's
                overhead 5)
+  -time T      of fuzz: how long each target runs (30s)
 deadlines, and contention but for -slack:
   -slack A,B   deadlines over the median of tuned stock's time, in per cent (0,20,40,
                with 10 for diamond and short-stages)
@@ -42,7 +45,7 @@ deadlines, and contention but for -slack:
 `
 
 // commands are those that a user gives.
-var commands = []string{"figures", "scale", "deadlines", "contention", "list", "render"}
+var commands = []string{"figures", "scale", "deadlines", "contention", "fuzz", "list", "render"}
 
 // options are those of the command line.
 type options struct {
@@ -51,6 +54,7 @@ type options struct {
 	again     bool
 	seed      *uint64
 	file, log string
+	time      time.Duration
 	trial     trialOptions
 }
 
@@ -73,6 +77,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.file, "file", "docs/figures.jsonl", "")
 	f.StringVar(&o.log, "log", "out/bench.jsonl", "")
 	f.IntVar(&o.trial.runs, "runs", 0, "")
+	f.DurationVar(&o.time, "time", 30*time.Second, "")
 	f.BoolVar(&o.trial.slice, "slice", false, "")
 	f.StringVar(&o.trial.scale, "scale", "", "")
 	f.StringVar(&o.trial.law, "law", "", "")
@@ -102,7 +107,9 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 	}
 	check(f.NArg() == 0, "%v: want options only", f.Args())
 	check(o.trial.runs >= 0, "-runs %d: want 1 or more", o.trial.runs)
+	check(o.time >= time.Second, "-time %v: want 1s or more", o.time)
 	f.Visit(func(given *flag.Flag) {
+		check(given.Name != "time" || o.command == fuzzCell, "-time is for %s", fuzzCell)
 		of := []string{"deadlines"}
 		if given.Name != "slack" {
 			of = append(of, "contention")
@@ -130,6 +137,7 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 		var err error
 		o.trial.workloads, err = chosen(o.only)
 		check(err == nil, "%v", err)
+	case fuzzCell: // The targets are known when they have been looked for.
 	case "contention":
 		for _, name := range o.only {
 			check(slices.Contains(contentions(), name), "-only %s: want some of %v", name, contentions())

@@ -36,7 +36,9 @@ func ServePlanner(c *Conn, h Handlers) (err error) {
 		func() (*nats.Subscription, error) {
 			return serve(c, eventsSubscribe(), "the driver", api.MostEventBytes, eventsFit, h.Events)
 		},
-		func() (*nats.Subscription, error) { return serve(c, helloSubscribe(), "the node", 0, statusFits, h.Hello) },
+		func() (*nats.Subscription, error) {
+			return serve(c, helloSubscribe(), "the node", 0, statusFits, h.Hello)
+		},
 		func() (*nats.Subscription, error) {
 			return listen(c, statusSubscribe(), "the node", statusFits, h.Status)
 		},

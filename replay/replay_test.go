@@ -11,7 +11,7 @@ import (
 )
 
 // recordHistory returns the history of a run with faults.
-func recordHistory(t *testing.T) []byte {
+func recordHistory(t testing.TB) []byte {
 	t.Helper()
 	s, err := sim.ParseScenario("f", `# A history.
 nodes 2 cores=4

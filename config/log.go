@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+
+	"github.com/sparkpacer/pacer/api"
 )
 
 // Log says how daemons log. Section `log` of the configuration.
@@ -39,7 +41,13 @@ func (c Log) Logger(w io.Writer) *slog.Logger {
 	if err != nil {
 		level = slog.LevelInfo // Validate has refused it before.
 	}
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		a.Value = a.Value.Resolve()
+		if a.Value.Kind() == slog.KindString {
+			a.Value = slog.StringValue(api.Masked(a.Key, a.Value.String()))
+		}
+		return a
+	}}
 	if c.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}

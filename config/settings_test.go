@@ -1,7 +1,9 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/meter"
@@ -195,6 +198,28 @@ func TestDocumentationListsEveryKey(t *testing.T) {
 			if _, known := keys[key]; !known {
 				t.Errorf("docs/configuration.md has a row for %s, which does not exist", key)
 			}
+		}
+	}
+}
+
+// Configurations are shown: what is secret belongs into a file of its own, whose path is a
+// key.
+func TestNoKeyHoldsASecret(t *testing.T) {
+	cfg := Default()
+	for key := range flatten(&cfg) {
+		if api.Masked(key, "shown") != "shown" && !strings.HasSuffix(key, ".credentials") {
+			t.Errorf("%s looks like a secret, and config show prints it", key)
+		}
+	}
+}
+
+func TestLogsMaskWhatLooksSecret(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		var out bytes.Buffer
+		log := Log{Format: format, Level: "info"}.Logger(&out).With("spark.authenticate.secret", "hunter2")
+		log.Info("started", "app", "shown", slog.Group("env", "DB_PASSWORD", "hunter2"))
+		if s := out.String(); strings.Contains(s, "hunter2") || !strings.Contains(s, "shown") {
+			t.Errorf("%s: %s", format, s)
 		}
 	}
 }

@@ -16,7 +16,8 @@ import (
 const Version = 2
 
 // Line is one line of a history. The lines with a call hold all that a node's
-// engine was told and what it answered, so that Run can ask it again.
+// engine was told and what it answered, so that Run can ask it again. Secrets of applications
+// are masked in it, and in what the sums of actions are of.
 type Line struct {
 	// The head. Release is the build that recorded.
 	History int    `json:"pacer_history,omitempty"`
@@ -48,7 +49,39 @@ const callNew node.CallKind = "new"
 // New is the line of a new engine; saved is the State given to it, in JSON, nil
 // for none.
 func New(name string, cfg node.Config, saved []byte) Line {
-	return Line{Who: "node", Name: name, Call: callNew, Config: &cfg, State: json.RawMessage(saved)}
+	return Line{Who: "node", Name: name, Call: callNew, Config: &cfg, State: json.RawMessage(maskSaved(saved))}
+}
+
+// maskSaved is a saved State as a history keeps it. One that cannot be read is left out: no
+// engine goes on from it.
+func maskSaved(saved []byte) []byte {
+	if len(saved) == 0 {
+		return saved
+	}
+	var s node.State
+	if err := json.Unmarshal(saved, &s); err != nil {
+		return nil
+	}
+	shown := maskState(&s)
+	if shown == &s {
+		return saved
+	}
+	body, err := json.Marshal(shown)
+	if err != nil {
+		return nil
+	}
+	return body
+}
+
+// maskState is s without the secrets of applications: s itself where there are none.
+func maskState(s *node.State) *node.State {
+	plan := s.Plan.Masked()
+	if plan == &s.Plan {
+		return s
+	}
+	shown := *s
+	shown.Plan = *plan
+	return &shown
 }
 
 // Asked is the line of a call, of which it keeps copies but for the Plan.
@@ -60,7 +93,7 @@ func Asked(name string, c *node.Call) Line {
 
 // told is Asked without the answer.
 func told(name string, c *node.Call) Line {
-	l := Line{Who: "node", Name: name, Call: c.Kind, Now: c.Now, Plan: c.Plan, Ending: c.Ending}
+	l := Line{Who: "node", Name: name, Call: c.Kind, Now: c.Now, Plan: c.Plan.Masked(), Ending: c.Ending}
 	if c.Sample != nil {
 		l.Sample = saySample(c.Sample, c.Kind == node.CallStep)
 	}
@@ -147,11 +180,11 @@ func sayActions(actions []node.Action) []actionLine {
 		case node.ActWantMemory, node.ActSetMemoryLimit:
 			l.Memory, l.Limit = a.Memory, a.Limit
 		case node.ActSave:
-			l.Sum = digest(a.State)
+			l.Sum = digest(maskState(a.State))
 		case node.ActReport:
 			l.Seq, l.Sum = a.Status.Seq, digest(a.Status)
 		case node.ActStart:
-			l.Sum = digest(a.Launch)
+			l.Sum = digest(a.Launch.Masked())
 		}
 		out = append(out, l)
 	}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -244,5 +246,53 @@ func TestARecorderTakesNoFileThatIsNoHistory(t *testing.T) {
 	o.Path = filepath.Dir(o.Path)
 	if _, err := Open(o); err == nil {
 		t.Error("a directory was taken for a history")
+	}
+}
+
+// A history holds no secrets of applications, neither of a Plan nor of what an engine goes on
+// from, and gives its actions again all the same.
+func TestAHistoryHoldsNoSecrets(t *testing.T) {
+	o := options(t.TempDir(), nil)
+	r := opened(t, o)
+	launch := api.Launch{DriverURL: "spark://h", Heap: units.GiB, JavaOptions: []string{"-Dspark.authenticate.secret=hunter2"},
+		Env: map[string]string{"DB_PASSWORD": "hunter2", "A": "shown"}}
+	plan := api.Plan{V: api.Version, Epoch: 1, Node: "n1", Apps: []api.PlanApp{{ID: "app-1", Launch: &launch, Executors: []api.ExecutorID{"1"}}}}
+	now := units.Instant(time.Hour)
+	var saved []byte
+	for range 2 {
+		var state *node.State
+		if saved != nil {
+			state = new(node.State)
+			if err := json.Unmarshal(saved, state); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := node.New(nodeConfig(), state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Begin(nodeConfig(), saved)
+		now += units.Instant(time.Second)
+		actions := e.Apply(now, plan)
+		for i := range actions {
+			if actions[i].State != nil {
+				if saved, err = json.Marshal(actions[i].State); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		r.Record(node.Call{Kind: node.CallApply, Now: now, Plan: &plan, Actions: actions, Events: e.Events()})
+		plan.Epoch++
+	}
+	closed(t, r)
+	text := contents(t, o.Path)
+	if !strings.Contains(string(saved), "hunter2") {
+		t.Fatal("the engine has nothing secret")
+	}
+	if strings.Contains(text, "hunter2") || !strings.Contains(text, "shown") {
+		t.Errorf("the history says %s", text)
+	}
+	if got, err := asked(t, o.Path); err != nil || got.Starts != 2 || got.Actions == 0 {
+		t.Errorf("replayed %+v, %v", got, err)
 	}
 }

@@ -510,14 +510,14 @@ func testWaitingWithWrongCredentialsSaysSo(t *testing.T, run starter) {
 
 func TestCredentialFaultsAreAllNamedWithoutSecrets(t *testing.T) {
 	path := secrets(t, "node:hunter2\nnode:again\nboss:hunter2\nno colon hunter2\noperator:\n")
-	if err := os.Chmod(path, 0o644); err != nil {
+	if err := os.Chmod(path, 0o664); err != nil {
 		t.Fatal(err)
 	}
 	_, err := bus.LoadCredentials(path)
 	if err == nil {
-		t.Fatal("five faults were taken")
+		t.Fatal("six faults were taken")
 	}
-	for _, want := range []string{"chmod o-r", "line 2: role node is there twice", "line 3: the role", "line 4: want role:password", "line 5: role operator has an empty"} {
+	for _, want := range []string{"chmod o-r", "chmod go-w", "line 2: role node is there twice", "line 3: the role", "line 4: want role:password", "line 5: role operator has an empty"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %q", want, err)
 		}

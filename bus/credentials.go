@@ -30,7 +30,7 @@ type Credentials map[Role]string
 // LoadCredentials reads a credentials file (see the package documentation). It
 // reports every fault at once: lines that are not "role:password", unknown or
 // repeated roles, empty passwords, no line at all, and a file that everybody
-// can read. Messages never contain a password.
+// can read or others than its owner can write. Messages never contain a password.
 func LoadCredentials(path string) (Credentials, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -40,8 +40,13 @@ func LoadCredentials(path string) (Credentials, error) {
 	var faults []error
 	if info, err := f.Stat(); err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
-	} else if info.Mode().Perm()&0o004 != 0 {
-		faults = append(faults, fmt.Errorf("everybody can read it: chmod o-r %s", path))
+	} else {
+		if info.Mode().Perm()&0o004 != 0 {
+			faults = append(faults, fmt.Errorf("everybody can read it: chmod o-r %s", path))
+		}
+		if info.Mode().Perm()&0o022 != 0 {
+			faults = append(faults, fmt.Errorf("others than its owner can write it: chmod go-w %s", path))
+		}
 	}
 	out := Credentials{}
 	lines := bufio.NewScanner(f)

@@ -52,7 +52,8 @@
 // own role and may hold others. The role is the NATS user name, so that every
 // NATS client (the driver's jnats too: spark.pacer.credentials names a file with
 // the line "application:...") can send it as plain user and password. A file
-// that everybody on the machine can read is refused.
+// that everybody on the machine can read is refused, and one that others than its owner can
+// write.
 //
 //	role         may publish to                         may subscribe to
 //	application  app.register, app.*.events             app.*.directive, _INBOX.>

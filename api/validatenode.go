@@ -47,6 +47,16 @@ func (s *NodeStatus) Validate() error {
 		f.finite("core_seconds", float64(l.CoreSeconds))
 	}
 	f.out()
+	f.count("the number of shortages", len(s.Shortages), MostStageReports)
+	for i := range s.Shortages[:min(len(s.Shortages), MostStageReports)] {
+		l := &s.Shortages[i]
+		f.in("shortages", i)
+		f.token("app", string(l.App))
+		f.token("to", string(l.To))
+		f.between("asked_cores", float64(l.Asked), 0, MostCores)
+		f.between("had_cores", float64(l.Had), 0, MostCores)
+	}
+	f.out()
 	return f.err("node status")
 }
 
@@ -68,6 +78,15 @@ func (x *ExecutorStatus) validate(f *faults) {
 	if x.Quota != Unknown {
 		f.between("quota_cores", float64(x.Quota), 0, MostCores)
 	}
+	x.Memory.validate(f)
+}
+
+func (m *ExecutorMemory) validate(f *faults) {
+	if min(m.Heap, m.OffHeap, m.OffHeapUsed, m.Owed, m.Resident, m.Cache, m.Limit, m.Evicted, m.Spilled) < 0 {
+		f.add("a size of its memory is negative")
+	}
+	f.count("moves", m.Moves, MostCount)
+	f.finite("moving_s", float64(m.Moving))
 }
 
 func (s *StageStatus) validate(f *faults) {

@@ -2,6 +2,7 @@ package meter
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -41,9 +42,13 @@ type Memory struct {
 	Heap units.Bytes
 }
 
+// mostMemory is more than an executor can have spilled: sums of sizes stay numbers.
+const mostMemory = units.Bytes(1) << 60
+
 // fault says what makes m impossible.
 func (m *Memory) fault() error {
-	if min(m.InForce, m.Storage, m.Execution, m.Owed, m.Spilled, m.Evicted, m.Heap) < 0 || m.Met < 0 || m.Moving < 0 {
+	sizes := [...]units.Bytes{m.InForce, m.Storage, m.Execution, m.Owed, m.Spilled, m.Evicted, m.Heap}
+	if slices.Min(sizes[:]) < 0 || slices.Max(sizes[:]) > mostMemory || m.Met < 0 || m.Met > api.MostCount || m.Moving < 0 {
 		return fmt.Errorf("its page says of memory: %+v", *m)
 	}
 	return nil

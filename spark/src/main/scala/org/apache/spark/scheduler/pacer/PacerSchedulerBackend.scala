@@ -61,7 +61,7 @@ private[scheduler] final class PacerSchedulerBackend(
       val transport = NatsTransport.connect(settings.address, settings.credentials,
         () => if (mine != null) mine.reconnected(), settings.tlsCa)
       mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration, follow,
-        () => scheduler.forgotten(), () => scheduler.recall(), accepted, die)
+        () => scheduler.forgotten(), () => scheduler.recall(), accepted, die(_, aloud = true))
       scheduler.tell = mine.send(_)
       registered = mine.start()
       scheduler.history.fixedPart = registered.fixedPart
@@ -163,7 +163,8 @@ private[scheduler] final class PacerSchedulerBackend(
       say(notice)
     }
     wait(directive)
-    if (directive.dead.nonEmpty) die(directive.dead)
+    // A notice has said what led to it.
+    if (directive.dead.nonEmpty) die(directive.dead, aloud = directive.notice.isEmpty)
   }
 
   /** Says where the application waits, if that has changed, and begins to wait for executors when it has started. */
@@ -184,12 +185,12 @@ private[scheduler] final class PacerSchedulerBackend(
     say(s"queued at place ${q.place} of ${q.of}, $start")
   }
 
-  /** Ends the application: its jobs fail with that line, and its context stops. */
-  private def die(why: String): Unit = synchronized {
+  /** Ends the application: its jobs fail with that line, which its user sees besides if it is said aloud, and its context stops. */
+  private def die(why: String, aloud: Boolean): Unit = synchronized {
     if (died.isEmpty && !stopped) {
       failed = true
       died = Some(why)
-      say(why)
+      if (aloud) say(why)
       try abort(why) finally sc.stopInNewThread()
     }
   }

@@ -59,11 +59,15 @@ const (
 	// would leave idle what those do not use of theirs; a weight does not.
 	WeightBehind Weight = 1.0 / 15
 	// WeightPromised is for all executors while one of them has a deadline to keep and the rest
-	// of the machine leaves too little for it: four parts in five of each CPU are theirs.
+	// of the machine has left too little for it: four parts in five of each CPU are theirs.
 	WeightPromised Weight = 4
-	// WeightShared is for all executors otherwise: four parts in five of each CPU are for
-	// drivers, which are of the rest of the machine. With a fifth the start of one takes half a
-	// minute, and executors wait for the next task while others run theirs.
+	// WeightEven is for all executors while one has a deadline to keep: half of each CPU is for
+	// drivers, which are of the rest of the machine. With a fifth they hand tasks out so late
+	// that the executors of others take their cores; with more, drivers of others do.
+	WeightEven Weight = 1
+	// WeightShared is for all executors while none has: four parts in five of each CPU are for
+	// drivers. The start of one takes twice as long with half of it, and half a minute with a
+	// fifth.
 	WeightShared Weight = 0.25
 )
 

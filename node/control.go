@@ -105,14 +105,18 @@ func (c *control) hold(t *api.StageTarget, sent units.Instant) {
 	c.held = anchor(sent, t.HoldFor)
 }
 
+// leastWork is the least work, in core-seconds, of which a rate says something: with next to
+// none it would be no finite number, which a saved state cannot have.
+const leastWork = 1e-9
+
 // rate is Kf: the weight done per core-second. Where the planner does not know
 // the work, Eq 6 says what it must have taken it for.
 func (c *control) rate() float64 {
 	work := float64(c.target.Work)
-	if work <= 0 {
+	if work < leastWork {
 		work = float64(c.target.InitCores) * max(0, c.deadline.Sub(c.start).Seconds())
 	}
-	if work <= 0 {
+	if work < leastWork {
 		return 0
 	}
 	return c.target.Weight / work

@@ -48,9 +48,9 @@ func TestTheLeastCoresFollowWhatIsUsed(t *testing.T) {
 	}
 }
 
-// All executors weigh more than the rest of the machine while one of them has a deadline to
-// keep and for 5 s the rest has left too little for it, and less otherwise, so that drivers
-// have the cores that they need; nothing is written for who is left alone.
+// All executors weigh as much as the rest of the machine while one of them has a deadline to
+// keep, more once the rest has left too little for it for 5 s, and less otherwise, so that
+// drivers have the cores that they need; nothing is written for who is left alone.
 func TestTheWeightOfAllExecutors(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -77,7 +77,7 @@ func TestTheWeightOfAllExecutors(t *testing.T) {
 					t.Errorf("%s all executors have the weight %v, want %v", when, got, want)
 				}
 			}
-			usual := min(c.want, WeightShared)
+			usual := min(c.want, WeightEven)
 			w.ticks(4)
 			want("beside drivers", usual)
 			w.others = 1

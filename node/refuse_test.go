@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/units"
@@ -201,6 +202,29 @@ func TestAHoldOverridesTheLaw(t *testing.T) {
 		}
 		if end := w.exec(Key{appA, "1"}).stages[0].end; end > x.ctl.deadline.Add(time.Second) {
 			t.Errorf("%s: ended %v after its deadline", law, end.Sub(x.ctl.deadline))
+		}
+	}
+}
+
+// A target whose work is next to nothing has no rate that could be saved: it counts as one of
+// which the work is not known.
+func TestATargetOfHardlyAnyWorkIsSaved(t *testing.T) {
+	for _, law := range controller.Laws() {
+		for _, work := range []float64{1e-300, 9.3e-307, 1e-307, 5e-324} {
+			for _, d := range []time.Duration{0, time.Second} {
+				cfg := testConfig(2)
+				cfg.Controller.Law = law
+				w := newWorld(t, cfg)
+				a := planApp(appA, 2, ids("1"))
+				w.ready(1, a)
+				w.exec(Key{appA, "1"}).submit(0, 1, 1.75)
+				a.Stages = []api.StageTarget{target(0, "1", 1, work, d, 1)}
+				w.apply(plan(2, a))
+				for range 4 {
+					w.ticks(1)
+					w.restart(cfg)
+				}
+			}
 		}
 	}
 }

@@ -78,11 +78,15 @@ func (w *weights) weighAll(execs []*executor, out *journal) {
 		if !x.works() {
 			continue
 		}
-		all = WeightShared
-		if w.crowded >= longCrowded && w.first(x) {
-			all = WeightPromised
-			break
+		if !w.first(x) {
+			all = max(all, WeightShared)
+			continue
 		}
+		all = WeightEven
+		if w.crowded >= longCrowded {
+			all = WeightPromised
+		}
+		break
 	}
 	if all != WeightUnset && all != w.all {
 		w.all = all

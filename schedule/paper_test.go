@@ -96,12 +96,13 @@ func TestTargetsDivideTheStage(t *testing.T) {
 	})
 }
 
-// Beside an application that no quota holds back a run is aimed 0.25 s earlier; beside one
-// with a deadline that can be kept, or one of other nodes, it is not. The source's alpha knows
-// no margin.
+// Beside an application that no quota holds back a run is aimed 0.25 s earlier, and its first
+// stages keep a larger reserve; beside one with a deadline that can be kept, or one of other
+// nodes, they do not. The source's alpha knows no margin.
 func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 	ours := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
 	ours.Equations.Split = dag.SplitCriticalPath
+	var first float64 // What the first stage has.
 	left := func(p estimate.Policy, deadline units.Seconds, mode api.Mode, nodes ...string) float64 {
 		c := ledgertest.New(t, "a", "b")
 		c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
@@ -113,11 +114,15 @@ func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 		c.To(2)
 		for i, id := range []string{"read", "map"} {
 			s := c.Ready(a, i, id, 3000, "1")
+			if i == 0 {
+				first = float64(schedule.Ready(c.View(), p, a, s).Left)
+			}
 			c.Done(a, s, 20, units.Seconds(i))
 		}
 		return float64(schedule.Ready(c.View(), p, a, c.Ready(a, 2, "sum", 3000, "1")).Left)
 	}
 	alone := left(ours, 0, "")
+	firstAlone := first
 	for _, k := range []struct {
 		why      string
 		deadline units.Seconds
@@ -130,6 +135,9 @@ func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 	} {
 		if got := alone - left(ours, k.deadline, k.mode, k.nodes...); math.Abs(got-k.earlier) > 1e-6 {
 			t.Errorf("beside %s: aimed %v s earlier, want %v", k.why, got, k.earlier)
+		}
+		if reserves := first < firstAlone-0.5; reserves != (k.earlier > 0) {
+			t.Errorf("beside %s: the first stage has %v s, alone %v", k.why, first, firstAlone)
 		}
 	}
 	if with, without := left(paper(), 0, "", "a"), left(paper(), 0, ""); with != without {

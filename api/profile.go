@@ -26,8 +26,9 @@ type Profile struct {
 	Duration units.Seconds `json:"duration_s"`
 	// Cores is what was offered when it was recorded.
 	Cores units.Cores `json:"cores"`
-	// Contended says that no run was alone so far: its times are those of a run beside
-	// other applications, its work is its own.
+	// Contended says that no run had all its cores to itself so far: its times are those of
+	// a run beside other applications, capped, or of nodes that came and went; its work is
+	// its own.
 	Contended bool `json:"contended,omitempty"`
 	// ExecutorStart is the CPU time of an executor from its start until the first task,
 	// 0 where it is not known.
@@ -35,11 +36,16 @@ type Profile struct {
 	// Head passes before the first stage is ready, Tail between the last stage and the
 	// context's stop, Exit between that and the exit of the driver's process.
 	Head units.Seconds `json:"head_s"`
-	Tail units.Seconds `json:"tail_s"`
-	Exit units.Seconds `json:"exit_s"`
+	// HeadContended says that no run started at once and alone so far: Head is that of one
+	// that started beside others or was queued.
+	HeadContended bool          `json:"head_contended,omitempty"`
+	Tail          units.Seconds `json:"tail_s"`
+	Exit          units.Seconds `json:"exit_s"`
 	// Exits are those of the newest runs, oldest first, from which Exit follows; none
 	// in a profile written by hand.
 	Exits []units.Seconds `json:"exits_s,omitempty"`
+	// ExitContended says that none of Exits was alone so far.
+	ExitContended bool `json:"exit_contended,omitempty"`
 	// Stages are in order of ID, which is the order of submission.
 	Stages []ProfileStage `json:"stages"`
 }

@@ -67,9 +67,10 @@ func (f Started) apply(l *Ledger) error {
 	} else if f.Matched {
 		a.Profile, a.keep.saved = stored.forRun(l.cfg.Beta), false
 	}
+	t := &a.Tenant
+	t.Waited = max(0, a.At(l.now)-max(0, a.At(a.Wait.Since)))
 	dequeue(l, a)
 	a.Outcome.State = api.AppRunning
-	t := &a.Tenant
 	t.Cores, t.Slots, t.PerNode, t.Began = f.Cores, f.Slots, f.PerNode, max(0, a.At(l.now))
 	a.Promise.Mode, a.Promise.Judgement = f.Mode, f.Judgement
 	a.touch()

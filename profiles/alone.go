@@ -9,9 +9,10 @@ import (
 
 // MergeContended is Merge for a run beside other applications: what it took of the
 // cores is its own, how long that took is theirs as well. Work and sizes are merged,
-// times and the number of cores remain those of old.
+// times and the number of cores remain those of old. Its exit is judged by itself
+// (api.Profile.ExitContended).
 func MergeContended(old, run api.Profile) (api.Profile, error) {
-	run.Cores, run.Head, run.Tail, run.Exits = old.Cores, old.Head, old.Tail, nil
+	run.Cores, run.Head, run.HeadContended, run.Tail = old.Cores, old.Head, old.HeadContended, old.Tail
 	stages, err := align(old, run)
 	if err != nil {
 		return api.Profile{}, err
@@ -21,7 +22,7 @@ func MergeContended(old, run api.Profile) (api.Profile, error) {
 		at := slices.IndexFunc(run.Stages, func(r api.ProfileStage) bool { return r.ID == s.ID })
 		run.Stages[at].Gap = old.Stages[i].Gap
 	}
-	return merge(old, run, newRunWeight(old), 0)
+	return merge(old, run, weights{all: newRunWeight(old)})
 }
 
 // Alone returns p with times for an application that no run has shown alone: those of

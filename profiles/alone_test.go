@@ -26,13 +26,13 @@ func TestMergeContendedTakesWorkAndNoTimes(t *testing.T) {
 // they count.
 func TestTheFirstRunAloneGivesTheTimes(t *testing.T) {
 	old := one(10, 3)
-	old.Contended, old.Stages[0].Duration, old.Head = true, 40, 9
+	old.Contended, old.HeadContended, old.Stages[0].Duration, old.Stages[0].Gap, old.Head, old.Tail = true, true, 40, 5, 9, 6
 	run := one(10, 1)
 	got := mustMerge(t, profiles.Merge, old, run)
-	if got.Contended || got.Stages[0].Duration != 4 || got.Head != 1 || got.Duration != 5 {
+	if got.Contended || got.Stages[0].Duration != 4 || got.Head != 1 || got.HeadContended || got.Stages[0].Gap != 0 || got.Tail != 0 || got.Duration != 5 {
 		t.Errorf("%+v", got)
 	}
-	if paced := mustMerge(t, profiles.MergePaced, old, run); !paced.Contended || paced.Stages[0].Duration != 40 {
+	if paced := mustMerge(t, profiles.MergePaced, old, run); !paced.Contended || paced.Stages[0].Duration != 40 || paced.HeadContended || paced.Head != 1 {
 		t.Errorf("a paced run gave times: %+v", paced)
 	}
 }

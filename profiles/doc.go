@@ -9,7 +9,8 @@
 //	signature   a hash over a stage's lineage, by which it is recognised in another run
 //	Matcher     finds the annotations of a run's stages
 //	contended   of a run: beside others, so that its times are not its own; of a profile:
-//	            no run alone is known
+//	            no run alone is known. Head and exit are judged by themselves: a run may
+//	            start beside others, and go on alone
 //
 // # From a run to a profile
 //
@@ -48,6 +49,7 @@
 //	Merge           a run at all cores; durations of another number of cores are replaced
 //	MergePaced      a run that was held back: all but the stages' durations
 //	MergeContended  a contended run: work and sizes only
+//	Replace         a run of another shape
 //	Alone           makes up a contended profile's times from its work
 //	Warmed          what cold executors use besides is warm-up, not the stage's work
 //

@@ -29,6 +29,25 @@ func WithExit(run api.Profile, exit units.Seconds) api.Profile {
 	return run
 }
 
+// knowsExit reports whether p knows an exit that was alone, or was told one by hand.
+func knowsExit(p api.Profile) bool { return !p.ExitContended && (p.Exit > 0 || len(p.Exits) > 0) }
+
+// mergeExits returns p with the exits of a run. Those beside others take longer and count
+// only as long as p knows no other.
+func mergeExits(p, run api.Profile) api.Profile {
+	switch {
+	case len(run.Exits) == 0 || run.ExitContended && knowsExit(p):
+		return p
+	case p.ExitContended && !run.ExitContended:
+		p.Exits, p.Exit = nil, 0
+	}
+	p.ExitContended = run.ExitContended
+	for _, exit := range run.Exits {
+		p = addExit(p, exit)
+	}
+	return p
+}
+
 // addExit adds what one more run took for its exit. An exit written by hand counts as
 // one that was seen.
 func addExit(p api.Profile, exit units.Seconds) api.Profile {

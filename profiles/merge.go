@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // leastWeight is the least that a new run counts against all runs before it.
@@ -13,7 +14,7 @@ const leastWeight = 0.3
 // Merge returns old with a run at all cores folded in: an exponentially aged
 // mean (doc.go) of sizes, work and times, and the nominal rates that follow.
 // Durations are the run's alone if it had another number of cores, or is the first
-// that was alone (api.Profile.Contended). It returns a
+// that was alone (api.Profile.Contended); then gaps and the tail are, too. It returns a
 // KindConflict error when the run has another shape: other signatures, jobs or
 // signatures of parents; the caller then chooses between the two.
 func Merge(old, run api.Profile) (api.Profile, error) {
@@ -22,12 +23,12 @@ func Merge(old, run api.Profile) (api.Profile, error) {
 	if old.Cores != run.Cores || old.Contended {
 		durations = 1
 	}
-	merged, err := merge(old, run, w, durations)
-	merged.Contended = false
-	if old.Contended && err == nil {
-		merged.Head, merged.Tail = run.Head, run.Tail
-		merged.Duration = replay(merged)
+	gaps := w
+	if old.Contended {
+		gaps = 1
 	}
+	merged, err := merge(old, run, weights{all: w, durations: durations, gaps: gaps})
+	merged.Contended = false
 	return merged, err
 }
 
@@ -35,16 +36,37 @@ func Merge(old, run api.Profile) (api.Profile, error) {
 // stages and the number of cores remain those of old.
 func MergePaced(old, run api.Profile) (api.Profile, error) {
 	run.Cores = old.Cores
-	return merge(old, run, newRunWeight(old), 0)
+	w := newRunWeight(old)
+	return merge(old, run, weights{all: w, gaps: w})
+}
+
+// Replace returns run as the profile in the place of old, which is of another shape. How
+// long a start or an exit takes hangs on neither shape: where the run shows only what one
+// takes beside others, what old knows better stays.
+func Replace(old, run api.Profile) api.Profile {
+	if run.HeadContended && !old.HeadContended {
+		run.Head, run.HeadContended = old.Head, false
+	}
+	if run.ExitContended && knowsExit(old) {
+		run.Exits, run.Exit, run.ExitContended = slices.Clone(old.Exits), old.Exit, false
+	}
+	run.Duration = replay(run)
+	return run
+}
+
+// weights are what a new run counts against all before it.
+type weights struct {
+	// durations is that of the stages' durations, gaps that of their gaps and of the tail,
+	// all that of everything else.
+	all, durations, gaps float64
 }
 
 func newRunWeight(old api.Profile) float64 {
 	return max(leastWeight, 1/float64(max(0, old.Runs)+1))
 }
 
-// merge folds run into old with weight w; the durations of stages have a weight
-// of their own.
-func merge(old, run api.Profile, w, durations float64) (api.Profile, error) {
+// merge folds run into old with those weights.
+func merge(old, run api.Profile, w weights) (api.Profile, error) {
 	stages, err := align(old, run)
 	if err != nil {
 		return api.Profile{}, err
@@ -52,26 +74,39 @@ func merge(old, run api.Profile, w, durations float64) (api.Profile, error) {
 	merged := old
 	merged.Runs = max(0, old.Runs) + 1
 	merged.Cores = run.Cores
-	merged.Head = mean(old.Head, run.Head, w)
-	merged.Tail = mean(old.Tail, run.Tail, w)
+	merged.Head, merged.HeadContended = mergeHead(old, run, w.all)
+	merged.Tail = mean(old.Tail, run.Tail, w.gaps)
 	switch {
 	case old.ExecutorStart == 0:
 		merged.ExecutorStart = run.ExecutorStart
 	case run.ExecutorStart > 0:
-		merged.ExecutorStart = mean(old.ExecutorStart, run.ExecutorStart, w)
+		merged.ExecutorStart = mean(old.ExecutorStart, run.ExecutorStart, w.all)
 	}
-	for _, exit := range run.Exits {
-		merged = addExit(merged, exit)
-	}
+	merged = mergeExits(merged, run)
 	merged.Stages = make([]api.ProfileStage, len(stages))
 	for i, s := range stages {
-		merged.Stages[i] = mergeStage(old.Stages[i], s, w, durations)
+		merged.Stages[i] = mergeStage(old.Stages[i], s, w)
 	}
 	merged.Duration = replay(merged)
 	return merged, nil
 }
 
-func mergeStage(old, run api.ProfileStage, w, durations float64) api.ProfileStage {
+// mergeHead is the head of a merge, and whether none so far was alone. One that was alone
+// counts more than any that was not; of those that were not the shortest is the nearest.
+func mergeHead(old, run api.Profile, w float64) (head units.Seconds, contended bool) {
+	switch {
+	case old.HeadContended && run.HeadContended:
+		return min(old.Head, run.Head), true
+	case old.HeadContended:
+		return run.Head, false
+	case run.HeadContended:
+		return old.Head, false
+	}
+	return mean(old.Head, run.Head, w), false
+}
+
+func mergeStage(old, run api.ProfileStage, weight weights) api.ProfileStage {
+	w := weight.all
 	s := old
 	s.Name, s.Tasks = run.Name, run.Tasks
 	s.Parents = slices.Clone(old.Parents)
@@ -83,12 +118,12 @@ func mergeStage(old, run api.ProfileStage, w, durations float64) api.ProfileStag
 	s.Bytes = meanCount(old.Bytes, run.Bytes, w)
 	s.RecordsWritten = meanCount(old.RecordsWritten, run.RecordsWritten, w)
 	s.BytesWritten = meanCount(old.BytesWritten, run.BytesWritten, w)
-	s.Duration = mean(old.Duration, run.Duration, durations)
-	s.Gap = mean(old.Gap, run.Gap, w)
+	s.Duration = mean(old.Duration, run.Duration, weight.durations)
+	s.Gap = mean(old.Gap, run.Gap, weight.gaps)
 	s.LongestTask = mean(old.LongestTask, run.LongestTask, w)
 	s.Reading = meanKnown(old.Reading, run.Reading, w)
 	s.FixedPart = mean(old.FixedPart, run.FixedPart, w)
-	s.TaskCost = meanKnown(old.TaskCost, run.TaskCost, durations)
+	s.TaskCost = meanKnown(old.TaskCost, run.TaskCost, weight.durations)
 	s.CoreSeconds = mean(old.CoreSeconds, run.CoreSeconds, w)
 	s.NominalRate = rate(s.Records, s.CoreSeconds)
 	return s

@@ -17,50 +17,55 @@ const (
 	Merged   = "merged"   // The run went into the profile.
 )
 
-// Record folds the run of an application that has finished into its profile and says how;
+// Record folds the run of an application that has finished into its profile and says what it did;
 // an error says why it cannot teach the profile anything.
-func Record(v ledger.View, a *ledger.App) (how string, learnt api.Profile, err error) {
+func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err error) {
 	if err := teaches(a); err != nil {
 		return "", api.Profile{}, err
 	}
 	r := profiles.NewRecorder(a.Promise.Profile)
 	for _, s := range a.Order {
-		r.Ready(s.ReadyAt, s.Ready)
+		r.Ready(unqueued(a, s.ReadyAt), s.Ready)
 		if s.Done != nil {
-			r.Done(s.DoneAt, *s.Done)
+			r.Done(unqueued(a, s.DoneAt), *s.Done)
 		}
 		r.Work(s.Key(), s.CPU())
 		r.Reading(s.Key(), s.Reading())
 	}
 	noteCold(a, r)
-	run, err := r.Finish(a.Outcome.Stopped, a.Tenant.Cores)
+	run, err := r.Finish(unqueued(a, a.Outcome.Stopped), a.Tenant.Cores)
 	if err != nil {
 		return "", api.Profile{}, err
 	}
 	if a.Outcome.EndedBy.Known() {
 		run = profiles.WithExit(run, a.Outcome.Ended-a.Outcome.Stopped)
+		run.ExitContended = exitedBeside(v, a)
 	}
 	run.ExecutorStart = executorStart(a)
-	run.Contended = contended(a)
+	run.Contended, run.HeadContended = contended(a), startedBeside(a)
 	old := v.Profile(a.Promise.Profile)
-	targeted := a.Promise.Targeted
+	targeted, resized := a.Promise.Targeted, a.Tenant.Resized
+	how := profiles.Merge
+	if targeted || resized {
+		how = profiles.MergePaced
+	}
 	switch {
-	case a.Tenant.Resized && !targeted:
-		return "", api.Profile{}, fmt.Errorf("nodes came or were drained while it ran")
 	case targeted && (old == nil || a.Promise.Mode != ledger.Paced || a.Promise.Late || a.Promise.Mismatch != "" || !r.Clean()):
 		return "", api.Profile{}, fmt.Errorf("it was held back for a part of the time only, or did not run as profiled")
 	case targeted:
-		return merge(a, old, run, r.ColdStages(), profiles.MergePaced)
+		return merge(a, old, run, r.ColdStages(), how)
 	case old == nil:
+		run.Contended = run.Contended || resized
 		return Recorded, run, nil
 	case !r.Clean():
 		return "", api.Profile{}, fmt.Errorf("some stages were tried again")
 	}
-	how, learnt, err = merge(a, old, run, nil, profiles.Merge)
+	did, learnt, err = merge(a, old, run, nil, how)
 	if api.KindOf(err) == api.KindConflict && (a.Promise.Deadline == 0 || a.Promise.Mismatch == "") {
-		return Replaced, run, nil
+		run.Contended = run.Contended || resized
+		return Replaced, profiles.Replace(old.Body, run), nil
 	}
-	return how, learnt, err
+	return did, learnt, err
 }
 
 // teaches says why a run teaches no profile, nil if it may.
@@ -94,25 +99,12 @@ func merge(a *ledger.App, old *ledger.Profile, run api.Profile, cold map[int]int
 	}
 	if run.Contended {
 		how = profiles.MergeContended
-	} else if a.Tenant.BesideStart > aloneShare*units.Work(float64(a.Tenant.Cores)*float64(a.Promise.First)) {
-		run.Head = old.Body.Head // It started beside others.
 	}
 	merged, err := how(old.Body, run)
 	if err != nil {
 		return "", api.Profile{}, err
 	}
 	return Merged, profiles.Warmed(merged, old.Body, run, cold), nil
-}
-
-// aloneShare is the part of its cores' time that other applications may have used
-// beside one that counts as alone: an executor that starts or ends is no company.
-const aloneShare = 0.05
-
-// contended reports whether others have used so much of a's cores that its times are
-// not those of a run alone.
-func contended(a *ledger.App) bool {
-	had := units.Work(float64(a.Tenant.Cores) * float64(a.Marks.LastTask-a.Promise.First))
-	return a.Tenant.Beside > aloneShare*max(0, had)
 }
 
 // executorStart is the mean CPU time of a's executors until the first task, 0 where

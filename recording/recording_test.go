@@ -16,17 +16,22 @@ import (
 func run(t *testing.T, c *ledgertest.Cluster, deadline units.Seconds) *ledger.App {
 	t.Helper()
 	a := c.App("app-1", "p", deadline, "a", "b")
-	began := c.Now
-	at := func(s units.Seconds) { c.To(units.FromDuration(began.Sub(ledgertest.Start)) + s) }
+	goOn(c, a)
+	return a
+}
+
+// goOn has an application that has its executors run its two stages, from now on for 30 s.
+func goOn(c *ledgertest.Cluster, a *ledger.App) {
+	began := a.At(c.Now)
+	at := func(s units.Seconds) { c.To(units.FromDuration(a.Instant(began + s).Sub(ledgertest.Start))) }
 	at(2)
 	s := c.Ready(a, 1, "read", 3000, "1", "2")
 	at(20)
-	c.Done(a, s, 60, 2.1)
+	c.Done(a, s, 60, began+2.1)
 	s = c.Ready(a, 2, "sum", 1000, "1", "2")
 	at(30)
-	c.Done(a, s, 30, 20.1)
-	c.Know(ledger.ContextStopped{App: a.ID, At: 30})
-	return a
+	c.Done(a, s, 30, began+20.1)
+	c.Know(ledger.ContextStopped{App: a.ID, At: began + 30})
 }
 
 func exited(a *ledger.App, code int, suspended units.Seconds) ledger.Exited {

@@ -66,7 +66,17 @@ func (f *fleet) gone(a *ledger.App, x *ledger.Executor, reason string) {
 
 // replace starts new executors for those that are gone, each on its node, where memory is
 // kept for it, or, if that is away, on another one. Without a node that has room they wait.
+// One that is replaced elsewhere leaves the memory that was kept for it, which another one of
+// a may take: so they are looked at until none finds a node.
 func (f *fleet) replace(a *ledger.App) {
+	for waiting := len(a.Tenant.Pending) + 1; len(a.Tenant.Pending) < waiting; {
+		waiting = len(a.Tenant.Pending)
+		f.replaceOnce(a)
+	}
+}
+
+// replaceOnce looks once at each executor of a that is to be replaced.
+func (f *fleet) replaceOnce(a *ledger.App) {
 	since := f.now.Add(-f.cfg.ReplacementWindow)
 	for _, name := range slices.Clone(a.Tenant.Pending) {
 		n := f.places.Replacement(f.view, a, name)

@@ -17,7 +17,9 @@ import (
 const newcomer = 5 * time.Second
 
 // Known finds the application that a repeated registration means, nil for a new one. One
-// that failed because its driver was silent for too long may come back as a new one.
+// that failed because its driver was silent for too long may come back as a new one. One
+// whose context has stopped is known to the driver that gives its id, until that driver's
+// exit is: the driver may not have heard that its end was taken, and has its last word to say.
 func Known(v ledger.View, r api.RegisterRequest) (*ledger.App, error) {
 	for _, a := range v.Apps() {
 		switch o := &a.Outcome; {
@@ -28,6 +30,8 @@ func Known(v ledger.View, r api.RegisterRequest) (*ledger.App, error) {
 			return nil, api.Errorf(api.KindInfeasible, "%s", o.Reason)
 		case o.Killed != "":
 			return nil, killed(a.ID, o.Reason)
+		case o.DriverEnd && r.AppID == a.ID && o.EndedBy == api.EndedByStop:
+			return a, nil
 		case o.DriverEnd:
 			return nil, api.Errorf(api.KindConflict, "application %s of this submission has ended", a.ID)
 		}

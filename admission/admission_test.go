@@ -99,6 +99,15 @@ func TestKnown(t *testing.T) {
 	if _, err := admission.Known(c.View(), request("p", 0)); api.KindOf(err) != api.KindConflict {
 		t.Errorf("one that has ended: %v", err)
 	}
+	its := request("p", 0)
+	its.AppID = a.ID
+	if got, err := admission.Known(c.View(), its); err != nil || got != a {
+		t.Errorf("one that has its last word to say: %v, %v", got, err)
+	}
+	c.Know(ledger.Exited{App: a.ID, State: api.AppFinished, At: 4, By: api.EndedByLastWord})
+	if _, err := admission.Known(c.View(), its); api.KindOf(err) != api.KindConflict {
+		t.Errorf("one whose driver has exited: %v", err)
+	}
 }
 
 // Of an application that runs for another planner nothing is started.

@@ -198,6 +198,29 @@ func TestAnApplicationEndsAtItsDriversExit(t *testing.T) {
 	}
 }
 
+// A driver that has not heard that its end was taken registers again, and is told; its last
+// word counts. After that the submission has ended.
+func TestADriverMayRegisterAgainForItsLastWord(t *testing.T) {
+	w, r, id := linger(t, false, nil)
+	w.restart()
+	r.AppID = id
+	if reply := w.register(r); reply.Error != nil || reply.AppID != id || reply.AckedSeq != w.events[id] {
+		t.Fatalf("%s, acknowledged %d of %d, %v", reply.AppID, reply.AckedSeq, w.events[id], reply.Error)
+	}
+	other := r
+	other.AppID = ""
+	if reply := w.register(other); reply.Error == nil || reply.Error.Kind != api.KindConflict {
+		t.Errorf("another context of the submission: %+v", reply)
+	}
+	w.stopped(id, r.Submission, api.Event{Type: api.EventExit, At: 32, Clean: true})
+	if d := w.app(id); d.EndedBy != api.EndedByLastWord || d.Duration != 32 {
+		t.Errorf("ended by %q after %v", d.EndedBy, d.Duration)
+	}
+	if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindConflict {
+		t.Errorf("after its exit: %+v", reply)
+	}
+}
+
 // A driver that goes on to speak is waited for, until it takes too long; its report
 // comes all the same.
 func TestADriverThatHangsAfterItsStop(t *testing.T) {

@@ -176,12 +176,14 @@ func (d *Driver) refuse(why error) {
 }
 
 // cut is the end of an application that the planner does not know any more, and will not
-// take again.
+// take again. One whose context has stopped exits by itself.
 func (d *Driver) cut(why error) {
 	d.w.said("driver", d.app.Name, "ended by its planner: "+why.Error())
-	d.stop()
-	d.exited = true
-	d.work()
+	if !d.ended {
+		d.stop()
+		d.exited = true
+		d.work()
+	}
 	d.goOn()
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -68,5 +69,62 @@ func TestADriverTakesCores(t *testing.T) {
 	}
 	if phases[false] < 15 || phases[true] < 10 {
 		t.Errorf("the driver worked for %.1f s, its stage for %.1f s", float64(phases[false]), float64(phases[true]))
+	}
+}
+
+// lastWordWorld is a world whose application stops its context and exits seconds later, at
+// the moment when the planner has taken its end and the driver has not heard so.
+func lastWordWorld(t *testing.T) (*World, *Driver) {
+	t.Helper()
+	c := Default()
+	c.Nodes = c.Nodes[:1]
+	w := must(t, c)
+	d, err := w.Submit(w.Now(), App{Name: "a", Deadline: 100, Tail: 1, Exit: 10, Stages: []Stage{{Name: "s", Tasks: 160, Work: 320}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(w.Apps()) == 0 || w.Apps()[0].State != api.AppEnding {
+		if w.turn(w.queue.next()); w.err != nil || w.Now() > 1000 {
+			t.Fatalf("at %.1f s: %v", float64(w.Now()), w.err)
+		}
+	}
+	d.link.cut = true
+	return w, d
+}
+
+// A driver that has not heard that its end was taken registers again with a planner that
+// was started anew, is told so, and its last word counts.
+func TestALastWordAfterALostAcknowledgementCounts(t *testing.T) {
+	w, d := lastWordWorld(t)
+	w.control.down()
+	if err := w.Pass(time.Second); err != nil {
+		t.Fatal(err)
+	}
+	d.link.cut = false
+	w.plannerUp()
+	if err := w.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if r := d.Result(); r.EndedBy != api.EndedByLastWord || r.Duration < d.duration+5 {
+		t.Errorf("ended by %q after %.1f s, its context stopped after %.1f s", r.EndedBy, float64(r.Duration), float64(d.duration))
+	}
+}
+
+// A driver that has not heard that its end was taken until it is history ends its
+// conversation, and its context has stopped when it did.
+func TestADriverThatIsHistoryFallsSilent(t *testing.T) {
+	w, d := lastWordWorld(t)
+	stopped := d.duration
+	if err := w.Pass(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	w.control.down()
+	d.link.cut = false
+	w.plannerUp()
+	if err := w.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if r := d.Result(); !d.talk.Closed() || r.EndedBy != api.EndedByStop || d.duration != stopped {
+		t.Errorf("ended by %q, its context stopped after %.1f s, then %.1f s", r.EndedBy, float64(stopped), float64(d.duration))
 	}
 }

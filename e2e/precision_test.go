@@ -19,7 +19,7 @@ func TestPrecision(t *testing.T) {
 	realenv.RequireSpark(t)
 	t.Setenv("SPARK_SUBMIT_OPTS", "") // A user's driver.
 	s := realenv.StartUp(t)
-	args := []string{"--conf", "spark.sql.adaptive.enabled=false", "testdata/chain.py", "2.2"}
+	args := []string{"--conf", "spark.sql.adaptive.enabled=false", "testdata/chain.py", "3"}
 	recorded, answer := s.Record(args...)
 	deadline := (recorded.Duration * 1.4).Duration().Round(time.Millisecond)
 	var left []float64 // Per cent of the deadline; negative is late.

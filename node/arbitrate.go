@@ -17,10 +17,10 @@ type division struct {
 	// them, from watched on, are of applications that are left alone: what they would get.
 	part    []partaker
 	watched int
-	// promised counts the stages at work of applications that come first, two for one under a
-	// cap; foremost is the last of them.
-	promised int
+	// foremost is a stage at work of an application that comes first, nil without one; several
+	// says that there are more of them, or that its application is under a cap.
 	foremost *control
+	several  bool
 	groups   []supervisor.App
 	real     int // How many of groups are not of them.
 	stages   []supervisor.Stage
@@ -54,7 +54,7 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	}
 	limit := d.capacity.cores()
 	d.groups, d.stages, d.part = d.groups[:0], d.stages[:0], d.part[:0]
-	d.promised, d.foremost = 0, nil
+	d.foremost, d.several = nil, false
 	d.enterAll(r, now, limit, tick, false)
 	d.real, d.watched = len(d.groups), len(d.part)
 	d.enterAll(r, now, d.capacity.whole(), tick, true)
@@ -73,7 +73,7 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 		switch {
 		case p.c != nil:
 			r.grant(p.c, d.grants[i], now)
-			p.x.free = p.c == d.foremost && d.free(limit-p.c.grant, limit)
+			p.x.free = p.c == d.foremost && d.free(limit)
 		case d.capacity.leaving() && (p.x.cap == 0 || d.grants[i] < p.x.cap):
 			// By weight alone it would take the core that is kept for a driver's exit.
 			p.x.cap = d.grants[i]
@@ -84,9 +84,9 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 // free reports whether the only stage that comes first needs no quota: it asks for more than
 // there is, no core is kept for a driver, and by weight alone those who share have what is
 // left of the capacity.
-func (d *division) free(left, limit units.Cores) bool {
+func (d *division) free(limit units.Cores) bool {
 	c := d.foremost
-	if d.promised != 1 || d.capacity.leaving() || c.grant >= c.request-sameCores {
+	if d.several || d.capacity.leaving() || c.grant >= c.request-sameCores {
 		return false
 	}
 	weight := 0.0
@@ -95,7 +95,7 @@ func (d *division) free(left, limit units.Cores) bool {
 			weight += p.x.part * float64(WeightBehind)
 		}
 	}
-	return units.Cores(weight/(float64(WeightNormal)+weight))*limit >= left-sameCores
+	return units.Cores(weight/(float64(WeightNormal)+weight))*limit >= limit-c.grant-sameCores
 }
 
 // enterAll has the partakers of r take part whose applications are left alone, or are not.
@@ -133,11 +133,8 @@ func (d *division) count(a *app, c *control) {
 	if a.plan.Band == api.BandShared || a.plan.Launch.Mode.HandsOff() {
 		return
 	}
-	d.promised++
+	d.several = d.several || d.foremost != nil || a.plan.Cap > 0
 	d.foremost = c
-	if a.plan.Cap > 0 {
-		d.promised++
-	}
 }
 
 // limit divides an application's cap, if it has one, among its partakers from from on, which no

@@ -78,8 +78,8 @@ func (w *weights) weighAll(execs []*executor, out *journal) {
 		if !x.works() {
 			continue
 		}
+		all = WeightShared
 		if !w.first(x) {
-			all = max(all, WeightShared)
 			continue
 		}
 		all = WeightEven

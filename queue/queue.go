@@ -223,9 +223,7 @@ func (h *hall) judge(c *Choice, newcomer *Newcomer) {
 		entering, _ = Enter(c.App, newcomer.Profile)
 	}
 	whole, err := h.Places.Seats(h.view, entering, placement.Whole)
-	switch api.KindOf(err) {
-	case api.KindInternal: // There is none.
-	default:
+	if err != nil {
 		// Of who waits a node may only be away, or give less for a while.
 		if comes && api.KindOf(err) != api.KindTransient {
 			c.What, c.Err = Refuse, err

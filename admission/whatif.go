@@ -1,14 +1,11 @@
 package admission
 
 import (
-	"errors"
-
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/placement"
-	"github.com/sparkpacer/pacer/units"
 	"github.com/sparkpacer/pacer/verdict"
 )
 
@@ -20,11 +17,8 @@ func NoProfile(name string) error {
 // WhatIf answers what a deadline would mean for a profile: beside those that run, on all
 // nodes as they are, unless it is asked about an empty cluster or a number of cores.
 func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanReply, error) {
-	if err := api.CheckVersion("the client", q.V); err != nil {
+	if err := q.Validate(); err != nil {
 		return api.PlanReply{}, err
-	}
-	if err := errors.Join(units.Finite("deadline_s", q.Deadline), units.Finite("cores", q.Cores)); err != nil {
-		return api.PlanReply{}, api.Errorf(api.KindInvalid, "%v", err)
 	}
 	p := v.Profile(q.Profile)
 	if q.Body != nil {

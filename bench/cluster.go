@@ -93,7 +93,7 @@ func (c *cluster) open() {
 	c.t.Helper()
 	dir := c.t.TempDir()
 	c.file = filepath.Join(dir, "planner.db")
-	db, err := store.Open(c.file, store.SyncAlways)
+	db, err := store.Open(c.file, store.Options{})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func openState(dir, name string, sync store.SyncPolicy) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(filepath.Join(dir, name+".db"), sync)
+	db, err := store.Open(filepath.Join(dir, name+".db"), store.Options{Sync: sync})
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}

@@ -19,16 +19,39 @@ const (
 	piece = 4 << 20
 	// few is how many batches may be left for the moment in which Apply waits.
 	few = 4
+	// rounds bounds how often it is caught up with batches that come as fast.
+	rounds = 8
 )
 
 // rewrite is a new file with the living values that is made beside the one in force. The
 // old file is the store until the new one has taken its name, so a crash in between
 // loses nothing but the work.
 type rewrite struct {
-	db    *buntdb.DB // The new file; it shares the values with the old one.
-	late  [][]stored // Batches since it began that are not in db; guarded by file.mu.
-	given bool       // It is given up; guarded by file.mu.
+	path  string
+	body  *body         // The new file; it shares the values with the old one.
+	late  [][]stored    // Batches since it began that are not in it; guarded by File.mu.
+	given bool          // It is given up; guarded by File.mu.
+	done  chan struct{} // Closed when it is over.
 }
+
+// newRewrite makes an empty, private file in place of what is at path.
+func newRewrite(path string) (*rewrite, error) {
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := out.Close(); err != nil {
+		return nil, err
+	}
+	b, err := openBody(path)
+	if err != nil {
+		return nil, err
+	}
+	return &rewrite{path: path, body: b, done: make(chan struct{})}, nil
+}
+
+// discard closes and removes the new file.
+func (r *rewrite) discard() error { return errors.Join(r.body.close(), os.Remove(r.path)) }
 
 // add takes a batch that was applied to the file in force. One that failed may be there
 // in part, and parts of it may have been copied.
@@ -37,104 +60,106 @@ func (r *rewrite) add(batch []stored, err error) {
 	r.given = r.given || err != nil
 }
 
-// compact starts a rewrite. f.mu is held and no batch is half applied.
-func (f *file) compact() {
-	db, err := create(f.path + newSuffix)
+// begin starts a rewrite into path. f.mu is held, no other is under way and no batch is half
+// applied.
+func (f *File) begin(path string) (old *body, r *rewrite, err error) {
+	if r, err = newRewrite(path); err != nil {
+		return nil, nil, err
+	}
+	f.mu.rewrite = r
+	return f.mu.body, r, nil
+}
+
+// end ends a rewrite, whatever became of it. f.mu is held.
+func (f *File) end(r *rewrite) {
+	f.mu.rewrite = nil
+	close(r.done)
+}
+
+// compact has the file rewritten. f.mu is held, as for begin.
+func (f *File) compact() {
+	old, r, err := f.begin(f.path + newSuffix)
 	if err != nil {
-		f.mu.base = f.mu.size // Try again once it has grown.
+		f.mu.base = f.mu.body.size // Try again once it has grown.
 		return
 	}
-	old, r := f.mu.db, &rewrite{db: db}
-	f.mu.rewrite = r
 	f.rewriting.Go(func() { f.replace(old, r) })
 }
 
-// create makes an empty, private database in place of what is at path.
-func create(path string) (*buntdb.DB, error) {
-	out, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := out.Close(); err != nil {
-		return nil, err
-	}
-	db, err := buntdb.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	return db, configure(db, buntdb.Never)
-}
-
 // replace brings all that old has into r and puts r in its place.
-func (f *file) replace(old *buntdb.DB, r *rewrite) {
-	body, err := os.OpenFile(f.path, os.O_WRONLY, 0)
+func (f *File) replace(old *body, r *rewrite) {
+	freed, err := os.OpenFile(f.path, os.O_WRONLY, 0)
 	if err == nil {
-		err = f.copy(old, r)
-	}
-	for more := true; err == nil && more; {
-		more, err = f.catchUp(r)
-	}
-	if err == nil {
-		err = f.swap(r)
+		err = f.fill(old, r)
 	}
 	f.mu.Lock()
-	f.mu.rewrite = nil
-	if err != nil {
-		f.mu.base = f.mu.size // What was applied is safe in the old file.
+	if err == nil {
+		if err = f.last(r); err == nil {
+			err = f.install(r)
+		}
 	}
-	settled := f.mu.fault == nil
+	if err != nil && f.mu.body != nil {
+		f.mu.base = f.mu.body.size // What was applied is safe in the old file.
+	}
+	f.end(r)
+	settled := err == nil && f.mu.body.broken == nil
 	f.mu.Unlock()
-	switch {
-	case err != nil:
-		_ = r.db.Close()
-		_ = os.Remove(f.path + newSuffix)
-	case settled:
-		shed(body)
-		_ = old.Close() // Its file has no name any more.
-	default:
-		_ = old.Close()
+	if err != nil {
+		_ = r.discard()
+	} else {
+		if settled {
+			shed(freed)
+		}
+		_ = old.close() // Its file has no name any more.
 	}
-	_ = body.Close()
+	_ = freed.Close()
 }
 
 // shed cuts a file that nobody needs to nothing, a piece at a time: what a file system
 // frees at once holds up every sync meanwhile.
-func shed(body *os.File) {
-	info, err := body.Stat()
-	if err != nil {
-		return
-	}
-	for size := info.Size(); size > 0 && err == nil; {
+func shed(file *os.File) {
+	size, err := sizeOf(file)
+	for size > 0 && err == nil {
 		size = max(0, size-piece)
-		err = body.Truncate(size)
+		err = file.Truncate(size)
 	}
 }
 
 var errGiven = errors.New("store: the rewrite is given up")
 
-// copy copies old's values, some at a time. What changes behind it comes with the late
-// batches; so does the end of a journal, which is never copied.
-func (f *file) copy(old *buntdb.DB, r *rewrite) error {
+// fill brings all that old has into r, and what is applied meanwhile but for a few batches.
+func (f *File) fill(old *body, r *rewrite) error {
+	err := f.copy(old, r, func() error { return f.wanted(r) })
+	more := true
+	for round := 0; err == nil && more && round < rounds; round++ {
+		more, err = f.catchUp(r)
+	}
+	return err
+}
+
+// copy copies old's values, some at a time, as long as wanted returns nil. What changes
+// behind it comes with the late batches; journals and seals are never copied.
+func (f *File) copy(old *body, r *rewrite, wanted func() error) error {
 	from := ""
 	for {
 		var values []stored
 		next, size := "", 0
-		err := old.View(func(tx *buntdb.Tx) error {
+		err := old.db.View(func(tx *buntdb.Tx) error {
 			return tx.AscendGreaterOrEqual("", from, func(key, value string) bool {
 				if len(values) == chunkKeys || size >= chunkBytes {
 					next = key
 					return false
 				}
-				if key != journalKey {
+				if key != journalKey && key != sealKey {
 					values, size = append(values, stored{key, value}), size+len(value)
 				}
 				return true
 			})
 		})
-		if err := errors.Join(err, f.wanted(r), put(r.db, values)); err != nil {
+		if err := errors.Join(err, wanted(), r.body.put(values)); err != nil {
 			return err
 		}
-		if err := syncPath(f.path + newSuffix); err != nil || next == "" {
+		if err := f.sync(r.body.file); err != nil || next == "" {
 			return err
 		}
 		from = next
@@ -142,7 +167,7 @@ func (f *file) copy(old *buntdb.DB, r *rewrite) error {
 }
 
 // wanted is an error when r is given up.
-func (f *file) wanted(r *rewrite) error {
+func (f *File) wanted(r *rewrite) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r.given {
@@ -153,17 +178,17 @@ func (f *file) wanted(r *rewrite) error {
 
 // catchUp applies the batches that have come, and reports whether more than a few have
 // come since.
-func (f *file) catchUp(r *rewrite) (more bool, err error) {
+func (f *File) catchUp(r *rewrite) (more bool, err error) {
 	f.mu.Lock()
 	late := r.late
 	r.late = nil
 	f.mu.Unlock()
 	for _, batch := range late {
-		if err := put(r.db, batch); err != nil {
+		if err := r.body.put(batch); err != nil {
 			return false, err
 		}
 	}
-	if err := syncPath(f.path + newSuffix); err != nil {
+	if err := f.sync(r.body.file); err != nil {
 		return false, err
 	}
 	f.mu.Lock()
@@ -171,40 +196,99 @@ func (f *file) catchUp(r *rewrite) (more bool, err error) {
 	return len(r.late) > few, nil
 }
 
-// swap gives the new file its name. Only here Apply waits: for the last batches, two
-// syncs and a rename.
-func (f *file) swap(r *rewrite) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// last brings the last batches into r. Only from here on Apply waits: for these, two syncs
+// and a rename. f.mu is held.
+func (f *File) last(r *rewrite) error {
 	if r.given {
 		return errGiven
 	}
 	for _, batch := range r.late {
-		if err := put(r.db, batch); err != nil {
+		if err := r.body.put(batch); err != nil {
 			return err
 		}
 	}
-	next := f.path + newSuffix
-	info, err := os.Stat(next)
-	if err := errors.Join(err, syncPath(next)); err != nil {
+	return f.seal(r)
+}
+
+// seal ends r's file: all that is in it is sealed and on the disk.
+func (f *File) seal(r *rewrite) error {
+	return errors.Join(r.body.put([]stored{r.body.seal()}), f.sync(r.body.file))
+}
+
+// install gives r's file the store's name. f.mu is held.
+func (f *File) install(r *rewrite) error {
+	if err := os.Rename(r.path, f.path); err != nil {
 		return err
 	}
-	if err := os.Rename(next, f.path); err != nil {
-		return err
-	}
-	if err := syncPath(filepath.Dir(f.path)); err != nil {
+	if err := f.syncPath(filepath.Dir(f.path)); err != nil {
 		// Which of the two files a crash would leave is not known, and they part from here.
-		f.mu.fault = fmt.Errorf("store: compact %s: %w", f.path, err)
+		r.body.broken = fmt.Errorf("compact: %w", err)
 	}
-	f.mu.db, f.mu.base, f.mu.size = r.db, info.Size(), info.Size()
+	f.mu.body, f.mu.base, f.mu.journal = r.body, r.body.size, false
 	return nil
 }
 
-// syncPath has the file or directory at path on the disk.
-func syncPath(path string) error {
+// Copy writes what the store holds at one moment into a new file at path, which is a store
+// itself, while changes go on. Its error is ErrClosed when the store is closed meanwhile; of
+// an error nothing is left behind.
+func (f *File) Copy(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("store: copy: %s: %w", path, os.ErrExist)
+	}
+	old, r, err := f.turn(path)
+	if err != nil {
+		return fmt.Errorf("store: copy: %w", err)
+	}
+	defer f.rewriting.Done()
+	err = f.fill(old, r)
+	f.mu.Lock()
+	if err == nil {
+		err = f.last(r)
+	}
+	f.end(r)
+	closed := f.mu.body == nil
+	f.mu.Unlock()
+	if err == nil {
+		err = f.syncPath(filepath.Dir(path))
+	}
+	switch {
+	case err == nil:
+		return r.body.close()
+	case closed:
+		return errors.Join(ErrClosed, r.discard())
+	}
+	return fmt.Errorf("store: copy: %w", errors.Join(err, r.discard()))
+}
+
+// turn begins a rewrite into path when no other is under way.
+func (f *File) turn(path string) (*body, *rewrite, error) {
+	for {
+		f.mu.Lock()
+		under, b := f.mu.rewrite, f.mu.body
+		if under == nil {
+			defer f.mu.Unlock()
+			if b == nil {
+				return nil, nil, ErrClosed
+			}
+			if b.broken != nil {
+				return nil, nil, b.broken
+			}
+			old, r, err := f.begin(path)
+			if err == nil {
+				f.rewriting.Add(1)
+			}
+			return old, r, err
+		}
+		f.mu.Unlock()
+		<-under.done
+	}
+}
+
+// syncPath has the directory at path on the disk.
+func (f *File) syncPath(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(f.sync(d), d.Close())
 }

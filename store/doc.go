@@ -3,8 +3,10 @@
 //
 // # Layout of the file
 //
-//	meta/version     "1": the layout described here
+//	meta/version     "2": the layout described here
 //	meta/journal     a batch that is being applied (see below); usually absent
+//	meta/seal        how long the file was when the newest batch began, and the CRC-32C of
+//	                 all that was in it
 //	d/KEY            the value of KEY, compressed
 //
 // Keys of the planner: planner/epoch, app/ID and those below it, plan/NODE,
@@ -17,26 +19,38 @@
 //
 // Apply is atomic and durable: when it has returned nil, all its changes are on
 // the disk (SyncAlways); after a crash at any moment either all or none of them
-// are there. BuntDB writes the commands of a transaction in no particular order
-// and may lose the end of a torn one, so a batch of two or more changes is
-// written as one journal record first, then applied, then the journal is
-// removed, with one sync at the end; Open finishes a journal that it finds.
+// are there. One that fails is found whole or not at all.
 //
-// An Apply that fails (a full disk) leaves the values in memory as they were;
-// whether its changes are found by a later Open is not promised.
+// BuntDB promises less, and this package makes up for it:
 //
-// A file that ends in the middle of a record (a crash, a full disk) is cut back
-// to the last whole record and opened: that record belonged to an Apply that
-// had not returned. A file that is damaged elsewhere, a value whose checksum
-// fails, and a file of another version are not opened: ErrCorrupt and
-// ErrVersion say which file to move away. Nothing is deleted or guessed.
+//   - It drops the errors of its syncs. So it is opened without any, and each batch
+//     ends with a sync of this package's own. When that fails, the kernel may take what it
+//     could not write for written: nothing is applied any more until all that is known is in
+//     a new file that was synced. It is tried once a second.
+//   - It writes the commands of a transaction in no particular order and may lose the end of
+//     a torn one. So a batch of two or more changes is written as one journal record first,
+//     then applied, then the journal is removed, with one sync at the end; Open finishes a
+//     journal that it finds.
+//   - It cuts a file at the first record that seems to end behind it. So Open reads the
+//     file itself before, and holds each seal against what is in front of it.
+//   - It panics with its lock held when it cannot take a write back. Then the file is read
+//     again, and made anew.
+//
+// A file that ends in the middle of a record, or has a hole there, is cut back to the last
+// whole one (Options.Tell says so): that record belonged to an Apply that had not returned.
+// A file in which a seal or a later change shows that something is missing or has changed, a
+// value whose checksum fails, and a file of another version are not opened: ErrCorrupt and
+// ErrVersion say which file it is. Nothing is deleted or guessed. What nothing in a file can
+// show is that its last whole changes are missing.
+//
+// A reserve beside the file (Options.Reserve) is let go when the disk is full.
 //
 // The file grows with each change. After Open, and when it is larger than 4 MiB and
 // four times what it was after the last rewrite, it is rewritten with the living
 // values only: a goroutine copies them into a new file, some at a time, then what
 // was applied meanwhile, and gives it the old one's name. Apply waits for the last
 // of that only: a few batches, two syncs and a rename. Until then the old file is the
-// store. Close gives a rewrite up.
+// store. Close gives a rewrite up. Copy makes a backup in the same way.
 //
 // BuntDB holds everything in memory: keep values small and history bounded.
 // Two processes must not open the same file (package daemon holds a lock on the

@@ -45,7 +45,7 @@ func FuzzValues(f *testing.F) {
 // store that keeps what is put into it.
 func FuzzFile(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "store")
-	s, err := Open(path, SyncNever)
+	s, err := Open(path, Options{Sync: SyncNever})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func FuzzFile(f *testing.F) {
 		if err := os.WriteFile(path, body, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(path, SyncNever)
+		s, err := Open(path, Options{Sync: SyncNever})
 		if err != nil {
 			if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrVersion) {
 				t.Errorf("refused as %v", err)

@@ -33,9 +33,9 @@ func every(t *testing.T, test func(t *testing.T, s store.Store)) {
 	}
 }
 
-func open(t *testing.T, path string) store.Store {
+func open(t *testing.T, path string) *store.File {
 	t.Helper()
-	s, err := store.Open(path, store.SyncNever)
+	s, err := store.Open(path, store.Options{Sync: store.SyncNever})
 	if err != nil {
 		t.Fatal(err)
 	}

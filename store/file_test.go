@@ -22,7 +22,7 @@ import (
 
 func TestValuesSurviveReopening(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
-	s, err := store.Open(path, store.SyncAlways)
+	s, err := store.Open(path, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestADamagedFileIsRefusedAndKept(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := store.Open(path, store.SyncNever)
+		_, err := store.Open(path, store.Options{Sync: store.SyncNever})
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -122,7 +122,7 @@ func TestADamagedFileIsRefusedAndKept(t *testing.T) {
 }
 
 func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
-	for _, version := range []string{"2", ""} {
+	for _, version := range []string{"1", ""} {
 		path := filepath.Join(t.TempDir(), "s.db")
 		db, err := buntdb.Open(path)
 		if err != nil {
@@ -139,7 +139,7 @@ func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
 		if err := errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Open(path, store.SyncNever); !errors.Is(err, store.ErrVersion) {
+		if _, err := store.Open(path, store.Options{Sync: store.SyncNever}); !errors.Is(err, store.ErrVersion) {
 			t.Errorf("version %q: %v", version, err)
 		}
 	}
@@ -274,7 +274,7 @@ func TestARewriteThatFailsChangesNothing(t *testing.T) {
 
 func TestOpenSaysWhatIsWrongWithThePath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "no", "such", "s.db")
-	if _, err := store.Open(path, store.SyncAlways); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), path) {
+	if _, err := store.Open(path, store.Options{}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v", err)
 	}
 }
@@ -300,7 +300,7 @@ func TestFailingHasNoEffectWhenItFails(t *testing.T) {
 }
 
 func BenchmarkSyncedApply(b *testing.B) {
-	s, err := store.Open(filepath.Join(b.TempDir(), "s.db"), store.SyncAlways)
+	s, err := store.Open(filepath.Join(b.TempDir(), "s.db"), store.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func BenchmarkApplyBesideARewrite(b *testing.B) {
 	}
 	for b.Loop() {
 		path := filepath.Join(b.TempDir(), "s.db")
-		s, err := store.Open(path, store.SyncNever)
+		s, err := store.Open(path, store.Options{Sync: store.SyncNever})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -335,7 +335,7 @@ func BenchmarkApplyBesideARewrite(b *testing.B) {
 		if err := s.Close(); err != nil {
 			b.Fatal(err)
 		}
-		if s, err = store.Open(path, store.SyncAlways); err != nil {
+		if s, err = store.Open(path, store.Options{}); err != nil {
 			b.Fatal(err)
 		}
 		var took []float64

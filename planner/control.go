@@ -59,7 +59,11 @@ func (d *desk) control(ev Control) {
 		r = api.ControlReply{Error: api.ToWire(err)}
 	}
 	r.V = api.Version
-	d.reply(ev.To, func() any { return r })
+	if reads(ev.Verb) {
+		d.show(ev.To, r)
+	} else {
+		d.reply(ev.To, func() any { return r })
+	}
 }
 
 // planQuery answers what a deadline would mean for a profile.
@@ -73,7 +77,7 @@ func (d *desk) planQuery(ev PlanQuery) {
 		r = api.PlanReply{Error: api.ToWire(err)}
 	}
 	r.V = api.Version
-	d.reply(ev.To, func() any { return r })
+	d.show(ev.To, r)
 }
 
 func (d *desk) ping(api.ControlRequest) (api.ControlReply, error) {

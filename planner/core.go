@@ -52,5 +52,12 @@ func (c *core) reply(to Ticket, body func() any) {
 	}
 }
 
+// show is reply for what promises nothing.
+func (c *core) show(to Ticket, body any) {
+	if to != 0 {
+		c.replies = append(c.replies, func() Reply { return Reply{To: to, Body: body, Reads: true} })
+	}
+}
+
 // leaves reports whether the exit of a's driver is still waited for.
 func (c *core) leaves(a *ledger.App) bool { return c.estimates.Leaves(a) }

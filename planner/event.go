@@ -89,6 +89,8 @@ type PublishDirective struct {
 type Reply struct {
 	To   Ticket
 	Body any
+	// Reads says that it promises nothing: it shows what there is.
+	Reads bool
 }
 
 // Log tells the operator what has happened.

@@ -40,7 +40,9 @@ type Store interface {
 // A turn drains the queue, steps the engine through all of it, syncs the store
 // once, then publishes and replies. What could not be stored is neither
 // published nor acknowledged: requests are answered with KindTransient, and the
-// changes are tried again at the next turn.
+// changes are tried again at the next turn. Until then the planner is read-only: what
+// asks for a promise is refused at once, what shows something is answered, and drivers and
+// nodes are heard.
 type Loop struct {
 	engine  *Engine
 	pub     Publisher
@@ -103,7 +105,7 @@ func (l *Loop) Run(ctx context.Context) error {
 // Safe for concurrent use.
 func (l *Loop) Alive() error {
 	if text := l.storeErr.Load(); text != nil {
-		return errors.New("planner: state cannot be stored: " + *text)
+		return errors.New("planner: read-only, for its state cannot be stored: " + *text)
 	}
 	if idle := time.Since(l.start) - time.Duration(l.ended.Load()); idle > stalled {
 		return fmt.Errorf("planner: the loop has not turned for %v", idle.Round(time.Millisecond))
@@ -203,6 +205,10 @@ func (l *Loop) nextTicket() Ticket {
 func (l *Loop) take(r request) {
 	ticket := l.nextTicket()
 	event := r.event(ticket)
+	if text := l.storeErr.Load(); text != nil && promises(event) {
+		r.refuse(readOnly(errors.New(*text)))
+		return
+	}
 	if _, ok := event.(Status); !ok {
 		l.waiting[ticket] = r.reply
 	}
@@ -230,7 +236,9 @@ func (l *Loop) step(event Event) {
 func (l *Loop) flush() {
 	actions, err := l.turn.End(l.store.Apply)
 	if err == nil {
-		l.storeErr.Store(nil)
+		if l.storeErr.Swap(nil) != nil {
+			l.observe(StoreWorks{})
+		}
 	} else if text := err.Error(); l.storeErr.Swap(&text) == nil {
 		l.observe(StoreFailed{Err: err})
 	}

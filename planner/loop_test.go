@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -211,6 +212,71 @@ func TestLoopSaysNothingThatIsNotStored(t *testing.T) {
 		}
 		if err := l.Alive(); err != nil {
 			t.Errorf("alive: %v", err)
+		}
+	})
+}
+
+// A planner that cannot store refuses what it would have to keep, shows what there is, and
+// goes on to hear drivers and nodes.
+func TestAPlannerThatCannotStoreIsReadOnly(t *testing.T) {
+	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
+		l.Hello(nodeStatus(1), func(api.HelloReply) {})
+		var app api.RegisterReply
+		l.Register(registration("p", 0), func(r api.RegisterReply) { app = r })
+		synctest.Wait()
+		p.fail(errors.New("sync: input/output error"), nil)
+		beat := func() (r api.EventsReply) {
+			l.Events(api.Events{V: api.Version, AppID: app.AppID, Submission: registration("p", 0).Submission}, func(a api.EventsReply) { r = a })
+			synctest.Wait()
+			return r
+		}
+		said := func(err *api.Error) bool {
+			return err != nil && err.Kind == api.KindTransient && strings.HasPrefix(err.Message, "read-only: ") && strings.Contains(err.Message, "input/output error")
+		}
+		// The first that has to be stored finds out; the others are refused without a trace.
+		for _, name := range []string{"q", "r"} {
+			other := registration(name, 0)
+			other.Submission = name
+			var r api.RegisterReply
+			l.Register(other, func(a api.RegisterReply) { r = a })
+			synctest.Wait()
+			if !said(r.Error) {
+				t.Errorf("registration: %+v", r)
+			}
+		}
+		var killed, listed api.ControlReply
+		l.Control(api.VerbKill, api.ControlRequest{V: api.Version, App: app.AppID}, func(r api.ControlReply) { killed = r })
+		l.Control(api.VerbApps, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { listed = r })
+		synctest.Wait()
+		if !said(killed.Error) {
+			t.Errorf("kill: %+v", killed)
+		}
+		of := func(profile string) bool {
+			return slices.ContainsFunc(listed.Apps, func(a api.AppSummary) bool { return a.Profile == profile })
+		}
+		if listed.Error != nil || !of("p") || of("r") {
+			t.Errorf("list: %+v", listed)
+		}
+		if err := l.Alive(); err == nil || !strings.Contains(err.Error(), "read-only") {
+			t.Errorf("alive: %v", err)
+		}
+		for range 60 { // Longer than a silent driver is waited for.
+			time.Sleep(time.Second)
+			beat()
+		}
+		p.fail(nil, nil)
+		time.Sleep(300 * time.Millisecond)
+		if r := beat(); r.Error != nil {
+			t.Errorf("events, when it can store again: %v", r.Error)
+		}
+		l.Control(api.VerbApp, api.ControlRequest{V: api.Version, App: app.AppID}, func(r api.ControlReply) {
+			if r.Error != nil || r.App.State != api.AppRunning {
+				t.Errorf("the application that ran: %+v", r)
+			}
+		})
+		synctest.Wait()
+		if !strings.Contains(p.heard(), "store works") {
+			t.Errorf("heard %s", p.heard())
 		}
 	})
 }

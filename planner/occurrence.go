@@ -294,6 +294,9 @@ type StoreFailed struct {
 	Err error
 }
 
+// StoreWorks: the state can be stored again, and is.
+type StoreWorks struct{ usual }
+
 // Name and String of each type.
 
 func (AppRegistered) Name() string    { return "application registered" }
@@ -329,6 +332,7 @@ func (RunNotRecorded) Name() string   { return "run not recorded" }
 func (MessageRefused) Name() string   { return "message refused" }
 func (PublishFailed) Name() string    { return "publish failed" }
 func (StoreFailed) Name() string      { return "store failed" }
+func (StoreWorks) Name() string       { return "store works" }
 
 func (o AppRegistered) String() string {
 	return fmt.Sprintf("%s (%q) registered: %s; %d executors", o.App, o.AppName, o.Reason, o.Executors)
@@ -474,6 +478,10 @@ func (o MessageRefused) String() string { return fmt.Sprintf("message from %s: %
 
 func (o PublishFailed) String() string { return fmt.Sprintf("publish to %s: %v", o.To, o.Err) }
 
-func (o StoreFailed) String() string { return fmt.Sprintf("store: %v", o.Err) }
+func (o StoreFailed) String() string {
+	return fmt.Sprintf("the planner is read-only, for its state cannot be stored: %v", o.Err)
+}
+
+func (StoreWorks) String() string { return "the state can be stored again" }
 
 func sayExit(code int) string { return fmt.Sprintf("spark-submit ended with exit code %d", code) }

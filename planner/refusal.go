@@ -18,3 +18,29 @@ func refusal(body any, err *api.Error) any {
 	}
 	return body
 }
+
+// readOnly refuses what would have to be stored.
+func readOnly(err error) *api.Error {
+	return api.Errorf(api.KindTransient, "read-only: the planner cannot store its state, what runs goes on: %v", err)
+}
+
+// promises reports whether an event asks for something that has to be stored before it can be
+// answered, and that its sender can do without for now. Drivers and nodes are heard in any case.
+func promises(event Event) bool {
+	switch ev := event.(type) {
+	case Register:
+		return true
+	case Control:
+		return !reads(ev.Verb)
+	}
+	return false
+}
+
+// reads reports whether a verb changes nothing.
+func reads(v api.Verb) bool {
+	switch v {
+	case api.VerbApps, api.VerbApp, api.VerbProfiles, api.VerbProfile, api.VerbNodes, api.VerbPing:
+		return true
+	}
+	return false
+}

@@ -49,13 +49,13 @@ func (t *Turn) Take(actions []Action, observe func(Occurrence)) {
 // come first, for a driver that reads its reply may rely on them.
 //
 // When save fails, End returns its error, and refusals with KindTransient in the place of
-// the replies: nothing is said that is not stored. Changes, Plans and Directives wait for
-// the next end.
+// the replies that promise something: nothing is promised that is not stored. Changes, Plans
+// and Directives wait for the next end.
 func (t *Turn) End(save func([]api.Pair) error) ([]Action, error) {
 	if len(t.unsaved) > 0 {
 		if err := save(t.unsaved); err != nil {
 			t.unsaved = newest(t.unsaved)
-			return t.answers(api.Errorf(api.KindTransient, "the planner cannot store its state: %v", err)), err
+			return t.answers(readOnly(err)), err
 		}
 		t.unsaved = t.unsaved[:0]
 	}
@@ -74,11 +74,12 @@ func (t *Turn) End(save func([]api.Pair) error) ([]Action, error) {
 	return append(actions, t.answers(nil)...), nil
 }
 
-// answers are the replies that wait, or as many refusals that say fault.
+// answers are the replies that wait, with refusals that say fault in the place of those that
+// promise something if there is one.
 func (t *Turn) answers(fault *api.Error) []Action {
 	var actions []Action
 	for _, r := range t.replies {
-		if fault != nil {
+		if fault != nil && !r.Reads {
 			r.Body = refusal(r.Body, fault)
 		}
 		actions = append(actions, r)

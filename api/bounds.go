@@ -29,6 +29,8 @@ const (
 	// MostEventBytes is that of one request with events, as JSON. What MostBindings and
 	// MostParents allow of one event is less.
 	MostEventBytes = 2 << 20
+	// MostBackupPiece is that of a reply's part of a backup.
+	MostBackupPiece = 1 << 20
 	// BatchBytes is what a driver fills its requests to, by Event.Size.
 	BatchBytes = 256 << 10
 

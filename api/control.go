@@ -248,6 +248,8 @@ type ControlRequest struct {
 	// Division is what Node, or with "" every node, is to divide by from now on (VerbDivide);
 	// nil is as it is configured.
 	Division *Division `json:"division,omitempty"`
+	// Backup is the piece that is wanted of a backup, nil for a new one (VerbBackup).
+	Backup *BackupPiece `json:"backup,omitempty"`
 	// Submission is whose spark-submit has ended with ExitCode (VerbExit); Elapsed is
 	// when, on the deadline clock, 0 for now.
 	Submission string        `json:"submission,omitempty"`
@@ -270,6 +272,16 @@ type Step struct {
 	At units.Seconds `json:"at_s,omitempty"`
 }
 
+// BackupPiece is a part of the backup that ID names: Data is what there is from Offset on, at
+// most MostBackupPiece bytes. A request has no Data.
+type BackupPiece struct {
+	ID     string `json:"id"`
+	Offset int64  `json:"offset"`
+	// Size is that of the whole backup.
+	Size int64  `json:"size,omitempty"`
+	Data []byte `json:"data,omitempty"`
+}
+
 // ControlReply is the body of every control reply but plan; the field that the
 // request asked for is set.
 type ControlReply struct {
@@ -281,6 +293,8 @@ type ControlReply struct {
 	Nodes    []NodeSummary `json:"nodes,omitempty"`
 	// Step is what was begun, with the stage's id.
 	Step *Step `json:"step,omitempty"`
+	// Backup is a piece of a backup of the planner's store; of a new one it is empty.
+	Backup *BackupPiece `json:"backup,omitempty"`
 	// Message is one line for the user.
 	Message string `json:"message,omitempty"`
 	// Release is the planner's version.
@@ -309,11 +323,12 @@ const (
 	VerbUndrain    Verb = "node-undrain"
 	VerbDivide     Verb = "node-divide"
 	VerbExit       Verb = "exit"
+	VerbBackup     Verb = "backup"
 	VerbPing       Verb = "ping"
 )
 
 // Verbs are all of them.
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles, VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbExit, VerbPing}
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbExit, VerbBackup, VerbPing}
 }

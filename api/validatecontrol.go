@@ -18,6 +18,10 @@ func (r *ControlRequest) Validate() error {
 	f.between("exit_code", float64(r.ExitCode), -MostCount, MostCount)
 	f.bounded("elapsed_s", float64(r.Elapsed))
 	f.bounded("suspended_s", float64(r.Suspended))
+	if b := r.Backup; b != nil {
+		f.token("backup", b.ID)
+		f.size("offset of the backup", b.Offset)
+	}
 	if d := r.Division; d != nil {
 		d.validate(&f)
 	}

@@ -14,7 +14,7 @@
 //	pacer.v1.control.plan          request  cli -> planner      api.PlanRequest / PlanReply
 //
 // VERB is one of apps, app, release, deadline, cap, kill, step, profiles, profile, profile-put,
-// profile-rm, nodes, node-drain, node-undrain, node-divide, exit, ping. APP and NODE are
+// profile-rm, nodes, node-drain, node-undrain, node-divide, exit, backup, ping. APP and NODE are
 // single tokens.
 //
 // Bodies are JSON. A message is at most MaxPayload bytes.

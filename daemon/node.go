@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oklog/run"
@@ -55,6 +56,7 @@ type NodeDaemon struct {
 	docker    *docker.Engine // nil without containers.
 	archives  *archives
 	loop      *node.Loop
+	store     *nodeStore
 	metrics   *metrics.Node
 	history   *replay.Recorder // nil without a history.
 	conn      *bus.Conn
@@ -86,7 +88,7 @@ func newNode(cfg NodeConfig, ending node.Ending) (*NodeDaemon, error) {
 }
 
 func (n *NodeDaemon) build() error {
-	state, err := openState(n.cfg.State, "node", n.deps.Sync)
+	state, err := openState(n.cfg.State, "node", n.deps.Sync, n.log)
 	if err != nil {
 		return err
 	}
@@ -286,10 +288,11 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 	read := &pages{layout: n.layout, log: n.log, clock: clock, open: map[node.Key]*openPage{},
 		group: n.executors.group, memories: map[node.Key]*memoryOf{}, contained: n.docker != nil}
 	n.undo.add(read.close)
+	n.store = &nodeStore{db: db}
 	watch := &tickWatch{Runtime: n.executors, clock: clock, host: host, metrics: n.metrics}
 	watch.last = func() units.Instant { return n.loop.LastTick() }
 	ports := node.Ports{
-		Runtime: watch, Quotas: n.executors, Pages: read, Memory: read, Status: n, Store: nodeStore{db},
+		Runtime: watch, Quotas: n.executors, Pages: read, Memory: read, Status: n, Store: n.store,
 		Host: watch.hostUsed, Clock: clock, Events: observeNode(n.log, n.metrics),
 	}
 	if n.history != nil {
@@ -344,8 +347,11 @@ func (n *NodeDaemon) PublishStatus(s *api.NodeStatus) error {
 	return n.conn.PublishStatus(*s)
 }
 
-// alive is the node's health: the loop has ticked lately.
+// alive is the node's health: the loop has ticked lately and its state is stored.
 func (n *NodeDaemon) alive() error {
+	if err := n.store.fault.Load(); err != nil {
+		return fmt.Errorf("node: its state cannot be stored, control goes on: %w", *err)
+	}
 	limit := max(5*time.Second, 10*n.cfg.Interval)
 	if idle := n.deps.Clock().Sub(n.loop.LastTick()); idle > limit {
 		return fmt.Errorf("node: the control loop has not ticked for %v", idle.Round(time.Millisecond))
@@ -478,9 +484,20 @@ func (n *NodeDaemon) prune(ctx context.Context) error {
 }
 
 // nodeStore is a store as the node's loop asks for it.
-type nodeStore struct{ db store.Store }
+type nodeStore struct {
+	db store.Store
+	// fault is why the newest state is not stored; nil while it is.
+	fault atomic.Pointer[error]
+}
 
-func (s nodeStore) SaveState(state *node.State) error {
+func (s *nodeStore) SaveState(state *node.State) (err error) {
+	defer func() {
+		if err != nil {
+			s.fault.Store(&err)
+		} else {
+			s.fault.Store(nil)
+		}
+	}()
 	body, err := json.Marshal(state)
 	if err != nil {
 		return fmt.Errorf("save the node's state: %w", err)

@@ -41,6 +41,7 @@ type PlannerDaemon struct {
 	loop    *planner.Loop
 	metrics *metrics.Planner
 	web     *web
+	backups backups
 }
 
 // NewPlanner returns a planner that listens already (or dials a NATS server that
@@ -57,11 +58,13 @@ func NewPlanner(cfg PlannerConfig) (*PlannerDaemon, error) {
 }
 
 func (p *PlannerDaemon) build() error {
-	state, err := openState(p.cfg.State, "planner", p.cfg.Sync)
+	state, err := openState(p.cfg.State, "planner", p.cfg.Sync, p.log)
 	if err != nil {
 		return err
 	}
 	p.undo.add(state.close)
+	p.backups = backups{store: state.db, dir: p.cfg.State}
+	p.undo.add(p.backups.close)
 	engine, err := loadPlanner(p.cfg.Engine, state.db)
 	if err != nil {
 		return err
@@ -124,6 +127,18 @@ func (p *PlannerDaemon) connect() (err error) {
 
 // loadPlanner returns the engine that goes on from what db holds.
 func loadPlanner(cfg planner.Config, db store.Store) (*planner.Engine, error) {
+	all, err := plannerPairs(db)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Identity == "" {
+		cfg.Identity = rand.Text() // Of a new store: one that has a name keeps it.
+	}
+	return planner.New(cfg, all)
+}
+
+// plannerPairs are all that a planner has stored.
+func plannerPairs(db store.Store) ([]api.Pair, error) {
 	var all []api.Pair
 	for _, prefix := range planner.Prefixes() {
 		pairs, err := db.Load(prefix)
@@ -132,17 +147,23 @@ func loadPlanner(cfg planner.Config, db store.Store) (*planner.Engine, error) {
 		}
 		all = append(all, pairs...)
 	}
-	if cfg.Identity == "" {
-		cfg.Identity = rand.Text() // Of a new store: one that has a name keeps it.
-	}
-	return planner.New(cfg, all)
+	return all, nil
 }
 
 func (p *PlannerDaemon) handlers() bus.Handlers {
 	return bus.Handlers{
 		Register: p.loop.Register, Events: p.loop.Events, Hello: p.loop.Hello, Status: p.loop.Status,
-		Control: p.loop.Control, PlanQuery: p.loop.Plan,
+		Control: p.control, PlanQuery: p.loop.Plan,
 	}
+}
+
+// control answers what the engine cannot, and has the loop answer the rest.
+func (p *PlannerDaemon) control(verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
+	if verb == api.VerbBackup {
+		go func() { reply(p.backups.serve(r)) }() // It takes longer than an event may wait.
+		return
+	}
+	p.loop.Control(verb, r, reply)
 }
 
 // Bus is the embedded server, for connections inside the process; nil when the

@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,13 +19,16 @@ import (
 // state is a daemon's directory with its lock and its store.
 type state struct {
 	lock *os.File
-	db   store.Store
+	db   *store.File
 }
+
+// stateReserve is the room that a store holds for when the disk is full.
+const stateReserve = 16 << 20
 
 // openState makes the directory, takes the daemon's lock in it and opens its
 // store: dir/NAME.lock and dir/NAME.db. The kernel frees the lock when the
 // process ends, however it does.
-func openState(dir, name string, sync store.SyncPolicy) (*state, error) {
+func openState(dir, name string, sync store.SyncPolicy, log *slog.Logger) (*state, error) {
 	// Executors' users have to pass through it; what is secret in it is private.
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
@@ -33,7 +37,11 @@ func openState(dir, name string, sync store.SyncPolicy) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(filepath.Join(dir, name+".db"), store.Options{Sync: sync})
+	options := store.Options{Sync: sync, Tell: func(line string) { log.Warn("store: " + line) }}
+	if sync == store.SyncAlways {
+		options.Reserve = stateReserve
+	}
+	db, err := store.Open(filepath.Join(dir, name+".db"), options)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}

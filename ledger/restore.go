@@ -98,6 +98,31 @@ func restoreCounters(l *Ledger, r api.Pair) error {
 	return nil
 }
 
+// restoredTerms is how many starts a store that was copied back is ahead of its copy: nodes go by
+// the planner of the greatest term, and it has started on the store that was replaced.
+const restoredTerms = 1 << 20
+
+// Restored returns what has to be changed in a store that was copied back from a backup before
+// a planner starts on it, given the pairs of which the keys begin with one of Prefixes.
+func Restored(pairs []api.Pair) ([]api.Pair, error) {
+	for _, p := range pairs {
+		if p.Key != counterKey {
+			continue
+		}
+		var c counterRecord
+		if err := decode(p, &c, &c.V); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Key, err)
+		}
+		c.Term += restoredTerms
+		body, err := json.Marshal(c)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Key, err)
+		}
+		return []api.Pair{{Key: p.Key, Value: body}}, nil
+	}
+	return nil, nil // No planner has started on it.
+}
+
 // restorePlans makes the content of the Plans in force again; their epochs are the
 // newest of those saved with the node and with the applications there. Where an
 // experiment held executors the Plan is no longer what it was, and gets a new epoch

@@ -27,6 +27,16 @@ type Engine struct {
 // them, and only that, is handed to New.
 func Prefixes() []string { return ledger.Prefixes() }
 
+// Restored returns what has to be changed in a store that was copied back from a backup before
+// New is called, so that nodes follow the planner that starts on it.
+func Restored(pairs []api.Pair) ([]api.Pair, error) {
+	changes, err := ledger.Restored(pairs)
+	if err != nil {
+		return nil, fmt.Errorf("planner state: %w", err)
+	}
+	return changes, nil
+}
+
 // New returns an engine that goes on from what an earlier one saved: all pairs
 // whose keys begin with one of Prefixes. It returns an error when cfg is not
 // valid or a record cannot be read.

@@ -33,6 +33,29 @@ func TestATermGrowsWithEachStart(t *testing.T) {
 	}
 }
 
+// Nodes have heard the planners that started after a backup was made: the one that starts on the
+// copy has a greater term.
+func TestARestoredStoreHasANewTerm(t *testing.T) {
+	w := named(t, "a")
+	backup := w.records()
+	for range 3 {
+		w.restart()
+	}
+	before := w.hello("a").Plan
+	changes, err := planner.Restored(backup)
+	if err != nil || len(changes) != 1 {
+		t.Fatalf("%d changes, %v", len(changes), err)
+	}
+	clear(w.disk)
+	for _, p := range append(backup, changes...) {
+		w.disk[p.Key] = p.Value
+	}
+	w.restart()
+	if p := w.hello("a").Plan; p.Term <= before.Term || p.Planner != before.Planner {
+		t.Errorf("the restored planner is %q in term %d, nodes go by %q in term %d", p.Planner, p.Term, before.Planner, before.Term)
+	}
+}
+
 // A planner that has lost its state does not take an application over whose executors
 // run on: it would give it others with the same ids. It waits for what nodes have to
 // say, and for the executors to end.

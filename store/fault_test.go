@@ -203,6 +203,9 @@ func TestWhatIsCutOffIsSaid(t *testing.T) {
 		if err := os.WriteFile(path, append(bytes.Clone(sound), tail...), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		if err := store.Verify(path); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: verified: %v", name, err)
+		}
 		s, lines := told(t, path, store.Options{})
 		if got := content(t, s, ""); got != "a=1\nb=1\n" {
 			t.Errorf("%s: it holds %q", name, got)
@@ -329,13 +332,16 @@ func TestACopyIsOfOneMoment(t *testing.T) {
 			}
 		}
 	})
-	for k := range 20 {
+	for k := range 8 {
 		path := filepath.Join(dir, fmt.Sprint("copy-", k))
 		if err := s.Copy(path); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Copy(path); !errors.Is(err, os.ErrExist) {
 			t.Errorf("over one that is there: %v", err)
+		}
+		if err := store.Verify(path); err != nil {
+			t.Error(err)
 		}
 		c := open(t, path)
 		pairs, err := c.Load("")

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"strconv"
+
+	"github.com/tidwall/buntdb"
 )
 
 // whole is the part of a file that has whole records: size bytes with the CRC-32C sum. What
@@ -50,6 +52,40 @@ func inspect(file *os.File) (whole, error) {
 		}
 	}
 	return whole{size: s.at, sum: s.hash.crc}, nil
+}
+
+// Verify reports whether the file at path is a whole store of this version, nothing cut off. It
+// changes nothing. Its error is ErrCorrupt or ErrVersion, wrapped, for what is none.
+func Verify(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	whole, err := inspect(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrCorrupt, path, err)
+	}
+	if whole.torn > 0 || whole.size == 0 {
+		return fmt.Errorf("%w: %s is not whole: %d bytes, and %d of an unfinished change", ErrCorrupt, path, whole.size, whole.torn)
+	}
+	b, err := openBody(path)
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrCorrupt, path, err)
+	}
+	f := &File{path: path}
+	f.mu.body = b
+	have := ""
+	err = b.db.View(func(tx *buntdb.Tx) (err error) {
+		have, err = tx.Get(versionKey, true)
+		return err
+	})
+	if have != version {
+		err = fmt.Errorf("%w: %s has %q, this release reads %q", ErrVersion, path, have, version)
+	}
+	if err == nil {
+		_, err = f.load("")
+	}
+	return errors.Join(err, b.close())
 }
 
 // scanner reads records: commands of the Redis protocol, "set" with a key and a value and

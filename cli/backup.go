@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/daemon"
+)
+
+func backupCommand(sh *shell) *cobra.Command {
+	return &cobra.Command{Use: "backup FILE", Short: "Copy the planner's state into a file", Args: cobra.ExactArgs(1),
+		Long: "Copy the planner's state at one moment into a new file, readable by you alone: from the\n" +
+			"running planner, or from planner.state where none answers. It holds the environment and\n" +
+			"options with which applications were started. Nodes need no backup.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := sh.backup(c.Context(), args[0]); err != nil {
+				return err
+			}
+			fmt.Fprintf(sh.Stdout, "the planner's state is in %s\n", args[0])
+			return nil
+		}}
+}
+
+func (sh *shell) backup(ctx context.Context, path string) error {
+	cfg, err := sh.Config()
+	if err != nil {
+		return err
+	}
+	conn, done, err := dialPlanner(ctx, cfg.Client)
+	if err == nil {
+		defer done()
+		return daemon.Backup(ctx, conn, path)
+	}
+	if api.KindOf(err) != api.KindTransient {
+		return err
+	}
+	if stopped := daemon.BackupStopped(cfg.Planner.State, path); stopped != nil {
+		return fmt.Errorf("%w; %w", err, stopped)
+	}
+	return nil
+}
+
+func restoreCommand(sh *shell) *cobra.Command {
+	return &cobra.Command{Use: "restore FILE", Short: "Put a backup in the place of the planner's state", Args: cobra.ExactArgs(1),
+		Long: "Put a backup in the place of what is in planner.state, which is kept beside it. No planner\n" +
+			"may run on that directory. Nodes keep what runs and follow the planner that starts then.",
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := sh.Config()
+			if err != nil {
+				return err
+			}
+			kept, err := daemon.Restore(cfg.Planner.State, args[0], sh.now)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(sh.Stdout, "%s is the planner's state in %s now\n", args[0], cfg.Planner.State)
+			if kept != "" {
+				fmt.Fprintf(sh.Stdout, "what was there is in %s\n", kept)
+			}
+			return nil
+		}}
+}

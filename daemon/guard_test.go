@@ -77,6 +77,11 @@ func (g guarded) run() error {
 func newGuarded(t *testing.T, wait time.Duration) (guarded, *cgroup.Group) {
 	t.Helper()
 	g := guarded{State: t.TempDir(), Parent: fmt.Sprintf("pacer-test-%d/node", os.Getpid()), Wait: wait}
+	// Its executor's handle cannot be read: the node controller leaves it alone.
+	dir := filepath.Join(g.State, "work", "apps", "app-1", "1")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "handle.json"), []byte("{}"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	h := cgrouptest.Real(t, g.Parent)
 	group, err := h.Group("app-1-1")
 	if err == nil {

@@ -139,6 +139,9 @@ func (n *NodeDaemon) buildExecutors() error {
 		return errors.Join(err, n.groups.Close()) // closeGroups would remove what is another's.
 	}
 	n.undo.add(n.closeGroups)
+	if left, err := n.groups.RemoveAbandoned(); len(left) > 0 || err != nil {
+		n.log.Info("groups of node controllers that died were removed", "cgroups", left, "error", err)
+	}
 	// A tree of ordinary files belongs to a test, whose clock may not move while a
 	// goroutine waits for the kernel.
 	if !n.groups.Kernel() {

@@ -87,7 +87,19 @@ func (x *executors) recover() error {
 		}
 		x.hold(node.Key{App: h.App, ID: h.ID}, h, group)
 	}
-	return nil
+	return x.sweep()
+}
+
+// sweep ends what an interrupted start of an executor has left: it is started again if it is
+// still wanted.
+func (x *executors) sweep() error {
+	ctx, cancel := context.WithTimeout(context.Background(), groupLeaves)
+	defer cancel()
+	swept, err := executor.Sweep(ctx, x.layout, x.groups)
+	for _, s := range swept {
+		x.log.Warn("what an interrupted start of an executor has left was ended", "cgroup", s.Group, "processes", s.Processes)
+	}
+	return err
 }
 
 // Start implements node.Runtime: the group first, without a quota, then the process in it. A

@@ -73,7 +73,7 @@ func (n *NodeDaemon) cgroupParent() string {
 	case n.docker != nil && n.docker.Systemd():
 		return cgroup.SliceParent("node_" + n.cfg.Name)
 	}
-	return "pacer/node-" + n.cfg.Name
+	return cgroup.NodeParent(n.cfg.Name)
 }
 
 // runtime makes the executor runtime.

@@ -23,7 +23,8 @@
 //	  save the handle
 //
 // The program never runs outside its group, and whatever keeps it from starting is the error
-// of Start. An executor outlives its node controller. The next one finds it by Recover and
+// of Start. A node controller that dies before the handle is saved leaves a program that nobody
+// would stop: Sweep finds it by its group. An executor outlives its node controller. The next one finds it by Recover and
 // reports api.Unknown as its exit code, which only a parent is told.
 //
 // A container engine takes the shim's place by ProcessConfig.Launch. What it starts is held
@@ -64,6 +65,7 @@
 //
 // # What the caller does
 //
+//   - It calls Sweep after Recover and before the first Start.
 //   - It makes the group before Start and owns its quota until Stop, which lifts it.
 //   - It calls Start and Stop off the tick: they take some 20 ms and up to Grace.
 //   - It calls Remove once an executor has ended. That removes all but its logs, and the

@@ -87,13 +87,16 @@ func removeFile(path string) error {
 	return nil
 }
 
+// handlePrefix begins the names of handles that are being written.
+const handlePrefix = ".handle-"
+
 // save writes h so that after a crash the file holds it whole or is not there.
 func (p Paths) save(h Handle) error {
 	data, err := json.Marshal(h)
 	if err != nil {
 		return fmt.Errorf("handle: %w", err)
 	}
-	f, err := os.CreateTemp(p.Dir, ".handle-*")
+	f, err := os.CreateTemp(p.Dir, handlePrefix+"*")
 	if err != nil {
 		return fmt.Errorf("handle: %w", err)
 	}

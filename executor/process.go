@@ -26,10 +26,26 @@ type ProcessConfig struct {
 	Grace time.Duration
 	// Self is the binary that calls Shim; empty is the running one.
 	Self string
+	// At is called at the steps of a start, for tests that kill the process there; nil is
+	// nobody.
+	At func(Step)
 	// Launch starts programs in place of the shim, as a container engine does;
 	// nil is the shim. Its files are made and its logs opened before.
 	Launch func(ctx context.Context, s Spec, paths Paths) (Launched, error)
 }
+
+// Step is a step of a start after which a process may die.
+type Step string
+
+// The steps of a start, in order.
+const (
+	// StepFiles: its files are made.
+	StepFiles Step = "files"
+	// StepExec: the program runs and has no handle.
+	StepExec Step = "exec"
+	// StepHandle: the handle is saved.
+	StepHandle Step = "handle"
+)
 
 // Launched is a program in its group whose process is known. Release lets it go
 // if it is still held back, and returns when it runs; Discard takes the start
@@ -70,6 +86,9 @@ func NewProcess(cfg ProcessConfig) (*Process, error) {
 	if cfg.Grace == 0 {
 		cfg.Grace = Grace
 	}
+	if cfg.At == nil {
+		cfg.At = func(Step) {}
+	}
 	if cfg.Self == "" {
 		cfg.Self = "/proc/self/exe"
 	}
@@ -101,6 +120,7 @@ func (r *Process) start(ctx context.Context, s Spec, paths Paths) (Handle, error
 	if err := r.claim(ctx, s, paths); err != nil {
 		return Handle{}, err
 	}
+	r.cfg.At(StepFiles)
 	launched, err := r.launch(ctx, s, paths)
 	if err != nil {
 		return Handle{}, errors.Join(err, r.clean(paths))
@@ -230,11 +250,13 @@ func (r *Process) adopt(ctx context.Context, h *Handle, launched Launched, paths
 		return fmt.Errorf("open process %d: %w", h.PID, err)
 	}
 	if err = launched.Release(ctx); err == nil {
+		r.cfg.At(StepExec)
 		err = paths.save(*h)
 	}
 	if err != nil {
 		return errors.Join(err, unix.Close(fd))
 	}
+	r.cfg.At(StepHandle)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.known[*h] = &process{fd: fd, child: r.cfg.Launch == nil}

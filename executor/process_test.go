@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, executor.Shim(os.Args[2:]))
 		os.Exit(127)
 	}
+	if text := os.Getenv(crashVariable); text != "" {
+		fmt.Fprintln(os.Stderr, die(text))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 

@@ -16,6 +16,7 @@ import (
 // Clear). It skips t where there are no cgroups or no right to make groups.
 func Real(t testing.TB, parent ...string) *cgroup.Hierarchy {
 	t.Helper()
+	sweep(t)
 	path := fmt.Sprintf("pacer-test-%d/node", os.Getpid())
 	if len(parent) > 0 {
 		path = parent[0]
@@ -33,6 +34,14 @@ func Real(t testing.TB, parent ...string) *cgroup.Hierarchy {
 		}
 	})
 	return groups
+}
+
+// sweep removes what tests that were killed have left.
+func sweep(t testing.TB) {
+	removed, err := cgroup.RemoveAbandoned("", "pacer-test-*", time.Minute)
+	if len(removed) > 0 || err != nil {
+		t.Logf("groups of tests that were killed: removed %v, %v", removed, err)
+	}
 }
 
 // Clear removes all groups below the parent with the processes in them.

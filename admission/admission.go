@@ -99,7 +99,10 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 		return Admission{}, err
 	}
 	launch := r.Launch
-	launch.Mode = r.Mode
+	launch.Mode, launch.User = r.Mode, ""
+	if r.Authenticated {
+		launch.User = r.User
+	}
 	if launch.Overhead == 0 {
 		launch.Overhead = memory.Overhead(launch.Heap)
 	}

@@ -75,6 +75,9 @@ type RegisterRequest struct {
 	Name    string `json:"name"`
 	Profile string `json:"profile,omitempty"`
 	User    string `json:"user,omitempty"`
+	// Authenticated says that User is whom the bus has made sure of, and not only what the
+	// driver calls its user. No message can say it.
+	Authenticated bool `json:"-"`
 	// SparkVersion is the driver's, as in "4.3.0".
 	SparkVersion string `json:"spark_version"`
 	// Deadline is the whole time allowed, from the start of the deadline clock;
@@ -135,6 +138,9 @@ type Launch struct {
 	Mode Mode `json:"mode,omitempty"`
 	// Image has Spark and Java for executors in containers; "" is the node's choice.
 	Image string `json:"image,omitempty"`
+	// User is who has submitted the application, set by the planner where it has made sure of
+	// that; "" is nobody that a node could start processes as.
+	User string `json:"user,omitempty"`
 }
 
 // MostFixedPart is the most that RegisterReply.FixedPart has: so much is left of what sizes say that

@@ -37,7 +37,7 @@ func (sh *shell) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("run", submitCommand(sh), sh.Up(), planCommand(sh), profilesCommand(sh))
+	add("run", submitCommand(sh), sh.Up(sh.ownSpark), planCommand(sh), profilesCommand(sh))
 	add("see", appsCommand(sh), nodesCommand(sh), supervisorCommand(sh), logsCommand(sh), releaseCommand(sh), deadlineCommand(sh),
 		identifyCommand(sh))
 	add("house", jarCommand(sh), configCommand(sh), backupCommand(sh), restoreCommand(sh), versionCommand(sh))

@@ -156,3 +156,12 @@ func readProperties(path string, into map[string]string) error {
 	}
 	return nil
 }
+
+// ownSpark is the home of the Spark that pacer submit takes, "" where it finds none.
+func (sh *shell) ownSpark(ctx context.Context) string {
+	sp, err := findSpark(ctx, sh.getenv)
+	if err != nil {
+		return ""
+	}
+	return sp.home
+}

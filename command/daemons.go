@@ -31,7 +31,7 @@ var (
 		"cores":         {[]string{"node.offered-cores"}, "cores that applications get (default: all but a reserve)"},
 		"memory":        {[]string{"node.memory"}, "memory that executors get, such as 8g"},
 		"spark-home":    {[]string{"node.spark-home"}, "Spark of the executors (default: the driver's)"},
-		"executor-user": {[]string{"node.executor-user"}, "whom executors run as (default: the invoking user)"},
+		"executor-user": {[]string{"node.executor-user"}, "whom all executors run as (default: the submitting user where it is known)"},
 		"runtime":       {[]string{"node.runtime"}, "docker, process or auto (docker where a daemon answers)"},
 		"log-level":     {[]string{"log.level"}, "debug, info, warn or error"},
 		"log-format":    {[]string{"log.format"}, "text or json"},
@@ -82,8 +82,9 @@ func (f flagKeys) add(c *cobra.Command) func() []string {
 	}
 }
 
-// Up returns `pacer up`.
-func (sh *Shell) Up() *cobra.Command {
+// Up returns `pacer up`. ownSpark returns the home of the Spark that the user's own `pacer
+// submit` takes, "" for none.
+func (sh *Shell) Up(ownSpark func(context.Context) string) *cobra.Command {
 	c := &cobra.Command{Use: "up", Short: "Run a planner and this machine's node controller", Args: cobra.NoArgs,
 		Long: "Run a planner and this machine's node controller in one process, until SIGTERM or\n" +
 			"SIGINT, which ends the applications. Prints a line with `ready` once it is usable."}
@@ -93,6 +94,7 @@ func (sh *Shell) Up() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		cfg.Node.OwnSpark = ownSpark(c.Context())
 		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: sh.say}
 		if err := up.Validate(); err != nil {
 			return Coded(ExitConfig, err)

@@ -87,20 +87,19 @@ type archives struct {
 	said map[string]bool // Why there can be no archive.
 }
 
-func newArchives(node executor.NodeSettings, log *slog.Logger, idle func() bool) *archives {
-	return &archives{node: node, log: log, idle: idle, asks: make(chan executor.Archive, 16), said: map[string]bool{},
-		make: func(ctx context.Context, a executor.Archive) error {
-			return executor.TrainingRun{Archive: a, Dir: node.Archives, Jar: node.Jar, User: node.User, Keep: archivesKept}.Make(ctx)
-		}}
+func newArchives(node executor.NodeSettings, log *slog.Logger, idle func() bool, train func(context.Context, executor.Archive) error) *archives {
+	return &archives{node: node, log: log, idle: idle, asks: make(chan executor.Archive, 16), said: map[string]bool{}, make: train}
 }
 
-// seen asks for the archive that an executor of launch is about to miss. It is
-// safe for concurrent use and does not wait.
-func (a *archives) seen(launch api.Launch) {
+// seen asks for the archive that an executor of launch, and of that user, is about to miss. It
+// is safe for concurrent use and does not wait.
+func (a *archives) seen(launch api.Launch, user executor.Credential) {
 	if a == nil {
 		return
 	}
-	archive, err := executor.ArchiveOf(launch, a.node)
+	node := a.node
+	node.User = user
+	archive, err := executor.ArchiveOf(launch, node)
 	if err != nil {
 		a.sayOnce(err)
 		return
@@ -109,7 +108,7 @@ func (a *archives) seen(launch api.Launch) {
 }
 
 func (a *archives) ask(archive executor.Archive) {
-	if archive.Usable(a.node.Archives, a.node.User.UID) {
+	if archive.Made(a.node.Archives) {
 		return
 	}
 	select {
@@ -130,7 +129,7 @@ func (a *archives) sayOnce(err error) {
 // run makes archives until ctx ends, the node's own Spark's without being asked.
 func (a *archives) run(ctx context.Context) error {
 	if home := os.Getenv("SPARK_HOME"); a.node.SparkHome != "" || home != "" {
-		a.seen(api.Launch{SparkHome: home})
+		a.seen(api.Launch{SparkHome: home}, executor.Credential{})
 	}
 	w := wishes{dropped: map[string]bool{}}
 	tick := time.NewTicker(time.Second)

@@ -72,17 +72,17 @@ func newArchiveBench(t *testing.T) (*archiveBench, api.Launch) {
 	}
 	b := &archiveBench{}
 	b.archives = newArchives(executor.NodeSettings{Jar: filepath.Join(dir, "pacer.jar"), Archives: filepath.Join(dir, "archive")},
-		slog.New(slog.NewTextHandler(&b.said, nil)), func() bool { return !b.busy.Load() })
-	b.make = func(ctx context.Context, _ executor.Archive) error {
-		b.begun.Add(1)
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(time.Minute):
-			b.made.Add(1)
-			return b.fault
-		}
-	}
+		slog.New(slog.NewTextHandler(&b.said, nil)), func() bool { return !b.busy.Load() },
+		func(ctx context.Context, _ executor.Archive) error {
+			b.begun.Add(1)
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(time.Minute):
+				b.made.Add(1)
+				return b.fault
+			}
+		})
 	return b, api.Launch{SparkHome: filepath.Join(dir, "spark"), JavaHome: filepath.Join(dir, "java"), SparkVersion: "4.3.0"}
 }
 
@@ -105,7 +105,7 @@ func TestExecutorsThatComeInterruptAMaking(t *testing.T) {
 		b.asks = make(chan executor.Archive, 16)
 		b.during(t, func() {
 			b.busy.Store(true)
-			b.seen(launch)
+			b.seen(launch, executor.Credential{})
 			time.Sleep(time.Minute)
 			if n := b.begun.Load(); n != 0 {
 				t.Errorf("%d makings beside executors", n)
@@ -136,7 +136,7 @@ func TestAFailedArchiveIsSaidOnceAndNotTriedAgain(t *testing.T) {
 		b.asks = make(chan executor.Archive, 16)
 		b.during(t, func() {
 			for range 5 {
-				b.seen(launch)
+				b.seen(launch, executor.Credential{})
 				time.Sleep(5 * time.Minute)
 			}
 		})
@@ -150,7 +150,7 @@ func TestWhyThereCanBeNoArchiveIsSaidOnce(t *testing.T) {
 	b, launch := newArchiveBench(t)
 	launch.ClassPath = []string{t.TempDir()}
 	for range 3 {
-		b.seen(launch)
+		b.seen(launch, executor.Credential{})
 	}
 	if n := strings.Count(b.said.String(), "directory "+launch.ClassPath[0]); n != 1 || len(b.asks) != 0 {
 		t.Errorf("said %d times, %d asked for: %s", n, len(b.asks), b.said.String())
@@ -165,5 +165,5 @@ func TestArchivesCanBeSwitchedOff(t *testing.T) {
 		}
 	}
 	var none *archives
-	none.seen(api.Launch{}) // A node without archives asks for none.
+	none.seen(api.Launch{}, executor.Credential{}) // A node without archives asks for none.
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -122,11 +121,22 @@ type NodeConfig struct {
 	Image   string
 	Mounts  string
 
-	// ExecutorUser is whom executors run as, by name or number. Root has to be named.
+	// ExecutorUser is whom all executors run as, by name or number; root has to be named.
+	// "" depends on the application: who has submitted it, where the planner has made sure
+	// of that and this machine knows the user; where nobody is known, whoever has called sudo
+	// or, without root, started this process; else a user id of ExecutorUIDs
+	// (executor.ParseUIDs), one for each application.
 	ExecutorUser string
-	// SparkHome and JavaHome win over the driver's when they are set.
-	SparkHome string
-	JavaHome  string
+	ExecutorUIDs string `mapstructure:"executor-uids"`
+	// SparkHome and JavaHome win over the driver's when they are set. SparkHomes and
+	// JavaHomes are where the driver's may be (executor.ParsePlaces); "" is what this machine
+	// shows to have, what belongs to root and what belongs to the executor's user.
+	SparkHome  string
+	JavaHome   string
+	SparkHomes string
+	JavaHomes  string
+	// OwnSpark is the Spark that this user's `pacer submit` takes, "" for not known.
+	OwnSpark string `mapstructure:"-"`
 	// Jar is the pacer-spark jar; "" has InstallJar put it into State/jar.
 	Jar string
 	// Archives is the directory of class-data archives; "" is State/archive,
@@ -212,12 +222,11 @@ type Deps struct {
 }
 
 // DefaultNodeConfig offers this machine to a planner on it: all cores but a tenth
-// (at least 0.1) and 75 % of the memory, for executors of the invoking user; of no user where
-// that is root.
+// (at least 0.1) and 75 % of the memory.
 func DefaultNodeConfig() NodeConfig {
 	engine, law, division, keep := node.Default(), controller.Default(), supervisor.Default(), executor.DefaultRetention()
 	total := machineCores()
-	c := NodeConfig{
+	return NodeConfig{
 		Name: machineName(), Planner: bus.DefaultAddress, HTTP: "127.0.0.1:4282", State: DefaultStateDir(),
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
 		Interval: engine.Interval, Progress: string(engine.Meter.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
@@ -225,13 +234,8 @@ func DefaultNodeConfig() NodeConfig {
 		Law:      controller.PresetPacer, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
 		Preset: node.PresetPacer, Eq21: division.Eq21, FloorShare: division.FloorShare,
 		Guard:    10 * time.Second,
-		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot,
+		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot, ExecutorUIDs: executor.DefaultUIDs.String(),
 	}
-	// Nobody becomes root by leaving something out.
-	if user, err := executor.CurrentUser(); err == nil && !user.IsRoot() {
-		c.ExecutorUser = user.Name
-	}
-	return c
 }
 
 // WithPreset returns c with what the preset of that name chooses, or an error that
@@ -260,16 +264,9 @@ func (c NodeConfig) Validate() error {
 	check(c.Guard >= 0, "guard: %v, want 0 (none) or more", c.Guard)
 	check(c.KeepLogs >= 0 && c.KeepLogsApps >= 0, "keep-logs is negative")
 	check(c.Jar != "" || c.InstallJar != nil || (c.Deps != nil && c.Deps.Command != nil), "jar: no path is given and this binary carries none")
-	user, err := executor.LookupUser(c.ExecutorUser)
-	switch {
-	case c.ExecutorUser == "":
-		check(false, "executor-user: whoever submits an application would be root on this machine: start by sudo, or name the user that executors are to run as (root itself if it has to be)")
-	case err != nil:
-		faults = append(faults, err)
-	default:
-		check(os.Geteuid() == 0 || int(user.UID) == os.Geteuid(),
-			"executor-user: only root can start executors as another user (%s): run as root or leave it out", c.ExecutorUser)
-	}
+	_, err = c.Users(executor.Layout{})
+	_, _, homesErr := c.homes()
+	faults = append(faults, err, homesErr)
 	engine, err := c.engine()
 	if err == nil {
 		err = engine.Validate()

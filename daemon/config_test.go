@@ -1,19 +1,19 @@
 package daemon_test
 
 import (
-	"cmp"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/units"
 )
 
 func nodeConfig() daemon.NodeConfig {
 	c := daemon.DefaultNodeConfig()
-	c.Jar, c.ExecutorUser = "/some.jar", cmp.Or(c.ExecutorUser, "root")
+	c.Jar = "/some.jar"
 	return c
 }
 
@@ -43,9 +43,24 @@ func TestExecutorsRunAsWhoeverCalledSudo(t *testing.T) {
 		t.Skip("only root can have been called by sudo")
 	}
 	t.Setenv("SUDO_USER", "nobody")
-	if got := daemon.DefaultNodeConfig().ExecutorUser; got != "nobody" {
-		t.Errorf("executors run as %s", got)
+	if got := userOf(t, daemon.DefaultNodeConfig(), ""); got.Name != "nobody" {
+		t.Errorf("executors run as %s", got.Name)
 	}
+}
+
+// userOf is whom executors of an application run as that was submitted by a user of that
+// name.
+func userOf(t *testing.T, c daemon.NodeConfig, name string) executor.Credential {
+	t.Helper()
+	users, err := c.Users(executor.Layout{Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := users.Of("app-1", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user
 }
 
 func TestNobodyBecomesRootByLeavingSomethingOut(t *testing.T) {
@@ -55,12 +70,31 @@ func TestNobodyBecomesRootByLeavingSomethingOut(t *testing.T) {
 	t.Setenv("SUDO_USER", "")
 	n := daemon.DefaultNodeConfig()
 	n.Jar = "/some.jar"
-	if err := n.Validate(); err == nil || !strings.Contains(err.Error(), "executor-user") {
-		t.Errorf("executors of %q: %v", n.ExecutorUser, err)
+	for _, name := range []string{"", "root", "0", "no-such-user"} {
+		if user := userOf(t, n, name); user.IsRoot() || !user.Made {
+			t.Errorf("executors of %q run as %+v", name, user)
+		}
 	}
 	n.ExecutorUser = "root"
-	if err := n.Validate(); err != nil && strings.Contains(err.Error(), "executor-user") {
+	if err := n.Validate(); err != nil {
 		t.Errorf("root by name: %v", err)
+	}
+	if user := userOf(t, n, ""); !user.IsRoot() {
+		t.Errorf("root by name: %+v", user)
+	}
+}
+
+func TestFaultsOfUsersAndHomes(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root gives user ids away")
+	}
+	n := nodeConfig()
+	n.ExecutorUIDs, n.SparkHomes, n.JavaHomes = "0-10", "spark", "/"
+	err := n.Validate()
+	for _, want := range []string{"executor-uids: user ids \"0-10\"", "spark-homes: \"spark\"", "java-homes: \"/\""} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in: %v", want, err)
+		}
 	}
 }
 

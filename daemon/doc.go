@@ -82,9 +82,9 @@
 // # Trust
 //
 // Everything binds loopback. Another NATS or HTTP address needs a credentials file (package
-// bus); HTTP then asks for the operator's password. Executors run as NodeConfig.ExecutorUser:
-// by default the user behind sudo, else the daemon's. Root is refused unless it is named; a line
-// says so then. Package executor says what else is taken from executors.
+// bus); HTTP then asks for the operator's password. NodeConfig.Users says whom executors run as:
+// never root unless it is named; a line says so then. Package executor says what else is taken
+// from executors.
 //
 // # Logs
 //

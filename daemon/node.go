@@ -122,12 +122,16 @@ func (n *NodeDaemon) build() error {
 
 // buildExecutors opens the cgroups and the runtime, and takes over what runs.
 func (n *NodeDaemon) buildExecutors() error {
-	user, err := executor.LookupUser(n.cfg.ExecutorUser)
+	n.layout.Root = n.cfg.Work
+	if n.layout.Root == "" {
+		n.layout.Root = filepath.Join(n.cfg.State, "work")
+	}
+	users, err := n.cfg.Users(n.layout)
 	if err != nil {
 		return err
 	}
-	if user.IsRoot() {
-		n.log.Warn("executors run as root: give another executor-user to keep applications apart from this machine")
+	if users.All != nil && users.All.IsRoot() {
+		n.log.Warn("executors run as root: leave executor-user out to keep applications apart from this machine and from each other")
 	}
 	if err := n.findDocker(); err != nil {
 		return err
@@ -153,19 +157,15 @@ func (n *NodeDaemon) buildExecutors() error {
 		n.guard = newGuard(n.cfg, n.cgroupParent(), n.log)
 		n.undo.add(n.guard.close)
 	}
-	n.layout.Root = n.cfg.Work
-	if n.layout.Root == "" {
-		n.layout.Root = filepath.Join(n.cfg.State, "work")
-	}
 	runtime, err := n.runtime()
 	if err != nil {
 		return err
 	}
-	command, err := n.command(user)
+	command, err := n.command()
 	if err != nil {
 		return err
 	}
-	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, user: user, command: command,
+	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, users: users, command: command,
 		log: n.log, metrics: n.metrics, contained: n.docker != nil, held: map[node.Key]*held{}}
 	return n.executors.recover()
 }
@@ -185,9 +185,14 @@ func (n *NodeDaemon) closeGroups() error {
 	return n.groups.Remove(ctx)
 }
 
-func (n *NodeDaemon) command(user executor.Credential) (func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error), error) {
-	if n.deps.Command != nil {
-		return n.deps.Command, nil
+// commandLine makes an executor's command line for its user.
+type commandLine func(node.Key, api.Launch, executor.Paths, executor.Credential) (executor.CommandLine, error)
+
+func (n *NodeDaemon) command() (commandLine, error) {
+	if make := n.deps.Command; make != nil {
+		return func(key node.Key, launch api.Launch, paths executor.Paths, _ executor.Credential) (executor.CommandLine, error) {
+			return make(key, launch, paths)
+		}, nil
 	}
 	jar := n.cfg.Jar
 	if jar == "" {
@@ -196,18 +201,27 @@ func (n *NodeDaemon) command(user executor.Credential) (func(node.Key, api.Launc
 			return nil, fmt.Errorf("install the jar: %w", err)
 		}
 	}
-	settings := executor.NodeSettings{SparkHome: n.cfg.SparkHome, JavaHome: n.cfg.JavaHome, Jar: jar, Host: n.cfg.host(),
-		Slots: int(math.Ceil(float64(n.cfg.offered()))), User: user, Archives: n.cfg.ArchiveDir()}
-	if settings.Archives != "" {
-		n.archives = newArchives(settings, n.log, func() bool { return n.executors.idle() })
+	sparks, javas, err := n.cfg.homes()
+	if err != nil {
+		return nil, err
 	}
-	return func(key node.Key, launch api.Launch, paths executor.Paths) (executor.CommandLine, error) {
+	settings := executor.NodeSettings{SparkHome: n.cfg.SparkHome, JavaHome: n.cfg.JavaHome, Sparks: sparks, Javas: javas, Jar: jar, Host: n.cfg.host(),
+		Slots: int(math.Ceil(float64(n.cfg.offered()))), Archives: n.cfg.ArchiveDir()}
+	if settings.Archives != "" {
+		n.archives = newArchives(settings, n.log, func() bool { return n.executors.idle() }, func(ctx context.Context, a executor.Archive) error {
+			return executor.TrainingRun{Archive: a, Node: settings, Keep: archivesKept,
+				Runtime: n.executors.runtime, Groups: n.groups, Layout: n.layout, Users: n.executors.users}.Make(ctx)
+		})
+	}
+	return func(key node.Key, launch api.Launch, paths executor.Paths, user executor.Credential) (executor.CommandLine, error) {
+		settings := settings
+		settings.User = user
 		settings, err := n.inImage(settings, launch)
 		if err != nil {
 			return executor.CommandLine{}, err
 		}
 		if settings.Image == "" {
-			n.archives.seen(launch)
+			n.archives.seen(launch, user)
 		}
 		return executor.Command(key.App, key.ID, launch, paths, settings)
 	}, nil

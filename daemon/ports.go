@@ -24,8 +24,8 @@ type executors struct {
 	runtime executor.Runtime
 	groups  *cgroup.Hierarchy
 	layout  executor.Layout
-	user    executor.Credential
-	command func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error)
+	users   *executor.Users
+	command commandLine
 	log     *slog.Logger
 	metrics *metrics.Node
 	// contained says that a container engine sets their first memory limits.
@@ -74,13 +74,19 @@ func readEvery(n int, watched bool) int {
 }
 
 // recover takes over the executors of an earlier node controller. What cannot be
-// taken over is told and left alone.
+// taken over is told and left alone; a training run is nobody's any more.
 func (x *executors) recover() error {
 	handles, err := x.runtime.Recover()
 	if err != nil {
 		x.log.Warn("some executors cannot be taken over", "error", err)
 	}
 	for _, h := range handles {
+		if h.App == executor.TrainingApp {
+			if err := errors.Join(x.runtime.Stop(context.Background(), h), x.runtime.Remove(h)); err != nil {
+				x.log.Warn("a training run that was left cannot be ended", "error", err)
+			}
+			continue
+		}
 		group, err := x.groups.Group(cgroup.GroupName(h.App, h.ID))
 		if err != nil {
 			return fmt.Errorf("recover executor %s of %s: %w", h.ID, h.App, err)
@@ -109,7 +115,11 @@ func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) 
 	if err != nil {
 		return err
 	}
-	command, err := x.command(key, launch, paths)
+	user, err := x.users.Of(key.App, launch.User)
+	if err != nil {
+		return err
+	}
+	command, err := x.command(key, launch, paths, user)
 	if err != nil {
 		return err
 	}
@@ -117,7 +127,7 @@ func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) 
 	if err != nil {
 		return err
 	}
-	handle, err := x.start(ctx, key, command, group, launch.Mode)
+	handle, err := x.start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: user}, launch.Mode)
 	if err != nil {
 		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
 	}
@@ -136,18 +146,18 @@ func (x *executors) hold(key node.Key, handle executor.Handle, group *cgroup.Gro
 
 func (h *held) compare(key node.Key) int { return h.key.Compare(key) }
 
-func (x *executors) start(ctx context.Context, key node.Key, command executor.CommandLine, group *cgroup.Group, mode api.Mode) (executor.Handle, error) {
+func (x *executors) start(ctx context.Context, s executor.Spec, mode api.Mode) (executor.Handle, error) {
 	if !mode.HandsOff() { // A new group has neither quota nor weight of its own.
-		if err := errors.Join(group.SetQuota(units.Unlimited), group.SetWeight(cgroup.WeightDefault)); err != nil {
+		if err := errors.Join(s.Group.SetQuota(units.Unlimited), s.Group.SetWeight(cgroup.WeightDefault)); err != nil {
 			return executor.Handle{}, err
 		}
 	}
 	if !mode.HandsOff() && !x.contained {
-		if err := group.RaiseMemory(command.Memory); err != nil {
+		if err := s.Group.RaiseMemory(s.Memory); err != nil {
 			return executor.Handle{}, err
 		}
 	}
-	return x.runtime.Start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: x.user})
+	return x.runtime.Start(ctx, s)
 }
 
 // Stop implements node.Runtime.

@@ -62,8 +62,8 @@ func newCrowdOn(tb testing.TB, groups *cgroup.Hierarchy, n, apps int) *crowd {
 	}
 	log, layout := slog.New(slog.DiscardHandler), executor.Layout{Root: tb.TempDir()}
 	c := &crowd{
-		executors: &executors{runtime: executor.NewFake(layout, groups), groups: groups, layout: layout, user: user, log: log, metrics: counts,
-			held: map[node.Key]*held{}, command: func(node.Key, api.Launch, executor.Paths) (executor.CommandLine, error) {
+		executors: &executors{runtime: executor.NewFake(layout, groups), groups: groups, layout: layout, users: &executor.Users{All: &user}, log: log, metrics: counts,
+			held: map[node.Key]*held{}, command: func(node.Key, api.Launch, executor.Paths, executor.Credential) (executor.CommandLine, error) {
 				return executor.CommandLine{Args: []string{executor.FakeRuns}}, nil
 			}},
 		pages: &pages{layout: layout, log: log, open: map[node.Key]*openPage{}},

@@ -3,6 +3,7 @@ package executor
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +26,9 @@ type Archive struct {
 	// Key is a digest of the JVM and of every file on Path with its size and
 	// time, in order.
 	Key string
+	// Of is the user some of whose own programs or classes are in it, and who alone is to map
+	// it; the zero value is nobody in particular.
+	Of Credential
 }
 
 // archiveSuffix ends the names of archives.
@@ -42,6 +46,14 @@ func (a Archive) Usable(dir string, uid uint32) bool {
 	}
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	return ok && (sys.Uid == 0 || sys.Uid == uid)
+}
+
+// Made reports whether the archive is in dir for whom it is to serve.
+func (a Archive) Made(dir string) bool {
+	if a.Of.Name != "" {
+		return a.Usable(dir, a.Of.UID)
+	}
+	return a.Usable(dir, uint32(os.Geteuid()))
 }
 
 // Options make a JVM map the archive in dir where it fits, and run without it and
@@ -64,7 +76,26 @@ func ArchiveOf(launch api.Launch, node NodeSettings) (Archive, error) {
 	if err != nil {
 		return Archive{}, err
 	}
-	return newArchive(java, spark, archived(launch, node.Jar, spark))
+	return node.archive(launch, java, spark)
+}
+
+// archive is the one for the executors of launch, whose Spark is in a home. What the
+// application puts in front of Spark is looked at with its own rights.
+func (n NodeSettings) archive(launch api.Launch, java, spark home) (Archive, error) {
+	var path []string
+	if err := n.see(spark, func() error { path = archived(launch, n.Jar, spark.dir); return nil }); err != nil {
+		return Archive{}, err
+	}
+	a, err := newArchive(java.dir, spark.dir, path, func(entry string, f func() error) error {
+		if slices.Contains(launch.ClassPath, entry) {
+			return n.User.As(f)
+		}
+		return n.see(home{listed: spark.listed || entry == n.Jar}, f)
+	})
+	if !n.User.Made && (!java.trusted || !spark.trusted || len(launch.ClassPath) > 0) {
+		a.Of = n.User
+	}
+	return a, err
 }
 
 // SparkArchive returns the archive of a Spark distribution alone, which serves
@@ -78,17 +109,22 @@ func SparkArchive(java, spark string) (Archive, error) {
 	if spark, err = sparkHome(spark, ""); err != nil {
 		return Archive{}, err
 	}
-	return newArchive(java, spark, sparkPath(spark))
+	return newArchive(java, spark, sparkPath(spark), asItIs)
 }
 
-func newArchive(java, spark string, path []string) (Archive, error) {
-	jvm, err := expand([]string{filepath.Join(java, "lib", "server", "libjvm.so")})
+// look runs a function that looks at an entry of a class path.
+type look func(entry string, f func() error) error
+
+func asItIs(_ string, f func() error) error { return f() }
+
+func newArchive(java, spark string, path []string, look look) (Archive, error) {
+	jvm, err := expand([]string{filepath.Join(java, "lib", "server", "libjvm.so")}, asItIs)
 	if err == nil && len(jvm) == 0 {
 		err = fmt.Errorf("%s has no lib/server/libjvm.so", java)
 	}
 	var files []archiveEntry
 	if err == nil {
-		files, err = expand(path)
+		files, err = expand(path, look)
 	}
 	key := ""
 	if err == nil {
@@ -123,28 +159,37 @@ func archiveKey(jvm, path []archiveEntry) (string, error) {
 
 // expand turns a class path into its files as a JVM does: what is not there is
 // left out, DIR/* stands for the jars of DIR in the directory's own order.
-func expand(path []string) ([]archiveEntry, error) {
+func expand(path []string, look look) ([]archiveEntry, error) {
 	var out []archiveEntry
 	for _, p := range path {
-		names := []string{filepath.Base(p)}
-		dir, err := filepath.EvalSymlinks(filepath.Dir(p))
-		if err == nil && names[0] == "*" {
-			names, err = jarsOf(dir)
-		}
-		for _, name := range names {
-			var e archiveEntry
-			if err == nil {
-				e, err = lookAt(filepath.Join(dir, name))
-			}
-			if err == nil {
-				out = append(out, e)
-			}
-		}
-		if err != nil && !os.IsNotExist(err) {
+		err := look(p, func() (err error) {
+			out, err = appendFiles(out, p)
+			return err
+		})
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// appendFiles appends the files of one entry of a class path.
+func appendFiles(out []archiveEntry, p string) ([]archiveEntry, error) {
+	names := []string{filepath.Base(p)}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(p))
+	if err == nil && names[0] == "*" {
+		names, err = jarsOf(dir)
+	}
+	for _, name := range names {
+		var e archiveEntry
+		if err == nil {
+			e, err = lookAt(filepath.Join(dir, name))
+		}
+		if err == nil {
+			out = append(out, e)
+		}
+	}
+	return out, err
 }
 
 // jarsOf are the names of a directory's jars, unsorted.

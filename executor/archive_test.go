@@ -188,6 +188,7 @@ func TestExecutorsMapWhatIsThereAndTrusted(t *testing.T) {
 		if archiveOption(m.must(t).Args) != "" {
 			t.Error("another user's archive")
 		}
+		list(&m) // Its user cannot reach it.
 		m.settings.User.UID = 4242
 		if archiveOption(m.must(t).Args) == "" {
 			t.Error("its own archive is refused")

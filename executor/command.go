@@ -28,6 +28,8 @@ const WishEnv = "PACER_WISH_PAGE"
 type NodeSettings struct {
 	// SparkHome and JavaHome win over the driver's when they are set.
 	SparkHome, JavaHome string
+	// Sparks and Javas are where the driver's may be.
+	Sparks, Javas Places
 	// Image is the image that has Spark and Java in these homes; "" is this
 	// machine, where they are checked. JavaHome may be "" then: PATH leads to java.
 	Image string
@@ -49,7 +51,8 @@ type NodeSettings struct {
 // mend (no Spark, another version of it, no Java, no jar) come back all at once,
 // one line, as api.KindInvalid.
 func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, node NodeSettings) (CommandLine, error) {
-	spark, java, err := homes(launch, node)
+	at, javaAt, err := homes(launch, node)
+	spark, java := at.dir, javaAt.dir
 	if err := errors.Join(err, readable("pacer jar", node.Jar)); err != nil {
 		return CommandLine{}, api.Errorf(api.KindInvalid, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
@@ -57,17 +60,22 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 	if slots <= 0 {
 		slots = max(1, node.Slots)
 	}
-	args, reads := []string{filepath.Join(java, "bin", "java")}, []string{node.Jar}
+	args, reads, file := []string{filepath.Join(java, "bin", "java")}, []string{node.Jar}, ""
 	if node.Image == "" {
 		reads = []string{args[0], filepath.Join(spark, "jars"), node.Jar}
-		if archive, ok := usableArchive(launch, node, java, spark); ok {
-			args, reads = append(args, archive.Options(node.Archives)...), append(reads, archive.File(node.Archives))
+		if archive, ok := usableArchive(launch, node, javaAt, at); ok {
+			file = archive.File(node.Archives)
+			args, reads = append(args, archive.Options(node.Archives)...), append(reads, file)
 		}
 	} else if java == "" {
 		args[0] = "java"
 	}
 	args = append(args, jvmOptions(launch, slots)...)
-	args = append(args, "-cp", strings.Join(classPath(launch, node.Jar, spark), ":"), backend,
+	var path []string
+	if err := node.see(at, func() error { path = classPath(launch, node.Jar, spark); return nil }); err != nil {
+		return CommandLine{}, err
+	}
+	args = append(args, "-cp", strings.Join(path, ":"), backend,
 		"--driver-url", launch.DriverURL,
 		"--executor-id", string(id),
 		"--bind-address", node.Host,
@@ -79,6 +87,7 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 		Args:  args,
 		Env:   environment(launch, paths, node.User, spark, java),
 		Reads: reads,
+		Shows: node.shows(at, javaAt, file),
 		Image: node.Image,
 		// No more than the planner counts for it.
 		Memory: launch.Heap + launch.Overhead + launch.OffHeap,
@@ -87,23 +96,40 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 
 // homes returns where Spark and Java are: on this machine, checked, or in an
 // image, which was looked into before.
-func homes(launch api.Launch, node NodeSettings) (spark, java string, err error) {
+func homes(launch api.Launch, node NodeSettings) (spark, java home, err error) {
 	if node.Image != "" {
-		return node.SparkHome, node.JavaHome, nil
+		return home{dir: node.SparkHome}, home{dir: node.JavaHome}, nil
 	}
-	spark, err1 := sparkHome(first(node.SparkHome, launch.SparkHome), launch.SparkVersion)
-	java, err2 := javaHome(first(node.JavaHome, launch.JavaHome, os.Getenv("JAVA_HOME")))
+	spark, err1 := node.home("Spark", "node.spark-homes", node.SparkHome, launch.SparkHome, node.Sparks,
+		func(dir string) (string, error) { return sparkHome(dir, launch.SparkVersion) })
+	java, err2 := node.home("Java", "node.java-homes", node.JavaHome, launch.JavaHome, node.Javas,
+		func(dir string) (string, error) { return javaHome(first(dir, os.Getenv("JAVA_HOME"))) })
 	return spark, java, errors.Join(err1, err2)
+}
+
+// home looks into the node's own home of something or, without that, into the one that the
+// driver names.
+func (n NodeSettings) home(what, key, own, named string, places Places, look func(dir string) (string, error)) (h home, err error) {
+	if own != "" || named == "" {
+		h = home{listed: true, trusted: true}
+	} else if h, err = places.allow(what, key, named, n.User); err != nil {
+		return home{}, err
+	}
+	err = n.see(h, func() (err error) {
+		h.dir, err = look(first(own, named))
+		return err
+	})
+	return h, err
 }
 
 // usableArchive is the archive for the executor to map. There is none where the
 // user's options decide about archives, where no archive can be and where none
 // is made yet: who makes them says so.
-func usableArchive(launch api.Launch, node NodeSettings, java, spark string) (Archive, bool) {
+func usableArchive(launch api.Launch, node NodeSettings, java, spark home) (Archive, bool) {
 	if node.Archives == "" || slices.ContainsFunc(launch.JavaOptions, ChoosesArchive) {
 		return Archive{}, false
 	}
-	archive, err := newArchive(java, spark, archived(launch, node.Jar, spark))
+	archive, err := node.archive(launch, java, spark)
 	return archive, err == nil && archive.Usable(node.Archives, node.User.UID)
 }
 
@@ -226,7 +252,7 @@ func environment(launch api.Launch, paths Paths, user Credential, spark, java st
 	env := map[string]string{
 		"PATH":                    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"LANG":                    "C.UTF-8",
-		"HOME":                    user.Home,
+		"HOME":                    first(user.Home, paths.Local),
 		"USER":                    user.Name,
 		"SPARK_USER":              user.Name,
 		"MALLOC_ARENA_MAX":        "2",

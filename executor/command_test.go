@@ -44,7 +44,7 @@ func newMachine(t *testing.T) machine {
 	return machine{
 		settings: executor.NodeSettings{
 			Jar: touch(t, filepath.Join(dir, "pacer.jar"), 0o644), Host: "127.0.0.1", Slots: 2,
-			User: executor.Credential{Name: "alice", Home: "/home/alice", UID: 1000, GID: 1000},
+			User: executor.Credential{Name: "alice", Home: "/home/alice", UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())},
 		},
 		launch: api.Launch{
 			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: filepath.Join(dir, "spark"), JavaHome: filepath.Join(dir, "java"),

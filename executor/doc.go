@@ -7,6 +7,8 @@
 //	Handle     names an executor for ever: process id, start time and boot
 //	Layout     the directory tree; Paths are an executor's part
 //	Command    makes the command line of a stock Spark executor
+//	Users      says whom the executors of each application run as
+//	Places     are where an application's Spark and Java may be
 //	Archive    a class-data archive; TrainingRun is the training run that makes it
 //	Retention  says whose logs go
 //
@@ -16,7 +18,8 @@
 //	  make files, open logs
 //	  start, in a new session ------------>  read the request
 //	  send the request                       write its id into each cgroup.procs
-//	  wait on the status pipe                become the executor's user
+//	  wait on the status pipe                bound itself; take a view of the files of its own
+//	                                         become the executor's user
 //	                                         check what it has to read, chdir
 //	  pipe closed: it runs    <------------  exec the program (pipe closes itself)
 //	  pipe said why: it does not
@@ -60,8 +63,10 @@
 // one archive serves both. A directory in front of the jars rules out an archive (S32), so
 // executors have the configuration last, and a driver with such a directory has no archive.
 //
-// TrainingRun runs as the executors' user. An archive is code: it is mapped only by its owner,
-// or by all if root owns it (docs/decisions/013).
+// A TrainingRun is started as an executor is, by the same runtime and within the same bounds, as a
+// user of its own; or, where the Spark, the Java or the class path is an application's own, as
+// its executors' user. An archive is code: it is mapped only by its owner, or by all if root
+// owns it (docs/decisions/013).
 //
 // # What the caller does
 //
@@ -73,6 +78,17 @@
 //   - It prunes logs: Retention.Prune decides over Layout.Logs, Layout.RemoveLogs removes.
 //   - It chooses when to call TrainingRun.Make.
 //   - Its main function calls Shim when the first argument is ShimCommand.
+//
+// # Confinement
+//
+// An executor is a stranger to the node controller, to the machine and to other applications
+// (docs/decisions/034). Its user is the application's submitter where that is known, else one
+// of a range; its directories are passed through by that user's group alone and belong to the
+// node controller, so that links lead nobody astray (Layout). What an application names, a home
+// or a class path, is looked at with its user's rights (Credential.As). A process has no other
+// groups, no way to more rights, and bounds on processes, open files and core dumps; where its
+// user is in no list of users, or may not reach a Spark that the node lists, it has a mount
+// name space in which it is and does. A container has in addition process ids of its own.
 //
 // The package restarts nothing, does not know when a JVM is ready, and chooses no quota.
 package executor

@@ -36,6 +36,10 @@ type CommandLine struct {
 	// know either.
 	Image  string
 	Memory units.Bytes
+	// Shows are directories and files of the node's own list that the program sees, though
+	// its user may not pass through what is above them.
+	Shows []string
+	Bounds
 }
 
 // Handle identifies a started executor for ever: in another process, after a

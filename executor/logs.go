@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sparkpacer/pacer/api"
 )
 
@@ -47,7 +49,8 @@ func (l Layout) readLog(r api.LogRequest) (data []byte, eof bool, err error) {
 		return nil, false, err
 	}
 	defer root.Close()
-	f, err := root.Open(filepath.Join(string(r.App), string(r.Executor), r.Stream))
+	// An executor may put nothing in the place of its logs; a pipe there would hold who opens it.
+	f, err := root.OpenFile(filepath.Join(string(r.App), string(r.Executor), r.Stream), os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, false, noLog(r)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -176,7 +177,7 @@ func (r *Process) clean(paths Paths) error {
 // spawn runs the shim and waits until it has become the program.
 func (r *Process) spawn(ctx context.Context, s Spec, paths Paths, stdout, stderr *os.File) (int, error) {
 	request, err := json.Marshal(shimSpec{
-		Join: s.Group.JoinFiles(), User: s.User, Dir: paths.Work, Args: s.Args, Env: s.Env, Reads: s.Reads,
+		Join: s.Group.JoinFiles(), User: s.User, Dir: paths.Work, Args: s.Args, Env: s.Env, Reads: s.Reads, Sight: paths.sight(s), Bounds: s.Bounds,
 	})
 	if err != nil {
 		return 0, err
@@ -210,6 +211,16 @@ func (r *Process) spawn(ctx context.Context, s Spec, paths Paths, stdout, stderr
 		return 0, err
 	}
 	return pid, nil
+}
+
+// sight is what the executor sees otherwise than the machine's programs do: what is its own,
+// what the node lists, and its user's name.
+func (p Paths) sight(s Spec) sight {
+	v := sight{Shows: slices.Concat(s.Shows, []string{p.Work, p.Local, p.Page, p.Wish})}
+	if s.User.Made {
+		v.Passwd = p.Passwd
+	}
+	return v
 }
 
 // converse gives the shim its request and returns the fault that it reports, or

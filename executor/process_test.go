@@ -299,19 +299,31 @@ func TestStartFailures(t *testing.T) {
 	}
 }
 
-func TestWorkDirectoryThatTheUserCannotEnter(t *testing.T) {
+// Of a directory that its user cannot pass through an executor sees what is its own and what
+// the node shows it, read-only around it, and nothing else.
+func TestWhatIsBehindADirectoryThatTheUserCannotEnter(t *testing.T) {
 	h := processHarness(t, realGroups(t), nobody(t))
-	h.Layout.Root = filepath.Join(t.TempDir(), "closed")
-	if err := os.Mkdir(h.Layout.Root, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	r, err := executor.NewProcess(executor.ProcessConfig{Layout: h.Layout, Groups: h.Groups})
+	closed := t.TempDir() // Its parent is root's alone.
+	shown, hidden := filepath.Join(closed, "spark", "jars", "a.jar"), filepath.Join(closed, "hidden")
+	touch(t, shown, 0o644)
+	touch(t, hidden, 0o644)
+	h.Layout.Root = filepath.Join(closed, "work")
+	r, err := executor.NewProcess(executor.ProcessConfig{Layout: h.Layout, Groups: h.Groups, Grace: 500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Start(t.Context(), spec(t, h, "exit 0")); err == nil || !strings.Contains(err.Error(), "user nobody: working directory: ") {
-		t.Errorf("error %v", err)
+	s := spec(t, h, "pwd; echo x >own && ls own; ls "+shown+"; cd "+closed+" && ls; ls "+hidden+" 2>&1; mkdir x 2>&1; echo end; exec sleep 600")
+	s.Shows, s.Reads = []string{filepath.Dir(filepath.Dir(shown))}, []string{shown}
+	_, paths := startShell(t, h, r, s)
+	want := paths.Work + "\nown\n" + shown + "\nspark\nwork\n"
+	if log := awaitLog(t, h); !strings.HasPrefix(log, want) || strings.Count(log, "No such file") != 1 || strings.Count(log, "mkdir:") != 1 {
+		t.Errorf("it printed %q", log)
 	}
+}
+
+func TestAttacks(t *testing.T) {
+	user := nobody(t)
+	conformance.Attacks(t, processHarness(t, realGroups(t), user))
 }
 
 func TestUnknownUser(t *testing.T) {
@@ -429,6 +441,11 @@ func TestAnExecutorHasNoMoreThanItNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(limits)) {
+		if f := strings.Fields(line); strings.HasPrefix(line, "Max open files") {
+			if n, err := strconv.Atoi(f[4]); err != nil || n > executor.MostOpenFiles {
+				t.Error(line)
+			}
+		}
 		if f := strings.Fields(line); strings.HasPrefix(line, "Max processes") {
 			if n, err := strconv.Atoi(f[3]); err != nil || n > all*3/4 {
 				t.Errorf("%sof %d numbers", line, all)

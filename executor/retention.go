@@ -58,19 +58,13 @@ func (r Retention) Prune(now time.Time, listing []AppLogs) []api.AppID {
 
 // Logs lists the applications that have a directory, in order of id.
 func (l Layout) Logs() ([]AppLogs, error) {
-	entries, err := os.ReadDir(filepath.Join(l.Root, "apps"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
+	apps, err := l.apps()
 	if err != nil {
 		return nil, fmt.Errorf("executor: logs: %w", err)
 	}
 	var listing []AppLogs
-	for _, e := range entries {
-		if !e.IsDir() || checkName("application", e.Name()) != nil {
-			continue
-		}
-		a, err := l.appLogs(e.Name())
+	for _, app := range apps {
+		a, err := l.appLogs(app)
 		if err != nil {
 			return nil, fmt.Errorf("executor: logs: %w", err)
 		}
@@ -81,12 +75,18 @@ func (l Layout) Logs() ([]AppLogs, error) {
 
 func (l Layout) appLogs(app string) (AppLogs, error) {
 	a := AppLogs{App: api.AppID(app)}
-	dir := filepath.Join(l.Root, "apps", app)
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	dir := l.appDir(app)
+	executors, err := l.executors(app)
 	if err != nil {
 		return a, err
 	}
-	for _, path := range append(files, dir) {
+	files := []string{dir}
+	for _, id := range executors {
+		for _, name := range []string{"handle.json", "stdout", "stderr"} {
+			files = append(files, filepath.Join(dir, id, name))
+		}
+	}
+	for _, path := range files {
 		st, err := os.Lstat(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
@@ -120,7 +120,7 @@ func (l Layout) RemoveLogs(apps []api.AppID) error {
 			errs = append(errs, err)
 			continue
 		}
-		errs = append(errs, os.RemoveAll(filepath.Join(l.Root, "apps", string(app))))
+		errs = append(errs, os.RemoveAll(l.appDir(string(app))))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("executor: remove logs: %w", err)

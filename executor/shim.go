@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +31,8 @@ type shimSpec struct {
 	Args  []string   `json:"args"`
 	Env   []string   `json:"env"`
 	Reads []string   `json:"reads"`
+	Sight sight      `json:"sight"`
+	Bounds
 }
 
 // Shim turns this process into an executor: it joins the executor's group,
@@ -70,8 +69,15 @@ func shim(args []string) error {
 	if err := s.join(); err != nil {
 		return err
 	}
-	if err := confine(); err != nil {
+	// What follows is the thread's, which is the one that executes the program.
+	runtime.LockOSThread()
+	if err := s.confine(); err != nil {
 		return err
+	}
+	if os.Geteuid() == 0 {
+		if err := s.Sight.open(s.User); err != nil {
+			return err
+		}
 	}
 	if err := s.become(); err != nil {
 		return err
@@ -98,53 +104,6 @@ func (s shimSpec) join() error {
 		}
 	}
 	return nil
-}
-
-// confine takes from the program, and from all that it starts, what an executor needs for
-// nothing: to become another user by a program that has that right, to leave its memory on
-// the disk when it crashes, and to fill the machine with processes.
-func confine() error {
-	// It is the thread's, which is the one that executes the program.
-	runtime.LockOSThread()
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("no new privileges: %w", err)
-	}
-	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
-		return fmt.Errorf("no core dumps: %w", err)
-	}
-	most, err := mostProcesses("/proc/sys/kernel")
-	if err != nil {
-		return err
-	}
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &limit); err != nil {
-		return fmt.Errorf("bound on processes: %w", err)
-	}
-	limit.Max = min(limit.Max, most)
-	limit.Cur = min(limit.Cur, limit.Max)
-	if err := unix.Setrlimit(unix.RLIMIT_NPROC, &limit); err != nil {
-		return fmt.Errorf("bound on processes: %w", err)
-	}
-	return nil
-}
-
-// mostProcesses is how many processes and threads a user may have at most, executors and all
-// else together: three quarters of what the kernel has numbers and room for. Root has no
-// bound.
-func mostProcesses(kernel string) (uint64, error) {
-	most := uint64(math.MaxUint64)
-	for _, name := range []string{"pid_max", "threads-max"} {
-		data, err := os.ReadFile(filepath.Join(kernel, name))
-		if err != nil {
-			return 0, fmt.Errorf("bound on processes: %w", err)
-		}
-		n, err := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("bound on processes: %s: %w", name, err)
-		}
-		most = min(most, n)
-	}
-	return most / 4 * 3, nil
 }
 
 // become drops to the user, groups first, as only root may change them.

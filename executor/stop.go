@@ -52,16 +52,32 @@ func (r *Process) terminate(ctx context.Context, h Handle, group *cgroup.Group) 
 	if err := group.SetQuota(units.Unlimited); err != nil {
 		return err
 	}
-	if err := signal(h.PID, syscall.SIGTERM); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, r.cfg.Grace)
+	grace, cancel := context.WithTimeout(ctx, r.cfg.Grace)
 	defer cancel()
-	ended, err := r.await(ctx, h)
-	if err != nil || ended {
-		return err
+	for grace.Err() == nil {
+		if err := signal(h.PID, syscall.SIGTERM); err != nil {
+			return err
+		}
+		ended, err := r.awaitAnswer(grace, h)
+		if err != nil || ended {
+			return err
+		}
 	}
 	return signal(h.PID, syscall.SIGKILL)
+}
+
+// askAgain is the time after which a container is asked again to end: its first process does
+// not get a signal that it has not asked for yet, which a JVM that starts has not.
+const askAgain = 100 * time.Millisecond
+
+// awaitAnswer reports whether h's process ended before ctx, or before it is to be asked again.
+func (r *Process) awaitAnswer(ctx context.Context, h Handle) (bool, error) {
+	if r.cfg.Launch != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, askAgain)
+		defer cancel()
+	}
+	return r.await(ctx, h)
 }
 
 // signal sends to the process group, which is the executor's own as it leads its

@@ -1,38 +1,59 @@
 package executor
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // TrainingRun makes an Archive by a training run: a small application in a JVM of
 // its own that loads what drivers and executors load (org.apache.spark.pacer.TrainingRun
-// of the jar) and leaves the archive when it exits. It takes some 40 core-seconds
+// of the jar) and leaves the archive when it exits. It runs as executors do, in a group and
+// in what the runtime has for them, as a user of its own, so that no application has a hand in
+// what others map, or as Archive.Of. It takes some 40 core-seconds
 // (docs/decisions/013) and goes behind everything else on the machine (nice 19).
 type TrainingRun struct {
 	Archive Archive
-	// Dir is the directory of archives, made if need be.
-	Dir string
-	// Jar is the pacer-spark jar.
-	Jar string
-	// User is whom the training run runs as, never more than the executors: the
-	// Spark is one that an application has named. The archive belongs to it.
-	User Credential
-	// Keep is how many archives may be in Dir afterwards; the newest stay.
+	// Node has the directory of archives, made if need be, the jar, and where Spark and Java
+	// may be.
+	Node NodeSettings
+	// Keep is how many archives may be in the directory afterwards; the newest stay.
 	Keep int
+
+	Runtime Runtime
+	Groups  *cgroup.Hierarchy
+	Layout  Layout
+	Users   *Users
 }
+
+// TrainingApp names training runs among applications.
+const TrainingApp api.AppID = "class-data"
+
+const (
+	trainingID api.ExecutorID = "1"
+	// trainingLimit is how long a training run may take: behind everything else it may have
+	// hardly any time of its own. trainingLook is the time between two looks at it.
+	trainingLimit = 15 * time.Minute
+	trainingLook  = 50 * time.Millisecond
+	// trainingMemory is the most that it takes, where the runtime bounds that, archiveMost the
+	// size of the largest file that it may write and of the largest archive, logs included.
+	trainingMemory = 2 * units.GiB
+	archiveMost    = units.GiB
+	// trainingWeight is its group's, against 1 for an executor at work.
+	trainingWeight cgroup.Weight = 0.01
+)
 
 // ErrArchiveBusy says that another process is making an archive in the directory.
 var ErrArchiveBusy = errors.New("another process is making an archive there")
@@ -42,12 +63,12 @@ const (
 	// archive holds what a driver's start loads, too.
 	trainingMain = "org.apache.spark.pacer.TrainingRun"
 	submitMain   = "org.apache.spark.deploy.SparkSubmit"
-	// makingPrefix starts the names of directories of unfinished archives.
+	// makingPrefix starts the names of unfinished archives.
 	makingPrefix = ".making-"
 )
 
-// Make makes the archive unless it is there; it appears whole or not at all.
-// When ctx ends the training run is killed. It takes tens of seconds and is safe
+// Make makes the archive unless it is there; it appears whole or not at all, and belongs to
+// this process's user or to Archive.Of. When ctx ends the training run is killed. It takes tens of seconds and is safe
 // beside other processes that make archives in the same directory: all but one
 // return ErrArchiveBusy.
 func (r TrainingRun) Make(ctx context.Context) error {
@@ -58,10 +79,11 @@ func (r TrainingRun) Make(ctx context.Context) error {
 }
 
 func (r TrainingRun) make(ctx context.Context) error {
-	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
+	dir := r.Node.Archives
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	lock, err := os.OpenFile(filepath.Join(r.Dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -74,30 +96,18 @@ func (r TrainingRun) make(ctx context.Context) error {
 	if err := r.sweep(); err != nil {
 		return err
 	}
-	if r.Archive.Usable(r.Dir, r.User.UID) {
+	if r.Archive.Made(dir) {
 		return nil
 	}
-	dir, err := os.MkdirTemp(r.Dir, makingPrefix)
-	if err != nil {
+	if err := r.train(ctx); err != nil {
 		return err
 	}
-	uid, gid := owner(r.User)
-	err = os.Chown(dir, uid, gid)
-	if err == nil {
-		err = r.train(ctx, dir)
-	}
-	if err == nil {
-		err = os.Rename(r.Archive.File(dir), r.Archive.File(r.Dir))
-	}
-	if err == nil {
-		err = r.prune()
-	}
-	return errors.Join(err, os.RemoveAll(dir))
+	return r.prune()
 }
 
 // sweep removes what an interrupted making has left; the caller has the lock.
 func (r TrainingRun) sweep() error {
-	left, err := filepath.Glob(filepath.Join(r.Dir, makingPrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(r.Node.Archives, makingPrefix+"*"))
 	for _, dir := range left {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
@@ -106,7 +116,7 @@ func (r TrainingRun) sweep() error {
 
 // prune removes all archives but the newest.
 func (r TrainingRun) prune() error {
-	files, err := filepath.Glob(filepath.Join(r.Dir, "*"+archiveSuffix))
+	files, err := filepath.Glob(filepath.Join(r.Node.Archives, "*"+archiveSuffix))
 	made := map[string]time.Time{}
 	for _, file := range files {
 		st, statErr := os.Lstat(file)
@@ -136,42 +146,115 @@ func oldest(made map[string]time.Time, keep int) []string {
 	return files[min(keep, len(files)):]
 }
 
-// train runs the training run in dir and checks what it leaves there.
-func (r TrainingRun) train(ctx context.Context, dir string) error {
-	args := r.command(dir)
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir, cmd.Env = dir, r.environment(dir)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if os.Geteuid() == 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: r.User.UID, Gid: r.User.GID}
+// train runs the training run and takes what it leaves.
+func (r TrainingRun) train(ctx context.Context) error {
+	user := r.Archive.Of
+	if user.Name == "" {
+		var err error
+		if user, err = r.Users.Own(TrainingApp); err != nil {
+			return err
+		}
 	}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = Grace
-	if err := startNice(cmd); err != nil {
+	paths, err := r.Layout.Paths(TrainingApp, trainingID)
+	if err != nil {
 		return err
 	}
-	if err := cmd.Wait(); err != nil {
-		return errors.Join(context.Cause(ctx), fmt.Errorf("the training run ended with %w: %s", err, lastLine(said.String())))
+	group, err := r.Groups.Group(cgroup.GroupName(TrainingApp, trainingID))
+	if err != nil {
+		return err
 	}
-	if !r.Archive.Usable(dir, r.User.UID) {
-		return fmt.Errorf("the training run left no archive: %s", lastLine(said.String()))
+	// With its directory it gives its user back.
+	defer func() { _ = r.Layout.RemoveLogs([]api.AppID{TrainingApp}) }()
+	if err := group.SetWeight(trainingWeight); err != nil {
+		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
 	}
-	return nil
+	h, err := r.Runtime.Start(ctx, Spec{App: TrainingApp, ID: trainingID, Group: group, User: user, CommandLine: CommandLine{
+		Args: r.command(paths.Work), Env: r.environment(paths, user), Memory: trainingMemory,
+		Reads:  []string{filepath.Join(r.Archive.Java, "bin", "java"), filepath.Join(r.Archive.Spark, "jars"), r.Node.Jar},
+		Shows:  r.Node.shows(r.listed(r.Archive.Spark, r.Node.SparkHome, r.Node.Sparks), r.listed(r.Archive.Java, r.Node.JavaHome, r.Node.Javas), ""),
+		Bounds: Bounds{Nice: 19, File: archiveMost},
+	}})
+	if err != nil {
+		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
+	}
+	err = r.await(ctx, h, paths)
+	if err == nil {
+		err = r.take(paths, user)
+	}
+	if err != nil {
+		err = errors.Join(err, r.Runtime.Stop(context.WithoutCancel(ctx), h))
+	}
+	return errors.Join(err, r.Runtime.Remove(h))
 }
 
-// startNice starts cmd with the lowest priority: a child inherits that of the
-// thread that forks, and the thread ends with its goroutine.
-func startNice(cmd *exec.Cmd) error {
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		// Without the right to be nicer it is only less nice.
-		_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), 19)
-		started <- cmd.Start()
-	}()
-	return <-started
+// listed is a home of the archive's.
+func (r TrainingRun) listed(dir, own string, places Places) home {
+	return home{dir: dir, listed: own != "" || places.has(dir)}
+}
+
+// await returns when the training run has ended as it should.
+func (r TrainingRun) await(ctx context.Context, h Handle, paths Paths) error {
+	limit, cancel := context.WithTimeoutCause(ctx, trainingLimit, fmt.Errorf("the training run has not ended after %v", trainingLimit))
+	defer cancel()
+	tick := time.NewTicker(trainingLook)
+	defer tick.Stop()
+	for {
+		status, err := r.Runtime.Inspect(h)
+		switch {
+		case err != nil:
+			return err
+		case status.State == api.ExecutorExited && status.ExitCode != 0:
+			return fmt.Errorf("the training run ended with %s: %s", status.Exit, lastWords(paths))
+		case status.State == api.ExecutorExited:
+			return nil
+		}
+		select {
+		case <-limit.Done():
+			return context.Cause(limit)
+		case <-tick.C:
+		}
+	}
+}
+
+// take copies the archive that the training run has left into the directory of archives. It
+// trusts nothing that it finds: a link, or a file of somebody else's, is no archive.
+func (r TrainingRun) take(paths Paths, user Credential) error {
+	root, err := os.OpenRoot(paths.Work)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name := r.Archive.Key + archiveSuffix
+	if st, err := root.Lstat(name); err != nil || !st.Mode().IsRegular() {
+		return fmt.Errorf("the training run left no archive: %s", lastWords(paths))
+	}
+	from, err := root.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(from.Fd()), &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || os.Geteuid() == 0 && st.Uid != user.UID || st.Size > int64(archiveMost) {
+		return errors.New("the training run left something else than an archive of its own")
+	}
+	to, err := os.CreateTemp(r.Node.Archives, makingPrefix)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, io.LimitReader(from, int64(archiveMost)))
+	if os.Geteuid() == 0 && r.Archive.Of.Name != "" {
+		err = errors.Join(err, to.Chown(int(user.UID), int(user.GID)))
+	}
+	if err = errors.Join(err, to.Chmod(0o444), to.Close()); err == nil {
+		err = os.Rename(to.Name(), r.Archive.File(r.Node.Archives))
+	}
+	if err != nil {
+		return errors.Join(err, removeFile(to.Name()))
+	}
+	return nil
 }
 
 // command is the training run's command line. Its collector and compiler are the
@@ -185,21 +268,43 @@ func (r TrainingRun) command(dir string) []string {
 		"spark.driver.bindAddress=127.0.0.1", "spark.sql.shuffle.partitions=2", "spark.sql.warehouse.dir=" + dir} {
 		args = append(args, "--conf", setting)
 	}
-	return append(args, "--class", trainingMain, r.Jar)
+	return append(args, "--class", trainingMain, r.Node.Jar)
 }
 
-func (r TrainingRun) environment(dir string) []string {
+func (r TrainingRun) environment(paths Paths, user Credential) []string {
+	dir := paths.Work
 	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" + dir,
-		"USER=" + r.User.Name, "SPARK_USER=" + r.User.Name, "SPARK_HOME=" + r.Archive.Spark, "JAVA_HOME=" + r.Archive.Java,
+		"USER=" + user.Name, "SPARK_USER=" + user.Name, "SPARK_HOME=" + r.Archive.Spark, "JAVA_HOME=" + r.Archive.Java,
 		"SPARK_LOCAL_DIRS=" + dir, "SPARK_LOCAL_IP=127.0.0.1", "SPARK_CONF_DIR=" + dir}
 }
 
-// lastLine is what a process said last, at most 300 bytes of it.
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	line := lines[len(lines)-1]
-	if line == "" {
-		return "it said nothing"
+// lastWords are what a training run said last.
+func lastWords(paths Paths) string {
+	for _, path := range []string{paths.Stderr, paths.Stdout} {
+		if line, err := LastLine(path); err == nil && line != "" {
+			return line
+		}
 	}
-	return line[max(0, len(line)-300):]
+	return "it said nothing"
+}
+
+// LastLine is the last line of a log that is not empty, at most 300 bytes of it.
+func LastLine(path string) (string, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	const tail = 4096
+	st, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, max(0, st.Size()-tail), tail))
+	if err != nil {
+		return "", err
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	line := lines[len(lines)-1]
+	return line[max(0, len(line)-300):], nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/executor"
 )
 
@@ -32,7 +33,9 @@ func trainer(t *testing.T, m machine, body string) (runs func() int) {
 
 func (m machine) trainingRun(t *testing.T) executor.TrainingRun {
 	t.Helper()
-	return executor.TrainingRun{Archive: m.archive(t), Dir: m.settings.Archives, Jar: m.settings.Jar, User: m.settings.User, Keep: 2}
+	h := processHarness(t, fakeGroups(t, cgrouptest.V2), currentUser(t))
+	return executor.TrainingRun{Archive: m.archive(t), Node: m.settings, Keep: 2,
+		Runtime: h.New(), Groups: h.Groups, Layout: h.Layout, Users: &executor.Users{All: &h.User, Layout: h.Layout}}
 }
 
 // left are the names in the directory of archives but the lock.
@@ -68,7 +71,7 @@ func TestArchiveIsMadeOnce(t *testing.T) {
 	if nice, err := os.ReadFile(priority); err != nil || strings.TrimSpace(string(nice)) != "19" {
 		t.Errorf("nice %s, %v", nice, err)
 	}
-	if names := left(t, r.Dir); len(names) != 1 || names[0] != r.Archive.Key+".jsa" {
+	if names := left(t, r.Node.Archives); len(names) != 1 || names[0] != r.Archive.Key+".jsa" {
 		t.Errorf("in the directory: %v", names)
 	}
 	if archiveOption(m.must(t).Args) == "" {
@@ -90,7 +93,7 @@ func TestFailedArchiveLeavesNothing(t *testing.T) {
 		if err := r.Make(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
-		if names := left(t, r.Dir); len(names) != 0 {
+		if names := left(t, r.Node.Archives); len(names) != 0 {
 			t.Errorf("%s left %v", name, names)
 		}
 	}
@@ -128,7 +131,7 @@ func TestArchiveMakingIsInterrupted(t *testing.T) {
 			t.Errorf("its child %d runs on: %v", pid, err)
 		}
 	}
-	if names := left(t, r.Dir); len(names) != 0 {
+	if names := left(t, r.Node.Archives); len(names) != 0 {
 		t.Errorf("left %v", names)
 	}
 }
@@ -139,8 +142,8 @@ func TestArchiveDirectoryIsShared(t *testing.T) {
 	m := newMachine(t).withJVM(t).own()
 	runs := trainer(t, m, "umask 022; echo classes >$archive")
 	r := m.trainingRun(t)
-	touch(t, filepath.Join(r.Dir, ".making-crashed", "half.jsa"), 0o644)
-	other, err := os.OpenFile(filepath.Join(r.Dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	touch(t, filepath.Join(r.Node.Archives, ".making-crashed", "half.jsa"), 0o644)
+	other, err := os.OpenFile(filepath.Join(r.Node.Archives, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +156,7 @@ func TestArchiveDirectoryIsShared(t *testing.T) {
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
-	old, older := touch(t, filepath.Join(r.Dir, "old.jsa"), 0o444), touch(t, filepath.Join(r.Dir, "older.jsa"), 0o444)
+	old, older := touch(t, filepath.Join(r.Node.Archives, "old.jsa"), 0o444), touch(t, filepath.Join(r.Node.Archives, "older.jsa"), 0o444)
 	for file, age := range map[string]time.Duration{old: time.Hour, older: 2 * time.Hour} {
 		if err := os.Chtimes(file, time.Time{}, time.Now().Add(-age)); err != nil {
 			t.Fatal(err)
@@ -162,7 +165,7 @@ func TestArchiveDirectoryIsShared(t *testing.T) {
 	if err := r.Make(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	names := left(t, r.Dir)
+	names := left(t, r.Node.Archives)
 	if len(names) != 2 || !strings.Contains(strings.Join(names, " "), "old.jsa") || !strings.Contains(strings.Join(names, " "), r.Archive.Key) {
 		t.Errorf("in the directory: %v, want the new one and the newer of the old ones", names)
 	}

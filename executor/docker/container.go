@@ -2,14 +2,13 @@ package docker
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
+	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/executor"
 )
@@ -53,16 +52,10 @@ func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (
 		env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "PATH=") })
 	} else if !slices.ContainsFunc(list, func(m mount.Mount) bool { return m.Target == "/tmp" }) {
 		// An empty image has no place for temporary files.
-		temporary := filepath.Join(paths.Work, "tmp")
-		if err := os.Mkdir(temporary, 0o700); err != nil {
-			return nil, nil, fmt.Errorf("working directory: %w", err)
-		}
-		if os.Geteuid() == 0 {
-			if err := os.Lchown(temporary, int(s.User.UID), int(s.User.GID)); err != nil {
-				return nil, nil, fmt.Errorf("working directory: %w", err)
-			}
-		}
-		list = append(list, mount.Mount{Type: mount.TypeBind, Source: temporary, Target: "/tmp"})
+		list = append(list, mount.Mount{Type: mount.TypeBind, Source: paths.Temp, Target: "/tmp"})
+	}
+	if s.User.Made {
+		list = append(list, mount.Mount{Type: mount.TypeBind, Source: paths.Passwd, Target: "/etc/passwd", ReadOnly: true})
 	}
 	command := append([]string{"/bin/sh", "-c", script, starterName, paths.Stdout, paths.Stderr, gate, strconv.Itoa(len(reads))}, reads...)
 	config := &container.Config{
@@ -73,18 +66,33 @@ func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (
 	}
 	host := &container.HostConfig{
 		NetworkMode: "host",
-		// The progress page names the JVM's process id, and a container's first
-		// process would ignore SIGTERM in a name space of its own.
-		PidMode: "host", IpcMode: "private",
+		// Without PidMode it has process ids of its own: it sees no other processes, and
+		// the JVM is the first of its own, which a JVM can be.
+		IpcMode:        "private",
 		LogConfig:      container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "64k"}},
 		CapDrop:        []string{"ALL"},
 		SecurityOpt:    []string{"no-new-privileges"},
 		ReadonlyRootfs: s.Image == "",
 		Mounts:         list,
 		Resources: container.Resources{CgroupParent: parent, Memory: int64(s.Memory), MemorySwap: int64(s.Memory),
-			PidsLimit: new(mostProcesses), Ulimits: []*container.Ulimit{{Name: "core"}}},
+			PidsLimit: new(mostProcesses), Ulimits: ulimits(s)},
 	}
 	return config, host, nil
+}
+
+// ulimits are the bounds that a container's processes have one by one.
+func ulimits(s executor.Spec) []*container.Ulimit {
+	limits := []*container.Ulimit{{Name: "core"}}
+	// A daemon that may not raise its own limit gives none that is higher.
+	var own unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &own); err == nil {
+		files := int64(min(own.Max, executor.MostOpenFiles))
+		limits = append(limits, &container.Ulimit{Name: "nofile", Soft: files, Hard: files})
+	}
+	if s.File > 0 {
+		limits = append(limits, &container.Ulimit{Name: "fsize", Soft: int64(s.File), Hard: int64(s.File)})
+	}
+	return limits
 }
 
 // parent is the executor's own group: its quota binds the container's, which

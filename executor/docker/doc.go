@@ -28,9 +28,13 @@
 //	            Java, Python environment and class path are mounted read-only; or
 //	            a user's own image with Spark of the driver's version in it
 //	mounts      at the same paths as outside; the executor's directory and the
-//	            application's local directories writable
-//	network     the host's; host process ids, as progress pages name them
-//	user        Spec.User, no capabilities, no new privileges
+//	            application's local directories writable; of what the command line
+//	            names only what the executor's user can reach outside too
+//	network     the host's
+//	processes   ids of its own: the executor is the first process and sees no others
+//	user        Spec.User, no capabilities, no new privileges; its name is in a list
+//	            of users in the place of the image's
+//	bounds      on processes, open files and core dumps
 //	memory      CommandLine.Memory = heap + overhead + off-heap, no swap
 //	labels      node, application, executor, work directory
 //

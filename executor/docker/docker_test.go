@@ -175,29 +175,31 @@ func awaitLog(t testing.TB, paths executor.Paths) string {
 
 func TestConformance(t *testing.T) {
 	scripts := map[conformance.Program]string{
+		// The first process of a container gets only signals that it asks for, as a JVM does.
+		conformance.Runs:   "trap 'exit 143' TERM; /bin/sleep 600 & wait",
 		conformance.Exits3: "exit 3",
 		conformance.Deaf:   "trap '' TERM; echo ready >&2; while :; do /bin/sleep 1; done",
 		conformance.Family: "trap '' TERM; setsid /bin/sleep 600 & trap - TERM; echo ready >&2; exec /bin/sleep 600",
 		conformance.Speaks: "echo hello >&2; exec /bin/sleep 600",
 	}
 	conformance.Run(t, func(t *testing.T) conformance.Harness {
-		r := newRig(t)
-		return conformance.Harness{
-			Layout: r.layout, Groups: r.groups, User: r.user, Remembers: true,
-			New: func() executor.Runtime { return r.runtime(t) },
-			Command: func(p conformance.Program) executor.CommandLine {
-				if script, ok := scripts[p]; ok {
-					return shell(script)
-				}
-				c := executor.CommandLine{Args: []string{"/bin/sleep", "600"}, Env: []string{"PATH=/usr/bin:/bin"}}
-				if p == conformance.Missing {
-					c.Args = []string{"/no/such/java", "-version"}
-				}
-				return c
-			},
+		h := newRig(t).harness(t)
+		h.Command = func(p conformance.Program) executor.CommandLine {
+			if script, ok := scripts[p]; ok {
+				return shell(script)
+			}
+			return executor.CommandLine{Args: []string{"/no/such/java", "-version"}, Env: []string{"PATH=/usr/bin:/bin"}}
 		}
+		return h
 	})
 }
+
+func (r rig) harness(t *testing.T) conformance.Harness {
+	return conformance.Harness{Layout: r.layout, Groups: r.groups, User: r.user, Remembers: true,
+		New: func() executor.Runtime { return r.runtime(t) }}
+}
+
+func TestAttacks(t *testing.T) { conformance.Attacks(t, newRig(t).harness(t)) }
 
 // A container's program has no rights but its user's, and its processes are bounded.
 func TestAContainerHasNoMoreThanItNeeds(t *testing.T) {

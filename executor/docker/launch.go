@@ -66,6 +66,9 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 	if err == nil {
 		err = s.Group.LookInside()
 	}
+	if err == nil && s.Nice > 0 {
+		err = unix.Setpriority(unix.PRIO_PROCESS, pid, s.Nice)
+	}
 	if err != nil {
 		return executor.Launched{}, errors.Join(err, r.engine.remove(context.WithoutCancel(ctx), id), removeFile(gate))
 	}
@@ -224,12 +227,11 @@ func (r *Runtime) refused(ctx context.Context, id string, s executor.Spec, paths
 }
 
 func lastLine(path string) string {
-	body, err := os.ReadFile(path)
+	last, err := executor.LastLine(path)
 	if err != nil {
 		return err.Error()
 	}
-	lines := strings.Split(strings.TrimSpace(string(body)), "\n")
-	if last := lines[len(lines)-1]; last != "" {
+	if last != "" {
 		return strings.TrimPrefix(last, "pacer: ")
 	}
 	return "the container's user cannot write the logs or read the start pipe"

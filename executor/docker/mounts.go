@@ -39,8 +39,8 @@ func ParseMounts(list string) ([]Mount, error) {
 // system is what programs of a Linux machine need besides their own files.
 var system = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc"}
 
-// hostMounts is what an executor of the host image sees: the machine's programs,
-// what its command line names, and its own directories.
+// hostMounts is what an executor of the host image sees: the machine's programs, what the
+// node shows, what its command line names if its user can reach it, and its own directories.
 func hostMounts(s executor.Spec, paths executor.Paths, more []Mount) []Mount {
 	var read []string
 	for _, path := range system {
@@ -48,7 +48,17 @@ func hostMounts(s executor.Spec, paths executor.Paths, more []Mount) []Mount {
 			read = append(read, path)
 		}
 	}
-	read = append(read, named(s)...)
+	for _, path := range s.Shows {
+		if exists(path) {
+			read = append(read, directory(path))
+		}
+	}
+	// What the application names leads no further than its user can go by itself: of the
+	// rest it is as if it were not there.
+	_ = s.User.As(func() error {
+		read = append(read, named(s)...)
+		return nil
+	})
 	return merge(read, paths, more)
 }
 
@@ -91,49 +101,18 @@ func named(s executor.Spec) []string {
 		case "PATH":
 			for _, dir := range strings.Split(value, ":") {
 				add(dir)
-				add(pythonOf(filepath.Join(dir, "python3"))...)
+				add(executor.PythonOf(filepath.Join(dir, "python3"))...)
 			}
 		case "SPARK_HOME":
 			add(value)
-			add(pythonOf(value)...)
+			add(executor.PythonOf(value)...)
 		case "JAVA_HOME":
 			add(value)
 		case "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON":
-			add(pythonOf(value)...)
+			add(executor.PythonOf(value)...)
 		}
 	}
 	return paths
-}
-
-// pythonOf returns the Python environment that path is in and the one that its
-// interpreter really belongs to, as virtual environments only link to it.
-func pythonOf(path string) []string {
-	if !exists(path) {
-		return nil
-	}
-	environment := environmentOf(path)
-	if environment == "" {
-		return nil
-	}
-	interpreter, err := filepath.EvalSymlinks(filepath.Join(environment, "bin", "python3"))
-	if err != nil {
-		return []string{environment}
-	}
-	return []string{environment, environmentOf(interpreter)}
-}
-
-// environmentOf returns the virtual Python environment that path is in, else the
-// directory that holds its bin, "" for neither.
-func environmentOf(path string) string {
-	for dir := path; filepath.IsAbs(dir) && dir != "/"; dir = filepath.Dir(dir) {
-		if exists(filepath.Join(dir, "pyvenv.cfg")) {
-			return dir
-		}
-	}
-	if dir := filepath.Dir(path); filepath.IsAbs(path) && filepath.Base(dir) == "bin" {
-		return filepath.Dir(dir)
-	}
-	return ""
 }
 
 // merge leaves out what another one shows already; what is writable stays, in

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,5 +167,37 @@ func TestRuntimeErrorsAreShortened(t *testing.T) {
 	want := `unable to start container process: exec: "/bin/sh": stat /bin/sh: no such file or directory`
 	if got := shortened(long).Error(); got != want {
 		t.Errorf("got %q", got)
+	}
+}
+
+// What a command line names is mounted only if the executor's user can reach it outside; what
+// the node shows is mounted in any case.
+func TestAContainerSeesNoMoreThanItsUserMay(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to become another user")
+	}
+	hidden := t.TempDir() // Its parent is root's alone.
+	open, err := os.MkdirTemp("", "pacer-docker-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(open) })
+	if err := os.Chmod(open, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := executor.Spec{User: executor.Credential{Name: "x", UID: 4242, GID: 4242}, CommandLine: executor.CommandLine{
+		Args: []string{"/bin/java", "-cp", hidden + ":" + open, "Main"},
+		Env:  []string{"SPARK_HOME=" + hidden, "PYSPARK_PYTHON=" + hidden + "/bin/python", "PATH=" + hidden},
+	}}
+	seen := func(path string) bool {
+		mounts := hostMounts(s, executor.Paths{Dir: "/d", Local: "/l"}, nil)
+		return slices.ContainsFunc(mounts, func(m Mount) bool { return m.Path == path })
+	}
+	if seen(hidden) || !seen(open) {
+		t.Errorf("%s: %v, %s: %v", hidden, seen(hidden), open, seen(open))
+	}
+	s.Shows = []string{hidden}
+	if !seen(hidden) {
+		t.Errorf("%s, which the node shows, is not seen", hidden)
 	}
 }

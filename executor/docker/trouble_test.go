@@ -29,15 +29,22 @@ import (
 func TestWhatTheProgramSees(t *testing.T) {
 	r := newRig(t)
 	runtime := r.runtime(t)
-	h, paths := r.start(t, runtime, r.spec(t, `id -un; pwd; cut -d" " -f1,6 /proc/$$/stat; env; touch x /tmp/y; touch /usr/z 2>&1
-grep -E ":(cpu|cpuacct|cpu,cpuacct|):" /proc/$$/cgroup; ls /home /root 2>&1; echo end; exec sleep 600`))
+	_, paths := r.start(t, runtime, r.spec(t, `id -un; pwd; cut -d" " -f1,6 /proc/$$/stat; env; touch x /tmp/y; touch /usr/z 2>&1
+grep -E ":(cpu|cpuacct|cpu,cpuacct|):" /proc/$$/cgroup; ls /home /root 2>&1; ls -d /proc/[0-9]* | wc -l; ulimit -n; echo end; exec sleep 600`))
 	log := awaitLog(t, paths)
 	lines := strings.Split(log, "\n")
 	if lines[0] != "nobody" || lines[1] != paths.Work {
 		t.Errorf("user, directory: %q", lines[:2])
 	}
-	if pid, session, _ := strings.Cut(lines[2], " "); pid != session || pid != strconv.Itoa(h.PID) {
-		t.Errorf("process and session: %q, the handle has %d", lines[2], h.PID)
+	// It has process numbers of its own, and sees nobody else's: itself, ls and wc.
+	if lines[2] != "1 1" {
+		t.Errorf("process and session: %q, want those of the first process", lines[2])
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(lines[len(lines)-4])); err != nil || n > 3 {
+		t.Errorf("it sees %q processes", lines[len(lines)-4])
+	}
+	if files, err := strconv.Atoi(lines[len(lines)-3]); err != nil || files > executor.MostOpenFiles {
+		t.Errorf("it may open %s files", lines[len(lines)-3])
 	}
 	for _, want := range []string{"A=b\n", "/usr/z': Read-only file system", "/app-1-1/", "'/home': No such file"} {
 		if !strings.Contains(log, want) {

@@ -85,7 +85,11 @@ func New(t testing.TB) *System {
 }
 
 func fresh(t testing.TB) *System {
-	return &System{t: t, System: sparkrun.System{Dir: t.TempDir(), Node: fmt.Sprintf("test-%d-%d", os.Getpid(), systems.Add(1))}}
+	s := &System{t: t, System: sparkrun.System{Dir: t.TempDir(), Node: fmt.Sprintf("test-%d-%d", os.Getpid(), systems.Add(1))}}
+	if os.Geteuid() == 0 && os.Getenv("SUDO_USER") == "" {
+		s.ExecutorUser = "root" // Tests read and write each other's files.
+	}
+	return s
 }
 
 // NewOldest returns a System with the oldest Spark that Pacer works with, of which

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -22,6 +21,8 @@ type System struct {
 	Node string
 	// Env is the environment of all that is run; nil is that of this process.
 	Env []string
+	// ExecutorUser is whom all executors run as; "" is the node's to choose.
+	ExecutorUser string
 	// Inside is a command behind which everything runs, such as one that enters a
 	// network, Behind one for daemons and submissions, such as one that puts them into a
 	// group; empty for none.
@@ -36,14 +37,13 @@ func (s System) Up(args ...string) (Command, error) {
 		return Command{}, err
 	}
 	return s.command(s.Behind, s.Pacer, append([]string{"up", "--listen", s.Address, "--node-name", s.Node,
-		"--planner-http", planner, "--node-http", node, "--state-dir", filepath.Join(s.Dir, "state")}, slices.Concat(asRoot(), args)...)), nil
+		"--planner-http", planner, "--node-http", node, "--state-dir", filepath.Join(s.Dir, "state")}, slices.Concat(s.asUser(), args)...)), nil
 }
 
-// asRoot are arguments of a node controller: the Spark and Java of who is root itself may
-// be readable for nobody else.
-func asRoot() []string {
-	if os.Geteuid() == 0 && os.Getenv("SUDO_USER") == "" {
-		return []string{"--set", "node.executor-user=root"}
+// asUser are arguments of a node controller.
+func (s System) asUser() []string {
+	if s.ExecutorUser != "" {
+		return []string{"--set", "node.executor-user=" + s.ExecutorUser}
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (s System) Daemon(program, state string, args ...string) (Command, error) {
 		return Command{}, err
 	}
 	if program == "nodecontroller" {
-		args = slices.Concat(asRoot(), args)
+		args = slices.Concat(s.asUser(), args)
 	}
 	path := filepath.Join(filepath.Dir(s.Pacer), program)
 	return s.command(s.Behind, path, slices.Concat(args, []string{"--http", http, "--state-dir", filepath.Join(s.Dir, state)})), nil

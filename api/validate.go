@@ -50,6 +50,7 @@ func (l *Launch) validate(f *faults) {
 	f.text("java_home", l.JavaHome, MostPath)
 	f.text("spark_version", l.SparkVersion, MostToken)
 	f.text("image", l.Image, MostName)
+	f.text("launch user", l.User, MostName)
 	f.count("cores", l.Cores, MostCores)
 	f.size("heap_bytes", int64(l.Heap))
 	f.size("overhead_bytes", int64(l.Overhead))

@@ -206,7 +206,7 @@ func (r *Process) spawn(ctx context.Context, s Spec, paths Paths, stdout, stderr
 	}
 	pid := child.Pid
 	if err := errors.Join(converse(ctx, requestOut, request, statusIn), child.Release()); err != nil {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // It may run the program already, which may have children.
 		_, _ = wait(pid, 0)
 		return 0, err
 	}
@@ -234,7 +234,7 @@ func converse(ctx context.Context, out io.WriteCloser, request []byte, in *os.Fi
 	fault, err := io.ReadAll(io.LimitReader(in, 4096))
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return context.Cause(ctx)
 	case err != nil:
 		return err
 	case len(fault) > 0:

@@ -217,6 +217,10 @@ type DirectiveExecutor struct {
 	// Leaving says that the executor is to be decommissioned: no stage is bound
 	// to it any more, its running tasks end, its blocks move to others.
 	Leaving bool `json:"leaving,omitempty"`
+	// NodeLost says that the planner hears nothing of the node any more. The driver gives the
+	// executor up once it has not heard it for a while either: one whose node controller alone
+	// is away goes on.
+	NodeLost bool `json:"node_lost,omitempty"`
 }
 
 // StageShares divides a running stage anew over its executors. The driver obeys

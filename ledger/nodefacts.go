@@ -71,6 +71,9 @@ func (f NodeJoined) apply(l *Ledger) error {
 		l.nodes[f.Node] = n
 		l.relist()
 	}
+	if n.Presence == Lost {
+		l.redirect(n)
+	}
 	if n.Incarnation != f.Incarnation {
 		n.Seq, n.Dividing.losses = 0, nil
 	}
@@ -346,7 +349,16 @@ func (f NodeLost) apply(l *Ledger) error {
 		return err
 	}
 	n.Presence = Lost
+	l.redirect(n)
 	return nil
+}
+
+// redirect has the drivers with executors on n told of it.
+func (l *Ledger) redirect(n *Node) {
+	for _, t := range l.allocations[n.Node] {
+		l.concern(t.App)
+		t.App.keep.touched = true
+	}
 }
 
 // NodeForgotten: a node that was away for long, and has no executors, is not known any

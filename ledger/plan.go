@@ -154,7 +154,8 @@ func (l *Ledger) direct(a *App) (renewed bool) {
 	d := api.Directive{Gated: a.Gated(), Executors: l.batch.directed[:0], Queued: a.Queue(), Notice: a.Notice, Dead: a.Dead(), Shares: a.shares()}
 	for _, x := range a.Tenant.Executors {
 		if !x.Gone {
-			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: l.View().Offered(x.Node), Leaving: x.Leaving})
+			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: l.View().Offered(x.Node), Leaving: x.Leaving,
+				NodeLost: l.nodes[x.Node] != nil && l.nodes[x.Node].Presence == Lost})
 		}
 	}
 	l.batch.directed = d.Executors

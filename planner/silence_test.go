@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,5 +53,37 @@ func TestSilentNodesAreLostEachOnTime(t *testing.T) {
 		if n := known(); n != 2-i {
 			t.Errorf("%d nodes are known after an hour and %v, want %d", n, end, 2-i)
 		}
+	}
+}
+
+// A node that is lost is lost to the drivers with executors there, until it is back: whether
+// they hear these themselves decides.
+func TestDriversAreToldOfLostNodes(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.send(id, r.Submission, up("1"), up("2"))
+	lost := func() (of []string) {
+		for _, x := range w.directives[id].Executors {
+			if x.NodeLost {
+				of = append(of, x.Node)
+			}
+		}
+		return of
+	}
+	for range 11 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(w.status("a"))})
+		w.resend(id, r.Submission)
+	}
+	if got := lost(); !slices.Equal(got, []string{"b"}) {
+		t.Fatalf("the driver is told that %v are lost, want b: %+v", got, w.directives[id])
+	}
+	if n := len(w.app(id).Executors); n != 2 {
+		t.Errorf("%d executors, want both: the driver may hear them", n)
+	}
+	w.step(planner.Status{Status: new(w.status("b"))})
+	if got := lost(); len(got) > 0 {
+		t.Errorf("%v are told to be lost after b is back", got)
 	}
 }

@@ -216,6 +216,10 @@ private[spark] object PacerConf {
       .foreach(conf.setIfMissing(_, "true"))
     // How often such an executor looks whether all is handed on; Spark's 30 s keep the node waiting.
     conf.setIfMissing("spark.storage.decommission.replicationReattemptInterval", "1s")
+    // What is fetched from a node that has gone without a word does not come: Spark's 2 minutes,
+    // for each of four tries, are longer than most deadlines can wait.
+    if (!conf.contains("spark.network.timeout")) conf.setIfMissing("spark.shuffle.io.connectionTimeout", "30s")
+    conf.setIfMissing("spark.shuffle.io.connectionCreationTimeout", "10s")
     val plugins = Utils.stringToSeq(conf.get("spark.plugins", ""))
     if (!plugins.contains(classOf[PacerPlugin].getName)) {
       conf.set("spark.plugins", (plugins :+ classOf[PacerPlugin].getName).mkString(","))

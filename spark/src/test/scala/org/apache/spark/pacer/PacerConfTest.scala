@@ -86,6 +86,11 @@ class PacerConfTest {
     assertFalse(switches.exists(c.getBoolean(_, true)) || counts.exists(c.contains))
     assertEquals(Nil, PacerConf.complete(conf(switches.map(_ -> "false"): _*), 90), "what is off already is no news")
     assertEquals("0s", c.get("spark.locality.wait"))
+    assertEquals("30s", c.get("spark.shuffle.io.connectionTimeout"))
+    assertEquals("10s", c.get("spark.shuffle.io.connectionCreationTimeout"))
+    val own = conf("spark.network.timeout" -> "5m")
+    PacerConf.complete(own, 0)
+    assertFalse(own.contains("spark.shuffle.io.connectionTimeout"), "as the user's spark.network.timeout says")
     assertEquals("200000", c.get("spark.sql.broadcastTimeout"), "the deadline, when it is later than a day")
   }
 

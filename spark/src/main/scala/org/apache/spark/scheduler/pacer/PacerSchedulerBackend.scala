@@ -12,7 +12,7 @@ import org.apache.spark.pacer._
 import org.apache.spark.pacer.Wire._
 import org.apache.spark.resource.ResourceProfile
 import org.apache.spark.rpc.RpcEndpointAddress
-import org.apache.spark.scheduler.ExecutorDecommissionInfo
+import org.apache.spark.scheduler.{ExecutorDecommissionInfo, ExecutorProcessLost}
 import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
 import org.apache.spark.util.{ThreadUtils, Utils}
 
@@ -52,7 +52,7 @@ private[scheduler] final class PacerSchedulerBackend(
   @volatile private var died: Option[String] = None
   @volatile private var queued: Option[Queued] = None
   @volatile private var promised = 0 // Executors, of one that was queued.
-  private val places = ThreadUtils.newDaemonSingleThreadScheduledExecutor("pacer-queue")
+  private val timer = ThreadUtils.newDaemonSingleThreadScheduledExecutor("pacer-timer")
 
   override def start(): Unit = {
     super.start()
@@ -81,8 +81,9 @@ private[scheduler] final class PacerSchedulerBackend(
     startedAt = System.nanoTime()
     if (registered.reason.nonEmpty) say(registered.reason)
     if (queued.nonEmpty) {
-      places.scheduleAtFixedRate(() => queued.foreach(sayPlace), PlaceSeconds, PlaceSeconds, TimeUnit.SECONDS)
+      timer.scheduleAtFixedRate(() => queued.foreach(sayPlace), PlaceSeconds, PlaceSeconds, TimeUnit.SECONDS)
     }
+    timer.scheduleAtFixedRate(() => giveUp(), 1, 1, TimeUnit.SECONDS)
   }
 
   /** Takes the reply to a further registration. */
@@ -149,13 +150,14 @@ private[scheduler] final class PacerSchedulerBackend(
       LastWord.stopping()
       c.end(End(failed, died.getOrElse(if (failed) "the driver exits with an error" else "")), EndMillis)
     }
-    places.shutdownNow()
+    timer.shutdownNow()
     super.stop()
   }
 
   private def follow(directive: Directive): Unit = {
     if (!stopped) {
       scheduler.follow(directive)
+      scheduler.heard.follow(directive.executors.filter(_.nodeLost).map(_.id))
       decommission(directive.executors.filter(_.leaving).map(_.id).filterNot(leaving))
     }
     if (directive.notice.nonEmpty && directive.notice != notice) {
@@ -203,6 +205,16 @@ private[scheduler] final class PacerSchedulerBackend(
   private def decommission(ids: Seq[String]): Unit = if (ids.nonEmpty) {
     val info = ExecutorDecommissionInfo("pacer: its node is being drained")
     leaving ++= decommissionExecutors(ids.map(_ -> info).toArray, adjustTargetNumExecutors = false, triggeredByExecutor = false)
+  }
+
+  /** Spark itself would wait for an executor of a lost node for spark.network.timeout. */
+  private def giveUp(): Unit = if (!stopped) {
+    val now = System.nanoTime()
+    scheduler.heard.silent(now).foreach { id =>
+      val last = System.currentTimeMillis() - scheduler.heard.since(id, now) / 1000000L
+      removeExecutor(id, ExecutorProcessLost("pacer: neither the planner hears its node nor the driver the executor", None, causedByApp = false))
+      scheduler.restart(id, last)
+    }
   }
 
   private def registration(appId: String): Register = {

@@ -5,10 +5,13 @@ import java.util.Properties
 import scala.collection.mutable
 
 import org.apache.spark.SparkContext
+import org.apache.spark.executor.ExecutorMetrics
+import org.apache.spark.internal.config.EXECUTOR_HEARTBEAT_INTERVAL
 import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin}
 import org.apache.spark.pacer.Wire._
 import org.apache.spark.scheduler.{ExecutorLossReason, TaskSchedulerImpl, TaskSet, TaskSetManager, WorkerOffer}
-import org.apache.spark.util.Utils
+import org.apache.spark.storage.BlockManagerId
+import org.apache.spark.util.{AccumulatorV2, Utils}
 
 /**
  * Spark's task scheduler with stages bound to executors. Each task set becomes a
@@ -24,6 +27,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
 
   val bindings = new StageBindings
   lazy val history = new StageHistory(mapOutputTracker)
+  val heard = new LastHeard(sc.conf.get(EXECUTOR_HEARTBEAT_INTERVAL) * 1000000L)
 
   /** Where events go; set by the back end before the first one can happen. */
   @volatile var tell: DriverEvent => Unit = _ => ()
@@ -79,6 +83,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   }
 
   override def executorAdded(execId: String, host: String): Unit = {
+    heard.registered(execId, System.nanoTime())
     synchronized {
       bindings.executorUp(execId, host)
       tell(ExecutorUp(execId))
@@ -87,7 +92,17 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
     super.executorAdded(execId, host)
   }
 
+  override def executorHeartbeatReceived(
+      execId: String,
+      accumUpdates: Array[(Long, Seq[AccumulatorV2[_, _]])],
+      blockManagerId: BlockManagerId,
+      executorUpdates: mutable.Map[(Int, Int), ExecutorMetrics]): Boolean = {
+    heard.beat(execId, System.nanoTime())
+    super.executorHeartbeatReceived(execId, accumUpdates, blockManagerId, executorUpdates)
+  }
+
   override def executorLost(executorId: String, reason: ExecutorLossReason): Unit = {
+    heard.gone(executorId)
     synchronized {
       if (bindings.executors.contains(executorId)) {
         bindings.executorGone(executorId)
@@ -111,6 +126,17 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   def follow(directive: Directive): Unit = synchronized {
     bindings.follow(directive)
     flush()
+  }
+
+  /**
+   * Starts anew the tasks of other executors that were started since an executor that is lost
+   * was heard last, in milliseconds of the wall clock: what they fetch from it does not come,
+   * and Spark waits for that.
+   */
+  def restart(lost: String, since: Long): Unit = synchronized {
+    for ((manager, _) <- running.values; task <- manager.taskInfos.values if task.running && task.executorId != lost && task.launchTime >= since) {
+      killTaskAttempt(task.taskId, interruptThread = true, s"it may wait for executor $lost, which is lost")
+    }
   }
 
   /** The planner has lost its state: the epochs of its directives begin again. */

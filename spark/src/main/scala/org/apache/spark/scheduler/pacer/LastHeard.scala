@@ -1,0 +1,45 @@
+package org.apache.spark.scheduler.pacer
+
+import scala.collection.mutable
+
+/**
+ * When the driver has heard its executors last, and which of those that the planner hears
+ * nothing of either are to be given up.
+ *
+ * An executor beats every interval, for the first time one to two intervals after its start
+ * (Spark's Executor.startDriverHeartbeater). One that has missed a beat and half of the next,
+ * on a node that the planner has lost, is taken for lost; one that the driver hears goes on.
+ *
+ * Times are those of a monotonic clock, in nanoseconds, as arguments. Thread-safe.
+ */
+private[pacer] final class LastHeard(interval: Long) {
+  private val last = mutable.Map[String, Long]()
+  private val due = mutable.Map[String, Long]() // When an executor that is not heard is silent.
+  private var nodeLost = Seq.empty[String]
+
+  def registered(executor: String, now: Long): Unit = synchronized {
+    last(executor) = now
+    due(executor) = now + 2 * interval + interval / 2
+  }
+
+  def beat(executor: String, now: Long): Unit = synchronized {
+    if (due.contains(executor)) {
+      last(executor) = now
+      due(executor) = now + interval + interval / 2
+    }
+  }
+
+  def gone(executor: String): Unit = synchronized {
+    last.remove(executor)
+    due.remove(executor)
+  }
+
+  /** Takes over whose nodes the planner has lost. */
+  def follow(lost: Seq[String]): Unit = synchronized { nodeLost = lost }
+
+  /** Those to give up now. */
+  def silent(now: Long): Seq[String] = synchronized(nodeLost.filter(due.get(_).exists(_ - now <= 0)))
+
+  /** For how long an executor has not been heard, 0 when it is not known. */
+  def since(executor: String, now: Long): Long = synchronized(last.get(executor).fold(0L)(now - _))
+}

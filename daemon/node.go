@@ -483,7 +483,7 @@ func (n *NodeDaemon) hello(ctx context.Context) error {
 }
 
 // prune removes the logs of applications that ended long ago, at start and every
-// hour.
+// minute: short applications leave a thousand in an hour.
 func (n *NodeDaemon) prune(ctx context.Context) error {
 	keep := executor.Retention{Age: n.cfg.KeepLogs, Apps: n.cfg.KeepLogsApps}
 	for {
@@ -494,7 +494,7 @@ func (n *NodeDaemon) prune(ctx context.Context) error {
 		if err != nil {
 			n.log.Warn("old logs cannot be removed", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
-		if !pause(ctx, time.Hour) {
+		if !pause(ctx, time.Minute) {
 			return nil
 		}
 	}

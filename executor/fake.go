@@ -185,5 +185,6 @@ func (f *Fake) Remove(h Handle) error {
 		return err
 	}
 	delete(f.world.ended, h)
+	delete(f.own, h)
 	return errors.Join(group.Remove(context.Background()), paths.clean())
 }

@@ -3,6 +3,7 @@ package testenv
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -296,6 +297,30 @@ func (d *Driver) Over() bool {
 	d.env.world.Lock()
 	defer d.env.world.Unlock()
 	return d.ended
+}
+
+// Leave ends a driver that is over and has said its last word, and forgets it. It reports
+// whether it could.
+func (d *Driver) Leave() bool {
+	select {
+	case <-d.over:
+	default:
+		return false
+	}
+	d.talking.Wait()
+	d.conn.Close()
+	e := d.env
+	e.mu.Lock()
+	delete(e.mu.byURL, "spark://"+d.submission)
+	e.mu.Unlock()
+	e.world.Lock()
+	defer e.world.Unlock()
+	for _, p := range d.processes { // They go on as they would without a driver.
+		p.driver = nil
+		p.node.Runtime.Exit(p.handle, 0)
+	}
+	e.drivers = slices.DeleteFunc(e.drivers, func(other *Driver) bool { return other == d })
+	return true
 }
 
 // Kill ends the driver as a crash does: its executors see it go and exit after a

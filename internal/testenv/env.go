@@ -58,14 +58,25 @@ type Env struct {
 func Run(t *testing.T, test func(e *Env)) {
 	t.Helper()
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		e := &Env{T: t, dir: dir, start: time.Now(), ended: make(chan struct{}), nodes: map[string]*Node{}}
-		e.mu.byURL = map[string]*Driver{}
-		e.steady.Go(e.turn)
-		defer e.close()
-		test(e)
-	})
+	synctest.Test(t, func(t *testing.T) { run(t, dir, test) })
 }
+
+// RunReal is Run in real time: what the process uses meanwhile is what daemons use.
+func RunReal(t *testing.T, test func(e *Env)) {
+	t.Helper()
+	run(t, t.TempDir(), test)
+}
+
+func run(t *testing.T, dir string, test func(e *Env)) {
+	e := &Env{T: t, dir: dir, start: time.Now(), ended: make(chan struct{}), nodes: map[string]*Node{}}
+	e.mu.byURL = map[string]*Driver{}
+	e.steady.Go(e.turn)
+	defer e.close()
+	test(e)
+}
+
+// Dir has the states of all daemons, in directories "planner" and "node-NAME".
+func (e *Env) Dir() string { return e.dir }
 
 func (e *Env) close() {
 	for _, d := range e.drivers {

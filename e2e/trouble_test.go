@@ -99,8 +99,8 @@ func TestPythonException(t *testing.T) {
 	}
 }
 
-// restarts restarts the planner and the node controller in mid-run: the work
-// goes on, control comes back, and quotas are taken over; the history of both node
+// restarts restarts all daemons in mid-run, one after the other: the node controller, the
+// planner and, where there is one, the NATS server between them. The work goes on, control comes back, and quotas are taken over; the history of both node
 // controllers replays; with containers on the planner's own bus, with processes on a
 // nats-server with TLS. It returns how the application was not held to its deadline,
 // which leaves room for neighbours.
@@ -128,6 +128,10 @@ func restarts(t *testing.T, s *realenv.System) error {
 	planner.Signal(syscall.SIGKILL)
 	planner.Wait(patience)
 	planner = s.StartPlanner()
+	if s.Server != nil {
+		s.Server.Close()
+		s.Server.Start()
+	}
 	s.AwaitApp("the application to be known again", patience, func(a api.AppDetail) bool {
 		return a.ID == app.ID && a.State == api.AppRunning
 	})

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what building, testing and running the demonstration needs beyond Go
-# and a JDK: Maven, iproute2 and Python's venv module by apt-get, pyspark and numpy by
+# and a JDK: Maven, iproute2, iptables and Python's venv module by apt-get, pyspark and numpy by
 # pip into a virtual environment in the cache for each version of pyspark: the one
 # tested (PYSPARK) and those of OLDEST and OTHERS, where they are given; Docker by
 # apt-get where that is easily had, as Pacer works without; what Maven fetches for the
@@ -43,6 +43,7 @@ command -v mvn >/dev/null || apt_install maven
 command -v python3 >/dev/null || apt_install python3
 # Tests make networks of their own by it.
 [[ -z ${AS_ROOT:-} ]] || command -v ip >/dev/null || apt_install iproute2
+[[ -z ${AS_ROOT:-} ]] || command -v iptables >/dev/null || apt_install iptables
 [[ -z ${COMPILER:-} ]] || command -v gcc >/dev/null || apt_install gcc libc6-dev
 
 has_packages() { # venv pyspark-version

@@ -26,7 +26,7 @@ func NewNetwork(t testing.TB, nodes ...string) *Network {
 		}
 	}
 	n := &Network{t: t, Address: "10.213.7.1"}
-	n.hub = n.name("hub")
+	n.hub = n.name(Hub)
 	n.make(n.hub)
 	n.must("-n", n.hub, "link", "add", "br0", "type", "bridge")
 	n.must("-n", n.hub, "addr", "add", n.Address+"/24", "dev", "br0")
@@ -36,7 +36,7 @@ func NewNetwork(t testing.TB, nodes ...string) *Network {
 		n.make(ns)
 		n.must("-n", n.hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", ns)
 		n.must("-n", n.hub, "link", "set", port, "master", "br0", "up")
-		n.must("-n", ns, "addr", "add", fmt.Sprintf("10.213.7.%d/24", 11+i), "dev", "eth0")
+		n.must("-n", ns, "addr", "add", n.Of(i)+"/24", "dev", "eth0")
 		n.must("-n", ns, "link", "set", "eth0", "up")
 	}
 	return n
@@ -63,8 +63,17 @@ func (n *Network) must(args ...string) {
 	}
 }
 
-// inside is the command in front of what runs in the namespace of a node, "hub"
-// for the hub: the same process, cgroups and files, another network.
-func (n *Network) inside(node string) []string {
-	return []string{"nsenter", "--net=/run/netns/" + n.name(node), "--"}
+// Hub names the hub where a node is asked for.
+const Hub = "hub"
+
+// Namespace is the file of a node's network namespace, or of the hub's.
+func (n *Network) Namespace(node string) string { return "/run/netns/" + n.name(node) }
+
+// Of is the address of the i-th node.
+func (n *Network) Of(i int) string { return fmt.Sprintf("10.213.7.%d", 11+i) }
+
+// Inside is the command in front of what runs in the namespace of a node, or of the hub:
+// the same process, cgroups and files, another network.
+func (n *Network) Inside(node string) []string {
+	return []string{"nsenter", "--net=" + n.Namespace(node), "--"}
 }

@@ -26,8 +26,8 @@ type System struct {
 	Up *Process
 
 	archives string
-	// outside is the URL of a NATS server that is not the planner's own.
-	outside string
+	// Server is the NATS server, nil for the planner's own.
+	Server *bustest.Server
 	network *Network // nil for loopback.
 }
 
@@ -111,7 +111,7 @@ func NewOldest(t testing.TB) *System {
 func NewOn(t testing.TB, n *Network) *System {
 	t.Helper()
 	s := fresh(t)
-	s.Address, s.network, s.Inside = n.Address+":4222", n, n.inside("hub")
+	s.Address, s.network, s.Inside = n.Address+":4222", n, n.Inside(Hub)
 	s.configure("credentials: " + s.credentials())
 	return s
 }
@@ -122,8 +122,8 @@ func NewBehind(t testing.TB) *System {
 	t.Helper()
 	s := fresh(t)
 	authority, credentials := bustest.NewAuthority(t), s.credentials()
-	s.outside = bustest.Start(t, bustest.Config{Credentials: credentials, TLS: authority.Issue("server")}).URL()
-	s.Address = s.outside
+	s.Server = bustest.Start(t, bustest.Config{Credentials: credentials, TLS: authority.Issue("server")})
+	s.Address = s.Server.URL()
 	s.configure(fmt.Sprintf("credentials: %s, tls-ca: %s", credentials, authority.CA()))
 	return s
 }
@@ -155,7 +155,7 @@ func (s *System) configure(connection string) {
 func (s *System) StartNamed(node string, args ...string) *Process {
 	s.t.Helper()
 	local := s.local()
-	local.Inside = s.network.inside(node)
+	local.Inside = s.network.Inside(node)
 	c, err := local.Daemon("nodecontroller", node, append([]string{"--planner", s.Address, "--name", node}, args...)...)
 	return ready(s.t, c, err)
 }
@@ -164,8 +164,8 @@ func (s *System) StartNamed(node string, args ...string) *Process {
 // until they are ready; started again, they find their states.
 func (s *System) StartPlanner() *Process {
 	s.t.Helper()
-	if s.outside != "" {
-		return s.start("planner", "--nats-url", s.outside)
+	if s.Server != nil {
+		return s.start("planner", "--nats-url", s.Server.URL())
 	}
 	return s.start("planner", "--listen", s.Address)
 }

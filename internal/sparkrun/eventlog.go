@@ -39,6 +39,8 @@ type Log struct {
 	// has ended, when Pacer stops its executors while Spark closes the log, is not
 	// among them.
 	Added, Removed []api.ExecutorID
+	// RemovedAt is when each of Removed was, in Unix milliseconds.
+	RemovedAt map[api.ExecutorID]int64
 	// End is when the SparkContext was stopped, in Unix milliseconds; 0 when it was
 	// not.
 	End int64
@@ -63,7 +65,7 @@ func ReadLog(dir string, app api.AppID) (Log, error) {
 		return Log{}, fmt.Errorf("read an event log: %w", err)
 	}
 	defer f.Close()
-	log := Log{Parents: map[int][]int{}}
+	log := Log{Parents: map[int][]int{}, RemovedAt: map[api.ExecutorID]int64{}}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -127,6 +129,7 @@ func (l *Log) add(line []byte) error {
 	case "SparkListenerExecutorRemoved":
 		if l.End == 0 {
 			l.Removed = append(l.Removed, e.Executor)
+			l.RemovedAt[e.Executor] = e.Time
 		}
 	case "SparkListenerApplicationEnd":
 		l.End = e.Time

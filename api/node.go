@@ -189,6 +189,8 @@ type ExecutorStatus struct {
 	// ExitCode is its exit code, Unknown if nobody knows.
 	ExitCode int `json:"exit_code,omitempty"`
 	PID      int `json:"pid,omitempty"`
+	// Stale says that it runs, and its newest progress page is too old.
+	Stale bool `json:"stale,omitempty"`
 	// CPU is the CPU time it has used since its start.
 	CPU units.Work `json:"core_seconds"`
 	// Quota is the quota in force, Unknown (-1) for none.

@@ -23,7 +23,7 @@ func TestAServerWithoutSocketsRunsInVirtualTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(bus.ServePlanner(p, echo(nil)), p.Flush(t.Context())); err != nil {
+		if err := errors.Join(serve(p, echo(nil)), p.Flush(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		c, err := s.Connect(bus.Options{})

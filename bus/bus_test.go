@@ -112,7 +112,7 @@ func planner(t *testing.T, run starter, cfg bus.ServerConfig) (server, *bus.Conn
 	s := run(t, cfg)
 	c := inProcess(t, s)
 	statuses := make(chan api.NodeStatus, 64)
-	if err := bus.ServePlanner(c, echo(statuses)); err != nil {
+	if err := serve(c, echo(statuses)); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Flush(within(t)); err != nil {
@@ -252,7 +252,7 @@ func testMalformedMessagesNeverReachAHandler(t *testing.T, run starter) {
 	}
 	defer p.Close()
 	statuses := make(chan api.NodeStatus, 8)
-	if err := errors.Join(bus.ServePlanner(p, echo(statuses)), p.Flush(within(t))); err != nil {
+	if err := errors.Join(serve(p, echo(statuses)), p.Flush(within(t))); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := nats.Connect("nats://" + s.Address())
@@ -300,7 +300,7 @@ func testASlowHandlerHoldsUpOnlyItsOwnSubscription(t *testing.T, run starter) {
 	block := make(chan struct{})
 	h := echo(nil)
 	h.Status = func(api.NodeStatus) { <-block }
-	if err := errors.Join(bus.ServePlanner(p, h), p.Flush(within(t))); err != nil {
+	if err := errors.Join(serve(p, h), p.Flush(within(t))); err != nil {
 		t.Fatal(err)
 	}
 	defer close(block)
@@ -544,7 +544,7 @@ func BenchmarkRequest(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer p.Close()
-	if err := bus.ServePlanner(p, echo(nil)); err != nil {
+	if err := serve(p, echo(nil)); err != nil {
 		b.Fatal(err)
 	}
 	c, err := bus.Dial(bus.Options{Address: s.Address()})
@@ -557,4 +557,10 @@ func BenchmarkRequest(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// serve has c answer as a planner to the end of the test.
+func serve(c *bus.Conn, h bus.Handlers) error {
+	_, err := bus.ServePlanner(c, h)
+	return err
 }

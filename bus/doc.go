@@ -12,6 +12,7 @@
 //	pacer.v1.node.NODE.logs        request  cli -> node         api.LogRequest / LogReply
 //	pacer.v1.control.VERB          request  cli -> planner      api.ControlRequest / ControlReply
 //	pacer.v1.control.plan          request  cli -> planner      api.PlanRequest / PlanReply
+//	pacer.v1.planner               request  planner -> planners api.PresenceRequest / Presence
 //
 // VERB is one of apps, app, release, deadline, cap, kill, step, profiles, profile, profile-put,
 // profile-rm, nodes, node-drain, node-undrain, node-divide, exit, backup, ping. APP and NODE are

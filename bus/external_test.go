@@ -38,7 +38,7 @@ func TestTLSChecksBothSides(t *testing.T) {
 	client.CA = authority.CA()
 	statuses := make(chan api.NodeStatus, 1)
 	p := dial(t, bus.Options{Address: s.URL(), Role: bus.RolePlanner, Credentials: file, TLS: client})
-	if err := bus.ServePlanner(p, echo(statuses)); err != nil {
+	if err := serve(p, echo(statuses)); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Flush(within(t)); err != nil {
@@ -107,7 +107,7 @@ func TestClientsBeforeTheirServerAndThroughItsRestart(t *testing.T) {
 		return dial(t, bus.Options{Address: s.URL(), Role: role, Credentials: file, Wait: true, OnUp: onUp})
 	}
 	p := wait(bus.RolePlanner, func() { up <- true })
-	if err := bus.ServePlanner(p, echo(make(chan api.NodeStatus, 1))); err != nil {
+	if err := serve(p, echo(make(chan api.NodeStatus, 1))); err != nil {
 		t.Fatal(err)
 	}
 	node := wait(bus.RoleNode, func() { up <- true })

@@ -20,9 +20,9 @@ type Handlers struct {
 	PlanQuery func(r api.PlanRequest, reply func(api.PlanReply))
 }
 
-// ServePlanner subscribes to everything that a planner answers. When it returns
-// an error nothing is subscribed any more.
-func ServePlanner(c *Conn, h Handlers) (err error) {
+// ServePlanner subscribes to everything that a planner answers, until stop is called. When it
+// returns an error nothing is subscribed any more.
+func ServePlanner(c *Conn, h Handlers) (stop func(), err error) {
 	var done []*nats.Subscription
 	defer func() {
 		if err != nil {
@@ -49,11 +49,11 @@ func ServePlanner(c *Conn, h Handlers) (err error) {
 	} {
 		s, err := subscribe()
 		if err != nil {
-			return fmt.Errorf("serve the planner: %w", err)
+			return nil, fmt.Errorf("serve the planner: %w", err)
 		}
 		done = append(done, s)
 	}
-	return nil
+	return func() { unsubscribe(done) }, nil
 }
 
 func unsubscribe(subscriptions []*nats.Subscription) {

@@ -39,6 +39,9 @@ func controlSubscribe() string            { return prefix + "control.*" }
 func planQuerySubject() string   { return prefix + "control.plan" }
 func planQuerySubscribe() string { return prefix + "control.plan" }
 
+func presenceSubject() string   { return prefix + "planner" }
+func presenceSubscribe() string { return prefix + "planner" }
+
 // token returns the application, node or verb that a subject names.
 func token(subject string) string {
 	parts := strings.Split(subject, ".")

@@ -22,12 +22,12 @@ func TestTheDocumentedTableIsWhatTheFunctionsMake(t *testing.T) {
 		documented = append(documented, m[1])
 	}
 	publish := []string{registerSubject(), eventsSubject("APP"), directiveSubject("APP"), helloSubject("NODE"), statusSubject("NODE"),
-		planSubject("NODE"), logsSubject("NODE"), controlSubject("VERB"), planQuerySubject()}
+		planSubject("NODE"), logsSubject("NODE"), controlSubject("VERB"), planQuerySubject(), presenceSubject()}
 	if d := cmp.Diff(publish, documented); d != "" {
 		t.Error(d)
 	}
 	subscribe := []string{registerSubscribe(), eventsSubscribe(), directiveSubscribe(), helloSubscribe(), statusSubscribe(),
-		planSubscribe(), logsSubscribe(), controlSubscribe(), planQuerySubscribe()}
+		planSubscribe(), logsSubscribe(), controlSubscribe(), planQuerySubscribe(), presenceSubscribe()}
 	for i, s := range subscribe {
 		wild := strings.NewReplacer("APP", "*", "NODE", "*", "VERB", "*").Replace(publish[i])
 		if s != wild {

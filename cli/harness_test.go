@@ -43,7 +43,7 @@ func startPlanner(t *testing.T, f *fakePlanner) *fakePlanner {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	err = bus.ServePlanner(conn, bus.Handlers{
+	_, err = bus.ServePlanner(conn, bus.Handlers{
 		Register:  func(_ api.RegisterRequest, reply func(api.RegisterReply)) { reply(api.RegisterReply{}) },
 		Events:    func(_ api.Events, reply func(api.EventsReply)) { reply(api.EventsReply{}) },
 		Hello:     func(_ api.NodeStatus, reply func(api.HelloReply)) { reply(api.HelloReply{}) },

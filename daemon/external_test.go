@@ -149,3 +149,59 @@ func TestConfigurationOfAnotherServerIsChecked(t *testing.T) {
 		t.Errorf("an address that is not loopback's is its administrator's care: %v", err)
 	}
 }
+
+// Two planners on one bus find each other: the second one stands by, says so once, and serves
+// when the first is gone.
+func TestASecondPlannerOnTheBusStandsBy(t *testing.T) {
+	server, credentials, trust := outside(t)
+	server.Start()
+	cli, err := bus.Dial(bus.Options{Address: server.URL(), Role: bus.RoleOperator, Credentials: credentials, TLS: trust})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cli.Close()
+	start := func(release string) (<-chan string, func() error, *logs) {
+		cfg, text := plannerConfig(t), &logs{}
+		cfg.NatsURL, cfg.Credentials, cfg.TLS, cfg.Logger, cfg.Engine.Release = server.URL(), credentials, trust, text.logger(), release
+		ready, stop := background(t, func(ctx context.Context, ready func(string)) error {
+			cfg.Ready = ready
+			return daemon.Planner(ctx, cfg)
+		})
+		return ready, stop, text
+	}
+	serves := func() string {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		r, err := cli.Control(ctx, api.VerbPing, api.ControlRequest{})
+		if err != nil {
+			return err.Error()
+		}
+		return r.Release
+	}
+	ready, stopOne, one := start("one")
+	soon(t, "the first planner", ready)
+	ready, stopTwo, two := start("two")
+	if line := soon(t, "the second planner", ready); !strings.Contains(line, "this one stands by") {
+		t.Errorf("the second planner says %q", line)
+	}
+	for range 20 {
+		if got := serves(); got != "one" {
+			t.Fatalf("%q serves beside the first", got)
+		}
+	}
+	if err := stopOne(); err != nil {
+		t.Error(err)
+	}
+	if line := soon(t, "the second planner's service", ready); line != "planner ready on "+server.URL() {
+		t.Errorf("it says %q", line)
+	}
+	if got := serves(); got != "two" {
+		t.Errorf("%q serves", got)
+	}
+	if err := stopTwo(); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(two.String(), "another planner serves"); n != 1 || strings.Contains(one.String(), "another planner") {
+		t.Errorf("said %d times:\n%s\n%s", n, two.String(), one.String())
+	}
+}

@@ -38,6 +38,7 @@ type PlannerDaemon struct {
 	conn    *bus.Conn
 	up      chan struct{} // Closed once the connection is there.
 	first   sync.Once
+	duty    *duty
 	loop    *planner.Loop
 	metrics *metrics.Planner
 	web     *web
@@ -77,13 +78,16 @@ func (p *PlannerDaemon) build() error {
 	if p.metrics, err = metrics.NewPlanner(registry, p.view); err != nil {
 		return err
 	}
-	p.loop = planner.NewLoop(engine, p.conn, plannerStore{state.db, p.metrics}, observePlanner(p.log, p.metrics))
-	if err := errors.Join(metrics.Build(registry, p.cfg.Engine.Release), bus.ServePlanner(p.conn, p.handlers())); err != nil {
+	// On a server that has only started nobody else can be.
+	p.duty = newDuty(p.conn, engine.Identity(), p.server != nil, p.log)
+	p.loop = planner.NewLoop(engine, p.duty, plannerStore{state.db, p.metrics}, observePlanner(p.log, p.metrics))
+	p.duty.handlers = p.handlers()
+	if err := metrics.Build(registry, p.cfg.Engine.Release); err != nil {
 		return err
 	}
-	// Only now the embedded server knows who answers what.
+	// Only then the embedded server knows who answers what.
 	if p.server != nil {
-		if err := p.conn.Flush(context.Background()); err != nil {
+		if err := errors.Join(p.duty.follow(), p.conn.Flush(context.Background())); err != nil {
 			return err
 		}
 	}
@@ -189,14 +193,25 @@ func (p *PlannerDaemon) Run(ctx context.Context) error {
 		g.Add(p.web.run, p.web.stop)
 	}
 	inOrder(&g, p.announce)
+	inOrder(&g, p.duty.run)
 	inOrder(&g, p.loop.Run)
 	return errors.Join(g.Run(), p.undo.close())
 }
 
-// announce says that the planner answers, once it does.
+// announce says that the planner answers, once it does, or that it stands by.
 func (p *PlannerDaemon) announce(ctx context.Context) error {
+	for _, wait := range []<-chan struct{}{p.up, p.duty.begun} {
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	if other := p.duty.standsBy(); other != "" && p.cfg.Ready != nil {
+		p.cfg.Ready(fmt.Sprintf("%s serves on %s: this one stands by until it is gone", other, p.Address()))
+	}
 	select {
-	case <-p.up:
+	case <-p.duty.served:
 	case <-ctx.Done():
 		return nil
 	}

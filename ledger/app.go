@@ -133,11 +133,12 @@ type Judgement struct {
 
 // Gate is what takes the targets of a paced application away, and its gate; another
 // deadline may clear it. Open says that its deadline leaves no room for stages that take
-// turns.
+// turns, Unheard that its driver has been silent for long while its executors run.
 type Gate struct {
 	Infeasible bool `json:"infeasible,omitempty"`
 	Late       bool `json:"late,omitempty"`
 	Open       bool `json:"open,omitempty"`
+	Unheard    bool `json:"unheard,omitempty"`
 }
 
 // Outcome is how an application ended.

@@ -26,8 +26,10 @@ type Executor struct {
 	Based bool          `json:"based,omitempty"`
 	// Memory is what its node said last of it.
 	Memory api.ExecutorMemory `json:"memory,omitzero"`
-	// Idle is for how long it has had nothing to do since it was asked to go; not saved.
-	Idle time.Duration `json:"-"`
+	// Idle is for how long it has had nothing to do since it was asked to go; Moved is
+	// View.Uptime when its node last saw it work or show a live page. Neither is saved.
+	Idle  time.Duration `json:"-"`
+	Moved time.Duration `json:"-"`
 
 	// planEpoch is that of its node's Plan when targets were last changed there for
 	// its application: the node's own record is not saved for that.

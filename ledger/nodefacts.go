@@ -248,6 +248,9 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 	if x == nil || x.Node != n.Node {
 		return
 	}
+	if s.CPU > x.CPU || s.State == api.ExecutorRunning && !s.Stale {
+		x.Moved = l.uptime
+	}
 	if s.CPU > x.CPU {
 		x.use(a.At(l.now), s.CPU)
 		a.measure(x)

@@ -213,9 +213,10 @@ func (x *executor) sample(now units.Instant, perSecond float64) {
 	}
 }
 
-// describe fills s, which is zero.
-func (x *executor) describe(s *api.ExecutorStatus, now units.Instant) {
+// describe fills s, which is zero. A page that is older than stale is too old.
+func (x *executor) describe(s *api.ExecutorStatus, now units.Instant, stale time.Duration) {
 	s.App, s.ID, s.State, s.PID, s.CPU = x.key.App, x.key.ID, x.life.state, x.life.pid, x.seen.cpu
+	s.Stale = x.life.state == api.ExecutorRunning && now.Sub(x.seen.pageAt) > stale
 	s.Quota, s.Throttled = api.Unknown, units.FromDuration(x.seen.throttled)
 	if x.life.state == api.ExecutorExited {
 		s.Exit, s.ExitCode = x.life.exit, x.life.code

@@ -44,7 +44,7 @@ func (p *reporter) fill(r *roster, others units.Cores, now units.Instant, leavin
 	executors, stages := p.status.Executors[:0], p.status.Stages[:0]
 	for _, x := range r.execs {
 		executors = append(executors, api.ExecutorStatus{})
-		x.describe(&executors[len(executors)-1], now)
+		x.describe(&executors[len(executors)-1], now, r.cfg.Stale)
 		for _, rec := range x.records {
 			if rec.changed > 0 && now.Sub(rec.changed) <= r.cfg.Linger || rec.running > 0 || x.target(rec.key) != nil {
 				stages = append(stages, api.StageStatus{})

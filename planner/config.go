@@ -71,11 +71,14 @@ type Config struct {
 	// while the older one has not been silent; 2 s, two statuses.
 	NodeLost  time.Duration
 	NodeClash time.Duration
-	// DriverSilent is how long a driver may be silent when none of its executors
-	// lives, DriverLost in any case, before its application has failed; 8 s and
-	// 60 s. A driver sends a heartbeat at least every 2 s.
+	// DriverSilent is how long a driver may be silent when all its executors have exited
+	// by themselves, as they do without a driver, before its application has failed; 8 s. A
+	// driver sends a heartbeat at least every 2 s. DriverLost is how long before it has
+	// failed when nothing of its executors moves, and has all cores when something does;
+	// 60 s. DriverAway is how long before it has failed when its nodes are away, too; 1 h.
 	DriverSilent time.Duration
 	DriverLost   time.Duration
+	DriverAway   time.Duration
 	// ExitSilent is how long a driver whose context has stopped may be silent before its
 	// exit counts as not known, and how long pacer submit's report is waited for after
 	// the driver's last word; 5 s. ExitWait is how long the exit of one that speaks is
@@ -131,6 +134,7 @@ func Default() Config {
 		NodeClash:         2 * time.Second,
 		DriverSilent:      8 * time.Second,
 		DriverLost:        60 * time.Second,
+		DriverAway:        time.Hour,
 		ExitSilent:        5 * time.Second,
 		ExitWait:          10 * time.Minute,
 		FinalWait:         1500 * time.Millisecond,
@@ -161,7 +165,8 @@ func (c Config) Validate() error {
 	check(c.MaxPool > 0, "max pool: %d, want more than 0", c.MaxPool)
 	check(c.MaxNodes >= 0, "max nodes: %d, want 0 or more", c.MaxNodes)
 	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")
-	check(c.DriverSilent > 0 && c.DriverLost >= c.DriverSilent, "driver silent: %v, driver lost: %v, want 0 < the first <= the second", c.DriverSilent, c.DriverLost)
+	check(c.DriverSilent > 0 && c.DriverLost >= c.DriverSilent && c.DriverAway >= c.DriverLost,
+		"driver silent: %v, driver lost: %v, driver away: %v, want more than 0 and none less than the one before", c.DriverSilent, c.DriverLost, c.DriverAway)
 	check(c.ExitSilent >= 0 && c.ExitWait >= 0, "a wait for a driver's exit is negative")
 	check(c.FinalWait >= 0, "final wait is negative")
 	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements, c.ReplacementWindow)

@@ -52,11 +52,14 @@
 //
 // # Trouble
 //
-// A driver that is silent for DriverSilent with no executor alive, or for DriverLost in any
-// case, failed. A node that is silent for NodeLost gets no new executors; those no
+// Silence ends nothing that works. A driver failed that is silent for DriverSilent after its
+// executors have exited by themselves, or for DriverLost while nothing of them moves; while
+// something does, its application has all cores until it speaks. What runs on a node that is
+// away counts as moving for DriverAway. A node that is silent for NodeLost gets no new executors; those no
 // driver has seen are given up. An executor that exits is replaced when its driver speaks
 // next, at most Replacements times the pool in ReplacementWindow. Silence is counted in
-// ticks of at most a second, so a planner that was stopped accuses nobody.
+// ticks of at most a second in which the planner could be heard, so one that was stopped, or
+// cut off from the bus, accuses nobody.
 //
 // # Units
 //

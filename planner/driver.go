@@ -33,6 +33,7 @@ func (r *runs) driverEvents(ev DriverEvents) {
 			ready = append(ready, s)
 		}
 	}
+	r.heardAgain(a)
 	r.plan(a, ready)
 	if a.Running() {
 		r.fleet.replace(a)

@@ -182,6 +182,9 @@ func (r *runs) tick(a *ledger.App) {
 			Reason: fmt.Sprintf("driver gone: it has been silent for %v", a.Clocks.Silent.Round(time.Second))})
 		return
 	}
+	if a.Gated() && a.Clocks.Silent >= r.cfg.DriverLost {
+		r.unheard(a)
+	}
 	if a.Queued() || r.killed(a) {
 		return
 	}
@@ -192,16 +195,64 @@ func (r *runs) tick(a *ledger.App) {
 	}
 }
 
-// driverGone applies the rules for a silent driver: its executors exit by
-// themselves when they lose it, so all of them gone says that it is, too.
+// driverGone reports whether a's driver is gone, as far as can be known without its word.
+// Silence alone says nothing: its connection may be away. Executors exit by themselves when
+// they lose their driver; while one of them moves there is one; and what a node does that is
+// away itself nobody knows. One that is queued has nothing to lose, and may come back.
 func (r *runs) driverGone(a *ledger.App) bool {
-	switch silent := a.Clocks.Silent; {
-	case silent >= r.cfg.DriverLost:
+	silent, alive := a.Clocks.Silent, a.Alive()
+	switch {
+	case silent < r.cfg.DriverSilent:
+		return false
+	case len(alive) == 0 && !a.Queued() && deserted(a):
 		return true
-	case silent >= r.cfg.DriverSilent:
-		return !a.Tenant.Connected || len(a.Alive()) == 0
+	case silent < r.cfg.DriverLost:
+		return false
 	}
-	return false
+	return !slices.ContainsFunc(alive, func(x *ledger.Executor) bool {
+		if n := r.view.Node(x.Node); n == nil || !n.Here() {
+			return silent < r.cfg.DriverAway
+		}
+		return r.view.Uptime()-x.Moved < r.cfg.DriverLost
+	})
+}
+
+// deserted reports whether an executor of a has exited by itself, as they do without a
+// driver: no signal ended it.
+func deserted(a *ledger.App) bool {
+	return slices.ContainsFunc(a.Tenant.Executors, func(x *ledger.Executor) bool {
+		code := -1
+		if _, err := fmt.Sscanf(x.Exit, "exit status %d", &code); err != nil {
+			return false
+		}
+		return code >= 0 && code < signalled
+	})
+}
+
+// signalled and above are exit codes of what a signal has ended.
+const signalled = 128
+
+// unheard gives all cores to an application whose executors run while its driver is silent:
+// nobody tells which stages there are. It is paced again when its driver speaks.
+func (r *runs) unheard(a *ledger.App) {
+	gate := a.Promise.Gate
+	gate.Unheard = true
+	r.record(ledger.GateSet{App: a.ID, Gate: gate})
+	r.ungate(a, fmt.Sprintf("the driver was not heard for %v: all cores until it is", a.Clocks.Silent.Round(time.Second)))
+}
+
+// heardAgain paces an application again whose driver was not heard for long.
+func (r *runs) heardAgain(a *ledger.App) {
+	if !a.Promise.Gate.Unheard {
+		return
+	}
+	gate := a.Promise.Gate
+	gate.Unheard = false
+	r.record(ledger.GateSet{App: a.ID, Gate: gate})
+	if !a.Running() {
+		return
+	}
+	r.judgeAgain(a, true)
 }
 
 // allExited reports whether the nodes have said all there is about an ended

@@ -76,10 +76,13 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 	case PlanQuery:
 		e.desk.planQuery(ev)
 	case Tick:
-		e.tick()
+		e.tick(ev.Deaf)
 	}
 	return e.finish()
 }
+
+// Identity is the name of the planner's store, "" without one.
+func (e *Engine) Identity() string { return e.core.view.Identity() }
 
 // Changes are the facts of the last step, in order, with their numbers: what a standby,
 // an audit or a live stream reads. They are valid until the next step, for facts of
@@ -91,10 +94,10 @@ func (e *Engine) Changes() []ledger.Change { return e.changes }
 const maxTick = time.Second
 
 // tick lets time pass: silent drivers and nodes, passed deadlines, applications
-// whose final figures have been waited for.
-func (e *Engine) tick() {
+// whose final figures have been waited for. A deaf planner waits for nobody.
+func (e *Engine) tick(deaf bool) {
 	dt := min(e.core.now.Sub(e.ticked), maxTick)
-	if e.ticked == 0 {
+	if e.ticked == 0 || deaf {
 		dt = 0
 	}
 	e.ticked = e.core.now

@@ -53,8 +53,9 @@ type PlanQuery struct {
 	Request api.PlanRequest
 }
 
-// Tick lets time pass: send one every TickInterval.
-type Tick struct{}
+// Tick lets time pass: send one every TickInterval. Deaf says that the planner could not be
+// reached since the one before: nobody has been silent then.
+type Tick struct{ Deaf bool }
 
 // TickInterval is the time between two Ticks.
 const TickInterval = 250 * time.Millisecond

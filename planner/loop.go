@@ -20,11 +20,13 @@ const (
 	stalled = 5 * time.Second
 )
 
-// Publisher sends what the planner has to say without being asked. Both methods
+// Publisher sends what the planner has to say without being asked. Its first two methods
 // hand over and return; a lost message is harmless.
 type Publisher interface {
 	PublishPlan(api.Plan) error
 	PublishDirective(api.AppID, api.Directive) error
+	// Deaf reports whether nothing that others send may have come through of late.
+	Deaf() bool
 }
 
 // Store keeps the engine's state: Apply has all changes on disk when it returns
@@ -94,7 +96,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.take(r)
 			l.drain()
 		case <-ticker.C:
-			l.step(Tick{})
+			l.step(Tick{Deaf: l.pub.Deaf()})
 		}
 		l.flush()
 		l.ended.Store(int64(time.Since(l.start)))

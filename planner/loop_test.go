@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ import (
 // ports is a store and a publisher in memory that write down the order of what
 // happens, and fail when they are told to.
 type ports struct {
+	deaf      atomic.Bool
 	mu        sync.Mutex
 	disk      map[string][]byte
 	journal   []string
@@ -93,6 +95,8 @@ func (p *ports) PublishDirective(id api.AppID, _ api.Directive) error {
 	_, err := p.faults()
 	return err
 }
+
+func (p *ports) Deaf() bool { return p.deaf.Load() }
 
 func (p *ports) take() []string {
 	p.mu.Lock()
@@ -286,7 +290,7 @@ func TestLoopLetsTimePass(t *testing.T) {
 		l.Hello(nodeStatus(1), func(api.HelloReply) {})
 		var id api.AppID
 		l.Register(registration("p", 0), func(r api.RegisterReply) { id = r.AppID })
-		time.Sleep(7 * time.Second)
+		time.Sleep(59 * time.Second)
 		synctest.Wait()
 		state := func() (s api.AppState) {
 			l.Control(api.VerbApp, api.ControlRequest{V: api.Version, App: id}, func(r api.ControlReply) { s = r.App.State })
@@ -294,12 +298,12 @@ func TestLoopLetsTimePass(t *testing.T) {
 			return s
 		}
 		if s := state(); s != api.AppRunning {
-			t.Errorf("after 7 s of silence: %s", s)
+			t.Errorf("after 59 s of silence: %s", s)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if s := state(); s != api.AppFailed {
-			t.Errorf("after 9 s of silence: %s", s)
+			t.Errorf("after 61 s of silence: %s", s)
 		}
 	})
 }
@@ -352,6 +356,23 @@ func TestLoopThatDoesNotTurnIsNotAlive(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		if err := l.Alive(); err == nil {
 			t.Error("alive without a turn for 6 s")
+		}
+	})
+}
+
+// While nobody can be heard nobody is missed.
+func TestADeafLoopMissesNobody(t *testing.T) {
+	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
+		l.Hello(nodeStatus(1), func(api.HelloReply) {})
+		p.deaf.Store(true)
+		time.Sleep(10 * time.Minute)
+		if said := p.heard(); strings.Contains(said, "node lost") {
+			t.Errorf("a deaf planner says %s", said)
+		}
+		p.deaf.Store(false)
+		time.Sleep(11 * time.Second)
+		if said := p.heard(); !strings.Contains(said, "node lost") {
+			t.Errorf("one that hears says %s", said)
 		}
 	})
 }

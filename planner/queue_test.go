@@ -78,7 +78,10 @@ func TestAQueuedApplicationEndsWithItsDriver(t *testing.T) {
 	first := large("first")
 	one := w.mustRegister(first).AppID
 	two := w.mustRegister(large("second")).AppID
-	for range 6 {
+	for range 31 {
+		if s := w.app(two); s.State != api.AppQueued {
+			t.Fatalf("%s after %v", s.State, s.Duration)
+		}
 		w.pass(2 * time.Second)
 		w.tell(one, first.Submission)
 		w.says("a", api.ExecutorRunning, one)

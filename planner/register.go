@@ -16,6 +16,7 @@ func (r *runs) register(ev Register) {
 		return
 	}
 	r.record(ledger.Heard{App: a.ID})
+	r.heardAgain(a)
 	r.reply(ev.To, func() any {
 		r.told(a)
 		t, p := &a.Tenant, &a.Promise

@@ -3,11 +3,13 @@ package planner_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // Nodes that fall silent one after the other are lost each at its own time and
@@ -85,5 +87,89 @@ func TestDriversAreToldOfLostNodes(t *testing.T) {
 	w.step(planner.Status{Status: new(w.status("b"))})
 	if got := lost(); len(got) > 0 {
 		t.Errorf("%v are told to be lost after b is back", got)
+	}
+}
+
+// moving has node a say that id's executor 1 is there, with that much CPU time and a page
+// that is too old or not.
+func (w *world) moving(node string, id api.AppID, cpu units.Work, stale bool) {
+	w.Helper()
+	s := w.status(node)
+	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorRunning, CPU: cpu, Stale: stale, Quota: api.Unknown}}
+	w.step(planner.Status{Status: &s})
+}
+
+// A driver that is not heard for ten minutes while its executors' pages move, or their CPU
+// time does, has all cores from the time on after which it would be gone, and is paced
+// again when it speaks.
+func TestASilentDriverWhoseExecutorsMoveHasAllCores(t *testing.T) {
+	for name, stale := range map[string]bool{"by their pages": false, "by their CPU time": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "a")
+			w.put(chain("p"))
+			r := registration("p", 2000)
+			id := w.mustRegister(r).AppID
+			w.tell(id, r.Submission, ready(1, 0, "read", 1000, "1"))
+			w.step(planner.Tick{})
+			for s := range 600 {
+				w.pass(time.Second)
+				cpu := units.Work(7)
+				if stale {
+					cpu = units.Work(s)
+				}
+				w.moving("a", id, cpu, stale)
+				if silent := s + 1; (len(w.targets(id)) == 0) != (silent >= 60) {
+					t.Fatalf("after %d s it has targets %v", silent, w.targets(id))
+				}
+			}
+			if d := w.app(id); d.State != api.AppRunning || w.directives[id].Gated || !strings.Contains(strings.Join(d.Notices, "\n"), "was not heard for 1m0s") {
+				t.Fatalf("%s, %v, directive %+v", d.State, d.Notices, w.directives[id])
+			}
+			w.restart() // It goes on in the next process, too.
+			w.hello("a")
+			if reply := w.send(id, r.Submission); reply.Error != nil || !reply.Directive.Gated || len(w.targets(id)) != 1 {
+				t.Errorf("when it speaks: %+v, targets %v", reply, w.targets(id))
+			}
+		})
+	}
+}
+
+// A deaf planner accuses nobody: not a node, not a driver, however long it lasts.
+func TestADeafPlannerAccusesNobody(t *testing.T) {
+	w := newWorld(t, "a")
+	w.put(chain("p"))
+	r := registration("p", 2000)
+	id := w.mustRegister(r).AppID
+	w.tell(id, r.Submission, ready(1, 0, "read", 1000, "1"))
+	w.step(planner.Tick{})
+	for range 4 * 600 {
+		w.now = w.now.Add(planner.TickInterval)
+		w.step(planner.Tick{Deaf: true})
+	}
+	if d := w.app(id); d.State != api.AppRunning || len(w.heard("node lost")) != 0 || len(w.targets(id)) == 0 {
+		t.Errorf("%s, nodes lost %v, targets %v", d.State, w.heard("node lost"), w.targets(id))
+	}
+}
+
+// Where a node is away as well nobody knows what runs there: that counts for DriverAway.
+func TestADriverAwayWithItsNode(t *testing.T) {
+	cfg := planner.Default()
+	cfg.DriverAway = 5 * time.Minute
+	w := newWorldOf(t, cfg, "a", "b")
+	id := w.mustRegister(registration("p", 0)).AppID
+	w.step(planner.Tick{})
+	until := func(d time.Duration) {
+		for end := epoch.Add(d); w.now < end; {
+			w.pass(time.Second)
+			w.step(planner.Status{Status: new(w.status("b"))}) // With executor 2, which stands still.
+		}
+	}
+	until(cfg.DriverAway - 2*time.Second)
+	if d := w.app(id); d.State != api.AppRunning {
+		t.Errorf("%s: %v", d.State, d.Notices)
+	}
+	until(cfg.DriverAway + 2*time.Second)
+	if d := w.app(id); d.State != api.AppFailed {
+		t.Errorf("%s after %v", d.State, cfg.DriverAway)
 	}
 }

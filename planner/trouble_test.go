@@ -302,12 +302,13 @@ func TestASilentDriver(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		connected bool
-		exited    bool
+		exit      string
 		after     time.Duration
 	}{
-		{"never had an executor", false, false, 8 * time.Second},
-		{"all executors exited", true, true, 8 * time.Second},
-		{"executors run on", true, false, 60 * time.Second},
+		{"nothing of its executor has ever moved", false, "", 60 * time.Second},
+		{"its executors have lost it", true, "exit status 1", 8 * time.Second},
+		{"all executors were killed", true, "killed by signal 9", 60 * time.Second},
+		{"its executors are told of and stand still", true, "", 60 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, "a")
@@ -319,8 +320,8 @@ func TestASilentDriver(t *testing.T) {
 			w.pass(0)
 			w.step(planner.Tick{})
 			s := w.status("a")
-			if c.exited {
-				s.Executors = []api.ExecutorStatus{exited(reply.AppID, "1", "exit status 0")}
+			if c.exit != "" {
+				s.Executors = []api.ExecutorStatus{exited(reply.AppID, "1", c.exit)}
 			}
 			w.step(planner.Status{Status: &s})
 			w.live(c.after - 500*time.Millisecond)

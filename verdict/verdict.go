@@ -159,7 +159,7 @@ const (
 // or the other way round. Tightened comes with a new verdict.
 func (p Policy) Repace(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
 	switch {
-	case a.Promise.Late || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil || a.Promise.Mismatch != "":
+	case a.Promise.Late || a.Promise.Unheard || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil || a.Promise.Mismatch != "":
 		return AsIs, ledger.Judgement{}
 	case a.Gated():
 		return p.loosen(view, a), ledger.Judgement{}

@@ -12,9 +12,10 @@ import (
 	"github.com/sparkpacer/pacer/placement"
 )
 
-// newcomer is how long after its start a planner without its state waits for nodes to
-// say what they run, before it takes an application that another planner has named.
-const newcomer = 5 * time.Second
+// Newcomer is how long after its start a planner waits for nodes to say what they run and
+// whom they follow, before it succeeds another planner or takes an application that one has
+// named.
+const Newcomer = 5 * time.Second
 
 // Known finds the application that a repeated registration means, nil for a new one. One
 // that failed because its driver was silent for too long may come back as a new one. One
@@ -60,22 +61,38 @@ func killed(id api.AppID, reason string) error {
 	return api.Errorf(api.KindConflict, "application %s has ended: %s", id, reason)
 }
 
-// Elsewhere says that the application to which another planner gave that id has
-// executors that run for that planner, or may have: it goes on with these, and has no
-// use for others with their ids.
-func Elsewhere(v ledger.View, id api.AppID) error {
+// Seat is where executors of an application run that this planner does not know.
+type Seat struct {
+	Node      string
+	Executors []ledger.StrangerExecutor
+}
+
+// Reclaim finds the executors of an application that another planner, or this one before it
+// lost its state, has named: nil for none. Only who knows its submission may have them. While
+// nodes that run some follow another planner, or have not spoken, its error is transient: the
+// application goes on with these, and has no use for others with their ids.
+func Reclaim(v ledger.View, q api.RegisterRequest) ([]Seat, error) {
+	id := q.AppID
 	if id == "" || v.Identity() == "" || v.EndedApp(id) != nil {
-		return nil
+		return nil, nil
 	}
+	var seats []Seat
 	for _, n := range v.Nodes() {
-		if n.Here() && slices.Contains(n.Theirs, id) {
-			return api.Errorf(api.KindTransient, "executors of %s run on node %s for planner %s: it goes on without this one", id, n.Node, n.Follows)
+		at := slices.IndexFunc(n.Allegiance.Theirs, func(o ledger.Stranger) bool { return o.App == id })
+		switch {
+		case at < 0 || !n.Here():
+		case n.Allegiance.Follows != "":
+			return nil, api.Errorf(api.KindTransient, "executors of %s run on node %s for planner %s: it goes on without this one", id, n.Node, n.Allegiance.Follows)
+		case n.Allegiance.Theirs[at].Owner != api.OwnerOf(q.Submission):
+			return nil, api.Errorf(api.KindConflict, "application %s is that of another submission", id)
+		default:
+			seats = append(seats, Seat{n.Node, n.Allegiance.Theirs[at].Executors})
 		}
 	}
-	if v.Uptime() < newcomer {
-		return api.Errorf(api.KindTransient, "%s is not known, and this planner has only started: try again in %v", id, newcomer-v.Uptime())
+	if v.Uptime() < Newcomer {
+		return nil, api.Errorf(api.KindTransient, "%s is not known, and this planner has only started: try again in %v", id, Newcomer-v.Uptime())
 	}
-	return nil
+	return seats, nil
 }
 
 // Admission is an application that comes, before anything is decided on it but what it may
@@ -92,6 +109,26 @@ type Admission struct {
 	Wait *ledger.Wait
 }
 
+// Taken is what an application is whose executors run already: it goes on with them, unpaced,
+// since nobody knows how far it is.
+func Taken(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admission, error) {
+	d, err := Decide(v, place, r)
+	if err != nil && d.Name == "" {
+		return d, err
+	}
+	d.ID, d.Serial, d.Wait, d.Profile = r.AppID, v.Serial()+1, nil, nil
+	d.Promise.Reclaimed, d.Promise.Mode = true, ledger.Unpaced
+	d.Promise.Judgement = ledger.Judgement{Verdict: api.VerdictUnknown,
+		Reason: "taken over by a planner that does not know how far it is: it has all cores, and its run is not recorded"}
+	if r.Deadline <= 0 {
+		d.Promise.Verdict = api.VerdictNone
+	}
+	if r.Mode == api.ModeOff {
+		d.Promise.Mode = ledger.Off
+	}
+	return d, nil
+}
+
 // Decide decides what a new application is: its mode, the size of its executors, and what it
 // would get if nothing else ran. Its errors have kinds (placement.Policy.Seats).
 func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admission, error) {
@@ -103,6 +140,7 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	if r.Authenticated {
 		launch.User = r.User
 	}
+	launch.Owner = api.OwnerOf(r.Submission)
 	if launch.Overhead == 0 {
 		launch.Overhead = memory.Overhead(launch.Heap)
 	}
@@ -123,7 +161,7 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	}
 	whole, err := place.Seats(v, d.App(), placement.Whole)
 	if err != nil {
-		return Admission{}, err
+		return d, err
 	}
 	d.Tenant.Launch.OffHeap = whole.OffHeap
 	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = whole.Cores, whole.Slots, whole.PerNode

@@ -120,23 +120,48 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// Of an application that runs for another planner nothing is started.
-func TestElsewhere(t *testing.T) {
-	c := ledgertest.New(t, "a")
-	if err := admission.Elsewhere(c.View(), ""); err != nil {
-		t.Error(err)
+// The executors of an application that is not known are had by whoever knows its submission,
+// once their nodes follow this planner and everybody has spoken.
+func TestReclaim(t *testing.T) {
+	c := ledgertest.New(t, "a", "b")
+	its := request("p", 0)
+	find := func() ([]admission.Seat, error) { return admission.Reclaim(c.View(), its) }
+	if seats, err := find(); seats != nil || err != nil {
+		t.Errorf("%v, %v", seats, err)
 	}
-	if err := admission.Elsewhere(c.View(), "app-9"); api.KindOf(err) != api.KindTransient {
+	its.AppID = "app-9"
+	if _, err := find(); api.KindOf(err) != api.KindTransient {
 		t.Errorf("a planner that has only started: %v", err)
 	}
 	c.Pass(6 * time.Second)
-	if err := admission.Elsewhere(c.View(), "app-9"); err != nil {
-		t.Error(err)
+	if seats, err := find(); seats != nil || err != nil {
+		t.Errorf("without executors: %v, %v", seats, err)
 	}
-	s := ledgertest.Status("a", 2)
-	s.Executors = []api.ExecutorStatus{{App: "app-9", ID: "1", State: api.ExecutorRunning}}
-	c.Know(ledger.NodeSaid{Status: s, Follows: "another"})
-	if err := admission.Elsewhere(c.View(), "app-9"); err == nil || !strings.Contains(err.Error(), "for planner another") {
+	seq := uint64(2)
+	say := func(follows, owner string) {
+		s := ledgertest.Status("a", seq)
+		seq++
+		s.Executors = []api.ExecutorStatus{{App: "app-9", ID: "2", State: api.ExecutorRunning}, {App: "app-9", ID: "3", State: api.ExecutorExited}}
+		if follows == "" {
+			s.Orphans = []api.Orphan{{App: "app-9", Owner: owner}}
+		}
+		c.Know(ledger.NodeSaid{Status: s, Follows: follows})
+	}
+	say("another", "")
+	if _, err := find(); api.KindOf(err) != api.KindTransient || !strings.Contains(err.Error(), "for planner another") {
 		t.Errorf("one that runs for another planner: %v", err)
+	}
+	say("", api.OwnerOf("somebody else's"))
+	if _, err := find(); api.KindOf(err) != api.KindConflict {
+		t.Errorf("that of another submission: %v", err)
+	}
+	say("", api.OwnerOf(its.Submission))
+	seats, err := find()
+	if err != nil || len(seats) != 1 || seats[0].Node != "a" || len(seats[0].Executors) != 1 || seats[0].Executors[0].ID != "2" {
+		t.Errorf("%+v, %v", seats, err)
+	}
+	d, err := admission.Taken(c.View(), policy(), its)
+	if err != nil || d.ID != its.AppID || d.Promise.Mode != ledger.Unpaced || !d.Promise.Reclaimed || d.Promise.Verdict != api.VerdictNone {
+		t.Errorf("%+v, %v", d, err)
 	}
 }

@@ -2,7 +2,8 @@
 // get. Whether it starts is for package queue.
 //
 //	Known      the application that a repeated registration means
-//	Elsewhere  that it runs for another planner
+//	Reclaim    the executors of one that another planner has named
+//	Taken      what such a one is
 //	Decide     mode and size of a new one, and what it would get if nothing else ran
 //	WhatIf     what a deadline would mean for a profile
 //

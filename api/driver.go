@@ -2,6 +2,8 @@ package api
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -141,6 +143,16 @@ type Launch struct {
 	// User is who has submitted the application, set by the planner where it has made sure of
 	// that; "" is nobody that a node could start processes as.
 	User string `json:"user,omitempty"`
+	// Owner is OwnerOf the application's submission, set by the planner: by it a planner that
+	// has lost its state knows whose driver may have the executors back.
+	Owner string `json:"owner,omitempty"`
+}
+
+// OwnerOf is a digest of a submission, which says nothing of it: who knows a submission may
+// command the application.
+func OwnerOf(submission string) string {
+	sum := sha256.Sum256([]byte("pacer owner " + submission))
+	return hex.EncodeToString(sum[:8])
 }
 
 // MostFixedPart is the most that RegisterReply.FixedPart has: so much is left of what sizes say that
@@ -170,6 +182,9 @@ type RegisterReply struct {
 	// several stages have the same.
 	FixedPart map[string]units.Fraction `json:"fixed_part,omitempty"`
 	Directive Directive                 `json:"directive"`
+	// Recall says that the planner knows the application by its AppID, and nothing else of it:
+	// epochs begin anew, and the driver is to tell what is true now.
+	Recall bool `json:"recall,omitempty"`
 	// AckedSeq is the newest driver event the planner has taken.
 	AckedSeq uint64 `json:"acked_seq"`
 }

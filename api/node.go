@@ -8,7 +8,8 @@ import (
 
 // Plan is all that a node has to do, as one whole value. A node takes a Plan
 // only if its Epoch is greater than that of the Plan it follows, and not of an
-// older Term. It takes one of another planner only while it runs no executor.
+// older Term. While it runs an executor it takes one of another planner only if that
+// Succeeds the one it follows.
 type Plan struct {
 	V     int    `json:"v"`
 	Epoch uint64 `json:"epoch"`
@@ -17,15 +18,20 @@ type Plan struct {
 	// planner has no name: its Plans are taken by their Epochs alone.
 	Planner string `json:"planner,omitempty"`
 	Term    uint64 `json:"term,omitempty"`
+	// Succeeds is the planner that the node follows and that does not serve any more, as far
+	// as this one can tell; "" where the node follows none but this one.
+	Succeeds string `json:"succeeds,omitempty"`
 	// Sent is when the times left were right, on the planner's clock, which only
 	// differences mean something of and only within a term; 0 for unknown.
 	Sent units.Instant `json:"sent_ns,omitempty"`
 	Node string        `json:"node"`
 	// Division is how the node divides its cores; nil is as it is configured.
 	Division *Division `json:"division,omitempty"`
-	// Apps are the applications with executors on the node, in order of ID. An
-	// application that is missing is over: its executors are stopped.
+	// Apps are the applications with executors on the node, in order of ID; Over are those
+	// that have ended: their executors are stopped. Of who is in neither the planner knows
+	// nothing: its executors go on without targets for a grace period.
 	Apps []PlanApp `json:"apps"`
+	Over []AppID   `json:"over,omitempty"`
 }
 
 // PlanApp is one application's part of a Plan.
@@ -151,15 +157,26 @@ type NodeStatus struct {
 	Losses []Loss `json:"losses,omitempty"`
 	// Shortages are those that last, in the order in which they began.
 	Shortages []Shortage `json:"shortages,omitempty"`
+	// Orphans are the applications with executors here that the Plan in force knows nothing
+	// of, in order of App.
+	Orphans []Orphan `json:"orphans,omitempty"`
 	// Leaving says that the node controller stops and lets its executors run on.
 	Leaving bool `json:"leaving,omitempty"`
+}
+
+// Orphan is an application that the planner a node follows knows nothing of. Owner is what
+// its Launch says.
+type Orphan struct {
+	App   AppID  `json:"app"`
+	Owner string `json:"owner,omitempty"`
 }
 
 // Clone returns a copy that shares nothing with s, for who keeps what an engine will
 // fill again.
 func (s *NodeStatus) Clone() NodeStatus {
 	// A list that is empty stays so, and does not become null in JSON.
-	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Losses: s.Losses[:0:0], Shortages: s.Shortages[:0:0]}
+	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Losses: s.Losses[:0:0], Shortages: s.Shortages[:0:0],
+		Orphans: s.Orphans[:0:0]}
 	c.CopyFrom(s)
 	return c
 }
@@ -167,7 +184,7 @@ func (s *NodeStatus) Clone() NodeStatus {
 // CopyFrom makes s a copy that shares nothing with from, in the memory that s has.
 func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 	executors, losses := append(s.Executors[:0], from.Executors...), append(s.Losses[:0], from.Losses...)
-	shortages := append(s.Shortages[:0], from.Shortages...)
+	shortages, orphans := append(s.Shortages[:0], from.Shortages...), append(s.Orphans[:0], from.Orphans...)
 	n := len(from.Stages)
 	stages := slices.Grow(s.Stages[:0], n)[:n]
 	for i := range stages {
@@ -176,7 +193,7 @@ func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 		stages[i].Samples = samples
 	}
 	*s = *from
-	s.Executors, s.Stages, s.Losses, s.Shortages = executors, stages, losses, shortages
+	s.Executors, s.Stages, s.Losses, s.Shortages, s.Orphans = executors, stages, losses, shortages, orphans
 }
 
 // ExecutorStatus is one executor as its node sees it.

@@ -51,6 +51,7 @@ func (l *Launch) validate(f *faults) {
 	f.text("spark_version", l.SparkVersion, MostToken)
 	f.text("image", l.Image, MostName)
 	f.text("launch user", l.User, MostName)
+	f.text("owner", l.Owner, MostToken)
 	f.count("cores", l.Cores, MostCores)
 	f.size("heap_bytes", int64(l.Heap))
 	f.size("overhead_bytes", int64(l.Overhead))

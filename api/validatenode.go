@@ -57,6 +57,13 @@ func (s *NodeStatus) Validate() error {
 		f.between("had_cores", float64(l.Had), 0, MostCores)
 	}
 	f.out()
+	f.count("the number of orphans", len(s.Orphans), MostExecutors)
+	for i := range s.Orphans[:min(len(s.Orphans), MostExecutors)] {
+		f.in("orphans", i)
+		f.token("app", string(s.Orphans[i].App))
+		f.text("owner", s.Orphans[i].Owner, MostToken)
+	}
+	f.out()
 	return f.err("node status")
 }
 
@@ -119,6 +126,11 @@ func (p *Plan) Validate() error {
 	f.number("epoch", p.Epoch)
 	f.number("term", p.Term)
 	f.token("planner", p.Planner)
+	f.token("succeeds", p.Succeeds)
+	f.count("the number of ended applications", len(p.Over), MostExecutors)
+	for _, id := range p.Over[:min(len(p.Over), MostExecutors)] {
+		f.token("over", string(id))
+	}
 	if p.Division != nil {
 		p.Division.validate(&f)
 	}

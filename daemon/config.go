@@ -151,12 +151,13 @@ type NodeConfig struct {
 	// Preset is the one of node.Presets that Law, Progress and Eq21 begin with
 	// (WithPreset).
 	Preset string
-	// Interval, Progress, Quantum, Floor, Stale and Conflict are node.Config's.
+	// Interval, Progress, Quantum, Floor, Stale, Grace and Conflict are node.Config's.
 	Interval time.Duration
 	Progress string
 	Quantum  units.Cores
 	Floor    units.Cores
 	Stale    time.Duration
+	Grace    time.Duration
 	Conflict string
 	// Law is a preset of package controller: pacer, pi or authors. Phi, P
 	// and Eta are its parameters; K and Ti replace the preset's when not 0.
@@ -229,7 +230,7 @@ func DefaultNodeConfig() NodeConfig {
 	return NodeConfig{
 		Name: machineName(), Planner: bus.DefaultAddress, HTTP: "127.0.0.1:4282", State: DefaultStateDir(),
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
-		Interval: engine.Interval, Progress: string(engine.Meter.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale,
+		Interval: engine.Interval, Progress: string(engine.Meter.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale, Grace: engine.Grace,
 		Conflict: string(engine.Conflict),
 		Law:      controller.PresetPacer, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
 		Preset: node.PresetPacer, Eq21: division.Eq21, FloorShare: division.FloorShare,
@@ -299,7 +300,7 @@ func (c NodeConfig) engine() (node.Config, error) {
 	e := node.Default()
 	e.Node, e.Host, e.Incarnation, e.Release = c.Name, c.host(), "none", c.Release
 	e.Total, e.Offered, e.Memory = c.TotalCores, c.offered(), c.Memory
-	e.Interval, e.Meter.Progress, e.Quantum, e.Floor, e.Stale = c.Interval, meter.Counted(c.Progress), c.Quantum, c.Floor, c.Stale
+	e.Interval, e.Meter.Progress, e.Quantum, e.Floor, e.Stale, e.Grace = c.Interval, meter.Counted(c.Progress), c.Quantum, c.Floor, c.Stale, c.Grace
 	e.Conflict = node.Conflict(c.Conflict)
 	e.Controller = law
 	e.Supervisor.Strategy, e.Supervisor.Gamma, e.Supervisor.Eq21, e.Supervisor.FloorShare = c.Strategy, c.Gamma, c.Eq21, c.FloorShare

@@ -75,8 +75,8 @@ type Request struct {
 
 // Outcome is what the caller has to do about an answer.
 type Outcome struct {
-	// Forgot says that the planner has lost its state: epochs begin again
-	// (Bindings.ForgetEpoch), and when the directive is followed Recall tells it what is
+	// Forgot says that the planner has lost its state, whether it gives another id or not:
+	// epochs begin again (Bindings.ForgetEpoch), and when the directive is followed Recall tells it what is
 	// true.
 	Forgot bool
 	// Directive is to be followed, if there is one.
@@ -220,14 +220,14 @@ func (c *Conversation) Accept(now units.Instant, no uint64, r *api.RegisterReply
 	var out Outcome
 	c.due = true
 	switch {
-	case c.id == r.AppID:
+	case c.id == r.AppID && !r.Recall:
 		c.acknowledge(r.AckedSeq)
 	case c.id == "":
 		c.beat = now.Add(Heartbeat)
 	default: // Nothing is sent until Recall.
 		out.Forgot, c.forgot = true, true
 	}
-	if c.id != r.AppID {
+	if c.id != r.AppID || r.Recall {
 		c.id, c.directed, c.queued = r.AppID, false, false
 	}
 	out.Directive = c.newer(&r.Directive)

@@ -50,6 +50,8 @@ func (p *talker) play(call string) string {
 		return call + " -> " + p.next()
 	case "accept":
 		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{AppID: api.AppID(f[1]), AckedSeq: uint64(whole(f[2])), Directive: told(f[3:])}))
+	case "reclaim":
+		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{AppID: api.AppID(f[1]), AckedSeq: uint64(whole(f[2])), Directive: told(f[3:]), Recall: true}))
 	case "refuse":
 		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{Error: api.Errorf(api.Kind(whole(f[1])), "no")}))
 	case "answer":

@@ -40,6 +40,9 @@ func (l *Ledger) free(a *App, x *Executor) {
 
 // allocation is what a has on the node, nil for nothing.
 func (l *Ledger) allocation(a *App, node string) *Allocation {
+	if a == nil {
+		return nil
+	}
 	here := l.allocations[node]
 	if i, found := slices.BinarySearchFunc(here, a.ID, (*Allocation).compare); found {
 		return here[i]

@@ -111,6 +111,9 @@ type Promise struct {
 	Mode Mode `json:"mode"`
 	// Required says that its user wants it refused when its deadline cannot be kept.
 	Required bool `json:"required,omitempty"`
+	// Reclaimed says that its executors were another planner's, or this one's before it lost
+	// its state.
+	Reclaimed bool `json:"reclaimed,omitempty"`
 	// Mismatch says where the run left its profile, "" if it did not.
 	Mismatch string `json:"mismatch,omitempty"`
 	// Targeted says that some stage has had a target: durations are not those of

@@ -58,7 +58,9 @@ func busy(t *testing.T) *ledger.Ledger {
 		ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppRefused}}},
 		ledger.ResponseBegan{App: second, Stage: key, Step: api.Step{Low: 1, High: 2, Each: 5}},
 		ledger.Registered{ID: "app-5", Name: "p", Serial: 4, Promise: ledger.Promise{Profile: "p"}, Wait: &ledger.Wait{Place: 1, Of: 1}},
-		ledger.Registered{ID: "app-6", Name: "p", Serial: 5}, ledger.Seated{App: "app-6", Nodes: []string{"b"}}, ledger.ExecutorLost{App: "app-6", ID: "1"},
+		ledger.NodeJoined{Node: "theirs", Incarnation: "t-1", Follows: "another"}, ledger.NodeSaid{Status: ledgertest.Status("theirs", 1), Follows: "another"},
+		ledger.Registered{ID: "app-7", Name: "p", Serial: 6, Promise: ledger.Promise{Reclaimed: true}},
+		ledger.Registered{ID: "app-6", Name: "p", Serial: 7}, ledger.Seated{App: "app-6", Nodes: []string{"b"}}, ledger.ExecutorLost{App: "app-6", ID: "1"},
 		ledger.Noticed{App: app, Text: "a notice"}, ledger.Waited{For: time.Second}, ledger.Passed{For: time.Second},
 	} {
 		if err := l.Record(f); err != nil {
@@ -83,6 +85,8 @@ func examples() []ledger.Fact {
 		ledger.Judged{App: app, Judgement: ledger.Judgement{Verdict: api.VerdictTight}}, ledger.Looked{App: app}, ledger.Mismatched{App: app, Where: "here"},
 		ledger.ModeSet{App: app, Mode: ledger.Released}, ledger.NodeChallenged{Node: "a", Incarnation: "a-2"}, ledger.NodeDrained{Node: "a", Draining: true},
 		ledger.NodeForgotten{Node: "empty"}, ledger.NodeJoined{Node: "c", Incarnation: "c-1"}, ledger.NodeLost{Node: "a"}, ledger.NodeSaid{Status: status(2, 1)},
+		ledger.NodeClaimed{Node: "theirs", From: "another"}, ledger.NodeCleared{Node: "b", App: "app-0"},
+		ledger.Reclaimed{App: "app-7", Node: "b", Executors: []ledger.StrangerExecutor{{ID: "3", State: api.ExecutorRunning}}},
 		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.Numbered{Serial: 9}, ledger.Passed{For: time.Second},
 		ledger.KillAsked{App: app, By: "somebody"}, ledger.QueueLearnt{Key: "p", State: []byte("something")},
 		ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}},

@@ -34,6 +34,8 @@ type NodeRecord struct {
 	// Epoch is that of the Plan in force, or of an earlier one with the same
 	// executors: see Executor.planEpoch.
 	Epoch uint64 `json:"epoch"`
+	// Over is who has nothing there any more, until the node has said so.
+	Over []api.AppID `json:"over,omitempty"`
 }
 
 // Node is a node as the planner knows it.
@@ -53,15 +55,40 @@ type Node struct {
 	// the present one has spoken since.
 	Challenger string
 	Confirmed  bool
-	// Follows is the other planner whose Plan it follows, "" for none; Foreign says
-	// that it runs executors for that one, and will take no Plan of ours until they
-	// have ended.
-	Follows string
-	Foreign bool
-	Theirs  []api.AppID // Whose executors those are; once for each.
+	Allegiance Allegiance
 
-	plan  content // Of the Plan in force.
-	dirty bool    // The record has to be saved.
+	plan content // Of the Plan in force.
+	// renew says that there is to be a new Plan though its content is the same.
+	renew bool
+	dirty bool // The record has to be saved.
+}
+
+// Allegiance is whom a node follows, and whom it runs executors for.
+type Allegiance struct {
+	// Follows is the other planner whose Plan it follows, "" for none; Ours says that it has
+	// followed this one since its start. Succeeds is the planner in whose place this one was
+	// put for it.
+	Follows  string
+	Ours     bool
+	Succeeds string
+	// Foreign says that it runs executors of applications which this planner does not have
+	// there: Theirs, in order of App.
+	Foreign bool
+	Theirs  []Stranger
+}
+
+// Stranger is an application of which a node runs executors that the planner does not know.
+// Owner is api.OwnerOf its submission, "" where that is not known.
+type Stranger struct {
+	App       api.AppID
+	Owner     string
+	Executors []StrangerExecutor // In order of id.
+}
+
+// StrangerExecutor is one of them, which lives.
+type StrangerExecutor struct {
+	ID    api.ExecutorID
+	State api.ExecutorState
 }
 
 // Dividing is how a node's incarnation said last that it divides its cores, and what came
@@ -85,7 +112,7 @@ func (c content) equal(o content) bool {
 func (n *Node) Here() bool { return n.Presence == Here }
 
 // Live reports whether new executors may be put on n.
-func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Foreign }
+func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Allegiance.Foreign }
 
 // Planned reports whether its Plan has applications.
 func (n *Node) Planned() bool { return len(n.plan.entries) > 0 }

@@ -143,23 +143,55 @@ func (f NodeSaid) apply(l *Ledger) error {
 	return nil
 }
 
-// meet takes in whom n follows. Another planner's epochs say nothing about this one's
-// Plans.
+// meet takes in whom n follows, and whose executors it runs that are not this planner's.
+// Another planner's epochs say nothing about this one's Plans.
 func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
-	n.Theirs = n.Theirs[:0]
+	n.Allegiance.Theirs = n.Allegiance.Theirs[:0]
 	if follows != "" {
 		n.Acked = 0
-		for _, x := range s.Executors {
-			if x.State != api.ExecutorExited {
-				n.Theirs = append(n.Theirs, x.App)
+	} else {
+		n.Allegiance.Ours = true
+		for i := range s.Orphans {
+			if o := &s.Orphans[i]; l.allocation(l.apps[o.App], n.Node) == nil {
+				n.Allegiance.Theirs = append(n.Allegiance.Theirs, Stranger{App: o.App, Owner: o.Owner})
 			}
 		}
 	}
-	foreign := len(n.Theirs) > 0
-	if n.Foreign && !foreign {
+	for i := range s.Executors {
+		x := &s.Executors[i]
+		if x.State == api.ExecutorExited {
+			continue
+		}
+		at := slices.IndexFunc(n.Allegiance.Theirs, func(o Stranger) bool { return o.App == x.App })
+		if at < 0 && follows != "" {
+			at = len(n.Allegiance.Theirs)
+			n.Allegiance.Theirs = append(n.Allegiance.Theirs, Stranger{App: x.App})
+		}
+		if at >= 0 {
+			n.Allegiance.Theirs[at].Executors = append(n.Allegiance.Theirs[at].Executors, StrangerExecutor{x.ID, x.State})
+		}
+	}
+	n.Allegiance.Theirs = slices.DeleteFunc(n.Allegiance.Theirs, func(o Stranger) bool { return len(o.Executors) == 0 })
+	foreign := len(n.Allegiance.Theirs) > 0
+	if n.Allegiance.Foreign && !foreign {
 		l.growth++
 	}
-	n.Follows, n.Foreign = follows, foreign
+	n.Allegiance.Follows, n.Allegiance.Foreign = follows, foreign
+	if len(n.Over) > 0 && n.Acked >= n.Epoch {
+		forget(l, n, s)
+	}
+}
+
+// forget takes those out of n.Over of whom n has said in s that it has nothing any more.
+func forget(l *Ledger, n *Node, s *api.NodeStatus) {
+	has := func(id api.AppID) bool {
+		return l.allocation(l.apps[id], n.Node) != nil ||
+			slices.ContainsFunc(s.Executors, func(x api.ExecutorStatus) bool { return x.App == id && x.State != api.ExecutorExited })
+	}
+	if still := slices.DeleteFunc(slices.Clone(n.Over), func(id api.AppID) bool { return !has(id) }); len(still) < len(n.Over) {
+		n.Over, n.dirty = still, true
+		l.replan(n.Node)
+	}
 }
 
 // noteBeside takes in, before a status is folded, what it says that the applications
@@ -325,6 +357,45 @@ func (f DivisionSet) apply(l *Ledger) error {
 	for _, n := range l.nodes {
 		n.dirty = n.dirty || n.Division != nil
 		n.Division = nil
+		l.replan(n.Node)
+	}
+	return nil
+}
+
+// NodeClaimed: the planner that a node follows does not serve any more; this one is in its
+// place.
+type NodeClaimed struct{ Node, From string }
+
+func (f NodeClaimed) apply(l *Ledger) error {
+	n, err := l.node(f.Node)
+	if err != nil {
+		return err
+	}
+	if f.From == "" || n.Allegiance.Follows != f.From {
+		return fmt.Errorf("node %s follows planner %q, not %q", n.Node, n.Allegiance.Follows, f.From)
+	}
+	n.Allegiance.Succeeds, n.renew = f.From, true
+	l.replan(n.Node)
+	return nil
+}
+
+// NodeCleared: an application that a node does not know to be over has nothing there.
+type NodeCleared struct {
+	Node string
+	App  api.AppID
+}
+
+func (f NodeCleared) apply(l *Ledger) error {
+	n, err := l.node(f.Node)
+	if err != nil {
+		return err
+	}
+	if l.allocation(l.apps[f.App], n.Node) != nil {
+		return fmt.Errorf("application %s has executors on node %s", f.App, n.Node)
+	}
+	if !slices.Contains(n.Over, f.App) {
+		n.Over = slices.Sorted(slices.Values(append(slices.Clone(n.Over), f.App)))
+		n.renew = true
 		l.replan(n.Node)
 	}
 	return nil

@@ -65,8 +65,10 @@ func (l *Ledger) content(n *Node) content {
 // compare compares n's Plan with what it should be, and reports whether there is a new one.
 func (l *Ledger) compare(n *Node) (renewed bool) {
 	plan := l.content(n)
-	if renewed = n.Epoch == 0 || !plan.equal(n.plan); renewed {
-		n.dirty = n.dirty || n.Epoch == 0 || !slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
+	left := l.leave(n, plan)
+	if renewed = n.Epoch == 0 || left || n.renew || !plan.equal(n.plan); renewed {
+		n.renew = false
+		n.dirty = n.dirty || n.Epoch == 0 || left || !slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
 		n.plan, n.Epoch = plan, l.nextEpoch()
 		n.dirty = n.dirty || !l.noteEpoch(n)
 		n.Published = l.uptime
@@ -81,6 +83,31 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 		l.save(planKey(n.Node), nodeRecord{Layout, n.NodeRecord})
 	}
 	return renewed
+}
+
+// leave notes who has nothing on n any more by its new content, and reports whether there is
+// somebody new.
+func (l *Ledger) leave(n *Node, plan content) (news bool) {
+	has := func(id api.AppID) bool {
+		_, found := slices.BinarySearchFunc(plan.entries, id, func(e *planEntry, id api.AppID) int { return cmp.Compare(e.app, id) })
+		return found
+	}
+	n.Over = slices.DeleteFunc(slices.Clone(n.Over), has)
+	add := func(id api.AppID) {
+		if !has(id) && !slices.Contains(n.Over, id) {
+			n.Over, news = append(n.Over, id), true
+		}
+	}
+	for _, entry := range n.plan.entries {
+		add(entry.app)
+	}
+	for _, here := range l.allocations[n.Node] {
+		if !here.App.Running() {
+			add(here.App.ID)
+		}
+	}
+	slices.Sort(n.Over)
+	return news
 }
 
 // divisionOf is what an operator wants of n, nil for nothing.
@@ -109,6 +136,10 @@ func (l *Ledger) nextEpoch() uint64 {
 func (l *Ledger) plan(n *Node) api.Plan {
 	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: l.identity, Term: l.term, Sent: l.now, Node: n.Node, Division: n.plan.division,
 		Apps: make([]api.PlanApp, 0, len(n.plan.entries))}
+	if n.Allegiance.Follows != "" {
+		p.Succeeds = n.Allegiance.Succeeds
+	}
+	p.Over = slices.Clone(n.Over)
 	targets := 0
 	for _, entry := range n.plan.entries {
 		targets += len(entry.targets)

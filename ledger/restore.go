@@ -130,6 +130,7 @@ func Restored(pairs []api.Pair) ([]api.Pair, error) {
 func restorePlans(l *Ledger) {
 	for _, n := range sorted(l.nodes) {
 		n.plan = l.content(n)
+		l.leave(n, n.plan)
 		for _, here := range l.allocations[n.Node] {
 			for _, x := range here.Executors {
 				n.Epoch = max(n.Epoch, x.planEpoch)

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -135,3 +136,54 @@ func (f ReplacementStopped) apply(l *Ledger) error {
 	a.touch()
 	return nil
 }
+
+// Reclaimed: executors that a node runs for an application are its, though the planner did
+// not know of them: it has lost its state, or has succeeded another planner. Nobody asks for
+// room: they are there.
+type Reclaimed struct {
+	App       api.AppID
+	Node      string
+	Executors []StrangerExecutor // In order of id.
+}
+
+// mostReclaimed bounds the ids of such executors.
+const mostReclaimed = 1 << 14
+
+func (f Reclaimed) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	if _, err := l.node(f.Node); err != nil {
+		return err
+	}
+	if !a.Running() || !a.Promise.Reclaimed {
+		return fmt.Errorf("application %s is %s, reclaimed: %v", a.ID, a.Outcome.State, a.Promise.Reclaimed)
+	}
+	for _, x := range f.Executors {
+		number := Number(x.ID)
+		if known := a.Executor(x.ID); number == 0 || number > mostReclaimed || known != nil && !known.unknown() {
+			return fmt.Errorf("executor %s of %s on node %s cannot be taken over", x.ID, a.ID, f.Node)
+		}
+	}
+	t := &a.Tenant
+	for _, x := range f.Executors {
+		for t.NextID <= Number(x.ID) {
+			// Ids count from 1: of those between nothing is known.
+			t.Executors = append(t.Executors, &Executor{ID: api.ExecutorID(strconv.Itoa(t.NextID)), State: api.ExecutorExited, Gone: true, Exit: unknownExecutor})
+			t.NextID++
+		}
+		known := a.Executor(x.ID)
+		*known = Executor{ID: x.ID, Node: f.Node, State: x.State, Since: max(0, a.At(l.now)), Moved: l.uptime}
+		l.allocate(a, known)
+		t.Pool++
+	}
+	a.touch()
+	return nil
+}
+
+// unknownExecutor stands for the end of an executor of which nothing is known but that there
+// may have been one of that id.
+const unknownExecutor = "it was another planner's"
+
+func (x *Executor) unknown() bool { return x.Gone && x.Node == "" && x.Exit == unknownExecutor }

@@ -63,6 +63,9 @@ type Config struct {
 	// to all cores. 2 s: the oldest page seen of a healthy JVM at 0.05 core was
 	// 0.8 s (docs/decisions/016).
 	Stale time.Duration
+	// Grace is for how long executors of applications run on that the Plan in force knows
+	// nothing of; 15 min: longer than a bus is away, and than a planner takes to come back.
+	Grace time.Duration
 	// Conflict is Insist by default: a quota is the plan's, and whoever changes
 	// one mostly does not know that.
 	Conflict Conflict
@@ -100,6 +103,7 @@ func Default() Config {
 		Quantum:       0.05,
 		Floor:         0.10,
 		Stale:         2 * time.Second,
+		Grace:         15 * time.Minute,
 		Conflict:      Insist,
 		Smoothing:     2 * time.Second,
 		LeastCapacity: 0.85,
@@ -136,6 +140,7 @@ func (c Config) Validate() error {
 	check(c.Quantum > 0 && c.Quantum <= c.Offered, "quantum: %v cores, want more than 0 and at most what is offered", float64(c.Quantum))
 	check(c.Floor >= 0 && c.Floor <= c.Offered, "floor: %v cores, want 0 to what is offered", float64(c.Floor))
 	check(c.Stale > c.Interval, "stale: %v, want more than the interval of %v", c.Stale, c.Interval)
+	check(c.Grace > 0, "grace: %v, want more than 0", c.Grace)
 	check(c.Conflict == Insist || c.Conflict == Yield, "conflict: %q, want %q or %q", c.Conflict, Insist, Yield)
 	check(c.Smoothing >= 0, "smoothing is negative")
 	check(c.LeastCapacity > 0 && c.LeastCapacity <= 1, "least capacity: %v, want more than 0 and at most 1", float64(c.LeastCapacity))

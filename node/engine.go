@@ -67,6 +67,7 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 	dt := e.elapsed(now)
 	r.foldFailures(s.Failures)
 	e.division.capacity.observe(s.HostUsed, r.fold(now, s), dt)
+	r.orphans.pass(r, now)
 	settle(r, &e.division, dt)
 	r.weights.crowd(r.execs, e.division.capacity.crowded)
 	for _, x := range r.execs {

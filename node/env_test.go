@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -68,8 +69,13 @@ func newWorld(t tb, cfg Config) *world {
 	return w
 }
 
+// apply has the node take a Plan in which what it does not have is over, unless it says
+// itself who is.
 func (w *world) apply(p api.Plan) []Action {
 	w.Helper()
+	if p.Over == nil {
+		p.Over = w.e.missing(&p)
+	}
 	actions := w.e.Apply(w.now, p)
 	w.do(w, actions)
 	return actions
@@ -124,4 +130,14 @@ func count(actions []Action, kind ActionKind) (n int) {
 		}
 	}
 	return n
+}
+
+// missing are the applications in force that p does not have.
+func (e *Engine) missing(p *api.Plan) (ids []api.AppID) {
+	for _, a := range e.roster.apps {
+		if !slices.ContainsFunc(p.Apps, func(b api.PlanApp) bool { return b.ID == a.plan.ID }) {
+			ids = append(ids, a.plan.ID)
+		}
+	}
+	return ids
 }

@@ -21,6 +21,12 @@ const (
 	// EventPlanForeign: another planner's Plan came while executors run here; it
 	// is not obeyed. Said once for as long as that planner goes on.
 	EventPlanForeign
+	// EventOrphaned: the Plan in force knows nothing of an application with executors here;
+	// these go on without targets.
+	EventOrphaned
+	// EventOrphanStopped: nobody has named such an application in the grace period; its
+	// executors are stopped.
+	EventOrphanStopped
 	// EventTargetRefused: a target with impossible numbers or without its
 	// executor; the stage runs with all cores.
 	EventTargetRefused
@@ -74,7 +80,7 @@ const (
 )
 
 var eventNames = [...]string{
-	"plan applied", "plan ignored", "plan refused", "plan of another planner", "target refused", "executor running", "executor recovered",
+	"plan applied", "plan ignored", "plan refused", "plan of another planner", "application not known", "unknown application stopped", "target refused", "executor running", "executor recovered",
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over", "quota conflict",
 	"sample refused", "control error", "action failed", "short of cores", "shortage over", "given up", "division changed", "division refused", "short of memory", "memory owed",
 	"ticks skipped",
@@ -92,7 +98,7 @@ func (k EventKind) String() string {
 // asking for detail.
 func (k EventKind) Trouble() bool {
 	switch k {
-	case EventPlanRefused, EventPlanForeign, EventTargetRefused, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused, EventMemoryShort, EventMemoryOwed, EventTicksSkipped:
+	case EventPlanRefused, EventPlanForeign, EventOrphaned, EventOrphanStopped, EventTargetRefused, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused, EventMemoryShort, EventMemoryOwed, EventTicksSkipped:
 		return true
 	}
 	return false

@@ -439,7 +439,9 @@ func TestStartAndStopOfOneExecutorKeepTheirOrder(t *testing.T) {
 		s.locked(func() { s.starting, s.stopping = 3*time.Second, time.Second })
 		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
 		pass(time.Second)
-		s.loop.Offer(plan(2))
+		over := plan(2)
+		over.Over = []api.AppID{appA}
+		s.loop.Offer(over)
 		pass(time.Second)
 		s.locked(func() {
 			if len(s.begun) != 1 {

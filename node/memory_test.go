@@ -68,6 +68,7 @@ func (m *machine) apply(apps ...api.PlanApp) {
 	m.Helper()
 	m.plan.V, m.plan.Node, m.plan.Apps = api.Version, "n1", apps
 	m.plan.Epoch++
+	m.plan.Over = m.e.missing(&m.plan)
 	m.do(m.e.Apply(m.now, m.plan))
 }
 

@@ -12,8 +12,9 @@ import (
 // Apply takes a Plan at once, between two ticks: it starts and stops executors,
 // gives new targets Eq 7 through the supervisor and lifts the quota of what has
 // no target any more, without a controller step. A Plan that is not newer than
-// the one in force, for another node, or of another planner while an executor runs
-// changes nothing. The engine keeps the Plan, and fills in how executors are started where
+// the one in force, for another node, or of another planner that does not succeed the one in
+// force while an executor runs changes nothing. Executors of applications that the Plan knows
+// nothing of run on (orphans). The engine keeps the Plan, and fills in how executors are started where
 // the Plan leaves that out: the caller must not change it afterwards.
 func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	r := &e.roster
@@ -24,7 +25,7 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	}
 	held := e.transit.heldUp(now, &p)
 	if anothers := p.Planner != r.plan.Planner && p.Planner != "" && r.plan.Planner != ""; anothers {
-		if r.runs() {
+		if p.Succeeds != r.plan.Planner && r.runs() {
 			e.refuseForeign(&p)
 			return nil
 		}
@@ -42,6 +43,7 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	for range r.leaving(&p) {
 		e.division.capacity.driver(now)
 	}
+	r.orphans = r.orphans.adopt(r, now, &p)
 	r.take(now, now.Add(-held), p)
 	r.out.event(Event{Kind: EventPlanApplied, Epoch: p.Epoch})
 	e.follow(p.Division)

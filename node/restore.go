@@ -10,7 +10,7 @@ import (
 
 // save fills s with all there is to remember.
 func (r *roster) save(s *State) {
-	s.Version, s.Boot, s.Plan = StateVersion, r.cfg.Boot, r.plan
+	s.Version, s.Boot, s.Plan, s.Orphans = StateVersion, r.cfg.Boot, r.plan, r.orphans
 	s.Deadlines, s.Needs = s.Deadlines[:0], s.Needs[:0]
 	s.Executors, s.Stages, s.Controls = s.Executors[:0], s.Stages[:0], s.Controls[:0]
 	for _, a := range r.apps {
@@ -67,6 +67,9 @@ func (r *roster) restore(s *State) error {
 	}
 	if s.Boot == r.cfg.Boot {
 		r.restoreStages(s)
+	}
+	if s.Boot == r.cfg.Boot {
+		r.orphans = s.Orphans
 	}
 	r.take(0, 0, s.Plan)
 	if s.Boot == r.cfg.Boot {

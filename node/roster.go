@@ -23,6 +23,7 @@ type roster struct {
 	index map[Key]*executor
 	rows  []*executor // Those of the newest Sample, in its order.
 
+	orphans orphans
 	losses  losses
 	samples uint64 // How many Samples have come.
 	failing [len(actionNames)]streak

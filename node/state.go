@@ -18,6 +18,8 @@ type State struct {
 	// Boot is Config.Boot: the Instants below count from that boot.
 	Boot string   `json:"boot"`
 	Plan api.Plan `json:"plan"`
+	// Orphans are those of the Plan's applications that it did not have itself.
+	Orphans map[api.AppID]units.Instant `json:"orphans,omitempty"`
 	// Deadlines are the applications' anchored deadlines, as in Plan.Apps.
 	Deadlines []units.Instant `json:"deadlines"`
 	// Needs is what they still have to use here to be in time, as in Plan.Apps.
@@ -41,7 +43,7 @@ func (s *State) copyFrom(from *State) {
 	deadlines, needs := append(s.Deadlines[:0], from.Deadlines...), append(s.Needs[:0], from.Needs...)
 	executors := append(s.Executors[:0], from.Executors...)
 	stages, controls := append(s.Stages[:0], from.Stages...), append(s.Controls[:0], from.Controls...)
-	*s = *from // The Plan is never changed.
+	*s = *from // The Plan is never changed, nor are the orphans.
 	s.Deadlines, s.Needs, s.Executors, s.Stages, s.Controls = deadlines, needs, executors, stages, controls
 }
 

@@ -56,6 +56,7 @@ func (p *reporter) fill(r *roster, others units.Cores, now units.Instant, leavin
 	s.Seq++
 	s.Planner = r.plan.Planner
 	s.Epoch, s.Others, s.Executors, s.Stages, s.Leaving = r.plan.Epoch, others, executors, stages, leaving
+	s.Orphans = r.orphans.tell(r.apps, s.Orphans[:0])
 	s.Losses, s.Shortages = append(s.Losses[:0], r.losses.list...), s.Shortages[:0]
 	for i := range r.losses.short {
 		s.Shortages = append(s.Shortages, r.losses.short[i].Shortage)

@@ -199,7 +199,7 @@ func heapThatFits(a *ledger.App, n *ledger.Node, room units.Bytes) string {
 func noNode(v ledger.View) error {
 	nodes := v.Nodes()
 	switch {
-	case slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return n.Here() && n.Foreign }):
+	case slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return n.Here() && n.Allegiance.Foreign }):
 		return api.Errorf(api.KindTransient, "the nodes run executors of another planner: see `pacer nodes`")
 	case slices.ContainsFunc(nodes, (*ledger.Node).Here):
 		return api.Errorf(api.KindTransient, "every node is being drained: see `pacer nodes`")

@@ -56,75 +56,129 @@ func TestARestoredStoreHasANewTerm(t *testing.T) {
 	}
 }
 
-// A planner that has lost its state does not take an application over whose executors
-// run on: it would give it others with the same ids. It waits for what nodes have to
-// say, and for the executors to end.
-func TestAnApplicationOfALostStateGoesOnWithItsExecutors(t *testing.T) {
+// stranger is a status of a node that follows another planner, or this one (""), and runs an
+// executor of "theirs" that this one does not know.
+func (w *world) stranger(node, follows, owner string, state api.ExecutorState) *api.NodeStatus {
+	s := w.status(node)
+	s.Planner, s.Executors = follows, []api.ExecutorStatus{{App: "theirs", ID: "2", State: state, Quota: api.Unknown}}
+	if follows == "" {
+		s.Planner = "one"
+		s.Orphans = []api.Orphan{{App: "theirs", Owner: owner}}
+	} else {
+		s.Epoch = 7000
+	}
+	return &s
+}
+
+// A planner that has lost its state, or succeeds another, takes an application over when its
+// driver registers again: with the executors that run, under its id, with all cores. It has
+// nodes follow it first, and waits until they have spoken.
+func TestAnApplicationOfALostStateIsTakenOver(t *testing.T) {
 	w := named(t, "b")
-	r := registration("p", 0)
+	r := registration("p", 100)
 	r.AppID = "theirs"
 	if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindTransient {
 		t.Errorf("before any node could say what it runs: %+v", reply)
 	}
-	theirs := func(state api.ExecutorState) *api.NodeStatus {
-		s := w.status("a")
-		s.Planner, s.Executors = "another", []api.ExecutorStatus{{App: "theirs", ID: "1", State: state}}
-		return &s
-	}
-	for range 6 {
+	w.helloAs(*w.stranger("a", "another", "", api.ExecutorRunning))
+	for range 4 {
 		w.pass(time.Second)
-		w.step(planner.Status{Status: theirs(api.ExecutorRunning)})
+		w.step(planner.Status{Status: w.stranger("a", "another", "", api.ExecutorRunning)})
 		w.step(planner.Status{Status: new(w.status("b"))})
 	}
-	if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindTransient {
-		t.Errorf("while its executors run: %+v", reply)
-	}
-	w.step(planner.Status{Status: theirs(api.ExecutorExited)})
-	if reply := w.register(r); reply.Error != nil || reply.Executors != 2 {
-		t.Errorf("when they have ended: %+v", reply)
-	}
-}
-
-// A node that runs executors for another planner gets none and is told nothing, which
-// is said once; its epochs do not count. When they have ended it is one of ours.
-func TestANodeOfAnotherPlannerIsLeftAlone(t *testing.T) {
-	w := named(t)
-	theirs := func(state api.ExecutorState) api.NodeStatus {
-		s := w.status("a")
-		s.Planner, s.Epoch = "another", 7000
-		s.Executors = []api.ExecutorStatus{{App: "theirs", ID: "1", State: state}}
-		return s
-	}
-	if p := w.helloAs(theirs(api.ExecutorRunning)).Plan; p.Epoch > 7000 {
-		t.Errorf("epoch %d: another planner's counted", p.Epoch)
-	}
-	w.hello("b")
-	reply := w.mustRegister(registration("p", 0))
-	if x := reply.Directive.Executors; len(x) != 1 || x[0].Node != "b" {
-		t.Errorf("executors %+v, want one on b", x)
+	if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindTransient || w.plans["a"].Succeeds != "" {
+		t.Errorf("while its node follows another planner: %+v, %+v", reply, w.plans["a"])
 	}
 	if state := w.control(api.VerbNodes, api.ControlRequest{}).Nodes[0].State; state != "another's" {
 		t.Errorf("the node is %q", state)
 	}
-	published := w.published
-	for range 5 {
-		w.pass(time.Second)
-		w.step(planner.Status{Status: new(theirs(api.ExecutorRunning))})
-	}
-	if said := w.heard("node of another planner"); len(said) != 1 || w.published != published {
-		t.Errorf("said %v, %d Plans published in vain", said, w.published-published)
-	}
-	w.step(planner.Status{Status: new(theirs(api.ExecutorExited))})
-	w.tell(reply.AppID, registration("p", 0).Submission)
-	if p := w.plans["a"]; len(p.Apps) != 1 || len(p.Apps[0].Executors) != 1 {
-		t.Errorf("the node that is free has %+v", p)
-	}
-	// It has not taken that yet: it is told again.
-	published = w.published
 	w.pass(2 * time.Second)
-	w.step(planner.Status{Status: new(theirs(api.ExecutorExited))})
-	if w.published == published {
-		t.Error("a node that is free is not told again")
+	w.step(planner.Status{Status: w.stranger("a", "another", "", api.ExecutorRunning)})
+	if p := w.plans["a"]; p.Succeeds != "another" || len(p.Apps)+len(p.Over) != 0 || len(w.heard("node taken over")) != 1 {
+		t.Fatalf("the node is told %+v", p)
+	}
+	mine := func(state api.ExecutorState) *api.NodeStatus {
+		return w.stranger("a", "", api.OwnerOf(r.Submission), state)
+	}
+	w.step(planner.Status{Status: mine(api.ExecutorRunning)})
+	other := r
+	other.Submission = "somebody else's"
+	if reply := w.register(other); reply.Error == nil || reply.Error.Kind != api.KindConflict {
+		t.Errorf("another submission: %+v", reply)
+	}
+	reply := w.register(r)
+	if reply.Error != nil || reply.AppID != "theirs" || !reply.Recall || len(reply.Directive.Executors) != 1 || reply.Directive.Executors[0].ID != "2" || reply.Directive.Gated {
+		t.Fatalf("%+v", reply)
+	}
+	if again := w.register(r); again.Error != nil || !again.Recall || again.AppID != "theirs" {
+		t.Errorf("the same again: %+v", again)
+	}
+	if p := w.plans["a"]; len(p.Apps) != 1 || len(p.Apps[0].Executors) != 1 || p.Apps[0].Executors[0] != "2" || p.Apps[0].Launch.Owner != api.OwnerOf(r.Submission) {
+		t.Errorf("the node is told %+v", p)
+	}
+	w.tell("theirs", r.Submission, api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: "2"}}, ready(3, 4, "join", 100, "2"))
+	if again := w.register(r); again.Recall {
+		t.Error("it is to recall what it has told")
+	}
+	// A node that comes later has executors of it, too.
+	late := w.stranger("c", "", api.OwnerOf(r.Submission), api.ExecutorRunning)
+	late.Executors[0].ID = "1"
+	w.helloAs(*late)
+	if d := w.app("theirs"); len(d.Executors) != 2 && w.plans["c"].Apps == nil {
+		t.Errorf("executors %+v", d.Executors)
+	}
+	w.restart()
+	w.hello("a")
+	w.tell("theirs", r.Submission, done(20, 4, 4), end(30))
+	w.pass(3 * time.Second)
+	if d := w.app("theirs"); d.State != api.AppFinished || len(w.control(api.VerbProfiles, api.ControlRequest{}).Profiles) != 0 {
+		t.Errorf("%s, %+v", d.State, d.Notices)
+	}
+}
+
+// What a node does not know to be over it is told again.
+func TestANodeIsToldWhoIsOver(t *testing.T) {
+	w := named(t, "a")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.tell(id, r.Submission, end(30))
+	if p := w.plans["a"]; len(p.Apps) != 0 || len(p.Over) != 1 || p.Over[0] != id {
+		t.Errorf("the node is told %+v", p)
+	}
+	epoch := w.plans["a"].Epoch
+	w.live(5 * time.Second)
+	if p := w.plans["a"]; p.Epoch != epoch {
+		t.Errorf("and again: %+v", p)
+	}
+	w.mustRegister(registration("q", 0))
+	if p := w.plans["a"]; len(p.Apps) != 1 || len(p.Over) != 0 {
+		t.Errorf("when it has nothing of it any more: %+v", p)
+	}
+	w.live(2 * time.Second)
+	s := w.status("a")
+	s.Planner, s.Executors, s.Orphans = "one", []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorRunning}}, []api.Orphan{{App: id}}
+	w.step(planner.Status{Status: &s})
+	if p := w.plans["a"]; len(p.Over) != 1 || p.Over[0] != id || p.Epoch <= epoch {
+		t.Errorf("one that has missed it: %+v", p)
+	}
+}
+
+// A node that was this planner's and follows another is not taken back: one of the two is to
+// stand by, and taking nodes from each other would never end.
+func TestANodeThatWasTakenIsNotTakenBack(t *testing.T) {
+	w := named(t, "a")
+	for range 8 {
+		w.pass(time.Second)
+		s := w.status("a")
+		s.Planner = "one"
+		w.step(planner.Status{Status: &s})
+	}
+	for range 8 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: w.stranger("a", "another", "", api.ExecutorRunning)})
+	}
+	if w.plans["a"].Succeeds != "" || len(w.heard("node taken over")) != 0 || len(w.heard("node of another planner")) != 1 {
+		t.Errorf("%+v, said %v", w.plans["a"], w.said)
 	}
 }
 

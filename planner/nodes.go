@@ -2,8 +2,10 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/supervisor"
@@ -101,26 +103,53 @@ func (f *fleet) status(s *api.NodeStatus) {
 	default:
 		f.said(n, s)
 	}
-	// Another planner's node learns nothing from a Plan that has no executors for it.
-	if n.Acked < n.Epoch && f.view.Uptime()-n.Published >= republish && (n.Follows == "" || n.Planned() && !n.Foreign) {
+	// Another planner's node learns nothing from a Plan that does not succeed that one's, or
+	// has no executors for it.
+	if n.Acked < n.Epoch && f.view.Uptime()-n.Published >= republish && (n.Allegiance.Follows == "" || n.Allegiance.Succeeds == n.Allegiance.Follows || n.Planned() && !n.Allegiance.Foreign) {
 		f.record(ledger.PlanRepeated{Node: n.Node})
 	}
 }
 
 // said takes in what a status says.
 func (f *fleet) said(n *ledger.Node, s *api.NodeStatus) {
-	foreign, follows, memory, offered := n.Foreign, n.Follows, n.Room(), n.Offered
+	foreign, follows, memory, offered := n.Allegiance.Foreign, n.Allegiance.Follows, n.Room(), n.Offered
 	f.record(ledger.NodeSaid{Status: s, Follows: f.follows(s)})
 	if n.Room() < memory || n.Offered < offered {
 		f.shrunk(n, offered)
 	}
-	if n.Foreign && (!foreign || n.Follows != follows) {
-		f.occur(NodeForeign{Node: n.Node, Planner: n.Follows})
+	if n.Allegiance.Follows != "" && n.Allegiance.Foreign && (!foreign || n.Allegiance.Follows != follows) {
+		f.occur(NodeForeign{Node: n.Node, Planner: n.Allegiance.Follows})
 	}
+	f.settle(n)
 	f.reported(n, s)
 	if s.Leaving {
 		f.due = true
 		f.occur(NodeLeft{Node: n.Node})
+	}
+}
+
+// settle succeeds the planner that n follows, if that does not serve any more: one planner
+// serves on a bus (Peers), and this one has for a while. A node that was this one's and
+// follows another was taken from it, which must not be done in turn. Of the applications that
+// n does not know to be over it is told; those that were taken over have their executors
+// there, too.
+func (f *fleet) settle(n *ledger.Node) {
+	if n.Allegiance.Follows != "" {
+		if !n.Allegiance.Ours && n.Allegiance.Succeeds != n.Allegiance.Follows && f.view.Identity() != "" && f.view.Uptime() >= admission.Newcomer {
+			f.record(ledger.NodeClaimed{Node: n.Node, From: n.Allegiance.Follows})
+			f.occur(NodeClaimed{Node: n.Node, Planner: n.Allegiance.Follows})
+		}
+		return
+	}
+	for _, o := range slices.Clone(n.Allegiance.Theirs) {
+		switch a := f.view.App(o.App); {
+		case a != nil && a.Promise.Reclaimed && a.Running() && o.Owner == a.Tenant.Launch.Owner:
+			if f.record(ledger.Reclaimed{App: a.ID, Node: n.Node, Executors: o.Executors}) {
+				f.resize(a)
+			}
+		case a != nil || f.view.EndedApp(o.App) != nil:
+			f.record(ledger.NodeCleared{Node: n.Node, App: o.App})
+		}
 	}
 }
 

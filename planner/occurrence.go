@@ -252,6 +252,21 @@ type NodeClash struct {
 	Node, Incarnation string
 }
 
+// AppReclaimed: an application was taken over that another planner has started, or this one
+// before it lost its state.
+type AppReclaimed struct {
+	trouble
+	App       api.AppID
+	AppName   string
+	Executors int
+}
+
+// NodeClaimed: this planner is in the place of the one that a node follows.
+type NodeClaimed struct {
+	trouble
+	Node, Planner string
+}
+
 // NodeForeign: a node runs executors for another planner and obeys that one.
 type NodeForeign struct {
 	trouble
@@ -327,6 +342,8 @@ func (NodeLeft) Name() string         { return "node left" }
 func (NodeLost) Name() string         { return "node lost" }
 func (NodeClash) Name() string        { return "node clash" }
 func (NodeForeign) Name() string      { return "node of another planner" }
+func (AppReclaimed) Name() string     { return "application taken over" }
+func (NodeClaimed) Name() string      { return "node taken over" }
 func (ProfileChanged) Name() string   { return "profile changed" }
 func (RunNotRecorded) Name() string   { return "run not recorded" }
 func (MessageRefused) Name() string   { return "message refused" }
@@ -459,6 +476,14 @@ func (o NodeLost) String() string {
 
 func (o NodeClash) String() string {
 	return fmt.Sprintf("node %s: another node controller (%s) uses this name", o.Node, o.Incarnation)
+}
+
+func (o AppReclaimed) String() string {
+	return fmt.Sprintf("application taken over: %s (%s) goes on with %d executors, all cores", o.App, o.AppName, o.Executors)
+}
+
+func (o NodeClaimed) String() string {
+	return fmt.Sprintf("node taken over: %s followed planner %s, which does not serve any more", o.Node, o.Planner)
 }
 
 func (o NodeForeign) String() string {

@@ -21,7 +21,8 @@ func (r *runs) register(ev Register) {
 		r.told(a)
 		t, p := &a.Tenant, &a.Promise
 		reply := api.RegisterReply{V: api.Version, AppID: a.ID, Verdict: p.Verdict, Reason: p.Reason, Earliest: p.Earliest,
-			Executors: t.Pool, Slots: t.Slots, OffHeap: t.Launch.OffHeap, Directive: a.Directive, AckedSeq: a.Marks.AckedSeq}
+			Executors: t.Pool, Slots: t.Slots, OffHeap: t.Launch.OffHeap, Directive: a.Directive, AckedSeq: a.Marks.AckedSeq,
+			Recall: p.Reclaimed && a.Marks.AckedSeq == 0}
 		if a.Profile != nil {
 			reply.FixedPart = a.Profile.FixedPart
 		}
@@ -38,8 +39,12 @@ func (r *runs) admit(q api.RegisterRequest) (*ledger.App, error) {
 	if a, err := admission.Known(r.view, q); a != nil || err != nil {
 		return a, err
 	}
-	if err := admission.Elsewhere(r.view, q.AppID); err != nil {
+	seats, err := admission.Reclaim(r.view, q)
+	switch {
+	case err != nil:
 		return nil, err
+	case len(seats) > 0:
+		return r.reclaim(q, seats)
 	}
 	r.concludeRuns(cmp.Or(q.Profile, q.Name))
 	d, err := admission.Decide(r.view, r.places, q)
@@ -51,5 +56,27 @@ func (r *runs) admit(q api.RegisterRequest) (*ledger.App, error) {
 		r.occur(AppRefused{AppName: q.Name, Err: err})
 		return nil, err
 	}
+	return a, nil
+}
+
+// reclaim takes an application over with the executors that nodes run for it.
+func (r *runs) reclaim(q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
+	d, err := admission.Taken(r.view, r.places, q)
+	if err != nil {
+		return nil, err
+	}
+	if !r.record(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise}) {
+		return nil, api.Errorf(api.KindTransient, "application %s cannot be taken over now: try again", q.AppID)
+	}
+	a := r.view.App(d.ID)
+	n := 0
+	for _, s := range seats {
+		if r.record(ledger.Reclaimed{App: a.ID, Node: s.Node, Executors: s.Executors}) {
+			n += len(s.Executors)
+		}
+	}
+	r.fleet.resize(a)
+	r.say(a, a.Promise.Reason)
+	r.occur(AppReclaimed{App: a.ID, AppName: a.Name, Executors: n})
 	return a, nil
 }

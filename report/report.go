@@ -166,7 +166,7 @@ func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 		state = nodeLost
 	case n.Presence == ledger.Left:
 		state = nodeLeft
-	case n.Foreign:
+	case n.Allegiance.Foreign:
 		state = nodeForeign
 	case n.Draining && n.Executors > 0:
 		state = nodeDraining

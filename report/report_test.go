@@ -99,7 +99,7 @@ func TestNodeStates(t *testing.T) {
 		"ready":     {},
 		"lost":      {Presence: ledger.Lost},
 		"left":      {Presence: ledger.Left},
-		"another's": {Foreign: true},
+		"another's": {Allegiance: ledger.Allegiance{Foreign: true}},
 		"draining":  {NodeRecord: ledger.NodeRecord{Draining: true}, Executors: 1},
 		"drained":   {NodeRecord: ledger.NodeRecord{Draining: true}},
 	} {

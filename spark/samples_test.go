@@ -95,7 +95,7 @@ func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
 	for name, reply := range map[string]any{
 		"register_reply.json": api.RegisterReply{
 			V: api.Version, AppID: "app-20261121043012-0001", Verdict: api.VerdictTight, Reason: "deadline 1m30s is tight",
-			Earliest: 80, Executors: 2, Slots: 4, OffHeap: 268435456, FixedPart: map[string]units.Fraction{"00ff": 0.25}, Directive: directive, AckedSeq: 12,
+			Earliest: 80, Executors: 2, Slots: 4, OffHeap: 268435456, FixedPart: map[string]units.Fraction{"00ff": 0.25}, Directive: directive, Recall: true, AckedSeq: 12,
 		},
 		"events_reply.json": api.EventsReply{V: api.Version, AckedSeq: 12, Directive: directive},
 		"directive.json":    directive,

@@ -214,13 +214,14 @@ func TestAPlannerRestartCostsNothing(t *testing.T) {
 	})
 }
 
-// A planner that has lost its state stops no executor of the one before: the application
-// ends on them, unheard. Then the node is the new planner's.
+// A planner that has lost its state stops no executor of the one before: it takes the
+// application over with it, under its id, and hears of its end.
 func TestAPlannerWithoutItsStateStopsNothing(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		n := one(e)
 		d := paced(e, testenv.Chain("chain", 2, 25), 1.6)
 		x := string(d.ID()) + "/" + string(underQuota(e, n, d))
+		id := d.ID()
 		e.StopPlanner()
 		e.ForgetPlanner()
 		e.StartPlanner()
@@ -230,11 +231,15 @@ func TestAPlannerWithoutItsStateStopsNothing(t *testing.T) {
 				t.Fatalf("executors %v, want %s alone", got, x)
 			}
 		}
-		e.Until("the application's own work is done", d.Over)
-		d.Kill()
-		e.Until("the node is free for the new planner", func() bool {
+		if a := e.App(id); a.State != api.AppRunning || len(a.Executors) != 1 || a.Pacing != "unpaced" {
+			t.Errorf("it is %s, %s, on executors %v", a.State, a.Pacing, a.Executors)
+		}
+		if done := d.Wait(); done.ID != id || done.State != api.AppFinished {
+			t.Errorf("%s is %s, %v", done.ID, done.State, done.Notices)
+		}
+		e.Until("the node is free", func() bool {
 			r, err := e.Ask(api.VerbNodes, api.ControlRequest{})
-			return err == nil && len(r.Nodes) == 1 && r.Nodes[0].State == "ready"
+			return err == nil && len(r.Nodes) == 1 && r.Nodes[0].State == "ready" && len(n.Executors()) == 0
 		})
 		if next := submit(e, testenv.Chain("next", 1, 5)).Wait(); next.State != api.AppFinished {
 			t.Errorf("the next application is %s, %v", next.State, next.Notices)

@@ -19,8 +19,8 @@ private[spark] final class RefusedException(val fault: Fault) extends Exception(
  * send never blocks and never throws, whatever the planner does. When the
  * connection has been away, or the planner knows the application no more, the
  * client registers again with the same submission. If the planner then gives
- * another application id, it has lost its state: it is told what is true now
- * (recall), and events go on under the new id.
+ * another application id, or says that it knows no more than the id, it has lost its
+ * state: it is told what is true now (recall), and events go on under the id that it gave.
  *
  * One that is queued registers again when a directive says that it has started: the reply
  * has what it would have been told then.
@@ -157,10 +157,10 @@ private[spark] final class PlannerClient(
     val before = appId
     try {
       val reply = registerOnce(RequestMillis)
-      if (reply.appId == before) {
+      if (reply.appId == before && !reply.recall) {
         outbox.acknowledge(reply.ackedSeq)
       } else {
-        logWarning(s"pacer: the planner had forgotten $before and calls it ${reply.appId} now")
+        logWarning(s"pacer: the planner had forgotten $before and calls it ${reply.appId} from now on")
         if (outbox.forget()) recall().foreach(outbox.add)
       }
       accepted(reply)
@@ -189,7 +189,7 @@ private[spark] final class PlannerClient(
     decodeRegistered(transport.request(RegisterSubject, body, millis)) match {
       case Left(fault) => throw new RefusedException(fault)
       case Right(reply) =>
-        if (reply.appId != appId) {
+        if (reply.appId != appId || reply.recall) {
           // A planner without its state counts epochs from the beginning.
           if (appId.nonEmpty) forgotten()
           appId = reply.appId

@@ -98,7 +98,8 @@ private[spark] object Wire {
       offHeapBytes: Long,
       directive: Directive,
       ackedSeq: Long,
-      fixedPart: Map[String, Double] = Map.empty)
+      fixedPart: Map[String, Double] = Map.empty,
+      recall: Boolean = false)
 
   final case class Acknowledged(ackedSeq: Long, directive: Directive)
 
@@ -264,7 +265,8 @@ private[spark] object Wire {
     Registered(text(o, "app_id"), text(o, "verdict"), text(o, "reason"), o.path("executors").asInt(),
       o.path("slots").asInt(), o.path("offheap_bytes").asLong(), directive(o.path("directive")),
       o.path("acked_seq").asLong(),
-      o.path("fixed_part").properties().asScala.map(s => s.getKey -> s.getValue.asDouble()).toMap)
+      o.path("fixed_part").properties().asScala.map(s => s.getKey -> s.getValue.asDouble()).toMap,
+      o.path("recall").asBoolean())
   }
 
   /** Reads the reply to events, or the fault that it carries. */

@@ -83,6 +83,9 @@ object ConversationTranscriptTest {
       case "accept" :: id :: acked :: epoch =>
         appId = id
         answer(s""""app_id":"$id","acked_seq":$acked,"directive":${directive(epoch)}""")
+      case "reclaim" :: id :: acked :: epoch =>
+        appId = id
+        answer(s""""app_id":"$id","acked_seq":$acked,"recall":true,"directive":${directive(epoch)}""")
       case "answer" :: acked :: epoch => answer(s""""acked_seq":$acked,"directive":${directive(epoch)}""")
       case List("refuse" | "fault", kind) => answer(s""""error":{"kind":$kind,"message":"no"}""")
       case List("fail") => give(None)

@@ -1,0 +1,117 @@
+package node
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// orphans are the applications with executors here that the Plan in force knows nothing of,
+// since when, on this node's clock. What a State has of it is not changed.
+//
+// An orphan is an application with executors here of which the Plan in force knows nothing:
+// its planner has lost its state, or is another one. That is no reason to end what works, so
+// the node keeps it in the Plan for Config.Grace, without targets, and tells of it. It is one
+// no more when a Plan names it, as running or over, or when its executors have exited.
+type orphans map[api.AppID]units.Instant
+
+// adopt puts the applications into p that run here and of which it knows nothing, and returns
+// them.
+func (o orphans) adopt(r *roster, now units.Instant, p *api.Plan) orphans {
+	var next orphans
+	var apps []api.PlanApp
+	for _, a := range r.apps {
+		id := a.plan.ID
+		if slices.ContainsFunc(p.Apps, func(b api.PlanApp) bool { return b.ID == id }) || slices.Contains(p.Over, id) {
+			continue
+		}
+		living := a.living()
+		if len(living) == 0 {
+			continue
+		}
+		since, was := o[id]
+		if !was {
+			since = now
+			r.out.event(Event{Kind: EventOrphaned, Key: Key{App: id}, Count: len(living),
+				Detail: fmt.Sprintf("the planner does not know it: its executors run on with all cores for %v, or until it does", r.cfg.Grace)})
+		}
+		if next == nil {
+			next = orphans{}
+		}
+		next[id] = since
+		kept := *a.plan
+		kept.Executors, kept.Stages, kept.Least = living, nil, 0
+		if kept.HasDeadline {
+			kept.Remaining = units.FromDuration(a.deadline.Sub(now))
+		}
+		apps = append(apps, kept)
+	}
+	if len(apps) == 0 {
+		return nil
+	}
+	p.Apps = append(slices.Clone(p.Apps), apps...)
+	slices.SortStableFunc(p.Apps, func(a, b api.PlanApp) int { return cmp.Compare(a.ID, b.ID) })
+	return next
+}
+
+// living are the executors of a that run, or are about to.
+func (a *app) living() (ids []api.ExecutorID) {
+	for _, x := range a.executors {
+		if x.life.state != api.ExecutorExited && (x.life.started || x.life.here) {
+			ids = append(ids, x.key.ID)
+		}
+	}
+	return ids
+}
+
+// pass ends orphans whose grace period is over, and forgets those whose executors
+// have exited.
+func (o orphans) pass(r *roster, now units.Instant) {
+	if len(o) == 0 {
+		return
+	}
+	for _, a := range slices.Clone(r.apps) {
+		since, orphan := o[a.plan.ID]
+		if !orphan {
+			continue
+		}
+		living := len(a.living())
+		if living > 0 && now.Sub(since) < r.cfg.Grace {
+			continue
+		}
+		if living > 0 {
+			r.out.event(Event{Kind: EventOrphanStopped, Key: a.executors[0].key, Count: living, Detail: fmt.Sprintf("no planner has named it for %v", r.cfg.Grace)})
+		}
+		abandon(r, a)
+	}
+}
+
+// abandon takes an orphan out of the Plan: reconcile stops what is left of it.
+func abandon(r *roster, a *app) {
+	id := a.plan.ID
+	for _, x := range a.executors {
+		x.life.listed = false
+	}
+	r.apps = slices.DeleteFunc(r.apps, func(b *app) bool { return b == a })
+	r.plan.Apps = slices.DeleteFunc(slices.Clone(r.plan.Apps), func(p api.PlanApp) bool { return p.ID == id })
+	r.orphans = maps.Clone(r.orphans)
+	delete(r.orphans, id)
+	r.out.changed, r.out.dirty = true, true
+}
+
+// tell appends the orphans, which are among apps, to list, in order.
+func (o orphans) tell(apps []*app, list []api.Orphan) []api.Orphan {
+	if len(o) == 0 {
+		return list
+	}
+	for _, a := range apps {
+		if _, orphan := o[a.plan.ID]; orphan {
+			list = append(list, api.Orphan{App: a.plan.ID, Owner: a.plan.Launch.Owner})
+		}
+	}
+	return list
+}

@@ -262,7 +262,8 @@ func TestADamagedStoreIsRefusedWithItsName(t *testing.T) {
 	if err := os.WriteFile(path, []byte("no database"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := daemon.NewPlanner(cfg); err == nil || !strings.Contains(err.Error(), path) {
+	if _, err := daemon.NewPlanner(cfg); err == nil || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), "without it: then executors run on") {
 		t.Errorf("%v", err)
 	}
 }

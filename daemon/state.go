@@ -25,6 +25,12 @@ type state struct {
 // stateReserve is the room that a store holds for when the disk is full.
 const stateReserve = 16 << 20
 
+// without says what becomes of what runs when a daemon starts without its state.
+var without = map[string]string{
+	"planner": "then executors run on, their applications are taken over unpaced, and profiles and history are lost",
+	"node":    "then executors run on, without quotas until the planner answers",
+}
+
 // openState makes the directory, takes the daemon's lock in it and opens its
 // store: dir/NAME.lock and dir/NAME.db. The kernel frees the lock when the
 // process ends, however it does.
@@ -42,6 +48,9 @@ func openState(dir, name string, sync store.SyncPolicy, log *slog.Logger) (*stat
 		options.Reserve = stateReserve
 	}
 	db, err := store.Open(filepath.Join(dir, name+".db"), options)
+	if errors.Is(err, store.ErrCorrupt) && without[name] != "" {
+		err = fmt.Errorf("%w: %s", err, without[name])
+	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}

@@ -110,7 +110,7 @@ func (f *File) open() error {
 	case errors.As(err, &path):
 		return errors.Join(fmt.Errorf("store: open: %w", err), created.Close())
 	case err != nil:
-		return errors.Join(fmt.Errorf("%w: %s: %w; restore a backup, or move it away to start empty", ErrCorrupt, f.path, err), created.Close())
+		return errors.Join(fmt.Errorf("%w: %s: %w; restore a backup, or move it away to start without it", ErrCorrupt, f.path, err), created.Close())
 	}
 	if whole.torn > 0 {
 		f.options.Tell(fmt.Sprintf("%s ended in a change that was not finished: its %d bytes were cut off", f.path, whole.torn))

@@ -24,6 +24,9 @@ const (
 	// MostLaunch is that of all texts of a Launch together: each Plan carries it until the
 	// node has said that it has it.
 	MostLaunch = 64 << 10
+	// MostPlanLaunches is that of all Launches of a Plan, as JSON: with what else it has it
+	// goes through the bus (bus.MaxPayload). More applications wait or are turned down.
+	MostPlanLaunches = 6 << 20
 	// MostRegisterBytes is that of a registration, as JSON, which may write a byte as six.
 	MostRegisterBytes = 1 << 20
 	// MostEventBytes is that of one request with events, as JSON. What MostBindings and

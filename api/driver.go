@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -153,6 +155,15 @@ type Launch struct {
 func OwnerOf(submission string) string {
 	sum := sha256.Sum256([]byte("pacer owner " + submission))
 	return hex.EncodeToString(sum[:8])
+}
+
+// Bytes is how many bytes l takes as JSON.
+func (l *Launch) Bytes() int {
+	body, err := json.Marshal(l)
+	if err != nil {
+		return 0 // It has nothing that JSON cannot have.
+	}
+	return len(body)
 }
 
 // MostFixedPart is the most that RegisterReply.FixedPart has: so much is left of what sizes say that

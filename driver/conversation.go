@@ -28,6 +28,9 @@ const (
 	pause     = time.Second
 )
 
+// Incomplete is why an application runs unpaced of which the planner has refused an event.
+const Incomplete = "the planner could not take one of its events"
+
 // Conversation is what a driver and the planner say to each other: one registration, then
 // events in order, one request at a time, and heartbeats. Events are numbered from 1 and
 // sent again until they are acknowledged. The caller tells what happens by Say, Answer,
@@ -48,8 +51,15 @@ type Conversation struct {
 
 	outbox []api.Event // Not acknowledged yet.
 	last   uint64      // The newest number.
+	// alone is the newest number of a batch that was refused as invalid: up to it each event
+	// goes by itself, and the one that is refused then is dropped. unpaced says that the
+	// planner was told that the application cannot be paced any more for it.
+	alone   uint64
+	dropped int
+	unpaced bool
 
-	no, waits uint64 // The newest request's number; the one that is waited for, 0 for none.
+	no, waits uint64      // The newest request's number; the one that is waited for, 0 for none.
+	sent      []api.Event // What the newest request has.
 	// until is when that one is given up or, with none, the end of a pause; beat is the
 	// next heartbeat; due says that there is one though there may be no events.
 	until, beat units.Instant
@@ -84,6 +94,8 @@ type Outcome struct {
 	// Fault is the planner's error. With it a conversation that is Closed was refused: the
 	// application is to end.
 	Fault error
+	// Dropped is an event that the planner will never take, if that is what Fault is about.
+	Dropped *api.Event
 }
 
 // Registered reports whether the planner has accepted the application.
@@ -117,7 +129,7 @@ func (c *Conversation) Say(now units.Instant, e api.Event) uint64 {
 // was not told. It does nothing and returns false when the end is on its way: after that
 // there is nothing to tell.
 func (c *Conversation) Recall(now units.Instant, events []api.Event) bool {
-	c.forgot = false
+	c.forgot, c.unpaced = false, false
 	if c.holdsEnd() {
 		return false
 	}
@@ -159,19 +171,22 @@ func (c *Conversation) Next(now units.Instant) (Request, bool) {
 		return Request{}, false
 	}
 	c.no++
-	c.waits, c.until, c.due = c.no, now.Add(Patience), false
+	c.waits, c.until, c.due, c.sent = c.no, now.Add(Patience), false, nil
 	if !c.Registered() || c.again {
 		return Request{No: c.no, Register: true, AppID: c.id}, true
 	}
-	return Request{No: c.no, AppID: c.id, Events: c.batch()}, true
+	c.sent = c.batch()
+	return Request{No: c.no, AppID: c.id, Events: c.sent}, true
 }
 
 // batch is what goes into a request: the oldest events, Batch at most, and no more than fit
-// into api.BatchBytes but for one that is larger itself.
+// into api.BatchBytes but for one that is larger itself. Their numbers follow each other:
+// the planner takes no others in one request.
 func (c *Conversation) batch() []api.Event {
 	n, size := 0, 0
 	for n < min(Batch, len(c.outbox)) {
-		if size += c.outbox[n].Size(); n > 0 && size > api.BatchBytes {
+		e := &c.outbox[n]
+		if size += e.Size(); n > 0 && (size > api.BatchBytes || e.Seq <= c.alone || e.Seq != c.outbox[n-1].Seq+1) {
 			break
 		}
 		n++
@@ -257,6 +272,8 @@ func (c *Conversation) Answer(now units.Instant, no uint64, r *api.EventsReply) 
 		c.acknowledge(r.AckedSeq)
 		return out
 	case c.waits != 0: // Another request is on its way.
+	case api.KindOf(r.Error) == api.KindInvalid && no == c.no && len(c.sent) > 0:
+		return Outcome{Fault: r.Error, Dropped: c.poisoned(now)}
 	case api.KindOf(r.Error) != api.KindNotFound:
 		c.pause(now)
 	case c.over():
@@ -266,6 +283,30 @@ func (c *Conversation) Answer(now units.Instant, no uint64, r *api.EventsReply) 
 	}
 	return Outcome{Fault: r.Error}
 }
+
+// poisoned has the events of a batch that was refused as invalid sent one by one. One that
+// is refused alone is dropped and returned: it would keep back all that follow it for ever.
+// From then on the planner does not know all that has happened, and is told not to hold the
+// application back.
+func (c *Conversation) poisoned(now units.Instant) *api.Event {
+	if len(c.sent) > 1 {
+		c.alone = c.sent[len(c.sent)-1].Seq
+		return nil
+	}
+	bad := c.sent[0]
+	c.sent = nil
+	c.outbox = slices.DeleteFunc(c.outbox, func(e api.Event) bool { return e.Seq == bad.Seq })
+	c.dropped++
+	if !c.unpaced && c.ended == Never {
+		c.unpaced = true
+		c.Say(now, api.Event{Type: api.EventUnpaced, At: bad.At, Reason: Incomplete})
+	}
+	c.acknowledge(0)
+	return &bad
+}
+
+// Dropped is how many events the planner would not take.
+func (c *Conversation) Dropped() int { return c.dropped }
 
 func (c *Conversation) newer(d *api.Directive) *api.Directive {
 	if c.Heard(d) {

@@ -148,6 +148,7 @@ type Allocation struct {
 	// for none.
 	since  uint64
 	launch *api.Launch // How they are started on the node, nil when that is to be made; Plans share it.
+	bytes  int         // What launch takes in a Plan, 0 when that is not known.
 	used   units.Work  // What the status at hand says that they used since the one before.
 }
 

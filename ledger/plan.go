@@ -46,6 +46,14 @@ func (t *Allocation) start(n *Node) *api.Launch {
 	return t.launch
 }
 
+// launchBytes is what t's launch takes in a Plan.
+func (t *Allocation) launchBytes(n *Node) int {
+	if t.bytes == 0 {
+		t.bytes = t.start(n).Bytes()
+	}
+	return t.bytes
+}
+
 // content is that of n's Plan, in order of application. Entries of applications that were
 // not touched are not made again.
 func (l *Ledger) content(n *Node) content {

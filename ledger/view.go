@@ -127,6 +127,18 @@ func (v View) Allocation(a *App, node string) *Allocation { return v.l.allocatio
 // Allocations are who has executors on the node, in order of application.
 func (v View) Allocations(node string) []*Allocation { return v.l.allocations[node] }
 
+// LaunchBytes is what the launches of all that run on the node take in a Plan that has them
+// all, as one does after a node controller's start.
+func (v View) LaunchBytes(n *Node) int {
+	all := 0
+	for _, t := range v.l.allocations[n.Node] {
+		if t.App.Running() {
+			all += t.launchBytes(n)
+		}
+	}
+	return all
+}
+
 // Stays reports whether a has executors on the node that are not asked to leave.
 func (v View) Stays(a *App, node string) bool {
 	t := v.l.allocation(a, node)

@@ -15,6 +15,9 @@ func (r *runs) driverEvents(ev DriverEvents) {
 	b := ev.Batch
 	a, err := r.sender(b)
 	if err != nil {
+		if api.KindOf(err) == api.KindInvalid {
+			r.occur(MessageRefused{From: "the driver of " + api.Clip(string(b.AppID), api.MostToken), Err: err})
+		}
 		r.reply(ev.To, func() any { return api.EventsReply{V: api.Version, Error: api.ToWire(err)} })
 		return
 	}

@@ -289,7 +289,7 @@ type RunNotRecorded struct {
 	Err error
 }
 
-// MessageRefused: a message without a reply was not understood.
+// MessageRefused: a message was not understood, of a node without a reply or of a driver.
 type MessageRefused struct {
 	trouble
 	From string

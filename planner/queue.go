@@ -51,6 +51,9 @@ func (h *hall) enter(d admission.Admission, q api.RegisterRequest) (*ledger.App,
 		if err := checkSeating(h.view, comes, s); err != nil {
 			return nil, err
 		}
+		if err := planHolds(h.view, comes, s); err != nil {
+			return nil, err
+		}
 		f.Tenant.Cores, f.Tenant.Slots, f.Tenant.PerNode = s.Cores, s.Slots, s.PerNode
 	} else {
 		f.Wait = &mine.Wait
@@ -120,6 +123,9 @@ func (h *hall) start(c queue.Choice) {
 		return
 	}
 	s := c.Seating
+	if planHolds(h.view, a, s) != nil {
+		return // It waits until others there have ended.
+	}
 	if !h.record(ledger.Started{App: a.ID, Cores: s.Cores, Slots: s.Slots, PerNode: s.PerNode, Mode: c.Mode, Judgement: c.Judgement, Matched: c.Matched}) {
 		return
 	}
@@ -177,4 +183,17 @@ func checkSeating(v ledger.View, a *ledger.App, s placement.Seating) error {
 		return &SeatError{a.ID, "", "executors with " + s.OffHeap.String() + " off the heap"}
 	}
 	return checkSeats(v, &sized, s.Seats)
+}
+
+// planHolds says that a's launch makes the Plan of a node too large for the bus: the node
+// would hear of nothing any more.
+func planHolds(v ledger.View, a *ledger.App, s placement.Seating) error {
+	mine := a.Tenant.Launch.Bytes()
+	for _, seat := range s.Seats {
+		if all := v.LaunchBytes(v.Node(seat.Node.Node)); all+mine > api.MostPlanLaunches {
+			return api.Errorf(api.KindTransient, "node %s is told how to start its executors with %d bytes, and this application's Java options, class path and "+
+				"environment have %d: a plan takes %d, so shorten them or try again when others have ended", seat.Node.Node, all, mine, api.MostPlanLaunches)
+		}
+	}
+	return nil
 }

@@ -15,6 +15,8 @@ import org.apache.spark.pacer.Wire.{DriverEvent, Event}
 private[spark] final class Outbox(clock: DeadlineClock) {
   private val events = mutable.ArrayDeque[Event]()
   private var last = 0L
+  // The newest number of a batch that was refused: up to it each event goes by itself.
+  private var alone = 0L
 
   /** Numbers and appends what happened; returns its number. */
   def add(what: DriverEvent): Long = synchronized {
@@ -34,16 +36,33 @@ private[spark] final class Outbox(clock: DeadlineClock) {
 
   /**
    * The oldest events, at most limit, in order, and no more than fit into bytes but for one
-   * that is larger itself. They stay until acknowledged.
+   * that is larger itself. Their numbers follow each other: the planner takes no others in
+   * one request. They stay until acknowledged.
    */
   def pending(limit: Int, bytes: Int = Outbox.BatchBytes): Seq[Event] = synchronized {
     var size = 0L
     val some = mutable.ArrayBuffer[Event]()
     events.iterator.take(limit).takeWhile { e =>
       size += Wire.size(e.what)
-      some.isEmpty || size <= bytes
+      some.isEmpty || size <= bytes && e.seq > alone && e.seq == some.last.seq + 1
     }.foreach(some += _)
     some.toSeq
+  }
+
+  /**
+   * Takes in that the planner will never take batch, which is not empty, as it stands: its
+   * events go one by one from now on. One that was alone is dropped and returned: it would
+   * keep back all that follow it for ever.
+   */
+  def refused(batch: Seq[Event]): Option[Event] = synchronized {
+    if (batch.size > 1) {
+      alone = batch.last.seq
+      None
+    } else {
+      events.removeFirst(_.seq == batch.head.seq)
+      notifyAll()
+      batch.headOption
+    }
   }
 
   /** Waits until there is an event, at most millis; true if there is one. */

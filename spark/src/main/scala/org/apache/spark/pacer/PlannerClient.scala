@@ -54,6 +54,8 @@ private[spark] final class PlannerClient(
   @volatile private var appId = ""
   @volatile private var closed = false
   @volatile private var ended = 0L // When the context ended, on System.nanoTime; 0 before.
+  private var dropped = 0L // As unpaced: the thread's. Events that were left out, and whether the planner was told.
+  private var unpaced = false
   private var subscribed = Set.empty[String]
   private var epoch = -1L // Guarded by directives, as queued.
   private var queued = false
@@ -141,15 +143,34 @@ private[spark] final class PlannerClient(
 
   /** Sends one batch, or a heartbeat, and takes the reply in. */
   private def exchange(): Unit = {
-    val body = encode(appId, submission, outbox.pending(BatchSize))
+    val batch = outbox.pending(BatchSize)
+    val body = encode(appId, submission, batch)
     decodeAcknowledged(transport.request(eventsSubject(appId), body, RequestMillis)) match {
       case Right(reply) =>
         // The last reply's line has to be said before end returns.
         take(reply.directive)
         outbox.acknowledge(reply.ackedSeq)
+      case Left(fault) if fault.kind == KindInvalid && batch.nonEmpty => outbox.refused(batch).foreach(leaveOut(_, fault))
       case Left(fault) =>
         if (fault.kind == KindNotFound && over) close() else if (fault.kind == KindNotFound) again.set(true)
         throw new IOException(fault.message)
+    }
+  }
+
+  /**
+   * Goes on without an event that the planner will never take. From then on it does not know
+   * all that has happened, and is told not to hold the application back.
+   */
+  private def leaveOut(event: Event, fault: Fault): Unit = {
+    dropped += 1
+    logWarning(s"pacer: the planner refuses an event, which is left out ($dropped so far): ${fault.message}")
+    val last = ended != 0 || outbox.holdsEnd || (event.what match {
+      case _: End | _: Exit => true
+      case _ => false
+    })
+    if (!last && !unpaced) {
+      unpaced = true
+      outbox.add(Unpaced(Incomplete))
     }
   }
 
@@ -161,6 +182,7 @@ private[spark] final class PlannerClient(
         outbox.acknowledge(reply.ackedSeq)
       } else {
         logWarning(s"pacer: the planner had forgotten $before and calls it ${reply.appId} from now on")
+        unpaced = false
         if (outbox.forget()) recall().foreach(outbox.add)
       }
       accepted(reply)
@@ -240,4 +262,7 @@ private[spark] object PlannerClient {
   /** How long a driver that does not exit after its context's end goes on to say that it is there. */
   val LingerNanos = 10L * 60 * 1000 * 1000 * 1000
   val BatchSize = 200
+
+  /** Why an application runs unpaced of which the planner has refused an event. */
+  val Incomplete = "the planner could not take one of its events"
 }

@@ -44,4 +44,19 @@ class OutboxTest {
     assertTrue(box.awaitAcknowledged(seq, 60000))
     t.join()
   }
+
+  @Test def anEventThatIsRefusedKeepsNothingBack(): Unit = {
+    (1 to 4).foreach(i => box.add(ExecutorUp(i.toString)))
+    assertEquals(None, box.refused(box.pending(9)), "which one it is shows alone")
+    assertEquals(Seq(1L), box.pending(9).map(_.seq))
+    box.acknowledge(1)
+    assertEquals(Some(2L), box.refused(box.pending(9)).map(_.seq))
+    box.acknowledge(4)
+    box.add(ExecutorUp("5"))
+    box.add(ExecutorUp("6"))
+    assertEquals(Seq(5L, 6L), box.pending(9).map(_.seq), "together again")
+    assertEquals(None, box.refused(box.pending(9)))
+    assertEquals(Some(5L), box.refused(box.pending(9)).map(_.seq))
+    assertTrue(box.awaitAcknowledged(5, 1), "nobody waits for what was left out")
+  }
 }

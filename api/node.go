@@ -160,6 +160,8 @@ type NodeStatus struct {
 	// Orphans are the applications with executors here that the Plan in force knows nothing
 	// of, in order of App.
 	Orphans []Orphan `json:"orphans,omitempty"`
+	// Faults are the applications that cannot go on here, in order of App.
+	Faults []AppFault `json:"faults,omitempty"`
 	// Leaving says that the node controller stops and lets its executors run on.
 	Leaving bool `json:"leaving,omitempty"`
 }
@@ -176,7 +178,7 @@ type Orphan struct {
 func (s *NodeStatus) Clone() NodeStatus {
 	// A list that is empty stays so, and does not become null in JSON.
 	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Losses: s.Losses[:0:0], Shortages: s.Shortages[:0:0],
-		Orphans: s.Orphans[:0:0]}
+		Orphans: s.Orphans[:0:0], Faults: s.Faults[:0:0]}
 	c.CopyFrom(s)
 	return c
 }
@@ -192,9 +194,21 @@ func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 		stages[i] = from.Stages[i]
 		stages[i].Samples = samples
 	}
+	faults := append(s.Faults[:0], from.Faults...)
 	*s = *from
+	s.Faults = faults
 	s.Executors, s.Stages, s.Losses, s.Shortages, s.Orphans = executors, stages, losses, shortages, orphans
 }
+
+// AppFault is an application that a node cannot have any longer.
+type AppFault struct {
+	App AppID `json:"app"`
+	// Reason says why in one line, as the end of "node N: ...".
+	Reason string `json:"reason"`
+}
+
+// MostFaults is how many faults a status has.
+const MostFaults = 64
 
 // ExecutorStatus is one executor as its node sees it.
 type ExecutorStatus struct {

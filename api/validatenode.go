@@ -1,5 +1,10 @@
 package api
 
+import (
+	"strings"
+	"unicode"
+)
+
 // Validate reports every fault of s at once. It allocates nothing for one without:
 // a planner checks thousands in a second.
 func (s *NodeStatus) Validate() error {
@@ -36,6 +41,15 @@ func (s *NodeStatus) Validate() error {
 	for i := range s.Stages[:min(len(s.Stages), MostStageReports)] {
 		f.in("stages", i)
 		s.Stages[i].validate(&f)
+	}
+	f.out()
+	f.count("the number of faults", len(s.Faults), MostFaults)
+	for i := range s.Faults[:min(len(s.Faults), MostFaults)] {
+		fault := &s.Faults[i]
+		f.in("faults", i)
+		f.token("app", string(fault.App))
+		f.text("reason", fault.Reason, MostName)
+		f.check(fault.Reason != "" && !strings.ContainsFunc(fault.Reason, unicode.IsControl), "reason is empty or more than a line")
 	}
 	f.out()
 	f.count("the number of losses", len(s.Losses), MostStageReports)

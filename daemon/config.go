@@ -187,6 +187,12 @@ type NodeConfig struct {
 	// KeepLogs and KeepLogsApps bound the logs of ended applications.
 	KeepLogs     time.Duration
 	KeepLogsApps int
+	// LogBytes is the most that each of an executor's two logs has on the disk, WorkAppBytes
+	// what all files of an application have on this node, WorkBytes those of all; 0 for no
+	// bound.
+	LogBytes     units.Bytes
+	WorkAppBytes units.Bytes
+	WorkBytes    units.Bytes
 
 	// Release is this build's version.
 	Release string
@@ -235,7 +241,7 @@ func DefaultNodeConfig() NodeConfig {
 		Law:      controller.PresetPacer, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
 		Preset: node.PresetPacer, Eq21: division.Eq21, FloorShare: division.FloorShare,
 		Guard:    10 * time.Second,
-		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, CgroupRoot: cgroup.DefaultRoot, ExecutorUIDs: executor.DefaultUIDs.String(),
+		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, LogBytes: 64 * units.MiB, CgroupRoot: cgroup.DefaultRoot, ExecutorUIDs: executor.DefaultUIDs.String(),
 	}
 }
 
@@ -263,6 +269,8 @@ func (c NodeConfig) Validate() error {
 	check(c.Reserve >= 0 && c.Reserve < max(c.TotalCores, 0.001), "reserve: %v cores, want 0 to less than the %v of the machine", float64(c.Reserve), float64(c.TotalCores))
 	check(c.Memory > 0, "memory: %d bytes, want more than 0", int64(c.Memory))
 	check(c.Guard >= 0, "guard: %v, want 0 (none) or more", c.Guard)
+	check(c.LogBytes == 0 || c.LogBytes >= units.MiB, "log-bytes: %d bytes, want 0 (no bound) or at least 1 MiB", int64(c.LogBytes))
+	check(c.WorkAppBytes >= 0 && c.WorkBytes >= 0, "work-app-bytes or work-bytes is negative")
 	check(c.KeepLogs >= 0 && c.KeepLogsApps >= 0, "keep-logs is negative")
 	check(c.Jar != "" || c.InstallJar != nil || (c.Deps != nil && c.Deps.Command != nil), "jar: no path is given and this binary carries none")
 	_, err = c.Users(executor.Layout{})

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,6 +52,7 @@ type NodeDaemon struct {
 	groups    *cgroup.Hierarchy
 	guard     *guard // Nil when it is turned off.
 	executors *executors
+	disk      *disk
 	docker    *docker.Engine // nil without containers.
 	archives  *archives
 	loop      *node.Loop
@@ -165,6 +165,9 @@ func (n *NodeDaemon) buildExecutors() error {
 	if err != nil {
 		return err
 	}
+	n.disk = &disk{layout: n.layout, keep: executor.Retention{Age: n.cfg.KeepLogs, Apps: n.cfg.KeepLogsApps, Bytes: n.cfg.WorkBytes},
+		bounds: diskBounds{n.cfg.WorkAppBytes, n.cfg.WorkBytes}, logs: n.cfg.LogBytes, log: n.log,
+		kill: func(ctx context.Context, app api.AppID) error { return n.executors.kill(ctx, app) }}
 	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, users: users, command: command,
 		log: n.log, metrics: n.metrics, contained: n.docker != nil, held: map[node.Key]*held{}}
 	return n.executors.recover()
@@ -361,7 +364,9 @@ func (n *NodeDaemon) PublishStatus(s *api.NodeStatus) error {
 	if !n.conn.Connected() {
 		return nil
 	}
-	return n.conn.PublishStatus(*s)
+	status := *s
+	status.Faults = n.disk.faults()
+	return n.conn.PublishStatus(status)
 }
 
 // alive is the node's health: the loop has ticked lately and its state is stored.
@@ -387,7 +392,7 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 	if n.guard != nil {
 		inOrder(&g, n.guard.keep)
 	}
-	inOrder(&g, n.prune)
+	inOrder(&g, n.disk.run)
 	if n.archives != nil {
 		inOrder(&g, n.archives.run)
 	}
@@ -480,24 +485,6 @@ func (n *NodeDaemon) hello(ctx context.Context) error {
 		}
 	})
 	return nil
-}
-
-// prune removes the logs of applications that ended long ago, at start and every
-// minute: short applications leave a thousand in an hour.
-func (n *NodeDaemon) prune(ctx context.Context) error {
-	keep := executor.Retention{Age: n.cfg.KeepLogs, Apps: n.cfg.KeepLogsApps}
-	for {
-		listing, err := n.layout.Logs()
-		if err == nil {
-			err = n.layout.RemoveLogs(keep.Prune(time.Now(), listing))
-		}
-		if err != nil {
-			n.log.Warn("old logs cannot be removed", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
-		}
-		if !pause(ctx, time.Minute) {
-			return nil
-		}
-	}
 }
 
 // nodeStore is a store as the node's loop asks for it.

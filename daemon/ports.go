@@ -179,6 +179,20 @@ func (x *executors) Stop(ctx context.Context, key node.Key) error {
 	return x.runtime.Remove(h.handle)
 }
 
+// kill ends the processes of all executors of an application at once.
+func (x *executors) kill(ctx context.Context, app api.AppID) error {
+	x.mu.Lock()
+	held := slices.Clone(x.order)
+	x.mu.Unlock()
+	var errs []error
+	for _, h := range held {
+		if h.key.App == app {
+			errs = append(errs, h.group.Kill(ctx))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // idle reports whether no executor is held.
 func (x *executors) idle() bool {
 	x.mu.Lock()

@@ -20,7 +20,7 @@ const LogPiece = 256 << 10
 // request, api.KindNotFound for an executor without logs here.
 func (l Layout) ReadLog(r api.LogRequest) api.LogReply {
 	reply := api.LogReply{V: api.Version, Next: r.Offset}
-	data, eof, err := l.readLog(r)
+	data, at, eof, err := l.readLog(r)
 	if err != nil {
 		var known *api.Error
 		if !errors.As(err, &known) {
@@ -29,41 +29,43 @@ func (l Layout) ReadLog(r api.LogRequest) api.LogReply {
 		reply.Error = known
 		return reply
 	}
-	reply.Data, reply.Next, reply.EOF = data, r.Offset+int64(len(data)), eof
+	reply.Data, reply.Next, reply.EOF = data, at+int64(len(data)), eof
 	return reply
 }
 
-func (l Layout) readLog(r api.LogRequest) (data []byte, eof bool, err error) {
+// readLog returns a piece and where it begins: what was trimmed before it is left out.
+func (l Layout) readLog(r api.LogRequest) (data []byte, at int64, eof bool, err error) {
 	if err := r.Validate(); err != nil {
-		return nil, false, err
+		return nil, 0, false, err
 	}
 	paths, err := l.Paths(r.App, r.Executor)
 	if err != nil {
-		return nil, false, err
+		return nil, 0, false, err
 	}
 	root, err := os.OpenRoot(filepath.Dir(filepath.Dir(paths.Dir)))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, false, noLog(r)
+		return nil, 0, false, noLog(r)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, 0, false, err
 	}
 	defer root.Close()
 	// An executor may put nothing in the place of its logs; a pipe there would hold who opens it.
 	f, err := root.OpenFile(filepath.Join(string(r.App), string(r.Executor), r.Stream), os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, false, noLog(r)
+		return nil, 0, false, noLog(r)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, 0, false, err
 	}
 	defer f.Close()
 	buf := make([]byte, LogPiece)
-	n, err := f.ReadAt(buf, r.Offset)
+	at = skipHole(f, r.Offset)
+	n, err := f.ReadAt(buf, at)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, false, err
+		return nil, 0, false, err
 	}
-	return buf[:n], err != nil, nil
+	return buf[:n], at, err != nil, nil
 }
 
 func noLog(r api.LogRequest) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/units"
 )
 
 func logFile(t *testing.T, l executor.Layout, app, exec, stream string, data []byte) string {
@@ -197,5 +198,70 @@ func TestPruneApplied(t *testing.T) {
 	left, err := os.ReadDir(filepath.Join(l.Root, "apps"))
 	if err != nil || len(left) != 2 || left[0].Name() != "app-1" || left[1].Name() != "app-3" {
 		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// A log that grows for ever keeps its newest lines and a bounded part of the disk; its writer
+// loses nothing, and who follows it goes on where it was.
+func TestLogsAreTrimmed(t *testing.T) {
+	l := executor.Layout{Root: t.TempDir()}
+	path := logFile(t, l, "app-1", "2", "stderr", nil)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const most = 1 << 20
+	line := append(bytes.Repeat([]byte("x"), 1023), '\n')
+	var offset int64
+	for round := range 4 {
+		for range 2 * most / len(line) {
+			if _, err := f.Write(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := l.TrimLogs(most); n != 1 || err != nil {
+			t.Fatalf("round %d: %d trimmed, %v", round, n, err)
+		}
+		if n, err := l.TrimLogs(most); n != 0 || err != nil {
+			t.Errorf("round %d: trimmed again: %d, %v", round, n, err)
+		}
+		listing, err := l.Usage()
+		if err != nil || len(listing) != 1 || listing[0].Bytes > most+64<<10 || listing[0].Bytes < most/2 {
+			t.Fatalf("round %d: %+v, %v", round, listing, err)
+		}
+		var got []byte
+		for {
+			r := l.ReadLog(request("app-1", "2", "stderr", offset))
+			if r.Error != nil {
+				t.Fatal(r.Error)
+			}
+			got, offset = append(got, r.Data...), r.Next
+			if r.EOF {
+				break
+			}
+		}
+		if len(got) < most/2 || len(got) > most || !bytes.HasSuffix(got, line) || bytes.ContainsRune(got, 0) {
+			t.Errorf("round %d: read %d bytes", round, len(got))
+		}
+	}
+}
+
+// The oldest of the ended applications go until all have room.
+func TestPruneByBytes(t *testing.T) {
+	now := time.Now()
+	listing := []executor.AppLogs{
+		{App: "app-1", Last: now.Add(-3 * time.Hour), Bytes: 10},
+		{App: "app-2", Last: now.Add(-4 * time.Hour), Bytes: 30, Active: true},
+		{App: "app-3", Last: now.Add(-2 * time.Hour), Bytes: 10},
+		{App: "app-4", Last: now.Add(-time.Hour), Bytes: 10},
+	}
+	for _, c := range []struct {
+		bytes units.Bytes
+		want  []api.AppID
+	}{{60, nil}, {59, []api.AppID{"app-1"}}, {45, []api.AppID{"app-1", "app-3"}}, {1, []api.AppID{"app-1", "app-3", "app-4"}}} {
+		if diff := cmp.Diff(c.want, executor.Retention{Bytes: c.bytes}.Prune(now, listing)); diff != "" {
+			t.Errorf("%d bytes: %s", c.bytes, diff)
+		}
 	}
 }

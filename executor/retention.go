@@ -3,21 +3,26 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
-// Retention says how long the logs of ended applications are kept: until both
-// bounds have been passed by either, that is at most so long and at most so many.
+// Retention says how long the logs of ended applications are kept: at most so long, at most
+// so many, and while all applications together have no more than so many bytes.
 type Retention struct {
-	// Age counts from the last line logged; Apps is a number of applications.
-	// 0 means no bound.
-	Age  time.Duration
-	Apps int
+	// Age counts from the last line logged; Apps is a number of applications; Bytes is what
+	// all directories have on the disk, those of active applications too. 0 means no bound.
+	Age   time.Duration
+	Apps  int
+	Bytes units.Bytes
 }
 
 // DefaultRetention is 7 days and 20 applications.
@@ -30,11 +35,15 @@ type AppLogs struct {
 	Active bool
 	// Last is when something was last logged.
 	Last time.Time
+	// Bytes and Files are what it has on the disk (Usage); 0 when nobody has looked.
+	Bytes units.Bytes
+	Files int64
 }
 
 // Prune decides which applications' directories go, in order of id: ended ones
-// whose last line is older than Age at now, and of the others all but the newest
-// Apps. Active ones stay and do not count. It is pure.
+// whose last line is older than Age at now, of the others all but the newest
+// Apps, and of those the oldest until Bytes holds. Active ones stay; they count
+// for Bytes only. It is pure.
 func (r Retention) Prune(now time.Time, listing []AppLogs) []api.AppID {
 	ended := slices.DeleteFunc(slices.Clone(listing), func(a AppLogs) bool { return a.Active })
 	slices.SortFunc(ended, func(a, b AppLogs) int {
@@ -46,10 +55,15 @@ func (r Retention) Prune(now time.Time, listing []AppLogs) []api.AppID {
 		}
 		return 1
 	})
+	var all units.Bytes
+	for _, a := range listing {
+		all += a.Bytes
+	}
 	var out []api.AppID
-	for i, a := range ended {
-		if r.Apps > 0 && i >= r.Apps || r.Age > 0 && now.Sub(a.Last) > r.Age {
+	for i, a := range slices.Backward(ended) { // The oldest first.
+		if r.Apps > 0 && i >= r.Apps || r.Age > 0 && now.Sub(a.Last) > r.Age || r.Bytes > 0 && all > r.Bytes {
 			out = append(out, a.App)
+			all -= a.Bytes
 		}
 	}
 	slices.Sort(out)
@@ -104,6 +118,31 @@ func (l Layout) appLogs(app string) (AppLogs, error) {
 		}
 	}
 	return a, nil
+}
+
+// Usage is Logs with what each application has on the disk. It walks through all its files,
+// and leaves out what goes meanwhile.
+func (l Layout) Usage() ([]AppLogs, error) {
+	listing, err := l.Logs()
+	for i := range listing {
+		a := &listing[i]
+		walkErr := filepath.WalkDir(filepath.Join(l.Root, "apps", string(a.App)), func(path string, _ fs.DirEntry, err error) error {
+			var st unix.Stat_t
+			if err == nil {
+				err = unix.Lstat(path, &st)
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			a.Bytes, a.Files = a.Bytes+units.Bytes(st.Blocks)*512, a.Files+1
+			return err
+		})
+		err = errors.Join(err, walkErr)
+	}
+	if err != nil {
+		return listing, fmt.Errorf("executor: usage: %w", err)
+	}
+	return listing, nil
 }
 
 // RemoveLogs removes what is left of applications, as Prune decided. It skips

@@ -122,6 +122,7 @@ func (f *fleet) said(n *ledger.Node, s *api.NodeStatus) {
 	}
 	f.settle(n)
 	f.reported(n, s)
+	f.faulty(n, s.Faults)
 	if s.Leaving {
 		f.due = true
 		f.occur(NodeLeft{Node: n.Node})
@@ -150,6 +151,20 @@ func (f *fleet) settle(n *ledger.Node) {
 		case a != nil || f.view.EndedApp(o.App) != nil:
 			f.record(ledger.NodeCleared{Node: n.Node, App: o.App})
 		}
+	}
+}
+
+// faulty ends the applications that a node cannot have any longer. It speaks only for those
+// that have executors there.
+func (f *fleet) faulty(n *ledger.Node, faults []api.AppFault) {
+	for _, fault := range faults {
+		a := f.view.App(fault.App)
+		if a == nil || !a.Running() || a.Outcome.Killed != "" || f.view.Allocation(a, n.Node) == nil {
+			continue
+		}
+		by := "node " + n.Node + ": " + fault.Reason
+		f.record(ledger.KillAsked{App: a.ID, By: by})
+		f.occur(AppKilled{App: a.ID, By: by})
 	}
 }
 

@@ -83,3 +83,27 @@ func TestRefusedEventsAreLogged(t *testing.T) {
 		t.Errorf("said %v", said)
 	}
 }
+
+// A node may end an application that has executors there, and no other.
+func TestANodeEndsOnlyWhoIsThere(t *testing.T) {
+	w := newWorld(t, "n1")
+	a := w.mustRegister(registration("a", 0))
+	w.hello("n2")
+	tell := func(node string) {
+		s := w.status(node)
+		s.Faults = []api.AppFault{{App: a.AppID, Reason: "its files take too much"}, {App: "app-none", Reason: "so do its"}}
+		w.step(planner.Status{Status: &s})
+	}
+	tell("n2")
+	if d := w.directives[a.AppID]; d.Dead != "" {
+		t.Errorf("a stranger ends it: %s", d.Dead)
+	}
+	tell("n1")
+	tell("n1")
+	if d := w.directives[a.AppID]; d.Dead != "killed by node n1: its files take too much" {
+		t.Errorf("it is told %q", d.Dead)
+	}
+	if said := w.heard("application killed"); len(said) != 1 {
+		t.Errorf("said %v", said)
+	}
+}

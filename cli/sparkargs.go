@@ -27,6 +27,9 @@ var pacerOptions = map[string]bool{
 	"--pacer-config": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-require-feasible": false, "--pacer-no-wait": false,
 }
 
+// optionDefaults has spark-submit read spark-defaults.conf beside a properties file.
+const optionDefaults = "--load-spark-defaults"
+
 // ownPrefix is the only one that pacer submit takes for itself.
 const ownPrefix = "--pacer-"
 
@@ -38,11 +41,11 @@ type submission struct {
 	// stands, len(args) without one.
 	args []string
 	app  int
-	// last holds the value that wins for each of spark-submit's options, conf
-	// that of each --conf key; jarsAt is where in args the value of --jars is.
-	last   map[string]string
-	conf   map[string]string
-	jarsAt int
+	// last holds the value that wins for each of spark-submit's options, at where in
+	// args it is; conf holds that of each --conf key.
+	last map[string]string
+	at   map[string]int
+	conf map[string]string
 	// help asks for pacer's usage; query says that spark-submit will only
 	// answer (--version, --status, --kill) and start no application.
 	help, query bool
@@ -53,7 +56,7 @@ type submission struct {
 // scanSubmit reads args as spark-submit does. It returns an error for an unknown
 // option in pacer's prefix, a missing value and a malformed --conf.
 func scanSubmit(args []string) (submission, error) {
-	s := submission{own: map[string]string{}, last: map[string]string{}, conf: map[string]string{}, jarsAt: -1}
+	s := submission{own: map[string]string{}, last: map[string]string{}, at: map[string]int{}, conf: map[string]string{}}
 	i := 0
 	for i < len(args) && strings.HasPrefix(args[i], "-") {
 		next, err := s.option(args, i)
@@ -125,26 +128,28 @@ func (s *submission) spark(name, value string) error {
 			return command.Usagef("--conf %q: want KEY=VALUE", value)
 		}
 		s.conf[key] = v
-	case "--jars":
-		s.jarsAt = len(s.args) - 1
 	}
-	if sparkOptions[name] || name == "--load-spark-defaults" {
-		s.last[name] = value
+	if sparkOptions[name] || name == optionDefaults {
+		s.last[name], s.at[name] = value, len(s.args)-1
 	}
 	return nil
 }
 
-// withJars returns args with the value of --jars replaced, or with --jars put in
-// front of them where the user gave none.
-func (s *submission) withJars(jars string) []string {
-	if s.jarsAt < 0 {
-		return append([]string{"--jars", jars}, s.args...)
-	}
+// with returns args with the values of options replaced; those that the user did not give
+// stand in front of them.
+func (s *submission) with(options map[string]string) []string {
 	args := append([]string(nil), s.args...)
-	if strings.HasPrefix(args[s.jarsAt], "--jars=") {
-		args[s.jarsAt] = "--jars=" + jars
-	} else {
-		args[s.jarsAt] = jars
+	var front []string
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		at, given := s.at[name]
+		switch {
+		case !given:
+			front = append(front, name, options[name])
+		case strings.HasPrefix(args[at], name+"="):
+			args[at] = name + "=" + options[name]
+		default:
+			args[at] = options[name]
+		}
 	}
-	return args
+	return append(front, args...)
 }

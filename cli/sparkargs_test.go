@@ -94,10 +94,10 @@ func TestScanNotesWhatSparkWouldUse(t *testing.T) {
 	if s.last["--master"] != "b" || s.conf["k"] != "2=3" || s.last["--jars"] != "y.jar" || s.last["--deploy-mode"] != "client" {
 		t.Errorf("%+v", s)
 	}
-	got := strings.Join(s.withJars("y.jar,pacer.jar"), " ")
-	want := "--master a --master b --conf k=1 -c k=2=3 --jars x.jar --jars=y.jar,pacer.jar --deploy-mode client app.py --jars z"
+	got := strings.Join(s.with(map[string]string{"--jars": "y.jar,pacer.jar", "--deploy-mode": "d", "--queue": "q"}), " ")
+	want := "--queue q --master a --master b --conf k=1 -c k=2=3 --jars x.jar --jars=y.jar,pacer.jar --deploy-mode d app.py --jars z"
 	if got != want {
-		t.Errorf("merged jars:\n%s\n%s", got, want)
+		t.Errorf("replaced options:\n%s\n%s", got, want)
 	}
 }
 

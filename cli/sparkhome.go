@@ -117,7 +117,7 @@ func isDir(path string) bool {
 func (sp spark) properties(s submission, getenv func(string) string) (map[string]string, error) {
 	all := map[string]string{}
 	given, has := s.last["--properties-file"]
-	_, both := s.last["--load-spark-defaults"]
+	_, both := s.last[optionDefaults]
 	if dir := sp.confDir(getenv); dir != "" && (!has || both) {
 		path := filepath.Join(dir, "spark-defaults.conf")
 		if err := readProperties(path, all); err != nil && !os.IsNotExist(err) {

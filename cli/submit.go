@@ -107,7 +107,12 @@ func (l *launch) submit(ctx context.Context) error {
 	if err := l.read(ctx); err != nil {
 		return err
 	}
-	arguments, err := l.arguments()
+	properties, remove, err := l.privateProperties(l.authentication())
+	if err != nil {
+		return err
+	}
+	defer remove()
+	arguments, err := l.arguments(properties)
 	if err != nil {
 		return err
 	}
@@ -311,8 +316,9 @@ func plannerOf(master string) (address string, ours bool) {
 }
 
 // arguments returns spark-submit's arguments: what Pacer adds, then the
-// user's own in their order, so that a setting repeated by the user wins.
-func (l *launch) arguments() ([]string, error) {
+// user's own in their order, so that a setting repeated by the user wins. The file of
+// private properties takes the place of the user's, or is read beside spark-defaults.conf.
+func (l *launch) arguments(private string) ([]string, error) {
 	has := func(key string) bool {
 		_, conf := l.line.conf[key]
 		_, file := l.files[key]
@@ -346,12 +352,18 @@ func (l *launch) arguments() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := l.line.args
+	options := map[string]string{}
 	if jar != "" {
 		// --jars replaces spark.jars of --conf and of files, so all are merged.
-		args = l.line.withJars(joinJars(cmp.Or(l.line.last["--jars"], l.line.conf["spark.jars"], l.files["spark.jars"]), jar))
+		options["--jars"] = joinJars(cmp.Or(l.line.last["--jars"], l.line.conf["spark.jars"], l.files["spark.jars"]), jar)
 	}
-	return append(front, args...), nil
+	if private != "" {
+		options[optionProperties] = private
+		if _, given := l.line.last[optionProperties]; !given {
+			front = append(front, optionDefaults)
+		}
+	}
+	return append(front, l.line.with(options)...), nil
 }
 
 // forDrivers reports whether a credentials file has the line that drivers need

@@ -80,6 +80,7 @@ private[scheduler] final class PacerSchedulerBackend(
     PacerConf.giveOffHeap(conf, registered.offHeapBytes)
     startedAt = System.nanoTime()
     if (registered.reason.nonEmpty) say(registered.reason)
+    SparkSecurity.warning(sc.env.securityManager).foreach(line => logWarning("pacer: " + line))
     if (queued.nonEmpty) {
       timer.scheduleAtFixedRate(() => queued.foreach(sayPlace), PlaceSeconds, PlaceSeconds, TimeUnit.SECONDS)
     }
@@ -235,14 +236,15 @@ private[scheduler] final class PacerSchedulerBackend(
       offHeapBytes = PacerConf.offHeap(conf), offHeapFixed = PacerConf.offHeapFixed(conf),
       offHeapFloor = settings.memoryFloor, offHeapWeight = settings.memoryWeight,
       offHeapPage = if (PacerConf.offHeapFixed(conf)) 0 else PacerConf.offHeapPage(conf),
-      javaOptions = options("spark.executor.defaultJavaOptions") ++ options("spark.executor.extraJavaOptions"),
+      javaOptions = SparkSecurity.options(conf) ++ options("spark.executor.defaultJavaOptions") ++ options("spark.executor.extraJavaOptions"),
       classPath = paths("spark.executor.defaultExtraClassPath") ++ paths("spark.executor.extraClassPath"),
       env = environment, image = conf.get(PacerConf.Image, ""))
   }
 
-  /** The driver's PATH, so that Python workers find the same interpreter, below what the user set. */
+  /** The driver's PATH, so that Python workers find the same interpreter, below what the user set; Spark's secrets above it. */
   private def environment: Map[String, String] =
-    sys.env.filter { case (k, _) => k == "PATH" || k == "PYSPARK_PYTHON" } ++ sc.executorEnvs
+    sys.env.filter { case (k, _) => k == "PATH" || k == "PYSPARK_PYTHON" } ++ sc.executorEnvs ++
+      SparkSecurity.environment(sc.env.securityManager)
 
   private def options(key: String): Seq[String] =
     conf.getOption(key).map(Utils.splitCommandString).getOrElse(Nil)

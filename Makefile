@@ -35,7 +35,7 @@ export CACHE PYSPARK VENV GO E2E
 demo test test-all e2e torture: export AS_ROOT := 1
 race: export COMPILER := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-contention bench-scale torture soak fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-contention bench-scale bench-trust torture soak fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ bench-contention: build workloads ## measure several applications at once, on st
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
 	@$(GO) run ./bench scale $(ARGS)
+
+bench-trust: build ## measure what TLS and credentials cost (a minute)
+	@$(SPARK) $(GO) run ./bench trust $(ARGS)
 
 torture: build ## kill, cut, stop and fill what runs around real Spark, three applications at a time (6 minutes; ARGS="-minutes 30 -seed 7" for another time or the same faults)
 	@$(SPARK) $(GO) test -count 1 -v -timeout 24h ./torture -run '^TestTorture$$' $(if $(findstring -minutes,$(ARGS)),,-minutes 5) $(ARGS)

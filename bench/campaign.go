@@ -101,8 +101,8 @@ func linesOf(cell string, figures []figure) []benchline.Line {
 func (c *campaign) figures(ctx context.Context, o options) error {
 	var todo []cell
 	minutes := 0.0
-	for _, one := range cells() {
-		if o.wants(one.name) && (o.command != "scale" || one.scale) && !c.Has(one.name) {
+	for _, one := range cellsOf(o.command) {
+		if o.wants(one.name) && !c.Has(one.name) {
 			todo = append(todo, one)
 			minutes += one.minutes
 		}
@@ -121,7 +121,7 @@ func (c *campaign) figures(ctx context.Context, o options) error {
 		}
 		faults = append(faults, c.told(err))
 	}
-	if o.command == "scale" || !o.wants(overheadOf) {
+	if o.command != commands[0] || !o.wants(overheadOf) {
 		return errors.Join(faults...)
 	}
 	trial := o.trial
@@ -145,7 +145,7 @@ func (c *campaign) told(err error) error {
 
 // list prints the cells.
 func (c *campaign) list() error {
-	for _, one := range cells() {
+	for _, one := range append(cells(), trusted()...) {
 		state := "to be measured"
 		if c.Has(one.name) {
 			state = "there"

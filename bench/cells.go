@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/sparkpacer/pacer/internal/benchline"
@@ -29,7 +30,7 @@ type cell struct {
 	measure func(t testing.TB, add adder)
 }
 
-// cells are all but the workloads under deadlines.
+// cells are all but the workloads under deadlines and those of trusted.
 func cells() []cell {
 	return []cell{
 		{"sim", 2, false, false, simulated},
@@ -48,6 +49,17 @@ func cells() []cell {
 		{"demo", 8, true, false, demonstration},
 		{"tail", 6, true, false, tail},
 	}
+}
+
+// cellsOf are those that a command measures.
+func cellsOf(command string) []cell {
+	switch command {
+	case "trust":
+		return trusted()
+	case "scale":
+		return slices.DeleteFunc(cells(), func(c cell) bool { return !c.scale })
+	}
+	return cells()
 }
 
 // take measures a cell and returns its figures.

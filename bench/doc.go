@@ -1,6 +1,6 @@
 // Command bench measures Pacer: `go run ./bench help` says how. `make bench`, `make
-// bench-deadlines` and `make bench-scale` run parts of it, `make figures` writes
-// docs/figures.md.
+// bench-deadlines`, `make bench-scale` and `make bench-trust` run parts of it, `make
+// figures` writes docs/figures.md.
 //
 // # Cells
 //
@@ -48,6 +48,7 @@
 //	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and gamma G; makespan_ratio is over
 //	                                     each in turn for as long as it takes alone
 //	tail.late_pct                        how much after its set point a stage ends when half a node is lost: late is positive
+//	tls.overhead_ratio                   from a stage that is ready to the quota in force with TLS and credentials over without, pair by pair; tls.open_ms, .secured_ms: the two
 //	tuning.*_ratio, tuning.*_ratio.W     tuned stock over stock as it comes
 //	verdict.feasible_met_ratio           of 40 applications that come at load 1.5 in the simulator: in time of those called feasible
 //	verdict.met.STRATEGY                 of the 40, those that are in time where cores are divided so, mean

@@ -31,8 +31,10 @@ const stages = 200
 // real cgroups and executors without processes, and a driver that speaks the
 // protocol.
 type rig struct {
-	t    testing.TB
-	conn *bus.Conn
+	t testing.TB
+	// conn is a person's connection, driver the driver's: the same where nobody has
+	// credentials.
+	conn, driver *bus.Conn
 	// node is the node's name.
 	node  string
 	app   api.AppID
@@ -45,10 +47,17 @@ type rig struct {
 // startPlanner brings a planner up and connects to it; it ends with the test.
 func startPlanner(t testing.TB, maxPool int) (r *rig, address string) {
 	t.Helper()
+	return startPlannerAs(t, maxPool, peers{})
+}
+
+// startPlannerAs is startPlanner with connections as they say.
+func startPlannerAs(t testing.TB, maxPool int, as peers) (r *rig, address string) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r = &rig{t: t, http: realenv.FreePort(t), began: time.Now()}
 	p := daemon.DefaultPlannerConfig()
 	p.Listen, p.HTTP, p.State, p.Engine.MaxPool = realenv.FreePort(t), "", t.TempDir(), maxPool
+	p.Credentials, p.TLS = as.credentials, as.server
 	p.Engine.Branches = "together" // Stages side by side are what is measured.
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	p.Ready = func(line string) { ready <- line }
@@ -60,20 +69,39 @@ func startPlanner(t testing.TB, maxPool int) (r *rig, address string) {
 		}
 	})
 	await(t, ready, ended)
-	conn, err := bus.Dial(bus.Options{Address: p.Listen, Role: bus.RoleOperator, Name: "bench"})
+	r.conn, r.driver = as.dial(t, p.Listen, bus.RoleOperator), as.dial(t, p.Listen, bus.RoleApplication)
+	return r, p.Listen
+}
+
+// peers says how everybody connects to a planner: with nothing, as on loopback, or with
+// credentials and TLS.
+type peers struct {
+	credentials    string
+	server, client bus.TLS
+}
+
+func (as peers) dial(t testing.TB, address string, role bus.Role) *bus.Conn {
+	t.Helper()
+	conn, err := bus.Dial(bus.Options{Address: address, Role: role, Name: "bench", Credentials: as.credentials, TLS: as.client})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.conn = conn
 	t.Cleanup(conn.Close)
-	return r, p.Listen
+	return conn
 }
 
 // startRig brings the daemons up; they end with the test.
 func startRig(t testing.TB, cores units.Cores) *rig {
 	t.Helper()
-	r, planner := startPlanner(t, daemon.DefaultPlannerConfig().Engine.MaxPool)
-	n := fakeNode(fmt.Sprintf("bench-%d", os.Getpid()), planner, r.http, t.TempDir(), cores)
+	return startRigAs(t, fmt.Sprintf("bench-%d", os.Getpid()), cores, peers{})
+}
+
+// startRigAs is startRig with a node of that name, and connections as they say.
+func startRigAs(t testing.TB, name string, cores units.Cores, as peers) *rig {
+	t.Helper()
+	r, planner := startPlannerAs(t, daemon.DefaultPlannerConfig().Engine.MaxPool, as)
+	n := fakeNode(name, planner, r.http, t.TempDir(), cores)
+	n.Credentials, n.TLS = as.credentials, as.client
 	r.node = n.Name
 	runtime := n.Deps.Runtime
 	n.Deps.Runtime = func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
@@ -182,7 +210,7 @@ func (r *rig) register(p api.Profile, deadline units.Seconds) api.RegisterReply 
 	if _, err := r.conn.Control(ctx, api.VerbProfilePut, api.ControlRequest{V: api.Version, Profile: p.Name, Body: &p}); err != nil {
 		r.t.Fatal(err)
 	}
-	reply, err := r.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "bench", Name: p.Name, SparkVersion: "4.3.0",
+	reply, err := r.driver.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "bench", Name: p.Name, SparkVersion: "4.3.0",
 		Deadline: deadline, Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: units.GiB, SparkVersion: "4.3.0"}})
 	if err != nil {
 		r.t.Fatal(err)
@@ -200,7 +228,7 @@ func (r *rig) send(events ...api.Event) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if _, err := r.conn.SendEvents(ctx, api.Events{V: api.Version, AppID: r.app, Submission: "bench", Events: events}); err != nil {
+	if _, err := r.driver.SendEvents(ctx, api.Events{V: api.Version, AppID: r.app, Submission: "bench", Events: events}); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -298,24 +326,50 @@ func ready(i int, executor api.ExecutorID) api.Event {
 		Bindings: []api.Binding{{Executor: executor, Weight: 20, Tasks: 20}}}}
 }
 
-// planLatency times, over 200 stages, from the driver's "stage ready" to the
+// pacing is the application whose stages are timed, on a rig.
+type pacing struct {
+	*rig
+	executor api.ExecutorID
+	quota    *cgroup.Group
+}
+
+// begin has an application of so many stages come, with one executor.
+func (r *rig) begin(stages int) pacing {
+	r.t.Helper()
+	reply := r.register(chain(stages), units.Seconds(stages)*8)
+	p := pacing{rig: r, executor: reply.Directive.Executors[0].ID}
+	p.quota = r.groupOf(r.below(), p.executor)
+	r.send(api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: p.executor}})
+	return p
+}
+
+// stage runs one and returns the milliseconds from the driver's "stage ready" to the
 // quota of that stage in force in its cgroup's file.
+func (p pacing) stage(i int) float64 {
+	p.t.Helper()
+	begin := time.Now()
+	p.send(ready(i, p.executor))
+	took := p.awaitQuota(p.quota, true).Sub(begin)
+	p.send(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: api.StageKey{Stage: i}, Tasks: 20}})
+	p.awaitQuota(p.quota, false)
+	return float64(took.Microseconds()) / 1000
+}
+
+// end ends it.
+func (p pacing) end() {
+	p.t.Helper()
+	p.send(api.Event{Type: api.EventEnd})
+	p.send(api.Event{Type: api.EventExit, Clean: true})
+}
+
+// planLatency times 200 stages from "stage ready" to the quota in force.
 func planLatency(t testing.TB, add adder) {
-	r := startRig(t, 2)
-	reply := r.register(chain(stages), stages*8)
-	executor := reply.Directive.Executors[0].ID
-	quota := r.groupOf(r.below(), executor)
-	r.send(api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: executor}})
+	p := startRig(t, 2).begin(stages)
 	var ms []float64
 	for i := range stages {
-		begin := time.Now()
-		r.send(ready(i, executor))
-		ms = append(ms, float64(r.awaitQuota(quota, true).Sub(begin).Microseconds())/1000)
-		r.send(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: api.StageKey{Stage: i}, Tasks: 20}})
-		r.awaitQuota(quota, false)
+		ms = append(ms, p.stage(i))
 	}
-	r.send(api.Event{Type: api.EventEnd})
-	r.send(api.Event{Type: api.EventExit, Clean: true})
+	p.end()
 	add("plan.latency_ms.p50", benchline.Median(ms), "ms")
 	add("plan.latency_ms.p99", benchline.Quantile(ms, 0.99), "ms")
 }

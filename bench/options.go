@@ -19,6 +19,7 @@ const usage = `usage: go run ./bench [COMMAND] [OPTION]...
 
   figures    all that is measured but workloads under deadlines (default)
   scale      of that, the planner at scale, the speed of simulator and control laws
+  trust      what TLS and credentials cost
   deadlines  workloads on stock Spark, as it comes and tuned, at all cores under Pacer,
              and under deadlines of tuned stock's time and more
   contention several applications at once, after their runs alone: the source's Benchmarks 1
@@ -45,7 +46,7 @@ deadlines, and contention but for -slack:
 `
 
 // commands are those that a user gives.
-var commands = []string{"figures", "scale", "deadlines", "contention", "fuzz", "list", "render"}
+var commands = []string{"figures", "scale", "trust", "deadlines", "contention", "fuzz", "list", "render"}
 
 // options are those of the command line.
 type options struct {
@@ -144,7 +145,7 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 		}
 	default:
 		known := []string{overheadOf}
-		for _, c := range cells() {
+		for _, c := range cellsOf(o.command) {
 			known = append(known, c.name)
 		}
 		for _, name := range o.only {

@@ -202,6 +202,7 @@ func goals() []benchline.Goal {
 		most("sim.contention.bench1.*.late", 0), most("sim.contention.bench1.edf-pure.g0.mean_abs_error_pct", 2),
 		most("sim.contention.bench1.auto.g0.mean_abs_error_pct", 2), most("sim.contention.bench1.edf-all.g1.makespan_ratio", 1.05),
 		most("sim.contention.bench2.*.g0.late", 0), least("sim.contention.bench3.auto.*.met_ratio", 1),
+		most("tls.overhead_ratio", 1.2),
 		least("verdict.feasible_met_ratio", 0.95), least("verdict.feasible", 20), most("verdict.infeasible_spare", 0), most("register.scale_ms.p99", 20),
 		most("offheap.shrink_s.median", 2), most("offheap.grow_ms.median", 100), least("offheap.rss_released_pct", 85),
 		between("demo.error_pct.*", 0, 5), most("demo.core_seconds_ratio", 1.1),

@@ -397,10 +397,10 @@ func TestASecondServerOnTheSamePortSaysSo(t *testing.T) {
 	}
 }
 
-func TestAForeignAddressNeedsCredentials(t *testing.T) {
+func TestAForeignAddressNeedsCredentialsAndTLS(t *testing.T) {
 	for listen, wants := range map[string]string{
 		"127.0.0.1:4222": "", "localhost:0": "", "[::1]:4222": "",
-		"0.0.0.0:4222": "credentials", ":4222": "credentials", "10.1.2.3:4222": "credentials",
+		"0.0.0.0:4222": "credentials", ":4222": "pacer auth init NAME", "10.1.2.3:4222": "pacer auth init 10.1.2.3",
 		"127.0.0.1": "host:port", "127.0.0.1:http": "port",
 	} {
 		err := bus.ServerConfig{Listen: listen}.Validate()
@@ -408,8 +408,13 @@ func TestAForeignAddressNeedsCredentials(t *testing.T) {
 			t.Errorf("%s: %v, want %q", listen, err, wants)
 		}
 	}
-	if err := (bus.ServerConfig{Listen: "0.0.0.0:0", Credentials: "file"}).Validate(); err != nil {
-		t.Error(err)
+	for _, c := range []bus.ServerConfig{
+		{Listen: "0.0.0.0:0", Credentials: "file", TLS: bus.TLS{Cert: "cert", Key: "key"}},
+		{Listen: "0.0.0.0:0", Credentials: "file", Plaintext: true},
+	} {
+		if err := c.Validate(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -54,6 +54,7 @@ const DefaultAddress = "127.0.0.1:4222"
 type Conn struct {
 	nats    *nats.Conn
 	address string
+	tls     TLS
 	fault   func(error)
 }
 
@@ -82,13 +83,13 @@ func connect(o Options, extra []nats.Option) (*Conn, error) {
 		return nil, api.Errorf(api.KindInvalid, "planner: %v", err)
 	}
 	if o.Dialer == nil && o.TLS.wanted(o.Address) {
-		secured, err := o.TLS.config()
+		secured, err := o.TLS.options()
 		if err != nil {
 			return nil, api.Errorf(api.KindInvalid, "planner at %s: %v", o.Address, err)
 		}
-		extra = append(extra, nats.Secure(secured))
+		extra = append(extra, secured...)
 	}
-	c := &Conn{address: o.Address, fault: o.OnFault}
+	c := &Conn{address: o.Address, tls: o.TLS, fault: o.OnFault}
 	if c.fault == nil {
 		c.fault = func(error) {}
 	}
@@ -158,7 +159,7 @@ func (c *Conn) dialError(err error) error {
 		return api.Errorf(api.KindInvalid, "the planner at %s refused the credentials", c.address)
 	}
 	if distrusted(err) {
-		return api.Errorf(api.KindInvalid, "no secured connection to %s: %s", c.address, strings.TrimPrefix(err.Error(), "nats: "))
+		return api.Errorf(api.KindInvalid, "no secured connection to %s: %s", c.address, explain(err, c.address, c.tls))
 	}
 	reason := strings.TrimPrefix(err.Error(), "nats: ")
 	if errors.Is(err, nats.ErrNoServers) {

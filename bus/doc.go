@@ -65,8 +65,16 @@
 //
 // The planner (and the node of `pacer up`) connects to the embedded server inside
 // its process, without a socket, with a password made at start.
-// Passwords cross the network as they are: put TLS or a private network around
-// an address that is not loopback.
+// Passwords cross the network as they are, inside TLS where the server has a
+// certificate.
+//
+// # TLS
+//
+// An address that is not loopback needs a certificate (ServerConfig.TLS), unless
+// ServerConfig.Plaintext goes without. An Authority makes one; any other does. Its files
+// are looked at at each handshake, a client's at each connection, so that they are
+// replaced without a restart. Clients trust the authorities of TLS.CA for the name that
+// they dial. What is wrong with a certificate is told in one line with what mends it.
 //
 // # A server of one's own
 //

@@ -2,12 +2,12 @@ package bus
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
+
+	"github.com/nats-io/nats.go"
 )
 
 // The schemes of a server's URL; without one it is reached in the clear.
@@ -41,13 +41,14 @@ func ValidateServer(server string) error {
 	return nil
 }
 
-// TLS are the files of a secured connection, in PEM. It is used with a tls:// URL
+// TLS are the files of a secured connection, in PEM. A client uses it with a tls:// URL
 // and wherever one of them is given; servers that ask for TLS get it in any case.
 type TLS struct {
 	// CA holds the authorities that sign the server's certificate; "" is those of
 	// the system.
 	CA string `mapstructure:"tls-ca"`
-	// Cert and Key are this side's own certificate, for servers that ask for one.
+	// Cert and Key are this side's own certificate: a server's, or a client's for
+	// servers that ask for one.
 	Cert string `mapstructure:"tls-cert"`
 	Key  string `mapstructure:"tls-key"`
 }
@@ -65,34 +66,29 @@ func (t TLS) wanted(server string) bool {
 	return strings.HasPrefix(server, schemeTLS) || t != TLS{}
 }
 
-// config reads the files.
-func (t TLS) config() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
+// options secure a client's connection. The files are read now, for their faults, and
+// again at each connection, so that they may be replaced.
+func (t TLS) options() ([]nats.Option, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
 	}
-	if t.CA != "" {
-		text, err := os.ReadFile(t.CA)
-		if err != nil {
-			return nil, fmt.Errorf("tls-ca: %w", err)
-		}
-		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("tls-ca: %s holds no certificate", t.CA)
-		}
-	}
+	var certificate nats.TLSCertHandler
 	if t.Cert != "" {
-		own, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-		if err != nil {
-			return nil, fmt.Errorf("tls-cert: %w", err)
+		certificate = func() (tls.Certificate, error) {
+			own, err := loadPair(t)
+			if err != nil {
+				return tls.Certificate{}, err
+			}
+			return *own, nil
 		}
-		c.Certificates = []tls.Certificate{own}
 	}
-	return c, nil
-}
-
-// distrusted says that one side does not accept the other's certificate, or that
-// only one of them wants TLS.
-func distrusted(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "tls: ") || strings.Contains(text, "tls error") || strings.Contains(text, "x509: ") || strings.Contains(text, "secure connection")
+	if certificate != nil {
+		if _, err := certificate(); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := t.pool(); err != nil {
+		return nil, err
+	}
+	return []nats.Option{nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}), nats.ClientTLSConfig(certificate, t.pool)}, nil
 }

@@ -25,6 +25,12 @@ type ServerConfig struct {
 	// Credentials is the path of the server's credentials file; it is required
 	// unless Listen is a loopback address.
 	Credentials string
+	// TLS are the server's own certificate and key (CA counts for nothing): with
+	// them all connections but those of Connect and Pipe are secured. An address
+	// that is not loopback needs them, or Plaintext.
+	TLS TLS
+	// Plaintext allows such an address without TLS.
+	Plaintext bool
 	// Logger gets the server's warnings and errors; nil discards them.
 	Logger *slog.Logger
 }
@@ -37,10 +43,25 @@ func (c ServerConfig) Validate() error {
 	if err := ValidateAddress(c.Listen); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	var faults []error
 	if !IsLoopback(c.Listen) && c.Credentials == "" {
-		return fmt.Errorf("listen: %s can be reached from other machines, so a credentials file is needed (credentials: FILE), or use 127.0.0.1", c.Listen)
+		faults = append(faults, fmt.Errorf("listen: %s can be reached from other machines, so a credentials file is needed (credentials: FILE), or use 127.0.0.1", c.Listen))
 	}
-	return nil
+	faults = append(faults, c.TLS.Validate(), NeedsTLS("listen", c.Listen, c.TLS, c.Plaintext))
+	return errors.Join(faults...)
+}
+
+// NeedsTLS returns an error that says how to get it unless a server that listens at
+// address has it, or need not have it.
+func NeedsTLS(what, address string, t TLS, plaintext bool) error {
+	if plaintext || t.Cert != "" || IsLoopback(address) {
+		return nil
+	}
+	host, _, _ := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "NAME"
+	}
+	return fmt.Errorf("%s: %s can be reached from other machines, so a certificate is needed: run `pacer auth init %s`, or give tls-cert and tls-key, or set plaintext: true", what, address, host)
 }
 
 // ValidateAddress returns an error unless address is host:port with a numeric
@@ -78,6 +99,9 @@ type Server struct {
 
 // inProcess stands for the address of a server that listens nowhere.
 const inProcess = "in process"
+
+// tlsTimeout bounds a handshake; a JVM on a busy machine takes a second or two.
+const tlsTimeout = 10 * time.Second
 
 // startTimeout bounds how long the server may take until it listens.
 const startTimeout = 10 * time.Second
@@ -133,6 +157,13 @@ func (c ServerConfig) options() (*server.Options, string, error) {
 		NoSigs: true, NoLog: true, NoSystemAccount: true,
 		MaxConn: 1024, MaxPayload: MaxPayload, MaxPending: 4 * MaxPayload, MaxClosedClients: 16,
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, WriteDeadline: 5 * time.Second,
+	}
+	if c.TLS.Cert != "" {
+		var err error
+		if o.TLSConfig, err = c.TLS.Serve(func(err error) { newServerLog(c.Logger).Warnf("%v", err) }); err != nil {
+			return nil, "", err
+		}
+		o.TLS, o.TLSTimeout = true, tlsTimeout.Seconds()
 	}
 	if c.Credentials == "" {
 		return o, "", nil

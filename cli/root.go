@@ -40,7 +40,7 @@ func (sh *shell) root() *cobra.Command {
 	add("run", submitCommand(sh), sh.Up(sh.ownSpark), planCommand(sh), profilesCommand(sh))
 	add("see", appsCommand(sh), nodesCommand(sh), supervisorCommand(sh), logsCommand(sh), releaseCommand(sh), deadlineCommand(sh),
 		identifyCommand(sh))
-	add("house", jarCommand(sh), configCommand(sh), backupCommand(sh), restoreCommand(sh), versionCommand(sh))
+	add("house", jarCommand(sh), configCommand(sh), authCommand(sh), backupCommand(sh), restoreCommand(sh), versionCommand(sh))
 	add("house", simulateCommand(sh), replayCommand(sh))
 	root.AddCommand(demoCommand(sh))
 	root.SetHelpCommandGroupID("house")

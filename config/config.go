@@ -26,8 +26,8 @@ type Client struct {
 	// URL nats:// or tls://host:port; "" is where planner.nats-url or
 	// planner.listen of the same configuration say.
 	Planner string
-	// TLS are the files of a secured connection; none is what the planner's
-	// section has.
+	// TLS are the files of a secured connection; none is how this machine reaches the
+	// planner that section `planner` is for.
 	TLS bus.TLS `mapstructure:",squash"`
 	// Credentials is the path of a credentials file; "" for none.
 	Credentials string
@@ -92,7 +92,7 @@ func Load(from Sources) (Config, error) {
 		err = load(&cfg, from)
 	}
 	if cfg.Client.TLS == (bus.TLS{}) {
-		cfg.Client.TLS = cfg.Planner.TLS
+		cfg.Client.TLS = cfg.Planner.Trust()
 	}
 	if cfg.Client.Planner == "" {
 		cfg.Client.Planner = cfg.PlannerAddress()

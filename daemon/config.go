@@ -31,8 +31,12 @@ type PlannerConfig struct {
 	// tls://host:port; then Listen counts for nothing and Credentials needs the
 	// planner's line. "" embeds one.
 	NatsURL string
-	// TLS are the files of a secured connection to NatsURL.
+	// TLS are the files of a secured connection to NatsURL; without that the own
+	// certificate of Listen, and of HTTP off loopback. Without files both use what
+	// `pacer auth init` made in State/TLSDir, off loopback.
 	TLS bus.TLS `mapstructure:",squash"`
+	// Plaintext allows addresses that are not loopback without TLS.
+	Plaintext bool
 	// HTTP is the address of /metrics and /healthz; "" turns them off.
 	HTTP string
 	// Credentials is the bus' credentials file. Addresses that are not loopback
@@ -73,12 +77,12 @@ func (c PlannerConfig) WithPreset(name string) (PlannerConfig, error) {
 // Validate reports every fault of c at once.
 func (c PlannerConfig) Validate() error {
 	_, err := c.WithPreset(c.Preset)
-	faults := []error{err, c.Engine.Validate(), validateHTTP(c.HTTP, c.Credentials), validateState(c.State)}
+	faults := []error{err, c.Engine.Validate(), validateHTTP(c.HTTP, c.Credentials, c.ownTLS(c.HTTP), c.Plaintext), validateState(c.State)}
 	switch {
 	case c.NatsURL != "":
 		faults = append(faults, validateServer("nats-url", c.NatsURL), c.TLS.Validate())
 	case c.Listen != "":
-		faults = append(faults, bus.ServerConfig{Listen: c.Listen, Credentials: c.Credentials}.Validate())
+		faults = append(faults, c.server().Validate())
 	}
 	return wrapFaults("planner", faults)
 }
@@ -95,8 +99,10 @@ type NodeConfig struct {
 	Planner     string
 	Credentials string
 	TLS         bus.TLS `mapstructure:",squash"`
-	// HTTP is the address of /metrics and /healthz; "" turns them off.
-	HTTP string
+	// HTTP is the address of /metrics and /healthz; "" turns them off. Off loopback
+	// it uses TLS.Cert, unless Plaintext allows it without TLS.
+	HTTP      string
+	Plaintext bool
 	// State is the directory of node.db, Work that of the executors' files and
 	// logs; "" is State/work.
 	State string
@@ -265,7 +271,7 @@ func (c NodeConfig) Validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	faults = append(faults, validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.Credentials), validateState(c.State), c.validateRuntime())
+	faults = append(faults, validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.Credentials, c.TLS, c.Plaintext), validateState(c.State), c.validateRuntime())
 	check(c.Reserve >= 0 && c.Reserve < max(c.TotalCores, 0.001), "reserve: %v cores, want 0 to less than the %v of the machine", float64(c.Reserve), float64(c.TotalCores))
 	check(c.Memory > 0, "memory: %d bytes, want more than 0", int64(c.Memory))
 	check(c.Guard >= 0, "guard: %v, want 0 (none) or more", c.Guard)
@@ -337,8 +343,8 @@ func (c NodeConfig) host() string {
 }
 
 // UpConfig is a planner and a node controller in one process. Node.Planner,
-// Node.Credentials and Node.TLS are ignored: the node connects inside the process,
-// or as the planner does with Planner.NatsURL.
+// Node.Credentials, Node.TLS and Node.Plaintext are ignored: the node connects inside the
+// process, or as the planner does with Planner.NatsURL, and has the planner's certificate.
 type UpConfig struct {
 	Planner PlannerConfig
 	Node    NodeConfig
@@ -352,6 +358,7 @@ func (c UpConfig) Validate() error {
 	if c.Planner.HTTP != "" && c.Planner.HTTP == c.Node.HTTP && !strings.HasSuffix(c.Node.HTTP, ":0") {
 		same = fmt.Errorf("planner and node: both want the HTTP address %s", c.Node.HTTP)
 	}
+	c.Node.TLS, c.Node.Plaintext = c.Planner.beside(c.Node.HTTP), c.Planner.Plaintext
 	return errors.Join(c.Planner.Validate(), c.Node.Validate(), same)
 }
 
@@ -377,7 +384,7 @@ func validateAddress(what, address string) error {
 	return nil
 }
 
-func validateHTTP(address, credentials string) error {
+func validateHTTP(address, credentials string, t bus.TLS, plaintext bool) error {
 	if address == "" {
 		return nil
 	}
@@ -387,7 +394,7 @@ func validateHTTP(address, credentials string) error {
 	if !bus.IsLoopback(address) && credentials == "" {
 		return fmt.Errorf("http: %s can be reached from other machines, so a credentials file is needed, or use 127.0.0.1", address)
 	}
-	return nil
+	return bus.NeedsTLS("http", address, t, plaintext)
 }
 
 func validateState(dir string) error {

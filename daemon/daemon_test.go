@@ -3,6 +3,8 @@ package daemon_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"log/slog"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/bus/bustest"
 	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/daemon"
@@ -275,25 +278,34 @@ func TestAnotherAddressAsksForTheOperatorsPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.HTTP = "0.0.0.0:0"
+	authority := bustest.NewAuthority(t)
+	cfg.TLS = authority.Issue("server")
 	text := &logs{}
 	cfg.Logger = text.logger()
 	_, stop := launch(t, func(ctx context.Context, ready func(string)) error {
 		cfg.Ready = ready
 		return daemon.Planner(ctx, cfg)
 	})
-	port := regexp.MustCompile(`http=http://\S+:(\d+)`).FindStringSubmatch(text.String())
+	port := regexp.MustCompile(`http=https://\S+:(\d+)`).FindStringSubmatch(text.String())
 	if port == nil {
 		t.Fatalf("no address in the log: %s", text)
 	}
+	pem, err := os.ReadFile(authority.CA())
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust := x509.NewCertPool()
+	trust.AppendCertsFromPEM(pem)
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trust}, DisableKeepAlives: true}}
 	ask := func(user, password string) int {
-		r, err := http.NewRequest(http.MethodGet, "http://127.0.0.1:"+port[1]+"/metrics", nil)
+		r, err := http.NewRequest(http.MethodGet, "https://127.0.0.1:"+port[1]+"/metrics", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if user != "" {
 			r.SetBasicAuth(user, password)
 		}
-		response, err := http.DefaultClient.Do(r)
+		response, err := client.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}

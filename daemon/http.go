@@ -3,8 +3,10 @@ package daemon
 import (
 	"context"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -19,31 +21,51 @@ import (
 type web struct {
 	listener net.Listener
 	server   *http.Server
+	scheme   string
 }
 
-// newWeb listens on address, so that an address in use is told at the start.
-func newWeb(address, credentials string, g prometheus.Gatherer, healthy func() error) (*web, error) {
-	if address == "" {
+// webConfig says where a daemon answers HTTP. Off loopback it asks for the operator's
+// password and uses TLS if that has a certificate.
+type webConfig struct {
+	Address, Credentials string
+	TLS                  bus.TLS
+	Log                  *slog.Logger
+}
+
+// newWeb listens on an address, so that one in use is told at the start; "" is nowhere.
+func newWeb(cfg webConfig, g prometheus.Gatherer, healthy func() error) (*web, error) {
+	if cfg.Address == "" {
 		return nil, nil
 	}
-	handler := metrics.Handler(g, healthy)
-	if !bus.IsLoopback(address) {
-		c, err := bus.LoadCredentials(credentials)
+	handler, scheme := metrics.Handler(g, healthy), "http"
+	var secured *tls.Config
+	if !bus.IsLoopback(cfg.Address) {
+		c, err := bus.LoadCredentials(cfg.Credentials)
 		if err != nil {
 			return nil, err
 		}
 		password := c[bus.RoleOperator]
 		if password == "" {
-			return nil, fmt.Errorf("http: %s has no line for the role operator, which %s needs", credentials, address)
+			return nil, fmt.Errorf("http: %s has no line for the role operator, which %s needs", cfg.Credentials, cfg.Address)
 		}
 		handler = guarded(handler, password)
+		if cfg.TLS.Cert != "" {
+			scheme = "https"
+			if secured, err = cfg.TLS.Serve(func(err error) { cfg.Log.Warn(err.Error()) }); err != nil {
+				return nil, fmt.Errorf("http: %w", err)
+			}
+		}
 	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := net.Listen("tcp", cfg.Address)
 	if err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
-	return &web{listener: listener, server: &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}}, nil
+	if secured != nil {
+		listener = tls.NewListener(listener, secured)
+	}
+	return &web{listener: listener, scheme: scheme, server: &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)}}, nil
 }
 
 // guarded asks for the operator's password (HTTP basic authentication).
@@ -64,7 +86,7 @@ func (w *web) url() string {
 	if w == nil {
 		return ""
 	}
-	return "http://" + w.listener.Addr().String()
+	return w.scheme + "://" + w.listener.Addr().String()
 }
 
 func (w *web) run() error {

@@ -113,7 +113,7 @@ func (n *NodeDaemon) build() error {
 	if err := n.connect(); err != nil {
 		return err
 	}
-	if n.web, err = newWeb(n.cfg.HTTP, n.cfg.Credentials, registry, n.alive); err != nil {
+	if n.web, err = newWeb(webConfig{Address: n.cfg.HTTP, Credentials: n.cfg.Credentials, TLS: n.cfg.TLS, Log: n.log}, registry, n.alive); err != nil {
 		return err
 	}
 	n.undo.add(n.web.close)

@@ -91,7 +91,7 @@ func (p *PlannerDaemon) build() error {
 			return err
 		}
 	}
-	if p.web, err = newWeb(p.cfg.HTTP, p.cfg.Credentials, registry, p.loop.Alive); err != nil {
+	if p.web, err = newWeb(webConfig{Address: p.cfg.HTTP, Credentials: p.cfg.Credentials, TLS: p.cfg.ownTLS(p.cfg.HTTP), Log: p.log}, registry, p.loop.Alive); err != nil {
 		return err
 	}
 	p.undo.add(p.web.close)
@@ -103,7 +103,7 @@ func (p *PlannerDaemon) build() error {
 func (p *PlannerDaemon) connect() (err error) {
 	options := bus.Options{Name: "planner", OnFault: faults(p.log), OnUp: func() { p.first.Do(func() { close(p.up) }) }}
 	if p.cfg.NatsURL == "" {
-		p.server, err = bus.StartServer(bus.ServerConfig{Listen: p.cfg.Listen, Credentials: p.cfg.Credentials, Logger: p.cfg.Logger})
+		p.server, err = bus.StartServer(p.cfg.server())
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,8 @@ func Up(ctx context.Context, cfg UpConfig) error {
 // runsIn is asked when the node is ready.
 func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 	n := c.Node
-	n.Planner, n.Credentials, n.TLS = p.Address(), c.Planner.Credentials, c.Planner.TLS
+	n.Planner, n.Credentials, n.Plaintext = p.Address(), c.Planner.Credentials, c.Planner.Plaintext
+	n.TLS = c.Planner.beside(n.HTTP)
 	if server := p.Bus(); server != nil {
 		if c.Planner.Listen == "" {
 			n.Planner = bus.DefaultAddress // Nobody listens there: it only tells the node that it is on this machine.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/bus/bustest"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/internal/sparkrun"
@@ -107,12 +108,17 @@ func NewOldest(t testing.TB) *System {
 }
 
 // NewOn returns a System on a network of which nothing is started yet: planner,
-// drivers and commands run in its hub.
+// drivers and commands run in its hub. Its connections are secured as the README has it.
 func NewOn(t testing.TB, n *Network) *System {
 	t.Helper()
 	s := fresh(t)
 	s.Address, s.network, s.Inside = n.Address+":4222", n, n.Inside(Hub)
-	s.configure("credentials: " + s.credentials())
+	state := filepath.Join(s.Dir, "planner")
+	trust := fmt.Sprintf("credentials: %s, tls-ca: %s", s.credentials(), filepath.Join(state, daemon.TLSDir, bus.AuthorityFile))
+	s.configure(trust, trust+", state: "+state)
+	if code, out := s.Pacer("auth", "init", n.Address); code != 0 {
+		t.Fatalf("pacer auth init: exit %d: %s", code, out)
+	}
 	return s
 }
 
@@ -124,7 +130,8 @@ func NewBehind(t testing.TB) *System {
 	authority, credentials := bustest.NewAuthority(t), s.credentials()
 	s.Server = bustest.Start(t, bustest.Config{Credentials: credentials, TLS: authority.Issue("server")})
 	s.Address = s.Server.URL()
-	s.configure(fmt.Sprintf("credentials: %s, tls-ca: %s", credentials, authority.CA()))
+	trust := fmt.Sprintf("credentials: %s, tls-ca: %s", credentials, authority.CA())
+	s.configure(trust, trust)
 	return s
 }
 
@@ -140,10 +147,10 @@ func (s *System) credentials() string {
 
 // configure makes the configuration file of daemons and commands: what they need
 // to connect to each other.
-func (s *System) configure(connection string) {
+func (s *System) configure(connection, planner string) {
 	s.t.Helper()
 	path := filepath.Join(s.Dir, "config.yaml")
-	text := fmt.Sprintf("client: {planner: %q, %[2]s}\nplanner: {%[2]s}\nnode: {%[2]s}\n", s.Address, connection)
+	text := fmt.Sprintf("client: {planner: %q, %s}\nplanner: {%s}\nnode: {%[2]s}\n", s.Address, connection, planner)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}

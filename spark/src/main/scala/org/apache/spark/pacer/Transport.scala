@@ -2,15 +2,11 @@ package org.apache.spark.pacer
 
 import java.io.IOException
 import java.nio.file.{Files, Path}
-import java.security.{GeneralSecurityException, KeyStore}
-import java.security.cert.CertificateFactory
 import java.time.Duration
 import java.util.concurrent.{Executors, ThreadFactory, TimeoutException}
 import java.util.concurrent.atomic.AtomicInteger
-import javax.net.ssl.{SSLContext, TrustManagerFactory}
 
 import scala.jdk.CollectionConverters._
-import scala.util.Using
 
 import io.nats.client.{AuthenticationException, Connection, ConnectionListener, Consumer, ErrorListener, Nats, Options}
 
@@ -57,11 +53,13 @@ private[spark] object NatsTransport {
    *
    * @param credentials a file with the line "application:password" (bus/doc.go)
    * @param reconnected called after each reconnect, on a thread of jnats
-   * @param tlsCa       secures the connection: the server's certificate must be signed by one of these authorities,
-   *                    whatever name it bears
+   * @param tlsCa       secures the connection: the server's certificate must be signed by one of these authorities and
+   *                    bear the host's name or address ([[ServerTrust]])
    * @throws UnreachableException with one line for the user
    */
   def connect(address: String, credentials: Option[Path], reconnected: () => Unit, tlsCa: Option[Path] = None): NatsTransport = {
+    val trust = tlsCa.map(new ServerTrust(_, address))
+    val said = new Listener
     val builder = new Options.Builder()
       .server((if (tlsCa.isEmpty) "nats://" else "tls://") + address)
       .connectionName("pacer-driver")
@@ -76,18 +74,19 @@ private[spark] object NatsTransport {
       .scheduledExecutor(Executors.newScheduledThreadPool(1, Daemons))
       .connectExecutor(Executors.newCachedThreadPool(Daemons))
       .callbackExecutor(Executors.newSingleThreadExecutor(Daemons))
-      .errorListener(Quiet)
+      .errorListener(said)
       .connectionListener((_: Connection, event: ConnectionListener.Events) =>
         if (event == ConnectionListener.Events.RECONNECTED) reconnected())
     credentials.foreach(file => builder.userInfo("application", password(file)))
-    tlsCa.foreach(file => builder.sslContext(trusting(file)))
+    // The name that is dialled is the one that the certificate has to bear, not an address that it stands for.
+    trust.foreach(t => builder.sslContext(t.context).noResolveHostnames())
     try {
       new NatsTransport(Nats.connect(builder.build()))
     } catch {
       case e: AuthenticationException =>
         throw new UnreachableException(s"the planner at $address refused the credentials", e)
       case e @ (_: IOException | _: TimeoutException) =>
-        throw new UnreachableException(s"no planner answers at $address", e)
+        throw new UnreachableException(trust.flatMap(_.fault).orElse(said.mismatch(address)).getOrElse(s"no planner answers at $address"), e)
     }
   }
 
@@ -103,24 +102,6 @@ private[spark] object NatsTransport {
     }
   }
 
-  /** Trusts the certificates in a PEM file and what they sign. */
-  private[pacer] def trusting(file: Path): SSLContext = try {
-    val store = KeyStore.getInstance(KeyStore.getDefaultType)
-    store.load(null, null)
-    val found = Using.resource(Files.newInputStream(file))(CertificateFactory.getInstance("X.509").generateCertificates(_)).asScala
-    if (found.isEmpty) throw new UnreachableException(s"$file holds no certificate", null)
-    found.zipWithIndex.foreach { case (c, i) => store.setCertificateEntry(i.toString, c) }
-    val trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm)
-    trust.init(store)
-    val context = SSLContext.getInstance("TLS")
-    context.init(null, trust.getTrustManagers, null)
-    context
-  } catch {
-    case u: UnreachableException => throw u
-    case e @ (_: IOException | _: GeneralSecurityException) =>
-      throw new UnreachableException(s"cannot read the certificates in $file", e)
-  }
-
   /** A forgotten SparkContext must not keep the JVM alive. */
   private object Daemons extends ThreadFactory {
     private val number = new AtomicInteger()
@@ -133,9 +114,20 @@ private[spark] object NatsTransport {
   }
 
   /** jnats would print to stderr by itself; the client says what matters. */
-  private object Quiet extends ErrorListener {
+  private final class Listener extends ErrorListener {
+    @volatile private var last = ""
+
+    /** What to say if one side wants a secured connection and the other does not. */
+    def mismatch(address: String): Option[String] = last match {
+      case "SSL required by server." =>
+        Some(s"the planner at $address takes secured connections only: get its ca.pem from its operator and name it in spark.pacer.tls.ca")
+      case "SSL connection wanted by client." =>
+        Some(s"the planner at $address has no secured connections: leave spark.pacer.tls.ca out, or run pacer auth init where it runs")
+      case _ => None
+    }
+
     override def errorOccurred(c: Connection, error: String): Unit = ()
-    override def exceptionOccurred(c: Connection, e: Exception): Unit = ()
+    override def exceptionOccurred(c: Connection, e: Exception): Unit = last = String.valueOf(e.getMessage)
     override def slowConsumerDetected(c: Connection, consumer: Consumer): Unit = ()
   }
 }

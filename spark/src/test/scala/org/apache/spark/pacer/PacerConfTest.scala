@@ -176,17 +176,6 @@ class PacerConfTest {
     assertThrows(classOf[UnreachableException], () => NatsTransport.password(file))
   }
 
-  @Test def authoritiesThatCannotBeReadAreSaid(): Unit = {
-    val file = Files.createTempFile("ca", ".pem")
-    for (text <- Seq("", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")) {
-      Files.writeString(file, text)
-      val said = assertThrows(classOf[UnreachableException], () => NatsTransport.trusting(file)).getMessage
-      assertTrue(said.contains(file.toString), said)
-    }
-    Files.delete(file)
-    assertThrows(classOf[UnreachableException], () => NatsTransport.trusting(file))
-  }
-
   @Test def nobodyThereIsSaidInOneLine(): Unit = {
     val free = new java.net.ServerSocket(0)
     val port = free.getLocalPort

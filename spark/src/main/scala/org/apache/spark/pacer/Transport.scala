@@ -43,7 +43,8 @@ private[spark] final class NatsTransport private (connection: Connection) extend
     connection.createDispatcher(message => handler(message.getData)).subscribe(subject)
   }
 
-  override def close(): Unit = connection.close()
+  /** Returns at once: a secured connection takes jnats more than a second, for which a driver that exits need not wait. */
+  override def close(): Unit = NatsTransport.Daemons.newThread(() => connection.close()).start()
 }
 
 private[spark] object NatsTransport {

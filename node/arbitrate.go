@@ -17,24 +17,22 @@ type division struct {
 	// them, from watched on, are of applications that are left alone: what they would get.
 	part    []partaker
 	watched int
-	// foremost is a stage at work of an application that comes first, nil without one; several
-	// says that there are more of them, or that its application is under a cap.
-	foremost *control
-	several  bool
-	groups   []supervisor.App
-	real     int // How many of groups are not of them.
-	stages   []supervisor.Stage
-	grants   []units.Cores
-	would    []units.Cores
-	givenUp  []bool // Of the groups, but that are left alone.
-	sums     []part
+	groups  []supervisor.App
+	real    int // How many of groups are not of them.
+	stages  []supervisor.Stage
+	grants  []units.Cores
+	would   []units.Cores
+	givenUp []bool // Of the groups, but that are left alone.
+	sums    []part
 }
 
 // partaker is an executor with running tasks: with its control, or nil where no target of
-// it is in force.
+// it is in force. foremost says that its application has a deadline that can be kept, and no
+// cap.
 type partaker struct {
-	x *executor
-	c *control
+	x        *executor
+	c        *control
+	foremost bool
 }
 
 // divide settles what each partaker asks for and grants it a part of the capacity. An
@@ -54,7 +52,6 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	}
 	limit := d.capacity.cores()
 	d.groups, d.stages, d.part = d.groups[:0], d.stages[:0], d.part[:0]
-	d.foremost, d.several = nil, false
 	d.enterAll(r, now, limit, tick, false)
 	d.real, d.watched = len(d.groups), len(d.part)
 	d.enterAll(r, now, d.capacity.whole(), tick, true)
@@ -73,29 +70,64 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 		switch {
 		case p.c != nil:
 			r.grant(p.c, d.grants[i], now)
-			p.x.free = p.c == d.foremost && d.free(limit)
 		case d.capacity.leaving() && (p.x.cap == 0 || d.grants[i] < p.x.cap):
 			// By weight alone it would take the core that is kept for a driver's exit.
 			p.x.cap = d.grants[i]
 		}
 	}
+	if x := d.unbound(limit); x != nil {
+		x.free = true
+	}
 }
 
-// free reports whether the only stage that comes first needs no quota: it asks for more than
-// there is, no core is kept for a driver, and by weight alone those who share have what is
-// left of the capacity.
-func (d *division) free(limit units.Cores) bool {
-	c := d.foremost
-	if d.several || d.capacity.leaving() || c.grant >= c.request-sameCores {
-		return false
+// unbound is the executor that needs no quota, nil where all need one: its stage is the only
+// one or the first of all applications', asks for more than there is and has more than any
+// other, and no core is kept for a driver. Those with a quota have as much as that allows,
+// since the kernel gives nobody less who wants less than its part, and by weight alone those
+// who share have what is left of the capacity.
+func (d *division) unbound(limit units.Cores) *executor {
+	most, second := d.widest()
+	c := most.c
+	if c == nil || !most.foremost || d.capacity.leaving() || c.grant >= c.request-sameCores {
+		return nil
 	}
-	weight := 0.0
+	if second > 0 && (!d.sup.InOrder() || second >= c.grant-sameCores) {
+		return nil
+	}
+	weight, left := 0.0, limit
 	for _, p := range d.part[:d.watched] {
-		if p.x.shares {
+		switch {
+		case p.x.shares:
 			weight += p.x.part * float64(WeightBehind)
+		case p.c == nil:
+			weight += float64(WeightNormal) // It has no quota, and is weighed as those that come first.
+		case p.c == c:
+		case p.x.key.App == most.x.key.App:
+			return nil // What is short is divided among its stages.
+		default:
+			left -= p.c.grant
 		}
 	}
-	return units.Cores(weight/(float64(WeightNormal)+weight))*limit >= limit-c.grant-sameCores
+	if units.Cores(weight/(float64(WeightNormal)+weight))*left < left-c.grant-sameCores {
+		return nil
+	}
+	return most.x
+}
+
+// widest is the stage that is granted most, and what the next one is granted.
+func (d *division) widest() (most partaker, second units.Cores) {
+	for _, p := range d.part[:d.watched] {
+		if p.c == nil {
+			continue
+		}
+		if most.c == nil || p.c.grant > most.c.grant {
+			most, p = p, most
+		}
+		if p.c != nil {
+			second = max(second, p.c.grant)
+		}
+	}
+	return most, second
 }
 
 // enterAll has the partakers of r take part whose applications are left alone, or are not.
@@ -111,8 +143,8 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		for _, c := range a.controls {
 			if c.active {
 				r.request(c, now, limit, tick)
-				d.enter(partaker{c.x, c}, c.target.StageKey, c.request, c.ready)
-				d.count(a, c)
+				first := a.plan.Band != api.BandShared && !leftAlone && a.plan.Cap == 0
+				d.enter(partaker{c.x, c, first}, c.target.StageKey, c.request, c.ready)
 			}
 		}
 		d.group(a, now, from, false)
@@ -120,21 +152,12 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		for _, x := range a.executors {
 			x.cap = 0
 			if n := x.unheld(now, r.cfg.Stale); n > 0 {
-				d.enter(partaker{x, nil}, api.StageKey{}, units.Cores(n), n)
+				d.enter(partaker{x: x}, api.StageKey{}, units.Cores(n), n)
 			}
 		}
 		d.group(a, now, from, true)
 		d.limit(a.plan.Cap, from)
 	}
-}
-
-// count notes that c, which is a's, is at work.
-func (d *division) count(a *app, c *control) {
-	if a.plan.Band == api.BandShared || a.plan.Launch.Mode.HandsOff() {
-		return
-	}
-	d.several = d.several || d.foremost != nil || a.plan.Cap > 0
-	d.foremost = c
 }
 
 // limit divides an application's cap, if it has one, among its partakers from from on, which no

@@ -253,9 +253,9 @@ func TestWhoSharesLosesWhatItDoesNotGet(t *testing.T) {
 	}
 }
 
-// What others use is a mean: after a driver's start it says more than is used. One stage that
-// needs all that is left has no quota then, where weights alone keep what those have who share;
-// two stages, an application under a cap and a larger floor have one.
+// What others use is a mean: after a driver's start it says more than is used. The one stage
+// that has most, and needs all that is left, has no quota then, where weights alone keep what those have
+// who share; an application under a cap and a larger floor have one.
 func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
 	for _, c := range []struct {
 		why    string
@@ -293,6 +293,28 @@ func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
 		if got := w.quota(appA, "1"); got.IsUnlimited() != c.free {
 			t.Errorf("%s: a quota of %v, want none: %v", c.why, got, c.free)
 		}
+	}
+}
+
+// Of two with deadlines to keep that ask for more than there is the first has no quota: the
+// other one's holds it back, and what it is granted is the kernel's to give.
+func TestTheFirstOfTwoThatAreShortHasNoQuota(t *testing.T) {
+	w := newWorld(t, testConfig(2))
+	a, b := planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1"))
+	a.Remaining, b.Remaining = 20, 40
+	w.ready(1, a, b)
+	w.exec(Key{appA, "1"}).submit(0, 1000, 1)
+	w.exec(Key{appB, "1"}).submit(0, 1000, 1)
+	w.ticks(4)
+	a.Stages = []api.StageTarget{target(0, "1", 1000, 1000, 2*time.Second, 2)}
+	b.Stages = []api.StageTarget{target(0, "1", 1000, 1000, 2*time.Second, 2)}
+	w.apply(plan(2, a, b))
+	w.ticks(4)
+	if got := w.quota(appA, "1"); !got.IsUnlimited() {
+		t.Errorf("the first has a quota of %v", got)
+	}
+	if got := w.quota(appB, "1"); got.IsUnlimited() || got > 0.5 {
+		t.Errorf("the other has a quota of %v", got)
 	}
 }
 

@@ -108,7 +108,7 @@ func TestGrantsStayWithinTheCapacityAndAboveTheFloor(t *testing.T) {
 				t.Fatalf("capacity %v of %v offered", limit, w.e.roster.cfg.Offered)
 			}
 			var grants, quotas, floors units.Cores
-			n := 0
+			n, free := 0, 0
 			for _, g := range w.e.Grants(nil) {
 				grants += g.Cores
 				floors += g.Floor
@@ -117,7 +117,12 @@ func TestGrantsStayWithinTheCapacityAndAboveTheFloor(t *testing.T) {
 				for _, c := range a.controls {
 					if c.active {
 						n++
-						quotas += min(c.x.quota, limit)
+						held := min(c.x.quota, limit)
+						if c.x.free {
+							held = c.grant // It has what the others leave, which is at least that.
+							free++
+						}
+						quotas += held
 					}
 				}
 			}
@@ -126,6 +131,9 @@ func TestGrantsStayWithinTheCapacityAndAboveTheFloor(t *testing.T) {
 			}
 			if quotas > limit+units.Cores(n)*1.5*w.e.roster.cfg.Quantum && !w.refuse {
 				t.Fatalf("quotas of %v for %d stages on %v", float64(quotas), n, float64(limit))
+			}
+			if free > 1 {
+				t.Fatalf("%d stages have no quota", free)
 			}
 			for _, a := range w.e.roster.apps {
 				for _, c := range a.controls {

@@ -13,7 +13,9 @@ const Auto = "auto"
 // is given up, which leaves as few as possible late (Moore, "An n job, one machine
 // sequencing algorithm for minimizing the number of late jobs", Management Science 15, 1968).
 // Those that are kept get what they ask for in order of deadline, and then the others what is
-// left, in that order.
+// left, in that order. Who is given up keeps its place in that order where those behind it are
+// in time all the same, with a reserve: it is late by less then, or by nothing, should the
+// prediction be wrong.
 //
 // The lesser of the two has to say that a deadline cannot be kept, because who is given up
 // is late by that. The least cores are predicted of runs at all cores: held back, a run may
@@ -22,9 +24,10 @@ const Auto = "auto"
 func auto(left float64, demands []demand) {
 	slices.SortFunc(demands, byDeadline)
 	giveUp(left, demands)
-	for _, late := range []bool{false, true} {
+	putBehind(left, demands)
+	for _, behind := range []bool{false, true} {
 		for i := range demands {
-			if d := &demands[i]; d.late == late {
+			if d := &demands[i]; d.behind == behind {
 				d.taken = min(d.room, left)
 				left -= d.taken
 			}
@@ -62,6 +65,46 @@ func giveUp(cores float64, demands []demand) {
 		}
 	}
 }
+
+// putBehind has those who are given up come after the others, but that one that would make
+// nobody late keeps its place. demands are in order of time to completion.
+func putBehind(cores float64, demands []demand) {
+	before := 0.0 // What those need, and take, that come before.
+	for i := range demands {
+		d := &demands[i]
+		if !d.late {
+			before += d.work()
+			continue
+		}
+		all := d.least * max(0, float64(d.ttc))
+		d.behind = d.ttc <= 0 || !harmless(cores, before+all, demands[i+1:])
+		if !d.behind {
+			before += all
+		}
+	}
+}
+
+// harmless reports whether those of demands that are not given up are in time after so much
+// work of others, with a reserve.
+func harmless(cores, before float64, demands []demand) bool {
+	for i := range demands {
+		d := &demands[i]
+		if !d.hasDeadline {
+			break
+		}
+		if d.late {
+			continue
+		}
+		if before += d.work(); before*(1+reserve) > cores*float64(d.ttc) {
+			return false
+		}
+	}
+	return true
+}
+
+// reserve is what those need more than is predicted before whom somebody keeps its place who
+// cannot be in time: what drivers and JVMs that start take of a node is not in the prediction.
+const reserve = 0.1
 
 // rounding is what sums of needs may be off by.
 const rounding = 1e-9

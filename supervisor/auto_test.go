@@ -41,6 +41,8 @@ func TestAutoGivesUpTheOneThatNeedsMost(t *testing.T) {
 		{"of three one is enough", jobs([3]float64{4, 10, 4}, [3]float64{8, 10, 8}, [3]float64{4, 10, 4}), []float64{4, 0, 4}},
 		{"who asks for less than was predicted needs less", jobs([3]float64{8, 20, 2}, [3]float64{7, 21, 7}), []float64{2, 6}},
 		{"at its end nobody needs what the node does not have", jobs([3]float64{99, 0.5, 3}, [3]float64{2, 20, 8}), []float64{3, 5}},
+		{"who is late for itself alone keeps its place", jobs([3]float64{9, 10, 9}, [3]float64{2, 100, 8}), []float64{8, 0}},
+		{"but not before one that has no time for it", jobs([3]float64{9, 10, 9}, [3]float64{7, 100, 8}), []float64{0, 8}},
 		{"who is late already takes nothing that others need", jobs([3]float64{8, -5, 8}, [3]float64{6, 10, 8}), []float64{0, 8}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,20 +57,14 @@ func TestAutoGivesUpTheOneThatNeedsMost(t *testing.T) {
 func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := float64(rapid.IntRange(1, 8).Draw(t, "cores"))
-		demands := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) demand {
-			return demand{
-				request: float64(rapid.IntRange(1, 9).Draw(t, "request")), id: api.AppID(rapid.StringN(1, 4, -1).Draw(t, "id")), hasDeadline: true,
-				ttc: units.Seconds(rapid.IntRange(1, 9).Draw(t, "ttc")), least: float64(rapid.IntRange(1, 9).Draw(t, "least")),
-			}
-		}), 0, 7).Draw(t, "demands")
-		slices.SortFunc(demands, byDeadline)
+		demands := genDemands(t)
 		most := 0
 		for set := range 1 << len(demands) {
 			work, fits := 0.0, true
 			for i, d := range demands {
 				if set>>i&1 == 1 {
 					work += needOf(d)
-					fits = fits && work <= cores*float64(d.ttc)+tiny
+					fits = fits && d.ttc > 0 && work <= cores*float64(d.ttc)+tiny
 				}
 			}
 			if fits {
@@ -92,9 +88,48 @@ func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 	})
 }
 
+// Whoever is given up and keeps its place makes nobody late: those behind it have room for all
+// that it needs.
+func TestWhoKeepsItsPlaceMakesNobodyLate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cores := float64(rapid.IntRange(1, 8).Draw(t, "cores"))
+		demands := genDemands(t)
+		giveUp(cores, demands)
+		putBehind(cores, demands)
+		work := 0.0
+		for _, d := range demands {
+			switch {
+			case d.behind && !d.late:
+				t.Fatalf("%s is put behind and not given up: %+v", d.id, demands)
+			case d.behind:
+			case d.late:
+				work += d.least * float64(d.ttc)
+			default:
+				if work += needOf(d); work > cores*float64(d.ttc)+tiny {
+					t.Fatalf("%s cannot be in time with %v of %v cores: %+v", d.id, work/float64(d.ttc), cores, demands)
+				}
+			}
+		}
+	})
+}
+
+// genDemands are applications in order of deadline; those of some have passed.
+func genDemands(t *rapid.T) []demand {
+	demands := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) demand {
+		return demand{
+			request: float64(rapid.IntRange(1, 9).Draw(t, "request")), id: api.AppID(rapid.StringN(1, 4, -1).Draw(t, "id")), hasDeadline: true,
+			ttc: units.Seconds(rapid.IntRange(-1, 9).Draw(t, "ttc")), least: float64(rapid.IntRange(1, 9).Draw(t, "least")),
+		}
+	}), 0, 7).Draw(t, "demands")
+	slices.SortFunc(demands, byDeadline)
+	return demands
+}
+
 // needOf is what an application needs until its deadline: what is predicted, or what it asks
 // for until then where that is less.
-func needOf(d demand) float64 { return math.Min(d.least*float64(d.ttc), d.request*float64(d.ttc)) }
+func needOf(d demand) float64 {
+	return math.Max(0, math.Min(d.least*float64(d.ttc), d.request*float64(d.ttc)))
+}
 
 // givenUpOf are the applications that a division has given up.
 func givenUpOf(s *Supervisor, apps []App) (of []api.AppID) {
@@ -106,9 +141,31 @@ func givenUpOf(s *Supervisor, apps []App) (of []api.AppID) {
 	return of
 }
 
-// The more cores there are, the fewer are given up; while they are the same ones, more cores
-// take from nobody.
-func TestMoreCoresGiveUpFewer(t *testing.T) {
+// The more cores there are, the fewer cannot be in time.
+func TestWithMoreCoresFewerCannotBeInTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		demands := genDemands(t)
+		cores := float64(rapid.IntRange(1, 8).Draw(t, "cores"))
+		lost := func(cores float64) (n int) {
+			for i := range demands {
+				demands[i].late = false
+			}
+			giveUp(cores, demands)
+			for _, d := range demands {
+				if d.late {
+					n++
+				}
+			}
+			return n
+		}
+		if few, more := lost(cores), lost(cores+rapid.Float64Range(0, 5).Draw(t, "more")); more > few {
+			t.Fatalf("%d cannot be in time, with more cores %d: %+v", few, more, demands)
+		}
+	})
+}
+
+// While the same ones are given up, more cores take from nobody.
+func TestMoreCoresTakeFromNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg, apps := genConfig(t), genShared(t)
 		cfg.Strategy, cfg.Gamma = Auto, 0
@@ -123,11 +180,7 @@ func TestMoreCoresGiveUpFewer(t *testing.T) {
 		before := s.Divide(units.Cores(capacity), apps, nil)
 		lost := givenUpOf(s, apps)
 		more := s.Divide(units.Cores(capacity+rapid.Float64Range(0, 5).Draw(t, "more")), apps, nil)
-		left := givenUpOf(s, apps)
-		if len(left) > len(lost) {
-			t.Fatalf("%v are given up, with more cores %v", lost, left)
-		}
-		if !slices.Equal(lost, left) {
+		if !slices.Equal(lost, givenUpOf(s, apps)) {
 			return
 		}
 		for i := range before {

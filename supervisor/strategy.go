@@ -21,10 +21,10 @@ type demand struct {
 	// weight and rest are for byWeight: its weight, and the sum of the weights
 	// from it to the last one.
 	weight, rest float64
-	// least is the least with which its deadline can be kept, 0 where that is not known;
-	// late is for auto: it is given up.
-	least float64
-	late  bool
+	// least is the least with which its deadline can be kept, 0 where that is not known.
+	// For auto late says that it is given up, behind that it comes after those that are not.
+	least        float64
+	late, behind bool
 	// taken is what it gets.
 	taken float64
 }
@@ -40,17 +40,19 @@ type strategy struct {
 	beyond bool
 	// within says that nobody ever gets more than it asks for.
 	within bool
+	// inOrder says that one after the other gets all it asks for, while there is any.
+	inOrder bool
 }
 
 // strategyTable is where a new strategy is entered.
 func strategyTable() []strategy {
 	return []strategy{
-		{name: EDFPure, divide: earliestFirst, within: true},
-		{name: EDFAll, divide: earliestFirst, beyond: true},
+		{name: EDFPure, divide: earliestFirst, within: true, inOrder: true},
+		{name: EDFAll, divide: earliestFirst, beyond: true, inOrder: true},
 		{name: EDFProp, divide: edfProp, within: true},
 		{name: Proportional, divide: proportional},
 		{name: Speed, divide: speed},
-		{name: Auto, divide: auto, within: true},
+		{name: Auto, divide: auto, within: true, inOrder: true},
 	}
 }
 

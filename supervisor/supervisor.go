@@ -128,6 +128,10 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 // known: not all could be in time, and it comes after those that can (Auto).
 func (s *Supervisor) GaveUp(i int) bool { return s.totals[i].givenUp }
 
+// InOrder reports whether the strategy serves one application after the other: of a shortage
+// the first of them has nothing to give.
+func (s *Supervisor) InOrder() bool { return s.strategy.inOrder }
+
 // whole reports whether ac of Eq 21 is made of the whole node: gamma has its part in
 // what is promised then.
 func (s *Supervisor) whole() bool { return s.strategy.beyond || s.cfg.Eq21 == Eq21Printed }
@@ -283,7 +287,7 @@ func (s *Supervisor) share(left, part float64) {
 	for _, d := range s.demands {
 		t := &s.totals[d.index]
 		t.grant += part * d.taken
-		t.givenUp = d.late && d.least > 0
+		t.givenUp = d.behind && d.least > 0
 	}
 }
 

@@ -10,31 +10,30 @@ import (
 )
 
 // Over Benchmarks 1 to 3 and the scenarios of all strategies none of them misses fewer
-// deadlines than auto. PACER_TEST_ALL takes the 12 seeds of the table in docs/simulator.md, with
-// both gammas, of which none is as good with less lateness either.
+// deadlines than auto, with gamma 0. PACER_TEST_ALL takes the 12 seeds of the table in
+// docs/simulator.md, of which none is as good with less lateness either. What gamma 1 gives is
+// in docs/decisions/026.
 func TestAutoIsBehindNoOtherStrategy(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	o, gammas := Options{Laws: []string{controller.Default().Law}, Seeds: 1, Only: " g=0"}, 1
+	o := Options{Laws: []string{controller.Default().Law}, Seeds: 1, Only: " g=0"}
 	if os.Getenv("PACER_TEST_ALL") != "" {
-		o.Seeds, o.Only, gammas = 12, "", 2
+		o.Seeds = 12
 	}
 	table, err := Run("strategies", o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for gamma := range gammas {
-		auto := ScoreOf(table.Cells, supervisor.Auto, gamma)
-		for _, name := range supervisor.Strategies() {
-			other := ScoreOf(table.Cells, name, gamma)
-			t.Logf("gamma %d: %-12s %+v", gamma, name, other)
-			if other.Runs != auto.Runs || other.Runs < 28 {
-				t.Errorf("%s has %d runs, auto %d", name, other.Runs, auto.Runs)
-			}
-			if other.Late < auto.Late || o.Seeds > 1 && other.Compare(auto) < 0 {
-				t.Errorf("gamma %d: %s is ahead of auto", gamma, name)
-			}
+	auto := ScoreOf(table.Cells, supervisor.Auto, 0)
+	for _, name := range supervisor.Strategies() {
+		other := ScoreOf(table.Cells, name, 0)
+		t.Logf("%-12s %+v", name, other)
+		if other.Runs != auto.Runs || other.Runs < 28 {
+			t.Errorf("%s has %d runs, auto %d", name, other.Runs, auto.Runs)
+		}
+		if other.Late < auto.Late || o.Seeds > 1 && other.Compare(auto) < 0 {
+			t.Errorf("%s is ahead of auto", name)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type System struct {
 
 	archives string
 	// Server is the NATS server, nil for the planner's own.
-	Server *bustest.Server
+	Server  *bustest.Server
 	network *Network // nil for loopback.
 }
 

@@ -146,7 +146,7 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	}
 	d := Admission{
 		Name:   r.Name,
-		Tenant: ledger.Tenant{Submission: r.Submission, User: r.User, Class: r.Class, Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
+		Tenant: ledger.Tenant{Submission: r.Submission, Owner: ledger.Owner{User: r.User, Key: r.Key}, Class: r.Class, Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
 		Promise: ledger.Promise{Profile: cmp.Or(r.Profile, r.Name), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline,
 			Mode: ledger.Recording, Required: r.RequireFeasible},
 	}

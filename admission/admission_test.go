@@ -62,7 +62,7 @@ func TestDecide(t *testing.T) {
 	// A driver calls itself and its user what it likes: whom executors run as it cannot say.
 	claims := request("p", 120)
 	claims.User, claims.Launch.User = "alice", "alice"
-	if d := decide(claims); d.Tenant.Launch.User != "" || d.Tenant.User != "alice" {
+	if d := decide(claims); d.Tenant.Launch.User != "" || d.Tenant.Owner.User != "alice" {
 		t.Errorf("a user that nobody has made sure of: %+v", d)
 	}
 	claims.Authenticated = true

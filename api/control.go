@@ -258,6 +258,11 @@ type ControlRequest struct {
 	// Suspended is the part of Elapsed in which the machine was suspended: the driver's
 	// clock stood still then.
 	Suspended units.Seconds `json:"suspended_s,omitempty"`
+	// Issue is the credential to be taken (VerbIssue), Login whose credentials are to be
+	// taken no more (VerbRevoke), Log the piece of a log of Node that is wanted (VerbLogs).
+	Issue *Issue      `json:"issue,omitempty"`
+	Login string      `json:"login,omitempty"`
+	Log   *LogRequest `json:"log,omitempty"`
 }
 
 // Step is a step response of a running stage (`pacer identify`): each of its
@@ -295,6 +300,10 @@ type ControlReply struct {
 	Step *Step `json:"step,omitempty"`
 	// Backup is a piece of a backup of the planner's store; of a new one it is empty.
 	Backup *BackupPiece `json:"backup,omitempty"`
+	// Principals are those with credentials.
+	Principals []PrincipalSummary `json:"principals,omitempty"`
+	// Log is the piece of a log.
+	Log *LogReply `json:"log,omitempty"`
 	// Message is one line for the user.
 	Message string `json:"message,omitempty"`
 	// Release is the planner's version.
@@ -325,10 +334,14 @@ const (
 	VerbExit       Verb = "exit"
 	VerbBackup     Verb = "backup"
 	VerbPing       Verb = "ping"
+	VerbLogs       Verb = "logs"
+	VerbIssue      Verb = "auth-issue"
+	VerbPrincipals Verb = "auth-list"
+	VerbRevoke     Verb = "auth-revoke"
 )
 
 // Verbs are all of them.
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles, VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbExit, VerbBackup, VerbPing}
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbExit, VerbBackup, VerbPing, VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke}
 }

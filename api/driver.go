@@ -98,6 +98,9 @@ type RegisterRequest struct {
 	Launch Launch `json:"launch"`
 	// AppID is set when the application registers again.
 	AppID AppID `json:"app_id,omitempty"`
+	// Key is the hash of the secret with which the driver will connect as the application,
+	// in hexadecimal (HashBytes); "" for a driver that stays its user.
+	Key string `json:"key,omitempty"`
 	// Watched says that a pacer submit runs the driver, and reports its exit (VerbExit).
 	Watched bool `json:"watched,omitempty"`
 	// UTCOffset is the driver's local time less UTC, in seconds: what is said to its
@@ -175,6 +178,9 @@ type RegisterReply struct {
 	V     int    `json:"v"`
 	Error *Error `json:"error,omitempty"`
 	AppID AppID  `json:"app_id,omitempty"`
+	// Own says that the driver is to connect as the application from now on: with its id for
+	// a login and the secret of RegisterRequest.Key.
+	Own bool `json:"own,omitempty"`
 
 	Verdict Verdict `json:"verdict,omitempty"`
 	// Reason is one line for the user: the verdict and why.

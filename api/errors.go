@@ -26,9 +26,11 @@ const (
 	KindTransient Kind = 6
 	// KindVersion is a peer of another protocol version.
 	KindVersion Kind = 7
+	// KindDenied is what the peer may not do, or a peer whose credentials are not taken.
+	KindDenied Kind = 8
 )
 
-var kindNames = [...]string{"internal", "invalid", "not found", "infeasible", "conflict", "stale", "transient", "version"}
+var kindNames = [...]string{"internal", "invalid", "not found", "infeasible", "conflict", "stale", "transient", "version", "denied"}
 
 // String returns the kind's name in lower case.
 func (k Kind) String() string {

@@ -30,6 +30,7 @@ func (r RegisterRequest) Validate() error {
 	f.text("name", r.Name, MostName)
 	f.text("profile", r.Profile, MostName)
 	f.text("user", r.User, MostName)
+	f.check(r.Key == "" || ValidHash(r.Key), "key is no hash")
 	f.text("spark_version", r.SparkVersion, MostToken)
 	f.finite("deadline_s", float64(r.Deadline))
 	f.finite("elapsed_s", float64(r.Elapsed))

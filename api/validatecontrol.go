@@ -22,6 +22,7 @@ func (r *ControlRequest) Validate() error {
 		f.token("backup", b.ID)
 		f.size("offset of the backup", b.Offset)
 	}
+	f.text("login", r.Login, MostToken)
 	if d := r.Division; d != nil {
 		d.validate(&f)
 	}

@@ -30,8 +30,9 @@ const (
 	fullTime = 30 * time.Second
 )
 
-// The child's environment: the planner's address, its own for metrics, its state.
-const fullPlanner, fullHTTP, fullState = "PACER_FULL_PLANNER", "PACER_FULL_HTTP", "PACER_FULL_STATE"
+// The child's environment: the planner's address, its own for metrics, its state, and where
+// the operator's credential is.
+const fullPlanner, fullHTTP, fullState, fullCredentials = "PACER_FULL_PLANNER", "PACER_FULL_HTTP", "PACER_FULL_STATE", "PACER_FULL_CREDENTIALS"
 
 // fullName is the node's name; the child has the parent's id in it.
 func fullName(pid int) string { return fmt.Sprintf("full-%d", pid) }
@@ -40,6 +41,7 @@ func fullName(pid int) string { return fmt.Sprintf("full-%d", pid) }
 // memory can be told.
 func runFullNode(ctx context.Context) error {
 	n := fakeNode(fullName(os.Getppid()), os.Getenv(fullPlanner), os.Getenv(fullHTTP), os.Getenv(fullState), fullSize)
+	n.Owners = []daemon.Owner{owner(os.Getenv(fullCredentials))}
 	n.Ready = func(line string) { fmt.Println(line) }
 	return daemon.Node(ctx, n)
 }
@@ -53,7 +55,7 @@ func runFullNode(ctx context.Context) error {
 func fullNode(t testing.TB, add adder) {
 	r, planner := startPlanner(t, fullSize)
 	state := t.TempDir()
-	env := []string{fullPlanner + "=" + planner, fullHTTP + "=" + r.http, fullState + "=" + state}
+	env := []string{fullPlanner + "=" + planner, fullHTTP + "=" + r.http, fullState + "=" + state, fullCredentials + "=" + r.owner.Dir}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -86,13 +88,13 @@ func fullNode(t testing.TB, add adder) {
 	for _, x := range reply.Directive.Executors {
 		r.awaitQuota(r.groupOf(groups, x.ID), true)
 	}
-	spent, ticks := loopTime(t, r.http)
+	spent, ticks := loopTime(t, r)
 	select {
 	case <-time.After(fullTime):
 	case <-child.Done():
 		t.Fatal("the node controller ended")
 	}
-	later, more := loopTime(t, r.http)
+	later, more := loopTime(t, r)
 	add("node.tick_us.200", benchline.One(1e6*(later-spent)/(more-ticks)), "us")
 	add("rss.node_mib.200", benchline.One(residentMiB(t, child.PID())), "MiB")
 }
@@ -143,9 +145,14 @@ var loopLine = regexp.MustCompile(`(?m)^pacer_control_loop_duration_seconds_(sum
 
 // loopTime reads from a node's metrics how long all its ticks took, in seconds,
 // and how many they were.
-func loopTime(t testing.TB, address string) (seconds, count float64) {
+func loopTime(t testing.TB, r *rig) (seconds, count float64) {
 	t.Helper()
-	reply, err := http.Get("http://" + address + "/metrics")
+	ask, err := http.NewRequest(http.MethodGet, "http://"+r.http+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask.SetBasicAuth(r.own.Login, r.own.Secret)
+	reply, err := http.DefaultClient.Do(ask)
 	if err != nil {
 		t.Fatal(err)
 	}

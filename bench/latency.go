@@ -32,9 +32,9 @@ const stages = 200
 // protocol.
 type rig struct {
 	t testing.TB
-	// conn is a person's connection, driver the driver's: the same where nobody has
-	// credentials.
+	// conn is the owner's connection, driver the application's, as says how they are made.
 	conn, driver *bus.Conn
+	as           peers
 	// node is the node's name.
 	node  string
 	app   api.AppID
@@ -42,6 +42,14 @@ type rig struct {
 	began time.Time
 	// http is the node's address of metrics.
 	http string
+	// owner runs the daemons, own is its credential.
+	owner daemon.Owner
+	own   bus.Credential
+}
+
+// owner is who runs the benchmarks, with credentials in dir.
+func owner(dir string) daemon.Owner {
+	return daemon.Owner{Name: "bench", UID: os.Geteuid(), GID: os.Getegid(), Dir: dir}
 }
 
 // startPlanner brings a planner up and connects to it; it ends with the test.
@@ -54,10 +62,10 @@ func startPlanner(t testing.TB, maxPool int) (r *rig, address string) {
 func startPlannerAs(t testing.TB, maxPool int, as peers) (r *rig, address string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r = &rig{t: t, http: realenv.FreePort(t), began: time.Now()}
+	r = &rig{t: t, as: as, http: realenv.FreePort(t), began: time.Now(), owner: owner(t.TempDir())}
 	p := daemon.DefaultPlannerConfig()
 	p.Listen, p.HTTP, p.State, p.Engine.MaxPool = realenv.FreePort(t), "", t.TempDir(), maxPool
-	p.Credentials, p.TLS = as.credentials, as.server
+	p.Owners, p.TLS = []daemon.Owner{r.owner}, as.server
 	p.Engine.Branches = "together" // Stages side by side are what is measured.
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	p.Ready = func(line string) { ready <- line }
@@ -69,20 +77,23 @@ func startPlannerAs(t testing.TB, maxPool int, as peers) (r *rig, address string
 		}
 	})
 	await(t, ready, ended)
-	r.conn, r.driver = as.dial(t, p.Listen, bus.RoleOperator), as.dial(t, p.Listen, bus.RoleApplication)
+	own, err := bus.LoadCredential(bus.CredentialPath(r.owner.Dir, p.Listen), api.PrincipalUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.conn, r.own = as.dial(t, p.Listen, own), own
 	return r, p.Listen
 }
 
-// peers says how everybody connects to a planner: with nothing, as on loopback, or with
-// credentials and TLS.
+// peers says how everybody connects to a planner: without TLS, as on loopback, or with it.
 type peers struct {
-	credentials    string
 	server, client bus.TLS
 }
 
-func (as peers) dial(t testing.TB, address string, role bus.Role) *bus.Conn {
+// dial connects; the connection ends with the test.
+func (as peers) dial(t testing.TB, address string, own bus.Credential) *bus.Conn {
 	t.Helper()
-	conn, err := bus.Dial(bus.Options{Address: address, Role: role, Name: "bench", Credentials: as.credentials, TLS: as.client})
+	conn, err := bus.Dial(bus.Options{Address: address, Credential: own, Name: "bench", TLS: as.client})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +112,8 @@ func startRigAs(t testing.TB, name string, cores units.Cores, as peers) *rig {
 	t.Helper()
 	r, planner := startPlannerAs(t, daemon.DefaultPlannerConfig().Engine.MaxPool, as)
 	n := fakeNode(name, planner, r.http, t.TempDir(), cores)
-	n.Credentials, n.TLS = as.credentials, as.client
-	r.node = n.Name
+	n.TLS = as.client
+	r.node, n.Owners = n.Name, []daemon.Owner{r.owner}
 	runtime := n.Deps.Runtime
 	n.Deps.Runtime = func(layout executor.Layout, groups *cgroup.Hierarchy) (executor.Runtime, error) {
 		fake, err := runtime(layout, groups)
@@ -210,12 +221,14 @@ func (r *rig) register(p api.Profile, deadline units.Seconds) api.RegisterReply 
 	if _, err := r.conn.Control(ctx, api.VerbProfilePut, api.ControlRequest{V: api.Version, Profile: p.Name, Body: &p}); err != nil {
 		r.t.Fatal(err)
 	}
-	reply, err := r.driver.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "bench", Name: p.Name, SparkVersion: "4.3.0",
-		Deadline: deadline, Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: units.GiB, SparkVersion: "4.3.0"}})
+	secret := bus.NewCredential("")
+	reply, err := r.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "bench", Name: p.Name, SparkVersion: "4.3.0",
+		Key: secret.Hash(), Deadline: deadline, Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: units.GiB, SparkVersion: "4.3.0"}})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.app = reply.AppID
+	r.app, secret.Login = reply.AppID, string(reply.AppID)
+	r.driver = r.as.dial(r.t, r.conn.Address(), secret)
 	return reply
 }
 

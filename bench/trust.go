@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/sparkpacer/pacer/bus"
@@ -19,15 +18,11 @@ func trusted() []cell {
 }
 
 // tlsOverhead times stages from "stage ready" to the quota in force on two systems, one
-// with credentials and TLS and one with neither, in pairs of which either goes first in
+// with TLS and one without, in pairs of which either goes first in
 // turn.
 func tlsOverhead(t testing.TB, add adder) {
-	credentials := filepath.Join(t.TempDir(), "credentials")
-	if err := os.WriteFile(credentials, []byte("node:n\napplication:a\noperator:o\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	authority := bustest.NewAuthority(t)
-	secured := peers{credentials: credentials, server: authority.Issue("server"), client: bus.TLS{CA: authority.CA()}}
+	secured := peers{server: authority.Issue("server"), client: bus.TLS{CA: authority.CA()}}
 	sides := []pacing{
 		startRigAs(t, fmt.Sprintf("open-%d", os.Getpid()), 2, peers{}).begin(stages),
 		startRigAs(t, fmt.Sprintf("tls-%d", os.Getpid()), 2, secured).begin(stages),

@@ -15,7 +15,8 @@ import (
 // whatever clock that has: the whole system can be tested in virtual time.
 func TestAServerWithoutSocketsRunsInVirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := bus.StartServer(bus.ServerConfig{})
+		keyring := bus.NewKeyring()
+		s, err := bus.StartServer(bus.ServerConfig{Keyring: keyring})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,10 +24,10 @@ func TestAServerWithoutSocketsRunsInVirtualTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(serve(p, echo(nil)), p.Flush(t.Context())); err != nil {
+		if err := errors.Join(serve(p, keyring, echo(nil)), p.Flush(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		c, err := s.Connect(bus.Options{})
+		c, err := s.ConnectAs(asUser("ann", api.RoleView), bus.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -91,32 +91,50 @@ func (c *Conn) send(subject, operation string, data []byte, err error) error {
 	return nil
 }
 
-// serve answers the requests of a subject. One larger than most bytes is refused unread, 0
-// for any size. check refuses a request by its subject's token and its body; handle must
-// call reply once.
-func serve[Request, Reply any](c *Conn, subject, peer string, most int, check func(token string, r Request) error,
-	handle func(r Request, reply func(Reply))) (*nats.Subscription, error) {
-	subscription, err := c.nats.Subscribe(subject, func(m *nats.Msg) {
+// service is how the requests of a subject are answered.
+type service[Request, Reply any] struct {
+	subject string
+	// peer is who asks, for errors; most is the most bytes of a request, 0 for any.
+	peer string
+	most int
+	// admit says whom a message is from, or refuses it unread.
+	admit func(m *nats.Msg) (api.Principal, error)
+	// check refuses a request by its subject and its body.
+	check func(subject string, r Request) error
+	// handle must call reply once.
+	handle func(by api.Principal, r Request, reply func(Reply))
+}
+
+// serve answers the requests of a subject.
+func serve[Request, Reply any](c *Conn, s service[Request, Reply]) (*nats.Subscription, error) {
+	subscription, err := c.nats.Subscribe(s.subject, func(m *nats.Msg) {
 		var request Request
-		err := decodeRequest(peer, m.Data, most, &request)
+		by, err := s.admit(m)
 		if err == nil {
-			err = check(token(m.Subject), request)
+			err = decodeRequest(s.peer, m.Data, s.most, &request)
+		}
+		if err == nil {
+			err = s.check(m.Subject, request)
 		}
 		if err != nil {
 			c.respond(m, header{V: api.Version, Error: api.ToWire(err)})
 			return
 		}
 		var once sync.Once
-		handle(request, func(r Reply) { once.Do(func() { c.respond(m, r) }) })
+		s.handle(by, request, func(r Reply) { once.Do(func() { c.respond(m, r) }) })
 	})
 	if err != nil {
-		return nil, c.callError("subscribe to "+subject, err)
+		return nil, c.callError("subscribe to "+s.subject, err)
 	}
 	return subscription, nil
 }
 
-// respond answers m; a reply that cannot be sent becomes an error that can.
+// respond answers m; a reply that cannot be sent becomes an error that can. Whoever is not
+// to have an answer has left no address.
 func (c *Conn) respond(m *nats.Msg, reply any) {
+	if m.Reply == "" {
+		return
+	}
 	body, err := json.Marshal(reply)
 	if err == nil {
 		if most := c.most(); int64(len(body)) > most {
@@ -133,12 +151,12 @@ func (c *Conn) respond(m *nats.Msg, reply any) {
 
 // listen takes the publications of a subject; those that check refuses are
 // dropped and told to OnFault.
-func listen[Body any](c *Conn, subject, peer string, check func(token string, b Body) error, handle func(Body)) (*nats.Subscription, error) {
+func listen[Body any](c *Conn, subject, peer string, check func(subject string, b Body) error, handle func(Body)) (*nats.Subscription, error) {
 	subscription, err := c.nats.Subscribe(subject, func(m *nats.Msg) {
 		var body Body
 		err := decodeRequest(peer, m.Data, 0, &body)
 		if err == nil {
-			err = check(token(m.Subject), body)
+			err = check(m.Subject, body)
 		}
 		if err != nil {
 			c.fault(err)

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,10 +23,12 @@ type Options struct {
 	Address string
 	// TLS are the files for a secured connection.
 	TLS TLS
-	// Role is who connects; it picks the line of the credentials file.
-	Role Role
-	// Credentials is the path of a credentials file; "" sends none.
-	Credentials string
+	// Credential is who connects; one without a login sends none, which is enough for a
+	// server that lets everybody in.
+	Credential Credential
+	// Secret replaces the credential's secret, if it is not nil: it is called for each
+	// attempt to connect.
+	Secret func() string
 	// Name is shown by the server's diagnostics.
 	Name string
 	// Dialer replaces TCP: it is called for each attempt to connect. With it
@@ -56,26 +59,25 @@ type Conn struct {
 	address string
 	tls     TLS
 	fault   func(error)
+	// credential is whose connection it is; login stands in what it publishes.
+	credential Credential
+	secret     func() string
+	login      string
 }
+
+// anyone is the login of who has no credential.
+const anyone = "anyone"
 
 // Dial connects to a planner.
 func Dial(o Options) (*Conn, error) {
 	var extra []nats.Option
-	if o.Credentials != "" {
-		credentials, err := LoadCredentials(o.Credentials)
-		if err != nil {
-			return nil, err
-		}
-		password, ok := credentials[o.Role]
-		if !ok {
-			return nil, fmt.Errorf("credentials %s: there is no line for the role %s", o.Credentials, o.Role)
-		}
-		extra = append(extra, nats.UserInfo(string(o.Role), password))
+	switch {
+	case o.Credential.Login == "":
+	case o.Secret != nil:
+		extra = append(extra, nats.UserInfoHandler(func() (string, string) { return o.Credential.Login, o.Secret() }))
+	default:
+		extra = append(extra, nats.UserInfo(o.Credential.Login, o.Credential.Secret))
 	}
-	return connect(o, extra)
-}
-
-func connect(o Options, extra []nats.Option) (*Conn, error) {
 	if o.Address == "" {
 		o.Address = DefaultAddress
 	}
@@ -89,7 +91,7 @@ func connect(o Options, extra []nats.Option) (*Conn, error) {
 		}
 		extra = append(extra, secured...)
 	}
-	c := &Conn{address: o.Address, tls: o.TLS, fault: o.OnFault}
+	c := &Conn{address: o.Address, tls: o.TLS, fault: o.OnFault, credential: o.Credential, secret: o.Secret, login: cmp.Or(o.Credential.Login, anyone)}
 	if c.fault == nil {
 		c.fault = func(error) {}
 	}
@@ -124,7 +126,7 @@ func (c *Conn) natsOptions(o Options) []nats.Option {
 		}
 	}
 	return []nats.Option{
-		nats.Name(o.Name), nats.Timeout(timeout), nats.CustomInboxPrefix(inboxPrefix(o.Role)),
+		nats.Name(o.Name), nats.Timeout(timeout), nats.CustomInboxPrefix(inboxOf(c.login)),
 		nats.RetryOnFailedConnect(o.Wait), nats.MaxReconnects(-1), nats.CustomReconnectDelay(reconnectDelay),
 		nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ConnectHandler(up), nats.ReconnectHandler(up),
@@ -138,7 +140,13 @@ func (c *Conn) natsOptions(o Options) []nats.Option {
 				c.fault(c.dialError(err))
 			}
 		}),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.fault(fmt.Errorf("bus: %w", err)) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if refused(err) {
+				c.fault(c.denied())
+				return
+			}
+			c.fault(fmt.Errorf("bus: %w", err))
+		}),
 	}
 }
 
@@ -156,7 +164,7 @@ func refused(err error) bool {
 
 func (c *Conn) dialError(err error) error {
 	if refused(err) {
-		return api.Errorf(api.KindInvalid, "the planner at %s refused the credentials", c.address)
+		return c.denied()
 	}
 	if distrusted(err) {
 		return api.Errorf(api.KindInvalid, "no secured connection to %s: %s", c.address, explain(err, c.address, c.tls))
@@ -166,6 +174,23 @@ func (c *Conn) dialError(err error) error {
 		reason = "connection refused"
 	}
 	return api.Errorf(api.KindTransient, "no planner answers at %s: %s", c.address, reason)
+}
+
+// denied is what to do where the server does not take the credential. Its first words are
+// fixed: scripts may look for them.
+func (c *Conn) denied() error {
+	how := "`pacer auth issue --user NAME --role submit`"
+	if name, ok := strings.CutPrefix(c.login, string(api.PrincipalNode)+"-"); ok {
+		how = fmt.Sprintf("`pacer auth issue --node %s`", name)
+	}
+	if c.credential.Login == "" || c.secret != nil && c.secret() == "" {
+		return api.Errorf(api.KindDenied, "no credentials for this planner: ask its operator for %s (%s)", how, c.address)
+	}
+	of := ""
+	if c.credential.Path != "" {
+		of = " in " + c.credential.Path
+	}
+	return api.Errorf(api.KindDenied, "the planner at %s refused the credentials of %s%s: ask its operator for %s", c.address, c.credential.Login, of, how)
 }
 
 // Address is the server's as it was given: host:port or a URL.

@@ -14,13 +14,13 @@ func (c *Conn) Control(ctx context.Context, verb api.Verb, r api.ControlRequest)
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "control request %q is not known", verb)
 	}
 	r.V = api.Version
-	return call[api.ControlReply](ctx, c, controlSubject(verb), string(verb), r)
+	return call[api.ControlReply](ctx, c, controlSubject(c.login, verb), string(verb), r)
 }
 
 // PlanQuery asks what a deadline would mean for a profile; V is filled in.
 func (c *Conn) PlanQuery(ctx context.Context, r api.PlanRequest) (api.PlanReply, error) {
 	r.V = api.Version
-	return call[api.PlanReply](ctx, c, planQuerySubject(), "plan", r)
+	return call[api.PlanReply](ctx, c, planQuerySubject(c.login), "plan", r)
 }
 
 // Logs asks a node for a piece of an executor's log; V is filled in.

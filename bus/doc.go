@@ -3,20 +3,20 @@
 //
 // # Subjects
 //
-//	pacer.v1.app.register          request  driver -> planner   api.RegisterRequest / RegisterReply
+//	pacer.v1.register.LOGIN        request  driver -> planner   api.RegisterRequest / RegisterReply
 //	pacer.v1.app.APP.events        request  driver -> planner   api.Events / EventsReply
 //	pacer.v1.app.APP.directive     publish  planner -> driver   api.Directive
 //	pacer.v1.node.NODE.hello       request  node -> planner     api.NodeStatus / HelloReply
 //	pacer.v1.node.NODE.status      publish  node -> planner     api.NodeStatus
 //	pacer.v1.node.NODE.plan        publish  planner -> node     api.Plan
-//	pacer.v1.node.NODE.logs        request  cli -> node         api.LogRequest / LogReply
-//	pacer.v1.control.VERB          request  cli -> planner      api.ControlRequest / ControlReply
-//	pacer.v1.control.plan          request  cli -> planner      api.PlanRequest / PlanReply
+//	pacer.v1.node.NODE.logs        request  planner -> node     api.LogRequest / LogReply
+//	pacer.v1.control.LOGIN.VERB    request  cli -> planner      api.ControlRequest / ControlReply
+//	pacer.v1.control.LOGIN.plan    request  cli -> planner      api.PlanRequest / PlanReply
 //	pacer.v1.planner               request  planner -> planners api.PresenceRequest / Presence
 //
 // VERB is one of apps, app, release, deadline, cap, kill, step, profiles, profile, profile-put,
-// profile-rm, nodes, node-drain, node-undrain, node-divide, exit, backup, ping. APP and NODE are
-// single tokens.
+// profile-rm, nodes, node-drain, node-undrain, node-divide, exit, backup, ping, logs, auth-issue,
+// auth-list, auth-revoke. APP, NODE and LOGIN are single tokens.
 //
 // Bodies are JSON. A message is at most MaxPayload bytes.
 //
@@ -43,29 +43,24 @@
 //
 // # Who may connect
 //
-// Without a credentials file anybody who reaches the address may do everything:
-// the server then binds loopback only, and Validate refuses any other address.
+// Nobody without a credential: a login with a secret of 256 random bits, which a client sends
+// as NATS' user and password. The server side has a Keyring: principals (api.Principal) with the
+// hashes of their secrets. The server lets each reach its own subjects only:
 //
-// A credentials file has one line per role, "role:password", where role is one
-// of planner, node, application and operator (the CLI); blank lines and lines that begin
-// with # are skipped, and a password lasts to the end of the line. The server's
-// file holds the roles that may connect; a client's file holds the line of its
-// own role and may hold others. The role is the NATS user name, so that every
-// NATS client (the driver's jnats too: spark.pacer.credentials names a file with
-// the line "application:...") can send it as plain user and password. A file
-// that everybody on the machine can read is refused, and one that others than its owner can
-// write.
+//	principal         login     may publish to                          may subscribe to
+//	application APP   APP       register.APP, app.APP.events            app.APP.directive, _INBOX_APP.>
+//	node NODE         node-...  node.NODE.hello, node.NODE.status,      node.NODE.plan, node.NODE.logs, _INBOX_LOGIN.>
+//	                            replies
+//	user              user-...  control.LOGIN.*, register.LOGIN unless  _INBOX_LOGIN.>
+//	                            it only views
+//	planner           planner   >                                       >
 //
-//	role         may publish to                         may subscribe to
-//	application  app.register, app.*.events             app.*.directive, _INBOX.>
-//	node         node.*.hello, node.*.status, replies   node.*.plan, node.*.logs, _INBOX_node.>
-//	operator     control.>, node.*.logs                 _INBOX_operator.>
+// A subject names its sender, so handlers know whom a request is from; they decide what a
+// user's role allows. An answer goes to an inbox of the sender or nowhere.
 //
-//	planner      >                                      >
-//
-// The planner (and the node of `pacer up`) connects to the embedded server inside
-// its process, without a socket, with a password made at start.
-// Passwords cross the network as they are, inside TLS where the server has a
+// A client has its credential in a file of its own (LoadCredential): one line "login:secret".
+// A file that everybody on the machine can read is refused, and one that others than its owner can
+// write. Secrets cross the network as they are, inside TLS where the server has a
 // certificate.
 //
 // # TLS
@@ -76,13 +71,18 @@
 // replaced without a restart. Clients trust the authorities of TLS.CA for the name that
 // they dial. What is wrong with a certificate is told in one line with what mends it.
 //
+// The planner connects to the embedded server inside its process, without a socket, with a
+// secret made at start; Server.ConnectAs is for the node of `pacer up`.
+//
 // # A server of one's own
 //
 // Instead of the embedded server a nats-server may carry the messages
 // (planner.nats-url): all peers, the planner too, then Dial it as nats:// or
-// tls://host:port. It needs max_payload: 8388608 (Conn tells OnFault of less), the
-// users and permissions of the table, with allow_responses for node, and no
-// JetStream. Package bustest writes such a configuration. The server may start
+// tls://host:port. It needs max_payload: 8388608 (Conn tells OnFault of less), no
+// JetStream, and Credential.ServerAuthorization: by that it knows the planner, and asks it
+// about everybody else (ServeAuthorization), who then has the rights of the table.
+// Package bustest writes such a configuration. The server may start
 // after its clients (Options.Wait) and restart under them. TLS names the files of
-// a secured connection; the server's certificate is checked always.
+// a secured connection; the server's certificate is checked always. A server without users
+// lets everybody do everything (NewOpenKeyring).
 package bus

@@ -14,7 +14,7 @@ import (
 
 // Register introduces an application. A refusal comes back as an *api.Error.
 func (c *Conn) Register(ctx context.Context, r api.RegisterRequest) (api.RegisterReply, error) {
-	return call[api.RegisterReply](ctx, c, registerSubject(), "register "+r.Name, r)
+	return call[api.RegisterReply](ctx, c, registerSubject(c.login), "register "+r.Name, r)
 }
 
 // SendEvents sends driver events; none is a heartbeat.

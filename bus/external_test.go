@@ -1,6 +1,7 @@
 package bus_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,22 +31,20 @@ func TestServersAreNamedByAddressOrURL(t *testing.T) {
 
 func TestTLSChecksBothSides(t *testing.T) {
 	authority, stranger := bustest.NewAuthority(t), bustest.NewAuthority(t)
-	own := authority.Issue("server")
-	own.CA = authority.CA() // Clients need a certificate too.
-	file := secrets(t, "planner:p\nnode:n\n")
-	s := bustest.Start(t, bustest.Config{Credentials: file, TLS: own})
+	server := authority.Issue("server")
+	server.CA = authority.CA() // Clients need a certificate too.
+	keyring, own := bus.NewKeyring(), plannerOwn()
+	s := bustest.Start(t, bustest.Config{Planner: own, TLS: server})
 	client := authority.Issue("client")
 	client.CA = authority.CA()
 	statuses := make(chan api.NodeStatus, 1)
-	p := dial(t, bus.Options{Address: s.URL(), Role: bus.RolePlanner, Credentials: file, TLS: client})
-	if err := serve(p, echo(statuses)); err != nil {
+	p := dial(t, bus.Options{Address: s.URL(), Credential: own, TLS: client})
+	if err := errors.Join(authorize(p, keyring, own), serve(p, keyring, echo(statuses)), p.Flush(within(t))); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Flush(within(t)); err != nil {
-		t.Fatal(err)
-	}
+	mine := keyring.Lend(asNode("n1"))
 	// The files alone ask for TLS as well as a URL does.
-	node := dial(t, bus.Options{Address: s.Address(), Role: bus.RoleNode, Credentials: file, TLS: client})
+	node := dial(t, bus.Options{Address: s.Address(), Credential: mine, TLS: client})
 	if r, err := node.Hello(within(t), status("n1")); err != nil || r.Plan.Epoch != 7 {
 		t.Errorf("hello: %+v, %v", r, err)
 	}
@@ -66,7 +65,7 @@ func TestTLSChecksBothSides(t *testing.T) {
 		"a file that is not here": {bus.TLS{CA: notPEM + ".gone"}, "no such file"},
 		"a key alone":             {bus.TLS{Key: client.Key}, "one without the other"},
 	} {
-		conn, err := bus.Dial(bus.Options{Address: s.URL(), Role: bus.RoleNode, Credentials: file, TLS: c.tls})
+		conn, err := bus.Dial(bus.Options{Address: s.URL(), Credential: mine, TLS: c.tls})
 		if err == nil {
 			conn.Close()
 		}
@@ -100,17 +99,17 @@ func TestAPlaintextServerIsNotTakenForASecuredOne(t *testing.T) {
 
 // A planner and a node that are there before their server, and through its restart.
 func TestClientsBeforeTheirServerAndThroughItsRestart(t *testing.T) {
-	file := secrets(t, "planner:p\nnode:n\n")
-	s := bustest.New(t, bustest.Config{Credentials: file})
+	keyring, own := bus.NewKeyring(), plannerOwn()
+	s := bustest.New(t, bustest.Config{Planner: own})
 	up := make(chan bool, 8)
-	wait := func(role bus.Role, onUp func()) *bus.Conn {
-		return dial(t, bus.Options{Address: s.URL(), Role: role, Credentials: file, Wait: true, OnUp: onUp})
+	wait := func(c bus.Credential) *bus.Conn {
+		return dial(t, bus.Options{Address: s.URL(), Credential: c, Wait: true, OnUp: func() { up <- true }})
 	}
-	p := wait(bus.RolePlanner, func() { up <- true })
-	if err := serve(p, echo(make(chan api.NodeStatus, 1))); err != nil {
+	p := wait(own)
+	if err := errors.Join(authorize(p, keyring, own), serve(p, keyring, echo(make(chan api.NodeStatus, 1)))); err != nil {
 		t.Fatal(err)
 	}
-	node := wait(bus.RoleNode, func() { up <- true })
+	node := wait(keyring.Lend(asNode("n1")))
 	plans := make(chan api.Plan, 1)
 	if err := node.SubscribePlan("n1", func(p api.Plan) { plans <- p }); err != nil {
 		t.Fatal(err)

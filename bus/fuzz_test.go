@@ -6,20 +6,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
 )
 
 // FuzzCredentials: whatever a credentials file holds, it is refused without a word of what
-// is in it, or each role has a password.
+// is in it, or it is a login with a secret.
 func FuzzCredentials(f *testing.F) {
-	f.Add([]byte("# ours\nplanner:a\nnode:b\napplication:c:d\noperator: e\n"))
-	f.Add([]byte("node:\nnode:x\nnode:y\nadmin:z\nnonsense"))
+	f.Add([]byte("# ours\nuser-ann:0123456789abcdef\n"))
+	f.Add([]byte("node-n1:\nnode-n1:x\nuser-y:z\nnonsense"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		path := filepath.Join(t.TempDir(), "credentials")
 		if err := os.WriteFile(path, body, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := bus.LoadCredentials(path)
+		c, err := bus.LoadCredential(path, api.PrincipalUser)
 		if err != nil {
 			for _, line := range strings.Split(string(body), "\n") {
 				if _, secret, ok := strings.Cut(line, ":"); ok && len(secret) > 12 && !strings.Contains(path, secret) && strings.Contains(err.Error(), secret) {
@@ -28,13 +29,8 @@ func FuzzCredentials(f *testing.F) {
 			}
 			return
 		}
-		if len(c) == 0 || len(c) > 4 {
-			t.Errorf("%d roles", len(c))
-		}
-		for role, password := range c {
-			if role == "" || password == "" {
-				t.Errorf("role %q has an empty password", role)
-			}
+		if !strings.HasPrefix(c.Login, "user-") || c.Secret == "" || strings.ContainsAny(c.Login, ". *>") {
+			t.Errorf("%q has the login %q", body, c.Login)
 		}
 	})
 }

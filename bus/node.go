@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/sparkpacer/pacer/api"
 )
 
@@ -46,14 +48,18 @@ func (c *Conn) ServeLogs(node string, read func(api.LogRequest) (api.LogReply, e
 	if !api.ValidNodeName(node) {
 		return api.Errorf(api.KindInvalid, "node name %q is not valid", node)
 	}
-	fits := func(string, api.LogRequest) error { return nil }
-	_, err := serve(c, logsSubject(node), "the client", 0, fits, func(r api.LogRequest, reply func(api.LogReply)) {
-		answer, err := read(r)
-		if err != nil {
-			answer = api.LogReply{Error: api.ToWire(err)}
-		}
-		answer.V = api.Version
-		reply(answer)
+	_, err := serve(c, service[api.LogRequest, api.LogReply]{
+		subject: logsSubject(node), peer: "the planner", check: always[api.LogRequest],
+		// Nobody but the planner may publish there.
+		admit: func(*nats.Msg) (api.Principal, error) { return api.Principal{Kind: api.PrincipalPlanner}, nil },
+		handle: func(_ api.Principal, r api.LogRequest, reply func(api.LogReply)) {
+			answer, err := read(r)
+			if err != nil {
+				answer = api.LogReply{Error: api.ToWire(err)}
+			}
+			answer.V = api.Version
+			reply(answer)
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("serve logs: %w", err)

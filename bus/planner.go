@@ -9,20 +9,20 @@ import (
 )
 
 // Handlers answer what reaches the planner. Requests have been validated and
-// belong to their subject. Each request's reply function is called once, then or
-// later, from any goroutine. All fields must be set.
+// belong to their subject; by is whom they are from. Each request's reply function is called
+// once, then or later, from any goroutine. All fields must be set.
 type Handlers struct {
-	Register  func(r api.RegisterRequest, reply func(api.RegisterReply))
+	Register  func(by api.Principal, r api.RegisterRequest, reply func(api.RegisterReply))
 	Events    func(e api.Events, reply func(api.EventsReply))
 	Hello     func(s api.NodeStatus, reply func(api.HelloReply))
 	Status    func(s api.NodeStatus)
-	Control   func(verb api.Verb, r api.ControlRequest, reply func(api.ControlReply))
+	Control   func(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply))
 	PlanQuery func(r api.PlanRequest, reply func(api.PlanReply))
 }
 
-// ServePlanner subscribes to everything that a planner answers, until stop is called. When it
-// returns an error nothing is subscribed any more.
-func ServePlanner(c *Conn, h Handlers) (stop func(), err error) {
+// ServePlanner subscribes to everything that a planner answers, for those that keyring
+// knows, until stop is called. When it returns an error nothing is subscribed any more.
+func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error) {
 	var done []*nats.Subscription
 	defer func() {
 		if err != nil {
@@ -31,20 +31,24 @@ func ServePlanner(c *Conn, h Handlers) (stop func(), err error) {
 	}()
 	for _, subscribe := range []func() (*nats.Subscription, error){
 		func() (*nats.Subscription, error) {
-			return serve(c, registerSubscribe(), "the driver", api.MostRegisterBytes, anyone, h.Register)
+			return serve(c, service[api.RegisterRequest, api.RegisterReply]{registerSubscribe(), "the driver", api.MostRegisterBytes,
+				keyring.sender, always[api.RegisterRequest], h.Register})
 		},
 		func() (*nats.Subscription, error) {
-			return serve(c, eventsSubscribe(), "the driver", api.MostEventBytes, eventsFit, h.Events)
+			return serve(c, service[api.Events, api.EventsReply]{eventsSubscribe(), "the driver", api.MostEventBytes,
+				keyring.addressee, eventsFit, func(_ api.Principal, e api.Events, reply func(api.EventsReply)) { h.Events(e, reply) }})
 		},
 		func() (*nats.Subscription, error) {
-			return serve(c, helloSubscribe(), "the node", 0, statusFits, h.Hello)
+			return serve(c, service[api.NodeStatus, api.HelloReply]{helloSubscribe(), "the node", 0,
+				keyring.sender, statusFits, func(_ api.Principal, s api.NodeStatus, reply func(api.HelloReply)) { h.Hello(s, reply) }})
 		},
 		func() (*nats.Subscription, error) {
 			return listen(c, statusSubscribe(), "the node", statusFits, h.Status)
 		},
-		func() (*nats.Subscription, error) { return serveControl(c, h) },
+		func() (*nats.Subscription, error) { return serveControl(c, keyring, h) },
 		func() (*nats.Subscription, error) {
-			return serve(c, planQuerySubscribe(), "the client", 0, anyone, h.PlanQuery)
+			return serve(c, service[api.PlanRequest, api.PlanReply]{planQuerySubscribe(), "the client", 0,
+				keyring.sender, always[api.PlanRequest], func(_ api.Principal, r api.PlanRequest, reply func(api.PlanReply)) { h.PlanQuery(r, reply) }})
 		},
 	} {
 		s, err := subscribe()
@@ -64,17 +68,22 @@ func unsubscribe(subscriptions []*nats.Subscription) {
 
 // serveControl shares its wildcard with the plan query, which has a
 // subscription and a type of its own and is left to it.
-func serveControl(c *Conn, h Handlers) (*nats.Subscription, error) {
+func serveControl(c *Conn, keyring *Keyring, h Handlers) (*nats.Subscription, error) {
 	s, err := c.nats.Subscribe(controlSubscribe(), func(m *nats.Msg) {
-		if m.Subject == planQuerySubject() {
+		verb := api.Verb(token(m.Subject, 2))
+		if verb == planQuery {
 			return
 		}
 		var r api.ControlRequest
-		if err := decodeRequest("the client", m.Data, 0, &r); err != nil {
+		by, err := keyring.sender(m)
+		if err == nil {
+			err = decodeRequest("the client", m.Data, 0, &r)
+		}
+		if err != nil {
 			c.respond(m, header{V: api.Version, Error: api.ToWire(err)})
 			return
 		}
-		h.Control(api.Verb(token(m.Subject)), r, func(r api.ControlReply) { c.respond(m, r) })
+		h.Control(by, verb, r, func(r api.ControlReply) { c.respond(m, r) })
 	})
 	if err != nil {
 		return nil, c.callError("subscribe to "+controlSubscribe(), err)
@@ -84,19 +93,19 @@ func serveControl(c *Conn, h Handlers) (*nats.Subscription, error) {
 
 // What a request says is for the planner to judge; here only who may say it.
 
-// anyone may say what names no sender in its subject.
-func anyone[Request any](string, Request) error { return nil }
+// always says nothing against what names its sender in nothing but its subject.
+func always[Request any](string, Request) error { return nil }
 
-func eventsFit(token string, e api.Events) error {
-	if token != string(e.AppID) {
-		return api.Errorf(api.KindInvalid, "events of application %q were sent for %q", e.AppID, token)
+func eventsFit(subject string, e api.Events) error {
+	if of := token(subject, 1); of != string(e.AppID) {
+		return api.Errorf(api.KindInvalid, "events of application %q were sent for %q", e.AppID, of)
 	}
 	return nil
 }
 
-func statusFits(token string, s api.NodeStatus) error {
-	if token != s.Node {
-		return api.Errorf(api.KindInvalid, "status of node %q was sent for %q", s.Node, token)
+func statusFits(subject string, s api.NodeStatus) error {
+	if of := token(subject, 1); of != s.Node {
+		return api.Errorf(api.KindInvalid, "status of node %q was sent for %q", s.Node, of)
 	}
 	return nil
 }

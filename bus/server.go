@@ -1,17 +1,20 @@
 package bus
 
 import (
-	"crypto/rand"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
+
+	"github.com/sparkpacer/pacer/api"
 )
 
 // MaxPayload is the largest message in bytes.
@@ -22,9 +25,8 @@ type ServerConfig struct {
 	// Listen is host:port; port 0 picks a free one, "" listens nowhere: only
 	// Connect reaches the server then.
 	Listen string
-	// Credentials is the path of the server's credentials file; it is required
-	// unless Listen is a loopback address.
-	Credentials string
+	// Keyring is who may connect; nil is nobody but this process.
+	Keyring *Keyring
 	// TLS are the server's own certificate and key (CA counts for nothing): with
 	// them all connections but those of Connect and Pipe are secured. An address
 	// that is not loopback needs them, or Plaintext.
@@ -43,12 +45,7 @@ func (c ServerConfig) Validate() error {
 	if err := ValidateAddress(c.Listen); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	var faults []error
-	if !IsLoopback(c.Listen) && c.Credentials == "" {
-		faults = append(faults, fmt.Errorf("listen: %s can be reached from other machines, so a credentials file is needed (credentials: FILE), or use 127.0.0.1", c.Listen))
-	}
-	faults = append(faults, c.TLS.Validate(), NeedsTLS("listen", c.Listen, c.TLS, c.Plaintext))
-	return errors.Join(faults...)
+	return errors.Join(c.TLS.Validate(), NeedsTLS("listen", c.Listen, c.TLS, c.Plaintext))
 }
 
 // NeedsTLS returns an error that says how to get it unless a server that listens at
@@ -91,10 +88,11 @@ func IsLoopback(address string) bool {
 // Server is an embedded NATS server: no signal handling, no output of its own,
 // no storage. Its methods are safe for concurrent use.
 type Server struct {
-	nats     *server.Server
-	address  string
-	password string // of RolePlanner; "" without credentials
-	stop     sync.Once
+	nats    *server.Server
+	address string
+	keyring *Keyring
+	own     Credential // The planner's, made at start.
+	stop    sync.Once
 }
 
 // inProcess stands for the address of a server that listens nowhere.
@@ -111,15 +109,19 @@ func StartServer(cfg ServerConfig) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	options, password, err := cfg.options()
-	if err != nil {
-		return nil, err
+	if cfg.Keyring == nil {
+		cfg.Keyring = NewKeyring()
 	}
-	ns, err := server.NewServer(options)
+	own := NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())
+	o, err := cfg.options(own)
 	if err != nil {
 		return nil, fmt.Errorf("bus server: %w", err)
 	}
-	log := newServerLog(cfg.Logger)
+	ns, err := server.NewServer(o)
+	if err != nil {
+		return nil, fmt.Errorf("bus server: %w", err)
+	}
+	log := newServerLog(cfg.Logger, ns, cfg.Keyring)
 	ns.SetLoggerV2(log, false, false, false)
 	go ns.Start()
 	ready := make(chan bool, 1)
@@ -134,16 +136,20 @@ func StartServer(cfg ServerConfig) (*Server, error) {
 			return nil, fmt.Errorf("bus server on %s did not start within %v", cfg.Listen, startTimeout)
 		}
 	}
-	s := &Server{nats: ns, address: inProcess, password: password}
+	s := &Server{nats: ns, address: inProcess, keyring: cfg.Keyring, own: own}
 	if cfg.Listen != "" {
 		s.address = ns.Addr().String()
 	}
 	return s, nil
 }
 
+// mostConnections is that of the embedded server: a driver has one, and another one while it
+// registers.
+const mostConnections = 8192
+
 // options bounds what clients can make the server hold: 32 MiB of undelivered
-// messages per client (8 MiB is one message), 1024 connections.
-func (c ServerConfig) options() (*server.Options, string, error) {
+// messages per client (8 MiB is one message), mostConnections.
+func (c ServerConfig) options(own Credential) (*server.Options, error) {
 	host, text, _ := net.SplitHostPort(c.Listen)
 	port, _ := strconv.Atoi(text)
 	if port == 0 {
@@ -155,26 +161,49 @@ func (c ServerConfig) options() (*server.Options, string, error) {
 	o := &server.Options{
 		ServerName: "pacer", Host: host, Port: port, DontListen: c.Listen == "",
 		NoSigs: true, NoLog: true, NoSystemAccount: true,
-		MaxConn: 1024, MaxPayload: MaxPayload, MaxPending: 4 * MaxPayload, MaxClosedClients: 16,
+		CustomClientAuthentication: gate{c.Keyring, own}, AuthTimeout: 10,
+		MaxConn: mostConnections, MaxPayload: MaxPayload, MaxPending: 4 * MaxPayload, MaxClosedClients: 16,
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, WriteDeadline: 5 * time.Second,
 	}
 	if c.TLS.Cert != "" {
 		var err error
-		if o.TLSConfig, err = c.TLS.Serve(func(err error) { newServerLog(c.Logger).Warnf("%v", err) }); err != nil {
-			return nil, "", err
+		if o.TLSConfig, err = c.TLS.Serve(func(err error) { newServerLog(c.Logger, nil, c.Keyring).Warnf("%v", err) }); err != nil {
+			return nil, err
 		}
 		o.TLS, o.TLSTimeout = true, tlsTimeout.Seconds()
 	}
-	if c.Credentials == "" {
-		return o, "", nil
+	return o, nil
+}
+
+// gate lets clients into an embedded server.
+type gate struct {
+	keyring *Keyring
+	own     Credential
+}
+
+// Check implements server.Authentication.
+func (g gate) Check(c server.ClientAuthentication) bool {
+	o := c.GetOpts()
+	if o.Username == g.own.Login && subtle.ConstantTimeCompare([]byte(o.Password), []byte(g.own.Secret)) == 1 {
+		c.RegisterUser(&server.User{Username: o.Username})
+		return true
 	}
-	credentials, err := LoadCredentials(c.Credentials)
+	p, err := g.keyring.Prove(o.Username, o.Password)
 	if err != nil {
-		return nil, "", err
+		where := inProcess
+		if a := c.RemoteAddress(); a != nil {
+			where = a.String()
+		}
+		g.keyring.refuse(Refusal{Login: api.Clip(o.Username, api.MostToken), From: where, What: "connect", Why: err})
+		return false
 	}
-	credentials[RolePlanner] = rand.Text()
-	o.Users = credentials.users()
-	return o, credentials[RolePlanner], nil
+	r := rightsOf(p)
+	allowed := &server.Permissions{Publish: &server.SubjectPermission{Allow: r.publish}, Subscribe: &server.SubjectPermission{Allow: r.subscribe}}
+	if r.responds {
+		allowed.Response = &server.ResponsePermission{MaxMsgs: 1, Expires: replyWindow}
+	}
+	c.RegisterUser(&server.User{Username: o.Username, Permissions: allowed, ConnectionDeadline: p.Until})
+	return true
 }
 
 // Address is the host:port it listens on, or "in process".
@@ -186,16 +215,42 @@ func (s *Server) Connect(options Options) (*Conn, error) {
 	if s == nil {
 		return nil, errors.New("bus server: not started")
 	}
-	var extra []nats.Option
+	options.Credential = s.own
+	return s.dial(options)
+}
+
+// ConnectAs is Connect with the rights of p, which may connect as long as the keyring has it.
+func (s *Server) ConnectAs(p api.Principal, options Options) (*Conn, error) {
+	if s == nil {
+		return nil, errors.New("bus server: not started")
+	}
+	options.Credential, options.Secret = s.keyring.Lend(p), nil
+	return s.dial(options)
+}
+
+func (s *Server) dial(options Options) (*Conn, error) {
 	options.Dialer = s.Pipe
-	options.Address, options.Role = DefaultAddress, RolePlanner // No socket is opened: the address is for messages.
+	options.Address = DefaultAddress // No socket is opened: the address is for messages.
 	if s.address != inProcess {
 		options.Address = s.address
 	}
-	if s.password != "" {
-		extra = append(extra, nats.UserInfo(string(RolePlanner), s.password))
+	return Dial(options)
+}
+
+// Disconnect ends the connections of a login.
+func (s *Server) Disconnect(login string) {
+	if s == nil {
+		return
 	}
-	return connect(options, extra)
+	open, err := s.nats.Connz(&server.ConnzOptions{Username: true, State: server.ConnOpen, Limit: mostConnections})
+	if err != nil {
+		return // The server has stopped.
+	}
+	for _, c := range open.Conns {
+		if c.AuthorizedUser == login {
+			_ = s.nats.DisconnectClientByID(c.Cid)
+		}
+	}
 }
 
 // Pipe returns a new connection inside the process, for Options.Dialer.
@@ -219,22 +274,44 @@ func (s *Server) Close() {
 // serverLog passes what matters on to slog and keeps the first fatal message,
 // which the NATS server expects to end the process.
 type serverLog struct {
-	log   *slog.Logger
-	fatal chan string
+	log     *slog.Logger
+	server  *server.Server
+	keyring *Keyring
+	fatal   chan string
 }
 
-func newServerLog(log *slog.Logger) *serverLog {
+func newServerLog(log *slog.Logger, ns *server.Server, keyring *Keyring) *serverLog {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &serverLog{log: log.With("component", "bus"), fatal: make(chan string, 1)}
+	return &serverLog{log: log.With("component", "bus"), server: ns, keyring: keyring, fatal: make(chan string, 1)}
 }
 
 func (l *serverLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
 func (l *serverLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
 func (l *serverLog) Tracef(string, ...any)           {}
 func (l *serverLog) Warnf(format string, v ...any)   { l.log.Warn(fmt.Sprintf(format, v...)) }
-func (l *serverLog) Errorf(format string, v ...any)  { l.log.Warn(fmt.Sprintf(format, v...)) }
+
+// Errorf also tells of what a client has tried and may not: the server has no other word for it.
+func (l *serverLog) Errorf(format string, v ...any) {
+	line := fmt.Sprintf(format, v...)
+	l.log.Warn(line)
+	m := violation.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	refusal := Refusal{From: m[1], What: strings.ToLower(m[3]) + " of " + m[4], Why: errors.New("the server does not permit that")}
+	if id, err := strconv.ParseUint(m[2], 10, 64); err == nil {
+		if c := l.server.GetClient(id); c != nil {
+			refusal.Login = c.GetOpts().Username
+		}
+	}
+	l.keyring.refuse(refusal)
+}
+
+// violation is the line of the NATS server about a client that may not do what it tries.
+var violation = regexp.MustCompile(`^(\S*) - cid:(\d+) .*(Publish|Subscription) Violation - (?:Subject|Reply) "([^"]*)"`)
+
 func (l *serverLog) Fatalf(format string, v ...any) {
 	select {
 	case l.fatal <- fmt.Sprintf(format, v...):

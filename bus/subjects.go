@@ -7,19 +7,18 @@ import (
 )
 
 // Every subject has its publish form (filled in) beside its subscribe form
-// (for all applications, nodes or verbs). No other file spells a subject; a
+// (for all applications, nodes, logins or verbs). No other file spells a subject; a
 // test compares this one with the table in doc.go.
 
 const prefix = "pacer.v1."
 
-func registerSubject() string   { return prefix + "app.register" }
-func registerSubscribe() string { return prefix + "app.register" }
+func registerSubject(login string) string { return prefix + "register." + login }
+func registerSubscribe() string           { return prefix + "register.*" }
 
 func eventsSubject(app api.AppID) string { return prefix + "app." + string(app) + ".events" }
 func eventsSubscribe() string            { return prefix + "app.*.events" }
 
 func directiveSubject(app api.AppID) string { return prefix + "app." + string(app) + ".directive" }
-func directiveSubscribe() string            { return prefix + "app.*.directive" }
 
 func helloSubject(node string) string { return prefix + "node." + node + ".hello" }
 func helloSubscribe() string          { return prefix + "node.*.hello" }
@@ -28,27 +27,43 @@ func statusSubject(node string) string { return prefix + "node." + node + ".stat
 func statusSubscribe() string          { return prefix + "node.*.status" }
 
 func planSubject(node string) string { return prefix + "node." + node + ".plan" }
-func planSubscribe() string          { return prefix + "node.*.plan" }
 
 func logsSubject(node string) string { return prefix + "node." + node + ".logs" }
-func logsSubscribe() string          { return prefix + "node.*.logs" }
 
-func controlSubject(verb api.Verb) string { return prefix + "control." + string(verb) }
-func controlSubscribe() string            { return prefix + "control.*" }
+func controlSubject(login string, verb api.Verb) string {
+	return prefix + "control." + login + "." + string(verb)
+}
+func controlSubjects(login string) string { return prefix + "control." + login + ".*" }
+func controlSubscribe() string            { return prefix + "control.*.*" }
 
-func planQuerySubject() string   { return prefix + "control.plan" }
-func planQuerySubscribe() string { return prefix + "control.plan" }
+func planQuerySubject(login string) string { return controlSubject(login, planQuery) }
+func planQuerySubscribe() string           { return prefix + "control.*." + planQuery }
 
 func presenceSubject() string   { return prefix + "planner" }
 func presenceSubscribe() string { return prefix + "planner" }
 
-// token returns the application, node or verb that a subject names.
-func token(subject string) string {
-	parts := strings.Split(subject, ".")
-	if len(parts) < 4 {
+// planQuery stands where a verb does, and has a request of its own.
+const planQuery = "plan"
+
+// authSubject is where a nats-server asks whom it may let in.
+const authSubject = "$SYS.REQ.USER.AUTH"
+
+// token returns the n-th token of a subject behind the prefix: who or what it is about.
+func token(subject string, n int) string {
+	parts := strings.Split(strings.TrimPrefix(subject, prefix), ".")
+	if n >= len(parts) || !strings.HasPrefix(subject, prefix) {
 		return ""
 	}
-	return parts[3]
+	return parts[n]
+}
+
+// from is the login that a subject names, by which the server has let its sender publish.
+func from(subject string) string {
+	name := token(subject, 1)
+	if token(subject, 0) == string(api.PrincipalNode) {
+		return api.Principal{Kind: api.PrincipalNode, Name: name}.Login()
+	}
+	return name
 }
 
 // validToken reports whether s can stand as one token of a subject.

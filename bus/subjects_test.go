@@ -21,17 +21,16 @@ func TestTheDocumentedTableIsWhatTheFunctionsMake(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^//\t(pacer\.v1\.\S+)\s+(?:request|publish)`).FindAllStringSubmatch(string(doc), -1) {
 		documented = append(documented, m[1])
 	}
-	publish := []string{registerSubject(), eventsSubject("APP"), directiveSubject("APP"), helloSubject("NODE"), statusSubject("NODE"),
-		planSubject("NODE"), logsSubject("NODE"), controlSubject("VERB"), planQuerySubject(), presenceSubject()}
+	publish := []string{registerSubject("LOGIN"), eventsSubject("APP"), directiveSubject("APP"), helloSubject("NODE"), statusSubject("NODE"),
+		planSubject("NODE"), logsSubject("NODE"), controlSubject("LOGIN", "VERB"), planQuerySubject("LOGIN"), presenceSubject()}
 	if d := cmp.Diff(publish, documented); d != "" {
 		t.Error(d)
 	}
-	subscribe := []string{registerSubscribe(), eventsSubscribe(), directiveSubscribe(), helloSubscribe(), statusSubscribe(),
-		planSubscribe(), logsSubscribe(), controlSubscribe(), planQuerySubscribe(), presenceSubscribe()}
-	for i, s := range subscribe {
-		wild := strings.NewReplacer("APP", "*", "NODE", "*", "VERB", "*").Replace(publish[i])
-		if s != wild {
-			t.Errorf("%s is subscribed to as %s", publish[i], s)
+	for subject, pattern := range map[string]string{registerSubject("LOGIN"): registerSubscribe(), eventsSubject("APP"): eventsSubscribe(),
+		helloSubject("NODE"): helloSubscribe(), statusSubject("NODE"): statusSubscribe(), controlSubject("LOGIN", "VERB"): controlSubscribe(),
+		planQuerySubject("LOGIN"): planQuerySubscribe(), presenceSubject(): presenceSubscribe()} {
+		if wild := strings.NewReplacer("APP", "*", "NODE", "*", "LOGIN", "*", "VERB", "*").Replace(subject); pattern != wild {
+			t.Errorf("%s is subscribed to as %s", subject, pattern)
 		}
 	}
 }
@@ -75,11 +74,11 @@ func TestOnlySubjectsFileSpellsSubjects(t *testing.T) {
 }
 
 func TestTokenAndItsValidity(t *testing.T) {
-	if got := token(eventsSubject("app-1")); got != "app-1" {
-		t.Errorf("token %q", got)
-	}
-	if got := token("short"); got != "" {
-		t.Errorf("token of a short subject: %q", got)
+	for subject, want := range map[string]string{eventsSubject("app-1"): "app-1", helloSubject("n1"): "node-n1", controlSubject("user-ann", "apps"): "user-ann",
+		registerSubject("app-1"): "app-1", "short": "", prefix: ""} {
+		if got := from(subject); got != want {
+			t.Errorf("%s is from %q, want %q", subject, got, want)
+		}
 	}
 	for _, s := range []string{"", "a.b", "*", ">", "a b"} {
 		if validToken(s) {

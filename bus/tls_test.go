@@ -20,22 +20,22 @@ import (
 // The server that is embedded has the certificate; the planner in its process needs none.
 func TestTheEmbeddedServerIsSecured(t *testing.T) {
 	authority, stranger := bustest.NewAuthority(t), bustest.NewAuthority(t)
-	file := secrets(t, "node:n\n")
-	s := start(t, bus.ServerConfig{Credentials: file, TLS: authority.Issue("server")})
+	keyring := bus.NewKeyring()
+	s := start(t, bus.ServerConfig{Keyring: keyring, TLS: authority.Issue("server")})
 	p := inProcess(t, s)
-	_, err := bus.ServePlanner(p, echo(make(chan api.NodeStatus, 1)))
-	if err = errors.Join(err, p.Flush(within(t))); err != nil {
+	if err := errors.Join(serve(p, keyring, echo(make(chan api.NodeStatus, 1))), p.Flush(within(t))); err != nil {
 		t.Fatal(err)
 	}
+	mine := keyring.Lend(asNode("n1"))
 	_, port, _ := net.SplitHostPort(s.Address())
 	for _, address := range []string{s.Address(), "tls://localhost:" + port} {
-		node := dial(t, bus.Options{Address: address, Role: bus.RoleNode, Credentials: file, TLS: bus.TLS{CA: authority.CA()}})
+		node := dial(t, bus.Options{Address: address, Credential: mine, TLS: bus.TLS{CA: authority.CA()}})
 		if r, err := node.Hello(within(t), status("n1")); err != nil || r.Plan.Epoch != 7 {
 			t.Errorf("%s: %+v, %v", address, r, err)
 		}
 	}
 	for ca, want := range map[string]string{"": "name it as tls-ca", stranger.CA(): "not that of " + stranger.CA()} {
-		refuses(t, bus.Options{Address: s.Address(), Role: bus.RoleNode, Credentials: file, TLS: bus.TLS{CA: ca}}, want)
+		refuses(t, bus.Options{Address: s.Address(), Credential: mine, TLS: bus.TLS{CA: ca}}, want)
 	}
 	// Who speaks in the clear is not heard.
 	conn, err := net.Dial("tcp", s.Address())
@@ -48,7 +48,7 @@ func TestTheEmbeddedServerIsSecured(t *testing.T) {
 	}
 	lines := bufio.NewReader(conn)
 	info, _ := lines.ReadString('\n')
-	if _, err := conn.Write([]byte("CONNECT {\"user\":\"node\",\"pass\":\"n\",\"verbose\":true}\r\nPING\r\n")); err != nil {
+	if _, err := conn.Write([]byte("CONNECT {\"user\":\"" + mine.Login + "\",\"pass\":\"" + mine.Secret + "\",\"verbose\":true}\r\nPING\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	if answer, err := lines.ReadString('\n'); err == nil || !strings.Contains(info, `"tls_required":true`) {
@@ -113,8 +113,9 @@ func public(t *testing.T, files bus.TLS) bus.TLS {
 func TestCertificatesAreRenewedWithoutARestart(t *testing.T) {
 	authority := bustest.NewAuthority(t)
 	files := authority.Issue("server", "elsewhere")
-	s := start(t, bus.ServerConfig{TLS: files})
-	o := bus.Options{Address: s.Address(), TLS: bus.TLS{CA: authority.CA()}}
+	keyring := bus.NewKeyring()
+	s := start(t, bus.ServerConfig{Keyring: keyring, TLS: files})
+	o := bus.Options{Address: s.Address(), Credential: keyring.Lend(asNode("n1")), TLS: bus.TLS{CA: authority.CA()}}
 	refuses(t, o, "is for elsewhere")
 	authority.Issue("server")
 	dial(t, o)
@@ -131,9 +132,10 @@ func TestCertificatesAreRenewedWithoutARestart(t *testing.T) {
 // A client that waits takes another authority as soon as its file is another.
 func TestAnAuthorityIsReplacedUnderItsClients(t *testing.T) {
 	authority, stranger := bustest.NewAuthority(t), bustest.NewAuthority(t)
-	s := start(t, bus.ServerConfig{TLS: authority.Issue("server")})
+	keyring := bus.NewKeyring()
+	s := start(t, bus.ServerConfig{Keyring: keyring, TLS: authority.Issue("server")})
 	up, faults := make(chan bool, 1), make(chan error, 64)
-	dial(t, bus.Options{Address: s.Address(), TLS: bus.TLS{CA: stranger.CA()}, Wait: true,
+	dial(t, bus.Options{Address: s.Address(), Credential: keyring.Lend(asNode("n1")), TLS: bus.TLS{CA: stranger.CA()}, Wait: true,
 		OnUp: func() { up <- true }, OnFault: func(err error) { faults <- err }})
 	if err := receive(t, faults); !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("fault %v", err)

@@ -18,10 +18,6 @@ import (
 	"github.com/sparkpacer/pacer/config"
 )
 
-func authCommand(sh *shell) *cobra.Command {
-	return group("auth", "Who may do what, and how servers are known", authInitCommand(sh))
-}
-
 const authInitHelp = `Make the authority and the certificate of this machine's planner, or renew the certificate.
 
 HOST are names and addresses under which others reach the planner, beside localhost, 127.0.0.1, ::1 and

@@ -134,7 +134,7 @@ func TestSubmitLeavesNoOrphan(t *testing.T) {
 			}
 			home := w.fakeSpark(t, `exec 3>`+pipe+`; trap 'echo TERM >&3; exit 143' TERM; trap 'echo HUP >&3; exit 129' HUP; echo up >&3; while :; do sleep 0.05; done`)
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "SPARK_HOME="+home, "PACER_CONFIG=",
+			cmd.Env = append(os.Environ(), "SPARK_HOME="+home, "PACER_CONFIG=", "PACER_CREDENTIALS_DIR="+credentials,
 				submitHelper+"="+strings.Join([]string{"submit", "--pacer-planner", f.address, "--conf", "spark.pacer.submission=s-1", "app.py"}, "\n"))
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)

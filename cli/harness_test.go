@@ -18,6 +18,9 @@ import (
 // fakePlanner answers control requests over a real bus from what a test put in.
 type fakePlanner struct {
 	address string
+	// operator is the credential of who runs commands, keyring who else is known.
+	operator bus.Credential
+	keyring  *bus.Keyring
 
 	mu       sync.Mutex
 	apps     []api.AppDetail
@@ -33,7 +36,8 @@ type fakePlanner struct {
 // startPlanner serves f on a free port until the test ends.
 func startPlanner(t *testing.T, f *fakePlanner) *fakePlanner {
 	t.Helper()
-	server, err := bus.StartServer(bus.ServerConfig{Listen: "127.0.0.1:0"})
+	keyring := bus.NewKeyring()
+	server, err := bus.StartServer(bus.ServerConfig{Listen: "127.0.0.1:0", Keyring: keyring})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,20 +47,17 @@ func startPlanner(t *testing.T, f *fakePlanner) *fakePlanner {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	_, err = bus.ServePlanner(conn, bus.Handlers{
-		Register:  func(_ api.RegisterRequest, reply func(api.RegisterReply)) { reply(api.RegisterReply{}) },
-		Events:    func(_ api.Events, reply func(api.EventsReply)) { reply(api.EventsReply{}) },
-		Hello:     func(_ api.NodeStatus, reply func(api.HelloReply)) { reply(api.HelloReply{}) },
-		Status:    func(api.NodeStatus) {},
-		Control:   func(v api.Verb, r api.ControlRequest, reply func(api.ControlReply)) { reply(f.control(v, r)) },
+	_, err = bus.ServePlanner(conn, keyring, bus.Handlers{
+		Register: func(_ api.Principal, _ api.RegisterRequest, reply func(api.RegisterReply)) {
+			reply(api.RegisterReply{})
+		},
+		Events: func(_ api.Events, reply func(api.EventsReply)) { reply(api.EventsReply{}) },
+		Hello:  func(_ api.NodeStatus, reply func(api.HelloReply)) { reply(api.HelloReply{}) },
+		Status: func(api.NodeStatus) {},
+		Control: func(_ api.Principal, v api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
+			reply(f.control(v, r))
+		},
 		PlanQuery: func(r api.PlanRequest, reply func(api.PlanReply)) { reply(f.planQuery(r)) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = conn.ServeLogs("n1", func(r api.LogRequest) (api.LogReply, error) {
-		text := r.Stream + " of " + string(r.Executor) + "\n"
-		return api.LogReply{V: api.Version, Data: []byte(text[r.Offset:]), Next: int64(len(text)), EOF: true}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +66,13 @@ func startPlanner(t *testing.T, f *fakePlanner) *fakePlanner {
 		t.Fatal(err) // Subscriptions count from when the server has them.
 	}
 	f.address = server.Address()
+	f.operator = keyring.Lend(api.Principal{Kind: api.PrincipalUser, Name: "tester", Role: api.RoleOperate})
+	f.keyring = keyring
+	path := bus.CredentialPath(credentials, f.address)
+	if err := os.WriteFile(path, f.operator.Encode(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(path) })
 	return f
 }
 
@@ -112,6 +120,9 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 		reply.Nodes = f.nodes
 	case api.VerbStep:
 		reply.Step = f.step
+	case api.VerbLogs:
+		text := r.Log.Stream + " of " + string(r.Log.Executor) + "\n"
+		reply.Log = &api.LogReply{V: api.Version, Data: []byte(text[r.Log.Offset:]), Next: int64(len(text)), EOF: true}
 	}
 	return reply
 }
@@ -165,6 +176,7 @@ func newWorld(t *testing.T) *world {
 	home := t.TempDir()
 	return &world{now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), env: map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "XDG_CACHE_HOME": filepath.Join(home, "cache"), "PATH": "/usr/bin:/bin",
+		"PACER_CREDENTIALS_DIR": credentials,
 	}}
 }
 

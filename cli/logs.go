@@ -99,5 +99,13 @@ const followEvery = 500 * time.Millisecond
 func (sh *shell) logPiece(ctx context.Context, c client, node string, r api.LogRequest) (api.LogReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	return c.Logs(ctx, node, r)
+	r.V = api.Version
+	reply, err := c.Control(ctx, api.VerbLogs, api.ControlRequest{App: r.App, Node: node, Log: &r})
+	if err == nil && reply.Log == nil {
+		err = api.Errorf(api.KindInternal, "the planner's answer about a log is empty")
+	}
+	if err != nil {
+		return api.LogReply{}, err
+	}
+	return *reply.Log, nil
 }

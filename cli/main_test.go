@@ -18,5 +18,15 @@ func TestMain(m *testing.M) {
 	if args := os.Getenv(submitHelper); args != "" {
 		os.Exit(Run(context.Background(), strings.Split(args, "\n"), os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "credentials")
+	if err != nil {
+		panic(err)
+	}
+	credentials = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
+
+// credentials is the directory of those of who runs commands.
+var credentials string

@@ -24,7 +24,6 @@ type shell struct {
 type client interface {
 	Control(ctx context.Context, verb api.Verb, r api.ControlRequest) (api.ControlReply, error)
 	PlanQuery(ctx context.Context, r api.PlanRequest) (api.PlanReply, error)
-	Logs(ctx context.Context, node string, r api.LogRequest) (api.LogReply, error)
 }
 
 // group returns a command that only holds others; without one of them it is a
@@ -49,8 +48,11 @@ func (sh *shell) dial(ctx context.Context) (client, func(), error) {
 
 // dialPlanner connects and pings; its error is one line that names the address.
 func dialPlanner(ctx context.Context, cfg config.Client) (client, func(), error) {
-	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Role: bus.RoleOperator, Credentials: cfg.Credentials,
-		TLS: cfg.TLS, Name: "pacer", Timeout: cfg.Timeout})
+	own, err := cfg.Credential()
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Credential: own, TLS: cfg.TLS, Name: "pacer", Timeout: cfg.Timeout})
 	if err != nil {
 		return nil, nil, err
 	}

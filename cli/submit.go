@@ -45,7 +45,7 @@ A run with a deadline ends with one line about it on standard error. When pacer 
 killed, its spark-submit gets SIGTERM.
 
 Exit code: spark-submit's own; 64 wrong command line, 69 no planner answers,
-76 refused as infeasible, 127 no spark-submit found.
+76 refused as infeasible, 77 no credentials, 127 no spark-submit found.
 spark-submit --help lists its flags.
 `
 
@@ -117,6 +117,9 @@ func (l *launch) submit(ctx context.Context) error {
 		return err
 	}
 	_, done, err := dialPlanner(ctx, l.config.Client)
+	if api.KindOf(err) == api.KindDenied {
+		return err
+	}
 	if err != nil {
 		return command.Coded(command.ExitUnavailable, err)
 	}
@@ -331,8 +334,12 @@ func (l *launch) arguments(private string) ([]string, error) {
 	if bus.IsLoopback(bus.HostPort(l.config.Client.Planner)) && !has(confDriverHost) && !has(confDriverBind) && l.getenv("SPARK_LOCAL_IP") == "" {
 		l.settings[confDriverHost], l.settings[confDriverBind] = "127.0.0.1", "127.0.0.1"
 	}
-	if forDrivers(l.config.Client.Credentials) && !has(confCredentials) {
-		l.settings[confCredentials] = l.config.Client.Credentials
+	own, err := l.config.Client.Credential()
+	if err != nil {
+		return nil, err
+	}
+	if own.Path != "" && !has(confCredentials) {
+		l.settings[confCredentials] = own.Path
 	}
 	if options := l.driverOptions(); options != "" {
 		l.settings[confDefaultOptions] = options
@@ -364,16 +371,6 @@ func (l *launch) arguments(private string) ([]string, error) {
 		}
 	}
 	return append(front, l.line.with(options)...), nil
-}
-
-// forDrivers reports whether a credentials file has the line that drivers need
-// beside the operator's.
-func forDrivers(path string) bool {
-	if path == "" {
-		return false
-	}
-	credentials, err := bus.LoadCredentials(path)
-	return err == nil && credentials[bus.RoleApplication] != ""
 }
 
 func joinJars(users, jar string) string {

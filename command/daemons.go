@@ -26,7 +26,7 @@ var (
 		"planner-http":  {[]string{"planner.http"}, "planner's address of /metrics and /healthz"},
 		"node-http":     {[]string{"node.http"}, "node controller's address of /metrics and /healthz"},
 		"state-dir":     {[]string{"planner.state", "node.state"}, "directory of databases, logs and executors' files"},
-		"credentials":   {[]string{"planner.credentials"}, "credentials file, needed for addresses that are not loopback"},
+		"credentials":   {[]string{"planner.credentials"}, "file with the planner's credential, for a NATS server of one's own"},
 		"node-name":     {[]string{"node.name"}, "the node's name"},
 		"cores":         {[]string{"node.offered-cores"}, "cores that applications get (default: all but a reserve)"},
 		"memory":        {[]string{"node.memory"}, "memory that executors get, such as 8g"},
@@ -52,7 +52,7 @@ var (
 		"name":          {[]string{"node.name"}, "the node's name"},
 		"http":          {[]string{"node.http"}, "address of /metrics and /healthz"},
 		"state-dir":     {[]string{"node.state"}, "directory of node.db, logs and executors' files"},
-		"credentials":   {[]string{"node.credentials"}, "credentials file with the node's line"},
+		"credentials":   {[]string{"node.credentials"}, "file with the node's credential (default: in the state directory)"},
 		"cores":         upFlags["cores"],
 		"memory":        upFlags["memory"],
 		"spark-home":    upFlags["spark-home"],
@@ -114,6 +114,11 @@ func (sh *Shell) daemonConfig(sets []string) (config.Config, error) {
 	}
 	log := cfg.Log.Logger(sh.Stderr)
 	cfg.Planner.Logger, cfg.Node.Logger = log, log
+	who, err := owners(sh.Environ)
+	if err != nil {
+		return config.Config{}, err
+	}
+	cfg.Planner.Owners, cfg.Node.Owners = who, who
 	return cfg, nil
 }
 

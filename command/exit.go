@@ -27,6 +27,9 @@ const (
 	// ExitInfeasible is an application that was refused because of
 	// --pacer-require-feasible.
 	ExitInfeasible = 76
+	// ExitDenied is a request that its sender may not make, or credentials that are not taken
+	// (EX_NOPERM).
+	ExitDenied = 77
 	// ExitConfig is a wrong configuration file or environment (EX_CONFIG).
 	ExitConfig = 78
 	// ExitNotFound is a spark-submit that cannot be found, as in a shell.
@@ -80,6 +83,8 @@ func ExitCode(err error) int {
 		return ExitUnavailable
 	case api.KindInfeasible:
 		return ExitInfeasible
+	case api.KindDenied:
+		return ExitDenied
 	default:
 		return ExitFailure
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/daemon"
 	pacerspark "github.com/sparkpacer/pacer/spark"
@@ -29,8 +31,14 @@ type Client struct {
 	// TLS are the files of a secured connection; none is how this machine reaches the
 	// planner that section `planner` is for.
 	TLS bus.TLS `mapstructure:",squash"`
-	// Credentials is the path of a credentials file; "" for none.
+	// Credentials is the path of a credentials file; "" is the user's own for the planner, in
+	// Dir.
 	Credentials string
+	// Dir is the user's directory of credentials, by planner (bus.CredentialPath).
+	Dir string `mapstructure:"-"`
+	// State is the planner's state directory on this machine, which has the credential of an
+	// operator without a directory.
+	State string `mapstructure:"-"`
 	// Timeout is how long a command waits until the planner answers at all.
 	Timeout time.Duration
 }
@@ -49,6 +57,47 @@ func (c Client) Validate() error {
 		faults = append(faults, fmt.Errorf("client.timeout: %v, want more than 0", c.Timeout))
 	}
 	return errors.Join(faults...)
+}
+
+// Credential returns the credential that commands connect with: none, without a file that is
+// there, for a server that lets everybody in.
+func (c Client) Credential() (bus.Credential, error) {
+	if c.Credentials != "" {
+		return bus.LoadCredential(c.Credentials, api.PrincipalUser)
+	}
+	for _, path := range []string{bus.CredentialPath(c.Dir, c.Planner), daemon.OperatorPath(c.State)} {
+		own, err := bus.LoadCredential(path, api.PrincipalUser)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			continue
+		}
+		return own, err
+	}
+	return bus.Credential{}, nil
+}
+
+// CredentialDirEnv is the variable that names the directory of credentials; the jar knows it
+// too (Transport.scala).
+const CredentialDirEnv = "PACER_CREDENTIALS_DIR"
+
+// CredentialDir is the directory of the credentials of whoever has that environment: what
+// CredentialDirEnv says, else below where the user's configuration is; "" where nobody says.
+func CredentialDir(environ []string) string {
+	if dir := variable(environ, CredentialDirEnv); dir != "" {
+		return dir
+	}
+	if dir := configDir(environ); dir != "" {
+		return filepath.Join(dir, "pacer", "credentials")
+	}
+	return ""
+}
+
+// configDir is where a user's programs have their configuration, "" where nobody says.
+func configDir(environ []string) string {
+	dir := variable(environ, "XDG_CONFIG_HOME")
+	if home := variable(environ, "HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".config")
+	}
+	return dir
 }
 
 // Config is everything that the configuration file holds.
@@ -97,6 +146,7 @@ func Load(from Sources) (Config, error) {
 	if cfg.Client.Planner == "" {
 		cfg.Client.Planner = cfg.PlannerAddress()
 	}
+	cfg.Client.Dir, cfg.Client.State = CredentialDir(from.Environ), cfg.Planner.State
 	if err := errors.Join(err, cfg.Client.Validate(), cfg.Log.Validate()); err != nil {
 		return Config{}, fmt.Errorf("configuration: %w", err)
 	}
@@ -146,10 +196,7 @@ func find(from Sources) (string, error) {
 		_, err := os.Stat(path)
 		return path, err
 	}
-	dir := variable(from.Environ, "XDG_CONFIG_HOME")
-	if home := variable(from.Environ, "HOME"); dir == "" && home != "" {
-		dir = filepath.Join(home, ".config")
-	}
+	dir := configDir(from.Environ)
 	candidates := []string{"/etc/pacer/config.yaml"}
 	if dir != "" {
 		candidates = append([]string{filepath.Join(dir, "pacer", "config.yaml")}, candidates...)

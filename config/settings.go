@@ -33,7 +33,7 @@ type Sources struct {
 // those that have a meaning of their own.
 const envPrefix = "PACER_"
 
-var ownEnv = map[string]bool{"PACER_CONFIG": true}
+var ownEnv = map[string]bool{"PACER_CONFIG": true, CredentialDirEnv: true}
 
 // ownEnvPrefixes are left to tests, benchmarks and executors.
 var ownEnvPrefixes = []string{"PACER_TEST_", "PACER_BENCH_", "PACER_PROGRESS_", "PACER_DEMO_"}

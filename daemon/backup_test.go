@@ -28,7 +28,8 @@ func TestABackupIsTakenAndPutBack(t *testing.T) {
 			c.Ready = ready
 			return daemon.Planner(ctx, c)
 		})
-		conn, err := bus.Dial(bus.Options{Address: line[strings.LastIndex(line, " ")+1:], Role: bus.RoleOperator})
+		address := line[strings.LastIndex(line, " ")+1:]
+		conn, err := bus.Dial(bus.Options{Address: address, Credential: own(t, p, address)})
 		if err != nil {
 			t.Fatal(err)
 		}

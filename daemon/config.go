@@ -28,8 +28,7 @@ type PlannerConfig struct {
 	// nowhere, so that only this process can connect.
 	Listen string
 	// NatsURL is a NATS server to use in place of the embedded one, nats:// or
-	// tls://host:port; then Listen counts for nothing and Credentials needs the
-	// planner's line. "" embeds one.
+	// tls://host:port; then Listen counts for nothing. "" embeds one.
 	NatsURL string
 	// TLS are the files of a secured connection to NatsURL; without that the own
 	// certificate of Listen, and of HTTP off loopback. Without files both use what
@@ -39,8 +38,8 @@ type PlannerConfig struct {
 	Plaintext bool
 	// HTTP is the address of /metrics and /healthz; "" turns them off.
 	HTTP string
-	// Credentials is the bus' credentials file. Addresses that are not loopback
-	// need it, for HTTP too: a scraper sends the operator's password.
+	// Credentials is the file with the planner's own credential on the server at NatsURL; "" is
+	// the one in State that `pacer auth nats` makes, and none where there is none.
 	Credentials string
 	// State is the directory of planner.db.
 	State string
@@ -49,6 +48,8 @@ type PlannerConfig struct {
 	// Engine is the planning itself; its keys stand beside these.
 	Engine planner.Config `mapstructure:",squash"`
 
+	// Owners are given an operator's credential.
+	Owners []Owner `mapstructure:"-"`
 	// Sync says when state reaches the disk; only tests change it.
 	Sync store.SyncPolicy `mapstructure:"-"`
 	// Logger gets one line per decision; nil discards.
@@ -77,7 +78,7 @@ func (c PlannerConfig) WithPreset(name string) (PlannerConfig, error) {
 // Validate reports every fault of c at once.
 func (c PlannerConfig) Validate() error {
 	_, err := c.WithPreset(c.Preset)
-	faults := []error{err, c.Engine.Validate(), validateHTTP(c.HTTP, c.Credentials, c.ownTLS(c.HTTP), c.Plaintext), validateState(c.State)}
+	faults := []error{err, c.Engine.Validate(), validateHTTP(c.HTTP, c.ownTLS(c.HTTP), c.Plaintext), validateState(c.State)}
 	switch {
 	case c.NatsURL != "":
 		faults = append(faults, validateServer("nats-url", c.NatsURL), c.TLS.Validate())
@@ -93,11 +94,12 @@ type NodeConfig struct {
 	// Name is the node's: letters, digits, - and _.
 	Name string
 	// Planner is the planner's NATS address or that of the server between them,
-	// host:port or a URL nats:// or tls://host:port; Credentials a file with the
-	// line of the role node, "" sends none. TLS are the files of a secured
-	// connection.
+	// host:port or a URL nats:// or tls://host:port; Credentials the file with the
+	// node's credential, "" has it in State: where an operator's is found for the planner, one
+	// of Owners', the node gets its own by that. TLS are the files of a secured connection.
 	Planner     string
 	Credentials string
+	Owners      []Owner `mapstructure:"-"`
 	TLS         bus.TLS `mapstructure:",squash"`
 	// HTTP is the address of /metrics and /healthz; "" turns them off. Off loopback
 	// it uses TLS.Cert, unless Plaintext allows it without TLS.
@@ -230,8 +232,9 @@ type Deps struct {
 	Clock func() units.Instant
 	// Boot identifies the machine's boot.
 	Boot func() (string, error)
-	// Dial connects to the planner.
-	Dial func(bus.Options) (*bus.Conn, error)
+	// Dial connects to the planner. Known says that it needs no credential for that.
+	Dial  func(bus.Options) (*bus.Conn, error)
+	Known bool
 }
 
 // DefaultNodeConfig offers this machine to a planner on it: all cores but a tenth
@@ -271,7 +274,7 @@ func (c NodeConfig) Validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	faults = append(faults, validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.Credentials, c.TLS, c.Plaintext), validateState(c.State), c.validateRuntime())
+	faults = append(faults, validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.TLS, c.Plaintext), validateState(c.State), c.validateRuntime())
 	check(c.Reserve >= 0 && c.Reserve < max(c.TotalCores, 0.001), "reserve: %v cores, want 0 to less than the %v of the machine", float64(c.Reserve), float64(c.TotalCores))
 	check(c.Memory > 0, "memory: %d bytes, want more than 0", int64(c.Memory))
 	check(c.Guard >= 0, "guard: %v, want 0 (none) or more", c.Guard)
@@ -343,7 +346,7 @@ func (c NodeConfig) host() string {
 }
 
 // UpConfig is a planner and a node controller in one process. Node.Planner,
-// Node.Credentials, Node.TLS and Node.Plaintext are ignored: the node connects inside the
+// Node.TLS and Node.Plaintext are ignored: the node connects inside the
 // process, or as the planner does with Planner.NatsURL, and has the planner's certificate.
 type UpConfig struct {
 	Planner PlannerConfig
@@ -384,15 +387,12 @@ func validateAddress(what, address string) error {
 	return nil
 }
 
-func validateHTTP(address, credentials string, t bus.TLS, plaintext bool) error {
+func validateHTTP(address string, t bus.TLS, plaintext bool) error {
 	if address == "" {
 		return nil
 	}
 	if err := validateAddress("http", address); err != nil {
 		return err
-	}
-	if !bus.IsLoopback(address) && credentials == "" {
-		return fmt.Errorf("http: %s can be reached from other machines, so a credentials file is needed, or use 127.0.0.1", address)
 	}
 	return bus.NeedsTLS("http", address, t, plaintext)
 }

@@ -57,9 +57,26 @@ func (w *world) node(t *testing.T) daemon.NodeConfig {
 	return c
 }
 
+// owners are who runs the daemons of a test, by the name of tester.
+func owners(t *testing.T) []daemon.Owner {
+	t.Helper()
+	return []daemon.Owner{{Name: "tester", UID: os.Geteuid(), GID: os.Getegid(), Dir: t.TempDir()}}
+}
+
+// own is the credential that a planner at address has given its owner.
+func own(t *testing.T, c daemon.PlannerConfig, address string) bus.Credential {
+	t.Helper()
+	found, err := bus.LoadCredential(bus.CredentialPath(c.Owners[0].Dir, address), api.PrincipalUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 func plannerConfig(t *testing.T) daemon.PlannerConfig {
 	c := daemon.DefaultPlannerConfig()
 	c.Listen, c.HTTP, c.State = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
+	c.Owners = owners(t)
 	return c
 }
 
@@ -126,7 +143,8 @@ func TestUpServesAnApplicationAndCleansUp(t *testing.T) {
 	if m == nil {
 		t.Fatalf("ready line %q", line)
 	}
-	conn, err := bus.Dial(bus.Options{Address: m[1]})
+	mine := own(t, cfg.Planner, m[1])
+	conn, err := bus.Dial(bus.Options{Address: m[1], Credential: mine})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,19 +164,23 @@ func TestUpServesAnApplicationAndCleansUp(t *testing.T) {
 	if _, err := os.Stat(group); err != nil {
 		t.Errorf("the executor has no group: %v", err)
 	}
-	piece, err := conn.Logs(ctx, "n1", api.LogRequest{App: h.App, Executor: h.ID, Stream: "stderr"})
-	if err != nil || !strings.Contains(string(piece.Data), executor.FakeRuns) {
-		t.Errorf("log %q, %v", piece.Data, err)
+	piece, err := conn.Control(ctx, api.VerbLogs, api.ControlRequest{App: h.App, Node: "n1",
+		Log: &api.LogRequest{V: api.Version, App: h.App, Executor: h.ID, Stream: "stderr"}})
+	if err != nil || piece.Log == nil || !strings.Contains(string(piece.Log.Data), executor.FakeRuns) {
+		t.Errorf("log %+v, %v", piece.Log, err)
 	}
 	for component, wants := range map[string][]string{
 		"planner": {"pacer_build_info{", `pacer_apps{state="running"} 1`, "pacer_store_write_duration_seconds_count", `pacer_node_offered_cores{node="n1"} 1.8`},
 		"node":    {"pacer_build_info{", `pacer_node_cores{kind="offered"} 1.8`, "pacer_control_loop_missed_ticks_total", "process_resident_memory_bytes"},
 	} {
 		url := httpOf(text.String(), component)
-		if code, body := get(t, url+"/healthz"); code != 200 || body != "ok\n" {
+		if code, body := get(t, url+"/healthz", bus.Credential{}); code != 200 || body != "ok\n" {
 			t.Errorf("%s: health %d %q", component, code, body)
 		}
-		_, body := get(t, url+"/metrics")
+		if code, _ := get(t, url+"/metrics", bus.Credential{}); code != 401 {
+			t.Errorf("%s: metrics without a token: %d", component, code)
+		}
+		_, body := get(t, url+"/metrics", mine)
 		for _, want := range wants {
 			if !strings.Contains(body, want) {
 				t.Errorf("%s: %s is not among the metrics", component, want)
@@ -188,9 +210,22 @@ func httpOf(text, component string) string {
 	return m[1]
 }
 
-func get(t *testing.T, url string) (int, string) {
+func get(t *testing.T, url string, by bus.Credential) (int, string) {
 	t.Helper()
-	r, err := http.Get(url)
+	return getBy(t, http.DefaultClient, url, by)
+}
+
+// getBy is get by a client that trusts the server.
+func getBy(t *testing.T, client *http.Client, url string, by bus.Credential) (int, string) {
+	t.Helper()
+	ask, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if by.Login != "" {
+		ask.Header.Set("Authorization", "Bearer "+by.Login+":"+by.Secret)
+	}
+	r, err := client.Do(ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,18 +306,16 @@ func TestADamagedStoreIsRefusedWithItsName(t *testing.T) {
 	}
 }
 
-func TestAnotherAddressAsksForTheOperatorsPassword(t *testing.T) {
+// Metrics are for people with a credential, wherever they come from; health tells nothing and
+// is open on loopback alone.
+func TestHTTPAsksWhoItIs(t *testing.T) {
 	cfg := plannerConfig(t)
-	cfg.Credentials = filepath.Join(t.TempDir(), "credentials")
-	if err := os.WriteFile(cfg.Credentials, []byte("node:n\napplication:a\noperator:secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	cfg.HTTP = "0.0.0.0:0"
 	authority := bustest.NewAuthority(t)
 	cfg.TLS = authority.Issue("server")
 	text := &logs{}
 	cfg.Logger = text.logger()
-	_, stop := launch(t, func(ctx context.Context, ready func(string)) error {
+	line, stop := launch(t, func(ctx context.Context, ready func(string)) error {
 		cfg.Ready = ready
 		return daemon.Planner(ctx, cfg)
 	})
@@ -296,29 +329,49 @@ func TestAnotherAddressAsksForTheOperatorsPassword(t *testing.T) {
 	}
 	trust := x509.NewCertPool()
 	trust.AppendCertsFromPEM(pem)
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trust}, DisableKeepAlives: true}}
-	ask := func(user, password string) int {
-		r, err := http.NewRequest(http.MethodGet, "https://127.0.0.1:"+port[1]+"/metrics", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if user != "" {
-			r.SetBasicAuth(user, password)
-		}
-		response, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		return response.StatusCode
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trust}, DisableKeepAlives: true}}
+	address := strings.TrimPrefix(line, "planner ready on ")
+	operator := own(t, cfg, address)
+	conn, err := bus.Dial(bus.Options{Address: address, Credential: operator, TLS: bus.TLS{CA: authority.CA()}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		user, password string
-		want           int
-	}{{"", "", 401}, {"operator", "guess", 401}, {"node", "n", 401}, {"operator", "secret", 200}} {
-		if got := ask(c.user, c.password); got != c.want {
-			t.Errorf("%s:%s: %d, want %d", c.user, c.password, got, c.want)
+	defer conn.Close()
+	issue := func(p api.Principal) bus.Credential {
+		c := bus.NewCredential(p.Login())
+		if _, err := conn.Control(t.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: c.Hash()}}); err != nil {
+			t.Fatal(err)
 		}
+		return c
+	}
+	viewer := issue(api.Principal{Kind: api.PrincipalUser, Name: "viv", Role: api.RoleView})
+	node := issue(api.Principal{Kind: api.PrincipalNode, Name: "n1"})
+	for name, c := range map[string]struct {
+		by   bus.Credential
+		path string
+		want int
+	}{
+		"nobody":                {bus.Credential{}, "/metrics", 401},
+		"nobody, about health":  {bus.Credential{}, "/healthz", 401},
+		"another secret":        {bus.NewCredential(operator.Login), "/metrics", 401},
+		"a node":                {node, "/metrics", 401},
+		"a viewer":              {viewer, "/metrics", 200},
+		"a viewer about health": {viewer, "/healthz", 200},
+		"the operator":          {operator, "/metrics", 200},
+	} {
+		if got, _ := getBy(t, client, "https://127.0.0.1:"+port[1]+c.path, c.by); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	basic, err := http.NewRequest(http.MethodGet, "https://127.0.0.1:"+port[1]+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	basic.SetBasicAuth(viewer.Login, viewer.Secret)
+	if r, err := client.Do(basic); err != nil || r.StatusCode != 200 {
+		t.Errorf("by basic authentication: %v", err)
+	} else {
+		_ = r.Body.Close()
 	}
 	if err := stop(); err != nil {
 		t.Error(err)
@@ -334,13 +387,13 @@ func TestTwoNodesOfOneName(t *testing.T) {
 	})
 	address := strings.TrimPrefix(line, "planner ready on ")
 	first := newWorld(t).node(t)
-	first.Planner = address
+	first.Planner, first.Owners = address, cfg.Owners
 	_, stopFirst := launch(t, func(ctx context.Context, ready func(string)) error {
 		first.Ready = ready
 		return daemon.Node(ctx, first)
 	})
 	second := newWorld(t).node(t)
-	second.Planner = address
+	second.Planner, second.Owners = address, cfg.Owners
 	if err := daemon.Node(context.Background(), second); api.KindOf(err) != api.KindConflict || err == nil || !strings.Contains(err.Error(), "n1") {
 		t.Errorf("the second one ended with %v", err)
 	}
@@ -361,6 +414,7 @@ func TestTwoNodesNeverShareAParent(t *testing.T) {
 	first := w.node(t)
 	first.Planner = strings.TrimPrefix(line, "planner ready on ")
 	second := w.node(t)
+	first.Owners = cfg.Owners
 	second.Planner, second.State = first.Planner, t.TempDir()
 	_, stopFirst := launch(t, func(ctx context.Context, ready func(string)) error {
 		first.Ready = ready

@@ -20,6 +20,8 @@ import (
 // nothing.
 type duty struct {
 	conn     *bus.Conn
+	keyring  *bus.Keyring
+	own      bus.Credential // With which a nats-server asks whom it may let in; none without.
 	handlers bus.Handlers
 	log      *slog.Logger
 	start    time.Time
@@ -33,11 +35,11 @@ type duty struct {
 	stop  func() // Ends what it has subscribed to; nil while it stands by.
 }
 
-// newDuty returns the duty of a planner on conn, that serves from the beginning or only when
-// nobody else does.
-func newDuty(conn *bus.Conn, identity string, serves bool, log *slog.Logger) *duty {
+// newDuty returns the duty of a planner on conn, which answers those that keyring knows, and a
+// nats-server that asks with own. It serves from the beginning, or only when nobody else does.
+func newDuty(conn *bus.Conn, keyring *bus.Keyring, own bus.Credential, identity string, serves bool, log *slog.Logger) *duty {
 	host, _ := os.Hostname()
-	d := &duty{conn: conn, log: log, start: time.Now(), begun: make(chan struct{}), served: make(chan struct{})}
+	d := &duty{conn: conn, keyring: keyring, own: own, log: log, start: time.Now(), begun: make(chan struct{}), served: make(chan struct{})}
 	d.peers = planner.NewPeers(d.now(), api.Presence{Planner: identity, Process: rand.Text(), Host: host}, serves)
 	return d
 }
@@ -139,7 +141,7 @@ func (d *duty) follow() error {
 
 // serve subscribes to what a planner answers; d is locked.
 func (d *duty) serve() error {
-	serves, err := bus.ServePlanner(d.conn, d.handlers)
+	serves, err := bus.ServePlanner(d.conn, d.keyring, d.handlers)
 	if err != nil {
 		return err
 	}
@@ -152,10 +154,18 @@ func (d *duty) serve() error {
 		serves()
 		return err
 	}
+	asked := func() {}
+	if d.own.Login != "" {
+		if asked, err = bus.ServeAuthorization(d.conn, d.keyring, d.own); err != nil {
+			serves()
+			answers()
+			return err
+		}
+	}
 	if d.other != "" {
 		d.log.Info("the other planner is gone: this one serves")
 	}
-	d.other, d.stop = "", func() { serves(); answers() }
+	d.other, d.stop = "", func() { serves(); answers(); asked() }
 	d.servedAt.Do(func() { close(d.served) })
 	d.beginOnce.Do(func() { close(d.begun) })
 	return nil

@@ -16,16 +16,17 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// outside is a nats-server with TLS and users that does not run yet.
+// outside is a nats-server with TLS that does not run yet, and the file with its planner's
+// credential.
 func outside(t *testing.T) (server *bustest.Server, credentials string, trust bus.TLS) {
 	t.Helper()
+	planner := bus.NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())
 	credentials = filepath.Join(t.TempDir(), "credentials")
-	if err := os.WriteFile(credentials, []byte("planner:p\nnode:n\napplication:a\noperator:o\n"), 0o600); err != nil {
+	if err := os.WriteFile(credentials, planner.Encode(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	authority := bustest.NewAuthority(t)
-	own := authority.Issue("server")
-	return bustest.New(t, bustest.Config{Credentials: credentials, TLS: own}), credentials, bus.TLS{CA: authority.CA()}
+	return bustest.New(t, bustest.Config{Planner: planner, TLS: authority.Issue("server")}), credentials, bus.TLS{CA: authority.CA()}
 }
 
 // background runs a daemon that may not become ready for now.
@@ -54,7 +55,7 @@ func TestPlannerAndNodeBeforeTheirServerAndThroughItsRestart(t *testing.T) {
 	p := plannerConfig(t)
 	p.NatsURL, p.Credentials, p.TLS, p.Logger = server.URL(), credentials, trust, text.logger()
 	n := w.node(t)
-	n.Planner, n.Credentials, n.TLS, n.Logger = server.URL(), credentials, trust, text.logger()
+	n.Planner, n.Owners, n.TLS, n.Logger = server.URL(), p.Owners, trust, text.logger()
 	plannerReady, stopPlanner := background(t, func(ctx context.Context, ready func(string)) error {
 		p.Ready = ready
 		return daemon.Planner(ctx, p)
@@ -72,12 +73,7 @@ func TestPlannerAndNodeBeforeTheirServerAndThroughItsRestart(t *testing.T) {
 	}
 	soon(t, "the node", nodeReady)
 
-	driver, err := bus.Dial(bus.Options{Address: server.URL(), Role: bus.RoleApplication, Credentials: credentials, TLS: trust})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer driver.Close()
-	cli, err := bus.Dial(bus.Options{Address: server.URL(), Role: bus.RoleOperator, Credentials: credentials, TLS: trust})
+	cli, err := bus.Dial(bus.Options{Address: server.URL(), Credential: own(t, p, server.URL()), TLS: trust})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +81,7 @@ func TestPlannerAndNodeBeforeTheirServerAndThroughItsRestart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	register := func(submission string) (api.RegisterReply, error) {
-		return driver.Register(ctx, api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", SparkVersion: "4.2.0",
+		return cli.Register(ctx, api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", SparkVersion: "4.2.0",
 			Launch: api.Launch{DriverURL: "spark://x", Heap: units.GiB, SparkVersion: "4.2.0"}})
 	}
 	first, err := register("u1")
@@ -155,14 +151,12 @@ func TestConfigurationOfAnotherServerIsChecked(t *testing.T) {
 func TestASecondPlannerOnTheBusStandsBy(t *testing.T) {
 	server, credentials, trust := outside(t)
 	server.Start()
-	cli, err := bus.Dial(bus.Options{Address: server.URL(), Role: bus.RoleOperator, Credentials: credentials, TLS: trust})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cli.Close()
+	owners := owners(t)
+	var cli *bus.Conn
 	start := func(release string) (<-chan string, func() error, *logs) {
 		cfg, text := plannerConfig(t), &logs{}
 		cfg.NatsURL, cfg.Credentials, cfg.TLS, cfg.Logger, cfg.Engine.Release = server.URL(), credentials, trust, text.logger(), release
+		cfg.Owners = owners
 		ready, stop := background(t, func(ctx context.Context, ready func(string)) error {
 			cfg.Ready = ready
 			return daemon.Planner(ctx, cfg)
@@ -180,6 +174,14 @@ func TestASecondPlannerOnTheBusStandsBy(t *testing.T) {
 	}
 	ready, stopOne, one := start("one")
 	soon(t, "the first planner", ready)
+	found, err := bus.LoadCredential(bus.CredentialPath(owners[0].Dir, server.URL()), api.PrincipalUser)
+	if err == nil {
+		cli, err = bus.Dial(bus.Options{Address: server.URL(), Credential: found, TLS: trust})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cli.Close()
 	ready, stopTwo, two := start("two")
 	if line := soon(t, "the second planner", ready); !strings.Contains(line, "this one stands by") {
 		t.Errorf("the second planner says %q", line)

@@ -2,13 +2,13 @@ package daemon
 
 import (
 	"context"
-	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,12 +24,13 @@ type web struct {
 	scheme   string
 }
 
-// webConfig says where a daemon answers HTTP. Off loopback it asks for the operator's
-// password and uses TLS if that has a certificate.
+// webConfig says where a daemon answers HTTP. It uses TLS if that has a certificate, and lets
+// those look that Scrapes takes.
 type webConfig struct {
-	Address, Credentials string
-	TLS                  bus.TLS
-	Log                  *slog.Logger
+	Address string
+	Scrapes func(login, secret string) error
+	TLS     bus.TLS
+	Log     *slog.Logger
 }
 
 // newWeb listens on an address, so that one in use is told at the start; "" is nowhere.
@@ -37,23 +38,13 @@ func newWeb(cfg webConfig, g prometheus.Gatherer, healthy func() error) (*web, e
 	if cfg.Address == "" {
 		return nil, nil
 	}
-	handler, scheme := metrics.Handler(g, healthy), "http"
+	handler, scheme := guarded(metrics.Handler(g, healthy), cfg.Scrapes, bus.IsLoopback(cfg.Address)), "http"
 	var secured *tls.Config
-	if !bus.IsLoopback(cfg.Address) {
-		c, err := bus.LoadCredentials(cfg.Credentials)
-		if err != nil {
-			return nil, err
-		}
-		password := c[bus.RoleOperator]
-		if password == "" {
-			return nil, fmt.Errorf("http: %s has no line for the role operator, which %s needs", cfg.Credentials, cfg.Address)
-		}
-		handler = guarded(handler, password)
-		if cfg.TLS.Cert != "" {
-			scheme = "https"
-			if secured, err = cfg.TLS.Serve(func(err error) { cfg.Log.Warn(err.Error()) }); err != nil {
-				return nil, fmt.Errorf("http: %w", err)
-			}
+	if cfg.TLS.Cert != "" && !bus.IsLoopback(cfg.Address) {
+		var err error
+		scheme = "https"
+		if secured, err = cfg.TLS.Serve(func(err error) { cfg.Log.Warn(err.Error()) }); err != nil {
+			return nil, fmt.Errorf("http: %w", err)
 		}
 	}
 	listener, err := net.Listen("tcp", cfg.Address)
@@ -68,13 +59,22 @@ func newWeb(cfg webConfig, g prometheus.Gatherer, healthy func() error) (*web, e
 		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)}}, nil
 }
 
-// guarded asks for the operator's password (HTTP basic authentication).
-func guarded(inner http.Handler, password string) http.Handler {
+// guarded asks for a bearer token "login:secret", or the two by HTTP's basic
+// authentication, that scrapes takes. Health tells nothing and is open on loopback.
+func guarded(inner http.Handler, scrapes func(login, secret string) error, local bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user, given, _ := r.BasicAuth()
-		if user != string(bus.RoleOperator) || subtle.ConstantTimeCompare([]byte(given), []byte(password)) != 1 {
-			w.Header().Set("WWW-Authenticate", `Basic realm="pacer"`)
-			http.Error(w, "the operator's password is needed", http.StatusUnauthorized)
+		if local && r.URL.Path == metrics.HealthPath {
+			inner.ServeHTTP(w, r)
+			return
+		}
+		login, secret, ok := r.BasicAuth()
+		if !ok {
+			token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+			login, secret, ok = strings.Cut(strings.TrimSpace(token), ":")
+		}
+		if !ok || scrapes(login, secret) != nil {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="pacer"`)
+			http.Error(w, "a bearer token login:secret is needed, as in a file of `pacer auth issue`", http.StatusUnauthorized)
 			return
 		}
 		inner.ServeHTTP(w, r)

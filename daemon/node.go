@@ -59,6 +59,7 @@ type NodeDaemon struct {
 	store     *nodeStore
 	metrics   *metrics.Node
 	history   *replay.Recorder // nil without a history.
+	enrolment *enrolment
 	conn      *bus.Conn
 	web       *web
 
@@ -113,7 +114,7 @@ func (n *NodeDaemon) build() error {
 	if err := n.connect(); err != nil {
 		return err
 	}
-	if n.web, err = newWeb(webConfig{Address: n.cfg.HTTP, Credentials: n.cfg.Credentials, TLS: n.cfg.TLS, Log: n.log}, registry, n.alive); err != nil {
+	if n.web, err = newWeb(webConfig{Address: n.cfg.HTTP, Scrapes: n.enrolment.scrapes, TLS: n.cfg.TLS, Log: n.log}, registry, n.alive); err != nil {
 		return err
 	}
 	n.undo.add(n.web.close)
@@ -328,15 +329,25 @@ func (n *NodeDaemon) connect() error {
 	if n.deps.Dial != nil {
 		dial = n.deps.Dial
 	}
+	n.enrolment = &enrolment{cfg: n.cfg, dial: dial, known: n.deps.Known, log: n.log}
+	if err := n.enrolment.open(); err != nil {
+		return err
+	}
+	told := faults(n.log)
 	conn, err := dial(bus.Options{
-		Address: n.cfg.Planner, Role: bus.RoleNode, Credentials: n.cfg.Credentials, TLS: n.cfg.TLS, Name: "node " + n.cfg.Name, Wait: true,
+		Address: n.cfg.Planner, TLS: n.cfg.TLS, Name: "node " + n.cfg.Name, Wait: true,
+		Credential: bus.Credential{Login: n.enrolment.login(), Path: n.enrolment.path()}, Secret: n.enrolment.secret,
 		OnUp: n.connected,
 		OnDown: func(err error) {
 			if err != nil {
 				n.log.Warn("connection to the planner lost: control goes on with the last plan", "error", err)
 			}
 		},
-		OnFault: faults(n.log),
+		OnFault: func(err error) {
+			if n.enrolment.refused(err) {
+				told(err)
+			}
+		},
 	})
 	if err != nil {
 		return err
@@ -386,6 +397,7 @@ func (n *NodeDaemon) alive() error {
 func (n *NodeDaemon) Run(ctx context.Context) error {
 	var g run.Group
 	untilDone(ctx, &g)
+	inOrder(&g, func(ctx context.Context) error { return n.enrolment.run(ctx, n.conn.Connected) })
 	inOrder(&g, n.greet)
 	// The loop's last status goes out over a connection that is still there.
 	inOrder(&g, n.control)

@@ -34,6 +34,7 @@ type PlannerDaemon struct {
 	cfg     PlannerConfig
 	log     *slog.Logger
 	undo    cleanup
+	access  *plannerAccess
 	server  *bus.Server // Nil with one that is not embedded.
 	conn    *bus.Conn
 	up      chan struct{} // Closed once the connection is there.
@@ -70,8 +71,15 @@ func (p *PlannerDaemon) build() error {
 	if err != nil {
 		return err
 	}
+	if p.access, err = p.openAccess(engine.Keys()); err != nil {
+		return err
+	}
+	p.undo.add(p.access.audit.close)
 	if err := p.connect(); err != nil {
 		return err
+	}
+	if err := p.access.equip(p.cfg.Owners, p.cfg.State, p.Address()); err != nil {
+		p.log.Warn("an operator's credential cannot be written: others are made by `pacer auth issue`", "error", err)
 	}
 
 	registry := prometheus.NewRegistry()
@@ -79,8 +87,8 @@ func (p *PlannerDaemon) build() error {
 		return err
 	}
 	// On a server that has only started nobody else can be.
-	p.duty = newDuty(p.conn, engine.Identity(), p.server != nil, p.log)
-	p.loop = planner.NewLoop(engine, p.duty, plannerStore{state.db, p.metrics}, observePlanner(p.log, p.metrics))
+	p.duty = newDuty(p.conn, p.access.keyring, p.access.own, engine.Identity(), p.server != nil, p.log)
+	p.loop = planner.NewLoop(engine, p.duty, plannerStore{state.db, p.metrics}, p.access.observe(observePlanner(p.log, p.metrics)))
 	p.duty.handlers = p.handlers()
 	if err := metrics.Build(registry, p.cfg.Engine.Release); err != nil {
 		return err
@@ -91,7 +99,7 @@ func (p *PlannerDaemon) build() error {
 			return err
 		}
 	}
-	if p.web, err = newWeb(webConfig{Address: p.cfg.HTTP, Credentials: p.cfg.Credentials, TLS: p.cfg.ownTLS(p.cfg.HTTP), Log: p.log}, registry, p.loop.Alive); err != nil {
+	if p.web, err = newWeb(webConfig{Address: p.cfg.HTTP, Scrapes: p.access.scrapes, TLS: p.cfg.ownTLS(p.cfg.HTTP), Log: p.log}, registry, p.loop.Alive); err != nil {
 		return err
 	}
 	p.undo.add(p.web.close)
@@ -103,15 +111,18 @@ func (p *PlannerDaemon) build() error {
 func (p *PlannerDaemon) connect() (err error) {
 	options := bus.Options{Name: "planner", OnFault: faults(p.log), OnUp: func() { p.first.Do(func() { close(p.up) }) }}
 	if p.cfg.NatsURL == "" {
-		p.server, err = bus.StartServer(p.cfg.server())
+		server := p.cfg.server()
+		server.Keyring = p.access.keyring
+		p.server, err = bus.StartServer(server)
 		if err != nil {
 			return err
 		}
 		p.undo.add(func() error { p.server.Close(); return nil })
+		p.access.principals.disconnect = p.server.Disconnect
 		p.conn, err = p.server.Connect(options)
 	} else {
-		options.Address, options.Role, options.Wait = p.cfg.NatsURL, bus.RolePlanner, true
-		options.Credentials, options.TLS = p.cfg.Credentials, p.cfg.TLS
+		options.Address, options.Wait = p.cfg.NatsURL, true
+		options.Credential, options.TLS = p.access.own, p.cfg.TLS
 		options.OnDown = func(err error) {
 			if err != nil {
 				p.log.Warn("connection to the NATS server lost: nodes go on with their last plans", "address", p.cfg.NatsURL, "error", err)
@@ -156,18 +167,9 @@ func plannerPairs(db store.Store) ([]api.Pair, error) {
 
 func (p *PlannerDaemon) handlers() bus.Handlers {
 	return bus.Handlers{
-		Register: p.loop.Register, Events: p.loop.Events, Hello: p.loop.Hello, Status: p.loop.Status,
+		Register: p.register, Events: p.loop.Events, Hello: p.loop.Hello, Status: p.loop.Status,
 		Control: p.control, PlanQuery: p.loop.Plan,
 	}
-}
-
-// control answers what the engine cannot, and has the loop answer the rest.
-func (p *PlannerDaemon) control(verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
-	if verb == api.VerbBackup {
-		go func() { reply(p.backups.serve(r)) }() // It takes longer than an event may wait.
-		return
-	}
-	p.loop.Control(verb, r, reply)
 }
 
 // Bus is the embedded server, for connections inside the process; nil when the
@@ -231,7 +233,7 @@ func (p *PlannerDaemon) announce(ctx context.Context) error {
 // ask puts a control request to the loop.
 func (p *PlannerDaemon) ask(ctx context.Context, verb api.Verb) (api.ControlReply, error) {
 	answer := make(chan api.ControlReply, 1)
-	p.loop.Control(verb, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { answer <- r })
+	p.loop.Control(api.Principal{}, verb, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { answer <- r })
 	select {
 	case r := <-answer:
 		if r.Error != nil {

@@ -29,7 +29,7 @@ func (c PlannerConfig) ownTLS(address string) bus.TLS {
 
 // server is the embedded server's configuration.
 func (c PlannerConfig) server() bus.ServerConfig {
-	return bus.ServerConfig{Listen: c.Listen, Credentials: c.Credentials, TLS: c.ownTLS(c.Listen), Plaintext: c.Plaintext, Logger: c.Logger}
+	return bus.ServerConfig{Listen: c.Listen, TLS: c.ownTLS(c.Listen), Plaintext: c.Plaintext, Logger: c.Logger}
 }
 
 // beside is what the node controller in the planner's process has: how the planner reaches

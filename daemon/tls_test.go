@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +17,6 @@ import (
 // What others reach is secured by what `pacer auth init` made, and loopback needs nothing.
 func TestAForeignAddressUsesTheGeneratedCertificate(t *testing.T) {
 	cfg := plannerConfig(t)
-	cfg.Credentials = filepath.Join(t.TempDir(), "credentials")
-	if err := os.WriteFile(cfg.Credentials, []byte("operator:o\nnode:n\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	cfg.Listen = "0.0.0.0:0"
 	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), "pacer auth init NAME") {
 		t.Errorf("without a certificate: %v", err)
@@ -48,9 +42,10 @@ func TestAForeignAddressUsesTheGeneratedCertificate(t *testing.T) {
 		cfg.Ready = ready
 		return daemon.Planner(ctx, cfg)
 	})
-	_, port, _ := net.SplitHostPort(strings.TrimPrefix(line, "planner ready on "))
+	address := strings.TrimPrefix(line, "planner ready on ")
+	_, port, _ := net.SplitHostPort(address)
 	ping := func(trust bus.TLS) error {
-		conn, err := bus.Dial(bus.Options{Address: "127.0.0.1:" + port, Role: bus.RoleOperator, Credentials: cfg.Credentials, TLS: trust})
+		conn, err := bus.Dial(bus.Options{Address: "127.0.0.1:" + port, Credential: own(t, cfg, address), TLS: trust})
 		if err != nil {
 			return err
 		}
@@ -72,7 +67,7 @@ func TestAForeignAddressUsesTheGeneratedCertificate(t *testing.T) {
 // A node controller beside its planner has the planner's certificate for its own address.
 func TestUpHasOneCertificate(t *testing.T) {
 	c := daemon.UpConfig{Planner: plannerConfig(t), Node: nodeConfig()}
-	c.Planner.Credentials, c.Node.Credentials, c.Node.HTTP = "file", "file", "10.1.2.3:0"
+	c.Node.HTTP = "10.1.2.3:0"
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "node: http: 10.1.2.3:0 can be reached from other machines, so a certificate is needed: run `pacer auth init 10.1.2.3`") {
 		t.Errorf("without a certificate: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oklog/run"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/node"
 )
@@ -40,7 +41,7 @@ func Up(ctx context.Context, cfg UpConfig) error {
 // runsIn is asked when the node is ready.
 func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 	n := c.Node
-	n.Planner, n.Credentials, n.Plaintext = p.Address(), c.Planner.Credentials, c.Planner.Plaintext
+	n.Planner, n.Plaintext, n.Owners = p.Address(), c.Planner.Plaintext, c.Planner.Owners
 	n.TLS = c.Planner.beside(n.HTTP)
 	if server := p.Bus(); server != nil {
 		if c.Planner.Listen == "" {
@@ -50,7 +51,9 @@ func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 		if n.Deps != nil {
 			deps = *n.Deps
 		}
-		deps.Dial = server.Connect
+		deps.Known, deps.Dial = true, func(o bus.Options) (*bus.Conn, error) {
+			return server.ConnectAs(api.Principal{Kind: api.PrincipalNode, Name: n.Name}, o)
+		}
 		n.Deps = &deps
 	}
 	if n.Host == "" {

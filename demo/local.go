@@ -65,7 +65,10 @@ func StartLocal(ctx context.Context, cfg LocalConfig) (_ *Local, err error) {
 	if err := l.startUp(ctx); err != nil {
 		return nil, fmt.Errorf("pacer up: %w", err)
 	}
-	l.conn, err = bus.Dial(bus.Options{Address: l.system.Address, Role: bus.RoleOperator, Name: "pacer-demo"})
+	own, err := bus.LoadCredential(bus.CredentialPath(l.system.Credentials(), l.system.Address), api.PrincipalUser)
+	if err == nil {
+		l.conn, err = bus.Dial(bus.Options{Address: l.system.Address, Credential: own, Name: "pacer-demo"})
+	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

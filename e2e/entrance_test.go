@@ -59,9 +59,9 @@ func (e *entrance) command(t *testing.T, home, name string, args ...string) stri
 }
 
 // start runs a line in sh, with the JVM's options as they come.
-func start(t *testing.T, line string, env ...string) *realenv.Process {
+func (e *entrance) start(t *testing.T, line string, env ...string) *realenv.Process {
 	t.Helper()
-	return realenv.Start(t, append(env, "SPARK_SUBMIT_OPTS="), "/bin/sh", "-c", line)
+	return realenv.Start(t, append(env, "SPARK_SUBMIT_OPTS=", "PACER_CREDENTIALS_DIR="+e.s.Credentials()), "/bin/sh", "-c", line)
 }
 
 // app awaits a state of the application of a name.
@@ -98,9 +98,9 @@ func (e *entrance) submit(t *testing.T) {
 	beside(t)
 	home := realenv.SparkHome(t)
 	args := []string{"--jars", e.jar, "--conf", "spark.pacer.profile=e2e-entrance", "testdata/entrance.py", "6"}
-	e.recorded(t, start(t, e.command(t, home, "spark-submit", append([]string{"--name", "e2e-bare"}, args...)...)), "e2e-bare")
+	e.recorded(t, e.start(t, e.command(t, home, "spark-submit", append([]string{"--name", "e2e-bare"}, args...)...)), "e2e-bare")
 
-	run := start(t, e.command(t, home, "spark-submit", append([]string{"--name", "e2e-moved", "--conf", "spark.pacer.deadline=20m"}, args...)...))
+	run := e.start(t, e.command(t, home, "spark-submit", append([]string{"--name", "e2e-moved", "--conf", "spark.pacer.deadline=20m"}, args...)...))
 	held := func(a api.AppDetail) bool {
 		for _, stage := range a.Stages {
 			if n := len(stage.Samples); n > 0 && stage.Samples[n-1].Grant > 0 {
@@ -146,7 +146,7 @@ print("\n".join(f"RESULT {r[0]} {r[1]}" for r in rows))
 exit()
 `)
 	// Python takes PySpark's start-up file when it is interactive, as at a terminal.
-	run := start(t, e.command(t, realenv.SparkHome(t), "pyspark", "--name", "e2e-pyspark", "--jars", e.jar)+" <"+in, "PYSPARK_DRIVER_PYTHON_OPTS=-i")
+	run := e.start(t, e.command(t, realenv.SparkHome(t), "pyspark", "--name", "e2e-pyspark", "--jars", e.jar)+" <"+in, "PYSPARK_DRIVER_PYTHON_OPTS=-i")
 	e.recorded(t, run, "e2e-pyspark")
 }
 
@@ -156,13 +156,13 @@ func (e *entrance) shell(t *testing.T) {
 println(rows.map(r => "\nRESULT " + r(0) + " " + r(1)).mkString)
 :quit
 `)
-	run := start(t, e.command(t, realenv.SparkHome(t), "spark-shell", "--name", "e2e-shell", "--jars", e.jar)+" <"+in, "TERM=dumb")
+	run := e.start(t, e.command(t, realenv.SparkHome(t), "spark-shell", "--name", "e2e-shell", "--jars", e.jar)+" <"+in, "TERM=dumb")
 	e.recorded(t, run, "e2e-shell")
 }
 
 func (e *entrance) builder(t *testing.T) {
 	beside(t)
-	e.recorded(t, start(t, "exec python3 testdata/entrance.py 0 "+e.master+" "+e.jar), "e2e-builder")
+	e.recorded(t, e.start(t, "exec python3 testdata/entrance.py 0 "+e.master+" "+e.jar), "e2e-builder")
 }
 
 // installed has the jar in a Spark home of its own, made of links to the environment's.
@@ -175,7 +175,7 @@ func (e *entrance) installed(t *testing.T) {
 		t.Fatalf("pacer jar install: exit %d: %s", code, out)
 	}
 	line := e.command(t, home, "spark-submit", "--name", "e2e-installed", "testdata/entrance.py")
-	e.recorded(t, start(t, line, "SPARK_HOME="+home), "e2e-installed")
+	e.recorded(t, e.start(t, line, "SPARK_HOME="+home), "e2e-installed")
 }
 
 // link makes dir with links to what is in from, but for one name.

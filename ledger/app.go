@@ -52,7 +52,7 @@ type App struct {
 // Tenant is who runs on the nodes: the driver, its executors and their memory.
 type Tenant struct {
 	Submission string     `json:"submission"`
-	User       string     `json:"user,omitempty"`
+	Owner      Owner      `json:"owner,omitzero"`
 	Class      api.Class  `json:"class,omitempty"`
 	Launch     api.Launch `json:"launch"`
 	// Watched says that a pacer submit will report the driver's exit.
@@ -96,6 +96,15 @@ type Tenant struct {
 	Lost []api.Loss `json:"lost,omitempty"`
 	// Short is when it had less cores than it asked for, the first one first.
 	Short []api.AppShortage `json:"short,omitempty"`
+}
+
+// Owner is whose application it is.
+type Owner struct {
+	// User is the name of the user that has registered it.
+	User string `json:"user,omitempty"`
+	// Key is the hash of the secret by which its driver connects as the application, "" for
+	// one that stays its user.
+	Key string `json:"key,omitempty"`
 }
 
 // Claim is what each executor of t takes of its node's memory: its heap, what it needs

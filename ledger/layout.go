@@ -27,7 +27,7 @@ import (
 // them: a stage's event need not write a record for each of its nodes. Not kept:
 // silences, who is connected; these come back with the next statuses. Samples, and
 // counters of running stages, may lack what came in the last seconds (flushEvery).
-const Layout = 5
+const Layout = 6
 
 const (
 	counterKey    = "planner/epoch"

@@ -19,12 +19,15 @@ func Build(r prometheus.Registerer, version string) error {
 	return register(r, info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 }
 
+// HealthPath is the path under which Handler says whether a daemon is well.
+const HealthPath = "/healthz"
+
 // Handler serves /metrics, and /healthz: 200 "ok", or 503 with the reason that
 // healthy gives.
 func Handler(g prometheus.Gatherer, healthy func() error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		if err := healthy(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sparkpacer/pacer/access"
 	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
@@ -41,6 +42,7 @@ func (d *desk) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, 
 		api.VerbDivide:     d.fleet.divide,
 		api.VerbExit:       d.runs.exit,
 		api.VerbPing:       d.ping,
+		api.VerbLogs:       d.allow,
 	}
 }
 
@@ -48,6 +50,9 @@ func (d *desk) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, 
 func (d *desk) control(ev Control) {
 	var r api.ControlReply
 	err := ev.Request.Validate()
+	if err == nil {
+		err = d.permit(&ev)
+	}
 	if err == nil {
 		if do, ok := d.verbs()[ev.Verb]; ok {
 			r, err = do(ev.Request)
@@ -65,6 +70,54 @@ func (d *desk) control(ev Control) {
 		d.reply(ev.To, func() any { return r })
 	}
 }
+
+// permit refuses what the sender of a request may not do; what it says of itself becomes what
+// is known.
+func (d *desk) permit(ev *Control) error {
+	if ev.By.Kind == api.PrincipalUser {
+		ev.Request.User = ev.By.Name
+	}
+	if err := access.Verb(ev.By, ev.Verb); err != nil {
+		return err
+	}
+	app, owner, known := d.owner(ev)
+	if !known {
+		// What is not known is nobody's; a node may still have logs of it.
+		if ev.Verb == api.VerbLogs && !ev.By.Operates() {
+			return notFound(ev.Request.App)
+		}
+		return nil
+	}
+	return access.Own(ev.By, ev.Verb, app, owner)
+}
+
+// owner is whose application a request is about, if it is about one that is known. A
+// spark-submit's exit is about a submission, all else names an application.
+func (d *desk) owner(ev *Control) (app api.AppID, owner string, known bool) {
+	if ev.Verb != api.VerbExit {
+		if a := d.view.App(ev.Request.App); a != nil {
+			return a.ID, a.Tenant.Owner.User, true
+		}
+		if e := d.view.EndedApp(ev.Request.App); e != nil {
+			return e.Detail.ID, e.Detail.User, true
+		}
+		return "", "", false
+	}
+	for _, a := range d.view.Apps() {
+		if a.Tenant.Submission == ev.Request.Submission {
+			return a.ID, a.Tenant.Owner.User, true
+		}
+	}
+	for _, e := range d.view.Ended() {
+		if e.Detail.Submission == ev.Request.Submission {
+			return e.Detail.ID, e.Detail.User, true
+		}
+	}
+	return "", "", false
+}
+
+// allow has nothing to say but that the request is permitted: nodes have the logs.
+func (d *desk) allow(api.ControlRequest) (api.ControlReply, error) { return api.ControlReply{}, nil }
 
 // planQuery answers what a deadline would mean for a profile.
 func (d *desk) planQuery(ev PlanQuery) {

@@ -89,6 +89,18 @@ func (e *Engine) Identity() string { return e.core.view.Identity() }
 // nodes' statuses point to these.
 func (e *Engine) Changes() []ledger.Change { return e.changes }
 
+// Keys are the hashes of the secrets by which the drivers of running and queued applications
+// connect as these, for those that do.
+func (e *Engine) Keys() map[api.AppID]string {
+	keys := map[api.AppID]string{}
+	for _, a := range e.core.view.Apps() {
+		if a.Tenant.Owner.Key != "" {
+			keys[a.ID] = a.Tenant.Owner.Key
+		}
+	}
+	return keys
+}
+
 // maxTick is the most time that one tick counts for: a planner that was stopped
 // for longer has heard nobody, which says nothing about them.
 const maxTick = time.Second

@@ -17,6 +17,7 @@ type Event interface{ isEvent() }
 // Register is a driver's registration; answered with an api.RegisterReply.
 type Register struct {
 	To      Ticket
+	By      api.Principal
 	Request api.RegisterRequest
 }
 
@@ -43,6 +44,7 @@ type Status struct {
 // Control is a request of the command line; answered with an api.ControlReply.
 type Control struct {
 	To      Ticket
+	By      api.Principal
 	Verb    api.Verb
 	Request api.ControlRequest
 }

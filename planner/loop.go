@@ -116,8 +116,8 @@ func (l *Loop) Alive() error {
 }
 
 // Register hands a driver's registration over.
-func (l *Loop) Register(r api.RegisterRequest, reply func(api.RegisterReply)) {
-	send(l, func(t Ticket) Event { return Register{To: t, Request: r} }, reply)
+func (l *Loop) Register(by api.Principal, r api.RegisterRequest, reply func(api.RegisterReply)) {
+	send(l, func(t Ticket) Event { return Register{To: t, By: by, Request: r} }, reply)
 }
 
 // Events hands a driver's events over.
@@ -137,8 +137,8 @@ func (l *Loop) Status(s api.NodeStatus) {
 
 // Control hands a request of the command line over. An unknown verb is answered
 // with KindInvalid.
-func (l *Loop) Control(verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
-	send(l, func(t Ticket) Event { return Control{To: t, Verb: verb, Request: r} }, reply)
+func (l *Loop) Control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
+	send(l, func(t Ticket) Event { return Control{To: t, By: by, Verb: verb, Request: r} }, reply)
 }
 
 // Plan hands a plan request over.

@@ -143,13 +143,13 @@ func TestLoopStoresThenPublishesThenReplies(t *testing.T) {
 		if got := strings.Join(p.take(), ", "); got != "store, plan a, hello 1" {
 			t.Errorf("journal: %s", got)
 		}
-		l.Register(registration("p", 0), func(r api.RegisterReply) { p.note("registered %v", r.Error) })
+		l.Register(api.Principal{}, registration("p", 0), func(r api.RegisterReply) { p.note("registered %v", r.Error) })
 		synctest.Wait()
 		if got := strings.Join(p.take(), ", "); got != "store, plan a, directive, registered <nil>" {
 			t.Errorf("journal: %s", got)
 		}
 		l.Plan(api.PlanRequest{V: api.Version, Profile: "none"}, func(r api.PlanReply) { p.note("plan %s", r.Error.Kind) })
-		l.Control(api.VerbPing, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { p.note("ping %v", r.Error) })
+		l.Control(api.Principal{}, api.VerbPing, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { p.note("ping %v", r.Error) })
 		synctest.Wait()
 		if got := strings.Join(p.take(), ", "); got != "plan not found, ping <nil>" {
 			t.Errorf("journal: %s", got)
@@ -168,7 +168,7 @@ func TestLoopSharesOneSyncAmongWaitingRequests(t *testing.T) {
 		replies := 0
 		l.Hello(nodeStatus(1), func(api.HelloReply) { replies++ })
 		for k := range 50 {
-			l.Register(registration(fmt.Sprint(k), 0), func(api.RegisterReply) { replies++ })
+			l.Register(api.Principal{}, registration(fmt.Sprint(k), 0), func(api.RegisterReply) { replies++ })
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _ = l.Run(ctx) }()
@@ -226,7 +226,7 @@ func TestAPlannerThatCannotStoreIsReadOnly(t *testing.T) {
 	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
 		l.Hello(nodeStatus(1), func(api.HelloReply) {})
 		var app api.RegisterReply
-		l.Register(registration("p", 0), func(r api.RegisterReply) { app = r })
+		l.Register(api.Principal{}, registration("p", 0), func(r api.RegisterReply) { app = r })
 		synctest.Wait()
 		p.fail(errors.New("sync: input/output error"), nil)
 		beat := func() (r api.EventsReply) {
@@ -242,15 +242,15 @@ func TestAPlannerThatCannotStoreIsReadOnly(t *testing.T) {
 			other := registration(name, 0)
 			other.Submission = name
 			var r api.RegisterReply
-			l.Register(other, func(a api.RegisterReply) { r = a })
+			l.Register(api.Principal{}, other, func(a api.RegisterReply) { r = a })
 			synctest.Wait()
 			if !said(r.Error) {
 				t.Errorf("registration: %+v", r)
 			}
 		}
 		var killed, listed api.ControlReply
-		l.Control(api.VerbKill, api.ControlRequest{V: api.Version, App: app.AppID}, func(r api.ControlReply) { killed = r })
-		l.Control(api.VerbApps, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { listed = r })
+		l.Control(api.Principal{}, api.VerbKill, api.ControlRequest{V: api.Version, App: app.AppID}, func(r api.ControlReply) { killed = r })
+		l.Control(api.Principal{}, api.VerbApps, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { listed = r })
 		synctest.Wait()
 		if !said(killed.Error) {
 			t.Errorf("kill: %+v", killed)
@@ -273,7 +273,7 @@ func TestAPlannerThatCannotStoreIsReadOnly(t *testing.T) {
 		if r := beat(); r.Error != nil {
 			t.Errorf("events, when it can store again: %v", r.Error)
 		}
-		l.Control(api.VerbApp, api.ControlRequest{V: api.Version, App: app.AppID}, func(r api.ControlReply) {
+		l.Control(api.Principal{}, api.VerbApp, api.ControlRequest{V: api.Version, App: app.AppID}, func(r api.ControlReply) {
 			if r.Error != nil || r.App.State != api.AppRunning {
 				t.Errorf("the application that ran: %+v", r)
 			}
@@ -289,11 +289,11 @@ func TestLoopLetsTimePass(t *testing.T) {
 	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
 		l.Hello(nodeStatus(1), func(api.HelloReply) {})
 		var id api.AppID
-		l.Register(registration("p", 0), func(r api.RegisterReply) { id = r.AppID })
+		l.Register(api.Principal{}, registration("p", 0), func(r api.RegisterReply) { id = r.AppID })
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
 		state := func() (s api.AppState) {
-			l.Control(api.VerbApp, api.ControlRequest{V: api.Version, App: id}, func(r api.ControlReply) { s = r.App.State })
+			l.Control(api.Principal{}, api.VerbApp, api.ControlRequest{V: api.Version, App: id}, func(r api.ControlReply) { s = r.App.State })
 			synctest.Wait()
 			return s
 		}

@@ -24,8 +24,9 @@ type hall struct {
 // expected passes.
 const askEvery = time.Minute
 
-// enter takes an application in that comes: it starts, has a place, or is turned down.
-func (h *hall) enter(d admission.Admission, q api.RegisterRequest) (*ledger.App, error) {
+// enter takes an application in that comes by somebody: it starts, has a place, or is turned
+// down.
+func (h *hall) enter(by api.Principal, d admission.Admission, q api.RegisterRequest) (*ledger.App, error) {
 	comes := d.App()
 	choices := h.line.Decide(h.view, &queue.Newcomer{App: comes, Profile: d.Profile, NoWait: q.NoWait})
 	mine := queue.Choice{What: queue.Refuse, Err: api.Errorf(api.KindInternal, "nothing was decided on %s", d.ID)}
@@ -43,6 +44,9 @@ func (h *hall) enter(d admission.Admission, q api.RegisterRequest) (*ledger.App,
 			h.refuse(d)
 		}
 		return nil, mine.Err
+	}
+	if err := admission.Bounded(h.view, by, d.Tenant, len(mine.Seating.Nodes()), mine.What != queue.Start); err != nil {
+		return nil, err
 	}
 	h.begin(others)
 	f := ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Profile != nil}

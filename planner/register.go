@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 
+	"github.com/sparkpacer/pacer/access"
 	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
@@ -10,7 +11,7 @@ import (
 
 // register takes an application in, or recognises one.
 func (r *runs) register(ev Register) {
-	a, err := r.admit(ev.Request)
+	a, err := r.admit(ev.By, ev.Request)
 	if err != nil {
 		r.reply(ev.To, func() any { return api.RegisterReply{V: api.Version, Error: api.ToWire(err)} })
 		return
@@ -30,14 +31,26 @@ func (r *runs) register(ev Register) {
 	})
 }
 
-// admit returns the application of q: the one that has its Submission, or a new
-// one.
-func (r *runs) admit(q api.RegisterRequest) (*ledger.App, error) {
+// admit returns the application of q, which by has sent: the one that has its Submission, or
+// a new one.
+func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
+	if err := access.Register(by); err != nil {
+		return nil, err
+	}
 	if a, err := admission.Known(r.view, q); a != nil || err != nil {
-		return a, err
+		if err := again(by, q, a, err); err != nil {
+			return nil, err
+		}
+		return a, nil
+	}
+	switch by.Kind {
+	case api.PrincipalUser:
+		q.User, q.Authenticated = by.Name, true // Whatever the driver says.
+	case api.PrincipalApplication:
+		return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", by.Name)
 	}
 	seats, err := admission.Reclaim(r.view, q)
 	switch {
@@ -48,9 +61,12 @@ func (r *runs) admit(q api.RegisterRequest) (*ledger.App, error) {
 	}
 	r.concludeRuns(cmp.Or(q.Profile, q.Name))
 	d, err := admission.Decide(r.view, r.places, q)
+	if most := by.Bounds.Cores; most > 0 {
+		d.Tenant.Cap, d.Tenant.Resized = most, true // Its durations are not those of all cores.
+	}
 	var a *ledger.App
 	if err == nil {
-		a, err = r.hall.enter(d, q)
+		a, err = r.hall.enter(by, d, q)
 	}
 	if err != nil {
 		r.occur(AppRefused{AppName: q.Name, Err: err})
@@ -79,4 +95,19 @@ func (r *runs) reclaim(q api.RegisterRequest, seats []admission.Seat) (*ledger.A
 	r.say(a, a.Promise.Reason)
 	r.occur(AppReclaimed{App: a.ID, AppName: a.Name, Executors: n})
 	return a, nil
+}
+
+// again says whether by may register a, which has q's submission, once more; err is what else
+// stands against that. Only the driver that has the application's secret may go on as it.
+func again(by api.Principal, q api.RegisterRequest, a *ledger.App, err error) error {
+	if a == nil || err != nil {
+		return err
+	}
+	if err := access.Again(by, a.ID, a.Tenant.Owner.User); err != nil {
+		return err
+	}
+	if q.Key != a.Tenant.Owner.Key {
+		return api.Errorf(api.KindConflict, "application %s of this submission has another driver", a.ID)
+	}
+	return nil
 }

@@ -42,7 +42,7 @@ func Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppSummary {
 	now := v.Now()
 	work, o := a.CoreSeconds(), &a.Outcome
 	s := api.AppSummary{
-		ID: a.ID, Name: a.Name, Profile: a.Promise.Profile, User: a.Tenant.User, State: o.State, Pacing: a.Pacing(), Verdict: a.Promise.Verdict,
+		ID: a.ID, Name: a.Name, Profile: a.Promise.Profile, User: a.Tenant.Owner.User, State: o.State, Pacing: a.Pacing(), Verdict: a.Promise.Verdict,
 		Deadline: a.Promise.Deadline, Duration: a.Elapsed(now), Submitted: time.Unix(0, int64(a.Promise.Start)).UTC(), FirstLaunch: a.Promise.First,
 		Predicted: p.Predicted(v, a), CoreSeconds: work, MeanCores: a.MeanCores(work, now), Submission: a.Tenant.Submission, ExitCode: o.ExitCode,
 	}

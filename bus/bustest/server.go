@@ -21,9 +21,9 @@ import (
 type Config struct {
 	// Listen is host:port on loopback; "" is a free port.
 	Listen string
-	// Credentials is the path of a file with a line for each role that may
-	// connect; "" lets anybody do everything.
-	Credentials string
+	// Planner is the planner's credential; that planner is asked about everybody else.
+	// Without one the server lets anybody do everything.
+	Planner bus.Credential
 	// TLS are the server's own certificate and key and, with CA, the authorities
 	// of clients, which then need a certificate.
 	TLS bus.TLS
@@ -122,16 +122,6 @@ func (s *Server) Close() {
 	s.process = nil
 }
 
-// rights are the table of package bus as a nats-server's configuration.
-var rights = map[bus.Role]string{
-	bus.RolePlanner: "",
-	bus.RoleNode: `publish: ["pacer.v1.node.*.hello", "pacer.v1.node.*.status"],
-		subscribe: ["pacer.v1.node.*.plan", "pacer.v1.node.*.logs", "_INBOX_node.>"], allow_responses: {max: 1, expires: "1m"}`,
-	bus.RoleApplication: `publish: ["pacer.v1.app.register", "pacer.v1.app.*.events"],
-		subscribe: ["pacer.v1.app.*.directive", "_INBOX.>"]`,
-	bus.RoleOperator: `publish: ["pacer.v1.control.>", "pacer.v1.node.*.logs"], subscribe: ["_INBOX_operator.>"]`,
-}
-
 // text is the configuration file.
 func (c Config) text(address string) (string, error) {
 	var b strings.Builder
@@ -143,23 +133,11 @@ func (c Config) text(address string) (string, error) {
 		}
 		b.WriteString(" }\n")
 	}
-	if c.Credentials == "" {
+	if c.Planner.Login == "" {
 		return b.String(), nil
 	}
-	credentials, err := bus.LoadCredentials(c.Credentials)
-	if err != nil {
-		return "", err
-	}
-	b.WriteString("authorization { users = [\n")
-	for role, password := range credentials {
-		fmt.Fprintf(&b, "  {user: %s, password: %q", role, password)
-		if rights[role] != "" {
-			fmt.Fprintf(&b, ", permissions: {%s}", rights[role])
-		}
-		b.WriteString("}\n")
-	}
-	b.WriteString("] }\n")
-	return b.String(), nil
+	authorization, err := c.Planner.ServerAuthorization()
+	return b.String() + authorization, err
 }
 
 // build returns the path of the binary, which is kept in the user's cache under

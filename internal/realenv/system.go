@@ -114,8 +114,7 @@ func NewOn(t testing.TB, n *Network) *System {
 	s := fresh(t)
 	s.Address, s.network, s.Inside = n.Address+":4222", n, n.Inside(Hub)
 	state := filepath.Join(s.Dir, "planner")
-	trust := fmt.Sprintf("credentials: %s, tls-ca: %s", s.credentials(), filepath.Join(state, daemon.TLSDir, bus.AuthorityFile))
-	s.configure(trust, trust+", state: "+state)
+	s.configure("tls-ca: "+filepath.Join(state, daemon.TLSDir, bus.AuthorityFile), "state: "+state)
 	if code, out := s.Pacer("auth", "init", n.Address); code != 0 {
 		t.Fatalf("pacer auth init: exit %d: %s", code, out)
 	}
@@ -127,22 +126,15 @@ func NewOn(t testing.TB, n *Network) *System {
 func NewBehind(t testing.TB) *System {
 	t.Helper()
 	s := fresh(t)
-	authority, credentials := bustest.NewAuthority(t), s.credentials()
-	s.Server = bustest.Start(t, bustest.Config{Credentials: credentials, TLS: authority.Issue("server")})
-	s.Address = s.Server.URL()
-	trust := fmt.Sprintf("credentials: %s, tls-ca: %s", credentials, authority.CA())
-	s.configure(trust, trust)
-	return s
-}
-
-// credentials makes the file of everybody's passwords.
-func (s *System) credentials() string {
-	s.t.Helper()
-	path := filepath.Join(s.Dir, "credentials")
-	if err := os.WriteFile(path, []byte("planner:p\nnode:n\napplication:a\noperator:o\n"), 0o600); err != nil {
+	authority, planner := bustest.NewAuthority(t), bus.NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())
+	path := filepath.Join(s.Dir, "planner.credentials")
+	if err := os.WriteFile(path, planner.Encode(), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	return path
+	s.Server = bustest.Start(t, bustest.Config{Planner: planner, TLS: authority.Issue("server")})
+	s.Address = s.Server.URL()
+	s.configure("tls-ca: "+authority.CA(), "credentials: "+path)
+	return s
 }
 
 // configure makes the configuration file of daemons and commands: what they need
@@ -150,7 +142,7 @@ func (s *System) credentials() string {
 func (s *System) configure(connection, planner string) {
 	s.t.Helper()
 	path := filepath.Join(s.Dir, "config.yaml")
-	text := fmt.Sprintf("client: {planner: %q, %s}\nplanner: {%s}\nnode: {%[2]s}\n", s.Address, connection, planner)
+	text := fmt.Sprintf("client: {planner: %q, %[2]s}\nplanner: {%[2]s, %[3]s}\nnode: {%[2]s}\n", s.Address, connection, planner)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -74,8 +75,16 @@ func (s System) Ask(args ...string) Command {
 
 func (s System) command(behind []string, path string, args []string) Command {
 	line := slices.Concat(behind, s.Inside, []string{path}, args)
-	return Command{Path: line[0], Args: line[1:], Env: s.Env}
+	env := s.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	return Command{Path: line[0], Args: line[1:], Env: append(slices.Clone(env), "PACER_CREDENTIALS_DIR="+s.Credentials())}
 }
+
+// Credentials is the directory of the credentials that the system's planner gives who runs
+// it; all that is run looks there for its own.
+func (s System) Credentials() string { return filepath.Join(s.Dir, "credentials") }
 
 // given are the addresses that FreePort has returned.
 var given sync.Map

@@ -3,6 +3,7 @@ package sparkrun
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestCommandsOfASystem(t *testing.T) {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
-	if len(up.Env) != 1 || len(s.Ask().Env) != 1 {
+	if want := []string{"A=b", "PACER_CREDENTIALS_DIR=/d/credentials"}; !slices.Equal(up.Env, want) || !slices.Equal(s.Ask().Env, want) {
 		t.Errorf("environment %q", up.Env)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/driver"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -65,7 +64,7 @@ type Driver struct {
 	app        App
 	submission string
 	began      time.Time
-	conn       *bus.Conn
+	link       link
 	cancel     context.CancelFunc
 	talking    sync.WaitGroup
 	over       chan struct{}
@@ -110,14 +109,13 @@ func (e *Env) Submit(a App) *Driver {
 	e.mu.Lock()
 	e.mu.byURL["spark://"+d.submission] = d
 	e.mu.Unlock()
-	conn, err := e.dial(bus.Options{Role: bus.RoleApplication, Wait: true, OnUp: d.reconnected})
-	if err != nil {
+	d.link = newLink(d)
+	if err := d.link.asUser(); err != nil {
 		e.T.Fatal(err)
 	}
-	d.conn = conn
 	registration, _ := d.talk.Next(d.now())
 	if d.send(context.Background(), registration); !d.talk.Registered() {
-		conn.Close()
+		d.link.close()
 		close(d.over)
 		return d
 	}
@@ -176,13 +174,19 @@ func (d *Driver) converse(ctx context.Context) {
 
 // send makes a request and takes its answer.
 func (d *Driver) send(ctx context.Context, r driver.Request) {
+	if !d.link.speaks(r) {
+		d.env.world.Lock()
+		defer d.env.world.Unlock()
+		d.talk.Failed(d.now(), r.No)
+		return
+	}
 	if r.Register {
 		d.register(ctx, r)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, driver.Patience)
 	defer cancel()
-	reply, err := d.conn.SendEvents(ctx, api.Events{V: api.Version, AppID: r.AppID, Submission: d.submission, Events: r.Events})
+	reply, err := d.link.conn.SendEvents(ctx, api.Events{V: api.Version, AppID: r.AppID, Submission: d.submission, Events: r.Events})
 	d.env.world.Lock()
 	defer d.env.world.Unlock()
 	switch {
@@ -198,7 +202,7 @@ func (d *Driver) send(ctx context.Context, r driver.Request) {
 func (d *Driver) register(ctx context.Context, r driver.Request) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	reply, err := d.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile,
+	reply, err := d.link.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: d.submission, Key: d.link.secret.Hash(), Name: d.app.Name, Profile: d.app.Profile,
 		SparkVersion: "4.2.0", Deadline: d.app.Deadline, Elapsed: d.elapsed(), RequireFeasible: d.app.RequireFeasible, Mode: d.app.Mode, AppID: r.AppID,
 		Launch: api.Launch{DriverURL: "spark://" + d.submission, SparkVersion: "4.2.0", Heap: units.GiB}})
 	d.env.world.Lock()
@@ -212,10 +216,8 @@ func (d *Driver) register(ctx context.Context, r driver.Request) {
 	}
 	out := d.talk.Accept(d.now(), r.No, &reply)
 	d.reply = reply
-	if reply.AppID != r.AppID {
-		if err := d.conn.SubscribeDirective(reply.AppID, d.hear); err != nil {
-			d.env.T.Error(err)
-		}
+	if err := d.link.become(reply.AppID); err != nil {
+		d.env.T.Error(err)
 	}
 	d.perform(out)
 }
@@ -308,7 +310,7 @@ func (d *Driver) Leave() bool {
 		return false
 	}
 	d.talking.Wait()
-	d.conn.Close()
+	d.link.close()
 	e := d.env
 	e.mu.Lock()
 	delete(e.mu.byURL, "spark://"+d.submission)
@@ -331,7 +333,7 @@ func (d *Driver) Kill() {
 	}
 	d.cancel()
 	d.talking.Wait()
-	d.conn.Close()
+	d.link.close()
 	d.cancel = nil
 	d.env.Pass(time.Second)
 	d.env.world.Lock()

@@ -201,6 +201,7 @@ func (e *Env) StartPlanner() {
 	ready := make(chan string, 1)
 	cfg := daemon.DefaultPlannerConfig()
 	cfg.Listen, cfg.HTTP, cfg.State, cfg.Logger = "", "", filepath.Join(e.dir, "planner"), e.Log
+	cfg.Owners = e.owners()
 	cfg.Sync = store.SyncNever // Killing is simulated, machines do not crash here.
 	cfg.Ready = func(line string) { ready <- line }
 	if e.Planner != nil {
@@ -244,7 +245,11 @@ func (e *Env) pipe() (net.Conn, error) {
 	if e.mu.server == nil {
 		return nil, fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
 	}
-	return e.mu.server.Pipe()
+	conn, err := e.mu.server.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	return &buffered{Conn: conn}, nil
 }
 
 func (e *Env) dial(o bus.Options) (*bus.Conn, error) {
@@ -252,9 +257,28 @@ func (e *Env) dial(o bus.Options) (*bus.Conn, error) {
 	return bus.Dial(o)
 }
 
+// user is the login of the world's only user, who runs it.
+const user = "tester"
+
+// owners are who runs the daemons.
+func (e *Env) owners() []daemon.Owner {
+	return []daemon.Owner{{Name: user, UID: os.Geteuid(), GID: os.Getegid(), Dir: filepath.Join(e.dir, "credentials")}}
+}
+
+// asUser is dial with the user's credential, which the planner has written.
+func (e *Env) asUser(o bus.Options) (*bus.Conn, error) {
+	path := bus.CredentialPath(e.owners()[0].Dir, bus.DefaultAddress)
+	own, err := bus.LoadCredential(path, api.PrincipalUser)
+	if err != nil {
+		return nil, err
+	}
+	o.Credential = own
+	return e.dial(o)
+}
+
 // Ask sends a control request, as the command line does.
 func (e *Env) Ask(verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
-	conn, err := e.dial(bus.Options{Role: bus.RoleOperator})
+	conn, err := e.asUser(bus.Options{})
 	if err != nil {
 		return api.ControlReply{}, err
 	}

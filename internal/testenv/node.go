@@ -112,7 +112,7 @@ func (n *Node) config() daemon.NodeConfig {
 	cfg := daemon.DefaultNodeConfig()
 	cfg.Name, cfg.HTTP, cfg.State, cfg.Logger = n.spec.Name, "", filepath.Join(e.dir, "node-"+n.spec.Name), e.Log
 	cfg.TotalCores, cfg.OfferedCores, cfg.Reserve, cfg.Memory = n.spec.Cores, n.spec.Offered, 0, n.spec.Memory
-	cfg.CgroupRoot = n.machine.tree.Root
+	cfg.CgroupRoot, cfg.Owners = n.machine.tree.Root, e.owners()
 	if user, err := executor.LookupUser("0"); err == nil && os.Geteuid() == 0 {
 		cfg.ExecutorUser = user.Name
 	}

@@ -21,7 +21,7 @@ import org.apache.spark.util.Utils
  * @param noWait          refuse instead of a place in the queue
  * @param submission      the key that makes a repeated registration harmless
  * @param submitted       when the wrapper was executed, epoch milliseconds
- * @param credentials     file with the line "application:password"
+ * @param credentials     file with the user's credential
  * @param tlsCa           authorities of the NATS server's certificate, in PEM; with it the connection is secured
  * @param mode            Control, Observe or Off
  * @param watched         whether a pacer submit reports the driver's exit

@@ -134,7 +134,7 @@ private[spark] final class PlannerClient(
         case _: InterruptedException => ()
         case NonFatal(e) if !closed =>
           pause = math.min(1000L, math.max(100L, pause * 2))
-          if (!lost) logWarning(s"pacer: the planner does not answer, work goes on: ${e.getMessage}")
+          if (!lost && !over) logWarning(s"pacer: the planner does not answer, work goes on: ${e.getMessage}")
           lost = true
         case NonFatal(_) => ()
       }
@@ -208,9 +208,10 @@ private[spark] final class PlannerClient(
 
   private def registerOnce(millis: Long): Registered = {
     val body = encode(register(appId))
-    decodeRegistered(transport.request(RegisterSubject, body, millis)) match {
+    decodeRegistered(transport.request(registerSubject(transport.login), body, millis)) match {
       case Left(fault) => throw new RefusedException(fault)
       case Right(reply) =>
+        if (reply.own) transport.become(reply.appId)
         if (reply.appId != appId || reply.recall) {
           // A planner without its state counts epochs from the beginning.
           if (appId.nonEmpty) forgotten()
@@ -250,7 +251,7 @@ private[spark] final class PlannerClient(
 }
 
 private[spark] object PlannerClient {
-  val RegisterSubject = "pacer.v1.app.register"
+  def registerSubject(login: String): String = s"pacer.v1.register.$login"
   def eventsSubject(appId: String): String = s"pacer.v1.app.$appId.events"
   def directiveSubject(appId: String): String = s"pacer.v1.app.$appId.directive"
 

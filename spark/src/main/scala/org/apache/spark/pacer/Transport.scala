@@ -1,17 +1,27 @@
 package org.apache.spark.pacer
 
 import java.io.IOException
-import java.nio.file.{Files, Path}
+import java.nio.file.Path
 import java.time.Duration
 import java.util.concurrent.{Executors, ThreadFactory, TimeoutException}
 import java.util.concurrent.atomic.AtomicInteger
 
-import scala.jdk.CollectionConverters._
+import scala.collection.mutable
 
 import io.nats.client.{AuthenticationException, Connection, ConnectionListener, Consumer, ErrorListener, Nats, Options}
 
 /** The bus as the client needs it; the real one is [[NatsTransport]]. */
 private[spark] trait Transport {
+  /** As whom it is connected now. */
+  def login: String
+
+  /**
+   * Connects as an application from now on, which the planner has just registered with the hash that
+   * NatsTransport.key is. When the planner knows it no more, the connection is the user's again, and
+   * whoever listens for reconnects is told.
+   */
+  def become(application: String): Unit
+
   /** Sends body and waits for the reply; throws IOException when there is none in time. */
   def request(subject: String, body: Array[Byte], millis: Long): Array[Byte]
 
@@ -24,12 +34,60 @@ private[spark] trait Transport {
 /** The planner cannot be reached or refused the connection; message is one line for the user. */
 private[spark] final class UnreachableException(message: String, cause: Throwable) extends IOException(message, cause)
 
-/** NATS by jnats, reconnecting for ever. Thread-safe. */
-private[spark] final class NatsTransport private (connection: Connection) extends Transport {
+/**
+ * NATS by jnats, reconnecting for ever: as its user until the application is registered, then as that.
+ * Thread-safe.
+ */
+private[spark] final class NatsTransport private (
+    address: String,
+    user: Option[Credential],
+    reconnected: () => Unit,
+    tlsCa: Option[Path]) extends Transport {
+
+  import NatsTransport._
+
+  private val own = Credential.fresh("")
+  private val handlers = mutable.Map[String, Array[Byte] => Unit]() // By subject; guarded by this.
+  @volatile private var who = user
+  @volatile private var connection: Connection = open(user)
+  @volatile private var closed = false
+
+  /** The hash of the secret with which it will connect as an application. */
+  def key: String = own.hash
+
+  override def login: String = who.fold(Credential.Anyone)(_.login)
+
+  override def become(application: String): Unit = synchronized {
+    if (login != application) replace(Some(new Credential(application, own.secret)))
+  }
+
+  private def replace(next: Option[Credential]): Unit = {
+    val before = connection
+    connection = open(next)
+    who = next
+    handlers.foreach { case (subject, handler) => listen(subject, handler) }
+    aside(before.close())
+  }
+
+  /** The connection, opened again where jnats has given up: the planner did not take the credential. */
+  private def alive(): Connection = {
+    if (connection.getStatus == Connection.Status.CLOSED && !closed) synchronized {
+      if (connection.getStatus == Connection.Status.CLOSED && !closed) {
+        try replace(who) catch {
+          case _: DeniedException if login != user.fold(Credential.Anyone)(_.login) => replace(user)
+        }
+        reconnected()
+      }
+    }
+    connection
+  }
+
+  private def open(as: Option[Credential]): Connection =
+    connect(address, as, tlsCa, (c, event) => if (event == ConnectionListener.Events.RECONNECTED && (c eq connection)) reconnected())
 
   override def request(subject: String, body: Array[Byte], millis: Long): Array[Byte] = {
     val reply = try {
-      connection.request(subject, body, Duration.ofMillis(millis))
+      alive().request(subject, body, Duration.ofMillis(millis))
     } catch {
       // Closed or draining: to the caller it is one more way of not answering.
       case e: IllegalStateException => throw new IOException(e.getMessage, e)
@@ -39,26 +97,46 @@ private[spark] final class NatsTransport private (connection: Connection) extend
     reply.getData
   }
 
-  override def subscribe(subject: String, handler: Array[Byte] => Unit): Unit = {
-    connection.createDispatcher(message => handler(message.getData)).subscribe(subject)
+  override def subscribe(subject: String, handler: Array[Byte] => Unit): Unit = synchronized {
+    handlers(subject) = handler
+    listen(subject, handler)
   }
 
-  /** Returns at once: a secured connection takes jnats more than a second, for which a driver that exits need not wait. */
-  override def close(): Unit = NatsTransport.Daemons.newThread(() => connection.close()).start()
+  /** What belongs to an application is heard by that alone; a user without one hears what the server lets it. */
+  private def listen(subject: String, handler: Array[Byte] => Unit): Unit =
+    if (user.isEmpty || subject.contains(s".$login.")) {
+      connection.createDispatcher(message => handler(message.getData)).subscribe(subject)
+    }
+
+  override def close(): Unit = {
+    closed = true
+    aside(connection.close())
+  }
+
+  /** Returns at once: to close a secured connection takes jnats more than a second, for which no driver need wait. */
+  private def aside(close: => Unit): Unit = Daemons.newThread(() => close).start()
 }
+
+/** The server does not take the credential. */
+private[spark] final class DeniedException(message: String, cause: Throwable) extends IOException(message, cause)
 
 private[spark] object NatsTransport {
 
   /**
    * Connects to host:port once and keeps the connection from then on.
    *
-   * @param credentials a file with the line "application:password" (bus/doc.go)
-   * @param reconnected called after each reconnect, on a thread of jnats
+   * @param user        whose driver it is; None for a server that lets everybody in
+   * @param reconnected called after each reconnect, on a thread of jnats or of who makes a request
    * @param tlsCa       secures the connection: the server's certificate must be signed by one of these authorities and
    *                    bear the host's name or address ([[ServerTrust]])
    * @throws UnreachableException with one line for the user
    */
-  def connect(address: String, credentials: Option[Path], reconnected: () => Unit, tlsCa: Option[Path] = None): NatsTransport = {
+  def connect(address: String, user: Option[Credential], reconnected: () => Unit, tlsCa: Option[Path] = None): NatsTransport =
+    try new NatsTransport(address, user, reconnected, tlsCa) catch {
+      case d: DeniedException => throw new UnreachableException(d.getMessage, d)
+    }
+
+  private def connect(address: String, as: Option[Credential], tlsCa: Option[Path], listener: ConnectionListener): Connection = {
     val trust = tlsCa.map(new ServerTrust(_, address))
     val said = new Listener
     val builder = new Options.Builder()
@@ -76,31 +154,24 @@ private[spark] object NatsTransport {
       .connectExecutor(Executors.newCachedThreadPool(Daemons))
       .callbackExecutor(Executors.newSingleThreadExecutor(Daemons))
       .errorListener(said)
-      .connectionListener((_: Connection, event: ConnectionListener.Events) =>
-        if (event == ConnectionListener.Events.RECONNECTED) reconnected())
-    credentials.foreach(file => builder.userInfo("application", password(file)))
+      .connectionListener(listener)
+      .inboxPrefix(s"_INBOX_${as.fold(Credential.Anyone)(_.login)}.")
+    as.foreach(c => builder.userInfo(c.login, c.secret))
     // The name that is dialled is the one that the certificate has to bear, not an address that it stands for.
     trust.foreach(t => builder.sslContext(t.context).noResolveHostnames())
     try {
-      new NatsTransport(Nats.connect(builder.build()))
+      Nats.connect(builder.build())
     } catch {
-      case e: AuthenticationException =>
-        throw new UnreachableException(s"the planner at $address refused the credentials", e)
+      case e: AuthenticationException => throw new DeniedException(denied(address, as), e)
       case e @ (_: IOException | _: TimeoutException) =>
         throw new UnreachableException(trust.flatMap(_.fault).orElse(said.mismatch(address)).getOrElse(s"no planner answers at $address"), e)
     }
   }
 
-  /** The password of the role application in a credentials file. */
-  private[pacer] def password(file: Path): String = {
-    val lines = try Files.readAllLines(file).asScala catch {
-      case e: IOException => throw new UnreachableException(s"cannot read the credentials file $file", e)
-    }
-    lines.map(_.trim).collectFirst {
-      case line if line.startsWith("application:") => line.stripPrefix("application:")
-    }.filter(_.nonEmpty).getOrElse {
-      throw new UnreachableException(s"credentials file $file has no line application:password", null)
-    }
+  private def denied(address: String, as: Option[Credential]): String = as match {
+    case None => s"no credentials for this planner: ask its operator for `pacer auth issue --user ${sys.props("user.name")} --role submit` ($address)"
+    case Some(c) => s"the planner at $address refused the credentials of $c${c.file.fold("")(f => s" in $f")}: " +
+      "ask its operator for `pacer auth issue --user NAME --role submit`"
   }
 
   /** A forgotten SparkContext must not keep the JVM alive. */

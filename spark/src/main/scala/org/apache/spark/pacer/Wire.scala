@@ -64,7 +64,8 @@ private[spark] object Wire {
       watched: Boolean = false,
       utcOffset: Int = 0,
       jobClass: String = "",
-      noWait: Boolean = false)
+      noWait: Boolean = false,
+      key: String = "")
 
   /**
    * An executor of the pool; one that is leaving takes no new tasks and is decommissioned. Of
@@ -99,6 +100,7 @@ private[spark] object Wire {
       directive: Directive,
       ackedSeq: Long,
       fixedPart: Map[String, Double] = Map.empty,
+      own: Boolean = false,
       recall: Boolean = false)
 
   final case class Acknowledged(ackedSeq: Long, directive: Directive)
@@ -157,6 +159,7 @@ private[spark] object Wire {
       .put("require_feasible", r.requireFeasible).put("no_wait", r.noWait).put("mode", r.mode).put("class", r.jobClass)
     launch(o.putObject("launch"), r.launch)
     o.put("app_id", r.appId).put("watched", r.watched).put("utc_offset_s", r.utcOffset)
+    if (r.key.nonEmpty) o.put("key", r.key)
     bytes(o)
   }
 
@@ -266,7 +269,7 @@ private[spark] object Wire {
       o.path("slots").asInt(), o.path("offheap_bytes").asLong(), directive(o.path("directive")),
       o.path("acked_seq").asLong(),
       o.path("fixed_part").properties().asScala.map(s => s.getKey -> s.getValue.asDouble()).toMap,
-      o.path("recall").asBoolean())
+      o.path("own").asBoolean(), o.path("recall").asBoolean())
   }
 
   /** Reads the reply to events, or the fault that it carries. */

@@ -115,6 +115,9 @@ object ConversationTranscriptTest {
       case s"stage_bound_$n" => StageBound(StageKey(0, 0), Seq.fill(n.toInt)(Binding("1", 1, 1)))
     }
 
+    override def login: String = "user-ann"
+    override def become(application: String): Unit = ()
+
     override def request(subject: String, body: Array[Byte], millis: Long): Array[Byte] = {
       heard.add(asked(subject, mapper.readTree(body)))
       answers.take().map(_.getBytes).getOrElse(throw new IOException("no reply"))
@@ -126,7 +129,7 @@ object ConversationTranscriptTest {
 
   private def asked(subject: String, body: JsonNode): String = {
     val id = body.path("app_id").asText()
-    if (subject == PlannerClient.RegisterSubject) {
+    if (subject == PlannerClient.registerSubject("user-ann")) {
       s"register $id".trim
     } else {
       val runs = mutable.ArrayBuffer[(String, Long, Long)]()

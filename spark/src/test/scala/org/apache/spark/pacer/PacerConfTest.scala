@@ -1,6 +1,7 @@
 package org.apache.spark.pacer
 
 import java.nio.file.Files
+import java.nio.file.attribute.PosixFilePermissions
 import java.time.{LocalDateTime, ZoneId}
 
 import org.junit.jupiter.api.Assertions._
@@ -165,15 +166,40 @@ class PacerConfTest {
     assertTrue(DeadlineClock.since(Some(jvm + 1000000)).elapsed() < 1000, "a time to come is a mistake")
   }
 
-  @Test def passwordsComeFromTheLineOfTheApplication(): Unit = {
+  @Test def aCredentialIsReadFromAFileOfItsOwnersOnly(): Unit = {
     val file = Files.createTempFile("credentials", "")
-    Files.writeString(file, "# roles\nnode:n\napplication: a:b \n")
-    assertEquals(" a:b", NatsTransport.password(file))
-    Files.writeString(file, "node:n\n")
-    val said = assertThrows(classOf[UnreachableException], () => NatsTransport.password(file)).getMessage
-    assertTrue(said.contains(file.toString) && !said.contains("node:n"), said)
+    def fault(text: String, mode: String = "rw-------"): String = {
+      Files.writeString(file, text)
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode))
+      val said = assertThrows(classOf[UnreachableException], () => Credential.read(file)).getMessage
+      assertTrue(said.contains(file.toString) && !said.contains("hunter2"), said)
+      said
+    }
+    assertTrue(fault("node-n1:hunter2").contains("pacer auth issue --user"))
+    assertTrue(fault("hunter2").contains("one line"))
+    assertTrue(fault("user-ann:hunter2\nuser-bob:hunter2\n").contains("one line"))
+    assertTrue(fault("user-ann:hunter2", "rw-r--r--").contains("chmod o-r"))
+    assertTrue(fault("user-ann:hunter2", "rw-rw----").contains("chmod go-w"))
+    Files.writeString(file, "# ours\nuser-ann:a:b\n")
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"))
+    val read = Credential.read(file)
+    assertEquals(("user-ann", "a:b"), (read.login, read.secret))
+    assertEquals("2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824", new Credential("x", "hello").hash)
     Files.delete(file)
-    assertThrows(classOf[UnreachableException], () => NatsTransport.password(file))
+    assertThrows(classOf[UnreachableException], () => Credential.read(file))
+  }
+
+  @Test def aCredentialIsFoundByThePlannersAddress(): Unit = {
+    val dir = Files.createTempDirectory("credentials")
+    val file = dir.resolve("127.0.0.1:4222")
+    Files.writeString(file, "user-ann:s")
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"))
+    def find(address: String) = Credential.find(None, address, k => Some(dir.toString).filter(_ => k == "PACER_CREDENTIALS_DIR")).map(_.login)
+    for (loopback <- Seq("127.0.0.1:4222", "localhost:4222", "[::1]:4222", "LOCALHOST:4222")) assertEquals(Some("user-ann"), find(loopback))
+    assertEquals(None, find("127.0.0.1:4223"))
+    assertEquals("fe80::1:4222", Credential.fileName("[fe80::1]:4222"))
+    Files.delete(file)
+    Files.delete(dir)
   }
 
   @Test def nobodyThereIsSaidInOneLine(): Unit = {

@@ -92,6 +92,18 @@ class PlannerClientTest {
     assertEquals(Seq("executor_up 1", "executor_up 2", "end "), planner.told.toSeq)
   }
 
+  @Test def itSpeaksAsTheApplicationOnceThatIsRegistered(): Unit = {
+    client.start()
+    assertEquals("app-1", planner.login)
+    client.reconnected()
+    planner.awaitRegistrations(2) // The planner takes no other subject than the login's.
+    planner.synchronized { planner.forget("app-2") }
+    client.send(ExecutorUp("9"))
+    planner.awaitRegistrations(3)
+    planner.awaitTold(2)
+    assertEquals("app-2", planner.login)
+  }
+
   @Test def aRefusalCarriesThePlannersMessage(): Unit = {
     planner.synchronized { planner.refusal = Some(Fault(KindInfeasible, "too soon")) }
     assertEquals("too soon", assertThrows(classOf[RefusedException], () => client.start()).getMessage)
@@ -141,9 +153,12 @@ object PlannerClientTest {
     private val epoch = 1L
     private val handlers = mutable.Map[String, Array[Byte] => Unit]()
 
+    @volatile var login = "user-ann"
+    override def become(application: String): Unit = login = application
+
     override def request(subject: String, body: Array[Byte], millis: Long): Array[Byte] = synchronized {
       val o = mapper.readTree(body)
-      if (subject == "pacer.v1.app.register") {
+      if (subject == s"pacer.v1.register.$login") {
         register(o)
       } else {
         if (deaf > 0) {
@@ -193,7 +208,7 @@ object PlannerClientTest {
       notifyAll()
       refusal match {
         case Some(f) => s"""{"v":1,"error":{"kind":${f.kind},"message":"${f.message}"}}""".getBytes
-        case None => s"""{"v":1,"app_id":"$appId","directive":${directive(epoch)},"acked_seq":$acked}""".getBytes
+        case None => s"""{"v":1,"app_id":"$appId","own":true,"directive":${directive(epoch)},"acked_seq":$acked}""".getBytes
       }
     }
 

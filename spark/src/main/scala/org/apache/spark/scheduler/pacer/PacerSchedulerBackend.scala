@@ -58,9 +58,9 @@ private[scheduler] final class PacerSchedulerBackend(
     super.start()
     var mine: PlannerClient = null
     try {
-      val transport = NatsTransport.connect(settings.address, settings.credentials,
+      val transport = NatsTransport.connect(settings.address, Credential.find(settings.credentials, settings.address),
         () => if (mine != null) mine.reconnected(), settings.tlsCa)
-      mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration, follow,
+      mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration(_, transport.key), follow,
         () => scheduler.forgotten(), () => scheduler.recall(), accepted, die(_, aloud = true))
       scheduler.tell = mine.send(_)
       registered = mine.start()
@@ -218,11 +218,12 @@ private[scheduler] final class PacerSchedulerBackend(
     }
   }
 
-  private def registration(appId: String): Register = {
+  private def registration(appId: String, key: String): Register = {
     val version = SPARK_VERSION
     Register(settings.submission, sc.appName, settings.profile, sc.sparkUser, version, settings.deadline,
       scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode,
-      settings.watched, ZoneId.systemDefault.getRules.getOffset(Instant.now()).getTotalSeconds, settings.jobClass, settings.noWait)
+      settings.watched, ZoneId.systemDefault.getRules.getOffset(Instant.now()).getTotalSeconds, settings.jobClass, settings.noWait,
+      key)
   }
 
   private def launch(version: String): Launch = {

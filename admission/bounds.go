@@ -1,0 +1,47 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Bounded returns a KindDenied error that names the bound of by which the tenant t, a
+// newcomer, would pass with that many executors, or waiting for them. An application that
+// waits may start at any moment: it counts as one that runs, with one executor.
+func Bounded(v ledger.View, by api.Principal, t ledger.Tenant, executors int, waits bool) error {
+	b := by.Bounds
+	living, waiting, memory := 1, 0, t.Claim()*units.Bytes(max(1, executors))
+	if waits {
+		waiting++
+	}
+	for _, a := range v.Apps() {
+		if a.Over() || a.Tenant.Owner.User != by.Name {
+			continue
+		}
+		living++
+		memory += a.Tenant.Claim() * units.Bytes(max(1, len(a.Alive())))
+		if a.Queued() {
+			waiting++
+		}
+	}
+	class := cmp.Or(t.Class, api.ClassDeadline)
+	switch {
+	case len(b.Classes) > 0 && !slices.Contains(b.Classes, class):
+		return passes(by, "classes", "class %s, of %v", class, b.Classes)
+	case b.Running > 0 && living > b.Running:
+		return passes(by, "running", "%d applications, at most %d", living, b.Running)
+	case b.Queued > 0 && waiting > b.Queued:
+		return passes(by, "queued", "%d applications that wait, at most %d", waiting, b.Queued)
+	case b.Memory > 0 && memory > b.Memory:
+		return passes(by, "memory", "%v of executors, at most %v", memory, b.Memory)
+	}
+	return nil
+}
+
+func passes(by api.Principal, bound, format string, args ...any) error {
+	return api.Errorf(api.KindDenied, "the bound %s of user %s: "+format+" (`pacer auth list -o json` shows it)", append([]any{bound, by.Name}, args...)...)
+}

@@ -1,0 +1,171 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// PrincipalKind says what a peer of the bus is.
+type PrincipalKind string
+
+const (
+	// PrincipalPlanner may do everything: a planner on a NATS server that is not embedded.
+	PrincipalPlanner PrincipalKind = "planner"
+	// PrincipalNode is the node controller of one node.
+	PrincipalNode PrincipalKind = "node"
+	// PrincipalUser is a person, or a program that acts for one.
+	PrincipalUser PrincipalKind = "user"
+	// PrincipalApplication is one application's driver.
+	PrincipalApplication PrincipalKind = "application"
+)
+
+// Role says what a user may do.
+type Role string
+
+const (
+	// RoleView sees applications, profiles and nodes.
+	RoleView Role = "view"
+	// RoleSubmit also registers applications and commands its own ones.
+	RoleSubmit Role = "submit"
+	// RoleOperate may do everything.
+	RoleOperate Role = "operate"
+)
+
+// Roles are all of them, the one that may least first.
+func Roles() []Role { return []Role{RoleView, RoleSubmit, RoleOperate} }
+
+// Principal is who has a credential. The zero value is the planner's own process: nothing
+// that comes over the bus is from it.
+type Principal struct {
+	Kind PrincipalKind `json:"kind,omitempty"`
+	// Name is the node's or the user's, or the application's id; "" of a planner.
+	Name string `json:"name,omitempty"`
+	// Role is a user's.
+	Role Role `json:"role,omitempty"`
+	// Bounds are what a user's applications may have together.
+	Bounds Bounds `json:"bounds,omitzero"`
+	// Until is when its credentials expire; never if it is zero.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// Bounds are the most that the applications of a principal have; 0 and no Classes bound
+// nothing.
+type Bounds struct {
+	// Classes are those that it may ask for.
+	Classes []Class `json:"classes,omitempty"`
+	// Cores is the most that one of its applications gets on a node.
+	Cores units.Cores `json:"cores,omitempty"`
+	// Memory is the most that the executors of all its applications claim together.
+	Memory units.Bytes `json:"memory_bytes,omitempty"`
+	// Running and Queued are how many of its applications run and wait.
+	Running int `json:"running,omitempty"`
+	Queued  int `json:"queued,omitempty"`
+}
+
+// Login is the name under which p connects: one token of a subject. It is as unique as kind
+// and name are together.
+func (p Principal) Login() string {
+	switch p.Kind {
+	case PrincipalApplication:
+		return p.Name
+	case PrincipalPlanner:
+		return string(PrincipalPlanner)
+	}
+	return string(p.Kind) + "-" + escapeToken(p.Name)
+}
+
+// String is p as people read it.
+func (p Principal) String() string {
+	switch p.Kind {
+	case "":
+		return "the planner"
+	case PrincipalPlanner:
+		return "a planner"
+	}
+	return string(p.Kind) + " " + p.Name
+}
+
+// Operates reports whether p may do everything.
+func (p Principal) Operates() bool {
+	return p.Kind == "" || p.Kind == PrincipalPlanner || p.Kind == PrincipalUser && p.Role == RoleOperate
+}
+
+// escapeToken writes what may not stand in a token of a subject as "=" and two hexadecimal
+// digits.
+func escapeToken(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "=%02x", c)
+		}
+	}
+	return b.String()
+}
+
+// Validate reports every fault of p at once, for one that a credential is issued to.
+func (p Principal) Validate() error {
+	var f faults
+	f.text("name", p.Name, MostToken/4)
+	switch p.Kind {
+	case PrincipalNode:
+		f.check(ValidNodeName(p.Name), "node name %q is not valid: want letters, digits, - and _", Clip(p.Name, MostToken))
+		f.check(p.Role == "", "a node has no role")
+	case PrincipalUser:
+		f.token("user", p.Name)
+		f.check(p.Name != "", "user is empty")
+		f.check(p.Role == RoleView || p.Role == RoleSubmit || p.Role == RoleOperate, "role is %q, want one of %v", Clip(string(p.Role), MostToken), Roles())
+	default:
+		f.add("kind is %q, want %s or %s", Clip(string(p.Kind), MostToken), PrincipalNode, PrincipalUser)
+	}
+	b := p.Bounds
+	f.count("the number of classes", len(b.Classes), len(Classes()))
+	for _, c := range b.Classes[:min(len(b.Classes), len(Classes()))] {
+		f.check(c != "" && c.Known(), "class is %q, want one of %v", Clip(string(c), MostToken), Classes())
+	}
+	f.between("cores", float64(b.Cores), 0, MostCores)
+	f.size("memory", int64(b.Memory))
+	f.count("running", b.Running, MostCount)
+	f.count("queued", b.Queued, MostCount)
+	return f.err("principal")
+}
+
+// Issue asks for a credential of Principal, whose secret the asker has made: only its hash
+// travels (HashBytes bytes, in hexadecimal).
+type Issue struct {
+	Principal Principal `json:"principal"`
+	Hash      string    `json:"hash"`
+}
+
+// HashBytes is the length of a secret's hash, SHA-256.
+const HashBytes = 32
+
+// ValidHash reports whether s is a hash in hexadecimal.
+func ValidHash(s string) bool {
+	return len(s) == 2*HashBytes && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// Validate reports every fault of i at once.
+func (i Issue) Validate() error {
+	if err := i.Principal.Validate(); err != nil {
+		return err
+	}
+	if !ValidHash(i.Hash) {
+		return Errorf(KindInvalid, "the hash of the secret is not one")
+	}
+	return nil
+}
+
+// PrincipalSummary is a principal as `pacer auth list` shows it.
+type PrincipalSummary struct {
+	Principal
+	Login string `json:"login"`
+	// Credentials is how many it has, Issued when the newest one was.
+	Credentials int       `json:"credentials"`
+	Issued      time.Time `json:"issued_at,omitzero"`
+}

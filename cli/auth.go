@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/units"
+)
+
+const authHelp = `Say who may ask the planner for what, and how others know that it is the planner.
+
+Everybody who connects has a credential: a file that nobody else may read. A planner that
+starts gives one, with the role operate, to who starts it, in
+~/.config/pacer/credentials/HOST:PORT, where commands and drivers look for it; a node
+controller beside it gets its own. All others have theirs by pacer auth issue.
+
+An address that other machines reach has a certificate, which pacer auth init makes.`
+
+func authCommand(sh *shell) *cobra.Command {
+	c := group("auth", "Who may do what, and how servers are known", authInitCommand(sh), issueCommand(sh), principalsCommand(sh), revokeCommand(sh),
+		natsCommand(sh))
+	c.Long = authHelp
+	return c
+}
+
+// issueFlags are what issue is told.
+type issueFlags struct {
+	node, user, role, out, memory, valid string
+	classes                              []string
+	cores                                float64
+	running, queued                      int
+}
+
+func issueCommand(sh *shell) *cobra.Command {
+	var f issueFlags
+	c := &cobra.Command{
+		Use: "issue --node NODE | --user USER --role ROLE", Short: "Issue a credential to a node or a user", Args: cobra.NoArgs,
+		Long: "Issue a credential to a node or a user and print its file, or write that. What the user\n" +
+			"had before is still taken; role and bounds are the new ones. The user puts the file to\n" +
+			"~/.config/pacer/credentials/HOST:PORT, the node's is node.credentials.",
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.node, "node", "", "the node's name")
+	flags.StringVar(&f.user, "user", "", "the user's name")
+	flags.StringVar(&f.role, "role", string(api.RoleSubmit), "what the user may do: view, submit (also own applications) or operate (everything)")
+	flags.StringVar(&f.out, "out", "", "file to be written (default: standard output)")
+	flags.StringVar(&f.valid, "for", "", "how long it is taken, such as 720h (default: until it is revoked)")
+	flags.StringSliceVar(&f.classes, "classes", nil, "classes that the user may ask for (default: all)")
+	flags.Float64Var(&f.cores, "max-cores", 0, "most cores of each of the user's applications on a node")
+	flags.StringVar(&f.memory, "max-memory", "", "most memory of the executors of all the user's applications, such as 64g")
+	flags.IntVar(&f.running, "max-running", 0, "most applications of the user that run at a time")
+	flags.IntVar(&f.queued, "max-queued", 0, "most applications of the user that wait")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		p, err := f.principal(sh.now)
+		if err != nil {
+			return err
+		}
+		own := bus.NewCredential(p.Login())
+		reply, err := sh.ask(c.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: own.Hash()}})
+		if err != nil {
+			return err
+		}
+		return sh.handOut(f.out, own, reply.Message)
+	}
+	return c
+}
+
+// principal is who the flags name.
+func (f issueFlags) principal(now time.Time) (api.Principal, error) {
+	var p api.Principal
+	switch {
+	case (f.node == "") == (f.user == ""):
+		return p, command.Usagef("give --node or --user")
+	case f.node != "":
+		p = api.Principal{Kind: api.PrincipalNode, Name: f.node}
+	default:
+		p = api.Principal{Kind: api.PrincipalUser, Name: f.user, Role: api.Role(f.role)}
+		p.Bounds = api.Bounds{Cores: units.Cores(f.cores), Running: f.running, Queued: f.queued}
+		for _, class := range f.classes {
+			p.Bounds.Classes = append(p.Bounds.Classes, api.Class(class))
+		}
+		if f.memory != "" {
+			most, err := units.ParseBytes(f.memory, 1)
+			if err != nil {
+				return p, command.Usagef("--max-memory: %w", err)
+			}
+			p.Bounds.Memory = most
+		}
+	}
+	if f.valid != "" {
+		d, err := units.ParseDuration(f.valid)
+		if err != nil || d <= 0 {
+			return p, command.Usagef("--for %q: want a time such as 720h", f.valid)
+		}
+		p.Until = now.Add(d).UTC().Truncate(time.Second)
+	}
+	if err := p.Validate(); err != nil {
+		return p, command.Usagef("%w", err)
+	}
+	return p, nil
+}
+
+// handOut writes a credential's file, or prints it.
+func (sh *shell) handOut(path string, own bus.Credential, message string) error {
+	if path == "" {
+		_, err := sh.Stdout.Write(own.Encode())
+		return err
+	}
+	if err := daemon.WriteSecret(path, own.Encode()); err != nil {
+		return fmt.Errorf("credentials: %w", err)
+	}
+	fmt.Fprintf(sh.Stdout, "%s: %s\n", message, path)
+	return nil
+}
+
+func principalsCommand(sh *shell) *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "Show who has credentials", Args: cobra.NoArgs}
+	form := outputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		reply, err := sh.ask(c.Context(), api.VerbPrincipals, api.ControlRequest{})
+		if err != nil {
+			return err
+		}
+		if *form == "json" {
+			return printJSON(sh.Stdout, append([]api.PrincipalSummary{}, reply.Principals...))
+		}
+		rows := make([][]string, 0, len(reply.Principals))
+		for _, p := range reply.Principals {
+			until := "-"
+			if !p.Until.IsZero() {
+				until = p.Until.In(sh.now.Location()).Format(time.DateTime)
+			}
+			rows = append(rows, []string{p.Login, string(p.Kind), p.Name, dash(string(p.Role)), strconv.Itoa(p.Credentials), p.Issued.In(sh.now.Location()).Format(time.DateTime), until})
+		}
+		return table(sh.Stdout, []string{"LOGIN", "KIND", "NAME", "ROLE", "CREDENTIALS", "ISSUED", "UNTIL"}, rows)
+	}
+	return c
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func revokeCommand(sh *shell) *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke LOGIN", Short: "Take a login's credentials no more, and end its connections", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return sh.order(c, api.VerbRevoke, api.ControlRequest{Login: args[0]})
+		},
+	}
+}
+
+func natsCommand(sh *shell) *cobra.Command {
+	return &cobra.Command{
+		Use: "nats", Short: "Print what a nats-server's configuration needs to ask this planner whom it may let in", Args: cobra.NoArgs,
+		Long: "Print the block of a nats-server's configuration by which it knows the planner of this\n" +
+			"machine's planner.state and asks it about everybody else (planner.nats-url). The planner's\n" +
+			"credential is made where it is not there yet. The block has its secret.",
+		RunE: func(*cobra.Command, []string) error {
+			cfg, err := sh.Config()
+			if err != nil {
+				return err
+			}
+			path := cfg.Planner.Credentials
+			if path == "" {
+				path = daemon.PlannerPath(cfg.Planner.State)
+			}
+			own, err := bus.LoadCredential(path, api.PrincipalPlanner)
+			if errors.Is(err, fs.ErrNotExist) {
+				own = bus.NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())
+				err = daemon.WriteSecret(path, own.Encode())
+			}
+			if err != nil {
+				return err
+			}
+			block, err := own.ServerAuthorization()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(sh.Stdout, block)
+			return err
+		},
+	}
+}

@@ -1,0 +1,218 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/sparkpacer/pacer/access"
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/planner"
+)
+
+// plannerAccess is who may ask a planner, and what they have asked for.
+type plannerAccess struct {
+	*principals
+	audit *audit
+	// own is the planner's credential on a server that is not embedded.
+	own bus.Credential
+	// open says that such a server lets everybody in.
+	open bool
+}
+
+// openAccess reads who may connect; keys are those of the applications that run.
+func (p *PlannerDaemon) openAccess(keys map[api.AppID]string) (*plannerAccess, error) {
+	a := &plannerAccess{}
+	keyring := bus.NewKeyring()
+	if p.cfg.NatsURL != "" {
+		var err error
+		if a.own, err = plannerCredential(p.cfg.Credentials, p.cfg.State); err != nil {
+			return nil, err
+		}
+		if a.open = a.own.Login == ""; a.open {
+			keyring = bus.NewOpenKeyring()
+			p.log.Warn("the planner has no credential for the NATS server: everybody who reaches that may do everything; `pacer auth nats` makes one")
+		}
+	}
+	var err error
+	if a.principals, err = openPrincipals(p.cfg.State, keyring); err != nil {
+		return nil, err
+	}
+	if a.audit, err = openAudit(p.cfg.State, auditFailed(p.log)); err != nil {
+		return nil, err
+	}
+	keyring.OnRefused = a.audit.refused
+	for app, key := range keys {
+		keyring.Put(application(app), key)
+	}
+	return a, nil
+}
+
+func auditFailed(log *slog.Logger) func(error) {
+	return func(err error) {
+		log.Error("the audit log cannot be written: what is changed and refused from now on is not noted", "error", err)
+	}
+}
+
+// PlannerPath is where a state directory has the planner's own credential.
+func PlannerPath(state string) string {
+	return filepath.Join(credentialDir(state), string(api.PrincipalPlanner))
+}
+
+// plannerCredential is the one in path or, with "", in the state directory if there is one.
+func plannerCredential(path, state string) (bus.Credential, error) {
+	if path != "" {
+		return bus.LoadCredential(path, api.PrincipalPlanner)
+	}
+	c, err := bus.LoadCredential(PlannerPath(state), api.PrincipalPlanner)
+	if errors.Is(err, fs.ErrNotExist) {
+		return bus.Credential{}, nil
+	}
+	return c, err
+}
+
+func application(id api.AppID) api.Principal {
+	return api.Principal{Kind: api.PrincipalApplication, Name: string(id)}
+}
+
+// lingers is how long an application's driver may go on to speak after its end: it repeats
+// its last word until that is acknowledged.
+const lingers = 10 * time.Second
+
+// observe has the credential of an application end with it, and passes on to inner.
+func (a *plannerAccess) observe(inner func(planner.Occurrence)) func(planner.Occurrence) {
+	return func(o planner.Occurrence) {
+		if ended, ok := o.(planner.AppEnded); ok {
+			login := string(ended.App)
+			a.keyring.Remove(login)
+			time.AfterFunc(lingers, func() { a.disconnect(login) })
+		}
+		inner(o)
+	}
+}
+
+// register hands a registration over. Before the driver hears that it is taken, it may
+// connect as its application.
+func (p *PlannerDaemon) register(by api.Principal, r api.RegisterRequest, reply func(api.RegisterReply)) {
+	p.loop.Register(by, r, func(answer api.RegisterReply) {
+		if answer.AppID != "" && r.Key != "" && !p.access.open {
+			p.access.keyring.Put(application(answer.AppID), r.Key)
+			answer.Own = true
+		}
+		if by.Kind != api.PrincipalApplication || answer.Error != nil {
+			p.access.audit.line(auditLine{Who: by.Login(), Verb: "register", What: r.Name + " " + string(answer.AppID), Result: result(answer.Error)})
+		}
+		reply(answer)
+	})
+}
+
+// control answers what is about credentials and logs, and hands over all else.
+func (p *PlannerDaemon) control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
+	answer := func(a api.ControlReply) {
+		if a.V = api.Version; a.Error != nil || access.Changes(verb) && r.Backup == nil {
+			p.access.audit.line(auditLine{Who: by.Login(), Verb: string(verb), What: about(r), Result: result(a.Error)})
+		}
+		reply(a)
+	}
+	switch verb {
+	case api.VerbIssue, api.VerbPrincipals, api.VerbRevoke:
+		a, err := p.access.answer(by, verb, r)
+		if err != nil {
+			a = api.ControlReply{Error: api.ToWire(err)}
+		}
+		answer(a)
+	case api.VerbBackup:
+		if err := access.Verb(by, verb); err != nil {
+			answer(api.ControlReply{Error: api.ToWire(err)})
+			return
+		}
+		go func() { answer(p.backups.serve(r)) }() // It takes longer than an event may wait.
+	case api.VerbLogs:
+		p.loop.Control(by, verb, r, func(a api.ControlReply) {
+			if a.Error != nil {
+				answer(a)
+				return
+			}
+			go func() { answer(p.logs(r)) }()
+		})
+	default:
+		p.loop.Control(by, verb, r, answer)
+	}
+}
+
+// logsTimeout bounds how long a node may take for a piece of a log.
+const logsTimeout = 10 * time.Second
+
+// logs fetches a piece of a log from the node that has it.
+func (p *PlannerDaemon) logs(r api.ControlRequest) api.ControlReply {
+	if r.Log == nil || r.Log.App != r.App {
+		return api.ControlReply{Error: api.Errorf(api.KindInvalid, "no piece of a log of application %q is asked for", r.App)}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), logsTimeout)
+	defer cancel()
+	piece, err := p.conn.Logs(ctx, r.Node, *r.Log)
+	if err != nil {
+		return api.ControlReply{Error: api.ToWire(err)}
+	}
+	return api.ControlReply{Log: &piece}
+}
+
+// answer is a request about credentials.
+func (a *plannerAccess) answer(by api.Principal, verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
+	if err := errors.Join(r.Validate(), access.Verb(by, verb)); err != nil {
+		return api.ControlReply{}, err
+	}
+	switch verb {
+	case api.VerbIssue:
+		if r.Issue == nil {
+			return api.ControlReply{}, api.Errorf(api.KindInvalid, "nobody is named to whom a credential is to be issued")
+		}
+		if err := a.issue(*r.Issue, time.Now()); err != nil {
+			return api.ControlReply{}, err
+		}
+		return api.ControlReply{Message: fmt.Sprintf("%s has another credential", r.Issue.Principal)}, nil
+	case api.VerbRevoke:
+		if err := a.revoke(r.Login); err != nil {
+			return api.ControlReply{}, err
+		}
+		return api.ControlReply{Message: fmt.Sprintf("the credentials of %s are taken no more", r.Login)}, nil
+	}
+	return api.ControlReply{Principals: a.list()}, nil
+}
+
+// scrapes refuses whoever may not see metrics: people, of any role, may.
+func (a *plannerAccess) scrapes(login, secret string) error {
+	who, err := a.keyring.Prove(login, secret)
+	if err == nil && !a.open {
+		err = access.Verb(who, api.VerbApps)
+	}
+	return err
+}
+
+func about(r api.ControlRequest) string {
+	switch {
+	case r.Issue != nil:
+		return r.Issue.Principal.Login()
+	case r.App != "":
+		return string(r.App)
+	case r.Profile != "":
+		return r.Profile
+	case r.Node != "":
+		return r.Node
+	case r.Login != "":
+		return r.Login
+	}
+	return r.Submission
+}
+
+func result(err *api.Error) string {
+	if err == nil {
+		return "ok"
+	}
+	return err.Message
+}

@@ -1,0 +1,99 @@
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+)
+
+// audit is the file that says who has changed what, and what was refused to whom: one JSON
+// object a line. It is safe for concurrent use.
+type audit struct {
+	path string
+	now  func() time.Time
+
+	mu   sync.Mutex
+	file *os.File
+	size int64
+	// failed is called once when lines cannot be written.
+	failed func(error)
+}
+
+// auditLine is a line of the audit log.
+type auditLine struct {
+	At time.Time `json:"at"`
+	// Who is the login, From where its connection comes from, as far as that is known.
+	Who  string `json:"who"`
+	From string `json:"from,omitempty"`
+	// Verb is what was asked for, What what it is about.
+	Verb string `json:"verb"`
+	What string `json:"what,omitempty"`
+	// Result is "ok", or why not.
+	Result string `json:"result"`
+}
+
+// mostAudit is the size of the audit log at which it becomes the old one, in bytes.
+const mostAudit = 16 << 20
+
+// openAudit opens the audit log of a state directory.
+func openAudit(state string, failed func(error)) (*audit, error) {
+	a := &audit{path: filepath.Join(state, "audit.log"), now: time.Now, failed: once(failed)}
+	return a, a.open()
+}
+
+// once is f for its first error.
+func once(f func(error)) func(error) {
+	var told sync.Once
+	return func(err error) { told.Do(func() { f(err) }) }
+}
+
+func (a *audit) open() error {
+	f, err := os.OpenFile(a.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return errors.Join(fmt.Errorf("audit log: %w", err), f.Close())
+	}
+	a.file, a.size = f, info.Size()
+	return nil
+}
+
+// line appends a line. What of it is others' is cut to a name's length.
+func (a *audit) line(l auditLine) {
+	l.At = a.now().UTC().Truncate(time.Millisecond)
+	l.Who, l.What, l.Result = api.Clip(l.Who, api.MostName), api.Clip(l.What, api.MostName), api.Clip(l.Result, api.MostName)
+	body, err := json.Marshal(l)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil && a.size > mostAudit {
+		err = errors.Join(a.file.Close(), os.Rename(a.path, a.path+".1"), a.open())
+	}
+	if err == nil {
+		var n int
+		n, err = a.file.Write(append(body, '\n'))
+		a.size += int64(n)
+	}
+	if err != nil {
+		a.failed(err)
+	}
+}
+
+// refused notes what the bus has refused.
+func (a *audit) refused(r bus.Refusal) {
+	a.line(auditLine{Who: r.Login, From: r.From, Verb: r.What, Result: r.Why.Error()})
+}
+
+func (a *audit) close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.file.Close()
+}

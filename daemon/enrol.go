@@ -1,0 +1,154 @@
+package daemon
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+)
+
+// enrolment is how a node comes by its credential. Where the configuration names a file it is
+// that; else it is in the state directory, and where it is not there, or not taken any more,
+// the node has the planner issue another one by an operator's credential, if whoever runs the
+// node has one for that planner: beside a planner of the same user it has.
+type enrolment struct {
+	cfg   NodeConfig
+	dial  func(bus.Options) (*bus.Conn, error)
+	known bool // No credential is needed.
+	log   *slog.Logger
+
+	denied atomic.Bool // The planner has not taken the credential that there is.
+}
+
+// enrolEvery is how often a node without a credential tries to come by one.
+const enrolEvery = time.Second
+
+func (e *enrolment) principal() api.Principal {
+	return api.Principal{Kind: api.PrincipalNode, Name: e.cfg.Name}
+}
+
+func (e *enrolment) login() string { return e.principal().Login() }
+
+// path is where the credential is.
+func (e *enrolment) path() string {
+	if e.cfg.Credentials != "" {
+		return e.cfg.Credentials
+	}
+	return filepath.Join(credentialDir(e.cfg.State), e.login())
+}
+
+// open checks the credential that there is; one that is still to come is no error.
+func (e *enrolment) open() error {
+	c, err := bus.LoadCredential(e.path(), api.PrincipalNode)
+	switch {
+	case e.known:
+		return nil
+	case errors.Is(err, fs.ErrNotExist) && e.cfg.Credentials == "":
+		ctx, cancel := context.WithTimeout(context.Background(), enrolEvery)
+		defer cancel()
+		_ = e.enrol(ctx) // It is tried again.
+		return nil
+	case err != nil:
+		return err
+	case c.Login != e.login():
+		return api.Errorf(api.KindDenied, "credentials %s: they are those of %s, this is node %s: `pacer auth issue --node %s` makes some", c.Path, c.Login, e.cfg.Name, e.cfg.Name)
+	}
+	return nil
+}
+
+// secret is what the node connects with now, "" before it has a credential.
+func (e *enrolment) secret() string {
+	c, err := bus.LoadCredential(e.path(), api.PrincipalNode)
+	if err != nil {
+		return ""
+	}
+	return c.Secret
+}
+
+// refused takes note of a fault of the connection, and reports whether it is worth telling:
+// not, where the node can help itself.
+func (e *enrolment) refused(err error) bool {
+	if api.KindOf(err) != api.KindDenied {
+		return true
+	}
+	e.denied.Store(true)
+	return e.cfg.Credentials != "" || len(e.operators()) == 0
+}
+
+// operators are the operators' credentials for the planner that whoever runs the node has.
+func (e *enrolment) operators() (found []bus.Credential) {
+	for _, o := range e.cfg.Owners {
+		if c, err := bus.LoadCredential(o.path(e.cfg.State, e.cfg.Planner), api.PrincipalUser); err == nil {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// run comes by a credential whenever there is none that is taken, until ctx ends.
+func (e *enrolment) run(ctx context.Context, connected func() bool) error {
+	said := ""
+	for pause(ctx, enrolEvery) {
+		if e.known || e.cfg.Credentials != "" || connected() || e.secret() != "" && !e.denied.Load() {
+			continue
+		}
+		if err := e.enrol(ctx); err != nil && err.Error() != said && ctx.Err() == nil {
+			said = err.Error()
+			e.log.Debug("no credential for this node yet", "error", err)
+		}
+	}
+	return nil
+}
+
+// enrol has the planner issue the node's credential.
+func (e *enrolment) enrol(ctx context.Context) error {
+	err := errors.New("there is no operator's credential for this planner")
+	for _, operator := range e.operators() {
+		if err = e.issue(ctx, operator); err == nil {
+			e.denied.Store(false)
+			e.log.Info("this node has got a credential", "planner", e.cfg.Planner, "file", e.path())
+			return nil
+		}
+	}
+	return err
+}
+
+func (e *enrolment) issue(ctx context.Context, operator bus.Credential) error {
+	conn, err := e.dial(bus.Options{Address: e.cfg.Planner, TLS: e.cfg.TLS, Credential: operator, Name: "node " + e.cfg.Name + ", to enrol"})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	c := bus.NewCredential(e.login())
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if _, err := conn.Control(ctx, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: e.principal(), Hash: c.Hash()}}); err != nil {
+		return err
+	}
+	if err := WriteSecret(e.path(), c.Encode()); err != nil {
+		return fmt.Errorf("credentials of this node: %w", err)
+	}
+	return nil
+}
+
+// scrapes refuses whoever does not give the node's own credential, or that of who runs it.
+func (e *enrolment) scrapes(login, secret string) error {
+	all := e.operators()
+	if c, err := bus.LoadCredential(e.path(), api.PrincipalNode); err == nil {
+		all = append(all, c)
+	}
+	for _, c := range all {
+		if login == c.Login && subtle.ConstantTimeCompare([]byte(secret), []byte(c.Secret)) == 1 {
+			return nil
+		}
+	}
+	return api.Errorf(api.KindDenied, "that is no credential of this node or of who runs it")
+}

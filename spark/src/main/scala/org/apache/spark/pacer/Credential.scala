@@ -1,0 +1,82 @@
+package org.apache.spark.pacer
+
+import java.io.IOException
+import java.nio.charset.StandardCharsets
+import java.nio.file.{Files, NoSuchFileException, Path, Paths}
+import java.nio.file.attribute.PosixFilePermission.{GROUP_WRITE, OTHERS_READ, OTHERS_WRITE}
+import java.security.{MessageDigest, SecureRandom}
+import java.util.Locale
+
+import scala.jdk.CollectionConverters._
+
+/** A login with the secret that proves it; neither is ever a setting of Spark. */
+private[spark] final class Credential(val login: String, val secret: String, val file: Option[Path] = None) {
+
+  /** What a planner keeps of it. */
+  def hash: String = Credential.hex(MessageDigest.getInstance("SHA-256").digest(secret.getBytes(StandardCharsets.UTF_8)))
+
+  override def toString: String = login
+}
+
+private[spark] object Credential {
+
+  /** The login of who has none. */
+  val Anyone = "anyone"
+
+  private val SecretBytes = 32
+
+  private def hex(bytes: Array[Byte]): String = bytes.map(b => f"${b & 0xff}%02x").mkString
+
+  /** A secret for login that nobody else knows. */
+  def fresh(login: String): Credential = {
+    val secret = new Array[Byte](SecretBytes)
+    new SecureRandom().nextBytes(secret)
+    new Credential(login, hex(secret))
+  }
+
+  /** The user's own for the planner at address: the file that is named, else where bus.CredentialPath says; None if none is there. */
+  def find(named: Option[Path], address: String, env: String => Option[String] = k => sys.env.get(k).filter(_.nonEmpty)): Option[Credential] =
+    named.map(read).orElse(directory(env).map(_.resolve(fileName(address))).filter(Files.exists(_)).map(read))
+
+  private def directory(env: String => Option[String]): Option[Path] =
+    env("PACER_CREDENTIALS_DIR").map(Paths.get(_)).orElse {
+      env("XDG_CONFIG_HOME").map(Paths.get(_)).orElse(env("HOME").orElse(sys.props.get("user.home")).map(Paths.get(_, ".config")))
+        .map(_.resolve("pacer").resolve("credentials"))
+    }
+
+  private val Loopback = "(localhost|127(\\.\\d+){3}|\\[?::1\\]?)".r
+
+  /** The name of the file for a planner at host:port: all names of loopback are one. */
+  private[pacer] def fileName(address: String): String = {
+    val at = address.lastIndexOf(':')
+    val host = address.substring(0, at).toLowerCase(Locale.ROOT) match {
+      case Loopback(_*) => "127.0.0.1"
+      case other => other.stripPrefix("[").stripSuffix("]").replace('/', '_')
+    }
+    s"$host:${address.substring(at + 1)}"
+  }
+
+  /** Reads the line login:secret of a file that nobody else may read or write. */
+  private[pacer] def read(file: Path): Credential = {
+    def fault(what: String, cause: Throwable = null) = new UnreachableException(s"credentials $file: $what", cause)
+    val lines = try {
+      val open = Files.getPosixFilePermissions(file)
+      if (open.contains(OTHERS_READ)) throw fault(s"everybody can read it: chmod o-r $file")
+      if (open.contains(GROUP_WRITE) || open.contains(OTHERS_WRITE)) {
+        throw fault(s"others than its owner can write it: chmod go-w $file")
+      }
+      Files.readAllLines(file).asScala.map(_.trim).filterNot(l => l.isEmpty || l.startsWith("#")).toSeq
+    } catch {
+      case u: UnreachableException => throw u
+      case e: NoSuchFileException => throw fault("there is no such file: `pacer auth issue --out` writes one", e)
+      case e: IOException => throw fault(s"it cannot be read", e)
+    }
+    lines match {
+      case Seq(line) if line.indexOf(':') > 0 && !line.endsWith(":") =>
+        val (login, secret) = line.splitAt(line.indexOf(':'))
+        if (!login.startsWith("user-")) throw fault(s"they are those of $login, want a user's: `pacer auth issue --user` makes some")
+        new Credential(login, secret.drop(1), Some(file))
+      case _ => throw fault("want one line login:secret, as `pacer auth issue` writes it")
+    }
+  }
+}

@@ -100,10 +100,10 @@ func TestPythonException(t *testing.T) {
 }
 
 // restarts restarts all daemons in mid-run, one after the other: the node controller, the
-// planner and, where there is one, the NATS server between them. The work goes on, control comes back, and quotas are taken over; the history of both node
-// controllers replays; with containers on the planner's own bus, with processes on a
-// nats-server with TLS. It returns how the application was not held to its deadline,
-// which leaves room for neighbours.
+// planner and, where there is one, the NATS server between them. The work goes on, control
+// comes back, and quotas are taken over; the history of both node controllers replays; with
+// containers on the planner's own bus, with processes on a nats-server with TLS. It returns
+// how the application was not held to its deadline, which leaves room for neighbours.
 func restarts(t *testing.T, s *realenv.System) error {
 	planner := s.StartPlanner()
 	history := []string{"--set", "node.history=" + filepath.Join(s.Dir, "history.jsonl")}
@@ -131,6 +131,11 @@ func restarts(t *testing.T, s *realenv.System) error {
 	if s.Server != nil {
 		s.Server.Close()
 		s.Server.Start()
+		// It looks for its server once a second or so.
+		s.Await("the planner to answer", patience, func() bool {
+			code, _ := s.Pacer("apps")
+			return code == 0
+		})
 	}
 	s.AwaitApp("the application to be known again", patience, func(a api.AppDetail) bool {
 		return a.ID == app.ID && a.State == api.AppRunning

@@ -38,6 +38,8 @@ func Flat(slope, err, allowed float64) bool { return slope <= allowed+3*err }
 // Soak is what a soak has measured: how much each quantity grew by the hour, with standard
 // errors, after its first quarter.
 type Soak struct {
+	// Sources is the hash of the product's sources (benchline.Sources).
+	Sources      string             `json:"sources"`
 	Minutes      float64            `json:"minutes"`
 	Applications int                `json:"applications"`
 	Samples      int                `json:"samples"`

@@ -1,7 +1,6 @@
 package torture
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/testenv"
 )
 
@@ -43,17 +43,9 @@ func TestSoak(t *testing.T) {
 		s = soak(e, *soakFor, 1800*time.Millisecond, 5*time.Second)
 	})
 	report(t, s)
-	line, err := json.Marshal(s)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(*soakFile), 0o755)
-	}
-	var f *os.File
-	if err == nil {
-		f, err = os.OpenFile(*soakFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	}
-	if err == nil {
-		_, err = f.Write(append(line, '\n'))
-		f.Close()
+	var err error
+	if s.Sources, err = benchline.Sources(".."); err == nil {
+		err = AddSoak(*soakFile, s)
 	}
 	if err != nil {
 		t.Error(err)

@@ -1,15 +1,6 @@
 package torture
 
-import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"time"
-)
+import "time"
 
 // Tally counts what happened in a run of the torture.
 type Tally struct {
@@ -78,49 +69,4 @@ func Sum(all []Tally) Tally {
 		s.Orphans += t.Orphans
 	}
 	return s
-}
-
-// Read returns the tallies of a file, one a line; none of one that is not there.
-func Read(path string) ([]Tally, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read tallies: %w", err)
-	}
-	defer f.Close()
-	var all []Tally
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var t Tally
-		if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
-			return nil, fmt.Errorf("read %s, line %d: %w", path, len(all)+1, err)
-		}
-		all = append(all, t)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return all, nil
-}
-
-// Add writes t behind the others of a file.
-func Add(path string, t Tally) error {
-	line, err := json.Marshal(t)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o755)
-	}
-	if err != nil {
-		return fmt.Errorf("write a tally: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
-		return fmt.Errorf("write a tally: %w", err)
-	}
-	_, err = f.Write(append(line, '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write a tally: %w", err)
-	}
-	return nil
 }

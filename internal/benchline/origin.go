@@ -17,7 +17,7 @@ import (
 
 // beside are the directories of the module that the product is not made of: what
 // tests and measures it, and what tells of it.
-var beside = []string{".ci", ".git", "bench", "bin", "docs", "e2e", "internal", "out", "scripts", "target", "test", "testdata"}
+var beside = []string{".ci", ".git", "bench", "bin", "docs", "e2e", "internal", "out", "scripts", "target", "test", "testdata", "torture"}
 
 // Sources is a hash of what the product and the applications that measure it are made
 // of below root: Go without tests, Scala, Maven's and Go's build files.

@@ -85,7 +85,7 @@ bench-contention: build workloads ## measure several applications at once, on st
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
 	@$(GO) run ./bench scale $(ARGS)
 
-bench-trust: build ## measure what TLS and credentials cost (a minute)
+bench-trust: build ## measure what TLS and credentials cost, faults in the simulator and fuzz targets, and add up what torture and soak have counted (20 minutes; ARGS="-only torture,soak" takes less)
 	@$(SPARK) $(GO) run ./bench trust $(ARGS)
 
 torture: build ## kill, cut, stop and fill what runs around real Spark, three applications at a time (6 minutes; ARGS="-minutes 30 -seed 7" for another time or the same faults)

@@ -54,7 +54,7 @@ func cells() []cell {
 // cellsOf are those that a command measures.
 func cellsOf(command string) []cell {
 	switch command {
-	case "trust":
+	case trustCommand:
 		return trusted()
 	case "scale":
 		return slices.DeleteFunc(cells(), func(c cell) bool { return !c.scale })

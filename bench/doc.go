@@ -17,6 +17,7 @@
 // In alphabetical order; "W" stands for a workload, "S" for a slack in per cent:
 //
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
+//	chaos.seeds, chaos.broken            simulated worlds on which faults rain, of them those in which an invariant does not hold or an application does not end
 //	contention.B.WAY.late, .met          of the source's Benchmark B under a strategy or on stock Spark: runs late; applications in time in a run, mean
 //	contention.B.WAY.mean_abs_error_pct  how far they ended from their deadlines, either way
 //	contention.bench1.WAY.makespan_ratio until all are done, over the better stock way
@@ -32,6 +33,7 @@
 //	deadline.late.W.S, deadline.late.all runs that exited after their deadline
 //	deadline.planner_error_pct.W.S       the same as the planner has it
 //	demo.error_pct.F                     of `make demo` at F times its full run, as the planner has it
+//	fuzz.execs, fuzz.crashes             inputs that all fuzz targets have tried, n targets, and targets that found one that fails
 //	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
 //	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside blocks and a running sort
 //	offheap.rss_released_pct             resident memory that went within 5 s, of what was in use above the new size; .in_use_mib: that much was
@@ -45,10 +47,14 @@
 //	quota.*                              to write a quota, and what Docker takes for it
 //	rebind.*                             from a stage that is ready to its first task
 //	rss.*, start.*, sim.*                memory, starts, the simulator
+//	soak.rss_slope_mib_h                 of the longest soak: how much its resident memory grew by the hour, n samples, with two standard errors either side
 //	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and gamma G; makespan_ratio is over
 //	                                     each in turn for as long as it takes alone
 //	tail.late_pct                        how much after its set point a stage ends when half a node is lost: late is positive
 //	tls.overhead_ratio                   from a stage that is ready to the quota in force with TLS and credentials over without, pair by pair; tls.open_ms, .secured_ms: the two
+//	torture.*                            sums over runs of make torture on these sources, n runs, with the least and the most of a run: kills, partitions and
+//	                                     node_losses of processes and nodes; applications, of them lost (no answer, and no error of their own) and wrong (another
+//	                                     answer than stock Spark's); deadlines that were possible after the faults, of them late_possible; orphans left over
 //	tuning.*_ratio, tuning.*_ratio.W     tuned stock over stock as it comes
 //	verdict.feasible_met_ratio           of 40 applications that come at load 1.5 in the simulator: in time of those called feasible
 //	verdict.met.STRATEGY                 of the 40, those that are in time where cores are divided so, mean

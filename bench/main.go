@@ -117,6 +117,8 @@ func do(ctx context.Context, o options, w io.Writer) error {
 		err = c.contend(ctx, o)
 	case fuzzCell:
 		err = c.fuzz(ctx, o)
+	case trustCommand:
+		err = c.trust(ctx, o)
 	default:
 		err = c.figures(ctx, o)
 	}

@@ -19,7 +19,8 @@ const usage = `usage: go run ./bench [COMMAND] [OPTION]...
 
   figures    all that is measured but workloads under deadlines (default)
   scale      of that, the planner at scale, the speed of simulator and control laws
-  trust      what TLS and credentials cost
+  trust      what TLS and credentials cost; faults in the simulator, fuzz targets, and what
+             torture and soak have counted on these sources
   deadlines  workloads on stock Spark, as it comes and tuned, at all cores under Pacer,
              and under deadlines of tuned stock's time and more
   contention several applications at once, after their runs alone: the source's Benchmarks 1
@@ -37,7 +38,7 @@ A campaign that was interrupted goes on where it was. Options:
   -file PATH   the lines (docs/figures.jsonl); -log PATH gets them as well (out/bench.jsonl)
   -runs N      rounds of each baseline and each deadline (3; of the demonstration's
                overhead 5)
-  -time T      of fuzz: how long each target runs (30s)
+  -time T      of fuzz and trust: how long each target runs (30s)
 deadlines, and contention but for -slack:
   -slack A,B   deadlines over the median of tuned stock's time, in per cent (0,20,40,
                with 10 for diamond and short-stages)
@@ -46,7 +47,7 @@ deadlines, and contention but for -slack:
 `
 
 // commands are those that a user gives.
-var commands = []string{"figures", "scale", "trust", "deadlines", "contention", "fuzz", "list", "render"}
+var commands = []string{"figures", "scale", trustCommand, "deadlines", "contention", "fuzz", "list", "render"}
 
 // options are those of the command line.
 type options struct {
@@ -110,7 +111,7 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 	check(o.trial.runs >= 0, "-runs %d: want 1 or more", o.trial.runs)
 	check(o.time >= time.Second, "-time %v: want 1s or more", o.time)
 	f.Visit(func(given *flag.Flag) {
-		check(given.Name != "time" || o.command == fuzzCell, "-time is for %s", fuzzCell)
+		check(given.Name != "time" || o.command == fuzzCell || o.command == trustCommand, "-time is for %s and %s", fuzzCell, trustCommand)
 		of := []string{"deadlines"}
 		if given.Name != "slack" {
 			of = append(of, "contention")
@@ -147,6 +148,9 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 		known := []string{overheadOf}
 		for _, c := range cellsOf(o.command) {
 			known = append(known, c.name)
+		}
+		if o.command == trustCommand {
+			known = append(known, fuzzCell, tortureCell, soakCell)
 		}
 		for _, name := range o.only {
 			check(slices.Contains(known, name), "-only %s: want some of %v", name, known)

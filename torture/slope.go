@@ -52,7 +52,7 @@ type Soak struct {
 // work directories, and numbers of descriptors and goroutines.
 const (
 	RSS         = "rss_mib"
-	Heap        = "heap_mib"
+	Heap        = "go_heap_objects_mib"
 	Stores      = "store_mib"
 	Work        = "work_mib"
 	Descriptors = "descriptors"

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +24,7 @@ import (
 
 var (
 	soakFor  = flag.Duration("soak", 0, "how long TestSoak runs; 0 skips it")
+	every    = flag.Duration("every", 1800*time.Millisecond, "how often TestSoak submits an application")
 	soakFile = flag.String("soakfile", "../out/soak.jsonl", "where its slopes go")
 )
 
@@ -40,7 +43,7 @@ func TestSoak(t *testing.T) {
 	var s Soak
 	testenv.RunReal(t, func(e *testenv.Env) {
 		e.Planner = func(c *daemon.PlannerConfig) { c.Sync = daemon.DefaultPlannerConfig().Sync }
-		s = soak(e, *soakFor, 1800*time.Millisecond, 5*time.Second)
+		s = soak(e, *soakFor, *every, 5*time.Second)
 	})
 	report(t, s)
 	var err error
@@ -155,18 +158,39 @@ func soak(e *testenv.Env, long, interval, each time.Duration) Soak {
 	return s
 }
 
-// measure is what the process has now.
+// memoryClasses begin the names of what Go's runtime tells of its memory.
+const memoryClasses = "/memory/classes/"
+
+// parts are the quantities in the lines of /proc/self/status.
+var parts = map[string]string{"VmRSS:": RSS, "RssAnon:": "rss_anon_mib", "RssFile:": "rss_file_mib", "RssShmem:": "rss_shmem_mib"}
+
+// measure is what the process has now. Beside what is judged there are the parts of its
+// resident memory, as the kernel and as Go's runtime counts them: the cause of a growth.
 func measure(e *testenv.Env) map[string]float64 {
 	debug.FreeOSMemory() // What is not used any more is nobody's.
-	var memory runtime.MemStats
-	runtime.ReadMemStats(&memory)
-	out := map[string]float64{Goroutines: float64(runtime.NumGoroutine()), RSS: math.NaN(), Heap: float64(memory.HeapAlloc) / (1 << 20)}
+	out := map[string]float64{Goroutines: float64(runtime.NumGoroutine()), RSS: math.NaN()}
+	classes := metrics.All()
+	classes = slices.DeleteFunc(classes, func(d metrics.Description) bool { return !strings.HasPrefix(d.Name, memoryClasses) })
+	samples := make([]metrics.Sample, len(classes))
+	for i, d := range classes {
+		samples[i].Name = d.Name
+	}
+	metrics.Read(samples)
+	for _, m := range samples {
+		name := "go_" + strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(m.Name, memoryClasses), ":bytes"), "/", "_") + "_mib"
+		out[name] = float64(m.Value.Uint64()) / (1 << 20)
+	}
+	if body, err := os.ReadFile("/proc/self/status"); err == nil {
+		for line := range strings.Lines(string(body)) {
+			words := strings.Fields(line)
+			if name, ok := parts[words[0]]; ok {
+				kib, _ := strconv.ParseFloat(words[1], 64)
+				out[name] = kib / 1024
+			}
+		}
+	}
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		out[Descriptors] = float64(len(open))
-	}
-	if body, err := os.ReadFile("/proc/self/statm"); err == nil {
-		pages, _ := strconv.ParseFloat(strings.Fields(string(body))[1], 64)
-		out[RSS] = pages * float64(os.Getpagesize()) / (1 << 20)
 	}
 	out[Stores], out[Work] = 0, 0
 	_ = filepath.WalkDir(e.Dir(), func(path string, entry fs.DirEntry, err error) error {

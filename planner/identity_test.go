@@ -106,14 +106,15 @@ func TestAnApplicationOfALostStateIsTakenOver(t *testing.T) {
 	if reply := w.register(other); reply.Error == nil || reply.Error.Kind != api.KindConflict {
 		t.Errorf("another submission: %+v", reply)
 	}
-	reply := w.register(r)
+	user := api.Principal{Kind: api.PrincipalUser, Name: "u", Role: api.RoleSubmit, Bounds: api.Bounds{Cores: 1.5}}
+	reply := w.step(planner.Register{To: 1, By: user, Request: r}).(api.RegisterReply)
 	if reply.Error != nil || reply.AppID != "theirs" || !reply.Recall || len(reply.Directive.Executors) != 1 || reply.Directive.Executors[0].ID != "2" || reply.Directive.Gated {
 		t.Fatalf("%+v", reply)
 	}
 	if again := w.register(r); again.Error != nil || !again.Recall || again.AppID != "theirs" {
 		t.Errorf("the same again: %+v", again)
 	}
-	if p := w.plans["a"]; len(p.Apps) != 1 || len(p.Apps[0].Executors) != 1 || p.Apps[0].Executors[0] != "2" || p.Apps[0].Launch.Owner != api.OwnerOf(r.Submission) {
+	if p := w.plans["a"]; len(p.Apps) != 1 || len(p.Apps[0].Executors) != 1 || p.Apps[0].Executors[0] != "2" || p.Apps[0].Launch.Owner != api.OwnerOf(r.Submission) || p.Apps[0].Cap != 1.5 {
 		t.Errorf("the node is told %+v", p)
 	}
 	w.tell("theirs", r.Submission, api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: "2"}}, ready(3, 4, "join", 100, "2"))

@@ -57,13 +57,11 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	case err != nil:
 		return nil, err
 	case len(seats) > 0:
-		return r.reclaim(q, seats)
+		return r.reclaim(by, q, seats)
 	}
 	r.concludeRuns(cmp.Or(q.Profile, q.Name))
 	d, err := admission.Decide(r.view, r.places, q)
-	if most := by.Bounds.Cores; most > 0 {
-		d.Tenant.Cap, d.Tenant.Resized = most, true // Its durations are not those of all cores.
-	}
+	capped(by, &d)
 	var a *ledger.App
 	if err == nil {
 		a, err = r.hall.enter(by, d, q)
@@ -75,12 +73,20 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	return a, nil
 }
 
-// reclaim takes an application over with the executors that nodes run for it.
-func (r *runs) reclaim(q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
+// capped holds an application of by's to the cores that by may have.
+func capped(by api.Principal, d *admission.Admission) {
+	if most := by.Bounds.Cores; most > 0 {
+		d.Tenant.Cap, d.Tenant.Resized = most, true // Its durations are not those of all cores.
+	}
+}
+
+// reclaim takes an application of by's over with the executors that nodes run for it.
+func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
 	d, err := admission.Taken(r.view, r.places, q)
 	if err != nil {
 		return nil, err
 	}
+	capped(by, &d)
 	if !r.record(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise}) {
 		return nil, api.Errorf(api.KindTransient, "application %s cannot be taken over now: try again", q.AppID)
 	}

@@ -96,7 +96,7 @@ func testPrincipalsReachOnlyTheirSubjects(t *testing.T, run starter) {
 		case strings.HasPrefix(login, "node-"):
 			return strings.HasPrefix(subject, "pacer.v1.node."+id+".") || strings.HasPrefix(subject, "_INBOX_"+login+".")
 		case strings.HasPrefix(subject, "pacer.v1.register."):
-			return strings.HasSuffix(subject, "."+login) && login != "user-viv"
+			return strings.HasSuffix(subject, "."+login)
 		}
 		return strings.HasPrefix(subject, "pacer.v1.app."+login+".") || strings.HasPrefix(subject, "pacer.v1.control."+login+".") || strings.HasPrefix(subject, "_INBOX_"+login+".")
 	}

@@ -51,8 +51,7 @@
 //	application APP   APP       register.APP, app.APP.events            app.APP.directive, _INBOX_APP.>
 //	node NODE         node-...  node.NODE.hello, node.NODE.status,      node.NODE.plan, node.NODE.logs, _INBOX_LOGIN.>
 //	                            replies
-//	user              user-...  control.LOGIN.*, register.LOGIN unless  _INBOX_LOGIN.>
-//	                            it only views
+//	user              user-...  control.LOGIN.*, register.LOGIN         _INBOX_LOGIN.>
 //	planner           planner   >                                       >
 //
 // A subject names its sender, so handlers know whom a request is from; they decide what a

@@ -30,10 +30,8 @@ func rightsOf(p api.Principal) rights {
 		r.subscribe = append(r.subscribe, planSubject(p.Name), logsSubject(p.Name))
 		r.responds = true
 	case api.PrincipalUser:
-		r.publish = []string{controlSubjects(login)}
-		if p.Role != api.RoleView {
-			r.publish = append(r.publish, registerSubject(login))
-		}
+		// The planner says who may not register, and why.
+		r.publish = []string{controlSubjects(login), registerSubject(login)}
 	}
 	return r
 }

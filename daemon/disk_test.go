@@ -28,15 +28,16 @@ func TestWhoFillsItsPartOfTheDiskIsEnded(t *testing.T) {
 	})
 	_, address, _ := strings.Cut(line, "planner on ")
 	address, _, _ = strings.Cut(address, ",")
-	conn, err := bus.Dial(bus.Options{Address: address})
+	conn, err := bus.Dial(bus.Options{Address: address, Credential: own(t, cfg.Planner, address)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	secret := bus.NewCredential("")
 	register := func(name string) api.AppID {
-		reply, err := conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: name, Name: name, SparkVersion: "4.2.0",
+		reply, err := conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: name, Name: name, SparkVersion: "4.2.0", Key: secret.Hash(),
 			Launch: api.Launch{DriverURL: "spark://x", Heap: 512 * units.MiB, SparkVersion: "4.2.0"}})
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +53,13 @@ func TestWhoFillsItsPartOfTheDiskIsEnded(t *testing.T) {
 	}
 	big, neighbour := register("big"), register("neighbour")
 	heard := make(chan api.Directive, 64)
-	if err := conn.SubscribeDirective(big, func(d api.Directive) { heard <- d }); err != nil {
+	secret.Login = string(big)
+	driver, err := bus.Dial(bus.Options{Address: address, Credential: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer driver.Close()
+	if err := driver.SubscribeDirective(big, func(d api.Directive) { heard <- d }); err != nil {
 		t.Fatal(err)
 	}
 	write(neighbour, "local/spilled", 512<<10)

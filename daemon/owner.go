@@ -37,8 +37,8 @@ func (o Owner) path(state, address string) string {
 }
 
 // equip sees to it that each owner has an operator's credential for address. One that the
-// keyring takes stays as it is.
-func (p *principals) equip(owners []Owner, state, address string) error {
+// keyring takes stays as it is, and so does one of another planner on a server that they share.
+func (p *principals) equip(owners []Owner, state, address string, shared bool) error {
 	var failed []error
 	for _, o := range owners {
 		path := o.path(state, address)
@@ -50,9 +50,8 @@ func (p *principals) equip(owners []Owner, state, address string) error {
 		}
 		who := api.Principal{Kind: api.PrincipalUser, Name: o.Name, Role: api.RoleOperate}
 		c := bus.NewCredential(who.Login())
-		if err == nil && have.Login == c.Login {
-			// Another planner at this address has made it, or this one in a state that is lost: the
-			// owner keeps what works there.
+		if shared && err == nil && have.Login == c.Login {
+			// Another planner on that bus has made it: the owner keeps what works there.
 			if err := p.issue(api.Issue{Principal: who, Hash: have.Hash()}, time.Now()); err != nil {
 				return err
 			}

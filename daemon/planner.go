@@ -78,7 +78,7 @@ func (p *PlannerDaemon) build() error {
 	if err := p.connect(); err != nil {
 		return err
 	}
-	if err := p.access.equip(p.cfg.Owners, p.cfg.State, p.Address()); err != nil {
+	if err := p.access.equip(p.cfg.Owners, p.cfg.State, p.Address(), p.cfg.NatsURL != ""); err != nil {
 		p.log.Warn("an operator's credential cannot be written: others are made by `pacer auth issue`", "error", err)
 	}
 

@@ -149,6 +149,12 @@ func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
 	n.Allegiance.Theirs = n.Allegiance.Theirs[:0]
 	if follows != "" {
 		n.Acked = 0
+		if len(n.Over) > 0 {
+			// It has not followed the Plans by which they would have come and gone: what runs
+			// of them it has of the other planner.
+			n.Over, n.dirty = nil, true
+			l.replan(n.Node)
+		}
 	} else {
 		n.Allegiance.Ours = true
 		for i := range s.Orphans {

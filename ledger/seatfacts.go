@@ -168,16 +168,41 @@ func (f Reclaimed) apply(l *Ledger) error {
 	}
 	t := &a.Tenant
 	for _, x := range f.Executors {
-		for t.NextID <= Number(x.ID) {
-			// Ids count from 1: of those between nothing is known.
-			t.Executors = append(t.Executors, &Executor{ID: api.ExecutorID(strconv.Itoa(t.NextID)), State: api.ExecutorExited, Gone: true, Exit: unknownExecutor})
-			t.NextID++
-		}
+		t.count(Number(x.ID))
 		known := a.Executor(x.ID)
 		*known = Executor{ID: x.ID, Node: f.Node, State: x.State, Since: max(0, a.At(l.now)), Moved: l.uptime}
 		l.allocate(a, known)
 		t.Pool++
 	}
+	a.touch()
+	return nil
+}
+
+// count has ids go on after number: of executors with those up to it nothing is known.
+func (t *Tenant) count(number int) {
+	for t.NextID <= number {
+		t.Executors = append(t.Executors, &Executor{ID: api.ExecutorID(strconv.Itoa(t.NextID)), State: api.ExecutorExited, Gone: true, Exit: unknownExecutor})
+		t.NextID++
+	}
+}
+
+// ExecutorNamed: the driver of an application that was taken over has an executor of which no
+// node that is here has told. No other one gets its id.
+type ExecutorNamed struct {
+	App api.AppID
+	ID  api.ExecutorID
+}
+
+func (f ExecutorNamed) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	number := Number(f.ID)
+	if !a.Running() || !a.Promise.Reclaimed || number == 0 || number > mostReclaimed {
+		return fmt.Errorf("executor %s of %s cannot be named: it is %s, reclaimed: %v", f.ID, a.ID, a.Outcome.State, a.Promise.Reclaimed)
+	}
+	a.Tenant.count(number)
 	a.touch()
 	return nil
 }

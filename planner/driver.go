@@ -39,6 +39,9 @@ func (r *runs) driverEvents(ev DriverEvents) {
 	r.heardAgain(a)
 	r.plan(a, ready)
 	if a.Running() {
+		if len(b.Events) < fullBatch {
+			r.fleet.unstarted(a)
+		}
 		r.fleet.replace(a)
 		r.fleet.grow(a)
 	}
@@ -47,6 +50,9 @@ func (r *runs) driverEvents(ev DriverEvents) {
 		return api.EventsReply{V: api.Version, AckedSeq: a.Marks.AckedSeq, Directive: a.Directive}
 	})
 }
+
+// fullBatch is how many events of a driver mean that it may have others to tell.
+const fullBatch = 100
 
 // told notes that a reply carries a's notice.
 func (r *runs) told(a *ledger.App) {
@@ -92,8 +98,11 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	}
 	switch ev.Type {
 	case api.EventExecutorUp:
-		if x := a.Executor(ev.Executor.ID); x != nil && !x.Gone {
+		switch x := a.Executor(ev.Executor.ID); {
+		case x != nil && !x.Gone:
 			r.record(ledger.ExecutorUp{App: a.ID, ID: x.ID})
+		case x == nil && a.Promise.Reclaimed:
+			r.record(ledger.ExecutorNamed{App: a.ID, ID: ev.Executor.ID})
 		}
 	case api.EventExecutorGone:
 		if x := a.Executor(ev.Executor.ID); x != nil {

@@ -198,13 +198,14 @@ func (r *runs) tick(a *ledger.App) {
 // driverGone reports whether a's driver is gone, as far as can be known without its word.
 // Silence alone says nothing: its connection may be away. Executors exit by themselves when
 // they lose their driver; while one of them moves there is one; and what a node does that is
-// away itself nobody knows. One that is queued has nothing to lose, and may come back.
+// away itself nobody knows. Of one that is queued nothing can move, and others wait behind it: it
+// may come back.
 func (r *runs) driverGone(a *ledger.App) bool {
 	silent, alive := a.Clocks.Silent, a.Alive()
 	switch {
 	case silent < r.cfg.DriverSilent:
 		return false
-	case len(alive) == 0 && !a.Queued() && deserted(a):
+	case len(alive) == 0 && (a.Queued() || deserted(a)):
 		return true
 	case silent < r.cfg.DriverLost:
 		return false

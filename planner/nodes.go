@@ -210,7 +210,6 @@ func (f *fleet) tick() {
 			f.due = true
 			f.record(ledger.NodeLost{Node: n.Node})
 			f.occur(NodeLost{Node: n.Node, Silent: silent})
-			f.unstarted(n)
 		case !n.Planned():
 			f.record(ledger.NodeForgotten{Node: n.Node})
 			continue

@@ -51,6 +51,7 @@ type process struct {
 	heaviest           float64 // What the newest task told of those that wait, and of which stage.
 	heaviestOf         *stageRun
 	registered, exited bool
+	drained            bool // Its node was drained while it ran.
 	forgets            bool // What its tasks wrote is lost with it.
 	settling           bool // In a step of its own.
 	exit               string

@@ -52,6 +52,17 @@ func roomAt(path string) (room, error) {
 	return room{bytes: units.Bytes(st.Blocks) * block, free: units.Bytes(st.Bavail) * block, inodes: int64(st.Files), freeInodes: int64(st.Ffree)}, nil
 }
 
+// least is how many bytes and inodes have to be left.
+func (r room) least() (bytes units.Bytes, inodes int64) {
+	return min(r.bytes/diskMargin, mostMargin), min(r.inodes/diskMargin, mostInodes)
+}
+
+// full reports whether less is left.
+func (r room) full() bool {
+	bytes, inodes := r.least()
+	return r.free < bytes || r.freeInodes < inodes
+}
+
 // diskBounds are what the work directory may have, each 0 for no bound.
 type diskBounds struct{ app, all units.Bytes }
 
@@ -85,11 +96,12 @@ func (b diskBounds) offenders(listing []executor.AppLogs, r room) []api.AppFault
 	if b.all > 0 && all > b.all && largest != nil {
 		add(largest, "its files take %v of the %v that all applications have there, more than the %v of node.work-bytes", largest.Bytes, all, b.all)
 	}
-	if least := min(r.bytes/diskMargin, mostMargin); r.free < least && largest != nil && largest.Bytes >= (r.bytes-r.free)/filledPart {
-		add(largest, "its files take %v and have filled the disk: %v are left, and %v have to be", largest.Bytes, r.free, least)
+	leastBytes, leastInodes := r.least()
+	if r.free < leastBytes && largest != nil && largest.Bytes >= (r.bytes-r.free)/filledPart {
+		add(largest, "its files take %v and have filled the disk: %v are left, and %v have to be", largest.Bytes, r.free, leastBytes)
 	}
-	if least := min(r.inodes/diskMargin, mostInodes); r.freeInodes < least && most != nil && most.Files >= (r.inodes-r.freeInodes)/filledPart {
-		add(most, "its %d files have filled the disk: %d inodes are left, and %d have to be", most.Files, r.freeInodes, least)
+	if r.freeInodes < leastInodes && most != nil && most.Files >= (r.inodes-r.freeInodes)/filledPart {
+		add(most, "its %d files have filled the disk: %d inodes are left, and %d have to be", most.Files, r.freeInodes, leastInodes)
 	}
 	slices.SortFunc(faults, func(a, b api.AppFault) int { return strings.Compare(string(a.App), string(b.App)) })
 	return faults
@@ -140,8 +152,8 @@ func (d *disk) run(ctx context.Context) error {
 // look trims logs, removes what ended applications have left, and says who has to go.
 func (d *disk) look(ctx context.Context, now time.Time) error {
 	_, err := d.layout.TrimLogs(d.logs)
-	listing, usageErr := d.layout.Usage()
-	if err = errors.Join(err, usageErr); usageErr != nil || len(listing) == 0 {
+	listing, listErr := d.list()
+	if err = errors.Join(err, listErr); listErr != nil || len(listing) == 0 {
 		d.tell(nil)
 		return err
 	}
@@ -155,6 +167,16 @@ func (d *disk) look(ctx context.Context, now time.Time) error {
 	faults := d.bounds.offenders(listing, r)
 	d.tell(faults)
 	return errors.Join(err, d.insist(ctx, now, faults))
+}
+
+// list is what applications have, in bytes only where somebody asks for them: to count all files
+// takes long.
+func (d *disk) list() ([]executor.AppLogs, error) {
+	r, err := roomAt(d.layout.Root)
+	if err != nil || r.full() || d.bounds != (diskBounds{}) || d.keep.Bytes > 0 {
+		return d.layout.Usage()
+	}
+	return d.layout.Logs()
 }
 
 func (d *disk) tell(faults []api.AppFault) {

@@ -187,6 +187,7 @@ func (s *NodeStatus) Clone() NodeStatus {
 func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 	executors, losses := append(s.Executors[:0], from.Executors...), append(s.Losses[:0], from.Losses...)
 	shortages, orphans := append(s.Shortages[:0], from.Shortages...), append(s.Orphans[:0], from.Orphans...)
+	faults := append(s.Faults[:0], from.Faults...)
 	n := len(from.Stages)
 	stages := slices.Grow(s.Stages[:0], n)[:n]
 	for i := range stages {
@@ -194,10 +195,8 @@ func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 		stages[i] = from.Stages[i]
 		stages[i].Samples = samples
 	}
-	faults := append(s.Faults[:0], from.Faults...)
 	*s = *from
-	s.Faults = faults
-	s.Executors, s.Stages, s.Losses, s.Shortages, s.Orphans = executors, stages, losses, shortages, orphans
+	s.Executors, s.Stages, s.Losses, s.Shortages, s.Orphans, s.Faults = executors, stages, losses, shortages, orphans, faults
 }
 
 // AppFault is an application that a node cannot have any longer.

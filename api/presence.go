@@ -18,18 +18,13 @@ type Presence struct {
 	Serving units.Seconds `json:"serving_s"`
 }
 
-// Validate reports what cannot be true of p.
+// Validate reports every fault of p at once.
 func (p *Presence) Validate() error {
-	for what, text := range map[string]string{"planner": p.Planner, "process": p.Process, "host": p.Host} {
-		if len(text) > MostName {
-			return Errorf(KindInvalid, "%s of a planner: %d bytes, at most %d are taken", what, len(text), MostName)
-		}
-	}
-	if p.Process == "" {
-		return Errorf(KindInvalid, "a planner without a process")
-	}
-	if err := units.Finite("a planner's time of service", float64(p.Serving)); err != nil {
-		return Errorf(KindInvalid, "%v", err)
-	}
-	return nil
+	var f faults
+	f.text("planner", p.Planner, MostName)
+	f.text("process", p.Process, MostName)
+	f.text("host", p.Host, MostName)
+	f.check(p.Process != "", "process is empty")
+	f.finite("serving_s", float64(p.Serving))
+	return f.err("presence of a planner")
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,7 +120,7 @@ func (p Principal) Validate() error {
 	case PrincipalUser:
 		f.token("user", p.Name)
 		f.check(p.Name != "", "user is empty")
-		f.check(p.Role == RoleView || p.Role == RoleSubmit || p.Role == RoleOperate, "role is %q, want one of %v", Clip(string(p.Role), MostToken), Roles())
+		f.check(slices.Contains(Roles(), p.Role), "role is %q, want one of %v", Clip(string(p.Role), MostToken), Roles())
 	default:
 		f.add("kind is %q, want %s or %s", Clip(string(p.Kind), MostToken), PrincipalNode, PrincipalUser)
 	}

@@ -64,10 +64,10 @@ func (d *desk) control(ev Control) {
 		r = api.ControlReply{Error: api.ToWire(err)}
 	}
 	r.V = api.Version
-	if reads(ev.Verb) {
-		d.show(ev.To, r)
-	} else {
+	if access.Changes(ev.Verb) {
 		d.reply(ev.To, func() any { return r })
+	} else {
+		d.show(ev.To, r)
 	}
 }
 

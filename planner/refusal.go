@@ -1,6 +1,9 @@
 package planner
 
-import "github.com/sparkpacer/pacer/api"
+import (
+	"github.com/sparkpacer/pacer/access"
+	"github.com/sparkpacer/pacer/api"
+)
 
 // refusal returns a reply of body's type that says err.
 func refusal(body any, err *api.Error) any {
@@ -31,16 +34,7 @@ func promises(event Event) bool {
 	case Register:
 		return true
 	case Control:
-		return !reads(ev.Verb)
-	}
-	return false
-}
-
-// reads reports whether a verb changes nothing.
-func reads(v api.Verb) bool {
-	switch v {
-	case api.VerbApps, api.VerbApp, api.VerbProfiles, api.VerbProfile, api.VerbNodes, api.VerbPing:
-		return true
+		return access.Changes(ev.Verb)
 	}
 	return false
 }

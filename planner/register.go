@@ -40,11 +40,15 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	if err := access.Register(by); err != nil {
 		return nil, err
 	}
-	if a, err := admission.Known(r.view, q); a != nil || err != nil {
-		if err := again(by, q, a, err); err != nil {
+	known, err := admission.Known(r.view, q)
+	if err != nil {
+		return nil, err
+	}
+	if known != nil {
+		if err := again(by, q, known); err != nil {
 			return nil, err
 		}
-		return a, nil
+		return known, nil
 	}
 	switch by.Kind {
 	case api.PrincipalUser:
@@ -103,12 +107,9 @@ func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 	return a, nil
 }
 
-// again says whether by may register a, which has q's submission, once more; err is what else
-// stands against that. Only the driver that has the application's secret may go on as it.
-func again(by api.Principal, q api.RegisterRequest, a *ledger.App, err error) error {
-	if a == nil || err != nil {
-		return err
-	}
+// again says whether by may register a, which has q's submission, once more. Only the driver
+// that has the application's secret may go on as it.
+func again(by api.Principal, q api.RegisterRequest, a *ledger.App) error {
 	if err := access.Again(by, a.ID, a.Tenant.Owner.User); err != nil {
 		return err
 	}

@@ -167,20 +167,8 @@ func writeKey(path string, key *ecdsa.PrivateKey) error {
 	return writePEM(path, 0o600, "PRIVATE KEY", der)
 }
 
-// writePEM replaces a file whole.
 func writePEM(path string, mode os.FileMode, kind string, der []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".pem-*") // Of mode 0600.
-	if err != nil {
-		return err
-	}
-	err = errors.Join(pem.Encode(f, &pem.Block{Type: kind, Bytes: der}), f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return replace(path, mode, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
 // stamp is a time in messages.

@@ -115,7 +115,7 @@ func (sh *shell) handOut(path string, own bus.Credential, message string) error 
 		_, err := sh.Stdout.Write(own.Encode())
 		return err
 	}
-	if err := daemon.WriteSecret(path, own.Encode()); err != nil {
+	if err := bus.WriteSecret(path, own.Encode()); err != nil {
 		return fmt.Errorf("credentials: %w", err)
 	}
 	fmt.Fprintf(sh.Stdout, "%s: %s\n", message, path)
@@ -180,7 +180,7 @@ func natsCommand(sh *shell) *cobra.Command {
 			own, err := bus.LoadCredential(path, api.PrincipalPlanner)
 			if errors.Is(err, fs.ErrNotExist) {
 				own = bus.NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())
-				err = daemon.WriteSecret(path, own.Encode())
+				err = bus.WriteSecret(path, own.Encode())
 			}
 			if err != nil {
 				return err

@@ -21,8 +21,8 @@ func owners(environ []string) ([]daemon.Owner, error) {
 			self.Dir = config.CredentialDir([]string{"HOME=" + u.HomeDir})
 		}
 	}
-	caller := variable(environ, "SUDO_USER")
-	if uid != 0 || caller == "" || caller == self.Name || variable(environ, config.CredentialDirEnv) != "" {
+	caller := config.Variable(environ, "SUDO_USER")
+	if uid != 0 || caller == "" || caller == self.Name || config.Variable(environ, config.CredentialDirEnv) != "" {
 		return []daemon.Owner{self}, nil
 	}
 	u, err := user.Lookup(caller)
@@ -41,15 +41,4 @@ func owners(environ []string) ([]daemon.Owner, error) {
 		return []daemon.Owner{by}, nil
 	}
 	return []daemon.Owner{self, by}, nil
-}
-
-// variable is the value of an environment variable, "" when it is not set.
-func variable(environ []string, name string) string {
-	value := ""
-	for _, e := range environ {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			value = v
-		}
-	}
-	return value
 }

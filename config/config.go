@@ -82,7 +82,7 @@ const CredentialDirEnv = "PACER_CREDENTIALS_DIR"
 // CredentialDir is the directory of the credentials of whoever has that environment: what
 // CredentialDirEnv says, else below where the user's configuration is; "" where nobody says.
 func CredentialDir(environ []string) string {
-	if dir := variable(environ, CredentialDirEnv); dir != "" {
+	if dir := Variable(environ, CredentialDirEnv); dir != "" {
 		return dir
 	}
 	if dir := configDir(environ); dir != "" {
@@ -93,8 +93,8 @@ func CredentialDir(environ []string) string {
 
 // configDir is where a user's programs have their configuration, "" where nobody says.
 func configDir(environ []string) string {
-	dir := variable(environ, "XDG_CONFIG_HOME")
-	if home := variable(environ, "HOME"); dir == "" && home != "" {
+	dir := Variable(environ, "XDG_CONFIG_HOME")
+	if home := Variable(environ, "HOME"); dir == "" && home != "" {
 		dir = filepath.Join(home, ".config")
 	}
 	return dir
@@ -192,7 +192,7 @@ func reachable(listen string) string {
 // find returns the file to read: the one that is named, which must exist, else the user's or
 // the machine's where there is one.
 func find(from Sources) (string, error) {
-	if path := cmp.Or(from.File, variable(from.Environ, "PACER_CONFIG")); path != "" {
+	if path := cmp.Or(from.File, Variable(from.Environ, "PACER_CONFIG")); path != "" {
 		_, err := os.Stat(path)
 		return path, err
 	}
@@ -209,8 +209,8 @@ func find(from Sources) (string, error) {
 	return "", nil
 }
 
-// variable is the value of an environment variable, "" when it is not set.
-func variable(environ []string, name string) string {
+// Variable is the value of an environment variable, "" when it is not set.
+func Variable(environ []string, name string) string {
 	for _, e := range slices.Backward(environ) {
 		if value, ok := strings.CutPrefix(e, name+"="); ok {
 			return value

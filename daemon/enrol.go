@@ -133,7 +133,7 @@ func (e *enrolment) issue(ctx context.Context, operator bus.Credential) error {
 	if _, err := conn.Control(ctx, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: e.principal(), Hash: c.Hash()}}); err != nil {
 		return err
 	}
-	if err := WriteSecret(e.path(), c.Encode()); err != nil {
+	if err := bus.WriteSecret(e.path(), c.Encode()); err != nil {
 		return fmt.Errorf("credentials of this node: %w", err)
 	}
 	return nil

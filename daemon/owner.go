@@ -49,16 +49,17 @@ func (p *principals) equip(owners []Owner, state, address string, shared bool) e
 			}
 		}
 		who := api.Principal{Kind: api.PrincipalUser, Name: o.Name, Role: api.RoleOperate}
-		c := bus.NewCredential(who.Login())
-		if shared && err == nil && have.Login == c.Login {
-			// Another planner on that bus has made it: the owner keeps what works there.
-			if err := p.issue(api.Issue{Principal: who, Hash: have.Hash()}, time.Now()); err != nil {
-				return err
-			}
-			continue
+		// Another planner on a server that they share has made it: the owner keeps what works there.
+		theirs := shared && err == nil && have.Login == who.Login()
+		c := have
+		if !theirs {
+			c = bus.NewCredential(who.Login())
 		}
 		if err := p.issue(api.Issue{Principal: who, Hash: c.Hash()}, time.Now()); err != nil {
 			return err
+		}
+		if theirs {
+			continue
 		}
 		if err := o.write(path, c.Encode()); err != nil {
 			failed = append(failed, fmt.Errorf("credentials of %s: %w", o.Name, err))
@@ -67,10 +68,10 @@ func (p *principals) equip(owners []Owner, state, address string, shared bool) e
 	return errors.Join(failed...)
 }
 
-// write is WriteSecret as o: what o may not do with its directories, root does not do for it.
+// write is bus.WriteSecret as o: what o may not do with its directories, root does not do for it.
 func (o Owner) write(path string, body []byte) error {
 	if o.UID == os.Geteuid() {
-		return WriteSecret(path, body)
+		return bus.WriteSecret(path, body)
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -81,7 +82,7 @@ func (o Owner) write(path string, body []byte) error {
 			done <- err
 			return
 		}
-		done <- WriteSecret(path, body)
+		done <- bus.WriteSecret(path, body)
 	}()
 	return <-done
 }

@@ -158,35 +158,10 @@ func (p *principals) sorted() []*grantee {
 func (p *principals) save() error {
 	body, err := json.MarshalIndent(principalsFile{V: 1, Principals: p.sorted()}, "", " ")
 	if err == nil {
-		err = WriteSecret(p.path, append(body, '\n'))
+		err = bus.WriteSecret(p.path, append(body, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("principals cannot be saved: %w", err)
 	}
 	return nil
-}
-
-// WriteSecret writes a file that only its owner can read, and its directory; the file is
-// whole or as it was.
-func WriteSecret(path string, body []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // Of mode 0600.
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(body)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -65,6 +65,9 @@ func RemoveAbandoned(root, pattern string, age time.Duration) ([]string, error) 
 			if trees, err = filepath.Glob(filepath.Join(root, "*", globSafe(path))); err != nil {
 				return nil, fmt.Errorf("cgroup: %w", err)
 			}
+			if own := ownMemory(filepath.Join(root, "memory")); own != "" {
+				trees = append(trees, filepath.Join(own, path)) // Limits are made there.
+			}
 		}
 		if slices.ContainsFunc(trees, inUse) {
 			continue

@@ -17,6 +17,9 @@
 //	used        cpuacct.usage, ns                    cpu.stat usage_usec
 //	throttled   cpu.stat throttled_time, ns          cpu.stat throttled_usec
 //	members     cgroup.procs of each tree            cgroup.procs
+//	limit       memory.limit_in_bytes                memory.max
+//	charged     memory.usage_in_bytes                memory.current
+//	killed      memory.oom_control oom_kill          memory.events oom_kill
 //
 // The root tells the version. The v1 trees of cpu and cpuacct may be one mount or two. In v2
 // cgroup.subtree_control passes the cpu controller down from the root.
@@ -39,6 +42,18 @@
 // WatchQuotas finds a second writer without reading: the kernel tells of each write with the
 // writer's process (fanotify), except from another cgroup namespace. SetQuota also puts back
 // a changed Period. See docs/decisions/024.
+//
+// # Memory
+//
+// A group has a memory limit where the memory controller reaches it: in v2 where the groups
+// above pass it down, in v1 in a tree of its own. There the parent group is made below the
+// group that this process is in: its bound, and who counts by it, hold for executors as well.
+// Executors of an earlier node controller keep their groups, wherever that one was. A container's
+// limit is its engine's, in the group inside, and Pacer moves it there.
+//
+// RaiseMemory is one write. LowerMemory goes in steps, each of which makes the kernel give up
+// 32 MiB of page cache at most, and never below what it cannot take at once and MemoryMargin.
+// Who needs more than the limit is ended by the kernel (MemoryKills).
 //
 // # The parent's weight
 //

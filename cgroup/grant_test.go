@@ -65,7 +65,8 @@ func TestRealGrantIsEnough(t *testing.T) {
 		root := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(file))))
 		t.Cleanup(func() {
 			_ = os.Remove(filepath.Join(root, top, "controller"))
-			if err := os.Remove(filepath.Join(root, top)); err != nil {
+			// A group of v1's memory controller is granted only below the first one.
+			if err := os.Remove(filepath.Join(root, top)); err != nil && !errors.Is(err, os.ErrNotExist) {
 				t.Error(err)
 			}
 		})

@@ -255,9 +255,7 @@ func (g *Group) Remove(ctx context.Context) error {
 	if g.acct != g.cpu {
 		errs = append(errs, removeTree(ctx, g.acct, g.h.kernel))
 	}
-	if g.memory.own && g.memory.dir != g.cpu {
-		errs = append(errs, removeTree(ctx, g.memory.dir, g.h.kernel))
-	}
+	errs = append(errs, g.removeMemory(ctx))
 	g.h.sweep(filepath.Join(g.h.parent, g.dir))
 	return errors.Join(errs...)
 }

@@ -46,10 +46,7 @@ type Hierarchy struct {
 	// cpu and acct are the parent's directories in the trees of those
 	// controllers: the same directory for v2 and for joined v1 mounts.
 	cpu, acct string
-	// memory is its directory in the tree of the memory controller, "" where there is none;
-	// limits says that groups of Pacer's own have memory limits there.
-	memory string
-	limits bool
+	memory    memoryTree
 	// root is where cgroups are mounted, roots are the trees used.
 	root  string
 	roots []string
@@ -83,7 +80,7 @@ func Open(root, parent string) (*Hierarchy, error) {
 	if err := h.create(parts); err != nil {
 		return nil, h.grant(err)
 	}
-	h.memory, h.limits = h.findMemory()
+	h.memory = h.findMemory()
 	return h, nil
 }
 
@@ -249,8 +246,8 @@ func (h *Hierarchy) Remove(ctx context.Context) error {
 		return err
 	}
 	defer h.sweep(h.parent)
-	if h.limits && h.memory != h.cpu {
-		for dir, path := h.memory, h.parent; path != "." && removeDir(ctx, dir, h.kernel) == nil; path = filepath.Dir(path) {
+	if h.memory.dir != "" && h.memory.dir != h.cpu {
+		for dir, path := h.memory.dir, h.parent; path != "." && removeDir(ctx, dir, h.kernel) == nil; path = filepath.Dir(path) {
 			dir = filepath.Dir(dir)
 		}
 	}

@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -30,110 +27,11 @@ const (
 	limitV1 = "memory.limit_in_bytes"
 )
 
-// memory is a Group's part in the memory controller, where there is one.
-type memory struct {
-	// dir is where the group's limit is, or, if it is not own, where that of a container
-	// inside would be; "" where there is no memory controller.
-	dir string
-	own bool
-	// limit is what is in force as last read or written, 0 for none; aim is what it is to
-	// be, so that a slow lowering does not undo a later raise.
-	limit, aim atomic.Int64
-	known      atomic.Bool
-	mu         sync.Mutex // Held while a limit is written.
-}
-
-// findMemory finds the parent group's directory in the tree of the memory controller, and
-// makes it where groups of Pacer's own may have limits. It writes nothing to the groups above
-// Pacer's but, in v2, the controllers that are passed down to Pacer's own.
-//
-// In v1 a process that is in a group of the memory controller was put there by somebody who
-// bounds it; an executor of it is not taken out.
-func (h *Hierarchy) findMemory() (dir string, own bool) {
-	if h.version == V2 {
-		path := h.roots[0]
-		for i, part := range append(strings.Split(h.parent, "/"), "") {
-			if !passesMemory(path, i > 0) {
-				return h.cpu, false
-			}
-			path = filepath.Join(path, part)
-		}
-		return h.cpu, true
-	}
-	root := firstWith(limitV1, h.root, "memory")
-	if root == "" {
-		return "", false
-	}
-	dir = filepath.Join(root, h.parent)
-	if h.kernel && confined("/proc/self/cgroup") {
-		return dir, false
-	}
-	return dir, os.MkdirAll(dir, 0o755) == nil
-}
-
-// confined reports whether a process, whose list of groups is at path, is in a group of v1's
-// memory controller, or that it is not known.
-func confined(path string) bool {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return true
-	}
-	for line := range strings.Lines(string(data)) {
-		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(fields) == 3 && slices.Contains(strings.Split(fields[1], ","), "memory") {
-			return fields[2] != "/"
-		}
-	}
-	return true
-}
-
-// passesMemory lets the children of the v2 group dir have the memory controller, and
-// reports whether they have it. Of groups that are not Pacer's own it asks only.
-func passesMemory(dir string, own bool) bool {
-	path := filepath.Join(dir, subtreeFile)
-	has := func() bool {
-		data, err := os.ReadFile(path)
-		return err == nil && slices.ContainsFunc(strings.Fields(string(data)), func(s string) bool { return strings.TrimPrefix(s, "+") == "memory" })
-	}
-	return has() || own && os.WriteFile(path, []byte("+memory"), 0o644) == nil && has()
-}
-
-// openMemory makes g's directory in the memory controller's tree, where it may have one.
-func (g *Group) openMemory() error {
-	if g.h.memory == "" {
-		return nil
-	}
-	dir := filepath.Join(g.h.memory, g.dir)
-	g.memory.dir = dir
-	if !g.h.limits {
-		return nil
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("cgroup: %w", err)
-	}
-	g.memory.own = !g.h.kernel || exists(filepath.Join(dir, g.h.limitFile()))
-	return nil
-}
-
-// limited are the directories whose limits hold g's processes: those of containers inside,
-// which their engine has limited, else g's own, if it has one.
-func (g *Group) limited() []string {
-	m := &g.memory
-	if m.dir == "" {
-		return nil
-	}
-	dirs := slices.DeleteFunc(inside(m.dir), func(dir string) bool { return !exists(filepath.Join(dir, g.h.limitFile())) })
-	if len(dirs) == 0 && m.own {
-		return []string{m.dir}
-	}
-	return dirs
-}
-
 // MemoryLimit returns the memory limit in force as last read or written, 0 where there is
 // none: system calls only the first time and after ForgetMemoryLimit.
 func (g *Group) MemoryLimit() units.Bytes {
 	m := &g.memory
-	if m.known.Load() || m.dir == "" {
+	if m.known.Load() || m.dir == "" && m.engine == "" {
 		return units.Bytes(m.limit.Load())
 	}
 	dirs := g.limited()
@@ -256,6 +154,27 @@ func (g *Group) Memory() (MemoryUse, error) {
 		use.Needed += max(resident, charged-max(0, idle))
 	}
 	return use, nil
+}
+
+// MemoryKills returns how many processes of the group the kernel has killed since the group
+// was made because it needed more than its limit; 0 where no memory controller counts it.
+func (g *Group) MemoryKills() (int64, error) {
+	file := "memory.oom_control"
+	if g.h.version == V2 {
+		file = "memory.events"
+	}
+	var kills int64
+	for _, dir := range g.limited() {
+		data, err := os.ReadFile(filepath.Join(dir, file))
+		if errors.Is(err, os.ErrNotExist) || isGone(err) {
+			continue
+		}
+		if err != nil {
+			return kills, fmt.Errorf("cgroup: %w", err)
+		}
+		kills += int64(stat(data, "oom_kill "))
+	}
+	return kills, nil
 }
 
 // stat returns the number behind key in a file of lines, 0 without one.

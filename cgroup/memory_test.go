@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
@@ -14,63 +13,6 @@ import (
 )
 
 const mib = units.MiB
-
-// limitOf is g's memory limit as the kernel shows it; the test is skipped where it has none.
-func limitOf(t *testing.T, g *cgroup.Group) string {
-	t.Helper()
-	for _, file := range g.JoinFiles() {
-		for _, name := range []string{"memory.limit_in_bytes", "memory.max"} {
-			if data, err := os.ReadFile(filepath.Join(filepath.Dir(file), name)); err == nil {
-				return strings.TrimSpace(string(data))
-			}
-		}
-	}
-	t.Skip("needs a memory controller that this process is not bound by")
-	return ""
-}
-
-// The kernel takes the limit, counts what a process has, and is not asked to take that away.
-func TestRealMemoryLimit(t *testing.T) {
-	g := realGroup(t)
-	limitOf(t, g)
-	if got := g.MemoryLimit(); got != 0 {
-		t.Errorf("a new group has a limit of %v", got)
-	}
-	if err := g.RaiseMemory(512 * mib); err != nil {
-		t.Fatal(err)
-	}
-	if got := limitOf(t, g); got != "536870912" || g.MemoryLimit() != 512*mib {
-		t.Errorf("limit %s, %v", got, g.MemoryLimit())
-	}
-	// A process with some 100 MiB of its own.
-	shellIn(t, g, `x=$(head -c 52428800 /dev/zero | tr '\0' x); y=$x; echo full; sleep 600`)
-	var use cgroup.MemoryUse
-	for limit := time.Now().Add(30 * time.Second); use.Resident < 50*mib; {
-		var err error
-		if use, err = g.Memory(); err != nil || time.Now().After(limit) {
-			t.Fatal(use, err)
-		}
-	}
-	g.AimMemory(16 * mib)
-	if err := g.LowerMemory(); err != nil {
-		t.Fatal(err)
-	}
-	use, err := g.Memory()
-	if limit := g.MemoryLimit(); err != nil || limit < 50*mib+cgroup.MemoryMargin || limit >= 512*mib || use.Resident < 50*mib {
-		t.Errorf("lowered to %v beside %+v: %v", limit, use, err)
-	}
-	// A raise that comes before the lowering is not undone by it.
-	g.AimMemory(16 * mib)
-	if err := g.RaiseMemory(units.GiB); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.LowerMemory(); err != nil {
-		t.Fatal(err)
-	}
-	if got := limitOf(t, g); got != "1073741824" || g.MemoryLimit() != units.GiB {
-		t.Errorf("after a raise: %s, %v", got, g.MemoryLimit())
-	}
-}
 
 // limited is a group with a memory limit of a GiB on a tree of files, and how to read the
 // limit that is in force there.

@@ -128,10 +128,7 @@ func (h *Hierarchy) sweep(path string) {
 
 // used are the directories of h's own trees.
 func (h *Hierarchy) used() []string {
-	if h.limits {
-		return []string{h.cpu, h.acct, h.memory}
-	}
-	return []string{h.cpu, h.acct}
+	return []string{h.cpu, h.acct, h.memory.dir}
 }
 
 func globSafe(path string) string { return strings.ReplaceAll(path, `\`, `\\`) }

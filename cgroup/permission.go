@@ -29,7 +29,8 @@ func (h *Hierarchy) grantV1() string {
 	for _, root := range h.roots {
 		dirs = append(dirs, filepath.Join(root, h.top()))
 	}
-	if root := firstWith(limitV1, h.root, "memory"); root != "" && !confined("/proc/self/cgroup") {
+	// What is below another group than the first goes with whoever made that.
+	if root := firstWith(limitV1, h.root, "memory"); root != "" && ownMemory(root) == root {
 		dirs = append(dirs, filepath.Join(root, h.top()))
 	}
 	list := strings.Join(dirs, " ")

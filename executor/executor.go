@@ -31,9 +31,9 @@ type CommandLine struct {
 	// Reads are files and directories that the program's user has to be able to
 	// read: checked before the start, for an error that names them.
 	Reads []string
-	// Image is the image whose programs these are, Memory the most memory that
-	// they may take; "" and 0 are this machine's and no limit. Only containers
-	// know either.
+	// Image is the image whose programs these are, "" this machine's, which only containers
+	// know. Memory is the most memory that they may take, 0 no limit: a container's at its
+	// start; that of a process is its group's, which the caller limits (Group.RaiseMemory).
 	Image  string
 	Memory units.Bytes
 	// Shows are directories and files of the node's own list that the program sees, though

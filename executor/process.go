@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // ProcessConfig is what the process runtime needs.
@@ -77,6 +79,10 @@ type process struct {
 	fd    int
 	child bool
 	ended Status
+	// group is its group, nil if another runtime has started it.
+	group *cgroup.Group
+	// stopping says that this runtime ends it.
+	stopping bool
 }
 
 // NewProcess returns a runtime; it takes nothing over before it is asked to.
@@ -127,7 +133,7 @@ func (r *Process) start(ctx context.Context, s Spec, paths Paths) (Handle, error
 		return Handle{}, errors.Join(err, r.clean(paths))
 	}
 	h := Handle{App: s.App, ID: s.ID, PID: launched.PID, Boot: r.boot}
-	if err := r.adopt(ctx, &h, launched, paths); err != nil {
+	if err := r.adopt(ctx, &h, s.Group, launched, paths); err != nil {
 		return Handle{}, errors.Join(err, launched.Discard(), r.clean(paths))
 	}
 	return h, nil
@@ -250,7 +256,7 @@ func writeAll(w io.Writer, data []byte) error {
 
 // adopt completes the handle, lets the program run, saves the handle and
 // remembers the process. One that dies on the way leaves no handle behind.
-func (r *Process) adopt(ctx context.Context, h *Handle, launched Launched, paths Paths) error {
+func (r *Process) adopt(ctx context.Context, h *Handle, group *cgroup.Group, launched Launched, paths Paths) error {
 	_, started, err := procStat(h.PID)
 	if err != nil {
 		return err
@@ -270,7 +276,7 @@ func (r *Process) adopt(ctx context.Context, h *Handle, launched Launched, paths
 	r.cfg.At(StepHandle)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.known[*h] = &process{fd: fd, child: r.cfg.Launch == nil}
+	r.known[*h] = &process{fd: fd, child: r.cfg.Launch == nil, group: group}
 	return nil
 }
 
@@ -344,9 +350,29 @@ func (p *process) inspect(pid int) (Status, error) {
 			p.ended = status
 		}
 	}
+	if p.ended.ExitCode == killedBy(int(unix.SIGKILL)).ExitCode && !p.stopping {
+		p.ended.Exit = cmp.Or(p.starved(), p.ended.Exit)
+	}
 	err = unix.Close(p.fd)
 	p.fd = -1
 	return p.ended, err
+}
+
+// Starved says how an executor ended that the kernel killed because it needed more memory
+// than limit.
+func Starved(limit units.Bytes) string {
+	return fmt.Sprintf("killed by the kernel: it took more than its %v of memory (heap, overhead and off-heap)", limit)
+}
+
+// starved says so of p if the kernel has killed a process of its group for that, else "".
+func (p *process) starved() string {
+	if p.group == nil {
+		return ""
+	}
+	if kills, err := p.group.MemoryKills(); err != nil || kills == 0 {
+		return "" // The exit code is told in any case.
+	}
+	return Starved(p.group.MemoryLimit())
 }
 
 // Recover implements Runtime. Damaged handle files are left out of the result

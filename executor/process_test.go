@@ -16,6 +16,7 @@ import (
 	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/executor/conformance"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // TestMain lets the test binary be the shim, as cmd/* does.
@@ -268,6 +269,45 @@ func TestQuotaDoesNotDelayStop(t *testing.T) {
 	if quota, err := s.Group.Quota(); err != nil || !quota.IsUnlimited() {
 		t.Errorf("quota %v, %v", quota, err)
 	}
+}
+
+// A process that needs more than its group may have is killed by the kernel, and its end says
+// so; one that Pacer has stopped was not, whatever became of its children.
+func TestKilledForLackOfMemory(t *testing.T) {
+	const limit = 24 * units.MiB
+	killed := func(t *testing.T, script string) (conformance.Harness, executor.Runtime, executor.Handle) {
+		h := processHarness(t, realGroups(t), nobody(t))
+		s := spec(t, h, script)
+		if err := s.Group.RaiseMemory(limit); err != nil {
+			t.Fatal(err)
+		}
+		if s.Group.MemoryLimit() == 0 {
+			t.Skip("needs a memory controller in which this process may make groups")
+		}
+		r := h.New()
+		handle, _ := startShell(t, h, r, s)
+		return h, r, handle
+	}
+	check := func(t *testing.T, r executor.Runtime, h executor.Handle, exit string) {
+		awaitExit(t, r, h, time.Minute)
+		want := executor.Status{State: api.ExecutorExited, Exit: exit, ExitCode: 137}
+		if got, err := r.Inspect(h); err != nil || got != want {
+			t.Errorf("status %+v, want %+v, %v", got, want, err)
+		}
+	}
+	const greed = "x=$(head -c 99000000 /dev/zero | tr '\\0' x)"
+	t.Run("the process", func(t *testing.T) {
+		_, r, handle := killed(t, greed+"; exec sleep 600")
+		check(t, r, handle, executor.Starved(limit))
+	})
+	t.Run("a child", func(t *testing.T) {
+		h, r, handle := killed(t, "trap '' TERM; ("+greed+"); echo end; while :; do /bin/sleep 1; done")
+		awaitLog(t, h)
+		if err := r.Stop(t.Context(), handle); err != nil {
+			t.Fatal(err)
+		}
+		check(t, r, handle, "killed by signal 9")
+	})
 }
 
 // Every way in which the shim can fail comes back as the reason.

@@ -22,6 +22,10 @@ const killLimit = 5 * time.Second
 // quota in its way, Grace, SIGKILL to all that is in its group. The end of ctx
 // cuts Grace short; nothing is left running even so.
 func (r *Process) Stop(ctx context.Context, h Handle) error {
+	p, err := r.find(h)
+	if err != nil {
+		return err
+	}
 	status, err := r.Inspect(h)
 	if err != nil {
 		return err
@@ -31,6 +35,7 @@ func (r *Process) Stop(ctx context.Context, h Handle) error {
 		return err
 	}
 	if status.State != api.ExecutorExited {
+		p.stop()
 		err = r.terminate(ctx, h, group)
 	}
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), killLimit)
@@ -43,6 +48,13 @@ func (r *Process) Stop(ctx context.Context, h Handle) error {
 
 func (r *Process) group(h Handle) (*cgroup.Group, error) {
 	return r.cfg.Groups.Group(cgroup.GroupName(h.App, h.ID))
+}
+
+// stop notes that whatever ends the process from now on was asked for.
+func (p *process) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopping = true
 }
 
 // terminate asks the executor to end and returns when it has ended, Grace is

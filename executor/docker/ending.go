@@ -1,9 +1,9 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -50,6 +50,10 @@ func (r *Runtime) judge(name string, c *held) executor.Status {
 	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
 	defer cancel()
 	how, err := r.engine.ended(ctx, name)
+	if c.group != nil {
+		// Docker knows the limit that it was started with, which may have moved.
+		how.limit = cmp.Or(c.group.MemoryLimit(), how.limit)
+	}
 	stopped := c.stopping.Load()
 	if err == nil && how.code > 128 && !how.oom && !stopped {
 		pause := time.NewTimer(inquiry)
@@ -79,7 +83,7 @@ func verdict(how ended, err error, stopped bool, before, now int32) executor.Sta
 	case err != nil:
 		return unknown("ended, and Docker does not say how: " + err.Error())
 	case how.oom && how.code == 137 && !stopped: // Docker says so too when a child was killed and the executor went on.
-		return exited(fmt.Sprintf("killed by the kernel: it took more than its %v of memory (heap, overhead and off-heap)", how.limit))
+		return exited(executor.Starved(how.limit))
 	case how.code <= 128:
 		return exited("exit status " + strconv.Itoa(how.code))
 	case stopped:

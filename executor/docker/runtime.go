@@ -48,6 +48,8 @@ type Runtime struct {
 
 // held is an executor that was started or recovered, and not removed.
 type held struct {
+	// group is the executor's, nil if another runtime has started it.
+	group *cgroup.Group
 	// daemon is the daemon's process when the executor was seen alive, 0 if it had
 	// ended before.
 	daemon   int32
@@ -82,14 +84,14 @@ func (r *Runtime) Start(ctx context.Context, s executor.Spec) (executor.Handle, 
 	if err != nil {
 		return executor.Handle{}, err
 	}
-	r.hold(h, r.engine.incarnation(ctx))
+	r.hold(h, s.Group, r.engine.incarnation(ctx))
 	return h, nil
 }
 
-func (r *Runtime) hold(h executor.Handle, daemon int32) {
+func (r *Runtime) hold(h executor.Handle, group *cgroup.Group, daemon int32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.held[h] = &held{daemon: daemon, over: make(chan struct{})}
+	r.held[h] = &held{group: group, daemon: daemon, over: make(chan struct{})}
 }
 
 func (r *Runtime) find(h executor.Handle) *held {
@@ -210,7 +212,7 @@ func (r *Runtime) Recover() ([]executor.Handle, error) {
 		if status, err := r.processes.Inspect(h); err == nil && status.State == api.ExecutorExited {
 			alive = 0
 		}
-		r.hold(h, alive)
+		r.hold(h, nil, alive)
 	}
 	for _, id := range containers {
 		err = errors.Join(err, r.engine.remove(ctx, id))

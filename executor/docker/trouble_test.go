@@ -116,6 +116,48 @@ func TestKilledForLackOfMemory(t *testing.T) {
 	}
 }
 
+// A container's limit is moved in its own group, while it runs: it may then take what would have
+// ended it, and not more. What it holds bounds how far the limit comes down.
+func TestTheMemoryLimitOfAContainerMoves(t *testing.T) {
+	r := newRig(t)
+	s := r.spec(t, "while [ ! -p go ]; do /bin/sleep 0.02; done; read go <go; x=$(head -c 50000000 /dev/zero | tr '\\0' x); y=$x; echo end; read go <go; z=$x$y$x; sleep 600")
+	s.Memory = 48 * units.MiB
+	runtime := r.runtime(t)
+	h, paths := r.start(t, runtime, s)
+	gate := filepath.Join(paths.Work, "go")
+	goOn := func() {
+		t.Helper()
+		if err := os.WriteFile(gate, []byte("go\n"), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Group.ForgetMemoryLimit()
+	if got := s.Group.MemoryLimit(); got != s.Memory {
+		t.Fatalf("the container has %v, Docker gave it %v", got, s.Memory)
+	}
+	if err := errors.Join(s.Group.RaiseMemory(512*units.MiB), syscall.Mkfifo(gate, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	goOn()
+	awaitLog(t, paths)
+	s.Group.AimMemory(100 * units.MiB)
+	if err := s.Group.LowerMemory(); err != nil {
+		t.Fatal(err)
+	}
+	use, err := s.Group.Memory()
+	limit := s.Group.MemoryLimit()
+	if err != nil || use.Resident < 90_000_000 || limit < use.Resident+cgroup.MemoryMargin || limit > 256*units.MiB {
+		t.Errorf("lowered to %v beside %+v, %v", limit, use, err)
+	}
+	if status, err := runtime.Inspect(h); err != nil || status.State != api.ExecutorRunning {
+		t.Fatalf("it is %+v, %v", status, err)
+	}
+	goOn()
+	if got := awaitExit(t, runtime, h); got.Exit != executor.Starved(limit) || got.ExitCode != 137 {
+		t.Errorf("status %+v, limit %v", got, limit)
+	}
+}
+
 func TestKilledFromOutside(t *testing.T) {
 	r := newRig(t)
 	runtime := r.runtime(t)

@@ -42,13 +42,20 @@ func TestMemoryMoves(t *testing.T) {
 		s.Await("another round of queries", patience, func() bool { return strings.Count(run.Answer(), "round") > rounds })
 		return m
 	}
-	if m := grown("the application to have all memory", alone); m.Fixed || m.Heap <= 0 {
+	bounded := false
+	if m := grown("the application to have all memory", alone); m.Fixed || m.Heap <= 0 || m.Limit != 0 && m.Limit != memory {
 		t.Errorf("alone: %+v", m)
+	} else if bounded = m.Limit != 0; !bounded {
+		t.Log("its group has no memory limit on this machine")
 	}
 	other := s.Submit(append(small, "--name", "other", "testdata/chain.py", "0.5")...)
-	evicted := grown("the application to shrink to its share", beside).Evicted
-	if evicted < 20*units.MiB {
-		t.Errorf("%v were evicted of some 200 MiB", evicted)
+	shrunk := grown("the application to shrink to its share", beside)
+	if shrunk.Evicted < 20*units.MiB {
+		t.Errorf("%v were evicted of some 200 MiB", shrunk.Evicted)
+	}
+	// The limit comes down after that, while this is told.
+	if bounded && (shrunk.Limit < heap+overhead+beside || shrunk.Limit > memory) {
+		t.Errorf("its limit is %v with %v off the heap", shrunk.Limit, shrunk.OffHeap)
 	}
 	if code := other.Wait(patience); code != 0 {
 		t.Fatalf("the other one: exit %d", code)
@@ -72,5 +79,5 @@ func TestMemoryMoves(t *testing.T) {
 	if !strings.Contains(said, "memory: moved ") {
 		t.Errorf("it says\n%s", said)
 	}
-	t.Logf("it moved %d times in %v, %v evicted, %v spilled", app.Executors[0].Memory.Moves, app.Executors[0].Memory.Moving, evicted, app.Executors[0].Memory.Spilled)
+	t.Logf("it moved %d times in %v, %v evicted, %v spilled", app.Executors[0].Memory.Moves, app.Executors[0].Memory.Moving, shrunk.Evicted, app.Executors[0].Memory.Spilled)
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Gets what the virtual machine of e2e/vm is made of, which tests cgroup v2 on a
 # real kernel: qemu-system-x86 by apt-get (17 MB), and into the cache, not installed,
-# the kernel of linux-image-cloud-amd64, or Ubuntu's linux-image-virtual, and BusyBox
-# (28 MB to fetch). Where that cannot be had it says so and succeeds: the test is
+# the kernel of linux-image-cloud-amd64, or Ubuntu's linux-image-virtual, with its module
+# of RAM disks where it has one, and BusyBox (28 MB to fetch). Where that cannot be had it says so and succeeds: the test is
 # skipped then.
 set -euo pipefail
 
@@ -16,7 +16,7 @@ mkdir -p "$DIR"
 exec 9>"$DIR/lock"
 flock 9
 has_qemu() { command -v qemu-system-x86_64 >/dev/null; }
-has_parts() { [[ -s $DIR/vmlinuz && -x $DIR/busybox ]]; }
+has_parts() { [[ -s $DIR/vmlinuz && -e $DIR/brd.ko && -x $DIR/busybox ]]; }
 if has_qemu && has_parts; then exit; fi
 
 [[ $(uname -m) == x86_64 ]] || skip "its machine is of kind x86_64, this one is $(uname -m)"
@@ -47,7 +47,9 @@ if ! has_parts; then
         dpkg-deb --fsys-tarfile "$work"/"$1"_*.deb | tar -xO --wildcards "$2" >"$work/$3" && [[ -s $work/$3 ]] || skip "package $1 has no $2"
     }
     part "$kernel" './boot/vmlinuz-*' vmlinuz
+    # Page cache needs a block device, which the machine has none of without it.
+    dpkg-deb --fsys-tarfile "$work/$kernel"_*.deb | tar -xO --wildcards './*/drivers/block/brd.ko' >"$work/brd.ko" 2>/dev/null || : >"$work/brd.ko"
     part busybox-static './*bin/busybox' busybox
     chmod 755 "$work/busybox"
-    mv "$work/vmlinuz" "$work/busybox" "$DIR"
+    mv "$work/vmlinuz" "$work/brd.ko" "$work/busybox" "$DIR"
 fi

@@ -15,13 +15,13 @@
 // binaries with the C library where they were linked against it, and users as
 // Debian has them. Parts.Run boots it under qemu, which emulates 2 CPUs and 768
 // MiB; that takes some 5 s. The first serial port is the kernel's console, the
-// second carries what Parse reads. The groups are laid out as under systemd: no
-// process in the root group, /init in init.scope, the tests in
-// system.slice/tests.service.
+// second carries what Parse reads. A RAM disk is its only block device, of which there
+// is page cache. The groups are laid out as under systemd: no process in the root
+// group, /init in init.scope, the tests in system.slice/tests.service.
 //
 // # What the caller does
 //
-// scripts/vm.sh fetches qemu, the kernel and BusyBox into the cache (Find); make
+// scripts/vm.sh fetches qemu, the kernel, its RAM disk and BusyBox into the cache (Find); make
 // test-all has it do so. Where they are not there, Find says what is missing and the
 // test is skipped with that line.
 //

@@ -49,6 +49,9 @@ func (p Parts) Build(ctx context.Context, suites []Suite, dir, file string) erro
 	if err := p.userland(dir); err != nil {
 		return fmt.Errorf("vm: userland: %w", err)
 	}
+	if err := copyFile(p.Disk, filepath.Join(dir, "brd.ko"), 0o644); err != nil {
+		return fmt.Errorf("vm: %w", err)
+	}
 	if err := compile(ctx, dir, "init", "build", module+"e2e/vm/guest"); err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ const qemu = "qemu-system-x86_64"
 // Parts are what a machine is made of beside its image: paths.
 type Parts struct {
 	Qemu, Kernel, BusyBox string
+	// Disk is the kernel's module of RAM disks, an empty file where there is none.
+	Disk string
 }
 
 // Find looks for the parts where scripts/vm.sh puts them; an error says what is
@@ -28,8 +30,9 @@ func Find() (Parts, error) {
 	if err != nil {
 		return Parts{}, fmt.Errorf("vm: %w", err)
 	}
-	p := Parts{Kernel: filepath.Join(cache, "vm", "vmlinuz"), BusyBox: filepath.Join(cache, "vm", "busybox")}
-	for _, path := range []string{p.Kernel, p.BusyBox} {
+	dir := filepath.Join(cache, "vm")
+	p := Parts{Kernel: filepath.Join(dir, "vmlinuz"), BusyBox: filepath.Join(dir, "busybox"), Disk: filepath.Join(dir, "brd.ko")}
+	for _, path := range []string{p.Kernel, p.BusyBox, p.Disk} {
 		if _, err := os.Stat(path); err != nil {
 			return Parts{}, fmt.Errorf("vm: %w: run scripts/vm.sh", err)
 		}

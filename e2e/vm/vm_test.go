@@ -21,15 +21,16 @@ var suites = []struct {
 }{
 	{vm.Suite{Package: "cgroup", Run: "."}, []string{"TestRealQuota", "TestRealQuotaThrottles", "TestRealRemoveKillsAll",
 		"TestRealForeignPeriodIsSeenAndPutBack", "TestRealGroupInside", "TestRealQuotaIsKept", "TestRealWeightIsKept", "TestRealLift", "TestRealSlices",
-		"TestRealGrantIsEnough", "TestRealV2FilesHoldWhatWasSet", "TestRealV2RemoveGetsAtProcessesThatForkOn", "TestRealV2RootOfAnothers"}},
-	{vm.Suite{Package: "executor", Run: "^Test(Process|What|Quota|Start|Work|Unknown|Zombie|Recover)"},
-		[]string{"TestProcessOnRealGroups/stop_ends_its_descendants", "TestWhatTheProgramSees", "TestQuotaDoesNotDelayStop"}},
+		"TestRealGrantIsEnough", "TestRealMemoryLimit", "TestRealMemoryLimitTakesPageCache", "TestRealMemoryOverTheLimit",
+		"TestRealV2FilesHoldWhatWasSet", "TestRealV2RemoveGetsAtProcessesThatForkOn", "TestRealV2RootOfAnothers"}},
+	{vm.Suite{Package: "executor", Run: "^Test(Process|What|Quota|Start|Work|Unknown|Zombie|Recover|KilledForLack)"},
+		[]string{"TestProcessOnRealGroups/stop_ends_its_descendants", "TestWhatTheProgramSees", "TestQuotaDoesNotDelayStop", "TestKilledForLackOfMemory/the_process"}},
 	{vm.Suite{Package: "daemon", Run: "^Test(A.*Guard|AFailedStartIsGuarded|UpHasAGuard|RealForeign)"},
 		[]string{"TestAGuardLiftsTheQuotasOfADeadNodeController", "TestUpHasAGuard", "TestRealForeignQuotaIsInsistedOnAndYieldedTo"}},
 }
 
-// mayBeSkipped are tests that cannot run inside, and what a kernel there may not have.
-var mayBeSkipped = []string{"TestRealMemoryLimit"}
+// mayBeSkipped are tests that cannot run inside: the machine has one tree of groups.
+var mayBeSkipped = []string{"TestRealMemoryGroupsAreBelowTheOwnOne"}
 
 // The tests of the kernel's groups pass on cgroup v2 as they do on the machine at
 // hand, in a virtual machine.

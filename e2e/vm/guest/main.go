@@ -49,7 +49,7 @@ func main() {
 // boot prepares the machine, starts the runner in a service's group, and reaps
 // until it has ended.
 func boot() error {
-	if err := errors.Join(mounts(), loopback()); err != nil {
+	if err := errors.Join(mounts(), loopback(), disk()); err != nil {
 		return err
 	}
 	service, err := layout()
@@ -109,6 +109,20 @@ func loopback() error {
 	lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
 	if err := unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo); err != nil {
 		return fmt.Errorf("lo: %w", err)
+	}
+	return nil
+}
+
+// disk makes a RAM disk of 256 MiB, which takes memory only for what is written to it: the
+// tests' files are in memory, and the kernel's page cache is of block devices. A kernel without
+// the module has none.
+func disk() error {
+	module, err := os.ReadFile("/brd.ko")
+	if err != nil || len(module) == 0 {
+		return err
+	}
+	if err := unix.InitModule(module, "rd_nr=1 rd_size=262144"); err != nil {
+		return fmt.Errorf("RAM disk: %w", err)
 	}
 	return nil
 }

@@ -155,13 +155,18 @@ func TestOrdersReachThePlanner(t *testing.T) {
 		{"deadline app-2 +10m", api.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Extend: 600}},
 		{"deadline app-2 90s", api.VerbDeadline, api.ControlRequest{V: api.Version, App: "app-2", Deadline: 90}},
 		{"apps cap app-2 1.5", api.VerbCap, api.ControlRequest{V: api.Version, App: "app-2", Cap: 1.5}},
+		{"apps kill app-2", api.VerbKill, api.ControlRequest{V: api.Version, App: "app-2", User: userName()}},
 		{"apps cap app-2 0", api.VerbCap, api.ControlRequest{V: api.Version, App: "app-2"}},
 		{"supervisor set edf-prop --gamma 0.5 --node n1", api.VerbDivide, api.ControlRequest{V: api.Version, Node: "n1", Division: &api.Division{Strategy: "edf-prop", Gamma: 0.5}}},
 		{"supervisor set default", api.VerbDivide, api.ControlRequest{V: api.Version}},
 		{"profiles rm wordcount", api.VerbProfileRm, api.ControlRequest{V: api.Version, Profile: "wordcount"}},
 	} {
 		o := w.run(t, append([]string{"--planner", f.address}, strings.Fields(c.args)...)...)
-		if o.code != 0 || o.out != "done: "+string(c.verb)+"\n" {
+		said := "done: " + string(c.verb)
+		if c.verb == api.VerbKill {
+			said = "app-2 was told to end; its executors are stopped in 10s if it does not"
+		}
+		if o.code != 0 || o.out != said+"\n" {
 			t.Errorf("%s: exit code %d, %q, %s", c.args, o.code, o.out, o.err)
 		}
 		if d := cmp.Diff(c.want, f.last(t, c.verb)); d != "" {

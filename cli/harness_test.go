@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -105,6 +107,8 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 		if reply.App == nil {
 			reply.Error = api.Errorf(api.KindNotFound, "application %s is not known", r.App)
 		}
+	case api.VerbKill:
+		reply.Message, reply.Error = f.kill(r.App)
 	case api.VerbProfiles:
 		reply.Profiles = f.profiles
 	case api.VerbProfile:
@@ -125,6 +129,32 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 		reply.Log = &api.LogReply{V: api.Version, Data: []byte(text[r.Log.Offset:]), Next: int64(len(text)), EOF: true}
 	}
 	return reply
+}
+
+// kill ends an application as a planner does: what waits is out of the queue at once, what runs
+// is told to end.
+func (f *fakePlanner) kill(id api.AppID) (string, *api.Error) {
+	at := slices.IndexFunc(f.apps, func(a api.AppDetail) bool { return a.ID == id })
+	if at < 0 {
+		return "", api.Errorf(api.KindNotFound, "application %s is not known", id)
+	}
+	a := &f.apps[at]
+	switch {
+	case a.State == api.AppFailed:
+		return "", api.Errorf(api.KindConflict, "application %s has ended", id)
+	case a.Queue == nil:
+		return fmt.Sprintf("%s was told to end; its executors are stopped in 10s if it does not", id), nil
+	}
+	for i := range f.apps {
+		if q := f.apps[i].Queue; q != nil {
+			q.Of--
+			if q.Place > a.Queue.Place {
+				q.Place--
+			}
+		}
+	}
+	a.State, a.Queue, a.EndedBy = api.AppFailed, nil, api.EndedByKill
+	return fmt.Sprintf("%s is out of the queue", id), nil
 }
 
 func (f *fakePlanner) planQuery(r api.PlanRequest) api.PlanReply {

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the output of the commands in testdata")
+
+// waiting are an application that runs and three that wait for memory: of the first it is
+// known when it starts and by when it has to, of the second when it starts, of the third neither.
+func waiting() []api.AppDetail {
+	app := func(id api.AppID, name string, submitted int, deadline units.Seconds) api.AppDetail {
+		return api.AppDetail{AppSummary: api.AppSummary{ID: id, Name: name, State: api.AppQueued, Pacing: "unpaced", Verdict: api.VerdictNone,
+			Deadline: deadline, Duration: units.Seconds(60 * (6 - submitted)), Submitted: time.Date(2026, 3, 4, 5, submitted, 0, 0, time.UTC)}}
+	}
+	runs, first, second, third := app("app-1", "etl", 0, 1800), app("app-2", "report", 2, 2400), app("app-3", "join", 3, 0), app("app-4", "first run", 4, 0)
+	runs.State, runs.Pacing, runs.Verdict, runs.FirstLaunch, runs.Predicted, runs.MeanCores, runs.CoreSeconds = api.AppRunning, "paced", api.VerdictFeasible, 9, 1782, 1.5, 540
+	first.Verdict, first.Reason = api.VerdictFeasible, "feasible beside 1 other"
+	const full = "an executor of 4g heap, 409600k overhead and 256m off the heap fits no node now: the most that is free is 3g, on node n1, where a heap of 2389m would fit"
+	first.Queue = &api.Queue{Place: 1, Of: 3, Start: 1681, Latest: 1900, Why: full}
+	second.Queue = &api.Queue{Place: 2, Of: 3, Start: 2500, Why: full}
+	third.Queue = &api.Queue{Place: 3, Of: 3, Why: full}
+	return []api.AppDetail{runs, first, second, third}
+}
+
+// TestGoldens runs the commands of each testdata/*.txt, its lines that begin with "$ pacer", and
+// compares what a user sees. Run with -rewrite after a wanted change and read the difference.
+func TestGoldens(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := newWorld(t)
+			f := startPlanner(t, &fakePlanner{apps: waiting()})
+			var got strings.Builder
+			for line := range strings.Lines(string(text)) {
+				command, is := strings.CutPrefix(line, "$ pacer ")
+				if is {
+					o := w.run(t, append([]string{"--planner", f.address}, strings.Fields(command)...)...)
+					fmt.Fprintf(&got, "%s%s%s", line, o.out, o.err)
+					if o.code != 0 {
+						fmt.Fprintf(&got, "[exit %d]\n", o.code)
+					}
+				} else if strings.HasPrefix(line, "# ") {
+					got.WriteString(line)
+				}
+			}
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if d := cmp.Diff(string(text), got.String()); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.SparkEnv
+import org.apache.spark.{SparkConf, SparkEnv}
 import org.apache.spark.internal.Logging
 import org.apache.spark.memory.{ExecutionMemoryPool, MemoryManager, MemoryMode, StorageMemoryPool, UnifiedMemoryManager}
 import org.apache.spark.memory.pacer.MemoryPools._
@@ -184,12 +184,13 @@ private[spark] object MemoryPools {
   /** Plugins that hand the off-heap memory to code of their own, which knows its size from the start. */
   private val Owners = Seq("gluten", "comet")
 
+  /** Why the pools are not Spark's own under these settings, if they are not. */
+  def owner(conf: SparkConf): Option[String] = conf.get("spark.plugins", "").split(',').map(_.trim)
+    .find(p => Owners.exists(p.toLowerCase(Locale.ROOT).contains)).map(p => s"they belong to $p")
+
   /** The executor's pools. */
-  def of(env: SparkEnv): MemoryPools = {
-    val owner = env.conf.get("spark.plugins", "").split(',').map(_.trim)
-      .find(p => Owners.exists(p.toLowerCase(Locale.ROOT).contains)).map(p => s"they belong to $p")
-    new MemoryPools(env.memoryManager, n => env.blockManager.memoryStore.evictBlocksToFreeSpace(None, n, MemoryMode.OFF_HEAP), owner)
-  }
+  def of(env: SparkEnv): MemoryPools = new MemoryPools(env.memoryManager,
+    n => env.blockManager.memoryStore.evictBlocksToFreeSpace(None, n, MemoryMode.OFF_HEAP), owner(env.conf))
 
   /** Carries wishes out until it is stopped. */
   final class Mover(pools: MemoryPools, wish: MemoryWish) extends Logging {

@@ -99,7 +99,18 @@ class MemoryPoolsTest {
     assertTrue(other.fixed.contains(classOf[Other].getName))
     move(other, MiB, 3)
     assertFalse(other.state.moves)
-    assertEquals("they belong to x", new MemoryPools(manager(MiB), _ => 0, Some("they belong to x")).fixed)
+    val owned = new MemoryPools(manager(MiB), _ => 0, Some("they belong to x"))
+    assertEquals("they belong to x", owned.fixed)
+    move(owned, 2 * MiB, 1)
+    assertEquals((false, 0L, 1L), (owned.state.moves, owned.state.inForce, owned.state.acknowledged))
+  }
+
+  @Test def whoOwnsThePoolsIsSeenByThePlugins(): Unit = {
+    def owner(plugins: String) = MemoryPools.owner(new SparkConf(false).set("spark.plugins", plugins))
+    assertEquals(None, MemoryPools.owner(new SparkConf(false)))
+    assertEquals(None, owner("org.apache.spark.pacer.PacerPlugin,com.example.Metrics"))
+    assertEquals(Some("they belong to org.apache.gluten.GlutenPlugin"), owner("a.B, org.apache.gluten.GlutenPlugin"))
+    assertEquals(Some("they belong to org.apache.spark.CometPlugin"), owner("org.apache.spark.CometPlugin,a.B"))
   }
 
   @Test def aWishIsReadOnceAndTheNewestOne(@TempDir dir: Path): Unit = {

@@ -52,11 +52,14 @@ func (p *Peers) Deaf(now units.Instant) bool { return !p.serving || now.Sub(p.he
 func (p *Peers) Other() (api.Presence, bool) { return p.other, !p.serving && p.seen > 0 }
 
 // Answer is what the planner answers to the question who serves; false for nothing. One that
-// does not know whether it was cut off claims nothing.
+// may have been cut off claims no time: whoever has served meanwhile goes on, and where all
+// have been cut off one of them still answers.
 func (p *Peers) Answer(now units.Instant) (api.Presence, bool) {
 	answer := p.self
-	answer.Serving = units.FromDuration(now.Sub(p.since))
-	return answer, p.serving && !p.broken(now)
+	if !p.broken(now) {
+		answer.Serving = units.FromDuration(now.Sub(p.since))
+	}
+	return answer, p.serving
 }
 
 // broken reports whether it has not heard itself for so long that others may have taken over.

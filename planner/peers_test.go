@@ -107,6 +107,33 @@ func TestOnePlannerServes(t *testing.T) {
 	})
 }
 
+// Two that serve have both had a break: one was cut off, the other one took over and was stopped
+// then. One of them goes on.
+func TestOneOfTwoServesAfterBothHadABreak(t *testing.T) {
+	now := epoch
+	one := &peer{Peers: planner.NewPeers(now, api.Presence{Process: "one"}, true), name: "one", here: true}
+	two := &peer{Peers: planner.NewPeers(now, api.Presence{Process: "two"}, false), name: "two", here: true}
+	pass := func(seconds int) {
+		for range seconds {
+			now = now.Add(time.Second)
+			meet(now, []*peer{one, two})
+		}
+	}
+	pass(2)
+	one.cut = true
+	pass(1)
+	two.here = false
+	pass(4)
+	one.cut, two.here = false, true
+	if !one.Serving() || !two.Serving() {
+		t.Fatalf("one serves: %v, two: %v", one.Serving(), two.Serving())
+	}
+	pass(2)
+	if got := serving([]*peer{one, two}); len(got) != 1 {
+		t.Errorf("%v serve", got)
+	}
+}
+
 // One that comes while another serves stands by, and takes over when that is gone: at once
 // where the server knows, else after it has owed its answer for a while.
 func TestASecondPlannerStandsBy(t *testing.T) {
@@ -164,8 +191,8 @@ func TestAPlannerThatDoesNotHearItselfIsDeaf(t *testing.T) {
 		}
 	}
 	now := epoch.Add(time.Minute)
-	if _, ok := p.Answer(now); ok {
-		t.Error("it claims to serve")
+	if a, ok := p.Answer(now); !ok || a.Serving != 0 {
+		t.Errorf("it claims to have served for %v", a.Serving)
 	}
 	p.Heard(now, api.Presence{Process: "one"})
 	if a, ok := p.Answer(now); !ok || a.Serving != 0 || p.Deaf(now) {

@@ -16,10 +16,11 @@ type Supply struct {
 	Taken []Taken
 }
 
-// Taken are cores that others have until a moment of the application's deadline clock.
+// Taken are cores that others have from one moment of the application's deadline clock until
+// another, the first one included.
 type Taken struct {
-	Cores units.Cores
-	Until units.Seconds
+	Cores       units.Cores
+	From, Until units.Seconds
 }
 
 // leastFree is the part of the cores that is there whatever others have been promised: they
@@ -30,19 +31,21 @@ const leastFree = 0.05
 func (s Supply) free(now float64) float64 {
 	free := float64(s.Cores)
 	for _, t := range s.Taken {
-		if float64(t.Until) > now {
+		if float64(t.From) <= now && now < float64(t.Until) {
 			free -= float64(t.Cores)
 		}
 	}
 	return max(free, leastFree*float64(s.Cores))
 }
 
-// next is when something that others have comes free next, +Inf for never.
+// next is when what others have changes next, +Inf for never.
 func (s Supply) next(now float64) float64 {
 	at := math.Inf(1)
 	for _, t := range s.Taken {
-		if until := float64(t.Until); until > now {
-			at = min(at, until)
+		for _, moment := range [...]float64{float64(t.From), float64(t.Until)} {
+			if moment > now {
+				at = min(at, moment)
+			}
 		}
 	}
 	return at

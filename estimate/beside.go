@@ -4,6 +4,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -13,30 +14,55 @@ import (
 const besideMargin units.Seconds = 0.25
 
 // besideAlpha is the share of the deadline at which stages are aimed that others follow, beside
-// executors without a quota, where that is less than otherwise: what an application can have
-// of the machine there differs from second to second, and what is lost early can be made up
-// for only while stages are to come.
-const besideAlpha = 0.94
+// executors without a quota, and besideAlphaInOrder beside other applications on nodes that
+// serve by deadline, where that is less than otherwise: what an application can have of the
+// machine there differs from second to second, and what is lost early can be made up for only
+// while stages are to come. What is not needed of that is theirs (dag.Params.Aim). Under the
+// other strategies who asks for more takes it from those who need it as much.
+const (
+	besideAlpha        = 0.94
+	besideAlphaInOrder = 0.88
+)
 
 // Aiming are the parameters of the equations by which a's stages get their deadlines.
 func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	q := p.Of(a)
-	if q.Aim > 0 && beside(v, a) {
+	if q.Aim == 0 {
+		return q
+	}
+	others, unheld := beside(v, a)
+	if others && InOrder(v, a.Seats()) {
+		q.Alpha = min(q.Alpha, besideAlphaInOrder)
+	}
+	if unheld {
 		q.Margin += besideMargin
 		q.Alpha = min(q.Alpha, besideAlpha)
 	}
 	return q
 }
 
-// beside reports whether another application runs on a's nodes whose executors have no quota:
-// one without a deadline that can be kept, or one that is left alone.
-func beside(v ledger.View, a *ledger.App) bool {
+// beside reports whether other applications run on a's nodes, and whether the executors of
+// one have no quota: it has no deadline that can be kept, or is left alone.
+func beside(v ledger.View, a *ledger.App) (others, unheld bool) {
 	for _, x := range a.Alive() {
 		for _, t := range v.Allocations(x.Node) {
-			if b := t.App; b.ID != a.ID && b.Running() && (b.Band() == api.BandShared || b.Tenant.Launch.Mode.HandsOff()) {
-				return true
+			if b := t.App; b.ID != a.ID && b.Running() {
+				others = true
+				if b.Band() == api.BandShared || b.Tenant.Launch.Mode.HandsOff() {
+					return true, true
+				}
 			}
 		}
 	}
-	return false
+	return others, false
+}
+
+// InOrder reports whether all those nodes serve one application after the other, by deadline.
+func InOrder(v ledger.View, nodes []string) bool {
+	for _, name := range nodes {
+		if n := v.Node(name); n != nil && !supervisor.InOrder(n.Dividing.Strategy) {
+			return false
+		}
+	}
+	return true
 }

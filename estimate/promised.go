@@ -26,9 +26,10 @@ const leftAloneShare = 0.5
 
 // Promised is what others have been promised of the cores of nodes, on a's deadline clock, in
 // order of id. Whose deadline can be kept has the least cores with which it is in time, until
-// it is due; one that is queued so with its part of these nodes, where it may come to all
-// nodes. One that is left alone has what it can use, of half of a node, for as long as it
-// runs. The others share what is left, so they have been promised nothing.
+// it is due: what of that can come after a's deadline does (postpone). One that is queued has
+// its part of these nodes, where it may come to all nodes. One that is left alone has what it
+// can use, of half of a node, for as long as it runs. The others share what is left, so they
+// have been promised nothing.
 func Promised(v ledger.View, a *ledger.App, nodes []string) []Promise {
 	offered := make(map[*ledger.App]units.Cores)
 	for _, name := range nodes {
@@ -42,7 +43,7 @@ func Promised(v ledger.View, a *ledger.App, nodes []string) []Promise {
 	for _, b := range slices.SortedFunc(maps.Keys(offered), func(x, y *ledger.App) int { return cmp.Compare(x.ID, y.ID) }) {
 		p := Promise{App: b.ID, Taken: dag.Taken{Cores: offered[b], Until: forever}}
 		if !b.Tenant.Launch.Mode.HandsOff() {
-			if b.Band() != api.BandPromised || b.Profile == nil || b.Tenant.Cores <= 0 {
+			if b.Band() != api.BandPromised || b.Promise.Late || b.Profile == nil || b.Tenant.Cores <= 0 {
 				continue
 			}
 			p.Cores = min(Least(v.Now(), b, CourseOf(b))*offered[b]/b.Tenant.Cores, offered[b])
@@ -52,7 +53,7 @@ func Promised(v ledger.View, a *ledger.App, nodes []string) []Promise {
 			promises = append(promises, p)
 		}
 	}
-	return append(promises, promisedWaiting(v, a, nodes)...)
+	return postpone(v, a, nodes, append(promises, promisedWaiting(v, a, nodes)...))
 }
 
 // promisedWaiting is what those that are queued have been promised of nodes.
@@ -110,13 +111,9 @@ func Taken(promises []Promise) []dag.Taken {
 // been promised something itself.
 func supply(v ledger.View, a *ledger.App) dag.Supply {
 	s := dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots}
-	var nodes []string
-	capped := units.Cores(0)
-	for _, x := range a.Alive() {
-		if !slices.Contains(nodes, x.Node) {
-			nodes = append(nodes, x.Node)
-			capped += min(v.Offered(x.Node), a.Tenant.Cap)
-		}
+	nodes, capped := a.Seats(), units.Cores(0)
+	for _, name := range nodes {
+		capped += min(v.Offered(name), a.Tenant.Cap)
 	}
 	if a.Tenant.Cap > 0 {
 		s.Cores = min(s.Cores, capped)

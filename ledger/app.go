@@ -145,10 +145,12 @@ type Judgement struct {
 
 // Gate is what takes the targets of a paced application away, and its gate; another
 // deadline may clear it. Open says that its deadline leaves no room for stages that take
-// turns, Unheard that its driver has been silent for long while its executors run.
+// turns, Unheard that its driver has been silent for long while its executors run; Late that
+// its deadline has passed, Lost that this was long ago.
 type Gate struct {
 	Infeasible bool `json:"infeasible,omitempty"`
 	Late       bool `json:"late,omitempty"`
+	Lost       bool `json:"lost,omitempty"`
 	Open       bool `json:"open,omitempty"`
 	Unheard    bool `json:"unheard,omitempty"`
 }
@@ -234,9 +236,9 @@ func (a *App) Paced() bool { return a.Running() && a.Gated() }
 func (a *App) Gated() bool { return a.Promise.Mode == Paced && a.Promise.Gate == Gate{} }
 
 // Band says whether a comes first where cores are short: with a deadline that can be kept,
-// as far as is known.
+// as far as is known, or that has passed only now.
 func (a *App) Band() api.Band {
-	if p := &a.Promise; p.Mode == Paced && p.Deadline > 0 && !p.Gate.Infeasible && !p.Gate.Late {
+	if p := &a.Promise; p.Mode == Paced && p.Deadline > 0 && !p.Gate.Infeasible && !p.Gate.Lost {
 		return api.BandPromised
 	}
 	return api.BandShared
@@ -308,6 +310,16 @@ func (a *App) Alive() []*Executor {
 		}
 	}
 	return alive
+}
+
+// Seats names the nodes of a's executors that are not gone, each once, in order of executor.
+func (a *App) Seats() (nodes []string) {
+	for _, x := range a.Tenant.Executors {
+		if !x.Gone && !slices.Contains(nodes, x.Node) {
+			nodes = append(nodes, x.Node)
+		}
+	}
+	return nodes
 }
 
 // Opened returns the stages that are not done, in order of id and attempt.

@@ -47,5 +47,7 @@ func TestAPlanSaysWhatIsNeededAtLeast(t *testing.T) {
 	aim(1, 4)
 	seen = want("another aim", 2, true, seen)
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Late: true}})
-	want("late", 0, true, seen)
+	seen = want("late", 2, false, seen)
+	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Late: true, Lost: true}})
+	want("late for long", 0, true, seen)
 }

@@ -18,7 +18,9 @@ type division struct {
 	part    []partaker
 	watched int
 	groups  []supervisor.App
-	real    int // How many of groups are not of them.
+	real    int // How many of groups are not of them, nor of drivers.
+	// kept is what is kept for drivers by which stages wait.
+	kept    units.Cores
 	stages  []supervisor.Stage
 	grants  []units.Cores
 	would   []units.Cores
@@ -54,30 +56,57 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	d.groups, d.stages, d.part = d.groups[:0], d.stages[:0], d.part[:0]
 	d.enterAll(r, now, limit, tick, false)
 	d.real, d.watched = len(d.groups), len(d.part)
+	drivers := d.enterDrivers(r, now)
 	d.enterAll(r, now, d.capacity.whole(), tick, true)
 	d.cut()
-	d.grants = d.sup.Divide(limit, d.groups[:d.real], d.grants[:0])
+	d.grants = d.sup.Divide(limit, d.groups[:d.real+drivers], d.grants[:0])
 	d.givenUp = d.givenUp[:0]
 	for i := range d.real {
 		d.givenUp = append(d.givenUp, d.sup.GaveUp(i))
 	}
+	d.kept = 0
+	for _, c := range d.grants[d.watched:] {
+		d.kept += c
+	}
+	d.grants = d.grants[:d.watched]
 	if d.watched < len(d.part) {
 		d.would = d.sup.Divide(d.capacity.whole(), d.groups, d.would[:0])
-		d.grants = append(d.grants, d.would[d.watched:]...)
+		d.grants = append(d.grants, d.would[d.watched+drivers:]...)
 	}
 	for i, p := range d.part {
 		p.x.divided = true
 		switch {
 		case p.c != nil:
 			r.grant(p.c, d.grants[i], now)
-		case d.capacity.leaving() && (p.x.cap == 0 || d.grants[i] < p.x.cap):
-			// By weight alone it would take the core that is kept for a driver's exit.
+		case d.keeps() && (p.x.cap == 0 || d.grants[i] < p.x.cap):
+			// By weight alone it would take the core that is kept for a driver.
 			p.x.cap = d.grants[i]
 		}
 	}
 	if x := d.unbound(limit); x != nil {
 		x.free = true
 	}
+}
+
+// keeps reports whether a core is kept for a driver, or most of one.
+func (d *division) keeps() bool { return d.capacity.leaving() || d.kept > driverCores/2 }
+
+// driverCores is what a driver can use by which a stage waits: one thread makes the next.
+const driverCores units.Cores = 1
+
+// enterDrivers has the drivers take part by which stages wait, in their applications' places,
+// and returns how many there are.
+func (d *division) enterDrivers(r *roster, now units.Instant) (n int) {
+	for _, a := range r.apps {
+		if !r.waits(a, now) {
+			continue
+		}
+		d.stages = append(d.stages, supervisor.Stage{Request: driverCores, Runnable: int(driverCores)})
+		d.groups = append(d.groups, supervisor.App{ID: a.plan.ID, HasDeadline: true, TTC: units.FromDuration(a.deadline.Sub(now)),
+			Least: a.least(now), Left: a.need, Rate: a.plan.NominalRate, Stages: d.stages[len(d.stages)-1:]})
+		n++
+	}
+	return n
 }
 
 // unbound is the executor that needs no quota, nil where all need one: its stage is the only
@@ -88,7 +117,7 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 func (d *division) unbound(limit units.Cores) *executor {
 	most, second := d.widest()
 	c := most.c
-	if c == nil || !most.foremost || d.capacity.leaving() || c.grant >= c.request-sameCores {
+	if c == nil || !most.foremost || d.keeps() || c.grant >= c.request-sameCores {
 		return nil
 	}
 	if second > 0 && (!d.sup.InOrder() || second >= c.grant-sameCores) {
@@ -203,7 +232,7 @@ func (d *division) enter(p partaker, key api.StageKey, request units.Cores, runn
 }
 
 // group has the partakers from from on, which are a's, divided as one. Those that no target
-// holds come without a deadline: they share. A planner that tells no rate leaves that of its
+// holds come without a deadline: they share, unless the deadline has passed only now. A planner that tells no rate leaves that of its
 // stages here, weighted by their work.
 func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
 	if len(d.part) == from {
@@ -212,16 +241,19 @@ func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
 	d.groups = append(d.groups, supervisor.App{})
 	g := &d.groups[len(d.groups)-1]
 	g.ID, g.Stages, g.Cap = a.plan.ID, d.stages[from:], a.plan.Cap
-	g.Shares, g.Weight = unheld || a.plan.Band == api.BandShared, a.plan.Class.Weight()
-	if unheld {
+	overdue := a.overdue(now)
+	g.Shares, g.Weight = a.plan.Band == api.BandShared || unheld && !overdue, a.plan.Class.Weight()
+	if unheld && !overdue {
 		return
 	}
 	var records, work float64
 	for _, p := range d.part[from:] {
-		records += p.c.target.Records
-		work += float64(p.c.target.Work)
+		if p.c != nil {
+			records += p.c.target.Records
+			work += float64(p.c.target.Work)
+		}
 	}
-	g.HasDeadline, g.Least = a.plan.HasDeadline, a.least(now)
+	g.HasDeadline, g.Least, g.Left = a.plan.HasDeadline, a.least(now), a.need
 	if a.plan.HasDeadline {
 		g.TTC = units.FromDuration(a.deadline.Sub(now))
 	}

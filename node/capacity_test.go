@@ -120,3 +120,73 @@ func TestThoseWhoShareLeaveACoreToADriverThatLeaves(t *testing.T) {
 		t.Errorf("a stage that needs all cores has a quota of %v while a driver leaves, want 1", got)
 	}
 }
+
+// A stage that waits for its driver keeps a core for that from those that come after its
+// application, for 3 s; from those that come before it, and where the driver is elsewhere, it
+// keeps nothing.
+func TestAStageThatWaitsForItsDriverKeepsACoreForIt(t *testing.T) {
+	const here, elsewhere = "spark://CoarseGrainedScheduler@127.0.0.1:40123", "spark://CoarseGrainedScheduler@10.1.2.3:40123"
+	for _, c := range []struct {
+		why    string
+		driver string
+		due    units.Seconds
+		shares bool // Those that run do.
+		want   units.Cores
+	}{
+		{"it is due first", here, 50, false, 1},
+		{"the others have no deadline", here, 50, true, 1},
+		{"it is due last", here, 500, false, units.Unlimited},
+		{"its driver is elsewhere", elsewhere, 50, false, units.Unlimited},
+	} {
+		w := newWorld(t, testConfig(2))
+		a, b := planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1"))
+		if c.shares {
+			b = shared(appB, "")
+		}
+		a.Launch.DriverURL, a.Remaining = c.driver, c.due
+		w.ready(1, a, b)
+		stage := w.exec(Key{appA, "1"}).submit(0, 4, 0.05)
+		w.exec(Key{appB, "1"}).submit(0, 1000, 7)
+		a.Stages = []api.StageTarget{target(0, "1", 4, 0.2, time.Second, 2)}
+		if !c.shares {
+			b.Stages = []api.StageTarget{target(0, "1", 1000, 1000, time.Second, 2)}
+		}
+		w.apply(plan(2, a, b))
+		w.ticks(8)
+		if stage.end == 0 {
+			t.Fatalf("%s: its stage has not ended", c.why)
+		}
+		a.Stages = nil // The next one is not there.
+		w.apply(plan(3, a, b))
+		w.ticks(1)
+		if got := w.quota(appB, "1"); got != c.want && !(c.want.IsUnlimited() && got > 1.5) {
+			t.Errorf("%s: the other one has a quota of %v, want %v", c.why, got, c.want)
+		}
+		w.ticks(8)
+		if got := w.quota(appB, "1"); got < 1.5 {
+			t.Errorf("%s: after 4 s the other one has a quota of %v", c.why, got)
+		}
+	}
+}
+
+// One whose deadline has passed, and that only now, has no target any more and keeps its place
+// before those that are due later.
+func TestOneThatIsLateOnlyNowKeepsItsPlace(t *testing.T) {
+	for _, band := range []api.Band{"", api.BandShared} {
+		w := newWorld(t, testConfig(2))
+		a, b := planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1"))
+		w.ready(1, a, b)
+		w.exec(Key{appA, "1"}).submit(0, 1000, 1)
+		w.exec(Key{appB, "1"}).submit(0, 1000, 1)
+		a.Remaining, a.Band = -1, band
+		b.Stages = []api.StageTarget{target(0, "1", 1000, 1000, time.Second, 2)}
+		w.apply(plan(2, a, b))
+		w.ticks(4)
+		if got, yields := w.quota(appB, "1"), band == ""; (got < 0.2) != yields {
+			t.Errorf("band %q: the other one has a quota of %v", band, got)
+		}
+		if q := w.quota(appA, "1"); !q.IsUnlimited() {
+			t.Errorf("band %q: it has a quota of %v", band, q)
+		}
+	}
+}

@@ -50,6 +50,32 @@ func (a *app) least(now units.Instant) units.Cores {
 	return 0
 }
 
+// overdue reports whether a's deadline has passed, and that only now: it has no targets any
+// more, and keeps its place.
+func (a *app) overdue(now units.Instant) bool {
+	return a.plan.HasDeadline && a.plan.Band != api.BandShared && a.deadline <= now
+}
+
+// waits reports whether a's next stage waits for its driver, which runs on this machine, while
+// a has a deadline to keep. What takes longer than driverRoom is not worth a core: the driver
+// may wait itself.
+func (r *roster) waits(a *app, now units.Instant) bool {
+	if !a.plan.HasDeadline || a.plan.Band == api.BandShared || a.plan.Cap > 0 || a.plan.Launch.Mode.HandsOff() || !r.here(a.plan.Launch.DriverURL) {
+		return false
+	}
+	since, up := units.Instant(0), false
+	for _, x := range a.executors {
+		if !x.alive() || !x.life.here {
+			continue
+		}
+		if x.running() > 0 || x.ctl != nil && x.ctl.active {
+			return false
+		}
+		since, up = max(since, x.busy), true
+	}
+	return up && since > 0 && now.Sub(since) < driverRoom
+}
+
 // use takes what a's executors have used in the last tick off its need. What is done is
 // still needed, but next to nothing.
 func (a *app) use() {

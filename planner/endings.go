@@ -190,8 +190,11 @@ func (r *runs) tick(a *ledger.App) {
 	}
 	r.repace(a)
 	r.stepTick(a)
-	if a.Paced() && a.At(r.now) >= a.Promise.Deadline {
+	switch at := a.At(r.now); {
+	case a.Paced() && at >= a.Promise.Deadline:
 		r.late(a)
+	case a.Promise.Gate.Late && !a.Promise.Gate.Lost && at >= a.Promise.Deadline*(1+overdueShare):
+		r.lost(a)
 	}
 }
 

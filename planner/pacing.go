@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/handover"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/schedule"
@@ -96,11 +97,24 @@ func (r *runs) say(a *ledger.App, text string) { r.record(ledger.Noticed{App: a.
 // that take turns run side by side. Another deadline may still be given.
 func (r *runs) late(a *ledger.App) {
 	gate := a.Promise.Gate
-	gate.Late = true
+	gate.Late, gate.Lost = true, !estimate.InOrder(r.view, a.Seats())
 	r.record(ledger.GateSet{App: a.ID, Gate: gate})
 	r.record(ledger.TargetsDropped{App: a.ID})
 	r.say(a, fmt.Sprintf("the deadline of %s has passed: all cores from now on", verdict.Deadline(a.Promise.Deadline)))
 	r.occur(PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: "its deadline has passed"})
+}
+
+// overdueShare is the part of its deadline for which an application that is late keeps its
+// place among those that can be in time, on nodes that serve one after the other. What is
+// nearly done is late by less then, and the others have what it takes back at its end.
+const overdueShare = 0.1
+
+// lost has an application that has been late for long share what others leave.
+func (r *runs) lost(a *ledger.App) {
+	gate := a.Promise.Gate
+	gate.Lost = true
+	r.record(ledger.GateSet{App: a.ID, Gate: gate})
+	r.say(a, fmt.Sprintf("it is late by more than %.0f %% of its deadline: it shares what others leave from now on", 100*overdueShare))
 }
 
 // repace looks whether a, as far as it has come, should be held back that is not,

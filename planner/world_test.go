@@ -36,6 +36,7 @@ type world struct {
 	said       []planner.Occurrence
 	seq        map[string]uint64
 	memory     map[string]units.Bytes // What a node says that it gives, 16 GiB where it is not there.
+	dividing   api.Division           // How nodes say that they divide.
 	events     map[api.AppID]uint64
 	published  int
 	standby    *ledger.Ledger
@@ -222,7 +223,7 @@ func (w *world) status(node string) api.NodeStatus {
 		memory = 16 * units.GiB
 	}
 	return api.NodeStatus{V: api.Version, Node: node, Incarnation: node + "-1", Seq: w.seq[node], Epoch: w.plans[node].Epoch, Host: "127.0.0.1",
-		Offered: 4, Total: 4, Memory: memory}
+		Offered: 4, Total: 4, Memory: memory, Division: w.dividing}
 }
 
 func (w *world) hello(node string) api.HelloReply {

@@ -97,14 +97,19 @@ func TestTargetsDivideTheStage(t *testing.T) {
 }
 
 // Beside an application that no quota holds back a run is aimed 0.25 s earlier, and its first
-// stages keep a larger reserve; beside one with a deadline that can be kept, or one of other
-// nodes, they do not. The source's alpha knows no margin.
+// stages keep a larger reserve; beside one with a deadline that can be kept only that, on nodes
+// that serve by deadline, and beside one of other nodes neither. The source's alpha knows no
+// margin.
 func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 	ours := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
 	ours.Equations.Split = dag.SplitCriticalPath
 	var first float64 // What the first stage has.
+	strategy := ""
 	left := func(p estimate.Policy, deadline units.Seconds, mode api.Mode, nodes ...string) float64 {
 		c := ledgertest.New(t, "a", "b")
+		says := ledgertest.Status("a", 2)
+		says.Division.Strategy = strategy
+		c.Know(ledger.NodeSaid{Status: says})
 		c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 		a := c.App("app-1", "p", 100, "a")
 		if len(nodes) > 0 {
@@ -128,15 +133,21 @@ func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 		deadline units.Seconds
 		mode     api.Mode
 		nodes    []string
+		strategy string
 		earlier  float64
+		reserves bool
 	}{
-		{"a first run", 0, "", []string{"a"}, 0.25}, {"a first run of another node", 0, "", []string{"b"}, 0},
-		{"one with a deadline", 1000, "", []string{"a"}, 0}, {"one that is observed", 1000, api.ModeObserve, []string{"a"}, 0.25},
+		{"a first run", 0, "", []string{"a"}, "", 0.25, true},
+		{"a first run of another node", 0, "", []string{"b"}, "", 0, false},
+		{"one with a deadline", 1000, "", []string{"a"}, "", 0, true},
+		{"one with a deadline, by request", 1000, "", []string{"a"}, "proportional", 0, false},
+		{"one that is observed", 1000, api.ModeObserve, []string{"a"}, "", 0.25, true},
 	} {
+		strategy = k.strategy
 		if got := alone - left(ours, k.deadline, k.mode, k.nodes...); math.Abs(got-k.earlier) > 1e-6 {
 			t.Errorf("beside %s: aimed %v s earlier, want %v", k.why, got, k.earlier)
 		}
-		if reserves := first < firstAlone-0.5; reserves != (k.earlier > 0) {
+		if reserves := first < firstAlone-0.5; reserves != k.reserves {
 			t.Errorf("beside %s: the first stage has %v s, alone %v", k.why, first, firstAlone)
 		}
 	}

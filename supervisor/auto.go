@@ -15,7 +15,7 @@ const Auto = "auto"
 // Those that are kept get what they ask for in order of deadline, and then the others what is
 // left, in that order. Who is given up keeps its place in that order where those behind it are
 // in time all the same, with a reserve: it is late by less then, or by nothing, should the
-// prediction be wrong.
+// prediction be wrong. So does one whose deadline has passed and that is about to end.
 //
 // The lesser of the two has to say that a deadline cannot be kept, because who is given up
 // is late by that. The least cores are predicted of runs at all cores: held back, a run may
@@ -77,7 +77,10 @@ func putBehind(cores float64, demands []demand) {
 			continue
 		}
 		all := d.least * max(0, float64(d.ttc))
-		d.behind = d.ttc <= 0 || !harmless(cores, before+all, demands[i+1:])
+		if d.ttc <= 0 {
+			all = d.overdue
+		}
+		d.behind = all <= 0 || !harmless(cores, before+all, demands[i+1:])
 		if !d.behind {
 			before += all
 		}

@@ -23,8 +23,10 @@ type demand struct {
 	weight, rest float64
 	// least is the least with which its deadline can be kept, 0 where that is not known.
 	// For auto late says that it is given up, behind that it comes after those that are not.
-	least        float64
-	late, behind bool
+	// overdue is what one whose deadline has passed still needs, in core-seconds, 0 where that is
+	// not known.
+	least, overdue float64
+	late, behind   bool
 	// taken is what it gets.
 	taken float64
 }
@@ -63,6 +65,17 @@ func findStrategy(name string) (strategy, bool) {
 		}
 	}
 	return strategy{}, false
+}
+
+// InOrder reports whether the strategy of that name serves one application after the other, by
+// deadline; "" means that of Default. Under the others one that is due later has its part of a
+// shortage at any moment.
+func InOrder(name string) bool {
+	if name == "" {
+		name = Default().Strategy
+	}
+	how, _ := findStrategy(name)
+	return how.inOrder
 }
 
 // Strategies returns the names of the strategies that are built.

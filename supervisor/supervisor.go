@@ -33,6 +33,9 @@ type App struct {
 	// Least is the least cores of the node with which its deadline can be kept from now on;
 	// what is no positive number counts as unknown.
 	Least units.Cores
+	// Left is what it still has to use of the node; what is no positive number counts as
+	// unknown. It matters when its deadline has passed.
+	Left units.Work
 	// Cap is the most that its stages get together, in cores; what is no positive number is
 	// no cap.
 	Cap units.Cores
@@ -261,7 +264,7 @@ func (s *Supervisor) enter(i int, app App, request, room float64) {
 	}
 	s.demands = append(s.demands, demand{
 		index: i, id: app.ID, hasDeadline: app.HasDeadline, ttc: ttc, rate: rate,
-		request: request, room: max(0, room), least: s.least(i, app),
+		request: request, room: max(0, room), least: s.least(i, app), overdue: overdue(app),
 	})
 }
 
@@ -272,6 +275,15 @@ func (s *Supervisor) least(i int, app App) float64 {
 		return 0
 	}
 	return max(least-s.totals[i].floor, leastNeed)
+}
+
+// overdue is what an application still needs whose deadline has passed, 0 where that is not
+// known or it has not.
+func overdue(app App) float64 {
+	if !app.HasDeadline || app.TTC > 0 || !(app.Left > 0) || math.IsInf(float64(app.Left), 1) {
+		return 0
+	}
+	return float64(app.Left)
 }
 
 // leastNeed stands for a need that the floor covers.

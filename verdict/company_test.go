@@ -23,7 +23,8 @@ func TestJudgeBesideOthers(t *testing.T) {
 		says     string
 	}{
 		"room for both":     {nil, 220, api.VerdictFeasible, "deadline 3m40s is feasible beside another: all that is left would finish in"},
-		"room for one":      {nil, 80, api.VerdictInfeasible, "alone it would be feasible, but app-1 has been promised"},
+		"it catches up":     {nil, 80, api.VerdictTight, "deadline 1m20s is tight beside another: all that is left would finish in 77s"},
+		"room for one":      {nil, 76, api.VerdictInfeasible, "alone it would be feasible, but app-1 has been promised"},
 		"never":             {nil, 40, api.VerdictInfeasible, "the earliest feasible deadline is"},
 		"the other is late": {ledger.GateSet{App: "app-1", Gate: ledger.Gate{Late: true}}, 80, api.VerdictFeasible, "is feasible beside another: all cores would finish in 68s"},
 		"it is released":    {ledger.ModeSet{App: "app-1", Mode: ledger.Released}, 80, api.VerdictFeasible, "beside another"},

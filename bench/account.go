@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -39,7 +41,8 @@ func newAccount(t testing.TB) *account {
 		}
 	})
 	files := g.JoinFiles()
-	return &account{join: files[len(files)-1], groups: []*cgroup.Group{g}}
+	join := max(0, slices.IndexFunc(files, func(f string) bool { return strings.Contains(f, "cpuacct") }))
+	return &account{join: files[join], groups: []*cgroup.Group{g}}
 }
 
 // behind is the command behind which members are started.

@@ -8,9 +8,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// besideMargin is by how much earlier an application is aimed at that runs beside executors
-// without a quota. They take what it leaves of the machine at each moment, so its last task,
-// its driver's answer and its exit take 0.1 to 0.2 s longer each (docs/decisions/029).
+// besideMargin is by how much earlier an application is aimed at that runs beside others. They
+// take what it leaves of the machine at each moment, so its last task, its driver's answer and
+// its exit take 0.1 to 0.4 s longer each (docs/decisions/029, 036).
 const besideMargin units.Seconds = 0.25
 
 // besideAlpha is the share of the deadline at which stages are aimed that others follow, beside
@@ -31,11 +31,13 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 		return q
 	}
 	others, unheld := beside(v, a)
-	if others && InOrder(v, a.Seats()) {
-		q.Alpha = min(q.Alpha, besideAlphaInOrder)
-	}
-	if unheld {
+	if others {
 		q.Margin += besideMargin
+	}
+	switch {
+	case others && InOrder(v, a.Seats()):
+		q.Alpha = min(q.Alpha, besideAlphaInOrder)
+	case unheld:
 		q.Alpha = min(q.Alpha, besideAlpha)
 	}
 	return q

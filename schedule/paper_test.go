@@ -96,10 +96,9 @@ func TestTargetsDivideTheStage(t *testing.T) {
 	})
 }
 
-// Beside an application that no quota holds back a run is aimed 0.25 s earlier, and its first
-// stages keep a larger reserve; beside one with a deadline that can be kept only that, on nodes
-// that serve by deadline, and beside one of other nodes neither. The source's alpha knows no
-// margin.
+// Beside another application a run is aimed 0.25 s earlier, and its first stages keep a larger
+// reserve, unless the other one has a deadline that can be kept on nodes that do not serve by
+// deadline. One of other nodes changes nothing. The source's alpha knows no margin.
 func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 	ours := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
 	ours.Equations.Split = dag.SplitCriticalPath
@@ -139,8 +138,9 @@ func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 	}{
 		{"a first run", 0, "", []string{"a"}, "", 0.25, true},
 		{"a first run of another node", 0, "", []string{"b"}, "", 0, false},
-		{"one with a deadline", 1000, "", []string{"a"}, "", 0, true},
-		{"one with a deadline, by request", 1000, "", []string{"a"}, "proportional", 0, false},
+		{"one with a deadline", 1000, "", []string{"a"}, "", 0.25, true},
+		{"one with a deadline, by request", 1000, "", []string{"a"}, "proportional", 0.25, false},
+		{"a first run, by request", 0, "", []string{"a"}, "proportional", 0.25, true},
 		{"one that is observed", 1000, api.ModeObserve, []string{"a"}, "", 0.25, true},
 	} {
 		strategy = k.strategy

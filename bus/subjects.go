@@ -70,3 +70,6 @@ func from(subject string) string {
 func validToken(s string) bool {
 	return s != "" && len(s) <= 200 && !strings.ContainsAny(s, ". *>\t\r\n\x00")
 }
+
+// bucketSubject is where a key of the planners' bucket is written.
+func bucketSubject(key string) string { return "$KV." + BucketName + "." + key }

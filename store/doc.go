@@ -56,6 +56,21 @@
 // Two processes must not open the same file (package daemon holds a lock on the
 // state directory).
 //
+// # A bucket that planners share
+//
+// Bucket is a store of which several processes know (Shared, package bus): a key-value bucket of
+// JetStream. One of them holds its lease, and each batch is one atomic write that renews it:
+//
+//	lease            the Lease: who holds it, how many keys there are, a sum of them all
+//	d/KEY            the stored value of KEY, or 'm' and the number of its pieces
+//	piece/N/KEY      a piece of a value that is larger than 512 KiB
+//	journal/N        a piece of a batch that is too large for one write
+//
+// A process that has lost the lease can write nothing any more (ErrLost). A write that is not
+// answered has failed; whether it was made is found out before the next one. TakeBucket holds
+// what it reads against the lease and says ErrCorrupt for what somebody else has changed.
+// Who may take the lease when is package planner's to say (planner.Lease).
+//
 // Memory is the same without a file; Failing wraps a store and fails on demand.
 // All stores are safe for concurrent use.
 package store

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus/bustest"
 	"github.com/sparkpacer/pacer/store"
 )
 
@@ -22,6 +23,7 @@ func every(t *testing.T, test func(t *testing.T, s store.Store)) {
 	kinds := map[string]func(t *testing.T) store.Store{
 		"file":    func(t *testing.T) store.Store { return open(t, filepath.Join(t.TempDir(), "s.db")) },
 		"memory":  func(*testing.T) store.Store { return store.Memory() },
+		"bucket":  func(t *testing.T) store.Store { return take(t, &bustest.Bucket{}, "one") },
 		"failing": func(*testing.T) store.Store { return store.Failing(store.Memory(), func(string) error { return nil }) },
 	}
 	for name, make := range kinds {
@@ -152,6 +154,8 @@ func TestStoresBehaveLikeAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		path := filepath.Join(t.TempDir(), "s.db")
 		file, mem, model := open(t, path), store.Memory(), map[string]string{}
+		shared := &bustest.Bucket{}
+		bucket := take(t, shared, "one")
 		defer func() { _ = file.Close() }()
 		for range rapid.IntRange(1, 12).Draw(rt, "batches") {
 			var batch []api.Pair
@@ -169,9 +173,12 @@ func TestStoresBehaveLikeAMap(t *testing.T) {
 			}
 			apply(t, file, batch)
 			apply(t, mem, batch)
+			apply(t, bucket, batch)
 			if rapid.IntRange(0, 4).Draw(rt, "reopen") == 0 {
 				_ = file.Close()
 				file = open(t, path)
+				_ = bucket.Close()
+				bucket = take(t, shared, "another")
 			}
 		}
 		var keys []string
@@ -183,8 +190,8 @@ func TestStoresBehaveLikeAMap(t *testing.T) {
 		for _, k := range keys {
 			want += k + "=" + model[k] + "\n"
 		}
-		if content(t, file, "") != want || content(t, mem, "") != want {
-			rt.Fatalf("file and memory differ from the model %q", want)
+		if content(t, file, "") != want || content(t, mem, "") != want || content(t, bucket, "") != want {
+			rt.Fatalf("file, memory and bucket differ from the model %q", want)
 		}
 	})
 }

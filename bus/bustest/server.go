@@ -27,6 +27,48 @@ type Config struct {
 	// TLS are the server's own certificate and key and, with CA, the authorities
 	// of clients, which then need a certificate.
 	TLS bus.TLS
+	// Store is the directory of the server's JetStream; "" is without that.
+	Store string
+	// Name is the server's in its cluster, Cluster where it listens for the others, and Routes
+	// where all of them do; "" is a server alone.
+	Name, Cluster string
+	Routes        []string
+}
+
+// StartCluster runs n servers as one cluster with JetStream, and returns once all listen. What
+// they agree on takes some seconds more.
+func StartCluster(t testing.TB, n int, cfg Config) []*Server {
+	t.Helper()
+	var routes []string
+	for range n {
+		routes = append(routes, free(t))
+	}
+	var servers []*Server
+	for i, route := range routes {
+		c := cfg
+		c.Store, c.Name, c.Cluster, c.Routes = t.TempDir(), fmt.Sprintf("n%d", i+1), route, routes
+		servers = append(servers, New(t, c))
+	}
+	for _, s := range servers {
+		s.launch() // Each listens once it has heard of the others.
+	}
+	for _, s := range servers {
+		s.listens()
+	}
+	return servers
+}
+
+// free is an address on loopback where nobody listens.
+func free(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return l.Addr().String()
 }
 
 // Server is a nats-server that ends with its test.
@@ -51,14 +93,7 @@ func New(t testing.TB, cfg Config) *Server {
 	t.Helper()
 	s := &Server{t: t, cfg: cfg, address: cfg.Listen, log: filepath.Join(t.TempDir(), "nats-server.log")}
 	if s.address == "" || strings.HasSuffix(s.address, ":0") {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.address = l.Addr().String()
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		s.address = free(t)
 	}
 	t.Cleanup(s.Close)
 	return s
@@ -79,6 +114,13 @@ func (s *Server) URL() string {
 // returns once it listens.
 func (s *Server) Start() {
 	s.t.Helper()
+	s.launch()
+	s.listens()
+}
+
+// launch starts the process.
+func (s *Server) launch() {
+	s.t.Helper()
 	text, err := s.cfg.text(s.address)
 	if err != nil {
 		s.t.Fatal(err)
@@ -96,6 +138,11 @@ func (s *Server) Start() {
 	if err := s.process.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// listens returns once the process does.
+func (s *Server) listens() {
+	s.t.Helper()
 	tick, limit := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
 	defer tick.Stop()
 	for {
@@ -107,7 +154,7 @@ func (s *Server) Start() {
 			}
 		case <-limit:
 			log, _ := os.ReadFile(s.log)
-			s.t.Fatalf("nats-server does not listen on %s:\n%s\n%s", s.address, text, log)
+			s.t.Fatalf("nats-server does not listen on %s:\n%s", s.address, log)
 		}
 	}
 }
@@ -126,6 +173,16 @@ func (s *Server) Close() {
 func (c Config) text(address string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen: %q\nmax_payload: %d\nmax_pending: %d\n", address, bus.MaxPayload, 4*bus.MaxPayload)
+	if c.Store != "" {
+		fmt.Fprintf(&b, "jetstream { store_dir: %q }\n", c.Store)
+	}
+	if c.Cluster != "" {
+		fmt.Fprintf(&b, "server_name: %s\ncluster { name: pacer, listen: %q, routes: [", c.Name, c.Cluster)
+		for _, route := range c.Routes {
+			fmt.Fprintf(&b, " %q,", "nats://"+route)
+		}
+		b.WriteString(" ] }\n")
+	}
 	if c.TLS.Cert != "" {
 		fmt.Fprintf(&b, "tls { cert_file: %q, key_file: %q", c.TLS.Cert, c.TLS.Key)
 		if c.TLS.CA != "" {

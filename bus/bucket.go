@@ -1,0 +1,308 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+const (
+	// BucketName is that of the key-value bucket in which planners share their state.
+	BucketName = "pacer-planner"
+	// mostReplicas is how many servers of a cluster have it.
+	mostReplicas = 3
+	// graveTime is how long a server keeps that a key was deleted: nobody reads a bucket for
+	// longer.
+	graveTime = "1h"
+	// Headers of NATS that its client has no names for.
+	batchID, batchSequence, batchCommit = "Nats-Batch-Id", "Nats-Batch-Sequence", "Nats-Batch-Commit"
+	operation, deletion, timeToLive     = "KV-Operation", "DEL", "Nats-TTL"
+)
+
+// apiLevel is that of the first servers that write several messages or none (2.12).
+const apiLevel = 2
+
+// Bucket is a key-value bucket of JetStream. It is safe for concurrent use.
+type Bucket struct {
+	conn   *Conn
+	stream jetstream.JetStream
+	// Replicas is how many servers have it.
+	Replicas int
+}
+
+// ErrNoBucket says that there is no bucket, and none was made.
+var ErrNoBucket = errors.New("the bucket is not there")
+
+// JetStream reports whether the server that c is connected to has JetStream, of a release that
+// OpenBucket can use; otherwise why not. Its error says that this cannot be known now.
+func (c *Conn) JetStream(ctx context.Context) (why string, err error) {
+	has, level := c.nats.ConnectedServerJetStream()
+	if !c.nats.IsConnected() {
+		return "", api.Errorf(api.KindTransient, "no connection to %s", c.address)
+	}
+	if has && level < apiLevel {
+		return fmt.Sprintf("nats-server %s is older than 2.12", c.nats.ConnectedServerVersion()), nil
+	}
+	js, err := jetstream.New(c.nats)
+	if err != nil {
+		return "", c.callError("ask for JetStream", err)
+	}
+	info, err := js.AccountInfo(ctx)
+	switch {
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return "the NATS server has no JetStream", nil
+	case err != nil && !has && c.nats.IsConnected() && c.nats.ConnectedClusterName() == "":
+		return "the NATS server has no JetStream that the planner may use", nil
+	case err != nil:
+		return "", c.callError("ask for JetStream", err)
+	case info.API.Level < apiLevel:
+		return "the NATS server is older than 2.12", nil
+	}
+	return "", nil
+}
+
+// bucketConfig is the stream below the bucket: of each key the newest value, for ever.
+func bucketConfig(replicas int) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: "KV_" + BucketName, Description: "state of Pacer's planners", Subjects: []string{bucketSubject(">")},
+		MaxMsgsPerSubject: 1, MaxMsgs: -1, MaxBytes: -1, MaxMsgSize: -1, MaxConsumers: -1, Discard: jetstream.DiscardNew,
+		Replicas: replicas, DenyDelete: true, AllowRollup: true, AllowMsgTTL: true, AllowAtomicPublish: true,
+	}
+}
+
+// OpenBucket returns the bucket in which planners share their state. One that is not there it
+// makes, with a copy on each of three servers of a cluster, if create says so; otherwise its error
+// is ErrNoBucket. A cluster that has less servers now has one copy where alone says so: they may
+// only have started. A bucket that does not keep what a planner needs it refuses.
+func (c *Conn) OpenBucket(ctx context.Context, create, alone bool) (*Bucket, error) {
+	js, err := jetstream.New(c.nats)
+	if err != nil {
+		return nil, c.callError("open "+BucketName, err)
+	}
+	b := &Bucket{conn: c, stream: js}
+	stream, err := js.Stream(ctx, bucketConfig(1).Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if !create {
+			return nil, ErrNoBucket
+		}
+		replicas := mostReplicas
+		if alone || c.nats.ConnectedClusterName() == "" {
+			replicas = 1
+		}
+		stream, err = js.CreateStream(ctx, bucketConfig(replicas))
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			stream, err = js.Stream(ctx, bucketConfig(1).Name) // Another planner was faster.
+		}
+	}
+	if err != nil {
+		return nil, c.callError("open bucket "+BucketName, err)
+	}
+	config := stream.CachedInfo().Config
+	if config.Replicas < mostReplicas && stream.CachedInfo().Cluster != nil {
+		// It may have been made when servers were missing.
+		config.Replicas = mostReplicas
+		if grown, err := js.UpdateStream(ctx, config); err == nil {
+			stream = grown
+		}
+		config = stream.CachedInfo().Config
+	}
+	if err := fits(config); err != nil {
+		return nil, err
+	}
+	b.Replicas = config.Replicas
+	return b, nil
+}
+
+// fits says what of a bucket loses what is written, or has it refused.
+func fits(is jetstream.StreamConfig) error {
+	want := bucketConfig(is.Replicas)
+	var faults []string
+	check := func(ok bool, what string) {
+		if !ok {
+			faults = append(faults, what)
+		}
+	}
+	check(len(is.Subjects) == 1 && is.Subjects[0] == want.Subjects[0], "subjects")
+	check(is.Retention == want.Retention && is.MaxAge == 0 && is.MaxMsgs <= 0 && is.MaxBytes <= 0, "a bound after which values are dropped or refused")
+	check(is.MaxMsgsPerSubject == 1, "more than one value of a key")
+	check(is.AllowAtomicPublish && is.AllowMsgTTL, "no atomic batches or times to live")
+	check(!is.Sealed && is.Mirror == nil && len(is.Sources) == 0 && is.Storage == jetstream.FileStorage && !is.NoAck, "a seal, a source, or no storage on disks")
+	if faults != nil {
+		return api.Errorf(api.KindInvalid, "bucket %s is not as a planner makes it: %s; mend that, or remove it with what is in it", BucketName, strings.Join(faults, ", "))
+	}
+	return nil
+}
+
+// Newest implements store.Shared: what the leader of the bucket's servers says.
+func (b *Bucket) Newest(ctx context.Context, key string) ([]byte, uint64, error) {
+	fail := func(err error) ([]byte, uint64, error) {
+		return nil, 0, b.conn.callError("read "+key+" of bucket "+BucketName, err)
+	}
+	// Not by way of the stream's handle, which would have any server answer.
+	body, err := json.Marshal(map[string]string{"last_by_subj": bucketSubject(escape(key))})
+	if err != nil {
+		return fail(err)
+	}
+	m, err := b.conn.nats.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+bucketConfig(1).Name, body)
+	if err != nil {
+		return fail(err)
+	}
+	var answer struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message *struct {
+			Seq  uint64 `json:"seq"`
+			Data []byte `json:"data"`
+			Hdrs []byte `json:"hdrs"`
+		} `json:"message"`
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil {
+		return fail(err)
+	}
+	switch {
+	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return nil, 0, nil
+	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeStreamNotFound:
+		return fail(ErrNoBucket)
+	case answer.Error != nil:
+		return fail(answer.Error)
+	case answer.Message == nil:
+		return fail(errors.New("an answer without a message"))
+	}
+	if header, err := nats.DecodeHeadersMsg(answer.Message.Hdrs); err == nil && header.Get(operation) != "" {
+		return nil, answer.Message.Seq, nil
+	}
+	return append([]byte{}, answer.Message.Data...), answer.Message.Seq, nil
+}
+
+// Write implements store.Shared.
+func (b *Bucket) Write(ctx context.Context, changes []api.Pair, last uint64) (uint64, error) {
+	fail := func(err error) (uint64, error) {
+		return 0, b.conn.callError("write to bucket "+BucketName, err)
+	}
+	id := nats.NewInbox()[len("_INBOX."):]
+	for i, c := range changes {
+		m := nats.NewMsg(bucketSubject(escape(c.Key)))
+		if m.Data = c.Value; c.Value == nil {
+			m.Header.Set(operation, deletion)
+			m.Header.Set(timeToLive, graveTime)
+		}
+		if len(changes) > 1 {
+			m.Header.Set(batchID, id)
+			m.Header.Set(batchSequence, strconv.Itoa(i+1))
+		}
+		if i < len(changes)-1 {
+			if err := b.conn.nats.PublishMsg(m); err != nil {
+				return fail(err)
+			}
+			continue
+		}
+		if len(changes) > 1 {
+			m.Header.Set(batchCommit, "1")
+		}
+		m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(last, 10))
+		reply, err := b.conn.nats.RequestMsgWithContext(ctx, m)
+		if err != nil {
+			return fail(err)
+		}
+		var ack struct {
+			Error *jetstream.APIError `json:"error"`
+			Seq   uint64              `json:"seq"`
+		}
+		switch err := json.Unmarshal(reply.Data, &ack); {
+		case err != nil:
+			return fail(err)
+		case ack.Error != nil && (ack.Error.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || ack.Error.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant):
+			return 0, api.Errorf(api.KindConflict, "write to bucket %s: %s was changed by another one", BucketName, c.Key)
+		case ack.Error != nil:
+			return fail(ack.Error)
+		case ack.Seq == 0:
+			return fail(errors.New("an answer without a number"))
+		}
+		return ack.Seq, nil
+	}
+	return 0, api.Errorf(api.KindInvalid, "nothing is to be written")
+}
+
+// Read implements store.Shared.
+func (b *Bucket) Read(ctx context.Context, until uint64, visit func(api.Pair)) error {
+	fail := func(err error) error { return b.conn.callError("read bucket "+BucketName, err) }
+	consumer, err := b.stream.OrderedConsumer(ctx, bucketConfig(1).Name, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, InactiveThreshold: time.Minute})
+	if err != nil {
+		return fail(err)
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(512))
+	if err != nil {
+		return fail(err)
+	}
+	defer messages.Stop()
+	for seen := uint64(0); seen < until; {
+		m, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return fail(err)
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return fail(err)
+		}
+		key, err := unescape(strings.TrimPrefix(m.Subject(), bucketSubject("")))
+		if err != nil {
+			return fail(fmt.Errorf("%s: %w", m.Subject(), err))
+		}
+		pair := api.Pair{Key: key}
+		if m.Headers().Get(operation) == "" {
+			pair.Value = append([]byte{}, m.Data()...)
+		}
+		visit(pair)
+		seen = max(seen, meta.Sequence.Stream)
+	}
+	return nil
+}
+
+// escape writes a key with the characters that one may have: others as = and two hexadecimal
+// digits.
+func escape(key string) string {
+	var b strings.Builder
+	for _, c := range []byte(key) {
+		if plain(c) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "=%02X", c)
+		}
+	}
+	return b.String()
+}
+
+func plain(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '/' || c == '-' || c == '_'
+}
+
+// unescape is the key that escape has written.
+func unescape(text string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if plain(text[i]) {
+			b.WriteByte(text[i])
+			continue
+		}
+		if text[i] != '=' || i+2 >= len(text) {
+			return "", errors.New("no key of a planner's")
+		}
+		c, err := strconv.ParseUint(text[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", errors.New("no key of a planner's")
+		}
+		b.WriteByte(byte(c))
+		i += 2
+	}
+	return b.String(), nil
+}

@@ -14,6 +14,8 @@ type Presence struct {
 	Planner string `json:"planner,omitempty"`
 	Process string `json:"process"`
 	Host    string `json:"host,omitempty"`
+	// Term is how often a planner has started on that store.
+	Term uint64 `json:"term,omitempty"`
 	// Serving is for how long it has served without a break.
 	Serving units.Seconds `json:"serving_s"`
 }

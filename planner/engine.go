@@ -84,6 +84,9 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 // Identity is the name of the planner's store, "" without one.
 func (e *Engine) Identity() string { return e.core.view.Identity() }
 
+// Term is how often an engine has started on that store, this one included.
+func (e *Engine) Term() uint64 { return e.core.view.Term() }
+
 // Changes are the facts of the last step, in order, with their numbers: what a standby,
 // an audit or a live stream reads. They are valid until the next step, for facts of
 // nodes' statuses point to these.

@@ -22,8 +22,9 @@ const (
 // Peers decides whether a planner serves, among all that are on its bus: one does, the others
 // stand by. Who serves asks every AskEvery who does, answers itself, and so also learns
 // whether the bus carries. Of two that serve the one goes on that has done so the longest
-// without a break; who was stopped or cut off for goneAfter has had a break. The zero value
-// is not valid: start from NewPeers. Not thread-safe.
+// without a break; who was stopped or cut off for goneAfter has had a break. Of two on one
+// store it is the one of the greater term: the other has lost the store. The zero value is not
+// valid: start from NewPeers. Not thread-safe.
 type Peers struct {
 	self    api.Presence
 	serving bool
@@ -86,14 +87,22 @@ func (p *Peers) Heard(now units.Instant, from api.Presence) {
 		p.heard = now
 		return
 	}
-	if own, ok := p.Answer(now); ok && !before(from, own) {
+	if own, ok := p.Answer(now); p.older(from) || ok && !before(from, own) {
 		return
 	}
 	p.serving, p.other, p.seen = false, from, now
 }
 
+// older reports whether from has lost the store to this planner.
+func (p *Peers) older(from api.Presence) bool {
+	return from.Planner == p.self.Planner && from.Term < p.self.Term
+}
+
 // before reports whether a goes on serving, and not b.
 func before(a, b api.Presence) bool {
+	if a.Planner == b.Planner && a.Term != b.Term {
+		return a.Term > b.Term
+	}
 	if a.Serving != b.Serving {
 		return a.Serving > b.Serving
 	}

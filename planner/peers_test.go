@@ -199,3 +199,32 @@ func TestAPlannerThatDoesNotHearItselfIsDeaf(t *testing.T) {
 		t.Errorf("when it hears itself again it has served %v", a.Serving)
 	}
 }
+
+// Of two planners on one store the one of the greater term serves, however long the other one
+// has: that has lost the store, and does not know it yet.
+func TestTheGreaterTermServes(t *testing.T) {
+	presence := func(term uint64, process string) api.Presence {
+		return api.Presence{Planner: "store", Term: term, Process: process}
+	}
+	now := epoch.Add(2 * time.Second)
+	old, next := planner.NewPeers(epoch, presence(1, "old"), true), planner.NewPeers(now, presence(2, "next"), true)
+	claims, ok := old.Answer(now)
+	if !ok || claims.Serving == 0 {
+		t.Fatalf("%+v, %v", claims, ok)
+	}
+	next.Heard(now, claims)
+	if !next.Serving() {
+		t.Error("the greater term stands by")
+	}
+	// Nor when it does not know whether it was cut off itself.
+	late := now.Add(time.Minute)
+	next.Heard(late, claims)
+	if !next.Serving() {
+		t.Error("the greater term stands by when it was cut off")
+	}
+	answer, _ := planner.NewPeers(now, presence(2, "next"), true).Answer(now)
+	old.Heard(now, answer)
+	if old.Serving() {
+		t.Error("both serve")
+	}
+}

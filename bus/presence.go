@@ -23,12 +23,12 @@ func AnswerPresence(c *Conn, self func() (api.Presence, bool)) (stop func(), err
 	return func() { _ = s.Unsubscribe() }, nil
 }
 
-// AskPresence returns a function that asks which planners serve. Each answer to it goes to
+// AskPresence returns a function that asks which planners serve, until stop is called. Each answer to it goes to
 // heard, and nobody is called where the server knows of no planner at all. Both run on a
 // goroutine of the connection, one after the other.
-func AskPresence(c *Conn, heard func(api.Presence), nobody func()) (ask func() error, err error) {
+func AskPresence(c *Conn, heard func(api.Presence), nobody func()) (ask func() error, stop func(), err error) {
 	inbox := c.nats.NewInbox()
-	if _, err := c.nats.Subscribe(inbox, func(m *nats.Msg) {
+	answers, err := c.nats.Subscribe(inbox, func(m *nats.Msg) {
 		if len(m.Data) == 0 && m.Header.Get("Status") == noResponders {
 			nobody()
 			return
@@ -43,19 +43,21 @@ func AskPresence(c *Conn, heard func(api.Presence), nobody func()) (ask func() e
 			return
 		}
 		heard(p)
-	}); err != nil {
-		return nil, c.callError("subscribe to the answers of planners", err)
+	})
+	if err != nil {
+		return nil, nil, c.callError("subscribe to the answers of planners", err)
 	}
 	body, err := json.Marshal(api.PresenceRequest{V: api.Version})
 	if err != nil {
-		return nil, fmt.Errorf("ask for planners: %w", err)
+		unsubscribe([]*nats.Subscription{answers})
+		return nil, nil, fmt.Errorf("ask for planners: %w", err)
 	}
 	return func() error {
 		if err := c.nats.PublishRequest(presenceSubject(), inbox, body); err != nil {
 			return c.callError("ask for planners", err)
 		}
 		return nil
-	}, nil
+	}, func() { unsubscribe([]*nats.Subscription{answers}) }, nil
 }
 
 // noResponders is the status with which a server answers a request that nobody takes.

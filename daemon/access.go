@@ -25,25 +25,16 @@ type plannerAccess struct {
 	open bool
 }
 
-// openAccess reads who may connect; keys are those of the applications that run.
-func (p *PlannerDaemon) openAccess(keys map[api.AppID]string) (*plannerAccess, error) {
-	a := &plannerAccess{}
+// openAccess reads from a shelf who may connect; keys are those of the applications that run.
+func (p *PlannerDaemon) openAccess(from shelf, keys map[api.AppID]string) (*plannerAccess, error) {
+	a := &plannerAccess{audit: p.audit, own: p.own}
 	keyring := bus.NewKeyring()
-	if p.cfg.NatsURL != "" {
-		var err error
-		if a.own, err = plannerCredential(p.cfg.Credentials, p.cfg.State); err != nil {
-			return nil, err
-		}
-		if a.open = a.own.Login == ""; a.open {
-			keyring = bus.NewOpenKeyring()
-			p.log.Warn("the planner has no credential for the NATS server: everybody who reaches that may do everything; `pacer auth nats` makes one")
-		}
+	if a.open = p.cfg.NatsURL != "" && a.own.Login == ""; a.open {
+		keyring = bus.NewOpenKeyring()
+		p.log.Warn("the planner has no credential for the NATS server: everybody who reaches that may do everything; `pacer auth nats` makes one")
 	}
 	var err error
-	if a.principals, err = openPrincipals(p.cfg.State, keyring); err != nil {
-		return nil, err
-	}
-	if a.audit, err = openAudit(p.cfg.State, auditFailed(p.log)); err != nil {
+	if a.principals, err = openPrincipals(from, keyring); err != nil {
 		return nil, err
 	}
 	keyring.OnRefused = a.audit.refused
@@ -98,30 +89,30 @@ func (a *plannerAccess) observe(inner func(planner.Occurrence)) func(planner.Occ
 
 // register hands a registration over. Before the driver hears that it is taken, it may
 // connect as its application.
-func (p *PlannerDaemon) register(by api.Principal, r api.RegisterRequest, reply func(api.RegisterReply)) {
-	p.loop.Register(by, r, func(answer api.RegisterReply) {
-		if answer.AppID != "" && r.Key != "" && !p.access.open {
-			p.access.keyring.Put(application(answer.AppID), r.Key)
+func (t *term) register(by api.Principal, r api.RegisterRequest, reply func(api.RegisterReply)) {
+	t.loop.Register(by, r, func(answer api.RegisterReply) {
+		if answer.AppID != "" && r.Key != "" && !t.access.open {
+			t.access.keyring.Put(application(answer.AppID), r.Key)
 			answer.Own = true
 		}
 		if by.Kind != api.PrincipalApplication || answer.Error != nil {
-			p.access.audit.line(auditLine{Who: by.Login(), Verb: "register", What: r.Name + " " + string(answer.AppID), Result: result(answer.Error)})
+			t.access.audit.line(auditLine{Who: by.Login(), Verb: "register", What: r.Name + " " + string(answer.AppID), Result: result(answer.Error)})
 		}
 		reply(answer)
 	})
 }
 
 // control answers what is about credentials and logs, and hands over all else.
-func (p *PlannerDaemon) control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
+func (t *term) control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
 	answer := func(a api.ControlReply) {
 		if a.V = api.Version; a.Error != nil || access.Changes(verb) && r.Backup == nil {
-			p.access.audit.line(auditLine{Who: by.Login(), Verb: string(verb), What: about(r), Result: result(a.Error)})
+			t.access.audit.line(auditLine{Who: by.Login(), Verb: string(verb), What: about(r), Result: result(a.Error)})
 		}
 		reply(a)
 	}
 	switch verb {
 	case api.VerbIssue, api.VerbPrincipals, api.VerbRevoke:
-		a, err := p.access.answer(by, verb, r)
+		a, err := t.access.answer(by, verb, r)
 		if err != nil {
 			a = api.ControlReply{Error: api.ToWire(err)}
 		}
@@ -131,17 +122,17 @@ func (p *PlannerDaemon) control(by api.Principal, verb api.Verb, r api.ControlRe
 			answer(api.ControlReply{Error: api.ToWire(err)})
 			return
 		}
-		go func() { answer(p.backups.serve(r)) }() // It takes longer than an event may wait.
+		go func() { answer(t.backups.serve(r)) }() // It takes longer than an event may wait.
 	case api.VerbLogs:
-		p.loop.Control(by, verb, r, func(a api.ControlReply) {
+		t.loop.Control(by, verb, r, func(a api.ControlReply) {
 			if a.Error != nil {
 				answer(a)
 				return
 			}
-			go func() { answer(p.logs(r)) }()
+			go func() { answer(t.logs(r)) }()
 		})
 	default:
-		p.loop.Control(by, verb, r, answer)
+		t.loop.Control(by, verb, r, answer)
 	}
 }
 
@@ -149,13 +140,13 @@ func (p *PlannerDaemon) control(by api.Principal, verb api.Verb, r api.ControlRe
 const logsTimeout = 10 * time.Second
 
 // logs fetches a piece of a log from the node that has it.
-func (p *PlannerDaemon) logs(r api.ControlRequest) api.ControlReply {
+func (t *term) logs(r api.ControlRequest) api.ControlReply {
 	if r.Log == nil || r.Log.App != r.App {
 		return api.ControlReply{Error: api.Errorf(api.KindInvalid, "no piece of a log of application %q is asked for", r.App)}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), logsTimeout)
 	defer cancel()
-	piece, err := p.conn.Logs(ctx, r.Node, *r.Log)
+	piece, err := t.planner.conn.Logs(ctx, r.Node, *r.Log)
 	if err != nil {
 		return api.ControlReply{Error: api.ToWire(err)}
 	}

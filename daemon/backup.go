@@ -19,7 +19,7 @@ import (
 // backups hands out copies of a planner's store, piece by piece. There is one at a time, a
 // file without a name, so that nothing is left of it whoever dies. It is safe for concurrent use.
 type backups struct {
-	store *store.File
+	store plannerDB
 	dir   string
 
 	mu   sync.Mutex
@@ -128,7 +128,10 @@ func BackupStopped(dir, path string) error {
 		return err
 	}
 	defer lock.Close()
-	name := filepath.Join(dir, "planner.db")
+	if shared := sharedBy(dir); shared != "" {
+		return fmt.Errorf("backup: the planner's state is in bucket %s: start a planner, which makes the backup", shared)
+	}
+	name := storePath(dir, "planner")
 	if _, err := os.Stat(name); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
@@ -186,7 +189,7 @@ func Restore(dir, path string, now time.Time) (kept string, err error) {
 		return "", err
 	}
 	defer lock.Close()
-	db := filepath.Join(dir, "planner.db")
+	db := storePath(dir, "planner")
 	next := db + ".restored"
 	if err := renew(next, path); err != nil {
 		return "", errors.Join(fmt.Errorf("restore: %w", err), remove(next), remove(next+".reserve"))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,9 @@ type PlannerConfig struct {
 	// Credentials is the file with the planner's own credential on the server at NatsURL; "" is
 	// the one in State that `pacer auth nats` makes, and none where there is none.
 	Credentials string
+	// Standby says whether planners on the server at NatsURL share their state, in a bucket of its
+	// JetStream, so that one can take over from another: auto, on or off.
+	Standby string
 	// State is the directory of planner.db.
 	State string
 	// Preset is the one of planner.Presets that Engine begins with (WithPreset).
@@ -61,7 +65,7 @@ type PlannerConfig struct {
 
 // DefaultPlannerConfig serves this machine only.
 func DefaultPlannerConfig() PlannerConfig {
-	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(), Preset: planner.PresetPacer, Engine: planner.Default()}
+	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(), Standby: StandbyAuto, Preset: planner.PresetPacer, Engine: planner.Default()}
 }
 
 // WithPreset returns c with what the preset of that name chooses, or an error that
@@ -79,7 +83,12 @@ func (c PlannerConfig) WithPreset(name string) (PlannerConfig, error) {
 func (c PlannerConfig) Validate() error {
 	_, err := c.WithPreset(c.Preset)
 	faults := []error{err, c.Engine.Validate(), validateHTTP(c.HTTP, c.ownTLS(c.HTTP), c.Plaintext), validateState(c.State)}
+	if !slices.Contains([]string{StandbyAuto, StandbyOn, StandbyOff}, c.Standby) {
+		faults = append(faults, fmt.Errorf("standby: %q, want %s, %s or %s", c.Standby, StandbyAuto, StandbyOn, StandbyOff))
+	}
 	switch {
+	case c.Standby == StandbyOn && c.NatsURL == "":
+		faults = append(faults, fmt.Errorf("standby: %s needs a NATS server with JetStream in nats-url", StandbyOn))
 	case c.NatsURL != "":
 		faults = append(faults, validateServer("nats-url", c.NatsURL), c.TLS.Validate())
 	case c.Listen != "":

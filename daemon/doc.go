@@ -20,6 +20,10 @@
 //	|  then publishes Plans and Directives and replies       |
 //	+-------------------------------------------------------+
 //
+// All that serves is a term (term.go). On a NATS server with JetStream the store is a bucket that
+// planners share (standby.go): a planner has a term while it holds the lease, and looks at that
+// every 200 ms while it has none.
+//
 // A node controller (cmd/nodecontroller):
 //
 //	             planner
@@ -45,7 +49,7 @@
 // less than 5 s. Actors are interrupted in the order in which they were added, and those that
 // others need are waited for.
 //
-//	planner   stops; drivers and nodes go on and come back to the next one
+//	planner   stops, and gives the lease back; drivers and nodes go on and come back to the next one
 //	node      sends its last status, lifts all quotas but those it yields to, and leaves
 //	          its executors running; the next node controller takes them over
 //	up        ends the applications' executors and removes its cgroups
@@ -67,6 +71,7 @@
 //
 //	STATE/planner.db, node.db  package store; NAME.lock has the daemon's pid and keeps a
 //	                           second one out
+//	STATE/planner.shared       says that the planner's state is in a bucket, and in which
 //	STATE/work                 executors' files and logs (package executor)
 //	STATE/jar                  the jar that this binary carries
 //	STATE/archive              class-data archives

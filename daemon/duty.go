@@ -23,8 +23,10 @@ type duty struct {
 	keyring  *bus.Keyring
 	own      bus.Credential // With which a nats-server asks whom it may let in; none without.
 	handlers bus.Handlers
-	log      *slog.Logger
-	start    time.Time
+	// holds reports whether the store is this planner's: one that does not know that says nothing.
+	holds func() bool
+	log   *slog.Logger
+	start time.Time
 	// begun is closed when it first serves or stands by; served when it first serves.
 	begun, served       chan struct{}
 	beginOnce, servedAt sync.Once
@@ -35,12 +37,13 @@ type duty struct {
 	stop  func() // Ends what it has subscribed to; nil while it stands by.
 }
 
-// newDuty returns the duty of a planner on conn, which answers those that keyring knows, and a
-// nats-server that asks with own. It serves from the beginning, or only when nobody else does.
-func newDuty(conn *bus.Conn, keyring *bus.Keyring, own bus.Credential, identity string, serves bool, log *slog.Logger) *duty {
+// newDuty returns the duty of a planner on conn, which answers those whom who knows, and a
+// nats-server that asks with its own credential. It serves from the beginning, or only when nobody else does.
+func newDuty(conn *bus.Conn, who *plannerAccess, engine *planner.Engine, serves bool, holds func() bool, log *slog.Logger) *duty {
 	host, _ := os.Hostname()
-	d := &duty{conn: conn, keyring: keyring, own: own, log: log, start: time.Now(), begun: make(chan struct{}), served: make(chan struct{})}
-	d.peers = planner.NewPeers(d.now(), api.Presence{Planner: identity, Process: rand.Text(), Host: host}, serves)
+	d := &duty{conn: conn, keyring: who.keyring, own: who.own, holds: holds, log: log, start: time.Now(), begun: make(chan struct{}), served: make(chan struct{})}
+	self := api.Presence{Planner: engine.Identity(), Term: engine.Term(), Process: rand.Text(), Host: host}
+	d.peers = planner.NewPeers(d.now(), self, serves)
 	return d
 }
 
@@ -72,7 +75,7 @@ func (d *duty) Deaf() bool {
 func (d *duty) serving() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.peers.Serving()
+	return d.peers.Serving() && d.holds()
 }
 
 // run asks who serves until ctx ends, and does what comes of the answers.
@@ -87,12 +90,14 @@ func (d *duty) run(ctx context.Context) error {
 		default:
 		}
 	}
-	ask, err := bus.AskPresence(d.conn,
+	defer d.end()
+	ask, quit, err := bus.AskPresence(d.conn,
 		func(p api.Presence) { tell(func(now units.Instant) { d.peers.Heard(now, p) }) },
 		func() { tell(d.peers.Nobody) })
 	if err != nil {
 		return err
 	}
+	defer quit()
 	ticker := time.NewTicker(planner.AskEvery)
 	defer ticker.Stop()
 	for {
@@ -114,6 +119,16 @@ func (d *duty) run(ctx context.Context) error {
 				waiting = false
 			}
 		}
+	}
+}
+
+// end ends what the planner has subscribed to.
+func (d *duty) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stop != nil {
+		d.stop()
+		d.stop = nil
 	}
 }
 
@@ -148,7 +163,8 @@ func (d *duty) serve() error {
 	answers, err := bus.AnswerPresence(d.conn, func() (api.Presence, bool) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return d.peers.Answer(d.now())
+		answer, ok := d.peers.Answer(d.now())
+		return answer, ok && d.holds()
 	})
 	if err != nil {
 		serves()

@@ -13,15 +13,17 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/store"
 )
 
 // principals are those to whom credentials were issued. They are kept beside the store, so
-// that a planner that loses its state still knows its nodes.
+// that a planner that loses its state still knows its nodes; in it where planners share one, so
+// that each knows whom the other has let in.
 type principals struct {
 	keyring *bus.Keyring
 	// disconnect ends the connections of a login.
 	disconnect func(login string)
-	path       string
+	shelf      shelf
 
 	mu    sync.Mutex
 	known map[string]*grantee // By login.
@@ -51,26 +53,85 @@ type principalsFile struct {
 	Principals []*grantee `json:"principals"`
 }
 
-// openPrincipals reads the principals of a state directory into keyring.
-func openPrincipals(state string, keyring *bus.Keyring) (*principals, error) {
-	p := &principals{keyring: keyring, disconnect: func(string) {}, path: filepath.Join(credentialDir(state), "principals.json"), known: map[string]*grantee{}}
-	body, err := os.ReadFile(p.path)
+// shelf is where principals are kept: as one piece, which is nil where there is none.
+type shelf interface {
+	read() ([]byte, error)
+	write(body []byte) error
+	String() string
+}
+
+// fileShelf is a file in a state directory.
+type fileShelf string
+
+func principalsPath(state string) fileShelf {
+	return fileShelf(filepath.Join(credentialDir(state), "principals.json"))
+}
+
+func (f fileShelf) String() string { return string(f) }
+
+func (f fileShelf) read() ([]byte, error) {
+	body, err := os.ReadFile(string(f))
 	if errors.Is(err, os.ErrNotExist) {
-		return p, nil
+		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(string(f)); err != nil || info.Mode().Perm()&0o022 != 0 {
+		return nil, fmt.Errorf("others than its owner can write %s: chmod go-w it, and look at `pacer auth list` (%w)", f, errors.Join(err))
+	}
+	return body, nil
+}
+
+func (f fileShelf) write(body []byte) error { return bus.WriteSecret(string(f), body) }
+
+// storeShelf is a key of a store. Until it has a value, first is read.
+type storeShelf struct {
+	store.Store
+	first shelf
+}
+
+// principalsKey is the key of a shared store that has the principals.
+const principalsKey = "principals"
+
+func (s storeShelf) String() string { return "the planners' store" }
+
+func (s storeShelf) read() ([]byte, error) {
+	pairs, err := s.Load(principalsKey)
+	if err != nil || len(pairs) > 0 && pairs[0].Key == principalsKey {
+		return value(pairs), err
+	}
+	return s.first.read()
+}
+
+func value(pairs []api.Pair) []byte {
+	if len(pairs) == 0 {
+		return nil
+	}
+	return pairs[0].Value
+}
+
+func (s storeShelf) write(body []byte) error {
+	return s.Apply([]api.Pair{{Key: principalsKey, Value: body}})
+}
+
+// openPrincipals reads the principals of a shelf into keyring.
+func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
+	p := &principals{keyring: keyring, disconnect: func(string) {}, shelf: from, known: map[string]*grantee{}}
+	body, err := from.read()
 	if err != nil {
 		return nil, fmt.Errorf("principals: %w", err)
 	}
-	if info, err := os.Stat(p.path); err != nil || info.Mode().Perm()&0o022 != 0 {
-		return nil, fmt.Errorf("principals: others than its owner can write %s: chmod go-w it, and look at `pacer auth list` (%w)", p.path, errors.Join(err))
+	if body == nil {
+		return p, nil
 	}
 	var file principalsFile
 	if err := json.Unmarshal(body, &file); err != nil || file.V != 1 {
-		return nil, fmt.Errorf("principals: %s cannot be read (version %d, want 1; %v): put a copy of it back, or remove it and issue all credentials anew", p.path, file.V, err)
+		return nil, fmt.Errorf("principals: %s cannot be read (version %d, want 1; %v): put a copy of it back, or remove it and issue all credentials anew", from, file.V, err)
 	}
 	for _, h := range file.Principals {
 		if err := h.Validate(); err != nil {
-			return nil, fmt.Errorf("principals: %s: %w", p.path, err)
+			return nil, fmt.Errorf("principals: %s: %w", from, err)
 		}
 		p.known[h.Login()] = h
 		p.put(h)
@@ -158,7 +219,7 @@ func (p *principals) sorted() []*grantee {
 func (p *principals) save() error {
 	body, err := json.MarshalIndent(principalsFile{V: 1, Principals: p.sorted()}, "", " ")
 	if err == nil {
-		err = bus.WriteSecret(p.path, append(body, '\n'))
+		err = p.shelf.write(append(body, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("principals cannot be saved: %w", err)

@@ -35,26 +35,40 @@ var without = map[string]string{
 // store: dir/NAME.lock and dir/NAME.db. The kernel frees the lock when the
 // process ends, however it does.
 func openState(dir, name string, sync store.SyncPolicy, log *slog.Logger) (*state, error) {
-	// Executors' users have to pass through it; what is secret in it is private.
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("state directory: %w", err)
-	}
-	lock, err := awaitLock(filepath.Join(dir, name+".lock"))
+	lock, err := makeState(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	options := store.Options{Sync: sync, Tell: func(line string) { log.Warn("store: " + line) }}
-	if sync == store.SyncAlways {
-		options.Reserve = stateReserve
-	}
-	db, err := store.Open(filepath.Join(dir, name+".db"), options)
-	if errors.Is(err, store.ErrCorrupt) && without[name] != "" {
-		err = fmt.Errorf("%w: %s", err, without[name])
-	}
+	db, err := openStore(dir, name, sync, log)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return &state{lock: lock, db: db}, nil
+}
+
+// makeState makes the directory and takes the daemon's lock in it.
+func makeState(dir, name string) (*os.File, error) {
+	// Executors' users have to pass through it; what is secret in it is private.
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	return awaitLock(filepath.Join(dir, name+".lock"))
+}
+
+// storePath is where a daemon has its store.
+func storePath(dir, name string) string { return filepath.Join(dir, name+".db") }
+
+// openStore opens the store of a directory whose lock is held.
+func openStore(dir, name string, sync store.SyncPolicy, log *slog.Logger) (*store.File, error) {
+	options := store.Options{Sync: sync, Tell: func(line string) { log.Warn("store: " + line) }}
+	if sync == store.SyncAlways {
+		options.Reserve = stateReserve
+	}
+	db, err := store.Open(storePath(dir, name), options)
+	if errors.Is(err, store.ErrCorrupt) && without[name] != "" {
+		err = fmt.Errorf("%w: %s", err, without[name])
+	}
+	return db, err
 }
 
 // awaitLock locks a daemon's file. One that is locked is tried again for a

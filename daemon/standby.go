@@ -1,0 +1,313 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/store"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// What a planner on a NATS server that is not embedded does about its store.
+const (
+	// StandbyAuto shares it with other planners where that server has JetStream.
+	StandbyAuto = "auto"
+	// StandbyOn shares it, and does not start where that cannot be.
+	StandbyOn = "on"
+	// StandbyOff has one of its own, in the state directory.
+	StandbyOff = "off"
+)
+
+const (
+	// askAgain is the time between two questions to JetStream that was not answered.
+	askAgain = 500 * time.Millisecond
+	// aloneAfter is after how many of them a bucket is made on one server of a cluster that does
+	// not have three.
+	aloneAfter = 20
+	// askTimeout bounds such a question, storeTimeout a write to the bucket.
+	askTimeout   = 3 * time.Second
+	storeTimeout = 1500 * time.Millisecond
+)
+
+// shares reports whether the store may be one that planners share.
+func (p *PlannerDaemon) shares() bool { return p.cfg.NatsURL != "" && p.cfg.Standby != StandbyOff }
+
+// sharedMark is the file that says in which bucket the state of a state directory's planner is.
+// With it the planner does not begin anew where the bucket cannot be seen, and a store in the state
+// directory is one that `pacer restore` has put there.
+func sharedMark(state string) string { return filepath.Join(state, "planner.shared") }
+
+// sharedBy is the bucket that the state directory's planner shares with others, "" for none.
+func sharedBy(state string) string {
+	body, err := os.ReadFile(sharedMark(state))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(body))
+}
+
+// standby serves whenever the lease of the shared store is this planner's, and stands by
+// otherwise; without a store to share it serves with its own.
+func (p *PlannerDaemon) standby(ctx context.Context) error {
+	shared, err := p.openShared(ctx)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	if shared == nil {
+		t, err := p.ownTerm()
+		if err != nil {
+			return err
+		}
+		return p.runTerm(ctx, t, false)
+	}
+	for ctx.Err() == nil {
+		bucket, follows, err := p.await(ctx, shared)
+		if err != nil || bucket == nil {
+			return err
+		}
+		if err := p.bringIn(bucket); err != nil {
+			return errors.Join(err, bucket.Close())
+		}
+		t, err := p.newTerm(&term{db: bucket, bucket: bucket}, storeShelf{bucket, principalsPath(p.cfg.State)})
+		if err != nil {
+			return err
+		}
+		if err := p.runTerm(ctx, t, follows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runTerm runs a term; one that serves from the beginning need not ask who else does.
+func (p *PlannerDaemon) runTerm(ctx context.Context, t *term, serves bool) error {
+	if err := t.begin(serves); err != nil {
+		return errors.Join(err, t.undo.close())
+	}
+	p.term.Store(t)
+	defer p.term.Store(nil)
+	return t.run(ctx)
+}
+
+// openShared waits until the NATS server has said what it has, and opens the bucket in which
+// planners share their state; nil where there is none to be.
+func (p *PlannerDaemon) openShared(ctx context.Context) (*bus.Bucket, error) {
+	ticker := time.NewTicker(askAgain)
+	defer ticker.Stop()
+	for waits := 0; ctx.Err() == nil; waits++ {
+		why, err := p.jetStream(ctx)
+		var shared *bus.Bucket
+		switch {
+		case err != nil:
+		case why != "":
+			return nil, p.without(why)
+		default:
+			shared, err = p.openBucket(ctx, waits > aloneAfter)
+		}
+		switch {
+		case err == nil:
+			p.log.Info("the planner's state is in a bucket of JetStream, others may stand by", "bucket", bus.BucketName, "address", p.cfg.NatsURL, "replicas", shared.Replicas)
+			return shared, nil
+		case errors.Is(err, bus.ErrNoBucket):
+			return nil, fmt.Errorf("bucket %s is gone from %s, with the planner's state: `pacer restore` a backup, or remove %s to begin without it", bus.BucketName, p.cfg.NatsURL, sharedMark(p.cfg.State))
+		case api.KindOf(err) == api.KindInvalid:
+			return nil, err
+		}
+		if waits == 0 && p.conn.Connected() {
+			p.log.Info("waiting for JetStream", "address", p.cfg.NatsURL, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+	return nil, nil
+}
+
+func (p *PlannerDaemon) jetStream(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	return p.conn.JetStream(ctx)
+}
+
+// openBucket opens the bucket, and makes it where the planner has not shared one yet, or a backup
+// was restored.
+func (p *PlannerDaemon) openBucket(ctx context.Context, alone bool) (*bus.Bucket, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	return p.conn.OpenBucket(ctx, sharedBy(p.cfg.State) == "" || p.has(), alone)
+}
+
+// has reports whether there is a store in the state directory.
+func (p *PlannerDaemon) has() bool {
+	_, err := os.Stat(storePath(p.cfg.State, "planner"))
+	return err == nil
+}
+
+// without says why there is no store to share, which is an error where there has to be one.
+func (p *PlannerDaemon) without(why string) error {
+	if p.cfg.Standby == StandbyOn {
+		return fmt.Errorf("planner.standby is %q, and at %s %s", StandbyOn, p.cfg.NatsURL, why)
+	}
+	if bucket := sharedBy(p.cfg.State); bucket != "" {
+		return fmt.Errorf("the planner's state is in bucket %s, and at %s %s: give it that, or remove %s to begin without it", bucket, p.cfg.NatsURL, why, sharedMark(p.cfg.State))
+	}
+	p.log.Info("the planner's state is its own, nobody can stand by: "+why, "state", storePath(p.cfg.State, "planner"), "address", p.cfg.NatsURL)
+	return nil
+}
+
+// await returns the store once its lease is this planner's, and whether another one had it; nil
+// when ctx has ended.
+func (p *PlannerDaemon) await(ctx context.Context, shared *bus.Bucket) (*store.Bucket, bool, error) {
+	host, _ := os.Hostname()
+	began := time.Now()
+	now := func() units.Instant { return units.Instant(time.Since(began) + 1) }
+	var lease planner.Lease
+	var first uint64
+	said, faulty := false, false
+	ticker := time.NewTicker(planner.LeaseAsk)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		asked := now()
+		held, revision, err := p.look(ctx, shared)
+		if err == nil {
+			if lease.Saw(asked, now(), revision, held.Released) {
+				var bucket *store.Bucket
+				bucket, err = store.TakeBucket(ctx, shared, revision, store.BucketOptions{Name: "bucket " + bus.BucketName + " on " + p.cfg.NatsURL,
+					Process: rand.Text(), Host: host, Timeout: storeTimeout, Renew: planner.LeaseRenew})
+				if err == nil {
+					return bucket, revision > 0, nil
+				}
+			} else if first == 0 {
+				first = revision
+			} else if first != revision && !said && held.Keys > 0 {
+				said = true // Only then it is known that somebody renews it, and has begun.
+				if err := p.standsBy(held); err != nil {
+					return nil, false, err
+				}
+			}
+		}
+		if err != nil {
+			if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrVersion) {
+				return nil, false, err
+			}
+			if !faulty && api.KindOf(err) != api.KindConflict && ctx.Err() == nil {
+				p.log.Warn("the lease of the planners' state cannot be read: nobody can take over", "error", err)
+				faulty = true
+			}
+			lease.Missed()
+		} else if faulty {
+			p.log.Info("the lease of the planners' state can be read again")
+			faulty = false
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+	return nil, false, nil
+}
+
+// look reads the lease.
+func (p *PlannerDaemon) look(ctx context.Context, shared *bus.Bucket) (store.Lease, uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, planner.LeaseRenew)
+	defer cancel()
+	return store.ReadLease(ctx, shared, "bucket "+bus.BucketName+" on "+p.cfg.NatsURL)
+}
+
+// standsBy says for whom the planner stands by. One that has a backup to bring in does not: it
+// would bring it in much later.
+func (p *PlannerDaemon) standsBy(held store.Lease) error {
+	line := fmt.Sprintf("the planner on host %s serves on %s", held.Host, p.Address())
+	if p.restored() {
+		return api.Errorf(api.KindConflict, "%s, and a backup was restored into %s: stop that planner first", line, p.cfg.State)
+	}
+	if err := p.follow(); err != nil {
+		return err
+	}
+	p.log.Info("another planner serves: this one stands by, and takes over when it is gone", "host", held.Host)
+	p.ready(line + ": this one stands by until it is gone")
+	return nil
+}
+
+// restored reports whether the store in the state directory came by `pacer restore`.
+func (p *PlannerDaemon) restored() bool { return p.has() && sharedBy(p.cfg.State) != "" }
+
+// mark says in the state directory that the state is in the bucket from now on.
+func (p *PlannerDaemon) mark() error {
+	return bus.WriteSecret(sharedMark(p.cfg.State), []byte(bus.BucketName+" on "+p.cfg.NatsURL+"\n"))
+}
+
+// putAway moves the state directory's own store away, so that it is not taken for the newest
+// another time.
+func (p *PlannerDaemon) putAway(suffix string) (kept string, err error) {
+	path := storePath(p.cfg.State, "planner")
+	if err := errors.Join(os.Rename(path, path+suffix), remove(path+".reserve")); err != nil {
+		return "", fmt.Errorf("state directory: %w", err)
+	}
+	return path + suffix, nil
+}
+
+// follow has the planner share the state that a bucket has already, if it has not so far.
+func (p *PlannerDaemon) follow() error {
+	if sharedBy(p.cfg.State) != "" {
+		return nil
+	}
+	if p.has() {
+		kept, err := p.putAway(".unused")
+		if err != nil {
+			return err
+		}
+		p.log.Warn("the state of this planner's own is not used any more: the bucket has that of another", "kept", kept)
+	}
+	return p.mark()
+}
+
+// bringIn has the store of the state directory in the bucket: one that was restored, or that of
+// a planner that is the first to share its state.
+func (p *PlannerDaemon) bringIn(bucket *store.Bucket) error {
+	have, err := bucket.Load("")
+	if err != nil {
+		return err
+	}
+	if len(have) > 0 && !p.restored() {
+		return p.follow()
+	}
+	if p.has() {
+		if err := p.replace(bucket, have); err != nil {
+			return err
+		}
+		kept, err := p.putAway(".moved")
+		if err != nil {
+			return err
+		}
+		p.log.Info("the state of the state directory is in the bucket now", "kept", kept)
+	}
+	return p.mark()
+}
+
+// replace puts all that the state directory's store has in the place of what the bucket has.
+func (p *PlannerDaemon) replace(bucket *store.Bucket, have []api.Pair) error {
+	db, err := openStore(p.cfg.State, "planner", store.SyncNever, p.log)
+	if err != nil {
+		return err
+	}
+	pairs, err := db.Load("")
+	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	changes := make([]api.Pair, 0, len(have)+len(pairs))
+	for _, old := range have {
+		changes = append(changes, api.Pair{Key: old.Key})
+	}
+	return bucket.Apply(append(changes, pairs...))
+}

@@ -34,6 +34,7 @@ func trusted() []cell {
 	return []cell{
 		{"tls", 1, true, false, tlsOverhead},
 		{"chaos", 5, false, false, chaos},
+		{"failover", 2, false, false, failover},
 	}
 }
 

@@ -96,6 +96,9 @@ type Outcome struct {
 	Fault error
 	// Dropped is an event that the planner will never take, if that is what Fault is about.
 	Dropped *api.Event
+	// Leave says that the planner does not know the application by its credential any more:
+	// the next registration has to go over its user's connection.
+	Leave bool
 }
 
 // Registered reports whether the planner has accepted the application.
@@ -224,13 +227,15 @@ func (c *Conversation) answered(no uint64) {
 func (c *Conversation) Accept(now units.Instant, no uint64, r *api.RegisterReply) Outcome {
 	c.answered(no)
 	if r.Error != nil {
-		switch {
-		case c.refused(api.KindOf(r.Error)):
+		out := Outcome{Fault: r.Error}
+		switch kind := api.KindOf(r.Error); {
+		case c.refused(kind):
 			c.closed = true
 		case c.waits == 0:
+			out.Leave = unknown(kind)
 			c.pause(now)
 		}
-		return Outcome{Fault: r.Error}
+		return out
 	}
 	var out Outcome
 	c.due = true
@@ -283,6 +288,10 @@ func (c *Conversation) Answer(now units.Instant, no uint64, r *api.EventsReply) 
 	}
 	return Outcome{Fault: r.Error}
 }
+
+// unknown reports whether an error of that kind says that the planner does not know who asks:
+// it has lost its state, and a NATS server of one's own has kept the application's connection.
+func unknown(kind api.Kind) bool { return kind == api.KindNotFound || kind == api.KindDenied }
 
 // poisoned has the events of a batch that was refused as invalid sent one by one. One that
 // is refused alone is dropped and returned: it would keep back all that follow it for ever.

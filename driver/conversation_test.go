@@ -82,6 +82,9 @@ func told(f []string) api.Directive {
 }
 
 func (p *talker) perform(o driver.Outcome) {
+	if o.Leave {
+		p.done = append(p.done, "leave")
+	}
 	if o.Forgot {
 		p.done = append(p.done, "forgot")
 	}

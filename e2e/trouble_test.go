@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -185,6 +186,39 @@ func grantsSince(app api.AppDetail, from units.Seconds) int {
 		}
 	}
 	return len(grants)
+}
+
+// TestADriverOfALostPlanner takes the planner's state away in mid-run, on a nats-server that keeps
+// the driver's connection: the driver goes back to its user's login, and the planner takes the
+// application over. The work goes on.
+func TestADriverOfALostPlanner(t *testing.T) {
+	realenv.RequireSpark(t)
+	beside(t)
+	s := realenv.NewBehind(t)
+	planner := s.StartPlanner()
+	s.StartNode()
+	run := s.Submit("testdata/branches.py", scale)
+	app := awaitTasks(t, s, run)
+	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
+	planner.Signal(syscall.SIGKILL)
+	planner.Wait(patience)
+	if err := os.Remove(filepath.Join(s.Dir, "planner", "planner.db")); err != nil {
+		t.Fatal(err)
+	}
+	s.StartPlanner()
+	s.AwaitApp("the application to be taken over", patience, func(a api.AppDetail) bool {
+		return a.ID == app.ID && a.State == api.AppRunning && len(a.Executors) > 0 && a.Executors[0].Registered
+	})
+	if !alive(pid) {
+		t.Error("its executor was stopped")
+	}
+	if code := run.Wait(patience); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	s.AwaitApp("the end", patience, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
+	if lost := s.Log(app.ID).Removed; len(lost) > 0 {
+		t.Errorf("executors %v were lost", lost)
+	}
 }
 
 // TestUpEndsCleanly stops `pacer up` in mid-run: applications end, no executor

@@ -192,9 +192,19 @@ private[spark] final class PlannerClient(
         refused(r.fault.message)
       case NonFatal(e) =>
         again.set(true)
+        e match {
+          case r: RefusedException if unknown(r.fault.kind) => transport.leave()
+          case _ => ()
+        }
         throw e
     }
   }
+
+  /**
+   * Whether a refusal of that kind says that the planner does not know who asks: it has lost its state,
+   * and a NATS server of one's own has kept the application's connection.
+   */
+  private def unknown(kind: Int): Boolean = kind == KindNotFound || kind == KindDenied
 
   /**
    * Whether a refusal of that kind ends an application that was registered: its submission

@@ -22,6 +22,12 @@ private[spark] trait Transport {
    */
   def become(application: String): Unit
 
+  /**
+   * Connects as its user again: the planner does not know the application any more, and the server has kept
+   * the connection. Nobody is told. Does nothing for who is the user already.
+   */
+  def leave(): Unit
+
   /** Sends body and waits for the reply; throws IOException when there is none in time. */
   def request(subject: String, body: Array[Byte], millis: Long): Array[Byte]
 
@@ -55,11 +61,17 @@ private[spark] final class NatsTransport private (
   /** The hash of the secret with which it will connect as an application. */
   def key: String = own.hash
 
-  override def login: String = who.fold(Credential.Anyone)(_.login)
+  override def login: String = name(who)
 
   override def become(application: String): Unit = synchronized {
     if (login != application) replace(Some(new Credential(application, own.secret)))
   }
+
+  override def leave(): Unit = synchronized {
+    if (login != name(user) && !closed) replace(user)
+  }
+
+  private def name(of: Option[Credential]): String = of.fold(Credential.Anyone)(_.login)
 
   private def replace(next: Option[Credential]): Unit = {
     val before = connection
@@ -74,7 +86,7 @@ private[spark] final class NatsTransport private (
     if (connection.getStatus == Connection.Status.CLOSED && !closed) synchronized {
       if (connection.getStatus == Connection.Status.CLOSED && !closed) {
         try replace(who) catch {
-          case _: DeniedException if login != user.fold(Credential.Anyone)(_.login) => replace(user)
+          case _: DeniedException if login != name(user) => replace(user)
         }
         reconnected()
       }

@@ -27,6 +27,7 @@ private[spark] object Wire {
   val KindConflict = 4
   val KindTransient = 6
   val KindVersion = 7
+  val KindDenied = 8
 
   final case class StageKey(stage: Int, attempt: Int)
 

@@ -117,6 +117,7 @@ object ConversationTranscriptTest {
 
     override def login: String = "user-ann"
     override def become(application: String): Unit = ()
+    override def leave(): Unit = note("leave")
 
     override def request(subject: String, body: Array[Byte], millis: Long): Array[Byte] = {
       heard.add(asked(subject, mapper.readTree(body)))

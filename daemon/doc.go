@@ -45,8 +45,8 @@
 //
 // # Stopping
 //
-// A daemon stops when its context ends (SIGTERM, SIGINT) or one of its actors fails, and takes
-// less than 5 s. Actors are interrupted in the order in which they were added, and those that
+// A daemon stops when its context ends (SIGTERM, SIGINT, and up by SIGHUP) or one of its actors
+// fails, and takes less than 5 s. Actors are interrupted in the order in which they were added, and those that
 // others need are waited for.
 //
 //	planner   stops, and gives the lease back; drivers and nodes go on and come back to the next one
@@ -82,7 +82,8 @@
 // # Configuration
 //
 // PlannerConfig, NodeConfig and UpConfig are plain structs with a Default and a Validate that
-// reports every fault at once.
+// reports every fault at once. At SIGHUP PlannerDaemon.Reload and NodeDaemon.Reload take what of
+// it may change live, which is what With takes.
 //
 // # Trust
 //

@@ -166,9 +166,8 @@ func (n *NodeDaemon) buildExecutors() error {
 	if err != nil {
 		return err
 	}
-	n.disk = &disk{layout: n.layout, keep: executor.Retention{Age: n.cfg.KeepLogs, Apps: n.cfg.KeepLogsApps, Bytes: n.cfg.WorkBytes},
-		bounds: diskBounds{n.cfg.WorkAppBytes, n.cfg.WorkBytes}, logs: n.cfg.LogBytes, log: n.log,
-		kill: func(ctx context.Context, app api.AppID) error { return n.executors.kill(ctx, app) }}
+	n.disk = &disk{layout: n.layout, log: n.log, kill: func(ctx context.Context, app api.AppID) error { return n.executors.kill(ctx, app) }}
+	n.disk.bound(n.cfg)
 	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, users: users, command: command,
 		log: n.log, metrics: n.metrics, contained: n.docker != nil, held: map[node.Key]*held{}}
 	return n.executors.recover()
@@ -421,6 +420,23 @@ func (n *NodeDaemon) control(ctx context.Context) error {
 		n.guard.quotasLifted()
 	}
 	return err
+}
+
+// Reload has a node controller that runs go by what of cfg may change (NodeConfig.With). It
+// returns when that holds, or with what is wrong with it: then nothing has changed.
+func (n *NodeDaemon) Reload(ctx context.Context, cfg NodeConfig) error {
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	engine, err := cfg.engine()
+	if err != nil {
+		return err
+	}
+	if err := n.loop.Configure(ctx, engine); err != nil {
+		return err
+	}
+	n.disk.bound(cfg)
+	return nil
 }
 
 // Close releases what NewNode took, for a node controller that is not run.

@@ -221,8 +221,8 @@ func TestADriverOfALostPlanner(t *testing.T) {
 	}
 }
 
-// TestUpEndsCleanly stops `pacer up` in mid-run: applications end, no executor
-// and no cgroup is left.
+// TestUpEndsCleanly stops `pacer up` in mid-run, as a terminal that is closed does: applications
+// end, no executor and no cgroup is left.
 func TestUpEndsCleanly(t *testing.T) {
 	realenv.RequireSpark(t)
 	beside(t)
@@ -231,9 +231,9 @@ func TestUpEndsCleanly(t *testing.T) {
 	app := awaitTasks(t, s, run)
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
 	group := cgroupOf(t, pid)
-	s.Up.Signal(syscall.SIGTERM)
+	s.Up.Signal(syscall.SIGHUP)
 	if code := s.Up.Wait(patience); code != 0 {
-		t.Errorf("exit %d after SIGTERM", code)
+		t.Errorf("exit %d after SIGHUP", code)
 	}
 	if alive(pid) {
 		t.Error("an executor runs on")

@@ -180,6 +180,19 @@ func (c Config) Validate() error {
 	return fmt.Errorf("planner configuration: %w", errors.Join(faults...))
 }
 
+// With returns c with what next says of all that may change while an engine runs: what is asked
+// at each decision anew. The rest is what running applications were divided, stored or measured
+// by.
+func (c Config) With(next Config) Config {
+	c.Alpha, c.Aim, c.Margin, c.PaceInfeasible = next.Alpha, next.Aim, next.Margin, next.PaceInfeasible
+	c.MaxPool, c.Placement, c.Queue = next.MaxPool, next.Placement, next.Queue
+	c.NodeLost, c.NodeClash = next.NodeLost, next.NodeClash
+	c.DriverSilent, c.DriverLost, c.DriverAway = next.DriverSilent, next.DriverLost, next.DriverAway
+	c.ExitSilent, c.ExitWait, c.FinalWait = next.ExitSilent, next.ExitWait, next.FinalWait
+	c.Replacements, c.ReplacementWindow = next.Replacements, next.ReplacementWindow
+	return c
+}
+
 // estimates, places, verdicts and ledger are c's parts as the packages that decide and
 // keep take them.
 func (c Config) estimates() estimate.Policy {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 	"pgregory.net/rapid"
@@ -213,6 +214,23 @@ func (m *machine) UserChanges(t *rapid.T) {
 	m.control(api.VerbDeadline, api.ControlRequest{App: a.id, Deadline: units.Seconds(rapid.IntRange(0, 2000).Draw(t, "deadline"))})
 }
 
+// Configure has the operator change what may change while the planner runs.
+func (m *machine) Configure(t *rapid.T) {
+	next := m.cfg
+	next.Alpha = rapid.SampledFrom([]float64{0.8, 0.97, 1}).Draw(t, "alpha")
+	next.MaxPool = rapid.IntRange(1, 4).Draw(t, "max pool")
+	next.Placement = rapid.SampledFrom(placement.Orders()).Draw(t, "placement")
+	next.PaceInfeasible = rapid.Bool().Draw(t, "pace infeasible")
+	next.DriverLost = time.Duration(rapid.SampledFrom([]int{1, 10, 60}).Draw(t, "driver lost")) * time.Second
+	reply := m.step(planner.Configure{To: 1, Config: next}).(api.ControlReply)
+	if valid := next.Validate() == nil; valid != (reply.Error == nil) {
+		t.Fatalf("%v: %v", next.Validate(), reply.Error)
+	}
+	if reply.Error == nil {
+		m.cfg = next
+	}
+}
+
 // Kill has a user end an application; one that is queued is over at once.
 func (m *machine) Kill(t *rapid.T) {
 	a := m.pick(t)
@@ -382,7 +400,7 @@ func TestAnythingMayHappen(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"register": m.Register, "register again": m.RegisterAgain, "stages ready": m.StagesReady, "stage bound": m.StageBound,
 			"stage done": m.StageDone, "executor": m.Executor, "unpaced or end": m.UnpacedOrEnd, "status": m.Status, "drain": m.Drain, "time": m.Time,
-			"user": m.UserChanges, "kill": m.Kill, "memory": m.Memory, "replay": m.Replay, "hello": m.Hello, "restart": m.Restart, "": m.check,
+			"user": m.UserChanges, "kill": m.Kill, "memory": m.Memory, "configure": m.Configure, "replay": m.Replay, "hello": m.Hello, "restart": m.Restart, "": m.check,
 		})
 	})
 }

@@ -59,6 +59,10 @@ func (h *holding) take(l *api.Launch) {
 	h.reserved = max(h.reserved, h.floor)
 }
 
+// launched reports whether it is known how it was started. It is not after a restart of one that
+// the Plan has nothing of: what such a one needs nobody can say, and its limit stays.
+func (h *holding) launched() bool { return h.heap > 0 }
+
 // observe takes in what was seen of it. page is nil where no good one was read.
 func (h *holding) observe(seen ExecutorMemory, page *meter.Memory) {
 	h.seen = seen

@@ -53,7 +53,7 @@ func (p *pool) step(r *roster, s *Sample, now units.Instant) {
 		}
 	}
 	for _, x := range r.execs {
-		if x.life.here && x.alive() && !x.handsOff {
+		if x.life.here && x.alive() && !x.handsOff && x.memory.launched() {
 			free = p.move(r, x, now, free)
 		}
 	}

@@ -50,7 +50,7 @@ type NodeDaemon struct {
 
 	layout    executor.Layout
 	groups    *cgroup.Hierarchy
-	guard     *guard // Nil when it is turned off.
+	guards    guards // None when they are turned off.
 	executors *executors
 	disk      *disk
 	docker    *docker.Engine // nil without containers.
@@ -155,8 +155,8 @@ func (n *NodeDaemon) buildExecutors() error {
 		n.log.Info("other writers of quotas are found by reading, without their names", "error", err)
 	}
 	if n.cfg.Guard > 0 && n.cfg.GuardBinary != "" {
-		n.guard = newGuard(n.cfg, n.cgroupParent(), n.log)
-		n.undo.add(n.guard.close)
+		n.guards = newGuards(n.cfg, n.cgroupParent(), n.log)
+		n.undo.add(n.guards.close)
 	}
 	runtime, err := n.runtime()
 	if err != nil {
@@ -400,8 +400,8 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 	inOrder(&g, n.greet)
 	// The loop's last status goes out over a connection that is still there.
 	inOrder(&g, n.control)
-	if n.guard != nil {
-		inOrder(&g, n.guard.keep)
+	for _, guard := range n.guards {
+		inOrder(&g, guard.keep)
 	}
 	inOrder(&g, n.disk.run)
 	if n.archives != nil {
@@ -416,8 +416,8 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 // control runs the loop, which lifts all quotas at its end.
 func (n *NodeDaemon) control(ctx context.Context) error {
 	err := n.loop.Run(ctx)
-	if err == nil && n.guard != nil {
-		n.guard.quotasLifted()
+	if err == nil {
+		n.guards.quotasLifted()
 	}
 	return err
 }

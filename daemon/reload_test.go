@@ -20,7 +20,9 @@ func TestANodeControllerGoesByAnotherConfiguration(t *testing.T) {
 	c := DefaultNodeConfig()
 	c.Name, c.State, c.HTTP, c.Planner, c.CgroupRoot, c.Jar = "n1", t.TempDir(), "", "127.0.0.1:1", cgrouptest.New(t, cgrouptest.V1Separate).Root, filepath.Join(t.TempDir(), "jar")
 	c.TotalCores, c.Reserve, c.Memory = 2, 0.2, 4*units.GiB
-	c.Deps = &Deps{Runtime: func(l executor.Layout, g *cgroup.Hierarchy) (executor.Runtime, error) { return executor.NewFake(l, g), nil }}
+	c.Deps = &Deps{Runtime: func(l executor.Layout, g *cgroup.Hierarchy) (executor.Runtime, error) {
+		return executor.NewFake(l, g), nil
+	}}
 	n, err := NewNode(c)
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,7 @@ package org.apache.spark.pacer
 
 import java.io.IOException
 import java.nio.file.Path
-import java.time.Duration
+import java.time.{Duration, Instant}
 import java.util.concurrent.{Executors, ThreadFactory, TimeoutException}
 import java.util.concurrent.atomic.AtomicInteger
 
@@ -182,8 +182,7 @@ private[spark] object NatsTransport {
 
   private def denied(address: String, as: Option[Credential]): String = as match {
     case None => s"no credentials for this planner: ask its operator for `pacer auth issue --user ${sys.props("user.name")} --role submit` ($address)"
-    case Some(c) => s"the planner at $address refused the credentials of $c${c.file.fold("")(f => s" in $f")}: " +
-      "ask its operator for `pacer auth issue --user NAME --role submit`"
+    case Some(c) => c.refusal(address, Instant.now())
   }
 
   /** A forgotten SparkContext must not keep the JVM alive. */

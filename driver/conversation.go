@@ -41,6 +41,8 @@ type Conversation struct {
 	// register once more.
 	id    api.AppID
 	again bool
+	// planner is who has answered the last registration.
+	planner string
 	// forgot says that the planner waits for Recall.
 	forgot bool
 	// epoch is that of the newest directive, if there was one.
@@ -80,6 +82,7 @@ type Request struct {
 	No       uint64
 	Register bool
 	AppID    api.AppID // "" for the first registration.
+	Planner  string    // Who has answered the last registration, "" before.
 	Events   []api.Event
 }
 
@@ -176,10 +179,10 @@ func (c *Conversation) Next(now units.Instant) (Request, bool) {
 	c.no++
 	c.waits, c.until, c.due, c.sent = c.no, now.Add(Patience), false, nil
 	if !c.Registered() || c.again {
-		return Request{No: c.no, Register: true, AppID: c.id}, true
+		return Request{No: c.no, Register: true, AppID: c.id, Planner: c.planner}, true
 	}
 	c.sent = c.batch()
-	return Request{No: c.no, AppID: c.id, Events: c.sent}, true
+	return Request{No: c.no, AppID: c.id, Planner: c.planner, Events: c.sent}, true
 }
 
 // batch is what goes into a request: the oldest events, Batch at most, and no more than fit
@@ -238,7 +241,7 @@ func (c *Conversation) Accept(now units.Instant, no uint64, r *api.RegisterReply
 		return out
 	}
 	var out Outcome
-	c.due = true
+	c.due, c.planner = true, r.Planner
 	switch {
 	case c.id == r.AppID && !r.Recall:
 		c.acknowledge(r.AckedSeq)

@@ -51,6 +51,7 @@ type process struct {
 	heaviest           float64 // What the newest task told of those that wait, and of which stage.
 	heaviestOf         *stageRun
 	registered, exited bool
+	drained            bool // Its node was drained while it ran.
 	forgets            bool // What its tasks wrote is lost with it.
 	settling           bool // In a step of its own.
 	exit               string
@@ -108,8 +109,10 @@ func (p *process) wants() float64 {
 	return float64(len(p.computing))
 }
 
+// busy reports whether something will happen by itself: what was brought past its end by
+// another's event has yet to settle.
 func (p *process) busy() bool {
-	return p.starting > 0 || p.pausing > 0 || len(p.computing) > 0 || len(p.waiting) > 0
+	return p.starting != 0 || p.pausing != 0 || len(p.computing) > 0 || len(p.waiting) > 0
 }
 
 // advance brings it to now.
@@ -175,8 +178,9 @@ func (p *process) settle(now units.Instant) {
 	}
 	if p.starting == 0 && !p.registered {
 		p.registered = true
-		p.driver.up(p)
-		p.driver.offer(p)
+		if p.driver.up(p); !p.exited {
+			p.driver.offer(p)
+		}
 	}
 	p.settling = false
 	p.m.divide(now)

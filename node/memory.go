@@ -161,7 +161,7 @@ func (p *pool) admit(r *roster) {
 		if holds(x) {
 			used += x.memory.used()
 		}
-		if present(x) {
+		if present(x) && x.life.listed { // What is being stopped gives its memory back.
 			least += x.memory.least()
 		}
 	}

@@ -24,17 +24,19 @@ type jvm struct {
 	static         units.Bytes
 	// shown says that a Sample has shown it, bound that its limit cannot be raised.
 	starts, deaf, fixed, shown, bound bool
+	leaving                           bool // It has been stopped and will exit.
 }
 
 // machine is a node of so much memory with JVMs, around an engine.
 type machine struct {
 	tb
-	e      *Engine
-	memory units.Bytes
-	now    units.Instant
-	jvms   map[Key]*jvm
-	plan   api.Plan
-	status *api.NodeStatus // Of the newest call, if it had one.
+	e       *Engine
+	memory  units.Bytes
+	now     units.Instant
+	jvms    map[Key]*jvm
+	plan    api.Plan
+	lingers bool            // Executors that are stopped exit at the next tick.
+	status  *api.NodeStatus // Of the newest call, if it had one.
 }
 
 const (
@@ -106,6 +108,10 @@ func (m *machine) do(actions []Action) {
 			l := a.Launch
 			m.jvms[a.Key] = &jvm{inForce: l.OffHeap, target: l.OffHeap, static: l.Heap + l.Overhead, limit: l.Heap + l.Overhead + l.OffHeap, starts: true}
 		case ActStop:
+			if m.lingers && j != nil && !j.leaving {
+				j.leaving = true
+				break
+			}
 			delete(m.jvms, a.Key)
 		case ActWantMemory:
 			if j == nil || j.fixed || j.starts {
@@ -141,7 +147,9 @@ func (m *machine) check() {
 func (m *machine) tick() {
 	m.Helper()
 	m.now += units.Instant(500 * time.Millisecond)
-	m.do(m.e.Step(m.now, m.sample()))
+	s := m.sample()
+	maps.DeleteFunc(m.jvms, func(_ Key, j *jvm) bool { return j.leaving && j.shown })
+	m.do(m.e.Step(m.now, s))
 }
 
 // answer lets every JVM that is not deaf see the newest wish and move by piece towards it.
@@ -315,6 +323,23 @@ func TestOneThatWaitsForMemoryIsStartedAfterARestart(t *testing.T) {
 	m.settle()
 	if got := []units.Bytes{m.inForce("a"), m.inForce("b")}; got[0] != 512*mib || got[1] != 512*mib {
 		t.Errorf("%v, want 512m each", got)
+	}
+}
+
+// An executor that takes the place of one that is being stopped starts when that one has
+// exited, though the node could not hold both.
+func TestOneThatFollowsAnotherWaitsForItsExit(t *testing.T) {
+	m := newMachine(t, 2*gib)
+	m.lingers = true
+	m.apply(memoryApp("a", 1, 256*mib, 0))
+	m.settle()
+	m.apply(memoryApp("b", 1, 256*mib, 0))
+	if m.jvms[Key{"b", "1"}] != nil {
+		t.Error("it starts beside the one that is being stopped")
+	}
+	m.settle()
+	if got := m.inForce("b"); len(m.jvms) != 1 || got != gib {
+		t.Errorf("%d executors, it has %v", len(m.jvms), got)
 	}
 }
 

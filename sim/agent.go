@@ -42,7 +42,8 @@ type agent struct {
 	// refusing makes quota writes fail.
 	refusing bool
 	greeted  bool
-	planned  *seenPlan // Its newest Plan, for the check; nil before the first.
+	planned  *seenPlan   // Its newest Plan, for the check; nil before the first.
+	promised units.Bytes // Of its memory, when the check last looked.
 	wake     timer
 	greeting timer
 	starts   int
@@ -233,6 +234,7 @@ func (a *agent) perform(actions []node.Action) {
 	for i := range actions {
 		a.act(&actions[i])
 	}
+	a.w.check.memory(a)
 	a.settled = !a.refusing
 	a.capacity, _ = a.engine.Capacity()
 }
@@ -274,16 +276,28 @@ func (a *agent) act(x *node.Action) {
 		a.start(x.Key, *x.Launch)
 	case node.ActStop:
 		a.stop(x.Key)
+	case node.ActWantMemory:
+		if p := a.m.find(x.Key); p != nil {
+			a.w.check.wish(a, p, x.Memory)
+			p.pool(a.w.now).want(x.Memory, x.Limit, a.w.now)
+		}
+	case node.ActSetMemoryLimit:
+		if p := a.m.find(x.Key); p != nil {
+			p.pool(a.w.now).limit = x.Limit
+		}
 	}
 }
 
 func (a *agent) start(key node.Key, launch api.Launch) {
+	a.m.starting += claim(&launch)
 	a.w.after(launchTime, rankNode, a.m.id, func() {
+		a.m.starting -= claim(&launch)
+		a.m.changed = a.w.now
 		d := a.w.byURL[launch.DriverURL]
 		if d == nil || a.m.gone {
 			return
 		}
-		a.w.startProcess(&a.m, d, key, launch.Cores)
+		a.w.startProcess(&a.m, d, key, &launch)
 		a.observe()
 	})
 }

@@ -22,6 +22,9 @@ func RunChaos(seed uint64, history io.Writer) error {
 		}
 	}
 	c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
+	if seed%3 == 1 {
+		c.Nodes = narrow(c.Nodes)
+	}
 	w, err := New(c)
 	if err != nil {
 		return err
@@ -33,6 +36,9 @@ func RunChaos(seed uint64, history io.Writer) error {
 			s.Parents = []int{i - 1}
 		}
 		recorded.Stages = append(recorded.Stages, s)
+	}
+	if seed%3 == 1 {
+		recorded.Memory = crowded()
 	}
 	d, err := w.Submit(w.Now(), recorded)
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // check watches what must be true at every event, with faults and without:
@@ -15,7 +16,13 @@ import (
 //   - epochs of Plans and Directives only grow, and one epoch says one thing;
 //   - no application that the planner has taken is ever unknown to it;
 //   - a stage whose end the planner has heard is in no Plan, and no node controls
-//     what its Plan does not have.
+//     what its Plan does not have;
+//   - memory of a node is never promised twice: heaps, overheads and off-heap memory in
+//     force, wanted or owed are no more than it gives, as far as that can be had at all;
+//     nothing grows before what it owes is given back, and the total is right again two
+//     seconds after the last change;
+//   - who waits for memory starts in order: nobody gets what the first one could have had,
+//     and that one waits for nobody behind it who has started since it came to the head.
 type check struct {
 	w      *World
 	epochs map[api.AppID]uint64
@@ -24,12 +31,16 @@ type check struct {
 	grants []node.Grant
 	// counted are the divisions looked at.
 	counted uint64
+	front   front
 }
 
 // seenPlan is what the check keeps of the newest Plan of a node.
 type seenPlan struct {
-	epoch   uint64
-	targets []targetKey
+	epoch     uint64
+	targets   []targetKey
+	executors []executorKey
+	// claimed is the memory that executors take of the node in any case, by the ledger.
+	claimed units.Bytes
 }
 
 type targetKey struct {
@@ -93,7 +104,17 @@ func (c *check) planned(p api.Plan) {
 		c.w.fail("the plan of %s has epoch %d after %d", p.Node, p.Epoch, seen.epoch)
 	}
 	now := &seenPlan{epoch: p.Epoch}
+	v := c.w.control.engine.View()
+	if n := v.Node(p.Node); n != nil {
+		now.claimed = v.Claimed(n)
+		if now.claimed > n.Room() && (seen == nil || now.claimed > seen.claimed) {
+			c.w.fail("the plan %d of %s claims %v of %v", p.Epoch, p.Node, now.claimed, n.Room())
+		}
+	}
 	for _, app := range p.Apps {
+		for _, id := range app.Executors {
+			now.executors = append(now.executors, executorKey{App: app.ID, ID: id})
+		}
 		for _, t := range app.Stages {
 			now.targets = append(now.targets, targetKey{app.ID, t.StageKey, t.Executor})
 			if c.ended[app.ID][t.StageKey] {

@@ -45,6 +45,7 @@ func (c *control) up() error {
 		return fmt.Errorf("planner: %w", err)
 	}
 	c.engine = e
+	c.w.check.front = front{}
 	c.w.queue.set(&c.tick, c.w.now.Add(planner.TickInterval))
 	for _, a := range c.w.agents {
 		a.reconnect()
@@ -114,6 +115,7 @@ func (c *control) step(event planner.Event) {
 	}
 	c.steps++
 	c.turn.Take(c.engine.Step(epochOfPlanner+c.w.now, event), c.observe)
+	c.w.check.queue()
 	actions, _ := c.turn.End(c.save) // Memory takes all.
 	for _, action := range actions {
 		switch a := action.(type) {

@@ -42,6 +42,11 @@ type Driver struct {
 	works    bool          // It takes cores of m.
 	settled  timer         // Tells changes that were made in passing.
 	duration units.Seconds // Until its context's stop.
+	// waits is since when it is queued, 0 while it is not, waited how long it was; killed
+	// says that its user ended it.
+	waits  units.Instant
+	waited units.Seconds
+	killed bool
 	// result is what the planner last said about it.
 	result *api.AppDetail
 }
@@ -122,9 +127,10 @@ func (d *Driver) send(r driver.Request) {
 		d.link.request(func(reply func(any)) { d.w.control.events(batch, reply) }, func(body any) { d.answered(r.No, body) })
 		return
 	}
+	launch := api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0"}
+	d.app.Memory.declare(&launch)
 	registration := api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile, SparkVersion: "4.3.0",
-		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, Class: d.app.Class, AppID: r.AppID,
-		Launch: api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0", Heap: units.GiB}}
+		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, Class: d.app.Class, AppID: r.AppID, Launch: launch}
 	d.link.request(func(reply func(any)) { d.w.control.register(registration, reply) }, func(body any) { d.answered(r.No, body) })
 }
 
@@ -219,6 +225,7 @@ func (d *Driver) follow(n *api.Directive) {
 		return
 	}
 	d.directive = *n
+	d.queued(n.Queued != nil && n.Dead == "")
 	if n.Dead != "" {
 		d.abort(n.Dead)
 		return
@@ -228,6 +235,17 @@ func (d *Driver) follow(n *api.Directive) {
 	d.offerAll()
 	d.tellChanges()
 	d.maybeStart()
+}
+
+// queued notes whether it waits in the queue.
+func (d *Driver) queued(waits bool) {
+	switch {
+	case waits && d.waits == 0:
+		d.waits = d.w.now
+	case !waits && d.waits > 0:
+		d.waited += units.Seconds(seconds(d.waits, d.w.now))
+		d.waits = 0
+	}
 }
 
 // up registers an executor.
@@ -420,6 +438,7 @@ func (d *Driver) stop() {
 	}
 	d.ended = true
 	d.duration = d.elapsed()
+	d.queued(false)
 }
 
 func (d *Driver) tellChanges() {

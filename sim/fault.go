@@ -19,6 +19,8 @@ type faultKind struct {
 	node, value bool
 	most        float64
 	does        func(w *World, a *agent, value float64)
+	// bytes says that its size is one of memory.
+	bytes bool
 	// restarts says that what node controllers save has to be kept.
 	restarts bool
 }
@@ -50,6 +52,9 @@ func faultTable() []faultKind {
 		{name: "pages-thawed", node: true, does: func(w *World, a *agent, _ float64) { a.m.frozen = false }},
 		{name: "samples-garbled", node: true, does: func(w *World, a *agent, _ float64) { a.m.garbled = true }},
 		{name: "samples-mended", node: true, does: func(w *World, a *agent, _ float64) { a.m.garbled = false }},
+		{name: "wishes-unread", node: true, does: func(w *World, a *agent, _ float64) { a.hush(true) }},
+		{name: "wishes-read", node: true, does: func(w *World, a *agent, _ float64) { a.hush(false) }},
+		{name: "memory", node: true, value: true, bytes: true, most: 1 << 50, restarts: true, does: func(w *World, a *agent, v float64) { a.give(units.Bytes(v)) }},
 		{name: "drain", node: true, does: func(w *World, a *agent, _ float64) { w.drain(a, api.VerbDrain) }},
 		{name: "undrain", node: true, does: func(w *World, a *agent, _ float64) { w.drain(a, api.VerbUndrain) }},
 	}
@@ -202,6 +207,9 @@ func (w *World) Chaos(mean, until units.Seconds) error {
 	r := random(w.cfg.Seed, "chaos")
 	pairs := [][2]string{{"planner-down", "planner-up"}, {"controller-down", "controller-up"}, {"executor-lost", ""}, {"link-cut", "link-up"},
 		{"quotas-refused", "quotas-taken"}, {"others", "others"}, {"pages-frozen", "pages-thawed"}, {"samples-garbled", "samples-mended"}, {"speed", "speed"}, {"drain", "undrain"}}
+	if slices.ContainsFunc(w.drivers, func(d *Driver) bool { return d.app.Memory.Heap > 0 }) {
+		pairs = append(pairs, [2]string{"wishes-unread", "wishes-read"}, [2]string{"memory", "memory"})
+	}
 	for at := float64(w.Now()); ; {
 		at += r.ExpFloat64() * float64(mean)
 		if at > float64(until) {
@@ -210,8 +218,11 @@ func (w *World) Chaos(mean, until units.Seconds) error {
 		p := pairs[r.IntN(len(pairs))]
 		a := w.agents[r.IntN(len(w.agents))]
 		size, back := r.Float64()*a.m.cores/2, float64(0)
-		if p[0] == "speed" {
+		switch p[0] {
+		case "speed":
 			size, back = 0.5+r.Float64(), a.m.speed
+		case "memory":
+			size, back = float64(a.cfg.Memory)*(0.4+0.6*r.Float64()), float64(a.cfg.Memory)
 		}
 		if err := w.Fault(units.Seconds(at), p[0], a.m.name, size); err != nil {
 			return err
@@ -223,4 +234,25 @@ func (w *World) Chaos(mean, until units.Seconds) error {
 			return err
 		}
 	}
+}
+
+// give has a node give so much memory to executors from now on. Its node controller starts
+// anew for that.
+func (a *agent) give(memory units.Bytes) {
+	running := a.engine != nil
+	if running {
+		a.crash()
+	}
+	a.cfg.Memory = memory
+	if running {
+		a.w.must(a.up())
+	}
+}
+
+// hush has the node's executors see no wishes for memory, or see them again.
+func (a *agent) hush(deaf bool) {
+	for _, p := range a.m.procs {
+		p.pool(a.w.now)
+	}
+	a.m.deaf = deaf
 }

@@ -135,7 +135,7 @@ func (p *pool) move(r *roster, x *executor, now units.Instant, free units.Bytes)
 			}
 		}
 	}
-	if limit := h.heap + h.overhead + h.reserved; h.seen.Limit > 0 && h.seen.Limit > limit {
+	if limit := h.heap + h.overhead + h.reserved; !h.unknown() && h.seen.Limit > 0 && h.seen.Limit > limit {
 		r.out.act(Action{Kind: ActSetMemoryLimit, Key: x.key, Limit: limit})
 	}
 	if h.overdue(now, owesWithin) {

@@ -108,8 +108,10 @@ func (m *machine) do(actions []Action) {
 			l := a.Launch
 			m.jvms[a.Key] = &jvm{inForce: l.OffHeap, target: l.OffHeap, static: l.Heap + l.Overhead, limit: l.Heap + l.Overhead + l.OffHeap, starts: true}
 		case ActStop:
-			if m.lingers && j != nil && !j.leaving {
-				j.leaving = true
+			if m.lingers {
+				if j != nil {
+					j.leaving = true
+				}
 				break
 			}
 			delete(m.jvms, a.Key)
@@ -340,6 +342,45 @@ func TestOneThatFollowsAnotherWaitsForItsExit(t *testing.T) {
 	m.settle()
 	if got := m.inForce("b"); len(m.jvms) != 1 || got != gib {
 		t.Errorf("%d executors, it has %v", len(m.jvms), got)
+	}
+}
+
+// A node controller that restarts while an executor is being stopped knows what that one has:
+// it neither cuts its limit nor gives its memory away. Without the state it leaves it alone.
+func TestARestartKnowsWhatOneHasThatIsBeingStopped(t *testing.T) {
+	for _, remembers := range []bool{true, false} {
+		m := newMachine(t, 4*gib)
+		m.lingers = true
+		a, b := memoryApp("a", 1, 256*mib, 0), memoryApp("b", 1, 256*mib, 0)
+		m.apply(a, b)
+		m.settle()
+		m.apply(b)
+		cfg := testConfig(4)
+		cfg.Memory = m.memory
+		var state State
+		m.e.roster.save(&state)
+		if !remembers {
+			for i := range state.Executors {
+				state.Executors[i].Memory = HoldingState{}
+			}
+		}
+		again, err := New(cfg, &state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.e = again
+		for range 3 { // It takes its time to exit.
+			m.answer(gib)
+			m.do(m.e.Step(m.now, m.sample()))
+			m.now += units.Instant(500 * time.Millisecond)
+		}
+		if j := m.jvms[Key{"a", "1"}]; j == nil || j.limit != j.static+j.inForce {
+			t.Errorf("remembers %v: it has %+v", remembers, j)
+		}
+		m.settle()
+		if got := m.inForce("b"); got != 3*gib {
+			t.Errorf("remembers %v: the other one has %v once it has gone", remembers, got)
+		}
 	}
 }
 

@@ -274,13 +274,18 @@ func TestMemoryHoldsInRandomWorlds(t *testing.T) {
 			for i, at := range []units.Seconds{begins, ends} {
 				size := n.Memory
 				if i == 0 {
-					size = of("offer", 1500, 12000)
+					size = of("offer", 1500, int(n.Memory/mib)) // What it had at the start is the most: else some could wait for ever.
 				}
 				if f[i] != "" {
 					if err := w.Fault(at, f[i], n.Name, float64(size)); err != nil {
 						t.Fatal(err)
 					}
 				}
+			}
+		}
+		for _, n := range c.Nodes { // A planner that was down has not heard it.
+			if err := w.Fault(125, "undrain", n.Name, 0); err != nil {
+				t.Fatal(err)
 			}
 		}
 		if err := w.Run(); err != nil {

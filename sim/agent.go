@@ -289,12 +289,13 @@ func (a *agent) act(x *node.Action) {
 }
 
 func (a *agent) start(key node.Key, launch api.Launch) {
+	engine := a.engine
 	a.m.starting += claim(&launch)
 	a.w.after(launchTime, rankNode, a.m.id, func() {
 		a.m.starting -= claim(&launch)
 		a.m.changed = a.w.now
 		d := a.w.byURL[launch.DriverURL]
-		if d == nil || a.m.gone {
+		if d == nil || a.m.gone || a.engine != engine { // A launch ends with its node controller.
 			return
 		}
 		a.w.startProcess(&a.m, d, key, &launch)

@@ -99,6 +99,7 @@ func (a *agent) up() error {
 		return fmt.Errorf("node %s: %w", a.m.name, err)
 	}
 	a.engine, a.failed, a.greeted, a.settled, a.epoch, a.told = e, nil, false, false, 0, 0
+	a.m.changed = a.w.now // Nobody has moved anything while it was down.
 	if saved != nil {
 		a.epoch = saved.Plan.Epoch
 	}

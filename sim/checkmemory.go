@@ -21,6 +21,8 @@ const (
 	// startsWithin is how long the head of the queue may wait once nobody runs that was there
 	// when it came to the head, or comes before it.
 	startsWithin = 5 * time.Second
+	// sameStep is how far rounding moves the start of an application that started now.
+	sameStep = 10 * time.Nanosecond
 	// patience is after how long an application without a deadline counts as due.
 	patience = time.Hour
 )
@@ -114,7 +116,7 @@ func (c *check) queue() {
 		took := units.Bytes(0) // By those that have started in this step and come after it.
 		for _, t := range v.Allocations(n.Node) {
 			switch began := t.App.Instant(t.App.Tenant.Began); {
-			case began >= now.Add(-time.Microsecond) && inLine(head, t.App) < 0:
+			case began >= now.Add(-sameStep) && inLine(head, t.App) < 0:
 				took += units.Bytes(len(t.Executors)) * t.App.Tenant.Claim()
 			case began <= since || inLine(t.App, head) < 0:
 				older = true

@@ -123,7 +123,8 @@ func (p *pool) move(r *roster, x *executor, now units.Instant, free units.Bytes)
 		case h.share < wanted:
 			p.wish(r, x, h.share, 0, now)
 		case h.share > wanted && !h.owes():
-			grown := min(h.share, wanted+max(0, free)/units.MiB*units.MiB)
+			room := max(0, free) + h.used() - (h.heap + h.overhead + wanted) // Its limit may not be lowered yet.
+			grown := min(h.share, wanted+room/units.MiB*units.MiB)
 			if grown > wanted && (grown == h.share || grown-wanted >= leastGrowth) {
 				before, limit := h.used(), units.Bytes(0)
 				if h.seen.Limit > 0 {

@@ -384,6 +384,23 @@ func TestARestartKnowsWhatOneHasThatIsBeingStopped(t *testing.T) {
 	}
 }
 
+// One that grows again before its limit was lowered has at once what that limit holds beside
+// what is free.
+func TestGrowthTakesWhatTheLimitHolds(t *testing.T) {
+	m := newMachine(t, 8*gib)
+	a, b, c := memoryApp("a", 1, 256*mib, 0), memoryApp("b", 1, 256*mib, 0), memoryApp("c", 1, 256*mib, 0)
+	m.apply(a, b)
+	m.settle()
+	m.apply(a, b, c)
+	m.tick()
+	m.answer(8 * gib)
+	m.apply(a)
+	m.tick()
+	if got := m.jvms[Key{"a", "1"}].wanted; got != 7*gib {
+		t.Errorf("it is to have %v, want 7g", got)
+	}
+}
+
 // A status tells of an executor's memory once a minute, when it has moved, and at its end.
 func TestStatusesTellOfMemory(t *testing.T) {
 	m := newMachine(t, 8*gib)

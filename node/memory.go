@@ -59,9 +59,9 @@ func (p *pool) step(r *roster, s *Sample, now units.Instant) {
 	}
 }
 
-// present reports whether x takes part in the division: it runs or is to run.
+// present reports whether x takes part in the division: it runs, is being started or is to run.
 func present(x *executor) bool {
-	return x.life.state != api.ExecutorExited && (x.life.listed || x.life.here)
+	return x.life.state != api.ExecutorExited && (x.life.listed || x.life.here || x.life.launching && x.life.asked)
 }
 
 // holds reports whether x has memory: it runs or is being started.

@@ -345,6 +345,21 @@ func TestOneThatFollowsAnotherWaitsForItsExit(t *testing.T) {
 	}
 }
 
+// One that the Plan drops before its process is there has its memory until it has exited.
+func TestOneThatIsDroppedWhileItStartsCounts(t *testing.T) {
+	m := newMachine(t, 2*gib)
+	m.lingers = true
+	m.apply(memoryApp("a", 1, 256*mib, 0))
+	m.apply(memoryApp("b", 1, 256*mib, 0))
+	if m.jvms[Key{"a", "1"}] == nil || m.jvms[Key{"b", "1"}] != nil {
+		t.Error("the second one starts beside the first one's start")
+	}
+	m.settle()
+	if got := m.inForce("b"); len(m.jvms) != 1 || got != gib {
+		t.Errorf("%d executors, it has %v", len(m.jvms), got)
+	}
+}
+
 // A node controller that restarts while an executor is being stopped knows what that one has:
 // it neither cuts its limit nor gives its memory away. Without the state it leaves it alone.
 func TestARestartKnowsWhatOneHasThatIsBeingStopped(t *testing.T) {

@@ -32,6 +32,7 @@ type check struct {
 	// counted are the divisions looked at.
 	counted uint64
 	front   front
+	starts  []api.AppID // Of the planner's step.
 }
 
 // seenPlan is what the check keeps of the newest Plan of a node.

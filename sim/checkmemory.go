@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -21,8 +22,6 @@ const (
 	// startsWithin is how long the head of the queue may wait once nobody runs that was there
 	// when it came to the head, or comes before it.
 	startsWithin = 5 * time.Second
-	// sameStep is how far rounding moves the start of an application that started now.
-	sameStep = 10 * time.Nanosecond
 	// patience is after how long an application without a deadline counts as due.
 	patience = time.Hour
 )
@@ -95,6 +94,7 @@ type front struct {
 
 // queue looks at who waits after each step of the planner, and who has started in it.
 func (c *check) queue() {
+	defer func() { c.starts = c.starts[:0] }()
 	v := c.w.control.engine.View()
 	if len(v.Waiting()) == 0 {
 		c.front = front{}
@@ -116,7 +116,7 @@ func (c *check) queue() {
 		took := units.Bytes(0) // By those that have started in this step and come after it.
 		for _, t := range v.Allocations(n.Node) {
 			switch began := t.App.Instant(t.App.Tenant.Began); {
-			case began >= now.Add(-sameStep) && inLine(head, t.App) < 0:
+			case slices.Contains(c.starts, t.App.ID) && inLine(head, t.App) < 0:
 				took += units.Bytes(len(t.Executors)) * t.App.Tenant.Claim()
 			case began <= since || inLine(t.App, head) < 0:
 				older = true
@@ -137,6 +137,16 @@ func (c *check) queue() {
 		c.front.passed = now
 	case now.Sub(c.front.passed) > startsWithin:
 		c.w.fail("%s is first in the queue, needs %v, and waits for those behind it that have started since it is first", head.ID, claim)
+	}
+}
+
+// occurred notes who has started.
+func (c *check) occurred(o planner.Occurrence) {
+	switch o := o.(type) {
+	case planner.AppRegistered:
+		c.starts = append(c.starts, o.App)
+	case planner.AppStarted:
+		c.starts = append(c.starts, o.App)
 	}
 }
 

@@ -134,7 +134,10 @@ func (c *control) step(event planner.Event) {
 	}
 }
 
-func (c *control) observe(o planner.Occurrence) { c.w.said("planner", "", o.String()) }
+func (c *control) observe(o planner.Occurrence) {
+	c.w.check.occurred(o)
+	c.w.said("planner", "", o.String())
+}
 
 func (c *control) save(changes []api.Pair) error {
 	for _, ch := range changes {

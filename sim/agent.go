@@ -111,7 +111,7 @@ func (a *agent) up() error {
 
 // down ends it as kill -9 does; its executors run on under the quotas in force.
 func (a *agent) down() {
-	a.engine = nil
+	a.engine, a.m.starting = nil, 0
 	a.w.queue.cancel(&a.tick)
 	a.w.queue.cancel(&a.wake)
 	a.w.queue.cancel(&a.greeting)
@@ -293,10 +293,13 @@ func (a *agent) start(key node.Key, launch api.Launch) {
 	engine := a.engine
 	a.m.starting += claim(&launch)
 	a.w.after(launchTime, rankNode, a.m.id, func() {
+		if a.engine != engine {
+			return // It ended with its node controller.
+		}
 		a.m.starting -= claim(&launch)
 		a.m.changed = a.w.now
 		d := a.w.byURL[launch.DriverURL]
-		if d == nil || a.m.gone || a.engine != engine { // A launch ends with its node controller.
+		if d == nil || a.m.gone {
 			return
 		}
 		a.w.startProcess(&a.m, d, key, &launch)

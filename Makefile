@@ -35,7 +35,7 @@ export CACHE PYSPARK VENV GO E2E
 demo test test-all e2e torture: export AS_ROOT := 1
 race: export COMPILER := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-contention bench-scale bench-trust torture soak fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-contention bench-scale bench-trust torture soak chaos fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -93,6 +93,9 @@ torture: build ## kill, cut, stop and fill what runs around real Spark, three ap
 
 soak: ## run 1,000 applications on a planner and two node controllers in one process, and look for what grows (30 minutes; ARGS="-soak 5m" takes less)
 	@$(GO) test -count 1 -v -timeout 24h ./torture -run '^TestSoak$$' $(if $(findstring -soak,$(ARGS)),,-soak 30m) $(ARGS)
+
+chaos: ## run the simulator through faults, one world for each seed (5 minutes; ARGS="-trials 1000 -first 1 -limit 10m" for other seeds)
+	@$(GO) test -count 1 -v -timeout 24h ./sim -run '^TestChaos$$' $(if $(findstring -trials,$(ARGS)),,-trials 3000) $(ARGS)
 
 fuzz: ## try inputs at random on every decoder, 30 s each, into docs/figures.jsonl (9 minutes; ARGS="-time 5m -only FuzzPage" for other times)
 	@$(GO) run ./bench fuzz $(ARGS)

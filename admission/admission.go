@@ -167,6 +167,10 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = whole.Cores, whole.Slots, whole.PerNode
 	d.Wait = &ledger.Wait{Since: v.Now()}
 	d.Serial = v.Serial() + 1
+	if r.AppID != "" && v.App(r.AppID) == nil && v.EndedApp(r.AppID) == nil {
+		d.ID = r.AppID // Another planner's word, or this one's before it lost its state.
+		return d, nil
+	}
 	d.ID = api.AppID(fmt.Sprintf("app-%s-%04d", time.Unix(0, int64(v.Now())).UTC().Format("20060102150405"), d.Serial%10000))
 	return d, nil
 }

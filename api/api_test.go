@@ -98,7 +98,7 @@ func TestErrorKindSurvivesWrappingAndTheWire(t *testing.T) {
 
 func TestKindNumbersAreFrozen(t *testing.T) {
 	for want, kind := range []api.Kind{api.KindInternal, api.KindInvalid, api.KindNotFound, api.KindInfeasible,
-		api.KindConflict, api.KindStale, api.KindTransient, api.KindVersion} {
+		api.KindConflict, api.KindStale, api.KindTransient, api.KindVersion, api.KindDenied} {
 		if int(kind) != want {
 			t.Errorf("%v has number %d, want %d", kind, int(kind), want)
 		}

@@ -56,6 +56,8 @@ const (
 
 	// MostCount is that of tasks, cores and numbers of a kind (Spark counts them in 32 bits).
 	MostCount = math.MaxInt32
+	// MostExecutorID is the greatest number of an executor that a planner takes over.
+	MostExecutorID = 1 << 14
 	// MostCores is that of a node, or of what somebody asks for on one.
 	MostCores = 1 << 20
 	// MostMemory is that of a node or an executor: 1 PiB.

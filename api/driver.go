@@ -96,8 +96,13 @@ type RegisterRequest struct {
 	Mode   Mode   `json:"mode,omitempty"`
 	Class  Class  `json:"class,omitempty"`
 	Launch Launch `json:"launch"`
-	// AppID is set when the application registers again.
-	AppID AppID `json:"app_id,omitempty"`
+	// AppID is set when the application registers again. Executors is the greatest number of
+	// those that have registered with its driver: a planner that does not know them gives none
+	// of their ids.
+	AppID     AppID `json:"app_id,omitempty"`
+	Executors int   `json:"executors,omitempty"`
+	// Planner is who has answered the application's last registration (RegisterReply.Planner).
+	Planner string `json:"planner,omitempty"`
 	// Key is the hash of the secret with which the driver will connect as the application,
 	// in hexadecimal (HashBytes); "" for a driver that stays its user.
 	Key string `json:"key,omitempty"`
@@ -178,6 +183,8 @@ type RegisterReply struct {
 	V     int    `json:"v"`
 	Error *Error `json:"error,omitempty"`
 	AppID AppID  `json:"app_id,omitempty"`
+	// Planner is the name of the planner's store, "" for one without.
+	Planner string `json:"planner,omitempty"`
 	// Own says that the driver is to connect as the application from now on: with its id for
 	// a login and the secret of RegisterRequest.Key.
 	Own bool `json:"own,omitempty"`
@@ -300,6 +307,9 @@ type Events struct {
 	AppID      AppID   `json:"app_id"`
 	Submission string  `json:"submission"`
 	Events     []Event `json:"events"`
+	// Planner is who has answered the application's last registration: the numbers of events
+	// are between its driver and that one.
+	Planner string `json:"planner,omitempty"`
 }
 
 // Event is one thing that happened in the driver. The pointer that belongs to

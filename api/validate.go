@@ -26,6 +26,8 @@ func (r RegisterRequest) Validate() error {
 	f.check(r.Submission != "", "submission is empty")
 	f.text("submission", r.Submission, MostToken)
 	f.token("app_id", string(r.AppID))
+	f.count("executors", r.Executors, MostExecutorID)
+	f.text("planner", r.Planner, MostToken)
 	f.check(r.Name != "", "name is empty")
 	f.text("name", r.Name, MostName)
 	f.text("profile", r.Profile, MostName)
@@ -89,6 +91,7 @@ func (e Events) Validate() error {
 	var f faults
 	f.token("app_id", string(e.AppID))
 	f.text("submission", e.Submission, MostToken)
+	f.text("planner", e.Planner, MostToken)
 	f.count("the number of events", len(e.Events), MostEvents)
 	for i := range e.Events[:min(len(e.Events), MostEvents)] {
 		event := &e.Events[i]

@@ -17,7 +17,7 @@
 // In alphabetical order; "W" stands for a workload, "S" for a slack in per cent:
 //
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
-//	chaos.seeds, chaos.broken            simulated worlds on which faults rain, of them those in which an invariant does not hold or an application does not end
+//	chaos.seeds, chaos.broken            seeds of simulated worlds on which faults rain, two of each, of them those in which an invariant does not hold or an application does not end
 //	contention.B.WAY.late, .met          of the source's Benchmark B under a strategy or on stock Spark: runs late; applications in time in a run, mean
 //	contention.B.WAY.mean_abs_error_pct  how far they ended from their deadlines, either way
 //	contention.bench1.WAY.makespan_ratio until all are done, over the better stock way

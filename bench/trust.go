@@ -142,14 +142,15 @@ func chaos(t testing.TB, add adder) {
 	add("chaos.broken", benchline.Measured{Value: n, N: chaosSeeds, Spread: [2]float64{0, min(n, 1)}}, "worlds")
 }
 
-// world is what is broken in the world of a seed; one that panics is.
+// world is what is broken in the worlds of a seed: one with deadlines and short faults, and one
+// whose planners, state and bus come and go. One that panics is broken.
 func world(seed uint64) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("seed %d: panic: %v", seed, fault)
 		}
 	}()
-	return sim.RunChaos(seed, nil)
+	return errors.Join(sim.RunChaos(seed, nil), sim.Trial(seed))
 }
 
 // tlsOverhead times stages from "stage ready" to the quota in force on two systems, one

@@ -66,7 +66,7 @@ func ServeAuthorization(c *Conn, keyring *Keyring, own Credential) (stop func(),
 		}
 		if err != nil {
 			answer.Error = err.Error()
-			keyring.refuse(Refusal{Login: login, From: request.ClientInformation.Host, What: "connect", Why: err})
+			keyring.refuse(Refusal{Login: login, From: request.ClientInformation.Host, What: RefusedConnect, Why: err})
 		}
 		body, err := answer.Encode(pair)
 		if err == nil {

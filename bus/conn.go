@@ -186,11 +186,7 @@ func (c *Conn) denied() error {
 	if c.credential.Login == "" || c.secret != nil && c.secret() == "" {
 		return api.Errorf(api.KindDenied, "no credentials for this planner: ask its operator for %s (%s)", how, c.address)
 	}
-	of := ""
-	if c.credential.Path != "" {
-		of = " in " + c.credential.Path
-	}
-	return api.Errorf(api.KindDenied, "the planner at %s refused the credentials of %s%s: ask its operator for %s", c.address, c.credential.Login, of, how)
+	return api.Errorf(api.KindDenied, "%s", c.credential.refusal(c.address, how, time.Now()))
 }
 
 // Address is the server's as it was given: host:port or a URL.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -24,6 +25,9 @@ type Credential struct {
 	Secret string
 	// Path is the file that it comes from, "" for none.
 	Path string
+	// Issued and Until are from when until when it is taken, zero where its file says nothing of
+	// that. They explain a refusal; the planner goes by what it knows.
+	Issued, Until time.Time
 }
 
 // NewCredential makes a credential for login.
@@ -47,7 +51,57 @@ func (c Credential) String() string { return c.Login }
 
 // Encode is the file that LoadCredential reads.
 func (c Credential) Encode() []byte {
-	return fmt.Appendf(nil, "# Pacer: whoever has this file is %s.\n%s:%s\n", c.Login, c.Login, c.Secret)
+	text := fmt.Appendf(nil, "# Pacer: whoever has this file is %s.\n", c.Login)
+	for _, said := range []struct {
+		mark string
+		at   time.Time
+	}{{issuedMark, c.Issued}, {untilMark, c.Until}} {
+		if !said.at.IsZero() {
+			text = fmt.Appendf(text, "%s%s\n", said.mark, said.at.UTC().Format(time.RFC3339))
+		}
+	}
+	return fmt.Appendf(text, "%s:%s\n", c.Login, c.Secret)
+}
+
+// issuedMark and untilMark begin the lines of a file that say when it is taken. The jar knows them
+// too (Credential.scala).
+const (
+	issuedMark = "# Issued at "
+	untilMark  = "# Taken until "
+)
+
+// dated takes in what a comment says of when c is taken.
+func (c *Credential) dated(line string) {
+	if text, ok := strings.CutPrefix(line, issuedMark); ok {
+		c.Issued, _ = time.Parse(time.RFC3339, text)
+	}
+	if text, ok := strings.CutPrefix(line, untilMark); ok {
+		c.Until, _ = time.Parse(time.RFC3339, text)
+	}
+}
+
+// clockIsOff is how much a clock may be behind a planner's before that is what is wrong.
+const clockIsOff = time.Hour
+
+// refusal says why c was refused by the planner at address at now and what mends it, how being the
+// command that issues another one.
+func (c Credential) refusal(address, how string, now time.Time) string {
+	of := c.Login
+	if c.Path != "" {
+		of += " in " + c.Path
+	}
+	switch {
+	case !c.Until.IsZero() && !now.Before(c.Until):
+		return fmt.Sprintf("the credentials of %s have expired at %s and this machine's clock says %s: ask the operator of the planner at %s for %s",
+			of, stamp(c.Until), stamp(now), address, how)
+	case !c.Issued.IsZero() && now.Before(c.Issued.Add(-clockIsOff)):
+		return fmt.Sprintf("the planner at %s refused the credentials of %s, which were issued at %s while this machine's clock says %s: set the clock (`date` shows it), or ask its operator for %s",
+			address, of, stamp(c.Issued), stamp(now), how)
+	case !c.Until.IsZero():
+		return fmt.Sprintf("the planner at %s refused the credentials of %s, which are taken until %s: they were revoked or its clock is not this machine's %s (`date` there shows it): ask its operator for %s",
+			address, of, stamp(c.Until), stamp(now), how)
+	}
+	return fmt.Sprintf("the planner at %s refused the credentials of %s: ask its operator for %s", address, of, how)
 }
 
 // mostCredentialBytes bounds a credentials file.
@@ -75,6 +129,7 @@ func LoadCredential(path string, kind api.PrincipalKind) (Credential, error) {
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || strings.HasPrefix(line, "#") {
+			c.dated(line)
 			continue
 		}
 		found++

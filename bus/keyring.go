@@ -25,11 +25,14 @@ type Keyring struct {
 	open bool
 }
 
+// RefusedConnect is Refusal.What of a connection.
+const RefusedConnect = "connect"
+
 // Refusal is something that was refused to somebody.
 type Refusal struct {
 	// Login is who they say they are, From where they are, as far as that is known.
 	Login, From string
-	// What was refused: "connect", or a subject.
+	// What was refused: RefusedConnect, or a subject.
 	What string
 	Why  error
 }

@@ -194,7 +194,7 @@ func (g gate) Check(c server.ClientAuthentication) bool {
 		if a := c.RemoteAddress(); a != nil {
 			where = a.String()
 		}
-		g.keyring.refuse(Refusal{Login: api.Clip(o.Username, api.MostToken), From: where, What: "connect", Why: err})
+		g.keyring.refuse(Refusal{Login: api.Clip(o.Username, api.MostToken), From: where, What: RefusedConnect, Why: err})
 		return false
 	}
 	r := rightsOf(p)

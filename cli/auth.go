@@ -65,6 +65,7 @@ func issueCommand(sh *shell) *cobra.Command {
 			return err
 		}
 		own := bus.NewCredential(p.Login())
+		own.Issued, own.Until = sh.now.UTC().Truncate(time.Second), p.Until
 		reply, err := sh.ask(c.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: own.Hash()}})
 		if err != nil {
 			return err

@@ -15,6 +15,9 @@ func TestMain(m *testing.M) {
 	if len(pacerspark.Jar) == 0 {
 		pacerspark.Jar = []byte("not built")
 	}
+	if len(os.Args) > 1 && os.Args[1] == "submit" { // As pacer submit --detach starts itself.
+		os.Exit(Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	if args := os.Getenv(submitHelper); args != "" {
 		os.Exit(Run(context.Background(), strings.Split(args, "\n"), os.Stdin, os.Stdout, os.Stderr))
 	}

@@ -30,8 +30,12 @@ var pacerOptions = map[string]bool{
 // optionDefaults has spark-submit read spark-defaults.conf beside a properties file.
 const optionDefaults = "--load-spark-defaults"
 
-// ownPrefix is the only one that pacer submit takes for itself.
-const ownPrefix = "--pacer-"
+// ownPrefix is the only one that pacer submit takes for itself, and optionDetach the only option
+// without it.
+const (
+	ownPrefix    = "--pacer-"
+	optionDetach = "--detach"
+)
 
 // submission is a command line of pacer submit, read.
 type submission struct {
@@ -51,6 +55,9 @@ type submission struct {
 	help, query bool
 	// stray are options in our prefix that stand after the application.
 	stray []string
+	// detach asks for Spark in the background; attached are the arguments without that.
+	detach   bool
+	attached []string
 }
 
 // scanSubmit reads args as spark-submit does. It returns an error for an unknown
@@ -59,12 +66,19 @@ func scanSubmit(args []string) (submission, error) {
 	s := submission{own: map[string]string{}, last: map[string]string{}, at: map[string]int{}, conf: map[string]string{}}
 	i := 0
 	for i < len(args) && strings.HasPrefix(args[i], "-") {
+		if args[i] == optionDetach {
+			s.detach = true
+			i++
+			continue
+		}
 		next, err := s.option(args, i)
 		if err != nil {
 			return submission{}, err
 		}
+		s.attached = append(s.attached, args[i:next]...)
 		i = next
 	}
+	s.attached = append(s.attached, args[i:]...)
 	s.app = len(s.args)
 	s.args = append(s.args, args[i:]...)
 	for _, a := range s.args[s.app:] {

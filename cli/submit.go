@@ -25,6 +25,7 @@ Usage:
   pacer submit [--pacer-...] [any spark-submit flag] APP [arguments of APP]
 
 Flags of its own (before APP; all others go to spark-submit in their order):
+  --detach                     return when the application has registered, and leave it running
   --pacer-deadline 90s|15m     finish this long after now: pacer submit has exited by then
   --pacer-by 06:00             finish by this time (the next 06:00, local time)
   --pacer-profile NAME         profile to plan with (default: the application's name)
@@ -42,9 +43,11 @@ The same without this wrapper:
       --conf spark.pacer.deadline=90s APP      (or spark.pacer.by=06:00)
 
 A run with a deadline ends with one line about it on standard error. When pacer submit is
-killed, its spark-submit gets SIGTERM.
+killed, kill -9 too, its spark-submit gets SIGTERM. With --detach a pacer submit in the
+background runs it, in a session of its own and without standard input: the deadline is until
+that one's exit, and its exit code is in pacer apps.
 
-Exit code: spark-submit's own; 64 wrong command line, 69 no planner answers,
+Exit code: spark-submit's own, with --detach 0 once it has registered; 64 wrong command line, 69 no planner answers,
 76 refused as infeasible, 77 no credentials, 127 no spark-submit found.
 spark-submit --help lists its flags.
 `
@@ -58,7 +61,7 @@ func submitCommand(sh *shell) *cobra.Command {
 			if !strings.HasPrefix(prefix, "-") {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return append(slices.Sorted(maps.Keys(pacerOptions)), slices.Sorted(maps.Keys(sparkOptions))...), cobra.ShellCompDirectiveNoFileComp
+			return slices.Concat([]string{optionDetach}, slices.Sorted(maps.Keys(pacerOptions)), slices.Sorted(maps.Keys(sparkOptions))), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 }
@@ -85,6 +88,9 @@ func (sh *shell) submit(ctx context.Context, args []string) error {
 		return sh.runSpark(ctx, sp, s.args, signals)
 	}
 	l := launch{shell: sh, line: s}
+	if s.detach {
+		return l.detach(ctx)
+	}
 	return l.submit(ctx)
 }
 
@@ -116,12 +122,9 @@ func (l *launch) submit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, done, err := dialPlanner(ctx, l.config.Client)
-	if api.KindOf(err) == api.KindDenied {
-		return err
-	}
+	_, done, err := l.planner(ctx)
 	if err != nil {
-		return command.Coded(command.ExitUnavailable, err)
+		return err
 	}
 	done()
 	for _, flag := range l.line.stray {
@@ -139,6 +142,15 @@ func (l *launch) submit(ctx context.Context) error {
 		fmt.Fprintf(l.Stderr, "pacer: %s\n", app.Outcome)
 	}
 	return err
+}
+
+// planner connects to the planner, without which nothing is started.
+func (l *launch) planner(ctx context.Context) (client, func(), error) {
+	conn, done, err := dialPlanner(ctx, l.config.Client)
+	if err != nil && api.KindOf(err) != api.KindDenied {
+		err = command.Coded(command.ExitUnavailable, err)
+	}
+	return conn, done, err
 }
 
 // read takes what is said everywhere, the cheapest faults first.

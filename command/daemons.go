@@ -3,7 +3,9 @@ package command
 import (
 	"context"
 	"io"
+	"log/slog"
 	"maps"
+	"os/signal"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -86,11 +88,11 @@ func (f flagKeys) add(c *cobra.Command) func() []string {
 // submit` takes, "" for none.
 func (sh *Shell) Up(ownSpark func(context.Context) string) *cobra.Command {
 	c := &cobra.Command{Use: "up", Short: "Run a planner and this machine's node controller", Args: cobra.NoArgs,
-		Long: "Run a planner and this machine's node controller in one process, until SIGTERM or\n" +
-			"SIGINT, which ends the applications. Prints a line with `ready` once it is usable."}
+		Long: "Run a planner and this machine's node controller in one process, until SIGTERM, SIGINT\n" +
+			"or SIGHUP, which ends the applications. Prints a line with `ready` once it is usable."}
 	sets := upFlags.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		cfg, err := sh.daemonConfig(sets())
+		cfg, _, err := sh.daemonConfig(sets())
 		if err != nil {
 			return err
 		}
@@ -99,39 +101,51 @@ func (sh *Shell) Up(ownSpark func(context.Context) string) *cobra.Command {
 		if err := up.Validate(); err != nil {
 			return Coded(ExitConfig, err)
 		}
-		return daemon.Up(c.Context(), up)
+		ctx, stop := endsOnHangup(c.Context())
+		defer stop()
+		return daemon.Up(ctx, up)
 	}
 	return c
 }
 
 // daemonConfig loads the configuration with what flags set and puts in the
-// logger, which no file can say.
-func (sh *Shell) daemonConfig(sets []string) (config.Config, error) {
+// logger, which no file can say; level is what the logger goes by.
+func (sh *Shell) daemonConfig(sets []string) (cfg config.Config, level *slog.LevelVar, err error) {
 	sh.Sets = append(sh.Sets, sets...)
-	cfg, err := sh.Config()
-	if err != nil {
-		return config.Config{}, err
+	if cfg, err = sh.Config(); err != nil {
+		return config.Config{}, nil, err
 	}
-	log := cfg.Log.Logger(sh.Stderr)
+	level = &slog.LevelVar{}
+	log := cfg.Log.Logger(sh.Stderr, level)
 	cfg.Planner.Logger, cfg.Node.Logger = log, log
 	who, err := owners(sh.Environ)
 	if err != nil {
-		return config.Config{}, err
+		return config.Config{}, nil, err
 	}
 	cfg.Planner.Owners, cfg.Node.Owners = who, who
-	return cfg, nil
+	return cfg, level, nil
 }
 
 // RunPlanner runs the planner daemon with args until ctx ends and returns its
 // exit code.
 func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return runDaemon(ctx, "planner", "Run Pacer's planner", plannerFlags, args, stdin, stdout, stderr,
-		func(ctx context.Context, sh *Shell, cfg config.Config) error {
-			cfg.Planner.Ready = sh.say
-			if err := cfg.Planner.Validate(); err != nil {
+		func(ctx context.Context, sh *Shell, r *reloader) error {
+			r.cfg.Planner.Ready = sh.say
+			r.sections = []string{"planner.", "log."}
+			r.check = func(c config.Config) error { return c.Planner.Validate() }
+			if err := r.check(r.cfg); err != nil {
 				return Coded(ExitConfig, err)
 			}
-			return daemon.Planner(ctx, cfg.Planner)
+			daemon.LimitPlannerMemory()
+			p, err := daemon.NewPlanner(r.cfg.Planner)
+			if err != nil {
+				return err
+			}
+			r.log = r.cfg.Planner.Logger.With("component", "planner")
+			r.apply = func(ctx context.Context, c config.Config) error { return p.Reload(ctx, c.Planner) }
+			defer r.start(ctx)()
+			return p.Run(ctx)
 		})
 }
 
@@ -139,26 +153,40 @@ func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, std
 // returns its exit code.
 func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return runDaemon(ctx, "nodecontroller", "Run Pacer's node controller on this machine", nodeFlags, args, stdin, stdout, stderr,
-		func(ctx context.Context, sh *Shell, cfg config.Config) error {
-			cfg.Node.Ready = sh.say
-			if err := cfg.Node.Validate(); err != nil {
+		func(ctx context.Context, sh *Shell, r *reloader) error {
+			r.cfg.Node.Ready = sh.say
+			r.sections = []string{"node.", "log."}
+			r.check = func(c config.Config) error { return c.Node.Validate() }
+			if err := r.check(r.cfg); err != nil {
 				return Coded(ExitConfig, err)
 			}
-			return daemon.Node(ctx, cfg.Node)
+			daemon.LimitMemory()
+			n, err := daemon.NewNode(r.cfg.Node)
+			if err != nil {
+				return err
+			}
+			r.log = r.cfg.Node.Logger.With("component", "node", "node", r.cfg.Node.Name)
+			r.apply = func(ctx context.Context, c config.Config) error { return n.Reload(ctx, c.Node) }
+			defer r.start(ctx)()
+			return n.Run(ctx)
 		})
 }
 
 func runDaemon(ctx context.Context, name, short string, flags flagKeys, args []string, stdin io.Reader, stdout, stderr io.Writer,
-	run func(context.Context, *Shell, config.Config) error) int {
+	run func(context.Context, *Shell, *reloader) error) int {
+	// From now on SIGHUP ends nothing; what comes before the daemon runs waits for that.
+	hangups := catchHangups()
+	defer signal.Stop(hangups)
 	sh := NewShell(name, stdin, stdout, stderr)
-	c := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, Version: config.Release()}
+	c := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, Version: config.Release(),
+		Long: short + ", until SIGTERM or SIGINT. SIGHUP has it read its configuration again."}
 	sets := flags.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		cfg, err := sh.daemonConfig(sets())
+		cfg, level, err := sh.daemonConfig(sets())
 		if err != nil {
 			return err
 		}
-		return run(c.Context(), sh, cfg)
+		return run(c.Context(), sh, &reloader{hangups: hangups, cfg: cfg, level: level, read: sh.Config})
 	}
 	return sh.Execute(ctx, c, args)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -124,6 +125,27 @@ func Default() Config {
 // Validate reports every fault of c at once, those of the daemons included.
 func (c Config) Validate() error {
 	return errors.Join(c.Client.Validate(), c.Log.Validate(), c.Planner.Validate(), c.Node.Validate())
+}
+
+// With returns c with what next says of all that may change while a daemon runs.
+func (c Config) With(next Config) Config {
+	c.Planner, c.Node = c.Planner.With(next.Planner), c.Node.With(next.Node)
+	c.Log.Level = next.Log.Level
+	return c
+}
+
+// Changed are the keys whose values are not the same in c and next, in order, of those that
+// begin with one of prefixes.
+func (c Config) Changed(next Config, prefixes ...string) []string {
+	is, will := flatten(&c), flatten(&next)
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(is)) {
+		of := func(prefix string) bool { return strings.HasPrefix(key, prefix) }
+		if is[key] != will[key] && slices.ContainsFunc(prefixes, of) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Load reads the configuration. It checks what every command needs; the sections of

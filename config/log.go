@@ -35,12 +35,16 @@ func (c Log) level() (slog.Level, error) {
 	return level, err
 }
 
-// Logger returns a logger that writes to w as c says.
-func (c Log) Logger(w io.Writer) *slog.Logger {
-	level, err := c.level()
-	if err != nil {
-		level = slog.LevelInfo // Validate has refused it before.
+// Follow has a logger of Logger go by c's level from now on.
+func (c Log) Follow(level *slog.LevelVar) {
+	if l, err := c.level(); err == nil { // Validate has refused it before.
+		level.Set(l)
 	}
+}
+
+// Logger returns a logger that writes to w as c says, from level on, which it sets.
+func (c Log) Logger(w io.Writer, level *slog.LevelVar) *slog.Logger {
+	c.Follow(level)
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		a.Value = a.Value.Resolve()
 		if a.Value.Kind() == slog.KindString {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -202,6 +203,48 @@ func TestDocumentationListsEveryKey(t *testing.T) {
 	}
 }
 
+// What the documentation calls live is what With takes, and nothing else.
+func TestDocumentationListsWhatMayChangeLive(t *testing.T) {
+	doc, err := os.ReadFile("../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(doc), "Live keys hold")
+	list, _, _ = strings.Cut(list, "needs a restart")
+	cfg := Default()
+	keys := flatten(&cfg)
+	for key, value := range keys {
+		next := Default()
+		if err := load(&next, Sources{Sets: []string{key + "=" + another(value)}}); err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+		if got := cfg.Changed(next, ""); !slices.Equal(got, []string{key}) {
+			t.Fatalf("another %s changes %v", key, got)
+		}
+		live := len(cfg.With(next).Changed(next, "")) == 0
+		if documented := strings.Contains(list, "`"+key+"`"); live != documented {
+			t.Errorf("%s: may change live: %v, documented: %v", key, live, documented)
+		}
+	}
+}
+
+// another is a text for a value that is not that one.
+func another(value any) string {
+	switch v := value.(type) {
+	case time.Duration:
+		return (v + time.Second).String()
+	case bool:
+		return fmt.Sprint(!v)
+	case string:
+		return v + "x"
+	case units.Bytes:
+		return fmt.Sprint(int64(v) + 1)
+	case int:
+		return fmt.Sprint(v + 1)
+	}
+	return fmt.Sprint(reflect.ValueOf(value).Float() + 0.125)
+}
+
 // Configurations are shown: what is secret belongs into a file of its own, whose path is a
 // key.
 func TestNoKeyHoldsASecret(t *testing.T) {
@@ -216,7 +259,7 @@ func TestNoKeyHoldsASecret(t *testing.T) {
 func TestLogsMaskWhatLooksSecret(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		var out bytes.Buffer
-		log := Log{Format: format, Level: "info"}.Logger(&out).With("spark.authenticate.secret", "hunter2")
+		log := Log{Format: format, Level: "info"}.Logger(&out, &slog.LevelVar{}).With("spark.authenticate.secret", "hunter2")
 		log.Info("started", "app", "shown", slog.Group("env", "DB_PASSWORD", "hunter2"))
 		if s := out.String(); strings.Contains(s, "hunter2") || !strings.Contains(s, "shown") {
 			t.Errorf("%s: %s", format, s)

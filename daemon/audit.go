@@ -22,6 +22,9 @@ type audit struct {
 	mu   sync.Mutex
 	file *os.File
 	size int64
+	// refusals bounds the lines about what was refused, by what it was: whoever tries for ever to
+	// connect must not have the lines of others rotated away.
+	refusals *quiet
 	// failed is called once when lines cannot be written.
 	failed func(error)
 }
@@ -37,6 +40,8 @@ type auditLine struct {
 	What string `json:"what,omitempty"`
 	// Result is "ok", or why not.
 	Result string `json:"result"`
+	// LeftOut is how many lines of this kind are not here, since the one before.
+	LeftOut int `json:"left_out,omitempty"`
 }
 
 // mostAudit is the size of the audit log at which it becomes the old one, in bytes.
@@ -44,7 +49,7 @@ const mostAudit = 16 << 20
 
 // openAudit opens the audit log of a state directory.
 func openAudit(state string, failed func(error)) (*audit, error) {
-	a := &audit{path: filepath.Join(state, "audit.log"), now: time.Now, failed: once(failed)}
+	a := &audit{path: filepath.Join(state, "audit.log"), now: time.Now, failed: once(failed), refusals: newQuiet()}
 	return a, a.open()
 }
 
@@ -87,9 +92,16 @@ func (a *audit) line(l auditLine) {
 	}
 }
 
-// refused notes what the bus has refused.
+// refused notes what the bus has refused: of connections 20 at once and 5 a second, of messages as
+// many.
 func (a *audit) refused(r bus.Refusal) {
-	a.line(auditLine{Who: r.Login, From: r.From, Verb: r.What, Result: r.Why.Error()})
+	kind := "message"
+	if r.What == bus.RefusedConnect {
+		kind = r.What
+	}
+	if ok, left := a.refusals.pass(kind); ok {
+		a.line(auditLine{Who: r.Login, From: r.From, Verb: r.What, Result: r.Why.Error(), LeftOut: left})
+	}
 }
 
 func (a *audit) close() error {

@@ -79,6 +79,12 @@ func (c PlannerConfig) WithPreset(name string) (PlannerConfig, error) {
 	return c, nil
 }
 
+// With returns c with what next says of all that may change while a planner runs.
+func (c PlannerConfig) With(next PlannerConfig) PlannerConfig {
+	c.Engine = c.Engine.With(next.Engine)
+	return c
+}
+
 // Validate reports every fault of c at once.
 func (c PlannerConfig) Validate() error {
 	_, err := c.WithPreset(c.Preset)
@@ -272,6 +278,15 @@ func (c NodeConfig) WithPreset(name string) (NodeConfig, error) {
 	}
 	c.Preset, c.Law, c.Progress, c.Eq21 = name, engine.Controller.Law, string(engine.Meter.Progress), engine.Supervisor.Eq21
 	return c, nil
+}
+
+// With returns c with what next says of all that may change while a node controller runs.
+func (c NodeConfig) With(next NodeConfig) NodeConfig {
+	c.Quantum, c.Floor, c.Stale, c.Grace = next.Quantum, next.Floor, next.Stale, next.Grace
+	c.Strategy, c.Gamma, c.Eq21, c.FloorShare = next.Strategy, next.Gamma, next.Eq21, next.FloorShare
+	c.KeepLogs, c.KeepLogsApps, c.LogBytes = next.KeepLogs, next.KeepLogsApps, next.LogBytes
+	c.WorkAppBytes, c.WorkBytes = next.WorkAppBytes, next.WorkBytes
+	return c
 }
 
 // Validate reports every fault of c at once.

@@ -107,12 +107,17 @@ func (b diskBounds) offenders(listing []executor.AppLogs, r room) []api.AppFault
 	return faults
 }
 
-// disk keeps the work directory within its bounds. Its method faults is safe for concurrent use.
-type disk struct {
-	layout executor.Layout
+// diskLimits are what the work directory is kept within.
+type diskLimits struct {
 	keep   executor.Retention
 	bounds diskBounds
 	logs   units.Bytes // Most of a log.
+}
+
+// disk keeps the work directory within its bounds. Its methods faults and bound are safe for
+// concurrent use.
+type disk struct {
+	layout executor.Layout
 	log    *slog.Logger
 	// kill ends all executors of an application here.
 	kill func(context.Context, api.AppID) error
@@ -120,8 +125,23 @@ type disk struct {
 	said  string
 	since map[api.AppID]time.Time
 
-	mu  sync.Mutex
-	now []api.AppFault
+	mu     sync.Mutex
+	limits diskLimits
+	now    []api.AppFault
+}
+
+// bound keeps the work directory within what cfg says from the next look on.
+func (d *disk) bound(cfg NodeConfig) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.limits = diskLimits{keep: executor.Retention{Age: cfg.KeepLogs, Apps: cfg.KeepLogsApps, Bytes: cfg.WorkBytes},
+		bounds: diskBounds{cfg.WorkAppBytes, cfg.WorkBytes}, logs: cfg.LogBytes}
+}
+
+func (d *disk) within() diskLimits {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.limits
 }
 
 // faults are the applications that have to go, as a status tells them.
@@ -151,29 +171,30 @@ func (d *disk) run(ctx context.Context) error {
 
 // look trims logs, removes what ended applications have left, and says who has to go.
 func (d *disk) look(ctx context.Context, now time.Time) error {
-	_, err := d.layout.TrimLogs(d.logs)
-	listing, listErr := d.list()
+	limits := d.within()
+	_, err := d.layout.TrimLogs(limits.logs)
+	listing, listErr := d.list(limits)
 	if err = errors.Join(err, listErr); listErr != nil || len(listing) == 0 {
 		d.tell(nil)
 		return err
 	}
-	gone := d.keep.Prune(now, listing)
+	gone := limits.keep.Prune(now, listing)
 	err = errors.Join(err, d.layout.RemoveLogs(gone))
 	listing = slices.DeleteFunc(listing, func(a executor.AppLogs) bool { return slices.Contains(gone, a.App) })
 	r, roomErr := roomAt(d.layout.Root)
 	if err = errors.Join(err, roomErr); roomErr != nil {
 		return err
 	}
-	faults := d.bounds.offenders(listing, r)
+	faults := limits.bounds.offenders(listing, r)
 	d.tell(faults)
 	return errors.Join(err, d.insist(ctx, now, faults))
 }
 
 // list is what applications have, in bytes only where somebody asks for them: to count all files
 // takes long.
-func (d *disk) list() ([]executor.AppLogs, error) {
+func (d *disk) list(limits diskLimits) ([]executor.AppLogs, error) {
 	r, err := roomAt(d.layout.Root)
-	if err != nil || r.full() || d.bounds != (diskBounds{}) || d.keep.Bytes > 0 {
+	if err != nil || r.full() || limits.bounds != (diskBounds{}) || limits.keep.Bytes > 0 {
 		return d.layout.Usage()
 	}
 	return d.layout.Logs()

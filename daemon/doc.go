@@ -45,8 +45,8 @@
 //
 // # Stopping
 //
-// A daemon stops when its context ends (SIGTERM, SIGINT) or one of its actors fails, and takes
-// less than 5 s. Actors are interrupted in the order in which they were added, and those that
+// A daemon stops when its context ends (SIGTERM, SIGINT, and up by SIGHUP) or one of its actors
+// fails, and takes less than 5 s. Actors are interrupted in the order in which they were added, and those that
 // others need are waited for.
 //
 //	planner   stops, and gives the lease back; drivers and nodes go on and come back to the next one
@@ -56,15 +56,16 @@
 //
 // # The guard
 //
-// A node controller starts one guard: the same binary with GuardCommand, in a session of its
-// own, reading a pipe whose other end the node controller holds. A node controller that has
+// A node controller starts two guards: the same binary with GuardCommand, each in a session of
+// its own, reading a pipe whose other end the node controller holds. Either does the whole work,
+// so that quotas are lifted although the node controller and one guard are killed in one moment. A node controller that has
 // lifted its quotas says so and the guard ends. When the pipe closes without that (kill -9, a
 // crash), the guard waits NodeConfig.Guard for a successor, which holds STATE/node.lock.
 // Without one it lifts all quotas below the node's cgroup parent (docs/decisions/011).
 //
-// A successor's guard replaces its predecessor's (STATE/guard.lock has the pid). A guard that
+// A successor's guard replaces its predecessor's (STATE/guard.lock and guard-2.lock have the pids). A guard that
 // ends by itself is started again. SIGTERM ends a guard only when its node controller is dead,
-// and then it lifts at once. STATE/guard.log has a line for each case. A service manager that
+// and then it lifts at once. STATE/guard.log has a line where quotas were lifted, could not be, or are a successor's. A service manager that
 // kills a unit's other processes kills the guard too: there its restart takes the guard's place.
 //
 // # State
@@ -82,7 +83,8 @@
 // # Configuration
 //
 // PlannerConfig, NodeConfig and UpConfig are plain structs with a Default and a Validate that
-// reports every fault at once.
+// reports every fault at once. At SIGHUP PlannerDaemon.Reload and NodeDaemon.Reload take what of
+// it may change live, which is what With takes.
 //
 // # Trust
 //

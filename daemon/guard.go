@@ -39,9 +39,46 @@ type guardRequest struct {
 	Root      string        `json:"cgroup_root"`
 	Parent    string        `json:"cgroup_parent"`
 	Wait      time.Duration `json:"wait"`
+	// Second says that the other guard is the one that tells of a successor.
+	Second bool `json:"second,omitempty"`
 }
 
-// guard is a node controller's guard process as the node controller sees it: it
+// guardLocks are the files that the guards of a node controller lock: two watch it, each for
+// itself, so that one is left when the node controller and the other are killed in one moment.
+var guardLocks = [...]string{"guard.lock", "guard-2.lock"}
+
+// guards are a node controller's guards.
+type guards []*guard
+
+// newGuards starts the guards of a node controller.
+func newGuards(cfg NodeConfig, parent string, log *slog.Logger) guards {
+	var all guards
+	for i, lock := range guardLocks {
+		all = append(all, newGuard(cfg, guardRequest{
+			Node: cfg.Name, PID: os.Getpid(), NodeLock: filepath.Join(cfg.State, "node.lock"), GuardLock: filepath.Join(cfg.State, lock),
+			Root: cfg.CgroupRoot, Parent: parent, Wait: cfg.Guard, Second: i > 0,
+		}, log))
+	}
+	return all
+}
+
+// quotasLifted takes in that no quota is left behind.
+func (all guards) quotasLifted() {
+	for _, g := range all {
+		g.quotasLifted()
+	}
+}
+
+// close lets all guards go.
+func (all guards) close() error {
+	var faults []error
+	for _, g := range all {
+		faults = append(faults, g.close())
+	}
+	return errors.Join(faults...)
+}
+
+// guard is one of a node controller's guard processes as the node controller sees it: it
 // starts one, replaces one that ends, and tells it when it is not needed any
 // more. The guard holds the other end of a pipe that the kernel closes however
 // this process ends.
@@ -58,13 +95,10 @@ type guard struct {
 	lifted bool
 }
 
-// newGuard starts the guard of a node controller. That none could be started is
+// newGuard starts a guard of a node controller. That none could be started is
 // said and tried again by keep: control does not depend on it.
-func newGuard(cfg NodeConfig, parent string, log *slog.Logger) *guard {
-	g := &guard{binary: cfg.GuardBinary, state: cfg.State, log: log, request: guardRequest{
-		Node: cfg.Name, PID: os.Getpid(), NodeLock: filepath.Join(cfg.State, "node.lock"), GuardLock: filepath.Join(cfg.State, "guard.lock"),
-		Root: cfg.CgroupRoot, Parent: parent, Wait: cfg.Guard,
-	}}
+func newGuard(cfg NodeConfig, r guardRequest, log *slog.Logger) *guard {
+	g := &guard{binary: cfg.GuardBinary, state: cfg.State, log: log, request: r}
 	g.spawn()
 	return g
 }

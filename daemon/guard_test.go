@@ -58,6 +58,14 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if text := os.Getenv(strangerEnv); text != "" {
+		var s stranger
+		if err := errors.Join(json.Unmarshal([]byte(text), &s), s.run()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -119,8 +127,31 @@ func (g guarded) launch(t *testing.T, before int) (*exec.Cmd, int) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return cmd, g.guardOtherThan(t, before)
+	second := g.second()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		g.end(t)
+	})
+	first := g.guardOtherThan(t, before)
+	await(t, "the second guard", func() bool { pid := g.second(); return pid != 0 && pid != second })
+	return cmd, first
+}
+
+// end ends guards of a node controller that is dead: they would wait for a successor.
+func (g guarded) end(t *testing.T) {
+	t.Helper()
+	await(t, "the guards are gone", func() bool {
+		left := false
+		for _, pid := range []int{g.guard(), g.second()} {
+			if pid > 1 {
+				// One that has not yet seen its node end stays when it is told to end.
+				_ = syscall.Kill(pid, syscall.SIGTERM)
+				left = true
+			}
+		}
+		return !left
+	})
 }
 
 // guardOtherThan waits for a guard that has its lock, the one before excepted.
@@ -133,9 +164,19 @@ func (g guarded) guardOtherThan(t *testing.T, before int) (pid int) {
 	return pid
 }
 
-// guard is the process that has the guards' lock, 0 for none.
-func (g guarded) guard() int {
-	f, err := os.Open(filepath.Join(g.State, "guard.lock"))
+// left reports whether a guard has had that lock, and has it no more.
+func (g guarded) left(lock string) bool {
+	text, err := os.ReadFile(filepath.Join(g.State, lock))
+	return err == nil && len(text) > 0 && g.holder(lock) == 0
+}
+
+// guard is the process that has the first guards' lock, second the other one; 0 for none.
+func (g guarded) guard() int { return g.holder("guard.lock") }
+
+func (g guarded) second() int { return g.holder("guard-2.lock") }
+
+func (g guarded) holder(lock string) int {
+	f, err := os.Open(filepath.Join(g.State, lock))
 	if err != nil {
 		return 0
 	}
@@ -206,16 +247,6 @@ func TestAGuardLiftsTheQuotasOfADeadNodeController(t *testing.T) {
 
 func TestASuccessorsGuardReplacesTheOrphanedOne(t *testing.T) {
 	g, group := newGuarded(t, time.Hour)
-	// The last guard would wait its hour for a successor of the node that ends with
-	// the test: it is ended after that one, which would start another.
-	t.Cleanup(func() {
-		last := g.guardOtherThan(t, 0)
-		await(t, "the last guard is gone", func() bool {
-			// One that has not yet seen its node end stays when it is told to end.
-			_ = syscall.Kill(last, syscall.SIGTERM)
-			return gone(last)()
-		})
-	})
 	node, first := g.launch(t, 0)
 	if err := node.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -263,8 +294,8 @@ func TestAGuardDoesNotSurviveACleanStop(t *testing.T) {
 	if err := node.Wait(); err != nil {
 		t.Errorf("the node controller ended with %v", err)
 	}
-	if !gone(guard)() {
-		t.Error("the guard has outlived its node controller")
+	if !gone(guard)() || g.second() != 0 {
+		t.Error("a guard has outlived its node controller")
 	}
 	// The fake runtime knows no executor, so that only a guard would have lifted it.
 	wantQuota(t, group, 0.2)
@@ -306,7 +337,31 @@ func TestAFailedStartIsGuarded(t *testing.T) {
 		quota, err := group.Quota()
 		return err == nil && quota.IsUnlimited()
 	})
-	await(t, "no guard is left", func() bool { return g.guard() == 0 })
+	await(t, "no guard is left", func() bool { return g.left("guard.lock") && g.left("guard-2.lock") })
+}
+
+// The node controller and either guard are killed in one moment, which ends whatever the one that
+// is left could have waited for: it lifts the quotas.
+func TestAGuardIsEnough(t *testing.T) {
+	for name, victim := range map[string]func(guarded) int{"the first": guarded.guard, "the second": guarded.second} {
+		t.Run(name, func(t *testing.T) {
+			g, group := newGuarded(t, 200*time.Millisecond)
+			node, _ := g.launch(t, 0)
+			wantQuota(t, group, 0.2)
+			pid := victim(g)
+			if err := errors.Join(node.Process.Kill(), unix.Kill(pid, unix.SIGKILL)); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the quota is lifted", func() bool {
+				quota, err := group.Quota()
+				return err == nil && quota.IsUnlimited()
+			})
+			await(t, "no guard is left", func() bool { return g.guard() == 0 && g.second() == 0 })
+			if text := g.log(t); strings.Count(text, "\n") != 1 || !strings.Contains(text, "lifted=1") {
+				t.Errorf("guard.log: %q", text)
+			}
+		})
+	}
 }
 
 func TestUpHasAGuard(t *testing.T) {
@@ -322,7 +377,7 @@ func TestUpHasAGuard(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	if !gone(guard)() {
-		t.Error("the guard has outlived it")
+	if !gone(guard)() || g.second() != 0 {
+		t.Error("a guard has outlived it")
 	}
 }

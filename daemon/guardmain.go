@@ -34,8 +34,8 @@ const (
 // Guard turns this process into the guard of a node controller: it waits for
 // that one's end and, when it died and no other came in time, lifts the quotas
 // below its cgroup parent and says so in a line on its standard output, which is
-// STATE/guard.log. There is one per state directory: the newest replaces the one
-// before. It takes no arguments and returns at its end.
+// STATE/guard.log. There are two per state directory, each with a lock of its own: the newest
+// of a lock replaces the one before. It takes no arguments and returns at its end.
 func Guard(args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%s takes no arguments: it is for the node controller", GuardCommand)
@@ -156,6 +156,9 @@ func (r guardRequest) lift(log *slog.Logger) error {
 	}
 	defer lock.Close()
 	if r.succeeded(lock) {
+		if r.Second {
+			return nil
+		}
 		log.Info("the node controller died and another has come: the quotas are its own", "successor", holder(r.NodeLock))
 		return nil
 	}
@@ -164,6 +167,9 @@ func (r guardRequest) lift(log *slog.Logger) error {
 		log.Error("the node controller died and not all quotas could be lifted", "lifted", lifted, "cgroup", r.Parent,
 			"error", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return err
+	}
+	if lifted == 0 {
+		return nil // The other guard was first, or there was none to lift.
 	}
 	log.Warn("the node controller died and no other came: its executors run at full speed", "lifted", lifted, "cgroup", r.Parent,
 		"waited", r.Wait)

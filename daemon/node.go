@@ -50,7 +50,7 @@ type NodeDaemon struct {
 
 	layout    executor.Layout
 	groups    *cgroup.Hierarchy
-	guard     *guard // Nil when it is turned off.
+	guards    guards // None when they are turned off.
 	executors *executors
 	disk      *disk
 	docker    *docker.Engine // nil without containers.
@@ -155,8 +155,8 @@ func (n *NodeDaemon) buildExecutors() error {
 		n.log.Info("other writers of quotas are found by reading, without their names", "error", err)
 	}
 	if n.cfg.Guard > 0 && n.cfg.GuardBinary != "" {
-		n.guard = newGuard(n.cfg, n.cgroupParent(), n.log)
-		n.undo.add(n.guard.close)
+		n.guards = newGuards(n.cfg, n.cgroupParent(), n.log)
+		n.undo.add(n.guards.close)
 	}
 	runtime, err := n.runtime()
 	if err != nil {
@@ -166,9 +166,8 @@ func (n *NodeDaemon) buildExecutors() error {
 	if err != nil {
 		return err
 	}
-	n.disk = &disk{layout: n.layout, keep: executor.Retention{Age: n.cfg.KeepLogs, Apps: n.cfg.KeepLogsApps, Bytes: n.cfg.WorkBytes},
-		bounds: diskBounds{n.cfg.WorkAppBytes, n.cfg.WorkBytes}, logs: n.cfg.LogBytes, log: n.log,
-		kill: func(ctx context.Context, app api.AppID) error { return n.executors.kill(ctx, app) }}
+	n.disk = &disk{layout: n.layout, log: n.log, kill: func(ctx context.Context, app api.AppID) error { return n.executors.kill(ctx, app) }}
+	n.disk.bound(n.cfg)
 	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, users: users, command: command,
 		log: n.log, metrics: n.metrics, contained: n.docker != nil, held: map[node.Key]*held{}}
 	return n.executors.recover()
@@ -401,8 +400,8 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 	inOrder(&g, n.greet)
 	// The loop's last status goes out over a connection that is still there.
 	inOrder(&g, n.control)
-	if n.guard != nil {
-		inOrder(&g, n.guard.keep)
+	for _, guard := range n.guards {
+		inOrder(&g, guard.keep)
 	}
 	inOrder(&g, n.disk.run)
 	if n.archives != nil {
@@ -417,10 +416,27 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 // control runs the loop, which lifts all quotas at its end.
 func (n *NodeDaemon) control(ctx context.Context) error {
 	err := n.loop.Run(ctx)
-	if err == nil && n.guard != nil {
-		n.guard.quotasLifted()
+	if err == nil {
+		n.guards.quotasLifted()
 	}
 	return err
+}
+
+// Reload has a node controller that runs go by what of cfg may change (NodeConfig.With). It
+// returns when that holds, or with what is wrong with it: then nothing has changed.
+func (n *NodeDaemon) Reload(ctx context.Context, cfg NodeConfig) error {
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	engine, err := cfg.engine()
+	if err != nil {
+		return err
+	}
+	if err := n.loop.Configure(ctx, engine); err != nil {
+		return err
+	}
+	n.disk.bound(cfg)
+	return nil
 }
 
 // Close releases what NewNode took, for a node controller that is not run.

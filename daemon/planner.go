@@ -14,6 +14,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/metrics"
+	"github.com/sparkpacer/pacer/planner"
 )
 
 // Planner runs a planner until ctx ends, which is no error.
@@ -42,6 +43,8 @@ type PlannerDaemon struct {
 	web     *web
 	// term is the one in which the planner serves, nil while it has none.
 	term atomic.Pointer[term]
+	// reloaded is what the engine of a term goes by since Reload, nil before that.
+	reloaded atomic.Pointer[planner.Config]
 }
 
 // NewPlanner returns a planner that listens already (or dials a NATS server that
@@ -232,6 +235,23 @@ func (p *PlannerDaemon) scrapes(login, secret string) error {
 		return t.access.scrapes(login, secret)
 	}
 	return api.Errorf(api.KindTransient, "this planner stands by")
+}
+
+// Reload has a planner that runs, or stands by, go by what of cfg may change (PlannerConfig.With).
+// It returns when that holds, or with what is wrong with it: then nothing has changed. Not for two
+// goroutines at once.
+func (p *PlannerDaemon) Reload(ctx context.Context, cfg PlannerConfig) error {
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	before := p.reloaded.Swap(&cfg.Engine)
+	if t := p.term.Load(); t != nil { // Else the next one begins by it.
+		if err := t.configure(ctx, cfg.Engine); err != nil {
+			p.reloaded.Store(before)
+			return err
+		}
+	}
+	return nil
 }
 
 // Close releases what NewPlanner took, for a planner that is not run.

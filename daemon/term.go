@@ -118,6 +118,9 @@ func (t *term) run(ctx context.Context) error {
 	inOrder(&g, t.announce)
 	inOrder(&g, t.duty.run)
 	inOrder(&g, t.loop.Run)
+	if cfg := t.planner.reloaded.Load(); cfg != nil {
+		t.loop.Configure(*cfg, func(api.ControlReply) {})
+	}
 	return errors.Join(g.Run(), t.undo.close())
 }
 
@@ -162,8 +165,21 @@ func (t *term) announce(ctx context.Context) error {
 
 // ask puts a control request to the loop.
 func (t *term) ask(ctx context.Context, verb api.Verb) (api.ControlReply, error) {
+	return answered(ctx, func(reply func(api.ControlReply)) {
+		t.loop.Control(api.Principal{}, verb, api.ControlRequest{V: api.Version}, reply)
+	})
+}
+
+// configure has the loop go by another configuration.
+func (t *term) configure(ctx context.Context, cfg planner.Config) error {
+	_, err := answered(ctx, func(reply func(api.ControlReply)) { t.loop.Configure(cfg, reply) })
+	return err
+}
+
+// answered is the loop's answer to what ask asks it.
+func answered(ctx context.Context, ask func(reply func(api.ControlReply))) (api.ControlReply, error) {
 	answer := make(chan api.ControlReply, 1)
-	t.loop.Control(api.Principal{}, verb, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { answer <- r })
+	ask(func(r api.ControlReply) { answer <- r })
 	select {
 	case r := <-answer:
 		if r.Error != nil {

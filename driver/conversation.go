@@ -41,6 +41,8 @@ type Conversation struct {
 	// register once more.
 	id    api.AppID
 	again bool
+	// planner is who has answered the last registration.
+	planner string
 	// forgot says that the planner waits for Recall.
 	forgot bool
 	// epoch is that of the newest directive, if there was one.
@@ -80,6 +82,7 @@ type Request struct {
 	No       uint64
 	Register bool
 	AppID    api.AppID // "" for the first registration.
+	Planner  string    // Who has answered the last registration, "" before.
 	Events   []api.Event
 }
 
@@ -96,6 +99,9 @@ type Outcome struct {
 	Fault error
 	// Dropped is an event that the planner will never take, if that is what Fault is about.
 	Dropped *api.Event
+	// Leave says that the planner does not know the application by its credential any more:
+	// the next registration has to go over its user's connection.
+	Leave bool
 }
 
 // Registered reports whether the planner has accepted the application.
@@ -173,10 +179,10 @@ func (c *Conversation) Next(now units.Instant) (Request, bool) {
 	c.no++
 	c.waits, c.until, c.due, c.sent = c.no, now.Add(Patience), false, nil
 	if !c.Registered() || c.again {
-		return Request{No: c.no, Register: true, AppID: c.id}, true
+		return Request{No: c.no, Register: true, AppID: c.id, Planner: c.planner}, true
 	}
 	c.sent = c.batch()
-	return Request{No: c.no, AppID: c.id, Events: c.sent}, true
+	return Request{No: c.no, AppID: c.id, Planner: c.planner, Events: c.sent}, true
 }
 
 // batch is what goes into a request: the oldest events, Batch at most, and no more than fit
@@ -224,16 +230,18 @@ func (c *Conversation) answered(no uint64) {
 func (c *Conversation) Accept(now units.Instant, no uint64, r *api.RegisterReply) Outcome {
 	c.answered(no)
 	if r.Error != nil {
-		switch {
-		case c.refused(api.KindOf(r.Error)):
+		out := Outcome{Fault: r.Error}
+		switch kind := api.KindOf(r.Error); {
+		case c.refused(kind):
 			c.closed = true
 		case c.waits == 0:
+			out.Leave = unknown(kind)
 			c.pause(now)
 		}
-		return Outcome{Fault: r.Error}
+		return out
 	}
 	var out Outcome
-	c.due = true
+	c.due, c.planner = true, r.Planner
 	switch {
 	case c.id == r.AppID && !r.Recall:
 		c.acknowledge(r.AckedSeq)
@@ -283,6 +291,10 @@ func (c *Conversation) Answer(now units.Instant, no uint64, r *api.EventsReply) 
 	}
 	return Outcome{Fault: r.Error}
 }
+
+// unknown reports whether an error of that kind says that the planner does not know who asks:
+// it has lost its state, and a NATS server of one's own has kept the application's connection.
+func unknown(kind api.Kind) bool { return kind == api.KindNotFound || kind == api.KindDenied }
 
 // poisoned has the events of a batch that was refused as invalid sent one by one. One that
 // is refused alone is dropped and returned: it would keep back all that follow it for ever.

@@ -24,6 +24,8 @@ type talker struct {
 	now  units.Instant
 	no   uint64
 	done []string // Since the last request.
+	// planner is who answers registrations.
+	planner string
 }
 
 func (p *talker) play(call string) string {
@@ -49,15 +51,17 @@ func (p *talker) play(call string) string {
 	case "next":
 		return call + " -> " + p.next()
 	case "accept":
-		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{AppID: api.AppID(f[1]), AckedSeq: uint64(whole(f[2])), Directive: told(f[3:])}))
+		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{AppID: api.AppID(f[1]), Planner: p.planner, AckedSeq: uint64(whole(f[2])), Directive: told(f[3:])}))
 	case "reclaim":
-		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{AppID: api.AppID(f[1]), AckedSeq: uint64(whole(f[2])), Directive: told(f[3:]), Recall: true}))
+		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{AppID: api.AppID(f[1]), Planner: p.planner, AckedSeq: uint64(whole(f[2])), Directive: told(f[3:]), Recall: true}))
 	case "refuse":
 		p.perform(p.c.Accept(p.now, p.no, &api.RegisterReply{Error: api.Errorf(api.Kind(whole(f[1])), "no")}))
 	case "answer":
 		p.perform(p.c.Answer(p.now, p.no, &api.EventsReply{AckedSeq: uint64(whole(f[1])), Directive: told(f[2:])}))
 	case "fault":
 		p.perform(p.c.Answer(p.now, p.no, &api.EventsReply{Error: api.Errorf(api.Kind(whole(f[1])), "no")}))
+	case "planner":
+		p.planner = f[1]
 	case "fail":
 		p.c.Failed(p.now, p.no)
 	case "publish":
@@ -82,6 +86,9 @@ func told(f []string) api.Directive {
 }
 
 func (p *talker) perform(o driver.Outcome) {
+	if o.Leave {
+		p.done = append(p.done, "leave")
+	}
 	if o.Forgot {
 		p.done = append(p.done, "forgot")
 	}
@@ -113,12 +120,17 @@ func (p *talker) next() string {
 	return out
 }
 
-// asked writes a request: "register ID" or "events ID TYPE FIRST-LAST...".
+// asked writes a request: "register ID" or "events ID TYPE FIRST-LAST...", with the planner that
+// is meant after the ID.
 func asked(r driver.Request) string {
-	if r.Register {
-		return strings.TrimSpace("register " + string(r.AppID))
+	id := string(r.AppID)
+	if r.Planner != "" {
+		id += " (" + r.Planner + ")"
 	}
-	out := "events " + string(r.AppID)
+	if r.Register {
+		return strings.TrimSpace("register " + id)
+	}
+	out := "events " + id
 	for i, e := range r.Events {
 		if i > 0 && e.Type == r.Events[i-1].Type {
 			out = out[:strings.LastIndex(out, "-")] + fmt.Sprintf("-%d", e.Seq)

@@ -32,9 +32,10 @@
 // [Conversation] is what driver and planner say to each other: a registration, which is
 // repeated when the connection came back or the planner knows the application no more,
 // then events in order with numbers from 1, one request at a time, sent again until they
-// are acknowledged, and heartbeats until the last word. A planner that answers with
-// another application id has lost its state: its epochs begin again, and it is told what
-// is true. The caller carries requests and answers; times are an argument, and Wake says
+// are acknowledged, and heartbeats until the last word. Requests name the planner that has
+// answered the last registration: the numbers are between these two. A planner that answers with
+// another application id, or asks to recall, has lost its state or is another one: its epochs
+// begin again, and it is told what is true. The caller carries requests and answers; times are an argument, and Wake says
 // when Next may have something by itself.
 //
 // StageBindings.scala and PlannerClient.scala are the same in the driver. The transcripts

@@ -1,7 +1,11 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,6 +80,39 @@ func TestDriverGone(t *testing.T) {
 	if code := run.Wait(patience); code == 0 {
 		t.Error("a killed driver ended with exit code 0")
 	}
+}
+
+// TestSubmitDetached leaves an application running when its pacer submit has returned. The one in
+// the background, killed by SIGKILL, takes Spark with it.
+func TestSubmitDetached(t *testing.T) {
+	realenv.RequireSpark(t)
+	beside(t)
+	s := realenv.StartUp(t)
+	run := s.Submit("--detach", "testdata/branches.py", "4")
+	if code := run.Wait(patience); code != 0 {
+		t.Fatalf("exit %d:\n%s", code, run.Output())
+	}
+	said := regexp.MustCompile(`(\S+) runs, detached: process (\d+), output in (\S+)`).FindStringSubmatch(run.Output())
+	if said == nil {
+		t.Fatalf("it says:\n%s", run.Output())
+	}
+	t.Cleanup(func() { _ = os.Remove(said[3]) })
+	pid, _ := strconv.Atoi(said[2])
+	app := s.AwaitApp("tasks to run", patience, func(a api.AppDetail) bool {
+		return a.State == api.AppRunning && len(a.Stages) > 0 && len(a.Stages[0].Samples) > 0
+	})
+	if string(app.ID) != said[1] {
+		t.Errorf("it is %s, not %s", app.ID, said[1])
+	}
+	left := append(driverPIDs(t, pid), executorPID(t, s, app.ID, app.Executors[0].ID))
+	if len(left) < 2 {
+		t.Fatalf("no driver below process %d", pid)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s.Await("Spark to be gone", patience, func() bool { return !slices.ContainsFunc(left, alive) })
+	s.AwaitApp("the application to be failed", patience, func(a api.AppDetail) bool { return a.State == api.AppFailed })
 }
 
 // TestPythonException raises one in an application's last line: Spark's driver
@@ -187,8 +224,40 @@ func grantsSince(app api.AppDetail, from units.Seconds) int {
 	return len(grants)
 }
 
-// TestUpEndsCleanly stops `pacer up` in mid-run: applications end, no executor
-// and no cgroup is left.
+// TestADriverOfALostPlanner takes the planner's state away in mid-run, on a nats-server that keeps
+// the driver's connection: the driver goes back to its user's login, and the planner takes the
+// application over. The work goes on.
+func TestADriverOfALostPlanner(t *testing.T) {
+	realenv.RequireSpark(t)
+	beside(t)
+	s := realenv.NewBehind(t)
+	planner := s.StartPlanner()
+	s.StartNode()
+	run := s.Submit("testdata/branches.py", "4")
+	app := awaitTasks(t, s, run)
+	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
+	planner.Signal(syscall.SIGKILL)
+	planner.Wait(patience)
+	if err := os.Remove(filepath.Join(s.Dir, "planner", "planner.db")); err != nil {
+		t.Fatal(err)
+	}
+	s.StartPlanner()
+	// What this planner knows of it, it knows from the driver.
+	s.AwaitApp("the application to be taken over", patience, func(a api.AppDetail) bool { return a.ID == app.ID })
+	if s.App(app.ID).State == api.AppRunning && !alive(pid) {
+		t.Error("its executor was stopped")
+	}
+	if code := run.Wait(patience); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	s.AwaitApp("the end", patience, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
+	if lost := s.Log(app.ID).Removed; len(lost) > 0 {
+		t.Errorf("executors %v were lost", lost)
+	}
+}
+
+// TestUpEndsCleanly stops `pacer up` in mid-run, as a terminal that is closed does: applications
+// end, no executor and no cgroup is left.
 func TestUpEndsCleanly(t *testing.T) {
 	realenv.RequireSpark(t)
 	beside(t)
@@ -197,9 +266,9 @@ func TestUpEndsCleanly(t *testing.T) {
 	app := awaitTasks(t, s, run)
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
 	group := cgroupOf(t, pid)
-	s.Up.Signal(syscall.SIGTERM)
+	s.Up.Signal(syscall.SIGHUP)
 	if code := s.Up.Wait(patience); code != 0 {
-		t.Errorf("exit %d after SIGTERM", code)
+		t.Errorf("exit %d after SIGHUP", code)
 	}
 	if alive(pid) {
 		t.Error("an executor runs on")

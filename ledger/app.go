@@ -390,7 +390,7 @@ func (a *App) Dead() string {
 	if a.Running() && a.Outcome.Killed != "" {
 		return a.Outcome.KillReason()
 	}
-	if !a.Tenant.GaveUp || !a.Running() || len(a.Alive()) > 0 {
+	if !a.Tenant.GaveUp || !a.Running() || len(a.Alive()) > 0 || a.Elsewhere() {
 		return ""
 	}
 	return "no executor lives and no more are started: " + a.LastExit()

@@ -16,6 +16,8 @@ type Ended struct {
 	Account Account `json:"account,omitzero"`
 	// Thinned says that its samples have been cut down.
 	Thinned bool `json:"thinned,omitempty"`
+	// Bytes is what it takes as it is stored.
+	Bytes int `json:"-"`
 }
 
 type endedRecord struct {

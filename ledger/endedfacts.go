@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -61,21 +62,27 @@ func (l *Ledger) bury(d *Ended) {
 	l.trim()
 }
 
-func (l *Ledger) saveEnded(d *Ended) { l.save(historyKey(d.Detail.ID), endedRecord{Layout, *d}) }
+func (l *Ledger) saveEnded(d *Ended) {
+	value, err := json.Marshal(endedRecord{Layout, *d})
+	l.encoded(historyKey(d.Detail.ID), value, err)
+	l.endedBytes += len(value) - d.Bytes
+	d.Bytes = len(value)
+}
 
-// trim drops the oldest applications, and most samples of those that are
-// not among the newest.
+// trim drops most samples of the applications that are not among the newest, which are most of
+// their bytes, and then the oldest applications beyond the history's bounds.
 func (l *Ledger) trim() {
-	for len(l.ended) > l.cfg.History {
-		l.put(historyKey(l.ended[0].Detail.ID), nil)
-		l.ended = slices.Delete(l.ended, 0, 1)
-	}
 	for i := 0; i < len(l.ended)-l.cfg.DetailHistory; i++ {
 		if d := l.ended[i]; !d.Thinned {
 			limitSamples(&d.Detail, oldSamples)
 			d.Thinned = true
 			l.saveEnded(d)
 		}
+	}
+	for len(l.ended) > l.cfg.History || l.cfg.HistoryBytes > 0 && l.endedBytes > l.cfg.HistoryBytes && len(l.ended) > 1 {
+		l.put(historyKey(l.ended[0].Detail.ID), nil)
+		l.endedBytes -= l.ended[0].Bytes
+		l.ended = slices.Delete(l.ended, 0, 1)
 	}
 }
 

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,7 +16,10 @@ type Executor struct {
 	State      api.ExecutorState `json:"state"`
 	Registered bool              `json:"registered,omitempty"`
 	Gone       bool              `json:"gone,omitempty"`
-	Exit       string            `json:"exit,omitempty"`
+	// Named says of one that is Gone because nothing is known of it that the driver has it: it
+	// runs on a node that is not here.
+	Named bool   `json:"named,omitempty"`
+	Exit  string `json:"exit,omitempty"`
 	// Leaving says that it was asked to go, because its node drains.
 	Leaving bool `json:"leaving,omitempty"`
 	// Since is when it was asked for, on the deadline clock. CPU is what it has
@@ -47,6 +51,23 @@ func (x *Executor) Shown() api.ExecutorState {
 		return api.ExecutorRunning // In mode off it has no page to show.
 	}
 	return x.State
+}
+
+// unknownExecutor is the exit of an executor that is Unknown.
+const unknownExecutor = "it was another planner's"
+
+// Unknown reports whether nothing is known of x but that there may have been one of its id.
+func (x *Executor) Unknown() bool { return x.Gone && x.Node == "" && x.Exit == unknownExecutor }
+
+// MayRun reports whether x is not known to have ended: its driver has not lost it, or its node
+// has not said that it exited.
+func (x *Executor) MayRun() bool {
+	return !x.Gone || x.State != api.ExecutorExited && !x.Unknown()
+}
+
+// Elsewhere reports whether a has an executor of which its driver alone has told.
+func (a *App) Elsewhere() bool {
+	return slices.ContainsFunc(a.Tenant.Executors, func(x *Executor) bool { return x.Named })
 }
 
 // Number is an executor's, from 1: ids are decimal; 0 for what is none.

@@ -19,7 +19,8 @@ func (l *Ledger) add(a *App, node string) {
 	a.touch()
 }
 
-// ExecutorUp: an executor has registered with its driver.
+// ExecutorUp: an executor has registered with its driver. One that the driver had lost before
+// was started anew by its node, which has not heard of the loss.
 type ExecutorUp struct {
 	App api.AppID
 	ID  api.ExecutorID
@@ -30,8 +31,16 @@ func (f ExecutorUp) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	if x.Gone {
+	if !x.MayRun() || x.Gone && !a.Running() {
 		return fmt.Errorf("executor %s of %s is gone", f.ID, f.App)
+	}
+	if x.Gone {
+		x.Gone, x.Exit = false, ""
+		l.allocate(a, x)
+		if i := slices.Index(a.Tenant.Pending, x.Node); i >= 0 {
+			pend(l, a, slices.Delete(slices.Clone(a.Tenant.Pending), i, i+1))
+		}
+		a.touch()
 	}
 	x.Registered, a.Tenant.Connected, a.keep.record = true, true, true
 	return nil

@@ -17,6 +17,9 @@ type Config struct {
 	// History is how many ended applications are kept, DetailHistory how many of them
 	// keep all their samples.
 	History, DetailHistory int
+	// HistoryBytes is how many bytes all of them take as they are stored, but for the newest one;
+	// 0 is no bound.
+	HistoryBytes int
 	// Samples bounds the samples kept of a stage, AllSamples those of all running
 	// applications, Stages the stage attempts of one.
 	Samples, AllSamples, Stages int
@@ -60,14 +63,16 @@ type Ledger struct {
 	// growth counts what may let running applications have more executors.
 	growth uint64
 
-	apps     map[api.AppID]*App
-	lineup   []*App   // In order of id; nil when applications have come or gone.
-	ended    []*Ended // Oldest first.
-	nodes    map[string]*Node
-	ordered  []*Node // In order of name; nil when they have to be listed anew.
-	drains   []*Node // Those of ordered that drain, listed with them.
-	profiles map[string]*Profile
-	newest   map[string]Learnt // By profile; not saved.
+	apps   map[api.AppID]*App
+	lineup []*App   // In order of id; nil when applications have come or gone.
+	ended  []*Ended // Oldest first.
+	// endedBytes is the sum of their Bytes.
+	endedBytes int
+	nodes      map[string]*Node
+	ordered    []*Node // In order of name; nil when they have to be listed anew.
+	drains     []*Node // Those of ordered that drain, listed with them.
+	profiles   map[string]*Profile
+	newest     map[string]Learnt // By profile; not saved.
 	// waiting are those that are queued, in order of id.
 	waiting []*App
 	// learnt is what policies of the queue have learnt, by key.

@@ -65,14 +65,16 @@ type Node struct {
 
 // Allegiance is whom a node follows, and whom it runs executors for.
 type Allegiance struct {
-	// Follows is the other planner whose Plan it follows, "" for none; Ours says that it has
-	// followed this one since its start. Succeeds is the planner in whose place this one was
-	// put for it.
+	// Follows is the other planner whose Plan it follows, "" for none, since View.Uptime was
+	// Since; Ours says that it has followed this one since its start. Succeeds is the planner
+	// in whose place this one was put for it.
 	Follows  string
+	Since    time.Duration
 	Ours     bool
 	Succeeds string
-	// Foreign says that it runs executors of applications which this planner does not have
-	// there: Theirs, in order of App.
+	// Foreign says that it runs executors which this planner does not have there: Theirs, by
+	// application. Its Plan leaves these applications out until they are taken over, for it
+	// would end what it does not name.
 	Foreign bool
 	Theirs  []Stranger
 }
@@ -113,6 +115,21 @@ func (n *Node) Here() bool { return n.Presence == Here }
 
 // Live reports whether new executors may be put on n.
 func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Allegiance.Foreign }
+
+// known strikes executors that are not strange any more.
+func (w *Allegiance) known(id api.AppID, executors []StrangerExecutor) {
+	for i := range w.Theirs {
+		if o := &w.Theirs[i]; o.App == id {
+			o.Executors = slices.DeleteFunc(slices.Clone(o.Executors), func(x StrangerExecutor) bool { return slices.Contains(executors, x) })
+		}
+	}
+	w.Theirs = slices.DeleteFunc(w.Theirs, func(o Stranger) bool { return len(o.Executors) == 0 })
+}
+
+// strange reports whether n runs executors of the application that this planner does not know.
+func (n *Node) strange(id api.AppID) bool {
+	return slices.ContainsFunc(n.Allegiance.Theirs, func(o Stranger) bool { return o.App == id })
+}
 
 // Planned reports whether its Plan has applications.
 func (n *Node) Planned() bool { return len(n.plan.entries) > 0 }

@@ -146,15 +146,41 @@ func (f NodeSaid) apply(l *Ledger) error {
 // meet takes in whom n follows, and whose executors it runs that are not this planner's.
 // Another planner's epochs say nothing about this one's Plans.
 func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
-	n.Allegiance.Theirs = n.Allegiance.Theirs[:0]
 	if follows != "" {
 		n.Acked = 0
+		if len(n.Over) > 0 {
+			// It has not followed the Plans by which they would have come and gone: what runs
+			// of them it has of the other planner.
+			n.Over, n.dirty = nil, true
+			l.replan(n.Node)
+		}
 	} else {
 		n.Allegiance.Ours = true
-		for i := range s.Orphans {
-			if o := &s.Orphans[i]; l.allocation(l.apps[o.App], n.Node) == nil {
-				n.Allegiance.Theirs = append(n.Allegiance.Theirs, Stranger{App: o.App, Owner: o.Owner})
-			}
+	}
+	theirs := strangers(l, n, s, follows)
+	if len(theirs)+len(n.Allegiance.Theirs) > 0 {
+		n.Allegiance.Theirs = theirs
+		l.replan(n.Node) // Its Plan leaves them out.
+	}
+	foreign := len(n.Allegiance.Theirs) > 0
+	if n.Allegiance.Foreign && !foreign {
+		l.growth++
+	}
+	if n.Allegiance.Follows != follows {
+		n.Allegiance.Since = l.uptime
+	}
+	n.Allegiance.Follows, n.Allegiance.Foreign = follows, foreign
+	if len(n.Over) > 0 && n.Acked >= n.Epoch {
+		forget(l, n, s)
+	}
+}
+
+// strangers are the executors that n runs of which this planner does not know, by application:
+// all that are not here, where n follows another planner, and those of its orphans.
+func strangers(l *Ledger, n *Node, s *api.NodeStatus, follows string) (all []Stranger) {
+	if follows == "" {
+		for _, o := range s.Orphans {
+			all = append(all, Stranger{App: o.App, Owner: o.Owner})
 		}
 	}
 	for i := range s.Executors {
@@ -162,24 +188,21 @@ func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
 		if x.State == api.ExecutorExited {
 			continue
 		}
-		at := slices.IndexFunc(n.Allegiance.Theirs, func(o Stranger) bool { return o.App == x.App })
+		if a := l.apps[x.App]; a != nil {
+			if known := a.Executor(x.ID); known != nil && !known.Gone && known.Node == n.Node {
+				continue
+			}
+		}
+		at := slices.IndexFunc(all, func(o Stranger) bool { return o.App == x.App })
 		if at < 0 && follows != "" {
-			at = len(n.Allegiance.Theirs)
-			n.Allegiance.Theirs = append(n.Allegiance.Theirs, Stranger{App: x.App})
+			at = len(all)
+			all = append(all, Stranger{App: x.App})
 		}
 		if at >= 0 {
-			n.Allegiance.Theirs[at].Executors = append(n.Allegiance.Theirs[at].Executors, StrangerExecutor{x.ID, x.State})
+			all[at].Executors = append(all[at].Executors, StrangerExecutor{x.ID, x.State})
 		}
 	}
-	n.Allegiance.Theirs = slices.DeleteFunc(n.Allegiance.Theirs, func(o Stranger) bool { return len(o.Executors) == 0 })
-	foreign := len(n.Allegiance.Theirs) > 0
-	if n.Allegiance.Foreign && !foreign {
-		l.growth++
-	}
-	n.Allegiance.Follows, n.Allegiance.Foreign = follows, foreign
-	if len(n.Over) > 0 && n.Acked >= n.Epoch {
-		forget(l, n, s)
-	}
+	return slices.DeleteFunc(all, func(o Stranger) bool { return len(o.Executors) == 0 })
 }
 
 // forget takes those out of n.Over of whom n has said in s that it has nothing any more.

@@ -181,7 +181,8 @@ func restoreEnded(l *Ledger, r api.Pair) error {
 	if err := decode(r, &record, &record.V); err != nil {
 		return err
 	}
-	l.ended = append(l.ended, &record.Ended)
+	record.Bytes = len(r.Value)
+	l.ended, l.endedBytes = append(l.ended, &record.Ended), l.endedBytes+record.Bytes
 	return nil
 }
 

@@ -139,51 +139,109 @@ func (f ReplacementStopped) apply(l *Ledger) error {
 
 // Reclaimed: executors that a node runs for an application are its, though the planner did
 // not know of them: it has lost its state, or has succeeded another planner. Nobody asks for
-// room: they are there.
+// room: they are there. Of an application that this planner has started itself another one
+// knows more since: it goes on unpaced, and its driver is to say anew what is true.
 type Reclaimed struct {
 	App       api.AppID
 	Node      string
 	Executors []StrangerExecutor // In order of id.
 }
 
-// mostReclaimed bounds the ids of such executors.
-const mostReclaimed = 1 << 14
-
 func (f Reclaimed) apply(l *Ledger) error {
 	a, err := l.app(f.App)
 	if err != nil {
 		return err
 	}
-	if _, err := l.node(f.Node); err != nil {
+	n, err := l.node(f.Node)
+	if err != nil {
 		return err
 	}
-	if !a.Running() || !a.Promise.Reclaimed {
-		return fmt.Errorf("application %s is %s, reclaimed: %v", a.ID, a.Outcome.State, a.Promise.Reclaimed)
+	if !a.Running() {
+		return fmt.Errorf("application %s is %s", a.ID, a.Outcome.State)
 	}
 	for _, x := range f.Executors {
 		number := Number(x.ID)
-		if known := a.Executor(x.ID); number == 0 || number > mostReclaimed || known != nil && !known.unknown() {
+		if known := a.Executor(x.ID); number == 0 || number > api.MostExecutorID || known != nil && !known.Gone {
 			return fmt.Errorf("executor %s of %s on node %s cannot be taken over", x.ID, a.ID, f.Node)
 		}
 	}
+	if !a.Promise.Reclaimed {
+		outdate(l, a)
+	}
 	t := &a.Tenant
 	for _, x := range f.Executors {
-		for t.NextID <= Number(x.ID) {
-			// Ids count from 1: of those between nothing is known.
-			t.Executors = append(t.Executors, &Executor{ID: api.ExecutorID(strconv.Itoa(t.NextID)), State: api.ExecutorExited, Gone: true, Exit: unknownExecutor})
-			t.NextID++
-		}
+		t.count(Number(x.ID))
 		known := a.Executor(x.ID)
-		*known = Executor{ID: x.ID, Node: f.Node, State: x.State, Since: max(0, a.At(l.now)), Moved: l.uptime}
+		*known = Executor{ID: x.ID, Node: f.Node, State: x.State, Since: max(0, a.At(l.now)), Moved: l.uptime, Registered: known.Named}
 		l.allocate(a, known)
 		t.Pool++
 	}
+	n.Allegiance.known(a.ID, f.Executors)
+	l.replan(n.Node)
 	a.touch()
 	return nil
 }
 
-// unknownExecutor stands for the end of an executor of which nothing is known but that there
-// may have been one of that id.
-const unknownExecutor = "it was another planner's"
+// Outdated: another planner has heard more of an application since: it goes on unpaced, and
+// its driver is to say anew what is true.
+type Outdated struct{ App api.AppID }
 
-func (x *Executor) unknown() bool { return x.Gone && x.Node == "" && x.Exit == unknownExecutor }
+func (f Outdated) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	if !a.Running() {
+		return fmt.Errorf("application %s is %s", a.ID, a.Outcome.State)
+	}
+	outdate(l, a)
+	return nil
+}
+
+// outdate forgets what a's driver has told.
+func outdate(l *Ledger, a *App) {
+	a.Promise.Reclaimed, a.Marks.AckedSeq = true, 0
+	if a.Promise.Mode != Off {
+		a.Promise.Mode = Unpaced
+	}
+	a.dropTargets()
+	for _, s := range a.opened {
+		l.removeStage(a.ID, s)
+		delete(a.Stages, s.Key())
+		a.Order = slices.DeleteFunc(a.Order, func(o *Stage) bool { return o == s })
+	}
+	a.opened = nil
+	a.touch()
+	a.steer()
+}
+
+// count has ids go on after number: of executors with those up to it nothing is known.
+func (t *Tenant) count(number int) {
+	for t.NextID <= number {
+		t.Executors = append(t.Executors, &Executor{ID: api.ExecutorID(strconv.Itoa(t.NextID)), State: api.ExecutorExited, Gone: true, Exit: unknownExecutor})
+		t.NextID++
+	}
+}
+
+// ExecutorNamed: the driver of an application that was taken over has an executor of which no
+// node that is here has told, or, when Lost, has it no more. No other one gets its id.
+type ExecutorNamed struct {
+	App  api.AppID
+	ID   api.ExecutorID
+	Lost bool
+}
+
+func (f ExecutorNamed) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	number := Number(f.ID)
+	if known := a.Executor(f.ID); !a.Running() || !a.Promise.Reclaimed || number == 0 || number > api.MostExecutorID || known != nil && !known.Unknown() {
+		return fmt.Errorf("executor %s of %s cannot be named: it is %s, reclaimed: %v", f.ID, a.ID, a.Outcome.State, a.Promise.Reclaimed)
+	}
+	a.Tenant.count(number)
+	a.Executor(f.ID).Named = !f.Lost
+	a.touch()
+	return nil
+}

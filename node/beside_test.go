@@ -181,6 +181,48 @@ func TestAPlanSwitchesTheStrategy(t *testing.T) {
 	}
 }
 
+// What an engine is configured to while it runs holds from the next tick on, but for what the
+// Plan says; what is not valid, or may not change, changes nothing.
+func TestAnEngineGoesByAnotherConfiguration(t *testing.T) {
+	cfg := testConfig(2)
+	w := newWorld(t, cfg)
+	a := planApp(appA, 2, ids("1"), target(0, "1", 20, 20, 10*time.Second, 1.5))
+	b := planApp(appB, 2, ids("1"), target(0, "1", 20, 20, 10*time.Second, 1.5))
+	a.Remaining, b.Remaining = 90, 30
+	w.ready(1, planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1")))
+	w.exec(Key{appA, "1"}).submit(0, 20, 1)
+	w.exec(Key{appB, "1"}).submit(0, 20, 1)
+	w.apply(plan(2, a, b))
+	configure := func(next Config) error {
+		actions, err := w.e.Configure(w.now, next)
+		w.do(w, actions)
+		return err
+	}
+	next := cfg
+	next.Supervisor.Strategy, next.Floor, next.Node, next.Offered = supervisor.Proportional, 0.2, "another", 1
+	if err := configure(next); err != nil {
+		t.Fatal(err)
+	}
+	if w.status.Division.Strategy != supervisor.Proportional || w.status.Node != cfg.Node {
+		t.Errorf("the status says %+v of %s", w.status.Division, w.status.Node)
+	}
+	w.ticks(1)
+	if x, y := w.quota(appA, "1"), w.quota(appB, "1"); x < 0.6 || x+y > 2 {
+		t.Errorf("quotas %v and %v, and the first has 0.5 under edf-pure", x, y)
+	}
+	p := plan(3, a, b)
+	p.Division = &api.Division{Strategy: supervisor.Speed}
+	w.apply(p)
+	next.Supervisor.Strategy = supervisor.EDFPure
+	if err := configure(next); err != nil || w.e.Status(w.now).Division.Strategy != supervisor.Speed {
+		t.Errorf("%v: %+v, the Plan's is speed", err, w.e.Status(w.now).Division)
+	}
+	next.Stale, next.Floor = 0, 1
+	if err := configure(next); err == nil || w.e.roster.cfg.Floor != 0.2 {
+		t.Errorf("%v, and the floor is %v", err, w.e.roster.cfg.Floor)
+	}
+}
+
 // Two applications that ask for 1.5 of two cores each: the one that is due later loses one
 // core, and is told to whom, until the other has ended; a restart of the count is no loss.
 func TestWhatIsLostIsTold(t *testing.T) {

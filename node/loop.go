@@ -16,7 +16,7 @@ import (
 // stopWithin bounds how long executors are given to stop when the loop ends.
 const stopWithin = 4 * time.Second
 
-// Loop is the one goroutine around an Engine. Offer, Wake, Status and LastTick
+// Loop is the one goroutine around an Engine. Offer, Wake, Status, Configure and LastTick
 // may be called from any goroutine.
 type Loop struct {
 	engine *Engine
@@ -27,6 +27,7 @@ type Loop struct {
 	plans chan api.Plan // Of one, newest wins.
 	wakes chan struct{} // Of one.
 	asks  chan chan api.NodeStatus
+	turns chan configuring
 	ended chan struct{}
 	last  atomic.Int64
 
@@ -53,13 +54,19 @@ type outcome struct {
 	err  error
 }
 
+// configuring is another configuration, and who waits for what becomes of it.
+type configuring struct {
+	cfg  Config
+	done chan error
+}
+
 // NewLoop returns a loop that has not started. ending says what becomes of the
 // executors when Run's context ends.
 func NewLoop(engine *Engine, ports Ports, ending Ending) *Loop {
 	l := &Loop{
 		engine: engine, ports: ports, ending: ending, every: engine.roster.cfg.Interval,
 		plans: make(chan api.Plan, 1), wakes: make(chan struct{}, 1),
-		asks: make(chan chan api.NodeStatus), ended: make(chan struct{}),
+		asks: make(chan chan api.NodeStatus), turns: make(chan configuring), ended: make(chan struct{}),
 	}
 	l.saves = async.NewLatest(func(s *State) { l.keepOutcome(ActSave, ports.Store.SaveState(s)) }, (*State).copyFrom)
 	l.reports = async.NewLatest(func(s *api.NodeStatus) { l.keepOutcome(ActReport, ports.Status.PublishStatus(s)) }, (*api.NodeStatus).CopyFrom)
@@ -111,6 +118,20 @@ func (l *Loop) Status(ctx context.Context) (api.NodeStatus, error) {
 	}
 }
 
+// Configure has the engine go by another configuration (Engine.Configure) and returns what is
+// wrong with it.
+func (l *Loop) Configure(ctx context.Context, cfg Config) error {
+	c := configuring{cfg: cfg, done: make(chan error, 1)}
+	select {
+	case l.turns <- c:
+		return <-c.done
+	case <-l.ended:
+		return errors.New("node configuration: the loop has ended")
+	case <-ctx.Done():
+		return fmt.Errorf("node configuration: %w", ctx.Err())
+	}
+}
+
 // Run works until ctx ends, then carries out the engine's last actions, waits
 // for all it has started and returns what of that failed. It may be called once.
 func (l *Loop) Run(ctx context.Context) error {
@@ -149,6 +170,14 @@ func (l *Loop) Run(ctx context.Context) error {
 			actions := l.engine.Observe(now, &l.sample)
 			l.told(Call{Kind: CallObserve, Now: now, Sample: &l.sample, Actions: actions})
 			l.perform(ctx, actions)
+		case c := <-l.turns:
+			now := l.ports.Clock()
+			actions, err := l.engine.Configure(now, c.cfg)
+			if err == nil {
+				l.told(Call{Kind: CallConfigure, Now: now, Config: &c.cfg, Actions: actions})
+			}
+			l.perform(ctx, actions)
+			c.done <- err
 		case answer := <-l.asks:
 			now := l.ports.Clock()
 			status := l.engine.Status(now)

@@ -53,7 +53,7 @@ func (p *pool) step(r *roster, s *Sample, now units.Instant) {
 		}
 	}
 	for _, x := range r.execs {
-		if x.life.here && x.alive() && !x.handsOff {
+		if x.life.here && x.alive() && !x.handsOff && !x.memory.unknown() {
 			free = p.move(r, x, now, free)
 		}
 	}
@@ -136,7 +136,7 @@ func (p *pool) move(r *roster, x *executor, now units.Instant, free units.Bytes)
 			}
 		}
 	}
-	if limit := h.heap + h.overhead + h.reserved; !h.unknown() && h.seen.Limit > 0 && h.seen.Limit > limit {
+	if limit := h.heap + h.overhead + h.reserved; h.seen.Limit > 0 && h.seen.Limit > limit {
 		r.out.act(Action{Kind: ActSetMemoryLimit, Key: x.key, Limit: limit})
 	}
 	if h.overdue(now, owesWithin) {

@@ -58,6 +58,21 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	return e.finish(now)
 }
 
+// Configure goes by what of cfg may change while an engine runs (Config.With), from the next tick
+// on; where the Plan says how to divide, that wins. An error says what is wrong with it, and
+// nothing has changed then.
+func (e *Engine) Configure(now units.Instant, cfg Config) ([]Action, error) {
+	r := &e.roster
+	r.out.begin()
+	next := r.cfg.With(cfg)
+	if err := next.Validate(); err != nil {
+		return nil, err
+	}
+	r.cfg = next.joined()
+	e.follow(r.plan.Division)
+	return e.finish(now), nil
+}
+
 // follow divides cores as the Plan says, or as configured where it says nothing. What
 // cannot be followed is told, and what is in force stays.
 func (e *Engine) follow(d *api.Division) {

@@ -95,6 +95,8 @@ const (
 	CallApply    CallKind = "apply"
 	CallStatus   CallKind = "status"
 	CallShutdown CallKind = "shutdown"
+	// CallConfigure is one that has changed something.
+	CallConfigure CallKind = "configure"
 )
 
 // Call is one call of the engine: what it was told and what it answered. The same
@@ -103,10 +105,11 @@ const (
 type Call struct {
 	Kind CallKind
 	Now  units.Instant
-	// Sample goes with a step and an observe, Plan with an apply, Ending with a
-	// shutdown.
+	// Sample goes with a step and an observe, Plan with an apply, Config with a configure,
+	// Ending with a shutdown.
 	Sample *Sample
 	Plan   *api.Plan
+	Config *Config
 	Ending Ending
 	// Actions are the answer, Events what has happened in the call.
 	Actions []Action

@@ -95,9 +95,11 @@ type Config struct {
 	ReplacementWindow time.Duration
 
 	// History is how many ended applications are kept; 200. DetailHistory is how
-	// many of them keep all their samples; 20.
+	// many of them keep all their samples; 20. HistoryBytes is how many bytes all of them take
+	// in the store, but for the newest; 64 MiB, and 0 is no bound.
 	History       int
 	DetailHistory int
+	HistoryBytes  units.Bytes
 	// Samples bounds the samples kept of a stage by halving their density; 2000.
 	Samples int
 	// AllSamples bounds the samples of all running applications together in the
@@ -142,6 +144,7 @@ func Default() Config {
 		ReplacementWindow: 10 * time.Minute,
 		History:           200,
 		DetailHistory:     20,
+		HistoryBytes:      64 * units.MiB,
 		Samples:           2000,
 		AllSamples:        1_000_000,
 		Stages:            2000,
@@ -170,7 +173,7 @@ func (c Config) Validate() error {
 	check(c.ExitSilent >= 0 && c.ExitWait >= 0, "a wait for a driver's exit is negative")
 	check(c.FinalWait >= 0, "final wait is negative")
 	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements, c.ReplacementWindow)
-	check(c.History >= 0 && c.DetailHistory >= 0, "history is negative")
+	check(c.History >= 0 && c.DetailHistory >= 0 && c.HistoryBytes >= 0, "history is negative")
 	check(c.Samples >= 2, "samples: %d, want at least 2", c.Samples)
 	check(c.AllSamples >= 2, "all samples: %d, want at least 2", c.AllSamples)
 	check(c.Stages > 0, "stages: %d, want more than 0", c.Stages)
@@ -178,6 +181,19 @@ func (c Config) Validate() error {
 		return nil
 	}
 	return fmt.Errorf("planner configuration: %w", errors.Join(faults...))
+}
+
+// With returns c with what next says of all that may change while an engine runs: what is asked
+// at each decision anew. The rest is what running applications were divided, stored or measured
+// by.
+func (c Config) With(next Config) Config {
+	c.Alpha, c.Aim, c.Margin, c.PaceInfeasible = next.Alpha, next.Aim, next.Margin, next.PaceInfeasible
+	c.MaxPool, c.Placement, c.Queue = next.MaxPool, next.Placement, next.Queue
+	c.NodeLost, c.NodeClash = next.NodeLost, next.NodeClash
+	c.DriverSilent, c.DriverLost, c.DriverAway = next.DriverSilent, next.DriverLost, next.DriverAway
+	c.ExitSilent, c.ExitWait, c.FinalWait = next.ExitSilent, next.ExitWait, next.FinalWait
+	c.Replacements, c.ReplacementWindow = next.Replacements, next.ReplacementWindow
+	return c
 }
 
 // estimates, places, verdicts and ledger are c's parts as the packages that decide and
@@ -202,6 +218,6 @@ func (c Config) line() queue.Policy {
 }
 
 func (c Config) ledger() ledger.Config {
-	return ledger.Config{Beta: c.Beta, Identity: c.Identity, History: c.History, DetailHistory: c.DetailHistory,
+	return ledger.Config{Beta: c.Beta, Identity: c.Identity, History: c.History, DetailHistory: c.DetailHistory, HistoryBytes: int(c.HistoryBytes),
 		Samples: c.Samples, AllSamples: c.AllSamples, Stages: c.Stages}
 }

@@ -55,11 +55,21 @@
 // Silence ends nothing that works. A driver failed that is silent for DriverSilent after its
 // executors have exited by themselves, or for DriverLost while nothing of them moves; while
 // something does, its application has all cores until it speaks. What runs on a node that is
-// away counts as moving for DriverAway. A node that is silent for NodeLost gets no new executors; those no
-// driver has seen are given up. An executor that exits is replaced when its driver speaks
+// away counts as moving for DriverAway. A node that is silent for NodeLost gets no new executors; those that
+// its driver has not seen are given up once that has nothing left to tell. An executor that exits is replaced when its driver speaks
 // next, at most Replacements times the pool in ReplacementWindow. Silence is counted in
 // ticks of at most a second in which the planner could be heard, so one that was stopped, or
 // cut off from the bus, accuses nobody.
+//
+// # Other planners
+//
+// One planner serves on a bus (Peers), and finds what others have left (takeover.go). It follows
+// them on their nodes, by Plans that leave out what runs there and is not known here, for a Plan
+// ends what it does not name. An application keeps its id, and its executors theirs: those that
+// its nodes tell of are its own, those that its driver alone tells of run on a node that is away.
+// The numbers of events are between a driver and the planner that has answered its last
+// registration; one that comes from another planner says anew what is true, and its application
+// goes on unpaced.
 //
 // # Units
 //

@@ -39,6 +39,9 @@ func (r *runs) driverEvents(ev DriverEvents) {
 	r.heardAgain(a)
 	r.plan(a, ready)
 	if a.Running() {
+		if len(b.Events) == 0 {
+			r.fleet.unstarted(a) // It has told all that it knows.
+		}
 		r.fleet.replace(a)
 		r.fleet.grow(a)
 	}
@@ -62,6 +65,10 @@ func (r *runs) sender(b api.Events) (*ledger.App, error) {
 		return nil, err
 	}
 	if a := r.view.App(b.AppID); a != nil && a.Tenant.Submission == b.Submission && (!a.Over() || a.Outcome.DriverEnd) {
+		if a.Running() && another(r.view, b.Planner) {
+			r.record(ledger.Heard{App: a.ID})
+			return nil, api.Errorf(api.KindNotFound, "application %s was another planner's: register again", b.AppID)
+		}
 		return a, nil
 	}
 	if d := r.view.EndedApp(b.AppID); d != nil && d.Detail.Submission == b.Submission && !d.DriverLost && d.Detail.EndedBy != api.EndedByKill {
@@ -92,11 +99,18 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	}
 	switch ev.Type {
 	case api.EventExecutorUp:
-		if x := a.Executor(ev.Executor.ID); x != nil && !x.Gone {
+		switch x := a.Executor(ev.Executor.ID); {
+		case x != nil && x.MayRun():
 			r.record(ledger.ExecutorUp{App: a.ID, ID: x.ID})
+		case a.Promise.Reclaimed && (x == nil || x.Unknown()):
+			r.record(ledger.ExecutorNamed{App: a.ID, ID: ev.Executor.ID})
 		}
 	case api.EventExecutorGone:
-		if x := a.Executor(ev.Executor.ID); x != nil {
+		switch x := a.Executor(ev.Executor.ID); {
+		case x == nil:
+		case x.Named:
+			r.record(ledger.ExecutorNamed{App: a.ID, ID: x.ID, Lost: true})
+		default:
 			r.fleet.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
 		}
 	case api.EventStageReady:

@@ -207,6 +207,8 @@ func (r *runs) driverGone(a *ledger.App) bool {
 	switch {
 	case silent < r.cfg.DriverSilent:
 		return false
+	case a.Elsewhere() && silent < r.cfg.DriverAway:
+		return false
 	case len(alive) == 0 && !a.Queued() && deserted(a):
 		return true
 	case silent < r.cfg.DriverLost:

@@ -75,10 +75,25 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 		e.desk.control(ev)
 	case PlanQuery:
 		e.desk.planQuery(ev)
+	case Configure:
+		e.configure(ev)
 	case Tick:
 		e.tick(ev.Deaf)
 	}
 	return e.finish()
+}
+
+// configure goes by another configuration from now on, as far as Config.With takes it.
+func (e *Engine) configure(ev Configure) {
+	c := &e.core
+	next := c.cfg.With(ev.Config)
+	err := next.Validate()
+	if err == nil {
+		by := newCore(next, c.ledger)
+		c.cfg, c.estimates, c.places, c.verdicts, c.line = next, by.estimates, by.places, by.verdicts, by.line
+		c.due = true // Others may be first in the queue.
+	}
+	c.reply(ev.To, func() any { return api.ControlReply{V: api.Version, Error: api.ToWire(err)} })
 }
 
 // Identity is the name of the planner's store, "" without one.

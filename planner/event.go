@@ -11,7 +11,7 @@ import (
 type Ticket uint64
 
 // Event is what reaches the engine: one of Register, DriverEvents, Hello,
-// Status, Control, PlanQuery and Tick.
+// Status, Control, PlanQuery, Configure and Tick.
 type Event interface{ isEvent() }
 
 // Register is a driver's registration; answered with an api.RegisterReply.
@@ -55,6 +55,13 @@ type PlanQuery struct {
 	Request api.PlanRequest
 }
 
+// Configure has the engine go by what of Config may change while it runs (Config.With);
+// answered with an api.ControlReply. One that is not valid changes nothing.
+type Configure struct {
+	To     Ticket
+	Config Config
+}
+
 // Tick lets time pass: send one every TickInterval. Deaf says that the planner could not be
 // reached since the one before: nobody has been silent then.
 type Tick struct{ Deaf bool }
@@ -68,6 +75,7 @@ func (Hello) isEvent()        {}
 func (Status) isEvent()       {}
 func (Control) isEvent()      {}
 func (PlanQuery) isEvent()    {}
+func (Configure) isEvent()    {}
 func (Tick) isEvent()         {}
 
 // Action is one effect that the engine's caller has to carry out: Save,

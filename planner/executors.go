@@ -199,14 +199,15 @@ func (f *fleet) left(a *ledger.App, dt time.Duration) {
 	}
 }
 
-// unstarted gives up executors on a lost node that no driver has seen: they were
-// asked for when the node was gone already.
-func (f *fleet) unstarted(n *ledger.Node) {
-	for a := range f.view.Running() {
-		for _, x := range a.Alive() {
-			if x.Node == n.Node && !x.Registered {
-				f.gone(a, x, "its node is lost")
-			}
+// unstarted gives up executors of a on lost nodes that its driver has not seen, when it has
+// told all that it knows: they were asked for when the node was gone already.
+func (f *fleet) unstarted(a *ledger.App) {
+	for _, x := range a.Tenant.Executors {
+		if x.Gone || x.Registered {
+			continue
+		}
+		if n := f.view.Node(x.Node); n != nil && n.Presence == ledger.Lost {
+			f.gone(a, x, "its node is lost")
 		}
 	}
 }

@@ -157,7 +157,7 @@ func TestANodeIsToldWhoIsOver(t *testing.T) {
 	}
 	w.live(2 * time.Second)
 	s := w.status("a")
-	s.Planner, s.Executors, s.Orphans = "one", []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorRunning}}, []api.Orphan{{App: id}}
+	s.Planner, s.Executors, s.Orphans = "one", []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorRunning}}, []api.Orphan{{App: id, Owner: api.OwnerOf(r.Submission)}}
 	w.step(planner.Status{Status: &s})
 	if p := w.plans["a"]; len(p.Over) != 1 || p.Over[0] != id || p.Epoch <= epoch {
 		t.Errorf("one that has missed it: %+v", p)
@@ -180,6 +180,13 @@ func TestANodeThatWasTakenIsNotTakenBack(t *testing.T) {
 	}
 	if w.plans["a"].Succeeds != "" || len(w.heard("node taken over")) != 0 || len(w.heard("node of another planner")) != 1 {
 		t.Errorf("%+v, said %v", w.plans["a"], w.said)
+	}
+	for range 24 { // But the other one does not serve for ever.
+		w.pass(time.Second)
+		w.step(planner.Status{Status: w.stranger("a", "another", "", api.ExecutorRunning)})
+	}
+	if w.plans["a"].Succeeds != "another" {
+		t.Errorf("after half a minute: %+v", w.plans["a"])
 	}
 }
 

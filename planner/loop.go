@@ -146,6 +146,11 @@ func (l *Loop) Plan(r api.PlanRequest, reply func(api.PlanReply)) {
 	send(l, func(t Ticket) Event { return PlanQuery{To: t, Request: r} }, reply)
 }
 
+// Configure hands another configuration over; reply is told what is wrong with it.
+func (l *Loop) Configure(cfg Config, reply func(api.ControlReply)) {
+	send(l, func(t Ticket) Event { return Configure{To: t, Config: cfg} }, reply)
+}
+
 // send queues a request, waiting when the queue is full.
 func send[T any](l *Loop, event func(Ticket) Event, reply func(T)) {
 	r := request{event: event, reply: func(body any) {

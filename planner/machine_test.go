@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 	"pgregory.net/rapid"
@@ -213,6 +214,23 @@ func (m *machine) UserChanges(t *rapid.T) {
 	m.control(api.VerbDeadline, api.ControlRequest{App: a.id, Deadline: units.Seconds(rapid.IntRange(0, 2000).Draw(t, "deadline"))})
 }
 
+// Configure has the operator change what may change while the planner runs.
+func (m *machine) Configure(t *rapid.T) {
+	next := m.cfg
+	next.Alpha = rapid.SampledFrom([]float64{0.8, 0.97, 1}).Draw(t, "alpha")
+	next.MaxPool = rapid.IntRange(1, 4).Draw(t, "max pool")
+	next.Placement = rapid.SampledFrom(placement.Orders()).Draw(t, "placement")
+	next.PaceInfeasible = rapid.Bool().Draw(t, "pace infeasible")
+	next.DriverLost = time.Duration(rapid.SampledFrom([]int{1, 10, 60}).Draw(t, "driver lost")) * time.Second
+	reply := m.step(planner.Configure{To: 1, Config: next}).(api.ControlReply)
+	if valid := next.Validate() == nil; valid != (reply.Error == nil) {
+		t.Fatalf("%v: %v", next.Validate(), reply.Error)
+	}
+	if reply.Error == nil {
+		m.cfg = next
+	}
+}
+
 // Kill has a user end an application; one that is queued is over at once.
 func (m *machine) Kill(t *rapid.T) {
 	a := m.pick(t)
@@ -310,6 +328,81 @@ func (m *machine) Restart(t *rapid.T) {
 	}
 }
 
+// Cut kills the planner between save and publish. What nobody has heard of comes true once: nodes
+// greet the next one, drivers register and send again.
+func (m *machine) Cut(t *rapid.T) {
+	var again func()
+	switch rapid.SampledFrom([]string{"register", "events", "control", "status", "tick"}).Draw(t, "what") {
+	case "register":
+		r := registration(rapid.SampledFrom([]string{"chain", "diamond", "new"}).Draw(t, "name"), rapid.SampledFrom([]units.Seconds{0, 60, 1000}).Draw(t, "deadline"))
+		m.submissions++
+		r.Submission = fmt.Sprint("submission ", m.submissions)
+		r.Launch.Heap = units.Bytes(rapid.SampledFrom([]int{1, 4, 8}).Draw(t, "heap")) * units.GiB
+		m.cut(planner.Register{To: 1, Request: r})
+		again = func() {
+			if reply := m.register(r); reply.Error == nil {
+				m.apps = append(m.apps, &modelApp{id: reply.AppID, r: r, stages: map[int][]api.Binding{}, next: 1})
+				m.all[reply.AppID] = true
+			}
+		}
+	case "events":
+		a := m.pick(t)
+		if m.directives[a.id].Queued != nil {
+			t.Skip("it is queued")
+		}
+		ev := ready(m.clock(a), a.next, rapid.SampledFrom([]string{"read", "map", "other"}).Draw(t, "signature"), 1000)
+		ev.Stage.Tasks, ev.Stage.Bindings, ev.Seq = 8, m.bindings(t, a), m.events[a.id]+1
+		a.next++
+		m.cut(planner.DriverEvents{To: 1, Batch: api.Events{V: api.Version, AppID: a.id, Submission: a.r.Submission, Events: []api.Event{ev}}})
+		again = func() { m.drive(a, ev) }
+	case "control":
+		a, verb := m.pick(t), rapid.SampledFrom([]api.Verb{api.VerbKill, api.VerbRelease, api.VerbDrain}).Draw(t, "verb")
+		m.cut(planner.Control{To: 1, Verb: verb, Request: api.ControlRequest{V: api.Version, App: a.id, Node: m.nodes[0], User: "somebody"}})
+	case "status":
+		s := m.status(rapid.SampledFrom(m.nodes).Draw(t, "node"))
+		s.Leaving = rapid.Bool().Draw(t, "leaving")
+		m.cut(planner.Status{Status: &s})
+	case "tick":
+		m.now = m.now.Add(planner.TickInterval)
+		m.cut(planner.Tick{})
+	}
+	for _, n := range m.nodes {
+		if reply := m.hello(n); reply.Error != nil {
+			t.Fatalf("hello: %v", reply.Error)
+		}
+	}
+	for _, a := range m.apps {
+		if a.ended {
+			continue
+		}
+		if reply := m.register(a.r); reply.Error != nil || reply.AppID != a.id {
+			if s := m.app(a.id).State; s == api.AppRunning || s == api.AppQueued {
+				t.Fatalf("registered again: %+v", reply)
+			}
+			a.ended = true
+			if reply.Error == nil {
+				m.apps = append(m.apps, &modelApp{id: reply.AppID, r: a.r, stages: map[int][]api.Binding{}, next: 1})
+				m.all[reply.AppID] = true
+			}
+		}
+	}
+	if again != nil {
+		again()
+	}
+	running := map[string]api.AppID{}
+	for _, s := range m.control(api.VerbApps, api.ControlRequest{}).Apps {
+		if s.State != api.AppRunning && s.State != api.AppQueued {
+			continue
+		}
+		if other, twice := running[s.Submission]; twice {
+			t.Fatalf("%s and %s are of one submission", other, s.ID)
+		}
+		if running[s.Submission] = s.ID; !m.all[s.ID] {
+			t.Fatalf("no driver knows %s", s.ID)
+		}
+	}
+}
+
 // check is what must hold after each step.
 func (m *machine) check(t *rapid.T) {
 	listed := map[api.AppID]api.AppSummary{}
@@ -382,7 +475,7 @@ func TestAnythingMayHappen(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"register": m.Register, "register again": m.RegisterAgain, "stages ready": m.StagesReady, "stage bound": m.StageBound,
 			"stage done": m.StageDone, "executor": m.Executor, "unpaced or end": m.UnpacedOrEnd, "status": m.Status, "drain": m.Drain, "time": m.Time,
-			"user": m.UserChanges, "kill": m.Kill, "memory": m.Memory, "replay": m.Replay, "hello": m.Hello, "restart": m.Restart, "": m.check,
+			"user": m.UserChanges, "kill": m.Kill, "memory": m.Memory, "configure": m.Configure, "replay": m.Replay, "hello": m.Hello, "restart": m.Restart, "cut": m.Cut, "": m.check,
 		})
 	})
 }

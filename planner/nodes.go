@@ -2,10 +2,8 @@ package planner
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/supervisor"
@@ -129,31 +127,6 @@ func (f *fleet) said(n *ledger.Node, s *api.NodeStatus) {
 	}
 }
 
-// settle succeeds the planner that n follows, if that does not serve any more: one planner
-// serves on a bus (Peers), and this one has for a while. A node that was this one's and
-// follows another was taken from it, which must not be done in turn. Of the applications that
-// n does not know to be over it is told; those that were taken over have their executors
-// there, too.
-func (f *fleet) settle(n *ledger.Node) {
-	if n.Allegiance.Follows != "" {
-		if !n.Allegiance.Ours && n.Allegiance.Succeeds != n.Allegiance.Follows && f.view.Identity() != "" && f.view.Uptime() >= admission.Newcomer {
-			f.record(ledger.NodeClaimed{Node: n.Node, From: n.Allegiance.Follows})
-			f.occur(NodeClaimed{Node: n.Node, Planner: n.Allegiance.Follows})
-		}
-		return
-	}
-	for _, o := range slices.Clone(n.Allegiance.Theirs) {
-		switch a := f.view.App(o.App); {
-		case a != nil && a.Promise.Reclaimed && a.Running() && o.Owner == a.Tenant.Launch.Owner:
-			if f.record(ledger.Reclaimed{App: a.ID, Node: n.Node, Executors: o.Executors}) {
-				f.resize(a)
-			}
-		case a != nil || f.view.EndedApp(o.App) != nil:
-			f.record(ledger.NodeCleared{Node: n.Node, App: o.App})
-		}
-	}
-}
-
 // faulty ends the applications that a node cannot have any longer. It speaks only for those
 // that have executors there.
 func (f *fleet) faulty(n *ledger.Node, faults []api.AppFault) {
@@ -210,7 +183,6 @@ func (f *fleet) tick() {
 			f.due = true
 			f.record(ledger.NodeLost{Node: n.Node})
 			f.occur(NodeLost{Node: n.Node, Silent: silent})
-			f.unstarted(n)
 		case !n.Planned():
 			f.record(ledger.NodeForgotten{Node: n.Node})
 			continue

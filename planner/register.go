@@ -2,6 +2,8 @@ package planner
 
 import (
 	"cmp"
+	"fmt"
+	"strconv"
 
 	"github.com/sparkpacer/pacer/access"
 	"github.com/sparkpacer/pacer/admission"
@@ -17,11 +19,17 @@ func (r *runs) register(ev Register) {
 		return
 	}
 	r.record(ledger.Heard{App: a.ID})
+	if a.Running() && another(r.view, ev.Request.Planner) {
+		had := a.Promise.Mode
+		if r.record(ledger.Outdated{App: a.ID}); had != a.Promise.Mode {
+			r.ungate(a, "another planner has had it: it runs unpaced, with all cores")
+		}
+	}
 	r.heardAgain(a)
 	r.reply(ev.To, func() any {
 		r.told(a)
 		t, p := &a.Tenant, &a.Promise
-		reply := api.RegisterReply{V: api.Version, AppID: a.ID, Verdict: p.Verdict, Reason: p.Reason, Earliest: p.Earliest,
+		reply := api.RegisterReply{V: api.Version, Planner: r.view.Identity(), AppID: a.ID, Verdict: p.Verdict, Reason: p.Reason, Earliest: p.Earliest,
 			Executors: t.Pool, Slots: t.Slots, OffHeap: t.Launch.OffHeap, Directive: a.Directive, AckedSeq: a.Marks.AckedSeq,
 			Recall: p.Reclaimed && a.Marks.AckedSeq == 0}
 		if a.Profile != nil {
@@ -48,7 +56,12 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 		if err := again(by, q, known); err != nil {
 			return nil, err
 		}
-		return known, nil
+		if q.AppID == "" || q.AppID == known.ID || known.Over() {
+			return known, nil
+		}
+		// Its first registration was answered by another planner, too: it goes by that one's word.
+		r.record(ledger.RunEnded{App: known.ID, State: api.AppFailed, At: known.At(r.now), By: api.EndedBySilence,
+			Reason: fmt.Sprintf("its driver runs as %s", q.AppID)})
 	}
 	switch by.Kind {
 	case api.PrincipalUser:
@@ -60,7 +73,7 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	switch {
 	case err != nil:
 		return nil, err
-	case len(seats) > 0:
+	case len(seats) > 0, q.AppID != "" && q.Executors > 0 && r.view.EndedApp(q.AppID) == nil && r.view.App(q.AppID) == nil:
 		return r.reclaim(by, q, seats)
 	}
 	r.concludeRuns(cmp.Or(q.Profile, q.Name))
@@ -84,7 +97,8 @@ func capped(by api.Principal, d *admission.Admission) {
 	}
 }
 
-// reclaim takes an application of by's over with the executors that nodes run for it.
+// reclaim takes an application of by's over with the executors that nodes run for it; where
+// none does that is here, the driver says which it has.
 func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
 	d, err := admission.Taken(r.view, r.places, q)
 	if err != nil {
@@ -95,6 +109,10 @@ func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 		return nil, api.Errorf(api.KindTransient, "application %s cannot be taken over now: try again", q.AppID)
 	}
 	a := r.view.App(d.ID)
+	if q.Executors > 0 {
+		last := api.ExecutorID(strconv.Itoa(q.Executors))
+		r.record(ledger.ExecutorNamed{App: a.ID, ID: last, Lost: true}) // Until it says what it has.
+	}
 	n := 0
 	for _, s := range seats {
 		if r.record(ledger.Reclaimed{App: a.ID, Node: s.Node, Executors: s.Executors}) {
@@ -117,4 +135,10 @@ func again(by api.Principal, q api.RegisterRequest, a *ledger.App) error {
 		return api.Errorf(api.KindConflict, "application %s of this submission has another driver", a.ID)
 	}
 	return nil
+}
+
+// another reports whether a driver means another planner than this one by that name.
+func another(v ledger.View, name string) bool {
+	identity := v.Identity()
+	return name != "" && identity != "" && name != identity
 }

@@ -216,6 +216,18 @@ func (w *world) restart() {
 	w.newStandby(w.records())
 }
 
+// cut is kill -9 between save and publish: what the event has changed is on the disk, and nobody
+// has heard of it.
+func (w *world) cut(event planner.Event) {
+	w.Helper()
+	w.turn.Take(w.e.Step(w.now, event), w.hear)
+	if _, err := w.turn.End(w.save); err != nil {
+		w.Fatalf("save: %v", err)
+	}
+	w.turn = planner.Turn{}
+	w.restart()
+}
+
 func (w *world) status(node string) api.NodeStatus {
 	w.seq[node]++
 	memory, said := w.memory[node]

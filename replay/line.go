@@ -93,7 +93,7 @@ func Asked(name string, c *node.Call) Line {
 
 // told is Asked without the answer.
 func told(name string, c *node.Call) Line {
-	l := Line{Who: "node", Name: name, Call: c.Kind, Now: c.Now, Plan: c.Plan.Masked(), Ending: c.Ending}
+	l := Line{Who: "node", Name: name, Call: c.Kind, Now: c.Now, Plan: c.Plan.Masked(), Config: c.Config, Ending: c.Ending}
 	if c.Sample != nil {
 		l.Sample = saySample(c.Sample, c.Kind == node.CallStep)
 	}

@@ -140,6 +140,11 @@ func repeat(engines map[string]*node.Engine, l *Line) error {
 		actions = e.Step(l.Now, l.Sample.sample())
 	case l.Call == node.CallObserve && l.Sample != nil:
 		actions = e.Observe(l.Now, l.Sample.sample())
+	case l.Call == node.CallConfigure && l.Config != nil:
+		var err error
+		if actions, err = e.Configure(l.Now, *l.Config); err != nil {
+			return err
+		}
 	case l.Call == node.CallShutdown:
 		actions = e.Shutdown(l.Now, l.Ending)
 	default:

@@ -2,12 +2,17 @@ package replay_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // recordHistory returns the history of a run with faults.
@@ -49,6 +54,50 @@ func TestAReplayGivesTheRecordedActions(t *testing.T) {
 	one, err := replay.Run(bytes.NewReader(history), "n2")
 	if err != nil || one.Nodes != 1 || one.Calls >= r.Calls {
 		t.Errorf("of n2 alone %+v, %v", one, err)
+	}
+}
+
+// A replay goes by the configuration that the engine was given while it ran.
+func TestAReplayGoesByAnotherConfiguration(t *testing.T) {
+	cfg := node.Default()
+	cfg.Node, cfg.Incarnation, cfg.Total, cfg.Offered, cfg.Memory = "n1", "one", 2, 2, units.GiB
+	e, err := node.New(cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := cfg
+	next.Supervisor.Strategy, next.Grace = supervisor.Proportional, time.Second
+	write := func(leaveOut bool) *bytes.Buffer {
+		var history bytes.Buffer
+		w := replay.NewWriter(&history)
+		begin, sample := replay.New("n1", cfg, nil), &node.Sample{}
+		lines := []replay.Line{begin, replay.Asked("n1", &node.Call{Kind: node.CallStep, Now: 1e9, Sample: sample, Actions: e.Step(1e9, sample)})}
+		actions, err := e.Configure(2e9, next)
+		if err != nil || len(actions) == 0 {
+			t.Fatalf("%d actions, %v", len(actions), err)
+		}
+		lines = append(lines, replay.Asked("n1", &node.Call{Kind: node.CallConfigure, Now: 2e9, Config: &next, Actions: actions}))
+		lines = append(lines, replay.Asked("n1", &node.Call{Kind: node.CallStep, Now: 4e9, Sample: sample, Actions: e.Step(4e9, sample)}))
+		if leaveOut {
+			lines = append(lines[:2], lines[3])
+		}
+		faults := []error{w.Head(replay.Line{Title: "n1"})}
+		for i := range lines {
+			faults = append(faults, w.Write(&lines[i]))
+		}
+		if err := errors.Join(append(faults, w.End(4, ""))...); err != nil {
+			t.Fatal(err)
+		}
+		if e, err = node.New(cfg, nil); err != nil {
+			t.Fatal(err)
+		}
+		return &history
+	}
+	if r, err := replay.Run(write(false), ""); err != nil || r.Calls != 4 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := replay.Run(write(true), ""); err == nil {
+		t.Error("without the change the same was answered")
 	}
 }
 

@@ -33,16 +33,22 @@ type agent struct {
 	failed []node.Failure
 	ended  units.Instant // When the latest tick ended, on its clock.
 	ticks  uint64
-	told   uint64 // The epoch that this incarnation reported last.
-	// epoch is that of the Plan in force; settled and capacity are how things
+	told   planKey // The Plan that this incarnation said last that it follows.
+	// follows is the Plan in force; settled and capacity are how things
 	// were after the last call: its quotas are written.
-	epoch    uint64
+	follows  planKey
 	capacity units.Cores
 	settled  bool
 	// refusing makes quota writes fail.
 	refusing bool
 	greeted  bool
-	planned  *seenPlan   // Its newest Plan, for the check; nil before the first.
+	// planned are its newest Plans of each planner, for the check, newest is the last of
+	// all as it was sent.
+	planned []*seenPlan
+	newest  api.Plan
+	// draining says that it is to have no executors.
+	draining bool
+	poisons  int         // Statuses to come that are followed by a mutated one.
 	promised units.Bytes // Of its memory, when the check last looked.
 	wake     timer
 	greeting timer
@@ -98,10 +104,10 @@ func (a *agent) up() error {
 	if err != nil {
 		return fmt.Errorf("node %s: %w", a.m.name, err)
 	}
-	a.engine, a.failed, a.greeted, a.settled, a.epoch, a.told = e, nil, false, false, 0, 0
+	a.engine, a.failed, a.greeted, a.settled, a.follows, a.told = e, nil, false, false, planKey{}, planKey{}
 	a.m.changed = a.w.now // Nobody has moved anything while it was down.
 	if saved != nil {
-		a.epoch = saved.Plan.Epoch
+		a.follows = planKey{saved.Plan.Planner, saved.Plan.Epoch}
 	}
 	a.w.history.begin(a, a.saved)
 	a.turn()
@@ -133,7 +139,7 @@ func (a *agent) hello() {
 	a.w.history.status(a)
 	engine := a.engine
 	a.w.queue.set(&a.greeting, a.w.now.Add(helloAgain))
-	a.link.request(func(reply func(any)) { a.w.control.hello(status, reply) }, func(body any) {
+	a.link.request(func(reply func(any)) { a.w.planners(func(c *control) { c.hello(status, reply) }) }, func(body any) {
 		r, ok := body.(api.HelloReply)
 		if !ok || r.Error != nil || a.engine != engine {
 			return // The next hello is under way.
@@ -150,7 +156,6 @@ func (a *agent) offer(p api.Plan) {
 		return
 	}
 	now := a.clock()
-	a.epoch = max(a.epoch, p.Epoch)
 	actions := a.engine.Apply(now, p)
 	a.w.history.apply(a, now, &p, actions)
 	a.perform(actions)
@@ -226,6 +231,11 @@ func (a *agent) read(tick bool) {
 
 // perform carries the engine's actions out, in their order.
 func (a *agent) perform(actions []node.Action) {
+	for i := range actions {
+		if x := &actions[i]; x.Kind == node.ActSave {
+			a.follows = planKey{x.State.Plan.Planner, x.State.Plan.Epoch}
+		}
+	}
 	a.w.check.node(a)
 	if a.w.cfg.History != nil {
 		for _, e := range a.engine.Events() {
@@ -273,9 +283,14 @@ func (a *agent) act(x *node.Action) {
 	case node.ActReport:
 		a.w.check.reported(a, x.Status)
 		a.link.report(x.Status)
+		if a.poisons > 0 {
+			a.poisons--
+			a.poison(x.Status)
+		}
 	case node.ActStart:
 		a.start(x.Key, *x.Launch)
 	case node.ActStop:
+		a.w.check.stopped(a, x.Key)
 		a.stop(x.Key)
 	case node.ActWantMemory:
 		if p := a.m.find(x.Key); p != nil {
@@ -302,7 +317,7 @@ func (a *agent) start(key node.Key, launch api.Launch) {
 		if d == nil || a.m.gone {
 			return
 		}
-		a.w.startProcess(&a.m, d, key, &launch)
+		a.w.startProcess(&a.m, d, key, &launch).drained = a.draining
 		a.observe()
 	})
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/units"
@@ -64,4 +65,40 @@ func RunChaos(seed uint64, history io.Writer) error {
 		return fmt.Errorf("seed %d: %w", seed, err)
 	}
 	return nil
+}
+
+// Chaos has faults happen at random, on average one every so often, each mended
+// after a while: what deadlines have to survive. At least one node stays
+// untouched by what cannot be mended.
+func (w *World) Chaos(mean, until units.Seconds) error {
+	r := random(w.cfg.Seed, "chaos")
+	pairs := [][2]string{{"planner-down", "planner-up"}, {"controller-down", "controller-up"}, {"executor-lost", ""}, {"link-cut", "link-up"},
+		{"quotas-refused", "quotas-taken"}, {faultOthers, faultOthers}, {"pages-frozen", "pages-thawed"}, {"samples-garbled", "samples-mended"}, {"speed", "speed"}, {"drain", "undrain"}}
+	if slices.ContainsFunc(w.drivers, func(d *Driver) bool { return d.app.Memory.Heap > 0 }) {
+		pairs = append(pairs, [2]string{"wishes-unread", "wishes-read"}, [2]string{"memory", "memory"})
+	}
+	for at := float64(w.Now()); ; {
+		at += r.ExpFloat64() * float64(mean)
+		if at > float64(until) {
+			return nil
+		}
+		p := pairs[r.IntN(len(pairs))]
+		a := w.agents[r.IntN(len(w.agents))]
+		size, back := r.Float64()*a.m.cores/2, float64(0)
+		switch p[0] {
+		case "speed":
+			size, back = 0.5+r.Float64(), a.m.speed
+		case "memory":
+			size, back = float64(a.cfg.Memory)*(0.4+0.6*r.Float64()), float64(a.cfg.Memory)
+		}
+		if err := w.Fault(units.Seconds(at), p[0], a.m.name, size); err != nil {
+			return err
+		}
+		if p[1] == "" {
+			continue
+		}
+		if err := w.Fault(units.Seconds(at+1+10*r.Float64()), p[1], a.m.name, back); err != nil {
+			return err
+		}
+	}
 }

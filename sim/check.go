@@ -22,12 +22,20 @@ import (
 //     nothing grows before what it owes is given back, and the total is right again two
 //     seconds after the last change;
 //   - who waits for memory starts in order: nobody gets what the first one could have had,
-//     and that one waits for nobody behind it who has started since it came to the head.
+//     and that one waits for nobody behind it who has started since it came to the head;
+//   - no healthy executor is stopped: one that runs for a driver that does, on a node
+//     that is not drained;
+//   - no application is failed that could go on: by silence while its driver lives, by the
+//     loss of executors while it has some or may have others, or by a planner that will not
+//     take it again.
+//
+// A planner that has lost its state counts and knows from where its new store begins:
+// epochs, stages and applications are those of a store.
 type check struct {
 	w      *World
-	epochs map[api.AppID]uint64
+	epochs map[storeApp]uint64
 	// ended are the stages whose end the planner has acknowledged.
-	ended  map[api.AppID]map[api.StageKey]bool
+	ended  map[storeApp]map[api.StageKey]bool
 	grants []node.Grant
 	// counted are the divisions looked at.
 	counted uint64
@@ -35,13 +43,35 @@ type check struct {
 	starts  []api.AppID // Of the planner's step.
 }
 
+// storeApp is an application as the planner with that store knows it.
+type storeApp struct {
+	store string
+	app   api.AppID
+}
+
+// planKey is a Plan of the planner with that store.
+type planKey struct {
+	store string
+	epoch uint64
+}
+
 // seenPlan is what the check keeps of the newest Plan of a node.
 type seenPlan struct {
-	epoch     uint64
+	planKey
 	targets   []targetKey
 	executors []executorKey
 	// claimed is the memory that executors take of the node in any case, by the ledger.
 	claimed units.Bytes
+}
+
+// plan is the newest Plan of a planner for a, nil for none.
+func (a *agent) plan(store string) *seenPlan {
+	for _, p := range a.planned {
+		if p.store == store {
+			return p
+		}
+	}
+	return nil
 }
 
 type targetKey struct {
@@ -51,7 +81,7 @@ type targetKey struct {
 }
 
 func newCheck(w *World) *check {
-	return &check{w: w, epochs: map[api.AppID]uint64{}, ended: map[api.AppID]map[api.StageKey]bool{}}
+	return &check{w: w, epochs: map[storeApp]uint64{}, ended: map[storeApp]map[api.StageKey]bool{}}
 }
 
 // rounding forgives what sums of floating-point numbers are off by.
@@ -83,12 +113,13 @@ func (c *check) node(a *agent) {
 	if a.settled && quotas > float64(a.capacity)+slack+rounding {
 		c.w.fail("node %s has quotas of %.6f cores of %.6f", a.m.name, quotas, a.capacity)
 	}
+	p := a.plan(a.follows.store)
 	for _, g := range c.grants {
 		if floors <= float64(capacity) && float64(g.Cores) < float64(g.Floor)-rounding {
 			c.w.fail("node %s grants %s stage %v %.6f cores, less than the floor of %.6f", a.m.name, g.Key, g.Stage, float64(g.Cores), float64(g.Floor))
 		}
-		if p := a.planned; !g.Unheld && (p == nil || (p.epoch == a.epoch && !slices.Contains(p.targets, targetKey{g.Key.App, g.Stage, g.Key.ID}))) {
-			c.w.fail("node %s controls %s stage %v, which its plan %d does not have", a.m.name, g.Key, g.Stage, a.epoch)
+		if !g.Unheld && (p == nil || (p.epoch == a.follows.epoch && !slices.Contains(p.targets, targetKey{g.Key.App, g.Stage, g.Key.ID}))) {
+			c.w.fail("node %s controls %s stage %v, which its plan %d does not have", a.m.name, g.Key, g.Stage, a.follows.epoch)
 		}
 	}
 }
@@ -100,25 +131,29 @@ func (c *check) planned(p api.Plan) {
 		c.w.fail("the plan %d is for %s, which is no node", p.Epoch, p.Node)
 		return
 	}
-	seen := a.planned
+	seen := a.plan(p.Planner)
 	if seen != nil && p.Epoch < seen.epoch {
 		c.w.fail("the plan of %s has epoch %d after %d", p.Node, p.Epoch, seen.epoch)
 	}
-	now := &seenPlan{epoch: p.Epoch}
-	v := c.w.control.engine.View()
-	if n := v.Node(p.Node); n != nil {
+	now := seenPlan{planKey: planKey{p.Planner, p.Epoch}}
+	c.w.planners(func(of *control) {
+		v := of.engine.View()
+		n := v.Node(p.Node)
+		if of.name != p.Planner || n == nil {
+			return
+		}
 		now.claimed = v.Claimed(n)
 		if now.claimed > n.Room() && (seen == nil || now.claimed > seen.claimed) {
 			c.w.fail("the plan %d of %s claims %v of %v", p.Epoch, p.Node, now.claimed, n.Room())
 		}
-	}
+	})
 	for _, app := range p.Apps {
 		for _, id := range app.Executors {
 			now.executors = append(now.executors, executorKey{App: app.ID, ID: id})
 		}
 		for _, t := range app.Stages {
 			now.targets = append(now.targets, targetKey{app.ID, t.StageKey, t.Executor})
-			if c.ended[app.ID][t.StageKey] {
+			if c.ended[storeApp{p.Planner, app.ID}][t.StageKey] {
 				c.w.fail("the plan %d of %s has a target for stage %v of %s, which has ended", p.Epoch, p.Node, t.StageKey, app.ID)
 			}
 		}
@@ -126,38 +161,45 @@ func (c *check) planned(p api.Plan) {
 	if seen != nil && p.Epoch == seen.epoch && !slices.Equal(now.targets, seen.targets) {
 		c.w.fail("the plan %d of %s has changed without a new epoch", p.Epoch, p.Node)
 	}
-	a.planned = now
+	if seen == nil {
+		seen = &seenPlan{}
+		a.planned = append(a.planned, seen)
+	}
+	*seen, a.newest = now, p
 }
 
 // directed looks at a Directive that the planner publishes.
-func (c *check) directed(app api.AppID, epoch uint64) {
-	if epoch < c.epochs[app] {
-		c.w.fail("the directive of %s has epoch %d after %d", app, epoch, c.epochs[app])
+func (c *check) directed(store string, app api.AppID, epoch uint64) {
+	of := storeApp{store, app}
+	if epoch < c.epochs[of] {
+		c.w.fail("the directive of %s has epoch %d after %d", app, epoch, c.epochs[of])
 	}
-	c.epochs[app] = epoch
+	c.epochs[of] = epoch
 }
 
 // told notes what the planner has acknowledged of a driver's events.
-func (c *check) told(b api.Events, acked uint64) {
+func (c *check) told(store string, b api.Events, acked uint64) {
+	of := storeApp{store, b.AppID}
 	for _, e := range b.Events {
 		if e.Type == api.EventStageDone && e.Seq <= acked {
-			if c.ended[b.AppID] == nil {
-				c.ended[b.AppID] = map[api.StageKey]bool{}
+			if c.ended[of] == nil {
+				c.ended[of] = map[api.StageKey]bool{}
 			}
-			c.ended[b.AppID][e.Done.StageKey] = true
+			c.ended[of][e.Done.StageKey] = true
 		}
 	}
 }
 
 // reported looks at a node's status.
 func (c *check) reported(a *agent, s *api.NodeStatus) {
-	if s.Epoch < a.told {
-		c.w.fail("node %s follows plan %d after %d", s.Node, s.Epoch, a.told)
+	if s.Planner == a.told.store && s.Epoch < a.told.epoch {
+		c.w.fail("node %s follows plan %d after %d", s.Node, s.Epoch, a.told.epoch)
 	}
-	a.told = s.Epoch
+	a.told = planKey{s.Planner, s.Epoch}
 }
 
-// known sees to it that the planner knows all applications it has taken.
+// known sees to it that the planner knows all applications that it has taken, since its
+// store began.
 func (c *check) known() {
 	if c.w.control.engine == nil {
 		return
@@ -167,7 +209,7 @@ func (c *check) known() {
 		known[a.ID] = true
 	}
 	for _, d := range c.w.drivers {
-		if d.talk.Registered() && !known[d.reply.AppID] {
+		if d.talk.Registered() && d.planner == c.w.control.name && !known[d.reply.AppID] {
 			c.w.fail("application %s is lost: the planner does not know it", d.reply.AppID)
 		}
 	}
@@ -177,8 +219,71 @@ func (c *check) known() {
 func (c *check) final() {
 	c.known()
 	for _, d := range c.w.drivers {
-		if d.refused == nil && d.result == nil {
+		if d.refused == nil && d.result == nil && !d.forgotten {
 			c.w.fail("application %s has no end", d.app.Name)
 		}
 	}
+}
+
+// stopped looks at an executor that a node is about to stop.
+func (c *check) stopped(a *agent, key executorKey) {
+	p := a.m.find(key)
+	if p == nil || !p.registered || p.exited || p.drained || a.draining || p.driver.ended || p.driver.refused != nil || key.App != p.driver.reply.AppID {
+		return
+	}
+	if c.w.drains(a) {
+		return
+	}
+	c.w.fail("node %s stops executor %s, whose driver runs", a.m.name, key)
+}
+
+// drains reports whether the planner takes a to be drained: one that served before may not
+// have heard that it is no more.
+func (w *World) drains(a *agent) bool {
+	r, _ := w.control.query(api.VerbNodes, api.ControlRequest{})
+	return slices.ContainsFunc(r.Nodes, func(n api.NodeSummary) bool { return n.Node == a.m.name && n.State == "draining" })
+}
+
+// givenUp looks at an application that the planner fails by its driver's silence. One that
+// is queued, or of which nothing runs, comes back when it speaks.
+func (c *check) givenUp(id api.AppID) {
+	for _, d := range c.w.drivers {
+		if d.reply.AppID == id && !d.ended && d.directive.Queued == nil && c.w.runs(d) {
+			c.w.fail("application %s has failed by silence, and its driver lives", id)
+		}
+	}
+}
+
+// turnedAway looks at an application that the planner does not take again.
+func (c *check) turnedAway(d *Driver, why error) {
+	if d.unwanted {
+		return
+	}
+	c.w.fail("application %s runs, and its planner ends it: %v", d.reply.AppID, why)
+}
+
+// aborted looks at an application that ends because it has no executors left: as many as
+// the planner replaces have been killed.
+func (c *check) aborted(d *Driver, why string) {
+	cfg := &c.w.cfg.Planner
+	killed := 0
+	for _, at := range d.killed {
+		if c.w.now.Sub(at) <= cfg.ReplacementWindow {
+			killed++
+		}
+	}
+	alive := slices.ContainsFunc(d.executors, func(p *process) bool { return !p.exited })
+	if !d.unwanted && (alive || killed < cfg.Replacements) {
+		c.w.fail("application %s is ended with %d executors killed: %s", d.reply.AppID, killed, why)
+	}
+}
+
+// runs reports whether an executor of d's application runs anywhere.
+func (w *World) runs(d *Driver) bool {
+	for _, a := range w.agents {
+		if slices.ContainsFunc(a.m.procs, func(p *process) bool { return p.driver == d && p.key.App == d.reply.AppID && !p.exited }) {
+			return true
+		}
+	}
+	return false
 }

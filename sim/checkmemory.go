@@ -47,7 +47,7 @@ func (c *check) memory(a *agent) {
 	}
 	before := a.promised
 	a.promised = sum
-	seen := a.planned
+	seen := a.plan(a.follows.store)
 	if seen == nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (c *check) memory(a *agent) {
 	if sum > a.cfg.Memory && sum > before && fits {
 		c.w.fail("node %s has promised %v of %v", a.m.name, sum, a.cfg.Memory)
 	}
-	if quiet = quiet && seen.epoch == a.epoch && a.all(seen); !quiet || !fits {
+	if quiet = quiet && seen.epoch == a.follows.epoch && a.all(seen); !quiet || !fits {
 		a.m.changed = now
 	}
 	if slack := (n + 1) * units.MiB; moves && now.Sub(a.m.changed) > max(rightAgain, 4*a.cfg.Interval) && wanted < a.cfg.Memory-slack {

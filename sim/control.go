@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/planner"
@@ -16,7 +18,10 @@ const epochOfPlanner = units.Instant(1_800_000_000_000_000_000)
 // control is the shell around the planner's engine: what planner.Loop, the store
 // and the bus are to the daemon.
 type control struct {
-	w       *World
+	w *World
+	// name is its store's, since when it last started.
+	name    string
+	since   units.Instant
 	engine  *planner.Engine
 	turn    planner.Turn
 	disk    map[string][]byte
@@ -24,10 +29,15 @@ type control struct {
 	tickets planner.Ticket
 	waiting map[planner.Ticket]func(any)
 	steps   uint64
+	// clock is how far its clock is from the world's: a process counts on from what the
+	// clock showed at its start. failing says that nothing can be saved, torn that it dies
+	// with its next save, and kept that this is on the disk.
+	clock               time.Duration
+	failing, torn, kept bool
 }
 
-func newControl(w *World) *control {
-	c := &control{w: w, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){}}
+func newControl(w *World, name string) *control {
+	c := &control{w: w, name: name, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){}}
 	c.tick = timer{rank: rankPlanner, owner: call(c.ticked)}
 	return c
 }
@@ -39,36 +49,35 @@ func (c *control) up() error {
 		pairs = append(pairs, api.Pair{Key: key, Value: c.disk[key]})
 	}
 	cfg := c.w.cfg.Planner
-	cfg.Identity = "planner"
+	cfg.Identity = c.name
 	e, err := planner.New(cfg, pairs)
 	if err != nil {
 		return fmt.Errorf("planner: %w", err)
 	}
-	c.engine = e
-	c.w.check.front = front{}
+	c.engine, c.since, c.clock = e, c.w.now, c.w.skew
+	if c == c.w.control {
+		c.w.check.front = front{}
+	}
 	c.w.queue.set(&c.tick, c.w.now.Add(planner.TickInterval))
 	for _, a := range c.w.agents {
 		a.reconnect()
 	}
 	for _, d := range c.w.drivers {
-		if d.talk.Registered() {
-			d.talk.Reconnected()
-			d.goOn()
-		}
+		d.reconnect()
 	}
 	return nil
 }
 
 // down ends it as kill -9 does.
 func (c *control) down() {
-	c.engine = nil
+	c.engine, c.turn, c.torn = nil, planner.Turn{}, false
 	clear(c.waiting)
 	c.w.queue.cancel(&c.tick)
 }
 
 func (c *control) ticked() {
 	c.w.queue.set(&c.tick, c.w.now.Add(planner.TickInterval))
-	c.step(planner.Tick{})
+	c.step(planner.Tick{Deaf: c.w.net.out})
 }
 
 func (c *control) register(r api.RegisterRequest, reply func(any)) {
@@ -78,7 +87,7 @@ func (c *control) register(r api.RegisterRequest, reply func(any)) {
 func (c *control) events(b api.Events, reply func(any)) {
 	c.asked(func(t planner.Ticket) planner.Event { return planner.DriverEvents{To: t, Batch: b} }, func(body any) {
 		if r, ok := body.(api.EventsReply); ok && r.Error == nil {
-			c.w.check.told(b, r.AckedSeq)
+			c.w.check.told(c.name, b, r.AckedSeq)
 		}
 		reply(body)
 	})
@@ -114,9 +123,15 @@ func (c *control) step(event planner.Event) {
 		return
 	}
 	c.steps++
-	c.turn.Take(c.engine.Step(epochOfPlanner+c.w.now, event), c.observe)
-	c.w.check.queue()
-	actions, _ := c.turn.End(c.save) // Memory takes all.
+	c.turn.Take(c.engine.Step(epochOfPlanner+c.w.now.Add(c.clock), event), c.observe)
+	if c == c.w.control {
+		c.w.check.queue()
+	}
+	actions, err := c.turn.End(c.save)
+	if errors.Is(err, errTorn) {
+		c.down()
+		return
+	}
 	for _, action := range actions {
 		switch a := action.(type) {
 		case planner.PublishPlan:
@@ -135,17 +150,37 @@ func (c *control) step(event planner.Event) {
 }
 
 func (c *control) observe(o planner.Occurrence) {
-	c.w.check.occurred(o)
+	if c == c.w.control {
+		c.w.check.occurred(o)
+	}
 	c.w.said("planner", "", o.String())
+	if e, ok := o.(planner.AppEnded); ok && e.State == api.AppFailed && e.By == api.EndedBySilence {
+		c.w.check.givenUp(e.App)
+	}
 }
 
+var (
+	errFull = errors.New("no space left on device")
+	errTorn = errors.New("killed while it saves")
+)
+
+// save stores a batch as a whole or not at all, as package store does.
 func (c *control) save(changes []api.Pair) error {
+	switch {
+	case c.failing:
+		return errFull
+	case c.torn && !c.kept:
+		return errTorn
+	}
 	for _, ch := range changes {
 		if ch.Value == nil {
 			delete(c.disk, ch.Key)
 		} else {
 			c.disk[ch.Key] = ch.Value
 		}
+	}
+	if c.torn {
+		return errTorn
 	}
 	return nil
 }
@@ -158,7 +193,7 @@ func (c *control) publish(p api.Plan) {
 }
 
 func (c *control) direct(a planner.PublishDirective) {
-	c.w.check.directed(a.App, a.Directive.Epoch)
+	c.w.check.directed(c.name, a.App, a.Directive.Epoch)
 	for _, d := range c.w.drivers {
 		if d.reply.AppID == a.App {
 			directive := a.Directive

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/driver"
@@ -34,19 +35,26 @@ type Driver struct {
 	stages                        []*stageRun
 	left                          int
 
-	turn     timer // When the conversation goes on by itself.
-	head     timer
-	end      timer
-	leave    timer // After its context's stop.
+	turn  timer // When the conversation goes on by itself.
+	head  timer
+	end   timer
+	leave timer // After its context's stop.
+	// planner is the store of the planner that took it last, or closed the conversation;
+	// forgotten says that this store is lost, with what there was to say of it. killed is
+	// when its executors were killed.
+	planner   string
+	forgotten bool
+	killed    []units.Instant
+	// waits is since when it is queued, 0 while it is not, waited how long it was; unwanted
+	// says that its user ended it.
+	waits    units.Instant
+	waited   units.Seconds
+	unwanted bool
+	seen     int // The greatest number of an executor that has registered.
 	m        *machine
 	works    bool          // It takes cores of m.
 	settled  timer         // Tells changes that were made in passing.
 	duration units.Seconds // Until its context's stop.
-	// waits is since when it is queued, 0 while it is not, waited how long it was; killed
-	// says that its user ended it.
-	waits  units.Instant
-	waited units.Seconds
-	killed bool
 	// result is what the planner last said about it.
 	result *api.AppDetail
 }
@@ -123,19 +131,35 @@ func (d *Driver) watch() {
 
 func (d *Driver) send(r driver.Request) {
 	if !r.Register {
-		batch := api.Events{V: api.Version, AppID: r.AppID, Submission: d.submission, Events: r.Events}
-		d.link.request(func(reply func(any)) { d.w.control.events(batch, reply) }, func(body any) { d.answered(r.No, body) })
+		batch := api.Events{V: api.Version, AppID: r.AppID, Submission: d.submission, Planner: r.Planner, Events: r.Events}
+		d.ask(r.No, func(c *control, reply func(any)) { c.events(batch, reply) })
 		return
 	}
 	launch := api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0"}
 	d.app.Memory.declare(&launch)
 	registration := api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile, SparkVersion: "4.3.0",
-		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, Class: d.app.Class, AppID: r.AppID, Launch: launch}
-	d.link.request(func(reply func(any)) { d.w.control.register(registration, reply) }, func(body any) { d.answered(r.No, body) })
+		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, Class: d.app.Class, AppID: r.AppID, Planner: r.Planner, Executors: d.seen,
+		Launch: launch}
+	d.ask(r.No, func(c *control, reply func(any)) { c.register(registration, reply) })
 }
 
-// answered takes the reply to request no.
-func (d *Driver) answered(no uint64, body any) {
+// ask sends request no to whoever serves.
+func (d *Driver) ask(no uint64, serve func(c *control, reply func(any))) {
+	type answer struct {
+		from string
+		body any
+	}
+	d.link.request(func(reply func(any)) {
+		d.w.planners(func(c *control) { serve(c, func(body any) { reply(answer{c.name, body}) }) })
+	}, func(body any) {
+		if a, ok := body.(answer); ok {
+			d.answered(no, a.from, a.body)
+		}
+	})
+}
+
+// answered takes the reply to request no of the planner with that store.
+func (d *Driver) answered(no uint64, from string, body any) {
 	if d.talk.Closed() {
 		return
 	}
@@ -143,7 +167,7 @@ func (d *Driver) answered(no uint64, body any) {
 	switch r := body.(type) {
 	case api.RegisterReply:
 		if out = d.talk.Accept(d.w.now, no, &r); out.Fault == nil {
-			d.reply = r
+			d.reply, d.planner = r, from
 		}
 		if out.Fault != nil && d.talk.Closed() {
 			if d.reply.AppID == "" {
@@ -154,7 +178,9 @@ func (d *Driver) answered(no uint64, body any) {
 			return
 		}
 	case api.EventsReply:
-		out = d.talk.Answer(d.w.now, no, &r)
+		if out = d.talk.Answer(d.w.now, no, &r); d.talk.Closed() && r.Error == nil {
+			d.planner = from
+		}
 	}
 	if out.Fault != nil {
 		d.w.said("driver", d.app.Name, "the planner says: "+out.Fault.Error())
@@ -186,6 +212,7 @@ func (d *Driver) refuse(why error) {
 func (d *Driver) cut(why error) {
 	d.w.said("driver", d.app.Name, "ended by its planner: "+why.Error())
 	if !d.ended {
+		d.w.check.turnedAway(d, why)
 		d.stop()
 		d.exited = true
 		d.work()
@@ -253,6 +280,13 @@ func (d *Driver) up(p *process) {
 	if d.ended {
 		return
 	}
+	if slices.ContainsFunc(d.executors, func(q *process) bool { return q.key.ID == p.key.ID }) {
+		// Spark takes no second one of an id, and that ends itself.
+		p.kill(d.w.now, "exit status 1", 1)
+		return
+	}
+	number, _ := strconv.Atoi(string(p.key.ID))
+	d.seen = max(d.seen, number)
 	d.executors = append(d.executors, p)
 	slices.SortFunc(d.executors, func(a, b *process) int { return a.key.Compare(b.key) })
 	d.bindings.ExecutorUp(p.key.ID, p.m.name)
@@ -423,6 +457,7 @@ func (d *Driver) work() {
 // abort ends the application because no executor is left, as a standalone master
 // would.
 func (d *Driver) abort(why string) {
+	d.w.check.aborted(d, why)
 	d.stop()
 	d.say(api.Event{Type: api.EventEnd, Failed: true, Reason: why})
 	d.exit(api.Event{Type: api.EventExit, Failed: true, Reason: why})

@@ -36,6 +36,21 @@ func faultTable() []faultKind {
 	return []faultKind{
 		{name: "planner-down", does: func(w *World, _ *agent, _ float64) { w.control.down() }},
 		{name: "planner-up", does: func(w *World, _ *agent, _ float64) { w.plannerUp() }},
+		{name: "planner-lost", does: func(w *World, _ *agent, _ float64) { w.control.lose() }},
+		{name: "planner-torn", value: true, most: 1, does: func(w *World, _ *agent, v float64) {
+			w.control.torn, w.control.kept = w.control.engine != nil, v >= 0.5
+		}},
+		{name: "planner-second", value: true, most: 60, does: func(w *World, _ *agent, v float64) { w.secondPlanner(units.Seconds(v).Duration()) }},
+		{name: "saves-refused", does: func(w *World, _ *agent, _ float64) { w.control.failing = true }},
+		{name: "saves-taken", does: func(w *World, _ *agent, _ float64) { w.control.failing = false }},
+		{name: "clock-ahead", value: true, most: 1e6, does: func(w *World, _ *agent, v float64) { w.skew += units.Seconds(v).Duration() }},
+		{name: "clock-back", value: true, most: 1e6, does: func(w *World, _ *agent, v float64) { w.skew -= units.Seconds(v).Duration() }},
+		{name: "bus-down", does: func(w *World, _ *agent, _ float64) { w.net.out = true }},
+		{name: "bus-up", does: func(w *World, _ *agent, _ float64) { w.busUp() }},
+		{name: "drivers-cut", node: true, does: func(w *World, a *agent, _ float64) { w.cutDrivers(a, true) }},
+		{name: "drivers-back", node: true, does: func(w *World, a *agent, _ float64) { w.cutDrivers(a, false) }},
+		{name: "statuses-mutated", node: true, value: true, most: 1000, does: func(w *World, a *agent, v float64) { a.poisons = int(v) }},
+		{name: "plans-mutated", node: true, does: func(w *World, a *agent, _ float64) { a.mutatedPlans() }},
 		{name: "controller-down", node: true, restarts: true, does: func(w *World, a *agent, _ float64) { a.crash() }},
 		{name: "controller-up", node: true, restarts: true, does: func(w *World, a *agent, _ float64) { w.must(a.up()) }},
 		{name: "executor-lost", node: true, does: func(w *World, a *agent, _ float64) { a.loseExecutor() }},
@@ -101,6 +116,7 @@ func (w *World) must(err error) {
 }
 
 func (w *World) plannerUp() {
+	w.control.torn = false
 	if w.control.engine == nil {
 		w.must(w.control.up())
 		w.check.known()
@@ -134,6 +150,7 @@ func (a *agent) crash() {
 // written stays, as where a shuffle service serves it.
 func (a *agent) loseExecutor() {
 	if victim := a.busiest(); victim != nil {
+		victim.driver.killed = append(victim.driver.killed, a.w.now)
 		victim.kill(a.w.now, "killed by signal 9", 137)
 	}
 }
@@ -142,6 +159,7 @@ func (a *agent) loseExecutor() {
 func (a *agent) loseOutputs() {
 	if victim := a.busiest(); victim != nil {
 		victim.forgets = true
+		victim.driver.killed = append(victim.driver.killed, a.w.now)
 		victim.kill(a.w.now, "killed by signal 9", 137)
 	}
 }
@@ -181,6 +199,7 @@ func (a *agent) lose() {
 	a.down()
 	a.link.cut, a.m.gone = true, true
 	for _, p := range a.m.procs {
+		p.driver.killed = append(p.driver.killed, a.w.now)
 		p.kill(a.w.now, "power cut", 137)
 	}
 }
@@ -197,43 +216,12 @@ func (m *machine) slow(now units.Instant, speed float64) {
 }
 
 func (w *World) drain(a *agent, verb api.Verb) {
+	if a.draining = verb == api.VerbDrain; a.draining {
+		for _, p := range a.m.procs {
+			p.drained = true
+		}
+	}
 	w.control.query(verb, api.ControlRequest{Node: a.m.name})
-}
-
-// Chaos has faults happen at random, on average one every so often, each mended
-// after a while: what the invariants have to survive. At least one node stays
-// untouched by what cannot be mended.
-func (w *World) Chaos(mean, until units.Seconds) error {
-	r := random(w.cfg.Seed, "chaos")
-	pairs := [][2]string{{"planner-down", "planner-up"}, {"controller-down", "controller-up"}, {"executor-lost", ""}, {"link-cut", "link-up"},
-		{"quotas-refused", "quotas-taken"}, {"others", "others"}, {"pages-frozen", "pages-thawed"}, {"samples-garbled", "samples-mended"}, {"speed", "speed"}, {"drain", "undrain"}}
-	if slices.ContainsFunc(w.drivers, func(d *Driver) bool { return d.app.Memory.Heap > 0 }) {
-		pairs = append(pairs, [2]string{"wishes-unread", "wishes-read"}, [2]string{"memory", "memory"})
-	}
-	for at := float64(w.Now()); ; {
-		at += r.ExpFloat64() * float64(mean)
-		if at > float64(until) {
-			return nil
-		}
-		p := pairs[r.IntN(len(pairs))]
-		a := w.agents[r.IntN(len(w.agents))]
-		size, back := r.Float64()*a.m.cores/2, float64(0)
-		switch p[0] {
-		case "speed":
-			size, back = 0.5+r.Float64(), a.m.speed
-		case "memory":
-			size, back = float64(a.cfg.Memory)*(0.4+0.6*r.Float64()), float64(a.cfg.Memory)
-		}
-		if err := w.Fault(units.Seconds(at), p[0], a.m.name, size); err != nil {
-			return err
-		}
-		if p[1] == "" {
-			continue
-		}
-		if err := w.Fault(units.Seconds(at+1+10*r.Float64()), p[1], a.m.name, back); err != nil {
-			return err
-		}
-	}
 }
 
 // give has a node give so much memory to executors from now on. Its node controller starts

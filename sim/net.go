@@ -44,6 +44,8 @@ func (n Network) Validate() error {
 type network struct {
 	w     *World
 	links uint64
+	// out says that the bus is away: nobody is connected.
+	out bool
 	// spare are messages that have arrived, to be used again.
 	spare []*message
 }
@@ -78,11 +80,11 @@ func (n *network) message(l *link, deliver func(), status *api.NodeStatus) *mess
 func (m *message) fire(*timer) {
 	l, deliver := m.link, m.deliver
 	switch {
-	case l.cut:
+	case l.cut || l.net.out:
 	case deliver != nil:
 		deliver()
 	default:
-		l.net.w.control.step(planner.Status{Status: &m.status})
+		l.net.w.planners(func(c *control) { c.step(planner.Status{Status: &m.status}) })
 	}
 	m.link, m.deliver = nil, nil
 	l.net.spare = append(l.net.spare, m)
@@ -120,7 +122,7 @@ func (l *link) report(s *api.NodeStatus) { l.post(up, nil, s) }
 
 func (l *link) post(direction int, deliver func(), status *api.NodeStatus) {
 	n := &l.net.w.cfg.Net
-	if l.cut || (n.Loss > 0 && l.rand.Float64() < n.Loss) {
+	if l.cut || l.net.out || (n.Loss > 0 && l.rand.Float64() < n.Loss) {
 		return
 	}
 	l.carry(n, direction, deliver, status)
@@ -146,7 +148,15 @@ func (l *link) carry(n *Network, direction int, deliver func(), status *api.Node
 // request sends a request up; serve answers it, and answer gets the reply. A
 // planner that is down does not call serve's reply.
 func (l *link) request(serve func(reply func(any)), answer func(any)) {
+	answered := false
 	l.send(up, func() {
-		serve(func(body any) { l.send(down, func() { answer(body) }) })
+		serve(func(body any) {
+			l.send(down, func() {
+				if !answered { // As on the bus, the first reply counts.
+					answered = true
+					answer(body)
+				}
+			})
+		})
 	})
 }

@@ -80,7 +80,7 @@ func (d *Driver) Outcome() (Outcome, error) {
 	}
 	o.StageError, o.StageSpread = meanAndSpread(errs)
 	switch {
-	case d.killed && r.State == api.AppFailed:
+	case d.unwanted && r.State == api.AppFailed:
 		o.Pacing = killed
 	case r.State == api.AppFailed:
 		o.Pacing = string(r.State)

@@ -53,6 +53,7 @@ type process struct {
 	heaviestOf         *stageRun
 	pools              pools
 	registered, exited bool
+	drained            bool // Its node was drained while it ran.
 	forgets            bool // What its tasks wrote is lost with it.
 	settling           bool // In a step of its own.
 	exit               string
@@ -111,8 +112,10 @@ func (p *process) wants() float64 {
 	return float64(len(p.computing))
 }
 
+// busy reports whether something will happen by itself: what was brought past its end by
+// another's event has yet to settle.
 func (p *process) busy() bool {
-	return !p.registered || p.pausing > 0 || len(p.computing) > 0 || len(p.waiting) > 0
+	return !p.registered || p.pausing != 0 || len(p.computing) > 0 || len(p.waiting) > 0
 }
 
 // advance brings it to now.
@@ -178,8 +181,9 @@ func (p *process) settle(now units.Instant) {
 	}
 	if p.starting == 0 && !p.registered {
 		p.registered = true
-		p.driver.up(p)
-		p.driver.offer(p)
+		if p.driver.up(p); !p.exited {
+			p.driver.offer(p)
+		}
 	}
 	p.settling = false
 	p.m.divide(now)

@@ -53,11 +53,9 @@ func (p *process) plan(now units.Instant) {
 	}
 	next := p.beat
 	switch {
-	case p.starting > 0:
+	case p.starting != 0:
 		next = min(next, after(now, p.starting/p.got))
-	case !p.registered: // It has started while another was looked at.
-		next = now
-	case p.pausing > 0:
+	case p.pausing != 0:
 		next = min(next, after(now, p.pausing/p.got))
 	case len(p.computing) > 0:
 		next = min(next, p.planTasks(now))

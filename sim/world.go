@@ -75,7 +75,10 @@ type World struct {
 	queue     queue
 	net       *network
 	control   *control
-	agents    []*agent // In the order of Config.Nodes.
+	second    *control      // A planner beside control; mostly nil.
+	stores    int           // Of planners, those that were lost too.
+	skew      time.Duration // How far the planner's clock is from the world's.
+	agents    []*agent      // In the order of Config.Nodes.
 	drivers   []*Driver
 	byURL     map[string]*Driver
 	byName    map[string]*agent
@@ -111,7 +114,7 @@ func New(c Config) (*World, error) {
 	w.history = newHistory(w, c.History)
 	w.check = newCheck(w)
 	w.net = &network{w: w}
-	w.control = newControl(w)
+	w.control = newControl(w, w.storeName())
 	if err := w.control.up(); err != nil {
 		return nil, err
 	}
@@ -204,7 +207,7 @@ func (d *Driver) kill() {
 	if d.talk.Registered() {
 		if _, ok := d.w.control.query(api.VerbKill, api.ControlRequest{App: d.reply.AppID, User: "its user"}); ok {
 			d.w.said("user", d.app.Name, "kill "+string(d.reply.AppID))
-			d.killed = true
+			d.unwanted = true
 			return
 		}
 	}
@@ -349,6 +352,8 @@ func (w *World) conclude(d *Driver) {
 	}
 	if r, ok := w.control.query(api.VerbApp, api.ControlRequest{App: d.reply.AppID}); ok {
 		d.result = r.App
+	} else {
+		d.forgotten = d.planner != w.control.name
 	}
 	w.over(d)
 }

@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -207,7 +208,14 @@ func (d *Driver) register(ctx context.Context, r driver.Request) {
 		Launch: api.Launch{DriverURL: "spark://" + d.submission, SparkVersion: "4.2.0", Heap: units.GiB}})
 	d.env.world.Lock()
 	defer d.env.world.Unlock()
-	if err != nil {
+	var refusal *api.Error
+	switch {
+	case err != nil && d.talk.Registered() && errors.As(err, &refusal):
+		if d.talk.Accept(d.now(), r.No, &api.RegisterReply{Error: refusal}).Leave {
+			d.link.leave()
+		}
+		return
+	case err != nil:
 		d.talk.Failed(d.now(), r.No)
 		if !d.talk.Registered() {
 			d.refused = err

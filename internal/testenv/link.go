@@ -66,6 +66,9 @@ func (l *link) replace(conn *bus.Conn, id api.AppID) {
 	l.refused.Store(false)
 }
 
+// leave has the next request go over a connection of the user's.
+func (l *link) leave() { l.refused.Store(l.app != "") }
+
 // speaks reports whether the connection can carry a request: events are the application's. It
 // goes back to the user where the planner does not know the application.
 func (l *link) speaks(r driver.Request) bool {

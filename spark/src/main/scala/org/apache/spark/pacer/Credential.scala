@@ -5,17 +5,45 @@ import java.nio.charset.StandardCharsets
 import java.nio.file.{Files, NoSuchFileException, Path, Paths}
 import java.nio.file.attribute.PosixFilePermission.{GROUP_WRITE, OTHERS_READ, OTHERS_WRITE}
 import java.security.{MessageDigest, SecureRandom}
+import java.time.Instant
+import java.time.temporal.ChronoUnit.SECONDS
 import java.util.Locale
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 /** A login with the secret that proves it; neither is ever a setting of Spark. */
-private[spark] final class Credential(val login: String, val secret: String, val file: Option[Path] = None) {
+private[spark] final class Credential(
+    val login: String,
+    val secret: String,
+    val file: Option[Path] = None,
+    val issued: Option[Instant] = None,
+    val until: Option[Instant] = None) {
 
   /** What a planner keeps of it. */
   def hash: String = Credential.hex(MessageDigest.getInstance("SHA-256").digest(secret.getBytes(StandardCharsets.UTF_8)))
 
   override def toString: String = login
+
+  /**
+   * Why the planner at address refused it at now and what mends it, as bus.Credential.refusal says; its file
+   * says from when until when it is taken.
+   */
+  def refusal(address: String, now: Instant): String = {
+    val of = s"the credentials of $login${file.fold("")(f => s" in $f")}"
+    val how = "`pacer auth issue --user NAME --role submit`"
+    val clock = s"this machine's clock says ${now.truncatedTo(SECONDS)}"
+    if (until.exists(!now.isBefore(_))) {
+      s"$of have expired at ${until.get} and $clock: ask the operator of the planner at $address for $how"
+    } else if (issued.exists(i => now.isBefore(i.minusSeconds(Credential.ClockIsOffSeconds)))) {
+      s"the planner at $address refused $of, which were issued at ${issued.get} while $clock: set the clock (`date` shows it), or ask its operator for $how"
+    } else if (until.nonEmpty) {
+      s"the planner at $address refused $of, which are taken until ${until.get}: they were revoked or its clock is not this machine's " +
+        s"${now.truncatedTo(SECONDS)} (`date` there shows it): ask its operator for $how"
+    } else {
+      s"the planner at $address refused $of: ask its operator for $how"
+    }
+  }
 }
 
 private[spark] object Credential {
@@ -24,6 +52,11 @@ private[spark] object Credential {
   val Anyone = "anyone"
 
   private val SecretBytes = 32
+  private val ClockIsOffSeconds = 3600L
+
+  /** How the lines of a file begin that say when it is taken (bus/credential.go). */
+  private val IssuedMark = "# Issued at "
+  private val UntilMark = "# Taken until "
 
   private def hex(bytes: Array[Byte]): String = bytes.map(b => f"${b & 0xff}%02x").mkString
 
@@ -65,17 +98,19 @@ private[spark] object Credential {
       if (open.contains(GROUP_WRITE) || open.contains(OTHERS_WRITE)) {
         throw fault(s"others than its owner can write it: chmod go-w $file")
       }
-      Files.readAllLines(file).asScala.map(_.trim).filterNot(l => l.isEmpty || l.startsWith("#")).toSeq
+      Files.readAllLines(file).asScala.map(_.trim).toSeq
     } catch {
       case u: UnreachableException => throw u
       case e: NoSuchFileException => throw fault("there is no such file: `pacer auth issue --out` writes one", e)
       case e: IOException => throw fault(s"it cannot be read", e)
     }
-    lines match {
+    def dated(mark: String): Option[Instant] =
+      lines.find(_.startsWith(mark)).flatMap(l => Try(Instant.parse(l.stripPrefix(mark))).toOption)
+    lines.filterNot(l => l.isEmpty || l.startsWith("#")) match {
       case Seq(line) if line.indexOf(':') > 0 && !line.endsWith(":") =>
         val (login, secret) = line.splitAt(line.indexOf(':'))
         if (!login.startsWith("user-")) throw fault(s"they are those of $login, want a user's: `pacer auth issue --user` makes some")
-        new Credential(login, secret.drop(1), Some(file))
+        new Credential(login, secret.drop(1), Some(file), dated(IssuedMark), dated(UntilMark))
       case _ => throw fault("want one line login:secret, as `pacer auth issue` writes it")
     }
   }

@@ -52,6 +52,7 @@ private[spark] final class PlannerClient(
   private val outbox = new Outbox(clock)
   private val again = new AtomicBoolean(false)
   @volatile private var appId = ""
+  @volatile private var planner = "" // Who has answered the last registration.
   @volatile private var closed = false
   @volatile private var ended = 0L // When the context ended, on System.nanoTime; 0 before.
   private var dropped = 0L // As unpaced: the thread's. Events that were left out, and whether the planner was told.
@@ -144,7 +145,7 @@ private[spark] final class PlannerClient(
   /** Sends one batch, or a heartbeat, and takes the reply in. */
   private def exchange(): Unit = {
     val batch = outbox.pending(BatchSize)
-    val body = encode(appId, submission, batch)
+    val body = encode(appId, submission, batch, planner)
     decodeAcknowledged(transport.request(eventsSubject(appId), body, RequestMillis)) match {
       case Right(reply) =>
         // The last reply's line has to be said before end returns.
@@ -192,9 +193,19 @@ private[spark] final class PlannerClient(
         refused(r.fault.message)
       case NonFatal(e) =>
         again.set(true)
+        e match {
+          case r: RefusedException if unknown(r.fault.kind) => transport.leave()
+          case _ => ()
+        }
         throw e
     }
   }
+
+  /**
+   * Whether a refusal of that kind says that the planner does not know who asks: it has lost its state,
+   * and a NATS server of one's own has kept the application's connection.
+   */
+  private def unknown(kind: Int): Boolean = kind == KindNotFound || kind == KindDenied
 
   /**
    * Whether a refusal of that kind ends an application that was registered: its submission
@@ -207,10 +218,11 @@ private[spark] final class PlannerClient(
   }
 
   private def registerOnce(millis: Long): Registered = {
-    val body = encode(register(appId))
+    val body = encode(register(appId).copy(planner = planner))
     decodeRegistered(transport.request(registerSubject(transport.login), body, millis)) match {
       case Left(fault) => throw new RefusedException(fault)
       case Right(reply) =>
+        planner = reply.planner
         if (reply.own) transport.become(reply.appId)
         if (reply.appId != appId || reply.recall) {
           // A planner without its state counts epochs from the beginning.

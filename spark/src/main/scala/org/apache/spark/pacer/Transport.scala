@@ -2,7 +2,7 @@ package org.apache.spark.pacer
 
 import java.io.IOException
 import java.nio.file.Path
-import java.time.Duration
+import java.time.{Duration, Instant}
 import java.util.concurrent.{Executors, ThreadFactory, TimeoutException}
 import java.util.concurrent.atomic.AtomicInteger
 
@@ -21,6 +21,12 @@ private[spark] trait Transport {
    * whoever listens for reconnects is told.
    */
   def become(application: String): Unit
+
+  /**
+   * Connects as its user again: the planner does not know the application any more, and the server has kept
+   * the connection. Nobody is told. Does nothing for who is the user already.
+   */
+  def leave(): Unit
 
   /** Sends body and waits for the reply; throws IOException when there is none in time. */
   def request(subject: String, body: Array[Byte], millis: Long): Array[Byte]
@@ -55,11 +61,17 @@ private[spark] final class NatsTransport private (
   /** The hash of the secret with which it will connect as an application. */
   def key: String = own.hash
 
-  override def login: String = who.fold(Credential.Anyone)(_.login)
+  override def login: String = name(who)
 
   override def become(application: String): Unit = synchronized {
     if (login != application) replace(Some(new Credential(application, own.secret)))
   }
+
+  override def leave(): Unit = synchronized {
+    if (login != name(user) && !closed) replace(user)
+  }
+
+  private def name(of: Option[Credential]): String = of.fold(Credential.Anyone)(_.login)
 
   private def replace(next: Option[Credential]): Unit = {
     val before = connection
@@ -74,7 +86,7 @@ private[spark] final class NatsTransport private (
     if (connection.getStatus == Connection.Status.CLOSED && !closed) synchronized {
       if (connection.getStatus == Connection.Status.CLOSED && !closed) {
         try replace(who) catch {
-          case _: DeniedException if login != user.fold(Credential.Anyone)(_.login) => replace(user)
+          case _: DeniedException if login != name(user) => replace(user)
         }
         reconnected()
       }
@@ -170,8 +182,7 @@ private[spark] object NatsTransport {
 
   private def denied(address: String, as: Option[Credential]): String = as match {
     case None => s"no credentials for this planner: ask its operator for `pacer auth issue --user ${sys.props("user.name")} --role submit` ($address)"
-    case Some(c) => s"the planner at $address refused the credentials of $c${c.file.fold("")(f => s" in $f")}: " +
-      "ask its operator for `pacer auth issue --user NAME --role submit`"
+    case Some(c) => c.refusal(address, Instant.now())
   }
 
   /** A forgotten SparkContext must not keep the JVM alive. */

@@ -27,6 +27,7 @@ private[spark] object Wire {
   val KindConflict = 4
   val KindTransient = 6
   val KindVersion = 7
+  val KindDenied = 8
 
   final case class StageKey(stage: Int, attempt: Int)
 
@@ -65,7 +66,9 @@ private[spark] object Wire {
       utcOffset: Int = 0,
       jobClass: String = "",
       noWait: Boolean = false,
-      key: String = "")
+      key: String = "",
+      executors: Int = 0,
+      planner: String = "")
 
   /**
    * An executor of the pool; one that is leaving takes no new tasks and is decommissioned. Of
@@ -101,7 +104,8 @@ private[spark] object Wire {
       ackedSeq: Long,
       fixedPart: Map[String, Double] = Map.empty,
       own: Boolean = false,
-      recall: Boolean = false)
+      recall: Boolean = false,
+      planner: String = "")
 
   final case class Acknowledged(ackedSeq: Long, directive: Directive)
 
@@ -160,6 +164,8 @@ private[spark] object Wire {
     launch(o.putObject("launch"), r.launch)
     o.put("app_id", r.appId).put("watched", r.watched).put("utc_offset_s", r.utcOffset)
     if (r.key.nonEmpty) o.put("key", r.key)
+    if (r.executors > 0) o.put("executors", r.executors)
+    if (r.planner.nonEmpty) o.put("planner", r.planner)
     bytes(o)
   }
 
@@ -213,10 +219,11 @@ private[spark] object Wire {
 
   private def length(s: String, most: Int): Int = math.min(most, s.getBytes(StandardCharsets.UTF_8).length)
 
-  /** An empty batch is the driver's heartbeat. */
-  def encode(appId: String, submission: String, events: Seq[Event]): Array[Byte] = {
+  /** An empty batch is the driver's heartbeat; planner is who has answered the last registration. */
+  def encode(appId: String, submission: String, events: Seq[Event], planner: String = ""): Array[Byte] = {
     val o = message()
     o.put("app_id", appId).put("submission", submission)
+    if (planner.nonEmpty) o.put("planner", planner)
     val list = o.putArray("events")
     events.foreach(e => event(list.addObject(), e))
     bytes(o)
@@ -269,7 +276,7 @@ private[spark] object Wire {
       o.path("slots").asInt(), o.path("offheap_bytes").asLong(), directive(o.path("directive")),
       o.path("acked_seq").asLong(),
       o.path("fixed_part").properties().asScala.map(s => s.getKey -> s.getValue.asDouble()).toMap,
-      o.path("own").asBoolean(), o.path("recall").asBoolean())
+      o.path("own").asBoolean(), o.path("recall").asBoolean(), text(o, "planner"))
   }
 
   /** Reads the reply to events, or the fault that it carries. */

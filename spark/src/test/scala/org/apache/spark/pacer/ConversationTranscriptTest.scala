@@ -52,6 +52,7 @@ object ConversationTranscriptTest {
     private val done = mutable.ArrayBuffer[String]()
     private val handlers = mutable.Map[String, Array[Byte] => Unit]()
     private var appId = ""
+    private var planner = ""
     private var begun = false
 
     private val client = new PlannerClient(this, "u-1", new DeadlineClock(0, 0, () => System.nanoTime()),
@@ -82,13 +83,14 @@ object ConversationTranscriptTest {
       case "say" :: what :: times => (1 to times.headOption.fold(1)(_.toInt)).foreach(_ => client.send(driverEvent(what)))
       case "accept" :: id :: acked :: epoch =>
         appId = id
-        answer(s""""app_id":"$id","acked_seq":$acked,"directive":${directive(epoch)}""")
+        answer(s""""app_id":"$id","planner":"$planner","acked_seq":$acked,"directive":${directive(epoch)}""")
       case "reclaim" :: id :: acked :: epoch =>
         appId = id
-        answer(s""""app_id":"$id","acked_seq":$acked,"recall":true,"directive":${directive(epoch)}""")
+        answer(s""""app_id":"$id","planner":"$planner","acked_seq":$acked,"recall":true,"directive":${directive(epoch)}""")
       case "answer" :: acked :: epoch => answer(s""""acked_seq":$acked,"directive":${directive(epoch)}""")
       case List("refuse" | "fault", kind) => answer(s""""error":{"kind":$kind,"message":"no"}""")
       case List("fail") => give(None)
+      case List("planner", name) => planner = name
       case "publish" :: epoch => handlers(PlannerClient.directiveSubject(appId))(directive(epoch).getBytes)
       case List("reconnected") => client.reconnected()
       case _ => fail(s"no call ${call.mkString(" ")}")
@@ -117,6 +119,7 @@ object ConversationTranscriptTest {
 
     override def login: String = "user-ann"
     override def become(application: String): Unit = ()
+    override def leave(): Unit = note("leave")
 
     override def request(subject: String, body: Array[Byte], millis: Long): Array[Byte] = {
       heard.add(asked(subject, mapper.readTree(body)))
@@ -128,7 +131,7 @@ object ConversationTranscriptTest {
   }
 
   private def asked(subject: String, body: JsonNode): String = {
-    val id = body.path("app_id").asText()
+    val id = body.path("app_id").asText() + (if (body.has("planner")) s" (${body.path("planner").asText()})" else "")
     if (subject == PlannerClient.registerSubject("user-ann")) {
       s"register $id".trim
     } else {

@@ -104,6 +104,18 @@ class PlannerClientTest {
     assertEquals("app-2", planner.login)
   }
 
+  @Test def itIsItsUserAgainWhereThePlannerKnowsNoApplication(): Unit = {
+    client.start()
+    assertEquals("app-1", planner.login)
+    planner.synchronized {
+      planner.forget("app-1")
+      planner.stranger = Some("app-1")
+    }
+    client.send(ExecutorUp("9"))
+    planner.awaitTold(1)
+    assertEquals("app-1", planner.login, "and the application once that is registered")
+  }
+
   @Test def aRefusalCarriesThePlannersMessage(): Unit = {
     planner.synchronized { planner.refusal = Some(Fault(KindInfeasible, "too soon")) }
     assertEquals("too soon", assertThrows(classOf[RefusedException], () => client.start()).getMessage)
@@ -147,6 +159,7 @@ object PlannerClientTest {
     val told = mutable.ArrayBuffer[String]()
     var refusal: Option[Fault] = None
     var deaf, mute = 0
+    var stranger = Option.empty[String] // A login that is not known until its user has registered it.
     private var appId = "app-1"
     private var known = true
     private var acked = 0L
@@ -155,6 +168,7 @@ object PlannerClientTest {
 
     @volatile var login = "user-ann"
     override def become(application: String): Unit = login = application
+    override def leave(): Unit = login = "user-ann"
 
     override def request(subject: String, body: Array[Byte], millis: Long): Array[Byte] = synchronized {
       val o = mapper.readTree(body)
@@ -202,7 +216,10 @@ object PlannerClientTest {
       while (told.size < n) wait()
     }
 
-    private def register(o: JsonNode): Array[Byte] = {
+    private def register(o: JsonNode): Array[Byte] = if (stranger.contains(login)) {
+      s"""{"v":1,"error":{"kind":$KindDenied,"message":"$login has no credentials here"}}""".getBytes
+    } else {
+      stranger = None
       registrations += ((o.path("submission").asText(), o.path("app_id").asText()))
       known = true
       notifyAll()

@@ -223,7 +223,7 @@ private[scheduler] final class PacerSchedulerBackend(
     Register(settings.submission, sc.appName, settings.profile, sc.sparkUser, version, settings.deadline,
       scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode,
       settings.watched, ZoneId.systemDefault.getRules.getOffset(Instant.now()).getTotalSeconds, settings.jobClass, settings.noWait,
-      key)
+      key, scheduler.greatest)
   }
 
   private def launch(version: String): Launch = {

@@ -86,6 +86,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
     heard.registered(execId, System.nanoTime())
     synchronized {
       bindings.executorUp(execId, host)
+      greatest = math.max(greatest, execId.toIntOption.getOrElse(0))
       tell(ExecutorUp(execId))
       flush()
     }
@@ -148,6 +149,9 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
       running.valuesIterator.map { case (m, ready) => ready.copy(bindings = bindings.current(m.key)) } ++
       (if (unpaced) Seq(Unpaced("streaming")) else Nil)
   }
+
+  /** The greatest number of an executor that has registered, 0 before the first. */
+  @volatile private[pacer] var greatest: Int = 0
 
   /** How many executors could be bound to a stage now: they have registered and been offered. */
   def present: Int = synchronized(bindings.executors.size)

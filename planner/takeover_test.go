@@ -1,0 +1,242 @@
+package planner_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+)
+
+// runs is a status of a node that follows the planner with that store and runs executors of an
+// application; where it is named "one", as orphans of that owner unless owner is "".
+func (w *world) runs(node, follows, owner string, id api.AppID, executors ...api.ExecutorID) *api.NodeStatus {
+	s := w.status(node)
+	if s.Planner = follows; follows != "one" {
+		s.Epoch = 7000
+	}
+	for _, x := range executors {
+		s.Executors = append(s.Executors, api.ExecutorStatus{App: id, ID: x, State: api.ExecutorRunning, Quota: api.Unknown})
+	}
+	if owner != "" {
+		s.Orphans = []api.Orphan{{App: id, Owner: owner}}
+	}
+	return &s
+}
+
+// planned are the executors that node's Plan names of an application, nil where it leaves it out.
+func (w *world) planned(node string, id api.AppID) []api.ExecutorID {
+	for _, a := range w.plans[node].Apps {
+		if a.ID == id {
+			return a.Executors
+		}
+	}
+	return nil
+}
+
+// takenOver is a planner that has taken "theirs" over with its executor 2 on node a, and knows
+// node b.
+func takenOver(t *testing.T) (*world, api.RegisterRequest) {
+	w := named(t, "a", "b")
+	r := registration("p", 0)
+	r.AppID, r.Executors = "theirs", 3
+	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(r.Submission), "theirs", "2")})
+	w.live(6 * time.Second)
+	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(r.Submission), "theirs", "2")})
+	if reply := w.register(r); reply.Error != nil || reply.AppID != "theirs" || !reply.Recall {
+		t.Fatalf("%+v", reply)
+	}
+	return w, r
+}
+
+// An executor of which the driver alone tells, for its node is away, is none that has ended: the
+// application is not given up before it may have been away for long, nobody gets its id, and
+// when its node is back, and lost again, it is the driver's still.
+func TestAnExecutorOfWhichTheDriverAloneTells(t *testing.T) {
+	w, r := takenOver(t)
+	w.tell("theirs", r.Submission, up("2"), up("3"))
+	for _, x := range w.directives["theirs"].Executors {
+		if x.ID == "3" || x.ID == "1" {
+			t.Errorf("executor %s is given anew: %+v", x.ID, w.directives["theirs"].Executors)
+		}
+	}
+	w.tell("theirs", r.Submission, gone(9, "2"))
+	for range 180 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(w.status("a"))})
+	}
+	if d := w.app("theirs"); d.State != api.AppRunning {
+		t.Fatalf("%s: %v", d.State, d.Notices)
+	}
+	w.tell("theirs", r.Submission)
+	w.helloAs(*w.runs("c", "one", api.OwnerOf(r.Submission), "theirs", "3"))
+	if got := w.planned("c", "theirs"); !slices.Equal(got, []api.ExecutorID{"3"}) {
+		t.Fatalf("the node is to run %v", got)
+	}
+	for range 15 {
+		w.pass(time.Second)
+		w.tell("theirs", r.Submission)
+	}
+	w.step(planner.Status{Status: w.runs("c", "one", "", "theirs", "3")})
+	if got := w.planned("c", "theirs"); !slices.Equal(got, []api.ExecutorID{"3"}) {
+		t.Errorf("after it was lost the node is to run %v", got)
+	}
+}
+
+// What a driver has lost of which it alone has told is no more.
+func TestAnExecutorOfWhichTheDriverAloneToldIsLost(t *testing.T) {
+	w, r := takenOver(t)
+	w.tell("theirs", r.Submission, up("2"), up("3"), gone(9, "3"), gone(9, "2"))
+	w.live(2 * time.Minute)
+	if d := w.app("theirs"); d.State != api.AppFailed {
+		t.Errorf("%s: %v", d.State, d.Notices)
+	}
+}
+
+// An executor on a lost node is given up when its driver has told all that it knows, and that was
+// none of it.
+func TestAnExecutorOnALostNodeIsGivenUpByItsDriversWord(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	r := registration("p", 0)
+	id := w.register(r).AppID
+	for range 12 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(w.status("a"))})
+	}
+	if n := len(w.directives[id].Executors); n != 2 || len(w.heard("node lost")) != 1 {
+		t.Fatalf("%d executors, %v", n, w.said)
+	}
+	if reply := w.send(id, r.Submission, up("1")); len(reply.Directive.Executors) != 2 {
+		t.Errorf("with more to tell: %+v", reply.Directive)
+	}
+	if reply := w.send(id, r.Submission); slices.ContainsFunc(reply.Directive.Executors, func(x api.DirectiveExecutor) bool { return x.ID == "2" }) {
+		t.Errorf("with all told: %+v", reply.Directive)
+	}
+}
+
+// A driver that has lost an executor may have it again: its node, which had not heard of that,
+// has started it anew. One that has exited by its node's word has no second start.
+func TestAnExecutorThatComesBack(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.tell(id, r.Submission, gone(5, "1"), up("1"))
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) {
+		t.Errorf("the node is to run %v", got)
+	}
+	s := w.status("a")
+	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorExited, Exit: "killed", Quota: api.Unknown}}
+	w.step(planner.Status{Status: &s})
+	w.tell(id, r.Submission, up("1"))
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"2"}) {
+		t.Errorf("after its exit the node is to run %v", got)
+	}
+}
+
+// A node of which this planner has been succeeded runs executors of this planner's application
+// that another one has started. Its Plan leaves that out until they are taken over: it would end
+// what it does not name.
+func TestAPlanLeavesOutWhatItDoesNotKnow(t *testing.T) {
+	w := named(t, "a")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.live(6*time.Second, id)
+	w.helloAs(*w.runs("b", "another", "", id, "5"))
+	if p := w.plans["b"]; p.Succeeds != "another" || len(p.Apps)+len(p.Over) > 0 {
+		t.Fatalf("a node of another planner is told %+v", p)
+	}
+	w.step(planner.Status{Status: w.runs("b", "one", "somebody else's", id, "5")})
+	if p := w.plans["b"]; len(p.Apps)+len(p.Over) > 0 {
+		t.Errorf("while they are somebody else's the node is told %+v", p)
+	}
+	w.step(planner.Status{Status: w.runs("b", "one", api.OwnerOf(r.Submission), id, "5")})
+	if got := w.planned("b", id); !slices.Equal(got, []api.ExecutorID{"5"}) {
+		t.Errorf("the node is to run %v", got)
+	}
+	if d := w.app(id); d.State != api.AppRunning || d.Pacing != "unpaced" || len(d.Executors) < 2 {
+		t.Errorf("%s %s, executors %+v", d.State, d.Pacing, d.Executors)
+	}
+}
+
+// Numbers of events are between a driver and the planner that answered its last registration.
+// One that comes from another planner registers, recalls what is true, and goes on unpaced.
+func TestADriverThatComesFromAnotherPlannerRecalls(t *testing.T) {
+	w := named(t, "a")
+	w.put(chain("p"))
+	r := registration("p", 2000)
+	first := w.mustRegister(r)
+	id := first.AppID
+	if first.Planner != "one" {
+		t.Errorf("the planner is %q", first.Planner)
+	}
+	w.tell(id, r.Submission, ready(1, 0, "read", 1000, "1"))
+	events := api.Events{V: api.Version, AppID: id, Submission: r.Submission, Planner: "two", Events: []api.Event{{Seq: 9, Type: api.EventStageDone, Done: done(5, 0, 2).Done}}}
+	if reply := w.step(planner.DriverEvents{To: 1, Batch: events}).(api.EventsReply); api.KindOf(reply.Error) != api.KindNotFound {
+		t.Errorf("events for another planner: %+v", reply)
+	}
+	r.AppID, r.Planner = id, "two"
+	reply := w.register(r)
+	if reply.Error != nil || reply.AppID != id || !reply.Recall || reply.AckedSeq != 0 || reply.Directive.Gated || len(w.targets(id)) != 0 {
+		t.Fatalf("%+v, targets %v", reply, w.targets(id))
+	}
+	events.Planner, events.Events = "one", []api.Event{up("1"), ready(7, 1, "join", 1000, "1")}
+	events.Events[0].Seq, events.Events[1].Seq = 20, 21
+	if got := w.step(planner.DriverEvents{To: 1, Batch: events}).(api.EventsReply); got.Error != nil || got.AckedSeq != 21 {
+		t.Errorf("what it recalls: %+v", got)
+	}
+	w.restart()
+	if d := w.app(id); len(d.Stages) != 1 || d.Stages[0].Stage != 1 {
+		t.Errorf("stages %+v, want what was recalled", d.Stages)
+	}
+	if again := w.register(api.RegisterRequest{V: r.V, Submission: r.Submission, Name: r.Name, SparkVersion: r.SparkVersion, Launch: r.Launch, AppID: id, Planner: "one"}); again.Recall {
+		t.Error("it is to recall what it has told")
+	}
+}
+
+// An application keeps the id that a planner without state has not given, and an executor gets
+// none of the ids that its driver has seen.
+func TestAnApplicationKeepsItsID(t *testing.T) {
+	w := named(t, "a")
+	w.live(6 * time.Second)
+	waits := registration("waits", 0)
+	waits.AppID = "app-before-1"
+	if reply := w.register(waits); reply.Error != nil || reply.AppID != "app-before-1" || reply.Recall || len(reply.Directive.Executors) != 1 {
+		t.Errorf("one without executors: %+v", reply)
+	}
+	works := registration("works", 0)
+	works.AppID, works.Executors = "app-before-2", 7
+	reply := w.register(works)
+	if reply.Error != nil || reply.AppID != "app-before-2" || !reply.Recall {
+		t.Fatalf("one with executors: %+v", reply)
+	}
+	w.tell("app-before-2", works.Submission, up("6"))
+	if got := w.planned("a", "app-before-2"); !slices.Equal(got, []api.ExecutorID{"8"}) {
+		t.Errorf("the node is to run %v", got)
+	}
+	other := registration("other", 0)
+	other.AppID = "app-before-1"
+	if reply := w.register(other); reply.Error != nil || reply.AppID == "app-before-1" {
+		t.Errorf("another submission by that id: %+v", reply)
+	}
+}
+
+// A first registration that two planners have answered is known to one of them by an id that its
+// driver does not go by: that application is over.
+func TestADriverGoesByAnotherPlannersWord(t *testing.T) {
+	w := named(t, "a")
+	w.live(6 * time.Second)
+	r := registration("p", 0)
+	mine := w.mustRegister(r).AppID
+	r.AppID = "theirs"
+	if reply := w.register(r); reply.Error != nil || reply.AppID != "theirs" {
+		t.Fatalf("%+v", reply)
+	}
+	w.live(3*time.Second, "theirs")
+	if d := w.app(mine); d.State != api.AppFailed {
+		t.Errorf("it is %s", d.State)
+	}
+	if again := w.register(r); again.AppID != "theirs" {
+		t.Errorf("%+v", again)
+	}
+}

@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// planners calls f for each planner that serves on the bus.
+func (w *World) planners(f func(*control)) {
+	for _, c := range []*control{w.control, w.second} {
+		if c != nil && c.engine != nil {
+			f(c)
+		}
+	}
+}
+
+// storeName is the name of another planner's store.
+func (w *World) storeName() string {
+	w.stores++
+	return fmt.Sprintf("planner-%d", w.stores)
+}
+
+// lose ends the planner together with all that it has saved: the next one has another
+// store.
+func (c *control) lose() {
+	c.down()
+	clear(c.disk)
+	c.name = c.w.storeName()
+	c.failing = false
+}
+
+// secondPlanner has a planner without state serve beside the first until they find each
+// other. The one goes on that has served for longer (planner.Peers); the other one stands by,
+// which is as if it were not there.
+func (w *World) secondPlanner(until time.Duration) {
+	if w.second != nil {
+		return
+	}
+	c := newControl(w, w.storeName())
+	w.second = c
+	w.must(c.up())
+	w.after(until, rankFault, 0, func() {
+		w.second = nil
+		if w.control.engine != nil && w.control.since <= c.since {
+			c.down()
+			return
+		}
+		w.control.down()
+		w.control = c
+	})
+}
+
+// busUp has everybody connect again.
+func (w *World) busUp() {
+	if !w.net.out {
+		return
+	}
+	w.net.out = false
+	for _, a := range w.agents {
+		a.reconnect()
+	}
+	for _, d := range w.drivers {
+		d.reconnect()
+	}
+}
+
+// cutDrivers cuts the drivers on a's machine off from the bus, or lets them back.
+func (w *World) cutDrivers(a *agent, cut bool) {
+	for _, d := range w.drivers {
+		if d.m == &a.m {
+			if d.link.cut = cut; !cut {
+				d.reconnect()
+			}
+		}
+	}
+}
+
+// reconnect says that d's connection is back.
+func (d *Driver) reconnect() {
+	if d.talk.Registered() {
+		d.talk.Reconnected()
+		d.goOn()
+	}
+}
+
+// poison sends a status of a's that is not as its node controller would say it: of a Plan
+// that nobody can have made, impossible, or of what is another node's.
+func (a *agent) poison(s *api.NodeStatus) {
+	bad := s.Clone()
+	bad.Seq += 1000 // One that was taken would keep out those that follow.
+	switch a.poisons % 5 {
+	case 0:
+		bad.Epoch = math.MaxInt64
+	case 1:
+		if bad.Epoch += 2 * api.MostLead; s.Planner != a.w.control.name {
+			bad.V-- // Of another planner's epochs nobody knows what can be.
+		}
+	case 2:
+		bad.Offered = -bad.Offered
+	case 3:
+		bad.V += 1000
+	case 4:
+		bad.Seq = s.Seq
+		for _, o := range a.w.agents {
+			for _, p := range o.m.procs {
+				if o != a {
+					bad.Executors = append(bad.Executors, api.ExecutorStatus{App: p.key.App, ID: p.key.ID, State: api.ExecutorExited, Exit: "killed", ExitCode: 137, Quota: api.Unknown})
+				}
+			}
+		}
+	}
+	a.link.report(&bad)
+}
+
+// mutatedPlans gives a Plans that it must not follow while executors run there.
+func (a *agent) mutatedPlans() {
+	running := slices.ContainsFunc(a.m.procs, func(p *process) bool { return !p.exited })
+	if a.engine == nil || !running || a.follows.epoch == 0 {
+		return
+	}
+	empty := a.newest
+	empty.Epoch, empty.Apps, empty.Over = empty.Epoch+1, nil, nil
+	for _, change := range []func(p *api.Plan){
+		func(p *api.Plan) { p.V += 1000 },
+		func(p *api.Plan) { p.Planner, p.Epoch = "nobody", math.MaxInt32 },
+		func(p *api.Plan) { p.Planner, p.Succeeds = "nobody", "nobody-before" },
+		func(p *api.Plan) { p.Node = "elsewhere" },
+		func(p *api.Plan) { p.Epoch = math.MaxUint64 },
+		func(p *api.Plan) { p.Apps = []api.PlanApp{{ID: "app-1", Name: "a", Least: -1}} },
+		func(p *api.Plan) { p.Apps = []api.PlanApp{{ID: "", Remaining: units.Seconds(-1e300)}} },
+	} {
+		p := empty
+		change(&p)
+		a.offer(p)
+	}
+}

@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var (
+	trials = flag.Int("trials", 10, "how many seeds TestChaos tries")
+	first  = flag.Uint64("first", 1, "the first seed that TestChaos tries")
+	limit  = flag.Duration("limit", time.Hour, "after how long TestChaos begins no other seed")
+)
+
+// Seeds by which chaos has found what ended work that could go on.
+func TestSeedsThatOnceFailed(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	for _, found := range []struct {
+		what  string
+		seeds []uint64
+	}{
+		{"an executor on a lost node was given up of which its driver could not tell", []uint64{109, 85, 183}},
+		{"another executor got the id of one that ran on a node that was away at a takeover", []uint64{169, 251}},
+		{"a node was told to have nothing of an application that another planner had there", []uint64{179, 266}},
+		{"of executors that were taken over nobody knew that the driver had them", []uint64{122, 139, 186}},
+		{"an application was failed by silence whose driver alone had told of its executors", []uint64{34, 215}},
+		{"a node was told of executors of an application, and ended those that another planner had started for it", []uint64{29, 203, 216, 273}},
+		{"an application got another id from a planner without state, while the first one's planner came back", []uint64{59, 99}},
+		{"a planner took the events that its driver told another one", []uint64{133, 781, 788}},
+		{"a planner that came back counted executors as gone that their driver had again", []uint64{1058, 1352}},
+		{"nodes that were taken from a planner stayed with the other one for ever", []uint64{2163}},
+		{"an executor of the simulator never ended its start", []uint64{217}},
+	} {
+		for _, seed := range found.seeds {
+			if err := Trial(seed); err != nil {
+				t.Errorf("%s: %v", found.what, err)
+			}
+		}
+	}
+}
+
+// TestChaos: whatever dies or is cut, no healthy executor is stopped, no application is
+// failed that could go on, and all come to their end.
+func TestChaos(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	began := time.Now()
+	var tried, broken atomic.Int64
+	var next atomic.Uint64
+	next.Store(*first)
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for time.Since(began) < *limit {
+				seed := next.Add(1) - 1
+				if seed >= *first+uint64(*trials) {
+					return
+				}
+				tried.Add(1)
+				if err := Trial(seed); err != nil {
+					broken.Add(1)
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	fmt.Printf("chaos.seeds %d\nchaos.broken %d\n", tried.Load(), broken.Load())
+}

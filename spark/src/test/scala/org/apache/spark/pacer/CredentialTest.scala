@@ -1,0 +1,41 @@
+package org.apache.spark.pacer
+
+import java.nio.charset.StandardCharsets
+import java.nio.file.{Files, Path}
+import java.nio.file.attribute.PosixFilePermissions
+import java.time.Instant
+
+import org.junit.jupiter.api.Assertions._
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+
+class CredentialTest {
+  @TempDir var dir: Path = _
+
+  private def read(text: String): Credential = {
+    val file = dir.resolve("ann")
+    Files.write(file, text.getBytes(StandardCharsets.UTF_8))
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"))
+    Credential.read(file)
+  }
+
+  /** The file is as bus.Credential.Encode writes it. */
+  @Test def aRefusalIsExplainedByTheFile(): Unit = {
+    val c = read("# Pacer: whoever has this file is user-ann.\n# Issued at 2026-05-01T12:00:00Z\n# Taken until 2026-05-31T12:00:00Z\nuser-ann:hidden\n")
+    def wants(now: String, parts: String*): Unit = {
+      val line = c.refusal("h:4222", Instant.parse(now))
+      parts.foreach(p => assertTrue(line.contains(p), s"no $p in $line"))
+      assertFalse(line.contains("hidden") || line.contains("\n"), line)
+    }
+    wants("2026-06-01T00:00:00Z", "have expired at 2026-05-31", "clock says 2026-06-01", "pacer auth issue")
+    wants("1970-01-01T00:00:00Z", "issued at 2026-05-01", "clock says 1970-01-01", "set the clock", "`date`")
+    wants("2026-05-03T00:00:00Z", "taken until 2026-05-31", "revoked", "`date`")
+  }
+
+  @Test def aFileWithoutDatesIsTaken(): Unit = {
+    val c = read("# Issued at some time\n\nuser-ann:hidden\n")
+    assertEquals("hidden", c.secret)
+    assertEquals(None, c.issued)
+    assertTrue(c.refusal("h:4222", Instant.EPOCH).contains("refused the credentials of user-ann"))
+  }
+}

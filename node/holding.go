@@ -59,9 +59,20 @@ func (h *holding) take(l *api.Launch) {
 	h.reserved = max(h.reserved, h.floor)
 }
 
-// launched reports whether it is known how it was started. It is not after a restart of one that
-// the Plan has nothing of: what such a one needs nobody can say, and its limit stays.
-func (h *holding) launched() bool { return h.heap > 0 }
+// state is what there is to remember of it: the rest is seen.
+func (h *holding) state() HoldingState {
+	return HoldingState{Heap: h.heap, Overhead: h.overhead, Floor: h.floor, Still: h.still}
+}
+
+// restore makes it what state was of.
+func (h *holding) restore(s HoldingState) {
+	h.heap, h.overhead, h.floor, h.still = s.Heap, s.Overhead, s.Floor, s.Still
+	h.reserved = max(h.reserved, h.floor)
+}
+
+// unknown reports whether nobody has said how it was started, as where the state is lost and
+// no Plan has it: what it has is then left alone.
+func (h *holding) unknown() bool { return h.heap+h.overhead+h.floor == 0 }
 
 // observe takes in what was seen of it. page is nil where no good one was read.
 func (h *holding) observe(seen ExecutorMemory, page *meter.Memory) {
@@ -75,6 +86,8 @@ func (h *holding) observe(seen ExecutorMemory, page *meter.Memory) {
 		}
 	}
 	switch {
+	case h.unknown():
+		h.reserved = max(h.reserved, h.page.InForce, h.wanted())
 	case h.fixed() && h.seen.Wish == 0:
 		h.reserved = h.floor
 	case !h.fixed() && h.answered():
@@ -86,7 +99,9 @@ func (h *holding) observe(seen ExecutorMemory, page *meter.Memory) {
 }
 
 // fixed reports whether its off-heap memory does not move.
-func (h *holding) fixed() bool { return h.still || h.seen.Bound || h.page.Known && !h.page.Moves }
+func (h *holding) fixed() bool {
+	return h.still || h.unknown() || h.seen.Bound || h.page.Known && !h.page.Moves
+}
 
 // moves reports whether wishes can be put to it.
 func (h *holding) moves() bool { return !h.fixed() && h.page.Moves }

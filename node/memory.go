@@ -53,15 +53,15 @@ func (p *pool) step(r *roster, s *Sample, now units.Instant) {
 		}
 	}
 	for _, x := range r.execs {
-		if x.life.here && x.alive() && !x.handsOff && x.memory.launched() {
+		if x.life.here && x.alive() && !x.handsOff && !x.memory.unknown() {
 			free = p.move(r, x, now, free)
 		}
 	}
 }
 
-// present reports whether x takes part in the division: it runs or is to run.
+// present reports whether x takes part in the division: it runs, is being started or is to run.
 func present(x *executor) bool {
-	return x.life.state != api.ExecutorExited && (x.life.listed || x.life.here)
+	return x.life.state != api.ExecutorExited && (x.life.listed || x.life.here || x.life.launching && x.life.asked)
 }
 
 // holds reports whether x has memory: it runs or is being started.
@@ -123,7 +123,8 @@ func (p *pool) move(r *roster, x *executor, now units.Instant, free units.Bytes)
 		case h.share < wanted:
 			p.wish(r, x, h.share, 0, now)
 		case h.share > wanted && !h.owes():
-			grown := min(h.share, wanted+max(0, free)/units.MiB*units.MiB)
+			room := max(0, free) + h.used() - (h.heap + h.overhead + wanted) // Its limit may not be lowered yet.
+			grown := min(h.share, wanted+room/units.MiB*units.MiB)
 			if grown > wanted && (grown == h.share || grown-wanted >= leastGrowth) {
 				before, limit := h.used(), units.Bytes(0)
 				if h.seen.Limit > 0 {
@@ -161,7 +162,7 @@ func (p *pool) admit(r *roster) {
 		if holds(x) {
 			used += x.memory.used()
 		}
-		if present(x) {
+		if present(x) && x.life.listed { // What is being stopped gives its memory back.
 			least += x.memory.least()
 		}
 	}

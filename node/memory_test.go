@@ -24,6 +24,7 @@ type jvm struct {
 	static         units.Bytes
 	// shown says that a Sample has shown it, bound that its limit cannot be raised.
 	starts, deaf, fixed, shown, bound bool
+	leaving                           bool // It has been stopped and will exit.
 }
 
 // machine is a node of so much memory with JVMs, around an engine.
@@ -38,8 +39,9 @@ type machine struct {
 	saved  *State          // The newest that was saved, nil for none.
 	// doomed is how many more actions are carried out before the node controller is killed, and
 	// torn that it is in the middle of the last one; -1 for none.
-	doomed int
-	torn   bool
+	doomed  int
+	torn    bool
+	lingers bool // Executors that are stopped exit at the next tick.
 }
 
 const (
@@ -118,6 +120,12 @@ func (m *machine) do(actions []Action) {
 			l := a.Launch
 			m.jvms[a.Key] = &jvm{inForce: l.OffHeap, target: l.OffHeap, static: l.Heap + l.Overhead, limit: l.Heap + l.Overhead + l.OffHeap, starts: true}
 		case ActStop:
+			if m.lingers {
+				if j != nil {
+					j.leaving = true
+				}
+				break
+			}
 			delete(m.jvms, a.Key)
 		case ActWantMemory:
 			if j == nil || j.fixed || j.starts {
@@ -177,7 +185,9 @@ func (m *machine) check() {
 func (m *machine) tick() {
 	m.Helper()
 	m.now += units.Instant(500 * time.Millisecond)
-	m.do(m.e.Step(m.now, m.sample()))
+	s := m.sample()
+	maps.DeleteFunc(m.jvms, func(_ Key, j *jvm) bool { return j.leaving && j.shown })
+	m.do(m.e.Step(m.now, s))
 }
 
 // answer lets every JVM that is not deaf see the newest wish and move by piece towards it.
@@ -351,6 +361,94 @@ func TestOneThatWaitsForMemoryIsStartedAfterARestart(t *testing.T) {
 	m.settle()
 	if got := []units.Bytes{m.inForce("a"), m.inForce("b")}; got[0] != 512*mib || got[1] != 512*mib {
 		t.Errorf("%v, want 512m each", got)
+	}
+}
+
+// An executor that takes the place of one that is being stopped starts when that one has
+// exited, though the node could not hold both.
+func TestOneThatFollowsAnotherWaitsForItsExit(t *testing.T) {
+	m := newMachine(t, 2*gib)
+	m.lingers = true
+	m.apply(memoryApp("a", 1, 256*mib, 0))
+	m.settle()
+	m.apply(memoryApp("b", 1, 256*mib, 0))
+	if m.jvms[Key{"b", "1"}] != nil {
+		t.Error("it starts beside the one that is being stopped")
+	}
+	m.settle()
+	if got := m.inForce("b"); len(m.jvms) != 1 || got != gib {
+		t.Errorf("%d executors, it has %v", len(m.jvms), got)
+	}
+}
+
+// One that the Plan drops before its process is there has its memory until it has exited.
+func TestOneThatIsDroppedWhileItStartsCounts(t *testing.T) {
+	m := newMachine(t, 2*gib)
+	m.lingers = true
+	m.apply(memoryApp("a", 1, 256*mib, 0))
+	m.apply(memoryApp("b", 1, 256*mib, 0))
+	if m.jvms[Key{"a", "1"}] == nil || m.jvms[Key{"b", "1"}] != nil {
+		t.Error("the second one starts beside the first one's start")
+	}
+	m.settle()
+	if got := m.inForce("b"); len(m.jvms) != 1 || got != gib {
+		t.Errorf("%d executors, it has %v", len(m.jvms), got)
+	}
+}
+
+// A node controller that restarts while an executor is being stopped knows what that one has:
+// it neither cuts its limit nor gives its memory away. Without the state it leaves it alone.
+func TestARestartKnowsWhatOneHasThatIsBeingStopped(t *testing.T) {
+	for _, remembers := range []bool{true, false} {
+		m := newMachine(t, 4*gib)
+		m.lingers = true
+		a, b := memoryApp("a", 1, 256*mib, 0), memoryApp("b", 1, 256*mib, 0)
+		m.apply(a, b)
+		m.settle()
+		m.apply(b)
+		cfg := testConfig(4)
+		cfg.Memory = m.memory
+		var state State
+		m.e.roster.save(&state)
+		if !remembers {
+			for i := range state.Executors {
+				state.Executors[i].Memory = HoldingState{}
+			}
+		}
+		again, err := New(cfg, &state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.e = again
+		for range 3 { // It takes its time to exit.
+			m.answer(gib)
+			m.do(m.e.Step(m.now, m.sample()))
+			m.now += units.Instant(500 * time.Millisecond)
+		}
+		if j := m.jvms[Key{"a", "1"}]; j == nil || j.limit != j.static+j.inForce {
+			t.Errorf("remembers %v: it has %+v", remembers, j)
+		}
+		m.settle()
+		if got := m.inForce("b"); got != 3*gib {
+			t.Errorf("remembers %v: the other one has %v once it has gone", remembers, got)
+		}
+	}
+}
+
+// One that grows again before its limit was lowered has at once what that limit holds beside
+// what is free.
+func TestGrowthTakesWhatTheLimitHolds(t *testing.T) {
+	m := newMachine(t, 8*gib)
+	a, b, c := memoryApp("a", 1, 256*mib, 0), memoryApp("b", 1, 256*mib, 0), memoryApp("c", 1, 256*mib, 0)
+	m.apply(a, b)
+	m.settle()
+	m.apply(a, b, c)
+	m.tick()
+	m.answer(8 * gib)
+	m.apply(a)
+	m.tick()
+	if got := m.jvms[Key{"a", "1"}].wanted; got != 7*gib {
+		t.Errorf("it is to have %v, want 7g", got)
 	}
 }
 

@@ -20,7 +20,7 @@ func (r *roster) save(s *State) {
 		if !x.life.started {
 			continue
 		}
-		s.Executors = append(s.Executors, ExecutorState{x.key, x.life.state, x.life.exit, x.life.code, x.seen.cpu, x.seen.cpuKnown, x.owner.state(x.quota)})
+		s.Executors = append(s.Executors, ExecutorState{x.key, x.life.state, x.life.exit, x.life.code, x.seen.cpu, x.seen.cpuKnown, x.memory.state(), x.owner.state(x.quota)})
 		for _, rec := range x.records {
 			s.Stages = append(s.Stages, StageState{x.key, rec.key, rec.cpu, rec.pageCPU, rec.finished, rec.failed, rec.weight,
 				rec.active, rec.changed, rec.progress, rec.quotaChanges})
@@ -60,6 +60,7 @@ func (r *roster) restore(s *State) error {
 		}
 		if s.Boot == r.cfg.Boot {
 			x.seen.cpu, x.seen.cpuKnown = old.CPU, old.Measured
+			x.memory.restore(old.Memory)
 			if old.Yields != nil && r.cfg.Conflict == Yield {
 				x.owner, x.quota = old.Yields.restore()
 			}

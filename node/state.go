@@ -56,8 +56,19 @@ type ExecutorState struct {
 	// CPU is its group's at the last tick, Measured says that it was read.
 	CPU      units.Work `json:"cpu"`
 	Measured bool       `json:"measured"`
+	// Memory is how it was started, zero where that is not known.
+	Memory HoldingState `json:"memory,omitzero"`
 	// Yields is nil unless somebody else's quota is yielded to.
 	Yields *YieldState `json:"yields,omitempty"`
+}
+
+// HoldingState is what an executor has of the node's memory in any case: the Plan does not say
+// so any more of one that is being stopped.
+type HoldingState struct {
+	Heap     units.Bytes `json:"heap"`
+	Overhead units.Bytes `json:"overhead"`
+	Floor    units.Bytes `json:"floor"`
+	Still    bool        `json:"still,omitempty"`
 }
 
 // StageState is what was recorded of a stage attempt on an executor.

@@ -102,6 +102,10 @@ func (e *Engine) Identity() string { return e.core.view.Identity() }
 // Term is how often an engine has started on that store, this one included.
 func (e *Engine) Term() uint64 { return e.core.view.Term() }
 
+// View is what the planner knows, for who looks and decides nothing. It is valid until the
+// next step.
+func (e *Engine) View() ledger.View { return e.core.view }
+
 // Changes are the facts of the last step, in order, with their numbers: what a standby,
 // an audit or a live stream reads. They are valid until the next step, for facts of
 // nodes' statuses point to these.

@@ -48,7 +48,8 @@ type agent struct {
 	newest  api.Plan
 	// draining says that it is to have no executors.
 	draining bool
-	poisons  int // Statuses to come that are followed by a mutated one.
+	poisons  int         // Statuses to come that are followed by a mutated one.
+	promised units.Bytes // Of its memory, when the check last looked.
 	wake     timer
 	greeting timer
 	starts   int
@@ -104,6 +105,7 @@ func (a *agent) up() error {
 		return fmt.Errorf("node %s: %w", a.m.name, err)
 	}
 	a.engine, a.failed, a.greeted, a.settled, a.follows, a.told = e, nil, false, false, planKey{}, planKey{}
+	a.m.changed = a.w.now // Nobody has moved anything while it was down.
 	if saved != nil {
 		a.follows = planKey{saved.Plan.Planner, saved.Plan.Epoch}
 	}
@@ -115,7 +117,7 @@ func (a *agent) up() error {
 
 // down ends it as kill -9 does; its executors run on under the quotas in force.
 func (a *agent) down() {
-	a.engine = nil
+	a.engine, a.m.starting = nil, 0
 	a.w.queue.cancel(&a.tick)
 	a.w.queue.cancel(&a.wake)
 	a.w.queue.cancel(&a.greeting)
@@ -243,6 +245,7 @@ func (a *agent) perform(actions []node.Action) {
 	for i := range actions {
 		a.act(&actions[i])
 	}
+	a.w.check.memory(a)
 	a.settled = !a.refusing
 	a.capacity, _ = a.engine.Capacity()
 }
@@ -289,16 +292,32 @@ func (a *agent) act(x *node.Action) {
 	case node.ActStop:
 		a.w.check.stopped(a, x.Key)
 		a.stop(x.Key)
+	case node.ActWantMemory:
+		if p := a.m.find(x.Key); p != nil {
+			a.w.check.wish(a, p, x.Memory)
+			p.pool(a.w.now).want(x.Memory, x.Limit, a.w.now)
+		}
+	case node.ActSetMemoryLimit:
+		if p := a.m.find(x.Key); p != nil {
+			p.pool(a.w.now).limit = x.Limit
+		}
 	}
 }
 
 func (a *agent) start(key node.Key, launch api.Launch) {
+	engine := a.engine
+	a.m.starting += claim(&launch)
 	a.w.after(launchTime, rankNode, a.m.id, func() {
+		if a.engine != engine {
+			return // It ended with its node controller.
+		}
+		a.m.starting -= claim(&launch)
+		a.m.changed = a.w.now
 		d := a.w.byURL[launch.DriverURL]
 		if d == nil || a.m.gone {
 			return
 		}
-		a.w.startProcess(&a.m, d, key, launch.Cores).drained = a.draining
+		a.w.startProcess(&a.m, d, key, &launch).drained = a.draining
 		a.observe()
 	})
 }

@@ -25,6 +25,7 @@ type App struct {
 	Driver units.Cores
 	Mode   api.Mode
 	Class  api.Class
+	Memory Memory
 	// Stages are in order of id; ids and parents are places in the slice.
 	Stages []Stage
 	// Pace multiplies the rate of all its tasks; 0 is 1. Bend is Plant.Bend for its
@@ -74,6 +75,9 @@ func (a App) Validate() error {
 		float64(a.Head), float64(a.Tail), float64(a.Exit))
 	check(within(float64(a.Driver), 0, 4096), "the driver takes %v cores", float64(a.Driver))
 	check(a.Class.Known(), "class is %q, want one of %v", string(a.Class), api.Classes())
+	if err := a.Memory.Validate(); err != nil {
+		faults = append(faults, err)
+	}
 	check(len(a.Stages) > 0, "application %s has no stages", a.Name)
 	check(within(a.Pace, 0, 100), "pace is %v", a.Pace)
 	check(within(a.Bend, 0, 100), "bend is %v, want 0 to 100", a.Bend)

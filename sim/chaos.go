@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/units"
@@ -22,6 +23,9 @@ func RunChaos(seed uint64, history io.Writer) error {
 		}
 	}
 	c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
+	if seed%3 == 1 {
+		c.Nodes = narrow(c.Nodes)
+	}
 	w, err := New(c)
 	if err != nil {
 		return err
@@ -33,6 +37,9 @@ func RunChaos(seed uint64, history io.Writer) error {
 			s.Parents = []int{i - 1}
 		}
 		recorded.Stages = append(recorded.Stages, s)
+	}
+	if seed%3 == 1 {
+		recorded.Memory = crowded()
 	}
 	d, err := w.Submit(w.Now(), recorded)
 	if err == nil {
@@ -67,6 +74,9 @@ func (w *World) Chaos(mean, until units.Seconds) error {
 	r := random(w.cfg.Seed, "chaos")
 	pairs := [][2]string{{"planner-down", "planner-up"}, {"controller-down", "controller-up"}, {"executor-lost", ""}, {"link-cut", "link-up"},
 		{"quotas-refused", "quotas-taken"}, {faultOthers, faultOthers}, {"pages-frozen", "pages-thawed"}, {"samples-garbled", "samples-mended"}, {"speed", "speed"}, {"drain", "undrain"}}
+	if slices.ContainsFunc(w.drivers, func(d *Driver) bool { return d.app.Memory.Heap > 0 }) {
+		pairs = append(pairs, [2]string{"wishes-unread", "wishes-read"}, [2]string{"memory", "memory"})
+	}
 	for at := float64(w.Now()); ; {
 		at += r.ExpFloat64() * float64(mean)
 		if at > float64(until) {
@@ -75,8 +85,11 @@ func (w *World) Chaos(mean, until units.Seconds) error {
 		p := pairs[r.IntN(len(pairs))]
 		a := w.agents[r.IntN(len(w.agents))]
 		size, back := r.Float64()*a.m.cores/2, float64(0)
-		if p[0] == "speed" {
+		switch p[0] {
+		case "speed":
 			size, back = 0.5+r.Float64(), a.m.speed
+		case "memory":
+			size, back = float64(a.cfg.Memory)*(0.4+0.6*r.Float64()), float64(a.cfg.Memory)
 		}
 		if err := w.Fault(units.Seconds(at), p[0], a.m.name, size); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // check watches what must be true at every event, with faults and without:
@@ -16,6 +17,12 @@ import (
 //   - no application that the planner has taken is ever unknown to it;
 //   - a stage whose end the planner has heard is in no Plan, and no node controls
 //     what its Plan does not have;
+//   - memory of a node is never promised twice: heaps, overheads and off-heap memory in
+//     force, wanted or owed are no more than it gives, as far as that can be had at all;
+//     nothing grows before what it owes is given back, and the total is right again two
+//     seconds after the last change;
+//   - who waits for memory starts in order: nobody gets what the first one could have had,
+//     and that one waits for nobody behind it who has started since it came to the head;
 //   - no healthy executor is stopped: one that runs for a driver that does, on a node
 //     that is not drained;
 //   - no application is failed that could go on: by silence while its driver lives, by the
@@ -32,6 +39,8 @@ type check struct {
 	grants []node.Grant
 	// counted are the divisions looked at.
 	counted uint64
+	front   front
+	starts  []api.AppID // Of the planner's step.
 }
 
 // storeApp is an application as the planner with that store knows it.
@@ -49,7 +58,10 @@ type planKey struct {
 // seenPlan is what the check keeps of the newest Plan of a node.
 type seenPlan struct {
 	planKey
-	targets []targetKey
+	targets   []targetKey
+	executors []executorKey
+	// claimed is the memory that executors take of the node in any case, by the ledger.
+	claimed units.Bytes
 }
 
 // plan is the newest Plan of a planner for a, nil for none.
@@ -124,7 +136,21 @@ func (c *check) planned(p api.Plan) {
 		c.w.fail("the plan of %s has epoch %d after %d", p.Node, p.Epoch, seen.epoch)
 	}
 	now := seenPlan{planKey: planKey{p.Planner, p.Epoch}}
+	c.w.planners(func(of *control) {
+		v := of.engine.View()
+		n := v.Node(p.Node)
+		if of.name != p.Planner || n == nil {
+			return
+		}
+		now.claimed = v.Claimed(n)
+		if now.claimed > n.Room() && (seen == nil || now.claimed > seen.claimed) {
+			c.w.fail("the plan %d of %s claims %v of %v", p.Epoch, p.Node, now.claimed, n.Room())
+		}
+	})
 	for _, app := range p.Apps {
+		for _, id := range app.Executors {
+			now.executors = append(now.executors, executorKey{App: app.ID, ID: id})
+		}
 		for _, t := range app.Stages {
 			now.targets = append(now.targets, targetKey{app.ID, t.StageKey, t.Executor})
 			if c.ended[storeApp{p.Planner, app.ID}][t.StageKey] {
@@ -230,6 +256,9 @@ func (c *check) givenUp(id api.AppID) {
 
 // turnedAway looks at an application that the planner does not take again.
 func (c *check) turnedAway(d *Driver, why error) {
+	if d.unwanted {
+		return
+	}
 	c.w.fail("application %s runs, and its planner ends it: %v", d.reply.AppID, why)
 }
 
@@ -244,7 +273,7 @@ func (c *check) aborted(d *Driver, why string) {
 		}
 	}
 	alive := slices.ContainsFunc(d.executors, func(p *process) bool { return !p.exited })
-	if alive || killed < cfg.Replacements {
+	if !d.unwanted && (alive || killed < cfg.Replacements) {
 		c.w.fail("application %s is ended with %d executors killed: %s", d.reply.AppID, killed, why)
 	}
 }

@@ -55,6 +55,9 @@ func (c *control) up() error {
 		return fmt.Errorf("planner: %w", err)
 	}
 	c.engine, c.since, c.clock = e, c.w.now, c.w.skew
+	if c == c.w.control {
+		c.w.check.front = front{}
+	}
 	c.w.queue.set(&c.tick, c.w.now.Add(planner.TickInterval))
 	for _, a := range c.w.agents {
 		a.reconnect()
@@ -121,6 +124,9 @@ func (c *control) step(event planner.Event) {
 	}
 	c.steps++
 	c.turn.Take(c.engine.Step(epochOfPlanner+c.w.now.Add(c.clock), event), c.observe)
+	if c == c.w.control {
+		c.w.check.queue()
+	}
 	actions, err := c.turn.End(c.save)
 	if errors.Is(err, errTorn) {
 		c.down()
@@ -144,6 +150,9 @@ func (c *control) step(event planner.Event) {
 }
 
 func (c *control) observe(o planner.Occurrence) {
+	if c == c.w.control {
+		c.w.check.occurred(o)
+	}
 	c.w.said("planner", "", o.String())
 	if e, ok := o.(planner.AppEnded); ok && e.State == api.AppFailed && e.By == api.EndedBySilence {
 		c.w.check.givenUp(e.App)

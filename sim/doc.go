@@ -11,6 +11,7 @@
 //	driver    stands for an application's driver with the jar (package driver)
 //	agent     the shell around a node engine: ticks, samples, quotas, statuses
 //	control   the shell around the planner engine: ticks, store, publications
+//	pools     the off-heap memory of an executor that declares a heap, with its group's limit
 //	check     the invariants, looked at in every event that could break them
 //	history   all that happened, as JSON lines; package replay asks the engines again
 //	scenario  a text that describes a world and what happens in it
@@ -36,6 +37,17 @@
 // run again in part, and those that were reading them fail and come again with what
 // they had not done, as in Spark (attempt.go).
 //
+// # Memory
+//
+// Executors of an application that declares a heap take heap, overhead and their off-heap
+// memory of their node, whose engine moves that by wishes as on a real one (package node).
+// Pools grow at once; a shrink of d bytes takes
+//
+//	(b - s/2)/Evict + t/Spill + rest/Evict seconds
+//
+// where b of it are blocks above half of the s bytes wanted, t what tasks hold and rest what is
+// left, after what nobody uses went at once. Who waits for memory is in the planner's queue.
+//
 // # Order and randomness
 //
 // Timers fire in the order of time, rank, owner and setting; maps are walked in
@@ -57,7 +69,8 @@
 // # What it does not do
 //
 // It has no second implementation of a law, a strategy, a queue or a plan. It
-// models no disk, no memory, no cache and no speculation; a driver
+// models no disk, no cache and no speculation. Memory that is short makes nothing slower: what is
+// evicted and spilled is counted (type pools). A driver
 // takes cores where nothing else of it goes on (head, gaps, tail, exit), none for the
 // launch of tasks, and is not slowed by its neighbours; nats-server, store and cgroup files are not part of it (package
 // internal/testenv runs those, with the whole daemons, in virtual time).

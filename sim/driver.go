@@ -45,11 +45,16 @@ type Driver struct {
 	planner   string
 	forgotten bool
 	killed    []units.Instant
-	seen      int // The greatest number of an executor that has registered.
-	m         *machine
-	works     bool          // It takes cores of m.
-	settled   timer         // Tells changes that were made in passing.
-	duration  units.Seconds // Until its context's stop.
+	// waits is since when it is queued, 0 while it is not, waited how long it was; unwanted
+	// says that its user ended it.
+	waits    units.Instant
+	waited   units.Seconds
+	unwanted bool
+	seen     int // The greatest number of an executor that has registered.
+	m        *machine
+	works    bool          // It takes cores of m.
+	settled  timer         // Tells changes that were made in passing.
+	duration units.Seconds // Until its context's stop.
 	// result is what the planner last said about it.
 	result *api.AppDetail
 }
@@ -130,9 +135,11 @@ func (d *Driver) send(r driver.Request) {
 		d.ask(r.No, func(c *control, reply func(any)) { c.events(batch, reply) })
 		return
 	}
+	launch := api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0"}
+	d.app.Memory.declare(&launch)
 	registration := api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile, SparkVersion: "4.3.0",
 		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, Class: d.app.Class, AppID: r.AppID, Planner: r.Planner, Executors: d.seen,
-		Launch: api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0", Heap: units.GiB}}
+		Launch: launch}
 	d.ask(r.No, func(c *control, reply func(any)) { c.register(registration, reply) })
 }
 
@@ -245,6 +252,7 @@ func (d *Driver) follow(n *api.Directive) {
 		return
 	}
 	d.directive = *n
+	d.queued(n.Queued != nil && n.Dead == "")
 	if n.Dead != "" {
 		d.abort(n.Dead)
 		return
@@ -254,6 +262,17 @@ func (d *Driver) follow(n *api.Directive) {
 	d.offerAll()
 	d.tellChanges()
 	d.maybeStart()
+}
+
+// queued notes whether it waits in the queue.
+func (d *Driver) queued(waits bool) {
+	switch {
+	case waits && d.waits == 0:
+		d.waits = d.w.now
+	case !waits && d.waits > 0:
+		d.waited += units.Seconds(seconds(d.waits, d.w.now))
+		d.waits = 0
+	}
 }
 
 // up registers an executor.
@@ -454,6 +473,7 @@ func (d *Driver) stop() {
 	}
 	d.ended = true
 	d.duration = d.elapsed()
+	d.queued(false)
 }
 
 func (d *Driver) tellChanges() {

@@ -19,6 +19,8 @@ type faultKind struct {
 	node, value bool
 	most        float64
 	does        func(w *World, a *agent, value float64)
+	// bytes says that its size is one of memory.
+	bytes bool
 	// restarts says that what node controllers save has to be kept.
 	restarts bool
 }
@@ -65,6 +67,9 @@ func faultTable() []faultKind {
 		{name: "pages-thawed", node: true, does: func(w *World, a *agent, _ float64) { a.m.frozen = false }},
 		{name: "samples-garbled", node: true, does: func(w *World, a *agent, _ float64) { a.m.garbled = true }},
 		{name: "samples-mended", node: true, does: func(w *World, a *agent, _ float64) { a.m.garbled = false }},
+		{name: "wishes-unread", node: true, does: func(w *World, a *agent, _ float64) { a.hush(true) }},
+		{name: "wishes-read", node: true, does: func(w *World, a *agent, _ float64) { a.hush(false) }},
+		{name: "memory", node: true, value: true, bytes: true, most: 1 << 50, restarts: true, does: func(w *World, a *agent, v float64) { a.give(units.Bytes(v)) }},
 		{name: "drain", node: true, does: func(w *World, a *agent, _ float64) { w.drain(a, api.VerbDrain) }},
 		{name: "undrain", node: true, does: func(w *World, a *agent, _ float64) { w.drain(a, api.VerbUndrain) }},
 	}
@@ -217,4 +222,25 @@ func (w *World) drain(a *agent, verb api.Verb) {
 		}
 	}
 	w.control.query(verb, api.ControlRequest{Node: a.m.name})
+}
+
+// give has a node give so much memory to executors from now on. Its node controller starts
+// anew for that.
+func (a *agent) give(memory units.Bytes) {
+	running := a.engine != nil
+	if running {
+		a.crash()
+	}
+	a.cfg.Memory = memory
+	if running {
+		a.w.must(a.up())
+	}
+}
+
+// hush has the node's executors see no wishes for memory, or see them again.
+func (a *agent) hush(deaf bool) {
+	for _, p := range a.m.procs {
+		p.pool(a.w.now)
+	}
+	a.m.deaf = deaf
 }

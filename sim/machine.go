@@ -28,6 +28,12 @@ type machine struct {
 	gone bool
 	// frozen says that pages are not written, garbled that samples are wrong.
 	frozen, garbled bool
+	// deaf says that executors see no wishes for memory, starting what those take that are
+	// being started, changed when an executor came or went, died who has gone.
+	deaf            bool
+	starting        units.Bytes
+	changed         units.Instant
+	died            map[executorKey]bool
 	shares, weights []float64
 	order           []int
 }

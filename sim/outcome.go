@@ -32,8 +32,19 @@ type Outcome struct {
 	// over the stages.
 	Changes   int     `json:"quota_changes"`
 	Variation float64 `json:"variation"`
-	// Pacing is how it ran in the end, "failed" if it did.
+	// Pacing is how it ran in the end, "failed" if it did, "killed" if its user ended it.
 	Pacing string `json:"pacing"`
+	// Waited is how long it was queued. Memory is nil where its application declares none.
+	Waited units.Seconds  `json:"waited_s,omitempty"`
+	Memory *MemoryOutcome `json:"memory,omitempty"`
+}
+
+// MemoryOutcome is what became of the off-heap memory of an application's executors: how
+// often it was resized, which blocks had to go for that, and what tasks spilled.
+type MemoryOutcome struct {
+	Moves   int         `json:"moves"`
+	Evicted units.Bytes `json:"evicted_bytes"`
+	Spilled units.Bytes `json:"spilled_bytes"`
 }
 
 // Outcome is what has come of d's application once the world has run. The error is that
@@ -48,6 +59,15 @@ func (d *Driver) Outcome() (Outcome, error) {
 	}
 	o := Outcome{App: d.app.Name, Deadline: r.Deadline, Duration: r.Duration, MeanCores: float64(r.MeanCores), CoreSeconds: float64(r.CoreSeconds),
 		Changes: r.QuotaChanges, Pacing: r.Pacing}
+	o.Waited = d.waited
+	if d.app.Memory.Heap > 0 {
+		o.Memory = &MemoryOutcome{}
+		for _, x := range r.Executors {
+			o.Memory.Moves += x.Memory.Moves
+			o.Memory.Evicted += x.Memory.Evicted
+			o.Memory.Spilled += x.Memory.Spilled
+		}
+	}
 	if r.ErrorPct != nil {
 		o.Error, o.StopError = *r.ErrorPct, dag.AppError(r.Deadline, d.duration)
 	}
@@ -59,7 +79,10 @@ func (d *Driver) Outcome() (Outcome, error) {
 		o.Variation += variation(s.Samples)
 	}
 	o.StageError, o.StageSpread = meanAndSpread(errs)
-	if r.State == api.AppFailed {
+	switch {
+	case d.unwanted && r.State == api.AppFailed:
+		o.Pacing = killed
+	case r.State == api.AppFailed:
 		o.Pacing = string(r.State)
 	}
 	return o, nil

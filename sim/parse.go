@@ -19,23 +19,29 @@ import (
 //	# What is proved.                       the first line, always
 //	seed 7                                  1 without
 //	law pi                                  one of Laws; the default configuration without
-//	nodes 4 cores=16 [speed=1 others=0]     replaces the four of the paper
-//	node big cores=32 [speed=1 others=0]    one more
+//	nodes 4 cores=16 [memory=112g speed=1 others=0]   replaces the four of the paper
+//	node big cores=32 [memory=112g speed=1 others=0]  one more
 //	set alpha=1 beta=0.3 split=paper strategy=edf-pure gamma=0 eq21=on-top phi=1 eta=10 p=0.3
 //	plant lag=0.3 bend=1 noise=0.02 run-noise=0 spread=0.1 byte-cost=0.2 task=0.03 sway=3 start=4
-//	      warm=3 warm-work=1.5 pause-every=4 pause-work=0.04 dispatch=4ms page=100ms   (one line)
+//	      warm=3 warm-work=1.5 pause-every=4 pause-work=0.04 dispatch=4ms page=100ms
+//	      evict=512m spill=256m                                                        (one line)
 //	network delay=1ms jitter=1ms loss=0.05 duplicate=0.05 reorder=yes
 //	limit 2h
 //	workload kmeans                         one of workloads
-//	app NAME head=3s tail=0.2s [exit=1s driver=1 pace=1]    an application, with its stages:
+//	app NAME head=3s tail=0.2s [exit=1s driver=1 pace=1 class=batch mode=control
+//	      heap=2g overhead=512m floor=256m weight=1 offheap=1g pools=fixed
+//	      blocks=300m task-memory=32m]      (one line) an application, with its stages:
 //	  stage NAME tasks=100 work=200 [after=A,B job=0 records=1000 written=10
 //	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1 bytes=0.2]           (one line)
 //	at 10s submit NAME [deadline=60s | deadline=1.3x] [count=3 every=20s | poisson=20s]
+//	at 20s kill NAME                        or NAME#2: its user ends the second run of NAME
 //	at 30s planner-down                     any of Faults, with its node and its size
 //	at 30s others n1 4
 //	chaos mean=10s until=300s               faults at random
 //	expect NAME error -1 to 5               per cent of the deadline, of every run
 //	expect NAME#2 error -1 to 5             of the second run of NAME, as they come
+//	expect NAME#2 waited 10 to 20           seconds in the queue
+//	expect NAME killed                      by its user
 //	---                                     what follows is the golden output
 func ParseScenario(name, text string, workloads ...App) (*Scenario, error) {
 	p := &parser{name: name, workloads: workloads, said: map[string]int{}, names: map[string]bool{}, s: &Scenario{name: name, Config: Default(), apps: map[string]App{}}}
@@ -196,6 +202,12 @@ func (p *parser) finish() error {
 	for i := range p.s.expects {
 		if err := p.judgeable(&p.s.expects[i]); err != nil {
 			p.line = p.s.expects[i].line
+			return err
+		}
+	}
+	for i := range p.s.kills {
+		if err := p.killable(&p.s.kills[i]); err != nil {
+			p.line = p.s.kills[i].line
 			return err
 		}
 	}

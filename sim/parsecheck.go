@@ -33,29 +33,59 @@ func (p *parser) arrive() error {
 // judgeable refuses what is expected of an error that will not be there, and reads
 // which run is meant.
 func (p *parser) judgeable(e *expectation) error {
-	if _, known := p.s.apps[e.app]; !known {
-		if name, run, ok := strings.Cut(e.app, "#"); ok {
-			if err := whole(&e.run, 1, 100000)(run); err != nil {
+	if err := p.runs(&e.app, &e.run); err != nil {
+		return err
+	}
+	for _, s := range p.submits {
+		if s.app == e.app && e.what == expectError && s.deadline == 0 && s.factor == 0 {
+			return fmt.Errorf("%s has no error without a deadline, expected one in line %d", e.app, s.line)
+		}
+	}
+	return nil
+}
+
+// runs reads which run of which application is meant by NAME or NAME#RUN; of NAME alone
+// run is left as it is.
+func (p *parser) runs(app *string, run *int) error {
+	if _, known := p.s.apps[*app]; !known {
+		if name, number, ok := strings.Cut(*app, "#"); ok {
+			if err := whole(run, 1, 100000)(number); err != nil {
 				return fmt.Errorf("run of %s: %w", name, err)
 			}
-			e.app = name
+			*app = name
 		}
 	}
 	there := 0
 	for _, s := range p.submits {
-		if s.app != e.app {
-			continue
-		}
-		there += s.count
-		if s.deadline == 0 && s.factor == 0 {
-			return fmt.Errorf("%s has no error without a deadline, expected one in line %d", e.app, s.line)
+		if s.app == *app {
+			there += s.count
 		}
 	}
 	switch {
 	case there == 0:
-		return fmt.Errorf("application %q is never submitted", e.app)
-	case e.run > there:
-		return fmt.Errorf("%s is submitted %d times, expected a run up to that", e.app, there)
+		return fmt.Errorf("application %q is never submitted", *app)
+	case *run > there:
+		return fmt.Errorf("%s is submitted %d times, expected a run up to that", *app, there)
+	}
+	return nil
+}
+
+// killable finds the arrival of the run that is to be killed, which comes before that.
+func (p *parser) killable(k *timedKill) error {
+	if err := p.runs(&k.app, &k.run); err != nil {
+		return err
+	}
+	left := k.run
+	for i, a := range p.s.arrivals {
+		if a.app != k.app {
+			continue
+		}
+		if left--; left == 0 {
+			if k.arrival = i; k.at <= a.at {
+				return fmt.Errorf("run %d of %s comes at %v, expected its end to be asked for after that", k.run, k.app, a.at.Duration())
+			}
+			return nil
+		}
 	}
 	return nil
 }

@@ -20,15 +20,18 @@ func (p *parser) event(words []string) error {
 		return err
 	}
 	at := units.FromDuration(d)
-	if words[1] == "submit" {
+	switch words[1] {
+	case "submit":
 		return p.submit(at, words[2:])
+	case "kill":
+		return p.kill(at, words[2:])
 	}
 	for _, k := range faultTable() {
 		if k.name == words[1] {
 			return p.fault(at, k, words[2:])
 		}
 	}
-	return fmt.Errorf("unknown event %q, expected submit or one of %s", words[1], strings.Join(Faults(), ", "))
+	return fmt.Errorf("unknown event %q, expected submit, kill or one of %s", words[1], strings.Join(Faults(), ", "))
 }
 
 func (p *parser) fault(at units.Seconds, k faultKind, words []string) error {
@@ -47,7 +50,16 @@ func (p *parser) fault(at units.Seconds, k faultKind, words []string) error {
 	if k.node {
 		f.node = words[0]
 	}
-	if k.value {
+	switch {
+	case k.bytes:
+		var b units.Bytes
+		if err := size(&b)(words[1]); err != nil {
+			return err
+		}
+		if f.value = float64(b); f.value > k.most {
+			return fmt.Errorf("%q, expected at most %v", words[1], units.Bytes(k.most))
+		}
+	case k.value:
 		if err := amount(&f.value, 0, k.most)(words[1]); err != nil {
 			return err
 		}
@@ -92,6 +104,15 @@ func (p *parser) submit(at units.Seconds, words []string) error {
 	return nil
 }
 
+// kill is a user's wish that a run ends. Which runs there are is known in the end.
+func (p *parser) kill(at units.Seconds, words []string) error {
+	if err := count(words, 1, "NAME or NAME#RUN"); err != nil {
+		return err
+	}
+	p.s.kills = append(p.s.kills, timedKill{line: p.line, at: at, app: words[0], run: 1})
+	return nil
+}
+
 func (p *parser) chaos(words []string) error {
 	err := pairs(words, map[string]func(string) error{"mean": within(&p.s.chaos[0], 1e6), "until": within(&p.s.chaos[1], 1e7)})
 	if err == nil && (p.s.chaos[0] < 0.1 || p.s.chaos[1] <= 0) {
@@ -101,18 +122,23 @@ func (p *parser) chaos(words []string) error {
 	return err
 }
 
+// expect reads what is expected of an application's runs.
 func (p *parser) expect(words []string) error {
-	const want = "NAME error LOW to HIGH, in per cent, or NAME#RUN"
-	if err := count(words, 5, want); err != nil {
-		return err
-	}
-	e := expectation{line: p.line, app: words[0]}
-	low, err1 := strconv.ParseFloat(words[2], 64)
-	high, err2 := strconv.ParseFloat(words[4], 64)
-	if words[1] != "error" || words[3] != "to" || err1 != nil || err2 != nil || !(low <= high) {
+	const want = "NAME error LOW to HIGH, in per cent, NAME waited LOW to HIGH, in seconds, or NAME killed, with NAME#RUN for one run"
+	e := expectation{line: p.line}
+	switch {
+	case len(words) == 2 && words[1] == expectKilled:
+	case len(words) == 5 && (words[1] == expectError || words[1] == expectWaited) && words[3] == "to":
+		low, err1 := strconv.ParseFloat(words[2], 64)
+		high, err2 := strconv.ParseFloat(words[4], 64)
+		if err1 != nil || err2 != nil || !(low <= high) {
+			return fmt.Errorf("%q, expected %s", strings.Join(words, " "), want)
+		}
+		e.low, e.high = low, high
+	default:
 		return fmt.Errorf("%q, expected %s", strings.Join(words, " "), want)
 	}
-	e.low, e.high = low, high
+	e.app, e.what = words[0], words[1]
 	p.s.expects = append(p.s.expects, e)
 	return nil
 }

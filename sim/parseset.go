@@ -133,7 +133,7 @@ func (p *parser) plant(words []string) error {
 		"lag": amount(&c.Lag, 0, 0.999), "bend": amount(&c.Bend, 0, 100), "noise": amount(&c.Noise, 0, 0.5),
 		"run-noise": amount(&c.RunNoise, 0, 0.5), "spread": amount(&c.Spread, 0, 3), "byte-cost": amount(&c.ByteCost, 0, 3), "task": amount(&c.Task, 0, 1e6), "sway": amount(&c.Sway, 0, 100), "start": amount(&c.Start, 0, 1e6),
 		"warm": amount(&c.Warm, 0, 100), "warm-work": amount(&c.WarmWork, 0, 1e6), "pause-every": amount(&c.PauseEvery, 0, 1e6),
-		"pause-work": amount(&c.PauseWork, 0, 1e6), "dispatch": span(&c.Dispatch, 0, time.Minute), "page": span(&c.Page, time.Millisecond, time.Minute),
+		"pause-work": amount(&c.PauseWork, 0, 1e6), "evict": size(&c.Evict), "spill": size(&c.Spill), "dispatch": span(&c.Dispatch, 0, time.Minute), "page": span(&c.Page, time.Millisecond, time.Minute),
 	})
 	if err != nil {
 		return err

@@ -51,6 +51,9 @@ type Plant struct {
 	// garbage collection, 0 or at least leastPause; PauseWork the core-seconds per slot
 	// that one takes.
 	PauseEvery, PauseWork units.Work
+	// Evict and Spill are how fast an executor that is to have less off-heap memory evicts
+	// blocks and has its tasks spill, in bytes a second.
+	Evict, Spill units.Bytes
 	// Dispatch is what passes between a task's end and the next one's start.
 	Dispatch time.Duration
 	// Page is the time between two progress pages; 100 ms by default.
@@ -65,7 +68,7 @@ type Plant struct {
 // experiment `runs` takes, by Plant.Runs.
 func DefaultPlant() Plant {
 	return Plant{Lag: 0.3, Noise: 0.02, RunNoise: 0.003, Spread: 0.1, ByteCost: 0.2, Start: 4, Warm: 3, WarmWork: 1.5,
-		PauseEvery: 4, PauseWork: 0.04, Dispatch: 4 * time.Millisecond, Page: 100 * time.Millisecond}
+		PauseEvery: 4, PauseWork: 0.04, Evict: 512 * units.MiB, Spill: 256 * units.MiB, Dispatch: 4 * time.Millisecond, Page: 100 * time.Millisecond}
 }
 
 // Validate reports every fault of p at once.
@@ -90,6 +93,7 @@ func (p Plant) Validate() error {
 		check(inside(float64(w), 0, 1e6), "%v core-seconds, want 0 to 1e6", float64(w))
 	}
 	check(p.PauseEvery == 0 || p.PauseEvery >= leastPause, "a collection every %v core-seconds, want 0 or at least %v", float64(p.PauseEvery), float64(leastPause))
+	check(p.Evict >= 0 && p.Spill >= 0, "blocks are evicted at %v a second, and tasks spill %v, want none negative (0: at once)", p.Evict, p.Spill)
 	check(p.Dispatch >= 0 && p.Page >= 0, "dispatch or page is negative")
 	return errors.Join(faults...)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/physics"
@@ -50,6 +51,7 @@ type process struct {
 	page               meter.Page
 	heaviest           float64 // What the newest task told of those that wait, and of which stage.
 	heaviestOf         *stageRun
+	pools              pools
 	registered, exited bool
 	drained            bool // Its node was drained while it ran.
 	forgets            bool // What its tasks wrote is lost with it.
@@ -80,8 +82,9 @@ type task struct {
 
 const tiny = 1e-9
 
-func (w *World) startProcess(m *machine, d *Driver, key executorKey, slots int) *process {
-	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: slots, quota: math.Inf(1), weight: 1, at: w.now,
+func (w *World) startProcess(m *machine, d *Driver, key executorKey, launch *api.Launch) *process {
+	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: launch.Cores, quota: math.Inf(1), weight: 1, at: w.now,
+		pools:    newPools(d.app.Memory, launch, w.now),
 		starting: float64(w.cfg.Plant.Start), factor: 1, first: math.Inf(1),
 		rand: random(w.cfg.Seed, "process "+m.name+" "+key.String())}
 	w.processes++
@@ -112,7 +115,7 @@ func (p *process) wants() float64 {
 // busy reports whether something will happen by itself: what was brought past its end by
 // another's event has yet to settle.
 func (p *process) busy() bool {
-	return p.starting != 0 || p.pausing != 0 || len(p.computing) > 0 || len(p.waiting) > 0
+	return !p.registered || p.pausing != 0 || len(p.computing) > 0 || len(p.waiting) > 0
 }
 
 // advance brings it to now.
@@ -284,6 +287,7 @@ func (p *process) publish(now units.Instant) {
 	}
 	g := &p.page
 	g.At, g.Generation = p.m.w.clockOf(p.m, now), g.Generation+1
+	g.Memory = p.pool(now).page()
 	g.Stages, g.Tasks = g.Stages[:0], g.Tasks[:0]
 	for i := len(p.parts) - 1; i >= 0; i-- {
 		p.parts[i].page.Running, p.parts[i].page.RunningCPU, p.parts[i].page.RunningRecords = 0, 0, 0
@@ -319,6 +323,11 @@ func (p *process) kill(now units.Instant, exit string, code int) {
 	}
 	p.advance(now)
 	p.exited, p.exit, p.code = true, exit, code
+	p.m.changed = now
+	if p.m.died == nil {
+		p.m.died = map[executorKey]bool{}
+	}
+	p.m.died[p.key] = true
 	p.m.divide(now)
 	p.m.w.queue.cancel(&p.timer)
 	p.m.w.exitedProcess(p)
@@ -333,7 +342,7 @@ func (p *process) sample(s *node.ExecutorSample, now units.Instant) {
 	s.Key, s.PID, s.Exited, s.Exit, s.ExitCode = p.key, p.pid, p.exited, p.exit, p.code
 	s.Measured, s.CPU, s.Throttled = true, units.Work(p.cpu), time.Duration(p.throttled*1e9)
 	s.Quota, s.Writer = units.Cores(p.quota), ""
-	s.Page = p.page
+	s.Memory, s.Page = p.pools.sample(), p.page
 	if p.m.garbled {
 		p.garble(s)
 	}

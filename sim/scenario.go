@@ -24,6 +24,7 @@ type Scenario struct {
 	apps     map[string]App
 	arrivals []arrival
 	faults   []timedFault
+	kills    []timedKill
 	chaos    [2]units.Seconds // Mean and until; 0 for none.
 	expects  []expectation
 	source   string // The text without its golden output.
@@ -47,17 +48,38 @@ type timedFault struct {
 	value float64
 }
 
-// expectation bounds the error of an application's runs: of all, or of the one with
+// timedKill is when a user ends a run, which is the arrival with that place.
+type timedKill struct {
+	line    int
+	at      units.Seconds
+	app     string
+	run     int
+	arrival int
+}
+
+// expectation says what is expected of an application's runs: of all, or of the one with
 // that number, counted from 1 in the order of arrival.
 type expectation struct {
 	line      int
 	app       string
 	run       int
+	what      string
 	low, high float64
 }
 
-// refused is the Pacing of an application that the planner did not take.
-const refused = "refused"
+// What may be expected: an error in per cent, seconds in the queue, an end by a user.
+const (
+	expectError  = "error"
+	expectWaited = "waited"
+	expectKilled = "killed"
+)
+
+// The Pacing of an application that the planner did not take, and of one that its user has
+// ended.
+const (
+	refused = "refused"
+	killed  = "killed"
+)
 
 // Report is what came of a scenario.
 type Report struct {
@@ -195,6 +217,9 @@ func (s *Scenario) prepare(w *World, full map[string]recorded) ([]*Driver, error
 			return nil, s.errorf(f.line, "%w", err)
 		}
 	}
+	for _, k := range s.kills {
+		w.Kill(start+k.at, drivers[k.arrival])
+	}
 	if s.chaos[0] > 0 {
 		return drivers, w.Chaos(s.chaos[0], start+s.chaos[1])
 	}
@@ -202,35 +227,56 @@ func (s *Scenario) prepare(w *World, full map[string]recorded) ([]*Driver, error
 }
 
 // unmet says which expectations the given run of an application does not meet. One
-// that was refused or failed has no error that could be as expected.
+// that was refused, killed or failed has no error that could be as expected.
 func (s *Scenario) unmet(app string, run int, o Outcome) []string {
 	var out []string
 	for _, e := range s.expects {
+		if e.app != app || e.run != 0 && e.run != run {
+			continue
+		}
+		say := func(format string, args ...any) { out = append(out, s.errorf(e.line, format, args...).Error()) }
 		switch {
-		case e.app != app || e.run != 0 && e.run != run:
+		case e.what == expectKilled:
+			if o.Pacing != killed {
+				say("run %d of %s was not killed", run, app)
+			}
+		case e.what == expectWaited:
+			if waited := float64(o.Waited); o.Pacing == refused || !(waited >= e.low && waited <= e.high) {
+				say("run %d of %s waited for %.1f s, expected %g to %g", run, app, waited, e.low, e.high)
+			}
 		case o.Pacing == refused:
-			out = append(out, s.errorf(e.line, "%s was refused, expected an error of %g to %g %%", app, e.low, e.high).Error())
-		case o.Pacing == string(api.AppFailed):
-			out = append(out, s.errorf(e.line, "run %d of %s failed, expected an error of %g to %g %%", run, app, e.low, e.high).Error())
+			say("%s was refused, expected an error of %g to %g %%", app, e.low, e.high)
+		case o.Pacing == string(api.AppFailed) || o.Pacing == killed:
+			say("run %d of %s %s, expected an error of %g to %g %%", run, app, o.Pacing, e.low, e.high)
 		case !(o.Error >= e.low && o.Error <= e.high):
-			out = append(out, s.errorf(e.line, "the error of run %d of %s is %+.2f %%, expected %g to %g", run, app, o.Error, e.low, e.high).Error())
+			say("the error of run %d of %s is %+.2f %%, expected %g to %g", run, app, o.Error, e.low, e.high)
 		}
 	}
 	return out
 }
 
-// Text is the report as a table.
+// Text is the report as a table. What it says of memory is there where applications declare
+// theirs.
 func (r Report) Text() string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "APPLICATION\tDEADLINE\tDURATION\tERROR\tSTAGES\tCORES\tCORE-SECONDS\tQUOTAS\tPACING")
+	memory := slices.ContainsFunc(r.Outcomes, func(o Outcome) bool { return o.Memory != nil })
+	head := "APPLICATION\tDEADLINE\tDURATION\tERROR\tSTAGES\tCORES\tCORE-SECONDS\tQUOTAS\tPACING"
+	if memory {
+		head += "\tWAITED\tMOVES\tEVICTED\tSPILLED"
+	}
+	fmt.Fprintln(t, head)
 	for _, o := range r.Outcomes {
 		err := "-"
-		if o.Deadline > 0 && o.Pacing != refused {
+		if o.Deadline > 0 && o.Pacing != refused && o.Pacing != killed {
 			err = fmt.Sprintf("%+.2f%%", o.Error)
 		}
-		fmt.Fprintf(t, "%s\t%.1fs\t%.1fs\t%s\t%.2f%%\t%.1f\t%.0f\t%d\t%s\n", o.App, float64(o.Deadline), float64(o.Duration), err, o.StageError,
+		fmt.Fprintf(t, "%s\t%.1fs\t%.1fs\t%s\t%.2f%%\t%.1f\t%.0f\t%d\t%s", o.App, float64(o.Deadline), float64(o.Duration), err, o.StageError,
 			o.MeanCores, o.CoreSeconds, o.Changes, o.Pacing)
+		if m := o.Memory; memory && m != nil {
+			fmt.Fprintf(t, "\t%.1fs\t%d\t%.0fm\t%.0fm", float64(o.Waited), m.Moves, float64(m.Evicted)/float64(units.MiB), float64(m.Spilled)/float64(units.MiB))
+		}
+		fmt.Fprintln(t)
 	}
 	_ = t.Flush() // A strings.Builder takes all.
 	for _, f := range r.Failed {

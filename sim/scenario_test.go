@@ -54,7 +54,7 @@ func TestBadScenariosSayWhereAndWhatWasExpected(t *testing.T) {
 		"# p\napp a\n  stage t tasks=1 work=1 job=1\n  stage s tasks=1 work=1 after=t": "f:4: stage s of job 0 comes after t of job 1, expected no later job",
 		app + "at 0s submit b":                                                         `f:4: unknown application "b", expected one of a`,
 		app + "at noon submit a":                                                       `f:4: "noon", expected a duration`,
-		app + "at 0s explode":                                                          `f:4: unknown event "explode", expected submit or one of planner-down`,
+		app + "at 0s explode":                                                          `f:4: unknown event "explode", expected submit, kill or one of planner-down`,
 		app + "at 0s submit a deadline=0x":                                             `f:4: deadline: "0", expected a number from 0.01`,
 		app + "at 0s submit a\nat 1s node-lost n9":                                     `f:5: unknown node "n9"`,
 		app + "at 0s submit a\nat 1s others n1":                                        `f:5: "n1", expected others NODE SIZE`,

@@ -193,6 +193,27 @@ func (w *World) Submit(at units.Seconds, a App) (*Driver, error) {
 	return d, nil
 }
 
+// Kill has the user of d's application end it at that time, or as soon as the planner knows
+// it and answers, whether it runs or waits.
+func (w *World) Kill(at units.Seconds, d *Driver) {
+	w.at(max(w.now, units.Instant(at.Duration())), rankFault, 0, d.kill)
+}
+
+// kill asks the planner for the application's end, and again until it is answered.
+func (d *Driver) kill() {
+	if d.exited || d.refused != nil {
+		return
+	}
+	if d.talk.Registered() {
+		if _, ok := d.w.control.query(api.VerbKill, api.ControlRequest{App: d.reply.AppID, User: "its user"}); ok {
+			d.w.said("user", d.app.Name, "kill "+string(d.reply.AppID))
+			d.unwanted = true
+			return
+		}
+	}
+	d.w.after(time.Second, rankFault, 0, d.kill)
+}
+
 // Run lets time pass until all applications have ended and the planner has their
 // last figures. It returns the first invariant that was broken, with the seed.
 func (w *World) Run() error {

@@ -1,0 +1,169 @@
+package sim
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// What must be true of memory and of the queue, looked at by what is in the plant and in the
+// ledger: neither a node's engine nor the queue's policy is asked.
+
+const (
+	// rightAgain is how long the total of a node may be wrong after what has changed it: four
+	// ticks, two seconds at least.
+	rightAgain = 2 * time.Second
+	// startsWithin is how long the head of the queue may wait once nobody runs that was there
+	// when it came to the head, or comes before it.
+	startsWithin = 5 * time.Second
+	// patience is after how long an application without a deadline counts as due.
+	patience = time.Hour
+)
+
+// memory looks at what a node's executors may take of its memory.
+func (c *check) memory(a *agent) {
+	now, n := c.w.now, units.Bytes(0)
+	sum, wanted := a.m.starting, units.Bytes(0)
+	moves, quiet := false, a.m.starting == 0 && !a.m.frozen && !a.m.garbled && !a.m.deaf
+	for _, p := range a.m.procs {
+		if p.exited {
+			continue
+		}
+		q := p.pool(now)
+		sum += q.promised()
+		wanted += q.static + q.wants()
+		n++
+		quiet = quiet && p.registered && q.size() <= q.wants()
+		moves = moves || q.moves && q.uses.OffHeap == 0 && !p.driver.app.Mode.HandsOff()
+		if q.limit > 0 && q.static+max(q.size(), q.target) > q.limit {
+			c.w.fail("executor %s on %s may have %v of a limit of %v", p.key, a.m.name, q.static+max(q.size(), q.target), q.limit)
+		}
+	}
+	before := a.promised
+	a.promised = sum
+	seen := a.plan(a.follows.store)
+	if seen == nil {
+		return
+	}
+	// Where an offer shrank below what all are to have in any case, nothing else can be.
+	fits := seen.claimed <= a.cfg.Memory
+	if sum > a.cfg.Memory && sum > before && fits {
+		c.w.fail("node %s has promised %v of %v", a.m.name, sum, a.cfg.Memory)
+	}
+	if quiet = quiet && seen.epoch == a.follows.epoch && a.all(seen); !quiet || !fits {
+		a.m.changed = now
+	}
+	if slack := (n + 1) * units.MiB; moves && now.Sub(a.m.changed) > max(rightAgain, 4*a.cfg.Interval) && wanted < a.cfg.Memory-slack {
+		c.w.fail("node %s has %v, and only %v of it is anybody's %v after the last change", a.m.name, a.cfg.Memory, wanted, now.Sub(a.m.changed))
+	}
+}
+
+// all reports whether the executors that run on the node are those of its Plan, but for ones
+// that have died.
+func (a *agent) all(seen *seenPlan) bool {
+	for _, p := range a.m.procs {
+		if !p.exited && !slices.Contains(seen.executors, p.key) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(seen.executors, func(key executorKey) bool { return a.m.find(key) == nil && !a.m.died[key] })
+}
+
+// wish looks at a wish for an executor's memory before it is put: a shrink is met before
+// anything grows.
+func (c *check) wish(a *agent, p *process, wanted units.Bytes) {
+	if q := p.pool(c.w.now); !p.exited && wanted > q.wants() && q.size() > q.wants() {
+		c.w.fail("executor %s on %s is to have %v, and owes %v of the shrink before", p.key, a.m.name, wanted, q.size()-q.wants())
+	}
+}
+
+// front is the head of the queue as the check has seen it.
+type front struct {
+	// head is who comes first, since when, and rooms the nodes then; passed is since when
+	// nobody runs that was there before or comes before it in the line, 0 while somebody does.
+	head          api.AppID
+	since, passed units.Instant
+	rooms         map[string]units.Bytes
+}
+
+// queue looks at who waits after each step of the planner, and who has started in it.
+func (c *check) queue() {
+	defer func() { c.starts = c.starts[:0] }()
+	v := c.w.control.engine.View()
+	if len(v.Waiting()) == 0 {
+		c.front = front{}
+		return
+	}
+	head := slices.MinFunc(v.Waiting(), inLine)
+	claim, now := head.Tenant.Claim(), v.Now()
+	rooms, older := map[string]units.Bytes{}, false
+	lost := false // Memory is kept for executors that are to be replaced.
+	for a := range v.Running() {
+		lost = lost || len(a.Tenant.Pending) > 0
+	}
+	since := c.front.since
+	for _, n := range v.Nodes() {
+		if !n.Live() || n.Room() < claim {
+			continue
+		}
+		rooms[n.Node] = n.Room()
+		took := units.Bytes(0) // By those that have started in this step and come after it.
+		for _, t := range v.Allocations(n.Node) {
+			switch began := t.App.Instant(t.App.Tenant.Began); {
+			case slices.Contains(c.starts, t.App.ID) && inLine(head, t.App) < 0:
+				took += units.Bytes(len(t.Executors)) * t.App.Tenant.Claim()
+			case began <= since || inLine(t.App, head) < 0:
+				older = true
+			}
+		}
+		if took > 0 && !lost && v.Free(n)+took >= claim {
+			c.w.fail("%v of node %s went to who comes after %s, which needs %v and would have had it", took, n.Node, head.ID, claim)
+		}
+	}
+	if c.front.head != head.ID || !maps.Equal(c.front.rooms, rooms) {
+		c.front = front{head: head.ID, since: now, rooms: rooms}
+		return
+	}
+	switch {
+	case older || lost || len(rooms) == 0:
+		c.front.passed = 0
+	case c.front.passed == 0:
+		c.front.passed = now
+	case now.Sub(c.front.passed) > startsWithin:
+		c.w.fail("%s is first in the queue, needs %v, and waits for those behind it that have started since it is first", head.ID, claim)
+	}
+}
+
+// occurred notes who has started.
+func (c *check) occurred(o planner.Occurrence) {
+	switch o := o.(type) {
+	case planner.AppRegistered:
+		c.starts = append(c.starts, o.App)
+	case planner.AppStarted:
+		c.starts = append(c.starts, o.App)
+	}
+}
+
+// inLine is the order of the queue: earliest deadline first, without one as if due after
+// patience, then arrival.
+func inLine(a, b *ledger.App) int {
+	came := func(a *ledger.App) units.Instant {
+		if a.Wait != nil {
+			return a.Wait.Since
+		}
+		return a.Instant(a.Tenant.Began - a.Tenant.Waited)
+	}
+	due := func(a *ledger.App) units.Instant {
+		if a.Promise.Deadline > 0 {
+			return a.Instant(a.Promise.Deadline)
+		}
+		return came(a).Add(patience)
+	}
+	return cmp.Or(cmp.Compare(due(a), due(b)), cmp.Compare(came(a), came(b)), cmp.Compare(a.ID, b.ID))
+}

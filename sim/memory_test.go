@@ -1,0 +1,295 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+const mib = units.MiB
+
+// moving are pools of 2 GiB that move, and their plant.
+func moving(m Memory) (*pools, *Plant) {
+	m.Heap = units.GiB
+	q := newPools(m, &api.Launch{Heap: units.GiB, Overhead: 384 * mib, OffHeap: 2048 * mib}, 0)
+	return &q, &Plant{Evict: 512 * mib, Spill: 256 * mib}
+}
+
+// A shrink takes what is free at once, then evicts above the part that storage keeps, and has
+// tasks spill, each at its rate.
+func TestAShrinkTakesTime(t *testing.T) {
+	const s = units.Instant(time.Second)
+	for name, c := range map[string]struct {
+		uses    Memory
+		running int
+		// after is the size a second after the wish for 512 MiB was seen, whole when it is met.
+		after            units.Bytes
+		whole            time.Duration
+		evicted, spilled units.Bytes
+	}{
+		"nothing in use":         {Memory{}, 0, 512 * mib, 0, 0, 0},
+		"blocks":                 {Memory{Blocks: 1536 * mib}, 0, 1024 * mib, 2 * time.Second, 1024 * mib, 0},
+		"tasks":                  {Memory{Task: 256 * mib}, 4, 768 * mib, 2 * time.Second, 0, 512 * mib},
+		"blocks above their own": {Memory{Blocks: 512 * mib, Task: 128 * mib}, 4, 640 * mib, 1500 * time.Millisecond, 256 * mib, 256 * mib},
+	} {
+		q, plant := moving(c.uses)
+		q.advance(s, c.running, false, plant)
+		q.want(512*mib, 0, s)
+		q.advance(s, c.running, false, plant)
+		if q.seen != 0 || q.size() != 2048*mib {
+			t.Errorf("%s: the wish is seen at once", name)
+		}
+		seen := s.Add(lookAt)
+		q.advance(seen+s, c.running, false, plant)
+		if p := q.page(); p.InForce != c.after || p.Acknowledged != 1 || p.Owed != c.after-512*mib {
+			t.Errorf("%s: after a second %+v, want %v in force", name, p, c.after)
+		}
+		q.advance(seen+10*s, c.running, false, plant)
+		if p := q.page(); p.InForce != 512*mib || p.Met != 1 || p.Moving != c.whole || p.Evicted != c.evicted || p.Spilled != c.spilled {
+			t.Errorf("%s: in the end %+v, want it met after %v with %v evicted and %v spilled", name, p, c.whole, c.evicted, c.spilled)
+		}
+		q.want(4096*mib, 0, seen+10*s)
+		q.advance(seen+11*s, c.running, false, plant)
+		if p := q.page(); p.InForce != 4096*mib || p.Met != 2 || p.Moving != c.whole {
+			t.Errorf("%s: it does not grow at once: %+v", name, p)
+		}
+	}
+}
+
+// An executor that does not answer keeps what it has, and promises what it may have.
+func TestOneThatDoesNotAnswerKeepsItsMemory(t *testing.T) {
+	q, plant := moving(Memory{})
+	q.want(512*mib, 0, 0)
+	q.advance(units.Instant(time.Minute), 0, true, plant)
+	if p := q.page(); p.InForce != 2048*mib || p.Acknowledged != 0 || q.promised() != (2048+384+1024)*mib {
+		t.Errorf("%+v, promised %v", p, q.promised())
+	}
+	q.advance(units.Instant(2*time.Minute), 0, false, plant)
+	if p := q.page(); p.InForce != 512*mib || p.Acknowledged != 1 {
+		t.Errorf("when it answers again: %+v", p)
+	}
+}
+
+// crowd is a world of one node with so much memory.
+func crowd(t testing.TB, memory units.Bytes) *World {
+	c := Default()
+	c.Nodes, c.Restarts = []NodeSpec{{Name: "n1", Cores: 8, Memory: memory}}, true
+	return must(t, c)
+}
+
+// holder is an application whose executors have heaps.
+func holder(name string, m Memory) App {
+	a := chain(name, 2, 80, 160)
+	a.Memory = m
+	if m.Heap == 0 {
+		a.Memory.Heap = units.GiB
+	}
+	return a
+}
+
+// come has applications come now, each with that deadline.
+func come(t testing.TB, w *World, a App, deadline units.Seconds) *Driver {
+	t.Helper()
+	a.Deadline = deadline
+	d, err := w.Submit(w.Now(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func pass(t testing.TB, w *World, d time.Duration) {
+	t.Helper()
+	if err := w.Pass(d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Two seconds after the executor of an application has died in the middle of a shrink the
+// others are to have their shares of what is left.
+func TestTheTotalIsRightAfterADeath(t *testing.T) {
+	w := crowd(t, 12*units.GiB)
+	a := come(t, w, holder("a", Memory{Blocks: 9 * units.GiB}), 0)
+	pass(t, w, 10*time.Second)
+	b := come(t, w, holder("b", Memory{}), 0)
+	pass(t, w, 20*time.Second)
+	come(t, w, holder("c", Memory{}), 0)
+	m := &w.agents[0].m
+	for range 100 {
+		pass(t, w, 50*time.Millisecond)
+		if p := m.procs[0]; p.driver == a && p.pool(w.now).size() > p.pools.wants() {
+			break
+		}
+	}
+	victim := m.procs[0]
+	if victim.pools.size() <= victim.pools.wants() {
+		t.Fatal("nothing is owed when it dies")
+	}
+	w.Kill(w.Now(), a)
+	for range 100 {
+		if pass(t, w, 50*time.Millisecond); victim.exited {
+			break
+		}
+	}
+	pass(t, w, 2*time.Second)
+	if len(m.procs) != 2 || m.procs[0].driver != b {
+		t.Fatalf("%d executors are there", len(m.procs))
+	}
+	if got, want := m.procs[0].pools.wants(), (12*units.GiB-2*1408*mib)/2; got != want {
+		t.Errorf("two seconds later another one is to have %v off the heap, want %v", got, want)
+	}
+	if err := w.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := a.Outcome(); err != nil || o.Pacing != killed {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+// Whom a node that gives less than it has promised hits is told; it keeps what it has in any
+// case, and a newcomer waits.
+func TestWhomASmallerOfferHitsIsTold(t *testing.T) {
+	w := crowd(t, 8*units.GiB)
+	first := come(t, w, holder("first", Memory{Blocks: 2 * units.GiB}), 0)
+	pass(t, w, 10*time.Second)
+	if err := w.Fault(w.Now(), "memory", "n1", float64(1300*mib)); err != nil {
+		t.Fatal(err)
+	}
+	pass(t, w, 5*time.Second)
+	second := come(t, w, holder("second", Memory{}), 0)
+	if q := &w.agents[0].m.procs[0].pools; q.wants() != 435*mib {
+		t.Errorf("it is to have %v, want its floor of 435m", q.wants())
+	}
+	pass(t, w, 2*time.Second)
+	if second.refused == nil || !strings.Contains(second.refused.Error(), "where a heap of") {
+		t.Errorf("an executor that fits no node any more: %v", second.refused)
+	}
+	if err := w.Fault(w.Now(), "memory", "n1", float64(3*units.GiB)); err != nil {
+		t.Fatal(err)
+	}
+	pass(t, w, 3*time.Second)
+	third := come(t, w, holder("third", Memory{}), 0)
+	if err := w.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if n := first.result.Notices; !slices.ContainsFunc(n, func(s string) bool { return strings.Contains(s, "less than they take there") }) {
+		t.Errorf("who is hit is not told: %q", n)
+	}
+	if first.result.State != api.AppFinished || third.result.State != api.AppFinished || third.waited == 0 {
+		t.Errorf("first %s, third %s after %v in the queue", first.result.State, third.result.State, third.waited)
+	}
+}
+
+// Executors that start at one instant, and so are there at one instant, all register.
+func TestExecutorsThatStartTogether(t *testing.T) {
+	c := Default()
+	c.Nodes, c.Net = c.Nodes[:1], Network{Delay: time.Millisecond}
+	w := must(t, c)
+	for i := range 4 {
+		come(t, w, chain(fmt.Sprint("app", i), 1, 40, 100), 0)
+	}
+	if err := w.Run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The check finds what must not be, whoever is to blame.
+func TestTheCheckLooksAtMemory(t *testing.T) {
+	for want, meddle := range map[string]func(w *World, a *agent, p *process){
+		"has promised":       func(_ *World, a *agent, _ *process) { a.m.starting += 4 * units.GiB },
+		"of a limit of":      func(_ *World, _ *agent, p *process) { p.pools.limit = p.pools.static },
+		"of it is anybody's": func(_ *World, a *agent, _ *process) { a.cfg.Memory += units.GiB },
+		"of the shrink before": func(w *World, a *agent, p *process) {
+			p.pools.inForce += 1e9
+			p.pools.blocks = p.pools.inForce
+			w.check.wish(a, p, p.pools.wants()+1)
+		},
+		"waits for those behind": func(w *World, _ *agent, _ *process) { w.check.front.since, w.check.front.passed = 0, 1 },
+	} {
+		w := crowd(t, 4*units.GiB)
+		come(t, w, holder("a", Memory{Heap: 1500 * mib}), 0)
+		pass(t, w, 10*time.Second)
+		come(t, w, holder("b", Memory{Heap: 1500 * mib}), 300)
+		pass(t, w, 10*time.Second)
+		a := w.agents[0]
+		meddle(w, a, a.m.procs[0])
+		if err := w.Pass(10 * time.Second); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// Whatever applications with heaps come, wait, are killed and lose executors, and whatever
+// nodes offer, the invariants hold and everybody comes to an end.
+func TestMemoryHoldsInRandomWorlds(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		c := Default()
+		c.Seed, c.Nodes, c.Restarts, c.Limit = rapid.Uint64().Draw(t, "seed"), nil, true, 2*time.Hour
+		of := func(what string, least, most int) units.Bytes {
+			return units.Bytes(rapid.IntRange(least, most).Draw(t, what)) * mib
+		}
+		for i := range rapid.IntRange(1, 3).Draw(t, "nodes") {
+			c.Nodes = append(c.Nodes, NodeSpec{Name: fmt.Sprintf("n%d", i+1), Cores: 8, Memory: of("memory", 2500, 12000)})
+		}
+		if rapid.Bool().Draw(t, "bad network") {
+			c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
+		}
+		w, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(what string) units.Seconds { return units.Seconds(rapid.Float64Range(0, 100).Draw(t, what)) }
+		for i := range rapid.IntRange(2, 8).Draw(t, "applications") {
+			a := chain(fmt.Sprint("app", i%3), rapid.IntRange(1, 2).Draw(t, "stages"), 40, units.Work(rapid.IntRange(20, 200).Draw(t, "work")))
+			a.Deadline = units.Seconds(rapid.SampledFrom([]int{0, 60, 200}).Draw(t, "deadline"))
+			a.Memory = Memory{Heap: of("heap", 500, 3000), Floor: of("floor", 0, 1000), Blocks: of("blocks", 0, 6000), Task: of("task", 0, 300),
+				Weight: float64(rapid.IntRange(0, 3).Draw(t, "weight")), Foreign: rapid.IntRange(0, 4).Draw(t, "foreign") == 0}
+			if rapid.IntRange(0, 4).Draw(t, "fixed") == 0 {
+				a.Memory.Floor, a.Memory.OffHeap = 0, of("off-heap", 100, 1500)
+			}
+			d, err := w.Submit(at("comes"), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rapid.IntRange(0, 3).Draw(t, "killed") == 0 {
+				w.Kill(at("kill"), d)
+			}
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "faults") {
+			n := rapid.SampledFrom(c.Nodes).Draw(t, "node")
+			begins := at("fault")
+			ends := begins + units.Seconds(rapid.Float64Range(1, 20).Draw(t, "lasts"))
+			f := rapid.SampledFrom([][2]string{{"wishes-unread", "wishes-read"}, {"memory", "memory"}, {"executor-lost", ""}, {"controller-down", "controller-up"},
+				{"planner-down", "planner-up"}, {"pages-frozen", "pages-thawed"}, {"link-cut", "link-up"}, {"drain", "undrain"}}).Draw(t, "kind")
+			for i, at := range []units.Seconds{begins, ends} {
+				size := n.Memory
+				if i == 0 {
+					size = of("offer", 1500, int(n.Memory/mib)) // What it had at the start is the most: else some could wait for ever.
+				}
+				if f[i] != "" {
+					if err := w.Fault(at, f[i], n.Name, float64(size)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		for _, n := range c.Nodes { // A planner that was down has not heard it.
+			if err := w.Fault(125, "undrain", n.Name, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Run(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

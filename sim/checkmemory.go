@@ -83,13 +83,19 @@ func (c *check) wish(a *agent, p *process, wanted units.Bytes) {
 	}
 }
 
+// unheard reports whether a node cannot be heard: what comes free there is not known.
+func (w *World) unheard() bool {
+	return w.net.out || slices.ContainsFunc(w.agents, func(a *agent) bool { return a.link.cut })
+}
+
 // front is the head of the queue as the check has seen it.
 type front struct {
 	// head is who comes first, since when, and rooms the nodes then; passed is since when
-	// nobody runs that was there before or comes before it in the line, 0 while somebody does.
-	head          api.AppID
-	since, passed units.Instant
-	rooms         map[string]units.Bytes
+	// nobody runs that was there before or comes before it in the line, 0 while somebody does;
+	// waited is when one was seen last that started until then: it was to end earlier.
+	head                  api.AppID
+	since, passed, waited units.Instant
+	rooms                 map[string]units.Bytes
 }
 
 // queue looks at who waits after each step of the planner, and who has started in it.
@@ -102,7 +108,7 @@ func (c *check) queue() {
 	}
 	head := slices.MinFunc(v.Waiting(), inLine)
 	claim, now := head.Tenant.Claim(), v.Now()
-	rooms, older := map[string]units.Bytes{}, false
+	rooms, older, filled := map[string]units.Bytes{}, false, false
 	lost := false // Memory is kept for executors that are to be replaced.
 	for a := range v.Running() {
 		lost = lost || len(a.Tenant.Pending) > 0
@@ -120,6 +126,8 @@ func (c *check) queue() {
 				took += units.Bytes(len(t.Executors)) * t.App.Tenant.Claim()
 			case began <= since || inLine(t.App, head) < 0:
 				older = true
+			case began <= c.front.passed:
+				filled = true
 			}
 		}
 		if took > 0 && !lost && v.Free(n)+took >= claim {
@@ -131,11 +139,13 @@ func (c *check) queue() {
 		return
 	}
 	switch {
-	case older || lost || len(rooms) == 0:
+	case older || lost || len(rooms) == 0 || c.w.unheard():
 		c.front.passed = 0
 	case c.front.passed == 0:
 		c.front.passed = now
-	case now.Sub(c.front.passed) > startsWithin:
+	case filled:
+		c.front.waited = now
+	case now.Sub(max(c.front.passed, c.front.waited)) > startsWithin:
 		c.w.fail("%s is first in the queue, needs %v, and waits for those behind it that have started since it is first", head.ID, claim)
 	}
 }

@@ -30,12 +30,13 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	if q.Aim == 0 {
 		return q
 	}
-	others, unheld := beside(v, a)
+	nodes := a.Seats()
+	others, unheld := beside(v, a, nodes)
 	if others {
 		q.Margin += besideMargin
 	}
 	switch {
-	case others && InOrder(v, a.Seats()):
+	case others && InOrder(v, nodes):
 		q.Alpha = min(q.Alpha, besideAlphaInOrder)
 	case unheld:
 		q.Alpha = min(q.Alpha, besideAlpha)
@@ -43,11 +44,11 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	return q
 }
 
-// beside reports whether other applications run on a's nodes, and whether the executors of
+// beside reports whether other applications run on nodes, which are a's, and whether the executors of
 // one have no quota: it has no deadline that can be kept, or is left alone.
-func beside(v ledger.View, a *ledger.App) (others, unheld bool) {
-	for _, x := range a.Alive() {
-		for _, t := range v.Allocations(x.Node) {
+func beside(v ledger.View, a *ledger.App, nodes []string) (others, unheld bool) {
+	for _, name := range nodes {
+		for _, t := range v.Allocations(name) {
 			if b := t.App; b.ID != a.ID && b.Running() {
 				others = true
 				if b.Band() == api.BandShared || b.Tenant.Launch.Mode.HandsOff() {

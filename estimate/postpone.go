@@ -46,7 +46,7 @@ func postpone(v ledger.View, a *ledger.App, nodes []string, promises []Promise) 
 		p := promises[i]
 		after := float64(p.Until - due)
 		work := float64(p.Cores) * float64(p.Until-now)
-		room := min(laterShare*float64(cores)*after-later, laterShare*work*after/fastest(v.App(p.App)))
+		room := min(laterShare*float64(cores)*after-later, laterShare*work*after/p.fastest)
 		steady := float64(p.Cores) * after
 		least := min(float64(p.Cores), float64(supervisor.Default().Floor)) * float64(due-now)
 		moved := max(steady, min(work-least, room))
@@ -59,10 +59,9 @@ func postpone(v ledger.View, a *ledger.App, nodes []string, promises []Promise) 
 	return promises
 }
 
-// fastest is about the time in which a, which has a profile, ends at all cores from where it
+// fastest is about the time in which a, which is on that course, ends at all cores from where it
 // stands, in seconds: the durations that are recorded of its stages, one after the other.
-func fastest(a *ledger.App) float64 {
-	c := CourseOf(a)
+func fastest(a *ledger.App, c Course) float64 {
 	left := float64(c.Body.Tail + c.Body.Exit)
 	for _, s := range c.Running(a) {
 		annotation, _ := a.Profile.Graph.Stage(s.Annotation)

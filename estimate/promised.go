@@ -15,6 +15,8 @@ import (
 type Promise struct {
 	App api.AppID
 	dag.Taken
+	// fastest is how soon App could end at all cores, in seconds, 0 where nothing is put off.
+	fastest float64
 }
 
 // forever stands for the end of what nobody knows the end of, in seconds.
@@ -46,7 +48,8 @@ func Promised(v ledger.View, a *ledger.App, nodes []string) []Promise {
 			if b.Band() != api.BandPromised || b.Promise.Late || b.Profile == nil || b.Tenant.Cores <= 0 {
 				continue
 			}
-			p.Cores = min(Least(v.Now(), b, CourseOf(b))*offered[b]/b.Tenant.Cores, offered[b])
+			c := CourseOf(b)
+			p.Cores, p.fastest = min(Least(v.Now(), b, c)*offered[b]/b.Tenant.Cores, offered[b]), fastest(b, c)
 			p.Until = units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start))
 		}
 		if p.Cores > 0 {
@@ -79,9 +82,10 @@ func promisedWaiting(v ledger.View, a *ledger.App, nodes []string) []Promise {
 		if b.ID == a.ID || b.Band() != api.BandPromised || b.Profile == nil || all <= 0 {
 			continue
 		}
-		cores := min(Least(v.Now(), b, CourseOf(b))*here/all, here)
+		c := CourseOf(b)
+		cores := min(Least(v.Now(), b, c)*here/all, here)
 		if until := units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start)); cores > 0 && until > 0 {
-			promises = append(promises, Promise{App: b.ID, Taken: dag.Taken{Cores: cores, Until: until}})
+			promises = append(promises, Promise{b.ID, dag.Taken{Cores: cores, Until: until}, fastest(b, c)})
 		}
 	}
 	return promises

@@ -50,17 +50,20 @@ func (a *app) least(now units.Instant) units.Cores {
 	return 0
 }
 
+// promised reports whether p has a deadline that can be kept, or that has passed only now.
+func promised(p *api.PlanApp) bool { return p.HasDeadline && p.Band != api.BandShared }
+
 // overdue reports whether a's deadline has passed, and that only now: it has no targets any
 // more, and keeps its place.
 func (a *app) overdue(now units.Instant) bool {
-	return a.plan.HasDeadline && a.plan.Band != api.BandShared && a.deadline <= now
+	return promised(a.plan) && a.deadline <= now
 }
 
 // waits reports whether a's next stage waits for its driver, which runs on this machine, while
 // a has a deadline to keep. What takes longer than driverRoom is not worth a core: the driver
 // may wait itself.
 func (r *roster) waits(a *app, now units.Instant) bool {
-	if !a.plan.HasDeadline || a.plan.Band == api.BandShared || a.plan.Cap > 0 || a.plan.Launch.Mode.HandsOff() || !r.here(a.plan.Launch.DriverURL) {
+	if !promised(a.plan) || a.plan.Cap > 0 || a.plan.Launch.Mode.HandsOff() || !r.here(a.plan.Launch.DriverURL) {
 		return false
 	}
 	since, up := units.Instant(0), false

@@ -26,7 +26,7 @@ type weights struct {
 // take notes who is in a Plan.
 func (w *weights) take(p *api.Plan) {
 	w.behind = slices.ContainsFunc(p.Apps, func(a api.PlanApp) bool {
-		return a.HasDeadline && a.Band != api.BandShared && len(a.Executors) > 0 && !a.Launch.Mode.HandsOff()
+		return promised(&a) && len(a.Executors) > 0 && !a.Launch.Mode.HandsOff()
 	})
 }
 

@@ -2,6 +2,8 @@ package admission
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -171,9 +173,25 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 		d.ID = r.AppID // Another planner's word, or this one's before it lost its state.
 		return d, nil
 	}
-	d.ID = api.AppID(fmt.Sprintf("app-%s-%04d", time.Unix(0, int64(v.Now())).UTC().Format("20060102150405"), d.Serial%10000))
+	d.ID = newID(v, d.Serial)
 	return d, nil
 }
+
+// newID is the id of an application that comes now: when, its serial, and the mark of the
+// planner's store. Planners without common state may both serve for a moment, and would give
+// the same serial in the same second; executors of two applications would be taken for one's.
+func newID(v ledger.View, serial uint64) api.AppID {
+	id := fmt.Sprintf("app-%s-%04d", time.Unix(0, int64(v.Now())).UTC().Format("20060102150405"), serial)
+	if v.Identity() != "" {
+		sum := sha256.Sum256([]byte("pacer planner " + v.Identity()))
+		id += "-" + hex.EncodeToString(sum[:markBytes])
+	}
+	return api.AppID(id)
+}
+
+// markBytes is how many bytes the mark of a planner's store has: two stores have the same one
+// in one of 16 million cases.
+const markBytes = 3
 
 // App is the application that d is about, as the ledger would have it, without executors.
 func (d Admission) App() *ledger.App {

@@ -26,6 +26,36 @@ func request(name string, deadline units.Seconds) api.RegisterRequest {
 		Launch: api.Launch{DriverURL: "spark://driver@127.0.0.1:1", SparkVersion: "4.3.0", Heap: units.GiB}}
 }
 
+// Two planners without common state give no id twice, though both count from 1 and both may
+// serve in the same second.
+func TestIDsAreThePlannersOwn(t *testing.T) {
+	place := policy()
+	id := func(identity string) string {
+		t.Helper()
+		c := ledgertest.Of(t, identity, "a")
+		d, err := admission.Decide(c.View(), place, request("p", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(d.ID)
+	}
+	const plain = "app-20270115080000-0001"
+	if got := id(""); got != plain {
+		t.Errorf("without a store: %s", got)
+	}
+	seen := map[string]bool{}
+	for i := range 100 {
+		got := id(fmt.Sprintf("planner-%d", i))
+		if !strings.HasPrefix(got, plain+"-") || len(got) > len(plain)+7 || seen[got] {
+			t.Errorf("planner-%d gives %s", i, got)
+		}
+		seen[got] = true
+	}
+	if id("planner-1") != id("planner-1") {
+		t.Error("one store has two marks")
+	}
+}
+
 func TestDecide(t *testing.T) {
 	c := ledgertest.New(t, "a", "b")
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
@@ -43,7 +73,7 @@ func TestDecide(t *testing.T) {
 	}
 	paced := decide(request("p", 120))
 	if paced.Promise.Mode != ledger.Paced || paced.Profile == nil || paced.Tenant.Cores != 8 || paced.Tenant.Launch.OffHeap <= 0 ||
-		paced.Promise.Start != c.Now.Add(-2*time.Second) || paced.Wait.Since != c.Now || !strings.HasSuffix(string(paced.ID), "-0001") {
+		paced.Promise.Start != c.Now.Add(-2*time.Second) || paced.Wait.Since != c.Now || !strings.Contains(string(paced.ID), "-0001-") {
 		t.Errorf("paced: %+v", paced)
 	}
 	if d := decide(request("q", 120)); d.Promise.Mode != ledger.Recording || d.Profile != nil {

@@ -16,7 +16,8 @@ const Version = 1
 // Unknown marks a count that nobody knows.
 const Unknown = -1
 
-// AppID names an application, as in "app-20261121043012-0001".
+// AppID names an application, as in "app-20261121043012-0001-3fa94c": when it came in UTC, which
+// one of its planner it is, and a mark of that planner's store. Ids sort by time.
 type AppID string
 
 // ExecutorID is Spark's executor id: decimal, unique in its application and

@@ -440,7 +440,7 @@ func TestQuotaRoundTrip(t *testing.T) {
 }
 
 func TestGroupName(t *testing.T) {
-	if got := cgroup.GroupName("app-20261121043012-0001", "3"); got != "app-20261121043012-0001-3" {
+	if got := cgroup.GroupName("app-20261121043012-0001-3fa94c", "3"); got != "app-20261121043012-0001-3fa94c-3" {
 		t.Error(got)
 	}
 }

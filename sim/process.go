@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -86,7 +87,7 @@ func (w *World) startProcess(m *machine, d *Driver, key executorKey, launch *api
 	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: launch.Cores, quota: math.Inf(1), weight: 1, at: w.now,
 		pools:    newPools(d.app.Memory, launch, w.now),
 		starting: float64(w.cfg.Plant.Start), factor: 1, first: math.Inf(1),
-		rand: random(w.cfg.Seed, "process "+m.name+" "+key.String())}
+		rand: random(w.cfg.Seed, "process "+m.name+" "+drawn(key))}
 	w.processes++
 	p.timer = timer{rank: rankPlant, id: m.id<<16 | uint64(w.processes&0xFFFF), owner: p}
 	p.beat = w.now.Add(time.Duration(p.rand.Int64N(int64(w.cfg.Plant.Page)))).Add(w.cfg.Plant.Page)
@@ -95,6 +96,14 @@ func (w *World) startProcess(m *machine, d *Driver, key executorKey, launch *api
 	m.divide(w.now)
 	p.settle(w.now)
 	return p
+}
+
+// drawn names what is drawn for an executor: by when its application came and as which one,
+// and not by the mark of its planner's store.
+func drawn(key executorKey) string {
+	parts := strings.Split(string(key.App), "-")
+	key.App = api.AppID(strings.Join(parts[:min(len(parts), 3)], "-"))
+	return key.String()
 }
 
 func (p *process) fire(*timer) { p.settle(p.m.w.now) }

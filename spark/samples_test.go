@@ -42,7 +42,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 	got := decode[api.RegisterRequest](t, "register.json")
 	want := api.RegisterRequest{
 		V: api.Version, Submission: "u-1", Name: "wordcount", Profile: "wc", User: "alice", SparkVersion: "4.3.0",
-		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, NoWait: true, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001", Watched: true, UTCOffset: 3600, Key: strings.Repeat("00ff", 16), Executors: 7, Planner: "planner-1",
+		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, NoWait: true, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001-3fa94c", Watched: true, UTCOffset: 3600, Key: strings.Repeat("00ff", 16), Executors: 7, Planner: "planner-1",
 		Launch: api.Launch{
 			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/opt/java",
 			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true, OffHeapFloor: 1 << 28, OffHeapWeight: 2, OffHeapPage: 2 << 20,
@@ -60,7 +60,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 
 func TestTheDriversEventsAreOurs(t *testing.T) {
 	key := api.StageKey{Stage: 3, Attempt: 1}
-	want := api.Events{V: api.Version, AppID: "app-20261121043012-0001", Submission: "u-1", Planner: "planner-1", Events: []api.Event{
+	want := api.Events{V: api.Version, AppID: "app-20261121043012-0001-3fa94c", Submission: "u-1", Planner: "planner-1", Events: []api.Event{
 		{Seq: 1, At: 0.5, Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: "1"}},
 		{Seq: 2, At: 0.75, Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: "2", Reason: "killed"}},
 		{Seq: 3, At: 1, Type: api.EventStageReady, Stage: &api.StageReady{
@@ -95,7 +95,7 @@ func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
 		Shares: []api.ExecutorShare{{Executor: "1", Weight: 5.5}, {Executor: "2", Weight: 2.5}}}}}
 	for name, reply := range map[string]any{
 		"register_reply.json": api.RegisterReply{
-			V: api.Version, AppID: "app-20261121043012-0001", Planner: "planner-1", Own: true, Verdict: api.VerdictTight, Reason: "deadline 1m30s is tight",
+			V: api.Version, AppID: "app-20261121043012-0001-3fa94c", Planner: "planner-1", Own: true, Verdict: api.VerdictTight, Reason: "deadline 1m30s is tight",
 			Earliest: 80, Executors: 2, Slots: 4, OffHeap: 268435456, FixedPart: map[string]units.Fraction{"00ff": 0.25}, Directive: directive, Recall: true, AckedSeq: 12,
 		},
 		"events_reply.json": api.EventsReply{V: api.Version, AckedSeq: 12, Directive: directive},

@@ -50,7 +50,7 @@ type Harness struct {
 	Command func(Program) executor.CommandLine
 }
 
-const app = api.AppID("app-20261121043012-0001")
+const app = api.AppID("app-20261121043012-0001-3fa94c")
 
 // Run runs the suite; each test gets a harness of its own.
 func Run(t *testing.T, harness func(t *testing.T) Harness) {

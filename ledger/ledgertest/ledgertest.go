@@ -22,7 +22,13 @@ const Start = units.Instant(1_800_000_000_000_000_000)
 // New returns a cluster of those nodes.
 func New(t testing.TB, nodes ...string) *Cluster {
 	t.Helper()
-	l, err := ledger.New(ledger.Config{Beta: 0.3, Identity: "store", History: 10, DetailHistory: 5, Samples: 100, AllSamples: 1000, Stages: 50}, nil)
+	return Of(t, "store", nodes...)
+}
+
+// Of is New for the planner with a store of that name, "" for none.
+func Of(t testing.TB, identity string, nodes ...string) *Cluster {
+	t.Helper()
+	l, err := ledger.New(ledger.Config{Beta: 0.3, Identity: identity, History: 10, DetailHistory: 5, Samples: 100, AllSamples: 1000, Stages: 50}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

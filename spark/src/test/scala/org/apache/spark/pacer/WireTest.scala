@@ -15,7 +15,7 @@ class WireTest {
   @Test def aRegistrationHasTheShapeOfTheSample(): Unit = assertSample("register.json", encode(WireTest.register))
 
   @Test def everyEventHasTheShapeOfTheSample(): Unit =
-    assertSample("events.json", encode("app-20261121043012-0001", "u-1", WireTest.events, "planner-1"))
+    assertSample("events.json", encode("app-20261121043012-0001-3fa94c", "u-1", WireTest.events, "planner-1"))
 
   @Test def aHeartbeatIsAnEmptyBatch(): Unit =
     assertEquals("""{"v":1,"app_id":"a","submission":"s","events":[]}""", new String(encode("a", "s", Nil), "UTF-8"))
@@ -24,7 +24,7 @@ class WireTest {
     val directive = Directive(7, gated = true,
       Seq(DirectiveExecutor("1", "node-1", 1.5), DirectiveExecutor("2", "node-2", 2, leaving = true, nodeLost = true)), "executor 1 was replaced",
       "no memory", Seq(StageShares(StageKey(3, 1), 9, Map("1" -> 5.5, "2" -> 2.5))), Some(Queued(2, 3, 64.5)))
-    assertEquals(Right(Registered("app-20261121043012-0001", "tight", "deadline 1m30s is tight", 2, 4, 268435456L,
+    assertEquals(Right(Registered("app-20261121043012-0001-3fa94c", "tight", "deadline 1m30s is tight", 2, 4, 268435456L,
       directive, 12, Map("00ff" -> 0.25), own = true, recall = true, planner = "planner-1")), decodeRegistered(Samples.read("register_reply.json")))
     assertEquals(Right(Acknowledged(12, directive)), decodeAcknowledged(Samples.read("events_reply.json")))
     assertEquals(Left(Fault(KindInfeasible, "too soon")), decodeRegistered(Samples.read("refusal.json")))
@@ -66,7 +66,7 @@ object WireTest {
     Launch("spark://CoarseGrainedScheduler@127.0.0.1:40123", "/opt/spark", "/opt/java", "4.3.0", 2, 1L << 30,
       402653184L, 0, offHeapFixed = true, offHeapFloor = 268435456L, offHeapWeight = 2, offHeapPage = 2097152L,
       Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice")),
-    "app-20261121043012-0001", PacerConf.Observe, watched = true, utcOffset = 3600, jobClass = "batch", noWait = true, key = "00ff" * 16,
+    "app-20261121043012-0001-3fa94c", PacerConf.Observe, watched = true, utcOffset = 3600, jobClass = "batch", noWait = true, key = "00ff" * 16,
     executors = 7, planner = "planner-1")
 
   private[pacer] val key = StageKey(3, 1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -15,7 +16,8 @@ import (
 //
 // An orphan is an application with executors here of which the Plan in force knows nothing:
 // its planner has lost its state, or is another one. That is no reason to end what works, so
-// the node keeps it in the Plan for Config.Grace, without targets, and tells of it. It is one
+// the node keeps it in the Plan for Config.Grace, without targets, and tells of it. The period
+// begins anew while tasks run there: its driver lives, though no planner can hear it. It is one
 // no more when a Plan names it, as running or over, or when its executors have exited.
 type orphans map[api.AppID]units.Instant
 
@@ -68,6 +70,17 @@ func (a *app) living() (ids []api.ExecutorID) {
 	return ids
 }
 
+// works reports whether tasks of a run here, as far as pages say that are not older than stale.
+func (a *app) works(now units.Instant, stale time.Duration) bool {
+	return slices.ContainsFunc(a.executors, func(x *executor) bool {
+		return x.alive() && x.life.here && x.staleness(now, stale) == "" && slices.ContainsFunc(x.records, func(r *record) bool { return r.running > 0 })
+	})
+}
+
+// renewals is how often a grace period begins anew, in its parts, while tasks run: each time
+// is saved.
+const renewals = 10
+
 // pass ends orphans whose grace period is over, and forgets those whose executors
 // have exited.
 func (o orphans) pass(r *roster, now units.Instant) {
@@ -79,12 +92,17 @@ func (o orphans) pass(r *roster, now units.Instant) {
 		if !orphan {
 			continue
 		}
-		living := len(a.living())
-		if living > 0 && now.Sub(since) < r.cfg.Grace {
+		living, waited := len(a.living()), now.Sub(since)
+		if living > 0 && waited >= r.cfg.Grace/renewals && a.works(now, r.cfg.Stale) {
+			r.orphans = maps.Clone(r.orphans)
+			r.orphans[a.plan.ID], r.out.dirty = now, true
+			continue
+		}
+		if living > 0 && waited < r.cfg.Grace {
 			continue
 		}
 		if living > 0 {
-			r.out.event(Event{Kind: EventOrphanStopped, Key: a.executors[0].key, Count: living, Detail: fmt.Sprintf("no planner has named it for %v", r.cfg.Grace)})
+			r.out.event(Event{Kind: EventOrphanStopped, Key: a.executors[0].key, Count: living, Detail: fmt.Sprintf("no planner has named it for %v, and it has no task here", r.cfg.Grace)})
 		}
 		abandon(r, a)
 	}

@@ -106,6 +106,33 @@ func TestOrphansEndAfterTheGracePeriod(t *testing.T) {
 	}
 }
 
+// While its tasks run an orphan's driver lives, and it is not stopped however long no planner
+// can hear that; once it has none the grace period passes.
+func TestOrphansWithTasksRunOn(t *testing.T) {
+	cfg := testConfig(4)
+	cfg.Grace = time.Minute
+	w := newWorld(t, cfg)
+	w.apply(of("first", 3, 9, owned(appA, "a", "1"), owned(appB, "b", "1")))
+	w.ticks(2)
+	w.exec(Key{appA, "1"}).submit(0, 9000, 1)
+	w.apply(succeeding("second", "first", 1))
+	w.ticks(200)
+	if s := w.e.Status(w.now); len(w.execs) != 1 || len(s.Orphans) != 1 || s.Orphans[0].App != appA {
+		t.Fatalf("executors %v, orphans %v after 100 s", w.execs, s.Orphans)
+	}
+	w.restart(cfg) // The next node controller knows how long it has to wait.
+	w.ticks(2)
+	if len(w.execs) != 1 {
+		t.Fatalf("after a restart: executors %v", w.execs)
+	}
+	x := w.exec(Key{appA, "1"})
+	x.queue, x.running = nil, nil
+	w.ticks(124)
+	if s := w.e.Status(w.now); len(w.execs) != 0 || len(s.Orphans) != 0 {
+		t.Errorf("executors %v, orphans %v a minute after its last task", w.execs, s.Orphans)
+	}
+}
+
 // A planner that does not succeed the one in force is refused, whatever it names.
 func TestOnlyASuccessorIsObeyed(t *testing.T) {
 	w := newWorld(t, testConfig(4))

@@ -36,6 +36,7 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		{"a planner that came back counted executors as gone that their driver had again", []uint64{1058, 1352}},
 		{"nodes that were taken from a planner stayed with the other one for ever", []uint64{2163}},
 		{"two planners without state gave two applications one id in the same second", []uint64{2585}},
+		{"executors with tasks were stopped on a node that could not hear for 15 minutes who had them", []uint64{5354, 5804, 6016, 6400}},
 		{"an executor of the simulator never ended its start", []uint64{217}},
 	} {
 		for _, seed := range found.seeds {

@@ -97,6 +97,21 @@ func Reclaim(v ledger.View, q api.RegisterRequest) ([]Seat, error) {
 	return seats, nil
 }
 
+// Unanswered finds the application that another planner, or this one before it lost its state,
+// has made of this submission, and started executors for: its driver has had no answer, and
+// registers as if nobody had taken it. "" for none.
+func Unanswered(v ledger.View, submission string) api.AppID {
+	owner := api.OwnerOf(submission)
+	for _, n := range v.Nodes() {
+		for _, o := range n.Allegiance.Theirs {
+			if o.Owner == owner && n.Here() && n.Allegiance.Follows == "" {
+				return o.App
+			}
+		}
+	}
+	return ""
+}
+
 // Admission is an application that comes, before anything is decided on it but what it may
 // have at most.
 type Admission struct {

@@ -69,6 +69,9 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	case api.PrincipalApplication:
 		return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", by.Name)
 	}
+	if q.AppID == "" {
+		q.AppID = admission.Unanswered(r.view, q.Submission)
+	}
 	seats, err := admission.Reclaim(r.view, q)
 	switch {
 	case err != nil:

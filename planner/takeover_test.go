@@ -240,3 +240,32 @@ func TestADriverGoesByAnotherPlannersWord(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 }
+
+// A driver whose first registration was taken by a planner that is gone, and never answered, is
+// the application that has executors by then: it gets no second id beside them.
+func TestAnUnansweredRegistrationHasItsExecutors(t *testing.T) {
+	w := named(t, "b")
+	r := registration("p", 100)
+	w.helloAs(*w.stranger("a", "", api.OwnerOf(r.Submission), api.ExecutorRunning))
+	if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindTransient {
+		t.Errorf("before all nodes could say what they run: %+v", reply)
+	}
+	for range 6 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: w.stranger("a", "", api.OwnerOf(r.Submission), api.ExecutorRunning)})
+		w.step(planner.Status{Status: new(w.status("b"))})
+	}
+	if reply := w.register(registration("q", 0)); reply.Error != nil || reply.AppID == "theirs" {
+		t.Errorf("another submission: %+v", reply)
+	}
+	reply := w.register(r)
+	if reply.Error != nil || reply.AppID != "theirs" || len(reply.Directive.Executors) == 0 || reply.Directive.Executors[0].ID != "2" {
+		t.Fatalf("%+v", reply)
+	}
+	if got := w.planned("a", "theirs"); !slices.Contains(got, "2") {
+		t.Errorf("its node is to run %v", got)
+	}
+	if again := w.register(r); again.Error != nil || again.AppID != "theirs" {
+		t.Errorf("the same again: %+v", again)
+	}
+}

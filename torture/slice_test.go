@@ -13,8 +13,8 @@ import (
 )
 
 // TestALostNodeIsLostToItsDriver is a slice of the torture: in mid-run one of two nodes is cut
-// off for good, and NATS server, planner, node controller and guard of the other one are killed.
-// The driver gives the lost node's executor up soon after the planner has lost the node, not
+// off for good, and NATS server, the planner that stands by, node controller and guard of the other
+// one are killed; then the planner that serves. The driver gives the lost node's executor up soon after the planner has lost the node, not
 // when Spark does, after two minutes; the answer is right, and nothing is left.
 func TestALostNodeIsLostToItsDriver(t *testing.T) {
 	realenv.RequireSpark(t)
@@ -44,9 +44,18 @@ func TestALostNodeIsLostToItsDriver(t *testing.T) {
 	})
 	began := time.Now()
 	w.killGuard(c.names[0])
-	for _, s := range []*service{c.nats, c.planner, c.nodes[c.names[0]]} {
+	serves, standby := c.serving()
+	for _, s := range []*service{c.nats, standby, c.nodes[c.names[0]]} {
 		s.signal(syscall.SIGKILL, 0)
 	}
+	removed := poll(time.Minute, func() bool {
+		log, err := a.log()
+		return err == nil && log.RemovedAt[api.ExecutorID(victim)] > 0
+	})
+	if !removed {
+		t.Errorf("executor %s is not removed", victim)
+	}
+	serves.signal(syscall.SIGKILL, 0)
 	if !poll(3*time.Minute, func() bool { return !a.running() }) {
 		_ = a.run.Stop(grace)
 		t.Error("it does not end")

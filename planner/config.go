@@ -66,7 +66,8 @@ type Config struct {
 	// Queue names the order in which applications wait for memory, one of queue.Orders; edf.
 	Queue string
 
-	// NodeLost is how long a node may be silent before it counts as lost; 10 s.
+	// NodeLost is how long a node may be silent before it counts as lost; 5 s, five
+	// statuses.
 	// NodeClash is how long another incarnation of a node's name has to wait
 	// while the older one has not been silent; 2 s, two statuses.
 	NodeLost  time.Duration
@@ -132,7 +133,7 @@ func Default() Config {
 		MaxPool:           4,
 		Placement:         placement.LeastCommitted,
 		Queue:             queue.EDF,
-		NodeLost:          10 * time.Second,
+		NodeLost:          5 * time.Second,
 		NodeClash:         2 * time.Second,
 		DriverSilent:      8 * time.Second,
 		DriverLost:        60 * time.Second,

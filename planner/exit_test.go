@@ -275,6 +275,7 @@ func TestExitsGoIntoTheProfile(t *testing.T) {
 		w.stopped(id, r.Submission, end(6))
 		w.report(r.Submission, 0, 6+exit)
 		w.pass(2 * time.Second)
+		w.step(planner.Status{Status: new(w.status("a"))})
 	}
 	if p := w.stored("p"); p == nil || p.Runs != 4 || p.Exit != 0.5 || p.Tail != 1 || p.Duration != 6.5 {
 		t.Errorf("profile %+v", p)

@@ -16,7 +16,9 @@ import (
 // forgotten an hour after it was heard last, whenever the planner has looked for
 // silent ones in between.
 func TestSilentNodesAreLostEachOnTime(t *testing.T) {
-	w := newWorld(t, "a", "b")
+	cfg := planner.Default()
+	cfg.NodeLost = 10 * time.Second
+	w := newWorldOf(t, cfg, "a", "b")
 	w.step(planner.Tick{}) // From the first tick on time counts.
 	began := w.now
 	lost := map[string]time.Duration{}
@@ -27,7 +29,7 @@ func TestSilentNodesAreLostEachOnTime(t *testing.T) {
 			for _, o := range w.said {
 				if l, ok := o.(planner.NodeLost); ok {
 					lost[l.Node] = w.now.Sub(began)
-					if want := 10 * time.Second; l.Silent != want {
+					if want := cfg.NodeLost; l.Silent != want {
 						t.Errorf("node %s was silent for %v, want %v", l.Node, l.Silent, want)
 					}
 				}

@@ -2,14 +2,19 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/bus/bustest"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/internal/realenv"
@@ -24,13 +29,16 @@ const (
 	disk = "96m"
 	// grace is how long a daemon may take to stop.
 	grace = 30 * time.Second
-	// plannerPlace and driverPlace are the namespaces of the planner and of drivers and
-	// commands; the NATS server is in the hub.
-	plannerPlace, driverPlace = "planner", "drivers"
+	// driverPlace is the namespace of drivers and commands; the NATS server is in the hub.
+	driverPlace = "drivers"
 )
 
-// cluster is a NATS server, a planner and node controllers, each in a network namespace of its
-// own, with drivers in another one. Nodes and drivers reach the NATS server through a proxy.
+// plannerPlaces are the namespaces of the planners, and their names.
+var plannerPlaces = []string{"planner1", "planner2"}
+
+// cluster is a NATS server with TLS, credentials and JetStream, two planners of which one stands
+// by, and node controllers, each in a network namespace of its own, with drivers in another one.
+// Nodes and drivers reach the NATS server through a proxy.
 type cluster struct {
 	t   *testing.T
 	dir string
@@ -40,16 +48,17 @@ type cluster struct {
 	system        sparkrun.System
 	direct        string // The NATS server's URL without the proxy between.
 	proxy         *proxy
-	nats, planner *service
+	nats          *service
+	planners      []*service
 	nodes         map[string]*service
 	address       map[string]string // By place.
 }
 
-// newCluster makes a cluster, whose planner has more arguments, and waits until its nodes are
-// ready. It is gone when the test ends.
-func newCluster(t *testing.T, nodes int, planner ...string) *cluster {
+// newCluster makes a cluster and waits until its nodes are ready and a planner stands by. It is
+// gone when the test ends.
+func newCluster(t *testing.T, nodes int) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir(), nodes: map[string]*service{}, address: map[string]string{}, places: []string{plannerPlace, driverPlace}}
+	c := &cluster{t: t, dir: t.TempDir(), nodes: map[string]*service{}, address: map[string]string{}, places: append(slices.Clone(plannerPlaces), driverPlace)}
 	for i := range nodes {
 		c.names = append(c.names, fmt.Sprintf("n%d-%d", i+1, os.Getpid()))
 	}
@@ -60,45 +69,78 @@ func newCluster(t *testing.T, nodes int, planner ...string) *cluster {
 		c.address[place] = c.net.Of(i)
 	}
 	server := c.net.Address + ":4222"
-	c.direct = "nats://" + server
+	c.direct = "tls://" + server
 	var err error
 	if c.proxy, err = newProxy(c.net.Namespace(realenv.Hub), c.net.Address+":4223", server); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.proxy.close)
-	c.configure()
-	c.start(server, planner)
+	c.start(server, c.configure())
 	return c
 }
 
-// configure writes the configuration of daemons and commands. The server lets everybody in:
-// who may do what is held by package bus, on such servers too.
-func (c *cluster) configure() {
-	address := "nats://" + c.proxy.listener.Addr().String()
-	config := filepath.Join(c.dir, "config.yaml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, "client: {planner: %q}\n", address), 0o600); err != nil {
+// configure writes the configuration of daemons and commands, as docs/security.md has it, and
+// returns the server's.
+func (c *cluster) configure() bustest.Config {
+	address := "tls://" + c.proxy.listener.Addr().String()
+	authority, own := bustest.NewAuthority(c.t), bus.NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())
+	config, path := filepath.Join(c.dir, "config.yaml"), filepath.Join(c.dir, "planner.credentials")
+	operator := bus.CredentialPath(sparkrun.System{Dir: c.dir}.Credentials(), c.direct)
+	text := fmt.Sprintf("client: {planner: %q, tls-ca: %[2]q, credentials: %q}\nplanner: {tls-ca: %[2]q, credentials: %[4]q, standby: %[5]q}\nnode: {tls-ca: %[2]q}\n",
+		address, authority.CA(), operator, path, daemon.StandbyOn)
+	if err := errors.Join(os.WriteFile(path, own.Encode(), 0o600), os.WriteFile(config, []byte(text), 0o600)); err != nil {
 		c.t.Fatal(err)
 	}
 	c.system = sparkrun.System{Pacer: realenv.Binary(c.t, "pacer"), Dir: c.dir, Address: address, Inside: c.net.Inside(driverPlace),
 		Env: append(os.Environ(), "PACER_CONFIG="+config, "PACER_NODE_ARCHIVES="+daemon.NoArchives, "PACER_NODE_RUNTIME=process", "PACER_CLIENT_TIMEOUT=10s")}
+	return bustest.Config{Planner: own, TLS: authority.Issue("server", c.net.Address), Store: filepath.Join(c.dir, "jetstream")}
 }
 
 // start runs all daemons and waits until an operator sees all nodes.
-func (c *cluster) start(server string, planner []string) {
+func (c *cluster) start(server string, cfg bustest.Config) {
 	c.t.Helper()
-	path, args := bustest.Command(c.t, bustest.Config{}, server, filepath.Join(c.dir, "nats-server.conf"))
+	path, args := bustest.Command(c.t, cfg, server, filepath.Join(c.dir, "nats-server.conf"))
 	line := append(append(c.net.Inside(realenv.Hub), path), args...)
 	c.nats = c.serve("nats", func() (sparkrun.Command, error) { return sparkrun.Command{Path: line[0], Args: line[1:]}, nil })
-	c.planner = c.serve("planner", func() (sparkrun.Command, error) {
-		return c.in(plannerPlace).Daemon("planner", "planner", append([]string{"--nats-url", c.direct}, planner...)...)
+	for _, place := range plannerPlaces {
+		c.planners = append(c.planners, c.serve(place, func() (sparkrun.Command, error) {
+			return c.in(place).Daemon("planner", place, "--nats-url", c.direct)
+		}))
+	}
+	c.await("a planner to serve and one to stand by", time.Minute, func() bool {
+		serves, standby := c.serving()
+		return serves != nil && standby != nil
 	})
 	for _, node := range c.names {
+		credentials := filepath.Join(c.dir, node+".credentials")
+		c.await("a credential of "+node, time.Minute, func() bool {
+			c.command("auth", "issue", "--node", node, "--out", credentials)
+			_, err := os.Stat(credentials)
+			return err == nil
+		})
 		c.nodes[node] = c.serve(node, func() (sparkrun.Command, error) {
 			return c.in(node).Daemon("nodecontroller", node, "--planner", c.system.Address, "--name", node, "--cores", fmt.Sprint(cores), "--memory", "5g",
-				"--set", "node.work="+c.work(node))
+				"--set", "node.work="+c.work(node), "--set", "node.credentials="+credentials)
 		})
 	}
 	c.await("all nodes to be ready", time.Minute, func() bool { return c.ready() == len(c.names) })
+}
+
+// serving are the planner that serves and the one that stands by, as they say themselves; nil
+// for none.
+func (c *cluster) serving() (serves, standby *service) {
+	for _, p := range c.planners {
+		body, _ := os.ReadFile(filepath.Join(c.dir, p.name+".log"))
+		log := string(body)
+		switch ready, stands := strings.LastIndex(log, "planner ready on"), strings.LastIndex(log, "stands by"); {
+		case !p.up():
+		case ready > stands:
+			serves = p
+		case stands >= 0:
+			standby = p
+		}
+	}
+	return serves, standby
 }
 
 // in is the system in a place.
@@ -179,7 +221,7 @@ const again = 200 * time.Millisecond
 // serve runs a daemon until the test ends.
 func (c *cluster) serve(name string, command func() (sparkrun.Command, error)) *service {
 	s := &service{c: c, name: name, command: command, done: make(chan struct{})}
-	if _, isNode := c.address[name]; isNode && name != plannerPlace {
+	if slices.Contains(c.names, name) {
 		if err := c.mountWork(name); err != nil {
 			c.t.Skip(err)
 		}

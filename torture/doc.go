@@ -1,6 +1,8 @@
 // Package torture has Pacer go on while everything around it is killed, cut, stopped and
 // filled: `make torture` runs real daemons, a NATS server and real Spark in network
-// namespaces of their own and disturbs them by a schedule that a seed draws.
+// namespaces of their own and disturbs them by a schedule that a seed draws. The server is
+// secured by TLS and asks the planner whom it may let in; two planners share their state on it,
+// and one stands by.
 //
 // # Concepts
 //
@@ -14,7 +16,7 @@
 // top. A Tally counts a whole run of the torture; tallies add up over runs in a file.
 //
 // The cluster itself is in the tests: TestTorture runs for as long as its flag -minutes says,
-// TestRollingRestart is a slice of it for `make test`.
+// TestALostNodeIsLostToItsDriver is a slice of it for `make test`.
 //
 // # Units
 //

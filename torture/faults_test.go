@@ -20,6 +20,8 @@ const (
 	// afterCut is how much longer than a cut of the network its effect lasts, as a multiple of
 	// it: TCP tries again at intervals that double.
 	afterCut = 2
+	// failover is how long it takes at most until the planner that stands by serves.
+	failover = 5 * time.Second
 )
 
 // carryOut does what f says and returns when it is over. It reports whether there was
@@ -27,9 +29,15 @@ const (
 func (w *world) carryOut(f Fault) bool {
 	c, h := w.c, w.h
 	switch f.Kind {
-	case KillPlanner:
-		h.noted(f.For+starting, "", true)
-		c.planner.signal(syscall.SIGKILL, f.For)
+	case KillPlanner, StopPlanner, CutPlanner:
+		return w.hitPlanner(f)
+	case KillStandby:
+		_, standby := c.serving()
+		if standby == nil {
+			return false
+		}
+		h.noted(0, "", false)
+		standby.signal(syscall.SIGKILL, f.For)
 	case KillNATS:
 		h.noted(f.For+starting, "", true)
 		c.nats.signal(syscall.SIGKILL, f.For)
@@ -53,9 +61,6 @@ func (w *world) carryOut(f Fault) bool {
 	case CutDrivers:
 		h.noted(f.For*afterCut, f.Node, false)
 		return w.ruled(f, f.Node, half(f, "-s", c.address[driverPlace]), half(f, "-d", c.address[driverPlace]))
-	case CutPlanner:
-		h.noted(f.For*afterCut, "", true)
-		return w.ruled(f, plannerPlace, half(f, "-i", "eth0"), half(f, "-o", "eth0"))
 	case Drop:
 		h.noted(f.For*afterCut, f.Node, false)
 		random := []string{"-m", "statistic", "--mode", "random", "--probability", strconv.FormatFloat(f.Amount, 'f', 3, 64)}
@@ -75,14 +80,37 @@ func (w *world) carryOut(f Fault) bool {
 	case StopController:
 		h.noted(0, "", false)
 		w.suspendService(c.nodes[f.Node], f.For)
-	case StopPlanner:
-		h.noted(f.For+starting, "", true)
-		w.suspendService(c.planner, f.For)
 	case FillDisk:
 		return w.fill(f)
 	case Rolling:
 		h.noted(f.For+starting, "", true)
 		return w.rolling()
+	}
+	return true
+}
+
+// hitPlanner disturbs the planner that serves. Executors can be started again when it is back,
+// or the one that stands by has taken over.
+func (w *world) hitPlanner(f Fault) bool {
+	serves, standby := w.c.serving()
+	if serves == nil {
+		return false
+	}
+	away := f.For
+	if f.Kind == CutPlanner {
+		away *= afterCut
+	}
+	if standby != nil {
+		away = min(away, failover)
+	}
+	w.h.noted(away+starting, "", true)
+	switch f.Kind {
+	case CutPlanner:
+		return w.ruled(f, serves.name, half(f, "-i", "eth0"), half(f, "-o", "eth0"))
+	case StopPlanner:
+		w.suspendService(serves, f.For)
+	default:
+		serves.signal(syscall.SIGKILL, f.For)
 	}
 	return true
 }
@@ -232,7 +260,7 @@ func (w *world) fill(f Fault) bool {
 
 // rolling restarts all daemons in order, the next one when the last one runs again.
 func (w *world) rolling() bool {
-	all := []*service{w.c.nats, w.c.planner}
+	all := append([]*service{w.c.nats}, w.c.planners...)
 	for _, node := range w.c.names {
 		all = append(all, w.c.nodes[node])
 	}

@@ -12,7 +12,8 @@ type Kind string
 
 // The kinds of faults. What is killed gets SIGKILL, but for OOM, which is the kernel's.
 const (
-	KillPlanner    Kind = "kill-planner"
+	KillPlanner    Kind = "kill-planner" // The one that serves, as for other faults of a planner.
+	KillStandby    Kind = "kill-standby"
 	KillController Kind = "kill-controller"
 	KillGuard      Kind = "kill-guard"
 	KillNATS       Kind = "kill-nats"
@@ -101,7 +102,8 @@ const (
 
 // kinds is the table of faults. Weights are per mille.
 var kinds = []kindOf{
-	{KillPlanner, 160, onPlanner, 0, 6 * time.Second, 0, aKill},
+	{KillPlanner, 110, onPlanner, 0, 6 * time.Second, 0, aKill},
+	{KillStandby, 50, onPlanner, 0, 6 * time.Second, 0, aKill},
 	{KillController, 150, onNode, 0, 8 * time.Second, 0, aKill},
 	{KillGuard, 70, onNode, 0, 0, 0, aKill},
 	{KillNATS, 90, onNATS, 0, 5 * time.Second, 0, aKill},

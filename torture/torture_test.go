@@ -172,7 +172,9 @@ func (w *world) end() {
 	for _, node := range c.names {
 		c.nodes[node].stop()
 	}
-	c.planner.stop()
+	for _, p := range c.planners {
+		p.stop()
+	}
 	c.nats.stop()
 	for _, node := range c.names {
 		if err := syscall.Unmount(c.work(node), 0); err != nil {

@@ -95,6 +95,7 @@ private[spark] object PacerConf {
   private val OffHeapEnabled = "spark.memory.offHeap.enabled"
   private val OffHeapSize = "spark.memory.offHeap.size"
   private val PageSize = "spark.buffer.pageSize"
+  private val Heartbeat = "spark.executor.heartbeatInterval"
   private val MinOverheadMiB = 384L
 
   /** Reads and checks; throws SparkException with one line that names every fault. */
@@ -220,10 +221,21 @@ private[spark] object PacerConf {
     // for each of four tries, are longer than most deadlines can wait.
     if (!conf.contains("spark.network.timeout")) conf.setIfMissing("spark.shuffle.io.connectionTimeout", "30s")
     conf.setIfMissing("spark.shuffle.io.connectionCreationTimeout", "10s")
+    beatOften(conf)
     val plugins = Utils.stringToSeq(conf.get("spark.plugins", ""))
     if (!plugins.contains(classOf[PacerPlugin].getName)) {
       conf.set("spark.plugins", (plugins :+ classOf[PacerPlugin].getName).mkString(","))
     }
+  }
+
+  /**
+   * Executors beat every 2 s, so that one which is lost is not heard for 5 s and not for 15
+   * ([[org.apache.spark.scheduler.pacer.LastHeard]]). One ends itself after so many beats
+   * without an answer, each of which it waits for as long as a beat: after Spark's 10 minutes.
+   */
+  private def beatOften(conf: SparkConf): Unit = if (!conf.contains(Heartbeat)) {
+    conf.set(Heartbeat, "2s")
+    conf.setIfMissing("spark.executor.heartbeat.maxFailures", "300")
   }
 
   /** Gives executors the off-heap memory that the planner chose, if it had the choice. */

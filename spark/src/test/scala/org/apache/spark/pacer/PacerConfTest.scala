@@ -92,6 +92,12 @@ class PacerConfTest {
     val own = conf("spark.network.timeout" -> "5m")
     PacerConf.complete(own, 0)
     assertFalse(own.contains("spark.shuffle.io.connectionTimeout"), "as the user's spark.network.timeout says")
+    assertEquals("2s", c.get("spark.executor.heartbeatInterval"))
+    assertEquals("300", c.get("spark.executor.heartbeat.maxFailures"), "2 s each: Spark's 10 minutes")
+    val rare = conf("spark.executor.heartbeatInterval" -> "20s")
+    PacerConf.complete(rare, 0)
+    assertEquals("20s", rare.get("spark.executor.heartbeatInterval"))
+    assertFalse(rare.contains("spark.executor.heartbeat.maxFailures"))
     assertEquals("200000", c.get("spark.sql.broadcastTimeout"), "the deadline, when it is later than a day")
   }
 

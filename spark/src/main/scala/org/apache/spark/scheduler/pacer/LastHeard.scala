@@ -8,24 +8,26 @@ import scala.collection.mutable
  *
  * An executor beats every interval, for the first time one to two intervals after its start
  * (Spark's Executor.startDriverHeartbeater). One that has missed a beat and half of the next,
- * on a node that the planner has lost, is taken for lost; one that the driver hears goes on.
+ * and not less than [[LastHeard.Slack]], on a node that the planner has lost, is taken for
+ * lost; one that the driver hears goes on.
  *
  * Times are those of a monotonic clock, in nanoseconds, as arguments. Thread-safe.
  */
 private[pacer] final class LastHeard(interval: Long) {
+  private val silence = interval + math.max(interval / 2, LastHeard.Slack)
   private val last = mutable.Map[String, Long]()
   private val due = mutable.Map[String, Long]() // When an executor that is not heard is silent.
   private var nodeLost = Seq.empty[String]
 
   def registered(executor: String, now: Long): Unit = synchronized {
     last(executor) = now
-    due(executor) = now + 2 * interval + interval / 2
+    due(executor) = now + interval + silence
   }
 
   def beat(executor: String, now: Long): Unit = synchronized {
     if (due.contains(executor)) {
       last(executor) = now
-      due(executor) = now + interval + interval / 2
+      due(executor) = now + silence
     }
   }
 
@@ -42,4 +44,9 @@ private[pacer] final class LastHeard(interval: Long) {
 
   /** For how long an executor has not been heard, 0 when it is not known. */
   def since(executor: String, now: Long): Long = synchronized(last.get(executor).fold(0L)(now - _))
+}
+
+private[pacer] object LastHeard {
+  /** How late a beat may be: one of an executor with little CPU, or over a connection that sends again. */
+  val Slack = 3000000000L
 }

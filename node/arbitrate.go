@@ -123,13 +123,14 @@ func (d *division) unbound(limit units.Cores) *executor {
 	if second > 0 && (!d.sup.InOrder() || second >= c.grant-sameCores) {
 		return nil
 	}
-	weight, left := 0.0, limit
-	for _, p := range d.part[:d.watched] {
+	weight, left, placed := 0.0, limit, units.Cores(0)
+	for i, p := range d.part[:d.watched] {
 		switch {
 		case p.x.shares:
 			weight += p.x.part * float64(WeightBehind)
 		case p.c == nil:
 			weight += float64(WeightNormal) // It has no quota, and is weighed as those that come first.
+			placed += d.grants[i]
 		case p.c == c:
 		case p.x.key.App == most.x.key.App:
 			return nil // What is short is divided among its stages.
@@ -137,7 +138,8 @@ func (d *division) unbound(limit units.Cores) *executor {
 			left -= p.c.grant
 		}
 	}
-	if units.Cores(weight/(float64(WeightNormal)+weight))*left < left-c.grant-sameCores {
+	kept := min(left-c.grant, units.Cores(d.cfg.FloorShare)*limit+placed)
+	if units.Cores(weight/(float64(WeightNormal)+weight))*left < kept-sameCores {
 		return nil
 	}
 	return most.x

@@ -2,6 +2,7 @@ package node
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -305,6 +306,11 @@ func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
 		free   bool
 	}{
 		{"beside one", func(*Config, []api.PlanApp) {}, true},
+		{"beside six", func(_ *Config, apps []api.PlanApp) {
+			for i, id := range []api.AppID{"c", "d", "e", "f", "g"} {
+				apps[2+i] = shared(id, "")
+			}
+		}, true},
 		{"with cores to spare", func(_ *Config, apps []api.PlanApp) {
 			apps[0].Stages[0] = target(0, "1", 1000, 1000, 1000*time.Second, 1)
 		}, false},
@@ -316,17 +322,20 @@ func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
 		}, false},
 	} {
 		cfg := testConfig(2)
-		apps := []api.PlanApp{planApp(appA, 2, ids("1", "2")), shared(appB, "")}
+		apps := make([]api.PlanApp, 7)
+		apps[0], apps[1] = planApp(appA, 2, ids("1", "2")), shared(appB, "")
 		apps[0].Stages = []api.StageTarget{target(0, "1", 1000, 1000, time.Second, 2)}
 		c.change(&cfg, apps)
+		apps = slices.DeleteFunc(apps, func(a api.PlanApp) bool { return a.ID == "" })
 		w := newWorld(t, cfg)
 		stages := apps[0].Stages
 		apps[0].Stages = nil
 		w.ready(1, apps...)
-		for i, key := range []Key{{appA, "1"}, {appA, "2"}, {appB, "1"}} {
-			if key.ID == "1" || len(stages) > 1 {
-				w.exec(key).submit(i%2, 1000, 7)
-			}
+		for i, a := range apps {
+			w.exec(Key{a.ID, "1"}).submit(min(i, 1), 1000, 7)
+		}
+		if len(stages) > 1 {
+			w.exec(Key{appA, "2"}).submit(1, 1000, 7)
 		}
 		w.ticks(4)
 		apps[0].Stages = stages

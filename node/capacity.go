@@ -33,6 +33,7 @@ type capacity struct {
 	host                  units.Work
 	others, watched       units.Cores     // Others, and executors that are left alone.
 	crowded               bool            // Others use so much that the floor stands for what they leave.
+	short                 bool            // Executors had less than the floor in the last tick.
 	exits                 []units.Instant // Until when a core is kept for a driver.
 }
 
@@ -66,6 +67,7 @@ func (c *capacity) observe(host units.Work, used usage, dt time.Duration) {
 	if before <= 0 || host < before || dt <= 0 || math.IsNaN(float64(host)) || math.IsInf(float64(host), 0) {
 		return
 	}
+	c.short = (used.ours + used.watched).Per(dt) < c.floor
 	c.others = c.smooth(c.others, host-before-used.ours-used.watched, dt)
 	if left := c.total - c.others; left < c.floor {
 		c.crowded = true

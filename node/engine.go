@@ -69,7 +69,7 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 	e.division.capacity.observe(s.HostUsed, r.fold(now, s), dt)
 	r.orphans.pass(r, now)
 	settle(r, &e.division, dt)
-	r.weights.crowd(r.execs, e.division.capacity.crowded)
+	r.weights.crowd(r.execs, &e.division.capacity)
 	for _, x := range r.execs {
 		r.wake(x, now)
 	}

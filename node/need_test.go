@@ -49,7 +49,7 @@ func TestTheLeastCoresFollowWhatIsUsed(t *testing.T) {
 }
 
 // All executors weigh as much as the rest of the machine while one of them has a deadline to
-// keep, more once the rest has left too little for it for 5 s, and less otherwise, so that
+// keep, more once the rest has left too little to them for 5 s, and less otherwise, so that
 // drivers have the cores that they need; nothing is written for who is left alone.
 func TestTheWeightOfAllExecutors(t *testing.T) {
 	for _, c := range []struct {
@@ -80,6 +80,11 @@ func TestTheWeightOfAllExecutors(t *testing.T) {
 			usual := min(c.want, WeightEven)
 			w.ticks(4)
 			want("beside drivers", usual)
+			w.others = 1
+			w.ticks(longCrowded - 3)
+			w.others = 0.25 // Executors have all that is to be left to them at least.
+			w.ticks(longCrowded)
+			want("after a driver's start", usual)
 			w.others = 1
 			w.ticks(longCrowded - 1)
 			want("at the start of a load", usual)

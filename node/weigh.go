@@ -108,10 +108,13 @@ func (w *weights) first(x *executor) bool { return !x.shares || x.hasDeadline &&
 // it, by the mean of what others use: 5 s tell it from a load that stays.
 const longCrowded = 10
 
-// crowd notes of a tick whether others leave too little to an executor that comes first.
-func (w *weights) crowd(execs []*executor, crowded bool) {
+// crowd notes of a tick whether others leave too little to an executor that comes first. Until
+// that has lasted, a tick in which executors had what they are to have at least begins it anew:
+// the mean says too much after a driver's start, and executors that come before drivers have
+// them hand out tasks so late that other applications' use the cores.
+func (w *weights) crowd(execs []*executor, c *capacity) {
 	switch {
-	case !crowded:
+	case !c.crowded || !c.short && w.crowded < longCrowded:
 		w.crowded = 0
 	case slices.ContainsFunc(execs, func(x *executor) bool { return x.works() && w.first(x) }):
 		w.crowded = min(w.crowded+1, longCrowded)

@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/realenv"
 	"github.com/sparkpacer/pacer/internal/sparkrun"
+	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -104,9 +105,6 @@ func pacedRun(t *testing.T, s *realenv.System, deadline time.Duration, early flo
 	return nil
 }
 
-// leastQuota is what a stage has at least, in cores (docs/decisions/012).
-const leastQuota = 0.1
-
 // atLeast reports whether the application was held at the least quota for most of its last
 // stage: it cannot be held back further, and its work is done before its deadline.
 func atLeast(app api.AppDetail) bool {
@@ -114,9 +112,9 @@ func atLeast(app api.AppDetail) bool {
 		return false
 	}
 	samples := app.Stages[len(app.Stages)-1].Samples
-	n := 0
+	n, least := 0, supervisor.Default().Floor
 	for _, s := range samples {
-		if s.Grant > 0 && s.Grant < leastQuota+0.005 {
+		if s.Grant > 0 && s.Grant < least+0.005 {
 			n++
 		}
 	}

@@ -219,7 +219,7 @@ func (d *division) cut() {
 // unheld is how many tasks run on an executor that no target in force holds: what it asks
 // for. It is 0 where what runs there is not known.
 func (x *executor) unheld(now units.Instant, stale time.Duration) int {
-	if x.ctl != nil && x.ctl.active || !x.alive() || !x.life.here || x.seen.pageAt == 0 || x.staleness(now, stale) != "" {
+	if x.ctl != nil && x.ctl.active || !x.known(now, stale) {
 		return 0
 	}
 	return min(x.running(), x.slots)

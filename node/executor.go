@@ -176,6 +176,11 @@ func (x *executor) staleness(now units.Instant, stale time.Duration) string {
 	return ""
 }
 
+// known reports whether what runs on x is known: it is here, and has a page that is not stale.
+func (x *executor) known(now units.Instant, stale time.Duration) bool {
+	return x.alive() && x.life.here && x.seen.pageAt > 0 && x.staleness(now, stale) == ""
+}
+
 // atWork is the part of this tick's CPU time that may belong to stages. In the
 // tick of the first page that is what tasks report: the rest went into the start
 // of the JVM, and a start never counts against a stage.

@@ -70,11 +70,9 @@ func (a *app) living() (ids []api.ExecutorID) {
 	return ids
 }
 
-// works reports whether tasks of a run here, as far as pages say that are not older than stale.
+// works reports whether tasks of a run here.
 func (a *app) works(now units.Instant, stale time.Duration) bool {
-	return slices.ContainsFunc(a.executors, func(x *executor) bool {
-		return x.alive() && x.life.here && x.staleness(now, stale) == "" && slices.ContainsFunc(x.records, func(r *record) bool { return r.running > 0 })
-	})
+	return slices.ContainsFunc(a.executors, func(x *executor) bool { return x.known(now, stale) && x.running() > 0 })
 }
 
 // renewals is how often a grace period begins anew, in its parts, while tasks run: each time
@@ -93,18 +91,17 @@ func (o orphans) pass(r *roster, now units.Instant) {
 			continue
 		}
 		living, waited := len(a.living()), now.Sub(since)
-		if living > 0 && waited >= r.cfg.Grace/renewals && a.works(now, r.cfg.Stale) {
+		switch {
+		case living == 0:
+			abandon(r, a)
+		case waited >= r.cfg.Grace/renewals && a.works(now, r.cfg.Stale):
 			r.orphans = maps.Clone(r.orphans)
 			r.orphans[a.plan.ID], r.out.dirty = now, true
-			continue
+		case waited >= r.cfg.Grace:
+			r.out.event(Event{Kind: EventOrphanStopped, Key: a.executors[0].key, Count: living,
+				Detail: fmt.Sprintf("no planner has named it for %v, and it has no task here", r.cfg.Grace)})
+			abandon(r, a)
 		}
-		if living > 0 && waited < r.cfg.Grace {
-			continue
-		}
-		if living > 0 {
-			r.out.event(Event{Kind: EventOrphanStopped, Key: a.executors[0].key, Count: living, Detail: fmt.Sprintf("no planner has named it for %v, and it has no task here", r.cfg.Grace)})
-		}
-		abandon(r, a)
 	}
 }
 

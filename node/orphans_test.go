@@ -76,13 +76,21 @@ func TestWhomThePlanDoesNotKnowRunsOn(t *testing.T) {
 	}
 }
 
-// Nobody has named them for the grace period: they are stopped, and that is said.
-func TestOrphansEndAfterTheGracePeriod(t *testing.T) {
+// patient is a world with executors of two applications of the first planner, and a grace period
+// of a minute.
+func patient(t *testing.T) (*world, Config) {
+	t.Helper()
 	cfg := testConfig(4)
 	cfg.Grace = time.Minute
 	w := newWorld(t, cfg)
 	w.apply(of("first", 3, 9, owned(appA, "a", "1"), owned(appB, "b", "1")))
 	w.ticks(2)
+	return w, cfg
+}
+
+// Nobody has named them for the grace period: they are stopped, and that is said.
+func TestOrphansEndAfterTheGracePeriod(t *testing.T) {
+	w, _ := patient(t)
 	w.apply(succeeding("second", "first", 1))
 	w.ticks(100)
 	// Another Plan in between does not begin the period anew.
@@ -109,11 +117,7 @@ func TestOrphansEndAfterTheGracePeriod(t *testing.T) {
 // While its tasks run an orphan's driver lives, and it is not stopped however long no planner
 // can hear that; once it has none the grace period passes.
 func TestOrphansWithTasksRunOn(t *testing.T) {
-	cfg := testConfig(4)
-	cfg.Grace = time.Minute
-	w := newWorld(t, cfg)
-	w.apply(of("first", 3, 9, owned(appA, "a", "1"), owned(appB, "b", "1")))
-	w.ticks(2)
+	w, cfg := patient(t)
 	w.exec(Key{appA, "1"}).submit(0, 9000, 1)
 	w.apply(succeeding("second", "first", 1))
 	w.ticks(200)

@@ -13,9 +13,10 @@ import (
 )
 
 // TestALostNodeIsLostToItsDriver is a slice of the torture: in mid-run one of two nodes is cut
-// off for good, and NATS server, the planner that stands by, node controller and guard of the other
-// one are killed; then the planner that serves. The driver gives the lost node's executor up soon after the planner has lost the node, not
-// when Spark does, after two minutes; the answer is right, and nothing is left.
+// off for good, and NATS server, the planner that stands by, node controller and guard of the
+// other one are killed; then the planner that serves. The driver gives the lost node's executor
+// up soon after the planner has lost the node, not when Spark does, after two minutes; the answer
+// is right, and nothing is left.
 func TestALostNodeIsLostToItsDriver(t *testing.T) {
 	realenv.RequireSpark(t)
 	want := wanted(t)

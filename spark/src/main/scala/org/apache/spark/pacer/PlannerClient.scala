@@ -111,7 +111,7 @@ private[spark] final class PlannerClient(
     try transport.close() catch { case NonFatal(_) | _: InterruptedException => () }
   }
 
-  /** To be called when the connection came back. */
+  /** To be called when the connection is lost, which the next request takes up again, and when it is taken up. */
   def reconnected(): Unit = {
     again.set(true)
     outbox.wake()

@@ -3,12 +3,13 @@ package org.apache.spark.pacer
 import java.io.IOException
 import java.nio.file.Path
 import java.time.{Duration, Instant}
-import java.util.concurrent.{Executors, ThreadFactory, TimeoutException}
+import java.util.concurrent.{ExecutionException, Executors, FutureTask, ThreadFactory, TimeoutException}
 import java.util.concurrent.atomic.AtomicInteger
 
 import scala.collection.mutable
 
 import io.nats.client.{AuthenticationException, Connection, ConnectionListener, Consumer, ErrorListener, Nats, Options}
+import io.nats.client.impl.SocketDataPort
 
 /** The bus as the client needs it; the real one is [[NatsTransport]]. */
 private[spark] trait Transport {
@@ -41,14 +42,17 @@ private[spark] trait Transport {
 private[spark] final class UnreachableException(message: String, cause: Throwable) extends IOException(message, cause)
 
 /**
- * NATS by jnats, reconnecting for ever: as its user until the application is registered, then as that.
+ * NATS by jnats: as its user until the application is registered, then as that. A connection that is lost
+ * is taken up again by the next request, for as long as it takes: jnats does not reconnect by itself, as it
+ * gives up after two refusals, and a server refuses everybody while the planner that it asks is away.
  * Thread-safe.
  */
 private[spark] final class NatsTransport private (
     address: String,
     user: Option[Credential],
-    reconnected: () => Unit,
-    tlsCa: Option[Path]) extends Transport {
+    changed: () => Unit,
+    tlsCa: Option[Path],
+    patience: Duration) extends Transport {
 
   import NatsTransport._
 
@@ -57,6 +61,7 @@ private[spark] final class NatsTransport private (
   @volatile private var who = user
   @volatile private var connection: Connection = open(user)
   @volatile private var closed = false
+  private var refusals = 0 // Of the application, one after the other; guarded by this.
 
   /** The hash of the secret with which it will connect as an application. */
   def key: String = own.hash
@@ -81,21 +86,41 @@ private[spark] final class NatsTransport private (
     aside(before.close())
   }
 
-  /** The connection, opened again where jnats has given up: the planner did not take the credential. */
+  /** The connection, taken up again where it is lost. */
   private def alive(): Connection = {
-    if (connection.getStatus == Connection.Status.CLOSED && !closed) synchronized {
-      if (connection.getStatus == Connection.Status.CLOSED && !closed) {
-        try replace(who) catch {
-          case _: DeniedException if login != name(user) => replace(user)
-        }
-        reconnected()
-      }
+    if (down) synchronized {
+      if (down) takeUp()
     }
     connection
   }
 
+  private def down: Boolean = !closed && connection.getStatus != Connection.Status.CONNECTED
+
+  /**
+   * Connects again, as its user where the application is refused twice. One refusal says little: of a server
+   * that asks a planner, an attempt that comes a moment too early is refused like one of who is not known.
+   *
+   * @throws IOException of who has another name than it began with, too: what it sends depends on that
+   */
+  private def takeUp(): Unit = {
+    try replace(who) catch {
+      case d: DeniedException if login != name(user) =>
+        refusals += 1
+        if (refusals < 2) throw d
+        replace(user)
+        taken()
+        throw d
+    }
+    taken()
+  }
+
+  private def taken(): Unit = {
+    refusals = 0
+    changed()
+  }
+
   private def open(as: Option[Credential]): Connection =
-    connect(address, as, tlsCa, (c, event) => if (event == ConnectionListener.Events.RECONNECTED && (c eq connection)) reconnected())
+    connect(address, as, tlsCa, patience, (c, event) => if (event == ConnectionListener.Events.DISCONNECTED && (c eq connection) && !closed) changed())
 
   override def request(subject: String, body: Array[Byte], millis: Long): Array[Byte] = {
     val reply = try {
@@ -134,31 +159,35 @@ private[spark] final class DeniedException(message: String, cause: Throwable) ex
 
 private[spark] object NatsTransport {
 
+  /** How long an attempt to connect waits for a server that says nothing; a JVM on a busy machine takes seconds itself. */
+  val Patience: Duration = Duration.ofSeconds(10)
+
   /**
    * Connects to host:port once and keeps the connection from then on.
    *
-   * @param user        whose driver it is; None for a server that lets everybody in
-   * @param reconnected called after each reconnect, on a thread of jnats or of who makes a request
-   * @param tlsCa       secures the connection: the server's certificate must be signed by one of these authorities and
-   *                    bear the host's name or address ([[ServerTrust]])
+   * @param user    whose driver it is; None for a server that lets everybody in
+   * @param changed called when the connection is lost, on a thread of jnats, and when it was taken up again, on
+   *                that of who makes a request
+   * @param tlsCa   secures the connection: the server's certificate must be signed by one of these authorities and
+   *                bear the host's name or address ([[ServerTrust]])
    * @throws UnreachableException with one line for the user
    */
-  def connect(address: String, user: Option[Credential], reconnected: () => Unit, tlsCa: Option[Path] = None): NatsTransport =
-    try new NatsTransport(address, user, reconnected, tlsCa) catch {
+  def connect(address: String, user: Option[Credential], changed: () => Unit, tlsCa: Option[Path] = None,
+      patience: Duration = Patience): NatsTransport =
+    try new NatsTransport(address, user, changed, tlsCa, patience) catch {
       case d: DeniedException => throw new UnreachableException(d.getMessage, d)
     }
 
-  private def connect(address: String, as: Option[Credential], tlsCa: Option[Path], listener: ConnectionListener): Connection = {
+  private def connect(address: String, as: Option[Credential], tlsCa: Option[Path], patience: Duration,
+      listener: ConnectionListener): Connection = {
     val trust = tlsCa.map(new ServerTrust(_, address))
     val said = new Listener
     val builder = new Options.Builder()
       .server((if (tlsCa.isEmpty) "nats://" else "tls://") + address)
       .connectionName("pacer-driver")
-      .connectionTimeout(Duration.ofSeconds(10))
-      .maxReconnects(-1)
-      .reconnectDelayHandler(tries => Duration.ofMillis(math.min(1000L, 100L << math.min(tries, 4L))))
-      // Requests that wait in a buffer would age: they fail and are sent again.
-      .reconnectBufferSize(0)
+      .connectionTimeout(patience)
+      .maxReconnects(0)
+      .dataPortType(classOf[Port].getName)
       .pingInterval(Duration.ofSeconds(2))
       .maxPingsOut(2)
       .executor(Executors.newCachedThreadPool(Daemons))
@@ -172,7 +201,7 @@ private[spark] object NatsTransport {
     // The name that is dialled is the one that the certificate has to bear, not an address that it stands for.
     trust.foreach(t => builder.sslContext(t.context).noResolveHostnames())
     try {
-      Nats.connect(builder.build())
+      said.attempt(Nats.connect(builder.build()))
     } catch {
       case e: AuthenticationException => throw new DeniedException(denied(address, as), e)
       case e @ (_: IOException | _: TimeoutException) =>
@@ -196,9 +225,27 @@ private[spark] object NatsTransport {
     }
   }
 
-  /** jnats would print to stderr by itself; the client says what matters. */
+  /** One connection's: jnats would print to stderr by itself; the client says what matters. */
   private final class Listener extends ErrorListener {
     @volatile private var last = ""
+    @volatile private var attempting: Option[Thread] = None
+
+    /** Runs connect on a thread of its own, until gone cuts it short. */
+    def attempt(connect: => Connection): Connection = {
+      val task = new FutureTask[Connection](() => connect)
+      val thread = Daemons.newThread(task)
+      attempting = Some(thread)
+      thread.start()
+      try task.get() catch {
+        case e: ExecutionException => throw e.getCause
+        case e: InterruptedException =>
+          thread.interrupt()
+          throw e
+      }
+    }
+
+    /** The server has closed the connection: an attempt, if it still goes on, has failed. */
+    def gone(): Unit = attempting.foreach(_.interrupt())
 
     /** What to say if one side wants a secured connection and the other does not. */
     def mismatch(address: String): Option[String] = last match {
@@ -212,5 +259,25 @@ private[spark] object NatsTransport {
     override def errorOccurred(c: Connection, error: String): Unit = ()
     override def exceptionOccurred(c: Connection, e: Exception): Unit = last = String.valueOf(e.getMessage)
     override def slowConsumerDetected(c: Connection, consumer: Consumer): Unit = ()
+  }
+
+  /**
+   * The socket, which tells its connection's listener when the server closes it. While it connects, jnats only
+   * notes that, and waits for an answer until the end of the connection's timeout.
+   */
+  private[pacer] final class Port extends SocketDataPort {
+    private var listener: Option[Listener] = None
+
+    override def afterConstruct(options: Options): Unit = listener = Some(options.getErrorListener).collect { case l: Listener => l }
+
+    override def read(into: Array[Byte], offset: Int, length: Int): Int = {
+      val n = try super.read(into, offset, length) catch {
+        case e: IOException =>
+          listener.foreach(_.gone())
+          throw e
+      }
+      if (n < 0) listener.foreach(_.gone())
+      n
+    }
   }
 }

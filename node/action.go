@@ -55,8 +55,8 @@ const (
 	WeightLow Weight = 0.1
 	// WeightNormal is for an executor that runs tasks.
 	WeightNormal Weight = 1
-	// WeightBehind is for one that shares what others leave while there are others. A quota
-	// would leave idle what those do not use of theirs; a weight does not.
+	// WeightBehind is for all that share what others leave, together, while there are others. A
+	// quota would leave idle what those do not use of theirs; a weight does not.
 	WeightBehind Weight = 1.0 / 15
 	// WeightPromised is for all executors while one of them has a deadline to keep and the rest
 	// of the machine has left too little for it: four parts in five of each CPU are theirs.

@@ -123,13 +123,13 @@ func (d *division) unbound(limit units.Cores) *executor {
 	if second > 0 && (!d.sup.InOrder() || second >= c.grant-sameCores) {
 		return nil
 	}
-	weight, left, placed := 0.0, limit, units.Cores(0)
+	weight, sharing, left, placed := Weight(0), Weight(0), limit, units.Cores(0)
 	for i, p := range d.part[:d.watched] {
 		switch {
 		case p.x.shares:
-			weight += p.x.part * float64(WeightBehind)
+			sharing = WeightBehind
 		case p.c == nil:
-			weight += float64(WeightNormal) // It has no quota, and is weighed as those that come first.
+			weight += WeightNormal // It has no quota, and is weighed as those that come first.
 			placed += d.grants[i]
 		case p.c == c:
 		case p.x.key.App == most.x.key.App:
@@ -139,7 +139,8 @@ func (d *division) unbound(limit units.Cores) *executor {
 		}
 	}
 	kept := min(left-c.grant, units.Cores(d.cfg.FloorShare)*limit+placed)
-	if units.Cores(weight/(float64(WeightNormal)+weight))*left < kept-sameCores {
+	weight += sharing
+	if units.Cores(weight/(WeightNormal+weight))*left < kept-sameCores {
 		return nil
 	}
 	return most.x

@@ -51,8 +51,8 @@ func TestAPacedStageGetsItsCoresBesideOthers(t *testing.T) {
 			if x.key.App == appA {
 				continue
 			}
-			if !x.quota.IsUnlimited() || x.weight != WeightBehind {
-				t.Errorf("beside %d: %s has quota %v and weight %v", neighbours, x.key, x.quota, x.weight)
+			if want := Weight(1/float64(neighbours)) * WeightBehind; !x.quota.IsUnlimited() || x.weight != want {
+				t.Errorf("beside %d: %s has quota %v and weight %v, want none and %v", neighbours, x.key, x.quota, x.weight, want)
 			}
 		}
 		if all := 2 * 22.0; neighbours > 0 && used < 0.99*all {
@@ -89,7 +89,7 @@ func TestThoseWhoShareHaveTheirPart(t *testing.T) {
 	if q := w.quota(appA, "1"); q != 3 {
 		t.Errorf("a quota of %v, want 3", q)
 	}
-	if x, y := w.exec(Key{"app-x", "1"}).weight, w.exec(Key{"app-y", "1"}).weight; x != 4*WeightBehind || y != WeightBehind/4 {
+	if x, y := w.exec(Key{"app-x", "1"}).weight, w.exec(Key{"app-y", "1"}).weight; x != WeightBehind*16/17 || y != WeightBehind/17 {
 		t.Errorf("weights %v and %v", x, y)
 	}
 }
@@ -316,7 +316,7 @@ func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
 		}, false},
 		{"under a cap", func(_ *Config, apps []api.PlanApp) { apps[0].Cap = 1.5 }, false},
 		{"with a larger floor", func(cfg *Config, _ []api.PlanApp) { cfg.Supervisor.FloorShare = 0.25 }, false},
-		{"beside a batch application", func(_ *Config, apps []api.PlanApp) { apps[1].Class = api.ClassBatch }, false},
+		{"beside a batch application", func(_ *Config, apps []api.PlanApp) { apps[1].Class = api.ClassBatch }, true},
 		{"with two stages", func(_ *Config, apps []api.PlanApp) {
 			apps[0].Stages = append(apps[0].Stages, target(1, "2", 1000, 1000, time.Second, 1))
 		}, false},

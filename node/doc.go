@@ -40,8 +40,8 @@
 //     whose page or CPU time was last good 2 s ago. In the division it asks for its running
 //     tasks, where these are known.
 //   - Weights: low without target and running tasks. An application that shares (api.Band)
-//     has its class's weight, and a fifteenth of that where the Plan has one to yield to: so
-//     it uses all that quotas leave, and no more.
+//     has its class's weight; where the Plan has one to yield to, all that share have a fifteenth
+//     together, by class: so they use all that quotas leave, and no more.
 //   - Drivers: one by which a stage waits takes part with one core for 3 s, in its application's
 //     place, if it runs on this machine. One whose application is over has a core for its exit.
 //   - Late: whose deadline has passed only now has no target any more, and keeps its place.

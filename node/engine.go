@@ -167,8 +167,8 @@ func (e *Engine) finish(now units.Instant) []Action {
 	r := &e.roster
 	e.pool.admit(r)
 	starting, settled := false, true
+	r.weights.weighEach(r.execs, now, &r.out)
 	for _, x := range r.execs {
-		r.weights.weigh(x, now, &r.out)
 		starting = (e.ticked && r.launch(x)) || starting
 		settled = settled && x.life.listed && (!x.life.launching || x.life.asked)
 	}

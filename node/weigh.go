@@ -20,7 +20,9 @@ type weights struct {
 	behind bool
 	// crowded counts the ticks for which others have left too little to one that comes first.
 	crowded int
-	all     Weight // Of all executors, as it was last written.
+	// parts are those of all executors at work that share.
+	parts float64
+	all   Weight // Of all executors, as it was last written.
 }
 
 // take notes who is in a Plan.
@@ -30,42 +32,53 @@ func (w *weights) take(p *api.Plan) {
 	})
 }
 
-// weigh sets x's weight if it runs.
-func (w *weights) weigh(x *executor, now units.Instant, out *journal) {
-	if !x.alive() || !x.life.here || x.handsOff {
-		return
+// weighEach sets the weight of each executor that runs.
+func (w *weights) weighEach(execs []*executor, now units.Instant, out *journal) {
+	w.parts = 0
+	for _, x := range execs {
+		if x.weighed() && w.atWork(x, now) && x.shares {
+			w.parts += x.part
+		}
 	}
-	if of := w.of(x, now); of != x.weight {
-		x.weight = of
-		out.act(Action{Kind: ActSetWeight, Key: x.key, Weight: of})
+	for _, x := range execs {
+		if !x.weighed() {
+			continue
+		}
+		if of := w.of(x, now); of != x.weight {
+			x.weight = of
+			out.act(Action{Kind: ActSetWeight, Key: x.key, Weight: of})
+		}
 	}
 }
 
-// of is x's weight: low for an executor that has started and has neither a target nor
-// running tasks, and has had none for a while; and for one that is stopped: its driver may
-// be about to exit, with a deadline to keep.
-func (w *weights) of(x *executor, now units.Instant) Weight {
+// weighed reports whether x's weight is written.
+func (x *executor) weighed() bool { return x.alive() && x.life.here && !x.handsOff }
+
+// atWork reports whether x is weighed by its application's place: not once it has started and
+// has neither a target nor running tasks, and has had none for a while; and not if it is
+// stopped: its driver may be about to exit, with a deadline to keep.
+func (w *weights) atWork(x *executor, now units.Instant) bool {
 	if !x.life.listed {
-		return WeightLow
+		return false
 	}
 	if len(x.controls) > 0 || x.running() > 0 || x.life.state == api.ExecutorStarting {
 		x.busy = now // A start beside busy executors would take ten times as long.
-		return w.atWork(x)
+		return true
 	}
-	if x.busy > 0 && x.weight != WeightLow && now.Sub(x.busy) < restBeforeLow {
-		return w.atWork(x)
-	}
-	return WeightLow
+	return x.busy > 0 && x.weight != WeightLow && now.Sub(x.busy) < restBeforeLow
 }
 
-// atWork is the weight of an executor that runs tasks. One that shares has its class's part,
-// and yields to those whose deadlines can be kept.
-func (w *weights) atWork(x *executor) Weight {
+// of is x's weight: its place among those at work, low for the others. One that shares has its
+// class's part, and yields to those whose deadlines can be kept: then all that share have one
+// WeightBehind together, however many they are.
+func (w *weights) of(x *executor, now units.Instant) Weight {
 	switch {
+	case !w.atWork(x, now):
+		return WeightLow
 	case !x.shares:
 		return WeightNormal
 	case w.behind:
-		return Weight(x.part) * WeightBehind
+		return Weight(x.part/w.parts) * WeightBehind
 	}
 	return Weight(x.part)
 }

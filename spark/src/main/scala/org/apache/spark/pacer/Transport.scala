@@ -237,7 +237,10 @@ private[spark] object NatsTransport {
       attempting = Some(thread)
       thread.start()
       try task.get() catch {
-        case e: ExecutionException => throw e.getCause
+        case e: ExecutionException => throw e.getCause match {
+            case cut: InterruptedException => new IOException("the server has closed the connection", cut)
+            case fault => fault
+          }
         case e: InterruptedException =>
           thread.interrupt()
           throw e
@@ -245,7 +248,10 @@ private[spark] object NatsTransport {
     }
 
     /** The server has closed the connection: an attempt, if it still goes on, has failed. */
-    def gone(): Unit = attempting.foreach(_.interrupt())
+    def gone(): Unit = {
+      attempting.foreach(_.interrupt())
+      attempting = None // What jnats closes then is not to be cut short.
+    }
 
     /** What to say if one side wants a secured connection and the other does not. */
     def mismatch(address: String): Option[String] = last match {

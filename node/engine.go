@@ -172,7 +172,7 @@ func (e *Engine) finish(now units.Instant) []Action {
 		starting = (e.ticked && r.launch(x)) || starting
 		settled = settled && x.life.listed && (!x.life.launching || x.life.asked)
 	}
-	r.weights.weighAll(r.execs, &r.out)
+	r.weights.weighAll(r.execs, now, &r.out)
 	if r.out.mustSave || starting || (r.out.dirty && (!e.saved || now.Sub(e.lastSave) >= r.cfg.SaveEvery)) {
 		e.save(now)
 	}

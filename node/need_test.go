@@ -92,8 +92,40 @@ func TestTheWeightOfAllExecutors(t *testing.T) {
 			want("beside a load", c.want)
 			w.others = 0
 			w.ticks(8)
+			w.ticks(int(restBeforeLow / w.e.roster.cfg.Interval))
 			want("when it has gone", usual)
 		})
+	}
+}
+
+// The weight of all executors rises by steps, and does not fall between two stages.
+func TestTheWeightOfAllExecutorsRisesBySteps(t *testing.T) {
+	w := newWorld(t, testConfig(2))
+	a, b := planApp(appA, 2, ids("1")), shared(appB, "")
+	w.ready(1, a, b)
+	w.exec(Key{appB, "1"}).submit(0, 1000, 7)
+	all := &w.e.roster.weights.all
+	w.ticks(2)
+	if *all != WeightShared {
+		t.Fatalf("%v while none has a deadline to keep", *all)
+	}
+	for stage, want := range [][]Weight{{0.35, 0.5, 0.71, 1, 1}, {1, 1, 1}} {
+		x := w.exec(Key{appA, "1"})
+		x.submit(stage, 1000, 7)
+		for i, want := range want {
+			if w.ticks(1); math.Abs(float64(*all-want)) > 0.01 {
+				t.Errorf("stage %d: %v after %d ticks, want %v", stage, *all, i+1, want)
+			}
+		}
+		x.queue, x.running = nil, nil
+		w.ticks(2)
+		if *all != WeightEven {
+			t.Errorf("%v between two stages", *all)
+		}
+	}
+	w.ticks(int(restBeforeLow / w.e.roster.cfg.Interval))
+	if *all != WeightShared {
+		t.Errorf("%v after the last stage", *all)
 	}
 }
 

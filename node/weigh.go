@@ -1,6 +1,7 @@
 package node
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -22,7 +23,10 @@ type weights struct {
 	crowded int
 	// parts are those of all executors at work that share.
 	parts float64
-	all   Weight // Of all executors, as it was last written.
+	// all is the weight of all executors, as it was last written, reached when that was last not
+	// too much.
+	all     Weight
+	reached units.Instant
 }
 
 // take notes who is in a Plan.
@@ -83,28 +87,47 @@ func (w *weights) of(x *executor, now units.Instant) Weight {
 	return Weight(x.part)
 }
 
-// weighAll sets the weight of all executors by who of them is at work. Nothing is written
-// while nobody is, or for executors that are left alone.
-func (w *weights) weighAll(execs []*executor, out *journal) {
+// mostRise is by how much the weight of all executors rises in a tick at most. A kernel (6.18)
+// that has it raised at once, fourfold say, lets executors alone run for up to 3 s: drivers,
+// node controllers and shells stand still.
+const mostRise = math.Sqrt2
+
+// weighAll sets the weight of all executors by who of them is at work. It rises by steps, and
+// falls when it has been too much for restBeforeLow: the next stage usually comes at once.
+// Nothing is written while nobody is at work, or for executors that are left alone.
+func (w *weights) weighAll(execs []*executor, now units.Instant, out *journal) {
+	all := w.together(execs)
+	if all >= w.all {
+		w.reached = now
+	}
+	switch {
+	case all == WeightUnset || all == w.all:
+		return
+	case w.all == WeightUnset:
+	case all > w.all:
+		all = min(all, w.all*mostRise)
+	case now.Sub(w.reached) < restBeforeLow:
+		return
+	}
+	w.all = all
+	out.act(Action{Kind: ActSetWeight, Weight: all})
+}
+
+// together is the weight that all executors are to have, WeightUnset while nobody is at work.
+func (w *weights) together(execs []*executor) Weight {
 	all := WeightUnset
 	for _, x := range execs {
-		if !x.works() {
-			continue
+		switch {
+		case !x.works():
+		case !w.first(x):
+			all = WeightShared
+		case w.crowded >= longCrowded:
+			return WeightPromised
+		default:
+			return WeightEven
 		}
-		all = WeightShared
-		if !w.first(x) {
-			continue
-		}
-		all = WeightEven
-		if w.crowded >= longCrowded {
-			all = WeightPromised
-		}
-		break
 	}
-	if all != WeightUnset && all != w.all {
-		w.all = all
-		out.act(Action{Kind: ActSetWeight, Weight: all})
-	}
+	return all
 }
 
 // works reports whether x runs tasks, and its weight is the node's to write.

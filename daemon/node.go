@@ -313,7 +313,7 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 	watch.last = func() units.Instant { return n.loop.LastTick() }
 	ports := node.Ports{
 		Runtime: watch, Quotas: n.executors, Pages: read, Memory: read, Status: n, Store: n.store,
-		Host: watch.hostUsed, Clock: clock, Events: observeNode(n.log, n.metrics),
+		Host: watch.hostUsed, Deaf: func() bool { return !n.conn.Connected() }, Clock: clock, Events: observeNode(n.log, n.metrics),
 	}
 	if n.history != nil {
 		ports.Calls = n.history.Record

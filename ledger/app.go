@@ -195,6 +195,8 @@ type Clocks struct {
 	// end has been waited with, or the driver of one that was killed; both counted in
 	// ticks, so that a planner that was stopped for a while accuses nobody.
 	Silent, EndWait time.Duration
+	// Read says that its driver has shown its deadline clock since this planner started.
+	Read bool
 	// Looked is when its predicted end was last looked at.
 	Looked units.Instant
 	// Grown is the ledger's growth that its executors are of, Freed what had been freed then.

@@ -37,7 +37,8 @@ func (f Registered) apply(l *Ledger) error {
 	if err := amounts("deadline, cores or slots", float64(f.Promise.Deadline), float64(f.Tenant.Cores), float64(f.Tenant.Slots)); err != nil {
 		return err
 	}
-	a := &App{ID: f.ID, Name: f.Name, Tenant: f.Tenant, Promise: f.Promise, Outcome: Outcome{State: api.AppRunning}, Stages: make(map[api.StageKey]*Stage)}
+	a := &App{ID: f.ID, Name: f.Name, Tenant: f.Tenant, Promise: f.Promise, Outcome: Outcome{State: api.AppRunning}, Stages: make(map[api.StageKey]*Stage),
+		Clocks: Clocks{Read: true}}
 	a.Tenant.Executors, a.Tenant.NextID = nil, 1
 	if f.Matched {
 		stored := l.profiles[f.Promise.Profile]

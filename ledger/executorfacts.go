@@ -46,12 +46,32 @@ func (f ExecutorUp) apply(l *Ledger) error {
 	return nil
 }
 
+// ExecutorUnseen: the driver of an application does not have an executor that its node starts.
+type ExecutorUnseen struct {
+	App api.AppID
+	ID  api.ExecutorID
+}
+
+func (f ExecutorUnseen) apply(l *Ledger) error {
+	a, x, err := l.executor(f.App, f.ID)
+	if err != nil {
+		return err
+	}
+	if x.Gone {
+		return fmt.Errorf("executor %s of %s is gone", f.ID, f.App)
+	}
+	x.Registered, a.keep.record = false, true
+	return nil
+}
+
 // ExecutorLost: an executor runs no more. A running application that has not given up
-// is to get another one, unless it was asked to leave.
+// is to get another one, unless it was asked to leave. Unstarted says that it has never run, for
+// its node was gone when it was asked for: it counts as no replacement.
 type ExecutorLost struct {
-	App    api.AppID
-	ID     api.ExecutorID
-	Reason string
+	App       api.AppID
+	ID        api.ExecutorID
+	Reason    string
+	Unstarted bool
 }
 
 func (f ExecutorLost) apply(l *Ledger) error {
@@ -79,6 +99,9 @@ func (f ExecutorLost) apply(l *Ledger) error {
 		s.dirty = s.dirty || len(s.Targets) != before
 	}
 	if !x.Leaving && !a.Tenant.GaveUp {
+		if last := len(a.Tenant.Replaced) - 1; f.Unstarted && last >= 0 {
+			a.Tenant.Replaced = slices.Clone(a.Tenant.Replaced[:last])
+		}
 		// Of a node that gives less than is taken there nothing is kept for it.
 		if over {
 			pend(l, a, append(slices.Clone(a.Tenant.Pending), ""))

@@ -303,6 +303,7 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 	if x == nil || x.Node != n.Node {
 		return
 	}
+	x.Starts = s.State == api.ExecutorStarting
 	if s.CPU > x.CPU || s.State == api.ExecutorRunning && !s.Stale {
 		x.Moved = l.uptime
 	}
@@ -325,7 +326,11 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 // count takes in what an executor did for a stage.
 func count(l *Ledger, a *App, s *api.StageStatus) {
 	st, x := a.Stages[s.StageKey], a.Executor(s.Executor)
-	if st == nil || x == nil {
+	if x == nil {
+		return
+	}
+	x.Worked = l.uptime
+	if st == nil {
 		return
 	}
 	number := Number(x.ID)

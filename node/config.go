@@ -64,7 +64,8 @@ type Config struct {
 	// 0.8 s (docs/decisions/016).
 	Stale time.Duration
 	// Grace is for how long executors of applications run on that the Plan in force knows
-	// nothing of; 15 min: longer than a bus is away, and than a planner takes to come back.
+	// nothing of, without a task and while planners can be heard; 15 min: longer than a planner
+	// takes to come back, and a driver to find it.
 	Grace time.Duration
 	// Conflict is Insist by default: a quota is the plan's, and whoever changes
 	// one mostly does not know that.

@@ -246,7 +246,7 @@ func (l *Loop) readProcesses() {
 
 // readGroups completes the sample with what a tick needs.
 func (l *Loop) readGroups() {
-	l.sample.HostUsed = 0
+	l.sample.HostUsed, l.sample.Deaf = 0, l.ports.Deaf != nil && l.ports.Deaf()
 	if l.ports.Host != nil {
 		if used, err := l.ports.Host(); err == nil {
 			l.sample.HostUsed = used

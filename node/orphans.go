@@ -17,8 +17,10 @@ import (
 // An orphan is an application with executors here of which the Plan in force knows nothing:
 // its planner has lost its state, or is another one. That is no reason to end what works, so
 // the node keeps it in the Plan for Config.Grace, without targets, and tells of it. The period
-// begins anew while tasks run there: its driver lives, though no planner can hear it. It is one
-// no more when a Plan names it, as running or over, or when its executors have exited.
+// begins anew while tasks run there: its driver lives, though no planner can hear it. So it does
+// while the node can hear no planner, and when another one succeeds, to which the driver may
+// still come. It is one no more when a Plan names it, as running or over, or when its executors
+// have exited.
 type orphans map[api.AppID]units.Instant
 
 // adopt puts the applications into p that run here and of which it knows nothing, and returns
@@ -36,6 +38,9 @@ func (o orphans) adopt(r *roster, now units.Instant, p *api.Plan) orphans {
 			continue
 		}
 		since, was := o[id]
+		if p.Planner != r.plan.Planner {
+			since = now
+		}
 		if !was {
 			since = now
 			r.out.event(Event{Kind: EventOrphaned, Key: Key{App: id}, Count: len(living),
@@ -75,13 +80,13 @@ func (a *app) works(now units.Instant, stale time.Duration) bool {
 	return slices.ContainsFunc(a.executors, func(x *executor) bool { return x.known(now, stale) && x.running() > 0 })
 }
 
-// renewals is how often a grace period begins anew, in its parts, while tasks run: each time
-// is saved.
+// renewals is how often a grace period begins anew, in its parts, while tasks run or no planner
+// can be heard: each time is saved.
 const renewals = 10
 
 // pass ends orphans whose grace period is over, and forgets those whose executors
 // have exited.
-func (o orphans) pass(r *roster, now units.Instant) {
+func (o orphans) pass(r *roster, now units.Instant, deaf bool) {
 	if len(o) == 0 {
 		return
 	}
@@ -94,7 +99,7 @@ func (o orphans) pass(r *roster, now units.Instant) {
 		switch {
 		case living == 0:
 			abandon(r, a)
-		case waited >= r.cfg.Grace/renewals && a.works(now, r.cfg.Stale):
+		case waited >= r.cfg.Grace/renewals && (deaf || a.works(now, r.cfg.Stale)):
 			r.orphans = maps.Clone(r.orphans)
 			r.orphans[a.plan.ID], r.out.dirty = now, true
 		case waited >= r.cfg.Grace:

@@ -137,6 +137,28 @@ func TestOrphansWithTasksRunOn(t *testing.T) {
 	}
 }
 
+// The grace period passes only while a planner could name them, and each planner has it whole.
+func TestTheGracePeriodIsAPlanners(t *testing.T) {
+	w, _ := patient(t)
+	w.apply(succeeding("second", "first", 1))
+	w.deaf = true
+	w.ticks(400)
+	if s := w.e.Status(w.now); len(w.execs) != 2 || len(s.Orphans) != 2 {
+		t.Fatalf("while no planner can be heard: executors %v, orphans %v", w.execs, s.Orphans)
+	}
+	w.deaf = false
+	w.ticks(100)
+	w.apply(succeeding("third", "second", 1))
+	w.ticks(100)
+	if len(w.execs) != 2 {
+		t.Fatalf("50 s after another planner has come: executors %v", w.execs)
+	}
+	w.ticks(24)
+	if len(w.execs) != 0 {
+		t.Errorf("62 s after it has come: executors %v", w.execs)
+	}
+}
+
 // A planner that does not succeed the one in force is refused, whatever it names.
 func TestOnlyASuccessorIsObeyed(t *testing.T) {
 	w := newWorld(t, testConfig(4))

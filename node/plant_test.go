@@ -20,14 +20,14 @@ type plant struct {
 	host   float64
 	execs  []*simExec
 	writes int
-	// refuse makes quota writes fail.
-	refuse bool
-	status api.NodeStatus
-	saved  []byte
-	failed []Failure
-	starts []Key
-	stops  []Key
-	log    []string // Quotas in order of writing.
+	// refuse makes quota writes fail; deaf says that the bus is away.
+	refuse, deaf bool
+	status       api.NodeStatus
+	saved        []byte
+	failed       []Failure
+	starts       []Key
+	stops        []Key
+	log          []string // Quotas in order of writing.
 }
 
 type simExec struct {
@@ -187,7 +187,7 @@ func (t *simTask) read(python bool) float64 {
 
 // sample is what a shell would see now.
 func (p *plant) sample() *Sample {
-	s := &Sample{HostUsed: units.Work(p.host + 1), Failures: p.failed}
+	s := &Sample{HostUsed: units.Work(p.host + 1), Failures: p.failed, Deaf: p.deaf}
 	p.failed = nil
 	for _, x := range p.execs {
 		s.Executors = append(s.Executors, ExecutorSample{Key: x.key, Exited: x.exited, Exit: "killed", PID: 1,

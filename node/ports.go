@@ -117,7 +117,7 @@ type Call struct {
 }
 
 // Ports are all that a Loop needs of the world; none may be nil but Memory, Host,
-// Events and Calls.
+// Deaf, Events and Calls.
 type Ports struct {
 	Runtime Runtime
 	Quotas  Quotas
@@ -129,6 +129,8 @@ type Ports struct {
 	// Host returns the CPU time that the machine has used since its boot. nil:
 	// nothing else uses the machine.
 	Host func() (units.Work, error)
+	// Deaf reports whether nothing of what a planner sends can come through. nil: it can.
+	Deaf func() bool
 	// Clock is the clock of the pages' timestamps: CLOCK_MONOTONIC.
 	Clock func() units.Instant
 	// Events receives each event, on the loop's goroutine.

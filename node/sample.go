@@ -17,6 +17,8 @@ type Sample struct {
 	// HostUsed is the CPU time used by the whole machine since its boot; 0 when
 	// it cannot be read.
 	HostUsed units.Work
+	// Deaf says that nothing of what a planner sends can come through: the bus is away.
+	Deaf bool
 	// Failures are the actions that have failed since the last Sample.
 	Failures []Failure
 }

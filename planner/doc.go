@@ -57,7 +57,10 @@
 // something does, its application has all cores until it speaks. What runs on a node that is
 // away counts as moving for DriverAway. A node that is silent for NodeLost gets no new executors; those that
 // its driver has not seen are given up once that has nothing left to tell. An executor that exits is replaced when its driver speaks
-// next, at most Replacements times the pool in ReplacementWindow. Silence is counted in
+// next, at most Replacements times the pool in ReplacementWindow, those not counted that nobody
+// has started. One that its node still starts is not gone by its driver's word: while two planners
+// serve, that may mean another one's of the same id. One that was asked to leave is stopped once it
+// has had no task for a minute. Silence is counted in
 // ticks of at most a second in which the planner could be heard, so one that was stopped, or
 // cut off from the bus, accuses nobody.
 //
@@ -74,9 +77,9 @@
 // # Units
 //
 // Instants are nanoseconds since the Unix epoch, as a clock that does not step
-// shows them; they are saved, so the clock has to survive a restart. Durations of
-// an application are seconds on its deadline clock, which started Elapsed before
-// it registered.
+// shows them; they are saved. Durations of an application are seconds on its deadline
+// clock, which started Elapsed before it registered and is the driver's: where the
+// planner's clock was set while it was down, what drivers say puts that right (clock.go).
 //
 // # What the caller must do
 //

@@ -126,6 +126,32 @@ func TestAnApplicationsLastExecutorsStayOnADrainingNode(t *testing.T) {
 	}
 }
 
+// An executor that was asked to leave ends its tasks, though no stage is bound to it any more:
+// its node tells of them. It is stopped a minute after the last one.
+func TestOneThatLeavesEndsItsTasks(t *testing.T) {
+	w, id, sub := paced(t)
+	w.hello("b")
+	w.tell(id, sub)
+	w.tell(id, sub, up("2"))
+	w.drain("a")
+	w.tell(id, sub, api.Event{Type: api.EventStageBound, At: 5, Bound: &api.StageBound{StageKey: api.StageKey{Stage: 1}, Bindings: []api.Binding{{Executor: "2", Weight: 4, Tasks: 4}}}})
+	for range 180 {
+		w.pass(time.Second)
+		s := w.status("a")
+		s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: 1}, Executor: "1"}}
+		w.step(planner.Status{Status: &s})
+		w.step(planner.Status{Status: new(w.status("b"))})
+		w.resend(id, sub)
+	}
+	if len(w.on("a", id)) != 1 {
+		t.Fatal("it was stopped while it had tasks")
+	}
+	w.live(70*time.Second, id)
+	if len(w.on("a", id)) != 0 {
+		t.Error("it was not stopped after its last task")
+	}
+}
+
 func TestARunningApplicationGrowsOntoANodeThatJoins(t *testing.T) {
 	w, id, sub := paced(t)
 	w.hello("b")

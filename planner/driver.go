@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/handover"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/schedule"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // driverEvents takes a driver's batch: its events are applied in order, then the
@@ -27,14 +28,19 @@ func (r *runs) driverEvents(ev DriverEvents) {
 	}
 	r.record(ledger.Heard{App: a.ID})
 	var ready []*ledger.Stage
+	var newest units.Seconds
 	for _, event := range b.Events {
 		if event.Seq <= a.Marks.AckedSeq {
 			continue
 		}
 		r.record(ledger.EventTaken{App: a.ID, Seq: event.Seq})
+		newest = max(newest, event.At)
 		if s := r.driverEvent(a, event); s != nil {
 			ready = append(ready, s)
 		}
+	}
+	if readClock(r.core, a, newest, false) {
+		r.redeadline(a, a.Promise.Deadline)
 	}
 	r.heardAgain(a)
 	r.plan(a, ready)
@@ -108,6 +114,8 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	case api.EventExecutorGone:
 		switch x := a.Executor(ev.Executor.ID); {
 		case x == nil:
+		case r.fleet.starts(a, x):
+			r.record(ledger.ExecutorUnseen{App: a.ID, ID: x.ID})
 		case x.Named:
 			r.record(ledger.ExecutorNamed{App: a.ID, ID: x.ID, Lost: true})
 		default:

@@ -54,14 +54,27 @@ func checkSeats(v ledger.View, a *ledger.App, seats []placement.Seat) error {
 // its driver speaks next: executors also exit when their driver dies, and must
 // not be replaced then.
 func (f *fleet) gone(a *ledger.App, x *ledger.Executor, reason string) {
-	if x.Gone || !f.record(ledger.ExecutorLost{App: a.ID, ID: x.ID, Reason: reason}) || !a.Running() {
+	f.lost(a, x, ledger.ExecutorLost{App: a.ID, ID: x.ID, Reason: reason})
+}
+
+// lost records that x runs no more, and says so.
+func (f *fleet) lost(a *ledger.App, x *ledger.Executor, fact ledger.ExecutorLost) {
+	if x.Gone || !f.record(fact) || !a.Running() {
 		return
 	}
 	if x.Leaving {
 		f.occur(ExecutorLeft{App: a.ID, Executor: x.ID, Node: x.Node})
 		return
 	}
-	f.occur(ExecutorGone{App: a.ID, Executor: x.ID, Node: x.Node, Reason: reason})
+	f.occur(ExecutorGone{App: a.ID, Executor: x.ID, Node: x.Node, Reason: fact.Reason})
+}
+
+// starts reports whether x's node, which is here, still starts it: a driver that has lost an
+// executor by this id may mean one that another planner has started for it while both served.
+// Whether x exits its node tells. In mode off it tells no more than that.
+func (f *fleet) starts(a *ledger.App, x *ledger.Executor) bool {
+	n := f.view.Node(x.Node)
+	return !x.Gone && x.Starts && n != nil && n.Here() && a.Promise.Mode != ledger.Off
 }
 
 // replace starts new executors for those that are gone, each on its node, where memory is
@@ -147,9 +160,13 @@ func (f *fleet) resize(a *ledger.App) {
 }
 
 // leaveWait is how long an executor that was asked to leave may take to hand its
-// blocks on once no stage is bound to it; then its node stops it, and Spark makes
-// anew what was lost.
+// blocks on once no stage is bound to it and it has no tasks; then its node stops it, and
+// Spark makes anew what was lost.
 const leaveWait = time.Minute
+
+// worksFor is for how long an executor counts as having tasks of which its node has told that:
+// some statuses may be lost.
+const worksFor = 5 * time.Second
 
 // vacate asks the executors of draining nodes to leave.
 func (f *fleet) vacate(dt time.Duration) {
@@ -165,15 +182,15 @@ func (f *fleet) vacate(dt time.Duration) {
 	}
 }
 
-// leave asks a's executors on n to go; one that its driver has never seen goes
-// at once.
+// leave asks a's executors on n to go; one that only starts, and that its driver has never
+// seen, goes at once. Of one that was taken over nobody knows that.
 func (f *fleet) leave(a *ledger.App, n *ledger.Node) {
 	for _, x := range a.Alive() {
 		if x.Node != n.Node || x.Leaving {
 			continue
 		}
 		f.record(ledger.ExecutorLeaving{App: a.ID, ID: x.ID})
-		if !x.Registered {
+		if !x.Registered && x.State == api.ExecutorStarting && !a.Promise.Reclaimed {
 			f.gone(a, x, "its node is being drained")
 		}
 	}
@@ -187,8 +204,8 @@ func (f *fleet) left(a *ledger.App, dt time.Duration) {
 			continue
 		}
 		idle := x.Idle + dt
-		if a.Bound(x.ID) {
-			idle = 0
+		if a.Bound(x.ID) || f.view.Uptime()-x.Worked < worksFor {
+			idle = 0 // Tasks run on unbound ones, too, where an application is not gated.
 		}
 		if idle != x.Idle {
 			f.record(ledger.ExecutorIdle{App: a.ID, ID: x.ID, For: idle})
@@ -207,7 +224,7 @@ func (f *fleet) unstarted(a *ledger.App) {
 			continue
 		}
 		if n := f.view.Node(x.Node); n != nil && n.Presence == ledger.Lost {
-			f.gone(a, x, "its node is lost")
+			f.lost(a, x, ledger.ExecutorLost{App: a.ID, ID: x.ID, Reason: "its node is lost", Unstarted: x.State == api.ExecutorStarting})
 		}
 	}
 }

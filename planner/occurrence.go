@@ -261,6 +261,14 @@ type AppReclaimed struct {
 	Executors int
 }
 
+// ClockCorrected: what the planner made of an application's deadline clock was behind what the
+// driver's shows, or with a negative Ahead before it.
+type ClockCorrected struct {
+	trouble
+	App   api.AppID
+	Ahead units.Seconds
+}
+
 // NodeClaimed: this planner is in the place of the one that a node follows.
 type NodeClaimed struct {
 	trouble
@@ -343,6 +351,7 @@ func (NodeLost) Name() string         { return "node lost" }
 func (NodeClash) Name() string        { return "node clash" }
 func (NodeForeign) Name() string      { return "node of another planner" }
 func (AppReclaimed) Name() string     { return "application taken over" }
+func (ClockCorrected) Name() string   { return "clock corrected" }
 func (NodeClaimed) Name() string      { return "node taken over" }
 func (ProfileChanged) Name() string   { return "profile changed" }
 func (RunNotRecorded) Name() string   { return "run not recorded" }
@@ -478,6 +487,9 @@ func (o NodeClash) String() string {
 	return fmt.Sprintf("node %s: another node controller (%s) uses this name", o.Node, o.Incarnation)
 }
 
+func (o ClockCorrected) String() string {
+	return fmt.Sprintf("%s: its deadline clock is %v ahead of what was made of it: this planner's clock was set", o.App, o.Ahead)
+}
 func (o AppReclaimed) String() string {
 	return fmt.Sprintf("application taken over: %s (%s) goes on with %d executors, all cores", o.App, o.AppName, o.Executors)
 }

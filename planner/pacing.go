@@ -143,7 +143,8 @@ func (r *runs) pacedAgain(a *ledger.App) {
 	r.occur(PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: a.Promise.Reason})
 }
 
-// redeadline gives an application another deadline, and a new verdict.
+// redeadline gives an application another deadline, or the same on a clock that was set, and a
+// new verdict.
 func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
 	released := a.Promise.Mode == ledger.Paced && !a.Gated()
 	r.record(ledger.DeadlineGiven{App: a.ID, Deadline: deadline})

@@ -19,6 +19,9 @@ func (r *runs) register(ev Register) {
 		return
 	}
 	r.record(ledger.Heard{App: a.ID})
+	if readClock(r.core, a, ev.Request.Elapsed, true) {
+		r.redeadline(a, a.Promise.Deadline)
+	}
 	if a.Running() && another(r.view, ev.Request.Planner) {
 		had := a.Promise.Mode
 		if r.record(ledger.Outdated{App: a.ID}); had != a.Promise.Mode {

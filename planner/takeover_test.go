@@ -115,6 +115,68 @@ func TestAnExecutorOnALostNodeIsGivenUpByItsDriversWord(t *testing.T) {
 	}
 }
 
+// An executor on a node that drains is taken over: it may have tasks though its driver has not
+// told of it, and is asked to leave as any other.
+func TestOneThatIsTakenOverOnADrainingNodeLeavesInItsTime(t *testing.T) {
+	for _, state := range []api.ExecutorState{api.ExecutorRunning, api.ExecutorStarting} {
+		w, r := takenOver(t)
+		w.tell("theirs", r.Submission, up("2"))
+		w.step(planner.Status{Status: w.runs("a", "one", "", "theirs", "2")})
+		w.hello("c")
+		w.drain("c")
+		s := w.runs("c", "one", api.OwnerOf(r.Submission), "theirs", "3")
+		s.Executors[0].State = state
+		w.step(planner.Status{Status: s})
+		w.pass(time.Second)
+		if got := w.planned("c", "theirs"); !slices.Equal(got, []api.ExecutorID{"3"}) {
+			t.Fatalf("%s: the node is to run %v", state, got)
+		}
+		left := func(x api.DirectiveExecutor) bool { return x.ID == "3" && x.Leaving }
+		if x := w.directives["theirs"].Executors; !slices.ContainsFunc(x, left) {
+			t.Errorf("%s: the driver is told %+v", state, x)
+		}
+	}
+}
+
+// While two planners serve, each may start an executor 1 for one driver. What that says of the
+// other one's says nothing of this one's, which its node still starts; the node tells of its exit.
+func TestADriverLosesAnotherPlannersExecutor(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	r := registration("p", 0)
+	id := w.register(r).AppID
+	says := func(x api.ExecutorStatus) {
+		w.pass(time.Second)
+		s := w.status("a")
+		s.Executors = []api.ExecutorStatus{x}
+		w.step(planner.Status{Status: &s})
+	}
+	starts := api.ExecutorStatus{App: id, ID: "1", State: api.ExecutorStarting, Quota: api.Unknown}
+	says(starts)
+	w.tell(id, r.Submission, up("1"), gone(2, "1"))
+	w.tell(id, r.Submission)
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) || len(w.heard("executor replaced")) > 0 {
+		t.Fatalf("the node is to run %v", got)
+	}
+	for range 8 { // Its driver has it not: with its node it is gone.
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(w.status("b"))})
+		w.tell(id, r.Submission)
+	}
+	if got := w.planned("a", id); len(got) > 0 {
+		t.Errorf("on a lost node it is kept: %v", got)
+	}
+	w = newWorld(t, "a")
+	id = w.register(r).AppID
+	starts.App = id
+	says(starts)
+	w.tell(id, r.Submission, gone(2, "1"))
+	says(exited(id, "1", "exit status 1"))
+	w.tell(id, r.Submission)
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"2"}) {
+		t.Errorf("after its exit the node is to run %v", got)
+	}
+}
+
 // A driver that has lost an executor may have it again: its node, which had not heard of that,
 // has started it anew. One that has exited by its node's word has no second start.
 func TestAnExecutorThatComesBack(t *testing.T) {

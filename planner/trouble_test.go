@@ -273,6 +273,28 @@ func TestReplacementsAreBounded(t *testing.T) {
 	}
 }
 
+// An executor whose node is lost before it starts is none that has ended: however often that
+// happens, another one is asked for.
+func TestWhatNobodyHasStartedIsNoLoss(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	id := w.register(r).AppID
+	for range 6 {
+		for range 8 {
+			w.pass(time.Second)
+			w.tell(id, r.Submission)
+		}
+		if got := w.on("a", id); len(got) > 0 {
+			t.Fatalf("on a lost node %v", got)
+		}
+		w.hello("a")
+		w.tell(id, r.Submission)
+	}
+	if got := w.on("a", id); !slices.Equal(got, []api.ExecutorID{"7"}) || w.directives[id].Dead != "" {
+		t.Errorf("the node is to run %v, %+v", got, w.directives[id])
+	}
+}
+
 func TestAReplacementGoesToALiveNode(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	r := registration("p", 0)

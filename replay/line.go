@@ -104,6 +104,7 @@ func told(name string, c *node.Call) Line {
 // none.
 type sampleLine struct {
 	Host      units.Work     `json:"host,omitempty"`
+	Deaf      bool           `json:"deaf,omitempty"`
 	Failures  []node.Failure `json:"failures,omitempty"`
 	Executors []executorLine `json:"executors,omitempty"`
 }
@@ -116,7 +117,7 @@ type executorLine struct {
 
 // saySample copies s; nothing reads pages but a step.
 func saySample(s *node.Sample, pages bool) *sampleLine {
-	out := &sampleLine{Host: s.HostUsed, Failures: slices.Clone(s.Failures)}
+	out := &sampleLine{Host: s.HostUsed, Deaf: s.Deaf, Failures: slices.Clone(s.Failures)}
 	for i := range s.Executors {
 		x := executorLine{ExecutorSample: s.Executors[i]}
 		if !x.ExecutorSample.Quota.IsUnlimited() {
@@ -135,7 +136,7 @@ func saySample(s *node.Sample, pages bool) *sampleLine {
 
 // sample turns a line back into what the engine was given.
 func (l *sampleLine) sample() *node.Sample {
-	s := &node.Sample{HostUsed: l.Host, Failures: l.Failures}
+	s := &node.Sample{HostUsed: l.Host, Deaf: l.Deaf, Failures: l.Failures}
 	for _, x := range l.Executors {
 		e := x.ExecutorSample
 		e.Quota = units.Unlimited

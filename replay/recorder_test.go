@@ -296,3 +296,12 @@ func TestAHistoryHoldsNoSecrets(t *testing.T) {
 		t.Errorf("replayed %+v, %v", got, err)
 	}
 }
+
+// What an engine was told of the bus is in its history.
+func TestASampleKeepsWhetherPlannersCouldBeHeard(t *testing.T) {
+	for _, deaf := range []bool{false, true} {
+		if got := saySample(&node.Sample{Deaf: deaf}, true).sample(); got.Deaf != deaf {
+			t.Errorf("deaf %v comes back as %v", deaf, got.Deaf)
+		}
+	}
+}

@@ -211,7 +211,7 @@ func (a *agent) read(tick bool) {
 	s := &a.sample
 	s.Failures = append(s.Failures[:0], a.failed...)
 	a.failed = a.failed[:0]
-	s.HostUsed = 0
+	s.HostUsed, s.Deaf = 0, a.deaf()
 	for cap(s.Executors) < len(a.m.procs) {
 		s.Executors = append(s.Executors[:cap(s.Executors)], node.ExecutorSample{})
 	}
@@ -227,6 +227,14 @@ func (a *agent) read(tick bool) {
 	if tick {
 		s.HostUsed = units.Work(a.m.hostUsed(a.w.now))
 	}
+}
+
+// deaf reports whether nothing of what a planner sends can come through: a bus ends with the
+// planner that has it.
+func (a *agent) deaf() bool {
+	served := false
+	a.w.planners(func(*control) { served = true })
+	return !served || a.link.cut || a.w.net.out
 }
 
 // perform carries the engine's actions out, in their order.

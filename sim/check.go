@@ -237,11 +237,15 @@ func (c *check) stopped(a *agent, key executorKey) {
 	c.w.fail("node %s stops executor %s, whose driver runs", a.m.name, key)
 }
 
-// drains reports whether the planner takes a to be drained: one that served before may not
-// have heard that it is no more.
-func (w *World) drains(a *agent) bool {
-	r, _ := w.control.query(api.VerbNodes, api.ControlRequest{})
-	return slices.ContainsFunc(r.Nodes, func(n api.NodeSummary) bool { return n.Node == a.m.name && n.State == "draining" })
+// drains reports whether the planner that a follows takes it to be drained: one that served
+// before may not have heard that it is no more. What `pacer nodes` shows is not asked: of a node
+// that drains and runs another planner's executors it shows these.
+func (w *World) drains(a *agent) (yes bool) {
+	w.planners(func(c *control) {
+		n := c.engine.View().Node(a.m.name)
+		yes = yes || c.name == a.follows.store && n != nil && n.Draining
+	})
+	return yes
 }
 
 // givenUp looks at an application that the planner fails by its driver's silence. One that

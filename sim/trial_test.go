@@ -37,6 +37,12 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		{"nodes that were taken from a planner stayed with the other one for ever", []uint64{2163}},
 		{"two planners without state gave two applications one id in the same second", []uint64{2585}},
 		{"executors with tasks were stopped on a node that could not hear for 15 minutes who had them", []uint64{5354, 5804, 6016, 6400}},
+		{"an executor with tasks was stopped when it was taken over, for its node drained", []uint64{8602}},
+		{"an executor that was asked to leave was stopped with tasks of a stage that was not bound to it", []uint64{9035}},
+		{"a driver lost another planner's executor, and this one's of the same id was stopped for it", []uint64{10203}},
+		{"executors that nobody had started counted as lost until no more were started", []uint64{10493, 25549, 26806}},
+		{"a planner's clock was set back while it was down, and deadlines with it", []uint64{11978, 25308}},
+		{"an idle executor was stopped whose driver could come to no planner", []uint64{26484}},
 		{"an executor of the simulator never ended its start", []uint64{217}},
 	} {
 		for _, seed := range found.seeds {

@@ -1,7 +1,10 @@
 package node
 
 import (
+	"context"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -170,4 +173,41 @@ func TestOnlyASuccessorIsObeyed(t *testing.T) {
 			t.Errorf("in place of %q: the node follows %q", succeeds, s.Planner)
 		}
 	}
+}
+
+// A tick says whether planners can be heard.
+func TestATickSaysWhetherPlannersCanBeHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShell()
+		s.ctx = t.Context()
+		e, err := New(testConfig(2), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := false
+		var said []bool
+		s.loop = NewLoop(e, Ports{Runtime: s, Quotas: s, Pages: shellPages{s}, Status: s, Store: s, Clock: s.clock,
+			Deaf: func() bool { return cut },
+			Calls: func(c Call) {
+				if c.Kind == CallStep {
+					said = append(said, c.Sample.Deaf)
+				}
+			}}, Leave)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.loop.Run(ctx) }()
+		synctest.Wait()
+		s.loop.Offer(plan(1, planApp(appA, 2, ids("1"))))
+		pass(2 * time.Second)
+		before := len(said)
+		cut = true
+		pass(2 * time.Second)
+		if before == 0 || len(said) == before || slices.Contains(said[:before], true) || slices.Contains(said[before:], false) {
+			t.Errorf("ticks said %v, the bus was away after %d", said, before)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -92,7 +92,6 @@ func TestTheWeightOfAllExecutors(t *testing.T) {
 			want("beside a load", c.want)
 			w.others = 0
 			w.ticks(8)
-			w.ticks(int(restBeforeLow / w.e.roster.cfg.Interval))
 			want("when it has gone", usual)
 		})
 	}

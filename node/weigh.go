@@ -23,10 +23,10 @@ type weights struct {
 	crowded int
 	// parts are those of all executors at work that share.
 	parts float64
-	// all is the weight of all executors, as it was last written, reached when that was last not
-	// too much.
-	all     Weight
-	reached units.Instant
+	// all is the weight of all executors, as it was last written, even when they were last to
+	// have WeightEven or more.
+	all  Weight
+	even units.Instant
 }
 
 // take notes who is in a Plan.
@@ -93,24 +93,28 @@ func (w *weights) of(x *executor, now units.Instant) Weight {
 const mostRise = math.Sqrt2
 
 // weighAll sets the weight of all executors by who of them is at work. It rises by steps, and
-// falls when it has been too much for restBeforeLow: the next stage usually comes at once.
-// Nothing is written while nobody is at work, or for executors that are left alone.
+// falls below WeightEven when that has been too much for restBeforeLow: the next stage usually
+// comes at once, and its driver has enough with half of each CPU. Nothing is written while
+// nobody is at work, or for executors that are left alone.
 func (w *weights) weighAll(execs []*executor, now units.Instant, out *journal) {
 	all := w.together(execs)
-	if all >= w.all {
-		w.reached = now
+	if all == WeightUnset {
+		return
+	}
+	if all >= WeightEven {
+		w.even = now
 	}
 	switch {
-	case all == WeightUnset || all == w.all:
-		return
 	case w.all == WeightUnset:
 	case all > w.all:
 		all = min(all, w.all*mostRise)
-	case now.Sub(w.reached) < restBeforeLow:
-		return
+	case now.Sub(w.even) < restBeforeLow:
+		all = max(all, min(w.all, WeightEven))
 	}
-	w.all = all
-	out.act(Action{Kind: ActSetWeight, Weight: all})
+	if all != w.all {
+		w.all = all
+		out.act(Action{Kind: ActSetWeight, Weight: all})
+	}
 }
 
 // together is the weight that all executors are to have, WeightUnset while nobody is at work.

@@ -40,7 +40,7 @@ func (w *weights) take(p *api.Plan) {
 func (w *weights) weighEach(execs []*executor, now units.Instant, out *journal) {
 	w.parts = 0
 	for _, x := range execs {
-		if x.weighed() && w.atWork(x, now) && x.shares {
+		if x.shares && x.weighed() && x.hasPlace(now) {
 			w.parts += x.part
 		}
 	}
@@ -58,10 +58,10 @@ func (w *weights) weighEach(execs []*executor, now units.Instant, out *journal) 
 // weighed reports whether x's weight is written.
 func (x *executor) weighed() bool { return x.alive() && x.life.here && !x.handsOff }
 
-// atWork reports whether x is weighed by its application's place: not once it has started and
+// hasPlace reports whether x is weighed by its application's place: not once it has started and
 // has neither a target nor running tasks, and has had none for a while; and not if it is
 // stopped: its driver may be about to exit, with a deadline to keep.
-func (w *weights) atWork(x *executor, now units.Instant) bool {
+func (x *executor) hasPlace(now units.Instant) bool {
 	if !x.life.listed {
 		return false
 	}
@@ -77,7 +77,7 @@ func (w *weights) atWork(x *executor, now units.Instant) bool {
 // WeightBehind together, however many they are.
 func (w *weights) of(x *executor, now units.Instant) Weight {
 	switch {
-	case !w.atWork(x, now):
+	case !x.hasPlace(now):
 		return WeightLow
 	case !x.shares:
 		return WeightNormal
@@ -136,7 +136,7 @@ func (w *weights) together(execs []*executor) Weight {
 
 // works reports whether x runs tasks, and its weight is the node's to write.
 func (x *executor) works() bool {
-	return x.alive() && x.life.here && x.life.listed && !x.handsOff && x.running() > 0
+	return x.weighed() && x.life.listed && x.running() > 0
 }
 
 // first reports whether x has a deadline to keep, or one that is late and nobody beside it to

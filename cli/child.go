@@ -32,6 +32,10 @@ func catchSignals() chan os.Signal {
 // runSpark runs spark-submit on the streams of this process, passes signals on
 // to it and returns its exit code as a codedError. It gets SIGTERM when this process is
 // killed: nobody would report its exit, and no one waits for it any more.
+//
+// It leads a session: a kernel that divides CPUs by session (autogroup) then gives a driver that
+// hands out tasks its turn beside one that starts, with a dozen threads that compile. So the
+// signals of a terminal come from here only, and for its children, too.
 func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, signals <-chan os.Signal) error {
 	cmd := exec.Command(sp.submit, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.Stdin, command.Raw(sh.Stdout), command.Raw(sh.Stderr)
@@ -39,7 +43,7 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, signals 
 	// The kernel takes the end of the thread that starts the child for its parent's.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return command.Coded(command.ExitNotFound, fmt.Errorf("start %s: %w", sp.submit, err))
 	}
@@ -51,7 +55,7 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, signals 
 		select {
 		case sig := <-signals:
 			passed = true
-			_ = cmd.Process.Signal(sig)
+			pass(cmd.Process, sig)
 		case <-interrupt:
 			// The context ends with its caller, or with a signal that is about to
 			// come out of signals too: then the child gets that one only.
@@ -63,6 +67,16 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, signals 
 		case err := <-ended:
 			return childError(err)
 		}
+	}
+}
+
+// pass sends a signal on to a child that leads a session. What a terminal sends to all that it
+// runs goes to the child's children, too: a Python program is one.
+func pass(child *os.Process, sig os.Signal) {
+	if sig != syscall.SIGINT && sig != syscall.SIGHUP {
+		_ = child.Signal(sig)
+	} else if child.Signal(syscall.Signal(0)) == nil { // It is not waited for: nobody else has its id.
+		_ = syscall.Kill(-child.Pid, sig.(syscall.Signal))
 	}
 }
 

@@ -118,13 +118,21 @@ func TestSubmitChecksADeadlineByConf(t *testing.T) {
 const submitHelper = "PACER_TEST_SUBMIT"
 
 // A pacer submit that is killed takes its spark-submit with it; one whose terminal is
-// closed passes that on and reports the exit all the same.
+// closed, or interrupts it, passes that on, to the children of spark-submit too, and reports the
+// exit all the same.
 func TestSubmitLeavesNoOrphan(t *testing.T) {
+	const driver = `trap 'echo TERM >&3; exit 143' TERM; trap 'echo HUP >&3; exit 129' HUP; echo up >&3; while :; do sleep 0.05; done`
+	const python = `trap 'exit 130' INT; sh -c 'trap "echo INT >&3; exit" INT; echo up >&3; while :; do sleep 0.05; done'; exit 130`
 	for _, c := range []struct {
 		signal syscall.Signal
+		spark  string
 		want   string
 		code   int
-	}{{syscall.SIGKILL, "TERM\n", 0}, {syscall.SIGHUP, "HUP\n", command.ExitSignal + int(syscall.SIGHUP)}} {
+	}{
+		{syscall.SIGKILL, driver, "TERM\n", 0},
+		{syscall.SIGHUP, driver, "HUP\n", command.ExitSignal + int(syscall.SIGHUP)},
+		{syscall.SIGINT, python, "INT\n", command.ExitSignal + int(syscall.SIGINT)},
+	} {
 		t.Run(c.signal.String(), func(t *testing.T) {
 			w := newWorld(t)
 			f := startPlanner(t, ended(nil))
@@ -132,7 +140,7 @@ func TestSubmitLeavesNoOrphan(t *testing.T) {
 			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			home := w.fakeSpark(t, `exec 3>`+pipe+`; trap 'echo TERM >&3; exit 143' TERM; trap 'echo HUP >&3; exit 129' HUP; echo up >&3; while :; do sleep 0.05; done`)
+			home := w.fakeSpark(t, "exec 3>"+pipe+"; "+c.spark)
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "SPARK_HOME="+home, "PACER_CONFIG=", "PACER_CREDENTIALS_DIR="+credentials,
 				submitHelper+"="+strings.Join([]string{"submit", "--pacer-planner", f.address, "--conf", "spark.pacer.submission=s-1", "app.py"}, "\n"))

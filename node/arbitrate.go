@@ -30,12 +30,21 @@ type division struct {
 
 // partaker is an executor with running tasks: with its control, or nil where no target of
 // it is in force. foremost says that its application has a deadline that can be kept, and no
-// cap.
+// cap; pressed that it is that, needs nearly all there is to be in time, and has its driver on
+// the same cores.
 type partaker struct {
-	x        *executor
-	c        *control
-	foremost bool
+	x                 *executor
+	c                 *control
+	foremost, pressed bool
 }
+
+// nearlyAll is the part of the capacity that an application needs, from now on, that has no time to
+// lose.
+const nearlyAll = 0.9
+
+// short reports whether p's stage is one of an application that has no time to lose, and asks for
+// more than it is granted.
+func (p *partaker) short() bool { return p.pressed && p.c.grant < p.c.request-sameCores }
 
 // divide settles what each partaker asks for and grants it a part of the capacity. An
 // active control asks for what its law says, any other executor for its running tasks.
@@ -73,13 +82,20 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 		d.would = d.sup.Divide(d.capacity.whole(), d.groups, d.would[:0])
 		d.grants = append(d.grants, d.would[d.watched+drivers:]...)
 	}
-	for i, p := range d.part {
+	held := d.keeps()
+	for i := range d.part {
+		p := &d.part[i]
 		p.x.divided = true
-		switch {
-		case p.c != nil:
+		if p.c != nil {
 			r.grant(p.c, d.grants[i], now)
-		case d.keeps() && (p.x.cap == 0 || d.grants[i] < p.x.cap):
-			// By weight alone it would take the core that is kept for a driver.
+			held = held || p.short()
+		}
+	}
+	for i, p := range d.part {
+		if held && p.c == nil && (p.x.cap == 0 || d.grants[i] < p.x.cap) {
+			// By weight alone it would take the core that is kept for a driver, or the time that a
+			// stage leaves which is short of cores, but waits for its next tasks: all executors
+			// together have one weight against the driver that is to make them.
 			p.x.cap = d.grants[i]
 		}
 	}
@@ -176,7 +192,8 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 			if c.active {
 				r.request(c, now, limit, tick)
 				first := a.plan.Band != api.BandShared && !leftAlone && a.plan.Cap == 0
-				d.enter(partaker{c.x, c, first}, c.target.StageKey, c.request, c.ready)
+				pressed := first && a.least(now) >= nearlyAll*limit && r.here(a.plan.Launch.DriverURL)
+				d.enter(partaker{c.x, c, first, pressed}, c.target.StageKey, c.request, c.ready)
 			}
 		}
 		d.group(a, now, from, false)

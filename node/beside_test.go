@@ -347,6 +347,45 @@ func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
 	}
 }
 
+// Beside a stage that is short of cores, of an application that needs nearly all of them to be in
+// time, who shares is held to its part: it would use what the stage leaves while it waits for its
+// driver, which runs on this machine and has less of the CPUs by that.
+func TestWhoSharesIsHeldToItsPartBesideAStageThatIsShort(t *testing.T) {
+	const here, elsewhere = "spark://CoarseGrainedScheduler@127.0.0.1:40123", "spark://CoarseGrainedScheduler@10.1.2.3:40123"
+	for _, c := range []struct {
+		why    string
+		driver string
+		least  units.Cores
+		due    time.Duration
+		want   units.Cores
+	}{
+		{"it asks for more than there is", here, 1.9, time.Second, 0.1},
+		{"its application has time", here, 1.7, time.Second, units.Unlimited},
+		{"its driver is elsewhere", elsewhere, 1.9, time.Second, units.Unlimited},
+		{"it asks for half of the cores", here, 1.9, 1000 * time.Second, units.Unlimited},
+	} {
+		w := newWorld(t, testConfig(2))
+		a, b := planApp(appA, 2, ids("1")), shared(appB, "")
+		a.Launch.DriverURL, a.Remaining, a.Least = c.driver, 1000, c.least
+		w.ready(1, a, b)
+		w.exec(Key{appA, "1"}).submit(0, 1000, 7)
+		w.exec(Key{appB, "1"}).submit(0, 1000, 7)
+		w.ticks(4)
+		a.Stages = []api.StageTarget{target(0, "1", 1000, 1000, c.due, 1)}
+		w.apply(plan(2, a, b))
+		w.ticks(4)
+		if got := w.quota(appB, "1"); got != c.want {
+			t.Errorf("%s: who shares has a quota of %v, want %v", c.why, got, c.want)
+		}
+		a.Stages = nil
+		w.apply(plan(3, b))
+		w.ticks(8)
+		if got := w.quota(appB, "1"); !got.IsUnlimited() {
+			t.Errorf("%s: a quota of %v when it is over", c.why, got)
+		}
+	}
+}
+
 // Of two with deadlines to keep that ask for more than there is the first has no quota: the
 // other one's holds it back, and what it is granted is the kernel's to give.
 func TestTheFirstOfTwoThatAreShortHasNoQuota(t *testing.T) {

@@ -82,7 +82,7 @@ func Reclaim(v ledger.View, q api.RegisterRequest) ([]Seat, error) {
 	for _, n := range v.Nodes() {
 		at := slices.IndexFunc(n.Allegiance.Theirs, func(o ledger.Stranger) bool { return o.App == id })
 		switch {
-		case at < 0 || !n.Here():
+		case at < 0 || !n.Here() || !n.Spoken():
 		case n.Allegiance.Follows != "":
 			return nil, api.Errorf(api.KindTransient, "executors of %s run on node %s for planner %s: it goes on without this one", id, n.Node, n.Allegiance.Follows)
 		case n.Allegiance.Theirs[at].Owner != api.OwnerOf(q.Submission):

@@ -82,15 +82,19 @@ type Allegiance struct {
 // Stranger is an application of which a node runs executors that the planner does not know.
 // Owner is api.OwnerOf its submission, "" where that is not known.
 type Stranger struct {
-	App       api.AppID
-	Owner     string
-	Executors []StrangerExecutor // In order of id.
+	App       api.AppID          `json:"app"`
+	Owner     string             `json:"owner,omitempty"`
+	Executors []StrangerExecutor `json:"executors"` // In order of id.
+}
+
+func (o Stranger) equal(p Stranger) bool {
+	return o.App == p.App && o.Owner == p.Owner && slices.Equal(o.Executors, p.Executors)
 }
 
 // StrangerExecutor is one of them, which lives.
 type StrangerExecutor struct {
-	ID    api.ExecutorID
-	State api.ExecutorState
+	ID    api.ExecutorID    `json:"id"`
+	State api.ExecutorState `json:"state"`
 }
 
 // Dividing is how a node's incarnation said last that it divides its cores, and what came
@@ -112,6 +116,10 @@ func (c content) equal(o content) bool {
 
 // Here reports whether its controller is there.
 func (n *Node) Here() bool { return n.Presence == Here }
+
+// Spoken reports whether n has said what it runs since this planner's start. Of one that has not
+// that is as old as the planner before.
+func (n *Node) Spoken() bool { return n.Incarnation != "" }
 
 // Live reports whether new executors may be put on n.
 func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Allegiance.Foreign }

@@ -159,6 +159,7 @@ func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
 	}
 	theirs := strangers(l, n, s, follows)
 	if len(theirs)+len(n.Allegiance.Theirs) > 0 {
+		n.dirty = n.dirty || !slices.EqualFunc(theirs, n.Allegiance.Theirs, Stranger.equal)
 		n.Allegiance.Theirs = theirs
 		l.replan(n.Node) // Its Plan leaves them out.
 	}

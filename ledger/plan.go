@@ -88,7 +88,7 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 	}
 	if n.dirty {
 		n.dirty = false
-		l.save(planKey(n.Node), nodeRecord{Layout, n.NodeRecord})
+		l.save(planKey(n.Node), nodeRecord{Layout, n.NodeRecord, n.Allegiance.Theirs})
 	}
 	return renewed
 }

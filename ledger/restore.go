@@ -142,13 +142,14 @@ func restorePlans(l *Ledger) {
 	}
 }
 
-// restoreNode takes a node to be there until it has been silent for long enough.
+// restoreNode takes a node to be there until it has been silent for long enough, and to run what it
+// ran: a Plan that goes out before it speaks ends what it does not name.
 func restoreNode(l *Ledger, r api.Pair) error {
 	var record nodeRecord
 	if err := decode(r, &record, &record.V); err != nil {
 		return err
 	}
-	l.nodes[record.Node] = &Node{NodeRecord: record.NodeRecord}
+	l.nodes[record.Node] = &Node{NodeRecord: record.NodeRecord, Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}}
 	l.relist()
 	return nil
 }

@@ -50,7 +50,7 @@ func (f *fleet) credible(s *api.NodeStatus) error {
 // either a restart or a clash: the first one's silence tells.
 func (f *fleet) claim(s *api.NodeStatus) error {
 	n := f.view.Node(s.Node)
-	if n == nil || !n.Here() || n.Incarnation == "" || n.Incarnation == s.Incarnation || f.view.Uptime()-n.Heard >= f.cfg.NodeClash {
+	if n == nil || !n.Here() || !n.Spoken() || n.Incarnation == s.Incarnation || f.view.Uptime()-n.Heard >= f.cfg.NodeClash {
 		return nil
 	}
 	if n.Challenger != s.Incarnation {
@@ -91,7 +91,7 @@ func (f *fleet) status(s *api.NodeStatus) {
 	}
 	n := f.view.Node(s.Node)
 	switch {
-	case n == nil || n.Incarnation == "" || (!n.Here() && n.Incarnation != s.Incarnation):
+	case n == nil || !n.Spoken() || (!n.Here() && n.Incarnation != s.Incarnation):
 		// A planner that was restarted beside a node that did not notice.
 		n = f.join(s)
 	case n.Incarnation != s.Incarnation || s.Seq <= n.Seq:

@@ -43,6 +43,7 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		{"executors that nobody had started counted as lost until no more were started", []uint64{10493, 25549, 26806}},
 		{"a planner's clock was set back while it was down, and deadlines with it", []uint64{11978, 25308}},
 		{"an idle executor was stopped whose driver could come to no planner", []uint64{26484}},
+		{"a planner that restarted gave a node others before it had said whose executors it runs", []uint64{30626}},
 		{"an executor of the simulator never ended its start", []uint64{217}},
 	} {
 		for _, seed := range found.seeds {

@@ -1,0 +1,84 @@
+package planner_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+)
+
+// A planner restarts after it has taken an application over, while a node is away that runs
+// executors of it: what its driver says is no reason to give that node others, and to end these.
+func TestAPlannerThatRestartsKnowsWhomItsNodesRun(t *testing.T) {
+	w := named(t, "a", "c")
+	r := registration("p", 0)
+	r.AppID, r.Executors = "theirs", 3
+	owner := api.OwnerOf(r.Submission)
+	w.step(planner.Status{Status: w.runs("c", "one", owner, "theirs", "3")})
+	for range 6 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: w.runs("a", "one", owner, "theirs", "2")})
+	}
+	if reply := w.register(r); reply.Error != nil || !reply.Recall || len(w.heard("node lost")) != 1 {
+		t.Fatalf("%+v, %v", reply, w.said)
+	}
+	w.restart()
+	w.said = nil
+	w.tell("theirs", r.Submission, up("2"), up("3"))
+	w.tell("theirs", r.Submission)
+	if len(w.heard("application grown")) > 0 || len(w.planned("c", "theirs")) > 0 {
+		t.Errorf("before it has spoken its node is to run %v: %v", w.planned("c", "theirs"), w.said)
+	}
+	w.helloAs(*w.runs("c", "one", owner, "theirs", "3"))
+	w.tell("theirs", r.Submission)
+	if got := w.planned("c", "theirs"); !slices.Equal(got, []api.ExecutorID{"3"}) {
+		t.Errorf("its node is to run %v", got)
+	}
+	w.restart() // All that ran there is known.
+	w.tell("theirs", r.Submission, gone(9, "3"))
+	w.tell("theirs", r.Submission)
+	if got := w.planned("c", "theirs"); !slices.Equal(got, []api.ExecutorID{"4"}) {
+		t.Errorf("in place of a lost one its node is to run %v", got)
+	}
+}
+
+// Where a node runs an executor of which this planner has another one elsewhere, its Plan leaves
+// the application out, after a restart too.
+func TestAPlannerThatRestartsLeavesOutWhatItDoesNotKnow(t *testing.T) {
+	w := named(t, "a", "b")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(r.Submission), id, "1", "2")})
+	if got := w.planned("a", id); len(got) > 0 {
+		t.Fatalf("its node is to run %v", got)
+	}
+	w.restart()
+	w.tell(id, r.Submission, gone(1, "1"))
+	w.tell(id, r.Submission)
+	if got := w.planned("a", id); len(got) > 0 {
+		t.Errorf("before it has spoken its node is to run %v: %v", got, w.said)
+	}
+}
+
+// What a node that has not spoken ran before is no answer to a driver that registers: it is to ask
+// again, whoever's those were.
+func TestADriverThatRegistersBeforeItsNodeHasSpokenIsToAskAgain(t *testing.T) {
+	for _, follows := range []string{"one", "another"} {
+		w := named(t, "a", "b")
+		r := registration("p", 0)
+		owner := ""
+		if follows == "one" {
+			owner = api.OwnerOf(r.Submission)
+		}
+		w.step(planner.Status{Status: w.runs("a", follows, owner, "theirs", "2")})
+		w.restart()
+		if r.AppID = "theirs"; follows == "one" {
+			r.AppID = "" // Its first registration has had no answer.
+		}
+		if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindTransient {
+			t.Errorf("on a node that followed %s: %+v", follows, reply)
+		}
+	}
+}

@@ -41,7 +41,9 @@
 //     tasks, where these are known.
 //   - Weights: low without target and running tasks. An application that shares (api.Band)
 //     has its class's weight; where the Plan has one to yield to, all that share have a fifteenth
-//     together, by class: so they use all that quotas leave, and no more.
+//     together, by class: so they use all that quotas leave, and no more. While an application
+//     needs nearly all there is to be in time, and its driver runs on this machine, they have
+//     their part as a quota.
 //   - Drivers: one by which a stage waits takes part with one core for 3 s, in its application's
 //     place, if it runs on this machine. One whose application is over has a core for its exit.
 //   - Late: whose deadline has passed only now has no target any more, and keeps its place.

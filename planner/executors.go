@@ -217,10 +217,11 @@ func (f *fleet) left(a *ledger.App, dt time.Duration) {
 }
 
 // unstarted gives up executors of a on lost nodes that its driver has not seen, when it has
-// told all that it knows: they were asked for when the node was gone already.
+// told all that it knows: they were asked for when the node was gone already. One that has run
+// tasks its driver has: what it has told of may have been another one of that id.
 func (f *fleet) unstarted(a *ledger.App) {
 	for _, x := range a.Tenant.Executors {
-		if x.Gone || x.Registered {
+		if x.Gone || x.Registered || x.Worked > 0 {
 			continue
 		}
 		if n := f.view.Node(x.Node); n != nil && n.Presence == ledger.Lost {

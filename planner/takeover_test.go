@@ -115,6 +115,31 @@ func TestAnExecutorOnALostNodeIsGivenUpByItsDriversWord(t *testing.T) {
 	}
 }
 
+// One that has run tasks its driver has, though it has told of none by that id since: of two
+// executors with one id it may have lost the other.
+func TestAnExecutorOnALostNodeThatHasRunTasksIsItsDrivers(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	r := registration("p", 0)
+	id := w.register(r).AppID
+	w.pass(time.Second)
+	s := w.status("b")
+	s.Executors = []api.ExecutorStatus{{App: id, ID: "2", State: api.ExecutorRunning, Quota: api.Unknown}}
+	s.Stages = []api.StageStatus{{App: id, Executor: "2"}}
+	w.step(planner.Status{Status: &s})
+	for range 12 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(w.status("a"))})
+	}
+	if len(w.heard("node lost")) != 1 {
+		t.Fatalf("%v", w.said)
+	}
+	w.tell(id, r.Submission, up("1"))
+	w.tell(id, r.Submission)
+	if got := w.planned("b", id); !slices.Equal(got, []api.ExecutorID{"2"}) || len(w.heard("executor replaced")) > 0 {
+		t.Errorf("its node is to run %v; %v", got, w.said)
+	}
+}
+
 // An executor on a node that drains is taken over: it may have tasks though its driver has not
 // told of it, and is asked to leave as any other.
 func TestOneThatIsTakenOverOnADrainingNodeLeavesInItsTime(t *testing.T) {

@@ -44,6 +44,7 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		{"a planner's clock was set back while it was down, and deadlines with it", []uint64{11978, 25308}},
 		{"an idle executor was stopped whose driver could come to no planner", []uint64{26484}},
 		{"a planner that restarted gave a node others before it had said whose executors it runs", []uint64{30626}},
+		{"an executor with tasks on a lost node was given up, for its driver had told of another one of its id", []uint64{57920, 59034}},
 		{"an executor of the simulator never ended its start", []uint64{217}},
 	} {
 		for _, seed := range found.seeds {

@@ -44,7 +44,7 @@ const nearlyAll = 0.9
 
 // short reports whether p's stage is one of an application that has no time to lose, and asks for
 // more than it is granted.
-func (p *partaker) short() bool { return p.pressed && p.c.grant < p.c.request-sameCores }
+func (p partaker) short() bool { return p.pressed && p.c.grant < p.c.request-sameCores }
 
 // divide settles what each partaker asks for and grants it a part of the capacity. An
 // active control asks for what its law says, any other executor for its running tasks.
@@ -83,8 +83,7 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 		d.grants = append(d.grants, d.would[d.watched+drivers:]...)
 	}
 	held := d.keeps()
-	for i := range d.part {
-		p := &d.part[i]
+	for i, p := range d.part {
 		p.x.divided = true
 		if p.c != nil {
 			r.grant(p.c, d.grants[i], now)
@@ -188,11 +187,11 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 			a.use()
 		}
 		from := len(d.part)
+		first := a.plan.Band != api.BandShared && !leftAlone && a.plan.Cap == 0
+		pressed := first && a.least(now) >= nearlyAll*limit && r.here(a.plan.Launch.DriverURL)
 		for _, c := range a.controls {
 			if c.active {
 				r.request(c, now, limit, tick)
-				first := a.plan.Band != api.BandShared && !leftAlone && a.plan.Cap == 0
-				pressed := first && a.least(now) >= nearlyAll*limit && r.here(a.plan.Launch.DriverURL)
 				d.enter(partaker{c.x, c, first, pressed}, c.target.StageKey, c.request, c.ready)
 			}
 		}

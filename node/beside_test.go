@@ -351,7 +351,6 @@ func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
 // time, who shares is held to its part: it would use what the stage leaves while it waits for its
 // driver, which runs on this machine and has less of the CPUs by that.
 func TestWhoSharesIsHeldToItsPartBesideAStageThatIsShort(t *testing.T) {
-	const here, elsewhere = "spark://CoarseGrainedScheduler@127.0.0.1:40123", "spark://CoarseGrainedScheduler@10.1.2.3:40123"
 	for _, c := range []struct {
 		why    string
 		driver string
@@ -359,10 +358,10 @@ func TestWhoSharesIsHeldToItsPartBesideAStageThatIsShort(t *testing.T) {
 		due    time.Duration
 		want   units.Cores
 	}{
-		{"it asks for more than there is", here, 1.9, time.Second, 0.1},
-		{"its application has time", here, 1.7, time.Second, units.Unlimited},
-		{"its driver is elsewhere", elsewhere, 1.9, time.Second, units.Unlimited},
-		{"it asks for half of the cores", here, 1.9, 1000 * time.Second, units.Unlimited},
+		{"it asks for more than there is", driverHere, 1.9, time.Second, 0.1},
+		{"its application has time", driverHere, 1.7, time.Second, units.Unlimited},
+		{"its driver is elsewhere", driverElsewhere, 1.9, time.Second, units.Unlimited},
+		{"it asks for half of the cores", driverHere, 1.9, 1000 * time.Second, units.Unlimited},
 	} {
 		w := newWorld(t, testConfig(2))
 		a, b := planApp(appA, 2, ids("1")), shared(appB, "")

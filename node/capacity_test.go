@@ -15,7 +15,7 @@ func TestADriverThatLeavesHasACore(t *testing.T) {
 		url  string
 		want float64
 	}{
-		{"spark://CoarseGrainedScheduler@127.0.0.1:40123", 3}, {"spark://CoarseGrainedScheduler@[::1]:40123", 3},
+		{driverHere, 3}, {"spark://CoarseGrainedScheduler@[::1]:40123", 3},
 		{"spark://CoarseGrainedScheduler@here:40123", 3}, {"spark://CoarseGrainedScheduler@10.0.0.7:40123", 4}, {"spark://nobody", 4},
 	} {
 		cfg := testConfig(4)
@@ -86,7 +86,7 @@ func TestThoseWhoShareLeaveACoreToADriverThatLeaves(t *testing.T) {
 		w := newWorld(t, testConfig(2))
 		a, b := planApp(appA, 2, ids("1")), shared(appB, "")
 		b.Cap = capped
-		a.Launch.DriverURL = "spark://CoarseGrainedScheduler@127.0.0.1:40123"
+		a.Launch.DriverURL = driverHere
 		w.ready(1, a, b)
 		w.exec(Key{appB, "1"}).submit(0, 1000, 7)
 		w.ticks(6)
@@ -109,7 +109,7 @@ func TestThoseWhoShareLeaveACoreToADriverThatLeaves(t *testing.T) {
 	}
 	w := newWorld(t, testConfig(2))
 	a, b := planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1"))
-	a.Launch.DriverURL = "spark://CoarseGrainedScheduler@127.0.0.1:40123"
+	a.Launch.DriverURL = driverHere
 	w.ready(1, a, b)
 	w.exec(Key{appB, "1"}).submit(0, 1000, 7)
 	b.Stages = []api.StageTarget{target(0, "1", 1000, 1000, time.Second, 2)}
@@ -125,7 +125,6 @@ func TestThoseWhoShareLeaveACoreToADriverThatLeaves(t *testing.T) {
 // application, for 3 s; from those that come before it, and where the driver is elsewhere, it
 // keeps nothing.
 func TestAStageThatWaitsForItsDriverKeepsACoreForIt(t *testing.T) {
-	const here, elsewhere = "spark://CoarseGrainedScheduler@127.0.0.1:40123", "spark://CoarseGrainedScheduler@10.1.2.3:40123"
 	for _, c := range []struct {
 		why    string
 		driver string
@@ -133,10 +132,10 @@ func TestAStageThatWaitsForItsDriverKeepsACoreForIt(t *testing.T) {
 		shares bool // Those that run do.
 		want   units.Cores
 	}{
-		{"it is due first", here, 50, false, 1},
-		{"the others have no deadline", here, 50, true, 1},
-		{"it is due last", here, 500, false, units.Unlimited},
-		{"its driver is elsewhere", elsewhere, 50, false, units.Unlimited},
+		{"it is due first", driverHere, 50, false, 1},
+		{"the others have no deadline", driverHere, 50, true, 1},
+		{"it is due last", driverHere, 500, false, units.Unlimited},
+		{"its driver is elsewhere", driverElsewhere, 50, false, units.Unlimited},
 	} {
 		w := newWorld(t, testConfig(2))
 		a, b := planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1"))

@@ -12,6 +12,12 @@ import (
 
 const appA, appB = api.AppID("app-a"), api.AppID("app-b")
 
+// Drivers on the machine of testConfig, and on another one.
+const (
+	driverHere      = "spark://CoarseGrainedScheduler@127.0.0.1:40123"
+	driverElsewhere = "spark://CoarseGrainedScheduler@10.1.2.3:40123"
+)
+
 // tb is what the world needs of a test; a rapid check has it too.
 type tb interface {
 	Helper()

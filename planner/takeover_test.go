@@ -118,14 +118,13 @@ func TestAnExecutorOnALostNodeIsGivenUpByItsDriversWord(t *testing.T) {
 // One that has run tasks its driver has, though it has told of none by that id since: of two
 // executors with one id it may have lost the other.
 func TestAnExecutorOnALostNodeThatHasRunTasksIsItsDrivers(t *testing.T) {
-	w := newWorld(t, "a", "b")
+	w := named(t, "a", "b")
 	r := registration("p", 0)
 	id := w.register(r).AppID
 	w.pass(time.Second)
-	s := w.status("b")
-	s.Executors = []api.ExecutorStatus{{App: id, ID: "2", State: api.ExecutorRunning, Quota: api.Unknown}}
+	s := w.runs("b", "one", "", id, "2")
 	s.Stages = []api.StageStatus{{App: id, Executor: "2"}}
-	w.step(planner.Status{Status: &s})
+	w.step(planner.Status{Status: s})
 	for range 12 {
 		w.pass(time.Second)
 		w.step(planner.Status{Status: new(w.status("a"))})

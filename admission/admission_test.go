@@ -51,8 +51,8 @@ func TestIDsAreThePlannersOwn(t *testing.T) {
 		}
 		seen[got] = true
 	}
-	if id("planner-1") != id("planner-1") {
-		t.Error("one store has two marks")
+	if one, again := id("planner-1"), id("planner-1"); one != again {
+		t.Errorf("one store has two marks: %s, %s", one, again)
 	}
 }
 

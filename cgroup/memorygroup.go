@@ -76,7 +76,7 @@ func (h *Hierarchy) findMemory() memoryTree {
 // ownMemory returns this process's group in v1's tree of the memory controller; "" where it
 // is not seen there, or does not count what is in the groups below it.
 func ownMemory(root string) string {
-	dir := groupOf(root, "memory", "/proc/self/cgroup", os.Getpid())
+	dir := memoryGroupOf(root, "/proc/self/cgroup", os.Getpid())
 	if dir == "" {
 		return ""
 	}
@@ -87,10 +87,10 @@ func ownMemory(root string) string {
 	return dir
 }
 
-// groupOf returns the directory in v1's tree of a controller of the process pid, whose list
+// memoryGroupOf returns the directory in v1's tree of memory groups of the process pid, whose list
 // of groups is at list; "" where it is not found. What is mounted may begin anywhere on the
 // way to the group, as it does in a container: the directory is the one that has the process.
-func groupOf(root, controller, list string, pid int) string {
+func memoryGroupOf(root, list string, pid int) string {
 	data, err := os.ReadFile(list)
 	if err != nil {
 		return ""
@@ -98,7 +98,7 @@ func groupOf(root, controller, list string, pid int) string {
 	path, found := "", false
 	for line := range strings.Lines(string(data)) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(fields) == 3 && slices.Contains(strings.Split(fields[1], ","), controller) {
+		if len(fields) == 3 && slices.Contains(strings.Split(fields[1], ","), "memory") {
 			path, found = strings.TrimPrefix(fields[2], "/"), true
 		}
 	}
@@ -164,7 +164,7 @@ func (g *Group) runsIn() (runs bool, dir string) {
 			continue
 		}
 		// One that has just ended is in no group any more, another one may be.
-		if dir = groupOf(g.h.memory.root, "memory", fmt.Sprintf("/proc/%d/cgroup", pid), pid); dir == "" {
+		if dir = memoryGroupOf(g.h.memory.root, fmt.Sprintf("/proc/%d/cgroup", pid), pid); dir == "" {
 			continue
 		}
 		if !strings.HasSuffix(dir, "/"+filepath.Join(g.h.parent, g.dir)) {

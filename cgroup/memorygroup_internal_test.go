@@ -41,11 +41,11 @@ func TestGroupOfAProcess(t *testing.T) {
 		if want != "" {
 			want = filepath.Join(root, want)
 		}
-		if got := groupOf(root, "memory", list, c.pid); got != want {
+		if got := memoryGroupOf(root, list, c.pid); got != want {
 			t.Errorf("%q, process %d: %q, want %q", c.list, c.pid, got, want)
 		}
 	}
-	if got := groupOf(root, "memory", filepath.Join(root, "none"), 1); got != "" {
+	if got := memoryGroupOf(root, filepath.Join(root, "none"), 1); got != "" {
 		t.Errorf("without a list: %q", got)
 	}
 }

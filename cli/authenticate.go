@@ -51,7 +51,7 @@ func (l *launch) privateProperties(settings map[string]string) (path string, rem
 	if theirs, given := l.line.last[optionProperties]; given {
 		read, err := os.ReadFile(theirs)
 		if err != nil {
-			return "", remove, nil // spark-submit says so.
+			return "", remove, nil //nolint:nilerr // spark-submit says so.
 		}
 		text.Write(read)
 		text.WriteByte('\n') // Its last line may have none.

@@ -368,7 +368,7 @@ func TestHTTPAsksWhoItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	basic.SetBasicAuth(viewer.Login, viewer.Secret)
-	if r, err := client.Do(basic); err != nil || r.StatusCode != 200 {
+	if r, err := client.Do(basic); err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("by basic authentication: %v", err)
 	} else {
 		_ = r.Body.Close()

@@ -126,8 +126,12 @@ func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
 		return p, nil
 	}
 	var file principalsFile
-	if err := json.Unmarshal(body, &file); err != nil || file.V != 1 {
-		return nil, fmt.Errorf("principals: %s cannot be read (version %d, want 1; %v): put a copy of it back, or remove it and issue all credentials anew", from, file.V, err)
+	err = json.Unmarshal(body, &file)
+	if err == nil && file.V != 1 {
+		err = fmt.Errorf("version %d, want 1", file.V)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("principals: %s cannot be read (%w): put a copy of it back, or remove it and issue all credentials anew", from, err)
 	}
 	for _, h := range file.Principals {
 		if err := h.Validate(); err != nil {

@@ -53,7 +53,7 @@ func trimLog(path string, most units.Bytes) (bool, error) {
 	}
 	defer unix.Close(fd)
 	from := max(0, st.Size-int64(most)/2)
-	from -= from % max(1, int64(st.Blksize)) // Only whole blocks are given back.
+	from -= from % max(1, int64(st.Blksize)) //nolint:unconvert // Only whole blocks are given back; an int32 on arm64.
 	err = unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, max(1, from))
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
 		err = unix.Ftruncate(fd, 0)

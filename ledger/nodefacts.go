@@ -23,7 +23,7 @@ func (f Passed) apply(l *Ledger) error {
 // Waited: the applications' clocks have gone on.
 type Waited struct{ For time.Duration }
 
-func (f Waited) apply(l *Ledger) error {
+func (f Waited) apply(l *Ledger) error { //nolint:unparam // A fact.
 	apps := l.View().Apps()
 	flushes := leastFlushes + len(apps)*int(f.For)/int(flushEvery)
 	for _, a := range apps {
@@ -64,7 +64,7 @@ type NodeJoined struct {
 	Follows           string
 }
 
-func (f NodeJoined) apply(l *Ledger) error {
+func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 	n := l.nodes[f.Node]
 	if n == nil {
 		n = &Node{NodeRecord: NodeRecord{Node: f.Node}, Published: l.uptime}

@@ -179,7 +179,7 @@ func (p *process) settle(now units.Instant) {
 		p.pausing, p.nextPause = 0, p.cpu+p.pauseAfter()
 	}
 	if p.starting == 0 && p.pausing == 0 {
-		p.finish(now)
+		p.finish()
 		if p.nextPause <= p.cpu+tiny && len(p.computing) > 0 {
 			p.pausing = float64(p.m.w.cfg.Plant.PauseWork) * float64(p.slots) * around(p.rand, 0.3)
 		}
@@ -200,7 +200,7 @@ func (p *process) settle(now units.Instant) {
 }
 
 // finish ends the tasks that are done and takes new ones.
-func (p *process) finish(now units.Instant) {
+func (p *process) finish() {
 	if p.first > p.service+tiny {
 		return // Mostly nothing is done, and a look at each task costs more than the rest of the step.
 	}
@@ -213,13 +213,13 @@ func (p *process) finish(now units.Instant) {
 			continue
 		}
 		p.computing = slices.Delete(p.computing, i, i+1)
-		p.finished(t, now)
+		p.finished(t)
 	}
 	p.first = first
 	p.driver.offer(p)
 }
 
-func (p *process) finished(t *task, now units.Instant) {
+func (p *process) finished(t *task) {
 	s := &t.part.page
 	s.Finished++
 	s.Weight += t.weight

@@ -197,7 +197,7 @@ func (p *process) work(now units.Instant, dt time.Duration) {
 			if t.work -= each; t.work > 1e-9 {
 				still = append(still, t)
 			} else {
-				p.finish(t, now)
+				p.finish(t)
 			}
 		}
 		p.running = still
@@ -213,7 +213,7 @@ func (p *process) launch(t *task, r *stageRun, now units.Instant) {
 	p.running = append(p.running, t)
 }
 
-func (p *process) finish(t *task, now units.Instant) {
+func (p *process) finish(t *task) {
 	s := &t.on.page
 	s.Finished++
 	s.Weight++

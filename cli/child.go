@@ -35,8 +35,9 @@ func catchSignals() chan os.Signal {
 //
 // It leads a session: a kernel that divides CPUs by session (autogroup) then gives a driver that
 // hands out tasks its turn beside one that starts, with a dozen threads that compile. So the
-// signals of a terminal come from here only, and for its children, too.
-func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, signals <-chan os.Signal) error {
+// signals of a terminal come from here only, and for its children, too. One that yields has a
+// third of the weight of another session on a CPU that both want.
+func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, yields bool, signals <-chan os.Signal) error {
 	cmd := exec.Command(sp.submit, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.Stdin, command.Raw(sh.Stdout), command.Raw(sh.Stderr)
 	cmd.Env = sh.Environ
@@ -48,7 +49,12 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, signals 
 		return command.Coded(command.ExitNotFound, fmt.Errorf("start %s: %w", sp.submit, err))
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	go func() {
+		if yields {
+			yieldSession(cmd.Process.Pid)
+		}
+		ended <- cmd.Wait()
+	}()
 	interrupt, passed := ctx.Done(), false
 	var quiet <-chan time.Time
 	for {
@@ -67,6 +73,21 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, signals 
 		case err := <-ended:
 			return childError(err)
 		}
+	}
+}
+
+// niceSession is the nice value of a session that yields: its weight is 335, of 1024.
+const niceSession = 5
+
+// yieldSession has the session of a child that is not waited for yet yield CPU time to others.
+// It does nothing where the kernel does not divide CPUs by session, or has groups for that.
+func yieldSession(pid int) {
+	path := fmt.Sprintf("/proc/%d/autogroup", pid)
+	for range 5 { // Linux takes one such write in 100 ms from all that are not root.
+		if err := os.WriteFile(path, strconv.AppendInt(nil, niceSession, 10), 0); !errors.Is(err, syscall.EAGAIN) {
+			return
+		}
+		time.Sleep(110 * time.Millisecond)
 	}
 }
 

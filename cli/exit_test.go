@@ -179,3 +179,34 @@ func TestSubmitLeavesNoOrphan(t *testing.T) {
 		})
 	}
 }
+
+// The driver of a first run, which may be about to start, yields CPU time to the drivers of those
+// that have a deadline, wherever that is set.
+func TestSubmitWithoutADeadlineYields(t *testing.T) {
+	if _, err := os.Stat("/proc/self/autogroup"); err != nil {
+		t.Skip("this kernel does not divide CPUs by session")
+	}
+	for _, c := range []struct {
+		args []string
+		file string
+		nice string
+	}{
+		{nil, "", "nice 5"},
+		{[]string{"--pacer-deadline", "1h"}, "", "nice 0"},
+		{[]string{"--pacer-by", "06:00"}, "", "nice 0"},
+		{[]string{"--conf", "spark.pacer.by=06:00"}, "", "nice 0"},
+		{nil, "spark.pacer.deadline 1h", "nice 0"},
+	} {
+		w := newWorld(t)
+		f := startPlanner(t, ended(nil))
+		// It is written when spark-submit has begun: that of one that does not yield is looked at in vain for a while.
+		home := w.fakeSpark(t, `i=0; while ! grep -q "nice 5" /proc/self/autogroup && [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done; cat /proc/self/autogroup`)
+		if err := os.WriteFile(filepath.Join(home, "conf", "spark-defaults.conf"), []byte(c.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := w.run(t, append(append([]string{"submit", "--pacer-planner", f.address}, c.args...), "app.py")...)
+		if o.code != 0 || !strings.Contains(o.out, c.nice+"\n") {
+			t.Errorf("%v %q: exit code %d, want %s:\n%s%s", c.args, c.file, o.code, c.nice, o.out, o.err)
+		}
+	}
+}

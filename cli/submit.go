@@ -85,7 +85,7 @@ func (sh *shell) submit(ctx context.Context, args []string) error {
 		}
 		signals := catchSignals()
 		defer signal.Stop(signals)
-		return sh.runSpark(ctx, sp, s.args, signals)
+		return sh.runSpark(ctx, sp, s.args, false, signals)
 	}
 	l := launch{shell: sh, line: s}
 	if s.detach {
@@ -133,7 +133,7 @@ func (l *launch) submit(ctx context.Context) error {
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	elapsed := l.deadlineClock(l.settings[confSubmitted])
-	err = l.runSpark(ctx, l.sp, arguments, signals)
+	err = l.runSpark(ctx, l.sp, arguments, !l.due(), signals)
 	app := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
 	if app.State == api.AppRefused && strings.EqualFold(l.settings[confRequire], "true") {
 		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
@@ -237,6 +237,17 @@ func (l *launch) ownSettings() (map[string]string, error) {
 		out[confRequire] = given
 	}
 	return out, nil
+}
+
+// due reports whether the application has a deadline, as far as is known when it starts: a
+// program may set one itself.
+func (l *launch) due() bool {
+	for _, key := range []string{confDeadline, confBy} {
+		if cmp.Or(l.settings[key], l.line.conf[key], l.files[key]) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // deadline returns the deadline that pacer's own flags ask for, "" for none, and

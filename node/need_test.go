@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -125,6 +126,37 @@ func TestTheWeightOfAllExecutorsRisesBySteps(t *testing.T) {
 	w.ticks(int(restBeforeLow / w.e.roster.cfg.Interval))
 	if *all != WeightShared {
 		t.Errorf("%v after the last stage", *all)
+	}
+}
+
+// Executors start with the weight of those that work, and not with what was left behind.
+func TestTheWeightOfExecutorsThatStart(t *testing.T) {
+	for _, c := range []struct {
+		app  api.PlanApp
+		want Weight
+	}{
+		{planApp(appA, 2, ids("1")), WeightEven},
+		{shared(appA, ""), WeightShared},
+		{late(appA), WeightEven},
+		{handsOff(api.ModeObserve), WeightUnset},
+	} {
+		w := newWorld(t, testConfig(2))
+		w.apply(plan(1, c.app))
+		tick := func() {
+			w.advance(w.e.roster.cfg.Interval)
+			s := w.sample()
+			s.Executors[0].Page = meter.Page{} // Its JVM has not made one.
+			w.do(w, w.e.Step(w.now, s))
+		}
+		tick()
+		if got := w.e.roster.weights.all; got != c.want {
+			t.Errorf("%s, deadline %v: a weight of %v at its start, want %v", c.app.Launch.Mode, c.app.HasDeadline, got, c.want)
+		}
+		w.e.roster.weights.all = WeightPromised
+		tick()
+		if got := w.e.roster.weights.all; c.want != WeightUnset && got != c.want {
+			t.Errorf("%s, deadline %v: a weight of %v at its start after others, want %v", c.app.Launch.Mode, c.app.HasDeadline, got, c.want)
+		}
 	}
 }
 

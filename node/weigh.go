@@ -95,7 +95,7 @@ const mostRise = math.Sqrt2
 // weighAll sets the weight of all executors by who of them is at work. It rises by steps, and
 // falls below WeightEven when that has been too much for restBeforeLow: the next stage usually
 // comes at once, and its driver has enough with half of each CPU. Nothing is written while
-// nobody is at work, or for executors that are left alone.
+// nobody starts or is at work, or for executors that are left alone.
 func (w *weights) weighAll(execs []*executor, now units.Instant, out *journal) {
 	all := w.together(execs)
 	if all == WeightUnset {
@@ -117,14 +117,18 @@ func (w *weights) weighAll(execs []*executor, now units.Instant, out *journal) {
 	}
 }
 
-// together is the weight that all executors are to have, WeightUnset while nobody is at work.
+// together is the weight that all executors are to have, WeightUnset while nobody starts or is at
+// work. One that starts does so beside drivers, not with the weight that an earlier application, or a
+// node controller that was killed, has left.
 func (w *weights) together(execs []*executor) Weight {
 	all := WeightUnset
 	for _, x := range execs {
 		switch {
+		case x.weighed() && x.life.state == api.ExecutorStarting && w.first(x):
+			all = WeightEven
+		case x.weighed() && x.life.state == api.ExecutorStarting, x.works() && !w.first(x):
+			all = max(all, WeightShared)
 		case !x.works():
-		case !w.first(x):
-			all = WeightShared
 		case w.crowded >= longCrowded:
 			return WeightPromised
 		default:

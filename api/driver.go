@@ -157,6 +157,9 @@ type Launch struct {
 	// Owner is OwnerOf the application's submission, set by the planner: by it a planner that
 	// has lost its state knows whose driver may have the executors back.
 	Owner string `json:"owner,omitempty"`
+	// Withheld is how many bytes it lacks: the values of its secrets, which no store has (Kept).
+	// No executor is started by it before these are there (Complete).
+	Withheld int `json:"withheld_bytes,omitempty"`
 }
 
 // OwnerOf is a digest of a submission, which says nothing of it: who knows a submission may
@@ -166,13 +169,13 @@ func OwnerOf(submission string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Bytes is how many bytes l takes as JSON.
+// Bytes is how many bytes l takes as JSON, or would with what is withheld.
 func (l *Launch) Bytes() int {
 	body, err := json.Marshal(l)
 	if err != nil {
 		return 0 // It has nothing that JSON cannot have.
 	}
-	return len(body)
+	return len(body) + l.Withheld
 }
 
 // MostFixedPart is the most that RegisterReply.FixedPart has: so much is left of what sizes say that

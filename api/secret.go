@@ -39,21 +39,54 @@ func (l *Launch) secret() bool {
 	return false
 }
 
-// Masked is l with its secrets masked. It shares with l what it does not change.
+// Masked is l with its secrets masked, and how long withheld ones are. It shares with l what it
+// does not change.
 func (l *Launch) Masked() *Launch {
 	if l == nil || !l.secret() {
 		return l
 	}
-	shown := *l
-	shown.JavaOptions = make([]string, len(l.JavaOptions))
+	shown := l.with(mask)
+	shown.Withheld = min(l.Withheld, 1)
+	return shown
+}
+
+// Kept is l as a store keeps it: with nothing in place of its secrets' values. It is l itself
+// where it has none.
+func (l *Launch) Kept() *Launch {
+	if l == nil || !l.secret() {
+		return l
+	}
+	kept := l.with("")
+	lacks := l.Bytes() - kept.Bytes()
+	if lacks == 0 {
+		return l
+	}
+	kept.Withheld += lacks
+	return kept
+}
+
+// Complete is l with the secrets of whole, which is the launch of the same driver.
+func (l *Launch) Complete(whole *Launch) *Launch {
+	completed := *l
+	completed.JavaOptions, completed.Env, completed.Withheld = whole.JavaOptions, whole.Env, 0
+	return &completed
+}
+
+// with is l with a text in place of each secret's value.
+func (l *Launch) with(text string) *Launch {
+	other := *l
+	other.JavaOptions = make([]string, len(l.JavaOptions))
 	for i, option := range l.JavaOptions {
-		shown.JavaOptions[i] = secretOption.ReplaceAllString(option, "${1}"+mask)
+		other.JavaOptions[i] = secretOption.ReplaceAllString(option, "${1}"+text)
 	}
-	shown.Env = make(map[string]string, len(l.Env))
+	other.Env = make(map[string]string, len(l.Env))
 	for name, value := range l.Env {
-		shown.Env[name] = Masked(name, value)
+		if secretKey.MatchString(name) {
+			value = text
+		}
+		other.Env[name] = value
 	}
-	return &shown
+	return &other
 }
 
 // Masked is p with the secrets of its applications masked. It shares with p what it does

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sparkpacer/pacer/api"
 )
 
@@ -47,5 +49,40 @@ func TestAPlanIsShownWithoutItsSecrets(t *testing.T) {
 	}
 	if q := (&api.Plan{Apps: p.Apps[:1]}); q.Masked() != q || (*api.Plan)(nil).Masked() != nil {
 		t.Error("what has no secrets is copied")
+	}
+}
+
+// A store keeps a launch without its secrets, and knows how much is missing; the driver's word
+// makes it whole again, and nothing but that.
+func TestALaunchIsKeptWithoutItsSecrets(t *testing.T) {
+	whole := api.Launch{DriverURL: "spark://h", Cores: 3, JavaOptions: []string{"-Xmx1g", "-Dspark.authenticate.secret=hunter2", "-DtokenX=\"\n\""},
+		Env: map[string]string{"PATH": "/bin", "_SPARK_AUTH_SECRET": "hunter2", "EMPTY_TOKEN": ""}}
+	kept := whole.Kept()
+	body, err := json.Marshal(kept)
+	if err != nil || strings.Contains(string(body), "hunter2") || !strings.Contains(string(body), "-Xmx1g") || !strings.Contains(string(body), `"PATH":"/bin"`) {
+		t.Errorf("kept as %s, %v", body, err)
+	}
+	if kept.Withheld != 2*len("hunter2")+len(`\"\n\"`) || whole.Withheld != 0 || kept.Bytes() < whole.Bytes() {
+		t.Errorf("%d bytes are withheld, it takes %d of %d", kept.Withheld, kept.Bytes(), whole.Bytes())
+	}
+	if again := kept.Kept(); again != kept {
+		t.Errorf("kept again it is %+v", again)
+	}
+	kept.Cores = 4
+	want := whole
+	want.Cores = 4
+	if d := cmp.Diff(&want, kept.Complete(&whole)); d != "" {
+		t.Error(d)
+	}
+	plain := api.Launch{Env: map[string]string{"PATH": "/bin", "EMPTY_TOKEN": ""}}
+	if plain.Kept() != &plain || plain.Withheld != 0 {
+		t.Errorf("one without secrets: %+v", plain.Kept())
+	}
+	if shown := kept.Masked(); shown.Withheld != 1 {
+		t.Errorf("its mask tells of %d bytes", shown.Withheld)
+	}
+	request := api.RegisterRequest{V: api.Version, Submission: "s", Name: "n", Launch: api.Launch{DriverURL: "spark://h", Heap: 1, Withheld: 1}}
+	if err := request.Validate(); err == nil || !strings.Contains(err.Error(), "withheld") {
+		t.Errorf("a driver that withholds something: %v", err)
 	}
 }

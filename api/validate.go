@@ -41,6 +41,7 @@ func (r RegisterRequest) Validate() error {
 	f.check(r.Class.Known(), "class is %q, want one of %v", Clip(string(r.Class), MostToken), Classes())
 	f.check(r.Launch.DriverURL != "", "driver_url is empty")
 	f.check(r.Launch.Heap > 0, "heap_bytes is %d, want > 0", int64(r.Launch.Heap))
+	f.check(r.Launch.Withheld == 0, "withheld_bytes is %d: a driver withholds nothing", r.Launch.Withheld)
 	r.Launch.validate(&f)
 	return f.err("registration")
 }
@@ -56,6 +57,7 @@ func (l *Launch) validate(f *faults) {
 	f.text("launch user", l.User, MostName)
 	f.text("owner", l.Owner, MostToken)
 	f.count("cores", l.Cores, MostCores)
+	f.count("withheld_bytes", l.Withheld, MostPlanLaunches)
 	f.size("heap_bytes", int64(l.Heap))
 	f.size("overhead_bytes", int64(l.Overhead))
 	f.size("offheap_bytes", int64(l.OffHeap))

@@ -96,8 +96,7 @@ type asker interface {
 }
 
 // Backup writes a copy of a running planner's store into a new file at path, mode 0600, while
-// the planner goes on. It holds what the planner had stored at one moment, secrets of
-// applications included.
+// the planner goes on. It holds what the planner had stored at one moment.
 func Backup(ctx context.Context, c asker, path string) error {
 	return intoNew(path, func(out *os.File) error {
 		reply, err := c.Control(ctx, api.VerbBackup, api.ControlRequest{})

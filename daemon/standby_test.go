@@ -162,10 +162,12 @@ func (s *shared) node(server int) {
 	if err := bus.WriteSecret(bus.CredentialPath(s.owned, at), first.Encode()); err != nil {
 		t.Fatal(err)
 	}
+	n.Deps.Command = withSecret
 	make := n.Deps.Runtime
 	n.Deps.Runtime = func(l executor.Layout, g *cgroup.Hierarchy) (executor.Runtime, error) {
 		r, err := make(l, g)
-		w.runtime.OnStart = func(_ executor.Spec, h executor.Handle) {
+		w.runtime.OnStart = func(spec executor.Spec, h executor.Handle) {
+			wantSecret(t, spec)
 			s.show(l, h)
 			w.started <- h
 		}
@@ -248,6 +250,7 @@ type app struct {
 	id   api.AppID
 	name string
 	seq  uint64
+	by   api.RegisterRequest
 }
 
 // chain is a profile of stages of six core-seconds, one after the other.
@@ -265,13 +268,14 @@ func (s *shared) register(name string, deadline units.Seconds, heap units.Bytes)
 	secret := bus.NewCredential("")
 	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
 	defer cancel()
-	reply, err := s.cli.Register(ctx, api.RegisterRequest{V: api.Version, Submission: name, Name: "chain", SparkVersion: "4.3.0", Key: secret.Hash(), Deadline: deadline,
-		Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: heap, SparkVersion: "4.3.0"}})
+	by := api.RegisterRequest{V: api.Version, Submission: name, Name: "chain", SparkVersion: "4.3.0", Key: secret.Hash(), Deadline: deadline,
+		Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: heap, SparkVersion: "4.3.0", Env: secretEnv()}}
+	reply, err := s.cli.Register(ctx, by)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	secret.Login = string(reply.AppID)
-	a := &app{s: s, id: reply.AppID, name: name}
+	secret.Login, by.AppID = string(reply.AppID), reply.AppID
+	a := &app{s: s, id: reply.AppID, name: name, by: by}
 	if a.conn, err = bus.Dial(bus.Options{Address: s.cli.Address(), Credential: secret}); err != nil {
 		s.t.Fatal(err)
 	}
@@ -284,10 +288,20 @@ func (a *app) send(e api.Event) {
 	a.s.t.Helper()
 	a.seq++
 	e.Seq, e.At = a.seq, units.Seconds(a.seq)
+	a.deliver(e)
+}
+
+// deliver is send of numbered events, or of a heartbeat. A driver whose planner does not know it
+// registers again.
+func (a *app) deliver(events ...api.Event) {
+	a.s.t.Helper()
 	var err error
 	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(a.s.t.Context(), time.Second)
-		_, err = a.conn.SendEvents(ctx, api.Events{V: api.Version, AppID: a.id, Submission: a.name, Events: []api.Event{e}})
+		_, err = a.conn.SendEvents(ctx, api.Events{V: api.Version, AppID: a.id, Submission: a.name, Events: events})
+		if api.KindOf(err) == api.KindNotFound {
+			_, _ = a.conn.Register(ctx, a.by)
+		}
 		cancel()
 		if err == nil {
 			return
@@ -379,6 +393,7 @@ func (s *shared) failover(first, second *killable, releases [2]string) (took tim
 	a.done(1)
 	a.send(api.Event{Type: api.EventEnd})
 	a.send(api.Event{Type: api.EventExit, Clean: true})
+	waiting.deliver()
 	// Its memory is free, and who waited starts.
 	if h := soon(t, "an executor of the one that waited", s.world.started); h.App != waiting.id {
 		t.Errorf("an executor of %s starts", h.App)

@@ -215,6 +215,8 @@ type keep struct {
 	concerned bool // It is looked at when the batch closes.
 	flush     bool // Figures of nodes have to be saved.
 	saved     bool // It has been saved at all, its profile included.
+	// launch is its launch as it is saved, nil when that is to be made.
+	launch *api.Launch
 }
 
 // touch marks a as changed: its record, its Directive and its nodes' Plans. What

@@ -60,7 +60,7 @@ func busy(t *testing.T) *ledger.Ledger {
 		ledger.Registered{ID: "app-5", Name: "p", Serial: 4, Promise: ledger.Promise{Profile: "p"}, Wait: &ledger.Wait{Place: 1, Of: 1}},
 		ledger.NodeJoined{Node: "theirs", Incarnation: "t-1", Follows: "another"}, ledger.NodeSaid{Status: ledgertest.Status("theirs", 1), Follows: "another"},
 		ledger.Registered{ID: "app-7", Name: "p", Serial: 6, Promise: ledger.Promise{Reclaimed: true}},
-		ledger.Registered{ID: "app-6", Name: "p", Serial: 7}, ledger.Seated{App: "app-6", Nodes: []string{"b"}}, ledger.ExecutorLost{App: "app-6", ID: "1"},
+		ledger.Registered{ID: "app-6", Name: "p", Serial: 7, Tenant: ledger.Tenant{Launch: api.Launch{Withheld: 1}}}, ledger.Seated{App: "app-6", Nodes: []string{"b"}}, ledger.ExecutorLost{App: "app-6", ID: "1"},
 		ledger.Noticed{App: app, Text: "a notice"}, ledger.Waited{For: time.Second}, ledger.Passed{For: time.Second},
 	} {
 		if err := l.Record(f); err != nil {
@@ -82,7 +82,7 @@ func examples() []ledger.Fact {
 		ledger.ExecutorIdle{App: app, ID: "1", For: time.Second}, ledger.ExecutorLeaving{App: app, ID: "1"}, ledger.ExecutorLost{App: app, ID: "1"},
 		ledger.ExecutorNamed{App: "app-7", ID: "4"}, ledger.ExecutorUp{App: app, ID: "2"}, ledger.ExecutorUnseen{App: app, ID: "2"}, ledger.Exited{App: third, State: api.AppFinished, At: 3}, ledger.GateSet{App: app, Gate: ledger.Gate{Late: true}},
 		ledger.Heard{App: app}, ledger.DivisionSet{Node: "b", Division: &api.Division{Strategy: "speed", Gamma: 1}}, ledger.EndedAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppFailed}}},
-		ledger.Judged{App: app, Judgement: ledger.Judgement{Verdict: api.VerdictTight}}, ledger.Looked{App: app}, ledger.Mismatched{App: app, Where: "here"},
+		ledger.Judged{App: app, Judgement: ledger.Judgement{Verdict: api.VerdictTight}}, ledger.LaunchTold{App: "app-6"}, ledger.Looked{App: app}, ledger.Mismatched{App: app, Where: "here"},
 		ledger.ModeSet{App: app, Mode: ledger.Released}, ledger.NodeChallenged{Node: "a", Incarnation: "a-2"}, ledger.NodeDrained{Node: "a", Draining: true},
 		ledger.NodeForgotten{Node: "empty"}, ledger.NodeJoined{Node: "c", Incarnation: "c-1"}, ledger.NodeLost{Node: "a"}, ledger.NodeSaid{Status: status(2, 1)},
 		ledger.NodeClaimed{Node: "theirs", From: "another"}, ledger.NodeCleared{Node: "b", App: "app-0"},

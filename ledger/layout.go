@@ -25,7 +25,8 @@ import (
 // All values but samples, counters and usage (appendNumbers) are JSON with the layout as
 // "v". A Plan's content follows from its applications' records and is made again from
 // them: a stage's event need not write a record for each of its nodes. Not kept:
-// silences, who is connected; these come back with the next statuses. Samples, and
+// silences, who is connected; these come back with the next statuses; secrets, which drivers
+// tell again (LaunchTold). Samples, and
 // counters of running stages, may lack what came in the last seconds (flushEvery).
 const Layout = 6
 

@@ -76,6 +76,11 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 	}
 	if n.Incarnation != f.Incarnation {
 		n.Seq, n.Dividing.losses = 0, nil
+		for _, t := range l.allocations[n.Node] {
+			if t.App.Tenant.Launch.Withheld == 0 && t.App.keep.kept(&t.App.Tenant).Withheld > 0 {
+				retell(l, n, t) // A node controller that starts has no secrets.
+			}
+		}
 	}
 	n.Incarnation, n.Presence, n.Challenger = f.Incarnation, Here, ""
 	if f.Epoch > n.Epoch && f.Follows == "" {

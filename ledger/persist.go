@@ -111,7 +111,7 @@ func (l *Ledger) saveApp(a *App) {
 		}
 	}
 	if k.record || k.aged && k.flush {
-		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.Tenant, Promise: a.Promise, Outcome: a.Outcome,
+		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.Tenant.stored(k), Promise: a.Promise, Outcome: a.Outcome,
 			Wait: a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
 		k.record, k.aged = false, false
 	}

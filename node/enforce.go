@@ -68,9 +68,9 @@ func (r *roster) round(x *executor, grant, limit units.Cores) (quota, rest units
 }
 
 // launch marks x if it has to be started: each listed executor once, when there is memory
-// for it.
+// for it and the Plan has its secrets.
 func (r *roster) launch(x *executor) bool {
-	if !x.life.listed || x.life.started || x.memory.waits {
+	if !x.life.listed || x.life.started || x.memory.waits || x.life.withheld {
 		return false
 	}
 	x.life.started, x.life.launching = true, true

@@ -30,6 +30,8 @@ const (
 	// EventTargetRefused: a target with impossible numbers or without its
 	// executor; the stage runs with all cores.
 	EventTargetRefused
+	// EventSecretsAwaited: an executor is started once the planner has its secrets.
+	EventSecretsAwaited
 	// EventExecutorRunning: the first progress page of an executor.
 	EventExecutorRunning
 	// EventExecutorRecovered: an executor of an earlier incarnation runs on.
@@ -80,7 +82,7 @@ const (
 )
 
 var eventNames = [...]string{
-	"plan applied", "plan ignored", "plan refused", "plan of another planner", "application not known", "unknown application stopped", "target refused", "executor running", "executor recovered",
+	"plan applied", "plan ignored", "plan refused", "plan of another planner", "application not known", "unknown application stopped", "target refused", "secrets awaited", "executor running", "executor recovered",
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over", "quota conflict",
 	"sample refused", "control error", "action failed", "short of cores", "shortage over", "given up", "division changed", "division refused", "short of memory", "memory owed",
 	"ticks skipped",
@@ -98,7 +100,7 @@ func (k EventKind) String() string {
 // asking for detail.
 func (k EventKind) Trouble() bool {
 	switch k {
-	case EventPlanRefused, EventPlanForeign, EventOrphaned, EventOrphanStopped, EventTargetRefused, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused, EventMemoryShort, EventMemoryOwed, EventTicksSkipped:
+	case EventPlanRefused, EventPlanForeign, EventOrphaned, EventOrphanStopped, EventTargetRefused, EventSecretsAwaited, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused, EventMemoryShort, EventMemoryOwed, EventTicksSkipped:
 		return true
 	}
 	return false

@@ -65,6 +65,8 @@ type life struct {
 	listed, started, launching bool
 	// asked says that the Start was emitted.
 	asked bool
+	// withheld says that the Plan lacks secrets to start it.
+	withheld bool
 	// sampled says that a Sample of this incarnation has shown it; here that the
 	// newest one did.
 	sampled, here bool

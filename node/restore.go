@@ -11,6 +11,7 @@ import (
 // save fills s with all there is to remember.
 func (r *roster) save(s *State) {
 	s.Version, s.Boot, s.Plan, s.Orphans = StateVersion, r.cfg.Boot, r.plan, r.orphans
+	s.Plan.Apps = r.kept()
 	s.Deadlines, s.Needs = s.Deadlines[:0], s.Needs[:0]
 	s.Executors, s.Stages, s.Controls = s.Executors[:0], s.Stages[:0], s.Controls[:0]
 	for _, a := range r.apps {

@@ -31,7 +31,9 @@ type roster struct {
 
 // app is an application of the Plan in force.
 type app struct {
-	plan     *api.PlanApp
+	plan *api.PlanApp
+	// kept is the Plan's Launch as it is saved.
+	kept     *api.Launch
 	deadline units.Instant
 	// need is what it still has to use here to be in time: its least cores over the time it
 	// had left when these came, less what it has used since.
@@ -156,18 +158,47 @@ func (r *roster) launchOf(id api.AppID) *api.Launch {
 }
 
 // keepLaunches completes a Plan by how the Plan in force has applications started where
-// the new one does not say so again.
+// the new one does not say so again, or its planner has started and lacks the secrets.
 func (r *roster) keepLaunches(p *api.Plan) error {
 	for i := range p.Apps {
 		a := &p.Apps[i]
-		if a.Launch == nil {
-			a.Launch = r.launchOf(a.ID)
+		switch known := r.launchOf(a.ID); {
+		case a.Launch == nil:
+			a.Launch = known
+		case a.Launch.Withheld > 0 && known != nil && known.Withheld == 0:
+			a.Launch = a.Launch.Complete(known)
 		}
 		if a.Launch == nil {
 			return fmt.Errorf("it does not say how to start the executors of %s", a.ID)
 		}
 	}
 	return nil
+}
+
+// keep makes a's launch as it is saved, unless it is that of before.
+func (a *app) keep(old []*app) {
+	for _, b := range old {
+		if b.plan != nil && b.plan.Launch == a.plan.Launch {
+			a.kept = b.kept
+			return
+		}
+	}
+	a.kept = a.plan.Launch.Kept()
+}
+
+// kept are the Plan's applications as they are saved.
+func (r *roster) kept() []api.PlanApp {
+	kept := r.plan.Apps
+	for i, a := range r.apps {
+		if a.kept == a.plan.Launch {
+			continue
+		}
+		if &kept[0] == &r.plan.Apps[0] {
+			kept = slices.Clone(kept)
+		}
+		kept[i].Launch = a.kept
+	}
+	return kept
 }
 
 // exited marks x as gone and takes its stages out of control.

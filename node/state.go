@@ -12,7 +12,8 @@ const StateVersion = 2
 
 // State is all that an engine has to remember beyond its own life; it survives
 // a round trip through JSON. Quotas are not in it, but for those
-// of others that are yielded to: what is in force is read back.
+// of others that are yielded to: what is in force is read back. Nor are secrets: the planner
+// tells them to a node controller that starts.
 type State struct {
 	Version int `json:"version"`
 	// Boot is Config.Boot: the Instants below count from that boot.

@@ -33,6 +33,7 @@ func (r *roster) take(now, sent units.Instant, p api.Plan) {
 	for i := range p.Apps {
 		a := r.takeApp(now, sent, &p.Apps[i], before)
 		a.takeNeed(old, sent)
+		a.keep(old)
 		r.apps = append(r.apps, a)
 	}
 	for _, a := range old {
@@ -82,6 +83,12 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 	for _, id := range p.Executors {
 		x := r.ensure(Key{p.ID, id})
 		x.life.listed, x.slots, x.handsOff = true, r.slots(p.Launch.Cores), p.Launch.Mode.HandsOff()
+		if awaits := p.Launch.Withheld > 0; awaits != x.life.withheld {
+			x.life.withheld = awaits
+			if awaits && !x.life.started {
+				r.out.event(Event{Kind: EventSecretsAwaited, Key: x.key, Detail: "its secrets are in no store: it starts when its driver has told them again"})
+			}
+		}
 		x.memory.take(p.Launch)
 		x.shares, x.hasDeadline, x.part = p.Band == api.BandShared, p.HasDeadline, p.Class.Weight()
 		a.executors = append(a.executors, x)

@@ -75,6 +75,10 @@ func (r *runs) sender(b api.Events) (*ledger.App, error) {
 			r.record(ledger.Heard{App: a.ID})
 			return nil, api.Errorf(api.KindNotFound, "application %s was another planner's: register again", b.AppID)
 		}
+		if !a.Over() && a.Tenant.Launch.Withheld > 0 {
+			r.record(ledger.Heard{App: a.ID})
+			return nil, api.Errorf(api.KindNotFound, "the planner has started again and has no secrets of application %s: register again", b.AppID)
+		}
 		return a, nil
 	}
 	if d := r.view.EndedApp(b.AppID); d != nil && d.Detail.Submission == b.Submission && !d.DriverLost && d.Detail.EndedBy != api.EndedByKill {

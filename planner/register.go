@@ -19,6 +19,9 @@ func (r *runs) register(ev Register) {
 		return
 	}
 	r.record(ledger.Heard{App: a.ID})
+	if a.Tenant.Launch.Withheld > 0 && !a.Over() {
+		r.record(ledger.LaunchTold{App: a.ID, Launch: ev.Request.Launch})
+	}
 	if readClock(r.core, a, ev.Request.Elapsed, true) {
 		r.redeadline(a, a.Promise.Deadline)
 	}
@@ -132,12 +135,13 @@ func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 }
 
 // again says whether by may register a, which has q's submission, once more. Only the driver
-// that has the application's secret may go on as it.
+// that has the application's secret may go on as it, and with no more than it came with.
 func again(by api.Principal, q api.RegisterRequest, a *ledger.App) error {
 	if err := access.Again(by, a.ID, a.Tenant.Owner.User); err != nil {
 		return err
 	}
-	if q.Key != a.Tenant.Owner.Key {
+	have := &a.Tenant.Launch
+	if q.Key != a.Tenant.Owner.Key || have.Withheld > 0 && have.Complete(&q.Launch).Bytes() > have.Bytes() {
 		return api.Errorf(api.KindConflict, "application %s of this submission has another driver", a.ID)
 	}
 	return nil

@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,16 +60,21 @@ func Fork(name string, work units.Work) App {
 	return a
 }
 
+// secretVariable is where an executor finds its application's secret, as Spark's does.
+const secretVariable = "_SPARK_AUTH_SECRET"
+
 // Driver plays the driver of an application.
 type Driver struct {
 	env        *Env
 	app        App
 	submission string
-	began      time.Time
-	link       link
-	cancel     context.CancelFunc
-	talking    sync.WaitGroup
-	over       chan struct{}
+	// secret is what its executors are to be started with.
+	secret  string
+	began   time.Time
+	link    link
+	cancel  context.CancelFunc
+	talking sync.WaitGroup
+	over    chan struct{}
 
 	// What follows is guarded by the world's lock.
 	talk      *driver.Conversation
@@ -102,7 +108,7 @@ type stageRun struct {
 func (e *Env) Submit(a App) *Driver {
 	e.T.Helper()
 	e.submissions++
-	d := &Driver{env: e, app: a, submission: fmt.Sprintf("%s-%d", a.Name, e.submissions), began: time.Now(),
+	d := &Driver{env: e, app: a, submission: fmt.Sprintf("%s-%d", a.Name, e.submissions), secret: rand.Text(), began: time.Now(),
 		over: make(chan struct{}), talk: driver.NewConversation(), processes: map[api.ExecutorID]*process{}, wake: make(chan struct{}, 1)}
 	for i, s := range a.Stages {
 		d.stages = append(d.stages, &stageRun{driver: d, key: api.StageKey{Stage: i}, stage: s, remaining: s.Tasks})
@@ -205,7 +211,7 @@ func (d *Driver) register(ctx context.Context, r driver.Request) {
 	defer cancel()
 	reply, err := d.link.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: d.submission, Key: d.link.secret.Hash(), Name: d.app.Name, Profile: d.app.Profile,
 		SparkVersion: "4.2.0", Deadline: d.app.Deadline, Elapsed: d.elapsed(), RequireFeasible: d.app.RequireFeasible, Mode: d.app.Mode, AppID: r.AppID,
-		Launch: api.Launch{DriverURL: "spark://" + d.submission, SparkVersion: "4.2.0", Heap: units.GiB}})
+		Launch: api.Launch{DriverURL: "spark://" + d.submission, SparkVersion: "4.2.0", Heap: units.GiB, Env: map[string]string{secretVariable: d.secret}}})
 	d.env.world.Lock()
 	defer d.env.world.Unlock()
 	var refusal *api.Error
@@ -264,6 +270,9 @@ func (d *Driver) say(e api.Event) {
 	d.talk.Say(d.now(), e)
 	d.nudge()
 }
+
+// Secret is what its executors were started with.
+func (d *Driver) Secret() string { return d.secret }
 
 // Refused is the planner's refusal, nil if there was none.
 func (d *Driver) Refused() error { return d.refused }

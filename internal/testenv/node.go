@@ -121,7 +121,7 @@ func (n *Node) config() daemon.NodeConfig {
 		Boot:     func() (string, error) { return "fake", nil },
 		HostUsed: func() (units.Work, error) { return units.Work(float64(n.machine.used.Load()) / 1e9), nil },
 		Command: func(_ node.Key, launch api.Launch, paths executor.Paths) (executor.CommandLine, error) {
-			return executor.CommandLine{Args: []string{executor.FakeRuns, launch.DriverURL, paths.Page}}, nil
+			return executor.CommandLine{Args: []string{executor.FakeRuns, launch.DriverURL, paths.Page}, Env: []string{launch.Env[secretVariable]}}, nil
 		},
 	}
 	if e.Node != nil {
@@ -148,6 +148,9 @@ func (n *Node) started(s executor.Spec, h executor.Handle) {
 	e.mu.Lock()
 	d := e.mu.byURL[s.Args[1]]
 	e.mu.Unlock()
+	if d != nil && s.Env[0] != d.secret {
+		e.T.Errorf("executor %s of %s is started without its secret", s.ID, s.App)
+	}
 	e.world.Lock()
 	defer e.world.Unlock()
 	n.machine.start(n, d, h, s.Args[2], int(math.Ceil(float64(n.spec.Offered))))

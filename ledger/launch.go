@@ -1,0 +1,54 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// kept is the launch of an application as it is saved, made once. Of it count what secrets may be
+// in, and what is withheld.
+func (k *keep) kept(t *Tenant) *api.Launch {
+	if k.launch == nil {
+		k.launch = t.Launch.Kept()
+	}
+	return k.launch
+}
+
+// stored is t as it is saved: without secrets.
+func (t Tenant) stored(k *keep) Tenant {
+	kept := k.kept(&t)
+	t.Launch.JavaOptions, t.Launch.Env, t.Launch.Withheld = kept.JavaOptions, kept.Env, kept.Withheld
+	return t
+}
+
+// LaunchTold: the driver of an application has told again how its executors are started, of
+// which the store had kept all but the secrets.
+type LaunchTold struct {
+	App    api.AppID
+	Launch api.Launch
+}
+
+func (f LaunchTold) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	if a.Tenant.Launch.Withheld == 0 || f.Launch.Withheld > 0 {
+		return fmt.Errorf("of the launch of %s %d bytes are withheld, and told with %d", a.ID, a.Tenant.Launch.Withheld, f.Launch.Withheld)
+	}
+	a.Tenant.Launch, a.keep.launch, a.keep.record = *a.Tenant.Launch.Complete(&f.Launch), nil, true
+	for _, node := range a.Seats() {
+		retell(l, l.nodes[node], l.allocation(a, node))
+	}
+	return nil
+}
+
+// retell has n told by a new Plan how t's executors are started.
+func retell(l *Ledger, n *Node, t *Allocation) {
+	if n == nil || t == nil {
+		return
+	}
+	t.since, t.launch, t.bytes, n.renew = 0, nil, 0, true
+	l.replan(n.Node)
+}

@@ -59,8 +59,8 @@
 // its driver has not seen are given up once that has nothing left to tell. An executor that exits is replaced when its driver speaks
 // next, at most Replacements times the pool in ReplacementWindow, those not counted that nobody
 // has started. One that its node still starts is not gone by its driver's word: while two planners
-// serve, that may mean another one's of the same id. One that was asked to leave is stopped once it
-// has had no task for a minute. Silence is counted in
+// serve, that may mean another one's of the same id. One that was asked to leave is stopped once its
+// node, which is here, has told of no task of it for a minute. Silence is counted in
 // ticks of at most a second in which the planner could be heard, so one that was stopped, or
 // cut off from the bus, accuses nobody.
 //

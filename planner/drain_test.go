@@ -152,6 +152,61 @@ func TestOneThatLeavesEndsItsTasks(t *testing.T) {
 	}
 }
 
+// An executor that was asked to leave may have tasks while its node is away: it is stopped a
+// minute after its node is back and tells of none. Its driver's silence does not fail what it
+// may work for.
+func TestOneThatLeavesIsWaitedForWhileItsNodeIsAway(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.drain("a")
+	others := func(d time.Duration) {
+		for range d / time.Second {
+			w.pass(time.Second)
+			w.step(planner.Status{Status: new(w.status("b"))})
+		}
+	}
+	others(2 * time.Minute)
+	s := w.status("b")
+	s.Executors = []api.ExecutorStatus{{App: id, ID: "2", State: api.ExecutorExited, Exit: "killed by signal 9", ExitCode: 137}}
+	w.step(planner.Status{Status: &s})
+	others(2 * time.Minute)
+	if got := w.on("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) || len(w.heard("executor left")) != 0 || w.app(id).State != api.AppRunning {
+		t.Fatalf("%s, on a, which is away, %v", w.app(id).State, got)
+	}
+	s = w.status("a")
+	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorRunning}}
+	w.helloAs(s)
+	w.live(55*time.Second, id)
+	if len(w.on("a", id)) != 1 {
+		t.Fatal("it was stopped too early")
+	}
+	w.live(10*time.Second, id)
+	if len(w.on("a", id)) != 0 {
+		t.Error("it was not stopped, though its node is back and tells of no tasks")
+	}
+}
+
+// A driver that is not heard may have seen what its node, which is lost, was last heard to start.
+func TestOneThatALostNodeStartsIsNotStoppedByADrain(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	r := registration("p", 0)
+	id := w.register(r).AppID
+	w.tell(id, r.Submission, up("1"))
+	for range 10 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(w.status("a"))})
+	}
+	w.drain("b")
+	if w.state("b") != "lost" || !slices.Equal(w.on("b", id), []api.ExecutorID{"2"}) {
+		t.Fatalf("b is %s, and is to run %v", w.state("b"), w.on("b", id))
+	}
+	w.tell(id, r.Submission)
+	if got := w.on("b", id); len(got) != 0 || len(w.heard("executor replaced")) != 0 {
+		t.Errorf("its driver has not seen it, and b is to run %v", got)
+	}
+}
+
 func TestARunningApplicationGrowsOntoANodeThatJoins(t *testing.T) {
 	w, id, sub := paced(t)
 	w.hello("b")

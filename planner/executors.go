@@ -183,28 +183,32 @@ func (f *fleet) vacate(dt time.Duration) {
 }
 
 // leave asks a's executors on n to go; one that only starts, and that its driver has never
-// seen, goes at once. Of one that was taken over nobody knows that.
+// seen, goes at once. Nobody knows that of one that was taken over, nor of one on a lost node:
+// that is given up once the driver has told all that it knows (unstarted).
 func (f *fleet) leave(a *ledger.App, n *ledger.Node) {
 	for _, x := range a.Alive() {
 		if x.Node != n.Node || x.Leaving {
 			continue
 		}
 		f.record(ledger.ExecutorLeaving{App: a.ID, ID: x.ID})
-		if !x.Registered && x.State == api.ExecutorStarting && !a.Promise.Reclaimed {
+		if !x.Registered && x.State == api.ExecutorStarting && !a.Promise.Reclaimed && n.Presence != ledger.Lost {
 			f.gone(a, x, "its node is being drained")
 		}
 	}
 	f.resize(a)
 }
 
-// left stops waiting for executors that have had nothing to do for leaveWait.
+// left stops waiting for executors that have had nothing to do for leaveWait. Of one whose node
+// is not here nobody knows what it does: it is waited for until its driver has lost it, or its
+// node is back.
 func (f *fleet) left(a *ledger.App, dt time.Duration) {
 	for _, x := range a.Tenant.Executors {
 		if !x.Leaving || x.Gone {
 			continue
 		}
 		idle := x.Idle + dt
-		if a.Bound(x.ID) || f.view.Uptime()-x.Worked < worksFor {
+		n := f.view.Node(x.Node)
+		if n == nil || !n.Here() || a.Bound(x.ID) || f.view.Uptime()-x.Worked < worksFor {
 			idle = 0 // Tasks run on unbound ones, too, where an application is not gated.
 		}
 		if idle != x.Idle {

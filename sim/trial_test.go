@@ -45,6 +45,7 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		{"an idle executor was stopped whose driver could come to no planner", []uint64{26484}},
 		{"a planner that restarted gave a node others before it had said whose executors it runs", []uint64{30626}},
 		{"an executor with tasks on a lost node was given up, for its driver had told of another one of its id", []uint64{57920, 59034}},
+		{"an executor that was asked to leave was taken to have left, while its node was away", []uint64{53676, 60236}},
 		{"an executor of the simulator never ended its start", []uint64{217}},
 	} {
 		for _, seed := range found.seeds {

@@ -36,6 +36,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   private val running = mutable.LinkedHashMap[StageKey, (StageBoundTaskSet, StageReady)]()
   private var group = 0
   private var unpaced = false
+  private var explained = false
 
   /** The SparkContext does not wait for executors: the first stage does. */
   override def postStartHook(): Unit = ()
@@ -195,10 +196,22 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
 
   private def open(reason: String): Unit = if (bindings.opened.isEmpty) {
     bindings.openForGood(reason)
-    // scalastyle:off println
-    System.err.println(s"pacer: $reason: from now on stages share executors, this application is not paced")
-    // scalastyle:on println
+    say(s"$reason: from now on stages share executors, this application is not paced")
   }
+
+  /**
+   * Says once, when a task may not use a file, what Spark does not know: its executors may have
+   * another user than the driver, and root's always have.
+   */
+  private[pacer] def explain(failure: String): Unit = if (!explained && StageBoundTaskScheduler.denied(failure)) {
+    explained = true
+    say("a task may not use a file: executors do not run as root, nor as a user that their node does not know. " +
+      "What they use has to be open to them; node.executor-user names another user")
+  }
+
+  // scalastyle:off println
+  private def say(line: String): Unit = System.err.println("pacer: " + line)
+  // scalastyle:on println
 
   /** Each task's own weight goes along with it: the whole list would travel with every task. */
   private def giveWeights(taskSet: TaskSet, weights: Array[Long]): Unit =
@@ -210,6 +223,10 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
 }
 
 private[scheduler] object StageBoundTaskScheduler {
+  /** Whether a task failed because it may not use a file, as the JVM, Hadoop or Python says it. */
+  private[pacer] def denied(failure: String): Boolean =
+    Seq("Permission denied", "AccessDeniedException", "Mkdirs failed to create").exists(failure.contains)
+
   /**
    * Sorts tasks and their weights, the heaviest first: Spark starts the tasks of a
    * set in their order as far as locality allows, and knows them by their partition.

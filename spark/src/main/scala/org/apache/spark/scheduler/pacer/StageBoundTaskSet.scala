@@ -64,7 +64,9 @@ private[scheduler] final class StageBoundTaskSet(
   }
 
   override def handleFailedTask(tid: Long, state: TaskState, reason: TaskFailedReason): Unit = {
-    totals.failed(reason.toErrorString)
+    val text = reason.toErrorString
+    totals.failed(text)
+    scheduler.explain(text)
     super.handleFailedTask(tid, state, reason)
     giveBack(taskInfos(tid).index)
   }

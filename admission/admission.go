@@ -134,6 +134,10 @@ func Taken(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admiss
 		return d, err
 	}
 	d.ID, d.Serial, d.Wait, d.Profile = r.AppID, v.Serial()+1, nil, nil
+	d.Tenant.Launch.OffHeap = r.Launch.OffHeap // As its driver was told; one that was told nothing knows none.
+	if r.Launch.OffHeap == 0 && !r.Launch.OffHeapFixed {
+		d.Tenant.Launch.OffHeap = placement.OffHeap(&d.Tenant.Launch, v.Nodes())
+	}
 	d.Promise.Reclaimed, d.Promise.Mode = true, ledger.Unpaced
 	d.Promise.Judgement = ledger.Judgement{Verdict: api.VerdictUnknown,
 		Reason: "taken over by a planner that does not know how far it is: it has all cores, and its run is not recorded"}
@@ -178,6 +182,9 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	}
 	whole, err := place.Seats(v, d.App(), placement.Whole)
 	if err != nil {
+		if r.AppID != "" && api.KindOf(err) == api.KindInvalid {
+			err = api.Errorf(api.KindTransient, "%s was taken in when nodes gave more memory, or others were there, and waits for that: %v", r.AppID, err)
+		}
 		return d, err
 	}
 	d.Tenant.Launch.OffHeap = whole.OffHeap

@@ -12,6 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
+	"github.com/sparkpacer/pacer/memory"
 	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -190,8 +191,35 @@ func TestReclaim(t *testing.T) {
 	if err != nil || len(seats) != 1 || seats[0].Node != "a" || len(seats[0].Executors) != 1 || seats[0].Executors[0].ID != "2" {
 		t.Errorf("%+v, %v", seats, err)
 	}
+	for _, n := range []string{"a", "b"} {
+		c.Know(ledger.NodeDrained{Node: n, Draining: true})
+	}
 	d, err := admission.Taken(c.View(), policy(), its)
+	// No node takes new executors, and those that run have memory off the heap all the same.
+	if want := memory.FloorOf(&its.Launch, 4); d.Tenant.Launch.OffHeap != want || len(c.View().Live()) > 0 {
+		t.Errorf("%v off the heap, want %v", d.Tenant.Launch.OffHeap, want)
+	}
+	told := its
+	told.Launch.OffHeap = 5 * units.GiB
+	if d, _ := admission.Taken(c.View(), policy(), told); d.Tenant.Launch.OffHeap != 5*units.GiB {
+		t.Errorf("one that was told what it has has %v", d.Tenant.Launch.OffHeap)
+	}
 	if err != nil || d.ID != its.AppID || d.Promise.Mode != ledger.Unpaced || !d.Promise.Reclaimed || d.Promise.Verdict != api.VerdictNone {
 		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// One that another planner has taken in is not turned down because no node that is here now holds
+// an executor of it: it may be queued, and its driver would end it.
+func TestOneThatWaitedElsewhereIsNotTurnedDown(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	r := request("p", 0)
+	r.Launch.Heap = 20 * units.GiB
+	if _, err := admission.Decide(c.View(), policy(), r); api.KindOf(err) != api.KindInvalid {
+		t.Errorf("a new one: %v", err)
+	}
+	r.AppID = "app-9"
+	if _, err := admission.Decide(c.View(), policy(), r); api.KindOf(err) != api.KindTransient || !strings.Contains(err.Error(), "where a heap of") {
+		t.Errorf("one that was taken in: %v", err)
 	}
 }

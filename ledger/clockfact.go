@@ -22,7 +22,13 @@ func (f ClockRead) apply(l *Ledger) error {
 	}
 	a.Clocks.Read = true
 	if f.Ahead != 0 {
-		a.Promise.Start = a.Promise.Start.Add(-f.Ahead.Duration())
+		by := -f.Ahead.Duration()
+		a.Promise.Start = a.Promise.Start.Add(by)
+		if a.Wait != nil { // Its place is by the same clock.
+			w := *a.Wait
+			w.Since = w.Since.Add(by)
+			a.Wait = &w
+		}
 		a.touch()
 	}
 	return nil

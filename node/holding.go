@@ -52,9 +52,14 @@ type holding struct {
 	final  bool
 }
 
-// take takes over how it is started.
-func (h *holding) take(l *api.Launch) {
-	h.heap, h.overhead, h.floor, h.weight = l.Heap, l.Overhead, l.OffHeap, l.OffHeapWeight
+// take takes over how it is started. Of one that was started it keeps how that was: another
+// planner may only guess it, and a limit below what it has would end it.
+func (h *holding) take(l *api.Launch, started bool) {
+	h.weight = l.OffHeapWeight
+	if started && !h.unknown() {
+		return
+	}
+	h.heap, h.overhead, h.floor = l.Heap, l.Overhead, l.OffHeap
 	h.still = l.OffHeapFixed || l.OffHeap == 0 || l.Mode.HandsOff()
 	h.reserved = max(h.reserved, h.floor)
 }

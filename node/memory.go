@@ -152,7 +152,8 @@ func (p *pool) wish(r *roster, x *executor, wanted, limit units.Bytes, now units
 }
 
 // admit decides which of the executors that are to start have to wait for others to shrink.
-// Where waiting would not help, since more was planned than there is, nobody waits.
+// Where waiting would not help, since more was planned than there is, nobody waits. What the Plan
+// does not have was not planned: it is told of, and goes in its time.
 func (p *pool) admit(r *roster) {
 	if p.memory <= 0 || !slices.ContainsFunc(r.execs, toStart) {
 		return
@@ -162,7 +163,7 @@ func (p *pool) admit(r *roster) {
 		if holds(x) {
 			used += x.memory.used()
 		}
-		if present(x) && x.life.listed { // What is being stopped gives its memory back.
+		if _, orphan := r.orphans[x.key.App]; present(x) && x.life.listed && !orphan { // What is being stopped gives its memory back.
 			least += x.memory.least()
 		}
 	}

@@ -435,6 +435,40 @@ func TestARestartKnowsWhatOneHasThatIsBeingStopped(t *testing.T) {
 	}
 }
 
+// How an executor was started does not change by what another planner makes of it, which lacks
+// what it has off the heap: its limit would end it.
+func TestAnExecutorKeepsWhatItWasStartedWith(t *testing.T) {
+	m := newMachine(t, 4*gib)
+	a := memoryApp("a", 1, gib, 0)
+	m.apply(a)
+	m.settle()
+	again := memoryApp("a", 1, 0, 0)
+	again.Launch.OffHeapFixed = true
+	m.apply(again, memoryApp("b", 1, 256*mib, 0))
+	m.settle() // A limit below what one may have is a fault (machine.check).
+	if got := []units.Bytes{m.inForce("a"), m.inForce("b")}; got[0] != gib || got[1] != gib {
+		t.Errorf("%v, want a gigabyte each", got)
+	}
+}
+
+// A newcomer waits for the memory of executors that the Plan does not know, though both together
+// are more than the node has: nobody has planned that.
+func TestANewcomerWaitsForOrphans(t *testing.T) {
+	m := newMachine(t, 4*gib)
+	m.apply(memoryApp("a", 1, 2*gib, 0))
+	m.settle()
+	m.plan.Epoch, m.plan.Over, m.plan.Apps = m.plan.Epoch+1, nil, []api.PlanApp{memoryApp("b", 1, gib, 0)}
+	m.do(m.e.Apply(m.now, m.plan))
+	if m.tick(); len(m.jvms) != 1 || len(m.e.roster.orphans) != 1 {
+		t.Fatalf("%d executors, orphans %v", len(m.jvms), m.e.roster.orphans)
+	}
+	m.apply(memoryApp("b", 1, gib, 0)) // It has heard that a is over.
+	m.settle()
+	if got := m.inForce("b"); len(m.jvms) != 1 || got != 3*gib {
+		t.Errorf("%d executors, it has %v", len(m.jvms), got)
+	}
+}
+
 // One that grows again before its limit was lowered has at once what that limit holds beside
 // what is free.
 func TestGrowthTakesWhatTheLimitHolds(t *testing.T) {

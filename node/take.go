@@ -89,7 +89,7 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 				r.out.event(Event{Kind: EventSecretsAwaited, Key: x.key, Detail: "its secrets are in no store: it starts when its driver has told them again"})
 			}
 		}
-		x.memory.take(p.Launch)
+		x.memory.take(p.Launch, x.life.started)
 		x.shares, x.hasDeadline, x.part = p.Band == api.BandShared, p.HasDeadline, p.Class.Weight()
 		a.executors = append(a.executors, x)
 	}

@@ -133,16 +133,22 @@ func size(a *ledger.App, nodes []*ledger.Node) *ledger.App {
 	if launch.OffHeapFixed || a.Wait != nil || len(a.Tenant.Executors) > 0 {
 		return &c
 	}
-	launch.OffHeap = 0
-	for _, n := range nodes {
-		if n.Memory > 0 {
-			launch.OffHeap = max(launch.OffHeap, memory.FloorOf(launch, n.Slots(*launch)))
-		}
-	}
+	launch.OffHeap = OffHeap(launch, nodes)
 	if launch.OffHeapFloor == 0 && !slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return fits(&c, n.Room(), 1) == 1 }) {
 		launch.OffHeap = 0
 	}
 	return &c
+}
+
+// OffHeap is what executors started by launch have off the heap at their start: the least that
+// one has wherever on nodes it runs.
+func OffHeap(launch *api.Launch, nodes []*ledger.Node) (bytes units.Bytes) {
+	for _, n := range nodes {
+		if n.Memory > 0 {
+			bytes = max(bytes, memory.FloorOf(launch, n.Slots(*launch)))
+		}
+	}
+	return bytes
 }
 
 // fits is how many executors of a, at most width, so much memory holds.

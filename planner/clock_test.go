@@ -97,3 +97,19 @@ func TestAWordThatWasHeldUpSetsNoClock(t *testing.T) {
 		t.Errorf("said %v", said)
 	}
 }
+
+// One that waits came when it came, too, whatever the planner's clock shows since: it neither
+// passes others nor is passed.
+func TestAClockThatIsSetMovesNobodyInTheQueue(t *testing.T) {
+	w := newWorld(t, "a")
+	w.mustRegister(large("first"))
+	waits := large("second")
+	w.register(waits)
+	w.clockAt(2 * time.Hour)
+	w.pass(time.Second)
+	waits.Elapsed = 1
+	w.register(waits)
+	if got := w.now.Sub(w.e.View().Waiting()[0].Wait.Since); got > 2*time.Second {
+		t.Errorf("it waits for %v", got)
+	}
+}

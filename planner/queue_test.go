@@ -236,3 +236,21 @@ func TestOneThatWaitsFitsNoNodeForAWhile(t *testing.T) {
 		t.Errorf("said %v", said)
 	}
 }
+
+// One that waits hears of its start by a planner that has lost its state, or by another one: its
+// epochs are lower than those that its driver goes by.
+func TestOneThatWaitsGoesByItsNewPlannersEpochs(t *testing.T) {
+	w := named(t, "a")
+	w.live(6 * time.Second)
+	w.mustRegister(large("first"))
+	waits := large("second")
+	waits.AppID, waits.Planner = "app-before-1", "two"
+	reply := w.register(waits)
+	if reply.Error != nil || reply.AppID != waits.AppID || reply.Directive.Queued == nil || !reply.Recall {
+		t.Fatalf("%+v", reply)
+	}
+	waits.Planner = "one"
+	if again := w.register(waits); again.Error != nil || again.Recall {
+		t.Errorf("by this planner's epochs: %+v", again)
+	}
+}

@@ -25,7 +25,8 @@ func (r *runs) register(ev Register) {
 	if readClock(r.core, a, ev.Request.Elapsed, true) {
 		r.redeadline(a, a.Promise.Deadline)
 	}
-	if a.Running() && another(r.view, ev.Request.Planner) {
+	other := another(r.view, ev.Request.Planner)
+	if a.Running() && other {
 		had := a.Promise.Mode
 		if r.record(ledger.Outdated{App: a.ID}); had != a.Promise.Mode {
 			r.ungate(a, "another planner has had it: it runs unpaced, with all cores")
@@ -37,7 +38,8 @@ func (r *runs) register(ev Register) {
 		t, p := &a.Tenant, &a.Promise
 		reply := api.RegisterReply{V: api.Version, Planner: r.view.Identity(), AppID: a.ID, Verdict: p.Verdict, Reason: p.Reason, Earliest: p.Earliest,
 			Executors: t.Pool, Slots: t.Slots, OffHeap: t.Launch.OffHeap, Directive: a.Directive, AckedSeq: a.Marks.AckedSeq,
-			Recall: p.Reclaimed && a.Marks.AckedSeq == 0}
+			// One that goes by another planner's epochs would hear none of this one's, queued or not.
+			Recall: (p.Reclaimed || other) && a.Marks.AckedSeq == 0}
 		if a.Profile != nil {
 			reply.FixedPart = a.Profile.FixedPart
 		}

@@ -50,6 +50,7 @@ type agent struct {
 	draining bool
 	poisons  int         // Statuses to come that are followed by a mutated one.
 	promised units.Bytes // Of its memory, when the check last looked.
+	full     units.Bytes // What it gave at the beginning.
 	wake     timer
 	greeting timer
 	starts   int
@@ -62,6 +63,7 @@ func (w *World) newAgent(id uint64, spec NodeSpec) *agent {
 		m: machine{w: w, name: spec.Name, id: id, cores: float64(spec.Cores), speed: spec.Speed, others: float64(spec.Others)}}
 	a.cfg.Node, a.cfg.Host, a.cfg.Boot = spec.Name, spec.Name, "boot-"+spec.Name
 	a.cfg.Total, a.cfg.Offered, a.cfg.Memory = spec.Cores, spec.Offered, spec.Memory
+	a.full = spec.Memory
 	a.tick = timer{rank: rankNode, id: id, owner: a}
 	a.wake = timer{rank: rankNode, id: id, owner: a}
 	a.greeting = timer{rank: rankNode, id: id, owner: a}
@@ -105,7 +107,7 @@ func (a *agent) up() error {
 		return fmt.Errorf("node %s: %w", a.m.name, err)
 	}
 	a.engine, a.failed, a.greeted, a.settled, a.follows, a.told = e, nil, false, false, planKey{}, planKey{}
-	a.m.changed = a.w.now // Nobody has moved anything while it was down.
+	a.m.changed, a.m.beyond = a.w.now, a.w.now // Nobody has moved anything while it was down.
 	if saved != nil {
 		a.follows = planKey{saved.Plan.Planner, saved.Plan.Epoch}
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
@@ -143,7 +144,7 @@ func (c *check) planned(p api.Plan) {
 			return
 		}
 		now.claimed = v.Claimed(n)
-		if now.claimed > n.Room() && (seen == nil || now.claimed > seen.claimed) {
+		if now.claimed > n.Room() && (seen == nil || now.claimed > seen.claimed) && !a.adopts(&p, seen) {
 			c.w.fail("the plan %d of %s claims %v of %v", p.Epoch, p.Node, now.claimed, n.Room())
 		}
 	})
@@ -166,6 +167,20 @@ func (c *check) planned(p api.Plan) {
 		a.planned = append(a.planned, seen)
 	}
 	*seen, a.newest = now, p
+}
+
+// adopts reports whether all that p names beyond what seen has runs on a: it was taken over, where
+// the node gives less than it did.
+func (a *agent) adopts(p *api.Plan, seen *seenPlan) bool {
+	for _, app := range p.Apps {
+		for _, id := range app.Executors {
+			key := executorKey{App: app.ID, ID: id}
+			if (seen == nil || !slices.Contains(seen.executors, key)) && a.m.find(key) == nil {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // directed looks at a Directive that the planner publishes.
@@ -228,7 +243,7 @@ func (c *check) final() {
 // stopped looks at an executor that a node is about to stop.
 func (c *check) stopped(a *agent, key executorKey) {
 	p := a.m.find(key)
-	if p == nil || !p.registered || p.exited || p.drained || a.draining || p.driver.ended || p.driver.refused != nil || key.App != p.driver.reply.AppID {
+	if p == nil || !p.registered || p.exited || p.drained || a.draining || p.driver.ended || p.driver.unwanted || p.driver.refused != nil || key.App != p.driver.reply.AppID {
 		return
 	}
 	if c.w.drains(a) {
@@ -249,14 +264,25 @@ func (w *World) drains(a *agent) (yes bool) {
 }
 
 // givenUp looks at an application that the planner fails by its driver's silence. One that
-// is queued, or of which nothing runs, comes back when it speaks.
+// is queued, or of which nothing runs, comes back when it speaks; while it can be heard it is not
+// silent.
 func (c *check) givenUp(id api.AppID) {
 	for _, d := range c.w.drivers {
-		if d.reply.AppID == id && !d.ended && d.directive.Queued == nil && c.w.runs(d) {
+		if d.reply.AppID != id || d.ended || d.refused != nil {
+			continue
+		}
+		if d.directive.Queued == nil && c.w.runs(d) {
 			c.w.fail("application %s has failed by silence, and its driver lives", id)
+		}
+		if d.directive.Queued != nil && d.app.Memory.Heap > 0 && !d.link.cut && c.w.now.Sub(max(d.link.back, c.w.net.back)) > heardWithin {
+			c.w.fail("application %s waits and can be heard, and has failed by silence", id)
 		}
 	}
 }
+
+// heardWithin is how long a driver that is connected again may take until it is heard: three
+// requests may be lost.
+const heardWithin = 10 * time.Second
 
 // turnedAway looks at an application that the planner does not take again.
 func (c *check) turnedAway(d *Driver, why error) {

@@ -47,6 +47,9 @@ func (c *check) memory(a *agent) {
 	}
 	before := a.promised
 	a.promised = sum
+	if a.m.frozen || a.m.garbled || sum <= a.cfg.Memory {
+		a.m.beyond = now
+	}
 	seen := a.plan(a.follows.store)
 	if seen == nil {
 		return
@@ -58,6 +61,12 @@ func (c *check) memory(a *agent) {
 	}
 	if quiet = quiet && seen.epoch == a.follows.epoch && a.all(seen); !quiet || !fits {
 		a.m.changed = now
+	}
+	// What is in force less what is owed of it is never more than what is wanted.
+	if all := seen.epoch == a.follows.epoch && a.all(seen); !all || !fits || wanted+a.m.starting <= a.cfg.Memory {
+		a.m.beyond = now
+	} else if now.Sub(a.m.beyond) > max(rightAgain, 4*a.cfg.Interval) {
+		c.w.fail("node %s has %v, and its executors are to have %v", a.m.name, a.cfg.Memory, wanted+a.m.starting)
 	}
 	if slack := (n + 1) * units.MiB; moves && now.Sub(a.m.changed) > max(rightAgain, 4*a.cfg.Interval) && wanted < a.cfg.Memory-slack {
 		c.w.fail("node %s has %v, and only %v of it is anybody's %v after the last change", a.m.name, a.cfg.Memory, wanted, now.Sub(a.m.changed))
@@ -83,10 +92,46 @@ func (c *check) wish(a *agent, p *process, wanted units.Bytes) {
 	}
 }
 
-// unheard reports whether a node cannot be heard: what comes free there is not known.
-func (w *World) unheard() bool {
-	return w.net.out || slices.ContainsFunc(w.agents, func(a *agent) bool { return a.link.cut })
+// unheard reports whether a node cannot be heard that v counts on: what comes free there is not
+// known.
+func (w *World) unheard(v ledger.View) bool {
+	return w.net.out || slices.ContainsFunc(w.agents, func(a *agent) bool {
+		n := v.Node(a.m.name)
+		return a.link.cut && (!a.m.gone || n != nil && n.Here())
+	})
 }
+
+// promises looks at what each planner's ledger promises of the nodes' memory after a step. What
+// lives on a node that the ledger does not have there is counted, too: a node may take a while
+// until it has stopped that, or has been heard.
+func (c *check) promises(of *control) {
+	v := of.engine.View()
+	for _, n := range v.Nodes() {
+		a := c.w.agent(n.Node)
+		if a == nil || !n.Here() || a.engine == nil || a.m.gone {
+			continue
+		}
+		claimed, strange := v.Claimed(n), units.Bytes(0)
+		for _, p := range a.m.procs {
+			if app := v.App(p.key.App); !p.exited && (app == nil || !holds(app.Executor(p.key.ID), n.Node)) {
+				strange += claim(&api.Launch{Heap: p.pools.static, OffHeap: p.pools.started})
+			}
+		}
+		clear := strange > 0 && claimed+strange > a.cfg.Memory && claimed <= a.cfg.Memory && n.Live() && !a.link.cut && !c.w.net.out && n.Room() == a.cfg.Memory &&
+			a.follows.store == of.name && a.follows.epoch == n.Epoch
+		switch {
+		case !clear:
+			a.m.doubled = 0
+		case a.m.doubled == 0:
+			a.m.doubled = c.w.now
+		case c.w.now.Sub(a.m.doubled) > startsWithin:
+			c.w.fail("%v of %v of node %s are promised beside %v that live there", claimed, a.cfg.Memory, n.Node, strange)
+		}
+	}
+}
+
+// holds reports whether the ledger has the executor on that node.
+func holds(x *ledger.Executor, node string) bool { return x != nil && !x.Gone && x.Node == node }
 
 // front is the head of the queue as the check has seen it.
 type front struct {
@@ -124,8 +169,8 @@ func (c *check) queue() {
 			switch began := t.App.Instant(t.App.Tenant.Began); {
 			case slices.Contains(c.starts, t.App.ID) && inLine(head, t.App) < 0:
 				took += units.Bytes(len(t.Executors)) * t.App.Tenant.Claim()
-			case began <= since || inLine(t.App, head) < 0:
-				older = true
+			case began <= since || began > now || inLine(t.App, head) < 0:
+				older = true // It began in the future where the planner's clock was set back since.
 			case began <= c.front.passed:
 				filled = true
 			}
@@ -139,7 +184,7 @@ func (c *check) queue() {
 		return
 	}
 	switch {
-	case older || lost || len(rooms) == 0 || c.w.unheard():
+	case older || lost || len(rooms) == 0 || c.w.unheard(v):
 		c.front.passed = 0
 	case c.front.passed == 0:
 		c.front.passed = now

@@ -127,6 +127,9 @@ func (c *control) step(event planner.Event) {
 	if c == c.w.control {
 		c.w.check.queue()
 	}
+	if c.w.scarce {
+		c.w.check.promises(c)
+	}
 	actions, err := c.turn.End(c.save)
 	if errors.Is(err, errTorn) {
 		c.down()

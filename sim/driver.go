@@ -50,6 +50,8 @@ type Driver struct {
 	waits    units.Instant
 	waited   units.Seconds
 	unwanted bool
+	// unlucky says that it was refused while a node gave less memory than it does in the end.
+	unlucky  bool
 	seen     int // The greatest number of an executor that has registered.
 	m        *machine
 	works    bool          // It takes cores of m.
@@ -137,6 +139,9 @@ func (d *Driver) send(r driver.Request) {
 	}
 	launch := api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0"}
 	d.app.Memory.declare(&launch)
+	if !launch.OffHeapFixed {
+		launch.OffHeap = d.reply.OffHeap // Its executors are started with that.
+	}
 	registration := api.RegisterRequest{V: api.Version, Submission: d.submission, Name: d.app.Name, Profile: d.app.Profile, SparkVersion: "4.3.0",
 		Deadline: d.app.Deadline, Elapsed: d.elapsed(), Mode: d.app.Mode, Class: d.app.Class, AppID: r.AppID, Planner: r.Planner, Executors: d.seen,
 		Launch: launch}
@@ -199,7 +204,7 @@ func (d *Driver) answered(no uint64, from string, body any) {
 
 // refuse is the end of an application that the planner does not take.
 func (d *Driver) refuse(why error) {
-	d.refused = why
+	d.refused, d.unlucky = why, api.KindOf(why) == api.KindInvalid && d.w.givesLess()
 	d.exited = true
 	d.work()
 	d.w.queue.cancel(&d.turn)

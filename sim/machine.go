@@ -30,9 +30,12 @@ type machine struct {
 	frozen, garbled bool
 	// deaf says that executors see no wishes for memory, starting what those take that are
 	// being started, changed when an executor came or went, died who has gone.
-	deaf            bool
-	starting        units.Bytes
-	changed         units.Instant
+	deaf     bool
+	starting units.Bytes
+	changed  units.Instant
+	// beyond is when less than its memory was last wanted, doubled since when more is promised
+	// than that, with what lives here and is strange.
+	beyond, doubled units.Instant
 	died            map[executorKey]bool
 	shares, weights []float64
 	order           []int

@@ -46,6 +46,8 @@ type network struct {
 	links uint64
 	// out says that the bus is away: nobody is connected.
 	out bool
+	// back is when it last came back.
+	back units.Instant
 	// spare are messages that have arrived, to be used again.
 	spare []*message
 }
@@ -98,9 +100,9 @@ type link struct {
 	// last is when the newest message will arrive, up to the planner and down.
 	last [2]units.Instant
 	// cut says that nothing gets through, stalled until when nothing arrives: it all
-	// does then.
-	cut     bool
-	stalled units.Instant
+	// does then. back is when it was cut last no more.
+	cut           bool
+	stalled, back units.Instant
 }
 
 func (n *network) link() link {

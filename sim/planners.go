@@ -51,7 +51,7 @@ func (w *World) secondPlanner(until time.Duration) {
 			return
 		}
 		w.control.down()
-		w.control = c
+		w.control, w.check.front = c, front{}
 	})
 }
 
@@ -60,7 +60,7 @@ func (w *World) busUp() {
 	if !w.net.out {
 		return
 	}
-	w.net.out = false
+	w.net.out, w.net.back = false, w.now
 	for _, a := range w.agents {
 		a.reconnect()
 	}
@@ -74,6 +74,7 @@ func (w *World) cutDrivers(a *agent, cut bool) {
 	for _, d := range w.drivers {
 		if d.m == &a.m {
 			if d.link.cut = cut; !cut {
+				d.link.back = w.now
 				d.reconnect()
 			}
 		}

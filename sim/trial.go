@@ -125,44 +125,60 @@ var trialProfile = sync.OnceValues(func() (api.Profile, error) {
 
 // Trial runs applications with deadlines and without through faults that take away all
 // that can be: planner and its state, the bus, links, node controllers, executors, what
-// is saved, the time of day. Its error is the first invariant that was broken, with the
-// seed. It is safe for concurrent use.
-func Trial(seed uint64) error { return trial(trialConfig(seed)) }
+// is saved, the time of day. In a third of the worlds, drawn by the seed, memory is short, so
+// that some wait for others, and it moves (scarceTrial). Its error is the first invariant that
+// was broken, with the seed. It is safe for concurrent use.
+func Trial(seed uint64) error {
+	if random(seed, "scarce?").IntN(3) == 0 {
+		return scarceTrial(seed)
+	}
+	return ampleTrial(seed)
+}
 
-func trial(c Config) error {
-	p, err := trialProfile()
+// ampleTrial is Trial where there is memory for everybody.
+func ampleTrial(seed uint64) error {
+	w, err := trialWorld(trialConfig(seed))
 	if err != nil {
 		return err
 	}
-	w, err := New(c)
-	if err != nil {
-		return err
-	}
-	if err := w.PutProfile(p); err != nil {
-		return err
-	}
-	r := random(c.Seed, "trial")
+	r := random(seed, "trial")
 	start := w.Now()
-	var drivers []*Driver
 	for i := range 4 {
 		a := trialApp([]string{"known", "new"}[r.IntN(2)])
 		if r.IntN(4) > 0 {
 			a.Deadline = units.Seconds(400 + 1200*r.Float64())
 		}
-		d, err := w.Submit(start+units.Seconds(float64(i)*150*r.Float64()), a)
-		if err != nil {
+		if _, err := w.Submit(start+units.Seconds(float64(i)*150*r.Float64()), a); err != nil {
 			return err
 		}
-		drivers = append(drivers, d)
 	}
 	if err := w.rain(mishaps(), units.Seconds(15+30*r.Float64()), start+900); err != nil {
 		return err
 	}
+	return w.toTheEnd()
+}
+
+// trialWorld is a world whose planner knows trialApp.
+func trialWorld(c Config) (*World, error) {
+	p, err := trialProfile()
+	if err != nil {
+		return nil, err
+	}
+	w, err := New(c)
+	if err != nil {
+		return nil, err
+	}
+	return w, w.PutProfile(p)
+}
+
+// toTheEnd runs w until all have ended, of whom nobody may be refused but by the user, or who came
+// while nodes gave less memory.
+func (w *World) toTheEnd() error {
 	if err := w.Run(); err != nil {
 		return err
 	}
-	for _, d := range drivers {
-		if d.refused != nil {
+	for _, d := range w.drivers {
+		if d.refused != nil && !d.unwanted && !d.unlucky {
 			w.fail("application %s is refused: %v", d.submission, d.refused)
 		}
 	}

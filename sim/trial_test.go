@@ -49,7 +49,7 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		{"an executor of the simulator never ended its start", []uint64{217}},
 	} {
 		for _, seed := range found.seeds {
-			if err := Trial(seed); err != nil {
+			if err := ampleTrial(seed); err != nil {
 				t.Errorf("%s: %v", found.what, err)
 			}
 		}

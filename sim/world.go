@@ -85,7 +85,8 @@ type World struct {
 	check     *check
 	history   *history
 	processes int
-	pending   int // Applications that have not ended.
+	pending   int  // Applications that have not ended.
+	scarce    bool // Some have declared a heap.
 	err       error
 	events    uint64
 	instant   uint64 // The number of events when time last moved.
@@ -185,6 +186,7 @@ func (w *World) Submit(at units.Seconds, a App) (*Driver, error) {
 		return nil, err
 	}
 	d := w.newDriver(a)
+	w.scarce = w.scarce || a.Memory.Heap > 0
 	if a.Bend > 0 {
 		d.bend = a.Bend
 	}
@@ -205,9 +207,9 @@ func (d *Driver) kill() {
 		return
 	}
 	if d.talk.Registered() {
+		d.unwanted = true // A planner that dies before it answers may have saved it.
 		if _, ok := d.w.control.query(api.VerbKill, api.ControlRequest{App: d.reply.AppID, User: "its user"}); ok {
 			d.w.said("user", d.app.Name, "kill "+string(d.reply.AppID))
-			d.unwanted = true
 			return
 		}
 	}

@@ -1,0 +1,95 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// scarceMishaps are what happens where memory is short: all of mishaps, and what moves memory.
+func scarceMishaps() []mishap {
+	return append(mishaps(),
+		mishap{fault: "wishes-unread", mend: "wishes-read", least: 1, most: leastOutage},
+		mishap{fault: "memory", mend: "memory", least: 1, most: leastOutage,
+			size: func(r *rand.Rand, a *agent) float64 { return float64(a.cfg.Memory) * (0.3 + 0.7*r.Float64()) },
+			back: func(_ *rand.Rand, a *agent) float64 { return float64(a.cfg.Memory) }},
+		mishap{fault: "planner-down", mend: "planner-up", least: 0.01, most: 10},
+		mishap{fault: "planner-lost", mend: "planner-up", least: 0.01, most: 10})
+}
+
+// What there is of memory where it is short: each node holds one executor of any application,
+// and few hold more than three.
+const (
+	leastScarce = 4608 * units.MiB
+	mostScarce  = 10 * units.GiB
+)
+
+// scarceApp is an application whose executors have a heap, and what they keep off it. It takes
+// a fourth of what trialApp does, under the names of others.
+func scarceApp(r *rand.Rand) App {
+	a := trialApp([]string{"small", "new", "other"}[r.IntN(3)])
+	for i := range a.Stages {
+		a.Stages[i].Work /= 4
+		a.Stages[i].Tasks /= 2
+	}
+	of := func(least, most units.Bytes) units.Bytes { return least + units.Bytes(r.Int64N(int64(most-least))) }
+	a.Memory = Memory{Heap: of(units.GiB/2, 5*units.GiB/2), Floor: of(0, units.GiB), Blocks: of(0, 4*units.GiB), Task: of(0, units.GiB/8), Weight: float64(r.IntN(4))}
+	switch r.IntN(6) {
+	case 0:
+		a.Memory.Foreign = true
+	case 1:
+		a.Memory.Floor, a.Memory.OffHeap = 0, of(units.GiB/8, units.GiB)
+	}
+	return a
+}
+
+// givesLess reports whether a node gives less memory now than at the beginning.
+func (w *World) givesLess() bool {
+	return slices.ContainsFunc(w.agents, func(a *agent) bool { return a.cfg.Memory < a.full })
+}
+
+// scarceTrial is Trial where more applications come than the nodes' memory holds, what is off
+// their heaps moves, users end some of them, and a node may lose its power for good.
+func scarceTrial(seed uint64) error {
+	r := random(seed, "scarce")
+	c := trialConfig(seed)
+	for i := range c.Nodes {
+		c.Nodes[i].Memory = leastScarce + units.Bytes(r.Int64N(int64(mostScarce-leastScarce)))
+	}
+	w, err := trialWorld(c)
+	if err != nil {
+		return err
+	}
+	start := w.Now()
+	until := start + 1200
+	for range 6 + r.IntN(6) {
+		a := scarceApp(r)
+		if r.IntN(4) > 0 {
+			a.Deadline = units.Seconds(200 + 1500*r.Float64())
+		}
+		at := start + units.Seconds(400*r.Float64())
+		d, err := w.Submit(at, a)
+		if err != nil {
+			return err
+		}
+		if r.IntN(8) == 0 {
+			w.Kill(at+units.Seconds(400*r.Float64()), d)
+		}
+	}
+	if r.IntN(3) == 0 {
+		if err := w.Fault(start+units.Seconds(900*r.Float64()), "node-lost", fmt.Sprintf("n%d", 1+r.IntN(len(c.Nodes))), 0); err != nil {
+			return err
+		}
+	}
+	if err := w.rain(scarceMishaps(), units.Seconds(15+30*r.Float64()), until); err != nil {
+		return err
+	}
+	for _, n := range c.Nodes { // A planner that was down has not heard it.
+		if err := w.Fault(until+mostOutage+1, "undrain", n.Name, 0); err != nil {
+			return err
+		}
+	}
+	return w.toTheEnd()
+}

@@ -73,6 +73,11 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 	}
 	if n.Presence == Lost {
 		l.redirect(n)
+		for _, t := range l.allocations[n.Node] {
+			for _, x := range t.Executors {
+				x.Moved = l.uptime // Whether it moved while the node was away nobody knows.
+			}
+		}
 	}
 	if n.Incarnation != f.Incarnation {
 		n.Seq, n.Dividing.losses = 0, nil

@@ -175,3 +175,30 @@ func TestADriverAwayWithItsNode(t *testing.T) {
 		t.Errorf("%s after %v", d.State, cfg.DriverAway)
 	}
 }
+
+// What an executor did while its node was away nobody knows: when the node is back, its driver
+// is given up only after it has been seen to stand still for as long as any other.
+func TestANodeThatIsBackAccusesNobody(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.moving("a", id, 7, false)
+	for range 90 {
+		w.pass(time.Second)
+	}
+	w.moving("a", id, 7, true) // Its pages are frozen, and it has no task.
+	for range 50 {
+		w.pass(time.Second)
+		w.moving("a", id, 7, true)
+	}
+	if d := w.app(id); d.State != api.AppRunning {
+		t.Errorf("50 s after its node is back it has %s: %v", d.State, d.Notices)
+	}
+	for range 20 {
+		w.pass(time.Second)
+		w.moving("a", id, 7, true)
+	}
+	if d := w.app(id); d.State != api.AppFailed {
+		t.Errorf("70 s after its node is back it is %s", d.State)
+	}
+}

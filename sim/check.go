@@ -21,14 +21,15 @@ import (
 //   - memory of a node is never promised twice: heaps, overheads and off-heap memory in
 //     force, wanted or owed are no more than it gives, as far as that can be had at all;
 //     nothing grows before what it owes is given back, and the total is right again two
-//     seconds after the last change;
+//     seconds after the last change; what lives on a node that the ledger does not have there counts
+//     after five seconds, too;
 //   - who waits for memory starts in order: nobody gets what the first one could have had,
 //     and that one waits for nobody behind it who has started since it came to the head;
 //   - no healthy executor is stopped: one that runs for a driver that does, on a node
 //     that is not drained;
 //   - no application is failed that could go on: by silence while its driver lives, by the
 //     loss of executors while it has some or may have others, or by a planner that will not
-//     take it again.
+//     take it again; nor one that waits, by silence while it can be heard.
 //
 // A planner that has lost its state counts and knows from where its new store begins:
 // epochs, stages and applications are those of a store.

@@ -48,6 +48,10 @@
 // where b of it are blocks above half of the s bytes wanted, t what tasks hold and rest what is
 // left, after what nobody uses went at once. Who waits for memory is in the planner's queue.
 //
+// In a third of the worlds of Trial, drawn by the seed, nodes hold a few executors with heaps and
+// more applications come than that: they wait through planners that are killed, lose their state or
+// serve beside another, through nodes that are away, lost or give less memory for a while (scarce.go).
+//
 // # Order and randomness
 //
 // Timers fire in the order of time, rank, owner and setting; maps are walked in

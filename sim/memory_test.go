@@ -211,6 +211,21 @@ func TestTheCheckLooksAtMemory(t *testing.T) {
 			p.pools.blocks = p.pools.inForce
 			w.check.wish(a, p, p.pools.wants()+1)
 		},
+		"are to have": func(w *World, a *agent, p *process) {
+			p.pools.want(8*units.GiB, 0, w.now)
+			a.m.beyond, a.promised = w.now.Add(-5*time.Second), 1<<50
+			w.check.memory(a)
+		},
+		"are promised beside": func(w *World, a *agent, _ *process) {
+			a.m.procs = append(a.m.procs, &process{m: &a.m, pools: pools{static: 8 * units.GiB}})
+			w.check.promises(w.control)
+			a.m.doubled = w.now.Add(-startsWithin - 1)
+			w.check.promises(w.control)
+			a.m.procs = a.m.procs[:len(a.m.procs)-1]
+		},
+		"waits and can be heard": func(w *World, _ *agent, _ *process) {
+			w.check.givenUp(w.drivers[1].reply.AppID)
+		},
 		"waits for those behind": func(w *World, _ *agent, _ *process) { w.check.front.since, w.check.front.passed = 0, 1 },
 	} {
 		w := crowd(t, 4*units.GiB)

@@ -56,6 +56,30 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 	}
 }
 
+// Seeds by which chaos has found what went wrong where memory is short.
+func TestScarceSeedsThatOnceFailed(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	for _, found := range []struct {
+		what  string
+		seeds []uint64
+	}{
+		{"of executors that were taken over the planner did not count what they have off the heap, and their limit was cut below that", []uint64{7, 10, 33}},
+		{"one that waited never heard of its start, for its driver went by another planner's epochs", []uint64{49}},
+		{"one that waited was ended by a planner that came while nodes gave less memory", []uint64{35}},
+		{"one that waited passed others when the planner's clock was set", []uint64{167}},
+		{"an executor started beside one that the plan did not know, without room for both", []uint64{217}},
+		{"an application was failed by silence as its node came back", []uint64{744}},
+	} {
+		for _, seed := range found.seeds {
+			if err := scarceTrial(seed); err != nil {
+				t.Errorf("%s: %v", found.what, err)
+			}
+		}
+	}
+}
+
 // TestChaos: whatever dies or is cut, no healthy executor is stopped, no application is
 // failed that could go on, and all come to their end.
 func TestChaos(t *testing.T) {

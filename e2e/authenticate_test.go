@@ -33,7 +33,8 @@ func TestApplicationSecret(t *testing.T) {
 	s.StartUp()
 	ui := realenv.FreePort(t)
 	_, port, _ := strings.Cut(ui, ":")
-	run := s.Submit("--conf", "spark.ui.enabled=true", "--conf", "spark.ui.port="+port, "testdata/entrance.py", "8")
+	seen := filepath.Join(t.TempDir(), "seen") // Until then the executor runs and the page is there.
+	run := s.Submit("--conf", "spark.ui.enabled=true", "--conf", "spark.ui.port="+port, "testdata/entrance.py", "2", seen)
 	app := awaitTasks(t, s, run)
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
 	env := variables(t, pid)
@@ -68,6 +69,9 @@ func TestApplicationSecret(t *testing.T) {
 	}
 	if err := stranger.Wait(); err == nil {
 		t.Error("an executor without the secret ended well")
+	}
+	if err := os.WriteFile(seen, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	wantAnswer(t, run, entranceAnswer)
 	app = s.AwaitApp("the run to be finished", patience, ended)

@@ -8,10 +8,16 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// besideMargin is by how much earlier an application is aimed at that runs beside others. They
-// take what it leaves of the machine at each moment, so its last task, its driver's answer and
-// its exit take 0.1 to 0.4 s longer each (docs/decisions/029, 036).
-const besideMargin units.Seconds = 0.25
+// besideMargin is by how much earlier an application is aimed at that runs beside another one,
+// furtherMargin for each that its node has further, up to mostFurtherMargin and to that share of
+// its deadline. They take what it leaves of the machine at each moment, so its last task, its
+// driver's answer and its exit take longer: 0.1 to 0.4 s each beside one (docs/decisions/029, 036).
+const (
+	besideMargin       units.Seconds = 0.25
+	furtherMargin      units.Seconds = 0.15
+	mostFurtherMargin  units.Seconds = 0.45
+	mostFurtherPortion               = 0.01
+)
 
 // besideAlpha is the share of the deadline at which stages are aimed that others follow, beside
 // executors without a quota, and besideAlphaInOrder beside other applications on nodes that
@@ -32,11 +38,11 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	}
 	nodes := a.Seats()
 	others, unheld := beside(v, a, nodes)
-	if others {
-		q.Margin += besideMargin
+	if others > 0 {
+		q.Margin += besideMargin + min(units.Seconds(others-1)*furtherMargin, mostFurtherMargin, mostFurtherPortion*a.Promise.Deadline)
 	}
 	switch {
-	case others && InOrder(v, nodes):
+	case others > 0 && InOrder(v, nodes):
 		q.Alpha = min(q.Alpha, besideAlphaInOrder)
 	case unheld:
 		q.Alpha = min(q.Alpha, besideAlpha)
@@ -44,20 +50,21 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	return q
 }
 
-// beside reports whether other applications run on nodes, which are a's, and whether the executors of
-// one have no quota: it has no deadline that can be kept, or is left alone.
-func beside(v ledger.View, a *ledger.App, nodes []string) (others, unheld bool) {
+// beside is how many other applications run on that of nodes, which are a's, that has most of
+// them, and whether the executors of one have no quota: it has no deadline that can be kept, or
+// is left alone.
+func beside(v ledger.View, a *ledger.App, nodes []string) (others int, unheld bool) {
 	for _, name := range nodes {
+		here := 0
 		for _, t := range v.Allocations(name) {
 			if b := t.App; b.ID != a.ID && b.Running() {
-				others = true
-				if b.Band() == api.BandShared || b.Tenant.Launch.Mode.HandsOff() {
-					return true, true
-				}
+				here++
+				unheld = unheld || b.Band() == api.BandShared || b.Tenant.Launch.Mode.HandsOff()
 			}
 		}
+		others = max(others, here)
 	}
-	return others, false
+	return others, unheld
 }
 
 // InOrder reports whether all those nodes serve one application after the other, by deadline.

@@ -214,7 +214,7 @@ func TestTuningIsWhatTheExecutorsGet(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := strings.Join(tuning(line, map[string]string{"spark.memory.offHeap.size": "7g", "spark.app.name": "x"}), " ")
-	for _, want := range []string{"-XX:+UseParallelGC", "-XX:CompileThresholdScaling=3", "-XX:SweeperThreshold=0.02", "-XX:ActiveProcessorCount=2",
+	for _, want := range []string{"-XX:+UseParallelGC", "-XX:Tier4InvocationThreshold=50000", "-XX:SweeperThreshold=0.02", "-XX:ActiveProcessorCount=2",
 		"--conf spark.executorEnv.MALLOC_ARENA_MAX=2", "--conf spark.memory.offHeap.size=7g"} {
 		if !strings.Contains(args, want) {
 			t.Errorf("no %q in %s", want, args)

@@ -19,36 +19,40 @@ const (
 	confExtraPath      = "spark.driver.extraClassPath"
 )
 
-// driverOptions returns the options with which the driver maps the class-data
-// archive that a node controller on this machine has made for its Spark; "" when
-// there is none, when the driver could not use it, or when the user has a say.
+// driverOptions returns the options of the driver's JVM, "" where the user has his own default
+// ones: how it compiles, and the class-data archive that a node controller on this machine has
+// made for its Spark, where there is one and the driver can use it.
 func (l *launch) driverOptions() string {
 	get := func(key, flag string) string { return cmp.Or(l.line.last[flag], l.line.conf[key], l.files[key]) }
-	options := strings.Fields(get(confExtraOptions, "--driver-java-options"))
+	if get(confDefaultOptions, "") != "" {
+		return ""
+	}
+	users := strings.Fields(get(confExtraOptions, "--driver-java-options") + " " + l.getenv("SPARK_SUBMIT_OPTS"))
+	options := executor.DriverOptions(users)
 	switch {
 	case l.sp.home == "" || l.config.Node.ArchiveDir() == "":
-	case get(confDefaultOptions, "") != "" || slices.ContainsFunc(options, executor.ChoosesArchive):
+	case slices.ContainsFunc(users, executor.ChoosesArchive):
 	case get(confDefaultPath, "--driver-default-class-path") != "" || get(confExtraPath, "--driver-class-path") != "":
 	case !emptyDir(l.sp.confDir(l.getenv)): // It goes in front of Spark.
 	default:
-		return l.archiveOptions()
+		options = append(options, l.archiveOptions()...)
 	}
-	return ""
+	return strings.Join(options, " ")
 }
 
-func (l *launch) archiveOptions() string {
+func (l *launch) archiveOptions() []string {
 	archive, err := l.driverArchive()
 	if err != nil {
-		return "" // spark-submit itself says what is wrong with its Java.
+		return nil // spark-submit itself says what is wrong with its Java.
 	}
 	// A node controller that runs as root keeps its archives in the second one.
 	system := daemon.NodeConfig{State: daemon.SystemStateDir}
 	for _, dir := range []string{l.config.Node.ArchiveDir(), system.ArchiveDir()} {
 		if archive.Usable(dir, uint32(os.Getuid())) {
-			return strings.Join(archive.Options(dir), " ")
+			return archive.Options(dir)
 		}
 	}
-	return ""
+	return nil
 }
 
 // driverArchive is the archive for drivers of the Java that spark-submit takes.

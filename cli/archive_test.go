@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +77,42 @@ func TestDriversMapTheArchiveUnlessTheUserHasASay(t *testing.T) {
 			}
 			options := confOf(o.arguments())[confDefaultOptions]
 			if got := strings.Contains(options, "-XX:SharedArchiveFile="+file+" "); got != c.want {
+				t.Errorf("the driver's options are %q", options)
+			}
+		})
+	}
+}
+
+// A driver's methods prove fifty times as hot until the optimizing compiler takes them, with an
+// archive or without, unless its user tunes the compiler or has default options of his own.
+func TestDriversOptimizeLittleUnlessTheUserHasASay(t *testing.T) {
+	f := startPlanner(t, &fakePlanner{})
+	for name, c := range map[string]struct {
+		args []string
+		env  map[string]string
+		want bool
+	}{
+		"plain":                   {want: true},
+		"no archive":              {env: map[string]string{"PACER_NODE_ARCHIVES": "off"}, want: true},
+		"a class path":            {args: []string{"--driver-class-path", "/a.jar"}, want: true},
+		"options of another sort": {args: []string{"--driver-java-options", "-Dx=y -XX:+UseG1GC"}, want: true},
+		"the compiler is tuned":   {args: []string{"--driver-java-options", "-Dx=y -XX:TieredStopAtLevel=1"}},
+		"by a setting":            {args: []string{"--conf", "spark.driver.extraJavaOptions=-XX:CompileThresholdScaling=0.5"}},
+		"by the environment":      {env: map[string]string{"SPARK_SUBMIT_OPTS": "-XX:-TieredCompilation"}},
+		"default options":         {args: []string{"--conf", "spark.driver.defaultJavaOptions=-Dx=y"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.archivedSpark(t)
+			for key, value := range c.env {
+				w.env[key] = value
+			}
+			o := w.run(t, append(append([]string{"submit", "--pacer-planner", f.address}, c.args...), "app.py")...)
+			if o.code != 0 {
+				t.Fatalf("exit code %d: %s", o.code, o.err)
+			}
+			options := confOf(o.arguments())[confDefaultOptions]
+			if got := slices.Contains(strings.Fields(options), "-XX:Tier4InvocationThreshold=250000"); got != c.want {
 				t.Errorf("the driver's options are %q", options)
 			}
 		})

@@ -159,16 +159,47 @@ func jvmOptions(launch api.Launch, slots int) []string {
 // much (docs/decisions/022).
 const sweeping = "-XX:SweeperThreshold=0.02"
 
-// compilation is how JIT compilation is set. Executors are several per node and
-// live as long as one application, so what each pays anew has to be small:
-// methods prove three times as hot before they are compiled, and the compiler
-// goes before the tasks (nice 5) that meanwhile run the slow code it is about to
-// replace. Nice values count inside an executor's group only; lowering one's own
-// takes no permission. The figures are in docs/decisions/022.
-var compilation = []string{"-XX:CompileThresholdScaling=3", "-XX:ThreadPriorityPolicy=1", "-XX:JavaPriority5_To_Priority=5"}
+// By how many times hotter than by default methods have to prove until the optimizing compiler
+// takes them: its work is what each JVM pays anew for one application. A loop of tasks gets there
+// in a fraction of a second, and little of a driver ever does. The first compiler, which costs a
+// tenth, takes them as early as by default. The figures are in docs/decisions/022.
+const (
+	hotterInExecutors = 10
+	hotterInDrivers   = 50
+)
+
+// optimizing are the options by which the optimizing compiler waits so many times longer.
+func optimizing(hotter int) []string {
+	var options []string
+	for _, threshold := range []struct {
+		name      string
+		byDefault int // In all JVMs of Java 17 to 25.
+	}{
+		{"Tier4InvocationThreshold", 5000}, {"Tier4MinInvocationThreshold", 600},
+		{"Tier4CompileThreshold", 15000}, {"Tier4BackEdgeThreshold", 40000},
+	} {
+		options = append(options, fmt.Sprintf("-XX:%s=%d", threshold.name, hotter*threshold.byDefault))
+	}
+	return options
+}
+
+// compilation is how JIT compilation of executors is set, which are several per node: the compiler
+// goes before the tasks (nice 5) that meanwhile run the slow code it is about to replace. Nice
+// values count inside an executor's group only; lowering one's own takes no permission.
+var compilation = append(optimizing(hotterInExecutors), "-XX:ThreadPriorityPolicy=1", "-XX:JavaPriority5_To_Priority=5")
+
+// DriverOptions returns the options that a driver's JVM is given beside those of its user, who may
+// have tuned the compiler.
+func DriverOptions(users []string) []string {
+	if slices.ContainsFunc(users, tunesCompiler) {
+		return nil
+	}
+	return optimizing(hotterInDrivers)
+}
 
 func tunesCompiler(option string) bool {
-	return strings.HasPrefix(option, "-XX:CompileThreshold") || strings.HasPrefix(option, "-XX:Tier")
+	name := strings.TrimLeft(strings.TrimPrefix(option, "-XX:"), "+-")
+	return strings.HasPrefix(name, "CompileThreshold") || strings.HasPrefix(name, "Tier")
 }
 
 // collectors are the choices among which a JVM allows one only.

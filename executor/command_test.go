@@ -80,7 +80,7 @@ func TestCommandLine(t *testing.T) {
 	if diff := cmp.Diff(want, c.Args[at:]); diff != "" {
 		t.Error(diff)
 	}
-	for _, option := range []string{"-Xmx1073741824", "-XX:ActiveProcessorCount=2", "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=3", "-XX:JavaPriority5_To_Priority=5", "-XX:SweeperThreshold=0.02", "--add-opens=java.base/java.nio=ALL-UNNAMED"} {
+	for _, option := range []string{"-Xmx1073741824", "-XX:ActiveProcessorCount=2", "-XX:+UseParallelGC", "-XX:Tier4InvocationThreshold=50000", "-XX:Tier4BackEdgeThreshold=400000", "-XX:JavaPriority5_To_Priority=5", "-XX:SweeperThreshold=0.02", "--add-opens=java.base/java.nio=ALL-UNNAMED"} {
 		if !slices.Contains(c.Args[:at], option) {
 			t.Errorf("%s is missing in %q", option, c.Args[:at])
 		}
@@ -137,7 +137,7 @@ func TestUsersCompilerOptionsWin(t *testing.T) {
 	for _, option := range []string{"-XX:CompileThresholdScaling=1", "-XX:TieredStopAtLevel=1", "-XX:Tier4InvocationThreshold=9000"} {
 		m := newMachine(t)
 		m.launch.JavaOptions = []string{option}
-		if slices.Contains(m.must(t).Args, "-XX:CompileThresholdScaling=3") {
+		if slices.Contains(m.must(t).Args, "-XX:Tier4InvocationThreshold=50000") {
 			t.Errorf("%s stands beside ours", option)
 		}
 	}

@@ -351,6 +351,9 @@ type StageReady struct {
 	// Signature identifies the stage's code from run to run: a hash over its
 	// lineage that knows neither ids nor line numbers.
 	Signature string `json:"signature"`
+	// Lineage is a Signature that does not know where the action was called: PySpark tells that
+	// of one thread at a time. "" where the driver does not say.
+	Lineage string `json:"lineage,omitempty"`
 	// Parents are the stage ids it reads from.
 	Parents []int `json:"parents"`
 	Tasks   int   `json:"tasks"`

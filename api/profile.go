@@ -58,8 +58,10 @@ type ProfileStage struct {
 	Job       int    `json:"job"`
 	Name      string `json:"name"`
 	Signature string `json:"signature"`
-	Parents   []int  `json:"parents"`
-	Tasks     int    `json:"tasks"`
+	// Lineage is that of StageReady, "" where the driver has not said it.
+	Lineage string `json:"lineage,omitempty"`
+	Parents []int  `json:"parents"`
+	Tasks   int    `json:"tasks"`
 	// Duration is from ready to done, at all cores.
 	Duration units.Seconds `json:"duration_s"`
 	// Gap is how long the driver took from the end of what it waited for (its
@@ -169,6 +171,7 @@ func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {
 	f.between("job", float64(s.Job), -MostCount, MostCount)
 	f.text("name", s.Name, MostName)
 	f.text("signature", s.Signature, MostName)
+	f.text("lineage", s.Lineage, MostName)
 	for _, parent := range s.Parents {
 		f.check(earlier[parent], "parent %d is not a stage before it (a profile's graph has no cycles)", parent)
 	}

@@ -153,6 +153,7 @@ func (s *StageReady) validate(f *faults) {
 	s.StageKey.validate(f)
 	f.text("name", s.Name, MostName)
 	f.text("signature", s.Signature, MostToken)
+	f.text("lineage", s.Lineage, MostToken)
 	f.count("the number of parents", len(s.Parents), MostParents)
 	f.count("tasks", s.Tasks, MostCount)
 	f.known("records", s.Records)

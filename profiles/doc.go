@@ -6,7 +6,8 @@
 //
 //	Recorder    takes down one run, stage by stage
 //	annotation  what a profile says of one stage (api.ProfileStage)
-//	signature   a hash over a stage's lineage, by which it is recognised in another run
+//	signature   a hash over a stage's lineage and call site, by which it is recognised in another run
+//	lineage     the same without the call site: by it a stage is recognised whose signature is not there
 //	Matcher     finds the annotations of a run's stages
 //	contended   of a run: beside others, so that its times are not its own; of a profile:
 //	            no run alone is known. Head and exit are judged by themselves: a run may
@@ -59,7 +60,8 @@
 // # From a profile to a run
 //
 // The k-th stage ready with a signature has the k-th annotation with that signature; further
-// attempts keep it. A stage that finds none is a mismatch. An annotation without a match is of
+// attempts keep it. A stage that finds none has the next annotation of its lineage that is left,
+// and without one it is a mismatch. An annotation without a match is of
 // a skipped stage if one that runs after it has a match: it is not awaited (Remaining).
 //
 // Predict scales an annotation to the input that the stage really has (Eq 6: inputRecords),

@@ -27,7 +27,8 @@ func NewMatcher(p api.Profile) *Matcher {
 
 // Match returns the annotation of a stage that became ready, and remembers it. A
 // further attempt of a stage, and one that repeats another, gets the annotation of the
-// first. It returns false when the profile knows no such stage, or no more of them: the run
+// first. One whose signature is not left is the next one of its lineage: where the same job was
+// called from may differ from run to run. It returns false when the profile knows no such stage, or no more of them: the run
 // does not match its profile.
 func (m *Matcher) Match(ready api.StageReady) (api.ProfileStage, bool) {
 	if id, again := m.Matched[ready.Stage]; again {
@@ -39,10 +40,15 @@ func (m *Matcher) Match(ready api.StageReady) (api.ProfileStage, bool) {
 			return m.stage(id)
 		}
 	}
-	for i, s := range m.Profile.Stages {
-		if s.Signature == ready.Signature && !m.taken[i] {
-			m.Restore(ready.Stage, s.ID)
-			return s, true
+	for _, same := range []func(*api.ProfileStage) bool{
+		func(s *api.ProfileStage) bool { return s.Signature == ready.Signature },
+		func(s *api.ProfileStage) bool { return ready.Lineage != "" && s.Lineage == ready.Lineage },
+	} {
+		for i := range m.Profile.Stages {
+			if s := &m.Profile.Stages[i]; !m.taken[i] && same(s) {
+				m.Restore(ready.Stage, s.ID)
+				return *s, true
+			}
 		}
 	}
 	return api.ProfileStage{}, false

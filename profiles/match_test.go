@@ -118,6 +118,42 @@ func TestAnUnknownOrExhaustedSignatureIsAMismatch(t *testing.T) {
 	}
 }
 
+// PySpark tells the call site of one thread at a time: of two jobs that start at once either may
+// have another signature than in the run before, and so has what reads their stages.
+func TestAStageIsRecognisedByItsLineage(t *testing.T) {
+	p := api.Profile{Stages: []api.ProfileStage{
+		{ID: 0, Signature: "sum at app.py", Lineage: "python"},
+		{ID: 1, Signature: "collect at PythonRDD.scala", Lineage: "python"},
+		{ID: 2, Signature: "reads sum at app.py", Lineage: "reads python", Parents: []int{0}},
+		{ID: 3, Signature: "recorded by a driver that does not say"},
+	}}
+	m := profiles.NewMatcher(p)
+	match := func(stage int, signature, lineage string) (int, bool) {
+		r := ready(stage, 0, signature)
+		r.Lineage = lineage
+		s, ok := m.Match(r)
+		return s.ID, ok
+	}
+	for stage, want := range []struct {
+		signature, lineage string
+		id                 int
+	}{
+		{"collect at PythonRDD.scala", "python", 1}, // A signature that is there comes first.
+		{"collect at PythonRDD.scala", "python", 0},
+		{"reads collect at PythonRDD.scala", "reads python", 2},
+	} {
+		if id, ok := match(stage, want.signature, want.lineage); !ok || id != want.id {
+			t.Errorf("stage %d (%s) matched %d, %t, want %d", stage, want.signature, id, ok, want.id)
+		}
+	}
+	if id, ok := match(8, "sum at app.py", "python"); ok {
+		t.Errorf("a third of two matched %d", id)
+	}
+	if id, ok := match(9, "another", ""); ok {
+		t.Errorf("one of which nothing is known matched %d", id)
+	}
+}
+
 func TestLeftoversAreSeenAtTheEnd(t *testing.T) {
 	m := profiles.NewMatcher(api.Profile{Stages: []api.ProfileStage{{ID: 0, Signature: "map"}, {ID: 5, Signature: "sort"}}})
 	m.Match(ready(1, 0, "map"))

@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -109,6 +110,7 @@ func mergeStage(old, run api.ProfileStage, weight weights) api.ProfileStage {
 	w := weight.all
 	s := old
 	s.Name, s.Tasks = run.Name, run.Tasks
+	s.Lineage = cmp.Or(run.Lineage, s.Lineage)
 	s.Parents = slices.Clone(old.Parents)
 	s.Records = meanCount(old.Records, run.Records, w)
 	if run.Records == int64(run.Tasks) || old.Records == int64(old.Tasks) {
@@ -148,31 +150,51 @@ func meanCount(old, run int64, w float64) int64 {
 	return int64(math.Round((1-w)*float64(old) + w*float64(run)))
 }
 
-// align returns run's stages in the order of old's, the k-th of a signature
-// beside the k-th, or an error if the two graphs differ. Stages that run side by
+// align returns run's stages in the order of old's, the k-th of a signature beside the k-th and
+// what is left by lineage, or an error if the two graphs differ. Stages that run side by
 // side may be submitted in another order from run to run.
 func align(old, run api.Profile) ([]api.ProfileStage, error) {
 	if len(old.Stages) != len(run.Stages) {
 		return nil, api.Errorf(api.KindConflict, "profile %s: it has %d stages, the run had %d", old.Name, len(old.Stages), len(run.Stages))
 	}
-	bySignature := make(map[string][]api.ProfileStage)
-	for _, s := range run.Stages {
-		bySignature[s.Signature] = append(bySignature[s.Signature], s)
+	aligned, found, taken := make([]api.ProfileStage, len(old.Stages)), make([]bool, len(old.Stages)), make([]bool, len(run.Stages))
+	for _, key := range []func(api.ProfileStage) string{bySignature, byLineage} {
+		left := make(map[string][]int)
+		for k, s := range run.Stages {
+			if !taken[k] && key(s) != "" {
+				left[key(s)] = append(left[key(s)], k)
+			}
+		}
+		for i, s := range old.Stages {
+			if same := left[key(s)]; !found[i] && len(same) > 0 {
+				k := same[0]
+				aligned[i], left[key(s)], found[i], taken[k] = run.Stages[k], same[1:], true, true
+			}
+		}
 	}
-	aligned := make([]api.ProfileStage, len(old.Stages))
 	for i, s := range old.Stages {
-		same := bySignature[s.Signature]
-		if len(same) == 0 {
+		if !found[i] {
 			return nil, api.Errorf(api.KindConflict, "profile %s: the run had no stage like %d (%s)", old.Name, s.ID, s.Name)
 		}
-		aligned[i], bySignature[s.Signature] = same[0], same[1:]
+	}
+	key := bySignature
+	if lineages(old) && lineages(run) {
+		key = byLineage
 	}
 	for i, s := range old.Stages {
-		if rank(old, s.Job) != rank(run, aligned[i].Job) || !slices.Equal(parents(old, s), parents(run, aligned[i])) {
+		if rank(old, s.Job) != rank(run, aligned[i].Job) || !slices.Equal(parents(old, s, key), parents(run, aligned[i], key)) {
 			return nil, api.Errorf(api.KindConflict, "profile %s: stage %d (%s) depended on others in the run", old.Name, s.ID, s.Name)
 		}
 	}
 	return aligned, nil
+}
+
+func bySignature(s api.ProfileStage) string { return s.Signature }
+func byLineage(s api.ProfileStage) string   { return s.Lineage }
+
+// lineages reports whether the lineage of each stage of p is known.
+func lineages(p api.Profile) bool {
+	return !slices.ContainsFunc(p.Stages, func(s api.ProfileStage) bool { return s.Lineage == "" })
 }
 
 // rank is how many jobs of p come before job: job numbers need not be dense.
@@ -190,15 +212,15 @@ func rank(p api.Profile, job int) int {
 	return n
 }
 
-// parents returns the signatures of a stage's parents in order. Their ids are no
-// measure: of two branches alike either may be the first in a run.
-func parents(p api.Profile, s api.ProfileStage) []string {
-	var signatures []string
+// parents returns the keys of a stage's parents in order. Their ids are no measure: of two
+// branches alike either may be the first in a run.
+func parents(p api.Profile, s api.ProfileStage, key func(api.ProfileStage) string) []string {
+	var keys []string
 	for _, other := range p.Stages {
 		if slices.Contains(s.Parents, other.ID) {
-			signatures = append(signatures, other.Signature)
+			keys = append(keys, key(other))
 		}
 	}
-	slices.Sort(signatures)
-	return signatures
+	slices.Sort(keys)
+	return keys
 }

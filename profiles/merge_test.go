@@ -204,6 +204,37 @@ func TestMergeFindsStagesInAnotherOrder(t *testing.T) {
 	}
 }
 
+// A run whose call sites were told differently is one of the same program, and what its driver
+// says of lineages is kept.
+func TestMergeFindsStagesByLineage(t *testing.T) {
+	stage := func(id int, signature, lineage string, parents ...int) api.ProfileStage {
+		return api.ProfileStage{ID: id, Name: signature, Signature: signature, Lineage: lineage, Parents: parents, Tasks: 4, Duration: 1, Records: 7,
+			CoreSeconds: units.Work(7 + id), NominalRate: 1}
+	}
+	old, run := one(10, 1), one(10, 1)
+	old.Stages = []api.ProfileStage{stage(0, "sum", "python"), stage(1, "sum", "python"), stage(2, "reads sum", "reads", 0)}
+	run.Stages = []api.ProfileStage{stage(0, "collect", "python"), stage(1, "sum", "python"), stage(2, "reads collect", "reads", 0)}
+	got := mustMerge(t, profiles.Merge, old, run)
+	for i, want := range []string{"sum", "sum", "reads sum"} {
+		if got.Stages[i].Signature != want {
+			t.Errorf("stage %d has signature %q, want %q", i, got.Stages[i].Signature, want)
+		}
+	}
+	if first := got.Stages[0].CoreSeconds; first != 7.5 { // Of the stages 0 and 1.
+		t.Errorf("the first one took %v core-seconds, want the mean of 7 and 8", first)
+	}
+	for i := range old.Stages {
+		old.Stages[i].Lineage = ""
+	}
+	if _, err := profiles.Merge(old, run); api.KindOf(err) != api.KindConflict {
+		t.Errorf("without lineages: %v, want a conflict", err)
+	}
+	run.Stages[0].Signature, run.Stages[2].Signature = "sum", "reads sum"
+	if got := mustMerge(t, profiles.Merge, old, run); got.Stages[2].Lineage != "reads" {
+		t.Errorf("the lineage that a driver says is not kept: %+v", got.Stages[2])
+	}
+}
+
 func TestMergeRefusesAnotherShape(t *testing.T) {
 	base := one(10, 1)
 	base.Stages = append(base.Stages, base.Stages[0], base.Stages[0])

@@ -127,7 +127,8 @@ private[spark] object Wire {
       bytes: Long,
       weighted: Boolean,
       bindings: Seq[Binding],
-      repeats: Option[Int] = None) extends DriverEvent
+      repeats: Option[Int] = None,
+      lineage: String = "") extends DriverEvent
   final case class StageBound(key: StageKey, bindings: Seq[Binding]) extends DriverEvent
   final case class StageDone(
       key: StageKey,
@@ -252,6 +253,7 @@ private[spark] object Wire {
     s.parents.foreach(parents.add(_))
     o.put("tasks", s.tasks).put("records", s.records).put("bytes", s.bytes).put("weighted", s.weighted)
     s.repeats.foreach(o.put("repeats", _))
+    if (s.lineage.nonEmpty) o.put("lineage", s.lineage)
     bindings(o.putArray("bindings"), s.bindings)
   }
 

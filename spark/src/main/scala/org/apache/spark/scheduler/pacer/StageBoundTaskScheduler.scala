@@ -65,7 +65,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
       val bound = bindings.ready(manager.key, taskSet.priority, facts.weights, facts.cached, manager.isBarrier)
       if (running.isEmpty) group = math.max(group, taskSet.priority)
       val ready = StageReady(manager.key, group, facts.name, facts.signature, facts.parents, taskSet.tasks.length,
-        facts.records, facts.bytes, facts.weighted, bound, facts.repeats)
+        facts.records, facts.bytes, facts.weighted, bound, facts.repeats, facts.lineage)
       running(manager.key) = (manager, ready)
       tell(ready)
       if (bound.isEmpty && bindings.gated) {

@@ -17,6 +17,7 @@ import org.apache.spark.storage.StorageLevel
  *
  * @param parents   ids of the stages that really wrote what it reads (with adaptive
  *                  execution Spark's own parent stages were never run)
+ * @param lineage   a hash of its lineage alone; "" where that is not known
  * @param records   what the parents wrote for it; Wire.Unknown with other input
  * @param bytes     the same, or the sizes of its input splits
  * @param weights   one per task in millionths of the mean; all alike if not weighted
@@ -29,6 +30,7 @@ import org.apache.spark.storage.StorageLevel
 private[scheduler] final case class StageFacts(
     name: String,
     signature: String,
+    lineage: String,
     parents: Seq[Int],
     records: Long,
     bytes: Long,
@@ -78,15 +80,16 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
   }
 
   private def unknown(taskSet: TaskSet, name: String): StageFacts =
-    StageFacts(name, digest(callSite(name)), Nil, Wire.Unknown, Wire.Unknown, alike(taskSet.tasks.length),
+    StageFacts(name, digest(callSite(name)), "", Nil, Wire.Unknown, Wire.Unknown, alike(taskSet.tasks.length),
       weighted = false, cachedOn(taskSet), None, pipelined = false)
 
   private def find(taskSet: TaskSet, stage: Stage): StageFacts = {
     val chain = StageChain.of(stage.rdd)
     val shuffles = chain.shuffles.distinctBy(_.shuffleId)
     val sources = synchronized(shuffles.map(d => d -> Option(writers.get(d.shuffleId))))
-    val signature = StageHistory.signature(stage.isInstanceOf[ShuffleMapStage], stage.name, chain.rdds,
-      sources.map(_._2.map(_.signature).getOrElse("?")))
+    val shuffleMap = stage.isInstanceOf[ShuffleMapStage]
+    val signature = StageHistory.signature(shuffleMap, stage.name, chain.rdds, sources.map(_._2.map(_.signature).getOrElse("?")))
+    val lineage = StageHistory.lineage(shuffleMap, chain.rdds, sources.map(_._2.map(_.lineage).getOrElse("?")))
     val cached = cachedOn(taskSet)
     val sizes = new PartitionSizes(tracker)
     // Whatever is cached is not read from where it came.
@@ -97,18 +100,18 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
       case s: ShuffleMapStage => Some(s.shuffleDep.shuffleId)
       case _ => None
     }
-    val repeats = shuffleId.flatMap(id => remember(id, stage.id, signature, stage.rdd.partitions.length))
+    val repeats = shuffleId.flatMap(id => remember(id, stage.id, signature, lineage, stage.rdd.partitions.length))
     val share = math.max(0.0, math.min(MostFixedPart, fixedPart.getOrElse(signature, 0.0)))
     val weights = perTask.flatMap(StageHistory.weights).map(withFixedPart(_, share))
-    StageFacts(stage.name, signature, sources.flatMap(_._2.map(_.stage)).distinct.sorted, records,
+    StageFacts(stage.name, signature, lineage, sources.flatMap(_._2.map(_.stage)).distinct.sorted, records,
       perTask.map(_.sum).getOrElse(Wire.Unknown), weights.getOrElse(alike(taskSet.tasks.length)), weights.isDefined,
       cached, shuffleId, shuffles.exists(_.getClass.getSimpleName.startsWith("Pipelined")), repeats, share)
   }
 
   /** A stage that runs again keeps what its earlier attempts wrote; the id of these, if it is another one. */
-  private def remember(shuffleId: Int, stage: Int, signature: String, partitions: Int): Option[Int] = synchronized {
+  private def remember(shuffleId: Int, stage: Int, signature: String, lineage: String, partitions: Int): Option[Int] = synchronized {
     val before = Option(writers.get(shuffleId)).filter(_.records.length == partitions)
-    writers.put(shuffleId, new Writer(stage, signature, before.map(_.records).getOrElse(new Array[Long](partitions))))
+    writers.put(shuffleId, new Writer(stage, signature, lineage, before.map(_.records).getOrElse(new Array[Long](partitions))))
     before.map(_.stage).filter(_ != stage)
   }
 
@@ -138,7 +141,7 @@ private[scheduler] object StageHistory {
   private val FixedBytes = 64 * 1024.0
   private val FixedShare = 0.05
 
-  private final class Writer(val stage: Int, val signature: String, val records: Array[Long])
+  private final class Writer(val stage: Int, val signature: String, val lineage: String, val records: Array[Long])
 
   /** So much is left of what sizes say that a run can still tell how CPU time goes with them. */
   private val MostFixedPart = 0.99
@@ -178,9 +181,18 @@ private[scheduler] object StageHistory {
    * is for, and the signatures of what it reads. No ids.
    */
   def signature(shuffleMap: Boolean, name: String, rdds: Seq[RDD[_]], parents: Seq[String]): String =
-    digest((Seq(if (shuffleMap) "map" else "result", callSite(name)) ++
-      rdds.map(r => plain(r.getClass.getSimpleName) + "/" + plain(r.scope.map(_.name).getOrElse(""))) ++
-      parents).mkString("\n"))
+    digest(kind(shuffleMap) +: callSite(name) +: (rdds.map(kind) ++ parents))
+
+  /**
+   * A signature without the call site. PySpark tells that of one thread at a time: of two jobs
+   * that start at once the second one has another name, and which that is differs from run to run.
+   */
+  def lineage(shuffleMap: Boolean, rdds: Seq[RDD[_]], parents: Seq[String]): String =
+    digest(kind(shuffleMap) +: (rdds.map(kind) ++ parents))
+
+  private def kind(shuffleMap: Boolean): String = if (shuffleMap) "map" else "result"
+
+  private def kind(r: RDD[_]): String = plain(r.getClass.getSimpleName) + "/" + plain(r.scope.map(_.name).getOrElse(""))
 
   /** "collect at /tmp/x/app.py:33" without directory, line and compiler's numbers. */
   private[pacer] def callSite(name: String): String = name match {
@@ -192,6 +204,8 @@ private[scheduler] object StageHistory {
 
   /** Numbers that Spark and compilers add: "WholeStageCodegen (12)", "$anonfun$run$3". */
   private def plain(s: String): String = s.replaceAll("\\s*\\(\\d+\\)|\\$\\d+|#\\d+", "")
+
+  private def digest(parts: Seq[String]): String = digest(parts.mkString("\n"))
 
   private def digest(s: String): String =
     MessageDigest.getInstance("SHA-256").digest(s.getBytes("UTF-8")).take(8).map(b => f"${b & 0xff}%02x").mkString

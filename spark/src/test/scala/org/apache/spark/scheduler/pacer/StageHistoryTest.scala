@@ -135,6 +135,21 @@ class StageHistoryTest {
     assertNotEquals(a.last, readyOf(during(twoBranches().collect())).last.signature, "the action counts")
   }
 
+  @Test def lineagesDoNotHangOnTheCallSite(): Unit = {
+    def readyFrom(site: String): Seq[StageReady] = {
+      sc.setCallSite(site)
+      try readyOf(during(twoBranches().count())) finally sc.clearCallSite()
+    }
+    val a = readyFrom("sum at app.py:9")
+    val b = readyFrom("collect at PythonRDD.scala:181")
+    assertEquals(a.map(_.lineage), b.map(_.lineage))
+    assertEquals(16, a.head.lineage.length)
+    a.zip(b).foreach { case (x, y) => assertNotEquals(x.signature, y.signature) }
+    val c = readyOf(during(twoBranches().mapValues(_._1).count())).map(_.lineage)
+    assertEquals(a.init.map(_.lineage), c.init)
+    assertNotEquals(a.last.lineage, c.last)
+  }
+
   @Test def callSitesLoseLineDirectoryAndGeneratedNumbers(): Unit = {
     assertEquals("collect at app.py", StageHistory.callSite("collect at /tmp/x1/app.py:33"))
     assertEquals("collect at app.py", StageHistory.callSite("collect at app.py:7"))

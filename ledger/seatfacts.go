@@ -123,6 +123,29 @@ func (f ReplacementSent) apply(l *Ledger) error {
 	return nil
 }
 
+// PlaceGivenBack: one of an application's executors that is to be replaced has no memory kept for
+// it on its node any more: it is replaced where there is room.
+type PlaceGivenBack struct {
+	App  api.AppID
+	Node string
+}
+
+func (f PlaceGivenBack) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	i := slices.Index(a.Tenant.Pending, f.Node)
+	if i < 0 || f.Node == "" {
+		return fmt.Errorf("no memory of node %q is kept for %s", f.Node, a.ID)
+	}
+	nodes := slices.Clone(a.Tenant.Pending)
+	nodes[i] = ""
+	pend(l, a, nodes)
+	a.touch()
+	return nil
+}
+
 // ReplacementStopped: no executor of an application is replaced any more.
 type ReplacementStopped struct{ App api.AppID }
 

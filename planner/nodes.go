@@ -118,6 +118,9 @@ func (f *fleet) said(n *ledger.Node, s *api.NodeStatus) {
 	if n.Allegiance.Follows != "" && n.Allegiance.Foreign && (!foreign || n.Allegiance.Follows != follows) {
 		f.occur(NodeForeign{Node: n.Node, Planner: n.Allegiance.Follows})
 	}
+	if follows != "" && n.Allegiance.Follows == "" {
+		f.returned(n, s)
+	}
 	f.settle(n)
 	f.reported(n, s)
 	f.faulty(n, s.Faults)

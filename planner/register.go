@@ -128,6 +128,7 @@ func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 	for _, s := range seats {
 		if r.record(ledger.Reclaimed{App: a.ID, Node: s.Node, Executors: s.Executors}) {
 			n += len(s.Executors)
+			r.fleet.makeRoom(r.view.Node(s.Node))
 		}
 	}
 	r.fleet.resize(a)

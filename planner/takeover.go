@@ -53,8 +53,64 @@ func (f *fleet) adopt(n *ledger.Node, a *ledger.App, all []ledger.StrangerExecut
 	if len(fits) == 0 || !f.record(ledger.Reclaimed{App: a.ID, Node: n.Node, Executors: fits}) {
 		return
 	}
+	f.makeRoom(n)
 	f.resize(a)
 	if !had {
 		f.occur(AppReclaimed{App: a.ID, AppName: a.Name, Executors: len(fits)})
 	}
+}
+
+// makeRoom takes back what this planner has promised of n and nobody has seen run, while more is
+// taken of its memory than it gives: while two planners serve, each promises the same memory,
+// and what runs there goes on. Memory that is kept for replacements goes first, then executors,
+// the newest first. They wait until there is room.
+func (f *fleet) makeRoom(n *ledger.Node) {
+	if n == nil || f.view.Free(n) >= 0 {
+		return
+	}
+	for a := range f.view.Running() {
+		for f.view.Free(n) < 0 && slices.Contains(a.Tenant.Pending, n.Node) && f.record(ledger.PlaceGivenBack{App: a.ID, Node: n.Node}) {
+		}
+	}
+	for f.view.Free(n) < 0 {
+		a, x := f.promised(n)
+		if x == nil {
+			return
+		}
+		f.gone(a, x, "node "+n.Node+" has no memory for it: another planner has started executors there")
+		f.resize(a)
+	}
+}
+
+// returned notes which executors have exited while n followed another planner, which was told of
+// that: n does not tell it twice. One that n has never run it is still to start.
+func (f *fleet) returned(n *ledger.Node, s *api.NodeStatus) {
+	for _, t := range slices.Clone(f.view.Allocations(n.Node)) {
+		for _, x := range slices.Clone(t.Executors) {
+			told := slices.ContainsFunc(s.Executors, func(o api.ExecutorStatus) bool { return o.App == t.App.ID && o.ID == x.ID })
+			if !told && (x.Worked > 0 || x.State != api.ExecutorStarting) {
+				f.gone(t.App, x, "it exited while its node followed another planner")
+			}
+		}
+	}
+}
+
+// promised is the newest executor of the newest application that n is to start and of which nobody
+// has told, nil where there is none.
+func (f *fleet) promised(n *ledger.Node) (newest *ledger.App, found *ledger.Executor) {
+	for _, t := range f.view.Allocations(n.Node) {
+		if a := t.App; newest == nil || a.Promise.Start >= newest.Promise.Start {
+			for _, x := range t.Executors {
+				if unseen(x) {
+					newest, found = a, x
+				}
+			}
+		}
+	}
+	return newest, found
+}
+
+// unseen reports whether neither x's driver nor its node has ever told of x.
+func unseen(x *ledger.Executor) bool {
+	return !x.Registered && x.State == api.ExecutorStarting && !x.Starts && x.Moved == 0
 }

@@ -1,0 +1,119 @@
+package planner_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// crowded is a planner whose node a has room for two executors, and
+// mine, which has one of them there that nobody has told of.
+func crowded(t *testing.T) (w *world, mine api.AppID, submission string) {
+	t.Helper()
+	w = named(t)
+	w.memory = map[string]units.Bytes{"a": 3 * units.GiB}
+	w.hello("a")
+	w.live(6 * time.Second)
+	r := registration("mine", 0)
+	mine = w.register(r).AppID
+	if got := w.planned("a", mine); !slices.Equal(got, []api.ExecutorID{"1"}) {
+		t.Fatalf("the node is to run %v", got)
+	}
+	return w, mine, r.Submission
+}
+
+// While two planners serve, each promises the same memory. What runs goes on, and what this one
+// has promised and nobody has seen waits until there is room.
+func TestWhatNobodyHasSeenGivesWayToWhatWasTakenOver(t *testing.T) {
+	w, mine, submission := crowded(t)
+	theirs := registration("theirs", 0)
+	theirs.AppID, theirs.Executors = "theirs", 2
+	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(theirs.Submission), "theirs", "1", "2")})
+	if reply := w.register(theirs); reply.Error != nil || !reply.Recall {
+		t.Fatalf("%+v", reply)
+	}
+	if got := w.planned("a", mine); len(got) > 0 {
+		t.Errorf("without room the node is to run %v", got)
+	}
+	if got := w.planned("a", "theirs"); !slices.Equal(got, []api.ExecutorID{"1", "2"}) {
+		t.Errorf("of what was taken over it is to run %v", got)
+	}
+	w.tell(mine, submission)
+	if got := w.planned("a", mine); len(got) > 0 {
+		t.Errorf("while there is no room the node is to run %v", got)
+	}
+	w.tell("theirs", theirs.Submission, up("1"), up("2"), end(9))
+	s := w.runs("a", "one", "", "theirs")
+	s.Executors = []api.ExecutorStatus{exited("theirs", "1", "stopped"), exited("theirs", "2", "stopped")}
+	w.step(planner.Status{Status: s})
+	w.tell(mine, submission)
+	if got := w.planned("a", mine); !slices.Equal(got, []api.ExecutorID{"2"}) {
+		t.Errorf("with room again the node is to run %v", got)
+	}
+}
+
+// What its node has told of runs, and stays, even where there is no room for both.
+func TestWhatItsNodeHasToldOfStays(t *testing.T) {
+	w, mine, _ := crowded(t)
+	theirs := registration("theirs", 0)
+	theirs.AppID, theirs.Executors = "theirs", 2
+	s := w.runs("a", "one", api.OwnerOf(theirs.Submission), "theirs", "1", "2")
+	s.Executors = append(s.Executors, api.ExecutorStatus{App: mine, ID: "1", State: api.ExecutorStarting, Quota: api.Unknown})
+	w.step(planner.Status{Status: s})
+	if reply := w.register(theirs); reply.Error != nil {
+		t.Fatalf("%+v", reply)
+	}
+	if got := w.planned("a", mine); !slices.Equal(got, []api.ExecutorID{"1"}) {
+		t.Errorf("the node is to run %v", got)
+	}
+}
+
+// Memory that is kept for a replacement is given back first.
+func TestAKeptPlaceGivesWayToWhatWasTakenOver(t *testing.T) {
+	w, mine, _ := crowded(t)
+	w.memory["a"] = 11 * units.GiB / 2 // For mine and theirs, not for another one.
+	w.step(planner.Status{Status: new(w.status("a"))})
+	other := registration("other", 0)
+	id := w.mustRegister(other).AppID
+	theirs := registration("theirs", 0)
+	theirs.AppID, theirs.Executors = "theirs", 2
+	s := w.status("a")
+	s.Executors = []api.ExecutorStatus{exited(id, "1", "killed")} // It is replaced when its driver speaks.
+	w.step(planner.Status{Status: &s})
+	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(theirs.Submission), "theirs", "1", "2")})
+	if reply := w.register(theirs); reply.Error != nil {
+		t.Fatalf("%+v", reply)
+	}
+	if got := w.planned("a", mine); !slices.Equal(got, []api.ExecutorID{"1"}) {
+		t.Errorf("the node is to run %v", got)
+	}
+	w.tell(id, other.Submission)
+	if got := w.planned("a", id); len(got) > 0 {
+		t.Errorf("without room the node is to run %v as a replacement", got)
+	}
+}
+
+// A node tells of an exit once, and to the planner that it follows then. Back with this one, what
+// had tasks and is not there has exited.
+func TestWhatHasExitedUnderAnotherPlannerIsGone(t *testing.T) {
+	w := named(t, "a")
+	r := registration("mine", 0)
+	id := w.mustRegister(r).AppID
+	works := w.runs("a", "one", "", id, "1")
+	works.Stages = []api.StageStatus{{App: id, Executor: "1"}}
+	w.step(planner.Status{Status: works})
+	w.pass(time.Second)
+	w.step(planner.Status{Status: w.runs("a", "two", "", id)})
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) {
+		t.Fatalf("under another planner it counts as %v", got)
+	}
+	w.pass(time.Second)
+	w.step(planner.Status{Status: w.runs("a", "one", "", id)})
+	if len(w.heard("executor gone")) != 1 {
+		t.Errorf("back, it counts as there: %v", w.said)
+	}
+}

@@ -92,7 +92,7 @@ func examples() []ledger.Fact {
 		ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}},
 		ledger.Started{App: "app-5", Cores: 4, Judgement: ledger.Judgement{Verdict: api.VerdictNone}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},
 		ledger.ProfileSaved{Body: ledgertest.Chain("r")}, ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-9", State: api.AppRefused}}},
-		ledger.Registered{ID: "app-4", Serial: 9}, ledger.ReplacementSent{App: "app-6", Lost: "b", Node: "b"}, ledger.ReplacementStopped{App: app},
+		ledger.Registered{ID: "app-4", Serial: 9}, ledger.ReplacementSent{App: "app-6", Lost: "b", Node: "b"}, ledger.PlaceGivenBack{App: "app-6", Node: "b"}, ledger.ReplacementStopped{App: app},
 		ledger.Resized{App: app, Cores: 9}, ledger.ResponseBegan{App: app, Stage: key, Step: api.Step{Low: 1, High: 2, Each: 5}},
 		ledger.ResponseMoved{App: second, Stage: key, Level: 2}, ledger.RunEnded{App: app, State: api.AppFailed, At: 4}, ledger.RunTakenBack{Name: "q", App: app},
 		ledger.Seated{App: app, Nodes: []string{"b"}, Grown: true}, ledger.SeatsLooked{App: app}, ledger.StageAimed{App: app, Stage: key, First: 9, Targets: targets},

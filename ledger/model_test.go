@@ -308,6 +308,15 @@ func (m *machine) GiveUp(t *rapid.T) {
 	}
 }
 
+func (m *machine) GiveBack(t *rapid.T) {
+	id, a := m.drawApp(t)
+	node := rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(t, "node")
+	possible := a != nil && node != "" && slices.Contains(a.pending, node)
+	if m.know(t, possible, ledger.PlaceGivenBack{App: id, Node: node}) {
+		a.pending[slices.Index(a.pending, node)] = ""
+	}
+}
+
 func (m *machine) End(t *rapid.T) {
 	id, a := m.drawApp(t)
 	if m.know(t, a != nil && !a.ended, ledger.ContextStopped{App: id, At: 10}) {

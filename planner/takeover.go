@@ -77,7 +77,9 @@ func (f *fleet) makeRoom(n *ledger.Node) {
 		if x == nil {
 			return
 		}
-		f.gone(a, x, "node "+n.Node+" has no memory for it: another planner has started executors there")
+		if f.gone(a, x, "node "+n.Node+" has no memory for it: another planner has started executors there"); !x.Gone {
+			return
+		}
 		f.resize(a)
 	}
 }

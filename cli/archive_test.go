@@ -37,6 +37,16 @@ func (w *world) archivedSpark(t *testing.T) (home, file string) {
 	return home, archive.File(archives)
 }
 
+// driverOptions are the default options of the driver of an application submitted with args.
+func (w *world) driverOptions(t *testing.T, planner string, args []string) string {
+	t.Helper()
+	o := w.run(t, append(append([]string{"submit", "--pacer-planner", planner}, args...), "app.py")...)
+	if o.code != 0 {
+		t.Fatalf("exit code %d: %s", o.code, o.err)
+	}
+	return confOf(o.arguments())[confDefaultOptions]
+}
+
 func TestDriversMapTheArchiveUnlessTheUserHasASay(t *testing.T) {
 	f := startPlanner(t, &fakePlanner{})
 	for name, c := range map[string]struct {
@@ -71,11 +81,7 @@ func TestDriversMapTheArchiveUnlessTheUserHasASay(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			o := w.run(t, append(append([]string{"submit", "--pacer-planner", f.address}, c.args...), "app.py")...)
-			if o.code != 0 {
-				t.Fatalf("exit code %d: %s", o.code, o.err)
-			}
-			options := confOf(o.arguments())[confDefaultOptions]
+			options := w.driverOptions(t, f.address, c.args)
 			if got := strings.Contains(options, "-XX:SharedArchiveFile="+file+" "); got != c.want {
 				t.Errorf("the driver's options are %q", options)
 			}
@@ -107,11 +113,7 @@ func TestDriversOptimizeLittleUnlessTheUserHasASay(t *testing.T) {
 			for key, value := range c.env {
 				w.env[key] = value
 			}
-			o := w.run(t, append(append([]string{"submit", "--pacer-planner", f.address}, c.args...), "app.py")...)
-			if o.code != 0 {
-				t.Fatalf("exit code %d: %s", o.code, o.err)
-			}
-			options := confOf(o.arguments())[confDefaultOptions]
+			options := w.driverOptions(t, f.address, c.args)
 			if got := slices.Contains(strings.Fields(options), "-XX:Tier4InvocationThreshold=250000"); got != c.want {
 				t.Errorf("the driver's options are %q", options)
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// crowded is a planner whose node a has room for two executors, and
-// mine, which has one of them there that nobody has told of.
+// crowded is a planner whose node a has room for two executors, and mine, which has one there of
+// which nobody has told.
 func crowded(t *testing.T) (w *world, mine api.AppID, submission string) {
 	t.Helper()
 	w = named(t)

@@ -28,8 +28,8 @@ func NewMatcher(p api.Profile) *Matcher {
 // Match returns the annotation of a stage that became ready, and remembers it. A
 // further attempt of a stage, and one that repeats another, gets the annotation of the
 // first. One whose signature is not left is the next one of its lineage: where the same job was
-// called from may differ from run to run. It returns false when the profile knows no such stage, or no more of them: the run
-// does not match its profile.
+// called from may differ from run to run. It returns false when the profile knows no such stage,
+// or no more of them: the run does not match its profile.
 func (m *Matcher) Match(ready api.StageReady) (api.ProfileStage, bool) {
 	if id, again := m.Matched[ready.Stage]; again {
 		return m.stage(id)

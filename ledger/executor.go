@@ -18,8 +18,11 @@ type Executor struct {
 	Gone       bool              `json:"gone,omitempty"`
 	// Named says of one that is Gone because nothing is known of it that the driver has it: it
 	// runs on a node that is not here.
-	Named bool   `json:"named,omitempty"`
-	Exit  string `json:"exit,omitempty"`
+	Named bool `json:"named,omitempty"`
+	// Unstarted says of one that is Gone that neither its driver nor its node had told that it
+	// runs, and that its node was lost.
+	Unstarted bool   `json:"unstarted,omitempty"`
+	Exit      string `json:"exit,omitempty"`
 	// Leaving says that it was asked to go, because its node drains.
 	Leaving bool `json:"leaving,omitempty"`
 	// Since is when it was asked for, on the deadline clock. CPU is what it has

@@ -19,8 +19,8 @@ func (l *Ledger) add(a *App, node string) {
 	a.touch()
 }
 
-// ExecutorUp: an executor has registered with its driver. One that the driver had lost before
-// was started anew by its node, which has not heard of the loss.
+// ExecutorUp: an executor has registered with its driver. One that counted as gone was started
+// anew by its node, which has not heard of the loss, or is Unstarted, which its node sees run.
 type ExecutorUp struct {
 	App api.AppID
 	ID  api.ExecutorID
@@ -35,7 +35,7 @@ func (f ExecutorUp) apply(l *Ledger) error {
 		return fmt.Errorf("executor %s of %s is gone", f.ID, f.App)
 	}
 	if x.Gone {
-		x.Gone, x.Exit = false, ""
+		x.Gone, x.Unstarted, x.Exit = false, false, ""
 		l.allocate(a, x)
 		if i := slices.Index(a.Tenant.Pending, x.Node); i >= 0 {
 			pend(l, a, slices.Delete(slices.Clone(a.Tenant.Pending), i, i+1))
@@ -83,7 +83,7 @@ func (f ExecutorLost) apply(l *Ledger) error {
 		return fmt.Errorf("executor %s of %s is gone already", f.ID, f.App)
 	}
 	over := l.nodes[x.Node] != nil && l.View().Free(l.nodes[x.Node]) < 0
-	x.Gone, x.Registered = true, false
+	x.Gone, x.Registered, x.Unstarted = true, false, f.Unstarted
 	if x.Exit == "" {
 		x.Exit = f.Reason
 	}

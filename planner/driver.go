@@ -111,9 +111,7 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	case api.EventExecutorUp:
 		switch x := a.Executor(ev.Executor.ID); {
 		case x != nil && x.MayRun():
-			if r.record(ledger.ExecutorUp{App: a.ID, ID: x.ID}) {
-				r.fleet.makeRoom(r.view.Node(x.Node)) // It may have counted as gone.
-			}
+			r.fleet.up(a, x)
 		case a.Promise.Reclaimed && (x == nil || x.Unknown()):
 			r.record(ledger.ExecutorNamed{App: a.ID, ID: ev.Executor.ID})
 		}

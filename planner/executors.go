@@ -222,31 +222,47 @@ func (f *fleet) left(a *ledger.App, dt time.Duration) {
 
 // unstarted gives up executors of a on lost nodes that its driver has not seen, when it has
 // told all that it knows: they were asked for when the node was gone already. One that has run
-// tasks its driver has: what it has told of may have been another one of that id.
+// tasks its driver has: what it has told of may have been another one of that id. So it is with
+// one that its node has seen run.
 func (f *fleet) unstarted(a *ledger.App) {
 	for _, x := range a.Tenant.Executors {
-		if x.Gone || x.Registered || x.Worked > 0 {
+		if x.Gone || x.Registered || x.Worked > 0 || x.State != api.ExecutorStarting {
 			continue
 		}
 		if n := f.view.Node(x.Node); n != nil && n.Presence == ledger.Lost {
-			f.lost(a, x, ledger.ExecutorLost{App: a.ID, ID: x.ID, Reason: "its node is lost", Unstarted: x.State == api.ExecutorStarting})
+			f.lost(a, x, ledger.ExecutorLost{App: a.ID, ID: x.ID, Reason: "its node is lost", Unstarted: true})
 		}
 	}
 }
 
-// reported takes in the exits that a node's status tells.
+// reported takes in the exits that a node's status tells. An executor that was given up as
+// unstarted and runs is its application's again: its driver has it by now, or will in a moment.
 func (f *fleet) reported(n *ledger.Node, s *api.NodeStatus) {
 	for i := range s.Executors {
 		told := &s.Executors[i]
-		if told.State != api.ExecutorExited {
+		if told.State != api.ExecutorExited && told.State != api.ExecutorRunning {
 			continue
 		}
 		a := f.view.App(told.App)
 		if a == nil {
 			continue
 		}
-		if x := a.Executor(told.ID); x != nil && x.Node == n.Node && !x.Gone {
-			f.gone(a, x, cmp.Or(told.Exit, "it exited"))
+		switch x := a.Executor(told.ID); {
+		case x == nil || x.Node != n.Node:
+		case told.State == api.ExecutorExited:
+			if !x.Gone {
+				f.gone(a, x, cmp.Or(told.Exit, "it exited"))
+			}
+		case x.Unstarted && a.Running():
+			f.up(a, x)
 		}
+	}
+}
+
+// up notes that x runs. One that had counted as gone may have no room.
+func (f *fleet) up(a *ledger.App, x *ledger.Executor) {
+	gone := x.Gone
+	if f.record(ledger.ExecutorUp{App: a.ID, ID: x.ID}) && gone {
+		f.makeRoom(f.view.Node(x.Node))
 	}
 }

@@ -82,3 +82,48 @@ func TestADriverThatRegistersBeforeItsNodeHasSpokenIsToAskAgain(t *testing.T) {
 		}
 	}
 }
+
+// What its node has seen run is not given up with the node: its driver has told of it as of the one
+// that the planner had of that id.
+func TestAnExecutorThatRanIsNotGivenUpWithItsNode(t *testing.T) {
+	w, r := takenOver(t)
+	w.restart()
+	w.hello("b")
+	for range 8 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(w.status("b"))})
+		w.tell("theirs", r.Submission)
+	}
+	if lost := w.heard("executor gone"); len(lost) > 0 {
+		t.Errorf("while its node is away it counts as gone: %v", lost)
+	}
+	w.helloAs(*w.runs("a", "one", "", "theirs", "2"))
+	if got := w.planned("a", "theirs"); !slices.Equal(got, []api.ExecutorID{"2"}) {
+		t.Errorf("its node, back, is to run %v", got)
+	}
+}
+
+// A node that is lost as it starts an executor may have started it. When it is back and the executor
+// runs, that one stays, and none is started in its place.
+func TestAnExecutorThatWasGivenUpAndRunsStays(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	id := w.register(r).AppID
+	for range 8 {
+		w.pass(time.Second)
+		w.tell(id, r.Submission)
+	}
+	if got := w.planned("a", id); len(got) > 0 {
+		t.Fatalf("on a lost node %v", got)
+	}
+	s := w.status("a")
+	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorRunning, Quota: api.Unknown}}
+	w.helloAs(s)
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) {
+		t.Errorf("its node, back, is to run %v", got)
+	}
+	w.tell(id, r.Submission)
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) {
+		t.Errorf("when its driver has spoken it is to run %v", got)
+	}
+}

@@ -46,6 +46,7 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		{"a planner that restarted gave a node others before it had said whose executors it runs", []uint64{30626}},
 		{"an executor with tasks on a lost node was given up, for its driver had told of another one of its id", []uint64{57920, 59034}},
 		{"an executor that was asked to leave was taken to have left, while its node was away", []uint64{53676, 60236}},
+		{"an executor that ran was given up with its node, for the driver had told of it while another one had its id", []uint64{82100}},
 		{"an executor of the simulator never ended its start", []uint64{217}},
 	} {
 		for _, seed := range found.seeds {
@@ -72,6 +73,7 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 		{"an executor started beside one that the plan did not know, without room for both", []uint64{217}},
 		{"two planners had promised the same memory, and the one that went on had the executors of both", []uint64{938, 1141, 1496}},
 		{"an application was failed by silence as its node came back", []uint64{744}},
+		{"a node was lost as it started an executor, which was stopped when the node was back", []uint64{80196}},
 	} {
 		for _, seed := range found.seeds {
 			if err := scarceTrial(seed); err != nil {

@@ -230,7 +230,7 @@ func grantsSince(app api.AppDetail, from units.Seconds) int {
 
 // TestADriverOfALostPlanner takes the planner's state away in mid-run, on a nats-server that keeps
 // the driver's connection: the driver goes back to its user's login, and the planner takes the
-// application over. The work goes on.
+// application over. The work goes on, and the memory of an executor that is started then moves.
 func TestADriverOfALostPlanner(t *testing.T) {
 	realenv.RequireSpark(t)
 	beside(t)
@@ -251,12 +251,20 @@ func TestADriverOfALostPlanner(t *testing.T) {
 	if s.App(app.ID).State == api.AppRunning && !alive(pid) {
 		t.Error("its executor was stopped")
 	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
 	if code := run.Wait(patience); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	s.AwaitApp("the end", patience, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
-	if lost := s.Log(app.ID).Removed; len(lost) > 0 {
-		t.Errorf("executors %v were lost", lost)
+	app = s.AwaitApp("the end", patience, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
+	for _, x := range app.Executors {
+		if x.ID == "2" && (x.Memory.Moves == 0 || x.Memory.Fixed) {
+			t.Errorf("in place of the one that was killed one has started with %+v", x.Memory)
+		}
+	}
+	if lost := s.Log(app.ID).Removed; len(lost) > 1 || len(app.Executors) != 2 {
+		t.Errorf("executors %v were lost of %d", lost, len(app.Executors))
 	}
 }
 

@@ -40,6 +40,9 @@ private[scheduler] final class PacerSchedulerBackend(
   import PacerSchedulerBackend._
 
   private val settings = scheduler.settings
+  // What the user asks for, read before giveOffHeap: a further registration asks for the same.
+  private val offHeapFixed = PacerConf.offHeapFixed(conf)
+  private val offHeapPage = if (offHeapFixed) 0L else PacerConf.offHeapPage(conf)
   @volatile private var client: PlannerClient = _
   @volatile private var registered: Registered = _
   @volatile private var failed = false
@@ -234,9 +237,9 @@ private[scheduler] final class PacerSchedulerBackend(
       sparkHome = sparkHome(sc), javaHome = sys.props.getOrElse("java.home", ""), sparkVersion = version,
       cores = conf.getInt("spark.executor.cores", 0),
       heapBytes = heap, overheadBytes = PacerConf.overhead(conf, heap),
-      offHeapBytes = PacerConf.offHeap(conf), offHeapFixed = PacerConf.offHeapFixed(conf),
+      offHeapBytes = PacerConf.offHeap(conf), offHeapFixed = offHeapFixed,
       offHeapFloor = settings.memoryFloor, offHeapWeight = settings.memoryWeight,
-      offHeapPage = if (PacerConf.offHeapFixed(conf)) 0 else PacerConf.offHeapPage(conf),
+      offHeapPage = offHeapPage,
       javaOptions = SparkSecurity.options(conf) ++ options("spark.executor.defaultJavaOptions") ++ options("spark.executor.extraJavaOptions"),
       classPath = paths("spark.executor.defaultExtraClassPath") ++ paths("spark.executor.extraClassPath"),
       env = environment, image = conf.get(PacerConf.Image, ""))

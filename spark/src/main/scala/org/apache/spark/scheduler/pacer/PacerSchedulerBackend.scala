@@ -59,6 +59,7 @@ private[scheduler] final class PacerSchedulerBackend(
 
   override def start(): Unit = {
     super.start()
+    if (settings.watched && settings.deadline > 0) DriverSession.comesFirst()
     var mine: PlannerClient = null
     try {
       val transport = NatsTransport.connect(settings.address, Credential.find(settings.credentials, settings.address),

@@ -20,10 +20,12 @@ func (l *Ledger) add(a *App, node string) {
 }
 
 // ExecutorUp: an executor has registered with its driver. One that counted as gone was started
-// anew by its node, which has not heard of the loss, or is Unstarted, which its node sees run.
+// anew by its node, which has not heard of the loss, or is Unstarted, which its node has told of.
 type ExecutorUp struct {
 	App api.AppID
 	ID  api.ExecutorID
+	// Told says that its node tells of it: whether its driver has it is not known.
+	Told bool
 }
 
 func (f ExecutorUp) apply(l *Ledger) error {
@@ -42,7 +44,9 @@ func (f ExecutorUp) apply(l *Ledger) error {
 		}
 		a.touch()
 	}
-	x.Registered, a.Tenant.Connected, a.keep.record = true, true, true
+	if !f.Told {
+		x.Registered, a.Tenant.Connected, a.keep.record = true, true, true
+	}
 	return nil
 }
 

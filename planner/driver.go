@@ -111,7 +111,7 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	case api.EventExecutorUp:
 		switch x := a.Executor(ev.Executor.ID); {
 		case x != nil && x.MayRun():
-			r.fleet.up(a, x)
+			r.fleet.up(x, ledger.ExecutorUp{App: a.ID, ID: x.ID})
 		case a.Promise.Reclaimed && (x == nil || x.Unknown()):
 			r.record(ledger.ExecutorNamed{App: a.ID, ID: ev.Executor.ID})
 		}

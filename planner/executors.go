@@ -236,13 +236,10 @@ func (f *fleet) unstarted(a *ledger.App) {
 }
 
 // reported takes in the exits that a node's status tells. An executor that was given up as
-// unstarted and runs is its application's again: its driver has it by now, or will in a moment.
+// unstarted and is there is its application's again: its driver may have it by now.
 func (f *fleet) reported(n *ledger.Node, s *api.NodeStatus) {
 	for i := range s.Executors {
 		told := &s.Executors[i]
-		if told.State != api.ExecutorExited && told.State != api.ExecutorRunning {
-			continue
-		}
 		a := f.view.App(told.App)
 		if a == nil {
 			continue
@@ -254,15 +251,15 @@ func (f *fleet) reported(n *ledger.Node, s *api.NodeStatus) {
 				f.gone(a, x, cmp.Or(told.Exit, "it exited"))
 			}
 		case x.Unstarted && a.Running():
-			f.up(a, x)
+			f.up(x, ledger.ExecutorUp{App: a.ID, ID: x.ID, Told: true})
 		}
 	}
 }
 
-// up notes that x runs. One that had counted as gone may have no room.
-func (f *fleet) up(a *ledger.App, x *ledger.Executor) {
+// up notes that x is there. One that had counted as gone may have no room.
+func (f *fleet) up(x *ledger.Executor, fact ledger.ExecutorUp) {
 	gone := x.Gone
-	if f.record(ledger.ExecutorUp{App: a.ID, ID: x.ID}) && gone {
+	if f.record(fact) && gone {
 		f.makeRoom(f.view.Node(x.Node))
 	}
 }

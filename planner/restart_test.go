@@ -104,8 +104,14 @@ func TestAnExecutorThatRanIsNotGivenUpWithItsNode(t *testing.T) {
 }
 
 // A node that is lost as it starts an executor may have started it. When it is back and the executor
-// runs, that one stays, and none is started in its place.
-func TestAnExecutorThatWasGivenUpAndRunsStays(t *testing.T) {
+// is there, that one stays, and none is started in its place.
+func TestAnExecutorThatWasGivenUpAndIsThereStays(t *testing.T) {
+	for _, state := range []api.ExecutorState{api.ExecutorStarting, api.ExecutorRunning} {
+		t.Run(string(state), func(t *testing.T) { givenUpAndThere(t, state) })
+	}
+}
+
+func givenUpAndThere(t *testing.T, state api.ExecutorState) {
 	w := newWorld(t, "a")
 	r := registration("p", 0)
 	id := w.register(r).AppID
@@ -117,7 +123,7 @@ func TestAnExecutorThatWasGivenUpAndRunsStays(t *testing.T) {
 		t.Fatalf("on a lost node %v", got)
 	}
 	s := w.status("a")
-	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorRunning, Quota: api.Unknown}}
+	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: state, Quota: api.Unknown}}
 	w.helloAs(s)
 	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) {
 		t.Errorf("its node, back, is to run %v", got)

@@ -98,22 +98,31 @@ func TestAKeptPlaceGivesWayToWhatWasTakenOver(t *testing.T) {
 }
 
 // A node tells of an exit once, and to the planner that it follows then. Back with this one, what
-// had tasks and is not there has exited.
+// had tasks, or was being started, and is not there has exited.
 func TestWhatHasExitedUnderAnotherPlannerIsGone(t *testing.T) {
-	w := named(t, "a")
-	r := registration("mine", 0)
-	id := w.mustRegister(r).AppID
-	works := w.runs("a", "one", "", id, "1")
-	works.Stages = []api.StageStatus{{App: id, Executor: "1"}}
-	w.step(planner.Status{Status: works})
-	w.pass(time.Second)
-	w.step(planner.Status{Status: w.runs("a", "two", "", id)})
-	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) {
-		t.Fatalf("under another planner it counts as %v", got)
-	}
-	w.pass(time.Second)
-	w.step(planner.Status{Status: w.runs("a", "one", "", id)})
-	if len(w.heard("executor gone")) != 1 {
-		t.Errorf("back, it counts as there: %v", w.said)
+	for _, c := range []struct {
+		name string
+		last func(s *api.NodeStatus)
+	}{
+		{"it had tasks", func(s *api.NodeStatus) { s.Stages = []api.StageStatus{{App: s.Executors[0].App, Executor: "1"}} }},
+		{"it was being started", func(s *api.NodeStatus) { s.Executors[0].State = api.ExecutorStarting }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := named(t, "a")
+			id := w.mustRegister(registration("mine", 0)).AppID
+			last := w.runs("a", "one", "", id, "1")
+			c.last(last)
+			w.step(planner.Status{Status: last})
+			w.pass(time.Second)
+			w.step(planner.Status{Status: w.runs("a", "two", "", id)})
+			if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) {
+				t.Fatalf("under another planner it counts as %v", got)
+			}
+			w.pass(time.Second)
+			w.step(planner.Status{Status: w.runs("a", "one", "", id)})
+			if len(w.heard("executor gone")) != 1 {
+				t.Errorf("back, it counts as there: %v", w.said)
+			}
+		})
 	}
 }

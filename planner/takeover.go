@@ -90,7 +90,7 @@ func (f *fleet) returned(n *ledger.Node, s *api.NodeStatus) {
 	for _, t := range slices.Clone(f.view.Allocations(n.Node)) {
 		for _, x := range slices.Clone(t.Executors) {
 			told := slices.ContainsFunc(s.Executors, func(o api.ExecutorStatus) bool { return o.App == t.App.ID && o.ID == x.ID })
-			if !told && (x.Worked > 0 || x.State != api.ExecutorStarting) {
+			if !told && (x.Starts || x.Worked > 0 || x.State != api.ExecutorStarting) {
 				f.gone(t.App, x, "it exited while its node followed another planner")
 			}
 		}

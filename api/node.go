@@ -214,6 +214,8 @@ type ExecutorStatus struct {
 	App   AppID         `json:"app"`
 	ID    ExecutorID    `json:"id"`
 	State ExecutorState `json:"state"`
+	// Waiting says that it is not started yet: the node has no memory for it.
+	Waiting bool `json:"waiting,omitempty"`
 	// Exit says how it ended: "exit status 1", "killed by signal 9", "start: ...".
 	Exit string `json:"exit,omitempty"`
 	// ExitCode is its exit code, Unknown if nobody knows.

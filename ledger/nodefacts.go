@@ -314,7 +314,7 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 	if x == nil || x.Node != n.Node {
 		return
 	}
-	x.Starts = s.State == api.ExecutorStarting
+	x.Starts = s.State == api.ExecutorStarting && !s.Waiting
 	if s.CPU > x.CPU || s.State == api.ExecutorRunning && !s.Stale {
 		x.Moved = l.uptime
 	}

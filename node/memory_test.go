@@ -349,6 +349,9 @@ func TestOneThatWaitsForMemoryIsStartedAfterARestart(t *testing.T) {
 	if len(m.jvms) != 1 {
 		t.Fatal("the newcomer did not wait")
 	}
+	if s := m.e.Status(m.now).Executors; s[0].Waiting || !s[1].Waiting {
+		t.Errorf("it is told %+v", s)
+	}
 	cfg := testConfig(4)
 	cfg.Memory = m.memory
 	var state State
@@ -361,6 +364,9 @@ func TestOneThatWaitsForMemoryIsStartedAfterARestart(t *testing.T) {
 	m.settle()
 	if got := []units.Bytes{m.inForce("a"), m.inForce("b")}; got[0] != 512*mib || got[1] != 512*mib {
 		t.Errorf("%v, want 512m each", got)
+	}
+	if s := m.e.Status(m.now).Executors; s[0].Waiting || s[1].Waiting {
+		t.Errorf("when both run it is told %+v", s)
 	}
 }
 

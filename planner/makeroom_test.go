@@ -56,6 +56,22 @@ func TestWhatNobodyHasSeenGivesWayToWhatWasTakenOver(t *testing.T) {
 	}
 }
 
+// One that its node has, and has no memory to start, gives way, too.
+func TestWhatWaitsOnItsNodeGivesWayToWhatWasTakenOver(t *testing.T) {
+	w, mine, _ := crowded(t)
+	theirs := registration("theirs", 0)
+	theirs.AppID, theirs.Executors = "theirs", 2
+	s := w.runs("a", "one", api.OwnerOf(theirs.Submission), "theirs", "1", "2")
+	s.Executors = append(s.Executors, api.ExecutorStatus{App: mine, ID: "1", State: api.ExecutorStarting, Waiting: true, Quota: api.Unknown})
+	w.step(planner.Status{Status: s})
+	if reply := w.register(theirs); reply.Error != nil {
+		t.Fatalf("%+v", reply)
+	}
+	if got := w.planned("a", mine); len(got) > 0 {
+		t.Errorf("without room the node is to run %v", got)
+	}
+}
+
 // What its node has told of runs, and stays, even where there is no room for both.
 func TestWhatItsNodeHasToldOfStays(t *testing.T) {
 	w, mine, _ := crowded(t)

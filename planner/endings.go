@@ -201,13 +201,14 @@ func (r *runs) tick(a *ledger.App) {
 // driverGone reports whether a's driver is gone, as far as can be known without its word.
 // Silence alone says nothing: its connection may be away. Executors exit by themselves when
 // they lose their driver; while one of them moves there is one; and what a node does that is
-// away itself nobody knows. One that is queued has nothing to lose, and may come back.
+// away itself nobody knows. One that is queued has nothing to lose, and may come back, unless
+// another planner has started executors for it.
 func (r *runs) driverGone(a *ledger.App) bool {
 	silent, alive := a.Clocks.Silent, a.Alive()
 	switch {
 	case silent < r.cfg.DriverSilent:
 		return false
-	case a.Elsewhere() && silent < r.cfg.DriverAway:
+	case (a.Elsewhere() || r.started(a)) && silent < r.cfg.DriverAway:
 		return false
 	case len(alive) == 0 && !a.Queued() && deserted(a):
 		return true
@@ -219,6 +220,15 @@ func (r *runs) driverGone(a *ledger.App) bool {
 			return silent < r.cfg.DriverAway
 		}
 		return r.view.Uptime()-x.Moved < r.cfg.DriverLost
+	})
+}
+
+// started reports whether a node runs executors of a that another planner has started.
+func (r *runs) started(a *ledger.App) bool {
+	return slices.ContainsFunc(r.view.Nodes(), func(n *ledger.Node) bool {
+		return slices.ContainsFunc(n.Allegiance.Theirs, func(o ledger.Stranger) bool {
+			return o.App == a.ID && o.Owner == a.Tenant.Launch.Owner
+		})
 	})
 }
 

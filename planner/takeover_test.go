@@ -355,3 +355,29 @@ func TestAnUnansweredRegistrationHasItsExecutors(t *testing.T) {
 		t.Errorf("the same again: %+v", again)
 	}
 }
+
+// What waits here may have been started by another planner: while a node runs executors of it, its
+// driver's silence alone does not end it.
+func TestOneThatWaitsAndRunsElsewhereIsNotGivenUp(t *testing.T) {
+	for _, c := range []struct {
+		owner func(r *api.RegisterRequest) string
+		want  api.AppState
+	}{
+		{func(r *api.RegisterRequest) string { return api.OwnerOf(r.Submission) }, api.AppQueued},
+		{func(*api.RegisterRequest) string { return api.OwnerOf("another's") }, api.AppFailed},
+	} {
+		w := named(t, "a")
+		w.live(6 * time.Second)
+		one := w.mustRegister(large("first")).AppID
+		r := large("second")
+		waits := w.mustRegister(r).AppID
+		for range 70 {
+			w.pass(time.Second)
+			w.resend(one, w.app(one).Submission)
+			w.step(planner.Status{Status: w.runs("b", "one", c.owner(&r), waits, "1")})
+		}
+		if got := w.app(waits).State; got != c.want {
+			t.Errorf("with a driver that is silent it is %s, want %s", got, c.want)
+		}
+	}
+}

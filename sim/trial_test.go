@@ -73,6 +73,7 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 		{"an executor started beside one that the plan did not know, without room for both", []uint64{217}},
 		{"two planners had promised the same memory, and the one that went on had the executors of both", []uint64{938, 1141, 1496, 5244, 8219}},
 		{"an application was failed by silence as its node came back", []uint64{744}},
+		{"one that waited, and that another planner had started, was failed by silence", []uint64{8897}},
 		{"a node was lost as it started an executor, which was stopped when the node was back", []uint64{4518, 80196}},
 	} {
 		for _, seed := range found.seeds {

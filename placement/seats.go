@@ -86,8 +86,8 @@ func Whole(n *ledger.Node) units.Bytes { return n.Room() }
 // MaxPool, or fewer if these may take turns; one otherwise. A node gives fewer where its
 // room holds fewer, and none where not even one fits. What an executor has off the heap at
 // its start is decided too, unless it is decided already: by what nodes give, not by what is
-// left. Errors have kinds: transient where no node takes executors, invalid where an executor
-// fits none, conflict where it would fit if there were room.
+// left. Errors have kinds: transient where no node takes executors, or only one that is away could
+// hold one, invalid where an executor fits none, conflict where it would fit if there were room.
 func (p Policy) Seats(v ledger.View, a *ledger.App, room Room) (Seating, error) {
 	s, err := p.seating(v, a, p.width(a, 0), room)
 	if err != nil || a.Promise.Mode != ledger.Paced || a.Observed() {
@@ -117,7 +117,7 @@ func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Sea
 		}
 	}
 	if len(seats) == 0 {
-		return Seating{}, noRoom(sized, nodes, room)
+		return Seating{}, noRoom(v, sized, nodes, room)
 	}
 	s := Seating{Seats: p.place(v, sized, seats, 0), OffHeap: sized.Tenant.Launch.OffHeap}
 	s.Cores, s.Slots = extent(s.Seats, a.Tenant.Launch)
@@ -160,9 +160,9 @@ func fits(a *ledger.App, room units.Bytes, width int) int {
 	return int(min(units.Bytes(width), max(0, room)/claim))
 }
 
-// noRoom says that an executor of a, which has its size, fits no node, with the heap that
-// would.
-func noRoom(a *ledger.App, nodes []*ledger.Node, room Room) error {
+// noRoom says that an executor of a, which has its size, fits none of nodes, which are v's that
+// take executors, with the heap that would.
+func noRoom(v ledger.View, a *ledger.App, nodes []*ledger.Node, room Room) error {
 	most := func(room Room) *ledger.Node {
 		return slices.MaxFunc(nodes, func(x, y *ledger.Node) int { return cmp.Compare(room(x), room(y)) })
 	}
@@ -170,6 +170,9 @@ func noRoom(a *ledger.App, nodes []*ledger.Node, room Room) error {
 	what := fmt.Sprintf("an executor of %v heap, %v overhead and %v off the heap fits no node", launch.Heap, launch.Overhead, launch.OffHeap)
 	largest := most(Whole)
 	if fits(a, Whole(largest), 1) == 0 {
+		if away := slices.IndexFunc(v.Nodes(), func(n *ledger.Node) bool { return !n.Draining && !n.Live() && fits(a, Whole(n), 1) > 0 }); away >= 0 {
+			return api.Errorf(api.KindTransient, "%s that is here: node %s, which could hold it, is away", what, v.Nodes()[away].Node)
+		}
 		return api.Errorf(api.KindInvalid, "%s: the largest gives %v%s", what, largest.Memory, heapThatFits(a, largest, Whole(largest)))
 	}
 	freest := most(room)

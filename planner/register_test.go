@@ -135,6 +135,24 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// What only a node could hold that is away for a moment is no fault of the user's.
+func TestWhatFitsANodeThatIsAwayMayTryAgain(t *testing.T) {
+	w := newWorld(t, "a")
+	w.memory = map[string]units.Bytes{"b": 64 * units.GiB}
+	w.hello("b")
+	for range 8 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(w.status("a"))})
+	}
+	r := registration("p", 60)
+	r.Launch.Heap = 16 * units.GiB
+	if e := w.register(r).Error; e == nil || e.Kind != api.KindTransient || !strings.Contains(e.Message, "node b, which could hold it, is away") {
+		t.Errorf("while it is away: %+v", e)
+	}
+	w.hello("b")
+	w.mustRegister(r)
+}
+
 func TestARepeatedRegistrationIsHarmless(t *testing.T) {
 	w := newWorld(t, "a")
 	r := registration("p", 0)

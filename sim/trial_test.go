@@ -74,6 +74,7 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 		{"two planners had promised the same memory, and the one that went on had the executors of both", []uint64{938, 1141, 1496, 5244, 8219}},
 		{"an application was failed by silence as its node came back", []uint64{744}},
 		{"one that waited, and that another planner had started, was failed by silence", []uint64{8897}},
+		{"an executor that a node could hold which was away for a moment was refused", []uint64{6535}},
 		{"a node was lost as it started an executor, which was stopped when the node was back", []uint64{4518, 80196}},
 	} {
 		for _, seed := range found.seeds {

@@ -102,6 +102,20 @@ func (g *Graph) Overhead(remaining []int) units.Seconds {
 	return gaps + g.profile.Tail + g.profile.Exit
 }
 
+// Before returns the ids of the stages that the one with this id is ready after, but for the
+// driver's gap; none for the first ones, and for unknown ones.
+func (g *Graph) Before(id int) []int {
+	i, ok := g.index[id]
+	if !ok {
+		return nil
+	}
+	ids := make([]int, 0, len(g.before[i]))
+	for _, b := range g.before[i] {
+		ids = append(ids, g.profile.Stages[b].ID)
+	}
+	return ids
+}
+
 // Precedes reports whether stage later can only be ready once stage earlier has ended:
 // it is false of a stage and itself, and of unknown ones.
 func (g *Graph) Precedes(earlier, later int) bool {

@@ -12,6 +12,7 @@ import (
 // furtherMargin for each that its node has further, up to mostFurtherMargin and to that share of
 // its deadline. They take what it leaves of the machine at each moment, so its last task, its
 // driver's answer and its exit take longer: 0.1 to 0.4 s each beside one (docs/decisions/029, 036).
+// A driver that computes from stage to stage takes longer in proportion (Slowdown).
 const (
 	besideMargin       units.Seconds = 0.25
 	furtherMargin      units.Seconds = 0.15
@@ -40,6 +41,7 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	others, unheld := beside(v, a, nodes)
 	if others > 0 {
 		q.Margin += besideMargin + min(units.Seconds(others-1)*furtherMargin, mostFurtherMargin, mostFurtherPortion*a.Promise.Deadline)
+		q.Margin += units.Seconds(Slowdown(a)) * a.Profile.Graph.Overhead(a.Profile.Match.Remaining())
 	}
 	switch {
 	case others > 0 && InOrder(v, nodes):

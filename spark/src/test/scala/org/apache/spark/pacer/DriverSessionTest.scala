@@ -2,21 +2,35 @@ package org.apache.spark.pacer
 
 import java.nio.file.{Files, Path}
 
-import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.{assertEquals, assertFalse, assertTrue}
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
 class DriverSessionTest {
-  @Test def aSessionThatYieldsComesFirst(@TempDir dir: Path): Unit = {
+  @Test def itComesFirstWhileItsDeadlineCanBeKept(@TempDir dir: Path): Unit = {
+    val file = Files.writeString(dir.resolve("autogroup"), "/autogroup-12 nice 5\n")
+    val session = new DriverSession(file)
+    def says(nice: String): Unit = Files.writeString(file, s"/autogroup-12 nice $nice\n")
+    session.comesFirst(true)
+    assertEquals("-10", Files.readString(file))
+    says("-10")
+    session.comesFirst(true)
+    assertEquals("/autogroup-12 nice -10\n", Files.readString(file), "nothing is written twice")
+    assertTrue(session.first)
+    session.comesFirst(false)
+    assertEquals("0", Files.readString(file))
+    assertFalse(session.first)
+  }
+
+  @Test def itIsOnAParWithOthersOtherwise(@TempDir dir: Path): Unit = {
     def written(said: String): String = {
       val file = Files.writeString(dir.resolve("autogroup"), said)
-      DriverSession.comesFirst(file)
+      new DriverSession(file).comesFirst(false)
       Files.readString(file)
     }
     assertEquals("0", written("/autogroup-12 nice 5\n"))
-    for (other <- Seq("/autogroup-12 nice 0\n", "/autogroup-5 nice 19\n", "/autogroup-12 nice -5\n", "")) {
-      assertEquals(other, written(other))
-    }
-    DriverSession.comesFirst(dir.resolve("none"))
+    assertEquals("/autogroup-12 nice 0\n", written("/autogroup-12 nice 0\n"))
+    assertEquals("", written(""), "what this kernel says is not understood")
+    new DriverSession(dir.resolve("none")).comesFirst(true)
   }
 }

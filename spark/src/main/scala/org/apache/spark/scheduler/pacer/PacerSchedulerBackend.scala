@@ -55,11 +55,12 @@ private[scheduler] final class PacerSchedulerBackend(
   @volatile private var died: Option[String] = None
   @volatile private var queued: Option[Queued] = None
   @volatile private var promised = 0 // Executors, of one that was queued.
+  private val session = new DriverSession
+  @volatile private var gated = false
   private val timer = ThreadUtils.newDaemonSingleThreadScheduledExecutor("pacer-timer")
 
   override def start(): Unit = {
     super.start()
-    if (settings.watched && settings.deadline > 0) DriverSession.comesFirst()
     var mine: PlannerClient = null
     try {
       val transport = NatsTransport.connect(settings.address, Credential.find(settings.credentials, settings.address),
@@ -89,6 +90,7 @@ private[scheduler] final class PacerSchedulerBackend(
       timer.scheduleAtFixedRate(() => queued.foreach(sayPlace), PlaceSeconds, PlaceSeconds, TimeUnit.SECONDS)
     }
     timer.scheduleAtFixedRate(() => giveUp(), 1, 1, TimeUnit.SECONDS)
+    timer.scheduleAtFixedRate(() => place(), 0, 1, TimeUnit.SECONDS)
   }
 
   /** Takes the reply to a further registration. */
@@ -164,6 +166,7 @@ private[scheduler] final class PacerSchedulerBackend(
       scheduler.follow(directive)
       scheduler.heard.follow(directive.executors.filter(_.nodeLost).map(_.id))
       decommission(directive.executors.filter(_.leaving).map(_.id).filterNot(leaving))
+      gated = directive.gated
     }
     if (directive.notice.nonEmpty && directive.notice != notice) {
       notice = directive.notice
@@ -172,6 +175,16 @@ private[scheduler] final class PacerSchedulerBackend(
     wait(directive)
     // A notice has said what led to it.
     if (directive.dead.nonEmpty) die(directive.dead, aloud = directive.notice.isEmpty)
+  }
+
+  /**
+   * Has the driver's session come first while the application is paced, and when it has no targets any more for it
+   * is late. Until its executors are there they are what it waits for, and its own threads that compile would take
+   * the CPUs from them.
+   */
+  private def place(): Unit = if (settings.watched && settings.mode == PacerConf.Control) {
+    val first = gated && wasReady || session.first && scheduler.clock.elapsed() >= settings.deadline
+    if (first || session.first || settings.deadline > 0) session.comesFirst(first)
   }
 
   /** Says where the application waits, if that has changed, and begins to wait for executors when it has started. */

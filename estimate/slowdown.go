@@ -1,0 +1,52 @@
+package estimate
+
+import (
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Of the driver's time from stage to stage at least leastGaps has to have been seen, by the
+// profile, until it says how long the rest will take; that is mostSlowdown longer at most.
+const (
+	leastGaps    units.Seconds = 1
+	mostSlowdown               = 0.5
+)
+
+// Slowdown is by which part of it a's driver takes longer from stage to stage than in the recorded
+// run, by those that have been ready so far; 0 where it does not, or little has been seen.
+func Slowdown(a *ledger.App) float64 {
+	ended := make(map[int]units.Seconds)
+	for _, s := range a.Order {
+		if s.Annotation != ledger.Unmatched && s.Done != nil && !s.Done.Failed {
+			ended[s.Annotation] = max(ended[s.Annotation], s.DoneAt)
+		}
+	}
+	var recorded, took units.Seconds
+	for _, s := range a.Order {
+		if s.Annotation == ledger.Unmatched || again(s) {
+			continue
+		}
+		if from, ok := after(a, s, ended); ok {
+			annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+			recorded += annotation.Gap
+			took += max(0, s.ReadyAt-from)
+		}
+	}
+	if recorded < leastGaps {
+		return 0
+	}
+	return min(mostSlowdown, max(0, float64(took/recorded)-1))
+}
+
+// after is when the last of those had ended that s was ready after; false where that is not
+// known of all of them, or there are none.
+func after(a *ledger.App, s *ledger.Stage, ended map[int]units.Seconds) (last units.Seconds, ok bool) {
+	for _, id := range a.Profile.Graph.Before(s.Annotation) {
+		at, known := ended[id]
+		if !known {
+			return 0, false
+		}
+		last, ok = max(last, at), true
+	}
+	return last, ok
+}

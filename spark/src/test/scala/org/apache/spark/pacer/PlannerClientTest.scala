@@ -121,6 +121,15 @@ class PlannerClientTest {
     assertEquals("too soon", assertThrows(classOf[RefusedException], () => client.start()).getMessage)
   }
 
+  @Test def aRefusalThatMayPassIsTriedAgain(): Unit = {
+    planner.synchronized {
+      planner.refusal = Some(Fault(KindTransient, "node b is away"))
+      planner.refusals = 2
+    }
+    assertEquals("app-1", client.start().appId)
+    assertEquals(3, planner.synchronized(planner.registrations.size))
+  }
+
   @Test def afterTheEndItIsThereUntilItsLastWord(): Unit = {
     client.start()
     assertTrue(client.end(End(failed = false, ""), 60000))
@@ -158,6 +167,7 @@ object PlannerClientTest {
     val taken = mutable.ArrayBuffer[Long]()
     val told = mutable.ArrayBuffer[String]()
     var refusal: Option[Fault] = None
+    var refusals = Int.MaxValue // So often it refuses.
     var deaf, mute = 0
     var stranger = Option.empty[String] // A login that is not known until its user has registered it.
     private var appId = "app-1"
@@ -223,7 +233,8 @@ object PlannerClientTest {
       registrations += ((o.path("submission").asText(), o.path("app_id").asText()))
       known = true
       notifyAll()
-      refusal match {
+      refusals -= 1
+      refusal.filter(_ => refusals >= 0) match {
         case Some(f) => s"""{"v":1,"error":{"kind":${f.kind},"message":"${f.message}"}}""".getBytes
         case None => s"""{"v":1,"app_id":"$appId","own":true,"directive":${directive(epoch)},"acked_seq":$acked}""".getBytes
       }

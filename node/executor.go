@@ -225,7 +225,7 @@ func (x *executor) describe(s *api.ExecutorStatus, now units.Instant, stale time
 	s.App, s.ID, s.State, s.PID, s.CPU = x.key.App, x.key.ID, x.life.state, x.life.pid, x.seen.cpu
 	s.Stale = x.life.state == api.ExecutorRunning && now.Sub(x.seen.pageAt) > stale
 	s.Quota, s.Throttled = api.Unknown, units.FromDuration(x.seen.throttled)
-	s.Waiting = toStart(x) && x.memory.waits
+	s.Waiting = x.memory.waits && !x.life.started
 	if x.life.state == api.ExecutorExited {
 		s.Exit, s.ExitCode = x.life.exit, x.life.code
 	} else if x.quotaKnown && !x.handsOff && !x.quota.IsUnlimited() {

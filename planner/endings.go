@@ -208,7 +208,7 @@ func (r *runs) driverGone(a *ledger.App) bool {
 	switch {
 	case silent < r.cfg.DriverSilent:
 		return false
-	case (a.Elsewhere() || r.started(a)) && silent < r.cfg.DriverAway:
+	case (a.Elsewhere() || started(r.view, a)) && silent < r.cfg.DriverAway:
 		return false
 	case len(alive) == 0 && !a.Queued() && deserted(a):
 		return true
@@ -224,8 +224,8 @@ func (r *runs) driverGone(a *ledger.App) bool {
 }
 
 // started reports whether a node runs executors of a that another planner has started.
-func (r *runs) started(a *ledger.App) bool {
-	return slices.ContainsFunc(r.view.Nodes(), func(n *ledger.Node) bool {
+func started(v ledger.View, a *ledger.App) bool {
+	return slices.ContainsFunc(v.Nodes(), func(n *ledger.Node) bool {
 		return slices.ContainsFunc(n.Allegiance.Theirs, func(o ledger.Stranger) bool {
 			return o.App == a.ID && o.Owner == a.Tenant.Launch.Owner
 		})

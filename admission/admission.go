@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -80,15 +79,15 @@ func Reclaim(v ledger.View, q api.RegisterRequest) ([]Seat, error) {
 	}
 	var seats []Seat
 	for _, n := range v.Nodes() {
-		at := slices.IndexFunc(n.Allegiance.Theirs, func(o ledger.Stranger) bool { return o.App == id })
+		o := n.Stranger(id)
 		switch {
-		case at < 0 || !n.Here() || !n.Spoken():
+		case o == nil || !n.Here() || !n.Spoken():
 		case n.Allegiance.Follows != "":
 			return nil, api.Errorf(api.KindTransient, "executors of %s run on node %s for planner %s: it goes on without this one", id, n.Node, n.Allegiance.Follows)
-		case n.Allegiance.Theirs[at].Owner != api.OwnerOf(q.Submission):
+		case o.Owner != api.OwnerOf(q.Submission):
 			return nil, api.Errorf(api.KindConflict, "application %s is that of another submission", id)
 		default:
-			seats = append(seats, Seat{n.Node, n.Allegiance.Theirs[at].Executors})
+			seats = append(seats, Seat{n.Node, o.Executors})
 		}
 	}
 	if v.Uptime() < Newcomer {

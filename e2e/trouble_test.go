@@ -258,13 +258,11 @@ func TestADriverOfALostPlanner(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	app = s.AwaitApp("the end", patience, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFinished })
-	for _, x := range app.Executors {
-		if x.ID == "2" && (x.Memory.Moves == 0 || x.Memory.Fixed) {
-			t.Errorf("in place of the one that was killed one has started with %+v", x.Memory)
-		}
+	if lost := s.Log(app.ID).Removed; !slices.Equal(lost, []api.ExecutorID{"1"}) || len(app.Executors) != 2 {
+		t.Fatalf("executors %v were lost of %d, want the one that was killed", lost, len(app.Executors))
 	}
-	if lost := s.Log(app.ID).Removed; len(lost) > 1 || len(app.Executors) != 2 {
-		t.Errorf("executors %v were lost of %d", lost, len(app.Executors))
+	if m := app.Executors[1].Memory; m.Moves == 0 || m.Fixed {
+		t.Errorf("in place of the one that was killed one has started with %+v", m)
 	}
 }
 

@@ -75,8 +75,7 @@ func TestADriverThatIsSlowerBesideOthers(t *testing.T) {
 	}
 }
 
-// A stage says nothing of its driver while one that it waited for is not known to have ended, and
-// neither does a further attempt.
+// A stage says nothing of its driver while one that it waited for is not known to have ended.
 func TestOfWhatADriversSlowdownIsNotKnown(t *testing.T) {
 	w := ledgertest.New(t, "a")
 	w.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})

@@ -129,6 +129,18 @@ func first(a *ledger.App, s *ledger.Stage) *ledger.Stage {
 // again reports whether s repeats what an earlier attempt or stage has done.
 func again(s *ledger.Stage) bool { return s.Key().Attempt > 0 || s.Ready.Repeats != nil }
 
+// ends is when the newest attempt of each of a's stages has ended, by annotation; a stage of which
+// none has is not in it.
+func ends(a *ledger.App) map[int]units.Seconds {
+	ended := make(map[int]units.Seconds)
+	for _, s := range a.Order {
+		if s.Done != nil {
+			ended[s.Annotation] = max(ended[s.Annotation], s.DoneAt)
+		}
+	}
+	return ended
+}
+
 // Left is the share of an attempt that is not done, never nothing.
 func Left(s *ledger.Stage) float64 { return max(leastRest, 1-float64(s.Progress())) }
 

@@ -57,13 +57,10 @@ func standing(now units.Instant, a *ledger.App, c Course, full bool) dag.Standin
 		from.Underway = append(from.Underway, dag.Underway{Stage: s.Annotation, Left: share(now, a, c, s, full),
 			Aim: expected(now, a, s), Waits: a.Waits(s)})
 	}
-	ends := make(map[int]units.Seconds)
-	for _, s := range a.Order {
-		ends[s.Annotation] = max(ends[s.Annotation], s.DoneAt)
-	}
+	ended := ends(a)
 	for _, s := range a.Profile.Body.Stages {
 		if !known[s.ID] {
-			from.Ended = append(from.Ended, dag.Ended{Stage: s.ID, At: ends[s.ID]})
+			from.Ended = append(from.Ended, dag.Ended{Stage: s.ID, At: ended[s.ID]})
 		}
 	}
 	return from

@@ -15,12 +15,7 @@ const (
 // Slowdown is by which part of it a's driver takes longer from stage to stage than in the recorded
 // run, by those that have been ready so far; 0 where it does not, or little has been seen.
 func Slowdown(a *ledger.App) float64 {
-	ended := make(map[int]units.Seconds)
-	for _, s := range a.Order {
-		if s.Annotation != ledger.Unmatched && s.Done != nil && !s.Done.Failed {
-			ended[s.Annotation] = max(ended[s.Annotation], s.DoneAt)
-		}
-	}
+	ended := ends(a)
 	var recorded, took units.Seconds
 	for _, s := range a.Order {
 		if s.Annotation == ledger.Unmatched || again(s) {

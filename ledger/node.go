@@ -134,9 +134,13 @@ func (w *Allegiance) known(id api.AppID, executors []StrangerExecutor) {
 	w.Theirs = slices.DeleteFunc(w.Theirs, func(o Stranger) bool { return len(o.Executors) == 0 })
 }
 
-// strange reports whether n runs executors of the application that this planner does not know.
-func (n *Node) strange(id api.AppID) bool {
-	return slices.ContainsFunc(n.Allegiance.Theirs, func(o Stranger) bool { return o.App == id })
+// Stranger is what n runs of the application that this planner does not know, nil for nothing.
+func (n *Node) Stranger(id api.AppID) *Stranger {
+	at := slices.IndexFunc(n.Allegiance.Theirs, func(o Stranger) bool { return o.App == id })
+	if at < 0 {
+		return nil
+	}
+	return &n.Allegiance.Theirs[at]
 }
 
 // Planned reports whether its Plan has applications.

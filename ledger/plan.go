@@ -59,7 +59,7 @@ func (t *Allocation) launchBytes(n *Node) int {
 func (l *Ledger) content(n *Node) content {
 	entries := make([]*planEntry, 0, len(l.allocations[n.Node]))
 	for _, here := range l.allocations[n.Node] {
-		if !here.App.Running() || n.strange(here.App.ID) {
+		if !here.App.Running() || n.Stranger(here.App.ID) != nil {
 			continue
 		}
 		if here.entry == nil {
@@ -81,7 +81,7 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 		n.dirty = n.dirty || !l.noteEpoch(n)
 		n.Published = l.uptime
 		for _, here := range l.allocations[n.Node] {
-			if here.since == 0 && !n.strange(here.App.ID) {
+			if here.since == 0 && n.Stranger(here.App.ID) == nil {
 				here.since = n.Epoch
 			}
 		}
@@ -107,7 +107,7 @@ func (l *Ledger) leave(n *Node, plan content) (news bool) {
 		}
 	}
 	for _, entry := range n.plan.entries {
-		if a := l.apps[entry.app]; a == nil || !a.Running() || !n.strange(a.ID) {
+		if a := l.apps[entry.app]; a == nil || !a.Running() || n.Stranger(a.ID) == nil {
 			add(entry.app)
 		}
 	}

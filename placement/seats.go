@@ -170,8 +170,10 @@ func noRoom(v ledger.View, a *ledger.App, nodes []*ledger.Node, room Room) error
 	what := fmt.Sprintf("an executor of %v heap, %v overhead and %v off the heap fits no node", launch.Heap, launch.Overhead, launch.OffHeap)
 	largest := most(Whole)
 	if fits(a, Whole(largest), 1) == 0 {
-		if away := slices.IndexFunc(v.Nodes(), func(n *ledger.Node) bool { return !n.Draining && !n.Live() && fits(a, Whole(n), 1) > 0 }); away >= 0 {
-			return api.Errorf(api.KindTransient, "%s that is here: node %s, which could hold it, is away", what, v.Nodes()[away].Node)
+		for _, n := range v.Nodes() {
+			if !n.Draining && !n.Live() && fits(a, Whole(n), 1) > 0 {
+				return api.Errorf(api.KindTransient, "%s that is here: node %s, which could hold it, is away", what, n.Node)
+			}
 		}
 		return api.Errorf(api.KindInvalid, "%s: the largest gives %v%s", what, largest.Memory, heapThatFits(a, largest, Whole(largest)))
 	}

@@ -226,9 +226,8 @@ func (r *runs) driverGone(a *ledger.App) bool {
 // started reports whether a node runs executors of a that another planner has started.
 func started(v ledger.View, a *ledger.App) bool {
 	return slices.ContainsFunc(v.Nodes(), func(n *ledger.Node) bool {
-		return slices.ContainsFunc(n.Allegiance.Theirs, func(o ledger.Stranger) bool {
-			return o.App == a.ID && o.Owner == a.Tenant.Launch.Owner
-		})
+		o := n.Stranger(a.ID)
+		return o != nil && o.Owner == a.Tenant.Launch.Owner
 	})
 }
 

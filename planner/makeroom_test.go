@@ -56,35 +56,28 @@ func TestWhatNobodyHasSeenGivesWayToWhatWasTakenOver(t *testing.T) {
 	}
 }
 
-// One that its node has, and has no memory to start, gives way, too.
-func TestWhatWaitsOnItsNodeGivesWayToWhatWasTakenOver(t *testing.T) {
-	w, mine, _ := crowded(t)
-	theirs := registration("theirs", 0)
-	theirs.AppID, theirs.Executors = "theirs", 2
-	s := w.runs("a", "one", api.OwnerOf(theirs.Submission), "theirs", "1", "2")
-	s.Executors = append(s.Executors, api.ExecutorStatus{App: mine, ID: "1", State: api.ExecutorStarting, Waiting: true, Quota: api.Unknown})
-	w.step(planner.Status{Status: s})
-	if reply := w.register(theirs); reply.Error != nil {
-		t.Fatalf("%+v", reply)
-	}
-	if got := w.planned("a", mine); len(got) > 0 {
-		t.Errorf("without room the node is to run %v", got)
-	}
-}
-
-// What its node has told of runs, and stays, even where there is no room for both.
+// What its node has told of runs, and stays, even where there is no room for both. One that its node
+// has no memory to start gives way.
 func TestWhatItsNodeHasToldOfStays(t *testing.T) {
-	w, mine, _ := crowded(t)
-	theirs := registration("theirs", 0)
-	theirs.AppID, theirs.Executors = "theirs", 2
-	s := w.runs("a", "one", api.OwnerOf(theirs.Submission), "theirs", "1", "2")
-	s.Executors = append(s.Executors, api.ExecutorStatus{App: mine, ID: "1", State: api.ExecutorStarting, Quota: api.Unknown})
-	w.step(planner.Status{Status: s})
-	if reply := w.register(theirs); reply.Error != nil {
-		t.Fatalf("%+v", reply)
-	}
-	if got := w.planned("a", mine); !slices.Equal(got, []api.ExecutorID{"1"}) {
-		t.Errorf("the node is to run %v", got)
+	for _, c := range []struct {
+		waits bool
+		want  []api.ExecutorID
+	}{
+		{false, []api.ExecutorID{"1"}},
+		{true, nil},
+	} {
+		w, mine, _ := crowded(t)
+		theirs := registration("theirs", 0)
+		theirs.AppID, theirs.Executors = "theirs", 2
+		s := w.runs("a", "one", api.OwnerOf(theirs.Submission), "theirs", "1", "2")
+		s.Executors = append(s.Executors, api.ExecutorStatus{App: mine, ID: "1", State: api.ExecutorStarting, Waiting: c.waits, Quota: api.Unknown})
+		w.step(planner.Status{Status: s})
+		if reply := w.register(theirs); reply.Error != nil {
+			t.Fatalf("%+v", reply)
+		}
+		if got := w.planned("a", mine); !slices.Equal(got, c.want) {
+			t.Errorf("waiting %v: the node is to run %v, want %v", c.waits, got, c.want)
+		}
 	}
 }
 

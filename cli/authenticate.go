@@ -3,71 +3,39 @@ package cli
 import (
 	"cmp"
 	"crypto/rand"
-	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 )
 
-// The settings by which Spark has driver and executors authenticate each other.
+// What has driver and executors authenticate each other: Spark's settings, and the variable of
+// their environments in which both look for the secret first.
 const (
 	confAuthenticate = "spark.authenticate"
 	confSecret       = "spark.authenticate.secret"
+	variableSecret   = "_SPARK_AUTH_SECRET"
+	// elsewhere is the setting where the variable has the secret: Spark wants one. The jar
+	// refuses it for a secret (SparkSecurity).
+	elsewhere = "environment:" + variableSecret
 )
 
-// authentication are the settings by which the driver takes nobody but its executors for
-// one of them, with a secret of this application's own, as far as the user has not set
-// them.
-func (l *launch) authentication() map[string]string {
+// authenticate has the driver take nobody but its executors for one of them, with a secret of
+// this application's own, as far as the user has not set that. It returns the environment of
+// spark-submit. The secret is no setting: Spark's sessions copy all settings into the properties
+// of each job, and those go into the log (docs/spark.md, S59).
+func (l *launch) authenticate() (env []string) {
 	get := func(key string) string { return cmp.Or(l.line.conf[key], l.files[key]) }
-	out := map[string]string{}
 	switch on := get(confAuthenticate); {
 	case on == "":
-		out[confAuthenticate] = "true"
+		l.settings[confAuthenticate] = "true"
 	case !strings.EqualFold(on, "true"):
-		return nil
+		return l.Environ
 	}
-	if get(confSecret) == "" {
-		out[confSecret] = rand.Text() + rand.Text() // 256 bits.
+	if get(confSecret) != "" {
+		return l.Environ
 	}
-	return out
-}
-
-// optionProperties is spark-submit's option for a file of settings.
-const optionProperties = "--properties-file"
-
-// privateProperties writes settings that no command line may show into a properties file
-// that only the user can read, and returns its path, "" where it is not needed. A file that
-// the user gives stands in it too, since spark-submit takes one. remove removes it, when
-// spark-submit has ended.
-func (l *launch) privateProperties(settings map[string]string) (path string, remove func(), err error) {
-	remove = func() {}
-	if len(settings) == 0 {
-		return "", remove, nil
+	l.settings[confSecret] = elsewhere
+	if l.getenv(variableSecret) != "" {
+		return l.Environ
 	}
-	var text strings.Builder
-	if theirs, given := l.line.last[optionProperties]; given {
-		read, err := os.ReadFile(theirs)
-		if err != nil {
-			return "", remove, nil //nolint:nilerr // spark-submit says so.
-		}
-		text.Write(read)
-		text.WriteByte('\n') // Its last line may have none.
-	}
-	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		fmt.Fprintf(&text, "%s=%s\n", key, settings[key])
-	}
-	dir, err := os.MkdirTemp("", "pacer-submit-")
-	if err != nil {
-		return "", remove, fmt.Errorf("properties file: %w", err)
-	}
-	remove = func() { _ = os.RemoveAll(dir) }
-	path = filepath.Join(dir, "spark.properties")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		remove()
-		return "", func() {}, fmt.Errorf("properties file: %w", err)
-	}
-	return path, remove, nil
+	secret := rand.Text() + rand.Text() // 256 bits.
+	return append(l.Environ[:len(l.Environ):len(l.Environ)], variableSecret+"="+secret)
 }

@@ -8,14 +8,8 @@ import (
 	"testing"
 )
 
-// shown has fake Sparks print the properties file that they get, and its mode.
-const shown = `while [ $# -gt 0 ]; do
-  case "$1" in
-  --properties-file) stat -c 'mode %a' "$2"; sed 's/^/file /' "$2";;
-  --properties-file=*) f="${1#*=}"; stat -c 'mode %a' "$f"; sed 's/^/file /' "$f";;
-  esac
-  shift
-done`
+// shown has fake Sparks print the secret of their environment.
+const shown = `echo "secret $_SPARK_AUTH_SECRET"`
 
 // lines returns those that begin with prefix, without it.
 func (o outcome) lines(prefix string) []string {
@@ -28,8 +22,7 @@ func (o outcome) lines(prefix string) []string {
 	return out
 }
 
-// Each application has a secret of its own, in a file that only its user can read and that
-// is gone afterwards; nothing of it is on the command line.
+// Each application has a secret of its own, which is in no file and not on the command line.
 func TestSubmitHasSparkAuthenticate(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -38,20 +31,13 @@ func TestSubmitHasSparkAuthenticate(t *testing.T) {
 	secrets := map[string]bool{}
 	for range 2 {
 		o := w.run(t, "submit", "--pacer-planner", f.address, "app.py")
-		settings := o.lines("file ")
-		if o.code != 0 || o.err != "" || len(settings) != 2 || settings[0] != "spark.authenticate=true" {
-			t.Fatalf("exit code %d, settings %q, %s", o.code, settings, o.err)
+		told := o.lines("secret ")
+		if o.code != 0 || o.err != "" || len(told) != 1 || len(told[0]) < 43 || secrets[told[0]] {
+			t.Fatalf("exit code %d, secret %q, %s", o.code, told, o.err)
 		}
-		secret, ok := strings.CutPrefix(settings[1], "spark.authenticate.secret=")
-		if !ok || len(secret) < 43 || secrets[secret] {
-			t.Errorf("secret %q", settings[1])
-		}
-		secrets[secret] = true
-		if mode := o.lines("mode "); !slices.Equal(mode, []string{"600"}) {
-			t.Errorf("mode %v", mode)
-		}
+		secrets[told[0]] = true
 		args := o.arguments()
-		if strings.Contains(strings.Join(args, " "), secret) || !slices.Contains(args, optionDefaults) {
+		if strings.Contains(strings.Join(args, " "), told[0]) || !slices.Contains(args, "spark.authenticate=true") {
 			t.Errorf("arguments %v", args)
 		}
 	}
@@ -65,20 +51,22 @@ func TestSubmitKeepsTheUsersAuthentication(t *testing.T) {
 	f := startPlanner(t, &fakePlanner{})
 	home := w.fakeSpark(t, shown)
 	own := filepath.Join(t.TempDir(), "own.properties")
+	const ours = "made" // A secret of the application's own.
 	for _, c := range []struct {
-		defaults, own string
-		args          []string
-		want          []string // The file's lines but for secrets made; nil is no file.
+		defaults, own, env string
+		args               []string
+		on                 bool // spark.authenticate is set by pacer submit.
+		secret             string
 	}{
-		{"", "", []string{"--conf", "spark.authenticate=false"}, nil},
-		{"spark.authenticate false\n", "", nil, nil},
-		{"spark.authenticate.secret theirs\n", "", nil, []string{"spark.authenticate=true"}},
-		{"spark.authenticate true\nspark.authenticate.secret theirs\n", "", nil, nil},
-		{"spark.authenticate true\n", "", nil, []string{"spark.authenticate.secret="}},
+		{args: []string{"--conf", "spark.authenticate=false"}},
+		{defaults: "spark.authenticate false\n"},
+		{defaults: "spark.authenticate.secret theirs\n", on: true},
+		{defaults: "spark.authenticate true\nspark.authenticate.secret theirs\n"},
+		{defaults: "spark.authenticate true\n", secret: ours},
+		{env: "theirs", on: true, secret: "theirs"},
 		// With a file of theirs the defaults are not read.
-		{"spark.authenticate false\n", "spark.x y", []string{"--properties-file", own},
-			[]string{"spark.x y", "spark.authenticate=true", "spark.authenticate.secret="}},
-		{"", "spark.x=y\n", []string{"--properties-file=" + own}, []string{"spark.x=y", "", "spark.authenticate=true", "spark.authenticate.secret="}},
+		{defaults: "spark.authenticate false\n", own: "spark.x y", args: []string{"--properties-file", own}, on: true, secret: ours},
+		{own: "spark.authenticate=true\n", args: []string{"--properties-file=" + own}, secret: ours},
 	} {
 		if err := os.WriteFile(filepath.Join(home, "conf", "spark-defaults.conf"), []byte(c.defaults), 0o644); err != nil {
 			t.Fatal(err)
@@ -86,18 +74,17 @@ func TestSubmitKeepsTheUsersAuthentication(t *testing.T) {
 		if err := os.WriteFile(own, []byte(c.own), 0o644); err != nil {
 			t.Fatal(err)
 		}
+		w.env[variableSecret] = c.env
 		o := w.run(t, slices.Concat([]string{"submit", "--pacer-planner", f.address}, c.args, []string{"app.py"})...)
-		got := o.lines("file ")
-		for i, line := range got {
-			if strings.HasPrefix(line, "spark.authenticate.secret=") {
-				got[i] = "spark.authenticate.secret="
-			}
+		secret := strings.Join(o.lines("secret "), ",")
+		if len(secret) >= 43 {
+			secret = ours
 		}
-		if o.code != 0 || !slices.Equal(got, c.want) {
-			t.Errorf("%q, %q, %v: exit code %d, %q, want %q; %s", c.defaults, c.own, c.args, o.code, got, c.want, o.err)
+		if on := slices.Contains(o.arguments(), "spark.authenticate=true"); o.code != 0 || on != c.on || secret != c.secret {
+			t.Errorf("%+v: exit code %d, set %v, secret %q; %s", c, o.code, on, secret, o.err)
 		}
-		if given := len(c.args) > 0 && c.own != ""; slices.Contains(o.arguments(), optionDefaults) == (given || c.want == nil) {
-			t.Errorf("%v: arguments %v", c.args, o.arguments())
+		if told := slices.Contains(o.arguments(), "spark.authenticate.secret="+elsewhere); told != (c.secret != "") {
+			t.Errorf("%+v: arguments %v", c, o.arguments())
 		}
 	}
 	// spark-submit says itself that a file is not there.

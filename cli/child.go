@@ -37,10 +37,10 @@ func catchSignals() chan os.Signal {
 // hands out tasks its turn beside one that starts, with a dozen threads that compile. So the
 // signals of a terminal come from here only, and for its children, too. One that yields has a
 // third of the weight of another session on a CPU that both want.
-func (sh *shell) runSpark(ctx context.Context, sp spark, args []string, yields bool, signals <-chan os.Signal) error {
+func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, yields bool, signals <-chan os.Signal) error {
 	cmd := exec.Command(sp.submit, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.Stdin, command.Raw(sh.Stdout), command.Raw(sh.Stderr)
-	cmd.Env = sh.Environ
+	cmd.Env = env
 	// The kernel takes the end of the thread that starts the child for its parent's.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

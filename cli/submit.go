@@ -85,7 +85,7 @@ func (sh *shell) submit(ctx context.Context, args []string) error {
 		}
 		signals := catchSignals()
 		defer signal.Stop(signals)
-		return sh.runSpark(ctx, sp, s.args, false, signals)
+		return sh.runSpark(ctx, sp, sh.Environ, s.args, false, signals)
 	}
 	l := launch{shell: sh, line: s}
 	if s.detach {
@@ -113,12 +113,8 @@ func (l *launch) submit(ctx context.Context) error {
 	if err := l.read(ctx); err != nil {
 		return err
 	}
-	properties, remove, err := l.privateProperties(l.authentication())
-	if err != nil {
-		return err
-	}
-	defer remove()
-	arguments, err := l.arguments(properties)
+	env := l.authenticate()
+	arguments, err := l.arguments()
 	if err != nil {
 		return err
 	}
@@ -133,7 +129,7 @@ func (l *launch) submit(ctx context.Context) error {
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	elapsed := l.deadlineClock(l.settings[confSubmitted])
-	err = l.runSpark(ctx, l.sp, arguments, !l.due(), signals)
+	err = l.runSpark(ctx, l.sp, env, arguments, !l.due(), signals)
 	app := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
 	if app.State == api.AppRefused && strings.EqualFold(l.settings[confRequire], "true") {
 		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
@@ -342,9 +338,8 @@ func plannerOf(master string) (address string, ours bool) {
 }
 
 // arguments returns spark-submit's arguments: what Pacer adds, then the
-// user's own in their order, so that a setting repeated by the user wins. The file of
-// private properties takes the place of the user's, or is read beside spark-defaults.conf.
-func (l *launch) arguments(private string) ([]string, error) {
+// user's own in their order, so that a setting repeated by the user wins.
+func (l *launch) arguments() ([]string, error) {
 	has := func(key string) bool {
 		_, conf := l.line.conf[key]
 		_, file := l.files[key]
@@ -386,12 +381,6 @@ func (l *launch) arguments(private string) ([]string, error) {
 	if jar != "" {
 		// --jars replaces spark.jars of --conf and of files, so all are merged.
 		options["--jars"] = joinJars(cmp.Or(l.line.last["--jars"], l.line.conf["spark.jars"], l.files["spark.jars"]), jar)
-	}
-	if private != "" {
-		options[optionProperties] = private
-		if _, given := l.line.last[optionProperties]; !given {
-			front = append(front, optionDefaults)
-		}
 	}
 	return append(front, l.line.with(options)...), nil
 }

@@ -19,10 +19,18 @@ private[spark] object SparkSecurity {
   private def atStart(key: String): Boolean =
     SparkConf.isExecutorStartupConf(key) && !SparkConf.isSparkPortConf(key) && !key.toLowerCase(java.util.Locale.ROOT).contains("password")
 
-  /** The variables in which Spark looks for secrets, with those that are in use. */
+  /** The setting where the driver's environment has the secret, as `pacer submit` gives it: Spark wants one. */
+  private val elsewhere = "environment:" + SecurityManager.ENV_AUTH_SECRET
+
+  /**
+   * The variables in which Spark looks for secrets, with those that are in use. It throws if
+   * the secret is in an environment that the driver does not have: everybody knows then what
+   * Spark takes for it.
+   */
   def environment(security: SecurityManager): Map[String, String] = {
     val none = Map.empty[String, String]
     val secret = if (security.isAuthenticationEnabled()) Map(SecurityManager.ENV_AUTH_SECRET -> security.getSecretKey()) else none
+    require(!secret.values.exists(_ == elsewhere), s"the driver has no ${SecurityManager.ENV_AUTH_SECRET} in its environment, where pacer submit puts it")
     secret ++ (if (security.isSslRpcEnabled()) security.getEnvironmentForSslRpcPasswords else none)
   }
 

@@ -21,6 +21,8 @@ class SparkSecurityTest {
     val on = new SecurityManager(conf("spark.authenticate" -> "true", "spark.authenticate.secret" -> "s3cret"))
     assertEquals(Map("_SPARK_AUTH_SECRET" -> "s3cret"), SparkSecurity.environment(on))
     assertEquals(None, SparkSecurity.warning(on))
+    val lost = new SecurityManager(conf("spark.authenticate" -> "true", "spark.authenticate.secret" -> "environment:_SPARK_AUTH_SECRET"))
+    assertThrows(classOf[IllegalArgumentException], () => SparkSecurity.environment(lost))
     val off = new SecurityManager(conf("spark.authenticate.secret" -> "s3cret"))
     assertEquals(Map.empty, SparkSecurity.environment(off))
     assertTrue(SparkSecurity.warning(off).exists(line => line.contains("spark.authenticate is off") && !line.contains("\n")))

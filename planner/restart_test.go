@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // A planner restarts after it has taken an application over, while a node is away that runs
@@ -131,5 +132,33 @@ func givenUpAndThere(t *testing.T, state api.ExecutorState) {
 	w.tell(id, r.Submission)
 	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) {
 		t.Errorf("when its driver has spoken it is to run %v", got)
+	}
+}
+
+// What a planner that has restarted promised on a node before that was back goes for an executor
+// that is there, where the node holds one: nobody has seen the other.
+func TestAnExecutorThatIsThereHasTheMemoryOfOneThatWasPromised(t *testing.T) {
+	w := newWorld(t)
+	w.memory["a"] = 2 * units.GiB
+	w.hello("a")
+	r := registration("p", 0)
+	id := w.register(r).AppID
+	for range 8 {
+		w.pass(time.Second)
+		w.tell(id, r.Submission)
+	}
+	w.restart()
+	w.tell(id, r.Submission)
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"2"}) {
+		t.Fatalf("a node of which nothing is known yet is to run %v", got)
+	}
+	for range 8 {
+		w.pass(time.Second)
+	}
+	s := w.status("a")
+	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorStarting, Quota: api.Unknown}}
+	w.helloAs(s)
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) {
+		t.Errorf("its node, back, is to run %v", got)
 	}
 }

@@ -114,5 +114,5 @@ func (f *fleet) promised(n *ledger.Node) (newest *ledger.App, found *ledger.Exec
 
 // unseen reports whether neither x's driver nor its node has ever told of x.
 func unseen(x *ledger.Executor) bool {
-	return !x.Registered && x.State == api.ExecutorStarting && !x.Starts && x.Moved == 0
+	return !x.Registered && x.State == api.ExecutorStarting && !x.Starts && x.CPU == 0
 }

@@ -18,6 +18,9 @@ import (
 // workload is the application and its argument; stock Spark's answer is in testdata.
 var workload = []string{"../e2e/testdata/branches.py", "0.5"}
 
+// noPlanner is what one is excused by that finds no planner when it starts.
+const noPlanner = "no planner answers"
+
 // answer is what it prints on stock Spark.
 const answer = "testdata/answer.txt"
 
@@ -29,8 +32,8 @@ type application struct {
 	deadline time.Duration
 	run      *sparkrun.Process
 
-	mu     sync.Mutex
-	excuse string
+	mu      sync.Mutex
+	excuses []string
 }
 
 // submit starts an application with a deadline, 0 for none, and more flags.
@@ -58,9 +61,7 @@ func (c *cluster) submit(name string, deadline time.Duration, more ...string) (*
 func (a *application) excused(why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.excuse == "" {
-		a.excuse = why
-	}
+	a.excuses = append(a.excuses, why)
 }
 
 // running reports whether it has not ended.
@@ -149,7 +150,7 @@ func (c *cluster) ask(args ...string) []map[string]any {
 func (a *application) ended(h *history, want string, u undisturbed, hung bool) Run {
 	r := Run{Name: a.name, Deadline: a.deadline.Seconds(), Want: want, Work: u.work, Idle: u.idle, Hung: hung, Exit: -1}
 	a.mu.Lock()
-	r.Excuse = a.excuse
+	excuses := slices.Clone(a.excuses)
 	a.mu.Unlock()
 	if hung {
 		return r
@@ -158,12 +159,13 @@ func (a *application) ended(h *history, want string, u undisturbed, hung bool) R
 	r.Took = a.run.Took().Seconds()
 	r.Exit = exitCode(a.run)
 	r.Answer = results(a.run.Answer())
-	if r.Exit != 0 && a.id() == "" && strings.Contains(a.run.Output(), "no planner answers") {
-		r.Excuse = "no planner answers"
+	if r.Exit != 0 && a.id() == "" && strings.Contains(a.run.Output(), noPlanner) {
+		excuses = append(excuses, noPlanner)
 	}
-	if r.Excuse == string(FillDisk) && !strings.Contains(a.run.Output(), "No space left") {
-		r.Excuse = ""
+	if !strings.Contains(a.run.Output(), "No space left") {
+		excuses = slices.DeleteFunc(excuses, func(why string) bool { return why == string(FillDisk) })
 	}
+	r.Excuse = strings.Join(excuses, ", ")
 	if log, err := a.log(); err == nil {
 		for _, task := range log.Tasks {
 			if task.OK {

@@ -98,13 +98,22 @@ func Dial(o Options) (*Conn, error) {
 	if o.Dialer != nil {
 		extra = append(extra, nats.InProcessServer(dialer(o.Dialer)))
 	}
+	began := time.Now()
 	nc, err := nats.Connect(schemeNATS+HostPort(o.Address), append(c.natsOptions(o), extra...)...)
+	if refused(err) && time.Since(began) >= slowRefusal {
+		return nil, api.Errorf(api.KindTransient, "no planner answers at %s: none has told its NATS server whom it may let in", c.address)
+	}
 	if err != nil {
 		return nil, c.dialError(err)
 	}
 	c.nats = nc
 	return c, nil
 }
+
+// slowRefusal is how long a refusal takes that says nothing of the credentials: a nats-server
+// waits 2 s for a planner that is away, and refuses everybody then. One that answers takes
+// milliseconds.
+const slowRefusal = 1500 * time.Millisecond
 
 // dialer is a function as NATS wants it.
 type dialer func() (net.Conn, error)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
@@ -72,6 +73,15 @@ func TestTLSChecksBothSides(t *testing.T) {
 		if api.KindOf(err) != api.KindInvalid || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v (%v), want %q", name, err, api.KindOf(err), c.want)
 		}
+	}
+}
+
+// A server that asks a planner which is away refuses everybody: it is the planner that is at fault.
+func TestARefusalForWantOfAPlannerIsNoRefusal(t *testing.T) {
+	s := bustest.Start(t, bustest.Config{Planner: plannerOwn()})
+	_, err := bus.Dial(bus.Options{Address: s.URL(), Credential: bus.NewCredential("user-ann"), Timeout: time.Minute})
+	if api.KindOf(err) != api.KindTransient || err == nil || !strings.Contains(err.Error(), "no planner answers at "+s.URL()) {
+		t.Errorf("%v (%v)", err, api.KindOf(err))
 	}
 }
 

@@ -67,25 +67,16 @@ private[spark] final class PlannerClient(
 
   /**
    * Registers and starts the conversation. Blocks until the planner answers, a
-   * few seconds at most, and until PatienceNanos are over while it says no for something that may
-   * pass: its node is away for a moment, or a standby takes over.
+   * few seconds at most, or as long as patience has it.
    *
    * @throws RefusedException the planner said no
    * @throws IOException      it did not answer
    */
-  def start(): Registered = {
-    val reply = registerFirst(System.nanoTime() + PatienceNanos)
+  def start(patience: Patience = Patience.fromNow(asked = false)): Registered = {
+    val reply = patience.have(registerOnce(FirstMillis))
     thread.start()
     reply
   }
-
-  private def registerFirst(until: Long): Registered =
-    try registerOnce(FirstMillis) catch {
-      case r: RefusedException if r.fault.kind == KindTransient && System.nanoTime() < until =>
-        logInfo(s"pacer: ${r.fault.message}; trying again")
-        Thread.sleep(HeartbeatMillis)
-        registerFirst(until)
-    }
 
   /** Puts an event on its way; returns its number. */
   def send(what: DriverEvent): Long = outbox.add(what)
@@ -280,8 +271,6 @@ private[spark] object PlannerClient {
   val HeartbeatMillis = 1000L
   val FirstMillis = 5000L
 
-  /** How long the first registration is tried again: a node is lost after 5 s, a standby serves within that. */
-  val PatienceNanos = 15L * 1000 * 1000 * 1000
   val RequestMillis = 2000L
 
   /** How long a driver that does not exit after its context's end goes on to say that it is there. */

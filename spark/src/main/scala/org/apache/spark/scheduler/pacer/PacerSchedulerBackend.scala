@@ -63,12 +63,13 @@ private[scheduler] final class PacerSchedulerBackend(
     super.start()
     var mine: PlannerClient = null
     try {
-      val transport = NatsTransport.connect(settings.address, Credential.find(settings.credentials, settings.address),
-        () => if (mine != null) mine.reconnected(), settings.tlsCa)
+      val patience = Patience.fromNow(settings.watched)
+      val credential = Credential.find(settings.credentials, settings.address)
+      val transport = patience.have(NatsTransport.connect(settings.address, credential, () => if (mine != null) mine.reconnected(), settings.tlsCa))
       mine = new PlannerClient(transport, settings.submission, scheduler.clock, registration(_, transport.key), follow,
         () => scheduler.forgotten(), () => scheduler.recall(), accepted, die(_, aloud = true))
       scheduler.tell = mine.send(_)
-      registered = mine.start()
+      registered = mine.start(patience)
       scheduler.history.fixedPart = registered.fixedPart
       client = mine
       LastWord.of(mine)

@@ -32,7 +32,7 @@ endif
 export CACHE PYSPARK VENV GO E2E
 
 # Their executors run in cgroups: set-up asks for root before it installs anything.
-demo test test-all e2e torture: export AS_ROOT := 1
+demo test test-all e2e torture soak: export AS_ROOT := 1
 race: export COMPILER := 1
 
 .PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-contention bench-scale bench-trust torture soak chaos fuzz figures tables picture notice e2e cover clean
@@ -85,14 +85,15 @@ bench-contention: build workloads ## measure several applications at once, on st
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
 	@$(GO) run ./bench scale $(ARGS)
 
-bench-trust: build ## measure what TLS and credentials cost, faults in the simulator and fuzz targets, and add up what torture and soak have counted (20 minutes; ARGS="-only torture,soak" takes less)
-	@$(SPARK) $(GO) run ./bench trust $(ARGS)
+bench-trust: build ## measure what TLS and credentials cost, attacks, faults in the simulator and fuzz targets, and add up what torture and soak have counted (50 minutes; ARGS="-only torture,soak" takes less)
+	@$(SPARK) scripts/docker.sh run $(GO) run ./bench trust $(ARGS)
 
 torture: build ## kill, cut, stop and fill what runs around real Spark, three applications at a time (6 minutes; ARGS="-minutes 30 -seed 7" for another time or the same faults)
 	@$(SPARK) $(GO) test -count 1 -v -timeout 24h ./torture -run '^TestTorture$$' $(if $(findstring -minutes,$(ARGS)),,-minutes 5) $(ARGS)
 
-soak: ## run 1,000 applications on a planner and two node controllers in one process, and look for what grows (30 minutes; ARGS="-soak 5m" takes less)
-	@$(GO) test -count 1 -v -timeout 24h ./torture -run '^TestSoak$$' $(if $(findstring -soak,$(ARGS)),,-soak 30m) $(ARGS)
+soak: build ## run 1,000 applications on a planner and two node controllers in one process, and 60 on real Spark beside them, and look for what grows (30 minutes; ARGS="-soak 5m" takes less)
+	@soak() { $(GO) test -count 1 -v -timeout 24h ./torture -run "$$1" $(if $(findstring -soak,$(ARGS)),,-soak 30m) $(ARGS); }; failed=0; \
+	soak '^TestSoak$$' & fakes=$$!; export -f soak; $(SPARK) bash -c "soak '^TestSparkSoak$$'" || failed=1; wait $$fakes || failed=1; exit $$failed
 
 chaos: ## run the simulator through faults, one world for each seed (5 minutes; ARGS="-trials 1000 -first 1 -limit 10m" for other seeds)
 	@$(GO) test -count 1 -v -timeout 24h ./sim -run '^TestChaos$$' $(if $(findstring -trials,$(ARGS)),,-trials 3000) $(ARGS)

@@ -17,6 +17,7 @@
 // In alphabetical order; "W" stands for a workload, "S" for a slack in per cent:
 //
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
+//	auth.cases                           attacks that were refused, each for its reason, on the bus and by each verb, on HTTP, page, disk and process table; n tables
 //	chaos.seeds, chaos.broken            seeds of simulated worlds on which faults rain, two of each, of them those in which an invariant does not hold or an application does not end
 //	contention.B.WAY.late, .met          of the source's Benchmark B under a strategy or on stock Spark: runs late; applications in time in a run, mean
 //	contention.B.WAY.mean_abs_error_pct  how far they ended from their deadlines, either way
@@ -48,7 +49,7 @@
 //	quota.*                              to write a quota, and what Docker takes for it
 //	rebind.*                             from a stage that is ready to its first task
 //	rss.*, start.*, sim.*                memory, starts, the simulator
-//	soak.rss_slope_mib_h                 of the longest soak: how much its resident memory grew by the hour, n samples, with two standard errors either side
+//	soak.rss_slope_mib_h, .spark_*       of the longest soak, and of the longest on real Spark: how much its resident memory grew by the hour, n samples, with two standard errors either side
 //	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and gamma G; makespan_ratio is over
 //	                                     each in turn for as long as it takes alone
 //	tail.late_pct                        how much after its set point a stage ends when half a node is lost: late is positive

@@ -27,13 +27,14 @@ const tortureCell, soakCell = "torture", "soak"
 const trustCommand = "trust"
 
 // chaosSeeds are the worlds with faults that are tried.
-const chaosSeeds = 1000
+const chaosSeeds = 10_000
 
 // trusted are the cells of `make bench-trust`.
 func trusted() []cell {
 	return []cell{
 		{"tls", 1, true, false, tlsOverhead},
-		{"chaos", 5, false, false, chaos},
+		{"attacks", 1, false, false, attacks},
+		{"chaos", 30, false, false, chaos},
 		{"failover", 2, false, false, failover},
 	}
 }
@@ -104,14 +105,22 @@ func torturedFigures(runs []torture.Tally) []figure {
 	return out
 }
 
-// soakedFigures are those of the longest soak, with two standard errors either side.
-func soakedFigures(runs []torture.Soak) []figure {
-	if len(runs) == 0 {
-		return nil
+// soakedFigures are those of the longest soak of each kind, with two standard errors either
+// side.
+func soakedFigures(runs []torture.Soak) (out []figure) {
+	for _, kind := range []struct {
+		name  string
+		spark bool
+	}{{"rss_slope_mib_h", false}, {"spark_rss_slope_mib_h", true}} {
+		of := slices.DeleteFunc(slices.Clone(runs), func(s torture.Soak) bool { return s.Spark != kind.spark })
+		if len(of) == 0 {
+			continue
+		}
+		longest := slices.MaxFunc(of, func(a, b torture.Soak) int { return int(a.Minutes - b.Minutes) })
+		slope, err := longest.Slope[torture.RSS], longest.Error[torture.RSS]
+		out = append(out, figure{soakCell + "." + kind.name, benchline.Measured{Value: slope, N: longest.Samples, Spread: [2]float64{slope - 2*err, slope + 2*err}}, "MiB/h"})
 	}
-	longest := slices.MaxFunc(runs, func(a, b torture.Soak) int { return int(a.Minutes - b.Minutes) })
-	slope, err := longest.Slope[torture.RSS], longest.Error[torture.RSS]
-	return []figure{{soakCell + ".rss_slope_mib_h", benchline.Measured{Value: slope, N: longest.Samples, Spread: [2]float64{slope - 2*err, slope + 2*err}}, "MiB/h"}}
+	return out
 }
 
 // chaos has faults rain on simulated worlds and counts those in which an invariant is broken

@@ -284,7 +284,7 @@ func TestAnotherUserOfTheMachineIsKeptOut(t *testing.T) {
 			t.Errorf("%s tells a secret", a.What)
 		}
 	}
-	t.Logf("%d attacks", len(done))
+	t.Logf("auth.cases %d", len(done))
 	// Whoever says nothing hears nothing: the embedded server closes the connection.
 	raw, err := net.Dial("tcp", address)
 	if err != nil {

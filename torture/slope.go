@@ -39,7 +39,9 @@ func Flat(slope, err, allowed float64) bool { return slope <= allowed+3*err }
 // errors, after its first quarter.
 type Soak struct {
 	// Sources is the hash of the product's sources (benchline.Sources).
-	Sources      string             `json:"sources"`
+	Sources string `json:"sources"`
+	// Spark says that the applications ran on real Spark.
+	Spark        bool               `json:"spark,omitempty"`
 	Minutes      float64            `json:"minutes"`
 	Applications int                `json:"applications"`
 	Samples      int                `json:"samples"`

@@ -3,15 +3,11 @@ package torture
 import (
 	"flag"
 	"fmt"
-	"io/fs"
-	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +42,12 @@ func TestSoak(t *testing.T) {
 		s = soak(e, *soakFor, *every, 5*time.Second)
 	})
 	report(t, s)
+	keepSoak(t, s)
+}
+
+// keepSoak writes s to the file of soaks.
+func keepSoak(t *testing.T, s Soak) {
+	t.Helper()
 	var err error
 	if s.Sources, err = benchline.Sources(".."); err == nil {
 		err = AddSoak(*soakFile, s)
@@ -97,10 +99,8 @@ func soak(e *testenv.Env, long, interval, each time.Duration) Soak {
 	for _, name := range []string{"n1", "n2"} {
 		e.StartNode(testenv.NodeSpec{Name: name, Cores: 2})
 	}
-	s := Soak{Minutes: long.Minutes(), Slope: map[string]float64{}, Error: map[string]float64{}, Last: map[string]float64{}}
+	s, all := Soak{Minutes: long.Minutes()}, series{}
 	var running []*testenv.Driver
-	var at []float64
-	seen := map[string][]float64{}
 	began := time.Now()
 	next, sample := interval, each
 	for elapsed := time.Duration(0); elapsed < long; elapsed = time.Since(began) {
@@ -130,10 +130,7 @@ func soak(e *testenv.Env, long, interval, each time.Duration) Soak {
 		if elapsed >= sample {
 			sample += each
 			if elapsed > long/4 {
-				at = append(at, elapsed.Hours())
-				for name, v := range measure(e) {
-					seen[name] = append(seen[name], v)
-				}
+				all.add(elapsed, measure(e))
 			}
 		}
 		e.Pass(100 * time.Millisecond)
@@ -141,11 +138,7 @@ func soak(e *testenv.Env, long, interval, each time.Duration) Soak {
 	for _, d := range running {
 		d.Wait()
 	}
-	s.Samples = len(at)
-	for name, values := range seen {
-		s.Slope[name], s.Error[name] = Slope(at, values)
-		s.Last[name] = values[len(values)-1]
-	}
+	all.into(&s)
 	r, err := e.Ask(api.VerbApps, api.ControlRequest{})
 	if err != nil {
 		e.T.Fatal(err)
@@ -161,14 +154,12 @@ func soak(e *testenv.Env, long, interval, each time.Duration) Soak {
 // memoryClasses begin the names of what Go's runtime tells of its memory.
 const memoryClasses = "/memory/classes/"
 
-// parts are the quantities in the lines of /proc/self/status.
-var parts = map[string]string{"VmRSS:": RSS, "RssAnon:": "rss_anon_mib", "RssFile:": "rss_file_mib", "RssShmem:": "rss_shmem_mib"}
-
 // measure is what the process has now. Beside what is judged there are the parts of its
 // resident memory, as the kernel and as Go's runtime counts them: the cause of a growth.
 func measure(e *testenv.Env) map[string]float64 {
 	debug.FreeOSMemory() // What is not used any more is nobody's.
-	out := map[string]float64{Goroutines: float64(runtime.NumGoroutine()), RSS: math.NaN()}
+	out := processHas(os.Getpid(), e.Dir())
+	out[Goroutines] = float64(runtime.NumGoroutine())
 	classes := metrics.All()
 	classes = slices.DeleteFunc(classes, func(d metrics.Description) bool { return !strings.HasPrefix(d.Name, memoryClasses) })
 	samples := make([]metrics.Sample, len(classes))
@@ -180,34 +171,5 @@ func measure(e *testenv.Env) map[string]float64 {
 		name := "go_" + strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(m.Name, memoryClasses), ":bytes"), "/", "_") + "_mib"
 		out[name] = float64(m.Value.Uint64()) / (1 << 20)
 	}
-	if body, err := os.ReadFile("/proc/self/status"); err == nil {
-		for line := range strings.Lines(string(body)) {
-			words := strings.Fields(line)
-			if name, ok := parts[words[0]]; ok {
-				kib, _ := strconv.ParseFloat(words[1], 64)
-				out[name] = kib / 1024
-			}
-		}
-	}
-	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
-		out[Descriptors] = float64(len(open))
-	}
-	out[Stores], out[Work] = 0, 0
-	_ = filepath.WalkDir(e.Dir(), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return nil //nolint:nilerr // Files come and go meanwhile.
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return nil //nolint:nilerr // As above.
-		}
-		switch size := float64(info.Size()) / (1 << 20); {
-		case strings.HasSuffix(path, ".db"):
-			out[Stores] += size
-		case strings.Contains(path, "/work/"):
-			out[Work] += size + 1.0/256 // With its inode.
-		}
-		return nil
-	})
 	return out
 }

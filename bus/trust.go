@@ -5,17 +5,23 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
 )
 
 // distrusted says that one side does not accept the other's certificate, or that
-// only one of them wants TLS.
+// only one of them wants TLS. A server that closes the connection while it is secured may as
+// well be about to stop.
 func distrusted(err error) bool {
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return false
+	}
 	text := err.Error()
 	return errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnWanted) || errors.Is(err, nats.ErrSecureConnRequired) ||
 		strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ")

@@ -60,6 +60,9 @@ func dialPlanner(ctx context.Context, cfg config.Client) (client, func(), error)
 	defer cancel()
 	if _, err := conn.Control(ctx, api.VerbPing, api.ControlRequest{}); err != nil {
 		conn.Close()
+		if api.KindOf(err) == api.KindTransient { // A NATS server is there, or was a moment ago.
+			err = api.Errorf(api.KindTransient, "no planner answers at %s: %v", cfg.Planner, err)
+		}
 		return nil, nil, err
 	}
 	return conn, conn.Close, nil

@@ -66,3 +66,18 @@ func TestTightenedWhenAnotherEnds(t *testing.T) {
 		t.Errorf("alone: %v, %+v", what, v)
 	}
 }
+
+// One that was infeasible is paced beside another whose deadline can be kept only with a tenth of
+// its time to spare: what it takes beyond its prediction is the other's, for it is due first.
+func TestTightenedBesideAnotherWithTimeToSpare(t *testing.T) {
+	for deadline, want := range map[units.Seconds]verdict.Repacing{80: verdict.AsIs, 84: verdict.AsIs, 90: verdict.Tightened} {
+		c := ledgertest.New(t, "a", "b")
+		c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+		c.App("app-1", "p", 120, "a", "b")
+		a := c.App("app-2", "p", deadline, "a", "b")
+		c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Infeasible: true}})
+		if what, v := policy(estimate.BranchesTogether).Repace(c.View(), a); what != want {
+			t.Errorf("%v: %v, want %v; %+v", deadline, what, want, v)
+		}
+	}
+}

@@ -22,10 +22,13 @@ type Policy struct {
 // spareShare of the time left has to be spare at all cores before an application
 // that was judged infeasible is paced: what showed it to be faster than its
 // profile may have been noise. turnShare is the same for one whose stages will take
-// turns, which costs what tails and gaps leave unused (dag.Graph.Choose).
+// turns, which costs what tails and gaps leave unused (dag.Graph.Choose). besideShare is the
+// same for one beside others whose deadlines can be kept: should it need more than it seems to, it
+// takes that from them, where it is due first.
 const (
-	spareShare units.Seconds = 0.03
-	turnShare  units.Seconds = 0.05
+	spareShare  units.Seconds = 0.03
+	turnShare   units.Seconds = 0.05
+	besideShare units.Seconds = 0.1
 )
 
 // lookEvery is how often the predicted end of an application whose stages take turns
@@ -178,6 +181,9 @@ func (p Policy) tighten(view ledger.View, a *ledger.App) (Repacing, ledger.Judge
 			return AsIs, ledger.Judgement{}
 		}
 		share = turnShare
+	}
+	if len(estimate.Promised(view, a, a.Seats())) > 0 {
+		share = besideShare
 	}
 	spare := share * (a.Promise.Deadline - a.At(view.Now()))
 	if p.End(view, a, true) > a.Promise.Deadline-spare || p.End(view, a, false) > a.Promise.Deadline {

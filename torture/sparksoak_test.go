@@ -74,6 +74,7 @@ func TestSparkSoak(t *testing.T) {
 		}
 	}
 	all.into(&s)
+	delete(s.Slope, Stores) // They grow until they are compacted, from 4 MiB on: more than 60 applications write.
 	report(t, s)
 	keepSoak(t, s)
 }

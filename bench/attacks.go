@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -27,20 +26,16 @@ func attacks(t testing.TB, add adder) {
 	if err := command.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	tables := attackCases.FindAllStringSubmatch(out.String(), -1)
-	sum := benchline.Measured{N: len(tables)}
-	var each []float64
-	for _, m := range tables {
+	var each []float64 // Of a table.
+	for _, m := range attackCases.FindAllStringSubmatch(out.String(), -1) {
 		n, err := strconv.ParseFloat(m[1], 64)
 		if err != nil {
 			t.Fatal(err)
 		}
 		each = append(each, n)
-		sum.Value += n
 	}
 	if len(each) == 0 {
 		t.Fatalf("no attack was tried\n%s", &out)
 	}
-	sum.Spread = [2]float64{slices.Min(each), slices.Max(each)}
-	add("auth.cases", sum, "attacks")
+	add("auth.cases", benchline.Sum(each), "attacks")
 }

@@ -74,12 +74,8 @@ func (c *campaign) fuzz(ctx context.Context, o options) error {
 			faults = append(faults, fmt.Errorf("%s of %s: %w", t.name, t.dir, err))
 		}
 	}
-	total := benchline.Measured{N: len(all), Spread: [2]float64{slices.Min(execs), slices.Max(execs)}}
-	for _, n := range execs {
-		total.Value += n
-	}
 	crashes := float64(len(faults))
-	err = c.keepFigures(fuzzCell, []figure{{"fuzz.execs", total, "inputs"},
+	err = c.keepFigures(fuzzCell, []figure{{"fuzz.execs", benchline.Sum(execs), "inputs"},
 		{"fuzz.crashes", benchline.Measured{Value: crashes, N: len(all), Spread: [2]float64{crashes, crashes}}, "targets"}})
 	return errors.Join(append(faults, err)...)
 }

@@ -20,11 +20,16 @@ func Median(values []float64) Measured { return measured(median(values), values)
 
 // Mean is the mean of values, which are at least one.
 func Mean(values []float64) Measured {
+	return measured(Sum(values).Value/float64(len(values)), values)
+}
+
+// Sum is the sum of values, which are at least one; its spread is theirs.
+func Sum(values []float64) Measured {
 	sum := 0.0
 	for _, v := range values {
 		sum += v
 	}
-	return measured(sum/float64(len(values)), values)
+	return measured(sum, values)
 }
 
 // Quantile is the value at rank q of values, which are at least one: the nearest above.

@@ -182,11 +182,13 @@ func (p Policy) tighten(view ledger.View, a *ledger.App) (Repacing, ledger.Judge
 		}
 		share = turnShare
 	}
-	if len(estimate.Promised(view, a, a.Seats())) > 0 {
-		share = besideShare
+	deadline := a.Promise.Deadline
+	full, left := p.End(view, a, true), deadline-a.At(view.Now())
+	if full > deadline-share*left || p.End(view, a, false) > deadline {
+		return AsIs, ledger.Judgement{}
 	}
-	spare := share * (a.Promise.Deadline - a.At(view.Now()))
-	if p.End(view, a, true) > a.Promise.Deadline-spare || p.End(view, a, false) > a.Promise.Deadline {
+	// Asked last: few come so far, and this is looked at in each tick.
+	if full > deadline-besideShare*left && len(estimate.Promised(view, a, a.Seats())) > 0 {
 		return AsIs, ledger.Judgement{}
 	}
 	return Tightened, p.Again(view, a, ledger.Gate{})

@@ -32,6 +32,9 @@ type Plan struct {
 	// nothing: its executors go on without targets for a grace period.
 	Apps []PlanApp `json:"apps"`
 	Over []AppID   `json:"over,omitempty"`
+	// Exiting are those of Over whose drivers have said that they stop, and have not exited as
+	// far as is known.
+	Exiting []AppID `json:"exiting,omitempty"`
 }
 
 // PlanApp is one application's part of a Plan.

@@ -145,6 +145,10 @@ func (p *Plan) Validate() error {
 	for _, id := range p.Over[:min(len(p.Over), MostExecutors)] {
 		f.token("over", string(id))
 	}
+	f.count("the number of drivers that exit", len(p.Exiting), MostExecutors)
+	for _, id := range p.Exiting[:min(len(p.Exiting), MostExecutors)] {
+		f.token("exiting", string(id))
+	}
 	if p.Division != nil {
 		p.Division.validate(&f)
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -102,11 +101,7 @@ func Final(a *ledger.App, s *ledger.Stage, c Course, q dag.Params) bool {
 // Leaves reports whether the exit of a driver whose context has stopped is still waited
 // for.
 func (p Policy) Leaves(a *ledger.App) bool {
-	o := &a.Outcome
-	if a.Running() || !o.DriverEnd || o.EndedBy == api.EndedByExit || o.EndedBy == api.EndedByLastWord && !a.Tenant.Watched {
-		return false
-	}
-	return a.Clocks.Silent < p.ExitSilent && a.Clocks.EndWait < p.ExitWait
+	return a.Exiting() && a.Clocks.Silent < p.ExitSilent && a.Clocks.EndWait < p.ExitWait
 }
 
 // Seated are the annotations of a's running stages that have executors; nil where all

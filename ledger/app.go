@@ -233,6 +233,13 @@ func (a *App) Queued() bool { return a.Outcome.State == api.AppQueued }
 // Over reports whether a has ended.
 func (a *App) Over() bool { return !a.Running() && !a.Queued() }
 
+// Exiting reports whether a's driver has said that it stops and its exit is not known. Where no
+// pacer submit sees that, the driver's last word stands for it.
+func (a *App) Exiting() bool {
+	o := &a.Outcome
+	return a.Over() && o.DriverEnd && o.EndedBy != api.EndedByExit && (o.EndedBy != api.EndedByLastWord || a.Tenant.Watched)
+}
+
 // Paced reports whether stages that become ready get targets.
 func (a *App) Paced() bool { return a.Running() && a.Gated() }
 

@@ -107,11 +107,12 @@ type Dividing struct {
 // content is what makes a node's Plan new or not.
 type content struct {
 	entries  []*planEntry
+	exiting  []api.AppID
 	division *api.Division
 }
 
 func (c content) equal(o content) bool {
-	return c.division == o.division && slices.EqualFunc(c.entries, o.entries, (*planEntry).equal)
+	return c.division == o.division && slices.Equal(c.exiting, o.exiting) && slices.EqualFunc(c.entries, o.entries, (*planEntry).equal)
 }
 
 // Here reports whether its controller is there.

@@ -84,8 +84,8 @@ func (l *Ledger) end(a *App, how Outcome) error {
 	return nil
 }
 
-// Exited: how the driver's process has ended is known. The record is saved, Plans and
-// Directive stay as they are.
+// Exited: how the driver's process has ended is known. The record is saved, and Plans do not
+// name it as exiting any more.
 type Exited struct {
 	App       api.AppID
 	State     api.AppState
@@ -108,7 +108,7 @@ func (f Exited) apply(l *Ledger) error {
 	o := &a.Outcome
 	o.State, o.Ended, o.EndedBy, o.Reason = f.State, f.At, f.By, f.Reason
 	o.Clean, o.ExitCode, o.Suspended = f.Clean, f.Code, f.Suspended
-	a.keep.record = true
+	a.touch()
 	return nil
 }
 

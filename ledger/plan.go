@@ -58,7 +58,11 @@ func (t *Allocation) launchBytes(n *Node) int {
 // not touched are not made again.
 func (l *Ledger) content(n *Node) content {
 	entries := make([]*planEntry, 0, len(l.allocations[n.Node]))
+	var exiting []api.AppID
 	for _, here := range l.allocations[n.Node] {
+		if here.App.Exiting() {
+			exiting = append(exiting, here.App.ID)
+		}
 		if !here.App.Running() || n.Stranger(here.App.ID) != nil {
 			continue
 		}
@@ -67,7 +71,7 @@ func (l *Ledger) content(n *Node) content {
 		}
 		entries = append(entries, here.entry)
 	}
-	return content{entries, l.divisionOf(n)}
+	return content{entries, exiting, l.divisionOf(n)}
 }
 
 // compare compares n's Plan with what it should be, and reports whether there is a new one.
@@ -76,7 +80,8 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 	left := l.leave(n, plan)
 	if renewed = n.Epoch == 0 || left || n.renew || !plan.equal(n.plan); renewed {
 		n.renew = false
-		n.dirty = n.dirty || n.Epoch == 0 || left || !slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
+		// The record of an application that exits goes with it, and with that its note of the epoch.
+		n.dirty = n.dirty || n.Epoch == 0 || left || !slices.Equal(plan.exiting, n.plan.exiting) || !slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
 		n.plan, n.Epoch = plan, l.nextEpoch()
 		n.dirty = n.dirty || !l.noteEpoch(n)
 		n.Published = l.uptime
@@ -149,7 +154,7 @@ func (l *Ledger) plan(n *Node) api.Plan {
 	if n.Allegiance.Follows != "" {
 		p.Succeeds = n.Allegiance.Succeeds
 	}
-	p.Over = slices.Clone(n.Over)
+	p.Over, p.Exiting = slices.Clone(n.Over), slices.Clone(n.plan.exiting)
 	targets := 0
 	for _, entry := range n.plan.entries {
 		targets += len(entry.targets)

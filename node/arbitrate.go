@@ -104,7 +104,7 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 }
 
 // keeps reports whether a core is kept for a driver, or most of one.
-func (d *division) keeps() bool { return d.capacity.leaving() || d.kept > driverCores/2 }
+func (d *division) keeps() bool { return d.capacity.keeps() || d.kept > driverCores/2 }
 
 // driverCores is what a driver can use by which a stage waits: one thread makes the next.
 const driverCores units.Cores = 1

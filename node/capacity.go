@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -24,17 +25,24 @@ import (
 // The smoothing and the floor keep one noisy tick from collapsing every grant;
 // it cannot oscillate because nothing that Pacer grants enters others.
 //
-// A driver whose application is over has its exit before it, and its deadline: for
-// driverRoom a core is kept free for each that runs on this machine, half of what is offered
-// at most. Until it has that core, what others use does not show it.
+// A driver whose application is over has its exit before it, and its deadline: a core is kept
+// free for each that runs on this machine, half of what is offered at most, until the planner
+// knows that it has exited, for driverRoom at most. Until it has that core, what others use
+// does not show it.
 type capacity struct {
 	total, offered, floor units.Cores
 	tau                   time.Duration
 	host                  units.Work
-	others, watched       units.Cores     // Others, and executors that are left alone.
-	crowded               bool            // Others use so much that the floor stands for what they leave.
-	short                 bool            // Executors had less than the floor in the last tick.
-	exits                 []units.Instant // Until when a core is kept for a driver.
+	others, watched       units.Cores // Others, and executors that are left alone.
+	crowded               bool        // Others use so much that the floor stands for what they leave.
+	short                 bool        // Executors had less than the floor in the last tick.
+	exits                 []exit      // The drivers for which a core is kept.
+}
+
+// exit is a driver's for which a core is kept, for driverRoom at most.
+type exit struct {
+	app   api.AppID
+	until units.Instant
 }
 
 // driverRoom is for how long a driver's exit is made room for: 0.7 to 2.8 s are seen.
@@ -43,15 +51,22 @@ const driverRoom = 3 * time.Second
 // mostForDrivers is the share of what is offered that may be kept for drivers.
 const mostForDrivers = 0.5
 
-// driver keeps a core for a driver that leaves.
-func (c *capacity) driver(now units.Instant) { c.exits = append(c.exits, now.Add(driverRoom)) }
+// driver keeps a core for the driver of an application that is over.
+func (c *capacity) driver(now units.Instant, app api.AppID) {
+	c.exits = append(c.exits, exit{app, now.Add(driverRoom)})
+}
 
-// leaving reports whether a core is kept for a driver.
-func (c *capacity) leaving() bool { return len(c.exits) > 0 }
+// exiting keeps cores for those drivers only.
+func (c *capacity) exiting(apps []api.AppID) {
+	c.exits = slices.DeleteFunc(c.exits, func(e exit) bool { return !slices.Contains(apps, e.app) })
+}
+
+// keeps reports whether a core is kept for a driver.
+func (c *capacity) keeps() bool { return len(c.exits) > 0 }
 
 // pass lets drivers' time go by.
 func (c *capacity) pass(now units.Instant) {
-	c.exits = slices.DeleteFunc(c.exits, func(until units.Instant) bool { return until <= now })
+	c.exits = slices.DeleteFunc(c.exits, func(e exit) bool { return e.until <= now })
 }
 
 func newCapacity(cfg Config) capacity {

@@ -9,14 +9,19 @@ import (
 )
 
 // A driver whose application is over gets a core for its exit, which its neighbours'
-// executors do without for a while; one of another machine does not.
-func TestADriverThatLeavesHasACore(t *testing.T) {
+// executors do without until it is known to have exited, or for a while; one of another
+// machine, and one that is not expected to exit, do not.
+func TestADriverThatExitsHasACore(t *testing.T) {
+	exiting := []api.AppID{"a"}
 	for _, c := range []struct {
-		url  string
-		want float64
+		url     string
+		exiting []api.AppID
+		known   bool
+		want    float64
 	}{
-		{driverHere, 3}, {"spark://CoarseGrainedScheduler@[::1]:40123", 3},
-		{"spark://CoarseGrainedScheduler@here:40123", 3}, {"spark://CoarseGrainedScheduler@10.0.0.7:40123", 4}, {"spark://nobody", 4},
+		{driverHere, exiting, false, 3}, {driverHere, exiting, true, 3}, {driverHere, nil, false, 4},
+		{"spark://CoarseGrainedScheduler@[::1]:40123", exiting, false, 3}, {"spark://CoarseGrainedScheduler@here:40123", exiting, false, 3},
+		{"spark://CoarseGrainedScheduler@10.0.0.7:40123", exiting, false, 4}, {"spark://nobody", exiting, false, 4},
 	} {
 		cfg := testConfig(4)
 		cfg.Host = "here"
@@ -33,23 +38,32 @@ func TestADriverThatLeavesHasACore(t *testing.T) {
 		if got, _ := e.Capacity(); got != 4 {
 			t.Errorf("%s: capacity %v before", c.url, got)
 		}
-		plan.Epoch, plan.Apps = 2, plan.Apps[1:]
+		plan.Epoch, plan.Apps, plan.Over, plan.Exiting = 2, plan.Apps[1:], exiting, c.exiting
 		e.Apply(now, plan)
 		if got, _ := e.Capacity(); float64(got) != c.want {
-			t.Errorf("%s: capacity %v as it leaves, want %v", c.url, got, c.want)
+			t.Errorf("%s: capacity %v as it exits, want %v", c.url, got, c.want)
 		}
 		plan.Epoch = 3
-		e.Apply(now.Add(driverRoom+time.Millisecond), plan)
+		e.Apply(now.Add(driverRoom-time.Millisecond), plan)
+		if got, _ := e.Capacity(); float64(got) != c.want {
+			t.Errorf("%s: capacity %v while it exits, want %v", c.url, got, c.want)
+		}
+		if plan.Epoch = 4; c.known {
+			plan.Exiting = nil
+		} else {
+			now = now.Add(2 * time.Millisecond)
+		}
+		e.Apply(now.Add(driverRoom-time.Millisecond), plan)
 		if got, _ := e.Capacity(); got != 4 {
 			t.Errorf("%s: capacity %v when it is gone", c.url, got)
 		}
 	}
 }
 
-func TestDriversThatLeaveTakeHalfAtMost(t *testing.T) {
+func TestDriversThatExitTakeHalfAtMost(t *testing.T) {
 	c := newCapacity(testConfig(4))
 	for range 5 {
-		c.driver(units.Instant(time.Second))
+		c.driver(units.Instant(time.Second), appA)
 	}
 	if got := c.cores(); got != 2 {
 		t.Errorf("capacity %v, want half", got)
@@ -79,9 +93,9 @@ func TestAnExecutorThatIsStoppedGoesLast(t *testing.T) {
 	}
 }
 
-// Who shares is under no quota, but for the moment in which a driver leaves: it would take
+// Who shares is under no quota, but for the moment in which a driver exits: it would take
 // that driver's core, and so would a stage that is granted all that there is.
-func TestThoseWhoShareLeaveACoreToADriverThatLeaves(t *testing.T) {
+func TestThoseWhoShareLeaveACoreToADriverThatExits(t *testing.T) {
 	for _, capped := range []units.Cores{0, 0.5} {
 		w := newWorld(t, testConfig(2))
 		a, b := planApp(appA, 2, ids("1")), shared(appB, "")
@@ -98,7 +112,7 @@ func TestThoseWhoShareLeaveACoreToADriverThatLeaves(t *testing.T) {
 		}
 		for range 2 {
 			if got := w.quota(appB, "1"); got != want {
-				t.Errorf("cap %v: a quota of %v while the driver leaves, want %v", capped, got, want)
+				t.Errorf("cap %v: a quota of %v while the driver exits, want %v", capped, got, want)
 			}
 			w.ticks(2)
 		}
@@ -117,7 +131,7 @@ func TestThoseWhoShareLeaveACoreToADriverThatLeaves(t *testing.T) {
 	w.ticks(2)
 	w.apply(plan(3, b))
 	if got := w.quota(appB, "1"); got != 1 {
-		t.Errorf("a stage that needs all cores has a quota of %v while a driver leaves, want 1", got)
+		t.Errorf("a stage that needs all cores has a quota of %v while a driver exits, want 1", got)
 	}
 }
 

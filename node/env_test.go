@@ -75,12 +75,13 @@ func newWorld(t tb, cfg Config) *world {
 	return w
 }
 
-// apply has the node take a Plan in which what it does not have is over, unless it says
-// itself who is.
+// apply has the node take a Plan in which what it does not have is over and its driver exits,
+// unless it says itself who is.
 func (w *world) apply(p api.Plan) []Action {
 	w.Helper()
 	if p.Over == nil {
 		p.Over = w.e.missing(&p)
+		p.Exiting = p.Over
 	}
 	actions := w.e.Apply(w.now, p)
 	w.do(w, actions)

@@ -40,8 +40,9 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 		e.refuse(&p, err)
 		return nil
 	}
-	for range r.leaving(&p) {
-		e.division.capacity.driver(now)
+	e.division.capacity.exiting(p.Exiting)
+	for _, id := range r.exiting(&p) {
+		e.division.capacity.driver(now, id)
 	}
 	r.orphans = r.orphans.adopt(r, now, &p)
 	r.take(now, now.Add(-held), p)

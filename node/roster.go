@@ -136,15 +136,15 @@ func (r *roster) runs() bool {
 	})
 }
 
-// leaving is how many applications p does not have any more whose drivers run on this
-// machine.
-func (r *roster) leaving(p *api.Plan) (n int) {
+// exiting are the applications that are over by p, and were not, whose drivers run on this
+// machine and have still to exit.
+func (r *roster) exiting(p *api.Plan) (ids []api.AppID) {
 	for _, a := range r.apps {
-		if r.here(a.plan.Launch.DriverURL) && !slices.ContainsFunc(p.Apps, func(b api.PlanApp) bool { return b.ID == a.plan.ID }) {
-			n++
+		if slices.Contains(p.Exiting, a.plan.ID) && r.here(a.plan.Launch.DriverURL) {
+			ids = append(ids, a.plan.ID)
 		}
 	}
-	return n
+	return ids
 }
 
 // launchOf is how the Plan has the application's executors started.

@@ -241,6 +241,35 @@ func TestADriverThatHangsAfterItsStop(t *testing.T) {
 	}
 }
 
+// Until its driver has exited a node is told that it will, so that it keeps a core for that;
+// where pacer submit does not run it, until its last word.
+func TestNodesKnowWhoseDriverExits(t *testing.T) {
+	for _, watched := range []bool{true, false} {
+		w, r, id := linger(t, watched, nil)
+		if p := w.plans["a"]; !slices.Equal(p.Exiting, []api.AppID{id}) || !slices.Equal(p.Over, []api.AppID{id}) {
+			t.Errorf("watched %v: exiting %v, over %v when its context has stopped", watched, p.Exiting, p.Over)
+		}
+		w.to(32)
+		w.tell(id, r.Submission, api.Event{Type: api.EventExit, At: 32, Clean: true})
+		if got := len(w.plans["a"].Exiting) > 0; got != watched {
+			t.Errorf("watched %v: exiting %v after its last word", watched, got)
+		}
+		if watched {
+			w.report(r.Submission, 0, 33)
+		}
+		if p := w.plans["a"]; len(p.Exiting) > 0 || !slices.Equal(p.Over, []api.AppID{id}) {
+			t.Errorf("watched %v: exiting %v, over %v when it has exited", watched, p.Exiting, p.Over)
+		}
+	}
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	w.mustRegister(r)
+	w.exit(r.Submission, 137)
+	if p := w.plans["a"]; len(p.Exiting) > 0 || len(p.Over) != 1 {
+		t.Errorf("exiting %v, over %v where the exit was all there was to see", p.Exiting, p.Over)
+	}
+}
+
 // A profile's exit is aimed before, forecast and judged by.
 func TestThePlanAimsBeforeTheExit(t *testing.T) {
 	remaining := make(map[units.Seconds]units.Seconds)

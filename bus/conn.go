@@ -178,12 +178,14 @@ func (c *Conn) dialError(err error) error {
 	if distrusted(err) {
 		return api.Errorf(api.KindInvalid, "no secured connection to %s: %s", c.address, explain(err, c.address, c.tls))
 	}
-	reason := strings.TrimPrefix(err.Error(), "nats: ")
 	if errors.Is(err, nats.ErrNoServers) {
-		reason = "connection refused"
+		return fmt.Errorf("no planner answers at %s: %w", c.address, ErrNoServer)
 	}
-	return api.Errorf(api.KindTransient, "no planner answers at %s: %s", c.address, reason)
+	return api.Errorf(api.KindTransient, "no planner answers at %s: %s", c.address, strings.TrimPrefix(err.Error(), "nats: "))
 }
+
+// ErrNoServer is of Dial: nothing listens at the planner's address.
+var ErrNoServer error = api.Errorf(api.KindTransient, "connection refused")
 
 // denied is what to do where the server does not take the credential. Its first words are
 // fixed: scripts may look for them.

@@ -33,6 +33,8 @@ type fakePlanner struct {
 	asked    []api.ControlRequest
 	verbs    []api.Verb
 	planned  []api.PlanRequest
+	// away is how many pings find no planner.
+	away int
 }
 
 // startPlanner serves f on a free port until the test ends.
@@ -84,6 +86,11 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 	f.verbs, f.asked = append(f.verbs, v), append(f.asked, r)
 	reply := api.ControlReply{V: api.Version, Message: "done: " + string(v)}
 	switch v {
+	case api.VerbPing:
+		if f.away > 0 {
+			f.away--
+			reply.Error = api.Errorf(api.KindTransient, "nobody serves")
+		}
 	case api.VerbApps:
 		for _, a := range f.apps {
 			reply.Apps = append(reply.Apps, a.AppSummary)

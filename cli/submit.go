@@ -47,7 +47,8 @@ killed, kill -9 too, its spark-submit gets SIGTERM. With --detach a pacer submit
 background runs it, in a session of its own and without standard input: the deadline is until
 that one's exit, and its exit code is in pacer apps.
 
-Exit code: spark-submit's own, with --detach 0 once it has registered; 64 wrong command line, 69 no planner answers,
+Exit code: spark-submit's own, with --detach 0 once it has registered; 64 wrong command line, 69 no planner answers
+(where a NATS server does, it waits 10 s for one that takes over),
 76 refused as infeasible, 77 no credentials, 127 no spark-submit found.
 spark-submit --help lists its flags.
 `
@@ -138,15 +139,6 @@ func (l *launch) submit(ctx context.Context) error {
 		fmt.Fprintf(l.Stderr, "pacer: %s\n", app.Outcome)
 	}
 	return err
-}
-
-// planner connects to the planner, without which nothing is started.
-func (l *launch) planner(ctx context.Context) (client, func(), error) {
-	conn, done, err := dialPlanner(ctx, l.config.Client)
-	if err != nil && api.KindOf(err) != api.KindDenied {
-		err = command.Coded(command.ExitUnavailable, err)
-	}
-	return conn, done, err
 }
 
 // read takes what is said everywhere, the cheapest faults first.

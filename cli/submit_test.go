@@ -222,6 +222,17 @@ func TestSubmitSaysInOneLineThatNoPlannerAnswers(t *testing.T) {
 	}
 }
 
+// A standby takes over from a planner that was killed: an application that comes in between starts.
+func TestSubmitWaitsForAPlannerThatTakesOver(t *testing.T) {
+	f := startPlanner(t, &fakePlanner{away: 2})
+	w := newWorld(t)
+	w.fakeSpark(t, "echo started")
+	o := w.run(t, "submit", "--pacer-planner", f.address, "app.py")
+	if said := strings.Count(o.err, "no planner answers at "+f.address+": nobody serves; waiting up to 10s"); o.code != 0 || strings.Count(o.out, "started") != 1 || said != 1 {
+		t.Errorf("exit code %d, output %q, said %d times: %s", o.code, o.out, said, o.err)
+	}
+}
+
 func TestSubmitKeepsTheExitCodeAndTheStreams(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{})

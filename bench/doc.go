@@ -35,6 +35,7 @@
 //	deadline.planner_error_pct.W.S       the same as the planner has it
 //	demo.error_pct.F                     of `make demo` at F times its full run, as the planner has it
 //	failover_s.median, .worst            from kill -9 of the planner that serves until the one that stands by has stored and answered a request, on three NATS servers
+//	failover.node_lost_s.median, .worst  from that kill until the one that stands by knows of a node that it is lost, which has died at the same moment
 //	fuzz.execs, fuzz.crashes             inputs that all fuzz targets have tried, n targets, and targets that found one that fails
 //	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
 //	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside blocks and a running sort

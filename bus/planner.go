@@ -60,6 +60,16 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 	return func() { unsubscribe(done) }, nil
 }
 
+// OverhearNodes has heard called, on the connection's goroutine, with the name of each node whose
+// status passes by, until stop is called: for a planner that stands by.
+func OverhearNodes(c *Conn, heard func(node string)) (stop func(), err error) {
+	s, err := listen(c, statusSubscribe(), "the node", statusFits, func(s api.NodeStatus) { heard(s.Node) })
+	if err != nil {
+		return nil, fmt.Errorf("overhear nodes: %w", err)
+	}
+	return func() { _ = s.Unsubscribe() }, nil
+}
+
 func unsubscribe(subscriptions []*nats.Subscription) {
 	for _, s := range subscriptions {
 		_ = s.Unsubscribe()

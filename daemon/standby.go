@@ -70,18 +70,22 @@ func (p *PlannerDaemon) standby(ctx context.Context) error {
 		return p.runTerm(ctx, t, false)
 	}
 	for ctx.Err() == nil {
-		bucket, follows, err := p.await(ctx, shared)
-		if err != nil || bucket == nil {
+		taken, err := p.await(ctx, shared)
+		if err != nil || taken == nil {
 			return err
+		}
+		bucket := taken.bucket
+		if s := taken.silence; taken.follows {
+			p.log.Info("this planner takes over", "unrenewed", s.Listened.Round(time.Millisecond), "nodes_heard", len(s.Last))
 		}
 		if err := p.bringIn(bucket); err != nil {
 			return errors.Join(err, bucket.Close())
 		}
-		t, err := p.newTerm(&term{db: bucket, bucket: bucket}, storeShelf{bucket, principalsPath(p.cfg.State)})
+		t, err := p.newTerm(&term{db: bucket, bucket: bucket, silence: taken.silence}, storeShelf{bucket, principalsPath(p.cfg.State)})
 		if err != nil {
 			return err
 		}
-		if err := p.runTerm(ctx, t, follows); err != nil {
+		if err := p.runTerm(ctx, t, taken.follows); err != nil {
 			return err
 		}
 	}
@@ -165,12 +169,24 @@ func (p *PlannerDaemon) without(why string) error {
 	return nil
 }
 
-// await returns the store once its lease is this planner's, and whether another one had it; nil
-// when ctx has ended.
-func (p *PlannerDaemon) await(ctx context.Context, shared *bus.Bucket) (*store.Bucket, bool, error) {
+// taken is a store whose lease is this planner's, whether another one had it, and what was heard
+// of nodes meanwhile.
+type taken struct {
+	bucket  *store.Bucket
+	follows bool
+	silence planner.Silence
+}
+
+// await returns the store once its lease is this planner's; nil when ctx has ended.
+func (p *PlannerDaemon) await(ctx context.Context, shared *bus.Bucket) (*taken, error) {
 	host, _ := os.Hostname()
 	began := time.Now()
 	now := func() units.Instant { return units.Instant(time.Since(began) + 1) }
+	nodes, stop, err := overhear(p.conn, now)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
 	var lease planner.Lease
 	var first uint64
 	said, faulty := false, false
@@ -185,20 +201,20 @@ func (p *PlannerDaemon) await(ctx context.Context, shared *bus.Bucket) (*store.B
 				bucket, err = store.TakeBucket(ctx, shared, revision, store.BucketOptions{Name: "bucket " + bus.BucketName + " on " + p.cfg.NatsURL,
 					Process: rand.Text(), Host: host, Timeout: storeTimeout, Renew: planner.LeaseRenew})
 				if err == nil {
-					return bucket, revision > 0, nil
+					return &taken{bucket, revision > 0, nodes.silence(lease.Unseen(now()))}, nil
 				}
 			} else if first == 0 {
 				first = revision
 			} else if first != revision && !said && held.Keys > 0 {
 				said = true // Only then it is known that somebody renews it, and has begun.
 				if err := p.standsBy(held); err != nil {
-					return nil, false, err
+					return nil, err
 				}
 			}
 		}
 		if err != nil {
 			if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrVersion) {
-				return nil, false, err
+				return nil, err
 			}
 			if !faulty && api.KindOf(err) != api.KindConflict && ctx.Err() == nil {
 				p.log.Warn("the lease of the planners' state cannot be read: nobody can take over", "error", err)
@@ -214,7 +230,7 @@ func (p *PlannerDaemon) await(ctx context.Context, shared *bus.Bucket) (*store.B
 		case <-ticker.C:
 		}
 	}
-	return nil, false, nil
+	return nil, nil
 }
 
 // look reads the lease.

@@ -425,6 +425,9 @@ func TestAStandbyTakesOverFromAKilledPlanner(t *testing.T) {
 	s.node(2)
 	s.failover(first, second, [2]string{"a", "b"})
 	second.says(t, "planner ready on ")
+	if !strings.Contains(second.log.String(), "nodes_heard=1") {
+		t.Errorf("it has not heard the node while it stood by:\n%s", second.log)
+	}
 	if len(s.servers) == 1 {
 		// One that comes back stands by.
 		a.start(t).says(t, "this one stands by until it is gone")

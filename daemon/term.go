@@ -29,8 +29,9 @@ type term struct {
 	planner *PlannerDaemon
 	undo    cleanup
 	db      plannerDB
-	// bucket is db where planners share it.
+	// bucket is db where planners share it, silence what was heard of nodes before.
 	bucket  *store.Bucket
+	silence planner.Silence
 	engine  *planner.Engine
 	access  *plannerAccess
 	duty    *duty
@@ -118,6 +119,7 @@ func (t *term) run(ctx context.Context) error {
 	inOrder(&g, t.announce)
 	inOrder(&g, t.duty.run)
 	inOrder(&g, t.loop.Run)
+	t.loop.Silence(t.silence)
 	if cfg := t.planner.reloaded.Load(); cfg != nil {
 		t.loop.Configure(*cfg, func(api.ControlReply) {})
 	}

@@ -453,6 +453,24 @@ func (f PlanRepeated) apply(l *Ledger) error {
 	return nil
 }
 
+// NodeSilent: a node has not been heard for a time, by who stood by before this planner's start.
+type NodeSilent struct {
+	Node string
+	For  time.Duration
+}
+
+func (f NodeSilent) apply(l *Ledger) error {
+	n, err := l.node(f.Node)
+	if err != nil {
+		return err
+	}
+	if f.For < 0 {
+		return fmt.Errorf("node %s has been silent for %v", f.Node, f.For)
+	}
+	n.Heard = l.uptime - f.For
+	return nil
+}
+
 // NodeLost: a node has been silent for too long.
 type NodeLost struct{ Node string }
 

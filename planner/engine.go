@@ -71,6 +71,8 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 		e.fleet.hello(ev)
 	case Status:
 		e.fleet.status(ev.Status)
+	case Silence:
+		e.fleet.silent(ev)
 	case Control:
 		e.desk.control(ev)
 	case PlanQuery:

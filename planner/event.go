@@ -11,7 +11,7 @@ import (
 type Ticket uint64
 
 // Event is what reaches the engine: one of Register, DriverEvents, Hello,
-// Status, Control, PlanQuery, Configure and Tick.
+// Status, Silence, Control, PlanQuery, Configure and Tick.
 type Event interface{ isEvent() }
 
 // Register is a driver's registration; answered with an api.RegisterReply.
@@ -39,6 +39,14 @@ type Hello struct {
 // after the step but text.
 type Status struct {
 	Status *api.NodeStatus
+}
+
+// Silence is what a planner has heard of nodes while it stood by, before all else: nodes that are
+// silent at its start may have been lost with the planner before. Listened is for how long they
+// could have been heard, Last for how long each has not been that was. Not answered.
+type Silence struct {
+	Listened time.Duration
+	Last     map[string]time.Duration
 }
 
 // Control is a request of the command line; answered with an api.ControlReply.
@@ -73,6 +81,7 @@ func (Register) isEvent()     {}
 func (DriverEvents) isEvent() {}
 func (Hello) isEvent()        {}
 func (Status) isEvent()       {}
+func (Silence) isEvent()      {}
 func (Control) isEvent()      {}
 func (PlanQuery) isEvent()    {}
 func (Configure) isEvent()    {}

@@ -41,5 +41,14 @@ func (l *Lease) Saw(asked, now units.Instant, revision uint64, released bool) bo
 	return asked.Sub(l.since) >= LeaseTime
 }
 
+// Unseen is for how long the lease has stood unrenewed at now, in which renewals could have been
+// seen, and all else that is said on that connection.
+func (l *Lease) Unseen(now units.Instant) time.Duration {
+	if l.since == 0 {
+		return 0
+	}
+	return max(0, now.Sub(l.since))
+}
+
 // Missed says that the store has not answered: nor may it have answered the holder.
 func (l *Lease) Missed() { l.since = 0 }

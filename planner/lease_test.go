@@ -38,9 +38,15 @@ func TestALeaseIsTakenWhenItHasStoodUnrenewed(t *testing.T) {
 			t.Errorf("revision %d after %v s: %v", c.revision, c.asked, got)
 		}
 	}
+	if got := l.Unseen(at(9)); got != 2700*time.Millisecond {
+		t.Errorf("unseen for %v, want 2.7s", got)
+	}
 	// While the store is away for one it may be for the other.
 	l.Saw(at(10), at(10), 10, false)
 	l.Missed()
+	if got := l.Unseen(at(19)); got != 0 {
+		t.Errorf("unseen for %v in which nothing could be seen", got)
+	}
 	if l.Saw(at(20), at(20), 10, false) {
 		t.Error("a time counts in which nothing could be seen")
 	}

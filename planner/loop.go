@@ -135,6 +135,11 @@ func (l *Loop) Status(s api.NodeStatus) {
 	send(l, func(Ticket) Event { return Status{Status: &s} }, func(struct{}) {})
 }
 
+// Silence hands over what was heard of nodes before the loop runs.
+func (l *Loop) Silence(s Silence) {
+	send(l, func(Ticket) Event { return s }, func(struct{}) {})
+}
+
 // Control hands a request of the command line over. An unknown verb is answered
 // with KindInvalid.
 func (l *Loop) Control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {

@@ -194,6 +194,20 @@ func (f *fleet) tick() {
 	}
 }
 
+// silent goes on from what was heard of nodes while this planner stood by. Who was not heard
+// has been silent for all of that time.
+func (f *fleet) silent(s Silence) {
+	for _, n := range f.view.Nodes() {
+		last, heard := s.Last[n.Node]
+		if !heard || last > s.Listened {
+			last = s.Listened
+		}
+		if n.Here() && last > 0 {
+			f.record(ledger.NodeSilent{Node: n.Node, For: last})
+		}
+	}
+}
+
 // drain empties a node: it gets no new executors, and those that it has
 // leave as soon as their applications have others to go on with.
 func (f *fleet) drain(q api.ControlRequest) (api.ControlReply, error) {

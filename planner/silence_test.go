@@ -12,6 +12,42 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
+// Who takes over goes on from what it has heard while it stood by: a node that was lost with the
+// planner before is lost when it has been silent for long enough, not for as long again. What
+// could not be heard does not count.
+func TestSilenceBeforeATakeoverCounts(t *testing.T) {
+	for _, c := range []struct {
+		silence planner.Silence
+		want    map[string]time.Duration
+	}{
+		{planner.Silence{Listened: 3 * time.Second, Last: map[string]time.Duration{"a": 500 * time.Millisecond}},
+			map[string]time.Duration{"a": 4500 * time.Millisecond, "b": 2 * time.Second}},
+		{planner.Silence{Listened: 3 * time.Second, Last: map[string]time.Duration{"a": 4 * time.Second, "c": 0}},
+			map[string]time.Duration{"a": 2 * time.Second, "b": 2 * time.Second}},
+		{planner.Silence{}, map[string]time.Duration{"a": 5 * time.Second, "b": 5 * time.Second}},
+	} {
+		cfg := planner.Default()
+		cfg.NodeLost = 5 * time.Second
+		w := newWorldOf(t, cfg, "a", "b")
+		w.restart()
+		w.step(c.silence)
+		w.step(planner.Tick{})
+		began, lost := w.now, map[string]time.Duration{}
+		for w.now.Sub(began) < cfg.NodeLost+time.Second {
+			w.said = nil
+			w.pass(planner.TickInterval)
+			for _, o := range w.said {
+				if l, ok := o.(planner.NodeLost); ok {
+					lost[l.Node] = w.now.Sub(began)
+				}
+			}
+		}
+		if !maps.Equal(lost, c.want) {
+			t.Errorf("%+v: lost after %v, want %v", c.silence, lost, c.want)
+		}
+	}
+}
+
 // Nodes that fall silent one after the other are lost each at its own time and
 // forgotten an hour after it was heard last, whenever the planner has looked for
 // silent ones in between.

@@ -34,10 +34,13 @@ type control struct {
 	// with its next save, and kept that this is on the disk.
 	clock               time.Duration
 	failing, torn, kept bool
+	// ended is when it was last killed, overheard when each node was heard since.
+	ended     units.Instant
+	overheard map[string]units.Instant
 }
 
 func newControl(w *World, name string) *control {
-	c := &control{w: w, name: name, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){}}
+	c := &control{w: w, name: name, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){}, overheard: map[string]units.Instant{}}
 	c.tick = timer{rank: rankPlanner, owner: call(c.ticked)}
 	return c
 }
@@ -58,6 +61,7 @@ func (c *control) up() error {
 	if c == c.w.control {
 		c.w.check.front = front{}
 	}
+	c.takeOver()
 	c.w.queue.set(&c.tick, c.w.now.Add(planner.TickInterval))
 	for _, a := range c.w.agents {
 		a.reconnect()
@@ -68,8 +72,26 @@ func (c *control) up() error {
 	return nil
 }
 
+// standbyWithin is within what time of another one's end a planner is one that stood by.
+const standbyWithin = 5 * time.Second
+
+// takeOver hands over what a planner that stood by has heard of nodes.
+func (c *control) takeOver() {
+	since := max(c.ended, c.w.net.back)
+	if c.ended == 0 || c.w.now.Sub(c.ended) > standbyWithin || c.w.net.out {
+		return
+	}
+	s := planner.Silence{Listened: c.w.now.Sub(since), Last: map[string]time.Duration{}}
+	for node, at := range c.overheard {
+		s.Last[node] = c.w.now.Sub(at)
+	}
+	c.step(s)
+}
+
 // down ends it as kill -9 does.
 func (c *control) down() {
+	c.ended = c.w.now
+	clear(c.overheard)
 	c.engine, c.turn, c.torn = nil, planner.Turn{}, false
 	clear(c.waiting)
 	c.w.queue.cancel(&c.tick)

@@ -86,7 +86,9 @@ func (m *message) fire(*timer) {
 	case deliver != nil:
 		deliver()
 	default:
-		l.net.w.planners(func(c *control) { c.step(planner.Status{Status: &m.status}) })
+		w := l.net.w
+		w.planners(func(c *control) { c.step(planner.Status{Status: &m.status}) })
+		w.control.overheard[m.status.Node] = w.now
 	}
 	m.link, m.deliver = nil, nil
 	l.net.spare = append(l.net.spare, m)

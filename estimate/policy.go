@@ -101,7 +101,7 @@ func Final(a *ledger.App, s *ledger.Stage, c Course, q dag.Params) bool {
 // Leaves reports whether the exit of a driver whose context has stopped is still waited
 // for.
 func (p Policy) Leaves(a *ledger.App) bool {
-	return a.Exiting() && a.Clocks.Silent < p.ExitSilent && a.Clocks.EndWait < p.ExitWait
+	return a.Outcome.Exiting(a.Tenant.Watched) && a.Clocks.Silent < p.ExitSilent && a.Clocks.EndWait < p.ExitWait
 }
 
 // Seated are the annotations of a's running stages that have executors; nil where all

@@ -179,6 +179,12 @@ type Outcome struct {
 // KillReason is the line about an application that was killed.
 func (o *Outcome) KillReason() string { return "killed by " + o.Killed }
 
+// Exiting reports whether the driver has said that it stops and its exit is not known. Where no
+// pacer submit watches for that, the driver's last word stands for it.
+func (o *Outcome) Exiting(watched bool) bool {
+	return o.DriverEnd && o.State != api.AppRunning && o.EndedBy != api.EndedByExit && (o.EndedBy != api.EndedByLastWord || watched)
+}
+
 // Marks are what every event of a driver changes.
 type Marks struct {
 	// AckedSeq is the newest event of the driver, Revs the newest target's.
@@ -232,13 +238,6 @@ func (a *App) Queued() bool { return a.Outcome.State == api.AppQueued }
 
 // Over reports whether a has ended.
 func (a *App) Over() bool { return !a.Running() && !a.Queued() }
-
-// Exiting reports whether a's driver has said that it stops and its exit is not known. Where no
-// pacer submit sees that, the driver's last word stands for it.
-func (a *App) Exiting() bool {
-	o := &a.Outcome
-	return a.Over() && o.DriverEnd && o.EndedBy != api.EndedByExit && (o.EndedBy != api.EndedByLastWord || a.Tenant.Watched)
-}
 
 // Paced reports whether stages that become ready get targets.
 func (a *App) Paced() bool { return a.Running() && a.Gated() }

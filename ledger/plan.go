@@ -60,7 +60,7 @@ func (l *Ledger) content(n *Node) content {
 	entries := make([]*planEntry, 0, len(l.allocations[n.Node]))
 	var exiting []api.AppID
 	for _, here := range l.allocations[n.Node] {
-		if here.App.Exiting() {
+		if here.App.Outcome.Exiting(here.App.Tenant.Watched) {
 			exiting = append(exiting, here.App.ID)
 		}
 		if !here.App.Running() || n.Stranger(here.App.ID) != nil {

@@ -130,6 +130,14 @@ func (s *StageStatus) validate(f *faults) {
 	}
 }
 
+// tokens checks how many ids there are, and as many of them as there may be.
+func tokens[ID ~string](f *faults, number, name string, ids []ID) {
+	f.count(number, len(ids), MostExecutors)
+	for _, id := range ids[:min(len(ids), MostExecutors)] {
+		f.token(name, string(id))
+	}
+}
+
 // Validate reports every fault of p at once. What it cannot say, whether a node can follow
 // it, the node says.
 func (p *Plan) Validate() error {
@@ -141,14 +149,8 @@ func (p *Plan) Validate() error {
 	f.number("term", p.Term)
 	f.token("planner", p.Planner)
 	f.token("succeeds", p.Succeeds)
-	f.count("the number of ended applications", len(p.Over), MostExecutors)
-	for _, id := range p.Over[:min(len(p.Over), MostExecutors)] {
-		f.token("over", string(id))
-	}
-	f.count("the number of drivers that exit", len(p.Exiting), MostExecutors)
-	for _, id := range p.Exiting[:min(len(p.Exiting), MostExecutors)] {
-		f.token("exiting", string(id))
-	}
+	tokens(&f, "the number of ended applications", "over", p.Over)
+	tokens(&f, "the number of drivers that exit", "exiting", p.Exiting)
 	if p.Division != nil {
 		p.Division.validate(&f)
 	}
@@ -164,10 +166,7 @@ func (p *Plan) Validate() error {
 		if a.Launch != nil {
 			a.Launch.validate(&f)
 		}
-		f.count("the number of executors", len(a.Executors), MostExecutors)
-		for _, id := range a.Executors[:min(len(a.Executors), MostExecutors)] {
-			f.token("executor id", string(id))
-		}
+		tokens(&f, "the number of executors", "executor id", a.Executors)
 		f.count("the number of targets", len(a.Stages), MostStageReports)
 	}
 	f.out()

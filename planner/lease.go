@@ -52,3 +52,17 @@ func (l *Lease) Unseen(now units.Instant) time.Duration {
 
 // Missed says that the store has not answered: nor may it have answered the holder.
 func (l *Lease) Missed() { l.since = 0 }
+
+// Overheard is when a planner that stands by has last heard each node, by its own clock; not
+// thread-safe. A node may be lost with the planner that served: who takes over need not wait for
+// as long again to know.
+type Overheard map[string]units.Instant
+
+// Silence is what there is to hand over at now to who could have heard nodes for so long.
+func (o Overheard) Silence(now units.Instant, listened time.Duration) Silence {
+	s := Silence{Listened: listened, Last: make(map[string]time.Duration, len(o))}
+	for node, at := range o {
+		s.Last[node] = now.Sub(at)
+	}
+	return s
+}

@@ -36,11 +36,11 @@ type control struct {
 	failing, torn, kept bool
 	// ended is when it was last killed, overheard when each node was heard since.
 	ended     units.Instant
-	overheard map[string]units.Instant
+	overheard planner.Overheard
 }
 
 func newControl(w *World, name string) *control {
-	c := &control{w: w, name: name, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){}, overheard: map[string]units.Instant{}}
+	c := &control{w: w, name: name, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){}, overheard: planner.Overheard{}}
 	c.tick = timer{rank: rankPlanner, owner: call(c.ticked)}
 	return c
 }
@@ -81,11 +81,7 @@ func (c *control) takeOver() {
 	if c.ended == 0 || c.w.now.Sub(c.ended) > standbyWithin || c.w.net.out {
 		return
 	}
-	s := planner.Silence{Listened: c.w.now.Sub(since), Last: map[string]time.Duration{}}
-	for node, at := range c.overheard {
-		s.Last[node] = c.w.now.Sub(at)
-	}
-	c.step(s)
+	c.step(c.overheard.Silence(c.w.now, c.w.now.Sub(since)))
 }
 
 // down ends it as kill -9 does.

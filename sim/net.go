@@ -88,7 +88,9 @@ func (m *message) fire(*timer) {
 	default:
 		w := l.net.w
 		w.planners(func(c *control) { c.step(planner.Status{Status: &m.status}) })
-		w.control.overheard[m.status.Node] = w.now
+		if w.control.engine == nil { // Only one that stands by need note it.
+			w.control.overheard[m.status.Node] = w.now
+		}
 	}
 	m.link, m.deliver = nil, nil
 	l.net.spare = append(l.net.spare, m)

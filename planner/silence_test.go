@@ -12,6 +12,20 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
+// losses lets time pass until end, and calls lost, in its tick, for each node that is lost.
+func (w *world) losses(end units.Instant, lost func(planner.NodeLost)) {
+	w.Helper()
+	for w.now < end {
+		w.said = nil
+		w.pass(planner.TickInterval)
+		for _, o := range w.said {
+			if l, ok := o.(planner.NodeLost); ok {
+				lost(l)
+			}
+		}
+	}
+}
+
 // Who takes over goes on from what it has heard while it stood by: a node that was lost with the
 // planner before is lost when it has been silent for long enough, not for as long again. What
 // could not be heard does not count.
@@ -33,15 +47,7 @@ func TestSilenceBeforeATakeoverCounts(t *testing.T) {
 		w.step(c.silence)
 		w.step(planner.Tick{})
 		began, lost := w.now, map[string]time.Duration{}
-		for w.now.Sub(began) < cfg.NodeLost+time.Second {
-			w.said = nil
-			w.pass(planner.TickInterval)
-			for _, o := range w.said {
-				if l, ok := o.(planner.NodeLost); ok {
-					lost[l.Node] = w.now.Sub(began)
-				}
-			}
-		}
+		w.losses(began.Add(cfg.NodeLost+time.Second), func(l planner.NodeLost) { lost[l.Node] = w.now.Sub(began) })
 		if !maps.Equal(lost, c.want) {
 			t.Errorf("%+v: lost after %v, want %v", c.silence, lost, c.want)
 		}
@@ -59,18 +65,12 @@ func TestSilentNodesAreLostEachOnTime(t *testing.T) {
 	began := w.now
 	lost := map[string]time.Duration{}
 	until := func(end time.Duration) {
-		for w.now.Sub(began) < end {
-			w.said = nil
-			w.pass(250 * time.Millisecond)
-			for _, o := range w.said {
-				if l, ok := o.(planner.NodeLost); ok {
-					lost[l.Node] = w.now.Sub(began)
-					if want := cfg.NodeLost; l.Silent != want {
-						t.Errorf("node %s was silent for %v, want %v", l.Node, l.Silent, want)
-					}
-				}
+		w.losses(began.Add(end), func(l planner.NodeLost) {
+			lost[l.Node] = w.now.Sub(began)
+			if want := cfg.NodeLost; l.Silent != want {
+				t.Errorf("node %s was silent for %v, want %v", l.Node, l.Silent, want)
 			}
-		}
+		})
 	}
 	until(3 * time.Second)
 	w.step(planner.Status{Status: new(w.status("b"))})

@@ -135,3 +135,20 @@ func TestWhatHasExitedUnderAnotherPlannerIsGone(t *testing.T) {
 		})
 	}
 }
+
+// A driver's word of an executor may be of one that the other planner has started elsewhere with
+// that id. Back with this planner, a node that does not have it is not to start it: a driver takes
+// one of each id.
+func TestAnIDThatItsDriverHasFromAnotherPlannerIsNotStarted(t *testing.T) {
+	w := named(t, "a")
+	r := registration("mine", 0)
+	id := w.mustRegister(r).AppID
+	w.step(planner.Status{Status: w.runs("a", "two", "", id)})
+	w.tell(id, r.Submission, up("1"))
+	w.pass(time.Second)
+	w.step(planner.Status{Status: w.runs("a", "one", "", id)})
+	w.tell(id, r.Submission)
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"2"}) {
+		t.Errorf("the node is to run %v", got)
+	}
+}

@@ -85,12 +85,14 @@ func (f *fleet) makeRoom(n *ledger.Node) {
 }
 
 // returned notes which executors have exited while n followed another planner, which was told of
-// that: n does not tell it twice. One that n has never run it is still to start.
+// that: n does not tell it twice. One that n has never run it is still to start, unless its driver
+// has one of that id: that one has exited, or the other planner has started it elsewhere, and a
+// driver takes one of each id.
 func (f *fleet) returned(n *ledger.Node, s *api.NodeStatus) {
 	for _, t := range slices.Clone(f.view.Allocations(n.Node)) {
 		for _, x := range slices.Clone(t.Executors) {
 			told := slices.ContainsFunc(s.Executors, func(o api.ExecutorStatus) bool { return o.App == t.App.ID && o.ID == x.ID })
-			if !told && (x.Starts || x.Worked > 0 || x.State != api.ExecutorStarting) {
+			if !told && (x.Registered || x.Starts || x.Worked > 0 || x.State != api.ExecutorStarting) {
 				f.gone(t.App, x, "it exited while its node followed another planner")
 			}
 		}

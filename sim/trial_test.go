@@ -71,7 +71,7 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 		{"one that waited was ended by a planner that came while nodes gave less memory", []uint64{35}},
 		{"one that waited passed others when the planner's clock was set", []uint64{167}},
 		{"an executor started beside one that the plan did not know, without room for both", []uint64{217}},
-		{"two planners had promised the same memory, and the one that went on had the executors of both", []uint64{938, 1141, 1496, 5244, 8106, 8219}},
+		{"two planners had promised the same memory, and the one that went on had the executors of both", []uint64{938, 1141, 1496, 5244, 8106, 8219, 8576}},
 		{"an application was failed by silence as its node came back", []uint64{744}},
 		{"one that waited, and that another planner had started, was failed by silence", []uint64{8897}},
 		{"an executor that a node could hold which was away for a moment was refused", []uint64{6535}},

@@ -118,7 +118,7 @@ func (d *division) enterDrivers(r *roster, now units.Instant) (n int) {
 		}
 		d.stages = append(d.stages, supervisor.Stage{Request: driverCores, Runnable: int(driverCores)})
 		d.groups = append(d.groups, supervisor.App{ID: a.plan.ID, HasDeadline: true, TTC: units.FromDuration(a.deadline.Sub(now)),
-			Least: a.least(now), Left: a.need, Rate: a.plan.NominalRate, Stages: d.stages[len(d.stages)-1:]})
+			Least: a.least(now), Left: a.left(), Rate: a.plan.NominalRate, Stages: d.stages[len(d.stages)-1:]})
 		n++
 	}
 	return n
@@ -272,7 +272,7 @@ func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
 			work += float64(p.c.target.Work)
 		}
 	}
-	g.HasDeadline, g.Least, g.Left = a.plan.HasDeadline, a.least(now), a.need
+	g.HasDeadline, g.Least, g.Left = a.plan.HasDeadline, a.least(now), a.left()
 	if a.plan.HasDeadline {
 		g.TTC = units.FromDuration(a.deadline.Sub(now))
 	}

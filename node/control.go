@@ -139,6 +139,20 @@ func (c *control) runnable() int {
 	return running
 }
 
+// priorPart is the part of a share that its predicted CPU time is worth against what it has used
+// so far: a JVM's first tasks use more than the others.
+const priorPart = 0.1
+
+// saves is how much less of what is left of the share its CPU time is than predicted, by what it has
+// used so far for what is done: held back, tasks use less than with all cores, with which
+// the profile was made. 0 where they use more.
+func (c *control) saves() units.Work {
+	predicted, used := c.target.Work, c.record.cpu
+	done := units.Work(units.Fraction(c.meter.Done() / c.target.Weight).Clamp())
+	whole := (used + priorPart*predicted) / (done + priorPart)
+	return max(0, predicted-used-whole*(1-done))
+}
+
 // longest is what the stage's longest task weighs by the Plan, 0 where it does not say.
 func (c *control) longest() float64 {
 	if c.target.LongestTask == 0 {

@@ -49,6 +49,34 @@ func TestTheLeastCoresFollowWhatIsUsed(t *testing.T) {
 	}
 }
 
+// Held back, a stage uses less than its profile has of all cores. What is left of it is taken for
+// what it would use at the rate so far, and not given up for what it does not need.
+func TestTheLeastCoresFollowWhatAStageTurnsOutToUse(t *testing.T) {
+	const predicted, left = 400.0, 400.0 // Core-seconds, of which its tasks use half, and seconds.
+	w := newWorld(t, testConfig(4))
+	a := planApp(appA, 4, ids("1"))
+	w.ready(1, a)
+	x := w.exec(Key{appA, "1"})
+	x.submit(0, 200, 1)
+	s := target(0, "1", 200, 200, left*time.Second, 1)
+	s.Work = predicted
+	a.Stages, a.Least, a.Remaining = []api.StageTarget{s}, predicted/left, left
+	w.apply(plan(2, a))
+	start, used := w.now, x.cpu
+	for range 4 {
+		w.ticks(20)
+		u := x.cpu - used
+		p := w.e.roster.apps[0].controls[0].meter.Done() / 200
+		want := (u + predicted/10) / (p + 0.1) * (1 - p) / (left - w.now.Sub(start).Seconds())
+		if got := float64(w.e.roster.apps[0].least(w.now)); math.Abs(got-want) > 0.02 {
+			t.Errorf("%.2f done with %.1f core-seconds: it needs %.3f cores, want %.3f", p, u, got, want)
+		}
+	}
+	if p := w.e.roster.apps[0].controls[0].meter.Done() / 200; p < 0.1 {
+		t.Errorf("only %.2f of the stage is done", p)
+	}
+}
+
 // All executors weigh as much as the rest of the machine while one of them has a deadline to
 // keep, more once the rest has left too little to them for 5 s, and less otherwise, so that
 // drivers have the cores that they need; nothing is written for who is left alone.

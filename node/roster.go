@@ -35,8 +35,8 @@ type app struct {
 	// kept is the Plan's Launch as it is saved.
 	kept     *api.Launch
 	deadline units.Instant
-	// need is what it still has to use here to be in time: its least cores over the time it
-	// had left when these came, less what it has used since.
+	// need is what it still has to use here to be in time, as predicted: its least cores over the
+	// time it had left when these came, less what it has used since.
 	need     units.Work
 	controls []*control // In order of stage, attempt and executor.
 	// executors are those that the Plan lists, in its order.
@@ -47,9 +47,22 @@ type app struct {
 // that is not known.
 func (a *app) least(now units.Instant) units.Cores {
 	if ttc := a.deadline.Sub(now); a.need > 0 && ttc > 0 {
-		return a.need.Per(ttc)
+		return a.left().Per(ttc)
 	}
 	return 0
+}
+
+// left is what a still has to use here to be in time, by what its running stages have turned
+// out to use so far; 0 where its need is not known.
+func (a *app) left() units.Work {
+	if a.need <= 0 {
+		return 0
+	}
+	left := a.need
+	for _, c := range a.controls {
+		left -= c.saves()
+	}
+	return max(left, leastNeed)
 }
 
 // promised reports whether p has a deadline that can be kept, or that has passed only now.

@@ -135,7 +135,7 @@ func chaos(t testing.TB, add adder) {
 				if seed >= chaosSeeds || t.Context().Err() != nil {
 					return
 				}
-				if err := world(uint64(seed)); err != nil {
+				if err := sim.Chaos(uint64(seed)); err != nil {
 					broken.Add(1)
 					t.Logf("%v", err)
 				}
@@ -149,17 +149,6 @@ func chaos(t testing.TB, add adder) {
 	add("chaos.seeds", benchline.One(chaosSeeds), "worlds")
 	n := float64(broken.Load())
 	add("chaos.broken", benchline.Measured{Value: n, N: chaosSeeds, Spread: [2]float64{0, min(n, 1)}}, "worlds")
-}
-
-// world is what is broken in the worlds of a seed: one with deadlines and short faults, and one
-// whose planners, state and bus come and go. One that panics is broken.
-func world(seed uint64) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("seed %d: panic: %v", seed, fault)
-		}
-	}()
-	return errors.Join(sim.RunChaos(seed, nil), sim.Trial(seed))
 }
 
 // tlsOverhead times stages from "stage ready" to the quota in force on two systems, one

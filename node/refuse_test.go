@@ -113,6 +113,23 @@ func TestAFallingCounterIsRefusedOnce(t *testing.T) {
 	}
 }
 
+// After a restart the quota in force is taken over, whatever else of a sample is refused: an
+// executor of which nothing can be believed has all cores, and not a quota that nobody knows of.
+func TestAQuotaIsTakenOverFromASampleThatIsRefused(t *testing.T) {
+	w := controlled(t, controller.LawPacer)
+	if w.quota(appA, "1").IsUnlimited() {
+		t.Fatal("the executor has no quota")
+	}
+	w.restart(testConfig(2))
+	w.spoilt(1, func(s *ExecutorSample) { s.CPU, s.Page.At = -1, 0 })
+	if q := w.quota(appA, "1"); !q.IsUnlimited() {
+		t.Errorf("it has a quota of %v", q)
+	}
+	if x := w.e.roster.index[Key{appA, "1"}]; !x.quotaKnown || !x.quota.IsUnlimited() {
+		t.Errorf("the engine takes it to be %v", x.quota)
+	}
+}
+
 // An input that only the law refuses: the last output stands, then all cores.
 func TestInputsThatTheLawRefusesReleaseTheStage(t *testing.T) {
 	w := controlled(t, controller.LawPI)

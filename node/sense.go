@@ -142,6 +142,9 @@ func (r *roster) foldUsage(x *executor, s *ExecutorSample, now units.Instant) {
 	if !s.Measured {
 		return
 	}
+	if s.Quota >= 0 {
+		r.foldQuota(x, s.Quota, s.Writer) // It holds x whatever x has used.
+	}
 	if err := x.usageFault(s); err != nil {
 		r.refuse(x, err)
 		if s.CPU >= 0 && s.CPU < x.seen.cpu {
@@ -156,7 +159,6 @@ func (r *roster) foldUsage(x *executor, s *ExecutorSample, now units.Instant) {
 	if x.seen.delta > 0 {
 		r.out.dirty = true
 	}
-	r.foldQuota(x, s.Quota, s.Writer)
 }
 
 // foldQuota takes in the quota in force where it is not the one written: a

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -122,6 +124,18 @@ var trialProfile = sync.OnceValues(func() (api.Profile, error) {
 	p, _, err := Record(c, trialApp("known"))
 	return p, err
 })
+
+// Chaos is what is broken in the worlds of a seed: one with deadlines and short faults (RunChaos),
+// and one whose planners, state and bus come and go (Trial). One that panics is broken. It is safe for
+// concurrent use.
+func Chaos(seed uint64) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("seed %d: panic: %v", seed, fault)
+		}
+	}()
+	return errors.Join(RunChaos(seed, nil), Trial(seed))
+}
 
 // Trial runs applications with deadlines and without through faults that take away all
 // that can be: planner and its state, the bus, links, node controllers, executors, what

@@ -104,7 +104,7 @@ func TestChaos(t *testing.T) {
 					return
 				}
 				tried.Add(1)
-				if err := Trial(seed); err != nil {
+				if err := Chaos(seed); err != nil {
 					broken.Add(1)
 					t.Error(err)
 				}

@@ -114,6 +114,19 @@ func TestInvariantsHoldWhateverHappens(t *testing.T) {
 	}
 }
 
+// Seeds by which it was found that a node controller that was restarted did not know of the quotas
+// of executors whose CPU time it could not believe, and gave their cores to others besides.
+func TestSeedsWithFaultsThatOnceFailed(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	for _, seed := range []uint64{108, 802} {
+		if err := RunChaos(seed, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestAnApplicationWithoutExecutorsFails: where executors die again and again the
 // planner gives up, and the driver ends, as told.
 func TestAnApplicationWithoutExecutorsFails(t *testing.T) {

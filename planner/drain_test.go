@@ -348,3 +348,29 @@ func TestTheTailOfASlowExecutorIsHandedOver(t *testing.T) {
 		t.Error("the shares of an ended stage are still there")
 	}
 }
+
+// An executor that starts leaves a draining node at once. Should its driver get it and lose it again
+// in the meantime, it is gone, though its node's last word is that it starts.
+func TestOneThatItsDriverLosesAfterItLeftIsGone(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	r := registration("p", 0)
+	r.Executors = 2
+	id := w.register(r).AppID
+	for _, x := range []struct {
+		node string
+		id   api.ExecutorID
+	}{{"a", "1"}, {"b", "2"}} {
+		s := w.status(x.node)
+		s.Executors = []api.ExecutorStatus{{App: id, ID: x.id, State: api.ExecutorStarting, Quota: api.Unknown}}
+		w.step(planner.Status{Status: &s})
+	}
+	w.tell(id, r.Submission, up("2"))
+	w.drain("a")
+	if got := w.planned("a", id); len(got) > 0 {
+		t.Fatalf("the draining node is to run %v", got)
+	}
+	w.tell(id, r.Submission, up("1"), gone(2, "1"))
+	if got := w.planned("a", id); len(got) > 0 {
+		t.Errorf("after its driver has lost it the node is to run %v", got)
+	}
+}

@@ -46,8 +46,8 @@ type app struct {
 // least is the least number of cores of the node with which a is in time from now on, 0 where
 // that is not known.
 func (a *app) least(now units.Instant) units.Cores {
-	if ttc := a.deadline.Sub(now); a.need > 0 && ttc > 0 {
-		return a.left().Per(ttc)
+	if left, ttc := a.left(), a.deadline.Sub(now); left > 0 && ttc > 0 {
+		return left.Per(ttc)
 	}
 	return 0
 }

@@ -118,7 +118,7 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	case api.EventExecutorGone:
 		switch x := a.Executor(ev.Executor.ID); {
 		case x == nil:
-		case r.fleet.starts(a, x) && !x.Leaving: // One that leaves is not missed.
+		case r.fleet.starts(a, x):
 			r.record(ledger.ExecutorUnseen{App: a.ID, ID: x.ID})
 		case x.Named:
 			r.record(ledger.ExecutorNamed{App: a.ID, ID: x.ID, Lost: true})

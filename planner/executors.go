@@ -71,10 +71,11 @@ func (f *fleet) lost(a *ledger.App, x *ledger.Executor, fact ledger.ExecutorLost
 
 // starts reports whether x's node, which is here, still starts it: a driver that has lost an
 // executor by this id may mean one that another planner has started for it while both served.
-// Whether x exits its node tells. In mode off it tells no more than that.
+// Whether x exits its node tells. In mode off it tells no more than that. One that is to leave is
+// not missed: its driver's word is enough.
 func (f *fleet) starts(a *ledger.App, x *ledger.Executor) bool {
 	n := f.view.Node(x.Node)
-	return !x.Gone && x.Starts && n != nil && n.Here() && a.Promise.Mode != ledger.Off
+	return !x.Gone && !x.Leaving && x.Starts && n != nil && n.Here() && a.Promise.Mode != ledger.Off
 }
 
 // replace starts new executors for those that are gone, each on its node, where memory is

@@ -16,15 +16,30 @@ var (
 	limit  = flag.Duration("limit", time.Hour, "after how long TestChaos begins no other seed")
 )
 
-// Seeds by which chaos has found what ended work that could go on.
-func TestSeedsThatOnceFailed(t *testing.T) {
+// found are seeds by which faults have found what was wrong.
+type found struct {
+	what  string
+	seeds []uint64
+}
+
+// hold checks that the worlds of all those seeds are whole.
+func hold(t *testing.T, world func(seed uint64) error, all []found) {
+	t.Helper()
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	for _, found := range []struct {
-		what  string
-		seeds []uint64
-	}{
+	for _, f := range all {
+		for _, seed := range f.seeds {
+			if err := world(seed); err != nil {
+				t.Errorf("%s: %v", f.what, err)
+			}
+		}
+	}
+}
+
+// Seeds by which chaos has found what ended work that could go on.
+func TestSeedsThatOnceFailed(t *testing.T) {
+	hold(t, ampleTrial, []found{
 		{"an executor on a lost node was given up of which its driver could not tell", []uint64{109, 85, 183}},
 		{"another executor got the id of one that ran on a node that was away at a takeover", []uint64{169, 251}},
 		{"a node was told to have nothing of an application that another planner had there", []uint64{179, 266}},
@@ -48,24 +63,12 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		{"an executor that was asked to leave was taken to have left, while its node was away", []uint64{53676, 60236}},
 		{"an executor that ran was given up with its node, for the driver had told of it while another one had its id", []uint64{82100}},
 		{"an executor of the simulator never ended its start", []uint64{217}},
-	} {
-		for _, seed := range found.seeds {
-			if err := ampleTrial(seed); err != nil {
-				t.Errorf("%s: %v", found.what, err)
-			}
-		}
-	}
+	})
 }
 
 // Seeds by which chaos has found what went wrong where memory is short.
 func TestScarceSeedsThatOnceFailed(t *testing.T) {
-	if slow {
-		t.Skip("takes too long with the race detector")
-	}
-	for _, found := range []struct {
-		what  string
-		seeds []uint64
-	}{
+	hold(t, scarceTrial, []found{
 		{"of executors that were taken over the planner did not count what they have off the heap, and their limit was cut below that", []uint64{7, 10, 33}},
 		{"one that waited never heard of its start, for its driver went by another planner's epochs", []uint64{49}},
 		{"one that waited was ended by a planner that came while nodes gave less memory", []uint64{35}},
@@ -76,13 +79,15 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 		{"one that waited, and that another planner had started, was failed by silence", []uint64{8897}},
 		{"an executor that a node could hold which was away for a moment was refused", []uint64{6535}},
 		{"a node was lost as it started an executor, which was stopped when the node was back", []uint64{4518, 80196}},
-	} {
-		for _, seed := range found.seeds {
-			if err := scarceTrial(seed); err != nil {
-				t.Errorf("%s: %v", found.what, err)
-			}
-		}
-	}
+	})
+}
+
+// Seeds by which RunChaos has found what was wrong.
+func TestSeedsWithFaultsThatOnceFailed(t *testing.T) {
+	hold(t, func(seed uint64) error { return RunChaos(seed, nil) }, []found{
+		{"a node controller that was restarted did not know of a quota beside a CPU time that it could not believe, and gave the cores to others", []uint64{108, 802}},
+		{"an executor that its driver had got and lost again counted as there, though it had been asked to leave", []uint64{3442}},
+	})
 }
 
 // TestChaos: whatever dies or is cut, no healthy executor is stopped, no application is

@@ -114,26 +114,6 @@ func TestInvariantsHoldWhateverHappens(t *testing.T) {
 	}
 }
 
-// Seeds by which RunChaos has found what was wrong.
-func TestSeedsWithFaultsThatOnceFailed(t *testing.T) {
-	if slow {
-		t.Skip("takes too long with the race detector")
-	}
-	for _, found := range []struct {
-		what  string
-		seeds []uint64
-	}{
-		{"a node controller that was restarted did not know of a quota beside a CPU time that it could not believe, and gave the cores to others", []uint64{108, 802}},
-		{"an executor that its driver had got and lost again counted as there, though it had been asked to leave", []uint64{3442}},
-	} {
-		for _, seed := range found.seeds {
-			if err := RunChaos(seed, nil); err != nil {
-				t.Errorf("%s: %v", found.what, err)
-			}
-		}
-	}
-}
-
 // TestAnApplicationWithoutExecutorsFails: where executors die again and again the
 // planner gives up, and the driver ends, as told.
 func TestAnApplicationWithoutExecutorsFails(t *testing.T) {

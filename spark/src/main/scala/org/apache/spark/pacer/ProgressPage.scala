@@ -65,8 +65,11 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
     }
 
     private def words(first: Int, values: Long*): Unit = {
-      var i = base + first
-      values.foreach { v => put(i, v); i += 1 }
+      var i = 0
+      while (i < values.length) {
+        put(base + first + i, values(i))
+        i += 1
+      }
     }
   }
 }

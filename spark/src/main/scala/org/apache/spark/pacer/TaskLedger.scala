@@ -1,8 +1,6 @@
 package org.apache.spark.pacer
 
-import java.util.BitSet
-
-import scala.collection.mutable
+import java.util.{Arrays, BitSet, Comparator, HashSet, LinkedHashMap}
 
 import org.apache.spark.memory.pacer.MemoryPools
 import org.apache.spark.pacer.ProgressPage.{MaxStages, MaxTasks}
@@ -13,12 +11,16 @@ import org.apache.spark.pacer.ProgressPage.{MaxStages, MaxTasks}
  * publisher writes from its thread. Times are System.nanoTime.
  *
  * A partition's weight counts once, however many attempts of it succeed here.
+ *
+ * Tasks share the JVM's profiles of methods with it: a user's loop over Scala iterators is not
+ * inlined where the publisher has shown the compiler iterators of its own. So it has loops and
+ * Java's collections (docs/decisions/022).
  */
 private[spark] final class TaskLedger {
   import TaskLedger._
 
-  private val stages = mutable.LinkedHashMap[(Int, Int), Stage]()
-  private val running = mutable.LinkedHashMap[Long, Task]()
+  private val stages = new LinkedHashMap[Long, Stage]()
+  private val running = new LinkedHashMap[Long, Task]()
   /** What ended tasks have spilled, in bytes. */
   private var spilledBefore = 0L
   /** The task launched last of those that brought word of what waits: ids grow with launches. */
@@ -26,14 +28,14 @@ private[spark] final class TaskLedger {
 
   /** A task has begun on the calling thread. */
   def started(task: Task): Unit = synchronized {
-    running(task.id) = task
+    running.put(task.id, task)
     if (task.heaviest > 0 && (newest == null || task.id > newest.id)) newest = task
     touch(task, task.start)
   }
 
   /** The task has ended; used is what it did in all. */
   def ended(task: Task, used: Usage, succeeded: Boolean, now: Long): Unit = synchronized {
-    if (running.remove(task.id).isDefined) {
+    if (running.remove(task.id) != null) {
       touch(task, now).fold(task, used, succeeded)
       spilledBefore += used.spilled
     }
@@ -42,43 +44,76 @@ private[spark] final class TaskLedger {
   /** Writes the present state and memory's. probe reads a running task's counters; what throws counts as nothing. */
   def publish(page: ProgressPage, probe: Task => Usage, now: Long, memory: Memory = NoMemory): Unit =
     synchronized {
-      val tasks = running.valuesIterator.take(MaxTasks).toArray
-      val uses = running.valuesIterator.map(t => t -> probe(t)).toMap
-      uses.foreachEntry((task, use) => task.saw(use))
-      val shown = stages.valuesIterator.toArray.sortBy(-_.changed).take(MaxStages)
+      val tasks = running.values.toArray(new Array[Task](running.size))
+      val uses = new Array[Usage](tasks.length)
+      var spilled = spilledBefore
+      var i = 0
+      while (i < tasks.length) {
+        uses(i) = probe(tasks(i))
+        tasks(i).saw(uses(i))
+        spilled += uses(i).spilled
+        i += 1
+      }
+      val shown = stages.values.toArray(new Array[Stage](stages.size))
+      Arrays.sort(shown, newestFirst)
       page.publish { slot =>
+        val stagesShown = math.min(shown.length, MaxStages)
+        val tasksShown = math.min(tasks.length, MaxTasks)
         val (heaviest, heaviestOf) = if (newest == null) (0L, 0L) else (newest.heaviest, newest.word)
-        slot.head(now, shown.length, tasks.length, heaviest, heaviestOf)
+        slot.head(now, stagesShown, tasksShown, heaviest, heaviestOf)
         val m = memory.pools
         slot.memory(memory.told, m.inForce, m.storage, m.execution, m.owed, m.acknowledged,
-          spilledBefore + uses.valuesIterator.map(_.spilled).sum, m.evicted, m.moved, m.nanos, memory.heap)
+          spilled, m.evicted, m.moved, m.nanos, memory.heap)
         var i = 0
-        shown.foreach { s =>
-          val mine = uses.iterator.collect { case (t, use) if t.stage == s.stage && t.attempt == s.attempt => use }.toArray
-          slot.stage(i, s.stage, s.attempt, s.finished, s.failed, s.weight, s.recordsRead, s.cpu,
-            mine.length, mine.map(_.recordsRead).sum, mine.map(_.cpu).sum, s.largeCpu, s.largeReading)
+        while (i < stagesShown) {
+          show(slot, i, shown(i), tasks, uses)
           i += 1
         }
         i = 0
-        tasks.foreach { t =>
-          val use = uses(t)
-          slot.task(i, t.word, t.partition, t.weight, use.cpu, use.recordsRead)
+        while (i < tasksShown) {
+          val t = tasks(i)
+          slot.task(i, t.word, t.partition, t.weight, uses(i).cpu, uses(i).recordsRead)
           i += 1
         }
       }
     }
 
-  private def touch(task: Task, now: Long): Stage = {
-    val key = (task.stage, task.attempt)
-    val stage = stages.getOrElseUpdate(key, new Stage(task.stage, task.attempt))
-    stage.changed = now
-    if (stages.size > Kept) {
-      // Never one with running tasks: its counts would begin anew.
-      val busy = running.valuesIterator.map(t => (t.stage, t.attempt)).toSet + key
-      stages.valuesIterator.filterNot(s => busy((s.stage, s.attempt))).minByOption(_.changed)
-        .foreach(s => stages.remove((s.stage, s.attempt)))
+  /** Writes a stage with what its tasks among the running ones have done so far. */
+  private def show(slot: ProgressPage#Slot, at: Int, stage: Stage, tasks: Array[Task], uses: Array[Usage]): Unit = {
+    var count = 0
+    var records, cpu = 0L
+    var i = 0
+    while (i < tasks.length) {
+      if (tasks(i).word == stage.word) {
+        count += 1
+        records += uses(i).recordsRead
+        cpu += uses(i).cpu
+      }
+      i += 1
     }
+    slot.stage(at, stage.stage, stage.attempt, stage.finished, stage.failed, stage.weight, stage.recordsRead, stage.cpu,
+      count, records, cpu, stage.largeCpu, stage.largeReading)
+  }
+
+  private def touch(task: Task, now: Long): Stage = {
+    var stage = stages.get(task.word)
+    if (stage == null) {
+      stage = new Stage(task.stage, task.attempt)
+      stages.put(stage.word, stage)
+    }
+    stage.changed = now
+    if (stages.size > Kept) forgetOne(stage)
     stage
+  }
+
+  /** Forgets the oldest but newest and those with running tasks: their counts would begin anew. */
+  private def forgetOne(newest: Stage): Unit = {
+    val busy = new HashSet[Long]()
+    busy.add(newest.word)
+    running.values.forEach(t => busy.add(t.word))
+    var oldest: Stage = null
+    stages.values.forEach(s => if (!busy.contains(s.word) && (oldest == null || s.changed < oldest.changed)) oldest = s)
+    if (oldest != null) stages.remove(oldest.word)
   }
 }
 
@@ -104,7 +139,7 @@ private[spark] object TaskLedger {
       val heaviest: Long = 0) {
 
     /** Its stage attempt as the page names it. */
-    def word: Long = stage.toLong << 32 | attempt
+    def word: Long = wordOf(stage, attempt)
 
     private var last = NoUsage
     private var reading = 0L
@@ -134,7 +169,14 @@ private[spark] object TaskLedger {
 
   val NoMemory: Memory = Memory(0, MemoryPools.Unseen, 0)
 
+  /** A stage attempt as the page names it. */
+  private def wordOf(stage: Int, attempt: Int): Long = stage.toLong << 32 | attempt
+
+  private val newestFirst: Comparator[Stage] = (a, b) => java.lang.Long.compare(b.changed, a.changed)
+
   private final class Stage(val stage: Int, val attempt: Int) {
+    def word: Long = wordOf(stage, attempt)
+
     var finished, failed, weight, recordsRead, cpu, changed = 0L
     /** Of the finished tasks that are large: CPU time, and that until each had read all. */
     var largeCpu, largeReading = 0L

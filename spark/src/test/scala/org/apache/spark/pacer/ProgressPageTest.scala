@@ -55,6 +55,16 @@ class ProgressPageTest {
       .order(ByteOrder.LITTLE_ENDIAN).getLong(3 * 8))
   }
 
+  /** In an executor whose publisher has Scala iterators, those of a user's tasks are not inlined. */
+  @Test def thePublisherHasNoScalaIterators(): Unit =
+    Seq("TaskLedger", "TaskLedger$Stage", "TaskLedger$Task", "ProgressPage", "ProgressPage$Slot").foreach { name =>
+      val in = getClass.getResourceAsStream(s"$name.class")
+      val code = try new String(in.readAllBytes(), "ISO-8859-1") finally in.close()
+      Seq("scala/collection/Iter", "scala/collection/mutable", "ArrayOps", "foreach").foreach { word =>
+        assertFalse(code.contains(word), s"$name has $word")
+      }
+    }
+
   @Test def aPartitionCountsOnceHoweverOftenItSucceeds(): Unit = {
     val ledger = new TaskLedger
     Seq(1L, 2L).foreach { id =>

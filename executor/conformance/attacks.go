@@ -38,7 +38,7 @@ func Attacks(t *testing.T, h Harness) {
 	node := nodeFiles(t, h)
 	victim := h.side(t, users, "app-victim")
 	// What it is to protect: a secret in its environment, its files, its memory and its logs.
-	victim.start(t, r, fmt.Sprintf("echo %s >secret; echo %[1]s >%s/block; echo %[1]s; echo %[1]s >&2; echo end >&2; exec /bin/sleep 600",
+	victim.start(t, r, fmt.Sprintf("echo %s >secret; echo %[1]s >%s/block; echo %[1]s; echo %[1]s >&2; "+end+"exec /bin/sleep 600",
 		secret, victim.paths.Local), "SECRET="+secret)
 	victim.awaitEnd(t)
 
@@ -105,14 +105,17 @@ func (s *side) start(t *testing.T, r executor.Runtime, script string, env ...str
 	}
 }
 
-// awaitEnd returns what it has printed when it has printed "end".
+// end tells awaitEnd that all is printed: of the two files each may be behind the other.
+const end = "echo end; echo end >&2; "
+
+// awaitEnd returns what it has printed when both files have their end.
 func (s *side) awaitEnd(t *testing.T) (said string) {
 	t.Helper()
 	await(t, "the end of "+string(s.app)+"'s words", func() bool {
-		out, _ := os.ReadFile(s.paths.Stdout)
-		words, err := os.ReadFile(s.paths.Stderr)
+		out, err1 := os.ReadFile(s.paths.Stdout)
+		words, err2 := os.ReadFile(s.paths.Stderr)
 		said = string(out) + string(words)
-		return err == nil && strings.HasSuffix(string(words), "end\n")
+		return errors.Join(err1, err2) == nil && strings.HasSuffix(string(out), "end\n") && strings.HasSuffix(string(words), "end\n")
 	})
 	return said
 }
@@ -130,7 +133,7 @@ func program(attacks []attack, node node) string {
 	}
 	// It is named as directories and files are that a node controller makes.
 	fmt.Fprintf(&b, "ln -s %s tmp; ln -s %s ../../local/passwd; echo forged >../../local/handle.json\n", node.dir, node.file)
-	b.WriteString("echo end >&2\nexec /bin/sleep 600")
+	b.WriteString(end + "exec /bin/sleep 600")
 	return b.String()
 }
 

@@ -96,20 +96,16 @@ private[spark] final class TaskLedger {
   }
 
   private def touch(task: Task, now: Long): Stage = {
-    var stage = stages.get(task.word)
-    if (stage == null) {
-      stage = new Stage(task.stage, task.attempt)
-      stages.put(stage.word, stage)
-    }
+    val stage = stages.computeIfAbsent(task.word, _ => new Stage(task.stage, task.attempt))
     stage.changed = now
     if (stages.size > Kept) forgetOne(stage)
     stage
   }
 
-  /** Forgets the oldest but newest and those with running tasks: their counts would begin anew. */
-  private def forgetOne(newest: Stage): Unit = {
+  /** Forgets the oldest stage but touched and those with running tasks: their counts would begin anew. */
+  private def forgetOne(touched: Stage): Unit = {
     val busy = new HashSet[Long]()
-    busy.add(newest.word)
+    busy.add(touched.word)
     running.values.forEach(t => busy.add(t.word))
     var oldest: Stage = null
     stages.values.forEach(s => if (!busy.contains(s.word) && (oldest == null || s.changed < oldest.changed)) oldest = s)

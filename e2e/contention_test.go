@@ -17,13 +17,12 @@ func TestBesideAFirstRun(t *testing.T) {
 	realenv.RequireSpark(t)
 	t.Setenv("SPARK_SUBMIT_OPTS", "") // A user's driver.
 	s := realenv.StartUp(t)
-	args := []string{"--conf", "spark.sql.adaptive.enabled=false", "testdata/chain.py", "2.2"}
-	recorded, answer := s.Record(args...)
+	recorded, answer := s.Record(chain...)
 	neighbour := s.Submit("--name", "neighbour", "--conf", "spark.pacer.profile=neighbour", "testdata/branches.py", "200")
 	other := awaitTasks(t, s, neighbour)
 	deadline := (recorded.Duration * 1.4).Duration().Round(time.Millisecond)
 	realenv.Repeat(t, func() error {
-		run := s.Submit(slices.Concat([]string{"--pacer-deadline", deadline.String()}, args)...)
+		run := s.Submit(slices.Concat([]string{"--pacer-deadline", deadline.String()}, chain)...)
 		wantAnswer(t, run, results(answer))
 		paced := s.Newest()
 		if !realenv.Paced(paced) {

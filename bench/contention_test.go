@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/internal/benchline"
@@ -177,6 +178,18 @@ func TestBenchmark3IsTheSimulators(t *testing.T) {
 		if err != nil || math.Abs(float64(o.Duration)-a.alone) > 1 {
 			t.Errorf("%s takes %v, %v, want %v s", a.workload, o.Duration, err, a.alone)
 		}
+	}
+}
+
+// A slow round is compared with what is slow in it, and one without stock with nothing.
+func TestMakespansAreComparedByRound(t *testing.T) {
+	fifo, beside := map[int]float64{1: 80, 2: 200, 3: 95}, map[int]float64{1: 100, 2: 180}
+	least := leastOf([]map[int]float64{fifo, beside})
+	if d := cmp.Diff(map[int]float64{1: 80, 2: 180, 3: 95}, least); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]float64{1.1, 1}, over(map[int]float64{2: 180, 1: 88, 4: 90}, least), cmpopts.EquateApprox(0, 1e-9)); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -12,16 +12,16 @@ import (
 func contentionFigures(c benchline.Campaign, variant string) []figure {
 	var out []figure
 	for _, e := range mixes() {
-		spans := map[string][]float64{}
-		var stock []float64
+		spans := map[string]map[int]float64{}
+		var stock []map[int]float64
 		for _, w := range e.ways {
 			runs := runsOf(c, at(e.name+"."+w.name, variant))
 			if len(runs) == 0 {
 				continue
 			}
 			spans[w.name] = makespans(runs)
-			if w.stock && (stock == nil || benchline.Median(spans[w.name]).Value < benchline.Median(stock).Value) {
-				stock = spans[w.name]
+			if w.stock {
+				stock = append(stock, spans[w.name])
 			}
 			out = append(out, figuresAt("contention."+e.name+"."+w.name, variant, runs)...)
 		}
@@ -33,8 +33,8 @@ func contentionFigures(c benchline.Campaign, variant string) []figure {
 			out = append(out, figure{at("contention."+e.name+".clairvoyant.met", variant), benchline.One(float64(best)), "applications"})
 		}
 		for _, w := range e.ways {
-			if s := spans[w.name]; len(s) > 0 && len(stock) > 0 && !w.stock {
-				out = append(out, figure{at("contention."+e.name+"."+w.name+".makespan_ratio", variant), benchline.Ratio(s, stock), "ratio"})
+			if ratios := over(spans[w.name], leastOf(stock)); len(ratios) > 0 && !w.stock {
+				out = append(out, figure{at("contention."+e.name+"."+w.name+".makespan_ratio", variant), benchline.Median(ratios), "ratio"})
 			}
 			if met := metOf(runsOf(c, at(e.name+"."+w.name, variant))); len(met) > 0 && best > 0 {
 				out = append(out, figure{at("contention."+e.name+"."+w.name+".met_ratio", variant), benchline.Mean(met).Times(1 / float64(best)), "ratio"})
@@ -93,12 +93,37 @@ func byRound(values map[int]float64) []float64 {
 }
 
 // makespans are the times from the first submission to the last exit, by round.
-func makespans(runs []benchline.Run) []float64 {
+func makespans(runs []benchline.Run) map[int]float64 {
 	ends := map[int]float64{}
 	for _, r := range runs {
 		ends[r.Round] = max(ends[r.Round], *r.At+r.Wall)
 	}
-	return byRound(ends)
+	return ends
+}
+
+// leastOf is the least value of each round.
+func leastOf(ways []map[int]float64) map[int]float64 {
+	least := map[int]float64{}
+	for _, values := range ways {
+		for round, v := range values {
+			if l, ok := least[round]; !ok || v < l {
+				least[round] = v
+			}
+		}
+	}
+	return least
+}
+
+// over are the values over those of the same round, in order of round: the machine's speed
+// differs from one round to another, and within a round by less.
+func over(values, base map[int]float64) []float64 {
+	ratios := map[int]float64{}
+	for round, v := range values {
+		if b, ok := base[round]; ok {
+			ratios[round] = v / b
+		}
+	}
+	return byRound(ratios)
 }
 
 // jobs are a mix's applications as they run here, each taking what it takes alone on tuned

@@ -21,7 +21,7 @@
 //	chaos.seeds, chaos.broken            seeds of simulated worlds on which faults rain, two of each, of them those in which an invariant does not hold or an application does not end
 //	contention.B.WAY.late, .met          of the source's Benchmark B under a strategy or on stock Spark: runs late; applications in time in a run, mean
 //	contention.B.WAY.mean_abs_error_pct  how far they ended from their deadlines, either way
-//	contention.bench1.WAY.makespan_ratio until all are done, over the better stock way
+//	contention.bench1.WAY.makespan_ratio until all are done, over the better stock way of the same round
 //	contention.bench3.clairvoyant.met    the most that can be in time for who knows all of them before
 //	contention.bench3.WAY.met_ratio      applications in time over the former
 //	contention.beside_unpaced.N.*        a paced application beside N first runs: its error, late runs, runs that are late or over 3 % early, and

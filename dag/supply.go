@@ -50,3 +50,30 @@ func (s Supply) next(now float64) float64 {
 	}
 	return at
 }
+
+// Between is what there is from one moment of the deadline clock until another, in
+// core-seconds, and what of the cores is left in the end.
+func (s Supply) Between(from, until units.Seconds) (work units.Work, last units.Cores) {
+	for now, end := float64(from), float64(until); now < end; {
+		next := min(s.next(now), end)
+		last = units.Cores(s.free(now))
+		work += units.Work(float64(last) * (next - now))
+		now = next
+	}
+	return work, last
+}
+
+// After is the moment of the deadline clock until which there are so many core-seconds from
+// another moment on.
+func (s Supply) After(from units.Seconds, work units.Work) units.Seconds {
+	now := float64(from)
+	for work > 0 {
+		free, next := s.free(now), s.next(now)
+		if end := now + float64(work)/free; end <= next {
+			return units.Seconds(end)
+		}
+		work -= units.Work(free * (next - now))
+		now = next
+	}
+	return units.Seconds(now)
+}

@@ -95,6 +95,9 @@ func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c es
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
+	if !last {
+		deadline = p.Yield(v, a, c, deadline)
+	}
 	deadline = min(max(deadline, -Farthest), Farthest)
 	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
 	predicted := estimate.Predict(a, annotation, s)

@@ -1,0 +1,42 @@
+package estimate
+
+import (
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Yield is the time that a stage of a, which is paced and on that course, has from now on, where
+// left is what the equations give it and others follow it. Nodes that do not serve by deadline
+// give everybody a part of a shortage, so who is due later takes from who is due first, though
+// it could do its work after that. There it asks for less: its stages divide not the time until
+// its deadline but what others leave of the nodes until then, and they leave more when they are
+// done. The last of its work is done at no more than laterShare of its speed at all cores and
+// of what is left then. Where the nodes have no room for all that has been promised until its
+// deadline, with as much to spare, some will be late, and it yields nothing. Nor does it on nodes
+// that serve by deadline, or by the source's alpha.
+func (p Policy) Yield(v ledger.View, a *ledger.App, c Course, left units.Seconds) units.Seconds {
+	nodes := a.Seats()
+	if InOrder(v, nodes) {
+		return left
+	}
+	q, now, due := p.Aiming(v, a), a.At(v.Now()), a.Promise.Deadline
+	rest := due - q.Margin - now
+	if q.Aim == 0 || left <= 0 || left >= rest {
+		return left
+	}
+	s := dag.Supply{Cores: a.Tenant.Cores, Taken: Taken(Promised(v, a, nodes))}
+	free, last := s.Between(now, now+rest)
+	work, most := float64(Least(v.Now(), a, c))*float64(due-now), float64(s.Cores)*float64(rest)
+	if !(last > 0) || most-float64(free)+work > laterShare*most {
+		return left
+	}
+	fast := units.Seconds(float64(free) / float64(last)) // What all of it takes at the end's speed.
+	slow := max(units.Seconds(fastest(a, c)), units.Seconds(work/float64(last))) / laterShare
+	if fast >= rest || slow >= rest {
+		return left
+	}
+	far := min(1, (rest-slow)/(rest-fast))
+	later := s.After(now, free*units.Work(left/rest)) - now
+	return left + far*max(0, later-left)
+}

@@ -21,14 +21,15 @@ const (
 )
 
 // besideAlpha is the share of the deadline at which stages are aimed that others follow, beside
-// executors without a quota, and besideAlphaInOrder beside other applications on nodes that
+// executors without a quota, and besideAlphaFirst beside other applications on nodes that
 // serve by deadline, where that is less than otherwise: what an application can have of the
 // machine there differs from second to second, and what is lost early can be made up for only
 // while stages are to come. What is not needed of that is theirs (dag.Params.Aim). Under the
-// other strategies who asks for more takes it from those who need it as much.
+// other strategies who asks for more takes it from those who need it as much, unless they are
+// due later: there it is for the one that is due first.
 const (
-	besideAlpha        = 0.94
-	besideAlphaInOrder = 0.88
+	besideAlpha      = 0.94
+	besideAlphaFirst = 0.88
 )
 
 // Aiming are the parameters of the equations by which a's stages get their deadlines.
@@ -38,14 +39,14 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 		return q
 	}
 	nodes := a.Seats()
-	others, unheld := beside(v, a, nodes)
+	others, unheld, first := beside(v, a, nodes)
 	if others > 0 {
 		q.Margin += besideMargin + min(units.Seconds(others-1)*furtherMargin, mostFurtherMargin, mostFurtherPortion*a.Promise.Deadline)
 		q.Margin += units.Seconds(Slowdown(a)) * a.Profile.Graph.Overhead(a.Profile.Match.Remaining())
 	}
 	switch {
-	case others > 0 && InOrder(v, nodes):
-		q.Alpha = min(q.Alpha, besideAlphaInOrder)
+	case others > 0 && (first || InOrder(v, nodes)):
+		q.Alpha = min(q.Alpha, besideAlphaFirst)
 	case unheld:
 		q.Alpha = min(q.Alpha, besideAlpha)
 	}
@@ -53,20 +54,32 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 }
 
 // beside is how many other applications run on that of nodes, which are a's, that has most of
-// them, and whether the executors of one have no quota: it has no deadline that can be kept, or
-// is left alone.
-func beside(v ledger.View, a *ledger.App, nodes []string) (others int, unheld bool) {
+// them, whether the executors of one have no quota: it has no deadline that can be kept, or is left
+// alone; and whether a is due first of those whose deadline can be kept, of several.
+func beside(v ledger.View, a *ledger.App, nodes []string) (others int, unheld, first bool) {
+	due := a.Instant(a.Promise.Deadline)
+	earlier := false
 	for _, name := range nodes {
 		here := 0
 		for _, t := range v.Allocations(name) {
-			if b := t.App; b.ID != a.ID && b.Running() {
-				here++
-				unheld = unheld || b.Band() == api.BandShared || b.Tenant.Launch.Mode.HandsOff()
+			b := t.App
+			if b.ID == a.ID || !b.Running() {
+				continue
+			}
+			here++
+			if b.Band() == api.BandShared || b.Tenant.Launch.Mode.HandsOff() {
+				unheld = true
+				continue
+			}
+			if at := b.Instant(b.Promise.Deadline); at.Sub(due) > 0 {
+				first = true
+			} else {
+				earlier = true
 			}
 		}
 		others = max(others, here)
 	}
-	return others, unheld
+	return others, unheld, first && !earlier
 }
 
 // InOrder reports whether all those nodes serve one application after the other, by deadline.

@@ -6,15 +6,17 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
+// yieldRoom is the part of the nodes that may have been promised where somebody yields. Of more
+// than that some will be late, and who yields would be one of them.
+const yieldRoom = 0.95
+
 // Yield is the time that a stage of a, which is paced and on that course, has from now on, where
 // left is what the equations give it and others follow it. Nodes that do not serve by deadline
 // give everybody a part of a shortage, so who is due later takes from who is due first, though
 // it could do its work after that. There it asks for less: its stages divide not the time until
 // its deadline but what others leave of the nodes until then, and they leave more when they are
 // done. The last of its work is done at no more than laterShare of its speed at all cores and
-// of what is left then. Where the nodes have no room for all that has been promised until its
-// deadline, with as much to spare, some will be late, and it yields nothing. Nor does it on nodes
-// that serve by deadline, or by the source's alpha.
+// of what is left then. On nodes that serve by deadline, and by the source's alpha, nobody yields.
 func (p Policy) Yield(v ledger.View, a *ledger.App, c Course, left units.Seconds) units.Seconds {
 	nodes := a.Seats()
 	if InOrder(v, nodes) {
@@ -26,9 +28,13 @@ func (p Policy) Yield(v ledger.View, a *ledger.App, c Course, left units.Seconds
 		return left
 	}
 	s := dag.Supply{Cores: a.Tenant.Cores, Taken: Taken(Promised(v, a, nodes))}
+	work := float64(Least(v.Now(), a, c)) * float64(due-now)
+	promised := work // Until a's deadline, in core-seconds.
+	for _, t := range s.Taken {
+		promised += float64(t.Cores) * max(0, float64(min(t.Until, now+rest)-max(t.From, now)))
+	}
 	free, last := s.Between(now, now+rest)
-	work, most := float64(Least(v.Now(), a, c))*float64(due-now), float64(s.Cores)*float64(rest)
-	if !(last > 0) || most-float64(free)+work > laterShare*most {
+	if !(last > 0) || promised > yieldRoom*float64(s.Cores)*float64(rest) {
 		return left
 	}
 	fast := units.Seconds(float64(free) / float64(last)) // What all of it takes at the end's speed.

@@ -97,8 +97,8 @@ func TestTargetsDivideTheStage(t *testing.T) {
 }
 
 // Beside another application a run is aimed 0.25 s earlier, and its first stages keep a larger
-// reserve, unless the other one has a deadline that can be kept on nodes that do not serve by
-// deadline. One of other nodes changes nothing. The source's alpha knows no margin.
+// reserve, unless the other one has an earlier deadline that can be kept on nodes that do not serve
+// by deadline. One of other nodes changes nothing. The source's alpha knows no margin.
 func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 	ours := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
 	ours.Equations.Split = dag.SplitCriticalPath
@@ -139,7 +139,8 @@ func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 		{"a first run", 0, "", []string{"a"}, "", 0.25, true},
 		{"a first run of another node", 0, "", []string{"b"}, "", 0, false},
 		{"one with a deadline", 1000, "", []string{"a"}, "", 0.25, true},
-		{"one with a deadline, by request", 1000, "", []string{"a"}, "proportional", 0.25, false},
+		{"one that is due later, by request", 1000, "", []string{"a"}, "proportional", 0.25, true},
+		{"one that is due earlier, by request", 95, "", []string{"a"}, "proportional", 0.25, false},
 		{"a first run, by request", 0, "", []string{"a"}, "proportional", 0.25, true},
 		{"one that is observed", 1000, api.ModeObserve, []string{"a"}, "", 0.25, true},
 	} {
@@ -153,5 +154,38 @@ func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 	}
 	if with, without := left(paper(), 0, "", "a"), left(paper(), 0, ""); with != without {
 		t.Errorf("the source's stage has %v s beside another, %v alone", with, without)
+	}
+}
+
+// By request, a stage that others follow has later deadlines beside one that is due earlier;
+// the last one ends with its application.
+func TestBesideOneThatIsDueEarlierAStageYields(t *testing.T) {
+	ours := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
+	ours.Equations.Split = dag.SplitCriticalPath
+	left := func(strategy string) (first, last units.Seconds) {
+		c := ledgertest.New(t, "a", "b")
+		for _, node := range []string{"a", "b"} {
+			says := ledgertest.Status(node, 2)
+			says.Division.Strategy = strategy
+			c.Know(ledger.NodeSaid{Status: says})
+		}
+		c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+		c.App("app-1", "p", 120, "a", "b")
+		a := c.App("app-2", "p", 400, "a", "b")
+		c.To(2)
+		s := c.Ready(a, 0, "read", 3000, "1")
+		planned := schedule.Ready(c.View(), ours, a, s)
+		if again := schedule.Anew(c.View(), ours, a); len(again) != 1 || math.Abs(float64(again[0].Left-planned.Left)) > 1 {
+			t.Errorf("%s: planned once more it has %v, %v s when it was ready", strategy, again, planned.Left)
+		}
+		c.Done(a, s, 60, 2)
+		c.To(110)
+		c.Done(a, c.Ready(a, 1, "map", 1000, "1"), 10, 105)
+		return planned.Left, schedule.Ready(c.View(), ours, a, c.Ready(a, 2, "sum", 2000, "1")).Left
+	}
+	first, last := left("proportional")
+	byDeadline, lastByDeadline := left("edf-pure")
+	if first < byDeadline+5 || math.Abs(float64(last-lastByDeadline)) > 1e-6 {
+		t.Errorf("by request its stages have %v and %v s, by deadline %v and %v", first, last, byDeadline, lastByDeadline)
 	}
 }

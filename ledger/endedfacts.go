@@ -47,6 +47,11 @@ func (f Buried) apply(l *Ledger) error {
 	l.bury(&Ended{At: l.now, DriverLost: a.Outcome.State == api.AppFailed && !a.Outcome.DriverEnd && a.Outcome.Killed == "", Detail: f.Detail, Account: f.Account})
 	delete(l.apps, a.ID)
 	l.lineup = nil
+	if a.Outcome.Exiting(a.Tenant.Watched) {
+		for _, x := range a.Tenant.Executors {
+			l.batch.nodes[x.Node] = true // Nobody waits for its driver's exit: the Plans name it no more.
+		}
+	}
 	for _, x := range a.Alive() {
 		l.free(a, x)
 	}

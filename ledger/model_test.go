@@ -20,8 +20,8 @@ import (
 // modelApp is what the test itself knows of an application.
 type modelApp struct {
 	alive    map[api.ExecutorID]string // Their nodes.
-	gone     int
-	stages   map[int]bool // Whether each is done.
+	lost     map[api.ExecutorID]string // Theirs, too: an executor that was lost may be up after all.
+	stages   map[int]bool              // Whether each is done.
 	ended    bool
 	deadline units.Seconds
 	heap     units.Bytes
@@ -85,7 +85,7 @@ func (m *machine) drawApp(t *rapid.T) (api.AppID, *modelApp) {
 func (m *machine) drawExecutor(t *rapid.T, a *modelApp) api.ExecutorID {
 	most := 1
 	if a != nil {
-		most += len(a.alive) + a.gone
+		most += len(a.alive) + len(a.lost)
 	}
 	return api.ExecutorID(fmt.Sprint(rapid.IntRange(1, most).Draw(t, "executor")))
 }
@@ -160,7 +160,7 @@ func (m *machine) Replace(t *rapid.T) {
 	if m.know(t, possible, ledger.ReplacementSent{App: id, Lost: lost, Node: n}) {
 		i := slices.Index(a.pending, lost)
 		a.pending = slices.Delete(a.pending, i, i+1)
-		a.alive[api.ExecutorID(fmt.Sprint(len(a.alive)+a.gone+1))] = n
+		a.alive[api.ExecutorID(fmt.Sprint(len(a.alive)+len(a.lost)+1))] = n
 	}
 }
 
@@ -216,7 +216,7 @@ func (m *machine) Register(t *rapid.T) {
 		Tenant:  ledger.Tenant{Submission: string(id), Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: heap}},
 		Promise: ledger.Promise{Profile: name, Start: m.now, Deadline: deadline, Mode: ledger.Paced}}
 	if m.know(t, serial > m.serial && (!matched || m.profiles[name]), f) {
-		m.serial, m.apps[id] = serial, &modelApp{alive: map[api.ExecutorID]string{}, stages: map[int]bool{}, deadline: deadline, heap: heap, queued: wait != nil}
+		m.serial, m.apps[id] = serial, &modelApp{alive: map[api.ExecutorID]string{}, lost: map[api.ExecutorID]string{}, stages: map[int]bool{}, deadline: deadline, heap: heap, queued: wait != nil}
 	}
 }
 
@@ -228,7 +228,7 @@ func (m *machine) Seat(t *rapid.T) {
 		t.Skip("it has ended")
 	}
 	if m.know(t, a != nil && there && !a.queued && a.heap <= m.free(n), ledger.Seated{App: id, Nodes: []string{n}, Grown: true}) {
-		a.alive[api.ExecutorID(fmt.Sprint(len(a.alive)+a.gone+1))] = n
+		a.alive[api.ExecutorID(fmt.Sprint(len(a.alive)+len(a.lost)+1))] = n
 	}
 }
 
@@ -237,7 +237,15 @@ func (m *machine) Executor(t *rapid.T) {
 	x := m.drawExecutor(t, a)
 	alive := a != nil && a.alive[x] != ""
 	if rapid.Bool().Draw(t, "up") {
-		m.know(t, alive, ledger.ExecutorUp{App: id, ID: x})
+		lost := a != nil && !a.ended && a.lost[x] != ""
+		if m.know(t, alive || lost, ledger.ExecutorUp{App: id, ID: x}) && lost {
+			node := a.lost[x]
+			a.alive[x] = node
+			delete(a.lost, x)
+			if i := slices.Index(a.pending, node); i >= 0 {
+				a.pending = slices.Delete(a.pending, i, i+1)
+			}
+		}
 	} else if over := alive && m.memory[a.alive[x]] > 0 && m.free(a.alive[x]) < 0; m.know(t, alive, ledger.ExecutorLost{App: id, ID: x, Reason: "it exited"}) {
 		if !a.ended && !a.gaveUp {
 			if over {
@@ -246,8 +254,8 @@ func (m *machine) Executor(t *rapid.T) {
 				a.pending = append(a.pending, a.alive[x])
 			}
 		}
+		a.lost[x] = a.alive[x]
 		delete(a.alive, x)
-		a.gone++
 	}
 }
 

@@ -47,12 +47,8 @@ func (f Buried) apply(l *Ledger) error {
 	l.bury(&Ended{At: l.now, DriverLost: a.Outcome.State == api.AppFailed && !a.Outcome.DriverEnd && a.Outcome.Killed == "", Detail: f.Detail, Account: f.Account})
 	delete(l.apps, a.ID)
 	l.lineup = nil
-	if a.Outcome.Exiting(a.Tenant.Watched) {
-		for _, x := range a.Tenant.Executors {
-			l.batch.nodes[x.Node] = true // Nobody waits for its driver's exit: the Plans name it no more.
-		}
-	}
 	for _, x := range a.Alive() {
+		l.batch.nodes[x.Node] = true // Its Plan may name a as exiting, for which nobody waits any more.
 		l.free(a, x)
 	}
 	l.removeApp(a)

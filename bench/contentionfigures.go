@@ -25,6 +25,7 @@ func contentionFigures(c benchline.Campaign, variant string) []figure {
 			}
 			out = append(out, figuresAt("contention."+e.name+"."+w.name, variant, runs)...)
 		}
+		stockEnds := leastOf(stock)
 		best := 0
 		if e.overload {
 			best = clairvoyant(e.jobs(c, variant))
@@ -33,7 +34,7 @@ func contentionFigures(c benchline.Campaign, variant string) []figure {
 			out = append(out, figure{at("contention."+e.name+".clairvoyant.met", variant), benchline.One(float64(best)), "applications"})
 		}
 		for _, w := range e.ways {
-			if ratios := over(spans[w.name], leastOf(stock)); len(ratios) > 0 && !w.stock {
+			if ratios := over(spans[w.name], stockEnds); len(ratios) > 0 && !w.stock {
 				out = append(out, figure{at("contention."+e.name+"."+w.name+".makespan_ratio", variant), benchline.Median(ratios), "ratio"})
 			}
 			if met := metOf(runsOf(c, at(e.name+"."+w.name, variant))); len(met) > 0 && best > 0 {

@@ -57,8 +57,7 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 // them, whether the executors of one have no quota: it has no deadline that can be kept, or is left
 // alone; and whether a is due first of those whose deadline can be kept, of several.
 func beside(v ledger.View, a *ledger.App, nodes []string) (others int, unheld, first bool) {
-	due := a.Instant(a.Promise.Deadline)
-	earlier := false
+	var soonest units.Instant // When the first of them is due, 0 where none is.
 	for _, name := range nodes {
 		here := 0
 		for _, t := range v.Allocations(name) {
@@ -71,15 +70,13 @@ func beside(v ledger.View, a *ledger.App, nodes []string) (others int, unheld, f
 				unheld = true
 				continue
 			}
-			if at := b.Instant(b.Promise.Deadline); at.Sub(due) > 0 {
-				first = true
-			} else {
-				earlier = true
+			if due := b.Instant(b.Promise.Deadline); soonest == 0 || due < soonest {
+				soonest = due
 			}
 		}
 		others = max(others, here)
 	}
-	return others, unheld, first && !earlier
+	return others, unheld, soonest > a.Instant(a.Promise.Deadline)
 }
 
 // InOrder reports whether all those nodes serve one application after the other, by deadline.

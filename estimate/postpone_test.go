@@ -46,9 +46,7 @@ func TestWhoIsDueLaterCatchesUp(t *testing.T) {
 	if all := float64(p[0].Cores)*80 + later; math.Abs(all-work) > 1e-6 {
 		t.Errorf("%v core-seconds are promised, %v were", all, work)
 	}
-	says := ledgertest.Status("b", 2)
-	says.Division.Strategy = "proportional"
-	c.Know(ledger.NodeSaid{Status: says})
+	c.Divides("b", "proportional")
 	if p := promises(80); len(p) != 1 || p[0].Cores != steady {
 		t.Errorf("by request it finds %+v, want %v cores", p, steady)
 	}

@@ -11,18 +11,18 @@ import (
 const yieldRoom = 0.95
 
 // Yield is the time that a stage of a, which is paced and on that course, has from now on, where
-// left is what the equations give it and others follow it. Nodes that do not serve by deadline
+// left is what the equations give it by q (Aiming) and others follow it. Nodes that do not serve by deadline
 // give everybody a part of a shortage, so who is due later takes from who is due first, though
 // it could do its work after that. There it asks for less: its stages divide not the time until
 // its deadline but what others leave of the nodes until then, and they leave more when they are
 // done. The last of its work is done at no more than laterShare of its speed at all cores and
 // of what is left then. On nodes that serve by deadline, and by the source's alpha, nobody yields.
-func (p Policy) Yield(v ledger.View, a *ledger.App, c Course, left units.Seconds) units.Seconds {
+func Yield(v ledger.View, a *ledger.App, c Course, q dag.Params, left units.Seconds) units.Seconds {
 	nodes := a.Seats()
 	if InOrder(v, nodes) {
 		return left
 	}
-	q, now, due := p.Aiming(v, a), a.At(v.Now()), a.Promise.Deadline
+	now, due := a.At(v.Now()), a.Promise.Deadline
 	rest := due - q.Margin - now
 	if q.Aim == 0 || left <= 0 || left >= rest {
 		return left

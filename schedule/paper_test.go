@@ -106,9 +106,7 @@ func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 	strategy := ""
 	left := func(p estimate.Policy, deadline units.Seconds, mode api.Mode, nodes ...string) float64 {
 		c := ledgertest.New(t, "a", "b")
-		says := ledgertest.Status("a", 2)
-		says.Division.Strategy = strategy
-		c.Know(ledger.NodeSaid{Status: says})
+		c.Divides("a", strategy)
 		c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 		a := c.App("app-1", "p", 100, "a")
 		if len(nodes) > 0 {
@@ -164,11 +162,8 @@ func TestBesideOneThatIsDueEarlierAStageYields(t *testing.T) {
 	ours.Equations.Split = dag.SplitCriticalPath
 	left := func(strategy string) (first, last units.Seconds) {
 		c := ledgertest.New(t, "a", "b")
-		for _, node := range []string{"a", "b"} {
-			says := ledgertest.Status(node, 2)
-			says.Division.Strategy = strategy
-			c.Know(ledger.NodeSaid{Status: says})
-		}
+		c.Divides("a", strategy)
+		c.Divides("b", strategy)
 		c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 		c.App("app-1", "p", 120, "a", "b")
 		a := c.App("app-2", "p", 400, "a", "b")

@@ -33,7 +33,7 @@ func Ready(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) Pla
 	q, c := p.Aiming(v, a), estimate.CourseOf(a)
 	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
 		Running: rests(a, s, c), Seated: estimate.Seated(a, q)}
-	return plan(v, p, a, s, c, estimate.Final(a, s, c, q), c.Graph.StageDeadline(q, m), s.First)
+	return plan(v, p, a, s, c, q, c.Graph.StageDeadline(q, m), s.First)
 }
 
 // rests is what is left of the running stages besides s. Those submitted together
@@ -82,21 +82,22 @@ func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) [
 			if late != nil && s.Progress() == 0 {
 				first = 0
 			}
-			planned = append(planned, plan(v, p, a, s, c, estimate.Final(a, s, c, q), g.StageDeadline(q, m), first))
+			planned = append(planned, plan(v, p, a, s, c, q, g.StageDeadline(q, m), first))
 		}
 		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
 	}
 	return planned
 }
 
-// plan gives a stage, which may be the last on the application's course, a deadline, counted
-// from now, and its executors their targets.
-func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c estimate.Course, last bool, deadline, first units.Seconds) Planned {
+// plan gives a stage a deadline, counted from now, which is the equations' by q unless it yields,
+// and its executors their targets.
+func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c estimate.Course, q dag.Params, deadline, first units.Seconds) Planned {
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
+	last := estimate.Final(a, s, c, q)
 	if !last {
-		deadline = p.Yield(v, a, c, deadline)
+		deadline = estimate.Yield(v, a, c, q, deadline)
 	}
 	deadline = min(max(deadline, -Farthest), Farthest)
 	annotation, _ := a.Profile.Graph.Stage(s.Annotation)

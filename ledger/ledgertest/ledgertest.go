@@ -45,6 +45,14 @@ func Status(node string, seq uint64) *api.NodeStatus {
 	return &api.NodeStatus{V: api.Version, Node: node, Incarnation: node + "-1", Seq: seq, Host: "127.0.0.1", Offered: 4, Total: 4, Memory: 16 * units.GiB}
 }
 
+// Divides has a node say, for the second time, that it divides its cores by that strategy.
+func (c *Cluster) Divides(node, strategy string) {
+	c.Helper()
+	says := Status(node, 2)
+	says.Division.Strategy = strategy
+	c.Know(ledger.NodeSaid{Status: says})
+}
+
 // Know records facts, and closes the batch.
 func (c *Cluster) Know(facts ...ledger.Fact) ledger.Effects {
 	c.Helper()

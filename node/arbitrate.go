@@ -56,7 +56,7 @@ func (p partaker) short() bool { return p.pressed && p.c.grant < p.c.request-sam
 func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	d.capacity.pass(now)
 	for _, p := range d.part {
-		p.x.divided, p.x.free = false, false
+		p.x.divided, p.x.free, p.x.place = false, false, 0
 	}
 	if len(r.apps)+len(d.part) == 0 {
 		return
@@ -98,9 +98,43 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 			p.x.cap = d.grants[i]
 		}
 	}
+	if d.cfg.Gamma == 1 && !held && d.weigh(limit) {
+		return
+	}
 	if x := d.unbound(limit); x != nil {
 		x.free = true
 	}
+}
+
+// weigh has weights divide what quotas would, and reports whether they do: with gamma 1 all that
+// nobody asks for is given away, so no quota is to hold a stage back, and one would leave idle what
+// the first one, as it waits for its next tasks, does not use of its part. They do not where cores
+// are left that a stage could use (Eq21Printed), or where those who share had less than their floor by weight.
+func (d *division) weigh(limit units.Cores) bool {
+	most, _ := d.widest()
+	granted, bound, sharing, all := units.Cores(0), false, Weight(0), Weight(0)
+	for i, p := range d.part[:d.watched] {
+		granted += d.grants[i]
+		switch {
+		case p.x.shares:
+			sharing = WeightBehind
+		case p.foremost:
+			bound = bound || p.c.grant < units.Cores(d.stages[i].Runnable)-sameCores
+			all += placeOf(p.c.grant, most.c.grant)
+		}
+	}
+	if bound && granted < limit-sameCores {
+		return false
+	}
+	if sharing > 0 && sharing < Weight(d.cfg.FloorShare)*(all+sharing) {
+		return false
+	}
+	for _, p := range d.part[:d.watched] {
+		if p.foremost {
+			p.x.free, p.x.place = true, max(p.x.place, placeOf(p.c.grant, most.c.grant))
+		}
+	}
+	return true
 }
 
 // keeps reports whether a core is kept for a driver, or most of one.

@@ -347,6 +347,53 @@ func TestAStageThatNeedsAllThereIsHasNoQuota(t *testing.T) {
 	}
 }
 
+// With gamma 1 all that nobody asks for is given away: weights divide, by the grants, and no quota
+// leaves idle what one stage does not use of its part.
+func TestWithGammaOneWeightsDivide(t *testing.T) {
+	for _, c := range []struct {
+		why           string
+		gamma         float64
+		strategy      string
+		quotas        bool
+		first, second Weight
+	}{
+		{"one after the other", 1, supervisor.EDFAll, false, WeightNormal, placeOf(0.1, 1.9)},
+		{"by speed", 1, supervisor.Speed, false, WeightNormal, WeightNormal},
+		{"half of it given away", 0.5, supervisor.Speed, true, WeightNormal, WeightNormal},
+		{"beside one that shares", 1, supervisor.EDFAll, false, WeightNormal, placeOf(0.1, 1.8)},
+		{"beside one that shares and would have too little", 1, supervisor.Speed, true, WeightNormal, WeightNormal},
+		{"as printed", 1, supervisor.EDFPure, true, WeightNormal, WeightNormal},
+	} {
+		cfg := testConfig(2)
+		cfg.Supervisor.Strategy, cfg.Supervisor.Gamma = c.strategy, c.gamma
+		if c.why == "as printed" {
+			cfg.Supervisor.Eq21 = supervisor.Eq21Printed
+		}
+		w := newWorld(t, cfg)
+		apps := []api.PlanApp{planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1"))}
+		if strings.HasPrefix(c.why, "beside") {
+			apps = append(apps, shared("x", ""))
+		}
+		w.ready(1, apps...)
+		for i := range apps {
+			w.exec(Key{apps[i].ID, "1"}).submit(i, 1000, 7)
+		}
+		for i := range 2 {
+			apps[i].Stages = []api.StageTarget{target(i, "1", 1000, 7000, time.Duration(100+i)*time.Hour, 0.5)}
+		}
+		w.ticks(4)
+		w.apply(plan(2, apps...))
+		w.ticks(6)
+		a, b := w.quota(appA, "1"), w.quota(appB, "1")
+		if a.IsUnlimited() == c.quotas || b.IsUnlimited() == c.quotas {
+			t.Errorf("%s: quotas of %v and %v, want some: %v", c.why, a, b, c.quotas)
+		}
+		if a, b := w.exec(Key{appA, "1"}).weight, w.exec(Key{appB, "1"}).weight; a != c.first || b != c.second {
+			t.Errorf("%s: weights of %v and %v, want %v and %v", c.why, a, b, c.first, c.second)
+		}
+	}
+}
+
 // Beside a stage that is short of cores, of an application that needs nearly all of them to be in
 // time, who shares is held to its part: it would use what the stage leaves while it waits for its
 // driver, which runs on this machine and has less of the CPUs by that.

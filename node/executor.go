@@ -26,9 +26,11 @@ type executor struct {
 	// cap is its part of the most that its application gets here, 0 without, or where a target
 	// holds it.
 	cap units.Cores
-	// divided says that it had its part in the last division; free that it asks for more than
-	// there is, and nobody but those who share could have what a quota would withhold.
+	// divided says that it had its part in the last division; free that it has no quota: it asks for
+	// more than there is, and nobody but those who share could have what a quota would withhold, or
+	// weights divide. Then place is its own, else 0 for the normal one.
 	divided, free bool
+	place         Weight
 	life          life
 	seen          seen
 	memory        holding

@@ -72,6 +72,22 @@ func (x *executor) hasPlace(now units.Instant) bool {
 	return x.busy > 0 && x.weight != WeightLow && now.Sub(x.busy) < restBeforeLow
 }
 
+// Weights of stages that come first and have no quotas are told apart by steps of a fifth, so that
+// not each grant of a tick is written. The kernel has two for a 512th of the normal one.
+const (
+	placesPerOctave        = 4
+	leastPlace      Weight = 1.0 / 256
+)
+
+// placeOf is the weight of a stage that is granted so much where another one is granted most.
+func placeOf(granted, most units.Cores) Weight {
+	if granted >= most {
+		return WeightNormal
+	}
+	step := math.Ceil(placesPerOctave*math.Log2(float64(granted/most))) / placesPerOctave
+	return max(leastPlace, Weight(math.Exp2(step))) * WeightNormal
+}
+
 // of is x's weight: its place among those at work, low for the others. One that shares has its
 // class's part, and yields to those whose deadlines can be kept: then all that share have one
 // WeightBehind together, however many they are.
@@ -79,6 +95,8 @@ func (w *weights) of(x *executor, now units.Instant) Weight {
 	switch {
 	case !x.hasPlace(now):
 		return WeightLow
+	case x.place > 0:
+		return x.place
 	case !x.shares:
 		return WeightNormal
 	case w.behind:

@@ -43,8 +43,12 @@ func sum(left []float64) (all float64) {
 // shorter one is not held back.
 const Steerable units.Seconds = 2
 
+// unsteeredMore is by how much longer than in the recorded run, as a share of that, a stage may
+// take that has all cores.
+const unsteeredMore = 0.1
+
 // unsteered returns the place of the application's last stage, and the time that it
-// takes at all cores and a quarter more (stretch), if it is still to come, alone, and
+// takes at all cores and a tenth more (unsteeredMore), if it is still to come, alone, and
 // its part of time would be less than Steerable, but more than that: it will have
 // all cores, so the rest of its part is for the stages before it.
 func (g *Graph) unsteered(p Params, m Moment, left []float64, time units.Seconds) (last int, least units.Seconds, ok bool) {
@@ -53,7 +57,7 @@ func (g *Graph) unsteered(p Params, m Moment, left []float64, time units.Seconds
 		return 0, 0, false
 	}
 	s := g.profile.Stages[last]
-	least = (1 + stretch) * max(s.Duration, s.LongestTask)
+	least = (1 + unsteeredMore) * max(s.Duration, s.LongestTask)
 	part := time * units.Seconds(left[last]/sum(left))
 	return last, least, part < Steerable && part > least
 }

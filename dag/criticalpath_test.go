@@ -19,7 +19,7 @@ func criticalPath() dag.Params {
 }
 
 // With an aim a last stage that is too short to be steered will have all cores: it
-// gets what it takes with them and a quarter, and the stages before it the rest of its part and of the
+// gets what it takes with them and a tenth, and the stages before it the rest of its part and of the
 // reserve.
 func TestCriticalPathLeavesAShortLastStageItsLeast(t *testing.T) {
 	g := mustNew(t, profile(0, 0, stage(0, 0, 8, 40, 5, 0, 0), stage(1, 0, 8, 4, 0.5, 0, 0, 0)))
@@ -29,7 +29,7 @@ func TestCriticalPathLeavesAShortLastStageItsLeast(t *testing.T) {
 	}
 	wantNear(t, "without an aim", first(0), 20.0/1.1)
 	p.Alpha, p.Aim, p.Margin = 0.97, 1, 0
-	wantNear(t, "1.8 s are too few", first(0), 20-1.25*0.5)
+	wantNear(t, "1.8 s are too few", first(0), 20-1.1*0.5)
 	wantNear(t, "0.1 s less than it needs", first(15.6), (20-0.125-15.6)/1.1)
 	wantNear(t, "2.4 s would do", g.StageDeadline(p, dag.Moment{Deadline: 27, Stage: 0, Unsubmitted: []int{1}}), (27-0.125)/1.1)
 }

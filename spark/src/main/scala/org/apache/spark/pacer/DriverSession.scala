@@ -10,22 +10,27 @@ import scala.util.Try
  * (autogroup). A stage cannot make up for a driver that computes between two stages and has half of
  * a CPU beside others that start, so the driver of an application whose deadline can be kept comes
  * before them, if it has the right to (root's). Without that it is on a par with other sessions,
- * even if pacer submit had it yield: the program may have given the deadline itself.
+ * even if pacer submit had it yield: the program may have given the deadline itself. One whose
+ * deadline cannot be kept yields to both, as one without a deadline does from its start.
  */
 private[spark] final class DriverSession(file: Path = Paths.get("/proc/self/autogroup")) {
   import DriverSession._
 
-  private var told = Option.empty[Boolean] // Guarded by this.
+  private var told = Option.empty[Place] // Guarded by this.
 
   /** Whether it is to come before others. */
-  def first: Boolean = synchronized(told.contains(true))
+  def first: Boolean = synchronized(told.contains(First))
 
-  /** Has the session come before others, or be on a par with them. It does nothing where it cannot be told. */
-  def comesFirst(yes: Boolean): Unit = synchronized {
-    if (!told.contains(yes)) {
-      told = Some(yes)
+  /** Gives the session its place among others. It does nothing where that cannot be told. */
+  def take(place: Place): Unit = synchronized {
+    if (!told.contains(place)) {
+      told = Some(place)
       val nice = Try(Files.readString(file).trim).toOption.collect { case Nice(n) => n.toInt }
-      if (nice.nonEmpty && !(yes && write(First, 1)) && !nice.contains(0)) write(Even, Tries)
+      for (now <- nice) place match {
+        case First => if (!write(First.nice, 1) && now != Even.nice) write(Even.nice, Tries)
+        case Even => if (now != Even.nice) write(Even.nice, Tries)
+        case Behind => if (now < Behind.nice) write(Behind.nice, Tries)
+      }
     }
   }
 
@@ -44,9 +49,11 @@ private[spark] final class DriverSession(file: Path = Paths.get("/proc/self/auto
 private[spark] object DriverSession {
   private val Nice = """.*nice (-?\d+)""".r
 
-  /** The weight of a session with First is nine times that of one with Even. */
-  private val First = -10
-  private val Even = 0
+  /** A place among sessions: the weight of First is nine times that of Even, that of Behind a third of it. */
+  sealed abstract class Place(val nice: Int)
+  case object First extends Place(-10)
+  case object Even extends Place(0)
+  case object Behind extends Place(5)
 
   /** Linux takes one write in 100 ms from all that are not root. */
   private val Tries = 5

@@ -57,6 +57,7 @@ private[scheduler] final class PacerSchedulerBackend(
   @volatile private var promised = 0 // Executors, of one that was queued.
   private val session = new DriverSession
   @volatile private var gated = false
+  @volatile private var judged = false // The planner has said whether it is.
   private val timer = ThreadUtils.newDaemonSingleThreadScheduledExecutor("pacer-timer")
 
   override def start(): Unit = {
@@ -168,6 +169,7 @@ private[scheduler] final class PacerSchedulerBackend(
       scheduler.heard.follow(directive.executors.filter(_.nodeLost).map(_.id))
       decommission(directive.executors.filter(_.leaving).map(_.id).filterNot(leaving))
       gated = directive.gated
+      judged = true
     }
     if (directive.notice.nonEmpty && directive.notice != notice) {
       notice = directive.notice
@@ -181,11 +183,13 @@ private[scheduler] final class PacerSchedulerBackend(
   /**
    * Has the driver's session come first while the application is paced, and when it has no targets any more for it
    * is late. Until its executors are there they are what it waits for, and its own threads that compile would take
-   * the CPUs from them.
+   * the CPUs from them. One whose deadline cannot be kept yields, once the planner has said so.
    */
-  private def place(): Unit = if (settings.watched && settings.mode == PacerConf.Control) {
-    val first = gated && wasReady || session.first && scheduler.clock.elapsed() >= settings.deadline
-    if (first || session.first || settings.deadline > 0) session.comesFirst(first)
+  private def place(): Unit = if (settings.watched && settings.mode == PacerConf.Control && settings.deadline > 0) {
+    val late = session.first && scheduler.clock.elapsed() >= settings.deadline
+    if (late || gated && wasReady) session.take(DriverSession.First)
+    else if (gated || !judged) session.take(DriverSession.Even)
+    else session.take(DriverSession.Behind)
   }
 
   /** Says where the application waits, if that has changed, and begins to wait for executors when it has started. */

@@ -60,8 +60,8 @@ func (c *campaign) contend(ctx context.Context, o options) error {
 // wants reports whether a part is asked for.
 func (o options) wants(name string) bool { return len(o.only) == 0 || slices.Contains(o.only, name) }
 
-// alone makes the runs of workloads alone that are not there: on tuned stock Spark, and at
-// all cores under Pacer, which record the profiles.
+// alone makes the runs of workloads alone that are not there, on tuned stock Spark, and records
+// their profiles.
 func (c *campaign) alone(ctx context.Context, o trialOptions, archives string, names []string) error {
 	all, err := chosen(names)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *campaign) alone(ctx context.Context, o trialOptions, archives string, n
 	}
 	for _, w := range all {
 		todo := pending(steps(w, o.runs, nil, c.Seed), c.Campaign, o.variant())
-		todo = slices.DeleteFunc(todo, func(s step) bool { return s.baseline == stockAsIs })
+		todo = slices.DeleteFunc(todo, func(s step) bool { return s.baseline != tunedOne })
 		if len(todo) == 0 {
 			continue
 		}

@@ -15,9 +15,9 @@ import (
 // A driver that computes from stage to stage takes longer in proportion (Slowdown).
 const (
 	besideMargin      units.Seconds = 0.25
-	besidePortion                   = 0.004
+	besidePortion                   = 0.006
 	furtherMargin     units.Seconds = 0.15
-	furtherPortion                  = 0.002
+	furtherPortion                  = 0.005
 	mostFurtherMargin units.Seconds = 0.45
 )
 

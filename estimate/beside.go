@@ -9,7 +9,7 @@ import (
 )
 
 // besideMargin is by how much earlier an application is aimed at that runs beside another one,
-// furtherMargin for each that its node has further, up to mostFurtherMargin; either at most that
+// furtherMargin for each that its node has further, up to mostFurtherMargin; each at most its
 // portion of its deadline. They take what it leaves of the machine at each moment, so its last task,
 // its driver's answer and its exit take longer: 0.1 to 0.4 s each beside one (docs/decisions/029, 036).
 // A driver that computes from stage to stage takes longer in proportion (Slowdown).

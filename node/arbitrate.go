@@ -131,7 +131,7 @@ func (d *division) weigh(limit units.Cores) bool {
 	}
 	for _, p := range d.part[:d.watched] {
 		if p.foremost {
-			p.x.free, p.x.place = true, max(p.x.place, placeOf(p.c.grant, most.c.grant))
+			p.x.free, p.x.place = true, placeOf(p.c.grant, most.c.grant)
 		}
 	}
 	return true

@@ -354,24 +354,23 @@ func TestWithGammaOneWeightsDivide(t *testing.T) {
 		why           string
 		gamma         float64
 		strategy      string
+		eq21          string
+		shares        bool // One runs beside them.
 		quotas        bool
 		first, second Weight
 	}{
-		{"one after the other", 1, supervisor.EDFAll, false, WeightNormal, placeOf(0.1, 1.9)},
-		{"by speed", 1, supervisor.Speed, false, WeightNormal, WeightNormal},
-		{"half of it given away", 0.5, supervisor.Speed, true, WeightNormal, WeightNormal},
-		{"beside one that shares", 1, supervisor.EDFAll, false, WeightNormal, placeOf(0.1, 1.8)},
-		{"beside one that shares and would have too little", 1, supervisor.Speed, true, WeightNormal, WeightNormal},
-		{"as printed", 1, supervisor.EDFPure, true, WeightNormal, WeightNormal},
+		{"one after the other", 1, supervisor.EDFAll, "", false, false, WeightNormal, placeOf(0.1, 1.9)},
+		{"by speed", 1, supervisor.Speed, "", false, false, WeightNormal, WeightNormal},
+		{"half of it given away", 0.5, supervisor.Speed, "", false, true, WeightNormal, WeightNormal},
+		{"beside one that shares", 1, supervisor.EDFAll, "", true, false, WeightNormal, placeOf(0.1, 1.8)},
+		{"beside one that shares and would have too little", 1, supervisor.Speed, "", true, true, WeightNormal, WeightNormal},
+		{"as printed", 1, supervisor.EDFPure, supervisor.Eq21Printed, false, true, WeightNormal, WeightNormal},
 	} {
 		cfg := testConfig(2)
-		cfg.Supervisor.Strategy, cfg.Supervisor.Gamma = c.strategy, c.gamma
-		if c.why == "as printed" {
-			cfg.Supervisor.Eq21 = supervisor.Eq21Printed
-		}
+		cfg.Supervisor.Strategy, cfg.Supervisor.Gamma, cfg.Supervisor.Eq21 = c.strategy, c.gamma, c.eq21
 		w := newWorld(t, cfg)
 		apps := []api.PlanApp{planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1"))}
-		if strings.HasPrefix(c.why, "beside") {
+		if c.shares {
 			apps = append(apps, shared("x", ""))
 		}
 		w.ready(1, apps...)

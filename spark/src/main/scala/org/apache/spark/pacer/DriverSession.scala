@@ -27,9 +27,9 @@ private[spark] final class DriverSession(file: Path = Paths.get("/proc/self/auto
       told = Some(place)
       val nice = Try(Files.readString(file).trim).toOption.collect { case Nice(n) => n.toInt }
       for (now <- nice) place match {
-        case First => if (!write(First.nice, 1) && now != Even.nice) write(Even.nice, Tries)
-        case Even => if (now != Even.nice) write(Even.nice, Tries)
+        case First if write(First.nice, 1) =>
         case Behind => if (now < Behind.nice) write(Behind.nice, Tries)
+        case _ => if (now != Even.nice) write(Even.nice, Tries)
       }
     }
   }

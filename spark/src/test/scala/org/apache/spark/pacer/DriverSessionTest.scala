@@ -24,26 +24,25 @@ class DriverSessionTest {
     assertFalse(session.first)
   }
 
+  /** What the session's file says once it has taken a place, where it said that before. */
+  private def written(dir: Path, place: Place)(said: String): String = {
+    val file = Files.writeString(dir.resolve("autogroup"), said)
+    new DriverSession(file).take(place)
+    Files.readString(file)
+  }
+
   @Test def itIsOnAParWithOthersOtherwise(@TempDir dir: Path): Unit = {
-    def written(said: String): String = {
-      val file = Files.writeString(dir.resolve("autogroup"), said)
-      new DriverSession(file).take(Even)
-      Files.readString(file)
-    }
-    assertEquals("0", written("/autogroup-12 nice 5\n"))
-    assertEquals("/autogroup-12 nice 0\n", written("/autogroup-12 nice 0\n"))
-    assertEquals("", written(""), "what this kernel says is not understood")
+    val even = written(dir, Even) _
+    assertEquals("0", even("/autogroup-12 nice 5\n"))
+    assertEquals("/autogroup-12 nice 0\n", even("/autogroup-12 nice 0\n"))
+    assertEquals("", even(""), "what this kernel says is not understood")
     new DriverSession(dir.resolve("none")).take(First)
   }
 
   @Test def itYieldsWhereItsDeadlineCannotBeKept(@TempDir dir: Path): Unit = {
-    def written(said: String): String = {
-      val file = Files.writeString(dir.resolve("autogroup"), said)
-      new DriverSession(file).take(Behind)
-      Files.readString(file)
-    }
-    assertEquals("5", written("/autogroup-12 nice 0\n"))
-    assertEquals("5", written("/autogroup-12 nice -10\n"))
-    assertEquals("/autogroup-12 nice 10\n", written("/autogroup-12 nice 10\n"), "its user had it yield more")
+    val behind = written(dir, Behind) _
+    assertEquals("5", behind("/autogroup-12 nice 0\n"))
+    assertEquals("5", behind("/autogroup-12 nice -10\n"))
+    assertEquals("/autogroup-12 nice 10\n", behind("/autogroup-12 nice 10\n"), "its user had it yield more")
   }
 }

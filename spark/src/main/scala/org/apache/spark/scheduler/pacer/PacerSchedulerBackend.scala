@@ -56,8 +56,7 @@ private[scheduler] final class PacerSchedulerBackend(
   @volatile private var queued: Option[Queued] = None
   @volatile private var promised = 0 // Executors, of one that was queued.
   private val session = new DriverSession
-  @volatile private var gated = false
-  @volatile private var judged = false // The planner has said whether it is.
+  @volatile private var gated = Option.empty[Boolean] // None until the planner has said it.
   private val timer = ThreadUtils.newDaemonSingleThreadScheduledExecutor("pacer-timer")
 
   override def start(): Unit = {
@@ -168,8 +167,7 @@ private[scheduler] final class PacerSchedulerBackend(
       scheduler.follow(directive)
       scheduler.heard.follow(directive.executors.filter(_.nodeLost).map(_.id))
       decommission(directive.executors.filter(_.leaving).map(_.id).filterNot(leaving))
-      gated = directive.gated
-      judged = true
+      gated = Some(directive.gated)
     }
     if (directive.notice.nonEmpty && directive.notice != notice) {
       notice = directive.notice
@@ -187,9 +185,9 @@ private[scheduler] final class PacerSchedulerBackend(
    */
   private def place(): Unit = if (settings.watched && settings.mode == PacerConf.Control && settings.deadline > 0) {
     val late = session.first && scheduler.clock.elapsed() >= settings.deadline
-    if (late || gated && wasReady) session.take(DriverSession.First)
-    else if (gated || !judged) session.take(DriverSession.Even)
-    else session.take(DriverSession.Behind)
+    if (late || gated.contains(true) && wasReady) session.take(DriverSession.First)
+    else if (gated.contains(false)) session.take(DriverSession.Behind)
+    else session.take(DriverSession.Even)
   }
 
   /** Says where the application waits, if that has changed, and begins to wait for executors when it has started. */

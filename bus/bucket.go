@@ -232,31 +232,60 @@ func (b *Bucket) Write(ctx context.Context, changes []api.Pair, last uint64) (ui
 	return 0, api.Errorf(api.KindInvalid, "nothing is to be written")
 }
 
+// answerTime is after how long without a word servers are asked again for what is in the bucket, the
+// first time: a cluster of busy servers loses one question in fifty to have a consumer made.
+const answerTime = 500 * time.Millisecond
+
+// errSilent says that servers have said nothing for as long, or left something out.
+var errSilent = errors.New("servers do not answer")
+
 // Read implements store.Shared.
 func (b *Bucket) Read(ctx context.Context, until uint64, visit func(api.Pair)) error {
-	fail := func(err error) error { return b.conn.callError("read bucket "+BucketName, err) }
-	consumer, err := b.stream.OrderedConsumer(ctx, bucketConfig(1).Name, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, InactiveThreshold: time.Minute})
+	err := errSilent
+	for within := answerTime; errors.Is(err, errSilent) && ctx.Err() == nil; within *= 2 {
+		err = b.read(ctx, within, until, visit)
+	}
+	if err == nil {
+		return nil
+	}
+	return b.conn.callError("read bucket "+BucketName, err)
+}
+
+// read is a try of Read, in which each answer comes within that time.
+func (b *Bucket) read(ctx context.Context, within time.Duration, until uint64, visit func(api.Pair)) error {
+	var consumer jetstream.Consumer
+	err := answered(ctx, within, func(ctx context.Context) (err error) {
+		consumer, err = b.stream.CreateConsumer(ctx, bucketConfig(1).Name, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+			FilterSubject: bucketSubject(">"), AckPolicy: jetstream.AckNonePolicy, Replicas: 1, MemoryStorage: true, InactiveThreshold: 10 * time.Second})
+		return err
+	})
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(512))
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	defer messages.Stop()
-	for seen := uint64(0); seen < until; {
-		m, err := messages.Next(jetstream.NextContext(ctx))
+	for seen, n := uint64(0), uint64(1); seen < until; n++ {
+		var m jetstream.Msg
+		err := answered(ctx, within, func(ctx context.Context) (err error) {
+			m, err = messages.Next(jetstream.NextContext(ctx))
+			return err
+		})
 		if err != nil {
-			return fail(err)
+			return err
 		}
 		meta, err := m.Metadata()
 		if err != nil {
-			return fail(err)
+			return err
+		}
+		if meta.Sequence.Consumer != n {
+			return errSilent
 		}
 		key, err := unescape(strings.TrimPrefix(m.Subject(), bucketSubject("")))
 		if err != nil {
-			return fail(fmt.Errorf("%s: %w", m.Subject(), err))
+			return fmt.Errorf("%s: %w", m.Subject(), err)
 		}
 		pair := api.Pair{Key: key}
 		if m.Headers().Get(operation) == "" {
@@ -266,6 +295,17 @@ func (b *Bucket) Read(ctx context.Context, until uint64, visit func(api.Pair)) e
 		seen = max(seen, meta.Sequence.Stream)
 	}
 	return nil
+}
+
+// answered bounds a question: its error is errSilent after that time.
+func answered(ctx context.Context, within time.Duration, ask func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	err := ask(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: %w", errSilent, err)
+	}
+	return err
 }
 
 // escape writes a key with the characters that one may have: others as = and two hexadecimal

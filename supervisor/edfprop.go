@@ -35,7 +35,7 @@ func edfProp(left float64, demands []demand) {
 		}
 	}
 	byWeight(min(left, rooms), timed)
-	proportional(max(0, left-rooms), others)
+	byRequest(max(0, left-rooms), others)
 }
 
 // sinceFirst is ttc_i - min(ttc) + 1 where the first demand has the least.

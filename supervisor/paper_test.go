@@ -101,6 +101,19 @@ func TestEq21WithoutContention(t *testing.T) {
 	compare(t, EDFPure+", A full", edf, []float64{11, 13, 12}, 1e-9)
 }
 
+// Of the request of B, which is due after A, as much counts as it needs to be in time; that of A does
+// whole. What A cannot use is B's all the same.
+func TestProportionalCountsWhatIsNeededOfWhoIsDueLater(t *testing.T) {
+	apps := table1()
+	apps[0].Least, apps[1].Least = 1, 2
+	got := supervisor(t, Config{Strategy: Proportional}).Divide(16, apps, nil)
+	compare(t, Proportional, got, []float64{16 * 10. / 24, 16 * 2. / 24, 16 * 12. / 24}, 1e-9)
+	got = supervisor(t, Config{Strategy: Proportional}).Divide(29, apps, nil)
+	compare(t, Proportional+", 29 cores", got, []float64{10, 7, 12}, 1e-9)
+	got = supervisor(t, Config{Strategy: Proportional, Eq21: Eq21Printed}).Divide(16, apps, nil)
+	compare(t, Proportional+", as printed", got, []float64{16. / 3, 64. / 15, 6.4}, 1e-9)
+}
+
 // Eq 21 as printed without contention: ac is Table 1's division of all 36 cores, 6 more
 // than are asked for. EDF_pure and EDF_prop give no more than rc, so gamma means
 // nothing; Speed's weights .83 .83 1.66 take from A and B what they ask for.

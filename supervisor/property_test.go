@@ -160,7 +160,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // More capacity takes nothing from anybody; a larger request never lowers the
 // grant of the stage that makes it (gamma 0). EDFAll keeps neither: at the edge of
 // contention it goes from the requests to all for the first. Auto keeps it while it
-// gives up the same ones (TestMoreCoresGiveUpFewer).
+// gives up the same ones (TestMoreCoresGiveUpFewer), and Proportional while all can be
+// in time, or cannot: who is due later asks for less where they can.
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg, apps := genConfig(t), genApps(t)
@@ -171,9 +172,12 @@ func TestMonotone(t *testing.T) {
 		s, _ := New(cfg)
 		capacity := rapid.Float64Range(0, 40).Draw(t, "capacity")
 		before := s.Divide(units.Cores(capacity), apps, nil)
-		more := s.Divide(units.Cores(capacity+rapid.Float64Range(0, 5).Draw(t, "more")), apps, nil)
+		larger := capacity + rapid.Float64Range(0, 5).Draw(t, "more")
+		more := s.Divide(units.Cores(larger), apps, nil)
+		fits := allInTime(cfg, capacity, apps)
+		as := cfg.Strategy != Proportional || allInTime(cfg, larger, apps) == fits
 		for i := range before {
-			if more[i] < before[i]-tiny {
+			if as && more[i] < before[i]-tiny {
 				t.Fatalf("grant %d falls from %v to %v with more capacity", i, before[i], more[i])
 			}
 		}
@@ -186,7 +190,8 @@ func TestMonotone(t *testing.T) {
 					continue
 				}
 				apps[i].Stages[j].Request = old + 1
-				if got := s.Divide(units.Cores(capacity), apps, nil); got[at] < before[at]-tiny {
+				as := cfg.Strategy != Proportional || allInTime(cfg, capacity, apps) == fits
+				if got := s.Divide(units.Cores(capacity), apps, nil); as && got[at] < before[at]-tiny {
 					t.Fatalf("grant %d falls from %v to %v with a larger request", at, before[at], got[at])
 				}
 				apps[i].Stages[j].Request = old
@@ -208,8 +213,49 @@ func (o oracle) limit(strategy string, contention bool) float64 {
 	return o.want
 }
 
-// weigh is Table 1's weights, from its equations as they are printed.
-func weigh(strategy string, apps []App, o []oracle) {
+// need is what an application needs above its floors to be in time, 0 where that is not known.
+func need(a App, o oracle) float64 {
+	least := float64(a.Least)
+	if !(least > 0) || math.IsInf(least, 1) {
+		return 0
+	}
+	return math.Max(least-o.floor, leastNeed)
+}
+
+// inTime reports whether by each deadline the applications due by then need no more than what is
+// left above the floors gives until then, with a tenth to spare.
+func inTime(left float64, apps []App, o []oracle) bool {
+	for _, by := range apps {
+		needs := 0.0
+		for i, a := range apps {
+			if a.HasDeadline && a.TTC <= by.TTC {
+				needs += math.Min(need(a, o[i]), o[i].want-o[i].floor) * math.Max(0, float64(a.TTC))
+			}
+		}
+		if by.HasDeadline && needs*1.1 > left*float64(by.TTC) {
+			return false
+		}
+	}
+	return true
+}
+
+// allInTime is inTime on a node of that capacity.
+func allInTime(cfg Config, capacity float64, apps []App) bool {
+	o := make([]oracle, len(apps))
+	for i, a := range apps {
+		for _, stage := range a.Stages {
+			floor, want, _ := stageBounds(cfg, stage)
+			o[i].floor, o[i].want = o[i].floor+floor, o[i].want+want
+			capacity -= floor
+		}
+	}
+	return inTime(capacity, apps, o)
+}
+
+// weigh is Table 1's weights, from its equations as they are printed, but that Proportional counts
+// of the request of who is due later what it needs, where all can be in time on what is left above
+// the floors, unless Eq 21 is as printed.
+func weigh(strategy string, printed bool, left float64, apps []App, o []oracle) {
 	var least, spread, rates, known, timed float64 = math.Inf(1), 0, 0, 0, 0
 	for _, a := range apps {
 		if a.HasDeadline {
@@ -230,6 +276,9 @@ func weigh(strategy string, apps []App, o []oracle) {
 		case strategy == EDFPure || strategy == EDFAll:
 		case strategy == Proportional || strategy == EDFProp && !a.HasDeadline:
 			o[i].weight = o[i].want - o[i].floor
+			if n := need(a, o[i]); strategy == Proportional && !printed && a.HasDeadline && float64(a.TTC) > least && n > 0 && inTime(left, apps, o) {
+				o[i].weight = math.Min(o[i].weight, n)
+			}
 		case strategy == EDFProp && timed > 1:
 			o[i].weight = 1 - (float64(a.TTC)-least+1)/spread
 		case strategy == Speed && a.Rate > 0:
@@ -272,7 +321,7 @@ func TestAgainstOracle(t *testing.T) {
 		if left < 0 {
 			t.Skip("the floors do not fit: covered by the invariants")
 		}
-		weigh(cfg.Strategy, apps, o)
+		weigh(cfg.Strategy, cfg.Eq21 == Eq21Printed, left, apps, o)
 		order := make([]int, len(apps))
 		for i := range order {
 			order[i] = i

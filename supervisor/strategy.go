@@ -37,6 +37,8 @@ type strategy struct {
 	// divide gives left away among demands, whose rooms sum up to at least left:
 	// it sets taken, at most room. It may reorder demands.
 	divide func(left float64, demands []demand)
+	// printed does it as the source has it, with Eq21Printed, where divide does not; else nil.
+	printed func(left float64, demands []demand)
 	// beyond says that a request is no bound: an application may get all it can
 	// use before another gets what it asks for.
 	beyond bool
@@ -52,7 +54,7 @@ func strategyTable() []strategy {
 		{name: EDFPure, divide: earliestFirst, within: true, inOrder: true},
 		{name: EDFAll, divide: earliestFirst, beyond: true, inOrder: true},
 		{name: EDFProp, divide: edfProp, within: true},
-		{name: Proportional, divide: proportional},
+		{name: Proportional, divide: proportional, printed: byRequest},
 		{name: Speed, divide: speed},
 		{name: Auto, divide: auto, within: true, inOrder: true},
 	}

@@ -295,7 +295,11 @@ func (s *Supervisor) share(left, part float64) {
 	if len(s.demands) == 0 {
 		return
 	}
-	s.strategy.divide(left, s.demands)
+	divide := s.strategy.divide
+	if s.cfg.Eq21 == Eq21Printed && s.strategy.printed != nil {
+		divide = s.strategy.printed
+	}
+	divide(left, s.demands)
 	for _, d := range s.demands {
 		t := &s.totals[d.index]
 		t.grant += part * d.taken

@@ -186,7 +186,14 @@ func optimizing(hotter int) []string {
 // compilation is how JIT compilation of executors is set, which are several per node: the compiler
 // goes before the tasks (nice 5) that meanwhile run the slow code it is about to replace. Nice
 // values count inside an executor's group only; lowering one's own takes no permission.
-var compilation = append(optimizing(hotterInExecutors), "-XX:ThreadPriorityPolicy=1", "-XX:JavaPriority5_To_Priority=5")
+var compilation = append(optimizing(hotterInExecutors), "-XX:ThreadPriorityPolicy=1", "-XX:JavaPriority5_To_Priority=5",
+	"-XX:CompileCommand=quiet", estimatorApart)
+
+// estimatorApart keeps how Spark estimates the size of its maps out of the loops of tasks. It uses
+// Range.foreach, as each `for (i <- a to b)` of Scala does. Compiled with the estimator in it that
+// method is so large that the compiler does not take it into its callers any more, so a user's loop
+// is as fast as its first callers were compiled, before it or after it (docs/decisions/022).
+const estimatorApart = "-XX:CompileCommand=dontinline,org.apache.spark.util.SizeEstimator$::*"
 
 // DriverOptions returns the options that a driver's JVM is given beside those of its user, who may
 // have tuned the compiler.

@@ -80,7 +80,8 @@ func TestCommandLine(t *testing.T) {
 	if diff := cmp.Diff(want, c.Args[at:]); diff != "" {
 		t.Error(diff)
 	}
-	for _, option := range []string{"-Xmx1073741824", "-XX:ActiveProcessorCount=2", "-XX:+UseParallelGC", "-XX:Tier4InvocationThreshold=50000", "-XX:Tier4BackEdgeThreshold=400000", "-XX:JavaPriority5_To_Priority=5", "-XX:SweeperThreshold=0.02", "--add-opens=java.base/java.nio=ALL-UNNAMED"} {
+	for _, option := range []string{"-Xmx1073741824", "-XX:ActiveProcessorCount=2", "-XX:+UseParallelGC", "-XX:Tier4InvocationThreshold=50000", "-XX:Tier4BackEdgeThreshold=400000", "-XX:JavaPriority5_To_Priority=5", "-XX:SweeperThreshold=0.02", "--add-opens=java.base/java.nio=ALL-UNNAMED",
+		"-XX:CompileCommand=dontinline,org.apache.spark.util.SizeEstimator$::*"} {
 		if !slices.Contains(c.Args[:at], option) {
 			t.Errorf("%s is missing in %q", option, c.Args[:at])
 		}

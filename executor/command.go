@@ -190,9 +190,9 @@ var compilation = append(optimizing(hotterInExecutors), "-XX:ThreadPriorityPolic
 	"-XX:CompileCommand=quiet", estimatorApart)
 
 // estimatorApart keeps how Spark estimates the size of its maps out of the loops of tasks. It uses
-// Range.foreach, as each `for (i <- a to b)` of Scala does. Compiled with the estimator in it that
-// method is so large that the compiler does not take it into its callers any more, so a user's loop
-// is as fast as its first callers were compiled, before it or after it (docs/decisions/022).
+// Range.foreach, as each `for (i <- a to b)` of Scala does. With the estimator in it that method's
+// code is so large that the compiler does not take it into callers that it compiles later. Then it
+// is a race whether a user's loop is compiled into its task (docs/decisions/022).
 const estimatorApart = "-XX:CompileCommand=dontinline,org.apache.spark.util.SizeEstimator$::*"
 
 // DriverOptions returns the options that a driver's JVM is given beside those of its user, who may

@@ -175,9 +175,11 @@ func TestMonotone(t *testing.T) {
 		larger := capacity + rapid.Float64Range(0, 5).Draw(t, "more")
 		more := s.Divide(units.Cores(larger), apps, nil)
 		fits := allInTime(cfg, capacity, apps)
-		as := cfg.Strategy != Proportional || allInTime(cfg, larger, apps) == fits
+		sameAnswer := func(capacity float64) bool {
+			return cfg.Strategy != Proportional || allInTime(cfg, capacity, apps) == fits
+		}
 		for i := range before {
-			if as && more[i] < before[i]-tiny {
+			if sameAnswer(larger) && more[i] < before[i]-tiny {
 				t.Fatalf("grant %d falls from %v to %v with more capacity", i, before[i], more[i])
 			}
 		}
@@ -190,8 +192,7 @@ func TestMonotone(t *testing.T) {
 					continue
 				}
 				apps[i].Stages[j].Request = old + 1
-				as := cfg.Strategy != Proportional || allInTime(cfg, capacity, apps) == fits
-				if got := s.Divide(units.Cores(capacity), apps, nil); as && got[at] < before[at]-tiny {
+				if got := s.Divide(units.Cores(capacity), apps, nil); sameAnswer(capacity) && got[at] < before[at]-tiny {
 					t.Fatalf("grant %d falls from %v to %v with a larger request", at, before[at], got[at])
 				}
 				apps[i].Stages[j].Request = old

@@ -19,14 +19,11 @@ func byRequest(left float64, demands []demand) {
 // proportional is byRequest, but for those that are due later.
 func proportional(left float64, demands []demand) {
 	slices.SortFunc(demands, byDeadline)
-	if !harmless(left, 0, demands) {
-		byRequest(left, demands)
-		return
-	}
+	inTime := harmless(left, 0, demands)
 	for i := range demands {
 		d := &demands[i]
 		d.weight = d.request
-		if d.hasDeadline && d.ttc > demands[0].ttc && d.least > 0 {
+		if inTime && d.hasDeadline && d.ttc > demands[0].ttc && d.least > 0 {
 			d.weight = min(d.request, d.least)
 		}
 	}

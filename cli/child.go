@@ -35,9 +35,9 @@ func catchSignals() chan os.Signal {
 //
 // It leads a session: a kernel that divides CPUs by session (autogroup) then gives a driver that
 // hands out tasks its turn beside one that starts, with a dozen threads that compile. So the
-// signals of a terminal come from here only, and for its children, too. One that yields has a
-// third of the weight of another session on a CPU that both want.
-func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, yields bool, signals <-chan os.Signal) error {
+// signals of a terminal come from here only, and for its children, too. Nice is by how much it yields
+// (launch.yields), 0 for not.
+func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, nice int, signals <-chan os.Signal) error {
 	cmd := exec.Command(sp.submit, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.Stdin, command.Raw(sh.Stdout), command.Raw(sh.Stderr)
 	cmd.Env = env
@@ -50,8 +50,8 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, yie
 	}
 	ended := make(chan error, 1)
 	go func() {
-		if yields {
-			yieldSession(cmd.Process.Pid)
+		if nice > 0 {
+			yieldSession(cmd.Process.Pid, nice)
 		}
 		ended <- cmd.Wait()
 	}()
@@ -73,21 +73,6 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, yie
 		case err := <-ended:
 			return childError(err)
 		}
-	}
-}
-
-// niceSession is the nice value of a session that yields: its weight is 335, of 1024.
-const niceSession = 5
-
-// yieldSession has the session of a child that is not waited for yet yield CPU time to others.
-// It does nothing where the kernel does not divide CPUs by session, or has groups for that.
-func yieldSession(pid int) {
-	path := fmt.Sprintf("/proc/%d/autogroup", pid)
-	for range 5 { // Linux takes one such write in 100 ms from all that are not root.
-		if err := os.WriteFile(path, strconv.AppendInt(nil, niceSession, 10), 0); !errors.Is(err, syscall.EAGAIN) {
-			return
-		}
-		time.Sleep(110 * time.Millisecond)
 	}
 }
 

@@ -181,32 +181,47 @@ func TestSubmitLeavesNoOrphan(t *testing.T) {
 }
 
 // The driver of a first run, which may be about to start, yields CPU time to the drivers of those
-// that have a deadline, wherever that is set.
-func TestSubmitWithoutADeadlineYields(t *testing.T) {
+// that have a deadline, wherever that is set; so does one whose deadline cannot be kept by the
+// profile that is named.
+func TestWhoHasNoDeadlineToKeepYields(t *testing.T) {
 	if _, err := os.Stat("/proc/self/autogroup"); err != nil {
 		t.Skip("this kernel does not divide CPUs by session")
 	}
+	due := []string{"--pacer-deadline", "1h"}
+	named := append([]string{"--pacer-profile", "nightly"}, due...)
 	for _, c := range []struct {
-		args []string
-		file string
-		nice string
+		args    []string
+		file    string
+		verdict api.Verdict
+		nice    string
 	}{
-		{nil, "", "nice 5"},
-		{[]string{"--pacer-deadline", "1h"}, "", "nice 0"},
-		{[]string{"--pacer-by", "06:00"}, "", "nice 0"},
-		{[]string{"--conf", "spark.pacer.by=06:00"}, "", "nice 0"},
-		{nil, "spark.pacer.deadline 1h", "nice 0"},
+		{nil, "", "", "nice 5"},
+		{due, "", api.VerdictInfeasible, "nice 0"},
+		{named, "", api.VerdictInfeasible, "nice 10"},
+		{append([]string{"--name", "nightly"}, due...), "", api.VerdictInfeasible, "nice 10"},
+		{append([]string{"--pacer-mode", "observe"}, named...), "", api.VerdictInfeasible, "nice 0"},
+		{[]string{"--pacer-by", "06:00"}, "spark.pacer.profile nightly", api.VerdictInfeasible, "nice 10"},
+		{named, "", api.VerdictTight, "nice 0"},
+		{[]string{"--pacer-by", "06:00"}, "", "", "nice 0"},
+		{[]string{"--conf", "spark.pacer.by=06:00"}, "", "", "nice 0"},
+		{nil, "spark.pacer.deadline 1h", "", "nice 0"},
 	} {
 		w := newWorld(t)
 		f := startPlanner(t, ended(nil))
+		f.willPlan(api.PlanReply{V: api.Version, Verdict: c.verdict, Reason: "the earliest feasible deadline is 2h"})
 		// It is written when spark-submit has begun: that of one that does not yield is looked at in vain for a while.
-		home := w.fakeSpark(t, `i=0; while ! grep -q "nice 5" /proc/self/autogroup && [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done; cat /proc/self/autogroup`)
+		home := w.fakeSpark(t, `i=0; while ! grep -Eq "nice (5|10)" /proc/self/autogroup && [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done; cat /proc/self/autogroup`)
 		if err := os.WriteFile(filepath.Join(home, "conf", "spark-defaults.conf"), []byte(c.file), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		o := w.run(t, append(append([]string{"submit", "--pacer-planner", f.address}, c.args...), "app.py")...)
 		if o.code != 0 || !strings.Contains(o.out, c.nice+"\n") {
 			t.Errorf("%v %q: exit code %d, want %s:\n%s%s", c.args, c.file, o.code, c.nice, o.out, o.err)
+		}
+		if c.nice == "nice 10" {
+			if q := f.firstPlan(); q.Profile != "nightly" || q.Deadline <= 0 || q.Deadline > 24*3600 || !strings.Contains(o.err, "2h: the driver yields") {
+				t.Errorf("%v %q: asked about %+v, said %s", c.args, c.file, q, o.err)
+			}
 		}
 	}
 }

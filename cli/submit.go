@@ -86,7 +86,7 @@ func (sh *shell) submit(ctx context.Context, args []string) error {
 		}
 		signals := catchSignals()
 		defer signal.Stop(signals)
-		return sh.runSpark(ctx, sp, sh.Environ, s.args, false, signals)
+		return sh.runSpark(ctx, sp, sh.Environ, s.args, 0, signals)
 	}
 	l := launch{shell: sh, line: s}
 	if s.detach {
@@ -119,10 +119,11 @@ func (l *launch) submit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, done, err := l.planner(ctx)
+	conn, done, err := l.planner(ctx)
 	if err != nil {
 		return err
 	}
+	nice := l.yields(ctx, conn)
 	done()
 	for _, flag := range l.line.stray {
 		fmt.Fprintf(l.Stderr, "pacer: %s stands after the application and is passed to it\n", flag)
@@ -130,7 +131,7 @@ func (l *launch) submit(ctx context.Context) error {
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	elapsed := l.deadlineClock(l.settings[confSubmitted])
-	err = l.runSpark(ctx, l.sp, env, arguments, !l.due(), signals)
+	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
 	app := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
 	if app.State == api.AppRefused && strings.EqualFold(l.settings[confRequire], "true") {
 		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
@@ -225,17 +226,6 @@ func (l *launch) ownSettings() (map[string]string, error) {
 		out[confRequire] = given
 	}
 	return out, nil
-}
-
-// due reports whether the application has a deadline, as far as is known when it starts: a
-// program may set one itself.
-func (l *launch) due() bool {
-	for _, key := range []string{confDeadline, confBy} {
-		if cmp.Or(l.settings[key], l.line.conf[key], l.files[key]) != "" {
-			return true
-		}
-	}
-	return false
 }
 
 // deadline returns the deadline that pacer's own flags ask for, "" for none, and

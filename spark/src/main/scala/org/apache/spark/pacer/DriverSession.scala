@@ -28,7 +28,7 @@ private[spark] final class DriverSession(file: Path = Paths.get("/proc/self/auto
       val nice = Try(Files.readString(file).trim).toOption.collect { case Nice(n) => n.toInt }
       for (now <- nice) place match {
         case First if write(First.nice, 1) =>
-        case Behind => if (now < Behind.nice) write(Behind.nice, Tries)
+        case Behind => if (now < Behind.nice || now == Starting) write(Behind.nice, Tries)
         case _ => if (now != Even.nice) write(Even.nice, Tries)
       }
     }
@@ -54,6 +54,9 @@ private[spark] object DriverSession {
   case object First extends Place(-10)
   case object Even extends Place(0)
   case object Behind extends Place(5)
+
+  /** What `pacer submit` gives the session of one that starts and whose deadline cannot be kept. */
+  private val Starting = 10
 
   /** Linux takes one write in 100 ms from all that are not root. */
   private val Tries = 5

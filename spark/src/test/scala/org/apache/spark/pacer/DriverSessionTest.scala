@@ -43,6 +43,7 @@ class DriverSessionTest {
     val behind = written(dir, Behind) _
     assertEquals("5", behind("/autogroup-12 nice 0\n"))
     assertEquals("5", behind("/autogroup-12 nice -10\n"))
-    assertEquals("/autogroup-12 nice 10\n", behind("/autogroup-12 nice 10\n"), "its user had it yield more")
+    assertEquals("5", behind("/autogroup-12 nice 10\n"), "pacer submit had it yield more while it started")
+    assertEquals("/autogroup-12 nice 12\n", behind("/autogroup-12 nice 12\n"), "its user had it yield more")
   }
 }

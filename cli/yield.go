@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// The nice values of sessions that yield, whose weights are 335 and 110 of 1024: of an application
+// without a deadline, and of one whose deadline cannot be kept until its driver has registered. That
+// one is late anyway, so it starts in what the others leave and with about a floor's part.
+const (
+	niceWithoutDeadline = 5
+	niceInfeasible      = 10
+)
+
+// yields is the nice value by which the driver yields CPU time to others while it starts, 0 where it
+// does not. It has no deadline as far as is known by then (a program may set one itself), or one that
+// cannot be kept, by the profile that the command line names. It says the latter at once: the driver
+// says so seconds later.
+func (l *launch) yields(ctx context.Context, conn client) (nice int) {
+	var left units.Seconds
+	var err error
+	if text := l.setting(confDeadline); text != "" {
+		left, err = deadlineValue(confDeadline, text)
+		left -= l.deadlineClock(l.settings[confSubmitted])()
+	} else if text := l.setting(confBy); text != "" {
+		var d time.Duration
+		d, err = untilClock(confBy, text, l.now)
+		left = units.FromDuration(d)
+	} else {
+		return niceWithoutDeadline
+	}
+	profile := cmp.Or(l.setting(confProfile), l.line.last["--name"], l.setting("spark.app.name"))
+	if err != nil || left <= 0 || profile == "" || api.Mode(l.setting(confMode)).HandsOff() {
+		return 0 // The driver says what is wrong.
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	reply, err := conn.PlanQuery(ctx, api.PlanRequest{Profile: profile, Deadline: left})
+	if err != nil || reply.Verdict != api.VerdictInfeasible {
+		return 0
+	}
+	fmt.Fprintf(l.Stderr, "pacer: %s: the driver yields to others while it starts\n", reply.Reason)
+	return niceInfeasible
+}
+
+// setting is a setting of the driver: Pacer's, which has the command line's, before those of files.
+func (l *launch) setting(key string) string {
+	return cmp.Or(l.settings[key], l.line.conf[key], l.files[key])
+}
+
+// yieldSession gives the session of a child that is not waited for yet a nice value.
+// It does nothing where the kernel does not divide CPUs by session, or has groups for that.
+func yieldSession(pid, nice int) {
+	path := fmt.Sprintf("/proc/%d/autogroup", pid)
+	for range 5 { // Linux takes one such write in 100 ms from all that are not root.
+		if err := os.WriteFile(path, strconv.AppendInt(nil, int64(nice), 10), 0); !errors.Is(err, syscall.EAGAIN) {
+			return
+		}
+		time.Sleep(110 * time.Millisecond)
+	}
+}

@@ -195,5 +195,5 @@ func (s *site) submit(t testing.TB, a *tenant) *realenv.Process {
 		return realenv.Start(t, nil, args[0], args[1:]...)
 	}
 	within := units.Seconds(a.deadline).Duration().Truncate(time.Millisecond)
-	return s.system.Submit(slices.Concat(memory, []string{"--pacer-deadline", fmt.Sprintf("%dms", within.Milliseconds())}, command)...)
+	return s.system.Submit(slices.Concat(memory, []string{"--pacer-profile", a.kept.profile(t).Name, "--pacer-deadline", fmt.Sprintf("%dms", within.Milliseconds())}, command)...)
 }

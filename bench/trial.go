@@ -138,11 +138,16 @@ func (b *trial) runs(t testing.TB) int {
 	if len(b.kept.Profile) == 0 {
 		return 0
 	}
-	var p api.Profile
-	if err := json.Unmarshal(b.kept.Profile, &p); err != nil {
-		t.Fatalf("the profile of %s: %v", b.kept.App, err)
+	return b.kept.profile(t).Runs
+}
+
+// profile is the kept profile.
+func (k recording) profile(t testing.TB) (p api.Profile) {
+	t.Helper()
+	if err := json.Unmarshal(k.Profile, &p); err != nil {
+		t.Fatalf("the profile of %s: %v", k.App, err)
 	}
-	return p.Runs
+	return p
 }
 
 // putProfile gives a planner a profile that was kept, whatever it has learnt since.

@@ -9,15 +9,14 @@ import (
 )
 
 // besideMargin is by how much earlier an application is aimed at that runs beside another one,
-// furtherMargin for each that its node has further, up to mostFurtherMargin; each at most its
-// portion of its deadline. They take what it leaves of the machine at each moment, so its last task,
+// furtherMargin for each that its node has further, up to mostFurtherMargin; each at most
+// besidePortion of its deadline. They take what it leaves of the machine at each moment, so its last task,
 // its driver's answer and its exit take longer: 0.1 to 0.4 s each beside one (docs/decisions/029, 036).
 // A driver that computes from stage to stage takes longer in proportion (Slowdown).
 const (
 	besideMargin      units.Seconds = 0.25
-	besidePortion                   = 0.006
 	furtherMargin     units.Seconds = 0.15
-	furtherPortion                  = 0.005
+	besidePortion                   = 0.003
 	mostFurtherMargin units.Seconds = 0.45
 )
 
@@ -42,8 +41,8 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	nodes := a.Seats()
 	others, unheld, first := beside(v, a, nodes)
 	if others > 0 {
-		due, further := a.Promise.Deadline, units.Seconds(others-1)
-		q.Margin += min(besideMargin, besidePortion*due) + min(further*min(furtherMargin, furtherPortion*due), mostFurtherMargin)
+		short, further := besidePortion*a.Promise.Deadline, units.Seconds(others-1)
+		q.Margin += min(besideMargin, short) + min(further*min(furtherMargin, short), mostFurtherMargin)
 		q.Margin += units.Seconds(Slowdown(a)) * a.Profile.Graph.Overhead(a.Profile.Match.Remaining())
 	}
 	switch {

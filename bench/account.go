@@ -78,3 +78,20 @@ func (a *account) used(t testing.TB) float64 {
 	}
 	return sum
 }
+
+// workOfMachine returns what says for how long the machine's CPUs were not idle so far, in core-seconds.
+func workOfMachine(t testing.TB) func() float64 {
+	t.Helper()
+	h, err := cgroup.OpenHost("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return func() float64 {
+		used, err := h.Work()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(used)
+	}
+}

@@ -90,9 +90,11 @@ func (c *campaign) besideOnce(t testing.TB, o trialOptions, n, round int, cell, 
 		return at == n
 	})
 	within := units.Seconds(a.deadline).Duration().Truncate(time.Millisecond)
-	before, theirs := account.used(t), usedBy(s.Apps())
+	machine := workOfMachine(t)
+	before, theirs, busy := account.used(t), usedBy(s.Apps()), machine()
 	p := s.Submit(slices.Concat(memory, []string{"--pacer-deadline", fmt.Sprintf("%dms", within.Milliseconds())}, o.command(a.workload))...)
 	e := awaitRun(t, p, account, before)
+	busy = machine() - busy
 	left := s.Apps()
 	for i := range n {
 		name := fmt.Sprint(neighbourName, i+1)
@@ -106,7 +108,7 @@ func (c *campaign) besideOnce(t testing.TB, o trialOptions, n, round int, cell, 
 	}
 	deadline := within.Seconds()
 	r := benchline.Run{Workload: besideWorkload, Variant: at(fmt.Sprintf("%s.%d", besideUnpaced, n), o.variant()), Phase: "contention", Round: round,
-		Baseline: pacedOne, Wall: e.Wall, CoreSeconds: e.CoreSeconds, Beside: &theirs, Deadline: &deadline}
+		Baseline: pacedOne, Wall: e.Wall, CoreSeconds: e.CoreSeconds, Beside: &theirs, Machine: &busy, Deadline: &deadline}
 	t.Logf("beside %d: %s", n, told(r))
 	line := benchline.Line{Name: at(fmt.Sprintf("run.contention.%s.%d", besideUnpaced, n), o.variant()), Value: e.Wall, Unit: "s", N: 1,
 		Spread: [2]float64{e.Wall, e.Wall}, Cell: cell, Run: &r}
@@ -128,7 +130,8 @@ func usedBy(apps []api.AppSummary) (sum float64) {
 // besideFigures are those of the paced application beside unpaced ones: of all runs, and by
 // how many neighbours it had. Outside are the runs that ended late or more than besideEarly
 // early. Used is the part of what everything else left of the machine, while it ran, that
-// its neighbours' executors took: the rest are its own executors, drivers and daemons.
+// its neighbours' executors took: everything else are its own executors, drivers, daemons, and
+// what the kernel and the hypervisor took.
 func besideFigures(c benchline.Campaign, variant string) []figure {
 	var out []figure
 	var all []benchline.Run
@@ -159,8 +162,8 @@ const besideEarly = 3
 func usedOf(c benchline.Campaign, runs []benchline.Run) []float64 {
 	var used []float64
 	for _, r := range runs {
-		if r.Beside != nil {
-			left := r.Wall*float64(c.Lines[0].Cores) - (r.CoreSeconds - *r.Beside)
+		if r.Beside != nil && r.Machine != nil {
+			left := r.Wall*float64(c.Lines[0].Cores) - (*r.Machine - *r.Beside)
 			used = append(used, 100**r.Beside/left)
 		}
 	}

@@ -104,7 +104,7 @@ func TestContentionFigures(t *testing.T) {
 	var c benchline.Campaign
 	add := func(workload, variant, baseline string, round int, at, wall, deadline float64) {
 		r := benchline.Run{Workload: workload, Variant: variant, Phase: "contention", Round: round, Baseline: baseline, Wall: wall, CoreSeconds: 1.9 * wall,
-			At: number(at), Deadline: number(deadline), Beside: number(0.9 * wall)}
+			At: number(at), Deadline: number(deadline), Beside: number(0.9 * wall), Machine: number(1.9 * wall)}
 		c.Lines = append(c.Lines, benchline.Line{Run: &r, Origin: benchline.Origin{Cores: 2}})
 	}
 	for round := 1; round <= 2; round++ {

@@ -76,6 +76,9 @@ type Run struct {
 	// Beside is the part of CoreSeconds that executors of other applications used; nil for
 	// a run alone.
 	Beside *float64 `json:"beside_core_seconds,omitempty"`
+	// Machine is what the machine's CPUs were not idle for meanwhile, in core-seconds:
+	// CoreSeconds and what the kernel, all else that ran and the hypervisor took.
+	Machine *float64 `json:"machine_core_seconds,omitempty"`
 	// Deadline is in seconds from the start of the command; nil for none.
 	Deadline *float64 `json:"deadline_s,omitempty"`
 	// Planner is the error that the planner itself reports, in per cent, Pacing how it

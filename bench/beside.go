@@ -39,18 +39,22 @@ func (c *campaign) beside(ctx context.Context, o options, archives string) error
 	if runs == 0 {
 		runs = besideRuns
 	}
-	t.runs = 3
-	if err := c.alone(ctx, t, archives, []string{besideWorkload}); err != nil {
-		return err
-	}
+	anew := true
 	for round := 1; round <= runs; round++ {
-		for _, n := range neighbours() {
-			cell := at(fmt.Sprintf("contention.%s.%d.%d", besideUnpaced, n, round), t.variant())
-			if c.Has(cell) || ctx.Err() != nil {
-				continue
-			}
+		cell := func(n int) string {
+			return at(fmt.Sprintf("contention.%s.%d.%d", besideUnpaced, n, round), t.variant())
+		}
+		todo := slices.DeleteFunc(neighbours(), func(n int) bool { return c.Has(cell(n)) })
+		if len(todo) == 0 {
+			continue
+		}
+		if err := c.alone(ctx, t, archives, []string{besideWorkload}, anew); err != nil {
+			return err
+		}
+		anew = false
+		for _, n := range todo {
 			fmt.Fprintf(c.w, "bench: %s %d unpaced, round %d of %d\n", besideUnpaced, n, round, runs)
-			if err := run(ctx, cell, c.w, func(tb testing.TB) { c.besideOnce(tb, t, n, round, cell, archives) }); err != nil {
+			if err := run(ctx, cell(n), c.w, func(tb testing.TB) { c.besideOnce(tb, t, n, round, cell(n), archives) }); err != nil {
 				return err
 			}
 		}

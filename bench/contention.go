@@ -14,8 +14,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// contend makes the runs of several applications at once that are not there, each after the
-// runs alone of its applications, from which deadlines are taken.
+// contend makes the runs of several applications at once that are not there. Deadlines are taken
+// from the latest runs alone of the applications, to which each round adds one: the machine's speed
+// differs by more from one quarter of an hour to another than by what deadlines are met or missed.
 func (c *campaign) contend(ctx context.Context, o options) error {
 	c.elsewhere = nil // Deadlines are of this machine.
 	t := o.trial
@@ -40,16 +41,7 @@ func (c *campaign) contend(ctx context.Context, o options) error {
 		if !o.wants(e.name) || ctx.Err() != nil {
 			continue
 		}
-		todo := slices.DeleteFunc(mixSteps(e, t.runs, c.Seed), func(p mixStep) bool { return c.Has(p.cell(t.variant())) })
-		err := c.alone(ctx, t, archives, e.workloads())
-		for i, p := range todo {
-			if err != nil || ctx.Err() != nil {
-				break
-			}
-			fmt.Fprintf(c.w, "bench: %s, %s, round %d; %d runs left\n", e.name, p.way.name, p.round, len(todo)-i)
-			err = run(ctx, e.name, c.w, func(tb testing.TB) { c.perform(tb, t, p, archives) })
-		}
-		faults = append(faults, c.told(err))
+		faults = append(faults, c.told(c.mixed(ctx, t, e, archives)))
 	}
 	if o.wants(besideUnpaced) && ctx.Err() == nil {
 		faults = append(faults, c.told(c.beside(ctx, o, archives)))
@@ -60,19 +52,40 @@ func (c *campaign) contend(ctx context.Context, o options) error {
 // wants reports whether a part is asked for.
 func (o options) wants(name string) bool { return len(o.only) == 0 || slices.Contains(o.only, name) }
 
-// alone makes the runs of workloads alone that are not there, on tuned stock Spark, and records
-// their profiles.
-func (c *campaign) alone(ctx context.Context, o trialOptions, archives string, names []string) error {
+// mixed makes the runs of a mix that are not there.
+func (c *campaign) mixed(ctx context.Context, o trialOptions, e mix, archives string) error {
+	todo := slices.DeleteFunc(mixSteps(e, o.runs, c.Seed), func(p mixStep) bool { return c.Has(p.cell(o.variant())) })
+	for i, p := range todo {
+		if i == 0 || p.round != todo[i-1].round {
+			if err := c.alone(ctx, o, archives, e.workloads(), i == 0); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(c.w, "bench: %s, %s, round %d; %d runs left\n", e.name, p.way.name, p.round, len(todo)-i)
+		if err := run(ctx, e.name, c.w, func(t testing.TB) { c.perform(t, o, p, archives) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// latestAlone is from how many runs alone a deadline is taken.
+const latestAlone = 3
+
+// alone makes one more run of each workload alone, on tuned stock Spark, or as many as a deadline
+// is taken from where those that are there are of earlier, and records their profiles.
+func (c *campaign) alone(ctx context.Context, o trialOptions, archives string, names []string, anew bool) error {
 	all, err := chosen(names)
 	if err != nil {
 		return err
 	}
 	for _, w := range all {
+		o.runs = 1 + len(walls(c.Runs(w.name, o.variant()), basis, tunedOne))
+		if anew {
+			o.runs += latestAlone - 1
+		}
 		todo := pending(steps(w, o.runs, nil, c.Seed), c.Campaign, o.variant())
 		todo = slices.DeleteFunc(todo, func(s step) bool { return s.baseline != tunedOne })
-		if len(todo) == 0 {
-			continue
-		}
 		if err := run(ctx, w.name, c.w, func(t testing.TB) { c.trial(t, o, w, archives, todo) }); err != nil {
 			return err
 		}
@@ -143,7 +156,7 @@ func (c *campaign) tenantsOf(t testing.TB, o trialOptions, e mix) (tenants []ten
 }
 
 // tenant is a workload with what its runs alone have left, and what it takes on tuned stock
-// Spark.
+// Spark by the latest of them.
 func (c *campaign) tenant(t testing.TB, o trialOptions, name string) (a tenant, takes float64) {
 	t.Helper()
 	found, err := chosen([]string{name})
@@ -158,7 +171,7 @@ func (c *campaign) tenant(t testing.TB, o trialOptions, name string) (a tenant, 
 	if a.kept, err = readRecording(c.recording(a.workload, o)); err != nil {
 		t.Fatal(err)
 	}
-	return a, benchline.Median(alone).Value
+	return a, benchline.Median(alone[max(0, len(alone)-latestAlone):]).Value
 }
 
 // site is where a mix runs: one of the two is there.

@@ -84,4 +84,8 @@
 // workers, executors, and Pacer's daemons or Spark's master and worker.
 // A class-data archive counts with its share: its core-seconds over the runs of the
 // campaign that have mapped it.
+//
+// Applications that contend have deadlines by the latest three runs alone on tuned stock,
+// one of which each round begins with: the machine's speed differs by more from one quarter
+// of an hour to another than by what a deadline is met or missed.
 package main

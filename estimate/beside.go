@@ -9,14 +9,16 @@ import (
 )
 
 // besideMargin is by how much earlier an application is aimed at that runs beside another one,
-// furtherMargin for each that its node has further, up to mostFurtherMargin; each at most
-// besidePortion of its deadline. They take what it leaves of the machine at each moment, so its last task,
-// its driver's answer and its exit take longer: 0.1 to 0.4 s each beside one (docs/decisions/029, 036).
+// furtherMargin for each that its node has further, up to mostFurtherMargin; each at most its
+// portion of its deadline. They take what it leaves of the machine at each moment, so its last task,
+// its driver's answer and its exit take longer: 0.1 to 0.4 s each beside one, and little more beside
+// further ones, which take that from each other (docs/decisions/029, 036).
 // A driver that computes from stage to stage takes longer in proportion (Slowdown).
 const (
 	besideMargin      units.Seconds = 0.25
+	besidePortion                   = 0.01
 	furtherMargin     units.Seconds = 0.15
-	besidePortion                   = 0.003
+	furtherPortion                  = 0.0015
 	mostFurtherMargin units.Seconds = 0.45
 )
 
@@ -41,8 +43,8 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	nodes := a.Seats()
 	others, unheld, first := beside(v, a, nodes)
 	if others > 0 {
-		short, further := besidePortion*a.Promise.Deadline, units.Seconds(others-1)
-		q.Margin += min(besideMargin, short) + min(further*min(furtherMargin, short), mostFurtherMargin)
+		due, further := a.Promise.Deadline, units.Seconds(others-1)
+		q.Margin += min(besideMargin, besidePortion*due) + min(further*min(furtherMargin, furtherPortion*due), mostFurtherMargin)
 		q.Margin += units.Seconds(Slowdown(a)) * a.Profile.Graph.Overhead(a.Profile.Match.Remaining())
 	}
 	switch {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -23,16 +22,15 @@ const (
 // ones: how it compiles, and the class-data archive that a node controller on this machine has
 // made for its Spark, where there is one and the driver can use it.
 func (l *launch) driverOptions() string {
-	get := func(key, flag string) string { return cmp.Or(l.line.last[flag], l.line.conf[key], l.files[key]) }
-	if get(confDefaultOptions, "") != "" {
+	if l.given(confDefaultOptions, "") != "" {
 		return ""
 	}
-	users := strings.Fields(get(confExtraOptions, "--driver-java-options") + " " + l.getenv("SPARK_SUBMIT_OPTS"))
+	users := strings.Fields(l.given(confExtraOptions, "--driver-java-options") + " " + l.getenv("SPARK_SUBMIT_OPTS"))
 	options := executor.DriverOptions(users)
 	switch {
 	case l.sp.home == "" || l.config.Node.ArchiveDir() == "":
 	case slices.ContainsFunc(users, executor.ChoosesArchive):
-	case get(confDefaultPath, "--driver-default-class-path") != "" || get(confExtraPath, "--driver-class-path") != "":
+	case l.given(confDefaultPath, "--driver-default-class-path") != "" || l.given(confExtraPath, "--driver-class-path") != "":
 	case !emptyDir(l.sp.confDir(l.getenv)): // It goes in front of Spark.
 	default:
 		options = append(options, l.archiveOptions()...)

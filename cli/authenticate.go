@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"crypto/rand"
 	"strings"
 )
@@ -22,14 +21,13 @@ const (
 // spark-submit. The secret is no setting: Spark's sessions copy all settings into the properties
 // of each job, and those go into the log (docs/spark.md, S59).
 func (l *launch) authenticate() (env []string) {
-	get := func(key string) string { return cmp.Or(l.line.conf[key], l.files[key]) }
-	switch on := get(confAuthenticate); {
+	switch on := l.given(confAuthenticate, ""); {
 	case on == "":
 		l.settings[confAuthenticate] = "true"
 	case !strings.EqualFold(on, "true"):
 		return l.Environ
 	}
-	if get(confSecret) != "" {
+	if l.given(confSecret, "") != "" {
 		return l.Environ
 	}
 	l.settings[confSecret] = elsewhere

@@ -123,14 +123,14 @@ func (l *launch) submit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	nice := l.yields(ctx, conn)
+	elapsed := l.deadlineClock(l.settings[confSubmitted])
+	nice := l.yields(ctx, conn, elapsed())
 	done()
 	for _, flag := range l.line.stray {
 		fmt.Fprintf(l.Stderr, "pacer: %s stands after the application and is passed to it\n", flag)
 	}
 	signals := catchSignals()
 	defer signal.Stop(signals)
-	elapsed := l.deadlineClock(l.settings[confSubmitted])
 	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
 	app := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
 	if app.State == api.AppRefused && strings.EqualFold(l.settings[confRequire], "true") {
@@ -228,6 +228,12 @@ func (l *launch) ownSettings() (map[string]string, error) {
 	return out, nil
 }
 
+// given is what the user says of a setting, which the flag sets too ("" for none): the command line
+// before files.
+func (l *launch) given(key, flag string) string {
+	return cmp.Or(l.line.last[flag], l.line.conf[key], l.files[key])
+}
+
 // deadline returns the deadline that pacer's own flags ask for, "" for none, and
 // checks the one given with --conf.
 func (l *launch) deadline() (string, error) {
@@ -272,7 +278,7 @@ func (l *launch) configuration() (config.Config, error) {
 	if remote := cmp.Or(l.line.last["--remote"], l.line.conf["spark.remote"]); remote != "" {
 		return config.Config{}, command.Usagef("--remote %s: Pacer runs classic applications, not Spark Connect clients", remote)
 	}
-	if mode := cmp.Or(l.line.last["--deploy-mode"], l.line.conf["spark.submit.deployMode"], l.files["spark.submit.deployMode"]); mode != "" && mode != "client" {
+	if mode := l.given("spark.submit.deployMode", "--deploy-mode"); mode != "" && mode != "client" {
 		return config.Config{}, command.Usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only", mode)
 	}
 	if path := l.line.own["--pacer-config"]; path != "" {
@@ -362,7 +368,7 @@ func (l *launch) arguments() ([]string, error) {
 	options := map[string]string{}
 	if jar != "" {
 		// --jars replaces spark.jars of --conf and of files, so all are merged.
-		options["--jars"] = joinJars(cmp.Or(l.line.last["--jars"], l.line.conf["spark.jars"], l.files["spark.jars"]), jar)
+		options["--jars"] = joinJars(l.given("spark.jars", "--jars"), jar)
 	}
 	return append(front, l.line.with(options)...), nil
 }

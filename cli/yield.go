@@ -24,14 +24,14 @@ const (
 
 // yields is the nice value by which the driver yields CPU time to others while it starts, 0 where it
 // does not. It has no deadline as far as is known by then (a program may set one itself), or one that
-// cannot be kept, by the profile that the command line names. It says the latter at once: the driver
-// says so seconds later.
-func (l *launch) yields(ctx context.Context, conn client) (nice int) {
+// cannot be kept, by the profile that the user names; elapsed is on the deadline clock. It says the
+// latter at once: the driver says so seconds later.
+func (l *launch) yields(ctx context.Context, conn client, elapsed units.Seconds) (nice int) {
 	var left units.Seconds
 	var err error
 	if text := l.setting(confDeadline); text != "" {
 		left, err = deadlineValue(confDeadline, text)
-		left -= l.deadlineClock(l.settings[confSubmitted])()
+		left -= elapsed
 	} else if text := l.setting(confBy); text != "" {
 		var d time.Duration
 		d, err = untilClock(confBy, text, l.now)
@@ -39,7 +39,7 @@ func (l *launch) yields(ctx context.Context, conn client) (nice int) {
 	} else {
 		return niceWithoutDeadline
 	}
-	profile := cmp.Or(l.setting(confProfile), l.line.last["--name"], l.setting("spark.app.name"))
+	profile := cmp.Or(l.setting(confProfile), l.given("spark.app.name", "--name"))
 	if err != nil || left <= 0 || profile == "" || api.Mode(l.setting(confMode)).HandsOff() {
 		return 0 // The driver says what is wrong.
 	}
@@ -53,9 +53,9 @@ func (l *launch) yields(ctx context.Context, conn client) (nice int) {
 	return niceInfeasible
 }
 
-// setting is a setting of the driver: Pacer's, which has the command line's, before those of files.
+// setting is a setting of the driver: what Pacer gives it, else the user.
 func (l *launch) setting(key string) string {
-	return cmp.Or(l.settings[key], l.line.conf[key], l.files[key])
+	return cmp.Or(l.settings[key], l.given(key, ""))
 }
 
 // yieldSession gives the session of a child that is not waited for yet a nice value.

@@ -39,7 +39,7 @@ func (c *campaign) beside(ctx context.Context, o options, archives string) error
 	if runs == 0 {
 		runs = besideRuns
 	}
-	anew := true
+	more := latestAlone // Those that are there may be of an hour ago.
 	for round := 1; round <= runs; round++ {
 		cell := func(n int) string {
 			return at(fmt.Sprintf("contention.%s.%d.%d", besideUnpaced, n, round), t.variant())
@@ -48,10 +48,10 @@ func (c *campaign) beside(ctx context.Context, o options, archives string) error
 		if len(todo) == 0 {
 			continue
 		}
-		if err := c.alone(ctx, t, archives, []string{besideWorkload}, anew); err != nil {
+		if err := c.alone(ctx, t, archives, []string{besideWorkload}, more); err != nil {
 			return err
 		}
-		anew = false
+		more = 1
 		for _, n := range todo {
 			fmt.Fprintf(c.w, "bench: %s %d unpaced, round %d of %d\n", besideUnpaced, n, round, runs)
 			if err := run(ctx, cell(n), c.w, func(tb testing.TB) { c.besideOnce(tb, t, n, round, cell(n), archives) }); err != nil {
@@ -134,8 +134,8 @@ func usedBy(apps []api.AppSummary) (sum float64) {
 // besideFigures are those of the paced application beside unpaced ones: of all runs, and by
 // how many neighbours it had. Outside are the runs that ended late or more than besideEarly
 // early. Used is the part of what everything else left of the machine, while it ran, that
-// its neighbours' executors took: everything else are its own executors, drivers, daemons, and
-// what the kernel and the hypervisor took.
+// its neighbours' executors took; everything else is its own executors, drivers, daemons, the
+// kernel and the hypervisor.
 func besideFigures(c benchline.Campaign, variant string) []figure {
 	var out []figure
 	var all []benchline.Run

@@ -55,11 +55,13 @@ func (o options) wants(name string) bool { return len(o.only) == 0 || slices.Con
 // mixed makes the runs of a mix that are not there.
 func (c *campaign) mixed(ctx context.Context, o trialOptions, e mix, archives string) error {
 	todo := slices.DeleteFunc(mixSteps(e, o.runs, c.Seed), func(p mixStep) bool { return c.Has(p.cell(o.variant())) })
+	more := latestAlone // Those that are there may be of an hour ago.
 	for i, p := range todo {
 		if i == 0 || p.round != todo[i-1].round {
-			if err := c.alone(ctx, o, archives, e.workloads(), i == 0); err != nil {
+			if err := c.alone(ctx, o, archives, e.workloads(), more); err != nil {
 				return err
 			}
+			more = 1
 		}
 		fmt.Fprintf(c.w, "bench: %s, %s, round %d; %d runs left\n", e.name, p.way.name, p.round, len(todo)-i)
 		if err := run(ctx, e.name, c.w, func(t testing.TB) { c.perform(t, o, p, archives) }); err != nil {
@@ -72,18 +74,15 @@ func (c *campaign) mixed(ctx context.Context, o trialOptions, e mix, archives st
 // latestAlone is from how many runs alone a deadline is taken.
 const latestAlone = 3
 
-// alone makes one more run of each workload alone, on tuned stock Spark, or as many as a deadline
-// is taken from where those that are there are of earlier, and records their profiles.
-func (c *campaign) alone(ctx context.Context, o trialOptions, archives string, names []string, anew bool) error {
+// alone makes that many more runs of each workload alone, on tuned stock Spark, and records their
+// profiles.
+func (c *campaign) alone(ctx context.Context, o trialOptions, archives string, names []string, more int) error {
 	all, err := chosen(names)
 	if err != nil {
 		return err
 	}
 	for _, w := range all {
-		o.runs = 1 + len(walls(c.Runs(w.name, o.variant()), basis, tunedOne))
-		if anew {
-			o.runs += latestAlone - 1
-		}
+		o.runs = more + len(walls(c.Runs(w.name, o.variant()), basis, tunedOne))
 		todo := pending(steps(w, o.runs, nil, c.Seed), c.Campaign, o.variant())
 		todo = slices.DeleteFunc(todo, func(s step) bool { return s.baseline != tunedOne })
 		if err := run(ctx, w.name, c.w, func(t testing.TB) { c.trial(t, o, w, archives, todo) }); err != nil {

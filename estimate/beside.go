@@ -16,7 +16,7 @@ import (
 // A driver that computes from stage to stage takes longer in proportion (Slowdown).
 const (
 	besideMargin      units.Seconds = 0.25
-	besidePortion                   = 0.01
+	besidePortion                   = 0.006
 	furtherMargin     units.Seconds = 0.15
 	furtherPortion                  = 0.0015
 	mostFurtherMargin units.Seconds = 0.45

@@ -38,9 +38,9 @@ func TestTheAimBesideOthers(t *testing.T) {
 	}
 	want("beside six", 0.7)
 	c.Know(ledger.DeadlineGiven{App: a.ID, Deadline: 30})
-	want("beside six, due after 30 s", 0.25+5*0.045)
+	want("beside six, due after 30 s", 0.18+5*0.045)
 	c.Know(ledger.DeadlineGiven{App: a.ID, Deadline: 10})
-	want("beside six, due after 10 s", 0.1+5*0.015)
+	want("beside six, due after 10 s", 0.06+5*0.015)
 }
 
 // Beside others a driver that takes longer between stages than it did is aimed earlier by what

@@ -85,10 +85,12 @@ func (m *Meter) AllBegun(t *api.StageTarget) bool {
 // Alike reports whether no task that runs, or waits as far as is known, is large.
 func (m *Meter) Alike() bool { return m.widest <= Large && m.heaviest <= Large }
 
-// chainRounds and chainShare say when chains are worth a look: with so few waiting
-// tasks per slot, or a task so large beside all that waits.
+// chainRounds, chainWork and chainShare say when chains are worth a look: with so few waiting
+// tasks per slot, or with so little work of theirs, in core-seconds per slot, or a task so large
+// beside all that waits.
 const (
 	chainRounds = 8
+	chainWork   = 2
 	chainShare  = 0.1
 )
 
@@ -106,7 +108,7 @@ func (m *Meter) Chains(into []float64, t *api.StageTarget, begun, slots int, hea
 	w := m.waiting(t, begun)
 	w.Lightest, heaviest = m.shared(m.lightest, 1), m.shared(heaviest, 1)
 	w.Heaviest = heaviest
-	if w.Tasks > chainRounds*slots {
+	if w.Tasks > chainRounds*slots && !brief(t, w.Weight, slots) {
 		most := heaviest
 		for _, rest := range m.rests {
 			most = max(most, rest)
@@ -116,6 +118,12 @@ func (m *Meter) Chains(into []float64, t *api.StageTarget, begun, slots int, hea
 		}
 	}
 	return controller.Chains(into, m.rests, w, slots)
+}
+
+// brief reports whether waiting tasks of a known work take the slots no longer than a moment,
+// however many they are: the end is near then.
+func brief(t *api.StageTarget, weight float64, slots int) bool {
+	return t.Work > 0 && float64(t.Work)*weight <= chainWork*float64(slots)*t.Weight
 }
 
 // Observe folds in a stage as a page shows it; tasks are the running tasks of

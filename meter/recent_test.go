@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // What the driver told of the waiting tasks is taken before the profile's longest
@@ -18,6 +19,22 @@ func TestTheHeaviestWaitingTaskBoundsTheChains(t *testing.T) {
 	}
 	if blind, told := longest(0), longest(3); blind < 13 || told > 12 || told < 10 {
 		t.Errorf("the longest chain is %.1f where nothing is told, %.1f where the heaviest is 3", blind, told)
+	}
+}
+
+// A stage of many brief tasks is seen to end as early as one of few: with 2 core-seconds of
+// waiting tasks per slot, and not with more, nor where nobody knows what they take.
+func TestChainsOfManyBriefTasks(t *testing.T) {
+	for _, tc := range []struct {
+		work  units.Work
+		known bool
+	}{{3.9, true}, {4.2, false}, {0, false}} {
+		m := New(Settings{Progress: Work, Reading: 0.5}, State{})
+		target := api.StageTarget{Weight: 102, Tasks: 102, Work: tc.work}
+		m.Observe(&target, &Stage{Running: 2}, []Task{{Weight: 1}, {Weight: 1}}, 0)
+		if chains := m.Chains(nil, &target, 2, 2, 1); (len(chains) == 2) != tc.known {
+			t.Errorf("100 waiting tasks of %v core-seconds: chains %v, want some: %v", tc.work, chains, tc.known)
+		}
 	}
 }
 

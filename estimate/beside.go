@@ -8,18 +8,14 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// besideMargin is by how much earlier an application is aimed at that runs beside another one,
-// furtherMargin for each that its node has further, up to mostFurtherMargin; each at most its
-// portion of its deadline. They take what it leaves of the machine at each moment, so its last task,
-// its driver's answer and its exit take longer: 0.1 to 0.4 s each beside one, and little more beside
-// further ones, which take that from each other (docs/decisions/029, 036).
+// besideMargin is by how much earlier an application is aimed at that runs beside others, at most
+// its portion of its deadline. They take what it leaves of the machine at each moment, so its last
+// task, its driver's answer and its exit take longer: 0.1 to 0.4 s each beside one, and no more
+// beside further ones, which take that from each other (docs/decisions/029, 036).
 // A driver that computes from stage to stage takes longer in proportion (Slowdown).
 const (
-	besideMargin      units.Seconds = 0.25
-	besidePortion                   = 0.006
-	furtherMargin     units.Seconds = 0.15
-	furtherPortion                  = 0.0015
-	mostFurtherMargin units.Seconds = 0.45
+	besideMargin  units.Seconds = 0.25
+	besidePortion               = 0.004
 )
 
 // besideAlpha is the share of the deadline at which stages are aimed that others follow, beside
@@ -42,13 +38,12 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	}
 	nodes := a.Seats()
 	others, unheld, first := beside(v, a, nodes)
-	if others > 0 {
-		due, further := a.Promise.Deadline, units.Seconds(others-1)
-		q.Margin += min(besideMargin, besidePortion*due) + min(further*min(furtherMargin, furtherPortion*due), mostFurtherMargin)
+	if others {
+		q.Margin += min(besideMargin, besidePortion*a.Promise.Deadline)
 		q.Margin += units.Seconds(Slowdown(a)) * a.Profile.Graph.Overhead(a.Profile.Match.Remaining())
 	}
 	switch {
-	case others > 0 && (first || InOrder(v, nodes)):
+	case others && (first || InOrder(v, nodes)):
 		q.Alpha = min(q.Alpha, besideAlphaFirst)
 	case unheld:
 		q.Alpha = min(q.Alpha, besideAlpha)
@@ -56,19 +51,18 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	return q
 }
 
-// beside is how many other applications run on that of nodes, which are a's, that has most of
-// them, whether the executors of one have no quota: it has no deadline that can be kept, or is left
-// alone; and whether a is due first of those whose deadline can be kept, of several.
-func beside(v ledger.View, a *ledger.App, nodes []string) (others int, unheld, first bool) {
+// beside reports whether other applications run on nodes, which are a's, whether the executors of
+// one have no quota: it has no deadline that can be kept, or is left alone; and whether a is due
+// first of those whose deadline can be kept, of several.
+func beside(v ledger.View, a *ledger.App, nodes []string) (others, unheld, first bool) {
 	var soonest units.Instant // When the first of them is due, 0 where none is.
 	for _, name := range nodes {
-		here := 0
 		for _, t := range v.Allocations(name) {
 			b := t.App
 			if b.ID == a.ID || !b.Running() {
 				continue
 			}
-			here++
+			others = true
 			if b.Band() == api.BandShared || b.Tenant.Launch.Mode.HandsOff() {
 				unheld = true
 				continue
@@ -77,7 +71,6 @@ func beside(v ledger.View, a *ledger.App, nodes []string) (others int, unheld, f
 				soonest = due
 			}
 		}
-		others = max(others, here)
 	}
 	return others, unheld, soonest > a.Instant(a.Promise.Deadline)
 }

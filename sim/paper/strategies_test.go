@@ -9,15 +9,15 @@ import (
 	"github.com/sparkpacer/pacer/supervisor"
 )
 
-// Over Benchmarks 1 to 3 and the scenarios of all strategies none of them misses fewer
-// deadlines than auto, with gamma 0. Of the 12 seeds of the table in docs/simulator.md, which
-// PACER_TEST_ALL takes, one misses one fewer in a hundred at most: 48 seeds do not tell auto and
-// edf-prop apart. What gamma 1 gives is in docs/decisions/026.
+// Over Benchmarks 1 to 3 and the scenarios of all strategies none of them misses more than one
+// deadline in a hundred fewer than auto, with gamma 0: 48 seeds do not tell auto and edf-prop
+// apart. That takes four seeds at least, and PACER_TEST_ALL takes the 12 of the table in
+// docs/simulator.md. What gamma 1 gives is in docs/decisions/026.
 func TestAutoIsBehindNoOtherStrategy(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	o := Options{Laws: []string{controller.Default().Law}, Seeds: 1, Only: " g=0"}
+	o := Options{Laws: []string{controller.Default().Law}, Seeds: 4, Only: " g=0"}
 	if os.Getenv("PACER_TEST_ALL") != "" {
 		o.Seeds = 12
 	}
@@ -25,12 +25,12 @@ func TestAutoIsBehindNoOtherStrategy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const tie = 1 // In a hundred: none of 28 runs.
+	const tie = 1 // In a hundred.
 	auto := ScoreOf(table.Cells, supervisor.Auto, 0)
 	for _, name := range supervisor.Strategies() {
 		other := ScoreOf(table.Cells, name, 0)
 		t.Logf("%-12s %+v", name, other)
-		if other.Runs != auto.Runs || other.Runs < 28 {
+		if other.Runs != auto.Runs || other.Runs < 100 {
 			t.Errorf("%s has %d runs, auto %d", name, other.Runs, auto.Runs)
 		}
 		if other.Late+tie*auto.Runs/100 < auto.Late {

@@ -39,7 +39,7 @@ func (c *campaign) beside(ctx context.Context, o options, archives string) error
 	if runs == 0 {
 		runs = besideRuns
 	}
-	more := latestAlone // Those that are there may be of an hour ago.
+	more := latestAlone
 	for round := 1; round <= runs; round++ {
 		cell := func(n int) string {
 			return at(fmt.Sprintf("contention.%s.%d.%d", besideUnpaced, n, round), t.variant())

@@ -55,7 +55,7 @@ func (o options) wants(name string) bool { return len(o.only) == 0 || slices.Con
 // mixed makes the runs of a mix that are not there.
 func (c *campaign) mixed(ctx context.Context, o trialOptions, e mix, archives string) error {
 	todo := slices.DeleteFunc(mixSteps(e, o.runs, c.Seed), func(p mixStep) bool { return c.Has(p.cell(o.variant())) })
-	more := latestAlone // Those that are there may be of an hour ago.
+	more := latestAlone
 	for i, p := range todo {
 		if i == 0 || p.round != todo[i-1].round {
 			if err := c.alone(ctx, o, archives, e.workloads(), more); err != nil {
@@ -71,7 +71,8 @@ func (c *campaign) mixed(ctx context.Context, o trialOptions, e mix, archives st
 	return nil
 }
 
-// latestAlone is from how many runs alone a deadline is taken.
+// latestAlone is from how many runs alone a deadline is taken. So many are made before the first round
+// of a call, for those that are there may be of an hour ago, and one before each other round.
 const latestAlone = 3
 
 // alone makes that many more runs of each workload alone, on tuned stock Spark, and records their

@@ -32,12 +32,16 @@ func TestTheAimBesideOthers(t *testing.T) {
 	want("beside one", 0.25)
 	c.App("app-4", "q", 0, "b")
 	want("beside one on each node", 0.25)
-	for n := range 5 {
-		c.App(api.AppID(fmt.Sprintf("app-%d", 5+n)), "q", 0, "b")
+	c.App("app-5", "q", 0, "b")
+	want("beside two on one node", 0.25)
+	for n := range 4 {
+		c.App(api.AppID(fmt.Sprintf("app-%d", 6+n)), "q", 0, "b")
 	}
 	want("beside six on one node", 0.25)
 	c.Know(ledger.DeadlineGiven{App: a.ID, Deadline: 30})
 	want("beside six, due after 30 s", 0.12)
+	c.Know(ledger.DeadlineGiven{App: a.ID, Deadline: 10})
+	want("beside six, due after 10 s", 0.04)
 }
 
 // Beside others a driver that takes longer between stages than it did is aimed earlier by what

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -15,10 +13,16 @@ import (
 // of the tests that run it (docs/STATUS.md). The session records it once.
 var chain = []string{"--conf", "spark.sql.adaptive.enabled=false", "testdata/chain.py", "3"}
 
+// mostRuns is how many runs TestPrecision takes at most, mostOf are most of them.
+const mostRuns, mostOf = 7, 4
+
 // TestPrecision holds one application to 1.4 times its recorded run, as its
 // user sees it: from the start of `pacer submit` to its exit, by this test's clock. The
-// median of three runs ends in the last 3 % before the deadline, and no run has a second
-// attempt.
+// median of seven runs ends in the last 3 % before the deadline, and no run has a second
+// attempt. Once four runs have ended in that time the median has, whatever the others do, and
+// once four were late, or four earlier, it has not: then there are no more. Where a run ends
+// differs by 0.2 s (its standard deviation), half of that in its driver's exit, which nobody
+// steers: that is 1 % of this deadline.
 func TestPrecision(t *testing.T) {
 	realenv.RequireSpark(t)
 	t.Setenv("SPARK_SUBMIT_OPTS", "") // A user's driver.
@@ -26,15 +30,23 @@ func TestPrecision(t *testing.T) {
 	recorded, answer := s.Record(chain...)
 	deadline := (recorded.Duration * 1.4).Duration().Round(time.Millisecond)
 	var left []float64 // Per cent of the deadline; negative is late.
-	for range 3 {
+	late, met, early := 0, 0, 0
+	for len(left) < mostRuns && max(late, met, early) < mostOf {
 		run := s.Submit(append([]string{"--pacer-deadline", deadline.String()}, chain...)...)
 		wantAnswer(t, run, results(answer))
-		left = append(left, 100*float64(deadline-run.Took())/float64(deadline))
+		before := 100 * float64(deadline-run.Took()) / float64(deadline)
+		left = append(left, before)
+		switch {
+		case before < 0:
+			late++
+		case before > 3:
+			early++
+		default:
+			met++
+		}
 	}
-	slices.Sort(left)
-	said := fmt.Sprintf("deadline %v, at the command's exit %+.2f %% of it were left", deadline, left)
-	t.Log(said)
-	if median := left[1]; median < 0 || median > 3 {
-		t.Errorf("%s: want 0 to 3 %% in the median", said)
+	t.Logf("deadline %v, at the command's exit %+.2f %% of it were left", deadline, left)
+	if max(late, early) >= mostOf {
+		t.Errorf("want 0 to 3 %% in the median of seven: %d were late, %d earlier", late, early)
 	}
 }

@@ -1,9 +1,9 @@
 // Command tally reads what `go test -json` writes and prints what a person wants
 // of it: a line per package and per test of 10 s or more, the output of what failed,
-// why a test was skipped or had a second attempt, and at the end the line "N passed,
-// N failed". Directories given as arguments hold JUnit XML reports (Maven Surefire)
-// that are counted along. It exits with 1 when anything failed or when nothing was
-// tested.
+// why a test was skipped or had a second attempt, and at the end what the failed ones
+// say of it and the line "N passed, N failed". Directories given as arguments hold
+// JUnit XML reports (Maven Surefire) that are counted along. It exits with 1 when
+// anything failed or when nothing was tested.
 //
 //	tally [-skips FILE -tier TIER [-strict]] [REPORTS]...
 //

@@ -45,6 +45,9 @@ type tally struct {
 	// inPackage counts a package's failed tests; slow are its lines on long ones.
 	inPackage map[string]int
 	slow      map[string][]string
+	// faults are what failed tests say of it, for the end: the output of one on real
+	// Spark has pages of log.
+	faults []string
 }
 
 // long is the time in seconds from which a test's own is printed.
@@ -80,6 +83,9 @@ func run(args []string, in io.Reader, w io.Writer) int {
 	}
 	for _, dir := range flags.Args() {
 		t.junit(dir)
+	}
+	for _, fault := range t.faults {
+		fmt.Fprint(w, fault)
 	}
 	text := fmt.Sprintf("%d passed, %d failed", t.passed, t.failed)
 	if t.skipped > 0 {
@@ -135,6 +141,7 @@ func (t *tally) end(e event, key string) {
 		for _, text := range t.output[key] {
 			fmt.Fprint(t.w, text)
 		}
+		t.faults = append(t.faults, faults(e.Test, t.output[key])...)
 	}
 	if e.Action == "skip" {
 		if !t.skip(e.Package, e.Test, reason(t.output[key])) {
@@ -177,11 +184,25 @@ func (t *tally) skip(pkg, test, why string) bool {
 	return may
 }
 
+// said is how many lines of a failed test's own are printed at the end.
+const said = 5
+
+// faults are the last lines of output that a test printed itself, after its name.
+func faults(test string, output []string) []string {
+	lines := []string{"failed " + test + "\n"}
+	for _, text := range output {
+		if strings.Contains(text, "_test.go:") {
+			lines = append(lines, "  "+text)
+		}
+	}
+	return slices.Delete(lines, 1, max(1, len(lines)-said))
+}
+
 // reason is what a test that was skipped has said of it, "" for nothing: go test
 // prints FILE:LINE: before.
 func reason(output []string) string {
 	for _, text := range output {
-		if _, why, said := strings.Cut(text, ".go:"); said {
+		if _, why, found := strings.Cut(text, ".go:"); found {
 			_, why, _ = strings.Cut(why, ": ")
 			return ": " + strings.TrimSpace(why)
 		}

@@ -46,6 +46,22 @@ func TestLeavesAreCountedAndFailuresShown(t *testing.T) {
 	}
 }
 
+func TestWhatFailedIsSaidAtTheEnd(t *testing.T) {
+	in := `{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: 4 s late\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"    system.go:9: a page of log\n"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"fail","Package":"p","Elapsed":1}
+{"Action":"output","Package":"q","Output":"ok\n"}
+{"Action":"pass","Package":"q","Elapsed":1}
+`
+	var out bytes.Buffer
+	run(nil, strings.NewReader(in), &out)
+	if want := "\nfailed TestA\n      a_test.go:3: 4 s late\n0 passed, 1 failed\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("%q does not end with %q", out.String(), want)
+	}
+}
+
 func TestReportsOfScalaTestsCount(t *testing.T) {
 	dir := t.TempDir()
 	report := `<?xml version="1.0"?><testsuite name="PageTest" tests="5" failures="0" errors="0" skipped="1"></testsuite>`

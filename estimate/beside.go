@@ -8,16 +8,6 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// besideMargin is by how much earlier an application is aimed at that runs beside others, at most
-// its portion of its deadline. They take what it leaves of the machine at each moment, so its last
-// task, its driver's answer and its exit take longer: 0.1 to 0.4 s each beside one, and no more
-// beside further ones, which take that from each other (docs/decisions/029, 036).
-// A driver that computes from stage to stage takes longer in proportion (Slowdown).
-const (
-	besideMargin  units.Seconds = 0.25
-	besidePortion               = 0.004
-)
-
 // besideAlpha is the share of the deadline at which stages are aimed that others follow, beside
 // executors without a quota, and besideAlphaFirst beside other applications on nodes that
 // serve by deadline, where that is less than otherwise: what an application can have of the
@@ -39,7 +29,8 @@ func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
 	nodes := a.Seats()
 	others, unheld, first := beside(v, a, nodes)
 	if others {
-		q.Margin += min(besideMargin, besidePortion*a.Promise.Deadline)
+		// Its driver takes longer there, in proportion. Its last stage does not: that has its quota
+		// whoever else runs, so there is no margin beside that (docs/decisions/029).
 		q.Margin += units.Seconds(Slowdown(a)) * a.Profile.Graph.Overhead(a.Profile.Match.Remaining())
 	}
 	switch {

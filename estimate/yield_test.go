@@ -32,8 +32,8 @@ func TestWhoIsDueLaterYields(t *testing.T) {
 		a := c.App("app-2", "p", deadline, "a", "b")
 		return estimate.Yield(c.View(), a, estimate.CourseOf(a), p.Aiming(c.View(), a), left), float64(estimate.Least(c.Now, first, estimate.CourseOf(first)))
 	}
-	// Aimed 0.3 s before the deadline, and 0.25 s beside another one.
-	const rest = deadline - 0.55
+	// Aimed 0.3 s before the deadline.
+	const rest = deadline - 0.3
 	got, taken := yielded(ours, "proportional", 1, 120, rest/10)
 	if want := ((8-taken)*120 + 8*(rest-120)) / 10 / (8 - taken); math.Abs(float64(got)-want) > 1e-6 || got < rest/10+3 {
 		t.Errorf("beside %.2f cores until 120 s it has %v s, want %v", taken, got, want)

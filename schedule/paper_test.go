@@ -96,10 +96,10 @@ func TestTargetsDivideTheStage(t *testing.T) {
 	})
 }
 
-// Beside another application a run is aimed 0.25 s earlier, and its first stages keep a larger
-// reserve, unless the other one has an earlier deadline that can be kept on nodes that do not serve
-// by deadline. One of other nodes changes nothing. The source's alpha knows no margin.
-func TestBesideOthersTheAimIsEarlier(t *testing.T) {
+// Beside another application the first stages of a run keep a larger reserve, unless the other one
+// has an earlier deadline that can be kept on nodes that do not serve by deadline. Its last stage
+// is aimed as alone. One of other nodes changes nothing, and the source's alpha knows no reserve.
+func TestBesideOthersStagesEndEarlierAndTheLastOneDoesNot(t *testing.T) {
 	ours := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
 	ours.Equations.Split = dag.SplitCriticalPath
 	var first float64 // What the first stage has.
@@ -131,20 +131,19 @@ func TestBesideOthersTheAimIsEarlier(t *testing.T) {
 		mode     api.Mode
 		nodes    []string
 		strategy string
-		earlier  float64
 		reserves bool
 	}{
-		{"a first run", 0, "", []string{"a"}, "", 0.25, true},
-		{"a first run of another node", 0, "", []string{"b"}, "", 0, false},
-		{"one with a deadline", 1000, "", []string{"a"}, "", 0.25, true},
-		{"one that is due later, by request", 1000, "", []string{"a"}, "proportional", 0.25, true},
-		{"one that is due earlier, by request", 95, "", []string{"a"}, "proportional", 0.25, false},
-		{"a first run, by request", 0, "", []string{"a"}, "proportional", 0.25, true},
-		{"one that is observed", 1000, api.ModeObserve, []string{"a"}, "", 0.25, true},
+		{"a first run", 0, "", []string{"a"}, "", true},
+		{"a first run of another node", 0, "", []string{"b"}, "", false},
+		{"one with a deadline", 1000, "", []string{"a"}, "", true},
+		{"one that is due later, by request", 1000, "", []string{"a"}, "proportional", true},
+		{"one that is due earlier, by request", 95, "", []string{"a"}, "proportional", false},
+		{"a first run, by request", 0, "", []string{"a"}, "proportional", true},
+		{"one that is observed", 1000, api.ModeObserve, []string{"a"}, "", true},
 	} {
 		strategy = k.strategy
-		if got := alone - left(ours, k.deadline, k.mode, k.nodes...); math.Abs(got-k.earlier) > 1e-6 {
-			t.Errorf("beside %s: aimed %v s earlier, want %v", k.why, got, k.earlier)
+		if got := left(ours, k.deadline, k.mode, k.nodes...); math.Abs(got-alone) > 1e-6 {
+			t.Errorf("beside %s: the last stage has %v s, alone %v", k.why, got, alone)
 		}
 		if reserves := first < firstAlone-0.5; reserves != k.reserves {
 			t.Errorf("beside %s: the first stage has %v s, alone %v", k.why, first, firstAlone)

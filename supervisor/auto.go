@@ -12,6 +12,7 @@ const Auto = "auto"
 // more than the node has until then; where they need more, the one of them that needs most
 // is given up, which leaves as few as possible late (Moore, "An n job, one machine
 // sequencing algorithm for minimizing the number of late jobs", Management Science 15, 1968).
+// A need that is a moment too much gives up nobody.
 // Those that are kept get what they ask for in order of deadline, and then the others what is
 // left, in that order. Who is given up keeps its place in that order where those behind it are
 // in time all the same, with a reserve: it is late by less then, or by nothing, should the
@@ -50,7 +51,7 @@ func giveUp(cores float64, demands []demand) {
 			continue
 		}
 		work += d.work()
-		for work > cores*ttc*(1+rounding) {
+		for work > cores*(ttc+doubt) {
 			most := -1
 			for k := range demands[:i+1] {
 				if !demands[k].late && (most < 0 || demands[k].work() > demands[most].work()) {
@@ -109,8 +110,10 @@ func harmless(cores, before float64, demands []demand) bool {
 // cannot be in time: what drivers and JVMs that start take of a node is not in the prediction.
 const reserve = 0.1
 
-// rounding is what sums of needs may be off by.
-const rounding = 1e-9
+// doubt is by how many seconds of the whole node a prediction may say that a deadline will be
+// missed before somebody is given up for it. It is no better than that, stages are aimed
+// earlier by as much, and who is given up in its last second is late by far more.
+const doubt = 0.3
 
 // work is what d needs until its deadline, in core-seconds, 0 where that is not known.
 func (d *demand) work() float64 { return min(d.least, d.request) * max(0, float64(d.ttc)) }

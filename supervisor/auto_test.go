@@ -42,6 +42,7 @@ func TestAutoGivesUpTheOneThatNeedsMost(t *testing.T) {
 		{"who asks for less than was predicted needs less", jobs([3]float64{8, 20, 2}, [3]float64{7, 21, 7}), []float64{2, 6}},
 		{"at its end nobody needs what the node does not have", jobs([3]float64{99, 0.5, 3}, [3]float64{2, 20, 8}), []float64{3, 5}},
 		{"who is late for itself alone keeps its place", jobs([3]float64{9, 10, 9}, [3]float64{2, 100, 8}), []float64{8, 0}},
+		{"who is late by less than predictions are off is not given up", jobs([3]float64{8, 10, 8}, [3]float64{0.2, 10, 8}), []float64{8, 0}},
 		{"but not before one that has no time for it", jobs([3]float64{9, 10, 9}, [3]float64{7, 100, 8}), []float64{0, 8}},
 		{"who is late already takes nothing that others need", jobs([3]float64{8, -5, 8}, [3]float64{6, 10, 8}), []float64{0, 8}},
 	} {
@@ -53,7 +54,7 @@ func TestAutoGivesUpTheOneThatNeedsMost(t *testing.T) {
 }
 
 // The oracle: of all sets of applications the largest that the earliest deadline first has in
-// time.
+// time, or late by no more than predictions are off.
 func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := float64(rapid.IntRange(1, 8).Draw(t, "cores"))
@@ -64,7 +65,7 @@ func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 			for i, d := range demands {
 				if set>>i&1 == 1 {
 					work += needOf(d)
-					fits = fits && d.ttc > 0 && work <= cores*float64(d.ttc)+tiny
+					fits = fits && d.ttc > 0 && work <= cores*(float64(d.ttc)+doubt)
 				}
 			}
 			if fits {
@@ -78,7 +79,7 @@ func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 				continue
 			}
 			kept++
-			if work += needOf(d); work > cores*float64(d.ttc)+2*tiny*cores*float64(d.ttc) {
+			if work += needOf(d); work > cores*(float64(d.ttc)+doubt)*(1+tiny) {
 				t.Fatalf("%s cannot be in time with %v of %v cores: %+v", d.id, work/float64(d.ttc), cores, demands)
 			}
 		}
@@ -88,8 +89,8 @@ func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 	})
 }
 
-// Whoever is given up and keeps its place makes nobody late: those behind it have room for all
-// that it needs.
+// Whoever is given up and keeps its place makes nobody late that is in time without it: those
+// behind it have room for all that it needs.
 func TestWhoKeepsItsPlaceMakesNobodyLate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := float64(rapid.IntRange(1, 8).Draw(t, "cores"))
@@ -105,7 +106,7 @@ func TestWhoKeepsItsPlaceMakesNobodyLate(t *testing.T) {
 			case d.late:
 				work += d.least * float64(d.ttc)
 			default:
-				if work += needOf(d); work > cores*float64(d.ttc)+tiny {
+				if work += needOf(d); work > cores*(float64(d.ttc)+doubt)+tiny {
 					t.Fatalf("%s cannot be in time with %v of %v cores: %+v", d.id, work/float64(d.ttc), cores, demands)
 				}
 			}

@@ -9,10 +9,9 @@ import (
 	"github.com/sparkpacer/pacer/supervisor"
 )
 
-// Over Benchmarks 1 to 3 and the scenarios of all strategies none of them misses more than one
-// deadline in a hundred fewer than auto, with gamma 0: 48 seeds do not tell auto and edf-prop
-// apart. That takes four seeds at least, and PACER_TEST_ALL takes the 12 of the table in
-// docs/simulator.md. What gamma 1 gives is in docs/decisions/026.
+// Over Benchmarks 1 to 3 and the scenarios of all strategies auto is behind none of them, with
+// gamma 0: of four seeds, and with PACER_TEST_ALL of the 12 of the table in docs/simulator.md.
+// What gamma 1 gives is in docs/decisions/026.
 func TestAutoIsBehindNoOtherStrategy(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
@@ -25,7 +24,6 @@ func TestAutoIsBehindNoOtherStrategy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const tie = 1 // In a hundred.
 	auto := ScoreOf(table.Cells, supervisor.Auto, 0)
 	for _, name := range supervisor.Strategies() {
 		other := ScoreOf(table.Cells, name, 0)
@@ -33,7 +31,7 @@ func TestAutoIsBehindNoOtherStrategy(t *testing.T) {
 		if other.Runs != auto.Runs || other.Runs < 100 {
 			t.Errorf("%s has %d runs, auto %d", name, other.Runs, auto.Runs)
 		}
-		if other.Late+tie*auto.Runs/100 < auto.Late {
+		if other.Compare(auto) < 0 {
 			t.Errorf("%s is ahead of auto", name)
 		}
 	}

@@ -516,7 +516,7 @@ func TestASharedStateComesAndIsBackedUpAndRestored(t *testing.T) {
 	}
 	s.put("later")
 	stop()
-	if err := daemon.BackupStopped(a.State, backup+"2"); err == nil || !strings.Contains(err.Error(), bus.BucketName) {
+	if err := backupStopped(t, a.State, backup+"2"); err == nil || !strings.Contains(err.Error(), bus.BucketName) {
 		t.Errorf("of a planner that is stopped: %v", err)
 	}
 	// Another one has it all, and a state of its own is not mistaken for it.

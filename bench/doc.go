@@ -10,7 +10,8 @@
 // workloads under deadlines each run is a cell. Lines of other sources, another
 // machine or another Spark are told of, kept, and never mixed with those of the
 // campaign (package benchline). Nothing asserts a time: late is reported as late,
-// and what was not measured is missing.
+// and what was not measured is missing. What Pacer printed and tells at the end of a run of
+// Benchmarks 1 to 3 is kept in out/bench/mixes, to look up why an application was late.
 //
 // # Names
 //
@@ -23,7 +24,7 @@
 //	contention.B.WAY.mean_abs_error_pct  how far they ended from their deadlines, either way
 //	contention.bench1.WAY.makespan_ratio until all are done, over the better stock way of the same round
 //	contention.bench3.clairvoyant.met    the most that can be in time for who knows all of them before
-//	contention.bench3.WAY.met_ratio      applications in time over the former
+//	contention.bench3.WAY.met_ratio      applications in time over the former; WAY ends with .g1 for gamma 1, and is of gamma 0 without
 //	contention.beside_unpaced.N.*        a paced application beside N first runs: its error, late runs, runs that are late or over 3 % early, and
 //	                                     what the first runs use of what is left of the machine
 //	controller.step_ns, .LAW             a step of the control laws

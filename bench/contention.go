@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -120,13 +119,11 @@ func (c *campaign) perform(t testing.TB, o trialOptions, p mixStep, archives str
 		lines = append(lines, benchline.Line{Name: at(fmt.Sprintf("run.contention.%s.%s.%s", p.mix.name, p.way.name, m.workload.name), o.variant()),
 			Value: wall, Unit: "s", N: 1, Spread: [2]float64{wall, wall}, Cell: p.cell(o.variant()), Run: &r})
 	}
-	if s.system != nil {
-		if err := s.tell(filepath.Join("out/bench/mixes", p.cell(o.variant())), tenants); err != nil {
-			t.Fatal(err)
-		}
-	}
 	if err := c.keep(lines...); err != nil {
 		t.Fatal(err)
+	}
+	if s.system != nil {
+		s.tell(t, filepath.Join("out/bench/mixes", p.cell(o.variant())), tenants)
 	}
 }
 
@@ -220,25 +217,21 @@ func (s *site) submit(t testing.TB, a *tenant) *realenv.Process {
 
 // tell writes to dir what Pacer printed and tells of each application at the end of a mix: of an
 // application that was late it says why.
-func (s *site) tell(dir string, tenants []tenant) error {
-	files := map[string][]byte{"pacer.log": []byte(s.system.Up.Output())}
+func (s *site) tell(t testing.TB, dir string, tenants []tenant) {
+	t.Helper()
+	files := map[string]string{"pacer.log": s.system.Up.Output()}
 	for _, a := range tenants {
-		files[a.workload.name+".log"] = []byte(a.run.Output())
+		files[a.workload.name+".log"] = a.run.Output()
 	}
 	for _, a := range s.system.Apps() {
-		body, err := json.MarshalIndent(s.system.App(a.ID), "", " ")
-		if err != nil {
-			return fmt.Errorf("tell of %s: %w", a.ID, err)
-		}
-		files[string(a.ID)+".json"] = body
+		_, files[string(a.ID)+".json"] = s.system.Pacer("apps", "show", string(a.ID), "-o", "json")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("tell of a mix: %w", err)
+		t.Fatal(err)
 	}
-	for name, body := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), body, 0o644); err != nil {
-			return fmt.Errorf("tell of a mix: %w", err)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return nil
 }

@@ -58,14 +58,14 @@ const (
 	// ModeControl paces it: the default, also written as "".
 	ModeControl Mode = "control"
 	// ModeObserve works everything out and holds nothing back: no quota and no
-	// weight is ever written for it.
+	// weight is written for it, but for the bounds of its user.
 	ModeObserve Mode = "observe"
 	// ModeOff gives it executors and nothing else.
 	ModeOff Mode = "off"
 )
 
 // HandsOff reports whether quotas and weights of its executors are nobody's to
-// write.
+// write, but for the bounds of its user.
 func (m Mode) HandsOff() bool { return m == ModeObserve || m == ModeOff }
 
 // RegisterRequest introduces an application. Sent by the driver when its
@@ -147,8 +147,11 @@ type Launch struct {
 	ClassPath   []string          `json:"class_path,omitempty"`
 	Env         map[string]string `json:"env,omitempty"`
 	// Mode is the application's, set by the planner: with one that is HandsOff
-	// the node leaves the groups of its executors as they were made.
+	// the node leaves the groups of its executors as they were made, unless it is Bounded.
 	Mode Mode `json:"mode,omitempty"`
+	// Bounded says that its user has bounds on cores or memory, set by the planner: they hold in
+	// every mode, so that its executors have a memory limit, and a quota where the Plan has a Cap.
+	Bounded bool `json:"bounded,omitempty"`
 	// Image has Spark and Java for executors in containers; "" is the node's choice.
 	Image string `json:"image,omitempty"`
 	// User is who has submitted the application, set by the planner where it has made sure of

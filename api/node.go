@@ -52,7 +52,8 @@ type PlanApp struct {
 	// Least is the least number of cores of the node with which the deadline could be kept
 	// when a stage was last given targets; 0 when unknown, and with BandShared.
 	Least units.Cores `json:"least_cores,omitempty"`
-	// Cap is the most cores that its executors on the node get together; 0 is no cap.
+	// Cap is the most cores that its executors on the node get together, whatever they do and
+	// in every mode; 0 is no cap.
 	Cap units.Cores `json:"cap_cores,omitempty"`
 	// NominalRate is the average over its stages (anr of the source, section 6.2);
 	// 0 when unknown.

@@ -55,7 +55,7 @@ func issueCommand(sh *shell) *cobra.Command {
 	flags.StringVar(&f.out, "out", "", "file to be written (default: standard output)")
 	flags.StringVar(&f.valid, "for", "", "how long it is taken, such as 720h (default: until it is revoked)")
 	flags.StringSliceVar(&f.classes, "classes", nil, "classes that the user may ask for (default: all)")
-	flags.Float64Var(&f.cores, "max-cores", 0, "most cores of each of the user's applications on a node")
+	flags.Float64Var(&f.cores, "max-cores", 0, "most cores of each of the user's applications on a node, in every mode")
 	flags.StringVar(&f.memory, "max-memory", "", "most memory of the executors of all the user's applications, such as 64g")
 	flags.IntVar(&f.running, "max-running", 0, "most applications of the user that run at a time")
 	flags.IntVar(&f.queued, "max-queued", 0, "most applications of the user that wait")

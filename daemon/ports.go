@@ -127,7 +127,7 @@ func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) 
 	if err != nil {
 		return err
 	}
-	handle, err := x.start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: user}, launch.Mode)
+	handle, err := x.start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: user}, launch)
 	if err != nil {
 		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
 	}
@@ -146,13 +146,13 @@ func (x *executors) hold(key node.Key, handle executor.Handle, group *cgroup.Gro
 
 func (h *held) compare(key node.Key) int { return h.key.Compare(key) }
 
-func (x *executors) start(ctx context.Context, s executor.Spec, mode api.Mode) (executor.Handle, error) {
-	if !mode.HandsOff() { // A new group has neither quota nor weight of its own.
+func (x *executors) start(ctx context.Context, s executor.Spec, l api.Launch) (executor.Handle, error) {
+	if !l.Mode.HandsOff() { // A new group has neither quota nor weight of its own.
 		if err := errors.Join(s.Group.SetQuota(units.Unlimited), s.Group.SetWeight(cgroup.WeightDefault)); err != nil {
 			return executor.Handle{}, err
 		}
 	}
-	if !mode.HandsOff() && !x.contained {
+	if (!l.Mode.HandsOff() || l.Bounded) && !x.contained {
 		if err := s.Group.RaiseMemory(s.Memory); err != nil {
 			return executor.Handle{}, err
 		}

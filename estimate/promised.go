@@ -97,7 +97,11 @@ func available(b *ledger.App, n *ledger.Node) units.Cores {
 	case n == nil:
 		return 0
 	case b.Tenant.Launch.Mode.HandsOff():
-		return min(units.Cores(n.Slots(b.Tenant.Launch)), leftAloneShare*n.Offered)
+		cores := min(units.Cores(n.Slots(b.Tenant.Launch)), leftAloneShare*n.Offered)
+		if most := b.Tenant.Cap; most > 0 {
+			cores = min(cores, most)
+		}
+		return cores
 	}
 	return n.Offered
 }

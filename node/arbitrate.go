@@ -90,12 +90,15 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 			held = held || p.short()
 		}
 	}
+	for _, a := range r.apps {
+		a.divideCap(now, &r.cfg)
+	}
 	for i, p := range d.part {
-		if held && p.c == nil && (p.x.cap == 0 || d.grants[i] < p.x.cap) {
+		if held && p.c == nil && (p.x.cap.part == 0 || d.grants[i] < p.x.cap.part) {
 			// By weight alone it would take the core that is kept for a driver, or the time that a
 			// stage leaves which is short of cores, but waits for its next tasks: all executors
 			// together have one weight against the driver that is to make them.
-			p.x.cap = d.grants[i]
+			p.x.cap.part = d.grants[i]
 		}
 	}
 	if d.cfg.Gamma == 1 && !held && d.weigh(limit) {
@@ -232,28 +235,12 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		d.group(a, now, from, false)
 		from = len(d.part)
 		for _, x := range a.executors {
-			x.cap = 0
+			x.cap.part = 0
 			if n := x.unheld(now, r.cfg.Stale); n > 0 {
 				d.enter(partaker{x: x}, api.StageKey{}, units.Cores(n), n)
 			}
 		}
 		d.group(a, now, from, true)
-		d.limit(a.plan.Cap, from)
-	}
-}
-
-// limit divides an application's cap, if it has one, among its partakers from from on, which no
-// target holds.
-func (d *division) limit(most units.Cores, from int) {
-	if most <= 0 {
-		return
-	}
-	tasks := 0
-	for i := range d.stages[from:] {
-		tasks += d.stages[from+i].Runnable
-	}
-	for i, p := range d.part[from:] {
-		p.x.cap = most * units.Cores(d.stages[from+i].Runnable) / units.Cores(tasks)
 	}
 }
 

@@ -39,3 +39,51 @@ func TestACapBoundsAnApplication(t *testing.T) {
 		t.Errorf("without caps the quotas are %v", got)
 	}
 }
+
+// A cap bounds an executor whatever its mode is and whatever it does: as it starts, at work, idle,
+// when its page stands still, after a restart, and after another one has lifted its quota.
+func TestACapHoldsInEveryMode(t *testing.T) {
+	for _, mode := range []api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff} {
+		w := newWorld(t, testConfig(4))
+		a := handsOff(mode)
+		a.Cap = 1.5
+		w.apply(plan(1, a))
+		w.ticks(2)
+		x := w.exec(Key{appA, "1"})
+		holds := func(when string) {
+			t.Helper()
+			if x.quota > 1.5+drift || x.quota < 1.4 {
+				t.Errorf("mode %s, %s: a quota of %v, the cap is 1.5", mode, when, x.quota)
+			}
+		}
+		holds("it starts")
+		x.submit(0, 1000, 1)
+		w.ticks(4)
+		holds("it works")
+		if got := w.status.Executors[0].Quota; got != x.quota {
+			t.Errorf("mode %s: a quota of %v is told, %v is in force", mode, got, x.quota)
+		}
+		if mode != api.ModeOff {
+			a.Stages = []api.StageTarget{target(0, "1", 1000, 1000, time.Second, 4)}
+			w.apply(plan(2, a))
+			w.ticks(4)
+			holds("it is late")
+		}
+		x.frozen = true
+		w.ticks(20)
+		holds("its page stands still")
+		x.quota = units.Unlimited
+		w.ticks(4)
+		holds("another one has lifted it")
+		w.restart(testConfig(4))
+		x.quota = units.Unlimited
+		w.ticks(4)
+		holds("the node controller has restarted")
+		x.frozen, x.queue, x.running = false, nil, nil
+		w.ticks(8)
+		holds("it is idle")
+		if mode != api.ModeControl && x.weight != WeightUnset {
+			t.Errorf("mode %s: the weight is %v", mode, x.weight)
+		}
+	}
+}

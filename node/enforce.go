@@ -14,11 +14,17 @@ const stopAgain = 10 * time.Second
 // enforce writes x's quota if the grant is a quantum or more away from what is
 // in force. An executor that nothing controls has no quota but its cap, and neither has one
 // that is granted all there is, or all that those leave who share: what others use is a mean
-// of the last seconds, and weights keep their floor. For one that is handsOff everything is
-// worked out and nothing is written.
+// of the last seconds, and weights keep their floor. One that is capped has a quota always.
+// For one that is handsOff everything is worked out, and nothing is written but its cap.
 func (r *roster) enforce(x *executor, limit units.Cores) {
 	if !x.alive() || !x.life.here || !x.quotaKnown {
 		return
+	}
+	if x.handsOff {
+		x.holdToCap(r.cfg.Quantum, &r.out)
+	}
+	if x.cap.any {
+		limit = units.Unlimited // What others leave may be more in a moment.
 	}
 	c := x.ctl
 	want, rest := units.Unlimited, units.Cores(0)
@@ -27,8 +33,8 @@ func (r *roster) enforce(x *executor, limit units.Cores) {
 		if !x.free {
 			want, rest = r.round(x, c.grant, limit)
 		}
-	} else if x.cap > 0 {
-		want, rest = r.round(x, x.cap, limit)
+	} else if x.cap.part > 0 {
+		want, rest = r.round(x, x.cap.part, limit)
 	}
 	if want == x.quota || !x.owner.writes() {
 		return

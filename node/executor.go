@@ -16,16 +16,14 @@ const drift = units.Cores(0.005)
 type executor struct {
 	key   Key
 	slots int
-	// handsOff says that its application's mode lets nothing be written for it:
-	// quota is then what would be in force.
+	// handsOff says that its application's mode lets nothing be written for it but its part of a
+	// cap: quota is then what would be in force.
 	handsOff bool
 	// shares says that its application comes after those with a deadline that can be
 	// kept, part is its class's part of what they leave.
 	shares, hasDeadline bool
 	part                float64
-	// cap is its part of the most that its application gets here, 0 without, or where a target
-	// holds it.
-	cap units.Cores
+	cap                 capped
 	// divided says that it had its part in the last division; free that it has no quota: it asks for
 	// more than there is, and nobody but those who share could have what a quota would withhold, or
 	// weights divide. Then place is its own, else 0 for the normal one.
@@ -54,6 +52,17 @@ type executor struct {
 	ctl      *control
 	// charged is the record to which quota writes are counted.
 	charged *record
+}
+
+// capped is what an executor has of the most that its application gets here.
+type capped struct {
+	// any says that there is such a cap.
+	any bool
+	// part is its part of that, also of what is kept for a driver; 0 without, or where a target
+	// holds it.
+	part units.Cores
+	// inForce is the quota of one whose mode lets nothing else be written.
+	inForce units.Cores
 }
 
 // life is how far an executor's process is.
@@ -130,6 +139,14 @@ func (x *executor) alive() bool { return x.life.sampled && x.life.state != api.E
 // lingers reports whether what it did for a stage is still to be reported.
 func (x *executor) lingers(now units.Instant, linger time.Duration) bool {
 	return slices.ContainsFunc(x.records, func(r *record) bool { return r.changed > 0 && now.Sub(r.changed) <= linger })
+}
+
+// written is the quota in force as far as is known.
+func (x *executor) written() units.Cores {
+	if x.handsOff {
+		return x.cap.inForce
+	}
+	return x.quota
 }
 
 // running is the number of its running tasks.
@@ -230,8 +247,8 @@ func (x *executor) describe(s *api.ExecutorStatus, now units.Instant, stale time
 	s.Waiting = x.memory.waits && !x.life.started
 	if x.life.state == api.ExecutorExited {
 		s.Exit, s.ExitCode = x.life.exit, x.life.code
-	} else if x.quotaKnown && !x.handsOff && !x.quota.IsUnlimited() {
-		s.Quota = x.quota
+	} else if quota := x.written(); x.quotaKnown && !quota.IsUnlimited() {
+		s.Quota = quota
 	}
 	if x.memory.news(now, x.life.state == api.ExecutorExited) {
 		s.Memory = x.memory.describe()

@@ -167,6 +167,9 @@ func (r *roster) foldUsage(x *executor, s *ExecutorSample, now units.Instant) {
 func (r *roster) foldQuota(x *executor, inForce units.Cores, writer string) {
 	if x.handsOff {
 		x.quotaKnown = true
+		if x.cap.any && math.Abs(float64(x.cap.inForce-inForce)) > float64(drift) {
+			x.cap.inForce = inForce // A restart, a failed write or another writer: it is written again.
+		}
 		return
 	}
 	known := x.quotaKnown

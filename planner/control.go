@@ -230,7 +230,7 @@ func (d *desk) capApp(q api.ControlRequest) (api.ControlReply, error) {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
 	}
 	if a.Tenant.Launch.Mode.HandsOff() {
-		return api.ControlReply{}, api.Errorf(api.KindInvalid, "nothing is held back of %s: its mode is %s", a.ID, a.Tenant.Launch.Mode)
+		return api.ControlReply{}, api.Errorf(api.KindInvalid, "nothing is held back of %s but by its user's bounds: its mode is %s", a.ID, a.Tenant.Launch.Mode)
 	}
 	d.runs.limit(a, q.Cap)
 	if q.Cap == 0 {

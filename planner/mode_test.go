@@ -122,3 +122,23 @@ func TestAnUnknownModeIsRefused(t *testing.T) {
 		t.Errorf("reply %+v", reply)
 	}
 }
+
+// The bounds of a user on cores and memory reach the nodes in every mode; without them a node
+// leaves alone what its mode says.
+func TestAUsersBoundsHoldInEveryMode(t *testing.T) {
+	for _, mode := range []api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff} {
+		for _, bounds := range []api.Bounds{{}, {Cores: 1.5}, {Memory: 100 * units.GiB}, {Running: 3}} {
+			w := newWorld(t, "a")
+			r := registration("p", 0)
+			r.Mode, r.Launch.Bounded = mode, true // Whatever the driver says.
+			by := api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit, Bounds: bounds}
+			if reply := w.step(planner.Register{To: 1, By: by, Request: r}).(api.RegisterReply); reply.Error != nil {
+				t.Fatal(reply.Error)
+			}
+			told := w.plans["a"].Apps[0]
+			if want := bounds.Cores+units.Cores(bounds.Memory) > 0; told.Cap != bounds.Cores || told.Launch.Bounded != want || told.Launch.Mode != mode {
+				t.Errorf("mode %s, bounds %+v: the node is told a cap of %v and %+v", mode, bounds, told.Cap, told.Launch)
+			}
+		}
+	}
+}

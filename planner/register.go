@@ -101,8 +101,9 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	return a, nil
 }
 
-// capped holds an application of by's to the cores that by may have.
+// capped holds an application of by's to what by may have, in every mode.
 func capped(by api.Principal, d *admission.Admission) {
+	d.Tenant.Launch.Bounded = by.Bounds.Cores > 0 || by.Bounds.Memory > 0
 	if most := by.Bounds.Cores; most > 0 {
 		d.Tenant.Cap, d.Tenant.Resized = most, true // Its durations are not those of all cores.
 	}

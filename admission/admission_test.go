@@ -145,7 +145,7 @@ func TestKnown(t *testing.T) {
 	if got, err := admission.Known(c.View(), its); err != nil || got != a {
 		t.Errorf("one that has its last word to say: %v, %v", got, err)
 	}
-	c.Know(ledger.Exited{App: a.ID, State: api.AppFinished, At: 4, By: api.EndedByLastWord})
+	c.Know(ledger.Exited{App: a.ID, At: 4, By: api.EndedByLastWord})
 	if _, err := admission.Known(c.View(), its); api.KindOf(err) != api.KindConflict {
 		t.Errorf("one whose driver has exited: %v", err)
 	}

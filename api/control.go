@@ -16,12 +16,14 @@ const (
 	AppRunning AppState = "running"
 	// AppEnding stopped its SparkContext; its driver has not exited as far as is known.
 	AppEnding AppState = "ending"
-	// AppFinished stopped its SparkContext, and its driver has exited or is waited for
-	// no longer.
+	// AppFinished has ended with exit code 0: pacer submit saw it, or its driver has proved
+	// it.
 	AppFinished AppState = "finished"
-	// AppFailed stopped with an error, or its driver is gone, or spark-submit
-	// ended with an exit code other than 0.
+	// AppFailed has ended with another exit code, or with an error, or its driver is gone.
 	AppFailed AppState = "failed"
+	// AppUnknown has ended, and nobody knows with which exit code. It was neither in time
+	// nor late, and teaches no profile.
+	AppUnknown AppState = "unknown"
 	// AppRefused asked for a feasible deadline and had none.
 	AppRefused AppState = "refused"
 )
@@ -71,7 +73,7 @@ type AppSummary struct {
 	// Predicted is the predicted Duration at the end; 0 when not known.
 	Predicted units.Seconds `json:"predicted_finish_s"`
 	// ErrorPct is Eq 4, set once it has finished and had a deadline: early is positive,
-	// late is negative. What failed has none.
+	// late is negative. What failed has none, nor what ended nobody knows how.
 	ErrorPct *float64 `json:"error_pct"`
 	// Outcome says how it ended, in one line; "" until then and where there is nothing
 	// to say.

@@ -94,7 +94,8 @@ the SparkContext, (silence) the planner, which gave up a driver that it did not 
 
 ERROR is (deadline - duration) / deadline: +2.0% ended early by 2 % of the deadline,
 -2.0% late. A stage's ERROR is how far it ended from its own deadline, either way, in
-per cent of the application's. What failed has no error.
+per cent of the application's. What failed has no error, nor what is "unknown": it has ended,
+and nobody knows with which exit code.
 
 One that waits for memory is "queued" with its place, as in "queued 2/3"; STARTED is then
 when it is expected to start, as in "~06:41:00", or "-" where nobody knows.`

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/metrics"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/planner"
@@ -120,8 +119,8 @@ func countOccurrence(count *metrics.Planner, o planner.Occurrence) {
 	case planner.AppRefused:
 		count.Rejected(api.KindOf(o.Err))
 	case planner.AppEnded:
-		if o.Deadline > 0 && o.State == api.AppFinished {
-			count.Ended(dag.AppError(o.Deadline, o.Duration) / 100)
+		if o.ErrorPct != nil {
+			count.Ended(*o.ErrorPct / 100)
 		}
 	case planner.PublishFailed:
 		count.PublishFailed()

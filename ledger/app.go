@@ -157,6 +157,7 @@ type Gate struct {
 
 // Outcome is how an application ended.
 type Outcome struct {
+	// State at the end follows from the rest (Settled).
 	State api.AppState `json:"state"`
 	// Ended is the duration once State is final, EndedBy where that is from; Stopped is
 	// when the driver said that its context stops, if it did (DriverEnd).
@@ -174,6 +175,21 @@ type Outcome struct {
 	// spark-submit, with EndedByExit.
 	Clean    bool `json:"clean,omitempty"`
 	ExitCode int  `json:"exit_code,omitempty"`
+}
+
+// Settled is how an application stands at its end that stood otherwise before, by what is
+// known of its driver's exit: where that is from, whether the driver has proved that the code
+// is 0, and the code. A failure stays one.
+func Settled(was api.AppState, by api.EndedBy, clean bool, code int) api.AppState {
+	switch {
+	case was == api.AppFailed || was == api.AppRefused:
+		return was
+	case by == api.EndedByExit && code != 0:
+		return api.AppFailed
+	case by == api.EndedByExit || clean:
+		return api.AppFinished
+	}
+	return api.AppUnknown
 }
 
 // KillReason is the line about an application that was killed.

@@ -136,7 +136,6 @@ func shown(t *testing.T, l *ledger.Ledger) string {
 	return string(body)
 }
 
-// What cannot be true is refused and changes nothing.
 // A second end changes nothing of the first.
 func TestAnApplicationEndsOnce(t *testing.T) {
 	l, _ := at(t, append(facts(), ledger.RunEnded{App: app, State: api.AppFailed, At: 5, By: api.EndedBySilence})...)
@@ -149,6 +148,40 @@ func TestAnApplicationEndsOnce(t *testing.T) {
 	}
 }
 
+// An application has finished only if its exit code is known to be 0, by whoever knows it.
+func TestThreeEnds(t *testing.T) {
+	stopped := ledger.ContextStopped{App: app, At: 9}
+	failed := ledger.ContextStopped{App: app, At: 9, Failed: true}
+	for _, c := range []struct {
+		name  string
+		stop  ledger.Fact
+		exit  ledger.Exited
+		state api.AppState
+	}{
+		{"pacer submit saw code 0", stopped, ledger.Exited{By: api.EndedByExit}, api.AppFinished},
+		{"pacer submit saw another code", stopped, ledger.Exited{By: api.EndedByExit, Code: 143}, api.AppFailed},
+		{"the driver proved code 0", stopped, ledger.Exited{By: api.EndedByLastWord, Clean: true}, api.AppFinished},
+		{"the driver told a failure", stopped, ledger.Exited{By: api.EndedByLastWord, Failed: true}, api.AppFailed},
+		{"the driver proved nothing", stopped, ledger.Exited{By: api.EndedByLastWord}, api.AppUnknown},
+		{"a proof, and another code", stopped, ledger.Exited{By: api.EndedByExit, Clean: true, Code: 1}, api.AppFailed},
+		{"code 0 after a failed context", failed, ledger.Exited{By: api.EndedByExit}, api.AppFailed},
+		{"code 0 without a word", ledger.RunEnded{App: app, State: api.AppUnknown, At: 9}, ledger.Exited{By: api.EndedByExit}, api.AppFinished},
+	} {
+		c.exit.App, c.exit.At = app, 10
+		l, _ := at(t, append(facts(), c.stop)...)
+		if was := l.View().App(app).Outcome.State; was == api.AppFinished {
+			t.Errorf("%s: %s before its exit", c.name, was)
+		}
+		if err := l.Record(c.exit); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.View().App(app).Outcome.State; got != c.state {
+			t.Errorf("%s: %s, want %s", c.name, got, c.state)
+		}
+	}
+}
+
+// What cannot be true is refused and changes nothing.
 func TestImpossibleFactsChangeNothing(t *testing.T) {
 	target := func(executor api.ExecutorID, node string) []ledger.Target {
 		return []ledger.Target{{Node: node, StageTarget: api.StageTarget{Executor: executor, Weight: 1, Tasks: 1}}}
@@ -168,7 +201,8 @@ func TestImpossibleFactsChangeNothing(t *testing.T) {
 		"no step response":                  ledger.ResponseMoved{App: app, Stage: key, Level: 2},
 		"no profile to match":               ledger.StageMatched{App: app, Stage: key},
 		"a deadline of nothing":             ledger.DeadlineGiven{App: app},
-		"an exit of one that runs":          ledger.Exited{App: app, State: api.AppFinished},
+		"an exit of one that runs":          ledger.Exited{App: app},
+		"a good end without a word":         ledger.RunEnded{App: app, State: api.AppFinished},
 		"a burial of one that runs":         ledger.Buried{App: app},
 		"a node that is not there":          ledger.NodeSaid{Status: &api.NodeStatus{Node: "z"}},
 		"a node with applications":          ledger.NodeForgotten{Node: "a"},

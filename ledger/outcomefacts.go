@@ -2,12 +2,14 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// ContextStopped: the driver says that its context stops; the nodes stop the executors.
+// ContextStopped: the driver says that its context stops; the nodes stop the executors. How the
+// application ends is open until its exit is known.
 type ContextStopped struct {
 	App    api.AppID
 	At     units.Seconds
@@ -20,7 +22,7 @@ func (f ContextStopped) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	state := api.AppFinished
+	state := api.AppUnknown
 	if f.Failed {
 		state = api.AppFailed
 	}
@@ -53,7 +55,8 @@ func (f KillAsked) apply(l *Ledger) error {
 	return nil
 }
 
-// RunEnded: an application has ended without a word of its driver.
+// RunEnded: an application has ended without a word of its driver: it has failed, was refused,
+// or how is not known.
 type RunEnded struct {
 	App    api.AppID
 	State  api.AppState
@@ -66,6 +69,9 @@ func (f RunEnded) apply(l *Ledger) error {
 	a, err := l.app(f.App)
 	if err != nil {
 		return err
+	}
+	if !slices.Contains([]api.AppState{api.AppFailed, api.AppRefused, api.AppUnknown}, f.State) {
+		return fmt.Errorf("application %s ends as %s without its driver's word", a.ID, f.State)
 	}
 	return l.end(a, Outcome{State: f.State, Ended: f.At, EndedBy: f.By, Reason: f.Reason})
 }
@@ -84,13 +90,14 @@ func (l *Ledger) end(a *App, how Outcome) error {
 	return nil
 }
 
-// Exited: how the driver's process has ended is known. The record is saved, and Plans do not
-// name it as exiting any more.
+// Exited: when the driver's process has ended is known, and what there is to know of how:
+// whether the driver said that it Failed, or proved that its exit code is 0 (Clean), and the
+// Code that pacer submit saw. The record is saved, and Plans do not name it as exiting any more.
 type Exited struct {
 	App       api.AppID
-	State     api.AppState
 	At        units.Seconds
 	By        api.EndedBy
+	Failed    bool
 	Reason    string
 	Clean     bool
 	Code      int
@@ -106,7 +113,11 @@ func (f Exited) apply(l *Ledger) error {
 		return fmt.Errorf("application %s has not ended", a.ID)
 	}
 	o := &a.Outcome
-	o.State, o.Ended, o.EndedBy, o.Reason = f.State, f.At, f.By, f.Reason
+	if f.Failed {
+		o.State = api.AppFailed
+	}
+	o.State = Settled(o.State, f.By, f.Clean, f.Code)
+	o.Ended, o.EndedBy, o.Reason = f.At, f.By, f.Reason
 	o.Clean, o.ExitCode, o.Suspended = f.Clean, f.Code, f.Suspended
 	a.touch()
 	return nil

@@ -147,6 +147,7 @@ pacer_apps{state="failed"} 0
 pacer_apps{state="finished"} 1
 pacer_apps{state="queued"} 0
 pacer_apps{state="running"} 1
+pacer_apps{state="unknown"} 0
 # HELP pacer_apps_rejected_total Registrations refused, by kind of error.
 # TYPE pacer_apps_rejected_total counter
 pacer_apps_rejected_total{reason="infeasible"} 1

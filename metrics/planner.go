@@ -48,8 +48,8 @@ func (p *Planner) Admitted(v api.Verdict) { p.admitted.WithLabelValues(string(v)
 // Rejected counts a registration that was refused.
 func (p *Planner) Rejected(k api.Kind) { p.rejected.WithLabelValues(k.String()).Inc() }
 
-// Ended records the error (Eq 4 / 100, negative when late) of an application
-// that had a deadline.
+// Ended records the error (Eq 4 / 100, negative when late) of an application that had a
+// deadline and has finished.
 func (p *Planner) Ended(ratio float64) { p.errors.Observe(ratio) }
 
 // Wrote records how long a write of state took.
@@ -84,7 +84,7 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	if err != nil {
 		return
 	}
-	states := map[api.AppState]int{api.AppQueued: 0, api.AppRunning: 0, api.AppFinished: 0, api.AppFailed: 0}
+	states := map[api.AppState]int{api.AppQueued: 0, api.AppRunning: 0, api.AppFinished: 0, api.AppFailed: 0, api.AppUnknown: 0}
 	for _, a := range view.Apps {
 		states[a.State]++
 		if a.State == api.AppRunning {

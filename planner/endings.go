@@ -39,10 +39,10 @@ func (r *runs) lastWord(a *ledger.App, ev api.Event) {
 	if !o.DriverEnd || o.EndedBy == api.EndedByExit {
 		return
 	}
-	f := ledger.Exited{App: a.ID, State: o.State, At: max(o.Stopped, ev.At), By: api.EndedByLastWord, Reason: o.Reason,
+	f := ledger.Exited{App: a.ID, At: max(o.Stopped, ev.At), By: api.EndedByLastWord, Failed: ev.Failed, Reason: o.Reason,
 		Clean: ev.Clean && !ev.Failed, Code: o.ExitCode, Suspended: o.Suspended}
-	if ev.Failed && o.State == api.AppFinished {
-		f.State, f.Reason = api.AppFailed, ev.Reason
+	if ev.Failed && o.State != api.AppFailed {
+		f.Reason = ev.Reason
 	}
 	r.record(f)
 	if a.Tenant.Watched {
@@ -92,13 +92,13 @@ func (r *runs) exited(a *ledger.App, q api.ControlRequest) {
 	}
 	if !a.Over() {
 		// Its driver's word did not come through, or it was killed.
-		r.record(ledger.RunEnded{App: a.ID, State: api.AppFinished, At: ended, By: api.EndedByExit})
+		r.record(ledger.RunEnded{App: a.ID, State: api.AppUnknown, At: ended, By: api.EndedByExit})
 	}
 	o := a.Outcome
-	f := ledger.Exited{App: a.ID, State: o.State, At: max(ended, o.Stopped), By: api.EndedByExit, Reason: o.Reason, Clean: o.Clean,
+	f := ledger.Exited{App: a.ID, At: max(ended, o.Stopped), By: api.EndedByExit, Reason: o.Reason, Clean: o.Clean,
 		Code: q.ExitCode, Suspended: q.Suspended}
-	if q.ExitCode != 0 && o.State == api.AppFinished {
-		f.State, f.Reason = api.AppFailed, sayExit(q.ExitCode)
+	if q.ExitCode != 0 && o.State != api.AppFailed && o.State != api.AppRefused {
+		f.Reason = sayExit(q.ExitCode)
 	}
 	r.record(f)
 }
@@ -117,8 +117,10 @@ func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	}
 	account.Suspended = q.Suspended
 	a.Duration, a.EndedBy, a.ExitCode = max(ended, account.Stopped), api.EndedByExit, q.ExitCode
-	if q.ExitCode != 0 && a.State == api.AppFinished {
-		a.State, a.Notices = api.AppFailed, append(slices.Clone(a.Notices), sayExit(q.ExitCode))
+	was := a.State
+	if a.State = ledger.Settled(was, a.EndedBy, false, q.ExitCode); a.State == api.AppFailed && was != api.AppFailed {
+		account.Reason = sayExit(q.ExitCode)
+		a.Notices = append(slices.Clone(a.Notices), sayExit(q.ExitCode))
 		r.occur(ExitReported{App: a.ID, Code: q.ExitCode})
 		if r.view.Newest(a.Profile, a.ID) {
 			r.record(ledger.RunTakenBack{Name: a.Profile, App: a.ID})
@@ -145,7 +147,8 @@ func (r *runs) concludeRuns(profile string) {
 // it may, its record into the history.
 func (r *runs) conclude(a *ledger.App) {
 	o, m := &a.Outcome, a.Promise.Mode
-	r.occur(AppEnded{App: a.ID, State: o.State, Duration: o.Ended, Deadline: a.Promise.Deadline, By: o.EndedBy, Reason: o.Reason})
+	r.occur(AppEnded{App: a.ID, State: o.State, Duration: o.Ended, Deadline: a.Promise.Deadline, By: o.EndedBy, Reason: o.Reason,
+		ErrorPct: report.ErrorPct(o.State, a.Promise.Deadline, o.Ended)})
 	if o.State == api.AppFinished && m != ledger.Unpaced && m != ledger.Off {
 		r.learn(a)
 	}

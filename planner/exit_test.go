@@ -163,7 +163,7 @@ func TestAnApplicationEndsAtItsDriversExit(t *testing.T) {
 		}, api.AppFinished, api.EndedByLastWord, 32, "ended 4.0 s before 09:00:36", 2},
 		{"a last word without proof", false, func(w *world, r api.RegisterRequest, id api.AppID) {
 			w.stopped(id, r.Submission, api.Event{Type: api.EventExit, At: 32})
-		}, api.AppFinished, api.EndedByLastWord, 32, "ended 4.0 s before 09:00:36", 1},
+		}, api.AppUnknown, api.EndedByLastWord, 32, "ended after 32 s; its exit code is not known", 1},
 		{"a last word of a failure", false, func(w *world, r api.RegisterRequest, id api.AppID) {
 			w.stopped(id, r.Submission, api.Event{Type: api.EventExit, At: 32, Failed: true, Reason: "an exception"})
 		}, api.AppFailed, api.EndedByLastWord, 32, "failed after 32 s: an exception", 1},
@@ -171,8 +171,12 @@ func TestAnApplicationEndsAtItsDriversExit(t *testing.T) {
 			w.stopped(id, r.Submission, api.Event{Type: api.EventExit, At: 32, Clean: true})
 			w.pass(6 * time.Second)
 		}, api.AppFinished, api.EndedByLastWord, 32, "ended 4.0 s before 09:00:36", 2},
+		{"pacer submit was killed, and the driver with it", true, func(w *world, r api.RegisterRequest, id api.AppID) {
+			w.stopped(id, r.Submission, api.Event{Type: api.EventExit, At: 32})
+			w.pass(6 * time.Second)
+		}, api.AppUnknown, api.EndedByLastWord, 32, "ended after 32 s; its exit code is not known", 1},
 		{"silence", false, func(w *world, _ api.RegisterRequest, _ api.AppID) { w.pass(6 * time.Second) },
-			api.AppFinished, api.EndedByStop, 31, "stopped its context 5.0 s before 09:00:36; its exit is not known", 1},
+			api.AppUnknown, api.EndedByStop, 31, "stopped its context after 31 s; its exit is not known", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, r, id := linger(t, c.watched, nil)
@@ -185,7 +189,7 @@ func TestAnApplicationEndsAtItsDriversExit(t *testing.T) {
 				if d.State != c.state || d.EndedBy != c.by || d.Duration != c.takes || !strings.HasPrefix(d.Outcome, c.outcome) {
 					t.Errorf("%s by %q after %v: %q", d.State, d.EndedBy, d.Duration, d.Outcome)
 				}
-				if failed := c.state == api.AppFailed; failed != (d.ErrorPct == nil) || !failed && !near(*d.ErrorPct, float64(100*(36-c.takes)/36), 1e-9) {
+				if early := c.state == api.AppFinished; early != (d.ErrorPct != nil) || early && !near(*d.ErrorPct, float64(100*(36-c.takes)/36), 1e-9) {
 					t.Errorf("error %v", d.ErrorPct)
 				}
 				w.pass(3 * time.Second)
@@ -193,6 +197,11 @@ func TestAnApplicationEndsAtItsDriversExit(t *testing.T) {
 			}
 			if p := w.stored("p"); p.Runs != c.runs {
 				t.Errorf("the profile has %d runs, want %d", p.Runs, c.runs)
+			}
+			for _, o := range w.said {
+				if e, ok := o.(planner.AppEnded); ok && (e.State != c.state || (e.ErrorPct != nil) != (c.state == api.AppFinished)) {
+					t.Errorf("%q, error %v", e, e.ErrorPct)
+				}
 			}
 		})
 	}
@@ -230,12 +239,12 @@ func TestADriverThatHangsAfterItsStop(t *testing.T) {
 		t.Errorf("%s after %v", d.State, d.Duration)
 	}
 	w.live(2*time.Minute, id)
-	if d := w.app(id); d.State != api.AppFinished || d.EndedBy != api.EndedByStop || d.Duration != 31 {
+	if d := w.app(id); d.State != api.AppUnknown || d.ErrorPct != nil || d.EndedBy != api.EndedByStop || d.Duration != 31 {
 		t.Errorf("%s by %q after %v", d.State, d.EndedBy, d.Duration)
 	}
 	reply := w.report(r.Submission, 0, 1000)
 	d := w.app(id)
-	if d.Duration != 1000 || d.EndedBy != api.EndedByExit || *d.ErrorPct > -2600 || reply.Message != d.Outcome ||
+	if d.State != api.AppFinished || d.Duration != 1000 || d.EndedBy != api.EndedByExit || *d.ErrorPct > -2600 || reply.Message != d.Outcome ||
 		d.Outcome != "ended late by its exit: 16m4s after 09:00:36, 16m9s after its context stopped" {
 		t.Errorf("%v by %q, error %v: %q", d.Duration, d.EndedBy, *d.ErrorPct, d.Outcome)
 	}

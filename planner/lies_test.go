@@ -189,7 +189,7 @@ func TestARecordingThatLiesIsCaught(outer *testing.T) {
 			c.To(units.Seconds(10*i + 10))
 			c.Done(a, s, units.Seconds(rapid.IntRange(1, 60).Draw(t, "work")), units.Seconds(10*i)+2.1)
 		}
-		c.Know(ledger.ContextStopped{App: a.ID, At: 32}, ledger.Exited{App: a.ID, State: api.AppFinished, At: 33, By: api.EndedByExit})
+		c.Know(ledger.ContextStopped{App: a.ID, At: 32}, ledger.Exited{App: a.ID, At: 33, By: api.EndedByExit})
 		_, learnt, err := recording.Record(c.View(), a)
 		if err != nil {
 			t.Fatal(err)

@@ -107,6 +107,8 @@ type AppEnded struct {
 	Duration, Deadline units.Seconds
 	By                 api.EndedBy
 	Reason             string
+	// ErrorPct is Eq 4, nil where there is none.
+	ErrorPct *float64
 }
 
 // ExitReported: an application that seemed to have finished has failed.
@@ -402,7 +404,11 @@ func (o AppStopped) String() string {
 }
 
 func (o AppEnded) String() string {
-	text := fmt.Sprintf("%s %s after %s", o.App, o.State, o.Duration)
+	how := string(o.State)
+	if o.State == api.AppUnknown {
+		how = "ended, nobody knows how,"
+	}
+	text := fmt.Sprintf("%s %s after %s", o.App, how, o.Duration)
 	if o.Deadline > 0 {
 		text += fmt.Sprintf(" of %s", o.Deadline)
 	}

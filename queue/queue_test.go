@@ -128,6 +128,10 @@ func TestExpectedStartsAreLearnt(t *testing.T) {
 	}
 	c.To(100)
 	c.Know(ledger.ContextStopped{App: first.ID, At: 100})
+	if _, _, ok := p.Learn(c.View(), first); ok {
+		t.Error("learnt of a run of which nobody knows how it ended")
+	}
+	c.Know(ledger.Exited{App: first.ID, At: 100, By: api.EndedByExit})
 	key, state, ok := p.Learn(c.View(), first)
 	if !ok || key != "app-1" {
 		t.Fatalf("learnt %q, %s, %v", key, state, ok)

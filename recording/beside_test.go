@@ -23,7 +23,7 @@ func used(c *ledgertest.Cluster, neighbour *ledger.App, cpu units.Work) {
 // context's stop.
 func learn(t *testing.T, c *ledgertest.Cluster, a *ledger.App, exit units.Seconds, want string) api.Profile {
 	t.Helper()
-	c.Know(ledger.Exited{App: a.ID, State: api.AppFinished, At: a.Outcome.Stopped + exit, By: api.EndedByExit})
+	c.Know(ledger.Exited{App: a.ID, At: a.Outcome.Stopped + exit, By: api.EndedByExit})
 	how, p, err := recording.Record(c.View(), a)
 	if err != nil || how != want {
 		t.Fatalf("%q, %v, want %q", how, err, want)

@@ -74,7 +74,9 @@ func teaches(a *ledger.App) error {
 	switch {
 	case !o.DriverEnd:
 		return fmt.Errorf("its driver did not say when its context stopped")
-	case !o.Clean && (o.EndedBy != api.EndedByExit || o.ExitCode != 0):
+	case o.State == api.AppFailed:
+		return fmt.Errorf("it failed")
+	case o.State != api.AppFinished:
 		return fmt.Errorf("its exit code is not known to be 0: pacer submit would report it")
 	case o.Suspended > 0:
 		return fmt.Errorf("its machine was suspended for %s while it ran", verdict.Deadline(o.Suspended))

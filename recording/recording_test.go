@@ -35,7 +35,7 @@ func goOn(c *ledgertest.Cluster, a *ledger.App) {
 }
 
 func exited(a *ledger.App, code int, suspended units.Seconds) ledger.Exited {
-	return ledger.Exited{App: a.ID, State: api.AppFinished, At: 31, By: api.EndedByExit, Code: code, Suspended: suspended}
+	return ledger.Exited{App: a.ID, At: 31, By: api.EndedByExit, Code: code, Suspended: suspended}
 }
 
 func TestAFirstRunIsItsProfile(t *testing.T) {
@@ -60,7 +60,7 @@ func TestWhatTeachesNothing(t *testing.T) {
 		says string
 	}{
 		"an exit that is not known": {func(a *ledger.App) ledger.Fact { return ledger.NoticeTold{App: a.ID} }, "exit code is not known"},
-		"a failure":                 {func(a *ledger.App) ledger.Fact { return exited(a, 1, 0) }, "exit code is not known to be 0"},
+		"a failure":                 {func(a *ledger.App) ledger.Fact { return exited(a, 1, 0) }, "it failed"},
 		"a suspended machine":       {func(a *ledger.App) ledger.Fact { return exited(a, 0, 9) }, "was suspended for 9s"},
 	} {
 		c := ledgertest.New(t, "a", "b")
@@ -72,7 +72,7 @@ func TestWhatTeachesNothing(t *testing.T) {
 	}
 	c := ledgertest.New(t, "a", "b")
 	a := c.App("app-1", "p", 0, "a")
-	c.Know(ledger.RunEnded{App: a.ID, State: api.AppFinished, At: 5, By: api.EndedByExit})
+	c.Know(ledger.RunEnded{App: a.ID, State: api.AppUnknown, At: 5, By: api.EndedByExit})
 	if _, _, err := recording.Record(c.View(), a); err == nil || !strings.Contains(err.Error(), "did not say when its context stopped") {
 		t.Errorf("without the driver's word: %v", err)
 	}

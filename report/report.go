@@ -57,7 +57,7 @@ func Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppSummary {
 		s.Queue = a.Queue()
 	case p.Leaves(a):
 		s.Duration = max(o.Stopped, a.At(now))
-		if s.State == api.AppFinished {
+		if s.State != api.AppFailed {
 			s.State = api.AppEnding
 		}
 	default:
@@ -68,7 +68,7 @@ func Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppSummary {
 }
 
 // ErrorPct is Eq 4 of an application that has finished; nil where there is none: one
-// that failed before its deadline was not early.
+// that failed before its deadline was not early, nor was one that ended nobody knows how.
 func ErrorPct(state api.AppState, deadline, ended units.Seconds) *float64 {
 	if state != api.AppFinished || deadline <= 0 {
 		return nil

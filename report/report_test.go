@@ -38,7 +38,8 @@ func TestLine(t *testing.T) {
 		{account(func(c *ledger.Account) { c.Stopped, c.Causes = 71, []string{"9.0 s waiting for cores"} }), api.AppFinished, 72, api.EndedByExit,
 			"12 s late, at 06:01:12, on 1.4 of 8 cores: 9.0 s waiting for cores"},
 		{account(as), api.AppFinished, 63, api.EndedByExit, "ended late by its exit: 3.0 s after 06:01:00, 13 s after its context stopped"},
-		{account(as), api.AppFinished, 50, api.EndedByStop, "stopped its context 10 s before 06:01:00; its exit is not known"},
+		{account(as), api.AppUnknown, 50, api.EndedByStop, "stopped its context after 50 s; its exit is not known"},
+		{account(as), api.AppUnknown, 50, api.EndedByLastWord, "ended after 50 s; its exit code is not known"},
 		{account(func(c *ledger.Account) { c.Reason = "out of memory" }), api.AppFailed, 20, api.EndedByExit, "failed after 20 s: out of memory"},
 	} {
 		if got := report.Line(w.account, w.state, w.ended, w.by); got != w.want {
@@ -59,7 +60,7 @@ func TestSummary(t *testing.T) {
 	}
 	c.To(40)
 	c.Know(ledger.ContextStopped{App: a.ID, At: 40, Failed: true, Reason: "no space"},
-		ledger.Exited{App: a.ID, State: api.AppFailed, At: 41, By: api.EndedByExit, Reason: "no space", Code: 1})
+		ledger.Exited{App: a.ID, At: 41, By: api.EndedByExit, Reason: "no space", Code: 1})
 	d := report.Detail(c.View(), p, a)
 	if d.ErrorPct != nil || d.Duration != 41 || !strings.Contains(d.Outcome, "failed after 41 s: no space") || len(d.Notices) == 0 {
 		t.Errorf("failed: %+v", d)
@@ -83,7 +84,7 @@ func TestContentionIsTold(t *testing.T) {
 		t.Errorf("while it runs: %+v, %+v", d.Shortages, d.Losses)
 	}
 	c.To(72)
-	c.Know(ledger.ContextStopped{App: a.ID, At: 72}, ledger.Exited{App: a.ID, State: api.AppFinished, At: 72, By: api.EndedByExit})
+	c.Know(ledger.ContextStopped{App: a.ID, At: 72}, ledger.Exited{App: a.ID, At: 72, By: api.EndedByExit})
 	d := report.Detail(c.View(), p, a)
 	if !strings.Contains(d.Outcome, "12 s late") || !strings.HasSuffix(d.Outcome, ": given up, since not all on a could be in time, 31 core-seconds went to app-7") {
 		t.Errorf("its line is %q", d.Outcome)

@@ -26,11 +26,9 @@ func Line(c ledger.Account, state api.AppState, ended units.Seconds, by api.Ende
 		}
 		return text
 	case !by.Known():
-		when := saySpan(early) + " before "
-		if early < 0 {
-			when = saySpan(-early) + " after "
-		}
-		return "stopped its context " + when + clock(c, c.Deadline) + "; its exit is not known"
+		return "stopped its context after " + saySpan(ended) + "; its exit is not known"
+	case state == api.AppUnknown:
+		return "ended after " + saySpan(ended) + "; its exit code is not known"
 	case early >= 0:
 		return "ended " + saySpan(early) + " before " + clock(c, c.Deadline) + sayCores(c) + saySaved(c)
 	case lateByExit(c, ended):

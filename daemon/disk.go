@@ -67,7 +67,8 @@ func (r room) full() bool {
 type diskBounds struct{ app, all units.Bytes }
 
 // offenders are the active applications that cannot go on, in order of App, with the bound that
-// each has passed. Ended ones have gone where that was enough. It is pure.
+// each has passed. Ended ones have gone where that was enough. Where a bound is set or the disk is
+// full, one whose files cannot be counted goes too: nobody hides what it has. It is pure.
 func (b diskBounds) offenders(listing []executor.AppLogs, r room) []api.AppFault {
 	var faults []api.AppFault
 	add := func(a *executor.AppLogs, format string, args ...any) {
@@ -82,6 +83,9 @@ func (b diskBounds) offenders(listing []executor.AppLogs, r room) []api.AppFault
 		all += a.Bytes
 		if !a.Active {
 			continue
+		}
+		if a.Uncounted != "" && (b != diskBounds{} || r.full()) {
+			add(a, "its files there cannot be counted: %s", a.Uncounted)
 		}
 		if b.app > 0 && a.Bytes > b.app {
 			add(a, "its files take %v there, more than the %v of node.work-app-bytes", a.Bytes, b.app)
@@ -174,7 +178,7 @@ func (d *disk) look(ctx context.Context, now time.Time) error {
 	limits := d.within()
 	_, err := d.layout.TrimLogs(limits.logs)
 	listing, listErr := d.list(limits)
-	if err = errors.Join(err, listErr); listErr != nil || len(listing) == 0 {
+	if err = errors.Join(err, listErr); len(listing) == 0 {
 		d.tell(nil)
 		return err
 	}

@@ -1,9 +1,16 @@
 package daemon
 
 import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -42,5 +49,46 @@ func TestWhoHasToGo(t *testing.T) {
 		if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// Who makes directories that cannot be counted hides neither itself nor anybody else: both that
+// pass a bound go, and what ended applications have left is pruned.
+func TestDeepDirectoriesHideNobody(t *testing.T) {
+	root := t.TempDir()
+	for _, app := range []string{"deep", "ended", "greedy", "small"} {
+		name := filepath.Join(root, "apps", app)
+		if err := errors.Join(os.MkdirAll(filepath.Join(name, "1"), 0o755), os.MkdirAll(filepath.Join(name, "local"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		if app == "ended" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(name, "1", "handle.json"), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(root, "apps/deep/local", strings.Repeat("d/", 300)), 0o755),
+		os.WriteFile(filepath.Join(root, "apps/greedy/local/big"), make([]byte, 2*units.MiB), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	d := &disk{layout: executor.Layout{Root: root}, log: slog.New(slog.DiscardHandler), kill: func(context.Context, api.AppID) error { return nil },
+		limits: diskLimits{keep: executor.Retention{Age: time.Hour}, bounds: diskBounds{app: units.MiB}}}
+	if err := d.look(t.Context(), time.Now().Add(2*time.Hour)); err != nil {
+		t.Error(err)
+	}
+	var got []string
+	for _, f := range d.faults() {
+		got = append(got, string(f.App)+": "+f.Reason)
+	}
+	if len(got) != 2 || got[0] != "deep: its files there cannot be counted: a directory of it lies more than 256 levels deep" || !strings.HasPrefix(got[1], "greedy: ") {
+		t.Errorf("%q has to go", got)
+	}
+	if _, err := os.Stat(filepath.Join(root, "apps/ended")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what has ended is there: %v", err)
+	}
+	d.limits.bounds = diskBounds{}
+	if err := d.look(t.Context(), time.Now()); err != nil || len(d.faults()) != 0 {
+		t.Errorf("where nothing is bounded: %+v, %v", d.faults(), err)
 	}
 }

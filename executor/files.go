@@ -34,7 +34,7 @@ func (p Paths) prepare(user Credential) error {
 	err = errors.Join(private(root, id, gid), own(root, "local", uid, gid))
 	for _, dir := range []string{p.Work, p.Temp} {
 		name := filepath.Join(id, filepath.Base(dir))
-		err = errors.Join(err, root.RemoveAll(name), own(root, name, uid, gid))
+		err = errors.Join(err, removeTree(dir), own(root, name, uid, gid))
 	}
 	if err == nil && user.Made {
 		err = p.list(root, user)
@@ -117,14 +117,20 @@ func owner(user Credential) (uid, gid int) {
 // application's local directories with the last executor: the last page, as that
 // is there from before a start on.
 func (p Paths) clean() error {
-	err := errors.Join(os.RemoveAll(p.Work), os.RemoveAll(p.Temp), removeFile(p.Page), removeFile(p.Wish), removeFile(p.Handle))
 	app := filepath.Dir(p.Dir)
+	for _, dir := range []string{app, p.Dir} {
+		// An executor of the node controller's own user may have closed them.
+		if f, err := reopen(unix.AT_FDCWD, dir); err == nil {
+			_ = f.Close()
+		}
+	}
+	err := errors.Join(removeTree(p.Work), removeTree(p.Temp), removeFile(p.Page), removeFile(p.Wish), removeFile(p.Handle))
 	executors, listErr := directories(app)
 	if listErr != nil {
 		return errors.Join(err, listErr)
 	}
 	if !slices.ContainsFunc(executors, func(id string) bool { return exists(filepath.Join(app, id, filepath.Base(p.Page))) }) {
-		err = errors.Join(err, os.RemoveAll(p.Local), removeFile(p.Passwd))
+		err = errors.Join(err, removeTree(p.Local), removeFile(p.Passwd))
 	}
 	return err
 }

@@ -3,13 +3,10 @@ package executor
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -38,6 +35,8 @@ type AppLogs struct {
 	// Bytes and Files are what it has on the disk (Usage); 0 when nobody has looked.
 	Bytes units.Bytes
 	Files int64
+	// Uncounted says why some of its files are in neither number; "" when all are.
+	Uncounted string
 }
 
 // Prune decides which applications' directories go, in order of id: ended ones
@@ -70,21 +69,24 @@ func (r Retention) Prune(now time.Time, listing []AppLogs) []api.AppID {
 	return out
 }
 
-// Logs lists the applications that have a directory, in order of id.
+// Logs lists the applications that have a directory, in order of id. One that cannot be looked at
+// counts as active, and the error names it.
 func (l Layout) Logs() ([]AppLogs, error) {
 	apps, err := l.apps()
 	if err != nil {
 		return nil, fmt.Errorf("executor: logs: %w", err)
 	}
 	var listing []AppLogs
+	var faults []error
 	for _, app := range apps {
 		a, err := l.appLogs(app)
 		if err != nil {
-			return nil, fmt.Errorf("executor: logs: %w", err)
+			a.Active = true
+			faults = append(faults, fmt.Errorf("executor: logs of %s: %w", app, err))
 		}
 		listing = append(listing, a)
 	}
-	return listing, nil
+	return listing, errors.Join(faults...)
 }
 
 func (l Layout) appLogs(app string) (AppLogs, error) {
@@ -120,29 +122,23 @@ func (l Layout) appLogs(app string) (AppLogs, error) {
 	return a, nil
 }
 
-// Usage is Logs with what each application has on the disk. It walks through all its files,
-// and leaves out what goes meanwhile.
+// Usage is Logs with what each application has on the disk. It walks through all its files, and
+// leaves out what goes meanwhile. An application whose files cannot all be counted, as it has made
+// them so, is no error: it has the reason in Uncounted.
 func (l Layout) Usage() ([]AppLogs, error) {
 	listing, err := l.Logs()
 	for i := range listing {
 		a := &listing[i]
-		walkErr := filepath.WalkDir(filepath.Join(l.Root, "apps", string(a.App)), func(path string, _ fs.DirEntry, err error) error {
-			var st unix.Stat_t
-			if err == nil {
-				err = unix.Lstat(path, &st)
-			}
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			a.Bytes, a.Files = a.Bytes+units.Bytes(st.Blocks)*512, a.Files+1
-			return err
-		})
-		err = errors.Join(err, walkErr)
+		var uncounted, countErr error
+		a.Bytes, a.Files, uncounted, countErr = count(l.appDir(string(a.App)))
+		if uncounted != nil {
+			a.Uncounted = uncounted.Error()
+		}
+		if countErr != nil {
+			err = errors.Join(err, fmt.Errorf("executor: usage of %s: %w", a.App, countErr))
+		}
 	}
-	if err != nil {
-		return listing, fmt.Errorf("executor: usage: %w", err)
-	}
-	return listing, nil
+	return listing, err
 }
 
 // RemoveLogs removes what is left of applications, as Prune decided. It skips
@@ -159,7 +155,7 @@ func (l Layout) RemoveLogs(apps []api.AppID) error {
 			errs = append(errs, err)
 			continue
 		}
-		errs = append(errs, os.RemoveAll(l.appDir(string(app))))
+		errs = append(errs, removeTree(l.appDir(string(app))))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("executor: remove logs: %w", err)

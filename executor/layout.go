@@ -28,6 +28,9 @@ import (
 // is theirs.
 type Layout struct{ Root string }
 
+// streams are the names of an executor's logs.
+var streams = [...]string{"stdout", "stderr"}
+
 // Paths are the files of one executor, absolute.
 type Paths struct {
 	Dir, Work, Local, Temp             string

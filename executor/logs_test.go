@@ -247,6 +247,22 @@ func TestLogsAreTrimmed(t *testing.T) {
 	}
 }
 
+// Files of a user's own stay what they are, whatever their names and places.
+func TestAUsersFilesAreNotTrimmed(t *testing.T) {
+	l := executor.Layout{Root: t.TempDir()}
+	data := bytes.Repeat([]byte("x"), 2<<20)
+	for _, path := range []string{
+		logFile(t, l, "app-1", "local", "stdout", data), logFile(t, l, "app-1", "local", "std-deviation.csv", data),
+		logFile(t, l, "app-1", "local/deeper", "stderr", data), logFile(t, l, "app-1", "2", "std.parquet", data),
+		logFile(t, l, "app-1", "2/work", "stderr", data),
+	} {
+		n, err := l.TrimLogs(1 << 20)
+		if got, readErr := os.ReadFile(path); n != 0 || err != nil || readErr != nil || !bytes.Equal(got, data) {
+			t.Errorf("%s: %d trimmed, %v, %v", path, n, err, readErr)
+		}
+	}
+}
+
 // The oldest of the ended applications go until all have room.
 func TestPruneByBytes(t *testing.T) {
 	now := time.Now()

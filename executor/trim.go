@@ -21,18 +21,27 @@ func (l Layout) TrimLogs(most units.Bytes) (trimmed int, err error) {
 	if most <= 0 {
 		return 0, nil
 	}
-	files, err := filepath.Glob(filepath.Join(l.Root, "apps", "*", "*", "std*"))
+	apps, err := l.apps()
 	if err != nil {
 		return 0, fmt.Errorf("executor: logs: %w", err)
 	}
 	var errs []error
-	for _, path := range files {
-		done, err := trimLog(path, most)
-		if done {
-			trimmed++
+	for _, app := range apps {
+		executors, err := l.executors(app)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("executor: logs of %s: %w", app, err))
 		}
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("executor: log %s: %w", path, err))
+		for _, id := range executors {
+			for _, stream := range streams {
+				path := filepath.Join(l.appDir(app), id, stream)
+				done, err := trimLog(path, most)
+				if done {
+					trimmed++
+				}
+				if err != nil && !errors.Is(err, os.ErrNotExist) {
+					errs = append(errs, fmt.Errorf("executor: log %s: %w", path, err))
+				}
+			}
 		}
 	}
 	return trimmed, errors.Join(errs...)

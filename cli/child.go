@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"strconv"
 	"syscall"
@@ -20,37 +19,31 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// catchSignals catches the signals that are passed on to spark-submit. They stay caught
-// until the caller stops them, so that a closed terminal does not keep the exit from
-// being reported.
-func catchSignals() chan os.Signal {
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
-	return signals
-}
-
 // runSpark runs spark-submit on the streams of this process, passes signals on
 // to it and returns its exit code as a codedError. It gets SIGTERM when this process is
 // killed: nobody would report its exit, and no one waits for it any more.
 //
-// It leads a session: a kernel that divides CPUs by session (autogroup) then gives a driver that
-// hands out tasks its turn beside one that starts, with a dozen threads that compile. So the
-// signals of a terminal come from here only, and for its children, too. Nice is by how much it yields
-// (launch.yields), 0 for not.
+// With a terminal it is in the process group of its caller, as if that had started it itself: it
+// reads from the terminal, which sends Ctrl-C and Ctrl-Z to both, and goes on where the caller does.
+// Without one it leads a session: a kernel that divides CPUs by session (autogroup) then gives a
+// driver that hands out tasks its turn beside one that starts, with a dozen threads that compile.
+// Nice is by how much such a session yields (launch.yields), 0 for not.
 func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, nice int, signals <-chan os.Signal) error {
 	cmd := exec.Command(sp.submit, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.Stdin, command.Raw(sh.Stdout), command.Raw(sh.Stderr)
 	cmd.Env = env
+	tty := openTerminal()
+	defer tty.close()
 	// The kernel takes the end of the thread that starts the child for its parent's.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Setsid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Setsid: tty == nil}
 	if err := cmd.Start(); err != nil {
 		return command.Coded(command.ExitNotFound, fmt.Errorf("start %s: %w", sp.submit, err))
 	}
 	ended := make(chan error, 1)
 	go func() {
-		if nice > 0 {
+		if nice > 0 && tty == nil {
 			yieldSession(cmd.Process.Pid, nice)
 		}
 		ended <- cmd.Wait()
@@ -61,7 +54,9 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, nic
 		select {
 		case sig := <-signals:
 			passed = true
-			pass(cmd.Process, sig)
+			if !tty.sends(sig) {
+				pass(cmd, sig)
+			}
 		case <-interrupt:
 			// The context ends with its caller, or with a signal that is about to
 			// come out of signals too: then the child gets that one only.
@@ -73,16 +68,6 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, nic
 		case err := <-ended:
 			return childError(err)
 		}
-	}
-}
-
-// pass sends a signal on to a child that leads a session. What a terminal sends to all that it
-// runs goes to the child's children, too: a Python program is one.
-func pass(child *os.Process, sig os.Signal) {
-	if sig != syscall.SIGINT && sig != syscall.SIGHUP {
-		_ = child.Signal(sig)
-	} else if child.Signal(syscall.Signal(0)) == nil { // It is not waited for: nobody else has its id.
-		_ = syscall.Kill(-child.Pid, sig.(syscall.Signal))
 	}
 }
 

@@ -199,22 +199,12 @@ func (f *fakePlanner) last(t *testing.T, want api.Verb) api.ControlRequest {
 // await returns when the newest request is of that verb.
 func (f *fakePlanner) await(t *testing.T, want api.Verb) {
 	t.Helper()
-	tick, limit := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
-	defer tick.Stop()
-	for {
+	waitFor(t, "a request "+string(want), func() bool {
 		f.mu.Lock()
+		defer f.mu.Unlock()
 		n := len(f.verbs)
-		there := n > 0 && f.verbs[n-1] == want
-		f.mu.Unlock()
-		if there {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("no request %s within a minute", want)
-		}
-	}
+		return n > 0 && f.verbs[n-1] == want
+	})
 }
 
 // outcome is what a command left.

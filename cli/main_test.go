@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/sparkpacer/pacer/command"
 	pacerspark "github.com/sparkpacer/pacer/spark"
 )
 
@@ -16,10 +18,12 @@ func TestMain(m *testing.M) {
 		pacerspark.Jar = []byte("not built")
 	}
 	if len(os.Args) > 1 && os.Args[1] == "submit" { // As pacer submit --detach starts itself.
-		os.Exit(Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(command.Main("pacer", Run))
 	}
 	if args := os.Getenv(submitHelper); args != "" {
-		os.Exit(Run(context.Background(), strings.Split(args, "\n"), os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(command.Main("pacer", func(ctx context.Context, _ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+			return Run(ctx, strings.Split(args, "\n"), stdin, stdout, stderr)
+		}))
 	}
 	dir, err := os.MkdirTemp("", "credentials")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // Main is what a binary does with its process: it runs run with the arguments
-// and the standard streams, ends its context on SIGINT and SIGTERM, and returns
-// the exit code. A binary that was started again as the shim of an executor
+// and the standard streams, ends its context on SIGINT and SIGTERM, if they are not ignored, and
+// returns the exit code. A binary that was started again as the shim of an executor
 // becomes that executor instead (package executor), one that was started as a
 // node controller's guard becomes that (package daemon). name is the binary's.
 func Main(name string, run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) int {
@@ -29,7 +29,8 @@ func Main(name string, run func(ctx context.Context, args []string, stdin io.Rea
 		}
 		return ExitOK
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	KeepIgnored()
+	ctx, stop := signal.NotifyContext(context.Background(), Heeded(syscall.SIGINT, syscall.SIGTERM)...)
 	defer stop()
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }

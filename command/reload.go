@@ -94,8 +94,9 @@ func catchHangups() chan os.Signal {
 // endsOnHangup returns a context that SIGHUP ends, unless whoever has started this process has it
 // ignored, as nohup does.
 func endsOnHangup(ctx context.Context) (context.Context, context.CancelFunc) {
-	if signal.Ignored(syscall.SIGHUP) {
+	hangup := Heeded(syscall.SIGHUP)
+	if len(hangup) == 0 { // NotifyContext would take none for all.
 		return context.WithCancel(ctx)
 	}
-	return signal.NotifyContext(ctx, syscall.SIGHUP)
+	return signal.NotifyContext(ctx, hangup...)
 }

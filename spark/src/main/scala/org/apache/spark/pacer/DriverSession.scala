@@ -11,9 +11,10 @@ import scala.util.Try
  * a CPU beside others that start, so the driver of an application whose deadline can be kept comes
  * before them, if it has the right to (root's). Without that it is on a par with other sessions,
  * even if pacer submit had it yield: the program may have given the deadline itself. One whose
- * deadline cannot be kept yields to both, as one without a deadline does from its start.
+ * deadline cannot be kept yields to both, as one without a deadline does from its start. A driver
+ * that leads no session shares one with others, as with the shell of a terminal: it leaves that alone.
  */
-private[spark] final class DriverSession(file: Path = Paths.get("/proc/self/autogroup")) {
+private[spark] final class DriverSession(file: Path = Paths.get("/proc/self/autogroup"), leads: Boolean = DriverSession.leads) {
   import DriverSession._
 
   private var told = Option.empty[Place] // Guarded by this.
@@ -25,7 +26,7 @@ private[spark] final class DriverSession(file: Path = Paths.get("/proc/self/auto
   def take(place: Place): Unit = synchronized {
     if (!told.contains(place)) {
       told = Some(place)
-      val nice = Try(Files.readString(file).trim).toOption.collect { case Nice(n) => n.toInt }
+      val nice = Try(Files.readString(file).trim).toOption.filter(_ => leads).collect { case Nice(n) => n.toInt }
       for (now <- nice) place match {
         case First if write(First.nice, 1) =>
         case Behind => if (now < Behind.nice || now == Starting) write(Behind.nice, Tries)
@@ -57,6 +58,12 @@ private[spark] object DriverSession {
 
   /** What `pacer submit` gives the session of one that starts and whose deadline cannot be kept. */
   private val Starting = 10
+
+  /** Whether this process leads its session: proc_pid_stat(5), its first field and its sixth. */
+  private def leads: Boolean = Try {
+    val stat = Files.readString(Paths.get("/proc/self/stat"))
+    stat.drop(stat.lastIndexOf(')') + 2).split(' ')(3) == stat.takeWhile(_ != ' ')
+  }.getOrElse(false)
 
   /** Linux takes one write in 100 ms from all that are not root. */
   private val Tries = 5

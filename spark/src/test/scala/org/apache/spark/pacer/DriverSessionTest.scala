@@ -11,7 +11,7 @@ class DriverSessionTest {
 
   @Test def itComesFirstWhileItsDeadlineCanBeKept(@TempDir dir: Path): Unit = {
     val file = Files.writeString(dir.resolve("autogroup"), "/autogroup-12 nice 5\n")
-    val session = new DriverSession(file)
+    val session = new DriverSession(file, leads = true)
     def says(nice: String): Unit = Files.writeString(file, s"/autogroup-12 nice $nice\n")
     session.take(First)
     assertEquals("-10", Files.readString(file))
@@ -25,9 +25,9 @@ class DriverSessionTest {
   }
 
   /** What the session's file says once it has taken a place, where it said that before. */
-  private def written(dir: Path, place: Place)(said: String): String = {
+  private def written(dir: Path, place: Place, leads: Boolean = true)(said: String): String = {
     val file = Files.writeString(dir.resolve("autogroup"), said)
-    new DriverSession(file).take(place)
+    new DriverSession(file, leads).take(place)
     Files.readString(file)
   }
 
@@ -36,8 +36,11 @@ class DriverSessionTest {
     assertEquals("0", even("/autogroup-12 nice 5\n"))
     assertEquals("/autogroup-12 nice 0\n", even("/autogroup-12 nice 0\n"))
     assertEquals("", even(""), "what this kernel says is not understood")
-    new DriverSession(dir.resolve("none")).take(First)
+    new DriverSession(dir.resolve("none"), leads = true).take(First)
   }
+
+  @Test def aSessionThatItSharesStaysAsItIs(@TempDir dir: Path): Unit =
+    assertEquals("/autogroup-12 nice 0\n", written(dir, First, leads = false)("/autogroup-12 nice 0\n"))
 
   @Test def itYieldsWhereItsDeadlineCannotBeKept(@TempDir dir: Path): Unit = {
     val behind = written(dir, Behind) _

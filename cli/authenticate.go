@@ -14,6 +14,9 @@ const (
 	// elsewhere is the setting where the variable has the secret: Spark wants one. The jar
 	// refuses it for a secret (SparkSecurity).
 	elsewhere = "environment:" + variableSecret
+	// ownSecret is how Pacer's secrets begin: a pacer submit that an application runs finds that
+	// one's in its environment, and goes by one of its own.
+	ownSecret = "pacer-"
 )
 
 // authenticate has the driver take nobody but its executors for one of them, with a secret of
@@ -31,9 +34,9 @@ func (l *launch) authenticate() (env []string) {
 		return l.Environ
 	}
 	l.settings[confSecret] = elsewhere
-	if l.getenv(variableSecret) != "" {
+	if given := l.getenv(variableSecret); given != "" && !strings.HasPrefix(given, ownSecret) {
 		return l.Environ
 	}
-	secret := rand.Text() + rand.Text() // 256 bits.
+	secret := ownSecret + rand.Text() + rand.Text() // 256 bits.
 	return append(l.Environ[:len(l.Environ):len(l.Environ)], variableSecret+"="+secret)
 }

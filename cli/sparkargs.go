@@ -16,8 +16,8 @@ var sparkOptions = map[string]bool{
 	"--driver-java-options": true, "--driver-library-path": true, "--driver-memory": true,
 	"--executor-cores": true, "--executor-memory": true, "--files": true, "--jars": true, "--keytab": true,
 	"--kill": true, "--master": true, "--remote": true, "--name": true, "--num-executors": true,
-	"--packages": true, "--exclude-packages": true, "--principal": true, "--properties-file": true,
-	"--extra-properties-file": true, "--proxy-user": true, "--py-files": true, "--queue": true,
+	"--packages": true, "--exclude-packages": true, "--principal": true, optionProperties: true,
+	optionExtra: true, "--proxy-user": true, "--py-files": true, "--queue": true,
 	"--repositories": true, "--status": true, "--total-executor-cores": true,
 }
 
@@ -27,8 +27,13 @@ var pacerOptions = map[string]bool{
 	"--pacer-config": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-require-feasible": false, "--pacer-no-wait": false,
 }
 
-// optionDefaults has spark-submit read spark-defaults.conf beside a properties file.
-const optionDefaults = "--load-spark-defaults"
+// optionDefaults has spark-submit read spark-defaults.conf beside the file of optionProperties,
+// optionExtra has it read another one beside both, and may be given more than once.
+const (
+	optionDefaults   = "--load-spark-defaults"
+	optionProperties = "--properties-file"
+	optionExtra      = "--extra-properties-file"
+)
 
 // ownPrefix is the only one that pacer submit takes for itself, and optionDetach the only option
 // without it.
@@ -46,10 +51,11 @@ type submission struct {
 	args []string
 	app  int
 	// last holds the value that wins for each of spark-submit's options, at where in
-	// args it is; conf holds that of each --conf key.
-	last map[string]string
-	at   map[string]int
-	conf map[string]string
+	// args it is; conf holds that of each --conf key, extra those of optionExtra in their order.
+	last  map[string]string
+	at    map[string]int
+	conf  map[string]string
+	extra []string
 	// help asks for pacer's usage; query says that spark-submit will only
 	// answer (--version, --status, --kill) and start no application.
 	help, query bool
@@ -142,6 +148,8 @@ func (s *submission) spark(name, value string) error {
 			return command.Usagef("--conf %q: want KEY=VALUE", value)
 		}
 		s.conf[key] = v
+	case optionExtra:
+		s.extra = append(s.extra, value)
 	}
 	if sparkOptions[name] || name == optionDefaults {
 		s.last[name], s.at[name] = value, len(s.args)-1

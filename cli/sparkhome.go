@@ -113,21 +113,23 @@ func isDir(path string) bool {
 
 // properties reads the settings that spark-submit would take from files: the
 // file given by --properties-file, or spark-defaults.conf without one (or with
-// --load-spark-defaults in addition, the given file winning).
+// --load-spark-defaults in addition), and those given by --extra-properties-file. Where several
+// have a setting the last of the latter wins, then the given file.
 func (sp spark) properties(s submission, getenv func(string) string) (map[string]string, error) {
-	all := map[string]string{}
-	given, has := s.last["--properties-file"]
+	var paths []string // A later one wins.
+	given, has := s.last[optionProperties]
 	_, both := s.last[optionDefaults]
 	if dir := sp.confDir(getenv); dir != "" && (!has || both) {
-		path := filepath.Join(dir, "spark-defaults.conf")
-		if err := readProperties(path, all); err != nil && !os.IsNotExist(err) {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
+		paths = append(paths, filepath.Join(dir, "spark-defaults.conf"))
 	}
 	if has {
+		paths = append(paths, given)
+	}
+	all := map[string]string{}
+	for _, path := range append(paths, s.extra...) {
 		// spark-submit itself reports a file that is not there.
-		if err := readProperties(given, all); err != nil && !os.IsNotExist(err) {
-			return nil, fmt.Errorf("read %s: %w", given, err)
+		if err := readProperties(path, all); err != nil && !os.IsNotExist(err) {
+			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
 	}
 	return all, nil

@@ -133,6 +133,42 @@ func TestPropertiesAreReadAsSparkReadsThem(t *testing.T) {
 	}
 }
 
+// The files of --extra-properties-file, in their order, come before the others, and hide none of them.
+func TestExtraPropertiesComeFirst(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	home, dir := w.fakeSpark(t, "exit 0"), t.TempDir()
+	for path, text := range map[string]string{
+		filepath.Join(home, "conf", "spark-defaults.conf"): "spark.jars default.jar\nspark.pacer.mode observe\nspark.app.name default\n",
+		filepath.Join(dir, "own"):                          "spark.jars own.jar\nspark.app.name own\n",
+		filepath.Join(dir, "one"):                          "spark.jars one.jar\nspark.submit.deployMode client\n",
+		filepath.Join(dir, "two"):                          "spark.jars two.jar\n",
+		filepath.Join(dir, "cluster"):                      "spark.submit.deployMode cluster\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	for _, c := range []struct {
+		args string
+		jars string
+	}{
+		{"--extra-properties-file one", "one.jar,"},
+		{"--extra-properties-file one --extra-properties-file=two --properties-file own", "two.jar,"},
+		{"--extra-properties-file two --extra-properties-file one", "one.jar,"},
+		{"--extra-properties-file cluster --extra-properties-file one --properties-file own --load-spark-defaults", "one.jar,"},
+	} {
+		o := w.run(t, append(append([]string{"submit", "--pacer-planner", f.address}, strings.Fields(c.args)...), "app.py")...)
+		args := o.arguments()
+		if i := slices.Index(args, "--jars"); o.code != 0 || i < 0 || !strings.HasPrefix(args[i+1], c.jars) {
+			t.Errorf("%s: exit code %d, arguments %v; %s", c.args, o.code, args, o.err)
+		}
+	}
+	o := w.run(t, "submit", "--pacer-planner", f.address, "--extra-properties-file", "one", "--extra-properties-file", "cluster", "app.py")
+	o.wantLine(t, command.ExitUsage, "deploy mode cluster")
+}
+
 func TestSubmitNeedsNoJarsOptionWhenTheJarIsInstalled(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{})

@@ -2,9 +2,6 @@ package admission
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -126,13 +123,17 @@ type Admission struct {
 }
 
 // Taken is what an application is whose executors run already: it goes on with them, unpaced,
-// since nobody knows how far it is.
-func Taken(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admission, error) {
+// since nobody knows how far it is. It keeps its id where nodes say that it is its own, as those
+// of seats do, or the id itself does.
+func Taken(v ledger.View, place placement.Policy, r api.RegisterRequest, seats []Seat) (Admission, error) {
 	d, err := Decide(v, place, r)
 	if err != nil && d.Name == "" {
 		return d, err
 	}
-	d.ID, d.Serial, d.Wait, d.Profile = r.AppID, v.Serial()+1, nil, nil
+	d.Serial, d.Wait, d.Profile = v.Serial()+1, nil, nil
+	if d.ID = r.AppID; len(seats) == 0 {
+		d.ID = newID(v, r, d.Serial)
+	}
 	d.Tenant.Launch.OffHeap = r.Launch.OffHeap // As its driver was told; one that was told nothing knows none.
 	if r.Launch.OffHeap == 0 && !r.Launch.OffHeapFixed {
 		d.Tenant.Launch.OffHeap = placement.OffHeap(&d.Tenant.Launch, v.Nodes())
@@ -190,29 +191,18 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = whole.Cores, whole.Slots, whole.PerNode
 	d.Wait = &ledger.Wait{Since: v.Now()}
 	d.Serial = v.Serial() + 1
-	if r.AppID != "" && v.App(r.AppID) == nil && v.EndedApp(r.AppID) == nil {
-		d.ID = r.AppID // Another planner's word, or this one's before it lost its state.
-		return d, nil
-	}
-	d.ID = newID(v, d.Serial)
+	d.ID = newID(v, r, d.Serial)
 	return d, nil
 }
 
-// newID is the id of an application that comes now: when, its serial, and the mark of the
-// planner's store. Planners without common state may both serve for a moment, and would give
-// the same serial in the same second; executors of two applications would be taken for one's.
-func newID(v ledger.View, serial uint64) api.AppID {
-	id := fmt.Sprintf("app-%s-%04d", time.Unix(0, int64(v.Now())).UTC().Format("20060102150405"), serial)
-	if v.Identity() != "" {
-		sum := sha256.Sum256([]byte("pacer planner " + v.Identity()))
-		id += "-" + hex.EncodeToString(sum[:markBytes])
+// newID is the id of an application that comes now. It keeps one that another planner has given
+// to its submission, or this one before it lost its state: the id itself says so.
+func newID(v ledger.View, r api.RegisterRequest, serial uint64) api.AppID {
+	if r.AppID.Of(r.Submission) && v.App(r.AppID) == nil && v.EndedApp(r.AppID) == nil {
+		return r.AppID
 	}
-	return api.AppID(id)
+	return api.NewAppID(time.Unix(0, int64(v.Now())), serial, v.Identity(), r.Submission)
 }
-
-// markBytes is how many bytes the mark of a planner's store has: two stores have the same one
-// in one of 16 million cases.
-const markBytes = 3
 
 // App is the application that d is about, as the ledger would have it, without executors.
 func (d Admission) App() *ledger.App {

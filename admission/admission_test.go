@@ -47,7 +47,7 @@ func TestIDsAreThePlannersOwn(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range 100 {
 		got := id(fmt.Sprintf("planner-%d", i))
-		if !strings.HasPrefix(got, plain+"-") || len(got) > len(plain)+7 || seen[got] {
+		if !strings.HasPrefix(got, plain+"-") || !api.AppID(got).Of(request("p", 0).Submission) || seen[got] {
 			t.Errorf("planner-%d gives %s", i, got)
 		}
 		seen[got] = true
@@ -194,14 +194,14 @@ func TestReclaim(t *testing.T) {
 	for _, n := range []string{"a", "b"} {
 		c.Know(ledger.NodeDrained{Node: n, Draining: true})
 	}
-	d, err := admission.Taken(c.View(), policy(), its)
+	d, err := admission.Taken(c.View(), policy(), its, seats)
 	// No node takes new executors, and those that run have memory off the heap all the same.
 	if want := memory.FloorOf(&its.Launch, 4); d.Tenant.Launch.OffHeap != want || len(c.View().Live()) > 0 {
 		t.Errorf("%v off the heap, want %v", d.Tenant.Launch.OffHeap, want)
 	}
 	told := its
 	told.Launch.OffHeap = 5 * units.GiB
-	if d, _ := admission.Taken(c.View(), policy(), told); d.Tenant.Launch.OffHeap != 5*units.GiB {
+	if d, _ := admission.Taken(c.View(), policy(), told, seats); d.Tenant.Launch.OffHeap != 5*units.GiB {
 		t.Errorf("one that was told what it has has %v", d.Tenant.Launch.OffHeap)
 	}
 	if err != nil || d.ID != its.AppID || d.Promise.Mode != ledger.Unpaced || !d.Promise.Reclaimed || d.Promise.Verdict != api.VerdictNone {

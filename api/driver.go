@@ -16,10 +16,6 @@ const Version = 1
 // Unknown marks a count that nobody knows.
 const Unknown = -1
 
-// AppID names an application, as in "app-20261121043012-0001-3fa94c": when it came in UTC, which
-// one of its planner it is, and a mark of that planner's store. Ids sort by time.
-type AppID string
-
 // ExecutorID is Spark's executor id: decimal, unique in its application and
 // never used twice there.
 type ExecutorID string
@@ -97,7 +93,9 @@ type RegisterRequest struct {
 	Mode   Mode   `json:"mode,omitempty"`
 	Class  Class  `json:"class,omitempty"`
 	Launch Launch `json:"launch"`
-	// AppID is set when the application registers again. Executors is the greatest number of
+	// AppID is set when the application registers again: the id that a planner gave it. A planner
+	// that does not know it believes it where the id or a node says that it is this submission's
+	// (AppID.Of), and gives another one otherwise. Executors is the greatest number of
 	// those that have registered with its driver: a planner that does not know them gives none
 	// of their ids.
 	AppID     AppID `json:"app_id,omitempty"`

@@ -67,16 +67,23 @@ type Bounds struct {
 }
 
 // Login is the name under which p connects: one token of a subject. It is as unique as kind
-// and name are together.
+// and name are together, whatever the name: it begins with the kind, an application's with
+// applicationLogin.
 func (p Principal) Login() string {
 	switch p.Kind {
 	case PrincipalApplication:
-		return p.Name
-	case PrincipalPlanner:
+		// As it is in the ids that planners make (AppID.Made): such a login is the id.
+		if login := Token(p.Name); strings.HasPrefix(login, applicationLogin) {
+			return login
+		}
+	case PrincipalPlanner, "":
 		return string(PrincipalPlanner)
 	}
-	return string(p.Kind) + "-" + escapeToken(p.Name)
+	return string(p.Kind) + "-" + Token(p.Name)
 }
+
+// applicationLogin begins the logins of applications. No other kind begins with it.
+const applicationLogin = "app-"
 
 // String is p as people read it.
 func (p Principal) String() string {
@@ -94,9 +101,12 @@ func (p Principal) Operates() bool {
 	return p.Kind == "" || p.Kind == PrincipalPlanner || p.Kind == PrincipalUser && p.Role == RoleOperate
 }
 
-// escapeToken writes what may not stand in a token of a subject as "=" and two hexadecimal
-// digits.
-func escapeToken(s string) string {
+// Token writes s as one token of a subject, another one for each s: letters, digits, "-" and "_"
+// stay, other bytes become "=" and two hexadecimal digits. It is "=" for "".
+func Token(s string) string {
+	if s == "" {
+		return "="
+	}
 	var b strings.Builder
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -25,7 +25,7 @@ func (r RegisterRequest) Validate() error {
 	var f faults
 	f.check(r.Submission != "", "submission is empty")
 	f.text("submission", r.Submission, MostToken)
-	f.token("app_id", string(r.AppID))
+	f.check(r.AppID == "" || r.AppID.Made(), "app_id %q is none that a planner gives", Clip(string(r.AppID), MostToken))
 	f.count("executors", r.Executors, MostExecutorID)
 	f.text("planner", r.Planner, MostToken)
 	f.check(r.Name != "", "name is empty")

@@ -54,6 +54,10 @@
 //	user              user-...  control.LOGIN.*, register.LOGIN         _INBOX_LOGIN.>
 //	planner           planner   >                                       >
 //
+// A login begins with the kind of its principal, and no two principals have the same one,
+// whatever they are called (api.Principal.Login). APP is an id that a planner has made: it
+// begins with app-, and no id that a driver makes up is taken (api.AppID.Made).
+//
 // A subject names its sender, so handlers know whom a request is from; they decide what a
 // user's role allows. An answer goes to an inbox of the sender or nowhere.
 //

@@ -107,15 +107,15 @@ func serveControl(c *Conn, keyring *Keyring, h Handlers) (*nats.Subscription, er
 func always[Request any](string, Request) error { return nil }
 
 func eventsFit(subject string, e api.Events) error {
-	if of := token(subject, 1); of != string(e.AppID) {
-		return api.Errorf(api.KindInvalid, "events of application %q were sent for %q", e.AppID, of)
+	if subject != eventsSubject(e.AppID) {
+		return api.Errorf(api.KindInvalid, "events of application %q were sent for %q", api.Clip(string(e.AppID), api.MostToken), token(subject, 1))
 	}
 	return nil
 }
 
 func statusFits(subject string, s api.NodeStatus) error {
-	if of := token(subject, 1); of != s.Node {
-		return api.Errorf(api.KindInvalid, "status of node %q was sent for %q", s.Node, of)
+	if of := token(subject, 1); of != api.Token(s.Node) {
+		return api.Errorf(api.KindInvalid, "status of node %q was sent for %q", api.Clip(s.Node, api.MostToken), of)
 	}
 	return nil
 }

@@ -8,27 +8,35 @@ import (
 
 // Every subject has its publish form (filled in) beside its subscribe form
 // (for all applications, nodes, logins or verbs). No other file spells a subject; a
-// test compares this one with the table in doc.go.
+// test compares this one with the table in doc.go. Whatever an application or a node is
+// called is one token here: its login (api.Principal.Login), or its name as api.Token
+// writes it. Names that planners and operators give stand as they are.
 
 const prefix = "pacer.v1."
 
 func registerSubject(login string) string { return prefix + "register." + login }
 func registerSubscribe() string           { return prefix + "register.*" }
 
-func eventsSubject(app api.AppID) string { return prefix + "app." + string(app) + ".events" }
+func eventsSubject(app api.AppID) string { return appSubject(app, "events") }
 func eventsSubscribe() string            { return prefix + "app.*.events" }
 
-func directiveSubject(app api.AppID) string { return prefix + "app." + string(app) + ".directive" }
+func directiveSubject(app api.AppID) string { return appSubject(app, "directive") }
 
-func helloSubject(node string) string { return prefix + "node." + node + ".hello" }
+func appSubject(app api.AppID, what string) string {
+	return prefix + "app." + api.Principal{Kind: api.PrincipalApplication, Name: string(app)}.Login() + "." + what
+}
+
+func helloSubject(node string) string { return nodeSubject(node, "hello") }
 func helloSubscribe() string          { return prefix + "node.*.hello" }
 
-func statusSubject(node string) string { return prefix + "node." + node + ".status" }
+func statusSubject(node string) string { return nodeSubject(node, "status") }
 func statusSubscribe() string          { return prefix + "node.*.status" }
 
-func planSubject(node string) string { return prefix + "node." + node + ".plan" }
+func planSubject(node string) string { return nodeSubject(node, "plan") }
 
-func logsSubject(node string) string { return prefix + "node." + node + ".logs" }
+func logsSubject(node string) string { return nodeSubject(node, "logs") }
+
+func nodeSubject(node, what string) string { return prefix + "node." + api.Token(node) + "." + what }
 
 func controlSubject(login string, verb api.Verb) string {
 	return prefix + "control." + login + "." + string(verb)
@@ -61,7 +69,7 @@ func token(subject string, n int) string {
 func from(subject string) string {
 	name := token(subject, 1)
 	if token(subject, 0) == string(api.PrincipalNode) {
-		return api.Principal{Kind: api.PrincipalNode, Name: name}.Login()
+		return string(api.PrincipalNode) + "-" + name
 	}
 	return name
 }

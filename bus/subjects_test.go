@@ -21,15 +21,16 @@ func TestTheDocumentedTableIsWhatTheFunctionsMake(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^//\t(pacer\.v1\.\S+)\s+(?:request|publish)`).FindAllStringSubmatch(string(doc), -1) {
 		documented = append(documented, m[1])
 	}
-	publish := []string{registerSubject("LOGIN"), eventsSubject("APP"), directiveSubject("APP"), helloSubject("NODE"), statusSubject("NODE"),
+	app := strings.NewReplacer("app-X", "APP").Replace
+	publish := []string{registerSubject("LOGIN"), app(eventsSubject("app-X")), app(directiveSubject("app-X")), helloSubject("NODE"), statusSubject("NODE"),
 		planSubject("NODE"), logsSubject("NODE"), controlSubject("LOGIN", "VERB"), planQuerySubject("LOGIN"), presenceSubject()}
 	if d := cmp.Diff(publish, documented); d != "" {
 		t.Error(d)
 	}
-	for subject, pattern := range map[string]string{registerSubject("LOGIN"): registerSubscribe(), eventsSubject("APP"): eventsSubscribe(),
+	for subject, pattern := range map[string]string{registerSubject("LOGIN"): registerSubscribe(), eventsSubject("app-X"): eventsSubscribe(),
 		helloSubject("NODE"): helloSubscribe(), statusSubject("NODE"): statusSubscribe(), controlSubject("LOGIN", "VERB"): controlSubscribe(),
 		planQuerySubject("LOGIN"): planQuerySubscribe(), presenceSubject(): presenceSubscribe()} {
-		if wild := strings.NewReplacer("APP", "*", "NODE", "*", "LOGIN", "*", "VERB", "*").Replace(subject); pattern != wild {
+		if wild := strings.NewReplacer("app-X", "*", "NODE", "*", "LOGIN", "*", "VERB", "*").Replace(subject); pattern != wild {
 			t.Errorf("%s is subscribed to as %s", subject, pattern)
 		}
 	}

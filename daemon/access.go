@@ -79,7 +79,7 @@ const lingers = 10 * time.Second
 func (a *plannerAccess) observe(inner func(planner.Occurrence)) func(planner.Occurrence) {
 	return func(o planner.Occurrence) {
 		if ended, ok := o.(planner.AppEnded); ok {
-			login := string(ended.App)
+			login := application(ended.App).Login()
 			a.keyring.Remove(login)
 			time.AfterFunc(lingers, func() { a.disconnect(login) })
 		}

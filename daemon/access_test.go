@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -181,6 +182,31 @@ func TestWhoMayAskForWhat(t *testing.T) {
 	}
 	d.secretsStayInside([]bus.Credential{ann, bob, viv, kim, secret, other}, n.State)
 	d.audited()
+}
+
+// Whatever a driver says that its application is called: nobody's key is replaced by its own, and
+// nothing of others is reached with it.
+func TestADriverSpeaksForNobodyElse(t *testing.T) {
+	d := &desk{T: t, cfg: plannerConfig(t)}
+	d.start()
+	intruder := d.dial(d.issue(api.Principal{Kind: api.PrincipalUser, Name: "intruder", Role: api.RoleSubmit}))
+	victim := api.Principal{Kind: api.PrincipalUser, Name: "victim", Role: api.RoleSubmit}
+	theirs, node := d.issue(victim), d.issue(api.Principal{Kind: api.PrincipalNode, Name: "n1"})
+	for i, login := range []string{"*", ">", theirs.Login, node.Login, "planner", "a/marks"} {
+		secret := bus.NewCredential(login)
+		r := application(fmt.Sprint("s", i), secret.Hash())
+		r.AppID = api.AppID(login)
+		if reply, err := intruder.Register(t.Context(), r); api.KindOf(err) != api.KindInvalid {
+			t.Errorf("registered as %s: %+v, %v", login, reply, err)
+		}
+		if conn, err := bus.Dial(bus.Options{Address: d.address, Credential: secret}); err == nil {
+			conn.Close()
+			t.Errorf("connected as %s", login)
+		}
+	}
+	for _, c := range []bus.Credential{theirs, node} {
+		d.dial(c)
+	}
 }
 
 // secretsStayInside looks for secrets in all that the daemons have left on the disk.

@@ -56,14 +56,23 @@ func TestARestoredStoreHasANewTerm(t *testing.T) {
 	}
 }
 
+// foreign is an application that another planner has made, or this one before it lost its state. Its
+// id does not say whose it is, nodes do.
+const foreign = "app-20260101000000-0001-7e1257"
+
+// elsewhere is the id that another planner has given to r, n-th of those.
+func elsewhere(r api.RegisterRequest, n uint64) api.AppID {
+	return api.NewAppID(time.Unix(1767225600, 0), n, "another", r.Submission)
+}
+
 // stranger is a status of a node that follows another planner, or this one (""), and runs an
 // executor of "theirs" that this one does not know.
 func (w *world) stranger(node, follows, owner string, state api.ExecutorState) *api.NodeStatus {
 	s := w.status(node)
-	s.Planner, s.Executors = follows, []api.ExecutorStatus{{App: "theirs", ID: "2", State: state, Quota: api.Unknown}}
+	s.Planner, s.Executors = follows, []api.ExecutorStatus{{App: foreign, ID: "2", State: state, Quota: api.Unknown}}
 	if follows == "" {
 		s.Planner = "one"
-		s.Orphans = []api.Orphan{{App: "theirs", Owner: owner}}
+		s.Orphans = []api.Orphan{{App: foreign, Owner: owner}}
 	} else {
 		s.Epoch = 7000
 	}
@@ -76,7 +85,7 @@ func (w *world) stranger(node, follows, owner string, state api.ExecutorState) *
 func TestAnApplicationOfALostStateIsTakenOver(t *testing.T) {
 	w := named(t, "b")
 	r := registration("p", 100)
-	r.AppID = "theirs"
+	r.AppID = foreign
 	if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindTransient {
 		t.Errorf("before any node could say what it runs: %+v", reply)
 	}
@@ -108,16 +117,16 @@ func TestAnApplicationOfALostStateIsTakenOver(t *testing.T) {
 	}
 	user := api.Principal{Kind: api.PrincipalUser, Name: "u", Role: api.RoleSubmit, Bounds: api.Bounds{Cores: 1.5}}
 	reply := w.step(planner.Register{To: 1, By: user, Request: r}).(api.RegisterReply)
-	if reply.Error != nil || reply.AppID != "theirs" || !reply.Recall || len(reply.Directive.Executors) != 1 || reply.Directive.Executors[0].ID != "2" || reply.Directive.Gated {
+	if reply.Error != nil || reply.AppID != foreign || !reply.Recall || len(reply.Directive.Executors) != 1 || reply.Directive.Executors[0].ID != "2" || reply.Directive.Gated {
 		t.Fatalf("%+v", reply)
 	}
-	if again := w.register(r); again.Error != nil || !again.Recall || again.AppID != "theirs" {
+	if again := w.register(r); again.Error != nil || !again.Recall || again.AppID != foreign {
 		t.Errorf("the same again: %+v", again)
 	}
 	if p := w.plans["a"]; len(p.Apps) != 1 || len(p.Apps[0].Executors) != 1 || p.Apps[0].Executors[0] != "2" || p.Apps[0].Launch.Owner != api.OwnerOf(r.Submission) || p.Apps[0].Cap != 1.5 {
 		t.Errorf("the node is told %+v", p)
 	}
-	w.tell("theirs", r.Submission, api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: "2"}}, ready(3, 4, "join", 100, "2"))
+	w.tell(foreign, r.Submission, api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: "2"}}, ready(3, 4, "join", 100, "2"))
 	if again := w.register(r); again.Recall {
 		t.Error("it is to recall what it has told")
 	}
@@ -125,14 +134,14 @@ func TestAnApplicationOfALostStateIsTakenOver(t *testing.T) {
 	late := w.stranger("c", "", api.OwnerOf(r.Submission), api.ExecutorRunning)
 	late.Executors[0].ID = "1"
 	w.helloAs(*late)
-	if d := w.app("theirs"); len(d.Executors) != 2 && w.plans["c"].Apps == nil {
+	if d := w.app(foreign); len(d.Executors) != 2 && w.plans["c"].Apps == nil {
 		t.Errorf("executors %+v", d.Executors)
 	}
 	w.restart()
 	w.hello("a")
-	w.tell("theirs", r.Submission, done(20, 4, 4), end(30))
+	w.tell(foreign, r.Submission, done(20, 4, 4), end(30))
 	w.pass(3 * time.Second)
-	if d := w.app("theirs"); d.State != api.AppFinished || len(w.control(api.VerbProfiles, api.ControlRequest{}).Profiles) != 0 {
+	if d := w.app(foreign); d.State != api.AppFinished || len(w.control(api.VerbProfiles, api.ControlRequest{}).Profiles) != 0 {
 		t.Errorf("%s, %+v", d.State, d.Notices)
 	}
 }

@@ -30,25 +30,25 @@ func crowded(t *testing.T) (w *world, mine api.AppID, submission string) {
 // has promised and nobody has seen waits until there is room.
 func TestWhatNobodyHasSeenGivesWayToWhatWasTakenOver(t *testing.T) {
 	w, mine, submission := crowded(t)
-	theirs := registration("theirs", 0)
-	theirs.AppID, theirs.Executors = "theirs", 2
-	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(theirs.Submission), "theirs", "1", "2")})
+	theirs := registration(foreign, 0)
+	theirs.AppID, theirs.Executors = foreign, 2
+	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(theirs.Submission), foreign, "1", "2")})
 	if reply := w.register(theirs); reply.Error != nil || !reply.Recall {
 		t.Fatalf("%+v", reply)
 	}
 	if got := w.planned("a", mine); len(got) > 0 {
 		t.Errorf("without room the node is to run %v", got)
 	}
-	if got := w.planned("a", "theirs"); !slices.Equal(got, []api.ExecutorID{"1", "2"}) {
+	if got := w.planned("a", foreign); !slices.Equal(got, []api.ExecutorID{"1", "2"}) {
 		t.Errorf("of what was taken over it is to run %v", got)
 	}
 	w.tell(mine, submission)
 	if got := w.planned("a", mine); len(got) > 0 {
 		t.Errorf("while there is no room the node is to run %v", got)
 	}
-	w.tell("theirs", theirs.Submission, up("1"), up("2"), end(9))
-	s := w.runs("a", "one", "", "theirs")
-	s.Executors = []api.ExecutorStatus{exited("theirs", "1", "stopped"), exited("theirs", "2", "stopped")}
+	w.tell(foreign, theirs.Submission, up("1"), up("2"), end(9))
+	s := w.runs("a", "one", "", foreign)
+	s.Executors = []api.ExecutorStatus{exited(foreign, "1", "stopped"), exited(foreign, "2", "stopped")}
 	w.step(planner.Status{Status: s})
 	w.tell(mine, submission)
 	if got := w.planned("a", mine); !slices.Equal(got, []api.ExecutorID{"2"}) {
@@ -67,9 +67,9 @@ func TestWhatItsNodeHasToldOfStays(t *testing.T) {
 		{true, nil},
 	} {
 		w, mine, _ := crowded(t)
-		theirs := registration("theirs", 0)
-		theirs.AppID, theirs.Executors = "theirs", 2
-		s := w.runs("a", "one", api.OwnerOf(theirs.Submission), "theirs", "1", "2")
+		theirs := registration(foreign, 0)
+		theirs.AppID, theirs.Executors = foreign, 2
+		s := w.runs("a", "one", api.OwnerOf(theirs.Submission), foreign, "1", "2")
 		s.Executors = append(s.Executors, api.ExecutorStatus{App: mine, ID: "1", State: api.ExecutorStarting, Waiting: c.waits, Quota: api.Unknown})
 		w.step(planner.Status{Status: s})
 		if reply := w.register(theirs); reply.Error != nil {
@@ -88,12 +88,12 @@ func TestAKeptPlaceGivesWayToWhatWasTakenOver(t *testing.T) {
 	w.step(planner.Status{Status: new(w.status("a"))})
 	other := registration("other", 0)
 	id := w.mustRegister(other).AppID
-	theirs := registration("theirs", 0)
-	theirs.AppID, theirs.Executors = "theirs", 2
+	theirs := registration(foreign, 0)
+	theirs.AppID, theirs.Executors = foreign, 2
 	s := w.status("a")
 	s.Executors = []api.ExecutorStatus{exited(id, "1", "killed")} // It is replaced when its driver speaks.
 	w.step(planner.Status{Status: &s})
-	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(theirs.Submission), "theirs", "1", "2")})
+	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(theirs.Submission), foreign, "1", "2")})
 	if reply := w.register(theirs); reply.Error != nil {
 		t.Fatalf("%+v", reply)
 	}

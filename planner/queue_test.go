@@ -244,7 +244,7 @@ func TestOneThatWaitsGoesByItsNewPlannersEpochs(t *testing.T) {
 	w.live(6 * time.Second)
 	w.mustRegister(large("first"))
 	waits := large("second")
-	waits.AppID, waits.Planner = "app-before-1", "two"
+	waits.AppID, waits.Planner = elsewhere(waits, 1), "two"
 	reply := w.register(waits)
 	if reply.Error != nil || reply.AppID != waits.AppID || reply.Directive.Queued == nil || !reply.Recall {
 		t.Fatalf("%+v", reply)

@@ -112,13 +112,13 @@ func capped(by api.Principal, d *admission.Admission) {
 // reclaim takes an application of by's over with the executors that nodes run for it; where
 // none does that is here, the driver says which it has.
 func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
-	d, err := admission.Taken(r.view, r.places, q)
+	d, err := admission.Taken(r.view, r.places, q, seats)
 	if err != nil {
 		return nil, err
 	}
 	capped(by, &d)
 	if !r.record(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise}) {
-		return nil, api.Errorf(api.KindTransient, "application %s cannot be taken over now: try again", q.AppID)
+		return nil, api.Errorf(api.KindTransient, "application %s cannot be taken over now: try again", d.ID)
 	}
 	a := r.view.App(d.ID)
 	if q.Executors > 0 {

@@ -15,32 +15,32 @@ import (
 func TestAPlannerThatRestartsKnowsWhomItsNodesRun(t *testing.T) {
 	w := named(t, "a", "c")
 	r := registration("p", 0)
-	r.AppID, r.Executors = "theirs", 3
+	r.AppID, r.Executors = foreign, 3
 	owner := api.OwnerOf(r.Submission)
-	w.step(planner.Status{Status: w.runs("c", "one", owner, "theirs", "3")})
+	w.step(planner.Status{Status: w.runs("c", "one", owner, foreign, "3")})
 	for range 6 {
 		w.pass(time.Second)
-		w.step(planner.Status{Status: w.runs("a", "one", owner, "theirs", "2")})
+		w.step(planner.Status{Status: w.runs("a", "one", owner, foreign, "2")})
 	}
 	if reply := w.register(r); reply.Error != nil || !reply.Recall || len(w.heard("node lost")) != 1 {
 		t.Fatalf("%+v, %v", reply, w.said)
 	}
 	w.restart()
 	w.said = nil
-	w.tell("theirs", r.Submission, up("2"), up("3"))
-	w.tell("theirs", r.Submission)
-	if len(w.heard("application grown")) > 0 || len(w.planned("c", "theirs")) > 0 {
-		t.Errorf("before it has spoken its node is to run %v: %v", w.planned("c", "theirs"), w.said)
+	w.tell(foreign, r.Submission, up("2"), up("3"))
+	w.tell(foreign, r.Submission)
+	if len(w.heard("application grown")) > 0 || len(w.planned("c", foreign)) > 0 {
+		t.Errorf("before it has spoken its node is to run %v: %v", w.planned("c", foreign), w.said)
 	}
-	w.helloAs(*w.runs("c", "one", owner, "theirs", "3"))
-	w.tell("theirs", r.Submission)
-	if got := w.planned("c", "theirs"); !slices.Equal(got, []api.ExecutorID{"3"}) {
+	w.helloAs(*w.runs("c", "one", owner, foreign, "3"))
+	w.tell(foreign, r.Submission)
+	if got := w.planned("c", foreign); !slices.Equal(got, []api.ExecutorID{"3"}) {
 		t.Errorf("its node is to run %v", got)
 	}
 	w.restart() // All that ran there is known.
-	w.tell("theirs", r.Submission, gone(9, "3"))
-	w.tell("theirs", r.Submission)
-	if got := w.planned("c", "theirs"); !slices.Equal(got, []api.ExecutorID{"4"}) {
+	w.tell(foreign, r.Submission, gone(9, "3"))
+	w.tell(foreign, r.Submission)
+	if got := w.planned("c", foreign); !slices.Equal(got, []api.ExecutorID{"4"}) {
 		t.Errorf("in place of a lost one its node is to run %v", got)
 	}
 }
@@ -73,9 +73,9 @@ func TestADriverThatRegistersBeforeItsNodeHasSpokenIsToAskAgain(t *testing.T) {
 		if follows == "one" {
 			owner = api.OwnerOf(r.Submission)
 		}
-		w.step(planner.Status{Status: w.runs("a", follows, owner, "theirs", "2")})
+		w.step(planner.Status{Status: w.runs("a", follows, owner, foreign, "2")})
 		w.restart()
-		if r.AppID = "theirs"; follows == "one" {
+		if r.AppID = foreign; follows == "one" {
 			r.AppID = "" // Its first registration has had no answer.
 		}
 		if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindTransient {
@@ -93,13 +93,13 @@ func TestAnExecutorThatRanIsNotGivenUpWithItsNode(t *testing.T) {
 	for range 8 {
 		w.pass(time.Second)
 		w.step(planner.Status{Status: new(w.status("b"))})
-		w.tell("theirs", r.Submission)
+		w.tell(foreign, r.Submission)
 	}
 	if lost := w.heard("executor gone"); len(lost) > 0 {
 		t.Errorf("while its node is away it counts as gone: %v", lost)
 	}
-	w.helloAs(*w.runs("a", "one", "", "theirs", "2"))
-	if got := w.planned("a", "theirs"); !slices.Equal(got, []api.ExecutorID{"2"}) {
+	w.helloAs(*w.runs("a", "one", "", foreign, "2"))
+	if got := w.planned("a", foreign); !slices.Equal(got, []api.ExecutorID{"2"}) {
 		t.Errorf("its node, back, is to run %v", got)
 	}
 }

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -40,11 +41,11 @@ func (w *world) planned(node string, id api.AppID) []api.ExecutorID {
 func takenOver(t *testing.T) (*world, api.RegisterRequest) {
 	w := named(t, "a", "b")
 	r := registration("p", 0)
-	r.AppID, r.Executors = "theirs", 3
-	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(r.Submission), "theirs", "2")})
+	r.AppID, r.Executors = foreign, 3
+	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(r.Submission), foreign, "2")})
 	w.live(6 * time.Second)
-	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(r.Submission), "theirs", "2")})
-	if reply := w.register(r); reply.Error != nil || reply.AppID != "theirs" || !reply.Recall {
+	w.step(planner.Status{Status: w.runs("a", "one", api.OwnerOf(r.Submission), foreign, "2")})
+	if reply := w.register(r); reply.Error != nil || reply.AppID != foreign || !reply.Recall {
 		t.Fatalf("%+v", reply)
 	}
 	return w, r
@@ -55,31 +56,31 @@ func takenOver(t *testing.T) (*world, api.RegisterRequest) {
 // when its node is back, and lost again, it is the driver's still.
 func TestAnExecutorOfWhichTheDriverAloneTells(t *testing.T) {
 	w, r := takenOver(t)
-	w.tell("theirs", r.Submission, up("2"), up("3"))
-	for _, x := range w.directives["theirs"].Executors {
+	w.tell(foreign, r.Submission, up("2"), up("3"))
+	for _, x := range w.directives[foreign].Executors {
 		if x.ID == "3" || x.ID == "1" {
-			t.Errorf("executor %s is given anew: %+v", x.ID, w.directives["theirs"].Executors)
+			t.Errorf("executor %s is given anew: %+v", x.ID, w.directives[foreign].Executors)
 		}
 	}
-	w.tell("theirs", r.Submission, gone(9, "2"))
+	w.tell(foreign, r.Submission, gone(9, "2"))
 	for range 180 {
 		w.pass(time.Second)
 		w.step(planner.Status{Status: new(w.status("a"))})
 	}
-	if d := w.app("theirs"); d.State != api.AppRunning {
+	if d := w.app(foreign); d.State != api.AppRunning {
 		t.Fatalf("%s: %v", d.State, d.Notices)
 	}
-	w.tell("theirs", r.Submission)
-	w.helloAs(*w.runs("c", "one", api.OwnerOf(r.Submission), "theirs", "3"))
-	if got := w.planned("c", "theirs"); !slices.Equal(got, []api.ExecutorID{"3"}) {
+	w.tell(foreign, r.Submission)
+	w.helloAs(*w.runs("c", "one", api.OwnerOf(r.Submission), foreign, "3"))
+	if got := w.planned("c", foreign); !slices.Equal(got, []api.ExecutorID{"3"}) {
 		t.Fatalf("the node is to run %v", got)
 	}
 	for range 15 {
 		w.pass(time.Second)
-		w.tell("theirs", r.Submission)
+		w.tell(foreign, r.Submission)
 	}
-	w.step(planner.Status{Status: w.runs("c", "one", "", "theirs", "3")})
-	if got := w.planned("c", "theirs"); !slices.Equal(got, []api.ExecutorID{"3"}) {
+	w.step(planner.Status{Status: w.runs("c", "one", "", foreign, "3")})
+	if got := w.planned("c", foreign); !slices.Equal(got, []api.ExecutorID{"3"}) {
 		t.Errorf("after it was lost the node is to run %v", got)
 	}
 }
@@ -87,9 +88,9 @@ func TestAnExecutorOfWhichTheDriverAloneTells(t *testing.T) {
 // What a driver has lost of which it alone has told is no more.
 func TestAnExecutorOfWhichTheDriverAloneToldIsLost(t *testing.T) {
 	w, r := takenOver(t)
-	w.tell("theirs", r.Submission, up("2"), up("3"), gone(9, "3"), gone(9, "2"))
+	w.tell(foreign, r.Submission, up("2"), up("3"), gone(9, "3"), gone(9, "2"))
 	w.live(2 * time.Minute)
-	if d := w.app("theirs"); d.State != api.AppFailed {
+	if d := w.app(foreign); d.State != api.AppFailed {
 		t.Errorf("%s: %v", d.State, d.Notices)
 	}
 }
@@ -144,19 +145,19 @@ func TestAnExecutorOnALostNodeThatHasRunTasksIsItsDrivers(t *testing.T) {
 func TestOneThatIsTakenOverOnADrainingNodeLeavesInItsTime(t *testing.T) {
 	for _, state := range []api.ExecutorState{api.ExecutorRunning, api.ExecutorStarting} {
 		w, r := takenOver(t)
-		w.tell("theirs", r.Submission, up("2"))
-		w.step(planner.Status{Status: w.runs("a", "one", "", "theirs", "2")})
+		w.tell(foreign, r.Submission, up("2"))
+		w.step(planner.Status{Status: w.runs("a", "one", "", foreign, "2")})
 		w.hello("c")
 		w.drain("c")
-		s := w.runs("c", "one", api.OwnerOf(r.Submission), "theirs", "3")
+		s := w.runs("c", "one", api.OwnerOf(r.Submission), foreign, "3")
 		s.Executors[0].State = state
 		w.step(planner.Status{Status: s})
 		w.pass(time.Second)
-		if got := w.planned("c", "theirs"); !slices.Equal(got, []api.ExecutorID{"3"}) {
+		if got := w.planned("c", foreign); !slices.Equal(got, []api.ExecutorID{"3"}) {
 			t.Fatalf("%s: the node is to run %v", state, got)
 		}
 		left := func(x api.DirectiveExecutor) bool { return x.ID == "3" && x.Leaving }
-		if x := w.directives["theirs"].Executors; !slices.ContainsFunc(x, left) {
+		if x := w.directives[foreign].Executors; !slices.ContainsFunc(x, left) {
 			t.Errorf("%s: the driver is told %+v", state, x)
 		}
 	}
@@ -286,24 +287,64 @@ func TestAnApplicationKeepsItsID(t *testing.T) {
 	w := named(t, "a")
 	w.live(6 * time.Second)
 	waits := registration("waits", 0)
-	waits.AppID = "app-before-1"
-	if reply := w.register(waits); reply.Error != nil || reply.AppID != "app-before-1" || reply.Recall || len(reply.Directive.Executors) != 1 {
+	waits.AppID = elsewhere(waits, 1)
+	if reply := w.register(waits); reply.Error != nil || reply.AppID != waits.AppID || reply.Recall || len(reply.Directive.Executors) != 1 {
 		t.Errorf("one without executors: %+v", reply)
 	}
 	works := registration("works", 0)
-	works.AppID, works.Executors = "app-before-2", 7
+	works.AppID, works.Executors = elsewhere(works, 2), 7
 	reply := w.register(works)
-	if reply.Error != nil || reply.AppID != "app-before-2" || !reply.Recall {
+	if reply.Error != nil || reply.AppID != works.AppID || !reply.Recall {
 		t.Fatalf("one with executors: %+v", reply)
 	}
-	w.tell("app-before-2", works.Submission, up("6"))
-	if got := w.planned("a", "app-before-2"); !slices.Equal(got, []api.ExecutorID{"8"}) {
+	w.tell(works.AppID, works.Submission, up("6"))
+	if got := w.planned("a", works.AppID); !slices.Equal(got, []api.ExecutorID{"8"}) {
 		t.Errorf("the node is to run %v", got)
 	}
 	other := registration("other", 0)
-	other.AppID = "app-before-1"
-	if reply := w.register(other); reply.Error != nil || reply.AppID == "app-before-1" {
+	other.AppID = waits.AppID
+	if reply := w.register(other); reply.Error != nil || reply.AppID == waits.AppID {
 		t.Errorf("another submission by that id: %+v", reply)
+	}
+}
+
+// What a driver says its application is called is believed where the id itself or a node says that it
+// is its own: else the application is as any other one, and whose the id is goes on as it was.
+func TestOnlyTheOwnerIsBelievedAnID(t *testing.T) {
+	w := named(t, "a", "b", "c", "d")
+	w.live(6 * time.Second)
+	victim := registration("victim", 0)
+	runs := w.mustRegister(victim)
+	lost, ended := registration("lost", 0), registration("ended", 0)
+	over := w.mustRegister(ended).AppID
+	w.tell(over, ended.Submission, end(5))
+	intruder := api.Principal{Kind: api.PrincipalUser, Name: "intruder", Role: api.RoleSubmit}
+	given := map[api.AppID]bool{}
+	for i, id := range []api.AppID{runs.AppID, over, elsewhere(lost, 1), foreign, "app-20260101000000-0001"} {
+		for _, executors := range []int{0, 7} {
+			r := registration(fmt.Sprint("intruder", i, executors), 0)
+			r.AppID, r.Executors, r.Mode = id, executors, api.ModeOff
+			reply := w.step(planner.Register{To: 1, By: intruder, Request: r}).(api.RegisterReply)
+			if reply.Error != nil || reply.AppID == id || given[reply.AppID] || !reply.AppID.Of(r.Submission) {
+				t.Errorf("%s with %d executors: %+v", id, executors, reply)
+			}
+			given[reply.AppID] = true
+			w.tell(reply.AppID, r.Submission, end(6))
+		}
+	}
+	for _, id := range []api.AppID{"*", ">", "a/b", "user-ops", "node-a", "planner", "app-1", "class-data"} {
+		r := registration("intruder "+string(id), 0)
+		r.AppID = id
+		if reply := w.step(planner.Register{To: 1, By: intruder, Request: r}).(api.RegisterReply); api.KindOf(reply.Error) != api.KindInvalid {
+			t.Errorf("%s: %+v", id, reply)
+		}
+	}
+	if again := w.register(victim); again.Error != nil || again.AppID != runs.AppID {
+		t.Errorf("the one that runs: %+v", again)
+	}
+	lost.AppID = elsewhere(lost, 1)
+	if reply := w.register(lost); reply.Error != nil || reply.AppID != lost.AppID {
+		t.Errorf("its owner: %+v", reply)
 	}
 }
 
@@ -314,15 +355,15 @@ func TestADriverGoesByAnotherPlannersWord(t *testing.T) {
 	w.live(6 * time.Second)
 	r := registration("p", 0)
 	mine := w.mustRegister(r).AppID
-	r.AppID = "theirs"
-	if reply := w.register(r); reply.Error != nil || reply.AppID != "theirs" {
+	r.AppID = elsewhere(r, 1)
+	if reply := w.register(r); reply.Error != nil || reply.AppID != r.AppID {
 		t.Fatalf("%+v", reply)
 	}
-	w.live(3*time.Second, "theirs")
+	w.live(3*time.Second, r.AppID)
 	if d := w.app(mine); d.State != api.AppFailed {
 		t.Errorf("it is %s", d.State)
 	}
-	if again := w.register(r); again.AppID != "theirs" {
+	if again := w.register(r); again.AppID != r.AppID {
 		t.Errorf("%+v", again)
 	}
 }
@@ -341,17 +382,17 @@ func TestAnUnansweredRegistrationHasItsExecutors(t *testing.T) {
 		w.step(planner.Status{Status: w.stranger("a", "", api.OwnerOf(r.Submission), api.ExecutorRunning)})
 		w.step(planner.Status{Status: new(w.status("b"))})
 	}
-	if reply := w.register(registration("q", 0)); reply.Error != nil || reply.AppID == "theirs" {
+	if reply := w.register(registration("q", 0)); reply.Error != nil || reply.AppID == foreign {
 		t.Errorf("another submission: %+v", reply)
 	}
 	reply := w.register(r)
-	if reply.Error != nil || reply.AppID != "theirs" || len(reply.Directive.Executors) == 0 || reply.Directive.Executors[0].ID != "2" {
+	if reply.Error != nil || reply.AppID != foreign || len(reply.Directive.Executors) == 0 || reply.Directive.Executors[0].ID != "2" {
 		t.Fatalf("%+v", reply)
 	}
-	if got := w.planned("a", "theirs"); !slices.Contains(got, "2") {
+	if got := w.planned("a", foreign); !slices.Contains(got, "2") {
 		t.Errorf("its node is to run %v", got)
 	}
-	if again := w.register(r); again.Error != nil || again.AppID != "theirs" {
+	if again := w.register(r); again.Error != nil || again.AppID != foreign {
 		t.Errorf("the same again: %+v", again)
 	}
 }

@@ -78,6 +78,9 @@ type AppSummary struct {
 	// Outcome says how it ended, in one line; "" until then and where there is nothing
 	// to say.
 	Outcome string `json:"outcome,omitempty"`
+	// Unrecorded says why its run, which has ended, is in no profile; "" where it is in one
+	// or was not to be.
+	Unrecorded string `json:"unrecorded,omitempty"`
 	// CoreSeconds is what its executors used from the first task's launch to
 	// the last task's end; MeanCores is that over the time between.
 	CoreSeconds  units.Work  `json:"core_seconds"`

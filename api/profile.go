@@ -62,6 +62,9 @@ type ProfileStage struct {
 	Lineage string `json:"lineage,omitempty"`
 	Parents []int  `json:"parents"`
 	Tasks   int    `json:"tasks"`
+	// Failed says that it fails in each run, whose program goes on without it: what it takes
+	// is what it takes until then.
+	Failed bool `json:"failed,omitempty"`
 	// Duration is from ready to done, at all cores.
 	Duration units.Seconds `json:"duration_s"`
 	// Gap is how long the driver took from the end of what it waited for (its

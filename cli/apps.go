@@ -180,7 +180,7 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User,
 		"state", state(a.AppSummary), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
 		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
-		"error", percent(a.ErrorPct), "outcome", a.Outcome, "submitted", submittedAt(a.AppSummary, now),
+		"error", percent(a.ErrorPct), "outcome", a.Outcome, "not recorded", a.Unrecorded, "submitted", submittedAt(a.AppSummary, now),
 		"started", started(a.AppSummary, now), "due", clockTime(a.AppSummary, a.Deadline, now),
 		"ends", ends(a.AppSummary, now), "earliest deadline", seconds(a.Earliest),
 		"mean cores", fmt.Sprintf("%.2f", float64(a.MeanCores)), "would-be cores", would,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/recording"
 	"github.com/sparkpacer/pacer/report"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -48,9 +47,10 @@ func (r *runs) lastWord(a *ledger.App, ev api.Event) {
 	if a.Tenant.Watched {
 		return // pacer submit says how it ended.
 	}
-	if line := report.Line(report.Account(r.now, a), a.Outcome.State, a.Outcome.Ended, a.Outcome.EndedBy); line != "" {
+	s := report.Summary(r.view, r.estimates, a)
+	if report.Untaught(&s, unrecorded(r.view, a)); s.Outcome != "" {
 		// The reply to this event carries it to the driver's log.
-		r.record(ledger.Noticed{App: a.ID, Text: line, Passing: true})
+		r.record(ledger.Noticed{App: a.ID, Text: s.Outcome, Passing: true})
 	}
 }
 
@@ -69,6 +69,7 @@ func (r *runs) exit(q api.ControlRequest) (api.ControlReply, error) {
 		if a.Tenant.Submission == q.Submission {
 			r.exited(a, q)
 			s := report.Summary(r.view, r.estimates, a)
+			report.Untaught(&s, unrecorded(r.view, a))
 			return api.ControlReply{Apps: []api.AppSummary{s}, Message: s.Outcome}, nil
 		}
 	}
@@ -129,46 +130,13 @@ func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	}
 	a.Predicted, a.ErrorPct = a.Duration, report.ErrorPct(a.State, a.Deadline, a.Duration)
 	a.Outcome = report.Line(account, a.State, a.Duration, a.EndedBy)
+	switch {
+	case a.State == api.AppFailed:
+		report.Untaught(&a.AppSummary, "it failed")
+	case a.Unrecorded != "":
+		report.Untaught(&a.AppSummary, "how it ended was told too late")
+	}
 	r.record(ledger.EndedAmended{Detail: a, Account: account})
-}
-
-// concludeRuns finishes what the ended applications of a profile have left to do, so
-// that whoever asks for it next finds their runs in it. Of one whose driver has not
-// exited nobody knows yet whether it is to be recorded.
-func (r *runs) concludeRuns(profile string) {
-	for _, a := range r.view.Apps() {
-		if a.Over() && a.Promise.Profile == profile && !r.leaves(a) {
-			r.conclude(a)
-		}
-	}
-}
-
-// conclude makes an ended application history: its run goes into its profile if
-// it may, its record into the history.
-func (r *runs) conclude(a *ledger.App) {
-	o, m := &a.Outcome, a.Promise.Mode
-	r.occur(AppEnded{App: a.ID, State: o.State, Duration: o.Ended, Deadline: a.Promise.Deadline, By: o.EndedBy, Reason: o.Reason,
-		ErrorPct: report.ErrorPct(o.State, a.Promise.Deadline, o.Ended)})
-	if o.State == api.AppFinished && m != ledger.Unpaced && m != ledger.Off {
-		r.learn(a)
-	}
-	if key, state, ok := r.line.Learn(r.view, a); ok {
-		r.record(ledger.QueueLearnt{Key: key, State: state})
-	}
-	r.record(ledger.Buried{App: a.ID, Detail: report.Detail(r.view, r.estimates, a), Account: report.Account(r.now, a)})
-}
-
-// learn folds a's run into its profile.
-func (r *runs) learn(a *ledger.App) {
-	how, learnt, err := recording.Record(r.view, a)
-	if err == nil {
-		err = errors.Unwrap(r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: a.ID})) // Without the name of the fact.
-	}
-	if err != nil {
-		r.occur(RunNotRecorded{App: a.ID, Err: err})
-		return
-	}
-	r.occur(ProfileChanged{Profile: a.Promise.Profile, How: how, App: a.ID})
 }
 
 // tick looks at a driver's silence and at the deadline; of an ended application it waits

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,6 +94,40 @@ func (w *world) stored(name string) *api.Profile {
 		return nil
 	}
 	return &r.Profiles[0]
+}
+
+// Who was promised a profile is told at the end of the run that there is none, and why.
+func TestAPromisedProfileThatThereIsNot(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		deadline     units.Seconds
+		exit         api.ControlRequest
+		said, reason string
+	}{
+		{"recorded", 0, api.ControlRequest{Elapsed: 23}, "", ""},
+		{"suspended", 0, api.ControlRequest{Elapsed: 3623, Suspended: 3600},
+			`this run is not recorded as profile "p": its machine was suspended for 1h0m0s while it ran`, "its machine was suspended for 1h0m0s while it ran"},
+		{"with a deadline", 7200, api.ControlRequest{Elapsed: 3623, Suspended: 3600},
+			`; this run is not recorded as profile "p": its machine was suspended for 1h0m0s while it ran`, "its machine was suspended for 1h0m0s while it ran"},
+		{"failed", 60, api.ControlRequest{Elapsed: 23, ExitCode: 3}, "failed after 23 s: spark-submit ended with exit code 3", "it failed"},
+	} {
+		w := newWorld(t, "a")
+		r := registration("p", c.deadline)
+		r.Watched = true
+		id := w.run(r, "read", "map", "sum")
+		c.exit.Submission = r.Submission
+		reply := w.control(api.VerbExit, c.exit)
+		for range 2 { // As the planner expects it, and as it is.
+			d := w.app(id)
+			if reply.Message != d.Outcome && d.Unrecorded != "" || !strings.HasSuffix(reply.Message, c.said) || c.said == "" && reply.Message != "" {
+				t.Errorf("%s: told %q, then %q", c.name, reply.Message, d.Outcome)
+			}
+			w.pass(3 * time.Second)
+		}
+		if d := w.app(id); d.Unrecorded != c.reason || (c.reason == "") != (w.stored("p") != nil) {
+			t.Errorf("%s: %q, profile %v", c.name, d.Unrecorded, w.stored("p"))
+		}
+	}
 }
 
 func TestAFirstRunIsRecordedAsItsProfile(t *testing.T) {

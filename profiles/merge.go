@@ -55,6 +55,27 @@ func Replace(old, run api.Profile) api.Profile {
 	return run
 }
 
+// Broken names a stage that failed in run and completes in old, "" for none: such a run does
+// less than what old is of.
+func Broken(old, run api.Profile) string {
+	left := make(map[string]int)
+	key := func(s api.ProfileStage) string { return cmp.Or(s.Lineage, s.Signature) }
+	for _, s := range old.Stages {
+		if s.Failed {
+			left[key(s)]++
+		}
+	}
+	for _, s := range run.Stages {
+		if !s.Failed {
+			continue
+		}
+		if left[key(s)]--; left[key(s)] < 0 {
+			return s.Name
+		}
+	}
+	return ""
+}
+
 // weights are what a new run counts against all before it.
 type weights struct {
 	// durations is that of the stages' durations, gaps that of their gaps and of the tail,
@@ -175,6 +196,11 @@ func align(old, run api.Profile) ([]api.ProfileStage, error) {
 	for i, s := range old.Stages {
 		if !found[i] {
 			return nil, api.Errorf(api.KindConflict, "profile %s: the run had no stage like %d (%s)", old.Name, s.ID, s.Name)
+		}
+	}
+	for i, s := range old.Stages {
+		if s.Failed != aligned[i].Failed {
+			return nil, api.Errorf(api.KindConflict, "profile %s: stage %d (%s) failed in one of the two", old.Name, s.ID, s.Name)
 		}
 	}
 	key := bySignature

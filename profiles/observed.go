@@ -133,7 +133,7 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 	records := known(s.Ready.Records, s.Done.RecordsRead, int64(s.Ready.Tasks))
 	return api.ProfileStage{
 		ID: i, Job: s.group, Name: s.Ready.Name, Signature: s.Ready.Signature, Lineage: s.Ready.Lineage, Parents: slices.Clone(s.parents),
-		Tasks: s.Ready.Tasks, Duration: max(leastDuration, s.DoneAt-s.ReadyAt), Gap: max(0, s.first-waited),
+		Tasks: s.Ready.Tasks, Failed: s.Done.Failed, Duration: max(leastDuration, s.DoneAt-s.ReadyAt), Gap: max(0, s.first-waited),
 		Records: records, Bytes: known(s.Ready.Bytes, s.Done.BytesRead, 0),
 		RecordsWritten: max(0, s.Done.RecordsWritten), BytesWritten: max(0, s.Done.BytesWritten),
 		CoreSeconds: work, NominalRate: rate(records, work), LongestTask: finite(s.Done.LongestTask),

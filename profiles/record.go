@@ -37,6 +37,18 @@ type Attempt struct {
 // completed reports whether the attempt ended well.
 func (a *Attempt) completed() bool { return a.Done != nil && !a.Done.Failed }
 
+// betterThan reports whether a shows more than b, another attempt of its stage, of what the
+// stage takes.
+func (a *Attempt) betterThan(b *Attempt) bool {
+	switch {
+	case a.completed() != b.completed():
+		return a.completed()
+	case a.completed():
+		return a.Ready.Tasks > b.Ready.Tasks
+	}
+	return a.Done != nil && (b.Done == nil || a.Work > b.Work)
+}
+
 // NewRecorder returns a Recorder for a profile of that name.
 func NewRecorder(name string) *Recorder { return &Recorder{Name: name} }
 
@@ -99,14 +111,15 @@ func (r *Recorder) ColdStages() map[int]int {
 	return cold
 }
 
-// Clean reports whether every stage attempt so far has completed and none was
-// repeated: a run that is fit to be merged into a profile.
+// Clean reports whether every stage attempt so far has ended and none was repeated: a run
+// that is fit to be merged into a profile. A stage that failed and was left at that is what
+// the application does.
 func (r *Recorder) Clean() bool {
 	origins, seen := r.origins(), make(map[int]bool)
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
 		stage := origins.of(a.Ready.Stage)
-		if !a.completed() || seen[stage] {
+		if a.Done == nil || seen[stage] {
 			return false
 		}
 		seen[stage] = true
@@ -119,8 +132,9 @@ func (r *Recorder) Clean() bool {
 // repeat it under another id included, is
 // described by the completed one with the most tasks, which is not one that
 // only repeated what had been lost, and the profile is that of a run without the
-// others: its duration is shorter then. It returns a KindInvalid error when the run
-// cannot be a profile: there was no stage, or one of them never completed.
+// others: its duration is shorter then. One that never completed is described by the failed
+// one that did the most work. It returns a KindInvalid error when the run cannot be a
+// profile: there was no stage, or one of them has not ended.
 func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profile, error) {
 	stages, err := r.observed()
 	if err != nil {
@@ -192,16 +206,16 @@ func (r *Recorder) observed() ([]observed, error) {
 			place[a.Ready.Stage] = at
 			stages = append(stages, observed{Attempt: a, first: a.ReadyAt})
 		}
-		if best := &stages[at]; a.completed() && (!best.completed() || a.Ready.Tasks > best.Ready.Tasks) {
-			best.Attempt = a
+		if best := &stages[at].Attempt; a.betterThan(best) {
+			*best = a
 		}
 	}
 	if len(stages) == 0 {
 		return nil, api.Errorf(api.KindInvalid, "profile %s: the run had no stage", r.Name)
 	}
 	for i := range stages {
-		if s := &stages[i]; !s.completed() {
-			return nil, api.Errorf(api.KindInvalid, "profile %s: stage %d (%s) never completed", r.Name, s.Ready.Stage, s.Ready.Name)
+		if s := &stages[i]; s.Done == nil {
+			return nil, api.Errorf(api.KindInvalid, "profile %s: stage %d (%s) has not ended", r.Name, s.Ready.Stage, s.Ready.Name)
 		}
 	}
 	slices.SortStableFunc(stages, func(a, b observed) int {

@@ -98,21 +98,16 @@ func TestWhatCannotBeAProfileIsAnError(t *testing.T) {
 	empty := profiles.NewRecorder("a")
 	open := profiles.NewRecorder("a")
 	open.Ready(1, ready(0, 0, "x"))
-	failed := profiles.NewRecorder("a")
-	failed.Ready(1, ready(0, 0, "x"))
-	end := done(0)
-	end.Failed = true
-	failed.Done(2, end)
 	nameless := profiles.NewRecorder("")
 	nameless.Ready(1, ready(0, 0, "x"))
 	nameless.Done(2, done(0))
-	for name, r := range map[string]*profiles.Recorder{"no stage": empty, "open": open, "failed": failed, "nameless": nameless} {
+	for name, r := range map[string]*profiles.Recorder{"no stage": empty, "open": open, "nameless": nameless} {
 		if _, err := r.Finish(5, 2); err == nil || api.KindOf(err) != api.KindInvalid {
 			t.Errorf("%s: %v, want an invalid error", name, err)
 		}
 	}
-	if open.Clean() || failed.Clean() {
-		t.Error("a run with an attempt that did not complete is called clean")
+	if open.Clean() {
+		t.Error("a run with an attempt that has not ended is called clean")
 	}
 }
 
@@ -172,6 +167,47 @@ func TestAStageIsDescribedByItsWholeSuccessfulAttempt(t *testing.T) {
 	// Without the attempt that was lost: head 1, 2, gap 0.5, 2.5, tail 1.
 	if math.Abs(float64(p.Duration-7)) > 1e-9 || p.Head != 1 || p.Tail != 1 {
 		t.Errorf("duration %v, head %v, tail %v", p.Duration, p.Head, p.Tail)
+	}
+}
+
+// A program that catches a failed job does so in each run: the stage is a part of it, with its
+// work until it failed, once.
+func TestAStageThatFailsIsAStage(t *testing.T) {
+	night := func(fails bool, attempts int) (*profiles.Recorder, api.Profile) {
+		r := profiles.NewRecorder("a")
+		at := units.Seconds(1)
+		for n := range attempts {
+			a, b := ready(0, 0, "x"), done(0)
+			a.Attempt, b.Attempt, b.Failed = n, n, fails
+			r.Ready(at, a)
+			r.Done(at+2, b)
+			r.Work(a.StageKey, units.Work(4-n))
+			at += 3
+		}
+		r.Ready(at, ready(1, 1, "y"))
+		r.Done(at+5, done(1))
+		p, err := r.Finish(at+6, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, p
+	}
+	r, p := night(true, 1)
+	if s := p.Stages[0]; !r.Clean() || len(p.Stages) != 2 || !s.Failed || s.Duration != 2 || s.CoreSeconds != 4 || p.Duration != 10 || p.Stages[1].Failed {
+		t.Errorf("clean %v, %+v", r.Clean(), p)
+	}
+	if r, p := night(true, 2); r.Clean() || len(p.Stages) != 2 || p.Stages[0].CoreSeconds != 4 {
+		t.Errorf("of two failed attempts: clean %v, %+v", r.Clean(), p)
+	}
+	if merged, err := profiles.Merge(p, p); err != nil || !merged.Stages[0].Failed || merged.Runs != 2 || profiles.Broken(p, p) != "" {
+		t.Errorf("every night the same: %+v, %v", merged, err)
+	}
+	_, whole := night(false, 1)
+	if _, err := profiles.Merge(p, whole); api.KindOf(err) != api.KindConflict {
+		t.Errorf("a stage that failed and one that completed are merged: %v", err)
+	}
+	if profiles.Broken(whole, p) == "" || profiles.Broken(p, whole) != "" {
+		t.Error("broken is the run that fails where its profile does not")
 	}
 }
 

@@ -2,7 +2,9 @@
 // is.
 //
 // A run teaches something only if its exit code is known to be 0, its machine was not
-// suspended and all its stages are known. A run at all cores teaches times; one that was
+// suspended and all its stages are known. What became of single jobs does not matter: a stage
+// that failed in a program that goes on without it is a stage of what the application does, and
+// takes what it took until then, once. A run at all cores teaches times; one that was
 // paced teaches work; one beside others teaches work, however it ran (profiles.Merge,
 // MergePaced, MergeContended). One that was capped, or whose nodes came or went, teaches
 // work as a paced one does. Its start and its exit are judged by who ran beside them alone,

@@ -28,6 +28,8 @@ func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 		r.Ready(unqueued(a, s.ReadyAt), s.Ready)
 		if s.Done != nil {
 			r.Done(unqueued(a, s.DoneAt), *s.Done)
+		} else { // The stop of its context has ended it.
+			r.Done(unqueued(a, a.Outcome.Stopped), api.StageDone{StageKey: s.Key(), Failed: true})
 		}
 		r.Work(s.Key(), s.CPU())
 		r.Reading(s.Key(), s.Reading())
@@ -44,6 +46,11 @@ func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 	run.ExecutorStart = executorStart(a)
 	run.Contended, run.HeadContended = contended(a), startedBeside(a)
 	old := v.Profile(a.Promise.Profile)
+	if old != nil {
+		if stage := profiles.Broken(old.Body, run); stage != "" {
+			return "", api.Profile{}, fmt.Errorf("a stage failed that completes in its profile: %s", stage)
+		}
+	}
 	targeted, resized := a.Promise.Targeted, a.Tenant.Resized
 	how := profiles.Merge
 	if targeted || resized {
@@ -72,10 +79,10 @@ func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 func teaches(a *ledger.App) error {
 	o := &a.Outcome
 	switch {
-	case !o.DriverEnd:
-		return fmt.Errorf("its driver did not say when its context stopped")
 	case o.State == api.AppFailed:
 		return fmt.Errorf("it failed")
+	case !o.DriverEnd:
+		return fmt.Errorf("its driver did not say when its context stopped")
 	case o.State != api.AppFinished:
 		return fmt.Errorf("its exit code is not known to be 0: pacer submit would report it")
 	case o.Suspended > 0:

@@ -78,6 +78,36 @@ func TestWhatTeachesNothing(t *testing.T) {
 	}
 }
 
+// A run of exit code 0 teaches whatever became of single jobs; one that is broken where its
+// profile is not teaches nothing.
+func TestAFailedJobThatItsProgramSurvives(t *testing.T) {
+	c := ledgertest.New(t, "a", "b")
+	for night, id := range []api.AppID{"app-1", "app-2"} {
+		a := c.App(id, "p", 0, "a", "b")
+		began := a.At(c.Now)
+		to := func(s units.Seconds) { c.To(units.FromDuration(a.Instant(began + s).Sub(ledgertest.Start))) }
+		s := c.Ready(a, 1, "read", 3000, "1", "2")
+		to(5)
+		c.Know(ledger.StageEnded{App: a.ID, At: began + 5, Done: api.StageDone{StageKey: s.Key(), Failed: true, TaskCPU: 12}})
+		c.Ready(a, 2, "asynchronous", 10, "1", "2") // Its context stops while it runs.
+		s = c.Ready(a, 3, "sum", 1000, "1", "2")
+		to(15)
+		c.Done(a, s, 30, began+5)
+		c.Know(ledger.ContextStopped{App: a.ID, At: began + 15}, ledger.Exited{App: a.ID, At: began + 16, By: api.EndedByExit})
+		how, p, err := recording.Record(c.View(), a)
+		if want := []string{recording.Recorded, recording.Merged}[night]; err != nil || how != want || len(p.Stages) != 3 || p.Stages[0].CoreSeconds != 12 {
+			t.Fatalf("night %d: %q, %v, %+v", night, how, err, p)
+		}
+		c.Know(ledger.ProfileSaved{Body: p, By: a.ID})
+	}
+	whole := c.View().Profile("p").Body
+	whole.Stages[0].Failed = false
+	c.Know(ledger.ProfileSaved{Body: whole})
+	if how, _, err := recording.Record(c.View(), c.View().App("app-2")); err == nil || !strings.Contains(err.Error(), "a stage failed that completes in its profile: read") {
+		t.Errorf("%q, %v", how, err)
+	}
+}
+
 // A second run at all cores is merged, one of another shape replaces the profile.
 func TestLaterRuns(t *testing.T) {
 	c := ledgertest.New(t, "a", "b")

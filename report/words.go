@@ -46,6 +46,20 @@ func Line(c ledger.Account, state api.AppState, ended units.Seconds, by api.Ende
 	return text
 }
 
+// Untaught notes in s why its run is in no profile, "" where it is in one or was not to be. A
+// user who was promised that the run is recorded is told at its end, unless it has failed.
+func Untaught(s *api.AppSummary, why string) {
+	s.Unrecorded = why
+	if why == "" || s.State == api.AppFailed || s.Pacing != string(ledger.Recording) {
+		return
+	}
+	line := fmt.Sprintf("this run is not recorded as profile %q: %s", s.Profile, why)
+	if s.Outcome != "" {
+		line = s.Outcome + "; " + line
+	}
+	s.Outcome = line
+}
+
 // lateByExit reports whether the driver was in time when its context stopped, and would
 // have been at its exit had that been what it is in other runs.
 func lateByExit(c ledger.Account, ended units.Seconds) bool {

@@ -213,17 +213,24 @@ func (h *Hierarchy) readLimit(dir string) units.Bytes {
 	return min(n, noLimit)
 }
 
-// writeLimit sets dir's limit. Where v1 limits swap as well, that is never below it.
+// writeLimit sets dir's limit, and leaves no swap beside it: what passes its limit ends, and does
+// not slow the machine first. v2 counts swap alone, v1 with memory, where that is never below it.
+// A machine without swap has neither file.
 func (h *Hierarchy) writeLimit(dir string, limit units.Bytes, raise bool) error {
-	names := []string{h.limitFile()}
-	if swap := "memory.memsw.limit_in_bytes"; h.version == V1 && exists(filepath.Join(dir, swap)) {
-		names = append(names, swap)
+	value := strconv.FormatInt(int64(limit), 10)
+	writes := [][2]string{{h.limitFile(), value}}
+	swap := [2]string{"memory.memsw.limit_in_bytes", value}
+	if h.version == V2 {
+		swap = [2]string{"memory.swap.max", "0"}
+	}
+	if exists(filepath.Join(dir, swap[0])) {
+		writes = append(writes, swap)
 	}
 	if raise {
-		slices.Reverse(names)
+		slices.Reverse(writes)
 	}
-	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strconv.FormatInt(int64(limit), 10)), 0o644); err != nil {
+	for _, w := range writes {
+		if err := os.WriteFile(filepath.Join(dir, w[0]), []byte(w[1]), 0o644); err != nil {
 			return err
 		}
 	}

@@ -79,6 +79,33 @@ func TestARaisedMemoryLimitStays(t *testing.T) {
 	}
 }
 
+// What passes its limit is ended and not swapped: a limit leaves no swap, whether it comes first,
+// is raised or lowered. A machine without swap has no file for it, and is given none.
+func TestAMemoryLimitLeavesNoSwap(t *testing.T) {
+	for _, layout := range cgrouptest.Layouts() {
+		tree, g, inForce := limited(t, layout)
+		file, want := "memory.memsw.limit_in_bytes", func() string { return strconv.FormatInt(int64(inForce()), 10) }
+		if layout == cgrouptest.V2 {
+			file, want = "memory.swap.max", func() string { return "0" }
+		}
+		path := tree.Path("pacer/n1/app-1-1", file)
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s: %s was made", layout, path)
+		}
+		for name, set := range map[string]func() error{
+			"raised":  func() error { return g.RaiseMemory(g.MemoryLimit() + units.GiB) },
+			"lowered": func() error { g.AimMemory(512 * mib); return g.LowerMemory() },
+		} {
+			if err := os.WriteFile(path, []byte("max\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := set(); err != nil || strings.TrimSpace(tree.Read(t, "pacer/n1/app-1-1", file)) != want() {
+				t.Errorf("%s %s: %s is %q, want %q: %v", layout, name, file, tree.Read(t, "pacer/n1/app-1-1", file), want(), err)
+			}
+		}
+	}
+}
+
 // A container inside has the limit that its engine gave it, and Pacer moves that one.
 func TestTheLimitOfAContainerInside(t *testing.T) {
 	for _, layout := range cgrouptest.Layouts() {

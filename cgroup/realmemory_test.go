@@ -51,6 +51,17 @@ func limitOf(t *testing.T, g *cgroup.Group) string {
 	return strings.TrimSpace(string(data))
 }
 
+// noSwap checks that g may have none beside its limit, where the machine can swap.
+func noSwap(t *testing.T, g *cgroup.Group) {
+	t.Helper()
+	for file, want := range map[string]string{"memory.swap.max": "0", "memory.memsw.limit_in_bytes": limitOf(t, g)} {
+		data, err := os.ReadFile(filepath.Join(memoryDir(t, g), file))
+		if err == nil && strings.TrimSpace(string(data)) != want {
+			t.Errorf("%s is %q beside a limit of %s", file, data, limitOf(t, g))
+		}
+	}
+}
+
 // eats is a script that has a process hold about so many MiB of its own.
 func eats(mib int) string {
 	return fmt.Sprintf("x=$(head -c %d /dev/zero | tr '\\0' x); y=$x", mib<<19)
@@ -129,6 +140,7 @@ func TestRealMemoryLimit(t *testing.T) {
 	if got := limitOf(t, g); got != "536870912" || g.MemoryLimit() != 512*mib {
 		t.Errorf("limit %s, %v", got, g.MemoryLimit())
 	}
+	noSwap(t, g)
 	member, full := holding(t, g, eats(100))
 	if full.Resident < 90*mib || full.Charged > 512*mib {
 		t.Errorf("of 100 MiB it has %+v", full)
@@ -152,6 +164,7 @@ func TestRealMemoryLimit(t *testing.T) {
 	if got := limitOf(t, g); got != "1073741824" || g.MemoryLimit() != units.GiB {
 		t.Errorf("after a raise: %s, %v", got, g.MemoryLimit())
 	}
+	noSwap(t, g)
 	if kills, err := g.MemoryKills(); kills != 0 || err != nil || !alive(member) {
 		t.Errorf("%d were killed, %v", kills, err)
 	}

@@ -32,8 +32,8 @@ func (r *Runtime) name(s executor.Spec) string {
 	return fmt.Sprintf("pacer-%s-%s-%s", r.cfg.Node, s.App, s.ID)
 }
 
-// describe says what the container is.
-func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (*container.Config, *container.HostConfig, error) {
+// describe says what the container is. What its command line names is put on st.
+func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string, st *stage) (*container.Config, *container.HostConfig, error) {
 	parent, err := r.parent(s)
 	if err != nil {
 		return nil, nil, err
@@ -42,7 +42,11 @@ func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string) (
 	if image == "" {
 		image, mounts, reads = HostImage, hostMounts, s.Reads
 	}
-	list, err := binds(mounts(s, paths, r.cfg.Mounts))
+	shown, err := st.show(s.User, mounts(s, paths, r.cfg.Mounts))
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := binds(shown)
 	if err != nil {
 		return nil, nil, err
 	}

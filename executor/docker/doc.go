@@ -29,7 +29,10 @@
 //	            a user's own image with Spark of the driver's version in it
 //	mounts      at the same paths as outside; the executor's directory and the
 //	            application's local directories writable; of what the command line
-//	            names only what the executor's user can reach outside too
+//	            names only what the executor's user can reach outside too: opened
+//	            as that user and, where the node controller is root, mounted for
+//	            Docker below mounts/ in the layout's root until the container has
+//	            started, so that no link that changes leads it elsewhere
 //	network     the host's
 //	processes   ids of its own: the executor is the first process and sees no others
 //	user        Spec.User, no capabilities, no new privileges; its name is in a list
@@ -55,5 +58,6 @@
 // It calls Find, gives groups below cgroup.SliceParent if Engine.Systemd, and
 // uses Runtime as package executor says. For a user's own image it asks
 // Engine.Spark where Spark is before it makes the command line. Starting a
-// container takes some 0.5 s. The package pulls no images.
+// container takes some 0.5 s. It runs in the daemon's mount name space, or in one
+// whose mounts the daemon sees. The package pulls no images.
 package docker

@@ -52,17 +52,21 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 	if err := errors.Join(removeFile(gate), unix.Mkfifo(gate, 0o644)); err != nil {
 		return executor.Launched{}, fmt.Errorf("start pipe: %w", err)
 	}
-	config, host, err := r.describe(s, paths, gate)
+	st := r.stage(s)
+	config, host, err := r.describe(s, paths, gate, st)
 	if err != nil {
-		return executor.Launched{}, errors.Join(err, removeFile(gate))
+		return executor.Launched{}, errors.Join(err, st.clear(), removeFile(gate))
 	}
 	ctx, cancel := context.WithTimeout(ctx, workLimit)
 	defer cancel()
 	id, pid, err := r.run(ctx, config, host, r.name(s))
 	if err != nil {
-		return executor.Launched{}, errors.Join(r.engine.explain(err), removeFile(gate))
+		return executor.Launched{}, errors.Join(r.engine.explain(err), st.clear(), removeFile(gate))
 	}
-	err = inGroup(s.Group, pid, cgroup.ContainerPath(host.CgroupParent, id))
+	err = st.clear()
+	if err == nil {
+		err = inGroup(s.Group, pid, cgroup.ContainerPath(host.CgroupParent, id))
+	}
 	if err == nil {
 		err = s.Group.LookInside()
 	}

@@ -18,6 +18,11 @@ import (
 type Mount struct {
 	Path     string
 	Writable bool
+
+	// named says that an application names it, and that its links are the application's; source
+	// is where Docker finds it, "" at Path.
+	named  bool
+	source string
 }
 
 // ParseMounts reads a list of absolute paths, separated by commas or spaces,
@@ -42,32 +47,34 @@ var system = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc
 // hostMounts is what an executor of the host image sees: the machine's programs, what the
 // node shows, what its command line names if its user can reach it, and its own directories.
 func hostMounts(s executor.Spec, paths executor.Paths, more []Mount) []Mount {
-	var read []string
+	var read []Mount
 	for _, path := range system {
 		if exists(path) {
-			read = append(read, path)
+			read = append(read, Mount{Path: path})
 		}
 	}
 	for _, path := range s.Shows {
 		if exists(path) {
-			read = append(read, directory(path))
+			read = append(read, Mount{Path: directory(path)})
 		}
 	}
 	// What the application names leads no further than its user can go by itself: of the
 	// rest it is as if it were not there.
 	_ = s.User.As(func() error {
-		read = append(read, named(s)...)
+		for _, path := range named(s) {
+			read = append(read, Mount{Path: path, named: true})
+		}
 		return nil
 	})
 	return merge(read, paths, more)
 }
 
 // imageMounts is what an executor of a user's own image sees of this machine:
-// the pacer jar, what comes before Spark on the class path, its own directories.
+// the pacer jar and its own directories.
 func imageMounts(s executor.Spec, paths executor.Paths, more []Mount) []Mount {
-	var read []string
+	var read []Mount
 	for _, path := range s.Reads {
-		read = append(read, directory(path))
+		read = append(read, Mount{Path: directory(path)})
 	}
 	return merge(read, paths, more)
 }
@@ -116,22 +123,31 @@ func named(s executor.Spec) []string {
 }
 
 // merge leaves out what another one shows already; what is writable stays, in
-// order of path, so that it is mounted on top.
-func merge(read []string, paths executor.Paths, more []Mount) []Mount {
+// order of path, so that it is mounted on top. What the node shows as well is no
+// longer the application's.
+func merge(read []Mount, paths executor.Paths, more []Mount) []Mount {
 	mounts := []Mount{{Path: paths.Dir, Writable: true}, {Path: paths.Local, Writable: true}}
 	for _, m := range more {
 		if m.Writable {
 			mounts = append(mounts, m)
 		} else {
-			read = append(read, m.Path)
+			read = append(read, m)
 		}
 	}
-	slices.Sort(read)
-	read = slices.Compact(read)
-	for _, path := range read {
-		covered := slices.ContainsFunc(read, func(other string) bool { return within(path, other) })
-		if path != "/" && !covered && !slices.ContainsFunc(mounts, func(m Mount) bool { return m.Path == path }) {
-			mounts = append(mounts, Mount{Path: path})
+	slices.SortStableFunc(read, func(a, b Mount) int {
+		if c := strings.Compare(a.Path, b.Path); c != 0 || a.named == b.named {
+			return c
+		}
+		if b.named {
+			return -1
+		}
+		return 1
+	})
+	read = slices.CompactFunc(read, func(a, b Mount) bool { return a.Path == b.Path })
+	for _, m := range read {
+		covered := slices.ContainsFunc(read, func(other Mount) bool { return within(m.Path, other.Path) })
+		if m.Path != "/" && !covered && !slices.ContainsFunc(mounts, func(w Mount) bool { return w.Path == m.Path }) {
+			mounts = append(mounts, m)
 		}
 	}
 	slices.SortFunc(mounts, func(a, b Mount) int { return strings.Compare(a.Path, b.Path) })
@@ -154,16 +170,20 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// binds turns mounts into Docker's; one that does not exist is an error before
-// Docker says so in more words.
+// binds turns mounts into Docker's, without a link in what is not on a stage; one that does not
+// exist is an error before Docker says so in more words.
 func binds(mounts []Mount) ([]mount.Mount, error) {
 	var out []mount.Mount
 	var faults []error
 	for _, m := range mounts {
-		if !exists(m.Path) {
-			faults = append(faults, fmt.Errorf("mount %s does not exist on this node", m.Path))
+		source := m.source
+		if source == "" {
+			var err error
+			if source, err = filepath.EvalSymlinks(m.Path); err != nil {
+				faults = append(faults, fmt.Errorf("mount %s does not exist on this node", m.Path))
+			}
 		}
-		out = append(out, mount.Mount{Type: mount.TypeBind, Source: m.Path, Target: m.Path, ReadOnly: !m.Writable})
+		out = append(out, mount.Mount{Type: mount.TypeBind, Source: source, Target: m.Path, ReadOnly: !m.Writable})
 	}
 	return out, errors.Join(faults...)
 }

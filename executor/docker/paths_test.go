@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/executor"
@@ -94,14 +95,14 @@ func TestOwnImageSeesItsOwnFilesOnly(t *testing.T) {
 	s := executor.Spec{CommandLine: executor.CommandLine{Image: "spark:4", Env: []string{"PATH=/usr/bin"}, Reads: []string{filepath.Join(root, "pacer/pacer.jar")}}}
 	want := []Mount{{Path: paths.Dir, Writable: true}, {Path: paths.Local, Writable: true}, {Path: filepath.Join(root, "out"), Writable: true},
 		{Path: filepath.Join(root, "pacer")}}
-	if diff := cmp.Diff(want, imageMounts(s, paths, []Mount{{Path: filepath.Join(root, "out"), Writable: true}})); diff != "" {
+	if diff := cmp.Diff(want, imageMounts(s, paths, []Mount{{Path: filepath.Join(root, "out"), Writable: true}}), cmpopts.EquateComparable(Mount{})); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestParseMounts(t *testing.T) {
 	got, err := ParseMounts("/data, /results/:rw /x:ro")
-	if diff := cmp.Diff([]Mount{{Path: "/data"}, {Path: "/results", Writable: true}, {Path: "/x"}}, got); diff != "" || err != nil {
+	if diff := cmp.Diff([]Mount{{Path: "/data"}, {Path: "/results", Writable: true}, {Path: "/x"}}, got, cmpopts.EquateComparable(Mount{})); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	for _, bad := range []string{"data", "/", "/data:wo", "/..", "ok,/:rw"} {

@@ -196,6 +196,7 @@ func (r *Runtime) sweep() error {
 // was started as a process, and Docker is not asked about it.
 func (r *Runtime) Recover() ([]executor.Handle, error) {
 	handles, err := r.processes.Recover()
+	err = errors.Join(err, r.clearStages())
 	ctx, cancel := context.WithTimeout(context.Background(), workLimit)
 	defer cancel()
 	containers, listErr := r.containers(ctx)

@@ -53,6 +53,28 @@ grep -E ":(cpu|cpuacct|cpu,cpuacct|):" /proc/$$/cgroup; ls /home /root 2>&1; ls 
 	}
 }
 
+// What an application names is seen where it is named, a link of its user's included, and nothing
+// of how it comes there stays mounted outside.
+func TestTheProgramSeesWhatItNames(t *testing.T) {
+	r := newRig(t)
+	home := filepath.Dir(r.layout.Root)
+	err := errors.Join(os.Mkdir(filepath.Join(home, "jars"), 0o755), os.WriteFile(filepath.Join(home, "jars", "a.jar"), nil, 0o644),
+		os.Symlink("jars", filepath.Join(home, "lib")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.spec(t, "ls "+home+"/lib; touch "+home+"/lib/b.jar 2>&1; echo end; exec sleep 600")
+	s.Args = append(s.Args, "-cp", home+"/lib/*")
+	_, paths := r.start(t, r.runtime(t), s)
+	if log := awaitLog(t, paths); !strings.HasPrefix(log, "a.jar\n") || !strings.Contains(log, "Read-only file system") {
+		t.Errorf("it sees %q", log)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil || strings.Contains(string(mounts), home) {
+		t.Errorf("mounted outside: %s, %v", mounts, err)
+	}
+}
+
 // The quota of the executor's group holds the container back, whose CPU time
 // counts there.
 func TestQuotaBindsTheContainer(t *testing.T) {

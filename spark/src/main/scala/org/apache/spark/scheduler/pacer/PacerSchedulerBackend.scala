@@ -3,6 +3,7 @@ package org.apache.spark.scheduler.pacer
 import java.io.{File, IOException}
 import java.time.{Instant, ZoneId}
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicReference
 
 import scala.util.control.NonFatal
 
@@ -26,6 +27,9 @@ import org.apache.spark.util.{ThreadUtils, Utils}
  *
  * An application that is queued waits before its first stage, for as long as it takes; its
  * place is printed when it changes and each minute.
+ *
+ * Nothing here holds this object's own lock, which is Spark's: see the lock order in the
+ * package's documentation.
  *
  * start registers and prints the verdict, one line on stderr; it fails with one
  * line when no planner answers or it refuses. stop tells the planner that the
@@ -52,7 +56,7 @@ private[scheduler] final class PacerSchedulerBackend(
   @volatile private var wasReady = false
   private var notice = ""
   private var leaving = Set.empty[String] // Those that Spark decommissions already.
-  @volatile private var died: Option[String] = None
+  private val death = new AtomicReference[Option[String]](None)
   @volatile private var queued: Option[Queued] = None
   @volatile private var promised = 0 // Executors, of one that was queued.
   private val session = new DriverSession
@@ -114,6 +118,9 @@ private[scheduler] final class PacerSchedulerBackend(
     if (isReady()) wasReady = true else Thread.sleep(PollMillis)
   }
 
+  /** Why the application has to end, if it has. */
+  private def died: Option[String] = death.get
+
   /** Aborts the stages that were submitted after the application's end was told. */
   def abortDead(): Unit = died.foreach(abort)
 
@@ -156,13 +163,13 @@ private[scheduler] final class PacerSchedulerBackend(
       scheduler.tell = _ => ()
       stopped = true
       LastWord.stopping()
-      c.end(End(failed, died.getOrElse(if (failed) "the driver exits with an error" else "")), EndMillis)
+      c.end(End(failed || died.nonEmpty, died.getOrElse(if (failed) "the driver exits with an error" else "")), EndMillis)
     }
     timer.shutdownNow()
     super.stop()
   }
 
-  private def follow(directive: Directive): Unit = {
+  private[pacer] def follow(directive: Directive): Unit = {
     if (!stopped) {
       scheduler.follow(directive)
       scheduler.heard.follow(directive.executors.filter(_.nodeLost).map(_.id))
@@ -209,13 +216,9 @@ private[scheduler] final class PacerSchedulerBackend(
   }
 
   /** Ends the application: its jobs fail with that line, which its user sees besides if it is said aloud, and its context stops. */
-  private def die(why: String, aloud: Boolean): Unit = synchronized {
-    if (died.isEmpty && !stopped) {
-      failed = true
-      died = Some(why)
-      if (aloud) say(why)
-      try abort(why) finally sc.stopInNewThread()
-    }
+  private[pacer] def die(why: String, aloud: Boolean): Unit = if (!stopped && death.compareAndSet(None, Some(why))) {
+    if (aloud) say(why)
+    try abort(why) finally sc.stopInNewThread()
   }
 
   private def abort(why: String): Unit = try scheduler.error(why) catch {
@@ -229,7 +232,7 @@ private[scheduler] final class PacerSchedulerBackend(
   }
 
   /** Spark itself would wait for an executor of a lost node for spark.network.timeout. */
-  private def giveUp(): Unit = if (!stopped) {
+  private[pacer] def giveUp(): Unit = if (!stopped) {
     val now = System.nanoTime()
     scheduler.heard.silent(now).foreach { id =>
       val last = System.currentTimeMillis() - scheduler.heard.since(id, now) / 1000000L

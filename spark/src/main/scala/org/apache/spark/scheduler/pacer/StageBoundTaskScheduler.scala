@@ -35,6 +35,8 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   // Guarded by this.
   private val running = mutable.LinkedHashMap[StageKey, (StageBoundTaskSet, StageReady)]()
   private var group = 0
+  // What is known of the task set that is being submitted: the DAG scheduler's thread's.
+  private var submitted: StageFacts = _
   private var unpaced = false
   private var explained = false
 
@@ -45,21 +47,29 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
     backend match {
       case b: PacerSchedulerBackend =>
         b.awaitExecutors()
-        super.submitTasks(taskSet)
+        submit(taskSet)
         b.abortDead()
-      case _ => super.submitTasks(taskSet)
+      case _ => submit(taskSet)
     }
+  }
+
+  /** Looks at what the tasks read before the lock is taken: that takes time, and calls the code of users' RDDs. */
+  private def submit(taskSet: TaskSet): Unit = {
+    if (settings.mode != PacerConf.Off) {
+      submitted = history.of(taskSet, dagScheduler.stageIdToStage.get(taskSet.stageId))
+      if (submitted.weighted) {
+        if (!taskSet.tasks.exists(_.isBarrier)) StageBoundTaskScheduler.heaviestFirst(taskSet.tasks, submitted.weights)
+        giveWeights(taskSet, submitted.weights)
+      }
+    }
+    super.submitTasks(taskSet)
   }
 
   private[scheduler] override def createTaskSetManager(taskSet: TaskSet, maxTaskFailures: Int): TaskSetManager =
     if (settings.mode == PacerConf.Off) super.createTaskSetManager(taskSet, maxTaskFailures) else synchronized {
       checkPaceable(taskSet)
-      val facts = history.of(taskSet, dagScheduler.stageIdToStage.get(taskSet.stageId))
+      val facts = submitted
       if (facts.pipelined) open("a pipelined shuffle runs its stages side by side")
-      if (facts.weighted) {
-        if (!taskSet.tasks.exists(_.isBarrier)) StageBoundTaskScheduler.heaviestFirst(taskSet.tasks, facts.weights)
-        giveWeights(taskSet, facts.weights)
-      }
       retireEarlier(taskSet.stageId)
       val manager = new StageBoundTaskSet(this, taskSet, maxTaskFailures, facts)
       val bound = bindings.ready(manager.key, taskSet.priority, facts.weights, facts.cached, manager.isBarrier)

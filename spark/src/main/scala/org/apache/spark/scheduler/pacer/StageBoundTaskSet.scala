@@ -1,5 +1,7 @@
 package org.apache.spark.scheduler.pacer
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.TaskFailedReason
 import org.apache.spark.TaskState.TaskState
 import org.apache.spark.pacer.PacerExecutorPlugin
@@ -56,7 +58,7 @@ private[scheduler] final class StageBoundTaskSet(
   override def handleSuccessfulTask(tid: Long, result: DirectTaskResult[_]): Unit = {
     val info = taskInfos(tid)
     // Before super: the last success finishes the task set there.
-    if (!info.finished && !successful(info.index)) {
+    if (!info.finished && !successful(info.index)) note {
       val records = totals.add(info.index, result.accumUpdates, info.launchTime, System.currentTimeMillis())
       facts.shuffleId.foreach(scheduler.history.wrote(_, info.partitionId, records))
     }
@@ -64,9 +66,11 @@ private[scheduler] final class StageBoundTaskSet(
   }
 
   override def handleFailedTask(tid: Long, state: TaskState, reason: TaskFailedReason): Unit = {
-    val text = reason.toErrorString
-    totals.failed(text)
-    scheduler.explain(text)
+    note {
+      val text = reason.toErrorString
+      totals.failed(text)
+      scheduler.explain(text)
+    }
     super.handleFailedTask(tid, state, reason)
     giveBack(taskInfos(tid).index)
   }
@@ -75,6 +79,11 @@ private[scheduler] final class StageBoundTaskSet(
   override def executorLost(execId: String, host: String, reason: ExecutorLossReason): Unit = {
     super.executorLost(execId, host, reason)
     tasks.indices.foreach(giveBack)
+  }
+
+  /** Takes a note of a task. Spark would abort the task set for an exception. */
+  private def note(body: => Unit): Unit = try body catch {
+    case NonFatal(e) => logWarning(s"pacer: what a task of stage ${key.stage} did is not known", e)
   }
 
   private def giveBack(index: Int): Unit =

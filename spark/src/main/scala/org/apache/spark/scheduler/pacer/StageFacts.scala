@@ -44,16 +44,15 @@ private[scheduler] final case class StageFacts(
 
 /**
  * Finds the facts of stages and remembers what their tasks wrote. To be used on
- * the DAG scheduler's thread (of) and under the task scheduler's lock (wrote);
+ * the DAG scheduler's thread without a lock (of) and under the task scheduler's (wrote);
  * the state that both share is guarded here. Nothing here throws: what cannot be
  * found out is unknown.
  */
 private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) extends Logging {
   import StageHistory._
 
-  private val writers = new java.util.LinkedHashMap[Int, Writer]() {
-    override def removeEldestEntry(e: java.util.Map.Entry[Int, Writer]): Boolean = size() > KeptShuffles
-  }
+  private val writers = new java.util.LinkedHashMap[Int, Writer]() // The one that wrote last is last.
+  private var kept = 0L // What writers hold, in partitions.
 
   /**
    * The part of a stage's CPU time that earlier runs found to be the same for each of its
@@ -109,11 +108,21 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
   }
 
   /** A stage that runs again keeps what its earlier attempts wrote; the id of these, if it is another one. */
-  private def remember(shuffleId: Int, stage: Int, signature: String, lineage: String, partitions: Int): Option[Int] = synchronized {
-    val before = Option(writers.get(shuffleId)).filter(_.records.length == partitions)
+  private[pacer] def remember(shuffleId: Int, stage: Int, signature: String, lineage: String, partitions: Int): Option[Int] = synchronized {
+    val was = Option(writers.remove(shuffleId))
+    val before = was.filter(_.records.length == partitions)
+    kept += partitions - was.fold(0)(_.records.length)
     writers.put(shuffleId, new Writer(stage, signature, lineage, before.map(_.records).getOrElse(new Array[Long](partitions))))
+    val oldest = writers.values.iterator
+    while ((kept > KeptPartitions || writers.size > KeptShuffles) && writers.size > 1) {
+      kept -= oldest.next().records.length
+      oldest.remove()
+    }
     before.map(_.stage).filter(_ != stage)
   }
+
+  /** How many partitions of shuffles it remembers. */
+  private[pacer] def remembered: Long = synchronized(kept)
 
   /** Of what the parents wrote, the part that the stage's tasks read, by bytes. */
   private def recordsRead(sources: Seq[(ShuffleDependency[_, _, _], Option[Writer])], sizes: PartitionSizes): Long =
@@ -126,6 +135,9 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
 
 private[scheduler] object StageHistory {
   private val KeptShuffles = 10000
+
+  /** Of these in all, 8 bytes each, however wide the shuffles are; the newest one is kept whatever it has. */
+  private[pacer] val KeptPartitions = 4000000L
   val MeanWeight = 1000000L
 
   /** Stages with more tasks are not worth the properties, with one task there is nothing to weigh. */
@@ -248,13 +260,13 @@ private[scheduler] object StageChain {
 private[scheduler] final class PartitionSizes(tracker: MapOutputTrackerMaster) {
   import PartitionSizes._
 
-  private val outputs = mutable.Map[Int, Array[Long]]()
+  private val outputs = mutable.Map[Int, Option[Array[Long]]]()
   private val readBytes = mutable.Map[Int, Double]().withDefaultValue(0.0)
   private val known = mutable.Map[(Int, Int), Double]()
 
   /** Bytes for each of the partitions; None when some of them are not known. */
   def of(rdd: RDD[_], partitions: Array[Int]): Option[Array[Long]] =
-    // The scheduler waits meanwhile.
+    // The DAG scheduler waits meanwhile.
     if (partitions.length > MostPartitions) None else {
       val sizes = partitions.map(size(rdd, _, 0))
       if (sizes.exists(_.isNaN)) None else Some(sizes.map(math.round))
@@ -266,7 +278,7 @@ private[scheduler] final class PartitionSizes(tracker: MapOutputTrackerMaster) {
    * when that is not known.
    */
   def timesRead(d: ShuffleDependency[_, _, _]): Double = {
-    val all = output(d).map(_.toDouble).sum
+    val all = output(d).fold(Double.NaN)(_.map(_.toDouble).sum)
     val times = readBytes(d.shuffleId) / all
     if (times > 0 && !times.isInfinite) times else 1.0
   }
@@ -281,20 +293,28 @@ private[scheduler] final class PartitionSizes(tracker: MapOutputTrackerMaster) {
 
   private def read(p: Partition, partition: Int, depth: Int)(d: Dependency[_]): Double = d match {
     case s: ShuffleDependency[_, _, _] =>
-      val bytes = reducers(p).fold(Double.NaN) { case (from, until) => output(s).slice(from, until).map(_.toDouble).sum }
+      val bytes = (for ((from, until) <- reducers(p); all <- output(s)) yield all.slice(from, until).map(_.toDouble).sum).getOrElse(Double.NaN)
       readBytes(s.shuffleId) += bytes
       bytes
     case n: NarrowDependency[_] => n.getParents(partition).map(size(n.rdd, _, depth + 1)).sum
     case _ => Double.NaN
   }
 
-  private def output(d: ShuffleDependency[_, _, _]): Array[Long] =
-    outputs.getOrElseUpdate(d.shuffleId, tracker.getStatistics(d).bytesByPartitionId)
+  /** The bytes of each reducer; None where the tracker would have to add up too many blocks. */
+  private def output(d: ShuffleDependency[_, _, _]): Option[Array[Long]] =
+    outputs.getOrElseUpdate(d.shuffleId, if (summable(d.rdd.partitions.length, d.partitioner.numPartitions)) {
+      Some(tracker.getStatistics(d).bytesByPartitionId)
+    } else None)
 }
 
 private[scheduler] object PartitionSizes {
   private val Deepest = 300
   private val MostPartitions = 20000
+
+  /** So many blocks are added up in about half a second. */
+  private val MostBlocks = 20000000L
+
+  private[pacer] def summable(maps: Int, reducers: Int): Boolean = maps.toLong * reducers <= MostBlocks
 
   /**
    * The range of reducers that a partition reads. Adaptive execution's partitions

@@ -3,7 +3,7 @@ package org.apache.spark.scheduler.pacer
 import org.apache.spark.InternalAccumulator
 import org.apache.spark.pacer.DeadlineClock
 import org.apache.spark.pacer.Wire.{StageDone, StageKey}
-import org.apache.spark.util.AccumulatorV2
+import org.apache.spark.util.{AccumulatorV2, LongAccumulator}
 
 /**
  * What the successful tasks of one stage attempt did, from the metrics that come
@@ -20,14 +20,15 @@ private[scheduler] final class StageTotals(facts: StageFacts) {
   private var failure = ""
   private val line, late = new Line
 
-  /** Adds the successful task of that index; returns how many records it wrote for a shuffle. */
+  /**
+   * Adds the successful task of that index; returns how many records it wrote for a shuffle.
+   * It reads Spark's own metrics only: others' accumulators run their authors' code, and may
+   * hold whatever their tasks have collected.
+   */
   def add(index: Int, updates: Iterable[AccumulatorV2[_, _]], launched: Long, finished: Long): Long = {
-    val m = updates.iterator.flatMap { a =>
-      (a.name, a.value) match {
-        case (Some(name), value: java.lang.Long) => Some(name -> value.longValue)
-        case _ => None
-      }
-    }.toMap.withDefaultValue(0L)
+    val m = updates.iterator.collect { case a: LongAccumulator if a.getClass == classOf[LongAccumulator] => a }
+      .flatMap(a => a.name.filter(_.startsWith(InternalAccumulator.METRICS_PREFIX)).map(_ -> a.sum))
+      .toMap.withDefaultValue(0L)
     val cpu = m(InternalAccumulator.EXECUTOR_CPU_TIME) + m(InternalAccumulator.EXECUTOR_DESERIALIZE_CPU_TIME)
     tasks += 1
     recordsRead += RecordsRead.map(m).sum

@@ -14,6 +14,21 @@ package org.apache.spark.scheduler
  * What the caller must do: hold the TaskSchedulerImpl's lock around every call
  * of StageBindings, as Spark's own scheduling does.
  *
+ * '''Lock order.''' A thread that holds one of these takes only those after it:
+ *
+ *  1. PlannerClient's directives: one directive is followed at a time
+ *  1. the TaskSchedulerImpl: offers, task sets, StageBindings
+ *  1. the CoarseGrainedSchedulerBackend: Spark's withLock, in offers and decommissioning
+ *  1. those of LastHeard, StageHistory, Outbox and DriverSession, whose holders call nobody
+ *
+ * Spark takes the scheduler's lock before the back end's (docs/spark.md, S60). So a
+ * `synchronized` of PacerSchedulerBackend that calls the scheduler would deadlock; it
+ * has none, and what it keeps is atomic or volatile. LockOrderTest tries every way from
+ * here into the scheduler.
+ *
+ * No code of a user's is called under a lock: what a stage reads is found out before the
+ * scheduler's is taken, and of a task's accumulators only Spark's own are read.
+ *
  * What it does not do: it chooses no quota and no pool size (planner and node
  * do), starts no executor, and changes no locality, retry or fairness of Spark.
  *

@@ -11,7 +11,8 @@ import scala.jdk.CollectionConverters._
 import org.junit.jupiter.api.{AfterAll, BeforeAll, Test, TestInstance}
 import org.junit.jupiter.api.Assertions._
 
-import org.apache.spark.{HashPartitioner, MapOutputTrackerMaster, ShuffleDependency, SparkConf, SparkContext, SparkEnv, SparkException, TaskContext}
+import org.apache.spark.{HashPartitioner, MapOutputTrackerMaster, OneToOneDependency, Partition, ShuffleDependency}
+import org.apache.spark.{SparkConf, SparkContext, SparkEnv, SparkException, TaskContext}
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, SparkPlugin}
 import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin, ProgressPage, Wire}
 import org.apache.spark.pacer.Wire._
@@ -19,6 +20,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.resource.{ResourceProfileBuilder, TaskResourceRequests}
 import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, TaskScheduler, TaskSchedulerImpl}
 import org.apache.spark.scheduler.local.LocalSchedulerBackend
+import org.apache.spark.util.AccumulatorV2
 
 /**
  * The scheduler and the executor plugin in one JVM with Spark's local back end: a
@@ -174,6 +176,59 @@ class StageHistoryTest {
     assertNull(sc.getLocalProperty(PacerExecutorPlugin.WeightProperty), "the job's own properties stay as they are")
   }
 
+  @Test def aUsersAccumulatorsAreNotRead(): Unit = {
+    StageHistoryTest.read.set(0)
+    val touchy, named = new Touchy
+    sc.register(touchy)
+    sc.register(named, "internal.metrics.executorCpuTime")
+    val collected = sc.collectionAccumulator[Int]("numbers")
+    val done = doneOf(during(assertEquals(100L, sc.parallelize(1 to 100, 4).map { x =>
+      if (x == 1) touchy.add(x)
+      collected.add(x)
+      x
+    }.count())))
+    assertEquals(Seq(4), done.map(_.tasks))
+    assertFalse(done.head.failed, done.toString)
+    assertTrue(done.head.taskTime > 0 && done.head.taskTime < 60, done.toString)
+    assertEquals(100, collected.value.size)
+    assertEquals(0, StageHistoryTest.read.get, "read under the scheduler's lock")
+  }
+
+  @Test def usersCodeIsCalledWithoutTheSchedulersLock(): Unit = {
+    StageHistoryTest.under.clear()
+    val first = sc.parallelize(1 to 10, 2)
+    val asked = new RDD[Int](sc, Seq(new OneToOneDependency[Int](first) {
+      override def getParents(partition: Int): List[Int] = {
+        SparkContext.getActive.foreach(s => StageHistoryTest.under.add(Thread.holdsLock(s.taskScheduler)))
+        super.getParents(partition)
+      }
+    })) {
+      override def compute(p: Partition, c: TaskContext): Iterator[Int] = firstParent[Int].iterator(p, c)
+      override protected def getPartitions: Array[Partition] = firstParent[Int].partitions
+    }
+    assertEquals(10L, asked.count())
+    val under = StageHistoryTest.under
+    assertTrue(!under.isEmpty && !under.contains(true), under.toString)
+  }
+
+  @Test def whatIsRememberedOfShufflesIsBoundedByPartitions(): Unit = {
+    val wide = (StageHistory.KeptPartitions / 4).toInt
+    val history = new StageHistory(null)
+    (1 to 9).foreach(id => history.remember(id, id, "s", "l", wide))
+    assertEquals(4L * wide, history.remembered)
+    assertEquals(Some(9), history.remember(9, 10, "s", "l", wide), "the newest are kept")
+    assertEquals(None, history.remember(1, 10, "s", "l", wide), "the oldest are not")
+    history.remember(9, 11, "s", "l", 2)
+    assertEquals(3L * wide + 2, history.remembered, "one that is written again counts once")
+    history.remember(20, 20, "s", "l", 5 * wide)
+    assertEquals(5L * wide, history.remembered, "the newest is kept whatever it has")
+  }
+
+  @Test def blocksAreNotAddedUpWithoutEnd(): Unit = {
+    assertTrue(PartitionSizes.summable(maps = 2000, reducers = 10000))
+    assertFalse(PartitionSizes.summable(maps = 100000, reducers = 100000))
+  }
+
   @Test def cachedInputIsUnknown(): Unit = {
     val cached = sc.parallelize(1 to 100, 2).map(x => (x % 5, x)).reduceByKey(_ + _, 2).cache()
     cached.count()
@@ -291,6 +346,49 @@ class StageHistoryTest {
 object StageHistoryTest {
   val page: Path = Paths.get("target", s"test-page-${ProcessHandle.current().pid()}")
   @volatile var gate: java.util.concurrent.CountDownLatch = _
+  val under = new java.util.concurrent.ConcurrentLinkedQueue[Boolean]()
+  val read = new java.util.concurrent.atomic.AtomicInteger()
+
+  /** Counts who reads it under the scheduler's lock, and throws what it likes where it is empty. */
+  final class Touchy extends AccumulatorV2[Int, java.lang.Long] {
+    private var sum = 0L
+    private var empty = true
+    private def look(): Unit = {
+      val sc = SparkContext.getActive
+      if (sc.exists(s => Thread.holdsLock(s.taskScheduler))) read.incrementAndGet()
+    }
+    override def isZero: Boolean = {
+      look()
+      empty
+    }
+    override def copy(): Touchy = {
+      val c = new Touchy
+      c.merge(this)
+      c
+    }
+    override def reset(): Unit = {
+      sum = 0
+      empty = true
+    }
+    override def add(v: Int): Unit = {
+      sum += v
+      empty = false
+    }
+    override def merge(other: AccumulatorV2[Int, java.lang.Long]): Unit = other match {
+      case t: Touchy =>
+        sum += t.sum
+        empty &= t.empty
+    }
+    override def value: java.lang.Long = {
+      look()
+      if (empty) throw new NoSuchElementException("nothing was added")
+      sum
+    }
+    override def toString(): String = {
+      look()
+      "touchy"
+    }
+  }
 }
 
 /** The real executor plugin with the test's page. */

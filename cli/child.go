@@ -133,20 +133,22 @@ const (
 )
 
 // reportExit tells the planner that spark-submit has ended and returns what is known of
-// the application then, nothing where nobody knows one: it may never have registered, the
-// planner may be gone.
-func reportExit(cfg config.Client, r api.ControlRequest) api.AppSummary {
+// the application then, nothing where the planner is gone. unknown says that the planner knows none.
+func reportExit(cfg config.Client, r api.ControlRequest) (app api.AppSummary, unknown bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
 	defer cancel()
 	cfg.Timeout = min(cfg.Timeout, reportTimeout)
 	for {
 		app, err := reportOnce(ctx, cfg, r)
-		if err == nil || api.KindOf(err) == api.KindNotFound || api.KindOf(err) == api.KindInvalid {
-			return app
+		switch kind := api.KindOf(err); {
+		case err == nil, kind == api.KindInvalid:
+			return app, false
+		case kind == api.KindNotFound:
+			return app, true
 		}
 		select {
 		case <-ctx.Done():
-			return app
+			return app, false
 		case <-time.After(reportAgain):
 		}
 	}

@@ -261,25 +261,35 @@ func TestPlanAnswersByItsExitCode(t *testing.T) {
 	}
 }
 
-func TestPlanSendsAProfileFileAlong(t *testing.T) {
+// A profile that is stored is meant before a file of the same name.
+func TestPlanTakesAStoredProfileOrAFile(t *testing.T) {
 	w := newWorld(t)
-	f := startPlanner(t, &fakePlanner{plan: api.PlanReply{V: api.Version, Verdict: api.VerdictTight}})
+	f := startPlanner(t, &fakePlanner{known: []string{"ETL / daily", "both.json"}, plan: api.PlanReply{V: api.Version, Verdict: api.VerdictTight}})
 	body, err := profile("mine").Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "mine.json")
-	if err := os.WriteFile(path, body, 0o644); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, content := range map[string]string{"mine": string(body), "both.json": string(body), "app.py": "print(1)"} {
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	reply := jsonOf[api.PlanReply](t, w.run(t, "--planner", f.address, "plan", "--profile", path, "--deadline", "2m", "--cores", "1.5", "-o", "json"))
-	if reply.Verdict != api.VerdictTight || reply.Stages == nil {
-		t.Errorf("%+v", reply)
+	for text, file := range map[string]bool{
+		"ETL / daily": false, "both.json": false, "./both.json": true, "mine": true, filepath.Join(dir, "mine"): true, "../" + filepath.Base(dir) + "/mine": true,
+	} {
+		reply := jsonOf[api.PlanReply](t, w.run(t, "--planner", f.address, "plan", "--profile", text, "--deadline", "2m", "--cores", "1.5", "-o", "json"))
+		if reply.Verdict != api.VerdictTight || reply.Stages == nil {
+			t.Errorf("%s: %+v", text, reply)
+		}
+		r := f.lastPlan()
+		if r.Cores != 1.5 || r.Deadline != 120 || (r.Body != nil) != file || r.Body == nil && r.Profile != text || r.Body != nil && r.Profile != "mine" {
+			t.Errorf("%s: asked %+v", text, r)
+		}
 	}
-	r := f.firstPlan()
-	if r.Body == nil || r.Body.Name != "mine" || r.Cores != 1.5 || r.Deadline != 120 {
-		t.Errorf("asked %+v", r)
-	}
+	w.run(t, "--planner", f.address, "plan", "--profile", "neither", "--deadline", "2m").wantLine(t, command.ExitPlanError, `profile "neither" is not known`)
+	w.run(t, "--planner", f.address, "plan", "--profile", "app.py", "--deadline", "2m").wantLine(t, command.ExitPlanError, `profile "app.py" is not known; nor is it a profile file`)
 }
 
 func TestLogsComeFromTheExecutorsNodes(t *testing.T) {

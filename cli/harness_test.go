@@ -29,10 +29,12 @@ type fakePlanner struct {
 	profiles []api.Profile
 	nodes    []api.NodeSummary
 	plan     api.PlanReply
-	step     *api.Step
-	asked    []api.ControlRequest
-	verbs    []api.Verb
-	planned  []api.PlanRequest
+	// known are the profiles that plans may name, nil for all.
+	known   []string
+	step    *api.Step
+	asked   []api.ControlRequest
+	verbs   []api.Verb
+	planned []api.PlanRequest
 	// away is how many pings find no planner.
 	away int
 }
@@ -168,6 +170,9 @@ func (f *fakePlanner) planQuery(r api.PlanRequest) api.PlanReply {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.planned = append(f.planned, r)
+	if f.known != nil && r.Body == nil && !slices.Contains(f.known, r.Profile) {
+		return api.PlanReply{V: api.Version, Error: api.Errorf(api.KindNotFound, "profile %q is not known", r.Profile)}
+	}
 	return f.plan
 }
 
@@ -182,6 +187,12 @@ func (f *fakePlanner) firstPlan() api.PlanRequest {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.planned[0]
+}
+
+func (f *fakePlanner) lastPlan() api.PlanRequest {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.planned[len(f.planned)-1]
 }
 
 // last returns the newest request that is not a ping.

@@ -159,7 +159,7 @@ func planCommand(sh *shell) *cobra.Command {
 			"infeasible, 255 on any error.",
 	}
 	form := outputFlag(c)
-	c.Flags().StringVar(&profile, "profile", "", "stored profile, or a profile file")
+	c.Flags().StringVar(&profile, "profile", "", "stored profile, else a profile file (./FILE in any case)")
 	c.Flags().StringVar(&deadline, "deadline", "", "deadline, such as 90s or 15m")
 	c.Flags().Float64Var(&cores, "cores", 0, "plan with this many cores instead of what the nodes offer")
 	c.Flags().BoolVar(&empty, "empty", false, "plan as if nothing else ran")
@@ -191,8 +191,7 @@ func planCommand(sh *shell) *cobra.Command {
 	return c
 }
 
-// plan sends the query. A profile that is a file is sent along; a bare name that
-// is also a file means the stored profile unless it ends in .json.
+// plan sends the query.
 func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64, empty bool) (api.PlanReply, error) {
 	r := api.PlanRequest{Profile: profile, Empty: empty}
 	if profile == "" || deadline == "" {
@@ -206,23 +205,42 @@ func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64,
 		return api.PlanReply{}, fmt.Errorf("--cores is %v, want a number > 0", cores)
 	}
 	r.Deadline, r.Cores = d, units.Cores(cores)
-	if strings.HasSuffix(profile, ".json") || strings.ContainsRune(profile, os.PathSeparator) || profile == "-" {
-		p, err := sh.readProfile(profile)
-		if err != nil {
-			return api.PlanReply{}, err
-		}
-		r.Profile, r.Body = p.Name, &p
-	}
 	conn, done, err := sh.dial(c.Context())
 	if err != nil {
 		return api.PlanReply{}, err
 	}
 	defer done()
-	reply, err := conn.PlanQuery(c.Context(), r)
+	var reply api.PlanReply
+	err = sh.withProfile(profile, func(name string, body *api.Profile) (err error) {
+		r.Profile, r.Body = name, body
+		reply, err = conn.PlanQuery(c.Context(), r)
+		return err
+	})
 	if err == nil && reply.Stages == nil {
 		reply.Stages = []api.PlanReplyLine{}
 	}
 	return reply, err
+}
+
+// withProfile calls ask with the profile that a user means by text: the stored one of that name or,
+// where ask knows none, the content of the file of that name. What begins with ./ or ../ is a file in
+// any case, "-" is standard input.
+func (sh *shell) withProfile(text string, ask func(name string, body *api.Profile) error) error {
+	var unknown error
+	if text != "-" && !strings.HasPrefix(text, "./") && !strings.HasPrefix(text, "../") {
+		unknown = ask(text, nil)
+		if _, err := os.Stat(text); api.KindOf(unknown) != api.KindNotFound || err != nil {
+			return unknown
+		}
+	}
+	p, err := sh.readProfile(text)
+	switch {
+	case err == nil:
+		return ask(p.Name, &p)
+	case unknown != nil:
+		return fmt.Errorf("%w; nor is it a profile file: %v", unknown, err)
+	}
+	return err
 }
 
 func printPlan(w io.Writer, r api.PlanReply) error {

@@ -157,6 +157,14 @@ func (s *submission) spark(name, value string) error {
 	return nil
 }
 
+// main is what stands for the application: its file, or spark-internal, "" for none.
+func (s *submission) main() string {
+	if s.app < len(s.args) {
+		return s.args[s.app]
+	}
+	return ""
+}
+
 // with returns args with the values of options replaced; those that the user did not give
 // stand in front of them.
 func (s *submission) with(options map[string]string) []string {

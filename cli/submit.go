@@ -42,10 +42,11 @@ The same without this wrapper:
   spark-submit --master sparkpacer://HOST:PORT --jars $(pacer jar) \
       --conf spark.pacer.deadline=90s APP      (or spark.pacer.by=06:00)
 
-A run with a deadline ends with one line about it on standard error. When pacer submit is
-killed, kill -9 too, its spark-submit gets SIGTERM. With --detach a pacer submit in the
-background runs it, in a session of its own and without standard input: the deadline is until
-that one's exit, and its exit code is in pacer apps.
+A run with a deadline ends with one line about it on standard error, as does one of which
+something was asked and that made no application of Pacer's. When pacer submit is killed,
+kill -9 too, its spark-submit gets SIGTERM. With --detach a pacer submit in the background
+runs it, in a session of its own and without standard input: the deadline is until that one's
+exit, and its exit code is in pacer apps.
 
 Exit code: spark-submit's own, with --detach 0 once it has registered; 64 wrong command line, 69 no planner answers
 (where a NATS server does, it waits 10 s for one that takes over),
@@ -132,12 +133,16 @@ func (l *launch) submit(ctx context.Context) error {
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
-	app := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
+	app, unknown := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
 	if app.State == api.AppRefused && strings.EqualFold(l.settings[confRequire], "true") {
 		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
 	}
-	if app.Outcome != "" {
-		fmt.Fprintf(l.Stderr, "pacer: %s\n", app.Outcome)
+	said := app.Outcome
+	if unknown {
+		said = l.unregistered(command.ExitCode(err))
+	}
+	if said != "" {
+		fmt.Fprintf(l.Stderr, "pacer: %s\n", said)
 	}
 	return err
 }

@@ -95,7 +95,7 @@ the SparkContext, (silence) the planner, which gave up a driver that it did not 
 ERROR is (deadline - duration) / deadline: +2.0% ended early by 2 % of the deadline,
 -2.0% late. A stage's ERROR is how far it ended from its own deadline, either way, in
 per cent of the application's. What failed has no error, nor what is "unknown": it has ended,
-and nobody knows with which exit code.
+and nobody knows with which exit code, nor one that was late and could not have been in time.
 
 One that waits for memory is "queued" with its place, as in "queued 2/3"; STARTED is then
 when it is expected to start, as in "~06:41:00", or "-" where nobody knows.`
@@ -105,12 +105,21 @@ func printApps(w io.Writer, apps []api.AppSummary, now time.Time) error {
 	rows := make([][]string, 0, len(apps))
 	for _, a := range apps {
 		rows = append(rows, []string{string(a.ID), a.Name, state(a), a.Pacing, string(a.Verdict), seconds(a.Deadline),
-			seconds(a.Duration), seconds(a.Predicted), percent(a.ErrorPct), submittedAt(a, now), started(a, now),
+			seconds(a.Duration), seconds(a.Predicted), errorOf(a), submittedAt(a, now), started(a, now),
 			clockTime(a, a.Deadline, now), ends(a, now), fmt.Sprintf("%.2f", float64(a.MeanCores)),
 			fmt.Sprintf("%.1f", float64(a.CoreSeconds))})
 	}
 	return table(w, []string{"ID", "NAME", "STATE", "PACING", "VERDICT", "DEADLINE", "DURATION", "PREDICTED", "ERROR",
 		"SUBMITTED", "STARTED", "DUE", "ENDS", "MEAN CORES", "CORE-SECONDS"}, rows)
+}
+
+// errorOf is a's error, "-" where there is none: how late one ended whose deadline nobody could keep
+// says nothing of how it was paced.
+func errorOf(a api.AppSummary) string {
+	if a.Verdict == api.VerdictInfeasible && a.ErrorPct != nil && *a.ErrorPct < 0 {
+		return "-"
+	}
+	return percent(a.ErrorPct)
 }
 
 // submittedAt is when a was submitted, clockTime the time of day at a later reading of its
@@ -180,7 +189,7 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User,
 		"state", state(a.AppSummary), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
 		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
-		"error", percent(a.ErrorPct), "outcome", a.Outcome, "not recorded", a.Unrecorded, "submitted", submittedAt(a.AppSummary, now),
+		"error", errorOf(a.AppSummary), "outcome", a.Outcome, "not recorded", a.Unrecorded, "submitted", submittedAt(a.AppSummary, now),
 		"started", started(a.AppSummary, now), "due", clockTime(a.AppSummary, a.Deadline, now),
 		"ends", ends(a.AppSummary, now), "earliest deadline", seconds(a.Earliest),
 		"mean cores", fmt.Sprintf("%.2f", float64(a.MeanCores)), "would-be cores", would,

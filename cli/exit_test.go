@@ -75,6 +75,21 @@ func TestAppsShowTimesOfDay(t *testing.T) {
 	}
 }
 
+func TestADeadlineThatNobodyCouldKeepHasNoError(t *testing.T) {
+	w := newWorld(t)
+	for verdict, want := range map[api.Verdict]bool{api.VerdictInfeasible: false, api.VerdictTight: true} {
+		f := startPlanner(t, ended(func(a *api.AppSummary) {
+			late := -318.5
+			a.Verdict, a.ErrorPct = verdict, &late
+		}))
+		for _, args := range [][]string{{"apps"}, {"apps", "show", "app-1"}} {
+			if o := w.run(t, append([]string{"--planner", f.address}, args...)...); o.code != 0 || strings.Contains(o.out, "-318.5%") != want {
+				t.Errorf("%s, %v: exit code %d\n%s", verdict, args, o.code, o.out)
+			}
+		}
+	}
+}
+
 func TestADeadlineMayBeATimeOfDay(t *testing.T) {
 	w := newWorld(t) // At 05:06:07.
 	f := startPlanner(t, ended(func(a *api.AppSummary) { a.State = api.AppRunning }))

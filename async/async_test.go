@@ -78,3 +78,41 @@ func TestTheNewestValueIsCarriedOut(t *testing.T) {
 		latest.Await(0)
 	})
 }
+
+func TestALaneTakesTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lane := async.Lane[string]{Each: 3, All: 5}
+		gate := make(chan struct{})
+		var ran []string
+		run := func(key, name string) bool {
+			if !lane.Enter(key) {
+				return false
+			}
+			lane.Run(key, func() { <-gate; ran = append(ran, name); lane.Leave(key) })
+			return true
+		}
+		for _, c := range []struct {
+			key, name string
+			in        bool
+		}{{"a", "a1", true}, {"a", "a2", true}, {"a", "a3", true}, {"a", "a4", false}, {"b", "b1", true}, {"c", "c1", true}, {"d", "d1", false}} {
+			if got := run(c.key, c.name); got != c.in {
+				t.Errorf("%s has a place: %v", c.name, got)
+			}
+			synctest.Wait()
+		}
+		gate <- struct{}{}
+		synctest.Wait()
+		if !run("a", "a4") || run("a", "a5") {
+			t.Error("a place that was given back is not there, or more than that")
+		}
+		close(gate)
+		lane.Wait()
+		if want := []string{"a1", "a2", "b1", "c1", "a3", "a4"}; !slices.Equal(ran, want) {
+			t.Errorf("%v ran, want %v", ran, want)
+		}
+		if !run("d", "d1") {
+			t.Error("no place is given back")
+		}
+		lane.Wait()
+	})
+}

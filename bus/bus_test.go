@@ -98,7 +98,7 @@ func echo(statuses chan<- api.NodeStatus) bus.Handlers {
 				reply(api.ControlReply{V: api.Version, Message: string(v) + " " + string(r.App)})
 			}
 		},
-		PlanQuery: func(r api.PlanRequest, reply func(api.PlanReply)) {
+		PlanQuery: func(_ api.Principal, r api.PlanRequest, reply func(api.PlanReply)) {
 			reply(api.PlanReply{V: api.Version, Reason: "about " + r.Profile})
 		},
 	}

@@ -17,7 +17,7 @@ type Handlers struct {
 	Hello     func(s api.NodeStatus, reply func(api.HelloReply))
 	Status    func(s api.NodeStatus)
 	Control   func(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply))
-	PlanQuery func(r api.PlanRequest, reply func(api.PlanReply))
+	PlanQuery func(by api.Principal, r api.PlanRequest, reply func(api.PlanReply))
 }
 
 // ServePlanner subscribes to everything that a planner answers, for those that keyring
@@ -48,7 +48,7 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 		func() (*nats.Subscription, error) { return serveControl(c, keyring, h) },
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.PlanRequest, api.PlanReply]{planQuerySubscribe(), "the client", 0,
-				keyring.sender, always[api.PlanRequest], func(_ api.Principal, r api.PlanRequest, reply func(api.PlanReply)) { h.PlanQuery(r, reply) }})
+				keyring.sender, always[api.PlanRequest], h.PlanQuery})
 		},
 	} {
 		s, err := subscribe()

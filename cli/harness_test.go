@@ -63,7 +63,7 @@ func startPlanner(t *testing.T, f *fakePlanner) *fakePlanner {
 		Control: func(_ api.Principal, v api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
 			reply(f.control(v, r))
 		},
-		PlanQuery: func(r api.PlanRequest, reply func(api.PlanReply)) { reply(f.planQuery(r)) },
+		PlanQuery: func(_ api.Principal, r api.PlanRequest, reply func(api.PlanReply)) { reply(f.planQuery(r)) },
 	})
 	if err != nil {
 		t.Fatal(err)

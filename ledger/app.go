@@ -47,6 +47,7 @@ type App struct {
 
 	Clocks Clocks
 	keep   keep
+	copies copies
 }
 
 // Tenant is who runs on the nodes: the driver, its executors and their memory.
@@ -239,6 +240,13 @@ type keep struct {
 	saved     bool // It has been saved at all, its profile included.
 	// launch is its launch as it is saved, nil when that is to be made.
 	launch *api.Launch
+}
+
+// copies are what snapshots share of an application until it changes: nil where that has to be
+// copied. Whatever changes an executor or the profile's matches drops them (Ledger.concern).
+type copies struct {
+	executors []*Executor
+	profile   *Profile
 }
 
 // touch marks a as changed: its record, its Directive and its nodes' Plans. What

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -11,7 +12,8 @@ import (
 
 // Audit compares the ledger's indices, and what it keeps for the end of a batch, with what
 // a walk over everything finds, and says the first difference; "" for none. It is to be
-// called after a Close.
+// called after a Close. It cuts a snapshot, so that the next call finds what has changed since and
+// would not be copied.
 func (l *Ledger) Audit() string {
 	found := make(map[string]int)
 	for _, a := range sorted(l.apps) {
@@ -47,6 +49,7 @@ func (l *Ledger) Audit() string {
 	if v := l.View(); !slices.Equal(v.Apps(), sorted(l.apps)) || !slices.Equal(v.Nodes(), sorted(l.nodes)) {
 		return "the line-up is not that of the applications or nodes"
 	}
+	l.View().Snapshot()
 	return ""
 }
 
@@ -85,6 +88,9 @@ func (a *App) audit() string {
 		if s.Done == nil {
 			open = append(open, s)
 		}
+		if s.copied != nil && !reflect.DeepEqual(s.copied, s.copy()) {
+			return fmt.Sprintf("stage %v has changed, and snapshots have it as it was", s.Key())
+		}
 		if s.dirty {
 			return fmt.Sprintf("stage %v has changed and was not saved", s.Key())
 		}
@@ -93,7 +99,11 @@ func (a *App) audit() string {
 		}
 	}
 	slices.SortFunc(open, CompareStages)
-	switch k := a.keep; {
+	switch c, k := a.copies, a.keep; {
+	case c.executors != nil && !reflect.DeepEqual(c.executors, copyExecutors(a.Tenant.Executors)):
+		return "an executor has changed, and snapshots have it as it was"
+	case c.profile != nil && !reflect.DeepEqual(c.profile, a.Profile.copy()):
+		return "its profile has changed, and snapshots have it as it was"
 	case !slices.Equal(a.opened, open):
 		return "its open stages are not those that are not done"
 	case k.record || k.touched || k.flush || k.concerned:

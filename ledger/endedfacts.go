@@ -75,15 +75,16 @@ func (l *Ledger) saveEnded(d *Ended) {
 func (l *Ledger) trim() {
 	for i := 0; i < len(l.ended)-l.cfg.DetailHistory; i++ {
 		if d := l.ended[i]; !d.Thinned {
-			limitSamples(&d.Detail, oldSamples)
-			d.Thinned = true
-			l.saveEnded(d)
+			thinned := *d
+			thinned.Thinned, thinned.Detail.Stages = true, slices.Clone(d.Detail.Stages)
+			limitSamples(&thinned.Detail, oldSamples)
+			amend(l, i, thinned)
 		}
 	}
 	for len(l.ended) > l.cfg.History || l.cfg.HistoryBytes > 0 && l.endedBytes > l.cfg.HistoryBytes && len(l.ended) > 1 {
 		l.put(historyKey(l.ended[0].Detail.ID), nil)
 		l.endedBytes -= l.ended[0].Bytes
-		l.ended = slices.Delete(l.ended, 0, 1)
+		l.ended = slices.Clone(l.ended[1:]) // Snapshots have the old list.
 	}
 }
 
@@ -94,11 +95,19 @@ type EndedAmended struct {
 }
 
 func (f EndedAmended) apply(l *Ledger) error {
-	d := l.View().EndedApp(f.Detail.ID)
-	if d == nil {
+	i := slices.IndexFunc(l.ended, func(d *Ended) bool { return d.Detail.ID == f.Detail.ID })
+	if i < 0 {
 		return fmt.Errorf("application %s is not in the history", f.Detail.ID)
 	}
-	d.Detail, d.Account = f.Detail, f.Account
-	l.saveEnded(d)
+	amended := *l.ended[i]
+	amended.Detail, amended.Account = f.Detail, f.Account
+	amend(l, i, amended)
 	return nil
+}
+
+// amend puts d in the place of an application in the history. Snapshots keep the old one.
+func amend(l *Ledger, i int, d Ended) {
+	l.ended = slices.Clone(l.ended)
+	l.ended[i] = &d
+	l.saveEnded(&d)
 }

@@ -100,7 +100,7 @@ const maxPoints = 64
 func (x *Executor) use(at units.Seconds, cpu units.Work) {
 	x.CPU = cpu
 	if len(x.points) == maxPoints {
-		x.points = append(x.points[:0], x.points[maxPoints/2:]...)
+		x.points = append(make([]usagePoint, 0, maxPoints), x.points[maxPoints/2:]...) // Snapshots have the old ones.
 	}
 	x.points = append(x.points, usagePoint{at, cpu})
 }

@@ -100,7 +100,9 @@ func (f ExecutorLost) apply(l *Ledger) error {
 	for _, s := range a.opened {
 		before := len(s.Targets)
 		s.Targets = slices.DeleteFunc(s.Targets, func(t Target) bool { return t.Executor == x.ID })
-		s.dirty = s.dirty || len(s.Targets) != before
+		if len(s.Targets) != before {
+			s.dirty, s.copied = true, nil
+		}
 	}
 	if !x.Leaving && !a.Tenant.GaveUp {
 		if last := len(a.Tenant.Replaced) - 1; f.Unstarted && last >= 0 {

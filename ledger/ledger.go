@@ -154,6 +154,7 @@ func (l *Ledger) stage(id api.AppID, key api.StageKey) (*App, *Stage, error) {
 		return nil, nil, err
 	}
 	if s := a.Stages[key]; s != nil {
+		s.copied = nil
 		return a, s, nil
 	}
 	return nil, nil, fmt.Errorf("stage %v of %s is not there", key, id)
@@ -167,8 +168,9 @@ func (l *Ledger) node(name string) (*Node, error) {
 	return nil, fmt.Errorf("node %s is not there", name)
 }
 
-// concern has Close look at a.
+// concern has Close look at a, which changes: the next snapshot copies it anew.
 func (l *Ledger) concern(a *App) {
+	a.copies = copies{}
 	if !a.keep.concerned {
 		a.keep.concerned = true
 		l.batch.apps = append(l.batch.apps, a)

@@ -442,12 +442,23 @@ func (m *machine) check(t *rapid.T) {
 // shows the same.
 func TestEveryPrefixOfFactsIsRestored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l, err := ledger.New(config(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := &machine{Ledger: l, now: units.Instant(time.Second), disk: map[string][]byte{}, nodes: map[string]bool{}, memory: map[string]units.Bytes{}, profiles: map[string]bool{}, apps: map[api.AppID]*modelApp{}}
-		t.Repeat(map[string]func(*rapid.T){"node": m.Node, "drain": m.Drain, "forget": m.Forget, "profile": m.Profile, "register": m.Register, "seat": m.Seat,
-			"executor": m.Executor, "stage": m.Stage, "promise": m.Promise, "queue": m.Queue, "replace": m.Replace, "give up": m.GiveUp, "end": m.End, "bury": m.Bury, "": m.check})
+		m := newMachine(t)
+		actions := m.actions()
+		actions[""] = m.check
+		t.Repeat(actions)
 	})
+}
+
+func newMachine(t *rapid.T) *machine {
+	l, err := ledger.New(config(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &machine{Ledger: l, now: units.Instant(time.Second), disk: map[string][]byte{}, nodes: map[string]bool{}, memory: map[string]units.Bytes{}, profiles: map[string]bool{}, apps: map[api.AppID]*modelApp{}}
+}
+
+// actions are what may happen to a machine.
+func (m *machine) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){"node": m.Node, "drain": m.Drain, "forget": m.Forget, "profile": m.Profile, "register": m.Register, "seat": m.Seat,
+		"executor": m.Executor, "stage": m.Stage, "promise": m.Promise, "queue": m.Queue, "replace": m.Replace, "give up": m.GiveUp, "end": m.End, "bury": m.Bury}
 }

@@ -74,6 +74,7 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 	if n.Presence == Lost {
 		l.redirect(n)
 		for _, t := range l.allocations[n.Node] {
+			t.App.copies.executors = nil
 			for _, x := range t.Executors {
 				x.Moved = l.uptime // Whether it moved while the node was away nobody knows.
 			}
@@ -344,6 +345,7 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 	if st == nil {
 		return
 	}
+	st.copied = nil
 	number := Number(x.ID)
 	st.Counters, st.Sights = reach(st.Counters, number), reach(st.Sights, number)
 	c, v := &st.Counters[number-1], &st.Sights[number-1]

@@ -133,7 +133,7 @@ func (a *App) dropTargets() {
 // drop takes a stage's targets away: its executors have all cores then.
 func (a *App) drop(s *Stage) {
 	if len(s.Targets) > 0 {
-		s.Targets, s.dirty = nil, true
+		s.Targets, s.dirty, s.copied = nil, true, nil
 		a.steer()
 	}
 }

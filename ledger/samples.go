@@ -63,23 +63,29 @@ func (s *Samples) add(tick sample, limit int) {
 func (s *Samples) cut(limit int) (dropped bool) {
 	for before := 0; len(s.list) > limit && len(s.list) != before; {
 		before = len(s.list)
-		s.list = slices.Clone(thin(s.list, sample.of))
+		s.list = thin(s.list, sample.of)
 		s.thinned, dropped = true, true
 	}
 	return dropped
 }
 
-// thin drops every second sample of each executor (which of names), keeping the newest.
+// thin returns a new list without every second sample of each executor (which of names), keeping
+// the newest: snapshots share the old one.
 func thin[Sample any, ID comparable](list []Sample, of func(Sample) ID) []Sample {
-	left := make(map[ID]int)
+	left, kept := make(map[ID]int), 0
 	for _, s := range list {
-		left[of(s)]++
-	}
-	return slices.DeleteFunc(list, func(s Sample) bool {
 		id := of(s)
-		left[id]--
-		return left[id]%2 == 1
-	})
+		left[id]++
+		kept += left[id] % 2
+	}
+	thinned := make([]Sample, 0, kept)
+	for _, s := range list {
+		id := of(s)
+		if left[id]--; left[id]%2 == 0 {
+			thinned = append(thinned, s)
+		}
+	}
+	return thinned
 }
 
 // limitSamples halves the density of the stage with the most samples until all
@@ -97,7 +103,7 @@ func limitSamples(d *api.AppDetail, limit int) {
 			}
 		}
 		before := len(most.Samples)
-		most.Samples = slices.Clip(thin(slices.Clone(most.Samples), func(s api.AppSample) api.ExecutorID { return s.Executor }))
+		most.Samples = thin(most.Samples, func(s api.AppSample) api.ExecutorID { return s.Executor })
 		if len(most.Samples) == before {
 			return
 		}

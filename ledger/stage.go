@@ -21,6 +21,7 @@ type Stage struct {
 	Response *Response     // A step response that was asked for, nil for none.
 	dirty    bool          // The record has to be saved.
 	stale    bool          // Counters of nodes have come in since they were saved.
+	copied   *Stage        // What snapshots share of it until it changes, nil when that is to be made.
 }
 
 // StageRecord is what is stored of a stage attempt for its events.

@@ -30,7 +30,9 @@ func (f StageReady) apply(l *Ledger) error {
 	a.begin(s)
 	limit := l.sampleLimit(a)
 	for _, s := range a.Order {
-		s.stale = s.Samples.cut(limit) || s.stale
+		if s.Samples.cut(limit) {
+			s.stale, s.copied = true, nil
+		}
 	}
 	a.launched(f.At)
 	l.forget(a)

@@ -1,10 +1,8 @@
 package planner
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sparkpacer/pacer/access"
 	"github.com/sparkpacer/pacer/admission"
@@ -22,21 +20,16 @@ type desk struct {
 	runs  *runs
 }
 
-// verbs is where a control verb is entered.
+// verbs is where a control verb is entered that is no question.
 func (d *desk) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, error) {
 	return map[api.Verb]func(api.ControlRequest) (api.ControlReply, error){
-		api.VerbApps:       d.listApps,
-		api.VerbApp:        d.showApp,
 		api.VerbRelease:    d.releaseApp,
 		api.VerbDeadline:   d.changeDeadline,
 		api.VerbCap:        d.capApp,
 		api.VerbKill:       d.killApp,
 		api.VerbStep:       d.stepStage,
-		api.VerbProfiles:   d.listProfiles,
-		api.VerbProfile:    d.showProfile,
 		api.VerbProfilePut: d.putProfile,
 		api.VerbProfileRm:  d.removeProfile,
-		api.VerbNodes:      d.listNodes,
 		api.VerbDrain:      d.fleet.drain,
 		api.VerbUndrain:    d.fleet.undrain,
 		api.VerbDivide:     d.fleet.divide,
@@ -46,12 +39,16 @@ func (d *desk) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, 
 	}
 }
 
-// control answers a request of the command line.
+// control answers a request of the command line, or has it answered.
 func (d *desk) control(ev Control) {
 	var r api.ControlReply
 	err := ev.Request.Validate()
 	if err == nil {
 		err = d.permit(&ev)
+	}
+	if ask := questions[ev.Verb]; err == nil && ask != nil {
+		d.ask(ev.To, ask, ev.Request)
+		return
 	}
 	if err == nil {
 		if do, ok := d.verbs()[ev.Verb]; ok {
@@ -119,58 +116,44 @@ func (d *desk) owner(ev *Control) (app api.AppID, owner string, known bool) {
 // allow has nothing to say but that the request is permitted: nodes have the logs.
 func (d *desk) allow(api.ControlRequest) (api.ControlReply, error) { return api.ControlReply{}, nil }
 
-// planQuery answers what a deadline would mean for a profile.
+// ask has a question about what there is answered.
+func (d *desk) ask(to Ticket, ask question, q api.ControlRequest) {
+	d.answer(to, func(i inquiry) any {
+		r, err := ask(i, q)
+		if err != nil {
+			r = api.ControlReply{Error: api.ToWire(err)}
+		}
+		r.V = api.Version
+		return r
+	})
+}
+
+// planQuery has it answered what a deadline would mean for a profile.
 func (d *desk) planQuery(ev PlanQuery) {
-	var r api.PlanReply
-	err := ev.Request.Validate()
-	if err == nil {
-		r, err = admission.WhatIf(d.view, d.places, ev.Request)
+	d.answer(ev.To, func(i inquiry) any {
+		r, err := admission.WhatIf(i.view, i.places, ev.Request)
+		if err != nil {
+			r = api.PlanReply{Error: api.ToWire(err)}
+		}
+		r.V = api.Version
+		return r
+	})
+}
+
+// answer has work answer a request apart from the engine, from a snapshot.
+func (d *desk) answer(to Ticket, work func(inquiry) any) {
+	if to == 0 {
+		return
 	}
-	if err != nil {
-		r = api.PlanReply{Error: api.ToWire(err)}
-	}
-	r.V = api.Version
-	d.show(ev.To, r)
+	i := inquiry{view: d.view.Snapshot(), estimates: d.estimates, places: d.places}
+	d.answers = append(d.answers, Answer{To: to, Work: func(kept *report.Kept) any {
+		i.kept = kept
+		return work(i)
+	}})
 }
 
 func (d *desk) ping(api.ControlRequest) (api.ControlReply, error) {
 	return api.ControlReply{Release: d.cfg.Release, Message: "the planner is there"}, nil
-}
-
-func (d *desk) listNodes(api.ControlRequest) (api.ControlReply, error) {
-	r := api.ControlReply{Nodes: []api.NodeSummary{}}
-	for _, n := range d.view.Nodes() {
-		r.Nodes = append(r.Nodes, report.Node(d.view, n))
-	}
-	return r, nil
-}
-
-func (d *desk) listApps(api.ControlRequest) (api.ControlReply, error) {
-	r := api.ControlReply{Apps: []api.AppSummary{}}
-	for _, e := range d.view.Ended() {
-		r.Apps = append(r.Apps, e.Detail.AppSummary)
-	}
-	for _, a := range d.view.Apps() {
-		r.Apps = append(r.Apps, report.Summary(d.view, d.estimates, a))
-	}
-	slices.SortFunc(r.Apps, func(a, b api.AppSummary) int { return cmp.Compare(a.ID, b.ID) })
-	return r, nil
-}
-
-func (d *desk) showApp(q api.ControlRequest) (api.ControlReply, error) {
-	if a := d.view.App(q.App); a != nil {
-		detail := report.Detail(d.view, d.estimates, a)
-		return api.ControlReply{App: &detail}, nil
-	}
-	if e := d.view.EndedApp(q.App); e != nil {
-		detail := e.Detail
-		return api.ControlReply{App: &detail}, nil
-	}
-	return api.ControlReply{}, notFound(q.App)
-}
-
-func notFound(id api.AppID) error {
-	return api.Errorf(api.KindNotFound, "application %q is not known: `pacer apps` lists them", string(id))
 }
 
 // livingApp returns the application, running or queued, that a request wants to change.
@@ -267,22 +250,6 @@ func (d *desk) stepStage(q api.ControlRequest) (api.ControlReply, error) {
 		return api.ControlReply{}, err
 	}
 	return d.runs.step(a, q.Step)
-}
-
-func (d *desk) listProfiles(api.ControlRequest) (api.ControlReply, error) {
-	r := api.ControlReply{Profiles: []api.Profile{}}
-	for _, p := range d.view.Profiles() {
-		r.Profiles = append(r.Profiles, p.Body)
-	}
-	return r, nil
-}
-
-func (d *desk) showProfile(q api.ControlRequest) (api.ControlReply, error) {
-	p := d.view.Profile(q.Profile)
-	if p == nil {
-		return api.ControlReply{}, admission.NoProfile(q.Profile)
-	}
-	return api.ControlReply{Profiles: []api.Profile{p.Body}}, nil
 }
 
 func (d *desk) putProfile(q api.ControlRequest) (api.ControlReply, error) {

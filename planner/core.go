@@ -27,6 +27,7 @@ type core struct {
 
 	log     []Action
 	replies []func() Reply
+	answers []Action
 }
 
 func newCore(cfg Config, l *ledger.Ledger) core {

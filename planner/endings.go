@@ -76,6 +76,7 @@ func (r *runs) exit(q api.ControlRequest) (api.ControlReply, error) {
 	for _, d := range slices.Backward(r.view.Ended()) {
 		if d.Detail.Submission == q.Submission {
 			r.exitedBefore(d, q)
+			d = r.view.EndedApp(d.Detail.ID)
 			return api.ControlReply{Apps: []api.AppSummary{d.Detail.AppSummary}, Message: d.Detail.Outcome}, nil
 		}
 	}

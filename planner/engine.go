@@ -159,7 +159,7 @@ func (e *Engine) finish() []Action {
 	for _, err := range effects.Faults {
 		c.occur(StoreFailed{Err: err})
 	}
-	n := len(effects.Again) + len(effects.Directives) + len(effects.Plans) + len(c.log) + len(c.replies)
+	n := len(effects.Again) + len(effects.Directives) + len(effects.Plans) + len(c.log) + len(c.replies) + len(c.answers)
 	if n+len(effects.Pairs) == 0 {
 		return nil // Most statuses of nodes change nothing.
 	}
@@ -180,6 +180,7 @@ func (e *Engine) finish() []Action {
 	for _, reply := range c.replies {
 		actions = append(actions, reply())
 	}
-	c.log, c.replies = nil, nil
+	actions = append(actions, c.answers...)
+	c.log, c.replies, c.answers = nil, nil, nil
 	return actions
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/report"
 )
 
 // Ticket ties a Reply to the request it answers. The engine's caller chooses
@@ -88,7 +89,7 @@ func (Configure) isEvent()    {}
 func (Tick) isEvent()         {}
 
 // Action is one effect that the engine's caller has to carry out: Save,
-// PublishPlan, PublishDirective, Reply or Log. A step returns at most one Save,
+// PublishPlan, PublishDirective, Reply, Answer or Log. A step returns at most one Save,
 // and first; it must be on disk before the others take effect (Turn).
 type Action interface{ isAction() }
 
@@ -113,6 +114,15 @@ type Reply struct {
 	Reads bool
 }
 
+// Answer answers a question, which changes nothing and promises nothing: Work makes the value of
+// the api's reply type. It reads a snapshot and takes its time, so it is called apart from the
+// engine, by whom and when the caller likes, once at most. Its argument has what the caller's
+// earlier answers have left to it, or is nil; it is nobody else's meanwhile.
+type Answer struct {
+	To   Ticket
+	Work func(kept *report.Kept) any
+}
+
 // Log tells the operator what has happened.
 type Log struct{ Occurrence Occurrence }
 
@@ -120,4 +130,5 @@ func (Save) isAction()             {}
 func (PublishPlan) isAction()      {}
 func (PublishDirective) isAction() {}
 func (Reply) isAction()            {}
+func (Answer) isAction()           {}
 func (Log) isAction()              {}

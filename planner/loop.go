@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/async"
+	"github.com/sparkpacer/pacer/report"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -16,6 +18,12 @@ const (
 	// batchLimit bounds how many requests share one store sync, so that the
 	// first of them does not wait for ever.
 	batchLimit = 256
+	// looksEach and looksAll bound the questions under way about what there is, of one principal
+	// and of all, plansEach and plansAll those about what a deadline would mean.
+	looksEach, looksAll = 16, 256
+	plansEach, plansAll = 4, 32
+	// answerWithin is for how long a question may wait for its turn.
+	answerWithin = 10 * time.Second
 	// stalled is after how long without a turn the loop counts as not alive.
 	stalled = 5 * time.Second
 )
@@ -37,7 +45,11 @@ type Store interface {
 
 // Loop is the shell of an Engine: its only goroutine. Events enter through the
 // methods, which are safe for concurrent use and do not wait for the answer; a
-// reply function is called once, on the loop's goroutine, and must not block.
+// reply function is called once, on the loop's goroutine or another one, and must not block.
+//
+// Questions hold nobody up: the loop cuts a snapshot, and two goroutines answer, one those
+// about what there is, one those about what a deadline would mean, each principal's in turn. Who
+// has too many under way is refused with KindTransient before the loop hears of it.
 //
 // A turn drains the queue, steps the engine through all of it, syncs the store
 // once, then publishes and replies. What could not be stored is neither
@@ -57,8 +69,11 @@ type Loop struct {
 
 	// What follows belongs to the loop's goroutine.
 	tickets Ticket
-	waiting map[Ticket]func(any)
+	waiting map[Ticket]request
 	turn    Turn
+
+	looks, plans async.Lane[string] // By login.
+	kept         report.Kept        // Belongs to who answers in looks.
 
 	ended    atomic.Int64 // When the last turn ended, in ns since start.
 	storeErr atomic.Pointer[string]
@@ -67,6 +82,9 @@ type Loop struct {
 type request struct {
 	event func(Ticket) Event
 	reply func(any)
+	// lane is where it is answered if it is a question, of who has that login.
+	lane  *async.Lane[string]
+	login string
 }
 
 // NewLoop returns the loop around e. observe is called for every occurrence, on
@@ -78,7 +96,8 @@ func NewLoop(e *Engine, pub Publisher, store Store, observe func(Occurrence)) *L
 	return &Loop{
 		engine: e, pub: pub, store: store, observe: observe,
 		requests: make(chan request, queueLength), done: make(chan struct{}), start: time.Now(),
-		waiting: make(map[Ticket]func(any)),
+		waiting: make(map[Ticket]request),
+		looks:   async.Lane[string]{Each: looksEach, All: looksAll}, plans: async.Lane[string]{Each: plansEach, All: plansAll},
 	}
 }
 
@@ -143,12 +162,17 @@ func (l *Loop) Silence(s Silence) {
 // Control hands a request of the command line over. An unknown verb is answered
 // with KindInvalid.
 func (l *Loop) Control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
-	send(l, func(t Ticket) Event { return Control{To: t, By: by, Verb: verb, Request: r} }, reply)
+	event := func(t Ticket) Event { return Control{To: t, By: by, Verb: verb, Request: r} }
+	if questions[verb] == nil {
+		send(l, event, reply)
+		return
+	}
+	ask(l, &l.looks, by, event, reply)
 }
 
 // Plan hands a plan request over.
-func (l *Loop) Plan(r api.PlanRequest, reply func(api.PlanReply)) {
-	send(l, func(t Ticket) Event { return PlanQuery{To: t, Request: r} }, reply)
+func (l *Loop) Plan(by api.Principal, r api.PlanRequest, reply func(api.PlanReply)) {
+	ask(l, &l.plans, by, func(t Ticket) Event { return PlanQuery{To: t, Request: r} }, reply)
 }
 
 // Configure hands another configuration over; reply is told what is wrong with it.
@@ -156,13 +180,36 @@ func (l *Loop) Configure(cfg Config, reply func(api.ControlReply)) {
 	send(l, func(t Ticket) Event { return Configure{To: t, Config: cfg} }, reply)
 }
 
-// send queues a request, waiting when the queue is full.
-func send[T any](l *Loop, event func(Ticket) Event, reply func(T)) {
-	r := request{event: event, reply: func(body any) {
+// ask queues a question that is answered in lane, unless too many are under way.
+func ask[T any](l *Loop, lane *async.Lane[string], by api.Principal, event func(Ticket) Event, reply func(T)) {
+	login := by.Login()
+	if !lane.Enter(login) {
+		asked(nil, "", reply).refuse(api.Errorf(api.KindTransient, "the planner answers as many questions as it can at once, of you or of all: try again in a moment"))
+		return
+	}
+	r := asked(event, login, func(body T) {
+		lane.Leave(login)
+		reply(body)
+	})
+	r.lane = lane
+	l.enqueue(r)
+}
+
+func asked[T any](event func(Ticket) Event, login string, reply func(T)) request {
+	return request{event: event, login: login, reply: func(body any) {
 		if v, ok := body.(T); ok {
 			reply(v)
 		}
 	}}
+}
+
+// send queues a request.
+func send[T any](l *Loop, event func(Ticket) Event, reply func(T)) {
+	l.enqueue(asked(event, "", reply))
+}
+
+// enqueue queues a request, waiting when the queue is full.
+func (l *Loop) enqueue(r request) {
 	select {
 	case <-l.done:
 		r.refuse(stopping())
@@ -184,10 +231,12 @@ func stopping() *api.Error { return api.Errorf(api.KindTransient, "the planner i
 func (l *Loop) stop() {
 	close(l.done)
 	l.refuseQueued()
-	for _, reply := range l.waiting {
-		request{reply: reply}.refuse(stopping())
+	for _, r := range l.waiting {
+		r.refuse(stopping())
 	}
 	clear(l.waiting)
+	l.looks.Wait()
+	l.plans.Wait()
 }
 
 func (l *Loop) refuseQueued() {
@@ -222,7 +271,7 @@ func (l *Loop) take(r request) {
 		return
 	}
 	if _, ok := event.(Status); !ok {
-		l.waiting[ticket] = r.reply
+		l.waiting[ticket] = r
 	}
 	l.step(event)
 }
@@ -265,14 +314,36 @@ func (l *Loop) flush() {
 				l.observe(PublishFailed{To: string(a.App), Err: err})
 			}
 		case Reply:
-			l.answer(a.To, a.Body)
+			if r, ok := l.waiting[a.To]; ok {
+				delete(l.waiting, a.To)
+				r.reply(a.Body)
+			}
+		case Answer:
+			if r, ok := l.waiting[a.To]; ok {
+				delete(l.waiting, a.To)
+				l.answer(r, a)
+			}
 		}
 	}
 }
 
-func (l *Loop) answer(to Ticket, body any) {
-	if reply, ok := l.waiting[to]; ok {
-		delete(l.waiting, to)
-		reply(body)
+// answer has a question answered in its lane.
+func (l *Loop) answer(r request, a Answer) {
+	kept, since := (*report.Kept)(nil), time.Now()
+	if r.lane == &l.looks {
+		kept = &l.kept
 	}
+	r.lane.Run(r.login, func() {
+		select {
+		case <-l.done:
+			r.refuse(stopping())
+			return
+		default:
+		}
+		if time.Since(since) > answerWithin {
+			r.refuse(api.Errorf(api.KindTransient, "others' questions are answered first: try again in a moment"))
+			return
+		}
+		r.reply(a.Work(kept))
+	})
 }

@@ -148,7 +148,8 @@ func TestLoopStoresThenPublishesThenReplies(t *testing.T) {
 		if got := strings.Join(p.take(), ", "); got != "store, plan a, directive, registered <nil>" {
 			t.Errorf("journal: %s", got)
 		}
-		l.Plan(api.PlanRequest{V: api.Version, Profile: "none"}, func(r api.PlanReply) { p.note("plan %s", r.Error.Kind) })
+		l.Plan(api.Principal{}, api.PlanRequest{V: api.Version, Profile: "none"}, func(r api.PlanReply) { p.note("plan %s", r.Error.Kind) })
+		synctest.Wait()
 		l.Control(api.Principal{}, api.VerbPing, api.ControlRequest{V: api.Version}, func(r api.ControlReply) { p.note("ping %v", r.Error) })
 		synctest.Wait()
 		if got := strings.Join(p.take(), ", "); got != "plan not found, ping <nil>" {

@@ -17,6 +17,7 @@ type Turn struct {
 	plans      map[string]api.Plan
 	directives map[api.AppID]api.Directive
 	replies    []Reply
+	questions  []Action
 }
 
 // Take adds what a step has returned. Occurrences wait for nothing: observe is called for
@@ -38,6 +39,8 @@ func (t *Turn) Take(actions []Action, observe func(Occurrence)) {
 			t.directives[a.App] = a.Directive
 		case Reply:
 			t.replies = append(t.replies, a)
+		case Answer:
+			t.questions = append(t.questions, a)
 		case Log:
 			observe(a.Occurrence)
 		}
@@ -45,8 +48,8 @@ func (t *Turn) Take(actions []Action, observe func(Occurrence)) {
 }
 
 // End calls save with all changes, if there are any, and returns what is to be carried out
-// then, in this order: PublishPlan by node, PublishDirective by application, Reply. Plans
-// come first, for a driver that reads its reply may rely on them.
+// then, in this order: PublishPlan by node, PublishDirective by application, Reply,
+// Answer. Plans come first, for a driver that reads its reply may rely on them.
 //
 // When save fails, End returns its error, and refusals with KindTransient in the place of
 // the replies that promise something: nothing is promised that is not stored. Changes, Plans
@@ -59,7 +62,7 @@ func (t *Turn) End(save func([]api.Pair) error) ([]Action, error) {
 		}
 		t.unsaved = t.unsaved[:0]
 	}
-	if len(t.plans)+len(t.directives)+len(t.replies) == 0 {
+	if len(t.plans)+len(t.directives)+len(t.replies)+len(t.questions) == 0 {
 		return nil, nil // Most statuses of nodes ask for nothing.
 	}
 	var actions []Action
@@ -84,7 +87,8 @@ func (t *Turn) answers(fault *api.Error) []Action {
 		}
 		actions = append(actions, r)
 	}
-	t.replies = t.replies[:0]
+	actions = append(actions, t.questions...)
+	t.replies, t.questions = t.replies[:0], nil
 	return actions
 }
 

@@ -92,6 +92,11 @@ func (w *world) step(event planner.Event) any {
 				w.Fatalf("directive of %s: epoch %d after %d", a.App, a.Directive.Epoch, old.Epoch)
 			}
 			w.directives[a.App] = a.Directive
+		case planner.Answer:
+			if body != nil {
+				w.Fatalf("two replies to one request")
+			}
+			body = a.Work(nil)
 		case planner.Reply:
 			if body != nil {
 				w.Fatalf("two replies to one request")

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -23,6 +24,11 @@ type Matcher struct {
 // NewMatcher returns a Matcher for a run of which no stage is ready yet.
 func NewMatcher(p api.Profile) *Matcher {
 	return &Matcher{Profile: p, Matched: make(map[int]int), taken: make([]bool, len(p.Stages))}
+}
+
+// Copy returns a Matcher that knows what m knows, and learns nothing of what that learns.
+func (m *Matcher) Copy() *Matcher {
+	return &Matcher{Profile: m.Profile, Matched: maps.Clone(m.Matched), taken: slices.Clone(m.taken)}
 }
 
 // Match returns the annotation of a stage that became ready, and remembers it. A

@@ -39,12 +39,17 @@ func Account(now units.Instant, a *ledger.App) ledger.Account {
 
 // Summary is a's row of `pacer apps`.
 func Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppSummary {
+	return (*Kept)(nil).Summary(v, p, a)
+}
+
+// Summary is the function of that name with the predictions that k has.
+func (k *Kept) Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppSummary {
 	now := v.Now()
 	work, o := a.CoreSeconds(), &a.Outcome
 	s := api.AppSummary{
 		ID: a.ID, Name: a.Name, Profile: a.Promise.Profile, User: a.Tenant.Owner.User, State: o.State, Pacing: a.Pacing(), Verdict: a.Promise.Verdict,
 		Deadline: a.Promise.Deadline, Duration: a.Elapsed(now), Submitted: time.Unix(0, int64(a.Promise.Start)).UTC(), FirstLaunch: a.Promise.First,
-		Predicted: p.Predicted(v, a), CoreSeconds: work, MeanCores: a.MeanCores(work, now), Submission: a.Tenant.Submission, ExitCode: o.ExitCode,
+		Predicted: k.Predicted(v, p, a), CoreSeconds: work, MeanCores: a.MeanCores(work, now), Submission: a.Tenant.Submission, ExitCode: o.ExitCode,
 	}
 	for _, st := range a.Order {
 		s.QuotaChanges += st.QuotaChanges()
@@ -79,8 +84,13 @@ func ErrorPct(state api.AppState, deadline, ended units.Seconds) *float64 {
 
 // Detail is what `pacer apps show` prints of a.
 func Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
+	return (*Kept)(nil).Detail(v, p, a)
+}
+
+// Detail is the function of that name with the predictions that k has.
+func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
 	d := api.AppDetail{
-		AppSummary: Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Promise.Earliest, Losses: losses(a), Shortages: shortages(a), Cap: a.Tenant.Cap,
+		AppSummary: k.Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Promise.Earliest, Losses: losses(a), Shortages: shortages(a), Cap: a.Tenant.Cap,
 		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, LastFinish: a.Marks.LastTask,
 	}
 	if d.Notices == nil {

@@ -159,6 +159,10 @@ func (c *control) step(event planner.Event) {
 			c.publish(a.Plan)
 		case planner.PublishDirective:
 			c.direct(a)
+		case planner.Answer:
+			if reply := c.waiting[a.To]; reply != nil {
+				reply(a.Work(nil))
+			}
 		case planner.Reply:
 			if r, ok := a.Body.(api.HelloReply); ok && r.Error == nil {
 				c.w.check.planned(r.Plan)

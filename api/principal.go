@@ -151,6 +151,9 @@ func (p Principal) Validate() error {
 type Issue struct {
 	Principal Principal `json:"principal"`
 	Hash      string    `json:"hash"`
+	// Enrols says that a node asks for itself, by an operator's credential that it finds: one whose
+	// credentials were revoked is not given others by that.
+	Enrols bool `json:"enrols,omitempty"`
 }
 
 // HashBytes is the length of a secret's hash, SHA-256.

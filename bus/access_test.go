@@ -246,6 +246,53 @@ func TestARevokedConnectionEnds(t *testing.T) {
 	}
 }
 
+// A node that was revoked and keeps its connection, as on a server that is not embedded, is not heard
+// and told nothing.
+func TestARevokedNodeIsNeitherHeardNorTold(t *testing.T) {
+	both(t, testARevokedNodeIsNeitherHeardNorTold)
+}
+
+func testARevokedNodeIsNeitherHeardNorTold(t *testing.T, run starter) {
+	w := planner(t, run, bus.ServerConfig{})
+	plans := make(chan api.Plan, 8)
+	nodes := map[string]*bus.Conn{}
+	for _, name := range []string{"n1", "n2"} {
+		nodes[name] = w.as(t, asNode(name))
+		if err := errors.Join(nodes[name].SubscribePlan(name, func(p api.Plan) { plans <- p }),
+			nodes[name].ServeLogs(name, func(api.LogRequest) (api.LogReply, error) { return api.LogReply{}, nil }), nodes[name].Flush(within(t))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := make(chan bus.Refusal, 8)
+	w.keyring.OnRefused = func(r bus.Refusal) { refused <- r }
+	w.keyring.Remove("node-n1")
+	if _, err := nodes["n1"].Hello(within(t), status("n1")); api.KindOf(err) != api.KindDenied || err == nil {
+		t.Errorf("hello: %v", err)
+	}
+	if r := receive(t, refused); r.Login != "node-n1" {
+		t.Errorf("refused %+v", r)
+	}
+	for _, name := range []string{"n1", "n2"} {
+		if err := errors.Join(nodes[name].PublishStatus(status(name)), nodes[name].Flush(within(t)),
+			w.planner.PublishPlan(api.Plan{V: api.Version, Epoch: 9, Node: name}), w.planner.Flush(within(t))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What the first one was to hear or say went before.
+	if s := receive(t, w.status); s.Node != "n2" {
+		t.Errorf("a status of %s is heard", s.Node)
+	}
+	if p := receive(t, plans); p.Node != "n2" {
+		t.Errorf("node %s is told a Plan", p.Node)
+	}
+	if r := receive(t, refused); r.Login != "node-n1" || r.What == bus.RefusedConnect {
+		t.Errorf("refused %+v", r)
+	}
+	if _, err := w.planner.Logs(within(t), "n1", api.LogRequest{}); api.KindOf(err) != api.KindDenied || err == nil {
+		t.Errorf("logs: %v", err)
+	}
+}
+
 func TestCredentialFaultsAreAllNamedWithoutSecrets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "credentials")
 	write := func(text string, mode os.FileMode) {

@@ -190,6 +190,7 @@ func testErrorsKeepTheirKindAcrossTheBus(t *testing.T, run starter) {
 	c := w.as(t, asUser("ann", api.RoleSubmit))
 	soon := registration("a")
 	soon.RequireFeasible = true
+	w.keyring.Put(asNode("ghost"))
 	wrongVersion := registration("a")
 	wrongVersion.V = api.Version + 1
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)

@@ -149,10 +149,16 @@ func (c *Conn) respond(m *nats.Msg, reply any) {
 	}
 }
 
-// listen takes the publications of a subject; those that check refuses are
-// dropped and told to OnFault.
-func listen[Body any](c *Conn, subject, peer string, check func(subject string, b Body) error, handle func(Body)) (*nats.Subscription, error) {
+// anybody is for publications of which the server alone says who may send them.
+func anybody(*nats.Msg) bool { return true }
+
+// listen takes the publications of a subject; those of whom knows does not know are dropped
+// unread, and those that check refuses are dropped and told to OnFault.
+func listen[Body any](c *Conn, subject, peer string, knows func(*nats.Msg) bool, check func(subject string, b Body) error, handle func(Body)) (*nats.Subscription, error) {
 	subscription, err := c.nats.Subscribe(subject, func(m *nats.Msg) {
+		if !knows(m) {
+			return
+		}
 		var body Body
 		err := decodeRequest(peer, m.Data, 0, &body)
 		if err == nil {

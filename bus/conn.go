@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -63,6 +64,8 @@ type Conn struct {
 	credential Credential
 	secret     func() string
 	login      string
+	// keyring is whom a planner knows that serves on it; nil of others.
+	keyring atomic.Pointer[Keyring]
 }
 
 // anyone is the login of who has no credential.

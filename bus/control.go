@@ -28,6 +28,9 @@ func (c *Conn) Logs(ctx context.Context, node string, r api.LogRequest) (api.Log
 	if !api.ValidNodeName(node) {
 		return api.LogReply{}, api.Errorf(api.KindInvalid, "node name %q is not valid", node)
 	}
+	if err := c.stranger(node); err != nil {
+		return api.LogReply{}, err
+	}
 	r.V = api.Version
 	return call[api.LogReply](ctx, c, logsSubject(node), "logs of node "+node, r)
 }

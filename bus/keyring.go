@@ -129,6 +129,12 @@ func (k *Keyring) sender(m *nats.Msg) (api.Principal, error) {
 	return p, err
 }
 
+// known reports whether m is from somebody who is still known, and notes it if not.
+func (k *Keyring) known(m *nats.Msg) bool {
+	_, err := k.sender(m)
+	return err == nil
+}
+
 // addressee is sender for those whose credentials may have ended with what they speak of.
 func (k *Keyring) addressee(m *nats.Msg) (api.Principal, error) {
 	return api.Principal{Kind: api.PrincipalApplication, Name: from(m.Subject)}, k.answerable(m, from(m.Subject))

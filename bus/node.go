@@ -38,7 +38,7 @@ func (c *Conn) SubscribePlan(node string, handle func(api.Plan)) error {
 		}
 		return nil
 	}
-	_, err := listen(c, planSubject(node), "the planner", fits, handle)
+	_, err := listen(c, planSubject(node), "the planner", anybody, fits, handle)
 	return err
 }
 

@@ -23,6 +23,7 @@ type Handlers struct {
 // ServePlanner subscribes to everything that a planner answers, for those that keyring
 // knows, until stop is called. When it returns an error nothing is subscribed any more.
 func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error) {
+	c.keyring.Store(keyring)
 	var done []*nats.Subscription
 	defer func() {
 		if err != nil {
@@ -43,7 +44,7 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 				keyring.sender, statusFits, func(_ api.Principal, s api.NodeStatus, reply func(api.HelloReply)) { h.Hello(s, reply) }})
 		},
 		func() (*nats.Subscription, error) {
-			return listen(c, statusSubscribe(), "the node", statusFits, h.Status)
+			return listen(c, statusSubscribe(), "the node", keyring.known, statusFits, h.Status)
 		},
 		func() (*nats.Subscription, error) { return serveControl(c, keyring, h) },
 		func() (*nats.Subscription, error) {
@@ -63,7 +64,7 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 // OverhearNodes has heard called, on the connection's goroutine, with the name of each node whose
 // status passes by, until stop is called: for a planner that stands by.
 func OverhearNodes(c *Conn, heard func(node string)) (stop func(), err error) {
-	s, err := listen(c, statusSubscribe(), "the node", statusFits, func(s api.NodeStatus) { heard(s.Node) })
+	s, err := listen(c, statusSubscribe(), "the node", anybody, statusFits, func(s api.NodeStatus) { heard(s.Node) })
 	if err != nil {
 		return nil, fmt.Errorf("overhear nodes: %w", err)
 	}
@@ -120,10 +121,14 @@ func statusFits(subject string, s api.NodeStatus) error {
 	return nil
 }
 
-// PublishPlan sends a node its Plan.
+// PublishPlan sends a node its Plan, but a planner that serves no node that it does not know: a
+// server that is not embedded may keep the connection of one whose credentials were revoked.
 func (c *Conn) PublishPlan(p api.Plan) error {
 	if !api.ValidNodeName(p.Node) {
 		return api.Errorf(api.KindInvalid, "plan for node %q: the name is not valid", p.Node)
+	}
+	if c.stranger(p.Node) != nil {
+		return nil
 	}
 	return c.publish(planSubject(p.Node), "publish the plan of node "+p.Node, p)
 }
@@ -134,4 +139,15 @@ func (c *Conn) PublishDirective(app api.AppID, d api.Directive) error {
 		return api.Errorf(api.KindInvalid, "directive for application %q: the id is not valid", app)
 	}
 	return c.publish(directiveSubject(app), "publish the directive of "+string(app), d)
+}
+
+// stranger is why a planner that serves has nothing to say to a node: it has no credentials, or none
+// that are taken.
+func (c *Conn) stranger(node string) error {
+	keyring := c.keyring.Load()
+	if keyring == nil {
+		return nil
+	}
+	_, err := keyring.Who(api.Principal{Kind: api.PrincipalNode, Name: node}.Login())
+	return err
 }

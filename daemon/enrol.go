@@ -102,7 +102,11 @@ func (e *enrolment) run(ctx context.Context, connected func() bool) error {
 		}
 		if err := e.enrol(ctx); err != nil && err.Error() != said && ctx.Err() == nil {
 			said = err.Error()
-			e.log.Debug("no credential for this node yet", "error", err)
+			level := slog.LevelDebug
+			if api.KindOf(err) == api.KindDenied {
+				level = slog.LevelWarn // Trying again does not help.
+			}
+			e.log.Log(ctx, level, "no credential for this node yet", "error", err)
 		}
 	}
 	return nil
@@ -130,7 +134,7 @@ func (e *enrolment) issue(ctx context.Context, operator bus.Credential) error {
 	c := bus.NewCredential(e.login())
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if _, err := conn.Control(ctx, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: e.principal(), Hash: c.Hash()}}); err != nil {
+	if _, err := conn.Control(ctx, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: e.principal(), Hash: c.Hash(), Enrols: true}}); err != nil {
 		return err
 	}
 	if err := bus.WriteSecret(e.path(), c.Encode()); err != nil {

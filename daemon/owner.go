@@ -49,8 +49,9 @@ func (p *principals) equip(owners []Owner, state, address string, shared bool) e
 			}
 		}
 		who := api.Principal{Kind: api.PrincipalUser, Name: o.Name, Role: api.RoleOperate}
-		// Another planner on a server that they share has made it: the owner keeps what works there.
-		theirs := shared && err == nil && have.Login == who.Login()
+		// Another planner on a server that they share has made it: the owner keeps what works there,
+		// unless this one has revoked it.
+		theirs := shared && err == nil && have.Login == who.Login() && !p.wasRevoked(who.Login())
 		c := have
 		if !theirs {
 			c = bus.NewCredential(who.Login())

@@ -23,10 +23,15 @@ type principals struct {
 	keyring *bus.Keyring
 	// disconnect ends the connections of a login.
 	disconnect func(login string)
-	shelf      shelf
+	// standing hears whose credentials were revoked, and who has some again.
+	standing func(p api.Principal, revoked bool)
+	shelf    shelf
 
 	mu    sync.Mutex
 	known map[string]*grantee // By login.
+	// revoked are those whose credentials were revoked and who have been issued none since, the newest
+	// last.
+	revoked []api.Principal
 }
 
 // grantee is a principal with its credentials.
@@ -41,6 +46,9 @@ type issued struct {
 	At   time.Time `json:"issued_at"`
 }
 
+// mostRevoked is how many are remembered whose credentials were revoked, the newest ones.
+const mostRevoked = 500
+
 // mostCredentials is how many of a principal's credentials are taken, the newest ones.
 const mostCredentials = 8
 
@@ -51,6 +59,8 @@ func credentialDir(state string) string { return filepath.Join(state, "credentia
 type principalsFile struct {
 	V          int        `json:"v"`
 	Principals []*grantee `json:"principals"`
+	// Revoked are those whose credentials were revoked, the newest last.
+	Revoked []api.Principal `json:"revoked,omitempty"`
 }
 
 // shelf is where principals are kept: as one piece, which is nil where there is none.
@@ -117,7 +127,7 @@ func (s storeShelf) write(body []byte) error {
 
 // openPrincipals reads the principals of a shelf into keyring.
 func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
-	p := &principals{keyring: keyring, disconnect: func(string) {}, shelf: from, known: map[string]*grantee{}}
+	p := &principals{keyring: keyring, disconnect: func(string) {}, standing: func(api.Principal, bool) {}, shelf: from, known: map[string]*grantee{}}
 	body, err := from.read()
 	if err != nil {
 		return nil, fmt.Errorf("principals: %w", err)
@@ -140,6 +150,7 @@ func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
 		p.known[h.Login()] = h
 		p.put(h)
 	}
+	p.revoked = file.Revoked
 	return p, nil
 }
 
@@ -160,7 +171,11 @@ func (p *principals) issue(i api.Issue, now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	login := i.Principal.Login()
-	before := p.known[login]
+	before, revoked := p.known[login], p.revoked
+	if i.Enrols && p.isRevoked(login) {
+		return api.Errorf(api.KindDenied, "the credentials of %s were revoked: `pacer auth issue` gives it others", i.Principal)
+	}
+	p.revoked = slices.DeleteFunc(slices.Clone(revoked), func(r api.Principal) bool { return r.Login() == login })
 	h := &grantee{Principal: i.Principal}
 	if before != nil {
 		h.Credentials = slices.Clone(before.Credentials)
@@ -169,16 +184,40 @@ func (p *principals) issue(i api.Issue, now time.Time) error {
 	h.Credentials = h.Credentials[max(0, len(h.Credentials)-mostCredentials):]
 	p.known[login] = h
 	if err := p.save(); err != nil {
-		if p.known[login] = before; before == nil {
+		if p.revoked, p.known[login] = revoked, before; before == nil {
 			delete(p.known, login)
 		}
 		return err
 	}
 	p.put(h)
+	p.standing(i.Principal, false)
 	return nil
 }
 
-// revoke takes a principal's credentials no more and ends its connections.
+// isRevoked reports whether a login's credentials were revoked; p is locked.
+func (p *principals) isRevoked(login string) bool {
+	return slices.ContainsFunc(p.revoked, func(r api.Principal) bool { return r.Login() == login })
+}
+
+// wasRevoked is isRevoked for who has not locked p.
+func (p *principals) wasRevoked(login string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.isRevoked(login)
+}
+
+// hear has tell hear whose credentials are revoked from now on, and whose were before: of the latter
+// a planner that died in between has not heard.
+func (p *principals) hear(tell func(p api.Principal, revoked bool)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.standing = tell
+	for _, r := range p.revoked {
+		tell(r, true)
+	}
+}
+
+// revoke takes a principal's credentials no more, ends its connections and has the planner know.
 func (p *principals) revoke(login string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -186,13 +225,17 @@ func (p *principals) revoke(login string) error {
 	if h == nil {
 		return api.Errorf(api.KindNotFound, "%q has no credentials: `pacer auth list` shows who has", api.Clip(login, api.MostToken))
 	}
+	before := p.revoked
 	delete(p.known, login)
+	p.revoked = append(slices.Clone(before), api.Principal{Kind: h.Kind, Name: h.Name})
+	p.revoked = p.revoked[max(0, len(p.revoked)-mostRevoked):]
 	if err := p.save(); err != nil {
-		p.known[login] = h
+		p.known[login], p.revoked = h, before
 		return err
 	}
 	p.keyring.Remove(login)
 	p.disconnect(login)
+	p.standing(h.Principal, true)
 	return nil
 }
 
@@ -221,7 +264,7 @@ func (p *principals) sorted() []*grantee {
 }
 
 func (p *principals) save() error {
-	body, err := json.MarshalIndent(principalsFile{V: 1, Principals: p.sorted()}, "", " ")
+	body, err := json.MarshalIndent(principalsFile{V: 1, Principals: p.sorted(), Revoked: p.revoked}, "", " ")
 	if err == nil {
 		err = p.shelf.write(append(body, '\n'))
 	}

@@ -72,6 +72,7 @@ func (t *term) begin(serves bool) error {
 	}
 	t.duty = newDuty(p.conn, t.access, t.engine, serves, t.holds, p.log)
 	t.loop = planner.NewLoop(t.engine, t.duty, plannerStore{t.db, p.metrics}, t.access.observe(observePlanner(p.log, p.metrics)))
+	t.access.hear(t.loop.Standing)
 	t.duty.handlers = bus.Handlers{
 		Register: t.register, Events: t.loop.Events, Hello: t.loop.Hello, Status: t.loop.Status,
 		Control: t.control, PlanQuery: t.loop.Plan,

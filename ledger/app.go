@@ -172,6 +172,8 @@ type Outcome struct {
 	Reason    string        `json:"reason,omitempty"`
 	// Killed is who asked for its end, "" for nobody.
 	Killed string `json:"killed_by,omitempty"`
+	// Revoked is when the credentials of its user were revoked, 0 while they are taken.
+	Revoked units.Instant `json:"revoked_ns,omitempty"`
 	// Clean says that the driver has proved that its exit code is 0; ExitCode is that of
 	// spark-submit, with EndedByExit.
 	Clean    bool `json:"clean,omitempty"`

@@ -88,7 +88,7 @@ func examples() []ledger.Fact {
 		ledger.NodeClaimed{Node: "theirs", From: "another"}, ledger.NodeCleared{Node: "b", App: "app-0"},
 		ledger.Reclaimed{App: "app-7", Node: "b", Executors: []ledger.StrangerExecutor{{ID: "3", State: api.ExecutorRunning}}},
 		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.Numbered{Serial: 9}, ledger.Outdated{App: second}, ledger.Passed{For: time.Second},
-		ledger.KillAsked{App: app, By: "somebody"}, ledger.QueueLearnt{Key: "p", State: []byte("something")},
+		ledger.KillAsked{App: app, By: "somebody"}, ledger.OwnerRevoked{App: app, Revoked: true}, ledger.QueueLearnt{Key: "p", State: []byte("something")},
 		ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}},
 		ledger.Started{App: "app-5", Cores: 4, Judgement: ledger.Judgement{Verdict: api.VerdictNone}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},
 		ledger.ProfileSaved{Body: ledgertest.Chain("r")}, ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-9", State: api.AppRefused}}},

@@ -55,6 +55,28 @@ func (f KillAsked) apply(l *Ledger) error {
 	return nil
 }
 
+// OwnerRevoked: the credentials of an application's user were revoked, or it has some again.
+type OwnerRevoked struct {
+	App     api.AppID
+	Revoked bool
+}
+
+func (f OwnerRevoked) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	if a.Over() {
+		return fmt.Errorf("application %s has ended", a.ID)
+	}
+	a.Outcome.Revoked = 0
+	if f.Revoked {
+		a.Outcome.Revoked = l.now
+	}
+	a.touch()
+	return nil
+}
+
 // RunEnded: an application has ended without a word of its driver: it has failed, was refused,
 // or how is not known.
 type RunEnded struct {

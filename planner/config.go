@@ -80,6 +80,9 @@ type Config struct {
 	DriverSilent time.Duration
 	DriverLost   time.Duration
 	DriverAway   time.Duration
+	// RevokeGrace is how long a running application goes on whose user's credentials were
+	// revoked; 1 min. One that is queued is turned down at once.
+	RevokeGrace time.Duration
 	// ExitSilent is how long a driver whose context has stopped may be silent before its
 	// exit counts as not known, and how long pacer submit's report is waited for after
 	// the driver's last word; 5 s. ExitWait is how long the exit of one that speaks is
@@ -138,6 +141,7 @@ func Default() Config {
 		DriverSilent:      8 * time.Second,
 		DriverLost:        60 * time.Second,
 		DriverAway:        time.Hour,
+		RevokeGrace:       time.Minute,
 		ExitSilent:        5 * time.Second,
 		ExitWait:          10 * time.Minute,
 		FinalWait:         1500 * time.Millisecond,
@@ -171,6 +175,7 @@ func (c Config) Validate() error {
 	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")
 	check(c.DriverSilent > 0 && c.DriverLost >= c.DriverSilent && c.DriverAway >= c.DriverLost,
 		"driver silent: %v, driver lost: %v, driver away: %v, want more than 0 and none less than the one before", c.DriverSilent, c.DriverLost, c.DriverAway)
+	check(c.RevokeGrace >= 0, "revoke grace is negative")
 	check(c.ExitSilent >= 0 && c.ExitWait >= 0, "a wait for a driver's exit is negative")
 	check(c.FinalWait >= 0, "final wait is negative")
 	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements, c.ReplacementWindow)
@@ -192,6 +197,7 @@ func (c Config) With(next Config) Config {
 	c.MaxPool, c.Placement, c.Queue = next.MaxPool, next.Placement, next.Queue
 	c.NodeLost, c.NodeClash = next.NodeLost, next.NodeClash
 	c.DriverSilent, c.DriverLost, c.DriverAway = next.DriverSilent, next.DriverLost, next.DriverAway
+	c.RevokeGrace = next.RevokeGrace
 	c.ExitSilent, c.ExitWait, c.FinalWait = next.ExitSilent, next.ExitWait, next.FinalWait
 	c.Replacements, c.ReplacementWindow = next.Replacements, next.ReplacementWindow
 	return c

@@ -73,6 +73,8 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 		e.fleet.status(ev.Status)
 	case Silence:
 		e.fleet.silent(ev)
+	case Standing:
+		e.desk.standing(ev)
 	case Control:
 		e.desk.control(ev)
 	case PlanQuery:
@@ -144,6 +146,7 @@ func (e *Engine) tick(deaf bool) {
 	apps := e.core.view.Apps()
 	for _, a := range apps {
 		e.runs.tick(a)
+		e.desk.expel(a)
 	}
 	e.hall.tick()
 	for _, a := range apps {

@@ -12,7 +12,7 @@ import (
 type Ticket uint64
 
 // Event is what reaches the engine: one of Register, DriverEvents, Hello,
-// Status, Silence, Control, PlanQuery, Configure and Tick.
+// Status, Silence, Standing, Control, PlanQuery, Configure and Tick.
 type Event interface{ isEvent() }
 
 // Register is a driver's registration; answered with an api.RegisterReply.
@@ -50,6 +50,13 @@ type Silence struct {
 	Last     map[string]time.Duration
 }
 
+// Standing says that the credentials of a user or a node were revoked, or that it has some again.
+// Not answered.
+type Standing struct {
+	Principal api.Principal
+	Revoked   bool
+}
+
 // Control is a request of the command line; answered with an api.ControlReply.
 type Control struct {
 	To      Ticket
@@ -83,6 +90,7 @@ func (DriverEvents) isEvent() {}
 func (Hello) isEvent()        {}
 func (Status) isEvent()       {}
 func (Silence) isEvent()      {}
+func (Standing) isEvent()     {}
 func (Control) isEvent()      {}
 func (PlanQuery) isEvent()    {}
 func (Configure) isEvent()    {}

@@ -159,6 +159,11 @@ func (l *Loop) Silence(s Silence) {
 	send(l, func(Ticket) Event { return s }, func(struct{}) {})
 }
 
+// Standing hands over that the credentials of p were revoked, or that it has some again.
+func (l *Loop) Standing(p api.Principal, revoked bool) {
+	send(l, func(Ticket) Event { return Standing{Principal: p, Revoked: revoked} }, func(struct{}) {})
+}
+
 // Control hands a request of the command line over. An unknown verb is answered
 // with KindInvalid.
 func (l *Loop) Control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {

@@ -60,6 +60,12 @@ type AppStarted struct {
 	Executors int
 }
 
+// NodeRevoked: the credentials of a node were revoked, and it counts as lost.
+type NodeRevoked struct {
+	trouble
+	Node string
+}
+
 // AppKilled: somebody wants an application to end. Queued says that it waited and is out of
 // the queue.
 type AppKilled struct {
@@ -327,6 +333,7 @@ type StoreWorks struct{ usual }
 func (AppRegistered) Name() string    { return "application registered" }
 func (AppQueued) Name() string        { return "application queued" }
 func (AppStarted) Name() string       { return "application started" }
+func (NodeRevoked) Name() string      { return "node revoked" }
 func (AppKilled) Name() string        { return "application killed" }
 func (NodeShrunk) Name() string       { return "node shrunk" }
 func (DecisionRefused) Name() string  { return "decision refused" }
@@ -370,6 +377,10 @@ func (o AppQueued) String() string { return fmt.Sprintf("%s (%q) %s", o.App, o.A
 
 func (o AppStarted) String() string {
 	return fmt.Sprintf("%s started after %v in the queue: %s; %d executors", o.App, o.Waited.Round(time.Second), o.Reason, o.Executors)
+}
+
+func (o NodeRevoked) String() string {
+	return fmt.Sprintf("the credentials of node %s were revoked: it counts as lost", o.Node)
 }
 
 func (o AppKilled) String() string {

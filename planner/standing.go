@@ -1,0 +1,68 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+)
+
+// standing takes in that a principal's credentials are taken no more, or are again.
+func (d *desk) standing(ev Standing) {
+	switch p := ev.Principal; p.Kind {
+	case api.PrincipalNode:
+		if ev.Revoked {
+			d.loseNode(p.Name)
+		}
+	case api.PrincipalUser:
+		for _, a := range d.view.Apps() {
+			if a.Tenant.Launch.User == p.Name && !a.Over() && ev.Revoked != (a.Outcome.Revoked > 0) {
+				d.ownerStands(a, ev.Revoked)
+			}
+		}
+	}
+}
+
+// loseNode has a node be lost at once: nothing that it says is heard any more.
+func (d *desk) loseNode(name string) {
+	if n := d.view.Node(name); n != nil && n.Here() {
+		d.due = true
+		d.record(ledger.NodeLost{Node: n.Node})
+		d.occur(NodeRevoked{Node: n.Node})
+	}
+}
+
+// ownerStands turns a queued application of a user down whose credentials were revoked, and tells one
+// that runs when it is ended; one whose user has some again goes on.
+func (d *desk) ownerStands(a *ledger.App, revoked bool) {
+	d.record(ledger.OwnerRevoked{App: a.ID, Revoked: revoked})
+	why := revocation(a)
+	switch {
+	case !revoked:
+		d.runs.say(a, fmt.Sprintf("user %s has credentials again: it goes on", a.Tenant.Launch.User))
+	case a.Queued():
+		judgement := a.Promise.Judgement
+		judgement.Reason = why
+		d.record(ledger.Judged{App: a.ID, Judgement: judgement})
+		d.record(ledger.RunEnded{App: a.ID, State: api.AppRefused, At: a.At(d.now), By: api.EndedByKill, Reason: why})
+		d.occur(AppRefused{AppName: a.Name, Err: api.Errorf(api.KindDenied, "%s", why)})
+		d.due = true
+	default:
+		d.runs.say(a, fmt.Sprintf("%s: it is ended in %v", why, d.cfg.RevokeGrace))
+	}
+}
+
+// expel ends an application whose user's credentials were revoked RevokeGrace ago.
+func (d *desk) expel(a *ledger.App) {
+	if since := a.Outcome.Revoked; since == 0 || !a.Running() || a.Outcome.Killed != "" || d.now.Sub(since) < d.cfg.RevokeGrace {
+		return
+	}
+	by := "the planner: " + revocation(a)
+	d.record(ledger.KillAsked{App: a.ID, By: by})
+	d.occur(AppKilled{App: a.ID, By: by})
+}
+
+// revocation says that the credentials of a's user were revoked.
+func revocation(a *ledger.App) string {
+	return fmt.Sprintf("the credentials of user %s were revoked", a.Tenant.Launch.User)
+}

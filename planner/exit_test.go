@@ -320,6 +320,45 @@ func TestExitsGoIntoTheProfile(t *testing.T) {
 	}
 }
 
+// A program that works on after its context's stop is known by its first run: the profile takes
+// what the caller waited, and no verdict is better than that run.
+func TestWorkAfterTheStopIsReckonedWith(t *testing.T) {
+	w := newWorld(t, "a")
+	night := func(exit units.Seconds) {
+		r := registration("p", 0)
+		r.Submission, r.Watched = fmt.Sprint("run ", w.now), true
+		id := w.mustRegister(r).AppID
+		w.tell(id, r.Submission, ready(1, 0, "read", 1000, "1"), done(5, 0, 1))
+		w.live(6*time.Second, id)
+		w.stopped(id, r.Submission, end(6))
+		w.live(exit.Duration(), id)
+		w.report(r.Submission, 0, 6+exit)
+		w.live(2 * time.Second)
+	}
+	night(32)
+	if p := w.stored("p"); p == nil || p.Duration != 38 || p.Exit != 32 {
+		t.Fatalf("profile %+v", p)
+	}
+	for deadline, want := range map[units.Seconds]string{
+		37:  "deadline 37s is infeasible: all cores would finish in 38s, the earliest feasible deadline is",
+		100: "deadline 1m40s is feasible: all cores would finish in 38s; 32s pass after its context's stop, as in the only run that is known",
+	} {
+		r := registration("p", deadline)
+		r.Submission = fmt.Sprint("due ", deadline)
+		reply := w.mustRegister(r)
+		if !strings.HasPrefix(reply.Reason, want) {
+			t.Errorf("%q, want %q", reply.Reason, want)
+		}
+		w.exit(r.Submission, 1)
+		w.live(3 * time.Second)
+	}
+	night(0.5)
+	night(0.75)
+	if p := w.stored("p"); p == nil || p.Exit != 0.75 {
+		t.Errorf("after two ordinary ones: %+v", p)
+	}
+}
+
 // A run that was late says why, as far as its figures do.
 func TestALateRunSaysWhy(t *testing.T) {
 	w, r, id := linger(t, true, func(r *api.RegisterRequest) { r.Deadline = 30 })

@@ -12,13 +12,9 @@ import (
 const keptExits = 7
 
 // Bounds of an ordinary exit: at most ordinaryTimes the median and ordinaryMore on top.
-// One without any other to compare it with is ordinary up to loneExit, or up to
-// loneShare of the whole run.
 const (
 	ordinaryTimes               = 2
 	ordinaryMore  units.Seconds = 1
-	loneExit      units.Seconds = 10
-	loneShare                   = 0.1
 )
 
 // WithExit returns the profile of a run with what passed between the context's stop
@@ -57,29 +53,17 @@ func addExit(p api.Profile, exit units.Seconds) api.Profile {
 	}
 	exits = append(exits, exit)
 	p.Exits = exits[max(0, len(exits)-keptExits):]
-	p.Exit = ordinaryExit(p.Exits, p.Duration)
+	p.Exit = ordinaryExit(p.Exits)
 	return p
 }
 
-// ordinaryExit is what to reckon with: the median of the ordinary exits, of two the
-// longer one, since what is reckoned too short may make a run late. What exits differ by
-// is in the aim's margin already. A driver that hangs after its stop changes nothing; one
-// that always works on after its stop is known by its second run. Without an ordinary one
-// it is 0.
-func ordinaryExit(exits []units.Seconds, duration units.Seconds) units.Seconds {
+// ordinaryExit is what to reckon with: the median of the ordinary exits, of two the longer
+// one, since what is reckoned too short makes a run late. What exits differ by is in the aim's
+// margin already. A driver that hangs after its stop once in several runs changes nothing; the
+// only exit there is, or one of two, is believed however long it is.
+func ordinaryExit(exits []units.Seconds) units.Seconds {
 	sorted := slices.Sorted(slices.Values(exits))
-	bound := max(loneExit, loneShare*duration)
-	if len(sorted) > 1 {
-		bound = ordinaryTimes*sorted[(len(sorted)-1)/2] + ordinaryMore
-	}
-	ordinary := sorted[:0]
-	for _, exit := range sorted {
-		if exit <= bound {
-			ordinary = append(ordinary, exit)
-		}
-	}
-	if len(ordinary) == 0 {
-		return 0
-	}
+	bound := ordinaryTimes*sorted[len(sorted)/2] + ordinaryMore
+	ordinary := slices.DeleteFunc(sorted, func(exit units.Seconds) bool { return exit > bound })
 	return ordinary[len(ordinary)/2]
 }

@@ -39,10 +39,8 @@ func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 	if err != nil {
 		return "", api.Profile{}, err
 	}
-	if a.Outcome.EndedBy.Known() {
-		run = profiles.WithExit(run, a.Outcome.Ended-a.Outcome.Stopped)
-		run.ExitContended = exitedBeside(v, a)
-	}
+	run = profiles.WithExit(run, a.Outcome.Ended-a.Outcome.Stopped)
+	run.ExitContended = exitedBeside(v, a)
 	run.ExecutorStart = executorStart(a)
 	run.Contended, run.HeadContended = contended(a), startedBeside(a)
 	old := v.Profile(a.Promise.Profile)

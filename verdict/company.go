@@ -54,7 +54,31 @@ func Forecast(v ledger.View, a *ledger.App, q dag.Params, supply dag.Supply, nod
 		supply.Taken = nil
 		c.alone = a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed).Verdict
 	}
-	return f, say(f, a.Promise.Deadline, c)
+	return f, say(f, a.Promise.Deadline, c) + longExit(&a.Profile.Body)
+}
+
+// An exit is long that takes more than exitSeconds and more than exitShare of the whole run.
+const (
+	exitSeconds units.Seconds = 10
+	exitShare                 = 0.1
+)
+
+// longExit names an exit that is long and was seen too seldom to tell whether the driver works
+// on after its context's stop or hung: it is reckoned with, and may be in doubt.
+func longExit(p *api.Profile) string {
+	if p.Exit <= max(exitSeconds, exitShare*p.Duration) {
+		return ""
+	}
+	seen := ""
+	switch len(p.Exits) {
+	case 1:
+		seen = "in the only run that is known"
+	case 2:
+		seen = "in one of the two runs that are known"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("; %s pass after its context's stop, as %s", finishText(p.Exit), seen)
 }
 
 // say is the line for the user about a forecast.

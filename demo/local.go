@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,8 +19,8 @@ import (
 type LocalConfig struct {
 	// Pacer is the path of the pacer binary.
 	Pacer string
-	// Dir holds the state of the daemons, the logs and the application; what an
-	// earlier demonstration left there is removed.
+	// Dir holds the state of the daemons, the logs and the application. It is removed
+	// first if an earlier demonstration has made it; else it has to be empty or missing.
 	Dir string
 	// Env is the environment of all that is started.
 	Env []string
@@ -45,13 +46,10 @@ type Local struct {
 // StartLocal brings up a planner and a node controller and waits until they are
 // usable. On an error nothing is left running.
 func StartLocal(ctx context.Context, cfg LocalConfig) (_ *Local, err error) {
-	if err := os.RemoveAll(cfg.Dir); err != nil {
-		return nil, fmt.Errorf("clear %s: %w", cfg.Dir, err)
-	}
-	l := &Local{cfg: cfg, app: filepath.Join(cfg.Dir, "app.py")}
-	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+	if err := fresh(cfg.Dir); err != nil {
 		return nil, err
 	}
+	l := &Local{cfg: cfg, app: filepath.Join(cfg.Dir, "app.py")}
 	if err := os.WriteFile(l.app, App, 0o644); err != nil {
 		return nil, err
 	}
@@ -73,6 +71,28 @@ func StartLocal(ctx context.Context, cfg LocalConfig) (_ *Local, err error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// mark is a file in the directories that demonstrations have made.
+const mark = ".made-by-pacer-demo"
+
+// fresh makes an empty directory with the mark in it, in the place of one that an earlier
+// demonstration has made. What somebody else has there is left as it is.
+func fresh(dir string) error {
+	there, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	ours := slices.ContainsFunc(there, func(e os.DirEntry) bool { return e.Name() == mark })
+	if len(there) > 0 && !ours {
+		return fmt.Errorf("%s is there and no demonstration has made it: remove it, or give another --out", dir)
+	}
+	if ours {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("clear %s: %w", dir, err)
+		}
+	}
+	return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, mark), nil, 0o644))
 }
 
 func (l *Local) startUp(ctx context.Context) error {

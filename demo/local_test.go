@@ -50,3 +50,35 @@ func TestALocalThatDoesNotComeUpIsNotLeftRunning(t *testing.T) {
 		t.Errorf("%v, want the interruption", err)
 	}
 }
+
+// A demonstration removes what an earlier one has made, and nothing else.
+func TestADemonstrationRemovesItsOwnDirectoryOnly(t *testing.T) {
+	start := func(dir string) error {
+		_, err := demo.StartLocal(t.Context(), demo.LocalConfig{Pacer: "/bin/false", Dir: dir, Ready: time.Minute, Grace: time.Minute})
+		return err
+	}
+	theirs := t.TempDir()
+	kept := filepath.Join(theirs, "thesis.tex")
+	if err := os.WriteFile(kept, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := start(theirs); err == nil || !strings.Contains(err.Error(), theirs+" is there and no demonstration has made it") {
+		t.Errorf("a directory of somebody's: %v", err)
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Error(err)
+	}
+	for name, dir := range map[string]string{"none": filepath.Join(t.TempDir(), "out", "demo"), "an empty one": t.TempDir()} {
+		for range 2 {
+			if err := start(dir); err == nil || strings.Contains(err.Error(), "no demonstration") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "old")); err == nil {
+				t.Errorf("%s: what the first one left is there", name)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "old"), nil, 0o600); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

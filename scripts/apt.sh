@@ -10,9 +10,14 @@ apt_install() {
     fi
     say "installing Debian package $* by apt-get"
     if [[ -z $updated ]]; then
-        "${sudo[@]}" apt-get update -qq || fail "apt-get update failed"
+        quietly "${sudo[@]}" apt-get update -qq || fail "apt-get update failed"
         updated=1
     fi
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-remove --no-install-recommends -o Dpkg::Options::=--force-confold "$@" >/dev/null ||
-        fail "apt-get install $* failed"
+    quietly "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-remove --no-install-recommends \
+        -o Dpkg::Options::=--force-confold "$@" || fail "apt-get install $* failed"
+}
+# quietly runs a command, and shows what it said if it fails.
+quietly() {
+    local said
+    said=$("$@" 2>&1) || { printf '%s\n' "$said" >&2; return 1; }
 }

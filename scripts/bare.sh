@@ -48,7 +48,8 @@ inside() { # root
     done
     say "${INSIDE:=make build} inside"
     env -i HOME=/root PATH="$goroot/bin:/opt/jdk/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" JAVA_HOME=/opt/jdk \
-        AS_ROOT=1 "${network[@]}" chroot "$root" /bin/bash -euc "cd /pacer; $INSIDE; command -v ip; test ! -e /usr/sbin/policy-rc.d"
+        AS_ROOT=1 "${network[@]}" chroot "$root" /bin/bash -euc "cd /pacer; $INSIDE; command -v ip; test ! -e /usr/sbin/policy-rc.d
+            test -z \"\$(compgen -G '/etc/systemd/system/*.wants/docker.*'; compgen -G '/etc/rc[2-5].d/S*docker')\""
 }
 if [[ ${1:-} == in ]]; then
     inside "$2"

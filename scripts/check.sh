@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 
 GO=${GO:-go}
 E2E=${E2E:-github.com/sparkpacer/pacer/e2e}
+scripts/modules.sh
 began=$(date +%s)
 {
     failed=0

@@ -39,7 +39,8 @@ rm -f "$built" "$tested"
 # The second compiler does not pay in a JVM this short; the tests' JVMs have it off in
 # the parent's pom.xml.
 export MAVEN_OPTS="${MAVEN_OPTS:-} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-(cd "$dir" && mvn -B -ntp -q "${goal[@]}" package)
+# The Scala compiler in Maven writes escape codes into pipes, too.
+(cd "$dir" && mvn -B -ntp -q "${goal[@]}" package 2>&1) | sed -u 's/\x1b\[[0-9;]*m//g'
 [[ -s $jar ]] || { echo "jar: Maven ended well but left no $jar" >&2; exit 1; }
 echo "$sources" >"$built"
 if [[ ${#goal[@]} -eq 0 ]]; then

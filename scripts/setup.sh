@@ -3,11 +3,12 @@
 # and a JDK: Maven, iproute2, iptables and Python's venv module by apt-get, pyspark and numpy by
 # pip into a virtual environment in the cache for each version of pyspark: the one
 # tested (PYSPARK) and those of OLDEST and OTHERS, where they are given; Docker by
-# apt-get where that is easily had, as Pacer works without; what Maven fetches for the
+# apt-get where that is easily had, as Pacer works without; what Go fetches, and Maven for the
 # jar. What cannot be installed is checked first: system, Go, JDK and, for what runs
 # Spark (AS_ROOT=1), root. COMPILER=1 installs the C compiler that Go's race detector
-# needs. Says what it installs, does nothing when all is there, and lets one caller at a
-# time do it.
+# needs. Says what it installs, in one line each, does nothing when all is there, and lets one
+# caller at a time do it. It starts no daemon, has none started at boot, and removes no directory
+# that it has not made.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,6 +16,7 @@ CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pacer}
 PYSPARK=${PYSPARK:-4.3.0}
 VENV=${VENV:-$CACHE/venv-pyspark-$PYSPARK}
 NUMPY=2.2.6 # For each Python from 3.10 to 3.13.
+MADE=.made-by-pacer # A file in each virtual environment that this script has made.
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -59,11 +61,18 @@ pyspark() { # venv pyspark-version
     if has_packages "$1" "$2"; then
         return
     fi
-    # Debian's python3 has the venv module but not what it needs to work.
-    python3 -c 'import venv, ensurepip' 2>/dev/null || apt_install python3-venv
     if [[ ! -x $1/bin/pip ]]; then
+        # One that was interrupted is made anew; others, as uv makes them without pip, are somebody's.
+        if [[ -e $1/$MADE ]]; then
+            rm -rf "$1"
+        elif [[ -n $(ls -A "$1" 2>/dev/null) ]]; then
+            fail "$1 is not of set-up's making and has neither pyspark $2 with numpy nor pip: install them there, or remove it"
+        fi
+        # Debian's python3 has the venv module but not what it needs to work.
+        python3 -c 'import venv, ensurepip' 2>/dev/null || apt_install python3-venv
         say "making the virtual environment $1"
-        rm -rf "$1"
+        mkdir -p "$1"
+        : >"$1/$MADE"
         python3 -m venv "$1"
     fi
     say "installing pyspark $2 and numpy into $1 by pip (about 450 MB to fetch)"
@@ -78,13 +87,16 @@ done
 
 # Executors run in containers where Docker is, else as processes. The daemon that
 # demonstrations and tests use is started by scripts/docker.sh: the package must
-# not start one of its own.
+# not start one of its own, now or at boot, which would make a bridge and drop what the
+# machine forwards.
 install_docker() {
     command -v dockerd >/dev/null && return
     if [[ $(id -u) -ne 0 ]] || ! command -v apt-get >/dev/null; then
         say "Docker is not installed, and only root can do that by apt-get: executors run as processes"
         return
     fi
+    local new=(docker)
+    command -v containerd >/dev/null || new+=(containerd)
     # In a shell of its own: without Docker set-up is complete all the same, and what
     # keeps the daemon from starting goes however that shell ends.
     (
@@ -96,9 +108,26 @@ install_docker() {
             chmod 755 "$policy"
         fi
         apt_install docker.io containerd runc iptables
+        not_at_boot "${new[@]}"
+        say "the Docker daemon is not started at boot (to have it: systemctl enable --now docker)"
     ) || say "without Docker executors run as processes"
 }
+
+# not_at_boot takes back that packages have services started at boot, by systemd or without it.
+not_at_boot() { # services
+    local name
+    for name; do
+        # It works for the packages' own scripts alone, which name themselves.
+        DPKG_MAINTSCRIPT_PACKAGE=$name deb-systemd-helper disable "$name.service" "$name.socket" >/dev/null 2>&1 || true
+        [[ ! -e /etc/init.d/$name ]] || update-rc.d "$name" disable >/dev/null 2>&1 || true
+        if compgen -G "/etc/systemd/system/*.wants/$name.*" >/dev/null || compgen -G "/etc/rc[2-5].d/S*$name" >/dev/null; then
+            say "$name is started at boot and cannot be kept from it: systemctl disable $name"
+        fi
+    done
+}
 install_docker
+
+scripts/modules.sh
 
 # Maven fetches its plugins and Spark's classes when they are first used. A project with
 # the jar's pom.xml and next to no source has it do that here, once for each pom.xml.

@@ -19,16 +19,19 @@ const Newcomer = 5 * time.Second
 // that failed because its driver was silent for too long may come back as a new one. One
 // whose context has stopped is known to the driver that gives its id, until that driver's
 // exit is: the driver may not have heard that its end was taken, and has its last word to say.
+// Each context of a submission is an application; one that was killed is the last of its submission.
 func Known(v ledger.View, r api.RegisterRequest) (*ledger.App, error) {
 	for _, a := range v.Apps() {
+		same := a.Tenant.Owner.Context == r.Context
 		switch o := &a.Outcome; {
 		case a.Tenant.Submission != r.Submission:
+		case o.Killed != "" && (a.Over() || !same):
+			return nil, killed(a.ID, cmp.Or(o.Reason, o.KillReason()))
+		case !same:
 		case !a.Over():
 			return a, nil
 		case o.State == api.AppRefused:
 			return nil, api.Errorf(api.KindInfeasible, "%s", o.Reason)
-		case o.Killed != "":
-			return nil, killed(a.ID, o.Reason)
 		case o.DriverEnd && r.AppID == a.ID && o.EndedBy == api.EndedByStop:
 			return a, nil
 		case o.DriverEnd:
@@ -36,13 +39,13 @@ func Known(v ledger.View, r api.RegisterRequest) (*ledger.App, error) {
 		}
 	}
 	for _, d := range v.Ended() {
-		if d.Detail.Submission != r.Submission || d.DriverLost {
+		same := d.Detail.Context == r.Context
+		switch {
+		case d.Detail.Submission != r.Submission || d.DriverLost || !same && !d.Killed:
 			continue
-		}
-		if d.Detail.State == api.AppRefused {
+		case d.Detail.State == api.AppRefused:
 			return nil, api.Errorf(api.KindInfeasible, "%s", d.Detail.Reason)
-		}
-		if d.Detail.EndedBy == api.EndedByKill {
+		case d.Killed || d.Detail.EndedBy == api.EndedByKill:
 			reason := ""
 			if n := d.Detail.Notices; len(n) > 0 {
 				reason = n[len(n)-1] // Of one that has failed (report.Detail).
@@ -81,7 +84,7 @@ func Reclaim(v ledger.View, q api.RegisterRequest) ([]Seat, error) {
 		case o == nil || !n.Here() || !n.Spoken():
 		case n.Allegiance.Follows != "":
 			return nil, api.Errorf(api.KindTransient, "executors of %s run on node %s for planner %s: it goes on without this one", id, n.Node, n.Allegiance.Follows)
-		case o.Owner != api.OwnerOf(q.Submission):
+		case o.Owner != api.OwnerOf(api.ContextOf(q.Submission, q.Context)):
 			return nil, api.Errorf(api.KindConflict, "application %s is that of another submission", id)
 		default:
 			seats = append(seats, Seat{n.Node, o.Executors})
@@ -94,8 +97,8 @@ func Reclaim(v ledger.View, q api.RegisterRequest) ([]Seat, error) {
 }
 
 // Unanswered finds the application that another planner, or this one before it lost its state,
-// has made of this submission, and started executors for: its driver has had no answer, and
-// registers as if nobody had taken it. "" for none.
+// has made of this context of a submission (api.ContextOf), and started executors for: its driver
+// has had no answer, and registers as if nobody had taken it. "" for none.
 func Unanswered(v ledger.View, submission string) api.AppID {
 	owner := api.OwnerOf(submission)
 	for _, n := range v.Nodes() {
@@ -161,13 +164,14 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	if r.Authenticated {
 		launch.User = r.User
 	}
-	launch.Owner = api.OwnerOf(r.Submission)
+	launch.Owner = api.OwnerOf(api.ContextOf(r.Submission, r.Context))
 	if launch.Overhead == 0 {
 		launch.Overhead = memory.Overhead(launch.Heap)
 	}
 	d := Admission{
-		Name:   r.Name,
-		Tenant: ledger.Tenant{Submission: r.Submission, Owner: ledger.Owner{User: r.User, Key: r.Key}, Class: r.Class, Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
+		Name: r.Name,
+		Tenant: ledger.Tenant{Submission: r.Submission, Owner: ledger.Owner{User: r.User, Key: r.Key, Context: r.Context, Before: r.Before}, Class: r.Class,
+			Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
 		Promise: ledger.Promise{Profile: cmp.Or(r.Profile, r.Name), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline,
 			Mode: ledger.Recording, Required: r.RequireFeasible},
 	}
@@ -179,6 +183,9 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 		d.Promise.Mode = ledger.Off
 	case r.Deadline > 0 && d.Profile != nil:
 		d.Promise.Mode = ledger.Paced
+		if r.Shared {
+			d.Promise = share(v, d.Promise, &d.Profile.Body)
+		}
 	}
 	whole, err := place.Seats(v, d.App(), placement.Whole)
 	if err != nil {
@@ -198,10 +205,10 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 // newID is the id of an application that comes now. It keeps one that another planner has given
 // to its submission, or this one before it lost its state: the id itself says so.
 func newID(v ledger.View, r api.RegisterRequest, serial uint64) api.AppID {
-	if r.AppID.Of(r.Submission) && v.App(r.AppID) == nil && v.EndedApp(r.AppID) == nil {
+	if r.AppID.Of(api.ContextOf(r.Submission, r.Context)) && v.App(r.AppID) == nil && v.EndedApp(r.AppID) == nil {
 		return r.AppID
 	}
-	return api.NewAppID(time.Unix(0, int64(v.Now())), serial, v.Identity(), r.Submission)
+	return api.NewAppID(time.Unix(0, int64(v.Now())), serial, v.Identity(), api.ContextOf(r.Submission, r.Context))
 }
 
 // App is the application that d is about, as the ledger would have it, without executors.

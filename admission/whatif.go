@@ -15,7 +15,8 @@ func NoProfile(name string) error {
 }
 
 // WhatIf answers what a deadline would mean for a profile: beside those that run, on all
-// nodes as they are, unless it is asked about an empty cluster or a number of cores.
+// nodes as they are, unless it is asked about an empty cluster or a number of cores. Contexts that
+// followed the profile's are to end by the deadline, too.
 func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanReply, error) {
 	if err := q.Validate(); err != nil {
 		return api.PlanReply{}, err
@@ -30,7 +31,7 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanR
 	if p == nil {
 		return api.PlanReply{}, NoProfile(q.Profile)
 	}
-	a := &ledger.App{Profile: p, Promise: ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}}
+	a := &ledger.App{Profile: p, Promise: share(v, ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
 	s, names := place.AllNodes(v), []string(nil)
 	switch {
 	case q.Cores > 0:
@@ -45,7 +46,7 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanR
 	if q.Deadline > 0 {
 		shaped := supply
 		shaped.Taken = estimate.Taken(estimate.Promised(v, a, names))
-		params = place.Shape(p.Graph, max(1, len(s.Seats)), q.Deadline, shaped, 0)
+		params = place.Shape(p.Graph, max(1, len(s.Seats)), a.Promise.Deadline, shaped, 0)
 	}
 	f, said := verdict.Forecast(v, a, params, supply, names, v.Now())
 	r := api.PlanReply{Verdict: f.Verdict, Reason: said, Earliest: f.Earliest, Cores: s.Cores, Stages: []api.PlanReplyLine{}}

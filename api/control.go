@@ -42,12 +42,17 @@ const (
 	// EndedByKill is the moment in which the planner took its executors away, because its
 	// driver did not follow a user's request to end (VerbKill).
 	EndedByKill EndedBy = "kill"
+	// EndedByNext is the start of the next context of the same driver.
+	EndedByNext EndedBy = "next context"
 	// EndedBySilence is the moment in which the planner gave a driver up.
 	EndedBySilence EndedBy = "silence"
 )
 
-// Known reports whether the end is that of the driver's process.
-func (b EndedBy) Known() bool { return b == EndedByExit || b == EndedByLastWord }
+// Known reports whether the end is that of the driver's process, or that of the driver's time for
+// this application.
+func (b EndedBy) Known() bool {
+	return b == EndedByExit || b == EndedByLastWord || b == EndedByNext
+}
 
 // AppSummary is a row of `pacer apps`.
 type AppSummary struct {
@@ -91,8 +96,11 @@ type AppSummary struct {
 	// stages ran under a target.
 	Observed   bool        `json:"observed,omitempty"`
 	WouldCores units.Cores `json:"would_cores,omitempty"`
-	// Submission is the key given by pacer submit.
-	Submission string `json:"submission"`
+	// Submission is the key given by pacer submit, Context the number of its driver's SparkContext
+	// that this is, from 0; Before is how much of the submission's time had passed at Submitted.
+	Submission string        `json:"submission"`
+	Context    int           `json:"context,omitempty"`
+	Before     units.Seconds `json:"before_s,omitempty"`
 	// Queue says where it waits while State is AppQueued, nil otherwise.
 	Queue *Queue `json:"queue,omitempty"`
 	// ExitCode is that of the application's spark-submit under pacer submit; 0 when it

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"encoding/json"
-
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -72,6 +72,15 @@ type RegisterRequest struct {
 	// Submission is a UUID that the driver (or pacer submit) made: the key that
 	// makes a repeated registration harmless.
 	Submission string `json:"submission"`
+	// Context numbers the SparkContexts of the submission's driver from 0: each is an application.
+	// A JVM has one at a time, so one that registers says that those before it are over.
+	Context int `json:"context,omitempty"`
+	// Before is how much of the submission's time had passed when this context's deadline clock
+	// started; 0 for the first one, whose clock is the submission's.
+	Before units.Seconds `json:"before_s,omitempty"`
+	// Shared says that Deadline is what is left of the submission's: contexts that come after this
+	// one are to end by then, too.
+	Shared bool `json:"deadline_shared,omitempty"`
 	// Name is the application's name; Profile names its profile, Name if empty.
 	Name    string `json:"name"`
 	Profile string `json:"profile,omitempty"`
@@ -155,7 +164,7 @@ type Launch struct {
 	// User is who has submitted the application, set by the planner where it has made sure of
 	// that; "" is nobody that a node could start processes as.
 	User string `json:"user,omitempty"`
-	// Owner is OwnerOf the application's submission, set by the planner: by it a planner that
+	// Owner is OwnerOf the application's context of its submission, set by the planner: by it a planner that
 	// has lost its state knows whose driver may have the executors back.
 	Owner string `json:"owner,omitempty"`
 	// Withheld is how many bytes it lacks: the values of its secrets, which no store has (Kept).
@@ -163,8 +172,16 @@ type Launch struct {
 	Withheld int `json:"withheld_bytes,omitempty"`
 }
 
-// OwnerOf is a digest of a submission, which says nothing of it: who knows a submission may
-// command the application.
+// ContextOf names one context of a submission. The first one is the submission itself.
+func ContextOf(submission string, context int) string {
+	if context == 0 {
+		return submission
+	}
+	return fmt.Sprintf("%s#%d", submission, context)
+}
+
+// OwnerOf is a digest of a submission, or of a further context of one (ContextOf), which says nothing
+// of it: who knows a submission may command its applications.
 func OwnerOf(submission string) string {
 	sum := sha256.Sum256([]byte("pacer owner " + submission))
 	return hex.EncodeToString(sum[:8])

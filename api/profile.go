@@ -46,6 +46,9 @@ type Profile struct {
 	Exits []units.Seconds `json:"exits_s,omitempty"`
 	// ExitContended says that none of Exits was alone so far.
 	ExitContended bool `json:"exit_contended,omitempty"`
+	// Next names the profile of the context that the driver made after this one, "" where this
+	// was the last: Exit passes until then.
+	Next string `json:"next,omitempty"`
 	// Stages are in order of ID, which is the order of submission.
 	Stages []ProfileStage `json:"stages"`
 }
@@ -131,6 +134,7 @@ func (p Profile) Validate() error {
 	f.check(p.Schema == ProfileSchema, "schema is %d, want %d", p.Schema, ProfileSchema)
 	f.check(p.Name != "", "name is empty")
 	f.text("name", p.Name, MostName)
+	f.text("next", p.Next, MostName)
 	f.count("runs", p.Runs, MostCount)
 	f.finite("duration_s", float64(p.Duration))
 	f.between("cores", float64(p.Cores), 0, MostAmount)

@@ -25,6 +25,8 @@ func (r RegisterRequest) Validate() error {
 	var f faults
 	f.check(r.Submission != "", "submission is empty")
 	f.text("submission", r.Submission, MostToken)
+	f.count("context", r.Context, MostCount)
+	f.finite("before_s", float64(r.Before))
 	f.check(r.AppID == "" || r.AppID.Made(), "app_id %q is none that a planner gives", Clip(string(r.AppID), MostToken))
 	f.count("executors", r.Executors, MostExecutorID)
 	f.text("planner", r.Planner, MostToken)

@@ -106,6 +106,10 @@ type Owner struct {
 	// Key is the hash of the secret by which its driver connects as the application, "" for
 	// one that stays its user.
 	Key string `json:"key,omitempty"`
+	// Context is which SparkContext of its submission's driver it is, from 0; Before is how much of
+	// the submission's time had passed when its deadline clock started.
+	Context int           `json:"context,omitempty"`
+	Before  units.Seconds `json:"before_s,omitempty"`
 }
 
 // Claim is what each executor of t takes of its node's memory: its heap, what it needs
@@ -117,6 +121,10 @@ type Promise struct {
 	Profile  string        `json:"profile"`
 	Start    units.Instant `json:"start"` // Of the deadline clock.
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
+	// Shared is what was left of its submission's deadline when that was divided, Deadline being
+	// its part; Followers is over how many contexts after it. 0 where it has the whole.
+	Shared    units.Seconds `json:"shared_deadline_s,omitempty"`
+	Followers int           `json:"followers,omitempty"`
 	Judgement
 	Mode Mode `json:"mode"`
 	// Required says that its user wants it refused when its deadline cannot be kept.
@@ -170,6 +178,8 @@ type Outcome struct {
 	// Stopped does not.
 	Suspended units.Seconds `json:"suspended_s,omitempty"`
 	Reason    string        `json:"reason,omitempty"`
+	// Next names the profile of the context that its driver has made since (EndedByNext).
+	Next string `json:"next,omitempty"`
 	// Killed is who asked for its end, "" for nobody.
 	Killed string `json:"killed_by,omitempty"`
 	// Revoked is when the credentials of its user were revoked, 0 while they are taken.
@@ -199,9 +209,11 @@ func Settled(was api.AppState, by api.EndedBy, clean bool, code int) api.AppStat
 func (o *Outcome) KillReason() string { return "killed by " + o.Killed }
 
 // Exiting reports whether the driver has said that it stops and its exit is not known. Where no
-// pacer submit watches for that, the driver's last word stands for it.
+// pacer submit watches for that, the driver's last word stands for it. A driver that has gone on to
+// another context exits for that one.
 func (o *Outcome) Exiting(watched bool) bool {
-	return o.DriverEnd && o.State != api.AppRunning && o.EndedBy != api.EndedByExit && (o.EndedBy != api.EndedByLastWord || watched)
+	return o.DriverEnd && o.State != api.AppRunning && o.EndedBy != api.EndedByExit && o.EndedBy != api.EndedByNext &&
+		(o.EndedBy != api.EndedByLastWord || watched)
 }
 
 // Marks are what every event of a driver changes.

@@ -183,6 +183,9 @@ func (f DeadlineGiven) apply(l *Ledger) error {
 	if !(f.Deadline > 0) {
 		return fmt.Errorf("deadline %v", float64(f.Deadline))
 	}
+	if f.Deadline != a.Promise.Deadline {
+		a.Promise.Shared, a.Promise.Followers = 0, 0
+	}
 	a.Promise.Deadline, a.Promise.Gate = f.Deadline, Gate{}
 	a.touch()
 	return nil

@@ -10,8 +10,10 @@ type Ended struct {
 	At units.Instant `json:"at"`
 	// DriverLost says that it failed without a word of its driver, which may
 	// therefore come back.
-	DriverLost bool          `json:"driver_lost,omitempty"`
-	Detail     api.AppDetail `json:"detail"`
+	DriverLost bool `json:"driver_lost,omitempty"`
+	// Killed says that somebody asked for its end.
+	Killed bool          `json:"killed,omitempty"`
+	Detail api.AppDetail `json:"detail"`
 	// Account is what the line about its end is made of, if its exit becomes known later.
 	Account Account `json:"account,omitzero"`
 	// Thinned says that its samples have been cut down.

@@ -112,7 +112,7 @@ func (l *Ledger) end(a *App, how Outcome) error {
 	return nil
 }
 
-// Exited: when the driver's process has ended is known, and what there is to know of how:
+// Exited: when the driver's process has ended is known, or when it went on to another context, and what there is to know of how:
 // whether the driver said that it Failed, or proved that its exit code is 0 (Clean), and the
 // Code that pacer submit saw. The record is saved, and Plans do not name it as exiting any more.
 type Exited struct {
@@ -124,6 +124,8 @@ type Exited struct {
 	Clean     bool
 	Code      int
 	Suspended units.Seconds
+	// Next names the profile of the context that has followed (EndedByNext).
+	Next string
 }
 
 func (f Exited) apply(l *Ledger) error {
@@ -140,7 +142,7 @@ func (f Exited) apply(l *Ledger) error {
 	}
 	o.State = Settled(o.State, f.By, f.Clean, f.Code)
 	o.Ended, o.EndedBy, o.Reason = f.At, f.By, f.Reason
-	o.Clean, o.ExitCode, o.Suspended = f.Clean, f.Code, f.Suspended
+	o.Clean, o.ExitCode, o.Suspended, o.Next = f.Clean, f.Code, f.Suspended, f.Next
 	a.touch()
 	return nil
 }

@@ -65,20 +65,17 @@ func (r *runs) exit(q api.ControlRequest) (api.ControlReply, error) {
 	if err := errors.Join(units.Finite("elapsed", q.Elapsed), units.Finite("suspended", q.Suspended)); err != nil {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
 	}
-	for _, a := range r.view.Apps() {
-		if a.Tenant.Submission == q.Submission {
-			r.exited(a, q)
-			s := report.Summary(r.view, r.estimates, a)
-			report.Untaught(&s, unrecorded(r.view, a))
-			return api.ControlReply{Apps: []api.AppSummary{s}, Message: s.Outcome}, nil
-		}
-	}
-	for _, d := range slices.Backward(r.view.Ended()) {
-		if d.Detail.Submission == q.Submission {
-			r.exitedBefore(d, q)
-			d = r.view.EndedApp(d.Detail.ID)
-			return api.ControlReply{Apps: []api.AppSummary{d.Detail.AppSummary}, Message: d.Detail.Outcome}, nil
-		}
+	a, d := last(r.view, q.Submission)
+	switch {
+	case a != nil:
+		r.exited(a, q)
+		s := report.Summary(r.view, r.estimates, a)
+		report.Untaught(&s, unrecorded(r.view, a))
+		return api.ControlReply{Apps: []api.AppSummary{s}, Message: s.Outcome}, nil
+	case d != nil:
+		r.exitedBefore(d, q)
+		d = r.view.EndedApp(d.Detail.ID)
+		return api.ControlReply{Apps: []api.AppSummary{d.Detail.AppSummary}, Message: d.Detail.Outcome}, nil
 	}
 	return api.ControlReply{}, api.Errorf(api.KindNotFound, "no application of submission %q is known", q.Submission)
 }
@@ -88,7 +85,7 @@ func (r *runs) exited(a *ledger.App, q api.ControlRequest) {
 	if a.Outcome.EndedBy == api.EndedByExit {
 		return
 	}
-	ended := q.Elapsed
+	ended := elapsed(q, a.Tenant.Owner.Before)
 	if ended == 0 {
 		ended = a.At(r.now)
 	}
@@ -113,7 +110,7 @@ func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	if a.EndedBy == api.EndedByExit || a.State == api.AppRefused {
 		return
 	}
-	ended := q.Elapsed
+	ended := elapsed(q, a.Before)
 	if ended == 0 {
 		ended = units.FromDuration(r.now.Sub(units.Instant(a.Submitted.UnixNano())))
 	}

@@ -219,7 +219,7 @@ func TestADriverMayRegisterAgainForItsLastWord(t *testing.T) {
 	other := r
 	other.AppID = ""
 	if reply := w.register(other); reply.Error == nil || reply.Error.Kind != api.KindConflict {
-		t.Errorf("another context of the submission: %+v", reply)
+		t.Errorf("without its id: %+v", reply)
 	}
 	w.stopped(id, r.Submission, api.Event{Type: api.EventExit, At: 32, Clean: true})
 	if d := w.app(id); d.EndedBy != api.EndedByLastWord || d.Duration != 32 {

@@ -77,8 +77,11 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	case api.PrincipalApplication:
 		return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", by.Name)
 	}
+	if err := passOn(r.core, by, q); err != nil {
+		return nil, err
+	}
 	if q.AppID == "" {
-		q.AppID = admission.Unanswered(r.view, q.Submission)
+		q.AppID = admission.Unanswered(r.view, api.ContextOf(q.Submission, q.Context))
 	}
 	seats, err := admission.Reclaim(r.view, q)
 	switch {

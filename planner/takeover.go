@@ -36,7 +36,7 @@ func (f *fleet) settle(n *ledger.Node) {
 		case a != nil && o.Owner != a.Tenant.Launch.Owner:
 		case a != nil && a.Running():
 			f.adopt(n, a, o.Executors)
-		case a != nil && a.Over(), a == nil && ended != nil && o.Owner == api.OwnerOf(ended.Detail.Submission):
+		case a != nil && a.Over(), a == nil && ended != nil && o.Owner == api.OwnerOf(api.ContextOf(ended.Detail.Submission, ended.Detail.Context)):
 			f.record(ledger.NodeCleared{Node: n.Node, App: o.App})
 		}
 	}

@@ -43,6 +43,7 @@ func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 	run.ExitContended = exitedBeside(v, a)
 	run.ExecutorStart = executorStart(a)
 	run.Contended, run.HeadContended = contended(a), startedBeside(a)
+	run.Next = a.Outcome.Next
 	old := v.Profile(a.Promise.Profile)
 	if old != nil {
 		if stage := profiles.Broken(old.Body, run); stage != "" {
@@ -111,6 +112,7 @@ func merge(a *ledger.App, old *ledger.Profile, run api.Profile, cold map[int]int
 	if err != nil {
 		return "", api.Profile{}, err
 	}
+	merged.Next = run.Next // What the driver does now.
 	return Merged, profiles.Warmed(merged, old.Body, run, cold), nil
 }
 

@@ -49,7 +49,8 @@ func (k *Kept) Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppS
 	s := api.AppSummary{
 		ID: a.ID, Name: a.Name, Profile: a.Promise.Profile, User: a.Tenant.Owner.User, State: o.State, Pacing: a.Pacing(), Verdict: a.Promise.Verdict,
 		Deadline: a.Promise.Deadline, Duration: a.Elapsed(now), Submitted: time.Unix(0, int64(a.Promise.Start)).UTC(), FirstLaunch: a.Promise.First,
-		Predicted: k.Predicted(v, p, a), CoreSeconds: work, MeanCores: a.MeanCores(work, now), Submission: a.Tenant.Submission, ExitCode: o.ExitCode,
+		Predicted: k.Predicted(v, p, a), CoreSeconds: work, MeanCores: a.MeanCores(work, now), Submission: a.Tenant.Submission,
+		Context: a.Tenant.Owner.Context, Before: a.Tenant.Owner.Before, ExitCode: o.ExitCode,
 	}
 	for _, st := range a.Order {
 		s.QuotaChanges += st.QuotaChanges()

@@ -54,7 +54,7 @@ func Forecast(v ledger.View, a *ledger.App, q dag.Params, supply dag.Supply, nod
 		supply.Taken = nil
 		c.alone = a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed).Verdict
 	}
-	return f, say(f, a.Promise.Deadline, c) + longExit(&a.Profile.Body)
+	return f, say(f, a.Promise.Deadline, c) + longExit(&a.Profile.Body) + shared(&a.Promise)
 }
 
 // An exit is long that takes more than exitSeconds and more than exitShare of the whole run.
@@ -100,6 +100,18 @@ func say(f dag.Forecast, deadline units.Seconds, c companions) string {
 		text += fmt.Sprintf("; alone it would be %s, but %s has been promised %.1f cores", c.alone, most.App, float64(most.Cores))
 	}
 	return text
+}
+
+// shared is what a verdict's line says of a deadline that is a part of its submission's, "" of others.
+func shared(p *ledger.Promise) string {
+	if p.Followers == 0 {
+		return ""
+	}
+	contexts := "a context that follows"
+	if p.Followers > 1 {
+		contexts = fmt.Sprintf("%d contexts that follow", p.Followers)
+	}
+	return fmt.Sprintf("; it is the part of %s that is not for %s", Deadline(p.Shared), contexts)
 }
 
 // beside says how many others there are, "" of none.

@@ -11,13 +11,16 @@ import java.lang.management.ManagementFactory
  * @param nowMillis   the wall clock now
  * @param nanos       the monotonic clock
  */
-private[spark] final class DeadlineClock(startMillis: Long, nowMillis: Long, nanos: () => Long) {
+private[spark] final class DeadlineClock private (before: Double, base: Long, nanos: () => Long) {
   // A wall clock that was set back since must not give a negative time.
-  private val before = math.max(0L, nowMillis - startMillis) / 1e3
-  private val base = nanos()
+  def this(startMillis: Long, nowMillis: Long, nanos: () => Long) =
+    this(math.max(0L, nowMillis - startMillis) / 1e3, nanos(), nanos)
 
   /** Seconds on the deadline clock. */
   def elapsed(): Double = before + (nanos() - base) / 1e9
+
+  /** A clock that started when this one showed since, in seconds. */
+  def later(since: Double): DeadlineClock = new DeadlineClock(before - since, base, nanos)
 
   /** The reading for a moment that the wall clock showed as millis a short while ago. */
   def at(millis: Long, wallNow: Long): Double = math.max(0.0, elapsed() - (wallNow - millis) / 1e3)

@@ -3,7 +3,7 @@ package org.apache.spark.pacer
 import java.nio.file.{Path, Paths}
 import java.time.{DateTimeException, Duration, Instant, LocalDateTime, LocalTime, OffsetDateTime, ZonedDateTime, ZoneId}
 import java.time.format.DateTimeFormatter
-import java.util.{Locale, UUID}
+import java.util.Locale
 
 import scala.jdk.CollectionConverters._
 
@@ -15,7 +15,7 @@ import org.apache.spark.util.Utils
  * What a Spark configuration says to Pacer, read and checked once.
  *
  * @param address         the planner's host:port, from the master URL
- * @param deadline        seconds on the deadline clock, 0 for none
+ * @param deadline        seconds on the context's deadline clock, 0 for none
  * @param profile         the profile's name, "" for the application's name
  * @param requireFeasible refuse instead of warn
  * @param noWait          refuse instead of a place in the queue
@@ -28,6 +28,9 @@ import org.apache.spark.util.Utils
  * @param jobClass        Interactive, Deadline or Batch, "" for the default
  * @param memoryWeight    its part of the off-heap memory that applications share
  * @param memoryFloor     the least of it that an executor has, in bytes
+ * @param context         the number of this context of the JVM, from 0
+ * @param before          how much of the submission's time had passed when it began, in seconds
+ * @param shared          whether the deadline is the submission's, for all contexts that follow
  */
 private[spark] final case class PacerConf(
     address: String,
@@ -43,7 +46,10 @@ private[spark] final case class PacerConf(
     jobClass: String = "",
     memoryWeight: Double = 1,
     memoryFloor: Long = 0,
-    noWait: Boolean = false)
+    noWait: Boolean = false,
+    context: Int = 0,
+    before: Double = 0,
+    shared: Boolean = false)
 
 /** It is for users: one line, without a stack trace that would be the same every time. */
 private[spark] final class RefusedStartException(message: String) extends SparkException(message) {
@@ -98,8 +104,17 @@ private[spark] object PacerConf {
   private val Heartbeat = "spark.executor.heartbeatInterval"
   private val MinOverheadMiB = 384L
 
-  /** Reads and checks; throws SparkException with one line that names every fault. */
-  def parse(master: String, conf: SparkConf): PacerConf = {
+  /** When the submission was made, in epoch milliseconds, None where nothing says it. */
+  def submitted(conf: SparkConf): Option[Long] = conf.getOption(Submitted).flatMap(_.trim.toLongOption)
+
+  /** What is left at least of a deadline that has passed when a further context begins: it is late, and has one. */
+  private val LeastLeft = 1e-3
+
+  /**
+   * Reads and checks; throws SparkException with one line that names every fault. A deadline that the
+   * submission has counts from there, one that a context sets itself from its own start.
+   */
+  def parse(master: String, conf: SparkConf, here: DriverContext): PacerConf = {
     val faults = Seq.newBuilder[String]
     def get(key: String): Option[String] = conf.getOption(key).map(_.trim).filter(_.nonEmpty)
     def read[T](key: String, otherwise: T)(parse: String => Option[T], want: String): T =
@@ -120,7 +135,8 @@ private[spark] object PacerConf {
     val jobClass = read(Class, "")(t => Some(t.toLowerCase(Locale.ROOT)).filter(Classes.contains), Classes.mkString(" or "))
     val submitted = read(Submitted, Option.empty[Long])(t => t.toLongOption.map(Some(_)), "milliseconds since 1970")
     val watched = read(Watched, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
-    val start = DeadlineClock.startMillis(submitted)
+    val shared = Seq(Deadline, By).exists(key => get(key).exists(here.given(key).map(_.trim).contains))
+    val start = if (shared) here.start - math.round(here.before * 1000) else here.start
     val by = read(By, 0.0)(secondsUntil(_, Instant.ofEpochMilli(start).atZone(ZoneId.systemDefault)),
       "a time of day such as 06:00, or a date and time to come such as 2026-01-31T06:00")
     val weight = read(MemoryWeight, 1.0)(_.toDoubleOption.filter(w => w >= 0.01 && w <= 100), "a number from 0.01 to 100")
@@ -131,9 +147,11 @@ private[spark] object PacerConf {
     }
     val found = faults.result()
     if (found.nonEmpty) throw refuse(found.mkString("; "))
-    PacerConf(address, math.max(deadline, by), get(Profile).getOrElse(""), require,
-      get(Submission).getOrElse(UUID.randomUUID().toString), submitted, get(Credentials).map(Paths.get(_)),
-      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait)
+    val whole = math.max(deadline, by)
+    val left = if (shared && here.before > 0) math.max(LeastLeft, whole - here.before) else whole
+    PacerConf(address, left, get(Profile).getOrElse(""), require,
+      get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
+      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, here.number, here.before, shared)
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")

@@ -68,7 +68,10 @@ private[spark] object Wire {
       noWait: Boolean = false,
       key: String = "",
       executors: Int = 0,
-      planner: String = "")
+      planner: String = "",
+      context: Int = 0,
+      before: Double = 0,
+      shared: Boolean = false)
 
   /**
    * An executor of the pool; one that is leaving takes no new tasks and is decommissioned. Of
@@ -167,6 +170,8 @@ private[spark] object Wire {
     if (r.key.nonEmpty) o.put("key", r.key)
     if (r.executors > 0) o.put("executors", r.executors)
     if (r.planner.nonEmpty) o.put("planner", r.planner)
+    if (r.context > 0) o.put("context", r.context).put("before_s", r.before)
+    if (r.shared) o.put("deadline_shared", true)
     bytes(o)
   }
 

@@ -11,7 +11,7 @@ import org.apache.spark.{SparkConf, SparkException}
 
 class PacerConfTest {
   private def conf(settings: (String, String)*) = new SparkConf(false).setAll(settings)
-  private def parse(master: String, settings: (String, String)*) = PacerConf.parse(master, conf(settings: _*))
+  private def parse(master: String, settings: (String, String)*) = PacerConf.parse(master, conf(settings: _*), new DriverContexts(_ => None).next(None))
   private def refusal(master: String, settings: (String, String)*): String =
     assertThrows(classOf[SparkException], () => parse(master, settings: _*)).getMessage
 
@@ -56,9 +56,47 @@ class PacerConfTest {
       assertTrue(refusal(m).contains("want sparkpacer://host:port"), m))
   }
 
-  @Test def withoutASubmissionOneIsMade(): Unit = {
+  @Test def withoutASubmissionOneIsMadeForTheJvm(): Unit = {
     assertEquals("u", parse("sparkpacer://h", PacerConf.Submission -> "u").submission)
-    assertNotEquals(parse("sparkpacer://h").submission, parse("sparkpacer://h").submission)
+    assertEquals(parse("sparkpacer://h").submission, parse("sparkpacer://h").submission)
+  }
+
+  @Test def aDeadlineOfTheSubmissionIsForAllItsContexts(): Unit = {
+    val jvm = java.lang.management.ManagementFactory.getRuntimeMXBean.getStartTime
+    val submitted = Some(jvm - 60000)
+    val contexts = new DriverContexts(Map(PacerConf.Deadline -> "10m").get)
+    def next(deadline: String) =
+      PacerConf.parse("sparkpacer://h", conf(PacerConf.Deadline -> deadline), contexts.next(submitted))
+    val first = next("10m")
+    assertEquals((0, 0.0, 600.0, true), (first.context, first.before, first.deadline, first.shared))
+    val second = next("10m")
+    assertTrue(second.shared && second.context == 1 && second.before >= 60, second.toString)
+    assertEquals(600.0, second.before + second.deadline, 1e-9)
+    val own = next("5m")
+    assertEquals((2, 300.0, false), (own.context, own.deadline, own.shared), "what a context sets counts from its own start")
+    val passed = new DriverContexts(Map(PacerConf.Deadline -> "1s").get)
+    passed.next(submitted)
+    val late = PacerConf.parse("sparkpacer://h", conf(PacerConf.Deadline -> "1s"), passed.next(submitted)).deadline
+    assertTrue(late > 0 && late < 0.1, "one that has passed is still one")
+    val morning = new DriverContexts(Map(PacerConf.By -> "06:00").get)
+    def by(context: DriverContext) = PacerConf.parse("sparkpacer://h", conf(PacerConf.By -> "06:00"), context)
+    val (before, after) = (by(morning.next(submitted)), by(morning.next(submitted)))
+    assertEquals(before.deadline, after.before + after.deadline, 0.01, "06:00 after the submission")
+  }
+
+  @Test def contextsAreNumberedEachWithItsClockAndTheKthOfANameWithItsProfile(): Unit = {
+    val contexts = new DriverContexts(_ => None)
+    val submitted = Some(java.lang.management.ManagementFactory.getRuntimeMXBean.getStartTime - 60000)
+    val made = Seq.fill(3)(contexts.next(submitted))
+    assertEquals(Seq(0, 1, 2), made.map(_.number))
+    assertTrue(made.head.clock.elapsed() >= 60 && made(1).clock.elapsed() < 30 && made(1).before >= 60)
+    assertEquals("day", contexts.profile("day"))
+    assertEquals("day", contexts.profile("day"), "one that was not taken in does not count")
+    contexts.registered("day")
+    assertEquals("day#2", contexts.profile("day"))
+    assertEquals("night", contexts.profile("night"))
+    contexts.registered("day")
+    assertEquals("day#3", contexts.profile("day"))
   }
 
   @Test def onlySpark40To43(): Unit = {
@@ -133,7 +171,7 @@ class PacerConfTest {
   }
 
   @Test def weightAndFloorOfMemoryAreReadAndChecked(): Unit = {
-    val read = PacerConf.parse("sparkpacer://h", conf(PacerConf.MemoryWeight -> "2.5", PacerConf.MemoryFloor -> "128m"))
+    val read = parse("sparkpacer://h", PacerConf.MemoryWeight -> "2.5", PacerConf.MemoryFloor -> "128m")
     assertEquals((2.5, 128L << 20), (read.memoryWeight, read.memoryFloor))
     val said = refusal("sparkpacer://h", PacerConf.MemoryWeight -> "0", PacerConf.MemoryFloor -> "much")
     assertEquals("pacer: spark.pacer.memory.weight is '0', want a number from 0.01 to 100; " +

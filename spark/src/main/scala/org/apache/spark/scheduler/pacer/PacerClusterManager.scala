@@ -1,7 +1,7 @@
 package org.apache.spark.scheduler.pacer
 
 import org.apache.spark.{SPARK_VERSION, SparkContext}
-import org.apache.spark.pacer.{DeadlineClock, PacerConf}
+import org.apache.spark.pacer.{DriverContexts, PacerConf}
 import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, TaskScheduler, TaskSchedulerImpl}
 
 /**
@@ -17,11 +17,12 @@ private[spark] final class PacerClusterManager extends ExternalClusterManager {
 
   override def createTaskScheduler(sc: SparkContext, masterURL: String): TaskScheduler = {
     PacerConf.checkSpark(SPARK_VERSION)
-    val settings = PacerConf.parse(masterURL, sc.conf)
+    val context = DriverContexts.here.next(PacerConf.submitted(sc.conf))
+    val settings = PacerConf.parse(masterURL, sc.conf, context)
     // scalastyle:off println
     PacerConf.complete(sc.conf, settings.deadline, settings.mode).foreach(line => System.err.println("pacer: " + line))
     // scalastyle:on println
-    new StageBoundTaskScheduler(sc, settings, DeadlineClock.since(settings.submitted))
+    new StageBoundTaskScheduler(sc, settings, context.clock)
   }
 
   override def createSchedulerBackend(sc: SparkContext, masterURL: String, scheduler: TaskScheduler): SchedulerBackend =

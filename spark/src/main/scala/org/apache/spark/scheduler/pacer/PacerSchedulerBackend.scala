@@ -60,6 +60,8 @@ private[scheduler] final class PacerSchedulerBackend(
   @volatile private var queued: Option[Queued] = None
   @volatile private var promised = 0 // Executors, of one that was queued.
   private val session = new DriverSession
+  private val profile = if (settings.profile.nonEmpty) settings.profile else sc.appName
+  private val profileHere = DriverContexts.here.profile(profile) // Whichever context comes next.
   @volatile private var gated = Option.empty[Boolean] // None until the planner has said it.
   private val timer = ThreadUtils.newDaemonSingleThreadScheduledExecutor("pacer-timer")
 
@@ -76,6 +78,7 @@ private[scheduler] final class PacerSchedulerBackend(
       registered = mine.start(patience)
       scheduler.history.fixedPart = registered.fixedPart
       client = mine
+      DriverContexts.here.registered(profile)
       LastWord.of(mine)
     } catch {
       case NonFatal(e) =>
@@ -243,10 +246,10 @@ private[scheduler] final class PacerSchedulerBackend(
 
   private def registration(appId: String, key: String): Register = {
     val version = SPARK_VERSION
-    Register(settings.submission, sc.appName, settings.profile, sc.sparkUser, version, settings.deadline,
+    Register(settings.submission, sc.appName, profileHere, sc.sparkUser, version, settings.deadline,
       scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode,
       settings.watched, ZoneId.systemDefault.getRules.getOffset(Instant.now()).getTotalSeconds, settings.jobClass, settings.noWait,
-      key, scheduler.greatest)
+      key, scheduler.greatest, context = settings.context, before = settings.before, shared = settings.shared)
   }
 
   private def launch(version: String): Launch = {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Assertions._
 import org.apache.spark.{HashPartitioner, MapOutputTrackerMaster, OneToOneDependency, Partition, ShuffleDependency}
 import org.apache.spark.{SparkConf, SparkContext, SparkEnv, SparkException, TaskContext}
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, SparkPlugin}
-import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin, ProgressPage, Wire}
+import org.apache.spark.pacer.{DriverContexts, PacerConf, PacerExecutorPlugin, ProgressPage, Wire}
 import org.apache.spark.pacer.Wire._
 import org.apache.spark.rdd.RDD
 import org.apache.spark.resource.{ResourceProfileBuilder, TaskResourceRequests}
@@ -401,8 +401,8 @@ private[spark] class TestPlugin extends SparkPlugin {
 private[spark] class TestClusterManager extends ExternalClusterManager {
   override def canCreate(masterURL: String): Boolean = masterURL == "pacer-test"
   override def createTaskScheduler(sc: SparkContext, masterURL: String): TaskScheduler = {
-    val settings = PacerConf.parse("sparkpacer://127.0.0.1:1", sc.conf)
-    new StageBoundTaskScheduler(sc, settings, DeadlineClock.since(None))
+    val context = DriverContexts.here.next(None)
+    new StageBoundTaskScheduler(sc, PacerConf.parse("sparkpacer://127.0.0.1:1", sc.conf, context), context.clock)
   }
   override def createSchedulerBackend(sc: SparkContext, masterURL: String, scheduler: TaskScheduler): SchedulerBackend =
     new LocalSchedulerBackend(sc.conf, scheduler.asInstanceOf[TaskSchedulerImpl], 2)

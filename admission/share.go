@@ -1,0 +1,39 @@
+package admission
+
+import (
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// mostFollowers bounds how many contexts a deadline is divided over.
+const mostFollowers = 1000
+
+// share is the promise p of an application of profile body with its part of a deadline that contexts which follow
+// are to keep, too. Each has a part in proportion to what it takes at all cores, as stages have of
+// an application's: so the whole is feasible if and only if the part is. Who comes next divides what
+// is left then. One whose follower has no profile has all that is left.
+func share(v ledger.View, p ledger.Promise, body *api.Profile) ledger.Promise {
+	rest, followers := following(v, body)
+	if whole := body.Duration + rest; followers > 0 && whole > 0 {
+		p.Shared, p.Followers = p.Deadline, followers
+		p.Deadline *= body.Duration / whole
+	}
+	return p
+}
+
+// following is how long the contexts take that came after the one of a profile, and how many they
+// are, by what each one's profile says of the next.
+func following(v ledger.View, body *api.Profile) (rest units.Seconds, followers int) {
+	seen := map[string]bool{body.Name: true}
+	for next := body.Next; next != "" && !seen[next] && followers < mostFollowers; {
+		seen[next] = true
+		p := v.Profile(next)
+		if p == nil {
+			break
+		}
+		rest, next = rest+p.Body.Duration, p.Body.Next
+		followers++
+	}
+	return rest, followers
+}

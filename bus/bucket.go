@@ -2,6 +2,8 @@ package bus
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -148,7 +150,7 @@ func (b *Bucket) Newest(ctx context.Context, key string) ([]byte, uint64, error)
 		return nil, 0, b.conn.callError("read "+key+" of bucket "+BucketName, err)
 	}
 	// Not by way of the stream's handle, which would have any server answer.
-	body, err := json.Marshal(map[string]string{"last_by_subj": bucketSubject(escape(key))})
+	body, err := json.Marshal(map[string]string{"last_by_subj": keySubject(key)})
 	if err != nil {
 		return fail(err)
 	}
@@ -190,7 +192,10 @@ func (b *Bucket) Write(ctx context.Context, changes []api.Pair, last uint64) (ui
 	}
 	id := nats.NewInbox()[len("_INBOX."):]
 	for i, c := range changes {
-		m := nats.NewMsg(bucketSubject(escape(c.Key)))
+		m := nats.NewMsg(keySubject(c.Key))
+		if strings.HasPrefix(m.Subject, bucketSubject(digestToken)) {
+			m.Header.Set(keyHeader, escape(c.Key))
+		}
 		if m.Data = c.Value; c.Value == nil {
 			m.Header.Set(operation, deletion)
 			m.Header.Set(timeToLive, graveTime)
@@ -283,7 +288,11 @@ func (b *Bucket) read(ctx context.Context, within time.Duration, until uint64, v
 		if meta.Sequence.Consumer != n {
 			return errSilent
 		}
-		key, err := unescape(strings.TrimPrefix(m.Subject(), bucketSubject("")))
+		text := m.Headers().Get(keyHeader)
+		if text == "" {
+			text = strings.TrimPrefix(m.Subject(), bucketSubject(""))
+		}
+		key, err := unescape(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Subject(), err)
 		}
@@ -306,6 +315,28 @@ func answered(ctx context.Context, within time.Duration, ask func(context.Contex
 		return fmt.Errorf("%w: %w", errSilent, err)
 	}
 	return err
+}
+
+// mostSubject is the longest subject under which a key is written as it is. A server cuts off who
+// sends a line of more than 4,096 bytes: that has the subject, an address for the answer and two
+// numbers.
+const mostSubject = 4000
+
+// A key whose subject would be longer is written under its digest, in two tokens as no other key
+// is, and stands in a header.
+const (
+	digestToken = "sha256."
+	keyHeader   = "Pacer-Key"
+)
+
+// keySubject is where a key is written.
+func keySubject(key string) string {
+	subject := bucketSubject(escape(key))
+	if len(subject) > mostSubject {
+		sum := sha256.Sum256([]byte(key))
+		subject = bucketSubject(digestToken + hex.EncodeToString(sum[:]))
+	}
+	return subject
 }
 
 // escape writes a key with the characters that one may have: others as = and two hexadecimal

@@ -19,7 +19,8 @@ type Effects struct {
 	Again      []api.Plan
 	Directives []Directed
 	Plans      []api.Plan
-	// Faults say what could not be encoded: it will be missing after a restart.
+	// Faults say what could not be encoded, which will be missing after a restart, and what could
+	// not be read after one.
 	Faults []error
 }
 

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
 	"strconv"
 
@@ -18,10 +20,11 @@ import (
 //	app/ID/usage          the CPU time of its executors, in core-seconds
 //	app/ID/samples/S.A/N  a piece of that one's samples (appendSamples)
 //	plan/NODE             a node and the epoch of its Plan (NodeRecord)
-//	profile/NAME          a profile (api.Profile); NAME is escaped as in a URL's path
+//	profile/NAME          a profile (api.Profile)
 //	history/ID            an application that is over (Ended)
-//	queue/KEY             what the queue's policy has learnt, in its own form; KEY is escaped
+//	queue/KEY             what the queue's policy has learnt, in its own form
 //
+// Names are escaped as in a URL's path.
 // All values but samples, counters and usage (appendNumbers) are JSON with the layout as
 // "v". A Plan's content follows from its applications' records and is made again from
 // them: a stage's event need not write a record for each of its nodes. Not kept:
@@ -37,6 +40,8 @@ const (
 	profilePrefix = "profile/"
 	historyPrefix = "history/"
 	queuePrefix   = "queue/"
+	// asidePrefix begins the keys of records that could not be read. Nobody reads them again.
+	asidePrefix = "aside/"
 )
 
 // Prefixes are those of all keys that a ledger saves: what is stored under
@@ -45,11 +50,29 @@ func Prefixes() []string {
 	return []string{"planner/", appPrefix, planPrefix, profilePrefix, historyPrefix, queuePrefix}
 }
 
-func appKey(id api.AppID) string                      { return appPrefix + string(id) }
-func planKey(node string) string                      { return planPrefix + node }
-func profileKey(name string) string                   { return profilePrefix + url.PathEscape(name) }
-func historyKey(id api.AppID) string                  { return historyPrefix + string(id) }
-func queueKey(key string) string                      { return queuePrefix + url.PathEscape(key) }
+// errLayout says that a record was written by another release, as all beside it were.
+var errLayout = errors.New("its layout is another release's")
+
+// ofLayout says what is wrong with the first byte of a record that is not JSON.
+func ofLayout(b []byte) error {
+	switch {
+	case len(b) == 0:
+		return errors.New("it is empty")
+	case b[0] != Layout:
+		return fmt.Errorf("%w: version %d, this planner reads %d", errLayout, b[0], Layout)
+	}
+	return nil
+}
+
+// part writes a name as one part of a key, without slashes and control characters: of at most three
+// times its bytes, so that a key has less than api.MostKey.
+func part[Name ~string](name Name) string { return url.PathEscape(string(name)) }
+
+func appKey(id api.AppID) string                      { return appPrefix + part(id) }
+func planKey(node string) string                      { return planPrefix + part(node) }
+func profileKey(name string) string                   { return profilePrefix + part(name) }
+func historyKey(id api.AppID) string                  { return historyPrefix + part(id) }
+func queueKey(key string) string                      { return queuePrefix + part(key) }
 func ownProfile(id api.AppID) string                  { return appKey(id) + "/profile" }
 func stagePrefix(id api.AppID) string                 { return appKey(id) + "/stage/" }
 func marksKey(id api.AppID) string                    { return appKey(id) + "/marks" }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -14,7 +15,9 @@ import (
 )
 
 // New returns a ledger that goes on from what an earlier one saved: all pairs whose keys
-// begin with one of Prefixes. It returns an error when one cannot be read.
+// begin with one of Prefixes. A record that cannot be read is set aside (asidePrefix), which
+// Effects.Faults says after the first Close; it returns an error where that is one of the ledger
+// itself, or of another layout.
 func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
 	l := &Ledger{cfg: cfg, apps: make(map[api.AppID]*App), nodes: make(map[string]*Node), profiles: make(map[string]*Profile),
 		newest: make(map[string]Learnt), allocations: make(map[string][]*Allocation), learnt: make(map[string][]byte), claims: make(map[string]units.Bytes),
@@ -37,10 +40,15 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 		var err error
 		switch {
 		case r.Key == counterKey:
-			err = restoreCounters(l, r)
+			if err := restoreCounters(l, r); err != nil {
+				return fmt.Errorf("%s: %w", r.Key, err) // What it counts is given once.
+			}
 		case strings.HasPrefix(r.Key, appPrefix):
-			id, _, _ := strings.Cut(strings.TrimPrefix(r.Key, appPrefix), "/")
-			parts[api.AppID(id)] = append(parts[api.AppID(id)], r)
+			var id string
+			name, _, _ := strings.Cut(strings.TrimPrefix(r.Key, appPrefix), "/")
+			if id, err = url.PathUnescape(name); err == nil {
+				parts[api.AppID(id)] = append(parts[api.AppID(id)], r)
+			}
 		case strings.HasPrefix(r.Key, planPrefix):
 			err = restoreNode(l, r)
 		case strings.HasPrefix(r.Key, profilePrefix):
@@ -50,14 +58,13 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 		case strings.HasPrefix(r.Key, historyPrefix):
 			err = restoreEnded(l, r)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.Key, err)
+		if err := aside(l, r.Key, err, r); err != nil {
+			return err
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(parts)) {
-		pairs := parts[id]
-		if err := restoreApp(l, id, pairs); err != nil {
-			return fmt.Errorf("%s: %w", appKey(id), err)
+		if err := aside(l, appKey(id), restoreApp(l, id, parts[id]), parts[id]...); err != nil {
+			return err
 		}
 	}
 	for _, a := range sorted(l.apps) {
@@ -78,13 +85,32 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 	return nil
 }
 
+// aside takes records out of what is read at a start, because of err. It returns an error where no
+// planner can do without them. What they were about is not lost with them: nodes and drivers say
+// what they have, and profiles are recorded anew.
+func aside(l *Ledger, what string, err error, records ...api.Pair) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: %w", what, err)
+	if errors.Is(err, errLayout) {
+		return err
+	}
+	for _, r := range records {
+		l.put(asidePrefix+r.Key, r.Value)
+		l.put(r.Key, nil)
+	}
+	l.batch.faults = append(l.batch.faults, fmt.Errorf("it cannot be read and is set aside, under %s: %w", asidePrefix, err))
+	return nil
+}
+
 // decode reads a record of which version is the layout, nil for one without.
 func decode(r api.Pair, v any, version *int) error {
 	if err := json.Unmarshal(r.Value, v); err != nil {
 		return err
 	}
 	if version != nil && *version != Layout {
-		return fmt.Errorf("its layout is version %d, this planner reads %d", *version, Layout)
+		return fmt.Errorf("%w: version %d, this planner reads %d", errLayout, *version, Layout)
 	}
 	return nil
 }
@@ -145,19 +171,31 @@ func restorePlans(l *Ledger) {
 // restoreNode takes a node to be there until it has been silent for long enough, and to run what it
 // ran: a Plan that goes out before it speaks ends what it does not name.
 func restoreNode(l *Ledger, r api.Pair) error {
-	var record nodeRecord
-	if err := decode(r, &record, &record.V); err != nil {
+	name, err := url.PathUnescape(strings.TrimPrefix(r.Key, planPrefix))
+	if err != nil {
 		return err
 	}
-	l.nodes[record.Node] = &Node{NodeRecord: record.NodeRecord, Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}}
+	var record nodeRecord
+	if err = decode(r, &record, &record.V); err == nil && record.Node != name {
+		err = fmt.Errorf("it is that of node %q", record.Node)
+	}
+	if err != nil {
+		record = nodeRecord{NodeRecord: NodeRecord{Node: name}} // Applications may have executors there.
+	}
+	l.nodes[name] = &Node{NodeRecord: record.NodeRecord, Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}, dirty: err != nil}
+	if err != nil {
+		l.batch.nodes[name] = true // So that it has a record again.
+	}
 	l.relist()
-	return nil
+	return err
 }
 
 // restoreLearnt takes what the policy of the queue has learnt as it is.
 func restoreLearnt(l *Ledger, r api.Pair) error {
 	key, err := url.PathUnescape(strings.TrimPrefix(r.Key, queuePrefix))
-	l.learnt[key] = r.Value
+	if err == nil {
+		l.learnt[key] = r.Value
+	}
 	return err
 }
 
@@ -194,13 +232,14 @@ type piece struct {
 	list   []sample
 }
 
-// restoreApp puts an application together again from its records.
+// restoreApp puts an application together again from its records. What nodes have told of it may
+// be missing, and is set aside alone.
 func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 	a := &App{Stages: make(map[api.StageKey]*Stage), keep: keep{saved: true}}
 	var pieces []piece
-	var usage []byte
+	var used []units.Work
 	var marks markRecord
-	counters := make(map[string][]byte)
+	counters := make(map[string][]Counters)
 	for _, r := range pairs {
 		var err error
 		switch {
@@ -209,7 +248,8 @@ func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 		case r.Key == marksKey(id):
 			err = decode(r, &marks, &marks.V)
 		case r.Key == usageKey(id):
-			usage = r.Value
+			used, err = readNumbers[units.Work](r.Value)
+			err = aside(l, r.Key, err, r)
 		case r.Key == ownProfile(id):
 			var stored *Profile
 			if stored, err = decodeProfile(r); err == nil {
@@ -220,11 +260,14 @@ func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 			err = decode(r, &record, &record.V)
 			a.Order = append(a.Order, &Stage{StageRecord: record.StageRecord})
 		case strings.HasPrefix(r.Key, countersPrefix(id)):
-			counters[r.Key] = r.Value
+			counters[r.Key], err = readNumbers[Counters](r.Value)
+			err = aside(l, r.Key, err, r)
 		case strings.HasPrefix(r.Key, samplesPrefix(id)):
 			var p piece
-			p, err = restorePiece(id, r)
-			pieces = append(pieces, p)
+			if p, err = restorePiece(id, r); err == nil {
+				pieces = append(pieces, p)
+			}
+			err = aside(l, r.Key, err, r)
 		}
 		if err != nil {
 			return err
@@ -233,18 +276,12 @@ func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 	if a.ID != id {
 		return fmt.Errorf("the record of the application itself is missing")
 	}
-	if usage != nil {
-		if err := a.restoreUsage(usage); err != nil {
-			return fmt.Errorf("usage: %w", err)
-		}
-	}
+	a.restoreUsage(used)
 	a.Marks = marks.Marks
 	for i, epoch := range marks.PlanEpochs[:min(len(marks.PlanEpochs), len(a.Tenant.Executors))] {
 		a.Tenant.Executors[i].planEpoch = epoch
 	}
-	if err := a.restoreStages(counters); err != nil {
-		return err
-	}
+	a.restoreStages(counters)
 	a.restoreSamples(pieces)
 	l.apps[id], l.lineup = a, nil
 	return nil
@@ -265,15 +302,10 @@ func (a *App) restoreRecord(r api.Pair) error {
 }
 
 // restoreStages puts a's stages in order and gives them their counters back.
-func (a *App) restoreStages(counters map[string][]byte) error {
+func (a *App) restoreStages(counters map[string][]Counters) {
 	slices.SortFunc(a.Order, func(x, y *Stage) int { return cmp.Compare(x.Seq, y.Seq) })
 	for _, s := range a.Order {
-		if value, ok := counters[countersKey(a.ID, s.Key())]; ok {
-			var err error
-			if s.Counters, err = readNumbers[Counters](value); err != nil {
-				return fmt.Errorf("counters: %w", err)
-			}
-		}
+		s.Counters = counters[countersKey(a.ID, s.Key())]
 		a.Stages[s.Key()] = s
 		if s.Done == nil {
 			a.opened = append(a.opened, s)
@@ -283,16 +315,13 @@ func (a *App) restoreStages(counters map[string][]byte) error {
 		}
 	}
 	slices.SortFunc(a.opened, CompareStages)
-	return nil
 }
 
 // restoreUsage gives a's executors the CPU time back that was saved last.
-func (a *App) restoreUsage(b []byte) error {
-	used, err := readNumbers[units.Work](b)
+func (a *App) restoreUsage(used []units.Work) {
 	for i, cpu := range used[:min(len(used), len(a.Tenant.Executors))] {
 		a.Tenant.Executors[i].CPU = max(a.Tenant.Executors[i].CPU, cpu)
 	}
-	return err
 }
 
 // restorePiece reads a piece of the application's samples.

@@ -2,7 +2,7 @@ package ledger
 
 import (
 	"encoding/binary"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -130,8 +130,11 @@ func appendSamples(b []byte, list []sample) []byte {
 
 // readSamples is appendSamples' inverse.
 func readSamples(b []byte) ([]sample, error) {
-	if len(b)%sampleSize != 1 || b[0] != Layout {
-		return nil, fmt.Errorf("it is no piece of samples of layout %d", Layout)
+	if err := ofLayout(b); err != nil {
+		return nil, err
+	}
+	if len(b)%sampleSize != 1 {
+		return nil, errors.New("it is no piece of samples")
 	}
 	var list []sample
 	for b = b[1:]; len(b) > 0; b = b[sampleSize:] {
@@ -152,8 +155,11 @@ func appendNumbers[T any](list []T) ([]byte, error) {
 func readNumbers[T any](b []byte) ([]T, error) {
 	var one T
 	size := binary.Size(one)
-	if len(b) == 0 || (len(b)-1)%size != 0 || b[0] != Layout {
-		return nil, fmt.Errorf("it is no list of layout %d", Layout)
+	if err := ofLayout(b); err != nil {
+		return nil, err
+	}
+	if (len(b)-1)%size != 0 {
+		return nil, errors.New("it is cut")
 	}
 	list := make([]T, (len(b)-1)/size)
 	_, err := binary.Decode(b[1:], binary.LittleEndian, list)

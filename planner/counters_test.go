@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -46,17 +47,28 @@ func flushed(t *testing.T) (*world, api.AppID) {
 	return w, id
 }
 
+// What nodes have told of an application is not worth the application, nor the planner's start: a
+// list that is cut is set aside with a line. One of another release's layout is not touched.
 func TestListsThatAreCutAreNotRead(t *testing.T) {
-	w, id := flushed(t)
-	for _, part := range []string{"/usage", "/counters/1.0"} {
+	for _, part := range []string{"/usage", "/counters/1.0", "/samples/1.0/0"} {
+		w, id := flushed(t)
 		key := "app/" + string(id) + part
 		whole := w.disk[key]
-		for _, cut := range [][]byte{whole[:len(whole)-1], {}, append([]byte{99}, whole[1:]...)} {
+		w.disk[key] = append([]byte{99}, whole[1:]...)
+		if _, err := planner.New(w.cfg, w.records()); err == nil {
+			t.Errorf("%s: another layout is read", key)
+		}
+		for _, cut := range [][]byte{whole[:len(whole)-1], {}} {
+			w, id := flushed(t)
 			w.disk[key] = cut
-			if _, err := planner.New(w.cfg, w.records()); err == nil {
-				t.Errorf("%s: %d of %d bytes are read", key, len(cut), len(whole))
+			w.restart()
+			w.hello("a")
+			if d := w.app(id); d.State != api.AppRunning || len(d.Stages) != 1 || len(w.heard("record lost")) != 1 {
+				t.Errorf("%s of %d of %d bytes: %s, %d stages, said %v", key, len(cut), len(whole), d.State, len(d.Stages), w.said)
+			}
+			if aside := w.disk["aside/"+key]; !bytes.Equal(aside, cut) {
+				t.Errorf("%s: %d bytes are set aside, want %d", key, len(aside), len(cut))
 			}
 		}
-		w.disk[key] = whole
 	}
 }

@@ -38,8 +38,8 @@ func Restored(pairs []api.Pair) ([]api.Pair, error) {
 }
 
 // New returns an engine that goes on from what an earlier one saved: all pairs
-// whose keys begin with one of Prefixes. It returns an error when cfg is not
-// valid or a record cannot be read.
+// whose keys begin with one of Prefixes. A record that cannot be read is set aside, and told after
+// the first step; it returns an error when cfg is not valid, or no planner can do without the record.
 func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (e *Engine) finish() []Action {
 	effects := c.ledger.Close()
 	e.changes = effects.Changes
 	for _, err := range effects.Faults {
-		c.occur(StoreFailed{Err: err})
+		c.occur(RecordLost{Err: err})
 	}
 	n := len(effects.Again) + len(effects.Directives) + len(effects.Plans) + len(c.log) + len(c.replies) + len(c.answers)
 	if n+len(effects.Pairs) == 0 {

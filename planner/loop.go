@@ -328,6 +328,8 @@ func (l *Loop) flush() {
 				delete(l.waiting, a.To)
 				l.answer(r, a)
 			}
+		case Log:
+			l.observe(a.Occurrence)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/planner"
 )
 
@@ -26,6 +27,14 @@ type ports struct {
 	said      []string
 	storeErr  error
 	publicErr error
+	refused   string // Keys that begin with it are refused, unless it is "".
+}
+
+// refuse has the store never take keys that begin so.
+func (p *ports) refuse(prefix string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refused = prefix
 }
 
 // fail sets what the store and the publisher return from now on.
@@ -74,6 +83,15 @@ func (p *ports) Apply(changes []api.Pair) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var bad []string
+	for _, c := range changes {
+		if p.refused != "" && strings.HasPrefix(c.Key, p.refused) {
+			bad = append(bad, c.Key)
+		}
+	}
+	if bad != nil {
+		return fmt.Errorf("store: %w", &api.RefusedError{Keys: bad, Why: "it is not liked"})
+	}
 	for _, c := range changes {
 		if c.Value == nil {
 			delete(p.disk, c.Key)
@@ -282,6 +300,32 @@ func TestAPlannerThatCannotStoreIsReadOnly(t *testing.T) {
 		synctest.Wait()
 		if !strings.Contains(p.heard(), "store works") {
 			t.Errorf("heard %s", p.heard())
+		}
+	})
+}
+
+// A change that a store refuses for its own sake is dropped with a line, and stops nobody: all else
+// is stored, promised and answered.
+func TestAChangeThatNoStoreTakesIsDropped(t *testing.T) {
+	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
+		l.Hello(nodeStatus(1), func(api.HelloReply) {})
+		synctest.Wait()
+		p.refuse("profile/")
+		var put api.ControlReply
+		var app api.RegisterReply
+		body := ledgertest.Chain("p")
+		l.Control(api.Principal{}, api.VerbProfilePut, api.ControlRequest{V: api.Version, Body: &body}, func(r api.ControlReply) { put = r })
+		l.Register(api.Principal{}, registration("q", 0), func(r api.RegisterReply) { app = r })
+		synctest.Wait()
+		if put.Error != nil || app.Error != nil || !p.stored("app/"+string(app.AppID)) || p.stored("profile/p") {
+			t.Errorf("%+v, %+v", put, app)
+		}
+		if err := l.Alive(); err != nil || strings.Count(p.heard(), "record lost") != 1 || strings.Contains(p.heard(), "store failed") {
+			t.Errorf("%v, heard %s", err, p.heard())
+		}
+		time.Sleep(10 * time.Second)
+		if strings.Count(p.heard(), "record lost") != 1 {
+			t.Errorf("later, heard %s", p.heard())
 		}
 	})
 }

@@ -328,6 +328,13 @@ type StoreFailed struct {
 // StoreWorks: the state can be stored again, and is.
 type StoreWorks struct{ usual }
 
+// RecordLost: a record could not be read at the start, could not be encoded, or will never be
+// taken by the store. All others are there.
+type RecordLost struct {
+	trouble
+	Err error
+}
+
 // Name and String of each type.
 
 func (AppRegistered) Name() string    { return "application registered" }
@@ -368,6 +375,7 @@ func (MessageRefused) Name() string   { return "message refused" }
 func (PublishFailed) Name() string    { return "publish failed" }
 func (StoreFailed) Name() string      { return "store failed" }
 func (StoreWorks) Name() string       { return "store works" }
+func (RecordLost) Name() string       { return "record lost" }
 
 func (o AppRegistered) String() string {
 	return fmt.Sprintf("%s (%q) registered: %s; %d executors", o.App, o.AppName, o.Reason, o.Executors)
@@ -539,3 +547,5 @@ func (o StoreFailed) String() string {
 func (StoreWorks) String() string { return "the state can be stored again" }
 
 func sayExit(code int) string { return fmt.Sprintf("spark-submit ended with exit code %d", code) }
+
+func (o RecordLost) String() string { return fmt.Sprintf("a record of the state is lost: %v", o.Err) }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -48,24 +49,32 @@ func (t *Turn) Take(actions []Action, observe func(Occurrence)) {
 }
 
 // End calls save with all changes, if there are any, and returns what is to be carried out
-// then, in this order: PublishPlan by node, PublishDirective by application, Reply,
-// Answer. Plans come first, for a driver that reads its reply may rely on them.
+// then, in this order: Log, PublishPlan by node, PublishDirective by application, Reply,
+// Answer. Plans come before replies, for a driver that reads its reply may rely on them.
+//
+// A change that the store will never take (api.RefusedError) is dropped, with a Log: it would
+// keep all others back for ever.
 //
 // When save fails, End returns its error, and refusals with KindTransient in the place of
 // the replies that promise something: nothing is promised that is not stored. Changes, Plans
 // and Directives wait for the next end.
 func (t *Turn) End(save func([]api.Pair) error) ([]Action, error) {
-	if len(t.unsaved) > 0 {
-		if err := save(t.unsaved); err != nil {
-			t.unsaved = newest(t.unsaved)
-			return t.answers(readOnly(err)), err
+	var actions []Action
+	for len(t.unsaved) > 0 {
+		err := save(t.unsaved)
+		if err == nil {
+			t.unsaved = t.unsaved[:0]
+			break
 		}
-		t.unsaved = t.unsaved[:0]
+		if !t.drop(err) {
+			t.unsaved = newest(t.unsaved)
+			return append(actions, t.answers(readOnly(err))...), err
+		}
+		actions = append(actions, Log{RecordLost{Err: err}})
 	}
 	if len(t.plans)+len(t.directives)+len(t.replies)+len(t.questions) == 0 {
-		return nil, nil // Most statuses of nodes ask for nothing.
+		return actions, nil // Most statuses of nodes ask for nothing.
 	}
-	var actions []Action
 	for _, node := range slices.Sorted(maps.Keys(t.plans)) {
 		actions = append(actions, PublishPlan{Plan: t.plans[node]})
 	}
@@ -75,6 +84,18 @@ func (t *Turn) End(save func([]api.Pair) error) ([]Action, error) {
 	clear(t.plans)
 	clear(t.directives)
 	return append(actions, t.answers(nil)...), nil
+}
+
+// drop leaves out the changes that the store has refused for their own sake, and reports whether
+// there were any.
+func (t *Turn) drop(err error) bool {
+	var refused *api.RefusedError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	before := len(t.unsaved)
+	t.unsaved = slices.DeleteFunc(t.unsaved, func(c api.Pair) bool { return slices.Contains(refused.Keys, c.Key) })
+	return len(t.unsaved) < before
 }
 
 // answers are the replies that wait, with refusals that say fault in the place of those that

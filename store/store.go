@@ -13,7 +13,8 @@ import (
 // Store is what all stores of this package do.
 type Store interface {
 	// Apply makes all changes or none: each sets its key, or deletes it where its Value is
-	// nil. An empty value that is not nil is a value. A later change of the same key wins.
+	// nil. An empty value that is not nil is a value. A later change of the same key wins. It
+	// returns an *api.RefusedError, and makes no change, where it would never take one of them.
 	Apply(changes []api.Pair) error
 	// Load returns the pairs whose keys begin with prefix, in order of key. The
 	// caller owns them.
@@ -32,14 +33,30 @@ var (
 	ErrVersion = errors.New("store: the file has another version")
 )
 
-// check refuses keys that would not survive: empty ones and control characters.
+// check returns an *api.RefusedError for keys that not every kind of store keeps.
 func check(changes []api.Pair) error {
+	var refused *api.RefusedError
 	for _, c := range changes {
-		if c.Key == "" || strings.ContainsFunc(c.Key, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return fmt.Errorf("store: key %q is empty or has control characters", c.Key)
+		why := ""
+		switch {
+		case c.Key == "":
+			why = "it is empty"
+		case len(c.Key) > api.MostKey:
+			why = fmt.Sprintf("it has %d bytes, at most %d are taken", len(c.Key), api.MostKey)
+		case strings.ContainsFunc(c.Key, func(r rune) bool { return r < ' ' || r == 0x7f }):
+			why = "it has control characters"
+		default:
+			continue
 		}
+		if refused == nil {
+			refused = &api.RefusedError{Why: why}
+		}
+		refused.Keys = append(refused.Keys, c.Key)
 	}
-	return nil
+	if refused == nil {
+		return nil
+	}
+	return refused
 }
 
 // memory is a store without a file.

@@ -121,15 +121,42 @@ func TestTheCallerOwnsWhatItGaveAndGot(t *testing.T) {
 	})
 }
 
+// A key that not every store would keep is refused by each, for its own sake: whoever leaves the keys
+// out that the error names can store all else.
 func TestARefusedKeyChangesNothing(t *testing.T) {
 	every(t, func(t *testing.T, s store.Store) {
-		for _, key := range []string{"", "a\nb", "a\x00"} {
-			if err := s.Apply(append(set("good", "1"), api.Pair{Key: key, Value: []byte("x")})); err == nil {
-				t.Errorf("key %q was taken", key)
-			}
+		bad := []string{"", "a\nb", "a\x00", strings.Repeat("k", api.MostKey+1)}
+		changes := set("good", "1")
+		for _, key := range bad {
+			changes = append(changes, api.Pair{Key: key, Value: []byte("x")})
+		}
+		var refused *api.RefusedError
+		if err := s.Apply(changes); !errors.As(err, &refused) || !slices.Equal(refused.Keys, bad) || len(err.Error()) > api.MostName {
+			t.Errorf("%v", err)
 		}
 		if got := content(t, s, ""); got != "" {
 			t.Errorf("half a batch was applied: %q", got)
+		}
+		apply(t, s, changes[:1])
+	})
+}
+
+// Every store takes the same keys.
+func TestEveryStoreTakesTheLongestKey(t *testing.T) {
+	every(t, func(t *testing.T, s store.Store) {
+		for _, c := range []string{"%", "=", "\xff", ".", "*", ">"} {
+			key := strings.Repeat(c, api.MostKey)
+			for _, value := range []string{"1", strings.Repeat("x", 2<<20)} { // It may be in pieces.
+				apply(t, s, set(key, value))
+			}
+			apply(t, s, set(key, "2"))
+			if got := content(t, s, key); got != key+"=2\n" {
+				t.Errorf("%.20q: %.40q", key, got)
+			}
+			apply(t, s, []api.Pair{{Key: key}})
+		}
+		if got := content(t, s, ""); got != "" {
+			t.Errorf("left: %.40q", got)
 		}
 	})
 }

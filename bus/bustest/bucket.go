@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -165,6 +166,34 @@ func SharedSuite(t *testing.T, open func(t *testing.T) store.Shared) {
 		}
 		if d := cmp.Diff(want, read(t, s, revision)); d != "" {
 			t.Errorf("%.200s", d)
+		}
+	})
+	t.Run("the longest keys", func(t *testing.T) {
+		s := open(t)
+		want, until := map[string]string{}, uint64(0)
+		for _, c := range []string{"n", "%C3%A4", "%", "ä", ".", "\xff"} {
+			key := "piece/1000000/" + strings.Repeat(c, api.MostKey/len(c))
+			other, last := key[:len(key)-1], uint64(0) // Which has the same beginning.
+			for _, value := range []string{"1", "2"} {
+				var err error
+				if last, err = s.Write(t.Context(), set(other, "0", key, value), last); err != nil {
+					t.Fatalf("%.20q: %v", key, err)
+				}
+			}
+			if v, revision, err := s.Newest(t.Context(), key); string(v) != "2" || revision != last || err != nil {
+				t.Errorf("%.20q: %q, %d, want %d, %v", key, v, revision, last, err)
+			}
+			if _, err := s.Write(t.Context(), set(key, "late"), last-1); api.KindOf(err) != api.KindConflict {
+				t.Errorf("%.20q, late: %v", key, err)
+			}
+			var err error
+			if until, err = s.Write(t.Context(), []api.Pair{{Key: other}, {Key: key, Value: []byte("3")}}, last); err != nil {
+				t.Fatalf("%.20q: %v", key, err)
+			}
+			want[key] = "3"
+		}
+		if d := cmp.Diff(want, read(t, s, until)); d != "" {
+			t.Errorf("%.400s", d)
 		}
 	})
 	t.Run("one of two", func(t *testing.T) {

@@ -276,6 +276,14 @@ type ControlRequest struct {
 	Issue *Issue      `json:"issue,omitempty"`
 	Login string      `json:"login,omitempty"`
 	Log   *LogRequest `json:"log,omitempty"`
+	// Page is the part that is wanted of an answer that may be long, nil for all of it.
+	Page *Page `json:"page,omitempty"`
+}
+
+// Page is a part of an answer that may be larger than one message: of about a megabyte, it begins
+// after the ControlReply.More of the part before, or with "" at the beginning.
+type Page struct {
+	After string `json:"after,omitempty"`
 }
 
 // Step is a step response of a running stage (`pacer identify`): each of its
@@ -317,6 +325,8 @@ type ControlReply struct {
 	Principals []PrincipalSummary `json:"principals,omitempty"`
 	// Log is the piece of a log.
 	Log *LogReply `json:"log,omitempty"`
+	// More says, of a Page, that there is more, and where it begins.
+	More string `json:"more,omitempty"`
 	// Message is one line for the user.
 	Message string `json:"message,omitempty"`
 	// Release is the planner's version.

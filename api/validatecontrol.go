@@ -23,6 +23,9 @@ func (r *ControlRequest) Validate() error {
 		f.size("offset of the backup", b.Offset)
 	}
 	f.text("login", r.Login, MostToken)
+	if p := r.Page; p != nil {
+		f.text("page", p.After, MostName)
+	}
 	if d := r.Division; d != nil {
 		d.validate(&f)
 	}

@@ -94,6 +94,10 @@ func echo(statuses chan<- api.NodeStatus) bus.Handlers {
 			case "huge":
 				reply(api.ControlReply{V: api.Version, Message: strings.Repeat("x", bus.MaxPayload+1)})
 			case "silent":
+			case "parts":
+				reply(part(r.Page.After))
+			case "endless":
+				reply(api.ControlReply{V: api.Version, More: "1"})
 			default:
 				reply(api.ControlReply{V: api.Version, Message: string(v) + " " + string(r.App)})
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// Bounds of the samples kept of one ended application: while it is recent, and
+// Bounds of the samples kept of one application: while it runs or has ended of late, and
 // after. A sample takes some 64 bytes of memory.
 const (
 	recentSamples = 20000

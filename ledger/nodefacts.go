@@ -369,10 +369,10 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 }
 
 // sampleLimit is how many samples are kept of each of a's stages: Samples, or what
-// leaves room for those of all running applications (AllSamples), but for two of
-// each executor.
+// leaves room for those of all its stages (recentSamples) and of all running applications
+// (AllSamples), but for two of each executor.
 func (l *Ledger) sampleLimit(a *App) int {
-	share := l.cfg.AllSamples / max(1, len(l.apps)) / max(1, len(a.Order))
+	share := min(recentSamples, l.cfg.AllSamples/max(1, len(l.apps))) / max(1, len(a.Order))
 	return min(l.cfg.Samples, max(share, 2*len(a.Tenant.Executors)))
 }
 

@@ -1,8 +1,11 @@
 package planner
 
 import (
-	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
@@ -32,44 +35,91 @@ var questions = map[api.Verb]question{
 	api.VerbProfile:  inquiry.showProfile,
 }
 
-func (i inquiry) listNodes(api.ControlRequest) (api.ControlReply, error) {
-	r := api.ControlReply{Nodes: []api.NodeSummary{}}
+func (i inquiry) listNodes(q api.ControlRequest) (r api.ControlReply, err error) {
+	var names []string
 	for _, n := range i.view.Nodes() {
-		r.Nodes = append(r.Nodes, report.Node(i.view, n))
+		names = append(names, n.Node)
 	}
+	r.Nodes, r.More = page(q.Page, names, func(name string) api.NodeSummary { return report.Node(i.view, i.view.Node(name)) })
 	return r, nil
 }
 
-func (i inquiry) listApps(api.ControlRequest) (api.ControlReply, error) {
-	r := api.ControlReply{Apps: []api.AppSummary{}}
+func (i inquiry) listApps(q api.ControlRequest) (r api.ControlReply, err error) {
+	ended := make(map[string]*ledger.Ended)
 	for _, e := range i.view.Ended() {
-		r.Apps = append(r.Apps, e.Detail.AppSummary)
+		ended[string(e.Detail.ID)] = e
 	}
+	ids := slices.Collect(maps.Keys(ended))
 	for _, a := range i.view.Apps() {
-		r.Apps = append(r.Apps, i.kept.Summary(i.view, i.estimates, a))
+		ids = append(ids, string(a.ID))
 	}
-	slices.SortFunc(r.Apps, func(a, b api.AppSummary) int { return cmp.Compare(a.ID, b.ID) })
+	slices.Sort(ids)
+	r.Apps, r.More = page(q.Page, ids, func(id string) api.AppSummary {
+		if a := i.view.App(api.AppID(id)); a != nil {
+			return i.kept.Summary(i.view, i.estimates, a)
+		}
+		return ended[id].Detail.AppSummary
+	})
 	return r, nil
 }
 
-func (i inquiry) showApp(q api.ControlRequest) (api.ControlReply, error) {
+func (i inquiry) showApp(q api.ControlRequest) (r api.ControlReply, err error) {
+	var detail api.AppDetail
 	if a := i.view.App(q.App); a != nil {
-		detail := i.kept.Detail(i.view, i.estimates, a)
-		return api.ControlReply{App: &detail}, nil
+		detail = i.kept.Detail(i.view, i.estimates, a)
+	} else if e := i.view.EndedApp(q.App); e != nil {
+		detail = e.Detail
+	} else {
+		return r, notFound(q.App)
 	}
-	if e := i.view.EndedApp(q.App); e != nil {
-		detail := e.Detail
-		return api.ControlReply{App: &detail}, nil
+	if q.Page != nil && q.Page.After != "" {
+		detail = api.AppDetail{AppSummary: api.AppSummary{ID: detail.ID}, Stages: detail.Stages} // The rest is on the first page.
 	}
-	return api.ControlReply{}, notFound(q.App)
+	places := make([]string, len(detail.Stages))
+	for k := range places {
+		places[k] = fmt.Sprintf("%08d", k)
+	}
+	stages := detail.Stages
+	detail.Stages, r.More = page(q.Page, places, func(place string) api.AppStage {
+		k, _ := strconv.Atoi(place)
+		return stages[k]
+	})
+	r.App = &detail
+	return r, nil
 }
 
-func (i inquiry) listProfiles(api.ControlRequest) (api.ControlReply, error) {
-	r := api.ControlReply{Profiles: []api.Profile{}}
+func (i inquiry) listProfiles(q api.ControlRequest) (r api.ControlReply, err error) {
+	var names []string
 	for _, p := range i.view.Profiles() {
-		r.Profiles = append(r.Profiles, p.Body)
+		names = append(names, p.Body.Name)
 	}
+	r.Profiles, r.More = page(q.Page, names, func(name string) api.Profile { return i.view.Profile(name).Body })
 	return r, nil
+}
+
+// pageBytes is about how large a page is, encoded: one that is larger has one entry.
+const pageBytes = 1 << 20
+
+// page returns the entries of keys, which are in order, that p asks for, and the last one's key if
+// there are more; all without a p.
+func page[T any](p *api.Page, keys []string, entry func(key string) T) (list []T, more string) {
+	list, bytes := []T{}, 0
+	for _, key := range keys {
+		if p == nil {
+			list = append(list, entry(key))
+			continue
+		}
+		if p.After != "" && key <= p.After {
+			continue
+		}
+		one := entry(key)
+		body, _ := json.Marshal(one) // What cannot be encoded is told when all is.
+		if bytes += len(body); bytes > pageBytes && len(list) > 0 {
+			return list, more
+		}
+		list, more = append(list, one), key
+	}
+	return list, ""
 }
 
 func (i inquiry) showProfile(q api.ControlRequest) (api.ControlReply, error) {

@@ -12,6 +12,11 @@ import (
 // opens its gate.
 const Stall = 10 * time.Second
 
+// Rest is how long a stage whose tasks are all launched keeps an executor that runs none of
+// them while other stages wait. Most executors end a stage at about the same time, and a stage
+// that starts on all of them is planned better than one that starts on the first.
+const Rest = 3 * time.Second
+
 // Bindings decides which executor runs which stage's tasks, and how many. The zero
 // value knows no executor and no stage, and is ungated. Not thread-safe.
 type Bindings struct {
@@ -160,10 +165,21 @@ func (b *Bindings) Done(key api.StageKey) {
 }
 
 // Retire says that the stage attempt starts no more tasks; those that run keep their
-// executors until Done.
+// executors until they end.
 func (b *Bindings) Retire(key api.StageKey) {
-	if s := b.stage(key); s != nil {
+	if s := b.stage(key); s != nil && !s.retired {
 		s.retired = true
+		b.settle()
+	}
+}
+
+// Queue says in which order stages get executors that come free: all that wait, but for those
+// that have become ready since it was called last, which come behind.
+func (b *Bindings) Queue(keys []api.StageKey) {
+	for i, key := range keys {
+		if s := b.stage(key); s != nil {
+			s.order = i - len(keys)
+		}
 	}
 }
 
@@ -198,11 +214,8 @@ func (b *Bindings) Launched(key api.StageKey, index int, id api.ExecutorID) {
 	}
 	p := s.part(id)
 	s.hold(index, p)
-	// Spark takes a barrier stage's tasks back unless all of them start, without a word.
-	if !s.barrier {
-		p.running++
-	}
-	s.idle = -1
+	p.running++
+	p.spare, p.rested, s.idle = -1, false, -1
 }
 
 // HeaviestWaiting is the weight of the stage's heaviest task that waits, 0 if none does.
@@ -221,8 +234,11 @@ func (b *Bindings) Ended(key api.StageKey, id api.ExecutorID) {
 	}
 	p := s.part(id)
 	p.running = max(0, p.running-1)
-	if b.leaving(id) && s.has(p) {
+	left := b.leaving(id) && s.has(p)
+	if left {
 		b.vacate()
+	}
+	if left || s.free(p) {
 		b.settle()
 	}
 }
@@ -233,22 +249,22 @@ func (b *Bindings) Returned(key api.StageKey, index int) {
 	if s == nil {
 		return
 	}
+	asked := s.asks()
 	s.release(index)
-	if len(s.bound) == 0 {
+	if !asked && s.asks() {
 		b.settle()
 	}
 }
 
 // Watch opens the gates of stages that got nothing to run for Stall although they could,
-// and returns them. It is to be called about once a second.
+// and returns them. It also lets others have the executors that a stage has not used for
+// Rest and will not use. It is to be called about once a second. Ungated, stages share executors,
+// and one waits for the tasks of others as long as any runs.
 func (b *Bindings) Watch(now units.Instant) []api.StageKey {
-	if !b.Gated() {
-		return nil
-	}
 	anything := slices.ContainsFunc(b.stages, (*stage).runs)
 	var opened []api.StageKey
 	for _, s := range b.stages {
-		stuck := !s.open && len(b.alive) > 0 && s.unlaunched > 0 && !s.runs() && (len(s.bound) > 0 || !anything)
+		stuck := !s.open && len(b.alive) > 0 && s.asks() && !s.runs() && (b.Gated() && len(s.bound) > 0 || !anything)
 		if !stuck {
 			s.idle = -1
 			continue
@@ -261,6 +277,7 @@ func (b *Bindings) Watch(now units.Instant) []api.StageKey {
 			opened = append(opened, s.key)
 		}
 	}
+	b.rest(now)
 	return opened
 }
 

@@ -7,7 +7,8 @@
 //   - Gated, a stage that is ready gets one idle executor on each node, the one with most
 //     of its cached blocks. An executor belongs to one stage at a time. A stage that
 //     finds none waits, and is served first, in order of job and stage, when one comes
-//     free.
+//     free. Others get the executors that run nothing of a stage when its place was taken,
+//     and [Rest] after they ran its last tasks when all are launched.
 //   - Shares: the weight of the stage's tasks is divided over its executors by their
 //     nodes' capacity. An executor is admitted to another task while the weight launched
 //     there is below its share. One that is through with its share while others have

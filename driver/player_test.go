@@ -44,6 +44,12 @@ func (p *player) call(f []string) (string, bool) {
 		return ready(b, f[1:]), true
 	case "done":
 		b.Done(key(f[1]))
+	case "queue":
+		var keys []api.StageKey
+		for _, k := range f[1:] {
+			keys = append(keys, key(k))
+		}
+		b.Queue(keys)
 	case "retire":
 		b.Retire(key(f[1]))
 	case "admits":

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // nodes are the executors that may be bound, those of a node together, lowest id first:
@@ -39,9 +40,16 @@ func (b *Bindings) nodes() [][]executor {
 	return out
 }
 
+// nodeOf is the node that an executor is listed on. One that is not listed yet is on that of
+// a listed one at its host, so that it has the same node before and after it is listed.
 func (b *Bindings) nodeOf(x executor) string {
 	if l := b.listed[x.id]; l.Node != "" {
 		return l.Node
+	}
+	for _, o := range b.alive {
+		if l := b.listed[o.id]; o.host == x.host && l.Node != "" {
+			return l.Node
+		}
 	}
 	return "host " + x.host
 }
@@ -71,7 +79,9 @@ func (b *Bindings) rebindAll() {
 	}
 }
 
-// settle binds what can be bound: waiting stages first, then stages that miss a node.
+// settle binds what can be bound, also executors that their stages leave to others: waiting
+// stages first, then stages that miss a node. A stage keeps what nobody else needs: tasks may
+// come back.
 func (b *Bindings) settle() {
 	nodes := b.nodes()
 	if !b.Gated() {
@@ -79,13 +89,13 @@ func (b *Bindings) settle() {
 		return
 	}
 	var queue []*stage
-	taken := map[api.ExecutorID]bool{}
+	holders := map[api.ExecutorID]*stage{}
 	for _, s := range b.stages {
-		if s.unlaunched > 0 && !s.retired {
+		if s.asks() {
 			queue = append(queue, s)
 		}
 		for _, p := range s.bound {
-			taken[p.id] = true
+			holders[p.id] = s
 		}
 	}
 	slices.SortStableFunc(queue, func(s, o *stage) int {
@@ -104,16 +114,43 @@ func (b *Bindings) settle() {
 			if has[b.nodeOf(there[0])] {
 				continue
 			}
-			if x, ok := s.choose(there, taken); ok {
-				gained = append(gained, x)
+			if id, ok := s.choose(there, holders); ok {
+				b.release(holders[id], id)
+				gained, holders[id] = append(gained, id), s
 			}
 		}
 		if len(gained) > 0 {
 			b.bind(s, gained)
 		}
-		for _, id := range gained {
-			taken[id] = true
+	}
+}
+
+// rest notes for how long executors have been spare.
+func (b *Bindings) rest(now units.Instant) {
+	more := false
+	for _, s := range b.stages {
+		for _, p := range s.bound {
+			switch {
+			case !s.spare(p):
+				p.spare = -1
+			case p.spare < 0:
+				p.spare = now
+			case !p.rested && now.Sub(p.spare) >= Rest:
+				p.rested, more = true, true
+			}
 		}
+	}
+	if more {
+		b.settle()
+	}
+}
+
+// release takes an executor that is free off the stage that has it, if one has. The shares of
+// the others stay.
+func (b *Bindings) release(s *stage, id api.ExecutorID) {
+	if s != nil {
+		s.unbind(s.parts[id])
+		b.touch(s)
 	}
 }
 

@@ -47,6 +47,8 @@ type part struct {
 	rank            int64
 	share, launched int64
 	running         int
+	spare           units.Instant // Since when Watch has seen it spare, -1 if it has not.
+	rested          bool          // Spare for Linger, so that others may have it.
 }
 
 // full reports whether all of the share is launched.
@@ -74,7 +76,7 @@ func newStage(key api.StageKey, order int, weights []int64, cached map[api.Execu
 func (s *stage) part(id api.ExecutorID) *part {
 	p := s.parts[id]
 	if p == nil {
-		p = &part{id: id, rank: rank(id)}
+		p = &part{id: id, rank: rank(id), spare: -1}
 		s.parts[id] = p
 	}
 	return p
@@ -93,11 +95,15 @@ func (s *stage) unbind(p *part) {
 	s.bound = slices.DeleteFunc(s.bound, func(o *part) bool { return o == p })
 }
 
-// choose is the executor of a node that is not taken and has most of the stage's cached
-// blocks.
-func (s *stage) choose(there []executor, taken map[api.ExecutorID]bool) (best api.ExecutorID, found bool) {
+// choose is the executor of a node that has most of the stage's cached blocks, of those that
+// no stage has or that their stages leave to others, these last.
+func (s *stage) choose(there []executor, holders map[api.ExecutorID]*stage) (best api.ExecutorID, found bool) {
 	for _, x := range there {
-		if !taken[x.id] && (!found || s.cached[x.id] > s.cached[best]) {
+		o := holders[x.id]
+		if o != nil && !o.free(o.parts[x.id]) {
+			continue
+		}
+		if more := s.cached[x.id] - s.cached[best]; !found || more > 0 || more == 0 && o == nil && holders[best] != nil {
 			best, found = x.id, true
 		}
 	}
@@ -108,6 +114,15 @@ func (s *stage) choose(there []executor, taken map[api.ExecutorID]bool) (best ap
 func (s *stage) full() bool {
 	return !slices.ContainsFunc(s.bound, func(p *part) bool { return !p.full() })
 }
+
+// asks reports whether the stage has tasks to start.
+func (s *stage) asks() bool { return s.unlaunched > 0 && !s.retired }
+
+// spare reports whether an executor of the stage has nothing of it to run or to start.
+func (s *stage) spare(p *part) bool { return p.running == 0 && !s.asks() }
+
+// free reports whether others may have an executor of the stage.
+func (s *stage) free(p *part) bool { return s.spare(p) && (s.retired || p.rested) }
 
 // runs reports whether a task of the stage runs.
 func (s *stage) runs() bool {

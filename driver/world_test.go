@@ -31,6 +31,7 @@ type world struct {
 	gated     bool
 	opened    bool
 	millis    int
+	rested    bool // The last call has given back what no stage uses.
 	work      []*job
 }
 
@@ -62,6 +63,7 @@ func newWorld(draw func(n int) int) *world {
 
 // do makes a call and returns its result.
 func (w *world) do(format string, args ...any) string {
+	w.rested = false
 	line := w.play(strings.TrimSpace(fmt.Sprintf(format, args...)))
 	w.lines = append(w.lines, line)
 	_, result, _ := strings.Cut(line, " -> ")
@@ -94,7 +96,12 @@ func (w *world) step() {
 		w.repeat(w.work[w.draw(len(w.work))])
 	case n == 14:
 		w.millis += w.draw(8000)
-		w.opened = w.do("watch %d", w.millis) != "none" || w.opened
+		w.watch()
+		if w.draw(2) == 0 {
+			w.millis += int(driver.Rest.Milliseconds())
+			w.watch()
+			w.rested = true
+		}
 	case n == 15:
 		w.rare()
 	default:
@@ -106,9 +113,19 @@ func (w *world) step() {
 	}
 }
 
+func (w *world) watch() { w.opened = w.do("watch %d", w.millis) != "none" || w.opened }
+
 // rare are calls that few drivers make.
 func (w *world) rare() {
-	switch w.draw(8) {
+	switch w.draw(9) {
+	case 8:
+		line := "queue"
+		for _, j := range w.work {
+			if w.draw(3) > 0 {
+				line += " " + named(j.key)
+			}
+		}
+		w.do("%s", line)
 	case 0:
 		w.do("forget")
 		w.epoch = 0
@@ -355,7 +372,7 @@ func (w *world) lose(id api.ExecutorID) {
 
 // check returns what is wrong with the bindings, "" for nothing.
 func (w *world) check() string {
-	bound := map[api.ExecutorID]string{}
+	bound, used := map[api.ExecutorID]string{}, map[api.ExecutorID]bool{}
 	for _, j := range w.work {
 		sum, total := 0.0, 0.0
 		for _, x := range j.weights {
@@ -372,6 +389,9 @@ func (w *world) check() string {
 				return fmt.Sprintf("executor %s is bound to %s and %v", x.Executor, bound[x.Executor], j.key)
 			}
 			nodes[w.nodeOf[x.Executor]] = w.isListed(x.Executor) || nodes[w.nodeOf[x.Executor]]
+			if len(j.waiting) > 0 || w.runs(j, x.Executor) || !j.retired && !w.rested {
+				used[x.Executor] = true
+			}
 			bound[x.Executor] = named(j.key)
 			sum += x.Weight
 		}
@@ -379,18 +399,28 @@ func (w *world) check() string {
 			return fmt.Sprintf("%v has shares of %v, more than its %v", j.key, sum, total)
 		}
 	}
-	return w.idle(bound)
+	return w.idle(used)
 }
 
-// idle returns a stage that waits beside an executor that nobody has, "" for none.
-func (w *world) idle(bound map[api.ExecutorID]string) string {
+func (w *world) runs(j *job, id api.ExecutorID) bool {
+	for _, at := range j.running {
+		if at == id {
+			return true
+		}
+	}
+	return false
+}
+
+// idle returns a stage that waits beside an executor that nobody has or that has nothing of
+// its stage to run, "" for none.
+func (w *world) idle(used map[api.ExecutorID]bool) string {
 	staying := slices.DeleteFunc(slices.Clone(w.alive), w.leaves)
 	if slices.ContainsFunc(staying, w.isListed) {
 		staying = slices.DeleteFunc(staying, func(id api.ExecutorID) bool { return !w.isListed(id) })
 	}
 	for _, id := range staying {
 		for _, j := range w.work {
-			if w.b.Gated() && bound[id] == "" && len(j.waiting) > 0 && len(w.b.Current(j.key)) == 0 {
+			if w.b.Gated() && !used[id] && len(j.waiting) > 0 && len(w.b.Current(j.key)) == 0 {
 				return fmt.Sprintf("executor %s is idle and %v waits", id, j.key)
 			}
 		}

@@ -30,9 +30,6 @@ func (d *Driver) offer(p *process) {
 	}
 	if d.leaving(p) {
 		d.decommission()
-		if d.bindings.TakeFreed() { // By the end of what ran on it.
-			d.w.queue.set(&d.settled, d.w.now)
-		}
 		return
 	}
 	for _, r := range d.stages {
@@ -45,6 +42,13 @@ func (d *Driver) offer(p *process) {
 		if d.bindings.Changed() && r.unlaunched() > 0 {
 			d.w.queue.set(&d.settled, d.w.now)
 		}
+	}
+}
+
+// offerFreed has all processes offered in a moment, if some have come free.
+func (d *Driver) offerFreed() {
+	if d.bindings.TakeFreed() {
+		d.w.queue.set(&d.settled, d.w.now)
 	}
 }
 

@@ -168,6 +168,7 @@ func (r *stageRun) launch(p *process) {
 		r.first = r.d.elapsed()
 	}
 	r.d.bindings.Launched(r.key, i, p.key.ID)
+	r.d.offerFreed()
 	t := &task{run: r, index: i, weight: float64(r.weight(i)) / driver.MeanWeight, heaviest: float64(r.heaviest()) / driver.MeanWeight, work: r.work[i],
 		records: float64(r.spec.Records) / float64(r.spec.Tasks) * r.sizes[i]}
 	if sway := p.m.w.cfg.Plant.Sway; sway > 1 {
@@ -180,6 +181,7 @@ func (r *stageRun) launch(p *process) {
 func (r *stageRun) finished(p *process, index int, cpu float64) {
 	r.base.by[r.tasks[index]] = p
 	r.d.bindings.Ended(r.key, p.key.ID)
+	r.d.offerFreed()
 	r.remaining--
 	r.cpu += cpu
 	if r.weights != nil {
@@ -201,4 +203,5 @@ func (r *stageRun) returned(index int) {
 	r.back = append(r.back, index)
 	slices.Sort(r.back)
 	r.d.bindings.Returned(r.key, index)
+	r.d.offerFreed()
 }

@@ -138,6 +138,12 @@ private[spark] final class PlannerClient(
           if (!lost && !over) logWarning(s"pacer: the planner does not answer, work goes on: ${e.getMessage}")
           lost = true
         case NonFatal(_) => ()
+        // Memory may be there again later, and a class that is missing is not needed for all that is said.
+        case e: Throwable if !closed =>
+          pause = 1000L
+          if (!lost) logError("pacer: the conversation with the planner is disturbed, work goes on", e)
+          lost = true
+        case _: Throwable => ()
       }
     }
   }
@@ -248,6 +254,8 @@ private[spark] final class PlannerClient(
   private def heard(body: Array[Byte]): Unit = {
     try take(decodeDirective(body)) catch {
       case NonFatal(e) => logWarning(s"pacer: a directive cannot be read: ${e.getMessage}")
+      // It would end the thread on which all later ones come.
+      case e: Throwable => logError("pacer: a directive is not followed", e)
     }
   }
 

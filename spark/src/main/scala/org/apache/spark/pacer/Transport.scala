@@ -3,7 +3,7 @@ package org.apache.spark.pacer
 import java.io.IOException
 import java.nio.file.Path
 import java.time.{Duration, Instant}
-import java.util.concurrent.{ExecutionException, Executors, FutureTask, ThreadFactory, TimeoutException}
+import java.util.concurrent.{ExecutionException, Executors, ExecutorService, FutureTask, ScheduledExecutorService, ThreadFactory, TimeoutException}
 import java.util.concurrent.atomic.AtomicInteger
 
 import scala.collection.mutable
@@ -59,7 +59,7 @@ private[spark] final class NatsTransport private (
   private val own = Credential.fresh("")
   private val handlers = mutable.Map[String, Array[Byte] => Unit]() // By subject; guarded by this.
   @volatile private var who = user
-  @volatile private var connection: Connection = open(user)
+  @volatile private var line: Line = open(user)
   @volatile private var closed = false
   private var refusals = 0 // Of the application, one after the other; guarded by this.
 
@@ -79,8 +79,8 @@ private[spark] final class NatsTransport private (
   private def name(of: Option[Credential]): String = of.fold(Credential.Anyone)(_.login)
 
   private def replace(next: Option[Credential]): Unit = {
-    val before = connection
-    connection = open(next)
+    val before = line
+    line = open(next)
     who = next
     handlers.foreach { case (subject, handler) => listen(subject, handler) }
     aside(before.close())
@@ -91,10 +91,10 @@ private[spark] final class NatsTransport private (
     if (down) synchronized {
       if (down) takeUp()
     }
-    connection
+    line.connection
   }
 
-  private def down: Boolean = !closed && connection.getStatus != Connection.Status.CONNECTED
+  private def down: Boolean = !closed && line.connection.getStatus != Connection.Status.CONNECTED
 
   /**
    * Connects again, as its user where the application is refused twice. One refusal says little: of a server
@@ -119,8 +119,11 @@ private[spark] final class NatsTransport private (
     changed()
   }
 
-  private def open(as: Option[Credential]): Connection =
-    connect(address, as, tlsCa, patience, (c, event) => if (event == ConnectionListener.Events.DISCONNECTED && (c eq connection) && !closed) changed())
+  private def open(as: Option[Credential]): Line =
+    connect(address, as, tlsCa, patience, (c, event) => if (event == ConnectionListener.Events.DISCONNECTED && current(c) && !closed) changed())
+
+  /** Whether it is the connection in use; none is while the first one is made. */
+  private def current(c: Connection): Boolean = Option(line).exists(_.connection eq c)
 
   override def request(subject: String, body: Array[Byte], millis: Long): Array[Byte] = {
     val reply = try {
@@ -142,12 +145,12 @@ private[spark] final class NatsTransport private (
   /** What belongs to an application is heard by that alone; a user without one hears what the server lets it. */
   private def listen(subject: String, handler: Array[Byte] => Unit): Unit =
     if (user.isEmpty || subject.contains(s".$login.")) {
-      connection.createDispatcher(message => handler(message.getData)).subscribe(subject)
+      line.connection.createDispatcher(message => handler(message.getData)).subscribe(subject)
     }
 
   override def close(): Unit = {
     closed = true
-    aside(connection.close())
+    aside(line.close())
   }
 
   /** Returns at once: to close a secured connection takes jnats more than a second, for which no driver need wait. */
@@ -179,9 +182,10 @@ private[spark] object NatsTransport {
     }
 
   private def connect(address: String, as: Option[Credential], tlsCa: Option[Path], patience: Duration,
-      listener: ConnectionListener): Connection = {
+      listener: ConnectionListener): Line = {
     val trust = tlsCa.map(new ServerTrust(_, address))
     val said = new Listener
+    val threads = new Threads
     val builder = new Options.Builder()
       .server((if (tlsCa.isEmpty) "nats://" else "tls://") + address)
       .connectionName("pacer-driver")
@@ -190,28 +194,45 @@ private[spark] object NatsTransport {
       .dataPortType(classOf[Port].getName)
       .pingInterval(Duration.ofSeconds(2))
       .maxPingsOut(2)
-      .executor(Executors.newCachedThreadPool(Daemons))
-      .scheduledExecutor(Executors.newScheduledThreadPool(1, Daemons))
-      .connectExecutor(Executors.newCachedThreadPool(Daemons))
-      .callbackExecutor(Executors.newSingleThreadExecutor(Daemons))
+      .executor(threads.any)
+      .scheduledExecutor(threads.timed)
+      .connectExecutor(threads.any)
+      .callbackExecutor(threads.callbacks)
       .errorListener(said)
       .connectionListener(listener)
       .inboxPrefix(s"_INBOX_${as.fold(Credential.Anyone)(_.login)}.")
     as.foreach(c => builder.userInfo(c.login, c.secret))
     // The name that is dialled is the one that the certificate has to bear, not an address that it stands for.
     trust.foreach(t => builder.sslContext(t.context).noResolveHostnames())
-    try {
-      said.attempt(Nats.connect(builder.build()))
-    } catch {
-      case e: AuthenticationException => throw new DeniedException(denied(address, as), e)
-      case e @ (_: IOException | _: TimeoutException) =>
-        throw new UnreachableException(trust.flatMap(_.fault).orElse(said.mismatch(address)).getOrElse(s"no planner answers at $address"), e)
+    try new Line(said.attempt(Nats.connect(builder.build())), threads) catch {
+      case e: Throwable =>
+        threads.end()
+        e match {
+          case _: AuthenticationException => throw new DeniedException(denied(address, as), e)
+          case _: IOException | _: TimeoutException =>
+            throw new UnreachableException(trust.flatMap(_.fault).orElse(said.mismatch(address)).getOrElse(s"no planner answers at $address"), e)
+          case _ => throw e
+        }
     }
   }
 
   private def denied(address: String, as: Option[Credential]): String = as match {
     case None => s"no credentials for this planner: ask its operator for `pacer auth issue --user ${sys.props("user.name")} --role submit` ($address)"
     case Some(c) => c.refusal(address, Instant.now())
+  }
+
+  /** A connection with its threads. */
+  private final class Line(val connection: Connection, threads: Threads) {
+    def close(): Unit = try connection.close() finally threads.end()
+  }
+
+  /** What a connection runs on: jnats does not end threads that it was given. */
+  private final class Threads {
+    val any: ExecutorService = Executors.newCachedThreadPool(Daemons)
+    val timed: ScheduledExecutorService = Executors.newScheduledThreadPool(1, Daemons)
+    val callbacks: ExecutorService = Executors.newSingleThreadExecutor(Daemons)
+
+    def end(): Unit = Seq(any, timed, callbacks).foreach(_.shutdownNow())
   }
 
   /** A forgotten SparkContext must not keep the JVM alive. */

@@ -151,6 +151,29 @@ class PlannerClientTest {
     assertEquals(1, planner.registrations.size)
   }
 
+  @Test def anErrorOfTheJvmDoesNotEndTheConversation(): Unit = {
+    client.start()
+    next()
+    planner.synchronized { planner.errors = List(new OutOfMemoryError("for the test"), new NoClassDefFoundError("for the test")) }
+    client.send(ExecutorUp("1"))
+    assertTrue(client.end(End(failed = false, ""), 60000))
+    assertEquals(Seq(1L, 2L), planner.taken.toSeq)
+  }
+
+  @Test def anErrorOfTheJvmDoesNotEndTheDirectivesOwnWay(): Unit = {
+    val errors = new LinkedBlockingQueue[Error]()
+    val touchy = new PlannerClient(planner, "u-1", new DeadlineClock(0, 0, () => System.nanoTime()),
+      appId => WireTest.register.copy(appId = appId), d => Option(errors.poll()).fold(followed.put(d))(e => throw e), () => (), () => Nil)
+    try {
+      touchy.start()
+      next()
+      errors.put(new OutOfMemoryError("for the test"))
+      planner.publish(5)
+      planner.publish(6)
+      assertEquals(6L, next().epoch)
+    } finally touchy.close()
+  }
+
   @Test def theEndDoesNotWaitForAPlannerThatIsGone(): Unit = {
     client.start()
     planner.synchronized { planner.deaf = Int.MaxValue }
@@ -169,6 +192,7 @@ object PlannerClientTest {
     var refusal: Option[Fault] = None
     var refusals = Int.MaxValue // So often it refuses.
     var deaf, mute = 0
+    var errors = List.empty[Error] // What requests end with, one after the other.
     var stranger = Option.empty[String] // A login that is not known until its user has registered it.
     private var appId = "app-1"
     private var known = true
@@ -185,6 +209,12 @@ object PlannerClientTest {
       if (subject == s"pacer.v1.register.$login") {
         register(o)
       } else {
+        errors match {
+          case first :: others =>
+            errors = others
+            throw first
+          case Nil => ()
+        }
         if (deaf > 0) {
           deaf -= 1
           throw new IOException("no reply")

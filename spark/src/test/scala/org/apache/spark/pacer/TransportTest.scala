@@ -7,6 +7,7 @@ import java.time.Duration
 import java.util.concurrent.{LinkedBlockingQueue, Semaphore}
 
 import scala.annotation.tailrec
+import scala.jdk.CollectionConverters._
 
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.{AfterEach, Test, Timeout}
@@ -118,6 +119,21 @@ class TransportTest {
     assertEquals("app-1", t.login)
     changes.acquire()
     t.close()
+  }
+
+  @Test @Timeout(60) def theThreadsOfAConnectionEndWithIt(): Unit = {
+    def alive: Set[String] = Thread.getAllStackTraces.asScala.keySet.map(_.getName).filter(_.startsWith("pacer-nats-")).toSet
+    val before = alive
+    val t = cutOff(Refuse, LetIn, LetIn, LetIn)
+    assertThrows(classOf[DeniedException], () => ask(t, "one"))
+    (1 to 3).foreach { i =>
+      assertEquals(s"ask-$i", ask(t, s"ask-$i"))
+      changes.acquire()
+      Server.cut()
+      changes.acquire()
+    }
+    t.close()
+    while (!alive.subsetOf(before)) Thread.onSpinWait()
   }
 
   @Test @Timeout(60) def whoIsRefusedTwiceIsItsUserAgain(): Unit = {

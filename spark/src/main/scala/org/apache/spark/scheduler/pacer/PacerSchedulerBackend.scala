@@ -95,11 +95,16 @@ private[scheduler] final class PacerSchedulerBackend(
     if (registered.reason.nonEmpty) say(registered.reason)
     SparkSecurity.warning(sc.env.securityManager).foreach(line => logWarning("pacer: " + line))
     if (queued.nonEmpty) {
-      timer.scheduleAtFixedRate(() => queued.foreach(sayPlace), PlaceSeconds, PlaceSeconds, TimeUnit.SECONDS)
+      every(PlaceSeconds, first = PlaceSeconds)(queued.foreach(sayPlace))
     }
-    timer.scheduleAtFixedRate(() => giveUp(), 1, 1, TimeUnit.SECONDS)
-    timer.scheduleAtFixedRate(() => place(), 0, 1, TimeUnit.SECONDS)
+    every(1, first = 1)(giveUp())
+    every(1, first = 0)(place())
   }
+
+  /** Does it again and again: what it throws would end the timer's task without a word. */
+  private def every(seconds: Long, first: Long)(body: => Unit): Unit = timer.scheduleAtFixedRate(() => try body catch {
+    case e: Throwable => logError("pacer: the timer's work has failed", e)
+  }, first, seconds, TimeUnit.SECONDS)
 
   /** Takes the reply to a further registration. */
   private def accepted(reply: Registered): Unit = {

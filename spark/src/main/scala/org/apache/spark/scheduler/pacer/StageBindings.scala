@@ -12,7 +12,9 @@ import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, Stage
  * '''Gated''', a stage that is ready gets one idle executor on each node, the one
  * with most of its cached blocks; a stage that finds none waits (and is counted),
  * and is served first, in order of job and stage, when an executor comes free.
- * An executor belongs to one stage at a time.
+ * An executor belongs to one stage at a time. Others get the executors that run
+ * nothing of a stage when its place was taken, and RestNanos after they ran its
+ * last tasks when all are launched.
  *
  * '''Shares''' (docs/decisions/001): the weight of the stage's tasks is divided over its
  * executors by their nodes' capacity, and an executor is admitted to another
@@ -31,7 +33,7 @@ import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, Stage
  * never launched or came back, some executor of it is admitted: shares add up to
  * what is launched on them plus the rest, and are divided anew when they do not.
  * Should a stage get nothing to run for StallNanos all the same (excluded
- * executors, say), its gate is opened for good.
+ * executors, say), gated or not, its gate is opened for good.
  *
  * Weights are Long, in millionths of the mean task. Changes of bindings are
  * kept for takeChanges.
@@ -129,8 +131,19 @@ private[scheduler] final class StageBindings {
     bindFree()
   }
 
-  /** The stage attempt starts no more tasks; those that run keep their executors until done. */
-  def retire(key: StageKey): Unit = stages.get(key).foreach(_.retired = true)
+  /** The stage attempt starts no more tasks; those that run keep their executors until they end. */
+  def retire(key: StageKey): Unit = stages.get(key).filterNot(_.retired).foreach { s =>
+    s.retired = true
+    bindFree()
+  }
+
+  /**
+   * Says in which order stages get executors that come free: all that wait, but for those that have
+   * become ready since it was called last, which come behind.
+   */
+  def queue(keys: Seq[StageKey]): Unit = keys.zipWithIndex.foreach { case (key, i) =>
+    stages.get(key).foreach(_.order = i - keys.size)
+  }
 
   /** Whether a task of the stage may start on the executor now. */
   def admits(key: StageKey, executor: String, speculative: Boolean): Boolean = stages.get(key).exists { s =>
@@ -152,8 +165,9 @@ private[scheduler] final class StageBindings {
   /** A task of the stage was given to the executor. */
   def launched(key: StageKey, index: Int, executor: String): Unit = stages.get(key).foreach { s =>
     s.hold(index, executor)
-    // Spark takes a barrier stage's tasks back unless all of them start, without a word.
-    if (!s.barrier) s.running(executor) += 1
+    s.running(executor) += 1
+    s.spareSince -= executor
+    s.rested -= executor
     s.idleSince = -1
   }
 
@@ -163,27 +177,29 @@ private[scheduler] final class StageBindings {
   /** A task attempt runs no longer, whatever became of it. */
   def ended(key: StageKey, executor: String): Unit = stages.get(key).foreach { s =>
     s.running(executor) = math.max(0, s.running(executor) - 1)
-    if (leaving(executor) && s.bound.contains(executor)) {
-      vacate()
-      bindFree()
-    }
+    val left = leaving(executor) && s.bound.contains(executor)
+    if (left) vacate()
+    if (left || s.free(executor)) bindFree()
   }
 
   /** A task that was launched has to run again. */
   def returned(key: StageKey, index: Int): Unit = stages.get(key).foreach { s =>
+    val asked = s.asks
     s.release(index)
-    if (s.bound.isEmpty) bindFree()
+    if (!asked && s.asks) bindFree()
   }
 
   /**
-   * Watches for stages that get nothing to run although they could (see above).
-   * To be called about once a second; returns those whose gate it has opened.
+   * Watches for stages that get nothing to run although they could (see above), and lets others
+   * have the executors that a stage has not used for RestNanos and will not use. To be called about
+   * once a second; returns those whose gate it has opened. Ungated, stages share executors, and
+   * one waits for the tasks of others as long as any runs.
    */
-  def watch(now: Long): Seq[StageKey] = if (!gated) Nil else {
+  def watch(now: Long): Seq[StageKey] = {
     val anything = stages.valuesIterator.exists(_.running.valuesIterator.sum > 0)
-    stages.valuesIterator.filter { s =>
-      val stuck = !s.open && alive.nonEmpty && s.unlaunched > 0 && s.running.valuesIterator.sum == 0 &&
-        (s.bound.nonEmpty || !anything)
+    val opened = stages.valuesIterator.filter { s =>
+      val stuck = !s.open && alive.nonEmpty && s.asks && s.running.valuesIterator.sum == 0 &&
+        (gated && s.bound.nonEmpty || !anything)
       if (!stuck) {
         s.idleSince = -1
       } else if (s.idleSince < 0) {
@@ -195,6 +211,24 @@ private[scheduler] final class StageBindings {
       freed = true
       s.key
     }.toList
+    rest(now)
+    opened
+  }
+
+  /** Notes for how long executors have been spare. */
+  private def rest(now: Long): Unit = {
+    var more = false
+    for (s <- stages.valuesIterator; e <- s.bound) {
+      if (!s.spare(e)) {
+        s.spareSince -= e
+      } else if (!s.spareSince.contains(e)) {
+        s.spareSince(e) = now
+      } else if (!s.rested(e) && now - s.spareSince(e) >= RestNanos) {
+        s.rested += e
+        more = true
+      }
+    }
+    if (more) bindFree()
   }
 
   /** Bindings that have changed since the last call, other than by ready. */
@@ -230,8 +264,16 @@ private[scheduler] final class StageBindings {
     usable.sorted(ById).groupBy(nodeOf)
   }
 
-  private def nodeOf(executor: String): String =
-    listed.get(executor).map(_.node).filter(_.nonEmpty).getOrElse("host " + alive.getOrElse(executor, ""))
+  /**
+   * The node that an executor is listed on. One that is not listed yet is on that of a listed one
+   * at its host, so that it has the same node before and after it is listed.
+   */
+  private def nodeOf(executor: String): String = listedOn(executor).getOrElse {
+    val host = alive.getOrElse(executor, "")
+    alive.iterator.collect { case (e, `host`) => e }.flatMap(listedOn).nextOption().getOrElse("host " + host)
+  }
+
+  private def listedOn(executor: String): Option[String] = listed.get(executor).map(_.node).filter(_.nonEmpty)
 
   private def leaving(executor: String): Boolean = listed.get(executor).exists(_.leaving)
 
@@ -245,19 +287,26 @@ private[scheduler] final class StageBindings {
     changed ++= stages.keys
   }
 
-  /** Binds what can be bound: waiting stages first, then stages that miss a node. */
+  /**
+   * Binds what can be bound, also executors that their stages leave to others: waiting stages first,
+   * then stages that miss a node. A stage keeps what nobody else needs: tasks may come back.
+   */
   private def bindFree(): Unit = {
     val byNode = nodes
     if (gated) {
-      val queue = stages.valuesIterator.filter(s => s.unlaunched > 0 && !s.retired).toSeq.sortBy(s => (s.bound.nonEmpty, s.order, s.key.stage, s.key.attempt))
-      val taken = mutable.Set[String]() ++ stages.valuesIterator.flatMap(_.bound)
+      val queue = stages.valuesIterator.filter(_.asks).toSeq.sortBy(s => (s.bound.nonEmpty, s.order, s.key.stage, s.key.attempt))
+      val holders = mutable.Map[String, Stage]() ++ stages.valuesIterator.flatMap(s => s.bound.map(_ -> s))
       queue.foreach { s =>
         val missing = byNode -- s.bound.map(nodeOf)
-        val gained = missing.toSeq.sortBy(_._1).flatMap { case (_, there) =>
-          there.filterNot(taken).minByOption(e => (-s.cached.getOrElse(e, 0), there.indexOf(e)))
+        val gained = missing.values.toSeq.sortBy(_.head)(ById).flatMap { there =>
+          there.filter(e => holders.get(e).forall(_.free(e)))
+            .minByOption(e => (-s.cached.getOrElse(e, 0), holders.contains(e), there.indexOf(e)))
+        }
+        gained.foreach { e =>
+          holders.get(e).foreach(release(_, e))
+          holders(e) = s
         }
         if (gained.nonEmpty) bind(s, gained)
-        taken ++= gained
       }
     } else {
       val leaders = byNode.valuesIterator.map(_.head).toSet
@@ -266,6 +315,12 @@ private[scheduler] final class StageBindings {
         bind(s, leaders)
       }
     }
+  }
+
+  /** Takes an executor that is free off the stage that has it. The shares of the others stay. */
+  private def release(s: Stage, executor: String): Unit = {
+    s.bound -= executor
+    changed += s.key
   }
 
   private def bind(s: Stage, executors: Iterable[String]): Unit = {
@@ -319,12 +374,19 @@ private[scheduler] object StageBindings {
   /** How long a stage may have executors, tasks and nothing running. */
   val StallNanos: Long = 10L * 1000 * 1000 * 1000
 
+  /**
+   * How long a stage whose tasks are all launched keeps an executor that runs none of them while
+   * other stages wait. Most executors end a stage at about the same time, and a stage that starts
+   * on all of them is planned better than one that starts on the first.
+   */
+  val RestNanos: Long = 3L * 1000 * 1000 * 1000
+
   /** Executor ids are decimal; others come last. */
   val ById: Ordering[String] = Ordering.by[String, (Long, String)](id => (id.toLongOption.getOrElse(Long.MaxValue), id))
 
   private final class Stage(
       val key: StageKey,
-      val order: Int,
+      var order: Int,
       val weights: Array[Long],
       val cached: Map[String, Int],
       val barrier: Boolean) {
@@ -333,6 +395,9 @@ private[scheduler] object StageBindings {
     val share: mutable.Map[String, Long] = mutable.Map[String, Long]().withDefaultValue(0L)
     val launched: mutable.Map[String, Long] = mutable.Map[String, Long]().withDefaultValue(0L)
     val running: mutable.Map[String, Int] = mutable.Map[String, Int]().withDefaultValue(0)
+    /** Since when watch has seen an executor spare, and which have been so for RestNanos. */
+    val spareSince: mutable.Map[String, Long] = mutable.Map[String, Long]()
+    val rested: mutable.Set[String] = mutable.Set[String]()
     /** Any executor may take its tasks. */
     var open = false
     /** A newer attempt has its place. */
@@ -352,6 +417,15 @@ private[scheduler] object StageBindings {
       while (next < byWeight.length && holders(byWeight(next)) != null) next += 1
       if (next < byWeight.length) weights(byWeight(next)) else 0L
     }
+
+    /** Whether there are tasks to start. */
+    def asks: Boolean = unlaunched > 0 && !retired
+
+    /** Whether an executor of the stage has nothing of it to run or to start. */
+    def spare(executor: String): Boolean = running(executor) == 0 && !asks
+
+    /** Whether others may have an executor of the stage. */
+    def free(executor: String): Boolean = spare(executor) && (retired || rested(executor))
 
     /** Whether all of the executor's share is launched. */
     def full(executor: String): Boolean = launched(executor) >= share(executor)

@@ -9,7 +9,7 @@ import org.apache.spark.executor.ExecutorMetrics
 import org.apache.spark.internal.config.EXECUTOR_HEARTBEAT_INTERVAL
 import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin}
 import org.apache.spark.pacer.Wire._
-import org.apache.spark.scheduler.{ExecutorLossReason, TaskSchedulerImpl, TaskSet, TaskSetManager, WorkerOffer}
+import org.apache.spark.scheduler.{ExecutorLossReason, SchedulingMode, TaskSchedulerImpl, TaskSet, TaskSetManager, WorkerOffer}
 import org.apache.spark.storage.BlockManagerId
 import org.apache.spark.util.{AccumulatorV2, Utils}
 
@@ -127,6 +127,9 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
 
   /** Called with every round of offers, at least once a second: the place to watch from. */
   override protected def shuffleOffers(offers: IndexedSeq[WorkerOffer]): IndexedSeq[WorkerOffer] = {
+    // A cancelled or failed attempt, or one whose tasks have all succeeded but for copies, starts no more.
+    running.valuesIterator.map(_._1).filter(_.isZombie).foreach(m => bindings.retire(m.key))
+    followPools()
     bindings.watch(System.nanoTime()).foreach { key =>
       logWarning(s"pacer: stage ${key.stage} had executors and nothing running for 10 s: any executor may run it now")
     }
@@ -143,10 +146,12 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   /**
    * Starts anew the tasks of other executors that were started since an executor that is lost
    * was heard last, in milliseconds of the wall clock: what they fetch from it does not come,
-   * and Spark waits for that.
+   * and Spark waits for that. Tasks of a barrier stage are left alone: Spark fails the whole stage
+   * with one of them, and the application after four.
    */
   def restart(lost: String, since: Long): Unit = synchronized {
-    for ((manager, _) <- running.values; task <- manager.taskInfos.values if task.running && task.executorId != lost && task.launchTime >= since) {
+    for ((manager, _) <- running.values if !manager.isBarrier; task <- manager.taskInfos.values
+        if task.running && task.executorId != lost && task.launchTime >= since) {
       killTaskAttempt(task.taskId, interruptThread = true, s"it may wait for executor $lost, which is lost")
     }
   }
@@ -173,7 +178,13 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
     if (executors == 0) slots else math.max(1, slots * nodes / executors)
   }
 
+  /** With FAIR scheduling executors that come free go to stages in the pools' order, as tasks do in stock Spark. */
+  private def followPools(): Unit = if (schedulingMode == SchedulingMode.FAIR) {
+    bindings.queue(rootPool.getSortedTaskSetQueue.collect { case m: StageBoundTaskSet => m.key }.toSeq)
+  }
+
   private def end(m: StageBoundTaskSet): Unit = if (running.remove(m.key).isDefined) {
+    followPools()
     bindings.done(m.key)
     tell(m.totals.result(m.key, m.tasksSuccessful == m.numTasks, clock, System.currentTimeMillis()))
     flush()

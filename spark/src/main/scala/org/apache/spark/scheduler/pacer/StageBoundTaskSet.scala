@@ -10,8 +10,8 @@ import org.apache.spark.scheduler.{DirectTaskResult, ExecutorLossReason, TaskLoc
 
 /**
  * A task set whose tasks start only where [[StageBindings]] admits them. The gate
- * is in dequeueTaskHelper, which every offer passes and whose signature is the
- * same in all Spark 4 (docs/spark.md, S6); the other overrides only take notes.
+ * is in dequeueTaskHelper, which every offer passes; its signature and those of the
+ * other overrides, which only take notes, are the same in all Spark 4 (docs/spark.md, S6).
  *
  * Every method is called under the scheduler's lock.
  */
@@ -31,16 +31,18 @@ private[scheduler] final class StageBoundTaskSet(
       host: String,
       maxLocality: TaskLocality.Value,
       speculative: Boolean): Option[(Int, TaskLocality.Value, Boolean)] = {
-    if (!bindings.admits(key, execId, speculative)) {
-      None
-    } else {
-      val found = super.dequeueTaskHelper(execId, host, maxLocality, speculative)
-      found.foreach { case (index, _, _) =>
-        bindings.launched(key, index, execId)
-        if (facts.weighted) tellHeaviest(index)
-      }
-      found
-    }
+    if (bindings.admits(key, execId, speculative)) super.dequeueTaskHelper(execId, host, maxLocality, speculative) else None
+  }
+
+  /**
+   * Called when a task really starts: what is found for a barrier stage is taken back without a word
+   * unless all of its tasks find a place (docs/spark.md, S10).
+   */
+  override def addRunningTask(tid: Long): Unit = {
+    super.addRunningTask(tid)
+    val info = taskInfos(tid)
+    bindings.launched(key, info.index, info.executorId)
+    if (facts.weighted) tellHeaviest(info.index)
   }
 
   /** What is still to come rides along with the task: its description is made after this. */

@@ -51,6 +51,7 @@ object StageBindingsTranscriptTest {
         val cached = rest.filter(_.contains("=")).map(_.split("=")).map(x => x(0) -> x(1).toInt).toMap
         Some(bindings(b.ready(key(stage), order.toInt, weighted(weights), cached, rest.contains("barrier"))))
       case List("done", stage) => silent(b.done(key(stage)))
+      case "queue" :: stages => silent(b.queue(stages.map(key)))
       case List("retire", stage) => silent(b.retire(key(stage)))
       case "admits" :: stage :: id :: rest => Some(b.admits(key(stage), id, rest.nonEmpty).toString)
       case List("launched", stage, index, id) => silent(b.launched(key(stage), index.toInt, id))

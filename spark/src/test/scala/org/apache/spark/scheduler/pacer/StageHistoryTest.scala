@@ -238,8 +238,13 @@ class StageHistoryTest {
   }
 
   @Test def aFailedStageEndsOnceAndSaysWhy(): Unit = {
-    val h = during(assertThrows(classOf[Exception], () =>
-      sc.parallelize(1 to 4, 4).foreach(x => if (x == 3) throw new IllegalStateException("number 3"))))
+    val h = during {
+      val before = told.synchronized(told.size)
+      assertThrows(classOf[Exception], () =>
+        sc.parallelize(1 to 4, 4).foreach(x => if (x == 3) throw new IllegalStateException("number 3")))
+      // Its job has failed before its last task has ended.
+      while (doneOf(told.synchronized(told.drop(before).toList)).isEmpty) Thread.onSpinWait()
+    }
     val done = doneOf(h)
     assertEquals(1, done.size)
     assertTrue(done.head.failed && done.head.reason.contains("number 3"), done.toString)

@@ -1,0 +1,136 @@
+package org.apache.spark.scheduler.pacer
+
+import java.util.Properties
+
+import scala.collection.mutable
+
+import org.junit.jupiter.api.Assertions._
+import org.junit.jupiter.api.{Test, Timeout}
+
+import org.apache.spark.{JobArtifactSet, SparkConf, SparkContext, TaskContext, TaskKilled, TaskState}
+import org.apache.spark.pacer.{DeadlineClock, PacerConf}
+import org.apache.spark.pacer.Wire.{Directive, DirectiveExecutor}
+import org.apache.spark.resource.ResourceProfile
+import org.apache.spark.scheduler.{DAGScheduler, SchedulerBackend, Task, TaskDescription, TaskInfo, TaskSet, WorkerOffer}
+import org.apache.spark.status.api.v1.ThreadStackTrace
+
+/** The scheduler under offers that are made by hand; tasks that start run until the test ends them. */
+class OffersTest {
+  import OffersTest._
+
+  @Test @Timeout(60) def aCancelledStageLeavesWhatItDoesNotUseToTheNext(): Unit = withScheduler() { w =>
+    w.gate("1" -> "a", "2" -> "b")
+    w.submit(stage = 0, tasks = 2)
+    assertEquals(Seq("0" -> "1", "0" -> "2"), w.offer(cores = 1, "1", "2"))
+    w.submit(stage = 1, tasks = 2)
+    assertEquals(Nil, w.offer(cores = 1, "1", "2"), "executors have one stage at a time")
+    w.scheduler.killAllTaskAttempts(0, interruptThread = true, "its job was cancelled")
+    assertEquals(2, w.killed.size)
+    w.end(stage = 0, executor = "2")
+    // The other task does not listen.
+    assertEquals(Seq("1" -> "2"), w.offer(cores = 1, "2"))
+    w.end(stage = 0, executor = "1")
+    assertEquals(Seq("1" -> "1"), w.offer(cores = 1, "1"))
+  }
+
+  @Test @Timeout(60) def barrierTasksRunOnceAllHaveAPlace(): Unit = withScheduler() { w =>
+    w.gate("1" -> "a", "2" -> "a")
+    w.submit(stage = 0, tasks = 2, barrier = true)
+    // Executor 2 is not the stage's: one task finds a place, and is taken back.
+    assertEquals(Nil, w.offer(cores = 1, "1", "2"))
+    assertEquals(Seq(0), w.watch(System.nanoTime() + StageBindings.StallNanos), "a round that was taken back is no work")
+    assertEquals(Seq("0" -> "1", "0" -> "2"), w.offer(cores = 1, "1", "2"))
+  }
+
+  @Test @Timeout(60) def barrierTasksAreWork(): Unit = withScheduler() { w =>
+    w.gate("1" -> "a")
+    w.submit(stage = 0, tasks = 2, barrier = true)
+    assertEquals(Seq("0" -> "1", "0" -> "1"), w.offer(cores = 2, "1"))
+    w.submit(stage = 1, tasks = 1)
+    w.watch(System.nanoTime())
+    assertEquals(Nil, w.watch(System.nanoTime() + 2 * StageBindings.StallNanos), "one that waits beside them is not stuck")
+  }
+
+  @Test @Timeout(60) def barrierTasksAreNotStartedAnewOneByOne(): Unit = withScheduler() { w =>
+    w.gate("1" -> "a", "2" -> "a")
+    w.submit(stage = 0, tasks = 2, barrier = true)
+    w.submit(stage = 1, tasks = 1)
+    assertEquals(Seq("0" -> "1", "0" -> "1", "1" -> "2"), w.offer(cores = 2, "1", "2"))
+    w.scheduler.restart(lost = "9", since = 0)
+    assertEquals(Seq("2"), w.killed)
+  }
+
+  @Test @Timeout(60) def executorsThatComeFreeGoInThePoolsOrder(): Unit = withScheduler("spark.scheduler.mode" -> "FAIR") { w =>
+    w.gate("1" -> "a", "2" -> "a")
+    w.submit(stage = 0, tasks = 1, pool = "x")
+    w.submit(stage = 1, tasks = 1, pool = "x")
+    assertEquals(Seq("0" -> "1", "1" -> "2"), w.offer(cores = 1, "1", "2"))
+    w.submit(stage = 2, tasks = 1, pool = "x")
+    w.submit(stage = 3, tasks = 1, pool = "y")
+    w.scheduler.killAllTaskAttempts(0, interruptThread = true, "its job was cancelled")
+    w.end(stage = 0, executor = "1")
+    assertEquals(Seq("3" -> "1"), w.offer(cores = 1, "1"), "pool x has a task that runs, pool y has none")
+  }
+
+  private def withScheduler(conf: (String, String)*)(body: World => Unit): Unit = {
+    val sc = new SparkContext(new SparkConf(false).setMaster("pacer-test").setAppName("t").set("spark.ui.enabled", "false").setAll(conf))
+    try body(new World(sc)) finally sc.stop()
+  }
+}
+
+object OffersTest {
+
+  private final class World(sc: SparkContext) {
+    val killed = mutable.ArrayBuffer[String]() // Executors of tasks that were killed.
+    val scheduler = new StageBoundTaskScheduler(sc, PacerConf.parse("sparkpacer://127.0.0.1:1", sc.conf), DeadlineClock.since(None))
+    private val running = mutable.ArrayBuffer[TaskDescription]()
+
+    new DAGScheduler(sc, scheduler) {
+      override def taskStarted(task: Task[_], info: TaskInfo): Unit = ()
+    }
+    scheduler.initialize(new SchedulerBackend {
+      override def start(): Unit = ()
+      override def stop(): Unit = ()
+      override def reviveOffers(): Unit = ()
+      override def defaultParallelism(): Int = 1
+      override def maxNumConcurrentTasks(rp: ResourceProfile): Int = 100
+      override def getTaskThreadDump(task: Long, executor: String): Option[ThreadStackTrace] = None
+      override def killTask(task: Long, executor: String, interrupt: Boolean, reason: String): Unit = killed += executor
+    })
+
+    /** Has stages own executors, each on a node. */
+    def gate(executors: (String, String)*): Unit = {
+      scheduler.follow(Directive(1, gated = true, executors.map { case (id, node) => DirectiveExecutor(id, node, 1.0) }, ""))
+      executors.foreach { case (id, node) => scheduler.executorAdded(id, node) }
+    }
+
+    def submit(stage: Int, tasks: Int, barrier: Boolean = false, pool: String = "default"): Unit = {
+      val properties = new Properties
+      properties.setProperty("spark.scheduler.pool", pool)
+      scheduler.submitTasks(new TaskSet(Array.tabulate[Task[_]](tasks)(new Idle(stage, _, tasks, barrier)), stage, 0, stage, properties,
+        ResourceProfile.DEFAULT_RESOURCE_PROFILE_ID, None))
+    }
+
+    /** Offers cores of executors, and returns the tasks that start, by stage and executor. */
+    def offer(cores: Int, executors: String*): Seq[(String, String)] = {
+      val offers = executors.map(id => WorkerOffer(id, "host", cores, Some(s"host:$id"))).toIndexedSeq
+      val started = scheduler.resourceOffers(offers).flatten
+      running ++= started
+      started.map(t => scheduler.taskIdToTaskSetManager.get(t.taskId).taskSet.stageId.toString -> t.executorId).sorted
+    }
+
+    /** Ends a task of a stage on an executor, as one that was killed. */
+    def end(stage: Int, executor: String): Unit = {
+      val task = running.find(t => t.executorId == executor && scheduler.taskIdToTaskSetManager.get(t.taskId).taskSet.stageId == stage).get
+      running -= task
+      scheduler.handleFailedTask(scheduler.taskIdToTaskSetManager.get(task.taskId), task.taskId, TaskState.KILLED, TaskKilled("for the test"))
+    }
+
+    def watch(now: Long): Seq[Int] = scheduler.synchronized(scheduler.bindings.watch(now).map(_.stage))
+  }
+
+  private final class Idle(stage: Int, partition: Int, tasks: Int, barrier: Boolean)
+    extends Task[Int](stage, 0, partition, tasks, JobArtifactSet.emptyJobArtifactSet, isBarrier = barrier) {
+    override def runTask(context: TaskContext): Int = 0
+  }
+}

@@ -51,10 +51,15 @@ func Verb(p api.Principal, verb api.Verb) error {
 	return lacks(p, "request "+string(verb), role)
 }
 
+// Owns reports whether what belongs to owner is p's to command: all is an operator's.
+func Owns(p api.Principal, owner string) bool {
+	return p.Operates() || p.Kind == api.PrincipalUser && p.Name == owner
+}
+
 // Own returns a KindDenied error unless p may use verb for an application that belongs to
 // owner.
 func Own(p api.Principal, verb api.Verb, app api.AppID, owner string) error {
-	if p.Operates() || !needs[verb].own || p.Kind == api.PrincipalUser && p.Name == owner {
+	if !needs[verb].own || Owns(p, owner) {
 		return nil
 	}
 	return api.Errorf(api.KindDenied, "application %s is not yours: request %s for others' needs the role %s", app, verb, api.RoleOperate)

@@ -103,7 +103,7 @@ func Unanswered(v ledger.View, submission string) api.AppID {
 	owner := api.OwnerOf(submission)
 	for _, n := range v.Nodes() {
 		for _, o := range n.Allegiance.Theirs {
-			if o.Owner == owner && n.Here() && n.Allegiance.Follows == "" {
+			if o.Owner == owner && o.App.Made() && n.Here() && n.Allegiance.Follows == "" {
 				return o.App
 			}
 		}

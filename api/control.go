@@ -96,7 +96,8 @@ type AppSummary struct {
 	// stages ran under a target.
 	Observed   bool        `json:"observed,omitempty"`
 	WouldCores units.Cores `json:"would_cores,omitempty"`
-	// Submission is the key given by pacer submit, Context the number of its driver's SparkContext
+	// Submission is the key given by pacer submit, "" for others than its user and operators: who
+	// knows it may have its executors. Context is the number of its driver's SparkContext
 	// that this is, from 0; Before is how much of the submission's time had passed at Submitted.
 	Submission string        `json:"submission"`
 	Context    int           `json:"context,omitempty"`

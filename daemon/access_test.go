@@ -127,6 +127,13 @@ func TestWhoMayAskForWhat(t *testing.T) {
 			check(name+" asks for "+string(verb), allowed, err)
 		}
 	}
+	for name, hers := range map[string]bool{"viv": false, "bob": false, "ann": true, "owner": true} {
+		all, err1 := conns[name].Control(t.Context(), api.VerbApps, api.ControlRequest{})
+		one, err2 := conns[name].Control(t.Context(), api.VerbApp, api.ControlRequest{App: reply.AppID})
+		if err := errors.Join(err1, err2); err != nil || len(all.Apps) != 1 || (all.Apps[0].Submission != "") != hers || (one.App.Submission != "") != hers {
+			t.Errorf("%s sees %+v, %v", name, all.Apps, err)
+		}
+	}
 	for name, allowed := range map[string]bool{"viv": false, "bob": false, "ann": true} {
 		_, err := conns[name].Control(t.Context(), api.VerbExit, api.ControlRequest{App: "app-own", Submission: "s-ann", ExitCode: 300})
 		check(name+" reports the exit of ann's", allowed, err)

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"strings"
+	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/sparkpacer/pacer/api"
 )
 
 // Build registers pacer_build_info and the metrics of the Go runtime and the
@@ -60,9 +64,28 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 func gauge(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
-	return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	return metric(d, prometheus.GaugeValue, v, labels)
 }
 
 func total(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
-	return prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	return metric(d, prometheus.CounterValue, v, labels)
+}
+
+func metric(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels []string) prometheus.Metric {
+	values := make([]string, len(labels))
+	for i, l := range labels {
+		values[i] = label(l)
+	}
+	return prometheus.MustNewConstMetric(d, kind, v, values...)
+}
+
+// label is what others have called something as a label has it: valid UTF-8, on one line, and of at
+// most api.MostName bytes. Series of two things differ by the ids in them.
+func label(s string) string {
+	return api.Clip(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r // That of a byte which is no character, too.
+	}, s), api.MostName)
 }

@@ -47,7 +47,7 @@ func (d *desk) control(ev Control) {
 		err = d.permit(&ev)
 	}
 	if ask := questions[ev.Verb]; err == nil && ask != nil {
-		d.ask(ev.To, ask, ev.Request)
+		d.ask(ev, ask)
 		return
 	}
 	if err == nil {
@@ -117,15 +117,28 @@ func (d *desk) owner(ev *Control) (app api.AppID, owner string, known bool) {
 func (d *desk) allow(api.ControlRequest) (api.ControlReply, error) { return api.ControlReply{}, nil }
 
 // ask has a question about what there is answered.
-func (d *desk) ask(to Ticket, ask question, q api.ControlRequest) {
-	d.answer(to, func(i inquiry) any {
-		r, err := ask(i, q)
+func (d *desk) ask(ev Control, ask question) {
+	d.answer(ev.To, func(i inquiry) any {
+		r, err := ask(i, ev.Request)
 		if err != nil {
 			r = api.ControlReply{Error: api.ToWire(err)}
+		}
+		for k := range r.Apps {
+			hide(ev.By, &r.Apps[k])
+		}
+		if r.App != nil {
+			hide(ev.By, &r.App.AppSummary)
 		}
 		r.V = api.Version
 		return r
 	})
+}
+
+// hide leaves a's submission out for whom a is not: who knows it may have its executors.
+func hide(by api.Principal, a *api.AppSummary) {
+	if !access.Owns(by, a.User) {
+		a.Submission = ""
+	}
 }
 
 // planQuery has it answered what a deadline would mean for a profile.

@@ -342,6 +342,12 @@ func TestOnlyTheOwnerIsBelievedAnID(t *testing.T) {
 	if again := w.register(victim); again.Error != nil || again.AppID != runs.AppID {
 		t.Errorf("the one that runs: %+v", again)
 	}
+	// A node makes no ids either.
+	friend := registration("friend", 0)
+	w.step(planner.Status{Status: w.runs("b", "one", api.OwnerOf(friend.Submission), "user-ops", "2")})
+	if reply := w.register(friend); reply.AppID == "user-ops" {
+		t.Errorf("what a node calls it: %+v", reply)
+	}
 	lost.AppID = elsewhere(lost, 1)
 	if reply := w.register(lost); reply.Error != nil || reply.AppID != lost.AppID {
 		t.Errorf("its owner: %+v", reply)

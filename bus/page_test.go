@@ -2,6 +2,8 @@ package bus_test
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
@@ -34,4 +36,30 @@ func part(after string) api.ControlReply {
 		r.More = "2"
 	}
 	return r
+}
+
+// Who asks without end is refused before anything is read, and others are not.
+func TestAFloodIsRefused(t *testing.T) { both(t, testAFloodIsRefused) }
+
+func testAFloodIsRefused(t *testing.T, run starter) {
+	w := planner(t, run, bus.ServerConfig{})
+	cli := w.as(t, asUser("ann", api.RoleView))
+	var refused atomic.Int64
+	var askers sync.WaitGroup
+	for range 16 {
+		askers.Go(func() {
+			for i := 0; i < 1000 && refused.Load() == 0; i++ {
+				if _, err := cli.Control(within(t), api.VerbPing, api.ControlRequest{App: "x"}); api.KindOf(err) == api.KindTransient {
+					refused.Add(1)
+				}
+			}
+		})
+	}
+	askers.Wait()
+	if refused.Load() == 0 {
+		t.Error("16,000 requests are answered")
+	}
+	if _, err := w.as(t, asUser("bob", api.RoleView)).Control(within(t), api.VerbPing, api.ControlRequest{App: "x"}); err != nil {
+		t.Errorf("another one: %v", err)
+	}
 }

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -21,9 +22,11 @@ type Handlers struct {
 }
 
 // ServePlanner subscribes to everything that a planner answers, for those that keyring
-// knows, until stop is called. When it returns an error nothing is subscribed any more.
+// knows, until stop is called. What a principal sends beyond its quota is refused with
+// KindTransient before it is read. When it returns an error nothing is subscribed any more.
 func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error) {
 	c.keyring.Store(keyring)
+	statuses := newAllowance(statusQuota)
 	var done []*nats.Subscription
 	defer func() {
 		if err != nil {
@@ -33,23 +36,23 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 	for _, subscribe := range []func() (*nats.Subscription, error){
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.RegisterRequest, api.RegisterReply]{registerSubscribe(), "the driver", api.MostRegisterBytes,
-				keyring.sender, always[api.RegisterRequest], h.Register})
+				within(registerQuota, keyring.sender), always[api.RegisterRequest], h.Register})
 		},
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.Events, api.EventsReply]{eventsSubscribe(), "the driver", api.MostEventBytes,
-				keyring.addressee, eventsFit, func(_ api.Principal, e api.Events, reply func(api.EventsReply)) { h.Events(e, reply) }})
+				within(eventsQuota, keyring.addressee), eventsFit, func(_ api.Principal, e api.Events, reply func(api.EventsReply)) { h.Events(e, reply) }})
 		},
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.NodeStatus, api.HelloReply]{helloSubscribe(), "the node", 0,
-				keyring.sender, statusFits, func(_ api.Principal, s api.NodeStatus, reply func(api.HelloReply)) { h.Hello(s, reply) }})
+				within(statusQuota, keyring.sender), statusFits, func(_ api.Principal, s api.NodeStatus, reply func(api.HelloReply)) { h.Hello(s, reply) }})
 		},
 		func() (*nats.Subscription, error) {
-			return listen(c, statusSubscribe(), "the node", keyring.known, statusFits, h.Status)
+			return listen(c, statusSubscribe(), "the node", func(m *nats.Msg) bool { return keyring.known(m) && statuses.take(from(m.Subject), time.Now()) == nil }, statusFits, h.Status)
 		},
 		func() (*nats.Subscription, error) { return serveControl(c, keyring, h) },
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.PlanRequest, api.PlanReply]{planQuerySubscribe(), "the client", 0,
-				keyring.sender, always[api.PlanRequest], h.PlanQuery})
+				within(requestQuota, keyring.sender), always[api.PlanRequest], h.PlanQuery})
 		},
 	} {
 		s, err := subscribe()
@@ -80,13 +83,14 @@ func unsubscribe(subscriptions []*nats.Subscription) {
 // serveControl shares its wildcard with the plan query, which has a
 // subscription and a type of its own and is left to it.
 func serveControl(c *Conn, keyring *Keyring, h Handlers) (*nats.Subscription, error) {
+	admit := within(requestQuota, keyring.sender)
 	s, err := c.nats.Subscribe(controlSubscribe(), func(m *nats.Msg) {
 		verb := api.Verb(token(m.Subject, 2))
 		if verb == planQuery {
 			return
 		}
 		var r api.ControlRequest
-		by, err := keyring.sender(m)
+		by, err := admit(m)
 		if err == nil {
 			err = decodeRequest("the client", m.Data, 0, &r)
 		}

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"context"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -93,6 +94,9 @@ type Server struct {
 	keyring *Keyring
 	own     Credential // The planner's, made at start.
 	stop    sync.Once
+	// watching is who watches the connections until unwatch.
+	watching sync.WaitGroup
+	unwatch  func()
 }
 
 // inProcess stands for the address of a server that listens nowhere.
@@ -100,6 +104,9 @@ const inProcess = "in process"
 
 // tlsTimeout bounds a handshake; a JVM on a busy machine takes a second or two.
 const tlsTimeout = 10 * time.Second
+
+// credentialTimeout is how long a connection may take, after that, to show its credential.
+const credentialTimeout = 5 * time.Second
 
 // startTimeout bounds how long the server may take until it listens.
 const startTimeout = 10 * time.Second
@@ -136,9 +143,11 @@ func StartServer(cfg ServerConfig) (*Server, error) {
 			return nil, fmt.Errorf("bus server on %s did not start within %v", cfg.Listen, startTimeout)
 		}
 	}
-	s := &Server{nats: ns, address: inProcess, keyring: cfg.Keyring, own: own}
+	ctx, unwatch := context.WithCancel(context.Background())
+	s := &Server{nats: ns, address: inProcess, keyring: cfg.Keyring, own: own, unwatch: unwatch}
 	if cfg.Listen != "" {
 		s.address = ns.Addr().String()
+		s.watching.Go(func() { s.watch(ctx) })
 	}
 	return s, nil
 }
@@ -161,7 +170,7 @@ func (c ServerConfig) options(own Credential) (*server.Options, error) {
 	o := &server.Options{
 		ServerName: "pacer", Host: host, Port: port, DontListen: c.Listen == "",
 		NoSigs: true, NoLog: true, NoSystemAccount: true,
-		CustomClientAuthentication: gate{c.Keyring, own}, AuthTimeout: 10,
+		CustomClientAuthentication: gate{c.Keyring, own}, AuthTimeout: credentialTimeout.Seconds(),
 		MaxConn: mostConnections, MaxPayload: MaxPayload, MaxPending: 4 * MaxPayload, MaxClosedClients: 16,
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, WriteDeadline: 5 * time.Second,
 	}
@@ -266,6 +275,8 @@ func (s *Server) Pipe() (net.Conn, error) {
 // second call does nothing.
 func (s *Server) Close() {
 	s.stop.Do(func() {
+		s.unwatch()
+		s.watching.Wait()
 		s.nats.Shutdown()
 		s.nats.WaitForShutdown()
 	})

@@ -172,7 +172,7 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 		Name: r.Name,
 		Tenant: ledger.Tenant{Submission: r.Submission, Owner: ledger.Owner{User: r.User, Key: r.Key, Context: r.Context, Before: r.Before}, Class: r.Class,
 			Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
-		Promise: ledger.Promise{Profile: cmp.Or(r.Profile, r.Name), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline,
+		Promise: ledger.Promise{Profile: ProfileOf(v, r), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline, ByMoment: r.ByMoment,
 			Mode: ledger.Recording, Required: r.RequireFeasible},
 	}
 	if r.Mode != api.ModeOff {

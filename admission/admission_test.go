@@ -110,6 +110,38 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// The profile of a run for which nobody names one is that of what runs, whatever it is called today.
+func TestProfileOf(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	for _, name := range []string{"sales *", "sales 2026-11-20", "old.py"} {
+		c.Know(ledger.ProfileSaved{Body: ledgertest.Chain(name)})
+	}
+	for _, w := range []struct{ profile, name, program, want string }{
+		{"", "sales 2026-11-27", "/jobs/sales.py", "sales *"},
+		{"", "sales 2026-11-20", "/jobs/sales.py", "sales 2026-11-20"}, // As it was recorded once.
+		{"sales 2026-11-27", "etl", "", "sales 2026-11-27"},
+		{"", "tiny.py", "/jobs/tiny.py", "/jobs/tiny.py"},
+		{"", "old.py", "/jobs/old.py", "old.py"},
+		{"sales 2026-11-27#2", "sales 2026-11-27", "", "sales *#2"}, // Of a further context.
+		{"tiny.py#3", "tiny.py", "/jobs/tiny.py", "/jobs/tiny.py#3"},
+	} {
+		r := request(w.name, 120)
+		r.Profile, r.Program, r.Context = w.profile, w.program, strings.Count(w.profile, "#")
+		d, err := admission.Decide(c.View(), policy(), r)
+		if err != nil || d.Promise.Profile != w.want || (d.Profile != nil) != (c.View().Profile(w.want) != nil) {
+			t.Errorf("%+v: %q, %v", w, d.Promise.Profile, err)
+		}
+	}
+	q := api.PlanRequest{V: api.Version, Profile: "sales 2026-11-27", Deadline: 120}
+	if r, err := admission.WhatIf(c.View(), policy(), q); err != nil || r.Verdict != api.VerdictFeasible {
+		t.Errorf("a plan for today's name: %+v, %v", r, err)
+	}
+	q.Profile = "sale *"
+	if _, err := admission.WhatIf(c.View(), policy(), q); api.KindOf(err) != api.KindNotFound || !strings.Contains(err.Error(), `the nearest is "sales *"`) {
+		t.Errorf("a profile that is not there: %v", err)
+	}
+}
+
 // What is taken of the nodes does not change what an application may have at most.
 func TestDecideLooksAtWholeNodes(t *testing.T) {
 	c := ledgertest.New(t, "a")

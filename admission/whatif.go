@@ -1,18 +1,16 @@
 package admission
 
 import (
+	"cmp"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/placement"
+	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/verdict"
 )
-
-// NoProfile is the error of a profile that is not there.
-func NoProfile(name string) error {
-	return api.Errorf(api.KindNotFound, "profile %q is not known: `pacer profiles list` lists them", name)
-}
 
 // WhatIf answers what a deadline would mean for a profile: beside those that run, on all
 // nodes as they are, unless it is asked about an empty cluster or a number of cores. Contexts that
@@ -21,7 +19,7 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanR
 	if err := q.Validate(); err != nil {
 		return api.PlanReply{}, err
 	}
-	p := v.Profile(q.Profile)
+	p := cmp.Or(v.Profile(q.Profile), v.Profile(profiles.Key(q.Profile, "")))
 	if q.Body != nil {
 		var err error
 		if p, err = ledger.NewProfile(*q.Body); err != nil {
@@ -29,7 +27,7 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanR
 		}
 	}
 	if p == nil {
-		return api.PlanReply{}, NoProfile(q.Profile)
+		return api.PlanReply{}, NoProfile(v, q.Profile)
 	}
 	a := &ledger.App{Profile: p, Promise: share(v, ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
 	s, names := place.AllNodes(v), []string(nil)

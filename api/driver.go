@@ -116,9 +116,14 @@ type RegisterRequest struct {
 	Key string `json:"key,omitempty"`
 	// Watched says that a pacer submit runs the driver, and reports its exit (VerbExit).
 	Watched bool `json:"watched,omitempty"`
-	// UTCOffset is the driver's local time less UTC, in seconds: what is said to its
-	// user of times of day is said in it.
+	// UTCOffset is the driver's local time less UTC when its deadline is due, in seconds: what
+	// is said to its user of times of day is said in it.
 	UTCOffset int `json:"utc_offset_s,omitempty"`
+	// Program is what runs, as pacer submit knows it: a file, a class, a script of SQL; "" for
+	// unknown. By it the profile of an application is found that nobody has given a name.
+	Program string `json:"program,omitempty"`
+	// ByMoment says that Deadline was given as a moment, and is to be told as one.
+	ByMoment bool `json:"by_moment,omitempty"`
 }
 
 // Launch says how an executor of an application is started: what is the same

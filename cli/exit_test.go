@@ -13,6 +13,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // ended is an application that was submitted at 05:00 UTC, due at 06:00.
@@ -72,6 +73,14 @@ func TestAppsShowTimesOfDay(t *testing.T) {
 	}
 	if o := w.run(t, "apps", "--help"); !strings.Contains(o.out, "+2.0% ended early") {
 		t.Errorf("the help does not say what a sign means:\n%s", o.out)
+	}
+}
+
+func TestLongTimesAreInHours(t *testing.T) {
+	for s, want := range map[units.Seconds]string{0: "-", 90.04: "90.0s", 35999: "35999.0s", 36000: "10h00m", 10432635.4: "2897h57m"} {
+		if got := seconds(s); got != want {
+			t.Errorf("%v: %q, want %q", float64(s), got, want)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -28,7 +29,8 @@ Flags of its own (before APP; all others go to spark-submit in their order):
   --detach                     return when the application has registered, and leave it running
   --pacer-deadline 90s|15m     finish this long after now: pacer submit has exited by then
   --pacer-by 06:00             finish by this time (the next 06:00, local time)
-  --pacer-profile NAME         profile to plan with (default: the application's name)
+  --pacer-profile NAME         profile to plan with (default: that of the application's name
+                               without dates, times and long numbers, or of the program)
   --pacer-mode MODE            control (default), observe (hold nothing back, say
                                what would be), off (executors only)
   --pacer-class CLASS          interactive, deadline (default) or batch: its part, 4, 1 or 1/4,
@@ -180,6 +182,7 @@ const (
 	confSubmitted   = "spark.pacer.submitted"
 	confWatched     = "spark.pacer.watched"
 	confBy          = "spark.pacer.by"
+	confProgram     = "spark.pacer.program"
 	confCredentials = "spark.pacer.credentials"
 	confTLSCA       = "spark.pacer.tls.ca"
 	confDriverHost  = "spark.driver.host"
@@ -198,7 +201,7 @@ func (l *launch) ownSettings() (map[string]string, error) {
 		confSubmitted:  fmt.Sprint(l.now.UnixMilli()),
 		confWatched:    "true",
 	}
-	deadline, err := l.deadline()
+	deadline, by, err := l.deadline()
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +212,7 @@ func (l *launch) ownSettings() (map[string]string, error) {
 		return nil, command.Usagef("--pacer-class %q: want one of %v", class, api.Classes())
 	}
 	for key, value := range map[string]string{
-		confDeadline: deadline, confProfile: l.line.own["--pacer-profile"], confRequire: l.line.own["--pacer-require-feasible"],
+		confDeadline: deadline, confBy: by, confProfile: l.line.own["--pacer-profile"], confRequire: l.line.own["--pacer-require-feasible"],
 		confNoWait: l.line.own["--pacer-no-wait"], confMode: l.line.own["--pacer-mode"], confClass: l.line.own["--pacer-class"],
 	} {
 		if value != "" {
@@ -239,42 +242,44 @@ func (l *launch) given(key, flag string) string {
 	return cmp.Or(l.line.last[flag], l.line.conf[key], l.files[key])
 }
 
-// deadline returns the deadline that pacer's own flags ask for, "" for none, and
-// checks the one given with --conf.
-func (l *launch) deadline() (string, error) {
+// deadline returns what pacer's own flags say of a deadline, at most one of how long after now and
+// of the moment, "" for none, and checks those given with --conf. The moment is in the time zone of
+// this machine, which the driver's JVM may have been told to leave.
+func (l *launch) deadline() (after, by string, err error) {
 	if text, ok := l.line.conf[confDeadline]; ok {
 		if _, err := deadlineValue("--conf "+confDeadline, text); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
 	if text := l.line.conf[confBy]; text != "" {
 		if l.line.conf[confDeadline] != "" || l.line.own["--pacer-deadline"] != "" || l.line.own["--pacer-by"] != "" {
-			return "", command.Usagef("--conf %s and another deadline exclude each other", confBy)
+			return "", "", command.Usagef("--conf %s and another deadline exclude each other", confBy)
 		}
 		if _, err := untilClock("--conf "+confBy, text, l.now); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
-	after, by := l.line.own["--pacer-deadline"], l.line.own["--pacer-by"]
-	_, hasAfter := l.line.own["--pacer-deadline"]
-	_, hasBy := l.line.own["--pacer-by"]
+	after, hasAfter := l.line.own["--pacer-deadline"]
+	by, hasBy := l.line.own["--pacer-by"]
 	switch {
 	case hasAfter && hasBy:
-		return "", command.Usagef("--pacer-deadline and --pacer-by exclude each other")
+		return "", "", command.Usagef("--pacer-deadline and --pacer-by exclude each other")
+	case hasBy && l.line.conf[confDeadline] != "":
+		return "", "", command.Usagef("--conf %s and --pacer-by exclude each other", confDeadline)
 	case hasAfter:
 		d, err := deadlineValue("--pacer-deadline", after)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
-		return sparkTime(after, d.Duration()), nil
+		return sparkTime(after, d.Duration()), "", nil
 	case hasBy:
 		d, err := untilClock("--pacer-by", by, l.now)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
-		return sparkTime("", d), nil
+		return "", l.now.Add(d).Format(time.RFC3339), nil
 	}
-	return "", nil
+	return "", "", nil
 }
 
 // configuration returns the configuration with the planner of --pacer-planner, or of the
@@ -355,8 +360,14 @@ func (l *launch) arguments() ([]string, error) {
 	if options := l.driverOptions(); options != "" {
 		l.settings[confDefaultOptions] = options
 	}
+	// What the command line says wins.
 	if l.settings[confDeadline] != "" && l.files[confBy] != "" {
-		l.settings[confBy] = "" // What the command line says wins.
+		l.settings[confBy] = ""
+	} else if l.settings[confBy] != "" && l.files[confDeadline] != "" {
+		l.settings[confDeadline] = ""
+	}
+	if program := l.program(); program != "" && !has(confProgram) {
+		l.settings[confProgram] = program
 	}
 	if l.config.Client.TLS.CA != "" && !has(confTLSCA) {
 		l.settings[confTLSCA] = l.config.Client.TLS.CA

@@ -169,6 +169,46 @@ func TestExtraPropertiesComeFirst(t *testing.T) {
 	o.wantLine(t, command.ExitUsage, "deploy mode cluster")
 }
 
+// What runs, for an application that has no name of its own, and a deadline that is a moment, in the
+// time zone of who has given it.
+func TestSubmitTellsTheProgramAndTheMoment(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	home := w.fakeSpark(t, "exit 0")
+	if err := os.WriteFile(filepath.Join(home, "conf", "spark-defaults.conf"), []byte("spark.pacer.deadline 1h\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", "/tmp")
+	t.Chdir("/usr/share")
+	zone, err := time.LoadLocation("Europe/Rome")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.now = w.now.In(zone) // 06:06:07.
+	for line, want := range map[string]string{
+		"jobs/tiny.py":                      "/usr/share/jobs/tiny.py",
+		"/jobs/tiny.py x":                   "/jobs/tiny.py",
+		"file:/jobs/tiny.py":                "/jobs/tiny.py",
+		"s3a://jobs/tiny.py":                "s3a://jobs/tiny.py",
+		"/tmp/airflowtmp1x/tiny.py":         "tiny.py",
+		"--class org.example.Main main.jar": "org.example.Main",
+		"--class a.SparkSQLCLIDriver spark-internal -f q.sql":  "/usr/share/q.sql",
+		"--class a.SparkSQLCLIDriver spark-internal -e SELECT": "",
+		"--conf spark.pacer.program=mine tiny.py":              "mine",
+		"pyspark-shell": "",
+	} {
+		o := w.run(t, append([]string{"submit", "--pacer-planner", f.address, "--pacer-by", "2026-03-29T06:00"}, strings.Fields(line)...)...)
+		conf := confOf(o.arguments())
+		if o.code != 0 || conf[confProgram] != want {
+			t.Errorf("%s: exit code %d, %q, want %q; %s", line, o.code, conf[confProgram], want, o.err)
+		}
+		if deadline, given := conf[confDeadline]; conf[confBy] != "2026-03-29T06:00:00+02:00" || !given || deadline != "" {
+			t.Errorf("%s: by %q, deadline %q", line, conf[confBy], deadline)
+		}
+	}
+	w.run(t, "submit", "--pacer-planner", f.address, "--pacer-by", "06:00", "--conf", "spark.pacer.deadline=5m", "app.py").wantLine(t, command.ExitUsage, "exclude")
+}
+
 func TestSubmitNeedsNoJarsOptionWhenTheJarIsInstalled(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{})

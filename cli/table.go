@@ -81,8 +81,14 @@ func seconds(s units.Seconds) string {
 	if s == 0 {
 		return "-"
 	}
+	if s >= manyHours {
+		return fmt.Sprintf("%dh%02dm", int(s)/3600, int(s)%3600/60)
+	}
 	return fmt.Sprintf("%.1fs", float64(s))
 }
+
+// manyHours is from when on a time is printed in hours and minutes.
+const manyHours units.Seconds = 10 * 3600
 
 // percent prints an error of Eq 4 or 5, "-" when it is not known.
 func percent(p *float64) string {

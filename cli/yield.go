@@ -29,14 +29,16 @@ const (
 func (l *launch) yields(ctx context.Context, conn client, elapsed units.Seconds) (nice int) {
 	var left units.Seconds
 	var err error
-	if text := l.setting(confDeadline); text != "" {
-		left, err = deadlineValue(confDeadline, text)
-		left -= elapsed
-	} else if text := l.setting(confBy); text != "" {
+	after, by := l.setting(confDeadline), l.setting(confBy)
+	switch {
+	case l.settings[confBy] != "" || after == "" && by != "":
 		var d time.Duration
-		d, err = untilClock(confBy, text, l.now)
+		d, err = untilClock(confBy, by, l.now)
 		left = units.FromDuration(d)
-	} else {
+	case after != "":
+		left, err = deadlineValue(confDeadline, after)
+		left -= elapsed
+	default:
 		return niceWithoutDeadline
 	}
 	profile := cmp.Or(l.setting(confProfile), l.given("spark.app.name", "--name"))

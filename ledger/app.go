@@ -125,6 +125,8 @@ type Promise struct {
 	// its part; Followers is over how many contexts after it. 0 where it has the whole.
 	Shared    units.Seconds `json:"shared_deadline_s,omitempty"`
 	Followers int           `json:"followers,omitempty"`
+	// ByMoment says that the deadline was given as a moment.
+	ByMoment bool `json:"by_moment,omitempty"`
 	Judgement
 	Mode Mode `json:"mode"`
 	// Required says that its user wants it refused when its deadline cannot be kept.

@@ -109,6 +109,9 @@ func (v View) Profile(name string) *Profile { return v.l.profiles[name] }
 // Profiles returns the stored profiles in order of name.
 func (v View) Profiles() []*Profile { return sorted(v.l.profiles) }
 
+// ProfileNames returns the names of the stored profiles, in no order.
+func (v View) ProfileNames() iter.Seq[string] { return maps.Keys(v.l.profiles) }
+
 // Copy returns the profile of that name for the run of one application, nil for none.
 func (v View) Copy(name string) *Profile {
 	if p := v.l.profiles[name]; p != nil {

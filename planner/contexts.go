@@ -1,9 +1,8 @@
 package planner
 
 import (
-	"cmp"
-
 	"github.com/sparkpacer/pacer/access"
+	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -31,7 +30,7 @@ func passOn(c *core, by api.Principal, q api.RegisterRequest) error {
 		}
 		if o := a.Outcome; o.DriverEnd && !o.EndedBy.Known() {
 			c.record(ledger.Exited{App: a.ID, At: max(at, o.Stopped), By: api.EndedByNext, Reason: o.Reason, Clean: true,
-				Next: cmp.Or(q.Profile, q.Name)})
+				Next: admission.ProfileOf(c.view, q)})
 		}
 	}
 	return nil

@@ -287,7 +287,7 @@ func (d *desk) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 // removeProfile takes a profile away; running applications keep their copies.
 func (d *desk) removeProfile(q api.ControlRequest) (api.ControlReply, error) {
 	if d.view.Profile(q.Profile) == nil {
-		return api.ControlReply{}, admission.NoProfile(q.Profile)
+		return api.ControlReply{}, admission.NoProfile(d.view, q.Profile)
 	}
 	d.record(ledger.ProfileRemoved{Name: q.Profile})
 	d.occur(ProfileChanged{Profile: q.Profile, How: "removed"})

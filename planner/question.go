@@ -125,7 +125,7 @@ func page[T any](p *api.Page, keys []string, entry func(key string) T) (list []T
 func (i inquiry) showProfile(q api.ControlRequest) (api.ControlReply, error) {
 	p := i.view.Profile(q.Profile)
 	if p == nil {
-		return api.ControlReply{}, admission.NoProfile(q.Profile)
+		return api.ControlReply{}, admission.NoProfile(i.view, q.Profile)
 	}
 	return api.ControlReply{Profiles: []api.Profile{p.Body}}, nil
 }

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 
@@ -90,7 +89,7 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	case len(seats) > 0, q.AppID != "" && q.Executors > 0 && r.view.EndedApp(q.AppID) == nil && r.view.App(q.AppID) == nil:
 		return r.reclaim(by, q, seats)
 	}
-	r.concludeRuns(cmp.Or(q.Profile, q.Name))
+	r.concludeRuns(admission.ProfileOf(r.view, q))
 	d, err := admission.Decide(r.view, r.places, q)
 	capped(by, &d)
 	var a *ledger.App

@@ -54,7 +54,7 @@ func Forecast(v ledger.View, a *ledger.App, q dag.Params, supply dag.Supply, nod
 		supply.Taken = nil
 		c.alone = a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed).Verdict
 	}
-	return f, say(f, a.Promise.Deadline, c) + longExit(&a.Profile.Body) + shared(&a.Promise)
+	return f, say(v, f, a, elapsed, c) + longExit(&a.Profile.Body) + shared(&a.Promise)
 }
 
 // An exit is long that takes more than exitSeconds and more than exitShare of the whole run.
@@ -82,17 +82,18 @@ func longExit(p *api.Profile) string {
 }
 
 // say is the line for the user about a forecast.
-func say(f dag.Forecast, deadline units.Seconds, c companions) string {
+func say(v ledger.View, f dag.Forecast, a *ledger.App, elapsed units.Seconds, c companions) string {
 	full := "all cores would finish in " + finishText(f.FullCores)
 	if len(c.promises) > 0 {
 		full = "all that is left would finish in " + finishText(f.FullCores)
 	}
+	deadline := a.Promise.Deadline
 	if !(deadline > 0) {
 		return "no deadline: " + full + c.beside()
 	}
-	text := fmt.Sprintf("deadline %s is %s%s: %s", Deadline(deadline), f.Verdict, c.beside(), full)
+	text := fmt.Sprintf("%s is %s%s: %s", due(v, a), f.Verdict, c.beside(), full)
 	if f.Verdict != api.VerdictInfeasible {
-		return text
+		return text + doubt(deadline-elapsed, f.FullCores-elapsed)
 	}
 	text += ", the earliest feasible deadline is " + earliestText(f.Earliest)
 	if c.alone == api.VerdictFeasible || c.alone == api.VerdictTight {
@@ -112,6 +113,18 @@ func shared(p *ledger.Promise) string {
 		contexts = fmt.Sprintf("%d contexts that follow", p.Followers)
 	}
 	return fmt.Sprintf("; it is the part of %s that is not for %s", Deadline(p.Shared), contexts)
+}
+
+// doubtful is from how many times what an application takes its deadline is doubted.
+const doubtful = 10
+
+// doubt is what a verdict's line says of a deadline that is left for many times what the application
+// takes at all cores, "" of others.
+func doubt(left, takes units.Seconds) string {
+	if times := left / takes; takes > 0 && times >= doubtful {
+		return fmt.Sprintf("; that is %.0f times what it takes, and it holds its memory until then", float64(times))
+	}
+	return ""
 }
 
 // beside says how many others there are, "" of none.

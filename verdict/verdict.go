@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/placement"
+	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -47,11 +48,11 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 		v.Reason = "mode off: all cores, nothing is judged, paced or recorded"
 	case a.Profile == nil && deadline > 0:
 		v.Verdict = api.VerdictUnknown
-		v.Reason = fmt.Sprintf("deadline %s is unknown to be feasible: there is no profile %q yet; this run takes all cores and records it",
-			Deadline(deadline), name)
+		v.Reason = fmt.Sprintf("%s is unknown to be feasible: there is no profile %q yet; this run takes all cores and records it%s",
+			due(view, a), name, nearest(view, name))
 	case a.Profile == nil:
 		v.Verdict = api.VerdictNone
-		v.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q", name)
+		v.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q%s", name, nearest(view, name))
 	default:
 		q := p.Equations
 		if a.Promise.Mode == ledger.Paced {
@@ -76,7 +77,7 @@ func (p Policy) Waiting(view ledger.View, a *ledger.App, seating placement.Seati
 	j := p.Judge(view, a, seating, at)
 	if w.Start == 0 && a.Promise.Deadline > 0 && j.Verdict != api.VerdictInfeasible && a.Promise.Mode != ledger.Off {
 		j.Verdict = api.VerdictUnknown
-		j.Reason = fmt.Sprintf("deadline %s is unknown to be feasible: nobody knows when the application starts", Deadline(a.Promise.Deadline))
+		j.Reason = due(view, a) + " is unknown to be feasible: nobody knows when the application starts"
 	}
 	start := "when memory comes free"
 	if wait := units.FromDuration(at.Sub(view.Now())); w.Start > 0 {
@@ -115,7 +116,7 @@ func turns(a *ledger.App, verdict api.Verdict, s placement.Seating) string {
 func (p Policy) Again(view ledger.View, a *ledger.App, gate ledger.Gate) ledger.Judgement {
 	v := ledger.Judgement{Gate: gate}
 	deadline, paced := a.Promise.Deadline, a.Promise.Mode == ledger.Paced
-	head := fmt.Sprintf("deadline %s", Deadline(deadline))
+	head := due(view, a)
 	if a.Profile == nil || a.Promise.Mismatch != "" || a.Promise.Mode == ledger.Unpaced {
 		v.Verdict = api.VerdictUnknown
 		v.Reason = head + " is unknown to be feasible: the application is not paced and has all cores"
@@ -208,6 +209,35 @@ func (p Policy) loosen(view ledger.View, a *ledger.App) Repacing {
 	}
 	return Loosened
 }
+
+// nearest is what a verdict's line says of the profile that is most like one that is not there, "" of none.
+func nearest(v ledger.View, name string) string {
+	if near := profiles.Nearest(v.ProfileNames(), name); near != "" {
+		return fmt.Sprintf("; the nearest is %q: --pacer-profile would plan with that", near)
+	}
+	return ""
+}
+
+// due names a's deadline as its user has: a time from its start, or a moment, on its user's clock. A
+// part of a deadline is nobody's moment.
+func due(v ledger.View, a *ledger.App) string {
+	if !a.Promise.ByMoment || a.Promise.Followers > 0 {
+		return "deadline " + Deadline(a.Promise.Deadline)
+	}
+	zone := time.FixedZone("", a.Tenant.UTCOffset)
+	moment := time.Unix(0, int64(a.Instant(a.Promise.Deadline))).In(zone).Round(time.Second)
+	layout := "Monday 2 January 15:04"
+	if moment.Sub(time.Unix(0, int64(v.Now()))) > yearAway {
+		layout = "Monday 2 January 2006 15:04"
+	}
+	if moment.Second() != 0 {
+		layout += ":05"
+	}
+	return "due " + moment.Format(layout)
+}
+
+// yearAway is from when on a moment is told with its year.
+const yearAway = 300 * 24 * time.Hour
 
 // Deadline prints a deadline as users write them: 1m30s.
 func Deadline(s units.Seconds) string {

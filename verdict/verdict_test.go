@@ -62,6 +62,40 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A deadline is named as its user has given it, and doubted where it is many times what it takes; a
+// run without a profile hears which is nearest.
+func TestAVerdictInItsUsersWords(t *testing.T) {
+	c := ledgertest.New(t, "a", "b") // On 15 January 2027, 08:00 UTC.
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("sales north")})
+	seating := placement.Seating{Seats: []placement.Seat{{Node: c.View().Node("a"), Executors: 1}, {Node: c.View().Node("b"), Executors: 1}}, Cores: 8, Slots: 8}
+	for _, w := range []struct {
+		profile  string
+		deadline units.Seconds
+		moment   bool
+		says     string
+	}{
+		{"sales north", 120, false, "deadline 2m0s is feasible: all cores would finish in 68s"},
+		{"sales north", 680 * 2, false, "deadline 22m40s is feasible: all cores would finish in 68s; that is 20 times what it takes, and it holds its memory until then"},
+		{"sales north", 75, true, "due Friday 15 January 10:01:15 is tight: all cores would finish in 68s"},
+		{"sales north", 72 * 86400, true, "due Sunday 28 March 10:00 is feasible: all cores would finish in 68s; that is "},
+		{"sales north", 320 * 86400, true, "due Wednesday 1 December 2027 10:00 is feasible"},
+		{"sales south", 120, true, `due Friday 15 January 10:02 is unknown to be feasible: there is no profile "sales south" yet; this run takes all cores and records it; the nearest is "sales north": --pacer-profile would plan with that`},
+		{"sales nord", 0, false, `the run is recorded as profile "sales nord"; the nearest is "sales north"`},
+		{"wordcount", 0, false, `the run is recorded as profile "wordcount"`},
+	} {
+		mode := ledger.Paced
+		if c.View().Profile(w.profile) == nil {
+			mode = ledger.Recording
+		}
+		a := &ledger.App{Promise: ledger.Promise{Profile: w.profile, Start: c.Now, Deadline: w.deadline, ByMoment: w.moment, Mode: mode},
+			Tenant: ledger.Tenant{UTCOffset: 7200}, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy(w.profile)}
+		v := policy(estimate.BranchesTogether).Judge(c.View(), a, seating, c.Now)
+		if !strings.Contains(v.Reason, w.says) || strings.HasSuffix(w.says, "in 68s") && !strings.HasSuffix(v.Reason, w.says) || w.profile == "wordcount" && strings.Contains(v.Reason, "nearest") {
+			t.Errorf("%+v: %q", w, v.Reason)
+		}
+	}
+}
+
 // From where an application stands its verdict is another one.
 func TestAgain(t *testing.T) {
 	c := ledgertest.New(t, "a", "b")

@@ -6,6 +6,7 @@ import java.time.format.DateTimeFormatter
 import java.util.Locale
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import org.apache.spark.{SparkConf, SparkException}
 import org.apache.spark.network.util.JavaUtils
@@ -19,6 +20,9 @@ import org.apache.spark.util.Utils
  * @param profile         the profile's name, "" for the application's name
  * @param requireFeasible refuse instead of warn
  * @param noWait          refuse instead of a place in the queue
+ * @param program         what runs, "" where that is not known
+ * @param byMoment        whether the deadline was given as a moment
+ * @param utcOffset       local time less UTC when the deadline is due, in seconds
  * @param submission      the key that makes a repeated registration harmless
  * @param submitted       when the wrapper was executed, epoch milliseconds
  * @param credentials     file with the user's credential
@@ -49,7 +53,10 @@ private[spark] final case class PacerConf(
     noWait: Boolean = false,
     context: Int = 0,
     before: Double = 0,
-    shared: Boolean = false)
+    shared: Boolean = false,
+    program: String = "",
+    byMoment: Boolean = false,
+    utcOffset: Int = 0)
 
 /** It is for users: one line, without a stack trace that would be the same every time. */
 private[spark] final class RefusedStartException(message: String) extends SparkException(message) {
@@ -61,6 +68,7 @@ private[spark] object PacerConf {
   val Scheme = "sparkpacer://"
   val Deadline = "spark.pacer.deadline"
   val By = "spark.pacer.by"
+  val Program = "spark.pacer.program"
   val Profile = "spark.pacer.profile"
   val RequireFeasible = "spark.pacer.requireFeasible"
   val NoWait = "spark.pacer.noWait"
@@ -151,7 +159,8 @@ private[spark] object PacerConf {
     val left = if (shared && here.before > 0) math.max(LeastLeft, whole - here.before) else whole
     PacerConf(address, left, get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
-      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, here.number, here.before, shared)
+      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, here.number, here.before, shared,
+      program = get(Program).getOrElse(""), byMoment = by > 0, utcOffset = utcOffset(get(By), start, whole))
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")
@@ -172,6 +181,14 @@ private[spark] object PacerConf {
       .orElse(Moments.flatMap(f => reading(LocalDateTime.parse(text, f).atZone(zone))).headOption)
     moment.map(m => Duration.between(start, m).toMillis / 1e3).filter(_ > 0)
   }
+
+  /**
+   * Local time less UTC, in seconds, when a deadline is due: clocks may change until then. A moment that
+   * has its own says it, for the JVM's zone need not be its user's.
+   */
+  private[pacer] def utcOffset(by: Option[String], start: Long, deadline: Double, zone: ZoneId = ZoneId.systemDefault): Int =
+    by.flatMap(t => Try(OffsetDateTime.parse(t).getOffset).toOption)
+      .getOrElse(zone.getRules.getOffset(Instant.ofEpochMilli(start + (math.min(deadline, Patience * 366.0) * 1000).toLong))).getTotalSeconds
 
   /** Throws SparkException unless version is one that this jar works with. */
   def checkSpark(version: String): Unit =

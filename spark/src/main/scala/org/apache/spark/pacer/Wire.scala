@@ -64,6 +64,8 @@ private[spark] object Wire {
       mode: String,
       watched: Boolean = false,
       utcOffset: Int = 0,
+      program: String = "",
+      byMoment: Boolean = false,
       jobClass: String = "",
       noWait: Boolean = false,
       key: String = "",
@@ -167,6 +169,8 @@ private[spark] object Wire {
       .put("require_feasible", r.requireFeasible).put("no_wait", r.noWait).put("mode", r.mode).put("class", r.jobClass)
     launch(o.putObject("launch"), r.launch)
     o.put("app_id", r.appId).put("watched", r.watched).put("utc_offset_s", r.utcOffset)
+    if (r.program.nonEmpty) o.put("program", r.program)
+    if (r.byMoment) o.put("by_moment", true)
     if (r.key.nonEmpty) o.put("key", r.key)
     if (r.executors > 0) o.put("executors", r.executors)
     if (r.planner.nonEmpty) o.put("planner", r.planner)

@@ -33,9 +33,21 @@ class PacerConfTest {
     }
     Seq("25:00", "soon", "2026-06-09T06:00", "6").foreach(t => assertEquals(None, until(t, "2026-06-10T05:00:00"), t))
     assertTrue(parse("sparkpacer://h", PacerConf.By -> "06:00").deadline > 0)
+    assertTrue(parse("sparkpacer://h", PacerConf.By -> "06:00").byMoment)
+    assertFalse(parse("sparkpacer://h", PacerConf.Deadline -> "5m").byMoment)
+    assertEquals("/jobs/a.py", parse("sparkpacer://h", PacerConf.Program -> "/jobs/a.py").program)
     assertTrue(refusal("sparkpacer://h", PacerConf.By -> "06:00", PacerConf.Deadline -> "5m").contains("exclude"))
     assertTrue(refusal("sparkpacer://h", PacerConf.By -> "25:00").contains("spark.pacer.by is '25:00'"))
     assertTrue(parse("sparkpacer://h", PacerConf.Watched -> "true").watched)
+  }
+
+  // What is said of a moment is said in the time that its user's clock shows then.
+  @Test def theOffsetIsThatOfTheMoment(): Unit = {
+    val berlin = ZoneId.of("Europe/Berlin")
+    val start = LocalDateTime.parse("2026-11-27T12:00:00").atZone(berlin).toInstant.toEpochMilli
+    assertEquals(3600, PacerConf.utcOffset(None, start, 90, berlin))
+    assertEquals(7200, PacerConf.utcOffset(Some("2027-03-28T06:00"), start, 120 * 86400 + 61200, berlin))
+    assertEquals(-18000, PacerConf.utcOffset(Some("2027-03-28T06:00:00-05:00"), start, 90, berlin))
   }
 
   @Test def everyFaultIsNamedInOneLine(): Unit = {

@@ -1,7 +1,6 @@
 package org.apache.spark.scheduler.pacer
 
 import java.io.{File, IOException}
-import java.time.{Instant, ZoneId}
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicReference
 
@@ -251,9 +250,9 @@ private[scheduler] final class PacerSchedulerBackend(
 
   private def registration(appId: String, key: String): Register = {
     val version = SPARK_VERSION
-    Register(settings.submission, sc.appName, profileHere, sc.sparkUser, version, settings.deadline,
+    Register(settings.submission, sc.appName, if (profileHere == sc.appName && settings.profile.isEmpty) "" else profileHere, sc.sparkUser, version, settings.deadline,
       scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode,
-      settings.watched, ZoneId.systemDefault.getRules.getOffset(Instant.now()).getTotalSeconds, settings.jobClass, settings.noWait,
+      settings.watched, settings.utcOffset, settings.program, settings.byMoment, settings.jobClass, settings.noWait,
       key, scheduler.greatest, context = settings.context, before = settings.before, shared = settings.shared)
   }
 

@@ -13,7 +13,7 @@ import (
 // that come before them keep theirs.
 func (p Policy) Beyond(v ledger.View, n *ledger.Node, offered units.Cores) (memory, cores []*ledger.App) {
 	here := slices.Clone(v.Allocations(n.Node))
-	order := p.order()
+	order := p.order(v.Now())
 	slices.SortFunc(here, func(x, y *ledger.Allocation) int { return order(x.App, y.App) })
 	room, left := n.Room(), n.Offered
 	for _, t := range here {

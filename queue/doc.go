@@ -16,7 +16,9 @@
 //
 // Earliest deadline first, then arrival. An application without a deadline comes as if it
 // were due Patience after its arrival, so that those that come later pass it for so long at
-// most.
+// most. One whose latest start (its deadline less what it needs with the whole cluster) is
+// Patience away or nearer comes as if it were due then: however long it runs, those that come
+// from then on do not pass it until its deadline is lost.
 //
 // # Nobody is passed for ever
 //

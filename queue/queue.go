@@ -17,14 +17,17 @@ import (
 // Values of Policy.Order.
 const EDF = "edf"
 
+// order compares two applications that wait now: the one that comes first is less.
+type order func(now units.Instant, a, b *ledger.App) int
+
 // orders is the table of the orders in which applications wait.
 func orders() []struct {
 	name  string
-	order func(a, b *ledger.App) int
+	order order
 } {
 	return []struct {
 		name  string
-		order func(a, b *ledger.App) int
+		order order
 	}{
 		{EDF, edf},
 	}
@@ -94,7 +97,7 @@ func (p Policy) Decide(v ledger.View, newcomer *Newcomer) []Choice {
 	if len(line) == 0 {
 		return nil
 	}
-	slices.SortFunc(line, p.order())
+	slices.SortFunc(line, p.order(v.Now()))
 	h := p.newHall(v)
 	var choices []Choice
 	var waiting []int
@@ -139,26 +142,31 @@ func setPlaces(choices []Choice, waiting []int) {
 	}
 }
 
-// order is that of p's name, the first of the table for one that is not known.
-func (p Policy) order() func(a, b *ledger.App) int {
+// order is that of p's name at a moment, the first of the table for one that is not known.
+func (p Policy) order(now units.Instant) func(a, b *ledger.App) int {
+	compare := orders()[0].order
 	for _, o := range orders() {
 		if o.name == p.Order {
-			return o.order
+			compare = o.order
 		}
 	}
-	return orders()[0].order
+	return func(a, b *ledger.App) int { return compare(now, a, b) }
 }
 
 // Patience is after how long an application without a deadline comes before those that are
-// due later.
+// due later, and how long before its latest start one with a deadline counts as due then.
 const Patience = time.Hour
 
-// due is when a has to have ended, or counts as having to.
-func due(a *ledger.App) units.Instant {
-	if a.Promise.Deadline > 0 {
-		return a.Instant(a.Promise.Deadline)
+// due is when a has to have ended, or counts as having to: one that has to start soon would
+// otherwise be passed until too late by all that come and are due before it ends.
+func due(now units.Instant, a *ledger.App) units.Instant {
+	switch {
+	case a.Promise.Deadline <= 0:
+		return since(a).Add(Patience)
+	case a.Wait != nil && a.Wait.Latest > 0 && a.Wait.Latest <= now.Add(Patience):
+		return a.Wait.Latest
 	}
-	return since(a).Add(Patience)
+	return a.Instant(a.Promise.Deadline)
 }
 
 // since is when a came.
@@ -169,9 +177,9 @@ func since(a *ledger.App) units.Instant {
 	return a.Wait.Since
 }
 
-// edf is earliest deadline first, then arrival.
-func edf(a, b *ledger.App) int {
-	return cmp.Or(cmp.Compare(due(a), due(b)), cmp.Compare(since(a), since(b)), cmp.Compare(a.ID, b.ID))
+// edf is earliest deadline first, or latest start where that is near, then arrival.
+func edf(now units.Instant, a, b *ledger.App) int {
+	return cmp.Or(cmp.Compare(due(now, a), due(now, b)), cmp.Compare(since(a), since(b)), cmp.Compare(a.ID, b.ID))
 }
 
 // Enter is a as it is judged and seated when it starts now: matched to its profile as that is

@@ -87,6 +87,55 @@ func TestTheOrder(t *testing.T) {
 	}
 }
 
+// One that is due late and needs long starts in time beside a stream of others that would all be
+// served before it: those without a deadline, and those that are due earlier.
+func TestALongOneStartsInTimeBesideAStream(t *testing.T) {
+	const minute = units.Seconds(60)
+	for name, deadline := range map[string]units.Seconds{"without a deadline": 0, "due in two hours": 120 * minute} {
+		c, p := ledgertest.New(t, "a"), policy()
+		body := ledgertest.Chain("long") // Some 16 hours on the node.
+		for i := range body.Stages {
+			s := &body.Stages[i]
+			s.Duration, s.CoreSeconds, s.NominalRate = s.Duration*1000, s.CoreSeconds*1000, s.NominalRate/1000
+		}
+		body.Duration *= 1000
+		c.Know(ledger.ProfileSaved{Body: body})
+		stream, began := 0, map[api.AppID]units.Seconds{}
+		arrive := func() {
+			stream++
+			waits(c, api.AppID(fmt.Sprintf("app-%04d", stream)), deadline, 10*units.GiB)
+		}
+		arrive()
+		obey(c, p.Decide(c.View(), nil))
+		long := ledger.Promise{Profile: "long", Start: c.Now, Deadline: 20 * 60 * minute, Mode: ledger.Paced}
+		c.Know(ledger.Registered{ID: "app-long", Name: "long", Serial: c.View().Serial() + 1, Promise: long, Matched: true,
+			Tenant: ledger.Tenant{Submission: "of the long one", Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: 10 * units.GiB, OffHeapFixed: true}},
+			Wait:   &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
+		a := c.View().App("app-long")
+		for now := units.Seconds(0); a.Queued(); now += minute {
+			c.To(now)
+			if now > long.Deadline {
+				t.Fatalf("%s: it never started", name)
+			}
+			if int(now)%600 == 0 {
+				arrive()
+			}
+			for x := range c.View().Running() {
+				if now >= began[x.ID]+10*minute {
+					ends(c, x)
+				}
+			}
+			for _, id := range obey(c, p.Decide(c.View(), nil)) {
+				began[id] = now
+			}
+		}
+		latest, now := p.Verdicts.Latest(a, placement.Seating{Cores: 4, Slots: 4}), c.Now
+		if latest == 0 || now > latest || now < latest.Add(-queue.Patience) {
+			t.Errorf("%s: it started %v before its latest start", name, latest.Sub(now))
+		}
+	}
+}
+
 // A large one at the head is passed by what fits beside it, and by no more: the small one
 // would take the memory that it waits for.
 func TestTheHeadIsNotPassedForEver(t *testing.T) {

@@ -16,4 +16,6 @@ type Wait struct {
 	// Node is where memory is kept for it as it comes free, "" for nowhere.
 	Node string `json:"node,omitempty"`
 	Why  string `json:"why,omitempty"`
+	// Plan says that it waits for room in the Plan of a node, and not for memory.
+	Plan bool `json:"plan,omitempty"`
 }

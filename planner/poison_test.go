@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
@@ -67,6 +68,69 @@ func TestNoPlanOutgrowsTheBus(t *testing.T) {
 	}
 	if reply := register(heavy(n - 1)); reply.Error != nil {
 		t.Errorf("with room again: %v", reply.Error)
+	}
+}
+
+// One that waits for memory and then for room in a Plan is told so, and passed by those behind it.
+func TestOneThatAPlanDoesNotHoldIsTold(t *testing.T) {
+	e, err := planner.New(planner.Default(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, told := epoch, map[api.AppID]api.Directive{}
+	step := func(event planner.Event) (body any) {
+		for _, action := range e.Step(now, event) {
+			switch a := action.(type) {
+			case planner.Reply:
+				body = a.Body
+			case planner.PublishDirective:
+				told[a.App] = a.Directive
+			}
+		}
+		return body
+	}
+	register := func(r api.RegisterRequest) api.AppID {
+		reply := step(planner.Register{To: 1, Request: r}).(api.RegisterReply)
+		if reply.Error != nil {
+			t.Fatal(reply.Error)
+		}
+		told[reply.AppID] = reply.Directive
+		return reply.AppID
+	}
+	status := api.NodeStatus{V: api.Version, Node: "n1", Incarnation: "n1-1", Seq: 1, Host: "127.0.0.1", Offered: 4, Total: 4, Memory: units.TiB}
+	step(planner.Hello{To: 1, Status: status})
+	for i := range 16 {
+		register(heavy(i))
+	}
+	first := large("first")
+	first.Launch.Heap = 800 * units.GiB
+	running := register(first)
+	now = now.Add(time.Second)
+	waits := heavy(16)
+	waits.Launch.Heap, waits.Launch.OffHeapFixed = 200*units.GiB, true
+	head := register(waits)
+	if q := told[head].Queued; q == nil || strings.Contains(q.Why, "plan") {
+		t.Fatalf("for want of memory: %+v", q)
+	}
+	behind := large("behind")
+	behind.Launch.Heap = 150 * units.GiB
+	next := register(behind)
+	if told[next].Queued == nil {
+		t.Fatal("the one behind it does not wait")
+	}
+	over := api.Events{V: api.Version, AppID: running, Submission: first.Submission, Events: []api.Event{{Seq: 1, Type: api.EventEnd}, {Seq: 2, Type: api.EventExit}}}
+	if reply := step(planner.DriverEvents{To: 1, Batch: over}).(api.EventsReply); reply.Error != nil {
+		t.Fatal(reply.Error)
+	}
+	status.Seq, status.Executors = 2, []api.ExecutorStatus{{App: running, ID: "1", State: api.ExecutorExited}}
+	step(planner.Status{Status: &status})
+	now = now.Add(time.Second)
+	step(planner.Tick{})
+	if q := told[head].Queued; q == nil || !strings.Contains(q.Why, "the plan of node n1 has no room") {
+		t.Errorf("for want of room in the plan: %+v", q)
+	}
+	if q := told[next].Queued; q != nil {
+		t.Errorf("the one behind it waits: %+v", q)
 	}
 }
 

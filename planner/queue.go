@@ -55,9 +55,6 @@ func (h *hall) enter(by api.Principal, d admission.Admission, q api.RegisterRequ
 		if err := checkSeating(h.view, comes, s); err != nil {
 			return nil, err
 		}
-		if err := planHolds(h.view, comes, s); err != nil {
-			return nil, err
-		}
 		f.Tenant.Cores, f.Tenant.Slots, f.Tenant.PerNode = s.Cores, s.Slots, s.PerNode
 	} else {
 		f.Wait = &mine.Wait
@@ -127,9 +124,6 @@ func (h *hall) start(c queue.Choice) {
 		return
 	}
 	s := c.Seating
-	if planHolds(h.view, a, s) != nil {
-		return // It waits until others there have ended.
-	}
 	if !h.record(ledger.Started{App: a.ID, Cores: s.Cores, Slots: s.Slots, PerNode: s.PerNode, Mode: c.Mode, Judgement: c.Judgement, Matched: c.Matched}) {
 		return
 	}
@@ -176,7 +170,8 @@ func sameWait(now units.Instant, a, b ledger.Wait) bool {
 }
 
 // checkSeating says what is wrong with what an application would start with, as a
-// *SeatError: seats that are none, or that do not fit with what is off the heap.
+// *SeatError: seats that are none, that do not fit with what is off the heap, or that make the
+// Plan of a node too large for the bus, so that the node would hear of nothing any more.
 func checkSeating(v ledger.View, a *ledger.App, s placement.Seating) error {
 	if len(s.Seats) == 0 {
 		return &SeatError{a.ID, "", "there is none"}
@@ -186,17 +181,12 @@ func checkSeating(v ledger.View, a *ledger.App, s placement.Seating) error {
 	if s.OffHeap < 0 {
 		return &SeatError{a.ID, "", "executors with " + s.OffHeap.String() + " off the heap"}
 	}
-	return checkSeats(v, &sized, s.Seats)
-}
-
-// planHolds says that a's launch makes the Plan of a node too large for the bus: the node
-// would hear of nothing any more.
-func planHolds(v ledger.View, a *ledger.App, s placement.Seating) error {
-	mine := a.Tenant.Launch.Bytes()
+	if err := checkSeats(v, &sized, s.Seats); err != nil {
+		return err
+	}
 	for _, seat := range s.Seats {
-		if all := v.LaunchBytes(v.Node(seat.Node.Node)); all+mine > api.MostPlanLaunches {
-			return api.Errorf(api.KindTransient, "node %s is told how to start its executors with %d bytes, and this application's Java options, class path and "+
-				"environment have %d: a plan takes %d, so shorten them or try again when others have ended", seat.Node.Node, all, mine, api.MostPlanLaunches)
+		if v.LaunchBytes(v.Node(seat.Node.Node))+a.Tenant.Launch.Bytes() > api.MostPlanLaunches {
+			return &SeatError{a.ID, seat.Node.Node, "its plan does not hold the launch"}
 		}
 	}
 	return nil

@@ -34,6 +34,10 @@
 // trust in estimates. Memory for executors that are to replace lost ones elsewhere comes
 // before all who wait.
 //
+// The Plan of a node holds a bounded number of bytes of launches (api.MostPlanLaunches). They are
+// divided by the same rule; one that waits for them is told so, those behind it that fit beside
+// it start, and one that comes is turned down, as its user may make its launch smaller.
+//
 // # Expected starts
 //
 // They are for people, and decide nothing but refusals. Running applications end as they are

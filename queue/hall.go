@@ -2,6 +2,7 @@ package queue
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -20,6 +21,8 @@ type hall struct {
 	// taken is what was taken in this round, by node, kept who waits for the node.
 	taken map[string]units.Bytes
 	kept  map[string]*ledger.App
+	// told is what Plans have grown by in this round, by node: bytes of launches.
+	told map[string]int
 	// ends are the changes of memory that are expected, nil until somebody asks.
 	ends map[string][]change
 	// asked is how many starts have been looked for.
@@ -35,7 +38,7 @@ type change struct {
 // newHall is the cluster before anybody is looked at. Executors that are to replace ones of
 // nodes that are away have their memory taken where they would go.
 func (p Policy) newHall(v ledger.View) *hall {
-	h := &hall{Policy: p, view: v, taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App)}
+	h := &hall{Policy: p, view: v, taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App), told: make(map[string]int)}
 	for a := range v.Running() {
 		for _, lost := range a.Tenant.Pending {
 			if n := v.Node(lost); n == nil || !n.Live() {
@@ -65,9 +68,55 @@ func (h *hall) room(n *ledger.Node) units.Bytes {
 	return min(free, spare)
 }
 
-// seats are what a gets now; an error where that is nothing.
+// seats are what a gets now; an error where that is nothing, which is a *fullPlan where there is
+// memory for it.
 func (h *hall) seats(a *ledger.App) (placement.Seating, error) {
-	return h.Places.Seats(h.view, a, h.room)
+	var full *fullPlan
+	s, err := h.Places.Seats(h.view, a, func(n *ledger.Node) units.Bytes {
+		room := h.room(n)
+		if room >= a.Tenant.Claim() && h.full(n, a) {
+			full = &fullPlan{n.Node, a.Tenant.Launch.Bytes()}
+			return 0
+		}
+		return room
+	})
+	if err != nil && full != nil {
+		return s, full
+	}
+	return s, err
+}
+
+// full reports whether n's Plan, which has to go through the bus, does not hold a's launch too. As
+// with memory, those who come do not take what the head waits for.
+func (h *hall) full(n *ledger.Node, a *ledger.App) bool {
+	used := h.view.LaunchBytes(n) + h.told[n.Node]
+	if used < api.MostPlanLaunches/2 {
+		return false // Any two launches fit.
+	}
+	free := api.MostPlanLaunches - used
+	if head := h.kept[n.Node]; head != nil {
+		spare := api.MostPlanLaunches - head.Tenant.Launch.Bytes() - h.told[n.Node]
+		for _, t := range h.view.Allocations(n.Node) {
+			if t.App.Instant(t.App.Tenant.Began) >= since(head) {
+				spare -= t.App.Tenant.Launch.Bytes()
+			}
+		}
+		free = min(free, spare)
+	}
+	return a.Tenant.Launch.Bytes() > free
+}
+
+// fullPlan says that the Plan of a node does not hold an application beside others, which has
+// that many bytes. Alone any launch fits (api.MostLaunch).
+type fullPlan struct {
+	node string
+	mine int
+}
+
+// Error implements error.
+func (e *fullPlan) Error() string {
+	return fmt.Sprintf("the plan of node %s has no room: a plan takes %d bytes of Java options, class paths and environments, and this application has %d: "+
+		"shorten them, or wait until others have ended", e.node, api.MostPlanLaunches, e.mine)
 }
 
 // take has a, which starts, take its seats.
@@ -78,6 +127,7 @@ func (h *hall) take(a *ledger.App, s placement.Seating) {
 	for _, seat := range s.Seats {
 		by := units.Bytes(seat.Executors) * tenant.Claim()
 		h.taken[seat.Node.Node] += by
+		h.told[seat.Node.Node] += a.Tenant.Launch.Bytes()
 		if h.ends != nil && end > 0 {
 			h.expectChange(seat.Node.Node, change{end, by})
 		}

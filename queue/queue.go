@@ -2,6 +2,7 @@ package queue
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -103,11 +104,11 @@ func (p Policy) Decide(v ledger.View, newcomer *Newcomer) []Choice {
 	var waiting []int
 	for _, a := range line {
 		c := Choice{App: a, What: Wait, Cap: a.Tenant.Cap}
-		profile, noWait := v.Copy(a.Promise.Profile), false
-		if newcomer != nil && a == newcomer.App {
+		profile, comes, noWait := v.Copy(a.Promise.Profile), newcomer != nil && a == newcomer.App, false
+		if comes {
 			profile, noWait = newcomer.Profile, newcomer.NoWait
 		}
-		h.choose(&c, profile, noWait)
+		h.choose(&c, profile, comes, noWait)
 		if c.What != Start {
 			waiting = append(waiting, len(choices))
 		}
@@ -201,7 +202,9 @@ func Enter(a *ledger.App, profile *ledger.Profile) (entering *ledger.App, matche
 }
 
 // choose has c's application start where there is room, or has memory kept for it.
-func (h *hall) choose(c *Choice, profile *ledger.Profile, noWait bool) {
+// One that comes is not to wait for others' launches to become fewer: that its own are large its
+// user can mend.
+func (h *hall) choose(c *Choice, profile *ledger.Profile, comes, noWait bool) {
 	entering, matched := Enter(c.App, profile)
 	s, err := h.seats(entering)
 	if err == nil {
@@ -214,12 +217,19 @@ func (h *hall) choose(c *Choice, profile *ledger.Profile, noWait bool) {
 		h.take(entering, s)
 		return
 	}
-	c.Wait = ledger.Wait{Since: since(c.App), Node: c.App.Wait.Node, Why: err.Error()}
+	var full *fullPlan
+	c.Wait = ledger.Wait{Since: since(c.App), Node: c.App.Wait.Node, Why: err.Error(), Plan: errors.As(err, &full)}
+	if c.Wait.Plan && comes {
+		c.What, c.Err = Refuse, api.Errorf(api.KindTransient, "%v", err)
+		return
+	}
 	if noWait {
 		c.What, c.Err = Refuse, api.Errorf(api.KindConflict, "%v, and the application is not to wait", err)
 		return
 	}
-	c.Wait.Start = h.expect(entering)
+	if !c.Wait.Plan {
+		c.Wait.Start = h.expect(entering)
+	}
 	c.Wait.Node = h.keep(c.App, c.Wait.Node)
 }
 

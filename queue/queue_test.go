@@ -136,6 +136,59 @@ func TestALongOneStartsInTimeBesideAStream(t *testing.T) {
 	}
 }
 
+// A launch that a node's Plan does not hold beside others has its application wait for these, told
+// so, while those behind it pass; what frees it is not taken by those that came later.
+func TestAHeadThatNoPlanHoldsIsToldAndPassed(t *testing.T) {
+	c, p := ledgertest.New(t, "a"), policy()
+	heavy := func(id api.AppID, heap units.Bytes) *ledger.App {
+		c.Know(ledger.Registered{ID: id, Name: string(id), Serial: c.View().Serial() + 1,
+			Tenant: ledger.Tenant{Submission: "of " + string(id), Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: heap, OffHeapFixed: true,
+				ClassPath: []string{strings.Repeat("<", api.MostLaunch-1024)}}},
+			Promise: ledger.Promise{Profile: string(id), Start: c.Now, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
+		return c.View().App(id)
+	}
+	ask := func(want ...api.AppID) {
+		t.Helper()
+		if started := obey(c, p.Decide(c.View(), nil)); !slices.Equal(started, want) {
+			t.Fatalf("%v started, want %v", started, want)
+		}
+	}
+	var first []api.AppID
+	for i := range 16 { // More than 16 of them no Plan holds.
+		first = append(first, api.AppID(fmt.Sprintf("app-%02d", i)))
+		heavy(first[i], units.MiB)
+	}
+	ask(first...)
+	large := waits(c, "app-large", 0, 12*units.GiB)
+	ask("app-large")
+	c.To(1)
+	head := heavy("app-head", 10*units.GiB)
+	ask()
+	if head.Wait.Plan || !strings.Contains(head.Wait.Why, "the most that is free is") {
+		t.Errorf("while memory is short: %+v", head.Wait)
+	}
+	c.To(2)
+	ends(c, large)
+	late := heavy("app-late", units.MiB)
+	waits(c, "app-light", 0, units.GiB)
+	choices := p.Decide(c.View(), nil)
+	if w := choices[0]; w.App != head || !w.Wait.Plan || !strings.Contains(w.Wait.Why, "the plan of node a has no room: a plan takes 6291456 bytes") ||
+		!strings.Contains(w.Judgement.Reason, "starts when others have ended (the plan of node a") {
+		t.Errorf("%+v", w)
+	}
+	ask("app-light")
+	comes := &ledger.App{ID: "app-new", Tenant: late.Tenant, Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now}}
+	choices = p.Decide(c.View(), &queue.Newcomer{App: comes})
+	if last := choices[len(choices)-1]; last.What != queue.Refuse || api.KindOf(last.Err) != api.KindTransient {
+		t.Errorf("one that comes: %+v", last)
+	}
+	c.To(3)
+	ends(c, c.View().App(first[0]))
+	ask("app-head")
+	ends(c, c.View().App(first[1]))
+	ask("app-late")
+}
+
 // A large one at the head is passed by what fits beside it, and by no more: the small one
 // would take the memory that it waits for.
 func TestTheHeadIsNotPassedForEver(t *testing.T) {

@@ -80,6 +80,9 @@ func (p Policy) Waiting(view ledger.View, a *ledger.App, seating placement.Seati
 		j.Reason = due(view, a) + " is unknown to be feasible: nobody knows when the application starts"
 	}
 	start := "when memory comes free"
+	if w.Plan {
+		start = "when others have ended"
+	}
 	if wait := units.FromDuration(at.Sub(view.Now())); w.Start > 0 {
 		start = "in " + finishText(wait)
 	}

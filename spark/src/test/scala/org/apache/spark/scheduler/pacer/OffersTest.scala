@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.{Test, Timeout}
 
 import org.apache.spark.{JobArtifactSet, SparkConf, SparkContext, TaskContext, TaskKilled, TaskState}
-import org.apache.spark.pacer.{DeadlineClock, PacerConf}
+import org.apache.spark.pacer.{DriverContexts, PacerConf}
 import org.apache.spark.pacer.Wire.{Directive, DirectiveExecutor}
 import org.apache.spark.resource.ResourceProfile
 import org.apache.spark.scheduler.{DAGScheduler, SchedulerBackend, Task, TaskDescription, TaskInfo, TaskSet, WorkerOffer}
@@ -82,7 +82,8 @@ object OffersTest {
 
   private final class World(sc: SparkContext) {
     val killed = mutable.ArrayBuffer[String]() // Executors of tasks that were killed.
-    val scheduler = new StageBoundTaskScheduler(sc, PacerConf.parse("sparkpacer://127.0.0.1:1", sc.conf), DeadlineClock.since(None))
+    private val context = DriverContexts.here.next(None)
+    val scheduler = new StageBoundTaskScheduler(sc, PacerConf.parse("sparkpacer://127.0.0.1:1", sc.conf, context), context.clock)
     private val running = mutable.ArrayBuffer[TaskDescription]()
 
     new DAGScheduler(sc, scheduler) {

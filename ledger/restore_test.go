@@ -97,6 +97,21 @@ func TestARecordThatCannotBeReadIsSetAside(t *testing.T) {
 	}
 }
 
+// Applications that older releases let drivers name are there, or set aside where their name is no
+// part of a key.
+func TestAnApplicationOfAnyNameIsRestored(t *testing.T) {
+	d := stored(t)
+	record := d["app/app-3"]
+	for _, id := range []string{"*", "user-ops", "evil/marks"} {
+		d["app/"+id] = strings.Replace(record, "app-3", id, 1)
+	}
+	l := newLedger(t, d.pairs()...)
+	v := l.View()
+	if faults := l.Close().Faults; len(faults) != 2 || v.App("*") != nil || v.App("user-ops") == nil || v.App("app-3") == nil || v.App("evil") != nil {
+		t.Errorf("%v, %d applications", faults, len(v.Apps()))
+	}
+}
+
 // What another release has written is not touched, nor is a store without its counters.
 func TestAnotherReleasesRecordsAreNotSetAside(t *testing.T) {
 	for key, value := range stored(t) {

@@ -48,6 +48,7 @@
 //	plan.fdatasync_ms.*                  the same bytes appended and synced by nobody but the benchmark, right after it
 //	plan.scale_own_ms.*                  the former less the latter, event by event
 //	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it ends
+//	question.register_ms.*               a registration while another user asks again and again about a profile of 2,000 stages; .answer_s: that answer
 //	quota.*                              to write a quota, and what Docker takes for it
 //	rebind.*                             from a stage that is ready to its first task
 //	rss.*, start.*, sim.*                memory, starts, the simulator

@@ -19,8 +19,8 @@ const usage = `usage: go run ./bench [COMMAND] [OPTION]...
 
   figures    all that is measured but workloads under deadlines (default)
   scale      of that, the planner at scale, the speed of simulator and control laws
-  trust      what TLS and credentials cost; attacks, faults in the simulator, fuzz targets, and what
-             torture and soak have counted on these sources
+  trust      what TLS and credentials cost; attacks, faults in the simulator, registrations beside a long
+             question, fuzz targets, and what torture and soak have counted on these sources
   deadlines  workloads on stock Spark, as it comes and tuned, at all cores under Pacer,
              and under deadlines of tuned stock's time and more
   contention several applications at once, after their runs alone: the source's Benchmarks 1

@@ -36,6 +36,7 @@ func trusted() []cell {
 		{"attacks", 1, false, false, attacks},
 		{"chaos", 30, false, false, chaos},
 		{"failover", 2, false, false, failover},
+		{"question", 1, false, false, question},
 	}
 }
 

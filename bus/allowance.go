@@ -10,24 +10,24 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// quota is how many messages of a kind a principal may send in a second, and how many at once
+// sending is how many messages of a kind a principal may send in a second, and how many at once
 // after a rest: far more than anybody needs who means well, far fewer than keep a planner busy.
-type quota struct {
+type sending struct {
 	second rate.Limit
 	burst  int
 }
 
-// The quotas of a principal. A driver sends what has happened since its last batch was taken.
+// What a principal may send. A driver sends what has happened since its last batch was taken.
 var (
-	registerQuota = quota{100, 1000}
-	eventsQuota   = quota{500, 2000}
-	statusQuota   = quota{50, 500}
-	requestQuota  = quota{100, 1000}
+	mostRegisters = sending{100, 1000}
+	mostEvents    = sending{500, 2000}
+	mostStatuses  = sending{50, 500}
+	mostRequests  = sending{100, 1000}
 )
 
-// allowance keeps principals to a quota. It is safe for concurrent use.
+// allowance keeps principals to what they may send. It is safe for concurrent use.
 type allowance struct {
-	quota quota
+	most sending
 
 	mu    sync.Mutex
 	of    map[string]*rate.Limiter // By login.
@@ -37,8 +37,8 @@ type allowance struct {
 // leastSweep is how many limiters are kept in any case.
 const leastSweep = 1024
 
-func newAllowance(q quota) *allowance {
-	return &allowance{quota: q, of: make(map[string]*rate.Limiter), sweep: leastSweep}
+func newAllowance(most sending) *allowance {
+	return &allowance{most: most, of: make(map[string]*rate.Limiter), sweep: leastSweep}
 }
 
 // take counts a message of a login, or says with KindTransient that it is too many.
@@ -48,11 +48,11 @@ func (a *allowance) take(login string, now time.Time) error {
 	of := a.of[login]
 	if of == nil {
 		a.forget(now)
-		of = rate.NewLimiter(a.quota.second, a.quota.burst)
+		of = rate.NewLimiter(a.most.second, a.most.burst)
 		a.of[login] = of
 	}
 	if !of.AllowN(now, 1) {
-		return api.Errorf(api.KindTransient, "%s sends more than %v messages of this kind in a second: try again in a moment", login, a.quota.second)
+		return api.Errorf(api.KindTransient, "%s sends more than %v messages of this kind in a second: try again in a moment", login, a.most.second)
 	}
 	return nil
 }
@@ -63,16 +63,16 @@ func (a *allowance) forget(now time.Time) {
 		return
 	}
 	for login, of := range a.of {
-		if of.TokensAt(now) >= float64(a.quota.burst) {
+		if of.TokensAt(now) >= float64(a.most.burst) {
 			delete(a.of, login)
 		}
 	}
 	a.sweep = max(leastSweep, 2*len(a.of))
 }
 
-// within is admit for those who keep to a quota; it is looked at before a message is decoded.
-func within(q quota, admit func(m *nats.Msg) (api.Principal, error)) func(m *nats.Msg) (api.Principal, error) {
-	a := newAllowance(q)
+// within is admit for those who send no more than that; it is looked at before a message is decoded.
+func within(most sending, admit func(m *nats.Msg) (api.Principal, error)) func(m *nats.Msg) (api.Principal, error) {
+	a := newAllowance(most)
 	return func(m *nats.Msg) (api.Principal, error) {
 		by, err := admit(m)
 		if err == nil {

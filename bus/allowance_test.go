@@ -8,8 +8,8 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-func TestWhoSendsMoreThanItsQuota(t *testing.T) {
-	a, now := newAllowance(quota{second: 2, burst: 3}), time.Unix(1000, 0)
+func TestWhoSendsMoreThanItsAllowance(t *testing.T) {
+	a, now := newAllowance(sending{second: 2, burst: 3}), time.Unix(1000, 0)
 	send := func(login string, times int) (taken int) {
 		for range times {
 			err := a.take(login, now)

@@ -22,11 +22,11 @@ type Handlers struct {
 }
 
 // ServePlanner subscribes to everything that a planner answers, for those that keyring
-// knows, until stop is called. What a principal sends beyond its quota is refused with
+// knows, until stop is called. What a principal sends beyond its allowance is refused with
 // KindTransient before it is read. When it returns an error nothing is subscribed any more.
 func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error) {
 	c.keyring.Store(keyring)
-	statuses := newAllowance(statusQuota)
+	statuses := newAllowance(mostStatuses)
 	var done []*nats.Subscription
 	defer func() {
 		if err != nil {
@@ -36,15 +36,15 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 	for _, subscribe := range []func() (*nats.Subscription, error){
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.RegisterRequest, api.RegisterReply]{registerSubscribe(), "the driver", api.MostRegisterBytes,
-				within(registerQuota, keyring.sender), always[api.RegisterRequest], h.Register})
+				within(mostRegisters, keyring.sender), always[api.RegisterRequest], h.Register})
 		},
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.Events, api.EventsReply]{eventsSubscribe(), "the driver", api.MostEventBytes,
-				within(eventsQuota, keyring.addressee), eventsFit, func(_ api.Principal, e api.Events, reply func(api.EventsReply)) { h.Events(e, reply) }})
+				within(mostEvents, keyring.addressee), eventsFit, func(_ api.Principal, e api.Events, reply func(api.EventsReply)) { h.Events(e, reply) }})
 		},
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.NodeStatus, api.HelloReply]{helloSubscribe(), "the node", 0,
-				within(statusQuota, keyring.sender), statusFits, func(_ api.Principal, s api.NodeStatus, reply func(api.HelloReply)) { h.Hello(s, reply) }})
+				within(mostStatuses, keyring.sender), statusFits, func(_ api.Principal, s api.NodeStatus, reply func(api.HelloReply)) { h.Hello(s, reply) }})
 		},
 		func() (*nats.Subscription, error) {
 			return listen(c, statusSubscribe(), "the node", func(m *nats.Msg) bool { return keyring.known(m) && statuses.take(from(m.Subject), time.Now()) == nil }, statusFits, h.Status)
@@ -52,7 +52,7 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 		func() (*nats.Subscription, error) { return serveControl(c, keyring, h) },
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.PlanRequest, api.PlanReply]{planQuerySubscribe(), "the client", 0,
-				within(requestQuota, keyring.sender), always[api.PlanRequest], h.PlanQuery})
+				within(mostRequests, keyring.sender), always[api.PlanRequest], h.PlanQuery})
 		},
 	} {
 		s, err := subscribe()
@@ -83,7 +83,7 @@ func unsubscribe(subscriptions []*nats.Subscription) {
 // serveControl shares its wildcard with the plan query, which has a
 // subscription and a type of its own and is left to it.
 func serveControl(c *Conn, keyring *Keyring, h Handlers) (*nats.Subscription, error) {
-	admit := within(requestQuota, keyring.sender)
+	admit := within(mostRequests, keyring.sender)
 	s, err := c.nats.Subscribe(controlSubscribe(), func(m *nats.Msg) {
 		verb := api.Verb(token(m.Subject, 2))
 		if verb == planQuery {

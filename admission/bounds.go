@@ -9,9 +9,14 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
+// mostLiving is how many applications of a user run or wait at once where no bound says another
+// number: more is a mistake, and costs everybody who looks and waits.
+const mostLiving = 2000
+
 // Bounded returns a KindDenied error that names the bound of by which the tenant t, a
 // newcomer, would pass with that many executors, or waiting for them. An application that
-// waits may start at any moment: it counts as one that runs, with one executor.
+// waits may start at any moment: it counts as one that runs, with one executor. Beyond mostLiving
+// it is a KindTransient error.
 func Bounded(v ledger.View, by api.Principal, t ledger.Tenant, executors int, waits bool) error {
 	b := by.Bounds
 	living, waiting, memory := 1, 0, t.Claim()*units.Bytes(max(1, executors))
@@ -34,6 +39,8 @@ func Bounded(v ledger.View, by api.Principal, t ledger.Tenant, executors int, wa
 		return passes(by, "classes", "class %s, of %v", class, b.Classes)
 	case b.Running > 0 && living > b.Running:
 		return passes(by, "running", "%d applications, at most %d", living, b.Running)
+	case b.Running == 0 && by.Kind == api.PrincipalUser && living > mostLiving:
+		return api.Errorf(api.KindTransient, "%d applications of user %s run or wait: more are taken when some have ended", living-1, by.Name)
 	case b.Queued > 0 && waiting > b.Queued:
 		return passes(by, "queued", "%d applications that wait, at most %d", waiting, b.Queued)
 	case b.Memory > 0 && memory > b.Memory:

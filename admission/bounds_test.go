@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,5 +65,31 @@ func TestBoundsOfAPrincipal(t *testing.T) {
 		case test.passes != "" && (api.KindOf(err) != api.KindDenied || err == nil || !strings.Contains(err.Error(), "the bound "+test.passes+" of user ann") || strings.Contains(err.Error(), "\n")):
 			t.Errorf("%s: %v, want the bound %s", name, err, test.passes)
 		}
+	}
+}
+
+// A user has no number of applications without a bound, whether they run or wait.
+func TestAUserHasNoEndOfApplications(t *testing.T) {
+	c := ledgertest.New(t, "n1")
+	tenant := ledger.Tenant{Owner: ledger.Owner{User: "ann"}, Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: units.GiB}}
+	refused := func(name string, bounds api.Bounds) error {
+		return admission.Bounded(c.View(), api.Principal{Kind: api.PrincipalUser, Name: name, Role: api.RoleSubmit, Bounds: bounds}, tenant, 1, true)
+	}
+	for i := range 2000 {
+		if i%500 == 499 {
+			if err := refused("ann", api.Bounds{}); err != nil {
+				t.Fatalf("after %d: %v", i, err)
+			}
+		}
+		mine := tenant
+		mine.Submission = fmt.Sprint(i)
+		c.Know(ledger.Registered{ID: api.AppID(fmt.Sprint("app-", i)), Name: "p", Serial: c.View().Serial() + 1, Tenant: mine,
+			Wait: &ledger.Wait{Since: c.Now, Place: i + 1, Of: i + 1}, Promise: ledger.Promise{Profile: "p", Start: c.Now, Mode: ledger.Recording}})
+	}
+	if err := refused("ann", api.Bounds{}); err == nil || api.KindOf(err) != api.KindTransient {
+		t.Errorf("one more: %v", err)
+	}
+	if refused("bob", api.Bounds{}) != nil || refused("ann", api.Bounds{Running: 3000}) != nil {
+		t.Error("another user, or one whose bound says so, is refused")
 	}
 }

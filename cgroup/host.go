@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/sparkpacer/pacer/units"
@@ -55,6 +56,22 @@ func (h *Host) Work() (units.Work, error) {
 		}
 	}
 	return units.Work(float64(busy) / userHz), nil
+}
+
+// CPUs is how many CPUs the machine has, all of which Work counts, whatever this process may use
+// of them; 0 where that is not told.
+func (h *Host) CPUs() int {
+	data, err := io.ReadAll(io.NewSectionReader(h.f, 0, 1<<20))
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for line := range bytes.Lines(data) {
+		if rest, ok := bytes.CutPrefix(line, []byte("cpu")); ok && len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' {
+			n++
+		}
+	}
+	return n
 }
 
 // Close closes the file.

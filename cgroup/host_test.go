@@ -62,3 +62,14 @@ func TestHostWorkOfThisMachine(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestHostCPUs(t *testing.T) {
+	h, write := hostFile(t, "cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu1 1 2 3 4 5 6 7 8 0 0\nintr 7\n")
+	if got := h.CPUs(); got != 2 {
+		t.Errorf("%d CPUs, want 2", got)
+	}
+	write("cpu  1 2 3 4 5 6 7 8 0 0\n")
+	if got := h.CPUs(); got != 0 {
+		t.Errorf("%d CPUs of a file that tells none", got)
+	}
+}

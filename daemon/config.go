@@ -128,7 +128,7 @@ type NodeConfig struct {
 	// 127.0.0.1 with a planner on loopback, else the address that faces it.
 	Host string
 
-	// TotalCores is what the machine has. OfferedCores is what applications get;
+	// TotalCores is what the node may use of the machine. OfferedCores is what applications get;
 	// 0 is TotalCores less Reserve, which is left to drivers and daemons.
 	TotalCores   units.Cores
 	OfferedCores units.Cores
@@ -253,7 +253,7 @@ type Deps struct {
 }
 
 // DefaultNodeConfig offers this machine to a planner on it: all cores but a tenth
-// (at least 0.1) and 75 % of the memory.
+// (at least 0.1) and 75 % of the memory, or of what this process may have where that is less.
 func DefaultNodeConfig() NodeConfig {
 	engine, law, division, keep := node.Default(), controller.Default(), supervisor.Default(), executor.DefaultRetention()
 	total := machineCores()

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sparkpacer/pacer/units"
 )
 
 func TestLinesOfOneKindAreLimited(t *testing.T) {
@@ -37,6 +39,16 @@ func TestLinesOfOneKindAreLimited(t *testing.T) {
 func TestMachineNameIsAValidNodeName(t *testing.T) {
 	if name := machineName(); name == "" || len(name) > 63 || strings.ContainsAny(name, ". /") {
 		t.Errorf("name %q", name)
+	}
+}
+
+func TestTheMemoryIsThreeQuartersOfWhatThereIs(t *testing.T) {
+	for _, c := range []struct{ total, limit, want units.Bytes }{
+		{16 * units.GiB, 0, 12 * units.GiB}, {16 * units.GiB, 4 * units.GiB, 3 * units.GiB}, {16 * units.GiB, 64 * units.GiB, 12 * units.GiB},
+	} {
+		if got := mostOf(c.total, c.limit); got != c.want {
+			t.Errorf("of %v within %v: %v, want %v", c.total, c.limit, got, c.want)
+		}
 	}
 }
 

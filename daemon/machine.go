@@ -10,24 +10,47 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// machineCores is what this process may use of the machine.
-func machineCores() units.Cores { return units.Cores(runtime.NumCPU()) }
+// machineCores is what this process may use of the machine: its CPUs (sched_setaffinity, a
+// cpuset), or the quota of a group that it is in where that is less.
+func machineCores() units.Cores {
+	cores, _ := cgroup.Allowed("")
+	return min(units.Cores(runtime.NumCPU()), cores)
+}
+
+// allCores are all that the machine has; 0 where that is not told.
+func allCores() units.Cores {
+	h, err := cgroup.OpenHost("")
+	if err != nil {
+		return 0
+	}
+	defer h.Close()
+	return units.Cores(h.CPUs())
+}
 
 // defaultReserve leaves a tenth of the cores, at least 0.1, to drivers, daemons
 // and the kernel.
 func defaultReserve(total units.Cores) units.Cores { return max(0.1, total/10) }
 
-// defaultMemory is 75 % of the machine's; 0 when it cannot be read, which
-// Validate refuses.
+// defaultMemory is 75 % of the machine's, or of what a group that this process is in may have
+// where that is less; 0 when it cannot be read, which Validate refuses.
 func defaultMemory() units.Bytes {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {
 		return 0
 	}
-	total := units.Bytes(info.Totalram * uint64(info.Unit))
+	_, limit := cgroup.Allowed("")
+	return mostOf(units.Bytes(info.Totalram*uint64(info.Unit)), limit)
+}
+
+// mostOf is 75 % of a machine's memory, within a limit that is 0 for none.
+func mostOf(total, limit units.Bytes) units.Bytes {
+	if limit > 0 {
+		total = min(total, limit)
+	}
 	return total / 4 * 3 / units.MiB * units.MiB
 }
 

@@ -241,6 +241,9 @@ func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
 		return nil, err
 	}
 	cfg.Incarnation = rand.Text()
+	if n.deps.HostUsed == nil {
+		cfg.Machine = allCores()
+	}
 	boot := bootID
 	if n.deps.Boot != nil {
 		boot = n.deps.Boot

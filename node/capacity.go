@@ -15,7 +15,10 @@ import (
 //
 //	others(k)  = max(0, host used - our executors used) / dt
 //	smooth(k)  = smooth(k-1) + (1 - e^(-dt/tau)) (others(k) - smooth(k-1))
-//	capacity   = min(offered, total - smooth), at least offered * least
+//	capacity   = min(offered, machine - smooth), at least offered * least
+//
+// In a container the node may use less than the machine has: what others use there takes nothing
+// from it as long as they leave it that.
 //
 // What executors use that are left alone (api.Mode) is smoothed alike and taken off as
 // well, up to half of the capacity: with less a quota would keep what they have taken from
@@ -31,6 +34,7 @@ import (
 // does not show it.
 type capacity struct {
 	total, offered, floor units.Cores
+	machine               units.Cores
 	tau                   time.Duration
 	host                  units.Work
 	others, watched       units.Cores // Others, and executors that are left alone.
@@ -70,7 +74,8 @@ func (c *capacity) pass(now units.Instant) {
 }
 
 func newCapacity(cfg Config) capacity {
-	return capacity{total: cfg.Total, offered: cfg.Offered, floor: cfg.Offered * units.Cores(cfg.LeastCapacity), tau: cfg.Smoothing}
+	return capacity{total: cfg.Total, offered: cfg.Offered, floor: cfg.Offered * units.Cores(cfg.LeastCapacity), tau: cfg.Smoothing,
+		machine: max(cfg.Machine, cfg.Total)}
 }
 
 // observe takes in what the whole machine has used since its boot and what our
@@ -84,7 +89,7 @@ func (c *capacity) observe(host units.Work, used usage, dt time.Duration) {
 	}
 	c.short = (used.ours + used.watched).Per(dt) < c.floor
 	c.others = c.smooth(c.others, host-before-used.ours-used.watched, dt)
-	if left := c.total - c.others; left < c.floor {
+	if left := c.machine - c.others; left < c.floor {
 		c.crowded = true
 	} else if left > c.floor+relief*c.offered {
 		c.crowded = false
@@ -98,7 +103,7 @@ const relief = 0.05
 
 // smooth moves a mean towards what was used in dt.
 func (c *capacity) smooth(mean units.Cores, used units.Work, dt time.Duration) units.Cores {
-	now := min(max(0, used).Per(dt), c.total)
+	now := min(max(0, used).Per(dt), c.machine)
 	if now == mean {
 		return mean // As on every idle node.
 	}
@@ -130,7 +135,7 @@ func (c *capacity) whole() units.Cores {
 
 // all is the whole capacity with what is kept for drivers: who is granted that much needs no
 // quota.
-func (c *capacity) all() units.Cores { return (c.total - c.others).Clamp(c.floor, c.offered) }
+func (c *capacity) all() units.Cores { return (c.machine - c.others).Clamp(c.floor, c.offered) }
 
 // usage is what executors have used in a tick: ours, and those that are left alone. What a
 // JVM uses that starts beside others' stages is neither.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -56,6 +57,24 @@ func TestADriverThatExitsHasACore(t *testing.T) {
 		e.Apply(now.Add(driverRoom-time.Millisecond), plan)
 		if got, _ := e.Capacity(); got != 4 {
 			t.Errorf("%s: capacity %v when it is gone", c.url, got)
+		}
+	}
+}
+
+// On a machine of 16 cores, of which the node may use 4, what others use takes nothing from it until
+// they leave it less.
+func TestOthersTakeNothingFromAPartOfTheMachine(t *testing.T) {
+	cfg := testConfig(4)
+	cfg.Machine, cfg.Smoothing = 16, 0
+	for _, c := range []struct{ others, want units.Cores }{{0, 4}, {10, 4}, {12, 4}, {12.4, 3.6}, {16, 3.4}} {
+		k := newCapacity(cfg)
+		k.observe(1000, usage{}, time.Second)
+		k.observe(1000+units.Work(c.others)+3, usage{ours: 3}, time.Second)
+		if got := k.cores(); math.Abs(float64(got-c.want)) > 1e-9 {
+			t.Errorf("beside %v cores: %v, want %v", c.others, got, c.want)
+		}
+		if crowded := c.want < 3.5; k.crowded != crowded {
+			t.Errorf("beside %v cores: crowded %v", c.others, k.crowded)
 		}
 	}
 }

@@ -42,10 +42,12 @@ type Config struct {
 	// nothing: state saved under another Boot gives up its anchors. Empty
 	// compares equal to empty.
 	Boot string
-	// Total is what the machine has, Offered (<= Total) what Pacer may give to
-	// applications; in cores.
+	// Total is what the node may use of the machine, Offered (<= Total) what Pacer may give
+	// to applications; in cores. Machine is what the machine has, of which it is told what
+	// is used (Ports.Host); 0 for Total.
 	Total   units.Cores
 	Offered units.Cores
+	Machine units.Cores
 	// Memory is what the node gives to executors.
 	Memory units.Bytes
 
@@ -144,6 +146,7 @@ func (c Config) Validate() error {
 	check(c.Incarnation != "", "incarnation is empty")
 	check(c.Total > 0 && !c.Total.IsUnlimited(), "total: %v cores, want a finite number > 0", float64(c.Total))
 	check(c.Offered > 0 && c.Offered <= c.Total, "offered: %v cores, want more than 0 and at most the total of %v", float64(c.Offered), float64(c.Total))
+	check(c.Machine >= 0 && !c.Machine.IsUnlimited(), "machine: %v cores, want a finite number, 0 for the total", float64(c.Machine))
 	check(c.Memory >= 0, "memory is negative")
 	check(c.Interval > 0, "interval: %v, want more than 0", c.Interval)
 	check(c.Quantum > 0 && c.Quantum <= c.Offered, "quantum: %v cores, want more than 0 and at most what is offered", float64(c.Quantum))

@@ -144,7 +144,7 @@ type AppExecutor struct {
 	ID    ExecutorID    `json:"id"`
 	Node  string        `json:"node"`
 	State ExecutorState `json:"state"`
-	// Registered says that the driver has it.
+	// Registered says that the driver has it or, of one that has ended, had it.
 	Registered bool   `json:"registered"`
 	Exit       string `json:"exit,omitempty"`
 	// Memory is what it was last known to have, within a minute.

@@ -106,8 +106,7 @@ func printApps(w io.Writer, apps []api.AppSummary, now time.Time) error {
 	for _, a := range apps {
 		rows = append(rows, []string{string(a.ID), a.Name, state(a), a.Pacing, string(a.Verdict), seconds(a.Deadline),
 			seconds(a.Duration), seconds(a.Predicted), errorOf(a), submittedAt(a, now), started(a, now),
-			clockTime(a, a.Deadline, now), ends(a, now), fmt.Sprintf("%.2f", float64(a.MeanCores)),
-			fmt.Sprintf("%.1f", float64(a.CoreSeconds))})
+			clockTime(a, a.Deadline, now), ends(a, now), figure(a.MeanCores, 2), figure(a.CoreSeconds, 1)})
 	}
 	return table(w, []string{"ID", "NAME", "STATE", "PACING", "VERDICT", "DEADLINE", "DURATION", "PREDICTED", "ERROR",
 		"SUBMITTED", "STARTED", "DUE", "ENDS", "MEAN CORES", "CORE-SECONDS"}, rows)
@@ -192,8 +191,7 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 		"error", errorOf(a.AppSummary), "outcome", a.Outcome, "not recorded", a.Unrecorded, "submitted", submittedAt(a.AppSummary, now),
 		"started", started(a.AppSummary, now), "due", clockTime(a.AppSummary, a.Deadline, now),
 		"ends", ends(a.AppSummary, now), "earliest deadline", seconds(a.Earliest),
-		"mean cores", fmt.Sprintf("%.2f", float64(a.MeanCores)), "would-be cores", would,
-		"core-seconds", fmt.Sprintf("%.1f", float64(a.CoreSeconds)),
+		"mean cores", figure(a.MeanCores, 2), "would-be cores", would, "core-seconds", figure(a.CoreSeconds, 1),
 		"quota changes", strconv.Itoa(a.QuotaChanges))
 	if err != nil {
 		return err
@@ -234,9 +232,9 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	fmt.Fprintln(w)
 	rows := make([][]string, 0, len(a.Stages))
 	for _, s := range a.Stages {
-		rows = append(rows, []string{fmt.Sprintf("%d.%d", s.Stage, s.Attempt), clip(s.Name, 32), s.State, strconv.Itoa(s.Tasks),
-			seconds(s.Start), seconds(s.Deadline), seconds(s.Duration), percent(s.ErrorPct), strconv.FormatInt(s.Records, 10),
-			fmt.Sprintf("%.1f", float64(s.CoreSeconds)), list(s.Executors), strconv.Itoa(s.QuotaChanges), coresOverTime(s.Samples)})
+		rows = append(rows, []string{fmt.Sprintf("%d.%d", s.Stage, s.Attempt), stageName(s.Name, 32), s.State, strconv.Itoa(s.Tasks),
+			seconds(s.Start), seconds(s.Deadline), seconds(s.Duration), percent(s.ErrorPct), count(s.Records),
+			figure(s.CoreSeconds, 1), list(s.Executors), strconv.Itoa(s.QuotaChanges), coresOverTime(s.Samples)})
 	}
 	return table(w, []string{"STAGE", "NAME", "STATE", "TASKS", "START", "DEADLINE", "DURATION", "ERROR", "RECORDS",
 		"CORE-SECONDS", "EXECUTORS", changes, cores}, rows)
@@ -313,15 +311,6 @@ func yes(b bool) string {
 		return "yes"
 	}
 	return "no"
-}
-
-// clip shortens s to n characters.
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
 }
 
 func releaseCommand(sh *shell) *cobra.Command {

@@ -77,7 +77,7 @@ func printProfile(w io.Writer, p api.Profile) error {
 		for _, id := range s.Parents {
 			parents = append(parents, strconv.Itoa(id))
 		}
-		rows = append(rows, []string{strconv.Itoa(s.ID), strconv.Itoa(s.Job), clip(s.Name, 32), list(parents), strconv.Itoa(s.Tasks),
+		rows = append(rows, []string{strconv.Itoa(s.ID), strconv.Itoa(s.Job), stageName(s.Name, 32), list(parents), strconv.Itoa(s.Tasks),
 			seconds(s.Duration), seconds(s.Gap), strconv.FormatInt(s.Records, 10), fmt.Sprintf("%.1f", float64(s.CoreSeconds)),
 			fmt.Sprintf("%.0f", float64(s.NominalRate)), seconds(s.LongestTask)})
 	}
@@ -250,7 +250,7 @@ func printPlan(w io.Writer, r api.PlanReply) error {
 	}
 	rows := make([][]string, 0, len(r.Stages))
 	for _, s := range r.Stages {
-		rows = append(rows, []string{strconv.Itoa(s.ID), clip(s.Name, 40), seconds(s.Start), seconds(s.Deadline), s.Cores.String()})
+		rows = append(rows, []string{strconv.Itoa(s.ID), stageName(s.Name, 40), seconds(s.Start), seconds(s.Deadline), s.Cores.String()})
 	}
 	return table(w, []string{"STAGE", "NAME", "START", "DEADLINE", "CORES"}, rows)
 }

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -104,4 +106,35 @@ func list[T ~string](items []T) string {
 		texts[i] = string(s)
 	}
 	return strings.Join(texts, ",")
+}
+
+// figure prints what was measured, "-" where nothing was.
+func figure[T ~float64](v T, decimals int) string {
+	if v == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(v), 'f', decimals, 64)
+}
+
+// count prints a number of records, "-" where Spark has counted none.
+func count(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// stageName shortens a stage's name to n characters, as in "collect at /…/day.py:12": what
+// tells the stages of a program apart is at its end.
+func stageName(name string, n int) string {
+	if utf8.RuneCountInString(name) <= n {
+		return name
+	}
+	head, tail := "", []rune(name)
+	if slash := strings.IndexByte(name, '/'); slash >= 0 {
+		head, tail = name[:slash+1], []rune(name[strings.LastIndexByte(name, '/'):])
+	}
+	tail = tail[max(0, len(tail)-n+1):]
+	begin := []rune(head)
+	return string(begin[:min(len(begin), n-1-len(tail))]) + "…" + string(tail)
 }

@@ -11,11 +11,12 @@ import (
 
 // Executor is one executor of an application.
 type Executor struct {
-	ID         api.ExecutorID    `json:"id"`
-	Node       string            `json:"node"`
-	State      api.ExecutorState `json:"state"`
-	Registered bool              `json:"registered,omitempty"`
-	Gone       bool              `json:"gone,omitempty"`
+	ID    api.ExecutorID    `json:"id"`
+	Node  string            `json:"node"`
+	State api.ExecutorState `json:"state"`
+	// Registered says that the driver has it or, of one that is Gone, had it.
+	Registered bool `json:"registered,omitempty"`
+	Gone       bool `json:"gone,omitempty"`
 	// Named says of one that is Gone because nothing is known of it that the driver has it: it
 	// runs on a node that is not here.
 	Named bool `json:"named,omitempty"`
@@ -153,8 +154,8 @@ func (a *App) CoreSeconds() units.Work {
 			continue
 		}
 		used := x.CPU
-		if !a.Running() && a.Marks.LastTask > 0 {
-			used = x.UsedAt(a.Marks.LastTask)
+		if end := lastTask(a); !a.Running() && end > 0 {
+			used = x.UsedAt(end)
 		}
 		sum += max(0, used-x.Base)
 	}
@@ -167,9 +168,22 @@ func (a *App) CoreSeconds() units.Work {
 	return sum
 }
 
+// lastTask is when the last task of a ended, on its deadline clock; 0 while none has. One that
+// ended while stages ran had tasks to its end.
+func lastTask(a *App) units.Seconds {
+	switch o := &a.Outcome; {
+	case !a.Over() || len(a.opened) == 0:
+		return a.Marks.LastTask
+	case o.DriverEnd:
+		return max(a.Marks.LastTask, o.Stopped)
+	default:
+		return max(a.Marks.LastTask, o.Ended)
+	}
+}
+
 // MeanCores is work over the time from the first task's launch to the last one's end.
 func (a *App) MeanCores(work units.Work, now units.Instant) units.Cores {
-	end := a.Marks.LastTask
+	end := lastTask(a)
 	if a.Running() {
 		end = a.At(now)
 	}

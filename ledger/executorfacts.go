@@ -37,7 +37,7 @@ func (f ExecutorUp) apply(l *Ledger) error {
 		return fmt.Errorf("executor %s of %s is gone", f.ID, f.App)
 	}
 	if x.Gone {
-		x.Gone, x.Unstarted, x.Exit = false, false, ""
+		x.Gone, x.Registered, x.Unstarted, x.Exit = false, false, false, ""
 		l.allocate(a, x)
 		if i := slices.Index(a.Tenant.Pending, x.Node); i >= 0 {
 			pend(l, a, slices.Delete(slices.Clone(a.Tenant.Pending), i, i+1))
@@ -87,7 +87,7 @@ func (f ExecutorLost) apply(l *Ledger) error {
 		return fmt.Errorf("executor %s of %s is gone already", f.ID, f.App)
 	}
 	over := l.nodes[x.Node] != nil && l.View().Free(l.nodes[x.Node]) < 0
-	x.Gone, x.Registered, x.Unstarted = true, false, f.Unstarted
+	x.Gone, x.Unstarted = true, f.Unstarted
 	if x.Exit == "" {
 		x.Exit = f.Reason
 	}

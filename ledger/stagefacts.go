@@ -221,7 +221,11 @@ func (f StageEnded) apply(l *Ledger) error {
 	if first := f.Done.FirstLaunch; first > 0 && a.Order[0] == s {
 		a.Promise.First, a.keep.record = first, true
 	}
-	a.Marks.LastTask, a.keep.marks = max(a.Marks.LastTask, f.Done.LastFinish), true
+	last := f.Done.LastFinish
+	if f.Done.Failed {
+		last = max(last, f.At) // Its tasks ran until then, whether one of them has ended or not.
+	}
+	a.Marks.LastTask, a.keep.marks = max(a.Marks.LastTask, last), true
 	a.drop(s)
 	return nil
 }

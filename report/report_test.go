@@ -109,3 +109,35 @@ func TestNodeStates(t *testing.T) {
 		}
 	}
 }
+
+// A run that was ended early has figures: what it used over the time that it ran, and which of its
+// executors there were.
+func TestFiguresOfRunsThatWereCutShort(t *testing.T) {
+	for name, stop := range map[string]func(c *ledgertest.Cluster, a *ledger.App, s *ledger.Stage){
+		"while a stage ran": func(c *ledgertest.Cluster, a *ledger.App, _ *ledger.Stage) {
+			c.Know(ledger.ContextStopped{App: a.ID, At: 42})
+		},
+		"after its stage failed": func(c *ledgertest.Cluster, a *ledger.App, s *ledger.Stage) {
+			c.Know(ledger.StageEnded{App: a.ID, At: 42, Done: api.StageDone{StageKey: s.Key(), Failed: true}}, ledger.ContextStopped{App: a.ID, At: 60})
+		},
+		"by a driver that was lost": func(c *ledgertest.Cluster, a *ledger.App, _ *ledger.Stage) {
+			c.Know(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: 42, By: api.EndedBySilence})
+		},
+	} {
+		c := ledgertest.New(t, "a")
+		a := c.App("app-1", "p", 100, "a")
+		c.To(2)
+		s := c.Ready(a, 0, "read", 0, "1")
+		c.To(32)
+		used := ledgertest.Status("a", 2)
+		used.Executors = []api.ExecutorStatus{{App: a.ID, ID: "1", State: api.ExecutorRunning, CPU: 80}}
+		c.Know(ledger.NodeSaid{Status: used})
+		c.To(42)
+		stop(c, a, s)
+		c.Know(ledger.ExecutorLost{App: a.ID, ID: "1", Reason: "stopped"})
+		d := report.Detail(c.View(), estimate.Policy{}, a)
+		if d.CoreSeconds <= 0 || d.MeanCores != units.Cores(d.CoreSeconds/40) || !d.Executors[0].Registered {
+			t.Errorf("%s: %v core-seconds, mean %v, registered %v", name, d.CoreSeconds, d.MeanCores, d.Executors[0].Registered)
+		}
+	}
+}

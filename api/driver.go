@@ -140,6 +140,9 @@ type Launch struct {
 	// Cores is the number of task slots; 0 asks for as many as the node offers
 	// cores, rounded up.
 	Cores int `json:"cores,omitempty"`
+	// TaskCPUs is how many slots a task takes, which is how many cores it says that it uses
+	// (spark.task.cpus); 0 counts as 1.
+	TaskCPUs float64 `json:"task_cpus,omitempty"`
 	// Heap and Overhead are what the user asked for. OffHeap is 0 until the
 	// planner has chosen it, or what the user set.
 	Heap     units.Bytes `json:"heap_bytes"`
@@ -190,6 +193,17 @@ func ContextOf(submission string, context int) string {
 func OwnerOf(submission string) string {
 	sum := sha256.Sum256([]byte("pacer owner " + submission))
 	return hex.EncodeToString(sum[:8])
+}
+
+// TaskCores is how many cores a task says that it uses, 1 at least.
+func (l *Launch) TaskCores() units.Cores { return max(1, units.Cores(l.TaskCPUs)) }
+
+// AtOnce is how many tasks run side by side in so many slots, 1 at least.
+func (l *Launch) AtOnce(slots int) int {
+	if l.TaskCPUs <= 0 {
+		return slots
+	}
+	return max(1, int(float64(slots)/l.TaskCPUs))
 }
 
 // Bytes is how many bytes l takes as JSON, or would with what is withheld.

@@ -92,6 +92,8 @@ type StageTarget struct {
 	// LongestTask is the CPU time that the longest task of the stage is predicted
 	// to take, wherever it runs; 0 when unknown.
 	LongestTask units.Seconds `json:"longest_task_s,omitempty"`
+	// TaskCores is how many cores one task can use, as far as is known before; 0 counts as 1.
+	TaskCores units.Cores `json:"task_cores,omitempty"`
 	// Reading is the part of a large task's CPU time in which it reads its records, as
 	// measured before; 0 when unknown.
 	Reading units.Fraction `json:"reading,omitempty"`

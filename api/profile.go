@@ -85,6 +85,9 @@ type ProfileStage struct {
 	NominalRate units.Rate `json:"nominal_rate"`
 	// LongestTask is the CPU time of its longest task.
 	LongestTask units.Seconds `json:"longest_task_s"`
+	// TaskCores is how many cores one of its tasks can use, 1 where it is left out: what it says
+	// (spark.task.cpus), or what it was seen to use by several threads.
+	TaskCores units.Cores `json:"task_cores,omitempty"`
 	// Reading is the part of its CPU time in which a large task reads its records, 0
 	// where no task was large: what is read tells how much of it is done.
 	Reading units.Fraction `json:"reading,omitempty"`
@@ -98,6 +101,9 @@ type ProfileStage struct {
 	// nothing else, 0 where it is not known.
 	Warmup units.Work `json:"warmup_core_seconds,omitempty"`
 }
+
+// Width is how many cores one of s's tasks can use, 1 at least.
+func (s *ProfileStage) Width() units.Cores { return max(1, s.TaskCores) }
 
 // DecodeProfile reads a strict JSON profile and validates it. Unknown fields and
 // trailing data are errors.
@@ -191,6 +197,7 @@ func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {
 	f.positive("core_seconds", float64(s.CoreSeconds))
 	f.check(s.NominalRate > 0 && !math.IsInf(float64(s.NominalRate), 0), "nominal_rate is %v, want a finite number > 0", float64(s.NominalRate))
 	f.finite("longest_task_s", float64(s.LongestTask))
+	f.between("task_cores", float64(s.TaskCores), 0, MostCores)
 	f.finite("warmup_core_seconds", float64(s.Warmup))
 	f.finite("task_cost_core_seconds", float64(s.TaskCost))
 	f.between("reading", float64(s.Reading), 0, 1)

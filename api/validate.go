@@ -60,6 +60,7 @@ func (l *Launch) validate(f *faults) {
 	f.text("launch user", l.User, MostName)
 	f.text("owner", l.Owner, MostToken)
 	f.count("cores", l.Cores, MostCores)
+	f.between("task_cpus", l.TaskCPUs, 0, MostCores)
 	f.count("withheld_bytes", l.Withheld, MostPlanLaunches)
 	f.size("heap_bytes", int64(l.Heap))
 	f.size("overhead_bytes", int64(l.Overhead))

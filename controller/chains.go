@@ -13,8 +13,8 @@ import "slices"
 // than w.Heaviest, which comes last. Each task that starts shows whether that was so,
 // and the time won is spread over what is left.
 //
-// The longest chain is what a stage cannot be faster than: a task uses one core
-// at most.
+// The longest chain is what a stage cannot be faster than: a task uses as many cores at
+// most as it has threads, one in most stages (Input.Width).
 func Chains(into, running []float64, w Waiting, slots int) []float64 {
 	n := max(len(running), min(slots, len(running)+w.Tasks))
 	free := n - len(running)

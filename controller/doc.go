@@ -57,7 +57,7 @@
 // # Both laws
 //
 // Once the set point is 1, or if the deadline is not after the start, the request is
-// min(Max, Runnable). While Weight or a rate is missing it is Init; a measured rate stands in
+// min(Max, Runnable Width). While Weight or a rate is missing it is Init; a measured rate stands in
 // for a nominal one once a task's weight or 5 % of the stage is done.
 //
 // # Units

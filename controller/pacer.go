@@ -54,9 +54,10 @@ func (l *pacer) request(s *State, v view) units.Cores {
 	}
 	var want float64
 	if len(v.Chains) > 0 {
-		want = coresFor(v.Chains, left+trim*max(0, short), rate*max(v.left, least))
+		// Each chain has as many cores as one task can use: with these for one core it is the same.
+		want = v.width() * coresFor(v.Chains, left+trim*max(0, short), rate*v.width()*max(v.left, least))
 	} else {
-		horizon := max(v.left-tail(float64(s.Level), rate, v.Runnable), least)
+		horizon := max(v.left-tail(float64(s.Level)/v.width(), rate*v.width(), v.Runnable), least)
 		want = (left + trim*short) / rate / horizon
 	}
 	if lag := short - max(allowed*t.Weight, 1); lag > 0 {

@@ -67,8 +67,10 @@ type Input struct {
 	// Done is the weight done. It may shrink, when a task failed.
 	Done float64
 	// Runnable is the number of unfinished tasks, running and waiting, at most
-	// the number of task slots: more cores than that cannot be used.
+	// as many as run side by side: more cores than they can use have no use.
 	Runnable int
+	// Width is how many cores one task can use; less than 1 counts as 1.
+	Width units.Cores
 	// Min and Max bound the request; Min wins. Max may be units.Unlimited.
 	Min, Max units.Cores
 	// Used is the CPU really used during Dt.
@@ -109,11 +111,16 @@ func (in *Input) validate(last units.Instant) error {
 			return fmt.Errorf("chain %d is %v, want finite numbers >= 0 in descending order", i, chain)
 		}
 	}
-	return notNegative("maximum cores", in.Max)
+	return errors.Join(notNegative("maximum cores", in.Max), units.Finite("width", in.Width))
 }
 
 // usable is the most that a request may be.
-func (in *Input) usable() units.Cores { return min(in.Max, units.Cores(in.Runnable)) }
+func (in *Input) usable() units.Cores {
+	return min(in.Max, units.Cores(float64(in.Runnable)*in.width()))
+}
+
+// width is Width, 1 at least.
+func (in *Input) width() float64 { return max(1, float64(in.Width)) }
 
 // Output is what a step decided.
 type Output struct {

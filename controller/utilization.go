@@ -24,7 +24,7 @@ type Utilization struct {
 
 // update folds in a step of v.dt seconds with granted cores in force.
 func (o *Utilization) update(granted float64, v *view) {
-	had := min(granted, float64(v.Runnable))
+	had := min(granted, float64(v.Runnable)*v.width())
 	if had <= 0 || v.dt <= 0 {
 		return
 	}

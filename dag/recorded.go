@@ -57,7 +57,7 @@ func (s scene) kept(i int) float64 {
 	if !g.timed() || !g.alone[i] {
 		return work(stage)
 	}
-	had, duration := min(float64(g.profile.Cores), float64(stage.Tasks)), float64(stage.Duration)
+	had, duration := min(float64(g.profile.Cores), float64(stage.Tasks)*float64(stage.Width())), float64(stage.Duration)
 	return max(duration*min(s.most(stage), had), min(work(stage), duration*had))
 }
 

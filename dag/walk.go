@@ -151,7 +151,7 @@ func (w *walker) start(i int) {
 	}
 	r := running{place: i, began: w.now, left: w.rest[i]*w.busy[i] + w.cold(i), most: w.most(stage)}
 	r.whole = max(r.left, w.busy[i])
-	r.aim = w.now + max(float64(deadline), r.left/r.most, float64(stage.LongestTask))
+	r.aim = w.now + max(float64(deadline), r.left/r.most, float64(stage.LongestTask)/float64(stage.Width()))
 	w.running = append(w.running, r)
 }
 
@@ -195,7 +195,7 @@ func (w *walker) rests() []Rest {
 
 // most is the number of cores that a stage can use.
 func (s scene) most(stage api.ProfileStage) float64 {
-	most := min(s.cores, float64(stage.Tasks))
+	most := min(s.cores, float64(stage.Tasks)*float64(stage.Width()))
 	if s.supply.Slots > 0 {
 		most = min(most, float64(s.supply.Slots))
 	}

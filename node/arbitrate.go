@@ -1,6 +1,7 @@
 package node
 
 import (
+	"math"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -229,7 +230,7 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		for _, c := range a.controls {
 			if c.active {
 				r.request(c, now, limit, tick)
-				d.enter(partaker{c.x, c, first, pressed}, c.target.StageKey, c.request, c.ready)
+				d.enter(partaker{c.x, c, first, pressed}, c.target.StageKey, c.request, c.usable())
 			}
 		}
 		d.group(a, now, from, false)
@@ -237,7 +238,7 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		for _, x := range a.executors {
 			x.cap.part = 0
 			if n := x.unheld(now, r.cfg.Stale); n > 0 {
-				d.enter(partaker{x: x}, api.StageKey{}, units.Cores(n), n)
+				d.enter(partaker{x: x}, api.StageKey{}, n, n)
 			}
 		}
 		d.group(a, now, from, true)
@@ -254,21 +255,21 @@ func (d *division) cut() {
 	}
 }
 
-// unheld is how many tasks run on an executor that no target in force holds: what it asks
-// for. It is 0 where what runs there is not known.
-func (x *executor) unheld(now units.Instant, stale time.Duration) int {
+// unheld is what the tasks can use, in cores, that run on an executor that no target in force holds:
+// what it asks for. It is 0 where what runs there is not known.
+func (x *executor) unheld(now units.Instant, stale time.Duration) units.Cores {
 	if x.ctl != nil && x.ctl.active || !x.known(now, stale) {
 		return 0
 	}
-	return min(x.running(), x.slots)
+	return min(units.Cores(x.running())*x.room.taskCores, units.Cores(x.room.slots))
 }
 
-// enter has p take part.
-func (d *division) enter(p partaker, key api.StageKey, request units.Cores, runnable int) {
+// enter has p take part, which can use so many cores.
+func (d *division) enter(p partaker, key api.StageKey, request, usable units.Cores) {
 	d.part = append(d.part, p)
 	d.stages = append(d.stages, supervisor.Stage{})
 	s := &d.stages[len(d.stages)-1]
-	s.Key, s.Executor, s.Request, s.Runnable = key, p.x.key.ID, request, runnable
+	s.Key, s.Executor, s.Request, s.Runnable = key, p.x.key.ID, request, int(math.Ceil(float64(usable)))
 }
 
 // group has the partakers from from on, which are a's, divided as one. Those that no target

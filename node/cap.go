@@ -35,12 +35,12 @@ func (a *app) divideCap(now units.Instant, cfg *Config) {
 // held reports whether a target holds x, and not on paper only.
 func (x *executor) held() bool { return x.ctl != nil && x.ctl.active && !x.handsOff }
 
-// counts is as how many tasks x counts where a cap is divided.
+// counts is as how many tasks of one core x counts where a cap is divided.
 func (x *executor) counts(now units.Instant, stale time.Duration) int {
 	if !x.known(now, stale) {
 		return 1
 	}
-	return max(1, min(x.running(), x.slots))
+	return max(1, min(int(math.Ceil(float64(x.running())*float64(x.room.taskCores))), x.room.slots))
 }
 
 // holdToCap writes the quota of an executor whose mode lets nothing else be written.

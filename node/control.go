@@ -27,6 +27,7 @@ type control struct {
 	// held is until when the target's Hold counts.
 	held   units.Instant
 	meter  meter.Meter
+	width  width
 	chains []float64 // Scratch of left.
 
 	// law is nil until the first division has said what c of Eq 7 is granted.
@@ -79,8 +80,8 @@ func checkTarget(t *api.StageTarget) error {
 		return fmt.Errorf("reading is %v, want 0 to 1", float64(t.Reading))
 	case !(t.FixedPart >= 0 && t.FixedPart < 1):
 		return fmt.Errorf("fixed part is %v, want 0 or more, below 1", float64(t.FixedPart))
-	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) || bad(float64(t.TaskCost)) || bad(float64(t.Hold)) || bad(float64(t.HoldFor)):
-		return fmt.Errorf("core_seconds, records, init_cores, hold_cores, hold_s, longest_task_s or task_cost_core_seconds is not a finite number >= 0")
+	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) || bad(float64(t.TaskCores)) || bad(float64(t.TaskCost)) || bad(float64(t.Hold)) || bad(float64(t.HoldFor)):
+		return fmt.Errorf("core_seconds, records, init_cores, hold_cores, hold_s, longest_task_s, task_cores or task_cost_core_seconds is not a finite number >= 0")
 	}
 	return nil
 }
@@ -94,6 +95,7 @@ func anchor(now units.Instant, remaining units.Seconds) units.Instant {
 func (c *control) aim(t api.StageTarget, now, sent units.Instant) {
 	c.target, c.released = t, false
 	c.start, c.deadline = now, anchor(sent, t.Remaining)
+	c.width.expect(max(t.TaskCores, c.x.room.taskCores))
 	c.meter.Bound(t.Weight)
 	c.from = c.meter.Done()
 }
@@ -132,11 +134,29 @@ func (c *control) aimed() controller.Target {
 // many a share has by their mean; one whose tasks are heavier is begun before.
 func (c *control) runnable() int {
 	running := max(0, c.record.running)
-	ready := min(c.x.slots, c.target.Tasks-c.record.finished)
+	ready := min(c.x.room.atOnce, c.target.Tasks-c.record.finished)
 	if ready > running && !c.meter.AllBegun(&c.target) {
 		return ready
 	}
 	return running
+}
+
+// usable is how many cores the tasks that could run can use. What those of a new stage can shows
+// when they have what the planner gives them.
+func (c *control) usable() units.Cores {
+	usable := units.Cores(c.ready) * max(1, c.width.Most)
+	if c.ready > 0 && c.width.Seen < widthSteps {
+		usable = max(usable, min(c.target.InitCores, units.Cores(c.x.room.slots)))
+	}
+	return usable
+}
+
+// each is how many cores a task is taken to use: until that has been seen, as many as it may.
+func (c *control) each() units.Cores {
+	if c.ready > 0 && c.width.Seen < widthSteps {
+		return c.usable() / units.Cores(c.ready)
+	}
+	return c.width.Now
 }
 
 // priorPart is the part of a share that its predicted CPU time is worth against what it has used
@@ -163,7 +183,7 @@ func (c *control) longest() float64 {
 
 // left is what is left for each slot, nothing where that is not known.
 func (c *control) left(longest float64) []float64 {
-	c.chains = c.meter.Chains(c.chains, &c.target, c.record.finished+c.record.running, c.x.slots, longest)
+	c.chains = c.meter.Chains(c.chains, &c.target, c.record.finished+c.record.running, c.x.room.atOnce, longest)
 	return c.chains
 }
 

@@ -12,10 +12,17 @@ import (
 // is the kernel's rounding; more is somebody else's doing.
 const drift = units.Cores(0.005)
 
+// room is what an executor has room for: slots as its launch says, of which its tasks take as many as
+// they use cores. So atOnce of them run side by side, each of which says that it uses taskCores.
+type room struct {
+	slots, atOnce int
+	taskCores     units.Cores
+}
+
 // executor is what the engine knows of one executor.
 type executor struct {
-	key   Key
-	slots int
+	key  Key
+	room room
 	// handsOff says that its application's mode lets nothing be written for it but its part of a
 	// cap: quota is then what would be in force.
 	handsOff bool

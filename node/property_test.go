@@ -140,7 +140,7 @@ func TestGrantsStayWithinTheCapacityAndAboveTheFloor(t *testing.T) {
 					if c.active && floors <= limit && c.grant < min(w.e.roster.cfg.Floor, units.Cores(c.runnable()))-1e-9 {
 						t.Fatalf("%s has %v of %v cores", c.x.key, float64(c.grant), float64(limit))
 					}
-					if c.active && c.grant > units.Cores(c.runnable())+1e-9 {
+					if c.active && c.grant > max(units.Cores(c.runnable())*max(1, c.width.Most), c.target.InitCores).CeilTo(1)+1e-9 {
 						t.Fatalf("%s has %v cores for %d tasks", c.x.key, float64(c.grant), c.runnable())
 					}
 				}

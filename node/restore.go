@@ -36,7 +36,7 @@ func (r *roster) save(s *State) {
 // save fills s.
 func (c *control) save(s *ControlState) {
 	*s = ControlState{Executor: c.x.key, Target: c.target, Start: c.start, Deadline: c.deadline, From: c.from, Held: c.held,
-		Meter: c.meter.State(), At: c.at, Grant: c.grant, Began: c.law != nil}
+		Meter: c.meter.State(), Width: c.width, At: c.at, Grant: c.grant, Began: c.law != nil}
 	if c.law != nil {
 		s.Controller = c.law.State()
 	}
@@ -130,7 +130,7 @@ func (r *roster) restoreControl(s *ControlState) *control {
 	}
 	c := &control{x: x, target: s.Target, start: s.Start, deadline: s.Deadline, from: s.From,
 		record: x.record(s.Target.StageKey), at: s.At, grant: s.Grant, resync: s.Began,
-		meter: meter.New(r.cfg.Meter, s.Meter)}
+		meter: meter.New(r.cfg.Meter, s.Meter), width: s.Width}
 	if !s.Began {
 		return c
 	}

@@ -98,6 +98,8 @@ type ControlState struct {
 	Held units.Instant `json:"held,omitempty"`
 	// Meter is what its progress had come to.
 	Meter meter.State `json:"meter"`
+	// Width is what its tasks were seen to use.
+	Width width `json:"width,omitzero"`
 	// At is the page timestamp of the last step, Grant the last grant.
 	At    units.Instant `json:"at"`
 	Grant units.Cores   `json:"grant"`

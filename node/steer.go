@@ -55,10 +55,10 @@ func (r *roster) wake(x *executor, now units.Instant) {
 	}
 }
 
-// bounds are the least and the most that c may request: never more than the
-// tasks that could run, nor than somebody else's quota that is yielded to.
+// bounds are the least and the most that c may request: never more than the tasks that could run
+// can use, nor than somebody else's quota that is yielded to.
 func (r *roster) bounds(c *control, limit units.Cores) (floor, most units.Cores) {
-	most = min(limit, units.Cores(c.ready))
+	most = min(limit, c.usable())
 	if c.x.owner.yields {
 		most = min(most, c.x.quota)
 	}
@@ -84,12 +84,13 @@ func (r *roster) step(c *control, now units.Instant, limit units.Cores) {
 	if c.law != nil && x.seen.pageAt > c.at && x.seen.usageAt == now {
 		dt, longest := x.seen.pageAt.Sub(c.at), c.longest()
 		out, err := c.law.Step(controller.Input{At: x.seen.pageAt, Dt: dt, Done: c.meter.Done(),
-			Runnable: c.ready, Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left(longest), Alike: c.alike(longest)})
+			Runnable: c.ready, Width: c.each(), Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left(longest), Alike: c.alike(longest)})
 		if err != nil {
 			r.controlError(c, err)
 		}
 		if c.erring = err != nil; !c.erring {
 			c.good = now
+			c.width.observe(c.spent.Per(dt), x.quota, c.record.running, c.record.finished+c.record.failed, x.room.atOnce)
 		}
 		c.at, c.spent = x.seen.pageAt, 0
 		c.out, c.request, c.told = out, out.Request, out.Request

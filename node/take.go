@@ -82,7 +82,9 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 	}
 	for _, id := range p.Executors {
 		x := r.ensure(Key{p.ID, id})
-		x.life.listed, x.slots, x.handsOff = true, r.slots(p.Launch.Cores), p.Launch.Mode.HandsOff()
+		x.life.listed, x.handsOff = true, p.Launch.Mode.HandsOff()
+		slots := r.slots(p.Launch.Cores)
+		x.room = room{slots, p.Launch.AtOnce(slots), p.Launch.TaskCores()}
 		x.cap.any = p.Cap > 0
 		if awaits := p.Launch.Withheld > 0; awaits != x.life.withheld {
 			x.life.withheld = awaits

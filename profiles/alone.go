@@ -34,8 +34,8 @@ func Alone(p api.Profile) api.Profile {
 	p.Stages = slices.Clone(p.Stages)
 	for i := range p.Stages {
 		s := &p.Stages[i]
-		cores := min(max(p.Cores, 1), units.Cores(s.Tasks))
-		s.Duration = max(leastDuration, s.LongestTask, units.Seconds(float64(s.CoreSeconds)/float64(cores)))
+		cores := min(max(p.Cores, 1), units.Cores(s.Tasks)*s.Width())
+		s.Duration = max(leastDuration, s.LongestTask/units.Seconds(s.Width()), units.Seconds(float64(s.CoreSeconds)/float64(cores)))
 	}
 	p.Duration = replay(p)
 	return p

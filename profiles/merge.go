@@ -144,6 +144,10 @@ func mergeStage(old, run api.ProfileStage, weight weights) api.ProfileStage {
 	s.Duration = mean(old.Duration, run.Duration, weight.durations)
 	s.Gap = mean(old.Gap, run.Gap, weight.gaps)
 	s.LongestTask = mean(old.LongestTask, run.LongestTask, w)
+	s.TaskCores = max(old.TaskCores, run.TaskCores)
+	if weight.durations > 0 {
+		s.TaskCores = run.TaskCores // At all cores nothing holds a task back.
+	}
 	s.Reading = meanKnown(old.Reading, run.Reading, w)
 	s.FixedPart = mean(old.FixedPart, run.FixedPart, w)
 	s.TaskCost = meanKnown(old.TaskCost, run.TaskCost, weight.durations)

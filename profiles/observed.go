@@ -137,8 +137,28 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 		Records: records, Bytes: known(s.Ready.Bytes, s.Done.BytesRead, 0),
 		RecordsWritten: max(0, s.Done.RecordsWritten), BytesWritten: max(0, s.Done.BytesWritten),
 		CoreSeconds: work, NominalRate: rate(records, work), LongestTask: finite(s.Done.LongestTask),
-		Reading: s.Reading, FixedPart: fixedPart(s.Done, work), TaskCost: taskCost(s.Done, work),
+		TaskCores: seenCores(s, work), Reading: s.Reading, FixedPart: fixedPart(s.Done, work), TaskCost: taskCost(s.Done, work),
 	}
+}
+
+// What a task uses by several threads is told from one that compiles by the work of the whole stage: so
+// much of it, in core-seconds, may be each executor's compiling, and of the rest a task has used more
+// than several cores all the time that it ran.
+const (
+	compiling units.Work  = 5
+	several   units.Cores = 1.5
+)
+
+// seenCores is how many cores a task of s used on the mean, 0 where that was not more than one thread does.
+func seenCores(s *observed, work units.Work) units.Cores {
+	if s.Done.TaskTime <= 0 {
+		return 0
+	}
+	work -= compiling * units.Work(max(1, len(s.Ready.Bindings)))
+	if cores := units.Cores(work) / units.Cores(s.Done.TaskTime); cores >= several {
+		return cores
+	}
+	return 0
 }
 
 // fixedPart is what the driver found of a stage, 0 where most of its work was done outside its

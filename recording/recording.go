@@ -44,6 +44,11 @@ func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 	run.ExecutorStart = executorStart(a)
 	run.Contended, run.HeadContended = contended(a), startedBeside(a)
 	run.Next = a.Outcome.Next
+	if declared := a.Tenant.Launch.TaskCores(); declared > 1 {
+		for i := range run.Stages {
+			run.Stages[i].TaskCores = max(declared, run.Stages[i].TaskCores)
+		}
+	}
 	old := v.Profile(a.Promise.Profile)
 	if old != nil {
 		if stage := profiles.Broken(old.Body, run); stage != "" {

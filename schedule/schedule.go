@@ -144,7 +144,7 @@ func targets(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, a
 		}
 		all = append(all, ledger.Target{Node: x.Node, StageTarget: api.StageTarget{Executor: x.ID, Weight: b.Weight, Tasks: b.Tasks,
 			Work: aim.Work * units.Work(share), Records: aim.Records * share, LongestTask: longest(annotation, s, aim.Work),
-			Reading: annotation.Reading, FixedPart: fixed, TaskCost: annotation.TaskCost, InitCores: cores}})
+			TaskCores: max(annotation.TaskCores, units.Cores(a.Tenant.Launch.TaskCPUs)), Reading: annotation.Reading, FixedPart: fixed, TaskCost: annotation.TaskCost, InitCores: cores}})
 	}
 	slices.SortFunc(all, func(x, y ledger.Target) int { return api.CompareExecutors(x.Executor, y.Executor) })
 	return all

@@ -48,7 +48,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/opt/java",
 			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true, OffHeapFloor: 1 << 28, OffHeapWeight: 2, OffHeapPage: 2 << 20,
 			JavaOptions: []string{"-Dx=y"}, ClassPath: []string{"/a.jar"},
-			Env: map[string]string{"PATH": "/bin", "SPARK_USER": "alice"},
+			Env: map[string]string{"PATH": "/bin", "SPARK_USER": "alice"}, TaskCPUs: 2,
 		},
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -6,7 +6,7 @@
 //	request   rc, the cores that a controller asks for its stage executor
 //	grant     cc, the cores that it gets, before rounding to the quantum
 //	capacity  the cores that the node gives to executors now
-//	runnable  a stage executor's unfinished tasks, at most its slots: it can use no more cores
+//	runnable  a stage executor's unfinished tasks that can run, each counted as the cores that it can use
 //	floor     the least grant of a stage executor with runnable tasks
 //	strategy  the rule by which applications share what is short, or what is left over
 //	ttc, anr  an application's time to completion and average nominal rate

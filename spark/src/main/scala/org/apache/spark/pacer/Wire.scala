@@ -48,7 +48,8 @@ private[spark] object Wire {
       javaOptions: Seq[String],
       classPath: Seq[String],
       env: Map[String, String],
-      image: String = "")
+      image: String = "",
+      taskCpus: Double = 1)
 
   final case class Register(
       submission: String,
@@ -194,6 +195,7 @@ private[spark] object Wire {
     val env = o.putObject("env")
     l.env.toSeq.sorted.foreach { case (k, v) => env.put(k, v) }
     if (l.image.nonEmpty) o.put("image", l.image)
+    if (l.taskCpus != 1) o.put("task_cpus", l.taskCpus)
   }
 
   // The most bytes of a name and of a text that explains which the planner takes (api/bounds.go).

@@ -269,7 +269,8 @@ private[scheduler] final class PacerSchedulerBackend(
       offHeapPage = offHeapPage,
       javaOptions = SparkSecurity.options(conf) ++ options("spark.executor.defaultJavaOptions") ++ options("spark.executor.extraJavaOptions"),
       classPath = paths("spark.executor.defaultExtraClassPath") ++ paths("spark.executor.extraClassPath"),
-      env = environment, image = conf.get(PacerConf.Image, ""))
+      env = environment, image = conf.get(PacerConf.Image, ""),
+      taskCpus = conf.getDouble("spark.task.cpus", 1)) // Spark 4.3 has it as a decimal number.
   }
 
   /** The driver's PATH, so that Python workers find the same interpreter, below what the user set; Spark's secrets above it. */

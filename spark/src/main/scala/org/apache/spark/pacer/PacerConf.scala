@@ -160,7 +160,7 @@ private[spark] object PacerConf {
     PacerConf(address, left, get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
       get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, here.number, here.before, shared,
-      program = get(Program).getOrElse(""), byMoment = by > 0, utcOffset = utcOffset(get(By), start, whole))
+      program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, utcOffset = utcOffset(get(By), start, whole))
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")
@@ -180,6 +180,14 @@ private[spark] object PacerConf {
     val moment = clock.orElse(reading(OffsetDateTime.parse(text).toZonedDateTime))
       .orElse(Moments.flatMap(f => reading(LocalDateTime.parse(text, f).atZone(zone))).headOption)
     moment.map(m => Duration.between(start, m).toMillis / 1e3).filter(_ > 0)
+  }
+
+  private val Script = """.*\.SparkSQLCLIDriver .*?-f (\S+).*""".r
+
+  /** The script of a spark-sql that was started by itself, from the JVM's command line. */
+  private[pacer] def script(command: String): Option[String] = command match {
+    case Script(file) => Try(Paths.get(file).toAbsolutePath.toString).toOption
+    case _ => None
   }
 
   /**

@@ -6,7 +6,6 @@ import java.util.{Map => JavaMap}
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.locks.LockSupport
 
-import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.{SparkEnv, TaskContext}
@@ -19,10 +18,10 @@ import org.apache.spark.pacer.TaskLedger.{Memory, NoMemory, NoUsage, Task, Usage
 /**
  * Keeps the progress page of an executor, where the node has given it one
  * (PACER_PROGRESS_PAGE), and its off-heap memory as the node wants it
- * (PACER_WISH_PAGE). It tells the driver whose user it has, and does nothing elsewhere.
+ * (PACER_WISH_PAGE), and tells the driver whose user it has. It has no driver side and does nothing elsewhere.
  */
 final class PacerPlugin extends SparkPlugin {
-  override def driverPlugin(): DriverPlugin = new ExecutorUser
+  override def driverPlugin(): DriverPlugin = null
   override def executorPlugin(): ExecutorPlugin =
     new PacerExecutorPlugin(sys.env.get(ProgressPage.PathVariable), sys.env.get(MemoryWish.PathVariable))
 }
@@ -49,12 +48,12 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPat
   private var moveTried = false
 
   override def init(context: PluginContext, extraConf: JavaMap[String, String]): Unit = pagePath.foreach { path =>
-    ExecutorUser.own.foreach(id => Try(context.send(Integer.valueOf(id))))
     try {
       val page = ProgressPage.open(Paths.get(path))
       publisher = new Thread(() => publishLoop(page), "pacer-progress")
       publisher.setDaemon(true)
       publisher.start()
+      Option(SparkEnv.get).foreach(ExecutorUser.tell)
     } catch {
       case NonFatal(e) => logWarning(s"pacer: no progress page: ${e.getMessage}")
     }

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test
 class ExecutorUserTest {
   private def said(own: Option[Int], executors: Int*): Seq[String] = {
     val lines = mutable.Buffer[String]()
-    val plugin = new ExecutorUser(own, lines += _)
-    executors.foreach(id => plugin.receive(Integer.valueOf(id)))
+    val endpoint = new ExecutorUser(null, own, lines += _)
+    executors.foreach(endpoint.receive(_))
     lines.toSeq
   }
 

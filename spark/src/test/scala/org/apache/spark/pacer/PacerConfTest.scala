@@ -41,6 +41,13 @@ class PacerConfTest {
     assertTrue(parse("sparkpacer://h", PacerConf.Watched -> "true").watched)
   }
 
+  @Test def aScriptOfSparkSqlIsItsProgram(): Unit = {
+    val shell = "org.apache.spark.deploy.SparkSubmit --master sparkpacer://h --class org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver spark-internal"
+    assertEquals(Some("/sql/q.sql"), PacerConf.script(s"$shell --database d -f /sql/q.sql"))
+    assertEquals(None, PacerConf.script(s"$shell -e SELECT"))
+    assertEquals(None, PacerConf.script("org.apache.spark.deploy.SparkSubmit --class org.example.Main a.jar -f /x"))
+  }
+
   // What is said of a moment is said in the time that its user's clock shows then.
   @Test def theOffsetIsThatOfTheMoment(): Unit = {
     val berlin = ZoneId.of("Europe/Berlin")

@@ -66,6 +66,7 @@ private[scheduler] final class PacerSchedulerBackend(
 
   override def start(): Unit = {
     super.start()
+    ExecutorUser.hear(sc.env.rpcEnv)
     var mine: PlannerClient = null
     try {
       val patience = Patience.fromNow(settings.watched)

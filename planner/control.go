@@ -153,15 +153,14 @@ func (d *desk) planQuery(ev PlanQuery) {
 	})
 }
 
-// answer has work answer a request apart from the engine, from a snapshot.
+// answer has work answer a request apart from the engine.
 func (d *desk) answer(to Ticket, work func(inquiry) any) {
 	if to == 0 {
 		return
 	}
-	i := inquiry{view: d.view.Snapshot(), estimates: d.estimates, places: d.places}
-	d.answers = append(d.answers, Answer{To: to, Work: func(kept *report.Kept) any {
-		i.kept = kept
-		return work(i)
+	estimates, places := d.estimates, d.places
+	d.answers = append(d.answers, Answer{To: to, Work: func(view ledger.View, kept *report.Kept) any {
+		return work(inquiry{view, estimates, places, kept})
 	}})
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/report"
 )
 
@@ -123,12 +124,12 @@ type Reply struct {
 }
 
 // Answer answers a question, which changes nothing and promises nothing: Work makes the value of
-// the api's reply type. It reads a snapshot and takes its time, so it is called apart from the
-// engine, by whom and when the caller likes, once at most. Its argument has what the caller's
-// earlier answers have left to it, or is nil; it is nobody else's meanwhile.
+// the api's reply type. It takes its time, so it is called apart from the engine, by whom and when
+// the caller likes, once at most, with a snapshot of Engine.View from after the step. kept has what
+// the caller's earlier answers have left to it, or is nil; it is nobody else's meanwhile.
 type Answer struct {
 	To   Ticket
-	Work func(kept *report.Kept) any
+	Work func(view ledger.View, kept *report.Kept) any
 }
 
 // Log tells the operator what has happened.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/async"
+	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/report"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -47,7 +48,8 @@ type Store interface {
 // methods, which are safe for concurrent use and do not wait for the answer; a
 // reply function is called once, on the loop's goroutine or another one, and must not block.
 //
-// Questions hold nobody up: the loop cuts a snapshot, and two goroutines answer, one those
+// Questions hold nobody up: the loop cuts a snapshot for all that have come, which takes a tenth of
+// its time at most, and two goroutines answer, one those
 // about what there is, one those about what a deadline would mean, each principal's in turn. Who
 // has too many under way is refused with KindTransient before the loop hears of it.
 //
@@ -71,6 +73,10 @@ type Loop struct {
 	tickets Ticket
 	waiting map[Ticket]request
 	turn    Turn
+
+	// asked are the questions that wait for a snapshot: the next one may be cut at due.
+	asked []asking
+	due   time.Time
 
 	looks, plans async.Lane[string] // By login.
 	kept         report.Kept        // Belongs to who answers in looks.
@@ -116,8 +122,10 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.drain()
 		case <-ticker.C:
 			l.step(Tick{Deaf: l.pub.Deaf()})
+		case <-l.later():
 		}
 		l.flush()
+		l.handOver()
 		l.ended.Store(int64(time.Since(l.start)))
 	}
 }
@@ -240,6 +248,9 @@ func (l *Loop) stop() {
 		r.refuse(stopping())
 	}
 	clear(l.waiting)
+	for _, q := range l.asked {
+		q.refuse(stopping())
+	}
 	l.looks.Wait()
 	l.plans.Wait()
 }
@@ -326,7 +337,7 @@ func (l *Loop) flush() {
 		case Answer:
 			if r, ok := l.waiting[a.To]; ok {
 				delete(l.waiting, a.To)
-				l.answer(r, a)
+				l.asked = append(l.asked, asking{r, a, time.Now()})
 			}
 		case Log:
 			l.observe(a.Occurrence)
@@ -334,23 +345,54 @@ func (l *Loop) flush() {
 	}
 }
 
-// answer has a question answered in its lane.
-func (l *Loop) answer(r request, a Answer) {
-	kept, since := (*report.Kept)(nil), time.Now()
-	if r.lane == &l.looks {
+// asking is a question that was asked at a moment.
+type asking struct {
+	request
+	answer Answer
+	since  time.Time
+}
+
+// spacing is by how many times as long as it took to cut a snapshot the next one is later: no
+// questions, however many, take more of the loop's time than that.
+const spacing = 10
+
+// later is when questions that wait may be handed over; never, without any.
+func (l *Loop) later() <-chan time.Time {
+	if len(l.asked) == 0 {
+		return nil
+	}
+	return time.After(time.Until(l.due))
+}
+
+// handOver has the questions that wait answered in their lanes, all from one snapshot.
+func (l *Loop) handOver() {
+	began := time.Now()
+	if len(l.asked) == 0 || began.Before(l.due) {
+		return
+	}
+	view := l.engine.View().Snapshot()
+	l.due = time.Now().Add(spacing * time.Since(began))
+	for _, q := range l.asked {
+		q.lane.Run(q.login, func() { l.answer(q, view) })
+	}
+	l.asked = nil
+}
+
+// answer answers a question, on a goroutine of its lane.
+func (l *Loop) answer(q asking, view ledger.View) {
+	select {
+	case <-l.done:
+		q.refuse(stopping())
+		return
+	default:
+	}
+	if time.Since(q.since) > answerWithin {
+		q.refuse(api.Errorf(api.KindTransient, "others' questions are answered first: try again in a moment"))
+		return
+	}
+	var kept *report.Kept
+	if q.lane == &l.looks {
 		kept = &l.kept
 	}
-	r.lane.Run(r.login, func() {
-		select {
-		case <-l.done:
-			r.refuse(stopping())
-			return
-		default:
-		}
-		if time.Since(since) > answerWithin {
-			r.refuse(api.Errorf(api.KindTransient, "others' questions are answered first: try again in a moment"))
-			return
-		}
-		r.reply(a.Work(kept))
-	})
+	q.reply(q.answer.Work(view, kept))
 }

@@ -96,7 +96,7 @@ func (w *world) step(event planner.Event) any {
 			if body != nil {
 				w.Fatalf("two replies to one request")
 			}
-			body = a.Work(nil)
+			body = a.Work(w.e.View().Snapshot(), nil)
 		case planner.Reply:
 			if body != nil {
 				w.Fatalf("two replies to one request")

@@ -161,7 +161,7 @@ func (c *control) step(event planner.Event) {
 			c.direct(a)
 		case planner.Answer:
 			if reply := c.waiting[a.To]; reply != nil {
-				reply(a.Work(nil))
+				reply(a.Work(c.engine.View(), nil))
 			}
 		case planner.Reply:
 			if r, ok := a.Body.(api.HelloReply); ok && r.Error == nil {

@@ -31,6 +31,8 @@ type App struct {
 	// Pace multiplies the rate of all its tasks; 0 is 1. Bend is Plant.Bend for its
 	// executors, 0 for the plant's.
 	Pace, Bend float64
+	// Threads is how many cores each task can use, TaskCPUs how many it says that it does; 0 is 1.
+	Threads, TaskCPUs float64
 }
 
 // Stage describes a stage.
@@ -80,6 +82,7 @@ func (a App) Validate() error {
 	}
 	check(len(a.Stages) > 0, "application %s has no stages", a.Name)
 	check(within(a.Pace, 0, 100), "pace is %v", a.Pace)
+	check(within(a.Threads, 0, 1024) && within(a.TaskCPUs, 0, 1024), "threads are %v, cpus %v, want 0 to 1024", a.Threads, a.TaskCPUs)
 	check(within(a.Bend, 0, 100), "bend is %v, want 0 to 100", a.Bend)
 	for i, s := range a.Stages {
 		at := fmt.Sprintf("stage %d: ", i)

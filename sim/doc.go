@@ -20,9 +20,9 @@
 //
 // Between two events everything goes on at a constant speed, so nothing is
 // stepped through: a process's timer is set to when something happens next. A
-// machine's cores are divided max-min, each executor up to its running tasks and
-// its quota; an executor's computing tasks share equally and never have more than
-// a core each. The work that n of them do in a second is
+// machine's cores are divided max-min, each executor up to what its running tasks can use
+// and its quota; an executor's computing tasks share equally and never have more than
+// a core for each of their threads. The work that n of them do in a second is
 //
 //	f(eff) speed warmth noise,   f(c) = c (1+k)/(1 + k c/C)
 //

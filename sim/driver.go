@@ -137,7 +137,7 @@ func (d *Driver) send(r driver.Request) {
 		d.ask(r.No, func(c *control, reply func(any)) { c.events(batch, reply) })
 		return
 	}
-	launch := api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0"}
+	launch := api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0", TaskCPUs: d.app.TaskCPUs}
 	d.app.Memory.declare(&launch)
 	if !launch.OffHeapFixed {
 		launch.OffHeap = d.reply.OffHeap // Its executors are started with that.

@@ -25,6 +25,7 @@ type process struct {
 	key    executorKey
 	pid    int
 	slots  int
+	atOnce int // How many tasks run side by side.
 	rand   *rand.Rand
 	timer  timer
 
@@ -84,7 +85,7 @@ type task struct {
 const tiny = 1e-9
 
 func (w *World) startProcess(m *machine, d *Driver, key executorKey, launch *api.Launch) *process {
-	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: launch.Cores, quota: math.Inf(1), weight: 1, at: w.now,
+	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: launch.Cores, atOnce: launch.AtOnce(launch.Cores), quota: math.Inf(1), weight: 1, at: w.now,
 		pools:    newPools(d.app.Memory, launch, w.now),
 		starting: float64(w.cfg.Plant.Start), factor: 1, first: math.Inf(1),
 		rand: random(w.cfg.Seed, "process "+m.name+" "+drawn(key))}
@@ -118,8 +119,11 @@ func (p *process) wants() float64 {
 	case p.pausing > 0:
 		return float64(p.slots)
 	}
-	return float64(len(p.computing))
+	return float64(len(p.computing)) * p.threads()
 }
+
+// threads is how many cores each of its tasks can use.
+func (p *process) threads() float64 { return max(1, p.driver.app.Threads) }
 
 // busy reports whether something will happen by itself: what was brought past its end by
 // another's event has yet to settle.
@@ -146,7 +150,7 @@ func (p *process) advance(now units.Instant) {
 		p.pausing -= spent
 	case len(p.computing) > 0:
 		p.service += p.rate * dt
-		p.threadCPU += spent / float64(len(p.computing))
+		p.threadCPU += spent / (float64(len(p.computing)) * p.threads())
 		p.worked += spent
 	}
 	if p.eff != p.got {
@@ -270,7 +274,7 @@ func (p *process) awake(now units.Instant) {
 	p.waiting = still
 }
 
-func (p *process) free() int { return p.slots - len(p.computing) - len(p.waiting) }
+func (p *process) free() int { return p.atOnce - len(p.computing) - len(p.waiting) }
 
 func (p *process) part(r *stageRun) *part {
 	for i := len(p.parts) - 1; i >= 0; i-- {

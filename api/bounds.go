@@ -25,7 +25,8 @@ const (
 	// node has said that it has it.
 	MostLaunch = 64 << 10
 	// MostPlanLaunches is that of all Launches of a Plan, as JSON: with what else it has it
-	// goes through the bus (bus.MaxPayload). What more come are turned down, and those that wait go on to.
+	// goes through the bus (bus.MaxPayload). An application that comes beyond it is turned down, one
+	// that waits goes on waiting.
 	MostPlanLaunches = 6 << 20
 	// MostRegisterBytes is that of a registration, as JSON, which may write a byte as six.
 	MostRegisterBytes = 1 << 20

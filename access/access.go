@@ -23,6 +23,9 @@ var needs = map[api.Verb]need{
 	api.VerbDeadline: {role: api.RoleSubmit, own: true},
 	api.VerbKill:     {role: api.RoleSubmit, own: true},
 	api.VerbExit:     {role: api.RoleSubmit, own: true},
+	// Their own: Profile.
+	api.VerbProfilePut: {role: api.RoleSubmit},
+	api.VerbProfileRm:  {role: api.RoleSubmit},
 }
 
 // Changes reports whether a request of that verb changes anything.
@@ -63,6 +66,20 @@ func Own(p api.Principal, verb api.Verb, app api.AppID, owner string) error {
 		return nil
 	}
 	return api.Errorf(api.KindDenied, "application %s is not yours: request %s for others' needs the role %s", app, verb, api.RoleOperate)
+}
+
+// Profile returns a KindDenied error unless p may ask for owner's profiles, and, where it puts one that
+// is shared, for that.
+func Profile(p api.Principal, owner string, shares bool) error {
+	switch {
+	case p.Operates():
+		return nil
+	case owner != "" && !(p.Kind == api.PrincipalUser && p.Name == owner):
+		return lacks(p, "to ask for another user's profiles", api.RoleOperate)
+	case shares:
+		return lacks(p, "to share a profile", api.RoleOperate)
+	}
+	return nil
 }
 
 // Register returns a KindDenied error unless p may register applications: users that submit,

@@ -14,7 +14,7 @@ func TestVerbsByRole(t *testing.T) {
 		api.VerbPing: {all, all, all}, api.VerbApps: {all, all, all}, api.VerbApp: {all, all, all}, api.VerbProfiles: {all, all, all},
 		api.VerbProfile: {all, all, all}, api.VerbNodes: {all, all, all}, api.VerbLogs: {own, own, all},
 		api.VerbRelease: {none, own, all}, api.VerbDeadline: {none, own, all}, api.VerbKill: {none, own, all}, api.VerbExit: {none, own, all},
-		api.VerbCap: {none, none, all}, api.VerbStep: {none, none, all}, api.VerbProfilePut: {none, none, all}, api.VerbProfileRm: {none, none, all},
+		api.VerbCap: {none, none, all}, api.VerbStep: {none, none, all}, api.VerbProfilePut: {none, all, all}, api.VerbProfileRm: {none, all, all},
 		api.VerbDrain: {none, none, all}, api.VerbUndrain: {none, none, all}, api.VerbDivide: {none, none, all}, api.VerbBackup: {none, none, all},
 		api.VerbIssue: {none, none, all}, api.VerbPrincipals: {none, none, all}, api.VerbRevoke: {none, none, all},
 	}
@@ -66,6 +66,24 @@ func TestWhoRegisters(t *testing.T) {
 		}
 		if err := access.Again(c.by, "app-1", "ann"); (err == nil) != c.again {
 			t.Errorf("%v registers app-1 again: %v", c.by, err)
+		}
+	}
+}
+
+// Profiles of others, and the one that is everybody's, are an operator's to put and to remove.
+func TestWhoseProfilesOneAsksFor(t *testing.T) {
+	ann, ops := api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit}, api.Principal{Kind: api.PrincipalUser, Name: "ops", Role: api.RoleOperate}
+	for _, c := range []struct {
+		by     api.Principal
+		owner  string
+		shares bool
+		may    bool
+	}{
+		{ann, "", false, true}, {ann, "ann", false, true}, {ann, "bob", false, false}, {ann, "", true, false}, {ann, "ann", true, false},
+		{api.Principal{Kind: api.PrincipalNode, Name: "ann"}, "ann", false, false}, {ops, "bob", false, true}, {ops, "", true, true}, {api.Principal{}, "bob", true, true},
+	} {
+		if err := access.Profile(c.by, c.owner, c.shares); (err == nil) != c.may || err != nil && api.KindOf(err) != api.KindDenied {
+			t.Errorf("%v, owner %q, shares %v: %v", c.by, c.owner, c.shares, err)
 		}
 	}
 }

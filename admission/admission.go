@@ -176,7 +176,7 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 			Mode: ledger.Recording, Required: r.RequireFeasible},
 	}
 	if r.Mode != api.ModeOff {
-		d.Profile = v.Copy(d.Promise.Profile)
+		d.Profile = v.Copy(r.User, d.Promise.Profile)
 	}
 	switch {
 	case r.Mode == api.ModeOff:
@@ -184,7 +184,7 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	case r.Deadline > 0 && d.Profile != nil:
 		d.Promise.Mode = ledger.Paced
 		if r.Shared {
-			d.Promise = share(v, d.Promise, &d.Profile.Body)
+			d.Promise = share(v, r.User, d.Promise, &d.Profile.Body)
 		}
 	}
 	whole, err := place.Seats(v, d.App(), placement.Whole)

@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -128,17 +129,20 @@ func TestProfileOf(t *testing.T) {
 		r := request(w.name, 120)
 		r.Profile, r.Program, r.Context = w.profile, w.program, strings.Count(w.profile, "#")
 		d, err := admission.Decide(c.View(), policy(), r)
-		if err != nil || d.Promise.Profile != w.want || (d.Profile != nil) != (c.View().Profile(w.want) != nil) {
+		if err != nil || d.Promise.Profile != w.want || (d.Profile != nil) != (c.View().Profile("", w.want) != nil) {
 			t.Errorf("%+v: %q, %v", w, d.Promise.Profile, err)
 		}
 	}
-	q := api.PlanRequest{V: api.Version, Profile: "sales 2026-11-27", Deadline: 120}
-	if r, err := admission.WhatIf(c.View(), policy(), q); err != nil || r.Verdict != api.VerdictFeasible {
-		t.Errorf("a plan for today's name: %+v, %v", r, err)
-	}
-	q.Profile = "sale *"
-	if _, err := admission.WhatIf(c.View(), policy(), q); api.KindOf(err) != api.KindNotFound || !strings.Contains(err.Error(), `the nearest is "sales *"`) {
+	if err := admission.NoProfile(c.View(), "ann", "sale *"); api.KindOf(err) != api.KindNotFound || !strings.Contains(err.Error(), `the nearest is "sales *"`) {
 		t.Errorf("a profile that is not there: %v", err)
+	}
+	hers := ledgertest.Chain("sale *s")
+	hers.Owner = "eve"
+	c.Know(ledger.ProfileSaved{Body: hers})
+	for user, near := range map[string]string{"eve": "sale *s", "ann": "sales *"} {
+		if err := admission.NoProfile(c.View(), user, "sale *"); !strings.Contains(err.Error(), strconv.Quote(near)) {
+			t.Errorf("%s is told %v", user, err)
+		}
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 // mostFollowers bounds how many contexts a deadline is divided over.
 const mostFollowers = 1000
 
-// share is the promise p of an application of profile body with its part of a deadline that contexts which follow
+// share is the promise p of a user's application of profile body with its part of a deadline that contexts which follow
 // are to keep, too. Each has a part in proportion to what it takes at all cores, as stages have of
 // an application's: so the whole is feasible if and only if the part is. Who comes next divides what
 // is left then. One whose follower has no profile has all that is left.
-func share(v ledger.View, p ledger.Promise, body *api.Profile) ledger.Promise {
-	rest, followers := following(v, body)
+func share(v ledger.View, user string, p ledger.Promise, body *api.Profile) ledger.Promise {
+	rest, followers := following(v, user, body)
 	if whole := body.Duration + rest; followers > 0 && whole > 0 {
 		p.Shared, p.Followers = p.Deadline, followers
 		p.Deadline *= body.Duration / whole
@@ -24,11 +24,11 @@ func share(v ledger.View, p ledger.Promise, body *api.Profile) ledger.Promise {
 
 // following is how long the contexts take that came after the one of a profile, and how many they
 // are, by what each one's profile says of the next.
-func following(v ledger.View, body *api.Profile) (rest units.Seconds, followers int) {
+func following(v ledger.View, user string, body *api.Profile) (rest units.Seconds, followers int) {
 	seen := map[string]bool{body.Name: true}
 	for next := body.Next; next != "" && !seen[next] && followers < mostFollowers; {
 		seen[next] = true
-		p := v.Profile(next)
+		p := v.Profile(user, next)
 		if p == nil {
 			break
 		}

@@ -1,35 +1,19 @@
 package admission
 
 import (
-	"cmp"
-
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/placement"
-	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/verdict"
 )
 
-// WhatIf answers what a deadline would mean for a profile: beside those that run, on all
-// nodes as they are, unless it is asked about an empty cluster or a number of cores. Contexts that
-// followed the profile's are to end by the deadline, too.
-func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest) (api.PlanReply, error) {
-	if err := q.Validate(); err != nil {
-		return api.PlanReply{}, err
-	}
-	p := cmp.Or(v.Profile(q.Profile), v.Profile(profiles.Key(q.Profile, "")))
-	if q.Body != nil {
-		var err error
-		if p, err = ledger.NewProfile(*q.Body); err != nil {
-			return api.PlanReply{}, err
-		}
-	}
-	if p == nil {
-		return api.PlanReply{}, NoProfile(v, q.Profile)
-	}
-	a := &ledger.App{Profile: p, Promise: share(v, ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
+// WhatIf answers what a deadline would mean for a user's run by profile p: beside those that run, on all
+// nodes as they are, unless q, which is valid, asks about an empty cluster or a number of cores. Contexts
+// that followed the profile's are to end by the deadline, too.
+func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest, user string, p *ledger.Profile) (api.PlanReply, error) {
+	a := &ledger.App{Profile: p, Promise: share(v, user, ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
 	s, names := place.AllNodes(v), []string(nil)
 	switch {
 	case q.Cores > 0:

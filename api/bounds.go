@@ -1,6 +1,8 @@
 package api
 
 import (
+	"crypto/sha512"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -166,6 +168,16 @@ func (f *faults) text(what, s string, most int) {
 	if len(s) > most {
 		f.add("%s has %d bytes, at most %d are taken", what, len(s), most)
 	}
+}
+
+// Shortened is s where it has at most MostToken bytes, else a digest of it, which has one more and
+// thus is no other's own: as a part of a key.
+func Shortened(s string) string {
+	if len(s) <= MostToken {
+		return s
+	}
+	sum := sha512.Sum512([]byte(s))
+	return "=" + hex.EncodeToString(sum[:])
 }
 
 // token is text for an id that becomes part of a subject, a path or a key.

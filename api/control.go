@@ -255,10 +255,15 @@ type ControlRequest struct {
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
 	// Cap is the most cores that App is to have on a node, 0 for no cap (VerbCap).
 	Cap units.Cores `json:"cap_cores,omitempty"`
-	// User is who asks for App's end (VerbKill).
+	// User is who asks: for App's end (VerbKill), for its own profiles.
 	User string   `json:"user,omitempty"`
 	Body *Profile `json:"body,omitempty"`
-	Step *Step    `json:"step,omitempty"`
+	// Owner is whose profile is meant, Shared that it is the one that is everybody's.
+	Owner  string `json:"owner,omitempty"`
+	Shared bool   `json:"shared,omitempty"`
+	// Operates says that who asks operates. No message can say it.
+	Operates bool  `json:"-"`
+	Step     *Step `json:"step,omitempty"`
 	// Division is what Node, or with "" every node, is to divide by from now on (VerbDivide);
 	// nil is as it is configured.
 	Division *Division `json:"division,omitempty"`

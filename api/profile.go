@@ -20,6 +20,10 @@ const ProfileSchema = 1
 type Profile struct {
 	Schema int    `json:"schema"`
 	Name   string `json:"name"`
+	// Owner is the user whose runs alone teach it; "" is nobody: it counts for everybody who has none
+	// of that name. Shared says that an operator has stored it for all, and that their runs teach it.
+	Owner  string `json:"owner,omitempty"`
+	Shared bool   `json:"shared,omitempty"`
 	// Runs is how many runs were merged; 0 for a hand-written profile.
 	Runs int `json:"runs"`
 	// Duration is from the start of the deadline clock to the driver's exit.
@@ -141,6 +145,8 @@ func (p Profile) Validate() error {
 	f.check(p.Name != "", "name is empty")
 	f.text("name", p.Name, MostName)
 	f.text("next", p.Next, MostName)
+	f.text("owner", p.Owner, MostName)
+	f.check(!p.Shared || p.Owner == "", "it is shared and has the owner %q", Clip(p.Owner, MostToken))
 	f.count("runs", p.Runs, MostCount)
 	f.finite("duration_s", float64(p.Duration))
 	f.between("cores", float64(p.Cores), 0, MostAmount)

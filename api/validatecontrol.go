@@ -10,6 +10,7 @@ func (r *ControlRequest) Validate() error {
 	var f faults
 	f.token("app", string(r.App))
 	f.text("profile", r.Profile, MostName)
+	f.text("owner", r.Owner, MostName)
 	f.text("node", r.Node, MostToken)
 	f.text("submission", r.Submission, MostToken)
 	f.bounded("extend_s", float64(r.Extend))
@@ -24,7 +25,7 @@ func (r *ControlRequest) Validate() error {
 	}
 	f.text("login", r.Login, MostToken)
 	if p := r.Page; p != nil {
-		f.text("page", p.After, MostName)
+		f.text("page", p.After, 2*MostName+1) // A profile's name and owner.
 	}
 	if d := r.Division; d != nil {
 		d.validate(&f)

@@ -20,7 +20,9 @@ func profilesCommand(sh *shell) *cobra.Command {
 }
 
 func profilesList(sh *shell) *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List the stored profiles", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "list", Short: "List the stored profiles", Args: cobra.NoArgs,
+		Long: "List the stored profiles: your own, those that are shared, and those that are nobody's\n" +
+			"(docs/profile.md); an operator sees everybody's."}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		reply, err := sh.ask(c.Context(), api.VerbProfiles, api.ControlRequest{})
@@ -32,10 +34,14 @@ func profilesList(sh *shell) *cobra.Command {
 		}
 		rows := make([][]string, 0, len(reply.Profiles))
 		for _, p := range reply.Profiles {
-			rows = append(rows, []string{p.Name, strconv.Itoa(p.Runs), strconv.Itoa(len(p.Stages)), seconds(p.Duration),
+			owner := dash(p.Owner)
+			if p.Shared {
+				owner = "shared"
+			}
+			rows = append(rows, []string{p.Name, owner, strconv.Itoa(p.Runs), strconv.Itoa(len(p.Stages)), seconds(p.Duration),
 				p.Cores.String(), fmt.Sprintf("%.1f", float64(p.Work()))})
 		}
-		return table(sh.Stdout, []string{"NAME", "RUNS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
+		return table(sh.Stdout, []string{"NAME", "OWNER", "RUNS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
 	}
 	return c
 }
@@ -43,8 +49,9 @@ func profilesList(sh *shell) *cobra.Command {
 func profilesShow(sh *shell) *cobra.Command {
 	c := &cobra.Command{Use: "show NAME", Short: "Print a profile", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeProfiles}
 	form := outputFlag(c)
+	whose := whoseFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		reply, err := sh.ask(c.Context(), api.VerbProfile, api.ControlRequest{Profile: args[0]})
+		reply, err := sh.ask(c.Context(), api.VerbProfile, api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared})
 		if err != nil {
 			return err
 		}
@@ -86,16 +93,34 @@ func printProfile(w io.Writer, p api.Profile) error {
 }
 
 func profilesPut(sh *shell) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "put FILE|-", Short: "Store a profile under the name it holds", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			p, err := sh.readProfile(args[0])
-			if err != nil {
-				return err
-			}
-			return sh.order(c, api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p})
-		},
+		Long: "Store a profile under the name it holds, as your own. With --shared it counts for everybody\n" +
+			"who has none of that name, and their runs teach it: that is an operator's to say.",
 	}
+	shared := c.Flags().Bool("shared", false, "share it with everybody")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p, err := sh.readProfile(args[0])
+		if err != nil {
+			return err
+		}
+		return sh.order(c, api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p, Shared: *shared})
+	}
+	return c
+}
+
+// whose says which of the profiles of a name is meant.
+type whose struct {
+	owner  string
+	shared bool
+}
+
+func whoseFlags(c *cobra.Command) *whose {
+	var w whose
+	c.Flags().StringVar(&w.owner, "owner", "", "the user whose profile it is (default: your own, else the one that is everybody's)")
+	c.Flags().BoolVar(&w.shared, "shared", false, "the one that is everybody's")
+	c.MarkFlagsMutuallyExclusive("owner", "shared")
+	return &w
 }
 
 // readProfile reads and checks a profile file, "-" for standard input.
@@ -117,13 +142,15 @@ func (sh *shell) readProfile(path string) (api.Profile, error) {
 }
 
 func profilesRm(sh *shell) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "rm NAME", Short: "Remove a profile: the next run records a new one", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: sh.completeProfiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			return sh.order(c, api.VerbProfileRm, api.ControlRequest{Profile: args[0]})
-		},
 	}
+	whose := whoseFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return sh.order(c, api.VerbProfileRm, api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared})
+	}
+	return c
 }
 
 // completeProfiles offers the names of profiles to the shell's completion.

@@ -121,8 +121,9 @@ func TestWhoMayAskForWhat(t *testing.T) {
 	} {
 		view := map[api.Verb]bool{api.VerbApp: true, api.VerbApps: true, api.VerbNodes: true, api.VerbProfiles: true, api.VerbProfile: true, api.VerbPing: true}[verb]
 		mine := map[api.Verb]bool{api.VerbLogs: true, api.VerbDeadline: true, api.VerbRelease: true}[verb]
-		exit := verb == api.VerbExit // Of a submission that nobody has.
-		for name, allowed := range map[string]bool{"owner": true, "ann": view || mine || exit, "bob": view || exit, "viv": view} {
+		// Of a submission that nobody has, and their own profiles.
+		free := map[api.Verb]bool{api.VerbExit: true, api.VerbProfilePut: true, api.VerbProfileRm: true}[verb]
+		for name, allowed := range map[string]bool{"owner": true, "ann": view || mine || free, "bob": view || free, "viv": view} {
 			_, err := conns[name].Control(t.Context(), verb, q)
 			check(name+" asks for "+string(verb), allowed, err)
 		}

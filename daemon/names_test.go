@@ -96,7 +96,7 @@ func TestWhateverOthersAreCalled(t *testing.T) {
 				return false, nil
 			}
 			l, err := ledger.New(ledger.Config{Beta: 0.3, Identity: "store", History: 10, DetailHistory: 5, Samples: 100, AllSamples: 1000, Stages: 50}, pairs)
-			return err == nil && l.Audit() == "" && l.View().Node(name) != nil && l.View().App(api.AppID("app-"+name)) != nil && l.View().Profile(name) != nil &&
+			return err == nil && l.Audit() == "" && l.View().Node(name) != nil && l.View().App(api.AppID("app-"+name)) != nil && l.View().Profile("", name) != nil &&
 				len(l.Close().Faults) == 0, nil
 		},
 	}

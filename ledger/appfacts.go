@@ -41,10 +41,11 @@ func (f Registered) apply(l *Ledger) error {
 		Clocks: Clocks{Read: true}}
 	a.Tenant.Executors, a.Tenant.NextID = nil, 1
 	if f.Matched {
-		stored := l.profiles[f.Promise.Profile]
+		stored := l.profiles.find(f.Tenant.Owner.User, f.Promise.Profile)
 		if stored == nil {
 			return fmt.Errorf("profile %s is not there", f.Promise.Profile)
 		}
+		useProfile(l, stored)
 		a.Profile = stored.forRun(l.cfg.Beta)
 	}
 	if f.Wait != nil {

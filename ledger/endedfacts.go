@@ -85,6 +85,10 @@ func (l *Ledger) trim() {
 	for len(l.ended) > l.cfg.History || l.cfg.HistoryBytes > 0 && l.endedBytes > l.cfg.HistoryBytes && len(l.ended) > 1 {
 		l.put(historyKey(l.ended[0].Detail.ID), nil)
 		l.endedBytes -= l.ended[0].Bytes
+		gone := l.ended[0].Detail
+		if id, newest := l.profiles.newestOf(gone.User, gone.Profile, gone.ID); newest {
+			delete(l.profiles.newest, id) // Nobody can take its run back any more.
+		}
 		l.ended = slices.Clone(l.ended[1:]) // Snapshots have the old list.
 	}
 }

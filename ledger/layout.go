@@ -20,7 +20,8 @@ import (
 //	app/ID/usage          the CPU time of its executors, in core-seconds
 //	app/ID/samples/S.A/N  a piece of that one's samples (appendSamples)
 //	plan/NODE             a node and the epoch of its Plan (NodeRecord)
-//	profile/NAME          a profile (api.Profile)
+//	profile/NAME          a profile that is nobody's or shared (profileRecord)
+//	profile/NAME/OWNER    a user's
 //	history/ID            an application that is over (Ended)
 //	queue/KEY             what the queue's policy has learnt, in its own form
 //
@@ -70,7 +71,6 @@ func part[Name ~string](name Name) string { return url.PathEscape(string(name)) 
 
 func appKey(id api.AppID) string                      { return appPrefix + part(id) }
 func planKey(node string) string                      { return planPrefix + part(node) }
-func profileKey(name string) string                   { return profilePrefix + part(name) }
 func historyKey(id api.AppID) string                  { return historyPrefix + part(id) }
 func queueKey(key string) string                      { return queuePrefix + part(key) }
 func ownProfile(id api.AppID) string                  { return appKey(id) + "/profile" }
@@ -84,4 +84,15 @@ func samplesPrefix(id api.AppID) string               { return appKey(id) + "/sa
 func pieceKey(id api.AppID, k api.StageKey, number int) string {
 	return samplesPrefix(id) + keyText(k) + "/" + strconv.Itoa(number)
 }
+func profileKey(id profileID) string {
+	key := profilePrefix + part(id.name)
+	if id.owner != "" {
+		key += "/" + part(api.Shortened(id.owner))
+	}
+	return key
+}
+
+// profileID names a stored profile. One that is nobody's or shared has no owner.
+type profileID struct{ name, owner string }
+
 func keyText(k api.StageKey) string { return strconv.Itoa(k.Stage) + "." + strconv.Itoa(k.Attempt) }

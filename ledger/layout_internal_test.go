@@ -23,7 +23,7 @@ func TestEveryKeyFitsEveryStore(t *testing.T) {
 		return func(name string) string { return key(api.AppID(name)) }
 	}
 	keys := map[string]func(name string) string{
-		"appKey": of(appKey), "planKey": planKey, "profileKey": profileKey, "historyKey": of(historyKey), "queueKey": queueKey,
+		"appKey": of(appKey), "planKey": planKey, "profileKey": func(name string) string { return profileKey(profileID{name, "u" + name}) }, "historyKey": of(historyKey), "queueKey": queueKey,
 		"ownProfile": of(ownProfile), "stagePrefix": of(stagePrefix), "marksKey": of(marksKey), "usageKey": of(usageKey),
 		"countersPrefix": of(countersPrefix), "samplesPrefix": of(samplesPrefix),
 		"stageKey":    of(func(id api.AppID) string { return stageKey(id, last) }),

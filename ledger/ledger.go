@@ -20,6 +20,11 @@ type Config struct {
 	// HistoryBytes is how many bytes all of them take as they are stored, but for the newest one;
 	// 0 is no bound.
 	HistoryBytes int
+	// Profiles and ProfileBytes bound the stored profiles: those that were used longest ago go; of
+	// one owner there are a quarter of that at most. One that nobody has used for ProfileAge goes when
+	// another one is stored. Profiles 0 is no bound, and so is ProfileAge 0.
+	Profiles, ProfileBytes int
+	ProfileAge             time.Duration
 	// Samples bounds the samples kept of a stage, AllSamples those of all running
 	// applications, Stages the stage attempts of one.
 	Samples, AllSamples, Stages int
@@ -71,12 +76,13 @@ type Ledger struct {
 	nodes      map[string]*Node
 	ordered    []*Node // In order of name; nil when they have to be listed anew.
 	drains     []*Node // Those of ordered that drain, listed with them.
-	profiles   map[string]*Profile
-	newest     map[string]Learnt // By profile; not saved.
+	profiles   profileShelf
 	// waiting are those that are queued, in order of id.
 	waiting []*App
 	// learnt is what policies of the queue have learnt, by key.
 	learnt map[string][]byte
+	// taught is when each was last learnt, 0 before this planner's start.
+	taught map[string]uint64
 	// claims is the memory that executors of each node, and those that are to replace lost
 	// ones there, take; freed counts how often some of it was given back.
 	claims map[string]units.Bytes

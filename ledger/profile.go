@@ -32,6 +32,8 @@ func NewProfile(p api.Profile) (*Profile, error) {
 	return &Profile{Body: p, Graph: g}, nil
 }
 
+func (p *Profile) id() profileID { return profileID{p.Body.Name, p.Body.Owner} }
+
 // forRun returns p for one application: what is stored may change while it runs.
 func (p *Profile) forRun(beta float64) *Profile {
 	return &Profile{Body: profiles.Alone(p.Body), Graph: p.Graph, Match: profiles.NewMatcher(p.Body), Rate: p.Graph.Rate(beta),

@@ -6,7 +6,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// ProfileSaved: Body is the profile of its name from now on. By is the application whose
+// ProfileSaved: Body is the profile of its name and owner from now on. By is the application whose
 // run made it so, "" for none.
 type ProfileSaved struct {
 	Body api.Profile
@@ -18,48 +18,69 @@ func (f ProfileSaved) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	if f.By != "" {
-		l.newest[f.Body.Name] = Learnt{f.By, l.profiles[f.Body.Name], stored}
+	id := stored.id()
+	before := l.profiles.stored[id]
+	keepProfile(l, stored)
+	if delete(l.profiles.newest, id); f.By != "" {
+		l.profiles.newest[id] = Learnt{f.By, before, stored}
 	}
-	l.setProfile(f.Body.Name, stored)
 	return nil
 }
 
-// ProfileRemoved: the profile of that name is gone; running applications keep their
-// copies.
-type ProfileRemoved struct{ Name string }
+// ProfileRemoved: the profile of that name and owner is gone; running applications keep
+// their copies.
+type ProfileRemoved struct{ Name, Owner string }
 
 func (f ProfileRemoved) apply(l *Ledger) error {
-	if l.profiles[f.Name] == nil {
+	id := profileID{f.Name, f.Owner}
+	if l.profiles.stored[id] == nil {
 		return fmt.Errorf("profile %s is not there", f.Name)
 	}
-	l.setProfile(f.Name, nil)
+	dropProfile(l, id)
 	return nil
 }
 
-// RunTakenBack: the profile of that name is what it was before the run of App went in.
+// RunTakenBack: the profile of that name and owner is what it was before the run of App went in.
 type RunTakenBack struct {
-	Name string
-	App  api.AppID
+	Name, Owner string
+	App         api.AppID
 }
 
 func (f RunTakenBack) apply(l *Ledger) error {
-	r := l.newest[f.Name]
-	if r.App != f.App || l.profiles[f.Name] != r.after {
+	id := profileID{f.Name, f.Owner}
+	r := l.profiles.newest[id]
+	if r.App != f.App || l.profiles.stored[id] != r.after {
 		return fmt.Errorf("the newest run in profile %s is not that of %s", f.Name, f.App)
 	}
-	delete(l.newest, f.Name)
-	l.setProfile(f.Name, r.before)
+	if r.before == nil {
+		dropProfile(l, id)
+		return nil
+	}
+	delete(l.profiles.newest, id)
+	keepProfile(l, r.before)
 	return nil
 }
 
-// setProfile makes p the profile of that name; nil takes it away.
-func (l *Ledger) setProfile(name string, p *Profile) {
-	if p == nil {
-		delete(l.profiles, name)
-		l.put(profileKey(name), nil)
-		return
+// keepProfile stores p, and drops others where there are too many.
+func keepProfile(l *Ledger, p *Profile) {
+	id := p.id()
+	value, err := l.profiles.put(l.now, p)
+	l.encoded(profileKey(id), value, err)
+	if l.cfg.Profiles > 0 {
+		for _, id := range l.profiles.bound(l.now, profileBounds{l.cfg.Profiles, l.cfg.ProfileBytes, l.cfg.ProfileAge}, id) {
+			l.put(profileKey(id), nil)
+		}
 	}
-	l.profiles[name] = p
-	l.save(profileKey(name), p.Body)
+}
+
+func dropProfile(l *Ledger, id profileID) {
+	l.profiles.drop(id)
+	l.put(profileKey(id), nil)
+}
+
+// useProfile takes in that p is matched to a run.
+func useProfile(l *Ledger, p *Profile) {
+	if l.profiles.match(l.now, p) {
+		keepProfile(l, p)
+	}
 }

@@ -19,11 +19,6 @@ const (
 	mostLearntBytes = 4096
 )
 
-// Learns reports whether something can be kept under that key.
-func (v View) Learns(key string) bool {
-	return key != "" && (v.l.learnt[key] != nil || len(v.l.learnt) < mostLearnt)
-}
-
 // enqueue has a wait.
 func enqueue(l *Ledger, a *App, w Wait) {
 	a.Outcome.State, a.Wait = api.AppQueued, &w

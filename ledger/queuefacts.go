@@ -1,7 +1,10 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -62,9 +65,10 @@ func (f Started) apply(l *Ledger) error {
 	if err := amounts("cores, slots or executors", float64(f.Cores), float64(f.Slots), float64(f.PerNode)); err != nil {
 		return err
 	}
-	if stored := l.profiles[a.Promise.Profile]; f.Matched && stored == nil {
+	if stored := l.profiles.find(a.Tenant.Owner.User, a.Promise.Profile); f.Matched && stored == nil {
 		return fmt.Errorf("profile %s is not there", a.Promise.Profile)
 	} else if f.Matched {
+		useProfile(l, stored)
 		a.Profile, a.keep.saved = stored.forRun(l.cfg.Beta), false
 	}
 	t := &a.Tenant
@@ -78,20 +82,25 @@ func (f Started) apply(l *Ledger) error {
 }
 
 // QueueLearnt: the policy of the queue has learnt something, which is kept for it under a
-// key. State is the policy's own.
+// key. State is the policy's own. Of too many keys the one goes that was learnt last longest ago.
 type QueueLearnt struct {
 	Key   string
 	State []byte
 }
 
 func (f QueueLearnt) apply(l *Ledger) error {
-	switch _, known := l.learnt[f.Key]; {
-	case f.Key == "" || len(f.State) == 0 || len(f.State) > mostLearntBytes:
+	if f.Key == "" || len(f.State) == 0 || len(f.State) > mostLearntBytes {
 		return fmt.Errorf("%d bytes under %q", len(f.State), f.Key)
-	case !known && len(l.learnt) >= mostLearnt:
-		return fmt.Errorf("%d keys are kept already", len(l.learnt))
 	}
-	l.learnt[f.Key] = f.State
+	l.learnt[f.Key], l.taught[f.Key] = f.State, l.seq+1
+	if len(l.learnt) > mostLearnt {
+		oldest := slices.MinFunc(slices.Collect(maps.Keys(l.learnt)), func(a, b string) int {
+			return cmp.Or(cmp.Compare(l.taught[a], l.taught[b]), cmp.Compare(a, b))
+		})
+		delete(l.learnt, oldest)
+		delete(l.taught, oldest)
+		l.put(queueKey(oldest), nil)
+	}
 	l.put(queueKey(f.Key), f.State)
 	return nil
 }

@@ -19,8 +19,8 @@ import (
 // Effects.Faults says after the first Close; it returns an error where that is one of the ledger
 // itself, or of another layout.
 func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
-	l := &Ledger{cfg: cfg, apps: make(map[api.AppID]*App), nodes: make(map[string]*Node), profiles: make(map[string]*Profile),
-		newest: make(map[string]Learnt), allocations: make(map[string][]*Allocation), learnt: make(map[string][]byte), claims: make(map[string]units.Bytes),
+	l := &Ledger{cfg: cfg, apps: make(map[api.AppID]*App), nodes: make(map[string]*Node), profiles: newProfileShelf(),
+		taught: make(map[string]uint64), allocations: make(map[string][]*Allocation), learnt: make(map[string][]byte), claims: make(map[string]units.Bytes),
 		growth: 1}
 	l.batch.nodes = make(map[string]bool)
 	if err := l.restore(pairs); err != nil {
@@ -202,7 +202,10 @@ func restoreLearnt(l *Ledger, r api.Pair) error {
 func restoreProfile(l *Ledger, r api.Pair) error {
 	stored, err := decodeProfile(r)
 	if err == nil {
-		l.profiles[stored.Body.Name] = stored
+		var record profileRecord // One of before says nothing of its use.
+		if err = decode(r, &record, nil); err == nil {
+			l.profiles.restore(stored, record.Used, len(r.Value))
+		}
 	}
 	return err
 }

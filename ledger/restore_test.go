@@ -81,8 +81,8 @@ func TestARecordThatCannotBeReadIsSetAside(t *testing.T) {
 					t.Errorf("%s is %q: %s is there: %v", key, bad, id, there)
 				}
 			}
-			if (v.Profile("q") == nil) != (of[0] == "profile") || (v.EndedApp("app-4") == nil) != (of[0] == "history") || v.Node("a") == nil {
-				t.Errorf("%s is %q: %v, %v, %v", key, bad, v.Profile("q"), v.EndedApp("app-4"), v.Node("a"))
+			if (v.Profile("", "q") == nil) != (of[0] == "profile") || (v.EndedApp("app-4") == nil) != (of[0] == "history") || v.Node("a") == nil {
+				t.Errorf("%s is %q: %v, %v, %v", key, bad, v.Profile("", "q"), v.EndedApp("app-4"), v.Node("a"))
 			}
 			l.Begin(units.Instant(2 * time.Second))
 			for _, f := range []ledger.Fact{ledger.NodeJoined{Node: "a", Incarnation: "a-1"}, ledger.NodeSaid{Status: status(1, 0)}} {

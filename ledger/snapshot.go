@@ -16,7 +16,7 @@ func (v View) Snapshot() View {
 	s := &Ledger{
 		cfg: l.cfg, now: l.now, seq: l.seq, epoch: l.epoch, serial: l.serial, identity: l.identity, term: l.term, uptime: l.uptime,
 		division: l.division, growth: l.growth, freed: l.freed, endedBytes: l.endedBytes,
-		ended: l.ended, profiles: maps.Clone(l.profiles), newest: maps.Clone(l.newest), learnt: maps.Clone(l.learnt), claims: maps.Clone(l.claims),
+		ended: l.ended, profiles: l.profiles.copy(), learnt: maps.Clone(l.learnt), claims: maps.Clone(l.claims),
 		apps: make(map[api.AppID]*App, len(l.apps)), nodes: make(map[string]*Node, len(l.nodes)),
 	}
 	for _, a := range v.Apps() {

@@ -103,28 +103,35 @@ func (v View) Offered(name string) units.Cores {
 	return 0
 }
 
-// Profile is the stored profile of that name, nil for none.
-func (v View) Profile(name string) *Profile { return v.l.profiles[name] }
+// Profile is the stored profile of that name that counts for a user: its own, else the one that is
+// nobody's or shared; nil for none.
+func (v View) Profile(user, name string) *Profile { return v.l.profiles.find(user, name) }
 
-// Profiles returns the stored profiles in order of name.
-func (v View) Profiles() []*Profile { return sorted(v.l.profiles) }
+// ProfileOf is the stored profile of that name and owner, nil for none.
+func (v View) ProfileOf(owner, name string) *Profile {
+	return v.l.profiles.stored[profileID{name, owner}]
+}
 
-// ProfileNames returns the names of the stored profiles, in no order.
-func (v View) ProfileNames() iter.Seq[string] { return maps.Keys(v.l.profiles) }
+// Profiles returns the stored profiles in order of name and owner.
+func (v View) Profiles() []*Profile { return sorted(v.l.profiles.stored) }
 
-// Copy returns the profile of that name for the run of one application, nil for none.
-func (v View) Copy(name string) *Profile {
-	if p := v.l.profiles[name]; p != nil {
+// ProfileNames returns the names of the stored profiles that a user sees: its own, and those that are
+// nobody's or shared; in no order.
+func (v View) ProfileNames(user string) iter.Seq[string] { return v.l.profiles.names(user) }
+
+// Copy returns the profile of that name for a user's run of one application, nil for none.
+func (v View) Copy(user, name string) *Profile {
+	if p := v.l.profiles.find(user, name); p != nil {
 		return p.forRun(v.l.cfg.Beta)
 	}
 	return nil
 }
 
-// Newest reports whether the newest run in the profile is that of the application, so that
-// it can be taken back.
-func (v View) Newest(profile string, id api.AppID) bool {
-	r := v.l.newest[profile]
-	return r.App == id && v.l.profiles[profile] == r.after
+// Newest reports whether the newest run in the profile of that name, a user's own or everybody's, is
+// that of the user's application, so that it can be taken back, and whose profile that is.
+func (v View) Newest(user, profile string, id api.AppID) (owner string, newest bool) {
+	slot, newest := v.l.profiles.newestOf(user, profile, id)
+	return slot.owner, newest
 }
 
 // Allocation is what a has on the node, nil for nothing.
@@ -170,7 +177,7 @@ type named interface{ name() string }
 
 func (a *App) name() string     { return string(a.ID) }
 func (n *Node) name() string    { return n.Node }
-func (p *Profile) name() string { return p.Body.Name }
+func (p *Profile) name() string { return p.Body.Name + "\x00" + p.Body.Owner }
 
 // sorted returns the values of m in order of name: maps are walked in one order
 // only, so that the same facts give the same bytes.

@@ -104,6 +104,12 @@ type Config struct {
 	History       int
 	DetailHistory int
 	HistoryBytes  units.Bytes
+	// Profiles and ProfileBytes are how many profiles are kept, and how many bytes they take in the
+	// store; 2000 and 64 MiB. Of one user there are a quarter of that at most; those that were used
+	// longest ago go, and those that nobody has used for ProfileAge; 400 days, and 0 is no bound.
+	Profiles     int
+	ProfileBytes units.Bytes
+	ProfileAge   time.Duration
 	// Samples bounds the samples kept of a stage by halving their density; 2000.
 	Samples int
 	// AllSamples bounds the samples of all running applications together in the
@@ -150,6 +156,9 @@ func Default() Config {
 		History:           200,
 		DetailHistory:     20,
 		HistoryBytes:      64 * units.MiB,
+		Profiles:          2000,
+		ProfileBytes:      64 * units.MiB,
+		ProfileAge:        400 * 24 * time.Hour,
 		Samples:           2000,
 		AllSamples:        1_000_000,
 		Stages:            2000,
@@ -180,6 +189,7 @@ func (c Config) Validate() error {
 	check(c.FinalWait >= 0, "final wait is negative")
 	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements, c.ReplacementWindow)
 	check(c.History >= 0 && c.DetailHistory >= 0 && c.HistoryBytes >= 0, "history is negative")
+	check(c.Profiles > 0 && c.ProfileBytes > 0 && c.ProfileAge >= 0, "profiles: %d of %v, %v old, want more than none", c.Profiles, c.ProfileBytes, c.ProfileAge)
 	check(c.Samples >= 2, "samples: %d, want at least 2", c.Samples)
 	check(c.AllSamples >= 2, "all samples: %d, want at least 2", c.AllSamples)
 	check(c.Stages > 0, "stages: %d, want more than 0", c.Stages)
@@ -226,5 +236,6 @@ func (c Config) line() queue.Policy {
 
 func (c Config) ledger() ledger.Config {
 	return ledger.Config{Beta: c.Beta, Identity: c.Identity, History: c.History, DetailHistory: c.DetailHistory, HistoryBytes: int(c.HistoryBytes),
+		Profiles: c.Profiles, ProfileBytes: int(c.ProfileBytes), ProfileAge: c.ProfileAge,
 		Samples: c.Samples, AllSamples: c.AllSamples, Stages: c.Stages}
 }

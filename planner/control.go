@@ -1,11 +1,11 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"github.com/sparkpacer/pacer/access"
-	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/report"
@@ -74,10 +74,14 @@ func (d *desk) permit(ev *Control) error {
 	if ev.By.Kind == api.PrincipalUser {
 		ev.Request.User = ev.By.Name
 	}
+	ev.Request.Operates = ev.By.Operates()
 	if err := access.Verb(ev.By, ev.Verb); err != nil {
 		return err
 	}
-	app, owner, known := d.owner(ev)
+	if err := access.Profile(ev.By, ev.Request.Owner, ev.Verb == api.VerbProfilePut && ev.Request.Shared); err != nil {
+		return err
+	}
+	app, owner, known := ownerOf(d.view, ev)
 	if !known {
 		// What is not known is nobody's; a node may still have logs of it.
 		if ev.Verb == api.VerbLogs && !ev.By.Operates() {
@@ -86,31 +90,6 @@ func (d *desk) permit(ev *Control) error {
 		return nil
 	}
 	return access.Own(ev.By, ev.Verb, app, owner)
-}
-
-// owner is whose application a request is about, if it is about one that is known. A
-// spark-submit's exit is about a submission, all else names an application.
-func (d *desk) owner(ev *Control) (app api.AppID, owner string, known bool) {
-	if ev.Verb != api.VerbExit {
-		if a := d.view.App(ev.Request.App); a != nil {
-			return a.ID, a.Tenant.Owner.User, true
-		}
-		if e := d.view.EndedApp(ev.Request.App); e != nil {
-			return e.Detail.ID, e.Detail.User, true
-		}
-		return "", "", false
-	}
-	for _, a := range d.view.Apps() {
-		if a.Tenant.Submission == ev.Request.Submission {
-			return a.ID, a.Tenant.Owner.User, true
-		}
-	}
-	for _, e := range d.view.Ended() {
-		if e.Detail.Submission == ev.Request.Submission {
-			return e.Detail.ID, e.Detail.User, true
-		}
-	}
-	return "", "", false
 }
 
 // allow has nothing to say but that the request is permitted: nodes have the logs.
@@ -144,7 +123,7 @@ func hide(by api.Principal, a *api.AppSummary) {
 // planQuery has it answered what a deadline would mean for a profile.
 func (d *desk) planQuery(ev PlanQuery) {
 	d.answer(ev.To, func(i inquiry) any {
-		r, err := admission.WhatIf(i.view, i.places, ev.Request)
+		r, err := whatIf(i, ev)
 		if err != nil {
 			r = api.PlanReply{Error: api.ToWire(err)}
 		}
@@ -272,8 +251,11 @@ func (d *desk) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 	if q.Profile != "" {
 		p.Name = q.Profile
 	}
+	if p.Owner, p.Shared = cmp.Or(q.Owner, q.User), q.Shared; p.Shared {
+		p.Owner = ""
+	}
 	how := "put"
-	if d.view.Profile(p.Name) != nil {
+	if d.view.ProfileOf(p.Owner, p.Name) != nil {
 		how = "replaced"
 	}
 	if err := d.ledger.Record(ledger.ProfileSaved{Body: p}); err != nil {
@@ -285,10 +267,14 @@ func (d *desk) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 
 // removeProfile takes a profile away; running applications keep their copies.
 func (d *desk) removeProfile(q api.ControlRequest) (api.ControlReply, error) {
-	if d.view.Profile(q.Profile) == nil {
-		return api.ControlReply{}, admission.NoProfile(d.view, q.Profile)
+	p, err := findProfile(d.view, q)
+	if err != nil {
+		return api.ControlReply{}, err
 	}
-	d.record(ledger.ProfileRemoved{Name: q.Profile})
+	if p.Body.Owner != q.User && !q.Operates {
+		return api.ControlReply{}, api.Errorf(api.KindDenied, "profile %q is everybody's: an operator removes it", q.Profile)
+	}
+	d.record(ledger.ProfileRemoved{Name: q.Profile, Owner: p.Body.Owner})
 	d.occur(ProfileChanged{Profile: q.Profile, How: "removed"})
-	return api.ControlReply{Message: fmt.Sprintf("profile %q removed", q.Profile)}, nil
+	return api.ControlReply{Message: fmt.Sprintf("profile %q of %s removed", q.Profile, cmp.Or(p.Body.Owner, "everybody"))}, nil
 }

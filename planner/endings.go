@@ -121,8 +121,8 @@ func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 		account.Reason = sayExit(q.ExitCode)
 		a.Notices = append(slices.Clone(a.Notices), sayExit(q.ExitCode))
 		r.occur(ExitReported{App: a.ID, Code: q.ExitCode})
-		if r.view.Newest(a.Profile, a.ID) {
-			r.record(ledger.RunTakenBack{Name: a.Profile, App: a.ID})
+		if owner, newest := r.view.Newest(a.User, a.Profile, a.ID); newest {
+			r.record(ledger.RunTakenBack{Name: a.Profile, Owner: owner, App: a.ID})
 			r.occur(ProfileChanged{Profile: a.Profile, How: "put back", App: a.ID})
 		}
 	}

@@ -69,6 +69,7 @@ type Control struct {
 // PlanQuery asks what a deadline would mean; answered with an api.PlanReply.
 type PlanQuery struct {
 	To      Ticket
+	By      api.Principal
 	Request api.PlanRequest
 }
 

@@ -185,7 +185,7 @@ func (l *Loop) Control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 
 // Plan hands a plan request over.
 func (l *Loop) Plan(by api.Principal, r api.PlanRequest, reply func(api.PlanReply)) {
-	ask(l, &l.plans, by, func(t Ticket) Event { return PlanQuery{To: t, Request: r} }, reply)
+	ask(l, &l.plans, by, func(t Ticket) Event { return PlanQuery{To: t, By: by, Request: r} }, reply)
 }
 
 // Configure hands another configuration over; reply is told what is wrong with it.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/ledger"
@@ -89,11 +88,13 @@ func (i inquiry) showApp(q api.ControlRequest) (r api.ControlReply, err error) {
 }
 
 func (i inquiry) listProfiles(q api.ControlRequest) (r api.ControlReply, err error) {
-	var names []string
-	for _, p := range i.view.Profiles() {
-		names = append(names, p.Body.Name)
+	var keys []string
+	bodies := map[string]api.Profile{}
+	for _, p := range seenProfiles(i.view, q) {
+		key := p.Body.Name + "\x00" + p.Body.Owner // As they are in order.
+		keys, bodies[key] = append(keys, key), p.Body
 	}
-	r.Profiles, r.More = page(q.Page, names, func(name string) api.Profile { return i.view.Profile(name).Body })
+	r.Profiles, r.More = page(q.Page, keys, func(key string) api.Profile { return bodies[key] })
 	return r, nil
 }
 
@@ -123,9 +124,9 @@ func page[T any](p *api.Page, keys []string, entry func(key string) T) (list []T
 }
 
 func (i inquiry) showProfile(q api.ControlRequest) (api.ControlReply, error) {
-	p := i.view.Profile(q.Profile)
-	if p == nil {
-		return api.ControlReply{}, admission.NoProfile(i.view, q.Profile)
+	p, err := findProfile(i.view, q)
+	if err != nil {
+		return api.ControlReply{}, err
 	}
 	return api.ControlReply{Profiles: []api.Profile{p.Body}}, nil
 }

@@ -27,9 +27,9 @@ const newestWeight = 8
 // that was not held back to a deadline has executors. Runs that failed say nothing of that.
 // ok says that there is something.
 func (p Policy) Learn(v ledger.View, a *ledger.App) (key string, state []byte, ok bool) {
-	key = a.Promise.Profile
+	key = keyOf(a)
 	ran := a.Outcome.Ended - a.Tenant.Began
-	if a.Outcome.State != api.AppFinished || a.Promise.Targeted || len(a.Tenant.Executors) == 0 || !(ran > 0) || !v.Learns(key) {
+	if a.Outcome.State != api.AppFinished || a.Promise.Targeted || len(a.Tenant.Executors) == 0 || !(ran > 0) || key == "" {
 		return key, nil, false
 	}
 	l := read(v, key)
@@ -48,5 +48,13 @@ func read(v ledger.View, key string) learnt {
 	return l
 }
 
+// keyOf is the key of a's profile: what another user's runs take says nothing of it.
+func keyOf(a *ledger.App) string {
+	if user := a.Tenant.Owner.User; user != "" {
+		return a.Promise.Profile + "/" + api.Shortened(user)
+	}
+	return a.Promise.Profile
+}
+
 // took is how long runs of a's profile mostly have executors, 0 where nobody knows.
-func took(v ledger.View, a *ledger.App) units.Seconds { return read(v, a.Promise.Profile).Took }
+func took(v ledger.View, a *ledger.App) units.Seconds { return read(v, keyOf(a)).Took }

@@ -104,7 +104,7 @@ func (p Policy) Decide(v ledger.View, newcomer *Newcomer) []Choice {
 	var waiting []int
 	for _, a := range line {
 		c := Choice{App: a, What: Wait, Cap: a.Tenant.Cap}
-		profile, comes, noWait := v.Copy(a.Promise.Profile), newcomer != nil && a == newcomer.App, false
+		profile, comes, noWait := v.Copy(a.Tenant.Owner.User, a.Promise.Profile), newcomer != nil && a == newcomer.App, false
 		if comes {
 			profile, noWait = newcomer.Profile, newcomer.NoWait
 		}

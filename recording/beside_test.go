@@ -127,7 +127,7 @@ func TestAnExitAloneIsLearntOfARunBesideOthers(t *testing.T) {
 func TestAWaitInTheQueueIsNotLearnt(t *testing.T) {
 	queued := func(c *ledgertest.Cluster) *ledger.App {
 		c.To(1)
-		c.Know(ledger.Registered{ID: "app-1", Name: "p", Serial: 1, Matched: c.View().Profile("p") != nil,
+		c.Know(ledger.Registered{ID: "app-1", Name: "p", Serial: 1, Matched: c.View().Profile("", "p") != nil,
 			Tenant:  ledger.Tenant{Submission: "s", Launch: api.Launch{Heap: units.GiB}, Cores: 8, Slots: 8},
 			Promise: ledger.Promise{Profile: "p", Start: ledgertest.Start, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
 		c.To(61)

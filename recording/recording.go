@@ -18,8 +18,19 @@ const (
 )
 
 // Record folds the run of an application that has finished into its profile and says what it did;
-// an error says why it cannot teach the profile anything.
+// an error says why it cannot teach the profile anything. A run teaches its user's own profile or, where
+// it has none, one that is shared. From one that is nobody's its user's own is made.
 func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err error) {
+	did, learnt, err = record(v, a)
+	user := a.Tenant.Owner.User
+	learnt.Owner, learnt.Shared = user, false
+	if old := v.Profile(user, a.Promise.Profile); old != nil && old.Body.Shared {
+		learnt.Owner, learnt.Shared = "", true
+	}
+	return did, learnt, err
+}
+
+func record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err error) {
 	if err := teaches(a); err != nil {
 		return "", api.Profile{}, err
 	}
@@ -49,7 +60,7 @@ func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 			run.Stages[i].TaskCores = max(declared, run.Stages[i].TaskCores)
 		}
 	}
-	old := v.Profile(a.Promise.Profile)
+	old := v.Profile(a.Tenant.Owner.User, a.Promise.Profile)
 	if old != nil {
 		if stage := profiles.Broken(old.Body, run); stage != "" {
 			return "", api.Profile{}, fmt.Errorf("a stage failed that completes in its profile: %s", stage)

@@ -49,7 +49,7 @@ func TestAFirstRunIsItsProfile(t *testing.T) {
 	if p.Name != "p" || len(p.Stages) != 2 || p.Exit != 1 || p.Cores != 8 || p.Stages[0].CoreSeconds != 60 || p.Work() != 90 {
 		t.Errorf("profile %+v", p)
 	}
-	if c.View().Profile("p") != nil {
+	if c.View().Profile("", "p") != nil {
 		t.Error("a decider has stored a profile")
 	}
 }
@@ -100,7 +100,7 @@ func TestAFailedJobThatItsProgramSurvives(t *testing.T) {
 		}
 		c.Know(ledger.ProfileSaved{Body: p, By: a.ID})
 	}
-	whole := c.View().Profile("p").Body
+	whole := c.View().Profile("", "p").Body
 	whole.Stages[0].Failed = false
 	c.Know(ledger.ProfileSaved{Body: whole})
 	if how, _, err := recording.Record(c.View(), c.View().App("app-2")); err == nil || !strings.Contains(err.Error(), "a stage failed that completes in its profile: read") {

@@ -49,10 +49,10 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 	case a.Profile == nil && deadline > 0:
 		v.Verdict = api.VerdictUnknown
 		v.Reason = fmt.Sprintf("%s is unknown to be feasible: there is no profile %q yet; this run takes all cores and records it%s",
-			due(view, a), name, nearest(view, name))
+			due(view, a), name, nearest(view, a.Tenant.Owner.User, name))
 	case a.Profile == nil:
 		v.Verdict = api.VerdictNone
-		v.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q%s", name, nearest(view, name))
+		v.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q%s", name, nearest(view, a.Tenant.Owner.User, name))
 	default:
 		q := p.Equations
 		if a.Promise.Mode == ledger.Paced {
@@ -214,8 +214,8 @@ func (p Policy) loosen(view ledger.View, a *ledger.App) Repacing {
 }
 
 // nearest is what a verdict's line says of the profile that is most like one that is not there, "" of none.
-func nearest(v ledger.View, name string) string {
-	if near := profiles.Nearest(v.ProfileNames(), name); near != "" {
+func nearest(v ledger.View, user, name string) string {
+	if near := profiles.Nearest(v.ProfileNames(user), name); near != "" {
 		return fmt.Sprintf("; the nearest is %q: --pacer-profile would plan with that", near)
 	}
 	return ""

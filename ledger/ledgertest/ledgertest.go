@@ -82,7 +82,7 @@ func (c *Cluster) Pass(d time.Duration) {
 // profile if there is one of its name. It is paced with a deadline and a profile.
 func (c *Cluster) App(id api.AppID, name string, deadline units.Seconds, nodes ...string) *ledger.App {
 	c.Helper()
-	mode, matched := ledger.Recording, c.View().Profile(name) != nil
+	mode, matched := ledger.Recording, c.View().Profile("", name) != nil
 	if deadline > 0 && matched {
 		mode = ledger.Paced
 	}

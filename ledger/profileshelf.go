@@ -1,0 +1,153 @@
+package ledger
+
+import (
+	"cmp"
+	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// profileShelf has the stored profiles, within bounds: those that were used longest ago go.
+type profileShelf struct {
+	stored map[profileID]*Profile
+	uses   map[profileID]use
+	// newest is the newest run in each while its application is known; it is not saved.
+	newest map[profileID]Learnt
+	// bytes is how many all take in the store.
+	bytes int
+}
+
+// use is when a stored profile was put, taught or matched last, 0 where that is not known, when that
+// was saved, and how many bytes it takes in the store.
+type use struct {
+	at, saved units.Instant
+	bytes     int
+}
+
+// profileRecord is a stored profile.
+type profileRecord struct {
+	api.Profile
+	Used units.Instant `json:"used_ns,omitempty"`
+}
+
+// profileBounds are Config's of profiles.
+type profileBounds struct {
+	count, bytes int
+	age          time.Duration
+}
+
+// saveUse is how old the saved time of a profile's last use may be: a profile may be large.
+const saveUse = 24 * time.Hour
+
+// ownersPart is the part of the bounds that the profiles of one owner may take: one in so many.
+const ownersPart = 4
+
+func newProfileShelf() profileShelf {
+	return profileShelf{stored: map[profileID]*Profile{}, uses: map[profileID]use{}, newest: map[profileID]Learnt{}}
+}
+
+// copy is s for a snapshot, which does not ask for uses.
+func (s *profileShelf) copy() profileShelf {
+	return profileShelf{stored: maps.Clone(s.stored), newest: maps.Clone(s.newest)}
+}
+
+// find is the profile of that name that counts for a user: its own, else everybody's.
+func (s *profileShelf) find(user, name string) *Profile {
+	if own := s.stored[profileID{name, user}]; own != nil {
+		return own
+	}
+	return s.stored[profileID{name: name}]
+}
+
+// names are those of the profiles that a user sees, in no order.
+func (s *profileShelf) names(user string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for id := range s.stored {
+			if (id.owner == "" || id.owner == user) && !yield(id.name) {
+				return
+			}
+		}
+	}
+}
+
+// restore takes p in as it was stored, in so many bytes.
+func (s *profileShelf) restore(p *Profile, used units.Instant, bytes int) {
+	id := p.id()
+	s.stored[id], s.uses[id] = p, use{at: used, saved: used, bytes: bytes}
+	s.bytes += bytes
+}
+
+// match takes in that p is used now, and reports whether that is to be saved.
+func (s *profileShelf) match(now units.Instant, p *Profile) bool {
+	id := p.id()
+	u := s.uses[id]
+	u.at = now
+	s.uses[id] = u
+	return now.Sub(u.saved) > saveUse
+}
+
+// put makes p, which is used now, the profile of its id, and returns how it is stored.
+func (s *profileShelf) put(now units.Instant, p *Profile) ([]byte, error) {
+	id := p.id()
+	value, err := json.Marshal(profileRecord{p.Body, now})
+	s.stored[id] = p
+	s.bytes += len(value) - s.uses[id].bytes
+	s.uses[id] = use{at: now, saved: now, bytes: len(value)}
+	return value, err
+}
+
+// drop takes the profile of an id away.
+func (s *profileShelf) drop(id profileID) {
+	s.bytes -= s.uses[id].bytes
+	delete(s.stored, id)
+	delete(s.uses, id)
+	delete(s.newest, id)
+}
+
+// bound drops the profiles that nobody has used for too long, and then those that were used longest ago,
+// of the owner of the newest beyond its part, and of all; not the newest itself. It returns which.
+func (s *profileShelf) bound(now units.Instant, b profileBounds, newest profileID) (dropped []profileID) {
+	ids := slices.SortedFunc(maps.Keys(s.stored), func(a, b profileID) int {
+		return cmp.Or(cmp.Compare(s.uses[a].at, s.uses[b].at), cmp.Compare(a.name, b.name), cmp.Compare(a.owner, b.owner))
+	})
+	part := ownersPart
+	if newest.owner == "" {
+		part = 1 // They are everybody's.
+	}
+	count, bytes := 0, 0 // Of the newest's owner.
+	for _, id := range ids {
+		if id.owner == newest.owner {
+			count, bytes = count+1, bytes+s.uses[id].bytes
+		}
+	}
+	for _, id := range ids {
+		u, own := s.uses[id], id.owner == newest.owner
+		old := u.at > 0 && b.age > 0 && now.Sub(u.at) > b.age
+		full := len(s.stored) > b.count || s.bytes > b.bytes || own && (count > b.count/part || bytes > b.bytes/part)
+		if id == newest || !old && !full {
+			continue
+		}
+		if own {
+			count, bytes = count-1, bytes-u.bytes
+		}
+		s.drop(id)
+		dropped = append(dropped, id)
+	}
+	return dropped
+}
+
+// newestOf is whose profile of that name, a user's own or everybody's, has the application's run as its
+// newest.
+func (s *profileShelf) newestOf(user, name string, app api.AppID) (profileID, bool) {
+	for _, id := range []profileID{{name, user}, {name: name}} {
+		if r := s.newest[id]; r.App == app && r.after != nil && s.stored[id] == r.after {
+			return id, true
+		}
+	}
+	return profileID{}, false
+}

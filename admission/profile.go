@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
@@ -11,17 +12,39 @@ import (
 )
 
 // ProfileOf is the name of the profile of an application that comes: that which its user gives, else
-// its own name where a profile has just that, else its key (profiles.Key).
+// its own name where a profile has just that, else its key (profiles.Key). Of contexts of a submission
+// that have the same key, as those of a loop over dates, the k-th has KEY#k.
 func ProfileOf(v ledger.View, r api.RegisterRequest) string {
 	number, further := strings.CutPrefix(r.Profile, r.Name+"#")
 	further = further && r.Context > 0 // NAME#k, of which the driver has made it.
 	switch {
 	case r.Profile != "" && !further, v.Profile(r.User, cmp.Or(r.Profile, r.Name)) != nil:
 		return cmp.Or(r.Profile, r.Name)
-	case further:
-		return profiles.Key(r.Name, r.Program) + "#" + number
 	}
-	return profiles.Key(r.Name, r.Program)
+	key, k := profiles.Key(r.Name, r.Program), 1
+	if n, err := strconv.Atoi(number); further && err == nil {
+		k = n
+	}
+	if k = max(k, 1+before(v, r, key)); k == 1 {
+		return key
+	}
+	return fmt.Sprintf("%s#%d", key, k)
+}
+
+// before is how many contexts of r's submission that came before it have a profile of that key.
+func before(v ledger.View, r api.RegisterRequest, key string) (n int) {
+	count := func(submission string, context int, profile string) {
+		if submission == r.Submission && context < r.Context && (profile == key || strings.HasPrefix(profile, key+"#")) {
+			n++
+		}
+	}
+	for _, a := range v.Apps() {
+		count(a.Tenant.Submission, a.Tenant.Owner.Context, a.Promise.Profile)
+	}
+	for _, d := range v.Ended() {
+		count(d.Detail.Submission, d.Detail.Context, d.Detail.Profile)
+	}
+	return n
 }
 
 // NoProfile is the error of a profile that is not there. It names the one that is most like it of those

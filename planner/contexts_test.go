@@ -116,6 +116,30 @@ func TestADeadlineIsForAllContextsThatShareIt(t *testing.T) {
 	}
 }
 
+// A loop over days whose contexts differ in their dates alone: each has a profile of its own, of its place.
+func TestContextsOfALoopOverDates(t *testing.T) {
+	w := newWorld(t, "a")
+	for night := range 2 {
+		w.to(units.Seconds(100 * night))
+		for i := range 3 {
+			r := ofContext(i, fmt.Sprintf("sales 2026-11-%d", 20+i+night), units.Seconds(8*i))
+			r.Submission = fmt.Sprint("night ", night)
+			w.to(units.Seconds(100*night + 8*i))
+			id, _ := w.work(r)
+			want := []string{"sales *", "sales *#2", "sales *#3"}
+			if d := w.app(id); d.Profile != want[i] {
+				t.Errorf("night %d, context %d: profile %q", night, i, d.Profile)
+			}
+		}
+		w.to(units.Seconds(100*night + 25))
+		w.report(fmt.Sprint("night ", night), 0, 24)
+		w.pass(2 * time.Second)
+	}
+	if p := w.stored("sales *"); p == nil || p.Next != "sales *#2" || p.Runs != 2 {
+		t.Errorf("the first one's: %+v", p)
+	}
+}
+
 // A context of whose end nothing was heard is over when the next one comes; how it ended is not known.
 func TestAContextThatSaidNothingOfItsEnd(t *testing.T) {
 	w := newWorld(t, "a")

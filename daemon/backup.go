@@ -63,6 +63,9 @@ func (b *backups) make() (*api.BackupPiece, error) {
 	if err := b.store.Copy(path); err != nil {
 		return nil, err
 	}
+	if err := keepFiles(b.dir, path); err != nil {
+		return nil, errors.Join(err, os.Remove(path))
+	}
 	file, err := os.Open(path)
 	if err := errors.Join(err, os.Remove(path)); err != nil {
 		return nil, err
@@ -141,6 +144,9 @@ func BackupStopped(dir, path string) error {
 	if err := errors.Join(db.Copy(path), db.Close()); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
+	if err := keepFiles(dir, path); err != nil {
+		return errors.Join(fmt.Errorf("backup: %w", err), os.Remove(path))
+	}
 	return nil
 }
 
@@ -173,49 +179,62 @@ func copyFile(out *os.File, path string) error {
 	return err
 }
 
-// Restore puts the backup at path in the place of the store in a planner's state directory, and
-// returns where the store is that was there, "" for none. Its error is api.KindConflict while a
+// Restored says what Restore has found in a state directory: Kept is where the store is now that was
+// there, "" for none; Left are the files of credentials and TLS that were there, and are not those of
+// the backup.
+type Restored struct {
+	Kept string
+	Left []string
+}
+
+// Restore puts the backup at path in the place of the store in a planner's state directory, and its
+// files of credentials and TLS there where these are missing. Its error is api.KindConflict while a
 // planner runs on that directory. Nodes follow the planner that starts on it, and keep what runs.
-func Restore(dir, path string, now time.Time) (kept string, err error) {
+func Restore(dir, path string, now time.Time) (r Restored, err error) {
 	if err := store.Verify(path); err != nil {
-		return "", fmt.Errorf("restore: %w", err)
+		return r, fmt.Errorf("restore: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("restore: %w", err)
+		return r, fmt.Errorf("restore: %w", err)
 	}
 	lock, err := lockState(dir, "planner")
 	if err != nil {
-		return "", err
+		return r, err
 	}
 	defer lock.Close()
 	db := storePath(dir, "planner")
 	next := db + ".restored"
-	if err := renew(next, path); err != nil {
-		return "", errors.Join(fmt.Errorf("restore: %w", err), remove(next), remove(next+".reserve"))
+	files, err := renew(next, path)
+	if err != nil {
+		return r, errors.Join(fmt.Errorf("restore: %w", err), remove(next), remove(next+".reserve"))
 	}
 	if _, err := os.Lstat(db); err == nil {
-		kept = db + "." + now.UTC().Format("20060102T150405Z")
-		if err := os.Link(db, kept); err != nil {
-			return "", errors.Join(fmt.Errorf("restore: %w", err), remove(next))
+		r.Kept = db + "." + now.UTC().Format("20060102T150405Z")
+		if err := os.Link(db, r.Kept); err != nil {
+			return r, errors.Join(fmt.Errorf("restore: %w", err), remove(next))
 		}
 	}
-	if err := os.Rename(next, db); err != nil {
-		return "", fmt.Errorf("restore: %w", err)
+	if r.Left, err = writeFiles(dir, files); err != nil {
+		return r, errors.Join(fmt.Errorf("restore: %w", err), remove(next))
 	}
-	return kept, syncDir(dir)
+	if err := os.Rename(next, db); err != nil {
+		return r, fmt.Errorf("restore: %w", err)
+	}
+	return r, syncDir(dir)
 }
 
-// renew copies the backup at path to next, as a store that is newer than the one it is of.
-func renew(next, path string) error {
+// renew copies the backup at path to next, as a store that is newer than the one it is of, and returns
+// the files that are in it.
+func renew(next, path string) (files map[string][]byte, err error) {
 	if err := remove(next); err != nil { // Of a restore that was interrupted.
-		return err
+		return nil, err
 	}
 	if err := intoNew(next, func(out *os.File) error { return copyFile(out, path) }); err != nil {
-		return err
+		return nil, err
 	}
 	db, err := store.Open(next, store.Options{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pairs, err := plannerPairs(db)
 	if err == nil {
@@ -223,7 +242,10 @@ func renew(next, path string) error {
 			err = db.Apply(pairs)
 		}
 	}
-	return errors.Join(err, db.Close())
+	if err == nil {
+		files, err = takeFiles(db)
+	}
+	return files, errors.Join(err, db.Close())
 }
 
 func remove(path string) error {

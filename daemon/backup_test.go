@@ -80,9 +80,9 @@ func TestABackupIsTakenAndPutBack(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	kept, err := daemon.Restore(p.State, running, time.Unix(0, 0))
-	if err != nil || kept != filepath.Join(p.State, "planner.db.19700101T000000Z") || store.Verify(kept) != nil {
-		t.Fatalf("kept %q, %v", kept, err)
+	found, err := daemon.Restore(p.State, running, time.Unix(0, 0))
+	if kept := found.Kept; err != nil || kept != filepath.Join(p.State, "planner.db.19700101T000000Z") || store.Verify(kept) != nil {
+		t.Fatalf("found %+v, %v", found, err)
 	}
 	conn, stop = start()
 	if got := fmt.Sprint(profiles(conn)); got != "[one]" {
@@ -122,6 +122,95 @@ func TestABackupIsTakenAndPutBack(t *testing.T) {
 	for _, e := range left {
 		if strings.Contains(e.Name(), "restored") || strings.HasPrefix(e.Name(), "backup-") {
 			t.Errorf("%s is left", e.Name())
+		}
+	}
+}
+
+// A backup is enough for a planner on a new disk, on another machine: those whom the old one knew
+// connect with the credentials and the authority that they have.
+func TestABackupIsEnoughForANewDisk(t *testing.T) {
+	issued := func(c daemon.PlannerConfig, host string) bus.TLS {
+		authority, err := bus.OpenAuthority(c.Authority())
+		if errors.Is(err, os.ErrNotExist) {
+			authority, err = bus.NewAuthority(c.Authority(), time.Now())
+		}
+		files := bus.ServerFiles(c.Authority())
+		if err == nil {
+			_, err = authority.Issue(files, []string{host}, time.Now())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	run := func(c daemon.PlannerConfig) (address string, stop func() error) {
+		line, stop := launch(t, func(ctx context.Context, ready func(string)) error {
+			c.Ready = ready
+			return daemon.Planner(ctx, c)
+		})
+		return strings.TrimPrefix(line, "planner ready on "), stop
+	}
+	first := plannerConfig(t)
+	first.TLS = issued(first, "127.0.0.1")
+	copied := filepath.Join(t.TempDir(), "ca.pem") // As nodes and users have it.
+	ca, err := os.ReadFile(filepath.Join(first.Authority(), bus.AuthorityFile))
+	if err == nil {
+		err = os.WriteFile(copied, ca, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust := bus.TLS{CA: copied}
+	address, stop := run(first)
+	owner, err := bus.Dial(bus.Options{Address: address, Credential: own(t, first, address), TLS: trust})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(owner.Close)
+	d := &desk{T: t, owner: owner}
+	known := []bus.Credential{d.issue(api.Principal{Kind: api.PrincipalNode, Name: "n1"}), d.issue(api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit})}
+	gone := d.issue(api.Principal{Kind: api.PrincipalUser, Name: "bob", Role: api.RoleSubmit})
+	if _, err := d.owner.Control(t.Context(), api.VerbRevoke, api.ControlRequest{Login: gone.Login}); err != nil {
+		t.Fatal(err)
+	}
+	backups := []string{filepath.Join(t.TempDir(), "running"), filepath.Join(t.TempDir(), "stopped")}
+	if err := daemon.Backup(t.Context(), d.owner, backups[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := backupStopped(t, first.State, backups[1]); err != nil {
+		t.Fatal(err)
+	}
+	for _, backup := range backups {
+		if info, err := os.Stat(backup); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v, %v", backup, info.Mode(), err)
+		}
+		next := plannerConfig(t)
+		next.State, next.Listen = filepath.Join(t.TempDir(), "empty"), "localhost:0"
+		if found, err := daemon.Restore(next.State, backup, time.Now()); err != nil || found.Kept != "" || len(found.Left) > 0 {
+			t.Fatalf("found %+v, %v", found, err)
+		}
+		next.TLS = issued(next, "localhost")
+		address, stop := run(next)
+		_, port, _ := strings.Cut(address, ":")
+		for _, c := range known {
+			conn, err := bus.Dial(bus.Options{Address: "localhost:" + port, Credential: c, TLS: trust})
+			if err != nil {
+				t.Errorf("%s: %v", c.Login, err)
+				continue
+			}
+			conn.Close()
+		}
+		if _, err := bus.Dial(bus.Options{Address: "localhost:" + port, Credential: gone, TLS: trust}); api.KindOf(err) != api.KindDenied {
+			t.Errorf("who was revoked: %v", err)
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := daemon.Restore(next.State, backup, time.Now()); err != nil || len(found.Left) == 0 {
+			t.Errorf("what is there stays, and is told: %+v, %v", found, err)
 		}
 	}
 }

@@ -107,11 +107,19 @@ const principalsKey = "principals"
 func (s storeShelf) String() string { return "the planners' store" }
 
 func (s storeShelf) read() ([]byte, error) {
+	if body, err := s.stored(); err != nil || body != nil {
+		return body, err
+	}
+	return s.first.read()
+}
+
+// stored is the key's value, nil where it has none.
+func (s storeShelf) stored() ([]byte, error) {
 	pairs, err := s.Load(principalsKey)
 	if err != nil || len(pairs) > 0 && pairs[0].Key == principalsKey {
 		return value(pairs), err
 	}
-	return s.first.read()
+	return nil, nil
 }
 
 func value(pairs []api.Pair) []byte {

@@ -1,6 +1,7 @@
 package dag
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/sparkpacer/pacer/units"
@@ -41,7 +42,7 @@ func (p Params) horizon(g *Graph, m Moment, brief int) units.Seconds {
 			}
 		}
 	}
-	for _, r := range m.behind(p) {
+	for r := range m.behind(p) {
 		i, ok := g.index[r.Stage]
 		if !ok {
 			continue
@@ -57,15 +58,16 @@ func (p Params) horizon(g *Graph, m Moment, brief int) units.Seconds {
 
 // behind are the submitted stages that follow m.Stage because they wait for an
 // executor and their turn comes later.
-func (m Moment) behind(p Params) (rests []Rest) {
-	if p.Executors <= 0 {
-		return nil
-	}
-	turn := slices.Contains(m.Seated, m.Stage)
-	for _, r := range m.Running {
-		if !slices.Contains(m.Seated, r.Stage) && (turn || r.Stage > m.Stage) {
-			rests = append(rests, r)
+func (m Moment) behind(p Params) iter.Seq[Rest] {
+	return func(yield func(Rest) bool) {
+		if p.Executors <= 0 {
+			return
+		}
+		turn := slices.Contains(m.Seated, m.Stage)
+		for _, r := range m.Running {
+			if !slices.Contains(m.Seated, r.Stage) && (turn || r.Stage > m.Stage) && !yield(r) {
+				return
+			}
 		}
 	}
-	return rests
 }

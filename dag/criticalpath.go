@@ -2,7 +2,6 @@ package dag
 
 import (
 	"math"
-	"slices"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -20,6 +19,7 @@ const SplitCriticalPath = "critical-path"
 // counts as if it kept them busy (occupied). With fewer executors than branches it is
 // a list schedule: a stage that finds none waits its turn (seats).
 func splitCriticalPath(g *Graph, p Params, m Moment) units.Seconds {
+	m.room = m.room.of(len(g.profile.Stages))
 	left := m.left(g, p.Executors)
 	spent := m.Spent + g.Overhead(m.Unsubmitted)
 	time := p.horizon(g, m, noStage) - spent
@@ -27,7 +27,7 @@ func splitCriticalPath(g *Graph, p Params, m Moment) units.Seconds {
 		time, left[last] = p.horizon(g, m, g.profile.Stages[last].ID)-spent-least, over
 	}
 	all := sum(left) // Before share, which changes left.
-	return time * units.Seconds(g.share(left, g.index[m.Stage], newListSchedule(g, p, m))/all)
+	return time * units.Seconds(g.share(m.room, g.index[m.Stage], newListSchedule(g, p, m))/all)
 }
 
 func sum(left []float64) (all float64) {
@@ -69,7 +69,7 @@ const over = -1
 // time, in core-seconds, and over for stages that have ended. No stage is left with
 // less than a share of the whole that keeps the schedule's divisions finite.
 func (m Moment) left(g *Graph, executors int) []float64 {
-	left, all := make([]float64, len(g.profile.Stages)), 0.0
+	left, all := m.room.left, 0.0
 	for i := range g.profile.Stages {
 		left[i] = over
 		all += g.occupied(i, executors)
@@ -112,13 +112,13 @@ func (g *Graph) occupied(i, executors int) float64 {
 const leastWork = 1e-6
 
 // share returns how much of all that is left, in core-seconds, will have been
-// worked off when the stage at place s ends, if q has the executors. It changes left
+// worked off when the stage at place s ends, if q has the executors. It changes what r has
 // and q.
-func (g *Graph) share(left []float64, s int, q *listSchedule) float64 {
+func (g *Graph) share(r *room, s int, q *listSchedule) float64 {
 	var done float64
-	branch, owner := make([]float64, len(left)), make([]int, len(left))
+	left, branch := r.left, r.branch
 	for left[s] != over {
-		active := q.admit(g.branches(left, branch, owner))
+		active := q.admit(g.branches(r))
 		sum, next := 0.0, math.Inf(1)
 		for _, i := range active {
 			sum += branch[i]
@@ -140,9 +140,10 @@ func (g *Graph) share(left []float64, s int, q *listSchedule) float64 {
 const shared = -2
 
 // branches returns the places of the stages that nothing left comes before, and
-// fills in branch: for these, the work of the stage and of all that only it leads
-// to. owner is scratch.
-func (g *Graph) branches(left, branch []float64, owner []int) (active []int) {
+// fills in r.branch: for these, the work of the stage and of all that only it leads
+// to.
+func (g *Graph) branches(r *room) (active []int) {
+	left, branch, owner, active := r.left, r.branch, r.owner, r.active[:0]
 	for i, work := range left {
 		if work == over {
 			continue
@@ -166,5 +167,5 @@ func (g *Graph) branches(left, branch []float64, owner []int) (active []int) {
 			branch[owner[i]] += work
 		}
 	}
-	return slices.Clip(active)
+	return active
 }

@@ -34,6 +34,9 @@ func (q *listSchedule) admit(ready []int) []int {
 	}
 	q.taken = slices.DeleteFunc(q.taken, func(i int) bool { return !contains(ready, i) })
 	q.fill()
+	if q.waiting == nil && len(ready) > len(q.taken) {
+		q.waiting = make([]int, 0, len(ready))
+	}
 	for _, i := range ready {
 		if !contains(q.taken, i) && !contains(q.waiting, i) {
 			q.waiting = insert(q.waiting, i)

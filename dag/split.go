@@ -18,6 +18,26 @@ type Moment struct {
 	// Seated are those of all these, Stage included, that have executors. It is only
 	// looked at with Params.Executors: the others wait for one, in order of id.
 	Seated []int
+
+	room *room // What a walk uses again and again, nil outside of one.
+}
+
+// room is memory that splits use: a walk of thousands of stages divides the time as often, and would
+// leave gigabytes to the collector.
+type room struct {
+	left, branch  []float64
+	owner, active []int
+}
+
+// of returns room for n stages, new without one.
+func (r *room) of(n int) *room {
+	if r == nil {
+		r = &room{}
+	}
+	if len(r.left) != n {
+		*r = room{make([]float64, n), make([]float64, n), make([]int, n), make([]int, 0, n)}
+	}
+	return r
 }
 
 // Rest is what is left of a running stage, as a share of it.

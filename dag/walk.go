@@ -51,6 +51,9 @@ type walker struct {
 	// warm is how many executors have run a stage.
 	warm   int
 	stages []StageForecast
+
+	left []Rest // Room of rests.
+	room room
 }
 
 // running is a submitted stage: the work left, the end it aims at, the most
@@ -131,7 +134,7 @@ func (w *walker) submit() {
 func (w *walker) seat() {
 	for len(w.waiting) > 0 && (w.params.Executors <= 0 || len(w.running) < w.params.Executors) {
 		i := w.waiting[0]
-		w.waiting = w.waiting[1:]
+		w.waiting = slices.Delete(w.waiting, 0, 1)
 		w.start(i)
 	}
 }
@@ -142,7 +145,7 @@ func (w *walker) start(i int) {
 	var deadline units.Seconds
 	if w.deadline > 0 {
 		deadline = w.graph.StageDeadline(w.params, Moment{Deadline: w.deadline, Spent: units.Seconds(w.now), Stage: stage.ID,
-			Unsubmitted: w.unsubmitted, Running: w.rests(), Seated: w.seated(stage.ID)})
+			Unsubmitted: w.unsubmitted, Running: w.rests(), Seated: w.seated(stage.ID), room: &w.room})
 	}
 	w.stages[i].Wait = units.Seconds(w.now) - w.stages[i].Start
 	w.stages[i].Deadline = deadline
@@ -182,7 +185,7 @@ func (w *walker) seated(next int) []int {
 
 // rests is what is left of the stages that run or wait.
 func (w *walker) rests() []Rest {
-	var rests []Rest
+	rests := w.left[:0]
 	for _, r := range w.running {
 		stage := w.graph.profile.Stages[r.place]
 		rests = append(rests, Rest{Stage: stage.ID, Left: r.left / r.whole})
@@ -190,6 +193,7 @@ func (w *walker) rests() []Rest {
 	for _, i := range w.waiting {
 		rests = append(rests, Rest{Stage: w.graph.profile.Stages[i].ID, Left: w.rest[i]})
 	}
+	w.left = rests
 	return rests
 }
 

@@ -44,7 +44,7 @@ var levels = map[string]int{
 	"cli":         15,
 	"cmd/planner": 16, "cmd/nodecontroller": 16, "cmd/pacer": 16,
 	"internal/benchline": 0, "internal/tally": 0, "internal/notice": 0, "internal/sparkrun": 11, "internal/simtables": 13,
-	"internal/testenv": 17, "internal/realenv": 17, "torture": 17, "e2e": 17, "e2e/vm": 17, "e2e/vm/guest": 17, "bench": 18,
+	"internal/testenv": 17, "internal/realenv": 17, "torture": 17, "e2e": 17, "e2e/field": 17, "e2e/vm": 17, "e2e/vm/guest": 17, "bench": 18,
 }
 
 // engines is the level of the engines: what is below decides nothing by a clock.

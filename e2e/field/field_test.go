@@ -1,0 +1,182 @@
+package field
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/realenv"
+)
+
+// program is what a user runs: the arguments of spark-submit.
+type program []string
+
+// script is a program of testdata with its arguments.
+func script(name string, args ...string) program {
+	return append(program{filepath.Join("testdata", name)}, args...)
+}
+
+// results are the lines of a program's output that are its answer.
+func results(out string) string {
+	var lines []string
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "RESULT") {
+			lines = append(lines, strings.TrimRight(line, "\n"))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// expectation is what stock Spark does with a program.
+type expectation struct {
+	answer string
+	code   int
+}
+
+// stock runs a program without Pacer.
+func stock(t *testing.T, p program) expectation {
+	t.Helper()
+	args := append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, p...)
+	run := realenv.Start(t, nil, filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"), args...)
+	code := run.Wait(realenv.Patience)
+	if results(run.Answer()) == "" {
+		t.Fatalf("stock spark-submit has no answer, exit %d: %s", code, run.LastWords())
+	}
+	return expectation{results(run.Answer()), code}
+}
+
+// wants waits for the end of a run and compares it with stock Spark's.
+func (e expectation) wants(t *testing.T, run *realenv.Process) {
+	t.Helper()
+	if code := run.Wait(realenv.Patience); code != e.code {
+		t.Fatalf("exit code %d, stock Spark's is %d: %s", code, e.code, run.LastWords())
+	}
+	if got := results(run.Answer()); got != e.answer {
+		t.Errorf("the answer is\n%s\nstock Spark's\n%s", got, e.answer)
+	}
+}
+
+// over is the application that was submitted last, when it is history.
+func over(s *realenv.System) api.AppDetail {
+	return s.AwaitApp("its end", time.Minute, func(a api.AppDetail) bool {
+		return a.State != api.AppQueued && a.State != api.AppRunning && a.State != api.AppEnding
+	})
+}
+
+// taught waits until there is a profile of that name and returns what it says.
+func taught(t *testing.T, s *realenv.System, name string) (p api.Profile) {
+	t.Helper()
+	s.Await("the profile "+name, time.Minute, func() bool {
+		code, out := s.Pacer("profiles", "show", name, "-o", "json")
+		if code != 0 {
+			return false
+		}
+		var err error
+		p, err = api.DecodeProfile(strings.NewReader(out))
+		return err == nil
+	})
+	return p
+}
+
+// slack is a deadline as a multiple of what a run took; earliest is how early, in per cent of
+// it, a run may end that is short, and most of whose time is its driver's.
+const (
+	slack    = 1.5
+	earliest = 40
+)
+
+// night records a program, and returns its application and for how long its caller waited.
+func night(t *testing.T, s *realenv.System, p program, want expectation) (api.AppDetail, time.Duration) {
+	t.Helper()
+	run := s.Submit(p...)
+	want.wants(t, run)
+	a := over(s)
+	if err := realenv.AtExit(run.Took(), a); err != nil || a.State != api.AppFinished {
+		t.Fatalf("it is %s: %v", a.State, err)
+	}
+	return a, run.Took()
+}
+
+// paced runs a program that was recorded with a deadline, and says what is wrong with that.
+func paced(t *testing.T, s *realenv.System, p program, want expectation, took time.Duration) (api.AppDetail, error) {
+	t.Helper()
+	deadline := time.Duration(slack * float64(took)).Round(time.Second)
+	run := s.Submit(append(program{"--pacer-deadline", deadline.String()}, p...)...)
+	want.wants(t, run)
+	a := over(s)
+	if err := realenv.Held(a); err != nil {
+		return a, err
+	}
+	if *a.ErrorPct > earliest {
+		return a, realenv.Timing("it ended %.1f %% before its deadline of %v", *a.ErrorPct, deadline)
+	}
+	return a, nil
+}
+
+// nightly is the story of a program that runs each night: recorded, then with a deadline.
+func nightly(t *testing.T, p program) {
+	t.Helper()
+	want := stock(t, p)
+	s := realenv.StartUp(t)
+	a, took := night(t, s, p, want)
+	profile := taught(t, s, a.Profile)
+	if lacks := took - profile.Duration.Duration(); lacks > took/10+realenv.Unseen {
+		t.Errorf("the profile takes %v, its caller waited %v", profile.Duration, took)
+	}
+	realenv.Repeat(t, func() error {
+		_, err := paced(t, s, p, want, took)
+		return err
+	})
+}
+
+// A job fails, the program catches that and goes on: its first run teaches a profile.
+func TestAProgramThatCatchesAFailedJob(t *testing.T) {
+	realenv.RequireSpark(t)
+	nightly(t, script("survives.py"))
+}
+
+// The context stops early and the program works on: the deadline is for all of it.
+func TestAProgramThatWorksOnWithoutSpark(t *testing.T) {
+	realenv.RequireSpark(t)
+	nightly(t, script("uploads.py", "12"))
+}
+
+// pacer submit is in the background and its terminal is closed: it goes on, as spark-submit does.
+func TestAClosedTerminal(t *testing.T) {
+	realenv.RequireSpark(t)
+	p := script("works.py", "12")
+	want := stock(t, p)
+	s := realenv.StartUp(t)
+	s.Inside = []string{"nohup"}
+	run := s.Submit(p...)
+	if _, err := s.AwaitWhile(run, "a stage", func(a api.AppDetail) bool { return len(a.Stages) > 0 }); err != nil {
+		t.Fatal(err)
+	}
+	run.Signal(syscall.SIGHUP)
+	want.wants(t, run)
+	taught(t, s, over(s).Profile)
+}
+
+// pacer submit is killed, and its driver with it: the run was not early, and teaches nothing.
+func TestAKilledSubmission(t *testing.T) {
+	realenv.RequireSpark(t)
+	everything(t)
+	s := realenv.StartUp(t)
+	run := s.Submit(append(program{"--pacer-deadline", "10m"}, script("works.py", "120")...)...)
+	if _, err := s.AwaitWhile(run, "tasks", func(a api.AppDetail) bool {
+		return len(a.Stages) > 0 && len(a.Stages[0].Samples) > 2
+	}); err != nil {
+		t.Fatal(err)
+	}
+	run.Signal(syscall.SIGKILL)
+	a := over(s)
+	if a.State == api.AppFinished || a.ErrorPct != nil || a.MeanCores <= 0 {
+		t.Errorf("%s, error %v, %v cores: %s", a.State, a.ErrorPct, a.MeanCores, a.Outcome)
+	}
+	if code, out := s.Pacer("profiles", "show", a.Profile); code == 0 {
+		t.Errorf("it has taught a profile: %s", out)
+	}
+}

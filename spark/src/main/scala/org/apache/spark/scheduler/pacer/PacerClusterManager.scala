@@ -22,6 +22,8 @@ private[spark] final class PacerClusterManager extends ExternalClusterManager {
     // scalastyle:off println
     PacerConf.complete(sc.conf, settings.deadline, settings.mode).foreach(line => System.err.println("pacer: " + line))
     // scalastyle:on println
+    // Spark would say every 15 s that the cluster has no resources while the application is queued.
+    sc.conf.setIfMissing("spark.starvation.timeout", "365d")
     new StageBoundTaskScheduler(sc, settings, context.clock)
   }
 

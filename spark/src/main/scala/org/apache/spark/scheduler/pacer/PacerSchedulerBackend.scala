@@ -92,6 +92,7 @@ private[scheduler] final class PacerSchedulerBackend(
     }
     PacerConf.giveOffHeap(conf, registered.offHeapBytes)
     startedAt = System.nanoTime()
+    scheduler.executorsAreThere = () => begun()
     if (registered.reason.nonEmpty) say(registered.reason)
     SparkSecurity.warning(sc.env.securityManager).foreach(line => logWarning("pacer: " + line))
     if (queued.nonEmpty) {
@@ -118,12 +119,15 @@ private[scheduler] final class PacerSchedulerBackend(
     conf.getInt("spark.default.parallelism", Option(registered).map(_.slots).filter(_ > 0).getOrElse(super.defaultParallelism()))
 
   /**
-   * Waits until isReady has held once: executors start while the user's code goes
-   * on, and the first stage, with its deadline, begins when they are there. To be
-   * called from the DAG scheduler's thread, which ends it by an interrupt.
+   * Whether isReady has held once, or the application has to end. Executors start while the user's
+   * code goes on; the first stage, with its deadline, begins when they are there.
    */
-  def awaitExecutors(): Unit = while (!wasReady && died.isEmpty) {
-    if (isReady()) wasReady = true else Thread.sleep(PollMillis)
+  private def begun(): Boolean = {
+    if (!wasReady && died.isEmpty && isReady()) {
+      wasReady = true
+      reviveOffers() // They were offered for nothing so far.
+    }
+    wasReady || died.nonEmpty
   }
 
   /** Why the application has to end, if it has. */
@@ -152,9 +156,12 @@ private[scheduler] final class PacerSchedulerBackend(
 
   override def sufficientResourcesRegistered(): Boolean = isReady()
 
-  /** Barrier stages get one executor on each node, not all of them (docs/spark.md, S10). */
+  /**
+   * Barrier stages get one executor on each node, not all of them (docs/spark.md, S10). Spark fails a
+   * job that has too few slots, so its DAG scheduler waits here for executors; an interrupt ends that.
+   */
   override def maxNumConcurrentTasks(rp: ResourceProfile): Int = {
-    awaitExecutors()
+    while (!begun()) Thread.sleep(PollMillis)
     scheduler.boundable(super.maxNumConcurrentTasks(rp))
   }
 
@@ -297,7 +304,7 @@ private[scheduler] object PacerSchedulerBackend {
   /** How often the place in the queue is printed. */
   private val PlaceSeconds = 60L
 
-  /** How often the first stage looks whether they are there. */
+  /** How often a barrier stage looks whether they are there. */
   private val PollMillis = 10L
 
   /** How long stop waits for the planner. */

@@ -35,6 +35,9 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   // Guarded by this.
   private val running = mutable.LinkedHashMap[StageKey, (StageBoundTaskSet, StageReady)]()
   private var group = 0
+  /** Whether those executors are there that the first stage waits for; set by the back end, called under this lock. */
+  @volatile var executorsAreThere: () => Boolean = () => true
+  private val held = mutable.LinkedHashMap[StageKey, StageBoundTaskSet]() // What waits for them.
   // What is known of the task set that is being submitted: the DAG scheduler's thread's.
   private var submitted: StageFacts = _
   private var unpaced = false
@@ -43,18 +46,8 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   /** The SparkContext does not wait for executors: the first stage does. */
   override def postStartHook(): Unit = ()
 
-  override def submitTasks(taskSet: TaskSet): Unit = {
-    backend match {
-      case b: PacerSchedulerBackend =>
-        b.awaitExecutors()
-        submit(taskSet)
-        b.abortDead()
-      case _ => submit(taskSet)
-    }
-  }
-
   /** Looks at what the tasks read before the lock is taken: that takes time, and calls the code of users' RDDs. */
-  private def submit(taskSet: TaskSet): Unit = {
+  override def submitTasks(taskSet: TaskSet): Unit = {
     if (settings.mode != PacerConf.Off) {
       submitted = history.of(taskSet, dagScheduler.stageIdToStage.get(taskSet.stageId))
       if (submitted.weighted) {
@@ -63,27 +56,45 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
       }
     }
     super.submitTasks(taskSet)
+    backend match {
+      case b: PacerSchedulerBackend => b.abortDead()
+      case _ => ()
+    }
   }
 
   private[scheduler] override def createTaskSetManager(taskSet: TaskSet, maxTaskFailures: Int): TaskSetManager =
     if (settings.mode == PacerConf.Off) super.createTaskSetManager(taskSet, maxTaskFailures) else synchronized {
       checkPaceable(taskSet)
-      val facts = submitted
-      if (facts.pipelined) open("a pipelined shuffle runs its stages side by side")
-      retireEarlier(taskSet.stageId)
-      val manager = new StageBoundTaskSet(this, taskSet, maxTaskFailures, facts)
-      val bound = bindings.ready(manager.key, taskSet.priority, facts.weights, facts.cached, manager.isBarrier)
-      if (running.isEmpty) group = math.max(group, taskSet.priority)
-      val ready = StageReady(manager.key, group, facts.name, facts.signature, facts.parents, taskSet.tasks.length,
-        facts.records, facts.bytes, facts.weighted, bound, facts.repeats, facts.lineage)
-      running(manager.key) = (manager, ready)
-      tell(ready)
-      if (bound.isEmpty && bindings.gated) {
-        logInfo(s"pacer: stage ${taskSet.stageId} waits for an executor (${bindings.waited} waits so far)")
-      }
-      flush()
+      if (submitted.pipelined) open("a pipelined shuffle runs its stages side by side")
+      val manager = new StageBoundTaskSet(this, taskSet, maxTaskFailures, submitted)
+      held(manager.key) = manager
+      beginHeld()
       manager
     }
+
+  /**
+   * Begins the stages that have waited for executors, once these are there: a stage's deadline counts
+   * from its beginning. The DAG scheduler does not wait meanwhile, so that jobs can be cancelled.
+   */
+  private def beginHeld(): Unit = if (held.nonEmpty && executorsAreThere()) {
+    held.valuesIterator.filterNot(_.isZombie).foreach(begin)
+    held.clear()
+    flush()
+  }
+
+  private def begin(m: StageBoundTaskSet): Unit = {
+    val facts = m.facts
+    retireEarlier(m.key.stage)
+    val bound = bindings.ready(m.key, m.priority, facts.weights, facts.cached, m.isBarrier)
+    if (running.isEmpty) group = math.max(group, m.priority)
+    val ready = StageReady(m.key, group, facts.name, facts.signature, facts.parents, m.numTasks,
+      facts.records, facts.bytes, facts.weighted, bound, facts.repeats, facts.lineage)
+    running(m.key) = (m, ready)
+    tell(ready)
+    if (bound.isEmpty && bindings.gated) {
+      logInfo(s"pacer: stage ${m.key.stage} waits for an executor (${bindings.waited} waits so far)")
+    }
+  }
 
   override def taskSetFinished(manager: TaskSetManager): Unit = synchronized {
     super.taskSetFinished(manager)
@@ -125,8 +136,15 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
     synchronized(flush())
   }
 
-  /** Called with every round of offers, at least once a second: the place to watch from. */
-  override protected def shuffleOffers(offers: IndexedSeq[WorkerOffer]): IndexedSeq[WorkerOffer] = {
+  /**
+   * Called with every round of offers, at least once a second: the place to watch from. No task starts
+   * before all executors are there.
+   */
+  override protected def shuffleOffers(offers: IndexedSeq[WorkerOffer]): IndexedSeq[WorkerOffer] =
+    if (executorsAreThere()) super.shuffleOffers(watched(offers)) else IndexedSeq.empty
+
+  private def watched(offers: IndexedSeq[WorkerOffer]): IndexedSeq[WorkerOffer] = {
+    beginHeld()
     // A cancelled or failed attempt, or one whose tasks have all succeeded but for copies, starts no more.
     running.valuesIterator.map(_._1).filter(_.isZombie).foreach(m => bindings.retire(m.key))
     followPools()
@@ -134,7 +152,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
       logWarning(s"pacer: stage ${key.stage} had executors and nothing running for 10 s: any executor may run it now")
     }
     flush()
-    super.shuffleOffers(offers)
+    offers
   }
 
   /** Takes the planner's word over; safe to call from any thread. */
@@ -183,11 +201,14 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
     bindings.queue(rootPool.getSortedTaskSetQueue.collect { case m: StageBoundTaskSet => m.key }.toSeq)
   }
 
-  private def end(m: StageBoundTaskSet): Unit = if (running.remove(m.key).isDefined) {
-    followPools()
-    bindings.done(m.key)
-    tell(m.totals.result(m.key, m.tasksSuccessful == m.numTasks, clock, System.currentTimeMillis()))
-    flush()
+  private def end(m: StageBoundTaskSet): Unit = {
+    held.remove(m.key)
+    if (running.remove(m.key).isDefined) {
+      followPools()
+      bindings.done(m.key)
+      tell(m.totals.result(m.key, m.tasksSuccessful == m.numTasks, clock, System.currentTimeMillis()))
+      flush()
+    }
   }
 
   /**

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.{Test, Timeout}
 
 import org.apache.spark.{JobArtifactSet, SparkConf, SparkContext, TaskContext, TaskKilled, TaskState}
 import org.apache.spark.pacer.{DriverContexts, PacerConf}
-import org.apache.spark.pacer.Wire.{Directive, DirectiveExecutor}
+import org.apache.spark.pacer.Wire.{Directive, DirectiveExecutor, DriverEvent, StageReady}
 import org.apache.spark.resource.ResourceProfile
 import org.apache.spark.scheduler.{DAGScheduler, SchedulerBackend, Task, TaskDescription, TaskInfo, TaskSet, WorkerOffer}
 import org.apache.spark.status.api.v1.ThreadStackTrace
@@ -60,6 +60,20 @@ class OffersTest {
     assertEquals(Seq("2"), w.killed)
   }
 
+  @Test @Timeout(60) def aStageThatWaitsForExecutorsCanBeCancelled(): Unit = withScheduler() { w =>
+    var there = false
+    w.scheduler.executorsAreThere = () => there
+    w.gate("1" -> "a")
+    w.submit(stage = 0, tasks = 1)
+    w.submit(stage = 1, tasks = 1)
+    assertEquals(Nil, w.offer(cores = 1, "1"))
+    assertEquals(Nil, w.told, "its deadline does not count yet")
+    w.scheduler.killAllTaskAttempts(0, interruptThread = true, "its job was cancelled")
+    there = true
+    assertEquals(Seq("1" -> "1"), w.offer(cores = 1, "1"))
+    assertEquals(Seq(1), w.told)
+  }
+
   @Test @Timeout(60) def executorsThatComeFreeGoInThePoolsOrder(): Unit = withScheduler("spark.scheduler.mode" -> "FAIR") { w =>
     w.gate("1" -> "a", "2" -> "a")
     w.submit(stage = 0, tasks = 1, pool = "x")
@@ -85,6 +99,8 @@ object OffersTest {
     private val context = DriverContexts.here.next(None)
     val scheduler = new StageBoundTaskScheduler(sc, PacerConf.parse("sparkpacer://127.0.0.1:1", sc.conf, context), context.clock)
     private val running = mutable.ArrayBuffer[TaskDescription]()
+    private val events = mutable.ArrayBuffer[DriverEvent]()
+    scheduler.tell = events += _
 
     new DAGScheduler(sc, scheduler) {
       override def taskStarted(task: Task[_], info: TaskInfo): Unit = ()
@@ -126,6 +142,9 @@ object OffersTest {
       running -= task
       scheduler.handleFailedTask(scheduler.taskIdToTaskSetManager.get(task.taskId), task.taskId, TaskState.KILLED, TaskKilled("for the test"))
     }
+
+    /** The stages that the planner was told of. */
+    def told: Seq[Int] = events.collect { case s: StageReady => s.key.stage }.toSeq
 
     def watch(now: Long): Seq[Int] = scheduler.synchronized(scheduler.bindings.watch(now).map(_.stage))
   }

@@ -48,6 +48,7 @@ func cells() []cell {
 		{"start", 6, true, false, start},
 		{"demo", 8, true, false, demonstration},
 		{"tail", 6, true, false, tail},
+		{"precision", 5, true, false, precision},
 	}
 }
 

@@ -55,6 +55,8 @@
 //	soak.rss_slope_mib_h, .spark_*       of the longest soak, and of the longest on real Spark: how much its resident memory grew by the hour, n samples, with two standard errors either side
 //	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and gamma G; makespan_ratio is over
 //	                                     each in turn for as long as it takes alone
+//	precision.left_pct                   what is left of a deadline of 1.4 times the recorded run when the command has exited: late is negative
+//	precision.late                       how many of those runs were late
 //	tail.late_pct                        how much after its set point a stage ends when half a node is lost: late is positive
 //	tls.overhead_ratio                   from a stage that is ready to the quota in force with TLS and credentials over without, pair by pair; tls.open_ms, .secured_ms: the two
 //	torture.*                            sums over runs of make torture on these sources, n runs, with the least and the most of a run: kills, partitions and

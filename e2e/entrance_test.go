@@ -17,11 +17,7 @@ const entranceAnswer = "RESULT 0 499950000\nRESULT 1 499960000\nRESULT 2 4999700
 // TestEntrances comes to Pacer by Spark's own commands, as the README has it: one
 // application each on one system, with all of Spark's settings as they come.
 func TestEntrances(t *testing.T) {
-	realenv.RequireSpark(t)
-	if os.Getenv("PACER_TEST_ALL") == "" {
-		// With a user's JVM options, beside paced stories, it takes their cores.
-		t.Skip("takes two minutes of the machine: make test-all")
-	}
+	realenv.RequireAll(t)
 	t.Parallel()
 	// Another Spark home would have the node make another archive in mid-test.
 	s := realenv.StartUp(t, "--set", "node.archives="+daemon.NoArchives)

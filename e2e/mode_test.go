@@ -55,7 +55,7 @@ func TestModeObserve(t *testing.T) {
 
 // TestModeOff gets executors and nothing else: stock Spark's scheduling, no profile.
 func TestModeOff(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("--pacer-mode", "off", "--conf", "spark.speculation=true", "--name", "e2e-off", "testdata/barrier.py")

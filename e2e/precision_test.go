@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
@@ -13,40 +14,37 @@ import (
 // of the tests that run it (docs/STATUS.md). The session records it once.
 var chain = []string{"--conf", "spark.sql.adaptive.enabled=false", "testdata/chain.py", "3"}
 
-// mostRuns is how many runs TestPrecision takes at most; majority of them decide its median.
-const mostRuns, majority = 7, 4
+// earliest is how early an ordinary report may end, in per cent of its deadline. How precise
+// Pacer is, `make bench` measures (precision.*): a test on a shared machine cannot.
+const earliest = 6
 
-// TestPrecision holds one application to 1.4 times its recorded run, as its
-// user sees it: from the start of `pacer submit` to its exit, by this test's clock. The
-// median of seven runs ends in the last 3 % before the deadline, and no run has a second
-// attempt. Once four runs have ended in that time the median has, whatever the others do, and
-// once four were late, or four earlier, it has not: then there are no more. Where a run ends
-// differs by 0.2 s (its standard deviation), which is 1 % of this deadline: by its driver's exit,
-// which nobody steers, as much as by its last stage.
-func TestPrecision(t *testing.T) {
+// TestAnOrdinaryReport holds a report that sets nothing, adaptive execution as it comes, with
+// its user's JVM settings, to 1.4 times its recorded run, by this test's clock from the start of
+// `pacer submit` to its exit. It ends in the last 6 % before its deadline unless its cores were
+// taken, which it then tells.
+func TestAnOrdinaryReport(t *testing.T) {
 	realenv.RequireSpark(t)
 	t.Setenv("SPARK_SUBMIT_OPTS", "") // A user's driver.
 	s := realenv.StartUp(t)
-	recorded, answer := s.Record(chain...)
+	report := []string{"--conf", "spark.executor.extraJavaOptions=-XX:+UseParallelGC -Duser.timezone=UTC", "testdata/daily.py", "3"}
+	recorded, answer := s.Record(report...)
 	deadline := (recorded.Duration * 1.4).Duration().Round(time.Millisecond)
-	var left []float64 // Per cent of the deadline; negative is late.
-	late, met, early := 0, 0, 0
-	for len(left) < mostRuns && max(late, met, early) < majority {
-		run := s.Submit(append([]string{"--pacer-deadline", deadline.String()}, chain...)...)
+	realenv.Repeat(t, func() error {
+		run := s.Submit(append([]string{"--pacer-deadline", deadline.String()}, report...)...)
 		wantAnswer(t, run, results(answer))
-		before := 100 * float64(deadline-run.Took()) / float64(deadline)
-		left = append(left, before)
-		switch {
-		case before < 0:
-			late++
-		case before > 3:
-			early++
-		default:
-			met++
+		app := s.AwaitApp("the paced run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+		if !realenv.Paced(app) {
+			t.Errorf("it was %s: %s", app.Pacing, app.Notices)
 		}
-	}
-	t.Logf("deadline %v, at the command's exit %+.2f %% of it were left", deadline, left)
-	if max(late, early) >= majority {
-		t.Errorf("want 0 to 3 %% in the median of seven: %d were late, %d earlier", late, early)
-	}
+		left := 100 * float64(deadline-run.Took()) / float64(deadline)
+		t.Logf("deadline %v, %+.2f %% of it were left at the command's exit", deadline, left)
+		switch {
+		case left >= 0 && left <= earliest:
+			return nil
+		case left < 0 && len(app.Shortages) > 0:
+			t.Logf("its cores were taken: %+v", app.Shortages)
+			return nil
+		}
+		return realenv.Timing("%+.2f %% of the deadline were left, want 0 to %d %%", left, earliest)
+	})
 }

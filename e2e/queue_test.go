@@ -12,7 +12,7 @@ import (
 // is queued, told so, started when the first one ends, and ends well; a third one that waits
 // is killed, and its driver ends with a line that says so.
 func TestTheSecondOneWaits(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	s := realenv.StartUp(t, "--set", "node.memory=2g")
 	first := s.Submit("--name", "first", "testdata/branches.py", "1")
 	s.AwaitApp("the first one runs", realenv.Patience, func(a api.AppDetail) bool { return a.State == api.AppRunning })

@@ -56,7 +56,7 @@ func TestExecutorCrash(t *testing.T) {
 // TestDriverGone kills the driver: its executors are stopped and the cores are
 // back. How soon is for virtual time (package testenv).
 func TestDriverGone(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/branches.py", "4")
@@ -85,7 +85,7 @@ func TestDriverGone(t *testing.T) {
 // TestSubmitDetached leaves an application running when its pacer submit has returned. The one in
 // the background, killed by SIGKILL, takes Spark with it.
 func TestSubmitDetached(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("--detach", "testdata/branches.py", "4")
@@ -122,7 +122,7 @@ func TestSubmitDetached(t *testing.T) {
 // TestPythonException raises one in an application's last line: Spark's driver
 // says that all went well, pacer submit tells the planner what spark-submit says.
 func TestPythonException(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/raises.py")
@@ -232,7 +232,7 @@ func grantsSince(app api.AppDetail, from units.Seconds) int {
 // the driver's connection: the driver goes back to its user's login, and the planner takes the
 // application over. The work goes on, and the memory of an executor that is started then moves.
 func TestADriverOfALostPlanner(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	beside(t)
 	s := realenv.NewBehind(t)
 	planner := s.StartPlanner()
@@ -269,7 +269,7 @@ func TestADriverOfALostPlanner(t *testing.T) {
 // TestUpEndsCleanly stops `pacer up` in mid-run, as a terminal that is closed does: applications
 // end, no executor and no cgroup is left.
 func TestUpEndsCleanly(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/branches.py", "4")
@@ -291,7 +291,7 @@ func TestUpEndsCleanly(t *testing.T) {
 
 // TestStreamingRunsUnpaced says so in one line and runs.
 func TestStreamingRunsUnpaced(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("--pacer-deadline", "5m", "testdata/stream.py")
@@ -303,32 +303,5 @@ func TestStreamingRunsUnpaced(t *testing.T) {
 	}
 	if app := s.Newest(); app.Pacing != "unpaced" {
 		t.Errorf("pacing %s, want unpaced", app.Pacing)
-	}
-}
-
-// TestSubmitRefusals are the one-line errors before anything starts.
-func TestSubmitRefusals(t *testing.T) {
-	realenv.RequireSpark(t)
-	beside(t)
-	s := realenv.New(t)
-	for name, c := range map[string]struct {
-		args []string
-		code int
-		says string
-	}{
-		"no planner":          {[]string{"testdata/branches.py"}, 69, "no planner answers"},
-		"malformed deadline":  {[]string{"--pacer-deadline", "soon", "testdata/branches.py"}, 64, "soon"},
-		"unknown pacer flag":  {[]string{"--pacer-dedline", "5m", "testdata/branches.py"}, 64, "--pacer-dedline"},
-		"cluster deploy mode": {[]string{"--deploy-mode", "cluster", "testdata/branches.py"}, 64, "cluster"},
-		"foreign master":      {[]string{"--master", "yarn", "testdata/branches.py"}, 64, "yarn"},
-	} {
-		run := s.Submit(c.args...)
-		if code := run.Wait(patience); code != c.code {
-			t.Errorf("%s: exit %d, want %d", name, code, c.code)
-		}
-		out := strings.TrimSpace(run.Output())
-		if !strings.Contains(out, c.says) || strings.Contains(out, "\n") {
-			t.Errorf("%s: want one line with %q, got:\n%s", name, c.says, out)
-		}
 	}
 }

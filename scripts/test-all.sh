@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # What takes long, for those who have changed what it tests: cgroup v2 in a virtual
 # machine, the tests of the workloads' Scala code, stories with executors in containers on
-# the newest Spark ($1) and with processes on others (the other arguments; the last one is
-# the oldest, on which make test runs the deadline story), and set-up in a bare Debian root
-# file system. Ends with the line "N passed, N failed".
+# the newest Spark ($1), those there that make test leaves to tests without Spark, stories
+# with processes on others (the other arguments; the last one is the oldest, on which make
+# test runs the deadline story), and set-up in a bare Debian root file system. Ends with the line "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,6 +13,7 @@ newest=$1
 shift
 others=("$@")
 contained='^Test(DeadlineStory|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
+told='^Test(SubmitDetached|PythonException|StreamingRunsUnpaced|ADriverOfALostPlanner|TheSecondOneWaits)$'
 stories='Entrances|MemoryMoves|PythonWorkers|SparkSettings'
 
 . scripts/beside.sh
@@ -36,6 +37,8 @@ tests() {
     for run in "$contained" '^TestTrouble$/^restarts$'; do
         PACER_NODE_RUNTIME=docker scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$run" "$E2E"
     done
+    scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$told" "$E2E"
+    scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m ./e2e/field
     for version in "${others[@]}"; do
         run=$stories
         [[ $version == "${others[-1]}" ]] || run+='|DeadlineStory'

@@ -41,6 +41,7 @@ tests() {
             export PACER_TEST_OLDEST
         fi
         "$GO" test -json -vet=off -timeout 30m -count 1 "$E2E" || failed=1
+        "$GO" test -json -vet=off -timeout 10m -count 1 ./e2e/field || failed=1
         "$GO" test -json -vet=off -timeout 5m -count 1 -run '^TestALostNode' ./torture || failed=1
     fi
     echo "the tests took $(($(date +%s) - ${SET_UP:-$(date +%s)} )) s after set-up"

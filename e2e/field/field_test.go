@@ -162,8 +162,7 @@ func TestAClosedTerminal(t *testing.T) {
 
 // pacer submit is killed, and its driver with it: the run was not early, and teaches nothing.
 func TestAKilledSubmission(t *testing.T) {
-	realenv.RequireSpark(t)
-	everything(t)
+	realenv.RequireAll(t)
 	s := realenv.StartUp(t)
 	run := s.Submit(append(program{"--pacer-deadline", "10m"}, script("works.py", "120")...)...)
 	if _, err := s.AwaitWhile(run, "tasks", func(a api.AppDetail) bool {

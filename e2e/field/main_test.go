@@ -19,11 +19,3 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
-
-// everything skips a story that make test has no time for.
-func everything(t *testing.T) {
-	t.Helper()
-	if os.Getenv("PACER_TEST_ALL") == "" {
-		t.Skip("takes a minute of the machine: make test-all")
-	}
-}

@@ -11,8 +11,7 @@ import (
 
 // Several contexts, one after the other, are one submission with one exit.
 func TestAProgramOfSeveralContexts(t *testing.T) {
-	realenv.RequireSpark(t)
-	everything(t)
+	realenv.RequireAll(t)
 	p := script("days.py")
 	want := stock(t, p)
 	s := realenv.StartUp(t)
@@ -22,8 +21,7 @@ func TestAProgramOfSeveralContexts(t *testing.T) {
 
 // A master in the program's text wins, and that is said.
 func TestAProgramWithAMasterOfItsOwn(t *testing.T) {
-	realenv.RequireSpark(t)
-	everything(t)
+	realenv.RequireAll(t)
 	p := script("laptop.py")
 	want := stock(t, p)
 	s := realenv.StartUp(t)
@@ -36,23 +34,20 @@ func TestAProgramWithAMasterOfItsOwn(t *testing.T) {
 
 // Files, partitions and a checkpoint, written by executors and read again.
 func TestAProgramThatWritesATable(t *testing.T) {
-	realenv.RequireSpark(t)
-	everything(t)
+	realenv.RequireAll(t)
 	files := program{"--files", filepath.Join("testdata", "cities.csv")}
 	nightly(t, append(files, script("lake.py", filepath.Join(t.TempDir(), "lake"))...))
 }
 
 // A program without a name has its file's.
 func TestAProgramWithoutAName(t *testing.T) {
-	realenv.RequireSpark(t)
-	everything(t)
+	realenv.RequireAll(t)
 	nightly(t, script("nameless.py"))
 }
 
 // A script of SQL ends at the statement that fails, with stock Spark's exit code.
 func TestAScriptOfSQLThatFails(t *testing.T) {
-	realenv.RequireSpark(t)
-	everything(t)
+	realenv.RequireAll(t)
 	p := program{"--class", "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "spark-internal", "-f", filepath.Join("testdata", "report.sql")}
 	want := stock(t, p)
 	if want.code == 0 {

@@ -21,6 +21,17 @@ func RequireSpark(t testing.TB) {
 	}
 }
 
+// RequireAll skips the test, with a line, unless all stories are asked for, as make test-all does.
+// In make test the promise of such a story is held by a test without real Spark, or by a story that
+// hurts more.
+func RequireAll(t testing.TB) {
+	t.Helper()
+	RequireSpark(t)
+	if os.Getenv("PACER_TEST_ALL") == "" {
+		t.Skip("takes real Spark longer than make test has: run it by `make test-all`")
+	}
+}
+
 // Lateness is how late, in per cent of its deadline, an application may be in a
 // test that is about something else: the neighbours of a small machine take its
 // cores now and then. Precision is measured by `make demo` and the benchmarks.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/internal/realenv"
 	pacerspark "github.com/sparkpacer/pacer/spark"
 )
 
@@ -25,6 +26,7 @@ func TestMain(m *testing.M) {
 			return Run(ctx, strings.Split(args, "\n"), stdin, stdout, stderr)
 		}))
 	}
+	realenv.DefaultSignals()
 	dir, err := os.MkdirTemp("", "credentials")
 	if err != nil {
 		panic(err)

@@ -98,8 +98,13 @@ func TestSubmitOnATerminal(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, ended(nil))
 	path, next := saying(t)
-	home := w.fakeSpark(t, "exec 3>"+path+`; trap 'echo INT >&3' INT; trap 'echo USR1 >&3' USR1; echo $$ >&3
-while :; do read line </dev/tty && echo "read $line" >&3; [ "$line" = end ] && exit 7; done`)
+	// It speaks when it has the terminal. What is typed is read beside the shell: a shell may begin to
+	// read between a signal and its trap, and the trap would wait for a line. It starts no program either:
+	// a shell that does is not stopped meanwhile.
+	home := w.fakeSpark(t, "exec 3>"+path+`; trap 'echo INT >&3' INT; trap 'echo USR1 >&3' USR1; trap 'exit 7' TERM
+until read _ _ _ _ group _ _ front _ </proc/$$/stat; [ "$group" = "$front" ]; do sleep 0.05; done; echo $$ >&3
+(while read line; do echo "read $line" >&3; [ "$line" = end ] && kill -TERM $$; done) </dev/tty &
+while :; do wait $!; done`)
 	cmd := exec.Command("/bin/bash", "--norc", "-mc", `"$0" & echo "pacer $!"; fg >/dev/null; echo "stopped $?"; read line; fg >/dev/null; echo "ended $?"`, os.Args[0])
 	cmd.Env = submits(home, f)
 	tty, err := pty.Start(cmd)

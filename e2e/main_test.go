@@ -3,9 +3,7 @@ package e2e
 import (
 	"flag"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/sparkpacer/pacer/internal/realenv"
@@ -36,9 +34,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("SPARK_SUBMIT_OPTS", driverOptions); err != nil {
 		panic(err)
 	}
-	if signal.Ignored(syscall.SIGHUP) { // By nohup: children would ignore it too.
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	}
+	realenv.DefaultSignals()
 	code := m.Run()
 	if os.Getenv("PACER_TEST_SPARK") != "" {
 		realenv.Remove()

@@ -183,7 +183,11 @@ class StageHistoryTest {
     sc.register(named, "internal.metrics.executorCpuTime")
     val collected = sc.collectionAccumulator[Int]("numbers")
     val done = doneOf(during(assertEquals(100L, sc.parallelize(1 to 100, 4).map { x =>
-      if (x == 1) touchy.add(x)
+      if (x == 1) {
+        touchy.add(x)
+        val began = System.nanoTime()
+        while (System.nanoTime() - began < 5000000) () // Spark counts in milliseconds.
+      }
       collected.add(x)
       x
     }.count())))

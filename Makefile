@@ -60,11 +60,11 @@ check: ## run vet and every test that needs nothing but Go (a minute)
 	@scripts/check.sh
 
 test: export OLDEST := $(EARLIEST)
-test: setup ## run what check leaves out: Scala's tests, cgroups, Docker, the stories on real Spark (9 to 16 minutes)
+test: setup ## run what check leaves out: Scala's tests, cgroups, Docker, the stories on real Spark (10 to 12 minutes)
 	@export SET_UP=$$(date +%s) && $(SPARK) scripts/docker.sh run scripts/test.sh
 
 test-all: export OTHERS := $(BETWEEN) $(EARLIEST)
-test-all: setup ## run what test leaves out: other Sparks, containers, cgroup v2 in qemu, set-up in a bare system (30 minutes)
+test-all: setup ## run what test leaves out: other stories and Sparks, containers, cgroup v2 in qemu, set-up in a bare system (40 minutes)
 	@export SET_UP=$$(date +%s) && scripts/docker.sh run scripts/test-all.sh $(NEWEST) $(OTHERS)
 
 race: jar ## run the Go tests with the race detector, real Spark runs left out

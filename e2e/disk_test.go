@@ -17,7 +17,7 @@ import (
 // the application ends with Spark's own error, before it with one that says why
 // no executor comes; the daemons live on and the next run is as good as any.
 func TestWorkDirectoryFull(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	beside(t)
 	work := filepath.Join(t.TempDir(), "work")
 	if err := os.Mkdir(work, 0o755); err != nil {

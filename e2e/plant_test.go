@@ -25,7 +25,7 @@ import (
 //   - skew: the stage after it, one of whose tasks has most of the records, ends
 //     near its set point, and the application in time.
 func TestPlant(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	s := realenv.StartUp(t)
 	recorded, answer := s.Record("testdata/plant.py")
 	deadline := (recorded.Duration * 1.6).Duration().Round(time.Millisecond)

@@ -20,7 +20,7 @@ const barrierAnswer = "RESULT barrier [4950, 4950]"
 // TestSparkSettings runs a barrier stage without and with a deadline, under
 // settings that Pacer sets aside: each is named in one line.
 func TestSparkSettings(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	t.Parallel()
 	s := realenv.StartUp(t)
 	set := []string{"spark.dynamicAllocation.enabled=true", "spark.speculation=true",
@@ -59,7 +59,7 @@ func TestSparkSettings(t *testing.T) {
 // they run in their executor's group, so that they are counted and held back.
 // Interpreter, modules and archives come by the settings that PySpark users know.
 func TestPythonWorkers(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	interpreters := t.TempDir()
 	s := realenv.StartUp(t, "--set", "node.mounts="+interpreters) // Containers see what they are given.
 	archive := filepath.Join(t.TempDir(), "data.zip")

@@ -36,7 +36,7 @@ func awaitTasks(t *testing.T, s *realenv.System, run *realenv.Process) api.AppDe
 // TestExecutorCrash kills an executor in mid-stage: Spark retries its tasks,
 // Pacer starts a new one, the answer does not change.
 func TestExecutorCrash(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	beside(t)
 	want := results(realenv.Stock(t, "testdata/branches.py", scale))
 	s := realenv.StartUp(t)

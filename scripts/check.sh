@@ -11,8 +11,8 @@ began=$(date +%s)
 {
     failed=0
     "$GO" vet ./... || { echo "check: go vet found faults"; failed=1; }
-    # All that go test would vet has been.
-    "$GO" test -json -vet=off -count 1 -short -timeout 5m $("$GO" list ./... | grep -vx "$E2E") || failed=1
+    # All that go test would vet has been. Packages that wait leave the cores to others.
+    "$GO" test -p 4 -json -vet=off -count 1 -short -timeout 5m $("$GO" list ./... | grep -vx "$E2E") || failed=1
     echo "the checks took $(($(date +%s) - began)) s"
     exit $failed
 } 2>&1 | "$GO" run ./internal/tally -skips scripts/skips.txt -tier check ${CI:+-strict}

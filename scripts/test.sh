@@ -26,9 +26,9 @@ begin archive archive
 
 tests() {
     local failed=0
-    "$GO" test -json -vet=off -count 1 -timeout 10m $machine || failed=1
+    "$GO" test -p 4 -json -vet=off -count 1 -timeout 10m $machine || failed=1
     if ended jar; then
-        "$GO" test -json -vet=off -count 1 -timeout 10m $carriers || failed=1
+        "$GO" test -p 4 -json -vet=off -count 1 -timeout 10m $carriers || failed=1
     else
         cat out/jar.log
         failed=1

@@ -141,12 +141,14 @@ func TestAProgramThatCatchesAFailedJob(t *testing.T) {
 // The context stops early and the program works on: the deadline is for all of it.
 func TestAProgramThatWorksOnWithoutSpark(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel() // It sleeps for most of its time.
 	nightly(t, script("uploads.py", "12"))
 }
 
 // pacer submit is in the background and its terminal is closed: it goes on, as spark-submit does.
 func TestAClosedTerminal(t *testing.T) {
 	realenv.RequireSpark(t)
+	t.Parallel()
 	p := script("works.py", "12")
 	want := stock(t, p)
 	s := realenv.StartUp(t)

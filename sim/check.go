@@ -42,7 +42,8 @@ type check struct {
 	// counted are the divisions looked at.
 	counted uint64
 	front   front
-	starts  []api.AppID // Of the planner's step.
+	latest  map[api.AppID]units.Instant // Of those that wait, and have while others did: when they have to start.
+	starts  []api.AppID                 // Of the planner's step.
 }
 
 // storeApp is an application as the planner with that store knows it.

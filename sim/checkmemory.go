@@ -148,11 +148,19 @@ func (c *check) queue() {
 	defer func() { c.starts = c.starts[:0] }()
 	v := c.w.control.engine.View()
 	if len(v.Waiting()) == 0 {
-		c.front = front{}
+		c.front, c.latest = front{}, nil
 		return
 	}
+	now := v.Now()
+	if c.latest == nil {
+		c.latest = make(map[api.AppID]units.Instant)
+	}
+	for _, a := range v.Waiting() {
+		c.latest[a.ID] = a.Wait.Latest
+	}
+	inLine := func(a, b *ledger.App) int { return inLine(now, c.latest, a, b) }
 	head := slices.MinFunc(v.Waiting(), inLine)
-	claim, now := head.Tenant.Claim(), v.Now()
+	claim := head.Tenant.Claim()
 	rooms, older, filled := map[string]units.Bytes{}, false, false
 	lost := false // Memory is kept for executors that are to be replaced.
 	for a := range v.Running() {
@@ -206,8 +214,9 @@ func (c *check) occurred(o planner.Occurrence) {
 }
 
 // inLine is the order of the queue: earliest deadline first, without one as if due after
-// patience, then arrival.
-func inLine(a, b *ledger.App) int {
+// patience, with one as if due at its latest start once that is no further away, then arrival.
+// latest has the latest starts of those that wait, and of those that did.
+func inLine(now units.Instant, latest map[api.AppID]units.Instant, a, b *ledger.App) int {
 	came := func(a *ledger.App) units.Instant {
 		if a.Wait != nil {
 			return a.Wait.Since
@@ -215,10 +224,14 @@ func inLine(a, b *ledger.App) int {
 		return a.Instant(a.Tenant.Began - a.Tenant.Waited)
 	}
 	due := func(a *ledger.App) units.Instant {
-		if a.Promise.Deadline > 0 {
-			return a.Instant(a.Promise.Deadline)
+		start := latest[a.ID]
+		switch {
+		case a.Promise.Deadline <= 0:
+			return came(a).Add(patience)
+		case start > 0 && start <= now.Add(patience):
+			return start
 		}
-		return came(a).Add(patience)
+		return a.Instant(a.Promise.Deadline)
 	}
 	return cmp.Or(cmp.Compare(due(a), due(b)), cmp.Compare(came(a), came(b)), cmp.Compare(a.ID, b.ID))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
 // fakePlanner answers control requests over a real bus from what a test put in.
@@ -210,7 +211,7 @@ func (f *fakePlanner) last(t *testing.T, want api.Verb) api.ControlRequest {
 // await returns when the newest request is of that verb.
 func (f *fakePlanner) await(t *testing.T, want api.Verb) {
 	t.Helper()
-	waitFor(t, "a request "+string(want), func() bool {
+	realenv.Await(t, "a request "+string(want), func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		n := len(f.verbs)

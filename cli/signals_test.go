@@ -10,11 +10,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
 // saying makes a pipe into which a fake spark-submit says line by line what happens to it (exec 3>path),
@@ -149,7 +149,7 @@ while :; do wait $!; done`)
 	want("USR1")
 	typed("\x1a")
 	await("stopped 148")
-	waitFor(t, "spark-submit is stopped", func() bool {
+	realenv.Await(t, "spark-submit is stopped", func() bool {
 		stat, err := os.ReadFile("/proc/" + spark + "/stat")
 		return err == nil && strings.Contains(string(stat), ") T ")
 	})
@@ -162,19 +162,5 @@ while :; do wait $!; done`)
 	}
 	if r := f.last(t, api.VerbExit); r.ExitCode != 7 {
 		t.Errorf("reported %+v", r)
-	}
-}
-
-// waitFor returns when a condition holds.
-func waitFor(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	tick, limit := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("not within a minute: %s", what)
-		}
 	}
 }

@@ -268,5 +268,5 @@ func lockState(dir, name string) (*os.File, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
-	return lockFile(filepath.Join(dir, name+".lock"))
+	return awaitLock(filepath.Join(dir, name+".lock"))
 }

@@ -76,7 +76,7 @@ func TestABackupIsTakenAndPutBack(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := backupStopped(t, p.State, stopped); err != nil {
+	if err := daemon.BackupStopped(p.State, stopped); err != nil {
 		t.Fatal(err)
 	}
 
@@ -180,7 +180,7 @@ func TestABackupIsEnoughForANewDisk(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := backupStopped(t, first.State, backups[1]); err != nil {
+	if err := daemon.BackupStopped(first.State, backups[1]); err != nil {
 		t.Fatal(err)
 	}
 	for _, backup := range backups {
@@ -213,15 +213,4 @@ func TestABackupIsEnoughForANewDisk(t *testing.T) {
 			t.Errorf("what is there stays, and is told: %+v, %v", found, err)
 		}
 	}
-}
-
-// backupStopped is daemon.BackupStopped of a planner of this process that has been stopped. A
-// process that another test forks has its lock, too, until it executes its program.
-func backupStopped(t *testing.T, dir, path string) (err error) {
-	t.Helper()
-	await(t, "the lock of a stopped planner", func() bool {
-		err = daemon.BackupStopped(dir, path)
-		return api.KindOf(err) != api.KindConflict
-	})
-	return err
 }

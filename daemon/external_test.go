@@ -13,6 +13,7 @@ import (
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/bus/bustest"
 	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/internal/realenv"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -27,6 +28,56 @@ func outside(t *testing.T) (server *bustest.Server, credentials string, trust bu
 	}
 	authority := bustest.NewAuthority(t)
 	return bustest.New(t, bustest.Config{Planner: planner, TLS: authority.Issue("server")}), credentials, bus.TLS{CA: authority.CA()}
+}
+
+// external is a planner and a node n1 on a nats-server of their own, which all run.
+type external struct {
+	t                     *testing.T
+	server                *bustest.Server
+	trust                 bus.TLS
+	p                     daemon.PlannerConfig
+	w                     *world
+	text                  *logs // The node's.
+	stopPlanner, stopNode func() error
+}
+
+func newExternal(t *testing.T) *external {
+	t.Helper()
+	server, credentials, trust := outside(t)
+	server.Start()
+	x := &external{t: t, server: server, trust: trust, p: plannerConfig(t), w: newWorld(t), text: &logs{}}
+	x.p.NatsURL, x.p.Credentials, x.p.TLS = server.URL(), credentials, trust
+	x.startPlanner()
+	n := x.w.node(t)
+	n.Planner, n.Owners, n.TLS, n.Logger = server.URL(), x.p.Owners, trust, x.text.logger()
+	ready, stop := background(t, func(ctx context.Context, ready func(string)) error {
+		n.Ready = ready
+		return daemon.Node(ctx, n)
+	})
+	soon(t, "the node", ready)
+	x.stopNode = stop
+	return x
+}
+
+func (x *external) startPlanner() {
+	x.t.Helper()
+	ready, stop := background(x.t, func(ctx context.Context, ready func(string)) error {
+		cfg := x.p
+		cfg.Ready = ready
+		return daemon.Planner(ctx, cfg)
+	})
+	soon(x.t, "the planner", ready)
+	x.stopPlanner = stop
+}
+
+func (x *external) dial(c bus.Credential) *bus.Conn {
+	x.t.Helper()
+	conn, err := bus.Dial(bus.Options{Address: x.server.URL(), Credential: c, TLS: x.trust})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.t.Cleanup(conn.Close)
+	return conn
 }
 
 // background runs a daemon that may not become ready for now.
@@ -64,7 +115,7 @@ func TestPlannerAndNodeBeforeTheirServerAndThroughItsRestart(t *testing.T) {
 		n.Ready = ready
 		return daemon.Node(ctx, n)
 	})
-	await(t, "both wait", func() bool {
+	realenv.Await(t, "both wait", func() bool {
 		return strings.Contains(text.String(), "waiting for a NATS server") && strings.Contains(text.String(), "waiting for a planner")
 	})
 	server.Start()
@@ -96,14 +147,14 @@ func TestPlannerAndNodeBeforeTheirServerAndThroughItsRestart(t *testing.T) {
 	server.Start()
 	// Nothing of the first application is lost, and Plans flow again.
 	var second api.RegisterReply
-	await(t, "a registration after the restart", func() bool {
+	realenv.Await(t, "a registration after the restart", func() bool {
 		second, err = register("u2")
 		return err == nil
 	})
 	if h := soon(t, "another executor", w.started); h.App != second.AppID {
 		t.Errorf("executor %+v was started for %s", h, second.AppID)
 	}
-	await(t, "the node's statuses", func() bool {
+	realenv.Await(t, "the node's statuses", func() bool {
 		r, err := cli.Control(ctx, api.VerbNodes, api.ControlRequest{})
 		return err == nil && len(r.Nodes) == 1 && r.Nodes[0].Executors == 2
 	})

@@ -23,6 +23,7 @@ import (
 	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/internal/realenv"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -134,14 +135,14 @@ func (g guarded) launch(t *testing.T, before int) (*exec.Cmd, int) {
 		g.end(t)
 	})
 	first := g.guardOtherThan(t, before)
-	await(t, "the second guard", func() bool { pid := g.second(); return pid != 0 && pid != second })
+	realenv.Await(t, "the second guard", func() bool { pid := g.second(); return pid != 0 && pid != second })
 	return cmd, first
 }
 
 // end ends guards of a node controller that is dead: they would wait for a successor.
 func (g guarded) end(t *testing.T) {
 	t.Helper()
-	await(t, "the guards are gone", func() bool {
+	realenv.Await(t, "the guards are gone", func() bool {
 		left := false
 		for _, pid := range []int{g.guard(), g.second()} {
 			if pid > 1 {
@@ -157,7 +158,7 @@ func (g guarded) end(t *testing.T) {
 // guardOtherThan waits for a guard that has its lock, the one before excepted.
 func (g guarded) guardOtherThan(t *testing.T, before int) (pid int) {
 	t.Helper()
-	await(t, "a guard", func() bool {
+	realenv.Await(t, "a guard", func() bool {
 		pid = g.guard()
 		return pid != 0 && pid != before
 	})
@@ -198,19 +199,6 @@ func (g guarded) log(t *testing.T) string {
 	return string(text)
 }
 
-func await(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	tick, limit := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("%s: not within a minute", what)
-		}
-	}
-}
-
 func gone(pid int) func() bool {
 	return func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -235,11 +223,11 @@ func TestAGuardLiftsTheQuotasOfADeadNodeController(t *testing.T) {
 	if err := node.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the quota is lifted", func() bool {
+	realenv.Await(t, "the quota is lifted", func() bool {
 		quota, err := group.Quota()
 		return err == nil && quota.IsUnlimited()
 	})
-	await(t, "the guard is gone", gone(guard))
+	realenv.Await(t, "the guard is gone", gone(guard))
 	if text := g.log(t); strings.Count(text, "\n") != 1 || !strings.Contains(text, "lifted=1") || !strings.Contains(text, "node=n1") {
 		t.Errorf("guard.log: %q", text)
 	}
@@ -253,7 +241,7 @@ func TestASuccessorsGuardReplacesTheOrphanedOne(t *testing.T) {
 	}
 	_ = node.Wait()
 	_, second := g.launch(t, first)
-	await(t, "the first guard is gone", gone(first))
+	realenv.Await(t, "the first guard is gone", gone(first))
 	if g.guard() != second {
 		t.Errorf("guard %d, want %d", g.guard(), second)
 	}
@@ -278,7 +266,7 @@ func TestAnOrphanedGuardSeesASuccessorWithoutAGuard(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	await(t, "the guard is gone", gone(guard))
+	realenv.Await(t, "the guard is gone", gone(guard))
 	wantQuota(t, group, 0.2)
 	if text := g.log(t); !strings.Contains(text, fmt.Sprintf("successor=%d", os.Getpid())) {
 		t.Errorf("guard.log: %q", text)
@@ -317,11 +305,11 @@ func TestAGuardThatEndsIsReplacedAndOneThatIsToldToEndStays(t *testing.T) {
 	if err := node.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the quota is lifted", func() bool {
+	realenv.Await(t, "the quota is lifted", func() bool {
 		quota, err := group.Quota()
 		return err == nil && quota.IsUnlimited()
 	})
-	await(t, "the guard is gone", gone(second))
+	realenv.Await(t, "the guard is gone", gone(second))
 }
 
 // A start that fails half-way leaves its guard to lift what an earlier node
@@ -333,11 +321,11 @@ func TestAFailedStartIsGuarded(t *testing.T) {
 	if _, err := daemon.NewNode(c); err == nil {
 		t.Fatal("it has started")
 	}
-	await(t, "the quota is lifted", func() bool {
+	realenv.Await(t, "the quota is lifted", func() bool {
 		quota, err := group.Quota()
 		return err == nil && quota.IsUnlimited()
 	})
-	await(t, "no guard is left", func() bool { return g.left("guard.lock") && g.left("guard-2.lock") })
+	realenv.Await(t, "no guard is left", func() bool { return g.left("guard.lock") && g.left("guard-2.lock") })
 }
 
 // The node controller and either guard are killed in one moment, which ends whatever the one that
@@ -352,11 +340,11 @@ func TestAGuardIsEnough(t *testing.T) {
 			if err := errors.Join(node.Process.Kill(), unix.Kill(pid, unix.SIGKILL)); err != nil {
 				t.Fatal(err)
 			}
-			await(t, "the quota is lifted", func() bool {
+			realenv.Await(t, "the quota is lifted", func() bool {
 				quota, err := group.Quota()
 				return err == nil && quota.IsUnlimited()
 			})
-			await(t, "no guard is left", func() bool { return g.guard() == 0 && g.second() == 0 })
+			realenv.Await(t, "no guard is left", func() bool { return g.guard() == 0 && g.second() == 0 })
 			if text := g.log(t); strings.Count(text, "\n") != 1 || !strings.Contains(text, "lifted=1") {
 				t.Errorf("guard.log: %q", text)
 			}

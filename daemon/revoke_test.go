@@ -1,55 +1,25 @@
 package daemon_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/internal/realenv"
 )
 
 // Whoever is revoked is out at once though a server that is not embedded keeps the connections: a
 // user's running application is told when it ends; a node is lost, an operator's credential
 // beside it does not let it in again, and `pacer auth issue` does.
 func TestWhoIsRevokedIsOutOnAServerOfOnesOwn(t *testing.T) {
-	server, credentials, trust := outside(t)
-	server.Start()
-	w, text := newWorld(t), &logs{}
-	p := plannerConfig(t)
-	p.NatsURL, p.Credentials, p.TLS = server.URL(), credentials, trust
-	n := w.node(t)
-	n.Planner, n.Owners, n.TLS, n.Logger = server.URL(), p.Owners, trust, text.logger()
-	start := func() func() error {
-		ready, stop := background(t, func(ctx context.Context, ready func(string)) error {
-			cfg := p
-			cfg.Ready = ready
-			return daemon.Planner(ctx, cfg)
-		})
-		soon(t, "the planner", ready)
-		return stop
-	}
-	stopPlanner := start()
-	nodeReady, stopNode := background(t, func(ctx context.Context, ready func(string)) error {
-		n.Ready = ready
-		return daemon.Node(ctx, n)
-	})
-	soon(t, "the node", nodeReady)
-	dial := func(c bus.Credential) *bus.Conn {
-		conn, err := bus.Dial(bus.Options{Address: server.URL(), Credential: c, TLS: trust})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.Close)
-		return conn
-	}
-	owner := dial(own(t, p, server.URL()))
+	x := newExternal(t)
+	owner := x.dial(own(t, x.p, x.server.URL()))
 	ask := func(verb api.Verb, q api.ControlRequest) api.ControlReply {
 		t.Helper()
 		var r api.ControlReply
-		await(t, string(verb), func() (ok bool) {
+		realenv.Await(t, string(verb), func() (ok bool) {
 			var err error
 			r, err = owner.Control(t.Context(), verb, q)
 			return err == nil
@@ -61,39 +31,39 @@ func TestWhoIsRevokedIsOutOnAServerOfOnesOwn(t *testing.T) {
 		ask(api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: who, Hash: c.Hash()}})
 		return c
 	}
-	ann := dial(issue(api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit}))
+	ann := x.dial(issue(api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit}))
 	reply, err := ann.Register(t.Context(), application("s-ann", bus.NewCredential("").Hash()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	soon(t, "an executor", w.started)
+	soon(t, "an executor", x.w.started)
 	ask(api.VerbRevoke, api.ControlRequest{Login: "user-ann"})
 	if _, err := ann.Control(t.Context(), api.VerbPing, api.ControlRequest{}); api.KindOf(err) != api.KindDenied || err == nil {
 		t.Errorf("ann asks on: %v", err)
 	}
-	if err := stopPlanner(); err != nil {
+	if err := x.stopPlanner(); err != nil {
 		t.Fatal(err)
 	}
-	stopPlanner = start()
+	x.startPlanner()
 	if a := ask(api.VerbApp, api.ControlRequest{App: reply.AppID}).App; !strings.Contains(strings.Join(a.Notices, "\n"), "the credentials of user ann were revoked: it is ended in 1m") {
 		t.Errorf("ann's application is told %q", a.Notices)
 	}
 
 	connected := func() bool { return ask(api.VerbNodes, api.ControlRequest{}).Nodes[0].State == "ready" }
-	await(t, "the node after the restart", connected)
+	realenv.Await(t, "the node after the restart", connected)
 	ask(api.VerbRevoke, api.ControlRequest{Login: "node-n1"})
 	if connected() {
 		t.Error("a revoked node is there")
 	}
-	server.Close() // The node has to connect anew, and tries to enrol.
-	server.Start()
-	await(t, "a refused enrolment", func() bool { return strings.Contains(text.String(), "the credentials of node n1 were revoked") })
+	x.server.Close() // The node has to connect anew, and tries to enrol.
+	x.server.Start()
+	realenv.Await(t, "a refused enrolment", func() bool { return strings.Contains(x.text.String(), "the credentials of node n1 were revoked") })
 	if connected() {
 		t.Error("a revoked node has let itself in again")
 	}
 	issue(api.Principal{Kind: api.PrincipalNode, Name: "n1"})
-	await(t, "the node with credentials again", connected)
-	if err := errors.Join(stopNode(), stopPlanner()); err != nil {
+	realenv.Await(t, "the node with credentials again", connected)
+	if err := errors.Join(x.stopNode(), x.stopPlanner()); err != nil {
 		t.Error(err)
 	}
 }

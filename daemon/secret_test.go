@@ -13,6 +13,7 @@ import (
 	"github.com/sparkpacer/pacer/bus/bustest"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/internal/realenv"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/store"
 	"github.com/sparkpacer/pacer/units"
@@ -110,7 +111,7 @@ func TestNoStoreOfAPlannerHasASecret(t *testing.T) {
 			_, stop = s.inside(second)
 			s.wantBackup()
 			s.world.runtime.Exit(lost, 1)
-			await(t, "its end to be known", func() bool {
+			realenv.Await(t, "its end to be known", func() bool {
 				a.deliver()
 				return len(s.ask(api.VerbApp, api.ControlRequest{App: a.id}).App.Executors) > 1
 			})

@@ -27,6 +27,7 @@ import (
 	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/internal/realenv"
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/store"
@@ -329,7 +330,7 @@ func (s *shared) limited(a *app, x api.ExecutorID) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	await(s.t, fmt.Sprintf("a quota after event %d", a.seq), func() bool {
+	realenv.Await(s.t, fmt.Sprintf("a quota after event %d", a.seq), func() bool {
 		g, err := groups.Group(cgroup.GroupName(a.id, x))
 		if err != nil {
 			return false
@@ -437,7 +438,7 @@ func TestAStandbyTakesOverFromAKilledPlanner(t *testing.T) {
 	}
 	s.servers[1].Close()
 	// While the servers elect, the planner is read-only.
-	await(t, "a profile to be stored", func() bool {
+	realenv.Await(t, "a profile to be stored", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		p := chain(3)
@@ -516,7 +517,7 @@ func TestASharedStateComesAndIsBackedUpAndRestored(t *testing.T) {
 	}
 	s.put("later")
 	stop()
-	if err := backupStopped(t, a.State, backup+"2"); err == nil || !strings.Contains(err.Error(), bus.BucketName) {
+	if err := daemon.BackupStopped(a.State, backup+"2"); err == nil || !strings.Contains(err.Error(), bus.BucketName) {
 		t.Errorf("of a planner that is stopped: %v", err)
 	}
 	// Another one has it all, and a state of its own is not mistaken for it.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/driver"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -92,59 +91,30 @@ func (s *speaker) until(what string, so func() bool) {
 // place of one whose state is lost, and that planner does not know whose it is: the driver goes
 // back to its user's login, has the application taken over, and is that again.
 func TestADriverOfALostPlannerIsItsUserAgain(t *testing.T) {
-	server, credentials, trust := outside(t)
-	server.Start()
-	w := newWorld(t)
-	p := plannerConfig(t)
-	p.NatsURL, p.Credentials, p.TLS = server.URL(), credentials, trust
-	n := w.node(t)
-	n.Planner, n.Owners, n.TLS = server.URL(), p.Owners, trust
-	start := func() func() error {
-		ready, stop := background(t, func(ctx context.Context, ready func(string)) error {
-			p.Ready = ready
-			return daemon.Planner(ctx, p)
-		})
-		soon(t, "the planner", ready)
-		return stop
-	}
-	stopPlanner := start()
-	nodeReady, stopNode := background(t, func(ctx context.Context, ready func(string)) error {
-		n.Ready = ready
-		return daemon.Node(ctx, n)
-	})
-	soon(t, "the node", nodeReady)
-
-	dial := func(c bus.Credential) *bus.Conn {
-		conn, err := bus.Dial(bus.Options{Address: server.URL(), Credential: c, TLS: trust})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.Close)
-		return conn
-	}
+	x := newExternal(t)
 	s := &speaker{t: t, talk: driver.NewConversation(), began: time.Now(), key: bus.NewCredential("")}
-	s.user = dial(own(t, p, server.URL()))
-	s.own = func(id api.AppID) *bus.Conn { return dial(bus.Credential{Login: string(id), Secret: s.key.Secret}) }
+	s.user = x.dial(own(t, x.p, x.server.URL()))
+	s.own = func(id api.AppID) *bus.Conn { return x.dial(bus.Credential{Login: string(id), Secret: s.key.Secret}) }
 	s.until("the registration", func() bool { return s.app != nil })
 	first := s.app
 	s.talk.Say(s.now(), api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: "1"}})
-	h := soon(t, "an executor", w.started)
+	h := soon(t, "an executor", x.w.started)
 
-	if err := stopPlanner(); err != nil {
+	if err := x.stopPlanner(); err != nil {
 		t.Error(err)
 	}
 	// Whoever was issued credentials keeps them; what is known of applications is lost.
-	if err := os.Remove(filepath.Join(p.State, "planner.db")); err != nil {
+	if err := os.Remove(filepath.Join(x.p.State, "planner.db")); err != nil {
 		t.Fatal(err)
 	}
-	stopPlanner = start()
+	x.startPlanner()
 	s.until("another connection as the application", func() bool { return s.left > 0 && s.app != nil && s.app != first })
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if r, err := s.user.Control(ctx, api.VerbApps, api.ControlRequest{}); err != nil || len(r.Apps) != 1 || r.Apps[0].ID != h.App {
 		t.Errorf("the planner knows %+v (%v), want %s alone", r.Apps, err, h.App)
 	}
-	if err := errors.Join(stopNode(), stopPlanner()); err != nil {
+	if err := errors.Join(x.stopNode(), x.stopPlanner()); err != nil {
 		t.Error(err)
 	}
 }

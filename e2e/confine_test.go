@@ -33,7 +33,7 @@ func TestExecutorsHaveUsersOfTheirOwn(t *testing.T) {
 	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d: %s", code, run.Output())
 	}
-	if lines := results(run.Answer()); !strings.HasPrefix(lines, "RESULT [(0, ") {
+	if lines := realenv.Results(run.Answer()); !strings.HasPrefix(lines, "RESULT [(0, ") {
 		t.Errorf("it answers %q", lines)
 	}
 	app := s.AwaitApp("the run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })

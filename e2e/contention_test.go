@@ -23,7 +23,7 @@ func TestBesideAFirstRun(t *testing.T) {
 	deadline := (recorded.Duration * 1.4).Duration().Round(time.Millisecond)
 	realenv.Repeat(t, func() error {
 		run := s.Submit(slices.Concat([]string{"--pacer-deadline", deadline.String()}, chain)...)
-		wantAnswer(t, run, results(answer))
+		wantAnswer(t, run, realenv.Results(answer))
 		paced := s.Newest()
 		if !realenv.Paced(paced) {
 			t.Errorf("it was %s: %s", paced.Pacing, paced.Reason)

@@ -67,7 +67,7 @@ func TestWorkDirectoryFull(t *testing.T) {
 		}
 	}
 	run = s.Submit("testdata/branches.py", "0.2")
-	if code := run.Wait(patience); code != 0 || results(run.Answer()) == "" {
+	if code := run.Wait(patience); code != 0 || realenv.Results(run.Answer()) == "" {
 		t.Errorf("with room again: exit %d", code)
 	}
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"flag"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/sparkpacer/pacer/internal/realenv"
@@ -49,17 +48,6 @@ const patience = realenv.Patience
 // and stock Spark's answer.
 const scale = "1"
 
-// results are the lines that an application printed as its answer.
-func results(out string) string {
-	var lines []string
-	for _, line := range strings.Split(out, "\n") {
-		if strings.HasPrefix(line, "RESULT ") {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
 // wantAnswer waits until an application has ended well and checks its answer,
 // which stock Spark gave before.
 func wantAnswer(t *testing.T, run *realenv.Process, want string) {
@@ -67,7 +55,7 @@ func wantAnswer(t *testing.T, run *realenv.Process, want string) {
 	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
-	if got := results(run.Answer()); got != want {
+	if got := realenv.Results(run.Answer()); got != want {
 		t.Errorf("the answer is\n%s\nstock Spark's\n%s", got, want)
 	}
 }

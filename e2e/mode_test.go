@@ -16,7 +16,7 @@ import (
 func TestModeObserve(t *testing.T) {
 	realenv.RequireSpark(t)
 	beside(t)
-	want := results(realenv.Stock(t, "testdata/branches.py", scale))
+	want := realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))
 	s := realenv.StartUp(t)
 	recorded, _ := s.Record("testdata/branches.py", scale)
 	// It runs at full speed: the deadline has to be later than the end only.

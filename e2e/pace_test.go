@@ -22,14 +22,14 @@ import (
 func TestDeadlineStory(t *testing.T) {
 	realenv.RequireSpark(t)
 	realenv.BeginArchives(t)
-	want := results(realenv.Stock(t, "testdata/branches.py", scale))
+	want := realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))
 	if want == "" {
 		t.Fatal("stock Spark printed no result")
 	}
 	s := realenv.StartUp(t, "--set", "planner.branches=together") // Parallel stages own different executors.
 
 	recorded, answer := s.Record("testdata/branches.py", scale)
-	if got := results(answer); got != want {
+	if got := realenv.Results(answer); got != want {
 		t.Errorf("the recording run answers\n%s\nstock Spark\n%s", got, want)
 	}
 	if recorded.Verdict != api.VerdictNone || recorded.Pacing != "recording" {
@@ -53,7 +53,7 @@ func TestOldestSpark(t *testing.T) {
 	realenv.RequireSpark(t)
 	t.Parallel()
 	s := realenv.NewOldest(t)
-	want := results(realenv.Stock(t, "testdata/branches.py", scale))
+	want := realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))
 	s.StartUp("--set", "planner.branches=together")
 	wantAnswer(t, s.Submit("testdata/branches.py", scale), want)
 	recorded := s.AwaitApp("the recording run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })

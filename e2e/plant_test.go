@@ -49,7 +49,7 @@ func stepped(t *testing.T, s *realenv.System, deadline time.Duration, answer str
 		return asks > 0
 	})
 	if err != nil {
-		wantAnswer(t, run, results(answer))
+		wantAnswer(t, run, realenv.Results(answer))
 		return err
 	}
 	// Half a core and one: a neighbour leaves a small machine that much. What the stage asks for
@@ -57,7 +57,7 @@ func stepped(t *testing.T, s *realenv.System, deadline time.Duration, answer str
 	// has to outlast both levels all the same.
 	level := func(cores units.Cores) string { return fmt.Sprintf("%.3f", float64(cores/asks)) }
 	code, out := s.Pacer("identify", string(app.ID), "--low", level(0.5), "--high", level(1), "--each", "3500ms", "--output", "json")
-	wantAnswer(t, run, results(answer))
+	wantAnswer(t, run, realenv.Results(answer))
 	if code != 0 {
 		// The stage may have ended before the second level was measured.
 		return realenv.Timing("identify: exit %d: %s", code, out)

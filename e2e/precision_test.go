@@ -31,7 +31,7 @@ func TestAnOrdinaryReport(t *testing.T) {
 	deadline := (recorded.Duration * 1.4).Duration().Round(time.Millisecond)
 	realenv.Repeat(t, func() error {
 		run := s.Submit(append([]string{"--pacer-deadline", deadline.String()}, report...)...)
-		wantAnswer(t, run, results(answer))
+		wantAnswer(t, run, realenv.Results(answer))
 		app := s.AwaitApp("the paced run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
 		if !realenv.Paced(app) {
 			t.Errorf("it was %s: %s", app.Pacing, app.Notices)

@@ -82,7 +82,7 @@ func TestPythonWorkers(t *testing.T) {
 	}
 	deadline := (recorded.Duration * 1.6).Duration().Round(time.Millisecond)
 	args = append(args, "--conf", "spark.pyspark.python="+python, "--pacer-deadline", deadline.String(), "testdata/workers.py")
-	realenv.Repeat(t, func() error { return pacedWorkers(t, s, args, recorded, results(first.Answer())) })
+	realenv.Repeat(t, func() error { return pacedWorkers(t, s, args, recorded, realenv.Results(first.Answer())) })
 }
 
 // pacedWorkers runs workers.py under a deadline and returns how it was not held to it.
@@ -95,7 +95,7 @@ func pacedWorkers(t *testing.T, s *realenv.System, args []string, recorded api.A
 	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
-	if got := results(run.Answer()); got != want || want == "" {
+	if got := realenv.Results(run.Answer()); got != want || want == "" {
 		t.Errorf("the paced run answers\n%s\nthe first one\n%s", got, want)
 	}
 	if !strings.Contains(run.Answer(), "'ours'") {

@@ -76,7 +76,7 @@ func nodesComeAndGo(t *testing.T) {
 	s.StartPlanner()
 	s.StartNamed("n1", half...)
 	recorded, _ := s.Record("testdata/branches.py", scale)
-	m := &moving{s: s, took: recorded.Duration, want: results(realenv.Stock(t, "testdata/branches.py", scale))}
+	m := &moving{s: s, took: recorded.Duration, want: realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))}
 	t.Run("join and drain", func(t *testing.T) {
 		m.t = t
 		realenv.Repeat(t, m.joinAndDrain)

@@ -38,7 +38,7 @@ func awaitTasks(t *testing.T, s *realenv.System, run *realenv.Process) api.AppDe
 func TestExecutorCrash(t *testing.T) {
 	realenv.RequireAll(t)
 	beside(t)
-	want := results(realenv.Stock(t, "testdata/branches.py", scale))
+	want := realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/branches.py", scale)
 	app := awaitTasks(t, s, run)
@@ -298,7 +298,7 @@ func TestStreamingRunsUnpaced(t *testing.T) {
 	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
-	if results(run.Answer()) == "" || !strings.Contains(run.Output(), "unpaced") {
+	if realenv.Results(run.Answer()) == "" || !strings.Contains(run.Output(), "unpaced") {
 		t.Errorf("want the result and a line that says unpaced:\n%s", run.Output())
 	}
 	if app := s.Newest(); app.Pacing != "unpaced" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/internal/realenv"
 	"github.com/sparkpacer/pacer/internal/sparkrun"
 )
 
@@ -89,17 +90,6 @@ func (a *application) log() (sparkrun.Log, error) { return sparkrun.ReadLog(a.ev
 // since is a time of this process, or of an event log, on the application's clock.
 func (a *application) since(at time.Time) float64 { return at.Sub(a.run.Began()).Seconds() }
 
-// results are the lines that an application printed as its answer.
-func results(out string) string {
-	var lines []string
-	for line := range strings.Lines(out) {
-		if strings.HasPrefix(line, "RESULT ") {
-			lines = append(lines, strings.TrimSpace(line))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
 // undisturbed is what the workload takes on the cluster alone: core-seconds of its tasks, and
 // of its executors in all, which also start and compile; seconds in which not all cores work;
 // seconds from its submission to its exit.
@@ -114,7 +104,7 @@ func (c *cluster) record(want string) undisturbed {
 	}
 	c.await("the recording run to end", 2*time.Minute, func() bool { return !a.running() })
 	<-a.run.Done()
-	if got := results(a.run.Answer()); got != want {
+	if got := realenv.Results(a.run.Answer()); got != want {
 		c.t.Fatalf("the recording run answers %q, want %q:\n%s", got, want, sparkrun.Tail(a.run.Output(), 4000))
 	}
 	log, err := a.log()
@@ -158,7 +148,7 @@ func (a *application) ended(h *history, want string, u undisturbed, hung bool) R
 	<-a.run.Done()
 	r.Took = a.run.Took().Seconds()
 	r.Exit = exitCode(a.run)
-	r.Answer = results(a.run.Answer())
+	r.Answer = realenv.Results(a.run.Answer())
 	if r.Exit != 0 && a.id() == "" && strings.Contains(a.run.Output(), noPlanner) {
 		excuses = append(excuses, noPlanner)
 	}

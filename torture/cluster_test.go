@@ -187,18 +187,9 @@ func (c *cluster) await(what string, limit time.Duration, ok func() bool) {
 	}
 }
 
-// poll reports whether ok held within a limit: real processes give no other sign.
+// poll reports whether ok held within a limit.
 func poll(limit time.Duration, ok func() bool) bool {
-	over, tick := time.After(limit), time.NewTicker(200*time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-over:
-			return false
-		}
-	}
-	return true
+	return realenv.Poll(200*time.Millisecond, limit, ok)
 }
 
 // service is a daemon that is started again when it ends, as an init system does.

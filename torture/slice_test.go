@@ -62,7 +62,7 @@ func TestALostNodeIsLostToItsDriver(t *testing.T) {
 		t.Error("it does not end")
 	}
 	<-a.run.Done()
-	if code, got := exitCode(a.run), results(a.run.Answer()); code != 0 || got != want {
+	if code, got := exitCode(a.run), realenv.Results(a.run.Answer()); code != 0 || got != want {
 		t.Errorf("exit %d, the answer is\n%s\nstock Spark's\n%s", code, got, want)
 	}
 	if log, err := a.log(); err != nil {

@@ -19,17 +19,6 @@ func script(name string, args ...string) program {
 	return append(program{filepath.Join("testdata", name)}, args...)
 }
 
-// results are the lines of a program's output that are its answer.
-func results(out string) string {
-	var lines []string
-	for line := range strings.Lines(out) {
-		if strings.HasPrefix(line, "RESULT") {
-			lines = append(lines, strings.TrimRight(line, "\n"))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
 // expectation is what stock Spark does with a program.
 type expectation struct {
 	answer string
@@ -42,10 +31,10 @@ func stock(t *testing.T, p program) expectation {
 	args := append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, p...)
 	run := realenv.Start(t, nil, filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"), args...)
 	code := run.Wait(realenv.Patience)
-	if results(run.Answer()) == "" {
+	if realenv.Results(run.Answer()) == "" {
 		t.Fatalf("stock spark-submit has no answer, exit %d: %s", code, run.LastWords())
 	}
-	return expectation{results(run.Answer()), code}
+	return expectation{realenv.Results(run.Answer()), code}
 }
 
 // wants waits for the end of a run and compares it with stock Spark's.
@@ -54,7 +43,7 @@ func (e expectation) wants(t *testing.T, run *realenv.Process) {
 	if code := run.Wait(realenv.Patience); code != e.code {
 		t.Fatalf("exit code %d, stock Spark's is %d: %s", code, e.code, run.LastWords())
 	}
-	if got := results(run.Answer()); got != e.answer {
+	if got := realenv.Results(run.Answer()); got != e.answer {
 		t.Errorf("the answer is\n%s\nstock Spark's\n%s", got, e.answer)
 	}
 }

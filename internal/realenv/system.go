@@ -311,19 +311,24 @@ func (s *System) AwaitWhile(run *Process, what string, ok func(api.AppDetail) bo
 	return seen, err
 }
 
-// Await polls until ok holds; real processes give no other sign.
+// Await polls until ok holds, which may ask a command.
 func (s *System) Await(what string, limit time.Duration, ok func() bool) {
 	s.t.Helper()
-	deadline := time.After(limit)
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			s.t.Fatalf("%s: not within %v", what, limit)
+	if !Poll(200*time.Millisecond, limit, ok) {
+		s.t.Fatalf("%s: not within %v", what, limit)
+	}
+}
+
+// Results are the lines that an application has printed as its answer: those that begin with
+// RESULT.
+func Results(out string) string {
+	var lines []string
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "RESULT") {
+			lines = append(lines, strings.TrimRight(line, "\n"))
 		}
 	}
+	return strings.Join(lines, "\n")
 }
 
 // SparkHome is the Spark of the environment.

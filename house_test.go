@@ -26,7 +26,7 @@ const module = "github.com/sparkpacer/pacer"
 // levels is the table of the packages: a package imports lower levels only.
 var levels = map[string]int{
 	"units": 0, "spark": 0, "async": 0, "physics": 0,
-	"api": 1,
+	"api": 1, "sharing": 1,
 	"dag": 2, "profiles": 2, "controller": 2, "supervisor": 2, "memory": 2, "driver": 2, "access": 2,
 	"meter": 3, "ledger": 3,
 	"estimate": 4, "handover": 4,

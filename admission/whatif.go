@@ -27,10 +27,10 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest, user strin
 	params := place.Equations
 	if q.Deadline > 0 {
 		shaped := supply
-		shaped.Taken = estimate.Taken(estimate.Promised(v, a, names))
+		shaped.Taken = estimate.Taken(place.Promised(v, a, names))
 		params = place.Shape(p.Graph, max(1, len(s.Seats)), a.Promise.Deadline, shaped, 0)
 	}
-	f, said := verdict.Forecast(v, a, params, supply, names, v.Now())
+	f, said := verdict.Forecast(v, place.Policy, a, params, supply, names, v.Now())
 	r := api.PlanReply{Verdict: f.Verdict, Reason: said, Earliest: f.Earliest, Cores: s.Cores, Stages: []api.PlanReplyLine{}}
 	for _, line := range f.Stages {
 		stage, _ := p.Graph.Stage(line.ID)

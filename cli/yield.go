@@ -11,15 +11,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
-)
-
-// The nice values of sessions that yield, whose weights are 335 and 110 of 1024: of an application
-// without a deadline, and of one whose deadline cannot be kept until its driver has registered. That
-// one is late anyway, so it starts in what the others leave and with about a floor's part.
-const (
-	niceWithoutDeadline = 5
-	niceInfeasible      = 10
 )
 
 // yields is the nice value by which the driver yields CPU time to others while it starts, 0 where it
@@ -39,7 +32,7 @@ func (l *launch) yields(ctx context.Context, conn client, elapsed units.Seconds)
 		left, err = deadlineValue(confDeadline, after)
 		left -= elapsed
 	default:
-		return niceWithoutDeadline
+		return sharing.Default().Nice.Behind
 	}
 	profile := cmp.Or(l.setting(confProfile), l.given("spark.app.name", "--name"))
 	if err != nil || left <= 0 || profile == "" || api.Mode(l.setting(confMode)).HandsOff() {
@@ -51,7 +44,7 @@ func (l *launch) yields(ctx context.Context, conn client, elapsed units.Seconds)
 	if err != nil || reply.Verdict != api.VerdictInfeasible {
 		return 0
 	}
-	return niceInfeasible
+	return sharing.Default().Nice.Infeasible
 }
 
 // setting is a setting of the driver: what Pacer gives it, else the user.

@@ -56,7 +56,7 @@ func TestOfWhatADriversSlowdownIsNotKnown(t *testing.T) {
 	w.Ready(a, 0, "read", 3000, "1")
 	w.To(30)
 	w.Ready(a, 1, "map", 1000, "1")
-	if got := estimate.Slowdown(a); got != 0 {
+	if got := policy(estimate.BranchesTogether).Slowdown(a); got != 0 {
 		t.Errorf("the first stage has not ended: %v", got)
 	}
 }

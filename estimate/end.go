@@ -31,14 +31,14 @@ func (p Policy) End(v ledger.View, a *ledger.App, full bool) units.Seconds {
 		q.Executors = 0
 	}
 	c := CourseOf(a)
-	return c.Graph.Finish(q, a.Promise.Deadline, supply(v, a), standing(v.Now(), a, c, full))
+	return c.Graph.Finish(q, a.Promise.Deadline, p.supply(v, a), standing(v.Now(), a, c, full))
 }
 
 // Soonest is the earliest end of an application in the shape that it has, with all
 // cores for every stage.
 func (p Policy) Soonest(v ledger.View, a *ledger.App) units.Seconds {
 	c := CourseOf(a)
-	return c.Graph.Finish(p.Of(a), 0, supply(v, a), standing(v.Now(), a, c, true))
+	return c.Graph.Finish(p.Of(a), 0, p.supply(v, a), standing(v.Now(), a, c, true))
 }
 
 // standing is how far a has come on its course. Stages that are neither open nor yet to

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -31,7 +32,11 @@ type Policy struct {
 	// exit counts as not known, ExitWait how long the exit of one that speaks is waited
 	// for.
 	ExitSilent, ExitWait time.Duration
+	// Sharing are the rules of life beside others, nil for sharing.Default's.
+	Sharing *sharing.Params
 }
+
+func (p Policy) rules() *sharing.Params { return sharing.Of(p.Sharing) }
 
 // Shape decides how many executors an application with a deadline has on a node,
 // which is how many of its stages can run side by side, and whether it starts without

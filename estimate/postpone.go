@@ -6,24 +6,17 @@ import (
 
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// laterShare is the part of its nodes' cores, and of its own speed at all cores, that counts
-// for work which is put off until after another deadline. What drivers and JVMs that start take
-// is not in any prediction, and what is put off cannot be put off again.
-const laterShare = 0.85
 
 // postpone has those who are due after a do as much of their work after a's deadline as there
 // is room for, which leaves a more until then. Nodes that serve by deadline do so: whoever is
 // due first has what it asks for, and the others catch up. Work that is due by some moment
 // after a's deadline has room if, with all that is due earlier, it is at most what the nodes can
-// do in between (the demand bound of earliest deadline first: Baruah, Rosier, Howell,
-// "Algorithms and complexity concerning the preemptive scheduling of periodic, real-time tasks on
-// one processor", Real-Time Systems 2, 1990, section 3), and each application at most what it
-// does in that time at all cores. What was promised stays promised.
-func postpone(v ledger.View, a *ledger.App, nodes []string, promises []Promise) []Promise {
+// do in between (sharing.Later.PutOff). What was promised stays promised.
+func (p Policy) postpone(v ledger.View, a *ledger.App, nodes []string, promises []Promise) []Promise {
 	now, due := a.At(v.Now()), a.Promise.Deadline
 	if due <= now || !InOrder(v, nodes) {
 		return promises
@@ -43,17 +36,14 @@ func postpone(v ledger.View, a *ledger.App, nodes []string, promises []Promise) 
 	})
 	later := 0.0 // What is done after a's deadline by those so far, in core-seconds.
 	for _, i := range last {
-		p := promises[i]
-		after := float64(p.Until - due)
-		work := float64(p.Cores) * float64(p.Until-now)
-		room := min(laterShare*float64(cores)*after-later, laterShare*work*after/p.fastest)
-		steady := float64(p.Cores) * after
-		least := min(float64(p.Cores), float64(supervisor.Default().Floor)) * float64(due-now)
-		moved := max(steady, min(work-least, room))
+		x := &promises[i]
+		moved := p.rules().Later.PutOff(sharing.Claim{Cores: x.Cores, Floor: supervisor.Default().Floor,
+			Now: now, Due: due, Until: x.Until, Fastest: x.fastest}, cores, later)
 		later += moved
-		before := units.Cores((work - moved) / float64(due-now))
-		promises[i].Taken = dag.Taken{Cores: before, Until: due}
-		promises = append(promises, Promise{App: p.App, Taken: dag.Taken{Cores: units.Cores(moved / after), From: due, Until: p.Until}})
+		before := units.Cores((float64(x.Cores)*float64(x.Until-now) - moved) / float64(due-now))
+		last := dag.Taken{Cores: units.Cores(moved / float64(x.Until-due)), From: due, Until: x.Until}
+		x.Taken = dag.Taken{Cores: before, Until: due}
+		promises = append(promises, Promise{App: x.App, Taken: last})
 	}
 	slices.SortStableFunc(promises, func(x, y Promise) int { return cmp.Compare(x.App, y.App) })
 	return promises

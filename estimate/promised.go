@@ -22,45 +22,41 @@ type Promise struct {
 // forever stands for the end of what nobody knows the end of, in seconds.
 const forever units.Seconds = 1e9
 
-// leftAloneShare is the part of a node that one application has which is left alone (api.Mode)
-// where there are others: no quota holds it back, and the kernel divides alike.
-const leftAloneShare = 0.5
-
 // Promised is what others have been promised of the cores of nodes, on a's deadline clock, in
 // order of id. Whose deadline can be kept has the least cores with which it is in time, until
 // it is due: what of that can come after a's deadline does (postpone). One that is queued has
 // its part of these nodes, where it may come to all nodes. One that is left alone has what it
 // can use, of half of a node, for as long as it runs. The others share what is left, so they
 // have been promised nothing.
-func Promised(v ledger.View, a *ledger.App, nodes []string) []Promise {
+func (p Policy) Promised(v ledger.View, a *ledger.App, nodes []string) []Promise {
 	offered := make(map[*ledger.App]units.Cores)
 	for _, name := range nodes {
 		for _, t := range v.Allocations(name) {
 			if b := t.App; b.Running() && b.ID != a.ID {
-				offered[b] += available(b, v.Node(name))
+				offered[b] += p.available(b, v.Node(name))
 			}
 		}
 	}
 	var promises []Promise
 	for _, b := range slices.SortedFunc(maps.Keys(offered), func(x, y *ledger.App) int { return cmp.Compare(x.ID, y.ID) }) {
-		p := Promise{App: b.ID, Taken: dag.Taken{Cores: offered[b], Until: forever}}
+		x := Promise{App: b.ID, Taken: dag.Taken{Cores: offered[b], Until: forever}}
 		if !b.Tenant.Launch.Mode.HandsOff() {
 			if b.Band() != api.BandPromised || b.Promise.Late || b.Profile == nil || b.Tenant.Cores <= 0 {
 				continue
 			}
 			c := CourseOf(b)
-			p.Cores, p.fastest = min(Least(v.Now(), b, c)*offered[b]/b.Tenant.Cores, offered[b]), fastest(b, c)
-			p.Until = units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start))
+			x.Cores, x.fastest = min(p.Least(v.Now(), b, c)*offered[b]/b.Tenant.Cores, offered[b]), fastest(b, c)
+			x.Until = units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start))
 		}
-		if p.Cores > 0 {
-			promises = append(promises, p)
+		if x.Cores > 0 {
+			promises = append(promises, x)
 		}
 	}
-	return postpone(v, a, nodes, append(promises, promisedWaiting(v, a, nodes)...))
+	return p.postpone(v, a, nodes, append(promises, p.promisedWaiting(v, a, nodes)...))
 }
 
 // promisedWaiting is what those that are queued have been promised of nodes.
-func promisedWaiting(v ledger.View, a *ledger.App, nodes []string) []Promise {
+func (p Policy) promisedWaiting(v ledger.View, a *ledger.App, nodes []string) []Promise {
 	if len(v.Waiting()) == 0 || len(nodes) == 0 {
 		return nil
 	}
@@ -83,7 +79,7 @@ func promisedWaiting(v ledger.View, a *ledger.App, nodes []string) []Promise {
 			continue
 		}
 		c := CourseOf(b)
-		cores := min(Least(v.Now(), b, c)*here/all, here)
+		cores := min(p.Least(v.Now(), b, c)*here/all, here)
 		if until := units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start)); cores > 0 && until > 0 {
 			promises = append(promises, Promise{b.ID, dag.Taken{Cores: cores, Until: until}, fastest(b, c)})
 		}
@@ -92,12 +88,12 @@ func promisedWaiting(v ledger.View, a *ledger.App, nodes []string) []Promise {
 }
 
 // available is what b can have of n.
-func available(b *ledger.App, n *ledger.Node) units.Cores {
+func (p Policy) available(b *ledger.App, n *ledger.Node) units.Cores {
 	switch {
 	case n == nil:
 		return 0
 	case b.Tenant.Launch.Mode.HandsOff():
-		cores := min(units.Cores(n.Slots(b.Tenant.Launch)), leftAloneShare*n.Offered)
+		cores := min(units.Cores(n.Slots(b.Tenant.Launch)), units.Cores(p.rules().Later.LeftAlone)*n.Offered)
 		if most := b.Tenant.Cap; most > 0 {
 			cores = min(cores, most)
 		}
@@ -117,7 +113,7 @@ func Taken(promises []Promise) []dag.Taken {
 
 // supply is what a's nodes offer it: without what others have been promised, unless it has
 // been promised something itself.
-func supply(v ledger.View, a *ledger.App) dag.Supply {
+func (p Policy) supply(v ledger.View, a *ledger.App) dag.Supply {
 	s := dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots}
 	nodes, capped := a.Seats(), units.Cores(0)
 	for _, name := range nodes {
@@ -129,6 +125,6 @@ func supply(v ledger.View, a *ledger.App) dag.Supply {
 	if a.Promise.Deadline <= 0 || a.Band() == api.BandPromised {
 		return s
 	}
-	s.Taken = Taken(Promised(v, a, nodes))
+	s.Taken = Taken(p.Promised(v, a, nodes))
 	return s
 }

@@ -5,16 +5,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Of the driver's time from stage to stage at least leastGaps has to have been seen, by the
-// profile, until it says how long the rest will take; that is mostSlowdown longer at most.
-const (
-	leastGaps    units.Seconds = 1
-	mostSlowdown               = 0.5
-)
-
 // Slowdown is by which part of it a's driver takes longer from stage to stage than in the recorded
 // run, by those that have been ready so far; 0 where it does not, or little has been seen.
-func Slowdown(a *ledger.App) float64 {
+func (p Policy) Slowdown(a *ledger.App) float64 {
 	ended := ends(a)
 	var recorded, took units.Seconds
 	for _, s := range a.Order {
@@ -27,10 +20,11 @@ func Slowdown(a *ledger.App) float64 {
 			took += max(0, s.ReadyAt-from)
 		}
 	}
-	if recorded < leastGaps {
+	r := p.rules().Aims
+	if recorded < r.Seen {
 		return 0
 	}
-	return min(mostSlowdown, max(0, float64(took/recorded)-1))
+	return min(r.Slower, max(0, float64(took/recorded)-1))
 }
 
 // after is when the last of those had ended that s was ready after; false where that is not

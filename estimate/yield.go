@@ -6,18 +6,14 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// yieldRoom is the part of the nodes that may have been promised where somebody yields. Of more
-// than that some will be late, and who yields would be one of them.
-const yieldRoom = 0.95
-
 // Yield is the time that a stage of a, which is paced and on that course, has from now on, where
 // left is what the equations give it by q (Aiming) and others follow it. Nodes that do not serve by deadline
 // give everybody a part of a shortage, so who is due later takes from who is due first, though
 // it could do its work after that. There it asks for less: its stages divide not the time until
 // its deadline but what others leave of the nodes until then, and they leave more when they are
-// done. The last of its work is done at no more than laterShare of its speed at all cores and
+// done. The last of its work is done at no more than Later.Speed of its speed at all cores and
 // of what is left then. On nodes that serve by deadline, and by the source's alpha, nobody yields.
-func Yield(v ledger.View, a *ledger.App, c Course, q dag.Params, left units.Seconds) units.Seconds {
+func (p Policy) Yield(v ledger.View, a *ledger.App, c Course, q dag.Params, left units.Seconds) units.Seconds {
 	nodes := a.Seats()
 	if InOrder(v, nodes) {
 		return left
@@ -27,22 +23,18 @@ func Yield(v ledger.View, a *ledger.App, c Course, q dag.Params, left units.Seco
 	if q.Aim == 0 || left <= 0 || left >= rest {
 		return left
 	}
-	s := dag.Supply{Cores: a.Tenant.Cores, Taken: Taken(Promised(v, a, nodes))}
-	work := float64(Least(v.Now(), a, c)) * float64(due-now)
+	s := dag.Supply{Cores: a.Tenant.Cores, Taken: Taken(p.Promised(v, a, nodes))}
+	work := float64(p.Least(v.Now(), a, c)) * float64(due-now)
 	promised := work // Until a's deadline, in core-seconds.
 	for _, t := range s.Taken {
 		promised += float64(t.Cores) * max(0, float64(min(t.Until, now+rest)-max(t.From, now)))
 	}
 	free, last := s.Between(now, now+rest)
-	if !(last > 0) || promised > yieldRoom*float64(s.Cores)*float64(rest) {
+	if !(last > 0) || promised > p.rules().Later.Yield*float64(s.Cores)*float64(rest) {
 		return left
 	}
 	fast := units.Seconds(float64(free) / float64(last)) // What all of it takes at the end's speed.
-	slow := max(units.Seconds(fastest(a, c)), units.Seconds(work/float64(last))) / laterShare
-	if fast >= rest || slow >= rest {
-		return left
-	}
-	far := min(1, (rest-slow)/(rest-fast))
+	slow := max(units.Seconds(fastest(a, c)), units.Seconds(work/float64(last)))
 	later := s.After(now, free*units.Work(left/rest)) - now
-	return left + far*max(0, later-left)
+	return p.rules().Later.Yielded(left, rest, later, fast, slow)
 }

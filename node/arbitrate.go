@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -13,6 +14,7 @@ import (
 type division struct {
 	sup      *supervisor.Supervisor
 	cfg      supervisor.Config // Of sup.
+	rules    *sharing.Params
 	capacity capacity
 	// part are those of the last division, in the order of the Plan, but that the last of
 	// them, from watched on, are of applications that are left alone: what they would get.
@@ -38,10 +40,6 @@ type partaker struct {
 	c                 *control
 	foremost, pressed bool
 }
-
-// nearlyAll is the part of the capacity that an application needs, from now on, that has no time to
-// lose.
-const nearlyAll = 0.9
 
 // short reports whether p's stage is one of an application that has no time to lose, and asks for
 // more than it is granted.
@@ -116,36 +114,33 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 // are left that a stage could use (Eq21Printed), or where those who share had less than their floor by weight.
 func (d *division) weigh(limit units.Cores) bool {
 	most, _ := d.widest()
-	granted, bound, sharing, all := units.Cores(0), false, Weight(0), Weight(0)
+	granted, bound, behind, all := units.Cores(0), false, Weight(0), Weight(0)
 	for i, p := range d.part[:d.watched] {
 		granted += d.grants[i]
 		switch {
 		case p.x.shares:
-			sharing = WeightBehind
+			behind = d.rules.Weights.Behind
 		case p.foremost:
 			bound = bound || p.c.grant < units.Cores(d.stages[i].Runnable)-sameCores
-			all += placeOf(p.c.grant, most.c.grant)
+			all += d.rules.Weights.Place(float64(p.c.grant), float64(most.c.grant))
 		}
 	}
 	if bound && granted < limit-sameCores {
 		return false
 	}
-	if sharing > 0 && sharing < Weight(d.cfg.FloorShare)*(all+sharing) {
+	if behind > 0 && behind < Weight(d.cfg.FloorShare)*(all+behind) {
 		return false
 	}
 	for _, p := range d.part[:d.watched] {
 		if p.foremost {
-			p.x.free, p.x.place = true, placeOf(p.c.grant, most.c.grant)
+			p.x.free, p.x.place = true, d.rules.Weights.Place(float64(p.c.grant), float64(most.c.grant))
 		}
 	}
 	return true
 }
 
 // keeps reports whether a core is kept for a driver, or most of one.
-func (d *division) keeps() bool { return d.capacity.keeps() || d.kept > driverCores/2 }
-
-// driverCores is what a driver can use by which a stage waits: one thread makes the next.
-const driverCores units.Cores = 1
+func (d *division) keeps() bool { return d.capacity.keeps() || d.kept > d.rules.Room.Driver/2 }
 
 // enterDrivers has the drivers take part by which stages wait, in their applications' places,
 // and returns how many there are.
@@ -154,7 +149,7 @@ func (d *division) enterDrivers(r *roster, now units.Instant) (n int) {
 		if !r.waits(a, now) {
 			continue
 		}
-		d.stages = append(d.stages, supervisor.Stage{Request: driverCores, Runnable: int(driverCores)})
+		d.stages = append(d.stages, supervisor.Stage{Request: d.rules.Room.Driver, Runnable: int(d.rules.Room.Driver)})
 		d.groups = append(d.groups, supervisor.App{ID: a.plan.ID, HasDeadline: true, TTC: units.FromDuration(a.deadline.Sub(now)),
 			Least: a.least(now), Left: a.left(), Rate: a.plan.NominalRate, Stages: d.stages[len(d.stages)-1:]})
 		n++
@@ -170,19 +165,19 @@ func (d *division) enterDrivers(r *roster, now units.Instant) (n int) {
 func (d *division) unbound(limit units.Cores) *executor {
 	most, second := d.widest()
 	c := most.c
-	if c == nil || !most.foremost || d.keeps() || c.grant >= c.request-sameCores {
+	if c == nil || !d.rules.Room.Unbound || !most.foremost || d.keeps() || c.grant >= c.request-sameCores {
 		return nil
 	}
 	if second > 0 && (!d.sup.InOrder() || second >= c.grant-sameCores) {
 		return nil
 	}
-	weight, sharing, left, placed := Weight(0), Weight(0), limit, units.Cores(0)
+	weight, behind, left, placed := Weight(0), Weight(0), limit, units.Cores(0)
 	for i, p := range d.part[:d.watched] {
 		switch {
 		case p.x.shares:
-			sharing = WeightBehind
+			behind = d.rules.Weights.Behind
 		case p.c == nil:
-			weight += WeightNormal // It has no quota, and is weighed as those that come first.
+			weight += sharing.Normal // It has no quota, and is weighed as those that come first.
 			placed += d.grants[i]
 		case p.c == c:
 		case p.x.key.App == most.x.key.App:
@@ -192,8 +187,8 @@ func (d *division) unbound(limit units.Cores) *executor {
 		}
 	}
 	kept := min(left-c.grant, units.Cores(d.cfg.FloorShare)*limit+placed)
-	weight += sharing
-	if units.Cores(weight/(WeightNormal+weight))*left < kept-sameCores {
+	weight += behind
+	if units.Cores(weight/(sharing.Normal+weight))*left < kept-sameCores {
 		return nil
 	}
 	return most.x
@@ -226,7 +221,7 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		}
 		from := len(d.part)
 		first := a.plan.Band != api.BandShared && !leftAlone && a.plan.Cap == 0
-		pressed := first && a.least(now) >= nearlyAll*limit && r.here(a.plan.Launch.DriverURL)
+		pressed := first && a.least(now) >= d.rules.Room.Pressed*limit && r.here(a.plan.Launch.DriverURL)
 		for _, c := range a.controls {
 			if c.active {
 				r.request(c, now, limit, tick)

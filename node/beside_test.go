@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -51,7 +52,7 @@ func TestAPacedStageGetsItsCoresBesideOthers(t *testing.T) {
 			if x.key.App == appA {
 				continue
 			}
-			if want := Weight(1/float64(neighbours)) * WeightBehind; !x.quota.IsUnlimited() || x.weight != want {
+			if want := Weight(1/float64(neighbours)) * rules.Weights.Behind; !x.quota.IsUnlimited() || x.weight != want {
 				t.Errorf("beside %d: %s has quota %v and weight %v, want none and %v", neighbours, x.key, x.quota, x.weight, want)
 			}
 		}
@@ -89,7 +90,7 @@ func TestThoseWhoShareHaveTheirPart(t *testing.T) {
 	if q := w.quota(appA, "1"); q != 3 {
 		t.Errorf("a quota of %v, want 3", q)
 	}
-	if x, y := w.exec(Key{"app-x", "1"}).weight, w.exec(Key{"app-y", "1"}).weight; x != WeightBehind*16/17 || y != WeightBehind/17 {
+	if x, y := w.exec(Key{"app-x", "1"}).weight, w.exec(Key{"app-y", "1"}).weight; x != rules.Weights.Behind*16/17 || y != rules.Weights.Behind/17 {
 		t.Errorf("weights %v and %v", x, y)
 	}
 }
@@ -104,12 +105,12 @@ func TestOneThatIsLateShares(t *testing.T) {
 		w.exec(Key{p, "1"}).submit(0, 1000, 1)
 	}
 	w.ticks(2)
-	if x, y := w.exec(Key{appA, "1"}).weight, w.exec(Key{appB, "1"}).weight; x != WeightNormal || y != WeightBehind {
+	if x, y := w.exec(Key{appA, "1"}).weight, w.exec(Key{appB, "1"}).weight; x != sharing.Normal || y != rules.Weights.Behind {
 		t.Errorf("weights %v and %v", x, y)
 	}
 	a.Band = api.BandShared
 	w.apply(plan(2, a, b))
-	if x, y := w.exec(Key{appA, "1"}).weight, w.exec(Key{appB, "1"}).weight; x != WeightNormal || y != WeightNormal {
+	if x, y := w.exec(Key{appA, "1"}).weight, w.exec(Key{appB, "1"}).weight; x != sharing.Normal || y != sharing.Normal {
 		t.Errorf("weights %v and %v when it is late", x, y)
 	}
 }
@@ -359,12 +360,12 @@ func TestWithGammaOneWeightsDivide(t *testing.T) {
 		quotas        bool
 		first, second Weight
 	}{
-		{"one after the other", 1, supervisor.EDFAll, "", false, false, WeightNormal, placeOf(0.1, 1.9)},
-		{"by speed", 1, supervisor.Speed, "", false, false, WeightNormal, WeightNormal},
-		{"half of it given away", 0.5, supervisor.Speed, "", false, true, WeightNormal, WeightNormal},
-		{"beside one that shares", 1, supervisor.EDFAll, "", true, false, WeightNormal, placeOf(0.1, 1.8)},
-		{"beside one that shares and would have too little", 1, supervisor.Speed, "", true, true, WeightNormal, WeightNormal},
-		{"as printed", 1, supervisor.EDFPure, supervisor.Eq21Printed, false, true, WeightNormal, WeightNormal},
+		{"one after the other", 1, supervisor.EDFAll, "", false, false, sharing.Normal, rules.Weights.Place(0.1, 1.9)},
+		{"by speed", 1, supervisor.Speed, "", false, false, sharing.Normal, sharing.Normal},
+		{"half of it given away", 0.5, supervisor.Speed, "", false, true, sharing.Normal, sharing.Normal},
+		{"beside one that shares", 1, supervisor.EDFAll, "", true, false, sharing.Normal, rules.Weights.Place(0.1, 1.8)},
+		{"beside one that shares and would have too little", 1, supervisor.Speed, "", true, true, sharing.Normal, sharing.Normal},
+		{"as printed", 1, supervisor.EDFPure, supervisor.Eq21Printed, false, true, sharing.Normal, sharing.Normal},
 	} {
 		cfg := testConfig(2)
 		cfg.Supervisor.Strategy, cfg.Supervisor.Gamma, cfg.Supervisor.Eq21 = c.strategy, c.gamma, c.eq21

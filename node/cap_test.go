@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -82,7 +83,7 @@ func TestACapHoldsInEveryMode(t *testing.T) {
 		x.frozen, x.queue, x.running = false, nil, nil
 		w.ticks(8)
 		holds("it is idle")
-		if mode != api.ModeControl && x.weight != WeightUnset {
+		if mode != api.ModeControl && x.weight != sharing.Unset {
 			t.Errorf("mode %s: the weight is %v", mode, x.weight)
 		}
 	}

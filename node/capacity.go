@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -30,9 +31,10 @@ import (
 //
 // A driver whose application is over has its exit before it, and its deadline: a core is kept
 // free for each that runs on this machine, half of what is offered at most, until the planner
-// knows that it has exited, for driverRoom at most. Until it has that core, what others use
+// knows that it has exited, for Room.Exit at most. Until it has that core, what others use
 // does not show it.
 type capacity struct {
+	room                  *sharing.Room
 	total, offered, floor units.Cores
 	machine               units.Cores
 	tau                   time.Duration
@@ -43,21 +45,15 @@ type capacity struct {
 	exits                 []exit      // The drivers for which a core is kept.
 }
 
-// exit is a driver's for which a core is kept, for driverRoom at most.
+// exit is a driver's for which a core is kept, for Room.Exit at most.
 type exit struct {
 	app   api.AppID
 	until units.Instant
 }
 
-// driverRoom is for how long a driver's exit is made room for: 0.7 to 2.8 s are seen.
-const driverRoom = 3 * time.Second
-
-// mostForDrivers is the share of what is offered that may be kept for drivers.
-const mostForDrivers = 0.5
-
 // driver keeps a core for the driver of an application that is over.
 func (c *capacity) driver(now units.Instant, app api.AppID) {
-	c.exits = append(c.exits, exit{app, now.Add(driverRoom)})
+	c.exits = append(c.exits, exit{app, now.Add(c.room.Exit)})
 }
 
 // exiting keeps cores for those drivers only.
@@ -74,7 +70,7 @@ func (c *capacity) pass(now units.Instant) {
 }
 
 func newCapacity(cfg Config) capacity {
-	return capacity{total: cfg.Total, offered: cfg.Offered, floor: cfg.Offered * units.Cores(cfg.LeastCapacity), tau: cfg.Smoothing,
+	return capacity{room: &sharing.Of(cfg.Sharing).Room, total: cfg.Total, offered: cfg.Offered, floor: cfg.Offered * units.Cores(cfg.LeastCapacity), tau: cfg.Smoothing,
 		machine: max(cfg.Machine, cfg.Total)}
 }
 
@@ -91,15 +87,11 @@ func (c *capacity) observe(host units.Work, used usage, dt time.Duration) {
 	c.others = c.smooth(c.others, host-before-used.ours-used.watched, dt)
 	if left := c.machine - c.others; left < c.floor {
 		c.crowded = true
-	} else if left > c.floor+relief*c.offered {
+	} else if left > c.floor+c.room.Relief*c.offered {
 		c.crowded = false
 	}
 	c.watched = c.smooth(c.watched, used.watched, dt)
 }
-
-// relief is how much more than the floor others have to leave until they count as few again,
-// as a share of what is offered.
-const relief = 0.05
 
 // smooth moves a mean towards what was used in dt.
 func (c *capacity) smooth(mean units.Cores, used units.Work, dt time.Duration) units.Cores {
@@ -114,21 +106,17 @@ func (c *capacity) smooth(mean units.Cores, used units.Work, dt time.Duration) u
 	return mean + units.Cores(gain)*(now-mean)
 }
 
-// mostForWatched is the share of the capacity that may be taken off for those that are left
-// alone.
-const mostForWatched = 0.5
-
 // cores is the capacity now; never above what is offered.
 func (c *capacity) cores() units.Cores {
 	all := c.whole()
-	return max(all-c.watched, (1-mostForWatched)*all)
+	return max(all-c.watched, (1-c.room.LeftAlone)*all)
 }
 
 // whole is the capacity with what those use that are left alone.
 func (c *capacity) whole() units.Cores {
 	cores := c.all()
 	if n := len(c.exits); n > 0 {
-		cores = min(cores, max(c.total-units.Cores(n), mostForDrivers*c.offered))
+		cores = min(cores, max(c.total-units.Cores(n)*c.room.Driver, c.room.Drivers*c.offered))
 	}
 	return cores
 }

@@ -45,7 +45,7 @@ func TestADriverThatExitsHasACore(t *testing.T) {
 			t.Errorf("%s: capacity %v as it exits, want %v", c.url, got, c.want)
 		}
 		plan.Epoch = 3
-		e.Apply(now.Add(driverRoom-time.Millisecond), plan)
+		e.Apply(now.Add(rules.Room.Exit-time.Millisecond), plan)
 		if got, _ := e.Capacity(); float64(got) != c.want {
 			t.Errorf("%s: capacity %v while it exits, want %v", c.url, got, c.want)
 		}
@@ -54,7 +54,7 @@ func TestADriverThatExitsHasACore(t *testing.T) {
 		} else {
 			now = now.Add(2 * time.Millisecond)
 		}
-		e.Apply(now.Add(driverRoom-time.Millisecond), plan)
+		e.Apply(now.Add(rules.Room.Exit-time.Millisecond), plan)
 		if got, _ := e.Capacity(); got != 4 {
 			t.Errorf("%s: capacity %v when it is gone", c.url, got)
 		}
@@ -100,7 +100,7 @@ func TestAnExecutorThatIsStoppedGoesLast(t *testing.T) {
 		var low, stopped int
 		for i, a := range w.apply(plan(2)) {
 			switch {
-			case a.Kind == ActSetWeight && a.Weight == WeightLow:
+			case a.Kind == ActSetWeight && a.Weight == rules.Weights.Low:
 				low = i + 1
 			case a.Kind == ActStop:
 				stopped = i + 1

@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -95,6 +96,8 @@ type Config struct {
 	// the one and the Floor of the other are set from those above.
 	Controller controller.Config
 	Supervisor supervisor.Config
+	// Sharing are the rules of life beside others, nil for sharing.Default's.
+	Sharing *sharing.Params `json:",omitempty"`
 }
 
 // Default returns what daemons use: [1] with the corrections of docs/decisions; Node, Total and
@@ -130,6 +133,8 @@ func (c Config) With(next Config) Config {
 func (c Config) joined() Config {
 	c.Controller.Interval = c.Interval
 	c.Supervisor.Floor = c.Floor
+	c.Sharing = sharing.Of(c.Sharing)
+	c.Supervisor.Sharing = c.Sharing
 	return c
 }
 

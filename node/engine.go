@@ -43,8 +43,8 @@ func New(cfg Config, saved *State) (*Engine, error) {
 		return nil, fmt.Errorf("node configuration: %w", err)
 	}
 	e := &Engine{
-		roster:   roster{cfg: cfg, index: make(map[Key]*executor)},
-		division: division{sup: sup, cfg: cfg.Supervisor, capacity: newCapacity(cfg)},
+		roster:   roster{cfg: cfg, index: make(map[Key]*executor), weights: weights{by: &cfg.Sharing.Weights}},
+		division: division{sup: sup, cfg: cfg.Supervisor, rules: cfg.Sharing, capacity: newCapacity(cfg)},
 		pool:     pool{memory: cfg.Memory},
 		reporter: newReporter(&cfg),
 	}

@@ -7,8 +7,12 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
+
+// rules are those by which the engines of these tests go.
+var rules = sharing.Default()
 
 const appA, appB = api.AppID("app-a"), api.AppID("app-b")
 

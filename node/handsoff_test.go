@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -36,7 +37,7 @@ func TestAnObservedExecutorIsControlledOnPaperOnly(t *testing.T) {
 			}
 		}
 	}
-	if n != 0 || w.writes != 0 || x.weight != WeightUnset {
+	if n != 0 || w.writes != 0 || x.weight != sharing.Unset {
 		t.Errorf("%d quotas and weights were written", n)
 	}
 	if took := stage.end.Sub(start); took > 21*time.Second {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -368,7 +369,7 @@ func TestAPlanActsBetweenSlots(t *testing.T) {
 			if got := s.quotas[key]; got != 1 {
 				t.Errorf("quota %v before the next slot, want 1", got)
 			}
-			if s.weights[key] != WeightNormal {
+			if s.weights[key] != sharing.Normal {
 				t.Errorf("weight %v", s.weights[key])
 			}
 		})

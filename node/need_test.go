@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -86,11 +87,11 @@ func TestTheWeightOfAllExecutors(t *testing.T) {
 		apps []api.PlanApp
 		want Weight
 	}{
-		{"one has a deadline to keep", []api.PlanApp{shared("app-x", ""), planApp(appA, 2, ids("1"))}, WeightPromised},
-		{"none has a deadline", []api.PlanApp{shared("app-x", "")}, WeightShared},
-		{"one that is late has nobody beside it to yield to", []api.PlanApp{late(appA)}, WeightPromised},
-		{"one that is late yields", []api.PlanApp{late(appA), planApp(appB, 2, nil), planApp("app-idle", 2, ids("2"))}, WeightShared},
-		{"it is observed", []api.PlanApp{handsOff(api.ModeObserve)}, WeightUnset},
+		{"one has a deadline to keep", []api.PlanApp{shared("app-x", ""), planApp(appA, 2, ids("1"))}, rules.Weights.Promised},
+		{"none has a deadline", []api.PlanApp{shared("app-x", "")}, rules.Weights.Shared},
+		{"one that is late has nobody beside it to yield to", []api.PlanApp{late(appA)}, rules.Weights.Promised},
+		{"one that is late yields", []api.PlanApp{late(appA), planApp(appB, 2, nil), planApp("app-idle", 2, ids("2"))}, rules.Weights.Shared},
+		{"it is observed", []api.PlanApp{handsOff(api.ModeObserve)}, sharing.Unset},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, testConfig(2))
@@ -106,16 +107,16 @@ func TestTheWeightOfAllExecutors(t *testing.T) {
 					t.Errorf("%s all executors have the weight %v, want %v", when, got, want)
 				}
 			}
-			usual := min(c.want, WeightEven)
+			usual := min(c.want, rules.Weights.Even)
 			w.ticks(4)
 			want("beside drivers", usual)
 			w.others = 1
-			w.ticks(longCrowded - 3)
+			w.ticks(rules.Weights.Crowded - 3)
 			w.others = 0.25 // Executors have all that is to be left to them at least.
-			w.ticks(longCrowded)
+			w.ticks(rules.Weights.Crowded)
 			want("after a driver's start", usual)
 			w.others = 1
-			w.ticks(longCrowded - 1)
+			w.ticks(rules.Weights.Crowded - 1)
 			want("at the start of a load", usual)
 			w.ticks(4)
 			want("beside a load", c.want)
@@ -134,7 +135,7 @@ func TestTheWeightOfAllExecutorsRisesBySteps(t *testing.T) {
 	w.exec(Key{appB, "1"}).submit(0, 1000, 7)
 	all := &w.e.roster.weights.all
 	w.ticks(2)
-	if *all != WeightShared {
+	if *all != rules.Weights.Shared {
 		t.Fatalf("%v while none has a deadline to keep", *all)
 	}
 	for stage, want := range [][]Weight{{0.35, 0.5, 0.71, 1, 1}, {1, 1, 1}} {
@@ -147,12 +148,12 @@ func TestTheWeightOfAllExecutorsRisesBySteps(t *testing.T) {
 		}
 		x.queue, x.running = nil, nil
 		w.ticks(2)
-		if *all != WeightEven {
+		if *all != rules.Weights.Even {
 			t.Errorf("%v between two stages", *all)
 		}
 	}
-	w.ticks(int(restBeforeLow / w.e.roster.cfg.Interval))
-	if *all != WeightShared {
+	w.ticks(int(rules.Weights.Rest / w.e.roster.cfg.Interval))
+	if *all != rules.Weights.Shared {
 		t.Errorf("%v after the last stage", *all)
 	}
 }
@@ -163,10 +164,10 @@ func TestTheWeightOfExecutorsThatStart(t *testing.T) {
 		app  api.PlanApp
 		want Weight
 	}{
-		{planApp(appA, 2, ids("1")), WeightEven},
-		{shared(appA, ""), WeightShared},
-		{late(appA), WeightEven},
-		{handsOff(api.ModeObserve), WeightUnset},
+		{planApp(appA, 2, ids("1")), rules.Weights.Even},
+		{shared(appA, ""), rules.Weights.Shared},
+		{late(appA), rules.Weights.Even},
+		{handsOff(api.ModeObserve), sharing.Unset},
 	} {
 		w := newWorld(t, testConfig(2))
 		w.apply(plan(1, c.app))
@@ -180,9 +181,9 @@ func TestTheWeightOfExecutorsThatStart(t *testing.T) {
 		if got := w.e.roster.weights.all; got != c.want {
 			t.Errorf("%s, deadline %v: a weight of %v at its start, want %v", c.app.Launch.Mode, c.app.HasDeadline, got, c.want)
 		}
-		w.e.roster.weights.all = WeightPromised
+		w.e.roster.weights.all = rules.Weights.Promised
 		tick()
-		if got := w.e.roster.weights.all; c.want != WeightUnset && got != c.want {
+		if got := w.e.roster.weights.all; c.want != sharing.Unset && got != c.want {
 			t.Errorf("%s, deadline %v: a weight of %v at its start after others, want %v", c.app.Launch.Mode, c.app.HasDeadline, got, c.want)
 		}
 	}

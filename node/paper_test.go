@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -148,7 +149,7 @@ func TestDecision2FloorAndWeights(t *testing.T) {
 	if got := w.quota(appA, "1"); got != 0.1 {
 		t.Errorf("quota %v, want the floor of 0.10", got)
 	}
-	if a, b := w.exec(Key{appA, "1"}).weight, w.exec(Key{appA, "2"}).weight; a != WeightNormal || b != WeightLow {
+	if a, b := w.exec(Key{appA, "1"}).weight, w.exec(Key{appA, "2"}).weight; a != sharing.Normal || b != rules.Weights.Low {
 		t.Errorf("weights %v and %v, want normal for the bound one, low for the other", a, b)
 	}
 	if got := w.quota(appA, "2"); !got.IsUnlimited() {

@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/physics"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -115,7 +116,7 @@ func (p *plant) step(dt float64) {
 			x.running, x.queue = append(x.running, x.queue[0]), x.queue[1:]
 		}
 		shares[i], weights[i] = min(float64(x.quota), float64(len(x.running))*(1+x.overhead)), 1
-		if x.weight != WeightUnset {
+		if x.weight != sharing.Unset {
 			weights[i] = float64(x.weight)
 		}
 	}

@@ -75,7 +75,7 @@ func (a *app) overdue(now units.Instant) bool {
 }
 
 // waits reports whether a's next stage waits for its driver, which runs on this machine, while
-// a has a deadline to keep. What takes longer than driverRoom is not worth a core: the driver
+// a has a deadline to keep. What takes longer than Room.Wait is not worth a core: the driver
 // may wait itself.
 func (r *roster) waits(a *app, now units.Instant) bool {
 	if !promised(a.plan) || a.plan.Cap > 0 || a.plan.Launch.Mode.HandsOff() || !r.here(a.plan.Launch.DriverURL) {
@@ -91,7 +91,7 @@ func (r *roster) waits(a *app, now units.Instant) bool {
 		}
 		since, up = max(since, x.busy), true
 	}
-	return up && since > 0 && now.Sub(since) < driverRoom
+	return up && since > 0 && now.Sub(since) < r.cfg.Sharing.Room.Wait
 }
 
 // use takes what a's executors have used in the last tick off its need. What is done is

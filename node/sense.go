@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -39,7 +40,7 @@ func (r *roster) foldFailure(f Failure, x *executor) {
 	}
 	if x == nil {
 		if f.Kind == ActSetWeight {
-			r.weights.all = WeightUnset
+			r.weights.all = sharing.Unset
 		}
 		return
 	}
@@ -50,7 +51,7 @@ func (r *roster) foldFailure(f Failure, x *executor) {
 		r.out.counters.QuotaFailures++
 		x.refused, x.quotaKnown = true, false
 	case ActSetWeight:
-		x.weight = WeightUnset
+		x.weight = sharing.Unset
 	}
 }
 

@@ -1,21 +1,17 @@
 package node
 
 import (
-	"math"
 	"slices"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// restBeforeLow is how long an executor without a stage keeps its weight at work: the next
-// stage usually comes at once.
-const restBeforeLow = 2 * time.Second
 
 // weights decide which part executors have of a CPU that is short. A quota holds its own
 // executor back; a weight holds back who shares what others leave, and leaves nothing idle.
 type weights struct {
+	by *sharing.Weights
 	// behind says that the Plan has an application with a deadline that can be kept, to which
 	// those who share have to yield.
 	behind bool
@@ -24,7 +20,7 @@ type weights struct {
 	// parts are those of all executors at work that share.
 	parts float64
 	// all is the weight of all executors, as it was last written, even when they were last to
-	// have WeightEven or more.
+	// have that of Even or more.
 	all  Weight
 	even units.Instant
 }
@@ -40,7 +36,7 @@ func (w *weights) take(p *api.Plan) {
 func (w *weights) weighEach(execs []*executor, now units.Instant, out *journal) {
 	w.parts = 0
 	for _, x := range execs {
-		if x.shares && x.weighed() && x.hasPlace(now) {
+		if x.shares && x.weighed() && w.hasPlace(x, now) {
 			w.parts += x.part
 		}
 	}
@@ -61,7 +57,7 @@ func (x *executor) weighed() bool { return x.alive() && x.life.here && !x.handsO
 // hasPlace reports whether x is weighed by its application's place: not once it has started and
 // has neither a target nor running tasks, and has had none for a while; and not if it is
 // stopped: its driver may be about to exit, with a deadline to keep.
-func (x *executor) hasPlace(now units.Instant) bool {
+func (w *weights) hasPlace(x *executor, now units.Instant) bool {
 	if !x.life.listed {
 		return false
 	}
@@ -69,65 +65,44 @@ func (x *executor) hasPlace(now units.Instant) bool {
 		x.busy = now // A start beside busy executors would take ten times as long.
 		return true
 	}
-	return x.busy > 0 && x.weight != WeightLow && now.Sub(x.busy) < restBeforeLow
-}
-
-// Weights of stages that come first and have no quotas are told apart by steps of a fifth, so that
-// not each grant of a tick is written. The kernel has two for a 512th of the normal one.
-const (
-	placesPerOctave        = 4
-	leastPlace      Weight = 1.0 / 256
-)
-
-// placeOf is the weight of a stage that is granted so much where another one is granted most.
-func placeOf(granted, most units.Cores) Weight {
-	if granted >= most {
-		return WeightNormal
-	}
-	step := math.Ceil(placesPerOctave*math.Log2(float64(granted/most))) / placesPerOctave
-	return max(leastPlace, Weight(math.Exp2(step))) * WeightNormal
+	return x.busy > 0 && x.weight != w.by.Low && now.Sub(x.busy) < w.by.Rest
 }
 
 // of is x's weight: its place among those at work, low for the others. One that shares has its
 // class's part, and yields to those whose deadlines can be kept: then all that share have one
-// WeightBehind together, however many they are.
+// weight behind together, however many they are.
 func (w *weights) of(x *executor, now units.Instant) Weight {
 	switch {
-	case !x.hasPlace(now):
-		return WeightLow
+	case !w.hasPlace(x, now):
+		return w.by.Low
 	case x.place > 0:
 		return x.place
 	case !x.shares:
-		return WeightNormal
+		return sharing.Normal
 	case w.behind:
-		return Weight(x.part/w.parts) * WeightBehind
+		return Weight(x.part/w.parts) * w.by.Behind
 	}
 	return Weight(x.part)
 }
 
-// mostRise is by how much the weight of all executors rises in a tick at most. A kernel (6.18)
-// that has it raised at once, fourfold say, lets executors alone run for up to 3 s: drivers,
-// node controllers and shells stand still.
-const mostRise = math.Sqrt2
-
 // weighAll sets the weight of all executors by who of them is at work. It rises by steps, and
-// falls below WeightEven when that has been too much for restBeforeLow: the next stage usually
+// falls below Even when that has been too much for Rest: the next stage usually
 // comes at once, and its driver has enough with half of each CPU. Nothing is written while
 // nobody starts or is at work, or for executors that are left alone.
 func (w *weights) weighAll(execs []*executor, now units.Instant, out *journal) {
 	all := w.together(execs)
-	if all == WeightUnset {
+	if all == sharing.Unset {
 		return
 	}
-	if all >= WeightEven {
+	if all >= w.by.Even {
 		w.even = now
 	}
 	switch {
-	case w.all == WeightUnset:
+	case w.all == sharing.Unset:
 	case all > w.all:
-		all = min(all, w.all*mostRise)
-	case now.Sub(w.even) < restBeforeLow:
-		all = max(all, min(w.all, WeightEven))
+		all = min(all, w.all*w.by.Rise)
+	case now.Sub(w.even) < w.by.Rest:
+		all = max(all, min(w.all, w.by.Even))
 	}
 	if all != w.all {
 		w.all = all
@@ -135,22 +110,22 @@ func (w *weights) weighAll(execs []*executor, now units.Instant, out *journal) {
 	}
 }
 
-// together is the weight that all executors are to have, WeightUnset while nobody starts or is at
+// together is the weight that all executors are to have, sharing.Unset while nobody starts or is at
 // work. One that starts does so beside drivers, not with the weight that an earlier application, or a
 // node controller that was killed, has left.
 func (w *weights) together(execs []*executor) Weight {
-	all := WeightUnset
+	all := sharing.Unset
 	for _, x := range execs {
 		switch {
 		case x.weighed() && x.life.state == api.ExecutorStarting && w.first(x):
-			all = WeightEven
+			all = w.by.Even
 		case x.weighed() && x.life.state == api.ExecutorStarting, x.works() && !w.first(x):
-			all = max(all, WeightShared)
+			all = max(all, w.by.Shared)
 		case !x.works():
-		case w.crowded >= longCrowded:
-			return WeightPromised
+		case w.crowded >= w.by.Crowded:
+			return w.by.Promised
 		default:
-			return WeightEven
+			return w.by.Even
 		}
 	}
 	return all
@@ -165,20 +140,15 @@ func (x *executor) works() bool {
 // yield to.
 func (w *weights) first(x *executor) bool { return !x.shares || x.hasDeadline && !w.behind }
 
-// longCrowded is for how many ticks others have to leave too little until executors come
-// before them. A driver that has started uses much for longer than its first tasks wait for
-// it, by the mean of what others use: 5 s tell it from a load that stays.
-const longCrowded = 10
-
 // crowd notes of a tick whether others leave too little to an executor that comes first. Until
 // that has lasted, a tick in which executors had what they are to have at least begins it anew:
 // the mean says too much after a driver's start, and executors that come before drivers have
 // them hand out tasks so late that other applications' use the cores.
 func (w *weights) crowd(execs []*executor, c *capacity) {
 	switch {
-	case !c.crowded || !c.short && w.crowded < longCrowded:
+	case !c.crowded || !c.short && w.crowded < w.by.Crowded:
 		w.crowded = 0
 	case slices.ContainsFunc(execs, func(x *executor) bool { return x.works() && w.first(x) }):
-		w.crowded = min(w.crowded+1, longCrowded)
+		w.crowded = min(w.crowded+1, w.by.Crowded)
 	}
 }

@@ -61,13 +61,13 @@ func (s Seating) Nodes() []string {
 	}
 }
 
-// Supply is what the seats offer a, without what others have been promised of it.
-func (s Seating) Supply(v ledger.View, a *ledger.App) dag.Supply {
+// supply is what the seats of s offer a, without what others have been promised of it.
+func (p Policy) supply(v ledger.View, a *ledger.App, s Seating) dag.Supply {
 	var nodes []string
 	for _, seat := range s.Seats {
 		nodes = append(nodes, seat.Node.Node)
 	}
-	return dag.Supply{Cores: s.Cores, Slots: s.Slots, Taken: estimate.Taken(estimate.Promised(v, a, nodes))}
+	return dag.Supply{Cores: s.Cores, Slots: s.Slots, Taken: estimate.Taken(p.Promised(v, a, nodes))}
 }
 
 // Most is the most executors of a seat.
@@ -94,7 +94,7 @@ func (p Policy) Seats(v ledger.View, a *ledger.App, room Room) (Seating, error) 
 		// An observed application is held back by nothing, so not by turns either.
 		return s, err
 	}
-	shape := p.Shape(a.Profile.Graph, len(s.Seats), a.Promise.Deadline, s.Supply(v, a), a.At(v.Now()))
+	shape := p.Shape(a.Profile.Graph, len(s.Seats), a.Promise.Deadline, p.supply(v, a, s), a.At(v.Now()))
 	perNode := p.PerNode(a.Profile.Graph, shape)
 	if slices.ContainsFunc(s.Seats, func(s Seat) bool { return s.Executors > perNode }) {
 		s, err = p.seating(v, a, perNode, room)

@@ -12,6 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/queue"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 	"github.com/sparkpacer/pacer/verdict"
 )
@@ -126,6 +127,9 @@ type Config struct {
 
 	// Release is the version that the ping verb answers.
 	Release string
+
+	// Sharing are the rules of life beside others, nil for sharing.Default's.
+	Sharing *sharing.Params
 }
 
 // Default returns what daemons use: [1] with the corrections of docs/decisions.
@@ -218,7 +222,7 @@ func (c Config) With(next Config) Config {
 func (c Config) estimates() estimate.Policy {
 	return estimate.Policy{
 		Equations: dag.Params{Alpha: c.Alpha, Aim: c.Aim, Margin: units.FromDuration(c.Margin), Beta: c.Beta, Quantum: c.Quantum, Split: c.Split},
-		Branches:  c.Branches, MaxPool: c.MaxPool, ExitSilent: c.ExitSilent, ExitWait: c.ExitWait,
+		Branches:  c.Branches, MaxPool: c.MaxPool, ExitSilent: c.ExitSilent, ExitWait: c.ExitWait, Sharing: c.Sharing,
 	}
 }
 

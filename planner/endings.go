@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/report"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -162,7 +163,7 @@ func (r *runs) tick(a *ledger.App) {
 	switch at := a.At(r.now); {
 	case a.Paced() && at >= a.Promise.Deadline:
 		r.late(a)
-	case a.Promise.Gate.Late && !a.Promise.Gate.Lost && at >= a.Promise.Deadline*(1+overdueShare):
+	case a.Promise.Gate.Late && !a.Promise.Gate.Lost && at >= a.Promise.Deadline*units.Seconds(1+sharing.Of(r.cfg.Sharing).Doubts.Overdue):
 		r.lost(a)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/handover"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/schedule"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 	"github.com/sparkpacer/pacer/verdict"
 )
@@ -104,17 +105,12 @@ func (r *runs) late(a *ledger.App) {
 	r.occur(PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: "its deadline has passed"})
 }
 
-// overdueShare is the part of its deadline for which an application that is late keeps its
-// place among those that can be in time, on nodes that serve one after the other. What is
-// nearly done is late by less then, and the others have what it takes back at its end.
-const overdueShare = 0.1
-
 // lost has an application that has been late for long share what others leave.
 func (r *runs) lost(a *ledger.App) {
 	gate := a.Promise.Gate
 	gate.Lost = true
 	r.record(ledger.GateSet{App: a.ID, Gate: gate})
-	r.say(a, fmt.Sprintf("it is late by more than %.0f %% of its deadline: it shares what others leave from now on", 100*overdueShare))
+	r.say(a, fmt.Sprintf("it is late by more than %.0f %% of its deadline: it shares what others leave from now on", 100*sharing.Of(r.cfg.Sharing).Doubts.Overdue))
 }
 
 // repace looks whether a, as far as it has come, should be held back that is not,

@@ -3,6 +3,7 @@ package spark_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/progress"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -36,6 +38,22 @@ func decode[T any](t *testing.T, name string) T {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return v
+}
+
+// The driver gives its session the nice values of package sharing.
+func TestTheDriversNiceValuesAreOurs(t *testing.T) {
+	file := filepath.Join("src", "main", "scala", "org", "apache", "spark", "pacer", "DriverSession.scala")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nice := sharing.Default().Nice
+	for _, want := range []string{fmt.Sprintf("object First extends Place(%d)", nice.First), fmt.Sprintf("object Behind extends Place(%d)", nice.Behind),
+		"object Even extends Place(0)", fmt.Sprintf("val Starting = %d", nice.Infeasible)} {
+		if !strings.Contains(string(text), want+"\n") {
+			t.Errorf("%s has no %q", file, want)
+		}
+	}
 }
 
 func TestTheDriversRegistrationIsOurs(t *testing.T) {

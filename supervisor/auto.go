@@ -1,6 +1,10 @@
 package supervisor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/sharing"
+)
 
 // Auto lets as few applications as possible be late, and serves the others first.
 const Auto = "auto"
@@ -22,10 +26,10 @@ const Auto = "auto"
 // is late by that. The least cores are predicted of runs at all cores: held back, a run may
 // use half as many core-seconds. What it asks for may be more at one moment than it needs to
 // the end. An application of which the least cores are not known is not given up.
-func auto(left float64, demands []demand) {
+func auto(left float64, demands []demand, by sharing.Doubts) {
 	slices.SortFunc(demands, byDeadline)
-	giveUp(left, demands)
-	putBehind(left, demands)
+	giveUp(left, demands, by)
+	putBehind(left, demands, by)
 	for _, behind := range []bool{false, true} {
 		for i := range demands {
 			if d := &demands[i]; d.behind == behind {
@@ -38,7 +42,7 @@ func auto(left float64, demands []demand) {
 
 // giveUp marks the applications that cannot be in time, as few as possible. demands are in
 // order of time to completion.
-func giveUp(cores float64, demands []demand) {
+func giveUp(cores float64, demands []demand, by sharing.Doubts) {
 	work := 0.0 // Of those kept so far.
 	for i := range demands {
 		d := &demands[i]
@@ -51,7 +55,7 @@ func giveUp(cores float64, demands []demand) {
 			continue
 		}
 		work += d.work()
-		for work > cores*(ttc+doubt) {
+		for work > cores*(ttc+by.Late) {
 			most := -1
 			for k := range demands[:i+1] {
 				if !demands[k].late && (most < 0 || demands[k].work() > demands[most].work()) {
@@ -69,7 +73,7 @@ func giveUp(cores float64, demands []demand) {
 
 // putBehind has those who are given up come after the others, but that one that would make
 // nobody late keeps its place. demands are in order of time to completion.
-func putBehind(cores float64, demands []demand) {
+func putBehind(cores float64, demands []demand, by sharing.Doubts) {
 	before := 0.0 // What those need, and take, that come before.
 	for i := range demands {
 		d := &demands[i]
@@ -81,7 +85,7 @@ func putBehind(cores float64, demands []demand) {
 		if d.ttc <= 0 {
 			all = d.overdue
 		}
-		d.behind = all <= 0 || !harmless(cores, before+all, demands[i+1:])
+		d.behind = all <= 0 || !harmless(cores, before+all, demands[i+1:], by)
 		if !d.behind {
 			before += all
 		}
@@ -90,7 +94,7 @@ func putBehind(cores float64, demands []demand) {
 
 // harmless reports whether those of demands that are not given up are in time after so much
 // work of others, with a reserve.
-func harmless(cores, before float64, demands []demand) bool {
+func harmless(cores, before float64, demands []demand, by sharing.Doubts) bool {
 	for i := range demands {
 		d := &demands[i]
 		if !d.hasDeadline {
@@ -99,21 +103,12 @@ func harmless(cores, before float64, demands []demand) bool {
 		if d.late {
 			continue
 		}
-		if before += d.work(); before*(1+reserve) > cores*float64(d.ttc) {
+		if before += d.work(); before*(1+by.Reserve) > cores*float64(d.ttc) {
 			return false
 		}
 	}
 	return true
 }
-
-// reserve is what those need more than is predicted before whom somebody keeps its place who
-// cannot be in time: what drivers and JVMs that start take of a node is not in the prediction.
-const reserve = 0.1
-
-// doubt is by how many seconds of the whole node a prediction may say that a deadline will be
-// missed before somebody is given up for it. It is no better than that, stages are aimed
-// earlier by as much, and who is given up in its last second is late by far more.
-const doubt = 0.3
 
 // work is what d needs until its deadline, in core-seconds, 0 where that is not known.
 func (d *demand) work() float64 { return min(d.least, d.request) * max(0, float64(d.ttc)) }

@@ -10,8 +10,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
+
+// doubts are those of the supervisors of these tests.
+var doubts = sharing.Default().Doubts
 
 // jobs are applications of one stage each that ask for all they can use: triples of least
 // cores, time to completion and tasks.
@@ -65,21 +69,21 @@ func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 			for i, d := range demands {
 				if set>>i&1 == 1 {
 					work += needOf(d)
-					fits = fits && d.ttc > 0 && work <= cores*(float64(d.ttc)+doubt)
+					fits = fits && d.ttc > 0 && work <= cores*(float64(d.ttc)+doubts.Late)
 				}
 			}
 			if fits {
 				most = max(most, bits.OnesCount(uint(set)))
 			}
 		}
-		giveUp(cores, demands)
+		giveUp(cores, demands, doubts)
 		kept, work := 0, 0.0
 		for _, d := range demands {
 			if d.late {
 				continue
 			}
 			kept++
-			if work += needOf(d); work > cores*(float64(d.ttc)+doubt)*(1+tiny) {
+			if work += needOf(d); work > cores*(float64(d.ttc)+doubts.Late)*(1+tiny) {
 				t.Fatalf("%s cannot be in time with %v of %v cores: %+v", d.id, work/float64(d.ttc), cores, demands)
 			}
 		}
@@ -95,8 +99,8 @@ func TestWhoKeepsItsPlaceMakesNobodyLate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := float64(rapid.IntRange(1, 8).Draw(t, "cores"))
 		demands := genDemands(t)
-		giveUp(cores, demands)
-		putBehind(cores, demands)
+		giveUp(cores, demands, doubts)
+		putBehind(cores, demands, doubts)
 		work := 0.0
 		for _, d := range demands {
 			switch {
@@ -106,7 +110,7 @@ func TestWhoKeepsItsPlaceMakesNobodyLate(t *testing.T) {
 			case d.late:
 				work += d.least * float64(d.ttc)
 			default:
-				if work += needOf(d); work > cores*(float64(d.ttc)+doubt)+tiny {
+				if work += needOf(d); work > cores*(float64(d.ttc)+doubts.Late)+tiny {
 					t.Fatalf("%s cannot be in time with %v of %v cores: %+v", d.id, work/float64(d.ttc), cores, demands)
 				}
 			}
@@ -151,7 +155,7 @@ func TestWithMoreCoresFewerCannotBeInTime(t *testing.T) {
 			for i := range demands {
 				demands[i].late = false
 			}
-			giveUp(cores, demands)
+			giveUp(cores, demands, doubts)
 			for _, d := range demands {
 				if d.late {
 					n++

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -27,6 +28,8 @@ type Config struct {
 	// kept have together, whatever the others ask for: 0.05 by default. 0 leaves them
 	// their floors.
 	FloorShare units.Fraction `json:"floor_share"`
+	// Sharing are the rules of life beside others, nil for sharing.Default's.
+	Sharing *sharing.Params `json:"sharing,omitempty"`
 }
 
 // Values of Config.Eq21: what ac of Eq 21 is where all requests fit.

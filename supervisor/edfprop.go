@@ -1,6 +1,10 @@
 package supervisor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/sharing"
+)
 
 // EDFProp divides by weights that grow as the time to completion shrinks; nobody
 // gets more than its request.
@@ -14,7 +18,7 @@ const EDFProp = "edf-prop"
 // divided among the others by the same weights; applications without a deadline
 // come last, in proportion to their requests. A single application, for which the
 // equation gives 0, has no one to share with.
-func edfProp(left float64, demands []demand) {
+func edfProp(left float64, demands []demand, by sharing.Doubts) {
 	slices.SortFunc(demands, byDeadline)
 	n := 0
 	for n < len(demands) && demands[n].hasDeadline {
@@ -35,7 +39,7 @@ func edfProp(left float64, demands []demand) {
 		}
 	}
 	byWeight(min(left, rooms), timed)
-	byRequest(max(0, left-rooms), others)
+	byRequest(max(0, left-rooms), others, by)
 }
 
 // sinceFirst is ttc_i - min(ttc) + 1 where the first demand has the least.

@@ -1,6 +1,10 @@
 package supervisor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/sharing"
+)
 
 // Proportional gives every application the same share of its request. Where all can be in time, the
 // request of one that is due later than another counts up to the least cores that it needs for that:
@@ -9,7 +13,7 @@ import "slices"
 const Proportional = "proportional"
 
 // byRequest is Proportional of section 6.2 and Table 1: w = rc/sum(rc).
-func byRequest(left float64, demands []demand) {
+func byRequest(left float64, demands []demand, _ sharing.Doubts) {
 	for i := range demands {
 		demands[i].weight = demands[i].request
 	}
@@ -17,9 +21,9 @@ func byRequest(left float64, demands []demand) {
 }
 
 // proportional is byRequest, but for those that are due later.
-func proportional(left float64, demands []demand) {
+func proportional(left float64, demands []demand, by sharing.Doubts) {
 	slices.SortFunc(demands, byDeadline)
-	inTime := harmless(left, 0, demands)
+	inTime := harmless(left, 0, demands, by)
 	for i := range demands {
 		d := &demands[i]
 		d.weight = d.request

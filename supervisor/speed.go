@@ -1,5 +1,7 @@
 package supervisor
 
+import "github.com/sparkpacer/pacer/sharing"
+
 // Speed divides by weights that grow as the nominal rate shrinks: an application
 // that needs more time for a record gets more cores. Nobody gets more than its
 // request.
@@ -15,7 +17,7 @@ const extreme = 1e6
 //
 // What one cannot take is divided among the others by the same weights. An
 // application whose rate is not known counts as one of the mean rate.
-func speed(left float64, demands []demand) {
+func speed(left float64, demands []demand, _ sharing.Doubts) {
 	var sum, known float64
 	for i := range demands {
 		if demands[i].rate > 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -36,9 +37,9 @@ type strategy struct {
 	name string
 	// divide gives left away among demands, whose rooms sum up to at least left:
 	// it sets taken, at most room. It may reorder demands.
-	divide func(left float64, demands []demand)
+	divide func(left float64, demands []demand, by sharing.Doubts)
 	// printed does it as the source has it, with Eq21Printed, where divide does not; else nil.
-	printed func(left float64, demands []demand)
+	printed func(left float64, demands []demand, by sharing.Doubts)
 	// beyond says that a request is no bound: an application may get all it can
 	// use before another gets what it asks for.
 	beyond bool
@@ -91,7 +92,7 @@ func Strategies() []string {
 
 // earliestFirst gives each demand all that it can take, in order of time to
 // completion; those without a deadline come last.
-func earliestFirst(left float64, demands []demand) {
+func earliestFirst(left float64, demands []demand, _ sharing.Doubts) {
 	slices.SortFunc(demands, byDeadline)
 	for i := range demands {
 		d := &demands[i]

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -299,7 +300,7 @@ func (s *Supervisor) share(left, part float64) {
 	if s.cfg.Eq21 == Eq21Printed && s.strategy.printed != nil {
 		divide = s.strategy.printed
 	}
-	divide(left, s.demands)
+	divide(left, s.demands, sharing.Of(s.cfg.Sharing).Doubts)
 	for _, d := range s.demands {
 		t := &s.totals[d.index]
 		t.grant += part * d.taken

@@ -21,9 +21,9 @@ type companions struct {
 }
 
 // company are the companions of an application on some nodes.
-func company(v ledger.View, a *ledger.App, nodes []string) companions {
+func company(v ledger.View, p estimate.Policy, a *ledger.App, nodes []string) companions {
 	nodes = slices.Compact(slices.Sorted(slices.Values(nodes)))
-	c := companions{promises: estimate.Promised(v, a, nodes)}
+	c := companions{promises: p.Promised(v, a, nodes)}
 	if len(nodes) > 0 {
 		for _, b := range v.Waiting() {
 			if b.ID != a.ID {
@@ -45,8 +45,8 @@ func company(v ledger.View, a *ledger.App, nodes []string) companions {
 
 // Forecast is what a deadline would mean for a profile that starts at that moment on some
 // nodes as they are now, with the line that says it. Without nodes it is alone.
-func Forecast(v ledger.View, a *ledger.App, q dag.Params, supply dag.Supply, nodes []string, at units.Instant) (dag.Forecast, string) {
-	c := company(v, a, nodes)
+func Forecast(v ledger.View, p estimate.Policy, a *ledger.App, q dag.Params, supply dag.Supply, nodes []string, at units.Instant) (dag.Forecast, string) {
+	c := company(v, p, a, nodes)
 	supply.Taken = estimate.Taken(c.promises)
 	elapsed := a.At(at)
 	f := a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed)

@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -19,18 +20,6 @@ type Policy struct {
 	// PaceInfeasible gives targets to an application whose deadline is infeasible, too.
 	PaceInfeasible bool
 }
-
-// spareShare of the time left has to be spare at all cores before an application
-// that was judged infeasible is paced: what showed it to be faster than its
-// profile may have been noise. turnShare is the same for one whose stages will take
-// turns, which costs what tails and gaps leave unused (dag.Graph.Choose). besideShare is the
-// same for one beside others whose deadlines can be kept: should it need more than it seems to, it
-// takes that from them, where it is due first.
-const (
-	spareShare  units.Seconds = 0.03
-	turnShare   units.Seconds = 0.05
-	besideShare units.Seconds = 0.1
-)
 
 // lookEvery is how often the predicted end of an application whose stages take turns
 // is looked at between their boundaries.
@@ -59,7 +48,7 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 			q = p.Turns(a.Profile.Graph, seating.Most())
 			q.Open, q.Nodes = seating.Open, len(seating.Seats)
 		}
-		f, said := Forecast(view, a, q, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, seating.Nodes(), at)
+		f, said := Forecast(view, p.Policy, a, q, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, seating.Nodes(), at)
 		v.Verdict, v.Earliest = f.Verdict, f.Earliest
 		v.Reason = said + turns(a, f.Verdict, seating)
 		v.Gate.Infeasible = f.Verdict == api.VerdictInfeasible && !p.PaceInfeasible
@@ -178,13 +167,14 @@ func (p Policy) Repace(view ledger.View, a *ledger.App) (Repacing, ledger.Judgem
 // no room for turns, and has become feasible by what is done: a profile that promises
 // too little would otherwise cost all cores to the end.
 func (p Policy) tighten(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
-	share := spareShare
+	rules := sharing.Of(p.Sharing).Again
+	share := units.Seconds(rules.Alone)
 	if p.Turning(a) {
 		// Stages that share an executor cannot be told apart once they are held back.
 		if len(a.Opened()) > 1 {
 			return AsIs, ledger.Judgement{}
 		}
-		share = turnShare
+		share = units.Seconds(rules.Turning)
 	}
 	deadline := a.Promise.Deadline
 	full, left := p.End(view, a, true), deadline-a.At(view.Now())
@@ -192,7 +182,7 @@ func (p Policy) tighten(view ledger.View, a *ledger.App) (Repacing, ledger.Judge
 		return AsIs, ledger.Judgement{}
 	}
 	// Asked last: few come so far, and this is looked at in each tick.
-	if full > deadline-besideShare*left && len(estimate.Promised(view, a, a.Seats())) > 0 {
+	if full > deadline-units.Seconds(rules.Beside)*left && len(p.Promised(view, a, a.Seats())) > 0 {
 		return AsIs, ledger.Judgement{}
 	}
 	return Tightened, p.Again(view, a, ledger.Gate{})

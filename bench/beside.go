@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,7 @@ func (c *campaign) besideOnce(t testing.TB, o trialOptions, n, round int, cell, 
 	s := realenv.New(t)
 	s.Behind = account.behind()
 	s.UseArchives(archives)
-	s.StartUp(append([]string{"--set", "node.reserve=0"}, o.settings()...)...)
+	s.StartUp(append([]string{"--cores", strconv.Itoa(standaloneCores)}, o.settings()...)...)
 	account.node(t, s.Node)
 	putProfile(t, s, a.kept.Profile)
 	neighbour, err := chosen([]string{neighbourWorkload})

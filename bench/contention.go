@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -196,7 +197,7 @@ func openSite(t testing.TB, o trialOptions, w way, archives string, tenants []te
 	}
 	s.system = realenv.New(t)
 	s.system.UseArchives(archives)
-	s.system.StartUp(slices.Concat([]string{"--set", "node.reserve=0"}, w.args, o.settings())...)
+	s.system.StartUp(slices.Concat([]string{"--cores", strconv.Itoa(standaloneCores)}, w.args, o.settings())...)
 	for _, a := range tenants {
 		putProfile(t, s.system, a.kept.Profile)
 	}

@@ -68,7 +68,7 @@
 //	verdict.infeasible_spare             called infeasible with over 5 % of the deadline to spare beside what others are promised; .turns: if those
 //	                                     could wait as long as they are in time
 //
-// A name with "@" behind it is of what stands there: a size, a law, settings.
+// A name with "@" behind it is of what stands there: a size, settings.
 //
 // # Deadlines and overhead
 //

@@ -10,9 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/sparkpacer/pacer/controller"
-	"github.com/sparkpacer/pacer/daemon"
 )
 
 const usage = `usage: go run ./bench [COMMAND] [OPTION]...
@@ -43,7 +40,7 @@ deadlines, and contention but for -slack:
   -slack A,B   deadlines over the median of tuned stock's time, in per cent (0,20,40,
                with 10 for diamond and short-stages)
   -slice       the size that takes about 15 s, -scale X X times the usual size
-  -law NAME    value of node.law, -set KEY=VALUE a setting of pacer up (may be repeated)
+  -set K=VALUE a setting of pacer up (may be repeated)
 `
 
 // commands are those that a user gives.
@@ -82,7 +79,6 @@ func parse(args []string) (options, error) {
 	f.DurationVar(&o.time, "time", 30*time.Second, "")
 	f.BoolVar(&o.trial.slice, "slice", false, "")
 	f.StringVar(&o.trial.scale, "scale", "", "")
-	f.StringVar(&o.trial.law, "law", "", "")
 	f.Func("set", "", func(s string) error { o.trial.set = append(o.trial.set, s); return nil })
 	f.Func("seed", "", func(s string) error {
 		seed, err := strconv.ParseUint(s, 10, 64)
@@ -116,7 +112,7 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 		if given.Name != "slack" {
 			of = append(of, "contention")
 		}
-		check(slices.Contains(of, o.command) || !slices.Contains([]string{"slack", "slice", "scale", "law", "set"}, given.Name), "-%s is for %s", given.Name, strings.Join(of, " and "))
+		check(slices.Contains(of, o.command) || !slices.Contains([]string{"slack", "slice", "scale", "set"}, given.Name), "-%s is for %s", given.Name, strings.Join(of, " and "))
 	})
 	for _, s := range slacks {
 		slack, err := strconv.Atoi(s)
@@ -125,14 +121,6 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 	}
 	if scale, err := strconv.ParseFloat(o.trial.scale, 64); o.trial.scale != "" {
 		check(err == nil && scale > 0 && !o.trial.slice, "-scale %s: want a number above 0, or -slice", o.trial.scale)
-	}
-	if o.trial.law == daemon.DefaultNodeConfig().Law {
-		o.trial.law = ""
-	}
-	if o.trial.law != "" {
-		if _, err := controller.Preset(o.trial.law); err != nil {
-			check(false, "-law: %v", err)
-		}
 	}
 	switch o.command {
 	case "deadlines":

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/sparkpacer/pacer/daemon"
 )
 
 func TestOptions(t *testing.T) {
@@ -29,20 +27,17 @@ func TestOptions(t *testing.T) {
 	if d := cmp.Diff([]string{"group-by", "group-by-zipf-2"}, named("deadlines", "-only", "group-by-zipf-2,group-by")); d != "" {
 		t.Error(d)
 	}
-	o, err := parse([]string{"deadlines", "-only", "diamond", "-slack", "0,40", "-runs", "1", "-slice", "-law", "pi", "-set", "planner.split=paper", "-seed", "7"})
+	o, err := parse([]string{"deadlines", "-only", "diamond", "-slack", "0,40", "-runs", "1", "-slice", "-set", "planner.preset=paper", "-seed", "7"})
 	if err != nil || o.trial.runs != 1 || !slices.Equal(o.trial.slacks, []int{0, 40}) || *o.seed != 7 || o.again {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if v := o.trial.variant(); v != "slice,law=pi,planner.split=paper" {
+	if v := o.trial.variant(); v != "slice,planner.preset=paper" {
 		t.Errorf("variant %q", v)
-	}
-	if o, err := parse([]string{"deadlines", "-law", daemon.DefaultNodeConfig().Law}); err != nil || o.trial.variant() != "" {
-		t.Errorf("the default law is variant %q, %v", o.trial.variant(), err)
 	}
 	if o, err := parse(nil); err != nil || o.command != "figures" || o.file != "docs/figures.jsonl" || o.log != "out/bench.jsonl" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	for _, wrong := range []string{"deadlines -only KMeans", "deadlines -law fuzzy", "deadlines -runs -1", "deadlines -slack -5", "deadlines -slack x", "deadlines group-by",
+	for _, wrong := range []string{"deadlines -only KMeans", "deadlines -runs -1", "deadlines -slack -5", "deadlines -slack x", "deadlines group-by",
 		"-fast", "figures -slack 20", "figures -only nothing", "everything", "deadlines -slice -scale 2", "deadlines -scale 0", "-seed x"} {
 		if o, err := parse(strings.Fields(wrong)); !errors.Is(err, errUsage) {
 			t.Errorf("%s: %+v, %v", wrong, o, err)

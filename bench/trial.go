@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func (b *trial) open(t testing.TB) {
 	b.system = realenv.New(t)
 	b.system.Behind = b.account.behind()
 	b.system.UseArchives(b.archives)
-	b.system.StartUp(append([]string{"--set", "node.reserve=0"}, b.options.settings()...)...) // Stock Spark has all cores too.
+	b.system.StartUp(append([]string{"--cores", strconv.Itoa(standaloneCores)}, b.options.settings()...)...) // Stock Spark has all cores too.
 	b.account.node(t, b.system.Node)
 	b.cluster = startStandalone(t)
 	var err error
@@ -234,9 +235,6 @@ func makeArchive(t testing.TB, dir string) float64 {
 // settings are those of pacer up that the options give.
 func (o trialOptions) settings() []string {
 	var args []string
-	if o.law != "" {
-		args = append(args, "--set", "node.law="+o.law)
-	}
 	for _, set := range o.set {
 		args = append(args, "--set", set)
 	}

@@ -81,7 +81,6 @@ type trialOptions struct {
 	slacks []int
 	slice  bool
 	scale  string
-	law    string // "" for the default one.
 	set    []string
 }
 
@@ -93,9 +92,6 @@ func (o trialOptions) variant() string {
 	}
 	if o.scale != "" {
 		parts = append(parts, "scale="+o.scale)
-	}
-	if o.law != "" {
-		parts = append(parts, "law="+o.law)
 	}
 	return strings.Join(append(parts, o.set...), ",")
 }

@@ -46,11 +46,11 @@ func ValidateServer(server string) error {
 type TLS struct {
 	// CA holds the authorities that sign the server's certificate; "" is those of
 	// the system.
-	CA string `mapstructure:"tls-ca"`
+	CA string
 	// Cert and Key are this side's own certificate: a server's, or a client's for
 	// servers that ask for one.
-	Cert string `mapstructure:"tls-cert"`
-	Key  string `mapstructure:"tls-key"`
+	Cert string
+	Key  string
 }
 
 // Validate reports every fault of t at once. It opens no file.

@@ -358,17 +358,17 @@ func TestConfigShowsWhatHolds(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte("planner:\n  alpha: 0.9\n  listen: 127.0.0.1:5555\nnode:\n  memory: 2g\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte("planner:\n  max-pool: 3\n  listen: 127.0.0.1:5555\nnode:\n  memory: 2g\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	w.env["PACER_PLANNER_BETA"] = "0.5"
+	w.env["PACER_PLANNER_MAX_NODES"] = "5"
 	o := w.run(t, "--set", "node.gamma=0.25", "config", "show", "--effective")
-	for _, want := range []string{"alpha: 0.9\n", "beta: 0.5\n", "gamma: 0.25\n", "memory: 2g\n", "planner: 127.0.0.1:5555\n"} {
+	for _, want := range []string{"max-pool: 3\n", "max-nodes: 5\n", "gamma: 0.25\n", "memory: 2g\n", "planner: 127.0.0.1:5555\n"} {
 		if o.code != 0 || !strings.Contains(o.out, want) {
 			t.Errorf("exit code %d, no %q in\n%s%s", o.code, want, o.out, o.err)
 		}
 	}
-	if o := w.run(t, "config", "show"); !strings.Contains(o.out, "alpha: 0.97\n") {
+	if o := w.run(t, "config", "show"); !strings.Contains(o.out, "max-pool: 4\n") {
 		t.Errorf("the defaults:\n%s", o.out)
 	}
 	w.env["PACER_PLANNER_GAMMA"] = "1"
@@ -381,10 +381,10 @@ func TestConfigShowsWhatHolds(t *testing.T) {
 
 func TestConfigValidateReportsTheDaemonsFaultsToo(t *testing.T) {
 	w := newWorld(t)
-	o := w.run(t, "--set", "planner.alpha=7", "--set", "node.interval=0s", "--set", "log.level=loud", "config", "validate")
+	o := w.run(t, "--set", "planner.max-pool=0", "--set", "node.gamma=2", "--set", "log.level=loud", "config", "validate")
 	o.wantLine(t, command.ExitConfig, "log.level")
-	o = w.run(t, "--set", "planner.alpha=7", "--set", "node.interval=0s", "--set", "planner.listen=0.0.0.0", "config", "validate")
-	for _, want := range []string{"alpha", "interval", "host:port"} {
+	o = w.run(t, "--set", "planner.max-pool=0", "--set", "node.gamma=2", "--set", "planner.listen=0.0.0.0", "config", "validate")
+	for _, want := range []string{"max-pool", "gamma", "host:port"} {
 		o.wantLine(t, command.ExitConfig, want)
 	}
 }

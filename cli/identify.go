@@ -32,7 +32,7 @@ func identifyCommand(sh *shell) *cobra.Command {
 	c := &cobra.Command{
 		Use: "identify ID", Short: "Find p and Kf of a running stage by a step response", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps,
 		Long: "Hold a running stage of a paced application at two levels of cores, one after the\n" +
-			"other, and fit Eq 8 to its progress: p, the pole per tick (node.p), and Kf as the\n" +
+			"other, and fit Eq 8 to its progress: p, the pole per tick, and Kf as the\n" +
 			"core-seconds that an executor's share of the stage takes. The control law makes up\n" +
 			"for the disturbance afterwards. A fit below 0.5 says next to nothing about p.",
 	}
@@ -65,7 +65,7 @@ func identifyCommand(sh *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		found := identify(app, *reply.Step, cfg.Node.Interval)
+		found := identify(app, *reply.Step, cfg.Node.Engine.Interval)
 		if *form == "json" {
 			return printJSON(sh.Stdout, found)
 		}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"maps"
@@ -98,7 +99,7 @@ func (sh *Shell) Up(ownSpark func(context.Context) string) *cobra.Command {
 		}
 		cfg.Node.OwnSpark = ownSpark(c.Context())
 		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: sh.say}
-		if err := up.Validate(); err != nil {
+		if err := errors.Join(cfg.Check("planner.", "node."), up.Validate()); err != nil {
 			return Coded(ExitConfig, err)
 		}
 		ctx, stop := endsOnHangup(c.Context())
@@ -133,7 +134,7 @@ func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, std
 		func(ctx context.Context, sh *Shell, r *reloader) error {
 			r.cfg.Planner.Ready = sh.say
 			r.sections = []string{"planner.", "log."}
-			r.check = func(c config.Config) error { return c.Planner.Validate() }
+			r.check = func(c config.Config) error { return errors.Join(c.Check("planner."), c.Planner.Validate()) }
 			if err := r.check(r.cfg); err != nil {
 				return Coded(ExitConfig, err)
 			}
@@ -156,7 +157,7 @@ func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		func(ctx context.Context, sh *Shell, r *reloader) error {
 			r.cfg.Node.Ready = sh.say
 			r.sections = []string{"node.", "log."}
-			r.check = func(c config.Config) error { return c.Node.Validate() }
+			r.check = func(c config.Config) error { return errors.Join(c.Check("node."), c.Node.Validate()) }
 			if err := r.check(r.cfg); err != nil {
 				return Coded(ExitConfig, err)
 			}

@@ -72,7 +72,7 @@ func TestAPlannerReloadsItsConfiguration(t *testing.T) {
 		}
 	}
 	t.Setenv("PACER_CREDENTIALS_DIR", dir)
-	write("driver-lost: 60s")
+	write("revoke-grace: 60s")
 	out, log := &page{}, &page{}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
@@ -82,28 +82,28 @@ func TestAPlannerReloadsItsConfiguration(t *testing.T) {
 	}()
 	out.await(t, "planner ready", 1)
 
-	write("driver-lost: 90s, alpha: 0.9, history: 7, max-nodes: 3")
+	write("revoke-grace: 90s, max-pool: 3, history: 7, max-nodes: 3")
 	hangUp(t)
-	if line := log.await(t, "SIGHUP: changed", 1); !strings.Contains(line, ": planner.alpha, planner.driver-lost\"") {
+	if line := log.await(t, "SIGHUP: changed", 1); !strings.Contains(line, ": planner.max-pool, planner.revoke-grace\"") {
 		t.Error(line)
 	}
-	if line := log.await(t, "SIGHUP: needs a restart", 1); !strings.Contains(line, ": planner.history, planner.max-nodes\"") {
+	if line := log.await(t, "SIGHUP: needs a restart", 1); !strings.Contains(line, ": planner.max-nodes, planner.history\"") {
 		t.Error(line)
 	}
 
-	write("driver-lost: 1s, alpha: 2, queue: lottery")
+	write("max-pool: 0, profiles: 0, placement: lottery")
 	hangUp(t)
-	if line := log.await(t, "nothing is changed", 1); !strings.Contains(line, "alpha") || !strings.Contains(line, "driver lost") || !strings.Contains(line, "lottery") {
+	if line := log.await(t, "nothing is changed", 1); !strings.Contains(line, "max-pool") || !strings.Contains(line, "profiles") || !strings.Contains(line, "lottery") {
 		t.Errorf("not all faults: %s", line)
 	}
-	write("driver-lots: 1s, alpha: much")
+	write("driver-lots: 1s, max-pool: much, driver-lost: 90s")
 	hangUp(t)
-	if line := log.await(t, "nothing is changed", 2); !strings.Contains(line, "driver-lots") || !strings.Contains(line, "Planner.Alpha") {
+	if line := log.await(t, "nothing is changed", 2); !strings.Contains(line, "driver-lots") || !strings.Contains(line, "planner.max-pool: ") || !strings.Contains(line, "is fixed: 60s") {
 		t.Errorf("not all faults: %s", line)
 	}
 
 	// What failed has changed nothing: what holds is what was taken first.
-	write("driver-lost: 90s, alpha: 0.9")
+	write("revoke-grace: 90s, max-pool: 3")
 	hangUp(t)
 	log.await(t, "SIGHUP: the configuration is what it was", 1)
 	cancel()

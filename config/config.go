@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +19,6 @@ import (
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/daemon"
 	pacerspark "github.com/sparkpacer/pacer/spark"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // Client says how commands reach the planner. Section `client` of the
@@ -31,20 +30,20 @@ type Client struct {
 	Planner string
 	// TLS are the files of a secured connection; none is how this machine reaches the
 	// planner that section `planner` is for.
-	TLS bus.TLS `mapstructure:",squash"`
+	TLS bus.TLS
 	// Credentials is the path of a credentials file; "" is the user's own for the planner, in
 	// Dir.
 	Credentials string
 	// Dir is the user's directory of credentials, by planner (bus.CredentialPath).
-	Dir string `mapstructure:"-"`
+	Dir string
 	// State is the planner's state directory on this machine, which has the credential of an
 	// operator without a directory.
-	State string `mapstructure:"-"`
+	State string
 	// Timeout is how long a command waits until the planner answers at all.
 	Timeout time.Duration
 }
 
-// Validate reports every fault of c at once.
+// Validate reports every fault of c at once that is not one key's alone (Config.Check).
 func (c Client) Validate() error {
 	var faults []error
 	host, port, _ := net.SplitHostPort(bus.HostPort(c.Planner))
@@ -53,9 +52,6 @@ func (c Client) Validate() error {
 	}
 	if err := c.TLS.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("client: %w", err))
-	}
-	if c.Timeout <= 0 {
-		faults = append(faults, fmt.Errorf("client.timeout: %v, want more than 0", c.Timeout))
 	}
 	return errors.Join(faults...)
 }
@@ -122,27 +118,40 @@ func Default() Config {
 	return c
 }
 
+// Check reports every key whose value it may not have, of those that begin with one of sections,
+// of all without any.
+func (c Config) Check(sections ...string) error {
+	var faults []error
+	for _, s := range settings {
+		if s.of(sections) {
+			faults = append(faults, s.check(&c))
+		}
+	}
+	return errors.Join(faults...)
+}
+
 // Validate reports every fault of c at once, those of the daemons included.
 func (c Config) Validate() error {
-	return errors.Join(c.Client.Validate(), c.Log.Validate(), c.Planner.Validate(), c.Node.Validate())
+	return errors.Join(c.Check(), c.Client.Validate(), c.Planner.Validate(), c.Node.Validate())
 }
 
 // With returns c with what next says of all that may change while a daemon runs.
 func (c Config) With(next Config) Config {
-	c.Planner, c.Node = c.Planner.With(next.Planner), c.Node.With(next.Node)
-	c.Log.Level = next.Log.Level
+	for _, s := range settings {
+		if s.effect == live {
+			reflect.ValueOf(s.at(&c)).Elem().Set(reflect.ValueOf(s.at(&next)).Elem())
+		}
+	}
 	return c
 }
 
-// Changed are the keys whose values are not the same in c and next, in order, of those that
-// begin with one of prefixes.
-func (c Config) Changed(next Config, prefixes ...string) []string {
-	is, will := flatten(&c), flatten(&next)
+// Changed are the keys whose values are not the same in c and next, of those that begin with
+// one of sections, of all without any.
+func (c Config) Changed(next Config, sections ...string) []string {
 	var keys []string
-	for _, key := range slices.Sorted(maps.Keys(is)) {
-		of := func(prefix string) bool { return strings.HasPrefix(key, prefix) }
-		if is[key] != will[key] && slices.ContainsFunc(prefixes, of) {
-			keys = append(keys, key)
+	for _, s := range settings {
+		if s.of(sections) && s.value(&c) != s.value(&next) {
+			keys = append(keys, s.key)
 		}
 	}
 	return keys
@@ -158,10 +167,6 @@ func Load(from Sources) (Config, error) {
 		return Config{}, fmt.Errorf("configuration: %w", err)
 	}
 	err = load(&cfg, from)
-	if preset, ok := cfg.presets(); ok {
-		cfg = preset
-		err = load(&cfg, from)
-	}
 	if cfg.Client.TLS == (bus.TLS{}) {
 		cfg.Client.TLS = cfg.Planner.Trust()
 	}
@@ -169,23 +174,20 @@ func Load(from Sources) (Config, error) {
 		cfg.Client.Planner = cfg.PlannerAddress()
 	}
 	cfg.Client.Dir, cfg.Client.State = CredentialDir(from.Environ), cfg.Planner.State
-	if err := errors.Join(err, cfg.Client.Validate(), cfg.Log.Validate()); err != nil {
+	if err := errors.Join(err, cfg.Check("client.", "log."), cfg.Client.Validate()); err != nil {
 		return Config{}, fmt.Errorf("configuration: %w", err)
 	}
 	return cfg, nil
 }
 
-// presets returns the defaults under the presets that c names, false where these are
-// the defaults' own or not known: the daemons' checks tell which there are.
-func (c Config) presets() (Config, bool) {
-	d := Default()
-	if c.Planner.Preset == d.Planner.Preset && c.Node.Preset == d.Node.Preset {
-		return d, false
+// begin has the engines begin with the presets that c names; Check tells of one that there is not.
+func (c *Config) begin() {
+	if engine, err := c.Planner.Engine.Preset(c.Planner.Preset); err == nil {
+		c.Planner.Engine = engine
 	}
-	var err1, err2 error
-	d.Planner, err1 = d.Planner.WithPreset(c.Planner.Preset)
-	d.Node, err2 = d.Node.WithPreset(c.Node.Preset)
-	return d, err1 == nil && err2 == nil
+	if engine, err := c.Node.Engine.Preset(c.Node.Preset); err == nil {
+		c.Node.Engine = engine
+	}
 }
 
 // PlannerAddress is where this machine reaches the planner that section `planner` is
@@ -243,33 +245,17 @@ func Variable(environ []string, name string) string {
 
 // Encode prints c as a file that loads back to it.
 func (c Config) Encode() ([]byte, error) {
-	nested := map[string]any{}
-	for key, value := range flatten(&c) {
-		at := nested
-		parts := strings.Split(key, ".")
-		for _, p := range parts[:len(parts)-1] {
-			if _, ok := at[p]; !ok {
-				at[p] = map[string]any{}
-			}
-			at = at[p].(map[string]any)
+	sections := map[string]map[string]any{}
+	for _, s := range settings {
+		section, key, _ := strings.Cut(s.key, ".")
+		if sections[section] == nil {
+			sections[section] = map[string]any{}
 		}
-		at[parts[len(parts)-1]] = plain(value)
+		sections[section][key] = plain(s.value(&c))
 	}
-	body, err := yaml.Marshal(nested)
+	body, err := yaml.Marshal(sections)
 	if err != nil {
 		return nil, fmt.Errorf("encode the configuration: %w", err)
 	}
 	return body, nil
-}
-
-// plain turns a value into what a user would write.
-func plain(v any) any {
-	switch v := v.(type) {
-	case time.Duration:
-		return v.String()
-	case units.Bytes:
-		return v.String()
-	default:
-		return v
-	}
 }

@@ -4,9 +4,10 @@
 // # Concepts
 //
 // A YAML file (--config, or PACER_CONFIG, or the user's or the machine's default
-// file) < environment (PACER_PLANNER_ALPHA for planner.alpha) < flags. A preset that is
-// named in any of them is where the other keys begin. The keys are the fields of
-// Config in lower case with hyphens; docs/configuration.md lists them.
+// file) < environment (PACER_PLANNER_HISTORY for planner.history) < flags. A preset that is
+// named in any of them is where the other keys begin. One table (table.go) has the keys with their
+// fields, ranges, and whether another value holds live; checks, what a reload takes
+// (Config.With), what is printed and the table of docs/configuration.md are made from it.
 //
 // # Units
 //

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 
@@ -17,27 +15,20 @@ type Log struct {
 	Level string
 }
 
-// Validate reports every fault of c at once.
-func (c Log) Validate() error {
-	var faults []error
-	if c.Format != "text" && c.Format != "json" {
-		faults = append(faults, fmt.Errorf("log.format: %q, want text or json", c.Format))
-	}
-	if _, err := c.level(); err != nil {
-		faults = append(faults, fmt.Errorf("log.level: %q, want debug, info, warn or error", c.Level))
-	}
-	return errors.Join(faults...)
-}
-
 func (c Log) level() (slog.Level, error) {
 	var level slog.Level
 	err := level.UnmarshalText([]byte(c.Level))
 	return level, err
 }
 
+var logLevel = values{text: "debug, info, warn, error", ok: func(v any) bool {
+	_, err := Log{Level: v.(string)}.level()
+	return err == nil
+}}
+
 // Follow has a logger of Logger go by c's level from now on.
 func (c Log) Follow(level *slog.LevelVar) {
-	if l, err := c.level(); err == nil { // Validate has refused it before.
+	if l, err := c.level(); err == nil { // Config.Check has refused it before.
 		level.Set(l)
 	}
 }

@@ -3,19 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"math"
-	"reflect"
 	"slices"
 	"sort"
 	"strings"
-	"time"
-	"unicode"
 
-	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
-
-	"github.com/sparkpacer/pacer/units"
 )
 
 // Sources is where a configuration comes from, weakest first.
@@ -38,16 +30,21 @@ var ownEnv = map[string]bool{"PACER_CONFIG": true, CredentialDirEnv: true}
 // ownEnvPrefixes are left to tests, benchmarks and executors.
 var ownEnvPrefixes = []string{"PACER_TEST_", "PACER_BENCH_", "PACER_PROGRESS_", "PACER_DEMO_"}
 
-// load fills the struct that target points to, which holds the defaults: file <
-// environment < sets. Its error lists every fault: unknown keys, values of the
-// wrong type.
-func load(target any, from Sources) error {
-	defaults := flatten(target)
+// load puts into cfg, which holds the defaults, what the sources say: file < environment <
+// sets. A preset is where the other keys begin, whichever source names it. Its error lists every
+// fault: unknown keys, values of the wrong type.
+func load(cfg *Config, from Sources) error {
 	v := viper.New()
-	for key, value := range defaults {
-		v.SetDefault(key, value)
-	}
 	var faults []error
+	known := func(key, where string) bool {
+		i := slices.IndexFunc(settings, func(s setting) bool { return s.key == key })
+		if what, was := retired[key]; was {
+			faults = append(faults, fmt.Errorf("%s: %s", where, what))
+		} else if i < 0 {
+			faults = append(faults, fmt.Errorf("%s: unknown key %s%s", where, key, meant(key)))
+		}
+		return i >= 0
+	}
 	if from.File != "" {
 		v.SetConfigFile(from.File)
 		v.SetConfigType("yaml")
@@ -55,20 +52,16 @@ func load(target any, from Sources) error {
 			return fmt.Errorf("configuration: %w", err)
 		}
 		for _, key := range v.AllKeys() {
-			if _, ok := defaults[key]; !ok {
-				faults = append(faults, fmt.Errorf("%s: unknown key %s%s", from.File, key, meant(key, defaults)))
-			}
+			known(key, from.File)
 		}
 	}
 	set := func(key, value, where string) {
-		if _, ok := defaults[key]; !ok {
-			faults = append(faults, fmt.Errorf("%s: unknown key %s%s", where, key, meant(key, defaults)))
-			return
+		if known(key, where) {
+			v.Set(key, value)
 		}
-		v.Set(key, value)
 	}
 	for name, value := range pacerEnv(from.Environ) {
-		set(keyOfEnv(name, defaults), value, "environment "+name)
+		set(keyOfEnv(name), value, "environment "+name)
 	}
 	for _, s := range from.Sets {
 		key, value, ok := strings.Cut(s, "=")
@@ -78,104 +71,20 @@ func load(target any, from Sources) error {
 		}
 		set(strings.TrimSpace(key), value, "--set")
 	}
-	if err := decode(v.AllSettings(), target); err != nil {
-		faults = append(faults, err)
+	take := func(presets bool) {
+		for _, s := range settings {
+			if value := v.Get(s.key); value != nil && presets == strings.HasSuffix(s.key, ".preset") {
+				if err := s.set(cfg, value); err != nil {
+					faults = append(faults, err)
+				}
+			}
+		}
 	}
+	take(true)
+	cfg.begin()
+	take(false)
 	sort.SliceStable(faults, func(i, j int) bool { return faults[i].Error() < faults[j].Error() })
 	return errors.Join(faults...)
-}
-
-// decode puts settings into target and reports every value that does not fit.
-func decode(settings map[string]any, target any) error {
-	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
-		Result: target, WeaklyTypedInput: true,
-		MatchName:  func(key, field string) bool { return key == field || key == kebab(field) },
-		DecodeHook: decodeUnit,
-	})
-	if err != nil {
-		return fmt.Errorf("configuration: %w", err)
-	}
-	var several interface{ Unwrap() []error }
-	if err := d.Decode(settings); errors.As(err, &several) {
-		return errors.Join(several.Unwrap()...)
-	} else if err != nil {
-		return err
-	}
-	return nil
-}
-
-// decodeUnit reads durations and sizes in Spark's notation, and refuses what a
-// lenient conversion would change silently.
-func decodeUnit(_, to reflect.Type, from any) (any, error) {
-	text, isText := from.(string)
-	number := reflect.ValueOf(from)
-	switch {
-	case to == reflect.TypeFor[time.Duration]() && isText:
-		return units.ParseDuration(text)
-	case to == reflect.TypeFor[time.Duration]() && number.IsValid() && number.CanInt() && number.Type() != to:
-		return time.Duration(number.Int()) * time.Second, nil
-	case to == reflect.TypeFor[units.Bytes]() && isText:
-		return units.ParseBytes(text, 1)
-	case to.Kind() == reflect.Int && number.IsValid() && number.CanFloat() && number.Float() != math.Trunc(number.Float()):
-		return nil, fmt.Errorf("%v is not a whole number", from)
-	case number.IsValid() && number.Kind() == reflect.Bool && to.Kind() != reflect.Bool && to.Kind() != reflect.Interface:
-		return nil, fmt.Errorf("%v is neither a number nor a text", from)
-	}
-	return from, nil
-}
-
-// notForUsers are fields that the program sets itself.
-var notForUsers = []string{"planner.release", "planner.identity", "node.release"}
-
-// flatten returns the values of a struct by key: field names in lower case with
-// hyphens, joined by dots. Fields that no text can set (functions, pointers,
-// interfaces) have no key, nor have those tagged `mapstructure:"-"`.
-func flatten(target any) map[string]any {
-	out := map[string]any{}
-	walk(reflect.Indirect(reflect.ValueOf(target)), "", out)
-	for _, key := range notForUsers {
-		delete(out, key)
-	}
-	return out
-}
-
-func walk(v reflect.Value, prefix string, out map[string]any) {
-	for i := range v.NumField() {
-		field, value := v.Type().Field(i), v.Field(i)
-		name, options, _ := strings.Cut(field.Tag.Get("mapstructure"), ",")
-		if !field.IsExported() || name == "-" {
-			continue
-		}
-		if name == "" {
-			name = kebab(field.Name)
-		}
-		switch value.Kind() {
-		case reflect.Struct:
-			if strings.Contains(options, "squash") {
-				walk(value, prefix, out)
-			} else {
-				walk(value, prefix+name+".", out)
-			}
-		case reflect.Func, reflect.Pointer, reflect.Interface, reflect.Chan:
-		default:
-			out[prefix+name] = value.Interface()
-		}
-	}
-}
-
-// kebab turns a field's name into a key: MaxPool to max-pool, HTTPAddress to
-// http-address, JavaHome to java-home.
-func kebab(name string) string {
-	var b strings.Builder
-	runes := []rune(name)
-	for i, r := range runes {
-		if i > 0 && unicode.IsUpper(r) &&
-			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
-			b.WriteByte('-')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }
 
 // pacerEnv returns the variables that are meant to set keys.
@@ -203,8 +112,13 @@ func envName(key string) string {
 	return envPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(key))
 }
 
-func keyOfEnv(name string, known map[string]any) string {
-	for key := range known {
+func keyOfEnv(name string) string {
+	for _, s := range settings {
+		if envName(s.key) == name {
+			return s.key
+		}
+	}
+	for key := range retired {
 		if envName(key) == name {
 			return key
 		}
@@ -213,11 +127,11 @@ func keyOfEnv(name string, known map[string]any) string {
 }
 
 // meant names a known key that ends like an unknown one, for the message.
-func meant(key string, known map[string]any) string {
+func meant(key string) string {
 	last := key[strings.LastIndexByte(key, '.')+1:]
-	for _, k := range slices.Sorted(maps.Keys(known)) {
-		if squeeze(k) == squeeze(key) || squeeze(k[strings.LastIndexByte(k, '.')+1:]) == squeeze(last) {
-			return " (is it " + k + "?)"
+	for _, s := range settings {
+		if squeeze(s.key) == squeeze(key) || squeeze(s.key[strings.LastIndexByte(s.key, '.')+1:]) == squeeze(last) {
+			return " (is it " + s.key + "?)"
 		}
 	}
 	return ""

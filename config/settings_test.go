@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,39 +17,12 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/estimate"
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
-
-type inner struct {
-	MaxPool int
-	Alpha   float64
-}
-
-type sample struct {
-	Client struct {
-		HTTPAddress string
-		Timeout     time.Duration
-	}
-	Engine struct {
-		Own    string
-		Nested inner `mapstructure:",squash"`
-	}
-	Memory units.Bytes
-	Cores  units.Cores
-	Flag   bool
-	Hook   func()
-}
-
-func defaultSample() sample {
-	var s sample
-	s.Client.HTTPAddress, s.Client.Timeout = "127.0.0.1:1", time.Second
-	s.Engine.Nested = inner{MaxPool: 4, Alpha: 0.97}
-	s.Memory, s.Cores = units.GiB, 2
-	return s
-}
 
 func file(t *testing.T, body string) string {
 	t.Helper()
@@ -61,24 +33,25 @@ func file(t *testing.T, body string) string {
 	return path
 }
 
-func TestKeysAreTheFieldsInLowerCaseWithHyphens(t *testing.T) {
-	s := defaultSample()
-	want := []string{"client.http-address", "client.timeout", "cores", "engine.alpha", "engine.max-pool", "engine.own", "flag", "memory"}
-	if d := cmp.Diff(want, slices.Sorted(maps.Keys(flatten(&s)))); d != "" {
-		t.Error(d)
+// The keys are as few as somebody can choose.
+func TestKeysAreFew(t *testing.T) {
+	if len(settings) > 60 {
+		t.Errorf("%d keys, want 60 at the most: what nobody can choose is a field of a preset", len(settings))
 	}
-	for name, want := range map[string]string{"MaxPool": "max-pool", "HTTP": "http", "HTTPAddress": "http-address", "P": "p", "Ti": "ti", "JavaHome": "java-home"} {
-		if got := kebab(name); got != want {
-			t.Errorf("%s has key %s, want %s", name, got, want)
+	seen := map[string]bool{}
+	for _, s := range settings {
+		if retired[s.key] != "" || seen[s.key] {
+			t.Errorf("%s is there twice: %s", s.key, retired[s.key])
 		}
+		seen[s.key] = true
 	}
 }
 
 // A preset is where the other keys begin, whichever way it is given: those that are
 // given themselves win over it. The paper's is the simulator's.
 func TestAPresetIsWhereTheOtherKeysBegin(t *testing.T) {
-	got, err := Load(Sources{Environ: []string{"PACER_NODE_PRESET=paper"}, Sets: []string{"planner.alpha=0.95"},
-		File: file(t, "planner:\n  preset: paper\nnode:\n  gamma: 0.5\n  progress: work\n")})
+	got, err := Load(Sources{Environ: []string{"PACER_NODE_PRESET=paper"}, Sets: []string{"planner.branches=in-turn"},
+		File: file(t, "planner:\n  preset: paper\nnode:\n  gamma: 0.5\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,88 +60,117 @@ func TestAPresetIsWhereTheOtherKeysBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Default()
-	want.Planner.Preset, want.Node.Preset = "paper", "paper"
 	release := want.Planner.Engine.Release
 	want.Planner.Engine = paper.Planner
-	want.Planner.Engine.Alpha, want.Planner.Engine.Release = 0.95, release
-	want.Node.Law, want.Node.Eq21, want.Node.Gamma = paper.Node.Controller.Law, paper.Node.Supervisor.Eq21, 0.5
+	want.Planner.Engine.Branches, want.Planner.Engine.Release = estimate.BranchesInTurn, release
 	if d := cmp.Diff(want.Planner.Engine, got.Planner.Engine); d != "" {
 		t.Error(d)
 	}
-	for _, c := range []*Config{&want, &got} {
-		c.Node.InstallJar = nil // A function compares as unequal.
-	}
-	if d := cmp.Diff(want.Node, got.Node); d != "" {
+	engine := want.Node.Engine
+	engine.Controller.Law, engine.Meter.Progress = paper.Node.Controller.Law, paper.Node.Meter.Progress
+	engine.Supervisor.Eq21, engine.Supervisor.Gamma = paper.Node.Supervisor.Eq21, 0.5
+	if d := cmp.Diff(engine, got.Node.Engine); d != "" {
 		t.Error(d)
 	}
-	if paper.Planner.Alpha != 1 || paper.Planner.Split != dag.SplitPaper || want.Node.Eq21 != supervisor.Eq21Printed || paper.Node.Meter.Progress != meter.Tasks {
+	if paper.Planner.Alpha != 1 || paper.Planner.Split != dag.SplitPaper || engine.Supervisor.Eq21 != supervisor.Eq21Printed || engine.Meter.Progress != meter.Tasks {
 		t.Errorf("the paper's preset is %+v and %+v", paper.Planner, paper.Node)
 	}
 	got, err = Load(Sources{File: file(t, ""), Sets: []string{"node.preset=authors"}})
-	if err != nil || !strings.Contains(fmt.Sprint(got.Node.Validate()), `preset "authors": want one of pacer, paper`) {
-		t.Errorf("an unknown preset: %v, %v", err, got.Node.Validate())
+	if err != nil || !strings.Contains(fmt.Sprint(got.Check("node.")), `node.preset: "authors", want one of pacer, paper`) {
+		t.Errorf("an unknown preset: %v, %v", err, got.Check("node."))
 	}
 }
 
 func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
-	path := file(t, "client:\n  timeout: 500ms\n  http-address: 'a:1'\nengine:\n  alpha: 0.9\n  max-pool: 3\nmemory: 4g\n")
-	s := defaultSample()
-	err := load(&s, Sources{File: path, Environ: []string{"HOME=/", "PACER_CONFIG=ignored", "PACER_ENGINE_ALPHA=0.95", "PACER_MEMORY=2g", "PACER_TEST_X=1"},
-		Sets: []string{"memory=3g", "flag=true"}})
+	path := file(t, "client:\n  timeout: 500ms\n  tls-ca: a\nplanner:\n  history: 5\n  max-pool: 3\nnode:\n  memory: 4g\n")
+	got := Default()
+	err := load(&got, Sources{File: path, Environ: []string{"HOME=/", "PACER_CONFIG=ignored", "PACER_PLANNER_HISTORY=6", "PACER_NODE_MEMORY=2g", "PACER_TEST_X=1"},
+		Sets: []string{"node.memory=3g", "node.plaintext=true"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := defaultSample()
-	want.Client.HTTPAddress, want.Client.Timeout = "a:1", 500*time.Millisecond
-	want.Engine.Nested = inner{MaxPool: 3, Alpha: 0.95}
-	want.Memory, want.Flag = 3*units.GiB, true
-	s.Hook = nil
-	if d := cmp.Diff(want, s); d != "" {
+	want := Default()
+	want.Client.TLS.CA, want.Client.Timeout = "a", 500*time.Millisecond
+	want.Planner.Engine.MaxPool, want.Planner.Engine.History = 3, 6
+	want.Node.Memory, want.Node.Plaintext = 3*units.GiB, true
+	if d := cmp.Diff(valuesOf(want), valuesOf(got)); d != "" {
 		t.Error(d)
 	}
 }
 
+// valuesOf are c's values by key.
+func valuesOf(c Config) map[string]any {
+	out := map[string]any{}
+	for _, s := range settings {
+		out[s.key] = s.value(&c)
+	}
+	return out
+}
+
 func TestDurationsAndSizesAreInSparksNotation(t *testing.T) {
-	s := defaultSample()
-	if err := load(&s, Sources{File: file(t, "client:\n  timeout: 2min\nmemory: 512m\n")}); err != nil {
+	c := Default()
+	if err := load(&c, Sources{File: file(t, "client:\n  timeout: 2min\nnode: {memory: 512m}\n")}); err != nil {
 		t.Fatal(err)
 	}
-	if s.Client.Timeout != 2*time.Minute || s.Memory != 512*units.MiB {
-		t.Errorf("%v, %v", s.Client.Timeout, s.Memory)
+	if c.Client.Timeout != 2*time.Minute || c.Node.Memory != 512*units.MiB {
+		t.Errorf("%v, %v", c.Client.Timeout, c.Node.Memory)
 	}
 	// A bare number is seconds, not nanoseconds.
-	if err := load(&s, Sources{File: file(t, "client:\n  timeout: 90\n")}); err != nil || s.Client.Timeout != 90*time.Second {
-		t.Errorf("%v, %v", s.Client.Timeout, err)
+	if err := load(&c, Sources{File: file(t, "client:\n  timeout: 90\n")}); err != nil || c.Client.Timeout != 90*time.Second {
+		t.Errorf("%v, %v", c.Client.Timeout, err)
 	}
 }
 
 func TestEveryFaultIsReportedAtOnce(t *testing.T) {
-	s := defaultSample()
-	err := load(&s, Sources{
-		File:    file(t, "client:\n  time-out: 1s\nengine:\n  alpha: much\n  max-pool: 2.5\nmemory: large\nflag: 3.5x\n"),
-		Environ: []string{"PACER_ENGINE_GAMMA=1"}, Sets: []string{"nonsense", "engine.beta=1"},
+	c := Default()
+	err := load(&c, Sources{
+		File:    file(t, "client:\n  time-out: 1s\nplanner:\n  branches: [a]\n  max-pool: 2.5\n  quantum: 0.1\nnode: {memory: large, gamma: much, plaintext: 3.5x}\n"),
+		Environ: []string{"PACER_PLANNER_GAMMA=1", "PACER_NODE_FLOOR_SHARE=0.1"}, Sets: []string{"nonsense", "client.beta=1", "node.total-cores=3"},
 	})
 	if err == nil {
 		t.Fatal("taken")
 	}
-	for _, want := range []string{"unknown key client.time-out (is it client.timeout?)", "PACER_ENGINE_GAMMA", "KEY=VALUE", "engine.beta",
-		"alpha", "not a whole number", "large"} {
-		if !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) {
+	for _, want := range []string{"unknown key client.time-out (is it client.timeout?)", "PACER_PLANNER_GAMMA", "KEY=VALUE", "client.beta",
+		"planner.branches: ", "planner.max-pool: ", "not a whole number", "node.memory: ", "large", "node.gamma: ", "node.plaintext: ",
+		"planner.quantum can be set no more, it is fixed: 0.05", "PACER_NODE_FLOOR_SHARE: node.floor-share can be set no more", "node.offered-cores"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in:\n%v", want, err)
+		}
+	}
+}
+
+// Every key refuses what is out of its range, and all that are wrong are named.
+func TestCheckReportsEveryKey(t *testing.T) {
+	c := Default()
+	if err := c.Check(); err != nil {
+		t.Errorf("the defaults: %v", err)
+	}
+	err := load(&c, Sources{Sets: []string{"client.timeout=0", "log.level=loud", "log.format=xml", "planner.standby=maybe", "planner.branches=all", "planner.max-pool=0",
+		"planner.max-nodes=-1", "planner.placement=luck", "planner.history=-1", "planner.profiles=0", "node.offered-cores=-1", "node.memory=0", "node.runtime=podman",
+		"node.strategy=luck", "node.gamma=2", "node.log-bytes=1k", "node.keep-logs-apps=-1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Check()
+	for _, want := range []string{"client.timeout: 0s, want more than 0", `log.level: "loud", want one of debug`, "log.format", "planner.standby", `planner.branches: "all"`,
+		"planner.max-pool: 0, want 1 or more executors", "planner.max-nodes", "planner.placement", "planner.history", "planner.profiles", "node.offered-cores", "node.memory",
+		"node.runtime", "node.strategy", "node.gamma: 2, want 0 to 1", "node.log-bytes: 1k, want 0 or at least 1m", "node.keep-logs-apps"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in:\n%v", want, err)
 		}
 	}
 }
 
 func TestWhatIsNoYAMLIsRefused(t *testing.T) {
-	s := defaultSample()
-	if err := load(&s, Sources{File: file(t, "client: [")}); err == nil {
+	c := Default()
+	if err := load(&c, Sources{File: file(t, "client: [")}); err == nil {
 		t.Error("taken")
 	}
 }
 
 func TestTheConfigurationPrintsAsAFileThatLoadsBack(t *testing.T) {
 	want := Default()
-	want.Client.Planner, want.Planner.Engine.Alpha, want.Node.Memory, want.Planner.Engine.DriverLost = "h:1", 0.9, 3*units.GiB, 90*time.Second
+	want.Client.Planner, want.Planner.Engine.MaxPool, want.Node.Memory, want.Planner.Engine.RevokeGrace = "h:1", 9, 3*units.GiB, 90*time.Second
 	body, err := want.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -177,53 +179,24 @@ func TestTheConfigurationPrintsAsAFileThatLoadsBack(t *testing.T) {
 	if err := load(&got, Sources{File: file(t, string(body))}); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(flatten(&want), flatten(&got)); d != "" {
+	if d := cmp.Diff(valuesOf(want), valuesOf(got)); d != "" {
 		t.Error(d)
 	}
 }
 
-func TestDocumentationListsEveryKey(t *testing.T) {
-	doc, err := os.ReadFile("../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := Default()
-	keys := flatten(&cfg)
-	for key := range keys {
-		if !strings.Contains(string(doc), "| `"+key+"` |") {
-			t.Errorf("docs/configuration.md has no row for %s", key)
+// What a reload takes are the live keys, and each key is a place of its own.
+func TestWithTakesWhatIsLive(t *testing.T) {
+	for _, s := range settings {
+		is, next := Default(), Default()
+		if err := load(&next, Sources{Sets: []string{s.key + "=" + another(s.value(&is))}}); err != nil {
+			t.Fatalf("%s: %v", s.key, err)
 		}
-	}
-	for _, line := range strings.Split(string(doc), "\n") {
-		if key, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` |"); ok && strings.HasPrefix(line, "| `") && !strings.HasPrefix(key, "spark.") {
-			if _, known := keys[key]; !known {
-				t.Errorf("docs/configuration.md has a row for %s, which does not exist", key)
-			}
+		changed := is.Changed(next)
+		if s.effect != restart && s.effect != live && s.effect != perCall || !slices.Contains(changed, s.key) || len(changed) != 1 {
+			t.Fatalf("another %s, effect %q, changes %v", s.key, s.effect, changed)
 		}
-	}
-}
-
-// What the documentation calls live is what With takes, and nothing else.
-func TestDocumentationListsWhatMayChangeLive(t *testing.T) {
-	doc, err := os.ReadFile("../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, list, _ := strings.Cut(string(doc), "Live keys hold")
-	list, _, _ = strings.Cut(list, "needs a restart")
-	cfg := Default()
-	keys := flatten(&cfg)
-	for key, value := range keys {
-		next := Default()
-		if err := load(&next, Sources{Sets: []string{key + "=" + another(value)}}); err != nil {
-			t.Fatalf("%s: %v", key, err)
-		}
-		if got := cfg.Changed(next, ""); !slices.Equal(got, []string{key}) {
-			t.Fatalf("another %s changes %v", key, got)
-		}
-		live := len(cfg.With(next).Changed(next, "")) == 0
-		if documented := strings.Contains(list, "`"+key+"`"); live != documented {
-			t.Errorf("%s: may change live: %v, documented: %v", key, live, documented)
+		if took := len(is.With(next).Changed(next)) == 0; took != (s.effect == live) {
+			t.Errorf("%s: taken %v, effect %q", s.key, took, s.effect)
 		}
 	}
 }
@@ -248,10 +221,9 @@ func another(value any) string {
 // Configurations are shown: what is secret belongs into a file of its own, whose path is a
 // key.
 func TestNoKeyHoldsASecret(t *testing.T) {
-	cfg := Default()
-	for key := range flatten(&cfg) {
-		if api.Masked(key, "shown") != "shown" && !strings.HasSuffix(key, ".credentials") {
-			t.Errorf("%s looks like a secret, and config show prints it", key)
+	for _, s := range settings {
+		if api.Masked(s.key, "shown") != "shown" && !strings.HasSuffix(s.key, ".credentials") {
+			t.Errorf("%s looks like a secret, and config show prints it", s.key)
 		}
 	}
 }

@@ -7,19 +7,12 @@ import (
 	"time"
 )
 
-// The names of the laws and presets: a law is a preset, too.
+// The names of the laws.
 const (
 	// LawPI is the paper's law, Eq 13-19, with the gains of Eq 17.
 	LawPI = "pi"
 	// LawPacer is Pacer's own law (see the package documentation).
 	LawPacer = "pacer"
-	// PresetPacer names the configuration that Default returns.
-	PresetPacer = LawPacer
-	// PresetPI names the paper's law with the paper's tuning rule, Eq 17.
-	PresetPI = LawPI
-	// PresetAuthors names the paper's law with the fixed gains of the authors'
-	// published code.
-	PresetAuthors = "authors"
 )
 
 // Config holds what is the same for all stages. Equations are those of Baresi,
@@ -52,21 +45,6 @@ type Config struct {
 // Default returns Pacer's configuration.
 func Default() Config {
 	return Config{Law: LawPacer, Phi: 1, P: 0.3, Eta: 10, Interval: 500 * time.Millisecond}
-}
-
-// Preset returns a configuration by name, or an error that lists the names.
-func Preset(name string) (Config, error) {
-	cfg := Default()
-	switch name {
-	case PresetPacer:
-	case PresetPI:
-		cfg.Law = LawPI
-	case PresetAuthors:
-		cfg.Law, cfg.K, cfg.Ti = LawPI, 50, 12*time.Second
-	default:
-		return Config{}, fmt.Errorf("controller preset %q: want %s, %s or %s", name, PresetPacer, PresetPI, PresetAuthors)
-	}
-	return cfg, nil
 }
 
 // Validate reports everything that is wrong with c.

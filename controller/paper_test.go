@@ -19,8 +19,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 func paper(p float64) Config {
-	cfg, _ := Preset(PresetPI)
-	cfg.P = p
+	cfg := Default()
+	cfg.Law, cfg.P = LawPI, p
 	return cfg
 }
 
@@ -313,14 +313,9 @@ func TestDeadZoneOfRoundedSync(t *testing.T) {
 }
 
 // The authors' published code: K = 50 cores for the whole stage, Ti = 12 s.
-func TestAuthorsPreset(t *testing.T) {
-	cfg, err := Preset(PresetAuthors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cfg.K != 50 || cfg.Ti != 12*time.Second || cfg.Interval != q || cfg.Law != LawPI {
-		t.Errorf("preset is %+v", cfg)
-	}
+func TestTheAuthorsGains(t *testing.T) {
+	cfg := paper(0.3)
+	cfg.K, cfg.Ti = 50, 12*time.Second
 	c := mustNew(t, cfg, target(1000, 0, 1000), 3) // needs no rate
 	for i := range 4 {
 		out := mustStep(t, c, wide(0, 10)) // 1 % ahead

@@ -263,9 +263,6 @@ func TestConfigFaults(t *testing.T) {
 	if !ok || len(joined.Unwrap()) != 7 {
 		t.Errorf("faults are %v, want all seven", err)
 	}
-	if _, err := Preset("fast"); err == nil {
-		t.Error("an unknown preset is no error")
-	}
 	if _, err := New(bad, Target{}, 0); err == nil {
 		t.Error("New takes a bad configuration")
 	}

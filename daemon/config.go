@@ -5,21 +5,23 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/cgroup"
-	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/executor"
-	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/store"
-	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
+)
+
+// What the engines of a planner and of a node can begin with.
+var (
+	PlannerPresets = planner.Presets()
+	NodePresets    = node.Presets()
 )
 
 // PlannerConfig says how a planner daemon runs. The zero value is not valid:
@@ -34,7 +36,7 @@ type PlannerConfig struct {
 	// TLS are the files of a secured connection to NatsURL; without that the own
 	// certificate of Listen, and of HTTP off loopback. Without files both use what
 	// `pacer auth init` made in State/TLSDir, off loopback.
-	TLS bus.TLS `mapstructure:",squash"`
+	TLS bus.TLS
 	// Plaintext allows addresses that are not loopback without TLS.
 	Plaintext bool
 	// HTTP is the address of /metrics and /healthz; "" turns them off.
@@ -47,15 +49,15 @@ type PlannerConfig struct {
 	Standby string
 	// State is the directory of planner.db.
 	State string
-	// Preset is the one of planner.Presets that Engine begins with (WithPreset).
+	// Preset names the one of planner.Presets that Engine has begun with.
 	Preset string
-	// Engine is the planning itself; its keys stand beside these.
-	Engine planner.Config `mapstructure:",squash"`
+	// Engine is the planning itself.
+	Engine planner.Config
 
 	// Owners are given an operator's credential.
-	Owners []Owner `mapstructure:"-"`
+	Owners []Owner
 	// Sync says when state reaches the disk; only tests change it.
-	Sync store.SyncPolicy `mapstructure:"-"`
+	Sync store.SyncPolicy
 	// Logger gets one line per decision; nil discards.
 	Logger *slog.Logger
 	// Ready is called once, with one line for the user, when the planner
@@ -68,30 +70,10 @@ func DefaultPlannerConfig() PlannerConfig {
 	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(), Standby: StandbyAuto, Preset: planner.PresetPacer, Engine: planner.Default()}
 }
 
-// WithPreset returns c with what the preset of that name chooses, or an error that
-// lists the names. What is set afterwards overrides it.
-func (c PlannerConfig) WithPreset(name string) (PlannerConfig, error) {
-	engine, err := c.Engine.Preset(name)
-	if err != nil {
-		return c, err
-	}
-	c.Preset, c.Engine = name, engine
-	return c, nil
-}
-
-// With returns c with what next says of all that may change while a planner runs.
-func (c PlannerConfig) With(next PlannerConfig) PlannerConfig {
-	c.Engine = c.Engine.With(next.Engine)
-	return c
-}
-
-// Validate reports every fault of c at once.
+// Validate reports every fault of c at once, but those of one key alone, which package config
+// finds.
 func (c PlannerConfig) Validate() error {
-	_, err := c.WithPreset(c.Preset)
-	faults := []error{err, c.Engine.Validate(), validateHTTP(c.HTTP, c.ownTLS(c.HTTP), c.Plaintext), validateState(c.State)}
-	if !slices.Contains([]string{StandbyAuto, StandbyOn, StandbyOff}, c.Standby) {
-		faults = append(faults, fmt.Errorf("standby: %q, want %s, %s or %s", c.Standby, StandbyAuto, StandbyOn, StandbyOff))
-	}
+	faults := []error{c.Engine.Validate(), validateHTTP(c.HTTP, c.ownTLS(c.HTTP), c.Plaintext), validateState(c.State)}
 	switch {
 	case c.Standby == StandbyOn && c.NatsURL == "":
 		faults = append(faults, fmt.Errorf("standby: %s needs a NATS server with JetStream in nats-url", StandbyOn))
@@ -114,8 +96,8 @@ type NodeConfig struct {
 	// of Owners', the node gets its own by that. TLS are the files of a secured connection.
 	Planner     string
 	Credentials string
-	Owners      []Owner `mapstructure:"-"`
-	TLS         bus.TLS `mapstructure:",squash"`
+	Owners      []Owner
+	TLS         bus.TLS
 	// HTTP is the address of /metrics and /healthz; "" turns them off. Off loopback
 	// it uses TLS.Cert, unless Plaintext allows it without TLS.
 	HTTP      string
@@ -150,7 +132,7 @@ type NodeConfig struct {
 	// or, without root, started this process; else a user id of ExecutorUIDs
 	// (executor.ParseUIDs), one for each application.
 	ExecutorUser string
-	ExecutorUIDs string `mapstructure:"executor-uids"`
+	ExecutorUIDs string
 	// SparkHome and JavaHome win over the driver's when they are set. SparkHomes and
 	// JavaHomes are where the driver's may be (executor.ParsePlaces); "" is what this machine
 	// shows to have, what belongs to root and what belongs to the executor's user.
@@ -159,7 +141,7 @@ type NodeConfig struct {
 	SparkHomes string
 	JavaHomes  string
 	// OwnSpark is the Spark that this user's `pacer submit` takes, "" for not known.
-	OwnSpark string `mapstructure:"-"`
+	OwnSpark string
 	// Jar is the pacer-spark jar; "" has InstallJar put it into State/jar.
 	Jar string
 	// Archives is the directory of class-data archives; "" is State/archive,
@@ -171,37 +153,17 @@ type NodeConfig struct {
 	CgroupRoot   string
 	CgroupParent string
 
-	// Preset is the one of node.Presets that Law, Progress and Eq21 begin with
-	// (WithPreset).
+	// Preset names the one of node.Presets that Engine has begun with.
 	Preset string
-	// Interval, Progress, Quantum, Floor, Stale, Grace and Conflict are node.Config's.
-	Interval time.Duration
-	Progress string
-	Quantum  units.Cores
-	Floor    units.Cores
-	Stale    time.Duration
-	Grace    time.Duration
-	Conflict string
-	// Law is a preset of package controller: pacer, pi or authors. Phi, P
-	// and Eta are its parameters; K and Ti replace the preset's when not 0.
-	Law string
-	Phi float64
-	P   float64
-	Eta float64
-	K   float64
-	Ti  time.Duration
-	// Strategy, Gamma, Eq21 and FloorShare are supervisor.Config's.
-	Strategy   string
-	Gamma      float64
-	Eq21       string
-	FloorShare units.Fraction
+	// Engine is the control itself; of the node and its machine it is told by the fields above.
+	Engine node.Config
 
 	// Guard is how long after this node controller's death its guard process
 	// waits for another one before it lifts the quotas; 0 has no guard.
 	Guard time.Duration
 	// GuardBinary is the program that calls Guard for GuardCommand; "" has no
 	// guard.
-	GuardBinary string `mapstructure:"-"`
+	GuardBinary string
 
 	// History is the file into which all that the engine is told and answers is
 	// recorded (package replay); "" records nothing.
@@ -255,65 +217,27 @@ type Deps struct {
 // DefaultNodeConfig offers this machine to a planner on it: all cores but a tenth
 // (at least 0.1) and 75 % of the memory, or of what this process may have where that is less.
 func DefaultNodeConfig() NodeConfig {
-	engine, law, division, keep := node.Default(), controller.Default(), supervisor.Default(), executor.DefaultRetention()
+	keep := executor.DefaultRetention()
 	total := machineCores()
 	return NodeConfig{
 		Name: machineName(), Planner: bus.DefaultAddress, HTTP: "127.0.0.1:4282", State: DefaultStateDir(),
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
-		Interval: engine.Interval, Progress: string(engine.Meter.Progress), Quantum: engine.Quantum, Floor: engine.Floor, Stale: engine.Stale, Grace: engine.Grace,
-		Conflict: string(engine.Conflict),
-		Law:      controller.PresetPacer, Phi: law.Phi, P: law.P, Eta: law.Eta, Strategy: division.Strategy, Gamma: division.Gamma,
-		Preset: node.PresetPacer, Eq21: division.Eq21, FloorShare: division.FloorShare,
+		Preset: node.PresetPacer, Engine: node.Default(),
 		Guard:    10 * time.Second,
 		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, LogBytes: 64 * units.MiB, CgroupRoot: cgroup.DefaultRoot, ExecutorUIDs: executor.DefaultUIDs.String(),
 	}
 }
 
-// WithPreset returns c with what the preset of that name chooses, or an error that
-// lists the names. What is set afterwards overrides it.
-func (c NodeConfig) WithPreset(name string) (NodeConfig, error) {
-	engine, err := node.Default().Preset(name)
-	if err != nil {
-		return c, err
-	}
-	c.Preset, c.Law, c.Progress, c.Eq21 = name, engine.Controller.Law, string(engine.Meter.Progress), engine.Supervisor.Eq21
-	return c, nil
-}
-
-// With returns c with what next says of all that may change while a node controller runs.
-func (c NodeConfig) With(next NodeConfig) NodeConfig {
-	c.Quantum, c.Floor, c.Stale, c.Grace = next.Quantum, next.Floor, next.Stale, next.Grace
-	c.Strategy, c.Gamma, c.Eq21, c.FloorShare = next.Strategy, next.Gamma, next.Eq21, next.FloorShare
-	c.KeepLogs, c.KeepLogsApps, c.LogBytes = next.KeepLogs, next.KeepLogsApps, next.LogBytes
-	c.WorkAppBytes, c.WorkBytes = next.WorkAppBytes, next.WorkBytes
-	return c
-}
-
-// Validate reports every fault of c at once.
+// Validate reports every fault of c at once, but those of one key alone, which package config
+// finds.
 func (c NodeConfig) Validate() error {
-	_, err := c.WithPreset(c.Preset)
-	faults := []error{err}
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
+	faults := []error{validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.TLS, c.Plaintext), validateState(c.State), c.validateRuntime()}
+	if c.Jar == "" && c.InstallJar == nil && (c.Deps == nil || c.Deps.Command == nil) {
+		faults = append(faults, errors.New("jar: no path is given and this binary carries none"))
 	}
-	faults = append(faults, validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.TLS, c.Plaintext), validateState(c.State), c.validateRuntime())
-	check(c.Reserve >= 0 && c.Reserve < max(c.TotalCores, 0.001), "reserve: %v cores, want 0 to less than the %v of the machine", float64(c.Reserve), float64(c.TotalCores))
-	check(c.Memory > 0, "memory: %d bytes, want more than 0", int64(c.Memory))
-	check(c.Guard >= 0, "guard: %v, want 0 (none) or more", c.Guard)
-	check(c.LogBytes == 0 || c.LogBytes >= units.MiB, "log-bytes: %d bytes, want 0 (no bound) or at least 1 MiB", int64(c.LogBytes))
-	check(c.WorkAppBytes >= 0 && c.WorkBytes >= 0, "work-app-bytes or work-bytes is negative")
-	check(c.KeepLogs >= 0 && c.KeepLogsApps >= 0, "keep-logs is negative")
-	check(c.Jar != "" || c.InstallJar != nil || (c.Deps != nil && c.Deps.Command != nil), "jar: no path is given and this binary carries none")
-	_, err = c.Users(executor.Layout{})
+	_, err := c.Users(executor.Layout{})
 	_, _, homesErr := c.homes()
-	faults = append(faults, err, homesErr)
-	engine, err := c.engine()
-	if err == nil {
-		err = engine.Validate()
-	}
-	return wrapFaults("node", append(faults, err))
+	return wrapFaults("node", append(faults, err, homesErr, c.engine().Validate()))
 }
 
 // offered is what applications get.
@@ -326,26 +250,11 @@ func (c NodeConfig) offered() units.Cores {
 
 // engine is c as package node takes it; a daemon fills in Incarnation and Boot
 // when it starts.
-func (c NodeConfig) engine() (node.Config, error) {
-	law, err := controller.Preset(c.Law)
-	if err != nil {
-		return node.Config{}, err
-	}
-	law.Phi, law.P, law.Eta = c.Phi, c.P, c.Eta
-	if c.K != 0 {
-		law.K = c.K
-	}
-	if c.Ti != 0 {
-		law.Ti = c.Ti
-	}
-	e := node.Default()
+func (c NodeConfig) engine() node.Config {
+	e := c.Engine
 	e.Node, e.Host, e.Incarnation, e.Release = c.Name, c.host(), "none", c.Release
 	e.Total, e.Offered, e.Memory = c.TotalCores, c.offered(), c.Memory
-	e.Interval, e.Meter.Progress, e.Quantum, e.Floor, e.Stale, e.Grace = c.Interval, meter.Counted(c.Progress), c.Quantum, c.Floor, c.Stale, c.Grace
-	e.Conflict = node.Conflict(c.Conflict)
-	e.Controller = law
-	e.Supervisor.Strategy, e.Supervisor.Gamma, e.Supervisor.Eq21, e.Supervisor.FloorShare = c.Strategy, c.Gamma, c.Eq21, c.FloorShare
-	return e, nil
+	return e
 }
 
 // NoArchives as NodeConfig.Archives does without class-data archives.

@@ -102,19 +102,19 @@ func TestValidateReportsEveryFaultAtOnce(t *testing.T) {
 	p := daemon.DefaultPlannerConfig()
 	p.Listen, p.HTTP, p.State, p.Engine.Alpha = "0.0.0.0", "10.0.0.1", "", 7
 	n := nodeConfig()
-	n.Name, n.Planner, n.Reserve, n.Memory, n.Law, n.ExecutorUser, n.Jar, n.HTTP = "a.b", "nowhere", 1e6, 0, "magic", "no-such-user", "", "nonsense"
+	n.Name, n.Planner, n.OfferedCores, n.Engine.Controller.Law, n.ExecutorUser, n.Jar, n.HTTP = "a.b", "nowhere", 1e6, "magic", "no-such-user", "", "nonsense"
 	err := daemon.UpConfig{Planner: p, Node: n}.Validate()
 	if err == nil {
 		t.Fatal("a dozen faults were taken")
 	}
 	for _, want := range []string{"listen: address \"0.0.0.0\"", "http: address \"10.0.0.1\"", "state", "alpha",
-		"planner: address \"nowhere\"", "reserve", "memory", "magic", "no-such-user", "jar", "http: address \"nonsense\""} {
+		"planner: address \"nowhere\"", "offered", "magic", "no-such-user", "jar", "http: address \"nonsense\""} {
 		if !strings.Contains(strings.ToLower(err.Error()), want) {
 			t.Errorf("%q is not in: %v", want, err)
 		}
 	}
 	n = nodeConfig()
-	n.Name, n.Quantum, n.Strategy = "a.b", -1, "luck"
+	n.Name, n.Engine.Quantum, n.Engine.Supervisor.Strategy = "a.b", -1, "luck"
 	err = n.Validate()
 	for _, want := range []string{"a.b", "quantum", "luck"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -236,10 +236,7 @@ const stateKey = "node/state"
 // engine returns an engine that goes on from what db holds. State that cannot be
 // used costs control, not work: the executors are taken over all the same.
 func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
-	cfg, err := n.cfg.engine()
-	if err != nil {
-		return nil, err
-	}
+	cfg := n.cfg.engine()
 	cfg.Incarnation = rand.Text()
 	if n.deps.HostUsed == nil {
 		cfg.Machine = allCores()
@@ -248,6 +245,7 @@ func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
 	if n.deps.Boot != nil {
 		boot = n.deps.Boot
 	}
+	var err error
 	if cfg.Boot, err = boot(); err != nil {
 		return nil, fmt.Errorf("boot id: %w", err)
 	}
@@ -387,7 +385,7 @@ func (n *NodeDaemon) alive() error {
 	if err := n.store.fault.Load(); err != nil {
 		return fmt.Errorf("node: its state cannot be stored, control goes on: %w", *err)
 	}
-	limit := max(5*time.Second, 10*n.cfg.Interval)
+	limit := max(5*time.Second, 10*n.cfg.Engine.Interval)
 	if idle := n.deps.Clock().Sub(n.loop.LastTick()); idle > limit {
 		return fmt.Errorf("node: the control loop has not ticked for %v", idle.Round(time.Millisecond))
 	}
@@ -425,17 +423,13 @@ func (n *NodeDaemon) control(ctx context.Context) error {
 	return err
 }
 
-// Reload has a node controller that runs go by what of cfg may change (NodeConfig.With). It
-// returns when that holds, or with what is wrong with it: then nothing has changed.
+// Reload has a node controller that runs go by cfg, which differs from what it began with in live
+// keys only. It returns when that holds, or with what is wrong with it: then nothing has changed.
 func (n *NodeDaemon) Reload(ctx context.Context, cfg NodeConfig) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	engine, err := cfg.engine()
-	if err != nil {
-		return err
-	}
-	if err := n.loop.Configure(ctx, engine); err != nil {
+	if err := n.loop.Configure(ctx, cfg.engine()); err != nil {
 		return err
 	}
 	n.disk.bound(cfg)

@@ -237,8 +237,8 @@ func (p *PlannerDaemon) scrapes(login, secret string) error {
 	return api.Errorf(api.KindTransient, "this planner stands by")
 }
 
-// Reload has a planner that runs, or stands by, go by what of cfg may change (PlannerConfig.With).
-// It returns when that holds, or with what is wrong with it: then nothing has changed. Not for two
+// Reload has a planner that runs, or stands by, go by cfg, which differs from what it began with in
+// live keys only. It returns when that holds, or with what is wrong with it: then nothing has changed. Not for two
 // goroutines at once.
 func (p *PlannerDaemon) Reload(ctx context.Context, cfg PlannerConfig) error {
 	if err := cfg.Validate(); err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/executor"
-	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -34,7 +33,7 @@ func TestANodeControllerGoesByAnotherConfiguration(t *testing.T) {
 	go func() { ended <- n.Run(running) }()
 
 	next := c
-	next.Strategy, next.WorkAppBytes, next.LogBytes, next.Floor = supervisor.Speed, units.GiB, units.MiB, 0.2
+	next.Engine.Supervisor.Strategy, next.WorkAppBytes, next.LogBytes = supervisor.Speed, units.GiB, units.MiB
 	if err := n.Reload(ctx, next); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +45,7 @@ func TestANodeControllerGoesByAnotherConfiguration(t *testing.T) {
 		t.Errorf("its disk has the limits %+v", l)
 	}
 	spoilt := next
-	spoilt.Strategy, spoilt.WorkAppBytes, spoilt.Gamma = supervisor.EDFPure, 2*units.GiB, 3
+	spoilt.Engine.Supervisor.Strategy, spoilt.WorkAppBytes, spoilt.Engine.Supervisor.Gamma = supervisor.EDFPure, 2*units.GiB, 3
 	if err := n.Reload(ctx, spoilt); err == nil {
 		t.Error("gamma 3 was taken")
 	}
@@ -56,23 +55,5 @@ func TestANodeControllerGoesByAnotherConfiguration(t *testing.T) {
 	end()
 	if err := <-ended; err != nil {
 		t.Error(err)
-	}
-}
-
-// What may change of a node controller's configuration is what may change of its engine's, and
-// the limits of its disk.
-func TestWhatMayChangeOfAnEngineMayChangeOfItsConfiguration(t *testing.T) {
-	was, next := DefaultNodeConfig(), DefaultNodeConfig()
-	next.Quantum, next.Floor, next.Stale, next.Grace = 0.01, 0.3, time.Minute, time.Hour
-	next.Strategy, next.Gamma, next.Eq21, next.FloorShare = supervisor.Speed, 0.5, supervisor.Eq21Printed, 0.2
-	next.Interval, next.Conflict, next.Phi = time.Second, string(node.Yield), 0.5
-	before, err1 := was.engine()
-	after, err2 := next.engine()
-	merged, err3 := was.With(next).engine()
-	if err1 != nil || err2 != nil || err3 != nil {
-		t.Fatal(err1, err2, err3)
-	}
-	if want := before.With(after); merged != want {
-		t.Errorf("the engine's is %+v, want %+v", merged, want)
 	}
 }

@@ -21,14 +21,8 @@ const (
 
 func (c NodeConfig) validateRuntime() error {
 	var faults []error
-	switch c.Runtime {
-	case RuntimeAuto, RuntimeDocker:
-	case RuntimeProcess:
-		if c.Image != "" {
-			faults = append(faults, errors.New("image: executors that run as processes have none"))
-		}
-	default:
-		faults = append(faults, fmt.Errorf("runtime: %q, want auto, docker or process", c.Runtime))
+	if c.Runtime == RuntimeProcess && c.Image != "" {
+		faults = append(faults, errors.New("image: executors that run as processes have none"))
 	}
 	_, err := docker.ParseMounts(c.Mounts)
 	return errors.Join(append(faults, err)...)

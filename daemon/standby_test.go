@@ -576,8 +576,4 @@ func TestAStandbyNeedsJetStreamWhereItHasToBe(t *testing.T) {
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "nats-url") {
 		t.Errorf("with the embedded server: %v", err)
 	}
-	c.Standby = "perhaps"
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "auto") {
-		t.Errorf("%v", err)
-	}
 }

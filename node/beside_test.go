@@ -201,7 +201,7 @@ func TestAnEngineGoesByAnotherConfiguration(t *testing.T) {
 		return err
 	}
 	next := cfg
-	next.Supervisor.Strategy, next.Floor, next.Node, next.Offered = supervisor.Proportional, 0.2, "another", 1
+	next.Supervisor.Strategy, next.Node, next.Offered = supervisor.Proportional, "another", 1
 	if err := configure(next); err != nil {
 		t.Fatal(err)
 	}
@@ -219,9 +219,9 @@ func TestAnEngineGoesByAnotherConfiguration(t *testing.T) {
 	if err := configure(next); err != nil || w.e.Status(w.now).Division.Strategy != supervisor.Speed {
 		t.Errorf("%v: %+v, the Plan's is speed", err, w.e.Status(w.now).Division)
 	}
-	next.Stale, next.Floor = 0, 1
-	if err := configure(next); err == nil || w.e.roster.cfg.Floor != 0.2 {
-		t.Errorf("%v, and the floor is %v", err, w.e.roster.cfg.Floor)
+	next.Supervisor.Gamma = 2
+	if err := configure(next); err == nil || w.e.roster.cfg.Supervisor.Gamma != 0 {
+		t.Errorf("%v, and gamma is %v", err, w.e.roster.cfg.Supervisor.Gamma)
 	}
 }
 

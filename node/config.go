@@ -121,14 +121,6 @@ func Default() Config {
 	}
 }
 
-// With returns c with what next says of all that may change while an engine runs: what it asks
-// at each tick anew.
-func (c Config) With(next Config) Config {
-	c.Quantum, c.Floor, c.Stale, c.Grace = next.Quantum, next.Floor, next.Stale, next.Grace
-	c.Supervisor = next.Supervisor
-	return c
-}
-
 // joined returns c with what its parts share made equal.
 func (c Config) joined() Config {
 	c.Controller.Interval = c.Interval

@@ -59,13 +59,14 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	return e.finish(now)
 }
 
-// Configure goes by what of cfg may change while an engine runs (Config.With), from the next tick
-// on; where the Plan says how to divide, that wins. An error says what is wrong with it, and
-// nothing has changed then.
+// Configure divides cores as cfg's Supervisor says from the next tick on; where the Plan says how
+// to divide, that wins. The rest of cfg counts for nothing. An error says what is wrong with it,
+// and nothing has changed then.
 func (e *Engine) Configure(now units.Instant, cfg Config) ([]Action, error) {
 	r := &e.roster
 	r.out.begin()
-	next := r.cfg.With(cfg)
+	next := r.cfg
+	next.Supervisor = cfg.Supervisor
 	if err := next.Validate(); err != nil {
 		return nil, err
 	}

@@ -169,7 +169,8 @@ func Default() Config {
 	}
 }
 
-// Validate reports every fault of c at once.
+// Validate reports every fault of c at once, but those of the fields that users set: their
+// ranges are package config's.
 func (c Config) Validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {
@@ -180,20 +181,15 @@ func (c Config) Validate() error {
 	if err := c.estimates().Equations.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	check(slices.Contains(estimate.Branches(), c.Branches), "branches: %q, want one of %s", c.Branches, strings.Join(estimate.Branches(), ", "))
-	check(slices.Contains(placement.Orders(), c.Placement), "placement: %q, want one of %s", c.Placement, strings.Join(placement.Orders(), ", "))
 	check(slices.Contains(queue.Orders(), c.Queue), "queue: %q, want one of %s", c.Queue, strings.Join(queue.Orders(), ", "))
-	check(c.MaxPool > 0, "max pool: %d, want more than 0", c.MaxPool)
-	check(c.MaxNodes >= 0, "max nodes: %d, want 0 or more", c.MaxNodes)
 	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")
 	check(c.DriverSilent > 0 && c.DriverLost >= c.DriverSilent && c.DriverAway >= c.DriverLost,
 		"driver silent: %v, driver lost: %v, driver away: %v, want more than 0 and none less than the one before", c.DriverSilent, c.DriverLost, c.DriverAway)
-	check(c.RevokeGrace >= 0, "revoke grace is negative")
 	check(c.ExitSilent >= 0 && c.ExitWait >= 0, "a wait for a driver's exit is negative")
 	check(c.FinalWait >= 0, "final wait is negative")
 	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements, c.ReplacementWindow)
-	check(c.History >= 0 && c.DetailHistory >= 0 && c.HistoryBytes >= 0, "history is negative")
-	check(c.Profiles > 0 && c.ProfileBytes > 0 && c.ProfileAge >= 0, "profiles: %d of %v, %v old, want more than none", c.Profiles, c.ProfileBytes, c.ProfileAge)
+	check(c.DetailHistory >= 0 && c.HistoryBytes >= 0, "history is negative")
+	check(c.ProfileBytes > 0, "profile bytes: %d, want more than 0", c.ProfileBytes)
 	check(c.Samples >= 2, "samples: %d, want at least 2", c.Samples)
 	check(c.AllSamples >= 2, "all samples: %d, want at least 2", c.AllSamples)
 	check(c.Stages > 0, "stages: %d, want more than 0", c.Stages)
@@ -201,20 +197,6 @@ func (c Config) Validate() error {
 		return nil
 	}
 	return fmt.Errorf("planner configuration: %w", errors.Join(faults...))
-}
-
-// With returns c with what next says of all that may change while an engine runs: what is asked
-// at each decision anew. The rest is what running applications were divided, stored or measured
-// by.
-func (c Config) With(next Config) Config {
-	c.Alpha, c.Aim, c.Margin, c.PaceInfeasible = next.Alpha, next.Aim, next.Margin, next.PaceInfeasible
-	c.MaxPool, c.Placement, c.Queue = next.MaxPool, next.Placement, next.Queue
-	c.NodeLost, c.NodeClash = next.NodeLost, next.NodeClash
-	c.DriverSilent, c.DriverLost, c.DriverAway = next.DriverSilent, next.DriverLost, next.DriverAway
-	c.RevokeGrace = next.RevokeGrace
-	c.ExitSilent, c.ExitWait, c.FinalWait = next.ExitSilent, next.ExitWait, next.FinalWait
-	c.Replacements, c.ReplacementWindow = next.Replacements, next.ReplacementWindow
-	return c
 }
 
 // estimates, places, verdicts and ledger are c's parts as the packages that decide and

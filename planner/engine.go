@@ -87,14 +87,13 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 	return e.finish()
 }
 
-// configure goes by another configuration from now on, as far as Config.With takes it.
+// configure goes by another configuration from now on.
 func (e *Engine) configure(ev Configure) {
 	c := &e.core
-	next := c.cfg.With(ev.Config)
-	err := next.Validate()
+	err := ev.Config.Validate()
 	if err == nil {
-		by := newCore(next, c.ledger)
-		c.cfg, c.estimates, c.places, c.verdicts, c.line = next, by.estimates, by.places, by.verdicts, by.line
+		by := newCore(ev.Config, c.ledger)
+		c.cfg, c.estimates, c.places, c.verdicts, c.line = ev.Config, by.estimates, by.places, by.verdicts, by.line
 		c.due = true // Others may be first in the queue.
 	}
 	c.reply(ev.To, func() any { return api.ControlReply{V: api.Version, Error: api.ToWire(err)} })

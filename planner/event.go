@@ -73,7 +73,7 @@ type PlanQuery struct {
 	Request api.PlanRequest
 }
 
-// Configure has the engine go by what of Config may change while it runs (Config.With);
+// Configure has the engine go by Config from now on, of which what is stored stays as it was;
 // answered with an api.ControlReply. One that is not valid changes nothing.
 type Configure struct {
 	To     Ticket

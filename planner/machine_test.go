@@ -214,7 +214,7 @@ func (m *machine) UserChanges(t *rapid.T) {
 	m.control(api.VerbDeadline, api.ControlRequest{App: a.id, Deadline: units.Seconds(rapid.IntRange(0, 2000).Draw(t, "deadline"))})
 }
 
-// Configure has the operator change what may change while the planner runs.
+// Configure has the operator change what may change while the planner runs, and more.
 func (m *machine) Configure(t *rapid.T) {
 	next := m.cfg
 	next.Alpha = rapid.SampledFrom([]float64{0.8, 0.97, 1}).Draw(t, "alpha")

@@ -71,7 +71,7 @@ func TestEquations1To7OnAChainOfThreeStages(t *testing.T) {
 	}
 }
 
-// With planner.aim the last stage gets all that is left until just before the
+// With an aim the last stage gets all that is left until just before the
 // deadline, whatever the stages before it took; these are planned by alpha, as far
 // as the last one can use that reserve up.
 func TestTheLastStageGetsWhatIsLeft(t *testing.T) {
@@ -99,7 +99,7 @@ func TestTheLastStageGetsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// With planner.aim nothing makes up for what a short last stage lags behind, so it
+// With an aim nothing makes up for what a short last stage lags behind, so it
 // is not held back; one before it, or in the paper's system, is.
 func TestAShortLastStageIsNotHeldBack(t *testing.T) {
 	for _, c := range []struct {

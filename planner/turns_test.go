@@ -112,11 +112,6 @@ func TestBranchesDecideTheExecutorsOnANode(t *testing.T) {
 			t.Errorf("%+v: %d executors after a node came, want %d", c, got, 3*c.want)
 		}
 	}
-	cfg := planner.Default()
-	cfg.Branches = "all"
-	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), `branches: "all", want one of together, in-turn, auto`) {
-		t.Errorf("an unknown value: %v", err)
-	}
 }
 
 // With one executor stages take turns: each gets its part of the time when it gets

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/replay"
@@ -66,7 +65,7 @@ func TestAReplayGoesByAnotherConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := cfg
-	next.Supervisor.Strategy, next.Grace = supervisor.Proportional, time.Second
+	next.Supervisor.Strategy = supervisor.Proportional
 	write := func(leaveOut bool) *bytes.Buffer {
 		var history bytes.Buffer
 		w := replay.NewWriter(&history)

@@ -26,7 +26,7 @@ func TestSparkSoak(t *testing.T) {
 		t.Skip("takes as long as is asked for: make soak ARGS='-soak 30m'")
 	}
 	realenv.RequireSpark(t)
-	up := realenv.StartUp(t, "--set", fmt.Sprint("planner.history=", sparkKept), "--set", "planner.detail-history=5", "--set", fmt.Sprint("node.keep-logs-apps=", sparkKept))
+	up := realenv.StartUp(t, "--set", fmt.Sprint("planner.history=", sparkKept), "--set", fmt.Sprint("node.keep-logs-apps=", sparkKept))
 	s, all := Soak{Minutes: soakFor.Minutes(), Spark: true}, series{}
 	var want string
 	began, every := time.Now(), time.NewTicker(5*time.Second)

@@ -35,7 +35,7 @@ var levels = map[string]int{
 	"recording": 7, "admission": 7, "queue": 7,
 	"report":  8,
 	"planner": 9, "node": 9,
-	"bus": 10, "store": 10, "cgroup": 10, "executor": 10, "progress": 10, "metrics": 10, "replay": 10, "chart": 10,
+	"bus": 10, "store": 10, "cgroup": 10, "executor": 10, "progress": 10, "metrics": 10, "replay": 10, "chart": 10, "sim/des": 10,
 	"sim": 11, "sim/paper": 12,
 	"cgroup/cgrouptest": 11, "executor/conformance": 11, "executor/docker": 11, "bus/bustest": 11, "ledger/ledgertest": 11,
 	"daemon": 12, "demo": 12,

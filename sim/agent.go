@@ -7,6 +7,8 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -24,11 +26,11 @@ const (
 // Machine and link are parts of it and what every tick touches comes first: with
 // thousands of nodes each one's memory is cold when its tick comes.
 type agent struct {
-	tick   timer
+	tick   des.Timer
 	w      *World
 	engine *node.Engine
 	m      machine
-	link   link
+	link   des.Link
 	sample node.Sample
 	failed []node.Failure
 	ended  units.Instant // When the latest tick ended, on its clock.
@@ -51,26 +53,26 @@ type agent struct {
 	poisons  int         // Statuses to come that are followed by a mutated one.
 	promised units.Bytes // Of its memory, when the check last looked.
 	full     units.Bytes // What it gave at the beginning.
-	wake     timer
-	greeting timer
+	wake     des.Timer
+	greeting des.Timer
 	starts   int
 	saved    []byte
 	cfg      node.Config
 }
 
 func (w *World) newAgent(id uint64, spec NodeSpec) *agent {
-	a := &agent{w: w, cfg: w.cfg.Node, link: w.net.link(),
+	a := &agent{w: w, cfg: w.cfg.Node, link: w.net.Link(),
 		m: machine{w: w, name: spec.Name, id: id, cores: float64(spec.Cores), speed: spec.Speed, others: float64(spec.Others)}}
 	a.cfg.Node, a.cfg.Host, a.cfg.Boot = spec.Name, spec.Name, "boot-"+spec.Name
 	a.cfg.Total, a.cfg.Offered, a.cfg.Memory = spec.Cores, spec.Offered, spec.Memory
 	a.full = spec.Memory
-	a.tick = timer{rank: rankNode, id: id, owner: a}
-	a.wake = timer{rank: rankNode, id: id, owner: a}
-	a.greeting = timer{rank: rankNode, id: id, owner: a}
+	a.tick = des.NewTimer(rankNode, id, a)
+	a.wake = des.NewTimer(rankNode, id, a)
+	a.greeting = des.NewTimer(rankNode, id, a)
 	return a
 }
 
-func (a *agent) fire(t *timer) {
+func (a *agent) Fire(t *des.Timer) {
 	switch t {
 	case &a.tick:
 		a.turn()
@@ -82,7 +84,7 @@ func (a *agent) fire(t *timer) {
 }
 
 // clock is the node's monotonic clock: each node has its own.
-func (a *agent) clock() units.Instant { return a.w.clockOf(&a.m, a.w.now) }
+func (a *agent) clock() units.Instant { return a.w.clockOf(&a.m, a.w.clock.Now()) }
 
 func (w *World) clockOf(m *machine, at units.Instant) units.Instant {
 	return at + units.Instant(time.Hour) + units.Instant(m.id)*units.Instant(137*time.Millisecond)
@@ -107,7 +109,7 @@ func (a *agent) up() error {
 		return fmt.Errorf("node %s: %w", a.m.name, err)
 	}
 	a.engine, a.failed, a.greeted, a.settled, a.follows, a.told = e, nil, false, false, planKey{}, planKey{}
-	a.m.changed, a.m.beyond = a.w.now, a.w.now // Nobody has moved anything while it was down.
+	a.m.changed, a.m.beyond = a.w.clock.Now(), a.w.clock.Now() // Nobody has moved anything while it was down.
 	if saved != nil {
 		a.follows = planKey{saved.Plan.Planner, saved.Plan.Epoch}
 	}
@@ -120,16 +122,16 @@ func (a *agent) up() error {
 // down ends it as kill -9 does; its executors run on under the quotas in force.
 func (a *agent) down() {
 	a.engine, a.m.starting = nil, 0
-	a.w.queue.cancel(&a.tick)
-	a.w.queue.cancel(&a.wake)
-	a.w.queue.cancel(&a.greeting)
+	a.w.clock.Cancel(&a.tick)
+	a.w.clock.Cancel(&a.wake)
+	a.w.clock.Cancel(&a.greeting)
 }
 
 // reconnect says hello to a planner that has come back.
 func (a *agent) reconnect() {
 	if a.engine != nil {
 		a.greeted = false
-		a.w.queue.set(&a.greeting, a.w.now.Add(10*time.Millisecond))
+		a.w.clock.Set(&a.greeting, a.w.clock.Now().Add(10*time.Millisecond))
 	}
 }
 
@@ -140,14 +142,14 @@ func (a *agent) hello() {
 	status := a.engine.Status(a.clock())
 	a.w.history.status(a)
 	engine := a.engine
-	a.w.queue.set(&a.greeting, a.w.now.Add(helloAgain))
-	a.link.request(func(reply func(any)) { a.w.planners(func(c *control) { c.hello(status, reply) }) }, func(body any) {
+	a.w.clock.Set(&a.greeting, a.w.clock.Now().Add(helloAgain))
+	a.link.Request(func(reply func(any)) { a.w.planners(func(c *control) { c.hello(status, reply) }) }, func(body any) {
 		r, ok := body.(api.HelloReply)
 		if !ok || r.Error != nil || a.engine != engine {
 			return // The next hello is under way.
 		}
 		a.greeted = true
-		a.w.queue.cancel(&a.greeting)
+		a.w.clock.Cancel(&a.greeting)
 		a.offer(r.Plan)
 	})
 }
@@ -175,23 +177,23 @@ func (a *agent) turn() {
 	a.w.history.step(a, now, &a.sample, actions)
 	a.perform(actions)
 	a.m.tickAt = a.nextTick()
-	a.w.queue.set(&a.tick, a.m.tickAt)
+	a.w.clock.Set(&a.tick, a.m.tickAt)
 }
 
 // nextTick is when the engine wants its next tick, on the world's clock.
 func (a *agent) nextTick() units.Instant {
 	now := a.clock()
-	return a.w.now + (a.engine.NextTick(a.ended, now) - now)
+	return a.w.clock.Now() + (a.engine.NextTick(a.ended, now) - now)
 }
 
 // stir has a tick earlier if the engine is idle no more.
 func (a *agent) stir() {
-	if !a.tick.set() {
+	if !a.tick.IsSet() {
 		return
 	}
-	if at := a.nextTick(); at < a.tick.at {
+	if at := a.nextTick(); at < a.tick.When() {
 		a.m.tickAt = at
-		a.w.queue.set(&a.tick, at)
+		a.w.clock.Set(&a.tick, at)
 	}
 }
 
@@ -221,13 +223,13 @@ func (a *agent) read(tick bool) {
 	for i, p := range a.m.procs {
 		x := &s.Executors[i]
 		if tick {
-			p.sample(x, a.w.now)
+			p.sample(x, a.w.clock.Now())
 			continue
 		}
 		*x = node.ExecutorSample{Key: p.key, PID: p.pid, Exited: p.exited, Exit: p.exit, ExitCode: p.code}
 	}
 	if tick {
-		s.HostUsed = units.Work(a.m.hostUsed(a.w.now))
+		s.HostUsed = units.Work(a.m.hostUsed(a.w.clock.Now()))
 	}
 }
 
@@ -236,7 +238,7 @@ func (a *agent) read(tick bool) {
 func (a *agent) deaf() bool {
 	served := false
 	a.w.planners(func(*control) { served = true })
-	return !served || a.link.cut || a.w.net.out
+	return !served || a.link.Cut || a.w.net.Out
 }
 
 // perform carries the engine's actions out, in their order.
@@ -272,15 +274,15 @@ func (a *agent) act(x *node.Action) {
 			return
 		}
 		if p != nil {
-			p.advance(a.w.now)
+			p.advance(a.w.clock.Now())
 			p.quota = float64(x.Cores)
-			a.m.divide(a.w.now)
+			a.m.divide(a.w.clock.Now())
 		}
 	case node.ActSetWeight:
 		if p := a.m.find(x.Key); p != nil {
-			p.advance(a.w.now)
+			p.advance(a.w.clock.Now())
 			p.weight = float64(x.Weight)
-			a.m.divide(a.w.now)
+			a.m.divide(a.w.clock.Now())
 		}
 	case node.ActSave:
 		if a.w.cfg.Restarts {
@@ -292,7 +294,7 @@ func (a *agent) act(x *node.Action) {
 		}
 	case node.ActReport:
 		a.w.check.reported(a, x.Status)
-		a.link.report(x.Status)
+		a.report(x.Status)
 		if a.poisons > 0 {
 			a.poisons--
 			a.poison(x.Status)
@@ -305,13 +307,24 @@ func (a *agent) act(x *node.Action) {
 	case node.ActWantMemory:
 		if p := a.m.find(x.Key); p != nil {
 			a.w.check.wish(a, p, x.Memory)
-			p.pool(a.w.now).want(x.Memory, x.Limit, a.w.now)
+			p.pool(a.w.clock.Now()).want(x.Memory, x.Limit, a.w.clock.Now())
 		}
 	case node.ActSetMemoryLimit:
 		if p := a.m.find(x.Key); p != nil {
-			p.pool(a.w.now).limit = x.Limit
+			p.pool(a.w.clock.Now()).limit = x.Limit
 		}
 	}
+}
+
+// report sends a status as it is now to the planners; one that only stands by notes it.
+func (a *agent) report(s *api.NodeStatus) {
+	status := s.Clone()
+	a.link.Send(des.Up, func() {
+		a.w.planners(func(c *control) { c.step(planner.Status{Status: &status}) })
+		if c := a.w.control; c.engine == nil {
+			c.overheard[status.Node] = a.w.clock.Now()
+		}
+	})
 }
 
 func (a *agent) start(key node.Key, launch api.Launch) {
@@ -322,7 +335,7 @@ func (a *agent) start(key node.Key, launch api.Launch) {
 			return // It ended with its node controller.
 		}
 		a.m.starting -= claim(&launch)
-		a.m.changed = a.w.now
+		a.m.changed = a.w.clock.Now()
 		d := a.w.byURL[launch.DriverURL]
 		if d == nil || a.m.gone {
 			return
@@ -335,8 +348,8 @@ func (a *agent) start(key node.Key, launch api.Launch) {
 func (a *agent) stop(key node.Key) {
 	a.w.after(stopTime, rankNode, a.m.id, func() {
 		if p := a.m.find(key); p != nil {
-			p.kill(a.w.now, "stopped", 143)
-			a.m.remove(p, a.w.now)
+			p.kill(a.w.clock.Now(), "stopped", 143)
+			a.m.remove(p, a.w.clock.Now())
 		}
 		a.observe()
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/driver"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -39,7 +40,7 @@ func (d *Driver) repeat(p *process) {
 			d.fetchFailed(r)
 			d.stages[i] = r.attempt(r.base.missing())
 		default:
-			d.w.queue.cancel(&r.gap)
+			d.w.clock.Cancel(&r.gap)
 			r.gapSet = false
 		}
 	}
@@ -98,7 +99,7 @@ func (r *stageRun) attempt(tasks []int) *stageRun {
 	spec.Records, spec.Written = int64(part*float64(spec.Records)), int64(part*float64(spec.Written))
 	n := &stageRun{d: r.d, key: api.StageKey{Stage: r.key.Stage, Attempt: r.key.Attempt + 1}, spec: &spec, base: base, tasks: tasks,
 		work: picked(base.work, tasks), sizes: picked(base.sizes, tasks), fixed: base.fixed, remaining: len(tasks)}
-	n.gap = timer{rank: rankDriver, id: r.d.id, owner: call(func() { r.d.stageReady(n) })}
+	n.gap = des.NewTimer(rankDriver, r.d.id, des.Call(func() { r.d.stageReady(n) }))
 	if base.weights != nil {
 		parts := make([]float64, len(tasks))
 		for i, k := range tasks {
@@ -111,7 +112,7 @@ func (r *stageRun) attempt(tasks []int) *stageRun {
 
 // fetchFailed ends a running attempt: its tasks cannot read what is lost.
 func (d *Driver) fetchFailed(r *stageRun) {
-	now := d.w.now
+	now := d.w.clock.Now()
 	for _, p := range d.executors {
 		p.advance(now)
 		of := func(t *task) bool { return t.run == r }

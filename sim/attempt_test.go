@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -76,7 +77,7 @@ func TestLostOutputsBreakNoInvariant(t *testing.T) {
 		a := apps[seed%3]
 		full := submit(t, w, a)
 		a.Deadline = full.Result().Duration * 1.5
-		r := random(seed, "losses")
+		r := des.Random(seed, "losses")
 		for range 4 {
 			at := w.Now() + a.Deadline*units.Seconds(r.Float64())
 			if err := w.Fault(at, faultOutputs, fmt.Sprintf("n%d", 1+r.IntN(3)), 0); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -22,7 +23,7 @@ func RunChaos(seed uint64, history io.Writer) error {
 			return err
 		}
 	}
-	c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
+	c.Net = des.Delays{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
 	if seed%3 == 1 {
 		c.Nodes = narrow(c.Nodes)
 	}
@@ -71,7 +72,7 @@ func RunChaos(seed uint64, history io.Writer) error {
 // after a while: what deadlines have to survive. At least one node stays
 // untouched by what cannot be mended.
 func (w *World) Chaos(mean, until units.Seconds) error {
-	r := random(w.cfg.Seed, "chaos")
+	r := des.Random(w.cfg.Seed, "chaos")
 	pairs := [][2]string{{"planner-down", "planner-up"}, {"controller-down", "controller-up"}, {"executor-lost", ""}, {"link-cut", "link-up"},
 		{"quotas-refused", "quotas-taken"}, {faultOthers, faultOthers}, {"pages-frozen", "pages-thawed"}, {"samples-garbled", "samples-mended"}, {"speed", "speed"}, {"drain", "undrain"}}
 	if slices.ContainsFunc(w.drivers, func(d *Driver) bool { return d.app.Memory.Heap > 0 }) {

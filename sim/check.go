@@ -276,7 +276,7 @@ func (c *check) givenUp(id api.AppID) {
 		if d.directive.Queued == nil && c.w.runs(d) {
 			c.w.fail("application %s has failed by silence, and its driver lives", id)
 		}
-		if d.directive.Queued != nil && d.app.Memory.Heap > 0 && !d.link.cut && c.w.now.Sub(max(d.link.back, c.w.net.back)) > heardWithin {
+		if d.directive.Queued != nil && d.app.Memory.Heap > 0 && !d.link.Cut && c.w.clock.Now().Sub(max(d.link.Back, c.w.net.Back)) > heardWithin {
 			c.w.fail("application %s waits and can be heard, and has failed by silence", id)
 		}
 	}
@@ -300,7 +300,7 @@ func (c *check) aborted(d *Driver, why string) {
 	cfg := &c.w.cfg.Planner
 	killed := 0
 	for _, at := range d.killed {
-		if c.w.now.Sub(at) <= cfg.ReplacementWindow {
+		if c.w.clock.Now().Sub(at) <= cfg.ReplacementWindow {
 			killed++
 		}
 	}

@@ -28,7 +28,7 @@ const (
 
 // memory looks at what a node's executors may take of its memory.
 func (c *check) memory(a *agent) {
-	now, n := c.w.now, units.Bytes(0)
+	now, n := c.w.clock.Now(), units.Bytes(0)
 	sum, wanted := a.m.starting, units.Bytes(0)
 	moves, quiet := false, a.m.starting == 0 && !a.m.frozen && !a.m.garbled && !a.m.deaf
 	for _, p := range a.m.procs {
@@ -87,7 +87,7 @@ func (a *agent) all(seen *seenPlan) bool {
 // wish looks at a wish for an executor's memory before it is put: a shrink is met before
 // anything grows.
 func (c *check) wish(a *agent, p *process, wanted units.Bytes) {
-	if q := p.pool(c.w.now); !p.exited && wanted > q.wants() && q.size() > q.wants() {
+	if q := p.pool(c.w.clock.Now()); !p.exited && wanted > q.wants() && q.size() > q.wants() {
 		c.w.fail("executor %s on %s is to have %v, and owes %v of the shrink before", p.key, a.m.name, wanted, q.size()-q.wants())
 	}
 }
@@ -95,9 +95,9 @@ func (c *check) wish(a *agent, p *process, wanted units.Bytes) {
 // unheard reports whether a node cannot be heard that v counts on: what comes free there is not
 // known.
 func (w *World) unheard(v ledger.View) bool {
-	return w.net.out || slices.ContainsFunc(w.agents, func(a *agent) bool {
+	return w.net.Out || slices.ContainsFunc(w.agents, func(a *agent) bool {
 		n := v.Node(a.m.name)
-		return a.link.cut && (!a.m.gone || n != nil && n.Here())
+		return a.link.Cut && (!a.m.gone || n != nil && n.Here())
 	})
 }
 
@@ -117,14 +117,14 @@ func (c *check) promises(of *control) {
 				strange += claim(&api.Launch{Heap: p.pools.static, OffHeap: p.pools.started})
 			}
 		}
-		clear := strange > 0 && claimed+strange > a.cfg.Memory && claimed <= a.cfg.Memory && n.Live() && !a.link.cut && !c.w.net.out && n.Room() == a.cfg.Memory &&
+		clear := strange > 0 && claimed+strange > a.cfg.Memory && claimed <= a.cfg.Memory && n.Live() && !a.link.Cut && !c.w.net.Out && n.Room() == a.cfg.Memory &&
 			a.follows.store == of.name && a.follows.epoch == n.Epoch
 		switch {
 		case !clear:
 			a.m.doubled = 0
 		case a.m.doubled == 0:
-			a.m.doubled = c.w.now
-		case c.w.now.Sub(a.m.doubled) > startsWithin:
+			a.m.doubled = c.w.clock.Now()
+		case c.w.clock.Now().Sub(a.m.doubled) > startsWithin:
 			c.w.fail("%v of %v of node %s are promised beside %v that live there", claimed, a.cfg.Memory, n.Node, strange)
 		}
 	}

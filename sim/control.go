@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -25,7 +26,7 @@ type control struct {
 	engine  *planner.Engine
 	turn    planner.Turn
 	disk    map[string][]byte
-	tick    timer
+	tick    des.Timer
 	tickets planner.Ticket
 	waiting map[planner.Ticket]func(any)
 	steps   uint64
@@ -41,7 +42,7 @@ type control struct {
 
 func newControl(w *World, name string) *control {
 	c := &control{w: w, name: name, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){}, overheard: planner.Overheard{}}
-	c.tick = timer{rank: rankPlanner, owner: call(c.ticked)}
+	c.tick = des.NewTimer(rankPlanner, 0, des.Call(c.ticked))
 	return c
 }
 
@@ -57,12 +58,12 @@ func (c *control) up() error {
 	if err != nil {
 		return fmt.Errorf("planner: %w", err)
 	}
-	c.engine, c.since, c.clock = e, c.w.now, c.w.skew
+	c.engine, c.since, c.clock = e, c.w.clock.Now(), c.w.skew
 	if c == c.w.control {
 		c.w.check.front = front{}
 	}
 	c.takeOver()
-	c.w.queue.set(&c.tick, c.w.now.Add(planner.TickInterval))
+	c.w.clock.Set(&c.tick, c.w.clock.Now().Add(planner.TickInterval))
 	for _, a := range c.w.agents {
 		a.reconnect()
 	}
@@ -77,25 +78,25 @@ const standbyWithin = 5 * time.Second
 
 // takeOver hands over what a planner that stood by has heard of nodes.
 func (c *control) takeOver() {
-	since := max(c.ended, c.w.net.back)
-	if c.ended == 0 || c.w.now.Sub(c.ended) > standbyWithin || c.w.net.out {
+	since := max(c.ended, c.w.net.Back)
+	if c.ended == 0 || c.w.clock.Now().Sub(c.ended) > standbyWithin || c.w.net.Out {
 		return
 	}
-	c.step(c.overheard.Silence(c.w.now, c.w.now.Sub(since)))
+	c.step(c.overheard.Silence(c.w.clock.Now(), c.w.clock.Now().Sub(since)))
 }
 
 // down ends it as kill -9 does.
 func (c *control) down() {
-	c.ended = c.w.now
+	c.ended = c.w.clock.Now()
 	clear(c.overheard)
 	c.engine, c.turn, c.torn = nil, planner.Turn{}, false
 	clear(c.waiting)
-	c.w.queue.cancel(&c.tick)
+	c.w.clock.Cancel(&c.tick)
 }
 
 func (c *control) ticked() {
-	c.w.queue.set(&c.tick, c.w.now.Add(planner.TickInterval))
-	c.step(planner.Tick{Deaf: c.w.net.out})
+	c.w.clock.Set(&c.tick, c.w.clock.Now().Add(planner.TickInterval))
+	c.step(planner.Tick{Deaf: c.w.net.Out})
 }
 
 func (c *control) register(r api.RegisterRequest, reply func(any)) {
@@ -141,7 +142,7 @@ func (c *control) step(event planner.Event) {
 		return
 	}
 	c.steps++
-	c.turn.Take(c.engine.Step(epochOfPlanner+c.w.now.Add(c.clock), event), c.observe)
+	c.turn.Take(c.engine.Step(epochOfPlanner+c.w.clock.Now().Add(c.clock), event), c.observe)
 	if c == c.w.control {
 		c.w.check.queue()
 	}
@@ -213,7 +214,7 @@ func (c *control) save(changes []api.Pair) error {
 func (c *control) publish(p api.Plan) {
 	c.w.check.planned(p)
 	if a := c.w.agent(p.Node); a != nil {
-		a.link.send(down, func() { a.offer(p) })
+		a.link.Send(des.Down, func() { a.offer(p) })
 	}
 }
 
@@ -222,7 +223,7 @@ func (c *control) direct(a planner.PublishDirective) {
 	for _, d := range c.w.drivers {
 		if d.reply.AppID == a.App {
 			directive := a.Directive
-			d.link.send(down, func() { d.hear(&directive) })
+			d.link.Send(des.Down, func() { d.hear(&directive) })
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/chart"
+	"github.com/sparkpacer/pacer/sim/des"
 )
 
 // Draw writes two plots over time below each other: the cores that each application
@@ -23,7 +24,7 @@ func (r Report) Draw(files ...string) error {
 		if d.result == nil {
 			continue
 		}
-		began, name := seconds(0, d.began), strings.TrimSpace(fmt.Sprintf("%s %d", d.app.Name, i+1))
+		began, name := des.Seconds(0, d.began), strings.TrimSpace(fmt.Sprintf("%s %d", d.app.Name, i+1))
 		fault = errors.Join(fault, cores.Line(used(d.result.Stages, began), i, name, false))
 		for _, s := range d.result.Stages {
 			done, wanted := followed(s.Samples, began)
@@ -32,7 +33,7 @@ func (r Report) Draw(files ...string) error {
 		}
 	}
 	for i, d := range r.world.drivers {
-		if at := seconds(0, d.began) + float64(d.app.Deadline); d.result != nil && d.app.Deadline > 0 {
+		if at := des.Seconds(0, d.began) + float64(d.app.Deadline); d.result != nil && d.app.Deadline > 0 {
 			fault = errors.Join(fault, cores.Line([]chart.XY{{X: at, Y: 0}, {X: at, Y: max(1, cores.Top())}}, i, "", true))
 		}
 	}

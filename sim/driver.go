@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/driver"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -20,7 +21,7 @@ type Driver struct {
 	submission string
 	pace       float64
 	bend       float64 // Plant.Bend for its executors.
-	link       link
+	link       des.Link
 	began      units.Instant
 
 	// ended says that its context has stopped, exited that its process has, heard that
@@ -35,10 +36,10 @@ type Driver struct {
 	stages                        []*stageRun
 	left                          int
 
-	turn  timer // When the conversation goes on by itself.
-	head  timer
-	end   timer
-	leave timer // After its context's stop.
+	turn  des.Timer // When the conversation goes on by itself.
+	head  des.Timer
+	end   des.Timer
+	leave des.Timer // After its context's stop.
 	// planner is the store of the planner that took it last, or closed the conversation;
 	// forgotten says that this store is lost, with what there was to say of it. killed is
 	// when its executors were killed.
@@ -55,7 +56,7 @@ type Driver struct {
 	seen     int // The greatest number of an executor that has registered.
 	m        *machine
 	works    bool          // It takes cores of m.
-	settled  timer         // Tells changes that were made in passing.
+	settled  des.Timer     // Tells changes that were made in passing.
 	duration units.Seconds // Until its context's stop.
 	// result is what the planner last said about it.
 	result *api.AppDetail
@@ -68,20 +69,20 @@ func (w *World) newDriver(a App) *Driver {
 	if a.Pace > 0 {
 		d.pace = a.Pace
 	}
-	d.pace *= w.cfg.Plant.runFactor(random(w.cfg.Seed, "run "+d.submission))
+	d.pace *= w.cfg.Plant.runFactor(des.Random(w.cfg.Seed, "run "+d.submission))
 	for i := range a.Stages {
 		d.stages = append(d.stages, newStageRun(d, i, &d.app.Stages[i]))
 	}
 	d.left = len(d.stages)
-	d.turn = timer{rank: rankDriver, id: d.id, owner: call(func() { d.watch(); d.goOn() })}
-	d.head = timer{rank: rankDriver, id: d.id, owner: call(d.begin)}
-	d.settled = timer{rank: rankDriver, id: d.id, owner: call(func() { d.offerAll(); d.tellChanges() })}
-	d.end = timer{rank: rankDriver, id: d.id, owner: call(d.finish)}
-	d.leave = timer{rank: rankDriver, id: d.id, owner: call(func() { d.exit(api.Event{Type: api.EventExit, Clean: true}) })}
+	d.turn = des.NewTimer(rankDriver, d.id, des.Call(func() { d.watch(); d.goOn() }))
+	d.head = des.NewTimer(rankDriver, d.id, des.Call(d.begin))
+	d.settled = des.NewTimer(rankDriver, d.id, des.Call(func() { d.offerAll(); d.tellChanges() }))
+	d.end = des.NewTimer(rankDriver, d.id, des.Call(d.finish))
+	d.leave = des.NewTimer(rankDriver, d.id, des.Call(func() { d.exit(api.Event{Type: api.EventExit, Clean: true}) }))
 	d.m = &w.agents[(n-1)%len(w.agents)].m
 	w.drivers = append(w.drivers, d)
 	w.byURL[d.url()] = d
-	d.link = w.net.link()
+	d.link = w.net.Link()
 	return d
 }
 
@@ -94,25 +95,25 @@ func (d *Driver) Result() *api.AppDetail { return d.result }
 // Refused is the planner's refusal, nil if there was none.
 func (d *Driver) Refused() error { return d.refused }
 
-func (d *Driver) elapsed() units.Seconds { return units.Seconds(seconds(d.began, d.w.now)) }
+func (d *Driver) elapsed() units.Seconds { return units.Seconds(des.Seconds(d.began, d.w.clock.Now())) }
 
 // start is the moment of submission.
 func (d *Driver) start() {
-	d.began = d.w.now
+	d.began = d.w.clock.Now()
 	d.work()
 	d.goOn()
 }
 
 // goOn sends what there is to say, and comes back when there may be more.
 func (d *Driver) goOn() {
-	if r, ok := d.talk.Next(d.w.now); ok {
+	if r, ok := d.talk.Next(d.w.clock.Now()); ok {
 		d.send(r)
 	}
 	switch at := d.talk.Wake(); {
 	case at != driver.Never:
-		d.w.queue.set(&d.turn, at)
+		d.w.clock.Set(&d.turn, at)
 	default:
-		d.w.queue.cancel(&d.turn)
+		d.w.clock.Cancel(&d.turn)
 	}
 	if d.talk.Closed() && d.refused == nil && !d.heard {
 		d.heard = true
@@ -122,7 +123,7 @@ func (d *Driver) goOn() {
 
 // watch opens stages that get nothing to run.
 func (d *Driver) watch() {
-	opened := d.bindings.Watch(d.w.now)
+	opened := d.bindings.Watch(d.w.clock.Now())
 	for _, key := range opened {
 		d.w.said("driver", d.app.Name, fmt.Sprintf("stage %d had executors and nothing running: any executor may run it", key.Stage))
 	}
@@ -154,7 +155,7 @@ func (d *Driver) ask(no uint64, serve func(c *control, reply func(any))) {
 		from string
 		body any
 	}
-	d.link.request(func(reply func(any)) {
+	d.link.Request(func(reply func(any)) {
 		d.w.planners(func(c *control) { serve(c, func(body any) { reply(answer{c.name, body}) }) })
 	}, func(body any) {
 		if a, ok := body.(answer); ok {
@@ -171,7 +172,7 @@ func (d *Driver) answered(no uint64, from string, body any) {
 	var out driver.Outcome
 	switch r := body.(type) {
 	case api.RegisterReply:
-		if out = d.talk.Accept(d.w.now, no, &r); out.Fault == nil {
+		if out = d.talk.Accept(d.w.clock.Now(), no, &r); out.Fault == nil {
 			d.reply, d.planner = r, from
 		}
 		if out.Fault != nil && d.talk.Closed() {
@@ -183,7 +184,7 @@ func (d *Driver) answered(no uint64, from string, body any) {
 			return
 		}
 	case api.EventsReply:
-		if out = d.talk.Answer(d.w.now, no, &r); d.talk.Closed() && r.Error == nil {
+		if out = d.talk.Answer(d.w.clock.Now(), no, &r); d.talk.Closed() && r.Error == nil {
 			d.planner = from
 		}
 	}
@@ -197,7 +198,7 @@ func (d *Driver) answered(no uint64, from string, body any) {
 		d.follow(out.Directive)
 	}
 	if out.Forgot {
-		d.talk.Recall(d.w.now, d.truth())
+		d.talk.Recall(d.w.clock.Now(), d.truth())
 	}
 	d.goOn()
 }
@@ -207,7 +208,7 @@ func (d *Driver) refuse(why error) {
 	d.refused, d.unlucky = why, api.KindOf(why) == api.KindInvalid && d.w.givesLess()
 	d.exited = true
 	d.work()
-	d.w.queue.cancel(&d.turn)
+	d.w.clock.Cancel(&d.turn)
 	d.w.said("driver", d.app.Name, "refused: "+why.Error())
 	d.w.over(d)
 }
@@ -240,7 +241,7 @@ func (d *Driver) truth() []api.Event {
 // say queues an event.
 func (d *Driver) say(e api.Event) {
 	e.At = d.elapsed()
-	d.talk.Say(d.w.now, e)
+	d.talk.Say(d.w.clock.Now(), e)
 	d.goOn()
 }
 
@@ -273,9 +274,9 @@ func (d *Driver) follow(n *api.Directive) {
 func (d *Driver) queued(waits bool) {
 	switch {
 	case waits && d.waits == 0:
-		d.waits = d.w.now
+		d.waits = d.w.clock.Now()
 	case !waits && d.waits > 0:
-		d.waited += units.Seconds(seconds(d.waits, d.w.now))
+		d.waited += units.Seconds(des.Seconds(d.waits, d.w.clock.Now()))
 		d.waits = 0
 	}
 }
@@ -287,7 +288,7 @@ func (d *Driver) up(p *process) {
 	}
 	if slices.ContainsFunc(d.executors, func(q *process) bool { return q.key.ID == p.key.ID }) {
 		// Spark takes no second one of an id, and that ends itself.
-		p.kill(d.w.now, "exit status 1", 1)
+		p.kill(d.w.clock.Now(), "exit status 1", 1)
 		return
 	}
 	number, _ := strconv.Atoi(string(p.key.ID))
@@ -322,7 +323,7 @@ func (d *Driver) lost(p *process) {
 
 // maybeStart begins with the first job once the executors are there.
 func (d *Driver) maybeStart() {
-	if d.started || d.ended || !d.talk.Registered() || d.directive.Queued != nil || d.head.set() {
+	if d.started || d.ended || !d.talk.Registered() || d.directive.Queued != nil || d.head.IsSet() {
 		return
 	}
 	wanted := max(1, len(d.directive.Executors))
@@ -332,7 +333,7 @@ func (d *Driver) maybeStart() {
 	if len(d.executors) < wanted {
 		return
 	}
-	d.w.queue.set(&d.head, max(d.w.now, d.began.Add(d.app.Head.Duration())))
+	d.w.clock.Set(&d.head, max(d.w.clock.Now(), d.began.Add(d.app.Head.Duration())))
 }
 
 func (d *Driver) begin() {
@@ -345,12 +346,12 @@ func (d *Driver) advance() {
 	for _, r := range d.stages {
 		if !r.gapSet && d.submittable(r) {
 			r.gapSet = true
-			d.w.queue.set(&r.gap, d.w.now.Add(r.spec.Gap.Duration()))
+			d.w.clock.Set(&r.gap, d.w.clock.Now().Add(r.spec.Gap.Duration()))
 		}
 	}
 	d.work()
 	if d.left == 0 {
-		d.w.queue.set(&d.end, d.w.now.Add(d.app.Tail.Duration()))
+		d.w.clock.Set(&d.end, d.w.clock.Now().Add(d.app.Tail.Duration()))
 	}
 }
 
@@ -430,8 +431,8 @@ func (d *Driver) finish() {
 	d.duration = d.elapsed()
 	d.say(api.Event{Type: api.EventEnd})
 	d.work()
-	wait := float64(d.app.Exit) * around(random(d.w.cfg.Seed, "exit "+d.submission), exitSpread)
-	d.w.queue.set(&d.leave, after(d.w.now, wait))
+	wait := float64(d.app.Exit) * des.Around(des.Random(d.w.cfg.Seed, "exit "+d.submission), exitSpread)
+	d.w.clock.Set(&d.leave, des.Later(d.w.clock.Now(), wait))
 }
 
 // exitSpread is the standard deviation of the logarithm of a driver's time to exit.
@@ -456,7 +457,7 @@ func (d *Driver) work() {
 	if !works {
 		cores = -cores
 	}
-	d.m.drive(d.w.now, cores)
+	d.m.drive(d.w.clock.Now(), cores)
 }
 
 // abort ends the application because no executor is left, as a standalone master
@@ -470,11 +471,11 @@ func (d *Driver) abort(why string) {
 
 // stop ends its context before its work is done.
 func (d *Driver) stop() {
-	for _, t := range []*timer{&d.head, &d.end, &d.settled} {
-		d.w.queue.cancel(t)
+	for _, t := range []*des.Timer{&d.head, &d.end, &d.settled} {
+		d.w.clock.Cancel(t)
 	}
 	for _, r := range d.stages {
-		d.w.queue.cancel(&r.gap)
+		d.w.clock.Cancel(&r.gap)
 	}
 	d.ended = true
 	d.duration = d.elapsed()

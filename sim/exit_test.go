@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -84,11 +85,11 @@ func lastWordWorld(t *testing.T) (*World, *Driver) {
 		t.Fatal(err)
 	}
 	for len(w.Apps()) == 0 || w.Apps()[0].State != api.AppEnding {
-		if w.turn(w.queue.next()); w.err != nil || w.Now() > 1000 {
+		if w.turn(des.Never); w.err != nil || w.Now() > 1000 {
 			t.Fatalf("at %.1f s: %v", float64(w.Now()), w.err)
 		}
 	}
-	d.link.cut = true
+	d.link.Cut = true
 	return w, d
 }
 
@@ -100,7 +101,7 @@ func TestALastWordAfterALostAcknowledgementCounts(t *testing.T) {
 	if err := w.Pass(time.Second); err != nil {
 		t.Fatal(err)
 	}
-	d.link.cut = false
+	d.link.Cut = false
 	w.plannerUp()
 	if err := w.Run(); err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestADriverThatIsHistoryFallsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.control.down()
-	d.link.cut = false
+	d.link.Cut = false
 	w.plannerUp()
 	if err := w.Run(); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func faultTable() []faultKind {
 		{name: "saves-taken", does: func(w *World, _ *agent, _ float64) { w.control.failing = false }},
 		{name: "clock-ahead", value: true, most: 1e6, does: func(w *World, _ *agent, v float64) { w.skew += units.Seconds(v).Duration() }},
 		{name: "clock-back", value: true, most: 1e6, does: func(w *World, _ *agent, v float64) { w.skew -= units.Seconds(v).Duration() }},
-		{name: "bus-down", does: func(w *World, _ *agent, _ float64) { w.net.out = true }},
+		{name: "bus-down", does: func(w *World, _ *agent, _ float64) { w.net.Out = true }},
 		{name: "bus-up", does: func(w *World, _ *agent, _ float64) { w.busUp() }},
 		{name: "drivers-cut", node: true, does: func(w *World, a *agent, _ float64) { w.cutDrivers(a, true) }},
 		{name: "drivers-back", node: true, does: func(w *World, a *agent, _ float64) { w.cutDrivers(a, false) }},
@@ -56,11 +56,11 @@ func faultTable() []faultKind {
 		{name: "executor-lost", node: true, does: func(w *World, a *agent, _ float64) { a.loseExecutor() }},
 		{name: faultOutputs, node: true, does: func(w *World, a *agent, _ float64) { a.loseOutputs() }},
 		{name: "node-lost", node: true, does: func(w *World, a *agent, _ float64) { a.lose() }},
-		{name: "link-cut", node: true, does: func(w *World, a *agent, _ float64) { a.link.cut = true }},
-		{name: "link-up", node: true, does: func(w *World, a *agent, _ float64) { a.link.cut = false; a.reconnect() }},
-		{name: "link-stalled", node: true, value: true, most: 60, does: func(w *World, a *agent, v float64) { a.link.stalled = w.now.Add(units.Seconds(v).Duration()) }},
-		{name: faultOthers, node: true, value: true, most: 1e4, does: func(w *World, a *agent, v float64) { a.m.disturb(w.now, v) }},
-		{name: "speed", node: true, value: true, most: 100, does: func(w *World, a *agent, v float64) { a.m.slow(w.now, v) }},
+		{name: "link-cut", node: true, does: func(w *World, a *agent, _ float64) { a.link.Cut = true }},
+		{name: "link-up", node: true, does: func(w *World, a *agent, _ float64) { a.link.Cut = false; a.reconnect() }},
+		{name: "link-stalled", node: true, value: true, most: 60, does: func(w *World, a *agent, v float64) { a.link.Stalled = w.clock.Now().Add(units.Seconds(v).Duration()) }},
+		{name: faultOthers, node: true, value: true, most: 1e4, does: func(w *World, a *agent, v float64) { a.m.disturb(w.clock.Now(), v) }},
+		{name: "speed", node: true, value: true, most: 100, does: func(w *World, a *agent, v float64) { a.m.slow(w.clock.Now(), v) }},
 		{name: "quotas-refused", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = true }},
 		{name: "quotas-taken", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = false }},
 		{name: "pages-frozen", node: true, does: func(w *World, a *agent, _ float64) { a.m.frozen = true }},
@@ -100,7 +100,7 @@ func (w *World) Fault(at units.Seconds, kind, node string, value float64) error 
 		case k.restarts && !w.cfg.Restarts:
 			return fmt.Errorf("fault %s: the world was made without Config.Restarts", kind)
 		}
-		w.at(max(w.now, units.Instant(at.Duration())), rankFault, 0, func() {
+		w.at(max(w.clock.Now(), units.Instant(at.Duration())), rankFault, 0, func() {
 			w.said("fault", node, kind)
 			k.does(w, a, value)
 		})
@@ -139,10 +139,10 @@ func (a *agent) crash() {
 			return
 		}
 		for _, p := range a.m.procs {
-			p.advance(a.w.now)
+			p.advance(a.w.clock.Now())
 			p.quota = math.Inf(1)
 		}
-		a.m.divide(a.w.now)
+		a.m.divide(a.w.clock.Now())
 	})
 }
 
@@ -150,8 +150,8 @@ func (a *agent) crash() {
 // written stays, as where a shuffle service serves it.
 func (a *agent) loseExecutor() {
 	if victim := a.busiest(); victim != nil {
-		victim.driver.killed = append(victim.driver.killed, a.w.now)
-		victim.kill(a.w.now, "killed by signal 9", 137)
+		victim.driver.killed = append(victim.driver.killed, a.w.clock.Now())
+		victim.kill(a.w.clock.Now(), "killed by signal 9", 137)
 	}
 }
 
@@ -159,8 +159,8 @@ func (a *agent) loseExecutor() {
 func (a *agent) loseOutputs() {
 	if victim := a.busiest(); victim != nil {
 		victim.forgets = true
-		victim.driver.killed = append(victim.driver.killed, a.w.now)
-		victim.kill(a.w.now, "killed by signal 9", 137)
+		victim.driver.killed = append(victim.driver.killed, a.w.clock.Now())
+		victim.kill(a.w.clock.Now(), "killed by signal 9", 137)
 	}
 }
 
@@ -197,10 +197,10 @@ func (p *process) garble(s *node.ExecutorSample) {
 // lose takes the node's power: controller and executors are gone without a word.
 func (a *agent) lose() {
 	a.down()
-	a.link.cut, a.m.gone = true, true
+	a.link.Cut, a.m.gone = true, true
 	for _, p := range a.m.procs {
-		p.driver.killed = append(p.driver.killed, a.w.now)
-		p.kill(a.w.now, "power cut", 137)
+		p.driver.killed = append(p.driver.killed, a.w.clock.Now())
+		p.kill(a.w.clock.Now(), "power cut", 137)
 	}
 }
 
@@ -240,7 +240,7 @@ func (a *agent) give(memory units.Bytes) {
 // hush has the node's executors see no wishes for memory, or see them again.
 func (a *agent) hush(deaf bool) {
 	for _, p := range a.m.procs {
-		p.pool(a.w.now)
+		p.pool(a.w.clock.Now())
 	}
 	a.m.deaf = deaf
 }

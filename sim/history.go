@@ -6,6 +6,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/replay"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -41,7 +42,7 @@ func (h *history) open() {
 // close ends the history; more may follow when the world runs on.
 func (h *history) close() {
 	if h.out != nil {
-		h.check(h.out.End(seconds(0, h.w.now), ""))
+		h.check(h.out.End(des.Seconds(0, h.w.clock.Now()), ""))
 	}
 }
 
@@ -52,7 +53,7 @@ func (h *history) check(err error) {
 }
 
 func (h *history) add(l replay.Line) {
-	l.At = seconds(0, h.w.now)
+	l.At = des.Seconds(0, h.w.clock.Now())
 	if !h.opened {
 		h.early = append(h.early, l)
 		return

@@ -1,10 +1,10 @@
 package sim
 
 import (
-	"math"
 	"slices"
 
 	"github.com/sparkpacer/pacer/physics"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -41,7 +41,7 @@ type machine struct {
 	order           []int
 }
 
-// hostUsed is the CPU time that the machine has used; never 0, which would mean
+// hostUsed is the CPU time that the machine has used; des.Never 0, which would mean
 // that it cannot be read.
 func (m *machine) hostUsed(now units.Instant) float64 {
 	m.advance(now)
@@ -54,7 +54,7 @@ func (m *machine) hostUsed(now units.Instant) float64 {
 }
 
 func (m *machine) advance(now units.Instant) {
-	m.used += m.taken() * seconds(m.at, now)
+	m.used += m.taken() * des.Seconds(m.at, now)
 	m.at = now
 }
 
@@ -97,7 +97,7 @@ func (m *machine) remove(p *process, now units.Instant) {
 	p.advance(now)
 	m.used += p.cpu
 	m.procs = slices.DeleteFunc(m.procs, func(q *process) bool { return q == p })
-	m.w.queue.cancel(&p.timer)
+	m.w.clock.Cancel(&p.timer)
 	m.divide(now)
 }
 
@@ -109,16 +109,3 @@ func (m *machine) find(key executorKey) *process {
 	}
 	return nil
 }
-
-// seconds is the time between two instants.
-func seconds(from, to units.Instant) float64 { return float64(to-from) / 1e9 }
-
-// after is the instant that is s seconds after now, rounded up; never is far away.
-func after(now units.Instant, s float64) units.Instant {
-	if !(s < 1e8) {
-		return never
-	}
-	return now + units.Instant(math.Ceil(max(s, 0)*1e9))
-}
-
-const never = units.Instant(math.MaxInt64)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -124,7 +125,7 @@ func TestTheTotalIsRightAfterADeath(t *testing.T) {
 	m := &w.agents[0].m
 	for range 100 {
 		pass(t, w, 50*time.Millisecond)
-		if p := m.procs[0]; p.driver == a && p.pool(w.now).size() > p.pools.wants() {
+		if p := m.procs[0]; p.driver == a && p.pool(w.clock.Now()).size() > p.pools.wants() {
 			break
 		}
 	}
@@ -190,7 +191,7 @@ func TestWhomASmallerOfferHitsIsTold(t *testing.T) {
 // Executors that start at one instant, and so are there at one instant, all register.
 func TestExecutorsThatStartTogether(t *testing.T) {
 	c := Default()
-	c.Nodes, c.Net = c.Nodes[:1], Network{Delay: time.Millisecond}
+	c.Nodes, c.Net = c.Nodes[:1], des.Delays{Delay: time.Millisecond}
 	w := must(t, c)
 	for i := range 4 {
 		come(t, w, chain(fmt.Sprint("app", i), 1, 40, 100), 0)
@@ -212,14 +213,14 @@ func TestTheCheckLooksAtMemory(t *testing.T) {
 			w.check.wish(a, p, p.pools.wants()+1)
 		},
 		"are to have": func(w *World, a *agent, p *process) {
-			p.pools.want(8*units.GiB, 0, w.now)
-			a.m.beyond, a.promised = w.now.Add(-5*time.Second), 1<<50
+			p.pools.want(8*units.GiB, 0, w.clock.Now())
+			a.m.beyond, a.promised = w.clock.Now().Add(-5*time.Second), 1<<50
 			w.check.memory(a)
 		},
 		"are promised beside": func(w *World, a *agent, _ *process) {
 			a.m.procs = append(a.m.procs, &process{m: &a.m, pools: pools{static: 8 * units.GiB}})
 			w.check.promises(w.control)
-			a.m.doubled = w.now.Add(-startsWithin - 1)
+			a.m.doubled = w.clock.Now().Add(-startsWithin - 1)
 			w.check.promises(w.control)
 			a.m.procs = a.m.procs[:len(a.m.procs)-1]
 		},
@@ -257,7 +258,7 @@ func TestMemoryHoldsInRandomWorlds(t *testing.T) {
 			c.Nodes = append(c.Nodes, NodeSpec{Name: fmt.Sprintf("n%d", i+1), Cores: 8, Memory: of("memory", 2500, 12000)})
 		}
 		if rapid.Bool().Draw(t, "bad network") {
-			c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
+			c.Net = des.Delays{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
 		}
 		w, err := New(c)
 		if err != nil {

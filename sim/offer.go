@@ -18,7 +18,7 @@ func (d *Driver) leaving(p *process) bool {
 func (d *Driver) decommission() {
 	for _, p := range slices.Clone(d.executors) {
 		if d.leaving(p) && len(p.computing)+len(p.waiting) == 0 {
-			p.kill(d.w.now, "decommissioned", 0)
+			p.kill(d.w.clock.Now(), "decommissioned", 0)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (d *Driver) offer(p *process) {
 			r.launch(p)
 		}
 		if d.bindings.Changed() && r.unlaunched() > 0 {
-			d.w.queue.set(&d.settled, d.w.now)
+			d.w.clock.Set(&d.settled, d.w.clock.Now())
 		}
 	}
 }
@@ -48,7 +48,7 @@ func (d *Driver) offer(p *process) {
 // offerFreed has all processes offered in a moment, if some have come free.
 func (d *Driver) offerFreed() {
 	if d.bindings.TakeFreed() {
-		d.w.queue.set(&d.settled, d.w.now)
+		d.w.clock.Set(&d.settled, d.w.clock.Now())
 	}
 }
 
@@ -68,7 +68,7 @@ func (d *Driver) wake(p *process) {
 	if p.settling {
 		return // It asks itself in a moment.
 	}
-	now := d.w.now
+	now := d.w.clock.Now()
 	p.advance(now)
 	before := len(p.computing) + len(p.waiting)
 	d.offer(p)

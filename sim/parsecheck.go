@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -14,7 +15,7 @@ import (
 func (p *parser) arrive() error {
 	limit := cmp.Or(p.s.Config.Limit, dayLimit)
 	for _, s := range p.submits {
-		r := random(p.s.Config.Seed, fmt.Sprintf("arrivals %d", s.line))
+		r := des.Random(p.s.Config.Seed, fmt.Sprintf("arrivals %d", s.line))
 		for range s.count {
 			if s.at >= units.FromDuration(limit) {
 				p.line = s.line

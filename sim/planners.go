@@ -57,10 +57,10 @@ func (w *World) secondPlanner(until time.Duration) {
 
 // busUp has everybody connect again.
 func (w *World) busUp() {
-	if !w.net.out {
+	if !w.net.Out {
 		return
 	}
-	w.net.out, w.net.back = false, w.now
+	w.net.Out, w.net.Back = false, w.clock.Now()
 	for _, a := range w.agents {
 		a.reconnect()
 	}
@@ -73,8 +73,8 @@ func (w *World) busUp() {
 func (w *World) cutDrivers(a *agent, cut bool) {
 	for _, d := range w.drivers {
 		if d.m == &a.m {
-			if d.link.cut = cut; !cut {
-				d.link.back = w.now
+			if d.link.Cut = cut; !cut {
+				d.link.Back = w.clock.Now()
 				d.reconnect()
 			}
 		}
@@ -115,7 +115,7 @@ func (a *agent) poison(s *api.NodeStatus) {
 			}
 		}
 	}
-	a.link.report(&bad)
+	a.report(&bad)
 }
 
 // mutatedPlans gives a Plans that it must not follow while executors run there.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -107,5 +108,5 @@ func (p *Plant) runFactor(r *rand.Rand) float64 {
 	if len(p.Runs) > 0 {
 		return p.Runs[r.IntN(len(p.Runs))]
 	}
-	return around(r, p.RunNoise)
+	return des.Around(r, p.RunNoise)
 }

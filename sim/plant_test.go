@@ -43,14 +43,14 @@ func bench(t *testing.T) *process {
 func (p *process) under(t *testing.T, cores float64, d time.Duration) (rate, done float64) {
 	t.Helper()
 	w := p.m.w
-	p.advance(w.now)
+	p.advance(w.clock.Now())
 	p.quota = cores
-	p.m.divide(w.now)
-	p.plan(w.now)
+	p.m.divide(w.clock.Now())
+	p.plan(w.clock.Now())
 	if err := w.Pass(d); err != nil {
 		t.Fatal(err)
 	}
-	p.advance(w.now)
+	p.advance(w.clock.Now())
 	return p.eff, 4 * p.service
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -137,7 +138,7 @@ func (q *pools) reach(now units.Instant) {
 
 // move goes on towards the target until now.
 func (q *pools) move(now units.Instant, running int, plant *Plant) {
-	left := seconds(q.at, now)
+	left := des.Seconds(q.at, now)
 	q.at = now
 	asked := float64(running) * float64(q.uses.Task)
 	q.tasks = min(q.tasks, asked)

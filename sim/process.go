@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/physics"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -27,7 +28,7 @@ type process struct {
 	slots  int
 	atOnce int // How many tasks run side by side.
 	rand   *rand.Rand
-	timer  timer
+	timer  des.Timer
 
 	quota  float64 // +Inf for none.
 	weight float64 // As a multiple of the kernel's default.
@@ -85,17 +86,17 @@ type task struct {
 const tiny = 1e-9
 
 func (w *World) startProcess(m *machine, d *Driver, key executorKey, launch *api.Launch) *process {
-	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: launch.Cores, atOnce: launch.AtOnce(launch.Cores), quota: math.Inf(1), weight: 1, at: w.now,
-		pools:    newPools(d.app.Memory, launch, w.now),
+	p := &process{m: m, driver: d, key: key, pid: 1000 + w.processes, slots: launch.Cores, atOnce: launch.AtOnce(launch.Cores), quota: math.Inf(1), weight: 1, at: w.clock.Now(),
+		pools:    newPools(d.app.Memory, launch, w.clock.Now()),
 		starting: float64(w.cfg.Plant.Start), factor: 1, first: math.Inf(1),
-		rand: random(w.cfg.Seed, "process "+m.name+" "+drawn(key))}
+		rand: des.Random(w.cfg.Seed, "process "+m.name+" "+drawn(key))}
 	w.processes++
-	p.timer = timer{rank: rankPlant, id: m.id<<16 | uint64(w.processes&0xFFFF), owner: p}
-	p.beat = w.now.Add(time.Duration(p.rand.Int64N(int64(w.cfg.Plant.Page)))).Add(w.cfg.Plant.Page)
+	p.timer = des.NewTimer(rankPlant, m.id<<16|uint64(w.processes&0xFFFF), p)
+	p.beat = w.clock.Now().Add(time.Duration(p.rand.Int64N(int64(w.cfg.Plant.Page)))).Add(w.cfg.Plant.Page)
 	p.nextPause = p.pauseAfter()
 	m.procs = append(m.procs, p)
-	m.divide(w.now)
-	p.settle(w.now)
+	m.divide(w.clock.Now())
+	p.settle(w.clock.Now())
 	return p
 }
 
@@ -107,7 +108,7 @@ func drawn(key executorKey) string {
 	return key.String()
 }
 
-func (p *process) fire(*timer) { p.settle(p.m.w.now) }
+func (p *process) Fire(*des.Timer) { p.settle(p.m.w.clock.Now()) }
 
 // wants is how many cores it could use.
 func (p *process) wants() float64 {
@@ -133,7 +134,7 @@ func (p *process) busy() bool {
 
 // advance brings it to now.
 func (p *process) advance(now units.Instant) {
-	dt := seconds(p.at, now)
+	dt := des.Seconds(p.at, now)
 	if dt <= 0 {
 		return
 	}
@@ -185,7 +186,7 @@ func (p *process) settle(now units.Instant) {
 	if p.starting == 0 && p.pausing == 0 {
 		p.finish()
 		if p.nextPause <= p.cpu+tiny && len(p.computing) > 0 {
-			p.pausing = float64(p.m.w.cfg.Plant.PauseWork) * float64(p.slots) * around(p.rand, 0.3)
+			p.pausing = float64(p.m.w.cfg.Plant.PauseWork) * float64(p.slots) * des.Around(p.rand, 0.3)
 		}
 	}
 	p.awake(now)
@@ -239,14 +240,14 @@ func (p *process) finished(t *task) {
 
 // launch starts a task in a free slot: it waits for what it reads, then computes.
 func (p *process) launch(t *task) {
-	now := p.m.w.now
+	now := p.m.w.clock.Now()
 	t.part = p.part(t.run)
 	if t.heaviest > 0 {
 		p.heaviest, p.heaviestOf = t.heaviest, t.run
 	}
 	t.wake = now.Add(p.m.w.cfg.Plant.Dispatch)
 	if f := t.run.spec.Fetch; f > 0 {
-		t.wake = t.wake.Add(time.Duration(float64(f) * around(p.rand, 0.3) * 1e9))
+		t.wake = t.wake.Add(time.Duration(float64(f) * des.Around(p.rand, 0.3) * 1e9))
 	}
 	if t.wake > now {
 		p.waiting = append(p.waiting, t)
@@ -342,7 +343,7 @@ func (p *process) kill(now units.Instant, exit string, code int) {
 	}
 	p.m.died[p.key] = true
 	p.m.divide(now)
-	p.m.w.queue.cancel(&p.timer)
+	p.m.w.clock.Cancel(&p.timer)
 	p.m.w.exitedProcess(p)
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/sparkpacer/pacer/sim/des"
 	"math"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func TestARunIsAsFastAsOneThatWasMeasured(t *testing.T) {
 		t.Errorf("paces %v took %v", seen, durations)
 	}
 	p := DefaultPlant()
-	if f := p.runFactor(random(1, "run")); math.Abs(f-1) > 0.02 {
+	if f := p.runFactor(des.Random(1, "run")); math.Abs(f-1) > 0.02 {
 		t.Errorf("without measured runs the factor is %v", f)
 	}
 	p.Runs = []float64{1, 0}

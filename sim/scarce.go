@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -53,7 +54,7 @@ func (w *World) givesLess() bool {
 // scarceTrial is Trial where more applications come than the nodes' memory holds, what is off
 // their heaps moves, users end some of them, and a node may lose its power for good.
 func scarceTrial(seed uint64) error {
-	r := random(seed, "scarce")
+	r := des.Random(seed, "scarce")
 	c := trialConfig(seed)
 	for i := range c.Nodes {
 		c.Nodes[i].Memory = leastScarce + units.Bytes(r.Int64N(int64(mostScarce-leastScarce)))

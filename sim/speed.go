@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/sparkpacer/pacer/physics"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -45,7 +46,7 @@ func (p *process) warmth() float64 {
 // plan works out how fast it goes and when something will happen.
 func (p *process) plan(now units.Instant) {
 	if p.exited || !p.busy() {
-		p.m.w.queue.cancel(&p.timer)
+		p.m.w.clock.Cancel(&p.timer)
 		return
 	}
 	if p.beat <= now {
@@ -54,16 +55,16 @@ func (p *process) plan(now units.Instant) {
 	next := p.beat
 	switch {
 	case p.starting != 0:
-		next = min(next, after(now, p.starting/p.got))
+		next = min(next, des.Later(now, p.starting/p.got))
 	case p.pausing != 0:
-		next = min(next, after(now, p.pausing/p.got))
+		next = min(next, des.Later(now, p.pausing/p.got))
 	case len(p.computing) > 0:
 		next = min(next, p.planTasks(now))
 	}
 	for _, t := range p.waiting {
 		next = min(next, t.wake)
 	}
-	p.m.w.queue.set(&p.timer, max(next, now+1))
+	p.m.w.clock.Set(&p.timer, max(next, now+1))
 }
 
 // planTasks sets the rate and returns when the first task will be done.
@@ -72,11 +73,11 @@ func (p *process) planTasks(now units.Instant) units.Instant {
 	eff := p.eff
 	if eff != p.got {
 		// The mean until the next beat, nearly.
-		eff = physics.Follow(eff, p.got, cfg.Lag, seconds(now, p.beat)/2)
+		eff = physics.Follow(eff, p.got, cfg.Lag, des.Seconds(now, p.beat)/2)
 	}
 	n := float64(len(p.computing))
 	p.rate = physics.Bent(eff, float64(p.slots), p.driver.bend) / n * p.m.speed * p.warmth() * p.factor * p.driver.pace
-	return min(after(now, (p.first-p.service)/p.rate), after(now, (p.nextPause-p.cpu)/p.got))
+	return min(des.Later(now, (p.first-p.service)/p.rate), des.Later(now, (p.nextPause-p.cpu)/p.got))
 }
 
 // pauseAfter is the CPU time until the next collection.
@@ -85,7 +86,7 @@ func (p *process) pauseAfter() float64 {
 	if plant.PauseEvery <= 0 || plant.PauseWork <= 0 {
 		return math.Inf(1)
 	}
-	return float64(plant.PauseEvery) * float64(p.slots) * around(p.rand, 0.3)
+	return float64(plant.PauseEvery) * float64(p.slots) * des.Around(p.rand, 0.3)
 }
 
 // read is how many records a computing task has read: all after the part of its

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/driver"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -27,7 +28,7 @@ type stageRun struct {
 	d    *Driver
 	key  api.StageKey
 	spec *Stage
-	gap  timer
+	gap  des.Timer
 
 	// weights are in millionths, nil if all are alike; sizes has 1 for the mean, work
 	// is what each task really takes.
@@ -56,9 +57,9 @@ type stageRun struct {
 
 func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	r := &stageRun{d: d, key: api.StageKey{Stage: id}, spec: spec, remaining: spec.Tasks}
-	r.gap = timer{rank: rankDriver, id: d.id, owner: call(func() { d.stageReady(r) })}
+	r.gap = des.NewTimer(rankDriver, d.id, des.Call(func() { d.stageReady(r) }))
 	name := d.submission + " " + spec.Name + string(rune('a'+id))
-	rnd := random(d.w.cfg.Seed, "stage "+name)
+	rnd := des.Random(d.w.cfg.Seed, "stage "+name)
 	// What a task costs beside the mean one, and what it reads.
 	costs := skewedBy(spec, spec.Skewed)
 	r.sizes = costs
@@ -75,12 +76,12 @@ func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	mean := float64(spec.Work) / float64(spec.Tasks)
 	r.work = make([]float64, spec.Tasks)
 	for i, s := range costs {
-		r.work[i] = mean * cost(s) * around(rnd, d.w.cfg.Plant.Spread)
+		r.work[i] = mean * cost(s) * des.Around(rnd, d.w.cfg.Plant.Spread)
 	}
 	if spec.Zipf > 0 && d.w.cfg.Plant.ByteCost > 0 {
-		dear := random(d.w.cfg.Seed, "byte cost "+name)
+		dear := des.Random(d.w.cfg.Seed, "byte cost "+name)
 		for i := range r.work {
-			r.work[i] *= around(dear, d.w.cfg.Plant.ByteCost)
+			r.work[i] *= des.Around(dear, d.w.cfg.Plant.ByteCost)
 		}
 	}
 	for i := range r.work {
@@ -204,4 +205,22 @@ func (r *stageRun) returned(index int) {
 	slices.Sort(r.back)
 	r.d.bindings.Returned(r.key, index)
 	r.d.offerFreed()
+}
+
+// zipf returns the weights of n tasks that hold keys of Zipf-distributed
+// frequency with exponent s: the k-th most frequent of twice as many keys as
+// tasks has 1/k^s of the sum (source section 7.1.1). The keys are the integers in
+// order of frequency, which Spark's HashPartitioner puts on partition k mod n: the
+// largest come first. The weights sum up to n.
+func zipf(n int, s float64) []float64 {
+	keys := 2 * n
+	weights := make([]float64, n)
+	sum := 0.0
+	for k := 1; k <= keys; k++ {
+		sum += math.Pow(float64(k), -s)
+	}
+	for k := 1; k <= keys; k++ {
+		weights[k%n] += float64(n) * math.Pow(float64(k), -s) / sum
+	}
+	return weights
 }

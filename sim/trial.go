@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -68,7 +69,7 @@ var mends = map[string]string{"drivers-cut": "drivers-back"}
 
 // rain has mishaps happen at random, on average one every so often.
 func (w *World) rain(list []mishap, mean, until units.Seconds) error {
-	r := random(w.cfg.Seed, "chaos")
+	r := des.Random(w.cfg.Seed, "chaos")
 	size := func(of func(*rand.Rand, *agent) float64, a *agent) float64 {
 		if of == nil {
 			return 0
@@ -113,14 +114,14 @@ func trialApp(name string) App {
 func trialConfig(seed uint64) Config {
 	c := Default()
 	c.Seed, c.Restarts, c.Limit, c.Nodes = seed, true, 6*time.Hour, c.Nodes[:3]
-	c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02, Duplicate: 0.02, Reorder: true}
+	c.Net = des.Delays{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02, Duplicate: 0.02, Reorder: true}
 	return c
 }
 
 // trialProfile is that of trialApp, made once.
 var trialProfile = sync.OnceValues(func() (api.Profile, error) {
 	c := trialConfig(0)
-	c.Net = DefaultNetwork()
+	c.Net = des.QuietRack()
 	p, _, err := Record(c, trialApp("known"))
 	return p, err
 })
@@ -143,7 +144,7 @@ func Chaos(seed uint64) (err error) {
 // that some wait for others, and it moves (scarceTrial). Its error is the first invariant that
 // was broken, with the seed. It is safe for concurrent use.
 func Trial(seed uint64) error {
-	if random(seed, "scarce?").IntN(3) == 0 {
+	if des.Random(seed, "scarce?").IntN(3) == 0 {
 		return scarceTrial(seed)
 	}
 	return ampleTrial(seed)
@@ -155,7 +156,7 @@ func ampleTrial(seed uint64) error {
 	if err != nil {
 		return err
 	}
-	r := random(seed, "trial")
+	r := des.Random(seed, "trial")
 	start := w.Now()
 	for i := range 4 {
 		a := trialApp([]string{"known", "new"}[r.IntN(2)])

@@ -12,6 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -27,6 +28,17 @@ type NodeSpec struct {
 	Others units.Cores
 }
 
+// The ranks order what happens at one instant: the plant moves first, then what it
+// shows is read, then what is said travels on.
+const (
+	rankFault des.Rank = iota
+	rankPlant
+	rankDriver
+	rankNet
+	rankNode
+	rankPlanner
+)
+
 // Config says what a world is like. Start from Default.
 type Config struct {
 	// Seed is all the randomness there is: the same Config and the same calls
@@ -37,7 +49,7 @@ type Config struct {
 	// Node is what all node controllers have in common.
 	Node  node.Config
 	Plant Plant
-	Net   Network
+	Net   des.Delays
 	// Weights says that drivers tell the sizes of a shuffle's partitions, as the
 	// jar does; the paper's counts tasks.
 	Weights bool
@@ -57,7 +69,7 @@ type Config struct {
 // Default is a world of four nodes of 16 cores, the paper's, with the daemons'
 // default configuration on a DefaultPlant.
 func Default() Config {
-	c := Config{Seed: 1, Planner: planner.Default(), Node: node.Default(), Plant: DefaultPlant(), Net: DefaultNetwork(), Weights: true}
+	c := Config{Seed: 1, Planner: planner.Default(), Node: node.Default(), Plant: DefaultPlant(), Net: des.QuietRack(), Weights: true}
 	for i := range 4 {
 		c.Nodes = append(c.Nodes, NodeSpec{Name: fmt.Sprintf("n%d", i+1), Cores: 16})
 	}
@@ -71,9 +83,8 @@ const dayLimit = 24 * time.Hour
 // concurrent use.
 type World struct {
 	cfg       Config
-	now       units.Instant
-	queue     queue
-	net       *network
+	clock     des.Clock
+	net       *des.Network
 	control   *control
 	second    *control      // A planner beside control; mostly nil.
 	stores    int           // Of planners, those that were lost too.
@@ -88,8 +99,6 @@ type World struct {
 	pending   int  // Applications that have not ended.
 	scarce    bool // Some have declared a heap.
 	err       error
-	events    uint64
-	instant   uint64 // The number of events when time last moved.
 	// keep is how much of its noise a rate keeps in Plant.Page, fresh the weight of
 	// what is drawn for it.
 	keep, fresh float64
@@ -114,7 +123,7 @@ func New(c Config) (*World, error) {
 	w.fresh = math.Sqrt(1 - w.keep*w.keep)
 	w.history = newHistory(w, c.History)
 	w.check = newCheck(w)
-	w.net = &network{w: w}
+	w.net = des.NewNetwork(&w.clock, rankNet, c.Seed, c.Net)
 	w.control = newControl(w, w.storeName())
 	if err := w.control.up(); err != nil {
 		return nil, err
@@ -133,35 +142,21 @@ const leadIn = 2 * time.Second
 // Pass lets time pass, whether an application runs or not, and returns the first
 // invariant that was broken.
 func (w *World) Pass(d time.Duration) error {
-	for end := w.now.Add(d); w.err == nil; {
-		if at, ok := w.queue.first(); !ok || at > end {
-			w.now = end
+	for end := w.clock.Now().Add(d); w.err == nil; {
+		if !w.turn(end) {
+			w.must(w.clock.Pass(end))
 			break
 		}
-		w.turn(w.queue.next())
 	}
 	return w.err
 }
 
-// turn lets one event happen.
-func (w *World) turn(t *timer) {
-	if t.at < w.now {
-		w.fail("time runs backwards, from %d to %d", w.now, t.at)
-		return
-	}
-	if t.at > w.now {
-		w.instant = w.events
-	} else if w.events-w.instant > standstill {
-		w.fail("time stands still: %d events at one instant", w.events-w.instant)
-		return
-	}
-	w.now = t.at
-	w.events++
-	t.owner.fire(t)
+// turn lets one event happen, if there is one by limit.
+func (w *World) turn(limit units.Instant) bool {
+	more, err := w.clock.Turn(limit)
+	w.must(err)
+	return more
 }
-
-// standstill is how many events at one instant mean that time stands still.
-const standstill = 1_000_000
 
 func (w *World) addNode(i int, s NodeSpec) error {
 	if s.Offered == 0 {
@@ -191,14 +186,14 @@ func (w *World) Submit(at units.Seconds, a App) (*Driver, error) {
 		d.bend = a.Bend
 	}
 	w.pending++
-	w.at(max(w.now, units.Instant(at.Duration())), rankDriver, d.id, d.start)
+	w.at(max(w.clock.Now(), units.Instant(at.Duration())), rankDriver, d.id, d.start)
 	return d, nil
 }
 
 // Kill has the user of d's application end it at that time, or as soon as the planner knows
 // it and answers, whether it runs or waits.
 func (w *World) Kill(at units.Seconds, d *Driver) {
-	w.at(max(w.now, units.Instant(at.Duration())), rankFault, 0, d.kill)
+	w.at(max(w.clock.Now(), units.Instant(at.Duration())), rankFault, 0, d.kill)
 }
 
 // kill asks the planner for the application's end, and again until it is answered.
@@ -222,16 +217,13 @@ func (w *World) Run() error {
 	w.history.open()
 	limit := units.Instant(w.cfg.Limit)
 	for w.err == nil && w.pending > 0 {
-		if w.events%stopEvery == 0 && w.stopped() {
+		if w.clock.Events()%stopEvery == 0 && w.stopped() {
 			w.err = ErrStopped
 			break
 		}
-		t := w.queue.next()
-		if t == nil || t.at > limit {
-			w.fail("application %s has not ended by %v", strings.Join(w.open(), ", "), w.now.Sub(0))
-			break
+		if !w.turn(limit) {
+			w.fail("application %s has not ended by %v", strings.Join(w.open(), ", "), w.clock.Now().Sub(0))
 		}
-		w.turn(t)
 	}
 	if w.err == nil {
 		w.check.final()
@@ -267,10 +259,10 @@ func (w *World) open() []string {
 }
 
 // Events is how many events there have been.
-func (w *World) Events() uint64 { return w.events }
+func (w *World) Events() uint64 { return w.clock.Events() }
 
 // Now is the time of the world.
-func (w *World) Now() units.Seconds { return units.Seconds(seconds(0, w.now)) }
+func (w *World) Now() units.Seconds { return units.Seconds(des.Seconds(0, w.clock.Now())) }
 
 // Apps asks the planner for all applications that it knows.
 func (w *World) Apps() []api.AppSummary {
@@ -302,16 +294,14 @@ func (w *World) PutProfile(p api.Profile) error {
 // fail ends the world with the first fault, and the seed that gives it again.
 func (w *World) fail(format string, args ...any) {
 	if w.err == nil {
-		w.err = fmt.Errorf("seed %d, %.6f s, event %d: %s", w.cfg.Seed, seconds(0, w.now), w.events, fmt.Sprintf(format, args...))
+		w.err = fmt.Errorf("seed %d, %.6f s, event %d: %s", w.cfg.Seed, des.Seconds(0, w.clock.Now()), w.clock.Events(), fmt.Sprintf(format, args...))
 	}
 }
 
 // at and after have f called once.
-func (w *World) at(at units.Instant, r rank, id uint64, f func()) {
-	w.queue.set(&timer{rank: r, id: id, owner: call(f)}, at)
-}
+func (w *World) at(at units.Instant, r des.Rank, id uint64, f func()) { w.clock.At(at, r, id, f) }
 
-func (w *World) after(d time.Duration, r rank, id uint64, f func()) { w.at(w.now.Add(d), r, id, f) }
+func (w *World) after(d time.Duration, r des.Rank, id uint64, f func()) { w.clock.After(d, r, id, f) }
 
 func (w *World) agent(name string) *agent {
 	return w.byName[name]
@@ -320,7 +310,7 @@ func (w *World) agent(name string) *agent {
 // exitedProcess has node controller and driver notice that an executor is gone.
 func (w *World) exitedProcess(p *process) {
 	if a := w.agent(p.m.name); a != nil && a.engine != nil {
-		w.queue.set(&a.wake, w.now.Add(noticeExit))
+		w.clock.Set(&a.wake, w.clock.Now().Add(noticeExit))
 	}
 	w.after(detect, rankDriver, p.driver.id, func() { p.driver.lost(p) })
 }
@@ -338,7 +328,7 @@ func (w *World) heardEnd(d *Driver) {
 		for _, a := range w.agents {
 			for _, p := range a.m.procs {
 				if p.driver == d {
-					p.kill(w.now, "the driver ended", 0)
+					p.kill(w.clock.Now(), "the driver ended", 0)
 				}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/replay"
+	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -71,7 +72,7 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 		var out bytes.Buffer
 		c := Default()
 		c.Seed, c.History, c.Restarts = seed, &out, true
-		c.Net = Network{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
+		c.Net = des.Delays{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
 		w := must(t, c)
 		a := chain("app", 2, 200, 600)
 		full := submit(t, w, a)

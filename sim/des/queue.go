@@ -1,4 +1,4 @@
-package sim
+package des
 
 import (
 	"slices"
@@ -6,40 +6,38 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// rank orders what happens at one instant: the plant moves first, then what it
-// shows is read, then what is said travels on.
-type rank uint8
+// Rank orders what happens at one instant: the lowest first.
+type Rank uint8
 
-const (
-	rankFault rank = iota
-	rankPlant
-	rankDriver
-	rankNet
-	rankNode
-	rankPlanner
-	rankCheck
-)
-
-// timer is something that will happen. Its owner keeps it and sets it again and
+// Timer is something that will happen. Its owner keeps it and sets it again and
 // again, so that a step of the world makes no garbage.
-type timer struct {
+type Timer struct {
 	at    units.Instant
 	seq   uint64 // Of its entry in the queue; 0 when it is not set.
 	id    uint64 // The owner's number: the order inside a rank.
-	rank  rank
-	owner firer
+	rank  Rank
+	owner Firer
 }
 
-// firer is whose timer it is: fire is called when t fires. Those that there are
-// thousands of are firers themselves, so that no closure of each has to be fetched.
-type firer interface{ fire(t *timer) }
+// Firer is whose timer it is: Fire is called when t fires. Those that there are
+// thousands of are Firers themselves, so that no closure of each has to be fetched.
+type Firer interface{ Fire(t *Timer) }
 
-// call is a firer without a type of its own.
-type call func()
+// Call is a Firer without a type of its own.
+type Call func()
 
-func (c call) fire(*timer) { c() }
+// Fire implements Firer.
+func (c Call) Fire(*Timer) { c() }
 
-func (t *timer) set() bool { return t.seq > 0 }
+// NewTimer returns a timer that is not set. Timers of one rank fire by the numbers of
+// their owners.
+func NewTimer(r Rank, id uint64, owner Firer) Timer { return Timer{rank: r, id: id, owner: owner} }
+
+// IsSet reports whether it will fire.
+func (t *Timer) IsSet() bool { return t.seq > 0 }
+
+// When is when it fires, or fired last.
+func (t *Timer) When() units.Instant { return t.at }
 
 // entry says when a timer fires. One whose seq is not its timer's any more is void:
 // entries are not looked for when a timer is set again, since a heap that tells each
@@ -48,10 +46,10 @@ type entry struct {
 	at    units.Instant
 	order uint64 // Rank and owner.
 	seq   uint64
-	t     *timer
+	t     *Timer
 }
 
-func (t *timer) entry() entry {
+func (t *Timer) entry() entry {
 	const ownerBits = 56
 	return entry{at: t.at, order: uint64(t.rank)<<ownerBits | t.id, seq: t.seq, t: t}
 }
@@ -77,8 +75,8 @@ type queue struct {
 }
 
 // set lets t fire at the given instant, whether it was set or not.
-func (q *queue) set(t *timer, at units.Instant) {
-	if t.set() && t.at == at {
+func (q *queue) set(t *Timer, at units.Instant) {
+	if t.IsSet() && t.at == at {
 		return
 	}
 	q.cancel(t)
@@ -89,8 +87,8 @@ func (q *queue) set(t *timer, at units.Instant) {
 }
 
 // cancel takes t out.
-func (q *queue) cancel(t *timer) {
-	if !t.set() {
+func (q *queue) cancel(t *Timer) {
+	if !t.IsSet() {
 		return
 	}
 	t.seq = 0
@@ -120,7 +118,7 @@ func (q *queue) first() (units.Instant, bool) {
 }
 
 // next takes the first timer out; nil when there is none.
-func (q *queue) next() *timer {
+func (q *queue) next() *Timer {
 	if _, ok := q.first(); !ok {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/paper"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -100,7 +101,7 @@ func hourWorld(t testing.TB, nodes int) *sim.World {
 // hourApp is the source's group-by, with as many times the work as the applications
 // here have more cores, under a deadline that lets it outlast the measurement, and
 // the profile of its run at all cores.
-func hourApp(t testing.TB) (sim.App, api.Profile) {
+func hourApp(t testing.TB) (plant.App, api.Profile) {
 	t.Helper()
 	app, err := paper.FindWorkload("group-by")
 	if err != nil {

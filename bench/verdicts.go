@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/paper"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -78,7 +79,7 @@ func verdicts(t testing.TB, add adder) {
 
 // known is an application, with what it takes alone and uses then.
 type known struct {
-	app         sim.App
+	app         plant.App
 	takes, work float64
 }
 

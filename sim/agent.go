@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -29,29 +31,23 @@ type agent struct {
 	tick   des.Timer
 	w      *World
 	engine *node.Engine
-	m      machine
+	m      plant.Machine
 	link   des.Link
 	sample node.Sample
 	failed []node.Failure
 	ended  units.Instant // When the latest tick ended, on its clock.
 	ticks  uint64
-	told   planKey // The Plan that this incarnation said last that it follows.
 	// follows is the Plan in force; settled and capacity are how things
 	// were after the last call: its quotas are written.
 	follows  planKey
 	capacity units.Cores
 	settled  bool
-	// refusing makes quota writes fail.
-	refusing bool
+	seen     nodeSeen
+	ills     ills
 	greeted  bool
-	// planned are its newest Plans of each planner, for the check, newest is the last of
-	// all as it was sent.
-	planned []*seenPlan
-	newest  api.Plan
 	// draining says that it is to have no executors.
 	draining bool
-	poisons  int         // Statuses to come that are followed by a mutated one.
-	promised units.Bytes // Of its memory, when the check last looked.
+	starting units.Bytes // What executors that are being started take.
 	full     units.Bytes // What it gave at the beginning.
 	wake     des.Timer
 	greeting des.Timer
@@ -60,9 +56,18 @@ type agent struct {
 	cfg      node.Config
 }
 
+// ills are what is wrong with a node.
+type ills struct {
+	refusing bool // Quotas cannot be written.
+	garbled  bool // Samples are wrong.
+	gone     bool // It has no power.
+	poisons  int  // Statuses to come that are followed by a mutated one.
+}
+
 func (w *World) newAgent(id uint64, spec NodeSpec) *agent {
+	spec.Offered, spec.Memory, spec.Speed = cmp.Or(spec.Offered, spec.Cores), cmp.Or(spec.Memory, 112*units.GiB), cmp.Or(spec.Speed, 1)
 	a := &agent{w: w, cfg: w.cfg.Node, link: w.net.Link(),
-		m: machine{w: w, name: spec.Name, id: id, cores: float64(spec.Cores), speed: spec.Speed, others: float64(spec.Others)}}
+		m: plant.Machine{Plant: w.plant, Name: spec.Name, ID: id, Cores: float64(spec.Cores), Speed: spec.Speed, Others: float64(spec.Others)}}
 	a.cfg.Node, a.cfg.Host, a.cfg.Boot = spec.Name, spec.Name, "boot-"+spec.Name
 	a.cfg.Total, a.cfg.Offered, a.cfg.Memory = spec.Cores, spec.Offered, spec.Memory
 	a.full = spec.Memory
@@ -84,32 +89,28 @@ func (a *agent) Fire(t *des.Timer) {
 }
 
 // clock is the node's monotonic clock: each node has its own.
-func (a *agent) clock() units.Instant { return a.w.clockOf(&a.m, a.w.clock.Now()) }
-
-func (w *World) clockOf(m *machine, at units.Instant) units.Instant {
-	return at + units.Instant(time.Hour) + units.Instant(m.id)*units.Instant(137*time.Millisecond)
-}
+func (a *agent) clock() units.Instant { return a.m.Clock(a.w.clock.Now()) }
 
 // up starts the node controller on what the one before has saved.
 func (a *agent) up() error {
-	if a.engine != nil || a.m.gone {
+	if a.engine != nil || a.ills.gone {
 		return nil
 	}
 	a.starts++
-	a.cfg.Incarnation = fmt.Sprintf("%s-%d", a.m.name, a.starts)
+	a.cfg.Incarnation = fmt.Sprintf("%s-%d", a.m.Name, a.starts)
 	var saved *node.State
 	if a.saved != nil {
 		saved = &node.State{}
 		if err := json.Unmarshal(a.saved, saved); err != nil {
-			return fmt.Errorf("node %s: saved state: %w", a.m.name, err)
+			return fmt.Errorf("node %s: saved state: %w", a.m.Name, err)
 		}
 	}
 	e, err := node.New(a.cfg, saved)
 	if err != nil {
-		return fmt.Errorf("node %s: %w", a.m.name, err)
+		return fmt.Errorf("node %s: %w", a.m.Name, err)
 	}
-	a.engine, a.failed, a.greeted, a.settled, a.follows, a.told = e, nil, false, false, planKey{}, planKey{}
-	a.m.changed, a.m.beyond = a.w.clock.Now(), a.w.clock.Now() // Nobody has moved anything while it was down.
+	a.engine, a.failed, a.greeted, a.settled, a.follows, a.seen.told = e, nil, false, false, planKey{}, planKey{}
+	a.seen.changed, a.seen.beyond = a.w.clock.Now(), a.w.clock.Now() // Nobody has moved anything while it was down.
 	if saved != nil {
 		a.follows = planKey{saved.Plan.Planner, saved.Plan.Epoch}
 	}
@@ -121,7 +122,7 @@ func (a *agent) up() error {
 
 // down ends it as kill -9 does; its executors run on under the quotas in force.
 func (a *agent) down() {
-	a.engine, a.m.starting = nil, 0
+	a.engine, a.starting = nil, 0
 	a.w.clock.Cancel(&a.tick)
 	a.w.clock.Cancel(&a.wake)
 	a.w.clock.Cancel(&a.greeting)
@@ -170,14 +171,14 @@ func (a *agent) offer(p api.Plan) {
 func (a *agent) turn() {
 	now := a.clock()
 	a.ended = now
-	a.m.tickAt = a.nextTick() // Pages are written for it in what follows.
+	a.m.ReadAt = a.nextTick() // Pages are written for it in what follows.
 	a.ticks++
 	a.read(true)
 	actions := a.engine.Step(now, &a.sample)
 	a.w.history.step(a, now, &a.sample, actions)
 	a.perform(actions)
-	a.m.tickAt = a.nextTick()
-	a.w.clock.Set(&a.tick, a.m.tickAt)
+	a.m.ReadAt = a.nextTick()
+	a.w.clock.Set(&a.tick, a.m.ReadAt)
 }
 
 // nextTick is when the engine wants its next tick, on the world's clock.
@@ -192,7 +193,7 @@ func (a *agent) stir() {
 		return
 	}
 	if at := a.nextTick(); at < a.tick.When() {
-		a.m.tickAt = at
+		a.m.ReadAt = at
 		a.w.clock.Set(&a.tick, at)
 	}
 }
@@ -216,20 +217,23 @@ func (a *agent) read(tick bool) {
 	s.Failures = append(s.Failures[:0], a.failed...)
 	a.failed = a.failed[:0]
 	s.HostUsed, s.Deaf = 0, a.deaf()
-	for cap(s.Executors) < len(a.m.procs) {
+	for cap(s.Executors) < len(a.m.Processes()) {
 		s.Executors = append(s.Executors[:cap(s.Executors)], node.ExecutorSample{})
 	}
-	s.Executors = s.Executors[:len(a.m.procs)]
-	for i, p := range a.m.procs {
+	s.Executors = s.Executors[:len(a.m.Processes())]
+	for i, p := range a.m.Processes() {
 		x := &s.Executors[i]
-		if tick {
-			p.sample(x, a.w.clock.Now())
+		if !tick {
+			*x = node.ExecutorSample{}
+			p.State(x)
 			continue
 		}
-		*x = node.ExecutorSample{Key: p.key, PID: p.pid, Exited: p.exited, Exit: p.exit, ExitCode: p.code}
+		if p.Sample(x); a.ills.garbled {
+			garble(x, p.Draw)
+		}
 	}
 	if tick {
-		s.HostUsed = units.Work(a.m.hostUsed(a.w.clock.Now()))
+		s.HostUsed = units.Work(a.m.Used())
 	}
 }
 
@@ -251,52 +255,46 @@ func (a *agent) perform(actions []node.Action) {
 	a.w.check.node(a)
 	if a.w.cfg.History != nil {
 		for _, e := range a.engine.Events() {
-			a.w.said("node", a.m.name, e.String())
+			a.w.history.said("node", a.m.Name, e.String())
 		}
 	}
 	for i := range actions {
 		a.act(&actions[i])
 	}
 	a.w.check.memory(a)
-	a.settled = !a.refusing
+	a.settled = !a.ills.refusing
 	a.capacity, _ = a.engine.Capacity()
 }
 
 func (a *agent) act(x *node.Action) {
 	switch x.Kind {
 	case node.ActSetQuota:
-		p := a.m.find(x.Key)
-		if p != nil {
-			p.refused = a.refusing
-		}
-		if a.refusing {
+		p := a.m.Find(x.Key)
+		a.seen.refused.put(x.Key, p != nil && a.ills.refusing)
+		if a.ills.refusing {
 			a.failed = append(a.failed, node.Failure{Kind: x.Kind, Key: x.Key, Err: "read-only file system"})
 			return
 		}
 		if p != nil {
-			p.advance(a.w.clock.Now())
-			p.quota = float64(x.Cores)
-			a.m.divide(a.w.clock.Now())
+			p.SetQuota(float64(x.Cores))
 		}
 	case node.ActSetWeight:
-		if p := a.m.find(x.Key); p != nil {
-			p.advance(a.w.clock.Now())
-			p.weight = float64(x.Weight)
-			a.m.divide(a.w.clock.Now())
+		if p := a.m.Find(x.Key); p != nil {
+			p.SetWeight(float64(x.Weight))
 		}
 	case node.ActSave:
 		if a.w.cfg.Restarts {
 			body, err := json.Marshal(x.State)
 			if err != nil {
-				a.w.fail("node %s: its state cannot be saved: %v", a.m.name, err)
+				a.w.fail("node %s: its state cannot be saved: %v", a.m.Name, err)
 			}
 			a.saved = body
 		}
 	case node.ActReport:
 		a.w.check.reported(a, x.Status)
 		a.report(x.Status)
-		if a.poisons > 0 {
-			a.poisons--
+		if a.ills.poisons > 0 {
+			a.ills.poisons--
 			a.poison(x.Status)
 		}
 	case node.ActStart:
@@ -305,13 +303,13 @@ func (a *agent) act(x *node.Action) {
 		a.w.check.stopped(a, x.Key)
 		a.stop(x.Key)
 	case node.ActWantMemory:
-		if p := a.m.find(x.Key); p != nil {
+		if p := a.m.Find(x.Key); p != nil {
 			a.w.check.wish(a, p, x.Memory)
-			p.pool(a.w.clock.Now()).want(x.Memory, x.Limit, a.w.clock.Now())
+			p.Pools().Want(x.Memory, x.Limit, a.w.clock.Now())
 		}
 	case node.ActSetMemoryLimit:
-		if p := a.m.find(x.Key); p != nil {
-			p.pool(a.w.clock.Now()).limit = x.Limit
+		if p := a.m.Find(x.Key); p != nil {
+			p.Pools().Limit = x.Limit
 		}
 	}
 }
@@ -327,29 +325,34 @@ func (a *agent) report(s *api.NodeStatus) {
 	})
 }
 
+// claim is what an executor that is started by l takes of its node's memory.
+func claim(l *api.Launch) units.Bytes { return l.Heap + l.Overhead + l.OffHeap }
+
 func (a *agent) start(key node.Key, launch api.Launch) {
 	engine := a.engine
-	a.m.starting += claim(&launch)
-	a.w.after(launchTime, rankNode, a.m.id, func() {
+	a.starting += claim(&launch)
+	a.w.clock.After(launchTime, rankNode, a.m.ID, func() {
 		if a.engine != engine {
 			return // It ended with its node controller.
 		}
-		a.m.starting -= claim(&launch)
-		a.m.changed = a.w.clock.Now()
+		a.starting -= claim(&launch)
+		a.seen.changed = a.w.clock.Now()
 		d := a.w.byURL[launch.DriverURL]
-		if d == nil || a.m.gone {
+		if d == nil || a.ills.gone {
 			return
 		}
-		a.w.startProcess(&a.m, d, key, &launch).drained = a.draining
+		a.seen.refused.put(key, false)
+		a.seen.drained.put(key, a.draining)
+		a.w.plant.Launch(&a.m, d.spark, key, &launch)
 		a.observe()
 	})
 }
 
 func (a *agent) stop(key node.Key) {
-	a.w.after(stopTime, rankNode, a.m.id, func() {
-		if p := a.m.find(key); p != nil {
-			p.kill(a.w.clock.Now(), "stopped", 143)
-			a.m.remove(p, a.w.clock.Now())
+	a.w.clock.After(stopTime, rankNode, a.m.ID, func() {
+		if p := a.m.Find(key); p != nil {
+			p.Kill("stopped", 143)
+			a.m.Remove(p)
 		}
 		a.observe()
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -31,9 +32,9 @@ func RunChaos(seed uint64, history io.Writer) error {
 	if err != nil {
 		return err
 	}
-	recorded := App{Name: "app", Head: 3, Tail: 0.3}
+	recorded := plant.App{Name: "app", Head: 3, Tail: 0.3}
 	for i := range 3 {
-		s := Stage{Tasks: 200, Work: 1000, Records: 1_000_000, Written: 1_000_000, Gap: 0.1}
+		s := plant.Stage{Tasks: 200, Work: 1000, Records: 1_000_000, Written: 1_000_000, Gap: 0.1}
 		if i > 0 {
 			s.Parents = []int{i - 1}
 		}
@@ -75,7 +76,7 @@ func (w *World) Chaos(mean, until units.Seconds) error {
 	r := des.Random(w.cfg.Seed, "chaos")
 	pairs := [][2]string{{"planner-down", "planner-up"}, {"controller-down", "controller-up"}, {"executor-lost", ""}, {"link-cut", "link-up"},
 		{"quotas-refused", "quotas-taken"}, {faultOthers, faultOthers}, {"pages-frozen", "pages-thawed"}, {"samples-garbled", "samples-mended"}, {"speed", "speed"}, {"drain", "undrain"}}
-	if slices.ContainsFunc(w.drivers, func(d *Driver) bool { return d.app.Memory.Heap > 0 }) {
+	if slices.ContainsFunc(w.drivers, func(d *Driver) bool { return d.spark.App.Memory.Heap > 0 }) {
 		pairs = append(pairs, [2]string{"wishes-unread", "wishes-read"}, [2]string{"memory", "memory"})
 	}
 	for at := float64(w.Now()); ; {
@@ -85,21 +86,35 @@ func (w *World) Chaos(mean, until units.Seconds) error {
 		}
 		p := pairs[r.IntN(len(pairs))]
 		a := w.agents[r.IntN(len(w.agents))]
-		size, back := r.Float64()*a.m.cores/2, float64(0)
+		size, back := r.Float64()*a.m.Cores/2, float64(0)
 		switch p[0] {
 		case "speed":
-			size, back = 0.5+r.Float64(), a.m.speed
+			size, back = 0.5+r.Float64(), a.m.Speed
 		case "memory":
 			size, back = float64(a.cfg.Memory)*(0.4+0.6*r.Float64()), float64(a.cfg.Memory)
 		}
-		if err := w.Fault(units.Seconds(at), p[0], a.m.name, size); err != nil {
+		if err := w.Fault(units.Seconds(at), p[0], a.m.Name, size); err != nil {
 			return err
 		}
 		if p[1] == "" {
 			continue
 		}
-		if err := w.Fault(units.Seconds(at+1+10*r.Float64()), p[1], a.m.name, back); err != nil {
+		if err := w.Fault(units.Seconds(at+1+10*r.Float64()), p[1], a.m.Name, back); err != nil {
 			return err
 		}
 	}
+}
+
+// crowded is the memory of applications of which nodes that are narrow hold three at most.
+func crowded() plant.Memory {
+	return plant.Memory{Heap: 2 * units.GiB, Floor: 512 * units.MiB, Blocks: 2 * units.GiB, Task: 48 * units.MiB}
+}
+
+// narrow are the nodes with little memory.
+func narrow(nodes []NodeSpec) []NodeSpec {
+	nodes = slices.Clone(nodes)
+	for i := range nodes {
+		nodes[i].Memory = 12 * units.GiB
+	}
+	return nodes
 }

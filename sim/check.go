@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -62,14 +63,45 @@ type planKey struct {
 type seenPlan struct {
 	planKey
 	targets   []targetKey
-	executors []executorKey
+	executors []node.Key
 	// claimed is the memory that executors take of the node in any case, by the ledger.
 	claimed units.Bytes
 }
 
-// plan is the newest Plan of a planner for a, nil for none.
-func (a *agent) plan(store string) *seenPlan {
-	for _, p := range a.planned {
+// nodeSeen is what the check keeps of a node.
+type nodeSeen struct {
+	told planKey // The Plan that this incarnation said last that it follows.
+	// planned are its newest Plans of each planner, newest is the last of all as it was sent.
+	planned []*seenPlan
+	newest  api.Plan
+	// drained are executors whose node was drained while they ran, refused those whose
+	// newest quota was, died those that have gone.
+	drained, refused, died executorSet
+	promised               units.Bytes // Of its memory, when the check last looked.
+	// changed is when an executor came or went, beyond when less than the node's memory was
+	// last wanted, doubled since when more is promised than that, with what lives here and is
+	// strange.
+	changed, beyond, doubled units.Instant
+}
+
+// executorSet is a set that is made when the first one is put in.
+type executorSet map[node.Key]bool
+
+// put puts an executor in, or takes it out.
+func (s *executorSet) put(key node.Key, in bool) {
+	switch {
+	case !in:
+		delete(*s, key)
+	case *s == nil:
+		*s = executorSet{key: true}
+	default:
+		(*s)[key] = true
+	}
+}
+
+// plan is the newest Plan of a planner for the node, nil for none.
+func (s *nodeSeen) plan(store string) *seenPlan {
+	for _, p := range s.planned {
 		if p.store == store {
 			return p
 		}
@@ -81,10 +113,6 @@ type targetKey struct {
 	app   api.AppID
 	stage api.StageKey
 	id    api.ExecutorID
-}
-
-func newCheck(w *World) *check {
-	return &check{w: w, epochs: map[storeApp]uint64{}, ended: map[storeApp]map[api.StageKey]bool{}}
 }
 
 // rounding forgives what sums of floating-point numbers are off by.
@@ -103,38 +131,38 @@ func (c *check) node(a *agent) {
 		sum += float64(g.Cores)
 		floors += float64(g.Floor)
 		// Where a write was refused the engine waits for a sample that it can believe.
-		if p := a.m.find(g.Key); p != nil && !p.refused && p.quota <= float64(capacity) {
-			quotas += p.quota
+		if p := a.m.Find(g.Key); p != nil && !a.seen.refused[g.Key] && p.Quota() <= float64(capacity) {
+			quotas += p.Quota()
 		}
 	}
 	if sum > float64(capacity)+rounding {
-		c.w.fail("node %s grants %.6f cores of %.6f: %+v", a.m.name, sum, float64(capacity), c.grants)
+		c.w.fail("node %s grants %.6f cores of %.6f: %+v", a.m.Name, sum, float64(capacity), c.grants)
 	}
 	// A quota is next to its grant by half a quantum, and is left alone while it
 	// is less than another away. Those of this call are not written yet.
 	slack := 1.5 * float64(a.cfg.Quantum) * float64(len(c.grants))
 	if a.settled && quotas > float64(a.capacity)+slack+rounding {
-		c.w.fail("node %s has quotas of %.6f cores of %.6f", a.m.name, quotas, a.capacity)
+		c.w.fail("node %s has quotas of %.6f cores of %.6f", a.m.Name, quotas, a.capacity)
 	}
-	p := a.plan(a.follows.store)
+	p := a.seen.plan(a.follows.store)
 	for _, g := range c.grants {
 		if floors <= float64(capacity) && float64(g.Cores) < float64(g.Floor)-rounding {
-			c.w.fail("node %s grants %s stage %v %.6f cores, less than the floor of %.6f", a.m.name, g.Key, g.Stage, float64(g.Cores), float64(g.Floor))
+			c.w.fail("node %s grants %s stage %v %.6f cores, less than the floor of %.6f", a.m.Name, g.Key, g.Stage, float64(g.Cores), float64(g.Floor))
 		}
 		if !g.Unheld && (p == nil || (p.epoch == a.follows.epoch && !slices.Contains(p.targets, targetKey{g.Key.App, g.Stage, g.Key.ID}))) {
-			c.w.fail("node %s controls %s stage %v, which its plan %d does not have", a.m.name, g.Key, g.Stage, a.follows.epoch)
+			c.w.fail("node %s controls %s stage %v, which its plan %d does not have", a.m.Name, g.Key, g.Stage, a.follows.epoch)
 		}
 	}
 }
 
 // planned looks at a Plan that the planner publishes.
 func (c *check) planned(p api.Plan) {
-	a := c.w.agent(p.Node)
+	a := c.w.byName[p.Node]
 	if a == nil {
 		c.w.fail("the plan %d is for %s, which is no node", p.Epoch, p.Node)
 		return
 	}
-	seen := a.plan(p.Planner)
+	seen := a.seen.plan(p.Planner)
 	if seen != nil && p.Epoch < seen.epoch {
 		c.w.fail("the plan of %s has epoch %d after %d", p.Node, p.Epoch, seen.epoch)
 	}
@@ -146,13 +174,13 @@ func (c *check) planned(p api.Plan) {
 			return
 		}
 		now.claimed = v.Claimed(n)
-		if now.claimed > n.Room() && (seen == nil || now.claimed > seen.claimed) && !a.adopts(&p, seen) {
+		if now.claimed > n.Room() && (seen == nil || now.claimed > seen.claimed) && !c.adopts(a, &p, seen) {
 			c.w.fail("the plan %d of %s claims %v of %v", p.Epoch, p.Node, now.claimed, n.Room())
 		}
 	})
 	for _, app := range p.Apps {
 		for _, id := range app.Executors {
-			now.executors = append(now.executors, executorKey{App: app.ID, ID: id})
+			now.executors = append(now.executors, node.Key{App: app.ID, ID: id})
 		}
 		for _, t := range app.Stages {
 			now.targets = append(now.targets, targetKey{app.ID, t.StageKey, t.Executor})
@@ -166,18 +194,18 @@ func (c *check) planned(p api.Plan) {
 	}
 	if seen == nil {
 		seen = &seenPlan{}
-		a.planned = append(a.planned, seen)
+		a.seen.planned = append(a.seen.planned, seen)
 	}
-	*seen, a.newest = now, p
+	*seen, a.seen.newest = now, p
 }
 
 // adopts reports whether all that p names beyond what seen has runs on a: it was taken over, where
 // the node gives less than it did.
-func (a *agent) adopts(p *api.Plan, seen *seenPlan) bool {
+func (c *check) adopts(a *agent, p *api.Plan, seen *seenPlan) bool {
 	for _, app := range p.Apps {
 		for _, id := range app.Executors {
-			key := executorKey{App: app.ID, ID: id}
-			if (seen == nil || !slices.Contains(seen.executors, key)) && a.m.find(key) == nil {
+			key := node.Key{App: app.ID, ID: id}
+			if (seen == nil || !slices.Contains(seen.executors, key)) && a.m.Find(key) == nil {
 				return false
 			}
 		}
@@ -209,10 +237,10 @@ func (c *check) told(store string, b api.Events, acked uint64) {
 
 // reported looks at a node's status.
 func (c *check) reported(a *agent, s *api.NodeStatus) {
-	if s.Planner == a.told.store && s.Epoch < a.told.epoch {
-		c.w.fail("node %s follows plan %d after %d", s.Node, s.Epoch, a.told.epoch)
+	if s.Planner == a.seen.told.store && s.Epoch < a.seen.told.epoch {
+		c.w.fail("node %s follows plan %d after %d", s.Node, s.Epoch, a.seen.told.epoch)
 	}
-	a.told = planKey{s.Planner, s.Epoch}
+	a.seen.told = planKey{s.Planner, s.Epoch}
 }
 
 // known sees to it that the planner knows all applications that it has taken, since its
@@ -237,30 +265,33 @@ func (c *check) final() {
 	c.known()
 	for _, d := range c.w.drivers {
 		if d.refused == nil && d.result == nil && !d.forgotten {
-			c.w.fail("application %s has no end", d.app.Name)
+			c.w.fail("application %s has no end", d.spark.App.Name)
 		}
 	}
 }
 
 // stopped looks at an executor that a node is about to stop.
-func (c *check) stopped(a *agent, key executorKey) {
-	p := a.m.find(key)
-	if p == nil || !p.registered || p.exited || p.drained || a.draining || p.driver.ended || p.driver.unwanted || p.driver.refused != nil || key.App != p.driver.reply.AppID {
+func (c *check) stopped(a *agent, key node.Key) {
+	p := a.m.Find(key)
+	if p == nil || !p.Registered || p.Exited || a.seen.drained[key] || a.draining {
 		return
 	}
-	if c.w.drains(a) {
+	if d := c.w.driver(p); d.spark.Stopped || d.unwanted || d.refused != nil || key.App != d.reply.AppID {
 		return
 	}
-	c.w.fail("node %s stops executor %s, whose driver runs", a.m.name, key)
+	if c.drains(a) {
+		return
+	}
+	c.w.fail("node %s stops executor %s, whose driver runs", a.m.Name, key)
 }
 
 // drains reports whether the planner that a follows takes it to be drained: one that served
 // before may not have heard that it is no more. What `pacer nodes` shows is not asked: of a node
 // that drains and runs another planner's executors it shows these.
-func (w *World) drains(a *agent) (yes bool) {
-	w.planners(func(c *control) {
-		n := c.engine.View().Node(a.m.name)
-		yes = yes || c.name == a.follows.store && n != nil && n.Draining
+func (c *check) drains(a *agent) (yes bool) {
+	c.w.planners(func(of *control) {
+		n := of.engine.View().Node(a.m.Name)
+		yes = yes || of.name == a.follows.store && n != nil && n.Draining
 	})
 	return yes
 }
@@ -270,13 +301,13 @@ func (w *World) drains(a *agent) (yes bool) {
 // silent.
 func (c *check) givenUp(id api.AppID) {
 	for _, d := range c.w.drivers {
-		if d.reply.AppID != id || d.ended || d.refused != nil {
+		if d.reply.AppID != id || d.spark.Stopped || d.refused != nil {
 			continue
 		}
-		if d.directive.Queued == nil && c.w.runs(d) {
+		if d.directive.Queued == nil && c.runs(d) {
 			c.w.fail("application %s has failed by silence, and its driver lives", id)
 		}
-		if d.directive.Queued != nil && d.app.Memory.Heap > 0 && !d.link.Cut && c.w.clock.Now().Sub(max(d.link.Back, c.w.net.Back)) > heardWithin {
+		if d.directive.Queued != nil && d.spark.App.Memory.Heap > 0 && !d.link.Cut && c.w.clock.Now().Sub(max(d.link.Back, c.w.net.Back)) > heardWithin {
 			c.w.fail("application %s waits and can be heard, and has failed by silence", id)
 		}
 	}
@@ -304,16 +335,17 @@ func (c *check) aborted(d *Driver, why string) {
 			killed++
 		}
 	}
-	alive := slices.ContainsFunc(d.executors, func(p *process) bool { return !p.exited })
-	if !d.unwanted && (alive || killed < cfg.Replacements) {
+	if !d.unwanted && (d.spark.Alive() || killed < cfg.Replacements) {
 		c.w.fail("application %s is ended with %d executors killed: %s", d.reply.AppID, killed, why)
 	}
 }
 
 // runs reports whether an executor of d's application runs anywhere.
-func (w *World) runs(d *Driver) bool {
-	for _, a := range w.agents {
-		if slices.ContainsFunc(a.m.procs, func(p *process) bool { return p.driver == d && p.key.App == d.reply.AppID && !p.exited }) {
+func (c *check) runs(d *Driver) bool {
+	for _, a := range c.w.agents {
+		if slices.ContainsFunc(a.m.Processes(), func(p *plant.Process) bool {
+			return p.Driver == d.spark && p.Key.App == d.reply.AppID && !p.Exited
+		}) {
 			return true
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // executors run there.
 func TestANodeDrainsThatShowsSomethingElse(t *testing.T) {
 	w := must(t, trialConfig(1))
-	a := w.agent("n1")
-	if w.drains(a) {
+	a := w.byName["n1"]
+	if w.check.drains(a) {
 		t.Error("it drains from the beginning")
 	}
 	w.control.query(api.VerbDrain, api.ControlRequest{Node: "n1"})
@@ -21,7 +21,7 @@ func TestANodeDrainsThatShowsSomethingElse(t *testing.T) {
 	s.Executors = []api.ExecutorStatus{{App: "theirs", ID: "1", State: api.ExecutorRunning, Quota: api.Unknown}}
 	w.control.step(planner.Status{Status: &s})
 	r, _ := w.control.query(api.VerbNodes, api.ControlRequest{})
-	if r.Nodes[0].State != "another's" || !w.drains(a) {
-		t.Errorf("it is shown as %q, it drains: %v", r.Nodes[0].State, w.drains(a))
+	if r.Nodes[0].State != "another's" || !w.check.drains(a) {
+		t.Errorf("it is shown as %q, it drains: %v", r.Nodes[0].State, w.check.drains(a))
 	}
 }

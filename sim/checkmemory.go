@@ -8,7 +8,9 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -29,75 +31,75 @@ const (
 // memory looks at what a node's executors may take of its memory.
 func (c *check) memory(a *agent) {
 	now, n := c.w.clock.Now(), units.Bytes(0)
-	sum, wanted := a.m.starting, units.Bytes(0)
-	moves, quiet := false, a.m.starting == 0 && !a.m.frozen && !a.m.garbled && !a.m.deaf
-	for _, p := range a.m.procs {
-		if p.exited {
+	sum, wanted := a.starting, units.Bytes(0)
+	moves, quiet := false, a.starting == 0 && !a.m.Frozen && !a.ills.garbled && !a.m.Deaf
+	for _, p := range a.m.Processes() {
+		if p.Exited {
 			continue
 		}
-		q := p.pool(now)
-		sum += q.promised()
-		wanted += q.static + q.wants()
+		q := p.Pools()
+		sum += q.Promised()
+		wanted += q.Static + q.Wants()
 		n++
-		quiet = quiet && p.registered && q.size() <= q.wants()
-		moves = moves || q.moves && q.uses.OffHeap == 0 && !p.driver.app.Mode.HandsOff()
-		if q.limit > 0 && q.static+max(q.size(), q.target) > q.limit {
-			c.w.fail("executor %s on %s may have %v of a limit of %v", p.key, a.m.name, q.static+max(q.size(), q.target), q.limit)
+		quiet = quiet && p.Registered && q.Size() <= q.Wants()
+		moves = moves || q.Moves && q.Uses.OffHeap == 0 && !p.Driver.App.Mode.HandsOff()
+		if q.Limit > 0 && q.Static+max(q.Size(), q.Target) > q.Limit {
+			c.w.fail("executor %s on %s may have %v of a limit of %v", p.Key, a.m.Name, q.Static+max(q.Size(), q.Target), q.Limit)
 		}
 	}
-	before := a.promised
-	a.promised = sum
-	if a.m.frozen || a.m.garbled || sum <= a.cfg.Memory {
-		a.m.beyond = now
+	before := a.seen.promised
+	a.seen.promised = sum
+	if a.m.Frozen || a.ills.garbled || sum <= a.cfg.Memory {
+		a.seen.beyond = now
 	}
-	seen := a.plan(a.follows.store)
+	seen := a.seen.plan(a.follows.store)
 	if seen == nil {
 		return
 	}
 	// Where an offer shrank below what all are to have in any case, nothing else can be.
 	fits := seen.claimed <= a.cfg.Memory
 	if sum > a.cfg.Memory && sum > before && fits {
-		c.w.fail("node %s has promised %v of %v", a.m.name, sum, a.cfg.Memory)
+		c.w.fail("node %s has promised %v of %v", a.m.Name, sum, a.cfg.Memory)
 	}
-	if quiet = quiet && seen.epoch == a.follows.epoch && a.all(seen); !quiet || !fits {
-		a.m.changed = now
+	if quiet = quiet && seen.epoch == a.follows.epoch && c.all(a, seen); !quiet || !fits {
+		a.seen.changed = now
 	}
 	// What is in force less what is owed of it is never more than what is wanted.
-	if all := seen.epoch == a.follows.epoch && a.all(seen); !all || !fits || wanted+a.m.starting <= a.cfg.Memory {
-		a.m.beyond = now
-	} else if now.Sub(a.m.beyond) > max(rightAgain, 4*a.cfg.Interval) {
-		c.w.fail("node %s has %v, and its executors are to have %v", a.m.name, a.cfg.Memory, wanted+a.m.starting)
+	if all := seen.epoch == a.follows.epoch && c.all(a, seen); !all || !fits || wanted+a.starting <= a.cfg.Memory {
+		a.seen.beyond = now
+	} else if now.Sub(a.seen.beyond) > max(rightAgain, 4*a.cfg.Interval) {
+		c.w.fail("node %s has %v, and its executors are to have %v", a.m.Name, a.cfg.Memory, wanted+a.starting)
 	}
-	if slack := (n + 1) * units.MiB; moves && now.Sub(a.m.changed) > max(rightAgain, 4*a.cfg.Interval) && wanted < a.cfg.Memory-slack {
-		c.w.fail("node %s has %v, and only %v of it is anybody's %v after the last change", a.m.name, a.cfg.Memory, wanted, now.Sub(a.m.changed))
+	if slack := (n + 1) * units.MiB; moves && now.Sub(a.seen.changed) > max(rightAgain, 4*a.cfg.Interval) && wanted < a.cfg.Memory-slack {
+		c.w.fail("node %s has %v, and only %v of it is anybody's %v after the last change", a.m.Name, a.cfg.Memory, wanted, now.Sub(a.seen.changed))
 	}
 }
 
 // all reports whether the executors that run on the node are those of its Plan, but for ones
 // that have died.
-func (a *agent) all(seen *seenPlan) bool {
-	for _, p := range a.m.procs {
-		if !p.exited && !slices.Contains(seen.executors, p.key) {
+func (c *check) all(a *agent, seen *seenPlan) bool {
+	for _, p := range a.m.Processes() {
+		if !p.Exited && !slices.Contains(seen.executors, p.Key) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(seen.executors, func(key executorKey) bool { return a.m.find(key) == nil && !a.m.died[key] })
+	return !slices.ContainsFunc(seen.executors, func(key node.Key) bool { return a.m.Find(key) == nil && !a.seen.died[key] })
 }
 
 // wish looks at a wish for an executor's memory before it is put: a shrink is met before
 // anything grows.
-func (c *check) wish(a *agent, p *process, wanted units.Bytes) {
-	if q := p.pool(c.w.clock.Now()); !p.exited && wanted > q.wants() && q.size() > q.wants() {
-		c.w.fail("executor %s on %s is to have %v, and owes %v of the shrink before", p.key, a.m.name, wanted, q.size()-q.wants())
+func (c *check) wish(a *agent, p *plant.Process, wanted units.Bytes) {
+	if q := p.Pools(); !p.Exited && wanted > q.Wants() && q.Size() > q.Wants() {
+		c.w.fail("executor %s on %s is to have %v, and owes %v of the shrink before", p.Key, a.m.Name, wanted, q.Size()-q.Wants())
 	}
 }
 
 // unheard reports whether a node cannot be heard that v counts on: what comes free there is not
 // known.
-func (w *World) unheard(v ledger.View) bool {
-	return w.net.Out || slices.ContainsFunc(w.agents, func(a *agent) bool {
-		n := v.Node(a.m.name)
-		return a.link.Cut && (!a.m.gone || n != nil && n.Here())
+func (c *check) unheard(v ledger.View) bool {
+	return c.w.net.Out || slices.ContainsFunc(c.w.agents, func(a *agent) bool {
+		n := v.Node(a.m.Name)
+		return a.link.Cut && (!a.ills.gone || n != nil && n.Here())
 	})
 }
 
@@ -107,24 +109,24 @@ func (w *World) unheard(v ledger.View) bool {
 func (c *check) promises(of *control) {
 	v := of.engine.View()
 	for _, n := range v.Nodes() {
-		a := c.w.agent(n.Node)
-		if a == nil || !n.Here() || a.engine == nil || a.m.gone {
+		a := c.w.byName[n.Node]
+		if a == nil || !n.Here() || a.engine == nil || a.ills.gone {
 			continue
 		}
 		claimed, strange := v.Claimed(n), units.Bytes(0)
-		for _, p := range a.m.procs {
-			if app := v.App(p.key.App); !p.exited && (app == nil || !holds(app.Executor(p.key.ID), n.Node)) {
-				strange += claim(&api.Launch{Heap: p.pools.static, OffHeap: p.pools.started})
+		for _, p := range a.m.Processes() {
+			if app := v.App(p.Key.App); !p.Exited && (app == nil || !holds(app.Executor(p.Key.ID), n.Node)) {
+				strange += p.Claim()
 			}
 		}
 		clear := strange > 0 && claimed+strange > a.cfg.Memory && claimed <= a.cfg.Memory && n.Live() && !a.link.Cut && !c.w.net.Out && n.Room() == a.cfg.Memory &&
 			a.follows.store == of.name && a.follows.epoch == n.Epoch
 		switch {
 		case !clear:
-			a.m.doubled = 0
-		case a.m.doubled == 0:
-			a.m.doubled = c.w.clock.Now()
-		case c.w.clock.Now().Sub(a.m.doubled) > startsWithin:
+			a.seen.doubled = 0
+		case a.seen.doubled == 0:
+			a.seen.doubled = c.w.clock.Now()
+		case c.w.clock.Now().Sub(a.seen.doubled) > startsWithin:
 			c.w.fail("%v of %v of node %s are promised beside %v that live there", claimed, a.cfg.Memory, n.Node, strange)
 		}
 	}
@@ -192,7 +194,7 @@ func (c *check) queue() {
 		return
 	}
 	switch {
-	case older || lost || len(rooms) == 0 || c.w.unheard(v):
+	case older || lost || len(rooms) == 0 || c.unheard(v):
 		c.front.passed = 0
 	case c.front.passed == 0:
 		c.front.passed = now

@@ -179,7 +179,7 @@ func (c *control) observe(o planner.Occurrence) {
 	if c == c.w.control {
 		c.w.check.occurred(o)
 	}
-	c.w.said("planner", "", o.String())
+	c.w.history.said("planner", "", o.String())
 	if e, ok := o.(planner.AppEnded); ok && e.State == api.AppFailed && e.By == api.EndedBySilence {
 		c.w.check.givenUp(e.App)
 	}
@@ -213,7 +213,7 @@ func (c *control) save(changes []api.Pair) error {
 
 func (c *control) publish(p api.Plan) {
 	c.w.check.planned(p)
-	if a := c.w.agent(p.Node); a != nil {
+	if a := c.w.byName[p.Node]; a != nil {
 		a.link.Send(des.Down, func() { a.offer(p) })
 	}
 }

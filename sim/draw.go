@@ -24,7 +24,7 @@ func (r Report) Draw(files ...string) error {
 		if d.result == nil {
 			continue
 		}
-		began, name := des.Seconds(0, d.began), strings.TrimSpace(fmt.Sprintf("%s %d", d.app.Name, i+1))
+		began, name := des.Seconds(0, d.spark.Began), strings.TrimSpace(fmt.Sprintf("%s %d", d.spark.App.Name, i+1))
 		fault = errors.Join(fault, cores.Line(used(d.result.Stages, began), i, name, false))
 		for _, s := range d.result.Stages {
 			done, wanted := followed(s.Samples, began)
@@ -33,7 +33,7 @@ func (r Report) Draw(files ...string) error {
 		}
 	}
 	for i, d := range r.world.drivers {
-		if at := des.Seconds(0, d.began) + float64(d.app.Deadline); d.result != nil && d.app.Deadline > 0 {
+		if at := des.Seconds(0, d.spark.Began) + float64(d.spark.App.Deadline); d.result != nil && d.spark.App.Deadline > 0 {
 			fault = errors.Join(fault, cores.Line([]chart.XY{{X: at, Y: 0}, {X: at, Y: max(1, cores.Top())}}, i, "", true))
 		}
 	}

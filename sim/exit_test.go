@@ -7,13 +7,13 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/sim/des"
-	"github.com/sparkpacer/pacer/units"
+	"github.com/sparkpacer/pacer/sim/plant"
 )
 
 // An application ends when its driver's process has exited, some time after its
 // context's stop; the profile learns how long, and the deadline is kept at the exit.
 func TestADeadlineIsKeptAtTheExit(t *testing.T) {
-	app := App{Name: "a", Head: 3, Tail: 0.2, Exit: 3, Driver: 1, Stages: []Stage{{Name: "s", Tasks: 200, Work: 400, Records: 1e6, Gap: 0.1}}}
+	app := plant.App{Name: "a", Head: 3, Tail: 0.2, Exit: 3, Driver: 1, Stages: []plant.Stage{{Name: "s", Tasks: 200, Work: 400, Records: 1e6, Gap: 0.1}}}
 	c := Default()
 	c.Nodes = c.Nodes[:1]
 	p, full, err := Record(c, app)
@@ -41,38 +41,6 @@ func TestADeadlineIsKeptAtTheExit(t *testing.T) {
 	}
 }
 
-// A driver has its cores of a node while it works itself, before executors do, and
-// leaves them while a stage runs and at its end.
-func TestADriverTakesCores(t *testing.T) {
-	c := Default()
-	c.Nodes = c.Nodes[:1]
-	w, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := w.Submit(0, App{Name: "a", Head: 10, Tail: 5, Exit: 5, Driver: 2, Stages: []Stage{{Name: "s", Tasks: 160, Work: 320, Gap: 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, phases := &w.agents[0].m, map[bool]units.Seconds{}
-	for !d.exited {
-		if err := w.Pass(50 * time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-		running := len(d.running()) > 0
-		if want := 2.0; !d.exited && !running && m.taken() != want || running && m.taken() != 0 {
-			t.Fatalf("at %.2f s, stages run: %v, the driver takes %v cores", float64(w.Now()), running, m.taken())
-		}
-		phases[running] += 0.05
-	}
-	if err := w.Run(); err != nil || m.taken() != 0 {
-		t.Errorf("%v; the driver takes %v cores after its end", err, m.taken())
-	}
-	if phases[false] < 15 || phases[true] < 10 {
-		t.Errorf("the driver worked for %.1f s, its stage for %.1f s", float64(phases[false]), float64(phases[true]))
-	}
-}
-
 // lastWordWorld is a world whose application stops its context and exits seconds later, at
 // the moment when the planner has taken its end and the driver has not heard so.
 func lastWordWorld(t *testing.T) (*World, *Driver) {
@@ -80,7 +48,7 @@ func lastWordWorld(t *testing.T) (*World, *Driver) {
 	c := Default()
 	c.Nodes = c.Nodes[:1]
 	w := must(t, c)
-	d, err := w.Submit(w.Now(), App{Name: "a", Deadline: 100, Tail: 1, Exit: 10, Stages: []Stage{{Name: "s", Tasks: 160, Work: 320}}})
+	d, err := w.Submit(w.Now(), plant.App{Name: "a", Deadline: 100, Tail: 1, Exit: 10, Stages: []plant.Stage{{Name: "s", Tasks: 160, Work: 320}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,12 +70,12 @@ func TestALastWordAfterALostAcknowledgementCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.link.Cut = false
-	w.plannerUp()
+	w.control.restart()
 	if err := w.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if r := d.Result(); r.EndedBy != api.EndedByLastWord || r.Duration < d.duration+5 {
-		t.Errorf("ended by %q after %.1f s, its context stopped after %.1f s", r.EndedBy, float64(r.Duration), float64(d.duration))
+	if r := d.Result(); r.EndedBy != api.EndedByLastWord || r.Duration < d.spark.Duration+5 {
+		t.Errorf("ended by %q after %.1f s, its context stopped after %.1f s", r.EndedBy, float64(r.Duration), float64(d.spark.Duration))
 	}
 }
 
@@ -115,17 +83,17 @@ func TestALastWordAfterALostAcknowledgementCounts(t *testing.T) {
 // conversation, and its context has stopped when it did.
 func TestADriverThatIsHistoryFallsSilent(t *testing.T) {
 	w, d := lastWordWorld(t)
-	stopped := d.duration
+	stopped := d.spark.Duration
 	if err := w.Pass(time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	w.control.down()
 	d.link.Cut = false
-	w.plannerUp()
+	w.control.restart()
 	if err := w.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if r := d.Result(); !d.talk.Closed() || r.EndedBy != api.EndedByStop || d.duration != stopped {
-		t.Errorf("ended by %q, its context stopped after %.1f s, then %.1f s", r.EndedBy, float64(stopped), float64(d.duration))
+	if r := d.Result(); !d.talk.Closed() || r.EndedBy != api.EndedByStop || d.spark.Duration != stopped {
+		t.Errorf("ended by %q, its context stopped after %.1f s, then %.1f s", r.EndedBy, float64(stopped), float64(d.spark.Duration))
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
 // Record runs an application in a world of c at all cores, whatever its deadline, and
 // returns its profile and what came of it.
-func Record(c Config, a App) (api.Profile, Outcome, error) {
+func Record(c Config, a plant.App) (api.Profile, Outcome, error) {
 	a.Deadline = 0
 	w, err := New(c)
 	if err != nil {
@@ -29,7 +30,7 @@ func Record(c Config, a App) (api.Profile, Outcome, error) {
 // Pace runs an application in a world of c under its deadline with the given profile.
 // lost, if not 0, is when an executor of the first node is lost with what it has written,
 // as a share of the deadline.
-func Pace(c Config, a App, p api.Profile, lost units.Fraction) (Outcome, error) {
+func Pace(c Config, a plant.App, p api.Profile, lost units.Fraction) (Outcome, error) {
 	w, err := New(c)
 	if err != nil {
 		return Outcome{}, err
@@ -46,7 +47,7 @@ func Pace(c Config, a App, p api.Profile, lost units.Fraction) (Outcome, error) 
 }
 
 // alone runs an application with nothing beside it.
-func (w *World) alone(a App) (Outcome, error) {
+func (w *World) alone(a plant.App) (Outcome, error) {
 	d, err := w.Submit(0, a)
 	if err != nil {
 		return Outcome{}, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -35,7 +36,7 @@ const faultOutputs = "outputs-lost"
 func faultTable() []faultKind {
 	return []faultKind{
 		{name: "planner-down", does: func(w *World, _ *agent, _ float64) { w.control.down() }},
-		{name: "planner-up", does: func(w *World, _ *agent, _ float64) { w.plannerUp() }},
+		{name: "planner-up", does: func(w *World, _ *agent, _ float64) { w.control.restart() }},
 		{name: "planner-lost", does: func(w *World, _ *agent, _ float64) { w.control.lose() }},
 		{name: "planner-torn", value: true, most: 1, does: func(w *World, _ *agent, v float64) {
 			w.control.torn, w.control.kept = w.control.engine != nil, v >= 0.5
@@ -47,31 +48,31 @@ func faultTable() []faultKind {
 		{name: "clock-back", value: true, most: 1e6, does: func(w *World, _ *agent, v float64) { w.skew -= units.Seconds(v).Duration() }},
 		{name: "bus-down", does: func(w *World, _ *agent, _ float64) { w.net.Out = true }},
 		{name: "bus-up", does: func(w *World, _ *agent, _ float64) { w.busUp() }},
-		{name: "drivers-cut", node: true, does: func(w *World, a *agent, _ float64) { w.cutDrivers(a, true) }},
-		{name: "drivers-back", node: true, does: func(w *World, a *agent, _ float64) { w.cutDrivers(a, false) }},
-		{name: "statuses-mutated", node: true, value: true, most: 1000, does: func(w *World, a *agent, v float64) { a.poisons = int(v) }},
+		{name: "drivers-cut", node: true, does: func(w *World, a *agent, _ float64) { a.cutDrivers(true) }},
+		{name: "drivers-back", node: true, does: func(w *World, a *agent, _ float64) { a.cutDrivers(false) }},
+		{name: "statuses-mutated", node: true, value: true, most: 1000, does: func(w *World, a *agent, v float64) { a.ills.poisons = int(v) }},
 		{name: "plans-mutated", node: true, does: func(w *World, a *agent, _ float64) { a.mutatedPlans() }},
 		{name: "controller-down", node: true, restarts: true, does: func(w *World, a *agent, _ float64) { a.crash() }},
 		{name: "controller-up", node: true, restarts: true, does: func(w *World, a *agent, _ float64) { w.must(a.up()) }},
-		{name: "executor-lost", node: true, does: func(w *World, a *agent, _ float64) { a.loseExecutor() }},
-		{name: faultOutputs, node: true, does: func(w *World, a *agent, _ float64) { a.loseOutputs() }},
+		{name: "executor-lost", node: true, does: func(w *World, a *agent, _ float64) { a.loseExecutor(false) }},
+		{name: faultOutputs, node: true, does: func(w *World, a *agent, _ float64) { a.loseExecutor(true) }},
 		{name: "node-lost", node: true, does: func(w *World, a *agent, _ float64) { a.lose() }},
 		{name: "link-cut", node: true, does: func(w *World, a *agent, _ float64) { a.link.Cut = true }},
 		{name: "link-up", node: true, does: func(w *World, a *agent, _ float64) { a.link.Cut = false; a.reconnect() }},
 		{name: "link-stalled", node: true, value: true, most: 60, does: func(w *World, a *agent, v float64) { a.link.Stalled = w.clock.Now().Add(units.Seconds(v).Duration()) }},
-		{name: faultOthers, node: true, value: true, most: 1e4, does: func(w *World, a *agent, v float64) { a.m.disturb(w.clock.Now(), v) }},
-		{name: "speed", node: true, value: true, most: 100, does: func(w *World, a *agent, v float64) { a.m.slow(w.clock.Now(), v) }},
-		{name: "quotas-refused", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = true }},
-		{name: "quotas-taken", node: true, does: func(w *World, a *agent, _ float64) { a.refusing = false }},
-		{name: "pages-frozen", node: true, does: func(w *World, a *agent, _ float64) { a.m.frozen = true }},
-		{name: "pages-thawed", node: true, does: func(w *World, a *agent, _ float64) { a.m.frozen = false }},
-		{name: "samples-garbled", node: true, does: func(w *World, a *agent, _ float64) { a.m.garbled = true }},
-		{name: "samples-mended", node: true, does: func(w *World, a *agent, _ float64) { a.m.garbled = false }},
+		{name: faultOthers, node: true, value: true, most: 1e4, does: func(w *World, a *agent, v float64) { a.m.Disturb(v) }},
+		{name: "speed", node: true, value: true, most: 100, does: func(w *World, a *agent, v float64) { a.m.Slow(v) }},
+		{name: "quotas-refused", node: true, does: func(w *World, a *agent, _ float64) { a.ills.refusing = true }},
+		{name: "quotas-taken", node: true, does: func(w *World, a *agent, _ float64) { a.ills.refusing = false }},
+		{name: "pages-frozen", node: true, does: func(w *World, a *agent, _ float64) { a.m.Frozen = true }},
+		{name: "pages-thawed", node: true, does: func(w *World, a *agent, _ float64) { a.m.Frozen = false }},
+		{name: "samples-garbled", node: true, does: func(w *World, a *agent, _ float64) { a.ills.garbled = true }},
+		{name: "samples-mended", node: true, does: func(w *World, a *agent, _ float64) { a.ills.garbled = false }},
 		{name: "wishes-unread", node: true, does: func(w *World, a *agent, _ float64) { a.hush(true) }},
 		{name: "wishes-read", node: true, does: func(w *World, a *agent, _ float64) { a.hush(false) }},
 		{name: "memory", node: true, value: true, bytes: true, most: 1 << 50, restarts: true, does: func(w *World, a *agent, v float64) { a.give(units.Bytes(v)) }},
-		{name: "drain", node: true, does: func(w *World, a *agent, _ float64) { w.drain(a, api.VerbDrain) }},
-		{name: "undrain", node: true, does: func(w *World, a *agent, _ float64) { w.drain(a, api.VerbUndrain) }},
+		{name: "drain", node: true, does: func(w *World, a *agent, _ float64) { a.drain(api.VerbDrain) }},
+		{name: "undrain", node: true, does: func(w *World, a *agent, _ float64) { a.drain(api.VerbUndrain) }},
 	}
 }
 
@@ -91,7 +92,7 @@ func (w *World) Fault(at units.Seconds, kind, node string, value float64) error 
 		if k.name != kind {
 			continue
 		}
-		a := w.agent(node)
+		a := w.byName[node]
 		switch {
 		case k.node && a == nil:
 			return fmt.Errorf("fault %s: node %q is not known", kind, node)
@@ -100,8 +101,8 @@ func (w *World) Fault(at units.Seconds, kind, node string, value float64) error 
 		case k.restarts && !w.cfg.Restarts:
 			return fmt.Errorf("fault %s: the world was made without Config.Restarts", kind)
 		}
-		w.at(max(w.clock.Now(), units.Instant(at.Duration())), rankFault, 0, func() {
-			w.said("fault", node, kind)
+		w.clock.At(max(w.clock.Now(), units.Instant(at.Duration())), rankFault, 0, func() {
+			w.history.said("fault", node, kind)
 			k.does(w, a, value)
 		})
 		return nil
@@ -112,14 +113,6 @@ func (w *World) Fault(at units.Seconds, kind, node string, value float64) error 
 func (w *World) must(err error) {
 	if err != nil {
 		w.fail("%v", err)
-	}
-}
-
-func (w *World) plannerUp() {
-	w.control.torn = false
-	if w.control.engine == nil {
-		w.must(w.control.up())
-		w.check.known()
 	}
 }
 
@@ -134,41 +127,39 @@ func (a *agent) crash() {
 	}
 	a.down()
 	starts := a.starts
-	a.w.after(guardTime, rankNode, a.m.id, func() {
+	a.w.clock.After(guardTime, rankNode, a.m.ID, func() {
 		if a.engine != nil || a.starts != starts {
 			return
 		}
-		for _, p := range a.m.procs {
-			p.advance(a.w.clock.Now())
-			p.quota = math.Inf(1)
+		for _, p := range a.m.Processes() {
+			p.SetQuota(math.Inf(1))
 		}
-		a.m.divide(a.w.clock.Now())
 	})
 }
 
 // loseExecutor ends the node's executor that is busiest, if there is one. What it has
-// written stays, as where a shuffle service serves it.
-func (a *agent) loseExecutor() {
-	if victim := a.busiest(); victim != nil {
-		victim.driver.killed = append(victim.driver.killed, a.w.clock.Now())
-		victim.kill(a.w.clock.Now(), "killed by signal 9", 137)
+// written stays, as where a shuffle service serves it, or is lost with it.
+func (a *agent) loseExecutor(outputs bool) {
+	victim := a.busiest()
+	if victim == nil {
+		return
 	}
+	victim.Forgets = outputs
+	a.kill(victim, "killed by signal 9")
 }
 
-// loseOutputs is loseExecutor with all that the executor has written.
-func (a *agent) loseOutputs() {
-	if victim := a.busiest(); victim != nil {
-		victim.forgets = true
-		victim.driver.killed = append(victim.driver.killed, a.w.clock.Now())
-		victim.kill(a.w.clock.Now(), "killed by signal 9", 137)
-	}
+// kill ends an executor, which is not its driver's fault.
+func (a *agent) kill(p *plant.Process, exit string) {
+	d := a.w.driver(p)
+	d.killed = append(d.killed, a.w.clock.Now())
+	p.Kill(exit, 137)
 }
 
 // busiest is the node's executor with most tasks, the first of equals.
-func (a *agent) busiest() *process {
-	var victim *process
-	for _, p := range a.m.procs {
-		if !p.exited && (victim == nil || len(p.computing) > len(victim.computing)) {
+func (a *agent) busiest() *plant.Process {
+	var victim *plant.Process
+	for _, p := range a.m.Processes() {
+		if !p.Exited && (victim == nil || p.Running() > victim.Running()) {
 			victim = p
 		}
 	}
@@ -178,8 +169,8 @@ func (a *agent) busiest() *process {
 // garble makes a sample what no healthy machine shows: CPU time below zero, or a
 // page of another time or with impossible numbers. NaN is left to the node's own
 // tests: a history in JSON has none.
-func (p *process) garble(s *node.ExecutorSample) {
-	switch p.rand.IntN(4) {
+func garble(s *node.ExecutorSample, draw func(n int) int) {
+	switch draw(4) {
 	case 0:
 		s.CPU = -s.CPU
 	case 1:
@@ -197,31 +188,19 @@ func (p *process) garble(s *node.ExecutorSample) {
 // lose takes the node's power: controller and executors are gone without a word.
 func (a *agent) lose() {
 	a.down()
-	a.link.Cut, a.m.gone = true, true
-	for _, p := range a.m.procs {
-		p.driver.killed = append(p.driver.killed, a.w.clock.Now())
-		p.kill(a.w.clock.Now(), "power cut", 137)
+	a.link.Cut, a.ills.gone = true, true
+	for _, p := range a.m.Processes() {
+		a.kill(p, "power cut")
 	}
 }
 
-// slow changes what the machine's cores are worth.
-func (m *machine) slow(now units.Instant, speed float64) {
-	for _, p := range m.procs {
-		p.advance(now)
-	}
-	m.speed = max(speed, 1e-3)
-	for _, p := range m.procs {
-		p.plan(now)
-	}
-}
-
-func (w *World) drain(a *agent, verb api.Verb) {
+func (a *agent) drain(verb api.Verb) {
 	if a.draining = verb == api.VerbDrain; a.draining {
-		for _, p := range a.m.procs {
-			p.drained = true
+		for _, p := range a.m.Processes() {
+			a.seen.drained.put(p.Key, true)
 		}
 	}
-	w.control.query(verb, api.ControlRequest{Node: a.m.name})
+	a.w.control.query(verb, api.ControlRequest{Node: a.m.Name})
 }
 
 // give has a node give so much memory to executors from now on. Its node controller starts
@@ -239,8 +218,8 @@ func (a *agent) give(memory units.Bytes) {
 
 // hush has the node's executors see no wishes for memory, or see them again.
 func (a *agent) hush(deaf bool) {
-	for _, p := range a.m.procs {
-		p.pool(a.w.clock.Now())
+	for _, p := range a.m.Processes() {
+		p.Pools()
 	}
-	a.m.deaf = deaf
+	a.m.Deaf = deaf
 }

@@ -70,7 +70,7 @@ func (h *history) said(who, name, what string) {
 // begin notes a new engine.
 func (h *history) begin(a *agent, state []byte) {
 	if h.out != nil {
-		h.add(replay.New(a.m.name, a.cfg, state))
+		h.add(replay.New(a.m.Name, a.cfg, state))
 	}
 }
 
@@ -92,6 +92,6 @@ func (h *history) status(a *agent) { h.call(a, node.Call{Kind: node.CallStatus, 
 
 func (h *history) call(a *agent, c node.Call) {
 	if h.out != nil {
-		h.add(replay.Asked(a.m.name, &c))
+		h.add(replay.Asked(a.m.Name, &c))
 	}
 }

@@ -10,73 +10,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
 const mib = units.MiB
-
-// moving are pools of 2 GiB that move, and their plant.
-func moving(m Memory) (*pools, *Plant) {
-	m.Heap = units.GiB
-	q := newPools(m, &api.Launch{Heap: units.GiB, Overhead: 384 * mib, OffHeap: 2048 * mib}, 0)
-	return &q, &Plant{Evict: 512 * mib, Spill: 256 * mib}
-}
-
-// A shrink takes what is free at once, then evicts above the part that storage keeps, and has
-// tasks spill, each at its rate.
-func TestAShrinkTakesTime(t *testing.T) {
-	const s = units.Instant(time.Second)
-	for name, c := range map[string]struct {
-		uses    Memory
-		running int
-		// after is the size a second after the wish for 512 MiB was seen, whole when it is met.
-		after            units.Bytes
-		whole            time.Duration
-		evicted, spilled units.Bytes
-	}{
-		"nothing in use":         {Memory{}, 0, 512 * mib, 0, 0, 0},
-		"blocks":                 {Memory{Blocks: 1536 * mib}, 0, 1024 * mib, 2 * time.Second, 1024 * mib, 0},
-		"tasks":                  {Memory{Task: 256 * mib}, 4, 768 * mib, 2 * time.Second, 0, 512 * mib},
-		"blocks above their own": {Memory{Blocks: 512 * mib, Task: 128 * mib}, 4, 640 * mib, 1500 * time.Millisecond, 256 * mib, 256 * mib},
-	} {
-		q, plant := moving(c.uses)
-		q.advance(s, c.running, false, plant)
-		q.want(512*mib, 0, s)
-		q.advance(s, c.running, false, plant)
-		if q.seen != 0 || q.size() != 2048*mib {
-			t.Errorf("%s: the wish is seen at once", name)
-		}
-		seen := s.Add(lookAt)
-		q.advance(seen+s, c.running, false, plant)
-		if p := q.page(); p.InForce != c.after || p.Acknowledged != 1 || p.Owed != c.after-512*mib {
-			t.Errorf("%s: after a second %+v, want %v in force", name, p, c.after)
-		}
-		q.advance(seen+10*s, c.running, false, plant)
-		if p := q.page(); p.InForce != 512*mib || p.Met != 1 || p.Moving != c.whole || p.Evicted != c.evicted || p.Spilled != c.spilled {
-			t.Errorf("%s: in the end %+v, want it met after %v with %v evicted and %v spilled", name, p, c.whole, c.evicted, c.spilled)
-		}
-		q.want(4096*mib, 0, seen+10*s)
-		q.advance(seen+11*s, c.running, false, plant)
-		if p := q.page(); p.InForce != 4096*mib || p.Met != 2 || p.Moving != c.whole {
-			t.Errorf("%s: it does not grow at once: %+v", name, p)
-		}
-	}
-}
-
-// An executor that does not answer keeps what it has, and promises what it may have.
-func TestOneThatDoesNotAnswerKeepsItsMemory(t *testing.T) {
-	q, plant := moving(Memory{})
-	q.want(512*mib, 0, 0)
-	q.advance(units.Instant(time.Minute), 0, true, plant)
-	if p := q.page(); p.InForce != 2048*mib || p.Acknowledged != 0 || q.promised() != (2048+384+1024)*mib {
-		t.Errorf("%+v, promised %v", p, q.promised())
-	}
-	q.advance(units.Instant(2*time.Minute), 0, false, plant)
-	if p := q.page(); p.InForce != 512*mib || p.Acknowledged != 1 {
-		t.Errorf("when it answers again: %+v", p)
-	}
-}
 
 // crowd is a world of one node with so much memory.
 func crowd(t testing.TB, memory units.Bytes) *World {
@@ -86,7 +26,7 @@ func crowd(t testing.TB, memory units.Bytes) *World {
 }
 
 // holder is an application whose executors have heaps.
-func holder(name string, m Memory) App {
+func holder(name string, m plant.Memory) plant.App {
 	a := chain(name, 2, 80, 160)
 	a.Memory = m
 	if m.Heap == 0 {
@@ -96,7 +36,7 @@ func holder(name string, m Memory) App {
 }
 
 // come has applications come now, each with that deadline.
-func come(t testing.TB, w *World, a App, deadline units.Seconds) *Driver {
+func come(t testing.TB, w *World, a plant.App, deadline units.Seconds) *Driver {
 	t.Helper()
 	a.Deadline = deadline
 	d, err := w.Submit(w.Now(), a)
@@ -117,33 +57,33 @@ func pass(t testing.TB, w *World, d time.Duration) {
 // others are to have their shares of what is left.
 func TestTheTotalIsRightAfterADeath(t *testing.T) {
 	w := crowd(t, 12*units.GiB)
-	a := come(t, w, holder("a", Memory{Blocks: 9 * units.GiB}), 0)
+	a := come(t, w, holder("a", plant.Memory{Blocks: 9 * units.GiB}), 0)
 	pass(t, w, 10*time.Second)
-	b := come(t, w, holder("b", Memory{}), 0)
+	b := come(t, w, holder("b", plant.Memory{}), 0)
 	pass(t, w, 20*time.Second)
-	come(t, w, holder("c", Memory{}), 0)
+	come(t, w, holder("c", plant.Memory{}), 0)
 	m := &w.agents[0].m
 	for range 100 {
 		pass(t, w, 50*time.Millisecond)
-		if p := m.procs[0]; p.driver == a && p.pool(w.clock.Now()).size() > p.pools.wants() {
+		if p := m.Processes()[0]; p.Driver == a.spark && p.Pools().Size() > p.Pools().Wants() {
 			break
 		}
 	}
-	victim := m.procs[0]
-	if victim.pools.size() <= victim.pools.wants() {
+	victim := m.Processes()[0]
+	if victim.Pools().Size() <= victim.Pools().Wants() {
 		t.Fatal("nothing is owed when it dies")
 	}
 	w.Kill(w.Now(), a)
 	for range 100 {
-		if pass(t, w, 50*time.Millisecond); victim.exited {
+		if pass(t, w, 50*time.Millisecond); victim.Exited {
 			break
 		}
 	}
 	pass(t, w, 2*time.Second)
-	if len(m.procs) != 2 || m.procs[0].driver != b {
-		t.Fatalf("%d executors are there", len(m.procs))
+	if len(m.Processes()) != 2 || m.Processes()[0].Driver != b.spark {
+		t.Fatalf("%d executors are there", len(m.Processes()))
 	}
-	if got, want := m.procs[0].pools.wants(), (12*units.GiB-2*1408*mib)/2; got != want {
+	if got, want := m.Processes()[0].Pools().Wants(), (12*units.GiB-2*1408*mib)/2; got != want {
 		t.Errorf("two seconds later another one is to have %v off the heap, want %v", got, want)
 	}
 	if err := w.Run(); err != nil {
@@ -158,15 +98,15 @@ func TestTheTotalIsRightAfterADeath(t *testing.T) {
 // case, and a newcomer waits.
 func TestWhomASmallerOfferHitsIsTold(t *testing.T) {
 	w := crowd(t, 8*units.GiB)
-	first := come(t, w, holder("first", Memory{Blocks: 2 * units.GiB}), 0)
+	first := come(t, w, holder("first", plant.Memory{Blocks: 2 * units.GiB}), 0)
 	pass(t, w, 10*time.Second)
 	if err := w.Fault(w.Now(), "memory", "n1", float64(1300*mib)); err != nil {
 		t.Fatal(err)
 	}
 	pass(t, w, 5*time.Second)
-	second := come(t, w, holder("second", Memory{}), 0)
-	if q := &w.agents[0].m.procs[0].pools; q.wants() != 435*mib {
-		t.Errorf("it is to have %v, want its floor of 435m", q.wants())
+	second := come(t, w, holder("second", plant.Memory{}), 0)
+	if q := w.agents[0].m.Processes()[0].Pools(); q.Wants() != 435*mib {
+		t.Errorf("it is to have %v, want its floor of 435m", q.Wants())
 	}
 	pass(t, w, 2*time.Second)
 	if second.refused == nil || !strings.Contains(second.refused.Error(), "where a heap of") {
@@ -176,7 +116,7 @@ func TestWhomASmallerOfferHitsIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	pass(t, w, 3*time.Second)
-	third := come(t, w, holder("third", Memory{}), 0)
+	third := come(t, w, holder("third", plant.Memory{}), 0)
 	if err := w.Run(); err != nil {
 		t.Fatal(err)
 	}
@@ -203,39 +143,38 @@ func TestExecutorsThatStartTogether(t *testing.T) {
 
 // The check finds what must not be, whoever is to blame.
 func TestTheCheckLooksAtMemory(t *testing.T) {
-	for want, meddle := range map[string]func(w *World, a *agent, p *process){
-		"has promised":       func(_ *World, a *agent, _ *process) { a.m.starting += 4 * units.GiB },
-		"of a limit of":      func(_ *World, _ *agent, p *process) { p.pools.limit = p.pools.static },
-		"of it is anybody's": func(_ *World, a *agent, _ *process) { a.cfg.Memory += units.GiB },
-		"of the shrink before": func(w *World, a *agent, p *process) {
-			p.pools.inForce += 1e9
-			p.pools.blocks = p.pools.inForce
-			w.check.wish(a, p, p.pools.wants()+1)
+	for want, meddle := range map[string]func(w *World, a *agent, p *plant.Process){
+		"has promised":       func(_ *World, a *agent, _ *plant.Process) { a.starting += 4 * units.GiB },
+		"of a limit of":      func(_ *World, _ *agent, p *plant.Process) { p.Pools().Limit = p.Pools().Static },
+		"of it is anybody's": func(_ *World, a *agent, _ *plant.Process) { a.cfg.Memory += units.GiB },
+		"of the shrink before": func(w *World, a *agent, p *plant.Process) {
+			p.Pools().Want(p.Pools().Size()/2, 0, w.clock.Now())
+			w.check.wish(a, p, p.Pools().Wants()+1)
 		},
-		"are to have": func(w *World, a *agent, p *process) {
-			p.pools.want(8*units.GiB, 0, w.clock.Now())
-			a.m.beyond, a.promised = w.clock.Now().Add(-5*time.Second), 1<<50
+		"are to have": func(w *World, a *agent, p *plant.Process) {
+			p.Pools().Want(8*units.GiB, 0, w.clock.Now())
+			a.seen.beyond, a.seen.promised = w.clock.Now().Add(-5*time.Second), 1<<50
 			w.check.memory(a)
 		},
-		"are promised beside": func(w *World, a *agent, _ *process) {
-			a.m.procs = append(a.m.procs, &process{m: &a.m, pools: pools{static: 8 * units.GiB}})
+		"are promised beside": func(w *World, a *agent, p *plant.Process) {
+			strange := w.plant.Launch(&a.m, p.Driver, node.Key{App: "strange", ID: "1"}, &api.Launch{Cores: 1, Heap: 8 * units.GiB})
 			w.check.promises(w.control)
-			a.m.doubled = w.clock.Now().Add(-startsWithin - 1)
+			a.seen.doubled = w.clock.Now().Add(-startsWithin - 1)
 			w.check.promises(w.control)
-			a.m.procs = a.m.procs[:len(a.m.procs)-1]
+			a.m.Remove(strange)
 		},
-		"waits and can be heard": func(w *World, _ *agent, _ *process) {
+		"waits and can be heard": func(w *World, _ *agent, _ *plant.Process) {
 			w.check.givenUp(w.drivers[1].reply.AppID)
 		},
-		"waits for those behind": func(w *World, _ *agent, _ *process) { w.check.front.since, w.check.front.passed = 0, 1 },
+		"waits for those behind": func(w *World, _ *agent, _ *plant.Process) { w.check.front.since, w.check.front.passed = 0, 1 },
 	} {
 		w := crowd(t, 4*units.GiB)
-		come(t, w, holder("a", Memory{Heap: 1500 * mib}), 0)
+		come(t, w, holder("a", plant.Memory{Heap: 1500 * mib}), 0)
 		pass(t, w, 10*time.Second)
-		come(t, w, holder("b", Memory{Heap: 1500 * mib}), 300)
+		come(t, w, holder("b", plant.Memory{Heap: 1500 * mib}), 300)
 		pass(t, w, 10*time.Second)
 		a := w.agents[0]
-		meddle(w, a, a.m.procs[0])
+		meddle(w, a, a.m.Processes()[0])
 		if err := w.Pass(10 * time.Second); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -268,7 +207,7 @@ func TestMemoryHoldsInRandomWorlds(t *testing.T) {
 		for i := range rapid.IntRange(2, 8).Draw(t, "applications") {
 			a := chain(fmt.Sprint("app", i%3), rapid.IntRange(1, 2).Draw(t, "stages"), 40, units.Work(rapid.IntRange(20, 200).Draw(t, "work")))
 			a.Deadline = units.Seconds(rapid.SampledFrom([]int{0, 60, 200}).Draw(t, "deadline"))
-			a.Memory = Memory{Heap: of("heap", 500, 3000), Floor: of("floor", 0, 1000), Blocks: of("blocks", 0, 6000), Task: of("task", 0, 300),
+			a.Memory = plant.Memory{Heap: of("heap", 500, 3000), Floor: of("floor", 0, 1000), Blocks: of("blocks", 0, 6000), Task: of("task", 0, 300),
 				Weight: float64(rapid.IntRange(0, 3).Draw(t, "weight")), Foreign: rapid.IntRange(0, 4).Draw(t, "foreign") == 0}
 			if rapid.IntRange(0, 4).Draw(t, "fixed") == 0 {
 				a.Memory.Floor, a.Memory.OffHeap = 0, of("off-heap", 100, 1500)

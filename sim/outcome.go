@@ -53,14 +53,14 @@ func (d *Driver) Outcome() (Outcome, error) {
 	r := d.Result()
 	if r == nil {
 		if d.refused != nil {
-			return Outcome{}, fmt.Errorf("application %s: %w", d.app.Name, d.refused)
+			return Outcome{}, fmt.Errorf("application %s: %w", d.spark.App.Name, d.refused)
 		}
-		return Outcome{}, fmt.Errorf("application %s has no result", d.app.Name)
+		return Outcome{}, fmt.Errorf("application %s has no result", d.spark.App.Name)
 	}
-	o := Outcome{App: d.app.Name, Deadline: r.Deadline, Duration: r.Duration, MeanCores: float64(r.MeanCores), CoreSeconds: float64(r.CoreSeconds),
+	o := Outcome{App: d.spark.App.Name, Deadline: r.Deadline, Duration: r.Duration, MeanCores: float64(r.MeanCores), CoreSeconds: float64(r.CoreSeconds),
 		Changes: r.QuotaChanges, Pacing: r.Pacing}
 	o.Waited = d.waited
-	if d.app.Memory.Heap > 0 {
+	if d.spark.App.Memory.Heap > 0 {
 		o.Memory = &MemoryOutcome{}
 		for _, x := range r.Executors {
 			o.Memory.Moves += x.Memory.Moves
@@ -69,7 +69,7 @@ func (d *Driver) Outcome() (Outcome, error) {
 		}
 	}
 	if r.ErrorPct != nil {
-		o.Error, o.StopError = *r.ErrorPct, dag.AppError(r.Deadline, d.duration)
+		o.Error, o.StopError = *r.ErrorPct, dag.AppError(r.Deadline, d.spark.Duration)
 	}
 	var errs []float64
 	for _, s := range r.Stages {

@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"slices"
 	"strings"
 	"time"
@@ -43,8 +44,8 @@ import (
 //	expect NAME#2 waited 10 to 20           seconds in the queue
 //	expect NAME killed                      by its user
 //	---                                     what follows is the golden output
-func ParseScenario(name, text string, workloads ...App) (*Scenario, error) {
-	p := &parser{name: name, workloads: workloads, said: map[string]int{}, names: map[string]bool{}, s: &Scenario{name: name, Config: Default(), apps: map[string]App{}}}
+func ParseScenario(name, text string, workloads ...plant.App) (*Scenario, error) {
+	p := &parser{name: name, workloads: workloads, said: map[string]int{}, names: map[string]bool{}, s: &Scenario{name: name, Config: Default(), apps: map[string]plant.App{}}}
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff"))
 	body, golden, found := strings.Cut("\n"+text, "\n"+separator)
 	body = strings.TrimPrefix(body, "\n")
@@ -69,10 +70,10 @@ type parser struct {
 	name string
 	line int
 	// workloads are the applications that a text may name without describing them.
-	workloads []App
+	workloads []plant.App
 	s         *Scenario
 	// app is the one whose stages are being read, appLine where it began.
-	app     *App
+	app     *plant.App
 	appLine int
 	stages  []namedStage
 	nodes   bool // The text has said nodes, with these names.
@@ -95,7 +96,7 @@ type namedStage struct {
 	name  string
 	after []string
 	line  int
-	stage Stage
+	stage plant.Stage
 }
 
 func (p *parser) errorf(err error) error { return fmt.Errorf("%s:%d: %w", p.name, p.line, err) }

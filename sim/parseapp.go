@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim/plant"
 )
 
 func (p *parser) workload(words []string) error {
@@ -22,7 +23,7 @@ func (p *parser) workload(words []string) error {
 	return fmt.Errorf("workload %q, want one of %v", words[0], known)
 }
 
-func (p *parser) define(a App) error {
+func (p *parser) define(a plant.App) error {
 	if _, there := p.s.apps[a.Name]; there {
 		return fmt.Errorf("application %q is there twice", a.Name)
 	}
@@ -34,7 +35,7 @@ func (p *parser) application(words []string) error {
 	if len(words) == 0 || strings.Contains(words[0], "=") {
 		return fmt.Errorf("%q, expected an application's name", strings.Join(words, " "))
 	}
-	p.app, p.appLine, p.stages = &App{Name: words[0]}, p.line, nil
+	p.app, p.appLine, p.stages = &plant.App{Name: words[0]}, p.line, nil
 	m, pools := &p.app.Memory, "moving"
 	err := pairs(words[1:], map[string]func(string) error{
 		"head": within(&p.app.Head, 1e6), "tail": within(&p.app.Tail, 1e6), "exit": within(&p.app.Exit, 1e6), "driver": amount(&p.app.Driver, 0, 4096), "pace": amount(&p.app.Pace, 0.01, 100),

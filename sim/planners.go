@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -23,6 +24,15 @@ func (w *World) planners(f func(*control)) {
 func (w *World) storeName() string {
 	w.stores++
 	return fmt.Sprintf("planner-%d", w.stores)
+}
+
+// restart starts the planner if it is down.
+func (c *control) restart() {
+	c.torn = false
+	if c.engine == nil {
+		c.w.must(c.up())
+		c.w.check.known()
+	}
 }
 
 // lose ends the planner together with all that it has saved: the next one has another
@@ -44,7 +54,7 @@ func (w *World) secondPlanner(until time.Duration) {
 	c := newControl(w, w.storeName())
 	w.second = c
 	w.must(c.up())
-	w.after(until, rankFault, 0, func() {
+	w.clock.After(until, rankFault, 0, func() {
 		w.second = nil
 		if w.control.engine != nil && w.control.since <= c.since {
 			c.down()
@@ -70,11 +80,11 @@ func (w *World) busUp() {
 }
 
 // cutDrivers cuts the drivers on a's machine off from the bus, or lets them back.
-func (w *World) cutDrivers(a *agent, cut bool) {
-	for _, d := range w.drivers {
-		if d.m == &a.m {
+func (a *agent) cutDrivers(cut bool) {
+	for _, d := range a.w.drivers {
+		if d.spark.Home == &a.m {
 			if d.link.Cut = cut; !cut {
-				d.link.Back = w.clock.Now()
+				d.link.Back = a.w.clock.Now()
 				d.reconnect()
 			}
 		}
@@ -94,7 +104,7 @@ func (d *Driver) reconnect() {
 func (a *agent) poison(s *api.NodeStatus) {
 	bad := s.Clone()
 	bad.Seq += 1000 // One that was taken would keep out those that follow.
-	switch a.poisons % 5 {
+	switch a.ills.poisons % 5 {
 	case 0:
 		bad.Epoch = math.MaxInt64
 	case 1:
@@ -108,9 +118,9 @@ func (a *agent) poison(s *api.NodeStatus) {
 	case 4:
 		bad.Seq = s.Seq
 		for _, o := range a.w.agents {
-			for _, p := range o.m.procs {
+			for _, p := range o.m.Processes() {
 				if o != a {
-					bad.Executors = append(bad.Executors, api.ExecutorStatus{App: p.key.App, ID: p.key.ID, State: api.ExecutorExited, Exit: "killed", ExitCode: 137, Quota: api.Unknown})
+					bad.Executors = append(bad.Executors, api.ExecutorStatus{App: p.Key.App, ID: p.Key.ID, State: api.ExecutorExited, Exit: "killed", ExitCode: 137, Quota: api.Unknown})
 				}
 			}
 		}
@@ -120,11 +130,11 @@ func (a *agent) poison(s *api.NodeStatus) {
 
 // mutatedPlans gives a Plans that it must not follow while executors run there.
 func (a *agent) mutatedPlans() {
-	running := slices.ContainsFunc(a.m.procs, func(p *process) bool { return !p.exited })
+	running := slices.ContainsFunc(a.m.Processes(), func(p *plant.Process) bool { return !p.Exited })
 	if a.engine == nil || !running || a.follows.epoch == 0 {
 		return
 	}
-	empty := a.newest
+	empty := a.seen.newest
 	empty.Epoch, empty.Apps, empty.Over = empty.Epoch+1, nil, nil
 	for _, change := range []func(p *api.Plan){
 		func(p *api.Plan) { p.V += 1000 },

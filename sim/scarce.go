@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -29,14 +30,14 @@ const (
 
 // scarceApp is an application whose executors have a heap, and what they keep off it. It takes
 // a fourth of what trialApp does, under the names of others.
-func scarceApp(r *rand.Rand) App {
+func scarceApp(r *rand.Rand) plant.App {
 	a := trialApp([]string{"small", "new", "other"}[r.IntN(3)])
 	for i := range a.Stages {
 		a.Stages[i].Work /= 4
 		a.Stages[i].Tasks /= 2
 	}
 	of := func(least, most units.Bytes) units.Bytes { return least + units.Bytes(r.Int64N(int64(most-least))) }
-	a.Memory = Memory{Heap: of(units.GiB/2, 5*units.GiB/2), Floor: of(0, units.GiB), Blocks: of(0, 4*units.GiB), Task: of(0, units.GiB/8), Weight: float64(r.IntN(4))}
+	a.Memory = plant.Memory{Heap: of(units.GiB/2, 5*units.GiB/2), Floor: of(0, units.GiB), Blocks: of(0, 4*units.GiB), Task: of(0, units.GiB/8), Weight: float64(r.IntN(4))}
 	switch r.IntN(6) {
 	case 0:
 		a.Memory.Foreign = true
@@ -47,8 +48,8 @@ func scarceApp(r *rand.Rand) App {
 }
 
 // givesLess reports whether a node gives less memory now than at the beginning.
-func (w *World) givesLess() bool {
-	return slices.ContainsFunc(w.agents, func(a *agent) bool { return a.cfg.Memory < a.full })
+func givesLess(agents []*agent) bool {
+	return slices.ContainsFunc(agents, func(a *agent) bool { return a.cfg.Memory < a.full })
 }
 
 // scarceTrial is Trial where more applications come than the nodes' memory holds, what is off

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -21,7 +22,7 @@ type Scenario struct {
 
 	name     string     // In errors.
 	sets     [][]string // What the set lines say, in their order.
-	apps     map[string]App
+	apps     map[string]plant.App
 	arrivals []arrival
 	faults   []timedFault
 	kills    []timedKill
@@ -159,7 +160,7 @@ func (s *Scenario) Run(history io.Writer) (Report, error) {
 		runs[app]++
 		o, err := d.Outcome()
 		if err != nil {
-			o = Outcome{App: d.app.Name, Deadline: d.app.Deadline, Pacing: refused}
+			o = Outcome{App: d.spark.App.Name, Deadline: d.spark.App.Deadline, Pacing: refused}
 		}
 		r.Outcomes = append(r.Outcomes, o)
 		r.Failed = append(r.Failed, s.unmet(app, runs[app], o)...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -59,7 +60,7 @@ func mishaps() []mishap {
 		{fault: "pages-frozen", mend: "pages-thawed", least: 1, most: leastOutage},
 		{fault: "samples-garbled", mend: "samples-mended", least: 1, most: 10},
 		{fault: "quotas-refused", mend: "quotas-taken", least: 1, most: 10},
-		{fault: faultOthers, mend: faultOthers, least: 1, most: leastOutage, size: func(r *rand.Rand, a *agent) float64 { return r.Float64() * a.m.cores / 2 }},
+		{fault: faultOthers, mend: faultOthers, least: 1, most: leastOutage, size: func(r *rand.Rand, a *agent) float64 { return r.Float64() * a.m.Cores / 2 }},
 		{fault: "drain", mend: "undrain", least: 1, most: leastOutage},
 	}
 }
@@ -90,7 +91,7 @@ func (w *World) rain(list []mishap, mean, until units.Seconds) error {
 			if f.kind == "" {
 				continue
 			}
-			if err := w.Fault(f.at, f.kind, a.m.name, f.value); err != nil {
+			if err := w.Fault(f.at, f.kind, a.m.Name, f.value); err != nil {
 				return err
 			}
 		}
@@ -98,10 +99,10 @@ func (w *World) rain(list []mishap, mean, until units.Seconds) error {
 }
 
 // trialApp is what runs in Trial: long enough for several outages.
-func trialApp(name string) App {
-	a := App{Name: name, Head: 3, Tail: 0.3, Exit: 1}
+func trialApp(name string) plant.App {
+	a := plant.App{Name: name, Head: 3, Tail: 0.3, Exit: 1}
 	for i := range 4 {
-		s := Stage{Tasks: 96, Work: 2400, Records: 1_000_000, Written: 1_000_000, Gap: 0.1}
+		s := plant.Stage{Tasks: 96, Work: 2400, Records: 1_000_000, Written: 1_000_000, Gap: 0.1}
 		if i > 0 {
 			s.Parents = []int{i - 1}
 		}
@@ -194,7 +195,7 @@ func (w *World) toTheEnd() error {
 	}
 	for _, d := range w.drivers {
 		if d.refused != nil && !d.unwanted && !d.unlucky {
-			w.fail("application %s is refused: %v", d.submission, d.refused)
+			w.fail("application %s is refused: %v", d.spark.Submission, d.refused)
 		}
 	}
 	return w.err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -31,12 +31,11 @@ type NodeSpec struct {
 // The ranks order what happens at one instant: the plant moves first, then what it
 // shows is read, then what is said travels on.
 const (
-	rankFault des.Rank = iota
-	rankPlant
-	rankDriver
-	rankNet
-	rankNode
-	rankPlanner
+	rankFault   = plant.RankOutside
+	rankDriver  = plant.RankDriver
+	rankNet     = plant.RankRest
+	rankNode    = plant.RankRest + 1
+	rankPlanner = plant.RankRest + 2
 )
 
 // Config says what a world is like. Start from Default.
@@ -48,7 +47,7 @@ type Config struct {
 	Planner planner.Config
 	// Node is what all node controllers have in common.
 	Node  node.Config
-	Plant Plant
+	Plant plant.Config
 	Net   des.Delays
 	// Weights says that drivers tell the sizes of a shuffle's partitions, as the
 	// jar does; the paper's counts tasks.
@@ -67,9 +66,9 @@ type Config struct {
 }
 
 // Default is a world of four nodes of 16 cores, the paper's, with the daemons'
-// default configuration on a DefaultPlant.
+// default configuration on the default plant.
 func Default() Config {
-	c := Config{Seed: 1, Planner: planner.Default(), Node: node.Default(), Plant: DefaultPlant(), Net: des.QuietRack(), Weights: true}
+	c := Config{Seed: 1, Planner: planner.Default(), Node: node.Default(), Plant: plant.Default(), Net: des.QuietRack(), Weights: true}
 	for i := range 4 {
 		c.Nodes = append(c.Nodes, NodeSpec{Name: fmt.Sprintf("n%d", i+1), Cores: 16})
 	}
@@ -82,34 +81,28 @@ const dayLimit = 24 * time.Hour
 // World is planner, nodes and drivers on virtual time. It is not safe for
 // concurrent use.
 type World struct {
-	cfg       Config
-	clock     des.Clock
-	net       *des.Network
-	control   *control
-	second    *control      // A planner beside control; mostly nil.
-	stores    int           // Of planners, those that were lost too.
-	skew      time.Duration // How far the planner's clock is from the world's.
-	agents    []*agent      // In the order of Config.Nodes.
-	drivers   []*Driver
-	byURL     map[string]*Driver
-	byName    map[string]*agent
-	check     *check
-	history   *history
-	processes int
-	pending   int  // Applications that have not ended.
-	scarce    bool // Some have declared a heap.
-	err       error
-	// keep is how much of its noise a rate keeps in Plant.Page, fresh the weight of
-	// what is drawn for it.
-	keep, fresh float64
+	cfg     Config
+	clock   des.Clock
+	net     *des.Network
+	plant   *plant.Plant
+	control *control
+	second  *control      // A planner beside control; mostly nil.
+	stores  int           // Of planners, those that were lost too.
+	skew    time.Duration // How far the planner's clock is from the world's.
+	agents  []*agent      // In the order of Config.Nodes.
+	drivers []*Driver
+	byURL   map[string]*Driver
+	byName  map[string]*agent
+	check   *check
+	history *history
+	pending int  // Applications that have not ended.
+	scarce  bool // Some have declared a heap.
+	err     error
 }
 
 // New returns a world at its first instant, or every fault of c.
 func New(c Config) (*World, error) {
 	w := &World{cfg: c, byURL: map[string]*Driver{}, byName: map[string]*agent{}}
-	if w.cfg.Plant.Page == 0 {
-		w.cfg.Plant.Page = 100 * time.Millisecond
-	}
 	if w.cfg.Limit == 0 {
 		w.cfg.Limit = dayLimit
 	}
@@ -119,17 +112,20 @@ func New(c Config) (*World, error) {
 	if len(c.Nodes) == 0 {
 		return nil, errors.New("a world without nodes")
 	}
-	w.keep = math.Exp(-w.cfg.Plant.Page.Seconds() / noiseTime)
-	w.fresh = math.Sqrt(1 - w.keep*w.keep)
+	w.plant = plant.New(c.Plant, &w.clock, c.Seed)
+	w.plant.Weights, w.plant.Exited = c.Weights, w.exited
 	w.history = newHistory(w, c.History)
-	w.check = newCheck(w)
+	w.check = &check{w: w, epochs: map[storeApp]uint64{}, ended: map[storeApp]map[api.StageKey]bool{}}
 	w.net = des.NewNetwork(&w.clock, rankNet, c.Seed, c.Net)
 	w.control = newControl(w, w.storeName())
 	if err := w.control.up(); err != nil {
 		return nil, err
 	}
 	for i, spec := range c.Nodes {
-		if err := w.addNode(i, spec); err != nil {
+		a := w.newAgent(uint64(i+1), spec)
+		w.agents = append(w.agents, a)
+		w.byName[spec.Name] = a
+		if err := a.up(); err != nil {
 			return nil, err
 		}
 	}
@@ -158,57 +154,38 @@ func (w *World) turn(limit units.Instant) bool {
 	return more
 }
 
-func (w *World) addNode(i int, s NodeSpec) error {
-	if s.Offered == 0 {
-		s.Offered = s.Cores
-	}
-	if s.Memory == 0 {
-		s.Memory = 112 * units.GiB
-	}
-	if s.Speed == 0 {
-		s.Speed = 1
-	}
-	a := w.newAgent(uint64(i+1), s)
-	w.agents = append(w.agents, a)
-	w.byName[s.Name] = a
-	return a.up()
-}
-
 // Submit has a driver start at the given time of the world, or now if that has
 // passed.
-func (w *World) Submit(at units.Seconds, a App) (*Driver, error) {
+func (w *World) Submit(at units.Seconds, a plant.App) (*Driver, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
 	d := w.newDriver(a)
 	w.scarce = w.scarce || a.Memory.Heap > 0
-	if a.Bend > 0 {
-		d.bend = a.Bend
-	}
 	w.pending++
-	w.at(max(w.clock.Now(), units.Instant(at.Duration())), rankDriver, d.id, d.start)
+	w.clock.At(max(w.clock.Now(), units.Instant(at.Duration())), rankDriver, d.spark.ID, d.start)
 	return d, nil
 }
 
 // Kill has the user of d's application end it at that time, or as soon as the planner knows
 // it and answers, whether it runs or waits.
 func (w *World) Kill(at units.Seconds, d *Driver) {
-	w.at(max(w.clock.Now(), units.Instant(at.Duration())), rankFault, 0, d.kill)
+	w.clock.At(max(w.clock.Now(), units.Instant(at.Duration())), rankFault, 0, d.kill)
 }
 
 // kill asks the planner for the application's end, and again until it is answered.
 func (d *Driver) kill() {
-	if d.exited || d.refused != nil {
+	if d.spark.Exited || d.refused != nil {
 		return
 	}
 	if d.talk.Registered() {
 		d.unwanted = true // A planner that dies before it answers may have saved it.
 		if _, ok := d.w.control.query(api.VerbKill, api.ControlRequest{App: d.reply.AppID, User: "its user"}); ok {
-			d.w.said("user", d.app.Name, "kill "+string(d.reply.AppID))
+			d.w.history.said("user", d.spark.App.Name, "kill "+string(d.reply.AppID))
 			return
 		}
 	}
-	d.w.after(time.Second, rankFault, 0, d.kill)
+	d.w.clock.After(time.Second, rankFault, 0, d.kill)
 }
 
 // Run lets time pass until all applications have ended and the planner has their
@@ -217,9 +194,13 @@ func (w *World) Run() error {
 	w.history.open()
 	limit := units.Instant(w.cfg.Limit)
 	for w.err == nil && w.pending > 0 {
-		if w.clock.Events()%stopEvery == 0 && w.stopped() {
-			w.err = ErrStopped
-			break
+		if w.clock.Events()%stopEvery == 0 {
+			select {
+			case <-w.cfg.Stop:
+				w.err = ErrStopped
+				continue
+			default:
+			}
 		}
 		if !w.turn(limit) {
 			w.fail("application %s has not ended by %v", strings.Join(w.open(), ", "), w.clock.Now().Sub(0))
@@ -238,21 +219,12 @@ var ErrStopped = errors.New("the world was stopped")
 // stopEvery is how many events pass between two looks at Config.Stop.
 const stopEvery = 1 << 12
 
-func (w *World) stopped() bool {
-	select {
-	case <-w.cfg.Stop:
-		return true
-	default:
-		return false
-	}
-}
-
 // open names the applications that have not ended, each once.
 func (w *World) open() []string {
 	var names []string
 	for _, d := range w.drivers {
-		if d.refused == nil && d.result == nil && !slices.Contains(names, d.app.Name) {
-			names = append(names, d.app.Name)
+		if d.refused == nil && d.result == nil && !slices.Contains(names, d.spark.App.Name) {
+			names = append(names, d.spark.App.Name)
 		}
 	}
 	return names
@@ -298,60 +270,12 @@ func (w *World) fail(format string, args ...any) {
 	}
 }
 
-// at and after have f called once.
-func (w *World) at(at units.Instant, r des.Rank, id uint64, f func()) { w.clock.At(at, r, id, f) }
-
-func (w *World) after(d time.Duration, r des.Rank, id uint64, f func()) { w.clock.After(d, r, id, f) }
-
-func (w *World) agent(name string) *agent {
-	return w.byName[name]
-}
-
-// exitedProcess has node controller and driver notice that an executor is gone.
-func (w *World) exitedProcess(p *process) {
-	if a := w.agent(p.m.name); a != nil && a.engine != nil {
+// exited has the node controller notice that an executor is gone.
+func (w *World) exited(p *plant.Process) {
+	a := w.byName[p.Machine.Name]
+	a.seen.changed = w.clock.Now()
+	a.seen.died.put(p.Key, true)
+	if a.engine != nil {
 		w.clock.Set(&a.wake, w.clock.Now().Add(noticeExit))
 	}
-	w.after(detect, rankDriver, p.driver.id, func() { p.driver.lost(p) })
 }
-
-// detect is how long a driver takes to notice that a connection is gone.
-const detect = 50 * time.Millisecond
-
-// lastWords is how long after an application's end its figures are complete.
-const lastWords = 3 * time.Second
-
-// heardEnd is when the planner has heard that an application has ended. Its
-// executors are stopped by then or exit with their driver.
-func (w *World) heardEnd(d *Driver) {
-	w.after(time.Second, rankDriver, d.id, func() {
-		for _, a := range w.agents {
-			for _, p := range a.m.procs {
-				if p.driver == d {
-					p.kill(w.clock.Now(), "the driver ended", 0)
-				}
-			}
-		}
-	})
-	w.after(lastWords, rankDriver, d.id, func() { w.conclude(d) })
-}
-
-// conclude asks the planner for an application's figures, until it is there.
-func (w *World) conclude(d *Driver) {
-	if w.control.engine == nil {
-		w.after(time.Second, rankDriver, d.id, func() { w.conclude(d) })
-		return
-	}
-	if r, ok := w.control.query(api.VerbApp, api.ControlRequest{App: d.reply.AppID}); ok {
-		d.result = r.App
-	} else {
-		d.forgotten = d.planner != w.control.name
-	}
-	w.over(d)
-}
-
-// over is when an application needs nothing more.
-func (w *World) over(*Driver) { w.pending-- }
-
-// said notes what a daemon would log.
-func (w *World) said(who, name, what string) { w.history.said(who, name, what) }

@@ -9,16 +9,17 @@ import (
 
 	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
 var seeds = flag.Int("seeds", 6, "how many worlds with faults are tried")
 
 // chain is an application of stages one after the other.
-func chain(name string, stages, tasks int, work units.Work) App {
-	a := App{Name: name, Head: 3, Tail: 0.3}
+func chain(name string, stages, tasks int, work units.Work) plant.App {
+	a := plant.App{Name: name, Head: 3, Tail: 0.3}
 	for i := range stages {
-		s := Stage{Tasks: tasks, Work: work, Records: 1_000_000, Written: 1_000_000, Gap: 0.1}
+		s := plant.Stage{Tasks: tasks, Work: work, Records: 1_000_000, Written: 1_000_000, Gap: 0.1}
 		if i > 0 {
 			s.Parents = []int{i - 1}
 		}
@@ -37,7 +38,7 @@ func must(t testing.TB, c Config) *World {
 	return w
 }
 
-func submit(t testing.TB, w *World, a App) *Driver {
+func submit(t testing.TB, w *World, a plant.App) *Driver {
 	t.Helper()
 	d, err := w.Submit(w.Now(), a)
 	if err != nil {
@@ -140,7 +141,7 @@ func TestAnApplicationWithoutExecutorsFails(t *testing.T) {
 
 // uneven is a chain of two stages; half of the second one's work follows the sizes of its
 // tasks, and these Zipf's law.
-func uneven() App {
+func uneven() plant.App {
 	a := chain("uneven", 2, 2500, 3700)
 	last := &a.Stages[1]
 	last.Zipf, last.Skewed = 1, 0.5

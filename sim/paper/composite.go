@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -34,7 +35,7 @@ type composed struct {
 const overload = 1.2
 
 // times returns w with that many times the work and the records.
-func times(w sim.App, size float64) sim.App {
+func times(w plant.App, size float64) plant.App {
 	w.Stages = slices.Clone(w.Stages)
 	for i := range w.Stages {
 		s := &w.Stages[i]

@@ -23,7 +23,7 @@
 //
 // The bend of each workload's plant is fitted to the source's mean cores (Workloads),
 // the share of skewed work to its Table 5, the size of Benchmark 3 to its Table 9. All
-// else of the plant is sim.DefaultPlant.
+// else of the plant is plant.Default.
 //
 // # What the caller must do
 //

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -199,9 +200,9 @@ func lone(o Options) ([]Cell, error) {
 }
 
 // loneGroups is group-by at half the size of the bench's: 37 million records.
-func loneGroups(s float64) sim.App {
+func loneGroups(s float64) plant.App {
 	const tasks, records = 120, 37_000_000
-	return sim.App{Name: "group-by-lone", Head: 4, Tail: 0.2, Stages: []sim.Stage{
+	return plant.App{Name: "group-by-lone", Head: 4, Tail: 0.2, Stages: []plant.Stage{
 		{Name: "map", Tasks: tasks, Work: 25, Gap: 0.1, Written: records},
 		{Name: "reduce", Parents: []int{0}, Tasks: tasks, Work: 20, Records: records, Gap: 0.05, Fetch: 0.005, Read: 0.95, Zipf: s},
 	}}

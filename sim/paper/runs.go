@@ -17,7 +17,7 @@ const leastRuns = 5
 var measured embed.FS
 
 // MeasuredRuns are the speed factors of all runs that were measured on real Spark, for
-// sim.Plant.Runs.
+// plant.Config.Runs.
 func MeasuredRuns() ([]float64, error) {
 	files, err := measured.ReadDir("runs")
 	if err != nil {
@@ -38,7 +38,7 @@ func MeasuredRuns() ([]float64, error) {
 	return all, nil
 }
 
-// RunFactors makes speed factors for sim.Plant.Runs of the durations of one application's
+// RunFactors makes speed factors for plant.Config.Runs of the durations of one application's
 // runs, in seconds, a line each: the median over each. What follows # is
 // a comment. The error says the line and what was expected.
 func RunFactors(text string) ([]float64, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -106,7 +107,7 @@ type trial struct {
 	name, figure string
 	// profiled is run at all cores for the profile and the deadline, then run under
 	// it; revise may change the profile.
-	profiled, run sim.App
+	profiled, run plant.App
 	slack         float64
 	revise        func(api.Profile) api.Profile
 	tune          func(*sim.Config) // Of the paced run.
@@ -130,7 +131,7 @@ type baseline struct {
 }
 
 // of returns w's run at all cores, made when it is not there.
-func (b baselines) of(c sim.Config, w sim.App) (baseline, error) {
+func (b baselines) of(c sim.Config, w plant.App) (baseline, error) {
 	last := w.Stages[len(w.Stages)-1]
 	key := baselineKey{w.Name, last.Zipf, float64(last.Skewed), float64(last.Bytes), c.Seed}
 	if done, ok := b[key]; ok {

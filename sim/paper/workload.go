@@ -3,7 +3,7 @@ package paper
 import (
 	"fmt"
 
-	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -29,7 +29,7 @@ type step struct {
 // how a baseline divides over stages, is made up after the programs of spark-perf and
 // SparkBench. Bend is fitted to the mean cores of Table 4 at +20 %: u of the cores do
 // 1/1.2 of the rate of all, so k = (1/1.2 - u)/(u - u/1.2).
-func Workloads() []sim.App {
+func Workloads() []plant.App {
 	perf := func(generate, write, read float64) []step {
 		return []step{{"generate", 0, 2500, generate, 0, 1, true}, {"map", 1, 2500, write, 0, 1, true}, {"reduce", 1, 2500, read, 0.02, 0.5, false}}
 	}
@@ -37,7 +37,7 @@ func Workloads() []sim.App {
 		return []step{{"generate", 0, 2500, generate, 0, 1, true}, {"sample", 1, 2500, 7, 0, 1, true},
 			{"map", 2, 2500, write, 0, 1, true}, {"sort", 2, 2500, read, 0.02, 0.4, false}}
 	}
-	return []sim.App{
+	return []plant.App{
 		workload("aggr-by-key", 2.50, 319e3, perf(20, 34, 18)),
 		workload("aggr-by-key-int", 2.16, 267e3, perf(24, 42, 22)),
 		workload("group-by", 1.45, 486e3, perf(28, 38, 58)),
@@ -75,11 +75,11 @@ func svm() []step {
 	return append(steps, step{"predict", 6, 1000, 3, 0, 1, true}, step{"metrics", 6, 31, 0.4, 0.02, 0.5, false})
 }
 
-func workload(name string, bend, rate float64, steps []step) sim.App {
-	w := sim.App{Name: name, Bend: bend, Head: 4, Tail: 0.2}
+func workload(name string, bend, rate float64, steps []step) plant.App {
+	w := plant.App{Name: name, Bend: bend, Head: 4, Tail: 0.2}
 	for i, s := range steps {
 		work := s.full * min(cluster, float64(s.tasks))
-		stage := sim.Stage{Name: s.name, Job: s.job, Tasks: s.tasks, Work: units.Work(work), Records: int64(rate * work),
+		stage := plant.Stage{Name: s.name, Job: s.job, Tasks: s.tasks, Work: units.Work(work), Records: int64(rate * work),
 			Gap: 0.1, Fetch: units.Seconds(s.fetch), Read: units.Fraction(s.read)}
 		if !s.source {
 			stage.Parents = []int{i - 1}
@@ -91,7 +91,7 @@ func workload(name string, bend, rate float64, steps []step) sim.App {
 }
 
 // FindWorkload returns the workload of that name.
-func FindWorkload(name string) (sim.App, error) {
+func FindWorkload(name string) (plant.App, error) {
 	var names []string
 	for _, w := range Workloads() {
 		if w.Name == name {
@@ -99,14 +99,14 @@ func FindWorkload(name string) (sim.App, error) {
 		}
 		names = append(names, w.Name)
 	}
-	return sim.App{}, fmt.Errorf("workload %q, want one of %v", name, names)
+	return plant.App{}, fmt.Errorf("workload %q, want one of %v", name, names)
 }
 
 // skewed is group-by with Zipf-distributed keys, of which share of the reduce
 // stage's work goes with the sizes of the groups. The source does not say how many
 // groups a task holds nor what one costs: skewShare is fitted, so that s = 2 and 3
 // give errors of the size of its Table 5 under its own law.
-func skewed(s, share float64) sim.App {
+func skewed(s, share float64) plant.App {
 	w, _ := FindWorkload("group-by")
 	last := &w.Stages[len(w.Stages)-1]
 	last.Zipf, last.Skewed = s, units.Fraction(share)

@@ -1,4 +1,4 @@
-package sim
+package plant
 
 import (
 	"slices"
@@ -10,22 +10,24 @@ import (
 // ends those that leave.
 
 // leaving reports whether the planner wants p decommissioned.
-func (d *Driver) leaving(p *process) bool {
-	return slices.ContainsFunc(d.directive.Executors, func(x api.DirectiveExecutor) bool { return x.ID == p.key.ID && x.Leaving })
+func (d *Driver) leaving(p *Process) bool {
+	return slices.ContainsFunc(d.directive.Executors, func(x api.DirectiveExecutor) bool {
+		return x.ID == p.Key.ID && x.Leaving
+	})
 }
 
 // decommission ends the executors that leave and have nothing to run.
 func (d *Driver) decommission() {
 	for _, p := range slices.Clone(d.executors) {
-		if d.leaving(p) && len(p.computing)+len(p.waiting) == 0 {
-			p.kill(d.w.clock.Now(), "decommissioned", 0)
+		if d.leaving(p) && len(p.tasks.computing)+len(p.tasks.waiting) == 0 {
+			p.Kill("decommissioned", 0)
 		}
 	}
 }
 
 // offer gives a process tasks for its free slots, the earlier stages' first.
-func (d *Driver) offer(p *process) {
-	if d.ended || p.exited || p.starting > 0 {
+func (d *Driver) offer(p *Process) {
+	if d.Stopped || p.Exited || p.pace.starting > 0 {
 		return
 	}
 	if d.leaving(p) {
@@ -36,27 +38,27 @@ func (d *Driver) offer(p *process) {
 		if !r.ready || r.done {
 			continue
 		}
-		for p.free() > 0 && r.unlaunched() > 0 && d.bindings.Admits(r.key, p.key.ID, false) {
+		for p.atOnce > p.tasks.busy() && r.unlaunched() > 0 && d.Bindings.Admits(r.key, p.Key.ID, false) {
 			r.launch(p)
 		}
-		if d.bindings.Changed() && r.unlaunched() > 0 {
-			d.w.clock.Set(&d.settled, d.w.clock.Now())
+		if d.Bindings.Changed() && r.unlaunched() > 0 {
+			d.plant.clock.Set(&d.timers.settled, d.plant.clock.Now())
 		}
 	}
 }
 
 // offerFreed has all processes offered in a moment, if some have come free.
 func (d *Driver) offerFreed() {
-	if d.bindings.TakeFreed() {
-		d.w.clock.Set(&d.settled, d.w.clock.Now())
+	if d.Bindings.TakeFreed() {
+		d.plant.clock.Set(&d.timers.settled, d.plant.clock.Now())
 	}
 }
 
 // offerAll gives all processes what they may start.
 func (d *Driver) offerAll() {
-	d.bindings.TakeFreed()
+	d.Bindings.TakeFreed()
 	for _, p := range d.executors {
-		if p.exited || p.free() == 0 {
+		if p.Exited || p.atOnce == p.tasks.busy() {
 			continue
 		}
 		d.wake(p)
@@ -64,16 +66,16 @@ func (d *Driver) offerAll() {
 }
 
 // wake offers to a process that is not in the middle of a step of its own.
-func (d *Driver) wake(p *process) {
+func (d *Driver) wake(p *Process) {
 	if p.settling {
 		return // It asks itself in a moment.
 	}
-	now := d.w.clock.Now()
+	now := d.plant.clock.Now()
 	p.advance(now)
-	before := len(p.computing) + len(p.waiting)
+	before := len(p.tasks.computing) + len(p.tasks.waiting)
 	d.offer(p)
-	if len(p.computing)+len(p.waiting) != before {
-		p.m.divide(now)
+	if len(p.tasks.computing)+len(p.tasks.waiting) != before {
+		p.Machine.divide(now)
 		p.plan(now)
 	}
 }

@@ -1,11 +1,10 @@
-package sim
+package plant
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -54,8 +53,8 @@ func (m Memory) Validate() error {
 	return errors.Join(faults...)
 }
 
-// declare puts into a launch what the application's driver says of memory.
-func (m Memory) declare(l *api.Launch) {
+// Declare puts into a launch what the application's driver says of memory.
+func (m Memory) Declare(l *api.Launch) {
 	l.Heap, l.Overhead = cmp.Or(m.Heap, defaultHeap), m.Overhead
 	l.OffHeapFloor, l.OffHeapWeight = m.Floor, m.Weight
 	if m.OffHeap > 0 {
@@ -71,23 +70,26 @@ const (
 	lookAt = 20 * time.Millisecond
 )
 
-// pools are an executor's off-heap memory with its group's memory limit, as
+// Pools are an executor's off-heap memory with its group's memory limit, as
 // MemoryPools.scala moves it. Growth is at once. A shrink first takes what nobody uses, then
 // evicts blocks above the part that storage keeps, has tasks spill, and evicts the rest of the
 // blocks; the two go at Plant.Evict and Plant.Spill. Between two looks all goes on evenly, so
 // that pools are brought to a moment only when somebody looks at them.
-type pools struct {
-	uses   Memory
-	static units.Bytes // Heap and overhead.
-	started,
-	limit units.Bytes // Off the heap at its start; of its group, 0 for none.
-	moves bool
+type Pools struct {
+	Uses Memory
+	// Static is heap and overhead, Started what it had off the heap at its start, Limit
+	// that of its group, 0 for none.
+	Static, Started, Limit units.Bytes
+	// Moves says that its off-heap memory moves, Target is what it goes by.
+	Moves  bool
+	Target units.Bytes
+
 	// wanted, wish and wished are the newest wish on the wish page, its sequence and when it
-	// was put; target and seen what the executor goes by.
-	wanted, target units.Bytes
-	wish, seen     uint64
-	wished, began  units.Instant
-	at             units.Instant
+	// was put; seen is the one that the executor goes by.
+	wanted        units.Bytes
+	wish, seen    uint64
+	wished, began units.Instant
+	at            units.Instant
 	// inForce is the pools' size, of which blocks and tasks are in use.
 	inForce, blocks, tasks float64
 	evicted, spilled       float64
@@ -96,19 +98,20 @@ type pools struct {
 }
 
 // newPools are those of an executor that starts now.
-func newPools(m Memory, l *api.Launch, now units.Instant) pools {
-	q := pools{uses: m, static: l.Heap + l.Overhead, started: l.OffHeap, target: l.OffHeap, inForce: float64(l.OffHeap), at: now}
+func newPools(m Memory, l *api.Launch, now units.Instant) Pools {
+	q := Pools{Uses: m, Static: l.Heap + l.Overhead, Started: l.OffHeap, Target: l.OffHeap,
+		inForce: float64(l.OffHeap), at: now}
 	if m.Heap > 0 {
-		q.limit = q.static + l.OffHeap
-		q.moves = !m.Foreign && l.OffHeap > 0
+		q.Limit = q.Static + l.OffHeap
+		q.Moves = !m.Foreign && l.OffHeap > 0
 	}
 	return q
 }
 
 // advance brings q to now. running is how many tasks of it run, deaf says that it sees no
 // wishes.
-func (q *pools) advance(now units.Instant, running int, deaf bool, plant *Plant) {
-	if !q.moves {
+func (q *Pools) advance(now units.Instant, running int, deaf bool, plant *Config) {
+	if !q.Moves {
 		return
 	}
 	if at := max(q.at, q.wished.Add(lookAt)); q.wish > q.seen && !deaf && at <= now {
@@ -119,35 +122,35 @@ func (q *pools) advance(now units.Instant, running int, deaf bool, plant *Plant)
 }
 
 // see has it go by the newest wish.
-func (q *pools) see() {
-	if q.inForce == float64(q.target) {
+func (q *Pools) see() {
+	if q.inForce == float64(q.Target) {
 		q.began = q.at
 	}
-	q.target, q.seen = q.wanted, q.wish
-	if q.inForce <= float64(q.target) {
+	q.Target, q.seen = q.wanted, q.wish
+	if q.inForce <= float64(q.Target) {
 		q.reach(q.at)
 	}
 }
 
 // reach is when what is wanted is in force.
-func (q *pools) reach(now units.Instant) {
-	q.inForce = float64(q.target)
+func (q *Pools) reach(now units.Instant) {
+	q.inForce = float64(q.Target)
 	q.met++
 	q.moving += now.Sub(q.began)
 }
 
 // move goes on towards the target until now.
-func (q *pools) move(now units.Instant, running int, plant *Plant) {
+func (q *Pools) move(now units.Instant, running int, plant *Config) {
 	left := des.Seconds(q.at, now)
 	q.at = now
-	asked := float64(running) * float64(q.uses.Task)
+	asked := float64(running) * float64(q.Uses.Task)
 	q.tasks = min(q.tasks, asked)
-	owed := q.inForce - float64(q.target)
+	owed := q.inForce - float64(q.Target)
 	if owed <= 0 {
 		// Tasks take memory of blocks above the part that is kept for these.
-		kept := min(float64(q.uses.Blocks), q.inForce*storagePart)
+		kept := min(float64(q.Uses.Blocks), q.inForce*storagePart)
 		q.tasks = max(0, min(asked, q.inForce-kept))
-		q.blocks = min(float64(q.uses.Blocks), q.inForce-q.tasks)
+		q.blocks = min(float64(q.Uses.Blocks), q.inForce-q.tasks)
 		return
 	}
 	give := func(most float64, rate units.Bytes) float64 {
@@ -165,80 +168,68 @@ func (q *pools) move(now units.Instant, running int, plant *Plant) {
 		q.evicted += gone
 	}
 	give(q.inForce-q.blocks-q.tasks, 0)
-	evict(q.blocks - float64(q.target)*storagePart)
+	evict(q.blocks - float64(q.Target)*storagePart)
 	gone := give(q.tasks, plant.Spill)
 	q.tasks -= gone
 	q.spilled += gone
 	if q.tasks == 0 || left > 0 {
 		evict(q.blocks)
 	}
-	if q.inForce = float64(q.target) + owed; owed < 1 {
+	if q.inForce = float64(q.Target) + owed; owed < 1 {
 		q.reach(now - units.Instant(max(0, left)*1e9))
 	}
 }
 
-// want puts a wish on the wish page; limit, if not 0, is what the group's limit is raised to.
-func (q *pools) want(bytes, limit units.Bytes, now units.Instant) {
-	q.limit = max(q.limit, limit)
+// Want puts a wish on the wish page; limit, if not 0, is what the group's limit is raised to.
+func (q *Pools) Want(bytes, limit units.Bytes, now units.Instant) {
+	q.Limit = max(q.Limit, limit)
 	q.wanted, q.wished = bytes, now
 	q.wish++
 }
 
-// wants is the newest wish, what it was started with before the first.
-func (q *pools) wants() units.Bytes {
+// Wants is the newest wish, what it was started with before the first.
+func (q *Pools) Wants() units.Bytes {
 	if q.wish == 0 {
-		return q.started
+		return q.Started
 	}
 	return q.wanted
 }
 
-// size is the pools' size.
-func (q *pools) size() units.Bytes { return units.Bytes(math.Ceil(q.inForce)) }
+// Size is the pools' size.
+func (q *Pools) Size() units.Bytes { return units.Bytes(math.Ceil(q.inForce)) }
 
-// promised is the most that the executor may take of its node's memory.
-func (q *pools) promised() units.Bytes {
-	return max(q.limit, q.static+max(q.size(), q.target, q.wants()))
+// Promised is the most that the executor may take of its node's memory.
+func (q *Pools) Promised() units.Bytes {
+	return max(q.Limit, q.Static+max(q.Size(), q.Target, q.Wants()))
 }
 
 // page is what the progress page says of them.
-func (q *pools) page() meter.Memory {
-	m := meter.Memory{Known: true, Acknowledged: q.seen, Heap: cmp.Or(q.uses.Heap, defaultHeap)}
-	if !q.moves {
+func (q *Pools) page() meter.Memory {
+	m := meter.Memory{Known: true, Acknowledged: q.seen, Heap: cmp.Or(q.Uses.Heap, defaultHeap)}
+	if !q.Moves {
 		return m
 	}
-	m.Moves, m.InForce, m.Storage, m.Execution = true, q.size(), units.Bytes(q.blocks), units.Bytes(q.tasks)
-	m.Owed = max(0, m.InForce-q.target)
+	m.Moves, m.InForce, m.Storage, m.Execution = true, q.Size(), units.Bytes(q.blocks), units.Bytes(q.tasks)
+	m.Owed = max(0, m.InForce-q.Target)
 	m.Spilled, m.Evicted, m.Met, m.Moving = units.Bytes(q.spilled), units.Bytes(q.evicted), q.met, q.moving
 	return m
 }
 
 // sample is what the node controller sees of them beside the page.
-func (q *pools) sample() node.ExecutorMemory {
-	if q.uses.Heap == 0 {
+func (q *Pools) sample() node.ExecutorMemory {
+	if q.Uses.Heap == 0 {
 		return node.ExecutorMemory{}
 	}
-	return node.ExecutorMemory{Limit: q.limit, Wanted: q.wanted, Wish: q.wish, Resident: q.uses.Heap + units.Bytes(q.blocks+q.tasks)}
+	return node.ExecutorMemory{Limit: q.Limit, Wanted: q.wanted, Wish: q.wish,
+		Resident: q.Uses.Heap + units.Bytes(q.blocks+q.tasks)}
 }
 
-// pool brings p's off-heap memory to now.
-func (p *process) pool(now units.Instant) *pools {
-	p.pools.advance(now, len(p.computing), p.m.deaf || p.exited, &p.m.w.cfg.Plant)
+// Pools brings its off-heap memory to now.
+func (p *Process) Pools() *Pools {
+	p.pools.advance(p.Machine.Plant.clock.Now(), len(p.tasks.computing), p.Machine.Deaf || p.Exited,
+		&p.Machine.Plant.Config)
 	return &p.pools
 }
 
-// claim is what an executor that is started by l takes of its node's memory.
-func claim(l *api.Launch) units.Bytes { return l.Heap + l.Overhead + l.OffHeap }
-
-// crowded is the memory of applications of which nodes that are narrow hold three at most.
-func crowded() Memory {
-	return Memory{Heap: 2 * units.GiB, Floor: 512 * units.MiB, Blocks: 2 * units.GiB, Task: 48 * units.MiB}
-}
-
-// narrow are the nodes with little memory.
-func narrow(nodes []NodeSpec) []NodeSpec {
-	nodes = slices.Clone(nodes)
-	for i := range nodes {
-		nodes[i].Memory = 12 * units.GiB
-	}
-	return nodes
-}
+// Claim is what it has taken of its node's memory in any case, since its start.
+func (p *Process) Claim() units.Bytes { return p.pools.Static + p.pools.Started }

@@ -1,29 +1,29 @@
-package sim
+package plant
 
 import (
-	"github.com/sparkpacer/pacer/sim/des"
 	"math"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/sim/des"
 )
 
 // Runs are as fast as those measured, each of which is drawn, and without any of them
 // they go around 1.
 func TestARunIsAsFastAsOneThatWasMeasured(t *testing.T) {
 	c := Default()
-	c.Plant.Runs = []float64{0.5, 2}
-	seen := map[float64]bool{}
+	c.Runs = []float64{0.5, 2}
 	durations := map[float64]float64{}
 	for seed := range uint64(12) {
-		c.Seed = seed
-		w := must(t, c)
-		d := submit(t, w, chain("app", 1, 200, 400))
-		seen[d.pace], durations[d.pace] = true, float64(d.duration)
+		w := newWorld(t, c, seed, chain("app", 1, 200, 400), 4)
+		w.pass(10 * time.Minute)
+		durations[w.driver.pace] = float64(w.driver.Duration)
 	}
-	if len(seen) != 2 || durations[0.5] <= durations[2] {
-		t.Errorf("paces %v took %v", seen, durations)
+	if len(durations) != 2 || durations[0.5] <= durations[2] {
+		t.Errorf("paces took %v", durations)
 	}
-	p := DefaultPlant()
+	p := Default()
 	if f := p.runFactor(des.Random(1, "run")); math.Abs(f-1) > 0.02 {
 		t.Errorf("without measured runs the factor is %v", f)
 	}

@@ -1,4 +1,4 @@
-package sim
+package plant
 
 import (
 	"errors"
@@ -15,10 +15,12 @@ type App struct {
 	Name, Profile string
 	// Deadline is 0 for none. Head passes from the start of the deadline clock to
 	// the first stage, Tail from the end of the last one to the end.
-	Deadline   units.Seconds
-	Head, Tail units.Seconds
+	Deadline units.Seconds
+	// RequireFeasible asks for a refusal of an infeasible deadline.
+	RequireFeasible bool
+	Head, Tail      units.Seconds
 	// Exit passes between its context's stop and the exit of its driver's process, give
-	// or take exitSpread.
+	// or take Config.ExitSpread.
 	Exit units.Seconds
 	// Driver is how many cores of a node its driver takes where it works itself: in
 	// head, gaps, tail and exit. It has them before executors do.
@@ -73,7 +75,8 @@ func (a App) Validate() error {
 	const long = 1e7
 	check(a.Name != "", "an application without a name")
 	check(within(float64(a.Deadline), 0, long), "deadline is %v s", float64(a.Deadline))
-	check(within(float64(a.Head), 0, long) && within(float64(a.Tail), 0, long) && within(float64(a.Exit), 0, long), "head is %v s, tail %v s, exit %v s",
+	check(within(float64(a.Head), 0, long) && within(float64(a.Tail), 0, long) && within(float64(a.Exit), 0, long),
+		"head is %v s, tail %v s, exit %v s",
 		float64(a.Head), float64(a.Tail), float64(a.Exit))
 	check(within(float64(a.Driver), 0, 4096), "the driver takes %v cores", float64(a.Driver))
 	check(a.Class.Known(), "class is %q, want one of %v", string(a.Class), api.Classes())
@@ -82,16 +85,19 @@ func (a App) Validate() error {
 	}
 	check(len(a.Stages) > 0, "application %s has no stages", a.Name)
 	check(within(a.Pace, 0, 100), "pace is %v", a.Pace)
-	check(within(a.Threads, 0, 1024) && within(a.TaskCPUs, 0, 1024), "threads are %v, cpus %v, want 0 to 1024", a.Threads, a.TaskCPUs)
+	check(within(a.Threads, 0, 1024) && within(a.TaskCPUs, 0, 1024), "threads are %v, cpus %v, want 0 to 1024",
+		a.Threads, a.TaskCPUs)
 	check(within(a.Bend, 0, 100), "bend is %v, want 0 to 100", a.Bend)
 	for i, s := range a.Stages {
 		at := fmt.Sprintf("stage %d: ", i)
 		check(s.Tasks > 0 && s.Tasks <= 1e6, "%s%d tasks, want 1 to 1000000", at, s.Tasks)
 		check(float64(s.Work) > 0 && float64(s.Work) <= 1e9, "%swork is %v core-seconds", at, float64(s.Work))
 		check(s.Records >= 0 && s.Written >= 0 && s.Records < math.MaxInt64/4, "%srecords are negative or too many", at)
-		check(within(float64(s.Gap), 0, long) && within(float64(s.Fetch), 0, long), "%sgap is %v s, fetch %v s", at, float64(s.Gap), float64(s.Fetch))
+		check(within(float64(s.Gap), 0, long) && within(float64(s.Fetch), 0, long), "%sgap is %v s, fetch %v s", at,
+			float64(s.Gap), float64(s.Fetch))
 		check(within(s.Zipf, 0, 10), "%szipf is %v, want 0 to 10", at, s.Zipf)
-		check(within(float64(s.Skewed), 0, 1) && within(float64(s.Bytes), 0, 1) && within(float64(s.Read), 0, 1), "%sskewed, bytes or read is not 0 to 1", at)
+		check(within(float64(s.Skewed), 0, 1) && within(float64(s.Bytes), 0, 1) && within(float64(s.Read), 0, 1),
+			"%sskewed, bytes or read is not 0 to 1", at)
 		if i > 0 {
 			check(s.Job >= a.Stages[i-1].Job, "%sjob %d after job %d", at, s.Job, a.Stages[i-1].Job)
 		}

@@ -1,4 +1,4 @@
-package sim
+package plant
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Plant says how executors turn cores into work. The zero value is the ideal
+// Config says how executors turn cores into work. The zero value is the ideal
 // one: as much work as cores, at once.
-type Plant struct {
+type Config struct {
 	// Lag is p of Eq 8 per half second, in [0, 1): the effective cores follow
 	// those obtained with the time constant -0.5 s / ln p.
 	Lag float64
@@ -55,25 +55,28 @@ type Plant struct {
 	// Evict and Spill are how fast an executor that is to have less off-heap memory evicts
 	// blocks and has its tasks spill, in bytes a second.
 	Evict, Spill units.Bytes
+	// ExitSpread is the standard deviation of the logarithm of a driver's time to exit.
+	ExitSpread float64
 	// Dispatch is what passes between a task's end and the next one's start.
 	Dispatch time.Duration
 	// Page is the time between two progress pages; 100 ms by default.
 	Page time.Duration
 }
 
-// DefaultPlant returns a plant with the features of real Spark: JVM starts of four
+// Default returns a Config with the features of real Spark: JVM starts of four
 // core-seconds (docs/decisions/013 has measured ones), rates that triple while the
 // compiler works, short collections, tasks that differ by a tenth, and by a fifth more
 // where their bytes do. Its noise is made up: RunNoise of 0.3 % is little beside the
 // runs that were measured, 0.93 to 1.17 times their median (sim/paper/runs), which only the
-// experiment `runs` takes, by Plant.Runs.
-func DefaultPlant() Plant {
-	return Plant{Lag: 0.3, Noise: 0.02, RunNoise: 0.003, Spread: 0.1, ByteCost: 0.2, Start: 4, Warm: 3, WarmWork: 1.5,
-		PauseEvery: 4, PauseWork: 0.04, Evict: 512 * units.MiB, Spill: 256 * units.MiB, Dispatch: 4 * time.Millisecond, Page: 100 * time.Millisecond}
+// experiment `runs` takes, by Runs.
+func Default() Config {
+	return Config{Lag: 0.3, Noise: 0.02, RunNoise: 0.003, Spread: 0.1, ByteCost: 0.2, Start: 4, Warm: 3, WarmWork: 1.5,
+		PauseEvery: 4, PauseWork: 0.04, Evict: 512 * units.MiB, Spill: 256 * units.MiB, ExitSpread: 0.2,
+		Dispatch: 4 * time.Millisecond, Page: 100 * time.Millisecond}
 }
 
 // Validate reports every fault of p at once.
-func (p Plant) Validate() error {
+func (p Config) Validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -84,7 +87,9 @@ func (p Plant) Validate() error {
 	check(p.Lag >= 0 && p.Lag < 1, "lag is %v, want 0 or more, below 1", p.Lag)
 	check(inside(p.Bend, 0, 100), "bend is %v, want 0 to 100", p.Bend)
 	check(inside(p.Noise, 0, 0.5) && inside(p.RunNoise, 0, 0.5), "noise is %v and %v, want 0 to 0.5", p.Noise, p.RunNoise)
-	check(inside(p.Spread, 0, 3) && inside(p.ByteCost, 0, 3), "spread is %v, byte cost %v, want 0 to 3", p.Spread, p.ByteCost)
+	check(inside(p.Spread, 0, 3) && inside(p.ByteCost, 0, 3), "spread is %v, byte cost %v, want 0 to 3", p.Spread,
+		p.ByteCost)
+	check(inside(p.ExitSpread, 0, 3), "exit spread is %v, want 0 to 3", p.ExitSpread)
 	for _, f := range p.Runs {
 		check(inside(f, 0.01, 100), "a run goes %v times as fast, want 0.01 to 100", f)
 	}
@@ -93,8 +98,10 @@ func (p Plant) Validate() error {
 	for _, w := range []units.Work{p.Task, p.Start, p.WarmWork, p.PauseEvery, p.PauseWork} {
 		check(inside(float64(w), 0, 1e6), "%v core-seconds, want 0 to 1e6", float64(w))
 	}
-	check(p.PauseEvery == 0 || p.PauseEvery >= leastPause, "a collection every %v core-seconds, want 0 or at least %v", float64(p.PauseEvery), float64(leastPause))
-	check(p.Evict >= 0 && p.Spill >= 0, "blocks are evicted at %v a second, and tasks spill %v, want none negative (0: at once)", p.Evict, p.Spill)
+	check(p.PauseEvery == 0 || p.PauseEvery >= leastPause, "a collection every %v core-seconds, want 0 or at least %v",
+		float64(p.PauseEvery), float64(leastPause))
+	check(p.Evict >= 0 && p.Spill >= 0, "blocks are evicted at %v a second, and tasks spill %v, want none negative (0: at once)",
+		p.Evict, p.Spill)
 	check(p.Dispatch >= 0 && p.Page >= 0, "dispatch or page is negative")
 	return errors.Join(faults...)
 }
@@ -104,7 +111,7 @@ const leastPause units.Work = 0.01
 
 // runFactor is how much faster than others a whole run goes: one of those measured, or
 // around 1 where there are none.
-func (p *Plant) runFactor(r *rand.Rand) float64 {
+func (p *Config) runFactor(r *rand.Rand) float64 {
 	if len(p.Runs) > 0 {
 		return p.Runs[r.IntN(len(p.Runs))]
 	}

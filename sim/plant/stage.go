@@ -1,7 +1,8 @@
-package sim
+package plant
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -52,14 +53,14 @@ type stageRun struct {
 	// its tasks in that one, and by, of a first attempt only, who has their output.
 	base  *stageRun
 	tasks []int
-	by    []*process
+	by    []*Process
 }
 
-func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
+func (p *Plant) newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	r := &stageRun{d: d, key: api.StageKey{Stage: id}, spec: spec, remaining: spec.Tasks}
-	r.gap = des.NewTimer(rankDriver, d.id, des.Call(func() { d.stageReady(r) }))
-	name := d.submission + " " + spec.Name + string(rune('a'+id))
-	rnd := des.Random(d.w.cfg.Seed, "stage "+name)
+	r.gap = des.NewTimer(RankDriver, d.ID, des.Call(func() { d.stageReady(r) }))
+	name := d.Submission + " " + spec.Name + string(rune('a'+id))
+	rnd := des.Random(d.plant.seed, "stage "+name)
 	// What a task costs beside the mean one, and what it reads.
 	costs := skewedBy(spec, spec.Skewed)
 	r.sizes = costs
@@ -76,28 +77,74 @@ func newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	mean := float64(spec.Work) / float64(spec.Tasks)
 	r.work = make([]float64, spec.Tasks)
 	for i, s := range costs {
-		r.work[i] = mean * cost(s) * des.Around(rnd, d.w.cfg.Plant.Spread)
+		r.work[i] = mean * cost(s) * des.Around(rnd, d.plant.Spread)
 	}
-	if spec.Zipf > 0 && d.w.cfg.Plant.ByteCost > 0 {
-		dear := des.Random(d.w.cfg.Seed, "byte cost "+name)
+	if spec.Zipf > 0 && d.plant.ByteCost > 0 {
+		dear := des.Random(d.plant.seed, "byte cost "+name)
 		for i := range r.work {
-			r.work[i] *= des.Around(dear, d.w.cfg.Plant.ByteCost)
+			r.work[i] *= des.Around(dear, d.plant.ByteCost)
 		}
 	}
 	for i := range r.work {
-		r.work[i] = max(1e-6, r.work[i]) + float64(d.w.cfg.Plant.Task)
+		r.work[i] = max(1e-6, r.work[i]) + float64(d.plant.Task)
 	}
-	r.base, r.by, r.tasks = r, make([]*process, spec.Tasks), make([]int, spec.Tasks)
+	r.base, r.by, r.tasks = r, make([]*Process, spec.Tasks), make([]int, spec.Tasks)
 	for i := range r.tasks {
 		r.tasks[i] = i
 	}
 	return r
 }
 
+// told is what the planner is told of a stage that is bound so.
+func (r *stageRun) told(bound []api.Binding) *api.StageReady {
+	parents := r.spec.Parents
+	if parents == nil {
+		parents = []int{}
+	}
+	return &api.StageReady{StageKey: r.key, Job: r.spec.Job, Name: r.name(), Signature: r.name(), Parents: parents,
+		Tasks: r.spec.Tasks, Records: r.spec.Records, Bytes: api.Unknown, Weighted: r.weights != nil, Bindings: bound}
+}
+
+func (r *stageRun) name() string {
+	if r.spec.Name != "" {
+		return r.spec.Name
+	}
+	return fmt.Sprintf("stage %d", r.key.Stage)
+}
+
+// stages are a driver's, by id: the newest attempt of each.
+type stages []*stageRun
+
+// submittable reports whether a stage's parents and the jobs before it are done.
+func (s stages) submittable(r *stageRun) bool {
+	for _, parent := range r.spec.Parents {
+		if !s[parent].done {
+			return false
+		}
+	}
+	for _, o := range s {
+		if o.spec.Job < r.spec.Job && !o.done {
+			return false
+		}
+	}
+	return true
+}
+
+// running are the stages that are ready and not done, in order of job and id.
+func (s stages) running() []*stageRun {
+	var out []*stageRun
+	for _, r := range s {
+		if r.ready && !r.done {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // weigh gives the tasks weights as the jar does: where sizes are known, differ and
 // are not too many.
 func (r *stageRun) weigh(sizes []float64) {
-	if !r.d.w.cfg.Weights || len(r.spec.Parents) == 0 || len(sizes) > weighable || cost(slices.Max(sizes)) <= unequal {
+	if !r.d.plant.Weights || len(r.spec.Parents) == 0 || len(sizes) > weighable || cost(slices.Max(sizes)) <= unequal {
 		return
 	}
 	r.weights = make([]int64, len(sizes))
@@ -151,13 +198,13 @@ func (r *stageRun) heaviest() int64 {
 	if r.weights == nil {
 		return 0
 	}
-	return max(1, r.d.bindings.HeaviestWaiting(r.key))
+	return max(1, r.d.Bindings.HeaviestWaiting(r.key))
 }
 
 func (r *stageRun) unlaunched() int { return r.spec.Tasks - r.next + len(r.back) }
 
 // launch starts the next task on p.
-func (r *stageRun) launch(p *process) {
+func (r *stageRun) launch(p *Process) {
 	i := r.next
 	if n := len(r.back); n > 0 {
 		i = r.back[0]
@@ -166,22 +213,23 @@ func (r *stageRun) launch(p *process) {
 		r.next++
 	}
 	if r.first == 0 {
-		r.first = r.d.elapsed()
+		r.first = r.d.Elapsed()
 	}
-	r.d.bindings.Launched(r.key, i, p.key.ID)
+	r.d.Bindings.Launched(r.key, i, p.Key.ID)
 	r.d.offerFreed()
-	t := &task{run: r, index: i, weight: float64(r.weight(i)) / driver.MeanWeight, heaviest: float64(r.heaviest()) / driver.MeanWeight, work: r.work[i],
+	t := &task{run: r, index: i, weight: float64(r.weight(i)) / driver.MeanWeight,
+		heaviest: float64(r.heaviest()) / driver.MeanWeight, work: r.work[i],
 		records: float64(r.spec.Records) / float64(r.spec.Tasks) * r.sizes[i]}
-	if sway := p.m.w.cfg.Plant.Sway; sway > 1 {
+	if sway := p.Machine.Plant.Sway; sway > 1 {
 		t.knee, t.faster = 0.1+0.8*p.rand.Float64(), math.Pow(sway, 2*p.rand.Float64()-1)
 	}
 	p.launch(t)
 }
 
 // finished notes a task's end; the last one ends the stage.
-func (r *stageRun) finished(p *process, index int, cpu float64) {
+func (r *stageRun) finished(p *Process, index int, cpu float64) {
 	r.base.by[r.tasks[index]] = p
-	r.d.bindings.Ended(r.key, p.key.ID)
+	r.d.Bindings.Ended(r.key, p.Key.ID)
 	r.d.offerFreed()
 	r.remaining--
 	r.cpu += cpu
@@ -193,7 +241,7 @@ func (r *stageRun) finished(p *process, index int, cpu float64) {
 		}
 	}
 	r.longest = max(r.longest, cpu)
-	r.last = r.d.elapsed()
+	r.last = r.d.Elapsed()
 	if r.remaining == 0 {
 		r.d.stageDone(r)
 	}
@@ -203,7 +251,7 @@ func (r *stageRun) finished(p *process, index int, cpu float64) {
 func (r *stageRun) returned(index int) {
 	r.back = append(r.back, index)
 	slices.Sort(r.back)
-	r.d.bindings.Returned(r.key, index)
+	r.d.Bindings.Returned(r.key, index)
 	r.d.offerFreed()
 }
 

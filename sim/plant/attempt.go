@@ -1,4 +1,4 @@
-package sim
+package plant
 
 import (
 	"math"
@@ -15,11 +15,11 @@ import (
 // they had not done.
 
 // repeat has the stages run again whose outputs went with p and are needed.
-func (d *Driver) repeat(p *process) {
+func (d *Driver) repeat(p *Process) {
 	for i := len(d.stages) - 1; i >= 0; i-- {
 		r := d.stages[i]
 		lost := r.base.without(p)
-		if len(lost) == 0 || !d.needed(i) {
+		if len(lost) == 0 || !d.stages.needed(i) {
 			continue
 		}
 		for _, k := range lost {
@@ -37,10 +37,10 @@ func (d *Driver) repeat(p *process) {
 		switch {
 		case r.done || !blocked || !r.gapSet:
 		case r.ready:
-			d.fetchFailed(r)
+			r.fetchFailed()
 			d.stages[i] = r.attempt(r.base.missing())
 		default:
-			d.w.clock.Cancel(&r.gap)
+			d.plant.clock.Cancel(&r.gap)
 			r.gapSet = false
 		}
 	}
@@ -51,20 +51,20 @@ func (d *Driver) repeat(p *process) {
 
 // whole has a stage that is done run again for outputs of an earlier attempt that were
 // lost while its last one ran.
-func (d *Driver) whole(r *stageRun) {
+func (r *stageRun) whole() {
 	if missing := r.base.missing(); len(missing) > 0 {
-		d.left++
-		d.stages[r.key.Stage] = r.attempt(missing)
+		r.d.left++
+		r.d.stages[r.key.Stage] = r.attempt(missing)
 	}
 }
 
 // needed reports whether a stage that is not done reads what stage i writes.
-func (d *Driver) needed(i int) bool {
-	return slices.ContainsFunc(d.stages, func(o *stageRun) bool { return !o.done && slices.Contains(o.spec.Parents, i) })
+func (s stages) needed(i int) bool {
+	return slices.ContainsFunc(s, func(o *stageRun) bool { return !o.done && slices.Contains(o.spec.Parents, i) })
 }
 
 // without are the tasks of a first attempt whose output p has.
-func (r *stageRun) without(p *process) []int {
+func (r *stageRun) without(p *Process) []int {
 	var lost []int
 	for k, by := range r.by {
 		if by == p {
@@ -97,9 +97,10 @@ func (r *stageRun) attempt(tasks []int) *stageRun {
 	part := float64(len(tasks)) / float64(base.spec.Tasks)
 	spec.Tasks, spec.Work = len(tasks), units.Work(part)*spec.Work
 	spec.Records, spec.Written = int64(part*float64(spec.Records)), int64(part*float64(spec.Written))
-	n := &stageRun{d: r.d, key: api.StageKey{Stage: r.key.Stage, Attempt: r.key.Attempt + 1}, spec: &spec, base: base, tasks: tasks,
-		work: picked(base.work, tasks), sizes: picked(base.sizes, tasks), fixed: base.fixed, remaining: len(tasks)}
-	n.gap = des.NewTimer(rankDriver, r.d.id, des.Call(func() { r.d.stageReady(n) }))
+	n := &stageRun{d: r.d, key: api.StageKey{Stage: r.key.Stage, Attempt: r.key.Attempt + 1}, spec: &spec, base: base,
+		tasks: tasks, work: picked(base.work, tasks), sizes: picked(base.sizes, tasks), fixed: base.fixed,
+		remaining: len(tasks)}
+	n.gap = des.NewTimer(RankDriver, r.d.ID, des.Call(func() { r.d.stageReady(n) }))
 	if base.weights != nil {
 		parts := make([]float64, len(tasks))
 		for i, k := range tasks {
@@ -111,21 +112,22 @@ func (r *stageRun) attempt(tasks []int) *stageRun {
 }
 
 // fetchFailed ends a running attempt: its tasks cannot read what is lost.
-func (d *Driver) fetchFailed(r *stageRun) {
-	now := d.w.clock.Now()
+func (r *stageRun) fetchFailed() {
+	d, now := r.d, r.d.plant.clock.Now()
 	for _, p := range d.executors {
 		p.advance(now)
 		of := func(t *task) bool { return t.run == r }
-		p.computing, p.waiting = slices.DeleteFunc(p.computing, of), slices.DeleteFunc(p.waiting, of)
-		p.first = math.Inf(1)
-		for _, t := range p.computing {
-			p.first = min(p.first, t.end)
+		p.tasks.computing, p.tasks.waiting = slices.DeleteFunc(p.tasks.computing, of), slices.DeleteFunc(p.tasks.waiting, of)
+		p.tasks.first = math.Inf(1)
+		for _, t := range p.tasks.computing {
+			p.tasks.first = min(p.tasks.first, t.end)
 		}
-		p.m.divide(now)
+		p.Machine.divide(now)
 		p.plan(now)
 	}
 	r.done = true
-	d.bindings.Done(r.key)
-	d.say(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Failed: true, Reason: "FetchFailed", Tasks: r.spec.Tasks,
-		TaskCPU: units.Seconds(r.cpu), TaskTime: units.Seconds(r.cpu), LongestTask: units.Seconds(r.longest), FirstLaunch: r.first, LastFinish: r.last}})
+	d.Bindings.Done(r.key)
+	d.tell(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Failed: true,
+		Reason: "FetchFailed", Tasks: r.spec.Tasks, FirstLaunch: r.first, LastFinish: r.last,
+		TaskCPU: units.Seconds(r.cpu), TaskTime: units.Seconds(r.cpu), LongestTask: units.Seconds(r.longest)}})
 }

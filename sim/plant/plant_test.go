@@ -1,10 +1,16 @@
-package sim
+package plant
 
 import (
+	"fmt"
 	"math"
 	"math/cmplx"
 	"testing"
 	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // The plant of the equations' tests: p and q of Eq 8, tasks that do not end.
@@ -16,42 +22,85 @@ const (
 	allTasks = 4 * endless // Do, for a Kf of 1.
 )
 
+// world is a plant without planner and node controllers: executors on machines of their
+// own, and a driver that has them all from the beginning.
+type world struct {
+	t         testing.TB
+	clock     *des.Clock
+	plant     *Plant
+	driver    *Driver
+	executors []*Process
+	said      []api.Event
+}
+
+// newWorld has an application run on so many machines of four cores, by that seed.
+func newWorld(t testing.TB, c Config, seed uint64, a App, machines int) *world {
+	t.Helper()
+	w := &world{t: t, clock: &des.Clock{}}
+	w.plant = New(c, w.clock, seed)
+	w.plant.Weights = true
+	var homes []*Machine
+	directive := api.Directive{Epoch: 1, Gated: true}
+	for i := range machines {
+		m := Machine{Plant: w.plant, Name: fmt.Sprintf("n%d", i+1), ID: uint64(i + 1), Cores: 4, Speed: 1}
+		homes = append(homes, &m)
+		directive.Executors = append(directive.Executors, api.DirectiveExecutor{ID: api.ExecutorID(fmt.Sprint(i + 1)),
+			Node: m.Name, Cores: 4})
+	}
+	w.driver = w.plant.NewDriver(a, 1, homes[0], func(e api.Event) { w.said = append(w.said, e) })
+	w.driver.Start()
+	w.driver.Registered(&api.RegisterReply{AppID: "app-1", Executors: machines})
+	w.driver.Follow(&directive)
+	for i, x := range directive.Executors {
+		w.executors = append(w.executors, w.plant.Launch(homes[i], w.driver, node.Key{App: "app-1", ID: x.ID},
+			&api.Launch{Cores: 4}))
+	}
+	return w
+}
+
+func (w *world) pass(d time.Duration) {
+	w.t.Helper()
+	if err := w.clock.Pass(w.clock.Now().Add(d)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// chain is an application of stages one after the other.
+func chain(name string, stages, tasks int, work units.Work) App {
+	a := App{Name: name, Head: 3, Tail: 0.3}
+	for i := range stages {
+		s := Stage{Tasks: tasks, Work: work, Records: 1_000_000, Written: 1_000_000, Gap: 0.1}
+		if i > 0 {
+			s.Parents = []int{i - 1}
+		}
+		a.Stages = append(a.Stages, s)
+	}
+	return a
+}
+
 // bench returns the only executor of a world, with four slots and as many tasks, under
 // no node controller: its quota is the test's. Its plant is Eq 8's alone.
-func bench(t *testing.T) *process {
+func bench(t *testing.T) *Process {
 	t.Helper()
-	c := Default()
-	c.Nodes = []NodeSpec{{Name: "n1", Cores: 4, Offered: 4, Speed: 1}}
-	c.Plant = Plant{Lag: poleP, Page: 100 * time.Millisecond}
-	w := must(t, c)
-	if _, err := w.Submit(0, chain("app", 1, 4, allTasks)); err != nil {
-		t.Fatal(err)
+	w := newWorld(t, Config{Lag: poleP}, 1, chain("app", 1, 4, allTasks), 1)
+	w.pass(10 * time.Second)
+	if p := w.executors[0]; p.Running() != 4 {
+		t.Fatalf("%d tasks run, want four", p.Running())
 	}
-	if err := w.Pass(10 * time.Second); err != nil {
-		t.Fatal(err)
-	}
-	a := w.agents[0]
-	a.down()
-	if len(a.m.procs) != 1 || len(a.m.procs[0].computing) != 4 {
-		t.Fatalf("executors %+v, want one with four tasks", a.m.procs)
-	}
-	return a.m.procs[0]
+	return w.executors[0]
 }
 
 // under lets the executor run under a quota and returns its rate at the end and how
 // much it has done, in core-seconds.
-func (p *process) under(t *testing.T, cores float64, d time.Duration) (rate, done float64) {
+func (p *Process) under(t *testing.T, cores float64, d time.Duration) (rate, done float64) {
 	t.Helper()
-	w := p.m.w
-	p.advance(w.clock.Now())
-	p.quota = cores
-	p.m.divide(w.clock.Now())
-	p.plan(w.clock.Now())
-	if err := w.Pass(d); err != nil {
+	clock := p.Machine.Plant.clock
+	p.SetQuota(cores)
+	if err := clock.Pass(clock.Now().Add(d)); err != nil {
 		t.Fatal(err)
 	}
-	p.advance(w.clock.Now())
-	return p.eff, 4 * p.service
+	p.advance(clock.Now())
+	return p.has.eff, 4 * p.pace.service
 }
 
 // Eq 8-10 on the simulator's executor, whose f is linear with Kf = 1, under quotas that

@@ -1,8 +1,7 @@
 // Package physics is how executors behave: how a machine's cores are divided and what
 // cores are worth to a stage. All worlds that stand for real executors compute by it:
-// the simulator (package sim, in events), the in-process tests (internal/testenv, in
-// steps of 20 ms against files of fake cgroups), and the small worlds in the tests of
-// node and controller.
+// the plant of the simulator and of the in-process tests (package sim/plant), and the small
+// worlds in the tests of node and controller.
 //
 // # Concepts
 //

@@ -16,19 +16,16 @@
 // executor runtime's directories and handles.
 //
 // Not real: the clock (testing/synctest: a minute passes as fast as its work is
-// done), the network (connections inside the process), the machine (Machine: cores
-// shared by what wants them, up to each group's quota), the JVMs (executors of
-// the fake runtime whose tasks burn core-seconds on the Machine) and Spark
-// (Driver: stages, tasks, bindings and events as the scheduler in spark/ makes
-// them).
+// done), the network (connections inside the process), and machines, JVMs and Spark,
+// which are those of package plant behind fake cgroups and the fake runtime.
 //
 // # The plant
 //
-// One goroutine moves the world in steps of 20 ms. In a step a machine gives its
-// cores to the groups that want some, equally (max-min), none more than its quota
-// allows; a group's share goes to its running tasks, at most one core each. Pages
-// and usage files are written every 100 ms, as the JVM does. An executor takes
-// StartWork core-seconds until it registers with its driver.
+// The plant's clock is brought to the test's time whenever somebody acts on it, and every
+// 20 ms by a goroutine, which then has each executor go by the quota and the weight in its
+// group's files. Pages and usage files are written every 100 ms, as the JVM does. An
+// executor takes StartWork core-seconds until it registers with its driver, and a slot some
+// milliseconds between two tasks; all else of it is ideal: as much work as cores, at once.
 //
 // Quantities: core-seconds, seconds of virtual time, cores.
 //

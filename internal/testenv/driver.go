@@ -4,47 +4,22 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/driver"
+	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// App describes an application.
-type App struct {
-	Name     string
-	Profile  string
-	Deadline units.Seconds
-	// RequireFeasible asks for a refusal of an infeasible deadline.
-	RequireFeasible bool
-	// Mode is spark.pacer.mode, control if it is "".
-	Mode api.Mode
-	// Head passes before the first stage is ready, Tail after the last one, Exit between
-	// the context's stop and the driver's exit.
-	Head, Tail, Exit time.Duration
-	// Stages are in order of id; ids and parents are those of the slice.
-	Stages []Stage
-}
-
-// Stage describes a stage.
-type Stage struct {
-	Job     int
-	Parents []int
-	Tasks   int
-	// Work is what the whole stage takes.
-	Work    units.Work
-	Records int64
-}
-
 // Chain is an application of one stage after the other, work core-seconds each.
-func Chain(name string, stages int, work units.Work) App {
-	a := App{Name: name, Head: 500 * time.Millisecond, Tail: 200 * time.Millisecond}
+func Chain(name string, stages int, work units.Work) plant.App {
+	a := plant.App{Name: name, Head: 0.5, Tail: 0.2}
 	for i := range stages {
-		s := Stage{Tasks: 40, Work: work, Records: 100_000}
+		s := plant.Stage{Tasks: 40, Work: work, Records: 100_000, Written: 100_000}
 		if i > 0 {
 			s.Parents = []int{i - 1}
 		}
@@ -54,7 +29,7 @@ func Chain(name string, stages int, work units.Work) App {
 }
 
 // Fork is an application with two branches side by side and a join.
-func Fork(name string, work units.Work) App {
+func Fork(name string, work units.Work) plant.App {
 	a := Chain(name, 3, work)
 	a.Stages[1].Parents, a.Stages[2].Parents = nil, []int{0, 1}
 	return a
@@ -63,64 +38,43 @@ func Fork(name string, work units.Work) App {
 // secretVariable is where an executor finds its application's secret, as Spark's does.
 const secretVariable = "_SPARK_AUTH_SECRET"
 
-// Driver plays the driver of an application.
+// Driver is a driver of the plant that speaks the real protocol.
 type Driver struct {
-	env        *Env
-	app        App
-	submission string
+	env *Env
 	// secret is what its executors are to be started with.
 	secret  string
-	began   time.Time
 	link    link
 	cancel  context.CancelFunc
 	talking sync.WaitGroup
 	over    chan struct{}
+	wake    chan struct{}
 
 	// What follows is guarded by the world's lock.
-	talk      *driver.Conversation
-	reply     api.RegisterReply
-	refused   error
-	directive api.Directive
-	bindings  driver.Bindings
-	processes map[api.ExecutorID]*process
-	stages    []*stageRun
-	started   bool // The head has passed.
-	idle      time.Time
-	stopped   bool // The context has.
-	ended     bool
-	wake      chan struct{}
-}
-
-// stageRun is a stage of a driver.
-type stageRun struct {
-	driver    *Driver
-	key       api.StageKey
-	stage     Stage
-	waiting   []*task
-	remaining int
-	first     units.Seconds
-	last      units.Seconds
-	ready     bool // The planner was told.
-	done      bool
+	spark   *plant.Driver
+	talk    *driver.Conversation
+	reply   api.RegisterReply
+	refused error
+	gated   bool
 }
 
 // Submit starts a driver and returns when it is registered or refused.
-func (e *Env) Submit(a App) *Driver {
+func (e *Env) Submit(a plant.App) *Driver {
 	e.T.Helper()
 	e.submissions++
-	d := &Driver{env: e, app: a, submission: fmt.Sprintf("%s-%d", a.Name, e.submissions), secret: rand.Text(), began: time.Now(),
-		over: make(chan struct{}), talk: driver.NewConversation(), processes: map[api.ExecutorID]*process{}, wake: make(chan struct{}, 1)}
-	for i, s := range a.Stages {
-		d.stages = append(d.stages, &stageRun{driver: d, key: api.StageKey{Stage: i}, stage: s, remaining: s.Tasks})
-	}
+	d := &Driver{env: e, secret: rand.Text(), over: make(chan struct{}), talk: driver.NewConversation(),
+		wake: make(chan struct{}, 1)}
+	e.move(func() {
+		d.spark = e.plant.NewDriver(a, uint64(e.submissions), nil, d.say)
+		d.spark.Start()
+	})
 	e.mu.Lock()
-	e.mu.byURL["spark://"+d.submission] = d
+	e.mu.byURL[d.url()] = d
 	e.mu.Unlock()
 	d.link = newLink(d)
 	if err := d.link.asUser(); err != nil {
 		e.T.Fatal(err)
 	}
-	registration, _ := d.talk.Next(d.now())
+	registration, _ := d.talk.Next(e.now())
 	if d.send(context.Background(), registration); !d.talk.Registered() {
 		d.link.close()
 		close(d.over)
@@ -129,15 +83,11 @@ func (e *Env) Submit(a App) *Driver {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
 	d.talking.Go(func() { d.converse(ctx) })
-	e.world.Lock()
-	e.drivers = append(e.drivers, d)
-	e.world.Unlock()
+	e.move(func() { e.drivers = append(e.drivers, d) })
 	return d
 }
 
-func (d *Driver) elapsed() units.Seconds { return units.FromDuration(time.Since(d.began)) }
-
-func (d *Driver) now() units.Instant { return units.Instant(time.Since(d.began)) }
+func (d *Driver) url() string { return "spark://" + d.spark.Submission }
 
 func (d *Driver) nudge() {
 	select {
@@ -147,19 +97,22 @@ func (d *Driver) nudge() {
 }
 
 func (d *Driver) reconnected() {
-	d.env.world.Lock()
-	defer d.env.world.Unlock()
-	d.talk.Reconnected()
-	d.nudge()
+	d.env.move(func() {
+		d.talk.Reconnected()
+		d.nudge()
+	})
 }
 
 // converse sends what there is to say until the driver is over or killed.
 func (d *Driver) converse(ctx context.Context) {
 	for {
-		d.env.world.Lock()
-		r, ok := d.talk.Next(d.now())
-		wake, closed := d.talk.Wake(), d.talk.Closed()
-		d.env.world.Unlock()
+		var r driver.Request
+		var ok, closed bool
+		var wake units.Instant
+		d.env.move(func() {
+			r, ok = d.talk.Next(d.env.now())
+			wake, closed = d.talk.Wake(), d.talk.Closed()
+		})
 		switch {
 		case closed:
 			close(d.over)
@@ -168,7 +121,7 @@ func (d *Driver) converse(ctx context.Context) {
 			d.send(ctx, r)
 			continue
 		}
-		timer := time.NewTimer(wake.Sub(d.now()))
+		timer := time.NewTimer(wake.Sub(d.env.now()))
 		select {
 		case <-ctx.Done():
 			return
@@ -182,9 +135,7 @@ func (d *Driver) converse(ctx context.Context) {
 // send makes a request and takes its answer.
 func (d *Driver) send(ctx context.Context, r driver.Request) {
 	if !d.link.speaks(r) {
-		d.env.world.Lock()
-		defer d.env.world.Unlock()
-		d.talk.Failed(d.now(), r.No)
+		d.env.move(func() { d.talk.Failed(d.env.now(), r.No) })
 		return
 	}
 	if r.Register {
@@ -193,43 +144,54 @@ func (d *Driver) send(ctx context.Context, r driver.Request) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, driver.Patience)
 	defer cancel()
-	reply, err := d.link.conn.SendEvents(ctx, api.Events{V: api.Version, AppID: r.AppID, Submission: d.submission, Events: r.Events})
-	d.env.world.Lock()
-	defer d.env.world.Unlock()
-	switch {
-	case api.KindOf(err) == api.KindNotFound:
-		reply.Error = api.Errorf(api.KindNotFound, "%v", err)
-	case err != nil:
-		d.talk.Failed(d.now(), r.No)
-		return
-	}
-	d.perform(d.talk.Answer(d.now(), r.No, &reply))
+	reply, err := d.link.conn.SendEvents(ctx, api.Events{V: api.Version, AppID: r.AppID,
+		Submission: d.spark.Submission, Events: r.Events})
+	d.env.move(func() {
+		switch {
+		case api.KindOf(err) == api.KindNotFound:
+			reply.Error = api.Errorf(api.KindNotFound, "%v", err)
+		case err != nil:
+			d.talk.Failed(d.env.now(), r.No)
+			return
+		}
+		d.perform(d.talk.Answer(d.env.now(), r.No, &reply))
+	})
 }
 
 func (d *Driver) register(ctx context.Context, r driver.Request) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	reply, err := d.link.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: d.submission, Key: d.link.secret.Hash(), Name: d.app.Name, Profile: d.app.Profile,
-		SparkVersion: "4.2.0", Deadline: d.app.Deadline, Elapsed: d.elapsed(), RequireFeasible: d.app.RequireFeasible, Mode: d.app.Mode, AppID: r.AppID,
-		Launch: api.Launch{DriverURL: "spark://" + d.submission, SparkVersion: "4.2.0", Heap: units.GiB, Env: map[string]string{secretVariable: d.secret}}})
-	d.env.world.Lock()
-	defer d.env.world.Unlock()
+	a := &d.spark.App
+	reply, err := d.link.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: d.spark.Submission,
+		Key: d.link.secret.Hash(), Name: a.Name, Profile: a.Profile, SparkVersion: "4.2.0",
+		RequireFeasible: a.RequireFeasible, Mode: a.Mode, AppID: r.AppID,
+		Deadline: a.Deadline, Elapsed: units.Seconds(des.Seconds(d.spark.Began, d.env.now())),
+		Launch: api.Launch{DriverURL: d.url(), SparkVersion: "4.2.0", Heap: units.GiB,
+			Env: map[string]string{secretVariable: d.secret}}})
+	d.env.move(func() { d.registered(r, reply, err) })
+}
+
+// registered takes what has come of a registration. The world's lock is held, as for perform,
+// follow and say.
+func (d *Driver) registered(r driver.Request, reply api.RegisterReply, err error) {
+	now := d.env.now()
 	var refusal *api.Error
 	switch {
 	case err != nil && d.talk.Registered() && errors.As(err, &refusal):
-		if d.talk.Accept(d.now(), r.No, &api.RegisterReply{Error: refusal}).Leave {
+		if d.talk.Accept(now, r.No, &api.RegisterReply{Error: refusal}).Leave {
 			d.link.leave()
 		}
 		return
 	case err != nil:
-		d.talk.Failed(d.now(), r.No)
+		d.talk.Failed(now, r.No)
 		if !d.talk.Registered() {
 			d.refused = err
 		}
 		return
 	}
-	out := d.talk.Accept(d.now(), r.No, &reply)
+	out := d.talk.Accept(now, r.No, &reply)
 	d.reply = reply
+	d.spark.Registered(&reply)
 	if err := d.link.become(reply.AppID); err != nil {
 		d.env.T.Error(err)
 	}
@@ -238,36 +200,38 @@ func (d *Driver) register(ctx context.Context, r driver.Request) {
 
 // hear takes a directive that was published.
 func (d *Driver) hear(n api.Directive) {
-	d.env.world.Lock()
-	defer d.env.world.Unlock()
-	if d.talk.Heard(&n) {
-		d.follow(&n)
-	}
+	d.env.move(func() {
+		if d.talk.Heard(&n) {
+			d.follow(&n)
+		}
+	})
 }
 
-// perform does what an answer asks for. The world's lock is held, as for follow and say.
+// perform does what an answer asks for.
 func (d *Driver) perform(out driver.Outcome) {
 	if out.Forgot {
-		d.bindings.ForgetEpoch()
+		d.spark.Bindings.ForgetEpoch()
 	}
 	if out.Directive != nil {
 		d.follow(out.Directive)
 	}
 	if out.Forgot {
-		d.talk.Recall(d.now(), d.truth())
+		d.talk.Recall(d.env.now(), d.spark.Truth())
 	}
 }
 
 func (d *Driver) follow(n *api.Directive) {
-	d.directive = *n
-	d.bindings.Follow(n)
-	d.tellChanges()
+	d.gated = n.Gated
+	if n.Dead != "" && !d.spark.Stopped {
+		d.spark.Abort(n.Dead)
+		return
+	}
+	d.spark.Follow(n)
 }
 
 // say queues an event.
 func (d *Driver) say(e api.Event) {
-	e.At = d.elapsed()
-	d.talk.Say(d.now(), e)
+	d.talk.Say(d.env.now(), e)
 	d.nudge()
 }
 
@@ -291,7 +255,7 @@ func (d *Driver) Reply() api.RegisterReply {
 func (d *Driver) Gated() bool {
 	d.env.world.Lock()
 	defer d.env.world.Unlock()
-	return d.directive.Gated
+	return d.gated
 }
 
 // Wait returns when the application has ended and the planner knows it, at most
@@ -303,7 +267,7 @@ func (d *Driver) Wait() api.AppDetail {
 	select {
 	case <-d.over:
 	case <-limit.C:
-		d.env.T.Fatalf("application %s did not end within an hour", d.app.Name)
+		d.env.T.Fatalf("application %s did not end within an hour", d.spark.App.Name)
 	}
 	d.env.Pass(3 * time.Second)
 	d.Kill()
@@ -315,7 +279,7 @@ func (d *Driver) Wait() api.AppDetail {
 func (d *Driver) Over() bool {
 	d.env.world.Lock()
 	defer d.env.world.Unlock()
-	return d.ended
+	return d.spark.Exited
 }
 
 // Leave ends a driver that is over and has said its last word, and forgets it. It reports
@@ -330,15 +294,12 @@ func (d *Driver) Leave() bool {
 	d.link.close()
 	e := d.env
 	e.mu.Lock()
-	delete(e.mu.byURL, "spark://"+d.submission)
+	delete(e.mu.byURL, d.url())
 	e.mu.Unlock()
-	e.world.Lock()
-	defer e.world.Unlock()
-	for _, p := range d.processes { // They go on as they would without a driver.
-		p.driver = nil
-		p.node.Runtime.Exit(p.handle, 0)
-	}
-	e.drivers = slices.DeleteFunc(e.drivers, func(other *Driver) bool { return other == d })
+	e.move(func() {
+		d.quit(0)
+		e.drivers = slices.DeleteFunc(e.drivers, func(other *Driver) bool { return other == d })
+	})
 	return true
 }
 
@@ -353,12 +314,20 @@ func (d *Driver) Kill() {
 	d.link.close()
 	d.cancel = nil
 	d.env.Pass(time.Second)
-	d.env.world.Lock()
-	defer d.env.world.Unlock()
-	d.ended = true
-	for _, p := range d.processes {
-		p.driver = nil
-		p.node.Runtime.Exit(p.handle, 1)
+	d.env.move(func() { d.quit(1) })
+}
+
+// quit ends it with its executors, which exit with that status.
+func (d *Driver) quit(code int) {
+	if !d.spark.Stopped {
+		d.spark.Stop()
 	}
-	d.processes = nil
+	d.spark.Leave()
+	for _, m := range d.env.machines {
+		for _, p := range m.executors {
+			if p.Driver == d.spark {
+				p.node.Runtime.Exit(p.handle, code)
+			}
+		}
+	}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/store"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -41,8 +43,10 @@ type Env struct {
 	drivers []*Driver
 	// submissions counts them, the refused ones included.
 	submissions int
-	// machines is guarded by world, too.
-	machines []*Machine
+	// machines, plant and clock are guarded by world, too.
+	machines []*machine
+	plant    *plant.Plant
+	clock    des.Clock
 
 	mu struct {
 		sync.Mutex
@@ -70,6 +74,8 @@ func RunReal(t *testing.T, test func(e *Env)) {
 func run(t *testing.T, dir string, test func(e *Env)) {
 	e := &Env{T: t, dir: dir, start: time.Now(), ended: make(chan struct{}), nodes: map[string]*Node{}}
 	e.mu.byURL = map[string]*Driver{}
+	e.plant = plant.New(plant.Config{Start: StartWork, Dispatch: plant.Default().Dispatch}, &e.clock, 1)
+	e.plant.Exited = e.exited
 	e.steady.Go(e.turn)
 	defer e.close()
 	test(e)
@@ -96,8 +102,8 @@ func (e *Env) close() {
 	e.Pass(2 * time.Second)
 }
 
-// step is how far the plant moves at once; it is off the daemons' slots by
-// offset, so that nobody reads what is being written.
+// step is after how long the plant looks at the groups' files again; it is off the daemons'
+// slots by offset, so that nobody reads what is being written.
 const (
 	step   = 20 * time.Millisecond
 	offset = 3 * time.Millisecond
@@ -114,15 +120,31 @@ func (e *Env) turn() {
 			return
 		case <-ticker.C:
 		}
-		e.world.Lock()
-		for _, m := range e.machines {
-			m.step(step, n%5 == 0)
-		}
-		for _, d := range e.drivers {
-			d.step()
-		}
-		e.world.Unlock()
+		publish := n%5 == 0
+		e.move(func() {
+			for _, m := range e.machines {
+				m.step(publish)
+			}
+			for _, d := range e.drivers {
+				if publish {
+					d.spark.Watch()
+				}
+			}
+		})
 	}
+}
+
+// now is the time of the plant's clock, which may not have come so far.
+func (e *Env) now() units.Instant { return units.Instant(time.Since(e.start)) }
+
+// move has f happen in the plant at this moment.
+func (e *Env) move(f func()) {
+	e.world.Lock()
+	defer e.world.Unlock()
+	if err := e.clock.Pass(e.now()); err != nil {
+		e.T.Error(err)
+	}
+	f()
 }
 
 // Pass lets virtual time pass.
@@ -145,7 +167,7 @@ func (e *Env) Until(what string, holds func() bool) {
 }
 
 // Clock is CLOCK_MONOTONIC of all machines: it goes on through restarts.
-func (e *Env) Clock() units.Instant { return units.Instant(time.Hour + time.Since(e.start)) }
+func (e *Env) Clock() units.Instant { return units.Instant(time.Hour) + e.now() }
 
 // running is a daemon that runs.
 type running struct {

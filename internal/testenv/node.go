@@ -15,7 +15,6 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/cgroup"
-	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/executor"
 	"github.com/sparkpacer/pacer/node"
@@ -40,7 +39,7 @@ type NodeSpec struct {
 type Node struct {
 	env     *Env
 	spec    NodeSpec
-	machine *Machine
+	machine *machine
 	parent  string // Its group.
 	daemon  *running
 	network network
@@ -62,7 +61,7 @@ func (e *Env) StartNode(s NodeSpec) *Node {
 	if s.On != nil {
 		n.machine = s.On.machine
 	} else {
-		n.machine = &Machine{t: e.T, cores: float64(s.Cores), clock: e.Clock, tree: cgrouptest.New(outer{e.T, e.dir}, cgrouptest.V1Separate)}
+		n.machine = e.newMachine(s.Name, s.Cores)
 	}
 	e.world.Lock()
 	e.nodes[s.Name] = n
@@ -121,7 +120,8 @@ func (n *Node) config() daemon.NodeConfig {
 		Boot:     func() (string, error) { return "fake", nil },
 		HostUsed: func() (units.Work, error) { return units.Work(float64(n.machine.used.Load()) / 1e9), nil },
 		Command: func(_ node.Key, launch api.Launch, paths executor.Paths) (executor.CommandLine, error) {
-			return executor.CommandLine{Args: []string{executor.FakeRuns, launch.DriverURL, paths.Page}, Env: []string{launch.Env[secretVariable]}}, nil
+			return executor.CommandLine{Args: []string{executor.FakeRuns, launch.DriverURL, paths.Page},
+				Env: []string{launch.Env[secretVariable]}}, nil
 		},
 	}
 	if e.Node != nil {
@@ -151,9 +151,11 @@ func (n *Node) started(s executor.Spec, h executor.Handle) {
 	if d != nil && s.Env[0] != d.secret {
 		e.T.Errorf("executor %s of %s is started without its secret", s.ID, s.App)
 	}
-	e.world.Lock()
-	defer e.world.Unlock()
-	n.machine.start(n, d, h, s.Args[2], int(math.Ceil(float64(n.spec.Offered))))
+	if d == nil {
+		n.Runtime.Exit(h, 1) // As a JVM that cannot reach its driver.
+		return
+	}
+	e.move(func() { n.machine.start(n, d, h, s.Args[2], int(math.Ceil(float64(n.spec.Offered)))) })
 }
 
 // Stop stops the node's controller; its executors run on.
@@ -240,11 +242,7 @@ func (n *Node) Quota(app api.AppID, id api.ExecutorID) units.Cores {
 	n.env.world.Lock()
 	defer n.env.world.Unlock()
 	p := process{machine: n.machine, node: n, handle: executor.Handle{App: app, ID: id}}
-	quota, ok := p.readQuota()
-	if !ok {
-		return units.Unlimited
-	}
-	return units.Cores(quota)
+	return units.Cores(p.readQuota())
 }
 
 // Written is what was ever written into the files that limit an executor, by
@@ -261,15 +259,15 @@ func (n *Node) Written(app api.AppID, id api.ExecutorID) map[string]string {
 
 // Executors lists the executors that run, as "app/id".
 func (n *Node) Executors() []string {
-	n.env.world.Lock()
-	defer n.env.world.Unlock()
-	n.machine.bury()
 	var out []string
-	for _, p := range n.machine.executors {
-		if p.node == n {
-			out = append(out, string(p.handle.App)+"/"+string(p.handle.ID))
+	n.env.move(func() {
+		n.machine.bury()
+		for _, p := range n.machine.executors {
+			if p.node == n {
+				out = append(out, p.Key.String())
+			}
 		}
-	}
+	})
 	return out
 }
 
@@ -321,9 +319,7 @@ func (n *Node) Lose() {
 // Slow lets the machine give executors only a part of what their quotas allow,
 // which nothing that a node controller reads tells.
 func (n *Node) Slow(part float64) {
-	n.env.world.Lock()
-	defer n.env.world.Unlock()
-	n.machine.speed = part
+	n.env.move(func() { n.machine.Steal(n.machine.Cores * (1 - part)) })
 }
 
 // Twin runs another controller of the same name on a machine of its own and
@@ -332,7 +328,7 @@ func (n *Node) Twin() error {
 	e := n.env
 	e.T.Helper()
 	twin := &Node{env: e, spec: n.spec, parent: n.parent, network: network{reach: e.pipe},
-		machine: &Machine{t: e.T, cores: n.machine.cores, clock: e.Clock, tree: cgrouptest.New(outer{e.T, e.dir}, cgrouptest.V1Separate)}}
+		machine: e.newMachine(n.spec.Name, n.spec.Cores)}
 	cfg := twin.config()
 	cfg.State += "-twin"
 	d, err := daemon.NewNode(cfg)
@@ -344,7 +340,5 @@ func (n *Node) Twin() error {
 
 // Disturb has other programs of the machine want that many cores.
 func (n *Node) Disturb(cores units.Cores) {
-	n.env.world.Lock()
-	defer n.env.world.Unlock()
-	n.machine.others = float64(cores)
+	n.env.move(func() { n.machine.Disturb(float64(cores)) })
 }

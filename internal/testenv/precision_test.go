@@ -2,10 +2,10 @@ package testenv_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/testenv"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -20,9 +20,9 @@ func TestDeadlinesAreMetPrecisely(t *testing.T) {
 	few := testenv.Chain("few tasks", 3, 30)
 	few.Stages[1].Work, few.Stages[1].Tasks = 10, 1
 	slow := testenv.Chain("slow", 3, 30)
-	slow.Exit = 3 * time.Second
+	slow.Exit = 3
 	for name, c := range map[string]struct {
-		app   testenv.App
+		app   plant.App
 		wrong units.Work
 		most  float64
 	}{
@@ -37,7 +37,7 @@ func TestDeadlinesAreMetPrecisely(t *testing.T) {
 					// The profile is of a run with other work; the deadline of one with that of this run.
 					full := record(e, c.app)
 					app := c.app
-					app.Stages = append([]testenv.Stage(nil), app.Stages...)
+					app.Stages = append([]plant.Stage(nil), app.Stages...)
 					for i := range app.Stages {
 						app.Stages[i].Work *= c.wrong
 					}

@@ -26,7 +26,7 @@ func TestAQueuedApplicationStartsWhenTheFirstEnds(t *testing.T) {
 		e.StartPlanner()
 		n := e.StartNode(testenv.NodeSpec{Name: "n1", Cores: 2, Memory: 2 * units.GiB})
 		first, second := testenv.Chain("first", 2, 20), testenv.Chain("second", 2, 20)
-		first.Exit, second.Exit = 500*time.Millisecond, 500*time.Millisecond
+		first.Exit, second.Exit = 0.5, 0.5
 		x := submit(e, first)
 		e.Pass(3 * time.Second)
 		y := submit(e, second)

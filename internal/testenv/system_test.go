@@ -10,11 +10,12 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/testenv"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
 // submit starts an application that has to be taken.
-func submit(e *testenv.Env, a testenv.App) *testenv.Driver {
+func submit(e *testenv.Env, a plant.App) *testenv.Driver {
 	e.T.Helper()
 	d := e.Submit(a)
 	if err := d.Refused(); err != nil {
@@ -25,7 +26,7 @@ func submit(e *testenv.Env, a testenv.App) *testenv.Driver {
 
 // record runs an application at all cores, which makes its profile, and returns
 // how long it took.
-func record(e *testenv.Env, a testenv.App) units.Seconds {
+func record(e *testenv.Env, a plant.App) units.Seconds {
 	e.T.Helper()
 	a.Deadline = 0
 	full := submit(e, a).Wait()
@@ -36,7 +37,7 @@ func record(e *testenv.Env, a testenv.App) units.Seconds {
 }
 
 // paced submits an application with slack times as long as it takes at all cores.
-func paced(e *testenv.Env, a testenv.App, slack units.Seconds) *testenv.Driver {
+func paced(e *testenv.Env, a plant.App, slack units.Seconds) *testenv.Driver {
 	e.T.Helper()
 	a.Deadline = record(e, a) * slack
 	return submit(e, a)

@@ -64,7 +64,7 @@ func (l *Ledger) Close() Effects {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.nodes)) {
-		if n := l.nodes[name]; n != nil && l.compare(n) {
+		if n := l.nodes[name]; n != nil && l.compare(n) && !l.untold(n) {
 			e.Plans = append(e.Plans, l.plan(n))
 		}
 	}

@@ -98,6 +98,20 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 	return renewed
 }
 
+// untold reports whether n, which is lost, may run an executor that was given up as unstarted. Its
+// Plan waits until n tells what it runs: n would stop what the Plan lacks, and the driver may have it.
+func (l *Ledger) untold(n *Node) bool {
+	if n.Presence != Lost {
+		return false
+	}
+	for a := range l.View().Running() {
+		if slices.ContainsFunc(a.Tenant.Executors, func(x *Executor) bool { return x.Gone && x.Unstarted && x.Node == n.Node }) {
+			return true
+		}
+	}
+	return false
+}
+
 // leave notes who has nothing on n any more by its new content, and reports whether there is
 // somebody new.
 func (l *Ledger) leave(n *Node, plan content) (news bool) {

@@ -21,8 +21,21 @@ func (w *world) state(node string) string {
 	return ""
 }
 
-// on lists the executors of an application that are to run on a node.
-func (w *world) on(node string, id api.AppID) []api.ExecutorID {
+// counted are the executors of an application that the planner counts on node, whatever its Plan says.
+func (w *world) counted(node string, id api.AppID) []api.ExecutorID {
+	var ids []api.ExecutorID
+	if a := w.e.View().App(id); a != nil {
+		for _, x := range a.Alive() {
+			if x.Node == node {
+				ids = append(ids, x.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// planned are the executors that node's Plan names of an application, nil where it leaves it out.
+func (w *world) planned(node string, id api.AppID) []api.ExecutorID {
 	for _, a := range w.plans[node].Apps {
 		if a.ID == id {
 			return a.Executors
@@ -59,7 +72,7 @@ func TestADrainedNodeIsLeftAndGetsNothingNew(t *testing.T) {
 	if len(x) != 2 || x[0].Leaving || !x[1].Leaving || x[1].Node != "b" {
 		t.Fatalf("directive %+v, want executor 2 to leave", x)
 	}
-	if got := w.on("b", id); len(got) != 1 {
+	if got := w.planned("b", id); len(got) != 1 {
 		t.Errorf("plan of b %v: the executor has to end its tasks", got)
 	}
 	s := w.status("b")
@@ -69,15 +82,15 @@ func TestADrainedNodeIsLeftAndGetsNothingNew(t *testing.T) {
 		t.Errorf("b is %s", got)
 	}
 	other := w.mustRegister(registration("q", 0)).AppID
-	if len(w.on("b", other)) != 0 || len(w.on("a", other)) != 1 {
-		t.Errorf("a new application got %v on b", w.on("b", other))
+	if len(w.planned("b", other)) != 0 || len(w.planned("a", other)) != 1 {
+		t.Errorf("a new application got %v on b", w.planned("b", other))
 	}
 	w.restart()
 	w.hello("a")
 	w.hello("b")
 	w.tell(id, r.Submission, gone(5, "2"))
-	if len(w.on("b", id)) != 0 || len(w.on("a", id)) != 1 || len(w.heard("executor replaced")) != 0 || len(w.heard("executor left")) != 1 {
-		t.Errorf("on a %v, on b %v: one that was asked to leave is not replaced", w.on("a", id), w.on("b", id))
+	if len(w.planned("b", id)) != 0 || len(w.planned("a", id)) != 1 || len(w.heard("executor replaced")) != 0 || len(w.heard("executor left")) != 1 {
+		t.Errorf("on a %v, on b %v: one that was asked to leave is not replaced", w.planned("a", id), w.planned("b", id))
 	}
 	w.step(planner.Status{Status: new(w.status("b"))})
 	if got := w.state("b"); got != "drained" {
@@ -87,7 +100,7 @@ func TestADrainedNodeIsLeftAndGetsNothingNew(t *testing.T) {
 		t.Fatal(r.Error)
 	}
 	w.tell(id, r.Submission)
-	if got := w.on("b", id); !slices.Equal(got, []api.ExecutorID{"3"}) || w.state("b") != "ready" {
+	if got := w.planned("b", id); !slices.Equal(got, []api.ExecutorID{"3"}) || w.state("b") != "ready" {
 		t.Errorf("plan of b %v, %s: want a new executor", got, w.state("b"))
 	}
 }
@@ -106,8 +119,8 @@ func TestAnApplicationsLastExecutorsStayOnADrainingNode(t *testing.T) {
 	}
 	w.hello("b")
 	w.tell(id, sub)
-	if len(w.on("b", id)) != 1 || w.directives[id].Executors[0].Leaving {
-		t.Fatalf("on b %v, directive %+v", w.on("b", id), w.directives[id])
+	if len(w.planned("b", id)) != 1 || w.directives[id].Executors[0].Leaving {
+		t.Fatalf("on b %v, directive %+v", w.planned("b", id), w.directives[id])
 	}
 	w.tell(id, sub, up("2"))
 	w.live(time.Second, id)
@@ -117,11 +130,11 @@ func TestAnApplicationsLastExecutorsStayOnADrainingNode(t *testing.T) {
 	// It does not go by itself and nothing is bound to it any more.
 	w.tell(id, sub, api.Event{Type: api.EventStageBound, At: 5, Bound: &api.StageBound{StageKey: api.StageKey{Stage: 1}, Bindings: []api.Binding{{Executor: "2", Weight: 4, Tasks: 4}}}})
 	w.live(58*time.Second, id)
-	if len(w.on("a", id)) != 1 {
+	if len(w.planned("a", id)) != 1 {
 		t.Fatal("it was stopped too early")
 	}
 	w.live(5*time.Second, id)
-	if len(w.on("a", id)) != 0 {
+	if len(w.planned("a", id)) != 0 {
 		t.Error("it was not stopped")
 	}
 }
@@ -143,11 +156,11 @@ func TestOneThatLeavesEndsItsTasks(t *testing.T) {
 		w.step(planner.Status{Status: new(w.status("b"))})
 		w.resend(id, sub)
 	}
-	if len(w.on("a", id)) != 1 {
+	if len(w.planned("a", id)) != 1 {
 		t.Fatal("it was stopped while it had tasks")
 	}
 	w.live(70*time.Second, id)
-	if len(w.on("a", id)) != 0 {
+	if len(w.planned("a", id)) != 0 {
 		t.Error("it was not stopped after its last task")
 	}
 }
@@ -171,18 +184,18 @@ func TestOneThatLeavesIsWaitedForWhileItsNodeIsAway(t *testing.T) {
 	s.Executors = []api.ExecutorStatus{{App: id, ID: "2", State: api.ExecutorExited, Exit: "killed by signal 9", ExitCode: 137}}
 	w.step(planner.Status{Status: &s})
 	others(2 * time.Minute)
-	if got := w.on("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) || len(w.heard("executor left")) != 0 || w.app(id).State != api.AppRunning {
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) || len(w.heard("executor left")) != 0 || w.app(id).State != api.AppRunning {
 		t.Fatalf("%s, on a, which is away, %v", w.app(id).State, got)
 	}
 	s = w.status("a")
 	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorRunning}}
 	w.helloAs(s)
 	w.live(55*time.Second, id)
-	if len(w.on("a", id)) != 1 {
+	if len(w.planned("a", id)) != 1 {
 		t.Fatal("it was stopped too early")
 	}
 	w.live(10*time.Second, id)
-	if len(w.on("a", id)) != 0 {
+	if len(w.planned("a", id)) != 0 {
 		t.Error("it was not stopped, though its node is back and tells of no tasks")
 	}
 }
@@ -198,23 +211,23 @@ func TestOneThatALostNodeStartsIsNotStoppedByADrain(t *testing.T) {
 		w.step(planner.Status{Status: new(w.status("a"))})
 	}
 	w.drain("b")
-	if w.state("b") != "lost" || !slices.Equal(w.on("b", id), []api.ExecutorID{"2"}) {
-		t.Fatalf("b is %s, and is to run %v", w.state("b"), w.on("b", id))
+	if w.state("b") != "lost" || !slices.Equal(w.planned("b", id), []api.ExecutorID{"2"}) {
+		t.Fatalf("b is %s, and is to run %v", w.state("b"), w.planned("b", id))
 	}
 	w.tell(id, r.Submission)
-	if got := w.on("b", id); len(got) != 0 || len(w.heard("executor replaced")) != 0 {
-		t.Errorf("its driver has not seen it, and b is to run %v", got)
+	if got := w.counted("b", id); len(got) != 0 || len(w.heard("executor replaced")) != 0 {
+		t.Errorf("its driver has not seen it, and on b counts %v", got)
 	}
 }
 
 func TestARunningApplicationGrowsOntoANodeThatJoins(t *testing.T) {
 	w, id, sub := paced(t)
 	w.hello("b")
-	if len(w.on("b", id)) != 0 {
+	if len(w.planned("b", id)) != 0 {
 		t.Error("executors before the driver spoke")
 	}
 	w.tell(id, sub)
-	if got := w.on("b", id); len(got) != 1 || len(w.heard("application grown")) != 1 {
+	if got := w.planned("b", id); len(got) != 1 || len(w.heard("application grown")) != 1 {
 		t.Fatalf("plan of b %v", got)
 	}
 	w.tell(id, sub, up("2"), api.Event{Type: api.EventStageBound, At: 5, Bound: &api.StageBound{StageKey: api.StageKey{Stage: 1},
@@ -223,7 +236,7 @@ func TestARunningApplicationGrowsOntoANodeThatJoins(t *testing.T) {
 		t.Errorf("targets %v", w.targets(id))
 	}
 	w.tell(id, sub)
-	if got := w.on("b", id); len(got) != 1 {
+	if got := w.planned("b", id); len(got) != 1 {
 		t.Errorf("it grew twice: %v", got)
 	}
 }
@@ -234,7 +247,7 @@ func TestANodeWithoutRoomGetsNone(t *testing.T) {
 	s.Memory = units.GiB
 	w.helloAs(s)
 	w.tell(id, sub)
-	if got := w.on("b", id); len(got) != 0 {
+	if got := w.planned("b", id); len(got) != 0 {
 		t.Errorf("plan of b %v", got)
 	}
 }
@@ -246,7 +259,7 @@ func TestALostNodesExecutorsAreReplacedElsewhere(t *testing.T) {
 	r := registration("p", 0)
 	id := w.mustRegister(r).AppID
 	w.tell(id, r.Submission, gone(1, "2"))
-	if got := w.on("b", id); !slices.Equal(got, []api.ExecutorID{"3"}) {
+	if got := w.planned("b", id); !slices.Equal(got, []api.ExecutorID{"3"}) {
 		t.Fatalf("plan of b %v: nobody knows yet that b is lost", got)
 	}
 	for range 11 {
@@ -254,13 +267,13 @@ func TestALostNodesExecutorsAreReplacedElsewhere(t *testing.T) {
 		w.step(planner.Status{Status: new(w.status("a"))})
 		w.send(id, r.Submission)
 	}
-	if w.state("b") != "lost" || len(w.on("a", id)) != 2 || len(w.on("b", id)) != 0 {
-		t.Errorf("b is %s, on a %v, on b %v", w.state("b"), w.on("a", id), w.on("b", id))
+	if w.state("b") != "lost" || len(w.planned("a", id)) != 2 || len(w.counted("b", id)) != 0 {
+		t.Errorf("b is %s, on a %v, on b %v", w.state("b"), w.planned("a", id), w.counted("b", id))
 	}
 	w.hello("b")
 	w.tell(id, r.Submission)
-	if len(w.on("b", id)) != 1 {
-		t.Errorf("b is back with %v", w.on("b", id))
+	if len(w.planned("b", id)) != 1 {
+		t.Errorf("b is back with %v", w.planned("b", id))
 	}
 }
 
@@ -293,8 +306,8 @@ func TestAJumpOfTheClockAccusesNobody(t *testing.T) {
 		w.step(planner.Tick{})
 		w.tell(id, sub)
 		w.step(planner.Status{Status: new(w.status("a"))})
-		if d := w.app(id); d.State != api.AppRunning || len(w.heard("node lost")) != 0 || len(w.on("a", id)) != 1 {
-			t.Fatalf("after %v: %s, lost %v, executors %v", jump, d.State, w.heard("node lost"), w.on("a", id))
+		if d := w.app(id); d.State != api.AppRunning || len(w.heard("node lost")) != 0 || len(w.planned("a", id)) != 1 {
+			t.Fatalf("after %v: %s, lost %v, executors %v", jump, d.State, w.heard("node lost"), w.planned("a", id))
 		}
 	}
 }

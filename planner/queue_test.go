@@ -23,7 +23,7 @@ func (w *world) says(node string, state api.ExecutorState, apps ...api.AppID) {
 	w.Helper()
 	s := w.status(node)
 	for _, id := range apps {
-		if state == api.ExecutorExited || len(w.on(node, id)) > 0 {
+		if state == api.ExecutorExited || len(w.planned(node, id)) > 0 {
 			s.Executors = append(s.Executors, api.ExecutorStatus{App: id, ID: "1", State: state})
 		}
 	}
@@ -42,7 +42,7 @@ func TestAnApplicationWaitsForMemory(t *testing.T) {
 	if q == nil || q.Place != 1 || q.Of != 1 || reply.Executors != 0 || reply.Slots == 0 || !strings.Contains(reply.Reason, "queued at place 1 of 1") {
 		t.Fatalf("%+v, %+v", reply, q)
 	}
-	if s := w.app(two); s.State != api.AppQueued || s.Queue == nil || s.Queue.Place != 1 || len(w.on("a", two)) != 0 {
+	if s := w.app(two); s.State != api.AppQueued || s.Queue == nil || s.Queue.Place != 1 || len(w.planned("a", two)) != 0 {
 		t.Fatalf("%+v", s)
 	}
 	// It is not silent as long as it speaks, and nothing of the first minute counts.
@@ -64,7 +64,7 @@ func TestAnApplicationWaitsForMemory(t *testing.T) {
 	w.says("a", api.ExecutorExited, one)
 	w.pass(time.Second)
 	d := w.directives[two]
-	if d.Queued != nil || len(d.Executors) != 1 || !strings.Contains(d.Notice, "in the queue") || w.app(two).State != api.AppRunning || len(w.on("a", two)) != 1 {
+	if d.Queued != nil || len(d.Executors) != 1 || !strings.Contains(d.Notice, "in the queue") || w.app(two).State != api.AppRunning || len(w.planned("a", two)) != 1 {
 		t.Fatalf("started: %+v", d)
 	}
 	if again := w.mustRegister(second); again.AppID != two || again.Executors != 1 {
@@ -134,7 +134,7 @@ func TestKillOneThatRuns(t *testing.T) {
 		id := w.mustRegister(r).AppID
 		w.tell(id, r.Submission, up("1"))
 		w.control(api.VerbKill, api.ControlRequest{App: id, User: "alice"})
-		if d := w.directives[id]; d.Dead != "killed by alice" || len(w.on("a", id)) != 1 {
+		if d := w.directives[id]; d.Dead != "killed by alice" || len(w.planned("a", id)) != 1 {
 			t.Fatalf("%+v", d)
 		}
 		if obeys {
@@ -145,7 +145,7 @@ func TestKillOneThatRuns(t *testing.T) {
 				w.pass(2 * time.Second)
 				w.says("a", api.ExecutorRunning, id)
 			}
-			if len(w.on("a", id)) != 0 {
+			if len(w.planned("a", id)) != 0 {
 				t.Error("its executors are in the plan after the grace period")
 			}
 			if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindConflict {
@@ -196,15 +196,15 @@ func TestANodeThatShrinks(t *testing.T) {
 	if said := w.heard("node shrunk"); len(said) != 1 || !strings.Contains(said[0].String(), "hits "+string(two)) {
 		t.Errorf("said %v", said)
 	}
-	if len(w.on("a", one)) != 1 || len(w.on("a", two)) != 1 || !strings.Contains(w.directives[two].Notice, "lost executors there are not replaced") || w.directives[one].Notice != "" {
+	if len(w.planned("a", one)) != 1 || len(w.planned("a", two)) != 1 || !strings.Contains(w.directives[two].Notice, "lost executors there are not replaced") || w.directives[one].Notice != "" {
 		t.Errorf("%+v, %+v", w.directives[one], w.directives[two])
 	}
 	w.tell(two, second.Submission, gone(3, "1"))
-	if len(w.on("a", two)) != 0 {
+	if len(w.planned("a", two)) != 0 {
 		t.Error("an executor that its node has no memory for is replaced")
 	}
 	w.tell(one, first.Submission, gone(3, "1"))
-	if len(w.on("a", one)) != 1 {
+	if len(w.planned("a", one)) != 1 {
 		t.Error("one that is not hit does not get its executor again")
 	}
 }
@@ -229,7 +229,7 @@ func TestOneThatWaitsFitsNoNodeForAWhile(t *testing.T) {
 	}
 	w.memory["a"] = 40 * units.GiB
 	minute()
-	if s := w.app(two); s.State != api.AppRunning || len(w.on("a", two)) != 1 {
+	if s := w.app(two); s.State != api.AppRunning || len(w.planned("a", two)) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if said := w.heard("decision refused"); len(said) > 0 {

@@ -120,8 +120,12 @@ func givenUpAndThere(t *testing.T, state api.ExecutorState) {
 		w.pass(time.Second)
 		w.tell(id, r.Submission)
 	}
-	if got := w.planned("a", id); len(got) > 0 {
+	if got := w.counted("a", id); len(got) > 0 {
 		t.Fatalf("on a lost node %v", got)
+	}
+	w.register(registration("q", 0)) // What else concerns the node makes no Plan that would stop it.
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"1"}) {
+		t.Fatalf("before the node tells what it runs it is told to run %v", got)
 	}
 	s := w.status("a")
 	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: state, Quota: api.Unknown}}

@@ -26,16 +26,6 @@ func (w *world) runs(node, follows, owner string, id api.AppID, executors ...api
 	return &s
 }
 
-// planned are the executors that node's Plan names of an application, nil where it leaves it out.
-func (w *world) planned(node string, id api.AppID) []api.ExecutorID {
-	for _, a := range w.plans[node].Apps {
-		if a.ID == id {
-			return a.Executors
-		}
-	}
-	return nil
-}
-
 // takenOver is a planner that has taken "theirs" over with its executor 2 on node a, and knows
 // node b.
 func takenOver(t *testing.T) (*world, api.RegisterRequest) {
@@ -187,7 +177,7 @@ func TestADriverLosesAnotherPlannersExecutor(t *testing.T) {
 		w.step(planner.Status{Status: new(w.status("b"))})
 		w.tell(id, r.Submission)
 	}
-	if got := w.planned("a", id); len(got) > 0 {
+	if got := w.counted("a", id); len(got) > 0 {
 		t.Errorf("on a lost node it is kept: %v", got)
 	}
 	w = newWorld(t, "a")

@@ -284,13 +284,13 @@ func TestWhatNobodyHasStartedIsNoLoss(t *testing.T) {
 			w.pass(time.Second)
 			w.tell(id, r.Submission)
 		}
-		if got := w.on("a", id); len(got) > 0 {
+		if got := w.counted("a", id); len(got) > 0 {
 			t.Fatalf("on a lost node %v", got)
 		}
 		w.hello("a")
 		w.tell(id, r.Submission)
 	}
-	if got := w.on("a", id); !slices.Equal(got, []api.ExecutorID{"7"}) || w.directives[id].Dead != "" {
+	if got := w.planned("a", id); !slices.Equal(got, []api.ExecutorID{"7"}) || w.directives[id].Dead != "" {
 		t.Errorf("the node is to run %v, %+v", got, w.directives[id])
 	}
 }

@@ -157,9 +157,12 @@ func (c *check) queue() {
 	if c.latest == nil {
 		c.latest = make(map[api.AppID]units.Instant)
 	}
-	for _, a := range v.Waiting() {
-		c.latest[a.ID] = a.Wait.Latest
-	}
+	// The planner goes by the latest starts that it found before: that of a newcomer is not known yet.
+	defer func() {
+		for _, a := range v.Waiting() {
+			c.latest[a.ID] = a.Wait.Latest
+		}
+	}()
 	inLine := func(a, b *ledger.App) int { return inLine(now, c.latest, a, b) }
 	head := slices.MinFunc(v.Waiting(), inLine)
 	claim := head.Tenant.Claim()

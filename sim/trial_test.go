@@ -79,6 +79,7 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 		{"one that waited, and that another planner had started, was failed by silence", []uint64{8897}},
 		{"an executor that a node could hold which was away for a moment was refused", []uint64{6535}},
 		{"a node was lost as it started an executor, which was stopped when the node was back", []uint64{4518, 80196}},
+		{"the check took a newcomer's latest start for known before it was", []uint64{100682}},
 	})
 }
 
@@ -87,6 +88,7 @@ func TestSeedsWithFaultsThatOnceFailed(t *testing.T) {
 	hold(t, func(seed uint64) error { return RunChaos(seed, nil) }, []found{
 		{"a node controller that was restarted did not know of a quota beside a CPU time that it could not believe, and gave the cores to others", []uint64{108, 802}},
 		{"an executor that its driver had got and lost again counted as there, though it had been asked to leave", []uint64{3442}},
+		{"a lost node was sent a Plan without an executor that it had started before it was lost, and stopped it", []uint64{100547}},
 	})
 }
 

@@ -95,6 +95,7 @@ var banned = map[string]string{
 // touches one directory.
 var keepers = map[string][]string{
 	"github.com/nats-io":            {"bus"},
+	"github.com/synadia-io":         {"bus"},
 	"github.com/tidwall":            {"store"},
 	"github.com/containerd/cgroups": {"cgroup"},
 	"github.com/docker":             {"executor/docker"},

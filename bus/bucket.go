@@ -4,15 +4,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/synadia-io/orbit.go/jetstreamext"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -25,9 +26,8 @@ const (
 	// graveTime is how long a server keeps that a key was deleted: nobody reads a bucket for
 	// longer.
 	graveTime = "1h"
-	// Headers of NATS that its client has no names for.
-	batchID, batchSequence, batchCommit = "Nats-Batch-Id", "Nats-Batch-Sequence", "Nats-Batch-Commit"
-	operation, deletion, timeToLive     = "KV-Operation", "DEL", "Nats-TTL"
+	// operation is a header of NATS that its client has no name for.
+	operation, deletion = "KV-Operation", "DEL"
 )
 
 // apiLevel is that of the first servers that write several messages or none (2.12).
@@ -36,7 +36,8 @@ const apiLevel = 2
 // Bucket is a key-value bucket of JetStream. It is safe for concurrent use.
 type Bucket struct {
 	conn   *Conn
-	stream jetstream.JetStream
+	js     jetstream.JetStream
+	stream jetstream.Stream
 	// Replicas is how many servers have it.
 	Replicas int
 }
@@ -90,7 +91,6 @@ func (c *Conn) OpenBucket(ctx context.Context, create, alone bool) (*Bucket, err
 	if err != nil {
 		return nil, c.callError("open "+BucketName, err)
 	}
-	b := &Bucket{conn: c, stream: js}
 	stream, err := js.Stream(ctx, bucketConfig(1).Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if !create {
@@ -120,8 +120,7 @@ func (c *Conn) OpenBucket(ctx context.Context, create, alone bool) (*Bucket, err
 	if err := fits(config); err != nil {
 		return nil, err
 	}
-	b.Replicas = config.Replicas
-	return b, nil
+	return &Bucket{conn: c, js: js, stream: stream, Replicas: config.Replicas}, nil
 }
 
 // fits says what of a bucket loses what is written, or has it refused.
@@ -137,6 +136,7 @@ func fits(is jetstream.StreamConfig) error {
 	check(is.Retention == want.Retention && is.MaxAge == 0 && is.MaxMsgs <= 0 && is.MaxBytes <= 0, "a bound after which values are dropped or refused")
 	check(is.MaxMsgsPerSubject == 1, "more than one value of a key")
 	check(is.AllowAtomicPublish && is.AllowMsgTTL, "no atomic batches or times to live")
+	check(!is.AllowDirect, "answers of servers that do not lead it")
 	check(!is.Sealed && is.Mirror == nil && len(is.Sources) == 0 && is.Storage == jetstream.FileStorage && !is.NoAck, "a seal, a source, or no storage on disks")
 	if faults != nil {
 		return api.Errorf(api.KindInvalid, "bucket %s is not as a planner makes it: %s; mend that, or remove it with what is in it", BucketName, strings.Join(faults, ", "))
@@ -146,96 +146,52 @@ func fits(is jetstream.StreamConfig) error {
 
 // Newest implements store.Shared: what the leader of the bucket's servers says.
 func (b *Bucket) Newest(ctx context.Context, key string) ([]byte, uint64, error) {
-	fail := func(err error) ([]byte, uint64, error) {
+	m, err := b.stream.GetLastMsgForSubject(ctx, keySubject(key))
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, 0, nil
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		err = ErrNoBucket
+	}
+	if err != nil {
 		return nil, 0, b.conn.callError("read "+key+" of bucket "+BucketName, err)
 	}
-	// Not by way of the stream's handle, which would have any server answer.
-	body, err := json.Marshal(map[string]string{"last_by_subj": keySubject(key)})
-	if err != nil {
-		return fail(err)
+	if m.Header.Get(operation) != "" {
+		return nil, m.Sequence, nil
 	}
-	m, err := b.conn.nats.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+bucketConfig(1).Name, body)
-	if err != nil {
-		return fail(err)
-	}
-	var answer struct {
-		Error   *jetstream.APIError `json:"error"`
-		Message *struct {
-			Seq  uint64 `json:"seq"`
-			Data []byte `json:"data"`
-			Hdrs []byte `json:"hdrs"`
-		} `json:"message"`
-	}
-	if err := json.Unmarshal(m.Data, &answer); err != nil {
-		return fail(err)
-	}
-	switch {
-	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
-		return nil, 0, nil
-	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeStreamNotFound:
-		return fail(ErrNoBucket)
-	case answer.Error != nil:
-		return fail(answer.Error)
-	case answer.Message == nil:
-		return fail(errors.New("an answer without a message"))
-	}
-	if header, err := nats.DecodeHeadersMsg(answer.Message.Hdrs); err == nil && header.Get(operation) != "" {
-		return nil, answer.Message.Seq, nil
-	}
-	return append([]byte{}, answer.Message.Data...), answer.Message.Seq, nil
+	return append([]byte{}, m.Data...), m.Sequence, nil
 }
 
 // Write implements store.Shared.
 func (b *Bucket) Write(ctx context.Context, changes []api.Pair, last uint64) (uint64, error) {
-	fail := func(err error) (uint64, error) {
-		return 0, b.conn.callError("write to bucket "+BucketName, err)
-	}
-	id := nats.NewInbox()[len("_INBOX."):]
-	for i, c := range changes {
+	var batch []*nats.Msg
+	for _, c := range changes {
 		m := nats.NewMsg(keySubject(c.Key))
 		if strings.HasPrefix(m.Subject, bucketSubject(digestToken)) {
 			m.Header.Set(keyHeader, escape(c.Key))
 		}
 		if m.Data = c.Value; c.Value == nil {
 			m.Header.Set(operation, deletion)
-			m.Header.Set(timeToLive, graveTime)
+			m.Header.Set(jetstream.MsgTTLHeader, graveTime)
 		}
-		if len(changes) > 1 {
-			m.Header.Set(batchID, id)
-			m.Header.Set(batchSequence, strconv.Itoa(i+1))
-		}
-		if i < len(changes)-1 {
-			if err := b.conn.nats.PublishMsg(m); err != nil {
-				return fail(err)
-			}
-			continue
-		}
-		if len(changes) > 1 {
-			m.Header.Set(batchCommit, "1")
-		}
-		m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(last, 10))
-		reply, err := b.conn.nats.RequestMsgWithContext(ctx, m)
-		if err != nil {
-			return fail(err)
-		}
-		var ack struct {
-			Error *jetstream.APIError `json:"error"`
-			Seq   uint64              `json:"seq"`
-		}
-		switch err := json.Unmarshal(reply.Data, &ack); {
-		case err != nil:
-			return fail(err)
-		case ack.Error != nil && (ack.Error.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || ack.Error.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant):
-			return 0, api.Errorf(api.KindConflict, "write to bucket %s: %s was changed by another one", BucketName, c.Key)
-		case ack.Error != nil:
-			return fail(ack.Error)
-		case ack.Seq == 0:
-			return fail(errors.New("an answer without a number"))
-		}
-		return ack.Seq, nil
+		batch = append(batch, m)
 	}
-	return 0, api.Errorf(api.KindInvalid, "nothing is to be written")
+	if len(batch) > 0 {
+		batch[len(batch)-1].Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(last, 10))
+	}
+	ack, err := jetstreamext.PublishMsgBatch(ctx, b.js, batch, jetstreamext.BatchFlowControl{})
+	var refused *jetstream.APIError
+	switch {
+	case err == nil:
+		return ack.Sequence, nil
+	case errors.As(err, &refused) && slices.Contains(overtaken, refused.ErrorCode):
+		return 0, api.Errorf(api.KindConflict, "write to bucket %s: %s was changed by another one", BucketName, changes[len(changes)-1].Key)
+	}
+	return 0, b.conn.callError("write to bucket "+BucketName, err)
 }
+
+// overtaken is what a server says of a write that expects another revision.
+var overtaken = []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant}
 
 // answerTime is after how long without a word servers are asked again for what is in the bucket, the
 // first time: a cluster of busy servers loses one question in fifty to have a consumer made.
@@ -260,7 +216,7 @@ func (b *Bucket) Read(ctx context.Context, until uint64, visit func(api.Pair)) e
 func (b *Bucket) read(ctx context.Context, within time.Duration, until uint64, visit func(api.Pair)) error {
 	var consumer jetstream.Consumer
 	err := answered(ctx, within, func(ctx context.Context) (err error) {
-		consumer, err = b.stream.CreateConsumer(ctx, bucketConfig(1).Name, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+		consumer, err = b.js.CreateConsumer(ctx, bucketConfig(1).Name, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
 			FilterSubject: bucketSubject(">"), AckPolicy: jetstream.AckNonePolicy, Replicas: 1, MemoryStorage: true, InactiveThreshold: 10 * time.Second})
 		return err
 	})

@@ -12,7 +12,6 @@
 //	pacer.v1.node.NODE.logs        request  planner -> node     api.LogRequest / LogReply
 //	pacer.v1.control.LOGIN.VERB    request  cli -> planner      api.ControlRequest / ControlReply
 //	pacer.v1.control.LOGIN.plan    request  cli -> planner      api.PlanRequest / PlanReply
-//	pacer.v1.planner               request  planner -> planners api.PresenceRequest / Presence
 //
 // VERB is one of apps, app, release, deadline, cap, kill, step, profiles, profile, profile-put,
 // profile-rm, nodes, node-drain, node-undrain, node-divide, exit, backup, ping, logs, auth-issue,
@@ -81,9 +80,10 @@
 //
 // Instead of the embedded server a nats-server may carry the messages
 // (planner.nats-url): all peers, the planner too, then Dial it as nats:// or
-// tls://host:port. It needs max_payload: 8388608 (Conn tells OnFault of less), no
-// JetStream, and Credential.ServerAuthorization: by that it knows the planner, and asks it
-// about everybody else (ServeAuthorization), who then has the rights of the table.
+// tls://host:port. It needs max_payload: 8388608 (Conn tells OnFault of less),
+// JetStream, which has the planners' state (Bucket), and Credential.ServerAuthorization: by
+// that it knows the planner, and asks it about everybody else (ServeAuthorization), who then
+// has the rights of the table.
 // Package bustest writes such a configuration. The server may start
 // after its clients (Options.Wait) and restart under them. TLS names the files of
 // a secured connection; the server's certificate is checked always. A server without users

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -136,6 +137,9 @@ func StartServer(cfg ServerConfig) (*Server, error) {
 	select {
 	case message := <-log.fatal:
 		ns.Shutdown()
+		if strings.Contains(message, syscall.EADDRINUSE.Error()) {
+			return nil, api.Errorf(api.KindConflict, "%s is in use, by another planner or something else: stop that, or give another planner.listen", cfg.Listen)
+		}
 		return nil, fmt.Errorf("bus server on %s: %s", cfg.Listen, message)
 	case ok := <-ready:
 		if !ok {

@@ -47,9 +47,6 @@ func controlSubscribe() string            { return prefix + "control.*.*" }
 func planQuerySubject(login string) string { return controlSubject(login, planQuery) }
 func planQuerySubscribe() string           { return prefix + "control.*." + planQuery }
 
-func presenceSubject() string   { return prefix + "planner" }
-func presenceSubscribe() string { return prefix + "planner" }
-
 // planQuery stands where a verb does, and has a request of its own.
 const planQuery = "plan"
 

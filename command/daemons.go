@@ -24,7 +24,7 @@ type flagKeys map[string]struct {
 var (
 	upFlags = flagKeys{
 		"listen":        {[]string{"planner.listen"}, "planner's NATS address, host:port"},
-		"nats-url":      {[]string{"planner.nats-url"}, "NATS server to use in place of the embedded one, nats:// or tls://host:port"},
+		"nats-url":      {[]string{"planner.nats-url"}, "NATS server with JetStream to use in place of the embedded one, nats:// or tls://host:port"},
 		"tls-ca":        {[]string{"planner.tls-ca"}, "authorities of that server's certificate, PEM"},
 		"planner-http":  {[]string{"planner.http"}, "planner's address of /metrics and /healthz"},
 		"node-http":     {[]string{"node.http"}, "node controller's address of /metrics and /healthz"},

@@ -16,7 +16,8 @@ var gone = map[string]string{
 		node.interval=500ms node.quantum=0.05 node.floor=0.1 node.floor-share=0.05 node.stale=2s node.grace=15m node.guard=10s
 		node.conflict=insist node.phi=1 node.p=0.3 node.eta=10 node.k=Eq.17 node.ti=Eq.17 node.jar=embedded
 		node.cgroup-root=/sys/fs/cgroup`,
-	"set node.offered-cores": `node.total-cores=all node.reserve=10%`,
+	"with planner.nats-url it always holds": `planner.standby=on`,
+	"set node.offered-cores":                `node.total-cores=all node.reserve=10%`,
 }
 
 // retired says what became of each key of earlier releases.

@@ -33,8 +33,6 @@ var plannerSettings = []setting{
 	{"planner.http", func(c *Config) any { return &c.Planner.HTTP }, restart, text("HOST:PORT")},
 	{"planner.credentials", func(c *Config) any { return &c.Planner.Credentials }, restart, text("file")},
 	{"planner.state", func(c *Config) any { return &c.Planner.State }, restart, text("directory")},
-	{"planner.standby", func(c *Config) any { return &c.Planner.Standby }, restart,
-		oneOf(daemon.StandbyAuto, daemon.StandbyOn, daemon.StandbyOff)},
 	{"planner.preset", func(c *Config) any { return &c.Planner.Preset }, restart, oneOf(daemon.PlannerPresets...)},
 	{"planner.branches", func(c *Config) any { return &c.Planner.Engine.Branches }, restart, oneOf(estimate.Branches()...)},
 	{"planner.max-pool", func(c *Config) any { return &c.Planner.Engine.MaxPool }, live, atLeast(1, "executors")},

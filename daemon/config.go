@@ -44,10 +44,8 @@ type PlannerConfig struct {
 	// Credentials is the file with the planner's own credential on the server at NatsURL; "" is
 	// the one in State that `pacer auth nats` makes, and none where there is none.
 	Credentials string
-	// Standby says whether planners on the server at NatsURL share their state, in a bucket of its
-	// JetStream, so that one can take over from another: auto, on or off.
-	Standby string
-	// State is the directory of planner.db.
+	// State is the directory of planner.db; with NatsURL the state is in that server's JetStream, where
+	// planners share it, and State has files only.
 	State string
 	// Preset names the one of planner.Presets that Engine has begun with.
 	Preset string
@@ -67,7 +65,7 @@ type PlannerConfig struct {
 
 // DefaultPlannerConfig serves this machine only.
 func DefaultPlannerConfig() PlannerConfig {
-	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(), Standby: StandbyAuto, Preset: planner.PresetPacer, Engine: planner.Default()}
+	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(), Preset: planner.PresetPacer, Engine: planner.Default()}
 }
 
 // Validate reports every fault of c at once, but those of one key alone, which package config
@@ -75,8 +73,6 @@ func DefaultPlannerConfig() PlannerConfig {
 func (c PlannerConfig) Validate() error {
 	faults := []error{c.Engine.Validate(), validateHTTP(c.HTTP, c.ownTLS(c.HTTP), c.Plaintext), validateState(c.State)}
 	switch {
-	case c.Standby == StandbyOn && c.NatsURL == "":
-		faults = append(faults, fmt.Errorf("standby: %s needs a NATS server with JetStream in nats-url", StandbyOn))
 	case c.NatsURL != "":
 		faults = append(faults, validateServer("nats-url", c.NatsURL), c.TLS.Validate())
 	case c.Listen != "":

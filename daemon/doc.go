@@ -20,8 +20,8 @@
 //	|  then publishes Plans and Directives and replies       |
 //	+-------------------------------------------------------+
 //
-// All that serves is a term (term.go). On a NATS server with JetStream the store is a bucket that
-// planners share (standby.go): a planner has a term while it holds the lease, and looks at that
+// All that serves is a term (term.go). On a NATS server of one's own the store is a bucket that
+// planners share in its JetStream (standby.go): a planner has a term while it holds the lease, and looks at that
 // every 200 ms while it has none.
 //
 // A node controller (cmd/nodecontroller):

@@ -17,8 +17,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// outside is a nats-server with TLS that does not run yet, and the file with its planner's
-// credential.
+// outside is a nats-server with TLS and JetStream that does not run yet, and the file with its
+// planner's credential.
 func outside(t *testing.T) (server *bustest.Server, credentials string, trust bus.TLS) {
 	t.Helper()
 	planner := bus.NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())
@@ -27,7 +27,7 @@ func outside(t *testing.T) (server *bustest.Server, credentials string, trust bu
 		t.Fatal(err)
 	}
 	authority := bustest.NewAuthority(t)
-	return bustest.New(t, bustest.Config{Planner: planner, TLS: authority.Issue("server")}), credentials, bus.TLS{CA: authority.CA()}
+	return bustest.New(t, bustest.Config{Planner: planner, TLS: authority.Issue("server"), Store: t.TempDir()}), credentials, bus.TLS{CA: authority.CA()}
 }
 
 // external is a planner and a node n1 on a nats-server of their own, which all run.
@@ -197,8 +197,8 @@ func TestConfigurationOfAnotherServerIsChecked(t *testing.T) {
 	}
 }
 
-// Two planners on one bus find each other: the second one stands by, says so once, and serves
-// when the first is gone.
+// Of two planners on one server the second one stands by, says so once, and serves when the first has
+// given the lease back.
 func TestASecondPlannerOnTheBusStandsBy(t *testing.T) {
 	server, credentials, trust := outside(t)
 	server.Start()

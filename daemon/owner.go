@@ -37,7 +37,8 @@ func (o Owner) path(state, address string) string {
 }
 
 // equip sees to it that each owner has an operator's credential for address. One that the
-// keyring takes stays as it is, and so does one of another planner on a server that they share.
+// keyring takes stays as it is, and so does one on a NATS server of one's own (shared): planners there
+// may have lost the state by which they know it.
 func (p *principals) equip(owners []Owner, state, address string, shared bool) error {
 	var failed []error
 	for _, o := range owners {
@@ -49,8 +50,7 @@ func (p *principals) equip(owners []Owner, state, address string, shared bool) e
 			}
 		}
 		who := api.Principal{Kind: api.PrincipalUser, Name: o.Name, Role: api.RoleOperate}
-		// Another planner on a server that they share has made it: the owner keeps what works there,
-		// unless this one has revoked it.
+		// A planner before this one has made it: who is connected by it stays so, unless it was revoked.
 		theirs := shared && err == nil && have.Login == who.Login() && !p.wasRevoked(who.Login())
 		c := have
 		if !theirs {

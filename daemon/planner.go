@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,8 +36,6 @@ type PlannerDaemon struct {
 	own     bus.Credential // The planner's on a server that is not embedded; none without.
 	server  *bus.Server    // Nil with one that is not embedded.
 	conn    *bus.Conn
-	up      chan struct{} // Closed once the connection is there.
-	first   sync.Once
 	metrics *metrics.Planner
 	web     *web
 	// term is the one in which the planner serves, nil while it has none.
@@ -53,7 +50,7 @@ func NewPlanner(cfg PlannerConfig) (*PlannerDaemon, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	p := &PlannerDaemon{cfg: cfg, log: logger(cfg.Logger, "planner"), up: make(chan struct{})}
+	p := &PlannerDaemon{cfg: cfg, log: logger(cfg.Logger, "planner")}
 	if err := p.build(); err != nil {
 		return nil, errors.Join(err, p.undo.close())
 	}
@@ -88,8 +85,8 @@ func (p *PlannerDaemon) build() error {
 	if err := metrics.Build(registry, p.cfg.Engine.Release); err != nil {
 		return err
 	}
-	if p.shares() {
-		err = p.dial() // Which store it has, the server says.
+	if p.cfg.NatsURL != "" {
+		err = p.dial() // Its JetStream has the state.
 	} else {
 		err = p.buildTerm()
 	}
@@ -103,32 +100,24 @@ func (p *PlannerDaemon) build() error {
 	return nil
 }
 
-// buildTerm opens the store of the planner's own, and connects.
+// buildTerm opens the store in the state directory, and serves by the embedded server.
 func (p *PlannerDaemon) buildTerm() error {
 	t, err := p.ownTerm()
 	if err != nil {
 		return err
 	}
 	p.term.Store(t)
-	if p.cfg.NatsURL != "" {
-		if err := p.dial(); err != nil {
-			return err
-		}
-		return t.begin(false)
-	}
 	if err := p.listen(t.access); err != nil {
 		return err
 	}
-	// On a server that has only started nobody else can be.
-	if err := t.begin(true); err != nil {
+	if err := t.begin(); err != nil {
 		return err
 	}
-	// Only then the embedded server knows who answers what.
-	return errors.Join(t.duty.follow(), p.conn.Flush(context.Background()))
+	return p.conn.Flush(context.Background()) // Only then the server knows who answers what.
 }
 
 func (p *PlannerDaemon) options() bus.Options {
-	return bus.Options{Name: "planner", OnFault: faults(p.log), OnUp: func() { p.first.Do(func() { close(p.up) }) }}
+	return bus.Options{Name: "planner", OnFault: faults(p.log)}
 }
 
 // listen starts the embedded server and connects to it.

@@ -17,7 +17,7 @@ import (
 )
 
 // principals are those to whom credentials were issued. They are kept beside the store, so
-// that a planner that loses its state still knows its nodes; in it where planners share one, so
+// that a planner that loses its state still knows its nodes; in it, too, where planners share one, so
 // that each knows whom the other has let in.
 type principals struct {
 	keyring *bus.Keyring
@@ -95,10 +95,11 @@ func (f fileShelf) read() ([]byte, error) {
 
 func (f fileShelf) write(body []byte) error { return bus.WriteSecret(string(f), body) }
 
-// storeShelf is a key of a store. Until it has a value, first is read.
+// storeShelf is a key of a store. Until it has a value, that beside it is read, which has a copy from
+// then on.
 type storeShelf struct {
 	store.Store
-	first shelf
+	beside shelf
 }
 
 // principalsKey is the key of a shared store that has the principals.
@@ -107,10 +108,15 @@ const principalsKey = "principals"
 func (s storeShelf) String() string { return "the planners' store" }
 
 func (s storeShelf) read() ([]byte, error) {
-	if body, err := s.stored(); err != nil || body != nil {
-		return body, err
+	body, err := s.stored()
+	switch {
+	case err != nil:
+		return nil, err
+	case body == nil:
+		return s.beside.read()
 	}
-	return s.first.read()
+	_ = s.beside.write(body) // For when the store is lost: a copy that cannot be written is no fault now.
+	return body, nil
 }
 
 // stored is the key's value, nil where it has none.
@@ -130,7 +136,11 @@ func value(pairs []api.Pair) []byte {
 }
 
 func (s storeShelf) write(body []byte) error {
-	return s.Apply([]api.Pair{{Key: principalsKey, Value: body}})
+	if err := s.Apply([]api.Pair{{Key: principalsKey, Value: body}}); err != nil {
+		return err
+	}
+	_ = s.beside.write(body) // As in read.
+	return nil
 }
 
 // openPrincipals reads the principals of a shelf into keyring.

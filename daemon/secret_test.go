@@ -85,44 +85,36 @@ func (s *shared) wantBackup() {
 	}
 }
 
-// Neither the planner's file nor the bucket that planners share has an application's secret, nor
-// has a backup. The planner that goes on from it has the secret of the driver, and starts an
-// executor with it in place of a lost one.
-func TestNoStoreOfAPlannerHasASecret(t *testing.T) {
-	for name, alone := range map[string]bool{"file": true, "bucket": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			bucket := t.TempDir()
-			s := newShared(t, func(own bus.Credential) []*bustest.Server {
-				return []*bustest.Server{bustest.Start(t, bustest.Config{Planner: own, Store: bucket})}
-			})
-			first, second := s.planner(0, "a"), s.planner(0, "b")
-			if first.Alone = alone; alone {
-				second = first
-			}
-			_, stop := s.inside(first)
-			s.node(0)
-			a, reply := s.register("one", 0, units.GiB)
-			x := reply.Directive.Executors[0].ID
-			lost := soon(t, "an executor", s.world.started)
-			a.send(api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: x}})
-			s.wantBackup()
-			stop()
-			_, stop = s.inside(second)
-			s.wantBackup()
-			s.world.runtime.Exit(lost, 1)
-			realenv.Await(t, "its end to be known", func() bool {
-				a.deliver()
-				return len(s.ask(api.VerbApp, api.ControlRequest{App: a.id}).App.Executors) > 1
-			})
-			if h := soon(t, "an executor in its place", s.world.started); h.App != a.id || h.ID == x {
-				t.Errorf("%s of %s is started", h.ID, h.App)
-			}
-			s.wantBackup()
-			stop()
-			for _, dir := range []string{bucket, first.State, second.State} {
-				wantNoSecret(t, dir)
-			}
-		})
+// The bucket that planners share has no application's secret, nor has a backup. The planner that goes
+// on from it has the secret of the driver, and starts an executor with it in place of a lost one.
+func TestNoBucketOfPlannersHasASecret(t *testing.T) {
+	t.Parallel()
+	bucket := t.TempDir()
+	s := newShared(t, func(own bus.Credential) []*bustest.Server {
+		return []*bustest.Server{bustest.Start(t, bustest.Config{Planner: own, Store: bucket})}
+	})
+	first, second := s.planner(0, "a"), s.planner(0, "b")
+	_, stop := s.inside(first)
+	s.node(0)
+	a, reply := s.register("one", 0, units.GiB)
+	x := reply.Directive.Executors[0].ID
+	lost := soon(t, "an executor", s.world.started)
+	a.send(api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: x}})
+	s.wantBackup()
+	stop()
+	_, stop = s.inside(second)
+	s.wantBackup()
+	s.world.runtime.Exit(lost, 1)
+	realenv.Await(t, "its end to be known", func() bool {
+		a.deliver()
+		return len(s.ask(api.VerbApp, api.ControlRequest{App: a.id}).App.Executors) > 1
+	})
+	if h := soon(t, "an executor in its place", s.world.started); h.App != a.id || h.ID == x {
+		t.Errorf("%s of %s is started", h.ID, h.App)
+	}
+	s.wantBackup()
+	stop()
+	for _, dir := range []string{bucket, first.State, second.State} {
+		wantNoSecret(t, dir)
 	}
 }

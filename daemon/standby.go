@@ -17,16 +17,6 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What a planner on a NATS server that is not embedded does about its store.
-const (
-	// StandbyAuto shares it with other planners where that server has JetStream.
-	StandbyAuto = "auto"
-	// StandbyOn shares it, and does not start where that cannot be.
-	StandbyOn = "on"
-	// StandbyOff has one of its own, in the state directory.
-	StandbyOff = "off"
-)
-
 const (
 	// askAgain is the time between two questions to JetStream that was not answered.
 	askAgain = 500 * time.Millisecond
@@ -37,9 +27,6 @@ const (
 	askTimeout   = 3 * time.Second
 	storeTimeout = 1500 * time.Millisecond
 )
-
-// shares reports whether the store may be one that planners share.
-func (p *PlannerDaemon) shares() bool { return p.cfg.NatsURL != "" && p.cfg.Standby != StandbyOff }
 
 // sharedMark is the file that says in which bucket the state of a state directory's planner is.
 // With it the planner does not begin anew where the bucket cannot be seen, and a store in the state
@@ -56,18 +43,11 @@ func sharedBy(state string) string {
 }
 
 // standby serves whenever the lease of the shared store is this planner's, and stands by
-// otherwise; without a store to share it serves with its own.
+// otherwise.
 func (p *PlannerDaemon) standby(ctx context.Context) error {
 	shared, err := p.openShared(ctx)
 	if err != nil || ctx.Err() != nil {
 		return err
-	}
-	if shared == nil {
-		t, err := p.ownTerm()
-		if err != nil {
-			return err
-		}
-		return p.runTerm(ctx, t, false)
 	}
 	for ctx.Err() == nil {
 		taken, err := p.await(ctx, shared)
@@ -85,16 +65,16 @@ func (p *PlannerDaemon) standby(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := p.runTerm(ctx, t, taken.follows); err != nil {
+		if err := p.runTerm(ctx, t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runTerm runs a term; one that serves from the beginning need not ask who else does.
-func (p *PlannerDaemon) runTerm(ctx context.Context, t *term, serves bool) error {
-	if err := t.begin(serves); err != nil {
+// runTerm runs a term.
+func (p *PlannerDaemon) runTerm(ctx context.Context, t *term) error {
+	if err := t.begin(); err != nil {
 		return errors.Join(err, t.undo.close())
 	}
 	p.term.Store(t)
@@ -103,7 +83,7 @@ func (p *PlannerDaemon) runTerm(ctx context.Context, t *term, serves bool) error
 }
 
 // openShared waits until the NATS server has said what it has, and opens the bucket in which
-// planners share their state; nil where there is none to be.
+// planners share their state. It is nil when ctx has ended.
 func (p *PlannerDaemon) openShared(ctx context.Context) (*bus.Bucket, error) {
 	ticker := time.NewTicker(askAgain)
 	defer ticker.Stop()
@@ -113,7 +93,8 @@ func (p *PlannerDaemon) openShared(ctx context.Context) (*bus.Bucket, error) {
 		switch {
 		case err != nil:
 		case why != "":
-			return nil, p.without(why)
+			return nil, api.Errorf(api.KindInvalid, "planner.nats-url %s: %s, and a planner's state is in JetStream there: "+
+				"start nats-server 2.12 or later with -js, or with `jetstream {}` in its configuration", p.cfg.NatsURL, why)
 		default:
 			shared, err = p.openBucket(ctx, waits > aloneAfter)
 		}
@@ -155,18 +136,6 @@ func (p *PlannerDaemon) openBucket(ctx context.Context, alone bool) (*bus.Bucket
 func (p *PlannerDaemon) has() bool {
 	_, err := os.Stat(storePath(p.cfg.State, "planner"))
 	return err == nil
-}
-
-// without says why there is no store to share, which is an error where there has to be one.
-func (p *PlannerDaemon) without(why string) error {
-	if p.cfg.Standby == StandbyOn {
-		return fmt.Errorf("planner.standby is %q, and at %s %s", StandbyOn, p.cfg.NatsURL, why)
-	}
-	if bucket := sharedBy(p.cfg.State); bucket != "" {
-		return fmt.Errorf("the planner's state is in bucket %s, and at %s %s: give it that, or remove %s to begin without it", bucket, p.cfg.NatsURL, why, sharedMark(p.cfg.State))
-	}
-	p.log.Info("the planner's state is its own, nobody can stand by: "+why, "state", storePath(p.cfg.State, "planner"), "address", p.cfg.NatsURL)
-	return nil
 }
 
 // taken is a store whose lease is this planner's, whether another one had it, and what was heard
@@ -283,7 +252,8 @@ func (p *PlannerDaemon) follow() error {
 		if err != nil {
 			return err
 		}
-		p.log.Warn("the state of this planner's own is not used any more: the bucket has that of another", "kept", kept)
+		p.log.Warn("the state of the state directory is not used: the bucket has that of another planner; "+
+			"to use it stop all planners, `pacer restore` the file that is kept, and start this one first", "kept", kept)
 	}
 	return p.mark()
 }

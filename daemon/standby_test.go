@@ -39,8 +39,8 @@ const apartEnv = "PACER_TEST_PLANNER"
 
 // apart is a planner in a process of its own.
 type apart struct {
+	// NatsURL is "" for the embedded server.
 	NatsURL, Credentials, State, Owned, Release string
-	Alone                                       bool
 }
 
 // runApart runs the planner that text describes, and says each ready line.
@@ -55,10 +55,7 @@ func runApart(text string) error {
 
 func (a apart) config(ready func(string), log io.Writer) daemon.PlannerConfig {
 	c := daemon.DefaultPlannerConfig()
-	c.NatsURL, c.Credentials, c.State, c.HTTP, c.Standby = a.NatsURL, a.Credentials, a.State, "", daemon.StandbyOn
-	if a.Alone {
-		c.Standby = daemon.StandbyOff
-	}
+	c.Listen, c.NatsURL, c.Credentials, c.State, c.HTTP = "127.0.0.1:0", a.NatsURL, a.Credentials, a.State, ""
 	c.Owners = []daemon.Owner{{Name: "tester", UID: os.Geteuid(), GID: os.Getegid(), Dir: a.Owned}}
 	c.Engine.Release, c.Ready, c.Logger = a.Release, ready, slog.New(slog.NewTextHandler(log, nil))
 	return c
@@ -456,24 +453,23 @@ func TestAStandbyTakesOverFromAKilledPlanner(t *testing.T) {
 	}
 }
 
-// inside runs a planner in this process until the function returned is called.
+// inside runs a planner in this process until the function returned is called, and connects to it as
+// its owner.
 func (s *shared) inside(a apart) (log *logs, stop func()) {
 	s.t.Helper()
 	log = &logs{}
 	ready, end := background(s.t, func(ctx context.Context, ready func(string)) error {
 		return daemon.Planner(ctx, a.config(ready, log))
 	})
-	soon(s.t, "the planner", ready)
-	if s.cli == nil {
-		own, err := bus.LoadCredential(bus.CredentialPath(s.owned, a.NatsURL), api.PrincipalUser)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		if s.cli, err = bus.Dial(bus.Options{Address: a.NatsURL, Credential: own}); err != nil {
-			s.t.Fatal(err)
-		}
-		s.t.Cleanup(s.cli.Close)
+	address := strings.TrimPrefix(soon(s.t, "the planner", ready), "planner ready on ")
+	own, err := bus.LoadCredential(bus.CredentialPath(s.owned, address), api.PrincipalUser)
+	if err == nil {
+		s.cli, err = bus.Dial(bus.Options{Address: address, Credential: own})
 	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(s.cli.Close)
 	return log, func() {
 		if err := end(); err != nil {
 			s.t.Error(err)
@@ -496,15 +492,15 @@ func (s *shared) profiles() (names []string) {
 	return names
 }
 
-// A planner's own state goes into the bucket when it begins to share it; a backup of the bucket
-// is restored into it; what is gone, or was damaged, is refused by name.
+// The state of a state directory goes into the bucket when its planner begins to share it; a backup
+// of the bucket is restored into it; what is gone, or was damaged, is refused by name.
 func TestASharedStateComesAndIsBackedUpAndRestored(t *testing.T) {
 	t.Parallel()
 	s := newShared(t, alone(t))
 	a, b := s.planner(0, "a"), s.planner(0, "b")
-	alone := a
-	alone.Alone = true
-	_, stop := s.inside(alone)
+	local := a
+	local.NatsURL = ""
+	_, stop := s.inside(local)
 	s.put("before")
 	stop()
 	log, stop := s.inside(a)
@@ -564,16 +560,16 @@ func TestASharedStateComesAndIsBackedUpAndRestored(t *testing.T) {
 	}
 }
 
-func TestAStandbyNeedsJetStreamWhereItHasToBe(t *testing.T) {
+// A server without JetStream is refused with what turns that on, and so is the embedded one of another
+// planner.
+func TestAServerWithoutJetStreamIsRefused(t *testing.T) {
 	s := newShared(t, func(own bus.Credential) []*bustest.Server {
 		return []*bustest.Server{bustest.Start(t, bustest.Config{Planner: own})}
 	})
-	if err := daemon.Planner(t.Context(), s.planner(0, "a").config(nil, &logs{})); err == nil || !strings.Contains(err.Error(), "planner.standby") {
-		t.Errorf("%v", err)
-	}
-	c := plannerConfig(t)
-	c.Standby = daemon.StandbyOn
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "nats-url") {
-		t.Errorf("with the embedded server: %v", err)
+	err := daemon.Planner(t.Context(), s.planner(0, "a").config(nil, &logs{}))
+	for _, want := range []string{"planner.nats-url " + s.servers[0].URL(), "-js", "jetstream {}"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

@@ -103,8 +103,8 @@ func TestADriverOfALostPlannerIsItsUserAgain(t *testing.T) {
 	if err := x.stopPlanner(); err != nil {
 		t.Error(err)
 	}
-	// Whoever was issued credentials keeps them; what is known of applications is lost.
-	if err := os.Remove(filepath.Join(x.p.State, "planner.db")); err != nil {
+	x.server.Forget()
+	if err := os.Remove(filepath.Join(x.p.State, "planner.shared")); err != nil {
 		t.Fatal(err)
 	}
 	x.startPlanner()

@@ -34,12 +34,11 @@ type term struct {
 	silence planner.Silence
 	engine  *planner.Engine
 	access  *plannerAccess
-	duty    *duty
 	loop    *planner.Loop
 	backups backups
 }
 
-// ownTerm starts on the store of the planner's own.
+// ownTerm starts on the store in the state directory.
 func (p *PlannerDaemon) ownTerm() (*term, error) {
 	db, err := openStore(p.cfg.State, "planner", p.cfg.Sync, p.log)
 	if err != nil {
@@ -63,22 +62,53 @@ func (p *PlannerDaemon) newTerm(t *term, who shelf) (*term, error) {
 	return t, nil
 }
 
-// begin makes what answers on the planner's connection. It serves from the beginning, or only
-// when nobody else does.
-func (t *term) begin(serves bool) error {
+// begin has the planner answer on its connection until the term ends.
+func (t *term) begin() error {
 	p := t.planner
 	if err := t.access.equip(p.cfg.Owners, p.cfg.State, p.Address(), p.cfg.NatsURL != ""); err != nil {
 		p.log.Warn("an operator's credential cannot be written: others are made by `pacer auth issue`", "error", err)
 	}
-	t.duty = newDuty(p.conn, t.access, t.engine, serves, t.holds, p.log)
-	t.loop = planner.NewLoop(t.engine, t.duty, plannerStore{t.db, p.metrics}, t.access.observe(observePlanner(p.log, p.metrics)))
+	t.loop = planner.NewLoop(t.engine, t, plannerStore{t.db, p.metrics}, t.access.observe(observePlanner(p.log, p.metrics)))
 	t.access.hear(t.loop.Standing)
-	t.duty.handlers = bus.Handlers{
+	t.loop.Silence(t.silence) // Before anything that a node says now.
+	stop, err := bus.ServePlanner(p.conn, t.access.keyring, bus.Handlers{
 		Register: t.register, Events: t.loop.Events, Hello: t.loop.Hello, Status: t.loop.Status,
 		Control: t.control, PlanQuery: t.loop.Plan,
+	})
+	if err != nil {
+		return err
 	}
+	t.undo.add(func() error { stop(); return nil })
+	if p.own.Login == "" {
+		return nil
+	}
+	asked, err := bus.ServeAuthorization(p.conn, t.access.keyring, p.own)
+	if err != nil {
+		return err
+	}
+	t.undo.add(func() error { asked(); return nil })
 	return nil
 }
+
+// PublishPlan implements planner.Publisher. A planner that may have lost the lease says nothing.
+func (t *term) PublishPlan(p api.Plan) error {
+	if !t.holds() {
+		return nil
+	}
+	return t.planner.conn.PublishPlan(p)
+}
+
+// PublishDirective implements planner.Publisher, as PublishPlan does.
+func (t *term) PublishDirective(app api.AppID, directive api.Directive) error {
+	if !t.holds() {
+		return nil
+	}
+	return t.planner.conn.PublishDirective(app, directive)
+}
+
+// Deaf implements planner.Publisher: a server that takes no renewal of the lease may not carry what
+// nodes and drivers say either.
+func (t *term) Deaf() bool { return !t.holds() || !t.planner.conn.Connected() }
 
 // holds reports whether the store is this planner's now: nobody else can have taken it.
 func (t *term) holds() bool {
@@ -118,9 +148,7 @@ func (t *term) run(ctx context.Context) error {
 		inOrder(&g, t.untilLost)
 	}
 	inOrder(&g, t.announce)
-	inOrder(&g, t.duty.run)
 	inOrder(&g, t.loop.Run)
-	t.loop.Silence(t.silence)
 	if cfg := t.planner.reloaded.Load(); cfg != nil {
 		t.loop.Configure(*cfg, func(api.ControlReply) {})
 	}
@@ -137,24 +165,9 @@ func (t *term) untilLost(ctx context.Context) error {
 	return nil
 }
 
-// announce says that the planner answers, once it does, or that it stands by.
+// announce says that the planner answers, once it does.
 func (t *term) announce(ctx context.Context) error {
 	p := t.planner
-	for _, wait := range []<-chan struct{}{p.up, t.duty.begun} {
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-	if other := t.duty.standsBy(); other != "" {
-		p.ready(fmt.Sprintf("%s serves on %s: this one stands by until it is gone", other, p.Address()))
-	}
-	select {
-	case <-t.duty.served:
-	case <-ctx.Done():
-		return nil
-	}
 	if err := p.conn.Flush(ctx); err != nil && ctx.Err() == nil {
 		p.log.Warn("the NATS server is gone again", "error", err)
 	}

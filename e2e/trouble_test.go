@@ -242,7 +242,8 @@ func TestADriverOfALostPlanner(t *testing.T) {
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
 	planner.Signal(syscall.SIGKILL)
 	planner.Wait(patience)
-	if err := os.Remove(filepath.Join(s.Dir, "planner", "planner.db")); err != nil {
+	s.Server.Forget()
+	if err := os.Remove(filepath.Join(s.Dir, "planner", "planner.shared")); err != nil {
 		t.Fatal(err)
 	}
 	s.StartPlanner()

@@ -66,10 +66,11 @@
 //
 // # Other planners
 //
-// One planner serves on a bus (Peers), and finds what others have left (takeover.go). It follows
-// them on their nodes, by Plans that leave out what runs there and is not known here, for a Plan
-// ends what it does not name. An application keeps its id, and its executors theirs: those that
-// its nodes tell of are its own, those that its driver alone tells of run on a node that is away.
+// One planner serves on a bus, the one that holds the lease of its state (Lease). It finds what
+// planners with another state have left (takeover.go) and follows them on their nodes, by Plans
+// that leave out what runs there and is not known here, for a Plan ends what it does not name. An
+// application keeps its id, and its executors theirs: those that its nodes tell of are its own,
+// those that its driver alone tells of run on a node that is away.
 // The numbers of events are between a driver and the planner that has answered its last
 // registration; one that comes from another planner says anew what is true, and its application
 // goes on unpaced.

@@ -99,12 +99,6 @@ func (e *Engine) configure(ev Configure) {
 	c.reply(ev.To, func() any { return api.ControlReply{V: api.Version, Error: api.ToWire(err)} })
 }
 
-// Identity is the name of the planner's store, "" without one.
-func (e *Engine) Identity() string { return e.core.view.Identity() }
-
-// Term is how often an engine has started on that store, this one included.
-func (e *Engine) Term() uint64 { return e.core.view.Term() }
-
 // View is what the planner knows, for who looks and decides nothing. It is valid until the
 // next step.
 func (e *Engine) View() ledger.View { return e.core.view }

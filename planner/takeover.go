@@ -13,12 +13,11 @@ import (
 // first, which say what runs there, then applications, whose drivers register again (reclaim).
 
 // takeBack is how long another planner must have had a node before this one, which had it
-// earlier and serves, takes it back: by then the two have found each other, and the other one
-// stands by or is gone.
+// earlier and serves, takes it back: by then one of two that served at once is gone.
 const takeBack = 30 * time.Second
 
 // settle succeeds the planner that n follows, if that does not serve any more: one planner
-// serves on a bus (Peers), and this one has for a while. A node that was this one's and
+// serves on a bus, and this one has for a while. A node that was this one's and
 // follows another was taken from it, which is not done in turn before takeBack. Of the applications that
 // n does not know to be over it is told; those that were taken over have their executors
 // there, too.

@@ -44,9 +44,8 @@ func (c *control) lose() {
 	c.failing = false
 }
 
-// secondPlanner has a planner without state serve beside the first until they find each
-// other. The one goes on that has served for longer (planner.Peers); the other one stands by,
-// which is as if it were not there.
+// secondPlanner has a planner without state serve beside the first, with no lease between them, until
+// the one ends that has served for less long.
 func (w *World) secondPlanner(until time.Duration) {
 	if w.second != nil {
 		return

@@ -86,8 +86,8 @@ func (c *cluster) configure() bustest.Config {
 	authority, own := bustest.NewAuthority(c.t), bus.NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())
 	config, path := filepath.Join(c.dir, "config.yaml"), filepath.Join(c.dir, "planner.credentials")
 	operator := bus.CredentialPath(sparkrun.System{Dir: c.dir}.Credentials(), c.direct)
-	text := fmt.Sprintf("client: {planner: %q, tls-ca: %[2]q, credentials: %q}\nplanner: {tls-ca: %[2]q, credentials: %[4]q, standby: %[5]q}\nnode: {tls-ca: %[2]q}\n",
-		address, authority.CA(), operator, path, daemon.StandbyOn)
+	text := fmt.Sprintf("client: {planner: %q, tls-ca: %[2]q, credentials: %q}\nplanner: {tls-ca: %[2]q, credentials: %[4]q}\nnode: {tls-ca: %[2]q}\n",
+		address, authority.CA(), operator, path)
 	if err := errors.Join(os.WriteFile(path, own.Encode(), 0o600), os.WriteFile(config, []byte(text), 0o600)); err != nil {
 		c.t.Fatal(err)
 	}

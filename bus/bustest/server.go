@@ -1,6 +1,7 @@
 package bustest
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/sparkpacer/pacer/bus"
 )
@@ -167,6 +170,27 @@ func (s *Server) Close() {
 	_ = s.process.Process.Kill()
 	_ = s.process.Wait()
 	s.process = nil
+}
+
+// Forget removes the state of planners from the server's JetStream. Whoever is connected stays.
+func (s *Server) Forget() {
+	s.t.Helper()
+	options := []nats.Option{nats.UserInfo(s.cfg.Planner.Login, s.cfg.Planner.Secret)}
+	if s.cfg.TLS.Cert != "" {
+		options = append(options, nats.Secure(&tls.Config{InsecureSkipVerify: true})) // It is on loopback.
+	}
+	nc, err := nats.Connect(s.URL(), options...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err == nil {
+		err = js.DeleteKeyValue(s.t.Context(), bus.BucketName)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // text is the configuration file.

@@ -122,7 +122,7 @@ func NewOn(t testing.TB, n *Network) *System {
 }
 
 // NewBehind returns a System of which nothing is started yet, on a nats-server of
-// its own with TLS and credentials.
+// its own with TLS, credentials and JetStream.
 func NewBehind(t testing.TB) *System {
 	t.Helper()
 	s := fresh(t)
@@ -131,7 +131,7 @@ func NewBehind(t testing.TB) *System {
 	if err := os.WriteFile(path, planner.Encode(), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	s.Server = bustest.Start(t, bustest.Config{Planner: planner, TLS: authority.Issue("server")})
+	s.Server = bustest.Start(t, bustest.Config{Planner: planner, TLS: authority.Issue("server"), Store: filepath.Join(s.Dir, "jetstream")})
 	s.Address = s.Server.URL()
 	s.configure("tls-ca: "+authority.CA(), "credentials: "+path)
 	return s

@@ -98,7 +98,7 @@ func (sh *shell) simulateTable(name string, o paper.Options, form output, out st
 		return printJSON(sh.Stdout, t)
 	}
 	fmt.Fprintln(sh.Stdout, t.Title)
-	return table(sh.Stdout, paper.Heading(), t.Rows())
+	return table(sh.Stdout, t.Heading(), t.Rows())
 }
 
 // keepFigures writes figures as base.json and draws them as base.png and base.svg.

@@ -49,7 +49,8 @@ func TestAimsBesideOthers(t *testing.T) {
 func TestWhatIsPutOff(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := sharing.Claim{Cores: units.Cores(rapid.Float64Range(0.01, 16).Draw(t, "cores")), Floor: 0.1,
-			Due: units.Seconds(rapid.Float64Range(1, 100).Draw(t, "due")), Fastest: rapid.Float64Range(0.1, 100).Draw(t, "fastest")}
+			Due:     units.Seconds(rapid.Float64Range(1, 100).Draw(t, "due")),
+			Fastest: rapid.Float64Range(0.1, 100).Draw(t, "fastest")}
 		c.Until = c.Due + units.Seconds(rapid.Float64Range(1, 100).Draw(t, "after"))
 		later, others := sharing.Default().Later, rapid.Float64Range(0, 200).Draw(t, "others")
 		steady, all := float64(c.Cores)*float64(c.Until-c.Due), float64(c.Cores)*float64(c.Until)
@@ -73,8 +74,24 @@ func TestPlacesAreGrants(t *testing.T) {
 		most := rapid.Float64Range(0.1, 64).Draw(t, "most")
 		granted := rapid.Float64Range(1e-6, 64).Draw(t, "granted")
 		got, part := float64(w.Place(granted, most)), min(1, granted/most)
-		if least := float64(w.Least); got < least || got < part*(1-1e-12) || got > max(least, part*math.Exp2(1/w.Steps)*(1+1e-12)) {
+		high := max(float64(w.Least), part*math.Exp2(1/w.Steps)*(1+1e-12))
+		if got < float64(w.Least) || got < part*(1-1e-12) || got > high {
 			t.Fatalf("%v where %v is most weighs %v", granted, most, got)
 		}
 	})
+}
+
+// Each rule has a name and a sentence of its own, and switching it off changes something.
+func TestRules(t *testing.T) {
+	said := map[string]bool{}
+	for _, r := range sharing.Rules() {
+		p := sharing.Default()
+		if r.Off(&p); p == sharing.Default() {
+			t.Errorf("%s off is as on", r.Name)
+		}
+		if said[r.Name] || said[r.Says] || r.Says == "" {
+			t.Errorf("%s: %q is said twice, or nothing is", r.Name, r.Says)
+		}
+		said[r.Name], said[r.Says] = true, true
+	}
 }

@@ -15,7 +15,7 @@ type layout func(region, []paper.Cell) ([][]string, error)
 
 // layouts is where a layout is entered. The first row of each is its heading.
 func layouts() map[string]layout {
-	return map[string]layout{"workloads": workloads, "cases": cases, "exits": exits, "slacks": slacks, "strategies": strategies, "scores": scores, "readings": readings}
+	return map[string]layout{"workloads": workloads, "cases": cases, "exits": exits, "slacks": slacks, "strategies": strategies, "scores": scores, "readings": readings, "effects": effects}
 }
 
 // render runs a region's experiments and returns what goes between its marks.
@@ -195,6 +195,11 @@ func scores(_ region, cells []paper.Cell) ([][]string, error) {
 		}
 	}
 	return rows, nil
+}
+
+// effects has a rule of life beside others a row.
+func effects(r region, cells []paper.Cell) ([][]string, error) {
+	return paper.EffectRows(cells, r.seeds), nil
 }
 
 func bare(v *float64) string {

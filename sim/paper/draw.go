@@ -60,12 +60,18 @@ func (t Table) cases() []string {
 }
 
 // Heading names the columns of Rows; those of the source are in brackets.
-func Heading() []string {
+func (t Table) Heading() []string {
+	if t.Name == ablated {
+		return EffectRows(nil, 0)[0]
+	}
 	return []string{"LAW", "CASE", "ERROR", "(PAPER)", "FROM", "TO", "LATE", "STAGES", "(PAPER)", "CORES", "(PAPER)", "CORE-S", "QUOTAS", "VARIATION"}
 }
 
 // Rows are the table's cells as text.
 func (t Table) Rows() [][]string {
+	if t.Name == ablated {
+		return EffectRows(t.Cells, t.seeds)[1:]
+	}
 	var rows [][]string
 	paper := func(format string, v *float64) string {
 		if v == nil {

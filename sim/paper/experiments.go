@@ -31,6 +31,7 @@ func experiments() []struct {
 		{"alpha", "Table 4 with alpha 0.95", alpha},
 		{"benchmarks", "Benchmarks 1 to 3 (Tables 6 to 9): mean of |error| over three applications", benchmarks},
 		{"strategies", "Benchmarks 1 to 3 and the scenarios of all strategies under each: mean of |error| over the applications", strategies},
+		{ablated, "What each rule of life beside others is worth: all contentions with it, and without", ablation},
 		{"eq21", "Benchmark 2 with gamma 1 under both readings of Eq 21: mean of |error| over three applications", readings},
 	}
 }

@@ -76,20 +76,25 @@ type Score struct {
 // ScoreOf is the score of a strategy over cells of the experiment `strategies`, of all laws
 // in them.
 func ScoreOf(cells []Cell, strategy string, gamma int) Score {
-	var s Score
+	var runs []sim.Outcome
 	for _, c := range cells {
-		if !strings.HasSuffix(c.Case, fmt.Sprintf(" %s g=%d", strategy, gamma)) {
-			continue
+		if strings.HasSuffix(c.Case, fmt.Sprintf(" %s g=%d", strategy, gamma)) {
+			runs = append(runs, c.Runs...)
 		}
-		for _, o := range c.Runs {
-			s.Runs++
-			if o.Error < 0 {
-				s.Late++
-				s.Lateness -= o.Error / 100 * float64(o.Deadline)
-			}
-			s.Error += math.Abs(o.Error)
-			s.CoreSeconds += o.CoreSeconds
+	}
+	return scored(runs)
+}
+
+// scored is the score of runs.
+func scored(runs []sim.Outcome) (s Score) {
+	for _, o := range runs {
+		s.Runs++
+		if o.Error < 0 {
+			s.Late++
+			s.Lateness -= o.Error / 100 * float64(o.Deadline)
 		}
+		s.Error += math.Abs(o.Error)
+		s.CoreSeconds += o.CoreSeconds
 	}
 	n := float64(max(1, s.Runs))
 	s.Lateness, s.Error, s.CoreSeconds = s.Lateness/n, s.Error/n, s.CoreSeconds/n

@@ -49,6 +49,7 @@ type Table struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	Cells []Cell `json:"cells"`
+	seeds int
 }
 
 // Options say how an experiment is run.
@@ -96,7 +97,7 @@ func Run(name string, o Options) (Table, error) {
 	for _, e := range experiments() {
 		if e.name == name {
 			cells, err := e.run(o)
-			return Table{Name: e.name, Title: e.title, Cells: cells}, err
+			return Table{Name: e.name, Title: e.title, Cells: cells, seeds: o.seeds()}, err
 		}
 	}
 	return Table{}, fmt.Errorf("table %q, want one of %v", name, Tables())

@@ -22,7 +22,7 @@ func TestEveryTableRunsAndDraws(t *testing.T) {
 		if len(c.Runs) == 0 || c.Figure == "" || strings.Contains(c.Figure, "LAW") || c.MeanCores <= 0 || c.MeanCores > cluster {
 			t.Errorf("%s: %+v", name, c)
 		}
-		if rows := table.Rows(); len(rows) != 1 || len(rows[0]) != len(Heading()) {
+		if rows := table.Rows(); len(rows) != 1 || len(rows[0]) != len(table.Heading()) {
 			t.Errorf("%s: rows %v", name, rows)
 		}
 		png := filepath.Join(t.TempDir(), "t.png")

@@ -32,7 +32,7 @@ const (
 )
 
 // values are those that a key may have. A nil ok leaves the check to the package that takes
-// the value, as it does with addresses and files.
+// the value, as with addresses, files and what the supervisor divides by.
 type values struct {
 	unit, text string
 	ok         func(value any) bool
@@ -63,10 +63,6 @@ func above(bound float64) values {
 	return number("", fmt.Sprint("more than ", bound), func(x float64) bool { return x > bound })
 }
 
-func between(low, high float64) values {
-	return number("", fmt.Sprint(low, " to ", high), func(x float64) bool { return x >= low && x <= high })
-}
-
 // noneOr is a bound of at least that size, or 0.
 func noneOr(least units.Bytes) values {
 	return number("", fmt.Sprint("0 or at least ", least), func(x float64) bool { return x == 0 || x >= float64(least) })
@@ -87,7 +83,7 @@ func (s setting) set(c *Config, value any) error {
 		err = d.Decode(value)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.key, err)
+		return fmt.Errorf("%s: %s", s.key, strings.TrimPrefix(err.Error(), "'' ")) // '' is the field's name.
 	}
 	return nil
 }

@@ -147,14 +147,14 @@ func TestCheckReportsEveryKey(t *testing.T) {
 	}
 	err := load(&c, Sources{Sets: []string{"client.timeout=0", "log.level=loud", "log.format=xml", "planner.branches=all", "planner.max-pool=0",
 		"planner.max-nodes=-1", "planner.placement=luck", "planner.history=-1", "planner.profiles=0", "node.offered-cores=-1", "node.memory=0", "node.runtime=podman",
-		"node.strategy=luck", "node.gamma=2", "node.log-bytes=1k", "node.keep-logs-apps=-1"}})
+		"node.log-bytes=1k", "node.keep-logs-apps=-1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = c.Check()
 	for _, want := range []string{"client.timeout: 0s, want more than 0", `log.level: "loud", want one of debug`, "log.format", `planner.branches: "all"`,
 		"planner.max-pool: 0, want 1 or more executors", "planner.max-nodes", "planner.placement", "planner.history", "planner.profiles", "node.offered-cores", "node.memory",
-		"node.runtime", "node.strategy", "node.gamma: 2, want 0 to 1", "node.log-bytes: 1k, want 0 or at least 1m", "node.keep-logs-apps"} {
+		"node.runtime", "node.log-bytes: 1k, want 0 or at least 1m", "node.keep-logs-apps"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in:\n%v", want, err)
 		}

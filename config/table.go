@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/estimate"
@@ -71,8 +72,9 @@ var nodeSettings = []setting{
 	{"node.archives", func(c *Config) any { return &c.Node.Archives }, restart, text("directory, or off")},
 	{"node.cgroup-parent", func(c *Config) any { return &c.Node.CgroupParent }, restart, text("group")},
 	{"node.preset", func(c *Config) any { return &c.Node.Preset }, restart, oneOf(daemon.NodePresets...)},
-	{"node.strategy", func(c *Config) any { return &c.Node.Engine.Supervisor.Strategy }, live, oneOf(supervisor.Strategies()...)},
-	{"node.gamma", func(c *Config) any { return &c.Node.Engine.Supervisor.Gamma }, live, between(0, 1)},
+	{"node.strategy", func(c *Config) any { return &c.Node.Engine.Supervisor.Strategy }, live,
+		text(strings.Join(supervisor.Strategies(), ", "))},
+	{"node.gamma", func(c *Config) any { return &c.Node.Engine.Supervisor.Gamma }, live, text("0 to 1")},
 	{"node.history", func(c *Config) any { return &c.Node.History }, restart, text("file")},
 	{"node.keep-logs", func(c *Config) any { return &c.Node.KeepLogs }, live, atLeast(0, "")},
 	{"node.keep-logs-apps", func(c *Config) any { return &c.Node.KeepLogsApps }, live, atLeast(0, "applications")},

@@ -45,9 +45,6 @@ func (m *Movement) Add(c units.Cores) {
 	m.last, m.sum, m.n = c, m.sum+c, m.n+1
 }
 
-// Total is the total variation, in cores.
-func (m Movement) Total() units.Cores { return m.Up + m.Down }
-
 // Discounted is the total variation less the net change, in cores.
 func (m Movement) Discounted() units.Cores { return 2 * min(m.Up, m.Down) }
 

@@ -173,7 +173,12 @@ func TestMergeWithItselfChangesNothingButTheRuns(t *testing.T) {
 func TestMergeLiesBetweenAndStaysValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old := drawProfile(t, 6)
-		run := profiles.Scale(old, rapid.Float64Range(0.1, 10).Draw(t, "ratio"))
+		run, ratio := old, rapid.Float64Range(0.1, 10).Draw(t, "ratio")
+		run.Stages = slices.Clone(old.Stages)
+		for i := range run.Stages {
+			run.Stages[i].CoreSeconds *= units.Work(ratio)
+			run.Stages[i].NominalRate /= units.Rate(ratio)
+		}
 		old.Runs = rapid.IntRange(0, 9).Draw(t, "runs")
 		got := mustMerge(t, profiles.Merge, old, run)
 		if err := got.Validate(); err != nil {
@@ -253,38 +258,6 @@ func TestMergeRefusesAnotherShape(t *testing.T) {
 		change(&run)
 		if _, err := profiles.Merge(base, run); err == nil || api.KindOf(err) != api.KindConflict {
 			t.Errorf("%s: %v, want a conflict", name, err)
-		}
-	}
-}
-
-func TestScale(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawProfile(t, 6)
-		p.Stages[0].Records = int64(p.Stages[0].Tasks)
-		p.Stages[0].NominalRate = units.Rate(float64(p.Stages[0].Tasks) / float64(p.Stages[0].CoreSeconds))
-		before := p.Stages[0]
-		ratio := rapid.Float64Range(0.2, 5).Draw(t, "ratio")
-		got := profiles.Scale(p, ratio)
-		if err := got.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		_, ends := play(got)
-		if want := slices.Max(ends) + got.Tail; math.Abs(float64(got.Duration-want)) > 1e-6 || got.Head != p.Head || got.Tail != p.Tail {
-			t.Fatalf("duration %v, want %v", got.Duration, want)
-		}
-		if s := got.Stages[0]; s.Records != before.Records || math.Abs(float64(s.CoreSeconds)/float64(before.CoreSeconds)-ratio) > 1e-9 {
-			t.Fatalf("a stage that counts tasks: %+v of %+v", s, before)
-		}
-		if d := cmp.Diff(before, p.Stages[0]); d != "" {
-			t.Fatalf("the original changed: %s", d)
-		}
-		if d := cmp.Diff(p, profiles.Scale(p, 1), roughly); d != "" {
-			t.Fatalf("ratio 1: %s", d)
-		}
-	})
-	for _, ratio := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if got := profiles.Scale(one(10, 1), ratio).Stages[0].CoreSeconds; got != 10 {
-			t.Errorf("ratio %v: %v core-seconds", ratio, got)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package profiles
 
 import (
-	"math"
-
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -32,46 +30,6 @@ func Predict(annotation api.ProfileStage, ready api.StageReady) Prediction {
 	}
 	records := ratio * float64(annotation.Records)
 	return Prediction{Ratio: ratio, Records: records, Work: units.Work(records / float64(annotation.NominalRate))}
-}
-
-// Scale returns p for an input of inputRatio times the size: sizes, work and
-// stage times grow with it, the driver's times, the number of tasks and thereby
-// the rates of stages without record counts do not. A ratio that is not a
-// positive finite number leaves p as it is.
-func Scale(p api.Profile, inputRatio float64) api.Profile {
-	if !(inputRatio > 0) || math.IsInf(inputRatio, 1) {
-		return p
-	}
-	before := replay(p)
-	p.Stages = append([]api.ProfileStage(nil), p.Stages...)
-	for i := range p.Stages {
-		scaleStage(&p.Stages[i], inputRatio)
-	}
-	p.Duration = max(0, p.Duration+replay(p)-before)
-	return p
-}
-
-func scaleStage(s *api.ProfileStage, ratio float64) {
-	if s.Records != int64(s.Tasks) {
-		s.Records = scaleCount(s.Records, ratio)
-	}
-	s.Bytes = scaleCount(s.Bytes, ratio)
-	s.RecordsWritten = scaleCount(s.RecordsWritten, ratio)
-	s.BytesWritten = scaleCount(s.BytesWritten, ratio)
-	s.Duration *= units.Seconds(ratio)
-	s.LongestTask *= units.Seconds(ratio)
-	s.CoreSeconds *= units.Work(ratio)
-	s.NominalRate = rate(s.Records, s.CoreSeconds)
-}
-
-// scaleCount keeps what is there at 1 or more: a profile may not say that a
-// stage reads nothing.
-func scaleCount(n int64, ratio float64) int64 {
-	if n <= 0 {
-		return n
-	}
-	scaled := math.Round(float64(n) * ratio)
-	return int64(min(max(1, scaled), math.MaxInt64/2))
 }
 
 // rate is the nominal rate: records per core-second.

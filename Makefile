@@ -73,7 +73,7 @@ race: jar ## run the Go tests with the race detector, real Spark runs left out
 e2e: build ## run the tests with real Spark only (SPARK_VERSION=4.0.5: on that one)
 	@PACER_TEST_ALL=1 $(SPARK) $(GO) test -count 1 -v -timeout 30m $(E2E)
 
-bench: build ## measure into docs/figures.jsonl, going on where an earlier one ended (an hour; ARGS="-only plan,idle" takes less, `go run ./bench help` says more)
+bench: build ## measure into docs/figures.jsonl (an hour; ARGS="-only plan,idle" takes less, `go run ./bench help` has the rows)
 	@$(SPARK) scripts/docker.sh run $(GO) run ./bench figures $(ARGS)
 
 bench-deadlines: build workloads ## measure deadlines beside stock Spark, tuned stock Spark and Pacer at all cores (4 to 5 hours; ARGS="-only group-by -slice" takes less)

@@ -24,7 +24,7 @@ type account struct {
 // accounts counts those of this process.
 var accounts atomic.Int64
 
-// newAccount makes an account, which ends with the cell.
+// newAccount makes an account, which ends with the row.
 func newAccount(t testing.TB) *account {
 	t.Helper()
 	h, err := cgroup.Open("", "pacer-bench")

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +12,6 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/internal/realenv"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // besideUnpaced is the paced application beside first runs, which have no profile and no
@@ -33,57 +32,43 @@ const (
 // neighbours are how many stand beside it.
 func neighbours() []int { return []int{1, 3} }
 
-// beside makes the runs of a paced application beside unpaced ones that are not there.
-func (c *campaign) beside(ctx context.Context, o options, archives string) error {
-	t := o.trial
-	runs := t.runs
-	if runs == 0 {
-		runs = besideRuns
-	}
-	more := latestAlone
-	for round := 1; round <= runs; round++ {
-		cell := func(n int) string {
-			return at(fmt.Sprintf("contention.%s.%d.%d", besideUnpaced, n, round), t.variant())
-		}
-		todo := slices.DeleteFunc(neighbours(), func(n int) bool { return c.Has(cell(n)) })
-		if len(todo) == 0 {
-			continue
-		}
-		if err := c.alone(ctx, t, archives, []string{besideWorkload}, more); err != nil {
-			return err
-		}
-		more = 1
-		for _, n := range todo {
-			fmt.Fprintf(c.w, "bench: %s %d unpaced, round %d of %d\n", besideUnpaced, n, round, runs)
-			if err := run(ctx, cell(n), c.w, func(tb testing.TB) { c.besideOnce(tb, t, n, round, cell(n), archives) }); err != nil {
-				return err
-			}
+// besides makes the runs of a paced application beside unpaced ones.
+func (c *contention) besides(t testing.TB) (runs []outcome) {
+	t.Helper()
+	for round := 1; round <= c.options.runs; round++ {
+		c.more(t, []string{besideWorkload}, round)
+		for _, n := range neighbours() {
+			part(t, fmt.Sprintf("%s %d unpaced, round %d of %d", besideUnpaced, n, round, c.options.runs), func(t testing.TB) {
+				r := c.besideOnce(t, n)
+				t.Logf("%s", r)
+				runs = append(runs, r)
+			})
 		}
 	}
-	return nil
+	return runs
 }
+
+// besideWay is a paced run beside that many.
+func besideWay(n int) string { return fmt.Sprintf("beside.%d", n) }
 
 // besideOnce makes one of them: it is submitted when all neighbours run tasks, and they are
 // stopped when it has exited.
-func (c *campaign) besideOnce(t testing.TB, o trialOptions, n, round int, cell, archives string) {
-	a, takes := c.tenant(t, o, besideWorkload)
-	a.deadline = takes * (1 + besideSlack/100.0)
+func (c *contention) besideOnce(t testing.TB, n int) outcome {
+	t.Helper()
+	o, kept := c.options, c.kept[besideWorkload]
 	account := newAccount(t)
 	s := realenv.New(t)
 	s.Behind = account.behind()
-	s.UseArchives(archives)
+	s.UseArchives(c.archives)
 	s.StartUp(append([]string{"--cores", strconv.Itoa(standaloneCores)}, o.settings()...)...)
 	account.node(t, s.Node)
-	putProfile(t, s, a.kept.Profile)
-	neighbour, err := chosen([]string{neighbourWorkload})
-	if err != nil {
-		t.Fatal(err)
-	}
+	putProfile(t, s, kept.profile)
 	long := o
 	long.slice, long.scale = false, neighbourScale
 	for i := range n {
 		name := fmt.Sprint(neighbourName, i+1)
-		s.Submit(slices.Concat(memory, []string{"--name", name, "--conf", "spark.pacer.profile=" + name}, long.command(neighbour[0]))...)
+		flags := []string{"--name", name, "--conf", "spark.pacer.profile=" + name}
+		s.Submit(slices.Concat(memory, flags, long.command(named(neighbourWorkload)[0]))...)
 	}
 	s.Await("all neighbours run tasks", 5*time.Minute, func() bool {
 		at := 0
@@ -94,32 +79,25 @@ func (c *campaign) besideOnce(t testing.TB, o trialOptions, n, round int, cell, 
 		}
 		return at == n
 	})
-	within := units.Seconds(a.deadline).Duration().Truncate(time.Millisecond)
+	flags, deadline := deadlineFlags(c.takes(besideWorkload, latestAlone) * (1 + besideSlack/100.0))
 	machine := workOfMachine(t)
 	before, theirs, busy := account.used(t), usedBy(s.Apps()), machine()
-	p := s.Submit(slices.Concat(memory, []string{"--pacer-deadline", fmt.Sprintf("%dms", within.Milliseconds())}, o.command(a.workload))...)
+	p := s.Submit(slices.Concat(memory, flags, o.command(named(besideWorkload)[0]))...)
 	e := awaitRun(t, p, account, before)
 	busy = machine() - busy
 	left := s.Apps()
 	for i := range n {
 		name := fmt.Sprint(neighbourName, i+1)
-		if !slices.ContainsFunc(left, func(app api.AppSummary) bool { return app.Profile == name && app.State == api.AppRunning }) {
+		runs := func(app api.AppSummary) bool { return app.Profile == name && app.State == api.AppRunning }
+		if !slices.ContainsFunc(left, runs) {
 			t.Fatalf("%s has not outlasted it: %+v", name, left)
 		}
 	}
-	theirs = usedBy(left) - theirs
-	if said, err := realenv.Line(e.Answer, "RESULT "); err != nil || said != a.kept.Answer {
-		t.Fatalf("it answers %q, the recorded run %q: %v", said, a.kept.Answer, err)
+	if said, err := realenv.Line(e.Answer, "RESULT "); err != nil || said != kept.answer {
+		t.Fatalf("it answers %q, the recorded run %q: %v", said, kept.answer, err)
 	}
-	deadline := within.Seconds()
-	r := benchline.Run{Workload: besideWorkload, Variant: at(fmt.Sprintf("%s.%d", besideUnpaced, n), o.variant()), Phase: "contention", Round: round,
-		Baseline: pacedOne, Wall: e.Wall, CoreSeconds: e.CoreSeconds, Beside: &theirs, Machine: &busy, Deadline: &deadline}
-	t.Logf("beside %d: %s", n, told(r))
-	line := benchline.Line{Name: at(fmt.Sprintf("run.contention.%s.%d", besideUnpaced, n), o.variant()), Value: e.Wall, Unit: "s", N: 1,
-		Spread: [2]float64{e.Wall, e.Wall}, Cell: cell, Run: &r}
-	if err := c.keep(line); err != nil {
-		t.Fatal(err)
-	}
+	return outcome{workload: besideWorkload, way: besideWay(n), wall: e.Wall, coreSeconds: e.CoreSeconds,
+		deadline: deadline, beside: usedBy(left) - theirs, machine: busy}
 }
 
 // usedBy is what the executors of the neighbours have used so far, in core-seconds.
@@ -137,40 +115,26 @@ func usedBy(apps []api.AppSummary) (sum float64) {
 // early. Used is the part of what everything else left of the machine, while it ran, that
 // its neighbours' executors took; everything else is its own executors, drivers, daemons, the
 // kernel and the hypervisor.
-func besideFigures(c benchline.Campaign, variant string) []figure {
+func besideFigures(variant string, runs []outcome) []figure {
 	var out []figure
-	var all []benchline.Run
-	add := func(name string, runs []benchline.Run) {
+	outside := func(e float64) bool { return e < 0 || e > besideEarly }
+	add := func(name string, runs []outcome) {
 		errs := errorsOf(runs)
-		out = append(out, figure{at(name+".error_pct", variant), benchline.Median(errs), "%"}, figure{at(name+".late", variant), lateOf(errs), "runs"},
-			figure{at(name+".outside", variant), countOf(errs, func(e float64) bool { return e < 0 || e > besideEarly }), "runs"})
-		if used := usedOf(c, runs); len(used) > 0 {
-			out = append(out, figure{at(name+".used_pct", variant), benchline.Median(used), "%"})
+		var used []float64
+		for _, r := range runs {
+			used = append(used, 100*r.beside/(r.wall*float64(runtime.NumCPU())-(r.machine-r.beside)))
 		}
+		out = append(out, figure{at(name+".error_pct", variant), benchline.Median(errs), "%"},
+			figure{at(name+".late", variant), lateOf(errs), "runs"},
+			figure{at(name+".outside", variant), countOf(errs, outside), "runs"},
+			figure{at(name+".used_pct", variant), benchline.Median(used), "%"})
 	}
 	for _, n := range neighbours() {
-		if runs := runsOf(c, at(fmt.Sprintf("%s.%d", besideUnpaced, n), variant)); len(runs) > 0 {
-			add(fmt.Sprintf("contention.beside_unpaced.%d", n), runs)
-			all = append(all, runs...)
-		}
+		add(fmt.Sprintf("contention.beside_unpaced.%d", n), runsOf(runs, besideWay(n)))
 	}
-	if len(all) > 0 {
-		add("contention.beside_unpaced", all)
-	}
+	add("contention.beside_unpaced", runs)
 	return out
 }
 
 // besideEarly is by how much the paced application may end early, in per cent.
 const besideEarly = 3
-
-// usedOf is how much of what was left the neighbours have used in each run, in per cent.
-func usedOf(c benchline.Campaign, runs []benchline.Run) []float64 {
-	var used []float64
-	for _, r := range runs {
-		if r.Beside != nil && r.Machine != nil {
-			left := r.Wall*float64(c.Lines[0].Cores) - (*r.Machine - *r.Beside)
-			used = append(used, 100**r.Beside/left)
-		}
-	}
-	return used
-}

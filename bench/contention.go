@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,116 +14,123 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// contend makes the runs of several applications at once that are not there. Deadlines are taken
-// from the latest runs alone of the applications, to which each round adds one: the machine's speed
-// differs by more from one quarter of an hour to another than by what deadlines are met or missed.
-func (c *campaign) contend(ctx context.Context, o options) error {
-	c.elsewhere = nil // Deadlines are of this machine.
-	t := o.trial
-	if t.runs == 0 {
-		t.runs = 3
-	}
-	var faults []error
-	if o.wants(offHeapMoves) {
-		faults = append(faults, c.told(c.offHeapCell(ctx)))
-	}
-	if slices.Equal(o.only, []string{offHeapMoves}) {
-		return errors.Join(faults...)
-	}
-	archives, err := filepath.Abs("out/bench/archives")
-	if err == nil {
-		err = run(ctx, archiveCell, c.w, func(t testing.TB) { c.archive(t, archives) })
-	}
-	if err != nil {
-		return errors.Join(append(faults, c.told(err))...)
-	}
+// contentionRows are several applications at once, and the off-heap memory that moves.
+// Deadlines are taken from the latest runs alone of the applications, to which each round
+// adds one: the machine's speed differs by more from one quarter of an hour to another than
+// by what deadlines are met or missed.
+func contentionRows(o trialOptions) []row {
+	out := []row{{name: offHeapMoves, minutes: 4, spark: true, measure: offHeap}}
+	var shared archives
 	for _, e := range mixes() {
-		if !o.wants(e.name) || ctx.Err() != nil {
-			continue
+		mine := o
+		if mine.runs == 0 {
+			mine.runs = 3
 		}
-		faults = append(faults, c.told(c.mixed(ctx, t, e, archives)))
+		measure := func(t testing.TB, add adder) {
+			c := contention{options: mine, archives: shared.dir(t, add)}
+			runs := c.mixed(t, e)
+			add.all(mixFigures(e, mine.variant(), runs, c.jobs(e)))
+		}
+		out = append(out, row{name: e.name, minutes: 10 * float64(mine.runs), spark: true, measure: measure})
 	}
-	if o.wants(besideUnpaced) && ctx.Err() == nil {
-		faults = append(faults, c.told(c.beside(ctx, o, archives)))
+	if o.runs == 0 {
+		o.runs = besideRuns
 	}
-	return errors.Join(append(faults, c.keepFigures(at("contention.figures", t.variant()), contentionFigures(c.Campaign, t.variant())))...)
+	measure := func(t testing.TB, add adder) {
+		c := contention{options: o, archives: shared.dir(t, add)}
+		add.all(besideFigures(o.variant(), c.besides(t)))
+	}
+	return append(out, row{name: besideUnpaced, minutes: 6 * float64(o.runs), spark: true, measure: measure})
 }
 
-// wants reports whether a part is asked for.
-func (o options) wants(name string) bool { return len(o.only) == 0 || slices.Contains(o.only, name) }
-
-// mixed makes the runs of a mix that are not there.
-func (c *campaign) mixed(ctx context.Context, o trialOptions, e mix, archives string) error {
-	todo := slices.DeleteFunc(mixSteps(e, o.runs, c.Seed), func(p mixStep) bool { return c.Has(p.cell(o.variant())) })
-	more := latestAlone
-	for i, p := range todo {
-		if i == 0 || p.round != todo[i-1].round {
-			if err := c.alone(ctx, o, archives, e.workloads(), more); err != nil {
-				return err
-			}
-			more = 1
-		}
-		fmt.Fprintf(c.w, "bench: %s, %s, round %d; %d runs left\n", e.name, p.way.name, p.round, len(todo)-i)
-		if err := run(ctx, e.name, c.w, func(t testing.TB) { c.perform(t, o, p, archives) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// latestAlone is from how many runs alone a deadline is taken. So many are made before the first round
-// of a call, for those that are there may be of an hour ago, and one before each other round.
+// latestAlone is from how many runs alone a deadline is taken. So many are made before the
+// first round, and one before each other round.
 const latestAlone = 3
 
-// alone makes that many more runs of each workload alone, on tuned stock Spark, and records their
-// profiles.
-func (c *campaign) alone(ctx context.Context, o trialOptions, archives string, names []string, more int) error {
-	all, err := chosen(names)
-	if err != nil {
-		return err
-	}
-	for _, w := range all {
-		o.runs = more + len(walls(c.Runs(w.name, o.variant()), basis, tunedOne))
-		todo := pending(steps(w, o.runs, nil, c.Seed), c.Campaign, o.variant())
-		todo = slices.DeleteFunc(todo, func(s step) bool { return s.baseline != tunedOne })
-		if err := run(ctx, w.name, c.w, func(t testing.TB) { c.trial(t, o, w, archives, todo) }); err != nil {
-			return err
-		}
-	}
-	return nil
+// contention is applications at once, with their runs alone on tuned stock Spark.
+type contention struct {
+	options  trialOptions
+	archives string
+	// kept is what their first runs under Pacer have left, runs are those alone.
+	kept map[string]recording
+	runs []outcome
 }
 
-// perform makes one run of a mix and keeps a line for each of its applications.
-func (c *campaign) perform(t testing.TB, o trialOptions, p mixStep, archives string) {
-	tenants := c.tenantsOf(t, o, p.mix)
-	s := openSite(t, o, p.way, archives, tenants)
+// more makes the runs alone that a round begins with.
+func (c *contention) more(t testing.TB, names []string, round int) {
+	t.Helper()
+	n := 1
+	if round == 1 {
+		n, c.kept = latestAlone, map[string]recording{}
+	}
+	for _, w := range named(names...) {
+		part(t, w.name, func(t testing.TB) {
+			b := trial{options: c.options, workload: w, archives: c.archives, kept: c.kept[w.name]}
+			b.open(t)
+			c.runs = append(c.runs, b.all(t, slices.Repeat([]step{{w, basis, round, tunedOne, 0}}, n))...)
+			c.kept[w.name] = b.kept
+		})
+	}
+}
+
+// takes is how long a workload takes alone, by all of its runs or the latest of them.
+func (c *contention) takes(name string, latest int) float64 {
+	of := slices.DeleteFunc(slices.Clone(c.runs), func(r outcome) bool { return r.workload != name })
+	times := walls(of, basis, tunedOne)
+	return benchline.Median(times[max(0, len(times)-latest):]).Value
+}
+
+// jobs are a mix's applications as they run here.
+func (c *contention) jobs(e mix) []job {
+	var takes []float64
+	for _, m := range e.apps {
+		takes = append(takes, c.takes(m.workload, len(c.runs)))
+	}
+	return e.scaled(takes)
+}
+
+// mixed makes the runs of a mix: rounds of all ways, each in an order drawn from the seed.
+func (c *contention) mixed(t testing.TB, e mix) (runs []outcome) {
+	t.Helper()
+	for round := 1; round <= c.options.runs; round++ {
+		c.more(t, e.workloads(), round)
+		for _, w := range shuffled(slices.Clone(e.ways), c.options.seed, fmt.Sprintf("%s %d", e.name, round)) {
+			part(t, fmt.Sprintf("%s, %s, round %d of %d", e.name, w.name, round, c.options.runs), func(t testing.TB) {
+				runs = append(runs, c.perform(t, e, w, round)...)
+			})
+		}
+	}
+	return runs
+}
+
+// perform makes one run of a mix.
+func (c *contention) perform(t testing.TB, e mix, w way, round int) (runs []outcome) {
+	t.Helper()
+	tenants := c.tenantsOf(e)
+	s := openSite(t, c.options, w, c.archives, tenants)
 	began := time.Now()
 	for i := range tenants {
 		m := &tenants[i]
 		until(t, began.Add(units.Seconds(m.at).Duration()))
 		m.run = s.submit(t, m)
 	}
-	var lines []benchline.Line
 	for _, m := range tenants {
 		if code := m.run.Wait(runLimit); code != 0 {
-			t.Fatalf("%s, %s: %s: exit %d: %s", p.mix.name, p.way.name, m.workload.name, code, m.run.LastWords())
+			t.Fatalf("%s, %s: %s: exit %d: %s", e.name, w.name, m.workload.name, code, m.run.LastWords())
 		}
-		if said, err := realenv.Line(m.run.Answer(), "RESULT "); err != nil || said != m.kept.Answer {
-			t.Fatalf("%s answers %q, the recorded run %q: %v", m.workload.name, said, m.kept.Answer, err)
+		if said, err := realenv.Line(m.run.Answer(), "RESULT "); err != nil || said != m.kept.answer {
+			t.Fatalf("%s answers %q, the recorded run %q: %v", m.workload.name, said, m.kept.answer, err)
 		}
-		wall := m.run.Took().Seconds()
-		r := benchline.Run{Workload: m.workload.name, Variant: at(p.mix.name+"."+p.way.name, o.variant()), Phase: "contention", Round: p.round,
-			Baseline: p.way.name, Wall: wall, Deadline: &m.deadline, At: &m.at}
-		t.Logf("%s: %s", m.workload.name, told(r))
-		lines = append(lines, benchline.Line{Name: at(fmt.Sprintf("run.contention.%s.%s.%s", p.mix.name, p.way.name, m.workload.name), o.variant()),
-			Value: wall, Unit: "s", N: 1, Spread: [2]float64{wall, wall}, Cell: p.cell(o.variant()), Run: &r})
-	}
-	if err := c.keep(lines...); err != nil {
-		t.Fatal(err)
+		r := outcome{workload: m.workload.name, way: w.name, round: round, wall: m.run.Took().Seconds(), deadline: m.deadline,
+			at: m.at}
+		t.Logf("%s: %s", m.workload.name, r)
+		runs = append(runs, r)
 	}
 	if s.system != nil {
-		s.tell(t, filepath.Join("out/bench/mixes", p.cell(o.variant())), tenants)
+		run := at(fmt.Sprintf("%s.%s.%d", e.name, w.name, round), c.options.variant())
+		s.tell(t, filepath.Join("out/bench/mixes", run), tenants)
 	}
+	return runs
 }
 
 // until waits for a moment.
@@ -146,37 +151,18 @@ type tenant struct {
 	run          *realenv.Process
 }
 
-// tenantsOf are the applications of a mix, with when they come and by when they are due.
-func (c *campaign) tenantsOf(t testing.TB, o trialOptions, e mix) (tenants []tenant) {
-	t.Helper()
-	var all []float64
+// tenantsOf are the applications of a mix, with when they come and by when they are due,
+// by the latest runs alone.
+func (c *contention) tenantsOf(e mix) (tenants []tenant) {
+	var takes []float64
 	for _, m := range e.apps {
-		a, takes := c.tenant(t, o, m.workload)
-		tenants, all = append(tenants, a), append(all, takes)
+		takes = append(takes, c.takes(m.workload, latestAlone))
 	}
-	for i, j := range e.scaled(all) {
-		tenants[i].at, tenants[i].deadline = j.at, j.due-j.at
+	for i, j := range e.scaled(takes) {
+		w := named(e.apps[i].workload)[0]
+		tenants = append(tenants, tenant{workload: w, kept: c.kept[w.name], at: j.at, deadline: j.due - j.at})
 	}
 	return tenants
-}
-
-// tenant is a workload with what its runs alone have left, and what it takes on tuned stock
-// Spark by the latest of them.
-func (c *campaign) tenant(t testing.TB, o trialOptions, name string) (a tenant, takes float64) {
-	t.Helper()
-	found, err := chosen([]string{name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	alone := walls(c.Runs(name, o.variant()), basis, tunedOne)
-	if len(alone) == 0 {
-		t.Fatalf("no run of %s alone is there to take its deadline from", name)
-	}
-	a.workload = found[0]
-	if a.kept, err = readRecording(c.recording(a.workload, o)); err != nil {
-		t.Fatal(err)
-	}
-	return a, benchline.Median(alone[max(0, len(alone)-latestAlone):]).Value
 }
 
 // site is where a mix runs: one of the two is there.
@@ -199,7 +185,7 @@ func openSite(t testing.TB, o trialOptions, w way, archives string, tenants []te
 	s.system.UseArchives(archives)
 	s.system.StartUp(slices.Concat([]string{"--cores", strconv.Itoa(standaloneCores)}, w.args, o.settings())...)
 	for _, a := range tenants {
-		putProfile(t, s.system, a.kept.Profile)
+		putProfile(t, s.system, a.kept.profile)
 	}
 	return s
 }
@@ -209,11 +195,11 @@ func (s *site) submit(t testing.TB, a *tenant) *realenv.Process {
 	t.Helper()
 	command := s.options.command(a.workload)
 	if s.way.stock {
-		args := s.cluster.submission(t, slices.Concat(tunedConf(t, a.kept.Properties, s.archives), s.way.args, command)...)
+		args := s.cluster.submission(t, slices.Concat(tunedConf(t, a.kept.properties, s.archives), s.way.args, command)...)
 		return realenv.Start(t, nil, args[0], args[1:]...)
 	}
-	within := units.Seconds(a.deadline).Duration().Truncate(time.Millisecond)
-	return s.system.Submit(slices.Concat(memory, []string{"--pacer-profile", a.kept.profile(t).Name, "--pacer-deadline", fmt.Sprintf("%dms", within.Milliseconds())}, command)...)
+	flags, _ := deadlineFlags(a.deadline)
+	return s.system.Submit(slices.Concat(memory, []string{"--pacer-profile", a.kept.decoded(t).Name}, flags, command)...)
 }
 
 // tell writes to dir what Pacer printed and tells of each application at the end of a mix: of an

@@ -2,8 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -12,36 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/sparkpacer/pacer/internal/benchline"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/paper"
 	"github.com/sparkpacer/pacer/supervisor"
 )
 
-func TestEveryRoundOfAMixHasEachWayOnce(t *testing.T) {
-	for _, m := range mixes() {
-		all := mixSteps(m, 4, 7)
-		if d := cmp.Diff(fmt.Sprint(all), fmt.Sprint(mixSteps(m, 4, 7))); d != "" {
-			t.Errorf("the order differs for one seed: %s", d)
-		}
-		seen := map[string]bool{}
-		for i, s := range all {
-			if seen[s.cell("")] || s.round != i/len(m.ways)+1 {
-				t.Errorf("run %d is %s", i, s.cell(""))
-			}
-			seen[s.cell("")] = true
-		}
-		if len(all) != 4*len(m.ways) {
-			t.Errorf("%d runs of %s", len(all), m.name)
-		}
-	}
-}
-
 // A way names a strategy that there is; a mix's applications are workloads.
 func TestMixesAreOfWhatThereIs(t *testing.T) {
 	for _, m := range mixes() {
-		if _, err := chosen(m.workloads()); err != nil {
-			t.Error(err)
+		if n := len(named(m.workloads()...)); n != len(m.apps) {
+			t.Errorf("%s: %d workloads of %d", m.name, n, len(m.apps))
 		}
 		for _, w := range m.ways {
 			if w.stock {
@@ -58,7 +38,8 @@ func TestMixesAreOfWhatThereIs(t *testing.T) {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
-	if o, err := parse(strings.Fields("contention -only beside,bench1 -runs 2 -set node.gamma=1")); err != nil || !o.wants("bench1") || o.wants("bench2") || o.trial.runs != 2 {
+	o, err := parse(strings.Fields("contention -only beside,bench1 -runs 2 -set node.gamma=1"))
+	if all, _ := o.rows(); err != nil || len(all) != 2 || all[0].name != "bench1" || all[1].name != "beside" || o.trial.runs != 2 {
 		t.Errorf("%+v, %v", o, err)
 	}
 }
@@ -100,28 +81,25 @@ func TestSchedulableJobsEndInTime(t *testing.T) {
 }
 
 func TestContentionFigures(t *testing.T) {
-	number := func(v float64) *float64 { return &v }
-	var c benchline.Campaign
-	add := func(workload, variant, baseline string, round int, at, wall, deadline float64) {
-		r := benchline.Run{Workload: workload, Variant: variant, Phase: "contention", Round: round, Baseline: baseline, Wall: wall, CoreSeconds: 1.9 * wall,
-			At: number(at), Deadline: number(deadline), Beside: number(0.9 * wall), Machine: number(1.9 * wall)}
-		c.Lines = append(c.Lines, benchline.Line{Run: &r, Origin: benchline.Origin{Cores: 2}})
+	ran := func(way string, round int, at, wall, deadline float64) outcome {
+		return outcome{way: way, round: round, at: at, wall: wall, deadline: deadline}
 	}
+	var first, third []outcome
 	for round := 1; round <= 2; round++ {
-		add("pagerank", "bench1.stock-fifo", inTurn, round, 0, 50, 100)
-		add("svm", "bench1.stock-fifo", inTurn, round, 20, 80, 60)
-		add("pagerank", "bench1.edf-all", "edf-all", round, 0, 90, 100)
-		add("svm", "bench1.edf-all", "edf-all", round, 20, 60, 60)
+		first = append(first, ran(inTurn, round, 0, 50, 100), ran(inTurn, round, 20, 80, 60),
+			ran("edf-all", round, 0, 90, 100), ran("edf-all", round, 20, 60, 60))
 	}
 	for i, app := range mixes()[2].apps {
-		add(app.workload, "bench3.auto", "auto", 1, app.at, app.alone, app.deadline-float64(50*i))
-		r := benchline.Run{Workload: app.workload, Phase: basis, Baseline: tunedOne, Wall: app.alone}
-		c.Lines = append(c.Lines, benchline.Line{Run: &r, Origin: benchline.Origin{Cores: 2}})
+		third = append(third, ran("auto", 1, app.at, app.alone, app.deadline-float64(50*i)))
 	}
-	add(besideWorkload, "beside.1", pacedOne, 1, 0, 49, 50)
-	add(besideWorkload, "beside.3", pacedOne, 1, 0, 51, 50)
+	beside := []outcome{ran(besideWay(1), 1, 0, 49, 50), ran(besideWay(3), 1, 0, 51, 50)}
+	for i := range beside {
+		cpus := float64(runtime.NumCPU())
+		beside[i].beside, beside[i].machine = 0.9*beside[i].wall, (cpus-0.1)*beside[i].wall
+	}
 	got := map[string]float64{}
-	for _, f := range contentionFigures(c, "") {
+	for _, f := range slices.Concat(mixFigures(mixes()[0], "", first, nil), mixFigures(mixes()[2], "", third, mixes()[2].atSource()),
+		besideFigures("", beside)) {
 		got[f.Name] = f.Measured.Value
 	}
 	want := map[string]float64{"contention.bench1.stock-fifo.late": 2, "contention.bench1.stock-fifo.met": 1, "contention.bench1.edf-all.late": 0,

@@ -2,84 +2,61 @@ package main
 
 import (
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/sparkpacer/pacer/internal/benchline"
 )
 
-// contentionFigures are the figures of the runs of several applications at once.
-func contentionFigures(c benchline.Campaign, variant string) []figure {
+// mixFigures are the figures of a mix's runs; jobs are its applications as they run here.
+func mixFigures(e mix, variant string, runs []outcome, jobs []job) []figure {
 	var out []figure
-	for _, e := range mixes() {
-		spans := map[string]map[int]float64{}
-		var stock []map[int]float64
-		for _, w := range e.ways {
-			runs := runsOf(c, at(e.name+"."+w.name, variant))
-			if len(runs) == 0 {
-				continue
-			}
-			spans[w.name] = makespans(runs)
-			if w.stock {
-				stock = append(stock, spans[w.name])
-			}
-			out = append(out, figuresAt("contention."+e.name+"."+w.name, variant, runs)...)
+	name := func(w, what string) string { return at("contention."+e.name+"."+w+"."+what, variant) }
+	var stock []map[int]float64
+	spans := map[string]map[int]float64{}
+	for _, w := range e.ways {
+		of := runsOf(runs, w.name)
+		spans[w.name] = makespans(of)
+		if w.stock {
+			stock = append(stock, spans[w.name])
 		}
-		stockEnds := leastOf(stock)
-		best := 0
-		if e.overload {
-			best = clairvoyant(e.jobs(c, variant))
+		if len(of) == 0 {
+			continue
 		}
-		if best > 0 {
-			out = append(out, figure{at("contention."+e.name+".clairvoyant.met", variant), benchline.One(float64(best)), "applications"})
-		}
-		for _, w := range e.ways {
-			if ratios := over(spans[w.name], stockEnds); len(ratios) > 0 && !w.stock {
-				out = append(out, figure{at("contention."+e.name+"."+w.name+".makespan_ratio", variant), benchline.Median(ratios), "ratio"})
-			}
-			if met := metOf(runsOf(c, at(e.name+"."+w.name, variant))); len(met) > 0 && best > 0 {
-				out = append(out, figure{at("contention."+e.name+"."+w.name+".met_ratio", variant), benchline.Mean(met).Times(1 / float64(best)), "ratio"})
-			}
-		}
+		errs := errorsOf(of)
+		out = append(out, figure{name(w.name, "late"), lateOf(errs), "runs"},
+			figure{name(w.name, "mean_abs_error_pct"), benchline.Mean(amounts(errs)), "%"},
+			figure{name(w.name, "met"), benchline.Mean(metOf(of)), "applications"})
 	}
-	return append(out, besideFigures(c, variant)...)
-}
-
-// runsOf are the runs of one way, of all its applications.
-func runsOf(c benchline.Campaign, variant string) []benchline.Run {
-	var out []benchline.Run
-	for _, l := range c.Lines {
-		if l.Run != nil && l.Run.Variant == variant {
-			out = append(out, *l.Run)
+	best := 0
+	if e.overload {
+		best = clairvoyant(jobs)
+		out = append(out, figure{name("clairvoyant", "met"), benchline.One(float64(best)), "applications"})
+	}
+	for _, w := range e.ways {
+		if ratios := over(spans[w.name], leastOf(stock)); len(ratios) > 0 && !w.stock {
+			out = append(out, figure{name(w.name, "makespan_ratio"), benchline.Median(ratios), "ratio"})
+		}
+		if met := metOf(runsOf(runs, w.name)); len(met) > 0 && best > 0 {
+			out = append(out, figure{name(w.name, "met_ratio"), benchline.Mean(met).Times(1 / float64(best)), "ratio"})
 		}
 	}
 	return out
 }
 
-// figuresAt are how many applications of a way were late and met in a run, and by how much
-// they missed their deadlines in either direction.
-func figuresAt(name, variant string, runs []benchline.Run) []figure {
-	errs := errorsOf(runs)
-	amounts := make([]float64, 0, len(errs))
-	for _, e := range errs {
-		amounts = append(amounts, math.Abs(e))
-	}
-	return []figure{
-		{at(name+".late", variant), lateOf(errs), "runs"},
-		{at(name+".mean_abs_error_pct", variant), benchline.Mean(amounts), "%"},
-		{at(name+".met", variant), benchline.Mean(metOf(runs)), "applications"},
-	}
+// runsOf are the runs of one way, of all its applications.
+func runsOf(runs []outcome, way string) []outcome {
+	return slices.DeleteFunc(slices.Clone(runs), func(r outcome) bool { return r.way != way })
 }
 
 // metOf is how many applications were in time, by round.
-func metOf(runs []benchline.Run) []float64 {
+func metOf(runs []outcome) []float64 {
 	met := map[int]float64{}
 	for _, r := range runs {
 		one := 0.0
-		if pct, ok := r.ErrorPct(); ok && pct >= 0 {
+		if pct, ok := r.errorPct(); ok && pct >= 0 {
 			one = 1
 		}
-		met[r.Round] += one
+		met[r.round] += one
 	}
 	return byRound(met)
 }
@@ -94,10 +71,10 @@ func byRound(values map[int]float64) []float64 {
 }
 
 // makespans are the times from the first submission to the last exit, by round.
-func makespans(runs []benchline.Run) map[int]float64 {
+func makespans(runs []outcome) map[int]float64 {
 	ends := map[int]float64{}
 	for _, r := range runs {
-		ends[r.Round] = max(ends[r.Round], *r.At+r.Wall)
+		ends[r.round] = max(ends[r.round], r.at+r.wall)
 	}
 	return ends
 }
@@ -125,20 +102,6 @@ func over(values, base map[int]float64) []float64 {
 		}
 	}
 	return byRound(ratios)
-}
-
-// jobs are a mix's applications as they run here, each taking what it takes alone on tuned
-// stock Spark; none while they have not run.
-func (e mix) jobs(c benchline.Campaign, variant string) []job {
-	var takes []float64
-	for _, m := range e.apps {
-		alone := walls(c.Runs(m.workload, variant), basis, tunedOne)
-		if len(alone) == 0 {
-			return nil
-		}
-		takes = append(takes, benchline.Median(alone).Value)
-	}
-	return e.scaled(takes)
 }
 
 // clairvoyant is the most jobs that whoever knows all of them before they come can end in

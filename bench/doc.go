@@ -2,16 +2,15 @@
 // bench-deadlines`, `make bench-scale` and `make bench-trust` run parts of it, `make
 // figures` writes docs/figures.md.
 //
-// # Cells
+// # Rows
 //
-// What is measured is divided into cells. A cell takes its figures by itself and
-// adds their lines to docs/figures.jsonl and out/bench.jsonl in one write. A campaign
-// that was interrupted goes on with the first cell of which no line is there; for the
-// workloads under deadlines each run is a cell. Lines of other sources, another
-// machine or another Spark are told of, kept, and never mixed with those of the
-// campaign (package benchline). Nothing asserts a time: late is reported as late,
-// and what was not measured is missing. What Pacer printed and tells at the end of a run of
-// Benchmarks 1 to 3 is kept in out/bench/mixes, to look up why an application was late.
+// What is measured is divided into rows. A row takes its figures by itself, and puts them
+// into docs/figures.jsonl in the place of the former ones of their names (package benchline);
+// `-only` measures some of them. A workload under deadlines is a row with all of its runs,
+// so is a benchmark of several applications. Nothing asserts a time: late is reported as
+// late, and what was not measured is missing. What Pacer printed and tells at the end of a
+// run of Benchmarks 1 to 3 is kept in out/bench/mixes, to look up why an application was
+// late.
 //
 // # Names
 //
@@ -34,7 +33,6 @@
 //	deadline.exit_error_pct.mean, .worst of the eight workloads at +20 and +40 %: mean of the amounts, and the farthest
 //	deadline.late.W.S, deadline.late.all runs that exited after their deadline
 //	deadline.planner_error_pct.W.S       the same as the planner has it
-//	demo.error_pct.F                     of `make demo` at F times its full run, as the planner has it
 //	failover_s.median, .worst            from kill -9 of the planner that serves until the one that stands by has stored and answered a request, on three NATS servers
 //	failover.node_lost_s.median, .worst  from that kill until the one that stands by knows of a node that it is lost, which has died at the same moment
 //	fuzz.execs, fuzz.crashes             inputs that all fuzz targets have tried, n targets, and targets that found one that fails
@@ -57,7 +55,6 @@
 //	                                     each in turn for as long as it takes alone
 //	precision.left_pct                   what is left of a deadline of 1.4 times the recorded run when the command has exited: late is negative
 //	precision.late                       how many of those runs were late
-//	tail.late_pct                        how much after its set point a stage ends when half a node is lost: late is positive
 //	tls.overhead_ratio                   from a stage that is ready to the quota in force with TLS and credentials over without, pair by pair; tls.open_ms, .secured_ms: the two
 //	torture.*                            sums over runs of make torture on these sources, n runs, with the least and the most of a run: kills, partitions and
 //	                                     node_losses of processes and nodes; applications, of them lost (no answer, and no error of their own) and wrong (another
@@ -79,15 +76,15 @@
 // full is Pacer at all cores, without a deadline. So tuning, overhead and pacing are
 // three ratios. Deadlines are a slack over the median of tuned stock.
 //
-// Rounds hold one run of each, in an order drawn from the campaign's seed; tuned stock
+// Rounds hold one run of each, in an order drawn from the seed of the call; tuned stock
 // runs once in each round of paced runs too. Every paced run starts from the profile
-// that the runs at all cores have left, so that none learns from another.
+// that the runs at all cores have left, so that none learns from another. Figures over all
+// workloads are made of those of each, where all are of the same sources.
 //
 // Wall time is from the start of the command to its exit. Core-seconds are what the
 // kernel counts meanwhile in the groups of all of it: the command, drivers, Python
 // workers, executors, and Pacer's daemons or Spark's master and worker.
-// A class-data archive counts with its share: its core-seconds over the runs of the
-// campaign that have mapped it.
+// The making of a class-data archive is not among them: archive.core_seconds has it.
 //
 // Applications that contend have deadlines by the latest three runs alone on tuned stock,
 // one of which each round begins with: the machine's speed differs by more from one quarter

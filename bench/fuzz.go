@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -13,13 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/internal/benchline"
 )
-
-// fuzzCell is the cell of the fuzz targets.
-const fuzzCell = "fuzz"
 
 // target is a fuzz target in the directory of its package.
 type target struct{ dir, name string }
@@ -47,45 +44,45 @@ func targets(ctx context.Context) ([]target, error) {
 	return all, nil
 }
 
-// fuzz runs each target for a time with one worker and keeps how many inputs were tried and
-// how many targets have found one that fails. Such an input is below the package's testdata
-// then, where every test run tries it.
-func (c *campaign) fuzz(ctx context.Context, o options) error {
-	all, err := targets(ctx)
+// fuzz runs each target, or those of the names, for a time with one worker, and tells how many
+// inputs were tried and how many targets have found one that fails. Such an input is below the
+// package's testdata then, where every test run tries it.
+func fuzz(t testing.TB, add adder, names []string, limit time.Duration) {
+	all, err := targets(t.Context())
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	if len(o.only) > 0 {
-		all = slices.DeleteFunc(all, func(t target) bool { return !slices.Contains(o.only, t.name) })
-		if len(all) == 0 {
-			return fmt.Errorf("%w: -only %s: no such fuzz target", errUsage, strings.Join(o.only, ","))
-		}
+	if len(names) > 0 {
+		all = slices.DeleteFunc(all, func(of target) bool { return !slices.Contains(names, of.name) })
+	}
+	if len(all) == 0 {
+		t.Fatalf("-only %s: no such fuzz target", strings.Join(names, ","))
 	}
 	var execs []float64
-	var faults []error
-	for i, t := range all {
-		fmt.Fprintf(c.w, "bench: [%d/%d] %s of %s, %v\n", i+1, len(all), t.name, t.dir, o.time)
-		n, err := t.run(ctx, o.time, c.w)
-		if ctx.Err() != nil {
-			return ctx.Err()
+	crashes := 0.0
+	for i, of := range all {
+		n, err := of.run(t.Context(), limit)
+		if t.Context().Err() != nil {
+			t.Fatal("interrupted")
 		}
+		t.Logf("[%d/%d] %s of %s: %.0f inputs in %v", i+1, len(all), of.name, of.dir, n, limit)
 		execs = append(execs, n)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s of %s: %w", t.name, t.dir, err))
+			crashes++
+			t.Errorf("%s of %s: %v", of.name, of.dir, err)
 		}
 	}
-	crashes := float64(len(faults))
-	err = c.keepFigures(fuzzCell, []figure{{"fuzz.execs", benchline.Sum(execs), "inputs"},
-		{"fuzz.crashes", benchline.Measured{Value: crashes, N: len(all), Spread: [2]float64{crashes, crashes}}, "targets"}})
-	return errors.Join(append(faults, err)...)
+	add("fuzz.execs", benchline.Sum(execs), "inputs")
+	add("fuzz.crashes", benchline.Measured{Value: crashes, N: len(all), Spread: [2]float64{crashes, crashes}}, "targets")
 }
 
 // run runs t and returns how many inputs it has tried. Little is spent on shorter inputs with
 // the same coverage: that would take up to a minute for each.
-func (t target) run(ctx context.Context, limit time.Duration, w io.Writer) (float64, error) {
+func (t target) run(ctx context.Context, limit time.Duration) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", limit.String(), "-fuzzminimizetime", "20x", "-parallel", "1", t.dir)
+	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", limit.String(),
+		"-fuzzminimizetime", "20x", "-parallel", "1", t.dir)
 	// Its workers are in its group: they end with it.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
@@ -97,9 +94,7 @@ func (t target) run(ctx context.Context, limit time.Duration, w io.Writer) (floa
 		n, _ = strconv.ParseFloat(m[1], 64)
 	}
 	if err != nil {
-		fmt.Fprintf(w, "%s", &out)
-		return n, err
+		err = fmt.Errorf("%w\n%s", err, &out)
 	}
-	fmt.Fprintf(w, "bench: %s: %.0f inputs\n", t.name, n)
-	return n, nil
+	return n, err
 }

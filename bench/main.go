@@ -24,7 +24,7 @@ import (
 // The commands that this binary runs itself with: a figure is their own memory.
 const scaleChild, fullChild = "child-scale", "child-full-node"
 
-// interruptLimit is how long a cell may take to end once it is told to.
+// interruptLimit is how long a row may take to end once it is told to.
 const interruptLimit = time.Minute
 
 func main() { os.Exit(bench(os.Args[1:])) }
@@ -36,7 +36,7 @@ func bench(args []string) int {
 	if len(args) > 0 {
 		switch args[0] {
 		case "help", "-h", "-help", "--help":
-			fmt.Print(usage)
+			fmt.Print(help())
 			return 0
 		case scaleChild:
 			return child(ctx)
@@ -55,19 +55,19 @@ func bench(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	// What the children of this process do when it is told to end is to end: the cell
+	// What the children of this process do when it is told to end is to end: the row
 	// that waits for them fails then, and what it has started is cleaned up.
 	go func() {
 		<-ctx.Done()
 		for _, pid := range realenv.Children(os.Getpid()) {
 			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
-		// Who ends a group of processes ends go run too, which makes a second signal of
+		// A signal to the group of processes ends go run too, which makes a second signal of
 		// it (endWithGo). One that comes later is final.
 		time.Sleep(interruptLimit / 20)
 		stop()
 		time.Sleep(interruptLimit)
-		os.Exit(fail(errors.New("interrupted: a cell did not end; the lines so far are kept")))
+		os.Exit(fail(errors.New("interrupted: a row did not end; the figures so far are kept")))
 	}()
 	defer realenv.Remove()
 	if err := do(ctx, o, os.Stdout); err != nil {
@@ -96,63 +96,44 @@ func toRoot() error {
 
 // do carries a command out.
 func do(ctx context.Context, o options, w io.Writer) error {
-	origin := benchline.Machine(os.Getenv("SPARK_HOME"))
+	r := runner{file: o.file, commit: benchline.Commit("."), origin: benchline.Machine(os.Getenv("SPARK_HOME")), w: w}
 	var err error
-	if origin.Sources, err = benchline.Sources("."); err != nil {
+	if r.origin.Sources, err = benchline.Sources("."); err != nil {
 		return err
 	}
-	if o.command == "render" {
-		return render(o, origin, w)
+	if o.command == renderCommand {
+		return render(o.file, r.origin.Sources, w)
 	}
-	c, err := begin(o, origin, benchline.Commit("."), w)
+	todo, err := o.rows()
 	if err != nil {
 		return err
 	}
-	switch o.command {
-	case "list":
-		return c.list()
-	case "deadlines":
-		err = c.trials(ctx, o.trial)
-	case "contention":
-		err = c.contend(ctx, o)
-	case fuzzCell:
-		err = c.fuzz(ctx, o)
-	case trustCommand:
-		err = c.trust(ctx, o)
-	default:
-		err = c.figures(ctx, o)
+	fmt.Fprintf(w, "bench: sources %s, seed %d\n", r.origin.Sources, o.trial.seed)
+	err = r.measure(ctx, todo)
+	if o.command == deadlinesCommand {
+		err = errors.Join(err, r.conclude(o.trial.variant()))
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted: the lines so far are kept, the same command goes on")
-	}
-	if err != nil {
-		return err
-	}
-	return benchline.Table(w, benchline.Newest(c.Lines), goals())
+	return errors.Join(err, benchline.Table(w, r.done, goals()))
 }
 
-// render writes docs/figures.md from the lines.
-func render(o options, origin benchline.Origin, w io.Writer) error {
-	log, err := benchline.Open(o.file)
+// render writes the figures as a document beside them, and leaves the newest of each name.
+func render(file, sources string, w io.Writer) error {
+	lines, err := benchline.Read(file)
+	if err == nil {
+		err = benchline.Put(file, lines...)
+	}
 	if err != nil {
 		return err
 	}
-	lines, faults, err := log.Read()
-	if err != nil {
-		return err
-	}
-	for _, said := range benchline.Others(lines, faults, origin) {
-		fmt.Fprintln(w, "bench:", said)
-	}
-	path := strings.TrimSuffix(o.file, filepath.Ext(o.file)) + ".md"
+	path := strings.TrimSuffix(file, filepath.Ext(file)) + ".md"
 	var text strings.Builder
-	if err := benchline.Render(&text, lines, origin.Sources, goals()); err != nil {
+	if err := benchline.Render(&text, lines, sources, goals()); err != nil {
 		return err
 	}
 	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
 		return fmt.Errorf("write the figures: %w", err)
 	}
-	fmt.Fprintf(w, "bench: wrote %s from %d lines of %s\n", path, len(lines), o.file)
+	fmt.Fprintf(w, "bench: wrote %s from %d lines of %s\n", path, len(lines), file)
 	return nil
 }
 

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 )
 
 // mix is a benchmark of several applications that come after each other.
@@ -58,43 +56,6 @@ func mixes() []mix {
 		{"bench3", true, []arrival{{"aggregate-by-key", 0, 120, 94}, {"group-by", 40, 200, 157}, {"aggregate-by-key-int", 80, 160, 114}},
 			[]way{under("edf-pure", "edf-pure", 0), under("auto", "auto", 0), under("edf-pure.g1", "edf-pure", 1), under("auto.g1", "auto", 1)}},
 	}
-}
-
-// contentions are the names of what `bench contention` measures.
-func contentions() []string {
-	var names []string
-	for _, e := range mixes() {
-		names = append(names, e.name)
-	}
-	return append(names, besideUnpaced, offHeapMoves)
-}
-
-// mixStep is one run of a mix that is to be made.
-type mixStep struct {
-	mix   mix
-	way   way
-	round int
-}
-
-func (p mixStep) cell(variant string) string {
-	return at(fmt.Sprintf("contention.%s.%s.%d", p.mix.name, p.way.name, p.round), variant)
-}
-
-// mixSteps are the runs of a mix: rounds of all ways, each in an order drawn from
-// the seed.
-func mixSteps(e mix, rounds int, seed uint64) []mixStep {
-	var out []mixStep
-	for round := 1; round <= rounds; round++ {
-		of := make([]mixStep, 0, len(e.ways))
-		for _, w := range e.ways {
-			of = append(of, mixStep{e, w, round})
-		}
-		name := fnv.New64a()
-		fmt.Fprintf(name, "%s %d", e.name, round)
-		rand.New(rand.NewPCG(seed, name.Sum64())).Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
-		out = append(out, of...)
-	}
-	return out
 }
 
 // workloads are those of the mix's applications.

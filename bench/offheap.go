@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,7 +38,7 @@ const (
 // offHeap measures moves on a Spark of one process on two cores, with Pacer's plugin and the
 // environment of Pacer's executors: the bench puts the wishes. Its heap is resident from
 // the start, so that what changes is outside.
-func offHeap(t testing.TB) []figure {
+func offHeap(t testing.TB, add adder) {
 	dir := t.TempDir()
 	page, wishes := filepath.Join(dir, "progress"), filepath.Join(dir, "wish")
 	stop := filepath.Join(dir, "stop")
@@ -72,12 +71,10 @@ func offHeap(t testing.TB) []figure {
 	if n := strings.Count(run.Answer(), "RESULT "); n != 1 {
 		t.Fatalf("%d different answers: %s", n, run.Answer())
 	}
-	return []figure{
-		{"offheap.shrink_s.median", benchline.Median(m.shrunk), "s"},
-		{"offheap.grow_ms.median", benchline.Median(m.grown), "ms"},
-		{"offheap.rss_released_pct", benchline.Median(m.released), "%"},
-		{"offheap.in_use_mib", benchline.Median(m.inUse), "MiB"},
-	}
+	add("offheap.shrink_s.median", benchline.Median(m.shrunk), "s")
+	add("offheap.grow_ms.median", benchline.Median(m.grown), "ms")
+	add("offheap.rss_released_pct", benchline.Median(m.released), "%")
+	add("offheap.in_use_mib", benchline.Median(m.inUse), "MiB")
 }
 
 // mover moves a JVM's off-heap memory and notes what it takes.
@@ -192,18 +189,4 @@ func residentOf(t testing.TB, pid int) units.Bytes {
 	}
 	t.Fatal("no RssAnon")
 	return 0
-}
-
-// offHeapCell measures it unless it is there.
-func (c *campaign) offHeapCell(ctx context.Context) error {
-	cell := "contention." + offHeapMoves
-	if c.Has(cell) {
-		return nil
-	}
-	fmt.Fprintf(c.w, "bench: %s, %d shrinks\n", offHeapMoves, offHeapShrinks)
-	var figures []figure
-	if err := run(ctx, cell, c.w, func(t testing.TB) { figures = offHeap(t) }); err != nil {
-		return err
-	}
-	return c.keepFigures(cell, figures)
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -23,18 +24,19 @@ const usage = `usage: go run ./bench [COMMAND] [OPTION]...
   contention several applications at once, after their runs alone: the source's Benchmarks 1
              to 3 (bench1, bench2, bench3), a paced one beside first runs (beside)
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
-  list       the cells, and which of them are there
   render     write docs/figures.md from docs/figures.jsonl
 
-A campaign that was interrupted goes on where it was. Options:
+A command measures its rows one after the other and keeps the figures of each when it has
+ended. The rows:
 
-  -only A,B    cells of figures, targets of fuzz, or workloads of deadlines (group-by-zipf-1, -2, -3 are
-               measured only by name)
-  -again       begin another campaign
-  -seed N      seed of the order of a campaign that begins (drawn by default)
-  -file PATH   the lines (docs/figures.jsonl); -log PATH gets them as well (out/bench.jsonl)
+%s
+Options:
+
+  -only A,B    some of the rows, or targets of fuzz
+  -seed N      seed of the order of runs (drawn by default)
+  -file PATH   the lines (docs/figures.jsonl)
   -runs N      rounds of each baseline and each deadline (3; of the demonstration's
-               overhead 5)
+               overhead 5, of beside 10)
   -time T      of fuzz and trust: how long each target runs (30s)
 deadlines, and contention but for -slack:
   -slack A,B   deadlines over the median of tuned stock's time, in per cent (0,20,40,
@@ -43,18 +45,35 @@ deadlines, and contention but for -slack:
   -set K=VALUE a setting of pacer up (may be repeated)
 `
 
-// commands are those that a user gives.
-var commands = []string{"figures", "scale", trustCommand, "deadlines", "contention", "fuzz", "list", "render"}
+// help is the usage with the names of the rows; those in brackets are measured only by name.
+func help() string {
+	var names strings.Builder
+	for _, command := range commands[:5] {
+		fmt.Fprintf(&names, "  %-10s", command)
+		for _, r := range rows(options{command: command}) {
+			if r.extra {
+				r.name = "[" + r.name + "]"
+			}
+			fmt.Fprint(&names, " ", r.name)
+		}
+		fmt.Fprintln(&names)
+	}
+	return fmt.Sprintf(usage, names.String())
+}
+
+const renderCommand = "render"
+
+// commands are those that a user gives; those before fuzz have rows with names.
+var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand, fuzzCommand,
+	renderCommand}
 
 // options are those of the command line.
 type options struct {
-	command   string
-	only      []string
-	again     bool
-	seed      *uint64
-	file, log string
-	time      time.Duration
-	trial     trialOptions
+	command string
+	only    []string
+	file    string
+	time    time.Duration
+	trial   trialOptions
 }
 
 // errUsage says that the command line is wrong; a user sees the usage.
@@ -72,19 +91,13 @@ func parse(args []string) (options, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	only, slacks := f.String("only", "", ""), f.String("slack", "", "")
-	f.BoolVar(&o.again, "again", false, "")
 	f.StringVar(&o.file, "file", "docs/figures.jsonl", "")
-	f.StringVar(&o.log, "log", "out/bench.jsonl", "")
 	f.IntVar(&o.trial.runs, "runs", 0, "")
 	f.DurationVar(&o.time, "time", 30*time.Second, "")
 	f.BoolVar(&o.trial.slice, "slice", false, "")
 	f.StringVar(&o.trial.scale, "scale", "", "")
 	f.Func("set", "", func(s string) error { o.trial.set = append(o.trial.set, s); return nil })
-	f.Func("seed", "", func(s string) error {
-		seed, err := strconv.ParseUint(s, 10, 64)
-		o.seed = &seed
-		return err
-	})
+	f.Uint64Var(&o.trial.seed, "seed", rand.Uint64(), "")
 	if err := f.Parse(args); err != nil {
 		return o, fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -107,12 +120,16 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 	check(o.trial.runs >= 0, "-runs %d: want 1 or more", o.trial.runs)
 	check(o.time >= time.Second, "-time %v: want 1s or more", o.time)
 	f.Visit(func(given *flag.Flag) {
-		check(given.Name != "time" || o.command == fuzzCell || o.command == trustCommand, "-time is for %s and %s", fuzzCell, trustCommand)
-		of := []string{"deadlines"}
-		if given.Name != "slack" {
-			of = append(of, "contention")
+		of := commands
+		switch given.Name {
+		case "time":
+			of = []string{fuzzCommand, trustCommand}
+		case "slack":
+			of = []string{deadlinesCommand}
+		case "slice", "scale", "set":
+			of = []string{deadlinesCommand, contentionCommand}
 		}
-		check(slices.Contains(of, o.command) || !slices.Contains([]string{"slack", "slice", "scale", "set"}, given.Name), "-%s is for %s", given.Name, strings.Join(of, " and "))
+		check(slices.Contains(of, o.command), "-%s is for %s", given.Name, strings.Join(of, " and "))
 	})
 	for _, s := range slacks {
 		slack, err := strconv.Atoi(s)
@@ -122,29 +139,19 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 	if scale, err := strconv.ParseFloat(o.trial.scale, 64); o.trial.scale != "" {
 		check(err == nil && scale > 0 && !o.trial.slice, "-scale %s: want a number above 0, or -slice", o.trial.scale)
 	}
-	switch o.command {
-	case "deadlines":
-		var err error
-		o.trial.workloads, err = chosen(o.only)
+	if o.command != renderCommand {
+		_, err := o.rows()
 		check(err == nil, "%v", err)
-	case fuzzCell: // The targets are known when they have been looked for.
-	case "contention":
-		for _, name := range o.only {
-			check(slices.Contains(contentions(), name), "-only %s: want some of %v", name, contentions())
-		}
-	default:
-		known := []string{overheadOf}
-		for _, c := range cellsOf(o.command) {
-			known = append(known, c.name)
-		}
-		if o.command == trustCommand {
-			known = append(known, fuzzCell, tortureCell, soakCell)
-		}
-		for _, name := range o.only {
-			check(slices.Contains(known, name), "-only %s: want some of %v", name, known)
-		}
 	}
 	return errors.Join(faults...)
+}
+
+// rows are those that are to be measured.
+func (o options) rows() ([]row, error) {
+	if o.command == fuzzCommand { // Its names are those of targets.
+		return rows(o), nil
+	}
+	return chosen(rows(o), o.only)
 }
 
 func list(s string) []string {
@@ -155,7 +162,7 @@ func list(s string) []string {
 func fail(err error) int {
 	fmt.Fprintln(os.Stderr, "bench:", strings.ReplaceAll(err.Error(), "\n", "; "))
 	if errors.Is(err, errUsage) {
-		fmt.Fprint(os.Stderr, "\n", usage)
+		fmt.Fprint(os.Stderr, "\n", help())
 		return 64
 	}
 	return 1

@@ -10,31 +10,34 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	named := func(args ...string) []string {
+	of := func(args ...string) (out []string) {
 		o, err := parse(args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out []string
-		for _, w := range o.trial.workloads {
-			out = append(out, w.name)
+		all, err := o.rows()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range all {
+			out = append(out, r.name)
 		}
 		return out
 	}
-	if n := named("deadlines"); len(n) != 10 || slices.Contains(n, "group-by-zipf-1") || !slices.Contains(n, "diamond") || !slices.Contains(n, "short-stages") {
+	if n := of("deadlines"); len(n) != 10 || slices.Contains(n, "group-by-zipf-1") || !slices.Contains(n, "diamond") {
 		t.Errorf("by default %v", n)
 	}
-	if d := cmp.Diff([]string{"group-by", "group-by-zipf-2"}, named("deadlines", "-only", "group-by-zipf-2,group-by")); d != "" {
+	if d := cmp.Diff([]string{"group-by", "group-by-zipf-2"}, of("deadlines", "-only", "group-by-zipf-2,group-by")); d != "" {
 		t.Error(d)
 	}
 	o, err := parse([]string{"deadlines", "-only", "diamond", "-slack", "0,40", "-runs", "1", "-slice", "-set", "planner.preset=paper", "-seed", "7"})
-	if err != nil || o.trial.runs != 1 || !slices.Equal(o.trial.slacks, []int{0, 40}) || *o.seed != 7 || o.again {
+	if err != nil || o.trial.runs != 1 || !slices.Equal(o.trial.slacks, []int{0, 40}) || o.trial.seed != 7 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	if v := o.trial.variant(); v != "slice,planner.preset=paper" {
 		t.Errorf("variant %q", v)
 	}
-	if o, err := parse(nil); err != nil || o.command != "figures" || o.file != "docs/figures.jsonl" || o.log != "out/bench.jsonl" {
+	if o, err := parse(nil); err != nil || o.command != "figures" || o.file != "docs/figures.jsonl" {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, wrong := range []string{"deadlines -only KMeans", "deadlines -runs -1", "deadlines -slack -5", "deadlines -slack x", "deadlines group-by",
@@ -58,10 +61,7 @@ func TestWorkloadsHaveTheirSlacks(t *testing.T) {
 }
 
 func TestCommandsOfWorkloads(t *testing.T) {
-	zipf, err := chosen([]string{"group-by-zipf-2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zipf := named("group-by-zipf-2")
 	for want, o := range map[string]trialOptions{"--zipf 2 --scale 0.5": {}, "--zipf 2 --slice": {slice: true}, "--zipf 2 --scale 0.1": {scale: "0.1"}} {
 		if got := strings.Join(o.command(zipf[0]), " "); !strings.HasSuffix(got, "group-by "+want) {
 			t.Errorf("%s, want %s", got, want)

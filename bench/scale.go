@@ -12,9 +12,7 @@ import (
 // scaled measures a planner of 10,000 nodes and 1,000 applications on 40 nodes each
 // (cluster), and registrations beside them, in a process of its own: a figure is resident memory.
 func scaled(t testing.TB, add adder) {
-	for _, f := range alone(t, scaleChild) {
-		add(f.Name, f.Measured, f.Unit)
-	}
+	add.all(alone(t, scaleChild))
 }
 
 // alone runs a hidden command of this binary and returns the figures that it prints.

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// scope is where a cell runs: like a test it ends at its first fatal fault, alone, and
+// scope is where a row runs: like a test it ends at its first fatal fault, alone, and
 // what it has started is stopped at its end. What tests use of the machine (package
 // realenv) works on it. Its methods are those of testing.TB; those that are not here
 // panic.
@@ -29,7 +29,7 @@ type scope struct {
 	skipped  string
 }
 
-// errSkipped says that a cell cannot be measured here.
+// errSkipped says that a row cannot be measured here.
 var errSkipped = errors.New("skipped")
 
 // run calls measure in a scope and returns its faults.
@@ -55,6 +55,17 @@ func run(ctx context.Context, name string, log io.Writer, measure func(t testing
 		return fmt.Errorf("%s: %w: %s", name, errSkipped, s.skipped)
 	}
 	return nil
+}
+
+// part calls f in a scope of its own within that of a row, which ends when it fails: what
+// it has started is stopped before the row goes on.
+func part(t testing.TB, name string, f func(t testing.TB)) {
+	t.Helper()
+	t.Log(name)
+	s := t.(*scope)
+	if err := run(s.ctx, name, s.log, f); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // within calls f on a goroutine of its own, which Fatal ends.
@@ -108,7 +119,7 @@ func (s *scope) Error(args ...any) { s.fault(fmt.Sprintln(args...)) }
 
 func (s *scope) Errorf(format string, args ...any) { s.fault(fmt.Sprintf(format, args...)) }
 
-// fault notes a fault that the cell goes on after, its figures notwithstanding: they
+// fault notes a fault that the row goes on after, its figures notwithstanding: they
 // are not kept.
 func (s *scope) fault(text string) {
 	s.mu.Lock()

@@ -22,7 +22,7 @@ type standalone struct {
 	account *account // Of both and of what is submitted to them.
 }
 
-// startStandalone starts both; they stop when the cell ends. The memory that the worker
+// startStandalone starts both; they stop when the row ends. The memory that the worker
 // offers is a number: it is to be no bound.
 func startStandalone(t testing.TB) standalone {
 	t.Helper()

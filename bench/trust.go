@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,71 +17,48 @@ import (
 	"github.com/sparkpacer/pacer/torture"
 )
 
-// The parts of trust that are no cells: what `make torture` and `make soak` have counted on
-// the sources of the campaign.
-const tortureCell, soakCell = "torture", "soak"
-
-// trustCommand is the command that measures all of trust.
-const trustCommand = "trust"
-
 // chaosSeeds are the worlds with faults that are tried.
 const chaosSeeds = 10_000
 
-// trusted are the cells of `make bench-trust`.
-func trusted() []cell {
-	return []cell{
-		{"tls", 1, true, false, tlsOverhead},
-		{"attacks", 1, false, false, attacks},
-		{"chaos", 30, false, false, chaos},
-		{"failover", 2, false, false, failover},
-		{"question", 1, false, false, question},
+// tortured adds up what `make torture` has counted on these sources.
+func tortured(t testing.TB, add adder) {
+	runs, err := torture.Read(filepath.FromSlash("out/torture.jsonl"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	sources := sourcesHere(t)
+	runs = slices.DeleteFunc(runs, func(t torture.Tally) bool { return t.Sources != sources })
+	if len(runs) == 0 {
+		t.Skip("no run of these sources: make torture")
+	}
+	add.all(torturedFigures(runs))
 }
 
-// trust measures the cells and the fuzz targets that are not there, and adds up what torture
-// and soak have counted.
-func (c *campaign) trust(ctx context.Context, o options) error {
-	faults := []error{c.figures(ctx, o)}
-	if o.wants(fuzzCell) && !c.Has(fuzzCell) && ctx.Err() == nil {
-		all := o
-		all.only = nil
-		faults = append(faults, c.told(c.fuzz(ctx, all)))
+// soaked takes the figures of what `make soak` has counted on these sources.
+func soaked(t testing.TB, add adder) {
+	runs, err := torture.ReadSoaks(filepath.FromSlash("out/soak.jsonl"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if o.wants(tortureCell) {
-		tallies, err := torture.Read(filepath.FromSlash("out/torture.jsonl"))
-		tallies = slices.DeleteFunc(tallies, func(t torture.Tally) bool { return t.Sources != c.origin.Sources })
-		faults = append(faults, err, c.renew(tortureCell, torturedFigures(tallies)))
+	sources := sourcesHere(t)
+	runs = slices.DeleteFunc(runs, func(s torture.Soak) bool { return s.Sources != sources })
+	if len(runs) == 0 {
+		t.Skip("no run of these sources: make soak")
 	}
-	if o.wants(soakCell) {
-		soaks, err := torture.ReadSoaks(filepath.FromSlash("out/soak.jsonl"))
-		soaks = slices.DeleteFunc(soaks, func(s torture.Soak) bool { return s.Sources != c.origin.Sources })
-		faults = append(faults, err, c.renew(soakCell, soakedFigures(soaks)))
-	}
-	return errors.Join(faults...)
+	add.all(soakedFigures(runs))
 }
 
-// renew adds the figures of a cell unless they are what the campaign has.
-func (c *campaign) renew(cell string, figures []figure) error {
-	if len(figures) == 0 {
-		fmt.Fprintf(c.w, "bench: %s has no run of these sources: make %s\n", cell, cell)
-		return nil
+func sourcesHere(t testing.TB) string {
+	t.Helper()
+	sources, err := benchline.Sources(".")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, l := range linesOf(cell, figures) {
-		there := slices.ContainsFunc(benchline.Newest(c.Lines), func(k benchline.Line) bool {
-			return k.Name == l.Name && k.Value == l.Value && k.N == l.N
-		})
-		if !there {
-			return c.keepFigures(cell, figures)
-		}
-	}
-	return nil
+	return sources
 }
 
 // torturedFigures are sums over runs of the torture, with the least and the most of a run.
 func torturedFigures(runs []torture.Tally) []figure {
-	if len(runs) == 0 {
-		return nil
-	}
 	var out []figure
 	add := func(name, unit string, of func(t torture.Tally) int) {
 		m := benchline.Measured{Value: float64(of(torture.Sum(runs))), N: len(runs)}
@@ -92,7 +67,7 @@ func torturedFigures(runs []torture.Tally) []figure {
 			each = append(each, float64(of(r)))
 		}
 		m.Spread = [2]float64{slices.Min(each), slices.Max(each)}
-		out = append(out, figure{tortureCell + "." + name, m, unit})
+		out = append(out, figure{"torture." + name, m, unit})
 	}
 	add("kills", "kills", func(t torture.Tally) int { return t.Kills })
 	add("partitions", "partitions", func(t torture.Tally) int { return t.Partitions })
@@ -119,7 +94,7 @@ func soakedFigures(runs []torture.Soak) (out []figure) {
 		}
 		longest := slices.MaxFunc(of, func(a, b torture.Soak) int { return int(a.Minutes - b.Minutes) })
 		slope, err := longest.Slope[torture.RSS], longest.Error[torture.RSS]
-		out = append(out, figure{soakCell + "." + kind.name, benchline.Measured{Value: slope, N: longest.Samples, Spread: [2]float64{slope - 2*err, slope + 2*err}}, "MiB/h"})
+		out = append(out, figure{"soak." + kind.name, benchline.Measured{Value: slope, N: longest.Samples, Spread: [2]float64{slope - 2*err, slope + 2*err}}, "MiB/h"})
 	}
 	return out
 }

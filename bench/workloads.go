@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,29 +53,21 @@ func demonstrated() workload {
 // overheadOf is the demonstration's name among the workloads.
 const overheadOf = "demonstration"
 
-// chosen are the workloads of the names, the default ones without names.
-func chosen(names []string) ([]workload, error) {
-	var out []workload
-	var known []string
+// named are the workloads of those names, which are there.
+func named(names ...string) (out []workload) {
 	for _, w := range workloads() {
-		known = append(known, w.name)
-		if slices.Contains(names, w.name) || (len(names) == 0 && !w.extra) {
+		if slices.Contains(names, w.name) {
 			out = append(out, w)
 		}
 	}
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("-only %s: want some of %v", name, known)
-		}
-	}
-	return out, nil
+	return out
 }
 
 // trialOptions say how applications are run side by side.
 type trialOptions struct {
-	workloads []workload
-	// runs is how many rounds there are.
+	// runs is how many rounds there are, seed that of their order.
 	runs int
+	seed uint64
 	// slacks replace those of the workloads, where there are some.
 	slacks []int
 	slice  bool
@@ -113,17 +104,35 @@ func (o trialOptions) command(w workload) []string {
 	return command
 }
 
-// seconds are about what a run of w takes at all cores.
-func (o trialOptions) seconds(w workload) float64 {
-	const start = 12 // Of JVMs, whatever the size.
-	share := 1.0
-	if o.slice {
-		share = 0.1
-	} else if s, err := strconv.ParseFloat(o.scale, 64); err == nil {
-		share = s
+// slacksOf are the slacks of a workload's deadlines.
+func (o trialOptions) slacksOf(w workload) []int {
+	if len(o.slacks) > 0 {
+		return o.slacks
 	}
-	if w.app == "" {
-		share = 1
+	return w.slacks
+}
+
+// settings are those of pacer up that the options give.
+func (o trialOptions) settings() []string {
+	var args []string
+	for _, set := range o.set {
+		args = append(args, "--set", set)
 	}
-	return start + (w.seconds-start)*share
+	return args
+}
+
+// minutes are about what runs take.
+func (o trialOptions) minutes(todo []step) float64 {
+	const start, between = 12, 5 // Seconds: of JVMs, whatever the size, and from one run to the next.
+	seconds := 0.0
+	for _, s := range todo {
+		share := 1.0
+		if scale, err := strconv.ParseFloat(o.scale, 64); s.workload.app != "" && o.slice {
+			share = 0.1
+		} else if s.workload.app != "" && err == nil {
+			share = scale
+		}
+		seconds += (start+(s.workload.seconds-start)*share)*(1+float64(s.slack)/100) + between
+	}
+	return seconds / 60
 }

@@ -43,15 +43,13 @@ func Table(w io.Writer, lines []Line, goals []Goal) error {
 	return t.Flush()
 }
 
-// Render writes the newest figure of each name as Markdown, in a section for each
+// Render writes lines, which are in order of name, as Markdown, in a section for each
 // first part of the names. Figures of other sources than those given are marked, and
 // those of different places told apart.
 func Render(w io.Writer, lines []Line, sources string, goals []Goal) error {
 	out := bufio.NewWriter(w)
-	newest := Newest(lines)
-	slices.SortStableFunc(newest, func(a, b Line) int { return natural(a.Name, b.Name) })
 	var places []string
-	for _, l := range newest {
+	for _, l := range lines {
 		if p := l.Place(); !slices.Contains(places, p) {
 			places = append(places, p)
 		}
@@ -59,8 +57,8 @@ func Render(w io.Writer, lines []Line, sources string, goals []Goal) error {
 	slices.Sort(places)
 	fmt.Fprintf(out, `# Figures
 
-Written by `+"`make figures`"+` from docs/figures.jsonl, which has a line for each figure and run; not to be edited. The value is the newest one
-of its name, with the least and the greatest of the n values it stands for. What a name means stands in package bench.
+Written by `+"`make figures`"+` from docs/figures.jsonl, which has the newest line of each figure; not to be edited. The value stands
+with the least and the greatest of the n values it stands for. What a name means stands in package bench.
 
 The sources are %s. A date with † is that of a figure of other sources.
 `, sources)
@@ -71,7 +69,7 @@ The sources are %s. A date with † is that of a figure of other sources.
 		fmt.Fprintf(out, "- (%c) %s\n", letter(i), p)
 	}
 	section := ""
-	for _, l := range newest {
+	for _, l := range lines {
 		if s, _, _ := strings.Cut(l.Name, "."); s != section {
 			section = s
 			fmt.Fprintf(out, "\n## %s\n\n| figure | value | unit | spread | n | goal | date | commit | on |\n|---|---|---|---|---|---|---|---|---|\n", s)

@@ -7,13 +7,17 @@ import (
 
 // Measured is a value that stands for several.
 type Measured struct {
-	Value  float64
-	N      int
-	Spread [2]float64 // The least and the greatest.
+	Value float64 `json:"value"`
+	// N is of how many values it was taken.
+	N int `json:"n"`
+	// Spread is the least and the greatest of them.
+	Spread [2]float64 `json:"spread"`
+	// Each are the values themselves, where other figures are made of them.
+	Each []float64 `json:"each,omitempty"`
 }
 
 // One is a value that was measured once.
-func One(v float64) Measured { return Measured{v, 1, [2]float64{v, v}} }
+func One(v float64) Measured { return measured(v, []float64{v}) }
 
 // Median is the median of values, which are at least one.
 func Median(values []float64) Measured { return measured(median(values), values) }
@@ -38,9 +42,8 @@ func Quantile(values []float64, q float64) Measured { return measured(quantile(v
 // Ratio is the median of values over the median of base; its spread is that of values
 // over the same.
 func Ratio(values, base []float64) Measured {
-	over := median(base)
-	m := Median(values)
-	return Measured{m.Value / over, m.N, [2]float64{m.Spread[0] / over, m.Spread[1] / over}}
+	over, m := median(base), Median(values)
+	return Measured{Value: m.Value / over, N: m.N, Spread: [2]float64{m.Spread[0] / over, m.Spread[1] / over}}
 }
 
 // Farthest is the value that is farthest from zero, with its sign.
@@ -56,11 +59,11 @@ func Farthest(values []float64) Measured {
 
 // Times multiplies all of m by a positive factor.
 func (m Measured) Times(factor float64) Measured {
-	return Measured{m.Value * factor, m.N, [2]float64{m.Spread[0] * factor, m.Spread[1] * factor}}
+	return Measured{Value: m.Value * factor, N: m.N, Spread: [2]float64{m.Spread[0] * factor, m.Spread[1] * factor}}
 }
 
 func measured(v float64, of []float64) Measured {
-	return Measured{v, len(of), [2]float64{slices.Min(of), slices.Max(of)}}
+	return Measured{Value: v, N: len(of), Spread: [2]float64{slices.Min(of), slices.Max(of)}}
 }
 
 // median is the middle value, the mean of the two where there are two.

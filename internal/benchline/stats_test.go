@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/internal/benchline"
@@ -22,8 +23,8 @@ func TestStatistics(t *testing.T) {
 		"in another unit":  {benchline.Median(v).Times(10), benchline.Measured{Value: 25, N: 4, Spread: [2]float64{-10, 100}}},
 		"farthest of none": {benchline.Farthest([]float64{0, 0}), benchline.Measured{Value: 0, N: 2, Spread: [2]float64{0, 0}}},
 	} {
-		if c.got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, c.got, c.want)
+		if d := cmp.Diff(c.want, c.got); d != "" {
+			t.Errorf("%s: %s", name, d)
 		}
 	}
 }

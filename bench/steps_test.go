@@ -5,8 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/sparkpacer/pacer/internal/benchline"
 )
 
 func TestEveryRoundHasOneRunOfEachAndTheBasisComesFirst(t *testing.T) {
@@ -20,10 +18,10 @@ func TestEveryRoundHasOneRunOfEachAndTheBasisComesFirst(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		for i, s := range all {
-			if seen[s.cell("")] {
-				t.Fatalf("%s twice", s.cell(""))
+			if seen[s.String()] {
+				t.Fatalf("%s twice", s.String())
 			}
-			seen[s.cell("")] = true
+			seen[s.String()] = true
 			if wantPhase := i < 3*runs; (s.phase == basis) != wantPhase {
 				t.Fatalf("run %d is of phase %s", i, s.phase)
 			}
@@ -48,7 +46,7 @@ func TestEveryRoundHasOneRunOfEachAndTheBasisComesFirst(t *testing.T) {
 func names(steps []step) []string {
 	var out []string
 	for _, s := range steps {
-		out = append(out, s.cell(""))
+		out = append(out, s.String())
 	}
 	return out
 }
@@ -71,31 +69,13 @@ func TestMoreSlacksOrRunsLeaveTheBasisAsItWas(t *testing.T) {
 	}
 }
 
-func TestACampaignGoesOnWithWhatIsNotThere(t *testing.T) {
-	all := steps(workload{name: "svm"}, 2, []int{20}, 7)
-	c := benchline.Campaign{Seed: 7}
-	for _, s := range all[:4] {
-		c.Lines = append(c.Lines, benchline.Line{Cell: s.cell("slice")})
-	}
-	if d := cmp.Diff(names(all[4:]), names(pending(all, c, "slice"))); d != "" {
-		t.Error(d)
-	}
-	if got := pending(all, c, ""); len(got) != len(all) {
-		t.Errorf("of another variant %d runs are left of %d", len(got), len(all))
-	}
-}
-
-func TestTheTimeLeftIsThatOfTheRunsSoFar(t *testing.T) {
+func TestTheTimeLeftIsThatOfTheSize(t *testing.T) {
 	w := workload{name: "svm", app: "svm", seconds: 65}
 	todo := []step{{w, paced, 1, tunedOne, 0}, {w, paced, 1, pacedOne, 50}}
-	if got := left(todo, benchline.Campaign{}, trialOptions{}); got != 65+5+97.5+5 {
-		t.Errorf("of runs as they are said to be %v s", got)
+	if got := (trialOptions{}).minutes(todo); got != (65+5+97.5+5)/60 {
+		t.Errorf("%v min", got)
 	}
-	c := benchline.Campaign{Lines: []benchline.Line{{Run: &benchline.Run{Workload: "svm", Baseline: fullOne, Wall: 100}}, {Run: &benchline.Run{Workload: "svm", Baseline: pacedOne, Wall: 900}}}}
-	if got := left(todo, c, trialOptions{}); got != 100+5+150+5 {
-		t.Errorf("of runs as they were %v s", got)
-	}
-	if got := left(todo, c, trialOptions{slice: true}); got >= 100 {
-		t.Errorf("of the slice %v s", got)
+	if got := (trialOptions{slice: true}).minutes(todo); got >= 1 {
+		t.Errorf("of the slice %v min", got)
 	}
 }

@@ -112,7 +112,7 @@ func (c *cluster) step(event planner.Event) (reply any, plans int, took time.Dur
 	thread, cpu := unix.Gettid(), threadTime(c.t)
 	before := c.size()
 	start := time.Now()
-	c.turn.Take(c.engine.Step(c.now, event), func(planner.Occurrence) {})
+	c.turn.Take(c.engine.Step(c.now, event))
 	stepped := time.Now()
 	saved := stepped
 	actions, err := c.turn.End(func(changes []api.Pair) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/access"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/ledger"
 )
 
 // plannerAccess is who may ask a planner, and what they have asked for.
@@ -76,14 +76,14 @@ func application(id api.AppID) api.Principal {
 const lingers = 10 * time.Second
 
 // observe has the credential of an application end with it, and passes on to inner.
-func (a *plannerAccess) observe(inner func(planner.Occurrence)) func(planner.Occurrence) {
-	return func(o planner.Occurrence) {
-		if ended, ok := o.(planner.AppEnded); ok {
+func (a *plannerAccess) observe(inner func(ledger.Change)) func(ledger.Change) {
+	return func(c ledger.Change) {
+		if ended, ok := c.Fact.(ledger.Buried); ok {
 			login := application(ended.App).Login()
 			a.keyring.Remove(login)
 			time.AfterFunc(lingers, func() { a.disconnect(login) })
 		}
-		inner(o)
+		inner(c)
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/metrics"
 	"github.com/sparkpacer/pacer/node"
-	"github.com/sparkpacer/pacer/planner"
 )
 
 // logger returns l for a component; nil discards.
@@ -103,26 +103,31 @@ func observeNode(log *slog.Logger, count *metrics.Node) func(node.Event) {
 	}
 }
 
-// observePlanner logs and counts a planner's occurrences, one line each.
-func observePlanner(log *slog.Logger, count *metrics.Planner) func(planner.Occurrence) {
+// observePlanner logs and counts what a planner has recorded, one line for each fact that a log
+// does not leave out.
+func observePlanner(log *slog.Logger, count *metrics.Planner) func(ledger.Change) {
 	q := newQuiet()
-	return func(o planner.Occurrence) {
-		countOccurrence(count, o)
-		q.line(log, level(o.Trouble()), o.Name(), o.String())
+	return func(c ledger.Change) {
+		countFact(count, c.Fact)
+		if line := c.Line(); line.Text != "" {
+			q.line(log, level(line.Trouble), line.Name, line.Text, line.Fields...)
+		}
 	}
 }
 
-func countOccurrence(count *metrics.Planner, o planner.Occurrence) {
-	switch o := o.(type) {
-	case planner.AppRegistered:
-		count.Admitted(o.Verdict)
-	case planner.AppRefused:
-		count.Rejected(api.KindOf(o.Err))
-	case planner.AppEnded:
-		if o.ErrorPct != nil {
-			count.Ended(*o.ErrorPct / 100)
+func countFact(count *metrics.Planner, fact ledger.Fact) {
+	switch f := fact.(type) {
+	case ledger.Registered:
+		if f.Wait == nil && !f.Promise.Reclaimed {
+			count.Admitted(f.Promise.Verdict)
 		}
-	case planner.PublishFailed:
+	case ledger.TurnedDown:
+		count.Rejected(api.KindOf(f.Err))
+	case ledger.Buried:
+		if e := f.Detail.ErrorPct; e != nil {
+			count.Ended(*e / 100)
+		}
+	case ledger.PublishFailed:
 		count.PublishFailed()
 	}
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,6 +116,9 @@ type Owner struct {
 // Claim is what each executor of t takes of its node's memory: its heap, what it needs
 // beside that, and what it has off the heap in any case.
 func (t *Tenant) Claim() units.Bytes { return t.Launch.Heap + t.Launch.Overhead + t.Launch.OffHeap }
+
+// Next is the id of the executor that t gets next.
+func (t *Tenant) Next() api.ExecutorID { return api.ExecutorID(strconv.Itoa(t.NextID)) }
 
 // Promise is what an application was promised and how that goes.
 type Promise struct {

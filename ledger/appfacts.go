@@ -19,6 +19,8 @@ type Registered struct {
 	Matched bool
 	// Wait has it wait, until Started.
 	Wait *Wait
+	// Executors is how many it is to have at once.
+	Executors int
 }
 
 func (f Registered) apply(l *Ledger) error {
@@ -116,12 +118,18 @@ func (f Noticed) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	a.Notice, a.keep.told = f.Text, false
-	if !f.Passing && len(a.Notices) < maxNotices {
-		a.Notices = append(a.Notices, f.Text)
-	}
-	a.touch()
+	notice(l, a, f.Text, f.Passing)
 	return nil
+}
+
+// notice has a's user told a line.
+func notice(l *Ledger, a *App, text string, passing bool) {
+	a.Notice, a.keep.told = text, false
+	if !passing && len(a.Notices) < maxNotices {
+		a.Notices = append(a.Notices, text)
+	}
+	l.concern(a)
+	a.touch()
 }
 
 // EventTaken: an event of the driver was taken in.
@@ -139,10 +147,12 @@ func (f EventTaken) apply(l *Ledger) error {
 	return nil
 }
 
-// Judged: an application has a verdict, and what takes its gate away.
+// Judged: an application has a verdict, and what takes its gate away. After is what somebody has
+// asked for and it was judged anew for, DeadlineGiven or Capped, nil for nothing.
 type Judged struct {
 	App api.AppID
 	Judgement
+	After Fact
 }
 
 // verdicts are all that may be thought of a deadline.
@@ -257,6 +267,27 @@ func (f Mismatched) apply(l *Ledger) error {
 	}
 	a.Promise.Mismatch = f.Where
 	a.touch()
+	return nil
+}
+
+// PacingChanged: an application runs with all cores from now on, or is paced again. Pacing is how
+// it runs (App.Pacing). One that is not gated has no targets any more.
+type PacingChanged struct {
+	App         api.AppID
+	Pacing, Why string
+}
+
+func (f PacingChanged) apply(l *Ledger) error {
+	a, err := l.app(f.App)
+	if err != nil {
+		return err
+	}
+	if f.Pacing != a.Pacing() {
+		return fmt.Errorf("application %s is %s, not %s", a.ID, a.Pacing(), f.Pacing)
+	}
+	if !a.Gated() {
+		a.dropTargets()
+	}
 	return nil
 }
 

@@ -4,7 +4,7 @@
 // # Concepts
 //
 //	fact        one thing that has happened or was decided: a value of type Fact
-//	Change      a recorded fact with its number and time
+//	Change      a recorded fact with its number and time, and the Line that it says
 //	batch       the facts between two Closes: a step of the planner
 //	Effects     what a batch makes necessary: store, Plans, Directives
 //	View        a ledger to read

@@ -93,10 +93,12 @@ func (l *Ledger) trim() {
 	}
 }
 
-// EndedAmended: what is known of an application in the history is this now.
+// EndedAmended: what is known of an application in the history is this now. Failed says that it
+// seemed to have finished, and its exit code says that it has failed.
 type EndedAmended struct {
 	Detail  api.AppDetail
 	Account Account
+	Failed  bool
 }
 
 func (f EndedAmended) apply(l *Ledger) error {

@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -12,7 +11,7 @@ import (
 // add gives a an executor on the node.
 func (l *Ledger) add(a *App, node string) {
 	t := &a.Tenant
-	x := &Executor{ID: api.ExecutorID(strconv.Itoa(t.NextID)), Node: node, State: api.ExecutorStarting, Since: a.At(l.now)}
+	x := &Executor{ID: t.Next(), Node: node, State: api.ExecutorStarting, Since: a.At(l.now)}
 	t.NextID++
 	t.Executors = append(t.Executors, x)
 	l.allocate(a, x)
@@ -70,12 +69,15 @@ func (f ExecutorUnseen) apply(l *Ledger) error {
 
 // ExecutorLost: an executor runs no more. A running application that has not given up
 // is to get another one, unless it was asked to leave. Unstarted says that it has never run, for
-// its node was gone when it was asked for: it counts as no replacement.
+// its node was gone when it was asked for: it counts as no replacement. Node is where it was one of
+// a running application, "" for others, of which nobody is told; Leaving says that it was asked to go.
 type ExecutorLost struct {
 	App       api.AppID
 	ID        api.ExecutorID
+	Node      string
 	Reason    string
 	Unstarted bool
+	Leaving   bool
 }
 
 func (f ExecutorLost) apply(l *Ledger) error {

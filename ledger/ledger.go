@@ -37,16 +37,21 @@ type Fact interface {
 	// apply makes the ledger know it. What it cannot be true of is an error, and changes
 	// nothing.
 	apply(l *Ledger) error
+	// line is its row in the table of what facts say (lines.go).
+	line() Line
 }
 
 // Change is a fact that was recorded.
 type Change struct {
-	// Seq grows by one from change to change of a Ledger.
+	// Seq grows by one from change to change of a Ledger; 0 is of what no Ledger has recorded.
 	Seq uint64
 	// At is when it was recorded, on the planner's clock.
 	At   units.Instant
 	Fact Fact
 }
+
+// Line is what c says.
+func (c Change) Line() Line { return c.Fact.line() }
 
 // Ledger is what a planner knows. It changes by Record alone, and is not safe for
 // concurrent use. Ledgers that began alike, and record the same facts at the same times

@@ -148,6 +148,10 @@ func (m *machine) Replace(t *rapid.T) {
 	id, a := m.drawApp(t)
 	lost, n := m.drawNode(t), m.drawNode(t)
 	possible := a != nil && slices.Contains(a.pending, lost)
+	next := api.ExecutorID("1")
+	if a != nil {
+		next = api.ExecutorID(fmt.Sprint(len(a.alive) + len(a.lost) + 1))
+	}
 	if _, there := m.nodes[n]; !there {
 		possible = false
 	} else if possible {
@@ -157,10 +161,10 @@ func (m *machine) Replace(t *rapid.T) {
 		}
 		possible = a.heap <= free
 	}
-	if m.know(t, possible, ledger.ReplacementSent{App: id, Lost: lost, Node: n}) {
+	if m.know(t, possible, ledger.ReplacementSent{App: id, ID: next, Lost: lost, Node: n}) {
 		i := slices.Index(a.pending, lost)
 		a.pending = slices.Delete(a.pending, i, i+1)
-		a.alive[api.ExecutorID(fmt.Sprint(len(a.alive)+len(a.lost)+1))] = n
+		a.alive[next] = n
 	}
 }
 

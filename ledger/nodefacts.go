@@ -57,11 +57,15 @@ func (f NodeChallenged) apply(l *Ledger) error {
 }
 
 // NodeJoined: a node controller has come, or come back. Follows is the other planner whose
-// Plan it follows, "" for none.
+// Plan it follows, "" for none. News says that it was not here, or is another incarnation, and
+// offers this.
 type NodeJoined struct {
 	Node, Incarnation string
 	Epoch             uint64
 	Follows           string
+	News              bool
+	Offered           units.Cores
+	Memory            units.Bytes
 }
 
 func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
@@ -473,8 +477,12 @@ func (f NodeSilent) apply(l *Ledger) error {
 	return nil
 }
 
-// NodeLost: a node has been silent for too long.
-type NodeLost struct{ Node string }
+// NodeLost: a node has been silent for too long, or its credentials were Revoked.
+type NodeLost struct {
+	Node    string
+	Silent  time.Duration
+	Revoked bool
+}
 
 func (f NodeLost) apply(l *Ledger) error {
 	n, err := l.node(f.Node)
@@ -483,6 +491,26 @@ func (f NodeLost) apply(l *Ledger) error {
 	}
 	n.Presence = Lost
 	l.redirect(n)
+	return nil
+}
+
+// NodeShrunk: a node gives less than is promised there: What says what it gives, Means what
+// that means to the applications for which what is left does not reach, those last in the
+// queue's order (Hit). Their users are told; the others keep theirs.
+type NodeShrunk struct {
+	Node, What, Means string
+	Hit               []api.AppID
+}
+
+func (f NodeShrunk) apply(l *Ledger) error {
+	for _, id := range f.Hit {
+		if l.apps[id] == nil {
+			return fmt.Errorf("application %s is not there", id)
+		}
+	}
+	for _, id := range f.Hit {
+		notice(l, l.apps[id], fmt.Sprintf("node %s %s: %s", f.Node, f.What, f.Means), false)
+	}
 	return nil
 }
 
@@ -512,10 +540,12 @@ func (f NodeForgotten) apply(l *Ledger) error {
 	return nil
 }
 
-// NodeDrained: a node gets no executors any more, or gets them again.
+// NodeDrained: a node gets no executors any more, or gets them again by what it offers.
 type NodeDrained struct {
 	Node     string
 	Draining bool
+	Offered  units.Cores
+	Memory   units.Bytes
 }
 
 func (f NodeDrained) apply(l *Ledger) error {

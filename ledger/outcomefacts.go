@@ -9,12 +9,12 @@ import (
 )
 
 // ContextStopped: the driver says that its context stops; the nodes stop the executors. How the
-// application ends is open until its exit is known.
+// application ends is open until its exit is known. Deadline is what it had.
 type ContextStopped struct {
-	App    api.AppID
-	At     units.Seconds
-	Failed bool
-	Reason string
+	App          api.AppID
+	At, Deadline units.Seconds
+	Failed       bool
+	Reason       string
 }
 
 func (f ContextStopped) apply(l *Ledger) error {
@@ -33,10 +33,12 @@ func (f ContextStopped) apply(l *Ledger) error {
 	return nil
 }
 
-// KillAsked: somebody wants an application to end.
+// KillAsked: somebody wants an application to end. Queued says that it waits, and is out of the
+// queue.
 type KillAsked struct {
-	App api.AppID
-	By  string
+	App    api.AppID
+	By     string
+	Queued bool
 }
 
 func (f KillAsked) apply(l *Ledger) error {
@@ -77,8 +79,8 @@ func (f OwnerRevoked) apply(l *Ledger) error {
 	return nil
 }
 
-// RunEnded: an application has ended without a word of its driver: it has failed, was refused,
-// or how is not known.
+// RunEnded: an application has ended without a word of its driver: it has failed, or how is not
+// known.
 type RunEnded struct {
 	App    api.AppID
 	State  api.AppState
@@ -92,7 +94,7 @@ func (f RunEnded) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]api.AppState{api.AppFailed, api.AppRefused, api.AppUnknown}, f.State) {
+	if !slices.Contains([]api.AppState{api.AppFailed, api.AppUnknown}, f.State) {
 		return fmt.Errorf("application %s ends as %s without its driver's word", a.ID, f.State)
 	}
 	return l.end(a, Outcome{State: f.State, Ended: f.At, EndedBy: f.By, Reason: f.Reason})

@@ -7,10 +7,11 @@ import (
 )
 
 // ProfileSaved: Body is the profile of its name and owner from now on. By is the application whose
-// run made it so, "" for none.
+// run made it so, "" for none; How is the word for that.
 type ProfileSaved struct {
 	Body api.Profile
 	By   api.AppID
+	How  string
 }
 
 func (f ProfileSaved) apply(l *Ledger) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -52,6 +53,9 @@ type Started struct {
 	Judgement
 	// Matched has it matched to the profile of its name as it is now.
 	Matched bool
+	// Executors is how many it is to have at once, Waited for how long it was queued.
+	Executors int
+	Waited    time.Duration
 }
 
 func (f Started) apply(l *Ledger) error {

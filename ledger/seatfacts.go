@@ -3,7 +3,7 @@ package ledger
 import (
 	"fmt"
 	"slices"
-	"strconv"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -91,9 +91,10 @@ func (f SeatsLooked) apply(l *Ledger) error {
 }
 
 // ReplacementSent: an executor on Node takes the place of one that was lost on the node
-// Lost. Replacements from before Since do not count any more.
+// Lost. Replacements from before Since do not count any more. ID is its own (Tenant.Next).
 type ReplacementSent struct {
 	App        api.AppID
+	ID         api.ExecutorID
 	Lost, Node string
 	Since      units.Instant
 }
@@ -110,6 +111,9 @@ func (f ReplacementSent) apply(l *Ledger) error {
 	i := slices.Index(t.Pending, f.Lost)
 	if i < 0 {
 		return fmt.Errorf("no executor of %s on node %s is to be replaced", a.ID, f.Lost)
+	}
+	if next := t.Next(); f.ID != next {
+		return fmt.Errorf("the next executor of %s is %s, not %s", a.ID, next, f.ID)
 	}
 	before := t.Pending
 	pend(l, a, slices.Delete(slices.Clone(before), i, i+1))
@@ -146,8 +150,13 @@ func (f PlaceGivenBack) apply(l *Ledger) error {
 	return nil
 }
 
-// ReplacementStopped: no executor of an application is replaced any more.
-type ReplacementStopped struct{ App api.AppID }
+// ReplacementStopped: no executor of an application is replaced any more, for it has lost so many
+// in a window of time.
+type ReplacementStopped struct {
+	App    api.AppID
+	Lost   int
+	Window time.Duration
+}
 
 func (f ReplacementStopped) apply(l *Ledger) error {
 	a, err := l.app(f.App)
@@ -163,9 +172,11 @@ func (f ReplacementStopped) apply(l *Ledger) error {
 // Reclaimed: executors that a node runs for an application are its, though the planner did
 // not know of them: it has lost its state, or has succeeded another planner. Nobody asks for
 // room: they are there. Of an application that this planner has started itself another one
-// knows more since: it goes on unpaced, and its driver is to say anew what is true.
+// knows more since: it goes on unpaced, and its driver is to say anew what is true. Name is the
+// application's where that is news, "" for one that is taken over already.
 type Reclaimed struct {
 	App       api.AppID
+	Name      string
 	Node      string
 	Executors []StrangerExecutor // In order of id.
 }
@@ -241,7 +252,8 @@ func outdate(l *Ledger, a *App) {
 // count has ids go on after number: of executors with those up to it nothing is known.
 func (t *Tenant) count(number int) {
 	for t.NextID <= number {
-		t.Executors = append(t.Executors, &Executor{ID: api.ExecutorID(strconv.Itoa(t.NextID)), State: api.ExecutorExited, Gone: true, Exit: unknownExecutor})
+		unknown := &Executor{ID: t.Next(), State: api.ExecutorExited, Gone: true, Exit: unknownExecutor}
+		t.Executors = append(t.Executors, unknown)
 		t.NextID++
 	}
 }

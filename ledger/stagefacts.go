@@ -87,6 +87,9 @@ type StageAimed struct {
 	// First is its first deadline, counted from ReadyAt.
 	First   units.Seconds
 	Targets []Target
+	// Left is the time until the deadline, Cores what it takes by Eq 6.
+	Left  units.Seconds
+	Cores units.Cores
 }
 
 func (f StageAimed) apply(l *Ledger) error {
@@ -180,11 +183,15 @@ func (f StageRebound) apply(l *Ledger) error {
 }
 
 // StageShared: the driver is asked to divide a running stage like that over its targets'
-// executors.
+// executors, because some cannot finish theirs in time.
 type StageShared struct {
 	App    api.AppID
 	Stage  api.StageKey
 	Shares []api.ExecutorShare
+	// Moved is the weight that changes hands, Late how much later than the deadline the stage
+	// would have ended.
+	Moved float64
+	Late  units.Seconds
 }
 
 func (f StageShared) apply(l *Ledger) error {
@@ -201,11 +208,13 @@ func (f StageShared) apply(l *Ledger) error {
 	return nil
 }
 
-// StageEnded: a stage attempt is over.
+// StageEnded: a stage attempt is over, that became ready at ReadyAt and had First to end in, 0
+// where it had no deadline.
 type StageEnded struct {
-	App  api.AppID
-	Done api.StageDone
-	At   units.Seconds
+	App            api.AppID
+	Done           api.StageDone
+	At             units.Seconds
+	ReadyAt, First units.Seconds
 }
 
 func (f StageEnded) apply(l *Ledger) error {

@@ -31,9 +31,5 @@ func readClock(c *core, a *ledger.App, shows units.Seconds, now bool) (set bool)
 	default:
 		return false
 	}
-	if !c.record(ledger.ClockRead{App: a.ID, Ahead: ahead}) {
-		return false
-	}
-	c.occur(ClockCorrected{App: a.ID, Ahead: ahead})
-	return a.Promise.Deadline > 0
+	return c.record(ledger.ClockRead{App: a.ID, Ahead: ahead}) && a.Promise.Deadline > 0
 }

@@ -23,9 +23,6 @@ func (r *runs) concludeRuns(profile string) {
 // conclude makes an ended application history: its run goes into its profile if
 // it may, its record into the history.
 func (r *runs) conclude(a *ledger.App) {
-	o := &a.Outcome
-	r.occur(AppEnded{App: a.ID, State: o.State, Duration: o.Ended, Deadline: a.Promise.Deadline, By: o.EndedBy, Reason: o.Reason,
-		ErrorPct: report.ErrorPct(o.State, a.Promise.Deadline, o.Ended)})
 	unrecorded := ""
 	if teaching(a) {
 		if err := r.learn(a); err != nil {
@@ -62,12 +59,11 @@ func unrecorded(v ledger.View, a *ledger.App) string {
 func (r *runs) learn(a *ledger.App) error {
 	how, learnt, err := recording.Record(r.view, a)
 	if err == nil {
-		err = errors.Unwrap(r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: a.ID})) // Without the name of the fact.
+		// Without the name of the fact.
+		err = errors.Unwrap(r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: a.ID, How: how}))
 	}
 	if err != nil {
-		r.occur(RunNotRecorded{App: a.ID, Err: err})
-		return err
+		r.record(ledger.RunNotRecorded{App: a.ID, Err: err})
 	}
-	r.occur(ProfileChanged{Profile: a.Promise.Profile, How: how, App: a.ID})
-	return nil
+	return err
 }

@@ -258,10 +258,9 @@ func (d *desk) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 	if d.view.ProfileOf(p.Owner, p.Name) != nil {
 		how = "replaced"
 	}
-	if err := d.ledger.Record(ledger.ProfileSaved{Body: p}); err != nil {
+	if err := d.ledger.Record(ledger.ProfileSaved{Body: p, How: how}); err != nil {
 		return api.ControlReply{}, errors.Unwrap(err) // Without the name of the fact.
 	}
-	d.occur(ProfileChanged{Profile: p.Name, How: how})
 	return api.ControlReply{Message: fmt.Sprintf("profile %q %s: %d stages", p.Name, how, len(p.Stages))}, nil
 }
 
@@ -275,6 +274,5 @@ func (d *desk) removeProfile(q api.ControlRequest) (api.ControlReply, error) {
 		return api.ControlReply{}, api.Errorf(api.KindDenied, "profile %q is everybody's: an operator removes it", q.Profile)
 	}
 	d.record(ledger.ProfileRemoved{Name: q.Profile, Owner: p.Body.Owner})
-	d.occur(ProfileChanged{Profile: q.Profile, How: "removed"})
 	return api.ControlReply{Message: fmt.Sprintf("profile %q of %s removed", q.Profile, cmp.Or(p.Body.Owner, "everybody"))}, nil
 }

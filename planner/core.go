@@ -25,7 +25,6 @@ type core struct {
 	view ledger.View
 	now  units.Instant
 
-	log     []Action
 	replies []func() Reply
 	answers []Action
 }
@@ -38,13 +37,14 @@ func newCore(cfg Config, l *ledger.Ledger) core {
 // a fault of a decider, and harms nothing else.
 func (c *core) record(f ledger.Fact) bool {
 	if err := c.ledger.Record(f); err != nil {
-		c.occur(DecisionRefused{Err: err})
+		c.refused(err)
 		return false
 	}
 	return true
 }
 
-func (c *core) occur(o Occurrence) { c.log = append(c.log, Log{o}) }
+// refused has it known that a decision was left out.
+func (c *core) refused(err error) { c.record(ledger.DecisionRefused{Err: err}) }
 
 // reply answers a request once the step is over, so that body sees its outcome.
 func (c *core) reply(to Ticket, body func() any) {

@@ -6,8 +6,8 @@
 //
 //	Engine      a value with one method, Step(now, Event) []Action; it only routes
 //	Event       what drivers, nodes and people say, and the passing of time (Tick)
-//	Action      what has to be saved, published, answered and logged
-//	Occurrence  something that happened, for logs and counters
+//	Action      what has to be saved, published and answered
+//	Change      a fact that was recorded: what logs and counters read
 //	Turn        actions of one or more steps, in the order in which they take effect
 //	Loop        the goroutine around an Engine
 //

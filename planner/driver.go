@@ -17,7 +17,7 @@ func (r *runs) driverEvents(ev DriverEvents) {
 	a, err := r.sender(b)
 	if err != nil {
 		if api.KindOf(err) == api.KindInvalid {
-			r.occur(MessageRefused{From: "the driver of " + api.Clip(string(b.AppID), api.MostToken), Err: err})
+			r.record(ledger.MessageRefused{From: "the driver of " + api.Clip(string(b.AppID), api.MostToken), Err: err})
 		}
 		r.reply(ev.To, func() any { return api.EventsReply{V: api.Version, Error: api.ToWire(err)} })
 		return
@@ -136,8 +136,7 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 		}
 	case api.EventStageDone:
 		if s := a.Stages[ev.Done.StageKey]; s != nil && s.Done == nil {
-			r.record(ledger.StageEnded{App: a.ID, Done: *ev.Done, At: ev.At})
-			r.occur(StageEnded{App: a.ID, Stage: s.Key(), Duration: s.DoneAt - s.ReadyAt, Deadline: s.First, Failed: ev.Done.Failed})
+			r.record(ledger.StageEnded{App: a.ID, Done: *ev.Done, At: ev.At, ReadyAt: s.ReadyAt, First: s.First})
 		}
 	case api.EventUnpaced:
 		if a.Promise.Mode != ledger.Unpaced {

@@ -22,12 +22,11 @@ import (
 // executors; the driver's exit and the final figures are waited for.
 func (r *runs) contextStops(a *ledger.App, ev api.Event) {
 	at := max(0, ev.At)
-	f := ledger.ContextStopped{App: a.ID, At: at, Failed: ev.Failed, Reason: ev.Reason}
+	f := ledger.ContextStopped{App: a.ID, At: at, Deadline: a.Promise.Deadline, Failed: ev.Failed, Reason: ev.Reason}
 	if a.Outcome.Killed != "" {
 		f.Failed, f.Reason = true, a.Outcome.KillReason()
 	}
 	r.record(f)
-	r.occur(AppStopped{App: a.ID, At: at, Deadline: a.Promise.Deadline})
 	if observed := report.Observed(a, r.now); observed != "" {
 		r.say(a, observed) // The reply to this event carries it.
 	}
@@ -98,7 +97,7 @@ func (r *runs) exited(a *ledger.App, q api.ControlRequest) {
 	f := ledger.Exited{App: a.ID, At: max(ended, o.Stopped), By: api.EndedByExit, Reason: o.Reason, Clean: o.Clean,
 		Code: q.ExitCode, Suspended: q.Suspended}
 	if q.ExitCode != 0 && o.State != api.AppFailed && o.State != api.AppRefused {
-		f.Reason = sayExit(q.ExitCode)
+		f.Reason = ledger.ExitReason(q.ExitCode)
 	}
 	r.record(f)
 }
@@ -118,13 +117,13 @@ func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	account.Suspended = q.Suspended
 	a.Duration, a.EndedBy, a.ExitCode = max(ended, account.Stopped), api.EndedByExit, q.ExitCode
 	was := a.State
-	if a.State = ledger.Settled(was, a.EndedBy, false, q.ExitCode); a.State == api.AppFailed && was != api.AppFailed {
-		account.Reason = sayExit(q.ExitCode)
-		a.Notices = append(slices.Clone(a.Notices), sayExit(q.ExitCode))
-		r.occur(ExitReported{App: a.ID, Code: q.ExitCode})
+	a.State = ledger.Settled(was, a.EndedBy, false, q.ExitCode)
+	failed := a.State == api.AppFailed && was != api.AppFailed
+	if failed {
+		account.Reason = ledger.ExitReason(q.ExitCode)
+		a.Notices = append(slices.Clone(a.Notices), ledger.ExitReason(q.ExitCode))
 		if owner, newest := r.view.Newest(a.User, a.Profile, a.ID); newest {
 			r.record(ledger.RunTakenBack{Name: a.Profile, Owner: owner, App: a.ID})
-			r.occur(ProfileChanged{Profile: a.Profile, How: "put back", App: a.ID})
 		}
 	}
 	a.Predicted, a.ErrorPct = a.Duration, report.ErrorPct(a.State, a.Deadline, a.Duration)
@@ -135,7 +134,7 @@ func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	case a.Unrecorded != "":
 		report.Untaught(&a.AppSummary, "how it ended was told too late")
 	}
-	r.record(ledger.EndedAmended{Detail: a, Account: account})
+	r.record(ledger.EndedAmended{Detail: a, Account: account, Failed: failed})
 }
 
 // tick looks at a driver's silence and at the deadline; of an ended application it waits
@@ -236,7 +235,7 @@ func (r *runs) heardAgain(a *ledger.App) {
 	if !a.Running() {
 		return
 	}
-	r.judgeAgain(a, true)
+	r.judgeAgain(a, true, nil)
 }
 
 // allExited reports whether the nodes have said all there is about an ended

@@ -103,9 +103,9 @@ func (e *Engine) configure(ev Configure) {
 // next step.
 func (e *Engine) View() ledger.View { return e.core.view }
 
-// Changes are the facts of the last step, in order, with their numbers: what a standby,
-// an audit or a live stream reads. They are valid until the next step, for facts of
-// nodes' statuses point to these.
+// Changes are the facts of the last step, in order: what logs, counters, a standby, an audit or a
+// live stream reads. What a reply has told is recorded after the step, and stands in the changes of
+// the next one. They are valid until then, for facts of nodes' statuses point to these.
 func (e *Engine) Changes() []ledger.Change { return e.changes }
 
 // Keys are the hashes of the secrets by which the drivers of running and queued applications
@@ -153,9 +153,9 @@ func (e *Engine) finish() []Action {
 	effects := c.ledger.Close()
 	e.changes = effects.Changes
 	for _, err := range effects.Faults {
-		c.occur(RecordLost{Err: err})
+		e.changes = append(e.changes, ledger.Change{At: c.now, Fact: ledger.RecordLost{Err: err}})
 	}
-	n := len(effects.Again) + len(effects.Directives) + len(effects.Plans) + len(c.log) + len(c.replies) + len(c.answers)
+	n := len(effects.Again) + len(effects.Directives) + len(effects.Plans) + len(c.replies) + len(c.answers)
 	if n+len(effects.Pairs) == 0 {
 		return nil // Most statuses of nodes change nothing.
 	}
@@ -172,11 +172,10 @@ func (e *Engine) finish() []Action {
 	for _, p := range effects.Plans {
 		actions = append(actions, PublishPlan{Plan: p})
 	}
-	actions = append(actions, c.log...)
 	for _, reply := range c.replies {
 		actions = append(actions, reply())
 	}
 	actions = append(actions, c.answers...)
-	c.log, c.replies, c.answers = nil, nil, nil
+	c.replies, c.answers = nil, nil
 	return actions
 }

@@ -99,7 +99,7 @@ func (Configure) isEvent()    {}
 func (Tick) isEvent()         {}
 
 // Action is one effect that the engine's caller has to carry out: Save,
-// PublishPlan, PublishDirective, Reply, Answer or Log. A step returns at most one Save,
+// PublishPlan, PublishDirective, Reply or Answer. A step returns at most one Save,
 // and first; it must be on disk before the others take effect (Turn).
 type Action interface{ isAction() }
 
@@ -133,12 +133,12 @@ type Answer struct {
 	Work func(view ledger.View, kept *report.Kept) any
 }
 
-// Log tells the operator what has happened.
-type Log struct{ Occurrence Occurrence }
+// Dropped is of a Turn alone: the store will never take a record, which is lost.
+type Dropped struct{ Err error }
 
 func (Save) isAction()             {}
 func (PublishPlan) isAction()      {}
 func (PublishDirective) isAction() {}
 func (Reply) isAction()            {}
 func (Answer) isAction()           {}
-func (Log) isAction()              {}
+func (Dropped) isAction()          {}

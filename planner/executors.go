@@ -54,19 +54,20 @@ func checkSeats(v ledger.View, a *ledger.App, seats []placement.Seat) error {
 // its driver speaks next: executors also exit when their driver dies, and must
 // not be replaced then.
 func (f *fleet) gone(a *ledger.App, x *ledger.Executor, reason string) {
-	f.lost(a, x, ledger.ExecutorLost{App: a.ID, ID: x.ID, Reason: reason})
+	f.lost(a, x, reason, false)
 }
 
-// lost records that x runs no more, and says so.
-func (f *fleet) lost(a *ledger.App, x *ledger.Executor, fact ledger.ExecutorLost) {
-	if x.Gone || !f.record(fact) || !a.Running() {
+// lost records that x runs no more; unstarted says that it has never run.
+func (f *fleet) lost(a *ledger.App, x *ledger.Executor, reason string, unstarted bool) {
+	if x.Gone {
 		return
 	}
-	if x.Leaving {
-		f.occur(ExecutorLeft{App: a.ID, Executor: x.ID, Node: x.Node})
-		return
+	node := x.Node
+	if !a.Running() {
+		node = ""
 	}
-	f.occur(ExecutorGone{App: a.ID, Executor: x.ID, Node: x.Node, Reason: fact.Reason})
+	f.record(ledger.ExecutorLost{App: a.ID, ID: x.ID, Node: node, Reason: reason, Unstarted: unstarted,
+		Leaving: x.Leaving})
 }
 
 // starts reports whether x's node, which is here, still starts it: a driver that has lost an
@@ -101,10 +102,7 @@ func (f *fleet) replaceOnce(a *ledger.App) {
 			f.giveUp(a, lost+1)
 			return
 		}
-		if f.record(ledger.ReplacementSent{App: a.ID, Lost: name, Node: n.Node, Since: since}) {
-			x := a.Tenant.Executors[len(a.Tenant.Executors)-1]
-			f.occur(ExecutorReplaced{App: a.ID, Executor: x.ID, Node: n.Node})
-		}
+		f.record(ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: name, Node: n.Node, Since: since})
 	}
 }
 
@@ -122,10 +120,9 @@ func (f *fleet) replacements(a *ledger.App, since units.Instant) int {
 // giveUp replaces no executor of a any more: one that cannot live is then Spark's to deal
 // with.
 func (f *fleet) giveUp(a *ledger.App, lost int) {
-	f.record(ledger.ReplacementStopped{App: a.ID})
+	f.record(ledger.ReplacementStopped{App: a.ID, Lost: lost, Window: f.cfg.ReplacementWindow})
 	f.record(ledger.Noticed{App: a.ID, Text: fmt.Sprintf("%d executors were lost within %v, the last one by %s: no more are started", lost,
 		f.cfg.ReplacementWindow.Round(time.Second), a.LastExit())})
-	f.occur(ReplacementEnded{App: a.ID, Count: lost, Window: f.cfg.ReplacementWindow})
 }
 
 // grow gives a executors on live nodes where it has none: nodes that have come since it
@@ -141,12 +138,11 @@ func (f *fleet) grow(a *ledger.App) {
 	f.record(ledger.SeatsLooked{App: a.ID, Crowded: crowded})
 	for _, s := range seats {
 		if err := checkSeats(f.view, a, []placement.Seat{s}); err != nil {
-			f.occur(DecisionRefused{Err: err})
+			f.refused(err)
 			continue
 		}
 		if f.record(ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors), Grown: true}) {
 			f.resize(a)
-			f.occur(AppGrown{App: a.ID, Node: s.Node.Node, Executors: s.Executors})
 		}
 	}
 }
@@ -231,7 +227,7 @@ func (f *fleet) unstarted(a *ledger.App) {
 			continue
 		}
 		if n := f.view.Node(x.Node); n != nil && n.Presence == ledger.Lost {
-			f.lost(a, x, ledger.ExecutorLost{App: a.ID, ID: x.ID, Reason: "its node is lost", Unstarted: true})
+			f.lost(a, x, "its node is lost", true)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -199,8 +200,9 @@ func TestAnApplicationEndsAtItsDriversExit(t *testing.T) {
 				t.Errorf("the profile has %d runs, want %d", p.Runs, c.runs)
 			}
 			for _, o := range w.said {
-				if e, ok := o.(planner.AppEnded); ok && (e.State != c.state || (e.ErrorPct != nil) != (c.state == api.AppFinished)) {
-					t.Errorf("%q, error %v", e, e.ErrorPct)
+				e, ok := o.fact.(ledger.Buried)
+				if d := &e.Detail; ok && (d.State != c.state || (d.ErrorPct != nil) != (c.state == api.AppFinished)) {
+					t.Errorf("%s, error %v", o.Text, d.ErrorPct)
 				}
 			}
 		})
@@ -431,7 +433,7 @@ func TestExitReportsThatChangeNothing(t *testing.T) {
 	if d := w.app(id); d.State != api.AppFailed || d.ExitCode != 1 || d.Notices[len(d.Notices)-1] != "it broke" {
 		t.Errorf("one that had failed: %s (%d), %q", d.State, d.ExitCode, d.Notices)
 	}
-	reported := slices.ContainsFunc(w.said, func(o planner.Occurrence) bool { return o.Name() == "exit code reported" })
+	reported := len(w.heard("exit code reported")) > 0
 	if reported {
 		t.Error("what failed anyway is said to have failed")
 	}

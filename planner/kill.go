@@ -34,8 +34,7 @@ func (d *desk) killApp(q api.ControlRequest) (api.ControlReply, error) {
 		return api.ControlReply{Message: fmt.Sprintf("%s ends already: %s", a.ID, a.Outcome.KillReason())}, nil
 	}
 	queued := a.Queued()
-	d.record(ledger.KillAsked{App: a.ID, By: by})
-	d.occur(AppKilled{App: a.ID, By: by, Queued: queued})
+	d.record(ledger.KillAsked{App: a.ID, By: by, Queued: queued})
 	if queued {
 		d.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(d.now), By: api.EndedByKill, Reason: a.Outcome.KillReason()})
 		d.due = true

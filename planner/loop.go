@@ -63,7 +63,7 @@ type Loop struct {
 	engine  *Engine
 	pub     Publisher
 	store   Store
-	observe func(Occurrence)
+	observe func(ledger.Change)
 
 	requests chan request
 	done     chan struct{}
@@ -93,11 +93,11 @@ type request struct {
 	login string
 }
 
-// NewLoop returns the loop around e. observe is called for every occurrence, on
-// the loop's goroutine; nil discards them.
-func NewLoop(e *Engine, pub Publisher, store Store, observe func(Occurrence)) *Loop {
+// NewLoop returns the loop around e. observe is called for every change, the engine's and what
+// the loop itself has to tell, on the loop's goroutine; it keeps none. nil discards them.
+func NewLoop(e *Engine, pub Publisher, store Store, observe func(ledger.Change)) *Loop {
 	if observe == nil {
-		observe = func(Occurrence) {}
+		observe = func(ledger.Change) {}
 	}
 	return &Loop{
 		engine: e, pub: pub, store: store, observe: observe,
@@ -305,29 +305,36 @@ func (l *Loop) drain() {
 }
 
 func (l *Loop) step(event Event) {
-	now := units.Instant(l.start.UnixNano()).Add(time.Since(l.start))
-	l.turn.Take(l.engine.Step(now, event), l.observe)
+	l.turn.Take(l.engine.Step(l.now(), event))
+	for _, c := range l.engine.Changes() {
+		l.observe(c)
+	}
 }
+
+func (l *Loop) now() units.Instant { return units.Instant(l.start.UnixNano()).Add(time.Since(l.start)) }
+
+// tell tells those who read the changes of what happened outside the engine.
+func (l *Loop) tell(fact ledger.Fact) { l.observe(ledger.Change{At: l.now(), Fact: fact}) }
 
 // flush ends the turn.
 func (l *Loop) flush() {
 	actions, err := l.turn.End(l.store.Apply)
 	if err == nil {
 		if l.storeErr.Swap(nil) != nil {
-			l.observe(StoreWorks{})
+			l.tell(ledger.StoreWorks{})
 		}
 	} else if text := err.Error(); l.storeErr.Swap(&text) == nil {
-		l.observe(StoreFailed{Err: err})
+		l.tell(ledger.StoreFailed{Err: err})
 	}
 	for _, action := range actions {
 		switch a := action.(type) {
 		case PublishPlan:
 			if err := l.pub.PublishPlan(a.Plan); err != nil {
-				l.observe(PublishFailed{To: a.Plan.Node, Err: err})
+				l.tell(ledger.PublishFailed{To: a.Plan.Node, Err: err})
 			}
 		case PublishDirective:
 			if err := l.pub.PublishDirective(a.App, a.Directive); err != nil {
-				l.observe(PublishFailed{To: string(a.App), Err: err})
+				l.tell(ledger.PublishFailed{To: string(a.App), Err: err})
 			}
 		case Reply:
 			if r, ok := l.waiting[a.To]; ok {
@@ -339,8 +346,8 @@ func (l *Loop) flush() {
 				delete(l.waiting, a.To)
 				l.asked = append(l.asked, asking{r, a, time.Now()})
 			}
-		case Log:
-			l.observe(a.Occurrence)
+		case Dropped:
+			l.tell(ledger.RecordLost{Err: a.Err})
 		}
 	}
 }

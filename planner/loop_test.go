@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/planner"
 )
@@ -50,10 +51,12 @@ func (p *ports) faults() (store, public error) {
 	return p.storeErr, p.publicErr
 }
 
-func (p *ports) hear(o planner.Occurrence) {
+func (p *ports) hear(c ledger.Change) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.said = append(p.said, o.Name())
+	if line := c.Line(); line.Text != "" {
+		p.said = append(p.said, line.Name)
+	}
 }
 
 // heard is all that was said so far.

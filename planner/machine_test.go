@@ -424,7 +424,7 @@ func (m *machine) check(t *rapid.T) {
 	}
 	for _, a := range m.apps {
 		s := listed[a.id]
-		if most := m.cfg.MaxNodes; most > 0 && len(m.places(a.id)) > most && len(m.heard(planner.NodeDraining{}.Name())) == 0 {
+		if most := m.cfg.MaxNodes; most > 0 && len(m.places(a.id)) > most && len(m.heard("node draining")) == 0 {
 			// A node that drained and is back keeps who had not left.
 			t.Fatalf("%s is on %v, more than %d nodes", a.id, m.places(a.id), most)
 		}

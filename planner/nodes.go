@@ -57,7 +57,7 @@ func (f *fleet) claim(s *api.NodeStatus) error {
 		f.record(ledger.NodeChallenged{Node: s.Node, Incarnation: s.Incarnation})
 	}
 	if n.Confirmed {
-		f.occur(NodeClash{Node: s.Node, Incarnation: s.Incarnation})
+		f.record(ledger.NodeClash{Node: s.Node, Incarnation: s.Incarnation})
 		return api.Errorf(api.KindConflict, "another node controller uses the name %s: give each its own", s.Node)
 	}
 	return api.Errorf(api.KindTransient, "node %s was connected a moment ago: try again in %v", s.Node, f.cfg.NodeClash)
@@ -74,11 +74,10 @@ func (f *fleet) follows(s *api.NodeStatus) string {
 
 // join makes s's sender the node of its name.
 func (f *fleet) join(s *api.NodeStatus) *ledger.Node {
-	if n := f.view.Node(s.Node); n == nil || !n.Here() || n.Incarnation != s.Incarnation {
-		f.occur(NodeJoined{Node: s.Node, Offered: s.Offered, Memory: s.Memory})
-	}
-	f.record(ledger.NodeJoined{Node: s.Node, Incarnation: s.Incarnation, Epoch: s.Epoch, Follows: f.follows(s)})
 	n := f.view.Node(s.Node)
+	f.record(ledger.NodeJoined{Node: s.Node, Incarnation: s.Incarnation, Epoch: s.Epoch, Follows: f.follows(s),
+		News: n == nil || !n.Here() || n.Incarnation != s.Incarnation, Offered: s.Offered, Memory: s.Memory})
+	n = f.view.Node(s.Node)
 	f.said(n, s)
 	return n
 }
@@ -86,7 +85,7 @@ func (f *fleet) join(s *api.NodeStatus) *ledger.Node {
 // status takes a later status of a node.
 func (f *fleet) status(s *api.NodeStatus) {
 	if err := f.credible(s); err != nil {
-		f.occur(MessageRefused{From: "node " + s.Node, Err: err})
+		f.record(ledger.MessageRefused{From: "node " + s.Node, Err: err})
 		return
 	}
 	n := f.view.Node(s.Node)
@@ -116,7 +115,7 @@ func (f *fleet) said(n *ledger.Node, s *api.NodeStatus) {
 		f.shrunk(n, offered)
 	}
 	if n.Allegiance.Follows != "" && n.Allegiance.Foreign && (!foreign || n.Allegiance.Follows != follows) {
-		f.occur(NodeForeign{Node: n.Node, Planner: n.Allegiance.Follows})
+		f.record(ledger.NodeForeign{Node: n.Node, Planner: n.Allegiance.Follows})
 	}
 	if follows != "" && n.Allegiance.Follows == "" {
 		f.returned(n, s)
@@ -124,10 +123,7 @@ func (f *fleet) said(n *ledger.Node, s *api.NodeStatus) {
 	f.settle(n)
 	f.reported(n, s)
 	f.faulty(n, s.Faults)
-	if s.Leaving {
-		f.due = true
-		f.occur(NodeLeft{Node: n.Node})
-	}
+	f.due = f.due || s.Leaving
 }
 
 // faulty ends the applications that a node cannot have any longer. It speaks only for those
@@ -138,9 +134,7 @@ func (f *fleet) faulty(n *ledger.Node, faults []api.AppFault) {
 		if a == nil || !a.Running() || a.Outcome.Killed != "" || f.view.Allocation(a, n.Node) == nil {
 			continue
 		}
-		by := "node " + n.Node + ": " + fault.Reason
-		f.record(ledger.KillAsked{App: a.ID, By: by})
-		f.occur(AppKilled{App: a.ID, By: by})
+		f.record(ledger.KillAsked{App: a.ID, By: "node " + n.Node + ": " + fault.Reason})
 	}
 }
 
@@ -158,12 +152,11 @@ func (f *fleet) hit(n *ledger.Node, apps []*ledger.App, what, means string) {
 	if len(apps) == 0 {
 		return
 	}
-	o := NodeShrunk{Node: n.Node, What: what}
+	fact := ledger.NodeShrunk{Node: n.Node, What: what, Means: means}
 	for _, a := range apps {
-		o.Hit = append(o.Hit, a.ID)
-		f.record(ledger.Noticed{App: a.ID, Text: fmt.Sprintf("node %s %s: %s", n.Node, what, means)})
+		fact.Hit = append(fact.Hit, a.ID)
 	}
-	f.occur(o)
+	f.record(fact)
 }
 
 // tick looks for nodes that have been silent for too long. Before f.silence none
@@ -184,8 +177,7 @@ func (f *fleet) tick() {
 		case silent < bound:
 		case n.Here():
 			f.due = true
-			f.record(ledger.NodeLost{Node: n.Node})
-			f.occur(NodeLost{Node: n.Node, Silent: silent})
+			f.record(ledger.NodeLost{Node: n.Node, Silent: silent})
 		case !n.Planned():
 			f.record(ledger.NodeForgotten{Node: n.Node})
 			continue
@@ -217,7 +209,6 @@ func (f *fleet) drain(q api.ControlRequest) (api.ControlReply, error) {
 	}
 	if !n.Draining {
 		f.record(ledger.NodeDrained{Node: n.Node, Draining: true})
-		f.occur(NodeDraining{Node: n.Node})
 	}
 	f.vacate(0)
 	stay := 0
@@ -242,30 +233,25 @@ func (f *fleet) undrain(q api.ControlRequest) (api.ControlReply, error) {
 	if !n.Draining {
 		return api.ControlReply{Message: fmt.Sprintf("node %s was not draining", n.Node)}, nil
 	}
-	f.record(ledger.NodeDrained{Node: n.Node})
-	f.occur(NodeJoined{Node: n.Node, Offered: n.Offered, Memory: n.Memory})
+	f.record(ledger.NodeDrained{Node: n.Node, Offered: n.Offered, Memory: n.Memory})
 	return api.ControlReply{Message: fmt.Sprintf("node %s takes executors again", n.Node)}, nil
 }
 
 // divide has a node, or all of them, divide its cores by another strategy from now on.
 func (f *fleet) divide(q api.ControlRequest) (api.ControlReply, error) {
-	where := "all nodes"
 	if q.Node != "" {
 		if _, err := f.known(q.Node); err != nil {
 			return api.ControlReply{}, err
 		}
-		where = "node " + q.Node
 	}
-	how := "as configured there"
 	if d := q.Division; d != nil {
 		if err := (supervisor.Config{Strategy: d.Strategy, Gamma: d.Gamma, Eq21: d.Eq21}).Validate(); err != nil {
 			return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
 		}
-		how = fmt.Sprintf("by %s, gamma %v", d.Strategy, d.Gamma)
 	}
-	f.record(ledger.DivisionSet{Node: q.Node, Division: q.Division})
-	f.occur(DivisionChanged{Where: where, How: how})
-	return api.ControlReply{Message: fmt.Sprintf("%s: cores are divided %s from now on", where, how)}, nil
+	fact := ledger.DivisionSet{Node: q.Node, Division: q.Division}
+	f.record(fact)
+	return api.ControlReply{Message: ledger.Change{Fact: fact}.Line().Text + " from now on"}, nil
 }
 
 func (f *fleet) known(name string) (*ledger.Node, error) {

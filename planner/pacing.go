@@ -61,9 +61,8 @@ func (r *runs) plan(a *ledger.App, ready []*ledger.Stage) {
 // aim gives stages their deadlines and their executors' targets.
 func (r *runs) aim(a *ledger.App, planned ...schedule.Planned) {
 	for _, p := range planned {
-		if r.record(ledger.StageAimed{App: a.ID, Stage: p.Stage.Key(), Aim: p.Aim, First: p.First, Targets: p.Targets}) {
-			r.occur(StagePlanned{App: a.ID, Stage: p.Stage.Key(), Deadline: p.Left, Cores: p.Cores, Executors: len(p.Targets)})
-		}
+		r.record(ledger.StageAimed{App: a.ID, Stage: p.Stage.Key(), Aim: p.Aim, First: p.First, Targets: p.Targets,
+			Left: p.Left, Cores: p.Cores})
 	}
 }
 
@@ -86,9 +85,8 @@ func (r *runs) release(a *ledger.App, why string) {
 
 // ungate takes all targets away and says why.
 func (r *runs) ungate(a *ledger.App, why string) {
-	r.record(ledger.TargetsDropped{App: a.ID})
+	r.record(ledger.PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: why})
 	r.say(a, why)
-	r.occur(PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: why})
 }
 
 // say tells the application's user a line.
@@ -100,9 +98,8 @@ func (r *runs) late(a *ledger.App) {
 	gate := a.Promise.Gate
 	gate.Late, gate.Lost = true, !estimate.InOrder(r.view, a.Seats())
 	r.record(ledger.GateSet{App: a.ID, Gate: gate})
-	r.record(ledger.TargetsDropped{App: a.ID})
+	r.record(ledger.PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: "its deadline has passed"})
 	r.say(a, fmt.Sprintf("the deadline of %s has passed: all cores from now on", verdict.Deadline(a.Promise.Deadline)))
-	r.occur(PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: "its deadline has passed"})
 }
 
 // lost has an application that has been late for long share what others leave.
@@ -136,36 +133,40 @@ func (r *runs) repace(a *ledger.App) {
 // pacedAgain says that a, which was released, is held back from now on.
 func (r *runs) pacedAgain(a *ledger.App) {
 	r.say(a, "paced again: "+a.Promise.Reason)
-	r.occur(PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: a.Promise.Reason})
+	r.record(ledger.PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: a.Promise.Reason})
 }
 
 // redeadline gives an application another deadline, or the same on a clock that was set, and a
 // new verdict.
 func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
 	released := a.Promise.Mode == ledger.Paced && !a.Gated()
-	r.record(ledger.DeadlineGiven{App: a.ID, Deadline: deadline})
-	if a.Queued() {
-		r.hall.askNow()
-	} else {
-		r.judgeAgain(a, released)
+	given := ledger.DeadlineGiven{App: a.ID, Deadline: deadline}
+	r.record(given)
+	if !a.Queued() {
+		r.judgeAgain(a, released, given)
+		return
 	}
-	r.occur(DeadlineChanged{App: a.ID, Deadline: a.Promise.Deadline, Verdict: a.Promise.Verdict})
+	r.hall.askNow()
+	r.record(ledger.Judged{App: a.ID, Judgement: a.Promise.Judgement, After: given})
 }
 
 // limit gives an application a most of cores on a node, 0 for none, and a new verdict.
 func (r *runs) limit(a *ledger.App, cores units.Cores) {
 	released := a.Promise.Mode == ledger.Paced && !a.Gated()
-	r.record(ledger.Capped{App: a.ID, Cores: cores})
+	given := ledger.Capped{App: a.ID, Cores: cores}
+	r.record(given)
 	if a.Promise.Deadline > 0 && a.Running() {
-		r.judgeAgain(a, released)
+		r.judgeAgain(a, released, given)
+		return
 	}
-	r.occur(CapChanged{App: a.ID, Cores: cores, Verdict: a.Promise.Verdict})
+	r.record(ledger.Judged{App: a.ID, Judgement: a.Promise.Judgement, After: given})
 }
 
-// judgeAgain makes a's targets anew, and its verdict; released says that it was paced, and let go.
-func (r *runs) judgeAgain(a *ledger.App, released bool) {
+// judgeAgain makes a's targets anew, and its verdict, after a fact that was asked for, or nil;
+// released says that it was paced, and let go.
+func (r *runs) judgeAgain(a *ledger.App, released bool, after ledger.Fact) {
 	r.retarget(a)
-	r.record(ledger.Judged{App: a.ID, Judgement: r.verdicts.Again(r.view, a, a.Promise.Gate)})
+	r.record(ledger.Judged{App: a.ID, Judgement: r.verdicts.Again(r.view, a, a.Promise.Gate), After: after})
 	if !a.Gated() {
 		r.record(ledger.TargetsDropped{App: a.ID})
 	}
@@ -181,8 +182,7 @@ func (r *runs) handOver(a *ledger.App) {
 		return
 	}
 	for _, m := range r.tails.Moves(r.view, a) {
-		if r.record(ledger.StageShared{App: a.ID, Stage: m.Stage.Key(), Shares: m.Shares}) {
-			r.occur(TailHandedOver{App: a.ID, Stage: m.Stage.Key(), Moved: m.Moved, Late: min(m.Late, schedule.Farthest)})
-		}
+		r.record(ledger.StageShared{App: a.ID, Stage: m.Stage.Key(), Shares: m.Shares, Moved: m.Moved,
+			Late: min(m.Late, schedule.Farthest)})
 	}
 }

@@ -56,6 +56,7 @@ func (h *hall) enter(by api.Principal, d admission.Admission, q api.RegisterRequ
 			return nil, err
 		}
 		f.Tenant.Cores, f.Tenant.Slots, f.Tenant.PerNode = s.Cores, s.Slots, s.PerNode
+		f.Executors = len(s.Nodes())
 	} else {
 		f.Wait = &mine.Wait
 	}
@@ -65,9 +66,6 @@ func (h *hall) enter(by api.Principal, d admission.Admission, q api.RegisterRequ
 	a := h.view.App(d.ID)
 	if mine.What == queue.Start {
 		h.seat(a, mine)
-		h.occur(AppRegistered{App: a.ID, AppName: a.Name, Verdict: a.Promise.Verdict, Reason: a.Promise.Reason, Executors: a.Tenant.Pool})
-	} else {
-		h.occur(AppQueued{App: a.ID, AppName: a.Name, Verdict: a.Promise.Verdict, Reason: a.Promise.Reason})
 	}
 	h.place(others)
 	return a, nil
@@ -108,9 +106,7 @@ func (h *hall) begin(choices []queue.Choice) {
 		case queue.Start:
 			h.start(c)
 		case queue.Refuse:
-			h.record(ledger.Judged{App: c.App.ID, Judgement: c.Judgement})
-			h.record(ledger.RunEnded{App: c.App.ID, State: api.AppRefused, At: c.App.At(h.now), By: api.EndedByKill, Reason: c.Err.Error()})
-			h.occur(AppRefused{AppName: c.App.Name, Err: c.Err})
+			h.record(ledger.TurnedDown{App: c.App.ID, Name: c.App.Name, Err: c.Err, At: c.App.At(h.now), Judgement: c.Judgement})
 		}
 	}
 }
@@ -120,16 +116,16 @@ func (h *hall) start(c queue.Choice) {
 	a := c.App
 	waited := h.now.Sub(a.Wait.Since)
 	if err := checkSeating(h.view, a, c.Seating); err != nil {
-		h.occur(DecisionRefused{Err: err})
+		h.refused(err)
 		return
 	}
 	s := c.Seating
-	if !h.record(ledger.Started{App: a.ID, Cores: s.Cores, Slots: s.Slots, PerNode: s.PerNode, Mode: c.Mode, Judgement: c.Judgement, Matched: c.Matched}) {
+	if !h.record(ledger.Started{App: a.ID, Cores: s.Cores, Slots: s.Slots, PerNode: s.PerNode, Mode: c.Mode,
+		Judgement: c.Judgement, Matched: c.Matched, Executors: len(s.Nodes()), Waited: waited}) {
 		return
 	}
 	h.seat(a, c)
 	h.record(ledger.Noticed{App: a.ID, Text: "started after " + waited.Round(time.Second).String() + " in the queue: " + a.Promise.Reason})
-	h.occur(AppStarted{App: a.ID, Waited: waited, Reason: a.Promise.Reason, Executors: a.Tenant.Pool})
 }
 
 // seat gives an application that has started its executors. One that cannot have them has

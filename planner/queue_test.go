@@ -1,11 +1,13 @@
 package planner_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -193,7 +195,8 @@ func TestANodeThatShrinks(t *testing.T) {
 		s.Executors = append(s.Executors, api.ExecutorStatus{App: id, ID: "1", State: api.ExecutorRunning})
 	}
 	w.step(planner.Status{Status: &s})
-	if said := w.heard("node shrunk"); len(said) != 1 || !strings.Contains(said[0].String(), "hits "+string(two)) {
+	said := w.heard("node shrunk")
+	if len(said) != 1 || !slices.Equal(said[0].fact.(ledger.NodeShrunk).Hit, []api.AppID{two}) {
 		t.Errorf("said %v", said)
 	}
 	if len(w.planned("a", one)) != 1 || len(w.planned("a", two)) != 1 || !strings.Contains(w.directives[two].Notice, "lost executors there are not replaced") || w.directives[one].Notice != "" {

@@ -97,7 +97,7 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 		a, err = r.hall.enter(by, d, q)
 	}
 	if err != nil {
-		r.occur(AppRefused{AppName: q.Name, Err: err})
+		r.record(ledger.TurnedDown{Name: q.Name, Err: err})
 		return nil, err
 	}
 	return a, nil
@@ -119,7 +119,12 @@ func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 		return nil, err
 	}
 	capped(by, &d)
-	if !r.record(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise}) {
+	n := 0
+	for _, s := range seats {
+		n += len(s.Executors)
+	}
+	if !r.record(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise,
+		Executors: n}) {
 		return nil, api.Errorf(api.KindTransient, "application %s cannot be taken over now: try again", d.ID)
 	}
 	a := r.view.App(d.ID)
@@ -127,16 +132,13 @@ func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 		last := api.ExecutorID(strconv.Itoa(q.Executors))
 		r.record(ledger.ExecutorNamed{App: a.ID, ID: last, Lost: true}) // Until it says what it has.
 	}
-	n := 0
 	for _, s := range seats {
 		if r.record(ledger.Reclaimed{App: a.ID, Node: s.Node, Executors: s.Executors}) {
-			n += len(s.Executors)
 			r.fleet.makeRoom(r.view.Node(s.Node))
 		}
 	}
 	r.fleet.resize(a)
 	r.say(a, a.Promise.Reason)
-	r.occur(AppReclaimed{App: a.ID, AppName: a.Name, Executors: n})
 	return a, nil
 }
 

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
 
 // losses lets time pass until end, and calls lost, in its tick, for each node that is lost.
-func (w *world) losses(end units.Instant, lost func(planner.NodeLost)) {
+func (w *world) losses(end units.Instant, lost func(ledger.NodeLost)) {
 	w.Helper()
 	for w.now < end {
 		w.said = nil
 		w.pass(planner.TickInterval)
 		for _, o := range w.said {
-			if l, ok := o.(planner.NodeLost); ok {
+			if l, ok := o.fact.(ledger.NodeLost); ok {
 				lost(l)
 			}
 		}
@@ -47,7 +48,7 @@ func TestSilenceBeforeATakeoverCounts(t *testing.T) {
 		w.step(c.silence)
 		w.step(planner.Tick{})
 		began, lost := w.now, map[string]time.Duration{}
-		w.losses(began.Add(cfg.NodeLost+time.Second), func(l planner.NodeLost) { lost[l.Node] = w.now.Sub(began) })
+		w.losses(began.Add(cfg.NodeLost+time.Second), func(l ledger.NodeLost) { lost[l.Node] = w.now.Sub(began) })
 		if !maps.Equal(lost, c.want) {
 			t.Errorf("%+v: lost after %v, want %v", c.silence, lost, c.want)
 		}
@@ -65,7 +66,7 @@ func TestSilentNodesAreLostEachOnTime(t *testing.T) {
 	began := w.now
 	lost := map[string]time.Duration{}
 	until := func(end time.Duration) {
-		w.losses(began.Add(end), func(l planner.NodeLost) {
+		w.losses(began.Add(end), func(l ledger.NodeLost) {
 			lost[l.Node] = w.now.Sub(began)
 			if want := cfg.NodeLost; l.Silent != want {
 				t.Errorf("node %s was silent for %v, want %v", l.Node, l.Silent, want)

@@ -27,8 +27,7 @@ func (d *desk) standing(ev Standing) {
 func (d *desk) loseNode(name string) {
 	if n := d.view.Node(name); n != nil && n.Here() {
 		d.due = true
-		d.record(ledger.NodeLost{Node: n.Node})
-		d.occur(NodeRevoked{Node: n.Node})
+		d.record(ledger.NodeLost{Node: n.Node, Revoked: true})
 	}
 }
 
@@ -43,9 +42,8 @@ func (d *desk) ownerStands(a *ledger.App, revoked bool) {
 	case a.Queued():
 		judgement := a.Promise.Judgement
 		judgement.Reason = why
-		d.record(ledger.Judged{App: a.ID, Judgement: judgement})
-		d.record(ledger.RunEnded{App: a.ID, State: api.AppRefused, At: a.At(d.now), By: api.EndedByKill, Reason: why})
-		d.occur(AppRefused{AppName: a.Name, Err: api.Errorf(api.KindDenied, "%s", why)})
+		d.record(ledger.TurnedDown{App: a.ID, Name: a.Name, Err: api.Errorf(api.KindDenied, "%s", why),
+			At: a.At(d.now), Judgement: judgement})
 		d.due = true
 	default:
 		d.runs.say(a, fmt.Sprintf("%s: it is ended in %v", why, d.cfg.RevokeGrace))
@@ -57,9 +55,7 @@ func (d *desk) expel(a *ledger.App) {
 	if since := a.Outcome.Revoked; since == 0 || !a.Running() || a.Outcome.Killed != "" || d.now.Sub(since) < d.cfg.RevokeGrace {
 		return
 	}
-	by := "the planner: " + revocation(a)
-	d.record(ledger.KillAsked{App: a.ID, By: by})
-	d.occur(AppKilled{App: a.ID, By: by})
+	d.record(ledger.KillAsked{App: a.ID, By: "the planner: " + revocation(a)})
 }
 
 // revocation says that the credentials of a's user were revoked.

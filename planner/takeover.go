@@ -26,7 +26,6 @@ func (f *fleet) settle(n *ledger.Node) {
 		w, uptime := &n.Allegiance, f.view.Uptime()
 		if (!w.Ours || uptime-w.Since >= takeBack) && w.Succeeds != w.Follows && f.view.Identity() != "" && uptime >= admission.Newcomer {
 			f.record(ledger.NodeClaimed{Node: n.Node, From: n.Allegiance.Follows})
-			f.occur(NodeClaimed{Node: n.Node, Planner: n.Allegiance.Follows})
 		}
 		return
 	}
@@ -48,15 +47,15 @@ func (f *fleet) adopt(n *ledger.Node, a *ledger.App, all []ledger.StrangerExecut
 		known := a.Executor(x.ID)
 		return known != nil && !known.Gone
 	})
-	had := a.Promise.Reclaimed
-	if len(fits) == 0 || !f.record(ledger.Reclaimed{App: a.ID, Node: n.Node, Executors: fits}) {
+	fact := ledger.Reclaimed{App: a.ID, Node: n.Node, Executors: fits}
+	if !a.Promise.Reclaimed {
+		fact.Name = a.Name
+	}
+	if len(fits) == 0 || !f.record(fact) {
 		return
 	}
 	f.makeRoom(n)
 	f.resize(a)
-	if !had {
-		f.occur(AppReclaimed{App: a.ID, AppName: a.Name, Executors: len(fits)})
-	}
 }
 
 // makeRoom takes back what this planner has promised of n and nobody has seen run, while more is

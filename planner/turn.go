@@ -21,9 +21,9 @@ type Turn struct {
 	questions  []Action
 }
 
-// Take adds what a step has returned. Occurrences wait for nothing: observe is called for
-// each. Plans and Directives are whole values: a newer one replaces the one that waits.
-func (t *Turn) Take(actions []Action, observe func(Occurrence)) {
+// Take adds what a step has returned. Plans and Directives are whole values: a newer one
+// replaces the one that waits.
+func (t *Turn) Take(actions []Action) {
 	for _, action := range actions {
 		switch a := action.(type) {
 		case Save:
@@ -42,17 +42,15 @@ func (t *Turn) Take(actions []Action, observe func(Occurrence)) {
 			t.replies = append(t.replies, a)
 		case Answer:
 			t.questions = append(t.questions, a)
-		case Log:
-			observe(a.Occurrence)
 		}
 	}
 }
 
 // End calls save with all changes, if there are any, and returns what is to be carried out
-// then, in this order: Log, PublishPlan by node, PublishDirective by application, Reply,
+// then, in this order: Dropped, PublishPlan by node, PublishDirective by application, Reply,
 // Answer. Plans come before replies, for a driver that reads its reply may rely on them.
 //
-// A change that the store will never take (api.RefusedError) is dropped, with a Log: it would
+// A change that the store will never take (api.RefusedError) is Dropped: it would
 // keep all others back for ever.
 //
 // When save fails, End returns its error, and refusals with KindTransient in the place of
@@ -70,7 +68,7 @@ func (t *Turn) End(save func([]api.Pair) error) ([]Action, error) {
 			t.unsaved = newest(t.unsaved)
 			return append(actions, t.answers(readOnly(err))...), err
 		}
-		actions = append(actions, Log{RecordLost{Err: err}})
+		actions = append(actions, Dropped{Err: err})
 	}
 	if len(t.plans)+len(t.directives)+len(t.replies)+len(t.questions) == 0 {
 		return actions, nil // Most statuses of nodes ask for nothing.

@@ -102,7 +102,7 @@ func TestATurnSaysNothingThatIsNotStored(t *testing.T) {
 					waiting = append(waiting, ticket)
 					actions = append(actions, planner.Reply{To: ticket, Body: api.EventsReply{V: api.Version}})
 				}
-				turn.Take(actions, nil)
+				turn.Take(actions)
 			}
 			end(rapid.Bool().Draw(t, "disk full"))
 		}

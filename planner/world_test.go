@@ -33,7 +33,7 @@ type world struct {
 	disk       map[string][]byte
 	plans      map[string]api.Plan
 	directives map[api.AppID]api.Directive
-	said       []planner.Occurrence
+	said       []said
 	seq        map[string]uint64
 	memory     map[string]units.Bytes // What a node says that it gives, 16 GiB where it is not there.
 	dividing   api.Division           // How nodes say that they divide.
@@ -78,7 +78,8 @@ func (w *world) step(event planner.Event) any {
 			w.Fatalf("the Save is action %d, want the first", i)
 		}
 	}
-	w.turn.Take(actions, w.hear)
+	w.turn.Take(actions)
+	w.hear()
 	actions, err := w.turn.End(w.save)
 	if err != nil {
 		w.Fatalf("save: %v", err)
@@ -107,16 +108,30 @@ func (w *world) step(event planner.Event) any {
 	return body
 }
 
-// hear takes an occurrence, which is no refusal of a decision and says itself on one line.
-func (w *world) hear(o planner.Occurrence) {
+// said is a fact that a log does not leave out.
+type said struct {
+	fact ledger.Fact
+	ledger.Line
+}
+
+func (s said) String() string { return s.Text }
+
+// hear takes what the step has recorded: no refusal of a decision, and what is to be said is on
+// one line.
+func (w *world) hear() {
 	w.Helper()
-	if refused, ok := o.(planner.DecisionRefused); ok {
-		w.Fatalf("a decision is refused: %v", refused.Err)
+	for _, c := range w.e.Changes() {
+		if refused, ok := c.Fact.(ledger.DecisionRefused); ok {
+			w.Fatalf("a decision is refused: %v", refused.Err)
+		}
+		line := c.Line()
+		if line.Name == "" || strings.Contains(line.Text, "\n") || len(line.Fields)%2 != 0 {
+			w.Fatalf("a fact that does not say itself on one line: %#v", c.Fact)
+		}
+		if line.Text != "" {
+			w.said = append(w.said, said{c.Fact, line})
+		}
 	}
-	if o.Name() == "" || o.String() == "" || strings.Contains(o.String(), "\n") {
-		w.Fatalf("an occurrence that does not say itself on one line: %#v", o)
-	}
-	w.said = append(w.said, o)
 }
 
 // follow has a standby record what the engine has recorded: the same has to come of it.
@@ -229,7 +244,8 @@ func (w *world) restart() {
 // has heard of it.
 func (w *world) cut(event planner.Event) {
 	w.Helper()
-	w.turn.Take(w.e.Step(w.now, event), w.hear)
+	w.turn.Take(w.e.Step(w.now, event))
+	w.hear()
 	if _, err := w.turn.End(w.save); err != nil {
 		w.Fatalf("save: %v", err)
 	}
@@ -382,9 +398,9 @@ func (w *world) live(d time.Duration, apps ...api.AppID) {
 // to moves the clock to s of the deadline clock that started at the epoch.
 func (w *world) to(s units.Seconds) { w.now = epoch.Add(s.Duration()) }
 
-func (w *world) heard(name string) (found []planner.Occurrence) {
+func (w *world) heard(name string) (found []said) {
 	for _, o := range w.said {
-		if o.Name() == name {
+		if o.Name == name {
 			found = append(found, o)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/node"
-	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -208,13 +207,15 @@ func (c *check) queue() {
 	}
 }
 
-// occurred notes who has started.
-func (c *check) occurred(o planner.Occurrence) {
-	switch o := o.(type) {
-	case planner.AppRegistered:
-		c.starts = append(c.starts, o.App)
-	case planner.AppStarted:
-		c.starts = append(c.starts, o.App)
+// recorded notes who has started.
+func (c *check) recorded(fact ledger.Fact) {
+	switch f := fact.(type) {
+	case ledger.Registered:
+		if f.Wait == nil && !f.Promise.Reclaimed {
+			c.starts = append(c.starts, f.ID)
+		}
+	case ledger.Started:
+		c.starts = append(c.starts, f.App)
 	}
 }
 

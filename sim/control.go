@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
@@ -142,7 +143,10 @@ func (c *control) step(event planner.Event) {
 		return
 	}
 	c.steps++
-	c.turn.Take(c.engine.Step(epochOfPlanner+c.w.clock.Now().Add(c.clock), event), c.observe)
+	c.turn.Take(c.engine.Step(epochOfPlanner+c.w.clock.Now().Add(c.clock), event))
+	for _, change := range c.engine.Changes() {
+		c.observe(change)
+	}
 	if c == c.w.control {
 		c.w.check.queue()
 	}
@@ -175,12 +179,15 @@ func (c *control) step(event planner.Event) {
 	}
 }
 
-func (c *control) observe(o planner.Occurrence) {
+func (c *control) observe(change ledger.Change) {
 	if c == c.w.control {
-		c.w.check.occurred(o)
+		c.w.check.recorded(change.Fact)
 	}
-	c.w.history.said("planner", "", o.String())
-	if e, ok := o.(planner.AppEnded); ok && e.State == api.AppFailed && e.By == api.EndedBySilence {
+	if line := change.Line(); line.Text != "" {
+		c.w.history.said("planner", "", line.Text)
+	}
+	e, ok := change.Fact.(ledger.Buried)
+	if ok && e.Detail.State == api.AppFailed && e.Detail.EndedBy == api.EndedBySilence {
 		c.w.check.givenUp(e.App)
 	}
 }

@@ -1,0 +1,339 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// The table of what facts say. Who reads the changes goes by it: logs, the simulator, an audit. A
+// fact without a row does not compile.
+
+// Applications.
+
+func (f Registered) line() Line {
+	switch p := f.Promise; {
+	case f.Wait != nil:
+		return usual("application queued", ofApp(f.ID), "%s (%q) %s", f.ID, f.Name, p.Reason)
+	case p.Reclaimed:
+		return takenOver(f.ID, f.Name, f.Executors)
+	default:
+		return usual("application registered", ofApp(f.ID), "%s (%q) registered: %s; %d executors",
+			f.ID, f.Name, p.Reason, f.Executors)
+	}
+}
+
+func (f Reclaimed) line() Line {
+	if f.Name == "" {
+		return quiet("executors taken over")
+	}
+	return takenOver(f.App, f.Name, len(f.Executors))
+}
+
+func takenOver(id api.AppID, name string, executors int) Line {
+	return trouble("application taken over", ofApp(id),
+		"application taken over: %s (%s) goes on with %d executors, all cores", id, name, executors)
+}
+
+func (f Started) line() Line {
+	return usual("application started", ofApp(f.App), "%s started after %v in the queue: %s; %d executors",
+		f.App, f.Waited.Round(time.Second), f.Reason, f.Executors)
+}
+
+func (f TurnedDown) line() Line {
+	var about []any
+	if f.App != "" {
+		about = ofApp(f.App)
+	}
+	return trouble("application refused", about, "%q refused: %v", f.Name, f.Err)
+}
+
+func (f KillAsked) line() Line {
+	if f.Queued {
+		return usual("application killed", ofApp(f.App), "%s was killed by %s while it was queued", f.App, f.By)
+	}
+	return usual("application killed", ofApp(f.App), "%s was killed by %s: its driver is to end", f.App, f.By)
+}
+
+func (f ContextStopped) line() Line {
+	return usual("context stopped", ofApp(f.App), "%s stopped its context after %s%s",
+		f.App, f.At, ofDeadline(f.Deadline))
+}
+
+func (f Buried) line() Line {
+	d := &f.Detail
+	how := string(d.State)
+	if d.State == api.AppUnknown {
+		how = "ended, nobody knows how,"
+	}
+	text := fmt.Sprintf("%s %s after %s%s", f.App, how, d.Duration, ofDeadline(d.Deadline))
+	if !d.EndedBy.Known() {
+		text += fmt.Sprintf(" (%s; its exit is not known)", d.EndedBy)
+	}
+	if f.Account.Reason != "" {
+		text += ": " + f.Account.Reason
+	}
+	return usual("application ended", ofApp(f.App), "%s", text)
+}
+
+// ofDeadline says what a duration is one of.
+func ofDeadline(deadline units.Seconds) string {
+	if deadline <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of %s", deadline)
+}
+
+func (f EndedAmended) line() Line {
+	if !f.Failed {
+		return quiet("history amended")
+	}
+	return usual("exit code reported", ofApp(f.Detail.ID), "%s failed: %s", f.Detail.ID, ExitReason(f.Detail.ExitCode))
+}
+
+// ExitReason is the line about an application whose spark-submit has ended with that code.
+func ExitReason(code int) string { return fmt.Sprintf("spark-submit ended with exit code %d", code) }
+
+func (f PacingChanged) line() Line {
+	return usual("pacing changed", ofApp(f.App), "%s is %s: %s", f.App, f.Pacing, f.Why)
+}
+
+func (f Judged) line() Line {
+	switch after := f.After.(type) {
+	case DeadlineGiven:
+		return usual("deadline changed", ofApp(f.App), "%s has a deadline of %s, %s", f.App, after.Deadline, f.Verdict)
+	case Capped:
+		if after.Cores == 0 {
+			return usual("cap changed", ofApp(f.App), "%s has no cap any more, %s", f.App, f.Verdict)
+		}
+		return usual("cap changed", ofApp(f.App), "%s has at most %s cores on a node, %s",
+			f.App, after.Cores, f.Verdict)
+	}
+	return quiet("application judged")
+}
+
+func (f ClockRead) line() Line {
+	if f.Ahead == 0 {
+		return quiet("clock read")
+	}
+	return trouble("clock corrected", ofApp(f.App),
+		"%s: its deadline clock is %v ahead of what was made of it: this planner's clock was set", f.App, f.Ahead)
+}
+
+func (f RunNotRecorded) line() Line {
+	return usual("run not recorded", ofApp(f.App), "%s is not recorded: %v", f.App, f.Err)
+}
+
+func (Numbered) line() Line       { return quiet("number taken") }
+func (Refused) line() Line        { return quiet("refusal kept") }
+func (Heard) line() Line          { return quiet("driver heard") }
+func (NoticeTold) line() Line     { return quiet("notice told") }
+func (Noticed) line() Line        { return quiet("notice given") }
+func (EventTaken) line() Line     { return quiet("event taken") }
+func (DeadlineGiven) line() Line  { return quiet("deadline given") }
+func (GateSet) line() Line        { return quiet("gate set") }
+func (ModeSet) line() Line        { return quiet("mode set") }
+func (Capped) line() Line         { return quiet("cap given") }
+func (Mismatched) line() Line     { return quiet("profile left") }
+func (Looked) line() Line         { return quiet("end looked at") }
+func (TargetsDropped) line() Line { return quiet("targets dropped") }
+func (OwnerRevoked) line() Line   { return quiet("owner revoked") }
+func (RunEnded) line() Line       { return quiet("run ended") }
+func (Exited) line() Line         { return quiet("driver exited") }
+func (Outdated) line() Line       { return quiet("state outdated") }
+func (LaunchTold) line() Line     { return quiet("launch told") }
+func (QueuePlaced) line() Line    { return quiet("place given") }
+func (QueueLearnt) line() Line    { return quiet("queue taught") }
+
+// Stages.
+
+func (f StageAimed) line() Line {
+	return usual("stage planned", ofStage(f.App, f.Stage), "%s stage %d.%d: %s on %s cores, %d executors",
+		f.App, f.Stage.Stage, f.Stage.Attempt, f.Left, f.Cores, len(f.Targets))
+}
+
+func (f StageEnded) line() Line {
+	how, s := "done", f.Done.StageKey
+	if f.Done.Failed {
+		how = "failed"
+	}
+	return usual("stage ended", ofStage(f.App, s), "%s stage %d.%d %s after %s%s",
+		f.App, s.Stage, s.Attempt, how, max(0, f.At-f.ReadyAt), ofDeadline(f.First))
+}
+
+func (f StageShared) line() Line {
+	return usual("tail handed over", ofStage(f.App, f.Stage),
+		"%s stage %d.%d would end %s late: the work of %.1f tasks goes to other executors",
+		f.App, f.Stage.Stage, f.Stage.Attempt, f.Late, f.Moved)
+}
+
+func (StageReady) line() Line    { return quiet("stage ready") }
+func (StageMatched) line() Line  { return quiet("stage matched") }
+func (StageTargeted) line() Line { return quiet("stage targeted") }
+func (StageRebound) line() Line  { return quiet("stage rebound") }
+func (ResponseBegan) line() Line { return quiet("step response begun") }
+func (ResponseMoved) line() Line { return quiet("step response moved") }
+
+// Executors.
+
+func (f ExecutorLost) line() Line {
+	switch about := ofExecutor(f.App, f.ID, f.Node); {
+	case f.Node == "":
+		return quiet("executor ended")
+	case f.Leaving:
+		return usual("executor left", about, "%s executor %s has left %s", f.App, f.ID, f.Node)
+	default:
+		return trouble("executor gone", about, "%s executor %s on %s is gone: %s", f.App, f.ID, f.Node, f.Reason)
+	}
+}
+
+func (f ReplacementSent) line() Line {
+	return usual("executor replaced", ofExecutor(f.App, f.ID, f.Node),
+		"%s gets executor %s on %s in place of a lost one", f.App, f.ID, f.Node)
+}
+
+func (f ReplacementStopped) line() Line {
+	return trouble("replacement ended", ofApp(f.App), "%s lost %d executors in %v: no more are replaced",
+		f.App, f.Lost, f.Window)
+}
+
+func (f Seated) line() Line {
+	if !f.Grown {
+		return quiet("application seated")
+	}
+	node := f.Nodes[0] // A planner grows on one node at a time.
+	return usual("application grown", append(ofApp(f.App), ofNode(node)...),
+		"%s gets %d executors on node %s, which has come", f.App, len(f.Nodes), node)
+}
+
+func (Resized) line() Line         { return quiet("application resized") }
+func (SeatsLooked) line() Line     { return quiet("seats looked at") }
+func (PlaceGivenBack) line() Line  { return quiet("place given back") }
+func (ExecutorUp) line() Line      { return quiet("executor up") }
+func (ExecutorUnseen) line() Line  { return quiet("executor unseen") }
+func (ExecutorLeaving) line() Line { return quiet("executor leaving") }
+func (ExecutorIdle) line() Line    { return quiet("executor idle") }
+func (ExecutorNamed) line() Line   { return quiet("executor named") }
+
+// Nodes.
+
+func (f NodeJoined) line() Line {
+	if !f.News {
+		return quiet("node heard")
+	}
+	return joined(f.Node, f.Offered, f.Memory)
+}
+
+func joined(node string, offered units.Cores, memory units.Bytes) Line {
+	return usual("node joined", ofNode(node), "node %s offers %s cores and %s", node, offered, memory)
+}
+
+func (f NodeSaid) line() Line {
+	if !f.Status.Leaving {
+		return quiet("node said")
+	}
+	return usual("node left", ofNode(f.Status.Node), "node %s has stopped its controller", f.Status.Node)
+}
+
+func (f NodeLost) line() Line {
+	if f.Revoked {
+		return trouble("node revoked", ofNode(f.Node), "the credentials of node %s were revoked: it counts as lost",
+			f.Node)
+	}
+	return trouble("node lost", ofNode(f.Node), "node %s has been silent for %v", f.Node, f.Silent)
+}
+
+func (f NodeDrained) line() Line {
+	if !f.Draining {
+		return joined(f.Node, f.Offered, f.Memory)
+	}
+	return usual("node draining", ofNode(f.Node), "node %s drains", f.Node)
+}
+
+func (f NodeShrunk) line() Line {
+	hit := make([]string, len(f.Hit))
+	for i, id := range f.Hit {
+		hit[i] = string(id)
+	}
+	return trouble("node shrunk", ofNode(f.Node), "node %s %s: this hits %s", f.Node, f.What, strings.Join(hit, ", "))
+}
+
+func (f NodeClash) line() Line {
+	return trouble("node clash", ofNode(f.Node), "node %s: another node controller (%s) uses this name",
+		f.Node, f.Incarnation)
+}
+
+func (f NodeForeign) line() Line {
+	return trouble("node of another planner", ofNode(f.Node),
+		"node %s runs executors for planner %s: it gets none of ours until they have ended", f.Node, f.Planner)
+}
+
+func (f NodeClaimed) line() Line {
+	return trouble("node taken over", ofNode(f.Node),
+		"node taken over: %s followed planner %s, which does not serve any more", f.Node, f.From)
+}
+
+func (f DivisionSet) line() Line {
+	where, about, how := "all nodes", []any(nil), "as configured there"
+	if f.Node != "" {
+		where, about = "node "+f.Node, ofNode(f.Node)
+	}
+	if d := f.Division; d != nil {
+		how = fmt.Sprintf("by %s, gamma %v", d.Strategy, d.Gamma)
+	}
+	return usual("division changed", about, "%s: cores are divided %s", where, how)
+}
+
+func (NodeChallenged) line() Line { return quiet("node challenged") }
+func (NodeCleared) line() Line    { return quiet("node cleared") }
+func (NodeSilent) line() Line     { return quiet("node silent") }
+func (NodeForgotten) line() Line  { return quiet("node forgotten") }
+func (PlanRepeated) line() Line   { return quiet("plan repeated") }
+
+// Profiles.
+
+func (f ProfileSaved) line() Line {
+	about := ofProfile(f.Body.Name)
+	if f.By == "" {
+		return usual("profile changed", about, "profile %q %s", f.Body.Name, f.How)
+	}
+	return usual("profile changed", append(about, ofApp(f.By)...), "profile %q %s from %s", f.Body.Name, f.How, f.By)
+}
+
+func (f ProfileRemoved) line() Line {
+	return usual("profile changed", ofProfile(f.Name), "profile %q removed", f.Name)
+}
+
+func (f RunTakenBack) line() Line {
+	return usual("profile changed", append(ofProfile(f.Name), ofApp(f.App)...), "profile %q put back from %s",
+		f.Name, f.App)
+}
+
+// The planner, its store and its bus.
+
+func (f DecisionRefused) line() Line {
+	return trouble("decision refused", nil, "a decision was left out: %v", f.Err)
+}
+
+func (f MessageRefused) line() Line {
+	return trouble("message refused", []any{"from", f.From}, "message from %s: %v", f.From, f.Err)
+}
+
+func (f PublishFailed) line() Line {
+	return trouble("publish failed", []any{"to", f.To}, "publish to %s: %v", f.To, f.Err)
+}
+
+func (f StoreFailed) line() Line {
+	return trouble("store failed", nil, "the planner is read-only, for its state cannot be stored: %v", f.Err)
+}
+
+func (f RecordLost) line() Line {
+	return trouble("record lost", nil, "a record of the state is lost: %v", f.Err)
+}
+
+func (StoreWorks) line() Line { return usual("store works", nil, "the state can be stored again") }
+func (Passed) line() Line     { return quiet("time passed") }
+func (Waited) line() Line     { return quiet("time waited") }

@@ -47,7 +47,11 @@ type App struct {
 	opened []*Stage // Those that are not done, in order of id and attempt.
 
 	Clocks Clocks
-	keep   keep
+	// told says that a reply has carried the notice in force.
+	told     bool
+	versions versions
+	// kept is the launch as it is saved, nil when that is to be made.
+	kept   *api.Launch
 	copies copies
 }
 
@@ -248,31 +252,12 @@ type Clocks struct {
 	unsaved time.Duration
 }
 
-// keep is what of an application is to be saved and told when the batch closes.
-type keep struct {
-	told      bool // A reply has carried the notice in force.
-	record    bool // The record has to be saved.
-	aged      bool // It has to be with the next flush, for what nodes tell again.
-	marks     bool // The marks have to be.
-	touched   bool // Plans and Directive have to be compared.
-	concerned bool // It is looked at when the batch closes.
-	flush     bool // Figures of nodes have to be saved.
-	saved     bool // It has been saved at all, its profile included.
-	// launch is its launch as it is saved, nil when that is to be made.
-	launch *api.Launch
-}
-
 // copies are what snapshots share of an application until it changes: nil where that has to be
-// copied. Whatever changes an executor or the profile's matches drops them (Ledger.concern).
+// copied. Whatever changes an executor or the profile's matches drops them (change).
 type copies struct {
 	executors []*Executor
 	profile   *Profile
 }
-
-// touch marks a as changed: its record, its Directive and its nodes' Plans. What
-// changes only targets and shares does not change the record (steer).
-func (a *App) touch() { a.keep.record, a.keep.touched = true, true }
-func (a *App) steer() { a.keep.marks, a.keep.touched = true, true }
 
 // Running reports whether a has started and not ended.
 func (a *App) Running() bool { return a.Outcome.State == api.AppRunning }

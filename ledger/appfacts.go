@@ -56,10 +56,9 @@ func (f Registered) apply(l *Ledger) error {
 		}
 		enqueue(l, a, *f.Wait)
 	}
-	l.serial, l.batch.counters = f.Serial, true
+	l.serial = f.Serial
 	l.apps[a.ID], l.lineup = a, nil
-	l.concern(a)
-	a.touch()
+	change(l, a, partState|partProfile)
 	return nil
 }
 
@@ -70,7 +69,7 @@ func (f Numbered) apply(l *Ledger) error {
 	if err := checkSerial(l, f.Serial); err != nil {
 		return err
 	}
-	l.serial, l.batch.counters = f.Serial, true
+	l.serial = f.Serial
 	return nil
 }
 
@@ -86,50 +85,12 @@ func checkSerial(l *Ledger, serial uint64) error {
 type Heard struct{ App api.AppID }
 
 func (f Heard) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partNone)
 	if err != nil {
 		return err
 	}
 	a.Clocks.Silent = 0
 	return nil
-}
-
-// NoticeTold: a reply has carried the application's notice.
-type NoticeTold struct{ App api.AppID }
-
-func (f NoticeTold) apply(l *Ledger) error {
-	a := l.apps[f.App]
-	if a == nil {
-		return fmt.Errorf("application %s is not there", f.App)
-	}
-	a.keep.told = true // Nothing is to be saved or told for that.
-	return nil
-}
-
-// Noticed: there is a line for the application's user. Passing ones are not kept.
-type Noticed struct {
-	App     api.AppID
-	Text    string
-	Passing bool
-}
-
-func (f Noticed) apply(l *Ledger) error {
-	a, err := l.app(f.App)
-	if err != nil {
-		return err
-	}
-	notice(l, a, f.Text, f.Passing)
-	return nil
-}
-
-// notice has a's user told a line.
-func notice(l *Ledger, a *App, text string, passing bool) {
-	a.Notice, a.keep.told = text, false
-	if !passing && len(a.Notices) < maxNotices {
-		a.Notices = append(a.Notices, text)
-	}
-	l.concern(a)
-	a.touch()
 }
 
 // EventTaken: an event of the driver was taken in.
@@ -139,11 +100,11 @@ type EventTaken struct {
 }
 
 func (f EventTaken) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partMarks)
 	if err != nil {
 		return err
 	}
-	a.Marks.AckedSeq, a.keep.marks = f.Seq, true
+	a.Marks.AckedSeq = f.Seq
 	return nil
 }
 
@@ -167,7 +128,7 @@ func (j Judgement) check() error {
 }
 
 func (f Judged) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -175,7 +136,6 @@ func (f Judged) apply(l *Ledger) error {
 		return err
 	}
 	a.Promise.Judgement = f.Judgement
-	a.touch()
 	return nil
 }
 
@@ -187,7 +147,7 @@ type DeadlineGiven struct {
 }
 
 func (f DeadlineGiven) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -198,7 +158,6 @@ func (f DeadlineGiven) apply(l *Ledger) error {
 		a.Promise.Shared, a.Promise.Followers = 0, 0
 	}
 	a.Promise.Deadline, a.Promise.Gate = f.Deadline, Gate{}
-	a.touch()
 	return nil
 }
 
@@ -209,12 +168,11 @@ type GateSet struct {
 }
 
 func (f GateSet) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
 	a.Promise.Gate = f.Gate
-	a.touch()
 	return nil
 }
 
@@ -225,12 +183,11 @@ type ModeSet struct {
 }
 
 func (f ModeSet) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
 	a.Promise.Mode = f.Mode
-	a.touch()
 	return nil
 }
 
@@ -242,7 +199,7 @@ type Capped struct {
 }
 
 func (f Capped) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -250,7 +207,6 @@ func (f Capped) apply(l *Ledger) error {
 		return err
 	}
 	a.Tenant.Cap, a.Tenant.Resized = f.Cores, true
-	a.touch()
 	return nil
 }
 
@@ -261,12 +217,11 @@ type Mismatched struct {
 }
 
 func (f Mismatched) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
 	a.Promise.Mismatch = f.Where
-	a.touch()
 	return nil
 }
 
@@ -278,7 +233,7 @@ type PacingChanged struct {
 }
 
 func (f PacingChanged) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partNone)
 	if err != nil {
 		return err
 	}
@@ -286,7 +241,7 @@ func (f PacingChanged) apply(l *Ledger) error {
 		return fmt.Errorf("application %s is %s, not %s", a.ID, a.Pacing(), f.Pacing)
 	}
 	if !a.Gated() {
-		a.dropTargets()
+		dropTargets(l, a)
 	}
 	return nil
 }
@@ -295,7 +250,7 @@ func (f PacingChanged) apply(l *Ledger) error {
 type Looked struct{ App api.AppID }
 
 func (f Looked) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partNone)
 	if err != nil {
 		return err
 	}
@@ -307,10 +262,10 @@ func (f Looked) apply(l *Ledger) error {
 type TargetsDropped struct{ App api.AppID }
 
 func (f TargetsDropped) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partNone)
 	if err != nil {
 		return err
 	}
-	a.dropTargets()
+	dropTargets(l, a)
 	return nil
 }

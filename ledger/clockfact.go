@@ -13,7 +13,7 @@ type ClockRead struct {
 }
 
 func (f ClockRead) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partNone)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (f ClockRead) apply(l *Ledger) error {
 			w.Since = w.Since.Add(by)
 			a.Wait = &w
 		}
-		a.touch()
+		change(l, a, partState)
 	}
 	return nil
 }

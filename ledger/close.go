@@ -34,7 +34,7 @@ type Directed struct {
 // was called last.
 func (l *Ledger) Close() Effects {
 	b := &l.batch
-	if len(b.apps)+len(b.nodes)+len(b.pairs)+len(b.again)+len(b.faults) == 0 && !b.counters {
+	if len(b.apps)+len(b.nodes)+len(b.pairs)+len(b.again)+len(b.faults) == 0 && l.counters() == l.batch.saved {
 		changes := b.changes
 		b.changes = nil
 		return Effects{Changes: changes} // Most statuses of nodes change nothing.
@@ -48,10 +48,9 @@ func (l *Ledger) Close() Effects {
 	concerned := l.concerned()
 	var touched []*App
 	for _, a := range concerned {
-		if !a.keep.touched {
+		if !isNew(l, a, partPlans) {
 			continue
 		}
-		a.keep.touched = false
 		touched = append(touched, a)
 		if l.direct(a) && !a.Over() {
 			e.Directives = append(e.Directives, Directed{a.ID, a.Directive})
@@ -70,7 +69,8 @@ func (l *Ledger) Close() Effects {
 	}
 	for _, a := range touched {
 		if held := a.Held(); held != a.Promise.Held {
-			a.Promise.Held, a.keep.record = held, true
+			a.Promise.Held = held
+			change(l, a, partRecord)
 		}
 	}
 	for _, a := range concerned {
@@ -80,6 +80,7 @@ func (l *Ledger) Close() Effects {
 	l.saveCounters()
 	e.Changes, e.Pairs, e.Faults = b.changes, b.pairs, b.faults
 	clear(b.nodes)
+	b.number++
 	b.changes, b.pairs, b.again, b.faults = nil, nil, b.again[:0], nil
 	return e
 }
@@ -88,9 +89,6 @@ func (l *Ledger) Close() Effects {
 // id.
 func (l *Ledger) concerned() []*App {
 	b := &l.batch
-	for _, a := range b.apps {
-		a.keep.concerned = false
-	}
 	concerned := slices.DeleteFunc(b.apps, func(a *App) bool { return l.apps[a.ID] != a })
 	b.apps = b.apps[:0]
 	slices.SortFunc(concerned, func(a, b *App) int { return cmp.Compare(a.ID, b.ID) })

@@ -124,26 +124,6 @@ func (x *Executor) UsedAt(at units.Seconds) units.Work {
 	return x.CPU
 }
 
-// measure fixes what x had used before the first task, as soon as it is known.
-func (a *App) measure(x *Executor) {
-	if !a.Promise.Launched || x.Based || len(x.points) == 0 || x.points[len(x.points)-1].at < a.Promise.First {
-		return
-	}
-	x.Base, x.Based, a.keep.aged = x.UsedAt(a.Promise.First), true, true
-}
-
-// launched notes the first task's launch; the driver's first ready stage tells
-// it, to some milliseconds.
-func (a *App) launched(at units.Seconds) {
-	if a.Promise.Launched {
-		return
-	}
-	a.Promise.Launched, a.Promise.First, a.keep.record = true, at, true
-	for _, x := range a.Tenant.Executors {
-		a.measure(x)
-	}
-}
-
 // CoreSeconds is what a's executors have used from the first task's launch to
 // the last task's end (or until now). Where no node has said anything it is what
 // the stages' tasks reported.

@@ -15,7 +15,6 @@ func (l *Ledger) add(a *App, node string) {
 	t.NextID++
 	t.Executors = append(t.Executors, x)
 	l.allocate(a, x)
-	a.touch()
 }
 
 // ExecutorUp: an executor has registered with its driver. One that counted as gone was started
@@ -28,7 +27,7 @@ type ExecutorUp struct {
 }
 
 func (f ExecutorUp) apply(l *Ledger) error {
-	a, x, err := l.executor(f.App, f.ID)
+	a, x, err := l.executor(f.App, f.ID, partNone)
 	if err != nil {
 		return err
 	}
@@ -41,10 +40,11 @@ func (f ExecutorUp) apply(l *Ledger) error {
 		if i := slices.Index(a.Tenant.Pending, x.Node); i >= 0 {
 			pend(l, a, slices.Delete(slices.Clone(a.Tenant.Pending), i, i+1))
 		}
-		a.touch()
+		change(l, a, partState)
 	}
 	if !f.Told {
-		x.Registered, a.Tenant.Connected, a.keep.record = true, true, true
+		x.Registered, a.Tenant.Connected = true, true
+		change(l, a, partRecord)
 	}
 	return nil
 }
@@ -56,14 +56,14 @@ type ExecutorUnseen struct {
 }
 
 func (f ExecutorUnseen) apply(l *Ledger) error {
-	a, x, err := l.executor(f.App, f.ID)
+	_, x, err := l.executor(f.App, f.ID, partRecord)
 	if err != nil {
 		return err
 	}
 	if x.Gone {
 		return fmt.Errorf("executor %s of %s is gone", f.ID, f.App)
 	}
-	x.Registered, a.keep.record = false, true
+	x.Registered = false
 	return nil
 }
 
@@ -81,7 +81,7 @@ type ExecutorLost struct {
 }
 
 func (f ExecutorLost) apply(l *Ledger) error {
-	a, x, err := l.executor(f.App, f.ID)
+	a, x, err := l.executor(f.App, f.ID, partState)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,6 @@ func (f ExecutorLost) apply(l *Ledger) error {
 	}
 	l.free(a, x)
 	a.Clocks.Grown = 0
-	a.touch()
 	if !a.Running() {
 		return nil
 	}
@@ -103,7 +102,7 @@ func (f ExecutorLost) apply(l *Ledger) error {
 		before := len(s.Targets)
 		s.Targets = slices.DeleteFunc(s.Targets, func(t Target) bool { return t.Executor == x.ID })
 		if len(s.Targets) != before {
-			s.dirty, s.copied = true, nil
+			changeStage(l, s)
 		}
 	}
 	if !x.Leaving && !a.Tenant.GaveUp {
@@ -127,12 +126,11 @@ type ExecutorLeaving struct {
 }
 
 func (f ExecutorLeaving) apply(l *Ledger) error {
-	a, x, err := l.executor(f.App, f.ID)
+	a, x, err := l.executor(f.App, f.ID, partState)
 	if err != nil {
 		return err
 	}
 	x.Leaving, a.Tenant.Resized, a.Clocks.Grown = true, true, 0
-	a.touch()
 	return nil
 }
 
@@ -144,7 +142,7 @@ type ExecutorIdle struct {
 }
 
 func (f ExecutorIdle) apply(l *Ledger) error {
-	_, x, err := l.executor(f.App, f.ID)
+	_, x, err := l.executor(f.App, f.ID, partNone)
 	if err != nil {
 		return err
 	}

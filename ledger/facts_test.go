@@ -114,7 +114,9 @@ func examples() []ledger.Fact {
 // A fact of which the ledger keeps nothing, saves nothing and tells nothing, and which says nothing,
 // is one that nobody reads. Each has a name.
 func TestEveryFactIsRead(t *testing.T) {
-	all := []cmp.Option{cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreFields(ledger.Ledger{}, "seq"), cmpopts.EquateNaNs()}
+	all := []cmp.Option{cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreFields(ledger.Ledger{}, "seq", "batch.number"),
+		cmpopts.IgnoreFields(ledger.App{}, "versions"), cmpopts.IgnoreFields(ledger.Stage{}, "changed", "counted", "flushed"),
+		cmpopts.IgnoreFields(ledger.Node{}, "changed", "renewed"), cmpopts.EquateNaNs()}
 	var names []string
 	for _, f := range examples() {
 		name := reflect.TypeOf(f).Name()

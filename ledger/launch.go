@@ -6,18 +6,18 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// kept is the launch of an application as it is saved, made once. Of it count what secrets may be
-// in, and what is withheld.
-func (k *keep) kept(t *Tenant) *api.Launch {
-	if k.launch == nil {
-		k.launch = t.Launch.Kept()
+// keptLaunch is the launch of an application as it is saved, made once. Of it count what secrets
+// may be in, and what is withheld.
+func (a *App) keptLaunch() *api.Launch {
+	if a.kept == nil {
+		a.kept = a.Tenant.Launch.Kept()
 	}
-	return k.launch
+	return a.kept
 }
 
-// stored is t as it is saved: without secrets.
-func (t Tenant) stored(k *keep) Tenant {
-	kept := k.kept(&t)
+// stored is a's tenant as it is saved: without secrets.
+func (a *App) stored() Tenant {
+	t, kept := a.Tenant, a.keptLaunch()
 	t.Launch.JavaOptions, t.Launch.Env, t.Launch.Withheld = kept.JavaOptions, kept.Env, kept.Withheld
 	return t
 }
@@ -30,14 +30,14 @@ type LaunchTold struct {
 }
 
 func (f LaunchTold) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partRecord)
 	if err != nil {
 		return err
 	}
 	if a.Tenant.Launch.Withheld == 0 || f.Launch.Withheld > 0 {
 		return fmt.Errorf("of the launch of %s %d bytes are withheld, and told with %d", a.ID, a.Tenant.Launch.Withheld, f.Launch.Withheld)
 	}
-	a.Tenant.Launch, a.keep.launch, a.keep.record = *a.Tenant.Launch.Complete(&f.Launch), nil, true
+	a.Tenant.Launch, a.kept = *a.Tenant.Launch.Complete(&f.Launch), nil
 	for _, node := range a.Seats() {
 		retell(l, l.nodes[node], l.allocation(a, node))
 	}
@@ -49,6 +49,6 @@ func retell(l *Ledger, n *Node, t *Allocation) {
 	if n == nil || t == nil {
 		return
 	}
-	t.since, t.launch, t.bytes, n.renew = 0, nil, 0, true
-	l.replan(n.Node)
+	t.since, t.launch, t.bytes = 0, nil, 0
+	changeNode(l, n, nodeAnew)
 }

@@ -96,3 +96,15 @@ func profileKey(id profileID) string {
 type profileID struct{ name, owner string }
 
 func keyText(k api.StageKey) string { return strconv.Itoa(k.Stage) + "." + strconv.Itoa(k.Attempt) }
+
+// counterRecord is what is stored of a ledger itself.
+type counterRecord struct {
+	V      int    `json:"v"`
+	Epoch  uint64 `json:"epoch"`
+	Serial uint64 `json:"serial"`
+	// Planner is the store's name, Term how often a planner has started on it.
+	Planner string `json:"planner,omitempty"`
+	Term    uint64 `json:"term,omitempty"`
+	// Division is what an operator wants of all nodes.
+	Division *api.Division `json:"division,omitempty"`
+}

@@ -100,12 +100,14 @@ type Ledger struct {
 
 // batch is what Close has to look at.
 type batch struct {
+	number   uint64
+	saved    counterRecord // The ledger's own record that was saved last.
+	subject  subject       // Of the fact that is being recorded.
 	changes  []Change
 	pairs    []api.Pair
 	again    []string        // Nodes that are to be told their Plans again.
 	nodes    map[string]bool // Nodes whose Plans have to be compared.
 	apps     []*App          // Applications that have changed; the room is kept.
-	counters bool            // epoch, serial, term or division changed.
 	faults   []error
 	directed []api.DirectiveExecutor // Scratch of direct.
 }
@@ -116,9 +118,13 @@ func (l *Ledger) Begin(now units.Instant) { l.now = max(l.now, now) }
 
 // Record records a fact, unless that cannot be true: its error is an *ImpossibleError.
 func (l *Ledger) Record(f Fact) error {
-	if err := f.apply(l); err != nil {
+	err := f.apply(l)
+	s := l.batch.subject
+	l.batch.subject = subject{}
+	if err != nil {
 		return &ImpossibleError{f, err}
 	}
+	s.changes(l)
 	l.seq++
 	l.batch.changes = append(l.batch.changes, Change{Seq: l.seq, At: l.now, Fact: f})
 	return nil
@@ -136,19 +142,19 @@ func (e *ImpossibleError) Error() string { return fmt.Sprintf("record %T: %v", e
 // Unwrap returns what cannot be true.
 func (e *ImpossibleError) Unwrap() error { return e.Err }
 
-// app is the application that a fact is about.
-func (l *Ledger) app(id api.AppID) (*App, error) {
+// app is the application that a fact is about, which changes these parts of it if it can be true.
+func (l *Ledger) app(id api.AppID, what parts) (*App, error) {
 	a := l.apps[id]
 	if a == nil {
 		return nil, fmt.Errorf("application %s is not there", id)
 	}
-	l.concern(a)
+	l.batch.subject.app, l.batch.subject.parts = a, what
 	return a, nil
 }
 
-// executor is the executor that a fact is about.
-func (l *Ledger) executor(id api.AppID, x api.ExecutorID) (*App, *Executor, error) {
-	a, err := l.app(id)
+// executor is the executor that a fact is about, which changes these parts of its application.
+func (l *Ledger) executor(id api.AppID, x api.ExecutorID, what parts) (*App, *Executor, error) {
+	a, err := l.app(id, what)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,38 +164,79 @@ func (l *Ledger) executor(id api.AppID, x api.ExecutorID) (*App, *Executor, erro
 	return nil, nil, fmt.Errorf("executor %s of %s is not there", x, id)
 }
 
-// stage is the stage attempt that a fact is about.
-func (l *Ledger) stage(id api.AppID, key api.StageKey) (*App, *Stage, error) {
-	a, err := l.app(id)
+// stage is the stage attempt that a fact is about, which changes it and these parts of its
+// application.
+func (l *Ledger) stage(id api.AppID, key api.StageKey, what parts) (*App, *Stage, error) {
+	a, err := l.app(id, what)
 	if err != nil {
 		return nil, nil, err
 	}
 	if s := a.Stages[key]; s != nil {
-		s.copied = nil
+		l.batch.subject.stage = s
 		return a, s, nil
 	}
 	return nil, nil, fmt.Errorf("stage %v of %s is not there", key, id)
 }
 
-// node is the node that a fact is about.
-func (l *Ledger) node(name string) (*Node, error) {
+// node is the node that a fact is about, which changes these parts of it if it can be true.
+func (l *Ledger) node(name string, what nodeParts) (*Node, error) {
 	if n := l.nodes[name]; n != nil {
+		l.batch.subject.node, l.batch.subject.of = n, what
 		return n, nil
 	}
 	return nil, fmt.Errorf("node %s is not there", name)
 }
 
-// concern has Close look at a, which changes: the next snapshot copies it anew.
-func (l *Ledger) concern(a *App) {
-	a.copies = copies{}
-	if !a.keep.concerned {
-		a.keep.concerned = true
-		l.batch.apps = append(l.batch.apps, a)
+// subject is what a fact that is being recorded is about, and which parts of it it changes.
+type subject struct {
+	app   *App
+	parts parts
+	stage *Stage
+	node  *Node
+	of    nodeParts
+}
+
+// changes gives what the fact is about the version of the batch.
+func (s *subject) changes(l *Ledger) {
+	if s.app != nil {
+		change(l, s.app, s.parts)
+	}
+	if s.stage != nil {
+		changeStage(l, s.stage)
+	}
+	if s.of != 0 {
+		changeNode(l, s.node, s.of)
 	}
 }
 
-// replan has Close compare the node's Plan.
-func (l *Ledger) replan(node string) { l.batch.nodes[node] = true }
+// change gives parts of a, which are other ones, the version of the batch. The next snapshot copies
+// a anew, and Close looks at it.
+func change(l *Ledger, a *App, what parts) {
+	a.copies = copies{}
+	if b := &l.batch; a.versions.batch != b.number {
+		a.versions.batch = b.number
+		b.apps = append(b.apps, a)
+	}
+	a.versions.set(what, l.batch.number)
+}
+
+// changeStage gives s, of an application that changes, the version of the batch.
+func changeStage(l *Ledger, s *Stage) { s.changed, s.copied = l.batch.number, nil }
+
+// changeNode has Close compare n's Plan, and do what its parts ask for.
+func changeNode(l *Ledger, n *Node, what nodeParts) {
+	b := &l.batch
+	b.nodes[n.Node] = true
+	if what&nodeState != 0 {
+		n.changed = b.number
+	}
+	if what&nodeAnew != 0 {
+		n.renewed = b.number
+	}
+}
+
+// isNew reports whether one of the parts of a has changed in the batch at hand.
+func isNew(l *Ledger, a *App, what parts) bool { return a.versions.newer(what, l.batch.number-1) }
 
 // relist has the nodes listed anew: one has come, gone, or begun or ceased to drain.
 func (l *Ledger) relist() { l.ordered = nil }

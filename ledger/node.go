@@ -58,9 +58,9 @@ type Node struct {
 	Allegiance Allegiance
 
 	plan content // Of the Plan in force.
-	// renew says that there is to be a new Plan though its content is the same.
-	renew bool
-	dirty bool // The record has to be saved.
+	// changed is the batch in which its record changed last, renewed the one since which there is
+	// to be a new Plan though its content is the same.
+	changed, renewed uint64
 }
 
 // Allegiance is whom a node follows, and whom it runs executors for.

@@ -36,9 +36,9 @@ func (f Waited) apply(l *Ledger) error { //nolint:unparam // A fact.
 			continue
 		}
 		if c.unsaved += f.For; c.unsaved >= flushEvery && a.Promise.Launched && flushes > 0 {
-			c.unsaved, a.keep.flush = 0, true
+			c.unsaved = 0
 			flushes--
-			l.concern(a)
+			change(l, a, partFlush)
 		}
 	}
 	return nil
@@ -48,7 +48,7 @@ func (f Waited) apply(l *Ledger) error { //nolint:unparam // A fact.
 type NodeChallenged struct{ Node, Incarnation string }
 
 func (f NodeChallenged) apply(l *Ledger) error {
-	n, err := l.node(f.Node)
+	n, err := l.node(f.Node, 0)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 		l.relist()
 	}
 	if n.Presence == Lost {
-		l.redirect(n)
+		changeTenants(l, n)
 		for _, t := range l.allocations[n.Node] {
 			t.App.copies.executors = nil
 			for _, x := range t.Executors {
@@ -87,7 +87,7 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 	if n.Incarnation != f.Incarnation {
 		n.Seq, n.Dividing.losses = 0, nil
 		for _, t := range l.allocations[n.Node] {
-			if t.App.Tenant.Launch.Withheld == 0 && t.App.keep.kept(&t.App.Tenant).Withheld > 0 {
+			if t.App.Tenant.Launch.Withheld == 0 && t.App.keptLaunch().Withheld > 0 {
 				retell(l, n, t) // A node controller that starts has no secrets.
 			}
 		}
@@ -96,11 +96,11 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 	if f.Epoch > n.Epoch && f.Follows == "" {
 		// This planner has lost its state, or never had it: what it says must
 		// count as newer than what the node follows.
-		l.epoch, l.batch.counters = max(l.epoch, f.Epoch), true
+		l.epoch = max(l.epoch, f.Epoch)
 		n.Epoch = 0
 	}
 	l.growth++
-	l.replan(n.Node)
+	changeNode(l, n, nodePlan)
 	return nil
 }
 
@@ -113,7 +113,7 @@ type NodeSaid struct {
 
 func (f NodeSaid) apply(l *Ledger) error {
 	s := f.Status
-	n, err := l.node(s.Node)
+	n, err := l.node(s.Node, 0)
 	if err != nil {
 		return err
 	}
@@ -121,16 +121,16 @@ func (f NodeSaid) apply(l *Ledger) error {
 	meet(l, n, s, f.Follows)
 	if n.Offered != s.Offered {
 		for _, t := range l.allocations[n.Node] {
-			l.concern(t.App)
-			t.App.keep.touched, t.since, t.launch = true, 0, nil
+			change(l, t.App, partPlans)
+			t.since, t.launch = 0, nil
 		}
 	}
 	if n.Memory != s.Memory {
 		l.growth++
 	}
 	if n.Host != s.Host || n.Offered != s.Offered || n.Total != s.Total || n.Memory != s.Memory || n.Release != s.Release {
-		n.Host, n.Offered, n.Total, n.Memory, n.Release, n.dirty = s.Host, s.Offered, s.Total, s.Memory, s.Release, true
-		l.replan(n.Node)
+		n.Host, n.Offered, n.Total, n.Memory, n.Release = s.Host, s.Offered, s.Total, s.Memory, s.Release
+		changeNode(l, n, nodeState)
 	}
 	n.Others, n.Dividing.Division, n.Executors = s.Others, s.Division, 0
 	noteBeside(l, n, s)
@@ -142,13 +142,13 @@ func (f NodeSaid) apply(l *Ledger) error {
 			n.Executors++
 		}
 		if a := l.apps[x.App]; a != nil {
-			l.concern(a)
+			change(l, a, partNone)
 			see(l, a, n, x)
 		}
 	}
 	for i := range s.Stages {
 		if a := l.apps[s.Stages[i].App]; a != nil {
-			l.concern(a)
+			change(l, a, partNone)
 			count(l, a, &s.Stages[i])
 		}
 	}
@@ -166,17 +166,20 @@ func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
 		if len(n.Over) > 0 {
 			// It has not followed the Plans by which they would have come and gone: what runs
 			// of them it has of the other planner.
-			n.Over, n.dirty = nil, true
-			l.replan(n.Node)
+			n.Over = nil
+			changeNode(l, n, nodeState)
 		}
 	} else {
 		n.Allegiance.Ours = true
 	}
 	theirs := strangers(l, n, s, follows)
 	if len(theirs)+len(n.Allegiance.Theirs) > 0 {
-		n.dirty = n.dirty || !slices.EqualFunc(theirs, n.Allegiance.Theirs, Stranger.equal)
+		what := nodePlan // It leaves them out.
+		if !slices.EqualFunc(theirs, n.Allegiance.Theirs, Stranger.equal) {
+			what |= nodeState
+		}
 		n.Allegiance.Theirs = theirs
-		l.replan(n.Node) // Its Plan leaves them out.
+		changeNode(l, n, what)
 	}
 	foreign := len(n.Allegiance.Theirs) > 0
 	if n.Allegiance.Foreign && !foreign {
@@ -228,8 +231,8 @@ func forget(l *Ledger, n *Node, s *api.NodeStatus) {
 			slices.ContainsFunc(s.Executors, func(x api.ExecutorStatus) bool { return x.App == id && x.State != api.ExecutorExited })
 	}
 	if still := slices.DeleteFunc(slices.Clone(n.Over), func(id api.AppID) bool { return !has(id) }); len(still) < len(n.Over) {
-		n.Over, n.dirty = still, true
-		l.replan(n.Node)
+		n.Over = still
+		changeNode(l, n, nodeState)
 	}
 }
 
@@ -270,7 +273,7 @@ func noteBeside(l *Ledger, n *Node, s *api.NodeStatus) {
 		} else {
 			t.App.Tenant.BesideStart += beside
 		}
-		t.App.keep.aged = true
+		change(l, t.App, partFigures)
 	}
 }
 
@@ -292,8 +295,8 @@ func noteLosses(l *Ledger, n *Node, s *api.NodeStatus) {
 			lost -= n.Dividing.losses[at].CoreSeconds
 		}
 		if lost > 0 {
-			l.concern(a)
 			a.lose(now.To, lost)
+			change(l, a, partFigures)
 		}
 	}
 	n.Dividing.losses = append(n.Dividing.losses[:0], s.Losses...)
@@ -309,7 +312,6 @@ func (a *App) lose(to api.AppID, work units.Work) {
 	case len(lost) < mostLosers:
 		a.Tenant.Lost = append(lost, api.Loss{App: a.ID, To: to, CoreSeconds: work})
 	}
-	a.keep.aged = true
 }
 
 // see takes in what a node says about one executor. That it has exited, and that it is
@@ -325,17 +327,20 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 	}
 	if s.CPU > x.CPU {
 		x.use(a.At(l.now), s.CPU)
-		a.measure(x)
+		measure(l, a, x)
 	}
 	if s.Memory != (api.ExecutorMemory{}) {
-		x.Memory, a.keep.aged = s.Memory, true
+		x.Memory = s.Memory
+		change(l, a, partFigures)
 	}
 	if x.State == api.ExecutorExited || s.State == x.State {
 		return
 	}
-	x.State, a.keep.aged = s.State, true
+	x.State = s.State
+	change(l, a, partFigures)
 	if s.State == api.ExecutorExited {
-		x.Exit, a.keep.record = s.Exit, true
+		x.Exit = s.Exit
+		change(l, a, partRecord)
 	}
 }
 
@@ -369,7 +374,9 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 		}
 		st.Samples.add(sample{at: at, setPoint: tick.SetPoint, progress: tick.Progress, grant: tick.Grant, used: tick.Used, executor: int32(number)}, limit)
 	}
-	st.stale = st.stale || *c != before
+	if *c != before {
+		st.counted = l.batch.number
+	}
 }
 
 // sampleLimit is how many samples are kept of each of a's stages: Samples, or what
@@ -390,19 +397,21 @@ type DivisionSet struct {
 
 func (f DivisionSet) apply(l *Ledger) error {
 	if f.Node != "" {
-		n, err := l.node(f.Node)
+		n, err := l.node(f.Node, nodeState)
 		if err != nil {
 			return err
 		}
-		n.Division, n.dirty = f.Division, true
-		l.replan(n.Node)
+		n.Division = f.Division
 		return nil
 	}
-	l.division, l.batch.counters = f.Division, true
+	l.division = f.Division
 	for _, n := range l.nodes {
-		n.dirty = n.dirty || n.Division != nil
+		what := nodePlan
+		if n.Division != nil {
+			what |= nodeState
+		}
 		n.Division = nil
-		l.replan(n.Node)
+		changeNode(l, n, what)
 	}
 	return nil
 }
@@ -412,15 +421,14 @@ func (f DivisionSet) apply(l *Ledger) error {
 type NodeClaimed struct{ Node, From string }
 
 func (f NodeClaimed) apply(l *Ledger) error {
-	n, err := l.node(f.Node)
+	n, err := l.node(f.Node, nodeAnew)
 	if err != nil {
 		return err
 	}
 	if f.From == "" || n.Allegiance.Follows != f.From {
 		return fmt.Errorf("node %s follows planner %q, not %q", n.Node, n.Allegiance.Follows, f.From)
 	}
-	n.Allegiance.Succeeds, n.renew = f.From, true
-	l.replan(n.Node)
+	n.Allegiance.Succeeds = f.From
 	return nil
 }
 
@@ -431,7 +439,7 @@ type NodeCleared struct {
 }
 
 func (f NodeCleared) apply(l *Ledger) error {
-	n, err := l.node(f.Node)
+	n, err := l.node(f.Node, 0)
 	if err != nil {
 		return err
 	}
@@ -440,8 +448,7 @@ func (f NodeCleared) apply(l *Ledger) error {
 	}
 	if !slices.Contains(n.Over, f.App) {
 		n.Over = slices.Sorted(slices.Values(append(slices.Clone(n.Over), f.App)))
-		n.renew = true
-		l.replan(n.Node)
+		changeNode(l, n, nodeAnew)
 	}
 	return nil
 }
@@ -450,7 +457,7 @@ func (f NodeCleared) apply(l *Ledger) error {
 type PlanRepeated struct{ Node string }
 
 func (f PlanRepeated) apply(l *Ledger) error {
-	n, err := l.node(f.Node)
+	n, err := l.node(f.Node, 0)
 	if err != nil {
 		return err
 	}
@@ -466,7 +473,7 @@ type NodeSilent struct {
 }
 
 func (f NodeSilent) apply(l *Ledger) error {
-	n, err := l.node(f.Node)
+	n, err := l.node(f.Node, 0)
 	if err != nil {
 		return err
 	}
@@ -485,40 +492,19 @@ type NodeLost struct {
 }
 
 func (f NodeLost) apply(l *Ledger) error {
-	n, err := l.node(f.Node)
+	n, err := l.node(f.Node, 0)
 	if err != nil {
 		return err
 	}
 	n.Presence = Lost
-	l.redirect(n)
+	changeTenants(l, n)
 	return nil
 }
 
-// NodeShrunk: a node gives less than is promised there: What says what it gives, Means what
-// that means to the applications for which what is left does not reach, those last in the
-// queue's order (Hit). Their users are told; the others keep theirs.
-type NodeShrunk struct {
-	Node, What, Means string
-	Hit               []api.AppID
-}
-
-func (f NodeShrunk) apply(l *Ledger) error {
-	for _, id := range f.Hit {
-		if l.apps[id] == nil {
-			return fmt.Errorf("application %s is not there", id)
-		}
-	}
-	for _, id := range f.Hit {
-		notice(l, l.apps[id], fmt.Sprintf("node %s %s: %s", f.Node, f.What, f.Means), false)
-	}
-	return nil
-}
-
-// redirect has the drivers with executors on n told of it.
-func (l *Ledger) redirect(n *Node) {
+// changeTenants has the drivers with executors on n told of it.
+func changeTenants(l *Ledger, n *Node) {
 	for _, t := range l.allocations[n.Node] {
-		l.concern(t.App)
-		t.App.keep.touched = true
+		change(l, t.App, partPlans)
 	}
 }
 
@@ -527,7 +513,7 @@ func (l *Ledger) redirect(n *Node) {
 type NodeForgotten struct{ Node string }
 
 func (f NodeForgotten) apply(l *Ledger) error {
-	n, err := l.node(f.Node)
+	n, err := l.node(f.Node, 0)
 	if err != nil {
 		return err
 	}
@@ -549,12 +535,11 @@ type NodeDrained struct {
 }
 
 func (f NodeDrained) apply(l *Ledger) error {
-	n, err := l.node(f.Node)
+	n, err := l.node(f.Node, nodeState)
 	if err != nil {
 		return err
 	}
-	n.Draining, n.dirty = f.Draining, true
-	l.replan(n.Node)
+	n.Draining = f.Draining
 	l.relist()
 	l.growth++
 	return nil

@@ -18,7 +18,7 @@ type ContextStopped struct {
 }
 
 func (f ContextStopped) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ type KillAsked struct {
 }
 
 func (f KillAsked) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,6 @@ func (f KillAsked) apply(l *Ledger) error {
 		return fmt.Errorf("application %s has ended", a.ID)
 	}
 	a.Outcome.Killed, a.Clocks.EndWait = f.By, 0
-	a.touch()
 	return nil
 }
 
@@ -64,7 +63,7 @@ type OwnerRevoked struct {
 }
 
 func (f OwnerRevoked) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -75,7 +74,6 @@ func (f OwnerRevoked) apply(l *Ledger) error {
 	if f.Revoked {
 		a.Outcome.Revoked = l.now
 	}
-	a.touch()
 	return nil
 }
 
@@ -90,7 +88,7 @@ type RunEnded struct {
 }
 
 func (f RunEnded) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -108,9 +106,8 @@ func (l *Ledger) end(a *App, how Outcome) error {
 	dequeue(l, a)
 	o := &a.Outcome
 	o.State, o.Ended, o.EndedBy, o.Reason, a.Clocks.EndWait = how.State, how.Ended, how.EndedBy, how.Reason, 0
-	a.dropTargets()
+	dropTargets(l, a)
 	pend(l, a, nil)
-	a.touch()
 	return nil
 }
 
@@ -131,7 +128,7 @@ type Exited struct {
 }
 
 func (f Exited) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -145,21 +142,21 @@ func (f Exited) apply(l *Ledger) error {
 	o.State = Settled(o.State, f.By, f.Clean, f.Code)
 	o.Ended, o.EndedBy, o.Reason = f.At, f.By, f.Reason
 	o.Clean, o.ExitCode, o.Suspended, o.Next = f.Clean, f.Code, f.Suspended, f.Next
-	a.touch()
 	return nil
 }
 
 // dropTargets takes the targets of all stages away.
-func (a *App) dropTargets() {
+func dropTargets(l *Ledger, a *App) {
 	for _, s := range a.Order {
-		a.drop(s)
+		drop(l, a, s)
 	}
 }
 
 // drop takes a stage's targets away: its executors have all cores then.
-func (a *App) drop(s *Stage) {
+func drop(l *Ledger, a *App, s *Stage) {
 	if len(s.Targets) > 0 {
-		s.Targets, s.dirty, s.copied = nil, true, nil
-		a.steer()
+		s.Targets = nil
+		changeStage(l, s)
+		change(l, a, partTargets)
 	}
 }

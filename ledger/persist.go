@@ -18,17 +18,6 @@ const (
 	leastFlushes = 4
 )
 
-type counterRecord struct {
-	V      int    `json:"v"`
-	Epoch  uint64 `json:"epoch"`
-	Serial uint64 `json:"serial"`
-	// Planner is the store's name, Term how often a planner has started on it.
-	Planner string `json:"planner,omitempty"`
-	Term    uint64 `json:"term,omitempty"`
-	// Division is what an operator wants of all nodes.
-	Division *api.Division `json:"division,omitempty"`
-}
-
 // appRecord is what is stored of a running application. Its stages, its profile and what
 // every event changes have keys of their own, so that an event rewrites little.
 type appRecord struct {
@@ -79,53 +68,57 @@ func (l *Ledger) encoded(key string, value []byte, err error) {
 	l.put(key, value)
 }
 
+// counters is the record of the ledger's own.
+func (l *Ledger) counters() counterRecord {
+	return counterRecord{V: Layout, Epoch: l.epoch, Serial: l.serial, Planner: l.identity, Term: l.term, Division: l.division}
+}
+
 // saveCounters saves the ledger's own.
 func (l *Ledger) saveCounters() {
-	if l.batch.counters {
-		l.batch.counters = false
-		l.save(counterKey, counterRecord{V: Layout, Epoch: l.epoch, Serial: l.serial, Planner: l.identity, Term: l.term, Division: l.division})
+	if now := l.counters(); now != l.batch.saved {
+		l.batch.saved = now
+		l.save(counterKey, now)
 	}
 }
 
 // saveApp saves what has changed of a.
 func (l *Ledger) saveApp(a *App) {
-	k := &a.keep
-	if a.Profile != nil && !k.saved {
+	number, v, flushes := l.batch.number, &a.versions, isNew(l, a, partFlush)
+	if a.Profile != nil && isNew(l, a, partProfile) {
 		l.save(ownProfile(a.ID), a.Profile.Body)
 	}
 	for _, s := range a.Order {
-		flush := s.stale && k.flush
+		stale, dirty := s.counted > s.flushed, s.changed == number
+		flush := stale && flushes
 		// A profile is made of the counters: those of a stage that is done are not left
 		// to the next flush. Samples are many: no event waits for them.
-		if flush || s.stale && s.dirty && s.Done != nil {
+		if flush || stale && dirty && s.Done != nil {
 			value, err := appendNumbers(s.Counters)
 			l.encoded(countersKey(a.ID, s.Key()), value, err)
 		}
-		if s.dirty {
-			s.dirty = false
+		if dirty {
 			l.save(stageKey(a.ID, s.Key()), stageRecord{Layout, s.StageRecord})
 		}
 		if flush {
-			s.stale = false
+			s.flushed = number
 			l.saveSamples(a.ID, s)
 		}
 	}
-	if k.record || k.aged && k.flush {
-		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.Tenant.stored(k), Promise: a.Promise, Outcome: a.Outcome,
+	if isNew(l, a, partRecord) || flushes && v.newer(partFigures, v.kept) {
+		v.kept = number
+		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.stored(), Promise: a.Promise, Outcome: a.Outcome,
 			Wait: a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
-		k.record, k.aged = false, false
 	}
-	if k.flush {
+	if flushes {
 		l.saveUsage(a)
 	}
-	if k.marks {
+	if isNew(l, a, partMarks) {
 		r := markRecord{V: Layout, Marks: a.Marks}
 		for _, x := range a.Tenant.Executors {
 			r.PlanEpochs = append(r.PlanEpochs, x.planEpoch)
 		}
 		l.save(marksKey(a.ID), r)
 	}
-	k.saved, k.marks, k.flush = true, false, false
 }
 
 // saveUsage saves the CPU time of a's executors: it grows all the time, and their

@@ -78,12 +78,13 @@ func (l *Ledger) content(n *Node) content {
 func (l *Ledger) compare(n *Node) (renewed bool) {
 	plan := l.content(n)
 	left := l.leave(n, plan)
-	if renewed = n.Epoch == 0 || left || n.renew || !plan.equal(n.plan); renewed {
-		n.renew = false
+	dirty := n.changed == l.batch.number
+	if renewed = n.Epoch == 0 || left || n.renewed == l.batch.number || !plan.equal(n.plan); renewed {
 		// The record of an application that exits goes with it, and with that its note of the epoch.
-		n.dirty = n.dirty || n.Epoch == 0 || left || !slices.Equal(plan.exiting, n.plan.exiting) || !slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
+		dirty = dirty || n.Epoch == 0 || left || !slices.Equal(plan.exiting, n.plan.exiting) ||
+			!slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
 		n.plan, n.Epoch = plan, l.nextEpoch()
-		n.dirty = n.dirty || !l.noteEpoch(n)
+		dirty = dirty || !l.noteEpoch(n)
 		n.Published = l.uptime
 		for _, here := range l.allocations[n.Node] {
 			if here.since == 0 && n.Stranger(here.App.ID) == nil {
@@ -91,8 +92,7 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 			}
 		}
 	}
-	if n.dirty {
-		n.dirty = false
+	if dirty {
 		l.save(planKey(n.Node), nodeRecord{Layout, n.NodeRecord, n.Allegiance.Theirs})
 	}
 	return renewed
@@ -147,8 +147,9 @@ func (l *Ledger) divisionOf(n *Node) *api.Division { return cmp.Or(n.Division, l
 func (l *Ledger) noteEpoch(n *Node) bool {
 	noted := false
 	for _, here := range l.allocations[n.Node] {
-		if k := &here.App.keep; k.record || k.marks {
-			here.Executors[0].planEpoch, k.marks, noted = n.Epoch, true, true
+		if isNew(l, here.App, partRecord|partMarks) {
+			here.Executors[0].planEpoch, noted = n.Epoch, true
+			change(l, here.App, partMarks)
 		}
 	}
 	return noted
@@ -157,7 +158,6 @@ func (l *Ledger) noteEpoch(n *Node) bool {
 // nextEpoch returns an epoch greater than all before.
 func (l *Ledger) nextEpoch() uint64 {
 	l.epoch++
-	l.batch.counters = true
 	return l.epoch
 }
 
@@ -224,12 +224,13 @@ func (l *Ledger) direct(a *App) (renewed bool) {
 		slices.EqualFunc(old.Shares, d.Shares, sameShares) && old.Epoch > 0 {
 		return false
 	}
-	if a.keep.told && old.Notice == d.Notice {
+	if a.told && old.Notice == d.Notice {
 		// The driver has it; repeating it would say it twice.
 		a.Notice, d.Notice = "", ""
 	}
 	d.Epoch, d.Executors = l.nextEpoch(), append([]api.DirectiveExecutor{}, d.Executors...)
-	a.Directive, a.keep.record = d, true
+	a.Directive = d
+	change(l, a, partRecord)
 	return true
 }
 

@@ -26,13 +26,12 @@ func (f QueuePlaced) apply(l *Ledger) error {
 		return err
 	}
 	a.Wait = &f.Wait
-	a.touch()
 	return nil
 }
 
 // queued is the application that waits and that a fact is about.
 func queued(l *Ledger, id api.AppID) (*App, error) {
-	a, err := l.app(id)
+	a, err := l.app(id, partState)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +72,8 @@ func (f Started) apply(l *Ledger) error {
 		return fmt.Errorf("profile %s is not there", a.Promise.Profile)
 	} else if f.Matched {
 		useProfile(l, stored)
-		a.Profile, a.keep.saved = stored.forRun(l.cfg.Beta), false
+		a.Profile = stored.forRun(l.cfg.Beta)
+		change(l, a, partProfile)
 	}
 	t := &a.Tenant
 	t.Waited = max(0, a.At(l.now)-max(0, a.At(a.Wait.Since)))
@@ -81,7 +81,6 @@ func (f Started) apply(l *Ledger) error {
 	a.Outcome.State = api.AppRunning
 	t.Cores, t.Slots, t.PerNode, t.Began = f.Cores, f.Slots, f.PerNode, max(0, a.At(l.now))
 	a.Promise.Mode, a.Promise.Judgement = f.Mode, f.Judgement
-	a.touch()
 	return nil
 }
 

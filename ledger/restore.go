@@ -22,13 +22,14 @@ func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
 	l := &Ledger{cfg: cfg, apps: make(map[api.AppID]*App), nodes: make(map[string]*Node), profiles: newProfileShelf(),
 		taught: make(map[string]uint64), allocations: make(map[string][]*Allocation), learnt: make(map[string][]byte), claims: make(map[string]units.Bytes),
 		growth: 1}
-	l.batch.nodes = make(map[string]bool)
+	l.batch.nodes, l.batch.number = make(map[string]bool), 1
 	if err := l.restore(pairs); err != nil {
 		return nil, err
 	}
+	l.batch.saved = l.counters()
 	l.identity = cmp.Or(l.identity, cfg.Identity)
 	if l.identity != "" {
-		l.term, l.batch.counters = l.term+1, true // Saved before a Plan carries it.
+		l.term++ // Saved before a Plan carries it.
 	}
 	return l, nil
 }
@@ -182,9 +183,9 @@ func restoreNode(l *Ledger, r api.Pair) error {
 	if err != nil {
 		record = nodeRecord{NodeRecord: NodeRecord{Node: name}} // Applications may have executors there.
 	}
-	l.nodes[name] = &Node{NodeRecord: record.NodeRecord, Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}, dirty: err != nil}
+	l.nodes[name] = &Node{NodeRecord: record.NodeRecord, Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}}
 	if err != nil {
-		l.batch.nodes[name] = true // So that it has a record again.
+		changeNode(l, l.nodes[name], nodeState) // So that it has one again.
 	}
 	l.relist()
 	return err
@@ -238,7 +239,7 @@ type piece struct {
 // restoreApp puts an application together again from its records. What nodes have told of it may
 // be missing, and is set aside alone.
 func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
-	a := &App{Stages: make(map[api.StageKey]*Stage), keep: keep{saved: true}}
+	a := &App{Stages: make(map[api.StageKey]*Stage)}
 	var pieces []piece
 	var used []units.Work
 	var marks markRecord

@@ -17,7 +17,7 @@ type Resized struct {
 }
 
 func (f Resized) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,6 @@ func (f Resized) apply(l *Ledger) error {
 		return err
 	}
 	a.Tenant.Cores, a.Tenant.Slots = f.Cores, f.Slots
-	a.touch()
 	return nil
 }
 
@@ -40,12 +39,12 @@ type Seated struct {
 }
 
 func (f Seated) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
 	for _, node := range f.Nodes {
-		if _, err := l.node(node); err != nil {
+		if _, err := l.node(node, 0); err != nil {
 			return err
 		}
 	}
@@ -79,13 +78,14 @@ type SeatsLooked struct {
 }
 
 func (f SeatsLooked) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partNone)
 	if err != nil {
 		return err
 	}
 	a.Clocks.Grown, a.Clocks.Freed = l.growth, l.freed
 	if a.Tenant.Crowded != f.Crowded {
-		a.Tenant.Crowded, a.keep.record = f.Crowded, true
+		a.Tenant.Crowded = f.Crowded
+		change(l, a, partRecord)
 	}
 	return nil
 }
@@ -100,11 +100,11 @@ type ReplacementSent struct {
 }
 
 func (f ReplacementSent) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
-	if _, err := l.node(f.Node); err != nil {
+	if _, err := l.node(f.Node, 0); err != nil {
 		return err
 	}
 	t := &a.Tenant
@@ -135,7 +135,7 @@ type PlaceGivenBack struct {
 }
 
 func (f PlaceGivenBack) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,6 @@ func (f PlaceGivenBack) apply(l *Ledger) error {
 	nodes := slices.Clone(a.Tenant.Pending)
 	nodes[i] = ""
 	pend(l, a, nodes)
-	a.touch()
 	return nil
 }
 
@@ -159,13 +158,12 @@ type ReplacementStopped struct {
 }
 
 func (f ReplacementStopped) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
 	a.Tenant.GaveUp = true
 	pend(l, a, nil)
-	a.touch()
 	return nil
 }
 
@@ -182,11 +180,11 @@ type Reclaimed struct {
 }
 
 func (f Reclaimed) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
-	n, err := l.node(f.Node)
+	n, err := l.node(f.Node, nodePlan)
 	if err != nil {
 		return err
 	}
@@ -211,8 +209,6 @@ func (f Reclaimed) apply(l *Ledger) error {
 		t.Pool++
 	}
 	n.Allegiance.known(a.ID, f.Executors)
-	l.replan(n.Node)
-	a.touch()
 	return nil
 }
 
@@ -221,7 +217,7 @@ func (f Reclaimed) apply(l *Ledger) error {
 type Outdated struct{ App api.AppID }
 
 func (f Outdated) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -238,15 +234,14 @@ func outdate(l *Ledger, a *App) {
 	if a.Promise.Mode != Off {
 		a.Promise.Mode = Unpaced
 	}
-	a.dropTargets()
+	dropTargets(l, a)
 	for _, s := range a.opened {
 		l.removeStage(a.ID, s)
 		delete(a.Stages, s.Key())
 		a.Order = slices.DeleteFunc(a.Order, func(o *Stage) bool { return o == s })
 	}
 	a.opened = nil
-	a.touch()
-	a.steer()
+	change(l, a, partTargets)
 }
 
 // count has ids go on after number: of executors with those up to it nothing is known.
@@ -267,7 +262,7 @@ type ExecutorNamed struct {
 }
 
 func (f ExecutorNamed) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
@@ -277,6 +272,5 @@ func (f ExecutorNamed) apply(l *Ledger) error {
 	}
 	a.Tenant.count(number)
 	a.Executor(f.ID).Named = !f.Lost
-	a.touch()
 	return nil
 }

@@ -15,7 +15,7 @@ const mostShortages = 32
 func noteShortages(l *Ledger, n *Node, s *api.NodeStatus) {
 	for i := range s.Shortages {
 		if a := l.apps[s.Shortages[i].App]; a != nil && a.Running() {
-			l.concern(a)
+			change(l, a, partFigures)
 			a.lack(n.Node, a.At(l.now), s.Shortages[i])
 		}
 	}
@@ -25,8 +25,8 @@ func noteShortages(l *Ledger, n *Node, s *api.NodeStatus) {
 		if at < 0 || slices.ContainsFunc(s.Shortages, func(x api.Shortage) bool { return x.App == a.ID }) {
 			continue
 		}
-		l.concern(a)
-		a.Tenant.Short[at].End, a.keep.aged = a.At(l.now), true
+		change(l, a, partFigures)
+		a.Tenant.Short[at].End = a.At(l.now)
 	}
 }
 
@@ -47,7 +47,6 @@ func (a *App) lack(node string, at units.Seconds, now api.Shortage) {
 			s.Shortage = now
 		}
 	}
-	a.keep.aged = true
 }
 
 // shortOn is the place of a's shortage on a node that lasts, -1 for none.

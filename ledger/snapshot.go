@@ -67,7 +67,7 @@ func copyApp(a *App) *App {
 	c.Tenant.Executors, c.Profile = a.copies.executors, a.copies.profile
 	c.Tenant.Lost, c.Tenant.Short, c.Notices = slices.Clone(a.Tenant.Lost), slices.Clone(a.Tenant.Short), slices.Clone(a.Notices)
 	c.Tenant.Replaced = slices.Clone(a.Tenant.Replaced)
-	c.keep, c.copies = keep{}, copies{}
+	c.told, c.versions, c.kept, c.copies = false, versions{}, nil, copies{}
 	c.Stages, c.Order = make(map[api.StageKey]*Stage, len(a.Order)), make([]*Stage, len(a.Order))
 	for i, s := range a.Order {
 		if s.copied == nil {
@@ -103,7 +103,7 @@ func (s *Stage) copy() *Stage {
 		r := *s.Response
 		c.Response = &r
 	}
-	c.dirty, c.stale, c.copied = false, false, nil
+	c.changed, c.counted, c.flushed, c.copied = 0, 0, 0, nil
 	return &c
 }
 
@@ -119,6 +119,6 @@ func (p *Profile) copy() *Profile {
 func (n *Node) copy() *Node {
 	c := *n
 	c.Allegiance.Theirs, c.Over = slices.Clone(n.Allegiance.Theirs), slices.Clone(n.Over)
-	c.plan, c.dirty, c.renew, c.Dividing.losses = content{}, false, false, nil
+	c.plan, c.changed, c.renewed, c.Dividing.losses = content{}, 0, 0, nil
 	return &c
 }

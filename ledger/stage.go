@@ -19,9 +19,10 @@ type Stage struct {
 	Samples  Samples
 	HandOver units.Instant // When its tail was last handed over.
 	Response *Response     // A step response that was asked for, nil for none.
-	dirty    bool          // The record has to be saved.
-	stale    bool          // Counters of nodes have come in since they were saved.
-	copied   *Stage        // What snapshots share of it until it changes, nil when that is to be made.
+	// changed is the batch in which its record changed last, counted the one in which its counters
+	// did, flushed the one in which these were last saved by a flush.
+	changed, counted, flushed uint64
+	copied                    *Stage // What snapshots share of it until it changes, nil when that is to be made.
 }
 
 // StageRecord is what is stored of a stage attempt for its events.

@@ -17,26 +17,49 @@ type StageReady struct {
 }
 
 func (f StageReady) apply(l *Ledger) error {
-	a, err := l.app(f.App)
+	a, err := l.app(f.App, partNone)
 	if err != nil {
 		return err
 	}
 	if a.Stages[f.Ready.StageKey] != nil {
 		return fmt.Errorf("stage %v of %s is there already", f.Ready.StageKey, f.App)
 	}
-	s := &Stage{StageRecord: StageRecord{Ready: f.Ready, ReadyAt: f.At, Seq: f.Seq, Annotation: Unmatched}, dirty: true}
+	s := &Stage{StageRecord: StageRecord{Ready: f.Ready, ReadyAt: f.At, Seq: f.Seq, Annotation: Unmatched}}
 	a.Stages[s.Key()] = s
 	a.Order = append(a.Order, s)
 	a.begin(s)
 	limit := l.sampleLimit(a)
 	for _, s := range a.Order {
 		if s.Samples.cut(limit) {
-			s.stale, s.copied = true, nil
+			s.counted, s.copied = l.batch.number, nil
 		}
 	}
-	a.launched(f.At)
+	changeStage(l, s)
+	launched(l, a, f.At)
 	l.forget(a)
 	return nil
+}
+
+// launched notes the first task's launch; the driver's first ready stage tells
+// it, to some milliseconds.
+func launched(l *Ledger, a *App, at units.Seconds) {
+	if a.Promise.Launched {
+		return
+	}
+	a.Promise.Launched, a.Promise.First = true, at
+	change(l, a, partRecord)
+	for _, x := range a.Tenant.Executors {
+		measure(l, a, x)
+	}
+}
+
+// measure fixes what x had used before the first task, as soon as it is known.
+func measure(l *Ledger, a *App, x *Executor) {
+	if !a.Promise.Launched || x.Based || len(x.points) == 0 || x.points[len(x.points)-1].at < a.Promise.First {
+		return
+	}
+	x.Base, x.Based = x.UsedAt(a.Promise.First), true
+	change(l, a, partFigures)
 }
 
 // forget drops the oldest ended stage attempt when there are too many, as in an
@@ -51,7 +74,7 @@ func (l *Ledger) forget(a *App) {
 			delete(a.Stages, s.Key())
 			l.removeStage(a.ID, s)
 			a.Promise.Forgotten++
-			a.keep.record = true
+			change(l, a, partRecord)
 			return
 		}
 	}
@@ -65,7 +88,7 @@ type StageMatched struct {
 }
 
 func (f StageMatched) apply(l *Ledger) error {
-	a, s, err := l.stage(f.App, f.Stage)
+	a, s, err := l.stage(f.App, f.Stage, partNone)
 	if err != nil {
 		return err
 	}
@@ -75,7 +98,6 @@ func (f StageMatched) apply(l *Ledger) error {
 	if annotation, ok := a.Profile.Match.Match(s.Ready); ok {
 		s.Annotation = annotation.ID
 	}
-	s.dirty = true
 	return nil
 }
 
@@ -93,7 +115,7 @@ type StageAimed struct {
 }
 
 func (f StageAimed) apply(l *Ledger) error {
-	a, s, err := l.stage(f.App, f.Stage)
+	a, s, err := l.stage(f.App, f.Stage, partTargets)
 	if err != nil {
 		return err
 	}
@@ -106,7 +128,8 @@ func (f StageAimed) apply(l *Ledger) error {
 	s.First, s.Aim = f.First, f.Aim
 	// An observed stage has all cores, whatever its target says.
 	if !a.Promise.Targeted && !a.Observed() {
-		a.Promise.Targeted, a.keep.record = true, true
+		a.Promise.Targeted = true
+		change(l, a, partRecord)
 	}
 	s.Targets = nil
 	a.bind(s, f.Targets)
@@ -122,7 +145,7 @@ type StageTargeted struct {
 }
 
 func (f StageTargeted) apply(l *Ledger) error {
-	a, s, err := l.stage(f.App, f.Stage)
+	a, s, err := l.stage(f.App, f.Stage, partTargets)
 	if err != nil {
 		return err
 	}
@@ -144,8 +167,6 @@ func (a *App) bind(s *Stage, targets []Target) {
 	if len(targets) > 0 {
 		a.Marks.Least = s.Aim.Least
 	}
-	s.dirty = true
-	a.steer()
 }
 
 // revise gives t the Rev of the target that it repeats, a new one otherwise.
@@ -173,11 +194,11 @@ type StageRebound struct {
 }
 
 func (f StageRebound) apply(l *Ledger) error {
-	_, s, err := l.stage(f.App, f.Stage)
+	_, s, err := l.stage(f.App, f.Stage, partNone)
 	if err != nil {
 		return err
 	}
-	s.Ready.Bindings, s.dirty = f.Bindings, true
+	s.Ready.Bindings = f.Bindings
 	s.HandOver = max(s.HandOver, f.HandOver)
 	return nil
 }
@@ -195,7 +216,7 @@ type StageShared struct {
 }
 
 func (f StageShared) apply(l *Ledger) error {
-	a, s, err := l.stage(f.App, f.Stage)
+	a, s, err := l.stage(f.App, f.Stage, partTargets)
 	if err != nil {
 		return err
 	}
@@ -203,8 +224,7 @@ func (f StageShared) apply(l *Ledger) error {
 		return err
 	}
 	a.Marks.Revs++
-	s.ShareRev, s.Shares, s.HandOver, s.dirty = a.Marks.Revs, f.Shares, l.now, true
-	a.steer()
+	s.ShareRev, s.Shares, s.HandOver = a.Marks.Revs, f.Shares, l.now
 	return nil
 }
 
@@ -218,24 +238,25 @@ type StageEnded struct {
 }
 
 func (f StageEnded) apply(l *Ledger) error {
-	a, s, err := l.stage(f.App, f.Done.StageKey)
+	a, s, err := l.stage(f.App, f.Done.StageKey, partMarks)
 	if err != nil {
 		return err
 	}
 	if s.Done != nil {
 		return fmt.Errorf("stage %v of %s is over already", f.Done.StageKey, f.App)
 	}
-	s.Done, s.DoneAt, s.dirty = &f.Done, max(f.At, s.ReadyAt), true
+	s.Done, s.DoneAt = &f.Done, max(f.At, s.ReadyAt)
 	a.finish(s)
 	if first := f.Done.FirstLaunch; first > 0 && a.Order[0] == s {
-		a.Promise.First, a.keep.record = first, true
+		a.Promise.First = first
+		change(l, a, partRecord)
 	}
 	last := f.Done.LastFinish
 	if f.Done.Failed {
 		last = max(last, f.At) // Its tasks ran until then, whether one of them has ended or not.
 	}
-	a.Marks.LastTask, a.keep.marks = max(a.Marks.LastTask, last), true
-	a.drop(s)
+	a.Marks.LastTask = max(a.Marks.LastTask, last)
+	drop(l, a, s)
 	return nil
 }
 
@@ -248,12 +269,11 @@ type ResponseBegan struct {
 }
 
 func (f ResponseBegan) apply(l *Ledger) error {
-	a, s, err := l.stage(f.App, f.Stage)
+	_, s, err := l.stage(f.App, f.Stage, partState)
 	if err != nil {
 		return err
 	}
 	s.Response = &Response{Step: f.Step, Began: l.now, Base: f.Base, Level: 1}
-	a.touch()
 	return nil
 }
 
@@ -265,7 +285,7 @@ type ResponseMoved struct {
 }
 
 func (f ResponseMoved) apply(l *Ledger) error {
-	a, s, err := l.stage(f.App, f.Stage)
+	_, s, err := l.stage(f.App, f.Stage, partState)
 	if err != nil {
 		return err
 	}
@@ -273,6 +293,5 @@ func (f ResponseMoved) apply(l *Ledger) error {
 		return fmt.Errorf("stage %v of %s has no step response", f.Stage, f.App)
 	}
 	s.Response.Level = f.Level
-	a.touch()
 	return nil
 }

@@ -1,0 +1,64 @@
+package ledger
+
+import "math/bits"
+
+// parts are parts of an application that are saved or told apart from each other. The version of
+// each is the number of the batch in which it changed last: by that Close knows what is new.
+type parts uint8
+
+const (
+	// partRecord is its record, saved when the batch closes.
+	partRecord parts = 1 << iota
+	// partMarks are its Marks and the epochs of its executors' Plans, saved when the batch closes.
+	partMarks
+	// partProfile is its own copy of its profile, saved when the batch closes.
+	partProfile
+	// partFigures is what nodes say of it, saved with its record or by a flush.
+	partFigures
+	// partFlush changes when its figures are to be saved.
+	partFlush
+	// partPlans is what Plans and its Directive are made of.
+	partPlans
+
+	allParts = iota
+	// partNone is what passes with time, is read by snapshots, and is not kept.
+	partNone parts = 0
+	// partState is what most facts change of an application, partTargets what its targets are in.
+	partState   = partRecord | partPlans
+	partTargets = partMarks | partPlans
+)
+
+// versions are those of an application's parts.
+type versions struct {
+	parts [allParts]uint64
+	// batch is the last one in which any changed, kept the last one in which the record was saved.
+	batch, kept uint64
+}
+
+func (v *versions) set(what parts, batch uint64) {
+	for ; what != 0; what &= what - 1 {
+		v.parts[bits.TrailingZeros8(uint8(what))] = batch
+	}
+}
+
+// newer reports whether one of the parts has changed since a batch.
+func (v *versions) newer(what parts, since uint64) bool {
+	for ; what != 0; what &= what - 1 {
+		if v.parts[bits.TrailingZeros8(uint8(what))] > since {
+			return true
+		}
+	}
+	return false
+}
+
+// nodeParts are those of a node.
+type nodeParts uint8
+
+const (
+	// nodePlan is what its Plan is made of.
+	nodePlan nodeParts = 1 << iota
+	// nodeState is its record, saved when the batch closes.
+	nodeState
+	// nodeAnew changes when there is to be a new Plan though its content is the same.
+	nodeAnew
+)

@@ -314,15 +314,39 @@ func (a *agent) act(x *node.Action) {
 	}
 }
 
-// report sends a status as it is now to the planners; one that only stands by notes it.
+// letter is a status under way. Most messages are statuses: they are used again.
+type letter struct {
+	w       *World
+	status  api.NodeStatus
+	copies  int
+	deliver func()
+}
+
+// report sends a status as it is now to the planners.
 func (a *agent) report(s *api.NodeStatus) {
-	status := s.Clone()
-	a.link.Send(des.Up, func() {
-		a.w.planners(func(c *control) { c.step(planner.Status{Status: &status}) })
-		if c := a.w.control; c.engine == nil {
-			c.overheard[status.Node] = a.w.clock.Now()
-		}
-	})
+	var l *letter
+	if last := len(a.w.letters) - 1; last >= 0 {
+		l, a.w.letters = a.w.letters[last], a.w.letters[:last]
+	} else {
+		l = &letter{w: a.w}
+		l.deliver = l.arrive
+	}
+	l.status = s.Clone()
+	if l.copies = a.link.Send(des.Up, l.deliver); l.copies == 0 {
+		a.w.letters = append(a.w.letters, l)
+	}
+}
+
+// arrive is when a planner takes it; one that only stands by notes it.
+func (l *letter) arrive() {
+	w := l.w
+	w.planners(func(c *control) { c.step(planner.Status{Status: &l.status}) })
+	if c := w.control; c.engine == nil {
+		c.overheard[l.status.Node] = w.clock.Now()
+	}
+	if l.copies--; l.copies == 0 {
+		w.letters = append(w.letters, l)
+	}
 }
 
 // claim is what an executor that is started by l takes of its node's memory.

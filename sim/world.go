@@ -95,8 +95,9 @@ type World struct {
 	byName  map[string]*agent
 	check   *check
 	history *history
-	pending int  // Applications that have not ended.
-	scarce  bool // Some have declared a heap.
+	pending int       // Applications that have not ended.
+	scarce  bool      // Some have declared a heap.
+	letters []*letter // Statuses that have arrived, to be used again.
 	err     error
 }
 

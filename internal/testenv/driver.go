@@ -325,7 +325,7 @@ func (d *Driver) quit(code int) {
 	d.spark.Leave()
 	for _, m := range d.env.machines {
 		for _, p := range m.executors {
-			if p.Driver == d.spark {
+			if p.jvm.Driver == d.spark {
 				p.node.Runtime.Exit(p.handle, code)
 			}
 		}

@@ -37,7 +37,7 @@ type machine struct {
 
 // process is an executor on a machine.
 type process struct {
-	*plant.Process
+	jvm     *plant.Process
 	machine *machine
 	node    *Node
 	handle  executor.Handle
@@ -59,7 +59,7 @@ func (m *machine) start(n *Node, d *Driver, h executor.Handle, pagePath string, 
 		return
 	}
 	p := n.env.plant.Launch(&m.Machine, d.spark, node.Key{App: h.App, ID: h.ID}, &api.Launch{Cores: slots})
-	m.executors = append(m.executors, &process{Process: p, machine: m, node: n, handle: h, page: w})
+	m.executors = append(m.executors, &process{jvm: p, machine: m, node: n, handle: h, page: w})
 }
 
 // step has the machine go by its groups' files; with publish pages and usage files follow.
@@ -80,8 +80,8 @@ func (m *machine) bury() {
 	for _, p := range m.executors {
 		if s, err := p.node.Runtime.Inspect(p.handle); err == nil && s.State == api.ExecutorExited {
 			_ = p.page.Close()
-			p.Kill(s.Exit, s.ExitCode)
-			m.Remove(p.Process)
+			p.jvm.Kill(s.Exit, s.ExitCode)
+			m.Remove(p.jvm)
 			continue
 		}
 		alive = append(alive, p)
@@ -95,7 +95,7 @@ func (e *Env) exited(x *plant.Process) {
 	x.State(&s)
 	for _, m := range e.machines {
 		for _, p := range m.executors {
-			if p.Process == x {
+			if p.jvm == x {
 				p.node.Runtime.Exit(p.handle, s.ExitCode)
 			}
 		}
@@ -104,13 +104,13 @@ func (e *Env) exited(x *plant.Process) {
 
 // obey takes quota and weight from the group's files, as the kernel would.
 func (p *process) obey() {
-	if quota := p.readQuota(); quota != p.Quota() {
-		p.SetQuota(quota)
+	if quota := p.readQuota(); quota != p.jvm.Quota() {
+		p.jvm.SetQuota(quota)
 	}
 	const defaultShares = 1024
 	if shares, ok := p.readNumber("cpu.shares"); ok && shares > 0 && shares != p.shares {
 		p.shares = shares
-		p.SetWeight(shares / defaultShares)
+		p.jvm.SetWeight(shares / defaultShares)
 	}
 }
 
@@ -140,11 +140,11 @@ func (p *process) group() string {
 // publish writes the page and the group's usage, in place.
 func (p *process) publish() {
 	var s node.ExecutorSample
-	p.Sample(&s)
+	p.jvm.Sample(&s)
 	p.write("cpuacct.usage", fmt.Sprintf("%019d\n", int64(float64(s.CPU)*1e9)))
 	p.write("cpu.stat", fmt.Sprintf("nr_periods 0\nnr_throttled 0\nthrottled_time %019d\n", s.Throttled.Nanoseconds()))
-	if p.Registered {
-		p.page.Publish(p.Page())
+	if p.jvm.Registered {
+		p.page.Publish(p.jvm.Page())
 	}
 }
 

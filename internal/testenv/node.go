@@ -264,7 +264,7 @@ func (n *Node) Executors() []string {
 		n.machine.bury()
 		for _, p := range n.machine.executors {
 			if p.node == n {
-				out = append(out, p.Key.String())
+				out = append(out, p.jvm.Key.String())
 			}
 		}
 	})

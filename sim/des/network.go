@@ -103,15 +103,18 @@ const (
 	Down
 )
 
-// Send has deliver called when the message arrives, if it does, and again for a duplicate.
-func (l *Link) Send(d Direction, deliver func()) {
+// Send has deliver called when the message arrives, if it does, and again for a duplicate. It
+// returns how many copies are under way.
+func (l *Link) Send(d Direction, deliver func()) (copies int) {
 	if l.Cut || l.net.Out || (l.net.Loss > 0 && l.rand.Float64() < l.net.Loss) {
-		return
+		return 0
 	}
 	l.carry(d, deliver)
 	if l.net.Duplicate > 0 && l.rand.Float64() < l.net.Duplicate {
 		l.carry(d, deliver)
+		return 2
 	}
+	return 1
 }
 
 func (l *Link) carry(d Direction, deliver func()) {

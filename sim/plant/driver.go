@@ -57,14 +57,14 @@ type timers struct{ head, end, leave, settled des.Timer }
 // cores of home where it works itself; say takes each event that it has to tell.
 func (p *Plant) NewDriver(a App, id uint64, home *Machine, say func(api.Event)) *Driver {
 	d := &Driver{App: a, ID: id, Submission: fmt.Sprintf("%s-%d", a.Name, id), Home: home,
-		plant: p, say: say, pace: 1, bend: p.Bend}
+		plant: p, say: say, pace: 1, bend: p.cfg.Bend}
 	if a.Pace > 0 {
 		d.pace = a.Pace
 	}
 	if a.Bend > 0 {
 		d.bend = a.Bend
 	}
-	d.pace *= p.runFactor(des.Random(p.seed, "run "+d.Submission))
+	d.pace *= p.cfg.runFactor(des.Random(p.seed, "run "+d.Submission))
 	for i := range a.Stages {
 		d.stages = append(d.stages, p.newStageRun(d, i, &d.App.Stages[i]))
 	}
@@ -248,7 +248,7 @@ func (d *Driver) finish() {
 	d.Duration = d.Elapsed()
 	d.tell(api.Event{Type: api.EventEnd})
 	d.work()
-	wait := float64(d.App.Exit) * des.Around(des.Random(d.plant.seed, "exit "+d.Submission), d.plant.ExitSpread)
+	wait := float64(d.App.Exit) * des.Around(des.Random(d.plant.seed, "exit "+d.Submission), d.plant.cfg.ExitSpread)
 	d.plant.clock.Set(&d.timers.leave, des.Later(d.plant.clock.Now(), wait))
 }
 

@@ -19,12 +19,12 @@ const (
 
 // Plant is what machines, executors and drivers of one world have in common.
 type Plant struct {
-	Config
 	// Weights says that drivers tell the sizes of a shuffle's partitions, as the jar does.
 	Weights bool
 	// Exited is called with each executor that exits, before its driver notices.
 	Exited func(*Process)
 
+	cfg       Config
 	clock     *des.Clock
 	seed      uint64
 	processes int
@@ -38,7 +38,7 @@ func New(c Config, clock *des.Clock, seed uint64) *Plant {
 	if c.Page == 0 {
 		c.Page = 100 * time.Millisecond
 	}
-	p := &Plant{Config: c, clock: clock, seed: seed, Exited: func(*Process) {}}
+	p := &Plant{cfg: c, clock: clock, seed: seed, Exited: func(*Process) {}}
 	p.keep = math.Exp(-c.Page.Seconds() / noiseTime)
 	p.fresh = math.Sqrt(1 - p.keep*p.keep)
 	return p

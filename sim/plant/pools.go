@@ -227,7 +227,7 @@ func (q *Pools) sample() node.ExecutorMemory {
 // Pools brings its off-heap memory to now.
 func (p *Process) Pools() *Pools {
 	p.pools.advance(p.Machine.Plant.clock.Now(), len(p.tasks.computing), p.Machine.Deaf || p.Exited,
-		&p.Machine.Plant.Config)
+		&p.Machine.Plant.cfg)
 	return &p.pools
 }
 

@@ -74,12 +74,6 @@ type tasks struct {
 	heaviestOf         *stageRun
 }
 
-// part is what a process did for one stage.
-type part struct {
-	run  *stageRun
-	page meter.Stage
-}
-
 // task is one attempt of a task.
 type task struct {
 	run           *stageRun
@@ -102,11 +96,11 @@ func (p *Plant) Launch(m *Machine, d *Driver, key node.Key, launch *api.Launch) 
 	x := &Process{Machine: m, Driver: d, Key: key, pid: 1000 + p.processes, slots: launch.Cores,
 		atOnce: launch.AtOnce(launch.Cores), has: cores{quota: math.Inf(1), weight: 1, at: now},
 		pools: newPools(d.App.Memory, launch, now),
-		pace:  pace{starting: float64(p.Start), factor: 1}, tasks: tasks{first: math.Inf(1)},
+		pace:  pace{starting: float64(p.cfg.Start), factor: 1}, tasks: tasks{first: math.Inf(1)},
 		rand: des.Random(p.seed, "process "+m.Name+" "+drawn(key))}
 	p.processes++
 	x.timer = des.NewTimer(RankExecutor, m.ID<<16|uint64(p.processes&0xFFFF), x)
-	x.pace.beat = now.Add(time.Duration(x.rand.Int64N(int64(p.Page)))).Add(p.Page)
+	x.pace.beat = now.Add(time.Duration(x.rand.Int64N(int64(p.cfg.Page)))).Add(p.cfg.Page)
 	x.pace.nextPause = p.pauseAfter(x)
 	m.procs = append(m.procs, x)
 	m.divide(now)
@@ -195,7 +189,7 @@ func (p *Process) advance(now units.Instant) {
 		p.pace.worked += spent
 	}
 	if p.has.eff != p.has.got {
-		p.has.eff = physics.Follow(p.has.eff, p.has.got, p.Machine.Plant.Lag, dt)
+		p.has.eff = physics.Follow(p.has.eff, p.has.got, p.Machine.Plant.cfg.Lag, dt)
 		if math.Abs(p.has.eff-p.has.got) < 1e-4 {
 			p.has.eff = p.has.got
 		}
@@ -218,7 +212,7 @@ func (p *Process) settle(now units.Instant) {
 	if p.pace.starting == 0 && p.pace.pausing == 0 {
 		p.finish()
 		if p.pace.nextPause <= p.has.cpu+tiny && len(p.tasks.computing) > 0 {
-			p.pace.pausing = float64(p.Machine.Plant.PauseWork) * float64(p.slots) * des.Around(p.rand, 0.3)
+			p.pace.pausing = float64(p.Machine.Plant.cfg.PauseWork) * float64(p.slots) * des.Around(p.rand, 0.3)
 		}
 	}
 	p.awake(now)
@@ -277,7 +271,7 @@ func (p *Process) launch(t *task) {
 	if t.heaviest > 0 {
 		p.tasks.heaviest, p.tasks.heaviestOf = t.heaviest, t.run
 	}
-	t.wake = now.Add(p.Machine.Plant.Dispatch)
+	t.wake = now.Add(p.Machine.Plant.cfg.Dispatch)
 	if f := t.run.spec.Fetch; f > 0 {
 		t.wake = t.wake.Add(time.Duration(float64(f) * des.Around(p.rand, 0.3) * 1e9))
 	}
@@ -310,60 +304,6 @@ func (p *Process) awake(now units.Instant) {
 // busy is how many slots are taken.
 func (t *tasks) busy() int { return len(t.computing) + len(t.waiting) }
 
-func (t *tasks) part(r *stageRun) *part {
-	for i := len(t.parts) - 1; i >= 0; i-- {
-		if t.parts[i].run == r {
-			return t.parts[i]
-		}
-	}
-	s := &part{run: r, page: meter.Stage{Key: r.key}}
-	t.parts = append(t.parts, s)
-	if len(t.parts) > maxParts {
-		t.parts = t.parts[1:]
-	}
-	return s
-}
-
-// maxParts is how many stages a progress page holds.
-const maxParts = 8
-
-// publish writes the progress page.
-func (p *Process) publish(now units.Instant) {
-	if p.Machine.Frozen {
-		return
-	}
-	g := &p.tasks.page
-	g.At, g.Generation = p.Machine.Clock(now), g.Generation+1
-	g.Memory = p.Pools().page()
-	g.Stages, g.Tasks = g.Stages[:0], g.Tasks[:0]
-	for i := len(p.tasks.parts) - 1; i >= 0; i-- {
-		p.tasks.parts[i].page.Running, p.tasks.parts[i].page.RunningCPU, p.tasks.parts[i].page.RunningRecords = 0, 0, 0
-	}
-	for _, t := range p.tasks.computing {
-		cpu, read := units.Work(p.pace.threadCPU-t.cpu0), t.read(p.pace.service)
-		p.show(t, cpu, read)
-	}
-	for _, t := range p.tasks.waiting {
-		p.show(t, 0, 0)
-	}
-	for i := len(p.tasks.parts) - 1; i >= 0; i-- {
-		s := p.tasks.parts[i].page
-		if p.tasks.parts[i].run == p.tasks.heaviestOf {
-			s.Heaviest = p.tasks.heaviest
-		}
-		g.Stages = append(g.Stages, s)
-	}
-}
-
-func (p *Process) show(t *task, cpu units.Work, read float64) {
-	s := &t.part.page
-	s.Running++
-	s.RunningCPU += cpu
-	s.RunningRecords += read
-	p.tasks.page.Tasks = append(p.tasks.page.Tasks, meter.Task{Stage: t.run.key, Partition: t.index, Weight: t.weight,
-		CPU: cpu, Records: read})
-}
-
 // Kill ends it. Its tasks come back to the driver when that notices.
 func (p *Process) Kill(exit string, code int) {
 	if p.Exited {
@@ -375,30 +315,4 @@ func (p *Process) Kill(exit string, code int) {
 	p.Machine.divide(now)
 	p.Machine.Plant.clock.Cancel(&p.timer)
 	p.Machine.Plant.exited(p)
-}
-
-// Page writes its progress page and returns it; it is written again by the next call.
-func (p *Process) Page() *meter.Page {
-	now := p.Machine.Plant.clock.Now()
-	p.advance(now)
-	p.publish(now)
-	return &p.tasks.page
-}
-
-// Sample fills what a node controller sees of it in a tick: its group and its page.
-func (p *Process) Sample(s *node.ExecutorSample) {
-	now := p.Machine.Plant.clock.Now()
-	p.advance(now)
-	if !p.Exited && p.Registered && !p.busy() {
-		p.publish(now)
-	}
-	p.State(s)
-	s.Measured, s.CPU, s.Throttled = true, units.Work(p.has.cpu), time.Duration(p.has.throttled*1e9)
-	s.Quota, s.Writer = units.Cores(p.has.quota), ""
-	s.Memory, s.Page = p.pools.sample(), p.tasks.page
-}
-
-// State fills what a node controller sees of it between ticks: how it ended.
-func (p *Process) State(s *node.ExecutorSample) {
-	s.Key, s.PID, s.Exited, s.Exit, s.ExitCode = p.Key, p.pid, p.Exited, p.exit, p.code
 }

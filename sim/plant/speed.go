@@ -12,14 +12,14 @@ import (
 // somebody will read it before the next one.
 func (p *Process) pulse(now units.Instant) {
 	plant := p.Machine.Plant
-	period := plant.Page
+	period := plant.cfg.Page
 	p.pace.beat = p.pace.beat.Add(period)
 	if p.pace.beat <= now {
 		p.pace.beat += units.Instant(period) * ((now-p.pace.beat)/units.Instant(period) + 1)
 	}
-	if plant.Noise > 0 {
+	if plant.cfg.Noise > 0 {
 		p.pace.wobble = plant.keep*p.pace.wobble + plant.fresh*p.rand.NormFloat64()
-		p.pace.factor = max(0.1, 1+plant.Noise*p.pace.wobble)
+		p.pace.factor = max(0.1, 1+plant.cfg.Noise*p.pace.wobble)
 	}
 	if p.Machine.ReadAt <= p.pace.beat && p.pace.starting == 0 {
 		p.publish(now)
@@ -31,14 +31,14 @@ const noiseTime = 2
 
 // warmth is the part of its full rate that the compiler of a process has reached.
 func (p *Plant) warmth(x *Process) float64 {
-	if p.Warm <= 1 || p.WarmWork <= 0 {
+	if p.cfg.Warm <= 1 || p.cfg.WarmWork <= 0 {
 		return 1
 	}
-	n := x.pace.worked / (float64(p.WarmWork) * float64(x.slots))
+	n := x.pace.worked / (float64(p.cfg.WarmWork) * float64(x.slots))
 	if n > 20 {
 		return 1
 	}
-	return 1 - (1-1/p.Warm)*math.Exp(-n)
+	return 1 - (1-1/p.cfg.Warm)*math.Exp(-n)
 }
 
 // plan works out how fast it goes and when something will happen.
@@ -67,7 +67,7 @@ func (p *Process) plan(now units.Instant) {
 
 // planTasks sets the rate and returns when the first task will be done.
 func (p *Process) planTasks(now units.Instant) units.Instant {
-	cfg := &p.Machine.Plant.Config
+	cfg := &p.Machine.Plant.cfg
 	eff := p.has.eff
 	if eff != p.has.got {
 		// The mean until the next beat, nearly.
@@ -82,10 +82,10 @@ func (p *Process) planTasks(now units.Instant) units.Instant {
 
 // pauseAfter is the CPU time until the next collection.
 func (p *Plant) pauseAfter(x *Process) float64 {
-	if p.PauseEvery <= 0 || p.PauseWork <= 0 {
+	if p.cfg.PauseEvery <= 0 || p.cfg.PauseWork <= 0 {
 		return math.Inf(1)
 	}
-	return float64(p.PauseEvery) * float64(x.slots) * des.Around(x.rand, 0.3)
+	return float64(p.cfg.PauseEvery) * float64(x.slots) * des.Around(x.rand, 0.3)
 }
 
 // read is how many records a computing task has read: all after the part of its

@@ -77,16 +77,16 @@ func (p *Plant) newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	mean := float64(spec.Work) / float64(spec.Tasks)
 	r.work = make([]float64, spec.Tasks)
 	for i, s := range costs {
-		r.work[i] = mean * cost(s) * des.Around(rnd, d.plant.Spread)
+		r.work[i] = mean * cost(s) * des.Around(rnd, d.plant.cfg.Spread)
 	}
-	if spec.Zipf > 0 && d.plant.ByteCost > 0 {
+	if spec.Zipf > 0 && d.plant.cfg.ByteCost > 0 {
 		dear := des.Random(d.plant.seed, "byte cost "+name)
 		for i := range r.work {
-			r.work[i] *= des.Around(dear, d.plant.ByteCost)
+			r.work[i] *= des.Around(dear, d.plant.cfg.ByteCost)
 		}
 	}
 	for i := range r.work {
-		r.work[i] = max(1e-6, r.work[i]) + float64(d.plant.Task)
+		r.work[i] = max(1e-6, r.work[i]) + float64(d.plant.cfg.Task)
 	}
 	r.base, r.by, r.tasks = r, make([]*Process, spec.Tasks), make([]int, spec.Tasks)
 	for i := range r.tasks {
@@ -220,7 +220,7 @@ func (r *stageRun) launch(p *Process) {
 	t := &task{run: r, index: i, weight: float64(r.weight(i)) / driver.MeanWeight,
 		heaviest: float64(r.heaviest()) / driver.MeanWeight, work: r.work[i],
 		records: float64(r.spec.Records) / float64(r.spec.Tasks) * r.sizes[i]}
-	if sway := p.Machine.Plant.Sway; sway > 1 {
+	if sway := p.Machine.Plant.cfg.Sway; sway > 1 {
 		t.knee, t.faster = 0.1+0.8*p.rand.Float64(), math.Pow(sway, 2*p.rand.Float64()-1)
 	}
 	p.launch(t)

@@ -53,7 +53,7 @@ func runFullNode(ctx context.Context) error {
 // of statuses and saves goes on beside it and is not in it. Both CPUs have to be
 // free for a figure that means something: the tick reads from two sides.
 func fullNode(t testing.TB, add adder) {
-	r, planner := startPlanner(t, fullSize)
+	r, planner := startPlanner(t, fullSize, peers{})
 	state := t.TempDir()
 	env := []string{fullPlanner + "=" + planner, fullHTTP + "=" + r.http, fullState + "=" + state, fullCredentials + "=" + r.owner.Dir}
 	self, err := os.Executable()
@@ -118,7 +118,7 @@ func (c *fullPages) open(t testing.TB, layout executor.Layout, app api.AppID, id
 	if err != nil {
 		t.Fatal(err)
 	}
-	awaitFile(t, paths.Handle)
+	realenv.Await(t, "a handle", func() bool { _, err := os.Stat(paths.Handle); return err == nil })
 	w, err := progress.NewWriter(paths.Page, 100000+pid)
 	if err != nil {
 		t.Fatal(err)

@@ -52,31 +52,15 @@ func owner(dir string) daemon.Owner {
 	return daemon.Owner{Name: "bench", UID: os.Geteuid(), GID: os.Getegid(), Dir: dir}
 }
 
-// startPlanner brings a planner up and connects to it; it ends with the test.
-func startPlanner(t testing.TB, maxPool int) (r *rig, address string) {
+// startPlanner brings a planner up and connects to it as peers say; it ends with the test.
+func startPlanner(t testing.TB, maxPool int, as peers) (r *rig, address string) {
 	t.Helper()
-	return startPlannerAs(t, maxPool, peers{})
-}
-
-// startPlannerAs is startPlanner with connections as they say.
-func startPlannerAs(t testing.TB, maxPool int, as peers) (r *rig, address string) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
 	r = &rig{t: t, as: as, http: realenv.FreePort(t), began: time.Now(), owner: owner(t.TempDir())}
 	p := daemon.DefaultPlannerConfig()
 	p.Listen, p.HTTP, p.State, p.Engine.MaxPool = realenv.FreePort(t), "", t.TempDir(), maxPool
 	p.Owners, p.TLS = []daemon.Owner{r.owner}, as.server
 	p.Engine.Branches = "together" // Stages side by side are what is measured.
-	ready, ended := make(chan string, 1), make(chan error, 1)
-	p.Ready = func(line string) { ready <- line }
-	go func() { ended <- daemon.Planner(ctx, p) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("planner: %v", err)
-		}
-	})
-	await(t, ready, ended)
+	serve(t, "planner", &p.Ready, func(ctx context.Context) error { return daemon.Planner(ctx, p) })
 	own, err := bus.LoadCredential(bus.CredentialPath(r.owner.Dir, p.Listen), api.PrincipalUser)
 	if err != nil {
 		t.Fatal(err)
@@ -101,16 +85,10 @@ func (as peers) dial(t testing.TB, address string, own bus.Credential) *bus.Conn
 	return conn
 }
 
-// startRig brings the daemons up; they end with the test.
-func startRig(t testing.TB, cores units.Cores) *rig {
+// startRig brings the daemons up, with a node of that name; they end with the test.
+func startRig(t testing.TB, name string, cores units.Cores, as peers) *rig {
 	t.Helper()
-	return startRigAs(t, fmt.Sprintf("bench-%d", os.Getpid()), cores, peers{})
-}
-
-// startRigAs is startRig with a node of that name, and connections as they say.
-func startRigAs(t testing.TB, name string, cores units.Cores, as peers) *rig {
-	t.Helper()
-	r, planner := startPlannerAs(t, daemon.DefaultPlannerConfig().Engine.MaxPool, as)
+	r, planner := startPlanner(t, daemon.DefaultPlannerConfig().Engine.MaxPool, as)
 	n := fakeNode(name, planner, r.http, t.TempDir(), cores)
 	n.TLS = as.client
 	r.node, n.Owners = n.Name, []daemon.Owner{r.owner}
@@ -120,17 +98,7 @@ func startRigAs(t testing.TB, name string, cores units.Cores, as peers) *rig {
 		fake.(*executor.Fake).OnStart = func(_ executor.Spec, h executor.Handle) { r.page(layout, h) }
 		return fake, err
 	}
-	ready, ended := make(chan string, 1), make(chan error, 1)
-	n.Ready = func(line string) { ready <- line }
-	ctx, stop := context.WithCancel(context.Background())
-	go func() { ended <- daemon.Node(ctx, n) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("node: %v", err)
-		}
-	})
-	await(t, ready, ended)
+	serve(t, "node", &n.Ready, func(ctx context.Context) error { return daemon.Node(ctx, n) })
 	return r
 }
 
@@ -152,14 +120,27 @@ func fakeNode(name, planner, http, state string, cores units.Cores) daemon.NodeC
 	return n
 }
 
-func await(t testing.TB, ready <-chan string, ended <-chan error) {
+// serve runs a daemon until the test ends and returns when it is ready, of which it has the
+// daemon tell.
+func serve(t testing.TB, what string, tell *func(string), run func(context.Context) error) {
 	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	*tell = func(line string) { ready <- line }
+	go func() { ended <- run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	})
 	select {
 	case <-ready:
 	case err := <-ended:
-		t.Fatalf("a daemon ended before it was ready: %v", err)
+		ended <- nil
+		t.Fatalf("%s ended before it was ready: %v", what, err)
 	case <-time.After(20 * time.Second):
-		t.Fatal("a daemon is not ready after 20 s")
+		t.Fatalf("%s is not ready after 20 s", what)
 	}
 }
 
@@ -261,20 +242,13 @@ func (r *rig) below() *cgroup.Hierarchy {
 func (r *rig) groupOf(groups *cgroup.Hierarchy, id api.ExecutorID) *cgroup.Group {
 	r.t.Helper()
 	name := cgroup.GroupName(r.app, id)
-	for limit := time.After(20 * time.Second); ; {
+	realenv.Await(r.t, "group "+name, func() bool {
 		names, err := groups.Names()
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if slices.Contains(names, name) {
-			break
-		}
-		select {
-		case <-limit:
-			r.t.Fatalf("group %s did not appear", name)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+		return slices.Contains(names, name)
+	})
 	g, err := groups.Group(name)
 	if err != nil {
 		r.t.Fatal(err)
@@ -283,43 +257,23 @@ func (r *rig) groupOf(groups *cgroup.Hierarchy, id api.ExecutorID) *cgroup.Group
 	return g
 }
 
-// awaitFile polls until path exists.
-func awaitFile(t testing.TB, path string) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	for {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("%s did not appear", path)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
 // awaitQuota polls until an executor has a quota, or has none, and returns when
 // that was.
 func (r *rig) awaitQuota(g *cgroup.Group, limited bool) time.Time {
 	r.t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	poll := time.NewTicker(100 * time.Microsecond)
-	defer poll.Stop()
-	for {
-		quota, err := g.Quota()
-		if err != nil {
+	var now time.Time
+	var quota units.Cores
+	if !realenv.Poll(100*time.Microsecond, 10*time.Second, func() (done bool) {
+		var err error
+		if quota, err = g.Quota(); err != nil {
 			r.t.Fatal(err)
 		}
-		now := time.Now()
-		if limited != quota.IsUnlimited() {
-			return now
-		}
-		if now.After(deadline) {
-			r.t.Fatalf("the quota is still %v", float64(quota))
-		}
-		<-poll.C
+		now = time.Now()
+		return limited != quota.IsUnlimited()
+	}) {
+		r.t.Fatalf("the quota is still %v", float64(quota))
 	}
+	return now
 }
 
 // chain is a profile of n stages, one after the other.
@@ -377,7 +331,7 @@ func (p pacing) end() {
 
 // planLatency times 200 stages from "stage ready" to the quota in force.
 func planLatency(t testing.TB, add adder) {
-	p := startRig(t, 2).begin(stages)
+	p := startRig(t, fmt.Sprintf("bench-%d", os.Getpid()), 2, peers{}).begin(stages)
 	var ms []float64
 	for i := range stages {
 		ms = append(ms, p.stage(i))

@@ -19,7 +19,7 @@ const questioned = 400
 // question times registrations while another user asks again and again what a deadline would mean
 // for a profile of 2,000 stages, of which all can run at once: nothing takes a planner longer.
 func question(t testing.TB, add adder) {
-	r, address := startPlanner(t, 4)
+	r, address := startPlanner(t, 4, peers{})
 	conn := func(p api.Principal) *bus.Conn {
 		own := bus.NewCredential(p.Login())
 		ask(t, r.conn, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: own.Hash()}})

@@ -134,8 +134,8 @@ func tlsOverhead(t testing.TB, add adder) {
 	authority := bustest.NewAuthority(t)
 	secured := peers{server: authority.Issue("server"), client: bus.TLS{CA: authority.CA()}}
 	sides := []pacing{
-		startRigAs(t, fmt.Sprintf("open-%d", os.Getpid()), 2, peers{}).begin(stages),
-		startRigAs(t, fmt.Sprintf("tls-%d", os.Getpid()), 2, secured).begin(stages),
+		startRig(t, fmt.Sprintf("open-%d", os.Getpid()), 2, peers{}).begin(stages),
+		startRig(t, fmt.Sprintf("tls-%d", os.Getpid()), 2, secured).begin(stages),
 	}
 	took := make([][]float64, len(sides))
 	var ratios []float64

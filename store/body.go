@@ -24,6 +24,8 @@ type body struct {
 	// size and sum are the file's bytes and their CRC-32C.
 	size int64
 	sum  uint32
+	// sealed is where the newest seal ends.
+	sealed int64
 	// broken says why what is on the disk is not known; nil while it is. dead says that
 	// BuntDB gave up with its lock held: nothing can be asked of it.
 	broken error
@@ -123,9 +125,15 @@ func (s *sum) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// seal is a record for the end of the next batch: it holds how long the file is now and the
-// sum of all that is in it, which the batch before has synced.
-func (b *body) seal() stored { return stored{sealKey, fmt.Sprintf("%016x %08x", b.size, b.sum)} }
+// seal writes that all that was put is whole: how long the file was at the seal before, and
+// the sum of all that is in it now.
+func (b *body) seal() error {
+	err := b.put([]stored{{sealKey, fmt.Sprintf("%016x %08x", b.sealed, b.sum)}})
+	if err == nil {
+		b.sealed = b.size
+	}
+	return err
+}
 
 func (b *body) close() error {
 	err := b.file.Close()

@@ -138,7 +138,7 @@ func (f *File) fill(old *body, r *rewrite) error {
 }
 
 // copy copies old's values, some at a time, as long as wanted returns nil. What changes
-// behind it comes with the late batches; journals and seals are never copied.
+// behind it comes with the late batches; the seal is not copied.
 func (f *File) copy(old *body, r *rewrite, wanted func() error) error {
 	from := ""
 	for {
@@ -150,7 +150,7 @@ func (f *File) copy(old *body, r *rewrite, wanted func() error) error {
 					next = key
 					return false
 				}
-				if key != journalKey && key != sealKey {
+				if key != sealKey {
 					values, size = append(values, stored{key, value}), size+len(value)
 				}
 				return true
@@ -207,12 +207,7 @@ func (f *File) last(r *rewrite) error {
 			return err
 		}
 	}
-	return f.seal(r)
-}
-
-// seal ends r's file: all that is in it is sealed and on the disk.
-func (f *File) seal(r *rewrite) error {
-	return errors.Join(r.body.put([]stored{r.body.seal()}), f.sync(r.body.file))
+	return f.seal(r.body)
 }
 
 // install gives r's file the store's name. f.mu is held.
@@ -224,7 +219,7 @@ func (f *File) install(r *rewrite) error {
 		// Which of the two files a crash would leave is not known, and they part from here.
 		r.body.broken = fmt.Errorf("compact: %w", err)
 	}
-	f.mu.body, f.mu.base, f.mu.journal = r.body, r.body.size, false
+	f.mu.body, f.mu.base = r.body, r.body.size
 	return nil
 }
 

@@ -3,10 +3,9 @@
 //
 // # Layout of the file
 //
-//	meta/version     "2": the layout described here
-//	meta/journal     a batch that is being applied (see below); usually absent
+//	meta/version     "3": the layout described here
 //	meta/seal        how long the file was when the newest batch began, and the CRC-32C of
-//	                 all that was in it
+//	                 all that is in front of this record
 //	d/KEY            the value of KEY, compressed
 //
 // Keys of the planner: planner/epoch, app/ID and those below it, plan/NODE,
@@ -31,20 +30,24 @@
 //     could not write for written: nothing is applied any more until all that is known is in
 //     a new file that was synced. It is tried once a second.
 //   - It writes the commands of a transaction in no particular order and may lose the end of
-//     a torn one. So a batch of two or more changes is written as one journal record first,
-//     then applied, then the journal is removed, with one sync at the end; Open finishes a
-//     journal that it finds.
+//     a torn one. So a batch is written as one transaction and its seal behind it as another,
+//     with one sync at the end; Open cuts off what has no seal behind it.
 //   - It cuts a file at the first record that seems to end behind it. So Open reads the
 //     file itself before, and holds each seal against what is in front of it.
 //   - It panics with its lock held when it cannot take a write back. Then the file is read
 //     again, and made anew.
 //
-// A file that ends in the middle of a record, or has a hole there, is cut back to the last
-// whole one (Options.Tell says so): that record belonged to an Apply that had not returned.
+// A file that ends behind its last seal, or in the middle of a record, or has a hole there, is
+// cut back to the last seal (Options.Tell says so): the rest belonged to an Apply that had not
+// returned.
 // A file in which a seal or a later change shows that something is missing or has changed, a
 // value whose checksum fails, and a file of another version are not opened: ErrCorrupt and
 // ErrVersion say which file it is. Nothing is deleted or guessed. What nothing in a file can
 // show is that its last whole changes are missing.
+//
+// A file of version 2 had the seal of a batch among its changes, and a batch of two or more
+// changes as one journal record in front of them. Open finishes the journal, and brings the file
+// to this version; its seals are not held against anything any more.
 //
 // A reserve beside the file (Options.Reserve) is let go when the disk is full.
 //

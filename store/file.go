@@ -37,9 +37,12 @@ type Options struct {
 }
 
 const (
-	version     = "2"
-	versionKey  = "meta/version"
-	journalKey  = "meta/journal"
+	version    = "3"
+	versionKey = "meta/version"
+	// A file of earlier has a batch that a crash interrupted as one record.
+	earlier    = "2"
+	journalKey = "meta/journal"
+
 	dataPrefix  = "d/"
 	compactFrom = 4 << 20
 	compactGrow = 4
@@ -60,9 +63,6 @@ type File struct {
 		body    *body    // Nil once closed.
 		base    int64    // Size after the last rewrite.
 		rewrite *rewrite // Nil when none is under way.
-		// journal says that a journal is in the file: of the batch that is being applied, or
-		// of one that failed.
-		journal bool
 		reserve reserve
 		// again is when a broken body is mended next, at the earliest.
 		again time.Time
@@ -110,7 +110,8 @@ func (f *File) open() error {
 	case errors.As(err, &path):
 		return errors.Join(fmt.Errorf("store: open: %w", err), created.Close())
 	case err != nil:
-		return errors.Join(fmt.Errorf("%w: %s: %w; restore a backup, or move it away to start without it", ErrCorrupt, f.path, err), created.Close())
+		err = fmt.Errorf("%w: %s: %w; restore a backup, or move it away to start without it", ErrCorrupt, f.path, err)
+		return errors.Join(err, created.Close())
 	}
 	if whole.torn > 0 {
 		f.options.Tell(fmt.Sprintf("%s ended in a change that was not finished: its %d bytes were cut off", f.path, whole.torn))
@@ -128,7 +129,7 @@ func (f *File) open() error {
 	if b.size != whole.size {
 		return errors.Join(fmt.Errorf("%w: %s: %d of %d bytes are read", ErrCorrupt, f.path, b.size, whole.size), b.close())
 	}
-	b.sum = whole.sum
+	b.sum, b.sealed = whole.sum, whole.size
 	f.mu.body = b
 	return nil
 }
@@ -141,8 +142,7 @@ func (f *File) keep(file *os.File) error {
 	return errors.Join(f.sync(file), f.syncPath(filepath.Dir(f.path)))
 }
 
-// recover checks the version and every value, finishes the batch that a crash
-// interrupted and rewrites the file if it has grown.
+// recover checks the version and every value.
 func (f *File) recover() error {
 	b := f.mu.body
 	have, journal := "", ""
@@ -163,23 +163,22 @@ func (f *File) recover() error {
 		return fmt.Errorf("store: open: %w", err)
 	}
 	switch {
-	case have == "" && keys == 0:
-		if err := b.put([]stored{{versionKey, version}}); err != nil {
-			return fmt.Errorf("store: open: %w", err)
-		}
-	case have != version:
-		return fmt.Errorf("%w: %s has %q, this release reads %q", ErrVersion, f.path, have, version)
-	}
-	if journal != "" {
+	case have == earlier:
 		batch, err := decodeBatch(journal)
 		if err != nil {
 			return fmt.Errorf("%w: %s: journal: %w", ErrCorrupt, f.path, err)
 		}
-		seal := b.seal()
-		f.mu.journal = true
-		if err := errors.Join(b.put(batch), f.finish(nil, seal)); err != nil {
+		// One after the other: a crash between them leaves a file of earlier.
+		err = errors.Join(b.put(batch), b.put([]stored{{journalKey, ""}}), f.apply([]stored{{versionKey, version}}))
+		if err != nil {
 			return fmt.Errorf("store: open: %w", err)
 		}
+	case have == "" && keys == 0:
+		if err := f.apply([]stored{{versionKey, version}}); err != nil {
+			return fmt.Errorf("store: open: %w", err)
+		}
+	case have != version:
+		return fmt.Errorf("%w: %s has %q, this release reads %q", ErrVersion, f.path, have, version)
 	}
 	if _, err := f.load(""); err != nil {
 		return err
@@ -241,44 +240,24 @@ func (f *File) store(batch []stored) error {
 	return f.apply(batch)
 }
 
-// apply writes a batch so that a crash leaves all or nothing of it.
+// apply writes a batch so that a crash leaves all or nothing of it: what has no seal behind
+// it is none.
 func (f *File) apply(batch []stored) error {
-	b := f.mu.body
-	seal := b.seal()
-	if len(batch) > 1 {
-		if err := b.put([]stored{{journalKey, encodeBatch(batch)}}); err != nil {
-			return err
-		}
-		f.mu.journal = true
-		if err := b.put(batch); err != nil {
-			// None of the batch is in memory: take the journal back too, so that a
-			// later Open does not finish what was reported as failed.
-			return errors.Join(err, f.finish(nil, seal))
-		}
-		batch = nil
-	}
-	return f.finish(batch, seal)
-}
-
-// finish is the last write of a batch, with the seal of what was there before, and its sync.
-// It ends the journal that there is: one of a batch that failed would undo what has been
-// stored since.
-func (f *File) finish(last []stored, seal stored) error {
-	if f.mu.journal {
-		last = append(last, stored{journalKey, ""})
-	}
-	b := f.mu.body
-	if err := b.put(append(last, seal)); err != nil {
+	if err := f.mu.body.put(batch); err != nil {
 		return err
 	}
-	f.mu.journal = false
-	if f.options.Sync == SyncAlways {
-		if err := f.sync(b.file); err != nil {
-			b.broken = fmt.Errorf("sync: %w", err)
-			return b.broken
-		}
+	return f.seal(f.mu.body)
+}
+
+// seal ends a body: all that is in it is sealed and on the disk.
+func (f *File) seal(b *body) error {
+	if err := b.seal(); err != nil || f.options.Sync == SyncNever {
+		return err
 	}
-	return nil
+	if err := f.sync(b.file); err != nil {
+		b.broken = fmt.Errorf("sync: %w", err)
+	}
+	return b.broken
 }
 
 // Load implements Store.

@@ -62,7 +62,7 @@ func (f *File) remake(b *body) error {
 	}
 	err = f.copy(b, r, func() error { return nil })
 	if err == nil {
-		err = f.seal(r)
+		err = f.seal(r.body)
 	}
 	if err == nil {
 		err = f.install(r)

@@ -12,8 +12,8 @@ import (
 	"github.com/tidwall/buntdb"
 )
 
-// whole is the part of a file that has whole records: size bytes with the CRC-32C sum. What
-// follows, torn bytes, is the end of a change that was not finished.
+// whole is the part of a file that has whole batches: size bytes with the CRC-32C sum. What
+// follows, torn bytes, is of a batch that was not finished.
 type whole struct {
 	size int64
 	sum  uint32
@@ -25,17 +25,17 @@ var errShort = errors.New("it ends within a record")
 
 // inspect reads all records of a file and holds its seals against what is in front of them.
 // BuntDB would cut a file at the first record that seems to end behind it, wherever that is:
-// one digit of a length is enough. Here a record that is not whole is the end of a change
-// only when no later change is behind it.
+// one digit of a length is enough. Here a record that is not whole is the end of a batch
+// only when no later batch is behind it. What is behind the last seal is of one, too; a file
+// of earlier has its seals elsewhere, and they are not looked at.
 func inspect(file *os.File) (whole, error) {
 	size, err := sizeOf(file)
 	if err != nil {
 		return whole{}, err
 	}
-	s := scanner{in: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<20), left: size, sums: map[int64]uint32{0: 0}}
+	s := scanner{in: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<20), left: size}
 	for s.left > 0 {
 		begin := s.at
-		sum := s.hash.crc
 		switch err := s.record(); {
 		case errors.Is(err, errShort):
 			rest := io.NewSectionReader(file, begin, size-begin)
@@ -46,12 +46,13 @@ func inspect(file *os.File) (whole, error) {
 			if later {
 				return whole{}, fmt.Errorf("it is cut at byte %d of %d, and later changes follow", begin, size)
 			}
-			return whole{size: begin, sum: sum, torn: size - begin}, nil
+			s.left = 0
 		case err != nil:
 			return whole{}, fmt.Errorf("at byte %d of %d: %w", begin, size, err)
 		}
 	}
-	return whole{size: s.at, sum: s.hash.crc}, nil
+	s.whole.torn = size - s.whole.size
+	return s.whole, nil
 }
 
 // Verify reports whether the file at path is a whole store of this version, nothing cut off. It
@@ -79,7 +80,7 @@ func Verify(path string) error {
 		have, err = tx.Get(versionKey, true)
 		return err
 	})
-	if have != version {
+	if have != version && have != earlier {
 		err = fmt.Errorf("%w: %s has %q, this release reads %q", ErrVersion, path, have, version)
 	}
 	if err == nil {
@@ -95,12 +96,15 @@ type scanner struct {
 	at   int64 // Where the next byte is.
 	left int64 // How many there are from there on.
 	hash sum
-	// sums are those in front of each record since the last seal.
-	sums map[int64]uint32
-	line []byte
+	// whole is up to the last seal, without torn; in front of the version, where there are
+	// none, up to the last record.
+	whole   whole
+	version string
+	line    []byte
 }
 
 func (s *scanner) record() error {
+	sum := s.hash.crc // Of all in front of it.
 	parts, err := s.count('*')
 	if err != nil {
 		return err
@@ -117,25 +121,22 @@ func (s *scanner) record() error {
 	if (parts == 3) != (words[0] == "set") || (parts == 2) != (words[0] == "del") {
 		return fmt.Errorf("a record %q of %d parts", words[0], parts)
 	}
-	if words[0] == "set" && words[1] == sealKey {
-		return s.holds(words[2])
+	sealed := words[1] == sealKey
+	if words[1] == versionKey {
+		s.version = words[2]
 	}
-	s.sums[s.at] = s.hash.crc
-	return nil
-}
-
-// holds checks a seal.
-func (s *scanner) holds(text string) error {
-	at, crc, err := parseSeal(text)
-	if err != nil {
-		return err
+	if sealed && s.version == version {
+		_, crc, err := parseSeal(words[2])
+		if err != nil {
+			return err
+		}
+		if crc != sum {
+			return errors.New("what is sealed there has changed")
+		}
 	}
-	have, known := s.sums[at]
-	if !known || have != crc {
-		return fmt.Errorf("what was sealed up to byte %d has changed", at)
+	if sealed || s.version != version {
+		s.whole.size, s.whole.sum = s.at, s.hash.crc
 	}
-	clear(s.sums)
-	s.sums[s.at] = s.hash.crc
 	return nil
 }
 

@@ -97,7 +97,11 @@ func encodeBatch(changes []stored) string {
 	return string(value)
 }
 
+// decodeBatch unpacks what encodeBatch has packed; of no text there is no batch.
 func decodeBatch(text string) ([]stored, error) {
+	if text == "" {
+		return nil, nil
+	}
 	plain, err := decodeValue(text)
 	if err != nil {
 		return nil, err

@@ -49,9 +49,6 @@ type Error struct {
 // Error returns the message alone: it is written for the user.
 func (e *Error) Error() string { return e.Message }
 
-// Temporary reports whether trying again may succeed.
-func (e *Error) Temporary() bool { return e.Kind == KindTransient }
-
 // Errorf returns an *Error of the given kind.
 func Errorf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}

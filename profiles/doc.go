@@ -64,8 +64,7 @@
 // and without one it is a mismatch. An annotation without a match is of
 // a skipped stage if one that runs after it has a match: it is not awaited (Remaining).
 //
-// Predict scales an annotation to the input that the stage really has (Eq 6: inputRecords),
-// Scale a whole profile.
+// Predict scales an annotation to the input that the stage really has (Eq 6: inputRecords).
 //
 // # Units and use
 //

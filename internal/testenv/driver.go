@@ -274,14 +274,6 @@ func (d *Driver) Wait() api.AppDetail {
 	return d.env.App(d.ID())
 }
 
-// Over reports whether the application has done all of its work, whether the planner
-// knows it or not.
-func (d *Driver) Over() bool {
-	d.env.world.Lock()
-	defer d.env.world.Unlock()
-	return d.spark.Exited
-}
-
 // Leave ends a driver that is over and has said its last word, and forgets it. It reports
 // whether it could.
 func (d *Driver) Leave() bool {

@@ -22,7 +22,7 @@ import (
 // application's.
 func TestApplicationSecret(t *testing.T) {
 	realenv.RequireSpark(t)
-	beside(t)
+	realenv.Beside(t)
 	s := realenv.New(t)
 	settings := t.TempDir() // The file beside which the secret is given goes on to count.
 	// Spark logs slow listener events with what is in them: each one counts as slow.

@@ -22,7 +22,7 @@ func TestExecutorsHaveUsersOfTheirOwn(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to become another user")
 	}
-	beside(t)
+	realenv.Beside(t)
 	s := realenv.New(t)
 	s.ExecutorUser = ""
 	s.UseArchives(daemon.NoArchives)

@@ -18,7 +18,7 @@ import (
 // no executor comes; the daemons live on and the next run is as good as any.
 func TestWorkDirectoryFull(t *testing.T) {
 	realenv.RequireAll(t)
-	beside(t)
+	realenv.Beside(t)
 	work := filepath.Join(t.TempDir(), "work")
 	if err := os.Mkdir(work, 0o755); err != nil {
 		t.Fatal(err)

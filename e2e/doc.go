@@ -3,10 +3,10 @@
 // root and PACER_TEST_SPARK (make test and make e2e set it) and are skipped with
 // a line elsewhere. One test is one user's or operator's story.
 //
-// What is held to a deadline precisely, or measures a plant, runs first and alone.
-// The two stories of TestTrouble are paced to half of a machine of two cores each
-// and run beside each other. All others run side by side behind them: they have no
-// deadline to meet, or one that leaves time for the neighbours.
+// What is held to a deadline precisely, or measures a plant, runs first and alone, the
+// stories of TestTrouble among it. All others run side by side behind them, in `make test`
+// those of package field among them: they have no deadline to meet, or one that leaves time
+// for the neighbours.
 //
 // The machine may be slower for a while than it was. So a test waits for a state,
 // not for a moment (patience); measures by CPU time or against the same run; and

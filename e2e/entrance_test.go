@@ -91,7 +91,7 @@ func (e *entrance) recorded(t *testing.T, run *realenv.Process, name string) {
 // submit is the story of a bare spark-submit: recorded, paced far below all cores, its
 // deadline moved, and let go.
 func (e *entrance) submit(t *testing.T) {
-	beside(t)
+	realenv.Beside(t)
 	home := realenv.SparkHome(t)
 	args := []string{"--jars", e.jar, "--conf", "spark.pacer.profile=e2e-entrance", "testdata/entrance.py", "6"}
 	e.recorded(t, e.start(t, e.command(t, home, "spark-submit", append([]string{"--name", "e2e-bare"}, args...)...)), "e2e-bare")
@@ -136,7 +136,7 @@ func typed(t *testing.T, text string) string {
 }
 
 func (e *entrance) pyspark(t *testing.T) {
-	beside(t)
+	realenv.Beside(t)
 	in := typed(t, `rows = spark.range(0, 100000, 1, 8).selectExpr("pmod(id, 10) k", "id v").groupBy("k").sum("v").orderBy("k").limit(3).collect()
 print("\n".join(f"RESULT {r[0]} {r[1]}" for r in rows))
 exit()
@@ -147,7 +147,7 @@ exit()
 }
 
 func (e *entrance) shell(t *testing.T) {
-	beside(t)
+	realenv.Beside(t)
 	in := typed(t, `val rows = spark.range(0, 100000, 1, 8).selectExpr("pmod(id, 10) k", "id v").groupBy("k").sum("v").orderBy("k").limit(3).collect()
 println(rows.map(r => "\nRESULT " + r(0) + " " + r(1)).mkString)
 :quit
@@ -157,13 +157,13 @@ println(rows.map(r => "\nRESULT " + r(0) + " " + r(1)).mkString)
 }
 
 func (e *entrance) builder(t *testing.T) {
-	beside(t)
+	realenv.Beside(t)
 	e.recorded(t, e.start(t, "exec python3 testdata/entrance.py 0 "+e.master+" "+e.jar), "e2e-builder")
 }
 
 // installed has the jar in a Spark home of its own, made of links to the environment's.
 func (e *entrance) installed(t *testing.T) {
-	beside(t)
+	realenv.Beside(t)
 	home := filepath.Join(t.TempDir(), "spark")
 	link(t, realenv.SparkHome(t), home, "jars")
 	link(t, filepath.Join(realenv.SparkHome(t), "jars"), filepath.Join(home, "jars"), "")

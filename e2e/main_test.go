@@ -12,20 +12,6 @@ import (
 // nothing. Executors keep their own.
 const driverOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
-// slots bound the tests that work side by side: two keep two cores busy, with the
-// paced ones beside them. More would make all JVMs start at a time, and slower.
-var slots = make(chan struct{}, 2)
-
-// beside runs the rest of a test beside others, when it has a slot. Tests that are
-// paced for long call t.Parallel alone: they need little and start at once, since what
-// takes longest had better not begin last.
-func beside(t *testing.T) {
-	t.Helper()
-	t.Parallel()
-	slots <- struct{}{}
-	t.Cleanup(func() { <-slots })
-}
-
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "16"); err != nil { // The slots bound it.
 		panic(err)

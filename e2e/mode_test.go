@@ -15,7 +15,7 @@ import (
 // processes into it. Its JVMs start from the class-data archive, as all of the suite's.
 func TestModeObserve(t *testing.T) {
 	realenv.RequireSpark(t)
-	beside(t)
+	realenv.Beside(t)
 	want := realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))
 	s := realenv.StartUp(t)
 	recorded, _ := s.Record("testdata/branches.py", scale)
@@ -56,7 +56,7 @@ func TestModeObserve(t *testing.T) {
 // TestModeOff gets executors and nothing else: stock Spark's scheduling, no profile.
 func TestModeOff(t *testing.T) {
 	realenv.RequireAll(t)
-	beside(t)
+	realenv.Beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("--pacer-mode", "off", "--conf", "spark.speculation=true", "--name", "e2e-off", "testdata/barrier.py")
 	if code := run.Wait(patience); code != 0 {

@@ -16,6 +16,8 @@ import (
 // waits for it; TestModeObserve shows that the archive is used.
 func TestClassDataArchive(t *testing.T) {
 	realenv.RequireSpark(t)
+	realenv.BeginArchives(t)
+	realenv.Stock(t, "testdata/branches.py", scale) // What others want, while the node waits for quiet.
 	archiveIn(t, realenv.New(t))
 }
 

@@ -17,9 +17,7 @@ import (
 // has the machine to itself.
 func TestTrouble(t *testing.T) {
 	realenv.RequireSpark(t)
-	s := realenv.StartUp(t)
-	s.Record("testdata/branches.py", scale) // With the machine to itself.
-	s.Up.Stop()
+	realenv.RecordAlone(t, "testdata/branches.py", scale)
 	t.Run("nodes", nodesComeAndGo)
 	t.Run("restarts", func(t *testing.T) {
 		system := realenv.NewBehind

@@ -37,7 +37,7 @@ func awaitTasks(t *testing.T, s *realenv.System, run *realenv.Process) api.AppDe
 // Pacer starts a new one, the answer does not change.
 func TestExecutorCrash(t *testing.T) {
 	realenv.RequireAll(t)
-	beside(t)
+	realenv.Beside(t)
 	want := realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/branches.py", scale)
@@ -57,7 +57,7 @@ func TestExecutorCrash(t *testing.T) {
 // back. How soon is for virtual time (package testenv).
 func TestDriverGone(t *testing.T) {
 	realenv.RequireAll(t)
-	beside(t)
+	realenv.Beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/branches.py", "4")
 	app := awaitTasks(t, s, run)
@@ -86,7 +86,7 @@ func TestDriverGone(t *testing.T) {
 // the background, killed by SIGKILL, takes Spark with it.
 func TestSubmitDetached(t *testing.T) {
 	realenv.RequireAll(t)
-	beside(t)
+	realenv.Beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("--detach", "testdata/branches.py", "4")
 	if code := run.Wait(patience); code != 0 {
@@ -123,7 +123,7 @@ func TestSubmitDetached(t *testing.T) {
 // says that all went well, pacer submit tells the planner what spark-submit says.
 func TestPythonException(t *testing.T) {
 	realenv.RequireAll(t)
-	beside(t)
+	realenv.Beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/raises.py")
 	if code := run.Wait(patience); code != 1 {
@@ -233,7 +233,7 @@ func grantsSince(app api.AppDetail, from units.Seconds) int {
 // application over. The work goes on, and the memory of an executor that is started then moves.
 func TestADriverOfALostPlanner(t *testing.T) {
 	realenv.RequireAll(t)
-	beside(t)
+	realenv.Beside(t)
 	s := realenv.NewBehind(t)
 	planner := s.StartPlanner()
 	s.StartNode()
@@ -271,7 +271,7 @@ func TestADriverOfALostPlanner(t *testing.T) {
 // end, no executor and no cgroup is left.
 func TestUpEndsCleanly(t *testing.T) {
 	realenv.RequireAll(t)
-	beside(t)
+	realenv.Beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("testdata/branches.py", "4")
 	app := awaitTasks(t, s, run)
@@ -293,7 +293,7 @@ func TestUpEndsCleanly(t *testing.T) {
 // TestStreamingRunsUnpaced says so in one line and runs.
 func TestStreamingRunsUnpaced(t *testing.T) {
 	realenv.RequireAll(t)
-	beside(t)
+	realenv.Beside(t)
 	s := realenv.StartUp(t)
 	run := s.Submit("--pacer-deadline", "5m", "testdata/stream.py")
 	if code := run.Wait(patience); code != 0 {

@@ -28,13 +28,11 @@ type expectation struct {
 // stock runs a program without Pacer.
 func stock(t *testing.T, p program) expectation {
 	t.Helper()
-	args := append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, p...)
-	run := realenv.Start(t, nil, filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"), args...)
-	code := run.Wait(realenv.Patience)
-	if realenv.Results(run.Answer()) == "" {
-		t.Fatalf("stock spark-submit has no answer, exit %d: %s", code, run.LastWords())
+	answer, code := realenv.StockExit(t, p...)
+	if answer = realenv.Results(answer); answer == "" {
+		t.Fatalf("stock spark-submit has no answer, exit %d", code)
 	}
-	return expectation{realenv.Results(run.Answer()), code}
+	return expectation{answer, code}
 }
 
 // wants waits for the end of a run and compares it with stock Spark's.
@@ -108,7 +106,12 @@ func paced(t *testing.T, s *realenv.System, p program, want expectation, took ti
 // nightly is the story of a program that runs each night: recorded, then with a deadline.
 func nightly(t *testing.T, p program) {
 	t.Helper()
-	want := stock(t, p)
+	eachNight(t, p, stock(t, p))
+}
+
+// eachNight is nightly with what is wanted of the program.
+func eachNight(t *testing.T, p program, want expectation) {
+	t.Helper()
 	s := realenv.StartUp(t)
 	a, took := night(t, s, p, want)
 	profile := taught(t, s, a.Profile)
@@ -121,23 +124,18 @@ func nightly(t *testing.T, p program) {
 	})
 }
 
-// A job fails, the program catches that and goes on: its first run teaches a profile.
-func TestAProgramThatCatchesAFailedJob(t *testing.T) {
+// A job fails, which the program catches; its context stops early, and it works on. Its first run
+// teaches a profile, and the deadline is for all of it.
+func TestAProgramThatCatchesAFailedJobAndWorksOnWithoutSpark(t *testing.T) {
 	realenv.RequireSpark(t)
-	nightly(t, script("survives.py"))
-}
-
-// The context stops early and the program works on: the deadline is for all of it.
-func TestAProgramThatWorksOnWithoutSpark(t *testing.T) {
-	realenv.RequireSpark(t)
-	t.Parallel() // It sleeps for most of its time.
-	nightly(t, script("uploads.py", "12"))
+	t.Parallel() // It sleeps for much of its time.
+	eachNight(t, script("uploads.py", "6"), stock(t, script("uploads.py", "0")))
 }
 
 // pacer submit is in the background and its terminal is closed: it goes on, as spark-submit does.
 func TestAClosedTerminal(t *testing.T) {
 	realenv.RequireSpark(t)
-	t.Parallel()
+	realenv.Beside(t)
 	p := script("works.py", "12")
 	want := stock(t, p)
 	s := realenv.StartUp(t)

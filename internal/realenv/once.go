@@ -1,6 +1,9 @@
 package realenv
 
 import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sparkpacer/pacer/api"
 )
 
@@ -17,8 +22,9 @@ import (
 // that Pacer works with, as scripts/on-spark.sh makes it. `make test` sets it.
 const oldestEnv = "PACER_TEST_OLDEST"
 
-// madeEnv names a directory in which binaries and archives stay for the next process,
-// for `make test` has several. It is the caller's to delete, and for one process at a time.
+// madeEnv names a directory in which binaries, archives and stock Spark's answers stay for other
+// processes, for `make test` has several. It is the caller's to delete, and has one process at a
+// time make archives.
 const madeEnv = "PACER_TEST_MADE"
 
 // What takes long to make and is the same for all tests is made once a process.
@@ -31,8 +37,7 @@ var (
 		dir        string
 		by         *System
 	}
-	making   sync.Mutex // Guards stocks and recorded.
-	stocks   = map[string]string{}
+	making   sync.Mutex // Guards recorded.
 	recorded = map[string]recording{}
 )
 
@@ -52,6 +57,14 @@ func makeRoom() (string, error) {
 func build() (string, error) {
 	room, err := made()
 	if err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(room, "bin.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		return "", err
 	}
 	kept := filepath.Join(room, "bin")
@@ -127,22 +140,63 @@ func sharedArchives(t testing.TB) string {
 }
 
 // Stock returns what a script prints on its standard output on stock Spark
-// without Pacer. The same script with the same arguments is run once.
+// without Pacer, where it ends well. The same script with the same arguments is run once.
 func Stock(t testing.TB, args ...string) string {
 	t.Helper()
+	answer, code := StockExit(t, args...)
+	if code != 0 {
+		t.Fatalf("stock spark-submit: exit %d", code)
+	}
+	return answer
+}
+
+// StockExit is Stock of a script that may fail, with its exit code.
+func StockExit(t testing.TB, args ...string) (answer string, code int) {
+	t.Helper()
+	room, err := made()
+	dir, failed := os.Getwd()
+	if err = errors.Join(err, failed); err != nil {
+		t.Fatal(err)
+	}
+	command := append([]string{filepath.Join(SparkHome(t), "bin", "spark-submit"), "--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)
+	kept := filepath.Join(room, fmt.Sprintf("stock-%x.json", sha256.Sum256([]byte(strings.Join(append(command, dir), "\x00")))))
+	var ended struct {
+		Answer string
+		Code   int
+	}
+	if body, err := os.ReadFile(kept); err == nil {
+		if err := json.Unmarshal(body, &ended); err != nil {
+			t.Fatalf("%s: %v", kept, err)
+		}
+		return ended.Answer, ended.Code
+	}
+	run := Start(t, []string{"SPARK_SUBMIT_OPTS="}, command[0], command[1:]...) // This driver computes.
+	if ended.Code, ended.Answer = run.Wait(Patience), run.Answer(); ended.Code != 0 {
+		t.Logf("stock spark-submit: exit %d: %s", ended.Code, run.LastWords())
+	}
+	body, err := json.Marshal(ended)
+	if err == nil {
+		err = os.WriteFile(kept, body, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended.Answer, ended.Code
+}
+
+// RecordAlone records a script with its arguments for Record, on a system of its own with the
+// machine to itself, unless an earlier test has.
+func RecordAlone(t testing.TB, args ...string) {
+	t.Helper()
 	making.Lock()
-	defer making.Unlock()
-	key := strings.Join(args, "\x00")
-	if out, ok := stocks[key]; ok {
-		return out
+	_, done := recorded[strings.Join(args, "\x00")]
+	making.Unlock()
+	if done {
+		return
 	}
-	run := Start(t, []string{"SPARK_SUBMIT_OPTS="}, // This driver computes.
-		filepath.Join(SparkHome(t), "bin", "spark-submit"), append([]string{"--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)...)
-	if code := run.Wait(Patience); code != 0 {
-		t.Fatalf("stock spark-submit: exit %d: %s", code, run.LastWords())
-	}
-	stocks[key] = run.Answer()
-	return run.Answer()
+	s := StartUp(t)
+	s.Record(args...)
+	s.Up.Stop()
 }
 
 // Record makes s know the profile of a script with its arguments. It returns the

@@ -1,0 +1,48 @@
+package realenv
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// slots bound the tests that work side by side: two keep two cores busy, with the paced ones
+// beside them. More would make all JVMs start at a time, and slower.
+const slots = 2
+
+// Beside runs the rest of a test beside others, when it has a slot; processes with the same
+// PACER_TEST_MADE share the slots. Tests that are paced for long, or sleep, call t.Parallel
+// alone: they need little and start at once, since what takes longest had better not begin last.
+func Beside(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	room, err := made()
+	dir := filepath.Join(room, "beside")
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := Poll(200*time.Millisecond, Patience, func() bool {
+		for i := range slots {
+			f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("slot-%d", i)), os.O_RDWR|os.O_CREATE, 0o600)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+				t.Cleanup(func() { _ = f.Close() }) // Which gives it back.
+				return true
+			}
+			_ = f.Close()
+		}
+		return false
+	})
+	if !taken {
+		t.Fatalf("no slot beside others within %v", Patience)
+	}
+}

@@ -20,29 +20,25 @@ built=$dir/target/built.sha256
 tested=$dir/target/tested.sha256
 holds() { [[ -f $1 && $(cat "$1") == "$sources" ]]; }
 
-goal=()
-if [[ ${1:-} == --test ]]; then
-    if holds "$tested" && holds "$built" && [[ -s $jar ]]; then
-        echo "jar: the sources of $jar have passed their tests (make clean forgets that)"
-        exit 0
-    fi
-    echo "jar: building and testing $jar by Maven (fetches $fetches the first time)"
-    rm -rf "$dir/target/surefire-reports"
-elif holds "$built" && [[ -s $jar ]]; then
-    exit 0
-else
-    echo "jar: building $jar by Maven (fetches $fetches the first time)"
-    goal=(-DskipTests)
-fi
-
-rm -f "$built" "$tested"
-# The second compiler does not pay in a JVM this short; the tests' JVMs have it off in
-# the parent's pom.xml.
+# The second compiler does not pay in a JVM this short; the tests' JVMs have it off in the
+# parent's pom.xml.
 export MAVEN_OPTS="${MAVEN_OPTS:-} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # The Scala compiler in Maven writes escape codes into pipes, too.
-(cd "$dir" && mvn -B -ntp -q "${goal[@]}" package 2>&1) | sed -u 's/\x1b\[[0-9;]*m//g'
-[[ -s $jar ]] || { echo "jar: Maven ended well but left no $jar" >&2; exit 1; }
-echo "$sources" >"$built"
-if [[ ${#goal[@]} -eq 0 ]]; then
-    echo "$sources" >"$tested"
+maven() { (cd "$dir" && mvn -B -ntp -q "$@" 2>&1) | sed -u 's/\x1b\[[0-9;]*m//g'; }
+
+if ! holds "$built" || [[ ! -s $jar ]]; then
+    echo "jar: building $jar by Maven (fetches $fetches the first time)"
+    rm -f "$built" "$tested"
+    maven -DskipTests package
+    [[ -s $jar ]] || { echo "jar: Maven ended well but left no $jar" >&2; exit 1; }
+    echo "$sources" >"$built"
 fi
+[[ ${1:-} == --test ]] || exit 0
+if holds "$tested"; then
+    echo "jar: the sources of $jar have passed their tests (make clean forgets that)"
+    exit 0
+fi
+echo "jar: testing $jar by Maven"
+rm -rf "$dir/target/surefire-reports"
+maven surefire:test
+echo "$sources" >"$tested"

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # What needs a machine, root and the newest Spark, each promise once, and the deadline
-# story on the oldest Spark (OLDEST). Maven builds and tests the jar beside the Go tests
-# of the packages that need root or Docker; once the jar is there an idle node controller
-# makes the class-data archive, behind all else. The runs of real Spark come last, with
-# the machine to themselves. Ends with the line "N passed, N failed", Scala's tests
-# included. out/jar.log and archive.log have what those said.
+# story on the oldest Spark (OLDEST). Maven builds the jar and then tests it, beside the Go
+# tests of the packages that need root or Docker. Once the jar is there an idle node controller
+# makes the class-data archive, behind all else, and the torture's slice runs. The stories
+# of package e2e come last: those that need the machine alone, then the others, with the
+# programs of e2e/field beside them. Ends with the line "N passed, N failed", Scala's tests
+# included. out/*.log have what was said beside others.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 GO=${GO:-go}
 E2E=${E2E:-github.com/sparkpacer/pacer/e2e}
 # Packages of which make check skips tests (scripts/skips.txt), real Spark's left out.
-machine='./cgroup ./executor/... ./internal/realenv'
-carriers='./spark ./cli ./daemon' # They carry the jar, and have to wait for it.
+machine='./cgroup ./daemon ./executor/... ./internal/realenv'
 
 PACER_TEST_MADE=$(mktemp -d) # Binaries and the archive, for all runs of real Spark.
 export PACER_TEST_MADE
@@ -20,29 +20,42 @@ export PACER_TEST_MADE
 trap 'end_all; rm -rf "$PACER_TEST_MADE"' EXIT
 trap 'exit 143' INT TERM HUP
 
-begin jar scripts/jar.sh --test
-archive() { ended jar && "$GO" test -json -vet=off -timeout 20m -count 1 -run '^TestClassDataArchive$' "$E2E"; }
+go_test() { "$GO" test -json -vet=off -count 1 "$@"; }
+scala() { ended jar && scripts/jar.sh --test; }
+archive() { ended jar && go_test -timeout 20m -run '^TestClassDataArchive$' "$E2E"; }
+slice() { ended jar && go_test -timeout 5m -run '^TestALostNode' ./torture; }
+programs() {
+    until [[ -e $PACER_TEST_MADE/beside ]]; do sleep 0.5; done # A story of e2e runs beside others.
+    go_test -timeout 10m ./e2e/field
+}
+begin jar scripts/jar.sh
+begin scala scala
+begin machine go_test -p 4 -timeout 10m $machine
 begin archive archive
+begin slice slice
+begin programs programs
 
 tests() {
-    local failed=0
-    "$GO" test -p 4 -json -vet=off -count 1 -timeout 10m $machine || failed=1
+    local failed=0 name
     if ended jar; then
-        "$GO" test -p 4 -json -vet=off -count 1 -timeout 10m $carriers || failed=1
+        go_test -timeout 10m ./spark || failed=1
     else
         cat out/jar.log
         failed=1
     fi
-    ended archive || failed=1
-    cat out/archive.log
+    for name in scala machine archive slice; do
+        ended $name || failed=1
+        cat out/$name.log
+    done
     if ended jar; then
         if [[ -n ${OLDEST:-} ]]; then
             PACER_TEST_OLDEST=$(scripts/on-spark.sh "$OLDEST" env | grep -E '^(PATH|SPARK_HOME|PYSPARK_PYTHON|PYSPARK_DRIVER_PYTHON)=') || failed=1
             export PACER_TEST_OLDEST
         fi
-        "$GO" test -json -vet=off -timeout 30m -count 1 "$E2E" || failed=1
-        "$GO" test -json -vet=off -timeout 10m -count 1 ./e2e/field || failed=1
-        "$GO" test -json -vet=off -timeout 5m -count 1 -run '^TestALostNode' ./torture || failed=1
+        go_test -timeout 30m "$E2E" || failed=1
+        mkdir -p "$PACER_TEST_MADE/beside" # Where no story has come so far.
+        ended programs || failed=1
+        cat out/programs.log
     fi
     echo "the tests took $(($(date +%s) - ${SET_UP:-$(date +%s)} )) s after set-up"
     return $failed

@@ -87,10 +87,10 @@ func nodesComeAndGo(t *testing.T) {
 }
 
 // submit starts the application. One node is enough for its work, in twice the time of
-// the recording run. Starting two executors on it beside those of other tests, and
-// compiling in each, take about as long again, after a drain or a loss once more.
+// the recording run. Starting an executor on each, compiling in it, and that once more
+// after a drain or a loss, take half as long again.
 func (m *moving) submit() *realenv.Process {
-	deadline := m.took * 3.5
+	deadline := m.took * 3
 	return m.s.Submit("--pacer-deadline", deadline.Duration().Round(time.Millisecond).String(), "testdata/branches.py", scale)
 }
 

@@ -28,21 +28,25 @@ func Beside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken := Poll(200*time.Millisecond, Patience, func() bool {
-		for i := range slots {
-			f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("slot-%d", i)), os.O_RDWR|os.O_CREATE, 0o600)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-				t.Cleanup(func() { _ = f.Close() }) // Which gives it back.
-				return true
-			}
-			_ = f.Close()
+	for slot := 0; ; slot = (slot + 1) % slots {
+		if f := take(t, dir, slot); f != nil {
+			t.Cleanup(func() { _ = f.Close() }) // Which gives it back.
+			return
 		}
-		return false
-	})
-	if !taken {
-		t.Fatalf("no slot beside others within %v", Patience)
+		<-time.After(100 * time.Millisecond)
 	}
+}
+
+// take locks the file of a slot, which is nil where another test has it.
+func take(t *testing.T, dir string, slot int) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("slot-%d", slot)), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		_ = f.Close()
+		return nil
+	}
+	return f
 }

@@ -63,7 +63,9 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 		if err := again(by, q, known); err != nil {
 			return nil, err
 		}
-		if q.AppID == "" || q.AppID == known.ID || known.Over() {
+		// What it names has ended here: the one that is known came of that, by the same request if
+		// it was delivered twice.
+		if q.AppID == "" || q.AppID == known.ID || known.Over() || r.view.EndedApp(q.AppID) != nil {
 			return known, nil
 		}
 		// Its first registration was answered by another planner, too: it goes by that one's word.

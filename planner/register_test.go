@@ -153,6 +153,27 @@ func TestWhatFitsANodeThatIsAwayMayTryAgain(t *testing.T) {
 	w.mustRegister(r)
 }
 
+// A driver that was away until its application was given up registers by the old name. The request may
+// come twice: the second one has what the first one got.
+func TestARegistrationByAnEndedNameMayComeTwice(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	id := w.mustRegister(r).AppID
+	w.helloAs(w.status("a")) // Its executor has gone.
+	for range 400 {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(w.status("a"))})
+	}
+	if a := w.e.View().EndedApp(id); a == nil {
+		t.Fatal("a driver that is silent has an application")
+	}
+	r.AppID, r.Executors = id, 1
+	first := w.mustRegister(r).AppID
+	if second := w.mustRegister(r).AppID; first == id || second != first {
+		t.Errorf("%s is %s, and %s by the same request", id, first, second)
+	}
+}
+
 func TestARepeatedRegistrationIsHarmless(t *testing.T) {
 	w := newWorld(t, "a")
 	r := registration("p", 0)

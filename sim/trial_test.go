@@ -80,6 +80,7 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 		{"an executor that a node could hold which was away for a moment was refused", []uint64{6535}},
 		{"a node was lost as it started an executor, which was stopped when the node was back", []uint64{4518, 80196}},
 		{"the check took a newcomer's latest start for known before it was", []uint64{100682}},
+		{"a registration of one that had ended while its driver was away was delivered twice, and ended what the first had started", []uint64{201182}},
 	})
 }
 

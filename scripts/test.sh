@@ -2,10 +2,10 @@
 # What needs a machine, root and the newest Spark, each promise once, and the deadline
 # story on the oldest Spark (OLDEST). Maven builds the jar and then tests it, beside the Go
 # tests of the packages that need root or Docker. Once the jar is there an idle node controller
-# makes the class-data archive, behind all else, and the torture's slice runs. The stories
-# of package e2e come last: those that need the machine alone, then the others, with the
-# programs of e2e/field beside them. Ends with the line "N passed, N failed", Scala's tests
-# included. out/*.log have what was said beside others.
+# makes the class-data archive, behind all else; after these tests the torture's slice runs.
+# The stories of package e2e come last: those that need the machine alone, then the others,
+# with the programs of e2e/field beside them. Ends with the line "N passed, N failed",
+# Scala's tests included. out/*.log have what was said beside others.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,7 +23,11 @@ trap 'exit 143' INT TERM HUP
 go_test() { "$GO" test -json -vet=off -count 1 "$@"; }
 scala() { ended jar && scripts/jar.sh --test; }
 archive() { ended jar && go_test -timeout 20m -run '^TestClassDataArchive$' "$E2E"; }
-slice() { ended jar && go_test -timeout 5m -run '^TestALostNode' ./torture; }
+slice() { # It holds a driver to seconds, beside the archive, which yields to all.
+    ended scala
+    ended machine
+    ended jar && go_test -timeout 15m -run '^TestALostNode' ./torture
+}
 programs() {
     until [[ -e $PACER_TEST_MADE/beside ]]; do sleep 0.5; done # A story of e2e runs beside others.
     go_test -timeout 10m ./e2e/field

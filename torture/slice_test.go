@@ -29,7 +29,7 @@ func TestALostNodeIsLostToItsDriver(t *testing.T) {
 	w.apps = append(w.apps, a)
 	gone := c.names[1]
 	var victim string
-	c.await("tasks on both nodes", time.Minute, func() bool {
+	c.await("tasks on both nodes", realenv.Patience, func() bool {
 		log, err := a.log()
 		for _, x := range c.executors(gone) {
 			if err == nil && slices.ContainsFunc(log.Tasks, func(t sparkrun.Task) bool { return string(t.Executor) == x.executor }) {

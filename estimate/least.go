@@ -10,7 +10,7 @@ import (
 // That is what is left of its deadline without the driver's gaps, its tail and its exit.
 // Stages that run side by side have gaps and tails of each other to work in, which counts
 // for nothing: so it is rather too much.
-func (p Policy) Least(now units.Instant, a *ledger.App, c Course) units.Cores {
+func Least(now units.Instant, a *ledger.App, c Course) units.Cores {
 	left := a.Promise.Deadline - a.At(now) - c.Body.Tail - c.Body.Exit
 	work := 0.0
 	for _, s := range c.Running(a) {
@@ -23,24 +23,7 @@ func (p Policy) Least(now units.Instant, a *ledger.App, c Course) units.Cores {
 			left -= s.Gap
 		}
 	}
-	return units.Cores(work * p.thrift(a) / max(float64(left), leastLeft))
-}
-
-// thrift is what a's stages that have ended used, over what they were to use: held back, a
-// stage uses fewer core-seconds than with all cores where these help each other little.
-func (p Policy) thrift(a *ledger.App) float64 {
-	var used, predicted units.Work
-	for _, s := range a.Stages {
-		if s.Done != nil && s.Planned && s.Work > 0 {
-			used += s.CPU()
-			predicted += s.Work
-		}
-	}
-	if predicted <= 0 {
-		return 1
-	}
-	least := p.rules().Later.Thrift
-	return min(max(float64(used/predicted), least), 1/least)
+	return units.Cores(work / max(float64(left), leastLeft))
 }
 
 // leastLeft is the time, in seconds, that is taken to be left at least.

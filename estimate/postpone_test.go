@@ -26,7 +26,7 @@ func TestWhoIsDueLaterCatchesUp(t *testing.T) {
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	b := c.App("app-1", "p", 120, "a", "b")
 	nodes := []string{"a", "b"}
-	steady := policy(estimate.BranchesTogether).Least(c.Now, b, estimate.CourseOf(b))
+	steady := estimate.Least(c.Now, b, estimate.CourseOf(b))
 	promises := func(deadline units.Seconds) []estimate.Promise {
 		return policy(estimate.BranchesTogether).Promised(c.View(), newcomer(c, deadline), nodes)
 	}

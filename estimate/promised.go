@@ -45,7 +45,7 @@ func (p Policy) Promised(v ledger.View, a *ledger.App, nodes []string) []Promise
 				continue
 			}
 			c := CourseOf(b)
-			x.Cores, x.fastest = min(p.Least(v.Now(), b, c)*offered[b]/b.Tenant.Cores, offered[b]), fastest(b, c)
+			x.Cores, x.fastest = min(Least(v.Now(), b, c)*offered[b]/b.Tenant.Cores, offered[b]), fastest(b, c)
 			x.Until = units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start))
 		}
 		if x.Cores > 0 {
@@ -79,7 +79,7 @@ func (p Policy) promisedWaiting(v ledger.View, a *ledger.App, nodes []string) []
 			continue
 		}
 		c := CourseOf(b)
-		cores := min(p.Least(v.Now(), b, c)*here/all, here)
+		cores := min(Least(v.Now(), b, c)*here/all, here)
 		if until := units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start)); cores > 0 && until > 0 {
 			promises = append(promises, Promise{b.ID, dag.Taken{Cores: cores, Until: until}, fastest(b, c)})
 		}

@@ -24,7 +24,7 @@ func (p Policy) Yield(v ledger.View, a *ledger.App, c Course, q dag.Params, left
 		return left
 	}
 	s := dag.Supply{Cores: a.Tenant.Cores, Taken: Taken(p.Promised(v, a, nodes))}
-	work := float64(p.Least(v.Now(), a, c)) * float64(due-now)
+	work := float64(Least(v.Now(), a, c)) * float64(due-now)
 	promised := work // Until a's deadline, in core-seconds.
 	for _, t := range s.Taken {
 		promised += float64(t.Cores) * max(0, float64(min(t.Until, now+rest)-max(t.From, now)))

@@ -30,7 +30,7 @@ func TestWhoIsDueLaterYields(t *testing.T) {
 		}
 		first := c.View().App("app-100")
 		a := c.App("app-2", "p", deadline, "a", "b")
-		return p.Yield(c.View(), a, estimate.CourseOf(a), p.Aiming(c.View(), a), left), float64(policy(estimate.BranchesTogether).Least(c.Now, first, estimate.CourseOf(first)))
+		return p.Yield(c.View(), a, estimate.CourseOf(a), p.Aiming(c.View(), a), left), float64(estimate.Least(c.Now, first, estimate.CourseOf(first)))
 	}
 	// Aimed 0.3 s before the deadline.
 	const rest = deadline - 0.3

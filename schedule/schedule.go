@@ -106,7 +106,7 @@ func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c es
 		first = a.At(v.Now()) + deadline - s.ReadyAt
 	}
 	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work, Records: predicted.Records,
-		Least: p.Least(v.Now(), a, c)}
+		Least: estimate.Least(v.Now(), a, c)}
 	return Planned{Stage: s, Left: deadline, Cores: dag.EstimateCores(aim.Records, deadline, annotation.NominalRate), Aim: aim, First: first,
 		Targets: targets(v, p, a, s, aim)}
 }

@@ -48,10 +48,6 @@ type Later struct {
 	// LeftAlone is the part of a node that an application has that is left alone (api.Mode) where
 	// there are others; 0.5: no quota holds it back, and the kernel divides alike.
 	LeftAlone float64
-	// Thrift is the least part of its predicted work that a run is taken to need by what it has
-	// used so far, and one over the most; 0.5: a run at few cores uses up to half less. 1 goes by
-	// the prediction.
-	Thrift float64
 }
 
 // Doubts are how far a prediction is trusted where applications that need a node cannot all be
@@ -155,7 +151,7 @@ type Nice struct {
 func Default() Params {
 	return Params{
 		Aims:   Aims{Unheld: 0.94, First: 0.88, Slower: 0.5, Seen: 1},
-		Later:  Later{Nodes: 0.85, Speed: 0.85, Yield: 0.95, LeftAlone: 0.5, Thrift: 0.5},
+		Later:  Later{Nodes: 0.85, Speed: 0.85, Yield: 0.95, LeftAlone: 0.5},
 		Doubts: Doubts{Late: 0.3, Reserve: 0.1, Overdue: 0.1},
 		Again:  Again{Alone: 0.03, Turning: 0.05, Beside: 0.1},
 		Room: Room{Wait: 3 * time.Second, Exit: 3 * time.Second, Driver: 1, Drivers: 0.5, LeftAlone: 0.5,

@@ -11,7 +11,7 @@ import (
 // bad for, and others in which applications run beside others.
 //
 //go:embed testdata/strategy-*.txt testdata/behind.txt testdata/yields.txt testdata/faults.txt
-//go:embed testdata/beside.txt testdata/arrivals.txt
+//go:embed testdata/beside.txt testdata/arrivals.txt testdata/observed.txt
 var contendedTexts embed.FS
 
 // StrategyScenario is the scenario that shows a strategy of the supervisor. The error is that

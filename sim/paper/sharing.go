@@ -31,7 +31,7 @@ func contentions() []contended {
 	for _, name := range supervisor.Strategies() {
 		all = append(all, contended{scenario: "strategy-" + name})
 	}
-	for _, name := range []string{"behind", "yields", "faults"} {
+	for _, name := range []string{"behind", "yields", "faults", "observed"} {
 		all = append(all, contended{scenario: name})
 	}
 	benchmarks := composites()

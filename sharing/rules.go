@@ -51,7 +51,7 @@ func Rules() []Rule {
 		{"unbound", "The stage that is granted most, and asks for more, has no quota.",
 			func(p *Params) { p.Room.Unbound = false }, ""},
 		{"low", "An executor without a stage has a tenth of the weight.",
-			func(p *Params) { p.Weights.Low = Normal }, ""},
+			func(p *Params) { p.Weights.Low = Normal }, "an executor without a stage takes nothing there"},
 		{"behind", "All that share have a fifteenth of the weight together.",
 			func(p *Params) { p.Weights.Behind = Normal }, ""},
 		{"by-grant", "Stages without a quota are weighed by their grants.",

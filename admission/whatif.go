@@ -24,7 +24,7 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest, user strin
 		names = s.Nodes()
 	}
 	supply := dag.Supply{Cores: s.Cores, Slots: s.Slots}
-	params := place.Equations
+	params := place.Turns(p.Graph, place.Together(p.Graph))
 	if q.Deadline > 0 {
 		shaped := supply
 		shaped.Taken = estimate.Taken(place.Promised(v, a, names))

@@ -1,11 +1,6 @@
 package dag
 
-import (
-	"iter"
-	"slices"
-
-	"github.com/sparkpacer/pacer/units"
-)
+import "github.com/sparkpacer/pacer/units"
 
 const (
 	// stretch is the most by which the reserve may lengthen the stages to come, as a
@@ -15,8 +10,6 @@ const (
 	// granularity is how far the end of the longest task is uncertain, as a share
 	// of it; granularityMost bounds what is left for that, as a share of the deadline.
 	granularity, granularityMost = 0.03, 0.0025
-	// noStage is no stage's id.
-	noStage = -1
 )
 
 // horizon is the moment on the deadline clock until which the time is divided at
@@ -26,48 +19,23 @@ const (
 // follow is aimed at alpha appDeadline, or later where the stages to come are too
 // short to use a larger reserve up. What is not needed of the reserve is theirs,
 // so the last stage gets what is left. brief is the stage that has no use for a
-// reserve, if there is one (unsteered), else noStage.
-func (p Params) horizon(g *Graph, m Moment, brief int) units.Seconds {
-	alpha := units.Seconds(p.Alpha) * m.Deadline
+// reserve, if there is one (unsteered), else noNode.
+func (p Params) horizon(b *backlog, m situation, brief int) units.Seconds {
+	alpha := units.Seconds(p.Alpha) * m.deadline
 	if p.Aim == 0 {
 		return alpha
 	}
-	var following units.Seconds
-	last := g.profile.Stages[g.index[m.Stage]]
-	for _, id := range m.Unsubmitted {
-		if i, ok := g.index[id]; ok && id != m.Stage {
-			last = g.profile.Stages[i]
-			if id != brief {
-				following += last.Duration
-			}
-		}
+	all := b.all()
+	following, last := units.Seconds(all.ahead+all.behind), m.node
+	if brief != noNode {
+		following -= units.Seconds(b.leaf(brief).ahead)
 	}
-	for r := range m.behind(p) {
-		i, ok := g.index[r.Stage]
-		if !ok {
-			continue
-		}
-		following += units.Seconds(r.Left) * g.profile.Stages[i].Duration
-		if len(m.Unsubmitted) == 0 {
-			last = g.profile.Stages[i]
-		}
+	switch {
+	case b.last != noNode:
+		last = b.last
+	case b.follower != noNode:
+		last = b.follower
 	}
-	room := min(granularity*last.LongestTask, granularityMost*m.Deadline)
-	return max(alpha, units.Seconds(p.Aim)*m.Deadline-p.Margin-room-stretch*following)
-}
-
-// behind are the submitted stages that follow m.Stage because they wait for an
-// executor and their turn comes later.
-func (m Moment) behind(p Params) iter.Seq[Rest] {
-	return func(yield func(Rest) bool) {
-		if p.Executors <= 0 {
-			return
-		}
-		turn := slices.Contains(m.Seated, m.Stage)
-		for _, r := range m.Running {
-			if !slices.Contains(m.Seated, r.Stage) && (turn || r.Stage > m.Stage) && !yield(r) {
-				return
-			}
-		}
-	}
+	room := min(granularity*b.graph.nodes[last].stage.LongestTask, granularityMost*m.deadline)
+	return max(alpha, units.Seconds(p.Aim)*m.deadline-p.Margin-room-stretch*following)
 }

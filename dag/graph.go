@@ -16,58 +16,82 @@ const longest = 1e12
 // concurrent use.
 type Graph struct {
 	profile api.Profile
-	// index maps a stage's id to its place in profile.Stages.
+	// nodes are the stages in the profile's order, and between two jobs a barrier. An
+	// edge leads to a later node: the order is topological.
+	nodes []node
+	// index maps a stage's id to its node.
 	index map[int]int
-	// before and after hold the direct edges by place. before[i] < i: the order
-	// of the profile is topological.
-	before, after [][]int
-	// gaps[i] is the largest sum of gaps on a path that begins with stage i.
-	gaps []units.Seconds
-	// alone[i] says that no stage can run beside stage i.
-	alone []bool
 	width int
-	// factors scale what stages that ran side by side keep busy (recorded.go).
+	// factors scale what stages that ran side by side keep busy (recorded.go), by node.
 	factors []float64
+	// whole has by node what a stage occupies, with one executor and with more (occupied).
+	whole [2][]float64
 }
+
+// node is a stage, or the barrier between two jobs: it waits for the last stages of a job, and
+// the first ones of the next job wait for it. So a job of a thousand stages after
+// another one has two thousand edges and not a million.
+type node struct {
+	// stage is nil for a barrier, place its place in the profile.
+	stage *api.ProfileStage
+	place int
+	// before and after hold the direct edges, in order.
+	before, after []int
+	// gaps is the largest sum of gaps on a path that begins here.
+	gaps units.Seconds
+	// alone says that no stage can run beside this one.
+	alone bool
+}
+
+// cut reports whether all other nodes come before or after n: the walk comes through it alone.
+func (n *node) cut() bool { return n.stage == nil || n.alone }
 
 // New builds the graph of p. It returns a KindInvalid error when p is not a
 // valid profile or its times are beyond all reason. p may be changed afterwards.
 func New(p api.Profile) (*Graph, error) {
-	g, err := build(p)
-	if err == nil {
-		g.findFactors()
+	if err := check(p); err != nil {
+		return nil, err
 	}
-	return g, err
+	g := &Graph{index: make(map[int]int, len(p.Stages))}
+	g.connect(p.Stages)
+	g.take(p)
+	g.survey()
+	g.measure()
+	g.findFactors()
+	return g, nil
 }
 
-func build(p api.Profile) (*Graph, error) {
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
-	if err := checkTotals(p); err != nil {
-		return nil, err
-	}
-	g := &Graph{profile: p, index: make(map[int]int, len(p.Stages))}
+// take has g hold the stages of p, which has those that g was made of.
+func (g *Graph) take(p api.Profile) {
+	g.profile = p
 	g.profile.Stages = slices.Clone(p.Stages)
-	for i, s := range p.Stages {
-		g.profile.Stages[i].Parents = slices.Clone(s.Parents)
-		g.index[s.ID] = i
+	for i := range g.nodes {
+		if n := &g.nodes[i]; n.stage != nil {
+			n.stage = &g.profile.Stages[n.place]
+			n.stage.Parents = slices.Clone(n.stage.Parents)
+		}
 	}
-	g.connect()
 	g.sumGaps()
-	g.findAlone()
-	g.width = g.widest()
-	return g, nil
+}
+
+// measure fills in whole.
+func (g *Graph) measure() {
+	for k := range g.whole {
+		g.whole[k] = g.occupied(k == 0)
+	}
 }
 
 // With is New for what is left of g's profile: a profile of the same stages with other
 // sizes. What g knows of stages that ran side by side holds for their rest.
 func (g *Graph) With(p api.Profile) (*Graph, error) {
-	rest, err := build(p)
-	if err == nil {
-		rest.factors = g.factors
+	if err := check(p); err != nil {
+		return nil, err
 	}
-	return rest, err
+	rest := *g
+	rest.nodes = slices.Clone(g.nodes)
+	rest.take(p)
+	rest.measure()
+	return &rest, nil
 }
 
 // Stages returns the stages in order of id. The caller must not change Parents.
@@ -79,13 +103,13 @@ func (g *Graph) Stage(id int) (api.ProfileStage, bool) {
 	if !ok {
 		return api.ProfileStage{}, false
 	}
-	return g.profile.Stages[i], true
+	return *g.nodes[i].stage, true
 }
 
 // Alone reports whether no stage of the graph can run beside the one with this id.
 func (g *Graph) Alone(id int) bool {
 	i, ok := g.index[id]
-	return ok && g.alone[i]
+	return ok && g.nodes[i].alone
 }
 
 // Overhead returns what the driver will take that no core can shorten, when the
@@ -96,7 +120,7 @@ func (g *Graph) Overhead(remaining []int) units.Seconds {
 	var gaps units.Seconds
 	for _, id := range remaining {
 		if i, ok := g.index[id]; ok {
-			gaps = max(gaps, g.gaps[i])
+			gaps = max(gaps, g.nodes[i].gaps)
 		}
 	}
 	return gaps + g.profile.Tail + g.profile.Exit
@@ -109,11 +133,18 @@ func (g *Graph) Before(id int) []int {
 	if !ok {
 		return nil
 	}
-	ids := make([]int, 0, len(g.before[i]))
-	for _, b := range g.before[i] {
-		ids = append(ids, g.profile.Stages[b].ID)
+	var ids []int
+	for _, b := range g.nodes[i].before {
+		if s := g.nodes[b].stage; s != nil {
+			ids = append(ids, s.ID)
+			continue
+		}
+		for _, last := range g.nodes[b].before {
+			ids = append(ids, g.nodes[last].stage.ID)
+		}
 	}
-	return ids
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // Precedes reports whether stage later can only be ready once stage earlier has ended:
@@ -124,106 +155,96 @@ func (g *Graph) Precedes(earlier, later int) bool {
 	if !known || !ok || from >= to {
 		return false
 	}
-	behind := make([]bool, to+1) // By place: whether it comes after from.
+	behind := make([]bool, to+1) // By node: whether it comes after from.
 	behind[from] = true
 	for i := from + 1; i <= to; i++ {
-		behind[i] = slices.ContainsFunc(g.before[i], func(b int) bool { return behind[b] })
+		behind[i] = slices.ContainsFunc(g.nodes[i].before, func(b int) bool { return behind[b] })
 	}
 	return behind[to]
 }
 
-// connect fills in the edges. A job's first stages depend on the last stages of
-// the job before; all others follow from these.
-func (g *Graph) connect() {
-	stages := g.profile.Stages
-	g.before, g.after = make([][]int, len(stages)), make([][]int, len(stages))
-	var previous []int
+// connect makes the nodes of the stages, and their edges. A job's first stages depend on the
+// last stages of the job before; all others follow from these.
+func (g *Graph) connect(stages []api.ProfileStage) {
 	for first := 0; first < len(stages); {
-		end := first + 1
-		for end < len(stages) && stages[end].Job == stages[first].Job {
-			end++
+		barrier, begin := noNode, len(g.nodes)
+		if first > 0 {
+			barrier = g.add(node{}, g.last())
+			begin++
 		}
-		for i := first; i < end; i++ {
-			g.connectStage(i, first, previous)
+		end := first
+		for ; end < len(stages) && stages[end].Job == stages[first].Job; end++ {
+			g.addStage(&stages[end], end, begin, barrier)
 		}
-		previous = g.leaves(first, end)
 		first = end
 	}
 }
 
-// connectStage adds the edges into stage i of the job whose first stage is at
-// first; previous are the last stages of the job before.
-func (g *Graph) connectStage(i, first int, previous []int) {
+// noNode is no node's number.
+const noNode = -1
+
+// addStage makes the node of the stage at place of the job whose nodes begin at begin.
+func (g *Graph) addStage(s *api.ProfileStage, place, begin, barrier int) {
 	inJob := false
 	var before []int
-	for _, parent := range g.profile.Stages[i].Parents {
-		p := g.index[parent]
-		before = append(before, p)
-		inJob = inJob || p >= first
+	for _, parent := range s.Parents {
+		b := g.index[parent]
+		before = append(before, b)
+		inJob = inJob || b >= begin
 	}
-	if !inJob {
-		before = append(before, previous...)
+	if !inJob && barrier != noNode {
+		before = append(before, barrier)
 	}
 	slices.Sort(before)
-	g.before[i] = slices.Compact(before)
-	for _, p := range g.before[i] {
-		g.after[p] = append(g.after[p], i)
-	}
+	g.index[s.ID] = g.add(node{stage: s, place: place}, slices.Compact(before))
 }
 
-// leaves returns the stages of [first, end) that nothing depends on so far.
-func (g *Graph) leaves(first, end int) []int {
-	var leaves []int
-	for i := first; i < end; i++ {
-		if len(g.after[i]) == 0 {
+// add makes a node that depends on those of before.
+func (g *Graph) add(n node, before []int) int {
+	i := len(g.nodes)
+	n.before = before
+	for _, b := range before {
+		g.nodes[b].after = append(g.nodes[b].after, i)
+	}
+	g.nodes = append(g.nodes, n)
+	return i
+}
+
+// last returns the stages of the newest job that nothing depends on so far.
+func (g *Graph) last() (leaves []int) {
+	for i := len(g.nodes) - 1; i >= 0 && g.nodes[i].stage != nil; i-- {
+		if len(g.nodes[i].after) == 0 {
 			leaves = append(leaves, i)
 		}
 	}
+	slices.Reverse(leaves)
 	return leaves
 }
 
 func (g *Graph) sumGaps() {
-	g.gaps = make([]units.Seconds, len(g.profile.Stages))
-	for i := len(g.gaps) - 1; i >= 0; i-- {
-		for _, next := range g.after[i] {
-			g.gaps[i] = max(g.gaps[i], g.gaps[next])
+	for i := len(g.nodes) - 1; i >= 0; i-- {
+		n := &g.nodes[i]
+		n.gaps = 0
+		for _, next := range n.after {
+			n.gaps = max(n.gaps, g.nodes[next].gaps)
 		}
-		g.gaps[i] += g.profile.Stages[i].Gap
-	}
-}
-
-// findAlone fills in alone: a stage is alone if all others come before or after it.
-func (g *Graph) findAlone() {
-	n := len(g.profile.Stages)
-	g.alone = make([]bool, n)
-	related := make([]int, n)
-	comes := make([][]bool, n) // comes[i][j]: stage j comes before stage i.
-	for i := range n {
-		comes[i] = make([]bool, n)
-		for _, b := range g.before[i] {
-			comes[i][b] = true
-			for j, before := range comes[b] {
-				comes[i][j] = comes[i][j] || before
-			}
+		if n.stage != nil {
+			n.gaps += n.stage.Gap
 		}
-		for j, before := range comes[i] {
-			if before {
-				related[i]++
-				related[j]++
-			}
-		}
-	}
-	for i := range n {
-		g.alone[i] = related[i] == n-1
 	}
 }
 
 // work is the CPU time that Eq 6 expects of a stage, in core-seconds.
-func work(s api.ProfileStage) float64 { return float64(s.Records) / float64(s.NominalRate) }
+func work(s *api.ProfileStage) float64 { return float64(s.Records) / float64(s.NominalRate) }
 
-func checkTotals(p api.Profile) error {
+// check says what is wrong with a profile, as a KindInvalid error.
+func check(p api.Profile) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
 	times, works := float64(p.Head+p.Tail+p.Exit+p.Duration), 0.0
-	for _, s := range p.Stages {
+	for i := range p.Stages {
+		s := &p.Stages[i]
 		times += float64(s.Duration + s.Gap + s.LongestTask)
 		works += work(s)
 	}

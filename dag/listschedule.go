@@ -10,37 +10,34 @@ import "slices"
 type listSchedule struct {
 	// most is how many stages can have executors, 0 for any number.
 	most int
-	// taken and waiting are places, in rising order.
-	taken, waiting []int
+	// taken are nodes, in rising order.
+	taken   []int
+	waiting bitset
 }
 
-func newListSchedule(g *Graph, p Params, m Moment) *listSchedule {
-	q := &listSchedule{most: p.Executors}
-	if q.most > 0 {
-		for _, id := range m.Seated {
-			if i, ok := g.index[id]; ok {
-				q.taken = insert(q.taken, i)
-			}
+// begin has a new schedule begin with most executors, which those nodes have.
+func (q *listSchedule) begin(most int, taken []int) {
+	q.most, q.taken = most, q.taken[:0]
+	clear(q.waiting)
+	if most > 0 {
+		for _, i := range taken {
+			q.taken = insert(q.taken, i)
 		}
 	}
-	return q
 }
 
 // admit returns those of the stages that nothing is left before, in rising order,
 // that have executors. Those that are ready no more have ended.
-func (q *listSchedule) admit(ready []int) []int {
+func (q *listSchedule) admit(ready bitset) []int {
 	if q.most <= 0 {
-		return ready
+		q.taken = slices.AppendSeq(q.taken[:0], ready.all())
+		return q.taken
 	}
-	q.taken = slices.DeleteFunc(q.taken, func(i int) bool { return !contains(ready, i) })
+	q.taken = slices.DeleteFunc(q.taken, func(i int) bool { return !ready.has(i) })
 	q.fill()
-	if q.waiting == nil && len(ready) > len(q.taken) {
-		q.waiting = make([]int, 0, len(ready))
-	}
-	for _, i := range ready {
-		if !contains(q.taken, i) && !contains(q.waiting, i) {
-			q.waiting = insert(q.waiting, i)
-		}
+	q.waiting = append(q.waiting[:0], ready...)
+	for _, i := range q.taken {
+		q.waiting.remove(i)
 	}
 	q.fill()
 	return q.taken
@@ -48,20 +45,17 @@ func (q *listSchedule) admit(ready []int) []int {
 
 // fill gives free executors to stages that wait.
 func (q *listSchedule) fill() {
-	for len(q.waiting) > 0 && len(q.taken) < q.most {
-		q.taken = insert(q.taken, q.waiting[0])
-		q.waiting = q.waiting[1:]
+	for w := 0; w < len(q.waiting) && len(q.taken) < q.most; {
+		if i := q.waiting.pop(w); i != noNode {
+			q.taken = insert(q.taken, i)
+		} else {
+			w++
+		}
 	}
 }
 
-// contains looks for i among places in rising order.
-func contains(places []int, i int) bool {
-	_, found := slices.BinarySearch(places, i)
-	return found
-}
-
-// insert puts i among places in rising order.
-func insert(places []int, i int) []int {
-	at, _ := slices.BinarySearch(places, i)
-	return slices.Insert(places, at, i)
+// insert puts i among nodes in rising order.
+func insert(nodes []int, i int) []int {
+	at, _ := slices.BinarySearch(nodes, i)
+	return slices.Insert(nodes, at, i)
 }

@@ -13,7 +13,7 @@ func (g *Graph) Rate(beta float64) units.Rate {
 	var sum, weights float64
 	stages := g.profile.Stages
 	for i := len(stages) - 1; i >= 0; i-- {
-		s := stages[i]
+		s := &stages[i]
 		later += s.Duration
 		w := weight(beta, len(stages)-i, later, s.Duration)
 		sum += w * float64(s.NominalRate)

@@ -14,14 +14,16 @@ const (
 	scaleGrain            = 1e-8
 )
 
-// recorded returns by place the core-seconds that each stage keeps busy at all cores of
+// recorded returns by node the core-seconds that each stage keeps busy at all cores of
 // s: with them a walk, of as many cores as were recorded, takes the time that the
 // recorded run took. A profile that no run alone has recorded has no such times: its
 // stages keep busy what they work.
 func (s scene) recorded() []float64 {
-	busy := make([]float64, len(s.graph.profile.Stages))
+	busy := make([]float64, len(s.graph.nodes))
 	for i := range busy {
-		busy[i] = s.kept(i) * s.graph.factors[i]
+		if s.graph.nodes[i].stage != nil {
+			busy[i] = s.kept(i) * s.graph.factors[i]
+		}
 	}
 	return busy
 }
@@ -29,32 +31,38 @@ func (s scene) recorded() []float64 {
 // findFactors fills in factors. A stage that nothing ran beside keeps the cores that
 // it could use for as long as it ran, idle ones at its end and waits for its input
 // included (kept). Of stages that ran side by side only the time of all together is
-// known: each group of them has one factor.
+// known: each group of them has one factor. Nothing outside a group runs beside it, so that it is
+// walked through by itself.
 func (g *Graph) findFactors() {
-	g.factors = slices.Repeat([]float64{1}, len(g.profile.Stages))
+	g.factors = slices.Repeat([]float64{1}, len(g.nodes))
 	if !g.timed() {
 		return
 	}
 	ends := g.replay()
+	at := float64(g.profile.Head) // When the walk has come to from.
+	s := g.scene(Params{}.open(), Supply{Cores: g.profile.Cores}, 0)
 	for from := 0; from < len(ends); {
 		to := from + 1
-		if !g.alone[from] {
-			for to < len(ends) && !g.alone[to] {
+		if !g.nodes[from].alone {
+			for to < len(ends) && !g.nodes[to].alone {
 				to++
 			}
-			g.scale(from, to, slices.Max(ends[from:to]))
+			if to > from+1 || g.nodes[from].stage != nil { // Else it is a barrier between two that are alone.
+				g.scale(s, from, to, at, slices.Max(ends[from:to]))
+			}
 		}
+		at = s.end(from, to, at)
 		from = to
 	}
 }
 
-// kept is what stage i keeps busy as far as that is known of it by itself. More cores
+// kept is what the stage at node i keeps busy as far as that is known of it by itself. More cores
 // than it had make it faster, as far as it has tasks; with fewer it is as slow as its
 // work makes it, but not faster than it was: what it waited for is not known.
 func (s scene) kept(i int) float64 {
 	g := s.graph
-	stage := g.profile.Stages[i]
-	if !g.timed() || !g.alone[i] {
+	stage := g.nodes[i].stage
+	if !g.timed() || !g.nodes[i].alone {
 		return work(stage)
 	}
 	had, duration := min(float64(g.profile.Cores), float64(stage.Tasks)*float64(stage.Width())), float64(stage.Duration)
@@ -66,31 +74,45 @@ func (g *Graph) timed() bool {
 	return g.profile.Runs > 0 && !g.profile.Contended && g.profile.Cores > 0
 }
 
-// replay returns by place when each stage ended in the recorded run.
+// replay returns by node when each stage ended in the recorded run, and when a barrier fell.
 func (g *Graph) replay() []float64 {
-	ends := make([]float64, len(g.profile.Stages))
-	for i, s := range g.profile.Stages {
-		start := float64(g.profile.Head)
-		for _, before := range g.before[i] {
-			start = max(start, ends[before])
+	ends := make([]float64, len(g.nodes))
+	for i, n := range g.nodes {
+		ends[i] = float64(g.profile.Head)
+		for _, before := range n.before {
+			ends[i] = max(ends[i], ends[before])
 		}
-		ends[i] = start + float64(s.Gap+s.Duration)
+		if n.stage != nil {
+			ends[i] += float64(n.stage.Gap + n.stage.Duration)
+		}
 	}
 	return ends
 }
 
-// scale finds the factor of the stages in [from, to) by which the last of them ends at
-// end, as far as there is one.
-func (g *Graph) scale(from, to int, end float64) {
+// end is when the last of the nodes in [from, to) ends that begin at a moment.
+func (s scene) end(from, to int, at float64) float64 {
+	w, stages := s.walker(from, to, at), 0
+	for _, n := range s.graph.nodes[from:to] {
+		if n.stage != nil {
+			stages++
+		}
+	}
+	w.run(stages)
+	for _, stage := range w.stages {
+		at = max(at, float64(stage.Start+stage.Duration))
+	}
+	return at
+}
+
+// scale finds the factor of the nodes in [from, to), which begin at a moment, by which the last of them
+// ends at end, as far as there is one, and sets what they keep busy in s by it.
+func (g *Graph) scale(s scene, from, to int, at, end float64) {
+	kept := slices.Clone(s.busy[from:to])
 	ends := func(factor float64) float64 {
-		for i := from; i < to; i++ {
-			g.factors[i] = factor
+		for i := range kept {
+			g.factors[from+i], s.busy[from+i] = factor, kept[i]*factor
 		}
-		last := 0.0
-		for _, stage := range g.scene(Params{}.open(), Supply{Cores: g.profile.Cores}, 0).walk(0, Standing{}).stages[from:to] {
-			last = max(last, float64(stage.Start+stage.Duration))
-		}
-		return last
+		return s.end(from, to, at)
 	}
 	low, high := math.Log(leastScale), math.Log(mostScale)
 	for high-low > scaleGrain {
@@ -119,10 +141,10 @@ func (g *Graph) start() float64 {
 	return float64(priorStart)
 }
 
-// warmup is what stage i uses besides on an executor that has run nothing. It never
+// warmup is what the stage at node i uses besides on an executor that has run nothing. It never
 // more than doubles a stage by the prior: what little runs compiles little.
 func (g *Graph) warmup(i int) float64 {
-	s := g.profile.Stages[i]
+	s := g.nodes[i].stage
 	if s.Warmup > 0 {
 		return float64(s.Warmup)
 	}

@@ -1,6 +1,10 @@
 package dag
 
-import "github.com/sparkpacer/pacer/units"
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
 
 // SplitPaper is the name of the source's way to divide the time, Eq 1-3.
 const SplitPaper = "paper"
@@ -18,26 +22,6 @@ type Moment struct {
 	// Seated are those of all these, Stage included, that have executors. It is only
 	// looked at with Params.Executors: the others wait for one, in order of id.
 	Seated []int
-
-	room *room // What a walk uses again and again, nil outside of one.
-}
-
-// room is memory that splits use: a walk of thousands of stages divides the time as often, and would
-// leave gigabytes to the collector.
-type room struct {
-	left, branch  []float64
-	owner, active []int
-}
-
-// of returns room for n stages, new without one.
-func (r *room) of(n int) *room {
-	if r == nil {
-		r = &room{}
-	}
-	if len(r.left) != n {
-		*r = room{make([]float64, n), make([]float64, n), make([]int, n), make([]int, 0, n)}
-	}
-	return r
 }
 
 // Rest is what is left of a running stage, as a share of it.
@@ -51,15 +35,62 @@ type Rest struct {
 // stage is unknown: all cores. p must be valid; an unknown split counts as the
 // paper's.
 func (g *Graph) StageDeadline(p Params, m Moment) units.Seconds {
-	if _, ok := g.index[m.Stage]; !ok {
+	i, ok := g.index[m.Stage]
+	if !ok {
 		return 0
 	}
 	split, _ := findSplit(p.Split)
-	return split(g, p, m)
+	seats := &listSchedule{}
+	var seated []int
+	for _, id := range m.Seated {
+		if k, ok := g.index[id]; ok {
+			seated = append(seated, k)
+		}
+	}
+	return split(p, m.backlog(g, p, i), situation{m.Deadline, m.Spent, i, seated, seats})
 }
 
-// splitFunc divides the time left at moment m. m.Stage is a stage of g.
-type splitFunc func(g *Graph, p Params, m Moment) units.Seconds
+// backlog is what is left at moment m, of which the stage that is submitted is node s.
+func (m Moment) backlog(g *Graph, p Params, s int) *backlog {
+	b := newBacklog(g, p)
+	for _, id := range m.Unsubmitted {
+		switch i, ok := g.index[id]; {
+		case !ok:
+		case i == s: // It is submitted once more.
+			b.leaf(i).gaps = float64(g.nodes[i].gaps)
+		default:
+			b.await(i)
+		}
+	}
+	turn := slices.Contains(m.Seated, m.Stage)
+	for _, r := range m.Running {
+		i, ok := g.index[r.Stage]
+		if !ok {
+			continue
+		}
+		b.put(i, r.Left)
+		// Those whose turn comes later follow it.
+		if p.Executors > 0 && !slices.Contains(m.Seated, r.Stage) && (turn || r.Stage > m.Stage) {
+			b.wait(i, r.Left)
+			b.follower = i
+		}
+	}
+	b.put(s, 1)
+	b.settle()
+	return b
+}
+
+// situation is the moment in which the stage at node is submitted. Those of seated have
+// executors; seats is room for the schedule of what is left.
+type situation struct {
+	deadline, spent units.Seconds
+	node            int
+	seated          []int
+	seats           *listSchedule
+}
+
+// splitFunc divides the time left at moment m, of which b is left.
+type splitFunc func(p Params, b *backlog, m situation) units.Seconds
 
 // splitTable is where a new split is entered; the first is the default.
 func splitTable() []struct {
@@ -99,16 +130,9 @@ func findSplit(name string) (splitFunc, bool) {
 // splitPaper is Eq 1-3 with R_s = s and the stages not submitted yet, after the
 // driver's fixed costs: it takes stages that run side by side as if they ran
 // one after the other.
-func splitPaper(g *Graph, p Params, m Moment) units.Seconds {
-	own := g.profile.Stages[g.index[m.Stage]].Duration
-	remaining := make([]units.Seconds, 0, len(m.Unsubmitted)+1)
-	remaining = append(remaining, own)
-	for _, id := range m.Unsubmitted {
-		if i, ok := g.index[id]; ok && id != m.Stage {
-			remaining = append(remaining, g.profile.Stages[i].Duration)
-		}
-	}
-	spent := m.Spent + g.Overhead(m.Unsubmitted)
+func splitPaper(p Params, b *backlog, m situation) units.Seconds {
+	own := b.graph.nodes[m.node].stage.Duration
+	w := weight(p.Beta, b.unsubmitted+1, own+units.Seconds(b.all().ahead), own)
 	// Alpha is in the horizon already.
-	return StageDeadline(1, p.horizon(g, m, noStage), spent, Weight(p.Beta, remaining, own))
+	return StageDeadline(1, p.horizon(b, m, noNode), m.spent+b.overhead(), w)
 }

@@ -68,28 +68,28 @@ func (g *Graph) knows(from Standing) bool {
 func (w *walker) resume(from Standing) int {
 	if len(from.Ended)+len(from.Underway) > 0 {
 		// What starts and warms up has done so.
-		w.now, w.warm = float64(from.Now), len(w.stages)
+		w.now, w.warm = float64(from.Now), len(w.graph.profile.Stages)
 	}
 	w.now = max(w.now, float64(from.Now))
 	// The latest end counts for what waits for several.
 	ended := slices.SortedFunc(slices.Values(from.Ended), func(x, y Ended) int { return cmp.Compare(x.At, y.At) })
-	gone := make([]bool, len(w.stages)) // Ended or submitted.
 	done := 0
 	for _, e := range ended {
-		if i := w.graph.index[e.Stage]; !gone[i] {
-			gone[i] = true
+		if i := w.graph.index[e.Stage]; !w.submitted[i] {
+			w.submitted[i] = true
 			done++
 			w.ended = max(w.ended, float64(e.At))
 			w.release(i, float64(e.At))
 		}
 	}
 	for _, u := range from.Underway {
-		if i := w.graph.index[u.Stage]; !gone[i] {
-			gone[i] = true
+		if i := w.graph.index[u.Stage]; !w.submitted[i] {
+			w.submitted[i] = true
 			w.begin(i, u)
 		}
 	}
-	w.unsubmitted = slices.DeleteFunc(w.unsubmitted, func(id int) bool { return gone[w.graph.index[id]] })
+	w.coming = slices.DeleteFunc(w.coming, func(c coming) bool { return w.submitted[c.node] })
+	slices.SortFunc(w.running, func(x, y running) int { return x.node - y.node })
 	return done
 }
 
@@ -101,8 +101,7 @@ func (w *walker) begin(i int, u Underway) {
 		w.rest[i] = max(0, u.Left)
 		return
 	}
-	stage := w.graph.profile.Stages[i]
-	r := running{place: i, began: w.now, whole: w.busy[i], left: max(0, u.Left) * w.busy[i], most: w.most(stage)}
+	r := running{node: i, began: w.now, whole: w.busy[i], left: max(0, u.Left) * w.busy[i], most: w.most(w.graph.nodes[i].stage)}
 	r.aim = w.now + r.left/r.most
 	if w.deadline > 0 {
 		r.aim = max(r.aim, float64(u.Aim))

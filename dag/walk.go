@@ -1,6 +1,7 @@
 package dag
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -19,7 +20,7 @@ type scene struct {
 	supply  Supply
 	cores   float64 // All of supply.
 	elapsed units.Seconds
-	// busy is what each stage keeps busy, by place (Graph.recorded).
+	// busy is what each stage keeps busy, by node (recorded).
 	busy []float64
 }
 
@@ -36,30 +37,45 @@ type walker struct {
 	scene
 	deadline units.Seconds
 	now      float64
-	// open counts the unfinished stages before each stage, ready is when the
-	// stage becomes ready, known once open is 0.
-	open        []int
-	ready       []float64
-	unsubmitted []int // ids, ascending
-	running     []running
-	// waiting are the places of submitted stages that have no executor, ascending.
+	// open counts what is unfinished before each node of those that the walk goes through, from
+	// first on.
+	first int
+	open  []int
+	// coming are stages that nothing unfinished comes before and that are not submitted, the
+	// one that is ready last first.
+	coming    []coming
+	submitted []bool
+	running   []running
+	// waiting are submitted stages that have no executor, ascending. In a walk that is Open they
+	// have had no core.
 	waiting []int
 	// rest is what is left of each stage when it gets its executor, as a share of it.
 	rest []float64
 	// ended is when the last stage ended of those that had before the walk.
 	ended float64
 	// warm is how many executors have run a stage.
-	warm   int
+	warm int
+	// stages are by node.
 	stages []StageForecast
 
-	left []Rest // Room of rests.
-	room room
+	// split divides what backlog says is left, nil at all cores; shown is when that was told what runs.
+	split   splitFunc
+	backlog *backlog
+	shown   float64
+	seats   listSchedule
+	seated  []int
+}
+
+// coming is a stage that becomes ready at a moment.
+type coming struct {
+	at   float64
+	node int
 }
 
 // running is a submitted stage: the work left, the end it aims at, the most
 // cores it can use and those it has.
 type running struct {
-	place           int
+	node            int
 	began           float64
 	whole           float64
 	left, aim       float64
@@ -69,33 +85,80 @@ type running struct {
 // walk goes through the graph from where the application stands and returns when it
 // ends and how its stages fare; deadline 0 walks at all cores.
 func (s scene) walk(deadline units.Seconds, from Standing) outcome {
-	w := newWalker(s, deadline)
-	for done := w.resume(from); done < len(w.stages); {
+	w := s.walker(0, len(s.graph.nodes), float64(max(s.graph.profile.Head, s.elapsed))+s.starts())
+	w.deadline = deadline
+	done := w.resume(from)
+	if deadline > 0 {
+		w.split, _ = findSplit(s.params.Split)
+		w.backlog = w.remaining()
+	}
+	w.run(len(s.graph.profile.Stages) - done)
+	last, stages := w.ended, make([]StageForecast, 0, len(s.graph.profile.Stages))
+	for i, stage := range w.stages {
+		if s.graph.nodes[i].stage != nil {
+			last = max(last, float64(stage.Start+stage.Duration))
+			stages = append(stages, stage)
+		}
+	}
+	return outcome{finish: units.Seconds(last) + s.graph.profile.Tail + s.graph.profile.Exit, stages: stages}
+}
+
+// walker returns one that goes through the nodes of [first, end), of which the first ones begin
+// at that moment.
+func (s scene) walker(first, end int, at float64) *walker {
+	n := end - first
+	w := &walker{scene: s, now: at, first: first, open: make([]int, n), submitted: make([]bool, n), rest: slices.Repeat([]float64{1}, n),
+		stages: make([]StageForecast, n), shown: math.Inf(-1)}
+	var begin []int
+	for i := range n {
+		for _, before := range s.graph.nodes[first+i].before {
+			if before >= first {
+				w.open[i]++
+			}
+		}
+		if w.open[i] == 0 {
+			begin = append(begin, first+i)
+		}
+	}
+	for _, i := range begin {
+		if stage := s.graph.nodes[i].stage; stage != nil {
+			w.coming = append(w.coming, coming{at + float64(stage.Gap), i})
+		}
+	}
+	slices.SortFunc(w.coming, func(x, y coming) int { return cmp.Compare(y.at, x.at) })
+	if len(begin) > 0 && s.graph.nodes[begin[0]].stage == nil {
+		w.release(begin[0], at)
+	}
+	return w
+}
+
+// run walks until so many stages have ended.
+func (w *walker) run(stages int) {
+	for stages > 0 {
 		w.submit()
 		w.share()
 		w.advance(w.next())
-		done += w.retire()
+		stages -= w.retire()
 	}
-	last := w.ended
-	for _, stage := range w.stages {
-		last = max(last, float64(stage.Start+stage.Duration))
-	}
-	return outcome{finish: units.Seconds(last) + s.graph.profile.Tail + s.graph.profile.Exit, stages: w.stages}
 }
 
-func newWalker(s scene, deadline units.Seconds) *walker {
-	stages := s.graph.profile.Stages
-	w := &walker{scene: s, deadline: deadline, now: float64(max(s.graph.profile.Head, s.elapsed)) + s.starts(),
-		open: make([]int, len(stages)), rest: slices.Repeat([]float64{1}, len(stages)), ready: make([]float64, len(stages)), stages: make([]StageForecast, len(stages))}
-	for i, stage := range stages {
-		w.open[i] = len(s.graph.before[i])
-		w.ready[i] = math.Inf(1)
-		w.unsubmitted = append(w.unsubmitted, stage.ID)
-		if w.open[i] == 0 {
-			w.ready[i] = w.now + float64(stage.Gap)
+// remaining is what is left as w stands.
+func (w *walker) remaining() *backlog {
+	b := newBacklog(w.graph, w.params)
+	for i := range w.submitted {
+		if !w.submitted[i] && w.graph.nodes[i].stage != nil {
+			b.await(i)
 		}
 	}
-	return w
+	for _, r := range w.running {
+		b.put(r.node, r.left/r.whole)
+	}
+	for _, i := range w.waiting {
+		b.put(i, w.rest[i])
+		b.wait(i, w.rest[i])
+	}
+	b.settle()
+	return b
 }
 
 // starts is what the head takes longer for executors that the recorded run had not:
@@ -117,45 +180,73 @@ func (s scene) nodes() int { return max(1, s.params.Nodes) }
 // an executor since an earlier event. Those that find none wait.
 func (w *walker) submit() {
 	w.seat()
-	for k := 0; k < len(w.unsubmitted); {
-		i := w.graph.index[w.unsubmitted[k]]
-		if w.ready[i] > w.now+together {
-			k++
-			continue
+	from := len(w.coming)
+	for from > 0 && w.coming[from-1].at <= w.now+together {
+		from--
+	}
+	ready := w.coming[from:]
+	slices.SortFunc(ready, func(x, y coming) int { return x.node - y.node })
+	for _, c := range ready {
+		i := c.node
+		w.submitted[i-w.first] = true
+		w.stages[i-w.first] = StageForecast{ID: w.graph.nodes[i].stage.ID, Start: units.Seconds(w.now)}
+		if w.backlog != nil {
+			w.backlog.submit(i)
 		}
-		w.unsubmitted = slices.Delete(w.unsubmitted, k, k+1)
-		w.stages[i] = StageForecast{ID: w.graph.profile.Stages[i].ID, Start: units.Seconds(w.now)}
 		w.waiting = insert(w.waiting, i)
 		w.seat()
 	}
+	w.coming = w.coming[:from]
 }
 
 // seat starts stages that wait, in order of id, as far as there are executors.
 func (w *walker) seat() {
-	for len(w.waiting) > 0 && (w.params.Executors <= 0 || len(w.running) < w.params.Executors) {
-		i := w.waiting[0]
-		w.waiting = slices.Delete(w.waiting, 0, 1)
-		w.start(i)
+	for len(w.waiting) > 0 && !w.params.Open && (w.params.Executors <= 0 || len(w.running) < w.params.Executors) {
+		w.running = append(w.running, w.start())
 	}
 }
 
-// start gives stage i its deadline and its aim.
-func (w *walker) start(i int) {
-	stage := w.graph.profile.Stages[i]
+// start gives the first stage that waits its deadline and its aim.
+func (w *walker) start() running {
+	i := w.waiting[0]
+	w.waiting = w.waiting[1:]
+	stage, s := w.graph.nodes[i].stage, &w.stages[i-w.first]
+	began := w.now
+	if w.params.Open {
+		began = float64(s.Start)
+	}
 	var deadline units.Seconds
-	if w.deadline > 0 {
-		deadline = w.graph.StageDeadline(w.params, Moment{Deadline: w.deadline, Spent: units.Seconds(w.now), Stage: stage.ID,
-			Unsubmitted: w.unsubmitted, Running: w.rests(), Seated: w.seated(stage.ID), room: &w.room})
+	if w.backlog != nil {
+		deadline = w.divide(i)
 	}
-	w.stages[i].Wait = units.Seconds(w.now) - w.stages[i].Start
-	w.stages[i].Deadline = deadline
+	s.Wait = units.Seconds(began) - s.Start
+	s.Deadline = deadline
 	if deadline > 0 {
-		w.stages[i].Deadline += w.stages[i].Wait
+		s.Deadline += s.Wait
 	}
-	r := running{place: i, began: w.now, left: w.rest[i]*w.busy[i] + w.cold(i), most: w.most(stage)}
+	r := running{node: i, began: began, left: w.rest[i-w.first]*w.busy[i] + w.cold(i), most: w.most(stage)}
 	r.whole = max(r.left, w.busy[i])
-	r.aim = w.now + max(float64(deadline), r.left/r.most, float64(stage.LongestTask)/float64(stage.Width()))
-	w.running = append(w.running, r)
+	if w.backlog != nil {
+		w.backlog.progress(i, r.left/r.whole) // As others see it; to itself it is whole.
+	}
+	r.aim = began + max(float64(deadline), r.left/r.most, float64(stage.LongestTask)/float64(stage.Width()))
+	return r
+}
+
+// divide is what the split gives stage i, which starts now.
+func (w *walker) divide(i int) units.Seconds {
+	w.seated = append(w.seated[:0], i)
+	for _, r := range w.running {
+		if w.seated = append(w.seated, r.node); w.shown < w.now {
+			w.backlog.progress(r.node, r.left/r.whole)
+		}
+	}
+	w.shown = w.now
+	w.backlog.begin(i)
+	if w.backlog.follower = noNode; len(w.waiting) > 0 {
+		w.backlog.follower = w.waiting[len(w.waiting)-1]
+	}
+	return w.split(w.params, w.backlog, situation{w.deadline, units.Seconds(w.now), i, w.seated, &w.seats})
 }
 
 // cold is what stage i, which starts now, uses for being the first on an executor,
@@ -170,35 +261,8 @@ func (w *walker) cold(i int) float64 {
 	return float64(w.nodes()) * w.graph.warmup(i)
 }
 
-// seated are the ids of the stages that have executors, next included; nil where all
-// have.
-func (w *walker) seated(next int) []int {
-	if w.params.Executors <= 0 {
-		return nil
-	}
-	ids := []int{next}
-	for _, r := range w.running {
-		ids = append(ids, w.graph.profile.Stages[r.place].ID)
-	}
-	return ids
-}
-
-// rests is what is left of the stages that run or wait.
-func (w *walker) rests() []Rest {
-	rests := w.left[:0]
-	for _, r := range w.running {
-		stage := w.graph.profile.Stages[r.place]
-		rests = append(rests, Rest{Stage: stage.ID, Left: r.left / r.whole})
-	}
-	for _, i := range w.waiting {
-		rests = append(rests, Rest{Stage: w.graph.profile.Stages[i].ID, Left: w.rest[i]})
-	}
-	w.left = rests
-	return rests
-}
-
 // most is the number of cores that a stage can use.
-func (s scene) most(stage api.ProfileStage) float64 {
+func (s scene) most(stage *api.ProfileStage) float64 {
 	most := min(s.cores, float64(stage.Tasks)*float64(stage.Width()))
 	if s.supply.Slots > 0 {
 		most = min(most, float64(s.supply.Slots))
@@ -214,17 +278,15 @@ func (s scene) most(stage api.ProfileStage) float64 {
 // as Spark offers them, and take all cores that they can use.
 func (w *walker) share() {
 	sum, free := 0.0, w.supply.free(w.now)
-	for i := range w.running {
-		r := &w.running[i]
-		r.has = r.most
-		if r.aim > w.now {
-			r.has = min(r.most, r.left/(r.aim-w.now))
-		}
-		sum += r.has
-	}
-	if sum > free && w.params.Open {
+	if w.params.Open {
 		w.queue(free)
-		sum = free
+		sum, free = 0, 0
+	} else {
+		for i := range w.running {
+			r := &w.running[i]
+			r.has = r.request(w.now)
+			sum += r.has
+		}
 	}
 	for i := range w.running {
 		r := &w.running[i]
@@ -240,12 +302,23 @@ func (w *walker) share() {
 	}
 }
 
-// queue gives free cores to the running stages in order of submission.
+// request is what a stage asks for.
+func (r *running) request(now float64) float64 {
+	if r.aim > now {
+		return min(r.most, r.left/(r.aim-now))
+	}
+	return r.most
+}
+
+// queue gives free cores to stages in order of submission. Those that wait begin as far as
+// there are some.
 func (w *walker) queue(free float64) {
-	slices.SortFunc(w.running, func(x, y running) int { return x.place - y.place })
-	for i := range w.running {
-		r := &w.running[i]
-		r.has = min(r.has, free)
+	for k := 0; k < len(w.running) || len(w.waiting) > 0 && free > 0; k++ {
+		if free > 0 && len(w.waiting) > 0 && (k == len(w.running) || w.waiting[0] < w.running[k].node) {
+			w.running = slices.Insert(w.running, k, w.start())
+		}
+		r := &w.running[k]
+		r.has = min(r.request(w.now), free)
 		free -= r.has
 	}
 }
@@ -253,10 +326,11 @@ func (w *walker) queue(free float64) {
 // next returns when the next event takes place.
 func (w *walker) next() float64 {
 	at := w.supply.next(w.now)
-	for _, id := range w.unsubmitted {
-		at = min(at, w.ready[w.graph.index[id]])
+	if len(w.coming) > 0 {
+		at = min(at, w.coming[len(w.coming)-1].at)
 	}
-	for _, r := range w.running {
+	for i := range w.running {
+		r := &w.running[i]
 		at = min(at, r.ends)
 		if r.aim > w.now {
 			at = min(at, r.aim)
@@ -289,22 +363,39 @@ func (w *walker) retire() int {
 
 // finish notes the end of a stage and what becomes ready by it.
 func (w *walker) finish(r running) {
-	i := r.place
-	s := &w.stages[i]
+	stage, s := w.graph.nodes[r.node].stage, &w.stages[r.node-w.first]
 	s.Duration = units.Seconds(w.now) - s.Start
 	// A stage too small for the clock's resolution has no mean to speak of.
-	s.Cores = units.Cores(w.most(w.graph.profile.Stages[i]))
+	s.Cores = units.Cores(w.most(stage))
 	if took := w.now - r.began; took > 0 {
-		s.Cores = min(s.Cores, units.Cores(work(w.graph.profile.Stages[i])/took))
+		s.Cores = min(s.Cores, units.Cores(work(stage)/took))
 	}
-	w.release(i, w.now)
+	if w.backlog != nil {
+		w.backlog.finish(r.node)
+	}
+	w.release(r.node, w.now)
 }
 
-// release makes ready what waits for stage i, which has ended, and for nothing else.
+// release makes ready what waits for a node, which has ended, and for nothing else.
 func (w *walker) release(i int, at float64) {
-	for _, next := range w.graph.after[i] {
-		if w.open[next]--; w.open[next] == 0 {
-			w.ready[next] = at + float64(w.graph.profile.Stages[next].Gap)
+	for _, next := range w.graph.nodes[i].after {
+		if next-w.first >= len(w.open) {
+			return
+		}
+		if w.open[next-w.first]--; w.open[next-w.first] != 0 || w.submitted[next-w.first] {
+			continue // What it reads was repeated: it has begun, or ended, before.
+		}
+		if stage := w.graph.nodes[next].stage; stage != nil {
+			ready := at + float64(stage.Gap)
+			k, _ := slices.BinarySearchFunc(w.coming, ready, func(c coming, ready float64) int {
+				if c.at >= ready {
+					return -1
+				}
+				return 1
+			})
+			w.coming = slices.Insert(w.coming, k, coming{ready, next})
+		} else {
+			w.release(next, at)
 		}
 	}
 }

@@ -1,27 +1,46 @@
 package dag
 
-import "math/bits"
+import (
+	"iter"
+	"math"
+	"math/bits"
+)
 
 // Width returns the largest number of stages that can run side by side: the
 // largest antichain of the graph.
 func (g *Graph) Width() int { return g.width }
 
-// widest looks for the largest antichain job by job: a stage of one job and a
-// stage of another never run side by side. In a job it is, by Dilworth's
+// survey fills in width and alone, job by job: a stage of one job and a stage of another
+// never run side by side. In a job the largest antichain is, by Dilworth's
 // theorem, the number of stages less the largest matching between stages and
 // stages that depend on them, directly or not. Sets of stages are bit sets: for n stages
 // with e edges it takes n*e/64 + n^3/64 steps at most.
-func (g *Graph) widest() int {
-	width, stages := 0, g.profile.Stages
-	for first := 0; first < len(stages); {
-		end := first + 1
-		for end < len(stages) && stages[end].Job == stages[first].Job {
+func (g *Graph) survey() {
+	for first := 0; first < len(g.nodes); {
+		end := first
+		for end < len(g.nodes) && g.nodes[end].stage != nil {
 			end++
 		}
-		width = max(width, end-first-match(g.descendants(first, end)))
-		first = end
+		g.surveyJob(first, end)
+		first = end + 1
 	}
-	return width
+}
+
+// surveyJob is survey for the job of those nodes: a stage is alone if all others come before or
+// after it.
+func (g *Graph) surveyJob(first, end int) {
+	sets := g.descendants(first, end)
+	related := make([]int, len(sets))
+	for i, set := range sets {
+		for k := range set.all() {
+			related[i]++
+			related[k]++
+		}
+	}
+	for i, n := range related {
+		g.nodes[first+i].alone = n == len(sets)-1
+	}
+	g.width = max(g.width, len(sets)-match(sets))
 }
 
 // bitset is a set of small numbers.
@@ -29,6 +48,34 @@ type bitset []uint64
 
 func (b bitset) add(i int)    { b[i/64] |= 1 << (i % 64) }
 func (b bitset) remove(i int) { b[i/64] &^= 1 << (i % 64) }
+
+// pop takes the least number out of those from 64*w on, 64 of them, noNode if there is none.
+func (b bitset) pop(w int) int {
+	if b[w] == 0 {
+		return noNode
+	}
+	i := w*64 + bits.TrailingZeros64(b[w])
+	b[w] &= b[w] - 1
+	return i
+}
+
+func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
+
+func (b bitset) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+
+// all yields the numbers in rising order; those taken out meanwhile may still come.
+func (b bitset) all() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, word := range b {
+			for ; word != 0; word &= word - 1 {
+				if !yield(i*64 + bits.TrailingZeros64(word)) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (b bitset) union(c bitset) {
 	for i, word := range c {
 		b[i] |= word
@@ -50,7 +97,7 @@ func bitsets(n int) []bitset {
 func (g *Graph) descendants(first, end int) []bitset {
 	sets := bitsets(end - first)
 	for i := end - 1; i >= first; i-- {
-		for _, next := range g.after[i] {
+		for _, next := range g.nodes[i].after {
 			if next < end {
 				sets[i-first].add(next - first)
 				sets[i-first].union(sets[next-first])
@@ -64,14 +111,14 @@ func (g *Graph) descendants(first, end int) []bitset {
 // the right neighbours of each left vertex, by augmenting paths.
 func match(right []bitset) int {
 	n := len(right)
-	m := matching{right: right, left: make([]int, n), untried: make(bitset, (n+63)/64)}
+	m := matching{right: right, left: make([]int, n), untried: newBitset(n)}
 	for r := range m.left {
 		m.left[r] = -1
 	}
 	size := 0
 	for l := range right {
-		for r := range n {
-			m.untried.add(r)
+		for i := range m.untried {
+			m.untried[i] = math.MaxUint64 // Beyond n there are no neighbours.
 		}
 		if m.augment(l) {
 			size++

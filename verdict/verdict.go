@@ -43,7 +43,7 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 		v.Verdict = api.VerdictNone
 		v.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q%s", name, nearest(view, a.Tenant.Owner.User, name))
 	default:
-		q := p.Equations
+		q := p.Turns(a.Profile.Graph, p.Together(a.Profile.Graph))
 		if a.Promise.Mode == ledger.Paced {
 			q = p.Turns(a.Profile.Graph, seating.Most())
 			q.Open, q.Nodes = seating.Open, len(seating.Seats)

@@ -49,6 +49,49 @@ func (a *Attempt) betterThan(b *Attempt) bool {
 	return a.Done != nil && (b.Done == nil || a.Work > b.Work)
 }
 
+// joined is the first of a stage's attempts that completed, with those before it of which it did
+// the rest: the tasks that one has done before it fails are not done again, and the next attempt
+// has fewer. Where none completed it is the first one.
+func joined(attempts []Attempt) Attempt {
+	first := slices.IndexFunc(attempts, func(a Attempt) bool { return a.completed() })
+	if first < 0 {
+		return attempts[0]
+	}
+	whole := attempts[first]
+	for _, a := range slices.Backward(attempts[:first]) {
+		if a.Done == nil || a.Ready.Tasks <= whole.Ready.Tasks {
+			break
+		}
+		whole = a.followed(whole)
+	}
+	return whole
+}
+
+// followed is a, which failed, and rest, which did what a had left, as one attempt. What passed
+// between them is left out: what a could not read was written again.
+func (a Attempt) followed(rest Attempt) Attempt {
+	done, part := *rest.Done, a.Done
+	if part.TaskCPU > done.TaskCPU {
+		done.FixedPart, done.TaskCost = part.FixedPart, part.TaskCost
+	}
+	done.Tasks = a.Ready.Tasks
+	done.RecordsRead += part.RecordsRead
+	done.RecordsWritten += part.RecordsWritten
+	done.BytesRead += part.BytesRead
+	done.BytesWritten += part.BytesWritten
+	done.TaskCPU += part.TaskCPU
+	done.TaskTime += part.TaskTime
+	done.LongestTask = max(done.LongestTask, part.LongestTask)
+	if rest.Reading == 0 || a.Work > rest.Work && a.Reading > 0 {
+		rest.Reading = a.Reading
+	}
+	rest.ReadyAt = max(a.ReadyAt, rest.ReadyAt-(a.DoneAt-a.ReadyAt))
+	rest.Ready, rest.Done = a.Ready, &done
+	rest.Work += a.Work
+	rest.Cold = max(rest.Cold, a.Cold)
+	return rest
+}
+
 // NewRecorder returns a Recorder for a profile of that name.
 func NewRecorder(name string) *Recorder { return &Recorder{Name: name} }
 
@@ -131,8 +174,8 @@ func (r *Recorder) Clean() bool {
 // clock and the cores that were offered. A stage of several attempts, those that
 // repeat it under another id included, is
 // described by the completed one with the most tasks, which is not one that
-// only repeated what had been lost, and the profile is that of a run without the
-// others: its duration is shorter then. One that never completed is described by the failed
+// only repeated what had been lost, together with failed ones of which that did the rest, and the
+// profile is that of a run without the others: its duration is shorter then. One that never completed is described by the failed
 // one that did the most work. It returns a KindInvalid error when the run cannot be a
 // profile: there was no stage, or one of them has not ended.
 func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profile, error) {
@@ -189,11 +232,12 @@ func (o origins) of(stage int) int {
 	return stage
 }
 
-// observed picks one attempt of each stage, in the order in which the stages
+// observed has what describes each stage, in the order in which the stages
 // were first ready.
 func (r *Recorder) observed() ([]observed, error) {
 	origins, place := r.origins(), make(map[int]int)
 	var stages []observed
+	var attempts [][]Attempt // By place.
 	for i := range r.Attempts {
 		a := r.Attempts[i]
 		a.Ready.Stage, a.Ready.Parents = origins.of(a.Ready.Stage), slices.Clone(a.Ready.Parents)
@@ -204,10 +248,17 @@ func (r *Recorder) observed() ([]observed, error) {
 		if !known {
 			at = len(stages)
 			place[a.Ready.Stage] = at
-			stages = append(stages, observed{Attempt: a, first: a.ReadyAt})
+			stages, attempts = append(stages, observed{first: a.ReadyAt}), append(attempts, nil)
 		}
-		if best := &stages[at].Attempt; a.betterThan(best) {
-			*best = a
+		attempts[at] = append(attempts[at], a)
+	}
+	for i, all := range attempts {
+		best := &stages[i].Attempt
+		*best = joined(all)
+		for _, a := range all {
+			if a.betterThan(best) {
+				*best = a
+			}
 		}
 	}
 	if len(stages) == 0 {

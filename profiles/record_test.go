@@ -170,6 +170,37 @@ func TestAStageIsDescribedByItsWholeSuccessfulAttempt(t *testing.T) {
 	}
 }
 
+// An attempt that fails leaves what it has done, and the one that completes has the rest: the stage is
+// both, not the rest alone. One that did nothing of it is no part of it.
+func TestAnAttemptThatDidTheRestIsNotTheStage(t *testing.T) {
+	r := profiles.NewRecorder("a")
+	attempt := func(at, until units.Seconds, n, tasks int, work units.Work, fails bool) {
+		a, b := ready(0, 0, "x"), done(0)
+		a.Attempt, a.Tasks, a.Records, a.Bytes = n, tasks, int64(100*tasks), 0
+		b.Attempt, b.Tasks, b.Failed, b.RecordsWritten, b.LongestTask = n, tasks, fails, 10, units.Seconds(n)
+		r.Ready(at, a)
+		r.Done(until, b)
+		r.Work(a.StageKey, work)
+	}
+	attempt(1, 3, 0, 10, 2, true)
+	attempt(4, 12, 1, 10, 16, true)   // 8 of its 10 tasks are done.
+	attempt(15, 17, 2, 2, 4, false)   // The other two.
+	attempt(17.5, 18, 3, 3, 6, false) // What was lost of it.
+	r.Ready(18, ready(1, 0, "y", 0))
+	r.Done(20, done(1))
+	p, err := r.Finish(21, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.Stages[0]
+	if s.Tasks != 10 || s.Duration != 8+2 || s.CoreSeconds != 16+4 || s.Records != 1000 || s.RecordsWritten != 20 || s.LongestTask != 2 || s.Failed {
+		t.Errorf("the stage is %+v", s)
+	}
+	if y := p.Stages[1]; y.Gap != 1 || p.Duration != 1+10+1+2+1 {
+		t.Errorf("its child is %+v, the run takes %v", y, p.Duration)
+	}
+}
+
 // A program that catches a failed job does so in each run: the stage is a part of it, with its
 // work until it failed, once.
 func TestAStageThatFailsIsAStage(t *testing.T) {

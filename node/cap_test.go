@@ -83,6 +83,16 @@ func TestACapHoldsInEveryMode(t *testing.T) {
 		x.frozen, x.queue, x.running = false, nil, nil
 		w.ticks(8)
 		holds("it is idle")
+		a.Cap, a.Stages = 0, nil
+		w.apply(plan(3, a))
+		w.ticks(2)
+		if !x.quota.IsUnlimited() {
+			t.Errorf("mode %s: without its cap it has a quota of %v", mode, x.quota)
+		}
+		a.Cap = 1.5
+		w.apply(plan(4, a))
+		w.ticks(2)
+		holds("it has a cap once more")
 		if mode != api.ModeControl && x.weight != sharing.Unset {
 			t.Errorf("mode %s: the weight is %v", mode, x.weight)
 		}

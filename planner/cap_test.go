@@ -52,3 +52,18 @@ func TestACapIsInThePlan(t *testing.T) {
 		}
 	}
 }
+
+// A cap reaches the nodes in every mode, and what is left alone is shown with it.
+func TestACapHoldsInEveryMode(t *testing.T) {
+	for _, mode := range []api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff} {
+		w, _, reply := inMode(t, mode)
+		for _, cores := range []units.Cores{1.5, 0} {
+			if r := w.control(api.VerbCap, api.ControlRequest{App: reply.AppID, Cap: cores}); r.Error != nil {
+				t.Fatalf("mode %s: a cap of %v: %v", mode, cores, r.Error)
+			}
+			if told, shown := w.plans["a"].Apps[0], w.app(reply.AppID).Cap; told.Cap != cores || shown != cores || told.Launch.Mode != mode {
+				t.Errorf("mode %s: the node is told a cap of %v, shown is %v, want %v", mode, told.Cap, shown, cores)
+			}
+		}
+	}
+}

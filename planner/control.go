@@ -203,9 +203,6 @@ func (d *desk) capApp(q api.ControlRequest) (api.ControlReply, error) {
 	if err := units.Finite("cap", q.Cap); err != nil {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
 	}
-	if a.Tenant.Launch.Mode.HandsOff() {
-		return api.ControlReply{}, api.Errorf(api.KindInvalid, "nothing is held back of %s but by its user's bounds: its mode is %s", a.ID, a.Tenant.Launch.Mode)
-	}
 	d.runs.limit(a, q.Cap)
 	if q.Cap == 0 {
 		return api.ControlReply{Message: fmt.Sprintf("%s has no cap: %s", a.ID, a.Promise.Reason)}, nil

@@ -170,10 +170,14 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	}
 	d := Admission{
 		Name: r.Name,
-		Tenant: ledger.Tenant{Submission: r.Submission, Owner: ledger.Owner{User: r.User, Key: r.Key, Context: r.Context, Before: r.Before}, Class: r.Class,
+		Tenant: ledger.Tenant{Submission: r.Submission, Owner: ledger.Owner{User: r.User, Key: r.Key, Context: r.Context, Before: r.Before, Shares: r.Shared && r.Deadline > 0}, Class: r.Class,
 			Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
 		Promise: ledger.Promise{Profile: ProfileOf(v, r), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline, ByMoment: r.ByMoment,
 			Mode: ledger.Recording, Required: r.RequireFeasible},
+	}
+	if d.Tenant.Owner.Shares {
+		d.Tenant.Owner.Moved = moved(v, r)
+		d.Promise.Deadline = max(leastLeft, r.Deadline+d.Tenant.Owner.Moved)
 	}
 	if r.Mode != api.ModeOff {
 		d.Profile = v.Copy(r.User, d.Promise.Profile)

@@ -22,6 +22,26 @@ func share(v ledger.View, user string, p ledger.Promise, body *api.Profile) ledg
 	return p
 }
 
+// leastLeft is the least that is left of a submission's deadline for a context.
+const leastLeft units.Seconds = 1e-3
+
+// moved is by how much the deadline of r's submission was moved by the contexts before r's, which
+// know of those before them; no driver knows it.
+func moved(v ledger.View, r api.RegisterRequest) (by units.Seconds) {
+	newest := -1
+	for _, d := range v.Ended() {
+		if c := d.Detail.Context; d.Detail.Submission == r.Submission && c < r.Context && c > newest {
+			newest, by = c, d.Account.Moved
+		}
+	}
+	for _, a := range v.Apps() {
+		if o := &a.Tenant.Owner; a.Tenant.Submission == r.Submission && o.Context < r.Context && o.Context >= newest {
+			newest, by = o.Context, o.Moved
+		}
+	}
+	return by
+}
+
 // following is how long the contexts take that came after the one of a profile, and how many they
 // are, by what each one's profile says of the next.
 func following(v ledger.View, user string, body *api.Profile) (rest units.Seconds, followers int) {

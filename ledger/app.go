@@ -115,6 +115,10 @@ type Owner struct {
 	// the submission's time had passed when its deadline clock started.
 	Context int           `json:"context,omitempty"`
 	Before  units.Seconds `json:"before_s,omitempty"`
+	// Shares says that its deadline is its submission's, or a part of that; Moved is by how much
+	// the submission's was moved, by its contexts so far.
+	Shares bool          `json:"shares_deadline,omitempty"`
+	Moved  units.Seconds `json:"deadline_moved_s,omitempty"`
 }
 
 // Claim is what each executor of t takes of its node's memory: its heap, what it needs

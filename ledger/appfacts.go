@@ -140,7 +140,8 @@ func (f Judged) apply(l *Ledger) error {
 }
 
 // DeadlineGiven: an application has another deadline, and its gate is as if nothing had
-// happened to it.
+// happened to it. Where it is its submission's, that is moved by as much: contexts that follow keep
+// the time that they have.
 type DeadlineGiven struct {
 	App      api.AppID
 	Deadline units.Seconds
@@ -154,8 +155,15 @@ func (f DeadlineGiven) apply(l *Ledger) error {
 	if !(f.Deadline > 0) {
 		return fmt.Errorf("deadline %v", float64(f.Deadline))
 	}
-	if f.Deadline != a.Promise.Deadline {
-		a.Promise.Shared, a.Promise.Followers = 0, 0
+	if o, p := &a.Tenant.Owner, &a.Promise; f.Deadline != p.Deadline {
+		if o.Shares && p.Followers > 0 {
+			p.Shared += f.Deadline - p.Deadline
+		} else {
+			p.Shared, p.Followers = 0, 0
+		}
+		if o.Shares {
+			o.Moved += f.Deadline - p.Deadline
+		}
 	}
 	a.Promise.Deadline, a.Promise.Gate = f.Deadline, Gate{}
 	return nil

@@ -33,6 +33,7 @@ type Account struct {
 	Start     units.Instant `json:"start,omitempty"`
 	UTCOffset int           `json:"utc_offset_s,omitempty"`
 	Deadline  units.Seconds `json:"deadline_s,omitempty"`
+	Moved     units.Seconds `json:"deadline_moved_s,omitempty"` // Owner.Moved.
 	// Stopped is when the context stopped, 0 where the driver did not say; Exit is
 	// what the profile reckoned with after it.
 	Stopped units.Seconds `json:"stopped_s,omitempty"`

@@ -116,6 +116,58 @@ func TestADeadlineIsForAllContextsThatShareIt(t *testing.T) {
 	}
 }
 
+// Another deadline of the context that runs moves the submission's: those that follow keep their time,
+// in whatever way the planner knows of it when they come.
+func TestAnotherDeadlineMovesThoseThatFollow(t *testing.T) {
+	for _, c := range []struct {
+		profiled, restart, shared bool
+		wait                      time.Duration
+		want                      [3]units.Seconds // What each context has when it comes.
+	}{
+		{true, false, true, 0, [3]units.Seconds{20, (50 + 40) / 2, 40 + 40}},
+		{true, true, true, 0, [3]units.Seconds{20, (50 + 40) / 2, 40 + 40}},
+		{false, false, true, 0, [3]units.Seconds{60, 50 + 40, 40 + 40}},
+		{true, false, false, 0, [3]units.Seconds{60, 50, 40}},
+		{true, false, true, 3 * time.Minute, [3]units.Seconds{20, (50 + 40) / 2, 40 + 40}}, // The one before is history.
+	} {
+		w := newWorld(t, "a")
+		if c.profiled {
+			for i := range 3 {
+				w.to(units.Seconds(8 * i))
+				w.work(ofContext(i, fmt.Sprint("day ", i), units.Seconds(8*i)))
+			}
+			w.to(25)
+			w.report("three days", 0, 24)
+			w.pass(2 * time.Second)
+		}
+		w.to(100)
+		for i, left := range []units.Seconds{60, 50, 40} {
+			r := ofContext(i, fmt.Sprint("day ", i), units.Seconds(10*i))
+			r.Submission, r.Deadline, r.Shared = "again", left, c.shared
+			start := w.now
+			id := w.mustRegister(r).AppID
+			if d := w.app(id); !near(float64(d.Deadline), float64(c.want[i]), 1e-9) {
+				t.Errorf("%+v: context %d has %v, want %v", c, i, d.Deadline, c.want[i])
+			}
+			if i == 0 {
+				if said := w.control(api.VerbDeadline, api.ControlRequest{App: id, Extend: 40}); said.Error != nil {
+					t.Fatal(said.Error)
+				}
+				if d := w.app(id); !near(float64(d.Deadline), float64(c.want[0]+40), 1e-9) {
+					t.Errorf("%+v: it is moved to %v", c, d.Deadline)
+				}
+			}
+			w.now = start.Add(7 * time.Second)
+			w.stopped(id, r.Submission, end(7))
+			w.pass(c.wait)
+			if c.restart {
+				w.restart()
+			}
+			w.hello("a")
+		}
+	}
+}
+
 // A loop over days whose contexts differ in their dates alone: each has a profile of its own, of its place.
 func TestContextsOfALoopOverDates(t *testing.T) {
 	w := newWorld(t, "a")

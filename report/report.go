@@ -18,7 +18,7 @@ func Account(now units.Instant, a *ledger.App) ledger.Account {
 	if p.Deadline <= 0 {
 		return ledger.Account{}
 	}
-	c := ledger.Account{Start: p.Start, UTCOffset: a.Tenant.UTCOffset, Deadline: p.Deadline, Cores: a.Tenant.Cores, Reason: o.Reason, Suspended: o.Suspended}
+	c := ledger.Account{Start: p.Start, UTCOffset: a.Tenant.UTCOffset, Deadline: p.Deadline, Moved: a.Tenant.Owner.Moved, Cores: a.Tenant.Cores, Reason: o.Reason, Suspended: o.Suspended}
 	c.Mean = a.MeanCores(a.CoreSeconds(), now)
 	if o.DriverEnd {
 		c.Stopped = o.Stopped

@@ -16,8 +16,9 @@ import org.apache.spark.util.ShutdownHookManager
  * the JVM (PythonGatewayServer) that always exits with 0 when Python is gone; then a
  * program that stopped its context itself counts as one that came to its end. It is not 0
  * when spark-submit itself exits after its application's main: it does so for a Python
- * application that failed, and for nothing else. Any other call of System.exit, and a
- * signal, say nothing.
+ * application that failed, and for nothing else. Nor is it 0 when a signal ends the JVM, whose
+ * handler exits with 128 and the signal's number; but where Python runs the JVM that is not
+ * the program's code. Any other call of System.exit says nothing.
  */
 private[spark] object LastWord {
   /** After the context (50) and the temporary directories (25). */
@@ -63,10 +64,11 @@ private[spark] object LastWord {
   /** The last word of a JVM with threads of these stacks. */
   private[pacer] def word(stacks: Iterable[Array[StackTraceElement]], failure: Option[Throwable], stoppedByProgram: Boolean): Exit = {
     val exits = stacks.filter(_.exists(f => f.getClassName == "java.lang.Shutdown" && f.getMethodName == "exit"))
-    val gateway = exits.exists(_.exists(_.getClassName.startsWith("org.apache.spark.api.python.PythonGatewayServer")))
+    val gateway = exits.exists(runByPython)
     failure match {
       case Some(e) => Exit(clean = false, failed = true, s"the driver ended with ${e.toString.linesIterator.nextOption().getOrElse("an exception")}")
       case None if exits.exists(bySubmit) => Exit(clean = false, failed = true, "the application ended with an exit code other than 0")
+      case None if bySignal(stacks, exits) => Exit(clean = false, failed = true, "a signal ended the driver")
       case None => Exit(clean = exits.isEmpty || gateway && exits.size == 1 && stoppedByProgram, failed = false, "")
     }
   }
@@ -77,6 +79,18 @@ private[spark] object LastWord {
     // The compiler puts the class before the name of a private method.
     submit.contains("doSubmit") && !submit.exists(_.endsWith("runMain"))
   }
+
+  /**
+   * Whether the handler of a signal, and nothing else, has the JVM exit: of two that would, the second
+   * waits for ever, and a main thread that returned exits in Shutdown.shutdown.
+   */
+  private def bySignal(stacks: Iterable[Array[StackTraceElement]], exits: Iterable[Array[StackTraceElement]]): Boolean =
+    exits.size == 1 && exits.head.exists(_.getClassName.startsWith("java.lang.Terminator")) &&
+      !stacks.exists(s => runByPython(s) || s.exists(f => f.getClassName == "java.lang.Shutdown" && f.getMethodName == "shutdown"))
+
+  /** Whether it is the main thread of a JVM that Python runs. */
+  private def runByPython(stack: Array[StackTraceElement]): Boolean =
+    stack.exists(_.getClassName.startsWith("org.apache.spark.api.python.PythonGatewayServer"))
 
   private val Submit = "org.apache.spark.deploy.SparkSubmit"
 

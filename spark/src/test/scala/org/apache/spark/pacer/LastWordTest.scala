@@ -1,9 +1,23 @@
 package org.apache.spark.pacer
 
+import scala.jdk.CollectionConverters._
+
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.Test
 
 import org.apache.spark.pacer.Wire.Exit
+
+/** A program that says as it shuts down what its last word would be. */
+object LastWordSubject {
+  def main(args: Array[String]): Unit = {
+    sys.addShutdownHook {
+      val word = LastWord.word(Thread.getAllStackTraces.values.asScala, None, stoppedByProgram = false)
+      println(s"${word.failed} ${word.reason}")
+    }
+    println("ready")
+    Thread.sleep(60000)
+  }
+}
 
 class LastWordTest {
   private def stack(frames: String*): Array[StackTraceElement] = frames.map { f =>
@@ -22,9 +36,28 @@ class LastWordTest {
 
   @Test def aMainThreadThatReturnedProvesIt(): Unit = assertTrue(clean(stoppedByProgram = false, hooks, stack("a.B.run")))
 
-  @Test def anExitOrASignalProvesNothing(): Unit = {
-    assertFalse(clean(stoppedByProgram = true, exiting("org.apache.spark.deploy.SparkSubmit.main")))
-    assertFalse(clean(stoppedByProgram = true, stack("java.lang.Shutdown.exit", "java.lang.Terminator$1.handle")))
+  @Test def anExitProvesNothing(): Unit = assertFalse(clean(stoppedByProgram = true, exiting("org.apache.spark.deploy.SparkSubmit.main")))
+
+  /** Of a JVM that a signal ends, and of one that would have ended anyhow. */
+  @Test def aSignalIsAFailure(): Unit = {
+    val signal = stack("java.lang.Shutdown.exit", "java.lang.Terminator$1.handle", "jdk.internal.misc.Signal$1.run")
+    val main = stack("a.App.main" +: within: _*)
+    assertEquals(Exit(clean = false, failed = true, "a signal ended the driver"), LastWord.word(Seq(main, signal), None, stoppedByProgram = true))
+    val python = stack("java.io.FilterInputStream.read" +: "org.apache.spark.api.python.PythonGatewayServer$.main" +: within: _*)
+    for (others <- Seq(Seq(hooks), Seq(exiting("a.B.run")), Seq(python), Seq(gateway))) {
+      assertEquals(Exit(clean = false, failed = false, ""), LastWord.word(signal +: others, None, stoppedByProgram = true), "nothing is known of it")
+    }
+  }
+
+  /** The stacks of this very JVM's kind, when SIGTERM ends it. */
+  @Test def aRealSignalShowsInTheStacks(): Unit = {
+    val jvm = java.nio.file.Paths.get(System.getProperty("java.home"), "bin", "java").toString
+    val run = new ProcessBuilder(jvm, "-cp", System.getProperty("java.class.path"), "org.apache.spark.pacer.LastWordSubject").redirectErrorStream(true).start()
+    val said = new java.io.BufferedReader(new java.io.InputStreamReader(run.getInputStream))
+    assertEquals("ready", said.readLine())
+    run.toHandle.destroy() // That of a Process closes its streams.
+    assertEquals("true a signal ended the driver", said.readLine())
+    assertEquals(128 + 15, run.waitFor())
   }
 
   @Test def whatPythonRunsProvesItByStoppingItsContext(): Unit = {

@@ -35,7 +35,7 @@ export CACHE PYSPARK VENV GO E2E
 demo test test-all e2e torture soak: export AS_ROOT := 1
 race: export COMPILER := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint fmt bench bench-deadlines bench-contention bench-scale bench-trust torture soak chaos fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all race lint house fmt bench bench-deadlines bench-contention bench-scale bench-trust torture soak chaos fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -121,6 +121,10 @@ cover: jar ## write the Go tests' coverage to out/coverage.html
 
 lint: jar ## check the style and the import laws (installs golangci-lint to the cache)
 	@scripts/lint.sh $(LINT)
+
+house: jar ## print the figures of the house: lines, methods, fields, folders, keys, arrows back, lint
+	@$(GO) test -count 1 -v -run '^TestHouse$$' . | sed '/^=== RUN/d; /^--- PASS/d; /^PASS/d; /^ok /d'
+	@{ scripts/lint.sh $(LINT) || true; } | sed -n 's/^\([0-9]*\) issues.*/house.lint \1/p'
 
 fmt: ## format the Go sources
 	@gofmt -l -w $$(git ls-files '*.go')

@@ -1,0 +1,121 @@
+package pacer_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The figures of the house, printed by `make house`:
+//
+//	house.source_lines    lines of Go without tests
+//	house.methods.max     most methods of a type, with the functions of its package that take it first
+//	house.fields.max      most fields of a type, those of embedded types of this module included
+//	house.top_folders     folders at the root that have files, those of a dot left out
+//	house.long_lines      lines of Go without tests that have more than 120 characters
+//	house.keys            configuration keys that docs/configuration.md lists
+//	house.back_arrows.P   of package P the arrows that run back up. An arrow runs from a file to another
+//	                      one that declares something it uses: a type, a function, a method, a field. A
+//	                      file stands above all that it uses, so these are the arrows between files of a
+//	                      circle, files each of which uses every other one, by way of others too
+//	house.lint            what golangci-lint finds
+
+// mostMethods and mostFields are those of a type.
+const mostMethods, mostFields = 30, 25
+
+// larger are the types that have more, with what each may have. No type comes in, and a figure only
+// goes down.
+var larger = map[string]size{
+	"api.AppDetail":             {fields: 35},
+	"api.AppSummary":            {fields: 26},
+	"bus.Conn":                  {methods: 33},
+	"cgroup.Group":              {methods: 40},
+	"cgroup.Hierarchy":          {methods: 32},
+	"cli.launch":                {methods: 53},
+	"cli.shell":                 {methods: 66},
+	"daemon.NodeConfig":         {fields: 43},
+	"daemon.PlannerDaemon":      {methods: 33},
+	"dag.Graph":                 {methods: 36},
+	"driver.Bindings":           {methods: 41},
+	"ledger.App":                {methods: 48},
+	"ledger.Ledger":             {methods: 85},
+	"ledger.View":               {methods: 36},
+	"ledger/ledgertest.Cluster": {methods: 52, fields: 27},
+	"node.roster":               {methods: 47},
+	"planner.Config":            {fields: 35},
+	"planner.fleet":             {methods: 41},
+	"planner.runs":              {methods: 45},
+}
+
+// arrowed are the packages whose arrows are counted, with how many may run back up.
+var arrowed = map[string]int{"planner": 15, "node": 25, "ledger": 12}
+
+func TestHouse(t *testing.T) {
+	figures, biggest := map[string]int{"long_lines": 0}, size{}
+	for _, p := range checked(t) {
+		for name, s := range p.sizes() {
+			name = p.name + "." + name
+			most, listed := larger[name]
+			fits := s.methods <= mostMethods && s.fields <= mostFields
+			switch {
+			case listed && fits:
+				t.Errorf("%s has %d methods and %d fields: take it from the list", name, s.methods, s.fields)
+			case !fits && (s.methods > max(mostMethods, most.methods) || s.fields > max(mostFields, most.fields)):
+				t.Errorf("%s has %d methods and %d fields, at most %d and %d may be: divide it (the row of a type that gets another name goes with it)",
+					name, s.methods, s.fields, max(mostMethods, most.methods), max(mostFields, most.fields))
+			}
+			biggest.methods, biggest.fields = max(biggest.methods, s.methods), max(biggest.fields, s.fields)
+		}
+		most, counts := arrowed[p.name]
+		if !counts {
+			continue
+		}
+		n := backArrows(p.uses())
+		if figures["back_arrows."+p.name] = n; n > most {
+			t.Errorf("package %s: %d arrows between files run back up, at most %d may", p.name, n, most)
+		}
+	}
+	figures["methods.max"], figures["fields.max"] = biggest.methods, biggest.fields
+	folders, key := map[string]bool{}, regexp.MustCompile("(?m)^\\| `(client|log|planner|node)\\.[a-z0-9-]+` \\|")
+	walk(t, func(name string, body []byte) {
+		if first, _, below := strings.Cut(name, "/"); below && !strings.HasPrefix(first, ".") {
+			folders[first] = true
+		}
+		if name == "docs/configuration.md" {
+			figures["keys"] = len(key.FindAll(body, -1))
+		}
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		for line := range bytes.Lines(body) {
+			figures["source_lines"]++
+			if utf8.RuneCount(bytes.TrimRight(line, "\n")) > 120 {
+				figures["long_lines"]++
+			}
+		}
+	})
+	figures["top_folders"] = len(folders)
+	for _, name := range slices.Sorted(maps.Keys(figures)) {
+		fmt.Printf("house.%s %d\n", name, figures[name])
+	}
+}
+
+// backArrows counts the arrows between files of a circle.
+func backArrows(uses []map[int]int) (n int) {
+	for _, circle := range circles(len(uses), uses) {
+		for _, from := range circle {
+			for _, to := range circle {
+				if uses[from][to] > 0 {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}

@@ -129,9 +129,11 @@ func TestEveryFactIsRecorded(t *testing.T) {
 		packages[p.name] = p
 	}
 	recorded := map[string]bool{}
-	for _, object := range packages["planner"].info.Uses {
-		if object.Pkg() != nil && object.Pkg().Path() == module+"/ledger" {
-			recorded[object.Name()] = true
+	for _, name := range []string{"planner", "schedule", "handover", "placement"} {
+		for _, object := range packages[name].info.Uses {
+			if object.Pkg() != nil && object.Pkg().Path() == module+"/ledger" {
+				recorded[object.Name()] = true
+			}
 		}
 	}
 	scope, facts := packages["ledger"].types.Scope(), 0

@@ -7,5 +7,5 @@
 // then (divide.go). Running tasks stay where they are. A stage's tail is handed over once
 // in four seconds at most.
 //
-// A Decider reads a ledger.View and returns Moves; it remembers nothing.
+// A Decider reads a ledger.View and returns levers; it remembers nothing.
 package handover

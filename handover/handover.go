@@ -32,22 +32,23 @@ const (
 // AfterRebinding is the HandOver of a stage whose bindings change at now.
 func AfterRebinding(now units.Instant) units.Instant { return now.Add(rebinding - every) }
 
-// Move is a hand-over of a stage's tail.
-type Move struct {
-	Stage  *ledger.Stage
-	Shares []api.ExecutorShare
-	// Moved is the weight that changes hands, Late how late the stage would be without.
-	Moved float64
-	Late  units.Seconds
-}
-
 // Decider finds tails to hand over. The zero value is ready to use; it keeps room from
 // call to call, and nothing else.
 type Decider struct{ parts []part }
 
+// All are the hand-overs of the tails of the running stages of all paced applications.
+func (d *Decider) All(v ledger.View) (moves []ledger.Lever) {
+	for a := range v.Running() {
+		if a.Paced() {
+			moves = append(moves, d.Moves(v, a)...)
+		}
+	}
+	return moves
+}
+
 // Moves are the hand-overs of the tails of a's running stages, of a paced application, from
 // executors that will not be in time to ones that can be.
-func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []Move) {
+func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []ledger.Lever) {
 	for _, s := range a.Opened() {
 		if !s.Planned || len(s.Targets) < 2 || v.Now() < s.HandOver.Add(every) {
 			continue
@@ -63,7 +64,7 @@ func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []Move) {
 		if shares == nil {
 			continue
 		}
-		m := Move{Stage: s, Moved: moved(d.parts, shares), Late: worst(d.parts, left)}
+		m := ledger.StageShared{App: a.ID, Stage: s.Key(), Moved: moved(d.parts, shares), Late: min(worst(d.parts, left), ledger.Farthest)}
 		for i, t := range s.Targets {
 			m.Shares = append(m.Shares, api.ExecutorShare{Executor: t.Executor, Weight: shares[i]})
 		}

@@ -44,9 +44,14 @@ func (f Seated) apply(l *Ledger) error {
 		return err
 	}
 	for _, node := range f.Nodes {
-		if _, err := l.node(node, 0); err != nil {
+		if n, err := l.node(node, 0); err != nil {
 			return err
+		} else if !n.Live() {
+			return fmt.Errorf("node %s takes no executors", node)
 		}
+	}
+	if len(f.Nodes) == 0 {
+		return fmt.Errorf("application %s has no seats", a.ID)
 	}
 	if !a.Running() || !f.Grown && len(a.Tenant.Executors) > 0 {
 		return fmt.Errorf("application %s is %s and has had %d executors", a.ID, a.Outcome.State, len(a.Tenant.Executors))

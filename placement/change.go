@@ -40,7 +40,7 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 // it registered, or whose memory was taken then. They have as many as it would have got there
 // then; nothing is taken of a node whose memory is kept for one that waits. crowded says
 // that others' take the memory of some node.
-func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []Seat, crowded bool) {
+func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crowded bool) {
 	taken := 0
 	if p.MaxNodes > 0 {
 		if taken = spread(v, a); taken >= p.MaxNodes {
@@ -63,7 +63,10 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []Seat, crowded bool
 			crowded = crowded || fits(a, n.Room(), 1) > 0
 		}
 	}
-	return p.place(v, a, free, taken), crowded
+	for _, s := range p.place(v, a, free, taken) {
+		seats = append(seats, ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors), Grown: true})
+	}
+	return seats, crowded
 }
 
 // spread is how many nodes a is on or waits for, those that drain not counted: it
@@ -83,10 +86,27 @@ func spread(v ledger.View, a *ledger.App) int {
 	return len(names)
 }
 
-// Vacates reports whether a's executors are to leave nodes that drain: all of them
+// Vacate asks the executors on nodes that drain to go, of applications that may leave these.
+func Vacate(v ledger.View) (levers []ledger.Lever) {
+	for _, n := range v.Draining() {
+		for a := range v.Running() {
+			if !v.Stays(a, n.Node) || !vacates(v, a) {
+				continue
+			}
+			for _, x := range a.Alive() {
+				if x.Node == n.Node && !x.Leaving {
+					levers = append(levers, ledger.ExecutorLeaving{App: a.ID, ID: x.ID})
+				}
+			}
+		}
+	}
+	return levers
+}
+
+// vacates reports whether a's executors are to leave nodes that drain: all of them
 // together and only once it has others to go on with, so that nothing is lost and
 // nothing waits.
-func Vacates(v ledger.View, a *ledger.App) bool {
+func vacates(v ledger.View, a *ledger.App) bool {
 	return slices.ContainsFunc(a.Alive(), func(x *ledger.Executor) bool {
 		n := v.Node(x.Node)
 		return x.Registered && !x.Leaving && n != nil && n.Live()

@@ -3,7 +3,7 @@
 //	Seats        for one that comes
 //	Replacement  for one that has lost an executor
 //	Growth       for one that may use nodes that have come since
-//	Vacates      whether one can leave the nodes that drain
+//	Vacate       for all that can leave the nodes that drain
 //
 // # Orders
 //

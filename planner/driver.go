@@ -159,8 +159,8 @@ func (r *runs) rebind(a *ledger.App, s *ledger.Stage, bindings []api.Binding) {
 	switch {
 	case !a.Paced() || !s.Planned || s.Done != nil:
 	case waited && len(bindings) > 0:
-		r.aim(a, schedule.Late(r.view, r.estimates, a, s)...)
+		r.fleet.apply(schedule.Late(r.view, r.estimates, a, s)...)
 	default:
-		r.record(ledger.StageTargeted{App: a.ID, Stage: s.Key(), Targets: schedule.Bound(r.view, r.estimates, a, s)})
+		r.fleet.apply(schedule.Bound(r.view, r.estimates, a, s))
 	}
 }

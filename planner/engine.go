@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -18,6 +19,9 @@ type Engine struct {
 	hall  hall
 	runs  runs
 	desk  desk
+
+	// deciders are asked in their order.
+	deciders []Decider
 
 	ticked  units.Instant // When the last Tick was; 0 before the first.
 	changes []ledger.Change
@@ -53,6 +57,7 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	e.hall = hall{core: &e.core}
 	e.runs = runs{core: &e.core, fleet: &e.fleet, hall: &e.hall}
 	e.desk = desk{core: &e.core, fleet: &e.fleet, runs: &e.runs}
+	e.deciders = []Decider{placement.Vacate, e.runs.tails.All}
 	return e, nil
 }
 
@@ -134,17 +139,16 @@ func (e *Engine) tick(deaf bool) {
 	e.ticked = e.core.now
 	e.core.record(ledger.Passed{For: dt})
 	e.fleet.tick()
-	e.fleet.vacate(dt)
+	for a := range e.core.view.Running() {
+		e.fleet.left(a, dt)
+	}
 	e.core.record(ledger.Waited{For: dt})
-	apps := e.core.view.Apps()
-	for _, a := range apps {
+	for _, a := range e.core.view.Apps() {
 		e.runs.tick(a)
 		e.desk.expel(a)
 	}
 	e.hall.tick()
-	for _, a := range apps {
-		e.runs.handOver(a)
-	}
+	e.fleet.ask(e.deciders...)
 }
 
 // finish turns what the step changed into actions.

@@ -136,15 +136,7 @@ func (f *fleet) grow(a *ledger.App) {
 	}
 	seats, crowded := f.places.Growth(f.view, a)
 	f.record(ledger.SeatsLooked{App: a.ID, Crowded: crowded})
-	for _, s := range seats {
-		if err := checkSeats(f.view, a, []placement.Seat{s}); err != nil {
-			f.refused(err)
-			continue
-		}
-		if f.record(ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors), Grown: true}) {
-			f.resize(a)
-		}
-	}
+	f.apply(seats...)
 }
 
 // resize counts again what a's nodes offer.
@@ -165,36 +157,6 @@ const leaveWait = time.Minute
 // some statuses may be lost.
 const worksFor = 5 * time.Second
 
-// vacate asks the executors of draining nodes to leave.
-func (f *fleet) vacate(dt time.Duration) {
-	for _, n := range f.view.Draining() {
-		for a := range f.view.Running() {
-			if f.view.Stays(a, n.Node) && placement.Vacates(f.view, a) {
-				f.leave(a, n)
-			}
-		}
-	}
-	for a := range f.view.Running() {
-		f.left(a, dt)
-	}
-}
-
-// leave asks a's executors on n to go; one that only starts, and that its driver has never
-// seen, goes at once. Nobody knows that of one that was taken over, nor of one on a lost node:
-// that is given up once the driver has told all that it knows (unstarted).
-func (f *fleet) leave(a *ledger.App, n *ledger.Node) {
-	for _, x := range a.Alive() {
-		if x.Node != n.Node || x.Leaving {
-			continue
-		}
-		f.record(ledger.ExecutorLeaving{App: a.ID, ID: x.ID})
-		if !x.Registered && x.State == api.ExecutorStarting && !a.Promise.Reclaimed && n.Presence != ledger.Lost {
-			f.gone(a, x, "its node is being drained")
-		}
-	}
-	f.resize(a)
-}
-
 // left stops waiting for executors that have had nothing to do for leaveWait. Of one whose node
 // is not here nobody knows what it does: it is waited for until its driver has lost it, or its
 // node is back.
@@ -212,7 +174,7 @@ func (f *fleet) left(a *ledger.App, dt time.Duration) {
 			f.record(ledger.ExecutorIdle{App: a.ID, ID: x.ID, For: idle})
 		}
 		if idle >= leaveWait {
-			f.gone(a, x, "its node is being drained")
+			f.gone(a, x, whyLeaving(n))
 		}
 	}
 }

@@ -9,12 +9,14 @@ func (e *Engine) Inconsistent() string { return e.core.ledger.Audit() }
 // LedgerConfig is what an engine of that configuration makes its ledger with.
 func LedgerConfig(c Config) ledger.Config { return c.ledger() }
 
+// Ask has the engine ask another decider.
+func (e *Engine) Ask(d Decider) { e.deciders = append(e.deciders, d) }
+
 // What the engine asks deciders by, and checks their answers with.
 var (
 	Estimates    = Config.estimates
 	Places       = Config.places
 	Verdicts     = Config.verdicts
 	Line         = Config.line
-	CheckSeats   = checkSeats
 	CheckSeating = checkSeating
 )

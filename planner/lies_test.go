@@ -76,14 +76,10 @@ func lyingWorld(outer *testing.T, t *rapid.T) (*ledgertest.Cluster, *ledger.App,
 	return c, a, c.Ready(a, 0, "read", rapid.Int64Range(1, 1e6).Draw(t, "records"), all...)
 }
 
-func aimed(a *ledger.App, p schedule.Planned) ledger.StageAimed {
-	return ledger.StageAimed{App: a.ID, Stage: p.Stage.Key(), Aim: p.Aim, First: p.First, Targets: slices.Clone(p.Targets)}
-}
-
 func TestAScheduleThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		c, a, s := lyingWorld(outer, t)
-		f := aimed(a, schedule.Ready(c.View(), planner.Estimates(planner.Default()), a, s))
+		f := schedule.Ready(c.View(), planner.Estimates(planner.Default()), a, s)
 		one := &f.Targets[rapid.IntRange(0, len(f.Targets)-1).Draw(t, "target")]
 		name := lie(t, &f, map[string]func(*ledger.StageAimed){
 			"another application":     func(f *ledger.StageAimed) { f.App = "app-9" },
@@ -121,7 +117,7 @@ func TestAnEstimateThatLiesReachesNoNode(outer *testing.T) {
 		}
 		q.Quantum = units.Cores(rapid.SampledFrom(append(numbers, 0.05)).Draw(t, "quantum"))
 		p.MaxPool = rapid.IntRange(-1, 4).Draw(t, "most executors")
-		err := c.Record(aimed(a, schedule.Ready(c.View(), p, a, s)))
+		err := c.Record(schedule.Ready(c.View(), p, a, s))
 		var impossible *ledger.ImpossibleError
 		if err != nil && !errors.As(err, &impossible) {
 			t.Fatalf("%v, want an ImpossibleError", err)
@@ -146,7 +142,7 @@ func TestAnEstimateThatLiesReachesNoNode(outer *testing.T) {
 func TestAHandOverThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		c, a, s := lyingWorld(outer, t)
-		c.Know(aimed(a, schedule.Ready(c.View(), planner.Estimates(planner.Default()), a, s)))
+		c.Know(schedule.Ready(c.View(), planner.Estimates(planner.Default()), a, s))
 		f := ledger.StageShared{App: a.ID, Stage: s.Key()}
 		moved := rapid.Float64Range(0, s.Targets[0].Weight).Draw(t, "moved")
 		for i, target := range s.Targets {
@@ -341,24 +337,19 @@ func TestAPlacementThatLiesIsCaught(outer *testing.T) {
 		for _, n := range []string{"x", "y", "drained"} {
 			c.Know(ledger.NodeJoined{Node: n, Incarnation: n + "-1"}, ledger.NodeSaid{Status: ledgertest.Status(n, 1)})
 		}
-		drained := c.View().Node("drained")
 		c.Know(ledger.NodeDrained{Node: "drained", Draining: true})
 		seats, _ := planner.Places(planner.Default()).Growth(c.View(), a)
 		if len(seats) != 2 {
 			t.Fatalf("%d seats on two new nodes", len(seats))
 		}
-		name := lie(t, &seats, map[string]func(*[]placement.Seat){
-			"a seat nowhere":         func(s *[]placement.Seat) { (*s)[1].Node = nil },
-			"a node of nobody":       func(s *[]placement.Seat) { (*s)[0].Node = &ledger.Node{NodeRecord: ledger.NodeRecord{Node: "z"}} },
-			"a node that drains":     func(s *[]placement.Seat) { (*s)[1].Node = drained },
-			"a seat of nothing":      func(s *[]placement.Seat) { (*s)[0].Executors = 0 },
-			"more than memory holds": func(s *[]placement.Seat) { (*s)[1].Executors = 20 },
-			"a node twice over":      func(s *[]placement.Seat) { *s = slices.Repeat((*s)[:1], 20) },
+		f := seats[0].(ledger.Seated)
+		name := lie(t, &f, map[string]func(*ledger.Seated){
+			"a seat nowhere":         func(f *ledger.Seated) { f.Nodes[0] = "" },
+			"a node of nobody":       func(f *ledger.Seated) { f.Nodes[0] = "z" },
+			"a node that drains":     func(f *ledger.Seated) { f.Nodes[0] = "drained" },
+			"a seat of nothing":      func(f *ledger.Seated) { f.Nodes = nil },
+			"more than memory holds": func(f *ledger.Seated) { f.Nodes = slices.Repeat(f.Nodes[:1], 20) },
 		})
-		err := planner.CheckSeats(c.View(), a, seats)
-		var wrong *planner.SeatError
-		if (err == nil) != (name == "") || err != nil && !errors.As(err, &wrong) {
-			t.Fatalf("%q: %v, want a SeatError", name, err)
-		}
+		recorded(t, c, name, f)
 	})
 }

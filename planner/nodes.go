@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -210,7 +211,7 @@ func (f *fleet) drain(q api.ControlRequest) (api.ControlReply, error) {
 	if !n.Draining {
 		f.record(ledger.NodeDrained{Node: n.Node, Draining: true})
 	}
-	f.vacate(0)
+	f.ask(placement.Vacate)
 	stay := 0
 	for a := range f.view.Running() {
 		if f.view.Stays(a, n.Node) {

@@ -53,16 +53,8 @@ func (r *runs) plan(a *ledger.App, ready []*ledger.Stage) {
 	slices.SortFunc(ready, ledger.CompareStages)
 	for _, s := range ready {
 		if r.match(a, s) && a.Paced() && s.Done == nil {
-			r.aim(a, schedule.Ready(r.view, r.estimates, a, s))
+			r.fleet.apply(schedule.Ready(r.view, r.estimates, a, s))
 		}
-	}
-}
-
-// aim gives stages their deadlines and their executors' targets.
-func (r *runs) aim(a *ledger.App, planned ...schedule.Planned) {
-	for _, p := range planned {
-		r.record(ledger.StageAimed{App: a.ID, Stage: p.Stage.Key(), Aim: p.Aim, First: p.First, Targets: p.Targets,
-			Left: p.Left, Cores: p.Cores})
 	}
 }
 
@@ -70,7 +62,7 @@ func (r *runs) aim(a *ledger.App, planned ...schedule.Planned) {
 // changed.
 func (r *runs) retarget(a *ledger.App) {
 	if a.Paced() {
-		r.aim(a, schedule.Anew(r.view, r.estimates, a)...)
+		r.fleet.apply(schedule.Anew(r.view, r.estimates, a)...)
 	}
 }
 
@@ -172,17 +164,5 @@ func (r *runs) judgeAgain(a *ledger.App, released bool, after ledger.Fact) {
 	}
 	if released && a.Paced() {
 		r.pacedAgain(a)
-	}
-}
-
-// handOver hands the tails of a's running stages over from executors that will
-// not be in time to ones that can be.
-func (r *runs) handOver(a *ledger.App) {
-	if !a.Paced() {
-		return
-	}
-	for _, m := range r.tails.Moves(r.view, a) {
-		r.record(ledger.StageShared{App: a.ID, Stage: m.Stage.Key(), Shares: m.Shares, Moved: m.Moved,
-			Late: min(m.Late, schedule.Farthest)})
 	}
 }

@@ -59,8 +59,12 @@ func TestAStageThatWaitedBeginsLate(t *testing.T) {
 	c.To(12)
 	c.Know(ledger.StageRebound{App: a.ID, Stage: s.Key(), Bindings: []api.Binding{{Executor: "1", Weight: 4, Tasks: 4}}})
 	late := schedule.Late(c.View(), paper(), a, s)
-	if len(late) != 1 || len(late[0].Targets) != 1 || late[0].First != late[0].Left+10 || late[0].Aim.DeadlineAt != c.Now.Add(late[0].Left.Duration()) {
-		t.Errorf("planned %+v", late)
+	if len(late) != 1 {
+		t.Fatalf("planned %+v", late)
+	}
+	f := late[0].(ledger.StageAimed)
+	if len(f.Targets) != 1 || f.First != f.Left+10 || f.Aim.DeadlineAt != c.Now.Add(f.Left.Duration()) {
+		t.Errorf("planned %+v", f)
 	}
 }
 
@@ -169,7 +173,7 @@ func TestBesideOneThatIsDueEarlierAStageYields(t *testing.T) {
 		c.To(2)
 		s := c.Ready(a, 0, "read", 3000, "1")
 		planned := schedule.Ready(c.View(), ours, a, s)
-		if again := schedule.Anew(c.View(), ours, a); len(again) != 1 || math.Abs(float64(again[0].Left-planned.Left)) > 1 {
+		if again := schedule.Anew(c.View(), ours, a); len(again) != 1 || math.Abs(float64(again[0].(ledger.StageAimed).Left-planned.Left)) > 1 {
 			t.Errorf("%s: planned once more it has %v, %v s when it was ready", strategy, again, planned.Left)
 		}
 		c.Done(a, s, 60, 2)

@@ -11,25 +11,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Farthest bounds the time left that a target may say, in seconds: a year says
-// as much as more would, and stays far from any clock's overflow.
-const Farthest units.Seconds = 365 * 24 * 3600
-
-// Planned is a stage's new deadline.
-type Planned struct {
-	Stage *ledger.Stage
-	// Left is the time until the deadline, from now on; Cores are those of Eq 6.
-	Left  units.Seconds
-	Cores units.Cores
-	Aim   ledger.Aim
-	// First is the stage's first deadline, counted from its ready event.
-	First   units.Seconds
-	Targets []ledger.Target
-}
-
 // Ready plans a stage that has become ready, of a paced application: Eq 1-3 with the time
 // really left.
-func Ready(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) Planned {
+func Ready(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) ledger.StageAimed {
 	q, c := p.Aiming(v, a), estimate.CourseOf(a)
 	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
 		Running: rests(a, s, c), Seated: estimate.Seated(a, q)}
@@ -51,16 +35,18 @@ func rests(a *ledger.App, s *ledger.Stage, c estimate.Course) []dag.Rest {
 
 // Anew plans running stages of a paced application once more: what is left of each running
 // stage counts as a stage, those that have executors first, then the earlier ids.
-func Anew(v ledger.View, p estimate.Policy, a *ledger.App) []Planned { return anew(v, p, a, nil) }
+func Anew(v ledger.View, p estimate.Policy, a *ledger.App) []ledger.Lever {
+	return anew(v, p, a, nil)
+}
 
 // Late plans a running stage that has waited for executors until now. While nothing of it
 // is done, its first deadline is the one that it gets.
-func Late(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) []Planned {
+func Late(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) []ledger.Lever {
 	return anew(v, p, a, s)
 }
 
 // anew plans all running stages once more, or only the one that comes late.
-func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) []Planned {
+func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) []ledger.Lever {
 	q := p.Aiming(v, a)
 	c, seated := estimate.CourseOf(a), estimate.Seated(a, q)
 	open := c.Running(a)
@@ -69,7 +55,7 @@ func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) [
 	}
 	g := a.Profile.GraphOf(estimate.Rest(c.Body, open))
 	var earlier []dag.Rest // Of a stage in g, which is the rest of one.
-	var planned []Planned
+	var planned []ledger.Lever
 	for i, s := range open {
 		if late == nil || s == late {
 			following := slices.Clone(c.Coming)
@@ -91,7 +77,8 @@ func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) [
 
 // plan gives a stage a deadline, counted from now, which is the equations' by q unless it yields,
 // and its executors their targets.
-func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c estimate.Course, q dag.Params, deadline, first units.Seconds) Planned {
+func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c estimate.Course, q dag.Params,
+	deadline, first units.Seconds) ledger.StageAimed {
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
@@ -99,7 +86,7 @@ func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c es
 	if !last {
 		deadline = p.Yield(v, a, c, q, deadline)
 	}
-	deadline = min(max(deadline, -Farthest), Farthest)
+	deadline = min(max(deadline, -ledger.Farthest), ledger.Farthest)
 	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
 	predicted := estimate.Predict(a, annotation, s)
 	if first == 0 {
@@ -107,13 +94,13 @@ func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c es
 	}
 	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work, Records: predicted.Records,
 		Least: estimate.Least(v.Now(), a, c)}
-	return Planned{Stage: s, Left: deadline, Cores: dag.EstimateCores(aim.Records, deadline, annotation.NominalRate), Aim: aim, First: first,
-		Targets: targets(v, p, a, s, aim)}
+	return ledger.StageAimed{App: a.ID, Stage: s.Key(), Left: deadline, Aim: aim, First: first, Targets: targets(v, p, a, s, aim),
+		Cores: dag.EstimateCores(aim.Records, deadline, annotation.NominalRate)}
 }
 
 // Bound makes the targets of a planned stage from its bindings. Its deadline stays.
-func Bound(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) []ledger.Target {
-	return targets(v, p, a, s, s.Aim)
+func Bound(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) ledger.StageTargeted {
+	return ledger.StageTargeted{App: a.ID, Stage: s.Key(), Targets: targets(v, p, a, s, s.Aim)}
 }
 
 // targets are those of s's bindings, in order of executor. Eq 6 and 7 are taken for what is

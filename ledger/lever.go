@@ -1,0 +1,20 @@
+package ledger
+
+import "github.com/sparkpacer/pacer/units"
+
+// Lever is a fact that a decider may ask for: it changes what runs. Deciders read a View and return
+// levers; package planner records them, and what cannot be true the ledger refuses.
+type Lever interface {
+	Fact
+	lever()
+}
+
+func (Seated) lever()          {} // Give seats.
+func (ExecutorLeaving) lever() {} // Take a seat back.
+func (StageAimed) lever()      {} // Aim.
+func (StageTargeted) lever()   {} // Aim at the deadline that stands.
+func (StageShared) lever()     {} // Hand over.
+
+// Farthest bounds the time left that a target may say, in seconds: a year says
+// as much as more would, and stays far from any clock's overflow.
+const Farthest units.Seconds = 365 * 24 * 3600

@@ -45,7 +45,13 @@ type check struct {
 	front   front
 	latest  map[api.AppID]units.Instant // Of those that wait, and have while others did: when they have to start.
 	starts  []api.AppID                 // Of the planner's step.
+	// held is the memory of a node that executors took by the ledger while it had room for them,
+	// or what of it they still take since the node gives less.
+	held map[storeNode]units.Bytes
 }
+
+// storeNode is a node as the planner with that store knows it.
+type storeNode struct{ store, node string }
 
 // storeApp is an application as the planner with that store knows it.
 type storeApp struct {
@@ -155,7 +161,21 @@ func (c *check) node(a *agent) {
 	}
 }
 
-// planned looks at a Plan that the planner publishes.
+// stepped looks at what a planner's step has left.
+func (c *check) stepped(of *control) {
+	v := of.engine.View()
+	for _, n := range v.Nodes() {
+		at, claimed := storeNode{of.name, n.Node}, v.Claimed(n)
+		if claimed <= n.Room() || claimed < c.held[at] {
+			c.held[at] = claimed
+		}
+	}
+	if of == c.w.control {
+		c.queue()
+	}
+}
+
+// planned looks at a Plan that the planner publishes. One that could not be stored is published later.
 func (c *check) planned(p api.Plan) {
 	a := c.w.byName[p.Node]
 	if a == nil {
@@ -174,7 +194,7 @@ func (c *check) planned(p api.Plan) {
 			return
 		}
 		now.claimed = v.Claimed(n)
-		if now.claimed > n.Room() && (seen == nil || now.claimed > seen.claimed) && !c.adopts(a, &p, seen) {
+		if now.claimed > n.Room() && now.claimed > c.held[storeNode{of.name, n.Node}] && !c.adopts(a, &p, seen) {
 			c.w.fail("the plan %d of %s claims %v of %v", p.Epoch, p.Node, now.claimed, n.Room())
 		}
 	})

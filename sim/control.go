@@ -147,9 +147,7 @@ func (c *control) step(event planner.Event) {
 	for _, change := range c.engine.Changes() {
 		c.observe(change)
 	}
-	if c == c.w.control {
-		c.w.check.queue()
-	}
+	c.w.check.stepped(c)
 	if c.w.scarce {
 		c.w.check.promises(c)
 	}

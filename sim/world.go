@@ -116,7 +116,7 @@ func New(c Config) (*World, error) {
 	w.plant = plant.New(c.Plant, &w.clock, c.Seed)
 	w.plant.Weights, w.plant.Exited = c.Weights, w.exited
 	w.history = newHistory(w, c.History)
-	w.check = &check{w: w, epochs: map[storeApp]uint64{}, ended: map[storeApp]map[api.StageKey]bool{}}
+	w.check = &check{w: w, held: make(map[storeNode]units.Bytes), epochs: map[storeApp]uint64{}, ended: map[storeApp]map[api.StageKey]bool{}}
 	w.net = des.NewNetwork(&w.clock, rankNet, c.Seed, c.Net)
 	w.control = newControl(w, w.storeName())
 	if err := w.control.up(); err != nil {

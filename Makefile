@@ -17,9 +17,9 @@ CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pacer
 VENV    := $(CACHE)/venv-pyspark-$(PYSPARK)
 VERSION := 0.1.0-dev
 GO      := go
-LDFLAGS := -s -w -X github.com/sparkpacer/pacer/config.release=$(VERSION)
+LDFLAGS := -s -w -X github.com/sparkpacer/pacer/cli/config.release=$(VERSION)
 # Packages of real Spark runs: tested after the others, with the machine to themselves.
-E2E     := github.com/sparkpacer/pacer/e2e
+E2E     := github.com/sparkpacer/pacer/test/e2e
 # Runs a command with the Spark of the virtual environment.
 SPARK   := scripts/on-spark.sh $(PYSPARK)
 
@@ -73,45 +73,45 @@ race: jar ## run the Go tests with the race detector, real Spark runs left out
 e2e: build ## run the tests with real Spark only (SPARK_VERSION=4.0.5: on that one)
 	@PACER_TEST_ALL=1 $(SPARK) $(GO) test -count 1 -v -timeout 30m $(E2E)
 
-bench: build ## measure into docs/figures.jsonl (an hour; ARGS="-only plan,idle" takes less, `go run ./bench help` has the rows)
-	@$(SPARK) scripts/docker.sh run $(GO) run ./bench figures $(ARGS)
+bench: build ## measure into docs/figures.jsonl (an hour; ARGS="-only plan,idle" takes less, `go run ./test/bench help` has the rows)
+	@$(SPARK) scripts/docker.sh run $(GO) run ./test/bench figures $(ARGS)
 
 bench-deadlines: build workloads ## measure deadlines beside stock Spark, tuned stock Spark and Pacer at all cores (4 to 5 hours; ARGS="-only group-by -slice" takes less)
-	@$(SPARK) $(GO) run ./bench deadlines $(ARGS)
+	@$(SPARK) $(GO) run ./test/bench deadlines $(ARGS)
 
 bench-contention: build workloads ## measure several applications at once, on stock Spark and under Pacer's strategies (2 hours; ARGS="-only beside -runs 3" takes less)
-	@$(SPARK) $(GO) run ./bench contention $(ARGS)
+	@$(SPARK) $(GO) run ./test/bench contention $(ARGS)
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
-	@$(GO) run ./bench scale $(ARGS)
+	@$(GO) run ./test/bench scale $(ARGS)
 
 bench-trust: build ## measure what TLS and credentials cost, attacks, faults in the simulator and fuzz targets, and add up what torture and soak have counted (50 minutes; ARGS="-only torture,soak" takes less)
-	@$(SPARK) scripts/docker.sh run $(GO) run ./bench trust $(ARGS)
+	@$(SPARK) scripts/docker.sh run $(GO) run ./test/bench trust $(ARGS)
 
 torture: build ## kill, cut, stop and fill what runs around real Spark, three applications at a time (6 minutes; ARGS="-minutes 30 -seed 7" for another time or the same faults)
-	@$(SPARK) $(GO) test -count 1 -v -timeout 24h ./torture -run '^TestTorture$$' $(if $(findstring -minutes,$(ARGS)),,-minutes 5) $(ARGS)
+	@$(SPARK) $(GO) test -count 1 -v -timeout 24h ./test/torture -run '^TestTorture$$' $(if $(findstring -minutes,$(ARGS)),,-minutes 5) $(ARGS)
 
 soak: build ## run 1,000 applications on a planner and two node controllers in one process, and 60 on real Spark beside them, and look for what grows (30 minutes; ARGS="-soak 5m" takes less)
-	@soak() { $(GO) test -count 1 -v -timeout 24h ./torture -run "$$1" $(if $(findstring -soak,$(ARGS)),,-soak 30m) $(ARGS); }; failed=0; \
+	@soak() { $(GO) test -count 1 -v -timeout 24h ./test/torture -run "$$1" $(if $(findstring -soak,$(ARGS)),,-soak 30m) $(ARGS); }; failed=0; \
 	soak '^TestSoak$$' & fakes=$$!; export -f soak; $(SPARK) bash -c "soak '^TestSparkSoak$$'" || failed=1; wait $$fakes || failed=1; exit $$failed
 
 chaos: ## run the simulator through faults, one world for each seed (5 minutes; ARGS="-trials 1000 -first 1 -limit 10m" for other seeds)
 	@$(GO) test -count 1 -v -timeout 24h ./sim -run '^TestChaos$$' $(if $(findstring -trials,$(ARGS)),,-trials 3000) $(ARGS)
 
 fuzz: ## try inputs at random on every decoder, 30 s each, into docs/figures.jsonl (9 minutes; ARGS="-time 5m -only FuzzPage" for other times)
-	@$(GO) run ./bench fuzz $(ARGS)
+	@$(GO) run ./test/bench fuzz $(ARGS)
 
 figures: ## write docs/figures.md from docs/figures.jsonl
-	@$(GO) run ./bench render
+	@$(GO) run ./test/bench render
 
 tables: ## write the tables of docs/simulator.md from runs of the simulator (3 minutes; ARGS="-only lone" takes less)
-	@$(GO) run ./internal/simtables $(ARGS) docs/simulator.md
+	@$(GO) run ./sim/simtables $(ARGS) docs/simulator.md
 
 picture: ## write docs/architecture.svg from docs/architecture.dot (installs graphviz where it is missing)
 	@scripts/picture.sh
 
 notice: ## write NOTICE: what the binaries and the jar contain of others
-	@$(GO) run ./internal/notice NOTICE
+	@$(GO) run ./test/notice NOTICE
 
 cover: jar ## write the Go tests' coverage to out/coverage.html
 	@mkdir -p out
@@ -119,7 +119,7 @@ cover: jar ## write the Go tests' coverage to out/coverage.html
 	@$(GO) tool cover -html out/coverage.out -o out/coverage.html
 	@$(GO) tool cover -func out/coverage.out | tail -1
 
-lint: jar ## check the style and the import laws (installs golangci-lint to the cache)
+lint: jar ## check the style (installs golangci-lint to the cache)
 	@scripts/lint.sh $(LINT)
 
 house: jar ## print the figures of the house: lines, methods, fields, folders, keys, arrows back, lint

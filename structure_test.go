@@ -29,7 +29,7 @@ type structure struct {
 var limits = structure{circle: 3, p90: 300}
 
 // limited are the packages that are held to limits.
-var limited = []string{"planner", "ledger", "admission", "queue", "verdict", "estimate", "placement", "schedule", "handover", "recording", "report", "node", "meter", "async"}
+var limited = []string{"planner", "ledger", "deciders/admission", "deciders/queue", "deciders/verdict", "deciders/estimate", "deciders/placement", "deciders/schedule", "deciders/handover", "deciders/recording", "deciders/report", "node", "node/meter", "infra/async"}
 
 func TestStructure(t *testing.T) {
 	var table strings.Builder
@@ -129,7 +129,7 @@ func TestEveryFactIsRecorded(t *testing.T) {
 		packages[p.name] = p
 	}
 	recorded := map[string]bool{}
-	for _, name := range []string{"planner", "schedule", "handover", "placement"} {
+	for _, name := range []string{"planner", "deciders/schedule", "deciders/handover", "deciders/placement"} {
 		for _, object := range packages[name].info.Uses {
 			if object.Pkg() != nil && object.Pkg().Path() == module+"/ledger" {
 				recorded[object.Name()] = true

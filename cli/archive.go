@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/daemon"
-	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/infra/executor"
 )
 
 // What of a user's settings has to do with class-data archives: the options of

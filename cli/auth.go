@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/units"
 )
 

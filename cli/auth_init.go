@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/command"
-	"github.com/sparkpacer/pacer/config"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/cli/config"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 const authInitHelp = `Make the authority and the certificate of this machine's planner, or renew the certificate.

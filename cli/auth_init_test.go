@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 func TestAuthInitMakesAndRenews(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/command"
-	"github.com/sparkpacer/pacer/config"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/cli/config"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/command"
-	"github.com/sparkpacer/pacer/config"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/cli/config"
 )
 
 func twoApps() []api.AppDetail {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sparkpacer/pacer/demo"
+	"github.com/sparkpacer/pacer/cli/demo"
 )
 
 // demoCommand is what `make demo` and `make bench` call; it is not listed.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/cli/command"
 )
 
 // detachWithin is how long pacer submit --detach waits until its application has registered: a

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/command"
-	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/test/realenv"
 )
 
 // fakePlanner answers control requests over a real bus from what a test put in.

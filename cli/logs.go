@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/cli/command"
 )
 
 func logsCommand(sh *shell) *cobra.Command {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sparkpacer/pacer/command"
-	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/cli/command"
 	pacerspark "github.com/sparkpacer/pacer/spark"
+	"github.com/sparkpacer/pacer/test/realenv"
 )
 
 // TestMain is pacer where submitHelper says so. It puts something in the jar's place

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/command"
-	"github.com/sparkpacer/pacer/config"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/cli/config"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 // shell is what pacer's commands see of the world around them.

@@ -14,7 +14,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/test/realenv"
 )
 
 // saying makes a pipe into which a fake spark-submit says line by line what happens to it (exec 3>path),

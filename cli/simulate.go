@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sparkpacer/pacer/command"
-	"github.com/sparkpacer/pacer/config"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/cli/config"
 	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/paper"

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/cli/command"
 )
 
 func words(s string) []string { return strings.Fields(s) }

@@ -11,8 +11,8 @@ import (
 	"github.com/magiconair/properties"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/command"
-	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/infra/executor"
 )
 
 // installedJar is the name under which `pacer jar install` leaves the jar.

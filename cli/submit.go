@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/command"
-	"github.com/sparkpacer/pacer/config"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/cli/config"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 const submitHelp = `Run spark-submit under Pacer.

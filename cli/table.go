@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 // takeoverWithin is how long pacer submit waits for a planner: a standby takes over within 5 s,

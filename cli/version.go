@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/config"
+	"github.com/sparkpacer/pacer/cli/config"
 )
 
 func versionCommand(sh *shell) *cobra.Command {

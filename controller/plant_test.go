@@ -5,7 +5,7 @@ import (
 	"math/rand"
 	"time"
 
-	"github.com/sparkpacer/pacer/physics"
+	"github.com/sparkpacer/pacer/controller/physics"
 	"github.com/sparkpacer/pacer/units"
 )
 

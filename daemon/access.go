@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/sparkpacer/pacer/access"
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/planner/access"
 )
 
 // plannerAccess is who may ask a planner, and what they have asked for.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/infra/cgroup"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/infra/executor"
 )
 
 func TestAnArchiveIsDueOnAnIdleNodeOrAfterALongWait(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 // audit is the file that says who has changed what, and what was refused to whom: one JSON

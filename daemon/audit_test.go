@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 // Whoever tries for ever to connect leaves a bounded number of lines, which say how many there are

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/planner"
-	"github.com/sparkpacer/pacer/store"
 )
 
 // backups hands out copies of a planner's store, piece by piece. There is one at a time, a

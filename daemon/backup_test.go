@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
 	"github.com/sparkpacer/pacer/daemon"
-	"github.com/sparkpacer/pacer/store"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/store"
 )
 
 // A backup is taken of a planner that runs and of one that does not, and put back: what came

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/cgroup"
-	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/executor"
+	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/planner"
-	"github.com/sparkpacer/pacer/store"
 	"github.com/sparkpacer/pacer/units"
 )
 

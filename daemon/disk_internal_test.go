@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/infra/executor"
 	"github.com/sparkpacer/pacer/units"
 )
 

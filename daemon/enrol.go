@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 // enrolment is how a node comes by its credential. Where the configuration names a file it is

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/bus/bustest"
 	"github.com/sparkpacer/pacer/daemon"
-	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/bus/bustest"
+	"github.com/sparkpacer/pacer/test/realenv"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/infra/cgroup"
 )
 
 // guardPipe is the guard's descriptor beside the standard ones.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/cgroup/cgrouptest"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/infra/executor"
 )
 
 // homes are where the drivers' Spark and Java may be (docs/decisions/034): what the

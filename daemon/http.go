@@ -13,8 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/metrics"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/metrics"
 )
 
 // web is a daemon's HTTP server; nil when it is turned off.

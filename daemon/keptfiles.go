@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/store"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/store"
 )
 
 // A backup holds, beside what the planner has stored, the files by which others know the planner and

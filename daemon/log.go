@@ -8,8 +8,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/metrics"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/metrics"
 	"github.com/sparkpacer/pacer/node"
 )
 

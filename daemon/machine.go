@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/cgroup"
 	"github.com/sparkpacer/pacer/units"
 )
 

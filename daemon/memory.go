@@ -4,9 +4,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sparkpacer/pacer/cgroup"
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/progress"
 	"github.com/sparkpacer/pacer/node"
-	"github.com/sparkpacer/pacer/progress"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -10,14 +10,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/cgroup"
-	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
-	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/infra/executor"
+	"github.com/sparkpacer/pacer/infra/metrics"
+	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
-	"github.com/sparkpacer/pacer/metrics"
-	"github.com/sparkpacer/pacer/store"
 )
 
 // Whatever others call themselves or their own: what is made of it is a token, a path below its

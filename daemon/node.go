@@ -17,14 +17,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/cgroup"
-	"github.com/sparkpacer/pacer/executor"
-	"github.com/sparkpacer/pacer/executor/docker"
-	"github.com/sparkpacer/pacer/metrics"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/executor"
+	"github.com/sparkpacer/pacer/infra/executor/docker"
+	"github.com/sparkpacer/pacer/infra/metrics"
+	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/replay"
-	"github.com/sparkpacer/pacer/store"
 	"github.com/sparkpacer/pacer/units"
 )
 

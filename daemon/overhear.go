@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 // Owner is somebody to whom a planner that starts gives an operator's credential: who starts

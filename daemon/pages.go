@@ -4,11 +4,11 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/sparkpacer/pacer/cgroup"
-	"github.com/sparkpacer/pacer/executor"
-	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/executor"
+	"github.com/sparkpacer/pacer/infra/progress"
 	"github.com/sparkpacer/pacer/node"
-	"github.com/sparkpacer/pacer/progress"
+	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cgroup"
-	"github.com/sparkpacer/pacer/executor"
-	"github.com/sparkpacer/pacer/metrics"
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/executor"
+	"github.com/sparkpacer/pacer/infra/metrics"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/units"
 )

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sparkpacer/pacer/cgroup"
-	"github.com/sparkpacer/pacer/cgroup/cgrouptest"
-	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/infra/executor"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )

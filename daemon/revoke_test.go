@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/internal/realenv"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/test/realenv"
 )
 
 // Whoever is revoked is out at once though a server that is not embedded keeps the connections: a

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cgroup"
-	"github.com/sparkpacer/pacer/executor"
-	"github.com/sparkpacer/pacer/executor/docker"
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/executor"
+	"github.com/sparkpacer/pacer/infra/executor/docker"
 )
 
 // The values of NodeConfig.Runtime.

@@ -22,15 +22,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/bus/bustest"
-	"github.com/sparkpacer/pacer/cgroup"
 	"github.com/sparkpacer/pacer/daemon"
-	"github.com/sparkpacer/pacer/executor"
-	"github.com/sparkpacer/pacer/internal/realenv"
-	"github.com/sparkpacer/pacer/meter"
-	"github.com/sparkpacer/pacer/progress"
-	"github.com/sparkpacer/pacer/store"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/bus/bustest"
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/executor"
+	"github.com/sparkpacer/pacer/infra/progress"
+	"github.com/sparkpacer/pacer/infra/store"
+	"github.com/sparkpacer/pacer/node/meter"
+	"github.com/sparkpacer/pacer/test/realenv"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/store"
+	"github.com/sparkpacer/pacer/infra/store"
 )
 
 // state is a daemon's directory with its lock and its store.

@@ -10,10 +10,10 @@ import (
 	"github.com/oklog/run"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
-	"github.com/sparkpacer/pacer/metrics"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/metrics"
+	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/planner"
-	"github.com/sparkpacer/pacer/store"
 )
 
 // plannerDB is a planner's store.

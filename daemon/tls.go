@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 // TLSDir is where in a planner's state its authority and its certificate are, if

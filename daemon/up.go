@@ -9,7 +9,7 @@ import (
 	"github.com/oklog/run"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus"
+	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/node"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/sparkpacer/pacer/executor"
+	"github.com/sparkpacer/pacer/infra/executor"
 )
 
 // Users says whom executors run as, by c. Nobody becomes root by leaving something out.

@@ -2,7 +2,7 @@ package node
 
 import (
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/sharing"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/node/meter"
 )
 
 // A disk that stands still holds up whoever has to be remembered before it runs, and

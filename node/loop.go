@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/async"
+	"github.com/sparkpacer/pacer/infra/async"
 	"github.com/sparkpacer/pacer/units"
 )
 

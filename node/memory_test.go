@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 

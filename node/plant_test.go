@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/meter"
-	"github.com/sparkpacer/pacer/physics"
-	"github.com/sparkpacer/pacer/sharing"
+	"github.com/sparkpacer/pacer/controller/physics"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
+	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/controller"
-	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/supervisor"
 )
 

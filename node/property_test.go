@@ -11,7 +11,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
-	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )

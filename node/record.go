@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/recording"
+	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/recording"
-	"github.com/sparkpacer/pacer/report"
 )
 
 // concludeRuns finishes what the ended applications of a profile have left to do, so

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/dag"
-	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/placement"
-	"github.com/sparkpacer/pacer/queue"
-	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
-	"github.com/sparkpacer/pacer/verdict"
 )
 
 // Config says how a planner engine works. The zero value is not valid: start

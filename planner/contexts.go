@@ -1,10 +1,10 @@
 package planner
 
 import (
-	"github.com/sparkpacer/pacer/access"
-	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/admission"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/planner/access"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sparkpacer/pacer/access"
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/report"
+	"github.com/sparkpacer/pacer/planner/access"
 	"github.com/sparkpacer/pacer/units"
-	"github.com/sparkpacer/pacer/verdict"
 )
 
 // desk is the part of an engine that answers people.

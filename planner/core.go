@@ -1,12 +1,12 @@
 package planner
 
 import (
-	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/placement"
-	"github.com/sparkpacer/pacer/queue"
 	"github.com/sparkpacer/pacer/units"
-	"github.com/sparkpacer/pacer/verdict"
 )
 
 // core is what all parts of an engine have in common: the ledger, and what the step in

@@ -4,9 +4,9 @@ import (
 	"cmp"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/handover"
+	"github.com/sparkpacer/pacer/deciders/handover"
+	"github.com/sparkpacer/pacer/deciders/schedule"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/schedule"
 	"github.com/sparkpacer/pacer/units"
 )
 

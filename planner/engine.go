@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/report"
 )
 
 // Ticket ties a Reply to the request it answers. The engine's caller chooses

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/bus/bustest"
+	"github.com/sparkpacer/pacer/infra/bus/bustest"
+	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/planner"
-	"github.com/sparkpacer/pacer/store"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -11,16 +11,16 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/admission"
+	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/deciders/recording"
+	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/deciders/schedule"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
-	"github.com/sparkpacer/pacer/placement"
 	"github.com/sparkpacer/pacer/planner"
-	"github.com/sparkpacer/pacer/queue"
-	"github.com/sparkpacer/pacer/recording"
-	"github.com/sparkpacer/pacer/report"
-	"github.com/sparkpacer/pacer/schedule"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/async"
+	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/infra/async"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/report"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sparkpacer/pacer/estimate"
-	"github.com/sparkpacer/pacer/handover"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/handover"
+	"github.com/sparkpacer/pacer/deciders/schedule"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/schedule"
-	"github.com/sparkpacer/pacer/sharing"
 	"github.com/sparkpacer/pacer/units"
-	"github.com/sparkpacer/pacer/verdict"
 )
 
 // runs is the part of an engine that sees to applications.

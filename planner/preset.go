@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/dag"
-	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 )
 
 // Presets of a Config.

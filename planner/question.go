@@ -8,10 +8,10 @@ import (
 	"strconv"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/estimate"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/placement"
-	"github.com/sparkpacer/pacer/report"
 )
 
 // inquiry is what a question is answered from: a snapshot, so that the engine goes on meanwhile.

@@ -3,12 +3,12 @@ package planner
 import (
 	"time"
 
-	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/admission"
+	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/placement"
-	"github.com/sparkpacer/pacer/queue"
-	"github.com/sparkpacer/pacer/report"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -1,8 +1,8 @@
 package planner
 
 import (
-	"github.com/sparkpacer/pacer/access"
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner/access"
 )
 
 // refusal returns a reply of body's type that says err.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/sparkpacer/pacer/access"
-	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/admission"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/planner/access"
 )
 
 // register takes an application in, or recognises one.

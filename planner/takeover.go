@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sparkpacer/pacer/admission"
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/admission"
 	"github.com/sparkpacer/pacer/ledger"
 )
 

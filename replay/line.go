@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -5,7 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 GO=${GO:-go}
-E2E=${E2E:-github.com/sparkpacer/pacer/e2e}
+E2E=${E2E:-github.com/sparkpacer/pacer/test/e2e}
 scripts/modules.sh
 began=$(date +%s)
 {
@@ -15,4 +15,4 @@ began=$(date +%s)
     "$GO" test -p 4 -json -vet=off -count 1 -short -timeout 5m $("$GO" list ./... | grep -vx "$E2E") || failed=1
     echo "the checks took $(($(date +%s) - began)) s"
     exit $failed
-} 2>&1 | "$GO" run ./internal/tally -skips scripts/skips.txt -tier check ${CI:+-strict}
+} 2>&1 | "$GO" run ./test/tally -skips scripts/skips.txt -tier check ${CI:+-strict}

@@ -8,7 +8,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 GO=${GO:-go}
-E2E=${E2E:-github.com/sparkpacer/pacer/e2e}
+E2E=${E2E:-github.com/sparkpacer/pacer/test/e2e}
 newest=$1
 shift
 others=("$@")
@@ -31,14 +31,14 @@ export PACER_TEST_ALL=1
 tests() {
     local version run
     step vm scripts/vm.sh
-    "$GO" test -json -vet=off -count 1 -timeout 30m ./e2e/vm
+    "$GO" test -json -vet=off -count 1 -timeout 30m ./test/e2e/vm
     step workloads scripts/jar.sh workloads --test
     step jar scripts/jar.sh
     for run in "$contained" '^TestTrouble$/^restarts$'; do
         PACER_NODE_RUNTIME=docker scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$run" "$E2E"
     done
     scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$told" "$E2E"
-    scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m ./e2e/field
+    scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m ./test/e2e/field
     for version in "${others[@]}"; do
         run=$stories
         [[ $version == "${others[-1]}" ]] || run+='|DeadlineStory'
@@ -47,5 +47,5 @@ tests() {
     step bare scripts/bare.sh
     echo "the tests took $(($(date +%s) - ${SET_UP:-$(date +%s)} )) s after set-up"
 }
-counted() { tests 2>&1 | "$GO" run ./internal/tally -skips scripts/skips.txt -tier all ${CI:+-strict} spark/workloads/target/surefire-reports; }
+counted() { tests 2>&1 | "$GO" run ./test/tally -skips scripts/skips.txt -tier all ${CI:+-strict} spark/workloads/target/surefire-reports; }
 attended counted

@@ -4,15 +4,15 @@
 # tests of the packages that need root or Docker. Once the jar is there an idle node controller
 # makes the class-data archive, behind all else; after these tests the torture's slice runs.
 # The stories of package e2e come last: those that need the machine alone, then the others,
-# with the programs of e2e/field beside them. Ends with the line "N passed, N failed",
+# with the programs of test/e2e/field beside them. Ends with the line "N passed, N failed",
 # Scala's tests included. out/*.log have what was said beside others.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 GO=${GO:-go}
-E2E=${E2E:-github.com/sparkpacer/pacer/e2e}
+E2E=${E2E:-github.com/sparkpacer/pacer/test/e2e}
 # Packages of which make check skips tests (scripts/skips.txt), real Spark's left out.
-machine='./cgroup ./daemon ./executor/... ./internal/realenv'
+machine='./infra/cgroup ./daemon ./infra/executor/... ./test/realenv'
 
 PACER_TEST_MADE=$(mktemp -d) # Binaries and the archive, for all runs of real Spark.
 export PACER_TEST_MADE
@@ -26,11 +26,11 @@ archive() { ended jar && go_test -timeout 20m -run '^TestClassDataArchive$' "$E2
 slice() { # It holds a driver to seconds, beside the archive, which yields to all.
     ended scala
     ended machine
-    ended jar && go_test -timeout 15m -run '^TestALostNode' ./torture
+    ended jar && go_test -timeout 15m -run '^TestALostNode' ./test/torture
 }
 programs() {
     until [[ -e $PACER_TEST_MADE/beside ]]; do sleep 0.5; done # A story of e2e runs beside others.
-    go_test -timeout 10m ./e2e/field
+    go_test -timeout 10m ./test/e2e/field
 }
 begin jar scripts/jar.sh
 begin scala scala
@@ -64,5 +64,5 @@ tests() {
     echo "the tests took $(($(date +%s) - ${SET_UP:-$(date +%s)} )) s after set-up"
     return $failed
 }
-counted() { tests 2>&1 | "$GO" run ./internal/tally -skips scripts/skips.txt -tier test ${CI:+-strict} spark/target/surefire-reports; }
+counted() { tests 2>&1 | "$GO" run ./test/tally -skips scripts/skips.txt -tier test ${CI:+-strict} spark/target/surefire-reports; }
 attended counted

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets what the virtual machine of e2e/vm is made of, which tests cgroup v2 on a
+# Gets what the virtual machine of test/e2e/vm is made of, which tests cgroup v2 on a
 # real kernel: qemu-system-x86 by apt-get (17 MB), and into the cache, not installed,
 # the kernel of linux-image-cloud-amd64, or Ubuntu's linux-image-virtual, with its module
 # of RAM disks where it has one, and BusyBox (28 MB to fetch). Where that cannot be had it says so and succeeds: the test is

@@ -42,6 +42,6 @@
 // # What it does not do
 //
 // It has no second implementation of a law, a strategy, a queue or a plan.
-// nats-server, store and cgroup files are not part of it (package internal/testenv runs
+// nats-server, store and cgroup files are not part of it (package test/testenv runs
 // those, with the whole daemons, in virtual time).
 package sim

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/chart"
+	"github.com/sparkpacer/pacer/infra/chart"
 	"github.com/sparkpacer/pacer/sim/des"
 )
 

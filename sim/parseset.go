@@ -8,8 +8,8 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
-	"github.com/sparkpacer/pacer/estimate"
-	"github.com/sparkpacer/pacer/placement"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/supervisor"
 )
 

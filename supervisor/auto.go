@@ -3,7 +3,7 @@ package supervisor
 import (
 	"slices"
 
-	"github.com/sparkpacer/pacer/sharing"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 )
 
 // Auto lets as few applications as possible be late, and serves the others first.

@@ -3,7 +3,7 @@ package supervisor
 import (
 	"slices"
 
-	"github.com/sparkpacer/pacer/sharing"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 )
 
 // EDFProp divides by weights that grow as the time to completion shrinks; nobody

@@ -3,7 +3,7 @@ package supervisor
 import (
 	"slices"
 
-	"github.com/sparkpacer/pacer/sharing"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 )
 
 // Proportional gives every application the same share of its request. Where all can be in time, the

@@ -1,6 +1,6 @@
 package supervisor
 
-import "github.com/sparkpacer/pacer/sharing"
+import "github.com/sparkpacer/pacer/supervisor/sharing"
 
 // Speed divides by weights that grow as the nominal rate shrinks: an application
 // that needs more time for a record gets more cores. Nobody gets more than its

@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	"github.com/sparkpacer/pacer/command"
+	"github.com/sparkpacer/pacer/cli/command"
 )
 
 func main() { os.Exit(command.Main("nodecontroller", command.RunNode)) }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sparkpacer/pacer/chart"
+	"github.com/sparkpacer/pacer/infra/chart"
 )
 
 // Draw writes the table's errors as a plot, one file for each name; the name's end

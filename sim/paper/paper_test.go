@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/controller"
-	"github.com/sparkpacer/pacer/physics"
+	"github.com/sparkpacer/pacer/controller/physics"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/controller"
-	"github.com/sparkpacer/pacer/sharing"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/sim"
 )
 

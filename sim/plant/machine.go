@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sparkpacer/pacer/controller/physics"
 	"github.com/sparkpacer/pacer/node"
-	"github.com/sparkpacer/pacer/physics"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )

@@ -3,8 +3,8 @@ package plant
 import (
 	"time"
 
-	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/units"
 )
 

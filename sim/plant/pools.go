@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/meter"
 	"github.com/sparkpacer/pacer/node"
+	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/meter"
+	"github.com/sparkpacer/pacer/controller/physics"
 	"github.com/sparkpacer/pacer/node"
-	"github.com/sparkpacer/pacer/physics"
+	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )

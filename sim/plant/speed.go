@@ -3,7 +3,7 @@ package plant
 import (
 	"math"
 
-	"github.com/sparkpacer/pacer/physics"
+	"github.com/sparkpacer/pacer/controller/physics"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )

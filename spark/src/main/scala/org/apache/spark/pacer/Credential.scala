@@ -54,7 +54,7 @@ private[spark] object Credential {
   private val SecretBytes = 32
   private val ClockIsOffSeconds = 3600L
 
-  /** How the lines of a file begin that say when it is taken (bus/credential.go). */
+  /** How the lines of a file begin that say when it is taken (infra/bus/credential.go). */
   private val IssuedMark = "# Issued at "
   private val UntilMark = "# Taken until "
 

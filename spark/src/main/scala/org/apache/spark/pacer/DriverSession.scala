@@ -50,7 +50,7 @@ private[spark] final class DriverSession(file: Path = Paths.get("/proc/self/auto
 private[spark] object DriverSession {
   private val Nice = """.*nice (-?\d+)""".r
 
-  /** A place among sessions, by the numbers of sharing.Nice (sharing/params.go): the weight of First is nine times that of Even, that of Behind a third of it. */
+  /** A place among sessions, by the numbers of sharing.Nice (supervisor/sharing/params.go): the weight of First is nine times that of Even, that of Behind a third of it. */
   sealed abstract class Place(val nice: Int)
   case object First extends Place(-10)
   case object Even extends Place(0)

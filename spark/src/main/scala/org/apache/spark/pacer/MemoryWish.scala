@@ -11,7 +11,7 @@ import org.apache.spark.pacer.MemoryWish._
 /**
  * The reader of the wish page: how much off-heap memory the node wants this executor
  * to have. The node writes it, and this process cannot; the layout, version 1, stands
- * in progress/doc.go. Safe for concurrent use.
+ * in infra/progress/doc.go. Safe for concurrent use.
  */
 private[spark] final class MemoryWish(buffer: ByteBuffer) {
 

@@ -11,7 +11,7 @@ import org.apache.spark.pacer.ProgressPage._
 /**
  * The writer of the progress page: how far this JVM's tasks are, for the node
  * controller to read without a system call. The layout, version 5, stands in
- * progress/doc.go. One thread writes; any number of processes read.
+ * infra/progress/doc.go. One thread writes; any number of processes read.
  *
  * At generation g slot g & 1 is filled and then g + 1 released, so that a reader
  * that still sees g + 1 after its copy has a whole slot (docs/spark.md, S18).

@@ -1,0 +1,103 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/cli/config"
+)
+
+// Shell is what a command sees of the world around it. Its methods are for one
+// goroutine.
+type Shell struct {
+	// Name is the program's, in front of its errors.
+	Name  string
+	Stdin io.Reader
+	// Stdout and Stderr escape what others say that a terminal would obey; see Raw.
+	Stdout, Stderr io.Writer
+	// Environ is the environment as os.Environ gives it.
+	Environ []string
+
+	// ConfigPath, Planner and Sets are what flags say: the configuration file, the
+	// planner's address, and KEY=VALUE.
+	ConfigPath, Planner string
+	Sets                []string
+}
+
+// NewShell returns a shell on the process's environment.
+func NewShell(name string, stdin io.Reader, stdout, stderr io.Writer) *Shell {
+	return &Shell{Name: name, Stdin: stdin, Stdout: terminal{stdout}, Stderr: terminal{stderr}, Environ: os.Environ()}
+}
+
+// say prints a line for the user.
+func (sh *Shell) say(line string) { fmt.Fprintln(sh.Stdout, line) }
+
+// Config reads the configuration for this call; see config.Load for what is checked.
+// Its error has the exit code ExitConfig.
+func (sh *Shell) Config() (config.Config, error) {
+	from := config.Sources{File: sh.ConfigPath, Environ: sh.Environ, Sets: sh.Sets}
+	if sh.Planner != "" {
+		from.Sets = append(from.Sets, "client.planner="+sh.Planner)
+	}
+	cfg, err := config.Load(from)
+	if err != nil {
+		return config.Config{}, Coded(ExitConfig, err)
+	}
+	return cfg, nil
+}
+
+// Execute runs a root command with args, to which it adds the flags that all programs
+// have, turns its error into a line and returns the exit code.
+func (sh *Shell) Execute(ctx context.Context, root *cobra.Command, args []string) int {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetIn(sh.Stdin)
+	root.SetOut(sh.Stdout)
+	root.SetErr(sh.Stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usagef("%w", err) })
+	flags := root.PersistentFlags()
+	flags.StringVar(&sh.ConfigPath, "config", "", "configuration file (default: $PACER_CONFIG, the user's, /etc/pacer/config.yaml)")
+	flags.StringArrayVar(&sh.Sets, "set", nil, "override a configuration key, KEY=VALUE (repeatable)")
+	wrapArgs(root)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	var c *codedError
+	if errors.As(err, &c) && c.err == nil {
+		return c.code
+	}
+	fmt.Fprintf(sh.Stderr, "%s: %s\n", sh.Name, oneLine(err))
+	if c == nil && strings.HasPrefix(err.Error(), "unknown command") {
+		return ExitUsage // cobra has no type for it.
+	}
+	return ExitCode(err)
+}
+
+// oneLine joins the lines of an error that lists faults.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// wrapArgs gives errors about the number of arguments the exit code of a wrong
+// command line.
+func wrapArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			var c2 *codedError
+			if err := check(c, args); errors.As(err, &c2) {
+				return err
+			} else if err != nil {
+				return Usagef("%w (see %s --help)", err, c.CommandPath())
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		wrapArgs(sub)
+	}
+}

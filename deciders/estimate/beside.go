@@ -1,0 +1,60 @@
+package estimate
+
+import (
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Aiming are the parameters of the equations by which a's stages get their deadlines.
+func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
+	q := p.Of(a)
+	if q.Aim == 0 {
+		return q
+	}
+	nodes := a.Seats()
+	b := beside(v, a, nodes)
+	if b.Others {
+		// Its driver takes longer there, in proportion. Its last stage does not: that has its quota
+		// whoever else runs, so there is no margin beside that (docs/decisions/029).
+		q.Margin += units.Seconds(p.Slowdown(a)) * a.Profile.Graph.Overhead(a.Profile.Match.Remaining())
+	}
+	q.Alpha = p.rules().Aims.Alpha(q.Alpha, b)
+	return q
+}
+
+// beside is what runs beside a on nodes, which are its own.
+func beside(v ledger.View, a *ledger.App, nodes []string) (found sharing.Beside) {
+	var soonest units.Instant // When the first of them is due, 0 where none is.
+	for _, name := range nodes {
+		for _, t := range v.Allocations(name) {
+			b := t.App
+			if b.ID == a.ID || !b.Running() {
+				continue
+			}
+			found.Others = true
+			if b.Band() == api.BandShared || b.Tenant.Launch.Mode.HandsOff() {
+				found.Unheld = true
+				continue
+			}
+			if due := b.Instant(b.Promise.Deadline); soonest == 0 || due < soonest {
+				soonest = due
+			}
+		}
+	}
+	found.First, found.InOrder = soonest > a.Instant(a.Promise.Deadline), InOrder(v, nodes)
+	return found
+}
+
+// InOrder reports whether all those nodes serve one application after the other, by deadline.
+func InOrder(v ledger.View, nodes []string) bool {
+	for _, name := range nodes {
+		if n := v.Node(name); n != nil && !supervisor.InOrder(n.Dividing.Strategy) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,134 @@
+package estimate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Values of Policy.Branches.
+const (
+	BranchesTogether = "together"
+	BranchesInTurn   = "in-turn"
+	BranchesAuto     = "auto"
+)
+
+// Branches are the values of Policy.Branches.
+func Branches() []string { return []string{BranchesTogether, BranchesInTurn, BranchesAuto} }
+
+// Policy says how applications are planned.
+type Policy struct {
+	// Equations are the parameters of the equations, of no application's shape yet.
+	Equations dag.Params
+	// Branches says whether stages that could run side by side do.
+	Branches string
+	// MaxPool bounds the executors of one application on one node.
+	MaxPool int
+	// ExitSilent is how long a driver whose context has stopped may be silent before its
+	// exit counts as not known, ExitWait how long the exit of one that speaks is waited
+	// for.
+	ExitSilent, ExitWait time.Duration
+	// Sharing are the rules of life beside others, nil for sharing.Default's.
+	Sharing *sharing.Params
+}
+
+func (p Policy) rules() *sharing.Params { return sharing.Of(p.Sharing) }
+
+// Shape decides how many executors an application with a deadline has on a node,
+// which is how many of its stages can run side by side, and whether it starts without
+// being held back. An executor has all the node's cores as ceiling, so branches in
+// turn end when branches side by side would but for tails and gaps, and each executor
+// less is a JVM that does not start, compile and collect for itself.
+func (p Policy) Shape(g *dag.Graph, nodes int, deadline units.Seconds, supply dag.Supply, elapsed units.Seconds) dag.Params {
+	most := p.Together(g)
+	if p.Opens() {
+		q := p.Equations
+		q.Nodes = nodes
+		return g.Choose(q, most, deadline, supply, elapsed)
+	}
+	if p.Branches == BranchesInTurn {
+		most = 1
+	}
+	q := p.Turns(g, most)
+	q.Nodes = nodes
+	return q
+}
+
+// PerNode is how many executors on a node an application of g has by its shape.
+func (p Policy) PerNode(g *dag.Graph, shape dag.Params) int {
+	switch {
+	case shape.Open:
+		return 1
+	case shape.Executors > 0:
+		return shape.Executors
+	}
+	return p.Together(g)
+}
+
+// Opens reports whether the shape of an application is chosen by what it costs. The
+// paper's split knows no turns, and its system has none.
+func (p Policy) Opens() bool {
+	return p.Branches == BranchesAuto && p.Equations.Split != dag.SplitPaper
+}
+
+// Together is how many executors on a node let all stages run side by side that can,
+// as far as MaxPool allows.
+func (p Policy) Together(g *dag.Graph) int { return min(g.Width(), p.MaxPool) }
+
+// Turns are the parameters of the equations for so many executors on a node.
+func (p Policy) Turns(g *dag.Graph, executors int) dag.Params { return g.Turns(p.Equations, executors) }
+
+// Of are the parameters of the equations for a, which has a profile: of the executors
+// that it has now.
+func (p Policy) Of(a *ledger.App) dag.Params { return p.Turns(a.Profile.Graph, a.Abreast()) }
+
+// Turning reports whether a's stages take turns because that is cheaper.
+func (p Policy) Turning(a *ledger.App) bool {
+	return p.Opens() && !a.Observed() && p.Of(a).Executors > 0
+}
+
+// Final reports whether a, on its course and with the parameters that it has, ends with s:
+// no stage is to come, and none waits for the executor that s has.
+func Final(a *ledger.App, s *ledger.Stage, c Course, q dag.Params) bool {
+	if len(c.Coming) > 0 {
+		return false
+	}
+	if q.Executors == 0 || a.Waits(s) {
+		return true
+	}
+	return !slices.ContainsFunc(a.Opened(), func(o *ledger.Stage) bool { return o != s && a.Waits(o) })
+}
+
+// Leaves reports whether the exit of a driver whose context has stopped is still waited
+// for.
+func (p Policy) Leaves(a *ledger.App) bool {
+	return a.Outcome.Exiting(a.Tenant.Watched) && a.Clocks.Silent < p.ExitSilent && a.Clocks.EndWait < p.ExitWait
+}
+
+// Seated are the annotations of a's running stages that have executors; nil where all
+// have.
+func Seated(a *ledger.App, p dag.Params) []int {
+	if p.Executors <= 0 {
+		return nil
+	}
+	var ids []int
+	for _, s := range a.Opened() {
+		if s.Annotation != ledger.Unmatched && !a.Waits(s) {
+			ids = append(ids, s.Annotation)
+		}
+	}
+	return ids
+}
+
+// Branching reports whether stages of a that could run side by side are still to come, or
+// wait for each other.
+func Branching(a *ledger.App) bool {
+	if slices.ContainsFunc(a.Opened(), a.Waits) {
+		return true
+	}
+	return slices.ContainsFunc(a.Profile.Match.Remaining(), func(id int) bool { return !a.Profile.Graph.Alone(id) })
+}

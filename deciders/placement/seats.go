@@ -1,0 +1,270 @@
+package placement
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/memory"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Policy says where applications get executors, and how many.
+type Policy struct {
+	estimate.Policy
+	// Order is one of Orders.
+	Order string
+	// MaxNodes bounds the nodes that one application has executors on; 0 is no bound.
+	MaxNodes int
+}
+
+// Seat is the room that an application gets on one node.
+type Seat struct {
+	Node      *ledger.Node
+	Executors int
+}
+
+// Seating is what an application that comes gets.
+type Seating struct {
+	Seats []Seat
+	// PerNode is how many executors it has on a node, 0 where that is not asked: unless it
+	// is paced and held back; Open says that its deadline leaves no room for turns.
+	PerNode int
+	Open    bool
+	// OffHeap is what each executor has off the heap at its start (memory.FloorOf), and may
+	// claim for as long as it runs; 0 where no node has room for that.
+	OffHeap units.Bytes
+	// Cores and Slots are what its nodes offer it.
+	Cores units.Cores
+	Slots int
+}
+
+// Nodes names the nodes of the seating's executors in the order in which these are
+// started: one per node in turn, so that the lowest ids are on different nodes.
+func (s Seating) Nodes() []string {
+	var names []string
+	for k := 0; ; k++ {
+		before := len(names)
+		for _, seat := range s.Seats {
+			if k < seat.Executors {
+				names = append(names, seat.Node.Node)
+			}
+		}
+		if len(names) == before {
+			return names
+		}
+	}
+}
+
+// supply is what the seats of s offer a, without what others have been promised of it.
+func (p Policy) supply(v ledger.View, a *ledger.App, s Seating) dag.Supply {
+	var nodes []string
+	for _, seat := range s.Seats {
+		nodes = append(nodes, seat.Node.Node)
+	}
+	return dag.Supply{Cores: s.Cores, Slots: s.Slots, Taken: estimate.Taken(p.Promised(v, a, nodes))}
+}
+
+// Most is the most executors of a seat.
+func (s Seating) Most() int {
+	return slices.MaxFunc(s.Seats, func(x, y Seat) int { return x.Executors - y.Executors }).Executors
+}
+
+// Room is how much of a node's memory an application that comes may take.
+type Room func(n *ledger.Node) units.Bytes
+
+// Whole is the room of nodes on which nothing runs.
+func Whole(n *ledger.Node) units.Bytes { return n.Room() }
+
+// Seats decides how many executors a, which is not in the ledger yet, gets on each node:
+// when it is paced, as many as its DAG has stages that can run side by side, at most
+// MaxPool, or fewer if these may take turns; one otherwise. A node gives fewer where its
+// room holds fewer, and none where not even one fits. What an executor has off the heap at
+// its start is decided too, unless it is decided already: by what nodes give, not by what is
+// left. Errors have kinds: transient where no node takes executors, or only one that is away could
+// hold one, invalid where an executor fits none, conflict where it would fit if there were room.
+func (p Policy) Seats(v ledger.View, a *ledger.App, room Room) (Seating, error) {
+	s, err := p.seating(v, a, p.width(a, 0), room)
+	if err != nil || a.Promise.Mode != ledger.Paced || a.Observed() {
+		// An observed application is held back by nothing, so not by turns either.
+		return s, err
+	}
+	shape := p.Shape(a.Profile.Graph, len(s.Seats), a.Promise.Deadline, p.supply(v, a, s), a.At(v.Now()))
+	perNode := p.PerNode(a.Profile.Graph, shape)
+	if slices.ContainsFunc(s.Seats, func(s Seat) bool { return s.Executors > perNode }) {
+		s, err = p.seating(v, a, perNode, room)
+	}
+	s.PerNode, s.Open = perNode, shape.Open
+	return s, err
+}
+
+// seating is the one with at most width executors on a node.
+func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Seating, error) {
+	nodes := v.Live()
+	if len(nodes) == 0 {
+		return Seating{}, noNode(v)
+	}
+	sized := size(a, nodes)
+	var seats []Seat
+	for _, n := range nodes {
+		if fit := fits(sized, room(n), width); fit > 0 {
+			seats = append(seats, Seat{Node: n, Executors: fit})
+		}
+	}
+	if len(seats) == 0 {
+		return Seating{}, noRoom(v, sized, nodes, room)
+	}
+	s := Seating{Seats: p.place(v, sized, seats, 0), OffHeap: sized.Tenant.Launch.OffHeap}
+	s.Cores, s.Slots = extent(s.Seats, a.Tenant.Launch)
+	return s, nil
+}
+
+// size is a with what its executors have off the heap: one size for all, the least that one
+// has wherever on nodes it runs. Without it, where no node gives that much and nobody said
+// it, all is on the heap, as in stock Spark. What was decided when a was queued stays.
+func size(a *ledger.App, nodes []*ledger.Node) *ledger.App {
+	c := *a
+	launch := &c.Tenant.Launch
+	if launch.OffHeapFixed || a.Wait != nil || len(a.Tenant.Executors) > 0 {
+		return &c
+	}
+	launch.OffHeap = OffHeap(launch, nodes)
+	if launch.OffHeapFloor == 0 && !slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return fits(&c, n.Room(), 1) == 1 }) {
+		launch.OffHeap = 0
+	}
+	return &c
+}
+
+// OffHeap is what executors started by launch have off the heap at their start: the least that
+// one has wherever on nodes it runs.
+func OffHeap(launch *api.Launch, nodes []*ledger.Node) (bytes units.Bytes) {
+	for _, n := range nodes {
+		if n.Memory > 0 {
+			bytes = max(bytes, memory.FloorOf(launch, n.Slots(*launch)))
+		}
+	}
+	return bytes
+}
+
+// fits is how many executors of a, at most width, so much memory holds.
+func fits(a *ledger.App, room units.Bytes, width int) int {
+	claim := a.Tenant.Claim()
+	if claim <= 0 {
+		return width
+	}
+	return int(min(units.Bytes(width), max(0, room)/claim))
+}
+
+// noRoom says that an executor of a, which has its size, fits none of nodes, which are v's that
+// take executors, with the heap that would.
+func noRoom(v ledger.View, a *ledger.App, nodes []*ledger.Node, room Room) error {
+	most := func(room Room) *ledger.Node {
+		return slices.MaxFunc(nodes, func(x, y *ledger.Node) int { return cmp.Compare(room(x), room(y)) })
+	}
+	launch := &a.Tenant.Launch
+	what := fmt.Sprintf("an executor of %v heap, %v overhead and %v off the heap fits no node", launch.Heap, launch.Overhead, launch.OffHeap)
+	largest := most(Whole)
+	if fits(a, Whole(largest), 1) == 0 {
+		for _, n := range v.Nodes() {
+			if !n.Draining && !n.Live() && fits(a, Whole(n), 1) > 0 {
+				return api.Errorf(api.KindTransient, "%s that is here: node %s, which could hold it, is away", what, n.Node)
+			}
+		}
+		return api.Errorf(api.KindInvalid, "%s: the largest gives %v%s", what, largest.Memory, heapThatFits(a, largest, Whole(largest)))
+	}
+	freest := most(room)
+	free := max(0, room(freest)) / units.MiB * units.MiB
+	return api.Errorf(api.KindConflict, "%s now: the most that is free is %v, on node %s%s", what, free, freest.Node, heapThatFits(a, freest, free))
+}
+
+// heapThatFits says which heap, below that of a, an executor could have on n, "" where there
+// is none.
+func heapThatFits(a *ledger.App, n *ledger.Node, room units.Bytes) string {
+	own := &a.Tenant.Launch
+	fit := func(heap units.Bytes) bool {
+		b := *a
+		launch := &b.Tenant.Launch
+		launch.Heap = heap
+		if own.Overhead == memory.Overhead(own.Heap) {
+			launch.Overhead = memory.Overhead(heap)
+		}
+		if !own.OffHeapFixed && own.OffHeap > 0 {
+			launch.OffHeap = memory.FloorOf(launch, n.Slots(*launch))
+		}
+		return fits(&b, room, 1) == 1
+	}
+	// What does not fit grows with the heap.
+	mib := sort.Search(int(own.Heap/units.MiB), func(i int) bool { return !fit(units.Bytes(i+1) * units.MiB) })
+	if mib == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", where a heap of %v would fit", units.Bytes(mib)*units.MiB)
+}
+
+// noNode says why no node takes executors.
+func noNode(v ledger.View) error {
+	nodes := v.Nodes()
+	switch {
+	case slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return n.Here() && n.Allegiance.Foreign }):
+		return api.Errorf(api.KindTransient, "the nodes run executors of another planner: see `pacer nodes`")
+	case slices.ContainsFunc(nodes, (*ledger.Node).Here):
+		return api.Errorf(api.KindTransient, "every node is being drained: see `pacer nodes`")
+	}
+	return api.Errorf(api.KindTransient, "no node is connected to the planner: start `pacer up` or a node controller")
+}
+
+// extent is what the nodes of seats offer to executors started by launch: cores, and
+// slots for one stage.
+func extent(seats []Seat, launch api.Launch) (cores units.Cores, slots int) {
+	for _, s := range seats {
+		cores += s.Node.Offered
+		slots += s.Node.Slots(launch)
+	}
+	return cores, slots
+}
+
+// width is how many executors a should have on a node, perNode where that is known.
+func (p Policy) width(a *ledger.App, perNode int) int {
+	switch {
+	case a.Promise.Mode != ledger.Paced:
+		return 1
+	case perNode > 0:
+		return perNode
+	}
+	return p.Together(a.Profile.Graph)
+}
+
+// place chooses the seats that a, which is on some nodes already, takes, in their
+// order: all, or those that Order puts first, up to MaxNodes in all.
+func (p Policy) place(v ledger.View, a *ledger.App, seats []Seat, taken int) []Seat {
+	if p.MaxNodes == 0 {
+		return seats
+	}
+	sites := make([]Site, len(seats))
+	for i, s := range seats {
+		sites[i] = site(v, a, s.Node, s.Executors)
+	}
+	var chosen []Seat
+	for _, i := range choose(sites, p.MaxNodes-taken, order(p.Order)) {
+		chosen = append(chosen, seats[i])
+	}
+	return chosen
+}
+
+// AllNodes is what an application of one executor on each node would have now, for who
+// asks what a deadline would mean.
+func (p Policy) AllNodes(v ledger.View) Seating {
+	var seats []Seat
+	for _, n := range v.Live() {
+		seats = append(seats, Seat{Node: n, Executors: 1})
+	}
+	least := &ledger.App{Tenant: ledger.Tenant{Launch: api.Launch{Overhead: memory.Overhead(0)}}} // Nobody has said its heap.
+	s := Seating{Seats: p.place(v, least, seats, 0)}
+	s.Cores, s.Slots = extent(s.Seats, api.Launch{})
+	return s
+}

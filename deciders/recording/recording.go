@@ -1,0 +1,175 @@
+package recording
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/verdict"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Values of the first result of Record.
+const (
+	Recorded = "recorded" // The profile is new.
+	Replaced = "replaced" // The run is the profile now.
+	Merged   = "merged"   // The run went into the profile.
+)
+
+// Record folds the run of an application that has finished into its profile and says what it did;
+// an error says why it cannot teach the profile anything. A run teaches its user's own profile or, where
+// it has none, one that is shared. From one that is nobody's its user's own is made.
+func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err error) {
+	did, learnt, err = record(v, a)
+	user := a.Tenant.Owner.User
+	learnt.Owner, learnt.Shared = user, false
+	if old := v.Profile(user, a.Promise.Profile); old != nil && old.Body.Shared {
+		learnt.Owner, learnt.Shared = "", true
+	}
+	return did, learnt, err
+}
+
+func record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err error) {
+	if err := teaches(a); err != nil {
+		return "", api.Profile{}, err
+	}
+	r := profiles.NewRecorder(a.Promise.Profile)
+	for _, s := range a.Order {
+		r.Ready(unqueued(a, s.ReadyAt), s.Ready)
+		if s.Done != nil {
+			r.Done(unqueued(a, s.DoneAt), *s.Done)
+		} else { // The stop of its context has ended it.
+			r.Done(unqueued(a, a.Outcome.Stopped), api.StageDone{StageKey: s.Key(), Failed: true})
+		}
+		r.Work(s.Key(), s.CPU())
+		r.Reading(s.Key(), s.Reading())
+	}
+	noteCold(a, r)
+	run, err := r.Finish(unqueued(a, a.Outcome.Stopped), a.Tenant.Cores)
+	if err != nil {
+		return "", api.Profile{}, err
+	}
+	run = profiles.WithExit(run, a.Outcome.Ended-a.Outcome.Stopped)
+	run.ExitContended = exitedBeside(v, a)
+	run.ExecutorStart = executorStart(a)
+	run.Contended, run.HeadContended = contended(a), startedBeside(a)
+	run.Next = a.Outcome.Next
+	if declared := a.Tenant.Launch.TaskCores(); declared > 1 {
+		for i := range run.Stages {
+			run.Stages[i].TaskCores = max(declared, run.Stages[i].TaskCores)
+		}
+	}
+	old := v.Profile(a.Tenant.Owner.User, a.Promise.Profile)
+	if old != nil {
+		if stage := profiles.Broken(old.Body, run); stage != "" {
+			return "", api.Profile{}, fmt.Errorf("a stage failed that completes in its profile: %s", stage)
+		}
+	}
+	targeted, resized := a.Promise.Targeted, a.Tenant.Resized
+	how := profiles.Merge
+	if targeted || resized {
+		how = profiles.MergePaced
+	}
+	switch {
+	case targeted && (old == nil || a.Promise.Mode != ledger.Paced || a.Promise.Late || a.Promise.Mismatch != "" || !r.Clean()):
+		return "", api.Profile{}, fmt.Errorf("it was held back for a part of the time only, or did not run as profiled")
+	case targeted:
+		return merge(a, old, run, r.ColdStages(), how)
+	case old == nil:
+		run.Contended = run.Contended || resized
+		return Recorded, run, nil
+	case !r.Clean():
+		return "", api.Profile{}, fmt.Errorf("some stages were tried again")
+	}
+	did, learnt, err = merge(a, old, run, nil, how)
+	if api.KindOf(err) == api.KindConflict && (a.Promise.Deadline == 0 || a.Promise.Mismatch == "") {
+		run.Contended = run.Contended || resized
+		return Replaced, profiles.Replace(old.Body, run), nil
+	}
+	return did, learnt, err
+}
+
+// teaches says why a run teaches no profile, nil if it may.
+func teaches(a *ledger.App) error {
+	o := &a.Outcome
+	switch {
+	case o.State == api.AppFailed:
+		return fmt.Errorf("it failed")
+	case !o.DriverEnd:
+		return fmt.Errorf("its driver did not say when its context stopped")
+	case o.State != api.AppFinished:
+		return fmt.Errorf("its exit code is not known to be 0: pacer submit would report it")
+	case o.Suspended > 0:
+		return fmt.Errorf("its machine was suspended for %s while it ran", verdict.Deadline(o.Suspended))
+	case a.Promise.Forgotten > 0:
+		return fmt.Errorf("it had more than %d stage attempts", len(a.Order))
+	}
+	return nil
+}
+
+// likeness bounds how much more or less CPU time a paced run may have used
+// than its profile says and still be a run of the same thing.
+const likeness = 2
+
+// merge merges run into old; cold are its stages on cold executors. What was not
+// alone teaches no times, however it ran.
+func merge(a *ledger.App, old *ledger.Profile, run api.Profile, cold map[int]int, how func(old, run api.Profile) (api.Profile, error)) (string, api.Profile, error) {
+	if a.Promise.Targeted {
+		was, now := old.Body.Work(), run.Work()
+		if now > likeness*was || was > likeness*now {
+			return "", api.Profile{}, fmt.Errorf("it used %.1f core-seconds where its profile says %.1f", float64(now), float64(was))
+		}
+	}
+	if run.Contended {
+		how = profiles.MergeContended
+	}
+	merged, err := how(old.Body, run)
+	if err != nil {
+		return "", api.Profile{}, err
+	}
+	merged.Next = run.Next // What the driver does now.
+	return Merged, profiles.Warmed(merged, old.Body, run, cold), nil
+}
+
+// executorStart is the mean CPU time of a's executors until the first task, 0 where
+// none is known.
+func executorStart(a *ledger.App) units.Work {
+	var sum units.Work
+	count := 0
+	for _, x := range a.Tenant.Executors {
+		if x.Based && x.Base > 0 {
+			sum += x.Base
+			count++
+		}
+	}
+	if count == 0 {
+		return 0
+	}
+	return sum / units.Work(count)
+}
+
+// noteCold tells r which stages ran on executors that had run nothing while another
+// one of their node had: the first on a node is cold in every run.
+func noteCold(a *ledger.App, r *profiles.Recorder) {
+	ran, nodes := make(map[*ledger.Executor]bool), make(map[string]bool)
+	for _, s := range a.Order {
+		cold := 0
+		var worked []*ledger.Executor
+		for i := range s.Counters {
+			if i >= len(a.Tenant.Executors) || s.Counters[i].CPU <= 0 {
+				continue
+			}
+			x := a.Tenant.Executors[i]
+			if worked = append(worked, x); !ran[x] && nodes[x.Node] {
+				cold++
+			}
+		}
+		for _, x := range worked {
+			ran[x], nodes[x.Node] = true, true
+		}
+		if cold > 0 {
+			r.Cold(s.Key(), cold)
+		}
+	}
+}

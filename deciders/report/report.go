@@ -1,0 +1,193 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Account is what the line about a's end is made of.
+func Account(now units.Instant, a *ledger.App) ledger.Account {
+	p, o := &a.Promise, &a.Outcome
+	if p.Deadline <= 0 {
+		return ledger.Account{}
+	}
+	c := ledger.Account{Start: p.Start, UTCOffset: a.Tenant.UTCOffset, Deadline: p.Deadline, Moved: a.Tenant.Owner.Moved, Cores: a.Tenant.Cores, Reason: o.Reason, Suspended: o.Suspended}
+	c.Mean = a.MeanCores(a.CoreSeconds(), now)
+	if o.DriverEnd {
+		c.Stopped = o.Stopped
+	}
+	if a.Profile == nil {
+		return c
+	}
+	c.Exit = a.Profile.Body.Exit
+	c.Causes = causes(a)
+	if p.Mismatch == "" && len(a.Profile.Match.Remaining()) == 0 {
+		for _, s := range a.Order {
+			c.Work += s.CPU()
+		}
+		c.Profiled = a.Profile.Body.Work()
+	}
+	return c
+}
+
+// Summary is a's row of `pacer apps`.
+func Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppSummary {
+	return (*Kept)(nil).Summary(v, p, a)
+}
+
+// Summary is the function of that name with the predictions that k has.
+func (k *Kept) Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppSummary {
+	now := v.Now()
+	work, o := a.CoreSeconds(), &a.Outcome
+	s := api.AppSummary{
+		ID: a.ID, Name: a.Name, Profile: a.Promise.Profile, User: a.Tenant.Owner.User, State: o.State, Pacing: a.Pacing(), Verdict: a.Promise.Verdict,
+		Deadline: a.Promise.Deadline, Duration: a.Elapsed(now), Submitted: time.Unix(0, int64(a.Promise.Start)).UTC(), FirstLaunch: a.Promise.First,
+		Predicted: k.Predicted(v, p, a), CoreSeconds: work, MeanCores: a.MeanCores(work, now), Submission: a.Tenant.Submission,
+		Context: a.Tenant.Owner.Context, Before: a.Tenant.Owner.Before, ExitCode: o.ExitCode,
+	}
+	for _, st := range a.Order {
+		s.QuotaChanges += st.QuotaChanges()
+	}
+	if a.Observed() {
+		s.Observed, s.WouldCores = true, Shadow(a, now)
+	}
+	switch {
+	case !a.Over():
+		s.Queue = a.Queue()
+	case p.Leaves(a):
+		s.Duration = max(o.Stopped, a.At(now))
+		if s.State != api.AppFailed {
+			s.State = api.AppEnding
+		}
+	default:
+		s.EndedBy, s.Outcome = o.EndedBy, Line(Account(now, a), o.State, o.Ended, o.EndedBy)
+		s.ErrorPct = ErrorPct(o.State, a.Promise.Deadline, o.Ended)
+	}
+	return s
+}
+
+// ErrorPct is Eq 4 of an application that has finished; nil where there is none: one
+// that failed before its deadline was not early, nor was one that ended nobody knows how.
+func ErrorPct(state api.AppState, deadline, ended units.Seconds) *float64 {
+	if state != api.AppFinished || deadline <= 0 {
+		return nil
+	}
+	pct := dag.AppError(deadline, ended)
+	return &pct
+}
+
+// Detail is what `pacer apps show` prints of a.
+func Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
+	return (*Kept)(nil).Detail(v, p, a)
+}
+
+// Detail is the function of that name with the predictions that k has.
+func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
+	d := api.AppDetail{
+		AppSummary: k.Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Promise.Earliest, Losses: losses(a), Shortages: shortages(a), Cap: a.Tenant.Cap,
+		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, LastFinish: a.Marks.LastTask,
+	}
+	if d.Notices == nil {
+		d.Notices = []string{}
+	}
+	if a.Outcome.Reason != "" && a.Outcome.State == api.AppFailed {
+		d.Notices = append(d.Notices, a.Outcome.Reason)
+	}
+	for _, x := range a.Tenant.Executors {
+		d.Executors = append(d.Executors, api.AppExecutor{ID: x.ID, Node: x.Node, State: x.Shown(), Registered: x.Registered, Exit: x.Exit, Memory: x.Memory})
+	}
+	for _, s := range a.Order {
+		d.Stages = append(d.Stages, stage(v.Now(), a, s))
+	}
+	return d
+}
+
+// losses are what a lost to others, the most first.
+func losses(a *ledger.App) []api.Loss {
+	return slices.SortedFunc(slices.Values(a.Tenant.Lost), func(x, y api.Loss) int {
+		return cmp.Or(cmp.Compare(y.CoreSeconds, x.CoreSeconds), cmp.Compare(x.To, y.To))
+	})
+}
+
+// shortages are when a had less cores than it asked for. Those of an application that has ended
+// end with it.
+func shortages(a *ledger.App) []api.AppShortage {
+	all := slices.Clone(a.Tenant.Short)
+	for i := range all {
+		if all[i].End == 0 && !a.Running() {
+			all[i].End = a.Outcome.Stopped
+		}
+	}
+	return all
+}
+
+// stage is what is told of s.
+func stage(now units.Instant, a *ledger.App, s *ledger.Stage) api.AppStage {
+	d := api.AppStage{
+		StageKey: s.Key(), Name: s.Ready.Name, State: "running", Tasks: s.Ready.Tasks, Start: s.ReadyAt, Deadline: s.First,
+		Duration: max(0, a.Elapsed(now)-s.ReadyAt), Records: max(0, s.Ready.Records), CoreSeconds: s.CPU(),
+		Executors: []api.ExecutorID{}, QuotaChanges: s.QuotaChanges(), Samples: s.Samples.All(),
+	}
+	for _, b := range s.Ready.Bindings {
+		d.Executors = append(d.Executors, b.Executor)
+	}
+	if s.Done == nil {
+		if !a.Running() {
+			d.State = "failed"
+		}
+		return d
+	}
+	d.State, d.Duration, d.FirstLaunch = "done", s.DoneAt-s.ReadyAt, s.Done.FirstLaunch
+	if s.Done.Failed {
+		d.State = "failed"
+	}
+	if s.Done.RecordsRead > 0 {
+		d.Records = s.Done.RecordsRead
+	}
+	d.RecordsWritten = s.Done.RecordsWritten
+	if s.First != 0 {
+		pct := dag.StageError(s.First, d.Duration, a.Promise.Deadline)
+		d.ErrorPct = &pct
+	}
+	return d
+}
+
+// The words for a node's state in `pacer nodes`.
+const (
+	nodeReady    = "ready"
+	nodeLost     = "lost"
+	nodeLeft     = "left"
+	nodeForeign  = "another's" // Executors of another planner run there.
+	nodeDraining = "draining"  // Executors still run there.
+	nodeDrained  = "drained"
+)
+
+// Node is n's row of `pacer nodes`.
+func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
+	state := nodeReady
+	switch {
+	case n.Presence == ledger.Lost:
+		state = nodeLost
+	case n.Presence == ledger.Left:
+		state = nodeLeft
+	case n.Allegiance.Foreign:
+		state = nodeForeign
+	case n.Draining && n.Executors > 0:
+		state = nodeDraining
+	case n.Draining:
+		state = nodeDrained
+	}
+	setBy := ""
+	if v.Division(n) != nil {
+		setBy = "operator"
+	}
+	return api.NodeSummary{Division: n.Dividing.Division, SetBy: setBy, Node: n.Node, Host: n.Host, State: state, Offered: n.Offered, Total: n.Total, Memory: n.Memory,
+		Epoch: n.Epoch, Executors: n.Executors, Version: n.Release}
+}

@@ -1,0 +1,157 @@
+package schedule
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Ready plans a stage that has become ready, of a paced application: Eq 1-3 with the time
+// really left.
+func Ready(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) ledger.StageAimed {
+	q, c := p.Aiming(v, a), estimate.CourseOf(a)
+	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
+		Running: rests(a, s, c), Seated: estimate.Seated(a, q)}
+	return plan(v, p, a, s, c, q, c.Graph.StageDeadline(q, m), s.First)
+}
+
+// rests is what is left of the running stages besides s. Those submitted together
+// with s whose turn is yet to come are not among them: the profile's match still
+// has them as not submitted. Nor are those that come again.
+func rests(a *ledger.App, s *ledger.Stage, c estimate.Course) []dag.Rest {
+	var rests []dag.Rest
+	for _, other := range c.Running(a) {
+		if other.Annotation != s.Annotation {
+			rests = append(rests, dag.Rest{Stage: other.Annotation, Left: estimate.Left(other)})
+		}
+	}
+	return rests
+}
+
+// Anew plans running stages of a paced application once more: what is left of each running
+// stage counts as a stage, those that have executors first, then the earlier ids.
+func Anew(v ledger.View, p estimate.Policy, a *ledger.App) []ledger.Lever {
+	return anew(v, p, a, nil)
+}
+
+// Late plans a running stage that has waited for executors until now. While nothing of it
+// is done, its first deadline is the one that it gets.
+func Late(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) []ledger.Lever {
+	return anew(v, p, a, s)
+}
+
+// anew plans all running stages once more, or only the one that comes late.
+func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) []ledger.Lever {
+	q := p.Aiming(v, a)
+	c, seated := estimate.CourseOf(a), estimate.Seated(a, q)
+	open := c.Running(a)
+	if q.Executors > 0 {
+		open = slices.Concat(filter(open, func(s *ledger.Stage) bool { return !a.Waits(s) }), filter(open, a.Waits))
+	}
+	g := a.Profile.GraphOf(estimate.Rest(c.Body, open))
+	var earlier []dag.Rest // Of a stage in g, which is the rest of one.
+	var planned []ledger.Lever
+	for i, s := range open {
+		if late == nil || s == late {
+			following := slices.Clone(c.Coming)
+			for _, later := range open[i+1:] {
+				following = append(following, later.Annotation)
+			}
+			slices.Sort(following)
+			m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: following, Running: earlier, Seated: seated}
+			first := s.First
+			if late != nil && s.Progress() == 0 {
+				first = 0
+			}
+			planned = append(planned, plan(v, p, a, s, c, q, g.StageDeadline(q, m), first))
+		}
+		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
+	}
+	return planned
+}
+
+// plan gives a stage a deadline, counted from now, which is the equations' by q unless it yields,
+// and its executors their targets.
+func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c estimate.Course, q dag.Params,
+	deadline, first units.Seconds) ledger.StageAimed {
+	if math.IsNaN(float64(deadline)) {
+		deadline = 0
+	}
+	last := estimate.Final(a, s, c, q)
+	if !last {
+		deadline = p.Yield(v, a, c, q, deadline)
+	}
+	deadline = min(max(deadline, -ledger.Farthest), ledger.Farthest)
+	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+	predicted := estimate.Predict(a, annotation, s)
+	if first == 0 {
+		first = a.At(v.Now()) + deadline - s.ReadyAt
+	}
+	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work, Records: predicted.Records,
+		Least: estimate.Least(v.Now(), a, c)}
+	return ledger.StageAimed{App: a.ID, Stage: s.Key(), Left: deadline, Aim: aim, First: first, Targets: targets(v, p, a, s, aim),
+		Cores: dag.EstimateCores(aim.Records, deadline, annotation.NominalRate)}
+}
+
+// Bound makes the targets of a planned stage from its bindings. Its deadline stays.
+func Bound(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) ledger.StageTargeted {
+	return ledger.StageTargeted{App: a.ID, Stage: s.Key(), Targets: targets(v, p, a, s, s.Aim)}
+}
+
+// targets are those of s's bindings, in order of executor. Eq 6 and 7 are taken for what is
+// left of the stage and each executor's share of it: at the start, with equal shares, that
+// is the source's equation.
+func targets(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, aim ledger.Aim) []ledger.Target {
+	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+	left := units.FromDuration(aim.DeadlineAt.Sub(v.Now()))
+	estimated := dag.EstimateCores(aim.Records*(1-float64(s.Progress())), left, annotation.NominalRate)
+	var weight float64
+	for _, b := range s.Ready.Bindings {
+		weight += b.Weight
+	}
+	var fixed units.Fraction
+	if s.Ready.Weighted {
+		fixed = a.Profile.FixedPart[s.Ready.Signature]
+	}
+	var all []ledger.Target
+	for _, b := range s.Ready.Bindings {
+		x := a.Executor(b.Executor)
+		if x == nil || x.Gone || b.Tasks <= 0 || !(b.Weight > 0) {
+			continue
+		}
+		share := b.Weight / weight
+		cores := min(dag.InitCores(estimated*units.Cores(share), p.Equations.Quantum, 1), v.Offered(x.Node))
+		if aim.Last && left < dag.Steerable && p.Equations.Aim > 0 {
+			cores = v.Offered(x.Node)
+		}
+		all = append(all, ledger.Target{Node: x.Node, StageTarget: api.StageTarget{Executor: x.ID, Weight: b.Weight, Tasks: b.Tasks,
+			Work: aim.Work * units.Work(share), Records: aim.Records * share, LongestTask: longest(annotation, s, aim.Work),
+			TaskCores: max(annotation.TaskCores, units.Cores(a.Tenant.Launch.TaskCPUs)), Reading: annotation.Reading, FixedPart: fixed, TaskCost: annotation.TaskCost, InitCores: cores}})
+	}
+	slices.SortFunc(all, func(x, y ledger.Target) int { return api.CompareExecutors(x.Executor, y.Executor) })
+	return all
+}
+
+// longest is what a stage's longest task is predicted to take where all take work: the
+// profile's, scaled as a mean task is.
+func longest(annotation api.ProfileStage, s *ledger.Stage, work units.Work) units.Seconds {
+	if annotation.CoreSeconds <= 0 || s.Ready.Tasks <= 0 {
+		return annotation.LongestTask
+	}
+	scale := float64(work/annotation.CoreSeconds) * float64(annotation.Tasks) / float64(s.Ready.Tasks)
+	return min(annotation.LongestTask*units.Seconds(scale), units.Seconds(work))
+}
+
+func filter(stages []*ledger.Stage, keep func(*ledger.Stage) bool) (kept []*ledger.Stage) {
+	for _, s := range stages {
+		if keep(s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,254 @@
+package verdict
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Policy says what is promised.
+type Policy struct {
+	estimate.Policy
+	// PaceInfeasible gives targets to an application whose deadline is infeasible, too.
+	PaceInfeasible bool
+}
+
+// lookEvery is how often the predicted end of an application whose stages take turns
+// is looked at between their boundaries.
+const lookEvery = 2 * time.Second
+
+// Judge is the verdict on an application that starts at that moment, with the line that
+// says it. The forecast is for what the nodes of its seating offer and nobody else has been
+// promised: what others need to be in time is theirs until they are due.
+func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating, at units.Instant) ledger.Judgement {
+	v := ledger.Judgement{Gate: ledger.Gate{Open: seating.Open}}
+	deadline, name := a.Promise.Deadline, a.Promise.Profile
+	switch {
+	case a.Promise.Mode == ledger.Off:
+		v.Verdict = api.VerdictNone
+		v.Reason = "mode off: all cores, nothing is judged, paced or recorded"
+	case a.Profile == nil && deadline > 0:
+		v.Verdict = api.VerdictUnknown
+		v.Reason = fmt.Sprintf("%s is unknown to be feasible: there is no profile %q yet; this run takes all cores and records it%s",
+			due(view, a), name, nearest(view, a.Tenant.Owner.User, name))
+	case a.Profile == nil:
+		v.Verdict = api.VerdictNone
+		v.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q%s", name, nearest(view, a.Tenant.Owner.User, name))
+	default:
+		q := p.Turns(a.Profile.Graph, p.Together(a.Profile.Graph))
+		if a.Promise.Mode == ledger.Paced {
+			q = p.Turns(a.Profile.Graph, seating.Most())
+			q.Open, q.Nodes = seating.Open, len(seating.Seats)
+		}
+		f, said := Forecast(view, p.Policy, a, q, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, seating.Nodes(), at)
+		v.Verdict, v.Earliest = f.Verdict, f.Earliest
+		v.Reason = said + turns(a, f.Verdict, seating)
+		v.Gate.Infeasible = f.Verdict == api.VerdictInfeasible && !p.PaceInfeasible
+	}
+	if a.Observed() {
+		v.Reason += " (mode observe: nothing is held back)"
+	}
+	return v
+}
+
+// Waiting is the verdict on an application that is queued and would have that seating: what
+// it is if it starts when that is expected, with when it has to start at the latest.
+func (p Policy) Waiting(view ledger.View, a *ledger.App, seating placement.Seating, w ledger.Wait) ledger.Judgement {
+	at := max(view.Now(), w.Start)
+	j := p.Judge(view, a, seating, at)
+	if w.Start == 0 && a.Promise.Deadline > 0 && j.Verdict != api.VerdictInfeasible && a.Promise.Mode != ledger.Off {
+		j.Verdict = api.VerdictUnknown
+		j.Reason = due(view, a) + " is unknown to be feasible: nobody knows when the application starts"
+	}
+	start := "when memory comes free"
+	if w.Plan {
+		start = "when others have ended"
+	}
+	if wait := units.FromDuration(at.Sub(view.Now())); w.Start > 0 {
+		start = "in " + finishText(wait)
+	}
+	j.Reason = fmt.Sprintf("queued at place %d of %d, starts %s (%s); %s", w.Place, w.Of, start, w.Why, j.Reason)
+	return j
+}
+
+// Latest is when a, which would have that seating, has to start in order to be in time; 0
+// where that is not known. What a driver does by itself before its first stage is done by then.
+func (p Policy) Latest(a *ledger.App, seating placement.Seating) units.Instant {
+	if a.Profile == nil || a.Promise.Deadline <= 0 || a.Promise.Mode != ledger.Paced {
+		return 0
+	}
+	q := p.Equations
+	q.Open = true
+	f := a.Profile.Graph.Forecast(q, a.Promise.Deadline, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, 0)
+	return a.Instant(a.Promise.Deadline - (f.FullCores - a.Profile.Body.Head))
+}
+
+// turns is what a verdict's line says of branches that take turns, "" of none.
+func turns(a *ledger.App, verdict api.Verdict, s placement.Seating) string {
+	switch {
+	case a.Promise.Mode != ledger.Paced || verdict == api.VerdictInfeasible:
+		return ""
+	case s.Open:
+		return "; it has all cores, since holding its branches back leaves no room"
+	case s.PerNode == 0 || s.PerNode >= a.Profile.Graph.Width():
+		return ""
+	}
+	return fmt.Sprintf("; stages that could run side by side take turns on %d per node", s.PerNode)
+}
+
+// Again is a's verdict from where it stands, if its gate is that.
+func (p Policy) Again(view ledger.View, a *ledger.App, gate ledger.Gate) ledger.Judgement {
+	v := ledger.Judgement{Gate: gate}
+	deadline, paced := a.Promise.Deadline, a.Promise.Mode == ledger.Paced
+	head := due(view, a)
+	if a.Profile == nil || a.Promise.Mismatch != "" || a.Promise.Mode == ledger.Unpaced {
+		v.Verdict = api.VerdictUnknown
+		v.Reason = head + " is unknown to be feasible: the application is not paced and has all cores"
+		return v
+	}
+	full := p.End(view, a, true)
+	finish := full
+	if paced {
+		finish = p.End(view, a, false)
+	}
+	switch {
+	case finish > deadline && full <= deadline && p.Turning(a):
+		v.Verdict, v.Gate.Open = api.VerdictTight, true
+	case finish > deadline:
+		v.Verdict, v.Gate.Infeasible = api.VerdictInfeasible, paced && !p.PaceInfeasible
+		v.Earliest = full / units.Seconds(p.Equations.Alpha)
+	case full > dag.TightShare*deadline:
+		v.Verdict = api.VerdictTight
+	default:
+		v.Verdict = api.VerdictFeasible
+	}
+	v.Reason = fmt.Sprintf("%s is %s: all cores would finish in %s", head, v.Verdict, finishText(full))
+	switch {
+	case v.Gate.Infeasible || v.Gate.Open:
+		v.Reason += ", all cores from now on"
+	case !paced:
+		v.Reason += "; the application is not paced and has them"
+	}
+	return v
+}
+
+// Repacing says what is to become of a running application at a boundary or tick.
+type Repacing int
+
+// What may become of it.
+const (
+	AsIs      Repacing = iota
+	LookedAt           // It was looked at, and stays as it is for a while.
+	Tightened          // It can be paced that was not: by what is done its deadline is feasible.
+	Loosened           // Its stages are to run side by side, with all cores: in turns it would be late.
+)
+
+// Repace looks whether a, as far as it has come, should be held back that is not,
+// or the other way round. Tightened comes with a new verdict.
+func (p Policy) Repace(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
+	switch {
+	case a.Promise.Late || a.Promise.Unheard || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil || a.Promise.Mismatch != "":
+		return AsIs, ledger.Judgement{}
+	case a.Gated():
+		return p.loosen(view, a), ledger.Judgement{}
+	}
+	return p.tighten(view, a)
+}
+
+// tighten paces an application whose deadline was infeasible by its profile, or left
+// no room for turns, and has become feasible by what is done: a profile that promises
+// too little would otherwise cost all cores to the end.
+func (p Policy) tighten(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
+	rules := sharing.Of(p.Sharing).Again
+	share := units.Seconds(rules.Alone)
+	if p.Turning(a) {
+		// Stages that share an executor cannot be told apart once they are held back.
+		if len(a.Opened()) > 1 {
+			return AsIs, ledger.Judgement{}
+		}
+		share = units.Seconds(rules.Turning)
+	}
+	deadline := a.Promise.Deadline
+	full, left := p.End(view, a, true), deadline-a.At(view.Now())
+	if full > deadline-share*left || p.End(view, a, false) > deadline {
+		return AsIs, ledger.Judgement{}
+	}
+	// Asked last: few come so far, and this is looked at in each tick.
+	if full > deadline-units.Seconds(rules.Beside)*left && len(p.Promised(view, a, a.Seats())) > 0 {
+		return AsIs, ledger.Judgement{}
+	}
+	return Tightened, p.Again(view, a, ledger.Gate{})
+}
+
+// loosen lets stages that take turns run side by side, with all cores, when in turns
+// they would miss the deadline at all cores: turns save an executor, not time.
+func (p Policy) loosen(view ledger.View, a *ledger.App) Repacing {
+	if view.Now() < a.Clocks.Looked.Add(lookEvery) {
+		return AsIs
+	}
+	if !p.Turning(a) || !estimate.Branching(a) {
+		return LookedAt
+	}
+	if soonest := p.Soonest(view, a); soonest <= a.Promise.Deadline || p.End(view, a, true) >= soonest {
+		return LookedAt
+	}
+	return Loosened
+}
+
+// nearest is what a verdict's line says of the profile that is most like one that is not there, "" of none.
+func nearest(v ledger.View, user, name string) string {
+	if near := profiles.Nearest(v.ProfileNames(user), name); near != "" {
+		return fmt.Sprintf("; the nearest is %q: --pacer-profile would plan with that", near)
+	}
+	return ""
+}
+
+// due names a's deadline as its user has: a time from its start, or a moment, on its user's clock. A
+// part of a deadline is nobody's moment.
+func due(v ledger.View, a *ledger.App) string {
+	if !a.Promise.ByMoment || a.Promise.Followers > 0 {
+		return "deadline " + Deadline(a.Promise.Deadline)
+	}
+	zone := time.FixedZone("", a.Tenant.UTCOffset)
+	moment := time.Unix(0, int64(a.Instant(a.Promise.Deadline))).In(zone).Round(time.Second)
+	layout := "Monday 2 January 15:04"
+	if moment.Sub(time.Unix(0, int64(v.Now()))) > yearAway {
+		layout = "Monday 2 January 2006 15:04"
+	}
+	if moment.Second() != 0 {
+		layout += ":05"
+	}
+	return "due " + moment.Format(layout)
+}
+
+// yearAway is from when on a moment is told with its year.
+const yearAway = 300 * 24 * time.Hour
+
+// Deadline prints a deadline as users write them: 1m30s.
+func Deadline(s units.Seconds) string {
+	return s.Duration().Round(100 * time.Millisecond).String()
+}
+
+// finishText prints a predicted time in seconds, whole ones from ten on.
+func finishText(s units.Seconds) string {
+	if s < 10 {
+		return fmt.Sprintf("%.1fs", float64(s))
+	}
+	return fmt.Sprintf("%.0fs", float64(s))
+}
+
+// earliestText rounds up, so that what is said is feasible.
+func earliestText(s units.Seconds) string {
+	if s <= 0 {
+		return "not known"
+	}
+	return (s + 0.999).Duration().Truncate(time.Second).String()
+}

@@ -1,0 +1,242 @@
+package metrics_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/metrics"
+	"github.com/sparkpacer/pacer/units"
+)
+
+func status() api.NodeStatus {
+	return api.NodeStatus{
+		Node: "n1", Offered: 1.8, Total: 2, Others: 0.25, Memory: units.GiB,
+		Executors: []api.ExecutorStatus{
+			{App: "app-1", ID: "1", State: api.ExecutorRunning, CPU: 10, Quota: 0.5, Throttled: 2,
+				Memory: api.ExecutorMemory{Heap: units.GiB, OffHeap: 128 * units.MiB, Moves: 3, Moving: 1.5, Evicted: 7, Spilled: 9}},
+			{App: "app-1", ID: "2", State: api.ExecutorStarting, CPU: 1, Quota: api.Unknown},
+			{App: "app-1", ID: "0", State: api.ExecutorExited, CPU: 99},
+		},
+		Stages: []api.StageStatus{
+			{App: "app-1", StageKey: api.StageKey{Stage: 3}, Executor: "1", Progress: 0.4, QuotaChanges: 7,
+				Samples: []api.StageSample{{SetPoint: 0.3}, {SetPoint: 0.5}}},
+			{App: "app-1", StageKey: api.StageKey{Stage: 2}, Executor: "0", Progress: 1},
+		},
+		Losses:    []api.Loss{{App: "app-1", To: "app-2", CoreSeconds: 31}, {App: "app-1", CoreSeconds: 1.5}},
+		Shortages: []api.Shortage{{App: "app-1", To: "app-2", Asked: 1.5, Had: 0.25}},
+	}
+}
+
+const nodeText = `
+# HELP pacer_app_lost_cpu_seconds_total CPU time that an application asked for and was not granted, by who had most meanwhile.
+# TYPE pacer_app_lost_cpu_seconds_total counter
+pacer_app_lost_cpu_seconds_total{application_id="app-1",to=""} 1.5
+pacer_app_lost_cpu_seconds_total{application_id="app-1",to="app-2"} 31
+# HELP pacer_app_short_cores Cores that an application with a deadline to keep asks for and does not have now.
+# TYPE pacer_app_short_cores gauge
+pacer_app_short_cores{application_id="app-1",to="app-2"} 1.25
+# HELP pacer_cgroup_write_errors_total Quotas and weights that could not be written.
+# TYPE pacer_cgroup_write_errors_total counter
+pacer_cgroup_write_errors_total 1
+# HELP pacer_control_loop_missed_ticks_total Slots that were skipped because the loop came late.
+# TYPE pacer_control_loop_missed_ticks_total counter
+pacer_control_loop_missed_ticks_total 3
+# HELP pacer_executor_cpu_quota_cores CPU quota in force, +Inf for none.
+# TYPE pacer_executor_cpu_quota_cores gauge
+pacer_executor_cpu_quota_cores{application_id="app-1",executor_id="1"} 0.5
+pacer_executor_cpu_quota_cores{application_id="app-1",executor_id="2"} +Inf
+# HELP pacer_executor_cpu_used_cores CPU used between the last two statuses.
+# TYPE pacer_executor_cpu_used_cores gauge
+pacer_executor_cpu_used_cores{application_id="app-1",executor_id="1"} 0.75
+pacer_executor_cpu_used_cores{application_id="app-1",executor_id="2"} 0
+# HELP pacer_executors Executors on this node.
+# TYPE pacer_executors gauge
+pacer_executors{state="running"} 1
+pacer_executors{state="starting"} 1
+# HELP pacer_stage_progress_ratio Where a stage executor is.
+# TYPE pacer_stage_progress_ratio gauge
+pacer_stage_progress_ratio{application_id="app-1",attempt="0",executor_id="1",stage_id="3"} 0.4
+# HELP pacer_stage_setpoint_ratio Where a stage executor should be.
+# TYPE pacer_stage_setpoint_ratio gauge
+pacer_stage_setpoint_ratio{application_id="app-1",attempt="0",executor_id="1",stage_id="3"} 0.5
+`
+
+func TestNodeShowsItsNewestStatus(t *testing.T) {
+	r := prometheus.NewPedanticRegistry()
+	n, err := metrics.NewNode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Missed(3)
+	n.WriteFailed()
+	n.Tick(time.Millisecond)
+	n.Event("stage bound")
+	s := status()
+	n.Observe(&s, 0)
+	s.Executors[0].CPU = 11.5
+	n.Observe(&s, units.Instant(2*time.Second))
+	s.Executors[0].Quota = 9 // The node's status is reused: what was observed stays.
+	s.Stages[0].Samples[1].SetPoint = 9
+	s.Losses[0].CoreSeconds, s.Shortages[0].Had = 99, 99
+	if err := testutil.GatherAndCompare(r, strings.NewReader(nodeText), "pacer_app_lost_cpu_seconds_total", "pacer_app_short_cores", "pacer_cgroup_write_errors_total",
+		"pacer_control_loop_missed_ticks_total", "pacer_executor_cpu_quota_cores", "pacer_executor_cpu_used_cores",
+		"pacer_executors", "pacer_stage_progress_ratio", "pacer_stage_setpoint_ratio"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSeriesEndWithTheirApplication(t *testing.T) {
+	r := prometheus.NewPedanticRegistry()
+	n, err := metrics.NewNode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := status()
+	n.Observe(&s, 0)
+	before, err := testutil.GatherAndCount(r, "pacer_executor_cpu_quota_cores", "pacer_stage_progress_ratio")
+	if err != nil || before != 3 {
+		t.Fatalf("%d series of an application, %v, want 3", before, err)
+	}
+	n.Observe(&api.NodeStatus{Node: "n1"}, 1)
+	if after, err := testutil.GatherAndCount(r, "pacer_executor_cpu_quota_cores", "pacer_stage_progress_ratio"); err != nil || after != 0 {
+		t.Errorf("%d series are left, %v", after, err)
+	}
+}
+
+func TestPlannerShowsItsView(t *testing.T) {
+	r := prometheus.NewPedanticRegistry()
+	view := metrics.View{
+		Apps: []api.AppSummary{
+			{ID: "app-1", Name: "wc", State: api.AppRunning, Deadline: 90, Duration: 30, Predicted: 88, CoreSeconds: 12},
+			{ID: "app-0", Name: "wc", State: api.AppFinished, Deadline: 90},
+		},
+		Nodes: []api.NodeSummary{{Node: "n1", State: "ready", Offered: 1.8}},
+	}
+	var fault error
+	p, err := metrics.NewPlanner(r, func() (metrics.View, error) { return view, fault })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Admitted(api.VerdictFeasible)
+	p.Rejected(api.KindInfeasible)
+	p.Ended(-0.03)
+	p.Wrote(time.Millisecond)
+	p.PublishFailed()
+	want := `
+# HELP pacer_app_deadline_seconds Deadline of a running application.
+# TYPE pacer_app_deadline_seconds gauge
+pacer_app_deadline_seconds{application_id="app-1",application_name="wc"} 90
+# HELP pacer_app_predicted_finish_seconds When it is expected to end, on its deadline clock.
+# TYPE pacer_app_predicted_finish_seconds gauge
+pacer_app_predicted_finish_seconds{application_id="app-1",application_name="wc"} 88
+# HELP pacer_apps Applications known, by state.
+# TYPE pacer_apps gauge
+pacer_apps{state="failed"} 0
+pacer_apps{state="finished"} 1
+pacer_apps{state="queued"} 0
+pacer_apps{state="running"} 1
+pacer_apps{state="unknown"} 0
+# HELP pacer_apps_rejected_total Registrations refused, by kind of error.
+# TYPE pacer_apps_rejected_total counter
+pacer_apps_rejected_total{reason="infeasible"} 1
+# HELP pacer_nodes Nodes known, by state.
+# TYPE pacer_nodes gauge
+pacer_nodes{state="ready"} 1
+`
+	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_app_deadline_seconds", "pacer_app_predicted_finish_seconds",
+		"pacer_apps", "pacer_apps_rejected_total", "pacer_nodes"); err != nil {
+		t.Error(err)
+	}
+	fault = errors.New("the loop is busy")
+	if n, err := testutil.GatherAndCount(r, "pacer_apps"); err != nil || n != 0 {
+		t.Errorf("%d series without a view, %v", n, err)
+	}
+}
+
+// Every documented name is exposed and every exposed one is documented.
+func TestDocumentedNamesAreTheExposedOnes(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^//\t(pacer_[a-z_]+)`).FindAllStringSubmatch(string(doc), -1) {
+		documented[m[1]] = true
+	}
+	r := prometheus.NewPedanticRegistry()
+	n, err1 := metrics.NewNode(r)
+	p, err2 := metrics.NewPlanner(r, func() (metrics.View, error) {
+		return metrics.View{Apps: []api.AppSummary{{ID: "a", State: api.AppRunning, Deadline: 1, Predicted: 1}}, Nodes: []api.NodeSummary{{Node: "n"}}}, nil
+	})
+	if err := errors.Join(err1, err2, metrics.Build(r, "v1")); err != nil {
+		t.Fatal(err)
+	}
+	s := status()
+	n.Observe(&s, 0)
+	n.Event("e")
+	p.Admitted("x")
+	p.Rejected(api.KindInvalid)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var exposed, want []string
+	for _, f := range families {
+		if strings.HasPrefix(f.GetName(), "pacer_") {
+			exposed = append(exposed, f.GetName())
+		}
+	}
+	for name := range documented {
+		want = append(want, name)
+	}
+	slices.Sort(want)
+	slices.Sort(exposed)
+	if d := cmp.Diff(want, exposed); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestHealthzSaysWhy(t *testing.T) {
+	var fault error
+	h := metrics.Handler(prometheus.NewRegistry(), func() error { return fault })
+	get := func(path string) (int, string) {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		return w.Code, w.Body.String()
+	}
+	if code, body := get("/healthz"); code != 200 || body != "ok\n" {
+		t.Errorf("healthy: %d %q", code, body)
+	}
+	fault = errors.New("the loop has not ticked for 6s")
+	if code, body := get("/healthz"); code != 503 || body != "the loop has not ticked for 6s\n" {
+		t.Errorf("stalled: %d %q", code, body)
+	}
+	if code, _ := get("/metrics"); code != 200 {
+		t.Errorf("metrics: %d", code)
+	}
+	if code, _ := get("/"); code != 404 {
+		t.Errorf("root: %d", code)
+	}
+}
+
+func TestRegisteringTwiceIsAnError(t *testing.T) {
+	r := prometheus.NewRegistry()
+	if _, err := metrics.NewNode(r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := metrics.NewNode(r); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,92 @@
+// Command bench measures Pacer: `go run ./test/bench help` says how. `make bench`, `make
+// bench-deadlines`, `make bench-scale` and `make bench-trust` run parts of it, `make
+// figures` writes docs/figures.md.
+//
+// # Rows
+//
+// What is measured is divided into rows. A row takes its figures by itself, and puts them
+// into docs/figures.jsonl in the place of the former ones of their names (package benchline);
+// `-only` measures some of them. A workload under deadlines is a row with all of its runs,
+// so is a benchmark of several applications. Nothing asserts a time: late is reported as
+// late, and what was not measured is missing. What Pacer printed and tells at the end of a
+// run of Benchmarks 1 to 3 is kept in out/bench/mixes, to look up why an application was
+// late.
+//
+// # Names
+//
+// In alphabetical order; "W" stands for a workload, "S" for a slack in per cent:
+//
+//	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
+//	auth.cases                           attacks that were refused, each for its reason, on the bus and by each verb, on HTTP, page, disk and process table; n tables
+//	chaos.seeds, chaos.broken            seeds of simulated worlds on which faults rain, two of each, of them those in which an invariant does not hold or an application does not end
+//	contention.B.WAY.late, .met          of the source's Benchmark B under a strategy or on stock Spark: runs late; applications in time in a run, mean
+//	contention.B.WAY.mean_abs_error_pct  how far they ended from their deadlines, either way
+//	contention.bench1.WAY.makespan_ratio until all are done, over the better stock way of the same round
+//	contention.bench3.clairvoyant.met    the most that can be in time for who knows all of them before
+//	contention.bench3.WAY.met_ratio      applications in time over the former; WAY ends with .g1 for gamma 1, and is of gamma 0 without
+//	contention.beside_unpaced.N.*        a paced application beside N first runs: its error, late runs, runs that are late or over 3 % early, and
+//	                                     what the first runs use of what is left of the machine
+//	controller.step_ns, .LAW             a step of the control laws
+//	core_seconds.B.W, wall_s.B.W         of the baselines: stock, tuned, full
+//	deadline.drift_pct.W                 how much longer tuned stock takes between the paced runs than before them
+//	deadline.exit_error_pct.W.S          from the exit of `pacer submit` to its deadline, in per cent of it: early is positive
+//	deadline.exit_error_pct.mean, .worst of the eight workloads at +20 and +40 %: mean of the amounts, and the farthest
+//	deadline.late.W.S, deadline.late.all runs that exited after their deadline
+//	deadline.planner_error_pct.W.S       the same as the planner has it
+//	failover_s.median, .worst            from kill -9 of the planner that serves until the one that stands by has stored and answered a request, on three NATS servers
+//	failover.node_lost_s.median, .worst  from that kill until the one that stands by knows of a node that it is lost, which has died at the same moment
+//	fuzz.execs, fuzz.crashes             inputs that all fuzz targets have tried, n targets, and targets that found one that fails
+//	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
+//	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside blocks and a running sort
+//	offheap.rss_released_pct             resident memory that went within 5 s, of what was in use above the new size; .in_use_mib: that much was
+//	overhead.*_ratio, overhead.*_ratio.W Pacer at all cores over tuned stock, of the demonstration and of a workload
+//	pacing.core_seconds_ratio, .W.S      Pacer with a deadline over Pacer at all cores
+//	plan.latency_ms.p99                  from a driver's event to the quota in force
+//	plan.scale_ms.*                      a stage event of 1,000 applications on 10,000 nodes, on the disk when it ends
+//	plan.fdatasync_ms.*                  the same bytes appended and synced by nobody but the benchmark, right after it
+//	plan.scale_own_ms.*                  the former less the latter, event by event
+//	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it ends
+//	question.register_ms.*               a registration while another user asks again and again about a profile of 2,000 stages; .answer_s: that answer
+//	quota.*                              to write a quota, and what Docker takes for it
+//	rebind.*                             from a stage that is ready to its first task
+//	rss.*, start.*, sim.*                memory, starts, the simulator
+//	soak.rss_slope_mib_h, .spark_*       of the longest soak, and of the longest on real Spark: how much its resident memory grew by the hour, n samples, with two standard errors either side
+//	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and gamma G; makespan_ratio is over
+//	                                     each in turn for as long as it takes alone
+//	precision.left_pct                   what is left of a deadline of 1.4 times the recorded run when the command has exited: late is negative
+//	precision.late                       how many of those runs were late
+//	tls.overhead_ratio                   from a stage that is ready to the quota in force with TLS and credentials over without, pair by pair; tls.open_ms, .secured_ms: the two
+//	torture.*                            sums over runs of make torture on these sources, n runs, with the least and the most of a run: kills, partitions and
+//	                                     node_losses of processes and nodes; applications, of them lost (no answer, and no error of their own) and wrong (another
+//	                                     answer than stock Spark's); deadlines that were possible after the faults, of them late_possible; orphans left over
+//	tuning.*_ratio, tuning.*_ratio.W     tuned stock over stock as it comes
+//	verdict.feasible_met_ratio           of 40 applications that come at load 1.5 in the simulator: in time of those called feasible
+//	verdict.met.STRATEGY                 of the 40, those that are in time where cores are divided so, mean
+//	verdict.infeasible_spare             called infeasible with over 5 % of the deadline to spare beside what others are promised; .turns: if those
+//	                                     could wait as long as they are in time
+//
+// A name with "@" behind it is of what stands there: a size, settings.
+//
+// # Deadlines and overhead
+//
+// Three baselines stand side by side. stock is Spark as it comes, on a standalone
+// cluster. tuned is the same with all that Pacer gives its executors and drivers: the
+// JVM options, archive and environment that executor.Command returns, the off-heap
+// memory and the driver's options that Spark's event log has of a run under Pacer.
+// full is Pacer at all cores, without a deadline. So tuning, overhead and pacing are
+// three ratios. Deadlines are a slack over the median of tuned stock.
+//
+// Rounds hold one run of each, in an order drawn from the seed of the call; tuned stock
+// runs once in each round of paced runs too. Every paced run starts from the profile
+// that the runs at all cores have left, so that none learns from another. Figures over all
+// workloads are made of those of each, where all are of the same sources.
+//
+// Wall time is from the start of the command to its exit. Core-seconds are what the
+// kernel counts meanwhile in the groups of all of it: the command, drivers, Python
+// workers, executors, and Pacer's daemons or Spark's master and worker.
+// The making of a class-data archive is not among them: archive.core_seconds has it.
+//
+// Applications that contend have deadlines by the latest three runs alone on tuned stock,
+// one of which each round begins with: the machine's speed differs by more from one quarter
+// of an hour to another than by what a deadline is met or missed.
+package main

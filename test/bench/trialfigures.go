@@ -1,0 +1,234 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sparkpacer/pacer/test/benchline"
+)
+
+// figuresOf are the figures of a workload's runs. What was not measured is not among
+// them.
+func figuresOf(workload, variant string, runs []outcome) []figure {
+	var out []figure
+	add := func(what, suffix string, m benchline.Measured, unit string) {
+		if workload != overheadOf {
+			what += "." + workload
+		}
+		out = append(out, figure{at(what+suffix, variant), m, unit})
+	}
+	work := func(phase string, baselines ...string) []float64 {
+		return values(runs, coreSeconds, phase, baselines...)
+	}
+	ratio := func(figure string, of func(phase string, baselines ...string) []float64, one, base string) {
+		if a, b := of(basis, one), of(basis, base); len(a) > 0 && len(b) > 0 {
+			add(figure, "", benchline.Ratio(a, b), "ratio")
+		}
+	}
+	wall := func(phase string, baselines ...string) []float64 { return walls(runs, phase, baselines...) }
+	for _, b := range []string{stockAsIs, tunedOne, fullOne} {
+		if v := wall(basis, b); len(v) > 0 {
+			add("wall_s."+b, "", benchline.Median(v), "s")
+			add("core_seconds."+b, "", benchline.Median(work(basis, b)), "core-seconds")
+		}
+	}
+	ratio("tuning.wall_ratio", wall, tunedOne, stockAsIs)
+	ratio("tuning.core_seconds_ratio", work, tunedOne, stockAsIs)
+	ratio("overhead.wall_ratio", wall, fullOne, tunedOne)
+	ratio("overhead.core_seconds_ratio", work, fullOne, tunedOne)
+	if before, between := wall(basis, tunedOne), wall(paced, tunedOne); len(before) > 0 && len(between) > 0 {
+		change := benchline.Ratio(between, before)
+		percent := func(v float64) float64 { return 100 * (v - 1) }
+		add("deadline.drift_pct", "", benchline.Measured{Value: percent(change.Value), N: change.N,
+			Spread: [2]float64{percent(change.Spread[0]), percent(change.Spread[1])}}, "%")
+	}
+	for _, slack := range slacksOf(runs) {
+		of := slices.DeleteFunc(slices.Clone(runs), func(r outcome) bool { return r.way != pacedOne || r.slack != slack })
+		suffix := "." + strconv.Itoa(slack)
+		errs := errorsOf(of)
+		median := benchline.Median(errs)
+		median.Each = errs
+		add("deadline.exit_error_pct", suffix, median, "%")
+		add("deadline.late", suffix, lateOf(errs), "runs")
+		used := values(of, coreSeconds, paced, pacedOne)
+		if full := work(basis, fullOne); len(full) > 0 {
+			ratio := benchline.Ratio(used, full)
+			for _, u := range used {
+				ratio.Each = append(ratio.Each, u/benchline.Median(full).Value)
+			}
+			add("pacing.core_seconds_ratio", suffix, ratio, "ratio")
+		}
+		if planned := plannersOf(of); len(planned) > 0 {
+			add("deadline.planner_error_pct", suffix, benchline.Median(planned), "%")
+		}
+	}
+	return out
+}
+
+func coreSeconds(r outcome) float64 { return r.coreSeconds }
+
+// walls are the times of runs of some baselines, in seconds.
+func walls(runs []outcome, phase string, baselines ...string) []float64 {
+	return values(runs, func(r outcome) float64 { return r.wall }, phase, baselines...)
+}
+
+func values(runs []outcome, of func(outcome) float64, phase string, baselines ...string) (out []float64) {
+	for _, r := range runs {
+		if r.phase == phase && slices.Contains(baselines, r.way) {
+			out = append(out, of(r))
+		}
+	}
+	return out
+}
+
+// slacksOf are those of the paced runs, in order.
+func slacksOf(runs []outcome) []int {
+	var out []int
+	for _, r := range runs {
+		if r.way == pacedOne && !slices.Contains(out, r.slack) {
+			out = append(out, r.slack)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// errorsOf are the signed errors at the exit, of runs that have a deadline.
+func errorsOf(runs []outcome) (out []float64) {
+	for _, r := range runs {
+		if pct, ok := r.errorPct(); ok {
+			out = append(out, pct)
+		}
+	}
+	return out
+}
+
+// plannersOf are the errors that the planner itself has reported.
+func plannersOf(runs []outcome) (out []float64) {
+	for _, r := range runs {
+		if r.planner != nil {
+			out = append(out, *r.planner)
+		}
+	}
+	return out
+}
+
+// lateOf counts the errors that are late.
+func lateOf(errs []float64) benchline.Measured {
+	return countOf(errs, func(e float64) bool { return e < 0 })
+}
+
+// countOf counts those of at least one error that are such; its spread is that of a single
+// run's count.
+func countOf(errs []float64, such func(float64) bool) benchline.Measured {
+	ones := make([]float64, 0, len(errs))
+	sum := 0.0
+	for _, e := range errs {
+		one := 0.0
+		if such(e) {
+			one = 1
+		}
+		sum += one
+		ones = append(ones, one)
+	}
+	return benchline.Measured{Value: sum, N: len(errs), Spread: [2]float64{slices.Min(ones), slices.Max(ones)}}
+}
+
+// overall are the figures over all workloads, made of those of each that were measured on
+// the sources, the Spark and as many cores as one has: of deadlines those of the source's
+// workloads at +20 and +40 %, of pacing's core-seconds all. There are none while one of the
+// source's workloads has none: what some of them give has not that name. They are of as many
+// machines as those are.
+func overall(lines []benchline.Line, variant string, origin benchline.Origin) (out []figure, machines int) {
+	var errs, ratios []float64
+	met, places := map[string]bool{}, map[string]bool{}
+	for _, l := range lines {
+		name, of, _ := strings.Cut(l.Name, "@")
+		parts := strings.Split(name, ".")
+		if l.Each == nil || of != variant || len(parts) != 4 ||
+			l.Sources != origin.Sources || l.Spark != origin.Spark || l.Cores != origin.Cores {
+			continue
+		}
+		i := slices.IndexFunc(workloads(), func(w workload) bool { return w.name == parts[2] })
+		switch {
+		case i < 0:
+			continue
+		case parts[1] == "core_seconds_ratio":
+			ratios = append(ratios, l.Each...)
+		case workloads()[i].source && (parts[3] == "20" || parts[3] == "40"):
+			errs = append(errs, l.Each...)
+			met[parts[2]] = true
+		}
+		places[l.Place()] = true
+	}
+	for _, w := range workloads() {
+		if w.source && !met[w.name] {
+			return nil, 0
+		}
+	}
+	return []figure{
+		{at("deadline.exit_error_pct.mean", variant), benchline.Mean(amounts(errs)), "%"},
+		{at("deadline.exit_error_pct.worst", variant), benchline.Farthest(errs), "%"},
+		{at("deadline.late.all", variant), lateOf(errs), "runs"},
+		{at("pacing.core_seconds_ratio", variant), benchline.Median(ratios), "ratio"},
+	}, len(places)
+}
+
+// amounts are errors without their signs.
+func amounts(errs []float64) (out []float64) {
+	for _, e := range errs {
+		out = append(out, math.Abs(e))
+	}
+	return out
+}
+
+// goals bound what is measured; figures without one are there to explain others.
+func goals() []benchline.Goal {
+	most := func(pattern string, bound float64) benchline.Goal {
+		return benchline.Goal{Pattern: pattern, Least: math.Inf(-1), Most: bound, Text: fmt.Sprintf("at most %g", bound)}
+	}
+	least := func(pattern string, bound float64) benchline.Goal {
+		return benchline.Goal{Pattern: pattern, Least: bound, Most: math.Inf(1), Text: fmt.Sprintf("at least %g", bound)}
+	}
+	between := func(pattern string, from, to float64) benchline.Goal {
+		return benchline.Goal{Pattern: pattern, Least: from, Most: to, Text: fmt.Sprintf("%g to %g", from, to)}
+	}
+	return []benchline.Goal{
+		most("deadline.exit_error_pct.mean", 1), between("deadline.exit_error_pct.worst", 0, 2),
+		most("deadline.late.all", 0),
+		most("deadline.late.*.20", 0), most("deadline.late.*.40", 0), between("deadline.exit_error_pct.*.20", 0, 2),
+		between("deadline.exit_error_pct.*.40", 0, 2),
+		most("overhead.wall_ratio", 1.02), most("overhead.core_seconds_ratio", 1.02),
+		most("pacing.core_seconds_ratio", 1.03),
+		most("contention.bench1.edf-pure.late", 0), most("contention.bench1.auto.late", 0),
+		most("contention.bench1.edf-pure.mean_abs_error_pct", 2),
+		most("contention.bench1.auto.mean_abs_error_pct", 2), most("contention.bench1.edf-all.makespan_ratio", 1.05),
+		most("contention.bench1.stock-*.met", 2), most("contention.bench2.*.late", 0),
+		least("contention.bench3.auto*.met_ratio*", 1),
+		between("contention.beside_unpaced.error_pct", 0, 3), most("contention.beside_unpaced.late", 0),
+		most("contention.beside_unpaced.outside", 0), least("contention.beside_unpaced.used_pct", 95),
+		most("sim.contention.bench1.*.late", 0), most("sim.contention.bench1.edf-pure.g0.mean_abs_error_pct", 2),
+		most("sim.contention.bench1.auto.g0.mean_abs_error_pct", 2),
+		most("sim.contention.bench1.edf-all.g1.makespan_ratio", 1.05),
+		most("sim.contention.bench2.*.g0.late", 0), least("sim.contention.bench3.auto.*.met_ratio", 1),
+		most("tls.overhead_ratio", 1.2), most("chaos.broken", 0), most("failover_s.*", 5),
+		most("failover.node_lost_s.*", 10), most("question.register_ms.p99", 50), most("fuzz.crashes", 0),
+		most("soak.rss_slope_mib_h", 4), most("soak.spark_rss_slope_mib_h", 4),
+		least("torture.kills", 200), least("torture.partitions", 40), least("torture.node_losses", 20),
+		most("torture.lost", 0), most("torture.wrong", 0), most("torture.late_possible", 0), most("torture.orphans", 0),
+		least("verdict.feasible_met_ratio", 0.95), least("verdict.feasible", 20),
+		most("verdict.infeasible_spare", 0), most("register.scale_ms.p99", 20),
+		most("offheap.shrink_s.median", 2), most("offheap.grow_ms.median", 100), least("offheap.rss_released_pct", 85),
+		between("precision.left_pct", 0, 3), most("precision.late", 0),
+		most("plan.scale_own_ms.p99", 1), most("plan.latency_ms.p99", 50), most("plan.scale_rss_mib", 512),
+		most("node.step_us.256", 100), most("node.tick_us.200", 1000), most("node.tick_us.256", 1500),
+		most("quota.write_us", 100),
+		most("rebind.ms.median", 20), most("rss.planner_mib", 64), most("rss.node_mib", 64),
+		most("rss.node_mib.200", 96),
+		most("start.cpu_ratio", 0.7), most("start.wall_ratio", 1.15),
+		most("controller.step_ns", 200), least("sim.events_per_s", 500_000), most("sim.hour_10k_s", 300),
+	}
+}

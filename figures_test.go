@@ -34,9 +34,9 @@ const mostMethods, mostFields = 30, 25
 var larger = map[string]size{
 	"api.AppDetail":             {fields: 35},
 	"api.AppSummary":            {fields: 26},
-	"infra/bus.Conn":                  {methods: 33},
-	"infra/cgroup.Group":              {methods: 40},
-	"infra/cgroup.Hierarchy":          {methods: 32},
+	"infra/bus.Conn":            {methods: 33},
+	"infra/cgroup.Group":        {methods: 40},
+	"infra/cgroup.Hierarchy":    {methods: 32},
 	"cli.launch":                {methods: 53},
 	"cli.shell":                 {methods: 66},
 	"daemon.NodeConfig":         {fields: 43},

@@ -371,6 +371,8 @@ const (
 
 // Verbs are all of them.
 func Verbs() []Verb {
-	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles, VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbExit, VerbBackup, VerbPing, VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke}
+	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles, VerbProfile,
+		VerbProfilePut,
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbExit, VerbBackup, VerbPing, VerbLogs, VerbIssue,
+		VerbPrincipals, VerbRevoke}
 }

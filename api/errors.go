@@ -30,7 +30,8 @@ const (
 	KindDenied Kind = 8
 )
 
-var kindNames = [...]string{"internal", "invalid", "not found", "infeasible", "conflict", "stale", "transient", "version", "denied"}
+var kindNames = [...]string{"internal", "invalid", "not found", "infeasible", "conflict", "stale", "transient",
+	"version", "denied"}
 
 // String returns the kind's name in lower case.
 func (k Kind) String() string {

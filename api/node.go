@@ -183,8 +183,9 @@ type Orphan struct {
 // fill again.
 func (s *NodeStatus) Clone() NodeStatus {
 	// A list that is empty stays so, and does not become null in JSON.
-	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Losses: s.Losses[:0:0], Shortages: s.Shortages[:0:0],
-		Orphans: s.Orphans[:0:0], Faults: s.Faults[:0:0]}
+	c := NodeStatus{Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Losses: s.Losses[:0:0],
+		Shortages: s.Shortages[:0:0],
+		Orphans:   s.Orphans[:0:0], Faults: s.Faults[:0:0]}
 	c.CopyFrom(s)
 	return c
 }
@@ -202,7 +203,8 @@ func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 		stages[i].Samples = samples
 	}
 	*s = *from
-	s.Executors, s.Stages, s.Losses, s.Shortages, s.Orphans, s.Faults = executors, stages, losses, shortages, orphans, faults
+	s.Executors, s.Stages, s.Losses, s.Shortages, s.Orphans, s.Faults = executors, stages, losses, shortages,
+		orphans, faults
 }
 
 // AppFault is an application that a node cannot have any longer.

@@ -13,7 +13,8 @@ var (
 	secretOption = regexp.MustCompile(`(?s)(` + secretWords + `[^=]*=).*`)
 )
 
-const secretWords = `(?is:secret|passw|passphrase|token|credential|(?:access|account|api|auth|encryption|private|shared|signing)[-._]?key)`
+const secretWords = `(?is:secret|passw|passphrase|token|credential|` +
+	`(?:access|account|api|auth|encryption|private|shared|signing)[-._]?key)`
 
 // Masked is value, or what is shown in its place if the key says that it is a secret. Whatever
 // is logged, printed or kept to be read later goes through it or one of the methods below.

@@ -11,7 +11,9 @@ func CheckVersion(peer string, v int) error {
 	if v == Version {
 		return nil
 	}
-	return Errorf(KindVersion, "%s speaks protocol version %d, this side speaks %d: install the same release of Pacer on both", Clip(peer, MostName), v, Version)
+	return Errorf(KindVersion,
+		"%s speaks protocol version %d, this side speaks %d: install the same release of Pacer on both", Clip(peer, MostName),
+		v, Version)
 }
 
 // maxPage is Spark's own bound of a page.
@@ -40,7 +42,8 @@ func (r RegisterRequest) Validate() error {
 	f.finite("elapsed_s", float64(r.Elapsed))
 	f.text("program", r.Program, MostName)
 	f.between("utc_offset_s", float64(r.UTCOffset), -86400, 86400)
-	f.check(r.Mode == "" || r.Mode == ModeControl || r.Mode.HandsOff(), "mode is %q, want %s, %s or %s", Clip(string(r.Mode), MostToken), ModeControl, ModeObserve, ModeOff)
+	f.check(r.Mode == "" || r.Mode == ModeControl || r.Mode.HandsOff(), "mode is %q, want %s, %s or %s",
+		Clip(string(r.Mode), MostToken), ModeControl, ModeObserve, ModeOff)
 	f.check(r.Class.Known(), "class is %q, want one of %v", Clip(string(r.Class), MostToken), Classes())
 	f.check(r.Launch.DriverURL != "", "driver_url is empty")
 	f.check(r.Launch.Heap > 0, "heap_bytes is %d, want > 0", int64(r.Launch.Heap))
@@ -80,12 +83,14 @@ func (l *Launch) validate(f *faults) {
 		take(s)
 	}
 	for name, value := range l.Env {
-		f.check(name != "" && !strings.Contains(name, "="), "env has a variable %q: no program can have one of that name", Clip(name, MostToken))
+		f.check(name != "" && !strings.Contains(name, "="), "env has a variable %q: no program can have one of that name",
+			Clip(name, MostToken))
 		take(name)
 		take(value)
 	}
 	f.check(!zero, "the launch has a zero byte in one of its texts")
-	f.check(all <= MostLaunch, "the launch's Java options, class path and environment have %d bytes together, at most %d are taken", all, MostLaunch)
+	f.check(all <= MostLaunch,
+		"the launch's Java options, class path and environment have %d bytes together, at most %d are taken", all, MostLaunch)
 }
 
 // Validate reports every fault of e at once: version, sequence, and that each

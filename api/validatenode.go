@@ -49,7 +49,8 @@ func (s *NodeStatus) Validate() error {
 		f.in("faults", i)
 		f.token("app", string(fault.App))
 		f.text("reason", fault.Reason, MostName)
-		f.check(fault.Reason != "" && !strings.ContainsFunc(fault.Reason, unicode.IsControl), "reason is empty or more than a line")
+		f.check(fault.Reason != "" && !strings.ContainsFunc(fault.Reason, unicode.IsControl),
+			"reason is empty or more than a line")
 	}
 	f.out()
 	f.count("the number of losses", len(s.Losses), MostStageReports)
@@ -122,7 +123,8 @@ func (s *StageStatus) validate(f *faults) {
 	f.count("the number of samples", len(s.Samples), MostSamples)
 	for i := range s.Samples[:min(len(s.Samples), MostSamples)] {
 		v := &s.Samples[i]
-		for _, amount := range [...]float64{float64(v.Age), float64(v.SetPoint), float64(v.Progress), float64(v.Request), float64(v.Used)} {
+		for _, amount := range [...]float64{float64(v.Age), float64(v.SetPoint), float64(v.Progress), float64(v.Request),
+			float64(v.Used)} {
 			f.bounded("an amount of a sample", amount)
 		}
 		f.between("grant_cores", float64(v.Grant), Unknown, MostCores)

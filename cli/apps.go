@@ -28,7 +28,8 @@ func appsCommand(sh *shell) *cobra.Command {
 		}
 		return printApps(sh.Stdout, reply.Apps, sh.now)
 	}
-	show := &cobra.Command{Use: "show ID", Short: "Show one application", Long: appsHelp, Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps}
+	show := &cobra.Command{Use: "show ID", Short: "Show one application", Long: appsHelp, Args: cobra.ExactArgs(1),
+		ValidArgsFunction: sh.completeApps}
 	showForm := outputFlag(show)
 	show.RunE = func(c *cobra.Command, args []string) error {
 		app, err := sh.app(c, args[0])
@@ -41,7 +42,8 @@ func appsCommand(sh *shell) *cobra.Command {
 		return printApp(sh.Stdout, app, sh.now)
 	}
 	limit := &cobra.Command{
-		Use: "cap ID CORES", Short: "Bound the cores that an application gets on a node (0: no cap)", Args: cobra.ExactArgs(2),
+		Use: "cap ID CORES", Short: "Bound the cores that an application gets on a node (0: no cap)",
+		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: sh.completeApps,
 		RunE: func(c *cobra.Command, args []string) error {
 			cores, err := strconv.ParseFloat(args[1], 64)
@@ -52,7 +54,8 @@ func appsCommand(sh *shell) *cobra.Command {
 		},
 	}
 	kill := &cobra.Command{
-		Use: "kill ID", Short: "End an application, whether it runs or is queued", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps,
+		Use: "kill ID", Short: "End an application, whether it runs or is queued", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: sh.completeApps,
 		Long: "End an application. Its driver is told, and ends its context with a line that names\n" +
 			"you; if it does not within ten seconds its executors are stopped all the same. One that\n" +
 			"is queued is out of the queue at once.",
@@ -188,7 +191,8 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User,
 		"state", state(a.AppSummary), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
 		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
-		"error", errorOf(a.AppSummary), "outcome", a.Outcome, "not recorded", a.Unrecorded, "submitted", submittedAt(a.AppSummary, now),
+		"error", errorOf(a.AppSummary), "outcome", a.Outcome, "not recorded", a.Unrecorded, "submitted",
+		submittedAt(a.AppSummary, now),
 		"started", started(a.AppSummary, now), "due", clockTime(a.AppSummary, a.Deadline, now),
 		"ends", ends(a.AppSummary, now), "earliest deadline", seconds(a.Earliest),
 		"mean cores", figure(a.MeanCores, 2), "would-be cores", would, "core-seconds", figure(a.CoreSeconds, 1),
@@ -219,10 +223,12 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 		fmt.Fprintln(w)
 		rows := make([][]string, 0, len(a.Executors))
 		for _, e := range a.Executors {
-			rows = append(rows, []string{string(e.ID), e.Node, string(e.State), yes(e.Registered), memorySize(e.Memory.Heap), offHeap(&e.Memory),
+			rows = append(rows, []string{string(e.ID), e.Node, string(e.State), yes(e.Registered), memorySize(e.Memory.Heap),
+				offHeap(&e.Memory),
 				memorySize(e.Memory.Resident), memorySize(e.Memory.Cache), e.Exit})
 		}
-		if err := table(w, []string{"EXECUTOR", "NODE", "STATE", "REGISTERED", "HEAP", "OFF-HEAP", "RESIDENT", "PAGE CACHE", "EXIT"}, rows); err != nil {
+		if err := table(w, []string{"EXECUTOR", "NODE", "STATE", "REGISTERED", "HEAP", "OFF-HEAP", "RESIDENT", "PAGE CACHE",
+			"EXIT"}, rows); err != nil {
 			return err
 		}
 	}
@@ -232,7 +238,8 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	fmt.Fprintln(w)
 	rows := make([][]string, 0, len(a.Stages))
 	for _, s := range a.Stages {
-		rows = append(rows, []string{fmt.Sprintf("%d.%d", s.Stage, s.Attempt), stageName(s.Name, 32), s.State, strconv.Itoa(s.Tasks),
+		rows = append(rows, []string{fmt.Sprintf("%d.%d", s.Stage, s.Attempt), stageName(s.Name, 32), s.State,
+			strconv.Itoa(s.Tasks),
 			seconds(s.Start), seconds(s.Deadline), seconds(s.Duration), percent(s.ErrorPct), count(s.Records),
 			figure(s.CoreSeconds, 1), list(s.Executors), strconv.Itoa(s.QuotaChanges), coresOverTime(s.Samples)})
 	}
@@ -246,7 +253,8 @@ func sayShortage(s api.AppShortage) string {
 	if s.End > 0 {
 		when = seconds(s.Begin) + " to " + seconds(s.End)
 	}
-	text := fmt.Sprintf("%s on %s: it asked for %.2f cores and had %.2f, most had %s", when, s.Node, float64(s.Asked), float64(s.Had), whoHad(s.To))
+	text := fmt.Sprintf("%s on %s: it asked for %.2f cores and had %.2f, most had %s", when, s.Node, float64(s.Asked),
+		float64(s.Had), whoHad(s.To))
 	if s.GivenUp {
 		text += "; given up, since not all there could be in time"
 	}
@@ -315,7 +323,8 @@ func yes(b bool) string {
 
 func releaseCommand(sh *shell) *cobra.Command {
 	return &cobra.Command{
-		Use: "release ID", Short: "Give an application all cores from now on", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps,
+		Use: "release ID", Short: "Give an application all cores from now on", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: sh.completeApps,
 		RunE: func(c *cobra.Command, args []string) error {
 			return sh.order(c, api.VerbRelease, api.ControlRequest{App: api.AppID(args[0])})
 		},

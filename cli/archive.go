@@ -30,7 +30,8 @@ func (l *launch) driverOptions() string {
 	switch {
 	case l.sp.home == "" || l.config.Node.ArchiveDir() == "":
 	case slices.ContainsFunc(users, executor.ChoosesArchive):
-	case l.given(confDefaultPath, "--driver-default-class-path") != "" || l.given(confExtraPath, "--driver-class-path") != "":
+	case l.given(confDefaultPath, "--driver-default-class-path") != "" ||
+		l.given(confExtraPath, "--driver-class-path") != "":
 	case !emptyDir(l.sp.confDir(l.getenv)): // It goes in front of Spark.
 	default:
 		options = append(options, l.archiveOptions()...)

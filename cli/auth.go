@@ -26,7 +26,8 @@ controller beside it gets its own. All others have theirs by pacer auth issue.
 An address that other machines reach has a certificate, which pacer auth init makes.`
 
 func authCommand(sh *shell) *cobra.Command {
-	c := group("auth", "Who may do what, and how servers are known", authInitCommand(sh), issueCommand(sh), principalsCommand(sh), revokeCommand(sh),
+	c := group("auth", "Who may do what, and how servers are known", authInitCommand(sh), issueCommand(sh),
+		principalsCommand(sh), revokeCommand(sh),
 		natsCommand(sh))
 	c.Long = authHelp
 	return c
@@ -43,7 +44,8 @@ type issueFlags struct {
 func issueCommand(sh *shell) *cobra.Command {
 	var f issueFlags
 	c := &cobra.Command{
-		Use: "issue --node NODE | --user USER --role ROLE", Short: "Issue a credential to a node or a user", Args: cobra.NoArgs,
+		Use: "issue --node NODE | --user USER --role ROLE", Short: "Issue a credential to a node or a user",
+		Args: cobra.NoArgs,
 		Long: "Issue a credential to a node or a user and print its file, or write that. What the user\n" +
 			"had before is still taken; role and bounds are the new ones. The user puts the file to\n" +
 			"~/.config/pacer/credentials/HOST:PORT, the node's is node.credentials.",
@@ -51,12 +53,14 @@ func issueCommand(sh *shell) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.node, "node", "", "the node's name")
 	flags.StringVar(&f.user, "user", "", "the user's name")
-	flags.StringVar(&f.role, "role", string(api.RoleSubmit), "what the user may do: view, submit (also own applications) or operate (everything)")
+	flags.StringVar(&f.role, "role", string(api.RoleSubmit),
+		"what the user may do: view, submit (also own applications) or operate (everything)")
 	flags.StringVar(&f.out, "out", "", "file to be written (default: standard output)")
 	flags.StringVar(&f.valid, "for", "", "how long it is taken, such as 720h (default: until it is revoked)")
 	flags.StringSliceVar(&f.classes, "classes", nil, "classes that the user may ask for (default: all)")
 	flags.Float64Var(&f.cores, "max-cores", 0, "most cores of each of the user's applications on a node, in every mode")
-	flags.StringVar(&f.memory, "max-memory", "", "most memory of the executors of all the user's applications, such as 64g")
+	flags.StringVar(&f.memory, "max-memory", "",
+		"most memory of the executors of all the user's applications, such as 64g")
 	flags.IntVar(&f.running, "max-running", 0, "most applications of the user that run at a time")
 	flags.IntVar(&f.queued, "max-queued", 0, "most applications of the user that wait")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -66,7 +70,8 @@ func issueCommand(sh *shell) *cobra.Command {
 		}
 		own := bus.NewCredential(p.Login())
 		own.Issued, own.Until = sh.now.UTC().Truncate(time.Second), p.Until
-		reply, err := sh.ask(c.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: own.Hash()}})
+		reply, err := sh.ask(c.Context(), api.VerbIssue,
+			api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: own.Hash()}})
 		if err != nil {
 			return err
 		}
@@ -140,7 +145,8 @@ func principalsCommand(sh *shell) *cobra.Command {
 			if !p.Until.IsZero() {
 				until = p.Until.In(sh.now.Location()).Format(time.DateTime)
 			}
-			rows = append(rows, []string{p.Login, string(p.Kind), p.Name, dash(string(p.Role)), strconv.Itoa(p.Credentials), p.Issued.In(sh.now.Location()).Format(time.DateTime), until})
+			rows = append(rows, []string{p.Login, string(p.Kind), p.Name, dash(string(p.Role)), strconv.Itoa(p.Credentials),
+				p.Issued.In(sh.now.Location()).Format(time.DateTime), until})
 		}
 		return table(sh.Stdout, []string{"LOGIN", "KIND", "NAME", "ROLE", "CREDENTIALS", "ISSUED", "UNTIL"}, rows)
 	}
@@ -168,7 +174,8 @@ func revokeCommand(sh *shell) *cobra.Command {
 
 func natsCommand(sh *shell) *cobra.Command {
 	return &cobra.Command{
-		Use: "nats", Short: "Print what a nats-server's configuration needs to ask this planner whom it may let in", Args: cobra.NoArgs,
+		Use: "nats", Short: "Print what a nats-server's configuration needs to ask this planner whom it may let in",
+		Args: cobra.NoArgs,
 		Long: "Print the block of a nats-server's configuration by which it knows the planner of this\n" +
 			"machine's planner.state and asks it about everybody else (planner.nats-url). The planner's\n" +
 			"credential is made where it is not there yet. The block has its secret.",

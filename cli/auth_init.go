@@ -29,7 +29,8 @@ With --into the certificate is for another server: the HTTP address of a node, a
 
 func authInitCommand(sh *shell) *cobra.Command {
 	var into string
-	c := &cobra.Command{Use: "init [HOST ...]", Short: "Make or renew the planner's authority and certificate", Long: authInitHelp,
+	c := &cobra.Command{Use: "init [HOST ...]", Short: "Make or renew the planner's authority and certificate",
+		Long: authInitHelp,
 		RunE: func(_ *cobra.Command, hosts []string) error { return sh.authInit(hosts, into) }}
 	c.Flags().StringVar(&into, "into", "", "directory for server.pem and server.key")
 	return c
@@ -59,7 +60,9 @@ func (sh *shell) authInit(hosts []string, into string) error {
 	if err := ownedAs(cfg.Planner.State, dir); err != nil {
 		return err
 	}
-	fmt.Fprintf(sh.Stdout, "certificate  %s\n  for        %v\n  until      %s\nauthority    %s\n  Nodes and users name a copy of it as node.tls-ca and client.tls-ca, bare spark-submit as spark.pacer.tls.ca.\n",
+	fmt.Fprintf(sh.Stdout,
+		"certificate  %s\n  for        %v\n  until      %s\nauthority    %s\n  Nodes and users name a copy of it as "+
+			"node.tls-ca and client.tls-ca, bare spark-submit as spark.pacer.tls.ca.\n",
 		files.Cert, hosts, until.Format(time.DateOnly), authority.CA())
 	return nil
 }

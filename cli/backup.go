@@ -46,7 +46,8 @@ func (sh *shell) backup(ctx context.Context, path string) error {
 }
 
 func restoreCommand(sh *shell) *cobra.Command {
-	return &cobra.Command{Use: "restore FILE", Short: "Put a backup in the place of the planner's state", Args: cobra.ExactArgs(1),
+	return &cobra.Command{Use: "restore FILE", Short: "Put a backup in the place of the planner's state",
+		Args: cobra.ExactArgs(1),
 		Long: "Put a backup in the place of what is in planner.state, which is kept beside it; files of\n" +
 			"credentials and TLS that are there stay. No planner may run on that directory. Nodes keep\n" +
 			"what runs and follow the planner that starts then. On another machine it has another\n" +

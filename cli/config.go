@@ -12,7 +12,8 @@ import (
 func configCommand(sh *shell) *cobra.Command {
 	var effective bool
 	show := &cobra.Command{Use: "show", Short: "Print the configuration as YAML", Args: cobra.NoArgs}
-	show.Long = "Print the configuration as YAML: the defaults, or with --effective what holds for\nthis call, from file, environment and flags."
+	show.Long = "Print the configuration as YAML: the defaults, or with --effective what holds for\nthis call, from " +
+		"file, environment and flags."
 	show.Flags().BoolVar(&effective, "effective", false, "with file, environment and flags")
 	show.RunE = func(*cobra.Command, []string) error {
 		cfg := config.Default()

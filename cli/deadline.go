@@ -23,7 +23,8 @@ func deadlineValue(what, text string) (units.Seconds, error) {
 
 // sparkTime returns text if Spark reads it as d does, else d in milliseconds.
 func sparkTime(text string, d time.Duration) string {
-	if digits := strings.TrimRight(text, "smhd"); len(digits) < len(text) && strings.Trim(digits, "0123456789") == "" && digits != "" {
+	if digits := strings.TrimRight(text, "smhd"); len(digits) < len(text) && strings.Trim(digits, "0123456789") == "" &&
+		digits != "" {
 		return text
 	}
 	return fmt.Sprintf("%dms", d.Milliseconds())
@@ -40,7 +41,8 @@ func untilClock(what, text string, now time.Time) (time.Duration, error) {
 		}
 		// Days are added by date, so that 06:00 is 06:00 after a change of clocks.
 		at := func(days int) time.Time {
-			return time.Date(now.Year(), now.Month(), now.Day()+days, clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
+			return time.Date(now.Year(), now.Month(), now.Day()+days, clock.Hour(), clock.Minute(), clock.Second(), 0,
+				now.Location())
 		}
 		for days := 0; ; days++ {
 			if t := at(days); t.After(now) {

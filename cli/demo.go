@@ -15,7 +15,8 @@ import (
 // demoCommand is what `make demo` and `make bench` call; it is not listed.
 func demoCommand(sh *shell) *cobra.Command {
 	cfg := demo.Default()
-	c := &cobra.Command{Use: "demo", Short: "Run a real application under two deadlines on this machine", Hidden: true, Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "demo", Short: "Run a real application under two deadlines on this machine", Hidden: true,
+		Args: cobra.NoArgs}
 	c.Flags().StringVar(&cfg.Out, "out", cfg.Out, "directory for the report")
 	c.Flags().Float64Var(&cfg.Scale, "scale", cfg.Scale, "size of the application; 1 is about 130 core-seconds")
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -61,14 +61,18 @@ func (l *launch) detach(ctx context.Context) (err error) {
 			if app.State == api.AppQueued {
 				how = "waits for memory"
 			}
-			fmt.Fprintf(l.Stdout, "pacer: %s %s, detached: %s\npacer: `pacer apps show %s` watches it, `pacer apps kill %s` ends it\n", app.ID, how, where, app.ID, app.ID)
+			fmt.Fprintf(l.Stdout,
+				"pacer: %s %s, detached: %s\npacer: `pacer apps show %s` watches it, `pacer apps kill %s` ends it\n", app.ID, how,
+				where, app.ID, app.ID)
 			return nil
 		}
 		select {
 		case err := <-ended:
 			return l.endedEarly(log.Name(), err)
 		case <-limit:
-			fmt.Fprintf(l.Stdout, "pacer: detached, and not registered yet: %s\npacer: `pacer apps` shows it once it is, `kill %d` ends it\n", where, background.Process.Pid)
+			fmt.Fprintf(l.Stdout,
+				"pacer: detached, and not registered yet: %s\npacer: `pacer apps` shows it once it is, `kill %d` ends it\n", where,
+				background.Process.Pid)
 			return nil
 		case <-ctx.Done():
 			fmt.Fprintf(l.Stderr, "pacer: detached, and not registered yet: %s\n", where)

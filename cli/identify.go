@@ -30,7 +30,8 @@ func identifyCommand(sh *shell) *cobra.Command {
 	step := api.Step{}
 	each, settle := 10*time.Second, 1500*time.Millisecond
 	c := &cobra.Command{
-		Use: "identify ID", Short: "Find p and Kf of a running stage by a step response", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeApps,
+		Use: "identify ID", Short: "Find p and Kf of a running stage by a step response", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: sh.completeApps,
 		Long: "Hold a running stage of a paced application at two levels of cores, one after the\n" +
 			"other, and fit Eq 8 to its progress: p, the pole per tick, and Kf as the\n" +
 			"core-seconds that an executor's share of the stage takes. The control law makes up\n" +
@@ -106,7 +107,8 @@ func identify(app *api.AppDetail, step api.Step, q time.Duration) []identified {
 			before, known := grants[id]
 			grants[id] = sample.Grant
 			if known && before > 0 && sample.At >= step.At-settled && sample.At <= step.At+2*step.Each {
-				responses[id] = append(responses[id], controller.Response{At: sample.At, Cores: before, Done: float64(sample.Progress)})
+				responses[id] = append(responses[id], controller.Response{At: sample.At, Cores: before,
+					Done: float64(sample.Progress)})
 			}
 		}
 		for _, id := range s.Executors {
@@ -121,7 +123,8 @@ func fitted(id api.ExecutorID, points []controller.Response, q time.Duration) id
 	if err != nil {
 		return identified{Executor: id, Points: len(points), Fault: err.Error()}
 	}
-	return identified{Executor: id, P: plant.P, CoreSeconds: units.Work(1 / plant.Gain), Fit: plant.Fit, Points: plant.Points}
+	return identified{Executor: id, P: plant.P, CoreSeconds: units.Work(1 / plant.Gain), Fit: plant.Fit,
+		Points: plant.Points}
 }
 
 func (sh *shell) printIdentified(found []identified) error {
@@ -131,7 +134,8 @@ func (sh *shell) printIdentified(found []identified) error {
 			rows = append(rows, []string{string(f.Executor), "", "", "", strconv.Itoa(f.Points), f.Fault})
 			continue
 		}
-		rows = append(rows, []string{string(f.Executor), fmt.Sprintf("%.2f", f.P), fmt.Sprintf("%.2f", float64(f.CoreSeconds)),
+		rows = append(rows, []string{string(f.Executor), fmt.Sprintf("%.2f", f.P),
+			fmt.Sprintf("%.2f", float64(f.CoreSeconds)),
 			fmt.Sprintf("%.2f", f.Fit), strconv.Itoa(f.Points), ""})
 	}
 	return table(sh.Stdout, []string{"EXECUTOR", "P", "CORE-SECONDS", "FIT", "POINTS", "FAULT"}, rows)

@@ -25,7 +25,8 @@ func jarCommand(sh *shell) *cobra.Command {
 		},
 	}
 	c.AddCommand(&cobra.Command{
-		Use: "install SPARK_HOME", Short: "Put the jar into a Spark distribution, so that no --jars is needed", Args: cobra.ExactArgs(1),
+		Use: "install SPARK_HOME", Short: "Put the jar into a Spark distribution, so that no --jars is needed",
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path, err := installJar(args[0])
 			if err != nil {

@@ -68,7 +68,8 @@ func pickExecutor(app *api.AppDetail, id string) ([]api.AppExecutor, error) {
 }
 
 // copyLog copies a log piece by piece; with follow it goes on until ctx ends.
-func (sh *shell) copyLog(ctx context.Context, c client, app api.AppID, e api.AppExecutor, stream string, follow bool) error {
+func (sh *shell) copyLog(ctx context.Context, c client, app api.AppID, e api.AppExecutor, stream string,
+	follow bool) error {
 	r := api.LogRequest{App: app, Executor: e.ID, Stream: stream}
 	for {
 		reply, err := sh.logPiece(ctx, c, e.Node, r)

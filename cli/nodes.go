@@ -24,7 +24,8 @@ func nodesCommand(sh *shell) *cobra.Command {
 			rows = append(rows, []string{n.Node, n.Host, n.State, n.Offered.String(), n.Total.String(), n.Memory.String(),
 				strconv.Itoa(n.Executors), strconv.FormatUint(n.Epoch, 10), n.Version})
 		}
-		return table(sh.Stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH", "VERSION"}, rows)
+		return table(sh.Stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH",
+			"VERSION"}, rows)
 	}
 	c.AddCommand(
 		nodeOrder(sh, "drain", "Let a node's executors leave and give it no new ones", api.VerbDrain,
@@ -38,7 +39,8 @@ func nodesCommand(sh *shell) *cobra.Command {
 
 // nodeOrder is a command that asks one thing of one node.
 func nodeOrder(sh *shell, use, short string, verb api.Verb, long string) *cobra.Command {
-	return &cobra.Command{Use: use + " NODE", Short: short, Long: long, Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeNodes,
+	return &cobra.Command{Use: use + " NODE", Short: short, Long: long, Args: cobra.ExactArgs(1),
+		ValidArgsFunction: sh.completeNodes,
 		RunE: func(c *cobra.Command, args []string) error {
 			return sh.order(c, verb, api.ControlRequest{Node: args[0]})
 		}}

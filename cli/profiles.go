@@ -47,11 +47,13 @@ func profilesList(sh *shell) *cobra.Command {
 }
 
 func profilesShow(sh *shell) *cobra.Command {
-	c := &cobra.Command{Use: "show NAME", Short: "Print a profile", Args: cobra.ExactArgs(1), ValidArgsFunction: sh.completeProfiles}
+	c := &cobra.Command{Use: "show NAME", Short: "Print a profile", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: sh.completeProfiles}
 	form := outputFlag(c)
 	whose := whoseFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		reply, err := sh.ask(c.Context(), api.VerbProfile, api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared})
+		reply, err := sh.ask(c.Context(), api.VerbProfile,
+			api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared})
 		if err != nil {
 			return err
 		}
@@ -74,7 +76,8 @@ func profilesShow(sh *shell) *cobra.Command {
 }
 
 func printProfile(w io.Writer, p api.Profile) error {
-	if err := fields(w, "name", p.Name, "runs", strconv.Itoa(p.Runs), "duration", seconds(p.Duration), "cores", p.Cores.String(),
+	if err := fields(w, "name", p.Name, "runs", strconv.Itoa(p.Runs), "duration", seconds(p.Duration), "cores",
+		p.Cores.String(),
 		"head", seconds(p.Head), "tail", seconds(p.Tail)); err != nil {
 		return err
 	}
@@ -84,7 +87,8 @@ func printProfile(w io.Writer, p api.Profile) error {
 		for _, id := range s.Parents {
 			parents = append(parents, strconv.Itoa(id))
 		}
-		rows = append(rows, []string{strconv.Itoa(s.ID), strconv.Itoa(s.Job), stageName(s.Name, 32), list(parents), strconv.Itoa(s.Tasks),
+		rows = append(rows, []string{strconv.Itoa(s.ID), strconv.Itoa(s.Job), stageName(s.Name, 32), list(parents),
+			strconv.Itoa(s.Tasks),
 			seconds(s.Duration), seconds(s.Gap), strconv.FormatInt(s.Records, 10), fmt.Sprintf("%.1f", float64(s.CoreSeconds)),
 			fmt.Sprintf("%.0f", float64(s.NominalRate)), seconds(s.LongestTask)})
 	}
@@ -117,7 +121,8 @@ type whose struct {
 
 func whoseFlags(c *cobra.Command) *whose {
 	var w whose
-	c.Flags().StringVar(&w.owner, "owner", "", "the user whose profile it is (default: your own, else the one that is everybody's)")
+	c.Flags().StringVar(&w.owner, "owner", "",
+		"the user whose profile it is (default: your own, else the one that is everybody's)")
 	c.Flags().BoolVar(&w.shared, "shared", false, "the one that is everybody's")
 	c.MarkFlagsMutuallyExclusive("owner", "shared")
 	return &w
@@ -182,15 +187,16 @@ func planCommand(sh *shell) *cobra.Command {
 			return nil
 		},
 		Long: "Say what a deadline would mean for a profile beside the applications that run: the\n" +
-			"verdict, and for each stage its start, deadline and cores. Exit code 0 when it is feasible or tight, 1 when it is\n" +
-			"infeasible, 255 on any error.",
+			"verdict, and for each stage its start, deadline and cores. Exit code 0 when it is feasible or tight, " +
+			"1 when it is\ninfeasible, 255 on any error.",
 	}
 	form := outputFlag(c)
 	c.Flags().StringVar(&profile, "profile", "", "stored profile, else a profile file (./FILE in any case)")
 	c.Flags().StringVar(&deadline, "deadline", "", "deadline, such as 90s or 15m")
 	c.Flags().Float64Var(&cores, "cores", 0, "plan with this many cores instead of what the nodes offer")
 	c.Flags().BoolVar(&empty, "empty", false, "plan as if nothing else ran")
-	_ = c.RegisterFlagCompletionFunc("profile", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	_ = c.RegisterFlagCompletionFunc("profile", func(c *cobra.Command, _ []string, prefix string) ([]string,
+		cobra.ShellCompDirective) {
 		names, _ := sh.completeProfiles(c, nil, prefix)
 		return names, cobra.ShellCompDirectiveDefault
 	})
@@ -277,7 +283,8 @@ func printPlan(w io.Writer, r api.PlanReply) error {
 	}
 	rows := make([][]string, 0, len(r.Stages))
 	for _, s := range r.Stages {
-		rows = append(rows, []string{strconv.Itoa(s.ID), stageName(s.Name, 40), seconds(s.Start), seconds(s.Deadline), s.Cores.String()})
+		rows = append(rows, []string{strconv.Itoa(s.ID), stageName(s.Name, 40), seconds(s.Start), seconds(s.Deadline),
+			s.Cores.String()})
 	}
 	return table(w, []string{"STAGE", "NAME", "START", "DEADLINE", "CORES"}, rows)
 }

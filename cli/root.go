@@ -15,7 +15,8 @@ import (
 // code. It prints errors to stderr, one line each, and never ends the process.
 // ctx ends what runs: daemons shut down in order, waits come back.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	sh := &shell{Shell: command.NewShell("pacer", stdin, stdout, stderr), clock: clock{now: time.Now(), began: sinceBoot(), started: time.Now()}, getenv: os.Getenv}
+	sh := &shell{Shell: command.NewShell("pacer", stdin, stdout, stderr),
+		clock: clock{now: time.Now(), began: sinceBoot(), started: time.Now()}, getenv: os.Getenv}
 	return sh.run(ctx, args)
 }
 
@@ -38,9 +39,11 @@ func (sh *shell) root() *cobra.Command {
 		}
 	}
 	add("run", submitCommand(sh), sh.Up(sh.ownSpark), planCommand(sh), profilesCommand(sh))
-	add("see", appsCommand(sh), nodesCommand(sh), supervisorCommand(sh), logsCommand(sh), releaseCommand(sh), deadlineCommand(sh),
+	add("see", appsCommand(sh), nodesCommand(sh), supervisorCommand(sh), logsCommand(sh), releaseCommand(sh),
+		deadlineCommand(sh),
 		identifyCommand(sh))
-	add("house", jarCommand(sh), configCommand(sh), authCommand(sh), backupCommand(sh), restoreCommand(sh), versionCommand(sh))
+	add("house", jarCommand(sh), configCommand(sh), authCommand(sh), backupCommand(sh), restoreCommand(sh),
+		versionCommand(sh))
 	add("house", simulateCommand(sh), replayCommand(sh))
 	root.AddCommand(demoCommand(sh))
 	root.SetHelpCommandGroupID("house")

@@ -52,7 +52,8 @@ func dialPlanner(ctx context.Context, cfg config.Client) (client, func(), error)
 	if err != nil {
 		return nil, nil, err
 	}
-	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Credential: own, TLS: cfg.TLS, Name: "pacer", Timeout: cfg.Timeout})
+	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Credential: own, TLS: cfg.TLS, Name: "pacer",
+		Timeout: cfg.Timeout})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,7 +16,8 @@ import (
 // not keep the exit from being reported.
 func catchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, command.Heeded(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)...)
+	signal.Notify(signals, command.Heeded(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+		syscall.SIGUSR1, syscall.SIGUSR2)...)
 	return signals
 }
 

@@ -35,7 +35,8 @@ func simulateCommand(sh *shell) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	form := outputFlag(c)
-	c.Flags().StringSliceVar(&laws, "law", nil, "control laws to run, of "+strings.Join(sim.Laws(), ", ")+" (default: all)")
+	c.Flags().StringSliceVar(&laws, "law", nil, "control laws to run, of "+strings.Join(sim.Laws(), ", ")+
+		" (default: all)")
 	c.Flags().IntVar(&o.Seeds, "seeds", 5, "how often each case of a table is run")
 	c.Flags().StringVar(&o.Only, "only", "", "run the cases of a table whose name contains this")
 	c.Flags().StringVar(&out, "out", "", "directory for plots and the event history")

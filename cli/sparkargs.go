@@ -24,7 +24,8 @@ var sparkOptions = map[string]bool{
 // pacerOptions are pacer submit's own; true takes a value.
 var pacerOptions = map[string]bool{
 	"--pacer-deadline": true, "--pacer-by": true, "--pacer-profile": true, "--pacer-planner": true,
-	"--pacer-config": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-require-feasible": false, "--pacer-no-wait": false,
+	"--pacer-config": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-require-feasible": false,
+	"--pacer-no-wait": false,
 }
 
 // optionDefaults has spark-submit read spark-defaults.conf beside the file of optionProperties,
@@ -108,7 +109,8 @@ func (s *submission) option(args []string, i int) (int, error) {
 	if own {
 		var known bool
 		if takesValue, known = pacerOptions[name]; !known {
-			return 0, command.Usagef("unknown flag %s (pacer's own are %s)", name, strings.Join(slices.Sorted(maps.Keys(pacerOptions)), ", "))
+			return 0, command.Usagef("unknown flag %s (pacer's own are %s)", name,
+				strings.Join(slices.Sorted(maps.Keys(pacerOptions)), ", "))
 		}
 	}
 	next := i + 1

@@ -82,7 +82,8 @@ func pysparkHome(ctx context.Context, python string) string {
 	if python == "" || !executable(python) {
 		return ""
 	}
-	const find = "import importlib.util as u; s = u.find_spec('pyspark'); print(s.submodule_search_locations[0] if s else '')"
+	const find = "import importlib.util as u; s = u.find_spec('pyspark'); print(s.submodule_search_locations[0] if s " +
+		"else '')"
 	out, err := exec.CommandContext(ctx, python, "-c", find).Output()
 	home := strings.TrimSpace(string(out))
 	if err != nil || home == "" || !executable(filepath.Join(home, "bin", "spark-submit")) {

@@ -65,7 +65,8 @@ func submitCommand(sh *shell) *cobra.Command {
 			if !strings.HasPrefix(prefix, "-") {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return slices.Concat([]string{optionDetach}, slices.Sorted(maps.Keys(pacerOptions)), slices.Sorted(maps.Keys(sparkOptions))), cobra.ShellCompDirectiveNoFileComp
+			return slices.Concat([]string{optionDetach}, slices.Sorted(maps.Keys(pacerOptions)),
+				slices.Sorted(maps.Keys(sparkOptions))), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 }
@@ -135,7 +136,8 @@ func (l *launch) submit(ctx context.Context) error {
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
-	app, unknown := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission], ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
+	app, unknown := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission],
+		ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
 	if app.State == api.AppRefused && strings.EqualFold(l.settings[confRequire], "true") {
 		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
 	}
@@ -212,8 +214,10 @@ func (l *launch) ownSettings() (map[string]string, error) {
 		return nil, command.Usagef("--pacer-class %q: want one of %v", class, api.Classes())
 	}
 	for key, value := range map[string]string{
-		confDeadline: deadline, confBy: by, confProfile: l.line.own["--pacer-profile"], confRequire: l.line.own["--pacer-require-feasible"],
-		confNoWait: l.line.own["--pacer-no-wait"], confMode: l.line.own["--pacer-mode"], confClass: l.line.own["--pacer-class"],
+		confDeadline: deadline, confBy: by, confProfile: l.line.own["--pacer-profile"],
+		confRequire: l.line.own["--pacer-require-feasible"],
+		confNoWait:  l.line.own["--pacer-no-wait"], confMode: l.line.own["--pacer-mode"],
+		confClass: l.line.own["--pacer-class"],
 	} {
 		if value != "" {
 			out[key] = value
@@ -286,10 +290,12 @@ func (l *launch) deadline() (after, by string, err error) {
 // master if that names one. It refuses masters and deploy modes that Pacer cannot run.
 func (l *launch) configuration() (config.Config, error) {
 	if remote := cmp.Or(l.line.last["--remote"], l.line.conf["spark.remote"]); remote != "" {
-		return config.Config{}, command.Usagef("--remote %s: Pacer runs classic applications, not Spark Connect clients", remote)
+		return config.Config{}, command.Usagef("--remote %s: Pacer runs classic applications, not Spark Connect clients",
+			remote)
 	}
 	if mode := l.given("spark.submit.deployMode", "--deploy-mode"); mode != "" && mode != "client" {
-		return config.Config{}, command.Usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only", mode)
+		return config.Config{}, command.Usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only",
+			mode)
 	}
 	if path := l.line.own["--pacer-config"]; path != "" {
 		l.ConfigPath = path
@@ -304,7 +310,8 @@ func (l *launch) configuration() (config.Config, error) {
 	}
 	address, ours := plannerOf(master)
 	if given && master != "" && !ours {
-		return config.Config{}, command.Usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out)", master, masterPrefix)
+		return config.Config{}, command.Usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out)", master,
+			masterPrefix)
 	}
 	if ours {
 		cfg.Client.Planner = address
@@ -347,7 +354,8 @@ func (l *launch) arguments() ([]string, error) {
 	if l.line.last["--master"] == "" && l.line.conf["spark.master"] == "" {
 		front = append(front, "--master", masterPrefix+bus.HostPort(l.config.Client.Planner))
 	}
-	if bus.IsLoopback(bus.HostPort(l.config.Client.Planner)) && !has(confDriverHost) && !has(confDriverBind) && l.getenv("SPARK_LOCAL_IP") == "" {
+	if bus.IsLoopback(bus.HostPort(l.config.Client.Planner)) && !has(confDriverHost) && !has(confDriverBind) &&
+		l.getenv("SPARK_LOCAL_IP") == "" {
 		l.settings[confDriverHost], l.settings[confDriverBind] = "127.0.0.1", "127.0.0.1"
 	}
 	own, err := l.config.Client.Credential()

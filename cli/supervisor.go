@@ -38,7 +38,8 @@ func supervisorShow(sh *shell) *cobra.Command {
 			if by == "" {
 				by = "configuration"
 			}
-			rows = append(rows, []string{n.Node, n.Division.Strategy, strconv.FormatFloat(n.Division.Gamma, 'g', -1, 64), n.Division.Eq21, by})
+			rows = append(rows, []string{n.Node, n.Division.Strategy, strconv.FormatFloat(n.Division.Gamma, 'g', -1, 64),
+				n.Division.Eq21, by})
 		}
 		return table(sh.Stdout, []string{"NODE", "STRATEGY", "GAMMA", "EQ21", "SET BY"}, rows)
 	}
@@ -58,7 +59,8 @@ func supervisorSet(sh *shell) *cobra.Command {
 	}
 	node := nodeFlag(sh, c, "on this node only")
 	gamma := c.Flags().Float64("gamma", 0, "part of what nobody asks for that is given away, from 0 to 1 (Eq 21)")
-	reading := c.Flags().String("eq21", "", "how gamma is read: "+strings.Join(supervisor.Eq21Readings(), ", ")+" (default: as configured)")
+	reading := c.Flags().String("eq21", "", "how gamma is read: "+strings.Join(supervisor.Eq21Readings(), ", ")+
+		" (default: as configured)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		q := api.ControlRequest{Node: *node}
 		if args[0] != asConfigured {

@@ -37,7 +37,8 @@ func (o *output) Type() string { return "table|json" }
 func outputFlag(c *cobra.Command) *output {
 	o := output("table")
 	c.Flags().VarP(&o, "output", "o", "form of the output")
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"},
+		cobra.ShellCompDirectiveNoFileComp))
 	return &o
 }
 

@@ -37,7 +37,8 @@ func (l *launch) unregistered(code int) string {
 
 // What of a program's text tells that its driver never asks the planner for anything.
 var (
-	ownMaster = regexp.MustCompile(`(?:\.(?:master|setMaster)\(|["']spark\.master["']\s*[,=])\s*(?:"([^"\n]+)"|'([^'\n]+)')`)
+	ownMaster = regexp.MustCompile(
+		`(?:\.(?:master|setMaster)\(|["']spark\.master["']\s*[,=])\s*(?:"([^"\n]+)"|'([^'\n]+)')`)
 	ownRemote = regexp.MustCompile(`\.remote\(|["']spark\.remote["']`)
 	anySpark  = regexp.MustCompile(`SparkSession|SparkContext|sparkR|sparklyr`)
 )

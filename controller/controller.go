@@ -95,7 +95,8 @@ func (c *Controller) Step(in Input) (Output, error) {
 	}
 	before := *s
 	out := c.step(&in)
-	if !finite(float64(out.Request), s.XC, s.Error, float64(s.Level), s.Estimate.Gained, s.Estimate.Spent, s.Utilization.Got, s.Utilization.Had) {
+	if !finite(float64(out.Request), s.XC, s.Error, float64(s.Level), s.Estimate.Gained, s.Estimate.Spent,
+		s.Utilization.Got, s.Utilization.Had) {
 		*s = before
 		return s.Output, fmt.Errorf("controller step: done %v, used %v: the request overflows", in.Done, float64(in.Used))
 	}
@@ -107,7 +108,8 @@ func (c *Controller) step(in *Input) Output {
 	a0, a := s.Target.setPoint(c.cfg.Phi, in.At), s.Target.fraction(in.Done)
 	v := view{
 		Input: *in, interval: c.interval, dt: in.Dt.Seconds(), setPoint: float64(a0), err: (a0 - a).Percent(),
-		left: (c.cfg.Phi*float64(s.Target.Deadline.Sub(s.Target.Start)) - float64(in.At.Sub(s.Target.Start))) / float64(time.Second),
+		left: (c.cfg.Phi*float64(s.Target.Deadline.Sub(s.Target.Start)) - float64(in.At.Sub(s.Target.Start))) / float64(
+			time.Second),
 	}
 	if in.Done < s.Done {
 		// A failure took work back: no kick for it, the ramp's error stays.
@@ -164,7 +166,8 @@ func (s State) validate() error {
 	if err := s.Target.validate(); err != nil {
 		return err
 	}
-	if !finite(float64(s.Target.Init), float64(s.Granted), float64(s.Output.Request), s.Done, s.Error, s.XC, s.K, s.A, float64(s.Level),
+	if !finite(float64(s.Target.Init), float64(s.Granted), float64(s.Output.Request), s.Done, s.Error, s.XC, s.K, s.A,
+		float64(s.Level),
 		s.Estimate.Gained, s.Estimate.Spent, s.Estimate.Hidden, s.Estimate.Stalled, s.Utilization.Got, s.Utilization.Had) {
 		return fmt.Errorf("state holds numbers that are not finite")
 	}

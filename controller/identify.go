@@ -92,7 +92,8 @@ func rates(points []Response, q float64) ([]rate, error) {
 	low, high := math.Inf(1), 0.0
 	for i, pt := range points {
 		if !finite(float64(pt.At), float64(pt.Cores), pt.Done) || pt.Cores < 0 || pt.Done < 0 {
-			return nil, fmt.Errorf("point %d holds %v s, %v cores, %v done: want finite numbers >= 0", i, float64(pt.At), float64(pt.Cores), pt.Done)
+			return nil, fmt.Errorf("point %d holds %v s, %v cores, %v done: want finite numbers >= 0", i, float64(pt.At),
+				float64(pt.Cores), pt.Done)
 		}
 		if i == 0 {
 			continue

@@ -31,7 +31,9 @@ func (p *PlannerDaemon) openAccess(from shelf, keys map[api.AppID]string) (*plan
 	keyring := bus.NewKeyring()
 	if a.open = p.cfg.NatsURL != "" && a.own.Login == ""; a.open {
 		keyring = bus.NewOpenKeyring()
-		p.log.Warn("the planner has no credential for the NATS server: everybody who reaches that may do everything; `pacer auth nats` makes one")
+		p.log.Warn(
+			"the planner has no credential for the NATS server: everybody who reaches that may do everything; `pacer auth " +
+				"nats` makes one")
 	}
 	var err error
 	if a.principals, err = openPrincipals(from, keyring); err != nil {
@@ -96,7 +98,8 @@ func (t *term) register(by api.Principal, r api.RegisterRequest, reply func(api.
 			answer.Own = true
 		}
 		if by.Kind != api.PrincipalApplication || answer.Error != nil {
-			t.access.audit.line(auditLine{Who: by.Login(), Verb: "register", What: r.Name + " " + string(answer.AppID), Result: result(answer.Error)})
+			t.access.audit.line(auditLine{Who: by.Login(), Verb: "register", What: r.Name + " " + string(answer.AppID),
+				Result: result(answer.Error)})
 		}
 		reply(answer)
 	})

@@ -87,8 +87,10 @@ type archives struct {
 	said map[string]bool // Why there can be no archive.
 }
 
-func newArchives(node executor.NodeSettings, log *slog.Logger, idle func() bool, train func(context.Context, executor.Archive) error) *archives {
-	return &archives{node: node, log: log, idle: idle, asks: make(chan executor.Archive, 16), said: map[string]bool{}, make: train}
+func newArchives(node executor.NodeSettings, log *slog.Logger, idle func() bool,
+	train func(context.Context, executor.Archive) error) *archives {
+	return &archives{node: node, log: log, idle: idle, asks: make(chan executor.Archive, 16), said: map[string]bool{},
+		make: train}
 }
 
 // seen asks for the archive that an executor of launch, and of that user, is about to miss. It

@@ -75,7 +75,8 @@ func (a *audit) open() error {
 // line appends a line. What of it is others' is cut to a name's length.
 func (a *audit) line(l auditLine) {
 	l.At = a.now().UTC().Truncate(time.Millisecond)
-	l.Who, l.What, l.Result = api.Clip(l.Who, api.MostName), api.Clip(l.What, api.MostName), api.Clip(l.Result, api.MostName)
+	l.Who, l.What, l.Result = api.Clip(l.Who, api.MostName), api.Clip(l.What, api.MostName),
+		api.Clip(l.Result, api.MostName)
 	body, err := json.Marshal(l)
 	a.mu.Lock()
 	defer a.mu.Unlock()

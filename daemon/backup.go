@@ -44,7 +44,8 @@ func (b *backups) answer(r api.ControlRequest) (*api.BackupPiece, error) {
 		return b.make()
 	}
 	if b.file == nil || r.Backup.ID != b.id {
-		return nil, api.Errorf(api.KindNotFound, "that backup is not there any more: another one was made, or the planner was restarted")
+		return nil,
+			api.Errorf(api.KindNotFound, "that backup is not there any more: another one was made, or the planner was restarted")
 	}
 	data := make([]byte, api.MostBackupPiece)
 	n, err := b.file.ReadAt(data, r.Backup.Offset)

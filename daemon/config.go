@@ -65,7 +65,8 @@ type PlannerConfig struct {
 
 // DefaultPlannerConfig serves this machine only.
 func DefaultPlannerConfig() PlannerConfig {
-	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(), Preset: planner.PresetPacer, Engine: planner.Default()}
+	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(),
+		Preset: planner.PresetPacer, Engine: planner.Default()}
 }
 
 // Validate reports every fault of c at once, but those of one key alone, which package config
@@ -220,14 +221,16 @@ func DefaultNodeConfig() NodeConfig {
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
 		Preset: node.PresetPacer, Engine: node.Default(),
 		Guard:    10 * time.Second,
-		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, LogBytes: 64 * units.MiB, CgroupRoot: cgroup.DefaultRoot, ExecutorUIDs: executor.DefaultUIDs.String(),
+		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, LogBytes: 64 * units.MiB, CgroupRoot: cgroup.DefaultRoot,
+		ExecutorUIDs: executor.DefaultUIDs.String(),
 	}
 }
 
 // Validate reports every fault of c at once, but those of one key alone, which package config
 // finds.
 func (c NodeConfig) Validate() error {
-	faults := []error{validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.TLS, c.Plaintext), validateState(c.State), c.validateRuntime()}
+	faults := []error{validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.TLS, c.Plaintext),
+		validateState(c.State), c.validateRuntime()}
 	if c.Jar == "" && c.InstallJar == nil && (c.Deps == nil || c.Deps.Command == nil) {
 		faults = append(faults, errors.New("jar: no path is given and this binary carries none"))
 	}

@@ -49,7 +49,8 @@ func roomAt(path string) (room, error) {
 		return room{}, fmt.Errorf("disk of %s: %w", path, err)
 	}
 	block := units.Bytes(st.Bsize)
-	return room{bytes: units.Bytes(st.Blocks) * block, free: units.Bytes(st.Bavail) * block, inodes: int64(st.Files), freeInodes: int64(st.Ffree)}, nil
+	return room{bytes: units.Bytes(st.Blocks) * block, free: units.Bytes(st.Bavail) * block, inodes: int64(st.Files),
+		freeInodes: int64(st.Ffree)}, nil
 }
 
 // least is how many bytes and inodes have to be left.
@@ -72,7 +73,9 @@ type diskBounds struct{ app, all units.Bytes }
 func (b diskBounds) offenders(listing []executor.AppLogs, r room) []api.AppFault {
 	var faults []api.AppFault
 	add := func(a *executor.AppLogs, format string, args ...any) {
-		if a != nil && !slices.ContainsFunc(faults, func(f api.AppFault) bool { return f.App == a.App }) && len(faults) < api.MostFaults {
+		if a != nil && !slices.ContainsFunc(faults, func(f api.AppFault) bool {
+			return f.App == a.App
+		}) && len(faults) < api.MostFaults {
 			faults = append(faults, api.AppFault{App: a.App, Reason: fmt.Sprintf(format, args...)})
 		}
 	}
@@ -98,14 +101,17 @@ func (b diskBounds) offenders(listing []executor.AppLogs, r room) []api.AppFault
 		}
 	}
 	if b.all > 0 && all > b.all && largest != nil {
-		add(largest, "its files take %v of the %v that all applications have there, more than the %v of node.work-bytes", largest.Bytes, all, b.all)
+		add(largest, "its files take %v of the %v that all applications have there, more than the %v of node.work-bytes",
+			largest.Bytes, all, b.all)
 	}
 	leastBytes, leastInodes := r.least()
 	if r.free < leastBytes && largest != nil && largest.Bytes >= (r.bytes-r.free)/filledPart {
-		add(largest, "its files take %v and have filled the disk: %v are left, and %v have to be", largest.Bytes, r.free, leastBytes)
+		add(largest, "its files take %v and have filled the disk: %v are left, and %v have to be", largest.Bytes, r.free,
+			leastBytes)
 	}
 	if r.freeInodes < leastInodes && most != nil && most.Files >= (r.inodes-r.freeInodes)/filledPart {
-		add(most, "its %d files have filled the disk: %d inodes are left, and %d have to be", most.Files, r.freeInodes, leastInodes)
+		add(most, "its %d files have filled the disk: %d inodes are left, and %d have to be", most.Files, r.freeInodes,
+			leastInodes)
 	}
 	slices.SortFunc(faults, func(a, b api.AppFault) int { return strings.Compare(string(a.App), string(b.App)) })
 	return faults

@@ -58,15 +58,15 @@
 //
 // A node controller starts two guards: the same binary with GuardCommand, each in a session of
 // its own, reading a pipe whose other end the node controller holds. Either does the whole work,
-// so that quotas are lifted although the node controller and one guard are killed in one moment. A node controller that has
-// lifted its quotas says so and the guard ends. When the pipe closes without that (kill -9, a
+// so that quotas are lifted although the node controller and one guard are killed in one moment. A node controller that
+// has lifted its quotas says so and the guard ends. When the pipe closes without that (kill -9, a
 // crash), the guard waits NodeConfig.Guard for a successor, which holds STATE/node.lock.
 // Without one it lifts all quotas below the node's cgroup parent (docs/decisions/011).
 //
 // A successor's guard replaces its predecessor's (STATE/guard.lock and guard-2.lock have the pids). A guard that
 // ends by itself is started again. SIGTERM ends a guard only when its node controller is dead,
-// and then it lifts at once. STATE/guard.log has a line where quotas were lifted, could not be, or are a successor's. A service manager that
-// kills a unit's other processes kills the guard too: there its restart takes the guard's place.
+// and then it lifts at once. STATE/guard.log has a line where quotas were lifted, could not be, or are a successor's. A
+// service manager that kills a unit's other processes kills the guard too: there its restart takes the guard's place.
 //
 // # State
 //

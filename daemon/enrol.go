@@ -59,7 +59,9 @@ func (e *enrolment) open() error {
 	case err != nil:
 		return err
 	case c.Login != e.login():
-		return api.Errorf(api.KindDenied, "credentials %s: they are those of %s, this is node %s: `pacer auth issue --node %s` makes some", c.Path, c.Login, e.cfg.Name, e.cfg.Name)
+		return api.Errorf(api.KindDenied,
+			"credentials %s: they are those of %s, this is node %s: `pacer auth issue --node %s` makes some", c.Path, c.Login,
+			e.cfg.Name, e.cfg.Name)
 	}
 	return nil
 }
@@ -126,7 +128,8 @@ func (e *enrolment) enrol(ctx context.Context) error {
 }
 
 func (e *enrolment) issue(ctx context.Context, operator bus.Credential) error {
-	conn, err := e.dial(bus.Options{Address: e.cfg.Planner, TLS: e.cfg.TLS, Credential: operator, Name: "node " + e.cfg.Name + ", to enrol"})
+	conn, err := e.dial(bus.Options{Address: e.cfg.Planner, TLS: e.cfg.TLS, Credential: operator, Name: "node " +
+		e.cfg.Name + ", to enrol"})
 	if err != nil {
 		return err
 	}
@@ -134,7 +137,8 @@ func (e *enrolment) issue(ctx context.Context, operator bus.Credential) error {
 	c := bus.NewCredential(e.login())
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if _, err := conn.Control(ctx, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: e.principal(), Hash: c.Hash(), Enrols: true}}); err != nil {
+	if _, err := conn.Control(ctx, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: e.principal(),
+		Hash: c.Hash(), Enrols: true}}); err != nil {
 		return err
 	}
 	if err := bus.WriteSecret(e.path(), c.Encode()); err != nil {

@@ -55,8 +55,9 @@ func newGuards(cfg NodeConfig, parent string, log *slog.Logger) guards {
 	var all guards
 	for i, lock := range guardLocks {
 		all = append(all, newGuard(cfg, guardRequest{
-			Node: cfg.Name, PID: os.Getpid(), NodeLock: filepath.Join(cfg.State, "node.lock"), GuardLock: filepath.Join(cfg.State, lock),
-			Root: cfg.CgroupRoot, Parent: parent, Wait: cfg.Guard, Second: i > 0,
+			Node: cfg.Name, PID: os.Getpid(), NodeLock: filepath.Join(cfg.State, "node.lock"),
+			GuardLock: filepath.Join(cfg.State, lock),
+			Root:      cfg.CgroupRoot, Parent: parent, Wait: cfg.Guard, Second: i > 0,
 		}, log))
 	}
 	return all

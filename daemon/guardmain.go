@@ -171,7 +171,8 @@ func (r guardRequest) lift(log *slog.Logger) error {
 	if lifted == 0 {
 		return nil // The other guard was first, or there was none to lift.
 	}
-	log.Warn("the node controller died and no other came: its executors run at full speed", "lifted", lifted, "cgroup", r.Parent,
+	log.Warn("the node controller died and no other came: its executors run at full speed", "lifted", lifted, "cgroup",
+		r.Parent,
 		"waited", r.Wait)
 	return nil
 }

@@ -54,9 +54,11 @@ func newWeb(cfg webConfig, g prometheus.Gatherer, healthy func() error) (*web, e
 	if secured != nil {
 		listener = tls.NewListener(listener, secured)
 	}
-	return &web{listener: listener, scheme: scheme, server: &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)}}, nil
+	return &web{listener: listener, scheme: scheme, server: &http.Server{Handler: handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 16 << 10,
+		ErrorLog:       slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)}}, nil
 }
 
 // guarded asks for a bearer token "login:secret", or the two by HTTP's basic

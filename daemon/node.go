@@ -75,7 +75,8 @@ func newNode(cfg NodeConfig, ending node.Ending) (*NodeDaemon, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	n := &NodeDaemon{cfg: cfg, ending: ending, log: logger(cfg.Logger, "node", "node", cfg.Name), up: make(chan struct{}, 1)}
+	n := &NodeDaemon{cfg: cfg, ending: ending, log: logger(cfg.Logger, "node", "node", cfg.Name),
+		up: make(chan struct{}, 1)}
 	if cfg.Deps != nil {
 		n.deps = *cfg.Deps
 	}
@@ -114,7 +115,8 @@ func (n *NodeDaemon) build() error {
 	if err := n.connect(); err != nil {
 		return err
 	}
-	if n.web, err = newWeb(webConfig{Address: n.cfg.HTTP, Scrapes: n.enrolment.scrapes, TLS: n.cfg.TLS, Log: n.log}, registry, n.alive); err != nil {
+	if n.web, err = newWeb(webConfig{Address: n.cfg.HTTP, Scrapes: n.enrolment.scrapes, TLS: n.cfg.TLS, Log: n.log},
+		registry, n.alive); err != nil {
 		return err
 	}
 	n.undo.add(n.web.close)
@@ -132,7 +134,8 @@ func (n *NodeDaemon) buildExecutors() error {
 		return err
 	}
 	if users.All != nil && users.All.IsRoot() {
-		n.log.Warn("executors run as root: leave executor-user out to keep applications apart from this machine and from each other")
+		n.log.Warn(
+			"executors run as root: leave executor-user out to keep applications apart from this machine and from each other")
 	}
 	if err := n.findDocker(); err != nil {
 		return err
@@ -166,7 +169,9 @@ func (n *NodeDaemon) buildExecutors() error {
 	if err != nil {
 		return err
 	}
-	n.disk = &disk{layout: n.layout, log: n.log, kill: func(ctx context.Context, app api.AppID) error { return n.executors.kill(ctx, app) }}
+	n.disk = &disk{layout: n.layout, log: n.log, kill: func(ctx context.Context, app api.AppID) error {
+		return n.executors.kill(ctx, app)
+	}}
 	n.disk.bound(n.cfg)
 	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, users: users, command: command,
 		log: n.log, metrics: n.metrics, contained: n.docker != nil, held: map[node.Key]*held{}}
@@ -193,7 +198,8 @@ type commandLine func(node.Key, api.Launch, executor.Paths, executor.Credential)
 
 func (n *NodeDaemon) command() (commandLine, error) {
 	if make := n.deps.Command; make != nil {
-		return func(key node.Key, launch api.Launch, paths executor.Paths, _ executor.Credential) (executor.CommandLine, error) {
+		return func(key node.Key, launch api.Launch, paths executor.Paths, _ executor.Credential) (executor.CommandLine,
+			error) {
 			return make(key, launch, paths)
 		}, nil
 	}
@@ -208,15 +214,19 @@ func (n *NodeDaemon) command() (commandLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := executor.NodeSettings{SparkHome: n.cfg.SparkHome, JavaHome: n.cfg.JavaHome, Sparks: sparks, Javas: javas, Jar: jar, Host: n.cfg.host(),
+	settings := executor.NodeSettings{SparkHome: n.cfg.SparkHome, JavaHome: n.cfg.JavaHome, Sparks: sparks, Javas: javas,
+		Jar: jar, Host: n.cfg.host(),
 		Slots: int(math.Ceil(float64(n.cfg.offered()))), Archives: n.cfg.ArchiveDir()}
 	if settings.Archives != "" {
-		n.archives = newArchives(settings, n.log, func() bool { return n.executors.idle() }, func(ctx context.Context, a executor.Archive) error {
+		n.archives = newArchives(settings, n.log, func() bool {
+			return n.executors.idle()
+		}, func(ctx context.Context, a executor.Archive) error {
 			return executor.TrainingRun{Archive: a, Node: settings, Keep: archivesKept,
 				Runtime: n.executors.runtime, Groups: n.groups, Layout: n.layout, Users: n.executors.users}.Make(ctx)
 		})
 	}
-	return func(key node.Key, launch api.Launch, paths executor.Paths, user executor.Credential) (executor.CommandLine, error) {
+	return func(key node.Key, launch api.Launch, paths executor.Paths, user executor.Credential) (executor.CommandLine,
+		error) {
 		settings := settings
 		settings.User = user
 		settings, err := n.inImage(settings, launch)
@@ -314,7 +324,9 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 	watch.last = func() units.Instant { return n.loop.LastTick() }
 	ports := node.Ports{
 		Runtime: watch, Quotas: n.executors, Pages: read, Memory: read, Status: n, Store: n.store,
-		Host: watch.hostUsed, Deaf: func() bool { return !n.conn.Connected() }, Clock: clock, Events: observeNode(n.log, n.metrics),
+		Host: watch.hostUsed, Deaf: func() bool {
+			return !n.conn.Connected()
+		}, Clock: clock, Events: observeNode(n.log, n.metrics),
 	}
 	if n.history != nil {
 		ports.Calls = n.history.Record
@@ -502,10 +514,12 @@ func (n *NodeDaemon) hello(ctx context.Context) error {
 		return err
 	}
 	n.loop.Offer(reply.Plan)
-	n.log.Info("the planner has accepted this node", "planner", n.conn.Address(), "epoch", reply.Plan.Epoch, "http", n.web.url(), "state", n.cfg.State)
+	n.log.Info("the planner has accepted this node", "planner", n.conn.Address(), "epoch", reply.Plan.Epoch, "http",
+		n.web.url(), "state", n.cfg.State)
 	n.ready.Do(func() {
 		if n.cfg.Ready != nil {
-			n.cfg.Ready(fmt.Sprintf("node %s ready: offers %v of %v cores and %v to %s%s", n.cfg.Name, n.cfg.offered(), n.cfg.TotalCores,
+			n.cfg.Ready(fmt.Sprintf("node %s ready: offers %v of %v cores and %v to %s%s", n.cfg.Name, n.cfg.offered(),
+				n.cfg.TotalCores,
 				n.cfg.Memory, n.conn.Address(), n.runsIn()))
 		}
 	})

@@ -45,7 +45,8 @@ type PlannerDaemon struct {
 }
 
 // NewPlanner returns a planner that listens already (or dials a NATS server that
-// is not embedded, whether it is there yet or not) and answers once Run is called. Whoever does not call Run calls Close.
+// is not embedded, whether it is there yet or not) and answers once Run is called. Whoever does not call Run calls
+// Close.
 func NewPlanner(cfg PlannerConfig) (*PlannerDaemon, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -93,7 +94,8 @@ func (p *PlannerDaemon) build() error {
 	if err != nil {
 		return err
 	}
-	if p.web, err = newWeb(webConfig{Address: p.cfg.HTTP, Scrapes: p.scrapes, TLS: p.cfg.ownTLS(p.cfg.HTTP), Log: p.log}, registry, p.alive); err != nil {
+	if p.web, err = newWeb(webConfig{Address: p.cfg.HTTP, Scrapes: p.scrapes, TLS: p.cfg.ownTLS(p.cfg.HTTP), Log: p.log},
+		registry, p.alive); err != nil {
 		return err
 	}
 	p.undo.add(p.web.close)
@@ -143,7 +145,8 @@ func (p *PlannerDaemon) dial() (err error) {
 	options.Credential, options.TLS = p.own, p.cfg.TLS
 	options.OnDown = func(err error) {
 		if err != nil {
-			p.log.Warn("connection to the NATS server lost: nodes go on with their last plans", "address", p.cfg.NatsURL, "error", err)
+			p.log.Warn("connection to the NATS server lost: nodes go on with their last plans", "address", p.cfg.NatsURL,
+				"error", err)
 		}
 	}
 	if p.conn, err = bus.Dial(options); err != nil {

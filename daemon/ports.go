@@ -127,7 +127,8 @@ func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) 
 	if err != nil {
 		return err
 	}
-	handle, err := x.start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: user}, launch)
+	handle, err := x.start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: user},
+		launch)
 	if err != nil {
 		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
 	}

@@ -88,7 +88,8 @@ func (f fileShelf) read() ([]byte, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(string(f)); err != nil || info.Mode().Perm()&0o022 != 0 {
-		return nil, fmt.Errorf("others than its owner can write %s: chmod go-w it, and look at `pacer auth list` (%w)", f, errors.Join(err))
+		return nil, fmt.Errorf("others than its owner can write %s: chmod go-w it, and look at `pacer auth list` (%w)", f,
+			errors.Join(err))
 	}
 	return body, nil
 }
@@ -145,7 +146,8 @@ func (s storeShelf) write(body []byte) error {
 
 // openPrincipals reads the principals of a shelf into keyring.
 func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
-	p := &principals{keyring: keyring, disconnect: func(string) {}, standing: func(api.Principal, bool) {}, shelf: from, known: map[string]*grantee{}}
+	p := &principals{keyring: keyring, disconnect: func(string) {}, standing: func(api.Principal, bool) {}, shelf: from,
+		known: map[string]*grantee{}}
 	body, err := from.read()
 	if err != nil {
 		return nil, fmt.Errorf("principals: %w", err)
@@ -159,7 +161,9 @@ func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
 		err = fmt.Errorf("version %d, want 1", file.V)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("principals: %s cannot be read (%w): put a copy of it back, or remove it and issue all credentials anew", from, err)
+		return nil,
+			fmt.Errorf("principals: %s cannot be read (%w): put a copy of it back, or remove it and issue all credentials anew",
+				from, err)
 	}
 	for _, h := range file.Principals {
 		if err := h.Validate(); err != nil {
@@ -191,7 +195,8 @@ func (p *principals) issue(i api.Issue, now time.Time) error {
 	login := i.Principal.Login()
 	before, revoked := p.known[login], p.revoked
 	if i.Enrols && p.isRevoked(login) {
-		return api.Errorf(api.KindDenied, "the credentials of %s were revoked: `pacer auth issue` gives it others", i.Principal)
+		return api.Errorf(api.KindDenied, "the credentials of %s were revoked: `pacer auth issue` gives it others",
+			i.Principal)
 	}
 	p.revoked = slices.DeleteFunc(slices.Clone(revoked), func(r api.Principal) bool { return r.Login() == login })
 	h := &grantee{Principal: i.Principal}
@@ -241,7 +246,8 @@ func (p *principals) revoke(login string) error {
 	defer p.mu.Unlock()
 	h := p.known[login]
 	if h == nil {
-		return api.Errorf(api.KindNotFound, "%q has no credentials: `pacer auth list` shows who has", api.Clip(login, api.MostToken))
+		return api.Errorf(api.KindNotFound, "%q has no credentials: `pacer auth list` shows who has",
+			api.Clip(login, api.MostToken))
 	}
 	before := p.revoked
 	delete(p.known, login)

@@ -80,7 +80,8 @@ func (n *NodeDaemon) runtime() (executor.Runtime, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := docker.New(docker.Config{Engine: n.docker, Layout: n.layout, Groups: n.groups, Node: n.cfg.Name, Mounts: mounts})
+		r, err := docker.New(docker.Config{Engine: n.docker, Layout: n.layout, Groups: n.groups, Node: n.cfg.Name,
+			Mounts: mounts})
 		if err == nil {
 			return r, nil
 		}
@@ -115,7 +116,8 @@ func (n *NodeDaemon) inImage(settings executor.NodeSettings, launch api.Launch) 
 		return settings, nil
 	}
 	if n.docker == nil {
-		return settings, api.Errorf(api.KindInvalid, "spark.pacer.image is %s, but executors are processes on node %s", image, n.cfg.Name)
+		return settings, api.Errorf(api.KindInvalid, "spark.pacer.image is %s, but executors are processes on node %s", image,
+			n.cfg.Name)
 	}
 	spark, err := n.docker.Spark(context.Background(), image, launch.SparkVersion)
 	if err != nil {

@@ -61,7 +61,8 @@ func (p *PlannerDaemon) standby(ctx context.Context) error {
 		if err := p.bringIn(bucket); err != nil {
 			return errors.Join(err, bucket.Close())
 		}
-		t, err := p.newTerm(&term{db: bucket, bucket: bucket, silence: taken.silence}, storeShelf{bucket, principalsPath(p.cfg.State)})
+		t, err := p.newTerm(&term{db: bucket, bucket: bucket, silence: taken.silence},
+			storeShelf{bucket, principalsPath(p.cfg.State)})
 		if err != nil {
 			return err
 		}
@@ -100,10 +101,14 @@ func (p *PlannerDaemon) openShared(ctx context.Context) (*bus.Bucket, error) {
 		}
 		switch {
 		case err == nil:
-			p.log.Info("the planner's state is in a bucket of JetStream, others may stand by", "bucket", bus.BucketName, "address", p.cfg.NatsURL, "replicas", shared.Replicas)
+			p.log.Info("the planner's state is in a bucket of JetStream, others may stand by", "bucket", bus.BucketName,
+				"address", p.cfg.NatsURL, "replicas", shared.Replicas)
 			return shared, nil
 		case errors.Is(err, bus.ErrNoBucket):
-			return nil, fmt.Errorf("bucket %s is gone from %s, with the planner's state: `pacer restore` a backup, or remove %s to begin without it", bus.BucketName, p.cfg.NatsURL, sharedMark(p.cfg.State))
+			return nil,
+				fmt.Errorf(
+					"bucket %s is gone from %s, with the planner's state: `pacer restore` a backup, or remove %s to begin without it",
+					bus.BucketName, p.cfg.NatsURL, sharedMark(p.cfg.State))
 		case api.KindOf(err) == api.KindInvalid:
 			return nil, err
 		}
@@ -167,8 +172,9 @@ func (p *PlannerDaemon) await(ctx context.Context, shared *bus.Bucket) (*taken, 
 		if err == nil {
 			if lease.Saw(asked, now(), revision, held.Released) {
 				var bucket *store.Bucket
-				bucket, err = store.TakeBucket(ctx, shared, revision, store.BucketOptions{Name: "bucket " + bus.BucketName + " on " + p.cfg.NatsURL,
-					Process: rand.Text(), Host: host, Timeout: storeTimeout, Renew: planner.LeaseRenew})
+				bucket, err = store.TakeBucket(ctx, shared, revision,
+					store.BucketOptions{Name: "bucket " + bus.BucketName + " on " + p.cfg.NatsURL,
+						Process: rand.Text(), Host: host, Timeout: storeTimeout, Renew: planner.LeaseRenew})
 				if err == nil {
 					return &taken{bucket, revision > 0, nodes.silence(lease.Unseen(now()))}, nil
 				}
@@ -214,7 +220,8 @@ func (p *PlannerDaemon) look(ctx context.Context, shared *bus.Bucket) (store.Lea
 func (p *PlannerDaemon) standsBy(held store.Lease) error {
 	line := fmt.Sprintf("the planner on host %s serves on %s", held.Host, p.Address())
 	if p.restored() {
-		return api.Errorf(api.KindConflict, "%s, and a backup was restored into %s: stop that planner first", line, p.cfg.State)
+		return api.Errorf(api.KindConflict, "%s, and a backup was restored into %s: stop that planner first", line,
+			p.cfg.State)
 	}
 	if err := p.follow(); err != nil {
 		return err

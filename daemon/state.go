@@ -93,8 +93,10 @@ func lockFile(path string) (*os.File, error) {
 		holder, _ := os.ReadFile(path)
 		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, api.Errorf(api.KindConflict, "state directory %s is in use by another Pacer daemon (pid %s): stop it or use another directory",
-				filepath.Dir(path), strings.TrimSpace(string(holder)))
+			return nil,
+				api.Errorf(api.KindConflict,
+					"state directory %s is in use by another Pacer daemon (pid %s): stop it or use another directory",
+					filepath.Dir(path), strings.TrimSpace(string(holder)))
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}

@@ -68,7 +68,8 @@ func (t *term) begin() error {
 	if err := t.access.equip(p.cfg.Owners, p.cfg.State, p.Address(), p.cfg.NatsURL != ""); err != nil {
 		p.log.Warn("an operator's credential cannot be written: others are made by `pacer auth issue`", "error", err)
 	}
-	t.loop = planner.NewLoop(t.engine, t, plannerStore{t.db, p.metrics}, t.access.observe(observePlanner(p.log, p.metrics)))
+	t.loop = planner.NewLoop(t.engine, t, plannerStore{t.db, p.metrics},
+		t.access.observe(observePlanner(p.log, p.metrics)))
 	t.access.hear(t.loop.Standing)
 	t.loop.Silence(t.silence) // Before anything that a node says now.
 	stop, err := bus.ServePlanner(p.conn, t.access.keyring, bus.Handlers{

@@ -46,7 +46,8 @@ func (c PlannerConfig) Trust() bus.TLS {
 		return c.TLS
 	}
 	t := bus.TLS{CA: c.TLS.CA}
-	if authority := filepath.Join(c.Authority(), bus.AuthorityFile); t.CA == "" && c.ownTLS(c.Listen).Cert != "" && exists(authority) {
+	if authority := filepath.Join(c.Authority(), bus.AuthorityFile); t.CA == "" && c.ownTLS(c.Listen).Cert != "" &&
+		exists(authority) {
 		t.CA = authority
 	}
 	return t

@@ -61,7 +61,8 @@ func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 	}
 	n.Ready = func(string) {
 		if c.Ready != nil {
-			c.Ready(fmt.Sprintf("pacer is ready: planner on %s, node %s offers %v of %v cores and %v%s", p.Address(), n.Name, n.offered(),
+			c.Ready(fmt.Sprintf("pacer is ready: planner on %s, node %s offers %v of %v cores and %v%s", p.Address(), n.Name,
+				n.offered(),
 				n.TotalCores, n.Memory, runsIn()))
 		}
 	}

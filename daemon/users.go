@@ -16,7 +16,9 @@ func (c NodeConfig) Users(layout executor.Layout) (*executor.Users, error) {
 			return nil, err
 		}
 		if os.Geteuid() != 0 && int(all.UID) != os.Geteuid() {
-			return nil, fmt.Errorf("executor-user: only root can start executors as another user (%s): run as root or leave it out", c.ExecutorUser)
+			return nil,
+				fmt.Errorf("executor-user: only root can start executors as another user (%s): run as root or leave it out",
+					c.ExecutorUser)
 		}
 		u.All = &all
 		return u, nil

@@ -75,7 +75,8 @@ const leastWork = 1e-6
 func newBacklog(g *Graph, p Params) *backlog {
 	n := len(g.nodes)
 	b := &backlog{graph: g, whole: g.whole[1], left: make([]float64, n), owner: make([]int, n), skip: make([]int, n),
-		follows: make([]float64, n), later: make([]float64, n), heads: newBitset(n), dirty: newBitset(n), last: noNode, follower: noNode}
+		follows: make([]float64, n), later: make([]float64, n), heads: newBitset(n), dirty: newBitset(n), last: noNode,
+		follower: noNode}
 	if p.Executors == 1 {
 		b.whole = g.whole[0]
 	}
@@ -266,7 +267,9 @@ func (b *backlog) succeed(i int) bool {
 		return true // It leads to nothing.
 	}
 	n := &b.graph.nodes[next]
-	if b.owner[next] != b.owner[i] || n.stage == nil || slices.ContainsFunc(n.before[b.skip[next]:], func(o int) bool { return b.left[o] != over }) {
+	if b.owner[next] != b.owner[i] || n.stage == nil || slices.ContainsFunc(n.before[b.skip[next]:], func(o int) bool {
+		return b.left[o] != over
+	}) {
 		return false
 	}
 	branch := b.owner[i]

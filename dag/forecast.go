@@ -54,7 +54,8 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, supply Supply, elapse
 	}
 	scene := g.scene(p.open(), supply, elapsed)
 	full := scene.walk(0, Standing{})
-	f := Forecast{Verdict: api.VerdictNone, Finish: full.finish, FullCores: full.finish, Earliest: full.finish, Stages: full.stages}
+	f := Forecast{Verdict: api.VerdictNone, Finish: full.finish, FullCores: full.finish, Earliest: full.finish,
+		Stages: full.stages}
 	if !p.Open {
 		scene.params = p
 		f.Earliest = scene.earliest(full.finish)
@@ -115,7 +116,8 @@ func (g *Graph) Choose(p Params, most int, deadline units.Seconds, supply Supply
 	scene := g.scene(p, supply, elapsed)
 	for n := 1; n <= most; n++ {
 		scene.params = g.Turns(p, n)
-		if meets(scene.walk(0, Standing{}).finish, roomShare*deadline) && meets(scene.walk(deadline, Standing{}).finish, deadline) {
+		if meets(scene.walk(0, Standing{}).finish, roomShare*deadline) &&
+			meets(scene.walk(deadline, Standing{}).finish, deadline) {
 			return scene.params
 		}
 	}

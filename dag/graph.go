@@ -251,6 +251,7 @@ func check(p api.Profile) error {
 	if times < longest && works < longest {
 		return nil
 	}
-	return api.Errorf(api.KindInvalid, "profile %s: its times add up to %.3g s and its work to %.3g core-seconds, want less than %.0e",
+	return api.Errorf(api.KindInvalid,
+		"profile %s: its times add up to %.3g s and its work to %.3g core-seconds, want less than %.0e",
 		p.Name, times, works, longest)
 }

@@ -55,7 +55,8 @@ func (p Params) Validate() error {
 		faults = append(faults, fmt.Sprintf("alpha is %v, want > 0 and <= 1", p.Alpha))
 	}
 	if p.Aim != 0 && !(p.Aim >= p.Alpha && p.Aim <= 1) {
-		faults = append(faults, fmt.Sprintf("aim is %v, want 0 (alpha for all stages), or at least alpha and at most 1", p.Aim))
+		faults = append(faults, fmt.Sprintf("aim is %v, want 0 (alpha for all stages), or at least alpha and at most 1",
+			p.Aim))
 	}
 	if m := float64(p.Margin); !(m >= 0) || math.IsInf(m, 1) {
 		faults = append(faults, fmt.Sprintf("margin is %v s, want a finite number >= 0", m))

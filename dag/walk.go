@@ -107,7 +107,8 @@ func (s scene) walk(deadline units.Seconds, from Standing) outcome {
 // at that moment.
 func (s scene) walker(first, end int, at float64) *walker {
 	n := end - first
-	w := &walker{scene: s, now: at, first: first, open: make([]int, n), submitted: make([]bool, n), rest: slices.Repeat([]float64{1}, n),
+	w := &walker{scene: s, now: at, first: first, open: make([]int, n), submitted: make([]bool, n),
+		rest:   slices.Repeat([]float64{1}, n),
 		stages: make([]StageForecast, n), shown: math.Inf(-1)}
 	var begin []int
 	for i := range n {

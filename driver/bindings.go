@@ -137,7 +137,8 @@ func (b *Bindings) ExecutorGone(id api.ExecutorID) {
 // place in the queue; weights has one entry for each task, in millionths of the mean
 // one, and is kept; cached is how many of its tasks have cached blocks on which
 // executor; the tasks of a barrier stage start together, so shares do not bind it.
-func (b *Bindings) Ready(key api.StageKey, order int, weights []int64, cached map[api.ExecutorID]int, barrier bool) []api.Binding {
+func (b *Bindings) Ready(key api.StageKey, order int, weights []int64, cached map[api.ExecutorID]int,
+	barrier bool) []api.Binding {
 	s := newStage(key, order, weights, cached, barrier)
 	if i := slices.IndexFunc(b.stages, func(o *stage) bool { return o.key == key }); i >= 0 {
 		b.stages[i] = s

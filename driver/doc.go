@@ -36,8 +36,8 @@
 // are acknowledged, and heartbeats until the last word. Requests name the planner that has
 // answered the last registration: the numbers are between these two. A planner that answers with
 // another application id, or asks to recall, has lost its state or is another one: its epochs
-// begin again, and it is told what is true. The caller carries requests and answers; times are an argument, and Wake says
-// when Next may have something by itself.
+// begin again, and it is told what is true. The caller carries requests and answers; times are an argument, and Wake
+// says when Next may have something by itself.
 //
 // StageBindings.scala and PlannerClient.scala are the same in the driver. The transcripts
 // in testdata have calls and their results line by line, and both sides replay them:

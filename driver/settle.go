@@ -26,7 +26,9 @@ func (b *Bindings) nodes() [][]executor {
 	if len(listed) > 0 {
 		usable = listed
 	}
-	slices.SortFunc(usable, func(x, y executor) int { return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.id, y.id)) })
+	slices.SortFunc(usable, func(x, y executor) int {
+		return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.id, y.id))
+	})
 	var names []string
 	var out [][]executor
 	for _, x := range usable {
@@ -161,7 +163,9 @@ func (b *Bindings) lead(nodes [][]executor) {
 		leaders = append(leaders, there[0].id)
 	}
 	for _, s := range b.stages {
-		if len(s.bound) != len(leaders) || slices.ContainsFunc(leaders, func(id api.ExecutorID) bool { return !s.has(s.parts[id]) }) {
+		if len(s.bound) != len(leaders) || slices.ContainsFunc(leaders, func(id api.ExecutorID) bool {
+			return !s.has(s.parts[id])
+		}) {
 			s.bound = nil
 			b.bind(s, leaders)
 		}

@@ -63,8 +63,9 @@ func rank(id api.ExecutorID) int64 {
 }
 
 func newStage(key api.StageKey, order int, weights []int64, cached map[api.ExecutorID]int, barrier bool) *stage {
-	s := &stage{key: key, order: order, weights: weights, cached: cached, barrier: barrier, parts: map[api.ExecutorID]*part{},
-		idle: -1, unlaunched: len(weights), holders: make([]*part, len(weights))}
+	s := &stage{key: key, order: order, weights: weights, cached: cached, barrier: barrier,
+		parts: map[api.ExecutorID]*part{},
+		idle:  -1, unlaunched: len(weights), holders: make([]*part, len(weights))}
 	for _, w := range weights {
 		s.total += w
 	}
@@ -85,7 +86,9 @@ func (s *stage) part(id api.ExecutorID) *part {
 func (s *stage) has(p *part) bool { return p != nil && slices.Contains(s.bound, p) }
 
 func (s *stage) bind(p *part) {
-	i, there := slices.BinarySearchFunc(s.bound, p, func(a, b *part) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id)) })
+	i, there := slices.BinarySearchFunc(s.bound, p, func(a, b *part) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id))
+	})
 	if !there {
 		s.bound = slices.Insert(s.bound, i, p)
 	}

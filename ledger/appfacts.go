@@ -36,10 +36,12 @@ func (f Registered) apply(l *Ledger) error {
 	if err := checkSerial(l, f.Serial); err != nil {
 		return err
 	}
-	if err := amounts("deadline, cores or slots", float64(f.Promise.Deadline), float64(f.Tenant.Cores), float64(f.Tenant.Slots)); err != nil {
+	if err := amounts("deadline, cores or slots", float64(f.Promise.Deadline), float64(f.Tenant.Cores),
+		float64(f.Tenant.Slots)); err != nil {
 		return err
 	}
-	a := &App{ID: f.ID, Name: f.Name, Tenant: f.Tenant, Promise: f.Promise, Outcome: Outcome{State: api.AppRunning}, Stages: make(map[api.StageKey]*Stage),
+	a := &App{ID: f.ID, Name: f.Name, Tenant: f.Tenant, Promise: f.Promise, Outcome: Outcome{State: api.AppRunning},
+		Stages: make(map[api.StageKey]*Stage),
 		Clocks: Clocks{Read: true}}
 	a.Tenant.Executors, a.Tenant.NextID = nil, 1
 	if f.Matched {
@@ -117,7 +119,8 @@ type Judged struct {
 }
 
 // verdicts are all that may be thought of a deadline.
-var verdicts = []api.Verdict{api.VerdictFeasible, api.VerdictTight, api.VerdictInfeasible, api.VerdictUnknown, api.VerdictNone}
+var verdicts = []api.Verdict{api.VerdictFeasible, api.VerdictTight, api.VerdictInfeasible, api.VerdictUnknown,
+	api.VerdictNone}
 
 // check says what cannot be true of a judgement.
 func (j Judgement) check() error {

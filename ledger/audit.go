@@ -63,7 +63,8 @@ func auditMemory(l *Ledger) string {
 			waiting = append(waiting, a)
 		}
 		if a.Queued() != (a.Wait != nil) || a.Queued() && len(a.Tenant.Executors) > 0 {
-			return fmt.Sprintf("application %s is %s with %d executors, and waits: %v", a.ID, a.Outcome.State, len(a.Tenant.Executors), a.Wait != nil)
+			return fmt.Sprintf("application %s is %s with %d executors, and waits: %v", a.ID, a.Outcome.State,
+				len(a.Tenant.Executors), a.Wait != nil)
 		}
 		for _, x := range a.Alive() {
 			claims[x.Node] += a.Tenant.Claim()

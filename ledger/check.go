@@ -32,7 +32,8 @@ func checkTargets(v View, a *App, targets []Target) error {
 		if t.Tasks <= 0 || t.Weight == 0 {
 			return fmt.Errorf("executor %s of %s has a target of %d tasks, weight %v", t.Executor, a.ID, t.Tasks, t.Weight)
 		}
-		if err := amounts("a target", t.Weight, float64(t.Work), t.Records, float64(t.LongestTask), float64(t.InitCores)); err != nil {
+		err := amounts("a target", t.Weight, float64(t.Work), t.Records, float64(t.LongestTask), float64(t.InitCores))
+		if err != nil {
 			return err
 		}
 		if most := v.Offered(t.Node); t.InitCores > most {
@@ -55,7 +56,8 @@ func checkShares(s *Stage, shares []api.ExecutorShare) error {
 	var before, after float64
 	for i, t := range s.Targets {
 		if shares[i].Executor != t.Executor {
-			return fmt.Errorf("a share of stage %v for executor %s, whose target is %s's", s.Key(), shares[i].Executor, t.Executor)
+			return fmt.Errorf("a share of stage %v for executor %s, whose target is %s's", s.Key(), shares[i].Executor,
+				t.Executor)
 		}
 		if err := amounts("a share", shares[i].Weight); err != nil {
 			return err

@@ -44,7 +44,8 @@ func (f Buried) apply(l *Ledger) error {
 	if f.Detail.ID != f.App || f.Detail.State == api.AppRunning || f.Detail.State == api.AppQueued {
 		return fmt.Errorf("the detail of application %s says that %s is %s", f.App, f.Detail.ID, f.Detail.State)
 	}
-	l.bury(&Ended{At: l.now, DriverLost: a.Outcome.State == api.AppFailed && !a.Outcome.DriverEnd && a.Outcome.Killed == "",
+	l.bury(&Ended{At: l.now, DriverLost: a.Outcome.State == api.AppFailed && !a.Outcome.DriverEnd &&
+		a.Outcome.Killed == "",
 		Killed: a.Outcome.Killed != "", Detail: f.Detail, Account: f.Account})
 	delete(l.apps, a.ID)
 	l.lineup = nil

@@ -33,6 +33,7 @@ func (p *planEntry) sameExecutors(o *planEntry) bool {
 }
 
 func (p *planEntry) equal(o *planEntry) bool {
-	return p == o || p.app == o.app && p.deadline == o.deadline && p.band == o.band && p.least == o.least && p.most == o.most &&
+	return p == o || p.app == o.app && p.deadline == o.deadline && p.band == o.band && p.least == o.least &&
+		p.most == o.most &&
 		slices.Equal(p.executors, o.executors) && slices.Equal(p.targets, o.targets)
 }

@@ -35,7 +35,8 @@ func (f LaunchTold) apply(l *Ledger) error {
 		return err
 	}
 	if a.Tenant.Launch.Withheld == 0 || f.Launch.Withheld > 0 {
-		return fmt.Errorf("of the launch of %s %d bytes are withheld, and told with %d", a.ID, a.Tenant.Launch.Withheld, f.Launch.Withheld)
+		return fmt.Errorf("of the launch of %s %d bytes are withheld, and told with %d", a.ID, a.Tenant.Launch.Withheld,
+			f.Launch.Withheld)
 	}
 	a.Tenant.Launch, a.kept = *a.Tenant.Launch.Complete(&f.Launch), nil
 	for _, node := range a.Seats() {

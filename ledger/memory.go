@@ -34,7 +34,8 @@ func checkRoom(l *Ledger, a *App, nodes []string) error {
 	for _, node := range nodes {
 		wanted[node] += a.Tenant.Claim()
 		if n := l.nodes[node]; n != nil && wanted[node] > l.View().Free(n) {
-			return fmt.Errorf("executors of %s need %v of node %s, which has %v left", a.ID, wanted[node], node, max(0, l.View().Free(n)))
+			return fmt.Errorf("executors of %s need %v of node %s, which has %v left", a.ID, wanted[node], node,
+				max(0, l.View().Free(n)))
 		}
 	}
 	return nil

@@ -112,7 +112,8 @@ type content struct {
 }
 
 func (c content) equal(o content) bool {
-	return c.division == o.division && slices.Equal(c.exiting, o.exiting) && slices.EqualFunc(c.entries, o.entries, (*planEntry).equal)
+	return c.division == o.division && slices.Equal(c.exiting, o.exiting) &&
+		slices.EqualFunc(c.entries, o.entries, (*planEntry).equal)
 }
 
 // Here reports whether its controller is there.
@@ -129,7 +130,9 @@ func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Allegiance.For
 func (w *Allegiance) known(id api.AppID, executors []StrangerExecutor) {
 	for i := range w.Theirs {
 		if o := &w.Theirs[i]; o.App == id {
-			o.Executors = slices.DeleteFunc(slices.Clone(o.Executors), func(x StrangerExecutor) bool { return slices.Contains(executors, x) })
+			o.Executors = slices.DeleteFunc(slices.Clone(o.Executors), func(x StrangerExecutor) bool {
+				return slices.Contains(executors, x)
+			})
 		}
 	}
 	w.Theirs = slices.DeleteFunc(w.Theirs, func(o Stranger) bool { return len(o.Executors) == 0 })

@@ -228,9 +228,13 @@ func strangers(l *Ledger, n *Node, s *api.NodeStatus, follows string) (all []Str
 func forget(l *Ledger, n *Node, s *api.NodeStatus) {
 	has := func(id api.AppID) bool {
 		return l.allocation(l.apps[id], n.Node) != nil ||
-			slices.ContainsFunc(s.Executors, func(x api.ExecutorStatus) bool { return x.App == id && x.State != api.ExecutorExited })
+			slices.ContainsFunc(s.Executors, func(x api.ExecutorStatus) bool {
+				return x.App == id && x.State != api.ExecutorExited
+			})
 	}
-	if still := slices.DeleteFunc(slices.Clone(n.Over), func(id api.AppID) bool { return !has(id) }); len(still) < len(n.Over) {
+	if still := slices.DeleteFunc(slices.Clone(n.Over), func(id api.AppID) bool {
+		return !has(id)
+	}); len(still) < len(n.Over) {
 		n.Over = still
 		changeNode(l, n, nodeState)
 	}
@@ -291,7 +295,9 @@ func noteLosses(l *Ledger, n *Node, s *api.NodeStatus) {
 			continue
 		}
 		lost := now.CoreSeconds
-		if at := slices.IndexFunc(n.Dividing.losses, func(x api.Loss) bool { return x.App == now.App && x.To == now.To }); at >= 0 && n.Dividing.losses[at].CoreSeconds <= lost {
+		if at := slices.IndexFunc(n.Dividing.losses, func(x api.Loss) bool {
+			return x.App == now.App && x.To == now.To
+		}); at >= 0 && n.Dividing.losses[at].CoreSeconds <= lost {
 			lost -= n.Dividing.losses[at].CoreSeconds
 		}
 		if lost > 0 {
@@ -372,7 +378,8 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 		if a.Observed() && st.Planned {
 			c.shadow(tick, l.View().Offered(x.Node))
 		}
-		st.Samples.add(sample{at: at, setPoint: tick.SetPoint, progress: tick.Progress, grant: tick.Grant, used: tick.Used, executor: int32(number)}, limit)
+		st.Samples.add(sample{at: at, setPoint: tick.SetPoint, progress: tick.Progress, grant: tick.Grant, used: tick.Used,
+			executor: int32(number)}, limit)
 	}
 	if *c != before {
 		st.counted = l.batch.number

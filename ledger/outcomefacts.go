@@ -111,8 +111,8 @@ func (l *Ledger) end(a *App, how Outcome) error {
 	return nil
 }
 
-// Exited: when the driver's process has ended is known, or when it went on to another context, and what there is to know of how:
-// whether the driver said that it Failed, or proved that its exit code is 0 (Clean), and the
+// Exited: when the driver's process has ended is known, or when it went on to another context, and what there is to
+// know of how: whether the driver said that it Failed, or proved that its exit code is 0 (Clean), and the
 // Code that pacer submit saw. The record is saved, and Plans do not name it as exiting any more.
 type Exited struct {
 	App       api.AppID

@@ -70,7 +70,8 @@ func (l *Ledger) encoded(key string, value []byte, err error) {
 
 // counters is the record of the ledger's own.
 func (l *Ledger) counters() counterRecord {
-	return counterRecord{V: Layout, Epoch: l.epoch, Serial: l.serial, Planner: l.identity, Term: l.term, Division: l.division}
+	return counterRecord{V: Layout, Epoch: l.epoch, Serial: l.serial, Planner: l.identity, Term: l.term,
+		Division: l.division}
 }
 
 // saveCounters saves the ledger's own.
@@ -106,8 +107,9 @@ func (l *Ledger) saveApp(a *App) {
 	}
 	if isNew(l, a, partRecord) || flushes && v.newer(partFigures, v.kept) {
 		v.kept = number
-		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.stored(), Promise: a.Promise, Outcome: a.Outcome,
-			Wait: a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
+		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.stored(), Promise: a.Promise,
+			Outcome: a.Outcome,
+			Wait:    a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
 	}
 	if flushes {
 		l.saveUsage(a)

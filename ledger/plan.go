@@ -10,7 +10,8 @@ import (
 
 // makeEntry is t's part of the Plan of its node, n.
 func (t *Allocation) makeEntry(n *Node) *planEntry {
-	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, band: t.App.Band(), least: t.least(n), most: t.App.Tenant.Cap,
+	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, band: t.App.Band(), least: t.least(n),
+		most:      t.App.Tenant.Cap,
 		executors: make([]api.ExecutorID, 0, len(t.Executors))}
 	for _, x := range t.Executors {
 		entry.executors = append(entry.executors, x.ID)
@@ -18,7 +19,8 @@ func (t *Allocation) makeEntry(n *Node) *planEntry {
 	for _, s := range t.App.opened {
 		for _, x := range t.Executors {
 			if t, ok := s.TargetOf(x.ID); ok {
-				entry.targets = append(entry.targets, planTarget{stage: s.Key(), executor: t.Executor, rev: t.Rev, hold: s.Response.hold(t.Executor)})
+				entry.targets = append(entry.targets, planTarget{stage: s.Key(), executor: t.Executor, rev: t.Rev,
+					hold: s.Response.hold(t.Executor)})
 			}
 		}
 	}
@@ -105,7 +107,9 @@ func (l *Ledger) untold(n *Node) bool {
 		return false
 	}
 	for a := range l.View().Running() {
-		if slices.ContainsFunc(a.Tenant.Executors, func(x *Executor) bool { return x.Gone && x.Unstarted && x.Node == n.Node }) {
+		if slices.ContainsFunc(a.Tenant.Executors, func(x *Executor) bool {
+			return x.Gone && x.Unstarted && x.Node == n.Node
+		}) {
 			return true
 		}
 	}
@@ -116,7 +120,9 @@ func (l *Ledger) untold(n *Node) bool {
 // somebody new.
 func (l *Ledger) leave(n *Node, plan content) (news bool) {
 	has := func(id api.AppID) bool {
-		_, found := slices.BinarySearchFunc(plan.entries, id, func(e *planEntry, id api.AppID) int { return cmp.Compare(e.app, id) })
+		_, found := slices.BinarySearchFunc(plan.entries, id, func(e *planEntry, id api.AppID) int {
+			return cmp.Compare(e.app, id)
+		})
 		return found
 	}
 	n.Over = slices.DeleteFunc(slices.Clone(n.Over), has)
@@ -163,8 +169,9 @@ func (l *Ledger) nextEpoch() uint64 {
 
 // plan is n's Plan in force, with the times left now.
 func (l *Ledger) plan(n *Node) api.Plan {
-	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: l.identity, Term: l.term, Sent: l.now, Node: n.Node, Division: n.plan.division,
-		Apps: make([]api.PlanApp, 0, len(n.plan.entries))}
+	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: l.identity, Term: l.term, Sent: l.now, Node: n.Node,
+		Division: n.plan.division,
+		Apps:     make([]api.PlanApp, 0, len(n.plan.entries))}
 	if n.Allegiance.Follows != "" {
 		p.Succeeds = n.Allegiance.Succeeds
 	}
@@ -179,7 +186,8 @@ func (l *Ledger) plan(n *Node) api.Plan {
 		if a == nil {
 			continue
 		}
-		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band, Class: a.Tenant.Class, Least: entry.least, Cap: entry.most,
+		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band,
+			Class: a.Tenant.Class, Least: entry.least, Cap: entry.most,
 			Executors: entry.executors}
 		t := l.allocation(a, n.Node)
 		if t == nil {
@@ -211,16 +219,19 @@ func (l *Ledger) plan(n *Node) api.Plan {
 // new one.
 func (l *Ledger) direct(a *App) (renewed bool) {
 	// Mostly only targets have changed, and this is thrown away.
-	d := api.Directive{Gated: a.Gated(), Executors: l.batch.directed[:0], Queued: a.Queue(), Notice: a.Notice, Dead: a.Dead(), Shares: a.shares()}
+	d := api.Directive{Gated: a.Gated(), Executors: l.batch.directed[:0], Queued: a.Queue(), Notice: a.Notice,
+		Dead: a.Dead(), Shares: a.shares()}
 	for _, x := range a.Tenant.Executors {
 		if !x.Gone {
-			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: l.View().Offered(x.Node), Leaving: x.Leaving,
+			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: l.View().Offered(x.Node),
+				Leaving:  x.Leaving,
 				NodeLost: l.nodes[x.Node] != nil && l.nodes[x.Node].Presence == Lost})
 		}
 	}
 	l.batch.directed = d.Executors
 	old := a.Directive
-	if old.Gated == d.Gated && old.Notice == d.Notice && old.Dead == d.Dead && sameQueue(old.Queued, d.Queued) && slices.Equal(old.Executors, d.Executors) &&
+	if old.Gated == d.Gated && old.Notice == d.Notice && old.Dead == d.Dead && sameQueue(old.Queued, d.Queued) &&
+		slices.Equal(old.Executors, d.Executors) &&
 		slices.EqualFunc(old.Shares, d.Shares, sameShares) && old.Epoch > 0 {
 		return false
 	}

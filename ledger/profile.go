@@ -36,7 +36,8 @@ func (p *Profile) id() profileID { return profileID{p.Body.Name, p.Body.Owner} }
 
 // forRun returns p for one application: what is stored may change while it runs.
 func (p *Profile) forRun(beta float64) *Profile {
-	return &Profile{Body: profiles.Alone(p.Body), Graph: p.Graph, Match: profiles.NewMatcher(p.Body), Rate: p.Graph.Rate(beta),
+	return &Profile{Body: profiles.Alone(p.Body), Graph: p.Graph, Match: profiles.NewMatcher(p.Body),
+		Rate:      p.Graph.Rate(beta),
 		FixedPart: fixedParts(p.Body)}
 }
 

@@ -20,7 +20,8 @@ import (
 // itself, or of another layout.
 func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
 	l := &Ledger{cfg: cfg, apps: make(map[api.AppID]*App), nodes: make(map[string]*Node), profiles: newProfileShelf(),
-		taught: make(map[string]uint64), allocations: make(map[string][]*Allocation), learnt: make(map[string][]byte), claims: make(map[string]units.Bytes),
+		taught: make(map[string]uint64), allocations: make(map[string][]*Allocation), learnt: make(map[string][]byte),
+		claims: make(map[string]units.Bytes),
 		growth: 1}
 	l.batch.nodes, l.batch.number = make(map[string]bool), 1
 	if err := l.restore(pairs); err != nil {
@@ -101,7 +102,8 @@ func aside(l *Ledger, what string, err error, records ...api.Pair) error {
 		l.put(asidePrefix+r.Key, r.Value)
 		l.put(r.Key, nil)
 	}
-	l.batch.faults = append(l.batch.faults, fmt.Errorf("it cannot be read and is set aside, under %s: %w", asidePrefix, err))
+	l.batch.faults = append(l.batch.faults, fmt.Errorf("it cannot be read and is set aside, under %s: %w",
+		asidePrefix, err))
 	return nil
 }
 
@@ -183,7 +185,8 @@ func restoreNode(l *Ledger, r api.Pair) error {
 	if err != nil {
 		record = nodeRecord{NodeRecord: NodeRecord{Node: name}} // Applications may have executors there.
 	}
-	l.nodes[name] = &Node{NodeRecord: record.NodeRecord, Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}}
+	l.nodes[name] = &Node{NodeRecord: record.NodeRecord,
+		Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}}
 	if err != nil {
 		changeNode(l, l.nodes[name], nodeState) // So that it has one again.
 	}
@@ -331,7 +334,8 @@ func (a *App) restoreUsage(used []units.Work) {
 // restorePiece reads a piece of the application's samples.
 func restorePiece(id api.AppID, r api.Pair) (piece, error) {
 	var p piece
-	if _, err := fmt.Sscanf(strings.TrimPrefix(r.Key, samplesPrefix(id)), "%d.%d/%d", &p.stage.Stage, &p.stage.Attempt, &p.number); err != nil {
+	if _, err := fmt.Sscanf(strings.TrimPrefix(r.Key, samplesPrefix(id)), "%d.%d/%d", &p.stage.Stage, &p.stage.Attempt,
+		&p.number); err != nil {
 		return piece{}, fmt.Errorf("key %s: %w", r.Key, err)
 	}
 	list, err := readSamples(r.Value)

@@ -37,7 +37,8 @@ type Samples struct {
 func (s *Samples) All() []api.AppSample {
 	told := make([]api.AppSample, 0, len(s.list))
 	for _, v := range s.list {
-		told = append(told, api.AppSample{At: v.at, Executor: api.ExecutorID(strconv.Itoa(int(v.executor))), SetPoint: v.setPoint, Progress: v.progress,
+		told = append(told, api.AppSample{At: v.at, Executor: api.ExecutorID(strconv.Itoa(int(v.executor))),
+			SetPoint: v.setPoint, Progress: v.progress,
 			Grant: v.grant, Used: v.used})
 	}
 	return told
@@ -120,7 +121,8 @@ const sampleSize = 5*8 + 4
 func appendSamples(b []byte, list []sample) []byte {
 	b = append(b, Layout)
 	for _, s := range list {
-		for _, v := range [...]float64{float64(s.at), float64(s.setPoint), float64(s.progress), float64(s.grant), float64(s.used)} {
+		for _, v := range [...]float64{float64(s.at), float64(s.setPoint), float64(s.progress), float64(s.grant),
+			float64(s.used)} {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 		}
 		b = binary.LittleEndian.AppendUint32(b, uint32(s.executor))
@@ -139,8 +141,9 @@ func readSamples(b []byte) ([]sample, error) {
 	var list []sample
 	for b = b[1:]; len(b) > 0; b = b[sampleSize:] {
 		number := func(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])) }
-		list = append(list, sample{at: units.Seconds(number(0)), setPoint: units.Fraction(number(1)), progress: units.Fraction(number(2)),
-			grant: units.Cores(number(3)), used: units.Cores(number(4)), executor: int32(binary.LittleEndian.Uint32(b[40:]))})
+		list = append(list, sample{at: units.Seconds(number(0)), setPoint: units.Fraction(number(1)),
+			progress: units.Fraction(number(2)),
+			grant:    units.Cores(number(3)), used: units.Cores(number(4)), executor: int32(binary.LittleEndian.Uint32(b[40:]))})
 	}
 	return list, nil
 }

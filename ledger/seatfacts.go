@@ -209,7 +209,8 @@ func (f Reclaimed) apply(l *Ledger) error {
 	for _, x := range f.Executors {
 		t.count(Number(x.ID))
 		known := a.Executor(x.ID)
-		*known = Executor{ID: x.ID, Node: f.Node, State: x.State, Since: max(0, a.At(l.now)), Moved: l.uptime, Registered: known.Named}
+		*known = Executor{ID: x.ID, Node: f.Node, State: x.State, Since: max(0, a.At(l.now)), Moved: l.uptime,
+			Registered: known.Named}
 		l.allocate(a, known)
 		t.Pool++
 	}
@@ -272,8 +273,10 @@ func (f ExecutorNamed) apply(l *Ledger) error {
 		return err
 	}
 	number := Number(f.ID)
-	if known := a.Executor(f.ID); !a.Running() || !a.Promise.Reclaimed || number == 0 || number > api.MostExecutorID || known != nil && !known.Unknown() {
-		return fmt.Errorf("executor %s of %s cannot be named: it is %s, reclaimed: %v", f.ID, a.ID, a.Outcome.State, a.Promise.Reclaimed)
+	if known := a.Executor(f.ID); !a.Running() || !a.Promise.Reclaimed || number == 0 || number > api.MostExecutorID ||
+		known != nil && !known.Unknown() {
+		return fmt.Errorf("executor %s of %s cannot be named: it is %s, reclaimed: %v", f.ID, a.ID, a.Outcome.State,
+			a.Promise.Reclaimed)
 	}
 	a.Tenant.count(number)
 	a.Executor(f.ID).Named = !f.Lost

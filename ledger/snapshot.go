@@ -14,7 +14,8 @@ import (
 func (v View) Snapshot() View {
 	l := v.l
 	s := &Ledger{
-		cfg: l.cfg, now: l.now, seq: l.seq, epoch: l.epoch, serial: l.serial, identity: l.identity, term: l.term, uptime: l.uptime,
+		cfg: l.cfg, now: l.now, seq: l.seq, epoch: l.epoch, serial: l.serial, identity: l.identity, term: l.term,
+		uptime:   l.uptime,
 		division: l.division, growth: l.growth, freed: l.freed, endedBytes: l.endedBytes,
 		ended: l.ended, profiles: l.profiles.copy(), learnt: maps.Clone(l.learnt), claims: maps.Clone(l.claims),
 		apps: make(map[api.AppID]*App, len(l.apps)), nodes: make(map[string]*Node, len(l.nodes)),
@@ -65,7 +66,8 @@ func copyApp(a *App) *App {
 	}
 	c := *a
 	c.Tenant.Executors, c.Profile = a.copies.executors, a.copies.profile
-	c.Tenant.Lost, c.Tenant.Short, c.Notices = slices.Clone(a.Tenant.Lost), slices.Clone(a.Tenant.Short), slices.Clone(a.Notices)
+	c.Tenant.Lost, c.Tenant.Short, c.Notices = slices.Clone(a.Tenant.Lost), slices.Clone(a.Tenant.Short),
+		slices.Clone(a.Notices)
 	c.Tenant.Replaced = slices.Clone(a.Tenant.Replaced)
 	c.told, c.versions, c.kept, c.copies = false, versions{}, nil, copies{}
 	c.Stages, c.Order = make(map[api.StageKey]*Stage, len(a.Order)), make([]*Stage, len(a.Order))

@@ -100,7 +100,9 @@ func (s *Stage) Reading() units.Fraction {
 
 // TargetOf is an executor's target.
 func (s *Stage) TargetOf(id api.ExecutorID) (Target, bool) {
-	i, found := slices.BinarySearchFunc(s.Targets, id, func(t Target, id api.ExecutorID) int { return api.CompareExecutors(t.Executor, id) })
+	i, found := slices.BinarySearchFunc(s.Targets, id, func(t Target, id api.ExecutorID) int {
+		return api.CompareExecutors(t.Executor, id)
+	})
 	if !found {
 		return Target{}, false
 	}

@@ -122,7 +122,8 @@ func (f StageAimed) apply(l *Ledger) error {
 	if err := checkTargets(l.View(), a, f.Targets); err != nil {
 		return err
 	}
-	if err := amounts("an aim", float64(f.Aim.Work), f.Aim.Records, math.Abs(float64(f.First)), float64(f.Aim.Least)); err != nil {
+	err = amounts("an aim", float64(f.Aim.Work), f.Aim.Records, math.Abs(float64(f.First)), float64(f.Aim.Least))
+	if err != nil {
 		return err
 	}
 	s.First, s.Aim = f.First, f.Aim

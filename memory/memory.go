@@ -55,13 +55,16 @@ func (a App) Static() units.Bytes {
 }
 
 func (a App) validate() error {
-	if a.Executors < 0 || a.Heap < 0 || a.Overhead < 0 || a.OffHeap < 0 || a.Floor < 0 || !(a.Weight >= 0) || math.IsInf(a.Weight, 0) {
-		return api.Errorf(api.KindInvalid, "application %s: executors %d, heap %v, overhead %v, off-heap %v, floor %v, weight %v: want none negative",
+	if a.Executors < 0 || a.Heap < 0 || a.Overhead < 0 || a.OffHeap < 0 || a.Floor < 0 || !(a.Weight >= 0) ||
+		math.IsInf(a.Weight, 0) {
+		return api.Errorf(api.KindInvalid,
+			"application %s: executors %d, heap %v, overhead %v, off-heap %v, floor %v, weight %v: want none negative",
 			a.ID, a.Executors, a.Heap, a.Overhead, a.OffHeap, a.Floor, a.Weight)
 	}
 	each := float64(a.Heap) + float64(a.Overhead) + float64(a.OffHeap) + float64(a.Floor)
 	if float64(a.Executors)*each >= math.MaxInt64 {
-		return api.Errorf(api.KindInvalid, "application %s: %d executors of %.0f bytes: more than can be counted", a.ID, a.Executors, each)
+		return api.Errorf(api.KindInvalid, "application %s: %d executors of %.0f bytes: more than can be counted", a.ID,
+			a.Executors, each)
 	}
 	return nil
 }
@@ -109,7 +112,8 @@ func Shares(memory units.Bytes, apps []App, shares []Share) ([]Share, error) {
 	}
 	if !fits {
 		return shares, fmt.Errorf("memory shares: %w", api.Errorf(api.KindConflict,
-			"executors need %.0f MiB of heap, overhead and least off-heap memory, the node gives %v", taken/float64(units.MiB), memory))
+			"executors need %.0f MiB of heap, overhead and least off-heap memory, the node gives %v", taken/float64(units.MiB),
+			memory))
 	}
 	return shares, nil
 }

@@ -31,7 +31,8 @@ const (
 	ActSetMemoryLimit
 )
 
-var actionNames = [...]string{"set quota", "set weight", "save", "start", "stop", "report", "measure", "want memory", "set memory limit"}
+var actionNames = [...]string{"set quota", "set weight", "save", "start", "stop", "report", "measure", "want memory",
+	"set memory limit"}
 
 // String returns the kind's name in lower case.
 func (k ActionKind) String() string {

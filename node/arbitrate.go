@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -150,7 +150,8 @@ func (d *division) enterDrivers(r *roster, now units.Instant) (n int) {
 			continue
 		}
 		d.stages = append(d.stages, supervisor.Stage{Request: d.rules.Room.Driver, Runnable: int(d.rules.Room.Driver)})
-		d.groups = append(d.groups, supervisor.App{ID: a.plan.ID, HasDeadline: true, TTC: units.FromDuration(a.deadline.Sub(now)),
+		d.groups = append(d.groups, supervisor.App{ID: a.plan.ID, HasDeadline: true,
+			TTC:   units.FromDuration(a.deadline.Sub(now)),
 			Least: a.least(now), Left: a.left(), Rate: a.plan.NominalRate, Stages: d.stages[len(d.stages)-1:]})
 		n++
 	}
@@ -268,8 +269,8 @@ func (d *division) enter(p partaker, key api.StageKey, request, usable units.Cor
 }
 
 // group has the partakers from from on, which are a's, divided as one. Those that no target
-// holds come without a deadline: they share, unless the deadline has passed only now. A planner that tells no rate leaves that of its
-// stages here, weighted by their work.
+// holds come without a deadline: they share, unless the deadline has passed only now. A planner that tells no rate
+// leaves that of its stages here, weighted by their work.
 func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
 	if len(d.part) == from {
 		return

@@ -9,8 +9,8 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -70,7 +70,8 @@ func (c *capacity) pass(now units.Instant) {
 }
 
 func newCapacity(cfg Config) capacity {
-	return capacity{room: &sharing.Of(cfg.Sharing).Room, total: cfg.Total, offered: cfg.Offered, floor: cfg.Offered * units.Cores(cfg.LeastCapacity), tau: cfg.Smoothing,
+	return capacity{room: &sharing.Of(cfg.Sharing).Room, total: cfg.Total, offered: cfg.Offered,
+		floor: cfg.Offered * units.Cores(cfg.LeastCapacity), tau: cfg.Smoothing,
 		machine: max(cfg.Machine, cfg.Total)}
 }
 

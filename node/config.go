@@ -7,9 +7,9 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -142,17 +142,21 @@ func (c Config) Validate() error {
 	check(api.ValidNodeName(c.Node), "node: %q is not a name of letters, digits, - and _", c.Node)
 	check(c.Incarnation != "", "incarnation is empty")
 	check(c.Total > 0 && !c.Total.IsUnlimited(), "total: %v cores, want a finite number > 0", float64(c.Total))
-	check(c.Offered > 0 && c.Offered <= c.Total, "offered: %v cores, want more than 0 and at most the total of %v", float64(c.Offered), float64(c.Total))
-	check(c.Machine >= 0 && !c.Machine.IsUnlimited(), "machine: %v cores, want a finite number, 0 for the total", float64(c.Machine))
+	check(c.Offered > 0 && c.Offered <= c.Total, "offered: %v cores, want more than 0 and at most the total of %v",
+		float64(c.Offered), float64(c.Total))
+	check(c.Machine >= 0 && !c.Machine.IsUnlimited(), "machine: %v cores, want a finite number, 0 for the total",
+		float64(c.Machine))
 	check(c.Memory >= 0, "memory is negative")
 	check(c.Interval > 0, "interval: %v, want more than 0", c.Interval)
-	check(c.Quantum > 0 && c.Quantum <= c.Offered, "quantum: %v cores, want more than 0 and at most what is offered", float64(c.Quantum))
+	check(c.Quantum > 0 && c.Quantum <= c.Offered, "quantum: %v cores, want more than 0 and at most what is offered",
+		float64(c.Quantum))
 	check(c.Floor >= 0 && c.Floor <= c.Offered, "floor: %v cores, want 0 to what is offered", float64(c.Floor))
 	check(c.Stale > c.Interval, "stale: %v, want more than the interval of %v", c.Stale, c.Interval)
 	check(c.Grace > 0, "grace: %v, want more than 0", c.Grace)
 	check(c.Conflict == Insist || c.Conflict == Yield, "conflict: %q, want %q or %q", c.Conflict, Insist, Yield)
 	check(c.Smoothing >= 0, "smoothing is negative")
-	check(c.LeastCapacity > 0 && c.LeastCapacity <= 1, "least capacity: %v, want more than 0 and at most 1", float64(c.LeastCapacity))
+	check(c.LeastCapacity > 0 && c.LeastCapacity <= 1, "least capacity: %v, want more than 0 and at most 1",
+		float64(c.LeastCapacity))
 	check(c.StatusEvery > 0 && c.Linger > 0 && c.SaveEvery > 0, "a reporting or saving period is not positive")
 	faults = append(faults, c.Meter.Validate(), c.Controller.Validate(), c.Supervisor.Validate())
 	if err := errors.Join(faults...); err != nil {

@@ -80,8 +80,11 @@ func checkTarget(t *api.StageTarget) error {
 		return fmt.Errorf("reading is %v, want 0 to 1", float64(t.Reading))
 	case !(t.FixedPart >= 0 && t.FixedPart < 1):
 		return fmt.Errorf("fixed part is %v, want 0 or more, below 1", float64(t.FixedPart))
-	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) || bad(float64(t.TaskCores)) || bad(float64(t.TaskCost)) || bad(float64(t.Hold)) || bad(float64(t.HoldFor)):
-		return fmt.Errorf("core_seconds, records, init_cores, hold_cores, hold_s, longest_task_s, task_cores or task_cost_core_seconds is not a finite number >= 0")
+	case bad(float64(t.Work)) || bad(t.Records) || bad(float64(t.InitCores)) || bad(float64(t.LongestTask)) ||
+		bad(float64(t.TaskCores)) || bad(float64(t.TaskCost)) || bad(float64(t.Hold)) || bad(float64(t.HoldFor)):
+		return fmt.Errorf(
+			"core_seconds, records, init_cores, hold_cores, hold_s, longest_task_s, task_cores or task_cost_core_seconds is " +
+				"not a finite number >= 0")
 	}
 	return nil
 }

@@ -82,9 +82,12 @@ const (
 )
 
 var eventNames = [...]string{
-	"plan applied", "plan ignored", "plan refused", "plan of another planner", "application not known", "unknown application stopped", "target refused", "secrets awaited", "executor running", "executor recovered",
-	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over", "quota conflict",
-	"sample refused", "control error", "action failed", "short of cores", "shortage over", "given up", "division changed", "division refused", "short of memory", "memory owed",
+	"plan applied", "plan ignored", "plan refused", "plan of another planner", "application not known",
+	"unknown application stopped", "target refused", "secrets awaited", "executor running", "executor recovered",
+	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over",
+	"quota conflict",
+	"sample refused", "control error", "action failed", "short of cores", "shortage over", "given up", "division changed",
+	"division refused", "short of memory", "memory owed",
 	"ticks skipped",
 }
 
@@ -100,7 +103,9 @@ func (k EventKind) String() string {
 // asking for detail.
 func (k EventKind) Trouble() bool {
 	switch k {
-	case EventPlanRefused, EventPlanForeign, EventOrphaned, EventOrphanStopped, EventTargetRefused, EventSecretsAwaited, EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused, EventMemoryShort, EventMemoryOwed, EventTicksSkipped:
+	case EventPlanRefused, EventPlanForeign, EventOrphaned, EventOrphanStopped, EventTargetRefused, EventSecretsAwaited,
+		EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused,
+		EventMemoryShort, EventMemoryOwed, EventTicksSkipped:
 		return true
 	}
 	return false

@@ -22,7 +22,8 @@ func (e *Engine) Grants(into []Grant) []Grant {
 	for i, p := range e.division.part[:e.division.watched] {
 		if c := p.c; c == nil {
 			asked := e.division.stages[i].Request
-			into = append(into, Grant{Key: p.x.key, Unheld: true, Request: asked, Cores: e.division.grants[i], Floor: min(e.roster.cfg.Floor, asked)})
+			into = append(into, Grant{Key: p.x.key, Unheld: true, Request: asked, Cores: e.division.grants[i],
+				Floor: min(e.roster.cfg.Floor, asked)})
 		} else if c.active {
 			floor, _ := e.roster.bounds(c, e.division.capacity.cores())
 			into = append(into, Grant{Key: c.x.key, Stage: c.target.StageKey, Request: c.request, Cores: c.grant, Floor: floor})

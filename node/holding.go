@@ -160,7 +160,8 @@ func (h *holding) news(now units.Instant, gone bool) bool {
 
 // describe says what it has.
 func (h *holding) describe() api.ExecutorMemory {
-	m := api.ExecutorMemory{Heap: h.page.Heap, OffHeap: h.page.InForce, OffHeapUsed: h.page.Storage + h.page.Execution, Owed: h.page.Owed,
+	m := api.ExecutorMemory{Heap: h.page.Heap, OffHeap: h.page.InForce, OffHeapUsed: h.page.Storage + h.page.Execution,
+		Owed:  h.page.Owed,
 		Fixed: h.fixed(), Resident: h.seen.Resident, Cache: h.seen.Cache, Limit: h.seen.Limit,
 		Moves: h.page.Met, Moving: units.FromDuration(h.page.Moving), Evicted: h.page.Evicted, Spilled: h.page.Spilled}
 	if !h.page.Moves {

@@ -69,7 +69,9 @@ func NewLoop(engine *Engine, ports Ports, ending Ending) *Loop {
 		asks: make(chan chan api.NodeStatus), turns: make(chan configuring), ended: make(chan struct{}),
 	}
 	l.saves = async.NewLatest(func(s *State) { l.keepOutcome(ActSave, ports.Store.SaveState(s)) }, (*State).copyFrom)
-	l.reports = async.NewLatest(func(s *api.NodeStatus) { l.keepOutcome(ActReport, ports.Status.PublishStatus(s)) }, (*api.NodeStatus).CopyFrom)
+	l.reports = async.NewLatest(func(s *api.NodeStatus) {
+		l.keepOutcome(ActReport, ports.Status.PublishStatus(s))
+	}, (*api.NodeStatus).CopyFrom)
 	return l
 }
 
@@ -260,7 +262,8 @@ func (l *Loop) readGroups() {
 			}
 		}
 		if err := l.ports.Quotas.Read(s.Key, &l.usage); err == nil {
-			s.Measured, s.CPU, s.Throttled, s.Quota, s.Writer = true, l.usage.CPU, l.usage.Throttled, l.usage.Quota, l.usage.Writer
+			s.Measured, s.CPU, s.Throttled, s.Quota, s.Writer = true, l.usage.CPU, l.usage.Throttled, l.usage.Quota,
+				l.usage.Writer
 		} else if !s.Exited {
 			l.fail(ActMeasure, s.Key, err)
 		}

@@ -163,7 +163,8 @@ func (p *pool) admit(r *roster) {
 		if holds(x) {
 			used += x.memory.used()
 		}
-		if _, orphan := r.orphans[x.key.App]; present(x) && x.life.listed && !orphan { // What is being stopped gives its memory back.
+		// What is being stopped gives its memory back.
+		if _, orphan := r.orphans[x.key.App]; present(x) && x.life.listed && !orphan {
 			least += x.memory.least()
 		}
 	}

@@ -44,7 +44,8 @@ func (o orphans) adopt(r *roster, now units.Instant, p *api.Plan) orphans {
 		if !was {
 			since = now
 			r.out.event(Event{Kind: EventOrphaned, Key: Key{App: id}, Count: len(living),
-				Detail: fmt.Sprintf("the planner does not know it: its executors run on with all cores for %v, or until it does", r.cfg.Grace)})
+				Detail: fmt.Sprintf("the planner does not know it: its executors run on with all cores for %v, or until it does",
+					r.cfg.Grace)})
 		}
 		if next == nil {
 			next = orphans{}

@@ -140,5 +140,7 @@ func (e *Engine) refuseForeign(p *api.Plan) {
 		return
 	}
 	e.stranger = p.Planner
-	e.roster.out.event(Event{Kind: EventPlanForeign, Epoch: p.Epoch, Detail: fmt.Sprintf("it is of planner %s, this node follows %s for as long as an executor runs", p.Planner, e.roster.plan.Planner)})
+	e.roster.out.event(Event{Kind: EventPlanForeign, Epoch: p.Epoch,
+		Detail: fmt.Sprintf("it is of planner %s, this node follows %s for as long as an executor runs", p.Planner,
+			e.roster.plan.Planner)})
 }

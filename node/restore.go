@@ -21,7 +21,8 @@ func (r *roster) save(s *State) {
 		if !x.life.started {
 			continue
 		}
-		s.Executors = append(s.Executors, ExecutorState{x.key, x.life.state, x.life.exit, x.life.code, x.seen.cpu, x.seen.cpuKnown, x.memory.state(), x.owner.state(x.quota)})
+		s.Executors = append(s.Executors, ExecutorState{x.key, x.life.state, x.life.exit, x.life.code, x.seen.cpu,
+			x.seen.cpuKnown, x.memory.state(), x.owner.state(x.quota)})
 		for _, rec := range x.records {
 			s.Stages = append(s.Stages, StageState{x.key, rec.key, rec.cpu, rec.pageCPU, rec.finished, rec.failed, rec.weight,
 				rec.active, rec.changed, rec.progress, rec.quotaChanges})
@@ -35,7 +36,8 @@ func (r *roster) save(s *State) {
 
 // save fills s.
 func (c *control) save(s *ControlState) {
-	*s = ControlState{Executor: c.x.key, Target: c.target, Start: c.start, Deadline: c.deadline, From: c.from, Held: c.held,
+	*s = ControlState{Executor: c.x.key, Target: c.target, Start: c.start, Deadline: c.deadline, From: c.from,
+		Held:  c.held,
 		Meter: c.meter.State(), Width: c.width, At: c.at, Grant: c.grant, Began: c.law != nil}
 	if c.law != nil {
 		s.Controller = c.law.State()
@@ -107,7 +109,8 @@ func (r *roster) restoreStages(s *State) {
 		if x := r.index[old.Executor]; x != nil {
 			rec := x.record(old.Stage)
 			rec.known = true
-			rec.cpu, rec.pageCPU, rec.finished, rec.failed, rec.weight = old.CPU, old.PageCPU, old.Finished, old.Failed, old.Weight
+			rec.cpu, rec.pageCPU, rec.finished, rec.failed, rec.weight = old.CPU, old.PageCPU, old.Finished, old.Failed,
+				old.Weight
 			rec.active, rec.changed, rec.progress, rec.quotaChanges = old.Active, old.Changed, old.Progress, old.QuotaChanges
 		}
 	}

@@ -114,7 +114,8 @@ func (r *roster) ensure(key Key) *executor {
 	if x := r.index[key]; x != nil {
 		return x
 	}
-	x := &executor{key: key, life: life{state: api.ExecutorStarting, code: api.Unknown}, quota: units.Unlimited, cap: capped{inForce: units.Unlimited}}
+	x := &executor{key: key, life: life{state: api.ExecutorStarting, code: api.Unknown}, quota: units.Unlimited,
+		cap: capped{inForce: units.Unlimited}}
 	x.room = room{r.slots(0), r.slots(0), 1}
 	at, _ := slices.BinarySearchFunc(r.execs, key, func(x *executor, k Key) int { return x.key.Compare(k) })
 	r.execs = slices.Insert(r.execs, at, x)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/node/meter"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -25,7 +25,8 @@ func (r *roster) foldFailures(failures []Failure) {
 			failing = &x.failing
 		}
 		if failing.fail(r.samples) {
-			r.out.event(Event{Kind: EventActionFailed, Key: f.Key, Count: failing.failures, Detail: f.Kind.String() + ": " + f.Err})
+			r.out.event(Event{Kind: EventActionFailed, Key: f.Key, Count: failing.failures, Detail: f.Kind.String() + ": " +
+				f.Err})
 		}
 		r.foldFailure(f, x)
 	}

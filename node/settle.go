@@ -86,7 +86,8 @@ func sayGivenUp(g *supervisor.App) string {
 	if g.TTC <= 0 {
 		return "its deadline has passed"
 	}
-	return fmt.Sprintf("not all here can be in time, and of those that are due by then it needs most: %.0f core-seconds in %.0f s",
+	return fmt.Sprintf(
+		"not all here can be in time, and of those that are due by then it needs most: %.0f core-seconds in %.0f s",
 		float64(g.Least)*float64(g.TTC), float64(g.TTC))
 }
 

@@ -33,7 +33,8 @@ type State struct {
 // Clone returns a copy that the engine's next call does not change.
 func (s *State) Clone() *State {
 	// A list that is empty stays so, and does not become null in JSON.
-	c := State{Deadlines: s.Deadlines[:0:0], Needs: s.Needs[:0:0], Executors: s.Executors[:0:0], Stages: s.Stages[:0:0], Controls: s.Controls[:0:0]}
+	c := State{Deadlines: s.Deadlines[:0:0], Needs: s.Needs[:0:0], Executors: s.Executors[:0:0], Stages: s.Stages[:0:0],
+		Controls: s.Controls[:0:0]}
 	c.copyFrom(s)
 	return &c
 }

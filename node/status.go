@@ -14,7 +14,8 @@ type reporter struct {
 }
 
 func newReporter(cfg *Config) reporter {
-	return reporter{status: api.NodeStatus{V: api.Version, Node: cfg.Node, Incarnation: cfg.Incarnation, Release: cfg.Release, Host: cfg.Host,
+	return reporter{status: api.NodeStatus{V: api.Version, Node: cfg.Node, Incarnation: cfg.Incarnation,
+		Release: cfg.Release, Host: cfg.Host,
 		Offered: cfg.Offered, Total: cfg.Total, Memory: cfg.Memory,
 		Division: divisionOf(cfg.Supervisor)}}
 }

@@ -84,7 +84,8 @@ func (r *roster) step(c *control, now units.Instant, limit units.Cores) {
 	if c.law != nil && x.seen.pageAt > c.at && x.seen.usageAt == now {
 		dt, longest := x.seen.pageAt.Sub(c.at), c.longest()
 		out, err := c.law.Step(controller.Input{At: x.seen.pageAt, Dt: dt, Done: c.meter.Done(),
-			Runnable: c.ready, Width: c.each(), Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left(longest), Alike: c.alike(longest)})
+			Runnable: c.ready, Width: c.each(), Min: floor, Max: limit, Used: c.spent.Per(dt), Chains: c.left(longest),
+			Alike: c.alike(longest)})
 		if err != nil {
 			r.controlError(c, err)
 		}

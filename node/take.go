@@ -59,7 +59,8 @@ func (r *roster) take(now, sent units.Instant, p api.Plan) {
 // anew how many cores it needs at least.
 func (a *app) takeNeed(old []*app, sent units.Instant) {
 	for _, b := range old {
-		if b.plan != nil && b.plan.ID == a.plan.ID && b.plan.Least == a.plan.Least && b.deadline.Sub(a.deadline).Abs() < sameDeadline {
+		if b.plan != nil && b.plan.ID == a.plan.ID && b.plan.Least == a.plan.Least &&
+			b.deadline.Sub(a.deadline).Abs() < sameDeadline {
 			a.need = b.need
 			return
 		}
@@ -89,7 +90,8 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 		if awaits := p.Launch.Withheld > 0; awaits != x.life.withheld {
 			x.life.withheld = awaits
 			if awaits && !x.life.started {
-				r.out.event(Event{Kind: EventSecretsAwaited, Key: x.key, Detail: "its secrets are in no store: it starts when its driver has told them again"})
+				r.out.event(Event{Kind: EventSecretsAwaited, Key: x.key,
+					Detail: "its secrets are in no store: it starts when its driver has told them again"})
 			}
 		}
 		x.memory.take(p.Launch, x.life.started)
@@ -109,7 +111,8 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 		}
 		if err != nil {
 			r.out.counters.Refused++
-			r.out.event(Event{Kind: EventTargetRefused, Key: key.executor, Stage: t.StageKey, HasStage: true, Detail: err.Error()})
+			r.out.event(Event{Kind: EventTargetRefused, Key: key.executor, Stage: t.StageKey, HasStage: true,
+				Detail: err.Error()})
 			continue
 		}
 		if x.life.state == api.ExecutorExited {

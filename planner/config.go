@@ -11,9 +11,9 @@ import (
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -181,13 +181,16 @@ func (c Config) Validate() error {
 	if err := c.estimates().Equations.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	check(slices.Contains(queue.Orders(), c.Queue), "queue: %q, want one of %s", c.Queue, strings.Join(queue.Orders(), ", "))
+	check(slices.Contains(queue.Orders(), c.Queue), "queue: %q, want one of %s", c.Queue,
+		strings.Join(queue.Orders(), ", "))
 	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")
 	check(c.DriverSilent > 0 && c.DriverLost >= c.DriverSilent && c.DriverAway >= c.DriverLost,
-		"driver silent: %v, driver lost: %v, driver away: %v, want more than 0 and none less than the one before", c.DriverSilent, c.DriverLost, c.DriverAway)
+		"driver silent: %v, driver lost: %v, driver away: %v, want more than 0 and none less than the one before",
+		c.DriverSilent, c.DriverLost, c.DriverAway)
 	check(c.ExitSilent >= 0 && c.ExitWait >= 0, "a wait for a driver's exit is negative")
 	check(c.FinalWait >= 0, "final wait is negative")
-	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements, c.ReplacementWindow)
+	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements,
+		c.ReplacementWindow)
 	check(c.DetailHistory >= 0 && c.HistoryBytes >= 0, "history is negative")
 	check(c.ProfileBytes > 0, "profile bytes: %d, want more than 0", c.ProfileBytes)
 	check(c.Samples >= 2, "samples: %d, want at least 2", c.Samples)
@@ -203,8 +206,9 @@ func (c Config) Validate() error {
 // keep take them.
 func (c Config) estimates() estimate.Policy {
 	return estimate.Policy{
-		Equations: dag.Params{Alpha: c.Alpha, Aim: c.Aim, Margin: units.FromDuration(c.Margin), Beta: c.Beta, Quantum: c.Quantum, Split: c.Split},
-		Branches:  c.Branches, MaxPool: c.MaxPool, ExitSilent: c.ExitSilent, ExitWait: c.ExitWait, Sharing: c.Sharing,
+		Equations: dag.Params{Alpha: c.Alpha, Aim: c.Aim, Margin: units.FromDuration(c.Margin), Beta: c.Beta,
+			Quantum: c.Quantum, Split: c.Split},
+		Branches: c.Branches, MaxPool: c.MaxPool, ExitSilent: c.ExitSilent, ExitWait: c.ExitWait, Sharing: c.Sharing,
 	}
 }
 
@@ -221,7 +225,8 @@ func (c Config) line() queue.Policy {
 }
 
 func (c Config) ledger() ledger.Config {
-	return ledger.Config{Beta: c.Beta, Identity: c.Identity, History: c.History, DetailHistory: c.DetailHistory, HistoryBytes: int(c.HistoryBytes),
-		Profiles: c.Profiles, ProfileBytes: int(c.ProfileBytes), ProfileAge: c.ProfileAge,
+	return ledger.Config{Beta: c.Beta, Identity: c.Identity, History: c.History, DetailHistory: c.DetailHistory,
+		HistoryBytes: int(c.HistoryBytes),
+		Profiles:     c.Profiles, ProfileBytes: int(c.ProfileBytes), ProfileAge: c.ProfileAge,
 		Samples: c.Samples, AllSamples: c.AllSamples, Stages: c.Stages}
 }

@@ -207,7 +207,8 @@ func (d *desk) capApp(q api.ControlRequest) (api.ControlReply, error) {
 	if q.Cap == 0 {
 		return api.ControlReply{Message: fmt.Sprintf("%s has no cap: %s", a.ID, a.Promise.Reason)}, nil
 	}
-	return api.ControlReply{Message: fmt.Sprintf("%s has at most %s cores on a node: %s", a.ID, q.Cap, a.Promise.Reason)}, nil
+	return api.ControlReply{Message: fmt.Sprintf("%s has at most %s cores on a node: %s", a.ID, q.Cap,
+		a.Promise.Reason)}, nil
 }
 
 // newDeadline is the deadline that q asks for.
@@ -227,7 +228,8 @@ func newDeadline(a *ledger.App, q api.ControlRequest, spent units.Seconds) (unit
 		return 0, api.Errorf(api.KindInvalid, "%v", err)
 	}
 	if deadline <= spent {
-		return 0, api.Errorf(api.KindInvalid, "a deadline of %s has passed: %s runs since %s", verdict.Deadline(deadline), a.ID, verdict.Deadline(spent))
+		return 0, api.Errorf(api.KindInvalid, "a deadline of %s has passed: %s runs since %s", verdict.Deadline(deadline),
+			a.ID, verdict.Deadline(spent))
 	}
 	return deadline, nil
 }
@@ -271,5 +273,6 @@ func (d *desk) removeProfile(q api.ControlRequest) (api.ControlReply, error) {
 		return api.ControlReply{}, api.Errorf(api.KindDenied, "profile %q is everybody's: an operator removes it", q.Profile)
 	}
 	d.record(ledger.ProfileRemoved{Name: q.Profile, Owner: p.Body.Owner})
-	return api.ControlReply{Message: fmt.Sprintf("profile %q of %s removed", q.Profile, cmp.Or(p.Body.Owner, "everybody"))}, nil
+	return api.ControlReply{Message: fmt.Sprintf("profile %q of %s removed", q.Profile,
+		cmp.Or(p.Body.Owner, "everybody"))}, nil
 }

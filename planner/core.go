@@ -30,7 +30,8 @@ type core struct {
 }
 
 func newCore(cfg Config, l *ledger.Ledger) core {
-	return core{cfg: cfg, ledger: l, view: l.View(), estimates: cfg.estimates(), places: cfg.places(), verdicts: cfg.verdicts(), line: cfg.line()}
+	return core{cfg: cfg, ledger: l, view: l.View(), estimates: cfg.estimates(), places: cfg.places(),
+		verdicts: cfg.verdicts(), line: cfg.line()}
 }
 
 // record has the ledger know a fact, and reports whether it can be true. That it cannot is

@@ -77,11 +77,14 @@ func (r *runs) sender(b api.Events) (*ledger.App, error) {
 		}
 		if !a.Over() && a.Tenant.Launch.Withheld > 0 {
 			r.record(ledger.Heard{App: a.ID})
-			return nil, api.Errorf(api.KindNotFound, "the planner has started again and has no secrets of application %s: register again", b.AppID)
+			return nil,
+				api.Errorf(api.KindNotFound, "the planner has started again and has no secrets of application %s: register again",
+					b.AppID)
 		}
 		return a, nil
 	}
-	if d := r.view.EndedApp(b.AppID); d != nil && d.Detail.Submission == b.Submission && !d.DriverLost && d.Detail.EndedBy != api.EndedByKill {
+	if d := r.view.EndedApp(b.AppID); d != nil && d.Detail.Submission == b.Submission && !d.DriverLost &&
+		d.Detail.EndedBy != api.EndedByKill {
 		return nil, nil
 	}
 	return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", b.AppID)
@@ -94,7 +97,8 @@ func (r *runs) acknowledgeEnded(ev DriverEvents) {
 		acked = ev.Batch.Events[n-1].Seq
 	}
 	r.reply(ev.To, func() any {
-		return api.EventsReply{V: api.Version, AckedSeq: acked, Directive: api.Directive{Epoch: r.view.Epoch(), Executors: []api.DirectiveExecutor{}}}
+		return api.EventsReply{V: api.Version, AckedSeq: acked,
+			Directive: api.Directive{Epoch: r.view.Epoch(), Executors: []api.DirectiveExecutor{}}}
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/report"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -162,7 +162,8 @@ func (r *runs) tick(a *ledger.App) {
 	switch at := a.At(r.now); {
 	case a.Paced() && at >= a.Promise.Deadline:
 		r.late(a)
-	case a.Promise.Gate.Late && !a.Promise.Gate.Lost && at >= a.Promise.Deadline*units.Seconds(1+sharing.Of(r.cfg.Sharing).Doubts.Overdue):
+	case a.Promise.Gate.Late && !a.Promise.Gate.Lost &&
+		at >= a.Promise.Deadline*units.Seconds(1+sharing.Of(r.cfg.Sharing).Doubts.Overdue):
 		r.lost(a)
 	}
 }

@@ -121,7 +121,8 @@ func (f *fleet) replacements(a *ledger.App, since units.Instant) int {
 // with.
 func (f *fleet) giveUp(a *ledger.App, lost int) {
 	f.record(ledger.ReplacementStopped{App: a.ID, Lost: lost, Window: f.cfg.ReplacementWindow})
-	f.record(ledger.Noticed{App: a.ID, Text: fmt.Sprintf("%d executors were lost within %v, the last one by %s: no more are started", lost,
+	f.record(ledger.Noticed{App: a.ID, Text: fmt.Sprintf(
+		"%d executors were lost within %v, the last one by %s: no more are started", lost,
 		f.cfg.ReplacementWindow.Round(time.Second), a.LastExit())})
 }
 
@@ -131,7 +132,8 @@ func (f *fleet) giveUp(a *ledger.App, lost int) {
 // somebody who waits is to be asked about first.
 func (f *fleet) grow(a *ledger.App) {
 	freed := a.Tenant.Crowded && a.Clocks.Freed != f.view.Freed()
-	if a.Tenant.GaveUp || a.Outcome.Killed != "" || a.Clocks.Grown == f.view.Growth() && !freed || len(f.view.Waiting()) > 0 && freed {
+	if a.Tenant.GaveUp || a.Outcome.Killed != "" || a.Clocks.Grown == f.view.Growth() && !freed ||
+		len(f.view.Waiting()) > 0 && freed {
 		return
 	}
 	seats, crowded := f.places.Growth(f.view, a)

@@ -28,7 +28,8 @@ func (d *desk) killApp(q api.ControlRequest) (api.ControlReply, error) {
 		by = "an operator"
 	}
 	if len(by) > mostKiller || strings.ContainsFunc(by, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return api.ControlReply{}, api.Errorf(api.KindInvalid, "the name of who asks is longer than %d bytes or not printable", mostKiller)
+		return api.ControlReply{}, api.Errorf(api.KindInvalid,
+			"the name of who asks is longer than %d bytes or not printable", mostKiller)
 	}
 	if a.Outcome.Killed != "" {
 		return api.ControlReply{Message: fmt.Sprintf("%s ends already: %s", a.ID, a.Outcome.KillReason())}, nil
@@ -36,11 +37,13 @@ func (d *desk) killApp(q api.ControlRequest) (api.ControlReply, error) {
 	queued := a.Queued()
 	d.record(ledger.KillAsked{App: a.ID, By: by, Queued: queued})
 	if queued {
-		d.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(d.now), By: api.EndedByKill, Reason: a.Outcome.KillReason()})
+		d.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(d.now), By: api.EndedByKill,
+			Reason: a.Outcome.KillReason()})
 		d.due = true
 		return api.ControlReply{Message: fmt.Sprintf("%s is out of the queue", a.ID)}, nil
 	}
-	return api.ControlReply{Message: fmt.Sprintf("%s was told to end; its executors are stopped in %v if it does not", a.ID, killGrace)}, nil
+	return api.ControlReply{Message: fmt.Sprintf("%s was told to end; its executors are stopped in %v if it does not",
+		a.ID, killGrace)}, nil
 }
 
 // killed ends an application whose driver does not do as it was told, and reports whether

@@ -103,7 +103,8 @@ func NewLoop(e *Engine, pub Publisher, store Store, observe func(ledger.Change))
 		engine: e, pub: pub, store: store, observe: observe,
 		requests: make(chan request, queueLength), done: make(chan struct{}), start: time.Now(),
 		waiting: make(map[Ticket]request),
-		looks:   async.Lane[string]{Each: looksEach, All: looksAll}, plans: async.Lane[string]{Each: plansEach, All: plansAll},
+		looks:   async.Lane[string]{Each: looksEach, All: looksAll},
+		plans:   async.Lane[string]{Each: plansEach, All: plansAll},
 	}
 }
 
@@ -197,7 +198,8 @@ func (l *Loop) Configure(cfg Config, reply func(api.ControlReply)) {
 func ask[T any](l *Loop, lane *async.Lane[string], by api.Principal, event func(Ticket) Event, reply func(T)) {
 	login := by.Login()
 	if !lane.Enter(login) {
-		asked(nil, "", reply).refuse(api.Errorf(api.KindTransient, "the planner answers as many questions as it can at once, of you or of all: try again in a moment"))
+		asked(nil, "", reply).refuse(api.Errorf(api.KindTransient,
+			"the planner answers as many questions as it can at once, of you or of all: try again in a moment"))
 		return
 	}
 	r := asked(event, login, func(body T) {
@@ -269,7 +271,8 @@ func (l *Loop) refuseQueued() {
 // refuse answers with err as every reply type: the reply function takes the one
 // of its own.
 func (r request) refuse(err *api.Error) {
-	for _, body := range [...]any{api.RegisterReply{}, api.EventsReply{}, api.HelloReply{}, api.ControlReply{}, api.PlanReply{}} {
+	for _, body := range [...]any{api.RegisterReply{}, api.EventsReply{}, api.HelloReply{}, api.ControlReply{},
+		api.PlanReply{}} {
 		r.reply(refusal(body, err))
 	}
 }

@@ -42,7 +42,9 @@ func (f *fleet) credible(s *api.NodeStatus) error {
 		return err
 	}
 	if newest := f.view.Epoch(); s.Epoch > newest+api.MostLead && f.follows(s) == "" {
-		return api.Errorf(api.KindInvalid, "node %s says that it follows Plan %d, and this planner's newest is %d: remove the node's state directory, or correct who sends this", s.Node, s.Epoch, newest)
+		return api.Errorf(api.KindInvalid,
+			"node %s says that it follows Plan %d, and this planner's newest is %d: remove the node's state directory, or "+
+				"correct who sends this", s.Node, s.Epoch, newest)
 	}
 	return nil
 }
@@ -51,7 +53,8 @@ func (f *fleet) credible(s *api.NodeStatus) error {
 // either a restart or a clash: the first one's silence tells.
 func (f *fleet) claim(s *api.NodeStatus) error {
 	n := f.view.Node(s.Node)
-	if n == nil || !n.Here() || !n.Spoken() || n.Incarnation == s.Incarnation || f.view.Uptime()-n.Heard >= f.cfg.NodeClash {
+	if n == nil || !n.Here() || !n.Spoken() || n.Incarnation == s.Incarnation ||
+		f.view.Uptime()-n.Heard >= f.cfg.NodeClash {
 		return nil
 	}
 	if n.Challenger != s.Incarnation {
@@ -103,7 +106,9 @@ func (f *fleet) status(s *api.NodeStatus) {
 	}
 	// Another planner's node learns nothing from a Plan that does not succeed that one's, or
 	// has no executors for it.
-	if n.Acked < n.Epoch && f.view.Uptime()-n.Published >= republish && (n.Allegiance.Follows == "" || n.Allegiance.Succeeds == n.Allegiance.Follows || n.Planned() && !n.Allegiance.Foreign) {
+	if n.Acked < n.Epoch && f.view.Uptime()-n.Published >= republish &&
+		(n.Allegiance.Follows == "" || n.Allegiance.Succeeds == n.Allegiance.Follows || n.Planned() &&
+			!n.Allegiance.Foreign) {
 		f.record(ledger.PlanRepeated{Node: n.Node})
 	}
 }
@@ -144,8 +149,10 @@ func (f *fleet) faulty(n *ledger.Node, faults []api.AppFault) {
 // is hit has what is left.
 func (f *fleet) shrunk(n *ledger.Node, offered units.Cores) {
 	memory, cores := f.line.Beyond(f.view, n, offered)
-	f.hit(n, memory, fmt.Sprintf("gives %v to executors now, less than they take there", n.Room()), "lost executors there are not replaced")
-	f.hit(n, cores, fmt.Sprintf("offers %v cores now, less than is promised there", n.Offered), "the deadline may be missed")
+	f.hit(n, memory, fmt.Sprintf("gives %v to executors now, less than they take there", n.Room()),
+		"lost executors there are not replaced")
+	f.hit(n, cores, fmt.Sprintf("offers %v cores now, less than is promised there", n.Offered),
+		"the deadline may be missed")
 }
 
 // hit tells those that are hit what happened to their node, and what that means.

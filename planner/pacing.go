@@ -7,9 +7,9 @@ import (
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/handover"
 	"github.com/sparkpacer/pacer/deciders/schedule"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -99,7 +99,8 @@ func (r *runs) lost(a *ledger.App) {
 	gate := a.Promise.Gate
 	gate.Lost = true
 	r.record(ledger.GateSet{App: a.ID, Gate: gate})
-	r.say(a, fmt.Sprintf("it is late by more than %.0f %% of its deadline: it shares what others leave from now on", 100*sharing.Of(r.cfg.Sharing).Doubts.Overdue))
+	r.say(a, fmt.Sprintf("it is late by more than %.0f %% of its deadline: it shares what others leave from now on",
+		100*sharing.Of(r.cfg.Sharing).Doubts.Overdue))
 }
 
 // repace looks whether a, as far as it has come, should be held back that is not,

@@ -39,7 +39,9 @@ func (i inquiry) listNodes(q api.ControlRequest) (r api.ControlReply, err error)
 	for _, n := range i.view.Nodes() {
 		names = append(names, n.Node)
 	}
-	r.Nodes, r.More = page(q.Page, names, func(name string) api.NodeSummary { return report.Node(i.view, i.view.Node(name)) })
+	r.Nodes, r.More = page(q.Page, names, func(name string) api.NodeSummary {
+		return report.Node(i.view, i.view.Node(name))
+	})
 	return r, nil
 }
 
@@ -72,7 +74,8 @@ func (i inquiry) showApp(q api.ControlRequest) (r api.ControlReply, err error) {
 		return r, notFound(q.App)
 	}
 	if q.Page != nil && q.Page.After != "" {
-		detail = api.AppDetail{AppSummary: api.AppSummary{ID: detail.ID}, Stages: detail.Stages} // The rest is on the first page.
+		// The rest is on the first page.
+		detail = api.AppDetail{AppSummary: api.AppSummary{ID: detail.ID}, Stages: detail.Stages}
 	}
 	places := make([]string, len(detail.Stages))
 	for k := range places {

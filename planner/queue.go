@@ -49,7 +49,8 @@ func (h *hall) enter(by api.Principal, d admission.Admission, q api.RegisterRequ
 		return nil, err
 	}
 	h.begin(others)
-	f := ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Profile != nil}
+	f := ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise,
+		Matched: d.Profile != nil}
 	if mine.What == queue.Start {
 		s := mine.Seating
 		if err := checkSeating(h.view, comes, s); err != nil {
@@ -77,8 +78,9 @@ func (h *hall) refuse(d admission.Admission) {
 	h.record(ledger.Numbered{Serial: d.Serial})
 	promise := d.Promise
 	promise.Mode = ledger.Unpaced
-	a := &ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: promise, Outcome: ledger.Outcome{State: api.AppRefused,
-		Ended: units.FromDuration(h.now.Sub(promise.Start)), Reason: promise.Reason}, Profile: d.Profile}
+	a := &ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: promise,
+		Outcome: ledger.Outcome{State: api.AppRefused,
+			Ended: units.FromDuration(h.now.Sub(promise.Start)), Reason: promise.Reason}, Profile: d.Profile}
 	h.record(ledger.Refused{Detail: report.Detail(h.view, h.estimates, a), Account: report.Account(h.now, a)})
 }
 
@@ -125,14 +127,16 @@ func (h *hall) start(c queue.Choice) {
 		return
 	}
 	h.seat(a, c)
-	h.record(ledger.Noticed{App: a.ID, Text: "started after " + waited.Round(time.Second).String() + " in the queue: " + a.Promise.Reason})
+	h.record(ledger.Noticed{App: a.ID, Text: "started after " + waited.Round(time.Second).String() + " in the queue: " +
+		a.Promise.Reason})
 }
 
 // seat gives an application that has started its executors. One that cannot have them has
 // failed: its decider was wrong, and it would wait for ever.
 func (h *hall) seat(a *ledger.App, c queue.Choice) {
 	if !h.record(ledger.Seated{App: a.ID, Nodes: c.Seating.Nodes(), OffHeap: c.Seating.OffHeap}) {
-		h.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(h.now), By: api.EndedByKill, Reason: "its executors could not be placed"})
+		h.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(h.now), By: api.EndedByKill,
+			Reason: "its executors could not be placed"})
 		return
 	}
 	if c.Cap != a.Tenant.Cap {

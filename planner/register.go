@@ -35,7 +35,8 @@ func (r *runs) register(ev Register) {
 	r.reply(ev.To, func() any {
 		r.told(a)
 		t, p := &a.Tenant, &a.Promise
-		reply := api.RegisterReply{V: api.Version, Planner: r.view.Identity(), AppID: a.ID, Verdict: p.Verdict, Reason: p.Reason, Earliest: p.Earliest,
+		reply := api.RegisterReply{V: api.Version, Planner: r.view.Identity(), AppID: a.ID, Verdict: p.Verdict,
+			Reason: p.Reason, Earliest: p.Earliest,
 			Executors: t.Pool, Slots: t.Slots, OffHeap: t.Launch.OffHeap, Directive: a.Directive, AckedSeq: a.Marks.AckedSeq,
 			// One that goes by another planner's epochs would hear none of this one's, queued or not.
 			Recall: (p.Reclaimed || other) && a.Marks.AckedSeq == 0}

@@ -52,7 +52,8 @@ func (d *desk) ownerStands(a *ledger.App, revoked bool) {
 
 // expel ends an application whose user's credentials were revoked RevokeGrace ago.
 func (d *desk) expel(a *ledger.App) {
-	if since := a.Outcome.Revoked; since == 0 || !a.Running() || a.Outcome.Killed != "" || d.now.Sub(since) < d.cfg.RevokeGrace {
+	if since := a.Outcome.Revoked; since == 0 || !a.Running() || a.Outcome.Killed != "" ||
+		d.now.Sub(since) < d.cfg.RevokeGrace {
 		return
 	}
 	d.record(ledger.KillAsked{App: a.ID, By: "the planner: " + revocation(a)})

@@ -38,13 +38,17 @@ func (r *runs) step(a *ledger.App, step *api.Step) (api.ControlReply, error) {
 	x := *step
 	x.Stage, x.At = s.Key().Stage, a.At(r.now)
 	r.record(ledger.ResponseBegan{App: a.ID, Stage: s.Key(), Step: x, Base: base})
-	r.say(a, fmt.Sprintf("stage %d: step response from %.2f to %.2f of what it asks for, %s each", x.Stage, x.Low, x.High, x.Each))
-	return api.ControlReply{Step: &x, Message: fmt.Sprintf("stage %d of %s is held at two levels for %s each", x.Stage, a.ID, x.Each)}, nil
+	r.say(a, fmt.Sprintf("stage %d: step response from %.2f to %.2f of what it asks for, %s each", x.Stage, x.Low, x.High,
+		x.Each))
+	return api.ControlReply{Step: &x, Message: fmt.Sprintf("stage %d of %s is held at two levels for %s each", x.Stage,
+		a.ID, x.Each)}, nil
 }
 
 func checkStep(s api.Step) error {
 	if !(s.Low >= leastStep && s.Low < s.High && s.High <= mostStep) {
-		return api.Errorf(api.KindInvalid, "a step from %v to %v of what the stage asks for: want at least %v, rising, at most %v", s.Low, s.High, leastStep, mostStep)
+		return api.Errorf(api.KindInvalid,
+			"a step from %v to %v of what the stage asks for: want at least %v, rising, at most %v", s.Low, s.High, leastStep,
+			mostStep)
 	}
 	if !(s.Each >= shortestLevel && s.Each <= longestLevel) {
 		return api.Errorf(api.KindInvalid, "a step of %v for each level: want %v to %v", s.Each, shortestLevel, longestLevel)
@@ -79,7 +83,8 @@ func steppable(a *ledger.App, id int) (*ledger.Stage, error) {
 	if !slices.ContainsFunc(found[0].Targets, func(t ledger.Target) bool { return !known(t) }) {
 		return found[0], nil
 	}
-	return nil, api.Errorf(api.KindTransient, "stage %d of %s has only begun: try again in a moment", found[0].Key().Stage, a.ID)
+	return nil, api.Errorf(api.KindTransient, "stage %d of %s has only begun: try again in a moment",
+		found[0].Key().Stage, a.ID)
 }
 
 // stepTick moves a's step responses on to their next level.

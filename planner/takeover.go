@@ -24,7 +24,8 @@ const takeBack = 30 * time.Second
 func (f *fleet) settle(n *ledger.Node) {
 	if n.Allegiance.Follows != "" {
 		w, uptime := &n.Allegiance, f.view.Uptime()
-		if (!w.Ours || uptime-w.Since >= takeBack) && w.Succeeds != w.Follows && f.view.Identity() != "" && uptime >= admission.Newcomer {
+		if (!w.Ours || uptime-w.Since >= takeBack) && w.Succeeds != w.Follows && f.view.Identity() != "" &&
+			uptime >= admission.Newcomer {
 			f.record(ledger.NodeClaimed{Node: n.Node, From: n.Allegiance.Follows})
 		}
 		return
@@ -34,7 +35,8 @@ func (f *fleet) settle(n *ledger.Node) {
 		case a != nil && o.Owner != a.Tenant.Launch.Owner:
 		case a != nil && a.Running():
 			f.adopt(n, a, o.Executors)
-		case a != nil && a.Over(), a == nil && ended != nil && o.Owner == api.OwnerOf(api.ContextOf(ended.Detail.Submission, ended.Detail.Context)):
+		case a != nil && a.Over(), a == nil && ended != nil &&
+			o.Owner == api.OwnerOf(api.ContextOf(ended.Detail.Submission, ended.Detail.Context)):
 			f.record(ledger.NodeCleared{Node: n.Node, App: o.App})
 		}
 	}
@@ -67,7 +69,8 @@ func (f *fleet) makeRoom(n *ledger.Node) {
 		return
 	}
 	for a := range f.view.Running() {
-		for f.view.Free(n) < 0 && slices.Contains(a.Tenant.Pending, n.Node) && f.record(ledger.PlaceGivenBack{App: a.ID, Node: n.Node}) {
+		for f.view.Free(n) < 0 && slices.Contains(a.Tenant.Pending, n.Node) &&
+			f.record(ledger.PlaceGivenBack{App: a.ID, Node: n.Node}) {
 		}
 	}
 	for f.view.Free(n) < 0 {
@@ -89,7 +92,9 @@ func (f *fleet) makeRoom(n *ledger.Node) {
 func (f *fleet) returned(n *ledger.Node, s *api.NodeStatus) {
 	for _, t := range slices.Clone(f.view.Allocations(n.Node)) {
 		for _, x := range slices.Clone(t.Executors) {
-			told := slices.ContainsFunc(s.Executors, func(o api.ExecutorStatus) bool { return o.App == t.App.ID && o.ID == x.ID })
+			told := slices.ContainsFunc(s.Executors, func(o api.ExecutorStatus) bool {
+				return o.App == t.App.ID && o.ID == x.ID
+			})
 			if !told && (x.Registered || x.Starts || x.Worked > 0 || x.State != api.ExecutorStarting) {
 				f.gone(t.App, x, "it exited while its node followed another planner")
 			}

@@ -61,7 +61,8 @@ func findProfile(v ledger.View, q api.ControlRequest) (*ledger.Profile, error) {
 		for _, p := range others {
 			owners = append(owners, p.Body.Owner)
 		}
-		return nil, api.Errorf(api.KindInvalid, "profile %q is one of each of %s: say --owner", q.Profile, strings.Join(owners, ", "))
+		return nil, api.Errorf(api.KindInvalid, "profile %q is one of each of %s: say --owner", q.Profile,
+			strings.Join(owners, ", "))
 	}
 	return others[0], nil
 }

@@ -35,7 +35,8 @@ func Alone(p api.Profile) api.Profile {
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		cores := min(max(p.Cores, 1), units.Cores(s.Tasks)*s.Width())
-		s.Duration = max(leastDuration, s.LongestTask/units.Seconds(s.Width()), units.Seconds(float64(s.CoreSeconds)/float64(cores)))
+		s.Duration = max(leastDuration, s.LongestTask/units.Seconds(s.Width()),
+			units.Seconds(float64(s.CoreSeconds)/float64(cores)))
 	}
 	p.Duration = replay(p)
 	return p

@@ -13,7 +13,8 @@ import (
 // nobody does. It stands in where the name is none of the user's: the file's own without its directory,
 // that of spark-sql, or one in which nothing is left.
 func Key(name, program string) string {
-	if program != "" && (name == path.Base(program) || strings.HasPrefix(name, "SparkSQL::") || !strings.ContainsFunc(Blind(name), unicode.IsLetter)) {
+	if program != "" && (name == path.Base(program) || strings.HasPrefix(name, "SparkSQL::") ||
+		!strings.ContainsFunc(Blind(name), unicode.IsLetter)) {
 		return Blind(program)
 	}
 	return Blind(name)

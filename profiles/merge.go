@@ -180,9 +180,11 @@ func meanCount(old, run int64, w float64) int64 {
 // side may be submitted in another order from run to run.
 func align(old, run api.Profile) ([]api.ProfileStage, error) {
 	if len(old.Stages) != len(run.Stages) {
-		return nil, api.Errorf(api.KindConflict, "profile %s: it has %d stages, the run had %d", old.Name, len(old.Stages), len(run.Stages))
+		return nil, api.Errorf(api.KindConflict, "profile %s: it has %d stages, the run had %d", old.Name, len(old.Stages),
+			len(run.Stages))
 	}
-	aligned, found, taken := make([]api.ProfileStage, len(old.Stages)), make([]bool, len(old.Stages)), make([]bool, len(run.Stages))
+	aligned, found, taken := make([]api.ProfileStage, len(old.Stages)), make([]bool, len(old.Stages)),
+		make([]bool, len(run.Stages))
 	for _, key := range []func(api.ProfileStage) string{bySignature, byLineage} {
 		left := make(map[string][]int)
 		for k, s := range run.Stages {
@@ -204,7 +206,8 @@ func align(old, run api.Profile) ([]api.ProfileStage, error) {
 	}
 	for i, s := range old.Stages {
 		if s.Failed != aligned[i].Failed {
-			return nil, api.Errorf(api.KindConflict, "profile %s: stage %d (%s) failed in one of the two", old.Name, s.ID, s.Name)
+			return nil, api.Errorf(api.KindConflict, "profile %s: stage %d (%s) failed in one of the two", old.Name, s.ID,
+				s.Name)
 		}
 	}
 	key := bySignature
@@ -212,8 +215,10 @@ func align(old, run api.Profile) ([]api.ProfileStage, error) {
 		key = byLineage
 	}
 	for i, s := range old.Stages {
-		if rank(old, s.Job) != rank(run, aligned[i].Job) || !slices.Equal(parents(old, s, key), parents(run, aligned[i], key)) {
-			return nil, api.Errorf(api.KindConflict, "profile %s: stage %d (%s) depended on others in the run", old.Name, s.ID, s.Name)
+		if rank(old, s.Job) != rank(run, aligned[i].Job) ||
+			!slices.Equal(parents(old, s, key), parents(run, aligned[i], key)) {
+			return nil, api.Errorf(api.KindConflict, "profile %s: stage %d (%s) depended on others in the run", old.Name, s.ID,
+				s.Name)
 		}
 	}
 	return aligned, nil

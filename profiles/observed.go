@@ -132,12 +132,15 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 	work := max(s.Work, units.Work(s.Done.TaskCPU), leastWork)
 	records := known(s.Ready.Records, s.Done.RecordsRead, int64(s.Ready.Tasks))
 	return api.ProfileStage{
-		ID: i, Job: s.group, Name: s.Ready.Name, Signature: s.Ready.Signature, Lineage: s.Ready.Lineage, Parents: slices.Clone(s.parents),
-		Tasks: s.Ready.Tasks, Failed: s.Done.Failed, Duration: max(leastDuration, s.DoneAt-s.ReadyAt), Gap: max(0, s.first-waited),
+		ID: i, Job: s.group, Name: s.Ready.Name, Signature: s.Ready.Signature, Lineage: s.Ready.Lineage,
+		Parents: slices.Clone(s.parents),
+		Tasks:   s.Ready.Tasks, Failed: s.Done.Failed, Duration: max(leastDuration, s.DoneAt-s.ReadyAt),
+		Gap:     max(0, s.first-waited),
 		Records: records, Bytes: known(s.Ready.Bytes, s.Done.BytesRead, 0),
 		RecordsWritten: max(0, s.Done.RecordsWritten), BytesWritten: max(0, s.Done.BytesWritten),
 		CoreSeconds: work, NominalRate: rate(records, work), LongestTask: finite(s.Done.LongestTask),
-		TaskCores: seenCores(s, work), Reading: s.Reading, FixedPart: fixedPart(s.Done, work), TaskCost: taskCost(s.Done, work),
+		TaskCores: seenCores(s, work), Reading: s.Reading, FixedPart: fixedPart(s.Done, work),
+		TaskCost: taskCost(s.Done, work),
 	}
 }
 

@@ -175,8 +175,8 @@ func (r *Recorder) Clean() bool {
 // repeat it under another id included, is
 // described by the completed one with the most tasks, which is not one that
 // only repeated what had been lost, together with failed ones of which that did the rest, and the
-// profile is that of a run without the others: its duration is shorter then. One that never completed is described by the failed
-// one that did the most work. It returns a KindInvalid error when the run cannot be a
+// profile is that of a run without the others: its duration is shorter then. One that never completed is described by
+// the failed one that did the most work. It returns a KindInvalid error when the run cannot be a
 // profile: there was no stage, or one of them has not ended.
 func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profile, error) {
 	stages, err := r.observed()
@@ -266,7 +266,8 @@ func (r *Recorder) observed() ([]observed, error) {
 	}
 	for i := range stages {
 		if s := &stages[i]; s.Done == nil {
-			return nil, api.Errorf(api.KindInvalid, "profile %s: stage %d (%s) has not ended", r.Name, s.Ready.Stage, s.Ready.Name)
+			return nil, api.Errorf(api.KindInvalid, "profile %s: stage %d (%s) has not ended", r.Name, s.Ready.Stage,
+				s.Ready.Name)
 		}
 	}
 	slices.SortStableFunc(stages, func(a, b observed) int {

@@ -68,7 +68,8 @@ func Open(o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the history: %w", err)
 	}
-	r := &Recorder{o: o, from: o.Clock(), file: f, w: NewWriter(f), queue: make(chan kept, queueLength), done: make(chan struct{})}
+	r := &Recorder{o: o, from: o.Clock(), file: f, w: NewWriter(f), queue: make(chan kept, queueLength),
+		done: make(chan struct{})}
 	r.w.lines, r.w.bytes = f.lines, f.bytes
 	if f.lines == 0 {
 		err = r.w.Head(Line{Title: "node " + o.Node, Release: o.Release})
@@ -87,7 +88,8 @@ func Open(o Options) (*Recorder, error) {
 // none.
 func (r *Recorder) Begin(cfg node.Config, saved []byte) {
 	l := New(r.o.Node, cfg, saved)
-	l.Said = fmt.Sprintf("node controller %s started %s: law %s, strategy %s", r.o.Release, r.o.Start.UTC().Format(time.RFC3339),
+	l.Said = fmt.Sprintf("node controller %s started %s: law %s, strategy %s", r.o.Release,
+		r.o.Start.UTC().Format(time.RFC3339),
 		cfg.Controller.Law, cfg.Supervisor.Strategy)
 	r.add(kept{line: l})
 }

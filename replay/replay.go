@@ -52,7 +52,8 @@ func Run(history io.Reader, name string) (Replayed, error) {
 			return out, err
 		}
 		if ended = l.End > 0; ended && l.End != out.Lines-1 {
-			return out, fmt.Errorf("line %d: the history says that %d lines come before its end, %d do: some are missing", out.Lines, l.End, out.Lines-1)
+			return out, fmt.Errorf("line %d: the history says that %d lines come before its end, %d do: some are missing",
+				out.Lines, l.End, out.Lines-1)
 		}
 		if out.Lines == 1 {
 			out.Title, out.Seed, out.Release = l.Title, l.Seed, l.Release
@@ -84,7 +85,8 @@ func Run(history io.Reader, name string) (Replayed, error) {
 	case name != "" && out.Calls == 0:
 		return out, fmt.Errorf("the history has no node %q", name)
 	case out.Calls == 0:
-		return out, fmt.Errorf("line %d: the history ends without a call of a node's engine, so there is nothing to compare", out.Lines)
+		return out, fmt.Errorf("line %d: the history ends without a call of a node's engine, so there is nothing to compare",
+			out.Lines)
 	}
 	return out, nil
 }

@@ -65,9 +65,11 @@ type ills struct {
 }
 
 func (w *World) newAgent(id uint64, spec NodeSpec) *agent {
-	spec.Offered, spec.Memory, spec.Speed = cmp.Or(spec.Offered, spec.Cores), cmp.Or(spec.Memory, 112*units.GiB), cmp.Or(spec.Speed, 1)
+	spec.Offered, spec.Memory, spec.Speed = cmp.Or(spec.Offered, spec.Cores), cmp.Or(spec.Memory, 112*units.GiB),
+		cmp.Or(spec.Speed, 1)
 	a := &agent{w: w, cfg: w.cfg.Node, link: w.net.Link(),
-		m: plant.Machine{Plant: w.plant, Name: spec.Name, ID: id, Cores: float64(spec.Cores), Speed: spec.Speed, Others: float64(spec.Others)}}
+		m: plant.Machine{Plant: w.plant, Name: spec.Name, ID: id, Cores: float64(spec.Cores), Speed: spec.Speed,
+			Others: float64(spec.Others)}}
 	a.cfg.Node, a.cfg.Host, a.cfg.Boot = spec.Name, spec.Name, "boot-"+spec.Name
 	a.cfg.Total, a.cfg.Offered, a.cfg.Memory = spec.Cores, spec.Offered, spec.Memory
 	a.full = spec.Memory

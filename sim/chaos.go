@@ -74,8 +74,10 @@ func RunChaos(seed uint64, history io.Writer) error {
 // untouched by what cannot be mended.
 func (w *World) Chaos(mean, until units.Seconds) error {
 	r := des.Random(w.cfg.Seed, "chaos")
-	pairs := [][2]string{{"planner-down", "planner-up"}, {"controller-down", "controller-up"}, {"executor-lost", ""}, {"link-cut", "link-up"},
-		{"quotas-refused", "quotas-taken"}, {faultOthers, faultOthers}, {"pages-frozen", "pages-thawed"}, {"samples-garbled", "samples-mended"}, {"speed", "speed"}, {"drain", "undrain"}}
+	pairs := [][2]string{{"planner-down", "planner-up"}, {"controller-down", "controller-up"}, {"executor-lost", ""},
+		{"link-cut", "link-up"},
+		{"quotas-refused", "quotas-taken"}, {faultOthers, faultOthers}, {"pages-frozen", "pages-thawed"},
+		{"samples-garbled", "samples-mended"}, {"speed", "speed"}, {"drain", "undrain"}}
 	if slices.ContainsFunc(w.drivers, func(d *Driver) bool { return d.spark.App.Memory.Heap > 0 }) {
 		pairs = append(pairs, [2]string{"wishes-unread", "wishes-read"}, [2]string{"memory", "memory"})
 	}

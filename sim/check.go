@@ -153,9 +153,11 @@ func (c *check) node(a *agent) {
 	p := a.seen.plan(a.follows.store)
 	for _, g := range c.grants {
 		if floors <= float64(capacity) && float64(g.Cores) < float64(g.Floor)-rounding {
-			c.w.fail("node %s grants %s stage %v %.6f cores, less than the floor of %.6f", a.m.Name, g.Key, g.Stage, float64(g.Cores), float64(g.Floor))
+			c.w.fail("node %s grants %s stage %v %.6f cores, less than the floor of %.6f", a.m.Name, g.Key, g.Stage,
+				float64(g.Cores), float64(g.Floor))
 		}
-		if !g.Unheld && (p == nil || (p.epoch == a.follows.epoch && !slices.Contains(p.targets, targetKey{g.Key.App, g.Stage, g.Key.ID}))) {
+		if !g.Unheld && (p == nil || (p.epoch == a.follows.epoch &&
+			!slices.Contains(p.targets, targetKey{g.Key.App, g.Stage, g.Key.ID}))) {
 			c.w.fail("node %s controls %s stage %v, which its plan %d does not have", a.m.Name, g.Key, g.Stage, a.follows.epoch)
 		}
 	}
@@ -327,7 +329,8 @@ func (c *check) givenUp(id api.AppID) {
 		if d.directive.Queued == nil && c.runs(d) {
 			c.w.fail("application %s has failed by silence, and its driver lives", id)
 		}
-		if d.directive.Queued != nil && d.spark.App.Memory.Heap > 0 && !d.link.Cut && c.w.clock.Now().Sub(max(d.link.Back, c.w.net.Back)) > heardWithin {
+		if d.directive.Queued != nil && d.spark.App.Memory.Heap > 0 && !d.link.Cut &&
+			c.w.clock.Now().Sub(max(d.link.Back, c.w.net.Back)) > heardWithin {
 			c.w.fail("application %s waits and can be heard, and has failed by silence", id)
 		}
 	}

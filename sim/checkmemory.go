@@ -43,7 +43,8 @@ func (c *check) memory(a *agent) {
 		quiet = quiet && p.Registered && q.Size() <= q.Wants()
 		moves = moves || q.Moves && q.Uses.OffHeap == 0 && !p.Driver.App.Mode.HandsOff()
 		if q.Limit > 0 && q.Static+max(q.Size(), q.Target) > q.Limit {
-			c.w.fail("executor %s on %s may have %v of a limit of %v", p.Key, a.m.Name, q.Static+max(q.Size(), q.Target), q.Limit)
+			c.w.fail("executor %s on %s may have %v of a limit of %v", p.Key, a.m.Name, q.Static+max(q.Size(), q.Target),
+				q.Limit)
 		}
 	}
 	before := a.seen.promised
@@ -69,8 +70,10 @@ func (c *check) memory(a *agent) {
 	} else if now.Sub(a.seen.beyond) > max(rightAgain, 4*a.cfg.Interval) {
 		c.w.fail("node %s has %v, and its executors are to have %v", a.m.Name, a.cfg.Memory, wanted+a.starting)
 	}
-	if slack := (n + 1) * units.MiB; moves && now.Sub(a.seen.changed) > max(rightAgain, 4*a.cfg.Interval) && wanted < a.cfg.Memory-slack {
-		c.w.fail("node %s has %v, and only %v of it is anybody's %v after the last change", a.m.Name, a.cfg.Memory, wanted, now.Sub(a.seen.changed))
+	if slack := (n + 1) * units.MiB; moves && now.Sub(a.seen.changed) > max(rightAgain, 4*a.cfg.Interval) &&
+		wanted < a.cfg.Memory-slack {
+		c.w.fail("node %s has %v, and only %v of it is anybody's %v after the last change", a.m.Name, a.cfg.Memory, wanted,
+			now.Sub(a.seen.changed))
 	}
 }
 
@@ -82,14 +85,17 @@ func (c *check) all(a *agent, seen *seenPlan) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(seen.executors, func(key node.Key) bool { return a.m.Find(key) == nil && !a.seen.died[key] })
+	return !slices.ContainsFunc(seen.executors, func(key node.Key) bool {
+		return a.m.Find(key) == nil && !a.seen.died[key]
+	})
 }
 
 // wish looks at a wish for an executor's memory before it is put: a shrink is met before
 // anything grows.
 func (c *check) wish(a *agent, p *plant.Process, wanted units.Bytes) {
 	if q := p.Pools(); !p.Exited && wanted > q.Wants() && q.Size() > q.Wants() {
-		c.w.fail("executor %s on %s is to have %v, and owes %v of the shrink before", p.Key, a.m.Name, wanted, q.Size()-q.Wants())
+		c.w.fail("executor %s on %s is to have %v, and owes %v of the shrink before", p.Key, a.m.Name, wanted,
+			q.Size()-q.Wants())
 	}
 }
 
@@ -118,7 +124,8 @@ func (c *check) promises(of *control) {
 				strange += p.Claim()
 			}
 		}
-		clear := strange > 0 && claimed+strange > a.cfg.Memory && claimed <= a.cfg.Memory && n.Live() && !a.link.Cut && !c.w.net.Out && n.Room() == a.cfg.Memory &&
+		clear := strange > 0 && claimed+strange > a.cfg.Memory && claimed <= a.cfg.Memory && n.Live() && !a.link.Cut &&
+			!c.w.net.Out && n.Room() == a.cfg.Memory &&
 			a.follows.store == of.name && a.follows.epoch == n.Epoch
 		switch {
 		case !clear:
@@ -188,7 +195,8 @@ func (c *check) queue() {
 			}
 		}
 		if took > 0 && !lost && v.Free(n)+took >= claim {
-			c.w.fail("%v of node %s went to who comes after %s, which needs %v and would have had it", took, n.Node, head.ID, claim)
+			c.w.fail("%v of node %s went to who comes after %s, which needs %v and would have had it", took, n.Node,
+				head.ID, claim)
 		}
 	}
 	if c.front.head != head.ID || !maps.Equal(c.front.rooms, rooms) {
@@ -203,7 +211,8 @@ func (c *check) queue() {
 	case filled:
 		c.front.waited = now
 	case now.Sub(max(c.front.passed, c.front.waited)) > startsWithin:
-		c.w.fail("%s is first in the queue, needs %v, and waits for those behind it that have started since it is first", head.ID, claim)
+		c.w.fail("%s is first in the queue, needs %v, and waits for those behind it that have started since it is first",
+			head.ID, claim)
 	}
 }
 

@@ -42,7 +42,8 @@ type control struct {
 }
 
 func newControl(w *World, name string) *control {
-	c := &control{w: w, name: name, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){}, overheard: planner.Overheard{}}
+	c := &control{w: w, name: name, disk: map[string][]byte{}, waiting: map[planner.Ticket]func(any){},
+		overheard: planner.Overheard{}}
 	c.tick = des.NewTimer(rankPlanner, 0, des.Call(c.ticked))
 	return c
 }
@@ -120,7 +121,9 @@ func (c *control) hello(s api.NodeStatus, reply func(any)) {
 // query asks as the command line does, without a network.
 func (c *control) query(verb api.Verb, r api.ControlRequest) (reply api.ControlReply, ok bool) {
 	r.V = api.Version
-	c.asked(func(t planner.Ticket) planner.Event { return planner.Control{To: t, Verb: verb, Request: r} }, func(body any) {
+	c.asked(func(t planner.Ticket) planner.Event {
+		return planner.Control{To: t, Verb: verb, Request: r}
+	}, func(body any) {
 		reply, ok = body.(api.ControlReply)
 	})
 	return reply, ok && reply.Error == nil

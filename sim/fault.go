@@ -41,16 +41,24 @@ func faultTable() []faultKind {
 		{name: "planner-torn", value: true, most: 1, does: func(w *World, _ *agent, v float64) {
 			w.control.torn, w.control.kept = w.control.engine != nil, v >= 0.5
 		}},
-		{name: "planner-second", value: true, most: 60, does: func(w *World, _ *agent, v float64) { w.secondPlanner(units.Seconds(v).Duration()) }},
+		{name: "planner-second", value: true, most: 60, does: func(w *World, _ *agent, v float64) {
+			w.secondPlanner(units.Seconds(v).Duration())
+		}},
 		{name: "saves-refused", does: func(w *World, _ *agent, _ float64) { w.control.failing = true }},
 		{name: "saves-taken", does: func(w *World, _ *agent, _ float64) { w.control.failing = false }},
-		{name: "clock-ahead", value: true, most: 1e6, does: func(w *World, _ *agent, v float64) { w.skew += units.Seconds(v).Duration() }},
-		{name: "clock-back", value: true, most: 1e6, does: func(w *World, _ *agent, v float64) { w.skew -= units.Seconds(v).Duration() }},
+		{name: "clock-ahead", value: true, most: 1e6, does: func(w *World, _ *agent, v float64) {
+			w.skew += units.Seconds(v).Duration()
+		}},
+		{name: "clock-back", value: true, most: 1e6, does: func(w *World, _ *agent, v float64) {
+			w.skew -= units.Seconds(v).Duration()
+		}},
 		{name: "bus-down", does: func(w *World, _ *agent, _ float64) { w.net.Out = true }},
 		{name: "bus-up", does: func(w *World, _ *agent, _ float64) { w.busUp() }},
 		{name: "drivers-cut", node: true, does: func(w *World, a *agent, _ float64) { a.cutDrivers(true) }},
 		{name: "drivers-back", node: true, does: func(w *World, a *agent, _ float64) { a.cutDrivers(false) }},
-		{name: "statuses-mutated", node: true, value: true, most: 1000, does: func(w *World, a *agent, v float64) { a.ills.poisons = int(v) }},
+		{name: "statuses-mutated", node: true, value: true, most: 1000, does: func(w *World, a *agent, v float64) {
+			a.ills.poisons = int(v)
+		}},
 		{name: "plans-mutated", node: true, does: func(w *World, a *agent, _ float64) { a.mutatedPlans() }},
 		{name: "controller-down", node: true, restarts: true, does: func(w *World, a *agent, _ float64) { a.crash() }},
 		{name: "controller-up", node: true, restarts: true, does: func(w *World, a *agent, _ float64) { w.must(a.up()) }},
@@ -59,7 +67,9 @@ func faultTable() []faultKind {
 		{name: "node-lost", node: true, does: func(w *World, a *agent, _ float64) { a.lose() }},
 		{name: "link-cut", node: true, does: func(w *World, a *agent, _ float64) { a.link.Cut = true }},
 		{name: "link-up", node: true, does: func(w *World, a *agent, _ float64) { a.link.Cut = false; a.reconnect() }},
-		{name: "link-stalled", node: true, value: true, most: 60, does: func(w *World, a *agent, v float64) { a.link.Stalled = w.clock.Now().Add(units.Seconds(v).Duration()) }},
+		{name: "link-stalled", node: true, value: true, most: 60, does: func(w *World, a *agent, v float64) {
+			a.link.Stalled = w.clock.Now().Add(units.Seconds(v).Duration())
+		}},
 		{name: faultOthers, node: true, value: true, most: 1e4, does: func(w *World, a *agent, v float64) { a.m.Disturb(v) }},
 		{name: "speed", node: true, value: true, most: 100, does: func(w *World, a *agent, v float64) { a.m.Slow(v) }},
 		{name: "quotas-refused", node: true, does: func(w *World, a *agent, _ float64) { a.ills.refusing = true }},
@@ -70,7 +80,10 @@ func faultTable() []faultKind {
 		{name: "samples-mended", node: true, does: func(w *World, a *agent, _ float64) { a.ills.garbled = false }},
 		{name: "wishes-unread", node: true, does: func(w *World, a *agent, _ float64) { a.hush(true) }},
 		{name: "wishes-read", node: true, does: func(w *World, a *agent, _ float64) { a.hush(false) }},
-		{name: "memory", node: true, value: true, bytes: true, most: 1 << 50, restarts: true, does: func(w *World, a *agent, v float64) { a.give(units.Bytes(v)) }},
+		{name: "memory", node: true, value: true, bytes: true, most: 1 << 50, restarts: true,
+			does: func(w *World, a *agent, v float64) {
+				a.give(units.Bytes(v))
+			}},
 		{name: "drain", node: true, does: func(w *World, a *agent, _ float64) { a.drain(api.VerbDrain) }},
 		{name: "undrain", node: true, does: func(w *World, a *agent, _ float64) { a.drain(api.VerbUndrain) }},
 	}

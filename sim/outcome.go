@@ -57,8 +57,9 @@ func (d *Driver) Outcome() (Outcome, error) {
 		}
 		return Outcome{}, fmt.Errorf("application %s has no result", d.spark.App.Name)
 	}
-	o := Outcome{App: d.spark.App.Name, Deadline: r.Deadline, Duration: r.Duration, MeanCores: float64(r.MeanCores), CoreSeconds: float64(r.CoreSeconds),
-		Changes: r.QuotaChanges, Pacing: r.Pacing}
+	o := Outcome{App: d.spark.App.Name, Deadline: r.Deadline, Duration: r.Duration, MeanCores: float64(r.MeanCores),
+		CoreSeconds: float64(r.CoreSeconds),
+		Changes:     r.QuotaChanges, Pacing: r.Pacing}
 	o.Waited = d.waited
 	if d.spark.App.Memory.Heap > 0 {
 		o.Memory = &MemoryOutcome{}

@@ -45,7 +45,8 @@ import (
 //	expect NAME killed                      by its user
 //	---                                     what follows is the golden output
 func ParseScenario(name, text string, workloads ...plant.App) (*Scenario, error) {
-	p := &parser{name: name, workloads: workloads, said: map[string]int{}, names: map[string]bool{}, s: &Scenario{name: name, Config: Default(), apps: map[string]plant.App{}}}
+	p := &parser{name: name, workloads: workloads, said: map[string]int{}, names: map[string]bool{},
+		s: &Scenario{name: name, Config: Default(), apps: map[string]plant.App{}}}
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff"))
 	body, golden, found := strings.Cut("\n"+text, "\n"+separator)
 	body = strings.TrimPrefix(body, "\n")
@@ -119,9 +120,12 @@ type statement struct {
 // statements is where a new word is entered.
 func statements() []statement {
 	return []statement{
-		{"seed", once, (*parser).seed}, {"law", once, (*parser).law}, {"nodes", once, (*parser).manyNodes}, {"node", often, (*parser).oneNode},
-		{"set", keysOnce, (*parser).set}, {"plant", keysOnce, (*parser).plant}, {"network", keysOnce, (*parser).network}, {"limit", once, (*parser).limit},
-		{"workload", often, (*parser).workload}, {"app", often, (*parser).application}, {"stage", often, (*parser).stage}, {"at", often, (*parser).event},
+		{"seed", once, (*parser).seed}, {"law", once, (*parser).law}, {"nodes", once, (*parser).manyNodes},
+		{"node", often, (*parser).oneNode},
+		{"set", keysOnce, (*parser).set}, {"plant", keysOnce, (*parser).plant}, {"network", keysOnce, (*parser).network},
+		{"limit", once, (*parser).limit},
+		{"workload", often, (*parser).workload}, {"app", often, (*parser).application}, {"stage", often, (*parser).stage},
+		{"at", often, (*parser).event},
 		{"chaos", once, (*parser).chaos}, {"expect", often, (*parser).expect},
 	}
 }

@@ -38,11 +38,14 @@ func (p *parser) application(words []string) error {
 	p.app, p.appLine, p.stages = &plant.App{Name: words[0]}, p.line, nil
 	m, pools := &p.app.Memory, "moving"
 	err := pairs(words[1:], map[string]func(string) error{
-		"head": within(&p.app.Head, 1e6), "tail": within(&p.app.Tail, 1e6), "exit": within(&p.app.Exit, 1e6), "driver": amount(&p.app.Driver, 0, 4096), "pace": amount(&p.app.Pace, 0.01, 100),
+		"head": within(&p.app.Head, 1e6), "tail": within(&p.app.Tail, 1e6), "exit": within(&p.app.Exit, 1e6),
+		"driver": amount(&p.app.Driver, 0, 4096), "pace": amount(&p.app.Pace, 0.01, 100),
 		"threads": amount(&p.app.Threads, 1, 1024), "cpus": amount(&p.app.TaskCPUs, 1, 1024),
-		"class": choice(&p.app.Class, api.Classes()), "mode": choice(&p.app.Mode, []api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff}),
-		"heap": size(&m.Heap), "overhead": size(&m.Overhead), "floor": size(&m.Floor), "offheap": size(&m.OffHeap), "weight": amount(&m.Weight, 0.001, 1e6),
-		"pools": choice(&pools, []string{"moving", "fixed"}), "blocks": size(&m.Blocks), "task-memory": size(&m.Task),
+		"class": choice(&p.app.Class, api.Classes()), "mode": choice(&p.app.Mode,
+			[]api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff}),
+		"heap": size(&m.Heap), "overhead": size(&m.Overhead), "floor": size(&m.Floor), "offheap": size(&m.OffHeap),
+		"weight": amount(&m.Weight, 0.001, 1e6),
+		"pools":  choice(&pools, []string{"moving", "fixed"}), "blocks": size(&m.Blocks), "task-memory": size(&m.Task),
 	})
 	m.Foreign = pools == "fixed"
 	if err != nil {
@@ -103,18 +106,22 @@ func (p *parser) endApp() error {
 			case slices.Contains(s.after[:i], parent):
 				return at(s.line, fmt.Errorf("stage %s comes after %q twice", s.name, parent))
 			case p.stages[k].stage.Job > s.stage.Job:
-				return at(s.line, fmt.Errorf("stage %s of job %d comes after %s of job %d, expected no later job", s.name, s.stage.Job, parent, p.stages[k].stage.Job))
+				return at(s.line, fmt.Errorf("stage %s of job %d comes after %s of job %d, expected no later job", s.name,
+					s.stage.Job, parent, p.stages[k].stage.Job))
 			}
 		}
 	}
 	sorted, cycle := order(p.stages)
 	if cycle != nil {
 		i := slices.IndexFunc(p.stages, func(s namedStage) bool { return s.name == cycle[0] })
-		return at(p.stages[i].line, fmt.Errorf("stages wait for each other: %s, expected a graph without cycles", strings.Join(cycle, " after ")))
+		return at(p.stages[i].line, fmt.Errorf("stages wait for each other: %s, expected a graph without cycles",
+			strings.Join(cycle, " after ")))
 	}
 	for _, s := range sorted {
 		for _, parent := range s.after {
-			s.stage.Parents = append(s.stage.Parents, slices.IndexFunc(sorted, func(o namedStage) bool { return o.name == parent }))
+			s.stage.Parents = append(s.stage.Parents, slices.IndexFunc(sorted, func(o namedStage) bool {
+				return o.name == parent
+			}))
 		}
 		slices.Sort(s.stage.Parents)
 		a.Stages = append(a.Stages, s.stage)

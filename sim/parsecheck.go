@@ -83,7 +83,8 @@ func (p *parser) killable(k *timedKill) error {
 		}
 		if left--; left == 0 {
 			if k.arrival = i; k.at <= a.at {
-				return fmt.Errorf("run %d of %s comes at %v, expected its end to be asked for after that", k.run, k.app, a.at.Duration())
+				return fmt.Errorf("run %d of %s comes at %v, expected its end to be asked for after that", k.run, k.app,
+					a.at.Duration())
 			}
 			return nil
 		}
@@ -99,7 +100,8 @@ func (p *parser) possible(f timedFault) error {
 	case i < 0:
 		return fmt.Errorf("unknown node %q, expected one of the scenario's", f.node)
 	case f.kind == faultOthers && f.value > float64(p.s.Config.Nodes[i].Cores):
-		return fmt.Errorf("others take %g cores of %s, expected at most its %g", f.value, f.node, float64(p.s.Config.Nodes[i].Cores))
+		return fmt.Errorf("others take %g cores of %s, expected at most its %g", f.value, f.node,
+			float64(p.s.Config.Nodes[i].Cores))
 	}
 	return nil
 }

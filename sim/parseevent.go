@@ -77,7 +77,8 @@ func (p *parser) submit(at units.Seconds, words []string) error {
 		return fmt.Errorf("unknown application %q, expected an app or a workload line before it", words[0])
 	}
 	if _, known := p.s.apps[words[0]]; !known {
-		return fmt.Errorf("unknown application %q, expected one of %s", words[0], strings.Join(slices.Sorted(maps.Keys(p.s.apps)), ", "))
+		return fmt.Errorf("unknown application %q, expected one of %s", words[0],
+			strings.Join(slices.Sorted(maps.Keys(p.s.apps)), ", "))
 	}
 	s := submission{arrival: arrival{line: p.line, at: at, app: words[0]}}
 	err := pairs(words[1:], map[string]func(string) error{
@@ -89,7 +90,8 @@ func (p *parser) submit(at units.Seconds, words []string) error {
 			s.deadline = units.FromDuration(d)
 			return err
 		},
-		"count": whole(&s.count, 1, 100000), "every": span(&s.every, 0, 1000*time.Hour), "poisson": span(&s.poisson, time.Millisecond, 1000*time.Hour),
+		"count": whole(&s.count, 1, 100000), "every": span(&s.every, 0, 1000*time.Hour),
+		"poisson": span(&s.poisson, time.Millisecond, 1000*time.Hour),
 	})
 	switch {
 	case err != nil:
@@ -114,7 +116,8 @@ func (p *parser) kill(at units.Seconds, words []string) error {
 }
 
 func (p *parser) chaos(words []string) error {
-	err := pairs(words, map[string]func(string) error{"mean": within(&p.s.chaos[0], 1e6), "until": within(&p.s.chaos[1], 1e7)})
+	err := pairs(words, map[string]func(string) error{
+		"mean": within(&p.s.chaos[0], 1e6), "until": within(&p.s.chaos[1], 1e7)})
 	if err == nil && (p.s.chaos[0] < 0.1 || p.s.chaos[1] <= 0) {
 		err = fmt.Errorf("chaos needs mean=10s (at least 0.1s) and until=300s")
 	}
@@ -124,7 +127,8 @@ func (p *parser) chaos(words []string) error {
 
 // expect reads what is expected of an application's runs.
 func (p *parser) expect(words []string) error {
-	const want = "NAME error LOW to HIGH, in per cent, NAME waited LOW to HIGH, in seconds, or NAME killed, with NAME#RUN for one run"
+	const want = "NAME error LOW to HIGH, in per cent, NAME waited LOW to HIGH, in seconds, " +
+		"or NAME killed, with NAME#RUN for one run"
 	e := expectation{line: p.line}
 	switch {
 	case len(words) == 2 && words[1] == expectKilled:

@@ -122,8 +122,10 @@ func configure(c *Config, words []string) error {
 		"gamma":    amount(&c.Node.Supervisor.Gamma, 0, 1),
 		"eq21":     choice(&c.Node.Supervisor.Eq21, supervisor.Eq21Readings()),
 		"phi":      amount(&c.Node.Controller.Phi, 0.01, 1), "eta": amount(&c.Node.Controller.Eta, 1.001, 1e4),
-		"p": amount(&c.Node.Controller.P, 0, 0.999), "floor": amount(&c.Node.Floor, 0, 16), "floor-share": amount(&c.Node.Supervisor.FloorShare, 0, 0.99),
-		"quantum": amount(&c.Node.Quantum, 0.001, 4), "interval": span(&c.Node.Interval, 10*time.Millisecond, time.Minute),
+		"p": amount(&c.Node.Controller.P, 0, 0.999), "floor": amount(&c.Node.Floor, 0, 16),
+		"floor-share": amount(&c.Node.Supervisor.FloorShare, 0, 0.99),
+		"quantum":     amount(&c.Node.Quantum, 0.001, 4),
+		"interval":    span(&c.Node.Interval, 10*time.Millisecond, time.Minute),
 	})
 }
 
@@ -131,9 +133,12 @@ func (p *parser) plant(words []string) error {
 	c := &p.s.Config.Plant
 	err := pairs(words, map[string]func(string) error{
 		"lag": amount(&c.Lag, 0, 0.999), "bend": amount(&c.Bend, 0, 100), "noise": amount(&c.Noise, 0, 0.5),
-		"run-noise": amount(&c.RunNoise, 0, 0.5), "spread": amount(&c.Spread, 0, 3), "byte-cost": amount(&c.ByteCost, 0, 3), "task": amount(&c.Task, 0, 1e6), "sway": amount(&c.Sway, 0, 100), "start": amount(&c.Start, 0, 1e6),
-		"warm": amount(&c.Warm, 0, 100), "warm-work": amount(&c.WarmWork, 0, 1e6), "pause-every": amount(&c.PauseEvery, 0, 1e6),
-		"pause-work": amount(&c.PauseWork, 0, 1e6), "evict": size(&c.Evict), "spill": size(&c.Spill), "dispatch": span(&c.Dispatch, 0, time.Minute), "page": span(&c.Page, time.Millisecond, time.Minute),
+		"run-noise": amount(&c.RunNoise, 0, 0.5), "spread": amount(&c.Spread, 0, 3), "byte-cost": amount(&c.ByteCost, 0, 3),
+		"task": amount(&c.Task, 0, 1e6), "sway": amount(&c.Sway, 0, 100), "start": amount(&c.Start, 0, 1e6),
+		"warm": amount(&c.Warm, 0, 100), "warm-work": amount(&c.WarmWork, 0, 1e6),
+		"pause-every": amount(&c.PauseEvery, 0, 1e6),
+		"pause-work":  amount(&c.PauseWork, 0, 1e6), "evict": size(&c.Evict), "spill": size(&c.Spill),
+		"dispatch": span(&c.Dispatch, 0, time.Minute), "page": span(&c.Page, time.Millisecond, time.Minute),
 	})
 	if err != nil {
 		return err

@@ -119,7 +119,8 @@ func (a *agent) poison(s *api.NodeStatus) {
 		for _, o := range a.w.agents {
 			for _, p := range o.m.Processes() {
 				if o != a {
-					bad.Executors = append(bad.Executors, api.ExecutorStatus{App: p.Key.App, ID: p.Key.ID, State: api.ExecutorExited, Exit: "killed", ExitCode: 137, Quota: api.Unknown})
+					bad.Executors = append(bad.Executors, api.ExecutorStatus{App: p.Key.App, ID: p.Key.ID, State: api.ExecutorExited,
+						Exit: "killed", ExitCode: 137, Quota: api.Unknown})
 				}
 			}
 		}

@@ -37,7 +37,8 @@ func scarceApp(r *rand.Rand) plant.App {
 		a.Stages[i].Tasks /= 2
 	}
 	of := func(least, most units.Bytes) units.Bytes { return least + units.Bytes(r.Int64N(int64(most-least))) }
-	a.Memory = plant.Memory{Heap: of(units.GiB/2, 5*units.GiB/2), Floor: of(0, units.GiB), Blocks: of(0, 4*units.GiB), Task: of(0, units.GiB/8), Weight: float64(r.IntN(4))}
+	a.Memory = plant.Memory{Heap: of(units.GiB/2, 5*units.GiB/2), Floor: of(0, units.GiB), Blocks: of(0, 4*units.GiB),
+		Task: of(0, units.GiB/8), Weight: float64(r.IntN(4))}
 	switch r.IntN(6) {
 	case 0:
 		a.Memory.Foreign = true
@@ -81,7 +82,8 @@ func scarceTrial(seed uint64) error {
 		}
 	}
 	if r.IntN(3) == 0 {
-		if err := w.Fault(start+units.Seconds(900*r.Float64()), "node-lost", fmt.Sprintf("n%d", 1+r.IntN(len(c.Nodes))), 0); err != nil {
+		err := w.Fault(start+units.Seconds(900*r.Float64()), "node-lost", fmt.Sprintf("n%d", 1+r.IntN(len(c.Nodes))), 0)
+		if err != nil {
 			return err
 		}
 	}

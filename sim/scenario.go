@@ -272,10 +272,12 @@ func (r Report) Text() string {
 		if o.Deadline > 0 && o.Pacing != refused && o.Pacing != killed {
 			err = fmt.Sprintf("%+.2f%%", o.Error)
 		}
-		fmt.Fprintf(t, "%s\t%.1fs\t%.1fs\t%s\t%.2f%%\t%.1f\t%.0f\t%d\t%s", o.App, float64(o.Deadline), float64(o.Duration), err, o.StageError,
+		fmt.Fprintf(t, "%s\t%.1fs\t%.1fs\t%s\t%.2f%%\t%.1f\t%.0f\t%d\t%s", o.App, float64(o.Deadline), float64(o.Duration),
+			err, o.StageError,
 			o.MeanCores, o.CoreSeconds, o.Changes, o.Pacing)
 		if m := o.Memory; memory && m != nil {
-			fmt.Fprintf(t, "\t%.1fs\t%d\t%.0fm\t%.0fm", float64(o.Waited), m.Moves, float64(m.Evicted)/float64(units.MiB), float64(m.Spilled)/float64(units.MiB))
+			fmt.Fprintf(t, "\t%.1fs\t%d\t%.0fm\t%.0fm", float64(o.Waited), m.Moves, float64(m.Evicted)/float64(units.MiB),
+				float64(m.Spilled)/float64(units.MiB))
 		}
 		fmt.Fprintln(t)
 	}

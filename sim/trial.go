@@ -60,7 +60,9 @@ func mishaps() []mishap {
 		{fault: "pages-frozen", mend: "pages-thawed", least: 1, most: leastOutage},
 		{fault: "samples-garbled", mend: "samples-mended", least: 1, most: 10},
 		{fault: "quotas-refused", mend: "quotas-taken", least: 1, most: 10},
-		{fault: faultOthers, mend: faultOthers, least: 1, most: leastOutage, size: func(r *rand.Rand, a *agent) float64 { return r.Float64() * a.m.Cores / 2 }},
+		{fault: faultOthers, mend: faultOthers, least: 1, most: leastOutage, size: func(r *rand.Rand, a *agent) float64 {
+			return r.Float64() * a.m.Cores / 2
+		}},
 		{fault: "drain", mend: "undrain", least: 1, most: leastOutage},
 	}
 }
@@ -86,7 +88,8 @@ func (w *World) rain(list []mishap, mean, until units.Seconds) error {
 		a := w.agents[r.IntN(len(w.agents))]
 		value, back := size(m.size, a), size(m.back, a)
 		end := at + units.Seconds(m.least+(m.most-m.least)*r.Float64())
-		for _, f := range []timedFault{{at: at, kind: m.fault, value: value}, {at: at, kind: m.with, value: size(m.amount, a)},
+		for _, f := range []timedFault{{at: at, kind: m.fault, value: value},
+			{at: at, kind: m.with, value: size(m.amount, a)},
 			{at: end, kind: m.mend, value: back}, {at: end, kind: mends[m.with]}} {
 			if f.kind == "" {
 				continue

@@ -68,7 +68,8 @@ type Config struct {
 // Default is a world of four nodes of 16 cores, the paper's, with the daemons'
 // default configuration on the default plant.
 func Default() Config {
-	c := Config{Seed: 1, Planner: planner.Default(), Node: node.Default(), Plant: plant.Default(), Net: des.QuietRack(), Weights: true}
+	c := Config{Seed: 1, Planner: planner.Default(), Node: node.Default(), Plant: plant.Default(), Net: des.QuietRack(),
+		Weights: true}
 	for i := range 4 {
 		c.Nodes = append(c.Nodes, NodeSpec{Name: fmt.Sprintf("n%d", i+1), Cores: 16})
 	}
@@ -116,7 +117,8 @@ func New(c Config) (*World, error) {
 	w.plant = plant.New(c.Plant, &w.clock, c.Seed)
 	w.plant.Weights, w.plant.Exited = c.Weights, w.exited
 	w.history = newHistory(w, c.History)
-	w.check = &check{w: w, held: make(map[storeNode]units.Bytes), epochs: map[storeApp]uint64{}, ended: map[storeApp]map[api.StageKey]bool{}}
+	w.check = &check{w: w, held: make(map[storeNode]units.Bytes), epochs: map[storeApp]uint64{},
+		ended: map[storeApp]map[api.StageKey]bool{}}
 	w.net = des.NewNetwork(&w.clock, rankNet, c.Seed, c.Net)
 	w.control = newControl(w, w.storeName())
 	if err := w.control.up(); err != nil {
@@ -267,7 +269,8 @@ func (w *World) PutProfile(p api.Profile) error {
 // fail ends the world with the first fault, and the seed that gives it again.
 func (w *World) fail(format string, args ...any) {
 	if w.err == nil {
-		w.err = fmt.Errorf("seed %d, %.6f s, event %d: %s", w.cfg.Seed, des.Seconds(0, w.clock.Now()), w.clock.Events(), fmt.Sprintf(format, args...))
+		w.err = fmt.Errorf("seed %d, %.6f s, event %d: %s", w.cfg.Seed, des.Seconds(0, w.clock.Now()), w.clock.Events(),
+			fmt.Sprintf(format, args...))
 	}
 }
 

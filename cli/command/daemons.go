@@ -23,21 +23,24 @@ type flagKeys map[string]struct {
 
 var (
 	upFlags = flagKeys{
-		"listen":        {[]string{"planner.listen"}, "planner's NATS address, host:port"},
-		"nats-url":      {[]string{"planner.nats-url"}, "NATS server with JetStream to use in place of the embedded one, nats:// or tls://host:port"},
-		"tls-ca":        {[]string{"planner.tls-ca"}, "authorities of that server's certificate, PEM"},
-		"planner-http":  {[]string{"planner.http"}, "planner's address of /metrics and /healthz"},
-		"node-http":     {[]string{"node.http"}, "node controller's address of /metrics and /healthz"},
-		"state-dir":     {[]string{"planner.state", "node.state"}, "directory of databases, logs and executors' files"},
-		"credentials":   {[]string{"planner.credentials"}, "file with the planner's credential, for a NATS server of one's own"},
-		"node-name":     {[]string{"node.name"}, "the node's name"},
-		"cores":         {[]string{"node.offered-cores"}, "cores that applications get (default: all but a reserve)"},
-		"memory":        {[]string{"node.memory"}, "memory that executors get, such as 8g"},
-		"spark-home":    {[]string{"node.spark-home"}, "Spark of the executors (default: the driver's)"},
-		"executor-user": {[]string{"node.executor-user"}, "whom all executors run as (default: the submitting user where it is known)"},
-		"runtime":       {[]string{"node.runtime"}, "docker, process or auto (docker where a daemon answers)"},
-		"log-level":     {[]string{"log.level"}, "debug, info, warn or error"},
-		"log-format":    {[]string{"log.format"}, "text or json"},
+		"listen": {[]string{"planner.listen"}, "planner's NATS address, host:port"},
+		"nats-url": {[]string{"planner.nats-url"},
+			"NATS server with JetStream to use in place of the embedded one, nats:// or tls://host:port"},
+		"tls-ca":       {[]string{"planner.tls-ca"}, "authorities of that server's certificate, PEM"},
+		"planner-http": {[]string{"planner.http"}, "planner's address of /metrics and /healthz"},
+		"node-http":    {[]string{"node.http"}, "node controller's address of /metrics and /healthz"},
+		"state-dir":    {[]string{"planner.state", "node.state"}, "directory of databases, logs and executors' files"},
+		"credentials": {[]string{"planner.credentials"},
+			"file with the planner's credential, for a NATS server of one's own"},
+		"node-name":  {[]string{"node.name"}, "the node's name"},
+		"cores":      {[]string{"node.offered-cores"}, "cores that applications get (default: all but a reserve)"},
+		"memory":     {[]string{"node.memory"}, "memory that executors get, such as 8g"},
+		"spark-home": {[]string{"node.spark-home"}, "Spark of the executors (default: the driver's)"},
+		"executor-user": {[]string{"node.executor-user"},
+			"whom all executors run as (default: the submitting user where it is known)"},
+		"runtime":    {[]string{"node.runtime"}, "docker, process or auto (docker where a daemon answers)"},
+		"log-level":  {[]string{"log.level"}, "debug, info, warn or error"},
+		"log-format": {[]string{"log.format"}, "text or json"},
 	}
 	plannerFlags = flagKeys{
 		"listen":      {[]string{"planner.listen"}, "NATS address, host:port"},
@@ -153,7 +156,8 @@ func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, std
 // RunNode runs the node controller daemon with args until ctx ends and
 // returns its exit code.
 func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return runDaemon(ctx, "nodecontroller", "Run Pacer's node controller on this machine", nodeFlags, args, stdin, stdout, stderr,
+	return runDaemon(ctx, "nodecontroller", "Run Pacer's node controller on this machine", nodeFlags, args, stdin, stdout,
+		stderr,
 		func(ctx context.Context, sh *Shell, r *reloader) error {
 			r.cfg.Node.Ready = sh.say
 			r.sections = []string{"node.", "log."}
@@ -173,7 +177,8 @@ func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		})
 }
 
-func runDaemon(ctx context.Context, name, short string, flags flagKeys, args []string, stdin io.Reader, stdout, stderr io.Writer,
+func runDaemon(ctx context.Context, name, short string, flags flagKeys, args []string, stdin io.Reader, stdout,
+	stderr io.Writer,
 	run func(context.Context, *Shell, *reloader) error) int {
 	// From now on SIGHUP ends nothing; what comes before the daemon runs waits for that.
 	hangups := catchHangups()

@@ -17,7 +17,8 @@ import (
 // returns the exit code. A binary that was started again as the shim of an executor
 // becomes that executor instead (package executor), one that was started as a
 // node controller's guard becomes that (package daemon). name is the binary's.
-func Main(name string, run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) int {
+func Main(name string, run func(ctx context.Context, args []string, stdin io.Reader, stdout,
+	stderr io.Writer) int) int {
 	if len(os.Args) > 1 && os.Args[1] == executor.ShimCommand {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, executor.Shim(os.Args[2:]))
 		return ExitNotFound

@@ -61,7 +61,8 @@ func (sh *Shell) Execute(ctx context.Context, root *cobra.Command, args []string
 	root.SetErr(sh.Stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usagef("%w", err) })
 	flags := root.PersistentFlags()
-	flags.StringVar(&sh.ConfigPath, "config", "", "configuration file (default: $PACER_CONFIG, the user's, /etc/pacer/config.yaml)")
+	flags.StringVar(&sh.ConfigPath, "config", "",
+		"configuration file (default: $PACER_CONFIG, the user's, /etc/pacer/config.yaml)")
 	flags.StringArrayVar(&sh.Sets, "set", nil, "override a configuration key, KEY=VALUE (repeatable)")
 	wrapArgs(root)
 	root.SetArgs(args)

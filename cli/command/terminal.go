@@ -16,7 +16,9 @@ type terminal struct{ w io.Writer }
 // pass. A character must not be cut in two by two calls.
 func (t terminal) Write(p []byte) (int, error) {
 	text := string(p)
-	if !strings.ContainsFunc(text, func(r rune) bool { return hidden(r) && r != '\n' && r != '\t' }) && utf8.ValidString(text) {
+	if !strings.ContainsFunc(text, func(r rune) bool {
+		return hidden(r) && r != '\n' && r != '\t'
+	}) && utf8.ValidString(text) {
 		return t.w.Write(p)
 	}
 	if _, err := io.WriteString(t.w, escape(text, "\n\t")); err != nil {

@@ -48,7 +48,8 @@ func (c Client) Validate() error {
 	var faults []error
 	host, port, _ := net.SplitHostPort(bus.HostPort(c.Planner))
 	if err := bus.ValidateServer(c.Planner); err != nil || host == "" || port == "0" {
-		faults = append(faults, fmt.Errorf("client.planner: %q, want host:port or a URL nats:// or tls://host:port", c.Planner))
+		faults = append(faults, fmt.Errorf("client.planner: %q, want host:port or a URL nats:// or tls://host:port",
+			c.Planner))
 	}
 	if err := c.TLS.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("client: %w", err))

@@ -70,7 +70,9 @@ func noneOr(least units.Bytes) values {
 
 // of reports whether s begins with one of sections; without any it does.
 func (s setting) of(sections []string) bool {
-	return len(sections) == 0 || slices.ContainsFunc(sections, func(section string) bool { return strings.HasPrefix(s.key, section) })
+	return len(sections) == 0 || slices.ContainsFunc(sections, func(section string) bool {
+		return strings.HasPrefix(s.key, section)
+	})
 }
 
 // value is what c has for s.
@@ -78,7 +80,8 @@ func (s setting) value(c *Config) any { return reflect.ValueOf(s.at(c)).Elem().I
 
 // set puts a value, as a file, a variable or a flag gives it, into c.
 func (s setting) set(c *Config, value any) error {
-	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: s.at(c), WeaklyTypedInput: true, DecodeHook: decodeUnit})
+	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: s.at(c), WeaklyTypedInput: true,
+		DecodeHook: decodeUnit})
 	if err == nil {
 		err = d.Decode(value)
 	}

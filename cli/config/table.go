@@ -35,7 +35,9 @@ var plannerSettings = []setting{
 	{"planner.credentials", func(c *Config) any { return &c.Planner.Credentials }, restart, text("file")},
 	{"planner.state", func(c *Config) any { return &c.Planner.State }, restart, text("directory")},
 	{"planner.preset", func(c *Config) any { return &c.Planner.Preset }, restart, oneOf(daemon.PlannerPresets...)},
-	{"planner.branches", func(c *Config) any { return &c.Planner.Engine.Branches }, restart, oneOf(estimate.Branches()...)},
+	{"planner.branches", func(c *Config) any {
+		return &c.Planner.Engine.Branches
+	}, restart, oneOf(estimate.Branches()...)},
 	{"planner.max-pool", func(c *Config) any { return &c.Planner.Engine.MaxPool }, live, atLeast(1, "executors")},
 	{"planner.max-nodes", func(c *Config) any { return &c.Planner.Engine.MaxNodes }, restart, atLeast(0, "nodes")},
 	{"planner.placement", func(c *Config) any { return &c.Planner.Engine.Placement }, live, oneOf(placement.Orders()...)},

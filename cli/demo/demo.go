@@ -40,7 +40,8 @@ type Config struct {
 
 // Default is what `make demo` runs.
 func Default() Config {
-	return Config{Out: "out", Factors: []float64{1.3, 1.6}, Scale: 1, Poll: time.Second, Every: 5 * time.Second, Settle: 20 * time.Second}
+	return Config{Out: "out", Factors: []float64{1.3, 1.6}, Scale: 1, Poll: time.Second, Every: 5 * time.Second,
+		Settle: 20 * time.Second}
 }
 
 // Validate reports every fault of c at once.
@@ -95,7 +96,8 @@ type System interface {
 // progress and the table to w, and writes the files. It returns the runs that
 // ended; its error lists everything that did not go as it should: a deadline that
 // was missed is one.
-func Run(ctx context.Context, cfg Config, w io.Writer, start func(context.Context) (System, error)) (results []Result, err error) {
+func Run(ctx context.Context, cfg Config, w io.Writer, start func(context.Context) (System, error)) (results []Result,
+	err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
@@ -137,7 +139,8 @@ func (d *demonstration) runs(ctx context.Context) ([]Result, error) {
 	for i, factor := range d.cfg.Factors {
 		s := Submission{ID: uuid.NewString(), Run: strconv.FormatFloat(factor, 'f', -1, 64),
 			Deadline: units.Seconds(factor) * full.Detail.Duration}
-		title := fmt.Sprintf("run %d of %d, deadline %.1f s (%s x %.1f s)", i+2, total, float64(s.Deadline), s.Run, float64(full.Detail.Duration))
+		title := fmt.Sprintf("run %d of %d, deadline %.1f s (%s x %.1f s)", i+2, total, float64(s.Deadline), s.Run,
+			float64(full.Detail.Duration))
 		r, err := d.run(ctx, s, title)
 		if err != nil {
 			return nil, err
@@ -159,7 +162,8 @@ func (d *demonstration) run(ctx context.Context, s Submission, title string) (Re
 		return Result{}, fmt.Errorf("demo: run %s: %w", s.Run, err)
 	}
 	if outcome.Code != 0 {
-		return Result{}, fmt.Errorf("demo: run %s: pacer submit ended with exit code %d (see %s)", s.Run, outcome.Code, d.logFile(s))
+		return Result{}, fmt.Errorf("demo: run %s: pacer submit ended with exit code %d (see %s)", s.Run, outcome.Code,
+			d.logFile(s))
 	}
 	detail, err := d.settle(ctx, s)
 	if err != nil {

@@ -14,8 +14,8 @@
 //
 // # Units
 //
-// Seconds on the deadline clock, which ends at the exit of pacer submit, cores, core-seconds from the first task's launch
-// to the last task's end; error_pct is Eq 4 of the source,
+// Seconds on the deadline clock, which ends at the exit of pacer submit, cores, core-seconds from the first task's
+// launch to the last task's end; error_pct is Eq 4 of the source,
 // 100 (deadline - duration) / deadline.
 //
 // # What the caller must do

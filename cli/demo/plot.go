@@ -39,9 +39,11 @@ func Draw(path string, r Result) error {
 
 func (r Result) title() string {
 	if r.Detail.Deadline <= 0 {
-		return fmt.Sprintf("run %s: all cores, %.1f s, %.1f core-seconds", r.Run, float64(r.Detail.Duration), float64(r.Detail.CoreSeconds))
+		return fmt.Sprintf("run %s: all cores, %.1f s, %.1f core-seconds", r.Run, float64(r.Detail.Duration),
+			float64(r.Detail.CoreSeconds))
 	}
-	return fmt.Sprintf("run %s: deadline %.1f s, finish %.1f s%s", r.Run, float64(r.Detail.Deadline), float64(r.Detail.Duration), r.short())
+	return fmt.Sprintf("run %s: deadline %.1f s, finish %.1f s%s", r.Run, float64(r.Detail.Deadline),
+		float64(r.Detail.Duration), r.short())
 }
 
 func addStage(above, below *chart.Chart, s api.AppStage, colour int) error {
@@ -59,7 +61,8 @@ func addStage(above, below *chart.Chart, s api.AppStage, colour int) error {
 	if !paced {
 		setPoint = nil
 	}
-	err := errors.Join(above.Line(progress, colour, fmt.Sprintf("stage %d", s.Stage), false), above.Line(setPoint, colour, "", true),
+	err := errors.Join(above.Line(progress, colour, fmt.Sprintf("stage %d", s.Stage), false),
+		above.Line(setPoint, colour, "", true),
 		below.Line(used, colour, "", false), below.Line(grant, colour, "", true))
 	if err != nil {
 		return fmt.Errorf("stage %d: %w", s.Stage, err)

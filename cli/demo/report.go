@@ -39,7 +39,8 @@ type Line struct {
 
 // Line returns the run as demo.jsonl has it.
 func (r Result) Line() Line {
-	l := Line{Run: r.Run, Duration: r.Detail.Duration, EndedBy: r.Detail.EndedBy, MeanCores: r.Detail.MeanCores, CoreSeconds: r.Detail.CoreSeconds,
+	l := Line{Run: r.Run, Duration: r.Detail.Duration, EndedBy: r.Detail.EndedBy, MeanCores: r.Detail.MeanCores,
+		CoreSeconds:  r.Detail.CoreSeconds,
 		QuotaChanges: r.Detail.QuotaChanges}
 	if d := r.Detail.Deadline; d > 0 {
 		l.Deadline = &d
@@ -123,10 +124,13 @@ func judge(results []Result) error {
 	var faults []error
 	for _, r := range results {
 		if r.Detail.State != api.AppFinished {
-			faults = append(faults, fmt.Errorf("demo: run %s is %s: %s", r.Run, r.Detail.State, strings.Join(r.Detail.Notices, "; ")))
+			faults = append(faults, fmt.Errorf("demo: run %s is %s: %s", r.Run, r.Detail.State,
+				strings.Join(r.Detail.Notices, "; ")))
 		}
 		if r.Detail.EndedBy != api.EndedByExit {
-			faults = append(faults, fmt.Errorf("demo: run %s: the planner was not told of the exit of pacer submit (its end is taken from: %q)", r.Run, r.Detail.EndedBy))
+			faults = append(faults,
+				fmt.Errorf("demo: run %s: the planner was not told of the exit of pacer submit (its end is taken from: %q)", r.Run,
+					r.Detail.EndedBy))
 		}
 		if r.Answer != results[0].Answer {
 			faults = append(faults, fmt.Errorf("demo: run %s answers differently from run %s", r.Run, results[0].Run))

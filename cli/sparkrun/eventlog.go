@@ -119,8 +119,10 @@ func (l *Log) add(line []byte) error {
 	case "SparkListenerEnvironmentUpdate":
 		l.Properties = e.Properties
 	case "SparkListenerTaskEnd":
-		l.Tasks = append(l.Tasks, Task{StageKey: api.StageKey{Stage: e.StageID, Attempt: e.Attempt}, Executor: e.Task.Executor,
-			OK: !e.Task.Failed && !e.Task.Killed, Reason: e.End.Reason, Launch: e.Task.Launch, Finish: e.Task.Finish, CPU: float64(e.Metrics.CPU) / 1e9,
+		l.Tasks = append(l.Tasks, Task{StageKey: api.StageKey{Stage: e.StageID, Attempt: e.Attempt},
+			Executor: e.Task.Executor,
+			OK:       !e.Task.Failed && !e.Task.Killed, Reason: e.End.Reason, Launch: e.Task.Launch, Finish: e.Task.Finish,
+			CPU:    float64(e.Metrics.CPU) / 1e9,
 			Remote: e.Metrics.Shuffle.Remote, Local: e.Metrics.Shuffle.Local})
 	case "SparkListenerStageSubmitted":
 		l.Parents[e.Stage.ID] = e.Stage.Parents

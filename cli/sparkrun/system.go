@@ -38,7 +38,8 @@ func (s System) Up(args ...string) (Command, error) {
 		return Command{}, err
 	}
 	return s.command(s.Behind, s.Pacer, append([]string{"up", "--listen", s.Address, "--node-name", s.Node,
-		"--planner-http", planner, "--node-http", node, "--state-dir", filepath.Join(s.Dir, "state")}, slices.Concat(s.asUser(), args)...)), nil
+		"--planner-http", planner, "--node-http", node, "--state-dir", filepath.Join(s.Dir, "state")},
+		slices.Concat(s.asUser(), args)...)), nil
 }
 
 // asUser are arguments of a node controller.
@@ -60,7 +61,8 @@ func (s System) Daemon(program, state string, args ...string) (Command, error) {
 		args = slices.Concat(s.asUser(), args)
 	}
 	path := filepath.Join(filepath.Dir(s.Pacer), program)
-	return s.command(s.Behind, path, slices.Concat(args, []string{"--http", http, "--state-dir", filepath.Join(s.Dir, state)})), nil
+	return s.command(s.Behind, path, slices.Concat(args,
+		[]string{"--http", http, "--state-dir", filepath.Join(s.Dir, state)})), nil
 }
 
 // Submit is `pacer submit` with flags, an application and its arguments.

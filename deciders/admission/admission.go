@@ -83,7 +83,9 @@ func Reclaim(v ledger.View, q api.RegisterRequest) ([]Seat, error) {
 		switch {
 		case o == nil || !n.Here() || !n.Spoken():
 		case n.Allegiance.Follows != "":
-			return nil, api.Errorf(api.KindTransient, "executors of %s run on node %s for planner %s: it goes on without this one", id, n.Node, n.Allegiance.Follows)
+			return nil,
+				api.Errorf(api.KindTransient, "executors of %s run on node %s for planner %s: it goes on without this one", id,
+					n.Node, n.Allegiance.Follows)
 		case o.Owner != api.OwnerOf(api.ContextOf(q.Submission, q.Context)):
 			return nil, api.Errorf(api.KindConflict, "application %s is that of another submission", id)
 		default:
@@ -91,7 +93,8 @@ func Reclaim(v ledger.View, q api.RegisterRequest) ([]Seat, error) {
 		}
 	}
 	if v.Uptime() < Newcomer {
-		return nil, api.Errorf(api.KindTransient, "%s is not known, and this planner has only started: try again in %v", id, Newcomer-v.Uptime())
+		return nil, api.Errorf(api.KindTransient, "%s is not known, and this planner has only started: try again in %v", id,
+			Newcomer-v.Uptime())
 	}
 	return seats, nil
 }
@@ -170,10 +173,12 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	}
 	d := Admission{
 		Name: r.Name,
-		Tenant: ledger.Tenant{Submission: r.Submission, Owner: ledger.Owner{User: r.User, Key: r.Key, Context: r.Context, Before: r.Before, Shares: r.Shared && r.Deadline > 0}, Class: r.Class,
+		Tenant: ledger.Tenant{Submission: r.Submission, Owner: ledger.Owner{User: r.User, Key: r.Key, Context: r.Context,
+			Before: r.Before, Shares: r.Shared && r.Deadline > 0}, Class: r.Class,
 			Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
-		Promise: ledger.Promise{Profile: ProfileOf(v, r), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline, ByMoment: r.ByMoment,
-			Mode: ledger.Recording, Required: r.RequireFeasible},
+		Promise: ledger.Promise{Profile: ProfileOf(v, r), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline,
+			ByMoment: r.ByMoment,
+			Mode:     ledger.Recording, Required: r.RequireFeasible},
 	}
 	if d.Tenant.Owner.Shares {
 		d.Tenant.Owner.Moved = moved(v, r)
@@ -194,7 +199,8 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 	whole, err := place.Seats(v, d.App(), placement.Whole)
 	if err != nil {
 		if r.AppID != "" && api.KindOf(err) == api.KindInvalid {
-			err = api.Errorf(api.KindTransient, "%s was taken in when nodes gave more memory, or others were there, and waits for that: %v", r.AppID, err)
+			err = api.Errorf(api.KindTransient,
+				"%s was taken in when nodes gave more memory, or others were there, and waits for that: %v", r.AppID, err)
 		}
 		return d, err
 	}
@@ -217,5 +223,6 @@ func newID(v ledger.View, r api.RegisterRequest, serial uint64) api.AppID {
 
 // App is the application that d is about, as the ledger would have it, without executors.
 func (d Admission) App() *ledger.App {
-	return &ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: d.Promise, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: d.Profile, Wait: d.Wait}
+	return &ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: d.Promise,
+		Outcome: ledger.Outcome{State: api.AppRunning}, Profile: d.Profile, Wait: d.Wait}
 }

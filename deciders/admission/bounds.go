@@ -40,7 +40,8 @@ func Bounded(v ledger.View, by api.Principal, t ledger.Tenant, executors int, wa
 	case b.Running > 0 && living > b.Running:
 		return passes(by, "running", "%d applications, at most %d", living, b.Running)
 	case b.Running == 0 && by.Kind == api.PrincipalUser && living > mostLiving:
-		return api.Errorf(api.KindTransient, "%d applications of user %s run or wait: more are taken when some have ended", living-1, by.Name)
+		return api.Errorf(api.KindTransient, "%d applications of user %s run or wait: more are taken when some have ended",
+			living-1, by.Name)
 	case b.Queued > 0 && waiting > b.Queued:
 		return passes(by, "queued", "%d applications that wait, at most %d", waiting, b.Queued)
 	case b.Memory > 0 && memory > b.Memory:
@@ -50,5 +51,6 @@ func Bounded(v ledger.View, by api.Principal, t ledger.Tenant, executors int, wa
 }
 
 func passes(by api.Principal, bound, format string, args ...any) error {
-	return api.Errorf(api.KindDenied, "the bound %s of user %s: "+format+" (`pacer auth list -o json` shows it)", append([]any{bound, by.Name}, args...)...)
+	return api.Errorf(api.KindDenied, "the bound %s of user %s: "+format+" (`pacer auth list -o json` shows it)",
+		append([]any{bound, by.Name}, args...)...)
 }

@@ -12,14 +12,17 @@ import (
 // WhatIf answers what a deadline would mean for a user's run by profile p: beside those that run, on all
 // nodes as they are, unless q, which is valid, asks about an empty cluster or a number of cores. Contexts
 // that followed the profile's are to end by the deadline, too.
-func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest, user string, p *ledger.Profile) (api.PlanReply, error) {
-	a := &ledger.App{Profile: p, Promise: share(v, user, ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
+func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest, user string, p *ledger.Profile) (api.PlanReply,
+	error) {
+	a := &ledger.App{Profile: p, Promise: share(v, user,
+		ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
 	s, names := place.AllNodes(v), []string(nil)
 	switch {
 	case q.Cores > 0:
 		s = placement.Seating{Cores: q.Cores, Slots: int(q.Cores.CeilTo(1))}
 	case s.Cores == 0:
-		return api.PlanReply{}, api.Errorf(api.KindTransient, "no node is connected to the planner: say how many cores to plan with")
+		return api.PlanReply{}, api.Errorf(api.KindTransient,
+			"no node is connected to the planner: say how many cores to plan with")
 	case !q.Empty:
 		names = s.Nodes()
 	}
@@ -31,10 +34,12 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest, user strin
 		params = place.Shape(p.Graph, max(1, len(s.Seats)), a.Promise.Deadline, shaped, 0)
 	}
 	f, said := verdict.Forecast(v, place.Policy, a, params, supply, names, v.Now())
-	r := api.PlanReply{Verdict: f.Verdict, Reason: said, Earliest: f.Earliest, Cores: s.Cores, Stages: []api.PlanReplyLine{}}
+	r := api.PlanReply{Verdict: f.Verdict, Reason: said, Earliest: f.Earliest, Cores: s.Cores,
+		Stages: []api.PlanReplyLine{}}
 	for _, line := range f.Stages {
 		stage, _ := p.Graph.Stage(line.ID)
-		r.Stages = append(r.Stages, api.PlanReplyLine{ID: line.ID, Name: stage.Name, Start: line.Start, Deadline: line.Deadline, Cores: line.Cores})
+		r.Stages = append(r.Stages, api.PlanReplyLine{ID: line.ID, Name: stage.Name, Start: line.Start,
+			Deadline: line.Deadline, Cores: line.Cores})
 	}
 	return r, nil
 }

@@ -3,9 +3,9 @@ package estimate
 import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -91,7 +91,9 @@ func retried(a *ledger.App) (retried []*ledger.Stage) {
 
 // superseded reports whether a later attempt of s's stage is known.
 func superseded(a *ledger.App, s *ledger.Stage) bool {
-	return slices.ContainsFunc(a.Order, func(o *ledger.Stage) bool { return o.Key().Stage == s.Key().Stage && o.Key().Attempt > s.Key().Attempt })
+	return slices.ContainsFunc(a.Order, func(o *ledger.Stage) bool {
+		return o.Key().Stage == s.Key().Stage && o.Key().Attempt > s.Key().Attempt
+	})
 }
 
 // readsRepeated reports whether a stage that comes before s is being tried again.

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/dag"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -43,7 +43,8 @@ func (p Policy) rules() *sharing.Params { return sharing.Of(p.Sharing) }
 // being held back. An executor has all the node's cores as ceiling, so branches in
 // turn end when branches side by side would but for tails and gaps, and each executor
 // less is a JVM that does not start, compile and collect for itself.
-func (p Policy) Shape(g *dag.Graph, nodes int, deadline units.Seconds, supply dag.Supply, elapsed units.Seconds) dag.Params {
+func (p Policy) Shape(g *dag.Graph, nodes int, deadline units.Seconds, supply dag.Supply,
+	elapsed units.Seconds) dag.Params {
 	most := p.Together(g)
 	if p.Opens() {
 		q := p.Equations

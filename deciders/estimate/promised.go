@@ -38,7 +38,9 @@ func (p Policy) Promised(v ledger.View, a *ledger.App, nodes []string) []Promise
 		}
 	}
 	var promises []Promise
-	for _, b := range slices.SortedFunc(maps.Keys(offered), func(x, y *ledger.App) int { return cmp.Compare(x.ID, y.ID) }) {
+	for _, b := range slices.SortedFunc(maps.Keys(offered), func(x, y *ledger.App) int {
+		return cmp.Compare(x.ID, y.ID)
+	}) {
 		x := Promise{App: b.ID, Taken: dag.Taken{Cores: offered[b], Until: forever}}
 		if !b.Tenant.Launch.Mode.HandsOff() {
 			if b.Band() != api.BandPromised || b.Promise.Late || b.Profile == nil || b.Tenant.Cores <= 0 {

@@ -64,7 +64,8 @@ func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []ledger.Lever) {
 		if shares == nil {
 			continue
 		}
-		m := ledger.StageShared{App: a.ID, Stage: s.Key(), Moved: moved(d.parts, shares), Late: min(worst(d.parts, left), ledger.Farthest)}
+		m := ledger.StageShared{App: a.ID, Stage: s.Key(), Moved: moved(d.parts, shares),
+			Late: min(worst(d.parts, left), ledger.Farthest)}
 		for i, t := range s.Targets {
 			m.Shares = append(m.Shares, api.ExecutorShare{Executor: t.Executor, Weight: shares[i]})
 		}
@@ -87,14 +88,16 @@ func (d *Decider) fold(v ledger.View, a *ledger.App, s *ledger.Stage, withFree b
 		if withFree {
 			spare = free(v, n)
 		}
-		d.parts = append(d.parts, part{weight: t.Weight, done: done, running: float64(seen.Pace.Running), speed: speed(a, s, t, done, &seen.Pace, spare, n)})
+		d.parts = append(d.parts, part{weight: t.Weight, done: done, running: float64(seen.Pace.Running),
+			speed: speed(a, s, t, done, &seen.Pace, spare, n)})
 	}
 	return true
 }
 
 // speed is the most that an executor could do, in weight per second: what it
 // does for a core-second times what it uses and could use besides.
-func speed(a *ledger.App, s *ledger.Stage, t ledger.Target, done float64, p *ledger.Pace, free units.Cores, n *ledger.Node) float64 {
+func speed(a *ledger.App, s *ledger.Stage, t ledger.Target, done float64, p *ledger.Pace, free units.Cores,
+	n *ledger.Node) float64 {
 	prior := float64(t.Work) / t.Weight * priorTasks
 	perCore := (done + priorTasks) / (float64(s.Counter(t.Executor).CPU) + prior)
 	cores := p.Used

@@ -134,7 +134,9 @@ func size(a *ledger.App, nodes []*ledger.Node) *ledger.App {
 		return &c
 	}
 	launch.OffHeap = OffHeap(launch, nodes)
-	if launch.OffHeapFloor == 0 && !slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return fits(&c, n.Room(), 1) == 1 }) {
+	if launch.OffHeapFloor == 0 && !slices.ContainsFunc(nodes, func(n *ledger.Node) bool {
+		return fits(&c, n.Room(), 1) == 1
+	}) {
 		launch.OffHeap = 0
 	}
 	return &c
@@ -167,7 +169,8 @@ func noRoom(v ledger.View, a *ledger.App, nodes []*ledger.Node, room Room) error
 		return slices.MaxFunc(nodes, func(x, y *ledger.Node) int { return cmp.Compare(room(x), room(y)) })
 	}
 	launch := &a.Tenant.Launch
-	what := fmt.Sprintf("an executor of %v heap, %v overhead and %v off the heap fits no node", launch.Heap, launch.Overhead, launch.OffHeap)
+	what := fmt.Sprintf("an executor of %v heap, %v overhead and %v off the heap fits no node", launch.Heap,
+		launch.Overhead, launch.OffHeap)
 	largest := most(Whole)
 	if fits(a, Whole(largest), 1) == 0 {
 		for _, n := range v.Nodes() {
@@ -175,11 +178,13 @@ func noRoom(v ledger.View, a *ledger.App, nodes []*ledger.Node, room Room) error
 				return api.Errorf(api.KindTransient, "%s that is here: node %s, which could hold it, is away", what, n.Node)
 			}
 		}
-		return api.Errorf(api.KindInvalid, "%s: the largest gives %v%s", what, largest.Memory, heapThatFits(a, largest, Whole(largest)))
+		return api.Errorf(api.KindInvalid, "%s: the largest gives %v%s", what, largest.Memory,
+			heapThatFits(a, largest, Whole(largest)))
 	}
 	freest := most(room)
 	free := max(0, room(freest)) / units.MiB * units.MiB
-	return api.Errorf(api.KindConflict, "%s now: the most that is free is %v, on node %s%s", what, free, freest.Node, heapThatFits(a, freest, free))
+	return api.Errorf(api.KindConflict, "%s now: the most that is free is %v, on node %s%s", what, free, freest.Node,
+		heapThatFits(a, freest, free))
 }
 
 // heapThatFits says which heap, below that of a, an executor could have on n, "" where there
@@ -263,7 +268,8 @@ func (p Policy) AllNodes(v ledger.View) Seating {
 	for _, n := range v.Live() {
 		seats = append(seats, Seat{Node: n, Executors: 1})
 	}
-	least := &ledger.App{Tenant: ledger.Tenant{Launch: api.Launch{Overhead: memory.Overhead(0)}}} // Nobody has said its heap.
+	// Nobody has said its heap.
+	least := &ledger.App{Tenant: ledger.Tenant{Launch: api.Launch{Overhead: memory.Overhead(0)}}}
 	s := Seating{Seats: p.place(v, least, seats, 0)}
 	s.Cores, s.Slots = extent(s.Seats, api.Launch{})
 	return s

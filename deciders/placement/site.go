@@ -115,5 +115,6 @@ func site(v ledger.View, a *ledger.App, n *ledger.Node, executors int) Site {
 // application counts alike, because what it will ask for is its controllers' answer to a
 // deadline, which nobody knows when it comes.
 func leastCommitted(a, b *Site) int {
-	return cmp.Or(fitting(a, b), cmp.Compare(b.share(), a.share()), cmp.Compare(b.Free-b.Needed, a.Free-a.Needed), byName(a, b))
+	return cmp.Or(fitting(a, b), cmp.Compare(b.share(), a.share()), cmp.Compare(b.Free-b.Needed, a.Free-a.Needed),
+		byName(a, b))
 }

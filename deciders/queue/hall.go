@@ -38,7 +38,8 @@ type change struct {
 // newHall is the cluster before anybody is looked at. Executors that are to replace ones of
 // nodes that are away have their memory taken where they would go.
 func (p Policy) newHall(v ledger.View) *hall {
-	h := &hall{Policy: p, view: v, taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App), told: make(map[string]int)}
+	h := &hall{Policy: p, view: v, taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App),
+		told: make(map[string]int)}
 	for a := range v.Running() {
 		for _, lost := range a.Tenant.Pending {
 			if n := v.Node(lost); n == nil || !n.Live() {
@@ -115,8 +116,10 @@ type fullPlan struct {
 
 // Error implements error.
 func (e *fullPlan) Error() string {
-	return fmt.Sprintf("the plan of node %s has no room: a plan takes %d bytes of Java options, class paths and environments, and this application has %d: "+
-		"shorten them, or wait until others have ended", e.node, api.MostPlanLaunches, e.mine)
+	return fmt.Sprintf(
+		"the plan of node %s has no room: a plan takes %d bytes of Java options, class paths and environments, and this "+
+			"application has %d: "+
+			"shorten them, or wait until others have ended", e.node, api.MostPlanLaunches, e.mine)
 }
 
 // take has a, which starts, take its seats.

@@ -29,7 +29,8 @@ const newestWeight = 8
 func (p Policy) Learn(v ledger.View, a *ledger.App) (key string, state []byte, ok bool) {
 	key = keyOf(a)
 	ran := a.Outcome.Ended - a.Tenant.Began
-	if a.Outcome.State != api.AppFinished || a.Promise.Targeted || len(a.Tenant.Executors) == 0 || !(ran > 0) || key == "" {
+	if a.Outcome.State != api.AppFinished || a.Promise.Targeted || len(a.Tenant.Executors) == 0 || !(ran > 0) ||
+		key == "" {
 		return key, nil, false
 	}
 	l := read(v, key)
@@ -42,7 +43,8 @@ func (p Policy) Learn(v ledger.View, a *ledger.App) (key string, state []byte, o
 // read is what was kept under that key, nothing where it cannot be read.
 func read(v ledger.View, key string) learnt {
 	var l learnt
-	if err := json.Unmarshal(v.Learnt(key), &l); err != nil || l.V != learntVersion || units.Finite("took", l.Took) != nil {
+	if err := json.Unmarshal(v.Learnt(key), &l); err != nil || l.V != learntVersion ||
+		units.Finite("took", l.Took) != nil {
 		return learnt{}
 	}
 	return l

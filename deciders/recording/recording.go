@@ -72,7 +72,8 @@ func record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 		how = profiles.MergePaced
 	}
 	switch {
-	case targeted && (old == nil || a.Promise.Mode != ledger.Paced || a.Promise.Late || a.Promise.Mismatch != "" || !r.Clean()):
+	case targeted && (old == nil || a.Promise.Mode != ledger.Paced || a.Promise.Late || a.Promise.Mismatch != "" ||
+		!r.Clean()):
 		return "", api.Profile{}, fmt.Errorf("it was held back for a part of the time only, or did not run as profiled")
 	case targeted:
 		return merge(a, old, run, r.ColdStages(), how)
@@ -114,11 +115,13 @@ const likeness = 2
 
 // merge merges run into old; cold are its stages on cold executors. What was not
 // alone teaches no times, however it ran.
-func merge(a *ledger.App, old *ledger.Profile, run api.Profile, cold map[int]int, how func(old, run api.Profile) (api.Profile, error)) (string, api.Profile, error) {
+func merge(a *ledger.App, old *ledger.Profile, run api.Profile, cold map[int]int,
+	how func(old, run api.Profile) (api.Profile, error)) (string, api.Profile, error) {
 	if a.Promise.Targeted {
 		was, now := old.Body.Work(), run.Work()
 		if now > likeness*was || was > likeness*now {
-			return "", api.Profile{}, fmt.Errorf("it used %.1f core-seconds where its profile says %.1f", float64(now), float64(was))
+			return "", api.Profile{}, fmt.Errorf("it used %.1f core-seconds where its profile says %.1f", float64(now),
+				float64(was))
 		}
 	}
 	if run.Contended {

@@ -41,7 +41,8 @@ func (k *Kept) Predicted(v ledger.View, p estimate.Policy, a *ledger.App) units.
 	if k == nil || !a.Running() {
 		return p.Predicted(v, a) // What does not run is walked by nobody.
 	}
-	of := standing{a.Marks, a.Promise.Gate, a.Promise.Mode, a.Promise.Mismatch, a.Promise.Deadline, a.Tenant.Cores, a.Tenant.Cap}
+	of := standing{a.Marks, a.Promise.Gate, a.Promise.Mode, a.Promise.Mismatch, a.Promise.Deadline, a.Tenant.Cores,
+		a.Tenant.Cap}
 	if last, ok := k.ends[a.ID]; ok && last.of == of && v.Now().Sub(last.at) < keepFor {
 		return last.predicted
 	}

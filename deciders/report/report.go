@@ -18,7 +18,8 @@ func Account(now units.Instant, a *ledger.App) ledger.Account {
 	if p.Deadline <= 0 {
 		return ledger.Account{}
 	}
-	c := ledger.Account{Start: p.Start, UTCOffset: a.Tenant.UTCOffset, Deadline: p.Deadline, Moved: a.Tenant.Owner.Moved, Cores: a.Tenant.Cores, Reason: o.Reason, Suspended: o.Suspended}
+	c := ledger.Account{Start: p.Start, UTCOffset: a.Tenant.UTCOffset, Deadline: p.Deadline, Moved: a.Tenant.Owner.Moved,
+		Cores: a.Tenant.Cores, Reason: o.Reason, Suspended: o.Suspended}
 	c.Mean = a.MeanCores(a.CoreSeconds(), now)
 	if o.DriverEnd {
 		c.Stopped = o.Stopped
@@ -47,10 +48,13 @@ func (k *Kept) Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppS
 	now := v.Now()
 	work, o := a.CoreSeconds(), &a.Outcome
 	s := api.AppSummary{
-		ID: a.ID, Name: a.Name, Profile: a.Promise.Profile, User: a.Tenant.Owner.User, State: o.State, Pacing: a.Pacing(), Verdict: a.Promise.Verdict,
-		Deadline: a.Promise.Deadline, Duration: a.Elapsed(now), Submitted: time.Unix(0, int64(a.Promise.Start)).UTC(), FirstLaunch: a.Promise.First,
-		Predicted: k.Predicted(v, p, a), CoreSeconds: work, MeanCores: a.MeanCores(work, now), Submission: a.Tenant.Submission,
-		Context: a.Tenant.Owner.Context, Before: a.Tenant.Owner.Before, ExitCode: o.ExitCode,
+		ID: a.ID, Name: a.Name, Profile: a.Promise.Profile, User: a.Tenant.Owner.User, State: o.State, Pacing: a.Pacing(),
+		Verdict:  a.Promise.Verdict,
+		Deadline: a.Promise.Deadline, Duration: a.Elapsed(now), Submitted: time.Unix(0, int64(a.Promise.Start)).UTC(),
+		FirstLaunch: a.Promise.First,
+		Predicted:   k.Predicted(v, p, a), CoreSeconds: work, MeanCores: a.MeanCores(work, now),
+		Submission: a.Tenant.Submission,
+		Context:    a.Tenant.Owner.Context, Before: a.Tenant.Owner.Before, ExitCode: o.ExitCode,
 	}
 	for _, st := range a.Order {
 		s.QuotaChanges += st.QuotaChanges()
@@ -91,7 +95,8 @@ func Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
 // Detail is the function of that name with the predictions that k has.
 func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
 	d := api.AppDetail{
-		AppSummary: k.Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices), Earliest: a.Promise.Earliest, Losses: losses(a), Shortages: shortages(a), Cap: a.Tenant.Cap,
+		AppSummary: k.Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices),
+		Earliest: a.Promise.Earliest, Losses: losses(a), Shortages: shortages(a), Cap: a.Tenant.Cap,
 		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, LastFinish: a.Marks.LastTask,
 	}
 	if d.Notices == nil {
@@ -101,7 +106,8 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 		d.Notices = append(d.Notices, a.Outcome.Reason)
 	}
 	for _, x := range a.Tenant.Executors {
-		d.Executors = append(d.Executors, api.AppExecutor{ID: x.ID, Node: x.Node, State: x.Shown(), Registered: x.Registered, Exit: x.Exit, Memory: x.Memory})
+		d.Executors = append(d.Executors, api.AppExecutor{ID: x.ID, Node: x.Node, State: x.Shown(), Registered: x.Registered,
+			Exit: x.Exit, Memory: x.Memory})
 	}
 	for _, s := range a.Order {
 		d.Stages = append(d.Stages, stage(v.Now(), a, s))
@@ -188,6 +194,7 @@ func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 	if v.Division(n) != nil {
 		setBy = "operator"
 	}
-	return api.NodeSummary{Division: n.Dividing.Division, SetBy: setBy, Node: n.Node, Host: n.Host, State: state, Offered: n.Offered, Total: n.Total, Memory: n.Memory,
+	return api.NodeSummary{Division: n.Dividing.Division, SetBy: setBy, Node: n.Node, Host: n.Host, State: state,
+		Offered: n.Offered, Total: n.Total, Memory: n.Memory,
 		Epoch: n.Epoch, Executors: n.Executors, Version: n.Release}
 }

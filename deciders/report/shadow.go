@@ -45,6 +45,7 @@ func Observed(a *ledger.App, now units.Instant) string {
 	if !a.Observed() || planned == 0 {
 		return ""
 	}
-	return fmt.Sprintf("observed: Pacer would have held %d of %d stages to %.2f cores on average by %d quotas; they used %.2f",
+	return fmt.Sprintf(
+		"observed: Pacer would have held %d of %d stages to %.2f cores on average by %d quotas; they used %.2f",
 		planned, len(a.Order), float64(Shadow(a, now)), changes, float64(a.MeanCores(a.CoreSeconds(), now)))
 }

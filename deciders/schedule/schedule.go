@@ -63,7 +63,8 @@ func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) [
 				following = append(following, later.Annotation)
 			}
 			slices.Sort(following)
-			m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: following, Running: earlier, Seated: seated}
+			m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: following,
+				Running: earlier, Seated: seated}
 			first := s.First
 			if late != nil && s.Progress() == 0 {
 				first = 0
@@ -92,10 +93,12 @@ func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c es
 	if first == 0 {
 		first = a.At(v.Now()) + deadline - s.ReadyAt
 	}
-	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work, Records: predicted.Records,
-		Least: estimate.Least(v.Now(), a, c)}
-	return ledger.StageAimed{App: a.ID, Stage: s.Key(), Left: deadline, Aim: aim, First: first, Targets: targets(v, p, a, s, aim),
-		Cores: dag.EstimateCores(aim.Records, deadline, annotation.NominalRate)}
+	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work,
+		Records: predicted.Records,
+		Least:   estimate.Least(v.Now(), a, c)}
+	return ledger.StageAimed{App: a.ID, Stage: s.Key(), Left: deadline, Aim: aim, First: first,
+		Targets: targets(v, p, a, s, aim),
+		Cores:   dag.EstimateCores(aim.Records, deadline, annotation.NominalRate)}
 }
 
 // Bound makes the targets of a planned stage from its bindings. Its deadline stays.
@@ -129,9 +132,11 @@ func targets(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, a
 		if aim.Last && left < dag.Steerable && p.Equations.Aim > 0 {
 			cores = v.Offered(x.Node)
 		}
-		all = append(all, ledger.Target{Node: x.Node, StageTarget: api.StageTarget{Executor: x.ID, Weight: b.Weight, Tasks: b.Tasks,
-			Work: aim.Work * units.Work(share), Records: aim.Records * share, LongestTask: longest(annotation, s, aim.Work),
-			TaskCores: max(annotation.TaskCores, units.Cores(a.Tenant.Launch.TaskCPUs)), Reading: annotation.Reading, FixedPart: fixed, TaskCost: annotation.TaskCost, InitCores: cores}})
+		all = append(all, ledger.Target{Node: x.Node, StageTarget: api.StageTarget{Executor: x.ID, Weight: b.Weight,
+			Tasks: b.Tasks,
+			Work:  aim.Work * units.Work(share), Records: aim.Records * share, LongestTask: longest(annotation, s, aim.Work),
+			TaskCores: max(annotation.TaskCores, units.Cores(a.Tenant.Launch.TaskCPUs)), Reading: annotation.Reading,
+			FixedPart: fixed, TaskCost: annotation.TaskCost, InitCores: cores}})
 	}
 	slices.SortFunc(all, func(x, y ledger.Target) int { return api.CompareExecutors(x.Executor, y.Executor) })
 	return all

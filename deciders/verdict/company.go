@@ -45,7 +45,8 @@ func company(v ledger.View, p estimate.Policy, a *ledger.App, nodes []string) co
 
 // Forecast is what a deadline would mean for a profile that starts at that moment on some
 // nodes as they are now, with the line that says it. Without nodes it is alone.
-func Forecast(v ledger.View, p estimate.Policy, a *ledger.App, q dag.Params, supply dag.Supply, nodes []string, at units.Instant) (dag.Forecast, string) {
+func Forecast(v ledger.View, p estimate.Policy, a *ledger.App, q dag.Params, supply dag.Supply, nodes []string,
+	at units.Instant) (dag.Forecast, string) {
 	c := company(v, p, a, nodes)
 	supply.Taken = estimate.Taken(c.promises)
 	elapsed := a.At(at)
@@ -98,7 +99,8 @@ func say(v ledger.View, f dag.Forecast, a *ledger.App, elapsed units.Seconds, c 
 	text += ", the earliest feasible deadline is " + earliestText(f.Earliest)
 	if c.alone == api.VerdictFeasible || c.alone == api.VerdictTight {
 		most := slices.MaxFunc(c.promises, func(x, y estimate.Promise) int { return compareCores(x.Cores, y.Cores) })
-		text += fmt.Sprintf("; alone it would be %s, but %s has been promised %.1f cores", c.alone, most.App, float64(most.Cores))
+		text += fmt.Sprintf("; alone it would be %s, but %s has been promised %.1f cores", c.alone, most.App,
+			float64(most.Cores))
 	}
 	return text
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -37,11 +37,13 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 		v.Reason = "mode off: all cores, nothing is judged, paced or recorded"
 	case a.Profile == nil && deadline > 0:
 		v.Verdict = api.VerdictUnknown
-		v.Reason = fmt.Sprintf("%s is unknown to be feasible: there is no profile %q yet; this run takes all cores and records it%s",
+		v.Reason = fmt.Sprintf(
+			"%s is unknown to be feasible: there is no profile %q yet; this run takes all cores and records it%s",
 			due(view, a), name, nearest(view, a.Tenant.Owner.User, name))
 	case a.Profile == nil:
 		v.Verdict = api.VerdictNone
-		v.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q%s", name, nearest(view, a.Tenant.Owner.User, name))
+		v.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q%s", name,
+			nearest(view, a.Tenant.Owner.User, name))
 	default:
 		q := p.Turns(a.Profile.Graph, p.Together(a.Profile.Graph))
 		if a.Promise.Mode == ledger.Paced {
@@ -155,7 +157,8 @@ const (
 // or the other way round. Tightened comes with a new verdict.
 func (p Policy) Repace(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
 	switch {
-	case a.Promise.Late || a.Promise.Unheard || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil || a.Promise.Mismatch != "":
+	case a.Promise.Late || a.Promise.Unheard || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil ||
+		a.Promise.Mismatch != "":
 		return AsIs, ledger.Judgement{}
 	case a.Gated():
 		return p.loosen(view, a), ledger.Judgement{}

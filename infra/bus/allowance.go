@@ -52,7 +52,8 @@ func (a *allowance) take(login string, now time.Time) error {
 		a.of[login] = of
 	}
 	if !of.AllowN(now, 1) {
-		return api.Errorf(api.KindTransient, "%s sends more than %v messages of this kind in a second: try again in a moment", login, a.most.second)
+		return api.Errorf(api.KindTransient, "%s sends more than %v messages of this kind in a second: try again in a moment",
+			login, a.most.second)
 	}
 	return nil
 }

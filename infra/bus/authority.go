@@ -52,7 +52,8 @@ func NewAuthority(dir string, now time.Time) (*Authority, error) {
 	if err != nil {
 		return fail(err)
 	}
-	template := &x509.Certificate{IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
+	template := &x509.Certificate{IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true,
+		KeyUsage:  x509.KeyUsageCertSign,
 		NotBefore: now.Add(-clockSkew), NotAfter: now.Add(authorityLife)}
 	if template.SerialNumber, err = serial(); err != nil {
 		return fail(err)
@@ -66,7 +67,8 @@ func NewAuthority(dir string, now time.Time) (*Authority, error) {
 	if a.cert, err = x509.ParseCertificate(der); err != nil {
 		return fail(err)
 	}
-	if err := errors.Join(writeKey(filepath.Join(dir, authorityKey), key), writePEM(a.CA(), 0o644, "CERTIFICATE", der)); err != nil {
+	err = errors.Join(writeKey(filepath.Join(dir, authorityKey), key), writePEM(a.CA(), 0o644, "CERTIFICATE", der))
+	if err != nil {
 		return fail(err)
 	}
 	return a, nil
@@ -105,8 +107,9 @@ func (a *Authority) Issue(t TLS, hosts []string, now time.Time) (until time.Time
 		template.NotAfter = a.cert.NotAfter
 	}
 	if !template.NotAfter.After(now) {
-		return fail(fmt.Errorf("the authority in %s has expired at %s: remove %s and %s for a new one, which all clients have to get",
-			a.dir, stamp(a.cert.NotAfter), a.CA(), filepath.Join(a.dir, authorityKey)))
+		return fail(
+			fmt.Errorf("the authority in %s has expired at %s: remove %s and %s for a new one, which all clients have to get",
+				a.dir, stamp(a.cert.NotAfter), a.CA(), filepath.Join(a.dir, authorityKey)))
 	}
 	for _, host := range hosts {
 		if ip := net.ParseIP(host); ip != nil {

@@ -133,13 +133,17 @@ func fits(is jetstream.StreamConfig) error {
 		}
 	}
 	check(len(is.Subjects) == 1 && is.Subjects[0] == want.Subjects[0], "subjects")
-	check(is.Retention == want.Retention && is.MaxAge == 0 && is.MaxMsgs <= 0 && is.MaxBytes <= 0, "a bound after which values are dropped or refused")
+	check(is.Retention == want.Retention && is.MaxAge == 0 && is.MaxMsgs <= 0 && is.MaxBytes <= 0,
+		"a bound after which values are dropped or refused")
 	check(is.MaxMsgsPerSubject == 1, "more than one value of a key")
 	check(is.AllowAtomicPublish && is.AllowMsgTTL, "no atomic batches or times to live")
 	check(!is.AllowDirect, "answers of servers that do not lead it")
-	check(!is.Sealed && is.Mirror == nil && len(is.Sources) == 0 && is.Storage == jetstream.FileStorage && !is.NoAck, "a seal, a source, or no storage on disks")
+	check(!is.Sealed && is.Mirror == nil && len(is.Sources) == 0 && is.Storage == jetstream.FileStorage && !is.NoAck,
+		"a seal, a source, or no storage on disks")
 	if faults != nil {
-		return api.Errorf(api.KindInvalid, "bucket %s is not as a planner makes it: %s; mend that, or remove it with what is in it", BucketName, strings.Join(faults, ", "))
+		return api.Errorf(api.KindInvalid,
+			"bucket %s is not as a planner makes it: %s; mend that, or remove it with what is in it", BucketName,
+			strings.Join(faults, ", "))
 	}
 	return nil
 }
@@ -185,13 +189,15 @@ func (b *Bucket) Write(ctx context.Context, changes []api.Pair, last uint64) (ui
 	case err == nil:
 		return ack.Sequence, nil
 	case errors.As(err, &refused) && slices.Contains(overtaken, refused.ErrorCode):
-		return 0, api.Errorf(api.KindConflict, "write to bucket %s: %s was changed by another one", BucketName, changes[len(changes)-1].Key)
+		return 0, api.Errorf(api.KindConflict, "write to bucket %s: %s was changed by another one", BucketName,
+			changes[len(changes)-1].Key)
 	}
 	return 0, b.conn.callError("write to bucket "+BucketName, err)
 }
 
 // overtaken is what a server says of a write that expects another revision.
-var overtaken = []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant}
+var overtaken = []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence,
+	jetstream.JSErrCodeStreamWrongLastSequenceConstant}
 
 // answerTime is after how long without a word servers are asked again for what is in the bucket, the
 // first time: a cluster of busy servers loses one question in fifty to have a consumer made.
@@ -216,8 +222,10 @@ func (b *Bucket) Read(ctx context.Context, until uint64, visit func(api.Pair)) e
 func (b *Bucket) read(ctx context.Context, within time.Duration, until uint64, visit func(api.Pair)) error {
 	var consumer jetstream.Consumer
 	err := answered(ctx, within, func(ctx context.Context) (err error) {
-		consumer, err = b.js.CreateConsumer(ctx, bucketConfig(1).Name, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
-			FilterSubject: bucketSubject(">"), AckPolicy: jetstream.AckNonePolicy, Replicas: 1, MemoryStorage: true, InactiveThreshold: 10 * time.Second})
+		consumer, err = b.js.CreateConsumer(ctx, bucketConfig(1).Name,
+			jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+				FilterSubject: bucketSubject(">"), AckPolicy: jetstream.AckNonePolicy, Replicas: 1, MemoryStorage: true,
+				InactiveThreshold: 10 * time.Second})
 		return err
 	})
 	if err != nil {

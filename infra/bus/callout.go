@@ -40,7 +40,8 @@ func (c Credential) ServerAuthorization() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("authorization callout: %w", err)
 	}
-	return fmt.Sprintf("authorization {\n  users = [ {user: %q, password: %q} ]\n  auth_callout { issuer: %s, auth_users: [ %q ] }\n}\n",
+	return fmt.Sprintf(
+		"authorization {\n  users = [ {user: %q, password: %q} ]\n  auth_callout { issuer: %s, auth_users: [ %q ] }\n}\n",
 		c.Login, c.Secret, public, c.Login), nil
 }
 
@@ -54,7 +55,8 @@ func ServeAuthorization(c *Conn, keyring *Keyring, own Credential) (stop func(),
 	s, err := c.nats.Subscribe(authSubject, func(m *nats.Msg) {
 		request, err := jwt.DecodeAuthorizationRequestClaims(string(m.Data))
 		if err != nil {
-			c.fault(api.Errorf(api.KindInvalid, "the NATS server asks whom it may let in by a request that does not decode: %s", api.Clip(err.Error(), api.MostName)))
+			c.fault(api.Errorf(api.KindInvalid, "the NATS server asks whom it may let in by a request that does not decode: %s",
+				api.Clip(err.Error(), api.MostName)))
 			return
 		}
 		answer := jwt.NewAuthorizationResponseClaims(request.UserNkey)

@@ -101,7 +101,8 @@ func validAt(path string, c *x509.Certificate, now time.Time) error {
 	case now.After(c.NotAfter):
 		return fmt.Errorf("tls-cert: %s has expired at %s: renew it (pacer auth init)", path, stamp(c.NotAfter))
 	case now.Before(c.NotBefore):
-		return fmt.Errorf("tls-cert: %s is valid from %s on and this machine's clock says %s: set the clock", path, stamp(c.NotBefore), stamp(now))
+		return fmt.Errorf("tls-cert: %s is valid from %s on and this machine's clock says %s: set the clock", path,
+			stamp(c.NotBefore), stamp(now))
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ type header struct {
 func decode(peer string, data []byte, into any) error {
 	var h header
 	if err := json.Unmarshal(data, &h); err != nil {
-		return api.Errorf(api.KindInvalid, "%s sent a message that is not JSON: %s", peer, api.Clip(err.Error(), api.MostName))
+		return api.Errorf(api.KindInvalid, "%s sent a message that is not JSON: %s", peer,
+			api.Clip(err.Error(), api.MostName))
 	}
 	if err := api.CheckVersion(peer, h.V); err != nil {
 		return err
@@ -33,7 +34,8 @@ func decode(peer string, data []byte, into any) error {
 		return h.Error
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return api.Errorf(api.KindInvalid, "%s sent a message that does not decode: %s", peer, api.Clip(err.Error(), api.MostName))
+		return api.Errorf(api.KindInvalid, "%s sent a message that does not decode: %s", peer,
+			api.Clip(err.Error(), api.MostName))
 	}
 	return nil
 }
@@ -154,7 +156,8 @@ func anybody(*nats.Msg) bool { return true }
 
 // listen takes the publications of a subject; those of whom knows does not know are dropped
 // unread, and those that check refuses are dropped and told to OnFault.
-func listen[Body any](c *Conn, subject, peer string, knows func(*nats.Msg) bool, check func(subject string, b Body) error, handle func(Body)) (*nats.Subscription, error) {
+func listen[Body any](c *Conn, subject, peer string, knows func(*nats.Msg) bool,
+	check func(subject string, b Body) error, handle func(Body)) (*nats.Subscription, error) {
 	subscription, err := c.nats.Subscribe(subject, func(m *nats.Msg) {
 		if !knows(m) {
 			return

@@ -94,7 +94,8 @@ func Dial(o Options) (*Conn, error) {
 		}
 		extra = append(extra, secured...)
 	}
-	c := &Conn{address: o.Address, tls: o.TLS, fault: o.OnFault, credential: o.Credential, secret: o.Secret, login: cmp.Or(o.Credential.Login, anyone)}
+	c := &Conn{address: o.Address, tls: o.TLS, fault: o.OnFault, credential: o.Credential, secret: o.Secret,
+		login: cmp.Or(o.Credential.Login, anyone)}
 	if c.fault == nil {
 		c.fault = func(error) {}
 	}
@@ -104,7 +105,9 @@ func Dial(o Options) (*Conn, error) {
 	began := time.Now()
 	nc, err := nats.Connect(schemeNATS+HostPort(o.Address), append(c.natsOptions(o), extra...)...)
 	if refused(err) && time.Since(began) >= slowRefusal {
-		return nil, api.Errorf(api.KindTransient, "no planner answers at %s: none has told its NATS server whom it may let in", c.address)
+		return nil,
+			api.Errorf(api.KindTransient, "no planner answers at %s: none has told its NATS server whom it may let in",
+				c.address)
 	}
 	if err != nil {
 		return nil, c.dialError(err)
@@ -131,7 +134,8 @@ func (c *Conn) natsOptions(o Options) []nats.Option {
 	}
 	up := func(nc *nats.Conn) {
 		if most := nc.MaxPayload(); most > 0 && most < MaxPayload {
-			c.fault(api.Errorf(api.KindInvalid, "the NATS server at %s takes messages of at most %d bytes: give it max_payload: %d", c.address, most, MaxPayload))
+			c.fault(api.Errorf(api.KindInvalid,
+				"the NATS server at %s takes messages of at most %d bytes: give it max_payload: %d", c.address, most, MaxPayload))
 		}
 		if o.OnUp != nil {
 			o.OnUp()
@@ -140,7 +144,8 @@ func (c *Conn) natsOptions(o Options) []nats.Option {
 	return []nats.Option{
 		nats.Name(o.Name), nats.Timeout(timeout), nats.CustomInboxPrefix(inboxOf(c.login)),
 		nats.RetryOnFailedConnect(o.Wait), nats.MaxReconnects(-1), nats.CustomReconnectDelay(reconnectDelay),
-		nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1), nats.PingInterval(5 * time.Second),
+		nats.MaxPingsOutstanding(2),
 		nats.ConnectHandler(up), nats.ReconnectHandler(up),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if o.OnDown != nil {
@@ -184,7 +189,8 @@ func (c *Conn) dialError(err error) error {
 	if errors.Is(err, nats.ErrNoServers) {
 		return fmt.Errorf("no planner answers at %s: %w", c.address, ErrNoServer)
 	}
-	return api.Errorf(api.KindTransient, "no planner answers at %s: %s", c.address, strings.TrimPrefix(err.Error(), "nats: "))
+	return api.Errorf(api.KindTransient, "no planner answers at %s: %s", c.address,
+		strings.TrimPrefix(err.Error(), "nats: "))
 }
 
 // ErrNoServer is of Dial: nothing listens at the planner's address.
@@ -248,7 +254,8 @@ func (c *Conn) callError(operation string, err error) error {
 		return api.Errorf(api.KindTransient, "%s: no answer from %s in time", operation, c.address)
 	case errors.Is(err, nats.ErrMaxPayload):
 		return api.Errorf(api.KindInvalid, "%s: the message is larger than %d bytes", operation, c.most())
-	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionReconnecting), errors.Is(err, nats.ErrDisconnected):
+	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionReconnecting),
+		errors.Is(err, nats.ErrDisconnected):
 		return api.Errorf(api.KindTransient, "%s: no connection to the planner at %s", operation, c.address)
 	case errors.Is(err, nats.ErrConnectionClosed):
 		return api.Errorf(api.KindTransient, "%s: the connection is closed", operation)

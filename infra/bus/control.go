@@ -20,7 +20,8 @@ func (c *Conn) Control(ctx context.Context, verb api.Verb, r api.ControlRequest)
 	for err == nil && reply.More != "" {
 		r.Page = &api.Page{After: reply.More}
 		var part api.ControlReply
-		if part, err = call[api.ControlReply](ctx, c, controlSubject(c.login, verb), string(verb), r); part.More == reply.More {
+		part, err = call[api.ControlReply](ctx, c, controlSubject(c.login, verb), string(verb), r)
+		if part.More == reply.More {
 			err = api.Errorf(api.KindInvalid, "%s: the planner's answer has no end", verb)
 		}
 		reply = joined(reply, part)
@@ -33,7 +34,8 @@ var paged = []api.Verb{api.VerbApps, api.VerbApp, api.VerbNodes, api.VerbProfile
 
 // joined is an answer with its next part.
 func joined(r, part api.ControlReply) api.ControlReply {
-	r.Apps, r.Profiles, r.Nodes = append(r.Apps, part.Apps...), append(r.Profiles, part.Profiles...), append(r.Nodes, part.Nodes...)
+	r.Apps, r.Profiles, r.Nodes = append(r.Apps, part.Apps...), append(r.Profiles, part.Profiles...),
+		append(r.Nodes, part.Nodes...)
 	if r.App != nil && part.App != nil {
 		r.App.Stages = append(r.App.Stages, part.App.Stages...)
 	}

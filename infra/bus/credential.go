@@ -92,13 +92,19 @@ func (c Credential) refusal(address, how string, now time.Time) string {
 	}
 	switch {
 	case !c.Until.IsZero() && !now.Before(c.Until):
-		return fmt.Sprintf("the credentials of %s have expired at %s and this machine's clock says %s: ask the operator of the planner at %s for %s",
+		return fmt.Sprintf(
+			"the credentials of %s have expired at %s and this machine's clock says %s: ask the operator of the planner at "+
+				"%s for %s",
 			of, stamp(c.Until), stamp(now), address, how)
 	case !c.Issued.IsZero() && now.Before(c.Issued.Add(-clockIsOff)):
-		return fmt.Sprintf("the planner at %s refused the credentials of %s, which were issued at %s while this machine's clock says %s: set the clock (`date` shows it), or ask its operator for %s",
+		return fmt.Sprintf(
+			"the planner at %s refused the credentials of %s, which were issued at %s while this machine's clock says %s: set "+
+				"the clock (`date` shows it), or ask its operator for %s",
 			address, of, stamp(c.Issued), stamp(now), how)
 	case !c.Until.IsZero():
-		return fmt.Sprintf("the planner at %s refused the credentials of %s, which are taken until %s: they were revoked or its clock is not this machine's %s (`date` there shows it): ask its operator for %s",
+		return fmt.Sprintf(
+			"the planner at %s refused the credentials of %s, which are taken until %s: they were revoked or its clock is not "+
+				"this machine's %s (`date` there shows it): ask its operator for %s",
 			address, of, stamp(c.Until), stamp(now), how)
 	}
 	return fmt.Sprintf("the planner at %s refused the credentials of %s: ask its operator for %s", address, of, how)
@@ -150,7 +156,8 @@ func LoadCredential(path string, kind api.PrincipalKind) (Credential, error) {
 		faults = append(faults, errors.New("it has no line login:secret"))
 	}
 	if len(faults) == 0 && !c.of(kind) {
-		faults = append(faults, fmt.Errorf("they are those of %s, want a %s's: `pacer auth issue` makes some", api.Clip(c.Login, api.MostToken), kind))
+		faults = append(faults, fmt.Errorf("they are those of %s, want a %s's: `pacer auth issue` makes some",
+			api.Clip(c.Login, api.MostToken), kind))
 	}
 	if len(faults) > 0 {
 		return Credential{}, api.Errorf(api.KindDenied, "credentials %s: %v", path, errors.Join(faults...))

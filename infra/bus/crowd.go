@@ -100,7 +100,8 @@ func (s *Server) thin() (known int) {
 		}
 	}
 	for c, n := range ended {
-		s.keyring.refuse(Refusal{Login: c.login, From: c.address, What: RefusedConnect, Why: fmt.Errorf("%d connections more than may be open", n)})
+		s.keyring.refuse(Refusal{Login: c.login, From: c.address, What: RefusedConnect,
+			Why: fmt.Errorf("%d connections more than may be open", n)})
 	}
 	return known
 }

@@ -90,5 +90,6 @@ func (t TLS) options() ([]nats.Option, error) {
 	if _, err := t.pool(); err != nil {
 		return nil, err
 	}
-	return []nats.Option{nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}), nats.ClientTLSConfig(certificate, t.pool)}, nil
+	return []nats.Option{nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}),
+		nats.ClientTLSConfig(certificate, t.pool)}, nil
 }

@@ -92,7 +92,8 @@ func (k *Keyring) Who(login string) (api.Principal, error) {
 		return api.Principal{}, api.Errorf(api.KindDenied, "%q has no credentials here", api.Clip(login, api.MostToken))
 	}
 	if until := known.principal.Until; !until.IsZero() && !time.Now().Before(until) {
-		return api.Principal{}, api.Errorf(api.KindDenied, "the credentials of %s have expired on %s", login, until.UTC().Format(time.DateTime))
+		return api.Principal{}, api.Errorf(api.KindDenied, "the credentials of %s have expired on %s", login,
+			until.UTC().Format(time.DateTime))
 	}
 	return known.principal, nil
 }

@@ -35,19 +35,27 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 	}()
 	for _, subscribe := range []func() (*nats.Subscription, error){
 		func() (*nats.Subscription, error) {
-			return serve(c, service[api.RegisterRequest, api.RegisterReply]{registerSubscribe(), "the driver", api.MostRegisterBytes,
+			return serve(c, service[api.RegisterRequest, api.RegisterReply]{registerSubscribe(), "the driver",
+				api.MostRegisterBytes,
 				within(mostRegisters, keyring.sender), always[api.RegisterRequest], h.Register})
 		},
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.Events, api.EventsReply]{eventsSubscribe(), "the driver", api.MostEventBytes,
-				within(mostEvents, keyring.addressee), eventsFit, func(_ api.Principal, e api.Events, reply func(api.EventsReply)) { h.Events(e, reply) }})
+				within(mostEvents, keyring.addressee), eventsFit, func(_ api.Principal, e api.Events, reply func(api.EventsReply)) {
+					h.Events(e, reply)
+				}})
 		},
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.NodeStatus, api.HelloReply]{helloSubscribe(), "the node", 0,
-				within(mostStatuses, keyring.sender), statusFits, func(_ api.Principal, s api.NodeStatus, reply func(api.HelloReply)) { h.Hello(s, reply) }})
+				within(mostStatuses, keyring.sender), statusFits,
+				func(_ api.Principal, s api.NodeStatus, reply func(api.HelloReply)) {
+					h.Hello(s, reply)
+				}})
 		},
 		func() (*nats.Subscription, error) {
-			return listen(c, statusSubscribe(), "the node", func(m *nats.Msg) bool { return keyring.known(m) && statuses.take(from(m.Subject), time.Now()) == nil }, statusFits, h.Status)
+			return listen(c, statusSubscribe(), "the node", func(m *nats.Msg) bool {
+				return keyring.known(m) && statuses.take(from(m.Subject), time.Now()) == nil
+			}, statusFits, h.Status)
 		},
 		func() (*nats.Subscription, error) { return serveControl(c, keyring, h) },
 		func() (*nats.Subscription, error) {
@@ -113,7 +121,8 @@ func always[Request any](string, Request) error { return nil }
 
 func eventsFit(subject string, e api.Events) error {
 	if subject != eventsSubject(e.AppID) {
-		return api.Errorf(api.KindInvalid, "events of application %q were sent for %q", api.Clip(string(e.AppID), api.MostToken), token(subject, 1))
+		return api.Errorf(api.KindInvalid, "events of application %q were sent for %q",
+			api.Clip(string(e.AppID), api.MostToken), token(subject, 1))
 	}
 	return nil
 }

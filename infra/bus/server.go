@@ -60,7 +60,9 @@ func NeedsTLS(what, address string, t TLS, plaintext bool) error {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "NAME"
 	}
-	return fmt.Errorf("%s: %s can be reached from other machines, so a certificate is needed: run `pacer auth init %s`, or give tls-cert and tls-key, or set plaintext: true", what, address, host)
+	return fmt.Errorf(
+		"%s: %s can be reached from other machines, so a certificate is needed: run `pacer auth init %s`, or give tls-cert "+
+			"and tls-key, or set plaintext: true", what, address, host)
 }
 
 // ValidateAddress returns an error unless address is host:port with a numeric
@@ -138,7 +140,9 @@ func StartServer(cfg ServerConfig) (*Server, error) {
 	case message := <-log.fatal:
 		ns.Shutdown()
 		if strings.Contains(message, syscall.EADDRINUSE.Error()) {
-			return nil, api.Errorf(api.KindConflict, "%s is in use, by another planner or something else: stop that, or give another planner.listen", cfg.Listen)
+			return nil,
+				api.Errorf(api.KindConflict,
+					"%s is in use, by another planner or something else: stop that, or give another planner.listen", cfg.Listen)
 		}
 		return nil, fmt.Errorf("bus server on %s: %s", cfg.Listen, message)
 	case ok := <-ready:
@@ -180,7 +184,9 @@ func (c ServerConfig) options(own Credential) (*server.Options, error) {
 	}
 	if c.TLS.Cert != "" {
 		var err error
-		if o.TLSConfig, err = c.TLS.Serve(func(err error) { newServerLog(c.Logger, nil, c.Keyring).Warnf("%v", err) }); err != nil {
+		if o.TLSConfig, err = c.TLS.Serve(func(err error) {
+			newServerLog(c.Logger, nil, c.Keyring).Warnf("%v", err)
+		}); err != nil {
 			return nil, err
 		}
 		o.TLS, o.TLSTimeout = true, tlsTimeout.Seconds()
@@ -211,7 +217,8 @@ func (g gate) Check(c server.ClientAuthentication) bool {
 		return false
 	}
 	r := rightsOf(p)
-	allowed := &server.Permissions{Publish: &server.SubjectPermission{Allow: r.publish}, Subscribe: &server.SubjectPermission{Allow: r.subscribe}}
+	allowed := &server.Permissions{Publish: &server.SubjectPermission{Allow: r.publish},
+		Subscribe: &server.SubjectPermission{Allow: r.subscribe}}
 	if r.responds {
 		allowed.Response = &server.ResponsePermission{MaxMsgs: 1, Expires: replyWindow}
 	}
@@ -315,7 +322,8 @@ func (l *serverLog) Errorf(format string, v ...any) {
 	if m == nil {
 		return
 	}
-	refusal := Refusal{From: m[1], What: strings.ToLower(m[3]) + " of " + m[4], Why: errors.New("the server does not permit that")}
+	refusal := Refusal{From: m[1], What: strings.ToLower(m[3]) + " of " + m[4],
+		Why: errors.New("the server does not permit that")}
 	if id, err := strconv.ParseUint(m[2], 10, 64); err == nil {
 		if c := l.server.GetClient(id); c != nil {
 			refusal.Login = c.GetOpts().Username
@@ -325,7 +333,8 @@ func (l *serverLog) Errorf(format string, v ...any) {
 }
 
 // violation is the line of the NATS server about a client that may not do what it tries.
-var violation = regexp.MustCompile(`^(\S*) - cid:(\d+) .*(Publish|Subscription) Violation - (?:Subject|Reply) "([^"]*)"`)
+var violation = regexp.MustCompile(
+	`^(\S*) - cid:(\d+) .*(Publish|Subscription) Violation - (?:Subject|Reply) "([^"]*)"`)
 
 func (l *serverLog) Fatalf(format string, v ...any) {
 	select {

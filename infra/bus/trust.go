@@ -23,7 +23,8 @@ func distrusted(err error) bool {
 		return false
 	}
 	text := err.Error()
-	return errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnWanted) || errors.Is(err, nats.ErrSecureConnRequired) ||
+	return errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnWanted) ||
+		errors.Is(err, nats.ErrSecureConnRequired) ||
 		strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ")
 }
 
@@ -35,14 +36,18 @@ func explain(err error, server string, t TLS) string {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &name):
-		return fmt.Sprintf("its certificate is for %s, not for %s: dial one of these, or run `pacer auth init %s` where the planner runs",
+		return fmt.Sprintf(
+			"its certificate is for %s, not for %s: dial one of these, or run `pacer auth init %s` where the planner runs",
 			strings.Join(bears(name.Certificate), ", "), host, host)
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return expired(invalid.Cert, time.Now())
 	case errors.As(err, &unknown) && t.CA == "":
-		return "certificate signed by unknown authority: get ca.pem from the planner's operator (`pacer auth init` says where it is) and name it as tls-ca"
+		return "certificate signed by unknown authority: get ca.pem from the planner's operator (`pacer auth init` says " +
+			"where it is) and name it as tls-ca"
 	case errors.As(err, &unknown):
-		return fmt.Sprintf("certificate signed by unknown authority, which is not that of %s: get the ca.pem of this planner from its operator", t.CA)
+		return fmt.Sprintf(
+			"certificate signed by unknown authority, which is not that of %s: get the ca.pem of this planner from its operator",
+			t.CA)
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return "it has no TLS: leave tls-ca and tls:// out, or run `pacer auth init` where the planner runs"
 	}
@@ -80,8 +85,11 @@ func CertificateHosts(path string) ([]string, error) {
 
 func expired(c *x509.Certificate, now time.Time) string {
 	if now.Before(c.NotBefore) {
-		return fmt.Sprintf("its certificate is valid from %s on and this machine's clock says %s: set the clock", stamp(c.NotBefore), stamp(now))
+		return fmt.Sprintf("its certificate is valid from %s on and this machine's clock says %s: set the clock",
+			stamp(c.NotBefore), stamp(now))
 	}
-	return fmt.Sprintf("its certificate has expired at %s and this machine's clock says %s: run `pacer auth init` where the planner runs, or set the clock",
+	return fmt.Sprintf(
+		"its certificate has expired at %s and this machine's clock says %s: run `pacer auth init` where the planner runs, "+
+			"or set the clock",
 		stamp(c.NotAfter), stamp(now))
 }

@@ -25,7 +25,8 @@ func (h *Hierarchy) Claim() error {
 		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return api.Errorf(api.KindConflict,
-				"cgroup %s is in use by another node controller: stop it, or give this one another node.name or node.cgroup-parent", h.parent)
+				"cgroup %s is in use by another node controller: stop it, or give this one another node.name or node.cgroup-parent",
+				h.parent)
 		}
 		return fmt.Errorf("cgroup: claim %s: %w", h.parent, err)
 	}

@@ -207,7 +207,8 @@ func openV2(kernel bool, dir string) (controls, error) {
 	limit, err := openFile(kernel, dir, "cpu.max", true)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%w in %s", err, "a group without the cpu controller: is +cpu in its parent's cgroup.subtree_control?")
+			return nil,
+				fmt.Errorf("%w in %s", err, "a group without the cpu controller: is +cpu in its parent's cgroup.subtree_control?")
 		}
 		return nil, err
 	}

@@ -58,7 +58,8 @@ const (
 
 func openGroup(h *Hierarchy, name string) (*Group, error) {
 	dir := h.dirName(name)
-	g := &Group{h: h, name: name, dir: dir, cpu: filepath.Join(h.cpu, dir), acct: filepath.Join(h.acct, dir), within: within{lowest: units.Unlimited}}
+	g := &Group{h: h, name: name, dir: dir, cpu: filepath.Join(h.cpu, dir), acct: filepath.Join(h.acct, dir),
+		within: within{lowest: units.Unlimited}}
 	for _, dir := range []string{g.cpu, g.acct} {
 		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, fmt.Errorf("cgroup: %w", err)

@@ -75,7 +75,8 @@ func Open(root, parent string) (*Hierarchy, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hierarchy{version: version, kernel: isKernel(roots[0]), parent: parent, root: root, roots: roots, groups: map[string]*Group{}}
+	h := &Hierarchy{version: version, kernel: isKernel(roots[0]), parent: parent, root: root, roots: roots,
+		groups: map[string]*Group{}}
 	h.cpu, h.acct = filepath.Join(roots[0], parent), filepath.Join(roots[len(roots)-1], parent)
 	if err := h.create(parts); err != nil {
 		return nil, h.grant(err)
@@ -247,7 +248,8 @@ func (h *Hierarchy) Remove(ctx context.Context) error {
 	}
 	defer h.sweep(h.parent)
 	if h.memory.dir != "" && h.memory.dir != h.cpu {
-		for dir, path := h.memory.dir, h.parent; path != "." && removeDir(ctx, dir, h.kernel) == nil; path = filepath.Dir(path) {
+		for dir, path := h.memory.dir, h.parent; path != "." &&
+			removeDir(ctx, dir, h.kernel) == nil; path = filepath.Dir(path) {
 			dir = filepath.Dir(dir)
 		}
 	}
@@ -272,7 +274,8 @@ func GroupName(app api.AppID, id api.ExecutorID) string { return string(app) + "
 // checkName accepts letters, digits, "-", "_" and inner dots: nothing that could
 // leave the directory or be taken for a file of the kernel's.
 func checkName(name string) error {
-	if name == "" || len(name) > 200 || name[0] == '.' || strings.HasPrefix(name, "cgroup.") || strings.HasPrefix(name, "cpu") {
+	if name == "" || len(name) > 200 || name[0] == '.' || strings.HasPrefix(name, "cgroup.") ||
+		strings.HasPrefix(name, "cpu") {
 		return errors.New("want 1 to 200 letters, digits, - and _")
 	}
 	for _, r := range name {

@@ -67,7 +67,8 @@ func (h *Hierarchy) findMemory() memoryTree {
 	if h.kernel {
 		top = ownMemory(t.root)
 	}
-	if dir := filepath.Join(top, h.parent); top != "" && os.MkdirAll(dir, 0o755) == nil && unix.Access(dir, unix.W_OK) == nil {
+	if dir := filepath.Join(top, h.parent); top != "" && os.MkdirAll(dir, 0o755) == nil &&
+		unix.Access(dir, unix.W_OK) == nil {
 		t.dir = dir
 	}
 	return t
@@ -104,7 +105,8 @@ func memoryGroupOf(root, list string, pid int) string {
 	}
 	for ; found; _, path, _ = strings.Cut(path, "/") {
 		dir := filepath.Join(root, path)
-		if procs, err := os.ReadFile(filepath.Join(dir, procsFile)); err == nil && slices.Contains(strings.Fields(string(procs)), strconv.Itoa(pid)) {
+		if procs, err := os.ReadFile(filepath.Join(dir, procsFile)); err == nil &&
+			slices.Contains(strings.Fields(string(procs)), strconv.Itoa(pid)) {
 			return dir
 		}
 		if path == "" {
@@ -120,7 +122,9 @@ func passesMemory(dir string, own bool) bool {
 	path := filepath.Join(dir, subtreeFile)
 	has := func() bool {
 		data, err := os.ReadFile(path)
-		return err == nil && slices.ContainsFunc(strings.Fields(string(data)), func(s string) bool { return strings.TrimPrefix(s, "+") == "memory" })
+		return err == nil && slices.ContainsFunc(strings.Fields(string(data)), func(s string) bool {
+			return strings.TrimPrefix(s, "+") == "memory"
+		})
 	}
 	return has() || own && os.WriteFile(path, []byte("+memory"), 0o644) == nil && has()
 }
@@ -199,7 +203,9 @@ func (g *Group) limited() []string {
 	m := &g.memory
 	var dirs []string
 	if m.engine != "" {
-		dirs = slices.DeleteFunc(inside(m.engine), func(dir string) bool { return !exists(filepath.Join(dir, g.h.limitFile())) })
+		dirs = slices.DeleteFunc(inside(m.engine), func(dir string) bool {
+			return !exists(filepath.Join(dir, g.h.limitFile()))
+		})
 	}
 	if len(dirs) == 0 && m.own {
 		return []string{m.dir}

@@ -23,7 +23,8 @@ const sliceSuffix = ".slice"
 // the top of the tree that is mounted.
 func (g *Group) Path() string {
 	path := filepath.Join("/", g.h.parent, g.dir)
-	if below, err := filepath.Rel(DefaultRoot, g.h.root); err == nil && g.h.version == V2 && !strings.HasPrefix(below, "..") {
+	if below, err := filepath.Rel(DefaultRoot, g.h.root); err == nil && g.h.version == V2 &&
+		!strings.HasPrefix(below, "..") {
 		return filepath.Join("/", below, path)
 	}
 	return path

@@ -20,7 +20,8 @@ func (h *Hierarchy) grant(err error) error {
 		script = h.grantV2()
 	}
 	return fmt.Errorf("%w: run the node controller as root, or let root grant it once: %s "+
-		"(cgroup v2 under systemd: Delegate=cpu and DelegateSubgroup=controller in the unit, whose group is then the cgroup root; "+
+		"(cgroup v2 under systemd: Delegate=cpu and DelegateSubgroup=controller in the unit, whose group is then the "+
+		"cgroup root; "+
 		"in a container: mount cgroups writable)", err, script)
 }
 
@@ -42,7 +43,9 @@ func (h *Hierarchy) grantV1() string {
 // node controller, and so what it starts, has to be below Pacer's group.
 func (h *Hierarchy) grantV2() string {
 	top := filepath.Join(h.root, h.top())
-	return fmt.Sprintf("echo +cpu > %s && mkdir -p %s/controller && chown -R %d %s && echo $$ > %s/controller/cgroup.procs, and start it from that shell",
+	return fmt.Sprintf(
+		"echo +cpu > %s && mkdir -p %s/controller && chown -R %d %s && echo $$ > %s/controller/cgroup.procs, and start it "+
+			"from that shell",
 		filepath.Join(h.root, subtreeFile), top, os.Getuid(), top, top)
 }
 

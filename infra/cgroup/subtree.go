@@ -20,7 +20,9 @@ func enableCPU(dir string) error {
 		return err
 	}
 	if busy {
-		return fmt.Errorf("cgroup: %s has processes of its own: move them into a group below it, then the cpu controller can be passed down", dir)
+		return fmt.Errorf(
+			"cgroup: %s has processes of its own: move them into a group below it, then the cpu controller can be passed down",
+			dir)
 	}
 	path := filepath.Join(dir, subtreeFile)
 	have, err := os.ReadFile(path)
@@ -37,7 +39,8 @@ func enableCPU(dir string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%w: %s has none: is +cpu in its parent's cgroup.subtree_control, and cpu no mount of v1? (%w)", ErrUnavailable, dir, err)
+		return fmt.Errorf("%w: %s has none: is +cpu in its parent's cgroup.subtree_control, and cpu no mount of v1? (%w)",
+			ErrUnavailable, dir, err)
 	}
 	return fmt.Errorf("cgroup: enable cpu in %s: %w", dir, err)
 }

@@ -34,7 +34,8 @@ func (h *Hierarchy) WatchQuotas() error {
 	if err != nil {
 		return fmt.Errorf("cgroup: watch the quotas: %w", err)
 	}
-	w := &watch{events: os.NewFile(uintptr(fd), "fanotify"), fd: fd, self: int32(os.Getpid()), groups: map[uint64]*Group{}, ended: make(chan struct{})}
+	w := &watch{events: os.NewFile(uintptr(fd), "fanotify"), fd: fd, self: int32(os.Getpid()), groups: map[uint64]*Group{},
+		ended: make(chan struct{})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, g := range h.groups {
@@ -95,7 +96,8 @@ func (w *watch) run() {
 		}
 		for data := buf[:n]; len(data) >= size; {
 			length := int(binary.NativeEndian.Uint32(data))
-			mask, fd, pid := binary.NativeEndian.Uint64(data[8:]), int32(binary.NativeEndian.Uint32(data[16:])), int32(binary.NativeEndian.Uint32(data[20:]))
+			mask, fd, pid := binary.NativeEndian.Uint64(data[8:]), int32(binary.NativeEndian.Uint32(data[16:])),
+				int32(binary.NativeEndian.Uint32(data[20:]))
 			w.take(mask, int(fd), pid)
 			if length < size || length > len(data) {
 				break

@@ -97,7 +97,8 @@ func (w *within) close() error {
 
 // bound reports whether a quota inside is in force and not the group's own.
 func (g *Group) bound() bool {
-	return !g.within.lowest.IsUnlimited() && (g.inForce == unknownQuota || g.within.lowest <= cores(g.inForce, Period.Microseconds()))
+	return !g.within.lowest.IsUnlimited() && (g.inForce == unknownQuota ||
+		g.within.lowest <= cores(g.inForce, Period.Microseconds()))
 }
 
 // write sets the group's own quota. The kernel of v1 refuses one that is below a

@@ -38,7 +38,8 @@ func colour(i int) color.Color {
 	case Red:
 		return color.RGBA{0xC0, 0, 0, 0xFF}
 	}
-	palette := []color.RGBA{{0x00, 0x72, 0xB2, 0xFF}, {0xD5, 0x5E, 0x00, 0xFF}, {0x00, 0x9E, 0x73, 0xFF}, {0xCC, 0x79, 0xA7, 0xFF},
+	palette := []color.RGBA{{0x00, 0x72, 0xB2, 0xFF}, {0xD5, 0x5E, 0x00, 0xFF}, {0x00, 0x9E, 0x73, 0xFF},
+		{0xCC, 0x79, 0xA7, 0xFF},
 		{0xE6, 0x9F, 0x00, 0xFF}, {0x56, 0xB4, 0xE9, 0xFF}, {0x60, 0x60, 0x60, 0xFF}}
 	return palette[i%len(palette)]
 }
@@ -167,7 +168,8 @@ func save(width vg.Length, path string, charts []*Chart) error {
 	for i, chart := range charts {
 		rows[i] = []*plot.Plot{chart.plot}
 	}
-	tiles := draw.Tiles{Rows: len(charts), Cols: 1, PadTop: vg.Points(4), PadRight: vg.Points(8), PadBottom: vg.Points(4), PadLeft: vg.Points(4), PadY: vg.Points(10)}
+	tiles := draw.Tiles{Rows: len(charts), Cols: 1, PadTop: vg.Points(4), PadRight: vg.Points(8), PadBottom: vg.Points(4),
+		PadLeft: vg.Points(4), PadY: vg.Points(10)}
 	whole := draw.New(c)
 	whole.FillPolygon(color.White, []vg.Point{{}, {X: width}, {X: width, Y: height}, {Y: height}})
 	for i, canvases := range plot.Align(rows, tiles, whole) {

@@ -65,7 +65,8 @@ func (a Archive) Options(dir string) []string {
 
 // ChoosesArchive reports whether an option of the user decides about archives.
 func ChoosesArchive(option string) bool {
-	return slices.ContainsFunc([]string{"-Xshare", "-XX:SharedArchiveFile=", "-XX:ArchiveClassesAtExit=", "-XX:+AutoCreateSharedArchive", "-XX:AOT"},
+	return slices.ContainsFunc([]string{"-Xshare", "-XX:SharedArchiveFile=", "-XX:ArchiveClassesAtExit=",
+		"-XX:+AutoCreateSharedArchive", "-XX:AOT"},
 		func(prefix string) bool { return strings.HasPrefix(option, prefix) })
 }
 

@@ -109,7 +109,8 @@ func homes(launch api.Launch, node NodeSettings) (spark, java home, err error) {
 
 // home looks into the node's own home of something or, without that, into the one that the
 // driver names.
-func (n NodeSettings) home(what, key, own, named string, places Places, look func(dir string) (string, error)) (h home, err error) {
+func (n NodeSettings) home(what, key, own, named string, places Places, look func(dir string) (string, error)) (h home,
+	err error) {
 	if own != "" || named == "" {
 		h = home{listed: true, trusted: true}
 	} else if h, err = places.allow(what, key, named, n.User); err != nil {
@@ -318,7 +319,9 @@ func environment(launch api.Launch, paths Paths, user Credential, spark, java st
 // sparkHome checks that home is a Spark of the driver's version.
 func sparkHome(home, version string) (string, error) {
 	if home == "" {
-		return "", errors.New("no Spark on this node: set spark-home in its configuration or SPARK_HOME where the application is submitted")
+		return "",
+			errors.New(
+				"no Spark on this node: set spark-home in its configuration or SPARK_HOME where the application is submitted")
 	}
 	const prefix, suffix = "spark-core_2.13-", ".jar"
 	found, err := filepath.Glob(filepath.Join(home, "jars", prefix+"*"+suffix))
@@ -330,7 +333,10 @@ func sparkHome(home, version string) (string, error) {
 		return "", fmt.Errorf("%s on this node: %w", home, err)
 	}
 	if version != "" && have != version {
-		return "", fmt.Errorf("the driver runs Spark %s, but %s on this node is Spark %s: install the driver's version or set spark-home", version, home, have)
+		return "",
+			fmt.Errorf(
+				"the driver runs Spark %s, but %s on this node is Spark %s: install the driver's version or set spark-home",
+				version, home, have)
 	}
 	return filepath.Abs(home)
 }

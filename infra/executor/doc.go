@@ -27,8 +27,8 @@
 //
 // The program never runs outside its group, and whatever keeps it from starting is the error
 // of Start. A node controller that dies before the handle is saved leaves a program that nobody
-// would stop: Sweep finds it by its group. An executor outlives its node controller. The next one finds it by Recover and
-// reports api.Unknown as its exit code, which only a parent is told.
+// would stop: Sweep finds it by its group. An executor outlives its node controller. The next one finds it by Recover
+// and reports api.Unknown as its exit code, which only a parent is told.
 //
 // A container engine takes the shim's place by ProcessConfig.Launch. What it starts is held
 // back until the runtime has its descriptor; somebody else reaps it.

@@ -124,12 +124,15 @@ func (p Paths) clean() error {
 			_ = f.Close()
 		}
 	}
-	err := errors.Join(removeTree(p.Work), removeTree(p.Temp), removeFile(p.Page), removeFile(p.Wish), removeFile(p.Handle))
+	err := errors.Join(removeTree(p.Work), removeTree(p.Temp), removeFile(p.Page), removeFile(p.Wish),
+		removeFile(p.Handle))
 	executors, listErr := directories(app)
 	if listErr != nil {
 		return errors.Join(err, listErr)
 	}
-	if !slices.ContainsFunc(executors, func(id string) bool { return exists(filepath.Join(app, id, filepath.Base(p.Page))) }) {
+	if !slices.ContainsFunc(executors, func(id string) bool {
+		return exists(filepath.Join(app, id, filepath.Base(p.Page)))
+	}) {
 		err = errors.Join(err, removeTree(p.Local), removeFile(p.Passwd))
 	}
 	return err

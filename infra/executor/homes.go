@@ -68,7 +68,8 @@ func (p Places) allow(what, key, dir string, user Credential) (h home, err error
 			return nil // Who looks into it says so.
 		}
 		if err != nil {
-			return fmt.Errorf("executor user %s cannot reach %s in %s (%w): list it in %s, or make it readable", user.Name, what, dir, err, key)
+			return fmt.Errorf("executor user %s cannot reach %s in %s (%w): list it in %s, or make it readable", user.Name, what,
+				dir, err, key)
 		}
 		st, err := os.Stat(real)
 		if err != nil {
@@ -76,7 +77,8 @@ func (p Places) allow(what, key, dir string, user Credential) (h home, err error
 		}
 		owner, ok := st.Sys().(*syscall.Stat_t)
 		if !ok || owner.Uid != 0 && owner.Uid != user.UID || st.Mode().Perm()&0o022 != 0 {
-			return fmt.Errorf("%s in %s belongs to neither root nor executor user %s, or others may write there: list it in %s", what, dir, user.Name, key)
+			return fmt.Errorf("%s in %s belongs to neither root nor executor user %s, or others may write there: list it in %s",
+				what, dir, user.Name, key)
 		}
 		h.trusted = owner.Uid == 0
 		return nil

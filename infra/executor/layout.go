@@ -51,7 +51,8 @@ func (l Layout) Paths(app api.AppID, id api.ExecutorID) (Paths, error) {
 	}
 	dir := filepath.Join(root, "apps", string(app), string(id))
 	return Paths{
-		Dir: dir, Work: filepath.Join(dir, "work"), Local: filepath.Join(filepath.Dir(dir), "local"), Temp: filepath.Join(dir, "tmp"),
+		Dir: dir, Work: filepath.Join(dir, "work"), Local: filepath.Join(filepath.Dir(dir), "local"),
+		Temp:   filepath.Join(dir, "tmp"),
 		Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"),
 		Page: filepath.Join(dir, "progress"), Wish: filepath.Join(dir, "wish"), Handle: filepath.Join(dir, "handle.json"),
 		Passwd: filepath.Join(filepath.Dir(dir), "passwd"),

@@ -69,5 +69,6 @@ func (l Layout) readLog(r api.LogRequest) (data []byte, at int64, eof bool, err 
 }
 
 func noLog(r api.LogRequest) error {
-	return api.Errorf(api.KindNotFound, "executor %s of application %s has no %s on this node", r.Executor, r.App, r.Stream)
+	return api.Errorf(api.KindNotFound, "executor %s of application %s has no %s on this node", r.Executor, r.App,
+		r.Stream)
 }

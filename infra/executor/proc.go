@@ -61,7 +61,8 @@ func exited(ws unix.WaitStatus) Status {
 	if ws.Signaled() {
 		return killedBy(int(ws.Signal()))
 	}
-	return Status{State: api.ExecutorExited, Exit: "exit status " + strconv.Itoa(ws.ExitStatus()), ExitCode: ws.ExitStatus()}
+	return Status{State: api.ExecutorExited, Exit: "exit status " + strconv.Itoa(ws.ExitStatus()),
+		ExitCode: ws.ExitStatus()}
 }
 
 func killedBy(signal int) Status {

@@ -183,7 +183,8 @@ func (r *Process) clean(paths Paths) error {
 // spawn runs the shim and waits until it has become the program.
 func (r *Process) spawn(ctx context.Context, s Spec, paths Paths, stdout, stderr *os.File) (int, error) {
 	request, err := json.Marshal(shimSpec{
-		Join: s.Group.JoinFiles(), User: s.User, Dir: paths.Work, Args: s.Args, Env: s.Env, Reads: s.Reads, Sight: paths.sight(s), Bounds: s.Bounds,
+		Join: s.Group.JoinFiles(), User: s.User, Dir: paths.Work, Args: s.Args, Env: s.Env, Reads: s.Reads,
+		Sight: paths.sight(s), Bounds: s.Bounds,
 	})
 	if err != nil {
 		return 0, err
@@ -310,7 +311,8 @@ func (r *Process) find(h Handle) (*process, error) {
 }
 
 func (r *Process) look(h Handle) (*process, error) {
-	gone := &process{fd: -1, ended: Status{State: api.ExecutorExited, Exit: "ended while no node controller ran", ExitCode: api.Unknown}}
+	gone := &process{fd: -1, ended: Status{State: api.ExecutorExited, Exit: "ended while no node controller ran",
+		ExitCode: api.Unknown}}
 	if h.Boot != r.boot {
 		gone.ended.Exit = "ended with a restart of the machine"
 		return gone, nil

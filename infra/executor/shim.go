@@ -135,7 +135,9 @@ func (s shimSpec) checkReads() error {
 			mode |= unix.X_OK
 		}
 		if err := unix.Access(path, mode); err != nil {
-			return fmt.Errorf("executor user %s cannot read %s (%w): make it readable for that user or choose another executor-user", s.User.Name, path, err)
+			return fmt.Errorf(
+				"executor user %s cannot read %s (%w): make it readable for that user or choose another executor-user", s.User.Name,
+				path, err)
 		}
 	}
 	return nil

@@ -109,7 +109,8 @@ func show(behind []shown) error {
 		}
 	}
 	for wall := range walls {
-		if err := unix.Mount("", wall, "", unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "size=1m,mode=0755"); err != nil {
+		err := unix.Mount("", wall, "", unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "size=1m,mode=0755")
+		if err != nil {
 			return fmt.Errorf("show what is in %s: %w", wall, err)
 		}
 	}

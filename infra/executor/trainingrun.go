@@ -168,12 +168,14 @@ func (r TrainingRun) train(ctx context.Context) error {
 	if err := group.SetWeight(trainingWeight); err != nil {
 		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
 	}
-	h, err := r.Runtime.Start(ctx, Spec{App: TrainingApp, ID: trainingID, Group: group, User: user, CommandLine: CommandLine{
-		Args: r.command(paths.Work), Env: r.environment(paths, user), Memory: trainingMemory,
-		Reads:  []string{filepath.Join(r.Archive.Java, "bin", "java"), filepath.Join(r.Archive.Spark, "jars"), r.Node.Jar},
-		Shows:  r.Node.shows(r.listed(r.Archive.Spark, r.Node.SparkHome, r.Node.Sparks), r.listed(r.Archive.Java, r.Node.JavaHome, r.Node.Javas), ""),
-		Bounds: Bounds{Nice: 19, File: archiveMost},
-	}})
+	h, err := r.Runtime.Start(ctx, Spec{App: TrainingApp, ID: trainingID, Group: group, User: user,
+		CommandLine: CommandLine{
+			Args: r.command(paths.Work), Env: r.environment(paths, user), Memory: trainingMemory,
+			Reads: []string{filepath.Join(r.Archive.Java, "bin", "java"), filepath.Join(r.Archive.Spark, "jars"), r.Node.Jar},
+			Shows: r.Node.shows(r.listed(r.Archive.Spark, r.Node.SparkHome, r.Node.Sparks),
+				r.listed(r.Archive.Java, r.Node.JavaHome, r.Node.Javas), ""),
+			Bounds: Bounds{Nice: 19, File: archiveMost},
+		}})
 	if err != nil {
 		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
 	}
@@ -194,7 +196,8 @@ func (r TrainingRun) listed(dir, own string, places Places) home {
 
 // await returns when the training run has ended as it should.
 func (r TrainingRun) await(ctx context.Context, h Handle, paths Paths) error {
-	limit, cancel := context.WithTimeoutCause(ctx, trainingLimit, fmt.Errorf("the training run has not ended after %v", trainingLimit))
+	limit, cancel := context.WithTimeoutCause(ctx, trainingLimit,
+		fmt.Errorf("the training run has not ended after %v", trainingLimit))
 	defer cancel()
 	tick := time.NewTicker(trainingLook)
 	defer tick.Stop()

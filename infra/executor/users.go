@@ -66,7 +66,9 @@ func (r UIDs) Usable(passwd, subuid, mapping string) error {
 		first, err1 := strconv.ParseUint(f[1], 10, 32)
 		n, err2 := strconv.ParseUint(f[2], 10, 32)
 		if err1 == nil && err2 == nil && overlaps(first, n) {
-			return fmt.Errorf("user ids %v: %d and the %d that follow are for containers of %s (%s), which could command executors", r, first, n-1, f[0], subuid)
+			return fmt.Errorf(
+				"user ids %v: %d and the %d that follow are for containers of %s (%s), which could command executors", r, first,
+				n-1, f[0], subuid)
 		}
 		return nil
 	}))

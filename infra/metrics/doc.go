@@ -40,7 +40,8 @@
 //	pacer_executor_memory_evicted_bytes_total{...}          blocks, for resizings
 //	pacer_executor_memory_spilled_bytes_total{...}          by tasks
 //	pacer_app_lost_cpu_seconds_total{application_id,to}     asked for and not granted, by who had most
-//	pacer_app_short_cores{application_id,to}                 asked for and not granted now, by who has most; while a shortage lasts
+//	pacer_app_short_cores{application_id,to}                 asked for and not granted now, by who has most; while a
+//	                                                         shortage lasts
 //	pacer_stage_setpoint_ratio{application_id,stage_id,attempt,executor_id}
 //	pacer_stage_progress_ratio{...}
 //	pacer_stage_quota_changes_total{...}

@@ -18,9 +18,11 @@ import (
 // Build registers pacer_build_info and the metrics of the Go runtime and the
 // process.
 func Build(r prometheus.Registerer, version string) error {
-	info := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "pacer_build_info", Help: "Always 1; the labels say what runs.",
+	info := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "pacer_build_info",
+		Help:        "Always 1; the labels say what runs.",
 		ConstLabels: prometheus.Labels{"version": version, "go_version": runtime.Version()}}, func() float64 { return 1 })
-	return register(r, info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return register(r, info, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 }
 
 // HealthPath is the path under which Handler says whether a daemon is well.

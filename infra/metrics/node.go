@@ -46,8 +46,9 @@ var tickBuckets = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 1
 // NewNode registers a node controller's metrics.
 func NewNode(r prometheus.Registerer) (*Node, error) {
 	n := &Node{
-		ticks: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_control_loop_duration_seconds", Buckets: tickBuckets,
-			Help: "How long a tick took: reading, deciding and writing."}),
+		ticks: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_control_loop_duration_seconds",
+			Buckets: tickBuckets,
+			Help:    "How long a tick took: reading, deciding and writing."}),
 		missed:       counter("pacer_control_loop_missed_ticks_total", "Slots that were skipped because the loop came late."),
 		writesFailed: counter("pacer_cgroup_write_errors_total", "Quotas and weights that could not be written."),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_events_total",
@@ -102,7 +103,8 @@ func (n *Node) Observe(s *api.NodeStatus, now units.Instant) {
 }
 
 var (
-	nodeCores  = desc("pacer_node_cores", "CPU of the node: offered to applications, in total, last used by others.", "kind")
+	nodeCores = desc("pacer_node_cores", "CPU of the node: offered to applications, in total, last used by others.",
+		"kind")
 	nodeMemory = desc("pacer_node_memory_bytes", "Memory for executors.")
 	executors  = desc("pacer_executors", "Executors on this node.", "state")
 
@@ -110,17 +112,24 @@ var (
 	executorQuota = desc("pacer_executor_cpu_quota_cores", "CPU quota in force, +Inf for none.", byExecutor...)
 	executorUsed  = desc("pacer_executor_cpu_used_cores", "CPU used between the last two statuses.", byExecutor...)
 	executorCPU   = desc("pacer_executor_cpu_seconds_total", "CPU time used since the executor's start.", byExecutor...)
-	executorHeld  = desc("pacer_executor_cpu_throttled_seconds_total", "Time for which the executor was held back.", byExecutor...)
+	executorHeld  = desc("pacer_executor_cpu_throttled_seconds_total", "Time for which the executor was held back.",
+		byExecutor...)
 
-	executorMemory  = desc("pacer_executor_memory_bytes", "Memory of the executor, as last told: heap, offheap, offheap_used, offheap_owed, resident, page_cache, limit.", "application_id", "executor_id", "kind")
-	executorMoves   = desc("pacer_executor_memory_moves_total", "How often off-heap memory was resized.", byExecutor...)
-	executorMoving  = desc("pacer_executor_memory_moving_seconds_total", "Time for which off-heap memory was being resized.", byExecutor...)
-	executorEvicted = desc("pacer_executor_memory_evicted_bytes_total", "Blocks evicted so that off-heap memory could shrink.", byExecutor...)
+	executorMemory = desc("pacer_executor_memory_bytes",
+		"Memory of the executor, as last told: heap, offheap, offheap_used, offheap_owed, resident, page_cache, limit.",
+		"application_id", "executor_id", "kind")
+	executorMoves  = desc("pacer_executor_memory_moves_total", "How often off-heap memory was resized.", byExecutor...)
+	executorMoving = desc("pacer_executor_memory_moving_seconds_total",
+		"Time for which off-heap memory was being resized.", byExecutor...)
+	executorEvicted = desc("pacer_executor_memory_evicted_bytes_total",
+		"Blocks evicted so that off-heap memory could shrink.", byExecutor...)
 	executorSpilled = desc("pacer_executor_memory_spilled_bytes_total", "Memory that tasks have spilled.", byExecutor...)
 
-	lost = desc("pacer_app_lost_cpu_seconds_total", "CPU time that an application asked for and was not granted, by who had most meanwhile.", "application_id", "to")
+	lost = desc("pacer_app_lost_cpu_seconds_total",
+		"CPU time that an application asked for and was not granted, by who had most meanwhile.", "application_id", "to")
 
-	short = desc("pacer_app_short_cores", "Cores that an application with a deadline to keep asks for and does not have now.", "application_id", "to")
+	short = desc("pacer_app_short_cores",
+		"Cores that an application with a deadline to keep asks for and does not have now.", "application_id", "to")
 
 	byStage       = []string{"application_id", "stage_id", "attempt", "executor_id"}
 	stageSetPoint = desc("pacer_stage_setpoint_ratio", "Where a stage executor should be.", byStage...)
@@ -130,7 +139,8 @@ var (
 
 // Describe implements prometheus.Collector.
 func (n *Node) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{nodeCores, nodeMemory, executors, executorQuota, executorUsed, executorCPU, executorHeld,
+	for _, d := range []*prometheus.Desc{nodeCores, nodeMemory, executors, executorQuota, executorUsed, executorCPU,
+		executorHeld,
 		executorMemory, executorMoves, executorMoving, executorEvicted, executorSpilled,
 		lost, short, stageSetPoint, stageProgress, stageChanges} {
 		out <- d

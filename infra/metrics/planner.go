@@ -67,8 +67,9 @@ var (
 	byApp        = []string{"application_id", "application_name"}
 	appDeadline  = desc("pacer_app_deadline_seconds", "Deadline of a running application.", byApp...)
 	appElapsed   = desc("pacer_app_elapsed_seconds", "Time since the start of its deadline clock.", byApp...)
-	appPredicted = desc("pacer_app_predicted_finish_seconds", "When it is expected to end, on its deadline clock.", byApp...)
-	appCPU       = desc("pacer_app_cpu_seconds", "CPU time used by its executors.", byApp...)
+	appPredicted = desc("pacer_app_predicted_finish_seconds", "When it is expected to end, on its deadline clock.",
+		byApp...)
+	appCPU = desc("pacer_app_cpu_seconds", "CPU time used by its executors.", byApp...)
 )
 
 // Describe implements prometheus.Collector.
@@ -84,7 +85,8 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	if err != nil {
 		return
 	}
-	states := map[api.AppState]int{api.AppQueued: 0, api.AppRunning: 0, api.AppFinished: 0, api.AppFailed: 0, api.AppUnknown: 0}
+	states := map[api.AppState]int{api.AppQueued: 0, api.AppRunning: 0, api.AppFinished: 0, api.AppFailed: 0,
+		api.AppUnknown: 0}
 	for _, a := range view.Apps {
 		states[a.State]++
 		if a.State == api.AppRunning {

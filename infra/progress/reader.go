@@ -121,7 +121,8 @@ func (r *Reader) check(generation uint64) error {
 	case generation == 0:
 		return ErrEmpty
 	case version != Version:
-		return fmt.Errorf("%w: %d, this side reads %d: the pacer jar and the node controller are of different releases", ErrVersion, version, Version)
+		return fmt.Errorf("%w: %d, this side reads %d: the pacer jar and the node controller are of different releases",
+			ErrVersion, version, Version)
 	}
 	return nil
 }

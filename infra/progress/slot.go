@@ -33,7 +33,8 @@ func (s *slot) decode(p *meter.Page, generation uint64) {
 		w := (*[taskWords]uint64)(s[slotFirstTask+i*taskWords:])
 		p.Tasks = append(p.Tasks, meter.Task{
 			Stage:     api.StageKey{Stage: int(w[taskStage] >> 32), Attempt: int(uint32(w[taskStage]))},
-			Partition: int(w[taskPartition]), Weight: fromMillionths(w[taskWeight]), CPU: work(w[taskCPU]), Records: records(w[taskRecords]),
+			Partition: int(w[taskPartition]), Weight: fromMillionths(w[taskWeight]), CPU: work(w[taskCPU]),
+			Records: records(w[taskRecords]),
 		})
 	}
 }

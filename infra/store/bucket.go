@@ -302,13 +302,15 @@ func (b *Bucket) write(ctx context.Context, changes []api.Pair, a *attempt, rele
 	after := b.mu.contents.after(a.batch)
 	b.mu.writes++
 	a.write = b.mu.writes
-	lease, err := json.Marshal(Lease{V: bucketVersion, Process: b.options.Process, Host: b.options.Host, Write: a.write, Released: release,
-		Keys: after.keys, Sum: after.sum, Journal: a.journal})
+	lease, err := json.Marshal(Lease{V: bucketVersion, Process: b.options.Process, Host: b.options.Host, Write: a.write,
+		Released: release,
+		Keys:     after.keys, Sum: after.sum, Journal: a.journal})
 	if err != nil {
 		return err
 	}
 	sent := b.options.Now()
-	revision, err := b.shared.Write(ctx, append(changes[:len(changes):len(changes)], api.Pair{Key: leaseKey, Value: lease}), b.mu.revision)
+	revision, err := b.shared.Write(ctx, append(changes[:len(changes):len(changes)],
+		api.Pair{Key: leaseKey, Value: lease}), b.mu.revision)
 	switch {
 	case err == nil:
 		b.made(a, revision, sent)
@@ -382,8 +384,9 @@ func (b *Bucket) settle(ctx context.Context) error {
 // seal renews the lease as it is, in the place of a write that may be on its way.
 func (b *Bucket) seal(ctx context.Context) error {
 	b.mu.writes++
-	lease, err := json.Marshal(Lease{V: bucketVersion, Process: b.options.Process, Host: b.options.Host, Write: b.mu.writes,
-		Keys: b.mu.contents.keys, Sum: b.mu.contents.sum, Journal: b.mu.journal})
+	lease, err := json.Marshal(Lease{V: bucketVersion, Process: b.options.Process, Host: b.options.Host,
+		Write: b.mu.writes,
+		Keys:  b.mu.contents.keys, Sum: b.mu.contents.sum, Journal: b.mu.journal})
 	if err != nil {
 		return err
 	}

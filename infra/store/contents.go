@@ -227,7 +227,8 @@ func assemble(read map[string][]byte, sealed Lease) (contents, []stored, error) 
 	}
 	c.put(batch)
 	if c.keys != sealed.Keys || c.sum != sealed.Sum {
-		return c, nil, fmt.Errorf("its %d keys are not the %d that its planner wrote, or not what it wrote", c.keys, sealed.Keys)
+		return c, nil, fmt.Errorf("its %d keys are not the %d that its planner wrote, or not what it wrote", c.keys,
+			sealed.Keys)
 	}
 	return c, batch, nil
 }

@@ -51,7 +51,7 @@
 //
 // A reserve beside the file (Options.Reserve) is let go when the disk is full.
 //
-// The file grows with each change. After Open, and when it is larger than 4 MiB and
+// The file grows with each change. After Open, and when it is larger than 1 MiB and
 // four times what it was after the last rewrite, it is rewritten with the living
 // values only: a goroutine copies them into a new file, some at a time, then what
 // was applied meanwhile, and gives it the old one's name. Apply waits for the last

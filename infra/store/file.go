@@ -44,7 +44,7 @@ const (
 	journalKey = "meta/journal"
 
 	dataPrefix  = "d/"
-	compactFrom = 4 << 20
+	compactFrom = 1 << 20
 	compactGrow = 4
 )
 
@@ -114,7 +114,8 @@ func (f *File) open() error {
 		return errors.Join(err, created.Close())
 	}
 	if whole.torn > 0 {
-		f.options.Tell(fmt.Sprintf("%s ended in a change that was not finished: its %d bytes were cut off", f.path, whole.torn))
+		f.options.Tell(fmt.Sprintf("%s ended in a change that was not finished: its %d bytes were cut off", f.path,
+			whole.torn))
 		if err := created.Truncate(whole.size); err != nil {
 			return errors.Join(fmt.Errorf("store: open: %w", err), created.Close())
 		}
@@ -213,7 +214,8 @@ func (f *File) Apply(changes []api.Pair) error {
 	}
 	err := f.store(batch)
 	if isFull(err) && f.mu.reserve.release() {
-		f.options.Tell(fmt.Sprintf("the disk of %s is full: its reserve of %d MiB is let go; make room", f.path, f.options.Reserve>>20))
+		f.options.Tell(fmt.Sprintf("the disk of %s is full: its reserve of %d MiB is let go; make room", f.path,
+			f.options.Reserve>>20))
 		f.mu.again = time.Time{}
 		err = f.store(batch)
 	}

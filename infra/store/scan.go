@@ -67,7 +67,8 @@ func Verify(path string) error {
 		return fmt.Errorf("%w: %s: %w", ErrCorrupt, path, err)
 	}
 	if whole.torn > 0 || whole.size == 0 {
-		return fmt.Errorf("%w: %s is not whole: %d bytes, and %d of an unfinished change", ErrCorrupt, path, whole.size, whole.torn)
+		return fmt.Errorf("%w: %s is not whole: %d bytes, and %d of an unfinished change", ErrCorrupt, path, whole.size,
+			whole.torn)
 	}
 	b, err := openBody(path)
 	if err != nil {

@@ -28,7 +28,8 @@ func New(t testing.TB, nodes ...string) *Cluster {
 // Of is New for the planner with a store of that name, "" for none.
 func Of(t testing.TB, identity string, nodes ...string) *Cluster {
 	t.Helper()
-	l, err := ledger.New(ledger.Config{Beta: 0.3, Identity: identity, History: 10, DetailHistory: 5, Samples: 100, AllSamples: 1000, Stages: 50}, nil)
+	l, err := ledger.New(ledger.Config{Beta: 0.3, Identity: identity, History: 10, DetailHistory: 5, Samples: 100,
+		AllSamples: 1000, Stages: 50}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,8 @@ func Of(t testing.TB, identity string, nodes ...string) *Cluster {
 
 // Status is one of a node.
 func Status(node string, seq uint64) *api.NodeStatus {
-	return &api.NodeStatus{V: api.Version, Node: node, Incarnation: node + "-1", Seq: seq, Host: "127.0.0.1", Offered: 4, Total: 4, Memory: 16 * units.GiB}
+	return &api.NodeStatus{V: api.Version, Node: node, Incarnation: node + "-1", Seq: seq, Host: "127.0.0.1", Offered: 4,
+		Total: 4, Memory: 16 * units.GiB}
 }
 
 // Divides has a node say, for the second time, that it divides its cores by that strategy.
@@ -88,8 +90,9 @@ func (c *Cluster) App(id api.AppID, name string, deadline units.Seconds, nodes .
 	}
 	cores := units.Cores(4 * len(nodes))
 	c.Know(ledger.Registered{ID: id, Name: name, Serial: c.View().Serial() + 1, Matched: matched,
-		Tenant: ledger.Tenant{Submission: "submission of " + name, Launch: api.Launch{DriverURL: "spark://driver@127.0.0.1:1", Heap: units.GiB},
-			Cores: cores, Slots: int(cores)},
+		Tenant: ledger.Tenant{Submission: "submission of " + name,
+			Launch: api.Launch{DriverURL: "spark://driver@127.0.0.1:1", Heap: units.GiB},
+			Cores:  cores, Slots: int(cores)},
 		Promise: ledger.Promise{Profile: name, Start: c.Now, Deadline: deadline, Mode: mode}})
 	c.Know(ledger.Seated{App: id, Nodes: nodes})
 	a := c.View().App(id)
@@ -100,9 +103,11 @@ func (c *Cluster) App(id api.AppID, name string, deadline units.Seconds, nodes .
 }
 
 // Ready has a stage of four tasks on each of those executors, matched if there is a profile.
-func (c *Cluster) Ready(a *ledger.App, stage int, signature string, records int64, executors ...api.ExecutorID) *ledger.Stage {
+func (c *Cluster) Ready(a *ledger.App, stage int, signature string, records int64,
+	executors ...api.ExecutorID) *ledger.Stage {
 	c.Helper()
-	r := api.StageReady{StageKey: api.StageKey{Stage: stage}, Name: signature, Signature: signature, Tasks: 4 * len(executors), Records: records}
+	r := api.StageReady{StageKey: api.StageKey{Stage: stage}, Name: signature, Signature: signature,
+		Tasks: 4 * len(executors), Records: records}
 	for _, id := range executors {
 		r.Bindings = append(r.Bindings, api.Binding{Executor: id, Weight: 4, Tasks: 4})
 	}
@@ -117,23 +122,26 @@ func (c *Cluster) Ready(a *ledger.App, stage int, signature string, records int6
 func (c *Cluster) Done(a *ledger.App, s *ledger.Stage, work units.Seconds, first units.Seconds) {
 	c.Helper()
 	at := a.At(c.Now)
-	c.Know(ledger.StageEnded{App: a.ID, At: at, Done: api.StageDone{StageKey: s.Key(), RecordsRead: s.Ready.Records, TaskCPU: work,
+	c.Know(ledger.StageEnded{App: a.ID, At: at, Done: api.StageDone{StageKey: s.Key(), RecordsRead: s.Ready.Records,
+		TaskCPU:     work,
 		FirstLaunch: first, LastFinish: at, LongestTask: 1}})
 }
 
 // Chain is a profile of three stages, one after the other, that takes 68 s on eight cores.
 func Chain(name string) api.Profile {
 	stage := func(id int, signature string, duration, gap units.Seconds, records int64, work units.Work) api.ProfileStage {
-		s := api.ProfileStage{ID: id, Name: signature, Signature: signature, Parents: []int{}, Tasks: 8, Duration: duration, Gap: gap, Records: records,
+		s := api.ProfileStage{ID: id, Name: signature, Signature: signature, Parents: []int{}, Tasks: 8, Duration: duration,
+			Gap: gap, Records: records,
 			CoreSeconds: work, NominalRate: units.Rate(float64(records) / float64(work)), LongestTask: 1}
 		if id > 0 {
 			s.Parents = append(s.Parents, id-1)
 		}
 		return s
 	}
-	return api.Profile{Schema: api.ProfileSchema, Name: name, Runs: 1, Duration: 68, Cores: 8, Head: 2, Tail: 1, Stages: []api.ProfileStage{
-		stage(0, "read", 20, 0, 3000, 60), stage(1, "map", 10, 2, 1000, 10), stage(2, "sum", 30, 3, 2000, 100),
-	}}
+	return api.Profile{Schema: api.ProfileSchema, Name: name, Runs: 1, Duration: 68, Cores: 8, Head: 2, Tail: 1,
+		Stages: []api.ProfileStage{
+			stage(0, "read", 20, 0, 3000, 60), stage(1, "map", 10, 2, 1000, 10), stage(2, "sum", 30, 3, 2000, 100),
+		}}
 }
 
 // Diamond is a profile of two stages side by side and one that joins them.

@@ -159,7 +159,8 @@ func (c *children) state() ChildrenState {
 }
 
 func (c *children) restore(s ChildrenState) {
-	*c = children{spent: s.Spent, group: s.Group, recent: s.Recent, threads: s.Threads, found: s.Found, stage: Stage{Finished: s.Ended}}
+	*c = children{spent: s.Spent, group: s.Group, recent: s.Recent, threads: s.Threads, found: s.Found,
+		stage: Stage{Finished: s.Ended}}
 	for _, t := range s.Tasks {
 		c.tasks = append(c.tasks, Task{Partition: t.Partition, CPU: t.CPU})
 	}

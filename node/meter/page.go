@@ -48,7 +48,8 @@ const mostMemory = units.Bytes(1) << 60
 // fault says what makes m impossible.
 func (m *Memory) fault() error {
 	sizes := [...]units.Bytes{m.InForce, m.Storage, m.Execution, m.Owed, m.Spilled, m.Evicted, m.Heap}
-	if slices.Min(sizes[:]) < 0 || slices.Max(sizes[:]) > mostMemory || m.Met < 0 || m.Met > api.MostCount || m.Moving < 0 {
+	if slices.Min(sizes[:]) < 0 || slices.Max(sizes[:]) > mostMemory || m.Met < 0 || m.Met > api.MostCount ||
+		m.Moving < 0 {
 		return fmt.Errorf("its page says of memory: %+v", *m)
 	}
 	return nil
@@ -98,17 +99,22 @@ func (p *Page) Fault(now units.Instant, ahead time.Duration) error {
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		counts := min(s.Finished, s.Failed, s.Running)
-		if counts < 0 || !amounts(s.Weight, s.Records, float64(s.CPU)) || !amounts(s.RunningRecords, float64(s.RunningCPU), s.Heaviest) ||
+		if counts < 0 || !amounts(s.Weight, s.Records, float64(s.CPU)) ||
+			!amounts(s.RunningRecords, float64(s.RunningCPU), s.Heaviest) ||
 			!amounts(float64(s.LargeCPU), float64(s.LargeReading), 0) {
-			return fmt.Errorf("its page says of stage %d.%d: finished %d, failed %d, running %d, weight %v, records %v and %v, CPU %v and %v s, of large tasks %v and %v s, heaviest %v",
-				s.Key.Stage, s.Key.Attempt, s.Finished, s.Failed, s.Running, s.Weight, s.Records, s.RunningRecords, float64(s.CPU), float64(s.RunningCPU),
+			return fmt.Errorf(
+				"its page says of stage %d.%d: finished %d, failed %d, running %d, weight %v, records %v and %v, CPU %v and %v "+
+					"s, of large tasks %v and %v s, heaviest %v",
+				s.Key.Stage, s.Key.Attempt, s.Finished, s.Failed, s.Running, s.Weight, s.Records, s.RunningRecords, float64(s.CPU),
+				float64(s.RunningCPU),
 				float64(s.LargeCPU), float64(s.LargeReading), s.Heaviest)
 		}
 	}
 	for i := range p.Tasks {
 		t := &p.Tasks[i]
 		if !amounts(t.Weight, float64(t.CPU), t.Records) {
-			return fmt.Errorf("its page says of task %d of stage %d.%d: weight %v, CPU %v s, records %v", t.Partition, t.Stage.Stage, t.Stage.Attempt,
+			return fmt.Errorf("its page says of task %d of stage %d.%d: weight %v, CPU %v s, records %v", t.Partition,
+				t.Stage.Stage, t.Stage.Attempt,
 				t.Weight, float64(t.CPU), t.Records)
 		}
 	}

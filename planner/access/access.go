@@ -65,7 +65,8 @@ func Own(p api.Principal, verb api.Verb, app api.AppID, owner string) error {
 	if !needs[verb].own || Owns(p, owner) {
 		return nil
 	}
-	return api.Errorf(api.KindDenied, "application %s is not yours: request %s for others' needs the role %s", app, verb, api.RoleOperate)
+	return api.Errorf(api.KindDenied, "application %s is not yours: request %s for others' needs the role %s", app, verb,
+		api.RoleOperate)
 }
 
 // Profile returns a KindDenied error unless p may ask for owner's profiles, and, where it puts one that
@@ -95,7 +96,8 @@ func Register(p api.Principal) error {
 // to owner, once more.
 func Again(p api.Principal, app api.AppID, owner string) error {
 	switch {
-	case p.Operates(), p.Kind == api.PrincipalApplication && p.Name == string(app), p.Kind == api.PrincipalUser && p.Name == owner:
+	case p.Operates(), p.Kind == api.PrincipalApplication && p.Name == string(app), p.Kind == api.PrincipalUser &&
+		p.Name == owner:
 		return nil
 	}
 	return api.Errorf(api.KindDenied, "application %s of this submission is not yours", app)
@@ -106,5 +108,6 @@ func lacks(p api.Principal, what string, role api.Role) error {
 	if p.Role != "" {
 		has = "yours is " + string(p.Role)
 	}
-	return api.Errorf(api.KindDenied, "%s needs the role %s, %s: ask an operator for `pacer auth issue --user %s --role %s`", what, role, has, p.Name, role)
+	return api.Errorf(api.KindDenied,
+		"%s needs the role %s, %s: ask an operator for `pacer auth issue --user %s --role %s`", what, role, has, p.Name, role)
 }

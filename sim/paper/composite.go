@@ -51,9 +51,11 @@ func composites() []composite {
 		{"bench1", []composed{{"pagerank", 0, 300}, {"kmeans", 40, 300}, {"svm", 80, 120}},
 			map[string][2]float64{"edf-pure": {(3.6 + 5.3 + 3.3) / 3, 0}, "edf-all": {0, (74.0 + 36.6 + 32.5) / 3}}, 1},
 		{"bench2", []composed{{"pagerank", 0, 250}, {"kmeans", 40, 160}, {"svm", 80, 250}},
-			map[string][2]float64{"edf-all": {12.4, 37.2}, "edf-pure": {6.6, 12.0}, "edf-prop": {6.7, 17.1}, "proportional": {6.8, 13.7}, "speed": {5.5, 18.1}}, 1},
+			map[string][2]float64{"edf-all": {12.4, 37.2}, "edf-pure": {6.6, 12.0}, "edf-prop": {6.7, 17.1},
+				"proportional": {6.8, 13.7}, "speed": {5.5, 18.1}}, 1},
 		{"bench3", []composed{{"aggr-by-key", 0, 120}, {"group-by", 40, 200}, {"aggr-by-key-int", 80, 160}},
-			map[string][2]float64{"edf-all": {20.2, 24.4}, "edf-pure": {10.8, 11.5}, "edf-prop": {11.0, 10.8}, "proportional": {12.6, 11.7}, "speed": {13.6, 11.5}}, overload},
+			map[string][2]float64{"edf-all": {20.2, 24.4}, "edf-pure": {10.8, 11.5}, "edf-prop": {11.0, 10.8},
+				"proportional": {12.6, 11.7}, "speed": {13.6, 11.5}}, overload},
 	}
 }
 
@@ -95,7 +97,8 @@ func readings(o Options) ([]Cell, error) {
 					continue
 				}
 				figure := fmt.Sprintf("sim.eq21.%s.%s.%s.mean_abs_error_pct", law, reading, strategy)
-				cell, err := o.compose(Cell{Law: law, Case: name, Figure: figure, several: true}, composites()[1], strategy, 1, reading)
+				cell, err := o.compose(Cell{Law: law, Case: name, Figure: figure, several: true}, composites()[1], strategy, 1,
+					reading)
 				if err != nil {
 					return cells, err
 				}
@@ -125,7 +128,8 @@ func (o Options) compose(cell Cell, b composite, strategy string, gamma int, rea
 		}
 	}
 	n := float64(max(1, o.seeds()*len(b.apps)))
-	for _, v := range []*float64{&cell.Error, &cell.StopError, &cell.StageError, &cell.MeanCores, &cell.Changes, &cell.Variation} {
+	for _, v := range []*float64{&cell.Error, &cell.StopError, &cell.StageError, &cell.MeanCores, &cell.Changes,
+		&cell.Variation} {
 		*v /= n
 	}
 	return cell, nil

@@ -64,7 +64,8 @@ func (t Table) Heading() []string {
 	if t.Name == ablated {
 		return EffectRows(nil, 0)[0]
 	}
-	return []string{"LAW", "CASE", "ERROR", "(PAPER)", "FROM", "TO", "LATE", "STAGES", "(PAPER)", "CORES", "(PAPER)", "CORE-S", "QUOTAS", "VARIATION"}
+	return []string{"LAW", "CASE", "ERROR", "(PAPER)", "FROM", "TO", "LATE", "STAGES", "(PAPER)", "CORES", "(PAPER)",
+		"CORE-S", "QUOTAS", "VARIATION"}
 }
 
 // Rows are the table's cells as text.
@@ -84,8 +85,10 @@ func (t Table) Rows() [][]string {
 		if c.CoreRatio > 0 {
 			ratio = fmt.Sprintf("%.2fx", c.CoreRatio)
 		}
-		rows = append(rows, []string{c.Law, c.Case, fmt.Sprintf("%+.2f%%", c.Error), paper("%+.2f%%", c.Paper), fmt.Sprintf("%+.2f%%", c.Least),
-			fmt.Sprintf("%+.2f%%", c.Most), fmt.Sprintf("%d/%d", c.Late, len(c.Runs)), fmt.Sprintf("%.2f%%", c.StageError), paper("%.2f%%", c.PaperStage),
+		rows = append(rows, []string{c.Law, c.Case, fmt.Sprintf("%+.2f%%", c.Error), paper("%+.2f%%", c.Paper),
+			fmt.Sprintf("%+.2f%%", c.Least),
+			fmt.Sprintf("%+.2f%%", c.Most), fmt.Sprintf("%d/%d", c.Late, len(c.Runs)), fmt.Sprintf("%.2f%%", c.StageError),
+			paper("%.2f%%", c.PaperStage),
 			fmt.Sprintf("%.1f", c.MeanCores), paper("%.1f", c.PaperCores), ratio, fmt.Sprintf("%.0f", c.Changes),
 			fmt.Sprintf("%.1f", c.Variation)})
 	}

@@ -21,7 +21,8 @@ func experiments() []struct {
 	}{
 		{"table4", "Table 4: eight applications at the baseline's time, +20 % and +40 %", table4},
 		{"exit", "Table 4 at +20 and +40 % with drivers that work, and are due when their process has exited", exits},
-		{"lost", "Table 4 at +20 and +40 % where half way to the deadline an executor of four is lost with its outputs", lostOutputs},
+		{"lost", "Table 4 at +20 and +40 % where half way to the deadline an executor of four is lost with its outputs",
+			lostOutputs},
 		{"runs", "Table 4 at +20 and +40 % where whole runs differ as measured on real Spark", differingRuns},
 		{"skew", "Table 5: group-by at +20 % with Zipf-distributed keys", skew},
 		{"bytes", "Group-by at +20 % where tasks' bytes follow Zipf's law wholly and their work by 2.8 %", bytesApart},
@@ -30,7 +31,9 @@ func experiments() []struct {
 		{"beta", "Figure 4: the sensitivity to beta at +20 %", beta},
 		{"alpha", "Table 4 with alpha 0.95", alpha},
 		{"benchmarks", "Benchmarks 1 to 3 (Tables 6 to 9): mean of |error| over three applications", benchmarks},
-		{"strategies", "Benchmarks 1 to 3 and the scenarios of all strategies under each: mean of |error| over the applications", strategies},
+		{"strategies",
+			"Benchmarks 1 to 3 and the scenarios of all strategies under each: mean of |error| over the applications",
+			strategies},
 		{ablated, "What each rule of life beside others is worth: all contentions with it, and without", ablation},
 		{"eq21", "Benchmark 2 with gamma 1 under both readings of Eq 21: mean of |error| over three applications", readings},
 	}
@@ -64,7 +67,8 @@ func (o Options) slacks(name string, change func(*trial)) ([]Cell, error) {
 	var trials []trial
 	for _, w := range Workloads() {
 		for _, slack := range []int{20, 40} {
-			t := trial{name: fmt.Sprintf("%s +%d%%", w.Name, slack), figure: fmt.Sprintf("sim.%s.LAW.%s.%d.error_pct", name, w.Name, slack),
+			t := trial{name: fmt.Sprintf("%s +%d%%", w.Name, slack),
+				figure:   fmt.Sprintf("sim.%s.LAW.%s.%d.error_pct", name, w.Name, slack),
 				profiled: w, run: w, slack: float64(slack) / 100}
 			change(&t)
 			trials = append(trials, t)
@@ -96,7 +100,8 @@ func skew(o Options) ([]Cell, error) {
 	var trials []trial
 	for i, s := range []float64{1, 2, 3} {
 		row := paperSkew()[i]
-		trials = append(trials, trial{name: fmt.Sprintf("group-by +20%% s=%g", s), figure: fmt.Sprintf("sim.skew.LAW.%g.error_pct", s),
+		trials = append(trials, trial{name: fmt.Sprintf("group-by +20%% s=%g", s),
+			figure:   fmt.Sprintf("sim.skew.LAW.%g.error_pct", s),
 			profiled: skewed(s, skewShare), run: skewed(s, skewShare), slack: 0.2, paper: &row})
 	}
 	return o.all(trials)
@@ -109,7 +114,8 @@ func bytesApart(o Options) ([]Cell, error) {
 	for _, s := range []float64{1, 2, 3} {
 		w := skewed(s, skewShare)
 		w.Stages[len(w.Stages)-1].Bytes = 1
-		trials = append(trials, trial{name: fmt.Sprintf("group-by +20%% s=%g", s), figure: fmt.Sprintf("sim.bytes.LAW.%g.error_pct", s),
+		trials = append(trials, trial{name: fmt.Sprintf("group-by +20%% s=%g", s),
+			figure:   fmt.Sprintf("sim.bytes.LAW.%g.error_pct", s),
 			profiled: w, run: w, slack: 0.2})
 	}
 	return o.all(trials)
@@ -122,14 +128,17 @@ func profile(o Options) ([]Cell, error) {
 	uneven := skewed(0.5, 1)
 	mild, backwards := paperProfile()[0], paperProfile()[1]
 	trials := []trial{
-		{name: "uniform, run s=0.5", figure: "sim.profile.LAW.uniform_run_skewed.error_pct", profiled: even, run: uneven, slack: 0.2, baseline: true, paper: &mild},
-		{name: "s=0.5, run uniform", figure: "sim.profile.LAW.skewed_run_uniform.error_pct", profiled: uneven, run: even, slack: 0.2, baseline: true, paper: &backwards},
+		{name: "uniform, run s=0.5", figure: "sim.profile.LAW.uniform_run_skewed.error_pct", profiled: even, run: uneven,
+			slack: 0.2, baseline: true, paper: &mild},
+		{name: "s=0.5, run uniform", figure: "sim.profile.LAW.skewed_run_uniform.error_pct", profiled: uneven, run: even,
+			slack: 0.2, baseline: true, paper: &backwards},
 	}
 	for _, wrong := range []struct {
 		name             string
 		durations, rates float64
 	}{{"durations_high", 1.3, 1}, {"durations_low", 0.7, 1}, {"rates_high", 1, 1.3}, {"rates_low", 1, 0.7}} {
-		trials = append(trials, trial{name: wrong.name, figure: "sim.profile.LAW." + wrong.name + ".error_pct", profiled: even, run: even, slack: 0.2,
+		trials = append(trials, trial{name: wrong.name, figure: "sim.profile.LAW." + wrong.name + ".error_pct",
+			profiled: even, run: even, slack: 0.2,
 			revise: func(p api.Profile) api.Profile { return distort(p, wrong.durations, wrong.rates) }})
 	}
 	return o.all(trials)
@@ -160,7 +169,8 @@ func beta(o Options) ([]Cell, error) {
 			return nil, err
 		}
 		for _, b := range []float64{0, 0.2, 0.3, 0.4, 0.6, 0.8, 1} {
-			trials = append(trials, trial{name: fmt.Sprintf("%s beta=%g", name, b), figure: fmt.Sprintf("sim.beta.LAW.%s.%g.error_pct", name, b),
+			trials = append(trials, trial{name: fmt.Sprintf("%s beta=%g", name, b),
+				figure:   fmt.Sprintf("sim.beta.LAW.%s.%g.error_pct", name, b),
 				profiled: w, run: w, slack: 0.2, tune: func(c *sim.Config) { c.Planner.Beta = b }})
 		}
 	}
@@ -194,7 +204,8 @@ func lone(o Options) ([]Cell, error) {
 	var trials []trial
 	for _, s := range []float64{1, 2, 3} {
 		w := loneGroups(s)
-		trials = append(trials, trial{name: fmt.Sprintf("group-by on two cores +20%% s=%g", s), figure: fmt.Sprintf("sim.lone.LAW.%g.error_pct", s),
+		trials = append(trials, trial{name: fmt.Sprintf("group-by on two cores +20%% s=%g", s),
+			figure:   fmt.Sprintf("sim.lone.LAW.%g.error_pct", s),
 			profiled: w, run: w, slack: 0.2})
 	}
 	return o.all(trials)
@@ -205,6 +216,7 @@ func loneGroups(s float64) plant.App {
 	const tasks, records = 120, 37_000_000
 	return plant.App{Name: "group-by-lone", Head: 4, Tail: 0.2, Stages: []plant.Stage{
 		{Name: "map", Tasks: tasks, Work: 25, Gap: 0.1, Written: records},
-		{Name: "reduce", Parents: []int{0}, Tasks: tasks, Work: 20, Records: records, Gap: 0.05, Fetch: 0.005, Read: 0.95, Zipf: s},
+		{Name: "reduce", Parents: []int{0}, Tasks: tasks, Work: 20, Records: records, Gap: 0.05, Fetch: 0.005, Read: 0.95,
+			Zipf: s},
 	}}
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/supervisor"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 )
 
 // ablated is the experiment that switches rules off, allRules its case in which none is.

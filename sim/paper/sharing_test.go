@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/controller"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/supervisor/sharing"
 )
 
 // The effect of a rule is by pairs of runs of the same seed: what differs between seeds alone is no
@@ -45,16 +45,13 @@ func TestEffects(t *testing.T) {
 // The experiment switches each rule off that is asked for, and the table has a row for it and for
 // those that cannot be shown.
 func TestTheAblationOfARule(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes ten seconds")
-	}
 	o := Options{Laws: []string{controller.Default().Law}, Seeds: 1, Only: "aim-first"}
 	table, err := Run(ablated, o)
 	if err != nil || len(table.Cells) != 2 || len(table.Cells[0].Runs) != len(table.Cells[1].Runs) {
 		t.Fatalf("%d cells, %v", len(table.Cells), err)
 	}
 	rows := table.Rows()
-	if rows[0][0] != "aim-first" || rows[1][0] != "driver-waits" || !strings.Contains(rows[1][6], "cannot be") {
+	if rows[0][0] != "aim-first" || rows[1][0] != "slow-driver" || !strings.Contains(rows[1][6], "cannot be") {
 		t.Errorf("rows %q", rows)
 	}
 	o.Only = "no such rule"

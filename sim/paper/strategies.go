@@ -27,7 +27,8 @@ func strategies(o Options) ([]Cell, error) {
 						continue
 					}
 					figure := fmt.Sprintf("sim.strategies.%s.%s.%s.%d.mean_abs_error_pct", law, shown, strategy, gamma)
-					cell, err := o.overload(Cell{Law: law, Case: name, Figure: figure, several: true}, shown, uint64(i), strategy, gamma)
+					cell, err := o.overload(Cell{Law: law, Case: name, Figure: figure, several: true}, shown, uint64(i),
+						strategy, gamma)
 					if err != nil {
 						return cells, err
 					}
@@ -50,7 +51,8 @@ func (o Options) overload(cell Cell, shown string, after uint64, strategy string
 	if err := s.UseLaw(cell.Law); err != nil {
 		return cell, err
 	}
-	s.Config.Stop, s.Config.Node.Supervisor.Strategy, s.Config.Node.Supervisor.Gamma = o.common().Stop, strategy, float64(gamma)
+	s.Config.Stop, s.Config.Node.Supervisor.Strategy, s.Config.Node.Supervisor.Gamma = o.common().Stop, strategy,
+		float64(gamma)
 	for seed := range o.seeds() {
 		s.Config.Seed = first + 1000*uint64(seed)
 		report, err := s.Run(nil)

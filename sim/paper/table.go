@@ -218,7 +218,8 @@ func (c *Cell) add(o sim.Outcome, ratio float64) {
 
 func (c *Cell) conclude() {
 	n := float64(max(1, len(c.Runs)))
-	for _, v := range []*float64{&c.Error, &c.StopError, &c.StageError, &c.MeanCores, &c.CoreRatio, &c.Changes, &c.Variation} {
+	for _, v := range []*float64{&c.Error, &c.StopError, &c.StageError, &c.MeanCores, &c.CoreRatio, &c.Changes,
+		&c.Variation} {
 		*v /= n
 	}
 }

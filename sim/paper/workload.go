@@ -31,7 +31,8 @@ type step struct {
 // 1/1.2 of the rate of all, so k = (1/1.2 - u)/(u - u/1.2).
 func Workloads() []plant.App {
 	perf := func(generate, write, read float64) []step {
-		return []step{{"generate", 0, 2500, generate, 0, 1, true}, {"map", 1, 2500, write, 0, 1, true}, {"reduce", 1, 2500, read, 0.02, 0.5, false}}
+		return []step{{"generate", 0, 2500, generate, 0, 1, true}, {"map", 1, 2500, write, 0, 1, true},
+			{"reduce", 1, 2500, read, 0.02, 0.5, false}}
 	}
 	sort := func(generate, write, read float64) []step {
 		return []step{{"generate", 0, 2500, generate, 0, 1, true}, {"sample", 1, 2500, 7, 0, 1, true},
@@ -55,7 +56,8 @@ func kmeans() []step {
 		steps = append(steps, step{fmt.Sprintf("costs %d", i), 2 + i, 1000, 6, 0, 1, true},
 			step{fmt.Sprintf("centres %d", i), 2 + i, 32, 1.6, 0.02, 0.5, false})
 	}
-	return append(steps, step{"assign", 5, 1000, 15, 0, 1, true}, step{"average", 5, 1000, 3, 0.01, 0.5, false}, step{"cost", 6, 1000, 9, 0, 1, true})
+	return append(steps, step{"assign", 5, 1000, 15, 0, 1, true}, step{"average", 5, 1000, 3, 0.01, 0.5, false},
+		step{"cost", 6, 1000, 9, 0, 1, true})
 }
 
 func pagerank() []step {

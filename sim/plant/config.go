@@ -100,7 +100,8 @@ func (p Config) Validate() error {
 	}
 	check(p.PauseEvery == 0 || p.PauseEvery >= leastPause, "a collection every %v core-seconds, want 0 or at least %v",
 		float64(p.PauseEvery), float64(leastPause))
-	check(p.Evict >= 0 && p.Spill >= 0, "blocks are evicted at %v a second, and tasks spill %v, want none negative (0: at once)",
+	check(p.Evict >= 0 && p.Spill >= 0,
+		"blocks are evicted at %v a second, and tasks spill %v, want none negative (0: at once)",
 		p.Evict, p.Spill)
 	check(p.Dispatch >= 0 && p.Page >= 0, "dispatch or page is negative")
 	return errors.Join(faults...)

@@ -15,7 +15,8 @@ type layout func(region, []paper.Cell) ([][]string, error)
 
 // layouts is where a layout is entered. The first row of each is its heading.
 func layouts() map[string]layout {
-	return map[string]layout{"workloads": workloads, "cases": cases, "exits": exits, "slacks": slacks, "strategies": strategies, "scores": scores, "readings": readings, "effects": effects}
+	return map[string]layout{"workloads": workloads, "cases": cases, "exits": exits, "slacks": slacks,
+		"strategies": strategies, "scores": scores, "readings": readings, "effects": effects}
 }
 
 // render runs a region's experiments and returns what goes between its marks.
@@ -94,7 +95,8 @@ func workloads(r region, cells []paper.Cell) ([][]string, error) {
 			rows = append(rows, []string{"`" + c.Law + "`", workload})
 		}
 		last := &rows[len(rows)-1]
-		*last = append(*last, fmt.Sprintf("%s%s [%s, %s] %s", percent(c.Error), beside(c.Paper), percent(c.Least), percent(c.Most), lateOf(c)))
+		*last = append(*last, fmt.Sprintf("%s%s [%s, %s] %s", percent(c.Error), beside(c.Paper), percent(c.Least),
+			percent(c.Most), lateOf(c)))
 	}
 	return rows, nil
 }
@@ -103,7 +105,8 @@ func workloads(r region, cells []paper.Cell) ([][]string, error) {
 func cases(_ region, cells []paper.Cell) ([][]string, error) {
 	rows := [][]string{{"law", "case", "mean", "range", "late", "core-seconds"}}
 	for _, c := range cells {
-		rows = append(rows, []string{"`" + c.Law + "`", c.Case, percent(c.Error) + beside(c.Paper), percent(c.Least) + " to " + percent(c.Most),
+		rows = append(rows, []string{"`" + c.Law + "`", c.Case, percent(c.Error) + beside(c.Paper), percent(c.Least) +
+			" to " + percent(c.Most),
 			lateOf(c), fmt.Sprintf("%.2fx", c.CoreRatio)})
 	}
 	return rows, nil
@@ -113,7 +116,8 @@ func cases(_ region, cells []paper.Cell) ([][]string, error) {
 func exits(_ region, cells []paper.Cell) ([][]string, error) {
 	rows := [][]string{{"law", "case", "at the exit", "range", "late", "at the stop"}}
 	for _, c := range cells {
-		rows = append(rows, []string{"`" + c.Law + "`", c.Case, percent(c.Error), percent(c.Least) + " to " + percent(c.Most), lateOf(c), percent(c.StopError)})
+		rows = append(rows, []string{"`" + c.Law + "`", c.Case, percent(c.Error), percent(c.Least) + " to " + percent(c.Most),
+			lateOf(c), percent(c.StopError)})
 	}
 	return rows, nil
 }
@@ -135,7 +139,8 @@ func slacks(r region, cells []paper.Cell) ([][]string, error) {
 			if len(of) == 0 {
 				return nil, fmt.Errorf("no case of %v has the slack %s", r.experiments, slack)
 			}
-			rows = append(rows, []string{"`" + law + "`", strings.Replace(slack, "%", " %", 1), percent(mean[0]) + " to " + percent(mean[1]),
+			rows = append(rows, []string{"`" + law + "`", strings.Replace(slack, "%", " %", 1), percent(mean[0]) + " to " +
+				percent(mean[1]),
 				percent(all[0]) + " to " + percent(all[1]), lateOf(of...)})
 		}
 	}
@@ -190,7 +195,8 @@ func scores(_ region, cells []paper.Cell) ([][]string, error) {
 			if s.Runs == 0 {
 				return nil, fmt.Errorf("no run under %s with gamma %d", s.strategy, gamma)
 			}
-			rows = append(rows, []string{fmt.Sprint(gamma), s.strategy, fmt.Sprintf("%d/%d", s.Late, s.Runs), fmt.Sprintf("%.2f s", s.Lateness),
+			rows = append(rows, []string{fmt.Sprint(gamma), s.strategy, fmt.Sprintf("%d/%d", s.Late, s.Runs),
+				fmt.Sprintf("%.2f s", s.Lateness),
 				fmt.Sprintf("%.2f %%", s.Error), fmt.Sprintf("%.0f", s.CoreSeconds)})
 		}
 	}

@@ -62,7 +62,8 @@ func find(text string) ([]region, error) {
 		switch {
 		case strings.HasPrefix(mark, opening):
 			if open {
-				faults = append(faults, fmt.Errorf("line %d: a region begins in the one of line %d", i+1, regions[len(regions)-1].line))
+				faults = append(faults, fmt.Errorf("line %d: a region begins in the one of line %d", i+1,
+					regions[len(regions)-1].line))
 			}
 			r, err := parse(mark)
 			if err != nil {

@@ -12,7 +12,8 @@ import (
 
 // attackTests try what must be refused, each for its reason, and log how many that are. Those
 // of the docker runtime are skipped where Docker cannot run.
-var attackTests = []string{"-run", "^(TestPrincipalsReachOnlyTheirSubjects|TestWhoMayAskForWhat|TestAnotherUserOfTheMachineIsKeptOut|TestAttacks)$",
+var attackTests = []string{"-run",
+	"^(TestPrincipalsReachOnlyTheirSubjects|TestWhoMayAskForWhat|TestAnotherUserOfTheMachineIsKeptOut|TestAttacks)$",
 	"./infra/bus", "./daemon", "./infra/executor", "./infra/executor/docker"}
 
 var attackCases = regexp.MustCompile(`(?:auth\.cases|confine\.cases:) (\d+)`)

@@ -81,7 +81,8 @@ func newCluster(t testing.TB) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, engine: engine, now: 1_800_000_000_000_000_000, byName: map[string]*scaleNode{}, byID: map[api.AppID]*scaleApp{}}
+	c := &cluster{t: t, engine: engine, now: 1_800_000_000_000_000_000, byName: map[string]*scaleNode{},
+		byID: map[api.AppID]*scaleApp{}}
 	c.began = c.now
 	c.open()
 	return c
@@ -225,14 +226,17 @@ func (c *cluster) join() {
 			c.second()
 		}
 	}
-	c.events, c.own, c.bare, c.cpus, c.engines, c.stores, c.encodes, c.ticks, c.statuses = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	c.events, c.own, c.bare, c.cpus, c.engines, c.stores, c.encodes, c.ticks, c.statuses = nil, nil, nil, nil, nil, nil,
+		nil, nil, nil
 }
 
 // scaleProfile is a chain of stages that take 10 s on 40 nodes of 16 cores.
 func scaleProfile() api.Profile {
-	p := api.Profile{Schema: api.ProfileSchema, Name: "scale", Runs: 1, Cores: 16 * scaleSpread, Head: 2, Tail: 1, Duration: 10*scaleStages + 3}
+	p := api.Profile{Schema: api.ProfileSchema, Name: "scale", Runs: 1, Cores: 16 * scaleSpread, Head: 2, Tail: 1,
+		Duration: 10*scaleStages + 3}
 	for k := range scaleStages {
-		s := api.ProfileStage{ID: k, Job: k, Name: fmt.Sprintf("stage %d of a job", k), Signature: fmt.Sprintf("signature %d", k), Parents: []int{},
+		s := api.ProfileStage{ID: k, Job: k, Name: fmt.Sprintf("stage %d of a job", k),
+			Signature: fmt.Sprintf("signature %d", k), Parents: []int{},
 			Tasks: 160, Duration: 10, Records: 1_000_000, CoreSeconds: 1600, NominalRate: 625, LongestTask: 12}
 		if k > 0 {
 			s.Parents = []int{k - 1}
@@ -255,11 +259,14 @@ func (c *cluster) register(i int) {
 // registration took.
 func (c *cluster) submit(a *scaleApp) (took time.Duration) {
 	c.t.Helper()
-	reply, _, took := c.step(planner.Register{To: 1, Request: api.RegisterRequest{V: api.Version, Submission: a.submission, Name: "scale",
+	reply, _, took := c.step(planner.Register{To: 1, Request: api.RegisterRequest{V: api.Version, Submission: a.submission,
+		Name:         "scale",
 		SparkVersion: "4.3.0", Deadline: stageSeconds * (scaleStages + 5), User: "spark", Launch: api.Launch{
-			DriverURL: "spark://CoarseGrainedScheduler@10.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/usr/lib/jvm/java-17", SparkVersion: "4.3.0",
-			Heap: 4 * units.GiB, JavaOptions: []string{"-Dspark.driver.port=40123", "-XX:+UseG1GC"}, ClassPath: []string{"/opt/pacer/pacer-spark.jar"},
-			Env: map[string]string{"SPARK_EXECUTOR_DIRS": "/tmp/spark"}}}})
+			DriverURL: "spark://CoarseGrainedScheduler@10.0.0.1:40123", SparkHome: "/opt/spark",
+			JavaHome: "/usr/lib/jvm/java-17", SparkVersion: "4.3.0",
+			Heap: 4 * units.GiB, JavaOptions: []string{"-Dspark.driver.port=40123", "-XX:+UseG1GC"},
+			ClassPath: []string{"/opt/pacer/pacer-spark.jar"},
+			Env:       map[string]string{"SPARK_EXECUTOR_DIRS": "/tmp/spark"}}}})
 	r, ok := reply.(api.RegisterReply)
 	if !ok || r.Error != nil {
 		c.t.Fatalf("register: %+v", reply)
@@ -286,7 +293,8 @@ func (c *cluster) tell(a *scaleApp, events ...api.Event) (int, time.Duration) {
 		a.seq++
 		events[i].Seq = a.seq
 	}
-	reply, plans, took := c.step(planner.DriverEvents{To: 1, Batch: api.Events{V: api.Version, AppID: a.id, Submission: a.submission, Events: events}})
+	reply, plans, took := c.step(planner.DriverEvents{To: 1,
+		Batch: api.Events{V: api.Version, AppID: a.id, Submission: a.submission, Events: events}})
 	if r, ok := reply.(api.EventsReply); !ok || r.Error != nil {
 		c.t.Fatalf("events: %+v", reply)
 	}
@@ -300,13 +308,16 @@ func (c *cluster) at() units.Seconds { return units.FromDuration(c.now.Sub(c.beg
 func (c *cluster) boundary(a *scaleApp) {
 	c.t.Helper()
 	if a.stage >= 0 {
-		c.measured(c.tell(a, api.Event{Type: api.EventStageDone, At: c.at(), Done: &api.StageDone{StageKey: api.StageKey{Stage: a.stage}, Tasks: 160,
-			RecordsRead: 1_000_000, RecordsWritten: 1_000_000, TaskCPU: 1600, LastFinish: c.at(), LongestTask: 12}}))
+		c.measured(c.tell(a, api.Event{Type: api.EventStageDone, At: c.at(),
+			Done: &api.StageDone{StageKey: api.StageKey{Stage: a.stage}, Tasks: 160,
+				RecordsRead: 1_000_000, RecordsWritten: 1_000_000, TaskCPU: 1600, LastFinish: c.at(), LongestTask: 12}}))
 	}
 	a.stage++
 	a.ready = c.now
-	c.measured(c.tell(a, api.Event{Type: api.EventStageReady, At: c.at(), Stage: &api.StageReady{StageKey: api.StageKey{Stage: a.stage},
-		Name: fmt.Sprintf("stage %d of a job", a.stage), Signature: fmt.Sprintf("signature %d", a.stage), Tasks: 160, Records: 1_000_000, Bindings: a.bindings}}))
+	c.measured(c.tell(a, api.Event{Type: api.EventStageReady, At: c.at(),
+		Stage: &api.StageReady{StageKey: api.StageKey{Stage: a.stage},
+			Name: fmt.Sprintf("stage %d of a job", a.stage), Signature: fmt.Sprintf("signature %d", a.stage), Tasks: 160,
+			Records: 1_000_000, Bindings: a.bindings}}))
 }
 
 func (c *cluster) measured(plans int, took time.Duration) {
@@ -348,20 +359,23 @@ func (c *cluster) second() {
 // been decoded.
 func (c *cluster) status(n *scaleNode) api.NodeStatus {
 	n.seq++
-	s := api.NodeStatus{V: api.Version, Node: n.name, Incarnation: n.name + "-1", Seq: n.seq, Epoch: n.epoch, Host: "10.0.0.2", Release: "0.1.0",
+	s := api.NodeStatus{V: api.Version, Node: n.name, Incarnation: n.name + "-1", Seq: n.seq, Epoch: n.epoch,
+		Host: "10.0.0.2", Release: "0.1.0",
 		Offered: 16, Total: 16, Memory: 64 * units.GiB}
 	for _, p := range n.plan {
 		running := units.FromDuration(c.now.Sub(c.byID[p.ID].ready))
 		for _, id := range p.Executors {
-			s.Executors = append(s.Executors, api.ExecutorStatus{App: api.AppID(strings.Clone(string(p.ID))), ID: clone(id), State: api.ExecutorRunning,
-				PID: 4711, CPU: 4 * units.Work(c.at()), Quota: 4})
+			s.Executors = append(s.Executors, api.ExecutorStatus{App: api.AppID(strings.Clone(string(p.ID))), ID: clone(id),
+				State: api.ExecutorRunning,
+				PID:   4711, CPU: 4 * units.Work(c.at()), Quota: 4})
 		}
 		for _, t := range p.Stages {
 			st := api.StageStatus{App: p.ID, StageKey: t.StageKey, Executor: clone(t.Executor), CPU: 2 * units.Work(running),
 				Progress: units.Fraction(running / stageSeconds).Clamp(), QuotaChanges: int(running)}
 			for k := range nodeTicks {
-				st.Samples = append(st.Samples, api.StageSample{Age: units.Seconds(nodeTicks-k) / nodeTicks, SetPoint: st.Progress, Progress: st.Progress,
-					Request: 2, Grant: 2, Used: 2, Running: 4})
+				st.Samples = append(st.Samples, api.StageSample{Age: units.Seconds(nodeTicks-k) / nodeTicks, SetPoint: st.Progress,
+					Progress: st.Progress,
+					Request:  2, Grant: 2, Used: 2, Running: 4})
 			}
 			s.Stages = append(s.Stages, st)
 		}

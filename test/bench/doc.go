@@ -17,52 +17,74 @@
 // In alphabetical order; "W" stands for a workload, "S" for a slack in per cent:
 //
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
-//	auth.cases                           attacks that were refused, each for its reason, on the bus and by each verb, on HTTP, page, disk and process table; n tables
-//	chaos.seeds, chaos.broken            seeds of simulated worlds on which faults rain, two of each, of them those in which an invariant does not hold or an application does not end
-//	contention.B.WAY.late, .met          of the source's Benchmark B under a strategy or on stock Spark: runs late; applications in time in a run, mean
+//	auth.cases                           attacks that were refused, each for its reason, on the bus and by each verb, on
+//	                                     HTTP, page, disk and process table; n tables
+//	chaos.seeds, chaos.broken            seeds of simulated worlds on which faults rain, two of each, of them those in
+//	                                     which an invariant does not hold or an application does not end
+//	contention.B.WAY.late, .met          of the source's Benchmark B under a strategy or on stock Spark: runs late;
+//	                                     applications in time in a run, mean
 //	contention.B.WAY.mean_abs_error_pct  how far they ended from their deadlines, either way
 //	contention.bench1.WAY.makespan_ratio until all are done, over the better stock way of the same round
 //	contention.bench3.clairvoyant.met    the most that can be in time for who knows all of them before
-//	contention.bench3.WAY.met_ratio      applications in time over the former; WAY ends with .g1 for gamma 1, and is of gamma 0 without
-//	contention.beside_unpaced.N.*        a paced application beside N first runs: its error, late runs, runs that are late or over 3 % early, and
+//	contention.bench3.WAY.met_ratio      applications in time over the former; WAY ends with .g1 for gamma 1, and is of
+//	                                     gamma 0 without
+//	contention.beside_unpaced.N.*        a paced application beside N first runs: its error, late runs, runs that are
+//	                                     late or over 3 % early, and
 //	                                     what the first runs use of what is left of the machine
 //	controller.step_ns, .LAW             a step of the control laws
 //	core_seconds.B.W, wall_s.B.W         of the baselines: stock, tuned, full
 //	deadline.drift_pct.W                 how much longer tuned stock takes between the paced runs than before them
-//	deadline.exit_error_pct.W.S          from the exit of `pacer submit` to its deadline, in per cent of it: early is positive
+//	deadline.exit_error_pct.W.S          from the exit of `pacer submit` to its deadline, in per cent of it: early is
+//	                                     positive
 //	deadline.exit_error_pct.mean, .worst of the eight workloads at +20 and +40 %: mean of the amounts, and the farthest
 //	deadline.late.W.S, deadline.late.all runs that exited after their deadline
 //	deadline.planner_error_pct.W.S       the same as the planner has it
-//	failover_s.median, .worst            from kill -9 of the planner that serves until the one that stands by has stored and answered a request, on three NATS servers
-//	failover.node_lost_s.median, .worst  from that kill until the one that stands by knows of a node that it is lost, which has died at the same moment
-//	fuzz.execs, fuzz.crashes             inputs that all fuzz targets have tried, n targets, and targets that found one that fails
+//	failover_s.median, .worst            from kill -9 of the planner that serves until the one that stands by has stored
+//	                                     and answered a request, on three NATS servers
+//	failover.node_lost_s.median, .worst  from that kill until the one that stands by knows of a node that it is lost,
+//	                                     which has died at the same moment
+//	fuzz.execs, fuzz.crashes             inputs that all fuzz targets have tried, n targets, and targets that found one
+//	                                     that fails
 //	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
-//	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside blocks and a running sort
-//	offheap.rss_released_pct             resident memory that went within 5 s, of what was in use above the new size; .in_use_mib: that much was
+//	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside
+//	                                     blocks and a running sort
+//	offheap.rss_released_pct             resident memory that went within 5 s, of what was in use above the new size;
+//	                                     .in_use_mib: that much was
 //	overhead.*_ratio, overhead.*_ratio.W Pacer at all cores over tuned stock, of the demonstration and of a workload
 //	pacing.core_seconds_ratio, .W.S      Pacer with a deadline over Pacer at all cores
 //	plan.latency_ms.p99                  from a driver's event to the quota in force
 //	plan.scale_ms.*                      a stage event of 1,000 applications on 10,000 nodes, on the disk when it ends
 //	plan.fdatasync_ms.*                  the same bytes appended and synced by nobody but the benchmark, right after it
 //	plan.scale_own_ms.*                  the former less the latter, event by event
-//	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it ends
-//	question.register_ms.*               a registration while another user asks again and again about a profile of 2,000 stages; .answer_s: that answer
+//	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it
+//	                                     ends
+//	question.register_ms.*               a registration while another user asks again and again about a profile of 2,000
+//	                                     stages; .answer_s: that answer
 //	quota.*                              to write a quota, and what Docker takes for it
 //	rebind.*                             from a stage that is ready to its first task
 //	rss.*, start.*, sim.*                memory, starts, the simulator
-//	soak.rss_slope_mib_h, .spark_*       of the longest soak, and of the longest on real Spark: how much its resident memory grew by the hour, n samples, with two standard errors either side
-//	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and gamma G; makespan_ratio is over
+//	soak.rss_slope_mib_h, .spark_*       of the longest soak, and of the longest on real Spark: how much its resident
+//	                                     memory grew by the hour, n samples, with two standard errors either side
+//	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and
+//	                                     gamma G; makespan_ratio is over
 //	                                     each in turn for as long as it takes alone
-//	precision.left_pct                   what is left of a deadline of 1.4 times the recorded run when the command has exited: late is negative
+//	precision.left_pct                   what is left of a deadline of 1.4 times the recorded run when the command has
+//	                                     exited: late is negative
 //	precision.late                       how many of those runs were late
-//	tls.overhead_ratio                   from a stage that is ready to the quota in force with TLS and credentials over without, pair by pair; tls.open_ms, .secured_ms: the two
-//	torture.*                            sums over runs of make torture on these sources, n runs, with the least and the most of a run: kills, partitions and
-//	                                     node_losses of processes and nodes; applications, of them lost (no answer, and no error of their own) and wrong (another
-//	                                     answer than stock Spark's); deadlines that were possible after the faults, of them late_possible; orphans left over
+//	tls.overhead_ratio                   from a stage that is ready to the quota in force with TLS and credentials over
+//	                                     without, pair by pair; tls.open_ms, .secured_ms: the two
+//	torture.*                            sums over runs of make torture on these sources, n runs, with the least and the
+//	                                     most of a run: kills, partitions and
+//	                                     node_losses of processes and nodes; applications, of them lost (no answer, and
+//	                                     no error of their own) and wrong (another
+//	                                     answer than stock Spark's); deadlines that were possible after the faults, of
+//	                                     them late_possible; orphans left over
 //	tuning.*_ratio, tuning.*_ratio.W     tuned stock over stock as it comes
-//	verdict.feasible_met_ratio           of 40 applications that come at load 1.5 in the simulator: in time of those called feasible
+//	verdict.feasible_met_ratio           of 40 applications that come at load 1.5 in the simulator: in time of those
+//	                                     called feasible
 //	verdict.met.STRATEGY                 of the 40, those that are in time where cores are divided so, mean
-//	verdict.infeasible_spare             called infeasible with over 5 % of the deadline to spare beside what others are promised; .turns: if those
+//	verdict.infeasible_spare             called infeasible with over 5 % of the deadline to spare beside what others are
+//	                                     promised; .turns: if those
 //	                                     could wait as long as they are in time
 //
 // A name with "@" behind it is of what stands there: a size, settings.

@@ -63,7 +63,8 @@ func (p planners) node(client *bus.Conn, name string) *nodeSpeaker {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(conn.Close)
-	return &nodeSpeaker{t: p.t, conn: conn, status: api.NodeStatus{V: api.Version, Node: name, Host: "127.0.0.1", Offered: 4, Total: 4, Memory: units.GiB,
+	return &nodeSpeaker{t: p.t, conn: conn, status: api.NodeStatus{V: api.Version, Node: name, Host: "127.0.0.1",
+		Offered: 4, Total: 4, Memory: units.GiB,
 		Division: api.Division{Strategy: "edf-pure"}}}
 }
 
@@ -137,7 +138,8 @@ func lostSince(t testing.TB, client *bus.Conn, began time.Time, lost, lives stri
 // the same moment. Kills are at all phases of the lease's renewals.
 func failover(t testing.TB, add adder) {
 	own := bus.NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())
-	p := planners{t: t, servers: bustest.StartCluster(t, 3, bustest.Config{Planner: own}), credentials: filepath.Join(t.TempDir(), "planner"), owned: t.TempDir()}
+	p := planners{t: t, servers: bustest.StartCluster(t, 3, bustest.Config{Planner: own}),
+		credentials: filepath.Join(t.TempDir(), "planner"), owned: t.TempDir()}
 	if err := os.WriteFile(p.credentials, own.Encode(), 0o600); err != nil {
 		t.Fatal(err)
 	}

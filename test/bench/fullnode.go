@@ -32,7 +32,8 @@ const (
 
 // The child's environment: the planner's address, its own for metrics, its state, and where
 // the operator's credential is.
-const fullPlanner, fullHTTP, fullState, fullCredentials = "PACER_FULL_PLANNER", "PACER_FULL_HTTP", "PACER_FULL_STATE", "PACER_FULL_CREDENTIALS"
+const fullPlanner, fullHTTP, fullState, fullCredentials = "PACER_FULL_PLANNER", "PACER_FULL_HTTP", "PACER_FULL_STATE",
+	"PACER_FULL_CREDENTIALS"
 
 // fullName is the node's name; the child has the parent's id in it.
 func fullName(pid int) string { return fmt.Sprintf("full-%d", pid) }
@@ -55,7 +56,8 @@ func runFullNode(ctx context.Context) error {
 func fullNode(t testing.TB, add adder) {
 	r, planner := startPlanner(t, fullSize, peers{})
 	state := t.TempDir()
-	env := []string{fullPlanner + "=" + planner, fullHTTP + "=" + r.http, fullState + "=" + state, fullCredentials + "=" + r.owner.Dir}
+	env := []string{fullPlanner + "=" + planner, fullHTTP + "=" + r.http, fullState + "=" + state, fullCredentials + "=" +
+		r.owner.Dir}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +138,8 @@ func (c *fullPages) publish(t testing.TB) {
 			key, used := api.StageKey{Stage: i}, units.Work(now.Sub(began).Seconds()/10)
 			w.Publish(&meter.Page{At: now,
 				Stages: []meter.Stage{{Key: key, Running: 2, RunningCPU: used}},
-				Tasks:  []meter.Task{{Stage: key, Partition: 0, Weight: 1, CPU: used / 2}, {Stage: key, Partition: 1, Weight: 1, CPU: used / 2}}})
+				Tasks: []meter.Task{{Stage: key, Partition: 0, Weight: 1, CPU: used / 2},
+					{Stage: key, Partition: 1, Weight: 1, CPU: used / 2}}})
 		}
 	}, c.writers...)
 }

@@ -28,7 +28,8 @@ var (
 
 // targets are those of the module's tests.
 func targets(ctx context.Context) ([]target, error) {
-	out, err := exec.CommandContext(ctx, "git", "grep", "--untracked", "-E", `^func Fuzz\w+\(f \*testing\.F\)`, "--", "*_test.go").Output()
+	out, err := exec.CommandContext(ctx, "git", "grep", "--untracked", "-E", `^func Fuzz\w+\(f \*testing\.F\)`, "--",
+		"*_test.go").Output()
 	if err != nil {
 		return nil, fmt.Errorf("look for fuzz targets: %w", err)
 	}

@@ -199,12 +199,16 @@ func (r *rig) register(p api.Profile, deadline units.Seconds) api.RegisterReply 
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if _, err := r.conn.Control(ctx, api.VerbProfilePut, api.ControlRequest{V: api.Version, Profile: p.Name, Body: &p}); err != nil {
+	_, err := r.conn.Control(ctx, api.VerbProfilePut, api.ControlRequest{V: api.Version, Profile: p.Name, Body: &p})
+	if err != nil {
 		r.t.Fatal(err)
 	}
 	secret := bus.NewCredential("")
-	reply, err := r.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "bench", Name: p.Name, SparkVersion: "4.3.0",
-		Key: secret.Hash(), Deadline: deadline, Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: units.GiB, SparkVersion: "4.3.0"}})
+	reply, err := r.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "bench", Name: p.Name,
+		SparkVersion: "4.3.0",
+		Key:          secret.Hash(), Deadline: deadline,
+		Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1",
+			Heap: units.GiB, SparkVersion: "4.3.0"}})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -222,7 +226,8 @@ func (r *rig) send(events ...api.Event) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if _, err := r.driver.SendEvents(ctx, api.Events{V: api.Version, AppID: r.app, Submission: "bench", Events: events}); err != nil {
+	_, err := r.driver.SendEvents(ctx, api.Events{V: api.Version, AppID: r.app, Submission: "bench", Events: events})
+	if err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -278,17 +283,20 @@ func (r *rig) awaitQuota(g *cgroup.Group, limited bool) time.Time {
 
 // chain is a profile of n stages, one after the other.
 func chain(n int) api.Profile {
-	p := api.Profile{Schema: api.ProfileSchema, Name: "bench-chain", Runs: 1, Cores: 2, Duration: units.Seconds(n) * 4, Head: 1}
+	p := api.Profile{Schema: api.ProfileSchema, Name: "bench-chain", Runs: 1, Cores: 2, Duration: units.Seconds(n) * 4,
+		Head: 1}
 	for i := range n {
-		s := api.ProfileStage{ID: i, Job: i, Name: "bench", Signature: fmt.Sprintf("s%d", i), Parents: []int{}, Tasks: 20, Duration: 4,
-			Records: 1000, CoreSeconds: 6, NominalRate: 1000.0 / 6}
+		s := api.ProfileStage{ID: i, Job: i, Name: "bench", Signature: fmt.Sprintf("s%d", i), Parents: []int{}, Tasks: 20,
+			Duration: 4,
+			Records:  1000, CoreSeconds: 6, NominalRate: 1000.0 / 6}
 		p.Stages = append(p.Stages, s)
 	}
 	return p
 }
 
 func ready(i int, executor api.ExecutorID) api.Event {
-	return api.Event{Type: api.EventStageReady, Stage: &api.StageReady{StageKey: api.StageKey{Stage: i}, Job: i, Name: "bench",
+	return api.Event{Type: api.EventStageReady, Stage: &api.StageReady{StageKey: api.StageKey{Stage: i}, Job: i,
+		Name:      "bench",
 		Signature: fmt.Sprintf("s%d", i), Parents: []int{}, Tasks: 20, Records: 1000, Bytes: api.Unknown,
 		Bindings: []api.Binding{{Executor: executor, Weight: 20, Tasks: 20}}}}
 }

@@ -37,7 +37,8 @@ const (
 
 // under is a way under Pacer.
 func under(name, strategy string, gamma int) way {
-	return way{name: name, args: []string{"--set", "node.strategy=" + strategy, "--set", fmt.Sprintf("node.gamma=%d", gamma)}}
+	return way{name: name, args: []string{"--set", "node.strategy=" + strategy, "--set",
+		fmt.Sprintf("node.gamma=%d", gamma)}}
 }
 
 // mixes are Benchmarks 1 to 3 of the source (its Tables 6 to 9). What the applications of the
@@ -49,12 +50,16 @@ func under(name, strategy string, gamma int) way {
 func mixes() []mix {
 	return []mix{
 		{"bench1", false, []arrival{{"pagerank", 0, 300, 59}, {"kmeans", 40, 300, 86}, {"svm", 80, 120, 77}},
-			[]way{{name: inTurn, stock: true}, {name: shared, stock: true, args: []string{"--conf", fmt.Sprintf("spark.cores.max=%d", standaloneCores/2)}},
+			[]way{{name: inTurn, stock: true}, {name: shared, stock: true,
+				args: []string{"--conf", fmt.Sprintf("spark.cores.max=%d", standaloneCores/2)}},
 				under("edf-pure", "edf-pure", 0), under("auto", "auto", 0), under("edf-all", "edf-all", 1)}},
 		{"bench2", false, []arrival{{"pagerank", 0, 250, 59}, {"kmeans", 40, 160, 86}, {"svm", 80, 250, 77}},
-			[]way{under("edf-pure.g0", "edf-pure", 0), under("proportional.g0", "proportional", 0), under("auto.g0", "auto", 0)}},
-		{"bench3", true, []arrival{{"aggregate-by-key", 0, 120, 94}, {"group-by", 40, 200, 157}, {"aggregate-by-key-int", 80, 160, 114}},
-			[]way{under("edf-pure", "edf-pure", 0), under("auto", "auto", 0), under("edf-pure.g1", "edf-pure", 1), under("auto.g1", "auto", 1)}},
+			[]way{under("edf-pure.g0", "edf-pure", 0), under("proportional.g0", "proportional", 0),
+				under("auto.g0", "auto", 0)}},
+		{"bench3", true, []arrival{{"aggregate-by-key", 0, 120, 94}, {"group-by", 40, 200, 157},
+			{"aggregate-by-key-int", 80, 160, 114}},
+			[]way{under("edf-pure", "edf-pure", 0), under("auto", "auto", 0), under("edf-pure.g1", "edf-pure", 1),
+				under("auto.g1", "auto", 1)}},
 	}
 }
 

@@ -51,9 +51,12 @@ func offHeap(t testing.TB, add adder) {
 	env := []string{"SPARK_LOCAL_IP=127.0.0.1", "PACER_PROGRESS_PAGE=" + page, "PACER_WISH_PAGE=" + wishes,
 		"MALLOC_ARENA_MAX=2", "MALLOC_MMAP_THRESHOLD_=131072", "MALLOC_TRIM_THRESHOLD_=131072"}
 	run := realenv.Start(t, env, filepath.Join(realenv.SparkHome(t), "bin", "spark-submit"), "--master", "local[2]",
-		"--driver-memory", "1g", "--driver-java-options", "-Xms1g -XX:+AlwaysPreTouch", "--driver-class-path", "spark/pacer-spark.jar",
-		"--conf", "spark.plugins=org.apache.spark.pacer.PacerPlugin", "--conf", "spark.buffer.pageSize=1m", "--conf", "spark.ui.enabled=false",
-		"--conf", "spark.local.dir="+dir, "--conf", "spark.sql.shuffle.partitions=4", "--conf", "spark.memory.offHeap.enabled=true",
+		"--driver-memory", "1g", "--driver-java-options", "-Xms1g -XX:+AlwaysPreTouch", "--driver-class-path",
+		"spark/pacer-spark.jar",
+		"--conf", "spark.plugins=org.apache.spark.pacer.PacerPlugin", "--conf", "spark.buffer.pageSize=1m", "--conf",
+		"spark.ui.enabled=false",
+		"--conf", "spark.local.dir="+dir, "--conf", "spark.sql.shuffle.partitions=4", "--conf",
+		"spark.memory.offHeap.enabled=true",
 		"--conf", "spark.memory.offHeap.size="+offHeapFloor.String(), offHeapApp, stop, strconv.Itoa(offHeapRows), "5")
 	m := mover{t: t, run: run}
 	m.open(page, wishes)
@@ -168,7 +171,8 @@ func (m *mover) shrink(i int) {
 	m.inUse = append(m.inUse, float64(used)/float64(units.MiB))
 	m.released = append(m.released, 100*float64(before-least)/float64(used-offHeapFloor))
 	m.grown = append(m.grown, 1000*m.move(offHeapMost).Seconds())
-	m.t.Logf("shrink %d: %v in use, %.2f s, %.0f %% of it back, grown in %.0f ms", i+1, used/units.MiB*units.MiB, m.shrunk[i], m.released[i], m.grown[i])
+	m.t.Logf("shrink %d: %v in use, %.2f s, %.0f %% of it back, grown in %.0f ms", i+1, used/units.MiB*units.MiB,
+		m.shrunk[i], m.released[i], m.grown[i])
 }
 
 // residentOf is the anonymous memory of a process.

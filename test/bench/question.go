@@ -25,8 +25,9 @@ func question(t testing.TB, add adder) {
 		ask(t, r.conn, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: own.Hash()}})
 		return r.as.dial(t, address, own)
 	}
-	n := &nodeSpeaker{t: t, conn: conn(api.Principal{Kind: api.PrincipalNode, Name: "n1"}), status: api.NodeStatus{V: api.Version, Node: "n1",
-		Host: "127.0.0.1", Offered: 4, Total: 4, Memory: 8 * units.GiB, Division: api.Division{Strategy: "edf-pure"}}}
+	n := &nodeSpeaker{t: t, conn: conn(api.Principal{Kind: api.PrincipalNode, Name: "n1"}),
+		status: api.NodeStatus{V: api.Version, Node: "n1",
+			Host: "127.0.0.1", Offered: 4, Total: 4, Memory: 8 * units.GiB, Division: api.Division{Strategy: "edf-pure"}}}
 	n.speak()
 	defer n.hush()
 	began := time.Now()
@@ -50,8 +51,10 @@ func question(t testing.TB, add adder) {
 	took := make([]float64, 0, questioned)
 	for i := range questioned {
 		asked := time.Now()
-		reply, err := r.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: fmt.Sprint("question-", i), Name: fmt.Sprint("question-", i%8), SparkVersion: "4.3.0",
-			Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: 3 * units.GiB, SparkVersion: "4.3.0"}})
+		reply, err := r.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: fmt.Sprint("question-", i),
+			Name: fmt.Sprint("question-", i%8), SparkVersion: "4.3.0",
+			Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: 3 * units.GiB,
+				SparkVersion: "4.3.0"}})
 		if err != nil {
 			t.Fatal(err)
 		}

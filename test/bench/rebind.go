@@ -26,7 +26,8 @@ func rebind(t testing.TB, add adder) {
 	recorded := ended(s)
 	var bound, parents []float64
 	for range 2 {
-		if code := s.Submit("--pacer-deadline", (recorded.Duration * 1.3).String(), app, "0.4").Wait(4 * time.Minute); code != 0 {
+		code := s.Submit("--pacer-deadline", (recorded.Duration * 1.3).String(), app, "0.4").Wait(4 * time.Minute)
+		if code != 0 {
 			t.Fatalf("paced run: exit %d", code)
 		}
 		run := ended(s)

@@ -24,7 +24,8 @@ func simulated(t testing.TB, add adder) {
 			t.Fatal(err)
 		}
 		for _, c := range table.Cells {
-			t.Logf("%s %s: %+.2f %% (%+.2f to %+.2f, %d of %d late), stages %.2f %%, %.1f cores, core-seconds %.2fx", c.Law, c.Case, c.Error,
+			t.Logf("%s %s: %+.2f %% (%+.2f to %+.2f, %d of %d late), stages %.2f %%, %.1f cores, core-seconds %.2fx", c.Law,
+				c.Case, c.Error,
 				c.Least, c.Most, c.Late, len(c.Runs), c.StageError, c.MeanCores, c.CoreRatio)
 			add(c.Figure, benchline.Measured{Value: c.Error, N: len(c.Runs), Spread: [2]float64{c.Least, c.Most}}, "%")
 		}

@@ -23,7 +23,8 @@ const small = "0.02"
 
 // withoutArchives are the flags of a run that maps no class-data archive: options
 // of the user that have a say, and are what the JVM does anyway.
-var withoutArchives = []string{"--conf", "spark.executor.extraJavaOptions=-Xshare:auto", "--conf", "spark.driver.extraJavaOptions=-Xshare:auto"}
+var withoutArchives = []string{"--conf", "spark.executor.extraJavaOptions=-Xshare:auto", "--conf",
+	"spark.driver.extraJavaOptions=-Xshare:auto"}
 
 // start compares starts. CPU: what an executor has used when its driver has
 // registered it, with a class-data archive against without. Wall: from the
@@ -39,7 +40,9 @@ func start(t testing.TB, add adder) {
 		stock := firstLaunch(stockRun(t, cluster, app, small).Log, began)
 		with, fast := pacerStart(t, s)
 		cpu, wall, plain = append(cpu, with/without), append(wall, fast/stock), append(plain, slow/stock)
-		t.Logf("pair %d: executor %.2f core-seconds with and %.2f without; first task after %.2f s stock, %.2f s with and %.2f s without",
+		t.Logf(
+			"pair %d: executor %.2f core-seconds with and %.2f without; first task after %.2f s stock, %.2f s with and %.2f s "+
+				"without",
 			i+1, with, without, stock, fast, slow)
 	}
 	add("start.cpu_ratio", benchline.Median(cpu), "ratio")

@@ -37,7 +37,8 @@ func startStandalone(t testing.TB) standalone {
 	}
 	m := start("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", "0")
 	m.Await("New state: ALIVE", time.Minute)
-	w := start("org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "-c", strconv.Itoa(standaloneCores), "-m", "64g", "-d", t.TempDir(), "--webui-port", "0", "spark://"+address)
+	w := start("org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "-c", strconv.Itoa(standaloneCores), "-m",
+		"64g", "-d", t.TempDir(), "--webui-port", "0", "spark://"+address)
 	w.Await("Successfully registered with master", time.Minute)
 	return standalone{master: "spark://" + address, account: account}
 }

@@ -94,7 +94,8 @@ func soakedFigures(runs []torture.Soak) (out []figure) {
 		}
 		longest := slices.MaxFunc(of, func(a, b torture.Soak) int { return int(a.Minutes - b.Minutes) })
 		slope, err := longest.Slope[torture.RSS], longest.Error[torture.RSS]
-		out = append(out, figure{"soak." + kind.name, benchline.Measured{Value: slope, N: longest.Samples, Spread: [2]float64{slope - 2*err, slope + 2*err}}, "MiB/h"})
+		out = append(out, figure{"soak." + kind.name, benchline.Measured{Value: slope, N: longest.Samples,
+			Spread: [2]float64{slope - 2*err, slope + 2*err}}, "MiB/h"})
 	}
 	return out
 }

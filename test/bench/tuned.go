@@ -16,11 +16,13 @@ import (
 
 // given are the driver's properties that Pacer sets for every application and that
 // stock Spark knows too: tuned stock Spark gets what a run under Pacer had of them.
-var given = []string{"spark.memory.offHeap.enabled", "spark.memory.offHeap.size", "spark.driver.defaultJavaOptions", "spark.locality.wait"}
+var given = []string{"spark.memory.offHeap.enabled", "spark.memory.offHeap.size", "spark.driver.defaultJavaOptions",
+	"spark.locality.wait"}
 
 // own are variables that say where an executor is and whose, not how it works; Spark's
 // worker sets them itself.
-var own = []string{"PATH", "HOME", "USER", "SPARK_USER", "SPARK_HOME", "JAVA_HOME", "SPARK_LOCAL_DIRS", executor.PageEnv, executor.WishEnv}
+var own = []string{"PATH", "HOME", "USER", "SPARK_USER", "SPARK_HOME", "JAVA_HOME", "SPARK_LOCAL_DIRS",
+	executor.PageEnv, executor.WishEnv}
 
 // tunedConf are the options of spark-submit that give stock Spark what Pacer gives. The
 // executors' come from the function that makes their command lines, the driver's from
@@ -35,8 +37,10 @@ func tunedConf(t testing.TB, properties map[string]string, archives string) []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := executor.Command("app-1", "1", api.Launch{DriverURL: "spark://driver", SparkHome: realenv.SparkHome(t), JavaHome: os.Getenv("JAVA_HOME"), Heap: units.GiB},
-		executor.Paths{}, executor.NodeSettings{Jar: jar, Host: "127.0.0.1", Slots: runtime.NumCPU(), User: user, Archives: archives})
+	line, err := executor.Command("app-1", "1", api.Launch{DriverURL: "spark://driver", SparkHome: realenv.SparkHome(t),
+		JavaHome: os.Getenv("JAVA_HOME"), Heap: units.GiB},
+		executor.Paths{}, executor.NodeSettings{Jar: jar, Host: "127.0.0.1", Slots: runtime.NumCPU(), User: user,
+			Archives: archives})
 	if err != nil {
 		t.Fatal(err)
 	}

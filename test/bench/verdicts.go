@@ -136,7 +136,8 @@ func arrive(t testing.TB, seed uint64, strategy string) []*comer {
 	for i, c := range come {
 		promised, comes := promisedTo(come[:i], c), job{at: c.at, takes: c.work}
 		margin := func(end float64) float64 { return 100 * (c.due - end) / (c.due - c.at) }
-		c.steps, c.turns = margin(besideSteps(promised, comes, cores, c.takes)), margin(inTurns(promised, comes, cores, c.takes))
+		c.steps, c.turns = margin(besideSteps(promised, comes, cores, c.takes)),
+			margin(inTurns(promised, comes, cores, c.takes))
 	}
 	return come
 }

@@ -30,7 +30,8 @@ type workload struct {
 // skewed keys.
 func workloads() []workload {
 	var all []workload
-	for _, app := range []string{"aggregate-by-key", "aggregate-by-key-int", "group-by", "sort-by-key", "sort-by-key-int", "kmeans", "pagerank", "svm"} {
+	for _, app := range []string{"aggregate-by-key", "aggregate-by-key-int", "group-by", "sort-by-key", "sort-by-key-int",
+		"kmeans", "pagerank", "svm"} {
 		all = append(all, workload{name: app, app: app, slacks: []int{0, 20, 40}, source: true, seconds: 65})
 	}
 	for _, app := range []string{"diamond", "short-stages"} {

@@ -32,7 +32,7 @@ func TestSourcesAreWhatTheProductIsMadeOf(t *testing.T) {
 	write("planner/engine.go", "package planner")
 	write("spark/src/main/scala/A.scala", "object A")
 	first := sum()
-	for _, name := range []string{"planner/engine_test.go", "docs/x.md", "docs/figures.jsonl", "bench/main.go", "spark/src/test/scala/T.scala", "out/a.go", "e2e/a.go",
+	for _, name := range []string{"planner/engine_test.go", "docs/x.md", "docs/figures.jsonl", "test/bench/main.go", "spark/src/test/scala/T.scala", "out/a.go", "test/e2e/a.go",
 		"spark/target/B.scala", "README.md"} {
 		write(name, "package other")
 		if sum() != first {

@@ -57,8 +57,9 @@ func Render(w io.Writer, lines []Line, sources string, goals []Goal) error {
 	slices.Sort(places)
 	fmt.Fprintf(out, `# Figures
 
-Written by `+"`make figures`"+` from docs/figures.jsonl, which has the newest line of each figure; not to be edited. The value stands
-with the least and the greatest of the n values it stands for. What a name means stands in package bench.
+Written by `+"`make figures`"+` from docs/figures.jsonl, which has the newest line of each figure; not to be edited.
+The value stands with the least and the greatest of the n values it stands for. What a name means stands in
+package bench.
 
 The sources are %s. A date with † is that of a figure of other sources.
 `, sources)
@@ -72,7 +73,9 @@ The sources are %s. A date with † is that of a figure of other sources.
 	for _, l := range lines {
 		if s, _, _ := strings.Cut(l.Name, "."); s != section {
 			section = s
-			fmt.Fprintf(out, "\n## %s\n\n| figure | value | unit | spread | n | goal | date | commit | on |\n|---|---|---|---|---|---|---|---|---|\n", s)
+			fmt.Fprintf(out,
+				"\n## %s\n\n| figure | value | unit | spread | n | goal | date | commit | on "+
+					"|\n|---|---|---|---|---|---|---|---|---|\n", s)
 		}
 		mark := ""
 		if l.Sources != sources {
@@ -82,7 +85,8 @@ The sources are %s. A date with † is that of a figure of other sources.
 		if l.Machines > 1 {
 			others = fmt.Sprintf(" and %d more", l.Machines-1)
 		}
-		fmt.Fprintf(out, "| `%s` | %s | %s | %s | %d | %s | %s%s | %s | (%c)%s |\n", l.Name, number(l.Value), l.Unit, l.spread(), l.N, l.goal(goals),
+		fmt.Fprintf(out, "| `%s` | %s | %s | %s | %d | %s | %s%s | %s | (%c)%s |\n", l.Name, number(l.Value), l.Unit,
+			l.spread(), l.N, l.goal(goals),
 			l.Date.UTC().Format("2006-01-02"), mark, l.Commit, letter(slices.Index(places, l.Place())), others)
 	}
 	return out.Flush()

@@ -93,7 +93,8 @@ func under(all []component, text string) []string {
 
 // linked are the modules that the commands link, in order of name.
 func linked(root string) ([]component, error) {
-	modules := exec.Command("go", "list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}}{{"\t"}}{{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}`, "./cmd/...")
+	modules := exec.Command("go", "list", "-deps", "-f",
+		`{{with .Module}}{{if not .Main}}{{.Path}}{{"\t"}}{{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}`, "./cmd/...")
 	modules.Dir, modules.Stderr = root, os.Stderr
 	out, err := modules.Output()
 	if err != nil {
@@ -164,7 +165,8 @@ func kind(text string) string {
 		{"MIT", has("Permission is hereby granted, free of charge")},
 		{"BSD-3-Clause", redistribution && names},
 		{"BSD-2-Clause", redistribution && !names},
-		{"ISC", has("Permission to use, copy, modify, and/or distribute") || has("Permission to use, copy, modify, and distribute")},
+		{"ISC", has("Permission to use, copy, modify, and/or distribute") ||
+			has("Permission to use, copy, modify, and distribute")},
 		{"CC-BY-4.0", has("Creative Commons Attribution 4.0")},
 		{"FTL OR GPL-2.0-or-later", has("Freetype-Go software is subject to your choice of")},
 	} {

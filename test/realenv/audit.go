@@ -33,7 +33,8 @@ func StartAudit(t testing.TB, path string) *Audit {
 		t.Fatalf("fanotify: %v", err)
 	}
 	a := &Audit{t: t, fd: fd, stop: make(chan struct{}), done: make(chan struct{}), written: map[string]int{}}
-	if err := unix.FanotifyMark(fd, unix.FAN_MARK_ADD|unix.FAN_MARK_MOUNT, unix.FAN_MODIFY, unix.AT_FDCWD, path); err != nil {
+	err = unix.FanotifyMark(fd, unix.FAN_MARK_ADD|unix.FAN_MARK_MOUNT, unix.FAN_MODIFY, unix.AT_FDCWD, path)
+	if err != nil {
 		t.Fatalf("fanotify: watch the mount of %s: %v", path, err)
 	}
 	go a.read()

@@ -158,8 +158,10 @@ func StockExit(t testing.TB, args ...string) (answer string, code int) {
 	if err = errors.Join(err, failed); err != nil {
 		t.Fatal(err)
 	}
-	command := append([]string{filepath.Join(SparkHome(t), "bin", "spark-submit"), "--master", "local[2]", "--conf", "spark.ui.enabled=false"}, args...)
-	kept := filepath.Join(room, fmt.Sprintf("stock-%x.json", sha256.Sum256([]byte(strings.Join(append(command, dir), "\x00")))))
+	command := append([]string{filepath.Join(SparkHome(t), "bin", "spark-submit"), "--master", "local[2]", "--conf",
+		"spark.ui.enabled=false"}, args...)
+	kept := filepath.Join(room, fmt.Sprintf("stock-%x.json",
+		sha256.Sum256([]byte(strings.Join(append(command, dir), "\x00")))))
 	var ended struct {
 		Answer string
 		Code   int
@@ -221,7 +223,9 @@ func (s *System) Record(args ...string) (api.AppDetail, string) {
 	if code := run.Wait(Patience); code != 0 {
 		s.t.Fatalf("recording run: exit %d", code)
 	}
-	app := s.AwaitApp("the recording run to be finished", Patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
+	app := s.AwaitApp("the recording run to be finished", Patience, func(a api.AppDetail) bool {
+		return a.State == api.AppFinished
+	})
 	var profile string
 	// It is recorded when the exit code is known, a moment after the end.
 	s.Await("the profile "+app.Name, Patience, func() (there bool) {

@@ -50,7 +50,8 @@ func Held(a api.AppDetail) error {
 	case a.ErrorPct == nil:
 		return fmt.Errorf("it ran %s and has no error: %s", a.Pacing, a.Reason)
 	case *a.ErrorPct < -Lateness:
-		return Timing("it ended %.2f %% after its deadline of %v, %g %% are allowed; notices %q", -*a.ErrorPct, a.Deadline, Lateness, a.Notices)
+		return Timing("it ended %.2f %% after its deadline of %v, %g %% are allowed; notices %q", -*a.ErrorPct, a.Deadline,
+			Lateness, a.Notices)
 	case a.Pacing == "released" && !Paced(a):
 		return Timing("it was released before its deadline; notices %q", a.Notices)
 	case !Paced(a):

@@ -86,7 +86,8 @@ func New(t testing.TB) *System {
 }
 
 func fresh(t testing.TB) *System {
-	s := &System{t: t, System: sparkrun.System{Dir: t.TempDir(), Node: fmt.Sprintf("test-%d-%d", os.Getpid(), systems.Add(1))}}
+	s := &System{t: t, System: sparkrun.System{Dir: t.TempDir(),
+		Node: fmt.Sprintf("test-%d-%d", os.Getpid(), systems.Add(1))}}
 	if os.Geteuid() == 0 && os.Getenv("SUDO_USER") == "" {
 		s.ExecutorUser = "root" // Tests read and write each other's files.
 	}
@@ -131,7 +132,8 @@ func NewBehind(t testing.TB) *System {
 	if err := os.WriteFile(path, planner.Encode(), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	s.Server = bustest.Start(t, bustest.Config{Planner: planner, TLS: authority.Issue("server"), Store: filepath.Join(s.Dir, "jetstream")})
+	s.Server = bustest.Start(t, bustest.Config{Planner: planner, TLS: authority.Issue("server"),
+		Store: filepath.Join(s.Dir, "jetstream")})
 	s.Address = s.Server.URL()
 	s.configure("tls-ca: "+authority.CA(), "credentials: "+path)
 	return s
@@ -142,7 +144,8 @@ func NewBehind(t testing.TB) *System {
 func (s *System) configure(connection, planner string) {
 	s.t.Helper()
 	path := filepath.Join(s.Dir, "config.yaml")
-	text := fmt.Sprintf("client: {planner: %q, %[2]s}\nplanner: {%[2]s, %[3]s}\nnode: {%[2]s}\n", s.Address, connection, planner)
+	text := fmt.Sprintf("client: {planner: %q, %[2]s}\nplanner: {%[2]s, %[3]s}\nnode: {%[2]s}\n", s.Address, connection,
+		planner)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
@@ -201,9 +204,11 @@ func (s *System) Submit(args ...string) *Process {
 	if err := os.MkdirAll(events, 0o755); err != nil {
 		s.t.Fatal(err)
 	}
-	flags := append([]string{"--driver-memory", "512m", "--conf", "spark.executor.memory=768m"}, sparkrun.EventLogFlags(events)...)
+	flags := append([]string{"--driver-memory", "512m", "--conf", "spark.executor.memory=768m"},
+		sparkrun.EventLogFlags(events)...)
 	if s.network != nil {
-		flags = append(flags, "--conf", "spark.driver.host="+s.network.Address, "--conf", "spark.driver.bindAddress="+s.network.Address)
+		flags = append(flags, "--conf", "spark.driver.host="+s.network.Address, "--conf", "spark.driver.bindAddress="+
+			s.network.Address)
 	}
 	return start(s.t, s.local().Submit(append(flags, args...)...))
 }

@@ -54,7 +54,8 @@ type tally struct {
 const long = 10
 
 func run(args []string, in io.Reader, w io.Writer) int {
-	t := &tally{w: w, output: map[string][]string{}, parents: map[string]bool{}, inPackage: map[string]int{}, slow: map[string][]string{},
+	t := &tally{w: w, output: map[string][]string{}, parents: map[string]bool{}, inPackage: map[string]int{},
+		slow:    map[string][]string{},
 		reasons: map[string]map[string]int{}}
 	flags := flag.NewFlagSet("tally", flag.ContinueOnError)
 	flags.SetOutput(w)

@@ -91,7 +91,8 @@ func Judge(r Run) Judgement {
 	}
 	at, ends := r.latest()
 	j.Possible, j.Late = ends <= r.Deadline, r.Took > r.Deadline
-	j.Why = fmt.Sprintf("deadline %.1f s, took %.1f s, after the fault at %.1f s it can end at %.1f s; %d executors lost", r.Deadline, r.Took, at, ends, len(r.Lost))
+	j.Why = fmt.Sprintf("deadline %.1f s, took %.1f s, after the fault at %.1f s it can end at %.1f s; %d executors lost",
+		r.Deadline, r.Took, at, ends, len(r.Lost))
 	return j
 }
 

@@ -148,7 +148,8 @@ func Draw(seed uint64, length, gap time.Duration, nodes []string) []Fault {
 			n -= kinds[k].weight
 		}
 		kind := kinds[k]
-		f := Fault{At: at, Kind: kind.kind, For: kind.shortest + time.Duration(random.Float64()*float64(kind.most-kind.shortest)),
+		f := Fault{At: at, Kind: kind.kind, For: kind.shortest +
+			time.Duration(random.Float64()*float64(kind.most-kind.shortest)),
 			Amount: kind.amount * random.Float64(), Pick: random.Float64()}
 		node := nodes[random.IntN(len(nodes))]
 		part := kind.part

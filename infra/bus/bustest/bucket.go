@@ -123,7 +123,8 @@ func SharedSuite(t *testing.T, open func(t *testing.T) store.Shared) {
 		if err != nil || one == 0 {
 			t.Fatalf("%d, %v", one, err)
 		}
-		two, err := s.Write(t.Context(), append(set("d/a", "1", "d/b =.*>%/ä", "2", "d/c", "3"), set("lease", "two")...), one)
+		two, err := s.Write(t.Context(),
+			append(set("d/a", "1", "d/b =.*>%/ä", "2", "d/c", "3"), set("lease", "two")...), one)
 		if err != nil || two <= one {
 			t.Fatalf("%d after %d, %v", two, one, err)
 		}
@@ -135,14 +136,16 @@ func SharedSuite(t *testing.T, open func(t *testing.T) store.Shared) {
 				t.Errorf("alone at revision %d: %v", last, err)
 			}
 		}
-		three, err := s.Write(t.Context(), []api.Pair{{Key: "d/c"}, {Key: "d/never"}, {Key: "d/empty", Value: []byte{}}, {Key: "lease", Value: []byte("three")}}, two)
+		three, err := s.Write(t.Context(), []api.Pair{{Key: "d/c"}, {Key: "d/never"}, {Key: "d/empty", Value: []byte{}},
+			{Key: "lease", Value: []byte("three")}}, two)
 		if err != nil || three <= two {
 			t.Fatalf("%d after %d, %v", three, two, err)
 		}
 		if v, revision, err := s.Newest(t.Context(), "lease"); string(v) != "three" || revision != three || err != nil {
 			t.Errorf("the newest: %q, %d, %v", v, revision, err)
 		}
-		if d := cmp.Diff(map[string]string{"d/a": "1", "d/b =.*>%/ä": "2", "d/empty": "", "lease": "three"}, read(t, s, three)); d != "" {
+		if d := cmp.Diff(map[string]string{"d/a": "1", "d/b =.*>%/ä": "2", "d/empty": "", "lease": "three"},
+			read(t, s, three)); d != "" {
 			t.Error(d)
 		}
 	})

@@ -238,7 +238,8 @@ func build() (string, error) {
 	// Tests of several packages may build it at the same time: the name appears at
 	// once and whole.
 	own := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if out, err := exec.Command("go", "build", "-o", own, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
+	out, err := exec.Command("go", "build", "-o", own, "github.com/nats-io/nats-server/v2").CombinedOutput()
+	if err != nil {
 		return "", errors.Join(fmt.Errorf("build nats-server: %w: %s", err, out), os.Remove(own))
 	}
 	return path, os.Rename(own, path)

@@ -129,13 +129,15 @@ func (tree *Tree) Use(t testing.TB, group string, used units.Work, throttled tim
 
 func (tree *Tree) use(group string, used units.Work, throttled time.Duration) error {
 	if tree.layout == V2 {
-		return tree.write(group, "cpu.stat", fmt.Sprintf("usage_usec %d\nuser_usec 0\nsystem_usec 0\nnr_periods 0\nnr_throttled 0\nthrottled_usec %d\n",
+		return tree.write(group, "cpu.stat", fmt.Sprintf(
+			"usage_usec %d\nuser_usec 0\nsystem_usec 0\nnr_periods 0\nnr_throttled 0\nthrottled_usec %d\n",
 			int64(float64(used)*1e6), throttled.Microseconds()))
 	}
 	if err := tree.write(group, "cpuacct.usage", strconv.FormatInt(int64(float64(used)*1e9), 10)+"\n"); err != nil {
 		return err
 	}
-	return tree.write(group, "cpu.stat", fmt.Sprintf("nr_periods 0\nnr_throttled 0\nthrottled_time %d\n", throttled.Nanoseconds()))
+	return tree.write(group, "cpu.stat", fmt.Sprintf("nr_periods 0\nnr_throttled 0\nthrottled_time %d\n",
+		throttled.Nanoseconds()))
 }
 
 // SetQuota writes a quota as another program would.

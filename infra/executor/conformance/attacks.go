@@ -38,7 +38,8 @@ func Attacks(t *testing.T, h Harness) {
 	node := nodeFiles(t, h)
 	victim := h.side(t, users, "app-victim")
 	// What it is to protect: a secret in its environment, its files, its memory and its logs.
-	victim.start(t, r, fmt.Sprintf("echo %s >secret; echo %[1]s >%s/block; echo %[1]s; echo %[1]s >&2; "+end+"exec /bin/sleep 600",
+	victim.start(t, r, fmt.Sprintf("echo %s >secret; echo %[1]s >%s/block; echo %[1]s; echo %[1]s >&2; "+end+
+		"exec /bin/sleep 600",
 		secret, victim.paths.Local), "SECRET="+secret)
 	victim.awaitEnd(t)
 
@@ -115,7 +116,8 @@ func (s *side) awaitEnd(t *testing.T) (said string) {
 		out, err1 := os.ReadFile(s.paths.Stdout)
 		words, err2 := os.ReadFile(s.paths.Stderr)
 		said = string(out) + string(words)
-		return errors.Join(err1, err2) == nil && strings.HasSuffix(string(out), "end\n") && strings.HasSuffix(string(words), "end\n")
+		return errors.Join(err1, err2) == nil && strings.HasSuffix(string(out), "end\n") &&
+			strings.HasSuffix(string(words), "end\n")
 	})
 	return said
 }
@@ -124,7 +126,8 @@ func (s *side) awaitEnd(t *testing.T) (said string) {
 // and runs on.
 func program(attacks []attack, node node) string {
 	var b strings.Builder
-	b.WriteString("attack() { if /bin/sh -c \"$2\" >/dev/null 2>&1; then echo \"done: $1\"; else echo \"refused: $1\"; fi; }\n")
+	b.WriteString(
+		"attack() { if /bin/sh -c \"$2\" >/dev/null 2>&1; then echo \"done: $1\"; else echo \"refused: $1\"; fi; }\n")
 	for _, a := range attacks {
 		fmt.Fprintf(&b, "attack '%s' '%s'\n", a.name, a.script)
 	}
@@ -132,7 +135,8 @@ func program(attacks []attack, node node) string {
 		fmt.Fprintf(&b, "ln -s %s link%d; ln -s %[1]s ../../local/link%[2]d\n", target, i)
 	}
 	// It is named as directories and files are that a node controller makes.
-	fmt.Fprintf(&b, "ln -s %s tmp; ln -s %s ../../local/passwd; echo forged >../../local/handle.json\n", node.dir, node.file)
+	fmt.Fprintf(&b, "ln -s %s tmp; ln -s %s ../../local/passwd; echo forged >../../local/handle.json\n", node.dir,
+		node.file)
 	b.WriteString(end + "exec /bin/sleep 600")
 	return b.String()
 }
@@ -169,7 +173,8 @@ func attacksOn(v *side, n node) []attack {
 		{"kill it", fmt.Sprintf("kill -9 %d", v.handle.PID)},
 		{"stop its whole group", fmt.Sprintf("kill -STOP -%d", v.handle.PID)},
 		{"join its group", "echo 0 >" + join},
-		{"take its quota", "echo 1000 >" + filepath.Join(filepath.Dir(join), "cpu.cfs_quota_us") + " || echo 1000 >" + filepath.Join(filepath.Dir(join), "cpu.max")},
+		{"take its quota", "echo 1000 >" + filepath.Join(filepath.Dir(join), "cpu.cfs_quota_us") + " || echo 1000 >" +
+			filepath.Join(filepath.Dir(join), "cpu.max")},
 		{"make a group", "mkdir " + filepath.Join(filepath.Dir(join), "x")},
 		{"leave its own group", "echo 0 >" + filepath.Join(filepath.Dir(filepath.Dir(join)), "cgroup.procs")},
 		{"reach the node controller by a signal", fmt.Sprintf("kill -0 %d", os.Getpid())},

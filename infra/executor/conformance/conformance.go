@@ -141,7 +141,8 @@ func start(t *testing.T, h Harness) {
 		t.Errorf("handle %+v", handle)
 	}
 	paths := h.paths(t, "1")
-	for _, path := range []string{paths.Work, paths.Local, paths.Stdout, paths.Stderr, paths.Page, paths.Wish, paths.Handle} {
+	for _, path := range []string{paths.Work, paths.Local, paths.Stdout, paths.Stderr, paths.Page, paths.Wish,
+		paths.Handle} {
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
@@ -408,7 +409,8 @@ func Confined(t *testing.T, pid int) {
 	if first := strings.Fields(status["Gid"])[0]; status["Groups"] == first {
 		status["Groups"] = ""
 	}
-	for name, want := range map[string]string{"NoNewPrivs": "1", "Groups": "", "CapEff": "0000000000000000", "CapPrm": "0000000000000000"} {
+	for name, want := range map[string]string{"NoNewPrivs": "1", "Groups": "", "CapEff": "0000000000000000",
+		"CapPrm": "0000000000000000"} {
 		if status[name] != want {
 			t.Errorf("%s of process %d is %q, want %q", name, pid, status[name], want)
 		}

@@ -33,7 +33,8 @@ func (r *Runtime) name(s executor.Spec) string {
 }
 
 // describe says what the container is. What its command line names is put on st.
-func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string, st *stage) (*container.Config, *container.HostConfig, error) {
+func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string, st *stage) (*container.Config,
+	*container.HostConfig, error) {
 	parent, err := r.parent(s)
 	if err != nil {
 		return nil, nil, err
@@ -61,7 +62,8 @@ func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string, s
 	if s.User.Made {
 		list = append(list, mount.Mount{Type: mount.TypeBind, Source: paths.Passwd, Target: "/etc/passwd", ReadOnly: true})
 	}
-	command := append([]string{"/bin/sh", "-c", script, starterName, paths.Stdout, paths.Stderr, gate, strconv.Itoa(len(reads))}, reads...)
+	command := append([]string{"/bin/sh", "-c", script, starterName, paths.Stdout, paths.Stderr, gate,
+		strconv.Itoa(len(reads))}, reads...)
 	config := &container.Config{
 		Image: image, Entrypoint: command, Cmd: s.Args, Env: env, WorkingDir: paths.Work,
 		User: fmt.Sprintf("%d:%d", s.User.UID, s.User.GID),
@@ -107,7 +109,10 @@ func (r *Runtime) parent(s executor.Spec) (string, error) {
 	case r.engine.systemd && isSlice:
 		return slice, nil
 	case r.engine.systemd:
-		return "", fmt.Errorf("the Docker daemon's cgroup driver is systemd, and %s is no slice: leave cgroup-parent out or give slices", s.Group.Path())
+		return "",
+			fmt.Errorf(
+				"the Docker daemon's cgroup driver is systemd, and %s is no slice: leave cgroup-parent out or give slices",
+				s.Group.Path())
 	}
 	return s.Group.Path(), nil
 }

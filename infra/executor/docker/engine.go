@@ -58,7 +58,8 @@ func Find(ctx context.Context, address string) (*Engine, error) {
 func (e *Engine) look(ctx context.Context) error {
 	at, err := url.Parse(e.client.DaemonHost())
 	if err != nil || at.Scheme != "unix" {
-		return fmt.Errorf("the daemon at %s may be on another machine: containers are started through a unix socket only", e.client.DaemonHost())
+		return fmt.Errorf("the daemon at %s may be on another machine: containers are started through a unix socket only",
+			e.client.DaemonHost())
 	}
 	e.socket = at.Path
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
@@ -67,7 +68,9 @@ func (e *Engine) look(ctx context.Context) error {
 	if err != nil {
 		return e.explain(err)
 	}
-	if info.OSType != "linux" || slices.ContainsFunc(info.SecurityOptions, func(o string) bool { return strings.Contains(o, "name=rootless") }) {
+	if info.OSType != "linux" || slices.ContainsFunc(info.SecurityOptions, func(o string) bool {
+		return strings.Contains(o, "name=rootless")
+	}) {
 		return errors.New("a rootless daemon cannot put containers into Pacer's groups: use one that runs as root")
 	}
 	if slices.ContainsFunc(info.SecurityOptions, func(o string) bool { return strings.Contains(o, "name=userns") }) {
@@ -105,7 +108,8 @@ func (e *Engine) explain(err error) error {
 
 // isGone says that there is no daemon, or none that answers in time.
 func isGone(err error) bool {
-	return client.IsErrConnectionFailed(err) || errors.Is(err, context.DeadlineExceeded) || api.KindOf(err) == api.KindTransient
+	return client.IsErrConnectionFailed(err) || errors.Is(err, context.DeadlineExceeded) ||
+		api.KindOf(err) == api.KindTransient
 }
 
 // incarnation is the process id of who listens on the daemon's socket, 0 when
@@ -125,7 +129,9 @@ func (e *Engine) incarnation(ctx context.Context) int32 {
 		return 0
 	}
 	var peer *unix.Ucred
-	controlErr := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	controlErr := raw.Control(func(fd uintptr) {
+		peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
 	if controlErr != nil || err != nil {
 		return 0
 	}

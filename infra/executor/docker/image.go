@@ -20,7 +20,8 @@ const HostImage = "pacer-host:latest"
 // importHost makes the host image of an archive without a file.
 func (e *Engine) importHost(ctx context.Context) error {
 	empty := bytes.NewReader(make([]byte, 1024)) // Two blocks of zeros end an archive.
-	reply, err := e.client.ImageImport(ctx, image.ImportSource{Source: empty, SourceName: "-"}, HostImage, image.ImportOptions{})
+	reply, err := e.client.ImageImport(ctx, image.ImportSource{Source: empty, SourceName: "-"}, HostImage,
+		image.ImportOptions{})
 	if err != nil {
 		return fmt.Errorf("make the image %s: %w", HostImage, e.explain(err))
 	}
@@ -29,7 +30,8 @@ func (e *Engine) importHost(ctx context.Context) error {
 }
 
 func noImage(name string) error {
-	return fmt.Errorf("image %s is not on this node: docker pull %s, or leave the image empty to use this machine's Spark", name, name)
+	return fmt.Errorf("image %s is not on this node: docker pull %s, or leave the image empty to use this machine's Spark",
+		name, name)
 }
 
 // Spark is where an image has Spark and Java. JavaHome is empty when it does not
@@ -74,14 +76,17 @@ func (e *Engine) check(ctx context.Context, id, name, home, version string) erro
 	jars := path.Join(home, "jars")
 	_, err := e.client.ContainerStatPath(ctx, id, jars)
 	if errdefs.IsNotFound(err) {
-		return fmt.Errorf("image %s has no Spark: there is no %s in it (SPARK_HOME in its environment says where)", name, jars)
+		return fmt.Errorf("image %s has no Spark: there is no %s in it (SPARK_HOME in its environment says where)",
+			name, jars)
 	}
 	if err != nil || version == "" {
 		return e.explain(err)
 	}
 	_, err = e.client.ContainerStatPath(ctx, id, path.Join(jars, "spark-core_2.13-"+version+".jar"))
 	if errdefs.IsNotFound(err) {
-		return fmt.Errorf("the driver runs Spark %s, but the Spark in %s of image %s is another one: use an image with the driver's version", version, home, name)
+		return fmt.Errorf(
+			"the driver runs Spark %s, but the Spark in %s of image %s is another one: use an image with the driver's version",
+			version, home, name)
 	}
 	return e.explain(err)
 }

@@ -90,14 +90,17 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 func inGroup(group *cgroup.Group, pid int, path string) error {
 	members, err := group.Procs()
 	if err == nil && !slices.Contains(members, pid) {
-		err = fmt.Errorf("the container is not in group %s of this node, so no quota would hold for it: does the Docker daemon see the same cgroups?", path)
+		err = fmt.Errorf(
+			"the container is not in group %s of this node, so no quota would hold for it: does the Docker daemon see the "+
+				"same cgroups?", path)
 	}
 	return err
 }
 
 // run makes and starts a container and returns its id and its first process. It
 // takes away what an interrupted start has left under the name.
-func (r *Runtime) run(ctx context.Context, config *container.Config, host *container.HostConfig, name string) (string, int, error) {
+func (r *Runtime) run(ctx context.Context, config *container.Config, host *container.HostConfig, name string) (string,
+	int, error) {
 	created, err := r.engine.client.ContainerCreate(ctx, config, host, nil, nil, name)
 	if errdefs.IsConflict(err) {
 		if err := r.engine.remove(ctx, name); err != nil {
@@ -166,7 +169,8 @@ func (e *Engine) remove(ctx context.Context, id string) error {
 
 // release lets the program go and returns when it has taken the starter's place,
 // or with the reason for which it cannot.
-func (r *Runtime) release(ctx context.Context, id string, pid int, s executor.Spec, paths executor.Paths, gate string) error {
+func (r *Runtime) release(ctx context.Context, id string, pid int, s executor.Spec, paths executor.Paths,
+	gate string) error {
 	ctx, cancel := context.WithTimeout(ctx, workLimit)
 	defer cancel()
 	// Opened for both directions it waits for nobody, and what is written stays
@@ -244,7 +248,8 @@ func lastLine(path string) string {
 // shortened takes the runtime's own prefixes from an error.
 func shortened(err error) error {
 	text := err.Error()
-	for _, prefix := range []string{"Error response from daemon: ", "failed to create task for container: ", "failed to create shim task: ",
+	for _, prefix := range []string{"Error response from daemon: ", "failed to create task for container: ",
+		"failed to create shim task: ",
 		"OCI runtime create failed: ", "runc create failed: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}

@@ -33,7 +33,8 @@ func ParseMounts(list string) ([]Mount, error) {
 	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
 		path, mode, _ := strings.Cut(text, ":")
 		if !filepath.IsAbs(path) || filepath.Clean(path) == "/" || mode != "" && mode != "rw" && mode != "ro" {
-			faults = append(faults, fmt.Errorf("mount %q: want an absolute path, not /, with :rw behind it if executors may write", text))
+			faults = append(faults,
+				fmt.Errorf("mount %q: want an absolute path, not /, with :rw behind it if executors may write", text))
 			continue
 		}
 		mounts = append(mounts, Mount{Path: filepath.Clean(path), Writable: mode == "rw"})

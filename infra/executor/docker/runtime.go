@@ -74,7 +74,8 @@ func New(cfg Config) (*Runtime, error) {
 	}
 	cfg.Layout.Root = root // It is in the labels.
 	r := &Runtime{cfg: cfg, engine: cfg.Engine, held: map[executor.Handle]*held{}, left: map[string]bool{}}
-	r.processes, err = executor.NewProcess(executor.ProcessConfig{Layout: cfg.Layout, Groups: cfg.Groups, Grace: cfg.Grace, Launch: r.launch})
+	r.processes, err = executor.NewProcess(executor.ProcessConfig{Layout: cfg.Layout, Groups: cfg.Groups, Grace: cfg.Grace,
+		Launch: r.launch})
 	return r, err
 }
 
@@ -223,7 +224,8 @@ func (r *Runtime) Recover() ([]executor.Handle, error) {
 
 // containers returns the ids of this node controller's containers by name.
 func (r *Runtime) containers(ctx context.Context) (map[string]string, error) {
-	ours := filters.NewArgs(filters.Arg("label", labelNode+"="+r.cfg.Node), filters.Arg("label", labelWork+"="+r.cfg.Layout.Root))
+	ours := filters.NewArgs(filters.Arg("label", labelNode+"="+r.cfg.Node),
+		filters.Arg("label", labelWork+"="+r.cfg.Layout.Root))
 	list, err := r.engine.client.ContainerList(ctx, container.ListOptions{All: true, Filters: ours})
 	if err != nil {
 		return nil, fmt.Errorf("docker: recover: %w", r.engine.explain(err))

@@ -36,7 +36,8 @@ var users = map[string]string{
 }
 
 // applets are the programs that the tests' shell scripts call.
-var applets = []string{"sh", "sleep", "setsid", "id", "pwd", "cut", "env", "ls", "grep", "touch", "cat", "echo", "mkdir", "chown", "kill", "true", "head", "tr"}
+var applets = []string{"sh", "sleep", "setsid", "id", "pwd", "cut", "env", "ls", "grep", "touch", "cat", "echo",
+	"mkdir", "chown", "kill", "true", "head", "tr"}
 
 // Build writes an initramfs with the suites to file. dir is for what it is made
 // of. It needs the go command and is run inside the module.

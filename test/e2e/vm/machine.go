@@ -31,7 +31,8 @@ func Find() (Parts, error) {
 		return Parts{}, fmt.Errorf("vm: %w", err)
 	}
 	dir := filepath.Join(cache, "vm")
-	p := Parts{Kernel: filepath.Join(dir, "vmlinuz"), BusyBox: filepath.Join(dir, "busybox"), Disk: filepath.Join(dir, "brd.ko")}
+	p := Parts{Kernel: filepath.Join(dir, "vmlinuz"), BusyBox: filepath.Join(dir, "busybox"),
+		Disk: filepath.Join(dir, "brd.ko")}
 	for _, path := range []string{p.Kernel, p.BusyBox, p.Disk} {
 		if _, err := os.Stat(path); err != nil {
 			return Parts{}, fmt.Errorf("vm: %w: run scripts/vm.sh", err)
@@ -59,7 +60,8 @@ func (p Parts) Run(ctx context.Context, image, dir string) (results, console []b
 	// Emulated even where /dev/kvm is: inside another virtual machine KVM may hang,
 	// and it would save some ten seconds. The kernel ends the machine when it
 	// panics, as it does when /init ends.
-	cmd := exec.CommandContext(ctx, p.Qemu, "-nodefaults", "-no-reboot", "-display", "none", "-machine", "pc,accel=tcg", "-cpu", "max",
+	cmd := exec.CommandContext(ctx, p.Qemu, "-nodefaults", "-no-reboot", "-display", "none", "-machine", "pc,accel=tcg",
+		"-cpu", "max",
 		"-smp", "2", "-m", "768", "-kernel", p.Kernel, "-initrd", image,
 		"-append", "console=ttyS0 panic=-1 loglevel=4 rdinit=/init mitigations=off random.trust_cpu=on",
 		"-serial", "file:"+consoleFile, "-serial", "file:"+resultsFile)

@@ -60,9 +60,9 @@ const (
 	ModeOff Mode = "off"
 )
 
-// HandsOff reports whether quotas and weights of its executors are nobody's to
+// Unmanaged reports whether quotas and weights of its executors are nobody's to
 // write, but for the bounds of its user.
-func (m Mode) HandsOff() bool { return m == ModeObserve || m == ModeOff }
+func (m Mode) Unmanaged() bool { return m == ModeObserve || m == ModeOff }
 
 // RegisterRequest introduces an application. Sent by the driver when its
 // scheduler back end starts, and again, with the same Submission, after its
@@ -161,7 +161,7 @@ type Launch struct {
 	JavaOptions []string          `json:"java_options,omitempty"`
 	ClassPath   []string          `json:"class_path,omitempty"`
 	Env         map[string]string `json:"env,omitempty"`
-	// Mode is the application's, set by the planner: with one that is HandsOff
+	// Mode is the application's, set by the planner: with one that is Unmanaged
 	// the node leaves the groups of its executors as they were made, unless it is Bounded.
 	Mode Mode `json:"mode,omitempty"`
 	// Bounded says that its user has bounds on cores or memory, set by the planner: they hold in

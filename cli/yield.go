@@ -35,7 +35,7 @@ func (l *launch) yields(ctx context.Context, conn client, elapsed units.Seconds)
 		return sharing.Default().Nice.Behind
 	}
 	profile := cmp.Or(l.setting(confProfile), l.given("spark.app.name", "--name"))
-	if err != nil || left <= 0 || profile == "" || api.Mode(l.setting(confMode)).HandsOff() {
+	if err != nil || left <= 0 || profile == "" || api.Mode(l.setting(confMode)).Unmanaged() {
 		return 0 // The driver says what is wrong.
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)

@@ -80,7 +80,7 @@ const lingers = 10 * time.Second
 // observe has the credential of an application end with it, and passes on to inner.
 func (a *plannerAccess) observe(inner func(ledger.Change)) func(ledger.Change) {
 	return func(c ledger.Change) {
-		if ended, ok := c.Fact.(ledger.Buried); ok {
+		if ended, ok := c.Fact.(ledger.Archived); ok {
 			login := application(ended.App).Login()
 			a.keyring.Remove(login)
 			time.AfterFunc(lingers, func() { a.disconnect(login) })

@@ -123,7 +123,7 @@ func countFact(count *metrics.Planner, fact ledger.Fact) {
 		}
 	case ledger.TurnedDown:
 		count.Rejected(api.KindOf(f.Err))
-	case ledger.Buried:
+	case ledger.Archived:
 		if e := f.Detail.ErrorPct; e != nil {
 			count.Ended(*e / 100)
 		}

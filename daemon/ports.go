@@ -148,12 +148,12 @@ func (x *executors) hold(key node.Key, handle executor.Handle, group *cgroup.Gro
 func (h *held) compare(key node.Key) int { return h.key.Compare(key) }
 
 func (x *executors) start(ctx context.Context, s executor.Spec, l api.Launch) (executor.Handle, error) {
-	if !l.Mode.HandsOff() { // A new group has neither quota nor weight of its own.
+	if !l.Mode.Unmanaged() { // A new group has neither quota nor weight of its own.
 		if err := errors.Join(s.Group.SetQuota(units.Unlimited), s.Group.SetWeight(cgroup.WeightDefault)); err != nil {
 			return executor.Handle{}, err
 		}
 	}
-	if (!l.Mode.HandsOff() || l.Bounded) && !x.contained {
+	if (!l.Mode.Unmanaged() || l.Bounded) && !x.contained {
 		if err := s.Group.RaiseMemory(s.Memory); err != nil {
 			return executor.Handle{}, err
 		}

@@ -64,10 +64,10 @@ func (f Registered) apply(l *Ledger) error {
 	return nil
 }
 
-// Numbered: an application's number is taken, though the application is not.
-type Numbered struct{ Serial uint64 }
+// SerialTaken: an application's number is taken, though the application is not.
+type SerialTaken struct{ Serial uint64 }
 
-func (f Numbered) apply(l *Ledger) error {
+func (f SerialTaken) apply(l *Ledger) error {
 	if err := checkSerial(l, f.Serial); err != nil {
 		return err
 	}

@@ -29,14 +29,14 @@ func (f Refused) apply(l *Ledger) error {
 	return nil
 }
 
-// Buried: an application that has ended is history.
-type Buried struct {
+// Archived: an application that has ended is history.
+type Archived struct {
 	App     api.AppID
 	Detail  api.AppDetail
 	Account Account
 }
 
-func (f Buried) apply(l *Ledger) error {
+func (f Archived) apply(l *Ledger) error {
 	a := l.apps[f.App]
 	if a == nil || !a.Over() {
 		return fmt.Errorf("application %s has not ended", f.App)

@@ -78,7 +78,7 @@ func examples() []ledger.Fact {
 	const second, third = api.AppID("app-2"), api.AppID("app-3")
 	targets := []ledger.Target{{Node: "a", StageTarget: api.StageTarget{Executor: "2", Weight: 4, Tasks: 4, Work: 9}}}
 	return []ledger.Fact{
-		ledger.Buried{App: third, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: third, State: api.AppFinished}}},
+		ledger.Archived{App: third, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: third, State: api.AppFinished}}},
 		ledger.ClockRead{App: app, Ahead: 7}, ledger.ContextStopped{App: app, At: 5}, ledger.DeadlineGiven{App: app, Deadline: 50}, ledger.Capped{App: app, Cores: 2}, ledger.EventTaken{App: app, Seq: 9},
 		ledger.ExecutorIdle{App: app, ID: "1", For: time.Second}, ledger.ExecutorLeaving{App: app, ID: "1"}, ledger.ExecutorLost{App: app, ID: "1"},
 		ledger.ExecutorNamed{App: "app-7", ID: "4"}, ledger.ExecutorUp{App: app, ID: "2"}, ledger.ExecutorUnseen{App: app, ID: "2"}, ledger.Exited{App: third, At: 3}, ledger.GateSet{App: app, Gate: ledger.Gate{Late: true}},
@@ -87,8 +87,8 @@ func examples() []ledger.Fact {
 		ledger.ModeSet{App: app, Mode: ledger.Released}, ledger.NodeChallenged{Node: "a", Incarnation: "a-2"}, ledger.NodeDrained{Node: "a", Draining: true},
 		ledger.NodeForgotten{Node: "empty"}, ledger.NodeJoined{Node: "c", Incarnation: "c-1"}, ledger.NodeSilent{Node: "a", For: time.Minute}, ledger.NodeLost{Node: "a"}, ledger.NodeSaid{Status: status(2, 1)},
 		ledger.NodeClaimed{Node: "theirs", From: "another"}, ledger.NodeCleared{Node: "b", App: "app-0"},
-		ledger.Reclaimed{App: "app-7", Node: "b", Executors: []ledger.StrangerExecutor{{ID: "3", State: api.ExecutorRunning}}},
-		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.Numbered{Serial: 9}, ledger.Outdated{App: second}, ledger.Passed{For: time.Second},
+		ledger.Reclaimed{App: "app-7", Node: "b", Executors: []ledger.UnknownExecutor{{ID: "3", State: api.ExecutorRunning}}},
+		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.SerialTaken{Serial: 9}, ledger.StateUnknown{App: second}, ledger.Passed{For: time.Second},
 		ledger.KillAsked{App: app, By: "somebody"}, ledger.OwnerRevoked{App: app, Revoked: true}, ledger.QueueLearnt{Key: "p", State: []byte("something")},
 		ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}},
 		ledger.Started{App: "app-5", Cores: 4, Judgement: ledger.Judgement{Verdict: api.VerdictNone}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},

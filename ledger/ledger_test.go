@@ -203,7 +203,7 @@ func TestImpossibleFactsChangeNothing(t *testing.T) {
 		"a deadline of nothing":             ledger.DeadlineGiven{App: app},
 		"an exit of one that runs":          ledger.Exited{App: app},
 		"a good end without a word":         ledger.RunEnded{App: app, State: api.AppFinished},
-		"a burial of one that runs":         ledger.Buried{App: app},
+		"an archive of one that runs":       ledger.Archived{App: app},
 		"a node that is not there":          ledger.NodeSaid{Status: &api.NodeStatus{Node: "z"}},
 		"a node with applications":          ledger.NodeForgotten{Node: "a"},
 		"a profile that is not there":       ledger.ProfileRemoved{Name: "none"},

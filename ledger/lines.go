@@ -63,7 +63,7 @@ func (f ContextStopped) line() Line {
 		f.App, f.At, ofDeadline(f.Deadline))
 }
 
-func (f Buried) line() Line {
+func (f Archived) line() Line {
 	d := &f.Detail
 	how := string(d.State)
 	if d.State == api.AppUnknown {
@@ -127,7 +127,7 @@ func (f RunNotRecorded) line() Line {
 	return usual("run not recorded", ofApp(f.App), "%s is not recorded: %v", f.App, f.Err)
 }
 
-func (Numbered) line() Line       { return quiet("number taken") }
+func (SerialTaken) line() Line    { return quiet("number taken") }
 func (Refused) line() Line        { return quiet("refusal kept") }
 func (Heard) line() Line          { return quiet("driver heard") }
 func (NoticeTold) line() Line     { return quiet("notice told") }
@@ -143,7 +143,7 @@ func (TargetsDropped) line() Line { return quiet("targets dropped") }
 func (OwnerRevoked) line() Line   { return quiet("owner revoked") }
 func (RunEnded) line() Line       { return quiet("run ended") }
 func (Exited) line() Line         { return quiet("driver exited") }
-func (Outdated) line() Line       { return quiet("state outdated") }
+func (StateUnknown) line() Line   { return quiet("state outdated") }
 func (LaunchTold) line() Line     { return quiet("launch told") }
 func (QueuePlaced) line() Line    { return quiet("place given") }
 func (QueueLearnt) line() Line    { return quiet("queue taught") }

@@ -338,7 +338,7 @@ func (m *machine) End(t *rapid.T) {
 
 func (m *machine) Bury(t *rapid.T) {
 	id, a := m.drawApp(t)
-	if m.know(t, a != nil && a.ended, ledger.Buried{App: id, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: id, State: api.AppFinished}}}) {
+	if m.know(t, a != nil && a.ended, ledger.Archived{App: id, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: id, State: api.AppFinished}}}) {
 		delete(m.apps, id)
 		m.history = append(m.history, id)
 		m.history = m.history[max(0, len(m.history)-config().History):]

@@ -76,23 +76,23 @@ type Allegiance struct {
 	// application. Its Plan leaves these applications out until they are taken over, for it
 	// would end what it does not name.
 	Foreign bool
-	Theirs  []Stranger
+	Theirs  []UnknownExecutors
 }
 
-// Stranger is an application of which a node runs executors that the planner does not know.
+// UnknownExecutors is an application of which a node runs executors that the planner does not know.
 // Owner is api.OwnerOf its submission, "" where that is not known.
-type Stranger struct {
-	App       api.AppID          `json:"app"`
-	Owner     string             `json:"owner,omitempty"`
-	Executors []StrangerExecutor `json:"executors"` // In order of id.
+type UnknownExecutors struct {
+	App       api.AppID         `json:"app"`
+	Owner     string            `json:"owner,omitempty"`
+	Executors []UnknownExecutor `json:"executors"` // In order of id.
 }
 
-func (o Stranger) equal(p Stranger) bool {
+func (o UnknownExecutors) equal(p UnknownExecutors) bool {
 	return o.App == p.App && o.Owner == p.Owner && slices.Equal(o.Executors, p.Executors)
 }
 
-// StrangerExecutor is one of them, which lives.
-type StrangerExecutor struct {
+// UnknownExecutor is one of them, which lives.
+type UnknownExecutor struct {
 	ID    api.ExecutorID    `json:"id"`
 	State api.ExecutorState `json:"state"`
 }
@@ -127,20 +127,20 @@ func (n *Node) Spoken() bool { return n.Incarnation != "" }
 func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Allegiance.Foreign }
 
 // known strikes executors that are not strange any more.
-func (w *Allegiance) known(id api.AppID, executors []StrangerExecutor) {
+func (w *Allegiance) known(id api.AppID, executors []UnknownExecutor) {
 	for i := range w.Theirs {
 		if o := &w.Theirs[i]; o.App == id {
-			o.Executors = slices.DeleteFunc(slices.Clone(o.Executors), func(x StrangerExecutor) bool {
+			o.Executors = slices.DeleteFunc(slices.Clone(o.Executors), func(x UnknownExecutor) bool {
 				return slices.Contains(executors, x)
 			})
 		}
 	}
-	w.Theirs = slices.DeleteFunc(w.Theirs, func(o Stranger) bool { return len(o.Executors) == 0 })
+	w.Theirs = slices.DeleteFunc(w.Theirs, func(o UnknownExecutors) bool { return len(o.Executors) == 0 })
 }
 
-// Stranger is what n runs of the application that this planner does not know, nil for nothing.
-func (n *Node) Stranger(id api.AppID) *Stranger {
-	at := slices.IndexFunc(n.Allegiance.Theirs, func(o Stranger) bool { return o.App == id })
+// UnknownExecutors is what n runs of the application that this planner does not know, nil for nothing.
+func (n *Node) UnknownExecutors(id api.AppID) *UnknownExecutors {
+	at := slices.IndexFunc(n.Allegiance.Theirs, func(o UnknownExecutors) bool { return o.App == id })
 	if at < 0 {
 		return nil
 	}

@@ -175,7 +175,7 @@ func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
 	theirs := strangers(l, n, s, follows)
 	if len(theirs)+len(n.Allegiance.Theirs) > 0 {
 		what := nodePlan // It leaves them out.
-		if !slices.EqualFunc(theirs, n.Allegiance.Theirs, Stranger.equal) {
+		if !slices.EqualFunc(theirs, n.Allegiance.Theirs, UnknownExecutors.equal) {
 			what |= nodeState
 		}
 		n.Allegiance.Theirs = theirs
@@ -196,10 +196,10 @@ func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
 
 // strangers are the executors that n runs of which this planner does not know, by application:
 // all that are not here, where n follows another planner, and those of its orphans.
-func strangers(l *Ledger, n *Node, s *api.NodeStatus, follows string) (all []Stranger) {
+func strangers(l *Ledger, n *Node, s *api.NodeStatus, follows string) (all []UnknownExecutors) {
 	if follows == "" {
 		for _, o := range s.Orphans {
-			all = append(all, Stranger{App: o.App, Owner: o.Owner})
+			all = append(all, UnknownExecutors{App: o.App, Owner: o.Owner})
 		}
 	}
 	for i := range s.Executors {
@@ -212,16 +212,16 @@ func strangers(l *Ledger, n *Node, s *api.NodeStatus, follows string) (all []Str
 				continue
 			}
 		}
-		at := slices.IndexFunc(all, func(o Stranger) bool { return o.App == x.App })
+		at := slices.IndexFunc(all, func(o UnknownExecutors) bool { return o.App == x.App })
 		if at < 0 && follows != "" {
 			at = len(all)
-			all = append(all, Stranger{App: x.App})
+			all = append(all, UnknownExecutors{App: x.App})
 		}
 		if at >= 0 {
-			all[at].Executors = append(all[at].Executors, StrangerExecutor{x.ID, x.State})
+			all[at].Executors = append(all[at].Executors, UnknownExecutor{x.ID, x.State})
 		}
 	}
-	return slices.DeleteFunc(all, func(o Stranger) bool { return len(o.Executors) == 0 })
+	return slices.DeleteFunc(all, func(o UnknownExecutors) bool { return len(o.Executors) == 0 })
 }
 
 // forget takes those out of n.Over of whom n has said in s that it has nothing any more.

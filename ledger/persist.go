@@ -48,7 +48,7 @@ type stageRecord struct {
 type nodeRecord struct {
 	V int `json:"v"`
 	NodeRecord
-	Theirs []Stranger `json:"theirs,omitempty"` // See Allegiance.
+	Theirs []UnknownExecutors `json:"theirs,omitempty"` // See Allegiance.
 }
 
 // save has v saved under key as JSON. What a ledger saves are its own plain structs with

@@ -65,7 +65,7 @@ func (l *Ledger) content(n *Node) content {
 		if here.App.Outcome.Exiting(here.App.Tenant.Watched) {
 			exiting = append(exiting, here.App.ID)
 		}
-		if !here.App.Running() || n.Stranger(here.App.ID) != nil {
+		if !here.App.Running() || n.UnknownExecutors(here.App.ID) != nil {
 			continue
 		}
 		if here.entry == nil {
@@ -89,7 +89,7 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 		dirty = dirty || !l.noteEpoch(n)
 		n.Published = l.uptime
 		for _, here := range l.allocations[n.Node] {
-			if here.since == 0 && n.Stranger(here.App.ID) == nil {
+			if here.since == 0 && n.UnknownExecutors(here.App.ID) == nil {
 				here.since = n.Epoch
 			}
 		}
@@ -132,7 +132,7 @@ func (l *Ledger) leave(n *Node, plan content) (news bool) {
 		}
 	}
 	for _, entry := range n.plan.entries {
-		if a := l.apps[entry.app]; a == nil || !a.Running() || n.Stranger(a.ID) == nil {
+		if a := l.apps[entry.app]; a == nil || !a.Running() || n.UnknownExecutors(a.ID) == nil {
 			add(entry.app)
 		}
 	}

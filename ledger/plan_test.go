@@ -18,7 +18,7 @@ func TestWhoIsHistoryExitsNoMore(t *testing.T) {
 	if got := exiting(); !slices.Equal(got, []api.AppID{a.ID}) {
 		t.Errorf("exiting %v when its context has stopped", got)
 	}
-	c.Know(ledger.Buried{App: a.ID, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: a.ID, State: api.AppFinished}}})
+	c.Know(ledger.Archived{App: a.ID, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: a.ID, State: api.AppFinished}}})
 	if got := exiting(); len(got) > 0 {
 		t.Errorf("exiting %v when it is history", got)
 	}

@@ -45,7 +45,7 @@ func stored(t *testing.T) disk {
 		ledger.Registered{ID: "app-3", Name: "q", Serial: 3, Wait: &ledger.Wait{Place: 1, Of: 1}},
 		ledger.Registered{ID: "app-4", Name: "q", Serial: 4}, ledger.ContextStopped{App: "app-4", At: 1})...)
 	d.take(effects)
-	if err := l.Record(ledger.Buried{App: "app-4", Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-4", State: api.AppFinished}}}); err != nil {
+	if err := l.Record(ledger.Archived{App: "app-4", Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-4", State: api.AppFinished}}}); err != nil {
 		t.Fatal(err)
 	}
 	d.take(l.Close())

@@ -181,7 +181,7 @@ type Reclaimed struct {
 	App       api.AppID
 	Name      string
 	Node      string
-	Executors []StrangerExecutor // In order of id.
+	Executors []UnknownExecutor // In order of id.
 }
 
 func (f Reclaimed) apply(l *Ledger) error {
@@ -218,11 +218,11 @@ func (f Reclaimed) apply(l *Ledger) error {
 	return nil
 }
 
-// Outdated: another planner has heard more of an application since: it goes on unpaced, and
+// StateUnknown: another planner has heard more of an application since: it goes on unpaced, and
 // its driver is to say anew what is true.
-type Outdated struct{ App api.AppID }
+type StateUnknown struct{ App api.AppID }
 
-func (f Outdated) apply(l *Ledger) error {
+func (f StateUnknown) apply(l *Ledger) error {
 	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err

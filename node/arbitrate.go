@@ -18,7 +18,7 @@ type division struct {
 	capacity capacity
 	// part are those of the last division, in the order of the Plan, but that the last of
 	// them, from watched on, are of applications that are left alone: what they would get.
-	part    []partaker
+	part    []claimant
 	watched int
 	groups  []supervisor.App
 	real    int // How many of groups are not of them, nor of drivers.
@@ -31,21 +31,21 @@ type division struct {
 	sums    []part
 }
 
-// partaker is an executor with running tasks: with its control, or nil where no target of
-// it is in force. foremost says that its application has a deadline that can be kept, and no
-// cap; pressed that it is that, needs nearly all there is to be in time, and has its driver on
+// claimant is an executor with running tasks: with its control, or nil where no target of
+// it is in force. first says that its application has a deadline that can be kept, and no
+// cap; urgent that it is that, needs nearly all there is to be in time, and has its driver on
 // the same cores.
-type partaker struct {
-	x                 *executor
-	c                 *control
-	foremost, pressed bool
+type claimant struct {
+	x             *executor
+	c             *control
+	first, urgent bool
 }
 
 // short reports whether p's stage is one of an application that has no time to lose, and asks for
 // more than it is granted.
-func (p partaker) short() bool { return p.pressed && p.c.grant < p.c.request-sameCores }
+func (p claimant) short() bool { return p.urgent && p.c.grant < p.c.request-sameCores }
 
-// divide settles what each partaker asks for and grants it a part of the capacity. An
+// divide settles what each claimant asks for and grants it a part of the capacity. An
 // active control asks for what its law says, any other executor for its running tasks.
 // Without a tick (a Plan between slots) no controller steps; the last requests stand and
 // new targets ask for Eq 7.
@@ -120,7 +120,7 @@ func (d *division) weigh(limit units.Cores) bool {
 		switch {
 		case p.x.shares:
 			behind = d.rules.Weights.Behind
-		case p.foremost:
+		case p.first:
 			bound = bound || p.c.grant < units.Cores(d.stages[i].Runnable)-sameCores
 			all += d.rules.Weights.Place(float64(p.c.grant), float64(most.c.grant))
 		}
@@ -132,7 +132,7 @@ func (d *division) weigh(limit units.Cores) bool {
 		return false
 	}
 	for _, p := range d.part[:d.watched] {
-		if p.foremost {
+		if p.first {
 			p.x.free, p.x.place = true, d.rules.Weights.Place(float64(p.c.grant), float64(most.c.grant))
 		}
 	}
@@ -166,7 +166,7 @@ func (d *division) enterDrivers(r *roster, now units.Instant) (n int) {
 func (d *division) unbound(limit units.Cores) *executor {
 	most, second := d.widest()
 	c := most.c
-	if c == nil || !d.rules.Room.Unbound || !most.foremost || d.keeps() || c.grant >= c.request-sameCores {
+	if c == nil || !d.rules.Room.Unbound || !most.first || d.keeps() || c.grant >= c.request-sameCores {
 		return nil
 	}
 	if second > 0 && (!d.sup.InOrder() || second >= c.grant-sameCores) {
@@ -196,7 +196,7 @@ func (d *division) unbound(limit units.Cores) *executor {
 }
 
 // widest is the stage that is granted most, and what the next one is granted.
-func (d *division) widest() (most partaker, second units.Cores) {
+func (d *division) widest() (most claimant, second units.Cores) {
 	for _, p := range d.part[:d.watched] {
 		if p.c == nil {
 			continue
@@ -214,7 +214,7 @@ func (d *division) widest() (most partaker, second units.Cores) {
 // enterAll has the partakers of r take part whose applications are left alone, or are not.
 func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tick, leftAlone bool) {
 	for _, a := range r.apps {
-		if a.plan.Launch.Mode.HandsOff() != leftAlone {
+		if a.plan.Launch.Mode.Unmanaged() != leftAlone {
 			continue
 		}
 		if tick {
@@ -222,11 +222,11 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		}
 		from := len(d.part)
 		first := a.plan.Band != api.BandShared && !leftAlone && a.plan.Cap == 0
-		pressed := first && a.least(now) >= d.rules.Room.Pressed*limit && r.here(a.plan.Launch.DriverURL)
+		urgent := first && a.least(now) >= d.rules.Room.Pressed*limit && r.here(a.plan.Launch.DriverURL)
 		for _, c := range a.controls {
 			if c.active {
 				r.request(c, now, limit, tick)
-				d.enter(partaker{c.x, c, first, pressed}, c.target.StageKey, c.request, c.usable())
+				d.enter(claimant{c.x, c, first, urgent}, c.target.StageKey, c.request, c.usable())
 			}
 		}
 		d.group(a, now, from, false)
@@ -234,7 +234,7 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		for _, x := range a.executors {
 			x.cap.part = 0
 			if n := x.unheld(now, r.cfg.Stale); n > 0 {
-				d.enter(partaker{x: x}, api.StageKey{}, n, n)
+				d.enter(claimant{x: x}, api.StageKey{}, n, n)
 			}
 		}
 		d.group(a, now, from, true)
@@ -261,7 +261,7 @@ func (x *executor) unheld(now units.Instant, stale time.Duration) units.Cores {
 }
 
 // enter has p take part, which can use so many cores.
-func (d *division) enter(p partaker, key api.StageKey, request, usable units.Cores) {
+func (d *division) enter(p claimant, key api.StageKey, request, usable units.Cores) {
 	d.part = append(d.part, p)
 	d.stages = append(d.stages, supervisor.Stage{})
 	s := &d.stages[len(d.stages)-1]

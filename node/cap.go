@@ -33,7 +33,7 @@ func (a *app) divideCap(now units.Instant, cfg *Config) {
 }
 
 // held reports whether a target holds x, and not on paper only.
-func (x *executor) held() bool { return x.ctl != nil && x.ctl.active && !x.handsOff }
+func (x *executor) held() bool { return x.ctl != nil && x.ctl.active && !x.unmanaged }
 
 // counts is as how many tasks of one core x counts where a cap is divided.
 func (x *executor) counts(now units.Instant, stale time.Duration) int {

@@ -46,7 +46,7 @@ func TestACapBoundsAnApplication(t *testing.T) {
 func TestACapHoldsInEveryMode(t *testing.T) {
 	for _, mode := range []api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff} {
 		w := newWorld(t, testConfig(4))
-		a := handsOff(mode)
+		a := unmanaged(mode)
 		a.Cap = 1.5
 		w.apply(plan(1, a))
 		w.ticks(2)

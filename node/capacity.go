@@ -40,7 +40,7 @@ type capacity struct {
 	tau                   time.Duration
 	host                  units.Work
 	others, watched       units.Cores // Others, and executors that are left alone.
-	crowded               bool        // Others use so much that the floor stands for what they leave.
+	contended             bool        // Others use so much that the floor stands for what they leave.
 	short                 bool        // Executors had less than the floor in the last tick.
 	exits                 []exit      // The drivers for which a core is kept.
 }
@@ -87,9 +87,9 @@ func (c *capacity) observe(host units.Work, used usage, dt time.Duration) {
 	c.short = (used.ours + used.watched).Per(dt) < c.floor
 	c.others = c.smooth(c.others, host-before-used.ours-used.watched, dt)
 	if left := c.machine - c.others; left < c.floor {
-		c.crowded = true
+		c.contended = true
 	} else if left > c.floor+c.room.Relief*c.offered {
-		c.crowded = false
+		c.contended = false
 	}
 	c.watched = c.smooth(c.watched, used.watched, dt)
 }

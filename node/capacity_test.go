@@ -73,8 +73,8 @@ func TestOthersTakeNothingFromAPartOfTheMachine(t *testing.T) {
 		if got := k.cores(); math.Abs(float64(got-c.want)) > 1e-9 {
 			t.Errorf("beside %v cores: %v, want %v", c.others, got, c.want)
 		}
-		if crowded := c.want < 3.5; k.crowded != crowded {
-			t.Errorf("beside %v cores: crowded %v", c.others, k.crowded)
+		if contended := c.want < 3.5; k.contended != contended {
+			t.Errorf("beside %v cores: contended %v", c.others, k.contended)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestDriversThatExitTakeHalfAtMost(t *testing.T) {
 func TestAnExecutorThatIsStoppedGoesLast(t *testing.T) {
 	for _, mode := range []api.Mode{api.ModeControl, api.ModeObserve} {
 		w := newWorld(t, testConfig(2))
-		w.ready(1, handsOff(mode))
+		w.ready(1, unmanaged(mode))
 		w.exec(Key{appA, "1"}).submit(0, 40, 1)
 		w.ticks(4)
 		var low, stopped int

@@ -15,12 +15,12 @@ const stopAgain = 10 * time.Second
 // in force. An executor that nothing controls has no quota but its cap, and neither has one
 // that is granted all there is, or all that those leave who share: what others use is a mean
 // of the last seconds, and weights keep their floor. One that is capped has a quota always.
-// For one that is handsOff everything is worked out, and nothing is written but its cap.
+// For one that is unmanaged everything is worked out, and nothing is written but its cap.
 func (r *roster) enforce(x *executor, limit units.Cores) {
 	if !x.alive() || !x.life.here || !x.quotaKnown {
 		return
 	}
-	if x.handsOff {
+	if x.unmanaged {
 		x.holdToCap(r.cfg.Quantum, &r.out)
 	}
 	if x.cap.any {
@@ -43,7 +43,7 @@ func (r *roster) enforce(x *executor, limit units.Cores) {
 	if x.charged != nil {
 		x.charged.quotaChanges++
 	}
-	if x.handsOff {
+	if x.unmanaged {
 		return
 	}
 	r.out.counters.QuotaWrites++

@@ -23,9 +23,9 @@ type room struct {
 type executor struct {
 	key  Key
 	room room
-	// handsOff says that its application's mode lets nothing be written for it but its part of a
+	// unmanaged says that its application's mode lets nothing be written for it but its part of a
 	// cap: quota is then what would be in force.
-	handsOff bool
+	unmanaged bool
 	// shares says that its application comes after those with a deadline that can be
 	// kept, part is its class's part of what they leave.
 	shares, hasDeadline bool
@@ -150,7 +150,7 @@ func (x *executor) lingers(now units.Instant, linger time.Duration) bool {
 
 // written is the quota in force as far as is known.
 func (x *executor) written() units.Cores {
-	if x.handsOff {
+	if x.unmanaged {
 		return x.cap.inForce
 	}
 	return x.quota

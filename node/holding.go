@@ -60,7 +60,7 @@ func (h *holding) take(l *api.Launch, started bool) {
 		return
 	}
 	h.heap, h.overhead, h.floor = l.Heap, l.Overhead, l.OffHeap
-	h.still = l.OffHeapFixed || l.OffHeap == 0 || l.Mode.HandsOff()
+	h.still = l.OffHeapFixed || l.OffHeap == 0 || l.Mode.Unmanaged()
 	h.reserved = max(h.reserved, h.floor)
 }
 

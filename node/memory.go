@@ -53,7 +53,7 @@ func (p *pool) step(r *roster, s *Sample, now units.Instant) {
 		}
 	}
 	for _, x := range r.execs {
-		if x.life.here && x.alive() && !x.handsOff && !x.memory.unknown() {
+		if x.life.here && x.alive() && !x.unmanaged && !x.memory.unknown() {
 			free = p.move(r, x, now, free)
 		}
 	}

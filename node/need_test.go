@@ -91,7 +91,7 @@ func TestTheWeightOfAllExecutors(t *testing.T) {
 		{"none has a deadline", []api.PlanApp{shared("app-x", "")}, rules.Weights.Shared},
 		{"one that is late has nobody beside it to yield to", []api.PlanApp{late(appA)}, rules.Weights.Promised},
 		{"one that is late yields", []api.PlanApp{late(appA), planApp(appB, 2, nil), planApp("app-idle", 2, ids("2"))}, rules.Weights.Shared},
-		{"it is observed", []api.PlanApp{handsOff(api.ModeObserve)}, sharing.Unset},
+		{"it is observed", []api.PlanApp{unmanaged(api.ModeObserve)}, sharing.Unset},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, testConfig(2))
@@ -167,7 +167,7 @@ func TestTheWeightOfExecutorsThatStart(t *testing.T) {
 		{planApp(appA, 2, ids("1")), rules.Weights.Even},
 		{shared(appA, ""), rules.Weights.Shared},
 		{late(appA), rules.Weights.Even},
-		{handsOff(api.ModeObserve), sharing.Unset},
+		{unmanaged(api.ModeObserve), sharing.Unset},
 	} {
 		w := newWorld(t, testConfig(2))
 		w.apply(plan(1, c.app))

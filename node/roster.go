@@ -78,7 +78,7 @@ func (a *app) overdue(now units.Instant) bool {
 // a has a deadline to keep. What takes longer than Room.Wait is not worth a core: the driver
 // may wait itself.
 func (r *roster) waits(a *app, now units.Instant) bool {
-	if !promised(a.plan) || a.plan.Cap > 0 || a.plan.Launch.Mode.HandsOff() || !r.here(a.plan.Launch.DriverURL) {
+	if !promised(a.plan) || a.plan.Cap > 0 || a.plan.Launch.Mode.Unmanaged() || !r.here(a.plan.Launch.DriverURL) {
 		return false
 	}
 	since, up := units.Instant(0), false

@@ -104,7 +104,7 @@ func (r *roster) fold(now units.Instant, s *Sample) (used usage) {
 			r.measure(x, &es.Page)
 		}
 		switch {
-		case x.handsOff:
+		case x.unmanaged:
 			used.watched += x.seen.delta
 		case !starts || !r.beside(x.key.App):
 			used.ours += x.seen.delta
@@ -167,7 +167,7 @@ func (r *roster) foldUsage(x *executor, s *ExecutorSample, now units.Instant) {
 // conflict, unless nothing was known of it (a restart, a failed write), when it is
 // taken over.
 func (r *roster) foldQuota(x *executor, inForce units.Cores, writer string) {
-	if x.handsOff {
+	if x.unmanaged {
 		x.quotaKnown = true
 		if x.cap.any && math.Abs(float64(x.cap.inForce-inForce)) > float64(drift) {
 			x.cap.inForce = inForce // A restart, a failed write or another writer: it is written again.

@@ -15,8 +15,8 @@ type weights struct {
 	// behind says that the Plan has an application with a deadline that can be kept, to which
 	// those who share have to yield.
 	behind bool
-	// crowded counts the ticks for which others have left too little to one that comes first.
-	crowded int
+	// contended counts the ticks for which others have left too little to one that comes first.
+	contended int
 	// parts are those of all executors at work that share.
 	parts float64
 	// all is the weight of all executors, as it was last written, even when they were last to
@@ -28,7 +28,7 @@ type weights struct {
 // take notes who is in a Plan.
 func (w *weights) take(p *api.Plan) {
 	w.behind = slices.ContainsFunc(p.Apps, func(a api.PlanApp) bool {
-		return promised(&a) && len(a.Executors) > 0 && !a.Launch.Mode.HandsOff()
+		return promised(&a) && len(a.Executors) > 0 && !a.Launch.Mode.Unmanaged()
 	})
 }
 
@@ -52,7 +52,7 @@ func (w *weights) weighEach(execs []*executor, now units.Instant, out *journal) 
 }
 
 // weighed reports whether x's weight is written.
-func (x *executor) weighed() bool { return x.alive() && x.life.here && !x.handsOff }
+func (x *executor) weighed() bool { return x.alive() && x.life.here && !x.unmanaged }
 
 // hasPlace reports whether x is weighed by its application's place: not once it has started and
 // has neither a target nor running tasks, and has had none for a while; and not if it is
@@ -122,7 +122,7 @@ func (w *weights) together(execs []*executor) Weight {
 		case x.weighed() && x.life.state == api.ExecutorStarting, x.works() && !w.first(x):
 			all = max(all, w.by.Shared)
 		case !x.works():
-		case w.crowded >= w.by.Crowded:
+		case w.contended >= w.by.Crowded:
 			return w.by.Promised
 		default:
 			return w.by.Even
@@ -146,9 +146,9 @@ func (w *weights) first(x *executor) bool { return !x.shares || x.hasDeadline &&
 // them hand out tasks so late that other applications' use the cores.
 func (w *weights) crowd(execs []*executor, c *capacity) {
 	switch {
-	case !c.crowded || !c.short && w.crowded < w.by.Crowded:
-		w.crowded = 0
+	case !c.contended || !c.short && w.contended < w.by.Crowded:
+		w.contended = 0
 	case slices.ContainsFunc(execs, func(x *executor) bool { return x.works() && w.first(x) }):
-		w.crowded = min(w.crowded+1, w.by.Crowded)
+		w.contended = min(w.contended+1, w.by.Crowded)
 	}
 }

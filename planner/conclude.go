@@ -34,7 +34,7 @@ func (r *runs) conclude(a *ledger.App) {
 	}
 	d := report.Detail(r.view, r.estimates, a)
 	report.Untaught(&d.AppSummary, unrecorded)
-	r.record(ledger.Buried{App: a.ID, Detail: d, Account: report.Account(r.now, a)})
+	r.record(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(r.now, a)})
 }
 
 // teaching reports whether the run of a, which has ended, is to go into a profile.

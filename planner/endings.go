@@ -196,7 +196,7 @@ func (r *runs) driverGone(a *ledger.App) bool {
 // started reports whether a node runs executors of a that another planner has started.
 func started(v ledger.View, a *ledger.App) bool {
 	return slices.ContainsFunc(v.Nodes(), func(n *ledger.Node) bool {
-		o := n.Stranger(a.ID)
+		o := n.UnknownExecutors(a.ID)
 		return o != nil && o.Owner == a.Tenant.Launch.Owner
 	})
 }

@@ -200,7 +200,7 @@ func TestAnApplicationEndsAtItsDriversExit(t *testing.T) {
 				t.Errorf("the profile has %d runs, want %d", p.Runs, c.runs)
 			}
 			for _, o := range w.said {
-				e, ok := o.fact.(ledger.Buried)
+				e, ok := o.fact.(ledger.Archived)
 				if d := &e.Detail; ok && (d.State != c.state || (d.ErrorPct != nil) != (c.state == api.AppFinished)) {
 					t.Errorf("%s, error %v", o.Text, d.ErrorPct)
 				}

@@ -215,12 +215,12 @@ func TestAReportThatLiesIsCaught(outer *testing.T) {
 		other := c.App("app-2", "q", 0, "a")
 		c.Know(ledger.ContextStopped{App: a.ID, At: 40, Failed: rapid.Bool().Draw(t, "failed")})
 		c.Pass(time.Second)
-		f := ledger.Buried{App: a.ID, Detail: report.Detail(c.View(), planner.Estimates(planner.Default()), a), Account: report.Account(c.Now, a)}
-		name := lie(t, &f, map[string]func(*ledger.Buried){
-			"one that runs":         func(f *ledger.Buried) { f.App, f.Detail.ID = other.ID, other.ID },
-			"one that is not there": func(f *ledger.Buried) { f.App, f.Detail.ID = "app-9", "app-9" },
-			"another application":   func(f *ledger.Buried) { f.Detail.ID = other.ID },
-			"another end":           func(f *ledger.Buried) { f.Detail.State = api.AppRunning },
+		f := ledger.Archived{App: a.ID, Detail: report.Detail(c.View(), planner.Estimates(planner.Default()), a), Account: report.Account(c.Now, a)}
+		name := lie(t, &f, map[string]func(*ledger.Archived){
+			"one that runs":         func(f *ledger.Archived) { f.App, f.Detail.ID = other.ID, other.ID },
+			"one that is not there": func(f *ledger.Archived) { f.App, f.Detail.ID = "app-9", "app-9" },
+			"another application":   func(f *ledger.Archived) { f.Detail.ID = other.ID },
+			"another end":           func(f *ledger.Archived) { f.Detail.State = api.AppRunning },
 		})
 		recorded(t, c, name, f)
 		recorded(t, c, "a refusal of one that runs", ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: other.ID, State: api.AppRefused}}})

@@ -148,7 +148,7 @@ func (f *fleet) faulty(n *ledger.Node, faults []api.AppFault) {
 // Nobody's executors are taken away: what is promised to the others is not touched, and who
 // is hit has what is left.
 func (f *fleet) shrunk(n *ledger.Node, offered units.Cores) {
-	memory, cores := f.line.Beyond(f.view, n, offered)
+	memory, cores := f.line.Overcommitted(f.view, n, offered)
 	f.hit(n, memory, fmt.Sprintf("gives %v to executors now, less than they take there", n.Room()),
 		"lost executors there are not replaced")
 	f.hit(n, cores, fmt.Sprintf("offers %v cores now, less than is promised there", n.Offered),

@@ -75,7 +75,7 @@ func (h *hall) enter(by api.Principal, d admission.Admission, q api.RegisterRequ
 // refuse keeps an application that is turned down in the history, so that `pacer apps`
 // shows it.
 func (h *hall) refuse(d admission.Admission) {
-	h.record(ledger.Numbered{Serial: d.Serial})
+	h.record(ledger.SerialTaken{Serial: d.Serial})
 	promise := d.Promise
 	promise.Mode = ledger.Unpaced
 	a := &ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: promise,

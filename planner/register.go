@@ -27,7 +27,7 @@ func (r *runs) register(ev Register) {
 	other := another(r.view, ev.Request.Planner)
 	if a.Running() && other {
 		had := a.Promise.Mode
-		if r.record(ledger.Outdated{App: a.ID}); had != a.Promise.Mode {
+		if r.record(ledger.StateUnknown{App: a.ID}); had != a.Promise.Mode {
 			r.ungate(a, "another planner has had it: it runs unpaced, with all cores")
 		}
 	}

@@ -44,8 +44,8 @@ func (f *fleet) settle(n *ledger.Node) {
 
 // adopt takes executors over that n runs for a. One whose id another one has waits until one of
 // the two has exited: a driver takes one of each id.
-func (f *fleet) adopt(n *ledger.Node, a *ledger.App, all []ledger.StrangerExecutor) {
-	fits := slices.DeleteFunc(slices.Clone(all), func(x ledger.StrangerExecutor) bool {
+func (f *fleet) adopt(n *ledger.Node, a *ledger.App, all []ledger.UnknownExecutor) {
+	fits := slices.DeleteFunc(slices.Clone(all), func(x ledger.UnknownExecutor) bool {
 		known := a.Executor(x.ID)
 		return known != nil && !known.Gone
 	})

@@ -41,7 +41,7 @@ func (c *check) memory(a *agent) {
 		wanted += q.Static + q.Wants()
 		n++
 		quiet = quiet && p.Registered && q.Size() <= q.Wants()
-		moves = moves || q.Moves && q.Uses.OffHeap == 0 && !p.Driver.App.Mode.HandsOff()
+		moves = moves || q.Moves && q.Uses.OffHeap == 0 && !p.Driver.App.Mode.Unmanaged()
 		if q.Limit > 0 && q.Static+max(q.Size(), q.Target) > q.Limit {
 			c.w.fail("executor %s on %s may have %v of a limit of %v", p.Key, a.m.Name, q.Static+max(q.Size(), q.Target),
 				q.Limit)

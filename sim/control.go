@@ -187,7 +187,7 @@ func (c *control) observe(change ledger.Change) {
 	if line := change.Line(); line.Text != "" {
 		c.w.history.said("planner", "", line.Text)
 	}
-	e, ok := change.Fact.(ledger.Buried)
+	e, ok := change.Fact.(ledger.Archived)
 	if ok && e.Detail.State == api.AppFailed && e.Detail.EndedBy == api.EndedBySilence {
 		c.w.check.givenUp(e.App)
 	}

@@ -65,7 +65,7 @@ func killed(id api.AppID, reason string) error {
 // Seat is where executors of an application run that this planner does not know.
 type Seat struct {
 	Node      string
-	Executors []ledger.StrangerExecutor
+	Executors []ledger.UnknownExecutor
 }
 
 // Reclaim finds the executors of an application that another planner, or this one before it
@@ -79,7 +79,7 @@ func Reclaim(v ledger.View, q api.RegisterRequest) ([]Seat, error) {
 	}
 	var seats []Seat
 	for _, n := range v.Nodes() {
-		o := n.Stranger(id)
+		o := n.UnknownExecutors(id)
 		switch {
 		case o == nil || !n.Here() || !n.Spoken():
 		case n.Allegiance.Follows != "":

@@ -36,7 +36,7 @@ func beside(v ledger.View, a *ledger.App, nodes []string) (found sharing.Beside)
 				continue
 			}
 			found.Others = true
-			if b.Band() == api.BandShared || b.Tenant.Launch.Mode.HandsOff() {
+			if b.Band() == api.BandShared || b.Tenant.Launch.Mode.Unmanaged() {
 				found.Unheld = true
 				continue
 			}

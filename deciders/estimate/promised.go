@@ -42,7 +42,7 @@ func (p Policy) Promised(v ledger.View, a *ledger.App, nodes []string) []Promise
 		return cmp.Compare(x.ID, y.ID)
 	}) {
 		x := Promise{App: b.ID, Taken: dag.Taken{Cores: offered[b], Until: forever}}
-		if !b.Tenant.Launch.Mode.HandsOff() {
+		if !b.Tenant.Launch.Mode.Unmanaged() {
 			if b.Band() != api.BandPromised || b.Promise.Late || b.Profile == nil || b.Tenant.Cores <= 0 {
 				continue
 			}
@@ -94,7 +94,7 @@ func (p Policy) available(b *ledger.App, n *ledger.Node) units.Cores {
 	switch {
 	case n == nil:
 		return 0
-	case b.Tenant.Launch.Mode.HandsOff():
+	case b.Tenant.Launch.Mode.Unmanaged():
 		cores := min(units.Cores(n.Slots(b.Tenant.Launch)), units.Cores(p.rules().Later.LeftAlone)*n.Offered)
 		if most := b.Tenant.Cap; most > 0 {
 			cores = min(cores, most)

@@ -311,7 +311,7 @@ func TestBeyond(t *testing.T) {
 	s := ledgertest.Status("a", 2)
 	s.Memory = 11 * units.GiB
 	c.Know(ledger.NodeSaid{Status: s})
-	if memory, cores := policy().Beyond(c.View(), c.View().Node("a"), 4); len(memory) != 1 || memory[0].ID != "app-1" || len(cores) != 0 {
+	if memory, cores := policy().Overcommitted(c.View(), c.View().Node("a"), 4); len(memory) != 1 || memory[0].ID != "app-1" || len(cores) != 0 {
 		t.Errorf("hit: %v, %v", memory, cores)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// companions are those beside whom an application is judged.
-type companions struct {
+// neighbours are those beside whom an application is judged.
+type neighbours struct {
 	// others is how many run on its nodes or wait, promises what they have been promised.
 	others   int
 	promises []estimate.Promise
@@ -20,10 +20,10 @@ type companions struct {
 	alone api.Verdict
 }
 
-// company are the companions of an application on some nodes.
-func company(v ledger.View, p estimate.Policy, a *ledger.App, nodes []string) companions {
+// neighboursOf are the neighbours of an application on some nodes.
+func neighboursOf(v ledger.View, p estimate.Policy, a *ledger.App, nodes []string) neighbours {
 	nodes = slices.Compact(slices.Sorted(slices.Values(nodes)))
-	c := companions{promises: p.Promised(v, a, nodes)}
+	c := neighbours{promises: p.Promised(v, a, nodes)}
 	if len(nodes) > 0 {
 		for _, b := range v.Waiting() {
 			if b.ID != a.ID {
@@ -47,7 +47,7 @@ func company(v ledger.View, p estimate.Policy, a *ledger.App, nodes []string) co
 // nodes as they are now, with the line that says it. Without nodes it is alone.
 func Forecast(v ledger.View, p estimate.Policy, a *ledger.App, q dag.Params, supply dag.Supply, nodes []string,
 	at units.Instant) (dag.Forecast, string) {
-	c := company(v, p, a, nodes)
+	c := neighboursOf(v, p, a, nodes)
 	supply.Taken = estimate.Taken(c.promises)
 	elapsed := a.At(at)
 	f := a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed)
@@ -83,7 +83,7 @@ func longExit(p *api.Profile) string {
 }
 
 // say is the line for the user about a forecast.
-func say(v ledger.View, f dag.Forecast, a *ledger.App, elapsed units.Seconds, c companions) string {
+func say(v ledger.View, f dag.Forecast, a *ledger.App, elapsed units.Seconds, c neighbours) string {
 	full := "all cores would finish in " + finishText(f.FullCores)
 	if len(c.promises) > 0 {
 		full = "all that is left would finish in " + finishText(f.FullCores)
@@ -130,7 +130,7 @@ func doubt(left, takes units.Seconds) string {
 }
 
 // beside says how many others there are, "" of none.
-func (c companions) beside() string {
+func (c neighbours) beside() string {
 	switch c.others {
 	case 0:
 		return ""

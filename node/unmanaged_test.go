@@ -9,8 +9,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// handsOff is planApp of an application in the given mode.
-func handsOff(mode api.Mode, targets ...api.StageTarget) api.PlanApp {
+// unmanaged is planApp of an application in the given mode.
+func unmanaged(mode api.Mode, targets ...api.StageTarget) api.PlanApp {
 	p := planApp(appA, 2, ids("1"), targets...)
 	p.Launch.Mode = mode
 	return p
@@ -21,11 +21,11 @@ func written(actions []Action) int { return count(actions, ActSetQuota) + count(
 
 func TestAnObservedExecutorIsControlledOnPaperOnly(t *testing.T) {
 	w := newWorld(t, testConfig(2))
-	w.ready(1, handsOff(api.ModeObserve))
+	w.ready(1, unmanaged(api.ModeObserve))
 	x := w.exec(Key{appA, "1"})
 	stage := x.submit(0, 40, 1)
 	start := w.now
-	n := written(w.apply(plan(2, handsOff(api.ModeObserve, target(0, "1", 40, 40, 30*time.Second, 1.35)))))
+	n := written(w.apply(plan(2, unmanaged(api.ModeObserve, target(0, "1", 40, 40, 30*time.Second, 1.35)))))
 	var grants []units.Cores
 	for range 60 {
 		n += written(w.tick(t, w.e))
@@ -56,7 +56,7 @@ func TestAnObservedExecutorIsControlledOnPaperOnly(t *testing.T) {
 
 func TestAnExecutorInModeOffIsLeftAlone(t *testing.T) {
 	w := newWorld(t, testConfig(2))
-	n := written(w.apply(plan(1, handsOff(api.ModeOff))))
+	n := written(w.apply(plan(1, unmanaged(api.ModeOff))))
 	for range 20 {
 		n += written(w.tick(t, w.e))
 	}
@@ -67,9 +67,9 @@ func TestAnExecutorInModeOffIsLeftAlone(t *testing.T) {
 
 func TestHandsStayOffAfterARestart(t *testing.T) {
 	w := newWorld(t, testConfig(2))
-	w.ready(1, handsOff(api.ModeObserve))
+	w.ready(1, unmanaged(api.ModeObserve))
 	w.exec(Key{appA, "1"}).submit(0, 40, 1)
-	w.apply(plan(2, handsOff(api.ModeObserve, target(0, "1", 40, 40, 30*time.Second, 1.35))))
+	w.apply(plan(2, unmanaged(api.ModeObserve, target(0, "1", 40, 40, 30*time.Second, 1.35))))
 	w.ticks(4)
 	w.advance(time.Second)
 	w.restart(testConfig(2))
@@ -87,7 +87,7 @@ func TestHandsStayOffAfterARestart(t *testing.T) {
 func TestWhatAnObservedApplicationUsesIsTakenOff(t *testing.T) {
 	for _, c := range []struct{ slots, low, high units.Cores }{{1, 2.9, 3.1}, {4, 1.99, 2.2}} {
 		w := newWorld(t, testConfig(4))
-		a, b := handsOff(api.ModeObserve), planApp(appB, 4, ids("2"))
+		a, b := unmanaged(api.ModeObserve), planApp(appB, 4, ids("2"))
 		a.Launch.Cores = int(c.slots)
 		w.ready(1, a, b)
 		w.exec(Key{appA, "1"}).submit(0, 600, 1)

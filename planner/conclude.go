@@ -12,7 +12,7 @@ import (
 // concludeRuns finishes what the ended applications of a profile have left to do, so
 // that whoever asks for it next finds their runs in it. Of one whose driver has not
 // exited nobody knows yet whether it is to be recorded.
-func (r *runs) concludeRuns(profile string) {
+func (r *apps) concludeRuns(profile string) {
 	for _, a := range r.view.Apps() {
 		if a.Over() && a.Promise.Profile == profile && !r.leaves(a) {
 			r.conclude(a)
@@ -22,7 +22,7 @@ func (r *runs) concludeRuns(profile string) {
 
 // conclude makes an ended application history: its run goes into its profile if
 // it may, its record into the history.
-func (r *runs) conclude(a *ledger.App) {
+func (r *apps) conclude(a *ledger.App) {
 	unrecorded := ""
 	if teaching(a) {
 		if err := r.learn(a); err != nil {
@@ -56,7 +56,7 @@ func unrecorded(v ledger.View, a *ledger.App) string {
 }
 
 // learn folds a's run into its profile; the error says why it does not.
-func (r *runs) learn(a *ledger.App) error {
+func (r *apps) learn(a *ledger.App) error {
 	how, learnt, err := recording.Record(r.view, a)
 	if err == nil {
 		// Without the name of the fact.

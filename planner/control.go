@@ -13,15 +13,15 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// desk is the part of an engine that answers people.
-type desk struct {
+// requests is the part of an engine that answers people.
+type requests struct {
 	*core
-	fleet *fleet
-	runs  *runs
+	nodes *nodes
+	apps  *apps
 }
 
 // verbs is where a control verb is entered that is no question.
-func (d *desk) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, error) {
+func (d *requests) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, error) {
 	return map[api.Verb]func(api.ControlRequest) (api.ControlReply, error){
 		api.VerbRelease:    d.releaseApp,
 		api.VerbDeadline:   d.changeDeadline,
@@ -30,17 +30,17 @@ func (d *desk) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, 
 		api.VerbStep:       d.stepStage,
 		api.VerbProfilePut: d.putProfile,
 		api.VerbProfileRm:  d.removeProfile,
-		api.VerbDrain:      d.fleet.drain,
-		api.VerbUndrain:    d.fleet.undrain,
-		api.VerbDivide:     d.fleet.divide,
-		api.VerbExit:       d.runs.exit,
+		api.VerbDrain:      d.nodes.drain,
+		api.VerbUndrain:    d.nodes.undrain,
+		api.VerbDivide:     d.nodes.divide,
+		api.VerbExit:       d.apps.exit,
 		api.VerbPing:       d.ping,
 		api.VerbLogs:       d.allow,
 	}
 }
 
 // control answers a request of the command line, or has it answered.
-func (d *desk) control(ev Control) {
+func (d *requests) control(ev Control) {
 	var r api.ControlReply
 	err := ev.Request.Validate()
 	if err == nil {
@@ -70,7 +70,7 @@ func (d *desk) control(ev Control) {
 
 // permit refuses what the sender of a request may not do; what it says of itself becomes what
 // is known.
-func (d *desk) permit(ev *Control) error {
+func (d *requests) permit(ev *Control) error {
 	if ev.By.Kind == api.PrincipalUser {
 		ev.Request.User = ev.By.Name
 	}
@@ -93,10 +93,12 @@ func (d *desk) permit(ev *Control) error {
 }
 
 // allow has nothing to say but that the request is permitted: nodes have the logs.
-func (d *desk) allow(api.ControlRequest) (api.ControlReply, error) { return api.ControlReply{}, nil }
+func (d *requests) allow(api.ControlRequest) (api.ControlReply, error) {
+	return api.ControlReply{}, nil
+}
 
 // ask has a question about what there is answered.
-func (d *desk) ask(ev Control, ask question) {
+func (d *requests) ask(ev Control, ask question) {
 	d.answer(ev.To, func(i inquiry) any {
 		r, err := ask(i, ev.Request)
 		if err != nil {
@@ -121,7 +123,7 @@ func hide(by api.Principal, a *api.AppSummary) {
 }
 
 // planQuery has it answered what a deadline would mean for a profile.
-func (d *desk) planQuery(ev PlanQuery) {
+func (d *requests) planQuery(ev PlanQuery) {
 	d.answer(ev.To, func(i inquiry) any {
 		r, err := whatIf(i, ev)
 		if err != nil {
@@ -133,7 +135,7 @@ func (d *desk) planQuery(ev PlanQuery) {
 }
 
 // answer has work answer a request apart from the engine.
-func (d *desk) answer(to Ticket, work func(inquiry) any) {
+func (d *requests) answer(to Ticket, work func(inquiry) any) {
 	if to == 0 {
 		return
 	}
@@ -143,12 +145,12 @@ func (d *desk) answer(to Ticket, work func(inquiry) any) {
 	}})
 }
 
-func (d *desk) ping(api.ControlRequest) (api.ControlReply, error) {
+func (d *requests) ping(api.ControlRequest) (api.ControlReply, error) {
 	return api.ControlReply{Release: d.cfg.Release, Message: "the planner is there"}, nil
 }
 
 // livingApp returns the application, running or queued, that a request wants to change.
-func (d *desk) livingApp(id api.AppID) (*ledger.App, error) {
+func (d *requests) livingApp(id api.AppID) (*ledger.App, error) {
 	a := d.view.App(id)
 	if a != nil && !a.Over() {
 		return a, nil
@@ -160,7 +162,7 @@ func (d *desk) livingApp(id api.AppID) (*ledger.App, error) {
 }
 
 // runningApp is livingApp without those that are queued.
-func (d *desk) runningApp(id api.AppID) (*ledger.App, error) {
+func (d *requests) runningApp(id api.AppID) (*ledger.App, error) {
 	a, err := d.livingApp(id)
 	if err == nil && a.Queued() {
 		return nil, api.Errorf(api.KindConflict, "application %s is queued and has no executors", id)
@@ -168,7 +170,7 @@ func (d *desk) runningApp(id api.AppID) (*ledger.App, error) {
 	return a, err
 }
 
-func (d *desk) releaseApp(q api.ControlRequest) (api.ControlReply, error) {
+func (d *requests) releaseApp(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.runningApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
@@ -176,12 +178,12 @@ func (d *desk) releaseApp(q api.ControlRequest) (api.ControlReply, error) {
 	if a.Promise.Mode != ledger.Paced {
 		return api.ControlReply{Message: fmt.Sprintf("%s has all cores already", a.ID)}, nil
 	}
-	d.runs.release(a, "released: all cores from now on")
+	d.apps.release(a, "released: all cores from now on")
 	return api.ControlReply{Message: fmt.Sprintf("%s has all cores from now on", a.ID)}, nil
 }
 
 // changeDeadline gives an application another deadline and says what that means.
-func (d *desk) changeDeadline(q api.ControlRequest) (api.ControlReply, error) {
+func (d *requests) changeDeadline(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.livingApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
@@ -190,12 +192,12 @@ func (d *desk) changeDeadline(q api.ControlRequest) (api.ControlReply, error) {
 	if err != nil {
 		return api.ControlReply{}, err
 	}
-	d.runs.redeadline(a, deadline)
+	d.apps.redeadline(a, deadline)
 	return api.ControlReply{Message: fmt.Sprintf("%s: %s", a.ID, a.Promise.Reason)}, nil
 }
 
 // capApp gives an application a most of cores on a node.
-func (d *desk) capApp(q api.ControlRequest) (api.ControlReply, error) {
+func (d *requests) capApp(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.livingApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
@@ -203,7 +205,7 @@ func (d *desk) capApp(q api.ControlRequest) (api.ControlReply, error) {
 	if err := units.Finite("cap", q.Cap); err != nil {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
 	}
-	d.runs.limit(a, q.Cap)
+	d.apps.limit(a, q.Cap)
 	if q.Cap == 0 {
 		return api.ControlReply{Message: fmt.Sprintf("%s has no cap: %s", a.ID, a.Promise.Reason)}, nil
 	}
@@ -234,15 +236,15 @@ func newDeadline(a *ledger.App, q api.ControlRequest, spent units.Seconds) (unit
 	return deadline, nil
 }
 
-func (d *desk) stepStage(q api.ControlRequest) (api.ControlReply, error) {
+func (d *requests) stepStage(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.runningApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
 	}
-	return d.runs.step(a, q.Step)
+	return d.apps.step(a, q.Step)
 }
 
-func (d *desk) putProfile(q api.ControlRequest) (api.ControlReply, error) {
+func (d *requests) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 	if q.Body == nil {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "no profile is given")
 	}
@@ -264,7 +266,7 @@ func (d *desk) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 }
 
 // removeProfile takes a profile away; running applications keep their copies.
-func (d *desk) removeProfile(q api.ControlRequest) (api.ControlReply, error) {
+func (d *requests) removeProfile(q api.ControlRequest) (api.ControlReply, error) {
 	p, err := findProfile(d.view, q)
 	if err != nil {
 		return api.ControlReply{}, err

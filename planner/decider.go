@@ -10,14 +10,14 @@ import (
 type Decider func(ledger.View) []ledger.Lever
 
 // ask asks deciders by turns, each about what the one before has changed.
-func (f *fleet) ask(deciders ...Decider) {
+func (f *nodes) ask(deciders ...Decider) {
 	for _, decide := range deciders {
 		f.apply(decide(f.view)...)
 	}
 }
 
 // apply records what deciders want, and what follows from it. What cannot be is left out.
-func (f *fleet) apply(levers ...ledger.Lever) {
+func (f *nodes) apply(levers ...ledger.Lever) {
 	for _, lever := range levers {
 		if !f.record(lever) {
 			continue
@@ -34,7 +34,7 @@ func (f *fleet) apply(levers ...ledger.Lever) {
 // leaves has an executor of a that was asked to go do that at once if it only starts, and its driver
 // has never seen it. Nobody knows that of one that was taken over, nor of one on a lost node: that is
 // given up once the driver has told all that it knows (unstarted).
-func (f *fleet) leaves(a *ledger.App, id api.ExecutorID) {
+func (f *nodes) leaves(a *ledger.App, id api.ExecutorID) {
 	x := a.Executor(id)
 	n := f.view.Node(x.Node)
 	lost := n == nil || n.Presence == ledger.Lost

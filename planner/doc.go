@@ -11,8 +11,8 @@
 //	Turn        actions of one or more steps, in the order in which they take effect
 //	Loop        the goroutine around an Engine
 //
-// What an engine knows is a ledger.Ledger. Each event goes to the part that it is for: runs
-// (applications), fleet (executors and nodes) or desk (people). These ask the deciders,
+// What an engine knows is a ledger.Ledger. Each event goes to the part that it is for: apps
+// (applications), nodes (executors and nodes) or requests (people). These ask the deciders,
 // check what they answer, and record facts:
 //
 //	admission   who comes in, and what it gets

@@ -12,7 +12,7 @@ import (
 
 // driverEvents takes a driver's batch: its events are applied in order, then the
 // stages that became ready are planned together, in order of id.
-func (r *runs) driverEvents(ev DriverEvents) {
+func (r *apps) driverEvents(ev DriverEvents) {
 	b := ev.Batch
 	a, err := r.sender(b)
 	if err != nil {
@@ -46,10 +46,10 @@ func (r *runs) driverEvents(ev DriverEvents) {
 	r.plan(a, ready)
 	if a.Running() {
 		if len(b.Events) == 0 {
-			r.fleet.unstarted(a) // It has told all that it knows.
+			r.nodes.unstarted(a) // It has told all that it knows.
 		}
-		r.fleet.replace(a)
-		r.fleet.grow(a)
+		r.nodes.replace(a)
+		r.nodes.grow(a)
 	}
 	r.reply(ev.To, func() any {
 		r.told(a)
@@ -58,7 +58,7 @@ func (r *runs) driverEvents(ev DriverEvents) {
 }
 
 // told notes that a reply carries a's notice.
-func (r *runs) told(a *ledger.App) {
+func (r *apps) told(a *ledger.App) {
 	if r.view.App(a.ID) == a {
 		r.record(ledger.NoticeTold{App: a.ID})
 	}
@@ -66,7 +66,7 @@ func (r *runs) told(a *ledger.App) {
 
 // sender returns the application that a batch is from, nil for one that has
 // ended in good order and only repeats itself.
-func (r *runs) sender(b api.Events) (*ledger.App, error) {
+func (r *apps) sender(b api.Events) (*ledger.App, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (r *runs) sender(b api.Events) (*ledger.App, error) {
 }
 
 // acknowledgeEnded tells a driver that its last words have been heard.
-func (r *runs) acknowledgeEnded(ev DriverEvents) {
+func (r *apps) acknowledgeEnded(ev DriverEvents) {
 	var acked uint64
 	if n := len(ev.Batch.Events); n > 0 {
 		acked = ev.Batch.Events[n-1].Seq
@@ -103,7 +103,7 @@ func (r *runs) acknowledgeEnded(ev DriverEvents) {
 }
 
 // driverEvent applies one event and returns the stage that became ready, if any.
-func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
+func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	if ev.Type == api.EventExit {
 		r.lastWord(a, ev)
 		return nil
@@ -115,19 +115,19 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	case api.EventExecutorUp:
 		switch x := a.Executor(ev.Executor.ID); {
 		case x != nil && x.MayRun():
-			r.fleet.up(x, ledger.ExecutorUp{App: a.ID, ID: x.ID})
+			r.nodes.up(x, ledger.ExecutorUp{App: a.ID, ID: x.ID})
 		case a.Promise.Reclaimed && (x == nil || x.Unknown()):
 			r.record(ledger.ExecutorNamed{App: a.ID, ID: ev.Executor.ID})
 		}
 	case api.EventExecutorGone:
 		switch x := a.Executor(ev.Executor.ID); {
 		case x == nil:
-		case r.fleet.starts(a, x):
+		case r.nodes.starts(a, x):
 			r.record(ledger.ExecutorUnseen{App: a.ID, ID: x.ID})
 		case x.Named:
 			r.record(ledger.ExecutorNamed{App: a.ID, ID: x.ID, Lost: true})
 		default:
-			r.fleet.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
+			r.nodes.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
 		}
 	case api.EventStageReady:
 		if a.Stages[ev.Stage.StageKey] == nil {
@@ -157,14 +157,14 @@ func (r *runs) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 // works on it: a stage that has waited for executors, which start or are taken,
 // is given its deadline when it gets one, of the time that is left then. So a
 // start never counts against a stage.
-func (r *runs) rebind(a *ledger.App, s *ledger.Stage, bindings []api.Binding) {
+func (r *apps) rebind(a *ledger.App, s *ledger.Stage, bindings []api.Binding) {
 	waited := len(s.Targets) == 0
 	r.record(ledger.StageRebound{App: a.ID, Stage: s.Key(), Bindings: bindings, HandOver: handover.AfterRebinding(r.now)})
 	switch {
 	case !a.Paced() || !s.Planned || s.Done != nil:
 	case waited && len(bindings) > 0:
-		r.fleet.apply(schedule.Late(r.view, r.estimates, a, s)...)
+		r.nodes.apply(schedule.Late(r.view, r.estimates, a, s)...)
 	default:
-		r.fleet.apply(schedule.Bound(r.view, r.estimates, a, s))
+		r.nodes.apply(schedule.Bound(r.view, r.estimates, a, s))
 	}
 }

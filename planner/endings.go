@@ -20,7 +20,7 @@ import (
 
 // contextStops takes the driver's word that its context stops. The nodes stop the
 // executors; the driver's exit and the final figures are waited for.
-func (r *runs) contextStops(a *ledger.App, ev api.Event) {
+func (r *apps) contextStops(a *ledger.App, ev api.Event) {
 	at := max(0, ev.At)
 	f := ledger.ContextStopped{App: a.ID, At: at, Deadline: a.Promise.Deadline, Failed: ev.Failed, Reason: ev.Reason}
 	if a.Outcome.Killed != "" {
@@ -33,7 +33,7 @@ func (r *runs) contextStops(a *ledger.App, ev api.Event) {
 }
 
 // lastWord takes the last word of a driver's shutdown hook.
-func (r *runs) lastWord(a *ledger.App, ev api.Event) {
+func (r *apps) lastWord(a *ledger.App, ev api.Event) {
 	o := a.Outcome
 	if !o.DriverEnd || o.EndedBy == api.EndedByExit {
 		return
@@ -55,7 +55,7 @@ func (r *runs) lastWord(a *ledger.App, ev api.Event) {
 }
 
 // exit takes in that the spark-submit of a submission has ended, and with which code.
-func (r *runs) exit(q api.ControlRequest) (api.ControlReply, error) {
+func (r *apps) exit(q api.ControlRequest) (api.ControlReply, error) {
 	switch {
 	case q.Submission == "":
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "no submission is given")
@@ -81,7 +81,7 @@ func (r *runs) exit(q api.ControlRequest) (api.ControlReply, error) {
 }
 
 // exited ends a at the exit of its spark-submit; the first report counts.
-func (r *runs) exited(a *ledger.App, q api.ControlRequest) {
+func (r *apps) exited(a *ledger.App, q api.ControlRequest) {
 	if a.Outcome.EndedBy == api.EndedByExit {
 		return
 	}
@@ -105,7 +105,7 @@ func (r *runs) exited(a *ledger.App, q api.ControlRequest) {
 // exitedBefore is exited for an application that is history: its driver hung after its
 // context's stop, or the report was held up. What the profile learnt without it stays,
 // unless the run has failed.
-func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
+func (r *apps) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	a, account := d.Detail, d.Account
 	if a.EndedBy == api.EndedByExit || a.State == api.AppRefused {
 		return
@@ -139,7 +139,7 @@ func (r *runs) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 
 // tick looks at a driver's silence and at the deadline; of an ended application it waits
 // for the driver's exit and the last figures.
-func (r *runs) tick(a *ledger.App) {
+func (r *apps) tick(a *ledger.App) {
 	if a.Over() {
 		if !r.leaves(a) && (a.Clocks.EndWait >= r.cfg.FinalWait || allExited(a)) {
 			r.conclude(a)
@@ -173,7 +173,7 @@ func (r *runs) tick(a *ledger.App) {
 // they lose their driver; while one of them moves there is one; and what a node does that is
 // away itself nobody knows. One that is queued has nothing to lose, and may come back, unless
 // another planner has started executors for it.
-func (r *runs) driverGone(a *ledger.App) bool {
+func (r *apps) driverGone(a *ledger.App) bool {
 	silent, alive := a.Clocks.Silent, a.Alive()
 	switch {
 	case silent < r.cfg.DriverSilent:
@@ -218,7 +218,7 @@ const signalled = 128
 
 // unheard gives all cores to an application whose executors run while its driver is silent:
 // nobody tells which stages there are. It is paced again when its driver speaks.
-func (r *runs) unheard(a *ledger.App) {
+func (r *apps) unheard(a *ledger.App) {
 	gate := a.Promise.Gate
 	gate.Unheard = true
 	r.record(ledger.GateSet{App: a.ID, Gate: gate})
@@ -226,7 +226,7 @@ func (r *runs) unheard(a *ledger.App) {
 }
 
 // heardAgain paces an application again whose driver was not heard for long.
-func (r *runs) heardAgain(a *ledger.App) {
+func (r *apps) heardAgain(a *ledger.App) {
 	if !a.Promise.Gate.Unheard {
 		return
 	}

@@ -14,11 +14,11 @@ import (
 // synchronous, reads no clock and is not safe for concurrent use; Loop is its
 // shell. The same Config, pairs and Events give the same Actions.
 type Engine struct {
-	core  core
-	fleet fleet
-	hall  hall
-	runs  runs
-	desk  desk
+	core     core
+	nodes    nodes
+	starter  starter
+	apps     apps
+	requests requests
 
 	// deciders are asked in their order.
 	deciders []Decider
@@ -53,11 +53,11 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 		return nil, fmt.Errorf("planner state: %w", err)
 	}
 	e := &Engine{core: newCore(cfg, l)}
-	e.fleet = fleet{core: &e.core}
-	e.hall = hall{core: &e.core}
-	e.runs = runs{core: &e.core, fleet: &e.fleet, hall: &e.hall}
-	e.desk = desk{core: &e.core, fleet: &e.fleet, runs: &e.runs}
-	e.deciders = []Decider{placement.Vacate, e.runs.tails.All}
+	e.nodes = nodes{core: &e.core}
+	e.starter = starter{core: &e.core}
+	e.apps = apps{core: &e.core, nodes: &e.nodes, starter: &e.starter}
+	e.requests = requests{core: &e.core, nodes: &e.nodes, apps: &e.apps}
+	e.deciders = []Decider{placement.Vacate, e.apps.tails.All}
 	return e, nil
 }
 
@@ -69,21 +69,21 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 	e.core.now = e.core.view.Now()
 	switch ev := event.(type) {
 	case Register:
-		e.runs.register(ev)
+		e.apps.register(ev)
 	case DriverEvents:
-		e.runs.driverEvents(ev)
+		e.apps.driverEvents(ev)
 	case Hello:
-		e.fleet.hello(ev)
+		e.nodes.hello(ev)
 	case Status:
-		e.fleet.status(ev.Status)
+		e.nodes.status(ev.Status)
 	case Silence:
-		e.fleet.silent(ev)
+		e.nodes.silent(ev)
 	case Standing:
-		e.desk.standing(ev)
+		e.requests.standing(ev)
 	case Control:
-		e.desk.control(ev)
+		e.requests.control(ev)
 	case PlanQuery:
-		e.desk.planQuery(ev)
+		e.requests.planQuery(ev)
 	case Configure:
 		e.configure(ev)
 	case Tick:
@@ -138,17 +138,17 @@ func (e *Engine) tick(deaf bool) {
 	}
 	e.ticked = e.core.now
 	e.core.record(ledger.Passed{For: dt})
-	e.fleet.tick()
+	e.nodes.tick()
 	for a := range e.core.view.Running() {
-		e.fleet.left(a, dt)
+		e.nodes.left(a, dt)
 	}
 	e.core.record(ledger.Waited{For: dt})
 	for _, a := range e.core.view.Apps() {
-		e.runs.tick(a)
-		e.desk.expel(a)
+		e.apps.tick(a)
+		e.requests.expel(a)
 	}
-	e.hall.tick()
-	e.fleet.ask(e.deciders...)
+	e.starter.tick()
+	e.nodes.ask(e.deciders...)
 }
 
 // finish turns what the step changed into actions.

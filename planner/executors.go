@@ -12,8 +12,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// fleet is the part of an engine that sees to executors and nodes.
-type fleet struct {
+// nodes is the part of an engine that sees to executors and nodes.
+type nodes struct {
 	*core
 	// silence is what the uptime will be at least when the next node is lost or forgotten.
 	silence time.Duration
@@ -53,12 +53,12 @@ func checkSeats(v ledger.View, a *ledger.App, seats []placement.Seat) error {
 // gone notes that x runs no more. A running application gets another one when
 // its driver speaks next: executors also exit when their driver dies, and must
 // not be replaced then.
-func (f *fleet) gone(a *ledger.App, x *ledger.Executor, reason string) {
+func (f *nodes) gone(a *ledger.App, x *ledger.Executor, reason string) {
 	f.lost(a, x, reason, false)
 }
 
 // lost records that x runs no more; unstarted says that it has never run.
-func (f *fleet) lost(a *ledger.App, x *ledger.Executor, reason string, unstarted bool) {
+func (f *nodes) lost(a *ledger.App, x *ledger.Executor, reason string, unstarted bool) {
 	if x.Gone {
 		return
 	}
@@ -74,7 +74,7 @@ func (f *fleet) lost(a *ledger.App, x *ledger.Executor, reason string, unstarted
 // executor by this id may mean one that another planner has started for it while both served.
 // Whether x exits its node tells. In mode off it tells no more than that. One that is to leave is
 // not missed: its driver's word is enough.
-func (f *fleet) starts(a *ledger.App, x *ledger.Executor) bool {
+func (f *nodes) starts(a *ledger.App, x *ledger.Executor) bool {
 	n := f.view.Node(x.Node)
 	return !x.Gone && !x.Leaving && x.Starts && n != nil && n.Here() && a.Promise.Mode != ledger.Off
 }
@@ -83,7 +83,7 @@ func (f *fleet) starts(a *ledger.App, x *ledger.Executor) bool {
 // kept for it, or, if that is away, on another one. Without a node that has room they wait.
 // One that is replaced elsewhere leaves the memory that was kept for it, which another one of
 // a may take: so they are looked at until none finds a node.
-func (f *fleet) replace(a *ledger.App) {
+func (f *nodes) replace(a *ledger.App) {
 	for waiting := len(a.Tenant.Pending) + 1; len(a.Tenant.Pending) < waiting; {
 		waiting = len(a.Tenant.Pending)
 		f.replaceOnce(a)
@@ -91,7 +91,7 @@ func (f *fleet) replace(a *ledger.App) {
 }
 
 // replaceOnce looks once at each executor of a that is to be replaced.
-func (f *fleet) replaceOnce(a *ledger.App) {
+func (f *nodes) replaceOnce(a *ledger.App) {
 	since := f.now.Add(-f.cfg.ReplacementWindow)
 	for _, name := range slices.Clone(a.Tenant.Pending) {
 		n := f.places.Replacement(f.view, a, name)
@@ -107,7 +107,7 @@ func (f *fleet) replaceOnce(a *ledger.App) {
 }
 
 // replacements are those of a that count against the bound.
-func (f *fleet) replacements(a *ledger.App, since units.Instant) int {
+func (f *nodes) replacements(a *ledger.App, since units.Instant) int {
 	n := 0
 	for _, at := range a.Tenant.Replaced {
 		if at >= since {
@@ -119,7 +119,7 @@ func (f *fleet) replacements(a *ledger.App, since units.Instant) int {
 
 // giveUp replaces no executor of a any more: one that cannot live is then Spark's to deal
 // with.
-func (f *fleet) giveUp(a *ledger.App, lost int) {
+func (f *nodes) giveUp(a *ledger.App, lost int) {
 	f.record(ledger.ReplacementStopped{App: a.ID, Lost: lost, Window: f.cfg.ReplacementWindow})
 	f.record(ledger.Noticed{App: a.ID, Text: fmt.Sprintf(
 		"%d executors were lost within %v, the last one by %s: no more are started", lost,
@@ -130,7 +130,7 @@ func (f *fleet) giveUp(a *ledger.App, lost int) {
 // registered, or whose memory has come free. Like replacements, they come when the driver
 // speaks. Nothing is looked at while nothing has changed since the last time, or while
 // somebody who waits is to be asked about first.
-func (f *fleet) grow(a *ledger.App) {
+func (f *nodes) grow(a *ledger.App) {
 	freed := a.Tenant.Crowded && a.Clocks.Freed != f.view.Freed()
 	if a.Tenant.GaveUp || a.Outcome.Killed != "" || a.Clocks.Grown == f.view.Growth() && !freed ||
 		len(f.view.Waiting()) > 0 && freed {
@@ -142,7 +142,7 @@ func (f *fleet) grow(a *ledger.App) {
 }
 
 // resize counts again what a's nodes offer.
-func (f *fleet) resize(a *ledger.App) {
+func (f *nodes) resize(a *ledger.App) {
 	cores, slots := placement.Extent(f.view, a)
 	if cores == a.Tenant.Cores && slots == a.Tenant.Slots {
 		return
@@ -162,7 +162,7 @@ const worksFor = 5 * time.Second
 // left stops waiting for executors that have had nothing to do for leaveWait. Of one whose node
 // is not here nobody knows what it does: it is waited for until its driver has lost it, or its
 // node is back.
-func (f *fleet) left(a *ledger.App, dt time.Duration) {
+func (f *nodes) left(a *ledger.App, dt time.Duration) {
 	for _, x := range a.Tenant.Executors {
 		if !x.Leaving || x.Gone {
 			continue
@@ -185,7 +185,7 @@ func (f *fleet) left(a *ledger.App, dt time.Duration) {
 // told all that it knows: they were asked for when the node was gone already. One that has run
 // tasks its driver has: what it has told of may have been another one of that id. So it is with
 // one that its node has seen run.
-func (f *fleet) unstarted(a *ledger.App) {
+func (f *nodes) unstarted(a *ledger.App) {
 	for _, x := range a.Tenant.Executors {
 		if x.Gone || x.Registered || x.Worked > 0 || x.State != api.ExecutorStarting {
 			continue
@@ -198,7 +198,7 @@ func (f *fleet) unstarted(a *ledger.App) {
 
 // reported takes in the exits that a node's status tells. An executor that was given up as
 // unstarted and is there is its application's again: its driver may have it by now.
-func (f *fleet) reported(n *ledger.Node, s *api.NodeStatus) {
+func (f *nodes) reported(n *ledger.Node, s *api.NodeStatus) {
 	for i := range s.Executors {
 		told := &s.Executors[i]
 		a := f.view.App(told.App)
@@ -218,7 +218,7 @@ func (f *fleet) reported(n *ledger.Node, s *api.NodeStatus) {
 }
 
 // up notes that x is there. One that had counted as gone may have no room.
-func (f *fleet) up(x *ledger.Executor, fact ledger.ExecutorUp) {
+func (f *nodes) up(x *ledger.Executor, fact ledger.ExecutorUp) {
 	gone := x.Gone
 	if f.record(fact) && gone {
 		f.makeRoom(f.view.Node(x.Node))

@@ -18,7 +18,7 @@ const mostKiller = 200
 
 // killApp ends an application by its user's wish. One that waits is out of the queue at once;
 // of one that runs the driver is told, and ends its context.
-func (d *desk) killApp(q api.ControlRequest) (api.ControlReply, error) {
+func (d *requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.livingApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
@@ -48,7 +48,7 @@ func (d *desk) killApp(q api.ControlRequest) (api.ControlReply, error) {
 
 // killed ends an application whose driver does not do as it was told, and reports whether
 // it did.
-func (r *runs) killed(a *ledger.App) bool {
+func (r *apps) killed(a *ledger.App) bool {
 	if a.Outcome.Killed == "" || a.Clocks.EndWait < killGrace {
 		return false
 	}

@@ -20,7 +20,7 @@ const (
 )
 
 // hello takes a node's first status after it connected.
-func (f *fleet) hello(ev Hello) {
+func (f *nodes) hello(ev Hello) {
 	s := &ev.Status
 	err := f.credible(s)
 	if err == nil {
@@ -37,7 +37,7 @@ func (f *fleet) hello(ev Hello) {
 // credible says what is wrong with s whoever sends it. The epochs of this planner's Plans
 // begin above those that its nodes follow, in case it has lost its state; one that no
 // planner can have reached would leave no numbers for them.
-func (f *fleet) credible(s *api.NodeStatus) error {
+func (f *nodes) credible(s *api.NodeStatus) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (f *fleet) credible(s *api.NodeStatus) error {
 
 // claim says whether s may speak for its node's name. A second incarnation is
 // either a restart or a clash: the first one's silence tells.
-func (f *fleet) claim(s *api.NodeStatus) error {
+func (f *nodes) claim(s *api.NodeStatus) error {
 	n := f.view.Node(s.Node)
 	if n == nil || !n.Here() || !n.Spoken() || n.Incarnation == s.Incarnation ||
 		f.view.Uptime()-n.Heard >= f.cfg.NodeClash {
@@ -69,7 +69,7 @@ func (f *fleet) claim(s *api.NodeStatus) error {
 
 // follows is the other planner that s's sender follows, "" for none: one without a
 // name counts as this one.
-func (f *fleet) follows(s *api.NodeStatus) string {
+func (f *nodes) follows(s *api.NodeStatus) string {
 	if identity := f.view.Identity(); identity == "" || s.Planner == identity {
 		return ""
 	}
@@ -77,7 +77,7 @@ func (f *fleet) follows(s *api.NodeStatus) string {
 }
 
 // join makes s's sender the node of its name.
-func (f *fleet) join(s *api.NodeStatus) *ledger.Node {
+func (f *nodes) join(s *api.NodeStatus) *ledger.Node {
 	n := f.view.Node(s.Node)
 	f.record(ledger.NodeJoined{Node: s.Node, Incarnation: s.Incarnation, Epoch: s.Epoch, Follows: f.follows(s),
 		News: n == nil || !n.Here() || n.Incarnation != s.Incarnation, Offered: s.Offered, Memory: s.Memory})
@@ -87,7 +87,7 @@ func (f *fleet) join(s *api.NodeStatus) *ledger.Node {
 }
 
 // status takes a later status of a node.
-func (f *fleet) status(s *api.NodeStatus) {
+func (f *nodes) status(s *api.NodeStatus) {
 	if err := f.credible(s); err != nil {
 		f.record(ledger.MessageRefused{From: "node " + s.Node, Err: err})
 		return
@@ -114,7 +114,7 @@ func (f *fleet) status(s *api.NodeStatus) {
 }
 
 // said takes in what a status says.
-func (f *fleet) said(n *ledger.Node, s *api.NodeStatus) {
+func (f *nodes) said(n *ledger.Node, s *api.NodeStatus) {
 	foreign, follows, memory, offered := n.Allegiance.Foreign, n.Allegiance.Follows, n.Room(), n.Offered
 	f.record(ledger.NodeSaid{Status: s, Follows: f.follows(s)})
 	if n.Room() < memory || n.Offered < offered {
@@ -134,7 +134,7 @@ func (f *fleet) said(n *ledger.Node, s *api.NodeStatus) {
 
 // faulty ends the applications that a node cannot have any longer. It speaks only for those
 // that have executors there.
-func (f *fleet) faulty(n *ledger.Node, faults []api.AppFault) {
+func (f *nodes) faulty(n *ledger.Node, faults []api.AppFault) {
 	for _, fault := range faults {
 		a := f.view.App(fault.App)
 		if a == nil || !a.Running() || a.Outcome.Killed != "" || f.view.Allocation(a, n.Node) == nil {
@@ -147,7 +147,7 @@ func (f *fleet) faulty(n *ledger.Node, faults []api.AppFault) {
 // shrunk looks for whom a node that offered so many cores gives too little now, and says so.
 // Nobody's executors are taken away: what is promised to the others is not touched, and who
 // is hit has what is left.
-func (f *fleet) shrunk(n *ledger.Node, offered units.Cores) {
+func (f *nodes) shrunk(n *ledger.Node, offered units.Cores) {
 	memory, cores := f.line.Overcommitted(f.view, n, offered)
 	f.hit(n, memory, fmt.Sprintf("gives %v to executors now, less than they take there", n.Room()),
 		"lost executors there are not replaced")
@@ -156,7 +156,7 @@ func (f *fleet) shrunk(n *ledger.Node, offered units.Cores) {
 }
 
 // hit tells those that are hit what happened to their node, and what that means.
-func (f *fleet) hit(n *ledger.Node, apps []*ledger.App, what, means string) {
+func (f *nodes) hit(n *ledger.Node, apps []*ledger.App, what, means string) {
 	if len(apps) == 0 {
 		return
 	}
@@ -170,7 +170,7 @@ func (f *fleet) hit(n *ledger.Node, apps []*ledger.App, what, means string) {
 // tick looks for nodes that have been silent for too long. Before f.silence none
 // can have been: the walk before it has found the first that would be, were it not heard
 // again, and a node that comes or is heard after that walk is silent for less.
-func (f *fleet) tick() {
+func (f *nodes) tick() {
 	uptime := f.view.Uptime()
 	if uptime < f.silence {
 		return
@@ -196,7 +196,7 @@ func (f *fleet) tick() {
 
 // silent goes on from what was heard of nodes while this planner stood by. Who was not heard
 // has been silent for all of that time.
-func (f *fleet) silent(s Silence) {
+func (f *nodes) silent(s Silence) {
 	for _, n := range f.view.Nodes() {
 		last, heard := s.Last[n.Node]
 		if !heard || last > s.Listened {
@@ -210,7 +210,7 @@ func (f *fleet) silent(s Silence) {
 
 // drain empties a node: it gets no new executors, and those that it has
 // leave as soon as their applications have others to go on with.
-func (f *fleet) drain(q api.ControlRequest) (api.ControlReply, error) {
+func (f *nodes) drain(q api.ControlRequest) (api.ControlReply, error) {
 	n, err := f.known(q.Node)
 	if err != nil {
 		return api.ControlReply{}, err
@@ -233,7 +233,7 @@ func (f *fleet) drain(q api.ControlRequest) (api.ControlReply, error) {
 }
 
 // undrain lets a node have executors again, of running applications too.
-func (f *fleet) undrain(q api.ControlRequest) (api.ControlReply, error) {
+func (f *nodes) undrain(q api.ControlRequest) (api.ControlReply, error) {
 	n, err := f.known(q.Node)
 	if err != nil {
 		return api.ControlReply{}, err
@@ -246,7 +246,7 @@ func (f *fleet) undrain(q api.ControlRequest) (api.ControlReply, error) {
 }
 
 // divide has a node, or all of them, divide its cores by another strategy from now on.
-func (f *fleet) divide(q api.ControlRequest) (api.ControlReply, error) {
+func (f *nodes) divide(q api.ControlRequest) (api.ControlReply, error) {
 	if q.Node != "" {
 		if _, err := f.known(q.Node); err != nil {
 			return api.ControlReply{}, err
@@ -262,7 +262,7 @@ func (f *fleet) divide(q api.ControlRequest) (api.ControlReply, error) {
 	return api.ControlReply{Message: ledger.Change{Fact: fact}.Line().Text + " from now on"}, nil
 }
 
-func (f *fleet) known(name string) (*ledger.Node, error) {
+func (f *nodes) known(name string) (*ledger.Node, error) {
 	if n := f.view.Node(name); n != nil {
 		return n, nil
 	}

@@ -13,17 +13,17 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// runs is the part of an engine that sees to applications.
-type runs struct {
+// apps is the part of an engine that sees to applications.
+type apps struct {
 	*core
-	fleet *fleet
-	hall  *hall
-	tails handover.Decider
+	nodes   *nodes
+	starter *starter
+	tails   handover.Decider
 }
 
 // match looks for the annotation of a stage that has become ready, in order of id, and
 // reports whether there is one. A stage that has none ends pacing for the whole run.
-func (r *runs) match(a *ledger.App, s *ledger.Stage) bool {
+func (r *apps) match(a *ledger.App, s *ledger.Stage) bool {
 	if a.Profile == nil || a.Promise.Mismatch != "" || !r.record(ledger.StageMatched{App: a.ID, Stage: s.Key()}) {
 		return false
 	}
@@ -37,7 +37,7 @@ func (r *runs) match(a *ledger.App, s *ledger.Stage) bool {
 // mismatch lets an application go that does not do what its profile says: what
 // is left of it is not known, so nothing can be planned. In a run at all cores
 // it only means that the profile is out of date.
-func (r *runs) mismatch(a *ledger.App, s *ledger.Stage) {
+func (r *apps) mismatch(a *ledger.App, s *ledger.Stage) {
 	where := fmt.Sprintf("stage %d (%s) is not in profile %q", s.Key().Stage, s.Ready.Name, a.Promise.Profile)
 	r.record(ledger.Mismatched{App: a.ID, Where: where})
 	if a.Promise.Mode == ledger.Paced {
@@ -46,29 +46,29 @@ func (r *runs) mismatch(a *ledger.App, s *ledger.Stage) {
 }
 
 // plan gives the stages that have become ready their deadlines, in order of id.
-func (r *runs) plan(a *ledger.App, ready []*ledger.Stage) {
+func (r *apps) plan(a *ledger.App, ready []*ledger.Stage) {
 	if len(ready) > 0 {
 		r.repace(a)
 	}
 	slices.SortFunc(ready, ledger.CompareStages)
 	for _, s := range ready {
 		if r.match(a, s) && a.Paced() && s.Done == nil {
-			r.fleet.apply(schedule.Ready(r.view, r.estimates, a, s))
+			r.nodes.apply(schedule.Ready(r.view, r.estimates, a, s))
 		}
 	}
 }
 
 // retarget plans the running stages anew after the application's deadline
 // changed.
-func (r *runs) retarget(a *ledger.App) {
+func (r *apps) retarget(a *ledger.App) {
 	if a.Paced() {
-		r.fleet.apply(schedule.Anew(r.view, r.estimates, a)...)
+		r.nodes.apply(schedule.Anew(r.view, r.estimates, a)...)
 	}
 }
 
 // release gives an application all cores for the rest of its run: no targets,
 // no gate, so that new stages may use every executor's slots.
-func (r *runs) release(a *ledger.App, why string) {
+func (r *apps) release(a *ledger.App, why string) {
 	if m := a.Promise.Mode; m == ledger.Paced || m == ledger.Recording {
 		r.record(ledger.ModeSet{App: a.ID, Mode: ledger.Released})
 	}
@@ -76,17 +76,17 @@ func (r *runs) release(a *ledger.App, why string) {
 }
 
 // ungate takes all targets away and says why.
-func (r *runs) ungate(a *ledger.App, why string) {
+func (r *apps) ungate(a *ledger.App, why string) {
 	r.record(ledger.PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: why})
 	r.say(a, why)
 }
 
 // say tells the application's user a line.
-func (r *runs) say(a *ledger.App, text string) { r.record(ledger.Noticed{App: a.ID, Text: text}) }
+func (r *apps) say(a *ledger.App, text string) { r.record(ledger.Noticed{App: a.ID, Text: text}) }
 
 // late gives all cores to an application whose deadline has passed, and lets stages
 // that take turns run side by side. Another deadline may still be given.
-func (r *runs) late(a *ledger.App) {
+func (r *apps) late(a *ledger.App) {
 	gate := a.Promise.Gate
 	gate.Late, gate.Lost = true, !estimate.InOrder(r.view, a.Seats())
 	r.record(ledger.GateSet{App: a.ID, Gate: gate})
@@ -95,7 +95,7 @@ func (r *runs) late(a *ledger.App) {
 }
 
 // lost has an application that has been late for long share what others leave.
-func (r *runs) lost(a *ledger.App) {
+func (r *apps) lost(a *ledger.App) {
 	gate := a.Promise.Gate
 	gate.Lost = true
 	r.record(ledger.GateSet{App: a.ID, Gate: gate})
@@ -105,7 +105,7 @@ func (r *runs) lost(a *ledger.App) {
 
 // repace looks whether a, as far as it has come, should be held back that is not,
 // or the other way round. It is called at each boundary and tick.
-func (r *runs) repace(a *ledger.App) {
+func (r *apps) repace(a *ledger.App) {
 	what, v := r.verdicts.Repace(r.view, a)
 	switch what {
 	case verdict.Tightened:
@@ -124,14 +124,14 @@ func (r *runs) repace(a *ledger.App) {
 }
 
 // pacedAgain says that a, which was released, is held back from now on.
-func (r *runs) pacedAgain(a *ledger.App) {
+func (r *apps) pacedAgain(a *ledger.App) {
 	r.say(a, "paced again: "+a.Promise.Reason)
 	r.record(ledger.PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: a.Promise.Reason})
 }
 
 // redeadline gives an application another deadline, or the same on a clock that was set, and a
 // new verdict.
-func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
+func (r *apps) redeadline(a *ledger.App, deadline units.Seconds) {
 	released := a.Promise.Mode == ledger.Paced && !a.Gated()
 	given := ledger.DeadlineGiven{App: a.ID, Deadline: deadline}
 	r.record(given)
@@ -139,12 +139,12 @@ func (r *runs) redeadline(a *ledger.App, deadline units.Seconds) {
 		r.judgeAgain(a, released, given)
 		return
 	}
-	r.hall.askNow()
+	r.starter.askNow()
 	r.record(ledger.Judged{App: a.ID, Judgement: a.Promise.Judgement, After: given})
 }
 
 // limit gives an application a most of cores on a node, 0 for none, and a new verdict.
-func (r *runs) limit(a *ledger.App, cores units.Cores) {
+func (r *apps) limit(a *ledger.App, cores units.Cores) {
 	released := a.Promise.Mode == ledger.Paced && !a.Gated()
 	given := ledger.Capped{App: a.ID, Cores: cores}
 	r.record(given)
@@ -157,7 +157,7 @@ func (r *runs) limit(a *ledger.App, cores units.Cores) {
 
 // judgeAgain makes a's targets anew, and its verdict, after a fact that was asked for, or nil;
 // released says that it was paced, and let go.
-func (r *runs) judgeAgain(a *ledger.App, released bool, after ledger.Fact) {
+func (r *apps) judgeAgain(a *ledger.App, released bool, after ledger.Fact) {
 	r.retarget(a)
 	r.record(ledger.Judged{App: a.ID, Judgement: r.verdicts.Again(r.view, a, a.Promise.Gate), After: after})
 	if !a.Gated() {

@@ -12,8 +12,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// hall is the part of an engine that sees to who starts and who waits.
-type hall struct {
+// starter is the part of an engine that sees to who starts and who waits.
+type starter struct {
 	*core
 	// seen is what had come or been freed when the policy was asked last, asked when that was.
 	seen  uint64
@@ -26,7 +26,7 @@ const askEvery = time.Minute
 
 // enter takes an application in that comes by somebody: it starts, has a place, or is turned
 // down.
-func (h *hall) enter(by api.Principal, d admission.Admission, q api.RegisterRequest) (*ledger.App, error) {
+func (h *starter) enter(by api.Principal, d admission.Admission, q api.RegisterRequest) (*ledger.App, error) {
 	comes := d.App()
 	choices := h.line.Decide(h.view, &queue.Newcomer{App: comes, Profile: d.Profile, NoWait: q.NoWait})
 	mine := queue.Choice{What: queue.Refuse, Err: api.Errorf(api.KindInternal, "nothing was decided on %s", d.ID)}
@@ -74,7 +74,7 @@ func (h *hall) enter(by api.Principal, d admission.Admission, q api.RegisterRequ
 
 // refuse keeps an application that is turned down in the history, so that `pacer apps`
 // shows it.
-func (h *hall) refuse(d admission.Admission) {
+func (h *starter) refuse(d admission.Admission) {
 	h.record(ledger.SerialTaken{Serial: d.Serial})
 	promise := d.Promise
 	promise.Mode = ledger.Unpaced
@@ -85,7 +85,7 @@ func (h *hall) refuse(d admission.Admission) {
 }
 
 // tick asks the policy when something has come or been freed, and from time to time.
-func (h *hall) tick() {
+func (h *starter) tick() {
 	seen := h.view.Growth() + h.view.Freed()
 	if len(h.view.Waiting()) == 0 || seen == h.seen && !h.due && h.now < h.asked.Add(askEvery) {
 		return
@@ -94,7 +94,7 @@ func (h *hall) tick() {
 }
 
 // askNow asks the policy about all that wait.
-func (h *hall) askNow() {
+func (h *starter) askNow() {
 	h.seen, h.asked, h.due = h.view.Growth()+h.view.Freed(), h.now, false
 	choices := h.line.Decide(h.view, nil)
 	h.begin(choices)
@@ -102,7 +102,7 @@ func (h *hall) askNow() {
 }
 
 // begin carries out who starts and who is turned down.
-func (h *hall) begin(choices []queue.Choice) {
+func (h *starter) begin(choices []queue.Choice) {
 	for _, c := range choices {
 		switch c.What {
 		case queue.Start:
@@ -114,7 +114,7 @@ func (h *hall) begin(choices []queue.Choice) {
 }
 
 // start ends the wait of an application: what it gets is looked at before anything changes.
-func (h *hall) start(c queue.Choice) {
+func (h *starter) start(c queue.Choice) {
 	a := c.App
 	waited := h.now.Sub(a.Wait.Since)
 	if err := checkSeating(h.view, a, c.Seating); err != nil {
@@ -133,7 +133,7 @@ func (h *hall) start(c queue.Choice) {
 
 // seat gives an application that has started its executors. One that cannot have them has
 // failed: its decider was wrong, and it would wait for ever.
-func (h *hall) seat(a *ledger.App, c queue.Choice) {
+func (h *starter) seat(a *ledger.App, c queue.Choice) {
 	if !h.record(ledger.Seated{App: a.ID, Nodes: c.Seating.Nodes(), OffHeap: c.Seating.OffHeap}) {
 		h.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(h.now), By: api.EndedByKill,
 			Reason: "its executors could not be placed"})
@@ -145,7 +145,7 @@ func (h *hall) seat(a *ledger.App, c queue.Choice) {
 }
 
 // place gives those their places that go on waiting, where these are other ones now.
-func (h *hall) place(choices []queue.Choice) {
+func (h *starter) place(choices []queue.Choice) {
 	for _, c := range choices {
 		if w := c.App.Wait; c.What == queue.Wait && w != nil && !sameWait(h.now, *w, c.Wait) {
 			h.record(ledger.QueuePlaced{App: c.App.ID, Wait: c.Wait})

@@ -11,7 +11,7 @@ import (
 )
 
 // register takes an application in, or recognises one.
-func (r *runs) register(ev Register) {
+func (r *apps) register(ev Register) {
 	a, err := r.admit(ev.By, ev.Request)
 	if err != nil {
 		r.reply(ev.To, func() any { return api.RegisterReply{V: api.Version, Error: api.ToWire(err)} })
@@ -49,7 +49,7 @@ func (r *runs) register(ev Register) {
 
 // admit returns the application of q, which by has sent: the one that has its Submission, or
 // a new one.
-func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, error) {
+func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (r *runs) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	capped(by, &d)
 	var a *ledger.App
 	if err == nil {
-		a, err = r.hall.enter(by, d, q)
+		a, err = r.starter.enter(by, d, q)
 	}
 	if err != nil {
 		r.record(ledger.TurnedDown{Name: q.Name, Err: err})
@@ -116,7 +116,7 @@ func capped(by api.Principal, d *admission.Admission) {
 
 // reclaim takes an application of by's over with the executors that nodes run for it; where
 // none does that is here, the driver says which it has.
-func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
+func (r *apps) reclaim(by api.Principal, q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
 	d, err := admission.Taken(r.view, r.places, q, seats)
 	if err != nil {
 		return nil, err
@@ -137,10 +137,10 @@ func (r *runs) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 	}
 	for _, s := range seats {
 		if r.record(ledger.Reclaimed{App: a.ID, Node: s.Node, Executors: s.Executors}) {
-			r.fleet.makeRoom(r.view.Node(s.Node))
+			r.nodes.makeRoom(r.view.Node(s.Node))
 		}
 	}
-	r.fleet.resize(a)
+	r.nodes.resize(a)
 	r.say(a, a.Promise.Reason)
 	return a, nil
 }

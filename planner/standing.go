@@ -8,7 +8,7 @@ import (
 )
 
 // standing takes in that a principal's credentials are taken no more, or are again.
-func (d *desk) standing(ev Standing) {
+func (d *requests) standing(ev Standing) {
 	switch p := ev.Principal; p.Kind {
 	case api.PrincipalNode:
 		if ev.Revoked {
@@ -24,7 +24,7 @@ func (d *desk) standing(ev Standing) {
 }
 
 // loseNode has a node be lost at once: nothing that it says is heard any more.
-func (d *desk) loseNode(name string) {
+func (d *requests) loseNode(name string) {
 	if n := d.view.Node(name); n != nil && n.Here() {
 		d.due = true
 		d.record(ledger.NodeLost{Node: n.Node, Revoked: true})
@@ -33,12 +33,12 @@ func (d *desk) loseNode(name string) {
 
 // ownerStands turns a queued application of a user down whose credentials were revoked, and tells one
 // that runs when it is ended; one whose user has some again goes on.
-func (d *desk) ownerStands(a *ledger.App, revoked bool) {
+func (d *requests) ownerStands(a *ledger.App, revoked bool) {
 	d.record(ledger.OwnerRevoked{App: a.ID, Revoked: revoked})
 	why := revocation(a)
 	switch {
 	case !revoked:
-		d.runs.say(a, fmt.Sprintf("user %s has credentials again: it goes on", a.Tenant.Launch.User))
+		d.apps.say(a, fmt.Sprintf("user %s has credentials again: it goes on", a.Tenant.Launch.User))
 	case a.Queued():
 		judgement := a.Promise.Judgement
 		judgement.Reason = why
@@ -46,12 +46,12 @@ func (d *desk) ownerStands(a *ledger.App, revoked bool) {
 			At: a.At(d.now), Judgement: judgement})
 		d.due = true
 	default:
-		d.runs.say(a, fmt.Sprintf("%s: it is ended in %v", why, d.cfg.RevokeGrace))
+		d.apps.say(a, fmt.Sprintf("%s: it is ended in %v", why, d.cfg.RevokeGrace))
 	}
 }
 
 // expel ends an application whose user's credentials were revoked RevokeGrace ago.
-func (d *desk) expel(a *ledger.App) {
+func (d *requests) expel(a *ledger.App) {
 	if since := a.Outcome.Revoked; since == 0 || !a.Running() || a.Outcome.Killed != "" ||
 		d.now.Sub(since) < d.cfg.RevokeGrace {
 		return

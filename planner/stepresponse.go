@@ -20,7 +20,7 @@ const (
 )
 
 // step begins a step response on a running stage of a paced application.
-func (r *runs) step(a *ledger.App, step *api.Step) (api.ControlReply, error) {
+func (r *apps) step(a *ledger.App, step *api.Step) (api.ControlReply, error) {
 	if step == nil {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "no step is given")
 	}
@@ -88,7 +88,7 @@ func steppable(a *ledger.App, id int) (*ledger.Stage, error) {
 }
 
 // stepTick moves a's step responses on to their next level.
-func (r *runs) stepTick(a *ledger.App) {
+func (r *apps) stepTick(a *ledger.App) {
 	for _, s := range a.Opened() {
 		x := s.Response
 		if !x.UnderWay() {

@@ -21,7 +21,7 @@ const takeBack = 30 * time.Second
 // follows another was taken from it, which is not done in turn before takeBack. Of the applications that
 // n does not know to be over it is told; those that were taken over have their executors
 // there, too.
-func (f *fleet) settle(n *ledger.Node) {
+func (f *nodes) settle(n *ledger.Node) {
 	if n.Allegiance.Follows != "" {
 		w, uptime := &n.Allegiance, f.view.Uptime()
 		if (!w.Ours || uptime-w.Since >= takeBack) && w.Succeeds != w.Follows && f.view.Identity() != "" &&
@@ -44,7 +44,7 @@ func (f *fleet) settle(n *ledger.Node) {
 
 // adopt takes executors over that n runs for a. One whose id another one has waits until one of
 // the two has exited: a driver takes one of each id.
-func (f *fleet) adopt(n *ledger.Node, a *ledger.App, all []ledger.UnknownExecutor) {
+func (f *nodes) adopt(n *ledger.Node, a *ledger.App, all []ledger.UnknownExecutor) {
 	fits := slices.DeleteFunc(slices.Clone(all), func(x ledger.UnknownExecutor) bool {
 		known := a.Executor(x.ID)
 		return known != nil && !known.Gone
@@ -64,7 +64,7 @@ func (f *fleet) adopt(n *ledger.Node, a *ledger.App, all []ledger.UnknownExecuto
 // taken of its memory than it gives: while two planners serve, each promises the same memory,
 // and what runs there goes on. Memory that is kept for replacements goes first, then executors,
 // the newest first. They wait until there is room.
-func (f *fleet) makeRoom(n *ledger.Node) {
+func (f *nodes) makeRoom(n *ledger.Node) {
 	if n == nil || f.view.Free(n) >= 0 {
 		return
 	}
@@ -89,7 +89,7 @@ func (f *fleet) makeRoom(n *ledger.Node) {
 // that: n does not tell it twice. One that n has never run it is still to start, unless its driver
 // has one of that id: that one has exited, or the other planner has started it elsewhere, and a
 // driver takes one of each id.
-func (f *fleet) returned(n *ledger.Node, s *api.NodeStatus) {
+func (f *nodes) returned(n *ledger.Node, s *api.NodeStatus) {
 	for _, t := range slices.Clone(f.view.Allocations(n.Node)) {
 		for _, x := range slices.Clone(t.Executors) {
 			told := slices.ContainsFunc(s.Executors, func(o api.ExecutorStatus) bool {
@@ -104,7 +104,7 @@ func (f *fleet) returned(n *ledger.Node, s *api.NodeStatus) {
 
 // promised is the newest executor of the newest application that n is to start and of which nobody
 // has told, nil where there is none.
-func (f *fleet) promised(n *ledger.Node) (newest *ledger.App, found *ledger.Executor) {
+func (f *nodes) promised(n *ledger.Node) (newest *ledger.App, found *ledger.Executor) {
 	for _, t := range f.view.Allocations(n.Node) {
 		if a := t.App; newest == nil || a.Promise.Start >= newest.Promise.Start {
 			for _, x := range t.Executors {

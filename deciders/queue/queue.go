@@ -99,7 +99,7 @@ func (p Policy) Decide(v ledger.View, newcomer *Newcomer) []Choice {
 		return nil
 	}
 	slices.SortFunc(line, p.order(v.Now()))
-	h := p.newHall(v)
+	h := p.newRound(v)
 	var choices []Choice
 	var waiting []int
 	for _, a := range line {
@@ -204,7 +204,7 @@ func Enter(a *ledger.App, profile *ledger.Profile) (entering *ledger.App, matche
 // choose has c's application start where there is room, or has memory kept for it.
 // One that comes is not to wait for others' launches to become fewer: that its own are large its
 // user can mend.
-func (h *hall) choose(c *Choice, profile *ledger.Profile, comes, noWait bool) {
+func (h *round) choose(c *Choice, profile *ledger.Profile, comes, noWait bool) {
 	entering, matched := Enter(c.App, profile)
 	s, err := h.seats(entering)
 	if err == nil {
@@ -235,7 +235,7 @@ func (h *hall) choose(c *Choice, profile *ledger.Profile, comes, noWait bool) {
 
 // judge gives c's application, which is to wait, its verdict, and refuses it where its user wants
 // that.
-func (h *hall) judge(c *Choice, newcomer *Newcomer) {
+func (h *round) judge(c *Choice, newcomer *Newcomer) {
 	entering, comes := c.App, newcomer != nil && c.App == newcomer.App
 	if comes {
 		entering, _ = Enter(c.App, newcomer.Profile)
@@ -265,4 +265,4 @@ func (h *hall) judge(c *Choice, newcomer *Newcomer) {
 }
 
 // estimates is how ends are predicted.
-func (h *hall) estimates() estimate.Policy { return h.Places.Policy }
+func (h *round) estimates() estimate.Policy { return h.Places.Policy }

@@ -13,9 +13,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// hall is the cluster as those in front leave it: who started in this round has its memory,
+// round is the cluster as those in front leave it: who started in this round has its memory,
 // and whoever waits has the memory of a node kept.
-type hall struct {
+type round struct {
 	Policy
 	view ledger.View
 	// taken is what was taken in this round, by node, kept who waits for the node.
@@ -35,10 +35,10 @@ type change struct {
 	by units.Bytes
 }
 
-// newHall is the cluster before anybody is looked at. Executors that are to replace ones of
+// newRound is the cluster before anybody is looked at. Executors that are to replace ones of
 // nodes that are away have their memory taken where they would go.
-func (p Policy) newHall(v ledger.View) *hall {
-	h := &hall{Policy: p, view: v, taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App),
+func (p Policy) newRound(v ledger.View) *round {
+	h := &round{Policy: p, view: v, taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App),
 		told: make(map[string]int)}
 	for a := range v.Running() {
 		for _, lost := range a.Tenant.Pending {
@@ -53,7 +53,7 @@ func (p Policy) newHall(v ledger.View) *hall {
 }
 
 // room is what whoever is looked at may take of n.
-func (h *hall) room(n *ledger.Node) units.Bytes {
+func (h *round) room(n *ledger.Node) units.Bytes {
 	free := h.view.Free(n) - h.taken[n.Node]
 	head := h.kept[n.Node]
 	if head == nil {
@@ -71,7 +71,7 @@ func (h *hall) room(n *ledger.Node) units.Bytes {
 
 // seats are what a gets now; an error where that is nothing, which is a *fullPlan where there is
 // memory for it.
-func (h *hall) seats(a *ledger.App) (placement.Seating, error) {
+func (h *round) seats(a *ledger.App) (placement.Seating, error) {
 	var full *fullPlan
 	s, err := h.Places.Seats(h.view, a, func(n *ledger.Node) units.Bytes {
 		room := h.room(n)
@@ -89,7 +89,7 @@ func (h *hall) seats(a *ledger.App) (placement.Seating, error) {
 
 // full reports whether n's Plan, which has to go through the bus, does not hold a's launch too. As
 // with memory, those who come do not take what the head waits for.
-func (h *hall) full(n *ledger.Node, a *ledger.App) bool {
+func (h *round) full(n *ledger.Node, a *ledger.App) bool {
 	used := h.view.LaunchBytes(n) + h.told[n.Node]
 	if used < api.MostPlanLaunches/2 {
 		return false // Any two launches fit.
@@ -123,7 +123,7 @@ func (e *fullPlan) Error() string {
 }
 
 // take has a, which starts, take its seats.
-func (h *hall) take(a *ledger.App, s placement.Seating) {
+func (h *round) take(a *ledger.App, s placement.Seating) {
 	tenant := a.Tenant
 	tenant.Launch.OffHeap = s.OffHeap
 	end := h.ofWaiting(a, h.view.Now())
@@ -139,7 +139,7 @@ func (h *hall) take(a *ledger.App, s placement.Seating) {
 
 // keep keeps the memory of a node for a, and returns which: the one that is kept for it
 // already, or the one where it is expected to start first; "" where all are kept for others.
-func (h *hall) keep(a *ledger.App, before string) string {
+func (h *round) keep(a *ledger.App, before string) string {
 	claim := a.Tenant.Claim()
 	holds := func(n *ledger.Node) bool { return n != nil && n.Live() && h.kept[n.Node] == nil && n.Room() >= claim }
 	if n := h.view.Node(before); !holds(n) {
@@ -168,7 +168,7 @@ const mostExpected = 100
 
 // expect is when a, which does not fit, is expected to start, 0 where nobody knows; it has its
 // memory from then on.
-func (h *hall) expect(a *ledger.App) units.Instant {
+func (h *round) expect(a *ledger.App) units.Instant {
 	if h.asked++; h.asked > mostExpected {
 		return 0
 	}
@@ -193,7 +193,7 @@ func (h *hall) expect(a *ledger.App) units.Instant {
 }
 
 // when is the first moment from which n is expected to have so much memory left, 0 for none.
-func (h *hall) when(n *ledger.Node, claim units.Bytes) units.Instant {
+func (h *round) when(n *ledger.Node, claim units.Bytes) units.Instant {
 	h.foresee()
 	free := h.view.Free(n) - h.taken[n.Node]
 	at := h.view.Now()
@@ -215,7 +215,7 @@ func (h *hall) when(n *ledger.Node, claim units.Bytes) units.Instant {
 const leaving = 2 * time.Second
 
 // foresee finds when memory comes free, once in a round.
-func (h *hall) foresee() {
+func (h *round) foresee() {
 	if h.ends != nil {
 		return
 	}
@@ -239,14 +239,14 @@ func (h *hall) foresee() {
 	}
 }
 
-func (h *hall) expectChange(node string, c change) {
+func (h *round) expectChange(node string, c change) {
 	h.foresee()
 	at, _ := slices.BinarySearchFunc(h.ends[node], c, func(x, y change) int { return cmp.Or(cmp.Compare(x.at, y.at), -1) })
 	h.ends[node] = slices.Insert(h.ends[node], at, c)
 }
 
 // ofRunning is when a, which has executors, is expected to have none, 0 where nobody knows.
-func (h *hall) ofRunning(a *ledger.App) units.Instant {
+func (h *round) ofRunning(a *ledger.App) units.Instant {
 	now := h.view.Now()
 	if a.Over() || a.Outcome.Killed != "" {
 		return now.Add(leaving)
@@ -264,7 +264,7 @@ func (h *hall) ofRunning(a *ledger.App) units.Instant {
 }
 
 // ofWaiting is when a is expected to end if it starts then, 0 where nobody knows.
-func (h *hall) ofWaiting(a *ledger.App, start units.Instant) units.Instant {
+func (h *round) ofWaiting(a *ledger.App, start units.Instant) units.Instant {
 	at := a.At(start)
 	switch usual := took(h.view, a); {
 	case a.Profile != nil && a.Promise.Mode == ledger.Paced && a.Band() == api.BandPromised:

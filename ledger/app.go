@@ -167,14 +167,14 @@ type Judgement struct {
 }
 
 // Gate is what takes the targets of a paced application away, and its gate; another
-// deadline may clear it. Open says that its deadline leaves no room for stages that take
+// deadline may clear it. Unpaced says that its deadline leaves no room for stages that take
 // turns, Unheard that its driver has been silent for long while its executors run; Late that
-// its deadline has passed, Lost that this was long ago.
+// its deadline has passed, Overdue that this was long ago.
 type Gate struct {
 	Infeasible bool `json:"infeasible,omitempty"`
 	Late       bool `json:"late,omitempty"`
-	Lost       bool `json:"lost,omitempty"`
-	Open       bool `json:"open,omitempty"`
+	Overdue    bool `json:"lost,omitempty"`
+	Unpaced    bool `json:"open,omitempty"`
 	Unheard    bool `json:"unheard,omitempty"`
 }
 
@@ -281,7 +281,7 @@ func (a *App) Gated() bool { return a.Promise.Mode == Paced && a.Promise.Gate ==
 // Band says whether a comes first where cores are short: with a deadline that can be kept,
 // as far as is known, or that has passed only now.
 func (a *App) Band() api.Band {
-	if p := &a.Promise; p.Mode == Paced && p.Deadline > 0 && !p.Gate.Infeasible && !p.Gate.Lost {
+	if p := &a.Promise; p.Mode == Paced && p.Deadline > 0 && !p.Gate.Infeasible && !p.Gate.Overdue {
 		return api.BandPromised
 	}
 	return api.BandShared

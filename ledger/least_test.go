@@ -48,6 +48,6 @@ func TestAPlanSaysWhatIsNeededAtLeast(t *testing.T) {
 	seen = want("another aim", 2, true, seen)
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Late: true}})
 	seen = want("late", 2, false, seen)
-	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Late: true, Lost: true}})
+	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Late: true, Overdue: true}})
 	want("late for long", 0, true, seen)
 }

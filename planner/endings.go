@@ -162,7 +162,7 @@ func (r *apps) tick(a *ledger.App) {
 	switch at := a.At(r.now); {
 	case a.Paced() && at >= a.Promise.Deadline:
 		r.late(a)
-	case a.Promise.Gate.Late && !a.Promise.Gate.Lost &&
+	case a.Promise.Gate.Late && !a.Promise.Gate.Overdue &&
 		at >= a.Promise.Deadline*units.Seconds(1+sharing.Of(r.cfg.Sharing).Doubts.Overdue):
 		r.lost(a)
 	}

@@ -88,7 +88,7 @@ func (r *apps) say(a *ledger.App, text string) { r.record(ledger.Noticed{App: a.
 // that take turns run side by side. Another deadline may still be given.
 func (r *apps) late(a *ledger.App) {
 	gate := a.Promise.Gate
-	gate.Late, gate.Lost = true, !estimate.InOrder(r.view, a.Seats())
+	gate.Late, gate.Overdue = true, !estimate.InOrder(r.view, a.Seats())
 	r.record(ledger.GateSet{App: a.ID, Gate: gate})
 	r.record(ledger.PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: "its deadline has passed"})
 	r.say(a, fmt.Sprintf("the deadline of %s has passed: all cores from now on", verdict.Deadline(a.Promise.Deadline)))
@@ -97,7 +97,7 @@ func (r *apps) late(a *ledger.App) {
 // lost has an application that has been late for long share what others leave.
 func (r *apps) lost(a *ledger.App) {
 	gate := a.Promise.Gate
-	gate.Lost = true
+	gate.Overdue = true
 	r.record(ledger.GateSet{App: a.ID, Gate: gate})
 	r.say(a, fmt.Sprintf("it is late by more than %.0f %% of its deadline: it shares what others leave from now on",
 		100*sharing.Of(r.cfg.Sharing).Doubts.Overdue))
@@ -117,7 +117,7 @@ func (r *apps) repace(a *ledger.App) {
 	case verdict.Loosened:
 		r.record(ledger.Looked{App: a.ID})
 		gate := a.Promise.Gate
-		gate.Open = true
+		gate.Unpaced = true
 		r.record(ledger.GateSet{App: a.ID, Gate: gate})
 		r.ungate(a, "its branches in turn would miss the deadline: all cores from now on, side by side")
 	}

@@ -29,7 +29,7 @@ const lookEvery = 2 * time.Second
 // says it. The forecast is for what the nodes of its seating offer and nobody else has been
 // promised: what others need to be in time is theirs until they are due.
 func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating, at units.Instant) ledger.Judgement {
-	v := ledger.Judgement{Gate: ledger.Gate{Open: seating.Open}}
+	v := ledger.Judgement{Gate: ledger.Gate{Unpaced: seating.Open}}
 	deadline, name := a.Promise.Deadline, a.Promise.Profile
 	switch {
 	case a.Promise.Mode == ledger.Off:
@@ -123,7 +123,7 @@ func (p Policy) Again(view ledger.View, a *ledger.App, gate ledger.Gate) ledger.
 	}
 	switch {
 	case finish > deadline && full <= deadline && p.Turning(a):
-		v.Verdict, v.Gate.Open = api.VerdictTight, true
+		v.Verdict, v.Gate.Unpaced = api.VerdictTight, true
 	case finish > deadline:
 		v.Verdict, v.Gate.Infeasible = api.VerdictInfeasible, paced && !p.PaceInfeasible
 		v.Earliest = full / units.Seconds(p.Equations.Alpha)
@@ -134,7 +134,7 @@ func (p Policy) Again(view ledger.View, a *ledger.App, gate ledger.Gate) ledger.
 	}
 	v.Reason = fmt.Sprintf("%s is %s: all cores would finish in %s", head, v.Verdict, finishText(full))
 	switch {
-	case v.Gate.Infeasible || v.Gate.Open:
+	case v.Gate.Infeasible || v.Gate.Unpaced:
 		v.Reason += ", all cores from now on"
 	case !paced:
 		v.Reason += "; the application is not paced and has them"

@@ -32,7 +32,7 @@ type audit struct {
 // auditLine is a line of the audit log.
 type auditLine struct {
 	At time.Time `json:"at"`
-	// Who is the login, From where its connection comes from, as far as that is known.
+	// Who has the login, From where its connection comes from, as far as that is known.
 	Who  string `json:"who"`
 	From string `json:"from,omitempty"`
 	// Verb is what was asked for, What what it is about.

@@ -230,7 +230,7 @@ func (o *Outcome) Exiting(watched bool) bool {
 		(o.EndedBy != api.EndedByLastWord || watched)
 }
 
-// Marks are what every event of a driver changes.
+// Marks are the last event of a driver that was applied, and what it left.
 type Marks struct {
 	// AckedSeq is the newest event of the driver, Revs the newest target's.
 	AckedSeq uint64        `json:"acked_seq"`

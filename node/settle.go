@@ -13,7 +13,7 @@ import (
 type part struct{ asked, had units.Cores }
 
 // parts sums up what the applications of the last division asked for and had in the dt
-// since. Who is under no quota had what it used, if that is more.
+// since. Without a quota the use counts, if it is more.
 func (d *division) parts(dt time.Duration) []part {
 	d.sums = d.sums[:0]
 	at := 0

@@ -81,8 +81,7 @@ func (f *nodes) starts(a *ledger.App, x *ledger.Executor) bool {
 
 // replace starts new executors for those that are gone, each on its node, where memory is
 // kept for it, or, if that is away, on another one. Without a node that has room they wait.
-// One that is replaced elsewhere leaves the memory that was kept for it, which another one of
-// a may take: so they are looked at until none finds a node.
+// Placing one elsewhere may free memory for the next: repeat until none finds a node.
 func (f *nodes) replace(a *ledger.App) {
 	for waiting := len(a.Tenant.Pending) + 1; len(a.Tenant.Pending) < waiting; {
 		waiting = len(a.Tenant.Pending)

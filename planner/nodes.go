@@ -106,9 +106,9 @@ func (f *nodes) status(s *api.NodeStatus) {
 	}
 	// Another planner's node learns nothing from a Plan that does not succeed that one's, or
 	// has no executors for it.
-	if n.Acked < n.Epoch && f.view.Uptime()-n.Published >= republish &&
-		(n.Allegiance.Follows == "" || n.Allegiance.Succeeds == n.Allegiance.Follows || n.Planned() &&
-			!n.Allegiance.Foreign) {
+	w := &n.Allegiance
+	listens := w.Follows == "" || w.Succeeds == w.Follows || n.Planned() && !w.Foreign
+	if listens && n.Acked < n.Epoch && f.view.Uptime()-n.Published >= republish {
 		f.record(ledger.PlanRepeated{Node: n.Node})
 	}
 }

@@ -22,7 +22,7 @@
 //
 // # Nobody is passed for ever
 //
-// Who does not fit has the memory of one node kept, if it is not kept for somebody before it
+// An application that does not fit has the memory of one node kept, if it is not kept for somebody before it
 // in the order: of that node others may take what is left when all that ran there when it
 // came have ended and it has started,
 //
@@ -43,7 +43,7 @@
 // They are for people, and decide nothing but refusals. Running applications end as they are
 // predicted to; those of which that is not known when runs of their profile mostly do, which
 // Learn is told (a mean in which the newest run weighs 1/8 or more); the others nobody knows.
-// Who waits ends at its deadline, or after as long as such runs take.
+// An application that waits ends at its deadline, or after as long as such runs take.
 //
 // # What the caller must do
 //

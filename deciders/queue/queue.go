@@ -256,7 +256,7 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 	if !c.App.Promise.Required || c.App.Promise.Deadline <= 0 {
 		return
 	}
-	// Who comes is refused where its deadline cannot be promised, who waits where it cannot be
+	// A newcomer is refused where its deadline cannot be promised, one that waits where it cannot be
 	// kept any more.
 	promised := c.Judgement.Verdict != api.VerdictInfeasible && c.Wait.Start > 0
 	if comes && !promised || c.Wait.Latest > 0 && h.view.Now() > c.Wait.Latest {

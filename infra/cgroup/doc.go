@@ -53,7 +53,7 @@
 //
 // RaiseMemory is one write. LowerMemory goes in steps, each of which makes the kernel give up
 // 32 MiB of page cache at most, and never below what it cannot take at once and MemoryMargin.
-// Who needs more than the limit is ended by the kernel (MemoryKills).
+// A program that needs more than the limit is ended by the kernel (MemoryKills).
 //
 // # The parent's weight
 //

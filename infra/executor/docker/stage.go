@@ -81,7 +81,7 @@ func (st *stage) hold(user executor.Credential, m *Mount) (there bool, err error
 	if err := unix.Mount("/proc/self/fd/"+strconv.Itoa(fd), m.source, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return false, err
 	}
-	// Whoever removes the node controller's directories by hand after a crash removes nothing
+	// An operator who removes the node controller's directories by hand after a crash removes nothing
 	// there. Kernels before 5.12 do not know it.
 	err = unix.MountSetattr(unix.AT_FDCWD, m.source, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	if err != nil && !errors.Is(err, unix.ENOSYS) {

@@ -23,7 +23,8 @@ func (e *Engine) Shutdown(now units.Instant, how Ending) []Action {
 	e.roster.out.begin()
 	for _, x := range e.roster.execs {
 		theirs := x.owner.yields && how == Leave
-		if x.alive() && x.life.here && (!x.unmanaged || x.cap.any) && !theirs && !(x.quotaKnown && x.written().IsUnlimited()) {
+		if x.alive() && x.life.here && (!x.unmanaged || x.cap.any) && !theirs &&
+			!(x.quotaKnown && x.written().IsUnlimited()) {
 			x.quota, x.cap.inForce, x.remainder = units.Unlimited, units.Unlimited, 0
 			e.roster.out.act(Action{Kind: ActSetQuota, Key: x.key, Cores: units.Unlimited})
 		}

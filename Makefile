@@ -60,7 +60,7 @@ check: ## run vet and every test that needs nothing but Go (a minute)
 	@scripts/check.sh
 
 test: export OLDEST := $(EARLIEST)
-test: setup ## run what check leaves out: Scala's tests, cgroups, Docker, the stories on real Spark (10 to 12 minutes)
+test: setup ## run what check leaves out: Scala's tests, cgroups, Docker, the stories on real Spark (10 minutes)
 	@export SET_UP=$$(date +%s) && $(SPARK) scripts/docker.sh run scripts/test.sh
 
 test-all: export OTHERS := $(BETWEEN) $(EARLIEST)

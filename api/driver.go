@@ -391,6 +391,8 @@ type StageReady struct {
 	// Lineage is a Signature that does not know where the action was called: PySpark tells that
 	// of one thread at a time. "" where the driver does not say.
 	Lineage string `json:"lineage,omitempty"`
+	// Query is its place in the SQL query that it is of; nil where it is of none, or the driver does not say.
+	Query *QueryStage `json:"query,omitempty"`
 	// Parents are the stage ids it reads from.
 	Parents []int `json:"parents"`
 	Tasks   int   `json:"tasks"`
@@ -405,6 +407,20 @@ type StageReady struct {
 	// every task weighs 1.
 	Weighted bool      `json:"weighted,omitempty"`
 	Bindings []Binding `json:"bindings"`
+}
+
+// QueryStage is the place of a stage in a SQL query. It is the same in a run in which adaptive execution
+// plans the stage otherwise: a hash of the query's plan before that, and what of it the stage writes.
+type QueryStage struct {
+	// Execution is Spark's number of the query in its run; 0 in a profile.
+	Execution int64 `json:"execution,omitempty"`
+	// Shape is a hash over the node names of the query's plan, as a tree.
+	Shape string `json:"shape"`
+	// Nth is how many queries of that shape came before it in the application.
+	Nth int `json:"nth"`
+	// Exchange is the ordinal, in the plan's order, of the exchange that the stage writes; -1 where it
+	// is what the query returns.
+	Exchange int `json:"exchange"`
 }
 
 // StageBound goes with EventStageBound.

@@ -67,8 +67,10 @@ type ProfileStage struct {
 	Signature string `json:"signature"`
 	// Lineage is that of StageReady, "" where the driver has not said it.
 	Lineage string `json:"lineage,omitempty"`
-	Parents []int  `json:"parents"`
-	Tasks   int    `json:"tasks"`
+	// Query is that of StageReady, without the number that its query had in a run.
+	Query   *QueryStage `json:"query,omitempty"`
+	Parents []int       `json:"parents"`
+	Tasks   int         `json:"tasks"`
 	// Failed says that it fails in each run, whose program goes on without it: what it takes
 	// is what it takes until then.
 	Failed bool `json:"failed,omitempty"`
@@ -191,6 +193,9 @@ func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {
 	f.text("name", s.Name, MostName)
 	f.text("signature", s.Signature, MostName)
 	f.text("lineage", s.Lineage, MostName)
+	if s.Query != nil {
+		s.Query.validate(f)
+	}
 	for _, parent := range s.Parents {
 		f.check(earlier[parent], "parent %d is not a stage before it (a profile's graph has no cycles)", parent)
 	}

@@ -163,11 +163,21 @@ func (s *StageReady) validate(f *faults) {
 	f.text("name", s.Name, MostName)
 	f.text("signature", s.Signature, MostToken)
 	f.text("lineage", s.Lineage, MostToken)
+	if s.Query != nil {
+		s.Query.validate(f)
+	}
 	f.count("the number of parents", len(s.Parents), MostParents)
 	f.count("tasks", s.Tasks, MostCount)
 	f.known("records", s.Records)
 	f.known("bytes", s.Bytes)
 	validateBindings(f, s.Bindings)
+}
+
+func (q *QueryStage) validate(f *faults) {
+	f.between("query.execution", float64(q.Execution), 0, MostAmount)
+	f.token("query.shape", q.Shape)
+	f.count("query.nth", q.Nth, MostCount)
+	f.between("query.exchange", float64(q.Exchange), -1, MostCount)
 }
 
 func validateBindings(f *faults, bindings []Binding) {

@@ -34,8 +34,9 @@ export CACHE PYSPARK VENV GO E2E
 # Their executors run in cgroups: set-up asks for root before it installs anything.
 demo test test-all e2e torture soak: export AS_ROOT := 1
 race: export COMPILER := 1
+bench-match: export PANDAS := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint house fmt bench bench-deadlines bench-contention bench-scale bench-trust torture soak chaos fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all race lint house fmt bench bench-deadlines bench-contention bench-match bench-scale bench-trust torture soak chaos fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +82,9 @@ bench-deadlines: build workloads ## measure deadlines beside stock Spark, tuned 
 
 bench-contention: build workloads ## measure several applications at once, on stock Spark and under Pacer's strategies (2 hours; ARGS="-only beside -runs 3" takes less)
 	@$(SPARK) $(GO) run ./test/bench contention $(ARGS)
+
+bench-match: build ## measure runs that differ from their profile: how stages are recognised, deadlines in virtual time and live (45 minutes; ARGS="-only live" takes less)
+	@$(SPARK) $(GO) run ./test/bench match $(ARGS)
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
 	@$(GO) run ./test/bench scale $(ARGS)

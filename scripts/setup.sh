@@ -6,9 +6,9 @@
 # apt-get where that is easily had, as Pacer works without; what Go fetches, and Maven for the
 # jar. What cannot be installed is checked first: system, Go, JDK and, for what runs
 # Spark (AS_ROOT=1), root. COMPILER=1 installs the C compiler that Go's race detector
-# needs. Says what it installs, in one line each, does nothing when all is there, and lets one
-# caller at a time do it. It starts no daemon, has none started at boot, and removes no directory
-# that it has not made.
+# needs, PANDAS=1 pandas and pyarrow for the pyspark tested. Says what it installs, in one line
+# each, does nothing when all is there, and lets one caller at a time do it. It starts no daemon,
+# has none started at boot, and removes no directory that it has not made.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +16,7 @@ CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pacer}
 PYSPARK=${PYSPARK:-4.3.0}
 VENV=${VENV:-$CACHE/venv-pyspark-$PYSPARK}
 NUMPY=2.2.6 # For each Python from 3.10 to 3.13.
+ARROW=(pandas==2.3.3 pyarrow==22.0.0)
 MADE=.made-by-pacer # A file in each virtual environment that this script has made.
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -81,6 +82,10 @@ pyspark() { # venv pyspark-version
 }
 
 pyspark "$VENV" "$PYSPARK"
+if [[ -n ${PANDAS:-} ]] && ! "$VENV/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null; then
+    say "installing pandas and pyarrow into $VENV by pip (about 60 MB to fetch)"
+    "$VENV/bin/pip" install --quiet --disable-pip-version-check "${ARROW[@]}" "numpy==$NUMPY"
+fi
 for version in ${OLDEST:-} ${OTHERS:-}; do
     pyspark "$CACHE/venv-pyspark-$version" "$version"
 done

@@ -1,6 +1,6 @@
 // Command bench measures Pacer: `go run ./test/bench help` says how. `make bench`, `make
-// bench-deadlines`, `make bench-scale` and `make bench-trust` run parts of it, `make
-// figures` writes docs/figures.md.
+// bench-deadlines`, `make bench-match`, `make bench-scale` and `make bench-trust` run parts of
+// it, `make figures` writes docs/figures.md.
 //
 // # Rows
 //
@@ -45,6 +45,9 @@
 //	                                     which has died at the same moment
 //	fuzz.execs, fuzz.crashes             inputs that all fuzz targets have tried, n targets, and targets that found one
 //	                                     that fails
+//	live.changed.exit_error_pct.P        as deadline.exit_error_pct, of a program that has changed since its profile's
+//	                                     run (live.go), due after 1.4 times that; live.changed.released: those runs that
+//	                                     were let go before they were late
 //	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
 //	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside
 //	                                     blocks and a running sort

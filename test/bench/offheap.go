@@ -21,7 +21,7 @@ import (
 const offHeapMoves = "offheap"
 
 const (
-	offHeapApp = "e2e/testdata/offheap.py"
+	offHeapApp = "test/e2e/testdata/offheap.py"
 	// The blocks come to some offHeapBlocks; the JVM has offHeapMost, and is shrunk to
 	// offHeapFloor and back offHeapShrinks times.
 	offHeapRows    = 7_500_000

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-const usage = `usage: go run ./bench [COMMAND] [OPTION]...
+const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
 
   figures    all that is measured but workloads under deadlines (default)
   scale      of that, the planner at scale, the speed of simulator and control laws
@@ -23,6 +23,8 @@ const usage = `usage: go run ./bench [COMMAND] [OPTION]...
              and under deadlines of tuned stock's time and more
   contention several applications at once, after their runs alone: the source's Benchmarks 1
              to 3 (bench1, bench2, bench3), a paced one beside first runs (beside)
+  match      runs that differ from their profile: whether their stages are recognised, and whether
+             they keep their deadlines, in virtual time and live
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl
 
@@ -35,7 +37,7 @@ Options:
   -only A,B    some of the rows, or targets of fuzz
   -seed N      seed of the order of runs (drawn by default)
   -file PATH   the lines (docs/figures.jsonl)
-  -runs N      rounds of each baseline and each deadline (3; of the demonstration's
+  -runs N      rounds of each baseline and each deadline, live runs (3; of the demonstration's
                overhead 5, of beside 10)
   -time T      of fuzz and trust: how long each target runs (30s)
 deadlines, and contention but for -slack:
@@ -48,7 +50,7 @@ deadlines, and contention but for -slack:
 // help is the usage with the names of the rows; those in brackets are measured only by name.
 func help() string {
 	var names strings.Builder
-	for _, command := range commands[:5] {
+	for _, command := range commands[:6] {
 		fmt.Fprintf(&names, "  %-10s", command)
 		for _, r := range rows(options{command: command}) {
 			if r.extra {
@@ -64,8 +66,8 @@ func help() string {
 const renderCommand = "render"
 
 // commands are those that a user gives; those before fuzz have rows with names.
-var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand, fuzzCommand,
-	renderCommand}
+var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand,
+	matchCommand, fuzzCommand, renderCommand}
 
 // options are those of the command line.
 type options struct {

@@ -12,7 +12,7 @@ import (
 const precisionRuns = 7
 
 // precise is an application of some 20 s with two long stages.
-var precise = []string{"--conf", "spark.sql.adaptive.enabled=false", "e2e/testdata/chain.py", "3"}
+var precise = []string{"--conf", "spark.sql.adaptive.enabled=false", "test/e2e/testdata/chain.py", "3"}
 
 // precision holds one application to 1.4 times its recorded run, and measures what is left of
 // the deadline when `pacer submit` has exited, in per cent of it: negative is late.

@@ -10,7 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/test/realenv"
 )
 
-const app = "demo/app.py"
+const app = "cli/demo/app.py"
 
 // rebind measures on paced runs how long after a stage became ready, when its
 // warm executors are bound to it, its first task is launched. Beside it stands

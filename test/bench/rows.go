@@ -53,6 +53,7 @@ const (
 	trustCommand      = "trust"
 	deadlinesCommand  = "deadlines"
 	contentionCommand = "contention"
+	matchCommand      = "match"
 	fuzzCommand       = "fuzz"
 )
 
@@ -80,6 +81,8 @@ func rows(o options) []row {
 		return trialRows(o.trial, workloads())
 	case contentionCommand:
 		return contentionRows(o.trial)
+	case matchCommand:
+		return matchRows(o.trial)
 	case fuzzCommand:
 		return []row{fuzzed(o.only)}
 	}

@@ -61,11 +61,17 @@ func run(ctx context.Context, name string, log io.Writer, measure func(t testing
 // it has started is stopped before the row goes on.
 func part(t testing.TB, name string, f func(t testing.TB)) {
 	t.Helper()
-	t.Log(name)
-	s := t.(*scope)
-	if err := run(s.ctx, name, s.log, f); err != nil {
+	if err := try(t, name, f); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// try is part of a row that goes on when it fails.
+func try(t testing.TB, name string, f func(t testing.TB)) error {
+	t.Helper()
+	t.Log(name)
+	s := t.(*scope)
+	return run(s.ctx, name, s.log, f)
 }
 
 // within calls f on a goroutine of its own, which Fatal ends.

@@ -196,6 +196,9 @@ func goals() []benchline.Goal {
 	between := func(pattern string, from, to float64) benchline.Goal {
 		return benchline.Goal{Pattern: pattern, Least: from, Most: to, Text: fmt.Sprintf("%g to %g", from, to)}
 	}
+	exactly := func(pattern string, value float64) benchline.Goal {
+		return benchline.Goal{Pattern: pattern, Least: value, Most: value, Text: fmt.Sprintf("%g", value)}
+	}
 	return []benchline.Goal{
 		most("deadline.exit_error_pct.mean", 1), between("deadline.exit_error_pct.worst", 0, 2),
 		most("deadline.late.all", 0),
@@ -229,6 +232,12 @@ func goals() []benchline.Goal {
 		most("rebind.ms.median", 20), most("rss.planner_mib", 64), most("rss.node_mib", 64),
 		most("rss.node_mib.200", 96),
 		most("start.cpu_ratio", 0.7), most("start.wall_ratio", 1.15),
+		least("match.right_pct", 99), most("match.false_pct", 0.3), most("match.paused_pct", 1),
+		most("pace.changed.late_pct", 2), most("pace.changed.mean_abs_error_pct", 3), most("pace.same.worse_points", 0.1),
+		most("heal.runs", 2), between("short.error_pct*", 0, 4),
+		exactly("slots.used", 2), most("straggler.idle_executors", 0), most("lock.visits_per_task", 5),
+		exactly("contexts.accepted", 3),
+		between("live.changed.exit_error_pct.*", -2, 10), most("live.changed.released", 0),
 		most("controller.step_ns", 200), least("sim.events_per_s", 500_000), most("sim.hour_10k_s", 300),
 	}
 }

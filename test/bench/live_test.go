@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A program that has changed has one part more, and one less, than when it was recorded.
+func TestAPartIsNewAndAnotherGone(t *testing.T) {
+	parts := func(args []string) []string { return strings.Split(strings.Join(args, ","), ",") }
+	less := func(all, of []string) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(of, s) })
+	}
+	for _, c := range changingOnes() {
+		before, after := parts(c.recorded), parts(c.changed)
+		if _, err := strconv.Atoi(before[0]); err == nil { // How long its loop is.
+			before, after = before[1:], after[1:]
+		}
+		if gone, come := less(before, after), less(after, before); len(gone) != 1 || len(come) != 1 {
+			t.Errorf("%s: %v are gone and %v are new, want one of each", c.name, gone, come)
+		}
+	}
+}
+
+// Programs are where the rows look for them.
+func TestProgramsAreThere(t *testing.T) {
+	programs := []string{app, offHeapApp, precise[len(precise)-2], filepath.Join(livePrograms, liveTables)}
+	for _, c := range changingOnes() {
+		programs = append(programs, filepath.Join(livePrograms, c.script))
+	}
+	for _, p := range programs {
+		if _, err := os.Stat(filepath.Join("..", "..", p)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,11 @@
+package main
+
+import "slices"
+
+// matchRows are about runs that differ from their profile. Each part of them is in a file of its own;
+// the live ones, which want the machine alone, are the last.
+func matchRows(o trialOptions) []row {
+	return slices.Concat(
+		liveRows(o),
+	)
+}

@@ -333,6 +333,8 @@ const (
 	EventStageBound EventType = "stage_bound"
 	// EventStageDone says that a stage attempt ended.
 	EventStageDone EventType = "stage_done"
+	// EventQueryEnded says that a SQL query that had stages has ended, whichever way.
+	EventQueryEnded EventType = "query_ended"
 	// EventUnpaced says that the application cannot be paced (streaming).
 	EventUnpaced EventType = "unpaced"
 	// EventEnd says that the SparkContext stopped. The driver goes on to its exit.
@@ -365,6 +367,7 @@ type Event struct {
 	Stage    *StageReady    `json:"stage,omitempty"`
 	Bound    *StageBound    `json:"bound,omitempty"`
 	Done     *StageDone     `json:"done,omitempty"`
+	Query    *QueryEnded    `json:"query,omitempty"`
 	// Reason says why (EventUnpaced, EventEnd with Failed).
 	Reason string `json:"reason,omitempty"`
 	Failed bool   `json:"failed,omitempty"`
@@ -416,11 +419,19 @@ type QueryStage struct {
 	Execution int64 `json:"execution,omitempty"`
 	// Shape is a hash over the node names of the query's plan, as a tree.
 	Shape string `json:"shape"`
-	// Nth is how many queries of that shape came before it in the application.
+	// Nth is how many queries of that shape came before it in the application, in the order of their
+	// first stages.
 	Nth int `json:"nth"`
-	// Exchange is the ordinal, in the plan's order, of the exchange that the stage writes; -1 where it
+	// Exchange is the ordinal, in the plan's order, of the operator whose output the stage hands on
+	// within the query: by a shuffle, a broadcast, or as the result of a subquery. It is -1 where that
 	// is what the query returns.
 	Exchange int `json:"exchange"`
+}
+
+// QueryEnded goes with EventQueryEnded: no stage of the query comes any more.
+type QueryEnded struct {
+	// Execution is Spark's number of the query, as QueryStage has it.
+	Execution int64 `json:"execution"`
 }
 
 // StageBound goes with EventStageBound.

@@ -128,6 +128,8 @@ func (e Events) Validate() error {
 			validateBindings(&f, event.Bound.Bindings)
 		case EventStageDone:
 			event.Done.validate(&f)
+		case EventQueryEnded:
+			f.between("query.execution", float64(event.Query.Execution), 0, MostAmount)
 		}
 	}
 	f.out()
@@ -145,6 +147,8 @@ func (e *Event) whole() bool {
 		return e.Bound != nil
 	case EventStageDone:
 		return e.Done != nil
+	case EventQueryEnded:
+		return e.Query != nil
 	case EventUnpaced, EventEnd, EventExit:
 		return true
 	}
@@ -208,7 +212,7 @@ func (s *StageDone) validate(f *faults) {
 }
 
 // Size is about how many bytes e takes as JSON; a driver fills its requests by it, up to
-// BatchBytes. The jar knows it too (Outbox.scala).
+// BatchBytes. The jar knows it too (Wire.size).
 func (e *Event) Size() int {
 	size := 512 + len(e.Reason)
 	switch {

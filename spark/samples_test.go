@@ -85,6 +85,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 		{Seq: 3, At: 1, Type: api.EventStageReady, Stage: &api.StageReady{
 			StageKey: key, Job: 2, Name: "count at app.py:3", Signature: "00ff", Parents: []int{0, 1}, Tasks: 8,
 			Records: 1000, Bytes: api.Unknown, Weighted: true, Repeats: new(1),
+			Query:    &api.QueryStage{Execution: 5, Shape: "0f1e", Nth: 2, Exchange: -1},
 			Bindings: []api.Binding{{Executor: "1", Weight: 5.5, Tasks: 5}, {Executor: "3", Weight: 2.5, Tasks: 3}},
 		}},
 		{Seq: 4, At: 1.25, Type: api.EventStageBound, Bound: &api.StageBound{
@@ -96,7 +97,8 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 		}},
 		{Seq: 6, At: 2.5, Type: api.EventUnpaced, Reason: "streaming"},
 		{Seq: 7, At: 3, Type: api.EventEnd, Failed: true, Reason: "exit 1"},
-		{Seq: 8, At: 3.5, Type: api.EventExit, Clean: true},
+		{Seq: 8, At: 3.25, Type: api.EventQueryEnded, Query: &api.QueryEnded{Execution: 5}},
+		{Seq: 9, At: 3.5, Type: api.EventExit, Clean: true},
 	}}
 	got := decode[api.Events](t, "events.json")
 	if d := cmp.Diff(want, got); d != "" {

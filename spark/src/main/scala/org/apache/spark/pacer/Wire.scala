@@ -134,7 +134,18 @@ private[spark] object Wire {
       weighted: Boolean,
       bindings: Seq[Binding],
       repeats: Option[Int] = None,
-      lineage: String = "") extends DriverEvent
+      lineage: String = "",
+      query: Option[QueryStage] = None) extends DriverEvent
+
+  /**
+   * The place of a stage in a SQL query: the query's number in its run, the hash of its plan's
+   * shape, how many of that shape came before, and the ordinal of the operator whose output the
+   * stage hands on, QueryStage.Result for what the query returns.
+   */
+  final case class QueryStage(execution: Long, shape: String, nth: Int, exchange: Int)
+  object QueryStage {
+    val Result = -1
+  }
   final case class StageBound(key: StageKey, bindings: Seq[Binding]) extends DriverEvent
   final case class StageDone(
       key: StageKey,
@@ -152,6 +163,8 @@ private[spark] object Wire {
       lastFinish: Double,
       fixedPart: Double,
       taskCost: Double) extends DriverEvent
+  /** A SQL query that had stages has ended. */
+  final case class QueryEnded(execution: Long) extends DriverEvent
   final case class Unpaced(reason: String) extends DriverEvent
   final case class End(failed: Boolean, reason: String) extends DriverEvent
 
@@ -224,6 +237,7 @@ private[spark] object Wire {
     case s: StageReady => length(s.name, MostName) + 64 * s.bindings.size + 12 * s.parents.size
     case StageBound(_, bound) => 64 * bound.size
     case s: StageDone => length(s.reason, MostText)
+    case QueryEnded(_) => 0
     case Unpaced(reason) => length(reason, MostText)
     case End(_, reason) => length(reason, MostText)
     case Exit(_, _, reason) => length(reason, MostText)
@@ -251,6 +265,7 @@ private[spark] object Wire {
       case StageBound(k, bound) =>
         bindings(key(o.put("type", "stage_bound").putObject("bound"), k).putArray("bindings"), bound)
       case s: StageDone => done(o.put("type", "stage_done").putObject("done"), s)
+      case QueryEnded(execution) => o.put("type", "query_ended").putObject("query").put("execution", execution)
       case Unpaced(reason) => o.put("type", "unpaced").put("reason", clip(reason, MostText))
       case End(failed, reason) => o.put("type", "end").put("failed", failed).put("reason", clip(reason, MostText))
       case Exit(clean, failed, reason) =>
@@ -265,6 +280,9 @@ private[spark] object Wire {
     o.put("tasks", s.tasks).put("records", s.records).put("bytes", s.bytes).put("weighted", s.weighted)
     s.repeats.foreach(o.put("repeats", _))
     if (s.lineage.nonEmpty) o.put("lineage", s.lineage)
+    s.query.foreach { q =>
+      o.putObject("query").put("execution", q.execution).put("shape", q.shape).put("nth", q.nth).put("exchange", q.exchange)
+    }
     bindings(o.putArray("bindings"), s.bindings)
   }
 

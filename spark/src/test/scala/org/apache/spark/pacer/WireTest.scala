@@ -75,10 +75,11 @@ object WireTest {
     Event(1, 0.5, ExecutorUp("1")),
     Event(2, 0.75, ExecutorGone("2", "killed")),
     Event(3, 1, StageReady(key, 2, "count at app.py:3", "00ff", Seq(0, 1), 8, 1000, Wire.Unknown, weighted = true,
-      Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)), Some(1))),
+      Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)), Some(1), query = Some(QueryStage(5, "0f1e", 2, QueryStage.Result)))),
     Event(4, 1.25, StageBound(key, Seq(Binding("1", 8, 8)))),
     Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 1.5, 2.5, 0.5, 1, 1.75, 0.25, 0.125)),
     Event(6, 2.5, Unpaced("streaming")),
     Event(7, 3, End(failed = true, "exit 1")),
-    Event(8, 3.5, Exit(clean = true, failed = false, "")))
+    Event(8, 3.25, QueryEnded(5)),
+    Event(9, 3.5, Exit(clean = true, failed = false, "")))
 }

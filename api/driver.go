@@ -216,7 +216,7 @@ func (l *Launch) Bytes() int {
 }
 
 // MostFixedPart is the most that RegisterReply.FixedPart has: so much is left of what sizes say that
-// a run can still tell how CPU time goes with them. The jar knows it too (StageHistory).
+// a run can still tell how CPU time goes with them. The jar knows it too (TaskWeights).
 const MostFixedPart units.Fraction = 0.99
 
 // RegisterReply answers a RegisterRequest. With Error set the rest is empty.

@@ -10,7 +10,7 @@ import (
 )
 
 // setFixedPart gives the tasks the weights of which that part is the same for each, as
-// StageHistory.withFixedPart does.
+// TaskWeights.withFixedPart does.
 func (r *stageRun) setFixedPart(part units.Fraction) {
 	if r.fixed = min(part.Clamp(), api.MostFixedPart); r.weights == nil || r.fixed == 0 {
 		return

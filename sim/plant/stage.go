@@ -12,7 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// weighable is the most tasks of a stage that the jar weighs (StageFacts.scala),
+// weighable is the most tasks of a stage that the jar weighs (TaskWeights.scala),
 // unequal the least ratio of the largest to the mean, fixed what a task costs and
 // weighs whatever its size, as a share of the mean size.
 const (

@@ -1,14 +1,10 @@
 package org.apache.spark.scheduler.pacer
 
-import java.security.MessageDigest
-
-import scala.collection.mutable
 import scala.util.control.NonFatal
 
-import org.apache.spark.{Dependency, MapOutputTrackerMaster, NarrowDependency, Partition, ShuffleDependency}
+import org.apache.spark.{MapOutputTrackerMaster, ShuffleDependency}
 import org.apache.spark.internal.Logging
 import org.apache.spark.pacer.Wire
-import org.apache.spark.rdd.RDD
 import org.apache.spark.scheduler.{ExecutorCacheTaskLocation, ShuffleMapStage, Stage, TaskSet}
 import org.apache.spark.storage.StorageLevel
 
@@ -79,7 +75,7 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
   }
 
   private def unknown(taskSet: TaskSet, name: String): StageFacts =
-    StageFacts(name, digest(callSite(name)), "", Nil, Wire.Unknown, Wire.Unknown, alike(taskSet.tasks.length),
+    StageFacts(name, StageSignature.of(name), "", Nil, Wire.Unknown, Wire.Unknown, TaskWeights.alike(taskSet.tasks.length),
       weighted = false, cachedOn(taskSet), None, pipelined = false)
 
   private def find(taskSet: TaskSet, stage: Stage): StageFacts = {
@@ -87,8 +83,8 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
     val shuffles = chain.shuffles.distinctBy(_.shuffleId)
     val sources = synchronized(shuffles.map(d => d -> Option(writers.get(d.shuffleId))))
     val shuffleMap = stage.isInstanceOf[ShuffleMapStage]
-    val signature = StageHistory.signature(shuffleMap, stage.name, chain.rdds, sources.map(_._2.map(_.signature).getOrElse("?")))
-    val lineage = StageHistory.lineage(shuffleMap, chain.rdds, sources.map(_._2.map(_.lineage).getOrElse("?")))
+    val signature = StageSignature.of(shuffleMap, stage.name, chain.rdds, sources.map(_._2.map(_.signature).getOrElse("?")))
+    val lineage = StageSignature.lineage(shuffleMap, chain.rdds, sources.map(_._2.map(_.lineage).getOrElse("?")))
     val cached = cachedOn(taskSet)
     val sizes = new PartitionSizes(tracker)
     // Whatever is cached is not read from where it came.
@@ -100,10 +96,10 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
       case _ => None
     }
     val repeats = shuffleId.flatMap(id => remember(id, stage.id, signature, lineage, stage.rdd.partitions.length))
-    val share = math.max(0.0, math.min(MostFixedPart, fixedPart.getOrElse(signature, 0.0)))
-    val weights = perTask.flatMap(StageHistory.weights).map(withFixedPart(_, share))
+    val share = math.max(0.0, math.min(TaskWeights.MostFixedPart, fixedPart.getOrElse(signature, 0.0)))
+    val weights = perTask.flatMap(TaskWeights.of).map(TaskWeights.withFixedPart(_, share))
     StageFacts(stage.name, signature, lineage, sources.flatMap(_._2.map(_.stage)).distinct.sorted, records,
-      perTask.map(_.sum).getOrElse(Wire.Unknown), weights.getOrElse(alike(taskSet.tasks.length)), weights.isDefined,
+      perTask.map(_.sum).getOrElse(Wire.Unknown), weights.getOrElse(TaskWeights.alike(taskSet.tasks.length)), weights.isDefined,
       cached, shuffleId, shuffles.exists(_.getClass.getSimpleName.startsWith("Pipelined")), repeats, share)
   }
 
@@ -138,225 +134,12 @@ private[scheduler] object StageHistory {
 
   /** Of these in all, 8 bytes each, however wide the shuffles are; the newest one is kept whatever it has. */
   private[pacer] val KeptPartitions = 4000000L
-  val MeanWeight = 1000000L
-
-  /** Stages with more tasks are not worth the properties, with one task there is nothing to weigh. */
-  private val Weighable = 2 to 4000
-
-  /** Below this ratio of the largest task to the mean the weights would be noise. */
-  private val Skew = 1.1
-
-  /**
-   * What a task costs that does not depend on its size, as so many bytes: a task
-   * on nothing still runs, and among small tasks sizes say little.
-   */
-  private val FixedBytes = 64 * 1024.0
-  private val FixedShare = 0.05
 
   private final class Writer(val stage: Int, val signature: String, val lineage: String, val records: Array[Long])
-
-  /** So much is left of what sizes say that a run can still tell how CPU time goes with them. */
-  private val MostFixedPart = 0.99
-
-  def alike(tasks: Int): Array[Long] = Array.fill(tasks)(MeanWeight)
-
-  /** Weights of which that part is the same for each task, with the same sum. */
-  def withFixedPart(weights: Array[Long], part: Double): Array[Long] = if (part <= 0) weights else {
-    val w = weights.map(v => math.round(part * MeanWeight + (1 - part) * v))
-    w(weights.indexOf(weights.max)) += MeanWeight * w.length - w.sum
-    w
-  }
-
-  /** Weights for tasks of these sizes, adding up to the number of tasks; None if they are about the same. */
-  def weights(bytes: Array[Long]): Option[Array[Long]] = if (!Weighable.contains(bytes.length)) None else {
-    val fixed = math.max(FixedBytes, FixedShare * bytes.map(_.toDouble).sum / bytes.length)
-    val costs = bytes.map(_ + fixed)
-    val mean = costs.sum / costs.length
-    if (costs.max <= Skew * mean) {
-      None
-    } else {
-      val w = costs.map(c => math.round(MeanWeight * c / mean))
-      w(costs.indexOf(costs.max)) += MeanWeight * w.length - w.sum
-      Some(w)
-    }
-  }
 
   /** Executors that hold cached blocks of the stage, by number of tasks that would read them. */
   private def cachedOn(taskSet: TaskSet): Map[String, Int] =
     taskSet.tasks.iterator.flatMap(_.preferredLocations.iterator).collect {
       case e: ExecutorCacheTaskLocation => e.executorId
     }.toSeq.groupMapReduce(identity)(_ => 1)(_ + _)
-
-  /**
-   * A hash that is the same for the same code in every run: the RDDs' kinds and
-   * scopes, where the action was called (method and file, no line), what the stage
-   * is for, and the signatures of what it reads. No ids.
-   */
-  def signature(shuffleMap: Boolean, name: String, rdds: Seq[RDD[_]], parents: Seq[String]): String =
-    digest(kind(shuffleMap) +: callSite(name) +: (rdds.map(kind) ++ parents))
-
-  /**
-   * A signature without the call site. PySpark tells that of one thread at a time: of two jobs
-   * that start at once the second one has another name, and which that is differs from run to run.
-   */
-  def lineage(shuffleMap: Boolean, rdds: Seq[RDD[_]], parents: Seq[String]): String =
-    digest(kind(shuffleMap) +: (rdds.map(kind) ++ parents))
-
-  private def kind(shuffleMap: Boolean): String = if (shuffleMap) "map" else "result"
-
-  private def kind(r: RDD[_]): String = plain(r.getClass.getSimpleName) + "/" + plain(r.scope.map(_.name).getOrElse(""))
-
-  /** "collect at /tmp/x/app.py:33" without directory, line and compiler's numbers. */
-  private[pacer] def callSite(name: String): String = name match {
-    case CallSite(method, file) => plain(method) + " at " + file.split('/').last
-    case other => plain(other)
-  }
-
-  private val CallSite = "(.*) at (.*?)(?::\\d+)?".r
-
-  /** Numbers that Spark and compilers add: "WholeStageCodegen (12)", "$anonfun$run$3". */
-  private def plain(s: String): String = s.replaceAll("\\s*\\(\\d+\\)|\\$\\d+|#\\d+", "")
-
-  private def digest(parts: Seq[String]): String = digest(parts.mkString("\n"))
-
-  private def digest(s: String): String =
-    MessageDigest.getInstance("SHA-256").digest(s.getBytes("UTF-8")).take(8).map(b => f"${b & 0xff}%02x").mkString
-}
-
-/**
- * The RDDs that one stage computes and the shuffles it reads, in a fixed order.
- *
- * @param otherInput it also reads what no shuffle wrote
- */
-private[scheduler] final case class StageChain(
-    rdds: Seq[RDD[_]],
-    shuffles: Seq[ShuffleDependency[_, _, _]],
-    otherInput: Boolean)
-
-private[scheduler] object StageChain {
-  private val Longest = 10000
-
-  def of(last: RDD[_]): StageChain = {
-    val seen = mutable.LinkedHashMap[Int, RDD[_]](last.id -> last)
-    val shuffles = mutable.ArrayBuffer[ShuffleDependency[_, _, _]]()
-    val open = mutable.Queue[RDD[_]](last)
-    var otherInput = false
-    while (open.nonEmpty && seen.size <= Longest) {
-      val rdd = open.dequeue()
-      if (rdd.dependencies.isEmpty) otherInput = true
-      rdd.dependencies.foreach {
-        case d: ShuffleDependency[_, _, _] => shuffles += d
-        case d => if (seen.put(d.rdd.id, d.rdd).isEmpty) open.enqueue(d.rdd)
-      }
-    }
-    StageChain(seen.values.toSeq, shuffles.toSeq, otherInput)
-  }
-}
-
-/**
- * How many bytes each partition of a stage reads: from map output sizes, which
- * are 3 to 5 % off (docs/spark.md, S19), and from input splits.
- */
-private[scheduler] final class PartitionSizes(tracker: MapOutputTrackerMaster) {
-  import PartitionSizes._
-
-  private val outputs = mutable.Map[Int, Option[Array[Long]]]()
-  private val readBytes = mutable.Map[Int, Double]().withDefaultValue(0.0)
-  private val known = mutable.Map[(Int, Int), Double]()
-
-  /** Bytes for each of the partitions; None when some of them are not known. */
-  def of(rdd: RDD[_], partitions: Array[Int]): Option[Array[Long]] =
-    // The DAG scheduler waits meanwhile.
-    if (partitions.length > MostPartitions) None else {
-      val sizes = partitions.map(size(rdd, _, 0))
-      if (sizes.exists(_.isNaN)) None else Some(sizes.map(math.round))
-    }
-
-  /**
-   * How often a shuffle's bytes are read by the partitions asked for: less than 1
-   * when a job needs only some of them, 2 when both sides of a join read it. 1
-   * when that is not known.
-   */
-  def timesRead(d: ShuffleDependency[_, _, _]): Double = {
-    val all = output(d).fold(Double.NaN)(_.map(_.toDouble).sum)
-    val times = readBytes(d.shuffleId) / all
-    if (times > 0 && !times.isInfinite) times else 1.0
-  }
-
-  private def size(rdd: RDD[_], partition: Int, depth: Int): Double =
-    known.getOrElseUpdate((rdd.id, partition), if (depth > Deepest) Double.NaN else measure(rdd, partition, depth))
-
-  private def measure(rdd: RDD[_], partition: Int, depth: Int): Double = {
-    val p = rdd.partitions(partition)
-    if (rdd.dependencies.isEmpty) splitSize(p) else rdd.dependencies.map(read(p, partition, depth)(_)).sum
-  }
-
-  private def read(p: Partition, partition: Int, depth: Int)(d: Dependency[_]): Double = d match {
-    case s: ShuffleDependency[_, _, _] =>
-      val bytes = (for ((from, until) <- reducers(p); all <- output(s)) yield all.slice(from, until).map(_.toDouble).sum).getOrElse(Double.NaN)
-      readBytes(s.shuffleId) += bytes
-      bytes
-    case n: NarrowDependency[_] => n.getParents(partition).map(size(n.rdd, _, depth + 1)).sum
-    case _ => Double.NaN
-  }
-
-  /** The bytes of each reducer; None where the tracker would have to add up too many blocks. */
-  private def output(d: ShuffleDependency[_, _, _]): Option[Array[Long]] =
-    outputs.getOrElseUpdate(d.shuffleId, if (summable(d.rdd.partitions.length, d.partitioner.numPartitions)) {
-      Some(tracker.getStatistics(d).bytesByPartitionId)
-    } else None)
-}
-
-private[scheduler] object PartitionSizes {
-  private val Deepest = 300
-  private val MostPartitions = 20000
-
-  /** So many blocks are added up in about half a second. */
-  private val MostBlocks = 20000000L
-
-  private[pacer] def summable(maps: Int, reducers: Int): Boolean = maps.toLong * reducers <= MostBlocks
-
-  /**
-   * The range of reducers that a partition reads. Adaptive execution's partitions
-   * carry a specification (spark-sql is not on this module's class path, hence by
-   * shape); other shuffle readers read the reducer of their own index.
-   */
-  private[pacer] def reducers(p: Partition): Option[(Int, Int)] = p match {
-    case withSpec: Product if p.getClass.getSimpleName == "ShuffledRowRDDPartition" && withSpec.productArity == 2 =>
-      withSpec.productElement(1) match {
-        case spec: Product if spec.productPrefix == "CoalescedPartitionSpec" =>
-          Some((spec.productElement(0).asInstanceOf[Int], spec.productElement(1).asInstanceOf[Int]))
-        case _ => None // Parts of a reducer's or a mapper's output: their sizes are not in the sums.
-      }
-    case _ => Some((p.index, p.index + 1))
-  }
-
-  /** The size of an input split; NaN for input without one. */
-  private def splitSize(p: Partition): Double = try {
-    p.getClass.getSimpleName match {
-      case "HadoopPartition" => length(call(call(p, "inputSplit"), "value"))
-      case "NewHadoopPartition" => length(call(call(p, "serializableHadoopSplit"), "value"))
-      case "FilePartition" => filesLength(p)
-      case "DataSourceRDDPartition" =>
-        call(p, "inputPartitions").asInstanceOf[Iterable[AnyRef]].map(filesLength).sum
-      case _ => Double.NaN
-    }
-  } catch {
-    case NonFatal(_) => Double.NaN
-  }
-
-  private def filesLength(p: AnyRef): Double =
-    call(p, "files").asInstanceOf[Array[AnyRef]].map(f => call(f, "length").asInstanceOf[Long].toDouble).sum
-
-  private def length(split: AnyRef): Double = split match {
-    case s: org.apache.hadoop.mapreduce.InputSplit => s.getLength.toDouble
-    case s: org.apache.hadoop.mapred.InputSplit => s.getLength.toDouble
-    case _ => Double.NaN
-  }
-
-  private def call(on: AnyRef, method: String): AnyRef = {
-    val m = on.getClass.getMethod(method)
-    m.setAccessible(true)
-    m.invoke(on)
-  }
 }

@@ -37,7 +37,7 @@ private[scheduler] final class StageTotals(facts: StageFacts) {
     bytesWritten += BytesWritten.map(m).sum
     cpuNanos += cpu
     if (facts.weighted) {
-      val weight = facts.weights(index).toDouble / StageHistory.MeanWeight
+      val weight = facts.weights(index).toDouble / TaskWeights.MeanWeight
       line.add(weight, cpu.toDouble)
       // The thread's time leaves out the JVM's other threads, the slot's has waiting in it.
       if (2 * tasks > facts.weights.length) late.add(weight, (cpu / 1e9 + (finished - launched) / 1e3) / 2)
@@ -69,7 +69,7 @@ private[scheduler] object StageTotals {
   private val BytesRead = Seq(input.BYTES_READ, shuffleRead.LOCAL_BYTES_READ, shuffleRead.REMOTE_BYTES_READ)
   private val BytesWritten = Seq(output.BYTES_WRITTEN, shuffleWrite.BYTES_WRITTEN)
   private val Longest = 300
-  private val MostWeight = 4L * StageHistory.MeanWeight
+  private val MostWeight = 4L * TaskWeights.MeanWeight
   private val LeastTasks = 8
   private val LeastSpread = 0.0625
 

@@ -415,7 +415,7 @@ object StageBindingsTest {
     private def submit(): Unit = {
       val n = 1 + random.nextInt(20)
       val bytes = Array.fill(n)((1L << random.nextInt(10)) << 20)
-      val weights = StageHistory.weights(bytes).getOrElse(StageHistory.alike(n))
+      val weights = TaskWeights.of(bytes).getOrElse(TaskWeights.alike(n))
       assertEquals(n * MeanWeight, weights.sum)
       val key = StageKey(nextStage, 0)
       nextStage += 1

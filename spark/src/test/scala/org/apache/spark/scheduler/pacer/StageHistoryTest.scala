@@ -153,9 +153,9 @@ class StageHistoryTest {
   }
 
   @Test def callSitesLoseLineDirectoryAndGeneratedNumbers(): Unit = {
-    assertEquals("collect at app.py", StageHistory.callSite("collect at /tmp/x1/app.py:33"))
-    assertEquals("collect at app.py", StageHistory.callSite("collect at app.py:7"))
-    assertEquals("$anonfun$run at Future.java", StageHistory.callSite("$anonfun$run$3 at Future.java:1768"))
+    assertEquals("collect at app.py", StageSignature.callSite("collect at /tmp/x1/app.py:33"))
+    assertEquals("collect at app.py", StageSignature.callSite("collect at app.py:7"))
+    assertEquals("$anonfun$run at Future.java", StageSignature.callSite("$anonfun$run$3 at Future.java:1768"))
   }
 
   @Test def skewedPartitionsAreWeighedAndTheWeightReachesTheTask(): Unit = {
@@ -282,21 +282,21 @@ class StageHistoryTest {
 
   @Test def weightsAddUpAndAreOnlyForSkew(): Unit = {
     val mib = 1L << 20
-    assertEquals(None, StageHistory.weights(Array(100 * mib)))
-    assertEquals(None, StageHistory.weights(Array.fill(10)(7 * mib)))
-    assertEquals(None, StageHistory.weights(Array(0, 0, 0)))
-    assertEquals(None, StageHistory.weights(Array(10, 5000, 10)), "a few KiB are noise")
-    assertEquals(None, StageHistory.weights(Array.tabulate(4001)(i => i * mib)))
-    val w = StageHistory.weights(Array(0, mib, 8 * mib)).get
+    assertEquals(None, TaskWeights.of(Array(100 * mib)))
+    assertEquals(None, TaskWeights.of(Array.fill(10)(7 * mib)))
+    assertEquals(None, TaskWeights.of(Array(0, 0, 0)))
+    assertEquals(None, TaskWeights.of(Array(10, 5000, 10)), "a few KiB are noise")
+    assertEquals(None, TaskWeights.of(Array.tabulate(4001)(i => i * mib)))
+    val w = TaskWeights.of(Array(0, mib, 8 * mib)).get
     assertEquals(3000000L, w.sum)
     assertTrue(w(0) > 0 && w(0) < w(1) && w(1) < w(2), w.toSeq.toString)
   }
 
   @Test def weightsAreAlikeAsFarAsTheProfileSays(): Unit = {
     val mib = 1L << 20
-    val w = StageHistory.weights(Array(0, mib, 8 * mib)).get
-    assertSame(w, StageHistory.withFixedPart(w, 0))
-    val half = StageHistory.withFixedPart(w, 0.5)
+    val w = TaskWeights.of(Array(0, mib, 8 * mib)).get
+    assertSame(w, TaskWeights.withFixedPart(w, 0))
+    val half = TaskWeights.withFixedPart(w, 0.5)
     assertEquals(3000000L, half.sum)
     w.zip(half).foreach { case (before, after) => assertEquals((before + 1000000L) / 2.0, after.toDouble, 1.5) }
   }

@@ -318,7 +318,10 @@ func (a *App) restoreStages(counters map[string][]Counters) {
 			a.opened = append(a.opened, s)
 		}
 		if s.Annotation != Unmatched && a.Profile != nil {
-			a.Profile.Match.Restore(s.Key().Stage, s.Annotation)
+			a.Profile.Match.Restore(s.Ready, s.Annotation)
+			if s.Done != nil {
+				a.Profile.Match.Ended(s.Key().Stage)
+			}
 		}
 	}
 	slices.SortFunc(a.opened, CompareStages)

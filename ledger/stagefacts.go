@@ -80,27 +80,6 @@ func (l *Ledger) forget(a *App) {
 	}
 }
 
-// StageMatched: a stage was looked for in its application's profile. Its Annotation says
-// what was found.
-type StageMatched struct {
-	App   api.AppID
-	Stage api.StageKey
-}
-
-func (f StageMatched) apply(l *Ledger) error {
-	a, s, err := l.stage(f.App, f.Stage, partNone)
-	if err != nil {
-		return err
-	}
-	if a.Profile == nil {
-		return fmt.Errorf("application %s has no profile", f.App)
-	}
-	if annotation, ok := a.Profile.Match.Match(s.Ready); ok {
-		s.Annotation = annotation.ID
-	}
-	return nil
-}
-
 // StageAimed: a stage has a deadline, and its executors new targets for it.
 type StageAimed struct {
 	App   api.AppID
@@ -248,6 +227,9 @@ func (f StageEnded) apply(l *Ledger) error {
 	}
 	s.Done, s.DoneAt = &f.Done, max(f.At, s.ReadyAt)
 	a.finish(s)
+	if a.Profile != nil {
+		a.Profile.Match.Ended(s.Key().Stage)
+	}
 	if first := f.Done.FirstLaunch; first > 0 && a.Order[0] == s {
 		a.Promise.First = first
 		change(l, a, partRecord)

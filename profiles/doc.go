@@ -8,7 +8,8 @@
 //	annotation  what a profile says of one stage (api.ProfileStage)
 //	signature   a hash over a stage's lineage and call site, by which it is recognised in another run
 //	lineage     the same without the call site: by it a stage is recognised whose signature is not there
-//	Matcher     finds the annotations of a run's stages
+//	Align       says who is whom of a run that is over and a profile
+//	Matcher     does the same while a run goes on, stage by stage
 //	contended   of a run: beside others, so that its times are not its own; of a profile:
 //	            no run alone is known. Head and exit are judged by themselves: a run may
 //	            start beside others, and go on alone
@@ -59,10 +60,20 @@
 //
 // # From a profile to a run
 //
-// The k-th stage ready with a signature has the k-th annotation with that signature; further
-// attempts keep it. A stage that finds none has the next annotation of its lineage that is left,
-// and without one it is a mismatch. An annotation without a match is of
-// a skipped stage if one that runs after it has a match: it is not awaited (Remaining).
+// Each stage of a run has the likeliest annotation of those that are left, or none where it is likelier
+// that the profile does not know it. Likelihoods are sums of losses in nats (likeness.go):
+//
+//	key      its place in a SQL query; its signature; its lineage; else what it reads from
+//	parents  whether the stages that it reads from have the annotations that the annotation reads from
+//	size     how much it reads, over what is expected: of its annotation as the run has been so far
+//	order    how many annotations would be left out before it, or whether it comes late
+//
+// A query of the run is one of the profile from its first stage on. Of each key the annotations near to
+// where the run is are looked at, so that the work per stage does not grow with the profile. A match
+// stands unless it was doubtful and a later stage is by far the likelier owner. Further attempts keep
+// their annotation. An annotation without a match is not awaited (Remaining) once one that reads from it
+// has a match, its query has ended, or a later job has surely begun and nothing runs that it reads from.
+// docs/decisions/038 has the reasons.
 //
 // Predict scales an annotation to the input that the stage really has (Eq 6: inputRecords).
 //

@@ -1,124 +1,226 @@
 package profiles
 
 import (
-	"cmp"
 	"maps"
 	"math"
-	"slices"
-	"sort"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
-// Matcher matches the stages of one run to the annotations of a profile: NewMatcher makes
-// one, and Restore gives it what it knew. It is not safe for concurrent use.
+// Matcher aligns a run with a profile while it goes on: NewMatcher makes one, and Restore gives it
+// what it knew. It is not safe for concurrent use.
 type Matcher struct {
-	Profile api.Profile
-	// Matched maps the run's stage ids to those of the profile.
-	Matched map[int]int
-	// taken says of each stage of the profile, in its order, whether one of the run has
-	// matched it.
-	taken []bool
+	aligner *aligner
+	// extra are the annotations that have come since, by id, and whose they are.
+	extra map[int]api.ProfileStage
+	whose map[int]int
+	// open are the places whose stages run, ended those that a query has left when it ended.
+	open, ended map[int]bool
+	executions  map[int64]queryID
+	// shared says that another Matcher has the same maps.
+	shared bool
+}
+
+// Found is what a stage of a run was found to be.
+type Found struct {
+	Annotation api.ProfileStage
+	// Sure is how likely that is, By what it was recognised by.
+	Sure units.Fraction
+	By   By
+	// Freed is the stage of the run that had this annotation until now and has none any more, because
+	// this one is by far the likelier; nil where there was none.
+	Freed *int
 }
 
 // NewMatcher returns a Matcher for a run of which no stage is ready yet.
 func NewMatcher(p api.Profile) *Matcher {
-	return &Matcher{Profile: p, Matched: make(map[int]int), taken: make([]bool, len(p.Stages))}
+	return &Matcher{aligner: newAligner(newIndex(p.Stages)), extra: map[int]api.ProfileStage{}, whose: map[int]int{},
+		open: map[int]bool{}, ended: map[int]bool{}, executions: map[int64]queryID{}}
 }
 
 // Copy returns a Matcher that knows what m knows, and learns nothing of what that learns.
 func (m *Matcher) Copy() *Matcher {
-	return &Matcher{Profile: m.Profile, Matched: maps.Clone(m.Matched), taken: slices.Clone(m.taken)}
+	m.shared = true
+	c := *m
+	return &c
 }
 
-// Match returns the annotation of a stage that became ready, and remembers it. A
-// further attempt of a stage, and one that repeats another, gets the annotation of the
-// first. One whose signature is not left is the next one of its lineage: where the same job was
-// called from may differ from run to run. It returns false when the profile knows no such stage,
-// or no more of them: the run does not match its profile.
-func (m *Matcher) Match(ready api.StageReady) (api.ProfileStage, bool) {
-	if id, again := m.Matched[ready.Stage]; again {
-		return m.stage(id)
+// own gives m maps of its own before it changes them.
+func (m *Matcher) own() {
+	if !m.shared {
+		return
+	}
+	m.shared = false
+	m.aligner, m.extra, m.whose = m.aligner.clone(), maps.Clone(m.extra), maps.Clone(m.whose)
+	m.open, m.ended, m.executions = maps.Clone(m.open), maps.Clone(m.ended), maps.Clone(m.executions)
+}
+
+// Match returns the annotation of a stage that became ready, and remembers it. A further attempt of
+// a stage, and one that repeats another, gets the annotation of the first. Every other stage gets the
+// likeliest of those that are left: by its place in a SQL query, its signature, its lineage, or by
+// what it reads; by how much it reads beside what the run has read so far; and by what would be left
+// out. Earlier matches stand, unless one was doubtful and this stage is by far the likelier owner
+// (Found.Freed). It returns false where the profile knows no such stage.
+func (m *Matcher) Match(ready api.StageReady) (Found, bool) {
+	if found, again := m.Of(ready.Stage); again {
+		m.begin(ready.Stage)
+		return found, true
 	}
 	if ready.Repeats != nil {
-		if id, known := m.Matched[*ready.Repeats]; known {
-			m.Restore(ready.Stage, id)
-			return m.stage(id)
+		if first, known := m.Of(*ready.Repeats); known {
+			m.Restore(ready, first.Annotation.ID)
+			return first, true
 		}
 	}
-	for _, same := range []func(*api.ProfileStage) bool{
-		func(s *api.ProfileStage) bool { return s.Signature == ready.Signature },
-		func(s *api.ProfileStage) bool { return ready.Lineage != "" && s.Lineage == ready.Lineage },
-	} {
-		for i := range m.Profile.Stages {
-			if s := &m.Profile.Stages[i]; !m.taken[i] && same(s) {
-				m.Restore(ready.Stage, s.ID)
-				return *s, true
-			}
-		}
+	m.own()
+	m.note(&ready)
+	s := seen(&ready)
+	found, freed, is := m.aligner.match(&s)
+	if !is {
+		return Found{}, false
 	}
-	return api.ProfileStage{}, false
+	m.open[found.place] = true
+	out := m.found(found)
+	if freed != none {
+		out.Freed = &freed
+	}
+	return out, true
 }
 
-// Restore remembers that a stage of the run has matched the profile's stage id.
-func (m *Matcher) Restore(stage, id int) {
-	m.Matched[stage] = id
-	m.mark(m.taken, id)
+// seen is what a stage of a run shows when it is ready.
+func seen(r *api.StageReady) api.ProfileStage {
+	return api.ProfileStage{ID: r.Stage, Job: r.Job, Name: r.Name, Signature: r.Signature, Lineage: r.Lineage, Query: r.Query,
+		Parents: r.Parents, Tasks: r.Tasks, Records: r.Records, Bytes: r.Bytes}
 }
 
-// Annotation returns the annotation of a stage of the run that was matched.
-func (m *Matcher) Annotation(stage int) (api.ProfileStage, bool) {
-	id, ok := m.Matched[stage]
-	if !ok {
-		return api.ProfileStage{}, false
-	}
-	return m.stage(id)
+func (m *Matcher) found(x match) Found {
+	return Found{Annotation: m.aligner.stages[x.place], Sure: x.sure, By: x.by}
 }
 
-// Remaining returns the ids, in the profile, of the stages that may still come,
-// ascending: no stage of the run has matched them, nor one that runs after them. What
-// a later stage would have read is there already, so the driver has skipped them. At
-// the end of a run that fits there are none.
-func (m *Matcher) Remaining() []int {
-	over, job := slices.Clone(m.taken), math.MinInt
-	coming := len(over)
-	for i := len(over) - 1; i >= 0; i-- {
-		if !over[i] {
-			continue
-		}
-		coming--
-		job = max(job, m.Profile.Stages[i].Job)
-		for _, parent := range m.Profile.Stages[i].Parents {
-			m.mark(over, parent)
+// note remembers which query of the run an execution is.
+func (m *Matcher) note(ready *api.StageReady) {
+	if q := ready.Query; q != nil {
+		m.executions[q.Execution] = queryOf(q)
+	}
+}
+
+// begin notes that a stage of the run runs.
+func (m *Matcher) begin(stage int) {
+	if x, is := m.aligner.matched[stage]; is && !m.open[x.place] {
+		m.own()
+		m.open[x.place] = true
+	}
+}
+
+// Ended notes that an attempt of a stage of the run has ended.
+func (m *Matcher) Ended(stage int) {
+	if x, is := m.aligner.matched[stage]; is && m.open[x.place] {
+		m.own()
+		delete(m.open, x.place)
+	}
+}
+
+// QueryEnded notes that a SQL query of the run has ended, by Spark's number: what is left of it is
+// gone.
+func (m *Matcher) QueryEnded(execution int64) {
+	mine, known := m.executions[execution]
+	if !known {
+		return
+	}
+	m.own()
+	delete(m.executions, execution)
+	its, bound := m.aligner.queries[mine]
+	if !bound {
+		return
+	}
+	for _, i := range m.aligner.ofQuery[its] {
+		if !m.aligner.taken(i) {
+			m.ended[i] = true
 		}
 	}
-	if coming == 0 {
+}
+
+// Grow takes in an annotation that was not in the profile: of a stage of this run that nobody knew.
+// Restore says whose it is, and no other stage gets it.
+func (m *Matcher) Grow(annotation api.ProfileStage) {
+	m.own()
+	m.extra[annotation.ID] = annotation
+}
+
+// Restore remembers that a stage of the run has the annotation of that id: in a ledger that is read
+// again, or because it has grown. An id that nobody knows changes nothing.
+func (m *Matcher) Restore(ready api.StageReady, id int) {
+	m.own()
+	m.note(&ready)
+	if _, extra := m.extra[id]; extra {
+		m.whose[ready.Stage] = id
+		return
+	}
+	i, known := m.aligner.place[id]
+	if !known {
+		return
+	}
+	s := seen(&ready)
+	m.aligner.restore(&s, i)
+	m.open[i] = true
+}
+
+// Of returns the annotation of a stage of the run that has one.
+func (m *Matcher) Of(stage int) (Found, bool) {
+	if id, extra := m.whose[stage]; extra {
+		return Found{Annotation: m.extra[id], Sure: 1}, true
+	}
+	if x, is := m.aligner.matched[stage]; is {
+		return m.found(x), true
+	}
+	return Found{}, false
+}
+
+// Remaining returns the ids, in the profile, of the stages that may still come, ascending. A stage
+// does not come any more when
+//
+//   - one of the run has matched it, or one that reads from it: what that reads is there already, so
+//     the driver has skipped it;
+//   - its query has ended;
+//   - a later job has surely begun, and nothing that it waits for runs.
+//
+// At the end of a run that fits there are none.
+func (m *Matcher) Remaining() []int { return m.rest(true) }
+
+// Gone returns the ids, in the profile, of the stages that no stage of the run has matched and that
+// do not come any more, ascending. One that comes after all is matched as any other.
+func (m *Matcher) Gone() []int { return m.rest(false) }
+
+// rest returns the ids that nobody has matched of which it is true, or false, that they may come.
+func (m *Matcher) rest(coming bool) []int {
+	a := m.aligner
+	if a.coming.before(len(a.stages)) == 0 {
 		return nil
 	}
-	ids := make([]int, 0, coming)
-	for i, s := range m.Profile.Stages {
-		if !over[i] && s.Job >= job {
-			ids = append(ids, s.ID)
+	over, job := make([]bool, len(a.stages)), math.MinInt
+	for i := len(over) - 1; i >= 0; i-- {
+		if taken := a.taken(i); !taken && !over[i] {
+			continue
+		} else if taken && a.certain(i) {
+			job = max(job, a.stages[i].Job)
+		}
+		over[i] = true
+		for _, parent := range a.parents[i] {
+			over[parent] = true
+		}
+	}
+	var ids []int
+	awaited := make([]bool, len(a.stages))
+	for i := range a.stages {
+		for _, parent := range a.parents[i] {
+			awaited[i] = awaited[i] || m.open[parent] || awaited[parent]
+		}
+		comes := !over[i] && !m.ended[i] && (a.stages[i].Job >= job || awaited[i])
+		awaited[i] = awaited[i] && comes
+		if !a.taken(i) && comes == coming {
+			ids = append(ids, a.stages[i].ID)
 		}
 	}
 	return ids
-}
-
-// mark sets the flag of the profile's stage id, if there is one.
-func (m *Matcher) mark(flags []bool, id int) {
-	if i, ok := m.find(id); ok {
-		flags[i] = true
-	}
-}
-
-// find returns the place of the profile's stage id: they are in order of id.
-func (m *Matcher) find(id int) (int, bool) {
-	return sort.Find(len(m.Profile.Stages), func(i int) int { return cmp.Compare(id, m.Profile.Stages[i].ID) })
-}
-
-func (m *Matcher) stage(id int) (api.ProfileStage, bool) {
-	if i, ok := m.find(id); ok {
-		return m.Profile.Stages[i], true
-	}
-	return api.ProfileStage{}, false
 }

@@ -1,6 +1,7 @@
 package profiles_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -10,61 +11,61 @@ import (
 	"github.com/sparkpacer/pacer/profiles"
 )
 
-func TestTheKthOfASignatureMatchesTheKth(t *testing.T) {
+func TestARunOfItsProfileMatchesItselfInWhateverOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t, 8)
 		m := profiles.NewMatcher(p)
-		matched := make(map[string][]int) // by signature, in order
+		var begun []api.StageReady
+		matched, ended := make(map[int]int), make(map[int]bool)
 		for _, e := range run(p) {
 			if e.ready == nil {
+				m.Ended(e.done.Stage)
+				ended[matched[e.done.Stage]] = true
 				continue
 			}
 			if rapid.Bool().Draw(t, "restart") {
-				m = restart(m)
+				m = restart(p, m, begun, ended)
 			}
 			s, ok := m.Match(*e.ready)
-			if !ok || s.Signature != e.ready.Signature {
+			if !ok || s.Annotation.Signature != e.ready.Signature {
 				t.Fatalf("%s matched %+v, %t", e.ready.Name, s, ok)
 			}
 			again := *e.ready
 			again.Attempt = 1
-			if repeated, ok := m.Match(again); !ok || repeated.ID != s.ID {
-				t.Fatalf("its second attempt matched %d, not %d", repeated.ID, s.ID)
+			if repeated, ok := m.Match(again); !ok || repeated.Annotation.ID != s.Annotation.ID {
+				t.Fatalf("its second attempt matched %d, not %d", repeated.Annotation.ID, s.Annotation.ID)
 			}
-			if known, ok := m.Annotation(e.ready.Stage); !ok || known.ID != s.ID {
-				t.Fatalf("its annotation is %d, not %d", known.ID, s.ID)
+			if s.Annotation.Name != e.ready.Name {
+				t.Fatalf("%s matched %s", e.ready.Name, s.Annotation.Name)
 			}
-			matched[s.Signature] = append(matched[s.Signature], s.ID)
-			if got, want := m.Remaining(), stillToCome(p, m.Matched); !slices.Equal(got, want) {
+			begun, matched[e.ready.Stage] = append(begun, *e.ready), s.Annotation.ID
+			if got, want := m.Remaining(), stillToCome(p, matched, ended); !slices.Equal(got, want) {
 				t.Fatalf("%v remain, want %v", got, want)
 			}
-		}
-		for _, s := range p.Stages { // In order of id, k-th by k-th.
-			ids := matched[s.Signature]
-			if len(ids) == 0 || ids[0] != s.ID {
-				t.Fatalf("signature %s matched %v, want %d next", s.Signature, ids, s.ID)
-			}
-			matched[s.Signature] = ids[1:]
 		}
 	})
 }
 
-// stillToCome is the oracle of Remaining: what is not matched, and of what nothing
-// that comes after it is.
-func stillToCome(p api.Profile, matched map[int]int) (ids []int) {
-	begun := make([]bool, len(p.Stages)) // By id: matched, or before one that is.
+// stillToCome is the oracle of Remaining: what is not matched, of which nothing that comes after it
+// is, and that follows what runs if a later job has begun.
+func stillToCome(p api.Profile, matched map[int]int, ended map[int]bool) (ids []int) {
+	begun, later, awaited := make([]bool, len(p.Stages)), make([]bool, len(p.Stages)), make([]bool, len(p.Stages))
 	for _, id := range matched {
-		begun[id] = true
+		begun[id], awaited[id] = true, !ended[id]
 	}
-	for later := len(p.Stages) - 1; later >= 0; later-- {
-		for earlier := range later {
-			before := p.Stages[earlier].Job < p.Stages[later].Job || slices.Contains(p.Stages[later].Parents, earlier)
-			begun[earlier] = begun[earlier] || begun[later] && before
+	for i := len(p.Stages) - 1; i >= 0; i-- {
+		for k := range i {
+			begun[k] = begun[k] || begun[i] && slices.Contains(p.Stages[i].Parents, k)
+			later[k] = later[k] || (later[i] || slices.Contains(slices.Collect(maps.Values(matched)), i)) && p.Stages[k].Job < p.Stages[i].Job
 		}
 	}
-	for id, begun := range begun {
-		if !begun {
-			ids = append(ids, id)
+	for i := range p.Stages {
+		follows := false
+		for _, parent := range p.Stages[i].Parents {
+			follows = follows || awaited[parent]
+		}
+		if !begun[i] && (!later[i] || follows) {
+			ids, awaited[i] = append(ids, i), follows
 		}
 	}
 	return ids
@@ -78,20 +79,25 @@ func TestWhatASkippedStageWouldHaveDoneIsNotAwaited(t *testing.T) {
 		{ID: 2, Job: 1, Signature: "map"}, {ID: 3, Job: 1, Signature: "sort", Parents: []int{2}}, {ID: 4, Job: 2, Signature: "save"}}})
 	for i, want := range [][]int{{1, 2, 3, 4}, {2, 3, 4}, {4}, nil} {
 		m.Match(ready(10+i, 0, []string{"map", "sum", "sort", "save"}[i]))
+		m.Ended(10 + i)
 		if left := m.Remaining(); !slices.Equal(left, want) {
 			t.Errorf("after %d stages %v remain, want %v", i+1, left, want)
 		}
 	}
-	if s, ok := m.Match(ready(20, 0, "map")); !ok || s.ID != 2 {
-		t.Errorf("the stage that came after all is %d, %t", s.ID, ok)
+	if s, ok := m.Match(ready(20, 0, "map")); !ok || s.Annotation.ID != 2 {
+		t.Errorf("the stage that came after all is %d, %t", s.Annotation.ID, ok)
 	}
 }
 
 // restart is what a ledger does that is made again from its store.
-func restart(m *profiles.Matcher) *profiles.Matcher {
-	back := profiles.NewMatcher(m.Profile)
-	for stage, id := range m.Matched {
-		back.Restore(stage, id)
+func restart(p api.Profile, m *profiles.Matcher, begun []api.StageReady, ended map[int]bool) *profiles.Matcher {
+	back := profiles.NewMatcher(p)
+	for _, ready := range begun {
+		found, _ := m.Of(ready.Stage)
+		back.Restore(ready, found.Annotation.ID)
+		if ended[found.Annotation.ID] {
+			back.Ended(ready.Stage)
+		}
 	}
 	return back
 }
@@ -103,17 +109,17 @@ func TestAnUnknownOrExhaustedSignatureIsAMismatch(t *testing.T) {
 		t.Error("an unknown signature matched")
 	}
 	for i, want := range []int{0, 5} {
-		if s, ok := m.Match(ready(10+i, 0, "map")); !ok || s.ID != want {
-			t.Errorf("occurrence %d matched %d, %t, want %d", i, s.ID, ok, want)
+		if s, ok := m.Match(ready(10+i, 0, "map")); !ok || s.Annotation.ID != want {
+			t.Errorf("occurrence %d matched %d, %t, want %d", i, s.Annotation.ID, ok, want)
 		}
 	}
 	if s, ok := m.Match(ready(12, 0, "map")); ok {
-		t.Errorf("a third stage matched %d of two", s.ID)
+		t.Errorf("a third stage matched %d of two", s.Annotation.ID)
 	}
 	if left := m.Remaining(); len(left) != 0 {
 		t.Errorf("%v remain", left)
 	}
-	if _, ok := m.Annotation(12); ok {
+	if _, ok := m.Of(12); ok {
 		t.Error("a stage without a match has an annotation")
 	}
 }
@@ -132,7 +138,7 @@ func TestAStageIsRecognisedByItsLineage(t *testing.T) {
 		r := ready(stage, 0, signature)
 		r.Lineage = lineage
 		s, ok := m.Match(r)
-		return s.ID, ok
+		return s.Annotation.ID, ok
 	}
 	for stage, want := range []struct {
 		signature, lineage string

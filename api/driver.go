@@ -257,8 +257,8 @@ type RegisterReply struct {
 // Directive is what a driver has to follow: a whole value, newest Epoch wins.
 type Directive struct {
 	Epoch uint64 `json:"epoch"`
-	// Gated says that a running stage owns its executors. Ungated, tasks run on
-	// one executor per node as in stock Spark.
+	// Gated says that a running stage owns its executors. Ungated, all stages run on the
+	// first ones of each node as in stock Spark, as many as one stage has there.
 	Gated bool `json:"gated"`
 	// Executors are those that the planner has asked nodes for, in id order.
 	Executors []DirectiveExecutor `json:"executors"`
@@ -291,9 +291,11 @@ type Queue struct {
 type DirectiveExecutor struct {
 	ID   ExecutorID `json:"id"`
 	Node string     `json:"node"`
-	// Cores is the capacity that the node offers to a stage: its weight when
-	// tasks are divided.
+	// Cores is what the node offers to a stage there, for each executor that the stage has: its
+	// weight when tasks are divided.
 	Cores units.Cores `json:"cores"`
+	// PerStage is how many executors of its node one stage has, 0 for one.
+	PerStage int `json:"per_stage,omitempty"`
 	// Leaving says that the executor is to be decommissioned: no stage is bound
 	// to it any more, its running tasks end, its blocks move to others.
 	Leaving bool `json:"leaving,omitempty"`

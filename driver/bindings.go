@@ -27,9 +27,10 @@ type Bindings struct {
 	asked   bool // The directive in force asks for gates.
 	given   bool // Gating was given up for good,
 	why     string
-	changed []api.StageKey
+	changed changes
 	freed   bool
 	waits   int
+	owed    int // How many executors are to be given to stages that wait.
 }
 
 // executor is one that is registered with the driver.
@@ -127,7 +128,7 @@ func (b *Bindings) ExecutorGone(id api.ExecutorID) {
 		if p := s.parts[id]; s.has(p) {
 			s.unbind(p)
 			b.divide(s, b.capacity)
-			b.touch(s)
+			b.changed.add(s.key)
 		}
 	}
 	b.settle()
@@ -149,7 +150,7 @@ func (b *Bindings) Ready(key api.StageKey, order int, weights []int64, cached ma
 	if b.Gated() && len(s.bound) == 0 && len(b.alive) > 0 {
 		b.waits++
 	}
-	b.told(key)
+	b.changed.drop(key)
 	return s.bindings()
 }
 
@@ -160,7 +161,7 @@ func (b *Bindings) Done(key api.StageKey) {
 		return
 	}
 	b.stages = slices.DeleteFunc(b.stages, func(o *stage) bool { return o == s })
-	b.told(key)
+	b.changed.drop(key)
 	b.freed = b.freed || len(s.bound) > 0
 	b.settle()
 }
@@ -202,7 +203,7 @@ func (b *Bindings) Admits(key api.StageKey, id api.ExecutorID, speculative bool)
 	// case: tasks came back that no share has room for.
 	if p.full() && s.rest > 0 && (p.running == 0 || s.full()) {
 		b.divide(s, b.capacity)
-		b.touch(s)
+		b.changed.add(s.key)
 	}
 	return !p.full()
 }
@@ -239,7 +240,7 @@ func (b *Bindings) Ended(key api.StageKey, id api.ExecutorID) {
 	if left {
 		b.vacate()
 	}
-	if left || s.free(p) {
+	if left || s.free(p) || b.owed > 0 && p.running == 0 {
 		b.settle()
 	}
 }
@@ -314,14 +315,13 @@ func (b *Bindings) Current(key api.StageKey) []api.Binding {
 	return nil
 }
 
-// Boundable is how many executors one stage can have at a time, one on each node, and
-// how many there are in all.
+// Boundable is how many executors one stage can have at a time, and how many there are in all.
 func (b *Bindings) Boundable() (atOnce, all int) {
-	nodes := b.nodes()
-	for _, there := range nodes {
-		all += len(there)
+	for _, there := range b.nodes() {
+		atOnce += there.atOnce()
+		all += len(there.executors)
 	}
-	return len(nodes), all
+	return atOnce, all
 }
 
 func (b *Bindings) stage(key api.StageKey) *stage {
@@ -337,13 +337,17 @@ func (b *Bindings) lives(id api.ExecutorID) bool {
 	return slices.ContainsFunc(b.alive, func(x executor) bool { return x.id == id })
 }
 
-// touch notes that a stage's bindings have changed, told that everybody knows them.
-func (b *Bindings) touch(s *stage) {
-	if !slices.Contains(b.changed, s.key) {
-		b.changed = append(b.changed, s.key)
+// changes are stages whose bindings have changed since the planner was told, in the order in which
+// they first did.
+type changes []api.StageKey
+
+func (c *changes) add(key api.StageKey) {
+	if !slices.Contains(*c, key) {
+		*c = append(*c, key)
 	}
 }
 
-func (b *Bindings) told(key api.StageKey) {
-	b.changed = slices.DeleteFunc(b.changed, func(k api.StageKey) bool { return k == key })
+// drop is for one that everybody knows.
+func (c *changes) drop(key api.StageKey) {
+	*c = slices.DeleteFunc(*c, func(k api.StageKey) bool { return k == key })
 }

@@ -4,11 +4,15 @@
 //
 // [Bindings] decides which executor runs which stage's tasks, and how many:
 //
-//   - Gated, a stage that is ready gets one idle executor on each node, the one with most
-//     of its cached blocks. An executor belongs to one stage at a time. A stage that
-//     finds none waits, and is served first, in order of job and stage, when one comes
-//     free. Others get the executors that run nothing of a stage when its place was taken,
-//     and [Rest] after they ran its last tasks when all are launched.
+//   - Gated, a stage that is ready gets idle executors of each node, those with most of its
+//     cached blocks: one, or as many as the planner says where executors have fewer cores than
+//     their node (api.DirectiveExecutor.PerStage). An executor belongs to one stage at a time.
+//     A stage that finds none waits, and is served first, in order of job and stage, when one
+//     comes free. Others get the executors that run nothing of a stage when its place was
+//     taken, and [Rest] after they ran its last tasks when all are launched.
+//   - While a stage runs it takes executors that come free on a node where it misses some. A
+//     stage that waits gets one of a stage that has several on a node: an idle one at once;
+//     else the one with the fewest tasks starts no more, and the first that is idle goes over.
 //   - Shares: the weight of the stage's tasks is divided over its executors by their
 //     nodes' capacity. An executor is admitted to another task while the weight launched
 //     there is below its share. One that is through with its share while others have
@@ -16,8 +20,8 @@
 //     time by a new revision (api.StageShares).
 //   - Executors that leave launch nothing more: their rest goes to others, and they are
 //     unbound when nothing of the stage runs on them.
-//   - Ungated, all stages run on the first (lowest id) executor of each node, as in stock
-//     Spark, without shares.
+//   - Ungated, all stages run on the first (lowest ids) executors of each node, as many as one
+//     stage has there, as in stock Spark, without shares.
 //   - A stage that gets nothing to run for [Stall] although it could has its gate opened.
 //
 // Weights are whole millionths of the stage's mean task ([MeanWeight]). A stage with

@@ -2,6 +2,7 @@ package driver_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -105,15 +106,19 @@ func (p *player) ask(f []string) string {
 	panic("no call " + f[0])
 }
 
-// directive reads "EPOCH gated|ungated ID@NODE:CORES[:leaving]... [shares STAGE REV ID=WEIGHT...]...".
+// directive reads "EPOCH gated|ungated ID@NODE:CORES[:PERSTAGE][:leaving]... [shares STAGE REV ID=WEIGHT...]...".
 func directive(f []string) *api.Directive {
 	d := &api.Directive{Epoch: uint64(whole(f[0])), Gated: f[1] == "gated"}
 	f = f[2:]
 	for ; len(f) > 0 && f[0] != "shares"; f = f[1:] {
 		id, rest, _ := strings.Cut(f[0], "@")
 		at := strings.Split(rest, ":")
-		d.Executors = append(d.Executors, api.DirectiveExecutor{ID: api.ExecutorID(id), Node: at[0], Cores: units.Cores(number(at[1])),
-			Leaving: len(at) > 2})
+		x := api.DirectiveExecutor{ID: api.ExecutorID(id), Node: at[0], Cores: units.Cores(number(at[1])),
+			Leaving: slices.Contains(at, "leaving")}
+		if len(at) > 2 && at[2] != "leaving" {
+			x.PerStage = int(whole(at[2]))
+		}
+		d.Executors = append(d.Executors, x)
 	}
 	for len(f) > 0 {
 		s := api.StageShares{StageKey: key(f[1]), Rev: uint64(whole(f[2]))}

@@ -11,7 +11,7 @@ import (
 
 // nodes are the executors that may be bound, those of a node together, lowest id first:
 // those listed, else all, none that leaves.
-func (b *Bindings) nodes() [][]executor {
+func (b *Bindings) nodes() []place {
 	var usable, listed []executor
 	for _, x := range b.alive {
 		if b.leaving(x.id) {
@@ -29,15 +29,21 @@ func (b *Bindings) nodes() [][]executor {
 	slices.SortFunc(usable, func(x, y executor) int {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.id, y.id))
 	})
-	var names []string
-	var out [][]executor
+	var out []place
 	for _, x := range usable {
 		name := b.nodeOf(x)
-		i := slices.Index(names, name)
+		i := slices.IndexFunc(out, func(p place) bool { return p.name == name })
 		if i < 0 {
-			i, names, out = len(names), append(names, name), append(out, nil)
+			i, out = len(out), append(out, place{name: name, perStage: 1})
 		}
-		out[i] = append(out[i], x)
+		p := &out[i]
+		p.executors, p.perStage = append(p.executors, x), max(p.perStage, b.listed[x.id].PerStage)
+	}
+	for _, x := range b.alive {
+		name := b.nodeOf(x)
+		if i := slices.IndexFunc(out, func(p place) bool { return p.name == name }); i >= 0 {
+			out[i].all = append(out[i].all, x.id)
+		}
 	}
 	return out
 }
@@ -77,15 +83,16 @@ func (b *Bindings) rebindAll() {
 	b.freed = true
 	b.settle()
 	for _, s := range b.stages {
-		b.touch(s)
+		b.changed.add(s.key)
 	}
 }
 
 // settle binds what can be bound, also executors that their stages leave to others: waiting
-// stages first, then stages that miss a node. A stage keeps what nobody else needs: tasks may
-// come back.
+// stages first, then stages that miss some on a node. A stage keeps what nobody else needs:
+// tasks may come back.
 func (b *Bindings) settle() {
 	nodes := b.nodes()
+	b.owed = 0
 	if !b.Gated() {
 		b.lead(nodes)
 		return
@@ -105,24 +112,57 @@ func (b *Bindings) settle() {
 			cmp.Compare(s.key.Stage, o.key.Stage), cmp.Compare(s.key.Attempt, o.key.Attempt))
 	})
 	for _, s := range queue {
-		has := map[string]bool{}
-		for _, x := range b.alive {
-			if s.has(s.parts[x.id]) {
-				has[b.nodeOf(x)] = true
-			}
-		}
 		var gained []api.ExecutorID
 		for _, there := range nodes {
-			if has[b.nodeOf(there[0])] {
-				continue
-			}
-			if id, ok := s.choose(there, holders); ok {
+			for lacks := there.lacks(s); lacks > 0; lacks-- {
+				id, ok := s.choose(there.executors, holders)
+				if !ok {
+					break
+				}
 				b.release(holders[id], id)
 				gained, holders[id] = append(gained, id), s
 			}
 		}
 		if len(gained) > 0 {
 			b.bind(s, gained)
+		}
+	}
+	b.give(queue, nodes)
+}
+
+// give has stages of several executors on a node give one to each stage that waits: an idle one
+// at once, else the one with the fewest tasks starts no more, and the first that is idle goes
+// over. The tasks of a barrier stage start together: it gives none, and one would not do for it.
+func (b *Bindings) give(queue []*stage, nodes []place) {
+	var gave []*part // Until now.
+	for _, s := range b.stages {
+		for _, p := range s.bound {
+			if p.gives {
+				gave, p.gives = append(gave, p), false
+			}
+		}
+	}
+	for _, s := range queue {
+		if len(s.bound) > 0 || s.barrier {
+			continue
+		}
+		o, p := giver(b.stages, nodes, gave)
+		if p == nil {
+			return
+		}
+		if p.running > 0 {
+			p.gives = true
+			b.owed++
+			if slices.Contains(gave, p) {
+				continue
+			}
+		} else {
+			b.release(o, p.id)
+		}
+		b.divide(o, b.capacity)
+		b.changed.add(o.key)
+		if p.running == 0 {
+			b.bind(s, []api.ExecutorID{p.id})
 		}
 	}
 }
@@ -152,15 +192,17 @@ func (b *Bindings) rest(now units.Instant) {
 func (b *Bindings) release(s *stage, id api.ExecutorID) {
 	if s != nil {
 		s.unbind(s.parts[id])
-		b.touch(s)
+		b.changed.add(s.key)
 	}
 }
 
-// lead gives every stage the first executor of each node.
-func (b *Bindings) lead(nodes [][]executor) {
+// lead gives every stage the first executors of each node.
+func (b *Bindings) lead(nodes []place) {
 	leaders := make([]api.ExecutorID, 0, len(nodes))
 	for _, there := range nodes {
-		leaders = append(leaders, there[0].id)
+		for _, x := range there.executors[:there.atOnce()] {
+			leaders = append(leaders, x.id)
+		}
 	}
 	for _, s := range b.stages {
 		if len(s.bound) != len(leaders) || slices.ContainsFunc(leaders, func(id api.ExecutorID) bool {
@@ -177,7 +219,7 @@ func (b *Bindings) bind(s *stage, executors []api.ExecutorID) {
 		s.bind(s.part(id))
 	}
 	b.divide(s, b.capacity)
-	b.touch(s)
+	b.changed.add(s.key)
 	b.freed = true
 }
 
@@ -191,7 +233,7 @@ func (b *Bindings) vacate() {
 		}
 		s.bound = slices.DeleteFunc(s.bound, func(p *part) bool { return leaves(p) && p.running == 0 })
 		b.divide(s, b.capacity)
-		b.touch(s)
+		b.changed.add(s.key)
 		b.freed = true
 	}
 }
@@ -219,19 +261,22 @@ func (b *Bindings) handOver(h *api.StageShares) {
 	}
 	if b.Gated() && sum > 0 {
 		b.divide(s, lacks)
-		b.touch(s)
+		b.changed.add(s.key)
 		b.freed = true
 	}
 }
 
-// divide shares what is not launched out to the stage's executors in proportion to by.
+// divide shares what is not launched out to the stage's executors in proportion to by, but for
+// those that it gives away.
 func (b *Bindings) divide(s *stage, by func(*part) float64) {
 	if len(s.bound) == 0 {
 		return
 	}
 	parts := make([]float64, len(s.bound))
 	for i, p := range s.bound {
-		parts[i] = by(p)
+		if !p.gives {
+			parts[i] = by(p)
+		}
 	}
 	for i, n := range Apportion(s.rest, parts) {
 		s.bound[i].share = s.bound[i].launched + n

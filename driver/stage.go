@@ -48,7 +48,8 @@ type part struct {
 	share, launched int64
 	running         int
 	spare           units.Instant // Since when Watch has seen it spare, -1 if it has not.
-	rested          bool          // Spare for Linger, so that others may have it.
+	rested          bool          // Spare for Rest, so that others may have it.
+	gives           bool          // It goes to a stage that waits once its tasks have ended.
 }
 
 // full reports whether all of the share is launched.
@@ -86,6 +87,7 @@ func (s *stage) part(id api.ExecutorID) *part {
 func (s *stage) has(p *part) bool { return p != nil && slices.Contains(s.bound, p) }
 
 func (s *stage) bind(p *part) {
+	p.gives = false
 	i, there := slices.BinarySearchFunc(s.bound, p, func(a, b *part) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id))
 	})
@@ -99,11 +101,11 @@ func (s *stage) unbind(p *part) {
 }
 
 // choose is the executor of a node that has most of the stage's cached blocks, of those that
-// no stage has or that their stages leave to others, these last.
+// no stage has or that other stages leave to it, these last.
 func (s *stage) choose(there []executor, holders map[api.ExecutorID]*stage) (best api.ExecutorID, found bool) {
 	for _, x := range there {
 		o := holders[x.id]
-		if o != nil && !o.free(o.parts[x.id]) {
+		if o == s || o != nil && !o.free(o.parts[x.id]) {
 			continue
 		}
 		if more := s.cached[x.id] - s.cached[best]; !found || more > 0 || more == 0 && o == nil && holders[best] != nil {

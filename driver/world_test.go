@@ -24,6 +24,7 @@ type world struct {
 	listed    []api.DirectiveExecutor
 	alive     []api.ExecutorID
 	nodeOf    map[api.ExecutorID]string
+	perStage  map[string]int // By node, 0 for one.
 	executors int
 	stages    int
 	epoch     int
@@ -46,14 +47,19 @@ type job struct {
 	at      map[int]api.ExecutorID // Where each task was started last.
 }
 
-func newWorld(draw func(n int) int) *world {
-	w := &world{draw: draw, nodeOf: map[api.ExecutorID]string{}}
+// newWorld is one in which a stage has one executor of each node, or several.
+func newWorld(draw func(n int) int, several bool) *world {
+	w := &world{draw: draw, nodeOf: map[api.ExecutorID]string{}, perStage: map[string]int{}}
 	w.do("new")
 	w.nodes = []string{"a", "b", "c"}[:1+draw(3)]
 	w.slots = 1 + draw(3)
 	w.gated = draw(3) > 0
 	for _, n := range w.nodes {
-		for range 1 + draw(2) {
+		more := 2
+		if several {
+			w.perStage[n], more = 1+draw(3), 5
+		}
+		for range 1 + draw(more) {
 			w.add(n)
 		}
 	}
@@ -158,7 +164,8 @@ func (w *world) add(node string) {
 	w.nodeOf[id] = node
 	// Now and then one that the planner has not listed, and nodes of unequal capacity.
 	if w.draw(5) > 0 {
-		w.listed = append(w.listed, api.DirectiveExecutor{ID: id, Node: node, Cores: []units.Cores{0, 1, 1.5, 2.25, 8, -1}[w.draw(6)]})
+		w.listed = append(w.listed, api.DirectiveExecutor{ID: id, Node: node, PerStage: w.perStage[node],
+			Cores: []units.Cores{0, 1, 1.5, 2.25, 8, -1}[w.draw(6)]})
 	}
 	w.alive = append(w.alive, id)
 	w.do("up %s host-%s", id, node)
@@ -169,6 +176,9 @@ func (w *world) directive() string {
 	out := fmt.Sprintf("follow %d %s", w.epoch, map[bool]string{true: "gated", false: "ungated"}[w.gated])
 	for _, x := range w.listed {
 		out += fmt.Sprintf(" %s@%s:%s", x.ID, x.Node, decimal(float64(x.Cores)))
+		if x.PerStage > 0 {
+			out += fmt.Sprintf(":%d", x.PerStage)
+		}
 		if x.Leaving {
 			out += ":leaving"
 		}
@@ -378,17 +388,19 @@ func (w *world) check() string {
 		for _, x := range j.weights {
 			total += float64(x) / driver.MeanWeight
 		}
-		nodes := map[string]bool{}
+		nodes := map[string]int{}
 		for _, x := range w.b.Current(j.key) {
 			switch {
 			case !slices.Contains(w.alive, x.Executor):
 				return fmt.Sprintf("%v is bound to %s, which is lost", j.key, x.Executor)
-			case w.isListed(x.Executor) && nodes[w.nodeOf[x.Executor]]:
-				return fmt.Sprintf("%v has two executors on %s", j.key, w.nodeOf[x.Executor])
+			case w.isListed(x.Executor) && nodes[w.nodeOf[x.Executor]] >= max(1, w.perStage[w.nodeOf[x.Executor]]):
+				return fmt.Sprintf("%v has one executor more on %s than it should", j.key, w.nodeOf[x.Executor])
 			case w.b.Gated() && bound[x.Executor] != "":
 				return fmt.Sprintf("executor %s is bound to %s and %v", x.Executor, bound[x.Executor], j.key)
 			}
-			nodes[w.nodeOf[x.Executor]] = w.isListed(x.Executor) || nodes[w.nodeOf[x.Executor]]
+			if w.isListed(x.Executor) {
+				nodes[w.nodeOf[x.Executor]]++
+			}
 			if len(j.waiting) > 0 || w.runs(j, x.Executor) || !j.retired && !w.rested {
 				used[x.Executor] = true
 			}
@@ -399,7 +411,30 @@ func (w *world) check() string {
 			return fmt.Sprintf("%v has shares of %v, more than its %v", j.key, sum, total)
 		}
 	}
-	return w.idle(used)
+	return w.idle(used) + w.kept()
+}
+
+// kept returns a stage that waits beside one that keeps several executors of a node, one of which
+// runs nothing, "" for none.
+func (w *world) kept() string {
+	waits := func(j *job) bool { return !j.barrier && len(j.waiting) > 0 && len(w.b.Current(j.key)) == 0 }
+	if i := slices.IndexFunc(w.work, waits); i >= 0 && w.b.Gated() {
+		for _, j := range w.work {
+			count, idle := map[string]int{}, map[string]bool{}
+			for _, x := range w.b.Current(j.key) {
+				if node := w.nodeOf[x.Executor]; w.isListed(x.Executor) && !w.leaves(x.Executor) {
+					count[node]++
+					idle[node] = idle[node] || !w.runs(j, x.Executor)
+				}
+			}
+			for node, n := range count {
+				if n > 1 && idle[node] && w.perStage[node] > 1 && !j.barrier {
+					return fmt.Sprintf("%v waits and %v has %d executors on %s, one of them idle", w.work[i].key, j.key, n, node)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 func (w *world) runs(j *job, id api.ExecutorID) bool {

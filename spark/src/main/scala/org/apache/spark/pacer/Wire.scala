@@ -80,7 +80,8 @@ private[spark] object Wire {
    * An executor of the pool; one that is leaving takes no new tasks and is decommissioned. Of
    * the node of one with nodeLost the planner hears nothing.
    */
-  final case class DirectiveExecutor(id: String, node: String, cores: Double, leaving: Boolean = false, nodeLost: Boolean = false)
+  final case class DirectiveExecutor(id: String, node: String, cores: Double, leaving: Boolean = false, nodeLost: Boolean = false,
+      perStage: Int = 1)
 
   /** A running stage's tasks divided anew, by executor in tasks; each rev is followed once. */
   final case class StageShares(key: StageKey, rev: Long, weights: Map[String, Double])
@@ -333,7 +334,8 @@ private[spark] object Wire {
 
   private def directive(o: JsonNode): Directive = Directive(o.path("epoch").asLong(), o.path("gated").asBoolean(),
     o.path("executors").elements().asScala.map { e =>
-      DirectiveExecutor(text(e, "id"), text(e, "node"), e.path("cores").asDouble(), e.path("leaving").asBoolean(), e.path("node_lost").asBoolean())
+      DirectiveExecutor(text(e, "id"), text(e, "node"), e.path("cores").asDouble(), e.path("leaving").asBoolean(), e.path("node_lost").asBoolean(),
+        perStage = e.path("per_stage").asInt(1))
     }.toSeq, text(o, "notice"), text(o, "dead"), o.path("shares").elements().asScala.map(shares).toSeq,
     Some(o.path("queued")).filter(_.isObject).map(q => Queued(q.path("place").asInt(), q.path("of").asInt(), q.path("start_s").asDouble())))
 

@@ -157,7 +157,7 @@ private[scheduler] final class PacerSchedulerBackend(
   override def sufficientResourcesRegistered(): Boolean = isReady()
 
   /**
-   * Barrier stages get one executor on each node, not all of them (docs/spark.md, S10). Spark fails a
+   * Barrier stages get the executors that one stage has, not all of them (docs/spark.md, S10). Spark fails a
    * job that has too few slots, so its DAG scheduler waits here for executors; an interrupt ends that.
    */
   override def maxNumConcurrentTasks(rp: ResourceProfile): Int = {

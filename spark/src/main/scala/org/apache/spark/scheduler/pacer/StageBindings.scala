@@ -9,12 +9,13 @@ import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, Stage
  * stage-bound scheduler as a value without clock, thread or Spark. Not
  * thread-safe.
  *
- * '''Gated''', a stage that is ready gets one idle executor on each node, the one
- * with most of its cached blocks; a stage that finds none waits (and is counted),
- * and is served first, in order of job and stage, when an executor comes free.
- * An executor belongs to one stage at a time. Others get the executors that run
- * nothing of a stage when its place was taken, and RestNanos after they ran its
- * last tasks when all are launched.
+ * '''Gated''', a stage that is ready gets idle executors of each node, as many as the planner
+ * says (one, unless they have fewer cores than the node), those with most of its cached blocks;
+ * a stage that finds none waits (and is counted), and is served first, in order of job and
+ * stage, when an executor comes free. An executor belongs to one stage at a time. Others get
+ * the executors that run nothing of a stage when its place was taken, and RestNanos after they
+ * ran its last tasks when all are launched. A stage that misses some of a node takes what comes
+ * free there, and one that has several gives one to a stage that waits.
  *
  * '''Shares''' (docs/decisions/001): the weight of the stage's tasks is divided over its
  * executors by their nodes' capacity, and an executor is admitted to another
@@ -26,8 +27,8 @@ import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, Stage
  * '''Leaving''' executors launch nothing more: their rest goes to others, and they
  * are unbound when nothing of the stage runs on them.
  *
- * '''Ungated''', all stages run on the first (lowest id) executor of each node, as
- * in stock Spark, without shares.
+ * '''Ungated''', all stages run on the first (lowest ids) executors of each node, as many as
+ * one stage has there, as in stock Spark, without shares.
  *
  * '''No task is stranded''': as long as a stage has an executor and a task that was
  * never launched or came back, some executor of it is admitted: shares add up to
@@ -50,6 +51,7 @@ private[scheduler] final class StageBindings {
   private val changed = mutable.LinkedHashSet[StageKey]()
   private var freed = false
   private var waits = 0L
+  private var owed = 0 // How many executors are to be given to stages that wait.
 
   /** How often a stage found no executor and had to wait. */
   def waited: Long = waits
@@ -179,7 +181,7 @@ private[scheduler] final class StageBindings {
     s.running(executor) = math.max(0, s.running(executor) - 1)
     val left = leaving(executor) && s.bound.contains(executor)
     if (left) vacate()
-    if (left || s.free(executor)) bindFree()
+    if (left || s.free(executor) || owed > 0 && s.running(executor) == 0) bindFree()
   }
 
   /** A task that was launched has to run again. */
@@ -248,8 +250,11 @@ private[scheduler] final class StageBindings {
   /** The bindings in force, for a stage that is running. */
   def current(key: StageKey): Seq[Binding] = stages.get(key).map(bindings).getOrElse(Nil)
 
-  /** Of all executors, the part that one stage can have at a time: one on each node. */
-  def boundable: (Int, Int) = (nodes.size, nodes.valuesIterator.map(_.size).sum)
+  /** How many executors one stage can have at a time, and how many there are in all. */
+  def boundable: (Int, Int) = {
+    val byNode = nodes.values
+    (byNode.map(there => math.min(there.size, perStage(there))).sum, byNode.map(_.size).sum)
+  }
 
   private def bindings(s: Stage): Seq[Binding] = s.bound.toSeq.sorted(ById).map { e =>
     val share = s.share(e)
@@ -275,6 +280,9 @@ private[scheduler] final class StageBindings {
 
   private def listedOn(executor: String): Option[String] = listed.get(executor).map(_.node).filter(_.nonEmpty)
 
+  /** How many executors of a node one stage has. */
+  private def perStage(there: Seq[String]): Int = there.iterator.flatMap(listed.get).map(_.perStage).foldLeft(1)(math.max)
+
   private def leaving(executor: String): Boolean = listed.get(executor).exists(_.leaving)
 
   private def capacityOf(executor: String): Double =
@@ -289,18 +297,20 @@ private[scheduler] final class StageBindings {
 
   /**
    * Binds what can be bound, also executors that their stages leave to others: waiting stages first,
-   * then stages that miss a node. A stage keeps what nobody else needs: tasks may come back.
+   * then stages that miss some on a node. A stage keeps what nobody else needs: tasks may come back.
    */
   private def bindFree(): Unit = {
-    val byNode = nodes
+    val byNode = nodes.values.toSeq.sortBy(_.head)(ById)
+    owed = 0
     if (gated) {
       val queue = stages.valuesIterator.filter(_.asks).toSeq.sortBy(s => (s.bound.nonEmpty, s.order, s.key.stage, s.key.attempt))
       val holders = mutable.Map[String, Stage]() ++ stages.valuesIterator.flatMap(s => s.bound.map(_ -> s))
       queue.foreach { s =>
-        val missing = byNode -- s.bound.map(nodeOf)
-        val gained = missing.values.toSeq.sortBy(_.head)(ById).flatMap { there =>
+        val has = s.bound.toSeq.groupBy(nodeOf)
+        val gained = byNode.flatMap { there =>
           there.filter(e => holders.get(e).forall(_.free(e)))
-            .minByOption(e => (-s.cached.getOrElse(e, 0), holders.contains(e), there.indexOf(e)))
+            .sortBy(e => (-s.cached.getOrElse(e, 0), holders.contains(e), there.indexOf(e)))
+            .take(perStage(there) - has.get(nodeOf(there.head)).fold(0)(_.size))
         }
         gained.foreach { e =>
           holders.get(e).foreach(release(_, e))
@@ -308,12 +318,57 @@ private[scheduler] final class StageBindings {
         }
         if (gained.nonEmpty) bind(s, gained)
       }
+      give(queue, byNode)
     } else {
-      val leaders = byNode.valuesIterator.map(_.head).toSet
+      val leaders = byNode.flatMap(there => there.take(perStage(there))).toSet
       stages.valuesIterator.filter(_.bound != leaders).foreach { s =>
         s.bound.clear()
         bind(s, leaders)
       }
+    }
+  }
+
+  /**
+   * Has stages of several executors on a node give one to each stage that waits: an idle one at once,
+   * else the one with the fewest tasks starts no more, and the first that is idle goes over. The tasks
+   * of a barrier stage start together: it gives none, and one would not do for it.
+   */
+  private def give(queue: Seq[Stage], byNode: Seq[Seq[String]]): Unit = {
+    val gave = stages.valuesIterator.flatMap(s => s.gives.filter(s.bound)).toSet
+    stages.valuesIterator.foreach(_.gives.clear())
+    queue.iterator.filter(s => s.bound.isEmpty && !s.barrier).map(_ -> giver(byNode, gave))
+      .takeWhile(_._2.nonEmpty).foreach { case (s, found) =>
+        val (from, executor) = found.get
+        val idle = from.running(executor) == 0
+        if (idle) {
+          from.bound -= executor
+        } else {
+          from.gives += executor
+          owed += 1
+        }
+        if (idle || !gave(executor)) {
+          divide(from)
+          changed += from.key
+        }
+        if (idle) bind(s, Seq(executor))
+      }
+  }
+
+  /**
+   * The executor to be given next, with the stage that has it: an idle one, one that gave before, one
+   * with fewer tasks, the last one.
+   */
+  private def giver(byNode: Seq[Seq[String]], gave: Set[String]): Option[(Stage, String)] = {
+    val all = for {
+      there <- byNode.iterator if perStage(there) > 1
+      s <- stages.valuesIterator if !s.barrier
+      can = there.filter(e => s.bound(e) && !s.gives(e)) if can.size > 1
+      e <- can
+    } yield (s, e)
+    all.reduceOption { (best, next) =>
+      val (tasks, least) = (next._1.running(next._2), best._1.running(best._2))
+      val better = if (tasks > 0 && least > 0 && gave(next._2) != gave(best._2)) gave(next._2) else tasks <= least
+      if (better) next else best
     }
   }
 
@@ -325,6 +380,7 @@ private[scheduler] final class StageBindings {
 
   private def bind(s: Stage, executors: Iterable[String]): Unit = {
     s.bound ++= executors
+    s.gives --= executors
     divide(s)
     changed += s.key
     freed = true
@@ -349,9 +405,13 @@ private[scheduler] final class StageBindings {
     }
   }
 
-  /** Divides what is not launched over the stage's executors, by capacity unless told otherwise, to the last millionth. */
-  private def divide(s: Stage, by: String => Double = capacityOf): Unit = if (s.bound.nonEmpty) {
+  /**
+   * Divides what is not launched over the stage's executors but for those that it gives away, by capacity
+   * unless told otherwise, to the last millionth.
+   */
+  private def divide(s: Stage, weigh: String => Double = capacityOf): Unit = if (s.bound.nonEmpty) {
     val executors = s.bound.toSeq.sorted(ById)
+    val by: String => Double = e => if (s.gives(e)) 0.0 else weigh(e)
     val sum = executors.map(by).sum
     val part: String => Double = if (sum > 0) e => by(e) / sum else _ => 1.0 / executors.size
     // The last one that gets anything gets what rounding has left.
@@ -398,6 +458,8 @@ private[scheduler] object StageBindings {
     /** Since when watch has seen an executor spare, and which have been so for RestNanos. */
     val spareSince: mutable.Map[String, Long] = mutable.Map[String, Long]()
     val rested: mutable.Set[String] = mutable.Set[String]()
+    /** Those that go to a stage that waits once they are idle. */
+    val gives: mutable.Set[String] = mutable.Set[String]()
     /** Any executor may take its tasks. */
     var open = false
     /** A newer attempt has its place. */

@@ -190,10 +190,10 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   /** How many executors could be bound to a stage now: they have registered and been offered. */
   def present: Int = synchronized(bindings.executors.size)
 
-  /** The part of slots that one stage can have of all: one executor on each node. */
+  /** The part of slots that one stage can have of all. */
   def boundable(slots: Int): Int = synchronized {
-    val (nodes, executors) = bindings.boundable
-    if (executors == 0) slots else math.max(1, slots * nodes / executors)
+    val (atOnce, executors) = bindings.boundable
+    if (executors == 0) slots else math.max(1, slots * atOnce / executors)
   }
 
   /** With FAIR scheduling executors that come free go to stages in the pools' order, as tasks do in stock Spark. */

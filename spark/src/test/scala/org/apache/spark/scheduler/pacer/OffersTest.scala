@@ -86,6 +86,35 @@ class OffersTest {
     assertEquals(Seq("3" -> "1"), w.offer(cores = 1, "1"), "pool x has a task that runs, pool y has none")
   }
 
+  @Test @Timeout(60) def aStageRunsOnSeveralExecutorsOfANode(): Unit = withScheduler() { w =>
+    w.gate(perStage = 2, "1" -> "a", "2" -> "a", "3" -> "b", "4" -> "b", "5" -> "b")
+    w.submit(stage = 0, tasks = 6)
+    w.submit(stage = 1, tasks = 2)
+    assertEquals(Seq("0" -> "1", "0" -> "2", "0" -> "3", "0" -> "4", "1" -> "5"), w.offer(cores = 1, "1", "2", "3", "4", "5"))
+    assertEquals(80, w.scheduler.boundable(100), "a barrier stage can have four of the five")
+  }
+
+  @Test @Timeout(60) def aStageThatWaitsGetsTheFirstExecutorOfSeveralThatIsIdle(): Unit = withScheduler() { w =>
+    w.gate(perStage = 3, "1" -> "a", "2" -> "a", "3" -> "a")
+    w.submit(stage = 0, tasks = 9)
+    assertEquals(Seq("0" -> "1", "0" -> "2", "0" -> "3"), w.offer(cores = 1, "1", "2", "3"))
+    w.submit(stage = 1, tasks = 1)
+    assertEquals(Nil, w.offer(cores = 0, "1", "2", "3"))
+    w.end(stage = 0, executor = "2")
+    assertEquals(Seq("1" -> "2"), w.offer(cores = 1, "2"))
+    w.end(stage = 0, executor = "1")
+    assertEquals(Seq("0" -> "1"), w.offer(cores = 1, "1"), "who waits has one")
+    w.finish(stage = 1)
+    assertEquals(Seq("0" -> "2"), w.offer(cores = 1, "2"), "it comes back to the stage that runs")
+  }
+
+  @Test @Timeout(60) def ungatedStagesShareSeveralExecutorsOfANode(): Unit = withScheduler() { w =>
+    w.list(gated = false, perStage = 2, "1" -> "a", "2" -> "a", "3" -> "a")
+    w.submit(stage = 0, tasks = 1)
+    w.submit(stage = 1, tasks = 3)
+    assertEquals(Seq("1", "2"), w.offer(cores = 1, "1", "2", "3").map(_._2).sorted)
+  }
+
   private def withScheduler(conf: (String, String)*)(body: World => Unit): Unit = {
     val sc = new SparkContext(new SparkConf(false).setMaster("pacer-test").setAppName("t").set("spark.ui.enabled", "false").setAll(conf))
     try body(new World(sc)) finally sc.stop()
@@ -116,8 +145,13 @@ object OffersTest {
     })
 
     /** Has stages own executors, each on a node. */
-    def gate(executors: (String, String)*): Unit = {
-      scheduler.follow(Directive(1, gated = true, executors.map { case (id, node) => DirectiveExecutor(id, node, 1.0) }, ""))
+    def gate(executors: (String, String)*): Unit = list(gated = true, perStage = 1, executors: _*)
+
+    /** Has them own so many executors of each node. */
+    def gate(perStage: Int, executors: (String, String)*): Unit = list(gated = true, perStage, executors: _*)
+
+    def list(gated: Boolean, perStage: Int, executors: (String, String)*): Unit = {
+      scheduler.follow(Directive(1, gated, executors.map { case (id, node) => DirectiveExecutor(id, node, 1.0, perStage = perStage) }, ""))
       executors.foreach { case (id, node) => scheduler.executorAdded(id, node) }
     }
 
@@ -141,6 +175,13 @@ object OffersTest {
       val task = running.find(t => t.executorId == executor && scheduler.taskIdToTaskSetManager.get(t.taskId).taskSet.stageId == stage).get
       running -= task
       scheduler.handleFailedTask(scheduler.taskIdToTaskSetManager.get(task.taskId), task.taskId, TaskState.KILLED, TaskKilled("for the test"))
+    }
+
+    /** Ends a stage with what it runs. */
+    def finish(stage: Int): Unit = {
+      scheduler.killAllTaskAttempts(stage, interruptThread = true, "its job was cancelled")
+      val its = running.filter(t => scheduler.taskIdToTaskSetManager.get(t.taskId).taskSet.stageId == stage)
+      its.foreach(t => end(stage, t.executorId))
     }
 
     /** The stages that the planner was told of. */

@@ -20,6 +20,7 @@ class StageBindingsTranscriptTest {
 
   @Test def theRules(): Unit = play(dir.resolve("rules.txt"))
   @Test def whatWasDrawn(): Unit = play(dir.resolve("drawn.txt"))
+  @Test def whatWasDrawnWithSeveralOfANode(): Unit = play(dir.resolve("several.txt"))
 
   private def play(file: Path): Unit = {
     val player = new Player
@@ -88,7 +89,8 @@ object StageBindingsTranscriptTest {
   private def executor(text: String): DirectiveExecutor = {
     val Array(id, at) = text.split("@")
     val parts = at.split(":")
-    DirectiveExecutor(id, parts(0), parts(1).toDouble, leaving = parts.length > 2)
+    DirectiveExecutor(id, parts(0), parts(1).toDouble, leaving = parts.contains("leaving"),
+      perStage = parts.lift(2).flatMap(_.toIntOption).getOrElse(1))
   }
 
   private def handOvers(rest: List[String]): List[StageShares] = rest match {

@@ -118,7 +118,7 @@ func observePlanner(log *slog.Logger, count *metrics.Planner) func(ledger.Change
 func countFact(count *metrics.Planner, fact ledger.Fact) {
 	switch f := fact.(type) {
 	case ledger.Registered:
-		if f.Wait == nil && !f.Promise.Reclaimed {
+		if f.Seats != nil {
 			count.Admitted(f.Promise.Verdict)
 		}
 	case ledger.TurnedDown:

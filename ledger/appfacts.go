@@ -8,7 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Registered: an application has come. Serial is its number. It has no executors yet.
+// Registered: an application has come. Serial is its number.
 type Registered struct {
 	ID      api.AppID
 	Name    string
@@ -17,9 +17,10 @@ type Registered struct {
 	Promise Promise
 	// Matched has it matched to the stored profile of its name.
 	Matched bool
-	// Wait has it wait, until Started.
-	Wait *Wait
-	// Executors is how many it is to have at once.
+	// Wait has it wait, until Started; Seats has it start at once. One that is taken over has neither.
+	Wait  *Wait
+	Seats *Seats
+	// Executors is how many one has that is taken over.
 	Executors int
 }
 
@@ -52,6 +53,11 @@ func (f Registered) apply(l *Ledger) error {
 		useProfile(l, stored)
 		a.Profile = stored.forRun(l.cfg.Beta)
 	}
+	if f.Seats != nil {
+		if err := f.Seats.check(l, a); err != nil {
+			return err
+		}
+	}
 	if f.Wait != nil {
 		if err := checkWait(l, *f.Wait, len(l.waiting)+1); err != nil {
 			return err
@@ -60,6 +66,9 @@ func (f Registered) apply(l *Ledger) error {
 	}
 	l.serial = f.Serial
 	l.apps[a.ID], l.lineup = a, nil
+	if f.Seats != nil {
+		f.Seats.take(l, a)
+	}
 	change(l, a, partState|partProfile)
 	return nil
 }

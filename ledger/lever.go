@@ -9,6 +9,11 @@ type Lever interface {
 	lever()
 }
 
+func (Registered) lever()      {} // Enter: start or wait.
+func (Started) lever()         {} // Enter: start.
+func (QueuePlaced) lever()     {} // Enter: wait.
+func (TurnedDown) lever()      {} // Enter: refuse.
+func (Capped) lever()          {} // Cap.
 func (Seated) lever()          {} // Give seats.
 func (ExecutorLeaving) lever() {} // Take a seat back.
 func (StageAimed) lever()      {} // Aim.

@@ -15,6 +15,10 @@ import (
 // Applications.
 
 func (f Registered) line() Line {
+	executors := 0
+	if f.Seats != nil {
+		executors = len(f.Seats.Nodes)
+	}
 	switch p := f.Promise; {
 	case f.Wait != nil:
 		return usual("application queued", ofApp(f.ID), "%s (%q) %s", f.ID, f.Name, p.Reason)
@@ -22,7 +26,7 @@ func (f Registered) line() Line {
 		return takenOver(f.ID, f.Name, f.Executors)
 	default:
 		return usual("application registered", ofApp(f.ID), "%s (%q) registered: %s; %d executors",
-			f.ID, f.Name, p.Reason, f.Executors)
+			f.ID, f.Name, p.Reason, executors)
 	}
 }
 
@@ -40,7 +44,7 @@ func takenOver(id api.AppID, name string, executors int) Line {
 
 func (f Started) line() Line {
 	return usual("application started", ofApp(f.App), "%s started after %v in the queue: %s; %d executors",
-		f.App, f.Waited.Round(time.Second), f.Reason, f.Executors)
+		f.App, f.Waited.Round(time.Second), f.Reason, len(f.Nodes))
 }
 
 func (f TurnedDown) line() Line {
@@ -201,9 +205,6 @@ func (f ReplacementStopped) line() Line {
 }
 
 func (f Seated) line() Line {
-	if !f.Grown {
-		return quiet("application seated")
-	}
 	node := f.Nodes[0] // A planner grows on one node at a time.
 	return usual("application grown", append(ofApp(f.App), ofNode(node)...),
 		"%s gets %d executors on node %s, which has come", f.App, len(f.Nodes), node)

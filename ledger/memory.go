@@ -27,13 +27,22 @@ func pend(l *Ledger, a *App, nodes []string) {
 	a.Tenant.Pending = nodes
 }
 
-// checkRoom says that executors of a, one for each name, do not fit the memory of their
-// nodes beside all others.
+// checkRoom says why a cannot have executors on nodes, one for each name: there is none, a node takes
+// no executors, or its memory does not hold them beside all others.
 func checkRoom(l *Ledger, a *App, nodes []string) error {
+	if len(nodes) == 0 {
+		return fmt.Errorf("application %s has no seats", a.ID)
+	}
 	wanted := make(map[string]units.Bytes, len(nodes))
 	for _, node := range nodes {
-		wanted[node] += a.Tenant.Claim()
-		if n := l.nodes[node]; n != nil && wanted[node] > l.View().Free(n) {
+		n, err := l.node(node, 0)
+		if err != nil {
+			return err
+		}
+		if !n.Live() {
+			return fmt.Errorf("node %s takes no executors", node)
+		}
+		if wanted[node] += a.Tenant.Claim(); wanted[node] > l.View().Free(n) {
 			return fmt.Errorf("executors of %s need %v of node %s, which has %v left", a.ID, wanted[node], node,
 				max(0, l.View().Free(n)))
 		}

@@ -128,12 +128,15 @@ func (m *machine) Queue(t *rapid.T) {
 	switch rapid.SampledFrom([]string{"placed", "started", "killed", "learnt"}).Draw(t, "event") {
 	case "placed":
 		w := ledger.Wait{Since: m.now, Place: rapid.IntRange(0, 3).Draw(t, "place"), Of: rapid.IntRange(0, 3).Draw(t, "of"), Start: m.now}
-		m.know(t, queued && w.Place >= 1 && w.Place <= w.Of && w.Of <= waiting, ledger.QueuePlaced{App: id, Wait: w})
+		m.know(t, queued && w.Place >= 1 && w.Place <= w.Of && w.Of <= waiting, ledger.QueuePlaced{App: id, Wait: w, Judgement: ledger.Judgement{Verdict: api.VerdictTight}})
 	case "started":
-		f := ledger.Started{App: id, Cores: 4, Slots: 4, Mode: ledger.Paced, Judgement: ledger.Judgement{Verdict: api.VerdictTight}, Matched: rapid.Bool().Draw(t, "matched")}
+		n := m.drawNode(t)
+		_, there := m.nodes[n]
+		f := ledger.Started{App: id, Seats: ledger.Seats{Nodes: []string{n}, Cores: 4, Slots: 4}, Mode: ledger.Paced, Judgement: ledger.Judgement{Verdict: api.VerdictTight}, Matched: rapid.Bool().Draw(t, "matched")}
 		profile := queued && m.profiles[m.View().App(id).Promise.Profile]
-		if m.know(t, queued && (!f.Matched || profile), f) {
+		if m.know(t, queued && (!f.Matched || profile) && there && a.heap <= m.free(n), f) {
 			a.queued = false
+			a.alive["1"] = n
 		}
 	case "killed":
 		m.know(t, a != nil && !a.ended, ledger.KillAsked{App: id, By: "somebody"})
@@ -231,7 +234,7 @@ func (m *machine) Seat(t *rapid.T) {
 	if a != nil && a.ended {
 		t.Skip("it has ended")
 	}
-	if m.know(t, a != nil && there && !a.queued && a.heap <= m.free(n), ledger.Seated{App: id, Nodes: []string{n}, Grown: true}) {
+	if m.know(t, a != nil && there && !a.queued && a.heap <= m.free(n), ledger.Seated{App: id, Nodes: []string{n}}) {
 		a.alive[api.ExecutorID(fmt.Sprint(len(a.alive)+len(a.lost)+1))] = n
 	}
 }

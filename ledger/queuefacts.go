@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/units"
 )
 
-// QueuePlaced: an application that is queued has this place.
+// QueuePlaced: an application that is queued has this place, and this verdict with it.
 type QueuePlaced struct {
 	App  api.AppID
 	Wait Wait
+	Judgement
 }
 
 func (f QueuePlaced) apply(l *Ledger) error {
@@ -25,7 +25,10 @@ func (f QueuePlaced) apply(l *Ledger) error {
 	if err := checkWait(l, f.Wait, len(l.waiting)); err != nil {
 		return err
 	}
-	a.Wait = &f.Wait
+	if err := f.Judgement.check(); err != nil {
+		return err
+	}
+	a.Wait, a.Promise.Judgement = &f.Wait, f.Judgement
 	return nil
 }
 
@@ -41,20 +44,16 @@ func queued(l *Ledger, id api.AppID) (*App, error) {
 	return a, nil
 }
 
-// Started: an application waits no longer. Its executors come with Seated.
+// Started: an application waits no longer, and has executors.
 type Started struct {
 	App api.AppID
-	// Cores, Slots and PerNode are the Tenant's.
-	Cores   units.Cores
-	Slots   int
-	PerNode int
-	Mode    Mode
+	Seats
+	Mode Mode
 	Judgement
 	// Matched has it matched to the profile of its name as it is now.
 	Matched bool
-	// Executors is how many it is to have at once, Waited for how long it was queued.
-	Executors int
-	Waited    time.Duration
+	// Waited is for how long it was queued.
+	Waited time.Duration
 }
 
 func (f Started) apply(l *Ledger) error {
@@ -65,7 +64,7 @@ func (f Started) apply(l *Ledger) error {
 	if err := f.Judgement.check(); err != nil {
 		return err
 	}
-	if err := amounts("cores, slots or executors", float64(f.Cores), float64(f.Slots), float64(f.PerNode)); err != nil {
+	if err := f.Seats.check(l, a); err != nil {
 		return err
 	}
 	if stored := l.profiles.find(a.Tenant.Owner.User, a.Promise.Profile); f.Matched && stored == nil {
@@ -75,11 +74,10 @@ func (f Started) apply(l *Ledger) error {
 		a.Profile = stored.forRun(l.cfg.Beta)
 		change(l, a, partProfile)
 	}
-	t := &a.Tenant
-	t.Waited = max(0, a.At(l.now)-max(0, a.At(a.Wait.Since)))
+	a.Tenant.Waited = max(0, a.At(l.now)-max(0, a.At(a.Wait.Since)))
 	dequeue(l, a)
 	a.Outcome.State = api.AppRunning
-	t.Cores, t.Slots, t.PerNode, t.Began = f.Cores, f.Slots, f.PerNode, max(0, a.At(l.now))
+	f.Seats.take(l, a)
 	a.Promise.Mode, a.Promise.Judgement = f.Mode, f.Judgement
 	return nil
 }

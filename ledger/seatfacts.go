@@ -28,14 +28,11 @@ func (f Resized) apply(l *Ledger) error {
 	return nil
 }
 
-// Seated: an application has got executors on nodes, one for each name in their order:
-// at its registration, or since, when Grown.
+// Seated: a running application has got executors on nodes that have come, or whose memory has come
+// free, one for each name in their order.
 type Seated struct {
 	App   api.AppID
 	Nodes []string
-	// OffHeap is what an executor has off the heap, where it is not grown.
-	OffHeap units.Bytes
-	Grown   bool
 }
 
 func (f Seated) apply(l *Ledger) error {
@@ -43,35 +40,17 @@ func (f Seated) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	for _, node := range f.Nodes {
-		if n, err := l.node(node, 0); err != nil {
-			return err
-		} else if !n.Live() {
-			return fmt.Errorf("node %s takes no executors", node)
-		}
-	}
-	if len(f.Nodes) == 0 {
-		return fmt.Errorf("application %s has no seats", a.ID)
-	}
-	if !a.Running() || !f.Grown && len(a.Tenant.Executors) > 0 {
-		return fmt.Errorf("application %s is %s and has had %d executors", a.ID, a.Outcome.State, len(a.Tenant.Executors))
-	}
-	before := a.Tenant.Launch.OffHeap
-	if !f.Grown {
-		a.Tenant.Launch.OffHeap = f.OffHeap
+	if !a.Running() {
+		return fmt.Errorf("application %s is %s", a.ID, a.Outcome.State)
 	}
 	if err := checkRoom(l, a, f.Nodes); err != nil {
-		a.Tenant.Launch.OffHeap = before
 		return err
 	}
 	for _, node := range f.Nodes {
 		l.add(a, node)
 	}
-	if !f.Grown {
-		a.Tenant.Began = max(0, a.At(l.now))
-	}
 	a.Tenant.Pool += len(f.Nodes)
-	a.Tenant.Resized = a.Tenant.Resized || f.Grown
+	a.Tenant.Resized = true
 	return nil
 }
 
@@ -107,9 +86,6 @@ type ReplacementSent struct {
 func (f ReplacementSent) apply(l *Ledger) error {
 	a, err := l.app(f.App, partState)
 	if err != nil {
-		return err
-	}
-	if _, err := l.node(f.Node, 0); err != nil {
 		return err
 	}
 	t := &a.Tenant

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"time"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 )
@@ -23,6 +25,9 @@ func (f *nodes) apply(levers ...ledger.Lever) {
 			continue
 		}
 		switch l := lever.(type) {
+		case ledger.Started:
+			f.record(ledger.Noticed{App: l.App, Text: "started after " + l.Waited.Round(time.Second).String() +
+				" in the queue: " + l.Reason})
 		case ledger.Seated:
 			f.resize(f.view.App(l.App))
 		case ledger.ExecutorLeaving:

@@ -54,7 +54,7 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	}
 	e := &Engine{core: newCore(cfg, l)}
 	e.nodes = nodes{core: &e.core}
-	e.starter = starter{core: &e.core}
+	e.starter = starter{core: &e.core, nodes: &e.nodes}
 	e.apps = apps{core: &e.core, nodes: &e.nodes, starter: &e.starter}
 	e.requests = requests{core: &e.core, nodes: &e.nodes, apps: &e.apps}
 	e.deciders = []Decider{placement.Vacate, e.apps.tails.All}

@@ -19,37 +19,6 @@ type nodes struct {
 	silence time.Duration
 }
 
-// SeatError says what is wrong with seats that were chosen for an application.
-type SeatError struct {
-	App  api.AppID
-	Node string // "" where it is none.
-	Why  string
-}
-
-func (e *SeatError) Error() string { return fmt.Sprintf("node %q for %s: %s", e.Node, e.App, e.Why) }
-
-// checkSeats says what is wrong with seats that were chosen for a, as a *SeatError: a node
-// that takes no executors, or more executors than its memory holds beside all others.
-func checkSeats(v ledger.View, a *ledger.App, seats []placement.Seat) error {
-	together := map[string]units.Bytes{}
-	for _, s := range seats {
-		if s.Node == nil {
-			return &SeatError{a.ID, "", "it is not there"}
-		}
-		name := s.Node.Node
-		together[name] += units.Bytes(s.Executors) * a.Tenant.Claim()
-		switch n := v.Node(name); {
-		case n == nil || !n.Live():
-			return &SeatError{a.ID, name, "it takes no executors"}
-		case s.Executors <= 0:
-			return &SeatError{a.ID, name, fmt.Sprintf("%d executors", s.Executors)}
-		case together[name] > v.Free(n):
-			return &SeatError{a.ID, name, fmt.Sprintf("its memory does not hold %d executors", s.Executors)}
-		}
-	}
-	return nil
-}
-
 // gone notes that x runs no more. A running application gets another one when
 // its driver speaks next: executors also exit when their driver dies, and must
 // not be replaced then.

@@ -14,9 +14,8 @@ func (e *Engine) Ask(d Decider) { e.deciders = append(e.deciders, d) }
 
 // What the engine asks deciders by, and checks their answers with.
 var (
-	Estimates    = Config.estimates
-	Places       = Config.places
-	Verdicts     = Config.verdicts
-	Line         = Config.line
-	CheckSeating = checkSeating
+	Estimates = Config.estimates
+	Places    = Config.places
+	Verdicts  = Config.verdicts
+	Line      = Config.line
 )

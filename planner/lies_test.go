@@ -13,7 +13,6 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
-	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/report"
@@ -277,50 +276,34 @@ func TestAQueueThatLiesIsCaught(outer *testing.T) {
 			t.Fatalf("%+v", choices)
 		}
 		choice := choices[0]
-		choice.Seating.Seats = slices.Clone(choice.Seating.Seats)
-		seat := &choice.Seating.Seats[0]
-		seats := lie(t, &choice, map[string]func(*queue.Choice){
-			"no seats":                 func(c *queue.Choice) { c.Seating.Seats = nil },
-			"a seat nowhere":           func(*queue.Choice) { seat.Node = nil },
-			"a node of nobody":         func(*queue.Choice) { seat.Node = &ledger.Node{NodeRecord: ledger.NodeRecord{Node: "z"}} },
-			"a seat of nothing":        func(*queue.Choice) { seat.Executors = 0 },
-			"more than memory holds":   func(*queue.Choice) { seat.Executors = 20 },
-			"a node twice over":        func(c *queue.Choice) { c.Seating.Seats = slices.Repeat([]placement.Seat{*seat}, 20) },
-			"more off the heap":        func(c *queue.Choice) { c.Seating.OffHeap = 100 * units.GiB },
-			"less than nothing off it": func(c *queue.Choice) { c.Seating.OffHeap = -units.GiB },
-		})
-		var wrong *planner.SeatError
-		if err := planner.CheckSeating(c.View(), a, choice.Seating); (err == nil) != (seats == "") || err != nil && !errors.As(err, &wrong) {
-			t.Fatalf("%q: %v, want a SeatError", seats, err)
-		}
-		if seats != "" {
-			return
-		}
-		recorded(t, c, "executors of one that waits", ledger.Seated{App: a.ID, Nodes: choice.Seating.Nodes()})
-		f := ledger.Started{App: a.ID, Cores: choice.Seating.Cores, Slots: choice.Seating.Slots, PerNode: choice.Seating.PerNode, Mode: choice.Mode,
-			Judgement: choice.Judgement, Matched: choice.Matched}
+		f := queue.Levers(c.Now, choices, nil)[0].(ledger.Started)
+		n := f.Nodes[0]
 		name := lie(t, &f, map[string]func(*ledger.Started){
-			"one that runs":          func(f *ledger.Started) { f.App = "app-1" },
-			"one that is not there":  func(f *ledger.Started) { f.App = "app-9" },
-			"cores that are none":    func(f *ledger.Started) { f.Cores = units.Cores(wild(t)) },
-			"slots that are none":    func(f *ledger.Started) { f.Slots = -1 },
-			"executors of none":      func(f *ledger.Started) { f.PerNode = -1 },
-			"a verdict of its own":   func(f *ledger.Started) { f.Verdict = "perhaps" },
-			"a profile of nobody":    func(f *ledger.Started) { c.Know(ledger.ProfileRemoved{Name: "p"}); f.Matched = true },
-			"an end that is no time": func(f *ledger.Started) { f.Earliest = units.Seconds(math.NaN()) },
+			"one that runs":            func(f *ledger.Started) { f.App = "app-1" },
+			"one that is not there":    func(f *ledger.Started) { f.App = "app-9" },
+			"cores that are none":      func(f *ledger.Started) { f.Cores = units.Cores(wild(t)) },
+			"slots that are none":      func(f *ledger.Started) { f.Slots = -1 },
+			"executors of none":        func(f *ledger.Started) { f.PerNode = -1 },
+			"a cap that is none":       func(f *ledger.Started) { f.Cap = -1 },
+			"a verdict of its own":     func(f *ledger.Started) { f.Verdict = "perhaps" },
+			"a profile of nobody":      func(f *ledger.Started) { c.Know(ledger.ProfileRemoved{Name: "p"}); f.Matched = true },
+			"an end that is no time":   func(f *ledger.Started) { f.Earliest = units.Seconds(math.NaN()) },
+			"no seats":                 func(f *ledger.Started) { f.Nodes = nil },
+			"a seat nowhere":           func(f *ledger.Started) { f.Nodes = []string{""} },
+			"a node of nobody":         func(f *ledger.Started) { f.Nodes = []string{"z"} },
+			"more than memory holds":   func(f *ledger.Started) { f.Nodes = slices.Repeat([]string{n}, 100) },
+			"more off the heap":        func(f *ledger.Started) { f.OffHeap = 100 * units.GiB },
+			"less than nothing off it": func(f *ledger.Started) { f.OffHeap = -units.GiB },
 		})
+		recorded(t, c, "executors of one that waits", ledger.Seated{App: a.ID, Nodes: choice.Seating.Nodes()})
 		recorded(t, c, name, f)
 		if name != "" {
-			recorded(t, c, "a place behind the last", ledger.QueuePlaced{App: a.ID, Wait: ledger.Wait{Place: 2, Of: 2}})
+			recorded(t, c, "a place behind the last", ledger.QueuePlaced{App: a.ID, Wait: ledger.Wait{Place: 2, Of: 2}, Judgement: choice.Judgement})
+			recorded(t, c, "a place without a verdict", ledger.QueuePlaced{App: a.ID, Wait: ledger.Wait{Place: 1, Of: 1}})
 			return
 		}
-		n := choice.Seating.Seats[0].Node.Node
-		recorded(t, c, "seats beyond the memory", ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{n}, 100), OffHeap: choice.Seating.OffHeap})
-		recorded(t, c, "memory that is not there", ledger.Seated{App: a.ID, Nodes: choice.Seating.Nodes(), OffHeap: 100 * units.GiB})
-		recorded(t, c, "a seat on no node", ledger.Seated{App: a.ID, Nodes: []string{"z"}})
-		recorded(t, c, "", ledger.Seated{App: a.ID, Nodes: choice.Seating.Nodes(), OffHeap: choice.Seating.OffHeap})
-		recorded(t, c, "its first seats again", ledger.Seated{App: a.ID, Nodes: choice.Seating.Nodes(), OffHeap: choice.Seating.OffHeap})
-		recorded(t, c, "a place of one that runs", ledger.QueuePlaced{App: a.ID, Wait: ledger.Wait{Place: 1, Of: 1}})
+		recorded(t, c, "its start again", f)
+		recorded(t, c, "a place of one that runs", ledger.QueuePlaced{App: a.ID, Wait: ledger.Wait{Place: 1, Of: 1}, Judgement: choice.Judgement})
 		recorded(t, c, "a replacement on no node", ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: n, Node: "z"})
 		recorded(t, c, "a replacement of nobody", ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: n, Node: n})
 		recorded(t, c, "a size that is none", ledger.Resized{App: a.ID, Cores: units.Cores(wild(t))})

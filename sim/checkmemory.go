@@ -220,7 +220,7 @@ func (c *check) queue() {
 func (c *check) recorded(fact ledger.Fact) {
 	switch f := fact.(type) {
 	case ledger.Registered:
-		if f.Wait == nil && !f.Promise.Reclaimed {
+		if f.Seats != nil {
 			c.starts = append(c.starts, f.ID)
 		}
 	case ledger.Started:

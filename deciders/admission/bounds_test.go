@@ -21,15 +21,13 @@ func TestBoundsOfAPrincipal(t *testing.T) {
 		mine := tenant
 		mine.Submission, mine.Owner.User = string(id), user
 		var wait *ledger.Wait
+		seats := &ledger.Seats{Nodes: nodes}
 		if waits {
 			waiting++
-			wait = &ledger.Wait{Since: c.Now, Place: waiting, Of: waiting}
+			wait, seats = &ledger.Wait{Since: c.Now, Place: waiting, Of: waiting}, nil
 		}
-		c.Know(ledger.Registered{ID: id, Name: "p", Serial: c.View().Serial() + 1, Tenant: mine, Wait: wait,
+		c.Know(ledger.Registered{ID: id, Name: "p", Serial: c.View().Serial() + 1, Tenant: mine, Wait: wait, Seats: seats,
 			Promise: ledger.Promise{Profile: "p", Start: c.Now, Mode: ledger.Recording}})
-		if !waits {
-			c.Know(ledger.Seated{App: id, Nodes: nodes})
-		}
 	}
 	know("app-1", "ann", false, "n1", "n2")
 	know("app-2", "ann", true)

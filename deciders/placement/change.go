@@ -64,7 +64,7 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crow
 		}
 	}
 	for _, s := range p.place(v, a, free, taken) {
-		seats = append(seats, ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors), Grown: true})
+		seats = append(seats, ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors)})
 	}
 	return seats, crowded
 }

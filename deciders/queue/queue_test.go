@@ -38,16 +38,10 @@ func waits(c *ledgertest.Cluster, id api.AppID, deadline units.Seconds, heap uni
 // obey carries out what is decided, and returns who started.
 func obey(c *ledgertest.Cluster, choices []queue.Choice) (started []api.AppID) {
 	c.Helper()
-	for _, w := range choices {
-		if w.What == queue.Start {
-			c.Know(ledger.Started{App: w.App.ID, Cores: w.Seating.Cores, Slots: w.Seating.Slots, Mode: w.Mode, Judgement: w.Judgement, Matched: w.Matched})
-			c.Know(ledger.Seated{App: w.App.ID, Nodes: w.Seating.Nodes(), OffHeap: w.Seating.OffHeap})
-			started = append(started, w.App.ID)
-		}
-	}
-	for _, w := range choices {
-		if w.What == queue.Wait {
-			c.Know(ledger.QueuePlaced{App: w.App.ID, Wait: w.Wait})
+	for _, lever := range queue.Levers(c.Now, choices, nil) {
+		c.Know(lever)
+		if f, starts := lever.(ledger.Started); starts {
+			started = append(started, f.App)
 		}
 	}
 	return started

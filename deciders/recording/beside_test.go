@@ -131,8 +131,8 @@ func TestAWaitInTheQueueIsNotLearnt(t *testing.T) {
 			Tenant:  ledger.Tenant{Submission: "s", Launch: api.Launch{Heap: units.GiB}, Cores: 8, Slots: 8},
 			Promise: ledger.Promise{Profile: "p", Start: ledgertest.Start, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
 		c.To(61)
-		c.Know(ledger.Started{App: "app-1", Cores: 8, Slots: 8, Mode: ledger.Recording, Judgement: ledger.Judgement{Verdict: api.VerdictNone}},
-			ledger.Seated{App: "app-1", Nodes: []string{"a", "b"}})
+		c.Know(ledger.Started{App: "app-1", Seats: ledger.Seats{Nodes: []string{"a", "b"}, Cores: 8, Slots: 8}, Mode: ledger.Recording,
+			Judgement: ledger.Judgement{Verdict: api.VerdictNone}})
 		a := c.View().App("app-1")
 		goOn(c, a)
 		return a

@@ -91,10 +91,9 @@ func (c *Cluster) App(id api.AppID, name string, deadline units.Seconds, nodes .
 	cores := units.Cores(4 * len(nodes))
 	c.Know(ledger.Registered{ID: id, Name: name, Serial: c.View().Serial() + 1, Matched: matched,
 		Tenant: ledger.Tenant{Submission: "submission of " + name,
-			Launch: api.Launch{DriverURL: "spark://driver@127.0.0.1:1", Heap: units.GiB},
-			Cores:  cores, Slots: int(cores)},
+			Launch: api.Launch{DriverURL: "spark://driver@127.0.0.1:1", Heap: units.GiB}},
+		Seats:   &ledger.Seats{Nodes: nodes, Cores: cores, Slots: int(cores)},
 		Promise: ledger.Promise{Profile: name, Start: c.Now, Deadline: deadline, Mode: mode}})
-	c.Know(ledger.Seated{App: id, Nodes: nodes})
 	a := c.View().App(id)
 	for _, x := range a.Alive() {
 		c.Know(ledger.ExecutorUp{App: id, ID: x.ID})

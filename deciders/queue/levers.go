@@ -1,0 +1,65 @@
+package queue
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// seats are what c's application starts with.
+func (c *Choice) seats() ledger.Seats {
+	s := &c.Seating
+	return ledger.Seats{Nodes: s.Nodes(), OffHeap: s.OffHeap, Cores: s.Cores, Slots: s.Slots, PerNode: s.PerNode,
+		Cap: c.Cap}
+}
+
+// Levers are what choices come to: those that start or are refused first, then comes, the application
+// that registers, with its seats or its place, then new places. comes is nil where there is none.
+func Levers(now units.Instant, choices []Choice, comes *ledger.Registered) []ledger.Lever {
+	var enter, last, places []ledger.Lever
+	for i := range choices {
+		c := &choices[i]
+		a := c.App
+		switch {
+		case comes != nil && a.ID == comes.ID:
+			last = append(last, c.enters(*comes))
+		case c.What == Start:
+			enter = append(enter, ledger.Started{App: a.ID, Seats: c.seats(), Mode: c.Mode, Judgement: c.Judgement,
+				Matched: c.Matched, Waited: now.Sub(a.Wait.Since)})
+		case c.What == Refuse:
+			enter = append(enter, ledger.TurnedDown{App: a.ID, Name: a.Name, Err: c.Err, At: a.At(now), Judgement: c.Judgement})
+		case !sameWait(now, *a.Wait, c.Wait):
+			places = append(places, ledger.QueuePlaced{App: a.ID, Wait: c.Wait, Judgement: c.Judgement})
+		}
+	}
+	return slices.Concat(enter, last, places)
+}
+
+// enters is f, which registers c's application, with what c gives it.
+func (c *Choice) enters(f ledger.Registered) ledger.Registered {
+	f.Promise.Judgement = c.Judgement
+	if c.What != Start {
+		f.Wait = &c.Wait
+		return f
+	}
+	seats := c.seats()
+	f.Seats = &seats
+	return f
+}
+
+// An expected start that differs by less than this, or by this part of the time until then,
+// is told to nobody.
+const (
+	sameStart     = 5 * time.Second
+	sameStartPart = 0.1
+)
+
+// sameWait reports whether two waits say the same.
+func sameWait(now units.Instant, a, b ledger.Wait) bool {
+	known, differ := (a.Start > 0) == (b.Start > 0), b.Start.Sub(a.Start).Abs()
+	near := max(sameStart, time.Duration(sameStartPart*float64(max(0, a.Start.Sub(now)))))
+	a.Start, a.Why = b.Start, b.Why
+	return known && differ <= near && a == b
+}

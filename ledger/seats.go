@@ -1,0 +1,55 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Seats is what an application starts with: an executor on each node, for each name in their order.
+type Seats struct {
+	Nodes []string
+	// OffHeap is what an executor has off the heap.
+	OffHeap units.Bytes
+	// Cores, Slots and PerNode are the Tenant's. Cap is the most cores of a node, 0 for no cap.
+	Cores   units.Cores
+	Slots   int
+	PerNode int
+	Cap     units.Cores
+}
+
+// check says what cannot be of a, which starts with s: seats that are none, that do not fit the
+// memory of their nodes beside all others, or that make the Plan of a node too large for the bus, so
+// that the node would hear of nothing any more.
+func (s *Seats) check(l *Ledger, a *App) error {
+	if err := amounts("cores, slots, executors or a cap", float64(s.Cores), float64(s.Slots), float64(s.PerNode),
+		float64(s.Cap), float64(s.OffHeap)); err != nil {
+		return err
+	}
+	sized := *a
+	sized.Tenant.Launch.OffHeap = s.OffHeap
+	if err := checkRoom(l, &sized, s.Nodes); err != nil {
+		return err
+	}
+	for _, node := range s.Nodes {
+		if l.View().LaunchBytes(l.nodes[node])+a.Tenant.Launch.Bytes() > api.MostPlanLaunches {
+			return fmt.Errorf("the plan of node %s does not hold the launch of %s", node, a.ID)
+		}
+	}
+	return nil
+}
+
+// take gives a, which runs, what it starts with: check has said that it can be.
+func (s *Seats) take(l *Ledger, a *App) {
+	t := &a.Tenant
+	t.Cores, t.Slots, t.PerNode, t.Launch.OffHeap = s.Cores, s.Slots, s.PerNode, s.OffHeap
+	t.Began = max(0, a.At(l.now))
+	if s.Cap != t.Cap {
+		t.Cap, t.Resized = s.Cap, true
+	}
+	for _, node := range s.Nodes {
+		l.add(a, node)
+	}
+	t.Pool += len(s.Nodes)
+}

@@ -48,6 +48,10 @@
 //	live.changed.exit_error_pct.P        as deadline.exit_error_pct, of a program that has changed since its profile's
 //	                                     run (live.go), due after 1.4 times that; live.changed.released: those runs that
 //	                                     were let go before they were late
+//	match.right_pct, match.false_pct     stages of changed runs of which it is right, or false, that they are this one
+//	                                     of their profile, or none; over the stages of all runs, as each of
+//	                                     them becomes ready; n runs
+//	match.over.*                         the same when the run is over
 //	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
 //	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside
 //	                                     blocks and a running sort

@@ -6,6 +6,7 @@ import "slices"
 // the live ones, which want the machine alone, are the last.
 func matchRows(o trialOptions) []row {
 	return slices.Concat(
+		[]row{{name: "align", minutes: 0.2, measure: alignment}},
 		liveRows(o),
 	)
 }

@@ -1,0 +1,204 @@
+package nextrun
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// New is the truth of a stage that the profile does not know.
+const New = -1
+
+// Runs are two runs of an application.
+type Runs struct {
+	// Known is the profile of the first one, Next what the profile of the second one alone would be.
+	// Their stages are in order of submission, and their ids are their places.
+	Known, Next api.Profile
+	// Truth has for each stage of Next the one of Known that it is, or New.
+	Truth []int
+	// Changes are what was changed between the two.
+	Changes []Change
+	// alike has a number for each stage of Known that is the same for those of a variant.
+	alike []int
+}
+
+// Draw draws an application whose run has about that many stages, and its next run with those changes.
+func Draw(r *rand.Rand, stages int, changes ...Change) Runs {
+	first := drawProgram(r, stages)
+	next := first.copy()
+	sizes := [tables]float64{1, 1, 1, 1, 1}
+	one := render(r, first, sizes)
+	for _, c := range changes {
+		next.change(r, c, &sizes)
+	}
+	two := render(r, next, sizes)
+	out := Runs{Known: one.profile, Next: two.profile, Changes: changes}
+	numbers, left := map[identity]int{}, map[identity][]int{}
+	for i, id := range one.who {
+		if _, known := numbers[id]; !known {
+			numbers[id] = len(numbers)
+		}
+		out.alike = append(out.alike, numbers[id])
+		left[id] = append(left[id], i)
+	}
+	for _, id := range two.who {
+		truth := New
+		if same := left[id]; len(same) > 0 {
+			truth, left[id] = same[0], same[1:]
+		}
+		out.Truth = append(out.Truth, truth)
+	}
+	return out
+}
+
+// DrawChanges draws one to four changes, alike or not.
+func DrawChanges(r *rand.Rand) []Change {
+	var drawn []Change
+	for range 1 + r.IntN(4) {
+		drawn = append(drawn, Changes[r.IntN(len(Changes))])
+	}
+	return drawn
+}
+
+// Right reports whether it is right that stage i of Next is stage known of Known, or New.
+func (r Runs) Right(i, known int) bool {
+	truth := r.Truth[i]
+	return truth == known || truth != New && known != New && r.alike[truth] == r.alike[known]
+}
+
+// Ready is what the driver says of stage i of Next.
+func (r Runs) Ready(i int) api.StageReady {
+	s := r.Next.Stages[i]
+	ready := api.StageReady{StageKey: api.StageKey{Stage: s.ID}, Job: s.Job, Name: s.Name, Signature: s.Signature, Lineage: s.Lineage,
+		Parents: s.Parents, Tasks: s.Tasks, Records: api.Unknown, Bytes: s.Bytes}
+	if len(s.Parents) > 0 {
+		ready.Records = s.Records
+	}
+	if s.Query != nil {
+		q := *s.Query
+		q.Execution = int64(hash(q.Shape, fmt.Sprint(q.Nth)) >> 16)
+		ready.Query = &q
+	}
+	return ready
+}
+
+// identity says who a stage is.
+type identity struct{ variant, place int }
+
+// run is a run of a program.
+type run struct {
+	profile api.Profile
+	who     []identity
+}
+
+// cores are those of the machine on which the runs are.
+const cores = 8
+
+// render runs p at all cores, with what tables hold.
+func render(r *rand.Rand, p *program, sizes [tables]float64) run {
+	out := run{profile: api.Profile{Schema: api.ProfileSchema, Name: "next", Runs: 1, Cores: cores, Head: 5, Tail: 0.5, Exit: 0.5}}
+	queries := map[int]int{} // Of a shape, so far.
+	for job, actions := range p.steps {
+		var open []*progress
+		for i := range actions {
+			open = append(open, &progress{action: &actions[i]})
+		}
+		for len(open) > 0 {
+			k := r.IntN(len(open))
+			out.submit(r, p, open[k], job, queries, sizes)
+			if len(open[k].ids) == len(open[k].stages) {
+				open = slices.Delete(open, k, k+1)
+			}
+		}
+	}
+	out.profile.Duration = out.profile.Head + duration(out.profile.Stages) + out.profile.Tail + out.profile.Exit
+	return out
+}
+
+// progress is an action under way.
+type progress struct {
+	*action
+	nth int
+	// By place: ids of stages that were submitted, and what their readers inherit.
+	ids                []int
+	signature, lineage []string
+	factor             []float64
+}
+
+// submit has the next stage of an action submitted.
+func (x *run) submit(r *rand.Rand, p *program, a *progress, job int, queries map[int]int, sizes [tables]float64) {
+	i, id := len(a.ids), len(x.profile.Stages)
+	if i == 0 && a.sql {
+		a.nth = queries[a.shape]
+		queries[a.shape]++
+	}
+	of := &a.stages[i]
+	code, kind := []string{fmt.Sprint(of.kind)}, []string{fmt.Sprint(of.kind)}
+	factor, parents := sizes[of.table], []int{}
+	if len(of.parents) > 0 {
+		factor = 0
+	}
+	for _, parent := range of.parents {
+		code, kind = append(code, a.signature[parent]), append(kind, a.lineage[parent])
+		factor += a.factor[parent] / float64(len(of.parents))
+		parents = append(parents, a.ids[parent])
+	}
+	code = append(code, fmt.Sprint("site ", a.site))
+	s := api.ProfileStage{ID: id, Job: job, Name: fmt.Sprintf("collect at app.py:%d", a.line), Parents: parents,
+		Signature: fmt.Sprintf("%016x", hash(code...)), Lineage: fmt.Sprintf("%016x", hash(kind...)), Tasks: of.tasks,
+		Gap: units.Seconds(0.02 + 0.3*r.Float64())}
+	if p.python {
+		s.Name = "PythonRDD at PythonRDD.scala:181"
+	}
+	if a.sql {
+		s.Name = "save at NativeMethodAccessorImpl.java:0"
+		s.Query = &api.QueryStage{Shape: fmt.Sprintf("%016x", hash("shape", fmt.Sprint(a.shape))), Nth: a.nth, Exchange: of.exchange}
+	}
+	noise := math.Exp(0.02 * r.NormFloat64())
+	s.Bytes = max(1, int64(of.bytes*factor*noise))
+	s.Records = max(1, s.Bytes/100)
+	mib := float64(s.Bytes) / (1 << 20)
+	s.CoreSeconds = units.Work(0.2 + of.cost*mib*math.Exp(0.1*r.NormFloat64()))
+	s.BytesWritten = s.Bytes / 3
+	s.RecordsWritten = s.Records / 3
+	s.NominalRate = units.Rate(float64(s.Records) / float64(s.CoreSeconds))
+	s.LongestTask = units.Seconds(float64(s.CoreSeconds) / float64(s.Tasks))
+	s.Duration = max(s.LongestTask, units.Seconds(float64(s.CoreSeconds)/cores)) + 0.05
+	x.profile.Stages = append(x.profile.Stages, s)
+	x.who = append(x.who, identity{a.variant, of.place})
+	a.ids, a.factor = append(a.ids, id), append(a.factor, factor)
+	a.signature, a.lineage = append(a.signature, s.Signature), append(a.lineage, s.Lineage)
+}
+
+// duration is from the first stage's start to the last one's end, where each starts when those that it
+// reads from and the jobs before have ended.
+func duration(stages []api.ProfileStage) units.Seconds {
+	ends := make([]units.Seconds, len(stages))
+	job, before, latest := 0, units.Seconds(0), units.Seconds(0)
+	for i, s := range stages {
+		if s.Job != job {
+			job, before = s.Job, latest
+		}
+		start := before
+		for _, parent := range s.Parents {
+			start = max(start, ends[parent])
+		}
+		ends[i] = start + s.Gap + s.Duration
+		latest = max(latest, ends[i])
+	}
+	return latest
+}
+
+func hash(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, part := range parts {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return h.Sum64()
+}

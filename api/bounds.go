@@ -51,6 +51,8 @@ const (
 	// stages. A planner records no more of a run (its key stages).
 	MostStages = 2000
 	MostEdges  = 64 << 10
+	// MostVariants is how many variants a profile has, itself counted.
+	MostVariants = 4
 	// MostExecutors and MostStageReports are how many executors and stages on executors a
 	// node reports, MostSamples how many ticks of each stage.
 	MostExecutors    = 4096

@@ -146,6 +146,23 @@ func TestWhatComesInIsBounded(t *testing.T) {
 	if err := manyStages(api.MostStages, 10).Validate(); err != nil {
 		t.Errorf("a profile at the bound: %v", err)
 	}
+	varied := func(n, stages int) api.Profile {
+		p := goodProfile()
+		for range n {
+			p.Variants = append(p.Variants, manyStages(stages, 0))
+		}
+		return p
+	}
+	if err := varied(api.MostVariants-1, 3).Validate(); err != nil {
+		t.Errorf("a profile of all its variants: %v", err)
+	}
+	refused(t, "number of variants", varied(api.MostVariants, 1).Validate())
+	refused(t, "number of stages", varied(2, api.MostStages/2).Validate())
+	nested := varied(2, 1)
+	nested.Variants[1].Variants, nested.Variants[0].Schema, nested.Variants[1].Stages[0].Tasks = varied(1, 1).Variants, 2, 0
+	for _, want := range []string{"variants[0]: schema", "variants[1]: it has variants", "tasks is 0"} {
+		refused(t, want, nested.Validate())
+	}
 	plan := api.Plan{V: api.Version, Epoch: math.MaxUint64, Apps: []api.PlanApp{{ID: "a b"}}}
 	refused(t, "epoch", plan.Validate())
 	refused(t, "apps[0]: id", plan.Validate())

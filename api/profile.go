@@ -55,6 +55,12 @@ type Profile struct {
 	Next string `json:"next,omitempty"`
 	// Stages are in order of ID, which is the order of submission.
 	Stages []ProfileStage `json:"stages"`
+	// Share is the part of the newest runs of the name that were of this variant, newer ones counting
+	// more; 0 where there is no other variant.
+	Share units.Fraction `json:"share,omitempty"`
+	// Variants are what the application does in other runs: profiles of the same name without variants
+	// of their own, the likeliest first. This one is likelier than any of them.
+	Variants []Profile `json:"variants,omitempty"`
 }
 
 // ProfileStage is one stage's annotation.
@@ -71,6 +77,8 @@ type ProfileStage struct {
 	Query   *QueryStage `json:"query,omitempty"`
 	Parents []int       `json:"parents"`
 	Tasks   int         `json:"tasks"`
+	// Missed is how many runs in a row have lacked it.
+	Missed int `json:"missed,omitempty"`
 	// Failed says that it fails in each run, whose program goes on without it: what it takes
 	// is what it takes until then.
 	Failed bool `json:"failed,omitempty"`
@@ -139,19 +147,54 @@ func decodeStrict(r io.Reader, v any) error {
 
 // Validate reports every fault of p at once as one KindInvalid error: schema,
 // name, stage ids that repeat, parents that are unknown or do not precede their
-// stage (so a graph that passes is acyclic), numbers that are not positive, more stages
-// or parents than MostStages and MostEdges.
+// stage (so a graph that passes is acyclic), numbers that are not positive, more variants
+// than MostVariants, more stages or parents in all of them than MostStages and MostEdges.
 func (p Profile) Validate() error {
 	var f faults
 	f.check(p.Schema == ProfileSchema, "schema is %d, want %d", p.Schema, ProfileSchema)
 	f.check(p.Name != "", "name is empty")
 	f.text("name", p.Name, MostName)
-	f.text("next", p.Next, MostName)
 	f.text("owner", p.Owner, MostName)
 	f.check(!p.Shared || p.Owner == "", "it is shared and has the owner %q", Clip(p.Owner, MostToken))
+	f.count("the number of variants", 1+len(p.Variants), MostVariants)
+	stages, edges := p.size()
+	f.count("the number of stages", stages, MostStages)
+	f.count("the number of parents of all stages", edges, MostEdges)
+	if len(p.Variants) >= MostVariants || stages > MostStages || edges > MostEdges {
+		return f.err("profile " + p.Name) // There is no end to what else may be wrong.
+	}
+	p.validate(&f)
+	for i := range p.Variants {
+		v := &p.Variants[i]
+		f.in("variants", i)
+		f.check(v.Schema == ProfileSchema, "schema is %d, want %d", v.Schema, ProfileSchema)
+		f.check(len(v.Variants) == 0, "it has variants of its own")
+		f.out()
+		v.validate(&f)
+	}
+	return f.err("profile " + p.Name)
+}
+
+// size is how many stages p and its variants have, and how many parents these have.
+func (p *Profile) size() (stages, edges int) {
+	stages = len(p.Stages)
+	for i := range p.Stages {
+		edges += len(p.Stages[i].Parents)
+	}
+	for i := range p.Variants {
+		s, e := p.Variants[i].size()
+		stages, edges = stages+s, edges+e
+	}
+	return stages, edges
+}
+
+// validate looks at what p says of a run.
+func (p *Profile) validate(f *faults) {
+	f.text("next", p.Next, MostName)
 	f.count("runs", p.Runs, MostCount)
 	f.finite("duration_s", float64(p.Duration))
 	f.between("cores", float64(p.Cores), 0, MostAmount)
+	f.between("share", float64(p.Share), 0, 1)
 	f.finite("executor_start_core_seconds", float64(p.ExecutorStart))
 	f.finite("head_s", float64(p.Head))
 	f.finite("tail_s", float64(p.Tail))
@@ -163,20 +206,11 @@ func (p Profile) Validate() error {
 	}
 	f.out()
 	f.check(len(p.Stages) > 0, "there are no stages")
-	f.count("the number of stages", len(p.Stages), MostStages)
-	edges := 0
-	for i := range p.Stages {
-		edges += len(p.Stages[i].Parents)
-	}
-	f.count("the number of parents of all stages", edges, MostEdges)
-	if len(p.Stages) > MostStages || edges > MostEdges {
-		return f.err("profile " + p.Name) // There is no end to what else may be wrong.
-	}
 	seen := make(map[int]bool, len(p.Stages))
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		f.in("stages", i)
-		s.validate(&f, seen)
+		s.validate(f, seen)
 		if i > 0 {
 			f.check(s.ID > p.Stages[i-1].ID, "id %d does not follow %d", s.ID, p.Stages[i-1].ID)
 			f.check(s.Job >= p.Stages[i-1].Job, "job %d after job %d", s.Job, p.Stages[i-1].Job)
@@ -184,7 +218,6 @@ func (p Profile) Validate() error {
 		seen[s.ID] = true
 	}
 	f.out()
-	return f.err("profile " + p.Name)
 }
 
 func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {
@@ -201,6 +234,7 @@ func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {
 	}
 	f.check(s.Tasks > 0, "tasks is %d, want > 0", s.Tasks)
 	f.count("tasks", s.Tasks, MostCount)
+	f.count("missed", s.Missed, MostCount)
 	f.check(s.Records > 0, "records is %d, want > 0 (the number of tasks where Spark counts none)", s.Records)
 	f.check(s.Bytes >= 0 && s.RecordsWritten >= 0 && s.BytesWritten >= 0, "a size is negative")
 	f.positive("duration_s", float64(s.Duration))
@@ -223,6 +257,16 @@ func (p Profile) Work() units.Work {
 		sum += s.CoreSeconds
 	}
 	return sum
+}
+
+// Split returns the variants of p, p itself first, each with p's name and owner and no variants.
+func (p Profile) Split() []Profile {
+	all := append([]Profile{p}, p.Variants...)
+	for i := range all {
+		v := &all[i]
+		v.Schema, v.Name, v.Owner, v.Shared, v.Variants = p.Schema, p.Name, p.Owner, p.Shared, nil
+	}
+	return all
 }
 
 // Encode returns p as indented JSON that DecodeProfile reads back.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,6 +206,22 @@ func TestProfilesAreStoredListedAndShown(t *testing.T) {
 		t.Errorf("put from standard input: %s", o.err)
 	}
 	w.run(t, "--planner", f.address, "profiles", "show", "nobody").wantLine(t, command.ExitFailure, "nobody")
+}
+
+func TestVariantsAreCountedAndShown(t *testing.T) {
+	w := newWorld(t)
+	p, other := profile("wordcount"), profile("wordcount")
+	p.Share, other.Share, other.Stages[1].Name, other.Stages[1].Missed = 0.7, 0.3, "monthly", 2
+	p.Variants = []api.Profile{other}
+	f := startPlanner(t, &fakePlanner{profiles: []api.Profile{p}})
+	if o := w.run(t, "--planner", f.address, "profiles", "list"); !slices.Equal(strings.Fields(o.out)[8:13], []string{"wordcount", "-", "1", "2", "2"}) {
+		t.Errorf("list:\n%s", o.out)
+	}
+	o := w.run(t, "--planner", f.address, "profiles", "show", "wordcount", "-o", "table")
+	first, second, _ := strings.Cut(o.out, "2 of 2, 30 % of the newest runs")
+	if !strings.Contains(first, "1 of 2, 70 % of the newest runs") || strings.Contains(first, "monthly") || !strings.Contains(second, "monthly") {
+		t.Errorf("show:\n%s", o.out)
+	}
 }
 
 func TestABadProfileIsRefusedWithAllItsFaults(t *testing.T) {

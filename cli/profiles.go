@@ -38,10 +38,10 @@ func profilesList(sh *shell) *cobra.Command {
 			if p.Shared {
 				owner = "shared"
 			}
-			rows = append(rows, []string{p.Name, owner, strconv.Itoa(p.Runs), strconv.Itoa(len(p.Stages)), seconds(p.Duration),
-				p.Cores.String(), fmt.Sprintf("%.1f", float64(p.Work()))})
+			rows = append(rows, []string{p.Name, owner, strconv.Itoa(p.Runs), strconv.Itoa(1 + len(p.Variants)),
+				strconv.Itoa(len(p.Stages)), seconds(p.Duration), p.Cores.String(), fmt.Sprintf("%.1f", float64(p.Work()))})
 		}
-		return table(sh.Stdout, []string{"NAME", "OWNER", "RUNS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
+		return table(sh.Stdout, []string{"NAME", "OWNER", "RUNS", "VARIANTS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
 	}
 	return c
 }
@@ -75,10 +75,27 @@ func profilesShow(sh *shell) *cobra.Command {
 	return c
 }
 
+// printProfile prints each variant of p, the likeliest first.
 func printProfile(w io.Writer, p api.Profile) error {
-	if err := fields(w, "name", p.Name, "runs", strconv.Itoa(p.Runs), "duration", seconds(p.Duration), "cores",
-		p.Cores.String(),
-		"head", seconds(p.Head), "tail", seconds(p.Tail)); err != nil {
+	all := p.Split()
+	for i, v := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		of := []string{"name", v.Name}
+		if len(all) > 1 {
+			of = append(of, "variant", fmt.Sprintf("%d of %d, %.0f %% of the newest runs", i+1, len(all), 100*float64(v.Share)))
+		}
+		if err := printVariant(w, v, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printVariant(w io.Writer, p api.Profile, of []string) error {
+	if err := fields(w, append(of, "runs", strconv.Itoa(p.Runs), "duration", seconds(p.Duration), "cores",
+		p.Cores.String(), "head", seconds(p.Head), "tail", seconds(p.Tail))...); err != nil {
 		return err
 	}
 	rows := make([][]string, 0, len(p.Stages))
@@ -90,10 +107,10 @@ func printProfile(w io.Writer, p api.Profile) error {
 		rows = append(rows, []string{strconv.Itoa(s.ID), strconv.Itoa(s.Job), stageName(s.Name, 32), list(parents),
 			strconv.Itoa(s.Tasks),
 			seconds(s.Duration), seconds(s.Gap), strconv.FormatInt(s.Records, 10), fmt.Sprintf("%.1f", float64(s.CoreSeconds)),
-			fmt.Sprintf("%.0f", float64(s.NominalRate)), seconds(s.LongestTask)})
+			fmt.Sprintf("%.0f", float64(s.NominalRate)), seconds(s.LongestTask), strconv.Itoa(s.Missed)})
 	}
 	return table(w, []string{"STAGE", "JOB", "NAME", "PARENTS", "TASKS", "DURATION", "GAP", "RECORDS", "CORE-SECONDS",
-		"RECORDS/CORE-SECOND", "LONGEST TASK"}, rows)
+		"RECORDS/CORE-SECOND", "LONGEST TASK", "MISSED"}, rows)
 }
 
 func profilesPut(sh *shell) *cobra.Command {

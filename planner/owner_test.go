@@ -124,7 +124,8 @@ func TestASharedProfileIsTaughtByAll(t *testing.T) {
 		t.Errorf("ann has %+v", p)
 	}
 	for _, user := range []string{"bob", "eve"} {
-		if p := w.profileOf(user, "etl"); !slices.Equal(signatures(p), []string{"y1"}) || p.Owner != "" || !p.Shared {
+		p := w.profileOf(user, "etl")
+		if len(p.Variants) != 1 || !slices.Equal(signatures(&p.Variants[0]), []string{"y1"}) || p.Owner != "" || !p.Shared {
 			t.Errorf("%s has %+v", user, p)
 		}
 	}
@@ -145,7 +146,7 @@ func TestAProfileOfNobodyBecomesItsUsers(t *testing.T) {
 		t.Fatalf("bob has %+v", before)
 	}
 	w.ran("ann", "etl", "s1")
-	if p := w.profileOf("ann", "etl"); p.Owner != "ann" || !slices.Equal(signatures(p), []string{"s1"}) {
+	if p := w.profileOf("ann", "etl"); p.Owner != "ann" || len(p.Variants) != 1 || !slices.Equal(signatures(&p.Variants[0]), []string{"s1"}) {
 		t.Errorf("ann has %+v", p)
 	}
 	if p := w.profileOf("bob", "etl"); !slices.Equal(signatures(p), signatures(before)) || p.Runs != before.Runs {

@@ -188,17 +188,22 @@ func TestWhichRunsChangeAProfile(t *testing.T) {
 		before   func(w *world)
 		runs     int // 0: none is stored.
 		stagesIn int
+		variants int // Besides the first one.
 	}{
-		{"a failed first run", 0, []string{"read"}, true, nil, 0, 0},
-		{"a first run without a stage", 0, nil, false, nil, 0, 0},
-		{"a first run with a deadline", 60, []string{"read", "map"}, false, nil, 1, 2},
-		{"a run at all cores is merged", 0, []string{"read", "map", "sum"}, false, (*world).putChain, 2, 3},
-		{"another shape without a deadline replaces", 0, []string{"read", "other"}, false, (*world).putChain, 1, 2},
-		{"a shorter run without a deadline replaces", 0, []string{"read"}, false, (*world).putChain, 1, 1},
-		{"a mismatch with a deadline changes nothing", 400, []string{"read", "other"}, false, (*world).putChain, 1, 3},
-		{"an infeasible one ran at all cores", 20, []string{"read", "map", "sum"}, false, (*world).putChain, 2, 3},
-		{"a paced run of twice the work changes nothing", 400, []string{"read", "map", "sum"}, false, (*world).putChain, 1, 3},
-		{"a paced run merges its work", 400, []string{"read", "map", "sum"}, false, (*world).putSmall, 2, 3},
+		{"a failed first run", 0, []string{"read"}, true, nil, 0, 0, 0},
+		{"a first run without a stage", 0, nil, false, nil, 0, 0, 0},
+		{"a first run with a deadline", 60, []string{"read", "map"}, false, nil, 1, 2, 0},
+		{"a run at all cores is merged", 0, []string{"read", "map", "sum"}, false, (*world).putChain, 2, 3, 0},
+		{"a run of other stages is a variant", 0, []string{"read", "other"}, false, (*world).putChain, 1, 3, 1},
+		{"a run of few stages is a variant", 0, []string{"read"}, false, (*world).putChain, 1, 3, 1},
+		{"so is one with a deadline", 400, []string{"read", "other"}, false, (*world).putChain, 1, 3, 1},
+		{"a new stage enters", 0, []string{"read", "map", "sort", "join", "sum", "more"}, false, (*world).putLong, 2, 6, 0},
+		{"a new stage enters with a deadline", 400, []string{"read", "map", "sort", "join", "more", "sum"}, false, (*world).putLong, 2, 6, 0},
+		{"a new stage enters where the deadline is infeasible", 20, []string{"read", "map", "sort", "join", "more", "sum"}, false, (*world).putLong, 2, 6, 0},
+		{"a stage that is missed stays", 400, []string{"read", "sort", "join", "sum"}, false, (*world).putLong, 2, 5, 0},
+		{"an infeasible one ran at all cores", 20, []string{"read", "map", "sum"}, false, (*world).putChain, 2, 3, 0},
+		{"a paced run of other sizes merges its work", 400, []string{"read", "map", "sum"}, false, (*world).putChain, 2, 3, 0},
+		{"a paced run merges its work", 400, []string{"read", "map", "sum"}, false, (*world).putSmall, 2, 3, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, "a")
@@ -223,7 +228,7 @@ func TestWhichRunsChangeAProfile(t *testing.T) {
 				}
 				return
 			}
-			if p == nil || p.Runs != c.runs || len(p.Stages) != c.stagesIn {
+			if p == nil || p.Runs != c.runs || len(p.Stages) != c.stagesIn || len(p.Variants) != c.variants {
 				t.Errorf("profile %+v; %v", p, w.said)
 			}
 		})
@@ -231,6 +236,20 @@ func TestWhichRunsChangeAProfile(t *testing.T) {
 }
 
 func (w *world) putChain() { w.put(chain("p")) }
+
+// putLong puts a chain of five stages that use what run uses.
+func (w *world) putLong() {
+	p := chain("p")
+	for i, signature := range []string{"read", "map", "sort", "join", "sum"} {
+		s := p.Stages[0]
+		if s.ID, s.Name, s.Signature = i, signature, signature; i > 0 {
+			s.Parents = []int{i - 1}
+		}
+		s.CoreSeconds, s.Records, s.NominalRate = 10, 1000, 100
+		p.Stages = append(p.Stages[:i:i], s)
+	}
+	w.put(p)
+}
 
 // putSmall puts a chain that uses what run uses, in other times.
 func (w *world) putSmall() {

@@ -14,7 +14,7 @@ func TestMergeContendedTakesWorkAndNoTimes(t *testing.T) {
 	run := one(20, 1)
 	run.Cores, run.Head, run.Tail, run.Contended = 8, 9, 9, true
 	run.Stages[0].Duration, run.Stages[0].Gap, run.Stages[0].LongestTask = 40, 5, 2
-	got := mustMerge(t, profiles.MergeContended, one(10, 1), run)
+	got := atAllCores(one(10, 1), run)
 	want := one(15, 2)
 	want.Stages[0].LongestTask = 1
 	if d := cmp.Diff(want, got); d != "" {
@@ -28,11 +28,11 @@ func TestTheFirstRunAloneGivesTheTimes(t *testing.T) {
 	old := one(10, 3)
 	old.Contended, old.HeadContended, old.Stages[0].Duration, old.Stages[0].Gap, old.Head, old.Tail = true, true, 40, 5, 9, 6
 	run := one(10, 1)
-	got := mustMerge(t, profiles.Merge, old, run)
+	got := atAllCores(old, run)
 	if got.Contended || got.Stages[0].Duration != 4 || got.Head != 1 || got.HeadContended || got.Stages[0].Gap != 0 || got.Tail != 0 || got.Duration != 5 {
 		t.Errorf("%+v", got)
 	}
-	if paced := mustMerge(t, profiles.MergePaced, old, run); !paced.Contended || paced.Stages[0].Duration != 40 || paced.HeadContended || paced.Head != 1 {
+	if paced := paced(old, run); !paced.Contended || paced.Stages[0].Duration != 40 || paced.HeadContended || paced.Head != 1 {
 		t.Errorf("a paced run gave times: %+v", paced)
 	}
 }
@@ -70,8 +70,7 @@ func TestWarmedTellsAStageFromItsWarmup(t *testing.T) {
 	}{{0, 0, 14, 0}, {0, 1, 10, 8}, {0, 2, 10, 4}, {2, 2, 10, 3}} {
 		old := one(10, 1)
 		old.Stages[0].Warmup = c.known
-		merged := mustMerge(t, profiles.MergePaced, old, run)
-		got := profiles.Warmed(merged, old, run, map[int]int{0: c.executors}).Stages[0]
+		got := profiles.Merge(old, run, profiles.Terms{Cold: map[int]int{0: c.executors}}).Stages[0]
 		if got.CoreSeconds != c.work || got.Warmup != c.warmup || got.NominalRate != units.Rate(100/float64(c.work)) {
 			t.Errorf("%+v: %v core-seconds, %v to warm up, rate %v", c, got.CoreSeconds, got.Warmup, got.NominalRate)
 		}

@@ -10,6 +10,7 @@
 //	lineage     the same without the call site: by it a stage is recognised whose signature is not there
 //	Align       says who is whom of a run that is over and a profile
 //	Matcher     does the same while a run goes on, stage by stage
+//	variant     what the application does in some of its runs (api.Profile.Variants)
 //	contended   of a run: beside others, so that its times are not its own; of a profile:
 //	            no run alone is known. Head and exit are judged by themselves: a run may
 //	            start beside others, and go on alone
@@ -48,15 +49,21 @@
 //
 //	new = (1-w) old + w run, w = max(0.3, 1/(n+1))
 //
-//	Merge           a run at all cores; durations of another number of cores are replaced
-//	MergePaced      a run that was held back: all but the stages' durations
-//	MergeContended  a contended run: work and sizes only
-//	Replace         a run of another shape
-//	Alone           makes up a contended profile's times from its work
-//	Warmed          what cold executors use besides is warm-up, not the stage's work
+//	Merge   folds a run in: durations of what had all cores (Terms), work and sizes of
+//	        the rest; of a contended run work and sizes only
+//	Learn   has a run go into the variant that it belongs to, or makes it one
+//	First   makes a profile of the first run of a name
+//	Alone   makes up a contended profile's times from its work
 //
-// A merge never changes the profile's shape: signatures, jobs and parents. A run of another
-// shape is a KindConflict error.
+// Merge pairs the stages of the run with those of the profile. The graph of the merge is the
+// run's: a stage that only the run has enters, one that the run lacks stays where it was
+// (Missed) until five runs in a row have lacked it. Between two jobs of the run a job that
+// it lacks stays a job; in a job a stage that it lacks comes after what it came after,
+// and after its parents. A stage whose parents were skipped keeps those of the profile.
+//
+// A run belongs to the variant with which it has 80 % of the work in common, of its own and of
+// that of the variant's newest run. Shares of variants age as means do (w = 0.3); the likeliest one
+// is the profile itself (docs/decisions/040).
 //
 // # From a profile to a run
 //

@@ -18,16 +18,16 @@ func one(work units.Work, runs int) api.Profile {
 		{Name: "s", Signature: "x", Tasks: 4, Duration: 4, Records: 100, CoreSeconds: work, NominalRate: units.Rate(100 / float64(work))}}}
 }
 
-func mustMerge(t interface {
-	Helper()
-	Fatal(...any)
-}, merge func(a, b api.Profile) (api.Profile, error), a, b api.Profile) api.Profile {
-	t.Helper()
-	p, err := merge(a, b)
-	if err != nil {
-		t.Fatal(err)
+// atAllCores merges a run at all cores.
+func atAllCores(old, run api.Profile) api.Profile { return profiles.Merge(old, run, profiles.Terms{}) }
+
+// paced merges a run of which all stages were held back.
+func paced(old, run api.Profile) api.Profile {
+	held := make(map[int]bool)
+	for _, s := range run.Stages {
+		held[s.ID] = true
 	}
-	return p
+	return profiles.Merge(old, run, profiles.Terms{Held: held})
 }
 
 func TestMergeAgesExponentially(t *testing.T) {
@@ -38,12 +38,12 @@ func TestMergeAgesExponentially(t *testing.T) {
 		{40, 0.7*20 + 0.3*40},
 		{40, 0.7*26 + 0.3*40},
 	} {
-		p = mustMerge(t, profiles.Merge, p, one(c.run, 1))
+		p = atAllCores(p, one(c.run, 1))
 		if got := p.Stages[0].CoreSeconds; math.Abs(float64(got-c.want)) > 1e-9 || p.Runs != i+2 {
 			t.Errorf("merge %d: %v core-seconds after %d runs, want %v", i, got, p.Runs, c.want)
 		}
 	}
-	if got := mustMerge(t, profiles.Merge, one(10, 0), one(20, 1)).Stages[0].CoreSeconds; got != 20 {
+	if got := atAllCores(one(10, 0), one(20, 1)).Stages[0].CoreSeconds; got != 20 {
 		t.Errorf("a hand-written profile still counts: %v core-seconds, want 20", got)
 	}
 }
@@ -51,7 +51,7 @@ func TestMergeAgesExponentially(t *testing.T) {
 func TestMergeDoesNotAverageDurationsOfDifferentCores(t *testing.T) {
 	run := one(10, 1)
 	run.Cores, run.Stages[0].Duration = 4, 2
-	got := mustMerge(t, profiles.Merge, one(10, 5), run)
+	got := atAllCores(one(10, 5), run)
 	if got.Cores != 4 || got.Stages[0].Duration != 2 || got.Duration != 3 {
 		t.Errorf("%v cores, stage %v, in all %v", got.Cores, got.Stages[0].Duration, got.Duration)
 	}
@@ -60,7 +60,7 @@ func TestMergeDoesNotAverageDurationsOfDifferentCores(t *testing.T) {
 func TestMergePacedKeepsTheDurationsAtAllCores(t *testing.T) {
 	run := one(20, 1)
 	run.Cores, run.Stages[0].Duration, run.Duration, run.Head = 1, 40, 42, 2
-	got := mustMerge(t, profiles.MergePaced, one(10, 1), run)
+	got := paced(one(10, 1), run)
 	s := got.Stages[0]
 	if s.Duration != 4 || got.Cores != 2 || s.CoreSeconds != 15 || got.Head != 1.5 || got.Duration != 5.5 {
 		t.Errorf("%+v", got)
@@ -74,7 +74,7 @@ func TestMergeKeepsWhatIsKnownOfReading(t *testing.T) {
 		return p
 	}
 	for _, c := range []struct{ old, run, want units.Fraction }{{0, 0, 0}, {0, 0.5, 0.5}, {0.5, 0, 0.5}, {0.5, 0.9, 0.7}} {
-		if got := mustMerge(t, profiles.Merge, with(c.old), with(c.run)).Stages[0].Reading; math.Abs(float64(got-c.want)) > 1e-9 {
+		if got := atAllCores(with(c.old), with(c.run)).Stages[0].Reading; math.Abs(float64(got-c.want)) > 1e-9 {
 			t.Errorf("%v and %v: %v, want %v", c.old, c.run, got, c.want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestAStageTellsWhatItsTasksCostAlike(t *testing.T) {
 	}
 	old, next := one(10, 1), one(10, 1)
 	old.Stages[0].FixedPart, next.Stages[0].FixedPart = 0.8, 0.4
-	if got := mustMerge(t, profiles.Merge, old, next).Stages[0].FixedPart; math.Abs(float64(got)-0.6) > 1e-9 {
+	if got := atAllCores(old, next).Stages[0].FixedPart; math.Abs(float64(got)-0.6) > 1e-9 {
 		t.Errorf("0.8 and 0.4 merge to %v", got)
 	}
 }
@@ -136,10 +136,10 @@ func TestAStageTellsWhatATaskCosts(t *testing.T) {
 		return p
 	}
 	for _, c := range []struct{ old, run, full, paced units.Work }{{0, 0, 0, 0}, {0, 0.03, 0.03, 0}, {0.02, 0, 0.02, 0.02}, {0.02, 0.04, 0.03, 0.02}} {
-		if got := mustMerge(t, profiles.Merge, with(c.old), with(c.run)).Stages[0].TaskCost; math.Abs(float64(got-c.full)) > 1e-9 {
+		if got := atAllCores(with(c.old), with(c.run)).Stages[0].TaskCost; math.Abs(float64(got-c.full)) > 1e-9 {
 			t.Errorf("%v and %v at all cores: %v, want %v", c.old, c.run, got, c.full)
 		}
-		if got := mustMerge(t, profiles.MergePaced, with(c.old), with(c.run)).Stages[0].TaskCost; got != c.paced {
+		if got := paced(with(c.old), with(c.run)).Stages[0].TaskCost; got != c.paced {
 			t.Errorf("%v and %v paced: %v, want %v", c.old, c.run, got, c.paced)
 		}
 	}
@@ -148,10 +148,10 @@ func TestAStageTellsWhatATaskCosts(t *testing.T) {
 func TestMergeNeverMixesTasksWithRecords(t *testing.T) {
 	blind := one(10, 1)
 	blind.Stages[0].Records, blind.Stages[0].NominalRate = 4, 0.4
-	if got := mustMerge(t, profiles.Merge, blind, one(10, 1)).Stages[0]; got.Records != 100 || got.NominalRate != 10 {
+	if got := atAllCores(blind, one(10, 1)).Stages[0]; got.Records != 100 || got.NominalRate != 10 {
 		t.Errorf("%d records at %v", got.Records, got.NominalRate)
 	}
-	if got := mustMerge(t, profiles.Merge, one(10, 1), blind).Stages[0]; got.Records != 4 || got.NominalRate != 0.4 {
+	if got := atAllCores(one(10, 1), blind).Stages[0]; got.Records != 4 || got.NominalRate != 0.4 {
 		t.Errorf("%d records at %v", got.Records, got.NominalRate)
 	}
 }
@@ -159,8 +159,8 @@ func TestMergeNeverMixesTasksWithRecords(t *testing.T) {
 func TestMergeWithItselfChangesNothingButTheRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t, 7)
-		for _, merge := range []func(a, b api.Profile) (api.Profile, error){profiles.Merge, profiles.MergePaced} {
-			got := mustMerge(t, merge, p, p)
+		for _, merge := range []func(a, b api.Profile) api.Profile{atAllCores, paced} {
+			got := merge(p, p)
 			want := p
 			want.Runs++
 			if d := cmp.Diff(want, got, roughly); d != "" {
@@ -180,7 +180,7 @@ func TestMergeLiesBetweenAndStaysValid(t *testing.T) {
 			run.Stages[i].NominalRate /= units.Rate(ratio)
 		}
 		old.Runs = rapid.IntRange(0, 9).Draw(t, "runs")
-		got := mustMerge(t, profiles.Merge, old, run)
+		got := atAllCores(old, run)
 		if err := got.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -203,14 +203,14 @@ func TestMergeFindsStagesInAnotherOrder(t *testing.T) {
 	run := old
 	run.Stages = []api.ProfileStage{old.Stages[1], old.Stages[0]}
 	run.Stages[0].ID, run.Stages[1].ID = 0, 1
-	got := mustMerge(t, profiles.Merge, old, run)
+	got := atAllCores(old, run)
 	if d := cmp.Diff(old.Stages, got.Stages, roughly); d != "" {
 		t.Error(d)
 	}
 }
 
 // A run whose call sites were told differently is one of the same program, and what its driver
-// says of lineages is kept.
+// says now is kept.
 func TestMergeFindsStagesByLineage(t *testing.T) {
 	stage := func(id int, signature, lineage string, parents ...int) api.ProfileStage {
 		return api.ProfileStage{ID: id, Name: signature, Signature: signature, Lineage: lineage, Parents: parents, Tasks: 4, Duration: 1, Records: 7,
@@ -219,8 +219,8 @@ func TestMergeFindsStagesByLineage(t *testing.T) {
 	old, run := one(10, 1), one(10, 1)
 	old.Stages = []api.ProfileStage{stage(0, "sum", "python"), stage(1, "sum", "python"), stage(2, "reads sum", "reads", 0)}
 	run.Stages = []api.ProfileStage{stage(0, "collect", "python"), stage(1, "sum", "python"), stage(2, "reads collect", "reads", 0)}
-	got := mustMerge(t, profiles.Merge, old, run)
-	for i, want := range []string{"sum", "sum", "reads sum"} {
+	got := atAllCores(old, run)
+	for i, want := range []string{"sum", "collect", "reads collect"} {
 		if got.Stages[i].Signature != want {
 			t.Errorf("stage %d has signature %q, want %q", i, got.Stages[i].Signature, want)
 		}
@@ -231,33 +231,11 @@ func TestMergeFindsStagesByLineage(t *testing.T) {
 	for i := range old.Stages {
 		old.Stages[i].Lineage = ""
 	}
-	if _, err := profiles.Merge(old, run); api.KindOf(err) != api.KindConflict {
-		t.Errorf("without lineages: %v, want a conflict", err)
+	if got := atAllCores(old, run); len(got.Stages) != 5 {
+		t.Errorf("without lineages: %d stages, want two that the run lacks and two that are new", len(got.Stages))
 	}
 	run.Stages[0].Signature, run.Stages[2].Signature = "sum", "reads sum"
-	if got := mustMerge(t, profiles.Merge, old, run); got.Stages[2].Lineage != "reads" {
-		t.Errorf("the lineage that a driver says is not kept: %+v", got.Stages[2])
-	}
-}
-
-func TestMergeRefusesAnotherShape(t *testing.T) {
-	base := one(10, 1)
-	base.Stages = append(base.Stages, base.Stages[0], base.Stages[0])
-	for i := range base.Stages {
-		base.Stages[i].ID = i
-		base.Stages[i].Signature = string(rune('a' + i))
-	}
-	for name, change := range map[string]func(p *api.Profile){
-		"fewer stages":      func(p *api.Profile) { p.Stages = p.Stages[:2] },
-		"another signature": func(p *api.Profile) { p.Stages[1].Signature = "z" },
-		"another parent":    func(p *api.Profile) { p.Stages[1].Parents = []int{0} },
-		"another job":       func(p *api.Profile) { p.Stages[2].Job = 3 },
-	} {
-		run := base
-		run.Stages = slices.Clone(base.Stages)
-		change(&run)
-		if _, err := profiles.Merge(base, run); err == nil || api.KindOf(err) != api.KindConflict {
-			t.Errorf("%s: %v, want a conflict", name, err)
-		}
+	if got := atAllCores(old, run); len(got.Stages) != 3 || got.Stages[2].Lineage != "reads" {
+		t.Errorf("the lineage that a driver says is not kept: %+v", got.Stages)
 	}
 }

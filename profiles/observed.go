@@ -133,8 +133,8 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 	records := known(s.Ready.Records, s.Done.RecordsRead, int64(s.Ready.Tasks))
 	return api.ProfileStage{
 		ID: i, Job: s.group, Name: s.Ready.Name, Signature: s.Ready.Signature, Lineage: s.Ready.Lineage,
-		Parents: slices.Clone(s.parents),
-		Tasks:   s.Ready.Tasks, Failed: s.Done.Failed, Duration: max(leastDuration, s.DoneAt-s.ReadyAt),
+		Query: ofQuery(s.Ready.Query), Parents: slices.Clone(s.parents),
+		Tasks: s.Ready.Tasks, Failed: s.Done.Failed, Duration: max(leastDuration, s.DoneAt-s.ReadyAt),
 		Gap:     max(0, s.first-waited),
 		Records: records, Bytes: known(s.Ready.Bytes, s.Done.BytesRead, 0),
 		RecordsWritten: max(0, s.Done.RecordsWritten), BytesWritten: max(0, s.Done.BytesWritten),
@@ -142,6 +142,16 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 		TaskCores: seenCores(s, work), Reading: s.Reading, FixedPart: fixedPart(s.Done, work),
 		TaskCost: taskCost(s.Done, work),
 	}
+}
+
+// ofQuery is a stage's place in its query as it is in every run.
+func ofQuery(q *api.QueryStage) *api.QueryStage {
+	if q == nil {
+		return nil
+	}
+	every := *q
+	every.Execution = 0
+	return &every
 }
 
 // What a task uses by several threads is told from one that compiles by the work of the whole stage: so

@@ -32,6 +32,8 @@ type Attempt struct {
 	// Cold is how many of its executors had run nothing while another one of their node
 	// had.
 	Cold int `json:"cold,omitempty"`
+	// Held says that it had less than all cores at some moment.
+	Held bool `json:"held,omitempty"`
 }
 
 // completed reports whether the attempt ended well.
@@ -88,7 +90,7 @@ func (a Attempt) followed(rest Attempt) Attempt {
 	rest.ReadyAt = max(a.ReadyAt, rest.ReadyAt-(a.DoneAt-a.ReadyAt))
 	rest.Ready, rest.Done = a.Ready, &done
 	rest.Work += a.Work
-	rest.Cold = max(rest.Cold, a.Cold)
+	rest.Cold, rest.Held = max(rest.Cold, a.Cold), rest.Held || a.Held
 	return rest
 }
 
@@ -130,7 +132,7 @@ func (r *Recorder) Reading(stage api.StageKey, part units.Fraction) {
 	}
 }
 
-// Cold notes on how many cold executors a stage attempt ran (Warmed). An attempt that
+// Cold notes on how many cold executors a stage attempt ran (Terms). An attempt that
 // was never ready changes nothing.
 func (r *Recorder) Cold(stage api.StageKey, executors int) {
 	if a := r.attempt(stage); a != nil {
@@ -138,20 +140,30 @@ func (r *Recorder) Cold(stage api.StageKey, executors int) {
 	}
 }
 
-// ColdStages returns on how many cold executors the stages of the run were, by their
-// ids in the profile that Finish returns.
-func (r *Recorder) ColdStages() map[int]int {
-	cold := make(map[int]int)
+// Held notes that a stage attempt did not have all cores all the time. An attempt that was never
+// ready changes nothing.
+func (r *Recorder) Held(stage api.StageKey) {
+	if a := r.attempt(stage); a != nil {
+		a.Held = true
+	}
+}
+
+// Terms returns what is known of the run besides the profile that Finish returns.
+func (r *Recorder) Terms() Terms {
+	t := Terms{Held: make(map[int]bool), Cold: make(map[int]int)}
 	stages, err := r.observed()
 	if err != nil {
-		return cold
+		return t
 	}
 	for i := range stages {
+		if stages[i].Held {
+			t.Held[i] = true
+		}
 		if n := stages[i].Cold; n > 0 {
-			cold[i] = n
+			t.Cold[i] = n
 		}
 	}
-	return cold
+	return t
 }
 
 // Clean reports whether every stage attempt so far has ended and none was repeated: a run

@@ -34,12 +34,10 @@ func TestTasksOfSeveralThreadsAreSeenInARun(t *testing.T) {
 		}
 	}
 	wide, thin := stage(85, 20), stage(22, 20)
-	held, err := profiles.MergePaced(wide, thin)
-	if err != nil || held.Stages[0].TaskCores != 4 {
-		t.Errorf("after a run that was held back: %v, %v", held.Stages[0].TaskCores, err)
+	if held := paced(wide, thin); held.Stages[0].TaskCores != 4 {
+		t.Errorf("after a run that was held back: %v", held.Stages[0].TaskCores)
 	}
-	full, err := profiles.Merge(wide, thin)
-	if err != nil || full.Stages[0].TaskCores != 0 {
-		t.Errorf("after a run at all cores: %v, %v", full.Stages[0].TaskCores, err)
+	if full := atAllCores(wide, thin); full.Stages[0].TaskCores != 0 {
+		t.Errorf("after a run at all cores: %v", full.Stages[0].TaskCores)
 	}
 }

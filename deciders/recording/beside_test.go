@@ -67,8 +67,9 @@ func TestAStartBesideOthersIsNotTheHead(t *testing.T) {
 
 	c = ledgertest.New(t, "a", "b")
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Diamond("p")})
-	if p = learn(t, c, startBeside(t, c), 1, recording.Replaced); p.HeadContended || p.Head != 2 || len(p.Stages) != 2 || p.Duration != 31 {
-		t.Errorf("in the place of a known head: %+v", p)
+	p = learn(t, c, startBeside(t, c), 1, recording.Founded)
+	if v := p.Variants[0]; v.HeadContended || v.Head != 2 || len(v.Stages) != 2 || v.Duration != 31 {
+		t.Errorf("a variant where a head is known: %+v", v)
 	}
 }
 
@@ -176,7 +177,7 @@ func TestACappedRunTeachesItsWork(t *testing.T) {
 	}
 	c = ledgertest.New(t, "a", "b")
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Diamond("p")})
-	if p := learn(t, c, capped(c), 1, recording.Replaced); !p.Contended || p.Stages[0].CoreSeconds != 60 {
-		t.Errorf("of another shape: %+v", p)
+	if v := learn(t, c, capped(c), 1, recording.Founded).Variants[0]; !v.Contended || v.Stages[0].CoreSeconds != 60 {
+		t.Errorf("of another shape: %+v", v)
 	}
 }

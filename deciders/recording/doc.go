@@ -4,12 +4,11 @@
 // A run teaches something only if its exit code is known to be 0, its machine was not
 // suspended and all its stages are known. What became of single jobs does not matter: a stage
 // that failed in a program that goes on without it is a stage of what the application does, and
-// takes what it took until then, once. A run at all cores teaches times; one that was
-// paced teaches work; one beside others teaches work, however it ran (profiles.Merge,
-// MergePaced, MergeContended). One that was capped, or whose nodes came or went, teaches
-// work as a paced one does. Its start and its exit are judged by who ran beside them alone,
-// and what it waited in the queue is in none of its times. A run that is not like its
-// profile replaces it where no deadline was missed for that (profiles.Replace).
+// takes what it took until then, once. Each stage that had all cores all the time teaches its
+// times, each one that was held back its work; a run beside others teaches work alone, and so
+// does one that was capped, or whose nodes came or went. Its start and its exit are judged by
+// who ran beside them alone, and what it waited in the queue is in none of its times. A run
+// that is like no variant of its profile becomes one (profiles.Learn).
 //
 // Record is pure: it reads a ledger.View and returns the profile to store. CPU time is in
 // core-seconds.

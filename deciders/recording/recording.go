@@ -2,6 +2,7 @@ package recording
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/verdict"
@@ -12,9 +13,9 @@ import (
 
 // Values of the first result of Record.
 const (
-	Recorded = "recorded" // The profile is new.
-	Replaced = "replaced" // The run is the profile now.
-	Merged   = "merged"   // The run went into the profile.
+	Recorded = "recorded"            // The profile is new.
+	Merged   = "merged"              // The run went into the profile.
+	Founded  = "got another variant" // The run is like no other, and is a variant of the profile.
 )
 
 // Record folds the run of an application that has finished into its profile and says what it did;
@@ -44,8 +45,13 @@ func record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 		}
 		r.Work(s.Key(), s.CPU())
 		r.Reading(s.Key(), s.Reading())
+		if heldBack(v, a, s) {
+			r.Held(s.Key())
+		}
 	}
-	noteCold(a, r)
+	if a.Promise.Targeted {
+		noteCold(a, r)
+	}
 	run, err := r.Finish(unqueued(a, a.Outcome.Stopped), a.Tenant.Cores)
 	if err != nil {
 		return "", api.Profile{}, err
@@ -61,34 +67,17 @@ func record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 		}
 	}
 	old := v.Profile(a.Tenant.Owner.User, a.Promise.Profile)
-	if old != nil {
-		if stage := profiles.Broken(old.Body, run); stage != "" {
-			return "", api.Profile{}, fmt.Errorf("a stage failed that completes in its profile: %s", stage)
-		}
-	}
-	targeted, resized := a.Promise.Targeted, a.Tenant.Resized
-	how := profiles.Merge
-	if targeted || resized {
-		how = profiles.MergePaced
-	}
 	switch {
-	case targeted && (old == nil || a.Promise.Mode != ledger.Paced || a.Promise.Late || a.Promise.Mismatch != "" ||
-		!r.Clean()):
-		return "", api.Profile{}, fmt.Errorf("it was held back for a part of the time only, or did not run as profiled")
-	case targeted:
-		return merge(a, old, run, r.ColdStages(), how)
 	case old == nil:
-		run.Contended = run.Contended || resized
-		return Recorded, run, nil
+		return Recorded, profiles.First(run, r.Terms()), nil
 	case !r.Clean():
 		return "", api.Profile{}, fmt.Errorf("some stages were tried again")
 	}
-	did, learnt, err = merge(a, old, run, nil, how)
-	if api.KindOf(err) == api.KindConflict && (a.Promise.Deadline == 0 || a.Promise.Mismatch == "") {
-		run.Contended = run.Contended || resized
-		return Replaced, profiles.Replace(old.Body, run), nil
+	learnt, founded, err := profiles.Learn(old.Body, run, r.Terms())
+	if founded {
+		return Founded, learnt, err
 	}
-	return did, learnt, err
+	return Merged, learnt, err
 }
 
 // teaches says why a run teaches no profile, nil if it may.
@@ -109,30 +98,20 @@ func teaches(a *ledger.App) error {
 	return nil
 }
 
-// likeness bounds how much more or less CPU time a paced run may have used
-// than its profile says and still be a run of the same thing.
-const likeness = 2
-
-// merge merges run into old; cold are its stages on cold executors. What was not
-// alone teaches no times, however it ran.
-func merge(a *ledger.App, old *ledger.Profile, run api.Profile, cold map[int]int,
-	how func(old, run api.Profile) (api.Profile, error)) (string, api.Profile, error) {
-	if a.Promise.Targeted {
-		was, now := old.Body.Work(), run.Work()
-		if now > likeness*was || was > likeness*now {
-			return "", api.Profile{}, fmt.Errorf("it used %.1f core-seconds where its profile says %.1f", float64(now),
-				float64(was))
-		}
+// heldBack reports whether s did not have all cores all the time: it had targets, and quotas
+// below all cores, or a's cores were not those of its start.
+func heldBack(v ledger.View, a *ledger.App, s *ledger.Stage) bool {
+	switch {
+	case a.Tenant.Resized:
+		return true
+	case !a.Promise.Targeted || s.First == 0 && !s.Planned:
+		return false
 	}
-	if run.Contended {
-		how = profiles.MergeContended
-	}
-	merged, err := how(old.Body, run)
-	if err != nil {
-		return "", api.Profile{}, err
-	}
-	merged.Next = run.Next // What the driver does now.
-	return Merged, profiles.Warmed(merged, old.Body, run, cold), nil
+	ticks := s.Samples.All()
+	return s.QuotaChanges() > 0 || len(ticks) == 0 || slices.ContainsFunc(ticks, func(t api.AppSample) bool {
+		x := a.Executor(t.Executor)
+		return t.Grant >= 0 && (x == nil || v.Node(x.Node) == nil || t.Grant < v.Node(x.Node).Offered)
+	})
 }
 
 // executorStart is the mean CPU time of a's executors until the first task, 0 where

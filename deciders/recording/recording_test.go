@@ -108,7 +108,7 @@ func TestAFailedJobThatItsProgramSurvives(t *testing.T) {
 	}
 }
 
-// A second run at all cores is merged, one of another shape replaces the profile.
+// A second run at all cores is merged, one that does other things is a variant.
 func TestLaterRuns(t *testing.T) {
 	c := ledgertest.New(t, "a", "b")
 	a := run(t, c, 0)
@@ -123,7 +123,46 @@ func TestLaterRuns(t *testing.T) {
 		t.Errorf("the same again: %q, %d runs, %v", how, merged.Runs, err)
 	}
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Diamond("p")})
-	if how, _, err := recording.Record(c.View(), a); err != nil || how != recording.Replaced {
-		t.Errorf("of another shape: %q, %v", how, err)
+	how, p, err := recording.Record(c.View(), a)
+	if err != nil || how != recording.Founded || len(p.Stages) != 3 || len(p.Variants) != 1 || len(p.Variants[0].Stages) != 2 {
+		t.Errorf("of another shape: %q, %+v, %v", how, p, err)
+	}
+}
+
+// Of a run that was held back a stage teaches its times that had no target, or all cores with it.
+func TestWhatHadAllCoresTeachesTimes(t *testing.T) {
+	for name, w := range map[string]struct {
+		grant  units.Cores
+		quotas int
+		want   units.Seconds // Of the first stage; its profile says 40 s.
+	}{
+		"no quota":             {api.Unknown, 0, 29},
+		"all cores":            {4, 0, 29},
+		"less":                 {3, 0, 40},
+		"all cores in the end": {4, 1, 40},
+	} {
+		c := ledgertest.New(t, "a")
+		old := ledgertest.Chain("p")
+		old.Cores, old.Stages = 4, old.Stages[:2]
+		old.Stages[0].Duration, old.Stages[1].Signature, old.Stages[1].Duration = 40, "sum", 30
+		c.Know(ledger.ProfileSaved{Body: old})
+		a := c.App("app-1", "p", 100, "a")
+		c.To(2)
+		s := c.Ready(a, 1, "read", 3000, "1")
+		c.Know(ledger.StageAimed{App: a.ID, Stage: s.Key(), Aim: ledger.Aim{Planned: true}, First: 20})
+		c.To(10)
+		status := ledgertest.Status("a", 2)
+		status.Stages = []api.StageStatus{{App: a.ID, StageKey: s.Key(), Executor: "1", QuotaChanges: w.quotas, Samples: []api.StageSample{{Grant: w.grant}}}}
+		c.Know(ledger.NodeSaid{Status: status})
+		c.To(20)
+		c.Done(a, s, 60, 2.1)
+		s = c.Ready(a, 2, "sum", 1000, "1")
+		c.To(30)
+		c.Done(a, s, 10, 20.1)
+		c.Know(ledger.ContextStopped{App: a.ID, At: 30})
+		p := learn(t, c, a, 1, recording.Merged)
+		if p.Stages[0].Duration != w.want || p.Stages[1].Duration != 20 || p.Stages[0].CoreSeconds != 60 {
+			t.Errorf("%s: %v and %v, want %v and 20s", name, p.Stages[0].Duration, p.Stages[1].Duration, w.want)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -55,7 +56,7 @@ func Forecast(v ledger.View, p estimate.Policy, a *ledger.App, q dag.Params, sup
 		supply.Taken = nil
 		c.alone = a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed).Verdict
 	}
-	return f, say(v, f, a, elapsed, c) + longExit(&a.Profile.Body) + shared(&a.Promise)
+	return f, say(v, f, a, elapsed, c) + longExit(&a.Profile.Body) + longer(&a.Profile.Body) + shared(&a.Promise)
 }
 
 // An exit is long that takes more than exitSeconds and more than exitShare of the whole run.
@@ -80,6 +81,24 @@ func longExit(p *api.Profile) string {
 		return ""
 	}
 	return fmt.Sprintf("; %s pass after its context's stop, as %s", finishText(p.Exit), seen)
+}
+
+// longerBy is how many times what the likeliest variant takes another one has to take to be named.
+const longerBy = 1.1
+
+// longer names the variant of p that takes longest, where this run may turn out to be of it.
+func longer(p *api.Profile) string {
+	longest := units.Seconds(0)
+	for _, v := range p.Variants {
+		longest = max(longest, profiles.Alone(v).Duration)
+	}
+	switch {
+	case longest <= longerBy*p.Duration:
+		return ""
+	case len(p.Variants) == 1:
+		return "; its other variant takes " + finishText(longest)
+	}
+	return "; another variant of it takes " + finishText(longest)
 }
 
 // say is the line for the user about a forecast.

@@ -49,6 +49,38 @@ func TestJudgeBesideOthers(t *testing.T) {
 	}
 }
 
+// A verdict is the likeliest variant's, and names one that would take longer.
+func TestAVerdictNamesALongerVariant(t *testing.T) {
+	with := func(durations ...units.Seconds) api.Profile {
+		p := ledgertest.Chain("p")
+		for _, d := range durations {
+			v := ledgertest.Chain("p")
+			v.Stages[2].Duration, v.Duration = d, 38+d
+			p.Variants = append(p.Variants, v)
+		}
+		return p
+	}
+	contended := with(30)
+	contended.Variants[0].Contended, contended.Variants[0].Duration = true, 900 // Beside others: its work tells.
+	for says, body := range map[string]api.Profile{
+		"feasible: all cores would finish in 68s":                              with(),
+		"would finish in 68s; that is":                                         with(20, 36),
+		"; its other variant takes 100s":                                       with(62),
+		"; another variant of it takes 138s":                                   with(62, 100, 20),
+		"deadline 16m40s is feasible: all cores would finish in 68s; that is ": contended,
+	} {
+		c := ledgertest.New(t, "a", "b")
+		c.Know(ledger.ProfileSaved{Body: body})
+		seating := placement.Seating{Seats: []placement.Seat{{Node: c.View().Node("a"), Executors: 1}, {Node: c.View().Node("b"), Executors: 1}}, Cores: 8, Slots: 8}
+		a := &ledger.App{ID: "app-2", Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: 1000, Mode: ledger.Paced},
+			Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("", "p")}
+		got := policy(estimate.BranchesTogether).Judge(c.View(), a, seating, c.Now).Reason
+		if !strings.Contains(got, says) || strings.Contains(got, "variant") != strings.Contains(says, "variant") {
+			t.Errorf("%s, want %q", got, says)
+		}
+	}
+}
+
 // One that was infeasible beside another stays so while that runs, and is paced when it has
 // ended in time.
 func TestTightenedWhenAnotherEnds(t *testing.T) {

@@ -35,7 +35,7 @@ type Executor struct {
 	// Memory is what its node said last of it.
 	Memory api.ExecutorMemory `json:"memory,omitzero"`
 	// Idle is for how long it has had nothing to do since it was asked to go; Moved is
-	// View.Uptime when its node last saw it work or show a live page, Worked when its node
+	// View.Uptime when it was asked for, or its node last saw it work or show a live page, Worked when its node
 	// last told of a stage whose tasks it runs or has just run. Starts says that by its node's
 	// last word it is being started. None is saved.
 	Idle   time.Duration `json:"-"`

@@ -11,7 +11,7 @@ import (
 // add gives a an executor on the node.
 func (l *Ledger) add(a *App, node string) {
 	t := &a.Tenant
-	x := &Executor{ID: t.Next(), Node: node, State: api.ExecutorStarting, Since: a.At(l.now)}
+	x := &Executor{ID: t.Next(), Node: node, State: api.ExecutorStarting, Since: a.At(l.now), Moved: l.uptime}
 	t.NextID++
 	t.Executors = append(t.Executors, x)
 	l.allocate(a, x)

@@ -99,6 +99,33 @@ func TestAQueuedApplicationEndsWithItsDriver(t *testing.T) {
 	}
 }
 
+// That nothing of an application's executors moves counts from when these were asked for: one that starts
+// after a long silence of its driver is not failed before its executor could have come.
+func TestAnApplicationThatStartsWhileItsDriverIsSilent(t *testing.T) {
+	w := newWorld(t, "a")
+	first := large("first")
+	one := w.mustRegister(first).AppID
+	two := w.mustRegister(large("second")).AppID
+	for range 55 {
+		w.pass(time.Second)
+		w.tell(one, first.Submission)
+		w.says("a", api.ExecutorRunning, one)
+	}
+	w.tell(one, first.Submission, end(56))
+	w.says("a", api.ExecutorExited, one)
+	began := w.now
+	for w.app(two).State != api.AppFailed {
+		w.pass(time.Second)
+		w.says("a", api.ExecutorStarting, two)
+		if w.now > began.Add(5*time.Minute) {
+			t.Fatal("it holds its executor for ever")
+		}
+	}
+	if waited := w.now.Sub(began); waited < time.Minute || len(w.planned("a", two)) != 0 {
+		t.Errorf("it has failed after %v, and has %v", waited, w.planned("a", two))
+	}
+}
+
 // A killed one that waits is out at once; its driver is not taken again.
 func TestKillOneThatWaits(t *testing.T) {
 	w := newWorld(t, "a")

@@ -96,9 +96,12 @@ func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c es
 	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work,
 		Records: predicted.Records,
 		Least:   estimate.Least(v.Now(), a, c)}
+	if !last {
+		aim.Work *= units.Work(need(a, q, deadline))
+	}
 	return ledger.StageAimed{App: a.ID, Stage: s.Key(), Left: deadline, Aim: aim, First: first,
 		Targets: targets(v, p, a, s, aim),
-		Cores:   dag.EstimateCores(aim.Records, deadline, annotation.NominalRate)}
+		Cores:   dag.EstimateCores(aim.Records*needed(annotation, aim), deadline, annotation.NominalRate)}
 }
 
 // Bound makes the targets of a planned stage from its bindings. Its deadline stays.
@@ -112,7 +115,8 @@ func Bound(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) led
 func targets(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, aim ledger.Aim) []ledger.Target {
 	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
 	left := units.FromDuration(aim.DeadlineAt.Sub(v.Now()))
-	estimated := dag.EstimateCores(aim.Records*(1-float64(s.Progress())), left, annotation.NominalRate)
+	rest := aim.Records * needed(annotation, aim) * (1 - float64(s.Progress()))
+	estimated := dag.EstimateCores(rest, left, annotation.NominalRate)
 	var weight float64
 	for _, b := range s.Ready.Bindings {
 		weight += b.Weight

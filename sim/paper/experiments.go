@@ -27,6 +27,7 @@ func experiments() []struct {
 		{"skew", "Table 5: group-by at +20 % with Zipf-distributed keys", skew},
 		{"bytes", "Group-by at +20 % where tasks' bytes follow Zipf's law wholly and their work by 2.8 %", bytesApart},
 		{"lone", "Group-by on two cores, of which one task has most, at +20 %", lone},
+		{"short", "Reports of 40 stages of 0.2 to 1 s, with as much driver time, on two cores at +25 and +50 %", short},
 		{"profile", "Section 7.1: profiles that are wrong, at +20 %", profile},
 		{"beta", "Figure 4: the sensitivity to beta at +20 %", beta},
 		{"alpha", "Table 4 with alpha 0.95", alpha},

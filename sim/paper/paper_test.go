@@ -168,6 +168,24 @@ func TestTable4UnderTheDefaultLawIsInTime(t *testing.T) {
 	}
 }
 
+// Many stages that are too short to be steered one by one end in time all the same, and early by little.
+func TestShortStagesEndTogetherInTime(t *testing.T) {
+	table, err := Run("short", Options{Laws: []string{controller.Default().Law}, Seeds: 2})
+	if err != nil || len(table.Cells) != 2*shortReports {
+		t.Fatalf("%d cells, %v", len(table.Cells), err)
+	}
+	sum := 0.0
+	for _, c := range table.Cells {
+		sum += c.Error
+		if c.Least < 0 || c.Most > 4 {
+			t.Errorf("%s: errors %+.2f to %+.2f %%, want 0 to 4", c.Case, c.Least, c.Most)
+		}
+	}
+	if mean := sum / float64(len(table.Cells)); mean > 2 {
+		t.Errorf("%+.2f %% in the mean, want at most 2", mean)
+	}
+}
+
 // The bend leaves the full rate as it is and gives the mean cores of Table 4 that
 // it was fitted to.
 func TestTheBendIsFittedToTheMeanCores(t *testing.T) {

@@ -70,6 +70,8 @@
 //	quota.*                              to write a quota, and what Docker takes for it
 //	rebind.*                             from a stage that is ready to its first task
 //	rss.*, start.*, sim.*                memory, starts, the simulator
+//	short.error_pct, .25, .50            reports of 40 stages of 0.2 to 1 s with as much driver time, in virtual time: the
+//	                                     error at exit, of all and at that slack; short.late: runs late
 //	soak.rss_slope_mib_h, .spark_*       of the longest soak, and of the longest on real Spark: how much its resident
 //	                                     memory grew by the hour, n samples, with two standard errors either side
 //	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and

@@ -7,6 +7,7 @@ import "slices"
 func matchRows(o trialOptions) []row {
 	return slices.Concat(
 		[]row{{name: "align", minutes: 0.2, measure: alignment}},
+		shortRows(),
 		liveRows(o),
 	)
 }

@@ -234,7 +234,7 @@ func goals() []benchline.Goal {
 		most("start.cpu_ratio", 0.7), most("start.wall_ratio", 1.15),
 		least("match.right_pct", 99), most("match.false_pct", 0.3), most("match.paused_pct", 1),
 		most("pace.changed.late_pct", 2), most("pace.changed.mean_abs_error_pct", 3), most("pace.same.worse_points", 0.1),
-		most("heal.runs", 2), between("short.error_pct*", 0, 4),
+		most("heal.runs", 2), between("short.error_pct*", 0, 4), most("short.late", 0),
 		exactly("slots.used", 2), most("straggler.idle_executors", 0), most("lock.visits_per_task", 5),
 		exactly("contexts.accepted", 3),
 		between("live.changed.exit_error_pct.*", -2, 10), most("live.changed.released", 0),

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/sim/paper"
+	"github.com/sparkpacer/pacer/test/benchline"
+)
+
+// shortSeeds is how often each report is run.
+const shortSeeds = 20
+
+// shortRows measure applications of many short stages in virtual time.
+func shortRows() []row {
+	return []row{{name: "short", minutes: 0.1, measure: shortStages}}
+}
+
+// shortStages measures how early reports of small queries end, at +25 and +50 %: the error at exit.
+func shortStages(t testing.TB, add adder) {
+	table, err := paper.Run("short", paper.Options{Laws: []string{controller.LawPacer}, Seeds: shortSeeds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []float64
+	by := make(map[string][]float64)
+	late := 0
+	for _, c := range table.Cells {
+		slack := c.Case[strings.LastIndex(c.Case, "+")+1 : len(c.Case)-1]
+		for _, r := range c.Runs {
+			all, by[slack] = append(all, r.Error), append(by[slack], r.Error)
+		}
+		late += c.Late
+	}
+	add("short.error_pct", benchline.Mean(all), "%")
+	for _, slack := range []string{"25", "50"} {
+		add(fmt.Sprintf("short.error_pct.%s", slack), benchline.Mean(by[slack]), "%")
+	}
+	add("short.late", benchline.Measured{Value: float64(late), N: len(all), Spread: [2]float64{0, 1}}, "runs")
+}

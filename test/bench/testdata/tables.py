@@ -1,13 +1,13 @@
 """Makes the tables that report.py and scores.py read.
 
-Usage: tables.py DIRECTORY [ROWS]: so many sales, 1,200,000 by default, of 20,000 customers and 400 items.
+Usage: tables.py DIRECTORY [ROWS]: so many sales, 750,000 by default, of 20,000 customers and 400 items.
 """
 import sys
 
 from pyspark.sql import SparkSession
 
 directory = sys.argv[1]
-rows = int(sys.argv[2]) if len(sys.argv) > 2 else 1_200_000
+rows = int(sys.argv[2]) if len(sys.argv) > 2 else 750_000
 spark = SparkSession.builder.appName("bench-tables").getOrCreate()
 
 

@@ -419,7 +419,7 @@ type StageReady struct {
 type QueryStage struct {
 	// Execution is Spark's number of the query in its run; 0 in a profile.
 	Execution int64 `json:"execution,omitempty"`
-	// Shape is a hash over the node names of the query's plan, as a tree.
+	// Shape is a hash over the operators of the query's plan, as a tree (profiles.PlanNode).
 	Shape string `json:"shape"`
 	// Nth is how many queries of that shape came before it in the application, in the order of their
 	// first stages.

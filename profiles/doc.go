@@ -6,8 +6,14 @@
 //
 //	Recorder    takes down one run, stage by stage
 //	annotation  what a profile says of one stage (api.ProfileStage)
-//	signature   a hash over a stage's lineage and call site, by which it is recognised in another run
+//	signature   a hash over a stage's lineage and call site, by which it is recognised in another run:
+//	            without numbers, dates, hashes, paths and SQL texts, and the same whether a
+//	            shuffle is read merged, split or locally
 //	lineage     the same without the call site: by it a stage is recognised whose signature is not there
+//	place       of a stage in its SQL query (api.QueryStage): the shape of the query's plan before
+//	            adaptive execution (PlanNode.Shape), how many of that shape came before, and
+//	            the operator whose output the stage hands on. Two stages of a query may have one,
+//	            as a shuffle has and a broadcast of what it wrote
 //	Align       says who is whom of a run that is over and a profile
 //	Matcher     does the same while a run goes on, stage by stage
 //	variant     what the application does in some of its runs (api.Profile.Variants)

@@ -100,6 +100,7 @@ private[scheduler] final class PacerSchedulerBackend(
     }
     every(1, first = 1)(giveUp())
     every(1, first = 0)(place())
+    every(1, first = 1)(scheduler.history.queries.ended().foreach(id => scheduler.tell(QueryEnded(id))))
   }
 
   /** Does it again and again: what it throws would end the timer's task without a word. */

@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.{Dependency, MapOutputTrackerMaster, NarrowDependency, Partition, ShuffleDependency}
 import org.apache.spark.rdd.RDD
+import org.apache.spark.scheduler.MapStatus
 
 /**
  * How many bytes each partition of a stage reads: from map output sizes, which
@@ -46,18 +47,33 @@ private[scheduler] final class PartitionSizes(tracker: MapOutputTrackerMaster) {
 
   private def read(p: Partition, partition: Int, depth: Int)(d: Dependency[_]): Double = d match {
     case s: ShuffleDependency[_, _, _] =>
-      val bytes = (for ((from, until) <- reducers(p); all <- output(s)) yield all.slice(from, until).map(_.toDouble).sum).getOrElse(Double.NaN)
+      val bytes = reads(p).flatMap(bytesOf(s, _)).getOrElse(Double.NaN)
       readBytes(s.shuffleId) += bytes
       bytes
     case n: NarrowDependency[_] => n.getParents(partition).map(size(n.rdd, _, depth + 1)).sum
     case _ => Double.NaN
   }
 
+  private def bytesOf(d: ShuffleDependency[_, _, _], reads: Reads): Option[Double] = reads match {
+    case Reducers(from, until) => output(d).map(_.slice(from, until).map(_.toDouble).sum)
+    case Part(bytes) => Some(bytes.toDouble)
+    case Maps(from, until, reducers) => if (!summable(d)) None else {
+      val range = reducers.getOrElse((0, d.partitioner.numPartitions))
+      tracker.shuffleStatuses.get(d.shuffleId).flatMap(_.withMapStatuses(all => blocks(all.slice(from, until), range)))
+    }
+  }
+
+  /** What some maps wrote for a range of reducers; None where a map has not written or is lost. */
+  private def blocks(maps: Array[MapStatus], reducers: (Int, Int)): Option[Double] =
+    if (maps.contains(null)) None
+    else Some(maps.iterator.map(m => (reducers._1 until reducers._2).iterator.map(m.getSizeForBlock(_)).sum).sum.toDouble)
+
   /** The bytes of each reducer; None where the tracker would have to add up too many blocks. */
   private def output(d: ShuffleDependency[_, _, _]): Option[Array[Long]] =
-    outputs.getOrElseUpdate(d.shuffleId, if (summable(d.rdd.partitions.length, d.partitioner.numPartitions)) {
-      Some(tracker.getStatistics(d).bytesByPartitionId)
-    } else None)
+    outputs.getOrElseUpdate(d.shuffleId, if (summable(d)) Some(tracker.getStatistics(d).bytesByPartitionId) else None)
+
+  private def summable(d: ShuffleDependency[_, _, _]): Boolean =
+    PartitionSizes.summable(d.rdd.partitions.length, d.partitioner.numPartitions)
 }
 
 private[scheduler] object PartitionSizes {
@@ -69,19 +85,36 @@ private[scheduler] object PartitionSizes {
 
   private[pacer] def summable(maps: Int, reducers: Int): Boolean = maps.toLong * reducers <= MostBlocks
 
+  /** What a partition reads of a shuffle. */
+  sealed trait Reads
+  /** All that was written for a range of reducers. */
+  final case class Reducers(from: Int, until: Int) extends Reads
+  /** What some maps wrote for one reducer, so many bytes. */
+  final case class Part(bytes: Long) extends Reads
+  /** What a range of maps wrote, for a range of reducers or for all of them. */
+  final case class Maps(from: Int, until: Int, reducers: Option[(Int, Int)]) extends Reads
+
   /**
-   * The range of reducers that a partition reads. Adaptive execution's partitions
-   * carry a specification (spark-sql is not on this module's class path, hence by
-   * shape); other shuffle readers read the reducer of their own index.
+   * What a partition reads. Adaptive execution's partitions carry a specification
+   * (spark-sql is not on this module's class path, hence by shape); Spark's other shuffle
+   * readers read the reducer of their own index. None for what is not known.
    */
-  private[pacer] def reducers(p: Partition): Option[(Int, Int)] = p match {
-    case withSpec: Product if p.getClass.getSimpleName == "ShuffledRowRDDPartition" && withSpec.productArity == 2 =>
-      withSpec.productElement(1) match {
-        case spec: Product if spec.productPrefix == "CoalescedPartitionSpec" =>
-          Some((spec.productElement(0).asInstanceOf[Int], spec.productElement(1).asInstanceOf[Int]))
-        case _ => None // Parts of a reducer's or a mapper's output: their sizes are not in the sums.
-      }
-    case _ => Some((p.index, p.index + 1))
+  private[pacer] def reads(p: Partition): Option[Reads] = (p.getClass.getSimpleName, p) match {
+    case ("ShuffledRowRDDPartition", row: Product) if row.productArity == 2 => specified(row.productElement(1))
+    case ("ShuffledRDDPartition" | "CoGroupPartition", _) => Some(Reducers(p.index, p.index + 1))
+    case _ => None
+  }
+
+  private def specified(spec: Any): Option[Reads] = spec match {
+    case s: Product => (s.productPrefix, s.productIterator.toList) match {
+      case ("CoalescedPartitionSpec", List(from: Int, until: Int, _)) => Some(Reducers(from, until))
+      case ("PartialReducerPartitionSpec", List(_: Int, _: Int, _: Int, bytes: Long)) => Some(Part(bytes))
+      case ("PartialMapperPartitionSpec", List(map: Int, from: Int, until: Int)) =>
+        Some(Maps(map, map + 1, Some((from, until))))
+      case ("CoalescedMapperPartitionSpec", List(from: Int, until: Int, _: Int)) => Some(Maps(from, until, None))
+      case _ => None
+    }
+    case _ => None
   }
 
   /** The size of an input split; NaN for input without one. */

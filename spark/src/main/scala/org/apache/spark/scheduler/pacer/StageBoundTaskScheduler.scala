@@ -88,7 +88,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
     val bound = bindings.ready(m.key, m.priority, facts.weights, facts.cached, m.isBarrier)
     if (running.isEmpty) group = math.max(group, m.priority)
     val ready = StageReady(m.key, group, facts.name, facts.signature, facts.parents, m.numTasks,
-      facts.records, facts.bytes, facts.weighted, bound, facts.repeats, facts.lineage)
+      facts.records, facts.bytes, facts.weighted, bound, facts.repeats, facts.lineage, facts.query)
     running(m.key) = (m, ready)
     tell(ready)
     if (bound.isEmpty && bindings.gated) {

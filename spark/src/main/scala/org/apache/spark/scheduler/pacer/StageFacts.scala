@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.{MapOutputTrackerMaster, ShuffleDependency}
 import org.apache.spark.internal.Logging
 import org.apache.spark.pacer.Wire
+import org.apache.spark.pacer.Wire.QueryStage
 import org.apache.spark.scheduler.{ExecutorCacheTaskLocation, ShuffleMapStage, Stage, TaskSet}
 import org.apache.spark.storage.StorageLevel
 
@@ -22,6 +23,7 @@ import org.apache.spark.storage.StorageLevel
  * @param shuffleId the shuffle that it writes
  * @param repeats   the stage that wrote that shuffle before, under another id: a later
  *                  job found some of it lost
+ * @param query     its place in a SQL query
  */
 private[scheduler] final case class StageFacts(
     name: String,
@@ -36,7 +38,8 @@ private[scheduler] final case class StageFacts(
     shuffleId: Option[Int],
     pipelined: Boolean,
     repeats: Option[Int] = None,
-    fixedPart: Double = 0)
+    fixedPart: Double = 0,
+    query: Option[QueryStage] = None)
 
 /**
  * Finds the facts of stages and remembers what their tasks wrote. To be used on
@@ -46,6 +49,8 @@ private[scheduler] final case class StageFacts(
  */
 private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) extends Logging {
   import StageHistory._
+
+  val queries = new SqlQueries
 
   private val writers = new java.util.LinkedHashMap[Int, Writer]() // The one that wrote last is last.
   private var kept = 0L // What writers hold, in partitions.
@@ -100,7 +105,7 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
     val weights = perTask.flatMap(TaskWeights.of).map(TaskWeights.withFixedPart(_, share))
     StageFacts(stage.name, signature, lineage, sources.flatMap(_._2.map(_.stage)).distinct.sorted, records,
       perTask.map(_.sum).getOrElse(Wire.Unknown), weights.getOrElse(TaskWeights.alike(taskSet.tasks.length)), weights.isDefined,
-      cached, shuffleId, shuffles.exists(_.getClass.getSimpleName.startsWith("Pipelined")), repeats, share)
+      cached, shuffleId, shuffles.exists(_.getClass.getSimpleName.startsWith("Pipelined")), repeats, share, queries.place(taskSet.properties, stage, chain))
   }
 
   /** A stage that runs again keeps what its earlier attempts wrote; the id of these, if it is another one. */

@@ -19,7 +19,7 @@ package org.apache.spark.scheduler
  *  1. PlannerClient's directives: one directive is followed at a time
  *  1. the TaskSchedulerImpl: offers, task sets, StageBindings
  *  1. the CoarseGrainedSchedulerBackend: Spark's withLock, in offers and decommissioning
- *  1. those of LastHeard, StageHistory, Outbox and DriverSession, whose holders call nobody
+ *  1. those of LastHeard, StageHistory, SqlQueries, Outbox and DriverSession, whose holders call nobody
  *
  * Spark takes the scheduler's lock before the back end's (docs/spark.md, S60). So a
  * `synchronized` of PacerSchedulerBackend that calls the scheduler would deadlock; it

@@ -29,11 +29,11 @@ type Params struct {
 	Quantum units.Cores
 	// Split names how the time is divided among stages; "" is SplitPaper.
 	Split string
-	// Executors is how many stages can run side by side, since each needs an executor
-	// of its own: executors on a node. 0 is any number.
+	// Executors is how many stages can run side by side, since each needs executors
+	// of its own: on a node, for whom one fills it. 0 is any number.
 	Executors int
-	// Nodes is how many nodes have these executors, 0 counts as one: what another
-	// executor costs, it costs on each.
+	// Nodes is how many executors a stage has in all: one on each node, or several; 0 counts
+	// as one. What another stage side by side costs, it costs on each.
 	Nodes int
 	// Open says that stages run side by side on one executor of a node and nothing is
 	// held back: a walk takes all cores, whatever the deadline.

@@ -78,8 +78,8 @@ type Tenant struct {
 	Cores units.Cores `json:"cores"`
 	Slots int         `json:"slots"`
 	Pool  int         `json:"pool"`
-	// PerNode is how many executors it was to have on a node when it registered, if
-	// its stages have executors of their own.
+	// PerNode is how many of its stages were to run side by side on a node when it registered,
+	// if these have executors of their own.
 	PerNode   int         `json:"per_node,omitempty"`
 	Executors []*Executor `json:"executors"` // In order of id, gone ones included.
 	NextID    int         `json:"next_id"`
@@ -395,25 +395,6 @@ func (a *App) Waits(s *Stage) bool {
 		}
 	}
 	return true
-}
-
-// Abreast is how many stages of a can run side by side: its executors on the node
-// that has most of them, those counted that are to be replaced.
-func (a *App) Abreast() int {
-	count, most := make(map[string]int), 0
-	add := func(node string) {
-		count[node]++
-		most = max(most, count[node])
-	}
-	for _, x := range a.Tenant.Executors {
-		if !x.Gone && !x.Leaving {
-			add(x.Node)
-		}
-	}
-	for _, name := range a.Tenant.Pending {
-		add(name)
-	}
-	return most
 }
 
 // LastExit is how the executor ended that was lost last.

@@ -170,6 +170,20 @@ func (n *Node) Slots(launch api.Launch) int {
 	return max(1, int(n.Offered.CeilTo(1)))
 }
 
+// PerStage is how many executors started by launch one stage has on n: as many as fill its cores,
+// one at least.
+func (n *Node) PerStage(launch api.Launch) int {
+	if launch.Cores <= 0 {
+		return 1
+	}
+	return max(1, int(n.Offered.CeilTo(1))/launch.Cores)
+}
+
+// StageSlots is how many task slots one stage has on n, where so many executors are started by launch.
+func (n *Node) StageSlots(launch api.Launch, executors int) int {
+	return n.Slots(launch) * min(n.PerStage(launch), executors)
+}
+
 // Allocation is what an application has on one node: its executors that are not gone,
 // in order of id. Who is where is kept by node, so that neither a Plan nor a status makes
 // anybody walk all applications.

@@ -223,9 +223,14 @@ func (l *Ledger) direct(a *App) (renewed bool) {
 		Dead: a.Dead(), Shares: a.shares()}
 	for _, x := range a.Tenant.Executors {
 		if !x.Gone {
-			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: x.ID, Node: x.Node, Cores: l.View().Offered(x.Node),
-				Leaving:  x.Leaving,
-				NodeLost: l.nodes[x.Node] != nil && l.nodes[x.Node].Presence == Lost})
+			told := api.DirectiveExecutor{ID: x.ID, Node: x.Node, Leaving: x.Leaving}
+			if n := l.nodes[x.Node]; n != nil {
+				told.Cores, told.NodeLost = n.Offered, n.Presence == Lost
+				if some := n.PerStage(a.Tenant.Launch); some > 1 {
+					told.Cores, told.PerStage = n.Offered/units.Cores(some), some
+				}
+			}
+			d.Executors = append(d.Executors, told)
 		}
 	}
 	l.batch.directed = d.Executors

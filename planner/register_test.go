@@ -208,13 +208,21 @@ func TestThePool(t *testing.T) {
 		profile  *api.Profile
 		deadline units.Seconds
 		heap     units.Bytes
+		cores    int // Of an executor; a node has four.
 		pool     int
+		perStage int
 	}{
-		{"without a profile one per node", nil, 900, units.GiB, 2},
-		{"without a deadline one per node", ptr(diamond("p")), 0, units.GiB, 2},
-		{"as wide as the DAG", ptr(diamond("p")), 900, units.GiB, 4},
-		{"at most four per node", &wide, 900, units.GiB, 8},
-		{"as many as fit into the memory", &wide, 900, 4 * units.GiB, 4},
+		{"without a profile one per node", nil, 900, units.GiB, 0, 2, 0},
+		{"without a deadline one per node", ptr(diamond("p")), 0, units.GiB, 0, 2, 0},
+		{"as wide as the DAG", ptr(diamond("p")), 900, units.GiB, 0, 4, 0},
+		{"at most four per node", &wide, 900, units.GiB, 0, 8, 0},
+		{"as many as fit into the memory", &wide, 900, 4 * units.GiB, 0, 4, 0},
+		{"as many as fill the node", nil, 900, units.GiB, 2, 4, 2},
+		{"cores that are left over", nil, 900, units.GiB, 3, 2, 0},
+		{"more cores than the node has", nil, 900, units.GiB, 9, 2, 0},
+		{"as many for each stage", ptr(diamond("p")), 900, units.GiB, 2, 8, 2},
+		{"of which memory holds fewer", ptr(diamond("p")), 900, 4 * units.GiB, 1, 4, 4},
+		{"of which memory holds one", nil, 900, 10 * units.GiB, 1, 2, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := planner.Default()
@@ -224,13 +232,21 @@ func TestThePool(t *testing.T) {
 				w.put(*c.profile)
 			}
 			r := registration("p", c.deadline)
-			r.Launch.Heap = c.heap
+			r.Launch.Heap, r.Launch.Cores = c.heap, c.cores
 			reply := w.register(r)
 			if reply.Error != nil || reply.Executors != c.pool || len(reply.Directive.Executors) != c.pool {
 				t.Fatalf("registered with %+v", reply)
 			}
-			if x := reply.Directive.Executors; x[0].Node == x[1].Node || x[0].Cores != 4 || x[0].ID != "1" {
+			if x := reply.Directive.Executors; x[0].Node == x[1].Node || x[0].Cores != 4/units.Cores(max(1, c.perStage)) ||
+				x[0].ID != "1" || x[0].PerStage != c.perStage {
 				t.Errorf("executors %+v, want the first ones on different nodes", x)
+			}
+			slots := 4
+			if c.cores > 0 {
+				slots = c.cores * min(max(1, c.perStage), c.pool/2)
+			}
+			if reply.Slots != 2*slots {
+				t.Errorf("%d slots, want %d", reply.Slots, 2*slots)
 			}
 			for _, n := range []string{"a", "b"} {
 				if got := len(w.plans[n].Apps[0].Executors); got != c.pool/2 {
@@ -260,7 +276,8 @@ func TestMemoryAndSlotsOfAnExecutor(t *testing.T) {
 	r.Launch.OffHeapFixed, r.Launch.OffHeap, r.Launch.Cores, r.Launch.Overhead = true, 100*units.MiB, 2, units.GiB
 	reply = w.register(r)
 	launch = w.plans["a"].Apps[1].Launch
-	if reply.OffHeap != 100*units.MiB || launch.OffHeap != reply.OffHeap || launch.Cores != 2 || launch.Overhead != units.GiB || reply.Slots != 2 {
+	if reply.OffHeap != 100*units.MiB || launch.OffHeap != reply.OffHeap || launch.Cores != 2 || launch.Overhead != units.GiB ||
+		reply.Executors != 2 || reply.Slots != 4 {
 		t.Errorf("what the user fixed: %+v, launch %+v", reply, launch)
 	}
 

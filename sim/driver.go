@@ -103,7 +103,8 @@ func (d *Driver) send(r driver.Request) {
 		d.ask(r.No, func(c *control, reply func(any)) { c.events(batch, reply) })
 		return
 	}
-	launch := api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0", TaskCPUs: d.spark.App.TaskCPUs}
+	launch := api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0", TaskCPUs: d.spark.App.TaskCPUs,
+		Cores: d.spark.App.ExecutorCores}
 	d.spark.App.Memory.Declare(&launch)
 	if !launch.OffHeapFixed {
 		launch.OffHeap = d.reply.OffHeap // Its executors are started with that.

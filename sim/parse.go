@@ -29,8 +29,8 @@ import (
 //	network delay=1ms jitter=1ms loss=0.05 duplicate=0.05 reorder=yes
 //	limit 2h
 //	workload kmeans                         one of workloads
-//	app NAME head=3s tail=0.2s [exit=1s driver=1 pace=1 threads=1 cpus=1 class=batch mode=control
-//	      heap=2g overhead=512m floor=256m weight=1 offheap=1g pools=fixed
+//	app NAME head=3s tail=0.2s [exit=1s driver=1 pace=1 threads=1 cpus=1 executor-cores=2
+//	      class=batch mode=control heap=2g overhead=512m floor=256m weight=1 offheap=1g pools=fixed
 //	      blocks=300m task-memory=32m]      (one line) an application, with its stages:
 //	  stage NAME tasks=100 work=200 [after=A,B job=0 records=1000 written=10
 //	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1 bytes=0.2]           (one line)

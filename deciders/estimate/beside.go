@@ -11,7 +11,7 @@ import (
 
 // Aiming are the parameters of the equations by which a's stages get their deadlines.
 func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
-	q := p.Of(a)
+	q := p.Of(v, a)
 	if q.Aim == 0 {
 		return q
 	}

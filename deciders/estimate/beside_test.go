@@ -34,7 +34,7 @@ func TestADriverThatIsSlowerBesideOthers(t *testing.T) {
 			w.App(api.AppID(fmt.Sprintf("app-%d", 2+n)), "q", 0, "a")
 		}
 		p := policy(estimate.BranchesTogether)
-		alone := p.Of(a)
+		alone := p.Of(w.View(), a)
 		w.To(2)
 		first := w.Ready(a, 0, "read", 3000, "1")
 		w.To(22)

@@ -26,7 +26,7 @@ func (p Policy) Predicted(v ledger.View, a *ledger.App) units.Seconds {
 // driver's gaps and tail from the profile. full says that every stage has all cores. While
 // all goes as planned it holds still.
 func (p Policy) End(v ledger.View, a *ledger.App, full bool) units.Seconds {
-	q := p.Of(a)
+	q := p.Of(v, a)
 	if q.Open = full; full {
 		q.Executors = 0
 	}
@@ -38,7 +38,7 @@ func (p Policy) End(v ledger.View, a *ledger.App, full bool) units.Seconds {
 // cores for every stage.
 func (p Policy) Soonest(v ledger.View, a *ledger.App) units.Seconds {
 	c := CourseOf(a)
-	return c.Graph.Finish(p.Of(a), 0, p.supply(v, a), standing(v.Now(), a, c, true))
+	return c.Graph.Finish(p.Of(v, a), 0, p.supply(v, a), standing(v.Now(), a, c, true))
 }
 
 // standing is how far a has come on its course. Stages that are neither open nor yet to

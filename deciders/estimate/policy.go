@@ -26,7 +26,7 @@ type Policy struct {
 	Equations dag.Params
 	// Branches says whether stages that could run side by side do.
 	Branches string
-	// MaxPool bounds the executors of one application on one node.
+	// MaxPool bounds the stages of one application that can run side by side on a node.
 	MaxPool int
 	// ExitSilent is how long a driver whose context has stopped may be silent before its
 	// exit counts as not known, ExitWait how long the exit of one that speaks is waited
@@ -38,28 +38,28 @@ type Policy struct {
 
 func (p Policy) rules() *sharing.Params { return sharing.Of(p.Sharing) }
 
-// Shape decides how many executors an application with a deadline has on a node,
-// which is how many of its stages can run side by side, and whether it starts without
-// being held back. An executor has all the node's cores as ceiling, so branches in
-// turn end when branches side by side would but for tails and gaps, and each executor
-// less is a JVM that does not start, compile and collect for itself.
-func (p Policy) Shape(g *dag.Graph, nodes int, deadline units.Seconds, supply dag.Supply,
+// Shape decides how many stages of an application with a deadline can run side by side, each
+// on so many executors in all, and whether it starts without being held back. A stage's
+// executors have all the node's cores as ceiling, so branches in turn end when branches side
+// by side would but for tails and gaps, and each executor less is a JVM that does not start,
+// compile and collect for itself.
+func (p Policy) Shape(g *dag.Graph, executors int, deadline units.Seconds, supply dag.Supply,
 	elapsed units.Seconds) dag.Params {
 	most := p.Together(g)
 	if p.Opens() {
 		q := p.Equations
-		q.Nodes = nodes
+		q.Nodes = executors
 		return g.Choose(q, most, deadline, supply, elapsed)
 	}
 	if p.Branches == BranchesInTurn {
 		most = 1
 	}
 	q := p.Turns(g, most)
-	q.Nodes = nodes
+	q.Nodes = executors
 	return q
 }
 
-// PerNode is how many executors on a node an application of g has by its shape.
+// PerNode is how many stages of an application of g can run side by side on a node by its shape.
 func (p Policy) PerNode(g *dag.Graph, shape dag.Params) int {
 	switch {
 	case shape.Open:
@@ -76,20 +76,43 @@ func (p Policy) Opens() bool {
 	return p.Branches == BranchesAuto && p.Equations.Split != dag.SplitPaper
 }
 
-// Together is how many executors on a node let all stages run side by side that can,
-// as far as MaxPool allows.
+// Together is how many stages can run side by side, as far as MaxPool allows.
 func (p Policy) Together(g *dag.Graph) int { return min(g.Width(), p.MaxPool) }
 
-// Turns are the parameters of the equations for so many executors on a node.
-func (p Policy) Turns(g *dag.Graph, executors int) dag.Params { return g.Turns(p.Equations, executors) }
+// Turns are the parameters of the equations for so many stages side by side.
+func (p Policy) Turns(g *dag.Graph, abreast int) dag.Params { return g.Turns(p.Equations, abreast) }
 
 // Of are the parameters of the equations for a, which has a profile: of the executors
 // that it has now.
-func (p Policy) Of(a *ledger.App) dag.Params { return p.Turns(a.Profile.Graph, a.Abreast()) }
+func (p Policy) Of(v ledger.View, a *ledger.App) dag.Params {
+	return p.Turns(a.Profile.Graph, abreast(v, a))
+}
+
+// abreast is how many stages of a can run side by side: by its executors on the node that has
+// room for most, those counted that are to be replaced.
+func abreast(v ledger.View, a *ledger.App) int {
+	count := make(map[string]int)
+	for _, x := range a.Tenant.Executors {
+		if !x.Gone && !x.Leaving {
+			count[x.Node]++
+		}
+	}
+	for _, name := range a.Tenant.Pending {
+		count[name]++
+	}
+	most := 0
+	for name, executors := range count {
+		if n := v.Node(name); n != nil {
+			executors = max(1, executors/n.PerStage(a.Tenant.Launch))
+		}
+		most = max(most, executors)
+	}
+	return most
+}
 
 // Turning reports whether a's stages take turns because that is cheaper.
-func (p Policy) Turning(a *ledger.App) bool {
-	return p.Opens() && !a.Observed() && p.Of(a).Executors > 0
+func (p Policy) Turning(v ledger.View, a *ledger.App) bool {
+	return p.Opens() && !a.Observed() && p.Of(v, a).Executors > 0
 }
 
 // Final reports whether a, on its course and with the parameters that it has, ends with s:

@@ -33,7 +33,7 @@ func (p Policy) Promised(v ledger.View, a *ledger.App, nodes []string) []Promise
 	for _, name := range nodes {
 		for _, t := range v.Allocations(name) {
 			if b := t.App; b.Running() && b.ID != a.ID {
-				offered[b] += p.available(b, v.Node(name))
+				offered[b] += p.available(t, v.Node(name))
 			}
 		}
 	}
@@ -89,13 +89,14 @@ func (p Policy) promisedWaiting(v ledger.View, a *ledger.App, nodes []string) []
 	return promises
 }
 
-// available is what b can have of n.
-func (p Policy) available(b *ledger.App, n *ledger.Node) units.Cores {
+// available is what t's application can have of its node, n.
+func (p Policy) available(t *ledger.Allocation, n *ledger.Node) units.Cores {
+	b := t.App
 	switch {
 	case n == nil:
 		return 0
 	case b.Tenant.Launch.Mode.Unmanaged():
-		cores := min(units.Cores(n.Slots(b.Tenant.Launch)), units.Cores(p.rules().Later.LeftAlone)*n.Offered)
+		cores := min(units.Cores(n.StageSlots(b.Tenant.Launch, len(t.Executors))), units.Cores(p.rules().Later.LeftAlone)*n.Offered)
 		if most := b.Tenant.Cap; most > 0 {
 			cores = min(cores, most)
 		}

@@ -86,12 +86,22 @@ func (d *Decider) fold(v ledger.View, a *ledger.App, s *ledger.Stage, withFree b
 		}
 		done, spare := t.Weight*float64(seen.Progress), units.Cores(0)
 		if withFree {
-			spare = free(v, n)
+			spare = free(v, n) / units.Cores(beside(s, t.Node))
 		}
 		d.parts = append(d.parts, part{weight: t.Weight, done: done, running: float64(seen.Pace.Running),
 			speed: speed(a, s, t, done, &seen.Pace, spare, n)})
 	}
 	return true
+}
+
+// beside is how many targets of s share a node and what is free there.
+func beside(s *ledger.Stage, node string) (count int) {
+	for i := range s.Targets {
+		if s.Targets[i].Node == node {
+			count++
+		}
+	}
+	return count
 }
 
 // speed is the most that an executor could do, in weight per second: what it

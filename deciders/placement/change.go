@@ -57,8 +57,8 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crow
 		if !n.Live() || v.Stays(a, n.Node) || slices.Contains(a.Tenant.Pending, n.Node) {
 			continue
 		}
-		if fit := fits(a, v.Free(n), width); fit > 0 && !kept[n.Node] {
-			free = append(free, Seat{Node: n, Executors: fit})
+		if s := seat(a, n, v.Free(n), width); s.Executors > 0 && !kept[n.Node] {
+			free = append(free, s)
 		} else {
 			crowded = crowded || fits(a, n.Room(), 1) > 0
 		}
@@ -115,12 +115,15 @@ func vacates(v ledger.View, a *ledger.App) bool {
 
 // Extent is what the nodes offer that a has executors on which stay.
 func Extent(v ledger.View, a *ledger.App) (cores units.Cores, slots int) {
-	seen := make(map[string]bool)
+	count := make(map[string]int)
 	for _, x := range a.Alive() {
-		if n := v.Node(x.Node); n != nil && !x.Leaving && !seen[x.Node] {
-			seen[x.Node] = true
-			cores += n.Offered
-			slots += n.Slots(a.Tenant.Launch)
+		if n := v.Node(x.Node); n != nil && !x.Leaving {
+			if count[x.Node]++; count[x.Node] == 1 {
+				cores += n.Offered
+			}
+			if count[x.Node] <= n.PerStage(a.Tenant.Launch) {
+				slots += n.Slots(a.Tenant.Launch)
+			}
 		}
 	}
 	return cores, slots

@@ -17,10 +17,11 @@
 //
 // # How many
 //
-// A paced application gets as many executors on a node as stages of its profile can run
-// side by side, at most Policy.MaxPool, or as few as the shape of its branches asks for
-// (estimate.Policy.Shape); any other gets one. A node gives fewer where its memory holds
-// fewer, and none where not even one fits. Each is started with the least off-heap memory
+// One stage has one executor on a node, or as many as fill its cores where the user gave them
+// fewer (ledger.Node.PerStage). A paced application gets these for as many stages as can run
+// side by side by its profile, at most Policy.MaxPool, or as few as the shape of its branches
+// asks for (estimate.Policy.Shape); any other gets those of one stage. A node gives fewer where
+// its memory holds fewer, and none where not even one fits. Each is started with the least off-heap memory
 // that it may have (memory.FloorOf), and counts with that; what a node's executors have
 // beyond it moves while they run (package node).
 //

@@ -27,13 +27,15 @@ type Policy struct {
 type Seat struct {
 	Node      *ledger.Node
 	Executors int
+	// PerStage is how many of them one stage has, 0 for one.
+	PerStage int
 }
 
 // Seating is what an application that comes gets.
 type Seating struct {
 	Seats []Seat
-	// PerNode is how many executors it has on a node, 0 where that is not asked: unless it
-	// is paced and held back; Open says that its deadline leaves no room for turns.
+	// PerNode is how many of its stages can run side by side, 0 where that is not asked: unless
+	// it is paced and held back; Open says that its deadline leaves no room for turns.
 	PerNode int
 	Open    bool
 	// OffHeap is what each executor has off the heap at its start (memory.FloorOf), and may
@@ -70,9 +72,21 @@ func (p Policy) supply(v ledger.View, a *ledger.App, s Seating) dag.Supply {
 	return dag.Supply{Cores: s.Cores, Slots: s.Slots, Taken: estimate.Taken(p.Promised(v, a, nodes))}
 }
 
-// Most is the most executors of a seat.
-func (s Seating) Most() int {
-	return slices.MaxFunc(s.Seats, func(x, y Seat) int { return x.Executors - y.Executors }).Executors
+// Abreast is how many stages can run side by side on the seat that has room for most.
+func (s Seating) Abreast() int {
+	most := 1
+	for _, seat := range s.Seats {
+		most = max(most, seat.Executors/max(1, seat.PerStage))
+	}
+	return most
+}
+
+// Executors is how many of its executors one stage has.
+func (s Seating) Executors() (all int) {
+	for _, seat := range s.Seats {
+		all += min(max(1, seat.PerStage), seat.Executors)
+	}
+	return all
 }
 
 // Room is how much of a node's memory an application that comes may take.
@@ -81,10 +95,11 @@ type Room func(n *ledger.Node) units.Bytes
 // Whole is the room of nodes on which nothing runs.
 func Whole(n *ledger.Node) units.Bytes { return n.Room() }
 
-// Seats decides how many executors a, which is not in the ledger yet, gets on each node:
-// when it is paced, as many as its DAG has stages that can run side by side, at most
-// MaxPool, or fewer if these may take turns; one otherwise. A node gives fewer where its
-// room holds fewer, and none where not even one fits. What an executor has off the heap at
+// Seats decides how many executors a, which is not in the ledger yet, gets on each node: as many
+// as one stage fills the node with, which is one unless its user gave them fewer cores. When it
+// is paced, so many for each of the stages of its DAG that can run side by side, at most
+// MaxPool, or for fewer if these may take turns. A node gives fewer where its room holds fewer,
+// and none where not even one fits. What an executor has off the heap at
 // its start is decided too, unless it is decided already: by what nodes give, not by what is
 // left. Errors have kinds: transient where no node takes executors, or only one that is away could
 // hold one, invalid where an executor fits none, conflict where it would fit if there were room.
@@ -94,16 +109,16 @@ func (p Policy) Seats(v ledger.View, a *ledger.App, room Room) (Seating, error) 
 		// An observed application is held back by nothing, so not by turns either.
 		return s, err
 	}
-	shape := p.Shape(a.Profile.Graph, len(s.Seats), a.Promise.Deadline, p.supply(v, a, s), a.At(v.Now()))
+	shape := p.Shape(a.Profile.Graph, s.Executors(), a.Promise.Deadline, p.supply(v, a, s), a.At(v.Now()))
 	perNode := p.PerNode(a.Profile.Graph, shape)
-	if slices.ContainsFunc(s.Seats, func(s Seat) bool { return s.Executors > perNode }) {
+	if slices.ContainsFunc(s.Seats, func(s Seat) bool { return s.Executors > perNode*s.PerStage }) {
 		s, err = p.seating(v, a, perNode, room)
 	}
 	s.PerNode, s.Open = perNode, shape.Open
 	return s, err
 }
 
-// seating is the one with at most width executors on a node.
+// seating is the one for at most width stages side by side.
 func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Seating, error) {
 	nodes := v.Live()
 	if len(nodes) == 0 {
@@ -112,8 +127,8 @@ func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Sea
 	sized := size(a, nodes)
 	var seats []Seat
 	for _, n := range nodes {
-		if fit := fits(sized, room(n), width); fit > 0 {
-			seats = append(seats, Seat{Node: n, Executors: fit})
+		if s := seat(sized, n, room(n), width); s.Executors > 0 {
+			seats = append(seats, s)
 		}
 	}
 	if len(seats) == 0 {
@@ -151,6 +166,12 @@ func OffHeap(launch *api.Launch, nodes []*ledger.Node) (bytes units.Bytes) {
 		}
 	}
 	return bytes
+}
+
+// seat is the one of a on n, of which it may take so much room, for at most width stages side by side.
+func seat(a *ledger.App, n *ledger.Node, room units.Bytes, width int) Seat {
+	perStage := n.PerStage(a.Tenant.Launch)
+	return Seat{Node: n, Executors: fits(a, room, width*perStage), PerStage: perStage}
 }
 
 // fits is how many executors of a, at most width, so much memory holds.
@@ -228,12 +249,12 @@ func noNode(v ledger.View) error {
 func extent(seats []Seat, launch api.Launch) (cores units.Cores, slots int) {
 	for _, s := range seats {
 		cores += s.Node.Offered
-		slots += s.Node.Slots(launch)
+		slots += s.Node.StageSlots(launch, s.Executors)
 	}
 	return cores, slots
 }
 
-// width is how many executors a should have on a node, perNode where that is known.
+// width is how many stages of a should be able to run side by side, perNode where that is known.
 func (p Policy) width(a *ledger.App, perNode int) int {
 	switch {
 	case a.Promise.Mode != ledger.Paced:
@@ -266,7 +287,7 @@ func (p Policy) place(v ledger.View, a *ledger.App, seats []Seat, taken int) []S
 func (p Policy) AllNodes(v ledger.View) Seating {
 	var seats []Seat
 	for _, n := range v.Live() {
-		seats = append(seats, Seat{Node: n, Executors: 1})
+		seats = append(seats, Seat{Node: n, Executors: 1, PerStage: 1})
 	}
 	// Nobody has said its heap.
 	least := &ledger.App{Tenant: ledger.Tenant{Launch: api.Launch{Overhead: memory.Overhead(0)}}}

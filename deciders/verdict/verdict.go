@@ -47,8 +47,8 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 	default:
 		q := p.Turns(a.Profile.Graph, p.Together(a.Profile.Graph))
 		if a.Promise.Mode == ledger.Paced {
-			q = p.Turns(a.Profile.Graph, seating.Most())
-			q.Open, q.Nodes = seating.Open, len(seating.Seats)
+			q = p.Turns(a.Profile.Graph, seating.Abreast())
+			q.Open, q.Nodes = seating.Open, seating.Executors()
 		}
 		f, said := Forecast(view, p.Policy, a, q, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, seating.Nodes(), at)
 		v.Verdict, v.Earliest = f.Verdict, f.Earliest
@@ -122,7 +122,7 @@ func (p Policy) Again(view ledger.View, a *ledger.App, gate ledger.Gate) ledger.
 		finish = p.End(view, a, false)
 	}
 	switch {
-	case finish > deadline && full <= deadline && p.Turning(a):
+	case finish > deadline && full <= deadline && p.Turning(view, a):
 		v.Verdict, v.Gate.Unpaced = api.VerdictTight, true
 	case finish > deadline:
 		v.Verdict, v.Gate.Infeasible = api.VerdictInfeasible, paced && !p.PaceInfeasible
@@ -172,7 +172,7 @@ func (p Policy) Repace(view ledger.View, a *ledger.App) (Repacing, ledger.Judgem
 func (p Policy) tighten(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
 	rules := sharing.Of(p.Sharing).Again
 	share := units.Seconds(rules.Alone)
-	if p.Turning(a) {
+	if p.Turning(view, a) {
 		// Stages that share an executor cannot be told apart once they are held back.
 		if len(a.Opened()) > 1 {
 			return AsIs, ledger.Judgement{}
@@ -197,7 +197,7 @@ func (p Policy) loosen(view ledger.View, a *ledger.App) Repacing {
 	if view.Now() < a.Clocks.Looked.Add(lookEvery) {
 		return AsIs
 	}
-	if !p.Turning(a) || !estimate.Branching(a) {
+	if !p.Turning(view, a) || !estimate.Branching(a) {
 		return LookedAt
 	}
 	if soonest := p.Soonest(view, a); soonest <= a.Promise.Deadline || p.End(view, a, true) >= soonest {

@@ -35,6 +35,8 @@ type App struct {
 	Pace, Bend float64
 	// Threads is how many cores each task can use, TaskCPUs how many it says that it does; 0 is 1.
 	Threads, TaskCPUs float64
+	// ExecutorCores is how many each executor has, 0 for its node's.
+	ExecutorCores int
 }
 
 // Stage describes a stage.
@@ -87,6 +89,7 @@ func (a App) Validate() error {
 	check(within(a.Pace, 0, 100), "pace is %v", a.Pace)
 	check(within(a.Threads, 0, 1024) && within(a.TaskCPUs, 0, 1024), "threads are %v, cpus %v, want 0 to 1024",
 		a.Threads, a.TaskCPUs)
+	check(a.ExecutorCores >= 0 && a.ExecutorCores <= 1024, "executors have %d cores, want 0 to 1024", a.ExecutorCores)
 	check(within(a.Bend, 0, 100), "bend is %v, want 0 to 100", a.Bend)
 	for i, s := range a.Stages {
 		at := fmt.Sprintf("stage %d: ", i)

@@ -291,6 +291,8 @@ type StageStatus struct {
 	CPU units.Work `json:"core_seconds"`
 	// Progress is the done fraction of its share; 0 without a target.
 	Progress units.Fraction `json:"progress"`
+	// Finished counts the tasks of the stage that have finished there.
+	Finished int `json:"finished,omitempty"`
 	// QuotaChanges counts the quotas written for it, or that would have been.
 	QuotaChanges int `json:"quota_changes"`
 	// LargeCPU is the CPU time of the large tasks that have finished here (of more than

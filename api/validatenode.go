@@ -117,6 +117,7 @@ func (s *StageStatus) validate(f *faults) {
 	s.StageKey.validate(f)
 	f.finite("core_seconds", float64(s.CPU))
 	f.between("progress", float64(s.Progress), 0, MostAmount)
+	f.count("finished", s.Finished, MostCount)
 	f.count("quota_changes", s.QuotaChanges, MostCount)
 	f.finite("large_core_seconds", float64(s.LargeCPU))
 	f.finite("large_reading_core_seconds", float64(s.LargeReading))

@@ -21,7 +21,8 @@ type Graph struct {
 	nodes []node
 	// index maps a stage's id to its node.
 	index map[int]int
-	width int
+	// width is the largest number of stages that can run side by side, recorded that of the profile.
+	width, recorded int
 	// factors scale what stages that ran side by side keep busy (recorded.go), by node.
 	factors []float64
 	// whole has by node what a stage occupies, with one executor and with more (occupied).
@@ -49,13 +50,17 @@ func (n *node) cut() bool { return n.stage == nil || n.alone }
 // New builds the graph of p. It returns a KindInvalid error when p is not a
 // valid profile or its times are beyond all reason. p may be changed afterwards.
 func New(p api.Profile) (*Graph, error) {
-	if err := check(p); err != nil {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if err := checkSums(p); err != nil {
 		return nil, err
 	}
 	g := &Graph{index: make(map[int]int, len(p.Stages))}
 	g.connect(p.Stages)
 	g.take(p)
 	g.survey()
+	g.recorded = g.width
 	g.measure()
 	g.findFactors()
 	return g, nil
@@ -81,10 +86,10 @@ func (g *Graph) measure() {
 	}
 }
 
-// With is New for what is left of g's profile: a profile of the same stages with other
+// With is New for what is left of g's profile: a profile of the same stages, in g's order, with other
 // sizes. What g knows of stages that ran side by side holds for their rest.
 func (g *Graph) With(p api.Profile) (*Graph, error) {
-	if err := check(p); err != nil {
+	if err := checkSums(p); err != nil {
 		return nil, err
 	}
 	rest := *g
@@ -94,7 +99,8 @@ func (g *Graph) With(p api.Profile) (*Graph, error) {
 	return &rest, nil
 }
 
-// Stages returns the stages in order of id. The caller must not change Parents.
+// Stages returns the stages in their order, which is that of id but for extra ones (Extra). The caller must
+// not change Parents.
 func (g *Graph) Stages() []api.ProfileStage { return slices.Clone(g.profile.Stages) }
 
 // Stage returns the stage with the given id, if there is one.
@@ -237,11 +243,8 @@ func (g *Graph) sumGaps() {
 // work is the CPU time that Eq 6 expects of a stage, in core-seconds.
 func work(s *api.ProfileStage) float64 { return float64(s.Records) / float64(s.NominalRate) }
 
-// check says what is wrong with a profile, as a KindInvalid error.
-func check(p api.Profile) error {
-	if err := p.Validate(); err != nil {
-		return err
-	}
+// checkSums says that the times of a profile are beyond all reason, as a KindInvalid error.
+func checkSums(p api.Profile) error {
 	times, works := float64(p.Head+p.Tail+p.Exit+p.Duration), 0.0
 	for i := range p.Stages {
 		s := &p.Stages[i]

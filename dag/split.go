@@ -20,7 +20,7 @@ type Moment struct {
 	// Running are the other stages that were submitted and have not ended.
 	Running []Rest
 	// Seated are those of all these, Stage included, that have executors. It is only
-	// looked at with Params.Executors: the others wait for one, in order of id.
+	// looked at with Params.Executors: the others wait for one, in their order.
 	Seated []int
 }
 
@@ -70,7 +70,7 @@ func (m Moment) backlog(g *Graph, p Params, s int) *backlog {
 		}
 		b.put(i, r.Left)
 		// Those whose turn comes later follow it.
-		if p.Executors > 0 && !slices.Contains(m.Seated, r.Stage) && (turn || r.Stage > m.Stage) {
+		if p.Executors > 0 && !slices.Contains(m.Seated, r.Stage) && (turn || i > s) {
 			b.wait(i, r.Left)
 			b.follower = i
 		}

@@ -18,7 +18,7 @@ type Mode string
 const (
 	Paced     Mode = "paced"     // each stage has its deadline, gated (App.Gated)
 	Recording Mode = "recording" // ungated, no profile or no deadline
-	Released  Mode = "released"  // ungated, somebody let it go or it left its profile
+	Released  Mode = "released"  // ungated, somebody let it go
 	Unpaced   Mode = "unpaced"   // ungated, cannot be paced (streaming)
 	Off       Mode = "off"       // ungated, not recorded either: its user's wish
 )
@@ -146,8 +146,11 @@ type Promise struct {
 	// Reclaimed says that its executors were another planner's, or this one's before it lost
 	// its state.
 	Reclaimed bool `json:"reclaimed,omitempty"`
-	// Mismatch says where the run left its profile, "" if it did not.
-	Mismatch string `json:"mismatch,omitempty"`
+	// Queries are the numbers of the SQL queries that have ended and left out stages of its profile.
+	Queries []int64 `json:"ended_queries,omitempty"`
+	// Paused says that its stages have all cores, in its place among others, because less than half of what
+	// is left of its work is known.
+	Paused bool `json:"paused,omitempty"`
 	// Targeted says that some stage has had a target: durations are not those of
 	// all cores.
 	Targeted bool `json:"targeted,omitempty"`
@@ -298,6 +301,8 @@ func (a *App) Pacing() string {
 		return string(Released)
 	case a.Promise.Mode == Paced && a.Observed():
 		return "observed"
+	case a.Promise.Mode == Paced && a.Promise.Paused:
+		return "paused"
 	}
 	return string(a.Promise.Mode)
 }

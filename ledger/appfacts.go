@@ -230,18 +230,20 @@ func (f Capped) apply(l *Ledger) error {
 	return nil
 }
 
-// Mismatched: a run has left its profile; Where says at which stage.
-type Mismatched struct {
-	App   api.AppID
-	Where string
+// TargetsPaused: an application's stages have all cores, in its place among others, or their targets
+// again. Known is the part of what is left of its work that is known.
+type TargetsPaused struct {
+	App    api.AppID
+	Paused bool
+	Known  units.Fraction
 }
 
-func (f Mismatched) apply(l *Ledger) error {
+func (f TargetsPaused) apply(l *Ledger) error {
 	a, err := l.app(f.App, partState)
 	if err != nil {
 		return err
 	}
-	a.Promise.Mismatch = f.Where
+	a.Promise.Paused = f.Paused
 	return nil
 }
 

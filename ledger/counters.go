@@ -40,6 +40,7 @@ func (c *Counters) shadow(s api.StageSample, offered units.Cores) {
 // Sight is what a node told last of an executor at work on a stage; it is not stored.
 type Sight struct {
 	Progress units.Fraction
+	Finished int // Tasks.
 	Pace     Pace
 	// Lacked is the time for which it got less than it asked for, each moment counted by
 	// the part that was missing.

@@ -221,7 +221,7 @@ func change(l *Ledger, a *App, what parts) {
 }
 
 // changeStage gives s, of an application that changes, the version of the batch.
-func changeStage(l *Ledger, s *Stage) { s.changed, s.copied = l.batch.number, nil }
+func changeStage(l *Ledger, s *Stage) { s.versions.changed, s.copied = l.batch.number, nil }
 
 // changeNode has Close compare n's Plan, and do what its parts ask for.
 func changeNode(l *Ledger, n *Node, what nodeParts) {

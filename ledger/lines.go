@@ -105,6 +105,15 @@ func (f PacingChanged) line() Line {
 	return usual("pacing changed", ofApp(f.App), "%s is %s: %s", f.App, f.Pacing, f.Why)
 }
 
+func (f TargetsPaused) line() Line {
+	if f.Paused {
+		return usual("targets paused", ofApp(f.App),
+			"%s has all cores for now: %.0f %% of what is left of it is known", f.App, 100*float64(f.Known))
+	}
+	return usual("targets back", ofApp(f.App), "%s has targets again: %.0f %% of what is left of it is known", f.App,
+		100*float64(f.Known))
+}
+
 func (f Judged) line() Line {
 	switch after := f.After.(type) {
 	case DeadlineGiven:
@@ -141,7 +150,6 @@ func (DeadlineGiven) line() Line  { return quiet("deadline given") }
 func (GateSet) line() Line        { return quiet("gate set") }
 func (ModeSet) line() Line        { return quiet("mode set") }
 func (Capped) line() Line         { return quiet("cap given") }
-func (Mismatched) line() Line     { return quiet("profile left") }
 func (Looked) line() Line         { return quiet("end looked at") }
 func (TargetsDropped) line() Line { return quiet("targets dropped") }
 func (OwnerRevoked) line() Line   { return quiet("owner revoked") }
@@ -172,6 +180,18 @@ func (f StageShared) line() Line {
 	return usual("tail handed over", ofStage(f.App, f.Stage),
 		"%s stage %d.%d would end %s late: the work of %.1f tasks goes to other executors",
 		f.App, f.Stage.Stage, f.Stage.Attempt, f.Late, f.Moved)
+}
+
+func (f StageAdded) line() Line {
+	return usual("stage added", ofStage(f.App, f.Stage),
+		"%s stage %d.%d is not in the profile: %.1f core-seconds, estimated by %s", f.App, f.Stage.Stage, f.Stage.Attempt, float64(f.Extra.Stage.CoreSeconds), f.Extra.By)
+}
+
+func (f QueryEnded) line() Line {
+	if !f.Left {
+		return quiet("query ended")
+	}
+	return usual("query ended", ofApp(f.App), "%s: query %d has ended, and stages of it do not come", f.App, f.Execution)
 }
 
 func (StageReady) line() Line    { return quiet("stage ready") }

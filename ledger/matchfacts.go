@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -34,6 +35,30 @@ func (f StageMatched) apply(l *Ledger) error {
 			other.Annotation = Unmatched
 			changeStage(l, other)
 		}
+	}
+	return nil
+}
+
+// QueryEnded: a SQL query of an application has ended: what its profile has of it and has not come is
+// gone. Left says that there was something.
+type QueryEnded struct {
+	App       api.AppID
+	Execution int64
+	Left      bool
+}
+
+func (f QueryEnded) apply(l *Ledger) error {
+	a, err := l.app(f.App, partNone)
+	if err != nil {
+		return err
+	}
+	if a.Profile == nil {
+		return fmt.Errorf("application %s has no profile", f.App)
+	}
+	a.Profile.Match.QueryEnded(f.Execution)
+	if f.Left {
+		a.Promise.Queries = append(slices.Clone(a.Promise.Queries), f.Execution)
+		change(l, a, partRecord)
 	}
 	return nil
 }

@@ -369,7 +369,7 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 	if s.LargeCPU > c.Large {
 		c.Large, c.Reading = s.LargeCPU, s.LargeReading
 	}
-	v.Progress = s.Progress.Clamp()
+	v.Progress, v.Finished = s.Progress.Clamp(), max(v.Finished, s.Finished)
 	limit := l.sampleLimit(a)
 	for _, tick := range s.Samples {
 		at := a.At(l.now) - tick.Age
@@ -382,7 +382,7 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 			executor: int32(number)}, limit)
 	}
 	if *c != before {
-		st.counted = l.batch.number
+		st.versions.counted = l.batch.number
 	}
 }
 

@@ -86,10 +86,10 @@ func (l *Ledger) saveCounters() {
 func (l *Ledger) saveApp(a *App) {
 	number, v, flushes := l.batch.number, &a.versions, isNew(l, a, partFlush)
 	if a.Profile != nil && isNew(l, a, partProfile) {
-		l.save(ownProfile(a.ID), a.Profile.Body)
+		l.save(ownProfile(a.ID), a.Profile.Recorded)
 	}
 	for _, s := range a.Order {
-		stale, dirty := s.counted > s.flushed, s.changed == number
+		stale, dirty := s.versions.counted > s.versions.flushed, s.versions.changed == number
 		flush := stale && flushes
 		// A profile is made of the counters: those of a stage that is done are not left
 		// to the next flush. Samples are many: no event waits for them.
@@ -101,7 +101,7 @@ func (l *Ledger) saveApp(a *App) {
 			l.save(stageKey(a.ID, s.Key()), stageRecord{Layout, s.StageRecord})
 		}
 		if flush {
-			s.flushed = number
+			s.versions.flushed = number
 			l.saveSamples(a.ID, s)
 		}
 	}

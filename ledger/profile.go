@@ -13,8 +13,11 @@ import (
 // Profile is a profile with its graph: stored ones, and each running application's own
 // copy, which also matches its stages.
 type Profile struct {
+	// Body has, of a running application, the extra stages of its run where they stand.
 	Body  api.Profile
 	Graph *dag.Graph
+	// Recorded is Body without extra stages.
+	Recorded api.Profile
 	// Match is nil for a stored profile.
 	Match *profiles.Matcher
 	// Rate is the application's average nominal rate (dag.Graph.Rate).
@@ -29,16 +32,35 @@ func NewProfile(p api.Profile) (*Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("profile %s: %w", p.Name, err)
 	}
-	return &Profile{Body: p, Graph: g}, nil
+	return &Profile{Body: p, Graph: g, Recorded: p}, nil
 }
 
 func (p *Profile) id() profileID { return profileID{p.Body.Name, p.Body.Owner} }
 
 // forRun returns p for one application: what is stored may change while it runs.
 func (p *Profile) forRun(beta float64) *Profile {
-	return &Profile{Body: profiles.Alone(p.Body), Graph: p.Graph, Match: profiles.NewMatcher(p.Body),
+	body := profiles.Alone(p.Body)
+	return &Profile{Body: body, Graph: p.Graph, Recorded: body, Match: profiles.NewMatcher(p.Body),
 		Rate:      p.Graph.Rate(beta),
 		FixedPart: fixedParts(p.Body)}
+}
+
+// Next is the id that the next extra stage of the run gets: greater than all others.
+func (p *Profile) Next() int {
+	next := p.Recorded.Stages[len(p.Recorded.Stages)-1].ID + 1
+	for i := range p.Body.Stages {
+		next = max(next, p.Body.Stages[i].ID+1)
+	}
+	return next
+}
+
+// with returns p with an extra stage, which its Match takes in. Who has p sees nothing else of it.
+func (p *Profile) with(x dag.Extra) *Profile {
+	p.Match.Grow(x.Stage)
+	grown := *p
+	grown.Graph = x.Into(p.Graph)
+	grown.Body.Stages = grown.Graph.Stages()
+	return &grown
 }
 
 // leastFixedPart is the least that a driver is told: less one run finds and the next one does

@@ -311,6 +311,9 @@ func (a *App) restoreRecord(r api.Pair) error {
 // restoreStages puts a's stages in order and gives them their counters back.
 func (a *App) restoreStages(counters map[string][]Counters) {
 	slices.SortFunc(a.Order, func(x, y *Stage) int { return cmp.Compare(x.Seq, y.Seq) })
+	if a.Profile != nil {
+		a.Profile = a.Profile.withAll(a.Order)
+	}
 	for _, s := range a.Order {
 		s.Counters = counters[countersKey(a.ID, s.Key())]
 		a.Stages[s.Key()] = s
@@ -322,6 +325,11 @@ func (a *App) restoreStages(counters map[string][]Counters) {
 			if s.Done != nil {
 				a.Profile.Match.Ended(s.Key().Stage)
 			}
+		}
+	}
+	for _, execution := range a.Promise.Queries {
+		if a.Profile != nil {
+			a.Profile.Match.QueryEnded(execution)
 		}
 	}
 	slices.SortFunc(a.opened, CompareStages)

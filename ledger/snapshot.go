@@ -105,7 +105,7 @@ func (s *Stage) copy() *Stage {
 		r := *s.Response
 		c.Response = &r
 	}
-	c.changed, c.counted, c.flushed, c.copied = 0, 0, 0, nil
+	c.versions, c.copied = stageVersions{}, nil
 	return &c
 }
 

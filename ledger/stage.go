@@ -19,11 +19,13 @@ type Stage struct {
 	Samples  Samples
 	HandOver units.Instant // When its tail was last handed over.
 	Response *Response     // A step response that was asked for, nil for none.
-	// changed is the batch in which its record changed last, counted the one in which its counters
-	// did, flushed the one in which these were last saved by a flush.
-	changed, counted, flushed uint64
-	copied                    *Stage // What snapshots share of it until it changes, nil when that is to be made.
+	versions stageVersions
+	copied   *Stage // What snapshots share of it until it changes, nil when that is to be made.
 }
+
+// stageVersions are the batches in which a stage's record changed last, its counters did, and these were
+// last saved by a flush.
+type stageVersions struct{ changed, counted, flushed uint64 }
 
 // StageRecord is what is stored of a stage attempt for its events.
 type StageRecord struct {
@@ -35,6 +37,8 @@ type StageRecord struct {
 
 	// Annotation is the profile's stage, Unmatched without one.
 	Annotation int `json:"annotation"`
+	// Extra is the annotation of a stage that the profile lacks; nil for others.
+	Extra *Extra `json:"extra,omitempty"`
 	// First is the first deadline given to it, counted from ReadyAt; 0 without.
 	First units.Seconds `json:"first_deadline_s,omitempty"`
 	Aim
@@ -64,6 +68,9 @@ type Target struct {
 	Node string `json:"node"`
 	api.StageTarget
 }
+
+// Estimated reports whether the profile of s's run lacks it, and what it takes is estimated.
+func (s *Stage) Estimated() bool { return s.Extra != nil }
 
 // Key returns the stage attempt's name.
 func (s *Stage) Key() api.StageKey { return s.Ready.StageKey }
@@ -129,6 +136,14 @@ func (s *Stage) Progress() units.Fraction {
 		return 0
 	}
 	return units.Fraction(done / weight).Clamp()
+}
+
+// Finished is how many of the stage's tasks have finished, as far as the nodes told.
+func (s *Stage) Finished() (tasks int) {
+	for i := range s.Sights {
+		tasks += s.Sights[i].Finished
+	}
+	return tasks
 }
 
 // Counter is what was told of an executor's work for the stage in all.

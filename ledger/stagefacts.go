@@ -31,7 +31,7 @@ func (f StageReady) apply(l *Ledger) error {
 	limit := l.sampleLimit(a)
 	for _, s := range a.Order {
 		if s.Samples.cut(limit) {
-			s.counted, s.copied = l.batch.number, nil
+			s.versions.counted, s.copied = l.batch.number, nil
 		}
 	}
 	changeStage(l, s)

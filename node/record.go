@@ -130,5 +130,6 @@ func (r *record) describe(s *api.StageStatus, key Key, now units.Instant) {
 	}
 	s.App, s.StageKey, s.Executor = key.App, r.key, key.ID
 	s.CPU, s.Progress, s.QuotaChanges, s.Samples = r.cpu, r.progress, r.quotaChanges, r.samples[:r.n:r.n]
+	s.Finished = r.finished
 	s.LargeCPU, s.LargeReading = r.largeCPU, r.largeReading
 }

@@ -142,6 +142,10 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 		if s := a.Stages[ev.Done.StageKey]; s != nil && s.Done == nil {
 			r.record(ledger.StageEnded{App: a.ID, Done: *ev.Done, At: ev.At, ReadyAt: s.ReadyAt, First: s.First})
 		}
+	case api.EventQueryEnded:
+		if a.Profile != nil {
+			r.course.queryEnded(a, ev.Query.Execution)
+		}
 	case api.EventUnpaced:
 		if a.Promise.Mode != ledger.Unpaced {
 			r.record(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced})

@@ -158,6 +158,7 @@ func (r *apps) tick(a *ledger.App) {
 		return
 	}
 	r.repace(a)
+	r.course.estimated(a)
 	r.stepTick(a)
 	switch at := a.At(r.now); {
 	case a.Paced() && at >= a.Promise.Deadline:

@@ -17,6 +17,7 @@ type Engine struct {
 	core     core
 	nodes    nodes
 	starter  starter
+	course   course
 	apps     apps
 	requests requests
 
@@ -55,7 +56,8 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	e := &Engine{core: newCore(cfg, l)}
 	e.nodes = nodes{core: &e.core}
 	e.starter = starter{core: &e.core, nodes: &e.nodes}
-	e.apps = apps{core: &e.core, nodes: &e.nodes, starter: &e.starter}
+	e.course = course{core: &e.core, nodes: &e.nodes}
+	e.apps = apps{core: &e.core, nodes: &e.nodes, starter: &e.starter, course: &e.course}
 	e.requests = requests{core: &e.core, nodes: &e.nodes, apps: &e.apps}
 	e.deciders = []Decider{placement.Vacate, e.apps.tails.All}
 	return e, nil

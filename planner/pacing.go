@@ -18,31 +18,8 @@ type apps struct {
 	*core
 	nodes   *nodes
 	starter *starter
+	course  *course
 	tails   handover.Decider
-}
-
-// match looks for the annotation of a stage that has become ready, in order of id, and
-// reports whether there is one. A stage that has none ends pacing for the whole run.
-func (r *apps) match(a *ledger.App, s *ledger.Stage) bool {
-	if a.Profile == nil || a.Promise.Mismatch != "" || !r.record(ledger.StageMatched{App: a.ID, Stage: s.Key()}) {
-		return false
-	}
-	if s.Annotation == ledger.Unmatched {
-		r.mismatch(a, s)
-		return false
-	}
-	return true
-}
-
-// mismatch lets an application go that does not do what its profile says: what
-// is left of it is not known, so nothing can be planned. In a run at all cores
-// it only means that the profile is out of date.
-func (r *apps) mismatch(a *ledger.App, s *ledger.Stage) {
-	where := fmt.Sprintf("stage %d (%s) is not in profile %q", s.Key().Stage, s.Ready.Name, a.Promise.Profile)
-	r.record(ledger.Mismatched{App: a.ID, Where: where})
-	if a.Promise.Mode == ledger.Paced {
-		r.release(a, where+": all cores from now on")
-	}
 }
 
 // plan gives the stages that have become ready their deadlines, in order of id.
@@ -51,18 +28,19 @@ func (r *apps) plan(a *ledger.App, ready []*ledger.Stage) {
 		r.repace(a)
 	}
 	slices.SortFunc(ready, ledger.CompareStages)
+	extra := false
 	for _, s := range ready {
-		if r.match(a, s) && a.Paced() && s.Done == nil {
-			r.nodes.apply(schedule.Ready(r.view, r.estimates, a, s))
+		if !r.course.match(a, s) || !a.Paced() || s.Done != nil {
+			continue
 		}
+		extra = extra || s.Estimated()
+		if extra || a.Promise.Paused {
+			r.course.weigh(a)
+		}
+		r.nodes.apply(schedule.Ready(r.view, r.estimates, a, s))
 	}
-}
-
-// retarget plans the running stages anew after the application's deadline
-// changed.
-func (r *apps) retarget(a *ledger.App) {
-	if a.Paced() {
-		r.nodes.apply(schedule.Anew(r.view, r.estimates, a)...)
+	if extra && len(a.Opened()) > 1 {
+		r.course.retarget(a) // Those that run beside it share the time with it.
 	}
 }
 
@@ -82,7 +60,7 @@ func (r *apps) ungate(a *ledger.App, why string) {
 }
 
 // say tells the application's user a line.
-func (r *apps) say(a *ledger.App, text string) { r.record(ledger.Noticed{App: a.ID, Text: text}) }
+func (r *apps) say(a *ledger.App, text string) { r.course.say(a, text) }
 
 // late gives all cores to an application whose deadline has passed, and lets stages
 // that take turns run side by side. Another deadline may still be given.
@@ -110,10 +88,14 @@ func (r *apps) repace(a *ledger.App) {
 	switch what {
 	case verdict.Tightened:
 		r.record(ledger.Judged{App: a.ID, Judgement: v})
-		r.retarget(a)
+		r.course.retarget(a)
 		r.pacedAgain(a)
 	case verdict.LookedAt:
 		r.record(ledger.Looked{App: a.ID})
+	case verdict.Followed:
+		r.record(ledger.Looked{App: a.ID})
+		r.record(ledger.Judged{App: a.ID, Judgement: v})
+		r.say(a, "by what it has shown so far: "+v.Reason)
 	case verdict.Loosened:
 		r.record(ledger.Looked{App: a.ID})
 		gate := a.Promise.Gate
@@ -158,7 +140,7 @@ func (r *apps) limit(a *ledger.App, cores units.Cores) {
 // judgeAgain makes a's targets anew, and its verdict, after a fact that was asked for, or nil;
 // released says that it was paced, and let go.
 func (r *apps) judgeAgain(a *ledger.App, released bool, after ledger.Fact) {
-	r.retarget(a)
+	r.course.retarget(a)
 	r.record(ledger.Judged{App: a.ID, Judgement: r.verdicts.Again(r.view, a, a.Promise.Gate), After: after})
 	if !a.Gated() {
 		r.record(ledger.TargetsDropped{App: a.ID})

@@ -40,20 +40,6 @@ func (w *world) allCores(id api.AppID, gated bool) {
 	}
 }
 
-func TestAMismatchGivesAllCoresForTheRest(t *testing.T) {
-	w, id, sub := paced(t)
-	reply := w.tell(id, sub, done(9, 1, 2), ready(10, 2, "something else", 5, "1"))
-	w.allCores(id, false)
-	if n := reply.Directive.Notice; !strings.Contains(n, `stage 2 (something else) is not in profile "p": all cores`) || strings.Contains(n, "\n") {
-		t.Errorf("notice %q", n)
-	}
-	w.tell(id, sub, ready(20, 3, "map", 1000, "1"))
-	w.allCores(id, false)
-	if d := w.app(id); d.Pacing != "released" || d.Predicted != 0 || len(d.Notices) != 1 {
-		t.Errorf("detail %+v", d)
-	}
-}
-
 func TestReleaseGivesAllCoresForTheRest(t *testing.T) {
 	w, id, sub := paced(t)
 	if r := w.control(api.VerbRelease, api.ControlRequest{App: id}); r.Error != nil || !strings.Contains(r.Message, "all cores") {

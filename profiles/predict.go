@@ -17,19 +17,23 @@ type Prediction struct {
 }
 
 // Predict scales a stage's annotation to the input that the stage really has.
-// The ratio is that of the records if both are known and the annotation's are
-// not just its number of tasks, else that of the bytes if both are known, else 1.
 // A size of 0 counts as not known: a driver that cannot count says so, too.
 func Predict(annotation api.ProfileStage, ready api.StageReady) Prediction {
-	ratio := 1.0
-	switch {
-	case ready.Records > 0 && annotation.Records > 0 && annotation.Records != int64(annotation.Tasks):
-		ratio = float64(ready.Records) / float64(annotation.Records)
-	case ready.Bytes > 0 && annotation.Bytes > 0:
-		ratio = float64(ready.Bytes) / float64(annotation.Bytes)
-	}
+	ratio, _ := Ratio(annotation, ready.Records, ready.Bytes)
 	records := ratio * float64(annotation.Records)
 	return Prediction{Ratio: ratio, Records: records, Work: units.Work(records / float64(annotation.NominalRate))}
+}
+
+// Ratio is an input over the annotation's, and whether that is known: of records, where both are known and the
+// annotation's are not just its number of tasks, else of bytes; 1 where it is not.
+func Ratio(annotation api.ProfileStage, records, bytes int64) (ratio float64, known bool) {
+	switch {
+	case records > 0 && annotation.Records > 0 && annotation.Records != int64(annotation.Tasks):
+		return float64(records) / float64(annotation.Records), true
+	case bytes > 0 && annotation.Bytes > 0:
+		return float64(bytes) / float64(annotation.Bytes), true
+	}
+	return 1, false
 }
 
 // rate is the nominal rate: records per core-second.

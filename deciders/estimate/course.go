@@ -24,14 +24,16 @@ type Course struct {
 // leastRest is the part of a running stage that is always taken to be left.
 const leastRest = 0.02
 
-// CourseOf returns what a, which has a profile, has before it. Stages of which further
-// attempts run count for the part that these repeat; so do those that have failed, or
+// CourseOf returns what a, which has a profile, has before it. A stage is as large as what is known of it
+// says: its own size or, of one to come, what those before it show of today's input (carried). Stages of
+// which further attempts run count for the part that these repeat; so do those that have failed, or
 // that read what is being repeated: they are submitted again.
 func CourseOf(a *ledger.App) Course {
 	parts, coming := parts(a)
 	c := Course{a.Profile.Body, a.Profile.Graph, coming}
-	if len(parts) > 0 {
-		c.Body = shrink(c.Body, parts)
+	sizes := carried(a, coming)
+	if len(parts)+len(sizes) > 0 {
+		c.Body = resize(c.Body, parts, sizes)
 		c.Graph = a.Profile.GraphOf(c.Body)
 	}
 	return c
@@ -49,8 +51,8 @@ func (c Course) Running(a *ledger.App) []*ledger.Stage {
 	return running
 }
 
-// parts returns what is to be done of the stages that are tried again, by annotation,
-// and the annotations that are to be submitted, ascending.
+// parts returns what is to be done of running stages, and of those that are tried again, as a part of their
+// annotations, where that is not all, and the annotations that are to be submitted, ascending.
 func parts(a *ledger.App) (parts map[int]float64, coming []int) {
 	coming = a.Profile.Match.Remaining()
 	set := func(s *ledger.Stage, part float64) {
@@ -60,12 +62,16 @@ func parts(a *ledger.App) (parts map[int]float64, coming []int) {
 		parts[s.Annotation] = part
 	}
 	for _, s := range retried(a) {
-		set(s, part(a, s)*Left(s))
+		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		set(s, ratio(a, annotation, s)*Left(s))
 		coming = append(coming, s.Annotation)
 	}
 	for _, s := range a.Opened() {
-		if part := part(a, s); part < 1 && s.Annotation != ledger.Unmatched && parts[s.Annotation] == 0 {
-			set(s, part)
+		if s.Annotation == ledger.Unmatched || parts[s.Annotation] != 0 {
+			continue
+		}
+		if annotation, _ := a.Profile.Graph.Stage(s.Annotation); ratio(a, annotation, s) != 1 {
+			set(s, ratio(a, annotation, s))
 		}
 	}
 	slices.Sort(coming)
@@ -146,13 +152,24 @@ func ends(a *ledger.App) map[int]units.Seconds {
 // Left is the share of an attempt that is not done, never nothing.
 func Left(s *ledger.Stage) float64 { return max(leastRest, 1-float64(s.Progress())) }
 
-// Predict scales a stage's annotation to what it really reads. A further attempt
-// takes its part of what the first one was to take: what the driver says it reads
-// may be the whole.
+// Predict scales a stage's annotation to what it really reads, one that the profile lacks to what it shows
+// itself (Told). A further attempt takes its part of what the first one was to take: what the driver says it
+// reads may be the whole.
 func Predict(a *ledger.App, annotation api.ProfileStage, s *ledger.Stage) profiles.Prediction {
+	part := ratio(a, annotation, s)
+	records := part * float64(annotation.Records)
+	return profiles.Prediction{Ratio: part, Records: records,
+		Work: units.Work(records / float64(annotation.NominalRate))}
+}
+
+// ratio is how much an attempt has to do, as a part of its annotation.
+func ratio(a *ledger.App, annotation api.ProfileStage, s *ledger.Stage) float64 {
 	of := cmp.Or(first(a, s), s)
-	p, part := profiles.Predict(annotation, of.Ready), part(a, s)
-	return profiles.Prediction{Ratio: part * p.Ratio, Records: part * p.Records, Work: units.Work(part) * p.Work}
+	if own, ok := Told(of); ok {
+		return part(a, s) * float64(own/annotation.CoreSeconds)
+	}
+	r, _ := profiles.Ratio(annotation, of.Ready.Records, of.Ready.Bytes)
+	return part(a, s) * r
 }
 
 // Rest is body with the running stages as large as what is not done of them.
@@ -161,20 +178,27 @@ func Rest(body api.Profile, open []*ledger.Stage) api.Profile {
 	for _, s := range open {
 		parts[s.Annotation] = Left(s)
 	}
-	return shrink(body, parts)
+	return resize(body, parts, nil)
 }
 
-// shrink is p with stages that are as long as a part of them and read as much; their
-// gaps have passed.
-func shrink(p api.Profile, parts map[int]float64) api.Profile {
+// resize is p with stages that are as long as a part of them and read as much. The gaps of those of parts
+// have passed, those of sizes are to come.
+func resize(p api.Profile, parts, sizes map[int]float64) api.Profile {
 	p.Stages = slices.Clone(p.Stages)
 	for i := range p.Stages {
 		s := &p.Stages[i]
-		if part, ok := parts[s.ID]; ok {
-			s.Duration *= units.Seconds(part)
-			s.Records = int64(math.Ceil(part * float64(s.Records)))
+		part, begun := parts[s.ID]
+		size, known := sizes[s.ID]
+		switch {
+		case begun:
 			s.Gap = 0
+		case known:
+			part = size
+		default:
+			continue
 		}
+		s.Duration *= units.Seconds(part)
+		s.Records = int64(math.Ceil(part * float64(s.Records)))
 	}
 	return p
 }

@@ -15,7 +15,7 @@ func (p Policy) Predicted(v ledger.View, a *ledger.App) units.Seconds {
 		return a.Outcome.Ended
 	case a.Queued():
 		return 0
-	case a.Profile == nil || a.Promise.Mismatch != "" || a.Promise.Mode == ledger.Unpaced:
+	case a.Profile == nil || a.Promise.Mode == ledger.Unpaced:
 		return 0
 	}
 	return p.End(v, a, !a.Paced() || a.Observed())

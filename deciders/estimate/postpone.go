@@ -54,7 +54,7 @@ func (p Policy) postpone(v ledger.View, a *ledger.App, nodes []string, promises 
 func fastest(a *ledger.App, c Course) float64 {
 	left := float64(c.Body.Tail + c.Body.Exit)
 	for _, s := range c.Running(a) {
-		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		annotation, _ := c.Graph.Stage(s.Annotation)
 		left += float64(annotation.Duration) * Left(s)
 	}
 	for _, id := range c.Coming {

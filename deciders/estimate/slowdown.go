@@ -11,7 +11,7 @@ func (p Policy) Slowdown(a *ledger.App) float64 {
 	ended := ends(a)
 	var recorded, took units.Seconds
 	for _, s := range a.Order {
-		if s.Annotation == ledger.Unmatched || again(s) {
+		if s.Annotation == ledger.Unmatched || s.Estimated() || again(s) {
 			continue
 		}
 		if from, ok := after(a, s, ended); ok {

@@ -30,7 +30,7 @@ type standing struct {
 	marks    ledger.Marks
 	gate     ledger.Gate
 	mode     ledger.Mode
-	mismatch string
+	paused   bool
 	deadline units.Seconds
 	cores    units.Cores
 	cap      units.Cores
@@ -41,7 +41,7 @@ func (k *Kept) Predicted(v ledger.View, p estimate.Policy, a *ledger.App) units.
 	if k == nil || !a.Running() {
 		return p.Predicted(v, a) // What does not run is walked by nobody.
 	}
-	of := standing{a.Marks, a.Promise.Gate, a.Promise.Mode, a.Promise.Mismatch, a.Promise.Deadline, a.Tenant.Cores,
+	of := standing{a.Marks, a.Promise.Gate, a.Promise.Mode, a.Promise.Paused, a.Promise.Deadline, a.Tenant.Cores,
 		a.Tenant.Cap}
 	if last, ok := k.ends[a.ID]; ok && last.of == of && v.Now().Sub(last.at) < keepFor {
 		return last.predicted

@@ -29,7 +29,7 @@ func Account(now units.Instant, a *ledger.App) ledger.Account {
 	}
 	c.Exit = a.Profile.Body.Exit
 	c.Causes = causes(a)
-	if p.Mismatch == "" && len(a.Profile.Match.Remaining()) == 0 {
+	if !slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated) && len(a.Profile.Match.Remaining()) == 0 {
 		for _, s := range a.Order {
 			c.Work += s.CPU()
 		}

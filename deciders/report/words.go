@@ -151,7 +151,7 @@ func causes(a *ledger.App) []string {
 		causes = append(causes, fmt.Sprintf("%d repeated stage attempts", repeated))
 	}
 	for _, s := range a.Order {
-		if s.Annotation != ledger.Unmatched && s.Done != nil && len(causes) < mostCauses {
+		if s.Annotation != ledger.Unmatched && !s.Estimated() && s.Done != nil && len(causes) < mostCauses {
 			if text := more(s, a.Profile.Graph); text != "" {
 				causes = append(causes, text)
 			}

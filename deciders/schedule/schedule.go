@@ -76,21 +76,24 @@ func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) [
 	return planned
 }
 
-// plan gives a stage a deadline, counted from now, which is the equations' by q unless it yields,
-// and its executors their targets.
+// plan gives a stage a deadline, counted from now, which is the equations' by q unless it yields, or its
+// application's targets are paused: then it has none left, and all cores. Its executors get their targets.
 func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c estimate.Course, q dag.Params,
 	deadline, first units.Seconds) ledger.StageAimed {
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
 	last := estimate.Final(a, s, c, q)
-	if !last {
+	switch {
+	case a.Promise.Paused:
+		deadline = 0
+	case !last:
 		deadline = p.Yield(v, a, c, q, deadline)
 	}
 	deadline = min(max(deadline, -ledger.Farthest), ledger.Farthest)
 	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
 	predicted := estimate.Predict(a, annotation, s)
-	if first == 0 {
+	if first == 0 && !a.Promise.Paused {
 		first = a.At(v.Now()) + deadline - s.ReadyAt
 	}
 	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work,

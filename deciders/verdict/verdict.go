@@ -111,7 +111,7 @@ func (p Policy) Again(view ledger.View, a *ledger.App, gate ledger.Gate) ledger.
 	v := ledger.Judgement{Gate: gate}
 	deadline, paced := a.Promise.Deadline, a.Promise.Mode == ledger.Paced
 	head := due(view, a)
-	if a.Profile == nil || a.Promise.Mismatch != "" || a.Promise.Mode == ledger.Unpaced {
+	if a.Profile == nil || a.Promise.Mode == ledger.Unpaced {
 		v.Verdict = api.VerdictUnknown
 		v.Reason = head + " is unknown to be feasible: the application is not paced and has all cores"
 		return v
@@ -151,17 +151,17 @@ const (
 	LookedAt           // It was looked at, and stays as it is for a while.
 	Tightened          // It can be paced that was not: by what is done its deadline is feasible.
 	Loosened           // Its stages are to run side by side, with all cores: in turns it would be late.
+	Followed           // It was looked at, and by what it has shown its deadline is thought of otherwise.
 )
 
 // Repace looks whether a, as far as it has come, should be held back that is not,
-// or the other way round. Tightened comes with a new verdict.
+// or the other way round. Tightened and Followed come with a new verdict.
 func (p Policy) Repace(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
 	switch {
-	case a.Promise.Late || a.Promise.Unheard || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil ||
-		a.Promise.Mismatch != "":
+	case a.Promise.Late || a.Promise.Unheard || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil:
 		return AsIs, ledger.Judgement{}
 	case a.Gated():
-		return p.loosen(view, a), ledger.Judgement{}
+		return p.loosen(view, a)
 	}
 	return p.tighten(view, a)
 }
@@ -193,17 +193,31 @@ func (p Policy) tighten(view ledger.View, a *ledger.App) (Repacing, ledger.Judge
 
 // loosen lets stages that take turns run side by side, with all cores, when in turns
 // they would miss the deadline at all cores: turns save an executor, not time.
-func (p Policy) loosen(view ledger.View, a *ledger.App) Repacing {
+func (p Policy) loosen(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
 	if view.Now() < a.Clocks.Looked.Add(lookEvery) {
-		return AsIs
+		return AsIs, ledger.Judgement{}
 	}
 	if !p.Turning(view, a) || !estimate.Branching(a) {
-		return LookedAt
+		return p.follow(view, a)
 	}
 	if soonest := p.Soonest(view, a); soonest <= a.Promise.Deadline || p.End(view, a, true) >= soonest {
-		return LookedAt
+		return p.follow(view, a)
 	}
-	return Loosened
+	return Loosened, ledger.Judgement{}
+}
+
+// follow has the verdict on an application follow what it has shown that its profile does not say. It stays
+// held back: what is only estimated takes nobody's place.
+func (p Policy) follow(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
+	if !estimate.Differs(a) {
+		return LookedAt, ledger.Judgement{}
+	}
+	p.PaceInfeasible = true
+	v := p.Again(view, a, a.Promise.Gate)
+	if v.Verdict == a.Promise.Verdict || v.Gate != a.Promise.Gate {
+		return LookedAt, ledger.Judgement{}
+	}
+	return Followed, v
 }
 
 // nearest is what a verdict's line says of the profile that is most like one that is not there, "" of none.

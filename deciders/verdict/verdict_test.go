@@ -112,9 +112,9 @@ func TestAgain(t *testing.T) {
 	if v := p.Again(c.View(), a, ledger.Gate{Late: true}); !v.Gate.Late {
 		t.Errorf("the gate that was given is gone: %+v", v)
 	}
-	c.Know(ledger.Mismatched{App: a.ID, Where: "stage 3 is not in it"})
+	c.Know(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced})
 	if v := p.Again(c.View(), a, ledger.Gate{}); v.Verdict != api.VerdictUnknown {
-		t.Errorf("off its profile: %+v", v)
+		t.Errorf("unpaced: %+v", v)
 	}
 }
 

@@ -1,0 +1,101 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/schedule"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// course is the part of an engine that sees to what running applications have before them, by their profiles
+// and by what they show.
+type course struct {
+	*core
+	nodes *nodes
+}
+
+// match finds the annotation of a stage that has become ready, in order of id, and reports whether there is
+// one. A stage that the profile lacks is extra work: what it takes is estimated.
+func (c *course) match(a *ledger.App, s *ledger.Stage) bool {
+	if a.Profile == nil || !c.record(ledger.StageMatched{App: a.ID, Stage: s.Key()}) {
+		return false
+	}
+	for _, o := range a.Opened() {
+		if o.Annotation == ledger.Unmatched && ledger.CompareStages(o, s) < 0 {
+			c.add(a, o) // It is not what it was taken for: this one is.
+		}
+	}
+	return s.Annotation != ledger.Unmatched || c.add(a, s)
+}
+
+// add has a stage that a's profile lacks be extra work, and reports whether it is.
+func (c *course) add(a *ledger.App, s *ledger.Stage) bool {
+	first := !slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated)
+	if !c.record(ledger.StageAdded{App: a.ID, Stage: s.Key(), Extra: estimate.Extra(a, s)}) {
+		return false
+	}
+	if first && a.Promise.Mode == ledger.Paced {
+		c.say(a, fmt.Sprintf("stage %d (%s) is not in profile %q: what it takes is estimated", s.Key().Stage, s.Ready.Name,
+			a.Promise.Profile))
+	}
+	return true
+}
+
+// queryEnded takes out of a's course what is left of a SQL query that has ended: what runs has its time.
+func (c *course) queryEnded(a *ledger.App, execution int64) {
+	m := a.Profile.Match.Copy()
+	before := len(m.Gone())
+	m.QueryEnded(execution)
+	left := len(m.Gone()) > before
+	if c.record(ledger.QueryEnded{App: a.ID, Execution: execution, Left: left}) && left {
+		c.retarget(a)
+	}
+}
+
+// leastKnown is the part of what is left of an application's work that has to be known for it to be held back.
+const leastKnown units.Fraction = 0.5
+
+// weigh pauses the targets of an application of which too little is known of what is left, or gives them back.
+func (c *course) weigh(a *ledger.App) {
+	known := estimate.Known(a, estimate.CourseOf(a))
+	paused := known < leastKnown
+	if paused == a.Promise.Paused {
+		return
+	}
+	c.record(ledger.TargetsPaused{App: a.ID, Paused: paused, Known: known})
+	if paused {
+		c.say(a, fmt.Sprintf("%.0f %% of what is left of its work is known: all cores until it is half", 100*float64(known)))
+	} else {
+		c.say(a, fmt.Sprintf("%.0f %% of what is left of its work is known: paced again", 100*float64(known)))
+	}
+	c.retarget(a)
+}
+
+// estimated looks at what stages that the profile lacks have shown since they were planned: their
+// application's targets come back, and follow.
+func (c *course) estimated(a *ledger.App) {
+	if !a.Paced() || !slices.ContainsFunc(a.Opened(), (*ledger.Stage).Estimated) {
+		return
+	}
+	if a.Promise.Paused {
+		c.weigh(a)
+		return
+	}
+	if slices.ContainsFunc(a.Opened(), func(s *ledger.Stage) bool { return estimate.Drifted(a, s) }) {
+		c.retarget(a)
+	}
+}
+
+// retarget plans the running stages anew after the application's deadline
+// changed.
+func (c *course) retarget(a *ledger.App) {
+	if a.Paced() {
+		c.nodes.apply(schedule.Anew(c.view, c.estimates, a)...)
+	}
+}
+
+// say tells the application's user a line.
+func (c *course) say(a *ledger.App, text string) { c.record(ledger.Noticed{App: a.ID, Text: text}) }

@@ -62,6 +62,7 @@ private[scheduler] final class PacerSchedulerBackend(
   private val profile = if (settings.profile.nonEmpty) settings.profile else sc.appName
   private val profileHere = DriverContexts.here.profile(profile) // Whichever context comes next.
   @volatile private var gated = Option.empty[Boolean] // None until the planner has said it.
+  private val counted = new ThreadLocal[String] // The executor that slots counts.
   private val timer = ThreadUtils.newDaemonSingleThreadScheduledExecutor("pacer-timer")
 
   override def start(): Unit = {
@@ -158,13 +159,20 @@ private[scheduler] final class PacerSchedulerBackend(
   override def sufficientResourcesRegistered(): Boolean = isReady()
 
   /**
-   * Barrier stages get the executors that one stage has, not all of them (docs/spark.md, S10). Spark fails a
-   * job that has too few slots, so its DAG scheduler waits here for executors; an interrupt ends that.
+   * What a barrier stage can have at a time, which is not all executors (docs/spark.md, S10). Until they
+   * are there nobody knows better: the stage waits, and not the DAG scheduler that asks.
    */
-  override def maxNumConcurrentTasks(rp: ResourceProfile): Int = {
-    while (!begun()) Thread.sleep(PollMillis)
-    scheduler.boundable(super.maxNumConcurrentTasks(rp))
+  override def maxNumConcurrentTasks(rp: ResourceProfile): Int =
+    if (begun()) scheduler.boundable(slots(rp, _)) else Int.MaxValue
+
+  /** The slots of one executor, by Spark's own count of all that are active. */
+  private def slots(rp: ResourceProfile, executor: String): Int = {
+    counted.set(executor)
+    try super.maxNumConcurrentTasks(rp) finally counted.remove()
   }
+
+  override def isExecutorActive(id: String): Boolean =
+    (counted.get == null || counted.get == id) && super.isExecutorActive(id)
 
   override def stop(exitCode: Int): Unit = {
     failed = exitCode != 0
@@ -304,9 +312,6 @@ private[scheduler] object PacerSchedulerBackend {
 
   /** How often the place in the queue is printed. */
   private val PlaceSeconds = 60L
-
-  /** How often a barrier stage looks whether they are there. */
-  private val PollMillis = 10L
 
   /** How long stop waits for the planner. */
   private val EndMillis = 2000L

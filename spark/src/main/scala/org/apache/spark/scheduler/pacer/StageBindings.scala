@@ -250,11 +250,9 @@ private[scheduler] final class StageBindings {
   /** The bindings in force, for a stage that is running. */
   def current(key: StageKey): Seq[Binding] = stages.get(key).map(bindings).getOrElse(Nil)
 
-  /** How many executors one stage can have at a time, and how many there are in all. */
-  def boundable: (Int, Int) = {
-    val byNode = nodes.values
-    (byNode.map(there => math.min(there.size, perStage(there))).sum, byNode.map(_.size).sum)
-  }
+  /** How many executors one stage can have at a time of each node, and which these can be. */
+  def boundable: Seq[(Int, Seq[String])] =
+    nodes.valuesIterator.map(there => math.min(there.size, perStage(there)) -> there).toSeq
 
   private def bindings(s: Stage): Seq[Binding] = s.bound.toSeq.sorted(ById).map { e =>
     val share = s.share(e)

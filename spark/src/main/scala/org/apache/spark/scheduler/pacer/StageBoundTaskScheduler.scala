@@ -6,10 +6,11 @@ import scala.collection.mutable
 
 import org.apache.spark.SparkContext
 import org.apache.spark.executor.ExecutorMetrics
+import org.apache.spark.internal.config.{BARRIER_MAX_CONCURRENT_TASKS_CHECK_INTERVAL, BARRIER_MAX_CONCURRENT_TASKS_CHECK_MAX_FAILURES}
 import org.apache.spark.internal.config.EXECUTOR_HEARTBEAT_INTERVAL
 import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin}
 import org.apache.spark.pacer.Wire._
-import org.apache.spark.scheduler.{ExecutorLossReason, SchedulingMode, TaskSchedulerImpl, TaskSet, TaskSetManager, WorkerOffer}
+import org.apache.spark.scheduler.{BarrierJobSlotsNumberCheckFailed, ExecutorLossReason, SchedulingMode, TaskSchedulerImpl, TaskSet, TaskSetManager, WorkerOffer}
 import org.apache.spark.storage.BlockManagerId
 import org.apache.spark.util.{AccumulatorV2, Utils}
 
@@ -68,19 +69,30 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
       if (submitted.pipelined) open("a pipelined shuffle runs its stages side by side")
       val manager = new StageBoundTaskSet(this, taskSet, maxTaskFailures, submitted)
       held(manager.key) = manager
-      beginHeld()
+      beginHeld(System.nanoTime())
       manager
     }
 
   /**
    * Begins the stages that have waited for executors, once these are there: a stage's deadline counts
-   * from its beginning. The DAG scheduler does not wait meanwhile, so that jobs can be cancelled.
+   * from its beginning. The DAG scheduler does not wait meanwhile, so that jobs can be cancelled. A
+   * barrier stage that has too few slots waits for as long as Spark would look for more, and fails
+   * with its words.
    */
-  private def beginHeld(): Unit = if (held.nonEmpty && executorsAreThere()) {
-    held.valuesIterator.filterNot(_.isZombie).foreach(begin)
-    held.clear()
+  private[pacer] def beginHeld(now: Long): Unit = if (held.nonEmpty && executorsAreThere()) {
+    held.values.toList.foreach { m =>
+      lazy val slots = backend.maxNumConcurrentTasks(sc.resourceProfileManager.resourceProfileFromId(m.taskSet.resourceProfileId))
+      if (m.isZombie) held.remove(m.key)
+      else if (!m.isBarrier || m.numTasks <= slots) {
+        held.remove(m.key)
+        begin(m)
+      } else if (m.shortFor(now) > barrierPatience) m.abort(new BarrierJobSlotsNumberCheckFailed(m.numTasks, slots).getMessage)
+    }
     flush()
   }
+
+  private val barrierPatience = sc.conf.get(BARRIER_MAX_CONCURRENT_TASKS_CHECK_INTERVAL) * 1000000000L *
+    sc.conf.get(BARRIER_MAX_CONCURRENT_TASKS_CHECK_MAX_FAILURES)
 
   private def begin(m: StageBoundTaskSet): Unit = {
     val facts = m.facts
@@ -144,7 +156,7 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
     if (executorsAreThere()) super.shuffleOffers(watched(offers)) else IndexedSeq.empty
 
   private def watched(offers: IndexedSeq[WorkerOffer]): IndexedSeq[WorkerOffer] = {
-    beginHeld()
+    beginHeld(System.nanoTime())
     // A cancelled or failed attempt, or one whose tasks have all succeeded but for copies, starts no more.
     running.valuesIterator.map(_._1).filter(_.isZombie).foreach(m => bindings.retire(m.key))
     followPools()
@@ -190,11 +202,9 @@ private[scheduler] final class StageBoundTaskScheduler(sc: SparkContext, val set
   /** How many executors could be bound to a stage now: they have registered and been offered. */
   def present: Int = synchronized(bindings.executors.size)
 
-  /** The part of slots that one stage can have of all. */
-  def boundable(slots: Int): Int = synchronized {
-    val (atOnce, executors) = bindings.boundable
-    if (executors == 0) slots else math.max(1, slots * atOnce / executors)
-  }
+  /** How many tasks of a stage can run at a time whichever executors it gets, given the slots of each. */
+  def boundable(slots: String => Int): Int =
+    synchronized(bindings.boundable).map { case (n, there) => there.map(slots).sorted.take(n).sum }.sum
 
   /** With FAIR scheduling executors that come free go to stages in the pools' order, as tasks do in stock Spark. */
   private def followPools(): Unit = if (schedulingMode == SchedulingMode.FAIR) {

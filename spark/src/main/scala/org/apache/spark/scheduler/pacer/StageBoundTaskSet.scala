@@ -1,5 +1,6 @@
 package org.apache.spark.scheduler.pacer
 
+import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import org.apache.spark.TaskFailedReason
@@ -25,6 +26,8 @@ private[scheduler] final class StageBoundTaskSet(
   val key: StageKey = StageKey(set.stageId, set.stageAttemptId)
   val totals = new StageTotals(facts)
   private val bindings = scheduler.bindings
+  private val launchedOn = mutable.Map[String, mutable.ArrayBuffer[Int]]() // Tasks by executor.
+  private var shortSince = Option.empty[Long]
 
   override protected def dequeueTaskHelper(
       execId: String,
@@ -42,6 +45,7 @@ private[scheduler] final class StageBoundTaskSet(
     super.addRunningTask(tid)
     val info = taskInfos(tid)
     bindings.launched(key, info.index, info.executorId)
+    launchedOn.getOrElseUpdate(info.executorId, mutable.ArrayBuffer()) += info.index
     if (facts.weighted) tellHeaviest(info.index)
   }
 
@@ -80,12 +84,18 @@ private[scheduler] final class StageBoundTaskSet(
   /** A lost executor takes finished tasks with it whose output was there. */
   override def executorLost(execId: String, host: String, reason: ExecutorLossReason): Unit = {
     super.executorLost(execId, host, reason)
-    tasks.indices.foreach(giveBack)
+    launchedOn.remove(execId).foreach(_.foreach(giveBack))
+  }
+
+  /** For how long the stage has had too few slots, in nanoseconds; 0 when it is asked for the first time. */
+  def shortFor(now: Long): Long = {
+    if (shortSince.isEmpty) shortSince = Some(now)
+    now - shortSince.get
   }
 
   /** Takes a note of a task. Spark would abort the task set for an exception. */
   private def note(body: => Unit): Unit = try body catch {
-    case NonFatal(e) => logWarning(s"pacer: what a task of stage ${key.stage} did is not known", e)
+    case e @ (NonFatal(_) | _: LinkageError) => logWarning(s"pacer: what a task of stage ${key.stage} did is not known", e)
   }
 
   private def giveBack(index: Int): Unit =

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.{Test, Timeout}
 
 import org.apache.spark.{SparkConf, SparkContext}
-import org.apache.spark.pacer.Wire.{Directive, DirectiveExecutor}
+import org.apache.spark.pacer.Wire.{Directive, DirectiveExecutor, Queued}
 import org.apache.spark.resource.ResourceProfile
 
 /**
@@ -49,6 +49,11 @@ class LockOrderTest {
       "a planner asks what is true" -> (() => scheduler.recall(): Unit),
       "an executor is lost" -> (() => scheduler.executorLost("1", org.apache.spark.scheduler.ExecutorKilled)))
       .foreach { case (what, way) => inOrder(what, scheduler, backend)(way()) }
+  }
+
+  @Test @Timeout(120) def nobodyWaitsForExecutorsToCountThem(): Unit = withBackend { (scheduler, backend) =>
+    backend.follow(Directive(1, gated = true, Nil, "", queued = Some(Queued(1, 1, 0))))
+    assertEquals(Int.MaxValue, backend.maxNumConcurrentTasks(ResourceProfile.getOrCreateDefaultProfile(scheduler.sc.conf)))
   }
 
   /**

@@ -1,18 +1,24 @@
 package org.apache.spark.scheduler.pacer
 
+import java.lang.reflect.Proxy
+import java.nio.file.{Files, Paths}
 import java.util.Properties
+import java.util.concurrent.atomic.AtomicLong
 
 import scala.collection.mutable
 
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.{Test, Timeout}
 
-import org.apache.spark.{JobArtifactSet, SparkConf, SparkContext, TaskContext, TaskKilled, TaskState}
+import org.apache.spark.{HashPartitioner, JobArtifactSet, ShuffleDependency, SparkConf, SparkContext, TaskContext, TaskKilled, TaskState}
 import org.apache.spark.pacer.{DriverContexts, PacerConf}
 import org.apache.spark.pacer.Wire.{Directive, DirectiveExecutor, DriverEvent, StageReady}
 import org.apache.spark.resource.ResourceProfile
-import org.apache.spark.scheduler.{DAGScheduler, SchedulerBackend, Task, TaskDescription, TaskInfo, TaskSet, WorkerOffer}
+import org.apache.spark.scheduler.{DAGScheduler, ExecutorKilled, MapStatus, ResultStage, SchedulerBackend, Task, TaskDescription, TaskInfo}
+import org.apache.spark.scheduler.{TaskSet, WorkerOffer}
 import org.apache.spark.status.api.v1.ThreadStackTrace
+import org.apache.spark.storage.BlockManagerId
+import org.apache.spark.util.CallSite
 
 /** The scheduler under offers that are made by hand; tasks that start run until the test ends them. */
 class OffersTest {
@@ -91,7 +97,7 @@ class OffersTest {
     w.submit(stage = 0, tasks = 6)
     w.submit(stage = 1, tasks = 2)
     assertEquals(Seq("0" -> "1", "0" -> "2", "0" -> "3", "0" -> "4", "1" -> "5"), w.offer(cores = 1, "1", "2", "3", "4", "5"))
-    assertEquals(80, w.scheduler.boundable(100), "a barrier stage can have four of the five")
+    assertEquals(80, w.scheduler.boundable(_ => 20), "a barrier stage can have four of the five")
   }
 
   @Test @Timeout(60) def aStageThatWaitsGetsTheFirstExecutorOfSeveralThatIsIdle(): Unit = withScheduler() { w =>
@@ -115,6 +121,52 @@ class OffersTest {
     assertEquals(Seq("1", "2"), w.offer(cores = 1, "1", "2", "3").map(_._2).sorted)
   }
 
+  @Test @Timeout(60) def aBarrierStageWaitsForExecutorsAndItsSchedulerDoesNot(): Unit =
+    withScheduler("spark.scheduler.barrier.maxConcurrentTasksCheck.interval" -> "2s",
+      "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures" -> "5") { w =>
+      var there = false
+      w.scheduler.executorsAreThere = () => there
+      w.gate("1" -> "a", "2" -> "a", "3" -> "b")
+      w.slots = Map("1" -> 4, "2" -> 4, "3" -> 1)
+      w.submit(stage = 0, tasks = 5, barrier = true)
+      w.submit(stage = 1, tasks = 6, barrier = true)
+      assertEquals(Nil, w.offer(cores = 4, "1", "3"))
+      there = true
+      assertEquals(5, w.offer(cores = 4, "1", "3").size, "what one stage can have: 4 slots of the one node, 1 of the other")
+      assertEquals(Seq(0), w.told)
+      val now = System.nanoTime()
+      w.begin(now + 9000000000L)
+      assertEquals(Nil, w.failed, "more executors may come")
+      w.begin(now + 11000000000L)
+      assertEquals(1, w.failed.size)
+      assertTrue(w.failed.head.contains("SPARK-24819"), w.failed.head)
+      w.begin(now + 12000000000L)
+      assertEquals(1, w.failed.size)
+      assertEquals(Seq(0), w.told)
+    }
+
+  /** What it counts is the figure lock.visits_per_task, which the bench reads from its file. */
+  @Test @Timeout(120) def sizesAreLookedAtBeforeTheLockIsTaken(): Unit = withScheduler() { w =>
+    val side = 2000
+    val (looks, locked) = w.reads(stage = 0, maps = side, reducers = side)
+    w.gate("1" -> "a")
+    w.submit(stage = 0, tasks = side)
+    assertEquals(side, w.offer(cores = side, "1").size)
+    assertTrue(w.weighted(0))
+    assertTrue(looks.get >= side.toLong * side, s"${looks.get} looks")
+    val perTask = locked.get.toDouble / side
+    Files.writeString(Files.createDirectories(Paths.get("target", "figures")).resolve("lock.visits_per_task"), perTask.toString)
+    assertTrue(perTask <= 5, s"$perTask looks of each task while others wait for the scheduler")
+  }
+
+  @Test @Timeout(60) def whatALostExecutorRanComesBack(): Unit = withScheduler() { w =>
+    w.gate("1" -> "a", "2" -> "b")
+    w.submit(stage = 0, tasks = 4)
+    assertEquals(Seq("0" -> "1", "0" -> "1", "0" -> "2", "0" -> "2"), w.offer(cores = 2, "1", "2"))
+    w.scheduler.executorLost("1", ExecutorKilled)
+    assertEquals(Seq("0" -> "2", "0" -> "2"), w.offer(cores = 4, "2"))
+  }
+
   private def withScheduler(conf: (String, String)*)(body: World => Unit): Unit = {
     val sc = new SparkContext(new SparkConf(false).setMaster("pacer-test").setAppName("t").set("spark.ui.enabled", "false").setAll(conf))
     try body(new World(sc)) finally sc.stop()
@@ -125,6 +177,8 @@ object OffersTest {
 
   private final class World(sc: SparkContext) {
     val killed = mutable.ArrayBuffer[String]() // Executors of tasks that were killed.
+    val failed = mutable.ArrayBuffer[String]() // Why stages failed.
+    var slots: String => Int = _ => 100
     private val context = DriverContexts.here.next(None)
     val scheduler = new StageBoundTaskScheduler(sc, PacerConf.parse("sparkpacer://127.0.0.1:1", sc.conf, context), context.clock)
     private val running = mutable.ArrayBuffer[TaskDescription]()
@@ -132,6 +186,7 @@ object OffersTest {
     scheduler.tell = events += _
 
     new DAGScheduler(sc, scheduler) {
+      override def taskSetFailed(taskSet: TaskSet, reason: String, exception: Option[Throwable]): Unit = failed += reason
       override def taskStarted(task: Task[_], info: TaskInfo): Unit = ()
     }
     scheduler.initialize(new SchedulerBackend {
@@ -139,7 +194,7 @@ object OffersTest {
       override def stop(): Unit = ()
       override def reviveOffers(): Unit = ()
       override def defaultParallelism(): Int = 1
-      override def maxNumConcurrentTasks(rp: ResourceProfile): Int = 100
+      override def maxNumConcurrentTasks(rp: ResourceProfile): Int = scheduler.boundable(slots)
       override def getTaskThreadDump(task: Long, executor: String): Option[ThreadStackTrace] = None
       override def killTask(task: Long, executor: String, interrupt: Boolean, reason: String): Unit = killed += executor
     })
@@ -184,8 +239,45 @@ object OffersTest {
       its.foreach(t => end(stage, t.executorId))
     }
 
+    /**
+     * Has a stage read a shuffle; counts looks at sizes of its blocks, and those under the scheduler's lock.
+     * Block sizes are of an interface whose classes are Spark's own, hence the proxies.
+     */
+    def reads(stage: Int, maps: Int, reducers: Int): (AtomicLong, AtomicLong) = {
+      val looks, locked = new AtomicLong
+      val read = sc.parallelize(1 to maps, maps).map(x => x -> x).partitionBy(new HashPartitioner(reducers))
+      val shuffle = read.dependencies.head.asInstanceOf[ShuffleDependency[_, _, _]].shuffleId
+      val tracker = scheduler.mapOutputTracker
+      tracker.registerShuffle(shuffle, maps, reducers)
+      for (map <- 0 until maps) {
+        val status = Proxy.newProxyInstance(classOf[MapStatus].getClassLoader, Array(classOf[MapStatus]), (_, method, args) =>
+          method.getName match {
+            case "getSizeForBlock" =>
+              looks.incrementAndGet()
+              if (Thread.holdsLock(scheduler)) locked.incrementAndGet()
+              Long.box(1024L * args(0).asInstanceOf[Int])
+            case "mapId" => Long.box(map)
+            case "location" => BlockManagerId("1", "host", 1, None)
+            case other => throw new UnsupportedOperationException(other)
+          })
+        tracker.registerMapOutput(shuffle, map, status.asInstanceOf[MapStatus])
+      }
+      scheduler.dagScheduler.stageIdToStage(stage) = new ResultStage(stage, read, (_: TaskContext, _: Iterator[_]) => (),
+        (0 until reducers).toArray, Nil, 0, CallSite("read at a.scala", ""), ResourceProfile.DEFAULT_RESOURCE_PROFILE_ID)
+      (looks, locked)
+    }
+
+    /** Whether tasks of a stage that has been told have weights. */
+    def weighted(stage: Int): Boolean = events.exists {
+      case s: StageReady => s.key.stage == stage && s.weighted
+      case _ => false
+    }
+
     /** The stages that the planner was told of. */
     def told: Seq[Int] = events.collect { case s: StageReady => s.key.stage }.toSeq
+
+    /** Begins the stages that have waited, at that time. */
+    def begin(now: Long): Unit = scheduler.synchronized(scheduler.beginHeld(now))
 
     def watch(now: Long): Seq[Int] = scheduler.synchronized(scheduler.bindings.watch(now).map(_.stage))
   }

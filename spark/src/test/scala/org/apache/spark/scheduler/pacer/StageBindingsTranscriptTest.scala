@@ -71,7 +71,7 @@ object StageBindingsTranscriptTest {
       case List("waited") => b.waited.toString
       case List("gated") => b.gated.toString
       case List("opened") => b.opened.getOrElse("none")
-      case List("boundable") => s"${b.boundable._1} of ${b.boundable._2}"
+      case List("boundable") => s"${b.boundable.map(_._1).sum} of ${b.boundable.map(_._2.size).sum}"
       case _ => fail(s"no call ${call.mkString(" ")}")
     }
 

@@ -109,6 +109,27 @@ func TestAStageTellsWhatItsTasksCostAlike(t *testing.T) {
 	}
 }
 
+// Where Python workers do most of a stage its longest task is a slot's time, which a quota stretches.
+func TestTheLongestTaskIsWithoutWhatItsSlotWaited(t *testing.T) {
+	run := func(cpu, held units.Seconds) units.Seconds {
+		r, d := profiles.NewRecorder("a"), done(0)
+		d.TaskCPU, d.TaskTime, d.LongestTask = cpu, held, 3
+		r.Ready(1, ready(0, 0, "x"))
+		r.Done(2, d)
+		r.Work(api.StageKey{}, 8)
+		p, err := r.Finish(3, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Stages[0].LongestTask
+	}
+	for _, c := range []struct{ cpu, held, want units.Seconds }{{1, 8, 3}, {1, 16, 1.5}, {1, 7, 3}, {5, 16, 3}} {
+		if got := run(c.cpu, c.held); math.Abs(float64(got-c.want)) > 1e-9 {
+			t.Errorf("%v of the threads, %v of the slots: %v, want %v", c.cpu, c.held, got, c.want)
+		}
+	}
+}
+
 func TestAStageTellsWhatATaskCosts(t *testing.T) {
 	run := func(cost, held units.Seconds) units.Work {
 		r, d := profiles.NewRecorder("a"), done(0)

@@ -138,7 +138,7 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 		Gap:     max(0, s.first-waited),
 		Records: records, Bytes: known(s.Ready.Bytes, s.Done.BytesRead, 0),
 		RecordsWritten: max(0, s.Done.RecordsWritten), BytesWritten: max(0, s.Done.BytesWritten),
-		CoreSeconds: work, NominalRate: rate(records, work), LongestTask: finite(s.Done.LongestTask),
+		CoreSeconds: work, NominalRate: rate(records, work), LongestTask: longestTask(s.Done, work),
 		TaskCores: seenCores(s, work), Reading: s.Reading, FixedPart: fixedPart(s.Done, work),
 		TaskCost: taskCost(s.Done, work),
 	}
@@ -177,10 +177,23 @@ func seenCores(s *observed, work units.Work) units.Cores {
 // fixedPart is what the driver found of a stage, 0 where most of its work was done outside its
 // tasks' threads: of that the driver knows nothing.
 func fixedPart(done *api.StageDone, work units.Work) units.Fraction {
-	if 2*units.Work(done.TaskCPU) < work {
+	if outside(done, work) {
 		return 0
 	}
 	return done.FixedPart.Clamp()
+}
+
+// outside reports whether most of a stage's work was done outside its tasks' threads.
+func outside(done *api.StageDone, work units.Work) bool { return 2*units.Work(done.TaskCPU) < work }
+
+// longestTask is what the driver found of a stage's longest task. Of one that works outside its thread it
+// is how long the task ran, from which what tasks waited, under a quota say, is taken.
+func longestTask(done *api.StageDone, work units.Work) units.Seconds {
+	longest := finite(done.LongestTask)
+	if held := units.Work(finite(done.TaskTime)); outside(done, work) && held > work {
+		longest *= units.Seconds(work / held)
+	}
+	return longest
 }
 
 // leastTaskCost is what a task takes at least, in core-seconds: its launch, its code, its

@@ -13,10 +13,20 @@ import org.apache.spark.rdd.RDD
 private[scheduler] final case class StageChain(
     rdds: Seq[RDD[_]],
     shuffles: Seq[ShuffleDependency[_, _, _]],
-    otherInput: Boolean)
+    otherInput: Boolean) {
+
+  /** Whether Python workers compute a part of it: Spark names RDDs or, in SQL, operators by them. */
+  def python: Boolean = rdds.exists { r =>
+    val names = Seq(r.getClass.getSimpleName) ++ r.scope.map(_.name)
+    names.exists(name => StageChain.Python.exists(name.contains))
+  }
+}
 
 private[scheduler] object StageChain {
   private val Longest = 10000
+
+  /** As in PythonRDD, BatchEvalPython, MapInPandas and FlatMapGroupsInArrow. */
+  private val Python = Seq("Python", "InPandas", "InArrow")
 
   def of(last: RDD[_]): StageChain = {
     val seen = mutable.LinkedHashMap[Int, RDD[_]](last.id -> last)

@@ -24,6 +24,7 @@ import org.apache.spark.storage.StorageLevel
  * @param repeats   the stage that wrote that shuffle before, under another id: a later
  *                  job found some of it lost
  * @param query     its place in a SQL query
+ * @param python    whether Python workers compute a part of it
  */
 private[scheduler] final case class StageFacts(
     name: String,
@@ -39,7 +40,8 @@ private[scheduler] final case class StageFacts(
     pipelined: Boolean,
     repeats: Option[Int] = None,
     fixedPart: Double = 0,
-    query: Option[QueryStage] = None)
+    query: Option[QueryStage] = None,
+    python: Boolean = false)
 
 /**
  * Finds the facts of stages and remembers what their tasks wrote. To be used on
@@ -66,7 +68,7 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
     val facts = try {
       stage.map(s => find(taskSet, s))
     } catch {
-      case NonFatal(e) =>
+      case e @ (NonFatal(_) | _: LinkageError) => // A vendor's Spark may lack what is asked for.
         logDebug("pacer: what the stage reads is not known", e)
         stage.map(s => unknown(taskSet, s.name))
     }
@@ -105,7 +107,8 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
     val weights = perTask.flatMap(TaskWeights.of).map(TaskWeights.withFixedPart(_, share))
     StageFacts(stage.name, signature, lineage, sources.flatMap(_._2.map(_.stage)).distinct.sorted, records,
       perTask.map(_.sum).getOrElse(Wire.Unknown), weights.getOrElse(TaskWeights.alike(taskSet.tasks.length)), weights.isDefined,
-      cached, shuffleId, shuffles.exists(_.getClass.getSimpleName.startsWith("Pipelined")), repeats, share, queries.place(taskSet.properties, stage, chain))
+      cached, shuffleId, shuffles.exists(_.getClass.getSimpleName.startsWith("Pipelined")), repeats, share, queries.place(taskSet.properties, stage, chain),
+      chain.python)
   }
 
   /** A stage that runs again keeps what its earlier attempts wrote; the id of these, if it is another one. */

@@ -42,8 +42,10 @@ private[scheduler] final class StageTotals(facts: StageFacts) {
       // The thread's time leaves out the JVM's other threads, the slot's has waiting in it.
       if (2 * tasks > facts.weights.length) late.add(weight, (cpu / 1e9 + (finished - launched) / 1e3) / 2)
     }
-    longestNanos = math.max(longestNanos, cpu)
-    runMillis += m(InternalAccumulator.EXECUTOR_RUN_TIME)
+    val ran = m(InternalAccumulator.EXECUTOR_RUN_TIME)
+    // What Python workers do is not in the thread's time, and its slot waits for that.
+    longestNanos = math.max(longestNanos, if (facts.python) math.max(cpu, ran * 1000000L) else cpu)
+    runMillis += ran
     firstLaunch = math.min(firstLaunch, launched)
     lastFinish = math.max(lastFinish, finished)
     m(InternalAccumulator.shuffleWrite.RECORDS_WRITTEN)

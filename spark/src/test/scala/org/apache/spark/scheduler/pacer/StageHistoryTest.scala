@@ -11,12 +11,12 @@ import scala.jdk.CollectionConverters._
 import org.junit.jupiter.api.{AfterAll, BeforeAll, Test, TestInstance}
 import org.junit.jupiter.api.Assertions._
 
-import org.apache.spark.{HashPartitioner, MapOutputTrackerMaster, OneToOneDependency, Partition, ShuffleDependency}
+import org.apache.spark.{HashPartitioner, InternalAccumulator, MapOutputTrackerMaster, OneToOneDependency, Partition, ShuffleDependency}
 import org.apache.spark.{SparkConf, SparkContext, SparkEnv, SparkException, TaskContext}
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, SparkPlugin}
 import org.apache.spark.pacer.{DriverContexts, PacerConf, PacerExecutorPlugin, ProgressPage, Wire}
 import org.apache.spark.pacer.Wire._
-import org.apache.spark.rdd.RDD
+import org.apache.spark.rdd.{RDD, RDDOperationScope}
 import org.apache.spark.resource.{ResourceProfileBuilder, TaskResourceRequests}
 import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, TaskScheduler, TaskSchedulerImpl}
 import org.apache.spark.scheduler.local.LocalSchedulerBackend
@@ -299,6 +299,29 @@ class StageHistoryTest {
     val half = TaskWeights.withFixedPart(w, 0.5)
     assertEquals(3000000L, half.sum)
     w.zip(half).foreach { case (before, after) => assertEquals((before + 1000000L) / 2.0, after.toDouble, 1.5) }
+  }
+
+  @Test def pythonsLongestTaskIsItsSlotsTime(): Unit = {
+    def longest(python: Boolean, cpuSeconds: Double, ranSeconds: Double): Double = {
+      val totals = new StageTotals(StageFacts("s", "s", "", Nil, 0, 0, TaskWeights.alike(1), weighted = false, Map.empty, None,
+        pipelined = false, python = python))
+      val cpu = sc.longAccumulator(InternalAccumulator.EXECUTOR_CPU_TIME)
+      val ran = sc.longAccumulator(InternalAccumulator.EXECUTOR_RUN_TIME)
+      cpu.add((cpuSeconds * 1e9).toLong)
+      ran.add((ranSeconds * 1e3).toLong)
+      totals.add(0, Seq(cpu, ran), 0, 0)
+      totals.result(StageKey(0, 0), complete = true, scheduler.clock, 0).longestTask
+    }
+    assertEquals(4.0, longest(python = true, cpuSeconds = 0.5, ranSeconds = 4), 1e-9)
+    assertEquals(0.5, longest(python = false, cpuSeconds = 0.5, ranSeconds = 4), 1e-9, "it waits, for its input say")
+  }
+
+  @Test def stagesOfPythonAreKnownByTheirOperators(): Unit = {
+    def python(operator: String): Boolean =
+      RDDOperationScope.withScope(sc, operator, allowNesting = false, ignoreParent = true)(StageChain.of(sc.parallelize(1 to 2)).python)
+    Seq("BatchEvalPython", "ArrowEvalPython", "MapInPandas", "FlatMapGroupsInPandas", "PythonMapInArrow", "ArrowAggregatePython")
+      .foreach(operator => assertTrue(python(operator), operator))
+    Seq("WholeStageCodegen (3)", "Exchange", "ArrowToColumnar", "map").foreach(operator => assertFalse(python(operator), operator))
   }
 
   @Test def theLineSaysWhatGoesWithTheWeight(): Unit = {

@@ -58,6 +58,9 @@ const (
 	ModeObserve Mode = "observe"
 	// ModeOff gives it executors and nothing else.
 	ModeOff Mode = "off"
+	// ModeEndless is what a driver says of a session without an end, a shell or a server, and no user sets:
+	// it runs unpaced whatever its deadline is, and teaches no profile.
+	ModeEndless Mode = "endless"
 )
 
 // Unmanaged reports whether quotas and weights of its executors are nobody's to
@@ -467,7 +470,8 @@ type StageDone struct {
 	// TaskCPU is the CPU time that its tasks report, TaskTime their run time.
 	TaskCPU  units.Seconds `json:"task_cpu_s"`
 	TaskTime units.Seconds `json:"task_time_s"`
-	// LongestTask is the CPU time of its longest task.
+	// LongestTask is the CPU time of its longest task; of a stage that Python workers compute the
+	// time for which it ran, since their CPU time is not in its thread's.
 	LongestTask units.Seconds `json:"longest_task_s"`
 	// FirstLaunch and LastFinish are on the deadline clock.
 	FirstLaunch units.Seconds `json:"first_launch_s"`

@@ -42,8 +42,8 @@ func (r RegisterRequest) Validate() error {
 	f.finite("elapsed_s", float64(r.Elapsed))
 	f.text("program", r.Program, MostName)
 	f.between("utc_offset_s", float64(r.UTCOffset), -86400, 86400)
-	f.check(r.Mode == "" || r.Mode == ModeControl || r.Mode.Unmanaged(), "mode is %q, want %s, %s or %s",
-		Clip(string(r.Mode), MostToken), ModeControl, ModeObserve, ModeOff)
+	f.check(r.Mode == "" || r.Mode == ModeControl || r.Mode == ModeEndless || r.Mode.Unmanaged(),
+		"mode is %q, want %s, %s or %s", Clip(string(r.Mode), MostToken), ModeControl, ModeObserve, ModeOff)
 	f.check(r.Class.Known(), "class is %q, want one of %v", Clip(string(r.Class), MostToken), Classes())
 	f.check(r.Launch.DriverURL != "", "driver_url is empty")
 	f.check(r.Launch.Heap > 0, "heap_bytes is %d, want > 0", int64(r.Launch.Heap))

@@ -163,7 +163,9 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 		return Admission{}, err
 	}
 	launch := r.Launch
-	launch.Mode, launch.User = r.Mode, ""
+	if launch.Mode, launch.User = r.Mode, ""; r.Mode == api.ModeEndless {
+		launch.Mode = api.ModeControl
+	}
 	if r.Authenticated {
 		launch.User = r.User
 	}
@@ -180,17 +182,20 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 			ByMoment: r.ByMoment,
 			Mode:     ledger.Recording, Required: r.RequireFeasible},
 	}
+	if r.Mode == api.ModeEndless {
+		d.Promise.Mode, d.Promise.Deadline, d.Promise.ByMoment, d.Tenant.Owner.Shares = ledger.Unpaced, 0, false, false
+	}
 	if d.Tenant.Owner.Shares {
 		d.Tenant.Owner.Moved = moved(v, r)
 		d.Promise.Deadline = max(leastLeft, r.Deadline+d.Tenant.Owner.Moved)
 	}
-	if r.Mode != api.ModeOff {
+	if r.Mode != api.ModeOff && r.Mode != api.ModeEndless {
 		d.Profile = v.Copy(r.User, d.Promise.Profile)
 	}
 	switch {
 	case r.Mode == api.ModeOff:
 		d.Promise.Mode = ledger.Off
-	case r.Deadline > 0 && d.Profile != nil:
+	case d.Promise.Deadline > 0 && d.Profile != nil:
 		d.Promise.Mode = ledger.Paced
 		if r.Shared {
 			d.Promise = share(v, r.User, d.Promise, &d.Profile.Body)

@@ -35,6 +35,9 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 	case a.Promise.Mode == ledger.Off:
 		v.Verdict = api.VerdictNone
 		v.Reason = "mode off: all cores, nothing is judged, paced or recorded"
+	case a.Promise.Mode == ledger.Unpaced:
+		v.Verdict = api.VerdictNone
+		v.Reason = "a session without an end: all cores, nothing is judged, paced or recorded"
 	case a.Profile == nil && deadline > 0:
 		v.Verdict = api.VerdictUnknown
 		v.Reason = fmt.Sprintf(

@@ -33,6 +33,7 @@ func TestJudge(t *testing.T) {
 		says     string
 	}{
 		"off":           {ledger.Off, api.ModeOff, false, 100, api.VerdictNone, true, "nothing is judged"},
+		"without end":   {ledger.Unpaced, "", false, 0, api.VerdictNone, true, "a session without an end"},
 		"no profile":    {ledger.Recording, "", false, 100, api.VerdictUnknown, true, "there is no profile"},
 		"no deadline":   {ledger.Recording, "", false, 0, api.VerdictNone, true, "the run is recorded"},
 		"feasible":      {ledger.Paced, "", true, 120, api.VerdictFeasible, true, "deadline 2m0s is feasible: all cores would finish in 68s"},

@@ -78,12 +78,26 @@ func (e *entrance) app(t *testing.T, name, what string, ok func(api.AppDetail) b
 // recorded holds a run without a deadline to the answer and to a first run's record.
 func (e *entrance) recorded(t *testing.T, run *realenv.Process, name string) {
 	t.Helper()
+	e.ran(t, run, name, "recording")
+}
+
+// endless holds a shell, which was given a deadline, to the answer and to a session without an end.
+func (e *entrance) endless(t *testing.T, run *realenv.Process, name string) {
+	t.Helper()
+	e.ran(t, run, name, "unpaced")
+	if n := strings.Count(run.Output(), "has no end: its deadline is set aside"); n != 1 {
+		t.Errorf("%s hears %d times that its deadline is set aside:\n%s", name, n, run.Output())
+	}
+}
+
+func (e *entrance) ran(t *testing.T, run *realenv.Process, name, pacing string) {
+	t.Helper()
 	wantAnswer(t, run, entranceAnswer)
 	app := e.app(t, name, "to end", ended)
 	if app.State != api.AppFinished {
 		t.Errorf("%s: %s, notices %q", name, app.State, app.Notices)
 	}
-	if app.Pacing != "recording" || len(app.Stages) < 2 || len(app.Executors) == 0 {
+	if app.Pacing != pacing || len(app.Stages) < 2 || len(app.Executors) == 0 {
 		t.Errorf("%s: pacing %s, %d stages, %d executors", name, app.Pacing, len(app.Stages), len(app.Executors))
 	}
 }
@@ -142,8 +156,8 @@ print("\n".join(f"RESULT {r[0]} {r[1]}" for r in rows))
 exit()
 `)
 	// Python takes PySpark's start-up file when it is interactive, as at a terminal.
-	run := e.start(t, e.command(t, realenv.SparkHome(t), "pyspark", "--name", "e2e-pyspark", "--jars", e.jar)+" <"+in, "PYSPARK_DRIVER_PYTHON_OPTS=-i")
-	e.recorded(t, run, "e2e-pyspark")
+	run := e.start(t, e.command(t, realenv.SparkHome(t), "pyspark", "--name", "e2e-pyspark", "--conf", "spark.pacer.deadline=20m", "--jars", e.jar)+" <"+in, "PYSPARK_DRIVER_PYTHON_OPTS=-i")
+	e.endless(t, run, "e2e-pyspark")
 }
 
 func (e *entrance) shell(t *testing.T) {
@@ -152,8 +166,8 @@ func (e *entrance) shell(t *testing.T) {
 println(rows.map(r => "\nRESULT " + r(0) + " " + r(1)).mkString)
 :quit
 `)
-	run := e.start(t, e.command(t, realenv.SparkHome(t), "spark-shell", "--name", "e2e-shell", "--jars", e.jar)+" <"+in, "TERM=dumb")
-	e.recorded(t, run, "e2e-shell")
+	run := e.start(t, e.command(t, realenv.SparkHome(t), "spark-shell", "--name", "e2e-shell", "--conf", "spark.pacer.deadline=20m", "--jars", e.jar)+" <"+in, "TERM=dumb")
+	e.endless(t, run, "e2e-shell")
 }
 
 func (e *entrance) builder(t *testing.T) {

@@ -24,7 +24,7 @@ func TestSparkSettings(t *testing.T) {
 	t.Parallel()
 	s := realenv.StartUp(t)
 	set := []string{"spark.dynamicAllocation.enabled=true", "spark.speculation=true",
-		"spark.executor.instances=7", "spark.cores.max=3"}
+		"spark.shuffle.service.enabled=true", "spark.shuffle.push.enabled=true", "spark.executor.instances=7", "spark.cores.max=3"}
 	var extra []string
 	for _, pacing := range []string{"recording", "paced"} {
 		args := append([]string{"--name", "e2e-barrier", "--conf", "spark.executor.memoryOverheadFactor=0.2", "--conf", "spark.executor.pyspark.memory=512m",

@@ -27,7 +27,7 @@ import org.apache.spark.util.Utils
  * @param submitted       when the wrapper was executed, epoch milliseconds
  * @param credentials     file with the user's credential
  * @param tlsCa           authorities of the NATS server's certificate, in PEM; with it the connection is secured
- * @param mode            Control, Observe or Off
+ * @param mode            Control, Observe, Off or Endless, which is nobody's to set
  * @param watched         whether a pacer submit reports the driver's exit
  * @param jobClass        Interactive, Deadline or Batch, "" for the default
  * @param memoryWeight    its part of the off-heap memory that applications share
@@ -56,7 +56,12 @@ private[spark] final case class PacerConf(
     shared: Boolean = false,
     program: String = "",
     byMoment: Boolean = false,
-    utcOffset: Int = 0)
+    utcOffset: Int = 0) {
+
+  /** For a session without an end ([[EndlessSession]]): without its deadline. */
+  def withoutEnd: PacerConf = copy(deadline = 0, shared = false, byMoment = false,
+    mode = if (mode == PacerConf.Off) mode else PacerConf.Endless)
+}
 
 /** It is for users: one line, without a stack trace that would be the same every time. */
 private[spark] final class RefusedStartException(message: String) extends SparkException(message) {
@@ -79,10 +84,11 @@ private[spark] object PacerConf {
   val Mode = "spark.pacer.mode"
   val Class = "spark.pacer.class"
 
-  // The modes, as in api/driver.go: paced; worked out and not held back; executors only.
+  // The modes, as in api/driver.go: paced; worked out and not held back; executors only; of a session without an end.
   val Control = "control"
   val Observe = "observe"
   val Off = "off"
+  val Endless = "endless"
   private val Modes = Seq(Control, Observe, Off)
 
   // The classes, as in api/division.go.
@@ -105,6 +111,8 @@ private[spark] object PacerConf {
   private val DynamicAllocation = Seq("spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled")
     .map(_ -> "the planner chooses the executors")
   private val AgainstPacing = Seq("spark.speculation" -> "a second copy of a task works against pacing")
+  private val ShuffleServices = Seq("spark.shuffle.service.enabled" -> "Pacer's nodes run none",
+    "spark.shuffle.push.enabled" -> "it needs a shuffle service")
   private val Counts = Seq("spark.executor.instances", "spark.cores.max")
   private val OffHeapEnabled = "spark.memory.offHeap.enabled"
   private val OffHeapSize = "spark.memory.offHeap.size"
@@ -232,12 +240,12 @@ private[spark] object PacerConf {
   /**
    * Sets what a paced application needs, unless the user set it, and sets aside
    * what would work against it. In mode off only what Pacer cannot give is set
-   * aside: the choice of executors. To be called before the scheduler reads the
+   * aside: the choice of executors, a shuffle service. To be called before the scheduler reads the
    * configuration. Returns the lines to warn with, one per setting.
    */
   def complete(conf: SparkConf, deadline: Double, mode: String = Control): Seq[String] = {
     if (mode != Off) prepare(conf, deadline)
-    val switched = DynamicAllocation ++ (if (mode != Off) AgainstPacing else Nil)
+    val switched = DynamicAllocation ++ ShuffleServices ++ (if (mode != Off) AgainstPacing else Nil)
     switched.filter { case (key, _) => conf.getBoolean(key, false) }.map { case (key, why) =>
       conf.set(key, "false")
       s"$key is switched off: $why"

@@ -158,7 +158,7 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPat
       try {
         ledger.publish(page, probe, at, memory)
       } catch {
-        case NonFatal(e) =>
+        case e: Throwable => // Memory may be there again later, and nobody else publishes any.
           if (!complained) logWarning("pacer: progress is not published", e)
           complained = true
       }

@@ -118,6 +118,12 @@ class PacerConfTest {
     assertEquals("day#3", contexts.profile("day"))
   }
 
+  @Test def aSessionWithoutAnEndHasNoDeadline(): Unit = {
+    val settings = parse("sparkpacer://h", PacerConf.By -> "06:00").withoutEnd
+    assertEquals((0.0, false, PacerConf.Endless), (settings.deadline, settings.byMoment, settings.mode))
+    assertEquals(PacerConf.Off, parse("sparkpacer://h", PacerConf.Mode -> "off").withoutEnd.mode)
+  }
+
   @Test def onlySpark40To43(): Unit = {
     Seq("4.0.0", "4.0.2", "4.2.0", "4.3.0", "4.3.1-SNAPSHOT").foreach(PacerConf.checkSpark)
     Seq("3.5.1", "4.4.0", "4.30.0", "5.0.0", "40.1").foreach(v =>
@@ -135,7 +141,8 @@ class PacerConfTest {
   }
 
   @Test def whatWorksAgainstPacingIsSetAsideAndSaid(): Unit = {
-    val switches = Seq("spark.speculation", "spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled")
+    val switches = Seq("spark.speculation", "spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled",
+      "spark.shuffle.service.enabled", "spark.shuffle.push.enabled")
     val counts = Seq("spark.executor.instances", "spark.cores.max")
     val c = conf(switches.map(_ -> "true") ++ counts.map(_ -> "3"): _*)
     val said = PacerConf.complete(c, 200000)
@@ -159,9 +166,11 @@ class PacerConfTest {
   }
 
   @Test def offChangesNothingButTheChoiceOfExecutors(): Unit = {
-    val c = conf("spark.speculation" -> "true", "spark.dynamicAllocation.enabled" -> "true", "spark.decommission.enabled" -> "true")
-    assertEquals(1, PacerConf.complete(c, 90, PacerConf.Off).size)
-    assertEquals(Set("spark.speculation" -> "true", "spark.dynamicAllocation.enabled" -> "false", "spark.decommission.enabled" -> "true"),
+    val c = conf("spark.speculation" -> "true", "spark.dynamicAllocation.enabled" -> "true",
+      "spark.shuffle.service.enabled" -> "true", "spark.decommission.enabled" -> "true")
+    assertEquals(2, PacerConf.complete(c, 90, PacerConf.Off).size)
+    assertEquals(Set("spark.speculation" -> "true", "spark.dynamicAllocation.enabled" -> "false",
+      "spark.shuffle.service.enabled" -> "false", "spark.decommission.enabled" -> "true"),
       c.getAll.toSet)
   }
 

@@ -218,7 +218,7 @@ private[spark] object MemoryPools {
           pools.step(now, WaitMillis)
         } catch {
           case _: InterruptedException => // The end.
-          case NonFatal(e) =>
+          case e: Throwable => // Memory may be there again later, and nobody else moves any.
             if (!complained) logWarning("pacer: off-heap memory does not move", e)
             complained = true
         }
@@ -250,6 +250,17 @@ private[spark] object MemoryPools {
     }
   }
 
+  private val Max = "maxOffHeapMemory"
+  private val Region = "offHeapStorageMemory"
+  private val Storage = "offHeapStorageMemoryPool"
+  private val Execution = "offHeapExecutionMemoryPool"
+
+  /** Those of the memory manager's fields that this Spark has no more. */
+  def gone: Seq[String] = {
+    val there = classOf[MemoryManager].getDeclaredFields.map(_.getName)
+    Seq(Max, Region, Storage, Execution).filterNot(there.contains).map("MemoryManager." + _)
+  }
+
   private object Access {
     def of(manager: MemoryManager): Either[String, Access] =
       if (manager.getClass != classOf[UnifiedMemoryManager]) {
@@ -261,9 +272,8 @@ private[spark] object MemoryPools {
             f.setAccessible(true)
             f
           }
-          Right(new Access(field("maxOffHeapMemory"), field("offHeapStorageMemory"),
-            field("offHeapStorageMemoryPool").get(manager).asInstanceOf[StorageMemoryPool],
-            field("offHeapExecutionMemoryPool").get(manager).asInstanceOf[ExecutionMemoryPool], manager))
+          Right(new Access(field(Max), field(Region), field(Storage).get(manager).asInstanceOf[StorageMemoryPool],
+            field(Execution).get(manager).asInstanceOf[ExecutionMemoryPool], manager))
         } catch {
           case e @ (_: ReflectiveOperationException | _: RuntimeException) => Left(e.toString)
         }

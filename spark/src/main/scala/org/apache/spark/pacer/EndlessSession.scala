@@ -1,0 +1,54 @@
+package org.apache.spark.pacer
+
+import java.nio.file.{Files, Path, Paths}
+
+import scala.util.Try
+
+/**
+ * Recognises drivers that end when somebody ends them and not when their work is done: shells, notebooks,
+ * and servers whose clients send the work. Such a session has nothing to be in time with, and no two are alike.
+ */
+private[spark] object EndlessSession {
+  private val Sql = "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver"
+  private val Connect = "a Connect server"
+  private val Notebook = "a notebook"
+
+  /** By a class that the JVM's command line names. */
+  private val Classes = Map(
+    "org.apache.spark.repl.Main" -> "spark-shell",
+    "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2" -> "a Thrift server",
+    "org.apache.spark.sql.connect.service.SparkConnectServer" -> Connect,
+    "org.apache.livy.rsc.driver.RSCDriverBootstrapper" -> "a Livy session",
+    "org.apache.zeppelin.interpreter.remote.RemoteInterpreterServer" -> Notebook,
+    "org.apache.toree.Main" -> Notebook,
+    "almond.ScalaKernel" -> Notebook)
+
+  /**
+   * What this JVM's driver is, if that is a session without an end.
+   *
+   * @param command  the JVM's class and its arguments
+   * @param env      its environment
+   * @param given    the settings that it was started with
+   * @param terminal whether a terminal is its standard input
+   */
+  def of(
+      command: String = sys.props.getOrElse("sun.java.command", ""),
+      env: String => Option[String] = sys.env.get,
+      given: String => Option[String] = sys.props.get,
+      terminal: => Boolean = isTerminal(Paths.get("/proc/self/fd/0"))): Option[String] = {
+    val words = command.split("\\s+").toSeq
+    // Of a Python, or an R, that was started by itself: the shells leave their start-up file.
+    val python = words.contains("pyspark-shell")
+    def startup(key: String, file: String) = env(key).exists(_.endsWith(file))
+    words.flatMap(Classes.get).headOption
+      .orElse(Option.when(words.contains(Sql) && !words.exists(Seq("-e", "-f").contains) && terminal)("spark-sql"))
+      .orElse(Option.when(python && env("JPY_PARENT_PID").nonEmpty)(Notebook))
+      .orElse(Option.when(python && startup("PYTHONSTARTUP", "pyspark/shell.py"))("the PySpark shell"))
+      .orElse(Option.when(words.contains("sparkr-shell") && startup("R_PROFILE_USER", "profile/shell.R"))("the SparkR shell"))
+      // PySpark starts one for a program of its own, too, and says so.
+      .orElse(Option.when(given("spark.plugins").exists(_.contains("SparkConnectPlugin")) && env("SPARK_LOCAL_REMOTE").isEmpty)(Connect))
+  }
+
+  private def isTerminal(input: Path): Boolean =
+    Try(Files.readSymbolicLink(input).toString).toOption.exists(to => to.startsWith("/dev/pts/") || to.startsWith("/dev/tty"))
+}

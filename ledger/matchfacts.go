@@ -8,7 +8,7 @@ import (
 )
 
 // StageMatched: a stage was looked for in its application's profile. Its Annotation says
-// what was found; an earlier stage that turns out not to be that has none any more.
+// what was found; an earlier stage that turns out to be another one has another, or none.
 type StageMatched struct {
 	App   api.AppID
 	Stage api.StageKey
@@ -27,13 +27,16 @@ func (f StageMatched) apply(l *Ledger) error {
 		return nil
 	}
 	s.Annotation = found.Annotation.ID
-	if found.Freed == nil {
-		return nil
-	}
-	for _, other := range a.Order {
-		if other.Key().Stage == *found.Freed {
-			other.Annotation = Unmatched
-			changeStage(l, other)
+	for _, stage := range found.Changed {
+		annotation := Unmatched
+		if now, has := a.Profile.Match.Of(stage); has {
+			annotation = now.Annotation.ID
+		}
+		for _, other := range a.Order {
+			if other.Key().Stage == stage {
+				other.Annotation = annotation
+				changeStage(l, other)
+			}
 		}
 	}
 	return nil

@@ -39,16 +39,22 @@ type Alignment struct {
 
 // Align aligns the stages of a run that is over, in order of submission, with those of a profile.
 // Parents are ids of the same sequence. Each stage has the likeliest annotation, as a Matcher finds
-// it while the run goes on; what that leaves on both sides is looked at once more when all else is
-// known. It is a pure function, and its work grows with the number of stages only.
+// it while the run goes on, but knows from the first stage on how much the run reads; what that leaves on
+// both sides is looked at once more when all else is known. It is a pure function, and its work grows with the number of stages only.
 func Align(known, seen []api.ProfileStage) Alignment {
-	a := newAligner(newIndex(known))
+	x := newIndex(known)
+	first := newAligner(x)
+	for k := range seen {
+		first.match(&seen[k])
+	}
+	a := newAligner(x)
+	a.come.scale = first.come.scale
 	for k := range seen {
 		a.match(&seen[k])
 	}
 	for k := range seen {
 		if m, is := a.matched[seen[k].ID]; is {
-			a.front = m.place
+			a.come.front = m.place
 			continue
 		}
 		a.settle(&seen[k])

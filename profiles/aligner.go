@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -18,13 +19,21 @@ type aligner struct {
 	owner   []int
 	left    []uint64 // Flags of lists.
 	coming  counts   // Of places that are left.
-	// queries are the profile's queries by the run's, begun the run's by the profile's.
-	queries, begun map[queryID]queryID
+	who     bindings
+	come    progress
+	// doubtful are the newest places of which another stage may turn out to be the owner.
+	doubtful []int
+}
+
+// progress is how far a run has come in the profile.
+type progress struct {
 	// front is the place of the last stage that was surely matched, -1 before the first.
 	front int
 	scale scale
-	// doubtful are the newest places of which another stage may turn out to be the owner.
-	doubtful []int
+	// jobs are the jobs of the profile by those of the run.
+	jobs map[int]int
+	// moved is by how many lines the call site of the last stage that was surely matched has moved.
+	moved int
 }
 
 // match is what a stage of a run was found to be.
@@ -33,11 +42,14 @@ type match struct {
 	sure  units.Fraction
 	by    By
 	loss  float64
+	// ratio is how much more it reads than its annotation, as a logarithm, if that is sized.
+	ratio float64
+	sized bool
 }
 
 func newAligner(x *index) *aligner {
 	a := &aligner{index: x, matched: map[int]match{}, owner: make([]int, len(x.stages)), left: make([]uint64, x.words),
-		coming: newCounts(len(x.stages)), queries: map[queryID]queryID{}, begun: map[queryID]queryID{}, front: -1}
+		coming: newCounts(len(x.stages)), who: newBindings(), come: progress{front: -1, jobs: map[int]int{}}}
 	for i := range x.stages {
 		a.flag(i, true)
 	}
@@ -46,9 +58,9 @@ func newAligner(x *index) *aligner {
 
 func (a *aligner) clone() *aligner {
 	c := *a
-	c.matched, c.queries, c.begun = maps.Clone(a.matched), maps.Clone(a.queries), maps.Clone(a.begun)
+	c.matched, c.who = maps.Clone(a.matched), a.who.clone()
 	c.owner, c.left, c.coming = slices.Clone(a.owner), slices.Clone(a.left), slices.Clone(a.coming)
-	c.doubtful = slices.Clone(a.doubtful)
+	c.doubtful, c.come.jobs = slices.Clone(a.doubtful), maps.Clone(a.come.jobs)
 	return &c
 }
 
@@ -69,53 +81,53 @@ func (a *aligner) flag(i int, left bool) {
 	}
 }
 
+// only reports whether no other annotation has the key of place i: what its query writes there, or its signature.
+func (a *aligner) only(i int) bool { return len(a.lists[a.on[i][0].list].places) == 1 }
+
 func (a *aligner) taken(i int) bool { return a.coming.between(i, i+1) == 0 }
 
 // The losses, in nats, below which an annotation is likelier than none: while the run goes on, and
 // when it is over.
 const (
-	lossOfNew  = 4
+	lossOfNew  = 3.5
 	lossAtLast = 7
+	// lossOfOnly is added where no other annotation has the key.
+	lossOfOnly = 2
 )
 
 // match finds the annotation of a stage of the run that has become ready, s, whose ID is that of the
-// run. freed is the stage of the run that turned out not to be what it was taken for, if one did.
-func (a *aligner) match(s *api.ProfileStage) (found match, freed int, is bool) {
+// run. changed are the stages of the run that turned out to have another one, or none.
+func (a *aligner) match(s *api.ProfileStage) (found match, changed []int, is bool) {
 	return a.choose(s, lossOfNew)
 }
 
 // settle is match for a stage that match has left, when the run is over.
 func (a *aligner) settle(s *api.ProfileStage) { a.choose(s, lossAtLast) }
 
-func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, freed int, is bool) {
+func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, changed []int, is bool) {
 	all := a.candidates(s)
 	if len(all) == 0 {
-		return match{}, none, false
+		return match{}, nil, false
 	}
-	best := slices.MinFunc(all, func(x, y match) int {
-		switch {
-		case x.loss != y.loss:
-			return int(math.Copysign(1, x.loss-y.loss))
-		}
-		return x.place - y.place
-	})
-	if best.loss >= most {
-		return match{}, none, false
+	slices.SortFunc(all, func(x, y match) int { return cmp.Or(cmp.Compare(x.loss, y.loss), x.place-y.place) })
+	best := all[0]
+	if a.only(best.place) && (best.by == ByQuery || best.by == BySignature) {
+		most += lossOfOnly
 	}
-	doubt := math.Exp(best.loss - most)
-	for _, c := range all {
-		if c.place != best.place && !a.alike(c.place, best.place) {
-			doubt += math.Exp(best.loss - c.loss)
-		}
+	best.sure = a.sure(all, most)
+	if best.loss >= most || best.by == ByQuery && best.sure < leastSure && most < lossAtLast {
+		return match{}, nil, false
 	}
-	best.sure = units.Fraction(1 / (1 + doubt))
-	freed = none
+	if s.Query != nil && a.stages[best.place].Query != nil {
+		best.sure, changed = a.bind(s, best, all)
+	}
 	if a.taken(best.place) {
-		freed = a.owner[best.place]
+		freed := a.owner[best.place]
 		delete(a.matched, freed)
+		changed = append(changed, freed)
 	}
 	a.take(s, best)
-	return best, freed, true
+	return best, changed, true
 }
 
 // certain reports whether the stage that has place i says where the run has come to.
@@ -133,14 +145,30 @@ func (a *aligner) restore(s *api.ProfileStage, i int) {
 	case s.Lineage != "" && s.Lineage == p.Lineage:
 		m.by = ByLineage
 	}
+	if s.Query != nil && p.Query != nil {
+		a.bind(s, m, nil)
+	}
 	a.take(s, m)
 }
 
-// none is no stage.
-const none = math.MinInt
+// sure is how likely the first of all is, which are in order: beside none, and beside those of which it
+// matters which it is.
+func (a *aligner) sure(all []match, most float64) units.Fraction {
+	doubt := math.Exp(all[0].loss - most)
+	for i, c := range all {
+		if !slices.ContainsFunc(all[:i], func(other match) bool { return a.alike(c.place, other.place) }) {
+			doubt += math.Exp(all[0].loss - c.loss)
+		}
+	}
+	return units.Fraction(1 / doubt)
+}
+
+// leastSure is how sure a stage of a query must be while the run goes on: the next stage of the query will
+// say which query it is, and a wrong one would have them all.
+const leastSure = 0.6
 
 // surely is how sure a match is that says where the run has come to.
-const surely = 0.8
+const surely = 0.7
 
 // most that doubtful has.
 const mostDoubtful = 32
@@ -150,17 +178,9 @@ func (a *aligner) take(s *api.ProfileStage, m match) {
 	if !a.taken(m.place) {
 		a.flag(m.place, false)
 	}
-	a.matched[s.ID], a.owner[m.place] = m, s.ID
 	p := &a.stages[m.place]
-	if s.Query != nil && p.Query != nil {
-		mine, its := queryOf(s.Query), queryOf(p.Query)
-		if _, bound := a.queries[mine]; !bound {
-			if other, begun := a.begun[its]; begun {
-				delete(a.queries, other)
-			}
-			a.queries[mine], a.begun[its] = its, mine
-		}
-	}
+	m.ratio, m.sized = ratio(s, p)
+	a.matched[s.ID], a.owner[m.place] = m, s.ID
 	if m.sure < surely || m.loss > 1 {
 		if len(a.doubtful) == mostDoubtful {
 			a.doubtful = slices.Delete(a.doubtful, 0, 1)
@@ -168,20 +188,28 @@ func (a *aligner) take(s *api.ProfileStage, m match) {
 		a.doubtful = append(a.doubtful, m.place)
 	}
 	if m.sure >= surely {
-		a.front = m.place
-		a.scale.learn(ratio(s, p))
+		a.come.front = m.place
+		a.come.jobs[s.Job] = p.Job
+		if site, line := callSite(s.Name); s.Query == nil {
+			if was, before := callSite(p.Name); was == site {
+				a.come.moved = line - before
+			}
+		}
+		a.come.scale.learn(m.ratio, m.sized)
 	}
 }
 
 // candidates are the annotations that s may have, each with its loss and sure not set.
 func (a *aligner) candidates(s *api.ProfileStage) []match {
-	c := search{aligner: a, s: s}
+	c := search{a: a, s: s}
 	if q := s.Query; q != nil {
-		if its, bound := a.queries[queryOf(q)]; bound {
+		its, bound := a.who.queries[queryOf(q)]
+		if bound {
 			for _, i := range a.inQuery[inQuery{its, q.Exchange}] {
 				c.consider(i, ByQuery)
 			}
-		} else if l, known := a.byExchange[exchangeID{q.Shape, q.Exchange}]; known {
+		}
+		if l, known := a.byExchange[exchangeID{q.Shape, q.Exchange}]; known && (!bound || a.who.open(queryOf(q))) {
 			c.key(l, ByQuery)
 		}
 	}
@@ -191,7 +219,7 @@ func (a *aligner) candidates(s *api.ProfileStage) []match {
 	if l, known := a.byLineage[s.Lineage]; known {
 		c.key(l, ByLineage)
 	}
-	if len(c.found) == 0 {
+	if !slices.ContainsFunc(c.found, func(m match) bool { return m.loss < lossOfNew }) {
 		c.place()
 	}
 	return c.found
@@ -199,7 +227,7 @@ func (a *aligner) candidates(s *api.ProfileStage) []match {
 
 // search is the search for the annotation of one stage.
 type search struct {
-	*aligner
+	a     *aligner
 	s     *api.ProfileStage
 	found []match
 }
@@ -209,8 +237,12 @@ func (c *search) consider(i int, by By) {
 	if slices.ContainsFunc(c.found, func(m match) bool { return m.place == i }) {
 		return
 	}
-	loss, may := c.loss(c.s, i, by)
-	if !may || c.taken(i) && loss+lossOfChange > c.matched[c.owner[i]].loss {
+	loss, may := c.a.loss(c.s, i, by)
+	if c.a.taken(i) {
+		loss += lossOfChange
+		may = may && loss < c.a.matched[c.a.owner[i]].loss
+	}
+	if !may {
 		return
 	}
 	c.found = append(c.found, match{place: i, by: by, loss: loss})
@@ -218,9 +250,9 @@ func (c *search) consider(i int, by By) {
 
 // key considers what is left on list l near to where the run is, and what of it is doubtful.
 func (c *search) key(l int, by By) {
-	c.eachNear(c.left, l, c.front, func(i int) { c.consider(i, by) })
-	for _, i := range c.doubtful {
-		if c.taken(i) && slices.ContainsFunc(c.on[i], func(on spot) bool { return on.list == l }) {
+	c.a.eachNear(c.a.left, l, c.a.come.front, func(i int) { c.consider(i, by) })
+	for _, i := range c.a.doubtful {
+		if c.a.taken(i) && slices.ContainsFunc(c.a.on[i], func(on spot) bool { return on.list == l }) {
 			c.consider(i, by)
 		}
 	}
@@ -229,13 +261,13 @@ func (c *search) key(l int, by By) {
 // place considers what is left and reads from what the stage reads from.
 func (c *search) place() {
 	for _, parent := range c.s.Parents[:min(len(c.s.Parents), mostParents)] {
-		m, known := c.matched[parent]
+		m, known := c.a.matched[parent]
 		if !known {
 			continue
 		}
-		children := c.children[m.place]
+		children := c.a.children[m.place]
 		for _, i := range children[:min(len(children), 2*near)] {
-			if !c.taken(i) {
+			if !c.a.taken(i) {
 				c.consider(i, ByPlace)
 			}
 		}

@@ -43,6 +43,7 @@ type index struct {
 	on [][]spot
 	// ofQuery are the places of a query, inQuery of what it writes at one place.
 	ofQuery map[queryID][]int
+	shapes  map[string]bool
 	inQuery map[inQuery][]int
 }
 
@@ -59,7 +60,7 @@ func newIndex(stages []api.ProfileStage) *index {
 	x := &index{stages: stages, place: make(map[int]int, len(stages)), parents: make([][]int, len(stages)),
 		children: make([][]int, len(stages)), begins: make([]int, len(stages)), on: make([][]spot, len(stages)),
 		byExchange: map[exchangeID]int{}, bySignature: map[string]int{}, byLineage: map[string]int{},
-		ofQuery: map[queryID][]int{}, inQuery: map[inQuery][]int{}}
+		shapes: map[string]bool{}, ofQuery: map[queryID][]int{}, inQuery: map[inQuery][]int{}}
 	for i := range stages {
 		s := &stages[i]
 		x.place[s.ID] = i
@@ -76,6 +77,7 @@ func newIndex(stages []api.ProfileStage) *index {
 		}
 		if q := s.Query; q != nil {
 			list(x, x.byExchange, exchangeID{q.Shape, q.Exchange}, i)
+			x.shapes[q.Shape] = true
 			in := inQuery{queryOf(q), q.Exchange}
 			x.ofQuery[in.queryID] = append(x.ofQuery[in.queryID], i)
 			x.inQuery[in] = append(x.inQuery[in], i)

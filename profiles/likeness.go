@@ -3,6 +3,8 @@ package profiles
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -11,22 +13,32 @@ import (
 const (
 	// lossOfCode is of a stage of a SQL query that is planned otherwise than in the profile.
 	lossOfCode    = 0.8
-	lossOfLineage = 1
-	lossOfPlace   = 1.5
+	lossOfLineage = 1.5
+	// lossOfSite is of one whose signature others have.
+	lossOfSite  = 1
+	lossOfPlace = 1.5
 	// lossOfQuery is of a stage that comes in a query of another shape.
-	lossOfQuery = 1.5
-	lossOfName  = 0.5
+	lossOfQuery = 2.5
+	lossOfName  = 1.5
+	lossOfLine  = 0.3
+	// lossOfKind is of one of which only one side is of a query.
+	lossOfKind = 3
 	// lossOfNth is of a query that is another one of its shape.
 	lossOfNth = 0.2
 	// lossOfParents is of one that reads what its annotation does not read.
 	lossOfParents = 3
 	// lossOfNewParents is of one that reads what no annotation has written.
 	lossOfNewParents = 1.5
-	lossOfTasks      = 0.5
-	lossOfBack       = 1.5
-	lossOfSkip       = 1
-	mostLossOfSkip   = 3
-	mostLossOfSize   = 2.8
+	lossOfTasks      = 1
+	// lossOfJob is of one that is not in the job of the profile that others of its job are in.
+	lossOfJob      = 1
+	lossOfBack     = 1.5
+	lossOfSkip     = 1
+	mostLossOfSkip = 3
+	mostLossOfSize = 6
+	mostLossOfOnly = 4.5 // Its code says enough.
+	// lossOfScale is of a stage whose input has grown otherwise than that of the run.
+	lossOfScale = 1
 )
 
 // loss is how unlikely it is that s has the annotation at place i, which is on a list of that key;
@@ -38,6 +50,9 @@ func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
 	case BySignature:
 	case ByLineage:
 		loss += lossOfLineage
+		if _, known := a.bySignature[s.Signature]; known {
+			loss += lossOfSite
+		}
 	case ByPlace:
 		if p.Signature == s.Signature {
 			return 0, false
@@ -46,9 +61,12 @@ func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
 	}
 	if s.Query != nil && p.Query != nil {
 		mine, its := queryOf(s.Query), queryOf(p.Query)
-		bound, is := a.queries[mine]
-		other, begun := a.begun[its]
+		bound, is := a.who.queries[mine]
+		other, begun := a.who.begun[its]
 		switch {
+		case a.who.open(mine) && (!begun || other == mine):
+			loss += a.who.lossOfOther(mine, its)
+			order = false
 		case is && bound != its, !is && begun && other != mine && !a.taken(i):
 			return 0, false
 		case is:
@@ -56,19 +74,26 @@ func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
 		case mine.nth != its.nth:
 			loss += lossOfNth
 		}
-		if s.Query.Shape != p.Query.Shape {
-			if _, known := a.byExchange[exchangeID{s.Query.Shape, s.Query.Exchange}]; known {
-				return 0, false
-			}
+		switch {
+		case s.Query.Shape == p.Query.Shape && s.Query.Exchange == p.Query.Exchange:
+		case a.shapes[s.Query.Shape]:
+			return 0, false
+		case !is:
 			loss += lossOfQuery
 		}
 		if by == ByQuery && p.Signature != s.Signature {
 			loss += lossOfCode
 		}
 	} else {
-		if s.Name != p.Name {
-			loss += lossOfName
+		if s.Signature != p.Signature || !a.only(i) {
+			loss += a.lossByName(s.Name, p.Name)
 		}
+		if s.Query != nil && len(a.byExchange) > 0 || p.Query != nil && len(a.who.queries) > 0 {
+			loss += lossOfKind
+		}
+	}
+	if job, known := a.come.jobs[s.Job]; known && order && job != p.Job {
+		loss += lossOfJob
 	}
 	parents, agree := a.lossByParents(s, i)
 	loss += parents + a.lossBySize(s, i)
@@ -76,6 +101,33 @@ func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
 		loss += a.lossByOrder(i)
 	}
 	return loss, true
+}
+
+// lossByName is that of where the action was called. What was written into a program's file moves the lines
+// below by as many.
+func (a *aligner) lossByName(seen, known string) float64 {
+	site, line := callSite(seen)
+	other, was := callSite(known)
+	switch {
+	case known == "":
+		return 0
+	case site != other:
+		return lossOfName
+	}
+	return min(lossOfName, lossOfLine*math.Log1p(math.Abs(float64(line-was-a.come.moved))))
+}
+
+// callSite divides "collect at app.py:33" into where and line, 0 where there is none.
+func callSite(name string) (site string, line int) {
+	at := strings.LastIndexByte(name, ':')
+	if at < 0 {
+		return name, 0
+	}
+	line, err := strconv.Atoi(name[at+1:])
+	if err != nil {
+		return name, 0
+	}
+	return name[:at], line
 }
 
 // mostParents is how many of a stage's parents are looked at.
@@ -89,7 +141,7 @@ func (a *aligner) lossByParents(s *api.ProfileStage, i int) (loss float64, agree
 		if !is {
 			continue
 		}
-		if slices.Contains(a.parents[i], m.place) {
+		if a.reads(i, m.place) {
 			known++
 		} else {
 			other++
@@ -108,6 +160,16 @@ func (a *aligner) lossByParents(s *api.ProfileStage, i int) (loss float64, agree
 	return 0, false
 }
 
+// reads reports whether place i reads from place from, or did if what lies between and is left were gone.
+func (a *aligner) reads(i, from int) bool {
+	if slices.Contains(a.parents[i], from) {
+		return true
+	}
+	return slices.ContainsFunc(a.parents[i][:min(len(a.parents[i]), mostParents)], func(between int) bool {
+		return !a.taken(between) && slices.Contains(a.parents[between], from)
+	})
+}
+
 // lossBySize is that of how much s reads against what place i reads, as the sizes of this run have
 // been so far: those of its parents, those of the run, or the profile's.
 func (a *aligner) lossBySize(s *api.ProfileStage, i int) float64 {
@@ -115,15 +177,24 @@ func (a *aligner) lossBySize(s *api.ProfileStage, i int) float64 {
 	r, known := ratio(s, p)
 	if !known {
 		switch {
-		case s.Query == nil && s.Tasks != p.Tasks:
+		case s.Query == nil && p.Tasks > 0 && s.Tasks != p.Tasks:
 			return lossOfTasks
 		case s.Bytes > 0 && p.Bytes == 0, s.Bytes == 0 && p.Bytes > 0:
 			return 1
 		}
 		return 0
 	}
-	loss := a.scale.loss(r)
-	if s.Query == nil && s.Tasks != p.Tasks {
+	sum, n := 0.0, 0
+	for _, parent := range s.Parents[:min(len(s.Parents), mostParents)] {
+		if m, is := a.matched[parent]; is && m.sized {
+			sum, n = sum+m.ratio, n+1
+		}
+	}
+	loss := a.come.scale.loss(r, sum/float64(n), n > 0)
+	if a.only(i) {
+		return min(loss, mostLossOfOnly)
+	}
+	if s.Query == nil && p.Tasks > 0 && s.Tasks != p.Tasks {
 		loss += lossOfTasks
 	}
 	return loss
@@ -131,14 +202,14 @@ func (a *aligner) lossBySize(s *api.ProfileStage, i int) float64 {
 
 // lossByOrder is that of what would be left out, or done later, if place i came now.
 func (a *aligner) lossByOrder(i int) float64 {
-	front := max(0, a.front)
+	front := max(0, a.come.front)
 	switch {
-	case a.front >= 0 && a.begins[i] == a.begins[front]:
+	case a.come.front >= 0 && a.begins[i] == a.begins[front]:
 		return 0
-	case i < a.front:
+	case i < a.come.front:
 		return lossOfBack
 	}
-	n := a.coming.between(a.front+1, a.begins[i])
+	n := a.coming.between(a.come.front+1, a.begins[i])
 	if n <= 0 {
 		return 0
 	}
@@ -156,32 +227,61 @@ func ratio(s, p *api.ProfileStage) (float64, bool) {
 	return 0, false
 }
 
-// scale is how much more a run reads than its profile says, as a logarithm.
+// scale is how much more a run reads than its profile says, as logarithms.
 type scale struct {
-	mean float64
-	n    int
+	mean, spread float64
+	n, next      int
+	newest       [8]float64
+}
+
+// Spreads: the least that is believed, what it is before any stage is known, and that of most weight.
+const (
+	leastSpread = 0.04
+	atFirst     = 0.6
+	mostSpread  = 0.7
+)
+
+// note takes in what a stage has read that may be another one.
+func (c *scale) note(r float64, known bool) {
+	if known {
+		c.newest[c.next%len(c.newest)] = r
+		c.next++
+	}
 }
 
 // learn takes in what a stage has read.
 func (c *scale) learn(r float64, known bool) {
-	if known && math.Abs(r-c.mean) < math.Ln2*(1+1/float64(c.n+1)) {
-		c.n++
-		c.mean += (r - c.mean) * max(0.1, 1/float64(c.n+1))
+	if !known {
+		return
 	}
+	c.note(r, known)
+	c.n++
+	weight := max(0.1, 1/float64(c.n+1))
+	if c.n == 1 {
+		c.mean = r
+	}
+	c.spread += (min(mostSpread, math.Abs(r-c.mean)) - c.spread) * weight
+	c.mean += (max(-mostSpread, min(mostSpread, r-c.mean))) * weight
 }
 
-// Widths of what is ordinary: between a stage and its run, and before any is known.
-const (
-	ordinary = 0.2
-	atFirst  = 0.6
-)
-
-// loss is that of a stage that reads so much more.
-func (c scale) loss(r float64) float64 {
-	width := ordinary + (atFirst-ordinary)/float64(c.n+1)
-	d := min(math.Abs(r-c.mean), math.Abs(r)+width) / width
-	return min(mostLossOfSize, math.Log1p(d*d))
+// loss is that of a stage that reads so much more, whose parents have read more by parents if that is known:
+// it reads as much more as the run, as its parents, or as some stage of late, or no more than in the profile.
+func (c *scale) loss(r, parents float64, known bool) float64 {
+	narrow := max(leastSpread, c.spread)
+	doubt := 1 / float64(c.n+1)
+	loss := lossOfScale*doubt + far(r-c.mean, narrow+atFirst*doubt)
+	loss = min(loss, lossOfScale*(1-doubt)+far(r, narrow))
+	for _, other := range c.newest[:min(c.next, len(c.newest))] {
+		loss = min(loss, lossOfScale+far(r-other, narrow))
+	}
+	if known {
+		loss = min(loss, far(r-parents, narrow))
+	}
+	return min(mostLossOfSize, loss)
 }
+
+// far is the loss of a distance where width is ordinary.
+func far(d, width float64) float64 { return math.Log1p(d * d / (width * width)) }
 
 // alike reports whether it does not matter which of two annotations a stage has.
 func (a *aligner) alike(i, k int) bool {
@@ -191,5 +291,6 @@ func (a *aligner) alike(i, k int) bool {
 		return false
 	}
 	r, known := ratio(x, y)
+	const ordinary = 0.3
 	return (!known || math.Abs(r) < ordinary/2) && math.Abs(math.Log(float64(x.CoreSeconds/y.CoreSeconds))) < ordinary
 }

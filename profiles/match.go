@@ -28,9 +28,9 @@ type Found struct {
 	// Sure is how likely that is, By what it was recognised by.
 	Sure units.Fraction
 	By   By
-	// Freed is the stage of the run that had this annotation until now and has none any more, because
-	// this one is by far the likelier; nil where there was none.
-	Freed *int
+	// Changed are the stages of the run that had an annotation until now and have another one, or none
+	// (Of): this one is by far the likelier owner of it, or they are of a query that turns out to be another.
+	Changed []int
 }
 
 // NewMatcher returns a Matcher for a run of which no stage is ready yet.
@@ -61,7 +61,7 @@ func (m *Matcher) own() {
 // likeliest of those that are left: by its place in a SQL query, its signature, its lineage, or by
 // what it reads; by how much it reads beside what the run has read so far; and by what would be left
 // out. Earlier matches stand, unless one was doubtful and this stage is by far the likelier owner
-// (Found.Freed). It returns false where the profile knows no such stage.
+// (Found.Changed). It returns false where the profile knows no such stage.
 func (m *Matcher) Match(ready api.StageReady) (Found, bool) {
 	if found, again := m.Of(ready.Stage); again {
 		m.begin(ready.Stage)
@@ -76,15 +76,13 @@ func (m *Matcher) Match(ready api.StageReady) (Found, bool) {
 	m.own()
 	m.note(&ready)
 	s := seen(&ready)
-	found, freed, is := m.aligner.match(&s)
+	found, changed, is := m.aligner.match(&s)
 	if !is {
 		return Found{}, false
 	}
 	m.open[found.place] = true
 	out := m.found(found)
-	if freed != none {
-		out.Freed = &freed
-	}
+	out.Changed = changed
 	return out, true
 }
 
@@ -130,7 +128,7 @@ func (m *Matcher) QueryEnded(execution int64) {
 	}
 	m.own()
 	delete(m.executions, execution)
-	its, bound := m.aligner.queries[mine]
+	its, bound := m.aligner.who.queries[mine]
 	if !bound {
 		return
 	}

@@ -152,7 +152,7 @@ func TestAStageIsRecognisedByItsLineage(t *testing.T) {
 			t.Errorf("stage %d (%s) matched %d, %t, want %d", stage, want.signature, id, ok, want.id)
 		}
 	}
-	if id, ok := match(8, "sum at app.py", "python"); ok {
+	if id, ok := match(8, "max at app.py", "python"); ok {
 		t.Errorf("a third of two matched %d", id)
 	}
 	if id, ok := match(9, "another", ""); ok {

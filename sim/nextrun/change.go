@@ -56,7 +56,7 @@ func (p *program) change(r *rand.Rand, what Change, sizes *[tables]float64) {
 		if r.IntN(5) == 0 {
 			added = p.resized(*a, apart(r, 4))
 		}
-		at := r.IntN(len(p.steps) + 1)
+		at := p.outside(r.IntN(len(p.steps) + 1))
 		for _, later := range p.steps[at:] {
 			for n := range later {
 				later[n].line += 3
@@ -64,13 +64,12 @@ func (p *program) change(r *rand.Rand, what Change, sizes *[tables]float64) {
 		}
 		p.steps = slices.Insert(p.steps, at, step{added})
 	case Drop:
-		if len(p.steps) > 1 {
+		if i, k = p.last(i, k); len(p.steps) > 1 {
 			p.remove(i, k)
 		}
 	case Repeat:
-		again := *a
-		again.stages = slices.Clone(a.stages)
-		p.steps = slices.Insert(p.steps, i+1, step{again})
+		i, k = p.last(i, k)
+		p.steps = slices.Insert(p.steps, i+1, step{p.round(r, p.steps[i][k])})
 	case Replan:
 		p.replan(r, a)
 	case Merge, Split:
@@ -80,7 +79,7 @@ func (p *program) change(r *rand.Rand, what Change, sizes *[tables]float64) {
 				if len(s.parents) == 0 || r.IntN(2) == 0 {
 					continue
 				}
-				s.kind = 20 + r.IntN(2)
+				s.kind = 110 + r.IntN(2)
 				if s.tasks = 1 + s.tasks/(2+r.IntN(8)); what == Split {
 					s.tasks = s.tasks*(2+r.IntN(8)) + r.IntN(9)
 				}
@@ -88,8 +87,11 @@ func (p *program) change(r *rand.Rand, what Change, sizes *[tables]float64) {
 		}
 	case Reorder:
 		moved := *a
+		if moved.loop == growing {
+			return // Its rounds need each other.
+		}
 		p.remove(i, k)
-		p.steps = slices.Insert(p.steps, r.IntN(len(p.steps)+1), step{moved})
+		p.steps = slices.Insert(p.steps, p.outside(r.IntN(len(p.steps)+1)), step{moved})
 	case Thread:
 		if i+1 < len(p.steps) {
 			p.join(i)
@@ -102,6 +104,30 @@ func (p *program) change(r *rand.Rand, what Change, sizes *[tables]float64) {
 			}
 		}
 	}
+}
+
+// outside is the first place at or after step i that is in no loop whose rounds need each other.
+func (p *program) outside(i int) int {
+	for i > 0 && i < len(p.steps) && p.steps[i][0].loop == growing && p.steps[i-1][0].code == p.steps[i][0].code {
+		i++
+	}
+	return i
+}
+
+// last is the last round of the loop that action k of step i is in, where its rounds need each other.
+func (p *program) last(i, k int) (int, int) {
+	code := p.steps[i][k].code
+	if p.steps[i][k].loop != growing {
+		return i, k
+	}
+	for n := i; n < len(p.steps); n++ {
+		for m, a := range p.steps[n] {
+			if a.code == code {
+				i, k = n, m
+			}
+		}
+	}
+	return i, k
 }
 
 // remove takes action k of step i away.

@@ -23,8 +23,10 @@ type Runs struct {
 	Truth []int
 	// Changes are what was changed between the two.
 	Changes []Change
-	// alike has a number for each stage of Known that is the same for those of a variant.
+	// alike has a number for each stage of Known that is the same for those of a code.
 	alike []int
+	// jobs are Spark's jobs of the stages of Next.
+	jobs []int
 }
 
 // Draw draws an application whose run has about that many stages, and its next run with those changes.
@@ -37,14 +39,15 @@ func Draw(r *rand.Rand, stages int, changes ...Change) Runs {
 		next.change(r, c, &sizes)
 	}
 	two := render(r, next, sizes)
-	out := Runs{Known: one.profile, Next: two.profile, Changes: changes}
+	out := Runs{Known: one.profile, Next: two.profile, Changes: changes, jobs: two.jobs}
 	numbers, left := map[identity]int{}, map[identity][]int{}
 	for i, id := range one.who {
+		left[id] = append(left[id], i)
+		id.variant = 0
 		if _, known := numbers[id]; !known {
 			numbers[id] = len(numbers)
 		}
 		out.alike = append(out.alike, numbers[id])
-		left[id] = append(left[id], i)
 	}
 	for _, id := range two.who {
 		truth := New
@@ -65,16 +68,28 @@ func DrawChanges(r *rand.Rand) []Change {
 	return drawn
 }
 
-// Right reports whether it is right that stage i of Next is stage known of Known, or New.
+// Right reports whether it is right that stage i of Next is stage known of Known, or New: it is the one, or
+// nothing tells it from that one.
 func (r Runs) Right(i, known int) bool {
 	truth := r.Truth[i]
-	return truth == known || truth != New && known != New && r.alike[truth] == r.alike[known]
+	if truth == known || truth == New || known == New {
+		return truth == known
+	}
+	one, other := r.Known.Stages[truth], r.Known.Stages[known]
+	return r.alike[truth] == r.alike[known] && math.Abs(math.Log(float64(one.Bytes)/float64(other.Bytes))) < noticeable
 }
+
+// noticeable is from which difference on, as a logarithm, the bytes of two stages are not the same read
+// twice: three times the noise of both.
+const noticeable = 3 * noise * math.Sqrt2
+
+// noise is by how much the bytes of a stage differ from run to run, as a logarithm.
+const noise = 0.02
 
 // Ready is what the driver says of stage i of Next.
 func (r Runs) Ready(i int) api.StageReady {
 	s := r.Next.Stages[i]
-	ready := api.StageReady{StageKey: api.StageKey{Stage: s.ID}, Job: s.Job, Name: s.Name, Signature: s.Signature, Lineage: s.Lineage,
+	ready := api.StageReady{StageKey: api.StageKey{Stage: s.ID}, Job: r.jobs[i], Name: s.Name, Signature: s.Signature, Lineage: s.Lineage,
 		Parents: s.Parents, Tasks: s.Tasks, Records: api.Unknown, Bytes: s.Bytes}
 	if len(s.Parents) > 0 {
 		ready.Records = s.Records
@@ -88,12 +103,15 @@ func (r Runs) Ready(i int) api.StageReady {
 }
 
 // identity says who a stage is.
-type identity struct{ variant, place int }
+type identity struct{ code, variant, place int }
 
 // run is a run of a program.
 type run struct {
 	profile api.Profile
 	who     []identity
+	// jobs are Spark's, actions how many have begun.
+	jobs    []int
+	actions int
 }
 
 // cores are those of the machine on which the runs are.
@@ -123,7 +141,7 @@ func render(r *rand.Rand, p *program, sizes [tables]float64) run {
 // progress is an action under way.
 type progress struct {
 	*action
-	nth int
+	nth, job int
 	// By place: ids of stages that were submitted, and what their readers inherit.
 	ids                []int
 	signature, lineage []string
@@ -133,6 +151,10 @@ type progress struct {
 // submit has the next stage of an action submitted.
 func (x *run) submit(r *rand.Rand, p *program, a *progress, job int, queries map[int]int, sizes [tables]float64) {
 	i, id := len(a.ids), len(x.profile.Stages)
+	if i == 0 {
+		a.job = x.actions
+		x.actions++
+	}
 	if i == 0 && a.sql {
 		a.nth = queries[a.shape]
 		queries[a.shape]++
@@ -152,15 +174,11 @@ func (x *run) submit(r *rand.Rand, p *program, a *progress, job int, queries map
 	s := api.ProfileStage{ID: id, Job: job, Name: fmt.Sprintf("collect at app.py:%d", a.line), Parents: parents,
 		Signature: fmt.Sprintf("%016x", hash(code...)), Lineage: fmt.Sprintf("%016x", hash(kind...)), Tasks: of.tasks,
 		Gap: units.Seconds(0.02 + 0.3*r.Float64())}
-	if p.python {
-		s.Name = "PythonRDD at PythonRDD.scala:181"
-	}
 	if a.sql {
 		s.Name = "save at NativeMethodAccessorImpl.java:0"
 		s.Query = &api.QueryStage{Shape: fmt.Sprintf("%016x", hash("shape", fmt.Sprint(a.shape))), Nth: a.nth, Exchange: of.exchange}
 	}
-	noise := math.Exp(0.02 * r.NormFloat64())
-	s.Bytes = max(1, int64(of.bytes*factor*noise))
+	s.Bytes = max(1, int64(of.bytes*factor*math.Exp(noise*r.NormFloat64())))
 	s.Records = max(1, s.Bytes/100)
 	mib := float64(s.Bytes) / (1 << 20)
 	s.CoreSeconds = units.Work(0.2 + of.cost*mib*math.Exp(0.1*r.NormFloat64()))
@@ -170,7 +188,8 @@ func (x *run) submit(r *rand.Rand, p *program, a *progress, job int, queries map
 	s.LongestTask = units.Seconds(float64(s.CoreSeconds) / float64(s.Tasks))
 	s.Duration = max(s.LongestTask, units.Seconds(float64(s.CoreSeconds)/cores)) + 0.05
 	x.profile.Stages = append(x.profile.Stages, s)
-	x.who = append(x.who, identity{a.variant, of.place})
+	x.jobs = append(x.jobs, a.job)
+	x.who = append(x.who, identity{a.code, a.variant, of.place})
 	a.ids, a.factor = append(a.ids, id), append(a.factor, factor)
 	a.signature, a.lineage = append(a.signature, s.Signature), append(a.lineage, s.Lineage)
 }

@@ -53,7 +53,7 @@ func TestWhatEachChangeDoes(t *testing.T) {
 				if s.Signature != k.Signature {
 					otherwise++
 				}
-				if ratio := float64(s.Bytes) / float64(k.Bytes); ratio < 0.9 || ratio > 1.12 {
+				if ratio := float64(s.Bytes) / float64(k.Bytes); ratio < 0.8 || ratio > 1.25 {
 					resized++
 				}
 				if i > 0 && s.Job < r.Next.Stages[i-1].Job {

@@ -26,6 +26,9 @@ type action struct {
 	line   int // In the program's file.
 	site   int
 	stages []stage
+	// loop is what it is a round of, factor how much more the next one reads than this.
+	loop   loop
+	factor float64
 }
 
 // stage is one of an action, in an order in which they can run.
@@ -47,18 +50,15 @@ type stage struct {
 func drawProgram(r *rand.Rand, stages int) *program {
 	p := &program{python: r.IntN(2) == 0, sites: 2 + r.IntN(4)}
 	for n := 0; n < stages; {
-		a := p.drawAction(r)
-		rounds := 1
+		a, rounds := p.drawAction(r), 1
 		if r.IntN(6) == 0 {
-			rounds = 2 + r.IntN(8)
+			rounds, a.loop = 2+r.IntN(8), []loop{same, growing, overTables}[r.IntN(3)]
+			a.factor = apart(r, 2)
 		}
-		growing := r.IntN(2) == 0
 		for range rounds {
 			p.steps = append(p.steps, step{a})
 			n += len(a.stages)
-			if growing {
-				a = p.resized(a, apart(r, 2))
-			}
+			a = p.round(r, a)
 		}
 	}
 	for i := 0; i+1 < len(p.steps); i++ {
@@ -67,6 +67,30 @@ func drawProgram(r *rand.Rand, stages int) *program {
 		}
 	}
 	return p
+}
+
+// loop is how the rounds of a loop differ.
+type loop int
+
+const (
+	noLoop loop = iota
+	same        // They read the same.
+	// growing: what each reads hangs on the one before: it is so many times as much.
+	growing
+	// overTables: each reads tables of its own.
+	overTables
+)
+
+// round is the round of a loop that follows a.
+func (p *program) round(r *rand.Rand, a action) action {
+	switch a.loop {
+	case growing:
+		return p.resized(a, a.factor)
+	case overTables:
+		return p.resized(a, apart(r, 20))
+	}
+	a.stages = append([]stage{}, a.stages...)
+	return a
 }
 
 // join has steps i and i+1 run beside each other.
@@ -81,8 +105,8 @@ func (p *program) newCode() int { p.codes++; return p.codes }
 func (p *program) drawAction(r *rand.Rand) action {
 	code := p.newCode()
 	a := action{code: code, variant: code, sql: r.IntN(3) > 0, shape: code, line: 10 * code, site: r.IntN(p.sites)}
-	if a.sql && r.IntN(6) == 0 && code > 1 {
-		a.shape = 1 + r.IntN(code-1) // Two queries whose plans have the same nodes.
+	if other := p.query(r); a.sql && r.IntN(6) == 0 && other != nil {
+		return p.sibling(r, a, *other)
 	}
 	inputs := 1 + r.IntN(3)
 	for range inputs {
@@ -103,7 +127,7 @@ func (p *program) drawAction(r *rand.Rand) action {
 		s := &a.stages[i]
 		switch {
 		case a.sql:
-			s.kind = r.IntN(5)
+			s.kind = 100 + r.IntN(5)
 		case p.python:
 			s.kind = min(1, len(s.parents))
 		default:
@@ -112,6 +136,36 @@ func (p *program) drawAction(r *rand.Rand) action {
 		s.place, s.exchange, s.tasks, s.cost = i, i, 1+r.IntN(60), math.Exp(-3+2*r.Float64())
 	}
 	a.stages[len(a.stages)-1].exchange = -1
+	return a
+}
+
+// query is one of the queries of p, nil where the step that is drawn has none.
+func (p *program) query(r *rand.Rand) *action {
+	if len(p.steps) == 0 {
+		return nil
+	}
+	if actions := p.steps[r.IntN(len(p.steps))]; actions[0].sql {
+		return &actions[0]
+	}
+	return nil
+}
+
+// sibling is a query whose plan has the same nodes as other's, over other tables.
+func (p *program) sibling(r *rand.Rand, a, other action) action {
+	a.shape = other.shape
+	a.stages = append([]stage{}, other.stages...)
+	for i := range a.stages {
+		s := &a.stages[i]
+		s.table, s.tasks, s.cost = r.IntN(tables), 1+r.IntN(60), math.Exp(-3+2*r.Float64())
+		if len(s.parents) == 0 {
+			s.bytes = math.Exp(14 + 6*r.Float64())
+			continue
+		}
+		s.bytes = 0
+		for _, parent := range s.parents {
+			s.bytes += a.stages[parent].bytes * (0.05 + 0.4*r.Float64())
+		}
+	}
 	return a
 }
 

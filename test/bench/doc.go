@@ -31,6 +31,8 @@
 //	contention.beside_unpaced.N.*        a paced application beside N first runs: its error, late runs, runs that are
 //	                                     late or over 3 % early, and
 //	                                     what the first runs use of what is left of the machine
+//	contexts.accepted                    contexts of one submission, one after another on real Spark, that are taken in and
+//	                                     finish, of three
 //	controller.step_ns, .LAW             a step of the control laws
 //	core_seconds.B.W, wall_s.B.W         of the baselines: stock, tuned, full
 //	deadline.drift_pct.W                 how much longer tuned stock takes between the paced runs than before them
@@ -48,6 +50,8 @@
 //	live.changed.exit_error_pct.P        as deadline.exit_error_pct, of a program that has changed since its profile's
 //	                                     run (live.go), due after 1.4 times that; live.changed.released: those runs that
 //	                                     were let go before they were late
+//	lock.visits_per_task                 looks at sizes of blocks under the scheduler's lock, for each task of a stage of
+//	                                     2,000 that reads 2,000 maps, counted by a test of the jar
 //	match.right_pct, match.false_pct     stages of changed runs of which it is right, or false, that they are this one
 //	                                     of their profile, or none; over the stages of all runs, as each of
 //	                                     them becomes ready; n runs

@@ -8,6 +8,7 @@ func matchRows(o trialOptions) []row {
 	return slices.Concat(
 		[]row{{name: "align", minutes: 0.2, measure: alignment}},
 		shortRows(),
+		countedRows(),
 		liveRows(o),
 	)
 }

@@ -233,6 +233,13 @@ class StageHistoryTest {
     assertFalse(PartitionSizes.summable(maps = 100000, reducers = 100000))
   }
 
+  @Test def whatAPartitionReadsIsKnownOfKnownReaders(): Unit = {
+    val shuffled = sc.parallelize(1 to 10, 2).map(x => (x, x)).partitionBy(new HashPartitioner(3))
+    assertEquals(Some(PartitionSizes.Reducers(2, 3)), PartitionSizes.reads(shuffled.partitions(2)))
+    assertEquals(Some(PartitionSizes.Reducers(1, 2)), PartitionSizes.reads(twoBranches().partitions(1)))
+    assertEquals(None, PartitionSizes.reads(new Partition { override def index: Int = 0 }))
+  }
+
   @Test def cachedInputIsUnknown(): Unit = {
     val cached = sc.parallelize(1 to 100, 2).map(x => (x % 5, x)).reduceByKey(_ + _, 2).cache()
     cached.count()

@@ -172,6 +172,9 @@ type AppStage struct {
 	CoreSeconds    units.Work   `json:"core_seconds"`
 	Executors      []ExecutorID `json:"executors"`
 	QuotaChanges   int          `json:"quota_changes"`
+	// Match is what the profile knows of it, nil without a profile. A stage of the profile that does not
+	// come has the number -1 and the state "gone".
+	Match *StageMatch `json:"match,omitempty"`
 	// Samples are cores, set point and progress over time, per executor.
 	Samples []AppSample `json:"samples"`
 }

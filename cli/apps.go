@@ -238,13 +238,13 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	fmt.Fprintln(w)
 	rows := make([][]string, 0, len(a.Stages))
 	for _, s := range a.Stages {
-		rows = append(rows, []string{fmt.Sprintf("%d.%d", s.Stage, s.Attempt), stageName(s.Name, 32), s.State,
+		rows = append(rows, []string{stageID(s.StageKey), stageName(s.Name, 32), s.State, matchOf(s.Match),
 			strconv.Itoa(s.Tasks),
 			seconds(s.Start), seconds(s.Deadline), seconds(s.Duration), percent(s.ErrorPct), count(s.Records),
 			figure(s.CoreSeconds, 1), list(s.Executors), strconv.Itoa(s.QuotaChanges), coresOverTime(s.Samples)})
 	}
-	return table(w, []string{"STAGE", "NAME", "STATE", "TASKS", "START", "DEADLINE", "DURATION", "ERROR", "RECORDS",
-		"CORE-SECONDS", "EXECUTORS", changes, cores}, rows)
+	return table(w, []string{"STAGE", "NAME", "STATE", "PROFILE", "TASKS", "START", "DEADLINE", "DURATION", "ERROR",
+		"RECORDS", "CORE-SECONDS", "EXECUTORS", changes, cores}, rows)
 }
 
 // sayShortage says when an application was short of cores where, and who had them.

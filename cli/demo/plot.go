@@ -16,7 +16,9 @@ func Draw(path string, r Result) error {
 	below := chart.New("", "s on the deadline clock", "cores used (dashed: granted)")
 	var fault error
 	for i, s := range r.Detail.Stages {
-		fault = errors.Join(fault, addStage(above, below, s, i))
+		if s.State != string(api.StageGone) {
+			fault = errors.Join(fault, addStage(above, below, s, i))
+		}
 	}
 	// After the stages: adding lines widens the axes to the data.
 	end := math.Max(1, float64(max(r.Detail.Duration, r.Detail.Deadline)))

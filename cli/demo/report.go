@@ -159,6 +159,9 @@ func progressLine(a *api.AppDetail, since time.Duration) string {
 	used := map[api.ExecutorID]api.AppSample{}
 	var newest units.Seconds
 	for _, s := range a.Stages {
+		if s.State == string(api.StageGone) {
+			continue
+		}
 		if s.Duration > 0 && s.State != "running" {
 			done++
 			continue

@@ -112,6 +112,7 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	for _, s := range a.Order {
 		d.Stages = append(d.Stages, stage(v.Now(), a, s))
 	}
+	d.Stages = append(d.Stages, gone(a)...)
 	return d
 }
 
@@ -139,7 +140,8 @@ func stage(now units.Instant, a *ledger.App, s *ledger.Stage) api.AppStage {
 	d := api.AppStage{
 		StageKey: s.Key(), Name: s.Ready.Name, State: "running", Tasks: s.Ready.Tasks, Start: s.ReadyAt, Deadline: s.First,
 		Duration: max(0, a.Elapsed(now)-s.ReadyAt), Records: max(0, s.Ready.Records), CoreSeconds: s.CPU(),
-		Executors: []api.ExecutorID{}, QuotaChanges: s.QuotaChanges(), Samples: s.Samples.All(),
+		Executors: []api.ExecutorID{}, QuotaChanges: s.QuotaChanges(), Match: match(a, s),
+		Samples: s.Samples.All(),
 	}
 	for _, b := range s.Ready.Bindings {
 		d.Executors = append(d.Executors, b.Executor)

@@ -13,6 +13,7 @@
 // A planner
 //
 //	pacer_apps{state}                                       applications known
+//	pacer_apps_paced{pacing}                                running ones: paced, released, recording, ...
 //	pacer_apps_admitted_total{verdict}                      registrations taken
 //	pacer_apps_rejected_total{reason}                       registrations refused
 //	pacer_app_deadline_seconds{application_id,application_name}

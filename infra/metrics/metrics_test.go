@@ -119,8 +119,10 @@ func TestPlannerShowsItsView(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
 	view := metrics.View{
 		Apps: []api.AppSummary{
-			{ID: "app-1", Name: "wc", State: api.AppRunning, Deadline: 90, Duration: 30, Predicted: 88, CoreSeconds: 12},
-			{ID: "app-0", Name: "wc", State: api.AppFinished, Deadline: 90},
+			{ID: "app-1", Name: "wc", State: api.AppRunning, Pacing: "paced", Deadline: 90, Duration: 30, Predicted: 88, CoreSeconds: 12},
+			{ID: "app-2", Name: "new", State: api.AppRunning, Pacing: "recording"},
+			{ID: "app-3", Name: "wc", State: api.AppRunning, Pacing: "paced", Deadline: 60},
+			{ID: "app-0", Name: "wc", State: api.AppFinished, Pacing: "paced", Deadline: 40},
 		},
 		Nodes: []api.NodeSummary{{Node: "n1", State: "ready", Offered: 1.8}},
 	}
@@ -138,6 +140,7 @@ func TestPlannerShowsItsView(t *testing.T) {
 # HELP pacer_app_deadline_seconds Deadline of a running application.
 # TYPE pacer_app_deadline_seconds gauge
 pacer_app_deadline_seconds{application_id="app-1",application_name="wc"} 90
+pacer_app_deadline_seconds{application_id="app-3",application_name="wc"} 60
 # HELP pacer_app_predicted_finish_seconds When it is expected to end, on its deadline clock.
 # TYPE pacer_app_predicted_finish_seconds gauge
 pacer_app_predicted_finish_seconds{application_id="app-1",application_name="wc"} 88
@@ -146,8 +149,12 @@ pacer_app_predicted_finish_seconds{application_id="app-1",application_name="wc"}
 pacer_apps{state="failed"} 0
 pacer_apps{state="finished"} 1
 pacer_apps{state="queued"} 0
-pacer_apps{state="running"} 1
+pacer_apps{state="running"} 3
 pacer_apps{state="unknown"} 0
+# HELP pacer_apps_paced Running applications, by how they run.
+# TYPE pacer_apps_paced gauge
+pacer_apps_paced{pacing="paced"} 2
+pacer_apps_paced{pacing="recording"} 1
 # HELP pacer_apps_rejected_total Registrations refused, by kind of error.
 # TYPE pacer_apps_rejected_total counter
 pacer_apps_rejected_total{reason="infeasible"} 1
@@ -156,7 +163,7 @@ pacer_apps_rejected_total{reason="infeasible"} 1
 pacer_nodes{state="ready"} 1
 `
 	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_app_deadline_seconds", "pacer_app_predicted_finish_seconds",
-		"pacer_apps", "pacer_apps_rejected_total", "pacer_nodes"); err != nil {
+		"pacer_apps", "pacer_apps_paced", "pacer_apps_rejected_total", "pacer_nodes"); err != nil {
 		t.Error(err)
 	}
 	fault = errors.New("the loop is busy")

@@ -60,6 +60,7 @@ func (p *Planner) PublishFailed() { p.publishFailed.Inc() }
 
 var (
 	apps  = desc("pacer_apps", "Applications known, by state.", "state")
+	paced = desc("pacer_apps_paced", "Running applications, by how they run.", "pacing")
 	nodes = desc("pacer_nodes", "Nodes known, by state.", "state")
 
 	nodeOffered = desc("pacer_node_offered_cores", "CPU that a node offers.", "node")
@@ -74,7 +75,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (p *Planner) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{apps, nodes, nodeOffered, appDeadline, appElapsed, appPredicted, appCPU} {
+	for _, d := range []*prometheus.Desc{apps, paced, nodes, nodeOffered, appDeadline, appElapsed, appPredicted, appCPU} {
 		out <- d
 	}
 }
@@ -87,11 +88,16 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	}
 	states := map[api.AppState]int{api.AppQueued: 0, api.AppRunning: 0, api.AppFinished: 0, api.AppFailed: 0,
 		api.AppUnknown: 0}
+	pacings := map[string]int{}
 	for _, a := range view.Apps {
 		states[a.State]++
 		if a.State == api.AppRunning {
+			pacings[a.Pacing]++
 			collectApp(out, a)
 		}
+	}
+	for pacing, count := range pacings {
+		out <- gauge(paced, float64(count), pacing)
 	}
 	for state, count := range states {
 		out <- gauge(apps, float64(count), string(state))

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// stageID is a stage's number and attempt, "-" for a stage of the profile that does not come.
+func stageID(k api.StageKey) string {
+	if k.Stage < 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d.%d", k.Stage, k.Attempt)
+}
+
+// surely is how likely a match is that is told without saying how likely.
+const surely = 0.995
+
+// matchOf says what the profile knows of a stage, "" without a profile.
+func matchOf(m *api.StageMatch) string {
+	if m == nil {
+		return ""
+	}
+	text := string(m.Known)
+	if m.By != "" {
+		text += " by " + m.By
+	}
+	if m.Stage >= 0 {
+		text = fmt.Sprintf("%d %s", m.Stage, text)
+	}
+	if m.Sure > 0 && m.Sure < surely {
+		text += fmt.Sprintf(" %.0f %%", m.Sure.Percent())
+	}
+	return text
+}

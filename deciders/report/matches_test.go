@@ -1,0 +1,71 @@
+package report_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/ledger/ledgertest"
+)
+
+// Of each stage is told what its profile knows of it: which stage it is, by what it is recognised and how surely, that
+// it is new, and of those that do not come that they are gone.
+func TestWhatTheProfileKnowsOfEachStageIsTold(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	a := c.App("app-1", "p", 100, "a")
+	p := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
+	told := func() (all []*api.StageMatch) {
+		for _, s := range report.Detail(c.View(), p, a).Stages {
+			if sure := &s.Match.Sure; *sure > 0.9 && *sure <= 1 {
+				*sure = 1
+			}
+			all = append(all, s.Match)
+		}
+		return all
+	}
+	c.To(2)
+	read := c.Ready(a, 0, "read", 3000, "1")
+	c.To(10)
+	c.Done(a, read, 12, 2)
+	other := c.Ready(a, 1, "other", 500, "1")
+	want := []*api.StageMatch{{Known: api.StageKnown, Stage: 0, By: "signature", Sure: 1}, {Known: api.StageNew, Stage: -1}}
+	if d := cmp.Diff(want, told()); d != "" {
+		t.Error(d)
+	}
+	c.To(20)
+	c.Done(a, other, 6, 10)
+	last := c.Ready(a, 2, "sum", 2000, "1")
+	c.To(90)
+	c.Done(a, last, 20, 20)
+	c.Know(ledger.ContextStopped{App: a.ID, At: 91}, ledger.Exited{App: a.ID, At: 92, By: api.EndedByExit})
+	want = append(want, &api.StageMatch{Known: api.StageKnown, Stage: 2, By: "signature", Sure: 1}, &api.StageMatch{Known: api.StageGone, Stage: 1})
+	if d := cmp.Diff(want, told()); d != "" {
+		t.Error(d)
+	}
+	if row := report.Detail(c.View(), p, a).Stages[3]; row.Stage != -1 || row.Name != "map" || row.State != "gone" || row.Tasks != 8 {
+		t.Errorf("the stage that has not come: %+v", row)
+	}
+}
+
+// Without a profile nothing is told, and of a run that failed nobody says that the rest was not to come.
+func TestWithoutAProfileNoStageIsMatched(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	a := c.App("app-1", "p", 0, "a")
+	c.Ready(a, 0, "read", 3000, "1")
+	if d := report.Detail(c.View(), estimate.Policy{}, a); len(d.Stages) != 1 || d.Stages[0].Match != nil {
+		t.Errorf("%+v", d.Stages)
+	}
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("q")})
+	b := c.App("app-2", "q", 100, "a")
+	c.To(40)
+	c.Know(ledger.ContextStopped{App: b.ID, At: 40, Failed: true}, ledger.Exited{App: b.ID, At: 41, By: api.EndedByExit, Code: 1})
+	if d := report.Detail(c.View(), estimate.Policy{}, b); len(d.Stages) != 0 {
+		t.Errorf("%+v", d.Stages)
+	}
+}

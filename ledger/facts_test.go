@@ -53,7 +53,7 @@ func busy(t *testing.T) *ledger.Ledger {
 	second, third := api.AppID("app-2"), api.AppID("app-3")
 	for _, f := range []ledger.Fact{
 		ledger.NodeJoined{Node: "b", Incarnation: "b-1"}, ledger.NodeJoined{Node: "empty", Incarnation: "e-1"}, ledger.NodeSaid{Status: ledgertest.Status("b", 1)},
-		ledger.ProfileSaved{Body: ledgertest.Chain("p")}, ledger.ProfileSaved{Body: ledgertest.Chain("q"), By: app},
+		ledger.ProfileSaved{Body: varied()}, ledger.ProfileSaved{Body: ledgertest.Chain("q"), By: app},
 		ledger.Registered{ID: second, Name: "p", Serial: 2, Matched: true, Promise: ledger.Promise{Profile: "p", Deadline: 100, Mode: ledger.Paced}, Seats: &ledger.Seats{Nodes: []string{"b"}}},
 		ledger.StageReady{App: second, Ready: api.StageReady{StageKey: key, Signature: "read", Tasks: 8}, Seq: 1},
 		ledger.Registered{ID: third, Name: "p", Serial: 3}, ledger.ContextStopped{App: third, At: 1},
@@ -104,7 +104,7 @@ func examples() []ledger.Fact {
 		ledger.StageRebound{App: app, Stage: key, Bindings: []api.Binding{{Executor: "2", Weight: 4, Tasks: 4}}},
 		ledger.StageShared{App: app, Stage: key, Shares: []api.ExecutorShare{{Executor: "1", Weight: 4}}}, ledger.StageTargeted{App: app, Stage: key, Targets: targets},
 		ledger.StageAdded{App: second, Stage: key, Extra: extra()},
-		ledger.QueryEnded{App: second, Execution: 3, Left: true},
+		ledger.QueryEnded{App: second, Execution: 3, Left: true}, ledger.VariantTaken{App: second, Stage: key},
 		ledger.TargetsDropped{App: app}, ledger.Waited{For: time.Second},
 		ledger.PacingChanged{App: app, Pacing: "paced", Why: "it has to be"},
 		ledger.NodeShrunk{Node: "a", Hit: []api.AppID{app}},
@@ -112,6 +112,13 @@ func examples() []ledger.Fact {
 		ledger.DecisionRefused{}, ledger.MessageRefused{}, ledger.NodeClash{}, ledger.NodeForeign{}, ledger.RunNotRecorded{},
 		ledger.PublishFailed{}, ledger.StoreFailed{}, ledger.StoreWorks{}, ledger.RecordLost{},
 	}
+}
+
+// varied is a profile of two variants.
+func varied() api.Profile {
+	p := ledgertest.Chain("p")
+	p.Variants = []api.Profile{ledgertest.Diamond("p")}
+	return p
 }
 
 // extra is a stage that the profile of three lacks.

@@ -187,6 +187,11 @@ func (f StageAdded) line() Line {
 		"%s stage %d.%d is not in the profile: %.1f core-seconds, estimated by %s", f.App, f.Stage.Stage, f.Stage.Attempt, float64(f.Extra.Stage.CoreSeconds), f.Extra.By)
 }
 
+func (f VariantTaken) line() Line {
+	return usual("variant taken", ofStage(f.App, f.Stage),
+		"%s is of another variant of its profile, as stage %d.%d shows", f.App, f.Stage.Stage, f.Stage.Attempt)
+}
+
 func (f QueryEnded) line() Line {
 	if !f.Left {
 		return quiet("query ended")

@@ -22,24 +22,33 @@ func (f StageMatched) apply(l *Ledger) error {
 	if a.Profile == nil {
 		return fmt.Errorf("application %s has no profile", f.App)
 	}
-	found, ok := a.Profile.Match.Match(s.Ready)
+	for _, other := range a.Profile.match(s, a.Order) {
+		changeStage(l, other)
+	}
+	return nil
+}
+
+// match looks for s in the profile of its run, which has those stages, and returns the attempts of those that turn
+// out not to be what they were taken for.
+func (p *Profile) match(s *Stage, order []*Stage) (changed []*Stage) {
+	p.Rivals.Ready(s.Ready)
+	found, ok := p.Match.Match(s.Ready)
 	if !ok {
 		return nil
 	}
 	s.Annotation = found.Annotation.ID
 	for _, stage := range found.Changed {
 		annotation := Unmatched
-		if now, has := a.Profile.Match.Of(stage); has {
+		if now, has := p.Match.Of(stage); has {
 			annotation = now.Annotation.ID
 		}
-		for _, other := range a.Order {
+		for _, other := range order {
 			if other.Key().Stage == stage {
-				other.Annotation = annotation
-				changeStage(l, other)
+				other.Annotation, changed = annotation, append(changed, other)
 			}
 		}
 	}
-	return nil
+	return changed
 }
 
 // QueryEnded: a SQL query of an application has ended: what its profile has of it and has not come is
@@ -58,7 +67,7 @@ func (f QueryEnded) apply(l *Ledger) error {
 	if a.Profile == nil {
 		return fmt.Errorf("application %s has no profile", f.App)
 	}
-	a.Profile.Match.QueryEnded(f.Execution)
+	a.Profile.queryEnded(f.Execution)
 	if f.Left {
 		a.Promise.Queries = append(slices.Clone(a.Promise.Queries), f.Execution)
 		change(l, a, partRecord)

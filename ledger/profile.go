@@ -18,8 +18,9 @@ type Profile struct {
 	Graph *dag.Graph
 	// Recorded is Body without extra stages.
 	Recorded api.Profile
-	// Match is nil for a stored profile.
-	Match *profiles.Matcher
+	// Match is nil for a stored profile, Rivals for one without variants, and in snapshots.
+	Match  *profiles.Matcher
+	Rivals *profiles.Rivals
 	// Rate is the application's average nominal rate (dag.Graph.Rate).
 	Rate units.Rate
 	// FixedPart is api.RegisterReply.FixedPart; nil for a stored profile.
@@ -41,6 +42,7 @@ func (p *Profile) id() profileID { return profileID{p.Body.Name, p.Body.Owner} }
 func (p *Profile) forRun(beta float64) *Profile {
 	body := profiles.Alone(p.Body)
 	return &Profile{Body: body, Graph: p.Graph, Recorded: body, Match: profiles.NewMatcher(p.Body),
+		Rivals:    profiles.NewRivals(p.Body),
 		Rate:      p.Graph.Rate(beta),
 		FixedPart: fixedParts(p.Body)}
 }

@@ -320,16 +320,20 @@ func (a *App) restoreStages(counters map[string][]Counters) {
 		if s.Done == nil {
 			a.opened = append(a.opened, s)
 		}
-		if s.Annotation != Unmatched && a.Profile != nil {
+		if a.Profile == nil {
+			continue
+		}
+		a.Profile.Rivals.Ready(s.Ready)
+		if s.Annotation != Unmatched {
 			a.Profile.Match.Restore(s.Ready, s.Annotation)
-			if s.Done != nil {
-				a.Profile.Match.Ended(s.Key().Stage)
-			}
+		}
+		if s.Done != nil {
+			a.Profile.ended(s.Key().Stage)
 		}
 	}
 	for _, execution := range a.Promise.Queries {
 		if a.Profile != nil {
-			a.Profile.Match.QueryEnded(execution)
+			a.Profile.queryEnded(execution)
 		}
 	}
 	slices.SortFunc(a.opened, CompareStages)

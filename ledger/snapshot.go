@@ -112,6 +112,7 @@ func (s *Stage) copy() *Stage {
 // copy is an application's own profile for snapshots: nobody matches stages to it.
 func (p *Profile) copy() *Profile {
 	c := *p
+	c.Rivals = nil
 	if p.Match != nil {
 		c.Match = p.Match.Copy()
 	}

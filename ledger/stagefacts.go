@@ -228,7 +228,7 @@ func (f StageEnded) apply(l *Ledger) error {
 	s.Done, s.DoneAt = &f.Done, max(f.At, s.ReadyAt)
 	a.finish(s)
 	if a.Profile != nil {
-		a.Profile.Match.Ended(s.Key().Stage)
+		a.Profile.ended(s.Key().Stage)
 	}
 	if first := f.Done.FirstLaunch; first > 0 && a.Order[0] == s {
 		a.Promise.First = first

@@ -18,17 +18,25 @@ type course struct {
 }
 
 // match finds the annotation of a stage that has become ready, in order of id, and reports whether there is
-// one. A stage that the profile lacks is extra work: what it takes is estimated.
-func (c *course) match(a *ledger.App, s *ledger.Stage) bool {
+// one. A stage that the profile lacks is extra work: what it takes is estimated. Moved says that the run
+// is of another variant from now on.
+func (c *course) match(a *ledger.App, s *ledger.Stage) (known, moved bool) {
 	if a.Profile == nil || !c.record(ledger.StageMatched{App: a.ID, Stage: s.Key()}) {
-		return false
+		return false, false
+	}
+	if place, is := a.Profile.Rivals.Better(); is {
+		moved = c.record(ledger.VariantTaken{App: a.ID, Place: place, Stage: s.Key()})
+	}
+	if moved && a.Promise.Mode == ledger.Paced {
+		c.say(a, fmt.Sprintf("stage %d (%s) shows another variant of profile %q: it is planned for that", s.Key().Stage,
+			s.Ready.Name, a.Promise.Profile))
 	}
 	for _, o := range a.Opened() {
 		if o.Annotation == ledger.Unmatched && ledger.CompareStages(o, s) < 0 {
 			c.add(a, o) // It is not what it was taken for: this one is.
 		}
 	}
-	return s.Annotation != ledger.Unmatched || c.add(a, s)
+	return s.Annotation != ledger.Unmatched || c.add(a, s), moved
 }
 
 // add has a stage that a's profile lacks be extra work, and reports whether it is.

@@ -28,9 +28,10 @@ func (r *apps) plan(a *ledger.App, ready []*ledger.Stage) {
 		r.repace(a)
 	}
 	slices.SortFunc(ready, ledger.CompareStages)
-	extra := false
+	extra := false // What runs beside them has other times.
 	for _, s := range ready {
-		if !r.course.match(a, s) || !a.Paced() || s.Done != nil {
+		known, moved := r.course.match(a, s)
+		if extra = extra || moved; !known || !a.Paced() || s.Done != nil {
 			continue
 		}
 		extra = extra || s.Estimated()

@@ -69,7 +69,7 @@
 //
 // A run belongs to the variant with which it has 80 % of the work in common, of its own and of
 // that of the variant's newest run. Shares of variants age as means do (w = 0.3); the likeliest one
-// is the profile itself (docs/decisions/040).
+// is the profile itself (docs/decisions/040). Rivals tell a run's variant while it goes on.
 //
 // # From a profile to a run
 //

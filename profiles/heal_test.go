@@ -177,7 +177,7 @@ func TestMergeOfAnyTwoRuns(t *testing.T) {
 		if len(of) != len(run.Stages) || missed != max(0, len(merged.Stages)-len(of)) || len(merged.Stages) > len(old.Stages)+len(run.Stages) {
 			t.Fatalf("%d stages of %d are there, and %d that it lacks", len(of), len(run.Stages), missed)
 		}
-		same := sameGraph(old, run)
+		same := cmp.Equal(shape(old), shape(merged)) // Branches may have another order in the run.
 		for i, k := range of {
 			got, want := merged.Stages[k], run.Stages[i]
 			if same {
@@ -209,8 +209,6 @@ func rename(t *rapid.T, p api.Profile) {
 		p.Stages[i].Signature = names[i]
 	}
 }
-
-func sameGraph(a, b api.Profile) bool { return cmp.Equal(shape(a), shape(b)) }
 
 // shape is what a profile says of its stages' places.
 func shape(p api.Profile) (lines []string) {

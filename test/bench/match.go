@@ -6,7 +6,7 @@ import "slices"
 // the live ones, which want the machine alone, are the last.
 func matchRows(o trialOptions) []row {
 	return slices.Concat(
-		[]row{{name: "align", minutes: 0.2, measure: alignment}},
+		[]row{{name: "align", minutes: 0.2, measure: alignment}, {name: "heal", minutes: 0.5, measure: healing}},
 		shortRows(),
 		countedRows(),
 		liveRows(o),

@@ -1,7 +1,7 @@
 """A pipeline of pyspark.ml on generated rows: features, a classifier and what is told of it; prints a RESULT line for
 each step. Spark is as it comes.
 
-Usage: learn.py STEPS [ROWS]: names with commas between them; 200,000 rows by default.
+Usage: learn.py STEPS [ROWS]: names with commas between them; 100,000 rows by default.
 """
 import sys
 
@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 NUMBERS = [f"x{i}" for i in range(20)]
 
 steps = sys.argv[1].split(",")
-rows = int(sys.argv[2]) if len(sys.argv) > 2 else 200_000
+rows = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
 spark = SparkSession.builder.appName("learn").getOrCreate()
 
 

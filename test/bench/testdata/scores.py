@@ -10,6 +10,7 @@ import pandas as pd
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.functions import pandas_udf
+from pyspark.sql.types import DoubleType
 
 
 def smooth(values, rounds):
@@ -20,30 +21,30 @@ def smooth(values, rounds):
     return out
 
 
-@pandas_udf("double")
+@pandas_udf(DoubleType())
 def score(amount: pd.Series, day: pd.Series) -> pd.Series:
-    return pd.Series(smooth(amount + day, 220))
+    return pd.Series(smooth(amount + day, 350))
 
 
-@pandas_udf("double")
+@pandas_udf(DoubleType())
 def median(amount: pd.Series) -> float:
-    return float(np.median(smooth(amount, 150)))
+    return float(np.median(smooth(amount, 350)))
 
 
 def clean(batches):
     for batch in batches:
         kept = batch[batch["amount"] > 10.0]
-        yield kept.assign(weight=smooth(kept["amount"], 220))[["item", "weight"]]
+        yield kept.assign(weight=smooth(kept["amount"], 350))[["item", "weight"]]
 
 
 def trend(group):
-    y = smooth(group["amount"], 200)
+    y = smooth(group["amount"], 350)
     slope = np.polyfit(group["day"], y, 1)[0]
     return pd.DataFrame({"item": [int(group["item"].iloc[0])], "slope": [float(slope)]})
 
 
 def segment(group):
-    spent = group.assign(amount=smooth(group["amount"], 200)).groupby("customer")["amount"].sum()
+    spent = group.assign(amount=smooth(group["amount"], 350)).groupby("customer")["amount"].sum()
     return pd.DataFrame({"day": [int(group["day"].iloc[0])], "wide": [float(spent.max() - spent.min())]})
 
 

@@ -120,10 +120,18 @@ type ProfileStage struct {
 func (s *ProfileStage) Width() units.Cores { return max(1, s.TaskCores) }
 
 // DecodeProfile reads a strict JSON profile and validates it. Unknown fields and
-// trailing data are errors.
+// trailing data are errors; of a profile of a later version its version is.
 func DecodeProfile(r io.Reader) (Profile, error) {
 	var p Profile
-	if err := decodeStrict(r, &p); err != nil {
+	var body bytes.Buffer
+	if err := decodeStrict(io.TeeReader(r, &body), &p); err != nil {
+		var of struct {
+			Schema int `json:"schema"`
+		}
+		if json.Unmarshal(body.Bytes(), &of) == nil && of.Schema > ProfileSchema {
+			return Profile{}, Errorf(KindInvalid, "profile: schema is %d, want %d: it is of a later version of Pacer",
+				of.Schema, ProfileSchema)
+		}
 		return Profile{}, Errorf(KindInvalid, "profile: %v", err)
 	}
 	if err := p.Validate(); err != nil {

@@ -229,6 +229,7 @@ func TestABadProfileIsRefusedWithAllItsFaults(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"schema":1,"name":"x","surprise":1}`:                                               "surprise",
 		`{"schema":1,"name":"","duration_s":-1,"stages":[{"id":1,"parents":[1],"tasks":0}]}`: "name is empty",
+		`{"schema":2,"name":"x","surprise":1,"stages":[]}`:                                   "of a later version",
 		`nonsense`: "profile",
 	} {
 		w.runWith(t, context.Background(), body, "profiles", "put", "-").wantLine(t, command.ExitUsage, want)

@@ -142,3 +142,21 @@ func TestAUsersBoundsHoldInEveryMode(t *testing.T) {
 		}
 	}
 }
+
+// A user whose bound holds fewer executors than fill a node gets these, and is refused only where it holds none.
+func TestAUsersMemoryHoldsFewerExecutors(t *testing.T) {
+	for _, c := range []struct {
+		bound     units.Bytes
+		executors int
+	}{{100 * units.GiB, 4}, {6 * units.GiB, 3}, {3 * units.GiB, 1}, {units.GiB, 0}} {
+		w := newWorld(t, "a")
+		r := registration("p", 0)
+		r.Launch.Cores = 1
+		by := api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit, Bounds: api.Bounds{Memory: c.bound}}
+		reply := w.step(planner.Register{To: 1, By: by, Request: r}).(api.RegisterReply)
+		denied := reply.Error != nil && reply.Error.Kind == api.KindDenied
+		if denied != (c.executors == 0) || reply.Executors != c.executors || reply.Slots != c.executors {
+			t.Errorf("bound %v: %d executors, %d slots, %v; want %d", c.bound, reply.Executors, reply.Slots, reply.Error, c.executors)
+		}
+	}
+}

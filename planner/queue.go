@@ -42,6 +42,9 @@ func (h *starter) enter(by api.Principal, d admission.Admission, q api.RegisterR
 		}
 		return nil, mine.Err
 	}
+	if most, bounded := admission.Most(h.view, by, d.Tenant); bounded && mine.What == queue.Start {
+		mine.Seating = mine.Seating.Within(most, d.Tenant.Launch)
+	}
 	if err := admission.Bounded(h.view, by, d.Tenant, len(mine.Seating.Nodes()), mine.What != queue.Start); err != nil {
 		return nil, err
 	}

@@ -19,19 +19,10 @@ const mostLiving = 2000
 // it is a KindTransient error.
 func Bounded(v ledger.View, by api.Principal, t ledger.Tenant, executors int, waits bool) error {
 	b := by.Bounds
-	living, waiting, memory := 1, 0, t.Claim()*units.Bytes(max(1, executors))
+	living, waiting, memory := has(v, by)
+	living, memory = living+1, memory+t.Claim()*units.Bytes(max(1, executors))
 	if waits {
 		waiting++
-	}
-	for _, a := range v.Apps() {
-		if a.Over() || a.Tenant.Owner.User != by.Name {
-			continue
-		}
-		living++
-		memory += a.Tenant.Claim() * units.Bytes(max(1, len(a.Alive())))
-		if a.Queued() {
-			waiting++
-		}
 	}
 	class := cmp.Or(t.Class, api.ClassDeadline)
 	switch {
@@ -48,6 +39,31 @@ func Bounded(v ledger.View, by api.Principal, t ledger.Tenant, executors int, wa
 		return passes(by, "memory", "%v of executors, at most %v", memory, b.Memory)
 	}
 	return nil
+}
+
+// Most is how many executors of the tenant t, a newcomer, the bound of by's memory leaves; false where there
+// is no bound.
+func Most(v ledger.View, by api.Principal, t ledger.Tenant) (executors int, bounded bool) {
+	if by.Bounds.Memory <= 0 || t.Claim() <= 0 {
+		return 0, false
+	}
+	_, _, memory := has(v, by)
+	return int(max(0, by.Bounds.Memory-memory) / t.Claim()), true
+}
+
+// has is how many applications of by there are, how many of these wait, and what memory they take.
+func has(v ledger.View, by api.Principal) (living, waiting int, memory units.Bytes) {
+	for _, a := range v.Apps() {
+		if a.Over() || a.Tenant.Owner.User != by.Name {
+			continue
+		}
+		living++
+		memory += a.Tenant.Claim() * units.Bytes(max(1, len(a.Alive())))
+		if a.Queued() {
+			waiting++
+		}
+	}
+	return living, waiting, memory
 }
 
 func passes(by api.Principal, bound, format string, args ...any) error {

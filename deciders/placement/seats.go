@@ -63,6 +63,26 @@ func (s Seating) Nodes() []string {
 	}
 }
 
+// Within is s with at most so many executors, started by launch: of those that fill a node, fewer where most
+// are, one on each node at least.
+func (s Seating) Within(executors int, launch api.Launch) Seating {
+	s.Seats = slices.Clone(s.Seats)
+	for all := len(s.Nodes()); all > executors; all-- {
+		most := &s.Seats[0]
+		for i := range s.Seats {
+			if s.Seats[i].Executors > most.Executors {
+				most = &s.Seats[i]
+			}
+		}
+		if most.Executors == 1 || most.PerStage <= 1 {
+			break
+		}
+		most.Executors--
+	}
+	s.Cores, s.Slots = extent(s.Seats, launch)
+	return s
+}
+
 // supply is what the seats of s offer a, without what others have been promised of it.
 func (p Policy) supply(v ledger.View, a *ledger.App, s Seating) dag.Supply {
 	var nodes []string

@@ -10,9 +10,16 @@ import (
 // paced is the error of one application in a world that change has changed.
 func paced(t *testing.T, change func(*Config)) Outcome {
 	t.Helper()
+	return pacedBy(t, 0, change)
+}
+
+// pacedBy is that of an application whose executors have so many cores, 0 for their nodes'.
+func pacedBy(t *testing.T, cores int, change func(*Config)) Outcome {
+	t.Helper()
 	c := Default()
 	change(&c)
 	a := chain("app", 3, 600, 1500)
+	a.ExecutorCores = cores
 	p, base, err := Record(c, a)
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +56,18 @@ func TestWhatShouldNotMatterDoesNot(t *testing.T) {
 		got := paced(t, c.change)
 		if math.Abs(got.Error-want.Error) > c.within {
 			t.Errorf("%s: error %+.2f %% instead of %+.2f", name, got.Error, want.Error)
+		}
+	}
+}
+
+// With executors of fewer cores than their nodes a stage has all cores, too. It ends later by what these take to
+// start and warm up, and by their coarser shares.
+func TestExecutorsOfFewerCoresArePacedAlike(t *testing.T) {
+	want := paced(t, func(*Config) {})
+	for _, cores := range []int{1, 2, 4} {
+		got := pacedBy(t, cores, func(*Config) {})
+		if got.Error < -1 || got.Error > 3 || got.Duration > 1.08*want.Duration {
+			t.Errorf("%d cores: %v, error %+.2f %%, instead of %v, %+.2f", cores, got.Duration, got.Error, want.Duration, want.Error)
 		}
 	}
 }

@@ -9,6 +9,7 @@ func matchRows(o trialOptions) []row {
 		[]row{{name: "align", minutes: 0.2, measure: alignment}, {name: "heal", minutes: 0.5, measure: healing}},
 		shortRows(),
 		countedRows(),
+		executorRows(),
 		liveRows(o),
 	)
 }

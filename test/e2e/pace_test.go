@@ -118,9 +118,9 @@ func atLeast(app api.AppDetail) bool {
 	return 2*n > len(samples)
 }
 
-// assertOwnership proves from Spark's own event log that no task ran on an
-// executor bound to another stage.
-func assertOwnership(t *testing.T, log sparkrun.Log, app api.AppDetail) {
+// owned proves from Spark's own event log that no task ran on an executor bound to another
+// stage.
+func owned(t *testing.T, log sparkrun.Log, app api.AppDetail) {
 	t.Helper()
 	owners := map[api.StageKey][]api.ExecutorID{}
 	for _, stage := range app.Stages {
@@ -134,7 +134,12 @@ func assertOwnership(t *testing.T, log sparkrun.Log, app api.AppDetail) {
 			t.Errorf("stage %d ran a task on executor %s, bound are %v", task.Stage, task.Executor, owners[task.StageKey])
 		}
 	}
-	// While two stages run side by side they share no executor.
+}
+
+// assertOwnership proves that, and that stages that run side by side share no executor.
+func assertOwnership(t *testing.T, log sparkrun.Log, app api.AppDetail) {
+	t.Helper()
+	owned(t, log, app)
 	side := 0
 	for i, a := range app.Stages {
 		for _, b := range app.Stages[i+1:] {

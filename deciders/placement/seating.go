@@ -1,0 +1,122 @@
+package placement
+
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/memory"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Seat is the room that an application gets on one node.
+type Seat struct {
+	Node      *ledger.Node
+	Executors int
+	// PerStage is how many of them one stage has, 0 for one.
+	PerStage int
+}
+
+// Seating is what an application that comes gets.
+type Seating struct {
+	Seats []Seat
+	// PerNode is how many of its stages can run side by side, 0 where that is not asked: unless
+	// it is paced and held back; Open says that its deadline leaves no room for turns.
+	PerNode int
+	Open    bool
+	// OffHeap is what each executor has off the heap at its start (memory.FloorOf), and may
+	// claim for as long as it runs; 0 where no node has room for that.
+	OffHeap units.Bytes
+	// Cores and Slots are what its nodes offer it.
+	Cores units.Cores
+	Slots int
+}
+
+// Nodes names the nodes of the seating's executors in the order in which these are
+// started: one per node in turn, so that the lowest ids are on different nodes.
+func (s Seating) Nodes() []string {
+	var names []string
+	for k := 0; ; k++ {
+		before := len(names)
+		for _, seat := range s.Seats {
+			if k < seat.Executors {
+				names = append(names, seat.Node.Node)
+			}
+		}
+		if len(names) == before {
+			return names
+		}
+	}
+}
+
+// Within is s with at most so many executors, started by launch: of those that fill a node, fewer where most
+// are, one on each node at least.
+func (s Seating) Within(executors int, launch api.Launch) Seating {
+	s.Seats = slices.Clone(s.Seats)
+	for all := len(s.Nodes()); all > executors; all-- {
+		most := &s.Seats[0]
+		for i := range s.Seats {
+			if s.Seats[i].Executors > most.Executors {
+				most = &s.Seats[i]
+			}
+		}
+		if most.Executors == 1 || most.PerStage <= 1 {
+			break
+		}
+		most.Executors--
+	}
+	s.Cores, s.Slots = extent(s.Seats, launch)
+	return s
+}
+
+// supply is what the seats of s offer a, without what others have been promised of it.
+func (p Policy) supply(v ledger.View, a *ledger.App, s Seating) dag.Supply {
+	var nodes []string
+	for _, seat := range s.Seats {
+		nodes = append(nodes, seat.Node.Node)
+	}
+	return dag.Supply{Cores: s.Cores, Slots: s.Slots, Taken: estimate.Taken(p.Promised(v, a, nodes))}
+}
+
+// Abreast is how many stages can run side by side on the seat that has room for most.
+func (s Seating) Abreast() int {
+	most := 1
+	for _, seat := range s.Seats {
+		most = max(most, seat.Executors/max(1, seat.PerStage))
+	}
+	return most
+}
+
+// Executors is how many of its executors one stage has.
+func (s Seating) Executors() (all int) {
+	for _, seat := range s.Seats {
+		all += min(max(1, seat.PerStage), seat.Executors)
+	}
+	return all
+}
+
+// extent is what the nodes of seats offer to executors started by launch: cores, and
+// slots for one stage.
+func extent(seats []Seat, launch api.Launch) (cores units.Cores, slots int) {
+	for _, s := range seats {
+		cores += s.Node.Offered
+		slots += s.Node.StageSlots(launch, s.Executors)
+	}
+	return cores, slots
+}
+
+// AllNodes is what an application of one executor on each node would have now, for who
+// asks what a deadline would mean.
+func (p Policy) AllNodes(v ledger.View) Seating {
+	var seats []Seat
+	for _, n := range v.Live() {
+		seats = append(seats, Seat{Node: n, Executors: 1, PerStage: 1})
+	}
+	// Nobody has said its heap.
+	least := &ledger.App{Tenant: ledger.Tenant{Launch: api.Launch{Overhead: memory.Overhead(0)}}}
+	s := Seating{Seats: p.place(v, least, seats, 0)}
+	s.Cores, s.Slots = extent(s.Seats, api.Launch{})
+	return s
+}

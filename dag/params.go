@@ -35,7 +35,7 @@ type Params struct {
 	// Nodes is how many executors a stage has in all: one on each node, or several; 0 counts
 	// as one. What another stage side by side costs, it costs on each.
 	Nodes int
-	// Open says that stages run side by side on one executor of a node and nothing is
+	// Open says that stages run side by side on the executors of one and nothing is
 	// held back: a walk takes all cores, whatever the deadline.
 	Open bool
 }

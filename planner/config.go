@@ -51,12 +51,12 @@ type Config struct {
 	PaceInfeasible bool
 
 	// Branches says whether stages that could run side by side do: BranchesTogether,
-	// as in [1], with an executor for each of them on every node, BranchesInTurn with
-	// one executor on a node, or BranchesAuto, the default, with the fewest executors
-	// that keep the deadline with room to spare, or on one with all cores where none do
+	// as in [1], with executors for each of them on every node, BranchesInTurn with those
+	// of one stage, or BranchesAuto, the default, as few side by side as keep the deadline
+	// with room to spare, or all on the executors of one with all cores where none do
 	// (together by the split "paper").
 	Branches string
-	// MaxPool bounds the executors of one application on one node; 4. Stages that find none take turns.
+	// MaxPool bounds the stages of one application that run side by side on a node; 4. More take turns.
 	MaxPool int
 	// MaxNodes bounds the nodes that one application has executors on: it gets
 	// those that are the least committed. 0, the default, is no bound.

@@ -241,6 +241,36 @@ func TestARunningApplicationGrowsOntoANodeThatJoins(t *testing.T) {
 	}
 }
 
+// An application that came when others had most of a node's memory gets the executors that fill the node
+// with one stage when they have gone, and no more.
+func TestAStageFillsANodeWhoseMemoryComesFree(t *testing.T) {
+	w := newWorld(t, "a")
+	other := registration("q", 0)
+	other.Launch.Heap = 11 * units.GiB
+	first := w.mustRegister(other).AppID
+	r := registration("p", 0)
+	r.Launch.Cores = 1
+	reply := w.mustRegister(r)
+	had := reply.Executors
+	if had == 0 || had >= 4 || reply.Slots != had {
+		t.Fatalf("%d executors beside the other, %d slots", had, reply.Slots)
+	}
+	w.tell(reply.AppID, r.Submission, up("1"))
+	if got := w.planned("a", reply.AppID); len(got) != had {
+		t.Fatalf("executors %v, and nothing is free", got)
+	}
+	w.tell(first, other.Submission, api.Event{Type: api.EventEnd, At: 6})
+	s := w.status("a")
+	s.Executors = []api.ExecutorStatus{exited(first, "1", "ended")}
+	w.step(planner.Status{Status: &s})
+	for range 2 {
+		w.tell(reply.AppID, r.Submission)
+		if got := w.planned("a", reply.AppID); len(got) != 4 {
+			t.Fatalf("executors %v, want the four that fill the node", got)
+		}
+	}
+}
+
 func TestANodeWithoutRoomGetsNone(t *testing.T) {
 	w, id, sub := paced(t)
 	s := w.status("b")

@@ -36,25 +36,38 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 	})
 }
 
-// Growth are the seats on live nodes where a has no executors: nodes that have come since
-// it registered, or whose memory was taken then. They have as many as it would have got there
-// then; nothing is taken of a node whose memory is kept for one that waits. crowded says
-// that others' take the memory of some node.
+// Growth are the seats on live nodes where a has no executors, or fewer than fill the node for one
+// stage: nodes that have come since it registered, or whose memory was taken then. They have as many
+// as it would have got there then; nothing is taken of a node whose memory is kept for one that
+// waits. crowded says that others' take the memory of some node.
 func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crowded bool) {
-	taken := 0
+	taken, more := 0, true
 	if p.MaxNodes > 0 {
-		if taken = spread(v, a); taken >= p.MaxNodes {
-			return nil, false
-		}
+		taken = spread(v, a)
+		more = taken < p.MaxNodes
 	}
 	kept := make(map[string]bool)
 	for _, b := range v.Waiting() {
 		kept[b.Wait.Node] = true
 	}
-	var free []Seat
+	var free, filling []Seat
 	width := p.width(a, a.Tenant.PerNode)
 	for _, n := range v.Nodes() {
-		if !n.Live() || v.Stays(a, n.Node) || slices.Contains(a.Tenant.Pending, n.Node) {
+		if !n.Live() || slices.Contains(a.Tenant.Pending, n.Node) {
+			continue
+		}
+		if v.Stays(a, n.Node) {
+			lacks, fit := lacks(a, n), 0
+			if lacks > 0 && !kept[n.Node] {
+				fit = fits(a, v.Free(n), lacks)
+			}
+			if fit > 0 {
+				filling = append(filling, Seat{Node: n, Executors: fit})
+			}
+			crowded = crowded || fit < lacks
+			continue
+		}
+		if !more {
 			continue
 		}
 		if s := seat(a, n, v.Free(n), width); s.Executors > 0 && !kept[n.Node] {
@@ -63,10 +76,25 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crow
 			crowded = crowded || fits(a, n.Room(), 1) > 0
 		}
 	}
-	for _, s := range p.place(v, a, free, taken) {
+	for _, s := range slices.Concat(filling, p.place(v, a, free, taken)) {
 		seats = append(seats, ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors)})
 	}
 	return seats, crowded
+}
+
+// lacks is how many executors a, which has some on n, misses there to fill it with one stage. Where its
+// user's memory is bound it has what it was given.
+func lacks(a *ledger.App, n *ledger.Node) int {
+	if a.Tenant.Launch.Bounded {
+		return 0
+	}
+	lacks := n.PerStage(a.Tenant.Launch)
+	for _, x := range a.Alive() {
+		if x.Node == n.Node && !x.Leaving {
+			lacks--
+		}
+	}
+	return max(0, lacks)
 }
 
 // spread is how many nodes a is on or waits for, those that drain not counted: it

@@ -2,7 +2,7 @@
 //
 //	Seats        for one that comes
 //	Replacement  for one that has lost an executor
-//	Growth       for one that may use nodes that have come since
+//	Growth       for one that may use nodes that have come since, or more of what it has
 //	Vacate       for all that can leave the nodes that drain
 //
 // # Orders

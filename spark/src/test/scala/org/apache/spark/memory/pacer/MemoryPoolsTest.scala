@@ -5,7 +5,7 @@ import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.file.{Files, Path}
 
 import org.junit.jupiter.api.Assertions._
-import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.{Test, Timeout}
 import org.junit.jupiter.api.io.TempDir
 
 import org.apache.spark.SparkConf
@@ -111,6 +111,27 @@ class MemoryPoolsTest {
     assertEquals(None, owner("org.apache.spark.pacer.PacerPlugin,com.example.Metrics"))
     assertEquals(Some("they belong to org.apache.gluten.GlutenPlugin"), owner("a.B, org.apache.gluten.GlutenPlugin"))
     assertEquals(Some("they belong to org.apache.spark.CometPlugin"), owner("org.apache.spark.CometPlugin,a.B"))
+  }
+
+  @Test @Timeout(60) def anErrorDoesNotEndTheMover(): Unit = {
+    val m = manager(64 * MiB)
+    var errors = List(new OutOfMemoryError("for the test"), new NoClassDefFoundError("for the test"))
+    val p = new MemoryPools(m, n => errors match {
+      case error :: more =>
+        errors = more
+        throw error
+      case Nil =>
+        m.releaseStorageMemory(n, MemoryMode.OFF_HEAP)
+        n
+    })
+    assertTrue(m.acquireStorageMemory(RDDBlockId(0, 1), 60 * MiB, MemoryMode.OFF_HEAP))
+    val wish = ByteBuffer.allocateDirect(MemoryWish.PageBytes).order(ByteOrder.LITTLE_ENDIAN)
+    wish.put(0, "PACERWP1".getBytes).putLong(8, 1).putLong(32, 40 * MiB).putLong(16, 1)
+    val mover = new MemoryPools.Mover(p, new MemoryWish(wish))
+    mover.start()
+    while (p.state.inForce != 40 * MiB) Thread.onSpinWait()
+    mover.stop()
+    assertEquals(Nil, errors)
   }
 
   @Test def aWishIsReadOnceAndTheNewestOne(@TempDir dir: Path): Unit = {

@@ -99,7 +99,7 @@ func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c es
 	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work,
 		Records: predicted.Records,
 		Least:   estimate.Least(v.Now(), a, c)}
-	if !last {
+	if !last && !s.Estimated() {
 		aim.Work *= units.Work(need(a, q, deadline))
 	}
 	return ledger.StageAimed{App: a.ID, Stage: s.Key(), Left: deadline, Aim: aim, First: first,

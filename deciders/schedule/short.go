@@ -28,7 +28,8 @@ const (
 // time than at all cores, the JVM compiles between stages, and a quota gives its first period's
 // part at once. What it leaves the next ones cannot use up, which are as short. So short stages are steered
 // as a group: what those that have ended took of the time that they were given says with how many
-// cores the next one begins. The source's alpha knows no such group.
+// cores the next one begins. The source's alpha knows no such group. Stages that the profile lacks are none
+// of it: what those take is estimated.
 func need(a *ledger.App, q dag.Params, given units.Seconds) units.Fraction {
 	if q.Aim == 0 || given <= 0 || given >= shortMost {
 		return 1
@@ -59,5 +60,5 @@ func needed(annotation api.ProfileStage, aim ledger.Aim) float64 {
 
 // wasShort reports whether s is one of the group that has ended.
 func wasShort(s *ledger.Stage) bool {
-	return s.Done != nil && !s.Done.Failed && s.Planned && !s.Last && s.First > 0 && s.First < shortMost
+	return s.Done != nil && !s.Done.Failed && !s.Estimated() && s.Planned && !s.Last && s.First > 0 && s.First < shortMost
 }

@@ -102,3 +102,39 @@ func TestTheGroupOfShortStagesHasBounds(t *testing.T) {
 		}
 	}
 }
+
+// A short stage that the profile lacks has the work that is estimated of it, and nothing is learned of it.
+func TestAStageThatTheProfileLacksIsNoneOfTheGroup(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	c.Know(ledger.ProfileSaved{Body: queries(0.5)})
+	a := c.App("app-1", "p", 62, "a")
+	at := units.Seconds(1)
+	next := func(i int, signature string, needs units.Seconds) ledger.StageAimed {
+		c.To(at)
+		s := c.Ready(a, i, signature, 1000, "1")
+		if s.Annotation == ledger.Unmatched {
+			c.Know(ledger.StageAdded{App: a.ID, Stage: s.Key(), Extra: estimate.Extra(a, s)})
+		}
+		planned := schedule.Ready(c.View(), paced(), a, s)
+		c.Know(planned)
+		at += needs * planned.Left
+		c.To(at)
+		c.Done(a, s, 0.5, at-0.1)
+		at += 0.5
+		return planned
+	}
+	for i := range 8 {
+		next(i, fmt.Sprint("query ", i), 0.6)
+	}
+	before := next(8, "query 8", 0.6).Aim.Work
+	for i := range 6 {
+		got := next(9+i, fmt.Sprint("other ", i), 0.1)
+		s := a.Stages[got.Stage]
+		if !s.Estimated() || got.Left >= 5 || math.Abs(float64(got.Aim.Work-s.Extra.Stage.CoreSeconds)) > 1e-9 {
+			t.Errorf("stage %d is to do %v core-seconds in %v", s.Key().Stage, got.Aim.Work, got.Left)
+		}
+	}
+	if after := next(20, "query 9", 0.6).Aim.Work; math.Abs(float64(after-before)) > 0.1 {
+		t.Errorf("a stage is to do %v core-seconds, %v before those that the profile lacks", after, before)
+	}
+}

@@ -334,6 +334,9 @@ type ControlReply struct {
 	Principals []PrincipalSummary `json:"principals,omitempty"`
 	// Log is the piece of a log.
 	Log *LogReply `json:"log,omitempty"`
+	// Estimated is which part of what is left of the work of a running application is estimated, of those of which
+	// some is; on no Page.
+	Estimated map[AppID]units.Fraction `json:"estimated,omitempty"`
 	// More says, of a Page, that there is more, and where it begins.
 	More string `json:"more,omitempty"`
 	// Message is one line for the user.

@@ -23,7 +23,11 @@ func matchOf(m *api.StageMatch) string {
 		return ""
 	}
 	text := string(m.Known)
-	if m.By != "" {
+	switch {
+	case m.By == "":
+	case m.Known == api.StageEstimated:
+		text += " from " + basis(m.By)
+	default:
 		text += " by " + m.By
 	}
 	if m.Stage >= 0 {
@@ -33,4 +37,17 @@ func matchOf(m *api.StageMatch) string {
 		text += fmt.Sprintf(" %.0f %%", m.Sure.Percent())
 	}
 	return text
+}
+
+// basis says what the work of a stage is estimated from.
+func basis(by string) string {
+	switch by {
+	case "kind":
+		return "its kind"
+	case "run":
+		return "this run"
+	case "task":
+		return "a mean task"
+	}
+	return by
 }

@@ -8,11 +8,14 @@ import (
 
 func TestMatchesAreToldInAFewWords(t *testing.T) {
 	for want, m := range map[string]*api.StageMatch{
-		"":                      nil,
-		"4 known by query":      {Known: api.StageKnown, Stage: 4, By: "query", Sure: 1},
-		"0 known by place 62 %": {Known: api.StageKnown, Stage: 0, By: "place", Sure: 0.62},
-		"new":                   {Known: api.StageNew, Stage: -1},
-		"7 gone":                {Known: api.StageGone, Stage: 7},
+		"":                           nil,
+		"4 known by query":           {Known: api.StageKnown, Stage: 4, By: "query", Sure: 1},
+		"0 known by place 62 %":      {Known: api.StageKnown, Stage: 0, By: "place", Sure: 0.62},
+		"estimated from its kind":    {Known: api.StageEstimated, Stage: -1, By: "kind"},
+		"estimated from this run":    {Known: api.StageEstimated, Stage: -1, By: "run"},
+		"estimated from a mean task": {Known: api.StageEstimated, Stage: -1, By: "task"},
+		"new":                        {Known: api.StageNew, Stage: -1},
+		"7 gone":                     {Known: api.StageGone, Stage: 7},
 	} {
 		if got := matchOf(m); got != want {
 			t.Errorf("%q, want %q", got, want)

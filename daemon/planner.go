@@ -210,7 +210,7 @@ func (p *PlannerDaemon) view() (metrics.View, error) {
 	defer cancel()
 	apps, err1 := t.ask(ctx, api.VerbApps)
 	nodes, err2 := t.ask(ctx, api.VerbNodes)
-	return metrics.View{Apps: apps.Apps, Nodes: nodes.Nodes}, errors.Join(err1, err2)
+	return metrics.View{Apps: apps.Apps, Nodes: nodes.Nodes, Estimated: apps.Estimated}, errors.Join(err1, err2)
 }
 
 // alive is an error when the planner cannot do its work; to stand by is work.

@@ -150,7 +150,8 @@ type Promise struct {
 	Queries []int64 `json:"ended_queries,omitempty"`
 	// Paused says that its stages have all cores, in its place among others, because less than half of what
 	// is left of its work is known.
-	Paused bool `json:"paused,omitempty"`
+	Paused bool   `json:"paused,omitempty"`
+	Pauses Pauses `json:"pauses,omitzero"`
 	// Targeted says that some stage has had a target: durations are not those of
 	// all cores.
 	Targeted bool `json:"targeted,omitempty"`
@@ -159,6 +160,21 @@ type Promise struct {
 	Forgotten int           `json:"forgotten,omitempty"` // Stage attempts dropped from the record.
 	Launched  bool          `json:"launched,omitempty"`  // First is known.
 	First     units.Seconds `json:"first_launch_s,omitempty"`
+}
+
+// Pauses are the times in which an application's targets were paused: since when they are, if they are, and
+// how long the others took.
+type Pauses struct {
+	Since units.Seconds `json:"since_s,omitempty"`
+	For   units.Seconds `json:"for_s,omitempty"`
+}
+
+// PausedUntil is for how long its targets have been paused by then, on its deadline clock.
+func (p *Promise) PausedUntil(at units.Seconds) units.Seconds {
+	if p.Paused && p.Mode == Paced {
+		return p.Pauses.For + max(0, at-p.Pauses.Since)
+	}
+	return p.Pauses.For
 }
 
 // Judgement is what is thought of an application's deadline.

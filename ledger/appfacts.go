@@ -243,7 +243,9 @@ func (f TargetsPaused) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	a.Promise.Paused = f.Paused
+	p, now := &a.Promise, a.At(l.now)
+	p.Pauses = Pauses{Since: now, For: p.PausedUntil(now)}
+	p.Paused = f.Paused
 	return nil
 }
 

@@ -49,4 +49,6 @@ type Account struct {
 	Reason   string     `json:"reason,omitempty"`
 	// Causes are what made it slower than planned.
 	Causes []string `json:"causes,omitempty"`
+	// Unforeseen is what its profile did not foresee: work that was estimated, and targets that were paused.
+	Unforeseen []string `json:"unforeseen,omitempty"`
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // inquiry is what a question is answered from: a snapshot, so that the engine goes on meanwhile.
@@ -53,6 +54,12 @@ func (i inquiry) listApps(q api.ControlRequest) (r api.ControlReply, err error) 
 	ids := slices.Collect(maps.Keys(ended))
 	for _, a := range i.view.Apps() {
 		ids = append(ids, string(a.ID))
+		if part := estimate.Estimated(a); part > 0 && q.Page == nil {
+			if r.Estimated == nil {
+				r.Estimated = make(map[api.AppID]units.Fraction)
+			}
+			r.Estimated[a.ID] = part
+		}
 	}
 	slices.Sort(ids)
 	r.Apps, r.More = page(q.Page, ids, func(id string) api.AppSummary {

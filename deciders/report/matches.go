@@ -1,8 +1,12 @@
 package report
 
 import (
+	"fmt"
+
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // match is what the profile of a's run knows of its stage s; nil without a profile.
@@ -11,6 +15,12 @@ func match(a *ledger.App, s *ledger.Stage) *api.StageMatch {
 		return nil
 	}
 	m := &api.StageMatch{Known: api.StageNew, Stage: ledger.Unmatched}
+	if s.Estimated() {
+		if _, told := estimate.Told(s); !told {
+			m.Known, m.By = api.StageEstimated, string(s.Extra.By)
+		}
+		return m
+	}
 	if found, known := a.Profile.Match.Of(s.Key().Stage); known && s.Annotation != ledger.Unmatched {
 		m.Known, m.Stage, m.By, m.Sure = api.StageKnown, found.Annotation.ID, string(found.By), found.Sure
 	}
@@ -37,4 +47,44 @@ func gone(a *ledger.App) (rows []api.AppStage) {
 			Match: &api.StageMatch{Known: api.StageGone, Stage: id}})
 	}
 	return rows
+}
+
+// lacking says how much of what a has done its profile lacks, "" where that has all.
+func lacking(a *ledger.App) string {
+	n, work, all := 0, units.Work(0), units.Work(0)
+	for _, s := range a.Order {
+		all += s.CPU()
+		if s.Estimated() {
+			n, work = n+1, work+s.CPU()
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("a stage that its profile lacks took %.1f of %.1f core-seconds", float64(work), float64(all))
+	}
+	return fmt.Sprintf("%d stages that its profile lacks took %.1f of %.1f core-seconds", n, float64(work), float64(all))
+}
+
+// leastPause is from when on a pause of targets is told at the end.
+const leastPause units.Seconds = 0.5
+
+// pauses says for how long a's targets were paused, "" for not at all.
+func pauses(a *ledger.App, now units.Instant) string {
+	paused := a.Promise.PausedUntil(a.Elapsed(now))
+	if paused < leastPause {
+		return ""
+	}
+	return fmt.Sprintf("its targets were paused for %s, as too little was known of its work", saySpan(paused))
+}
+
+// unforeseen is what of a its profile did not foresee, as parts of a sentence.
+func unforeseen(now units.Instant, a *ledger.App) (parts []string) {
+	for _, part := range []string{lacking(a), pauses(a, now)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }

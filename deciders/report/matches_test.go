@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,13 +14,32 @@ import (
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 )
 
-// Of each stage is told what its profile knows of it: which stage it is, by what it is recognised and how surely, that
-// it is new, and of those that do not come that they are gone.
+// Of each stage is told what its profile knows of it: that it has it, by what it is recognised; that it lacks it, and from
+// what its work is estimated, until its tasks say so; and of those that do not come that they are gone. The line about the end
+// names what the profile lacked and how long targets were paused.
 func TestWhatTheProfileKnowsOfEachStageIsTold(t *testing.T) {
 	c := ledgertest.New(t, "a")
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	a := c.App("app-1", "p", 100, "a")
 	p := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
+	c.To(2)
+	read := c.Ready(a, 0, "read", 3000, "1")
+	c.To(10)
+	c.Done(a, read, 12, 2)
+	if got := estimate.Estimated(a); got != 0 {
+		t.Errorf("%v of what is left is estimated where the profile has all", got)
+	}
+	other := c.Ready(a, 1, "other", 500, "1")
+	if got := report.Detail(c.View(), p, a).Stages[1].Match; *got != (api.StageMatch{Known: api.StageNew, Stage: -1}) {
+		t.Errorf("before it is estimated: %+v", got)
+	}
+	c.Know(ledger.StageAdded{App: a.ID, Stage: other.Key(), Extra: estimate.Extra(a, other)},
+		ledger.TargetsPaused{App: a.ID, Paused: true, Known: 0.4})
+	c.To(14)
+	want := []*api.StageMatch{
+		{Known: api.StageKnown, Stage: 0, By: "signature", Sure: 1},
+		{Known: api.StageEstimated, Stage: -1, By: string(other.Extra.By)},
+	}
 	told := func() (all []*api.StageMatch) {
 		for _, s := range report.Detail(c.View(), p, a).Stages {
 			if sure := &s.Match.Sure; *sure > 0.9 && *sure <= 1 {
@@ -29,27 +49,40 @@ func TestWhatTheProfileKnowsOfEachStageIsTold(t *testing.T) {
 		}
 		return all
 	}
-	c.To(2)
-	read := c.Ready(a, 0, "read", 3000, "1")
-	c.To(10)
-	c.Done(a, read, 12, 2)
-	other := c.Ready(a, 1, "other", 500, "1")
-	want := []*api.StageMatch{{Known: api.StageKnown, Stage: 0, By: "signature", Sure: 1}, {Known: api.StageNew, Stage: -1}}
 	if d := cmp.Diff(want, told()); d != "" {
 		t.Error(d)
 	}
+	if got := estimate.Estimated(a); got <= 0 || got >= 0.5 {
+		t.Errorf("%v of what is left is estimated", got)
+	}
+	c.Know(ledger.TargetsPaused{App: a.ID, Known: 0.6})
 	c.To(20)
 	c.Done(a, other, 6, 10)
+	if got := estimate.Estimated(a); got != 0 {
+		t.Errorf("%v of what is left is estimated when nothing runs", got)
+	}
 	last := c.Ready(a, 2, "sum", 2000, "1")
 	c.To(90)
 	c.Done(a, last, 20, 20)
 	c.Know(ledger.ContextStopped{App: a.ID, At: 91}, ledger.Exited{App: a.ID, At: 92, By: api.EndedByExit})
+	want[1] = &api.StageMatch{Known: api.StageNew, Stage: -1}
 	want = append(want, &api.StageMatch{Known: api.StageKnown, Stage: 2, By: "signature", Sure: 1}, &api.StageMatch{Known: api.StageGone, Stage: 1})
 	if d := cmp.Diff(want, told()); d != "" {
 		t.Error(d)
 	}
-	if row := report.Detail(c.View(), p, a).Stages[3]; row.Stage != -1 || row.Name != "map" || row.State != "gone" || row.Tasks != 8 {
+	d := report.Detail(c.View(), p, a)
+	if row := d.Stages[3]; row.Stage != -1 || row.Name != "map" || row.State != "gone" || row.Tasks != 8 {
 		t.Errorf("the stage that has not come: %+v", row)
+	}
+	unforeseen := "a stage that its profile lacks took 6.0 of 38.0 core-seconds; its targets were paused for 4.0 s, as too little was known of its work"
+	if !strings.HasPrefix(d.Outcome, "ended 8.0 s before") || !strings.HasSuffix(d.Outcome, "; "+unforeseen) {
+		t.Errorf("in time: %q", d.Outcome)
+	}
+	account := report.Account(c.View().Now(), a)
+	account.Stopped = 0
+	if got := report.Line(account, api.AppFinished, 103, api.EndedByExit); !strings.Contains(got, "late, at") ||
+		!strings.Contains(got, ": "+strings.ReplaceAll(unforeseen, "; ", ", ")) {
+		t.Errorf("late: %q", got)
 	}
 }
 

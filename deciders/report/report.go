@@ -28,7 +28,7 @@ func Account(now units.Instant, a *ledger.App) ledger.Account {
 		return c
 	}
 	c.Exit = a.Profile.Body.Exit
-	c.Causes = causes(a)
+	c.Causes, c.Unforeseen = causes(a), unforeseen(now, a)
 	if !slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated) && len(a.Profile.Match.Remaining()) == 0 {
 		for _, s := range a.Order {
 			c.Work += s.CPU()

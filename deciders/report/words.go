@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,13 +31,14 @@ func Line(c ledger.Account, state api.AppState, ended units.Seconds, by api.Ende
 	case state == api.AppUnknown:
 		return "ended after " + saySpan(ended) + "; its exit code is not known"
 	case early >= 0:
-		return "ended " + saySpan(early) + " before " + clock(c, c.Deadline) + sayCores(c) + saySaved(c)
+		return strings.Join(append([]string{"ended " + saySpan(early) + " before " + clock(c, c.Deadline) + sayCores(c) +
+			saySaved(c)}, c.Unforeseen...), "; ")
 	case lateByExit(c, ended):
 		return fmt.Sprintf("ended late by its exit: %s after %s, %s after its context stopped",
 			saySpan(-early), clock(c, c.Deadline), saySpan(ended-c.Stopped))
 	}
 	text := saySpan(-early) + " late, at " + clock(c, ended) + sayCores(c)
-	causes := c.Causes
+	causes := slices.Concat(c.Unforeseen, c.Causes)
 	if c.Suspended > 0 {
 		causes = append([]string{saySpan(c.Suspended) + " suspended"}, causes...)
 	}

@@ -13,13 +13,15 @@
 // A planner
 //
 //	pacer_apps{state}                                       applications known
-//	pacer_apps_paced{pacing}                                running ones: paced, released, recording, ...
+//	pacer_apps_paced{pacing}                                running ones: paced, paused, released, recording, ...
 //	pacer_apps_admitted_total{verdict}                      registrations taken
 //	pacer_apps_rejected_total{reason}                       registrations refused
 //	pacer_app_deadline_seconds{application_id,application_name}
 //	pacer_app_elapsed_seconds{...}                          on the deadline clock
 //	pacer_app_predicted_finish_seconds{...}                 on the deadline clock
 //	pacer_app_cpu_seconds{...}                              core-seconds used
+//	pacer_app_estimated_work_ratio{...}                     of what is left of its work, with a deadline: of running
+//	                                                        stages that its profile lacks
 //	pacer_app_deadline_error_ratio                          histogram, Eq 4 / 100: below 0 is late
 //	pacer_nodes{state}                                      nodes known
 //	pacer_node_offered_cores{node}

@@ -124,7 +124,8 @@ func TestPlannerShowsItsView(t *testing.T) {
 			{ID: "app-3", Name: "wc", State: api.AppRunning, Pacing: "paced", Deadline: 60},
 			{ID: "app-0", Name: "wc", State: api.AppFinished, Pacing: "paced", Deadline: 40},
 		},
-		Nodes: []api.NodeSummary{{Node: "n1", State: "ready", Offered: 1.8}},
+		Estimated: map[api.AppID]units.Fraction{"app-1": 0.25},
+		Nodes:     []api.NodeSummary{{Node: "n1", State: "ready", Offered: 1.8}},
 	}
 	var fault error
 	p, err := metrics.NewPlanner(r, func() (metrics.View, error) { return view, fault })
@@ -141,6 +142,10 @@ func TestPlannerShowsItsView(t *testing.T) {
 # TYPE pacer_app_deadline_seconds gauge
 pacer_app_deadline_seconds{application_id="app-1",application_name="wc"} 90
 pacer_app_deadline_seconds{application_id="app-3",application_name="wc"} 60
+# HELP pacer_app_estimated_work_ratio Part of the work that is left which is estimated: of running stages that its profile lacks.
+# TYPE pacer_app_estimated_work_ratio gauge
+pacer_app_estimated_work_ratio{application_id="app-1",application_name="wc"} 0.25
+pacer_app_estimated_work_ratio{application_id="app-3",application_name="wc"} 0
 # HELP pacer_app_predicted_finish_seconds When it is expected to end, on its deadline clock.
 # TYPE pacer_app_predicted_finish_seconds gauge
 pacer_app_predicted_finish_seconds{application_id="app-1",application_name="wc"} 88
@@ -163,7 +168,7 @@ pacer_apps_rejected_total{reason="infeasible"} 1
 pacer_nodes{state="ready"} 1
 `
 	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_app_deadline_seconds", "pacer_app_predicted_finish_seconds",
-		"pacer_apps", "pacer_apps_paced", "pacer_apps_rejected_total", "pacer_nodes"); err != nil {
+		"pacer_app_estimated_work_ratio", "pacer_apps", "pacer_apps_paced", "pacer_apps_rejected_total", "pacer_nodes"); err != nil {
 		t.Error(err)
 	}
 	fault = errors.New("the loop is busy")

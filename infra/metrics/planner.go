@@ -6,12 +6,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // View is what a planner knows at the moment of a scrape.
 type View struct {
 	Apps  []api.AppSummary
 	Nodes []api.NodeSummary
+	// Estimated is api.ControlReply.Estimated.
+	Estimated map[api.AppID]units.Fraction
 }
 
 // Planner counts what happens in a planner and shows its view.
@@ -70,12 +73,15 @@ var (
 	appElapsed   = desc("pacer_app_elapsed_seconds", "Time since the start of its deadline clock.", byApp...)
 	appPredicted = desc("pacer_app_predicted_finish_seconds", "When it is expected to end, on its deadline clock.",
 		byApp...)
-	appCPU = desc("pacer_app_cpu_seconds", "CPU time used by its executors.", byApp...)
+	appCPU       = desc("pacer_app_cpu_seconds", "CPU time used by its executors.", byApp...)
+	appEstimated = desc("pacer_app_estimated_work_ratio",
+		"Part of the work that is left which is estimated: of running stages that its profile lacks.", byApp...)
 )
 
 // Describe implements prometheus.Collector.
 func (p *Planner) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{apps, paced, nodes, nodeOffered, appDeadline, appElapsed, appPredicted, appCPU} {
+	for _, d := range []*prometheus.Desc{apps, paced, nodes, nodeOffered, appDeadline, appElapsed, appPredicted, appCPU,
+		appEstimated} {
 		out <- d
 	}
 }
@@ -93,7 +99,7 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 		states[a.State]++
 		if a.State == api.AppRunning {
 			pacings[a.Pacing]++
-			collectApp(out, a)
+			collectApp(out, a, view.Estimated[a.ID])
 		}
 	}
 	for pacing, count := range pacings {
@@ -112,13 +118,16 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func collectApp(out chan<- prometheus.Metric, a api.AppSummary) {
+func collectApp(out chan<- prometheus.Metric, a api.AppSummary, estimated units.Fraction) {
 	labels := []string{string(a.ID), a.Name}
 	if a.Deadline > 0 {
 		out <- gauge(appDeadline, float64(a.Deadline), labels...)
 	}
 	if a.Predicted > 0 {
 		out <- gauge(appPredicted, float64(a.Predicted), labels...)
+	}
+	if a.Deadline > 0 {
+		out <- gauge(appEstimated, float64(estimated), labels...)
 	}
 	out <- gauge(appElapsed, float64(a.Duration), labels...)
 	out <- gauge(appCPU, float64(a.CoreSeconds), labels...)

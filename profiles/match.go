@@ -18,6 +18,8 @@ type Matcher struct {
 	// open are the places whose stages run, ended those that a query has left when it ended.
 	open, ended map[int]bool
 	executions  map[int64]queryID
+	// job is the job that the run has come to, ahead one that it may have jumped to.
+	job, ahead int
 	// shared says that another Matcher has the same maps.
 	shared bool
 }
@@ -36,7 +38,7 @@ type Found struct {
 // NewMatcher returns a Matcher for a run of which no stage is ready yet.
 func NewMatcher(p api.Profile) *Matcher {
 	return &Matcher{aligner: newAligner(newIndex(p.Stages)), extra: map[int]api.ProfileStage{}, whose: map[int]int{},
-		open: map[int]bool{}, ended: map[int]bool{}, executions: map[int64]queryID{}}
+		open: map[int]bool{}, ended: map[int]bool{}, executions: map[int64]queryID{}, job: math.MinInt, ahead: math.MinInt}
 }
 
 // Copy returns a Matcher that knows what m knows, and learns nothing of what that learns.
@@ -81,6 +83,7 @@ func (m *Matcher) Match(ready api.StageReady) (Found, bool) {
 		return Found{}, false
 	}
 	m.open[found.place] = true
+	m.comeTo(found.place)
 	out := m.found(found)
 	out.Changed = changed
 	return out, true
@@ -162,6 +165,40 @@ func (m *Matcher) Restore(ready api.StageReady, id int) {
 	s := seen(&ready)
 	m.aligner.restore(&s, i)
 	m.open[i] = true
+	m.comeTo(i)
+}
+
+// farAhead is how much of what is left is left out at a time at most, where it is more than one job: where a
+// stage of a job behind more comes, it may have been moved there.
+const farAhead = 0.1
+
+// comeTo notes that a stage of the run has place i, which says where that has come to, if it is sure: back,
+// on, or over some jobs. Over much work it has jumped when a still later job begins.
+func (m *Matcher) comeTo(i int) {
+	a := m.aligner
+	job := a.stages[i].Job
+	if !a.certain(i) {
+		return
+	}
+	var skipped, left units.Work
+	jobs, last := 0, m.job
+	for k := len(a.stages) - 1; k >= 0 && a.stages[k].Job > m.job; k-- {
+		if a.taken(k) {
+			continue
+		}
+		left += a.stages[k].CoreSeconds
+		if of := a.stages[k].Job; of < job {
+			skipped += a.stages[k].CoreSeconds
+			if of != last {
+				jobs, last = jobs+1, of
+			}
+		}
+	}
+	if jobs > 1 && skipped > farAhead*left && (m.ahead <= m.job || job <= m.ahead) {
+		m.ahead = job
+		return
+	}
+	m.job = job
 }
 
 // Of returns the annotation of a stage of the run that has one.
@@ -181,7 +218,7 @@ func (m *Matcher) Of(stage int) (Found, bool) {
 //   - one of the run has matched it, or one that reads from it: what that reads is there already, so
 //     the driver has skipped it;
 //   - its query has ended;
-//   - a later job has surely begun, and nothing that it waits for runs.
+//   - the run has surely come to a later job, and nothing that it waits for runs.
 //
 // At the end of a run that fits there are none.
 func (m *Matcher) Remaining() []int { return m.rest(true) }
@@ -196,12 +233,10 @@ func (m *Matcher) rest(coming bool) []int {
 	if a.coming.before(len(a.stages)) == 0 {
 		return nil
 	}
-	over, job := make([]bool, len(a.stages)), math.MinInt
+	over := make([]bool, len(a.stages))
 	for i := len(over) - 1; i >= 0; i-- {
-		if taken := a.taken(i); !taken && !over[i] {
+		if !a.taken(i) && !over[i] {
 			continue
-		} else if taken && a.certain(i) {
-			job = max(job, a.stages[i].Job)
 		}
 		over[i] = true
 		for _, parent := range a.parents[i] {
@@ -214,7 +249,7 @@ func (m *Matcher) rest(coming bool) []int {
 		for _, parent := range a.parents[i] {
 			awaited[i] = awaited[i] || m.open[parent] || awaited[parent]
 		}
-		comes := !over[i] && !m.ended[i] && (a.stages[i].Job >= job || awaited[i])
+		comes := !over[i] && !m.ended[i] && (a.stages[i].Job >= m.job || awaited[i])
 		awaited[i] = awaited[i] && comes
 		if !a.taken(i) && comes == coming {
 			ids = append(ids, a.stages[i].ID)

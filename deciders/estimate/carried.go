@@ -72,7 +72,12 @@ func inherited(body []api.ProfileStage, s *api.ProfileStage, place map[int]int, 
 // shownSizes returns what the stages of a that the profile has hand on of today's input, over the profile's,
 // by annotation, and how large the input of all that do not read from others is; nothing where all is as it was.
 func shownSizes(a *ledger.App) (shown map[int]float64, all float64) {
-	var sum, work float64
+	var sum, work, sources float64
+	for i := range a.Profile.Recorded.Stages {
+		if s := &a.Profile.Recorded.Stages[i]; len(s.Parents) == 0 {
+			sources += float64(s.CoreSeconds)
+		}
+	}
 	same := true
 	for _, s := range a.Order {
 		if s.Annotation == ledger.Unmatched || s.Estimated() || again(s) || s.Done != nil && s.Done.Failed {
@@ -98,11 +103,16 @@ func shownSizes(a *ledger.App) (shown map[int]float64, all float64) {
 	if same {
 		return nil, 1
 	}
-	if work == 0 {
-		return shown, 1
+	// Little says little of all: the rest is as it was.
+	if rest := enough*sources - work; rest > 0 {
+		sum, work = sum+rest, work+rest
 	}
 	return shown, sum / work
 }
+
+// enough is the part of the work of all stages that read no other from which on their input says how large
+// that of the others is.
+const enough = 0.5
 
 // handedOn is what s reads, and what those read that read from it, over the profile's; false where nobody
 // knows what it reads.

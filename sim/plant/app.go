@@ -62,6 +62,9 @@ type Stage struct {
 	Fetch units.Seconds
 	// Read is the share of a task's work in which it reads its records; 0 is all.
 	Read units.Fraction
+	// Said is what its driver says of it when it is ready: what it is recognised by, and what it is to read. nil
+	// is its name and Records.
+	Said *api.StageReady
 }
 
 // Validate reports every fault of a at once: numbers that are impossible, parents

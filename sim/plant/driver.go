@@ -238,9 +238,22 @@ func (d *Driver) stageDone(r *stageRun) {
 		RecordsRead: r.spec.Records, RecordsWritten: r.spec.Written,
 		TaskCPU: units.Seconds(r.cpu), TaskTime: units.Seconds(r.cpu), LongestTask: units.Seconds(r.longest),
 		FirstLaunch: r.first, LastFinish: r.last, FixedPart: r.fixedPart(), TaskCost: r.taskCost()}})
+	d.queryDone(r)
 	d.advance()
 	d.offerAll()
 	d.tellChanges()
+}
+
+// queryDone tells that the SQL query of a stage that is done has ended, if no stage of it is left.
+func (d *Driver) queryDone(r *stageRun) {
+	execution, ok := r.query()
+	if !ok || slices.ContainsFunc(d.stages, func(o *stageRun) bool {
+		its, ok := o.query()
+		return ok && its == execution && !o.done
+	}) {
+		return
+	}
+	d.tell(api.Event{Type: api.EventQueryEnded, Query: &api.QueryEnded{Execution: execution}})
 }
 
 func (d *Driver) finish() {

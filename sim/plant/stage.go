@@ -101,8 +101,21 @@ func (r *stageRun) told(bound []api.Binding) *api.StageReady {
 	if parents == nil {
 		parents = []int{}
 	}
-	return &api.StageReady{StageKey: r.key, Job: r.spec.Job, Name: r.name(), Signature: r.name(), Parents: parents,
+	said := &api.StageReady{StageKey: r.key, Job: r.spec.Job, Name: r.name(), Signature: r.name(), Parents: parents,
 		Tasks: r.spec.Tasks, Records: r.spec.Records, Bytes: api.Unknown, Weighted: r.weights != nil, Bindings: bound}
+	if of := r.spec.Said; of != nil {
+		said.Name, said.Signature, said.Lineage, said.Query = of.Name, of.Signature, of.Lineage, of.Query
+		said.Records, said.Bytes = of.Records, of.Bytes
+	}
+	return said
+}
+
+// query is Spark's number of the SQL query that r is of.
+func (r *stageRun) query() (execution int64, ok bool) {
+	if r.spec.Said == nil || r.spec.Said.Query == nil {
+		return 0, false
+	}
+	return r.spec.Said.Query.Execution, true
 }
 
 func (r *stageRun) name() string {

@@ -55,6 +55,10 @@
 //	match.right_pct, match.false_pct     stages of changed runs of which it is right, or false, that they are this one
 //	                                     of their profile, or none; over the stages of all runs, as each of
 //	                                     them becomes ready; n runs
+//	pace.changed.late_pct                500 changed runs at +30 % in virtual time: of which part is late
+//	pace.changed.mean_abs_error_pct      by how much they end beside their deadline, at exit
+//	match.paused_pct                     of which part of those with half of their work known targets were paused
+//	pace.same.worse_points               unchanged runs: mean absolute error, less that at commit 77b441e
 //	match.over.*                         the same when the run is over
 //	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
 //	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside

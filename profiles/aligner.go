@@ -90,7 +90,7 @@ func (a *aligner) taken(i int) bool { return a.coming.between(i, i+1) == 0 }
 // when it is over.
 const (
 	lossOfNew  = 3.5
-	lossAtLast = 7
+	lossAtLast = 5
 	// lossOfOnly is added where no other annotation has the key.
 	lossOfOnly = 2
 )

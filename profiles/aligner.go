@@ -84,13 +84,18 @@ func (a *aligner) flag(i int, left bool) {
 // only reports whether no other annotation has the key of place i: what its query writes there, or its signature.
 func (a *aligner) only(i int) bool { return len(a.lists[a.on[i][0].list].places) == 1 }
 
+// sole reports whether m is the only one that its stage's key can mean.
+func (a *aligner) sole(m match) bool {
+	return a.only(m.place) && (m.by == ByQuery || m.by == BySignature)
+}
+
 func (a *aligner) taken(i int) bool { return a.coming.between(i, i+1) == 0 }
 
 // The losses, in nats, below which an annotation is likelier than none: while the run goes on, and
 // when it is over.
 const (
 	lossOfNew  = 3.5
-	lossAtLast = 5
+	lossAtLast = 6.2
 	// lossOfOnly is added where no other annotation has the key.
 	lossOfOnly = 2
 )
@@ -111,8 +116,10 @@ func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, change
 	}
 	slices.SortFunc(all, func(x, y match) int { return cmp.Or(cmp.Compare(x.loss, y.loss), x.place-y.place) })
 	best := all[0]
-	if a.only(best.place) && (best.by == ByQuery || best.by == BySignature) {
-		most += lossOfOnly
+	if a.sole(best) {
+		if most += lossOfOnly; most > lossAtLast {
+			most = math.Inf(1) // Nothing else is left for either.
+		}
 	}
 	best.sure = a.sure(all, most)
 	if best.loss >= most || best.by == ByQuery && best.sure < leastSure && most < lossAtLast {
@@ -219,7 +226,7 @@ func (a *aligner) candidates(s *api.ProfileStage) []match {
 	if l, known := a.byLineage[s.Lineage]; known {
 		c.key(l, ByLineage)
 	}
-	if !slices.ContainsFunc(c.found, func(m match) bool { return m.loss < lossOfNew }) {
+	if !slices.ContainsFunc(c.found, func(m match) bool { return m.loss < lossOfNew || a.sole(m) }) {
 		c.place()
 	}
 	return c.found

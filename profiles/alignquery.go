@@ -58,12 +58,14 @@ func (a *aligner) bind(s *api.ProfileStage, best match, all []match) (sure units
 	}
 	losses := map[queryID]float64{}
 	for _, c := range all {
-		if c.by == ByQuery && !math.IsInf(c.loss, 1) {
+		if c.by == ByQuery && c.loss < best.loss+lossOfNew {
 			losses[queryOf(a.stages[c.place].Query)] = c.loss - best.loss
 		}
 	}
 	sure = best.sure
-	if a.who.others[mine] = losses; sure >= surely || len(losses) < 2 {
+	if len(losses) > 1 {
+		a.who.others[mine] = losses
+	} else {
 		delete(a.who.others, mine)
 	}
 	a.who.bound[mine] = sure

@@ -78,10 +78,12 @@
 //
 //	key      its place in a SQL query; its signature; its lineage; else what it reads from
 //	parents  whether the stages that it reads from have the annotations that the annotation reads from
-//	size     how much it reads, over what is expected: of its annotation as the run has been so far
+//	size     how much it reads, over what is expected: as much more than its annotation as the run so far,
+//	         as its parents, or as some stage of late, or no more
 //	order    how many annotations would be left out before it, or whether it comes late
 //
-// A query of the run is one of the profile from its first stage on. Of each key the annotations near to
+// A query of the run is one of the profile from its first stage on; where that could be of several, a
+// later stage may say that it is another. Of each key the annotations near to
 // where the run is are looked at, so that the work per stage does not grow with the profile. A match
 // stands unless it was doubtful and a later stage is by far the likelier owner. Further attempts keep
 // their annotation. An annotation without a match is not awaited (Remaining) once one that reads from it

@@ -35,7 +35,7 @@ const (
 	lossOfBack     = 1.5
 	lossOfSkip     = 1
 	mostLossOfSkip = 3
-	mostLossOfSize = 6
+	mostLossOfSize = 6.5
 	mostLossOfOnly = 4.5 // Its code says enough.
 	// lossOfScale is of a stage whose input has grown otherwise than that of the run.
 	lossOfScale = 1

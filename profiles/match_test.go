@@ -2,6 +2,7 @@ package profiles_test
 
 import (
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/sim/nextrun"
 )
 
 func TestARunOfItsProfileMatchesItselfInWhateverOrder(t *testing.T) {
@@ -188,5 +190,123 @@ func TestWhatIsLeftBehindByAJump(t *testing.T) {
 		if left != want {
 			t.Errorf("after %s there are %s to come, want %s", run, left, want)
 		}
+	}
+}
+
+// A copy of a stage that is larger comes first, and is taken for it: the one itself turns up, and has what is
+// its own.
+func TestAStageTurnsOutToBeAnother(t *testing.T) {
+	p := api.Profile{Stages: sequence(of("a", 100), of("py", 50), of("py", 900), of("z", 10))}
+	m := profiles.NewMatcher(p)
+	var changed []int
+	for i, s := range sequence(of("a", 100), of("py", 420), of("py", 50), of("py", 900), of("z", 10)) {
+		found, _ := m.Match(readyOf(&s))
+		if changed = append(changed, found.Changed...); i == 1 && found.Sure > 0.9 {
+			t.Errorf("of one that is like no other it is %.2f sure", found.Sure)
+		}
+	}
+	for stage, want := range map[int]int{0: 0, 2: 1, 3: 2, 4: 3} {
+		if found, is := m.Of(stage); !is || found.Annotation.ID != want {
+			t.Errorf("stage %d is %d, %t, want %d", stage, found.Annotation.ID, is, want)
+		}
+	}
+	if found, is := m.Of(1); is {
+		t.Errorf("the copy is %d, and %v changed", found.Annotation.ID, changed)
+	}
+}
+
+// Of two queries of a shape the second one comes alone: from its second stage on that is clear.
+func TestAQueryTurnsOutToBeAnother(t *testing.T) {
+	p := api.Profile{Stages: sequence(in("q", 0, 0, of("scan", 100)), in("q", 0, 1, of("dim", 10)),
+		in("q", 0, -1, of("sum", 8, 0, 1)),
+		in("q", 1, 0, of("scan", 104)), in("q", 1, 1, of("dim", 700)), in("q", 1, -1, of("sum", 90, 3, 4)))}
+	m := profiles.NewMatcher(p)
+	for _, s := range sequence(in("q", 0, 0, of("scan", 103)), in("q", 0, 1, of("dim", 700)),
+		in("q", 0, -1, of("sum", 90, 0, 1))) {
+		m.Match(readyOf(&s))
+	}
+	for stage, want := range []int{3, 4, 5} {
+		if found, is := m.Of(stage); stage > 0 && (!is || found.Annotation.ID != want) || is && found.Annotation.ID != want {
+			t.Errorf("stage %d is %d, %t, want %d", stage, found.Annotation.ID, is, want)
+		}
+	}
+}
+
+// A planner that is restarted in mid-run goes on as the one before would have.
+func TestAlignmentGoesOnAfterARestart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		runs := nextrun.Draw(r, rapid.IntRange(5, 40).Draw(t, "stages"))
+		at := rapid.IntRange(0, len(runs.Next.Stages)).Draw(t, "restart")
+		m := profiles.NewMatcher(runs.Known)
+		for i := range runs.Next.Stages {
+			if i == at {
+				back := profiles.NewMatcher(runs.Known)
+				for k := range i {
+					if found, is := m.Of(k); is {
+						back.Restore(runs.Ready(k), found.Annotation.ID)
+					}
+				}
+				m = back
+			}
+			if found, is := m.Match(runs.Ready(i)); is && !runs.Right(i, found.Annotation.ID) {
+				t.Fatalf("stage %d is %d, not %d", i, found.Annotation.ID, runs.Truth[i])
+			}
+		}
+	})
+}
+
+func TestAQueryThatEndsAwaitsNothing(t *testing.T) {
+	p := api.Profile{Stages: sequence(in("q", 0, 0, of("scan", 100)), in("q", 0, 1, of("dim", 10)),
+		in("q", 0, -1, of("sum", 8, 0, 1)), of("z", 10))}
+	m := profiles.NewMatcher(p)
+	ready := readyOf(&p.Stages[0])
+	ready.Query = &api.QueryStage{Execution: 7, Shape: "q", Exchange: 0}
+	m.Match(ready)
+	m.QueryEnded(8) // Another one, of which nothing is known.
+	if left := m.Remaining(); !slices.Equal(left, []int{1, 2, 3}) {
+		t.Errorf("%v remain", left)
+	}
+	m.QueryEnded(7)
+	if left, gone := m.Remaining(), m.Gone(); !slices.Equal(left, []int{3}) || !slices.Equal(gone, []int{1, 2}) {
+		t.Errorf("%v remain, %v are gone", left, gone)
+	}
+}
+
+// A job's leftovers are awaited while something that they read from runs, and no longer.
+func TestWhatIsLeftOfAJobIsAwaitedWhileItRuns(t *testing.T) {
+	p := api.Profile{Stages: sequence(of("map", 100), of("sum", 8, 0), of("next", 10))}
+	m := profiles.NewMatcher(p)
+	m.Match(readyOf(&p.Stages[0]))
+	m.Match(readyOf(&p.Stages[2]))
+	if left := m.Remaining(); !slices.Equal(left, []int{1}) {
+		t.Errorf("%v remain while the map stage runs", left)
+	}
+	m.Ended(0)
+	if left := m.Gone(); !slices.Equal(left, []int{1}) {
+		t.Errorf("%v are gone after it", left)
+	}
+}
+
+func TestACopyLearnsNothingOfWhatTheOtherLearns(t *testing.T) {
+	p := api.Profile{Stages: sequence(of("a", 100), of("b", 8))}
+	m := profiles.NewMatcher(p)
+	m.Match(readyOf(&p.Stages[0]))
+	c := m.Copy()
+	m.Match(readyOf(&p.Stages[1]))
+	m.Grow(api.ProfileStage{ID: 9, Name: "new"})
+	m.Restore(api.StageReady{StageKey: api.StageKey{Stage: 5}}, 9)
+	if left := c.Remaining(); !slices.Equal(left, []int{1}) {
+		t.Errorf("%v remain in the copy", left)
+	}
+	if _, is := c.Of(5); is {
+		t.Error("the copy has grown")
+	}
+	if found, is := m.Of(5); !is || found.Annotation.Name != "new" || len(m.Remaining()) != 0 || len(m.Gone()) != 0 {
+		t.Errorf("%+v, %t; %v remain", found, is, m.Remaining())
+	}
+	again := api.StageReady{StageKey: api.StageKey{Stage: 5, Attempt: 1}}
+	if found, is := m.Match(again); !is || found.Annotation.ID != 9 {
+		t.Errorf("its second attempt is %d, %t", found.Annotation.ID, is)
 	}
 }

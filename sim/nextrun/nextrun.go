@@ -25,8 +25,17 @@ type Runs struct {
 	Changes []Change
 	// alike has a number for each stage of Known that is the same for those of a code.
 	alike []int
-	// jobs are Spark's jobs of the stages of Next.
-	jobs []int
+	// jobs are Spark's jobs of the stages of Next, first those of Known.
+	jobs, first []int
+}
+
+// First is the first run in the place of the next one.
+func (r Runs) First() Runs {
+	first := Runs{Known: r.Known, Next: r.Known, alike: r.alike, jobs: r.first, first: r.first}
+	for i := range r.Known.Stages {
+		first.Truth = append(first.Truth, i)
+	}
+	return first
 }
 
 // Draw draws an application whose run has about that many stages, and its next run with those changes.
@@ -39,7 +48,7 @@ func Draw(r *rand.Rand, stages int, changes ...Change) Runs {
 		next.change(r, c, &sizes)
 	}
 	two := render(r, next, sizes)
-	out := Runs{Known: one.profile, Next: two.profile, Changes: changes, jobs: two.jobs}
+	out := Runs{Known: one.profile, Next: two.profile, Changes: changes, jobs: two.jobs, first: one.jobs}
 	numbers, left := map[identity]int{}, map[identity][]int{}
 	for i, id := range one.who {
 		left[id] = append(left[id], i)

@@ -105,7 +105,7 @@ func (r *stageRun) told(bound []api.Binding) *api.StageReady {
 		Tasks: r.spec.Tasks, Records: r.spec.Records, Bytes: api.Unknown, Weighted: r.weights != nil, Bindings: bound}
 	if of := r.spec.Said; of != nil {
 		said.Name, said.Signature, said.Lineage, said.Query = of.Name, of.Signature, of.Lineage, of.Query
-		said.Records, said.Bytes = of.Records, of.Bytes
+		said.Job, said.Records, said.Bytes = of.Job, of.Records, of.Bytes
 	}
 	return said
 }

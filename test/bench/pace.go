@@ -60,18 +60,29 @@ func appOf(r nextrun.Runs) plant.App {
 	return a
 }
 
+// leastPaced and mostPaced are what runs take, in core-seconds: less is over before a deadline means anything.
+const leastPaced, mostPaced units.Work = 50, 4000
+
+// drawRuns draws until both runs are neither too short nor too long.
+func drawRuns(r *rand.Rand) nextrun.Runs {
+	for {
+		stages := 5 + r.IntN(paceStages)
+		runs := nextrun.Draw(r, stages, nextrun.DrawChanges(r)...)
+		one, two := runs.Known.Work(), runs.Next.Work()
+		if min(one, two) >= leastPaced && max(one, two) <= mostPaced {
+			return runs
+		}
+	}
+}
+
 // paceOne records the run of an application, and paces the next one: the same, or one that is changed.
 func paceOne(seed uint64, changed bool) (pacedRun, error) {
-	r := rand.New(rand.NewPCG(seed, 1))
-	stages := 5 + r.IntN(paceStages)
-	runs := nextrun.Draw(r, stages, nextrun.DrawChanges(r)...)
-	known := runs
-	known.Next = runs.Known
-	profile, alone, err := sim.Record(paceWorld(seed), appOf(known))
+	runs := drawRuns(rand.New(rand.NewPCG(seed, 1)))
+	profile, alone, err := sim.Record(paceWorld(seed), appOf(runs.First()))
 	if err != nil {
 		return pacedRun{}, fmt.Errorf("seed %d: the first run: %w", seed, err)
 	}
-	next := appOf(known)
+	next := appOf(runs.First())
 	if changed {
 		next = appOf(runs)
 		if _, alone, err = sim.Record(paceWorld(seed+1e6), next); err != nil {

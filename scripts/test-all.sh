@@ -14,7 +14,7 @@ shift
 others=("$@")
 contained='^Test(DeadlineStory|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
 told='^Test(Plant|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer)$'
-stories='Entrances|MemoryMoves|PythonWorkers|SparkSettings'
+stories='Entrances|MemoryMoves|PythonWorkers|SparkSettings|AChangedReport'
 
 . scripts/beside.sh
 trap 'end_all' EXIT

@@ -7,7 +7,6 @@ import "slices"
 func matchRows(o trialOptions) []row {
 	return slices.Concat(
 		[]row{{name: "align", minutes: 0.2, measure: alignment}, {name: "heal", minutes: 0.5, measure: healing}},
-		[]row{{name: "align", minutes: 0.2, measure: alignment}},
 		paceRows(),
 		shortRows(),
 		countedRows(),

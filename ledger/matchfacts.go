@@ -25,7 +25,28 @@ func (f StageMatched) apply(l *Ledger) error {
 	for _, other := range a.Profile.match(s, a.Order) {
 		changeStage(l, other)
 	}
+	a.Profile = a.Profile.ahead(s)
 	return nil
+}
+
+// ahead returns p with the job of s, which has an annotation if it is known, before those that s has left out and
+// that may still come. Who has p sees nothing of it.
+func (p *Profile) ahead(s *Stage) *Profile {
+	if s.Annotation == Unmatched {
+		return p
+	}
+	coming := make(map[int]bool)
+	for _, id := range p.Match.Remaining() {
+		coming[id] = true
+	}
+	g := p.Graph.Ahead(s.Annotation, func(id int) bool { return coming[id] })
+	if g == p.Graph {
+		return p
+	}
+	moved := *p
+	moved.Graph = g
+	moved.Body.Stages = g.Stages()
+	return &moved
 }
 
 // match looks for s in the profile of its run, which has those stages, and returns the attempts of those that turn

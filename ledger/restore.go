@@ -326,6 +326,7 @@ func (a *App) restoreStages(counters map[string][]Counters) {
 		a.Profile.Rivals.Ready(s.Ready)
 		if s.Annotation != Unmatched {
 			a.Profile.Match.Restore(s.Ready, s.Annotation)
+			a.Profile = a.Profile.ahead(s)
 		}
 		if s.Done != nil {
 			a.Profile.ended(s.Key().Stage)

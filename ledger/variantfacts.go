@@ -34,6 +34,7 @@ func (f VariantTaken) apply(l *Ledger) error {
 	}
 	for _, s := range a.Order {
 		a.Profile.match(s, a.Order)
+		a.Profile = a.Profile.ahead(s)
 		if s.Done != nil {
 			a.Profile.ended(s.Key().Stage)
 		}

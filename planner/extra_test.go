@@ -196,3 +196,37 @@ func TestWhatIsLeftOfAQueryGoesWithIt(t *testing.T) {
 		t.Errorf("%v", w.said)
 	}
 }
+
+// A job that comes before its turn has its part of the time, for what it has left out may follow it. A restart
+// changes nothing of that.
+func TestAJobThatComesBeforeItsTurn(t *testing.T) {
+	w := newWorld(t, "a")
+	p := chain("p") // Read, map and sum of 60, 10 and 100 core-seconds; each is a job of its own.
+	for i := range p.Stages {
+		p.Stages[i].Job, p.Stages[i].Parents = i, []int{}
+	}
+	p.Stages[1], p.Stages[2] = p.Stages[2], p.Stages[1] // The large one is left out.
+	p.Stages[1].ID, p.Stages[1].Job, p.Stages[2].ID, p.Stages[2].Job = 1, 1, 2, 2
+	w.put(p)
+	r := registration("p", 100)
+	id := w.mustRegister(r).AppID
+	w.to(2)
+	w.tell(id, r.Submission, reads(ready(2, 1, "read", 3000, "1"), 1))
+	w.to(30)
+	w.tell(id, r.Submission, done(30, 1, 2), reads(ready(30, 2, "map", 1000, "1"), 2))
+	first := w.target(id, 2, "1")
+	// All of eight cores for its 10 s, and for 30 s after it, of what the driver leaves of 67 s.
+	if first == nil || !near(float64(first.Remaining), 63.0*10/40, 0.01) {
+		t.Fatalf("it has %+v, and 30 s at all cores follow", first)
+	}
+	w.restart()
+	w.hello("a")
+	if got := w.target(id, 2, "1"); got == nil || got.Rev != first.Rev {
+		t.Errorf("after a restart: %+v", got)
+	}
+	w.to(45)
+	w.tell(id, r.Submission, done(45, 2, 30), reads(ready(45, 3, "sum", 2000, "1"), 3))
+	if got := w.target(id, 3, "1"); got == nil || got.Remaining < 45 {
+		t.Errorf("what was left out comes: %+v", got)
+	}
+}

@@ -168,8 +168,8 @@ func (m *Matcher) Restore(ready api.StageReady, id int) {
 	m.comeTo(i)
 }
 
-// farAhead is how much of what is left is left out at a time at most, where it is more than one job: where a
-// stage of a job behind more comes, it may have been moved there.
+// farAhead is how much of what is left is left out at a time at most: a stage of a job behind more may have been
+// moved ahead.
 const farAhead = 0.1
 
 // comeTo notes that a stage of the run has place i, which says where that has come to, if it is sure: back,
@@ -181,20 +181,16 @@ func (m *Matcher) comeTo(i int) {
 		return
 	}
 	var skipped, left units.Work
-	jobs, last := 0, m.job
 	for k := len(a.stages) - 1; k >= 0 && a.stages[k].Job > m.job; k-- {
 		if a.taken(k) {
 			continue
 		}
 		left += a.stages[k].CoreSeconds
-		if of := a.stages[k].Job; of < job {
+		if a.stages[k].Job < job {
 			skipped += a.stages[k].CoreSeconds
-			if of != last {
-				jobs, last = jobs+1, of
-			}
 		}
 	}
-	if jobs > 1 && skipped > farAhead*left && (m.ahead <= m.job || job <= m.ahead) {
+	if skipped > farAhead*left && (m.ahead <= m.job || job <= m.ahead) {
 		m.ahead = job
 		return
 	}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,7 +13,7 @@ import (
 const reports = "../bench/testdata"
 
 // TestAChangedReport is the story of a report of SQL, Spark as it comes: it is recorded, and when it has one query
-// more it runs under a deadline, and is held to it. make test has it on the oldest Spark, too.
+// more it runs under a deadline, and is held to it. make test-all has it on every other Spark, too.
 func TestAChangedReport(t *testing.T) {
 	realenv.RequireSpark(t)
 	realenv.Beside(t)
@@ -23,21 +22,7 @@ func TestAChangedReport(t *testing.T) {
 	report := func(queries string) []string { return []string{filepath.Join(reports, "report.py"), tables, queries} }
 	recorded, changed := report("days,customers,regions"), report("days,customers,returns,regions")
 	want := realenv.Results(realenv.Stock(t, changed...))
-	t.Run("newest", func(t *testing.T) {
-		changedReport(t, realenv.StartUp(t), recorded, changed, want)
-	})
-	if os.Getenv("OLDEST") != "" {
-		t.Run("oldest", func(t *testing.T) {
-			s := realenv.NewOldest(t)
-			s.StartUp()
-			changedReport(t, s, recorded, changed, want)
-		})
-	}
-}
-
-// changedReport records a report and runs it under a deadline when it has changed.
-func changedReport(t *testing.T, s *realenv.System, recorded, changed []string, want string) {
-	t.Helper()
+	s := realenv.StartUp(t)
 	run := s.Submit(recorded...)
 	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("the recorded run: exit %d", code)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -178,11 +179,12 @@ func restarts(t *testing.T, s *realenv.System) error {
 			return code == 0
 		})
 	}
-	s.AwaitApp("the application to be known again", patience, func(a api.AppDetail) bool {
-		return a.ID == app.ID && a.State == api.AppRunning
+	known := s.AwaitApp("the application to be known again", patience, func(a api.AppDetail) bool {
+		return a.ID == app.ID && (a.State == api.AppRunning || a.State == api.AppFinished)
 	})
-
-	known := s.App(app.ID)
+	if known.State == api.AppFinished { // What nobody plans has all cores.
+		return fmt.Errorf("it ended after %v, before the planner was back", known.Duration)
+	}
 	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}

@@ -21,31 +21,23 @@ func (g *Graph) Ahead(id int, coming func(id int) bool) *Graph {
 	for end < len(stages) && stages[end].Job == job {
 		end++
 	}
+	comes := func(s api.ProfileStage) bool { return coming(s.ID) }
+	if !slices.ContainsFunc(stages[:begin], comes) {
+		return g // As nearly always.
+	}
 	first, later := make([]api.ProfileStage, 0, len(stages)), []api.ProfileStage(nil)
 	moved := make(map[int]bool)
 	for k, s := range stages[:end] {
-		if k < begin && coming(s.ID) {
+		if k < begin && comes(s) {
 			later, moved[s.ID] = append(later, s), true
 			continue
 		}
 		s.Parents = slices.DeleteFunc(slices.Clone(s.Parents), func(id int) bool { return moved[id] })
 		first = append(first, s)
 	}
-	if len(later) == 0 {
-		return g
-	}
 	p := g.profile
 	p.Stages = slices.Concat(first, later, stages[end:])
-	ahead := &Graph{index: make(map[int]int, len(p.Stages)), width: g.width, recorded: g.recorded}
-	ahead.connect(p.Stages)
-	ahead.take(p)
-	ahead.factors = slices.Repeat([]float64{1}, len(ahead.nodes))
-	for i := range ahead.nodes {
-		if n := &ahead.nodes[i]; n.stage != nil {
-			was := g.index[n.stage.ID]
-			n.alone, ahead.factors[i] = g.nodes[was].alone, g.factors[was]
-		}
-	}
+	ahead := g.rearranged(p)
 	ahead.measure()
 	return ahead
 }

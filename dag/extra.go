@@ -39,12 +39,29 @@ func (x Extra) Into(g *Graph) *Graph {
 			later.Parents = append(slices.Clone(later.Parents), s.ID)
 		}
 	}
-	grown := &Graph{index: make(map[int]int, len(p.Stages)), width: g.width, recorded: g.recorded}
-	grown.connect(p.Stages)
-	grown.take(p)
-	x.carry(g, grown)
+	grown := g.rearranged(p)
+	x.join(g, grown)
 	grown.measure()
 	return grown
+}
+
+// rearranged is the graph of p, which has g's stages in another order and may have others, not measured. What g
+// knows of the recorded run holds for its stages.
+func (g *Graph) rearranged(p api.Profile) *Graph {
+	r := &Graph{index: make(map[int]int, len(p.Stages)), width: g.width, recorded: g.recorded}
+	r.connect(p.Stages)
+	r.take(p)
+	r.factors = slices.Repeat([]float64{1}, len(r.nodes))
+	for i := range r.nodes {
+		n := &r.nodes[i]
+		if n.stage == nil {
+			continue
+		}
+		if was, known := g.index[n.stage.ID]; known {
+			n.alone, r.factors[i] = g.nodes[was].alone, g.factors[was]
+		}
+	}
+	return r
 }
 
 // place is where x stands among g's stages, and the number of its job.
@@ -84,18 +101,9 @@ func (x Extra) place(g *Graph) (at, job int) {
 	return end, of
 }
 
-// carry gives grown what g knows of the recorded run, and says which stages are alone there.
-func (x Extra) carry(g, grown *Graph) {
-	grown.factors = slices.Repeat([]float64{1}, len(grown.nodes))
+// join says which stages are alone in grown, which is g with x in it.
+func (x Extra) join(g, grown *Graph) {
 	own := grown.index[x.Stage.ID]
-	for i := range grown.nodes {
-		n := &grown.nodes[i]
-		if n.stage == nil || i == own {
-			continue
-		}
-		was := g.index[n.stage.ID]
-		n.alone, grown.factors[i] = g.nodes[was].alone, g.factors[was]
-	}
 	grown.nodes[own].alone = !x.Beside
 	if !x.Beside {
 		return

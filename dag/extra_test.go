@@ -23,18 +23,21 @@ func renumbered(p api.Profile, x dag.Extra, at, job int) (api.Profile, map[int]i
 			stages[i].Parents = append(stages[i].Parents, s.ID)
 		}
 	}
+	return inOrder(p, stages)
+}
+
+// inOrder is p with those stages, numbered as they stand, and their jobs likewise, and the ids that stages have there.
+func inOrder(p api.Profile, stages []api.ProfileStage) (api.Profile, map[int]int) {
 	ids, jobs := map[int]int{}, 0
+	p.Stages = slices.Clone(stages)
 	for i := range stages {
 		ids[stages[i].ID] = i
-	}
-	p.Stages = slices.Clone(stages)
-	for i := range p.Stages {
 		if i > 0 && stages[i].Job != stages[i-1].Job {
 			jobs++
 		}
-		p.Stages[i].ID, p.Stages[i].Job = i, jobs
-		for k, parent := range p.Stages[i].Parents {
-			p.Stages[i].Parents[k] = ids[parent]
+		p.Stages[i].ID, p.Stages[i].Job, p.Stages[i].Parents = i, jobs, nil
+		for _, parent := range stages[i].Parents {
+			p.Stages[i].Parents = append(p.Stages[i].Parents, ids[parent])
 		}
 	}
 	return p, ids

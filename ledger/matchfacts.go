@@ -35,11 +35,11 @@ func (p *Profile) ahead(s *Stage) *Profile {
 	if s.Annotation == Unmatched {
 		return p
 	}
-	coming := make(map[int]bool)
-	for _, id := range p.Match.Remaining() {
-		coming[id] = true
-	}
-	g := p.Graph.Ahead(s.Annotation, func(id int) bool { return coming[id] })
+	coming := p.Match.Remaining()
+	g := p.Graph.Ahead(s.Annotation, func(id int) bool {
+		_, comes := slices.BinarySearch(coming, id)
+		return comes
+	})
 	if g == p.Graph {
 		return p
 	}

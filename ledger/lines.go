@@ -184,7 +184,8 @@ func (f StageShared) line() Line {
 
 func (f StageAdded) line() Line {
 	return usual("stage added", ofStage(f.App, f.Stage),
-		"%s stage %d.%d is not in the profile: %.1f core-seconds, estimated by %s", f.App, f.Stage.Stage, f.Stage.Attempt, float64(f.Extra.Stage.CoreSeconds), f.Extra.By)
+		"%s stage %d.%d is not in the profile: %.1f core-seconds, estimated by %s", f.App, f.Stage.Stage, f.Stage.Attempt,
+		float64(f.Extra.Stage.CoreSeconds), f.Extra.By)
 }
 
 func (f VariantTaken) line() Line {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -47,6 +49,13 @@ type StageRecord struct {
 	// number ShareRev; 0 before the first.
 	ShareRev uint64              `json:"share_rev,omitempty"`
 	Shares   []api.ExecutorShare `json:"shares,omitempty"`
+}
+
+// Extra is what is estimated of a stage that its run's profile lacks, and its place in the run's course.
+type Extra struct {
+	dag.Extra
+	// By is what its work was estimated from when it became ready.
+	By profiles.Basis `json:"by"`
 }
 
 // Aim is what a stage was planned to do.

@@ -54,10 +54,7 @@ func (c *course) add(a *ledger.App, s *ledger.Stage) bool {
 
 // queryEnded takes out of a's course what is left of a SQL query that has ended: what runs has its time.
 func (c *course) queryEnded(a *ledger.App, execution int64) {
-	m := a.Profile.Match.Copy()
-	before := len(m.Gone())
-	m.QueryEnded(execution)
-	left := len(m.Gone()) > before
+	left := a.Profile.Match.Leaves(execution)
 	if c.record(ledger.QueryEnded{App: a.ID, Execution: execution, Left: left}) && left {
 		c.retarget(a)
 	}

@@ -54,7 +54,10 @@ func (i inquiry) listApps(q api.ControlRequest) (r api.ControlReply, err error) 
 	ids := slices.Collect(maps.Keys(ended))
 	for _, a := range i.view.Apps() {
 		ids = append(ids, string(a.ID))
-		if part := estimate.Estimated(a); part > 0 && q.Page == nil {
+		if q.Page != nil {
+			continue
+		}
+		if part := estimate.Estimated(a); part > 0 {
 			if r.Estimated == nil {
 				r.Estimated = make(map[api.AppID]units.Fraction)
 			}

@@ -3,6 +3,7 @@ package profiles
 import (
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -125,21 +126,39 @@ func (m *Matcher) Ended(stage int) {
 // QueryEnded notes that a SQL query of the run has ended, by Spark's number: what is left of it is
 // gone.
 func (m *Matcher) QueryEnded(execution int64) {
-	mine, known := m.executions[execution]
-	if !known {
+	if _, known := m.executions[execution]; !known {
 		return
 	}
 	m.own()
-	delete(m.executions, execution)
-	its, bound := m.aligner.who.queries[mine]
-	if !bound {
-		return
-	}
-	for _, i := range m.aligner.ofQuery[its] {
+	for _, i := range m.ofExecution(execution) {
 		if !m.aligner.taken(i) {
 			m.ended[i] = true
 		}
 	}
+	delete(m.executions, execution)
+}
+
+// ofExecution are the places of the profile's query that the run's by Spark's number was found to be.
+func (m *Matcher) ofExecution(execution int64) []int {
+	mine, known := m.executions[execution]
+	its, bound := m.aligner.who.queries[mine]
+	if !known || !bound {
+		return nil
+	}
+	return m.aligner.ofQuery[its]
+}
+
+// Leaves reports whether stages of the SQL query that Spark has by that number may still come.
+func (m *Matcher) Leaves(execution int64) bool {
+	its := m.ofExecution(execution)
+	if len(its) == 0 {
+		return false
+	}
+	coming := m.Remaining()
+	return slices.ContainsFunc(its, func(i int) bool {
+		_, comes := slices.BinarySearch(coming, m.aligner.stages[i].ID)
+		return comes
+	})
 }
 
 // Grow takes in an annotation that was not in the profile: of a stage of this run that nobody knew.

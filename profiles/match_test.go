@@ -263,6 +263,9 @@ func TestAQueryThatEndsAwaitsNothing(t *testing.T) {
 	ready := readyOf(&p.Stages[0])
 	ready.Query = &api.QueryStage{Execution: 7, Shape: "q", Exchange: 0}
 	m.Match(ready)
+	if m.Leaves(8) || !m.Leaves(7) {
+		t.Errorf("of query 8 some may come: %v, of query 7: %v", m.Leaves(8), m.Leaves(7))
+	}
 	m.QueryEnded(8) // Another one, of which nothing is known.
 	if left := m.Remaining(); !slices.Equal(left, []int{1, 2, 3}) {
 		t.Errorf("%v remain", left)
@@ -270,6 +273,9 @@ func TestAQueryThatEndsAwaitsNothing(t *testing.T) {
 	m.QueryEnded(7)
 	if left, gone := m.Remaining(), m.Gone(); !slices.Equal(left, []int{3}) || !slices.Equal(gone, []int{1, 2}) {
 		t.Errorf("%v remain, %v are gone", left, gone)
+	}
+	if m.Leaves(7) {
+		t.Error("it has ended, and leaves some again")
 	}
 }
 

@@ -51,6 +51,20 @@ func (c Course) Running(a *ledger.App) []*ledger.Stage {
 	return running
 }
 
+// eachLeft calls f with the work that is left of each stage of a on c, in core-seconds: of the running ones
+// first, then with nil of those to come, and the gaps before these.
+func (c Course) eachLeft(a *ledger.App, f func(running *ledger.Stage, work float64, gap units.Seconds)) {
+	for _, s := range c.Running(a) {
+		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		f(s, float64(Predict(a, annotation, s).Work)*Left(s), 0)
+	}
+	for _, id := range c.Coming {
+		if s, ok := c.Graph.Stage(id); ok && s.NominalRate > 0 {
+			f(nil, float64(s.Records)/float64(s.NominalRate), s.Gap)
+		}
+	}
+}
+
 // parts returns what is to be done of running stages, and of those that are tried again, as a part of their
 // annotations, where that is not all, and the annotations that are to be submitted, ascending.
 func parts(a *ledger.App) (parts map[int]float64, coming []int) {
@@ -70,8 +84,9 @@ func parts(a *ledger.App) (parts map[int]float64, coming []int) {
 		if s.Annotation == ledger.Unmatched || parts[s.Annotation] != 0 {
 			continue
 		}
-		if annotation, _ := a.Profile.Graph.Stage(s.Annotation); ratio(a, annotation, s) != 1 {
-			set(s, ratio(a, annotation, s))
+		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		if r := ratio(a, annotation, s); r != 1 {
+			set(s, r)
 		}
 	}
 	slices.Sort(coming)

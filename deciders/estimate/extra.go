@@ -134,24 +134,22 @@ func Differs(a *ledger.App) bool {
 	return len(shown) > 0 || slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated)
 }
 
+// guessed reports whether s is extra and its own tasks do not tell yet what it takes.
+func guessed(s *ledger.Stage) bool {
+	_, told := Told(s)
+	return s.Estimated() && !told
+}
+
 // Known is the part of what is left of a's work, which is on that course, that is known: by its profile, by
 // stages of its kind there, or by what a stage has shown itself. It is 1 where nothing is left.
 func Known(a *ledger.App, c Course) units.Fraction {
 	known, all := 0.0, 0.0
-	for _, s := range c.Running(a) {
-		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
-		left := float64(Predict(a, annotation, s).Work) * Left(s)
+	c.eachLeft(a, func(s *ledger.Stage, left float64, _ units.Seconds) {
 		all += left
-		if _, told := Told(s); !s.Estimated() || told || s.Extra.By == profiles.ByKind {
+		if s == nil || !guessed(s) || s.Extra.By == profiles.ByKind {
 			known += left
 		}
-	}
-	for _, id := range c.Coming {
-		if s, ok := c.Graph.Stage(id); ok {
-			left := float64(s.Records) / float64(s.NominalRate)
-			known, all = known+left, all+left
-		}
-	}
+	})
 	if !(all > 0) {
 		return 1
 	}

@@ -13,16 +13,10 @@ import (
 func Least(now units.Instant, a *ledger.App, c Course) units.Cores {
 	left := a.Promise.Deadline - a.At(now) - c.Body.Tail - c.Body.Exit
 	work := 0.0
-	for _, s := range c.Running(a) {
-		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
-		work += float64(Predict(a, annotation, s).Work) * Left(s)
-	}
-	for _, id := range c.Coming {
-		if s, ok := c.Graph.Stage(id); ok && s.NominalRate > 0 {
-			work += float64(s.Records) / float64(s.NominalRate)
-			left -= s.Gap
-		}
-	}
+	c.eachLeft(a, func(_ *ledger.Stage, rest float64, gap units.Seconds) {
+		work += rest
+		left -= gap
+	})
 	return units.Cores(work / max(float64(left), leastLeft))
 }
 

@@ -26,17 +26,15 @@ func shortStages(t testing.TB, add adder) {
 	}
 	var all []float64
 	by := make(map[string][]float64)
-	late := 0
 	for _, c := range table.Cells {
 		slack := c.Case[strings.LastIndex(c.Case, "+")+1 : len(c.Case)-1]
 		for _, r := range c.Runs {
 			all, by[slack] = append(all, r.Error), append(by[slack], r.Error)
 		}
-		late += c.Late
 	}
 	add("short.error_pct", benchline.Mean(all), "%")
 	for _, slack := range []string{"25", "50"} {
 		add(fmt.Sprintf("short.error_pct.%s", slack), benchline.Mean(by[slack]), "%")
 	}
-	add("short.late", benchline.Measured{Value: float64(late), N: len(all), Spread: [2]float64{0, 1}}, "runs")
+	add("short.late", countOf(all, func(e float64) bool { return e < 0 }), "runs")
 }

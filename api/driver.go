@@ -88,9 +88,6 @@ type RegisterRequest struct {
 	Name    string `json:"name"`
 	Profile string `json:"profile,omitempty"`
 	User    string `json:"user,omitempty"`
-	// Authenticated says that User is whom the bus has made sure of, and not only what the
-	// driver calls its user. No message can say it.
-	Authenticated bool `json:"-"`
 	// SparkVersion is the driver's, as in "4.3.0".
 	SparkVersion string `json:"spark_version"`
 	// Deadline is the whole time allowed, from the start of the deadline clock;
@@ -101,6 +98,8 @@ type RegisterRequest struct {
 	RequireFeasible bool `json:"require_feasible,omitempty"`
 	// NoWait asks for a refusal (KindConflict) instead of a place in the queue.
 	NoWait bool `json:"no_wait,omitempty"`
+	// Nodes bounds on how many nodes it has executors, nil for what the planner's configuration says.
+	Nodes *NodeRange `json:"nodes,omitempty"`
 	// Mode is ModeControl where it is "", Class ClassDeadline.
 	Mode   Mode   `json:"mode,omitempty"`
 	Class  Class  `json:"class,omitempty"`
@@ -127,6 +126,14 @@ type RegisterRequest struct {
 	Program string `json:"program,omitempty"`
 	// ByMoment says that Deadline was given as a moment, and is to be told as one.
 	ByMoment bool `json:"by_moment,omitempty"`
+}
+
+// NodeRange says on how many nodes an application has executors (spark.pacer.nodes.least and
+// spark.pacer.nodes.most): it starts where Least have room, 0 counting as 1, and gets no more than Most,
+// 0 for as many as the planner gives.
+type NodeRange struct {
+	Least int `json:"least,omitempty"`
+	Most  int `json:"most,omitempty"`
 }
 
 // Launch says how an executor of an application is started: what is the same

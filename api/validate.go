@@ -45,6 +45,11 @@ func (r RegisterRequest) Validate() error {
 	f.check(r.Mode == "" || r.Mode == ModeControl || r.Mode == ModeEndless || r.Mode.Unmanaged(),
 		"mode is %q, want %s, %s or %s", Clip(string(r.Mode), MostToken), ModeControl, ModeObserve, ModeOff)
 	f.check(r.Class.Known(), "class is %q, want one of %v", Clip(string(r.Class), MostToken), Classes())
+	if n := r.Nodes; n != nil {
+		f.count("nodes.least", n.Least, MostExecutorID)
+		f.count("nodes.most", n.Most, MostExecutorID)
+		f.check(n.Most <= 0 || n.Least <= n.Most, "nodes.least is %d, more than nodes.most, %d", n.Least, n.Most)
+	}
 	f.check(r.Launch.DriverURL != "", "driver_url is empty")
 	f.check(r.Launch.Heap > 0, "heap_bytes is %d, want > 0", int64(r.Launch.Heap))
 	f.check(r.Launch.Withheld == 0, "withheld_bytes is %d: a driver withholds nothing", r.Launch.Withheld)

@@ -64,7 +64,8 @@ type Tenant struct {
 	// Watched says that a pacer submit will report the driver's exit.
 	Watched   bool `json:"watched,omitempty"`
 	UTCOffset int  `json:"utc_offset_s,omitempty"`
-	Connected bool `json:"connected,omitempty"` // Some executor has been up.
+	// Nodes are on how many it starts at least and has executors at most, by its user's wish.
+	Nodes api.NodeRange `json:"nodes,omitzero"`
 
 	// Began is when it got its first executors, on the deadline clock; 0 while it is queued.
 	Began units.Seconds `json:"began_s,omitempty"`

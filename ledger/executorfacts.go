@@ -43,7 +43,7 @@ func (f ExecutorUp) apply(l *Ledger) error {
 		change(l, a, partState)
 	}
 	if !f.Told {
-		x.Registered, a.Tenant.Connected = true, true
+		x.Registered = true
 		change(l, a, partRecord)
 	}
 	return nil

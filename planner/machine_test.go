@@ -87,6 +87,9 @@ func (m *machine) Register(t *rapid.T) {
 	r.Launch.Heap = units.Bytes(rapid.SampledFrom([]int{1, 1, 4, 8, 10}).Draw(t, "heap")) * units.GiB
 	r.NoWait = rapid.IntRange(0, 3).Draw(t, "no wait") == 0
 	r.RequireFeasible = rapid.Bool().Draw(t, "require feasible")
+	if least, most := rapid.IntRange(0, 3).Draw(t, "least"), rapid.IntRange(0, 3).Draw(t, "most"); least+most > 3 {
+		r.Nodes = &api.NodeRange{Least: least, Most: most}
+	}
 	reply := m.register(r)
 	if reply.Error != nil {
 		if k := reply.Error.Kind; k != api.KindTransient && (k != api.KindInfeasible || !r.RequireFeasible) && (k != api.KindConflict || !r.NoWait) && k != api.KindInvalid {
@@ -438,7 +441,7 @@ func (m *machine) check(t *rapid.T) {
 		}
 		got := m.targets(a.id)
 		want := map[string]bool{}
-		if s.State == api.AppRunning && s.Pacing == "paced" {
+		if s.State == api.AppRunning && (s.Pacing == "paced" || s.Pacing == "paused") {
 			alive := map[api.ExecutorID]bool{}
 			for _, x := range m.directives[a.id].Executors {
 				alive[x.ID] = true

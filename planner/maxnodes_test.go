@@ -3,7 +3,9 @@ package planner_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sparkpacer/pacer/api"
@@ -129,5 +131,46 @@ func TestMaxNodesForecast(t *testing.T) {
 	r := w.step(planner.PlanQuery{To: 1, Request: api.PlanRequest{V: api.Version, Profile: "p", Deadline: 100}}).(api.PlanReply)
 	if r.Error != nil || r.Cores != 8 {
 		t.Errorf("planned with %v cores (%v), want the 8 of two nodes", r.Cores, r.Error)
+	}
+}
+
+// TestNodesOfItsOwn: an application has executors on no more nodes than its user wants, and starts where as
+// few have room as its user says it can do with, through a kill -9 of the planner.
+func TestNodesOfItsOwn(t *testing.T) {
+	w := spreadOver(t, 0, "a", "b")
+	first, second := large("first"), large("second")
+	first.Nodes, second.Nodes = &api.NodeRange{Most: 1}, &api.NodeRange{Least: 2}
+	one := w.mustRegister(first).AppID
+	w.tell(one, first.Submission, up("1"))
+	if got := w.places(one); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("at most one node: on %v", got)
+	}
+	reply := w.mustRegister(second)
+	if reply.Directive.Queued == nil || !strings.Contains(reply.Reason, "fits 1 nodes now, and the application asks for 2 at least") {
+		t.Fatalf("two nodes at least, of which one is free: %+v", reply)
+	}
+	w.restart()
+	for _, n := range []string{"a", "b", "c"} {
+		w.hello(n)
+	}
+	two := w.mustRegister(second).AppID
+	w.pass(time.Second)
+	w.tell(two, second.Submission)
+	w.tell(one, first.Submission)
+	if got := w.places(one); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("at most one node, and others come: on %v", got)
+	}
+	if got := w.places(two); !slices.Equal(got, []string{"b", "c"}) {
+		t.Errorf("two nodes at least, and one comes: on %v", got)
+	}
+}
+
+// TestMoreNodesThanTheBound: nobody waits for more nodes than planner.max-nodes gives.
+func TestMoreNodesThanTheBound(t *testing.T) {
+	w := spreadOver(t, 1, "a", "b")
+	r := large("first")
+	r.Nodes = &api.NodeRange{Least: 2}
+	if reply := w.register(r); reply.Error == nil || reply.Error.Kind != api.KindInvalid || !strings.Contains(reply.Error.Message, "asks for 2 nodes at least, and one gets 1") {
+		t.Errorf("%+v", reply)
 	}
 }

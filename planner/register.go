@@ -73,9 +73,10 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 		r.record(ledger.RunEnded{App: known.ID, State: api.AppFailed, At: known.At(r.now), By: api.EndedBySilence,
 			Reason: fmt.Sprintf("its driver runs as %s", q.AppID)})
 	}
+	q.Launch.User = "" // Whatever the driver says: whom executors run as the bus has to have made sure of.
 	switch by.Kind {
 	case api.PrincipalUser:
-		q.User, q.Authenticated = by.Name, true // Whatever the driver says.
+		q.User, q.Launch.User = by.Name, by.Name
 	case api.PrincipalApplication:
 		return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", by.Name)
 	}

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -118,6 +119,9 @@ func TestRefusals(t *testing.T) {
 		{"too large", []string{"a"}, func(r *api.RegisterRequest) { r.Launch.Heap = 16 * units.GiB }, api.KindInvalid, "fits no node"},
 		{"no submission", []string{"a"}, func(r *api.RegisterRequest) { r.Submission = "" }, api.KindInvalid, "submission is empty"},
 		{"negative deadline", []string{"a"}, func(r *api.RegisterRequest) { r.Deadline = -1 }, api.KindInvalid, "deadline_s"},
+		{"more nodes at least than at most", []string{"a"}, func(r *api.RegisterRequest) { r.Nodes = &api.NodeRange{Least: 3, Most: 2} }, api.KindInvalid, "nodes.least is 3, more than nodes.most, 2"},
+		{"a negative number of nodes", []string{"a"}, func(r *api.RegisterRequest) { r.Nodes = &api.NodeRange{Most: -1} }, api.KindInvalid, "nodes.most is negative (-1)"},
+		{"more nodes than there are", []string{"a", "b"}, func(r *api.RegisterRequest) { r.Nodes = &api.NodeRange{Least: 3} }, api.KindInvalid, "fits 2 nodes, and the application asks for 3 at least"},
 		{"other version", []string{"a"}, func(r *api.RegisterRequest) { r.V = 99 }, api.KindVersion, "99"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -132,6 +136,23 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("it is listed: %+v", apps)
 			}
 		})
+	}
+}
+
+// A driver calls its user what it likes: whom executors run as it cannot say.
+func TestExecutorsRunAsWhomTheBusKnows(t *testing.T) {
+	w := newWorld(t, "a")
+	for i, user := range []string{"", "bob"} {
+		r := registration("p", 0)
+		r.Submission, r.User, r.Launch.User = fmt.Sprint(i), "alice", "alice"
+		if user == "" {
+			w.mustRegister(r)
+		} else {
+			w.registerAs(user, r)
+		}
+		if got := w.plans["a"].Apps[i].Launch.User; got != user {
+			t.Errorf("executors run as %q, want %q", got, user)
+		}
 	}
 }
 

@@ -163,21 +163,22 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 		return Admission{}, err
 	}
 	launch := r.Launch
-	if launch.Mode, launch.User = r.Mode, ""; r.Mode == api.ModeEndless {
+	if launch.Mode = r.Mode; r.Mode == api.ModeEndless {
 		launch.Mode = api.ModeControl
-	}
-	if r.Authenticated {
-		launch.User = r.User
 	}
 	launch.Owner = api.OwnerOf(api.ContextOf(r.Submission, r.Context))
 	if launch.Overhead == 0 {
 		launch.Overhead = memory.Overhead(launch.Heap)
 	}
+	var nodes api.NodeRange
+	if r.Nodes != nil {
+		nodes = *r.Nodes
+	}
 	d := Admission{
 		Name: r.Name,
 		Tenant: ledger.Tenant{Submission: r.Submission, Owner: ledger.Owner{User: r.User, Key: r.Key, Context: r.Context,
 			Before: r.Before, Shares: r.Shared && r.Deadline > 0}, Class: r.Class,
-			Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset},
+			Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset, Nodes: nodes},
 		Promise: ledger.Promise{Profile: ProfileOf(v, r), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline,
 			ByMoment: r.ByMoment,
 			Mode:     ledger.Recording, Required: r.RequireFeasible},

@@ -91,16 +91,6 @@ func TestDecide(t *testing.T) {
 	if d := decide(strict); !d.Promise.Required {
 		t.Errorf("a deadline that must be kept: %+v", d)
 	}
-	// A driver calls itself and its user what it likes: whom executors run as it cannot say.
-	claims := request("p", 120)
-	claims.User, claims.Launch.User = "alice", "alice"
-	if d := decide(claims); d.Tenant.Launch.User != "" || d.Tenant.Owner.User != "alice" {
-		t.Errorf("a user that nobody has made sure of: %+v", d)
-	}
-	claims.Authenticated = true
-	if d := decide(claims); d.Tenant.Launch.User != "alice" {
-		t.Errorf("a user that the bus has made sure of: %+v", d)
-	}
 	big := request("p", 120)
 	big.Launch.Heap = 64 * units.GiB
 	if _, err := admission.Decide(c.View(), place, big); api.KindOf(err) != api.KindInvalid || !strings.Contains(err.Error(), "where a heap of ") {

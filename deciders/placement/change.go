@@ -19,14 +19,15 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 	for _, x := range a.Alive() {
 		count[x.Node]++
 	}
-	bound := p.MaxNodes > 0 && spread(v, a) >= p.MaxNodes
+	most := p.Most(a)
+	bound := most > 0 && spread(v, a) >= most
 	nodes := slices.DeleteFunc(v.Live(), func(n *ledger.Node) bool {
 		return bound && count[n.Node] == 0 || v.Free(n) < a.Tenant.Claim()
 	})
 	if len(nodes) == 0 {
 		return nil
 	}
-	if p.MaxNodes == 0 {
+	if most == 0 {
 		return slices.MinFunc(nodes, func(x, y *ledger.Node) int { return count[x.Node] - count[y.Node] })
 	}
 	order := order(p.Order)
@@ -42,9 +43,9 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 // waits. crowded says that others' take the memory of some node.
 func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crowded bool) {
 	taken, more := 0, true
-	if p.MaxNodes > 0 {
+	if most := p.Most(a); most > 0 {
 		taken = spread(v, a)
-		more = taken < p.MaxNodes
+		more = taken < most
 	}
 	kept := make(map[string]bool)
 	for _, b := range v.Waiting() {

@@ -7,7 +7,7 @@
 //
 // # Orders
 //
-// Where Policy.MaxNodes bounds the nodes of an application, an Order says which are taken:
+// Where Policy.MaxNodes or its user bounds the nodes of an application, an Order says which are taken:
 //
 //	least-committed  memory that fits, most cores for each application, most memory left
 //	most-memory      most memory left, then most cores for each application
@@ -21,7 +21,8 @@
 // fewer (ledger.Node.PerStage). A paced application gets these for as many stages as can run
 // side by side by its profile, at most Policy.MaxPool, or as few as the shape of its branches
 // asks for (estimate.Policy.Shape); any other gets those of one stage. A node gives fewer where
-// its memory holds fewer, and none where not even one fits. Each is started with the least off-heap memory
+// its memory holds fewer, and none where not even one fits. An application gets none at all where fewer
+// nodes have room than its user asks for. Each is started with the least off-heap memory
 // that it may have (memory.FloorOf), and counts with that; what a node's executors have
 // beyond it moves while they run (package node).
 //

@@ -22,6 +22,18 @@ type Policy struct {
 	MaxNodes int
 }
 
+// Most is on how many nodes a may have executors: by MaxNodes, or by its user's wish where that is less;
+// 0 is no bound.
+func (p Policy) Most(a *ledger.App) int {
+	if own := a.Tenant.Nodes.Most; own > 0 && (p.MaxNodes == 0 || own < p.MaxNodes) {
+		return own
+	}
+	return p.MaxNodes
+}
+
+// Least is on how many nodes a must have room to start.
+func Least(a *ledger.App) int { return max(1, a.Tenant.Nodes.Least) }
+
 // Room is how much of a node's memory an application that comes may take.
 type Room func(n *ledger.Node) units.Bytes
 
@@ -32,7 +44,8 @@ func Whole(n *ledger.Node) units.Bytes { return n.Room() }
 // as one stage fills the node with, which is one unless its user gave them fewer cores. When it
 // is paced, so many for each of the stages of its DAG that can run side by side, at most
 // MaxPool, or for fewer if these may take turns. A node gives fewer where its room holds fewer,
-// and none where not even one fits. What an executor has off the heap at
+// and none where not even one fits. It gets none at all where fewer than its Least nodes have room. What an
+// executor has off the heap at
 // its start is decided too, unless it is decided already: by what nodes give, not by what is
 // left. Errors have kinds: transient where no node takes executors, or only one that is away could
 // hold one, invalid where an executor fits none, conflict where it would fit if there were room.
@@ -64,7 +77,10 @@ func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Sea
 			seats = append(seats, s)
 		}
 	}
-	if len(seats) == 0 {
+	if least := Least(a); p.MaxNodes > 0 && least > p.MaxNodes {
+		return Seating{}, api.Errorf(api.KindInvalid,
+			"the application asks for %d nodes at least, and one gets %d at most here (planner.max-nodes)", least, p.MaxNodes)
+	} else if len(seats) < least {
 		return Seating{}, noRoom(v, sized, nodes, room)
 	}
 	s := Seating{Seats: p.place(v, sized, seats, 0), OffHeap: sized.Tenant.Launch.OffHeap}
@@ -116,15 +132,19 @@ func fits(a *ledger.App, room units.Bytes, width int) int {
 	return int(min(units.Bytes(width), max(0, room)/claim))
 }
 
-// noRoom says that an executor of a, which has its size, fits none of nodes, which are v's that
-// take executors, with the heap that would.
+// noRoom says that an executor of a, which has its size, fits none of nodes, or too few of them, which are
+// v's that take executors, with the heap that would.
 func noRoom(v ledger.View, a *ledger.App, nodes []*ledger.Node, room Room) error {
 	most := func(room Room) *ledger.Node {
 		return slices.MaxFunc(nodes, func(x, y *ledger.Node) int { return cmp.Compare(room(x), room(y)) })
 	}
 	launch := &a.Tenant.Launch
-	what := fmt.Sprintf("an executor of %v heap, %v overhead and %v off the heap fits no node", launch.Heap,
+	what := fmt.Sprintf("an executor of %v heap, %v overhead and %v off the heap fits", launch.Heap,
 		launch.Overhead, launch.OffHeap)
+	if Least(a) > 1 {
+		return tooFew(v, a, what, nodes, room)
+	}
+	what += " no node"
 	largest := most(Whole)
 	if fits(a, Whole(largest), 1) == 0 {
 		for _, n := range v.Nodes() {
@@ -139,6 +159,30 @@ func noRoom(v ledger.View, a *ledger.App, nodes []*ledger.Node, room Room) error
 	free := max(0, room(freest)) / units.MiB * units.MiB
 	return api.Errorf(api.KindConflict, "%s now: the most that is free is %v, on node %s%s", what, free, freest.Node,
 		heapThatFits(a, freest, free))
+}
+
+// tooFew says that what, an executor of a that fits, does so on fewer of nodes than a asks for.
+func tooFew(v ledger.View, a *ledger.App, what string, nodes []*ledger.Node, room Room) error {
+	holding := func(nodes []*ledger.Node, room Room) (n int) {
+		for _, x := range nodes {
+			if fits(a, room(x), 1) > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	least, here := Least(a), holding(nodes, Whole)
+	switch all := holding(v.Nodes(), Whole); {
+	case here >= least:
+		return api.Errorf(api.KindConflict, "%s %d nodes now, and the application asks for %d at least", what,
+			holding(nodes, room), least)
+	case all >= least:
+		return api.Errorf(api.KindTransient, "%s %d nodes that are here, and the application asks for %d at least: %d are away",
+			what, here, least, all-here)
+	default:
+		return api.Errorf(api.KindInvalid, "%s %d nodes, and the application asks for %d at least (spark.pacer.nodes.least)",
+			what, all, least)
+	}
 }
 
 // heapThatFits says which heap, below that of a, an executor could have on n, "" where there
@@ -189,9 +233,10 @@ func (p Policy) width(a *ledger.App, perNode int) int {
 }
 
 // place chooses the seats that a, which is on some nodes already, takes, in their
-// order: all, or those that Order puts first, up to MaxNodes in all.
+// order: all, or those that Order puts first, up to Most in all.
 func (p Policy) place(v ledger.View, a *ledger.App, seats []Seat, taken int) []Seat {
-	if p.MaxNodes == 0 {
+	most := p.Most(a)
+	if most == 0 {
 		return seats
 	}
 	sites := make([]Site, len(seats))
@@ -199,7 +244,7 @@ func (p Policy) place(v ledger.View, a *ledger.App, seats []Seat, taken int) []S
 		sites[i] = site(v, a, s.Node, s.Executors)
 	}
 	var chosen []Seat
-	for _, i := range choose(sites, p.MaxNodes-taken, order(p.Order)) {
+	for _, i := range choose(sites, most-taken, order(p.Order)) {
 		chosen = append(chosen, seats[i])
 	}
 	return chosen

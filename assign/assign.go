@@ -1,9 +1,13 @@
 package assign
 
-import "github.com/sparkpacer/pacer/units"
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
 
 // Amount is what a unit takes, or what there is, in both dimensions. A dimension in which nothing is asked for bounds
-// nothing.
+// nothing. Cores count to a millionth.
 type Amount struct {
 	Cores  units.Cores
 	Memory units.Bytes
@@ -18,7 +22,7 @@ type Job struct {
 	Priority int
 	// Unit is what each of its units takes.
 	Unit Amount
-	// Core and Elastic are the units that it asks for, Units those that it has.
+	// Core and Elastic are the units that it asks for, Units those that it has. Core is at least 1.
 	Core, Elastic, Units int
 	// Time is what it takes with all its units (T), Left what is left of its work, in unit-seconds; both 0 where
 	// nobody knows. Its whole work is Time * (Core + Elastic).
@@ -26,12 +30,15 @@ type Job struct {
 	Left float64
 }
 
-// State is a cluster, and all jobs that it serves or that wait for it.
+// State is a cluster, and all jobs that it serves or that wait for it. Assign changes nothing of it.
 type State struct {
 	Now   units.Instant
 	Total Amount
-	// Serving are in any order (Began says theirs), as are Waiting.
+	// Serving are in any order (Began says theirs), as are Waiting. A question costs least where Serving are in the
+	// order of Began, and where those that wait need not be sorted.
 	Serving, Waiting []Job
+	// Sorted says that Waiting are in the order of Policy.Compare at Now.
+	Sorted bool
 	// Freed says that something has left since the last question: what has come alone takes nothing back (Algorithm 1).
 	Freed bool
 }
@@ -44,8 +51,80 @@ type Grant struct {
 
 // Policy says by which rule units are granted, in which order jobs wait, and what counts as the size of a job. With
 // Pass those behind one that does not fit may start in what its core units, and all that have started since it came,
-// leave of the whole.
+// leave of the whole. A name that is not known counts as the first of Rules, Orders or Sizes.
 type Policy struct {
 	Rule, Order, Size string
 	Pass              bool
+}
+
+// Names of rules.
+const (
+	// Backfill is malleable with Pass, and those that wait come before those that are served.
+	Backfill = "backfill"
+	// Rigid gives a job all its units or none, and never changes that.
+	Rigid = "rigid"
+	// Malleable gives those that are served what is free, in order, then the first that waits. Nothing is taken back.
+	Malleable = "malleable"
+	// Flexible takes elastic units back when a job has left and the core units of the first that waits fit (Algorithm 1).
+	Flexible = "flexible"
+	// FlexiblePreemptive does so at once for a job of a higher priority (Algorithm 2).
+	FlexiblePreemptive = "flexible-preemptive"
+)
+
+// rule is a rule, and whether it has no meaning without Pass.
+type rule struct {
+	assign func(*round)
+	pass   bool
+}
+
+// rules is the table of the rules, each in a file of its own. The first is the default.
+func rules() []entry[rule] {
+	return []entry[rule]{
+		{Backfill, rule{backfill, true}},
+		{Rigid, rule{assign: rigid}},
+		{Malleable, rule{assign: malleable}},
+		{Flexible, rule{assign: flexible}},
+		{FlexiblePreemptive, rule{assign: preemptive}},
+	}
+}
+
+// entry is a line of a table.
+type entry[T any] struct {
+	name  string
+	value T
+}
+
+// names are those of a table.
+func names[T any](table []entry[T]) []string {
+	var out []string
+	for _, e := range table {
+		out = append(out, e.name)
+	}
+	return out
+}
+
+// find is the value of that name, the first of the table where there is none.
+func find[T any](table []entry[T], name string) T {
+	i := max(0, slices.IndexFunc(table, func(e entry[T]) bool { return e.name == name }))
+	return table[i].value
+}
+
+// Rules are the values of Policy.Rule, the default first.
+func Rules() []string { return names(rules()) }
+
+// Orders are the values of Policy.Order, the default first.
+func Orders() []string { return names(orders()) }
+
+// Sizes are the values of Policy.Size, the default first.
+func Sizes() []string { return names(sizes()) }
+
+// Assign says which jobs have other units from now on: one that waits starts by its grant, the others keep what they
+// have. Those that lose units come first, so that each grant in its turn fits. A job whose core units the whole does
+// not hold never starts, and never blocks.
+func (p Policy) Assign(s State) []Grant {
+	rule := find(rules(), p.Rule)
+	p.Pass = p.Pass || rule.pass
+	r := p.newRound(s)
+	rule.assign(r)
+	return r.grants()
 }

@@ -1,0 +1,7 @@
+package assign
+
+// backfill lets those that wait come before those that are served grow, and those behind one that does not fit pass.
+func backfill(r *round) {
+	r.enter(core, all, always)
+	r.grow(all)
+}

@@ -270,6 +270,8 @@ type ControlRequest struct {
 	// Division is what Node, or with "" every node, is to divide by from now on (VerbDivide);
 	// nil is as it is configured.
 	Division *Division `json:"division,omitempty"`
+	// Policy is how the queue is to be served from now on (VerbPolicySet); nil is as the planner is configured.
+	Policy *QueuePolicy `json:"policy,omitempty"`
 	// Backup is the piece that is wanted of a backup, nil for a new one (VerbBackup).
 	Backup *BackupPiece `json:"backup,omitempty"`
 	// Submission is whose spark-submit has ended with ExitCode (VerbExit); Elapsed is
@@ -366,6 +368,7 @@ const (
 	VerbDrain      Verb = "node-drain"
 	VerbUndrain    Verb = "node-undrain"
 	VerbDivide     Verb = "node-divide"
+	VerbPolicySet  Verb = "policy-set"
 	VerbExit       Verb = "exit"
 	VerbBackup     Verb = "backup"
 	VerbPing       Verb = "ping"
@@ -379,6 +382,6 @@ const (
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles, VerbProfile,
 		VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbExit, VerbBackup, VerbPing, VerbLogs, VerbIssue,
-		VerbPrincipals, VerbRevoke}
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicySet, VerbExit, VerbBackup, VerbPing, VerbLogs,
+		VerbIssue, VerbPrincipals, VerbRevoke}
 }

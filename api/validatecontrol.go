@@ -30,6 +30,9 @@ func (r *ControlRequest) Validate() error {
 	if d := r.Division; d != nil {
 		d.validate(&f)
 	}
+	if p := r.Policy; p != nil {
+		p.validate(&f)
+	}
 	if s := r.Step; s != nil {
 		for _, amount := range [...]float64{s.Low, s.High, float64(s.Each), float64(s.At)} {
 			f.bounded("an amount of the step", amount)

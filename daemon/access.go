@@ -198,6 +198,8 @@ func about(r api.ControlRequest) string {
 		return r.Profile
 	case r.Node != "":
 		return r.Node
+	case r.Policy != nil:
+		return r.Policy.Rule
 	case r.Login != "":
 		return r.Login
 	}

@@ -116,7 +116,7 @@ func TestWhoMayAskForWhat(t *testing.T) {
 		api.VerbApp:  {App: reply.AppID}, api.VerbApps: {}, api.VerbNodes: {}, api.VerbProfiles: {}, api.VerbPing: {}, api.VerbProfile: {Profile: "p"},
 		api.VerbDeadline: {App: reply.AppID, Deadline: 3600}, api.VerbRelease: {App: reply.AppID}, api.VerbCap: {App: reply.AppID, Cap: 1},
 		api.VerbStep: {App: reply.AppID, Step: &api.Step{Stage: -1, Low: 0.5, High: 1, Each: 5}}, api.VerbExit: {App: reply.AppID, Submission: "s-ann-2"},
-		api.VerbProfilePut: {}, api.VerbProfileRm: {Profile: "p"}, api.VerbDrain: {Node: "nobody"}, api.VerbUndrain: {Node: "nobody"}, api.VerbDivide: {Node: "nobody"},
+		api.VerbProfilePut: {}, api.VerbProfileRm: {Profile: "p"}, api.VerbDrain: {Node: "nobody"}, api.VerbUndrain: {Node: "nobody"}, api.VerbDivide: {Node: "nobody"}, api.VerbPolicySet: {Policy: &api.QueuePolicy{Rule: "none"}},
 		api.VerbIssue: {}, api.VerbPrincipals: {}, api.VerbRevoke: {Login: "user-nobody"}, api.VerbBackup: {Backup: &api.BackupPiece{ID: "none"}},
 	} {
 		view := map[api.Verb]bool{api.VerbApp: true, api.VerbApps: true, api.VerbNodes: true, api.VerbProfiles: true, api.VerbProfile: true, api.VerbPing: true}[verb]

@@ -90,7 +90,7 @@ func examples() []ledger.Fact {
 		ledger.NodeClaimed{Node: "theirs", From: "another"}, ledger.NodeCleared{Node: "b", App: "app-0"},
 		ledger.Reclaimed{App: "app-7", Node: "b", Executors: []ledger.UnknownExecutor{{ID: "3", State: api.ExecutorRunning}}},
 		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.SerialTaken{Serial: 9}, ledger.StateUnknown{App: second}, ledger.Passed{For: time.Second},
-		ledger.KillAsked{App: app, By: "somebody"}, ledger.OwnerRevoked{App: app, Revoked: true}, ledger.QueueLearnt{Key: "p", State: []byte("something")},
+		ledger.KillAsked{App: app, By: "somebody"}, ledger.OwnerRevoked{App: app, Revoked: true}, ledger.QueueLearnt{Key: "p", State: []byte("something")}, ledger.QueuePolicySet{Policy: &api.QueuePolicy{Rule: "rigid"}},
 		ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}, Judgement: ledger.Judgement{Verdict: api.VerdictNone}},
 		ledger.Started{App: "app-5", Seats: ledger.Seats{Nodes: []string{"b"}, Cores: 4}, Judgement: ledger.Judgement{Verdict: api.VerdictNone}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},
 		ledger.ProfileSaved{Body: ledgertest.Chain("r")}, ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-9", State: api.AppRefused}}},

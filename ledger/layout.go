@@ -11,7 +11,7 @@ import (
 
 // Layout is that of the store, which this build alone reads:
 //
-//	planner/epoch         counters: newest epoch, application number and term; the store's name; the division
+//	planner/epoch         counters: newest epoch, application number and term; the store's name; what an operator wants
 //	app/ID                a running application (appRecord)
 //	app/ID/marks          what every event changes of it (markRecord)
 //	app/ID/profile        the profile that it is matched to (api.Profile)
@@ -107,4 +107,6 @@ type counterRecord struct {
 	Term    uint64 `json:"term,omitempty"`
 	// Division is what an operator wants of all nodes.
 	Division *api.Division `json:"division,omitempty"`
+	// QueuePolicy is what an operator wants of the queue.
+	QueuePolicy *api.QueuePolicy `json:"queue_policy,omitempty"`
 }

@@ -68,8 +68,7 @@ type Ledger struct {
 	term          uint64
 	// uptime is how much time has passed, as far as anybody could be heard.
 	uptime time.Duration
-	// division is what an operator wants of all nodes, nil for nothing.
-	division *api.Division
+	wishes wishes
 	// growth counts what may let running applications have more executors.
 	growth uint64
 
@@ -96,6 +95,12 @@ type Ledger struct {
 	allocations map[string][]*Allocation
 
 	batch batch
+}
+
+// wishes are what an operator wants, nil for nothing: of all nodes, and of the queue.
+type wishes struct {
+	division *api.Division
+	policy   *api.QueuePolicy
 }
 
 // batch is what Close has to look at.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -312,6 +313,15 @@ func (f DivisionSet) line() Line {
 		how = fmt.Sprintf("by %s, gamma %v", d.Strategy, d.Gamma)
 	}
 	return usual("division changed", about, "%s: cores are divided %s", where, how)
+}
+
+func (f QueuePolicySet) line() Line {
+	p := f.Policy
+	if p == nil {
+		return usual("policy changed", nil, "the queue is served as configured")
+	}
+	order, size := cmp.Or(p.Order, "as configured"), cmp.Or(p.Size, "as configured")
+	return usual("policy changed", nil, "the queue is served by %s, order %s, size %s", p.Rule, order, size)
 }
 
 func (NodeChallenged) line() Line { return quiet("node challenged") }

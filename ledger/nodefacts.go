@@ -411,7 +411,7 @@ func (f DivisionSet) apply(l *Ledger) error {
 		n.Division = f.Division
 		return nil
 	}
-	l.division = f.Division
+	l.wishes.division = f.Division
 	for _, n := range l.nodes {
 		what := nodePlan
 		if n.Division != nil {

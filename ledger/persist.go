@@ -71,7 +71,7 @@ func (l *Ledger) encoded(key string, value []byte, err error) {
 // counters is the record of the ledger's own.
 func (l *Ledger) counters() counterRecord {
 	return counterRecord{V: Layout, Epoch: l.epoch, Serial: l.serial, Planner: l.identity, Term: l.term,
-		Division: l.division}
+		Division: l.wishes.division, QueuePolicy: l.wishes.policy}
 }
 
 // saveCounters saves the ledger's own.

@@ -146,7 +146,7 @@ func (l *Ledger) leave(n *Node, plan content) (news bool) {
 }
 
 // divisionOf is what an operator wants of n, nil for nothing.
-func (l *Ledger) divisionOf(n *Node) *api.Division { return cmp.Or(n.Division, l.division) }
+func (l *Ledger) divisionOf(n *Node) *api.Division { return cmp.Or(n.Division, l.wishes.division) }
 
 // noteEpoch puts the epoch of n's Plan into the records of the applications there
 // that are saved with this batch, and reports whether there are any.

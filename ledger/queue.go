@@ -13,6 +13,9 @@ func (v View) Waiting() []*App { return v.l.waiting }
 // Learnt is what a policy of the queue has last learnt under that key, nil for nothing.
 func (v View) Learnt(key string) []byte { return v.l.learnt[key] }
 
+// QueuePolicy is the policy that an operator wants of the queue, nil where the planner's configuration counts.
+func (v View) QueuePolicy() *api.QueuePolicy { return v.l.wishes.policy }
+
 // Bounds of what policies of the queue keep: keys, and bytes of each.
 const (
 	mostLearnt      = 1000

@@ -105,3 +105,11 @@ func (f QueueLearnt) apply(l *Ledger) error {
 	l.put(queueKey(f.Key), f.State)
 	return nil
 }
+
+// QueuePolicySet: an operator wants the queue to be served by that policy; nil is as the planner is configured.
+type QueuePolicySet struct{ Policy *api.QueuePolicy }
+
+func (f QueuePolicySet) apply(l *Ledger) error {
+	l.wishes.policy = f.Policy
+	return nil
+}

@@ -123,7 +123,8 @@ func restoreCounters(l *Ledger, r api.Pair) error {
 	if err := decode(r, &c, &c.V); err != nil {
 		return err
 	}
-	l.epoch, l.serial, l.identity, l.term, l.division = c.Epoch, c.Serial, c.Planner, c.Term, c.Division
+	l.epoch, l.serial, l.identity, l.term = c.Epoch, c.Serial, c.Planner, c.Term
+	l.wishes = wishes{c.Division, c.QueuePolicy}
 	return nil
 }
 

@@ -37,9 +37,6 @@ func (v View) Growth() uint64 { return v.l.growth }
 // Identity is the name of the planner's store, "" for none.
 func (v View) Identity() string { return v.l.identity }
 
-// Term is how often a planner has started on that store.
-func (v View) Term() uint64 { return v.l.term }
-
 // App is the application of that id that is not history yet, nil for none.
 func (v View) App(id api.AppID) *App { return v.l.apps[id] }
 

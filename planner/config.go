@@ -1,12 +1,12 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
@@ -64,8 +64,9 @@ type Config struct {
 	// Placement names the order in which nodes are taken where MaxNodes bounds them, one
 	// of placement.Orders; least-committed.
 	Placement string
-	// Queue names the order in which applications wait for memory, one of queue.Orders; edf.
-	Queue string
+	// Queue says how applications that wait for memory are served, where no operator says otherwise; rule backfill, order
+	// edf, size time.
+	Queue api.QueuePolicy
 
 	// NodeLost is how long a node may be silent before it counts as lost; 5 s, five
 	// statuses.
@@ -145,7 +146,7 @@ func Default() Config {
 		Branches:          estimate.BranchesAuto,
 		MaxPool:           4,
 		Placement:         placement.LeastCommitted,
-		Queue:             queue.EDF,
+		Queue:             api.QueuePolicy{Rule: "backfill", Order: queue.EDF, Size: "time"},
 		NodeLost:          5 * time.Second,
 		NodeClash:         2 * time.Second,
 		DriverSilent:      8 * time.Second,
@@ -181,8 +182,6 @@ func (c Config) Validate() error {
 	if err := c.estimates().Equations.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	check(slices.Contains(queue.Orders(), c.Queue), "queue: %q, want one of %s", c.Queue,
-		strings.Join(queue.Orders(), ", "))
 	check(c.NodeLost > 0 && c.NodeClash > 0, "a node's time limit is not positive")
 	check(c.DriverSilent > 0 && c.DriverLost >= c.DriverSilent && c.DriverAway >= c.DriverLost,
 		"driver silent: %v, driver lost: %v, driver away: %v, want more than 0 and none less than the one before",
@@ -220,8 +219,18 @@ func (c Config) verdicts() verdict.Policy {
 	return verdict.Policy{Policy: c.estimates(), PaceInfeasible: c.PaceInfeasible}
 }
 
-func (c Config) line() queue.Policy {
-	return queue.Policy{Order: c.Queue, Places: c.places(), Verdicts: c.verdicts()}
+// PolicyIn is how the queue of v is served: by what an operator wants, else as c says.
+func (c Config) PolicyIn(v ledger.View) api.QueuePolicy {
+	p := v.QueuePolicy()
+	if p == nil {
+		return c.Queue
+	}
+	return api.QueuePolicy{Rule: cmp.Or(p.Rule, c.Queue.Rule), Order: cmp.Or(p.Order, c.Queue.Order),
+		Size: cmp.Or(p.Size, c.Queue.Size)}
+}
+
+func (c Config) line(by api.QueuePolicy) queue.Policy {
+	return queue.Policy{Order: by.Order, Places: c.places(), Verdicts: c.verdicts()}
 }
 
 func (c Config) ledger() ledger.Config {

@@ -33,6 +33,7 @@ func (d *requests) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlRep
 		api.VerbDrain:      d.nodes.drain,
 		api.VerbUndrain:    d.nodes.undrain,
 		api.VerbDivide:     d.nodes.divide,
+		api.VerbPolicySet:  d.apps.starter.setPolicy,
 		api.VerbExit:       d.apps.exit,
 		api.VerbPing:       d.ping,
 		api.VerbLogs:       d.allow,

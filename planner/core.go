@@ -18,7 +18,7 @@ type core struct {
 	estimates estimate.Policy
 	places    placement.Policy
 	verdicts  verdict.Policy
-	// line says who starts; due that it is to be asked.
+	// line says who starts, by the policy in force; due that it is to be asked.
 	line queue.Policy
 	due  bool
 
@@ -31,7 +31,7 @@ type core struct {
 
 func newCore(cfg Config, l *ledger.Ledger) core {
 	return core{cfg: cfg, ledger: l, view: l.View(), estimates: cfg.estimates(), places: cfg.places(),
-		verdicts: cfg.verdicts(), line: cfg.line()}
+		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(l.View()))}
 }
 
 // record has the ledger know a fact, and reports whether it can be true. That it cannot is

@@ -232,7 +232,7 @@ func TestRequestsOfPeopleAreBounded(t *testing.T) {
 	w := newWorld(t, "a")
 	long := strings.Repeat("x", 2*api.MostName)
 	for verb, q := range map[api.Verb]api.ControlRequest{
-		api.VerbProfile: {Profile: long}, api.VerbDrain: {Node: long}, api.VerbDivide: {Division: &api.Division{Strategy: long}}, api.VerbApp: {App: "a b"},
+		api.VerbProfile: {Profile: long}, api.VerbDrain: {Node: long}, api.VerbDivide: {Division: &api.Division{Strategy: long}}, api.VerbPolicySet: {Policy: &api.QueuePolicy{Rule: long}}, api.VerbApp: {App: "a b"},
 	} {
 		q.V = api.Version
 		if r := w.step(planner.Control{To: 1, Verb: verb, Request: q}).(api.ControlReply); api.KindOf(r.Error) != api.KindInvalid || len(r.Error.Message) > api.MostName {

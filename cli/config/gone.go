@@ -9,7 +9,7 @@ import (
 var gone = map[string]string{
 	"the preset chooses it": `planner.alpha=0.97 planner.aim=0.996 planner.margin=300ms planner.split=critical-path
 		planner.pace-infeasible=false node.law=pacer node.progress=work node.eq21=on-top`,
-	"it is fixed": `planner.beta=0.3 planner.quantum=0.05 planner.queue=edf planner.node-lost=5s planner.node-clash=2s
+	"it is fixed": `planner.beta=0.3 planner.quantum=0.05 planner.node-lost=5s planner.node-clash=2s
 		planner.driver-silent=8s planner.driver-lost=60s planner.driver-away=1h planner.exit-silent=5s planner.exit-wait=10m
 		planner.final-wait=1.5s planner.replacements=3 planner.replacement-window=10m planner.detail-history=20
 		planner.history-bytes=64m planner.profile-bytes=64m planner.samples=2000 planner.all-samples=1000000

@@ -131,10 +131,10 @@ func (m *machine) Queue(t *rapid.T) {
 		m.know(t, queued && w.Place >= 1 && w.Place <= w.Of && w.Of <= waiting, ledger.QueuePlaced{App: id, Wait: w, Judgement: ledger.Judgement{Verdict: api.VerdictTight}})
 	case "started":
 		n := m.drawNode(t)
-		_, there := m.nodes[n]
+		draining, there := m.nodes[n]
 		f := ledger.Started{App: id, Seats: ledger.Seats{Nodes: []string{n}, Cores: 4, Slots: 4}, Mode: ledger.Paced, Judgement: ledger.Judgement{Verdict: api.VerdictTight}, Matched: rapid.Bool().Draw(t, "matched")}
 		profile := queued && m.profiles[m.View().App(id).Promise.Profile]
-		if m.know(t, queued && (!f.Matched || profile) && there && a.heap <= m.free(n), f) {
+		if m.know(t, queued && (!f.Matched || profile) && there && !draining && a.heap <= m.free(n), f) {
 			a.queued = false
 			a.alive["1"] = n
 		}
@@ -230,11 +230,11 @@ func (m *machine) Register(t *rapid.T) {
 func (m *machine) Seat(t *rapid.T) {
 	id, a := m.drawApp(t)
 	n := m.drawNode(t)
-	_, there := m.nodes[n]
+	draining, there := m.nodes[n]
 	if a != nil && a.ended {
 		t.Skip("it has ended")
 	}
-	if m.know(t, a != nil && there && !a.queued && a.heap <= m.free(n), ledger.Seated{App: id, Nodes: []string{n}}) {
+	if m.know(t, a != nil && there && !draining && !a.queued && a.heap <= m.free(n), ledger.Seated{App: id, Nodes: []string{n}}) {
 		a.alive[api.ExecutorID(fmt.Sprint(len(a.alive)+len(a.lost)+1))] = n
 	}
 }

@@ -36,7 +36,7 @@ demo test test-all e2e torture soak: export AS_ROOT := 1
 race: export COMPILER := 1
 bench-match: export PANDAS := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint house fmt bench bench-deadlines bench-contention bench-match bench-scale bench-trust torture soak chaos fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all race lint house fmt bench bench-deadlines bench-contention bench-match bench-scale bench-trust torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,9 @@ soak: build ## run 1,000 applications on a planner and two node controllers in o
 
 chaos: ## run the simulator through faults, one world for each seed (5 minutes; ARGS="-trials 1000 -first 1 -limit 10m" for other seeds)
 	@$(GO) test -count 1 -v -timeout 24h ./sim -run '^TestChaos$$' $(if $(findstring -trials,$(ARGS)),,-trials 3000) $(ARGS)
+
+properties: ## try the properties of each package on 20 times as many draws (20 minutes; ARGS="-rapid.seed=7" for the same draws)
+	@$(GO) test -count 1 -short -timeout 24h $$(git grep -l pgregory.net/rapid -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's,^,./,') -rapid.checks 2000 $(ARGS)
 
 fuzz: ## try inputs at random on every decoder, 30 s each, into docs/figures.jsonl (9 minutes; ARGS="-time 5m -only FuzzPage" for other times)
 	@$(GO) run ./test/bench fuzz $(ARGS)

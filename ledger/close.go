@@ -63,7 +63,12 @@ func (l *Ledger) Close() Effects {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.nodes)) {
-		if n := l.nodes[name]; n != nil && l.compare(n) && !l.untold(n) {
+		n := l.nodes[name]
+		switch {
+		case n == nil || !l.compare(n):
+		case l.untold(n):
+			n.Published = 0 // It is told at its first status.
+		default:
 			e.Plans = append(e.Plans, l.plan(n))
 		}
 	}

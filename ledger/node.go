@@ -49,7 +49,7 @@ type Node struct {
 	Others      units.Cores // What others than executors last used of it.
 	Dividing    Dividing
 	// Heard is View.Uptime when it was last heard, Published when its Plan was
-	// last sent.
+	// last sent, 0 while nobody tells a lost node what has changed.
 	Heard, Published time.Duration
 	// Challenger is another incarnation that wants the name; Confirmed says that
 	// the present one has spoken since.

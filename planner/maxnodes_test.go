@@ -104,6 +104,23 @@ func TestMaxNodesDrain(t *testing.T) {
 	}
 }
 
+// TestMaxNodesUndrain: one that was to leave a node that takes executors again may be on more nodes than the bound. It
+// gets no more, and the planner lives.
+func TestMaxNodesUndrain(t *testing.T) {
+	w := spreadOver(t, 1, "a", "b", "c")
+	r := registration("p", 1000)
+	id := w.mustRegister(r).AppID
+	for _, verb := range []api.Verb{api.VerbDrain, api.VerbUndrain} {
+		if reply := w.control(verb, api.ControlRequest{Node: "a"}); reply.Error != nil {
+			t.Fatal(reply.Error)
+		}
+		w.tell(id, r.Submission)
+	}
+	if got := w.places(id); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("on %v, want a, where it is and stays, and b, which it got meanwhile", got)
+	}
+}
+
 // TestMaxNodesReplacement: an executor whose node is lost comes back elsewhere
 // without taking more nodes than the bound.
 func TestMaxNodesReplacement(t *testing.T) {

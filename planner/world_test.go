@@ -423,9 +423,17 @@ func (w *world) target(id api.AppID, stage int, executor api.ExecutorID) *api.St
 
 // targets are all targets of an application, as "stage.attempt@executor".
 func (w *world) targets(id api.AppID) map[string]api.StageTarget {
+	return w.targetsBut(id, nil)
+}
+
+// targetsBut are the targets of an application in the Plans of all nodes but those.
+func (w *world) targetsBut(id api.AppID, but map[string]bool) map[string]api.StageTarget {
 	found := map[string]api.StageTarget{}
-	for _, p := range w.plans {
+	for n, p := range w.plans {
 		for _, a := range p.Apps {
+			if but[n] {
+				continue
+			}
 			if a.ID == id {
 				for _, t := range a.Stages {
 					found[fmt.Sprintf("%d.%d@%s", t.Stage, t.Attempt, t.Executor)] = t

@@ -236,8 +236,8 @@ func (p Policy) width(a *ledger.App, perNode int) int {
 // order: all, or those that Order puts first, up to Most in all.
 func (p Policy) place(v ledger.View, a *ledger.App, seats []Seat, taken int) []Seat {
 	most := p.Most(a)
-	if most == 0 {
-		return seats
+	if most == 0 || len(seats) == 0 {
+		return seats // One that was to leave a node that takes executors again may be on more than it may be.
 	}
 	sites := make([]Site, len(seats))
 	for i, s := range seats {

@@ -20,6 +20,8 @@ import org.apache.spark.util.Utils
  * @param profile         the profile's name, "" for the application's name
  * @param requireFeasible refuse instead of warn
  * @param noWait          refuse instead of a place in the queue
+ * @param leastNodes      on how many nodes it starts at least, 0 for the default
+ * @param mostNodes       on how many nodes it has executors at most, 0 for as many as the planner gives
  * @param program         what runs, "" where that is not known
  * @param byMoment        whether the deadline was given as a moment
  * @param utcOffset       local time less UTC when the deadline is due, in seconds
@@ -51,6 +53,8 @@ private[spark] final case class PacerConf(
     memoryWeight: Double = 1,
     memoryFloor: Long = 0,
     noWait: Boolean = false,
+    leastNodes: Int = 0,
+    mostNodes: Int = 0,
     context: Int = 0,
     before: Double = 0,
     shared: Boolean = false,
@@ -77,6 +81,8 @@ private[spark] object PacerConf {
   val Profile = "spark.pacer.profile"
   val RequireFeasible = "spark.pacer.requireFeasible"
   val NoWait = "spark.pacer.noWait"
+  val LeastNodes = "spark.pacer.nodes.least"
+  val MostNodes = "spark.pacer.nodes.most"
   val Submission = "spark.pacer.submission"
   val Submitted = "spark.pacer.submitted"
   val Watched = "spark.pacer.watched"
@@ -104,6 +110,9 @@ private[spark] object PacerConf {
 
   /** Without a port in the master URL. */
   val DefaultPort = 4222
+
+  /** As many nodes as an application can have executors on, each with an id (api/bounds.go). */
+  private val BoundOfNodes = 16384
 
   /** What waits for a paced stage must be ready to wait this long, in seconds. */
   private val Patience = 24L * 3600
@@ -147,6 +156,9 @@ private[spark] object PacerConf {
     val deadline = read(Deadline, 0.0)(parseSeconds(_).filter(_ > 0), "a time after the start such as 90s or 15m")
     val require = read(RequireFeasible, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
     val noWait = read(NoWait, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
+    def nodes(key: String) = read(key, 0)(_.toIntOption.filter(n => n >= 1 && n <= BoundOfNodes), s"a whole number from 1 to $BoundOfNodes")
+    val (least, most) = (nodes(LeastNodes), nodes(MostNodes))
+    if (most > 0 && least > most) faults += s"$LeastNodes is $least, more than $MostNodes, $most"
     val mode = read(Mode, Control)(t => Some(t.toLowerCase(Locale.ROOT)).filter(Modes.contains), Modes.mkString(" or "))
     val jobClass = read(Class, "")(t => Some(t.toLowerCase(Locale.ROOT)).filter(Classes.contains), Classes.mkString(" or "))
     val submitted = read(Submitted, Option.empty[Long])(t => t.toLongOption.map(Some(_)), "milliseconds since 1970")
@@ -167,7 +179,7 @@ private[spark] object PacerConf {
     val left = if (shared && here.before > 0) math.max(LeastLeft, whole - here.before) else whole
     PacerConf(address, left, get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
-      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, here.number, here.before, shared,
+      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, least, most, here.number, here.before, shared,
       program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, utcOffset = utcOffset(get(By), start, whole))
   }
 

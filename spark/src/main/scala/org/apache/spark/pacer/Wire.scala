@@ -74,7 +74,9 @@ private[spark] object Wire {
       planner: String = "",
       context: Int = 0,
       before: Double = 0,
-      shared: Boolean = false)
+      shared: Boolean = false,
+      leastNodes: Int = 0,
+      mostNodes: Int = 0)
 
   /**
    * An executor of the pool; one that is leaving takes no new tasks and is decommissioned. Of
@@ -182,6 +184,11 @@ private[spark] object Wire {
     o.put("submission", r.submission).put("name", r.name).put("profile", r.profile).put("user", r.user)
       .put("spark_version", r.sparkVersion).put("deadline_s", r.deadline).put("elapsed_s", r.elapsed)
       .put("require_feasible", r.requireFeasible).put("no_wait", r.noWait).put("mode", r.mode).put("class", r.jobClass)
+    if (r.leastNodes > 0 || r.mostNodes > 0) {
+      val nodes = o.putObject("nodes")
+      if (r.leastNodes > 0) nodes.put("least", r.leastNodes)
+      if (r.mostNodes > 0) nodes.put("most", r.mostNodes)
+    }
     launch(o.putObject("launch"), r.launch)
     o.put("app_id", r.appId).put("watched", r.watched).put("utc_offset_s", r.utcOffset)
     if (r.program.nonEmpty) o.put("program", r.program)

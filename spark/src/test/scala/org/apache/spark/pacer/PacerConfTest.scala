@@ -206,6 +206,18 @@ class PacerConfTest {
       "spark.pacer.memory.floor is 'much', want a size such as 512m or 2g", said)
   }
 
+  @Test def theNodesThatAnApplicationWantsAreReadAndChecked(): Unit = {
+    val read = parse("sparkpacer://h", PacerConf.LeastNodes -> "2", PacerConf.MostNodes -> "2")
+    assertEquals((2, 2), (read.leastNodes, read.mostNodes))
+    assertEquals((0, 0), (parse("sparkpacer://h").leastNodes, parse("sparkpacer://h").mostNodes))
+    assertEquals((3, 0), { val c = parse("sparkpacer://h", PacerConf.LeastNodes -> "3"); (c.leastNodes, c.mostNodes) })
+    assertEquals("pacer: spark.pacer.nodes.least is '0', want a whole number from 1 to 16384; " +
+      "spark.pacer.nodes.most is '1.5', want a whole number from 1 to 16384",
+      refusal("sparkpacer://h", PacerConf.LeastNodes -> "0", PacerConf.MostNodes -> "1.5"))
+    assertEquals("pacer: spark.pacer.nodes.least is 3, more than spark.pacer.nodes.most, 2",
+      refusal("sparkpacer://h", PacerConf.LeastNodes -> "3", PacerConf.MostNodes -> "2"))
+  }
+
   @Test def pythonWorkersMakeTheOverheadLarger(): Unit = {
     val heap = 2L << 30
     def mib(python: Boolean, settings: (String, String)*): Long = PacerConf.overhead(conf(settings: _*), heap, python) >> 20

@@ -67,7 +67,7 @@ object WireTest {
       402653184L, 0, offHeapFixed = true, offHeapFloor = 268435456L, offHeapWeight = 2, offHeapPage = 2097152L,
       Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice"), taskCpus = 2),
     "app-20261121043012-0001-3fa94c", PacerConf.Observe, watched = true, utcOffset = 3600, program = "/jobs/wc.py", byMoment = true, jobClass = "batch", noWait = true, key = "00ff" * 16,
-    executors = 7, planner = "planner-1", context = 2, before = 12.5, shared = true)
+    executors = 7, planner = "planner-1", context = 2, before = 12.5, shared = true, leastNodes = 2, mostNodes = 5)
 
   private[pacer] val key = StageKey(3, 1)
 

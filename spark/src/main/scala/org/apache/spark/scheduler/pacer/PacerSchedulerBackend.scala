@@ -270,7 +270,8 @@ private[scheduler] final class PacerSchedulerBackend(
     Register(settings.submission, sc.appName, if (profileHere == sc.appName && settings.profile.isEmpty) "" else profileHere, sc.sparkUser, version, settings.deadline,
       scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode,
       settings.watched, settings.utcOffset, settings.program, settings.byMoment, settings.jobClass, settings.noWait,
-      key, scheduler.greatest, context = settings.context, before = settings.before, shared = settings.shared)
+      key, scheduler.greatest, context = settings.context, before = settings.before, shared = settings.shared,
+      leastNodes = settings.leastNodes, mostNodes = settings.mostNodes)
   }
 
   private def launch(version: String): Launch = {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/sim/repro"
 )
 
 // Run runs pacer with args (without the program's name) and returns its exit
@@ -44,7 +45,7 @@ func (sh *shell) root() *cobra.Command {
 		identifyCommand(sh))
 	add("house", jarCommand(sh), configCommand(sh), authCommand(sh), backupCommand(sh), restoreCommand(sh),
 		versionCommand(sh))
-	add("house", simulateCommand(sh), replayCommand(sh))
+	add("house", simulateCommand(sh), replayCommand(sh), reproCommand(sh.Stdout, repro.Sources()))
 	root.AddCommand(demoCommand(sh))
 	root.SetHelpCommandGroupID("house")
 	root.SetCompletionCommandGroupID("house")

@@ -49,7 +49,8 @@ func times(w plant.App, size float64) plant.App {
 func composites() []composite {
 	return []composite{
 		{"bench1", []composed{{"pagerank", 0, 300}, {"kmeans", 40, 300}, {"svm", 80, 120}},
-			map[string][2]float64{"edf-pure": {(3.6 + 5.3 + 3.3) / 3, 0}, "edf-all": {0, (74.0 + 36.6 + 32.5) / 3}}, 1},
+			map[string][2]float64{"edf-pure": {mean(paperTable6()["edf-pure g=0"]), 0},
+				"edf-all": {0, mean(paperTable6()["edf-all g=1"])}}, 1},
 		{"bench2", []composed{{"pagerank", 0, 250}, {"kmeans", 40, 160}, {"svm", 80, 250}},
 			map[string][2]float64{"edf-all": {12.4, 37.2}, "edf-pure": {6.6, 12.0}, "edf-prop": {6.7, 17.1},
 				"proportional": {6.8, 13.7}, "speed": {5.5, 18.1}}, 1},

@@ -40,3 +40,17 @@ func paperProfile() [2]paperRow {
 	late, early := -3.30, 0.86
 	return [2]paperRow{{err: &late}, {err: &early}}
 }
+
+// paperTable6 is Table 6: eps_a of PageRank, KMeans and SVM in Benchmark 1, by strategy and gamma.
+func paperTable6() map[string][]float64 {
+	return map[string][]float64{"edf-all g=1": {74.0, 36.6, 32.5}, "edf-pure g=0": {3.6, 5.3, 3.3}}
+}
+
+// paperMet is column #A of Tables 8 and 9: how many of the three applications of Benchmarks 2 and 3 are in
+// time, by strategy, for gamma 0 and 1.
+func paperMet() map[string]map[string][2]float64 {
+	return map[string]map[string][2]float64{
+		"bench2": {"edf-all": {3, 3}, "edf-pure": {3, 3}, "edf-prop": {3, 3}, "proportional": {2, 3}, "speed": {3, 3}},
+		"bench3": {"edf-all": {2, 2}, "edf-pure": {1, 2}, "edf-prop": {1, 1}, "proportional": {1, 1}, "speed": {1, 1}},
+	}
+}

@@ -95,6 +95,7 @@ func rows(o options) []row {
 		{name: "sim", minutes: 2, measure: simulated},
 		{name: "strategies", minutes: 1, measure: strategies},
 		{name: "verdicts", minutes: 1, measure: verdicts},
+		{name: "repro", minutes: 2, measure: reproduced},
 	}, scaleRows(), []row{
 		{name: "micro", minutes: 1, measure: micro},
 		{name: "plan", minutes: 0.5, spark: true, measure: planLatency},

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/repro"
+)
+
+// claimed are two sources whose experiments have given these values, until they are stopped.
+func claimed() []repro.Source {
+	turnaround := claim.Claim{Table: "Table 3.1", Case: "FIFO", Measure: "mean turnaround, ratio", Theirs: 0.9,
+		Band: claim.Band{Least: new(0.7), Most: new(0.97), Reason: "the trace is made up"}, Why: "not to be read"}
+	pending := claim.Claim{Table: "Fig 3.4", Case: "FIFO over SJF", Measure: "pending, ratio", Theirs: 10,
+		Band: claim.Band{Least: new(3.0), Reason: "an order of magnitude, on a logarithmic scale"}, Why: "the load is lower"}
+	late := claim.Claim{Table: "Sec 7.1", Case: "alpha 0.95", Measure: "latest, %",
+		Band: claim.Band{Most: new(0.0), Reason: "the bound that the source states"}}
+	gives := func(claims ...claim.Claim) func(int, <-chan struct{}) ([]claim.Claim, error) {
+		return func(_ int, stop <-chan struct{}) ([]claim.Claim, error) {
+			select {
+			case <-stop:
+				return nil, sim.ErrStopped
+			default:
+				return claims, nil
+			}
+		}
+	}
+	return []repro.Source{
+		{Name: "000", Title: "A thesis", Claims: gives(turnaround.Tried([]float64{0.8, 0.9}), pending.Tried([]float64{2, 2.5}))},
+		{Name: "003", Title: "A paper", Claims: gives(late.Tried([]float64{1.25}))},
+	}
+}
+
+// reproduce runs the command on claimed.
+func reproduce(t *testing.T, ctx context.Context, args ...string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	c := reproCommand(&out, claimed())
+	c.SilenceUsage, c.SilenceErrors = true, true
+	c.SetArgs(append([]string{}, args...)) // Without any, it would take the test's.
+	err := c.ExecuteContext(ctx)
+	return out.String(), err
+}
+
+// What claims look like, as a table and as JSON.
+func TestReproShowsClaims(t *testing.T) {
+	for file, args := range map[string][]string{"table.txt": {}, "json.txt": {"-o", "json"}, "one.txt": {"003"}} {
+		got, err := reproduce(t, t.Context(), args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := "testdata/repro/" + file
+		if *rewrite {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(string(want), got); d != "" {
+			t.Errorf("%s: %s", file, d)
+		}
+	}
+}
+
+// A claim reads back from its JSON as it was.
+func TestClaimsReadBack(t *testing.T) {
+	got, err := reproduce(t, t.Context(), "000", "-o", "json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back map[string][]claim.Claim
+	if err := json.Unmarshal([]byte(got), &back); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := claimed()[0].Claims(1, nil)
+	if d := cmp.Diff(map[string][]claim.Claim{"000": want}, back); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestReproIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := reproduce(t, ctx); command.ExitCode(err) != command.ExitSignal+2 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReproRefusesInOneLine(t *testing.T) {
+	for want, args := range map[string][]string{
+		`invalid argument "001"`: {"repro", "001"},
+		"--seeds is 0":           {"repro", "--seeds", "0"},
+		"at most 1 arg":          {"repro", "003", "003"},
+	} {
+		if code, _, stderr := run(t, args...); code != command.ExitUsage || !strings.Contains(stderr, want) ||
+			strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit %d: %s", args, code, stderr)
+		}
+	}
+}

@@ -57,44 +57,26 @@ type Policy struct {
 	Pass              bool
 }
 
-// Names of rules.
+// Names of rules, orders and sizes.
 const (
-	// Backfill is malleable with Pass, and those that wait come before those that are served.
-	Backfill = "backfill"
-	// Rigid gives a job all its units or none, and never changes that.
-	Rigid = "rigid"
-	// Malleable gives those that are served what is free, in order, then the first that waits. Nothing is taken back.
-	Malleable = "malleable"
-	// Flexible takes elastic units back when a job has left and the core units of the first that waits fit (Algorithm 1).
-	Flexible = "flexible"
-	// FlexiblePreemptive does so at once for a job of a higher priority (Algorithm 2).
-	FlexiblePreemptive = "flexible-preemptive"
+	Backfill, Rigid, Malleable, Flexible   = "backfill", "rigid", "malleable", "flexible"
+	FlexiblePreemptive                     = Flexible + "-preemptive"
+	EDF, FIFO, SJF, SRPT, HRRN, Laxity     = "edf", "fifo", "sjf", "srpt", "hrrn", "laxity"
+	ByTime, ByTimeUnits, ByTimeCoresMemory = "time", "time-units", "time-cores-memory"
 )
 
-// rule is a rule, and whether it has no meaning without Pass.
-type rule struct {
-	assign func(*round)
-	pass   bool
+// rules is the table of the rules, each in a file of its own.
+func rules() []entry[func(*round)] {
+	return []entry[func(*round)]{{Backfill, backfill}, {Rigid, rigid}, {Malleable, malleable}, {Flexible, flexible},
+		{FlexiblePreemptive, preemptive}}
 }
 
-// rules is the table of the rules, each in a file of its own. The first is the default.
-func rules() []entry[rule] {
-	return []entry[rule]{
-		{Backfill, rule{backfill, true}},
-		{Rigid, rule{assign: rigid}},
-		{Malleable, rule{assign: malleable}},
-		{Flexible, rule{assign: flexible}},
-		{FlexiblePreemptive, rule{assign: preemptive}},
-	}
-}
-
-// entry is a line of a table.
+// entry is a line of a table, the first of which is the default.
 type entry[T any] struct {
 	name  string
 	value T
 }
 
-// names are those of a table.
 func names[T any](table []entry[T]) []string {
 	var out []string
 	for _, e := range table {
@@ -103,10 +85,8 @@ func names[T any](table []entry[T]) []string {
 	return out
 }
 
-// find is the value of that name, the first of the table where there is none.
 func find[T any](table []entry[T], name string) T {
-	i := max(0, slices.IndexFunc(table, func(e entry[T]) bool { return e.name == name }))
-	return table[i].value
+	return table[max(0, slices.IndexFunc(table, func(e entry[T]) bool { return e.name == name }))].value
 }
 
 // Rules are the values of Policy.Rule, the default first.
@@ -122,9 +102,7 @@ func Sizes() []string { return names(sizes()) }
 // have. Those that lose units come first, so that each grant in its turn fits. A job whose core units the whole does
 // not hold never starts, and never blocks.
 func (p Policy) Assign(s State) []Grant {
-	rule := find(rules(), p.Rule)
-	p.Pass = p.Pass || rule.pass
 	r := p.newRound(s)
-	rule.assign(r)
+	find(rules(), p.Rule)(r)
 	return r.grants()
 }

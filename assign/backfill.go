@@ -2,6 +2,7 @@ package assign
 
 // backfill lets those that wait come before those that are served grow, and those behind one that does not fit pass.
 func backfill(r *round) {
-	r.enter(core, all, always)
+	r.Pass = true
+	r.enter(core, all, nil)
 	r.grow(all)
 }

@@ -8,12 +8,6 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Names of orders and sizes.
-const (
-	EDF, FIFO, SJF, SRPT, HRRN, Laxity     = "edf", "fifo", "sjf", "srpt", "hrrn", "laxity"
-	ByTime, ByTimeUnits, ByTimeCoresMemory = "time", "time-units", "time-cores-memory"
-)
-
 // Patience is after how long a job without a deadline comes before those that are due later, and how long before its
 // latest start one with a deadline counts as due then (edf).
 const Patience = time.Hour
@@ -27,15 +21,13 @@ func orders() []entry[key] {
 		{EDF, func(_ *ranking, now units.Instant, j *Job) float64 { return due(now, j).Sub(now).Seconds() }},
 		{FIFO, func(*ranking, units.Instant, *Job) float64 { return 0 }},
 		{SJF, func(r *ranking, _ units.Instant, j *Job) float64 { return r.sizeOf(j, float64(j.Time)) }},
-		{SRPT, func(r *ranking, _ units.Instant, j *Job) float64 {
-			return r.sizeOf(j, j.Left/float64(j.Core+j.Elastic))
-		}},
+		{SRPT, func(r *ranking, _ units.Instant, j *Job) float64 { return r.sizeOf(j, j.Left/float64(all(j))) }},
 		{HRRN, func(r *ranking, now units.Instant, j *Job) float64 {
 			return -now.Sub(j.Arrival).Seconds() / r.sizeOf(j, float64(j.Time))
 		}},
 		{Laxity, func(_ *ranking, now units.Instant, j *Job) float64 {
 			if j.Due <= 0 {
-				return j.Arrival.Add(Patience).Sub(now).Seconds()
+				return due(now, j).Sub(now).Seconds()
 			}
 			return j.Due.Sub(now).Seconds() - float64(j.Time)
 		}},
@@ -45,33 +37,35 @@ func orders() []entry[key] {
 // due is when j has to have ended, or counts as having to: one that has to start soon would otherwise be passed until
 // too late by all that come and are due before it ends.
 func due(now units.Instant, j *Job) units.Instant {
-	if j.Due <= 0 {
+	latest := j.Due.Add(-j.Time.Duration())
+	switch {
+	case j.Due <= 0:
 		return j.Arrival.Add(Patience)
-	}
-	if latest := j.Due.Add(-j.Time.Duration()); j.Time > 0 && latest <= now.Add(Patience) {
+	case j.Time > 0 && latest <= now.Add(Patience):
 		return latest
 	}
 	return j.Due
 }
 
-// sizes is the table of what counts as the size of a job, of the time that counts.
-func sizes() []entry[func(j *Job, time float64) float64] {
-	return []entry[func(*Job, float64) float64]{
+// size is that of a job with so much time left.
+type size func(j *Job, time float64) float64
+
+// sizes is the table of what counts as the size of a job.
+func sizes() []entry[size] {
+	return []entry[size]{
 		{ByTime, func(_ *Job, t float64) float64 { return t }},
-		{ByTimeUnits, func(j *Job, t float64) float64 { return t * float64(j.Core+j.Elastic) }},
+		{ByTimeUnits, func(j *Job, t float64) float64 { return t * float64(all(j)) }},
 		{ByTimeCoresMemory, func(j *Job, t float64) float64 {
-			return t * float64(j.Core+j.Elastic) * float64(j.Unit.Cores) * float64(j.Unit.Memory) / float64(units.GiB)
+			return t * float64(all(j)) * float64(j.Unit.Cores) * float64(j.Unit.Memory)
 		}},
 	}
 }
 
-// ranking is how jobs compare.
+// ranking is how jobs compare: prior has a higher priority come first, usual is a size that is not known.
 type ranking struct {
-	key  key
-	size func(*Job, float64) float64
-	// usual is the size of one that is not known.
+	key   key
+	size  size
 	usual float64
-	// prior has a higher priority come first.
 	prior bool
 }
 
@@ -79,19 +73,15 @@ func (p Policy) ranking() ranking {
 	return ranking{find(orders(), p.Order), find(sizes(), p.Size), 1, p.Rule == FlexiblePreemptive}
 }
 
-// learn has sizes that are not known count as the median of those that are. Nothing is looked at where the sizes of the
-// first are known.
-func (r *ranking) learn(jobs ...[]Job) {
-	if !slices.ContainsFunc(jobs[0], func(j Job) bool { return j.Time <= 0 }) {
+// learn finds the usual size where one that waits has none.
+func (r *ranking) learn(waiting, serving []Job) {
+	unknown := func(j Job) bool { return j.Time <= 0 }
+	if !slices.ContainsFunc(waiting, unknown) {
 		return
 	}
 	var known []float64
-	for _, some := range jobs {
-		for i := range some {
-			if j := &some[i]; j.Time > 0 {
-				known = append(known, r.size(j, float64(j.Time)))
-			}
-		}
+	for _, j := range slices.DeleteFunc(slices.Concat(waiting, serving), unknown) {
+		known = append(known, r.size(&j, float64(j.Time)))
 	}
 	if n := len(known); n > 0 {
 		slices.Sort(known)
@@ -108,16 +98,13 @@ func (r *ranking) sizeOf(j *Job, time float64) float64 {
 
 // compare says who comes first at a moment, less than 0 for a.
 func (r *ranking) compare(now units.Instant, a, b *Job) int {
-	if r.prior && a.Priority != b.Priority {
-		return cmp.Compare(b.Priority, a.Priority)
+	if c := cmp.Compare(b.Priority, a.Priority); c != 0 && r.prior {
+		return c
 	}
 	if c := cmp.Compare(r.key(r, now, a), r.key(r, now, b)); c != 0 {
 		return c
 	}
-	if c := cmp.Compare(a.Arrival, b.Arrival); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.ID, b.ID)
+	return cmp.Or(cmp.Compare(a.Arrival, b.Arrival), cmp.Compare(a.ID, b.ID))
 }
 
 // Compare says which of two jobs that wait comes first at a moment, less than 0 for a: for callers that keep them

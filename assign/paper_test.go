@@ -35,6 +35,8 @@ type fluid struct {
 	at     float64
 	ends   map[string]float64
 	starts []string
+	// look is shown each question with its answer, if it is not nil.
+	look func(State, []Grant)
 }
 
 // run lets all jobs arrive at their times and end, and returns when each has ended, in seconds.
@@ -69,12 +71,16 @@ func (f *fluid) step() bool {
 		f.state.Waiting = append(f.state.Waiting, f.arrives[0])
 		f.arrives = f.arrives[1:]
 	}
-	f.grant(f.policy.Assign(f.state))
+	f.ask()
 	return true
 }
 
-// grant carries grants out.
-func (f *fluid) grant(grants []Grant) {
+// ask asks the policy, and carries its grants out.
+func (f *fluid) ask() {
+	grants := f.policy.Assign(f.state)
+	if f.look != nil {
+		f.look(f.state, grants)
+	}
 	for _, g := range grants {
 		if i := slices.IndexFunc(f.state.Serving, func(j Job) bool { return j.ID == g.ID }); i >= 0 {
 			f.state.Serving[i].Units = g.Units
@@ -105,7 +111,10 @@ func near(t *testing.T, what string, want, have float64) {
 }
 
 // same fails unless two values are equal.
-func same(t *testing.T, what string, want, have any) {
+func same(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, what string, want, have any) {
 	t.Helper()
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("%s: - want + have\n%s", what, diff)
@@ -147,7 +156,7 @@ func TestSizes(t *testing.T) {
 			// Both wait before anything is asked.
 			f := &fluid{policy: Policy{Rule: Rigid, Order: order, Size: size}, ends: make(map[string]float64),
 				state: State{Total: Amount{10, 10 * units.GiB}, Waiting: []Job{b, a}}}
-			f.grant(f.policy.Assign(f.state))
+			f.ask()
 			for f.step() {
 			}
 			near(t, order+" by "+size, mean, f.mean())
@@ -238,7 +247,8 @@ func TestPass(t *testing.T) {
 
 // Those that wait come before those that are served under backfill, and after them under malleable.
 func TestWhoComesFirst(t *testing.T) {
-	s := State{Now: 9, Total: Amount{Cores: 10}, Serving: []Job{serves(job("b", 3, 3, 10), 0, 3)}, Waiting: []Job{job("c", 3, 5, 10)}}
+	s := State{Now: 9, Total: Amount{Cores: 10}, Serving: []Job{serves(job("b", 3, 3, 10), 0, 3)},
+		Waiting: []Job{job("c", 3, 5, 10)}}
 	same(t, "malleable", []Grant{{"b", 6}, {"c", 4}}, Policy{Rule: Malleable}.Assign(s))
 	same(t, "backfill", []Grant{{"c", 7}}, Policy{Rule: Backfill}.Assign(s))
 }
@@ -264,7 +274,8 @@ func TestOrders(t *testing.T) {
 			at("b", units.Instant(99*time.Second), 0, 10)}},
 		// Due at 1 h without a deadline; the latest start of c is in half an hour.
 		{EDF, 0, []Job{at("c", 0, 5*hour, 4.5*3600), at("a", 0, 0, 0), at("b", 0, 2*hour, 0)}},
-		{Laxity, 0, []Job{at("c", 0, 5*hour, 4.5*3600), at("a", 0, 0, 9999), at("d", 0, 5*hour, 3.5*3600), at("b", 0, 2*hour, 0)}},
+		{Laxity, 0, []Job{at("c", 0, 5*hour, 4.5*3600), at("a", 0, 0, 9999), at("d", 0, 5*hour, 3.5*3600),
+			at("b", 0, 2*hour, 0)}},
 	} {
 		s := State{Now: c.now, Total: Amount{Cores: units.Cores(len(c.jobs))}, Waiting: slices.Clone(c.jobs)}
 		slices.Reverse(s.Waiting)

@@ -18,6 +18,7 @@ import (
 	"github.com/sparkpacer/pacer/cli/config"
 	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/fluid"
 	"github.com/sparkpacer/pacer/sim/paper"
 )
 
@@ -26,12 +27,15 @@ func simulateCommand(sh *shell) *cobra.Command {
 	var laws []string
 	var o paper.Options
 	var out string
+	tables := append(paper.Tables(), fluid.PaceTable)
 	c := &cobra.Command{
-		Use:   "simulate SCENARIO|" + strings.Join(paper.Tables(), "|"),
-		Short: "Run a scenario, or a table of the paper, on the simulator",
+		Use:   "simulate SCENARIO|TRACE.csv|" + strings.Join(tables, "|"),
+		Short: "Run a scenario, a trace, or a table of a paper, on the simulator",
 		Long: "Runs a scenario file, or one of the paper's experiments beside the paper's own\n" +
-			"numbers, with Pacer's own engines on virtual time. With --out it also writes the\n" +
-			"figures as JSON, plots, and of a scenario the event history for `pacer replay`.",
+			"numbers, with Pacer's own engines on virtual time. " + fluid.PaceTable + " is of another paper: 80,000\n" +
+			"applications that wait for units under the rules of the queue; a trace (CSV) goes\n" +
+			"through the same cases. With --out it also writes the figures as JSON, plots, and\n" +
+			"of a scenario the event history for `pacer replay`.",
 		Args: cobra.ExactArgs(1),
 	}
 	form := outputFlag(c)
@@ -46,12 +50,14 @@ func simulateCommand(sh *shell) *cobra.Command {
 				return command.Usagef("--law %q: want one of %s", law, strings.Join(sim.Laws(), ", "))
 			}
 		}
-		isTable := slices.Contains(paper.Tables(), args[0])
+		isTable, isTrace := slices.Contains(tables, args[0]), strings.HasSuffix(args[0], ".csv")
 		switch {
 		case o.Seeds < 1:
 			return command.Usagef("--seeds is %d, want at least 1", o.Seeds)
-		case !isTable && c.Flags().Changed("seeds"), !isTable && c.Flags().Changed("only"):
+		case !isTable && c.Flags().Changed("seeds"), !isTable && !isTrace && c.Flags().Changed("only"):
 			return command.Usagef("--seeds and --only are for tables; a scenario says its seed")
+		case len(laws) > 0 && (isTrace || args[0] == fluid.PaceTable):
+			return command.Usagef("--law is for scenarios and for tables of executors that are steered")
 		case !isTable && len(laws) > 1:
 			return command.Usagef("a scenario runs under one law, not %d", len(laws))
 		}
@@ -61,7 +67,10 @@ func simulateCommand(sh *shell) *cobra.Command {
 			}
 		}
 		var err error
-		if isTable {
+		if isTrace || args[0] == fluid.PaceTable {
+			fo := fluid.Options{Seeds: o.Seeds, Only: o.Only, Stop: c.Context().Done()}
+			err = simulateUnits(sh.Stdout, args[0], fo, *form, out)
+		} else if isTable {
 			cfg := sim.Default()
 			cfg.Stop = c.Context().Done()
 			o.Config = &cfg
@@ -74,7 +83,7 @@ func simulateCommand(sh *shell) *cobra.Command {
 		} else {
 			err = sh.simulateScenario(c.Context(), args[0], strings.Join(laws, ""), *form, out)
 		}
-		if errors.Is(err, sim.ErrStopped) {
+		if errors.Is(err, sim.ErrStopped) || errors.Is(err, fluid.ErrStopped) {
 			return fmt.Errorf("interrupted: %w", c.Context().Err())
 		}
 		return err
@@ -102,6 +111,43 @@ func (sh *shell) simulateTable(name string, o paper.Options, form output, out st
 	return table(sh.Stdout, t.Heading(), t.Rows())
 }
 
+// simulateUnits runs the cases of pace, or of a trace.
+func simulateUnits(w io.Writer, name string, o fluid.Options, form output, out string) error {
+	run := func() (fluid.Table, error) { return fluid.RunPace(o) }
+	if name != fluid.PaceTable {
+		file, err := os.Open(name)
+		if err != nil {
+			return command.Usagef("read the trace: %v", err)
+		}
+		defer file.Close()
+		jobs, err := fluid.ReadTrace(name, file)
+		if err != nil {
+			return command.Coded(command.ExitUsage, err)
+		}
+		run = func() (fluid.Table, error) { return fluid.RunTrace(name, jobs, o) }
+	}
+	t, err := run()
+	if err == nil && len(t.Cells) == 0 {
+		err = command.Usagef("--only %q: %s has no such case, want a part of one's name", o.Only, name)
+	}
+	if err == nil && out != "" {
+		err = keepFigures(filepath.Join(out, strings.TrimSuffix(filepath.Base(name), ".csv")), t, t.Draw)
+	}
+	switch {
+	case err != nil:
+		return err
+	case form == "json":
+		return printJSON(w, t)
+	}
+	fmt.Fprintln(w, t.Title)
+	rows, measures := t.Rows(), t.MeasureRows()
+	if err := table(w, rows[0], rows[1:]); err != nil || len(t.Measures) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	return table(w, measures[0], measures[1:])
+}
+
 // keepFigures writes figures as base.json and draws them as base.png and base.svg.
 func keepFigures(base string, figures any, draw func(...string) error) error {
 	body, err := json.MarshalIndent(figures, "", "  ")
@@ -117,7 +163,7 @@ func keepFigures(base string, figures any, draw func(...string) error) error {
 func (sh *shell) simulateScenario(ctx context.Context, path, law string, form output, out string) error {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		return command.Usagef("%q is neither a scenario file nor one of %s", path, strings.Join(paper.Tables(), ", "))
+		return command.Usagef("%q is neither a scenario file nor one of %s, %s", path, strings.Join(paper.Tables(), ", "), fluid.PaceTable)
 	}
 	if err != nil {
 		return fmt.Errorf("read the scenario: %w", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/fluid"
 	"github.com/sparkpacer/pacer/sim/paper"
 )
 
@@ -69,7 +70,39 @@ func TestSimulateRunsATable(t *testing.T) {
 	}
 }
 
+// A trace goes through the cases of pace; the figures are kept as those of a table.
+func TestSimulateRunsATrace(t *testing.T) {
+	path, out := filepath.Join(t.TempDir(), "two.csv"), t.TempDir()
+	text := "arrival,time,core,elastic,cores,memory,priority\n0,10,100,3100,1,1g,0\n0,10,100,3100,1,1g,1\n5,10,4000,0,1,1g,0\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := run(t, "simulate", path, "--only", "fifo", "--out", out)
+	if code != command.ExitOK || !strings.Contains(stdout, "3 jobs") || !strings.Contains(stdout, "fifo flexible") ||
+		strings.Contains(stdout, "sjf") {
+		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+	}
+	for _, ext := range []string{".png", ".svg", ".json"} {
+		if info, err := os.Stat(filepath.Join(out, "two"+ext)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", ext, err)
+		}
+	}
+	code, stdout, stderr = run(t, "simulate", path, "--only", "srpt flexible-preemptive", "-o", "json")
+	var got fluid.Table
+	if err := json.Unmarshal([]byte(stdout), &got); code != command.ExitOK || err != nil || len(got.Cells) != 1 || got.Cells[0].Runs[0].Refused != 1 {
+		t.Errorf("exit %d: %v, %+v %s", code, err, got, stderr)
+	}
+	code, stdout, stderr = run(t, "simulate", "pace", "--seeds", "1", "--only", "sjf rigid", "-o", "json")
+	if err := json.Unmarshal([]byte(stdout), &got); code != command.ExitOK || err != nil || got.Cells[0].Case != "sjf rigid" {
+		t.Errorf("exit %d: %v, %+v %s", code, err, got, stderr)
+	}
+}
+
 func TestSimulateRefusesInOneLine(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad.csv")
+	if err := os.WriteFile(bad, []byte("arrival,time,core,elastic,cores,memory,priority\n0,-1,1,0,1,1g,0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for want, args := range map[string][]string{
 		"neither a scenario file nor one of table4": {"simulate", "nothing"},
 		`--law "bang": want one of`:                 {"simulate", "table4", "--law", "bang"},
@@ -77,6 +110,10 @@ func TestSimulateRefusesInOneLine(t *testing.T) {
 		`unknown word "sede"`:                       {"simulate", scenario(t, "# p\nsede 1\n")},
 		"--seeds and --only are for tables":         {"simulate", scenario(t, smallScenario), "--seeds", "2"},
 		"table4 has no such case":                   {"simulate", "table4", "--seeds", "1", "--only", "nothing"},
+		"pace has no such case":                     {"simulate", "pace", "--only", "nothing"},
+		"--law is for scenarios and for tables":     {"simulate", "pace", "--law", "pi"},
+		"read the trace: open none.csv":             {"simulate", "none.csv"},
+		"bad.csv:2: time \"-1\": want a number":     {"simulate", bad},
 		"accepts 1 arg(s), received 0":              {"simulate"},
 		"a scenario runs under one law":             {"simulate", scenario(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
 		"accepts 1 arg(s), received 2":              {"replay", "a", "b"},

@@ -1,0 +1,192 @@
+package fluid
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// tens is a cluster of ten units of one core.
+var tens = assign.Amount{Cores: 10}
+
+// of is a job whose units have one core.
+func of(id string, time units.Seconds, core, elastic int) assign.Job {
+	return assign.Job{ID: id, Unit: assign.Amount{Cores: 1}, Core: core, Elastic: elastic, Time: time}
+}
+
+// ends are the ends of jobs by id, in seconds, and their mean.
+func ends(t *testing.T, c Config, jobs ...assign.Job) (map[string]float64, float64) {
+	t.Helper()
+	out, err := Simulate(c, jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, mean := map[string]float64{}, 0.0
+	for _, d := range out.Jobs {
+		at[d.ID] = des.Seconds(0, d.Ended)
+		mean += at[d.ID] / float64(len(out.Jobs))
+	}
+	return at, mean
+}
+
+// Fig 3.1: ten units, four jobs of ten seconds that come at once.
+func TestFig31(t *testing.T) {
+	for rule, want := range map[string][5]float64{
+		assign.Rigid:     {10, 20, 30, 40, 25},
+		assign.Malleable: {10, 15, 22.5, 32.5, 20},
+		assign.Flexible:  {10, 15, 165.0 / 7, 199.0 / 7, 19.25},
+	} {
+		c := Config{Total: tens, Policy: assign.Policy{Rule: rule, Order: assign.FIFO, Size: assign.ByTime}}
+		at, mean := ends(t, c, of("A", 10, 3, 4), of("B", 10, 3, 3), of("C", 10, 3, 5), of("D", 10, 3, 2))
+		for i, got := range []float64{at["A"], at["B"], at["C"], at["D"], mean} {
+			if math.Abs(got-want[i]) > 1e-9 {
+				t.Errorf("%s: A, B, C, D and the mean are %v and %v, want %v", rule, at, mean, want)
+			}
+		}
+	}
+}
+
+// Section 3.3.6: a job of all units and two seconds, one of six units and three.
+func TestSizesOfTheToyCase(t *testing.T) {
+	for size, want := range map[string]float64{assign.ByTime: 3.5, assign.ByTimeUnits: 4} {
+		c := Config{Total: tens, Policy: assign.Policy{Rule: assign.Flexible, Order: assign.SJF, Size: size}}
+		if _, mean := ends(t, c, of("first", 0.001, 10, 0), of("all", 2, 10, 0), of("six", 3, 6, 0)); math.Abs((3*mean-0.001)/2-0.001-want) > 1e-9 {
+			t.Errorf("%s: the mean is %v, want %v", size, mean, want)
+		}
+	}
+}
+
+// One whose units can never be where its rule wants them is refused, and the next one starts.
+func TestWhatIsLargerThanTheClusterIsRefused(t *testing.T) {
+	for rule, want := range map[string]int{assign.Rigid: 2, assign.Malleable: 1, assign.Flexible: 1, assign.FlexiblePreemptive: 1} {
+		c := Config{Total: tens, Policy: assign.Policy{Rule: rule, Order: assign.FIFO, Size: assign.ByTime}}
+		fat := of("memory", 1, 1, 0)
+		fat.Unit.Memory = 2
+		c.Total.Memory = 1
+		out, err := Simulate(c, []assign.Job{of("eleven", 1, 11, 0), of("wide", 1, 2, 20), of("ten", 1, 10, 0), fat})
+		if err != nil || out.Refused != want+1 || len(out.Jobs) != 3-want {
+			t.Errorf("%s: %v, %d refused, served %v", rule, err, out.Refused, out.Jobs)
+		}
+	}
+}
+
+func TestATraceThatCannotBeIsAnError(t *testing.T) {
+	late := of("late", 1, 1, 0)
+	late.Arrival = 5
+	stop := make(chan struct{})
+	close(stop)
+	for want, c := range map[string]struct {
+		jobs []assign.Job
+		stop chan struct{}
+	}{
+		"job A comes before job late": {jobs: []assign.Job{late, of("A", 1, 1, 0)}},
+		"two jobs A":                  {jobs: []assign.Job{of("A", 1, 1, 0), of("A", 1, 1, 0)}},
+		"stopped":                     {jobs: []assign.Job{of("A", 1, 1, 0)}, stop: stop},
+	} {
+		_, err := Simulate(Config{Total: tens, Policy: assign.Policy{Rule: assign.Rigid, Order: assign.FIFO}, Stop: c.stop}, c.jobs)
+		if err == nil || !strings.Contains(err.Error(), want) || (c.stop != nil) != errors.Is(err, ErrStopped) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// drawn are jobs at random that come within a minute or so, on a cluster of 40 cores and 100 bytes.
+func drawn(t *rapid.T) (assign.Amount, []assign.Job) {
+	var jobs []assign.Job
+	at := units.Instant(0)
+	for i := range rapid.IntRange(1, 25).Draw(t, "jobs") {
+		at += units.Instant(rapid.Int64Range(0, 6e9).Draw(t, "gap"))
+		jobs = append(jobs, assign.Job{ID: fmt.Sprintf("%02d", i), Arrival: at, Priority: rapid.IntRange(0, 1).Draw(t, "priority"),
+			Unit: assign.Amount{Cores: units.Cores(rapid.IntRange(0, 8).Draw(t, "quarters")) / 4,
+				Memory: units.Bytes(rapid.IntRange(0, 5).Draw(t, "memory"))},
+			Core: rapid.IntRange(1, 12).Draw(t, "core"), Elastic: rapid.IntRange(0, 20).Draw(t, "elastic"),
+			Time: units.Seconds(rapid.Float64Range(0.1, 30).Draw(t, "time"))})
+	}
+	return assign.Amount{Cores: 40, Memory: 100}, jobs
+}
+
+// Each job leaves when the units that it was granted have done its work, under every rule and order: as a slow world
+// says that looks for the next event among all jobs, and adds up what each has done.
+func TestWorkIsConserved(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		total, jobs := drawn(t)
+		p := assign.Policy{Rule: rapid.SampledFrom(assign.Rules()).Draw(t, "rule"), Order: rapid.SampledFrom(assign.Orders()).Draw(t, "order"),
+			Size: rapid.SampledFrom(assign.Sizes()).Draw(t, "size"), Pass: rapid.Bool().Draw(t, "pass")}
+		out, err := Simulate(Config{Total: total, Policy: p}, jobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slow(t, total, p, jobs)
+		if len(out.Jobs)+out.Refused != len(jobs) || len(want) != len(out.Jobs) {
+			t.Fatalf("%d of %d jobs are served, %d refused, want %d served", len(out.Jobs), len(jobs), out.Refused, len(want))
+		}
+		for _, d := range out.Jobs {
+			if w := want[d.ID]; math.Abs(des.Seconds(w[0], d.Began)) > 1e-6 || math.Abs(des.Seconds(w[1], d.Ended)) > 1e-6 {
+				t.Fatalf("%s is served from %d to %d, want %v", d.ID, d.Began, d.Ended, w)
+			}
+		}
+	})
+}
+
+// slow is from when to when each job is served that ever is.
+func slow(t *rapid.T, total assign.Amount, p assign.Policy, jobs []assign.Job) map[string][2]units.Instant {
+	served := map[string][2]units.Instant{}
+	var s assign.State
+	s.Total = total
+	end := map[string]units.Instant{}
+	next := 0
+	for next < len(jobs) || len(s.Serving) > 0 {
+		at, who := units.Instant(math.MaxInt64), -1
+		for i, j := range s.Serving {
+			if end[j.ID] < at {
+				at, who = end[j.ID], i
+			}
+		}
+		if next < len(jobs) && jobs[next].Arrival < at {
+			at, who = jobs[next].Arrival, -1
+		}
+		for i := range s.Serving {
+			j := &s.Serving[i]
+			j.Left -= float64(j.Units) * float64(at-s.Now) / 1e9
+		}
+		s.Now, s.Freed = at, who >= 0
+		if who >= 0 {
+			j := s.Serving[who]
+			if math.Abs(j.Left) > 1e-6 {
+				t.Fatalf("%s leaves with %v unit-seconds left", j.ID, j.Left)
+			}
+			served[j.ID] = [2]units.Instant{j.Began, at}
+			s.Serving = append(s.Serving[:who], s.Serving[who+1:]...)
+		} else {
+			j := jobs[next]
+			j.Left = float64(j.Time) * float64(j.Core+j.Elastic)
+			s.Waiting = append(s.Waiting, j)
+			next++
+		}
+		for _, g := range p.Assign(s) {
+			for i, j := range s.Waiting {
+				if j.ID == g.ID {
+					j.Began = at
+					s.Serving = append(s.Serving, j)
+					s.Waiting = append(s.Waiting[:i], s.Waiting[i+1:]...)
+					break
+				}
+			}
+			for i := range s.Serving {
+				if j := &s.Serving[i]; j.ID == g.ID && j.Units != g.Units {
+					j.Units = g.Units
+					end[j.ID] = at + units.Instant(math.Ceil(j.Left/float64(j.Units)*1e9))
+				}
+			}
+		}
+	}
+	return served
+}

@@ -36,7 +36,7 @@ type roof struct {
 var roofs = []roof{
 	{"vocabulary", "units api spark", ""},
 	{"algorithms", "dag profiles supervisor/sharing supervisor controller/physics controller memory node/meter driver planner/access " +
-		"assign", "vocabulary"},
+		"assign assign/scores", "vocabulary"},
 	{"ledger", "ledger ledger/ledgertest", "vocabulary algorithms"},
 	{"deciders", "deciders/estimate deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/recording " +
 		"deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},

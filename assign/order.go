@@ -113,3 +113,11 @@ func (p Policy) Compare(now units.Instant, a, b *Job) int {
 	r := p.ranking()
 	return r.compare(now, a, b)
 }
+
+// Sort brings those that wait in s into their order at its Now.
+func (p Policy) Sort(s *State) {
+	r := p.ranking()
+	r.learn(s.Waiting, s.Serving)
+	slices.SortFunc(s.Waiting, func(a, b Job) int { return r.compare(s.Now, &a, &b) })
+	s.Sorted = true
+}

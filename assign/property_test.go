@@ -62,7 +62,9 @@ func TestAssignKeepsItsPromises(t *testing.T) {
 			rest := slices.Clone(before.Waiting)
 			slices.SortFunc(rest, func(a, b Job) int { return p.Compare(before.Now, &a, &b) })
 			sorted := before
-			sorted.Sorted, sorted.Waiting = true, slices.Clone(rest)
+			sorted.Waiting = shuffled(t, before.Waiting)
+			p.Sort(&sorted)
+			same(t, "its line", rest, sorted.Waiting)
 			same(t, "sorted", grants, p.Assign(sorted))
 			other := before
 			other.Serving, other.Waiting = shuffled(t, before.Serving), shuffled(t, before.Waiting)

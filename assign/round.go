@@ -50,12 +50,11 @@ type round struct {
 }
 
 func (p Policy) newRound(s State) *round {
-	r := &round{State: s, Policy: p, rank: p.ranking(), free: s.Total, served: make([]holder, 0, len(s.Serving)+4)}
 	if !s.Sorted {
-		r.rank.learn(s.Waiting, s.Serving)
-		r.Waiting = slices.Clone(s.Waiting)
-		slices.SortFunc(r.Waiting, func(a, b Job) int { return r.rank.compare(r.Now, &a, &b) })
+		s.Waiting = slices.Clone(s.Waiting)
+		p.Sort(&s)
 	}
+	r := &round{State: s, Policy: p, rank: p.ranking(), free: s.Total, served: make([]holder, 0, len(s.Serving)+4)}
 	for i := range s.Serving {
 		r.served = append(r.served, holder{&s.Serving[i], s.Serving[i].Began, s.Serving[i].Units})
 	}

@@ -114,6 +114,9 @@ func (d *Driver) send(r driver.Request) {
 		RequireFeasible: d.spark.App.RequireFeasible, Mode: d.spark.App.Mode, Class: d.spark.App.Class,
 		AppID: r.AppID, Planner: r.Planner, Executors: d.spark.Seen,
 		Launch: launch}
+	if d.spark.App.Nodes != (api.NodeRange{}) {
+		registration.Nodes = &d.spark.App.Nodes
+	}
 	d.ask(r.No, func(c *control, reply func(any)) { c.register(registration, reply) })
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
@@ -118,10 +119,12 @@ func configure(c *Config, words []string) error {
 		"split":     choice(&c.Planner.Split, dag.Splits()),
 		"branches":  choice(&c.Planner.Branches, estimate.Branches()),
 		"placement": choice(&c.Planner.Placement, placement.Orders()), "max-nodes": whole(&c.Planner.MaxNodes, 0, 1000),
-		"strategy": choice(&c.Node.Supervisor.Strategy, supervisor.Strategies()),
-		"gamma":    amount(&c.Node.Supervisor.Gamma, 0, 1),
-		"eq21":     choice(&c.Node.Supervisor.Eq21, supervisor.Eq21Readings()),
-		"phi":      amount(&c.Node.Controller.Phi, 0.01, 1), "eta": amount(&c.Node.Controller.Eta, 1.001, 1e4),
+		"queue-rule": choice(&c.Planner.Queue.Rule, assign.Rules()), "queue": choice(&c.Planner.Queue.Order, assign.Orders()),
+		"queue-size": choice(&c.Planner.Queue.Size, assign.Sizes()),
+		"strategy":   choice(&c.Node.Supervisor.Strategy, supervisor.Strategies()),
+		"gamma":      amount(&c.Node.Supervisor.Gamma, 0, 1),
+		"eq21":       choice(&c.Node.Supervisor.Eq21, supervisor.Eq21Readings()),
+		"phi":        amount(&c.Node.Controller.Phi, 0.01, 1), "eta": amount(&c.Node.Controller.Eta, 1.001, 1e4),
 		"p": amount(&c.Node.Controller.P, 0, 0.999), "floor": amount(&c.Node.Floor, 0, 16),
 		"floor-share": amount(&c.Node.Supervisor.FloorShare, 0, 0.99),
 		"quantum":     amount(&c.Node.Quantum, 0.001, 4),

@@ -37,6 +37,8 @@ type App struct {
 	Threads, TaskCPUs float64
 	// ExecutorCores is how many each executor has, 0 for its node's.
 	ExecutorCores int
+	// Nodes is on how many nodes it has executors; the zero value leaves that to the planner.
+	Nodes api.NodeRange
 }
 
 // Stage describes a stage.
@@ -93,6 +95,8 @@ func (a App) Validate() error {
 	check(within(a.Threads, 0, 1024) && within(a.TaskCPUs, 0, 1024), "threads are %v, cpus %v, want 0 to 1024",
 		a.Threads, a.TaskCPUs)
 	check(a.ExecutorCores >= 0 && a.ExecutorCores <= 1024, "executors have %d cores, want 0 to 1024", a.ExecutorCores)
+	check(a.Nodes.Least >= 0 && (a.Nodes.Most == 0 || a.Nodes.Least <= a.Nodes.Most),
+		"application %s has executors on %d nodes at least and on %d at most", a.Name, a.Nodes.Least, a.Nodes.Most)
 	check(within(a.Bend, 0, 100), "bend is %v, want 0 to 100", a.Bend)
 	for i, s := range a.Stages {
 		at := fmt.Sprintf("stage %d: ", i)

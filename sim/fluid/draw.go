@@ -59,7 +59,7 @@ func (t Table) Draw(files ...string) error {
 		{"Fig 3.3: turnaround", logarithm + " of seconds", "turnaround", 0, batch},
 		{"Fig 3.3: wait", logarithm + " of seconds", "wait", 0, batch},
 		{"Fig 3.3: slowdown", logarithm, "slowdown", 0, batch},
-		{"Fig 3.4: jobs that wait", "jobs", "pending", 0, []string{""}},
+		{"Fig 3.4: jobs that wait", logarithm, "pending", 0, []string{""}},
 		{"Fig 3.4: jobs that are served", "jobs", "running", 0, []string{""}},
 		{"Fig 3.5: cores granted", "%", "cores", 0, []string{""}},
 		{"Fig 3.5: memory granted", "%", "memory", 0, []string{""}},
@@ -76,7 +76,7 @@ func (t Table) Draw(files ...string) error {
 				for q := range b {
 					b[q] = c.mean(func(r Run) float64 { return r.Boxes[f.box+kind][q] })
 					if strings.HasPrefix(f.label, logarithm) {
-						b[q] = math.Log10(max(1, b[q])) // A wait of less than a second counts as one.
+						b[q] = math.Log10(max(1, b[q])) // Less than a second, or a job, counts as one.
 					}
 				}
 				faults = append(faults, box(p, float64(len(names)), b, hue))

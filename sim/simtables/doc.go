@@ -10,6 +10,10 @@
 //	<!-- simulated LAYOUT EXPERIMENT[,EXPERIMENT] law=LAW[,LAW] seeds=N -->
 //	<!-- end -->
 //
+// and of an experiment in which no law steers anything (pace)
+//
+//	<!-- simulated EXPERIMENT seeds=N -->
+//
 // Experiments and laws are those of `pacer simulate`. A layout is a file, layouts.go
 // has the table of them. Each table ends with a line that says how many seeds and runs
 // it is made of and how many were late. The same sources give the same bytes.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sparkpacer/pacer/sim/fluid"
 	"github.com/sparkpacer/pacer/sim/paper"
 	"github.com/sparkpacer/pacer/supervisor"
 )
@@ -19,8 +20,24 @@ func layouts() map[string]layout {
 		"strategies": strategies, "scores": scores, "readings": readings, "effects": effects}
 }
 
+// unpaced are the experiments in which no law steers anything: each has tables of its own, with so many seeds.
+func unpaced() map[string]func(seeds int) ([][][]string, error) {
+	return map[string]func(int) ([][][]string, error){fluid.PaceTable: func(seeds int) ([][][]string, error) {
+		t, err := fluid.RunPace(fluid.Options{Seeds: seeds})
+		return [][][]string{t.Rows(), t.MeasureRows()}, err
+	}}
+}
+
 // render runs a region's experiments and returns what goes between its marks.
 func render(r region) (string, error) {
+	if of := unpaced()[r.layout]; of != nil {
+		tables, err := of(r.seeds)
+		body := ""
+		for _, rows := range tables {
+			body += markdown(rows)
+		}
+		return fmt.Sprintf("%s\n%d seeds.\n\n", body, r.seeds), err
+	}
 	cells, err := run(r)
 	if err != nil {
 		return "", err
@@ -29,6 +46,12 @@ func render(r region) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	runs, late := count(cells)
+	return fmt.Sprintf("%s\n%d seeds, %d runs, %d of them late.\n\n", markdown(rows), r.seeds, runs, late), nil
+}
+
+// markdown is a table, whose first row is its heading, below an empty line.
+func markdown(rows [][]string) string {
 	var b strings.Builder
 	b.WriteString("\n")
 	for i, row := range rows {
@@ -37,9 +60,7 @@ func render(r region) (string, error) {
 			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
 		}
 	}
-	runs, late := count(cells)
-	fmt.Fprintf(&b, "\n%d seeds, %d runs, %d of them late.\n\n", r.seeds, runs, late)
-	return b.String(), nil
+	return b.String()
 }
 
 // run runs the experiments of a region.

@@ -90,6 +90,9 @@ func parse(mark string) (region, error) {
 	r := region{mark: mark}
 	body, ended := strings.CutSuffix(strings.TrimPrefix(mark, opening), "-->")
 	words := strings.Fields(body)
+	if len(words) == 2 && unpaced()[words[0]] != nil {
+		words = []string{words[0], "", "law=", words[1]}
+	}
 	if !ended || len(words) != 4 {
 		return r, fmt.Errorf("%q, want %sLAYOUT EXPERIMENT law=LAW seeds=N -->", mark, opening)
 	}
@@ -101,6 +104,9 @@ func parse(mark string) (region, error) {
 	r.seeds = n
 	if !hasLaws || !hasSeeds || err != nil || n < 1 {
 		return r, fmt.Errorf("%q, want law=LAW and then seeds=N with at least one seed", mark)
+	}
+	if unpaced()[r.layout] != nil {
+		return r, nil
 	}
 	if layouts()[r.layout] == nil {
 		return r, fmt.Errorf("%q: layout %q is not known", mark, r.layout)

@@ -45,6 +45,11 @@
 //	                                     and answered a request, on three NATS servers
 //	failover.node_lost_s.median, .worst  from that kill until the one that stands by knows of a node that it is lost,
 //	                                     which has died at the same moment
+//	fluid.pace.ORDER.RULES.*             80,000 applications on 100 machines without locality (sim/fluid): a rule over, or
+//	                                     less, another one, n traces; .ORDER.RULE.*_pct: what it grants in the mean
+//	fluid.pace.fifo_sjf.pending_ratio    applications that wait under flexible, fifo over sjf
+//	fluid.pace.preempted.wait_ratio      median wait of the interactive, flexible over flexible-preemptive
+//	fluid.run_s                          the longest of these runs, CPU time
 //	fuzz.execs, fuzz.crashes             inputs that all fuzz targets have tried, n targets, and targets that found one
 //	                                     that fails
 //	live.changed.exit_error_pct.P        as deadline.exit_error_pct, of a program that has changed since its profile's

@@ -95,6 +95,7 @@ func rows(o options) []row {
 		{name: "sim", minutes: 2, measure: simulated},
 		{name: "strategies", minutes: 1, measure: strategies},
 		{name: "verdicts", minutes: 1, measure: verdicts},
+		{name: "fluid", minutes: 1.5, measure: fluidPace},
 		{name: "repro", minutes: 2, measure: reproduced},
 	}, scaleRows(), []row{
 		{name: "micro", minutes: 1, measure: micro},

@@ -328,6 +328,8 @@ type ControlReply struct {
 	App      *AppDetail    `json:"app,omitempty"`
 	Profiles []Profile     `json:"profiles,omitempty"`
 	Nodes    []NodeSummary `json:"nodes,omitempty"`
+	// Policy is how the queue is served; with it Apps are those that wait, in their order.
+	Policy *QueueDetail `json:"policy,omitempty"`
 	// Step is what was begun, with the stage's id.
 	Step *Step `json:"step,omitempty"`
 	// Backup is a piece of a backup of the planner's store; of a new one it is empty.
@@ -368,6 +370,7 @@ const (
 	VerbDrain      Verb = "node-drain"
 	VerbUndrain    Verb = "node-undrain"
 	VerbDivide     Verb = "node-divide"
+	VerbPolicy     Verb = "policy"
 	VerbPolicySet  Verb = "policy-set"
 	VerbExit       Verb = "exit"
 	VerbBackup     Verb = "backup"
@@ -382,6 +385,6 @@ const (
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles, VerbProfile,
 		VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicySet, VerbExit, VerbBackup, VerbPing, VerbLogs,
-		VerbIssue, VerbPrincipals, VerbRevoke}
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicy, VerbPolicySet, VerbExit, VerbBackup, VerbPing,
+		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke}
 }

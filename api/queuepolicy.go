@@ -14,3 +14,35 @@ func (p *QueuePolicy) validate(f *faults) {
 	f.text("order", p.Order, MostToken)
 	f.text("size", p.Size, MostToken)
 }
+
+// QueueDetail is what `pacer policy show` prints, but for who waits.
+type QueueDetail struct {
+	// QueuePolicy is the one in force; SetBy is "operator" where that is not by the planner's configuration.
+	QueuePolicy
+	SetBy string `json:"set_by,omitempty"`
+	// Gifts are what applications give back now, by giver and node.
+	Gifts  []Gift `json:"gifts"`
+	Scores Scores `json:"scores"`
+}
+
+// Gift is what an application has on a node, and leaves to one that waits.
+type Gift struct {
+	From AppID  `json:"from"`
+	Node string `json:"node"`
+	To   AppID  `json:"to"`
+}
+
+// Scores say how applications are served, from 0 to 1 each (package assign/scores); nil is where there is nothing to
+// score. Met, Useful and Wasted are of the applications with a deadline that are in the history, and of those that run
+// past theirs; Fairness and Equality are means over the minutes of the last hour.
+type Scores struct {
+	// Met is the part of them that ended in time; Useful the part of the work of all that these did; Wasted what the
+	// others have used, as a part of the work of all.
+	Met    *float64 `json:"met_ratio,omitempty"`
+	Useful *float64 `json:"useful_ratio,omitempty"`
+	Wasted *float64 `json:"wasted_ratio,omitempty"`
+	// Fairness is Jain's index of what applications have of the nodes that they could use, Equality that of what those
+	// have that could use as many.
+	Fairness *float64 `json:"fairness_ratio,omitempty"`
+	Equality *float64 `json:"equality_ratio,omitempty"`
+}

@@ -160,6 +160,9 @@ func TestOrdersReachThePlanner(t *testing.T) {
 		{"apps cap app-2 0", api.VerbCap, api.ControlRequest{V: api.Version, App: "app-2"}},
 		{"supervisor set edf-prop --gamma 0.5 --node n1", api.VerbDivide, api.ControlRequest{V: api.Version, Node: "n1", Division: &api.Division{Strategy: "edf-prop", Gamma: 0.5}}},
 		{"supervisor set default", api.VerbDivide, api.ControlRequest{V: api.Version}},
+		{"policy set flexible --order sjf --size time-units", api.VerbPolicySet, api.ControlRequest{V: api.Version, Policy: &api.QueuePolicy{Rule: "flexible", Order: "sjf", Size: "time-units"}}},
+		{"policy set rigid", api.VerbPolicySet, api.ControlRequest{V: api.Version, Policy: &api.QueuePolicy{Rule: "rigid"}}},
+		{"policy default", api.VerbPolicySet, api.ControlRequest{V: api.Version}},
 		{"profiles rm wordcount", api.VerbProfileRm, api.ControlRequest{V: api.Version, Profile: "wordcount"}},
 	} {
 		o := w.run(t, append([]string{"--planner", f.address}, strings.Fields(c.args)...)...)

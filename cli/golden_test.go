@@ -34,6 +34,14 @@ func waiting() []api.AppDetail {
 	return []api.AppDetail{runs, first, second, third}
 }
 
+// served is a queue under a policy that an operator has set, in which one application gives its place on a node to another.
+func served() *api.QueueDetail {
+	met, useful, wasted, fairness := 0.875, 0.9, 0.0625, 0.75
+	return &api.QueueDetail{QueuePolicy: api.QueuePolicy{Rule: "flexible", Order: "edf", Size: "time"}, SetBy: "operator",
+		Gifts:  []api.Gift{{From: "app-1", Node: "n2", To: "app-2"}},
+		Scores: api.Scores{Met: &met, Useful: &useful, Wasted: &wasted, Fairness: &fairness}}
+}
+
 // TestGoldens runs the commands of each testdata/*.txt, its lines that begin with "$ pacer", and
 // compares what a user sees. Run with -rewrite after a wanted change and read the difference.
 func TestGoldens(t *testing.T) {
@@ -48,7 +56,7 @@ func TestGoldens(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := newWorld(t)
-			f := startPlanner(t, &fakePlanner{apps: waiting()})
+			f := startPlanner(t, &fakePlanner{apps: waiting(), policy: served()})
 			var got strings.Builder
 			for line := range strings.Lines(string(text)) {
 				command, is := strings.CutPrefix(line, "$ pacer ")

@@ -30,6 +30,7 @@ type fakePlanner struct {
 	profiles []api.Profile
 	nodes    []api.NodeSummary
 	plan     api.PlanReply
+	policy   *api.QueueDetail
 	// known are the profiles that plans may name, nil for all.
 	known   []string
 	step    *api.Step
@@ -132,6 +133,13 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 		}
 	case api.VerbNodes:
 		reply.Nodes = f.nodes
+	case api.VerbPolicy:
+		reply.Policy = f.policy
+		for _, a := range f.apps {
+			if a.Queue != nil {
+				reply.Apps = append(reply.Apps, a.AppSummary)
+			}
+		}
 	case api.VerbStep:
 		reply.Step = f.step
 	case api.VerbLogs:

@@ -19,7 +19,7 @@ func supervisorCommand(sh *shell) *cobra.Command {
 func supervisorShow(sh *shell) *cobra.Command {
 	c := &cobra.Command{Use: "show", Short: "Show by what strategy each node divides its cores", Args: cobra.NoArgs}
 	form := outputFlag(c)
-	node := nodeFlag(sh, c, "of this node only")
+	node := nodeFlag(c, sh.completeNodes, "of this node only")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		reply, err := sh.ask(c.Context(), api.VerbNodes, api.ControlRequest{})
 		if err != nil {
@@ -57,7 +57,7 @@ func supervisorSet(sh *shell) *cobra.Command {
 			"\"" + asConfigured + "\" is what each node's configuration says.",
 		ValidArgs: append(supervisor.Strategies(), asConfigured),
 	}
-	node := nodeFlag(sh, c, "on this node only")
+	node := nodeFlag(c, sh.completeNodes, "on this node only")
 	gamma := c.Flags().Float64("gamma", 0, "part of what nobody asks for that is given away, from 0 to 1 (Eq 21)")
 	reading := c.Flags().String("eq21", "", "how gamma is read: "+strings.Join(supervisor.Eq21Readings(), ", ")+
 		" (default: as configured)")
@@ -72,9 +72,9 @@ func supervisorSet(sh *shell) *cobra.Command {
 }
 
 // nodeFlag is the name of one node.
-func nodeFlag(sh *shell, c *cobra.Command, what string) *string {
+func nodeFlag(c *cobra.Command, complete cobra.CompletionFunc, what string) *string {
 	node := c.Flags().String("node", "", what)
-	_ = c.RegisterFlagCompletionFunc("node", sh.completeNodes)
+	_ = c.RegisterFlagCompletionFunc("node", complete)
 	return node
 }
 

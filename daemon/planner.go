@@ -210,7 +210,12 @@ func (p *PlannerDaemon) view() (metrics.View, error) {
 	defer cancel()
 	apps, err1 := t.ask(ctx, api.VerbApps)
 	nodes, err2 := t.ask(ctx, api.VerbNodes)
-	return metrics.View{Apps: apps.Apps, Nodes: nodes.Nodes, Estimated: apps.Estimated}, errors.Join(err1, err2)
+	policy, err3 := t.ask(ctx, api.VerbPolicy)
+	view := metrics.View{Apps: apps.Apps, Nodes: nodes.Nodes, Estimated: apps.Estimated}
+	if policy.Policy != nil {
+		view.Scores = policy.Policy.Scores
+	}
+	return view, errors.Join(err1, err2, err3)
 }
 
 // alive is an error when the planner cannot do its work; to stand by is work.

@@ -42,8 +42,8 @@ type Account struct {
 	Suspended units.Seconds `json:"suspended_s,omitempty"`
 	Mean      units.Cores   `json:"mean_cores,omitempty"`
 	Cores     units.Cores   `json:"cores,omitempty"`
-	// Work is what its stages used, Profiled what they use at all cores; 0 where that
-	// is not known.
+	// Work is what its stages used, 0 where they were not those of its profile; Profiled is what these use at all
+	// cores, 0 where that is not known.
 	Work     units.Work `json:"core_seconds,omitempty"`
 	Profiled units.Work `json:"profiled_core_seconds,omitempty"`
 	Reason   string     `json:"reason,omitempty"`

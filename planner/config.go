@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
@@ -146,7 +147,7 @@ func Default() Config {
 		Branches:          estimate.BranchesAuto,
 		MaxPool:           4,
 		Placement:         placement.LeastCommitted,
-		Queue:             api.QueuePolicy{Rule: "backfill", Order: queue.EDF, Size: "time"},
+		Queue:             api.QueuePolicy{Rule: assign.Backfill, Order: assign.EDF, Size: assign.ByTime},
 		NodeLost:          5 * time.Second,
 		NodeClash:         2 * time.Second,
 		DriverSilent:      8 * time.Second,

@@ -140,9 +140,10 @@ func (d *requests) answer(to Ticket, work func(inquiry) any) {
 	if to == 0 {
 		return
 	}
-	estimates, places := d.estimates, d.places
+	i := inquiry{estimates: d.estimates, places: d.places, cfg: d.cfg, even: d.apps.starter.even.means()}
 	d.answers = append(d.answers, Answer{To: to, Work: func(view ledger.View, kept *report.Kept) any {
-		return work(inquiry{view, estimates, places, kept})
+		i.view, i.kept = view, kept
+		return work(i)
 	}})
 }
 

@@ -3,11 +3,13 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -31,9 +33,9 @@ func checkPolicy(p api.QueuePolicy) error {
 		what, is string
 		of       []string
 	}{
-		{"rule", p.Rule, []string{"backfill"}},
-		{"order", p.Order, queue.Orders()},
-		{"size", p.Size, []string{"time"}},
+		{"rule", p.Rule, assign.Rules()},
+		{"order", p.Order, assign.Orders()},
+		{"size", p.Size, assign.Sizes()},
 	} {
 		given := name.is != "" || name.what == "rule"
 		if given && !slices.Contains(name.of, name.is) {
@@ -41,4 +43,20 @@ func checkPolicy(p api.QueuePolicy) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// showPolicy says how the queue is served, and who waits.
+func (i inquiry) showPolicy(q api.ControlRequest) (r api.ControlReply, err error) {
+	waiting := make(map[string]*ledger.App)
+	for _, a := range i.view.Waiting() {
+		waiting[fmt.Sprintf("%08d %s", a.Wait.Place, a.ID)] = a
+	}
+	r.Apps, r.More = page(q.Page, slices.Sorted(maps.Keys(waiting)), func(place string) api.AppSummary {
+		return i.kept.Summary(i.view, i.estimates, waiting[place])
+	})
+	if q.Page == nil || q.Page.After == "" {
+		detail := report.Queue(i.view, i.cfg.PolicyIn(i.view), i.even)
+		r.Policy = &detail
+	}
+	return r, nil
 }

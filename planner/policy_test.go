@@ -1,10 +1,13 @@
 package planner_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
 )
 
 // setPolicy asks for a policy of the queue and returns the planner's line, or its refusal.
@@ -62,5 +65,87 @@ func TestAPolicyThatIsNotKnownIsRefused(t *testing.T) {
 	}
 	if w.e.View().QueuePolicy() != nil {
 		t.Error("one of them counts")
+	}
+}
+
+// policy asks how the queue is served.
+func (w *world) policy() api.ControlReply {
+	w.Helper()
+	r := w.control(api.VerbPolicy, api.ControlRequest{})
+	if r.Error != nil || r.Policy == nil {
+		w.Fatalf("%+v", r)
+	}
+	return r
+}
+
+// It is shown which policy is in force and who has said so, live, and who waits in which order.
+func TestAPolicyIsShown(t *testing.T) {
+	w := newWorld(t, "a")
+	want := func(what, rule, order, setBy string) {
+		t.Helper()
+		if p := w.policy().Policy; p.Rule != rule || p.Order != order || p.Size != "time" || p.SetBy != setBy {
+			t.Errorf("%s: %+v", what, p)
+		}
+	}
+	want("at first", "backfill", "edf", "")
+	next := w.cfg
+	next.Queue.Rule, next.Queue.Order = "malleable", "fifo"
+	if r := w.step(planner.Configure{To: 1, Config: next}).(api.ControlReply); r.Error != nil {
+		t.Fatal(r.Error)
+	}
+	w.cfg = next
+	want("configured anew", "malleable", "fifo", "")
+	w.setPolicy(&api.QueuePolicy{Rule: "rigid"})
+	want("set", "rigid", "fifo", "operator")
+	w.restart()
+	w.hello("a")
+	want("set, and a restart", "rigid", "fifo", "operator")
+	w.setPolicy(nil)
+	want("taken back", "malleable", "fifo", "")
+
+	one := w.mustRegister(large("one")).AppID
+	var ids []api.AppID
+	for _, name := range []string{"two", "three"} {
+		ids = append(ids, w.mustRegister(large(name)).AppID)
+	}
+	r := w.policy()
+	for i, a := range r.Apps {
+		if a.Queue == nil || a.Queue.Place != i+1 || !slices.Contains(ids, a.ID) || a.ID == one {
+			t.Errorf("place %d: %+v", i+1, a)
+		}
+	}
+	if len(r.Apps) != len(ids) {
+		t.Errorf("%d wait, want %d", len(r.Apps), len(ids))
+	}
+}
+
+// How even applications are served is the mean of what each minute has shown.
+func TestEvennessIsThatOfMinutes(t *testing.T) {
+	w := newWorld(t, "a")
+	if s := w.policy().Policy.Scores; s.Fairness != nil || s.Equality != nil {
+		t.Errorf("of nobody: %+v", s)
+	}
+	first, second := large("first"), large("second")
+	one := w.mustRegister(first).AppID
+	w.tell(one, first.Submission, up("1"))
+	minute := func() float64 {
+		t.Helper()
+		for range 30 {
+			w.pass(2 * time.Second)
+			w.tell(one, first.Submission)
+			w.says("a", api.ExecutorRunning, one)
+		}
+		s := w.policy().Policy.Scores
+		if s.Fairness == nil || s.Equality == nil || *s.Fairness != *s.Equality {
+			t.Fatalf("%+v", s)
+		}
+		return *s.Fairness
+	}
+	if is := minute(); is != 1 {
+		t.Errorf("one that has all: %v", is)
+	}
+	w.mustRegister(second)
+	if is := minute(); is != 0.75 {
+		t.Errorf("a minute of 1 and one of a half: %v", is)
 	}
 }

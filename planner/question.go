@@ -21,6 +21,9 @@ type inquiry struct {
 	estimates estimate.Policy
 	places    placement.Policy
 	kept      *report.Kept
+	// cfg says how the queue is served where no operator does, even how even applications are served.
+	cfg  Config
+	even report.Evenness
 }
 
 // question is how a request that shows something is answered.
@@ -31,6 +34,7 @@ var questions = map[api.Verb]question{
 	api.VerbApps:     inquiry.listApps,
 	api.VerbApp:      inquiry.showApp,
 	api.VerbNodes:    inquiry.listNodes,
+	api.VerbPolicy:   inquiry.showPolicy,
 	api.VerbProfiles: inquiry.listProfiles,
 	api.VerbProfile:  inquiry.showProfile,
 }

@@ -19,6 +19,8 @@ type starter struct {
 	// seen is what had come or been freed when the policy was asked last, asked when that was.
 	seen  uint64
 	asked units.Instant
+	// even is how even applications are served.
+	even evenness
 }
 
 // askEvery is after how long the policy is asked though nothing has happened: what is
@@ -71,6 +73,7 @@ func (h *starter) refuse(d admission.Admission) {
 
 // tick asks the policy when something has come or been freed, and from time to time.
 func (h *starter) tick() {
+	h.even.tick(h.view, h.places)
 	seen := h.view.Growth() + h.view.Freed()
 	if len(h.view.Waiting()) == 0 || seen == h.seen && !h.due && h.now < h.asked.Add(askEvery) {
 		return

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
@@ -41,9 +42,9 @@ var plannerSettings = []setting{
 	{"planner.max-pool", func(c *Config) any { return &c.Planner.Engine.MaxPool }, live, atLeast(1, "executors")},
 	{"planner.max-nodes", func(c *Config) any { return &c.Planner.Engine.MaxNodes }, restart, atLeast(0, "nodes")},
 	{"planner.placement", func(c *Config) any { return &c.Planner.Engine.Placement }, live, oneOf(placement.Orders()...)},
-	{"planner.queue-rule", func(c *Config) any { return &c.Planner.Engine.Queue.Rule }, live, oneOf("backfill")},
-	{"planner.queue", func(c *Config) any { return &c.Planner.Engine.Queue.Order }, live, oneOf("edf")},
-	{"planner.queue-size", func(c *Config) any { return &c.Planner.Engine.Queue.Size }, live, oneOf("time")},
+	{"planner.queue-rule", func(c *Config) any { return &c.Planner.Engine.Queue.Rule }, live, oneOf(assign.Rules()...)},
+	{"planner.queue", func(c *Config) any { return &c.Planner.Engine.Queue.Order }, live, oneOf(assign.Orders()...)},
+	{"planner.queue-size", func(c *Config) any { return &c.Planner.Engine.Queue.Size }, live, oneOf(assign.Sizes()...)},
 	{"planner.revoke-grace", func(c *Config) any { return &c.Planner.Engine.RevokeGrace }, live, atLeast(0, "")},
 	{"planner.history", func(c *Config) any { return &c.Planner.Engine.History }, restart, atLeast(0, "applications")},
 	{"planner.profiles", func(c *Config) any { return &c.Planner.Engine.Profiles }, restart, atLeast(1, "profiles")},

@@ -27,13 +27,12 @@ func Account(now units.Instant, a *ledger.App) ledger.Account {
 	if a.Profile == nil {
 		return c
 	}
-	c.Exit = a.Profile.Body.Exit
+	c.Exit, c.Profiled = a.Profile.Body.Exit, a.Profile.Body.Work()
 	c.Causes, c.Unforeseen = causes(a), unforeseen(now, a)
 	if !slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated) && len(a.Profile.Match.Remaining()) == 0 {
 		for _, s := range a.Order {
 			c.Work += s.CPU()
 		}
-		c.Profiled = a.Profile.Body.Work()
 	}
 	return c
 }

@@ -30,7 +30,7 @@ func (c *Conn) Control(ctx context.Context, verb api.Verb, r api.ControlRequest)
 }
 
 // paged are the verbs whose answers may be long.
-var paged = []api.Verb{api.VerbApps, api.VerbApp, api.VerbNodes, api.VerbProfiles}
+var paged = []api.Verb{api.VerbApps, api.VerbApp, api.VerbNodes, api.VerbPolicy, api.VerbProfiles}
 
 // joined is an answer with its next part.
 func joined(r, part api.ControlReply) api.ControlReply {

@@ -25,6 +25,13 @@
 //	pacer_app_deadline_error_ratio                          histogram, Eq 4 / 100: below 0 is late
 //	pacer_nodes{state}                                      nodes known
 //	pacer_node_offered_cores{node}
+//	pacer_cluster_met_ratio                                 of the applications with a deadline in the history, and of
+//	                                                        those that run past theirs: the part that ended in time
+//	pacer_cluster_useful_ratio                              of their work: the part of those that ended in time
+//	pacer_cluster_wasted_ratio                              CPU time of the others, as a part of the work of all
+//	pacer_cluster_fairness_ratio                            Jain's index of what applications have of the nodes that they
+//	                                                        could use, mean of the minutes of the last hour
+//	pacer_cluster_equality_ratio                            the same of nodes, of those that could use as many
 //	pacer_store_write_duration_seconds                      histogram
 //	pacer_publish_errors_total
 //

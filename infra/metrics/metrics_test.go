@@ -117,6 +117,7 @@ func TestSeriesEndWithTheirApplication(t *testing.T) {
 
 func TestPlannerShowsItsView(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
+	half := 0.5
 	view := metrics.View{
 		Apps: []api.AppSummary{
 			{ID: "app-1", Name: "wc", State: api.AppRunning, Pacing: "paced", Deadline: 90, Duration: 30, Predicted: 88, CoreSeconds: 12},
@@ -126,6 +127,7 @@ func TestPlannerShowsItsView(t *testing.T) {
 		},
 		Estimated: map[api.AppID]units.Fraction{"app-1": 0.25},
 		Nodes:     []api.NodeSummary{{Node: "n1", State: "ready", Offered: 1.8}},
+		Scores:    api.Scores{Met: &half, Fairness: &half},
 	}
 	var fault error
 	p, err := metrics.NewPlanner(r, func() (metrics.View, error) { return view, fault })
@@ -163,12 +165,18 @@ pacer_apps_paced{pacing="recording"} 1
 # HELP pacer_apps_rejected_total Registrations refused, by kind of error.
 # TYPE pacer_apps_rejected_total counter
 pacer_apps_rejected_total{reason="infeasible"} 1
+# HELP pacer_cluster_fairness_ratio Jain's index of what applications have of the nodes that they could use, in the minutes of the last hour.
+# TYPE pacer_cluster_fairness_ratio gauge
+pacer_cluster_fairness_ratio 0.5
+# HELP pacer_cluster_met_ratio Part of the applications with a deadline that ended in time.
+# TYPE pacer_cluster_met_ratio gauge
+pacer_cluster_met_ratio 0.5
 # HELP pacer_nodes Nodes known, by state.
 # TYPE pacer_nodes gauge
 pacer_nodes{state="ready"} 1
 `
 	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_app_deadline_seconds", "pacer_app_predicted_finish_seconds",
-		"pacer_app_estimated_work_ratio", "pacer_apps", "pacer_apps_paced", "pacer_apps_rejected_total", "pacer_nodes"); err != nil {
+		"pacer_app_estimated_work_ratio", "pacer_apps", "pacer_apps_paced", "pacer_apps_rejected_total", "pacer_nodes", "pacer_cluster_met_ratio", "pacer_cluster_wasted_ratio", "pacer_cluster_fairness_ratio"); err != nil {
 		t.Error(err)
 	}
 	fault = errors.New("the loop is busy")
@@ -190,7 +198,9 @@ func TestDocumentedNamesAreTheExposedOnes(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
 	n, err1 := metrics.NewNode(r)
 	p, err2 := metrics.NewPlanner(r, func() (metrics.View, error) {
-		return metrics.View{Apps: []api.AppSummary{{ID: "a", State: api.AppRunning, Deadline: 1, Predicted: 1}}, Nodes: []api.NodeSummary{{Node: "n"}}}, nil
+		one := 1.0
+		return metrics.View{Scores: api.Scores{Met: &one, Useful: &one, Wasted: &one, Fairness: &one, Equality: &one},
+			Apps: []api.AppSummary{{ID: "a", State: api.AppRunning, Deadline: 1, Predicted: 1}}, Nodes: []api.NodeSummary{{Node: "n"}}}, nil
 	})
 	if err := errors.Join(err1, err2, metrics.Build(r, "v1")); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ type View struct {
 	Nodes []api.NodeSummary
 	// Estimated is api.ControlReply.Estimated.
 	Estimated map[api.AppID]units.Fraction
+	Scores    api.Scores
 }
 
 // Planner counts what happens in a planner and shows its view.
@@ -68,6 +69,14 @@ var (
 
 	nodeOffered = desc("pacer_node_offered_cores", "CPU that a node offers.", "node")
 
+	met      = desc("pacer_cluster_met_ratio", "Part of the applications with a deadline that ended in time.")
+	useful   = desc("pacer_cluster_useful_ratio", "Part of the work of applications with a deadline that was done in time.")
+	wasted   = desc("pacer_cluster_wasted_ratio", "CPU time of applications that missed their deadline, as a part of the work of all that had one.")
+	fairness = desc("pacer_cluster_fairness_ratio",
+		"Jain's index of what applications have of the nodes that they could use, in the minutes of the last hour.")
+	equality = desc("pacer_cluster_equality_ratio",
+		"Jain's index of the nodes of applications that could use as many, in the minutes of the last hour.")
+
 	byApp        = []string{"application_id", "application_name"}
 	appDeadline  = desc("pacer_app_deadline_seconds", "Deadline of a running application.", byApp...)
 	appElapsed   = desc("pacer_app_elapsed_seconds", "Time since the start of its deadline clock.", byApp...)
@@ -81,7 +90,7 @@ var (
 // Describe implements prometheus.Collector.
 func (p *Planner) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{apps, paced, nodes, nodeOffered, appDeadline, appElapsed, appPredicted, appCPU,
-		appEstimated} {
+		appEstimated, met, useful, wasted, fairness, equality} {
 		out <- d
 	}
 }
@@ -115,6 +124,17 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	}
 	for state, count := range nodeStates {
 		out <- gauge(nodes, float64(count), state)
+	}
+	collectScores(out, view.Scores)
+}
+
+// collectScores shows the scores that there are.
+func collectScores(out chan<- prometheus.Metric, s api.Scores) {
+	for d, score := range map[*prometheus.Desc]*float64{met: s.Met, useful: s.Useful, wasted: s.Wasted,
+		fairness: s.Fairness, equality: s.Equality} {
+		if score != nil {
+			out <- gauge(d, *score)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ var needs = map[api.Verb]need{
 	api.VerbProfiles: {role: api.RoleView},
 	api.VerbProfile:  {role: api.RoleView},
 	api.VerbNodes:    {role: api.RoleView},
+	api.VerbPolicy:   {role: api.RoleView},
 	api.VerbLogs:     {role: api.RoleView, own: true},
 	api.VerbRelease:  {role: api.RoleSubmit, own: true},
 	api.VerbDeadline: {role: api.RoleSubmit, own: true},

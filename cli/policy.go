@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
+)
+
+func policyCommand(sh *shell) *cobra.Command {
+	show := &cobra.Command{Use: "show", Short: "Show how the queue is served, who waits, and who gives nodes to whom",
+		Long: policyHelp, Args: cobra.NoArgs}
+	form := outputFlag(show)
+	show.RunE = func(c *cobra.Command, _ []string) error {
+		reply, err := sh.ask(c.Context(), api.VerbPolicy, api.ControlRequest{})
+		if err != nil {
+			return err
+		}
+		if reply.Policy == nil {
+			return fmt.Errorf("the planner's answer about the queue is empty")
+		}
+		if *form == "json" {
+			return printJSON(sh.Stdout, shownPolicy{*reply.Policy, append([]api.AppSummary{}, reply.Apps...)})
+		}
+		return printPolicy(sh.Stdout, reply.Policy, reply.Apps, sh.now)
+	}
+	set := &cobra.Command{Use: "set RULE", Short: "Serve the queue by another policy from now on", Long: policyHelp,
+		Args: cobra.ExactArgs(1), ValidArgs: assign.Rules()}
+	order := set.Flags().String("order", "", "order in which applications wait: "+strings.Join(assign.Orders(), ", ")+
+		" (default: as configured)")
+	size := set.Flags().String("size", "", "what counts as the size of one: "+strings.Join(assign.Sizes(), ", ")+
+		" (default: as configured)")
+	set.RunE = func(c *cobra.Command, args []string) error {
+		return sh.order(c, api.VerbPolicySet, api.ControlRequest{
+			Policy: &api.QueuePolicy{Rule: args[0], Order: *order, Size: *size}})
+	}
+	configured := &cobra.Command{Use: "default", Short: "Serve the queue as the planner is configured again",
+		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			return sh.order(c, api.VerbPolicySet, api.ControlRequest{})
+		}}
+	return group("policy", "Show or set how the queue is served: who starts, and who gives nodes back for that", show, set,
+		configured)
+}
+
+const policyHelp = `How applications that wait for memory are served.
+
+A unit is what an application has on one node. Its core units, without which it cannot
+run or keep its deadline, are never taken from it; the rest are elastic. The rules:
+
+  backfill             the first that fits, in order; nothing is given back
+  rigid                all units of an application or none
+  malleable            what is free goes to those that run, then to the first that waits
+  flexible             when one ends, elastic units are given back so that the first starts
+  flexible-preemptive  so, and at once for one of a higher priority
+
+A policy that is set holds until it is taken back (pacer policy default), through restarts
+of the planner, and before planner.queue-rule, planner.queue and planner.queue-size.
+
+The scores: met is the part of the applications with a deadline that ended in time, useful
+the part of the work of all that these did, wasted what the others have used, as a part of
+the work of all; fairness is Jain's index of what applications have of the nodes that they
+could use, in the last hour, and equality that of those that could use as many.`
+
+// shownPolicy is what `pacer policy show -o json` prints.
+type shownPolicy struct {
+	api.QueueDetail
+	Waiting []api.AppSummary `json:"waiting"`
+}
+
+// printPolicy prints `pacer policy show`.
+func printPolicy(w io.Writer, p *api.QueueDetail, waiting []api.AppSummary, now time.Time) error {
+	by := p.SetBy
+	if by == "" {
+		by = "configuration"
+	}
+	s := p.Scores
+	if err := fields(w, "rule", p.Rule, "order", p.Order, "size", p.Size, "set by", by, "waiting",
+		strconv.Itoa(len(waiting)), "met", score(s.Met), "useful", score(s.Useful), "wasted", score(s.Wasted),
+		"fairness", score(s.Fairness), "equality", score(s.Equality)); err != nil {
+		return err
+	}
+	for _, g := range p.Gifts {
+		fmt.Fprintf(w, "gives back: %s gives node %s to %s, which waits\n", g.From, g.Node, g.To)
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	rows := make([][]string, 0, len(waiting))
+	for _, a := range waiting {
+		rows = append(rows, []string{string(a.ID), a.Name, state(a), submittedAt(a, now), started(a, now),
+			clockTime(a, a.Deadline, now)})
+	}
+	return table(w, []string{"ID", "NAME", "STATE", "SUBMITTED", "STARTS", "DUE"}, rows)
+}
+
+// score prints a score, "-" where there is none.
+func score(s *float64) string {
+	if s == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*s, 'f', 3, 64)
+}

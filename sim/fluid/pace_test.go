@@ -79,7 +79,7 @@ func TestTheTableOfPace(t *testing.T) {
 	if second, _ := json.Marshal(again); string(first) != string(second) || len(first) < 1000 {
 		t.Errorf("%s\n%s", first, second)
 	}
-	if len(table.Rows()) != 9 || len(table.MeasureRows()) != 13 {
+	if len(table.Rows()) != 9 || len(table.MeasureRows()) != 17 {
 		t.Errorf("%d rows, %d measures", len(table.Rows()), len(table.Measures))
 	}
 	for _, rows := range [][][]string{table.Rows(), table.MeasureRows()} {

@@ -159,12 +159,13 @@ func (t *Table) run(o Options, seeds int, traces func(seed int) [][]assign.Job) 
 	return nil
 }
 
+func turnaround(r Run) float64 { return r.Turnaround }
+func cores(r Run) float64      { return 100 * r.Mean.Cores }
+func memory(r Run) float64     { return 100 * r.Mean.Memory }
+
 // measure compares cases as the source does: the first one over or less the second.
 func (t *Table) measure() {
-	turnaround := func(r Run) float64 { return r.Turnaround }
 	median := func(r Run) float64 { return r.Boxes["turnaround"][2] }
-	cores := func(r Run) float64 { return 100 * r.Mean.Cores }
-	memory := func(r Run) float64 { return 100 * r.Mean.Memory }
 	add := func(name, says, unit string, source float64, of func(Run) float64, first, second string) {
 		m := Measure{Name: name, Says: says, Unit: unit, Source: source}
 		a, b := t.runs(first), t.runs(second)
@@ -193,6 +194,8 @@ func (t *Table) measure() {
 		add(o.order+".flexible_malleable.cpu_points", "cores granted", "points", o.points, cores, flexible, malleable)
 		add(o.order+".flexible_malleable.memory_points", "memory granted", "points", o.points, memory, flexible, malleable)
 		add(o.order+".flexible_rigid.median_ratio", "median turnaround", "ratio", 0.5, median, flexible, rigid)
+		add(o.order+".flexible_rigid.cpu_ratio", "cores granted", "ratio", 1.2, cores, flexible, rigid)
+		add(o.order+".flexible_rigid.memory_ratio", "memory granted", "ratio", 1.2, memory, flexible, rigid)
 	}
 	pending := func(r Run) float64 { return r.Mean.Pending }
 	add("fifo_sjf.pending_ratio", "jobs that wait", "ratio", 10, pending, "fifo flexible", "sjf flexible")

@@ -3,6 +3,7 @@ package repro
 
 import (
 	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/fluid"
 	"github.com/sparkpacer/pacer/sim/paper"
 )
 
@@ -16,6 +17,7 @@ type Source struct {
 // Sources are those whose claims are tried.
 func Sources() []Source {
 	return []Source{
+		{"000", `F. Pace, "Mechanisms for Efficient and Responsive Distributed Applications in Compute Clusters"`, fluid.Claims},
 		{"003", `L. Baresi et al., "Fine-grained Dynamic Resource Allocation for Big-Data Applications"`, paper.Claims},
 	}
 }

@@ -97,10 +97,8 @@ type Table struct {
 type Options struct {
 	// Seeds is how many traces are drawn, Jobs how many jobs each has, 80,000 if 0.
 	Seeds, Jobs int
-	// Only picks cases whose name contains it.
-	Only string
-	// Stop ends it early, with ErrStopped, when it is closed.
-	Stop <-chan struct{}
+	Only        string          // Picks cases whose name contains it.
+	Stop        <-chan struct{} // Ends it early, with ErrStopped, when it is closed.
 }
 
 // cells are the cases: each order and rule of Figs 3.3 to 3.5 and Table 3.1, then those of Fig 3.9.

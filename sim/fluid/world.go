@@ -12,8 +12,7 @@ import (
 
 // Config is a cluster and the rule by which it is given to jobs.
 type Config struct {
-	Total assign.Amount
-	// Policy is asked at each arrival and departure.
+	Total  assign.Amount
 	Policy assign.Policy
 	// Stop ends a run early when it is closed, with ErrStopped; nil never does.
 	Stop <-chan struct{}
@@ -24,8 +23,7 @@ type Done struct {
 	ID                    string
 	Kind                  Kind
 	Arrival, Began, Ended units.Instant
-	// Time is what it takes with all its units.
-	Time units.Seconds
+	Time                  units.Seconds // What it takes with all its units.
 }
 
 // Wait is how long it had no units, in seconds.
@@ -48,9 +46,8 @@ type Level struct {
 
 // Outcome is what came of a trace.
 type Outcome struct {
-	// Jobs are all that were served, in the order of their ends.
-	Jobs []Done
-	// Refused is how many were refused.
+	// Jobs are all that were served, in the order of their ends, Refused counts the others.
+	Jobs    []Done
 	Refused int
 	// Mean is over the time from the first arrival to the last, Levels are at levelCount moments of it.
 	Mean   Level
@@ -90,11 +87,10 @@ type world struct {
 	tasks   map[string]*task
 	state   []assign.Job // What the rule is told of those served.
 	arrives des.Timer
-	// level is how full the cluster is since the last event.
-	level Level
-	since units.Instant
-	out   Outcome
-	fault error
+	level   Level // How full the cluster is since the last event.
+	since   units.Instant
+	out     Outcome
+	fault   error
 }
 
 // Simulate runs a trace until all its jobs have left. It fails on one that is not in order of arrival, and on a rule

@@ -251,7 +251,7 @@ private[scheduler] final class PacerSchedulerBackend(
 
   /** Spark ends executors that are to leave: after their tasks, with their blocks moved to others. */
   private def decommission(ids: Seq[String]): Unit = if (ids.nonEmpty) {
-    val info = ExecutorDecommissionInfo("pacer: its node is being drained")
+    val info = ExecutorDecommissionInfo("pacer: its node is being drained, or another application waits for it")
     leaving ++= decommissionExecutors(ids.map(_ -> info).toArray, adjustTargetNumExecutors = false, triggeredByExecutor = false)
   }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,14 +28,15 @@ func simulateCommand(sh *shell) *cobra.Command {
 	var laws []string
 	var o paper.Options
 	var out string
-	tables := append(paper.Tables(), fluid.PaceTable)
+	tables := slices.Concat(paper.Tables(), slices.Sorted(maps.Keys(unpaced())))
 	c := &cobra.Command{
 		Use:   "simulate SCENARIO|TRACE.csv|" + strings.Join(tables, "|"),
 		Short: "Run a scenario, a trace, or a table of a paper, on the simulator",
 		Long: "Runs a scenario file, or one of the paper's experiments beside the paper's own\n" +
 			"numbers, with Pacer's own engines on virtual time. " + fluid.PaceTable + " is of another paper: 80,000\n" +
 			"applications that wait for units under the rules of the queue; a trace (CSV) goes\n" +
-			"through the same cases. With --out it also writes the figures as JSON, plots, and\n" +
+			"through the same cases. " + offersTable + " is of a third: what two frameworks hold, run and wait\n" +
+			"for on a cluster that is divided by offers. With --out it also writes the figures as JSON, plots, and\n" +
 			"of a scenario the event history for `pacer replay`.",
 		Args: cobra.ExactArgs(1),
 	}
@@ -51,12 +53,15 @@ func simulateCommand(sh *shell) *cobra.Command {
 			}
 		}
 		isTable, isTrace := slices.Contains(tables, args[0]), strings.HasSuffix(args[0], ".csv")
+		isUnpaced := isTrace || unpaced()[args[0]] != nil
 		switch {
 		case o.Seeds < 1:
 			return command.Usagef("--seeds is %d, want at least 1", o.Seeds)
 		case !isTable && c.Flags().Changed("seeds"), !isTable && !isTrace && c.Flags().Changed("only"):
 			return command.Usagef("--seeds and --only are for tables; a scenario says its seed")
-		case len(laws) > 0 && (isTrace || args[0] == fluid.PaceTable):
+		case c.Flags().Changed("seeds") && args[0] == offersTable:
+			return command.Usagef("--seeds is for tables in which something is drawn, and nothing of %s is", offersTable)
+		case len(laws) > 0 && isUnpaced:
 			return command.Usagef("--law is for scenarios and for tables of executors that are steered")
 		case !isTable && len(laws) > 1:
 			return command.Usagef("a scenario runs under one law, not %d", len(laws))
@@ -67,9 +72,9 @@ func simulateCommand(sh *shell) *cobra.Command {
 			}
 		}
 		var err error
-		if isTrace || args[0] == fluid.PaceTable {
+		if isUnpaced {
 			fo := fluid.Options{Seeds: o.Seeds, Only: o.Only, Stop: c.Context().Done()}
-			err = simulateUnits(sh.Stdout, args[0], fo, *form, out)
+			err = simulateUnpaced(sh.Stdout, args[0], fo, *form, out)
 		} else if isTable {
 			cfg := sim.Default()
 			cfg.Stop = c.Context().Done()
@@ -111,44 +116,7 @@ func (sh *shell) simulateTable(name string, o paper.Options, form output, out st
 	return table(sh.Stdout, t.Heading(), t.Rows())
 }
 
-// simulateUnits runs the cases of pace, or of a trace.
-func simulateUnits(w io.Writer, name string, o fluid.Options, form output, out string) error {
-	run := func() (fluid.Table, error) { return fluid.RunPace(o) }
-	if name != fluid.PaceTable {
-		file, err := os.Open(name)
-		if err != nil {
-			return command.Usagef("read the trace: %v", err)
-		}
-		defer file.Close()
-		jobs, err := fluid.ReadTrace(name, file)
-		if err != nil {
-			return command.Coded(command.ExitUsage, err)
-		}
-		run = func() (fluid.Table, error) { return fluid.RunTrace(name, jobs, o) }
-	}
-	t, err := run()
-	if err == nil && len(t.Cells) == 0 {
-		err = command.Usagef("--only %q: %s has no such case, want a part of one's name", o.Only, name)
-	}
-	if err == nil && out != "" {
-		err = keepFigures(filepath.Join(out, strings.TrimSuffix(filepath.Base(name), ".csv")), t, t.Draw)
-	}
-	switch {
-	case err != nil:
-		return err
-	case form == "json":
-		return printJSON(w, t)
-	}
-	fmt.Fprintln(w, t.Title)
-	rows, measures := t.Rows(), t.MeasureRows()
-	if err := table(w, rows[0], rows[1:]); err != nil || len(t.Measures) == 0 {
-		return err
-	}
-	fmt.Fprintln(w)
-	return table(w, measures[0], measures[1:])
-}
-
-// keepFigures writes figures as base.json and draws them as base.png and base.svg.
+// keepFigures writes figures as base.json and draws them as base.png and base.svg, if draw is there.
 func keepFigures(base string, figures any, draw func(...string) error) error {
 	body, err := json.MarshalIndent(figures, "", "  ")
 	if err == nil {
@@ -157,13 +125,17 @@ func keepFigures(base string, figures any, draw func(...string) error) error {
 	if err != nil {
 		return fmt.Errorf("write the figures: %w", err)
 	}
+	if draw == nil {
+		return nil
+	}
 	return draw(base+".png", base+".svg")
 }
 
 func (sh *shell) simulateScenario(ctx context.Context, path, law string, form output, out string) error {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		return command.Usagef("%q is neither a scenario file nor one of %s, %s", path, strings.Join(paper.Tables(), ", "), fluid.PaceTable)
+		return command.Usagef("%q is neither a scenario file nor one of %s, %s", path, strings.Join(paper.Tables(), ", "),
+			strings.Join(slices.Sorted(maps.Keys(unpaced())), ", "))
 	}
 	if err != nil {
 		return fmt.Errorf("read the scenario: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/fluid"
+	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/paper"
 )
 
@@ -98,6 +99,34 @@ func TestSimulateRunsATrace(t *testing.T) {
 	}
 }
 
+// Nothing of offers is drawn; its figures are kept.
+func TestSimulateRunsOffers(t *testing.T) {
+	out := t.TempDir()
+	code, stdout, stderr := run(t, "simulate", "offers", "--only", "5 GB, SparkFG first", "--out", out)
+	var stuck string
+	for line := range strings.Lines(stdout) {
+		if strings.Contains(line, "yes") {
+			stuck += strings.Join(strings.Fields(line), " ") + "\n"
+		}
+	}
+	want := "5 GB, SparkFG first 22s 6 CPU, 5376 MB 6 CPU, 5376 MB 0 34 yes 6 CPU, 7680 MB 3 CPU, 3072 MB 6 34 -\n"
+	if code != command.ExitOK || stuck != want {
+		t.Errorf("exit %d, stuck: %q, want %q\n%s%s", code, stuck, want, stdout, stderr)
+	}
+	var kept, printed []offers.Case
+	body, err := os.ReadFile(filepath.Join(out, "offers.json"))
+	if err == nil {
+		err = json.Unmarshal(body, &kept)
+	}
+	if files, _ := os.ReadDir(out); err != nil || len(kept) != 1 || len(files) != 1 {
+		t.Errorf("kept %d cases in %d files: %v", len(kept), len(files), err)
+	}
+	code, stdout, stderr = run(t, "simulate", "offers", "-o", "json")
+	if err := json.Unmarshal([]byte(stdout), &printed); code != command.ExitOK || err != nil || len(printed) != 10 {
+		t.Errorf("exit %d: %v, %d cases %s", code, err, len(printed), stderr)
+	}
+}
+
 func TestSimulateRefusesInOneLine(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.csv")
 	if err := os.WriteFile(bad, []byte("arrival,time,core,elastic,cores,memory,priority\n0,-1,1,0,1,1g,0\n"), 0o600); err != nil {
@@ -113,6 +142,10 @@ func TestSimulateRefusesInOneLine(t *testing.T) {
 		"pace has no such case":                     {"simulate", "pace", "--only", "nothing"},
 		"--law is for scenarios and for tables":     {"simulate", "pace", "--law", "pi"},
 		"read the trace: open none.csv":             {"simulate", "none.csv"},
+		"offers has no such case":                   {"simulate", "offers", "--only", "nothing"},
+		"nothing of offers is":                      {"simulate", "offers", "--seeds", "2"},
+		"scenarios and for tables of executors":     {"simulate", "offers", "--law", "pi"},
+		"sharing, eq21, offers, pace":               {"simulate", "offer"},
 		"bad.csv:2: time \"-1\": want a number":     {"simulate", bad},
 		"accepts 1 arg(s), received 0":              {"simulate"},
 		"a scenario runs under one law":             {"simulate", scenario(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/sim/fluid"
+	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/paper"
 	"github.com/sparkpacer/pacer/supervisor"
 )
@@ -25,6 +26,9 @@ func unpaced() map[string]func(seeds int) ([][][]string, error) {
 	return map[string]func(int) ([][][]string, error){fluid.PaceTable: func(seeds int) ([][][]string, error) {
 		t, err := fluid.RunPace(fluid.Options{Seeds: seeds})
 		return [][][]string{t.Rows(), t.MeasureRows()}, err
+	}, "offers": func(int) ([][][]string, error) {
+		cases, err := offers.WordCount("")
+		return [][][]string{offers.Rows(cases)}, err
 	}}
 }
 
@@ -36,7 +40,10 @@ func render(r region) (string, error) {
 		for _, rows := range tables {
 			body += markdown(rows)
 		}
-		return fmt.Sprintf("%s\n%d seeds.\n\n", body, r.seeds), err
+		if r.seeds > 1 { // With one, nothing is drawn.
+			body += fmt.Sprintf("\n%d seeds.\n", r.seeds)
+		}
+		return body + "\n", err
 	}
 	cells, err := run(r)
 	if err != nil {

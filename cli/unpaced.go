@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/sim/fluid"
+	"github.com/sparkpacer/pacer/sim/offers"
+)
+
+// offersTable is the name of the table of package offers.
+const offersTable = "offers"
+
+// printout is what such a table gave: tables to print, the first row of each its heading, and figures to keep, and to draw
+// where draw is there.
+type printout struct {
+	title   string
+	tables  [][][]string
+	figures any
+	draw    func(...string) error
+}
+
+// unpaced are the tables in which no control law steers anything.
+func unpaced() map[string]func(fluid.Options) (printout, error) {
+	return map[string]func(fluid.Options) (printout, error){
+		fluid.PaceTable: func(o fluid.Options) (printout, error) { return ofUnits(fluid.RunPace(o)) },
+		offersTable: func(o fluid.Options) (printout, error) {
+			cases, err := offers.WordCount(o.Only)
+			return printout{"WordCount in SparkFG and in Hadoop, one 10 s after the other, on 6 nodes that are offered as by Mesos",
+				[][][]string{offers.Rows(cases)}, cases, nil}, err
+		},
+	}
+}
+
+func ofUnits(t fluid.Table, err error) (printout, error) {
+	return printout{t.Title, [][][]string{t.Rows(), t.MeasureRows()}, t, t.Draw}, err
+}
+
+// simulateUnpaced runs the table of that name, or a trace through the cases of pace.
+func simulateUnpaced(w io.Writer, name string, o fluid.Options, form output, out string) error {
+	run := unpaced()[name]
+	if run == nil {
+		file, err := os.Open(name)
+		if err != nil {
+			return command.Usagef("read the trace: %v", err)
+		}
+		defer file.Close()
+		jobs, err := fluid.ReadTrace(name, file)
+		if err != nil {
+			return command.Coded(command.ExitUsage, err)
+		}
+		run = func(o fluid.Options) (printout, error) { return ofUnits(fluid.RunTrace(name, jobs, o)) }
+	}
+	s, err := run(o)
+	if err == nil && len(s.tables[0]) < 2 {
+		err = command.Usagef("--only %q: %s has no such case, want a part of one's name", o.Only, name)
+	}
+	if err == nil && out != "" {
+		err = keepFigures(filepath.Join(out, strings.TrimSuffix(filepath.Base(name), ".csv")), s.figures, s.draw)
+	}
+	switch {
+	case err != nil:
+		return err
+	case form == "json":
+		return printJSON(w, s.figures)
+	}
+	fmt.Fprintln(w, s.title)
+	for i, rows := range s.tables {
+		if len(rows) < 2 {
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := table(w, rows[0], rows[1:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -56,6 +56,6 @@ func claim(l *Ledger, node string, by units.Bytes) {
 		delete(l.claims, node)
 	}
 	if by < 0 {
-		l.freed++
+		l.freed.times, l.freed.at = l.freed.times+1, l.now
 	}
 }

@@ -31,8 +31,10 @@ type App struct {
 	Tenant  Tenant
 	Promise Promise
 	Outcome Outcome
-	// Wait says where it waits while it is queued, nil otherwise.
-	Wait *Wait
+	// Wait says where it waits while it is queued, nil otherwise; Given are the executors that others were asked
+	// to give back for it since, in order of application and id, those that have left included.
+	Wait  *Wait
+	Given []Given
 
 	// Notice is the line for the user that its Directive carries, Notices are all.
 	Notice    string

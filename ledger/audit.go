@@ -73,6 +73,12 @@ func auditMemory(l *Ledger) string {
 			claims[node] += a.Tenant.Claim()
 		}
 	}
+	for _, w := range waiting {
+		known := slices.DeleteFunc(slices.Clone(w.Given), func(g Given) bool { return l.apps[g.App] == nil })
+		if by := givenTo(l.apps, w.ID); !slices.Equal(known, by) {
+			return fmt.Sprintf("application %s is given %v, by executors %v", w.ID, known, by)
+		}
+	}
 	if !slices.Equal(waiting, l.waiting) {
 		return "those that wait are not those that are queued"
 	}

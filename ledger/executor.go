@@ -24,8 +24,13 @@ type Executor struct {
 	// runs, and that its node was lost.
 	Unstarted bool   `json:"unstarted,omitempty"`
 	Exit      string `json:"exit,omitempty"`
-	// Leaving says that it was asked to go, because its node drains.
+	// Leaving says that it was asked to go, because its node drains or its memory is For another application.
 	Leaving bool `json:"leaving,omitempty"`
+	// For is the application that waited and that it was given back for, "" for none; Asked is when that was
+	// asked, on the deadline clock, and Stayed says that it took too long.
+	For    api.AppID     `json:"for,omitempty"`
+	Asked  units.Seconds `json:"asked_s,omitempty"`
+	Stayed bool          `json:"stayed,omitempty"`
 	// Since is when it was asked for, on the deadline clock. CPU is what it has
 	// used, Base the part of that from before the first task (once Based).
 	Since units.Seconds `json:"since_s"`

@@ -119,10 +119,13 @@ func (f ExecutorLost) apply(l *Ledger) error {
 	return nil
 }
 
-// ExecutorLeaving: an executor was asked to go, because its node drains.
+// ExecutorLeaving: an executor was asked to go, because its node drains or, where For is not "", because that
+// application waits for its memory. Node is then where it is.
 type ExecutorLeaving struct {
-	App api.AppID
-	ID  api.ExecutorID
+	App  api.AppID
+	ID   api.ExecutorID
+	For  api.AppID
+	Node string
 }
 
 func (f ExecutorLeaving) apply(l *Ledger) error {
@@ -130,7 +133,59 @@ func (f ExecutorLeaving) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
+	if f.For != "" {
+		w := l.apps[f.For]
+		if w == nil || !w.Queued() {
+			return fmt.Errorf("%s does not wait", f.For)
+		}
+		if err := f.check(a, x); err != nil {
+			return err
+		}
+		x.For, x.Asked = f.For, max(0, a.At(l.now))
+		w.Given = givenTo(l.apps, w.ID)
+		change(l, w, partNone)
+	}
 	x.Leaving, a.Tenant.Resized, a.Clocks.Grown = true, true, 0
+	return nil
+}
+
+// check says why x of a cannot be given back: a keeps what it cannot do without.
+func (f ExecutorLeaving) check(a *App, x *Executor) error {
+	if !a.Running() || x.Gone || x.Leaving || x.Node != f.Node {
+		return fmt.Errorf("executor %s of %s on %s cannot be given back: it is %s, gone: %v, leaving: %v", x.ID, a.ID,
+			x.Node, a.Outcome.State, x.Gone, x.Leaving)
+	}
+	stays := make(map[string]bool)
+	for _, y := range a.Tenant.Executors {
+		if y != x && !y.Gone && !y.Leaving {
+			stays[y.Node] = true
+		}
+	}
+	if least := max(1, a.Tenant.Nodes.Least); len(stays) < least {
+		return fmt.Errorf("%s would be left with executors on %d nodes, and needs %d", a.ID, len(stays), least)
+	}
+	return nil
+}
+
+// ExecutorStayed: an executor that was to be given back has not left in time.
+type ExecutorStayed struct {
+	App  api.AppID
+	ID   api.ExecutorID
+	Node string
+	For  api.AppID
+	// After is for how long it was waited for.
+	After time.Duration
+}
+
+func (f ExecutorStayed) apply(l *Ledger) error {
+	_, x, err := l.executor(f.App, f.ID, partRecord)
+	if err != nil {
+		return err
+	}
+	if x.Gone || f.For == "" || x.For != f.For {
+		return fmt.Errorf("executor %s of %s is not to be given to %q", f.ID, f.App, f.For)
+	}
+	x.Stayed = true
 	return nil
 }
 

@@ -63,6 +63,7 @@ func busy(t *testing.T) *ledger.Ledger {
 		ledger.NodeJoined{Node: "theirs", Incarnation: "t-1", Follows: "another"}, ledger.NodeSaid{Status: ledgertest.Status("theirs", 1), Follows: "another"},
 		ledger.Registered{ID: "app-7", Name: "p", Serial: 6, Promise: ledger.Promise{Reclaimed: true}},
 		ledger.Registered{ID: "app-6", Name: "p", Serial: 7, Tenant: ledger.Tenant{Launch: api.Launch{Withheld: 1}}, Seats: &ledger.Seats{Nodes: []string{"b"}}}, ledger.ExecutorLost{App: "app-6", ID: "1"},
+		ledger.Registered{ID: "app-8", Name: "p", Serial: 8, Seats: &ledger.Seats{Nodes: []string{"a", "b"}}}, ledger.ExecutorLeaving{App: "app-8", ID: "2", For: "app-5", Node: "b"},
 		ledger.Noticed{App: app, Text: "a notice"}, ledger.Waited{For: time.Second}, ledger.Passed{For: time.Second},
 	} {
 		if err := l.Record(f); err != nil {
@@ -82,7 +83,7 @@ func examples() []ledger.Fact {
 		ledger.Archived{App: third, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: third, State: api.AppFinished}}},
 		ledger.ClockRead{App: app, Ahead: 7}, ledger.ContextStopped{App: app, At: 5}, ledger.DeadlineGiven{App: app, Deadline: 50}, ledger.Capped{App: app, Cores: 2}, ledger.EventTaken{App: app, Seq: 9},
 		ledger.ExecutorIdle{App: app, ID: "1", For: time.Second}, ledger.ExecutorLeaving{App: app, ID: "1"}, ledger.ExecutorLost{App: app, ID: "1"},
-		ledger.ExecutorNamed{App: "app-7", ID: "4"}, ledger.ExecutorUp{App: app, ID: "2"}, ledger.ExecutorUnseen{App: app, ID: "2"}, ledger.Exited{App: third, At: 3}, ledger.GateSet{App: app, Gate: ledger.Gate{Late: true}},
+		ledger.ExecutorNamed{App: "app-7", ID: "4"}, ledger.ExecutorStayed{App: "app-8", ID: "2", Node: "b", For: "app-5"}, ledger.ExecutorUp{App: app, ID: "2"}, ledger.ExecutorUnseen{App: app, ID: "2"}, ledger.Exited{App: third, At: 3}, ledger.GateSet{App: app, Gate: ledger.Gate{Late: true}},
 		ledger.Heard{App: app}, ledger.DivisionSet{Node: "b", Division: &api.Division{Strategy: "speed", Gamma: 1}}, ledger.EndedAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppFailed}}},
 		ledger.Judged{App: app, Judgement: ledger.Judgement{Verdict: api.VerdictTight}}, ledger.LaunchTold{App: "app-6"}, ledger.Looked{App: app}, ledger.TargetsPaused{App: app, Paused: true},
 		ledger.ModeSet{App: app, Mode: ledger.Released}, ledger.NodeChallenged{Node: "a", Incarnation: "a-2"}, ledger.NodeDrained{Node: "a", Draining: true},

@@ -88,9 +88,9 @@ type Ledger struct {
 	// taught is when each was last learnt, 0 before this planner's start.
 	taught map[string]uint64
 	// claims is the memory that executors of each node, and those that are to replace lost
-	// ones there, take; freed counts how often some of it was given back.
+	// ones there, take; freed counts how often some of it was given back, and says when last.
 	claims map[string]units.Bytes
-	freed  uint64
+	freed  freed
 	// allocations is who has executors on each node, in order of application.
 	allocations map[string][]*Allocation
 
@@ -101,6 +101,12 @@ type Ledger struct {
 type wishes struct {
 	division *api.Division
 	policy   *api.QueuePolicy
+}
+
+// freed is how often memory was given back, and when that was last.
+type freed struct {
+	times uint64
+	at    units.Instant
 }
 
 // batch is what Close has to look at.

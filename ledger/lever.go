@@ -15,7 +15,7 @@ func (QueuePlaced) lever()     {} // Enter: wait.
 func (TurnedDown) lever()      {} // Enter: refuse.
 func (Capped) lever()          {} // Cap.
 func (Seated) lever()          {} // Give seats.
-func (ExecutorLeaving) lever() {} // Take a seat back.
+func (ExecutorLeaving) lever() {} // Take a seat back, for one that waits or because its node drains.
 func (StageAimed) lever()      {} // Aim.
 func (StageTargeted) lever()   {} // Aim at the deadline that stands.
 func (StageShared) lever()     {} // Hand over.

@@ -221,6 +221,19 @@ func (f ExecutorLost) line() Line {
 	}
 }
 
+func (f ExecutorLeaving) line() Line {
+	if f.For == "" {
+		return quiet("executor leaving")
+	}
+	return usual("executor given back", ofExecutor(f.App, f.ID, f.Node), "%s gives its executor %s on %s back for %s, which waits",
+		f.App, f.ID, f.Node, f.For)
+}
+
+func (f ExecutorStayed) line() Line {
+	return trouble("executor stayed", ofExecutor(f.App, f.ID, f.Node),
+		"%s executor %s on %s has not left in %v: another one is given to %s", f.App, f.ID, f.Node, f.After, f.For)
+}
+
 func (f ReplacementSent) line() Line {
 	return usual("executor replaced", ofExecutor(f.App, f.ID, f.Node),
 		"%s gets executor %s on %s in place of a lost one", f.App, f.ID, f.Node)
@@ -237,14 +250,13 @@ func (f Seated) line() Line {
 		"%s gets %d executors on node %s, which has come", f.App, len(f.Nodes), node)
 }
 
-func (Resized) line() Line         { return quiet("application resized") }
-func (SeatsLooked) line() Line     { return quiet("seats looked at") }
-func (PlaceGivenBack) line() Line  { return quiet("place given back") }
-func (ExecutorUp) line() Line      { return quiet("executor up") }
-func (ExecutorUnseen) line() Line  { return quiet("executor unseen") }
-func (ExecutorLeaving) line() Line { return quiet("executor leaving") }
-func (ExecutorIdle) line() Line    { return quiet("executor idle") }
-func (ExecutorNamed) line() Line   { return quiet("executor named") }
+func (Resized) line() Line        { return quiet("application resized") }
+func (SeatsLooked) line() Line    { return quiet("seats looked at") }
+func (PlaceGivenBack) line() Line { return quiet("place given back") }
+func (ExecutorUp) line() Line     { return quiet("executor up") }
+func (ExecutorUnseen) line() Line { return quiet("executor unseen") }
+func (ExecutorIdle) line() Line   { return quiet("executor idle") }
+func (ExecutorNamed) line() Line  { return quiet("executor named") }
 
 // Nodes.
 

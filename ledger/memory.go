@@ -13,8 +13,9 @@ func (v View) Claimed(n *Node) units.Bytes { return v.l.claims[n.Node] }
 // Free is the memory of n that nobody has claimed; negative where n gives less than it did.
 func (v View) Free(n *Node) units.Bytes { return n.Room() - v.l.claims[n.Node] }
 
-// Freed counts how often memory was given back.
-func (v View) Freed() uint64 { return v.l.freed }
+// Freed counts how often memory was given back, and says when that was last; 0 for never since the planner's
+// start.
+func (v View) Freed() (times uint64, last units.Instant) { return v.l.freed.times, v.l.freed.at }
 
 // pend makes these the nodes whose executors of a are to be replaced: their memory is kept.
 func pend(l *Ledger, a *App, nodes []string) {

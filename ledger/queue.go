@@ -34,7 +34,22 @@ func dequeue(l *Ledger, a *App) {
 	if i, found := slices.BinarySearchFunc(l.waiting, a.ID, compareApp); found {
 		l.waiting = slices.Delete(slices.Clone(l.waiting), i, i+1)
 	}
-	a.Wait = nil
+	a.Wait, a.Given = nil, nil
 }
 
 func compareApp(a *App, id api.AppID) int { return cmp.Compare(a.ID, id) }
+
+// givenTo are the executors that applications were asked to give back for that one, in order of application and id.
+func givenTo(apps map[api.AppID]*App, id api.AppID) (all []Given) {
+	for _, a := range apps {
+		for _, x := range a.Tenant.Executors {
+			if x.For == id {
+				all = append(all, Given{a.ID, x.ID, x.Node})
+			}
+		}
+	}
+	slices.SortFunc(all, func(x, y Given) int {
+		return cmp.Or(cmp.Compare(x.App, y.App), api.CompareExecutors(x.ID, y.ID))
+	})
+	return all
+}

@@ -78,6 +78,7 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 		pend(l, a, pending)
 		if a.Queued() {
 			l.waiting = append(l.waiting, a)
+			a.Given = givenTo(l.apps, a.ID)
 		}
 	}
 	restorePlans(l)

@@ -66,7 +66,7 @@ func (f SeatsLooked) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	a.Clocks.Grown, a.Clocks.Freed = l.growth, l.freed
+	a.Clocks.Grown, a.Clocks.Freed = l.growth, l.freed.times
 	if a.Tenant.Crowded != f.Crowded {
 		a.Tenant.Crowded = f.Crowded
 		change(l, a, partRecord)

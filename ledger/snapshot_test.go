@@ -11,9 +11,10 @@ import (
 
 // everything is all that a view shows, by name.
 func everything(t interface{ Fatal(...any) }, v ledger.View) string {
-	all := []any{v.Now(), v.Epoch(), v.Serial(), v.Growth(), v.Freed()}
+	times, last := v.Freed()
+	all := []any{v.Now(), v.Epoch(), v.Serial(), v.Growth(), times, last}
 	for _, a := range v.Apps() {
-		all = append(all, a.ID, a.Tenant, a.Promise, a.Outcome, a.Wait, a.Notices, a.Marks, a.CoreSeconds(), a.Clocks, len(a.Stages), a.Seats())
+		all = append(all, a.ID, a.Tenant, a.Promise, a.Outcome, a.Wait, a.Given, a.Notices, a.Marks, a.CoreSeconds(), a.Clocks, len(a.Stages), a.Seats())
 		for i, s := range a.Order {
 			all = append(all, s.StageRecord, s.Counters, s.Sights, s.Samples.All(), s.Response, a.Stages[s.Key()] == a.Order[i])
 		}

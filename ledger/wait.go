@@ -1,6 +1,9 @@
 package ledger
 
-import "github.com/sparkpacer/pacer/units"
+import (
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
 
 // Wait is where an application waits that is queued.
 type Wait struct {
@@ -18,4 +21,11 @@ type Wait struct {
 	Why  string `json:"why,omitempty"`
 	// Plan says that it waits for room in the Plan of a node, and not for memory.
 	Plan bool `json:"plan,omitempty"`
+}
+
+// Given is an executor that an application was asked to give back for another one that waits.
+type Given struct {
+	App  api.AppID
+	ID   api.ExecutorID
+	Node string
 }

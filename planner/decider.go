@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -31,7 +32,7 @@ func (f *nodes) apply(levers ...ledger.Lever) {
 		case ledger.Seated:
 			f.resize(f.view.App(l.App))
 		case ledger.ExecutorLeaving:
-			f.leaves(f.view.App(l.App), l.ID)
+			f.leaves(f.view.App(l.App), l)
 		}
 	}
 }
@@ -39,19 +40,25 @@ func (f *nodes) apply(levers ...ledger.Lever) {
 // leaves has an executor of a that was asked to go do that at once if it only starts, and its driver
 // has never seen it. Nobody knows that of one that was taken over, nor of one on a lost node: that is
 // given up once the driver has told all that it knows (unstarted).
-func (f *nodes) leaves(a *ledger.App, id api.ExecutorID) {
-	x := a.Executor(id)
+func (f *nodes) leaves(a *ledger.App, l ledger.ExecutorLeaving) {
+	x := a.Executor(l.ID)
 	n := f.view.Node(x.Node)
+	if l.For != "" && !f.view.Stays(a, x.Node) {
+		f.record(ledger.Noticed{App: a.ID, Text: fmt.Sprintf("gave node %s to %s, which waited", x.Node, l.For)})
+	}
 	lost := n == nil || n.Presence == ledger.Lost
 	if !x.Registered && x.State == api.ExecutorStarting && !a.Promise.Reclaimed && !lost {
-		f.gone(a, x, whyLeaving(n))
+		f.gone(a, x, whyLeaving(x, n))
 	}
 	f.resize(a)
 }
 
-// whyLeaving says why an executor on n was asked to go.
-func whyLeaving(n *ledger.Node) string {
-	if n != nil && !n.Draining {
+// whyLeaving says why x, which is on n, was asked to go.
+func whyLeaving(x *ledger.Executor, n *ledger.Node) string {
+	switch {
+	case x.For != "":
+		return fmt.Sprintf("its memory was given to %s", x.For)
+	case n != nil && !n.Draining:
 		return "its seat was taken back"
 	}
 	return "its node is being drained"

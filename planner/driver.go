@@ -49,7 +49,7 @@ func (r *apps) driverEvents(ev DriverEvents) {
 			r.nodes.unstarted(a) // It has told all that it knows.
 		}
 		r.nodes.replace(a)
-		r.nodes.grow(a)
+		r.starter.grow(a)
 	}
 	r.reply(ev.To, func() any {
 		r.told(a)

@@ -94,21 +94,6 @@ func (f *nodes) giveUp(a *ledger.App, lost int) {
 		f.cfg.ReplacementWindow.Round(time.Second), a.LastExit())})
 }
 
-// grow gives a executors on live nodes where it has none: nodes that have come since it
-// registered, or whose memory has come free. Like replacements, they come when the driver
-// speaks. Nothing is looked at while nothing has changed since the last time, or while
-// somebody who waits is to be asked about first.
-func (f *nodes) grow(a *ledger.App) {
-	freed := a.Tenant.Crowded && a.Clocks.Freed != f.view.Freed()
-	if a.Tenant.GaveUp || a.Outcome.Killed != "" || a.Clocks.Grown == f.view.Growth() && !freed ||
-		len(f.view.Waiting()) > 0 && freed {
-		return
-	}
-	seats, crowded := f.places.Growth(f.view, a)
-	f.record(ledger.SeatsLooked{App: a.ID, Crowded: crowded})
-	f.apply(seats...)
-}
-
 // resize counts again what a's nodes offer.
 func (f *nodes) resize(a *ledger.App) {
 	cores, slots := placement.Extent(f.view, a)
@@ -144,7 +129,7 @@ func (f *nodes) left(a *ledger.App, dt time.Duration) {
 			f.record(ledger.ExecutorIdle{App: a.ID, ID: x.ID, For: idle})
 		}
 		if idle >= leaveWait {
-			f.gone(a, x, whyLeaving(n))
+			f.gone(a, x, whyLeaving(x, n))
 		}
 	}
 }

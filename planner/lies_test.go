@@ -313,6 +313,49 @@ func TestAQueueThatLiesIsCaught(outer *testing.T) {
 	})
 }
 
+// What is given back for one that waits is what its application has, and not more than it can do without.
+func TestAGiftThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c, a, _ := lyingWorld(outer, t)
+		least := rapid.IntRange(1, len(a.Alive())).Draw(t, "least")
+		for _, id := range []api.AppID{"app-2", "app-3"} {
+			tenant := ledger.Tenant{Submission: "of " + string(id), Nodes: api.NodeRange{Least: least}, Launch: api.Launch{Heap: units.GiB}}
+			f := ledger.Registered{ID: id, Name: string(id), Serial: c.View().Serial() + 1, Tenant: tenant, Promise: ledger.Promise{Start: c.Now}}
+			if id == "app-2" {
+				f.Seats = &ledger.Seats{Nodes: a.Seats()}
+			} else {
+				f.Wait = &ledger.Wait{Since: c.Now, Place: 1, Of: 1}
+			}
+			c.Know(f)
+		}
+		giver := c.View().App("app-2")
+		spare := len(giver.Alive()) - least
+		for i, x := range giver.Alive() {
+			f := ledger.ExecutorLeaving{App: giver.ID, ID: x.ID, For: "app-3", Node: x.Node}
+			if i >= spare {
+				recorded(t, c, "a core unit", f)
+				continue
+			}
+			name := lie(t, &f, map[string]func(*ledger.ExecutorLeaving){
+				"another application":  func(f *ledger.ExecutorLeaving) { f.App = "app-9" },
+				"an executor of none":  func(f *ledger.ExecutorLeaving) { f.ID = "77" },
+				"another node":         func(f *ledger.ExecutorLeaving) { f.Node += "x" },
+				"for nobody":           func(f *ledger.ExecutorLeaving) { f.For = "app-9" },
+				"for one that runs":    func(f *ledger.ExecutorLeaving) { f.For = a.ID },
+				"of one that waits":    func(f *ledger.ExecutorLeaving) { f.App = "app-3" },
+				"for the one it is of": func(f *ledger.ExecutorLeaving) { f.For = f.App },
+			})
+			recorded(t, c, name, f)
+			recorded(t, c, "it stayed, for another one", ledger.ExecutorStayed{App: giver.ID, ID: x.ID, For: a.ID})
+			if name != "" {
+				return
+			}
+			recorded(t, c, "it again", f)
+			recorded(t, c, "", ledger.ExecutorStayed{App: giver.ID, ID: x.ID, Node: x.Node, For: "app-3"})
+		}
+	})
+}
+
 // Seats of an application that runs: those on nodes that have come since.
 func TestAPlacementThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
@@ -21,11 +20,9 @@ type starter struct {
 	asked units.Instant
 	// even is how even applications are served.
 	even evenness
+	// shares are what bounds growth, by another rule than the default.
+	shares shares
 }
-
-// askEvery is after how long the policy is asked though nothing has happened: what is
-// expected passes.
-const askEvery = time.Minute
 
 // enter takes an application in that comes by somebody: it starts, has a place, or is turned
 // down.
@@ -74,15 +71,41 @@ func (h *starter) refuse(d admission.Admission) {
 // tick asks the policy when something has come or been freed, and from time to time.
 func (h *starter) tick() {
 	h.even.tick(h.view, h.places)
-	seen := h.view.Growth() + h.view.Freed()
-	if len(h.view.Waiting()) == 0 || seen == h.seen && !h.due && h.now < h.asked.Add(askEvery) {
-		return
+	if len(h.view.Waiting()) > 0 {
+		h.stayed()
+		if h.news() != h.seen || h.due || h.now >= h.asked.Add(askEvery) {
+			h.askNow()
+		}
 	}
-	h.askNow()
+	h.shares.tick(h.view, h.line, h.news(), h.now)
+}
+
+// news counts what has come and been freed.
+func (h *starter) news() uint64 {
+	freed, _ := h.view.Freed()
+	return h.view.Growth() + freed
 }
 
 // askNow asks the policy about all that wait.
 func (h *starter) askNow() {
-	h.seen, h.asked, h.due = h.view.Growth()+h.view.Freed(), h.now, false
+	h.seen, h.asked, h.due = h.news(), h.now, false
 	h.nodes.apply(queue.Levers(h.now, h.line.Decide(h.view, nil), nil)...)
+}
+
+// stayed gives executors up that were to leave for one that waits, and have taken too long: another one is asked.
+func (h *starter) stayed() {
+	for _, w := range h.view.Waiting() {
+		for _, g := range w.Given {
+			a := h.view.App(g.App)
+			if a == nil {
+				continue
+			}
+			x := a.Executor(g.ID)
+			if x.Gone || x.Stayed || a.Instant(x.Asked).Add(queue.Stays) > h.now {
+				continue
+			}
+			h.due = true
+			h.record(ledger.ExecutorStayed{App: a.ID, ID: x.ID, Node: x.Node, For: w.ID, After: queue.Stays})
+		}
+	}
 }

@@ -50,6 +50,9 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crow
 	kept := make(map[string]bool)
 	for _, b := range v.Waiting() {
 		kept[b.Wait.Node] = true
+		if len(b.Given) > 0 {
+			spare(v, b, kept)
+		}
 	}
 	var free, filling []Seat
 	width := p.width(a, a.Tenant.PerNode)
@@ -81,6 +84,19 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crow
 		seats = append(seats, ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors)})
 	}
 	return seats, crowded
+}
+
+// spare adds the nodes that a, which waits for executors of others to leave, gets then: where they leave, and where it
+// fits already.
+func spare(v ledger.View, a *ledger.App, kept map[string]bool) {
+	for _, g := range a.Given {
+		kept[g.Node] = true
+	}
+	for _, n := range v.Nodes() {
+		if v.Free(n) >= a.Tenant.Claim() {
+			kept[n.Node] = true
+		}
+	}
 }
 
 // lacks is how many executors a, which has some on n, misses there to fill it with one stage. Where its

@@ -8,6 +8,7 @@
 //	          and what it has off the heap in any case (ledger.Tenant.Claim)
 //	room      what is left of a node's memory for somebody at his place in the queue
 //	kept      memory of a node that whoever waits for it gets as it comes free
+//	gift      memory of a node that others leave to one that waits
 //
 // An application fits where one of its executors does; it then gets executors on all nodes
 // that have room for them (placement.Policy.Seats), and more as memory comes free.
@@ -37,6 +38,29 @@
 // The Plan of a node holds a bounded number of bytes of launches (api.MostPlanLaunches). They are
 // divided by the same rule; one that waits for them is told so, those behind it that fit beside
 // it start, and one that comes is turned down, as its user may make its launch smaller.
+//
+// # By another rule than backfill
+//
+// Package assign says who starts, on how many nodes, and how far those that run grow (Shares). An application has a
+// unit on each node where it has executors. Only memory counts: cores of a node are divided by quotas among all that
+// run there, so nobody waits for them. A unit takes the part of all memory that one of its kind takes of what the
+// nodes hold: the rest of a node that holds none is its own.
+//
+//	core      spark.pacer.nodes.least, 1 where nobody says; and while a deadline can be kept, 1.1 times the least
+//	          cores for it over those of a node, rounded up: what a promise needs is never taken
+//	elastic   the rest, up to spark.pacer.nodes.most, planner.max-nodes, or all nodes that hold one
+//	priority  interactive, then a deadline that can be kept, then the rest. Interactive is what is of that class
+//	          (spark.pacer.class), and a session without an end, a shell, a notebook or a server, or a stream, unless
+//	          it is of the class batch.
+//
+// Nodes have the last word. One that is to start and fits nowhere is given what others have on a node (GiveBack),
+// where the rule takes back: the fewest that make room, of these what the rule leaves to nobody first, then lower
+// priorities, then the newest. An application gives only where it stays elsewhere, with a registered executor and on
+// all nodes that it needs; what it has got since it started it keeps for two minutes, and for two minutes after it has
+// given it gets nothing. Nobody is asked where memory is expected to come free in 15 s. The memory is spared for the
+// one that waits, from all others; where it waits no more, it is anybody's. What has not left after two minutes is not
+// waited for, and another one is asked. Where more fits a node than the sum says, and nobody grows into it, the first
+// of the line starts there.
 //
 // # Expected starts
 //

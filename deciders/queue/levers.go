@@ -16,13 +16,16 @@ func (c *Choice) seats() ledger.Seats {
 }
 
 // Levers are what choices come to: those that start or are refused first, then comes, the application
-// that registers, with its seats or its place, then new places. comes is nil where there is none.
+// that registers, with its seats or its place, then new places, and what is given back for those that wait. comes
+// is nil where there is none.
 func Levers(now units.Instant, choices []Choice, comes *ledger.Registered) []ledger.Lever {
-	var enter, last, places []ledger.Lever
+	var enter, last, places, gives []ledger.Lever
 	for i := range choices {
 		c := &choices[i]
 		a := c.App
 		switch {
+		case c.What == GiveBack:
+			gives = append(gives, c.leaves()...)
 		case comes != nil && a.ID == comes.ID:
 			last = append(last, c.enters(*comes))
 		case c.What == Start:
@@ -34,7 +37,17 @@ func Levers(now units.Instant, choices []Choice, comes *ledger.Registered) []led
 			places = append(places, ledger.QueuePlaced{App: a.ID, Wait: c.Wait, Judgement: c.Judgement})
 		}
 	}
-	return slices.Concat(enter, last, places)
+	return slices.Concat(enter, last, places, gives)
+}
+
+// leaves has the executors leave that c's application gives back.
+func (c *Choice) leaves() (levers []ledger.Lever) {
+	for _, x := range c.App.Alive() {
+		if x.Node == c.Node && !x.Leaving {
+			levers = append(levers, ledger.ExecutorLeaving{App: c.App.ID, ID: x.ID, For: c.For, Node: x.Node})
+		}
+	}
+	return levers
 }
 
 // enters is f, which registers c's application, with what c gives it.

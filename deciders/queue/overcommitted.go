@@ -9,12 +9,11 @@ import (
 )
 
 // Overcommitted are the applications on n for which its memory does not reach, and those for whose
-// deadlines its cores do not, where it offered so many: of each the last in p's order. All
-// that come before them keep theirs.
+// deadlines its cores do not, where it offered so many: of each the last by deadline (edf).
+// All that come before them keep theirs.
 func (p Policy) Overcommitted(v ledger.View, n *ledger.Node, offered units.Cores) (memory, cores []*ledger.App) {
 	here := slices.Clone(v.Allocations(n.Node))
-	order := p.order(v.Now())
-	slices.SortFunc(here, func(x, y *ledger.Allocation) int { return order(x.App, y.App) })
+	slices.SortFunc(here, func(x, y *ledger.Allocation) int { return edf(v.Now(), x.App, y.App) })
 	room, left := n.Room(), n.Offered
 	for _, t := range here {
 		a := t.App

@@ -1,95 +1,17 @@
 package queue
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
-	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/units"
 )
 
-// Values of Policy.Order.
-const EDF = "edf"
-
-// order compares two applications that wait now: the one that comes first is less.
-type order func(now units.Instant, a, b *ledger.App) int
-
-// orders is the table of the orders in which applications wait.
-func orders() []struct {
-	name  string
-	order order
-} {
-	return []struct {
-		name  string
-		order order
-	}{
-		{EDF, edf},
-	}
-}
-
-// Orders are the values of Policy.Order.
-func Orders() []string {
-	var names []string
-	for _, o := range orders() {
-		names = append(names, o.name)
-	}
-	return names
-}
-
-// Policy says who starts.
-type Policy struct {
-	// Order is one of Orders.
-	Order string
-	// Places says where applications get executors, Verdicts how they are judged.
-	Places   placement.Policy
-	Verdicts verdict.Policy
-}
-
-// What becomes of an application that waits.
-type What int
-
-// Start gives it its seats, Wait its place, Refuse ends it.
-const (
-	Start What = iota
-	Wait
-	Refuse
-)
-
-// Choice is what is decided on an application.
-type Choice struct {
-	App  *ledger.App
-	What What
-	// Judgement is its verdict if that is done.
-	Judgement ledger.Judgement
-	// Seating is what it gets (Start), Cap the most cores of a node that go with it, 0 for no
-	// cap. Mode is how it runs then, Matched that it is matched to the profile of its name.
-	Seating placement.Seating
-	Cap     units.Cores
-	Mode    ledger.Mode
-	Matched bool
-	// Wait is its place (Wait, Refuse).
-	Wait ledger.Wait
-	// Err says why it is refused; it has a kind.
-	Err error
-}
-
-// Newcomer is an application that has come and is not in the ledger. Its Wait says since when.
-type Newcomer struct {
-	App *ledger.App
-	// Profile is the profile of its name, nil for none.
-	Profile *ledger.Profile
-	// NoWait has it refused where it would have to wait.
-	NoWait bool
-}
-
-// Decide decides on all that wait, and on a newcomer if there is one, in their order.
+// Decide decides on all that wait, and on a newcomer if there is one, in their order; then come those that run
+// and give something back.
 func (p Policy) Decide(v ledger.View, newcomer *Newcomer) []Choice {
 	line := slices.Clone(v.Waiting())
 	if newcomer != nil {
@@ -98,17 +20,26 @@ func (p Policy) Decide(v ledger.View, newcomer *Newcomer) []Choice {
 	if len(line) == 0 {
 		return nil
 	}
-	slices.SortFunc(line, p.order(v.Now()))
-	h := p.newRound(v)
+	h := p.newRound(v, line)
+	for _, a := range line {
+		profile := v.Copy(a.Tenant.Owner.User, a.Promise.Profile)
+		if newcomer != nil && a == newcomer.App {
+			profile = newcomer.Profile
+		}
+		h.book.enter(a, profile)
+	}
+	h.book.sort()
+	for _, a := range line {
+		if len(a.Given) > 0 {
+			h.reserve(a, h.fitting(a, h.least(a)))
+		}
+	}
 	var choices []Choice
 	var waiting []int
 	for _, a := range line {
 		c := Choice{App: a, What: Wait, Cap: a.Tenant.Cap}
-		profile, comes, noWait := v.Copy(a.Tenant.Owner.User, a.Promise.Profile), newcomer != nil && a == newcomer.App, false
-		if comes {
-			profile, noWait = newcomer.Profile, newcomer.NoWait
-		}
-		h.choose(&c, profile, comes, noWait)
+		comes := newcomer != nil && a == newcomer.App
+		h.choose(&c, comes, comes && newcomer.NoWait)
 		if c.What != Start {
 			waiting = append(waiting, len(choices))
 		}
@@ -124,7 +55,7 @@ func (p Policy) Decide(v ledger.View, newcomer *Newcomer) []Choice {
 			}
 		}
 	}
-	return choices
+	return append(choices, h.given(choices)...)
 }
 
 // setPlaces numbers those of waiting that are to wait.
@@ -143,72 +74,14 @@ func setPlaces(choices []Choice, waiting []int) {
 	}
 }
 
-// order is that of p's name at a moment, the first of the table for one that is not known.
-func (p Policy) order(now units.Instant) func(a, b *ledger.App) int {
-	compare := orders()[0].order
-	for _, o := range orders() {
-		if o.name == p.Order {
-			compare = o.order
-		}
-	}
-	return func(a, b *ledger.App) int { return compare(now, a, b) }
-}
-
-// Patience is after how long an application without a deadline comes before those that are
-// due later, and how long before its latest start one with a deadline counts as due then.
-const Patience = time.Hour
-
-// due is when a has to have ended, or counts as having to: one that has to start soon would
-// otherwise be passed until too late by all that come and are due before it ends.
-func due(now units.Instant, a *ledger.App) units.Instant {
-	switch {
-	case a.Promise.Deadline <= 0:
-		return since(a).Add(Patience)
-	case a.Wait != nil && a.Wait.Latest > 0 && a.Wait.Latest <= now.Add(Patience):
-		return a.Wait.Latest
-	}
-	return a.Instant(a.Promise.Deadline)
-}
-
-// since is when a came.
-func since(a *ledger.App) units.Instant {
-	if a.Wait == nil {
-		return a.Promise.Start
-	}
-	return a.Wait.Since
-}
-
-// edf is earliest deadline first, or latest start where that is near, then arrival.
-func edf(now units.Instant, a, b *ledger.App) int {
-	return cmp.Or(cmp.Compare(due(now, a), due(now, b)), cmp.Compare(since(a), since(b)), cmp.Compare(a.ID, b.ID))
-}
-
-// Enter is a as it is judged and seated when it starts now: matched to its profile as that is
-// now, with the mode that this means.
-func Enter(a *ledger.App, profile *ledger.Profile) (entering *ledger.App, matched bool) {
-	b := *a
-	mode := a.Promise.Mode
-	if mode == ledger.Recording || mode == ledger.Paced {
-		if profile != nil {
-			b.Profile, matched = profile, true
-		}
-		b.Promise.Mode = ledger.Recording
-		if b.Promise.Deadline > 0 && b.Profile != nil {
-			b.Promise.Mode = ledger.Paced
-		}
-	}
-	b.Promise.Gate = ledger.Gate{}
-	return &b, matched
-}
-
 // choose has c's application start where there is room, or has memory kept for it.
 // One that comes is not to wait for others' launches to become fewer: that its own are large its
 // user can mend.
-func (h *round) choose(c *Choice, profile *ledger.Profile, comes, noWait bool) {
-	entering, matched := Enter(c.App, profile)
-	s, err := h.seats(entering)
+func (h *round) choose(c *Choice, comes, noWait bool) {
+	entering, matched := h.book.entered[c.App.ID].app, h.book.entered[c.App.ID].matched
+	s, err := h.admit(entering, noWait)
 	if err == nil {
-		c.Judgement = h.Verdicts.Judge(h.view, entering, s, h.view.Now())
+		c.Judgement = h.book.Verdicts.Judge(h.view, entering, s, h.view.Now())
 		if c.Judgement.Verdict == api.VerdictInfeasible && entering.Promise.Required {
 			c.What, c.Err = Refuse, api.Errorf(api.KindInfeasible, "%s", c.Judgement.Reason)
 			return
@@ -233,6 +106,15 @@ func (h *round) choose(c *Choice, profile *ledger.Profile, comes, noWait bool) {
 	c.Wait.Node = h.keep(c.App, c.Wait.Node)
 }
 
+// given are the choices of those that give back, for all that are to wait.
+func (h *round) given(choices []Choice) []Choice {
+	waits := make(map[api.AppID]bool)
+	for i := range choices {
+		waits[choices[i].App.ID] = choices[i].What == Wait
+	}
+	return slices.DeleteFunc(h.gives, func(c Choice) bool { return !waits[c.For] })
+}
+
 // judge gives c's application, which is to wait, its verdict, and refuses it where its user wants
 // that.
 func (h *round) judge(c *Choice, newcomer *Newcomer) {
@@ -240,7 +122,7 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 	if comes {
 		entering, _ = Enter(c.App, newcomer.Profile)
 	}
-	whole, err := h.Places.Seats(h.view, entering, placement.Whole)
+	whole, err := h.book.Places.Seats(h.view, entering, placement.Whole)
 	if err != nil {
 		// Of who waits a node may only be away, or give less for a while.
 		if comes && api.KindOf(err) != api.KindTransient {
@@ -251,8 +133,8 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 		c.Judgement.Reason = fmt.Sprintf("queued at place %d of %d: %v", c.Wait.Place, c.Wait.Of, err)
 		return
 	}
-	c.Wait.Latest = h.Verdicts.Latest(entering, whole)
-	c.Judgement = h.Verdicts.Waiting(h.view, entering, whole, c.Wait)
+	c.Wait.Latest = h.book.Verdicts.Latest(entering, whole)
+	c.Judgement = h.book.Verdicts.Waiting(h.view, entering, whole, c.Wait)
 	if !c.App.Promise.Required || c.App.Promise.Deadline <= 0 {
 		return
 	}
@@ -263,6 +145,3 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 		c.What, c.Err = Refuse, api.Errorf(api.KindInfeasible, "%s", c.Judgement.Reason)
 	}
 }
-
-// estimates is how ends are predicted.
-func (h *round) estimates() estimate.Policy { return h.Places.Policy }

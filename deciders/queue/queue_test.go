@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
@@ -22,7 +23,7 @@ import (
 
 func policy() queue.Policy {
 	e := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesAuto, MaxPool: 4}
-	return queue.Policy{Order: queue.EDF, Places: placement.Policy{Policy: e, Order: placement.LeastCommitted}, Verdicts: verdict.Policy{Policy: e}}
+	return queue.Policy{Order: assign.EDF, Places: placement.Policy{Policy: e, Order: placement.LeastCommitted}, Verdicts: verdict.Policy{Policy: e}}
 }
 
 // waits has an application wait with executors of that heap, and nothing else.

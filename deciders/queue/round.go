@@ -3,11 +3,9 @@ package queue
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -16,7 +14,7 @@ import (
 // round is the cluster as those in front leave it: who started in this round has its memory,
 // and whoever waits has the memory of a node kept.
 type round struct {
-	Policy
+	book book
 	view ledger.View
 	// taken is what was taken in this round, by node, kept who waits for the node.
 	taken map[string]units.Bytes
@@ -27,6 +25,15 @@ type round struct {
 	ends map[string][]change
 	// asked is how many starts have been looked for.
 	asked int
+	// gifts is what others give back for those that wait, by node, gives those who are asked to in this round, left on
+	// how many nodes they stay.
+	gifts map[string]*gift
+	gives []Choice
+	left  map[api.AppID]int
+	// blocked says that one that waits is not served yet, so that none behind it is, nobody that no application is to
+	// grow, nil until somebody asks.
+	blocked bool
+	nobody  *bool
 }
 
 // change is what a node has more of memory from then on, or less.
@@ -37,9 +44,9 @@ type change struct {
 
 // newRound is the cluster before anybody is looked at. Executors that are to replace ones of
 // nodes that are away have their memory taken where they would go.
-func (p Policy) newRound(v ledger.View) *round {
-	h := &round{Policy: p, view: v, taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App),
-		told: make(map[string]int)}
+func (p Policy) newRound(v ledger.View, line []*ledger.App) *round {
+	h := &round{book: p.newBook(v, line), view: v, taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App),
+		told: make(map[string]int), gifts: gifts(v), left: make(map[api.AppID]int)}
 	for a := range v.Running() {
 		for _, lost := range a.Tenant.Pending {
 			if n := v.Node(lost); n == nil || !n.Live() {
@@ -52,9 +59,12 @@ func (p Policy) newRound(v ledger.View) *round {
 	return h
 }
 
-// room is what whoever is looked at may take of n.
-func (h *round) room(n *ledger.Node) units.Bytes {
+// room is what a may take of n.
+func (h *round) room(n *ledger.Node, a *ledger.App) units.Bytes {
 	free := h.view.Free(n) - h.taken[n.Node]
+	if g := h.gifts[n.Node]; g != nil && g.to.ID != a.ID {
+		free = min(free, free+g.coming-g.to.Tenant.Claim())
+	}
 	head := h.kept[n.Node]
 	if head == nil {
 		return free
@@ -73,8 +83,8 @@ func (h *round) room(n *ledger.Node) units.Bytes {
 // memory for it.
 func (h *round) seats(a *ledger.App) (placement.Seating, error) {
 	var full *fullPlan
-	s, err := h.Places.Seats(h.view, a, func(n *ledger.Node) units.Bytes {
-		room := h.room(n)
+	s, err := h.book.Places.Seats(h.view, a, func(n *ledger.Node) units.Bytes {
+		room := h.room(n, a)
 		if room >= a.Tenant.Claim() && h.full(n, a) {
 			full = &fullPlan{n.Node, a.Tenant.Launch.Bytes()}
 			return 0
@@ -141,7 +151,15 @@ func (h *round) take(a *ledger.App, s placement.Seating) {
 // already, or the one where it is expected to start first; "" where all are kept for others.
 func (h *round) keep(a *ledger.App, before string) string {
 	claim := a.Tenant.Claim()
-	holds := func(n *ledger.Node) bool { return n != nil && n.Live() && h.kept[n.Node] == nil && n.Room() >= claim }
+	holds := func(n *ledger.Node) bool {
+		return n != nil && n.Live() && h.kept[n.Node] == nil && n.Room() >= claim &&
+			(h.gifts[n.Node] == nil || h.gifts[n.Node].to.ID == a.ID)
+	}
+	if given := h.givenTo(a); given != "" && (h.gifts[before] == nil || !holds(h.view.Node(before))) {
+		before = given
+	} else if !h.book.Backfills() && h.book.assign().granted(a.ID) == 0 {
+		return "" // Others are served first, with all that is free.
+	}
 	if n := h.view.Node(before); !holds(n) {
 		before = ""
 		var best units.Instant
@@ -163,116 +181,57 @@ func (h *round) keep(a *ledger.App, before string) string {
 // never is later than anything that is expected.
 const never = units.Instant(1<<63 - 1)
 
-// mostExpected bounds for how many applications in a round a start is looked for.
-const mostExpected = 100
-
-// expect is when a, which does not fit, is expected to start, 0 where nobody knows; it has its
-// memory from then on.
-func (h *round) expect(a *ledger.App) units.Instant {
-	if h.asked++; h.asked > mostExpected {
-		return 0
-	}
-	claim := a.Tenant.Claim()
-	node, best := "", never
-	for _, n := range h.view.Nodes() {
-		if !n.Live() || n.Room() < claim {
-			continue
-		}
-		if at := h.when(n, claim); at > 0 && at < best {
-			node, best = n.Node, at
-		}
-	}
-	if node == "" {
-		return 0
-	}
-	h.expectChange(node, change{best, -claim})
-	if end := h.ofWaiting(a, best); end > 0 {
-		h.expectChange(node, change{end, claim})
-	}
-	return best
+// gift is memory of a node that one that waits gets: what it lacks of that is coming.
+type gift struct {
+	to     *ledger.App
+	coming units.Bytes
 }
 
-// when is the first moment from which n is expected to have so much memory left, 0 for none.
-func (h *round) when(n *ledger.Node, claim units.Bytes) units.Instant {
-	h.foresee()
-	free := h.view.Free(n) - h.taken[n.Node]
-	at := h.view.Now()
-	if free < claim {
-		at = 0
-	}
-	for _, c := range h.ends[n.Node] {
-		switch free += c.by; {
-		case free < claim:
-			at = 0
-		case at == 0:
-			at = c.at
-		}
-	}
-	return at
-}
-
-// leaving is how long an application that has ended still has its executors.
-const leaving = 2 * time.Second
-
-// foresee finds when memory comes free, once in a round.
-func (h *round) foresee() {
-	if h.ends != nil {
-		return
-	}
-	h.ends = make(map[string][]change)
-	for _, a := range h.view.Apps() {
-		claims := make(map[string]units.Bytes)
-		for _, x := range a.Alive() {
-			claims[x.Node] += a.Tenant.Claim()
-		}
-		if len(claims) == 0 {
-			continue
-		}
-		if end := h.ofRunning(a); end > 0 {
-			for _, node := range slices.Sorted(maps.Keys(claims)) {
-				h.ends[node] = append(h.ends[node], change{end, claims[node]})
+// gifts are those that were asked for before this round, by node.
+func gifts(v ledger.View) map[string]*gift {
+	all := make(map[string]*gift)
+	for _, w := range v.Waiting() {
+		for _, g := range w.Given {
+			from, n := v.App(g.App), v.Node(g.Node)
+			if from == nil || n == nil || !n.Live() {
+				continue
+			}
+			x := from.Executor(g.ID)
+			if x.Stayed {
+				continue
+			}
+			here := all[g.Node]
+			if here == nil {
+				here = &gift{to: w}
+				all[g.Node] = here
+			}
+			if here.to == w && !x.Gone {
+				here.coming += from.Tenant.Claim()
 			}
 		}
 	}
-	for _, changes := range h.ends {
-		slices.SortStableFunc(changes, func(x, y change) int { return cmp.Compare(x.at, y.at) })
+	return all
+}
+
+// reserve spares nodes on which a fits already for it, which waits for others to leave elsewhere.
+func (h *round) reserve(a *ledger.App, fit map[string]bool) {
+	for name := range fit {
+		if h.gifts[name] == nil {
+			h.gifts[name] = &gift{to: a}
+		}
 	}
 }
 
-func (h *round) expectChange(node string, c change) {
-	h.foresee()
-	at, _ := slices.BinarySearchFunc(h.ends[node], c, func(x, y change) int { return cmp.Or(cmp.Compare(x.at, y.at), -1) })
-	h.ends[node] = slices.Insert(h.ends[node], at, c)
+// givenTo is a node that is spared for a, "" for none: of those where others still leave the first by name, else of all.
+func (h *round) givenTo(a *ledger.App) (name string) {
+	coming := false
+	for node, g := range h.gifts {
+		if comes := g.coming > 0; g.to.ID == a.ID && (name == "" || comes && !coming || comes == coming && node < name) {
+			name, coming = node, comes
+		}
+	}
+	return name
 }
 
-// ofRunning is when a, which has executors, is expected to have none, 0 where nobody knows.
-func (h *round) ofRunning(a *ledger.App) units.Instant {
-	now := h.view.Now()
-	if a.Over() || a.Outcome.Killed != "" {
-		return now.Add(leaving)
-	}
-	if at := h.estimates().Predicted(h.view, a); at > 0 {
-		return max(now, a.Instant(at)).Add(leaving)
-	}
-	usual := took(h.view, a)
-	if usual == 0 {
-		return 0
-	}
-	// One that takes longer than others did may take a quarter more.
-	ran := a.At(now) - a.Tenant.Began
-	return a.Instant(a.Tenant.Began + max(usual, ran*5/4)).Add(leaving)
-}
-
-// ofWaiting is when a is expected to end if it starts then, 0 where nobody knows.
-func (h *round) ofWaiting(a *ledger.App, start units.Instant) units.Instant {
-	at := a.At(start)
-	switch usual := took(h.view, a); {
-	case a.Profile != nil && a.Promise.Mode == ledger.Paced && a.Band() == api.BandPromised:
-		return max(a.Instant(a.Promise.Deadline), start.Add(leaving))
-	case usual > 0:
-		return a.Instant(at + usual).Add(leaving)
-	case a.Profile != nil:
-		return a.Instant(at + a.Profile.Body.Duration - a.Profile.Body.Head).Add(leaving)
-	}
-	return 0
-}
+// estimates is how ends are predicted.
+func (h *round) estimates() estimate.Policy { return h.book.Places.Policy }

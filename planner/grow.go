@@ -1,0 +1,32 @@
+package planner
+
+import "github.com/sparkpacer/pacer/ledger"
+
+// grow gives a executors on live nodes where it has none: nodes that have come since it
+// registered, or whose memory has come free, as far as the rule of the queue lets it. Like
+// replacements, they come when the driver speaks. Nothing is looked at while nothing has changed
+// since the last time, or while somebody who waits is to be asked about first.
+func (h *starter) grow(a *ledger.App) {
+	times, _ := h.view.Freed()
+	freed, backfills := a.Tenant.Crowded && a.Clocks.Freed != times, h.line.Backfills()
+	if a.Tenant.GaveUp || a.Outcome.Killed != "" ||
+		a.Clocks.Grown == h.view.Growth() && !freed && (backfills || !h.shares.more[a.ID]) ||
+		len(h.view.Waiting()) > 0 && freed && (backfills || h.news() != h.seen) {
+		return
+	}
+	bound, bounded := *a, false
+	if !backfills {
+		if !h.line.Grows(h.view, a) {
+			return // It is looked at again.
+		}
+		h.shares.renew(h.view, h.line, h.news(), h.now)
+		delete(h.shares.more, a.ID)
+		most := h.places.Most(a)
+		if share := max(1, h.shares.nodes[a.ID]); share < len(h.view.Nodes()) && (most == 0 || share < most) {
+			bound.Tenant.Nodes.Most, bounded = share, true
+		}
+	}
+	seats, crowded := h.places.Growth(h.view, &bound)
+	h.record(ledger.SeatsLooked{App: a.ID, Crowded: crowded || bounded})
+	h.nodes.apply(seats...)
+}

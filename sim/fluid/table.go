@@ -70,11 +70,8 @@ type Cell struct {
 
 // mean is the mean of a value of the runs.
 func (c Cell) mean(of func(Run) float64) float64 {
-	sum := 0.0
-	for _, r := range c.Runs {
-		sum += of(r)
-	}
-	return sum / float64(len(c.Runs))
+	mean, _, _ := Measure{Values: c.each(of)}.Spread()
+	return mean
 }
 
 // Measure is what the source says in a number, and what was measured for each seed.

@@ -20,7 +20,7 @@ type QueueDetail struct {
 	// QueuePolicy is the one in force; SetBy is "operator" where that is not by the planner's configuration.
 	QueuePolicy
 	SetBy string `json:"set_by,omitempty"`
-	// Gifts are what applications give back now, by giver and node.
+	// Gifts are what applications give back now, by who waits for it.
 	Gifts  []Gift `json:"gifts"`
 	Scores Scores `json:"scores"`
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/planner"
 )
 
@@ -147,5 +148,25 @@ func TestEvennessIsThatOfMinutes(t *testing.T) {
 	w.mustRegister(second)
 	if is := minute(); is != 0.75 {
 		t.Errorf("a minute of 1 and one of a half: %v", is)
+	}
+}
+
+// While an executor leaves for one that waits, it is shown who gives which node to whom.
+func TestAGiftIsShown(t *testing.T) {
+	w, batch, shell := shared(t, assign.FlexiblePreemptive)
+	want := []api.Gift{{From: batch, Node: "b", To: shell}}
+	if gifts := w.policy().Policy.Gifts; !slices.Equal(gifts, want) {
+		t.Errorf("%+v, want %+v", gifts, want)
+	}
+	w.restart()
+	w.hello("a")
+	w.hello("b")
+	if gifts := w.policy().Policy.Gifts; !slices.Equal(gifts, want) {
+		t.Errorf("after a restart %+v, want %+v", gifts, want)
+	}
+	w.tell(batch, "submission of batch", gone(36, "2"))
+	w.live(time.Second, batch, shell)
+	if r := w.policy(); len(r.Policy.Gifts)+len(r.Apps) != 0 {
+		t.Errorf("it has started: %+v", r)
 	}
 }

@@ -15,12 +15,30 @@ type Evenness struct{ Fairness, Equality *float64 }
 
 // Queue is what `pacer policy show` prints of a queue that is served by that policy, but for who waits.
 func Queue(v ledger.View, in api.QueuePolicy, even Evenness) api.QueueDetail {
-	d := api.QueueDetail{QueuePolicy: in, Gifts: []api.Gift{}, Scores: deadlines(v)}
+	d := api.QueueDetail{QueuePolicy: in, Gifts: gifts(v), Scores: deadlines(v)}
 	d.Scores.Fairness, d.Scores.Equality = even.Fairness, even.Equality
 	if v.QueuePolicy() != nil {
 		d.SetBy = "operator"
 	}
 	return d
+}
+
+// gifts are what those that wait are given now, in the order of who waits.
+func gifts(v ledger.View) []api.Gift {
+	all := []api.Gift{}
+	for _, to := range v.Waiting() {
+		for _, g := range to.Given {
+			gift := api.Gift{From: g.App, Node: g.Node, To: to.ID}
+			from := v.App(g.App)
+			if from == nil || slices.Contains(all, gift) {
+				continue
+			}
+			if x := from.Executor(g.ID); x != nil && !x.Gone && !x.Stayed {
+				all = append(all, gift)
+			}
+		}
+	}
+	return all
 }
 
 // deadlines are the scores of the applications with a deadline that are over, and of those that run past it. Of one

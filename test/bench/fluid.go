@@ -10,9 +10,9 @@ import (
 // fluidSeeds are as many as the source's runs.
 const fluidSeeds = 10
 
-// fluidPace measures the rules of package assign in the world of units beside the source's figures, and the CPU time of
-// a run of 80,000 applications, its trace made and its figures drawn up: of each case, with another one where that one's
-// name has it in it, and the longest.
+// fluidPace measures the rules of package assign in the world of units beside the source's figures, and the CPU time
+// of a run of 80,000 applications, its trace made and its figures drawn up: of each case, with another one where that
+// one's name has it in it, and the longest.
 func fluidPace(t testing.TB, add adder) {
 	o := fluid.Options{Seeds: fluidSeeds, Stop: t.Context().Done()}
 	table, err := fluid.RunPace(o)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/planner"
@@ -85,6 +86,7 @@ func (m *machine) Register(t *rapid.T) {
 	m.submissions++
 	r.Submission = fmt.Sprint("submission ", m.submissions)
 	r.Launch.Heap = units.Bytes(rapid.SampledFrom([]int{1, 1, 4, 8, 10}).Draw(t, "heap")) * units.GiB
+	r.Class = rapid.SampledFrom(append(api.Classes(), "")).Draw(t, "class")
 	r.NoWait = rapid.IntRange(0, 3).Draw(t, "no wait") == 0
 	r.RequireFeasible = rapid.Bool().Draw(t, "require feasible")
 	if least, most := rapid.IntRange(0, 3).Draw(t, "least"), rapid.IntRange(0, 3).Draw(t, "most"); least+most > 3 {
@@ -97,8 +99,14 @@ func (m *machine) Register(t *rapid.T) {
 		}
 		return
 	}
-	m.apps = append(m.apps, &modelApp{id: reply.AppID, r: r, stages: map[int][]api.Binding{}, next: 1})
+	a := &modelApp{id: reply.AppID, r: r, stages: map[int][]api.Binding{}, next: 1}
+	m.apps = append(m.apps, a)
 	m.all[reply.AppID] = true
+	if rapid.Bool().Draw(t, "all come up") {
+		for _, x := range reply.Directive.Executors {
+			m.drive(a, up(x.ID))
+		}
+	}
 }
 
 func (m *machine) RegisterAgain(t *rapid.T) {
@@ -223,6 +231,7 @@ func (m *machine) Configure(t *rapid.T) {
 	next.Alpha = rapid.SampledFrom([]float64{0.8, 0.97, 1}).Draw(t, "alpha")
 	next.MaxPool = rapid.IntRange(1, 4).Draw(t, "max pool")
 	next.Placement = rapid.SampledFrom(placement.Orders()).Draw(t, "placement")
+	next.Queue.Rule = rapid.SampledFrom(assign.Rules()).Draw(t, "rule")
 	next.PaceInfeasible = rapid.Bool().Draw(t, "pace infeasible")
 	next.DriverLost = time.Duration(rapid.SampledFrom([]int{1, 10, 60}).Draw(t, "driver lost")) * time.Second
 	reply := m.step(planner.Configure{To: 1, Config: next}).(api.ControlReply)
@@ -486,6 +495,8 @@ func TestAnythingMayHappen(t *testing.T) {
 		cfg := planner.Default()
 		cfg.MaxNodes = rapid.IntRange(0, 2).Draw(t, "max nodes")
 		cfg.Branches = rapid.SampledFrom(estimate.Branches()).Draw(t, "branches")
+		cfg.Queue.Rule = rapid.SampledFrom(assign.Rules()).Draw(t, "rule")
+		cfg.Queue.Order = rapid.SampledFrom(assign.Orders()).Draw(t, "order")
 		w := newWorldOf(t, cfg, "a", "b", "c")
 		w.put(chain("chain"))
 		w.put(diamond("diamond"))

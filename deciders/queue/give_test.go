@@ -197,6 +197,97 @@ func TestGivingWaitsForARegisteredExecutor(t *testing.T) {
 	}
 }
 
+// TestWhoGrows: nobody who has given something back a moment ago, and nobody who ends in a moment; and what one has got
+// while it runs it keeps for two minutes.
+func TestWhoGrows(t *testing.T) {
+	c, p := ledgertest.New(t, "a", "b"), by(assign.FlexiblePreemptive)
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	a := runs(c, p, "app-1", wish{profile: "p", deadline: 5000, most: 1})
+	if !p.Grows(c.View(), a) {
+		t.Error("it has hours left, and does not grow")
+	}
+	body := ledgertest.Chain("q") // 17 core-seconds.
+	for i := range body.Stages {
+		s := &body.Stages[i]
+		s.Duration, s.CoreSeconds, s.NominalRate = s.Duration/10, s.CoreSeconds/10, 10*s.NominalRate
+	}
+	c.Know(ledger.ProfileSaved{Body: body})
+	short := runs(c, p, "app-2", wish{profile: "q"})
+	if p.Grows(c.View(), short) {
+		t.Error("it ends within a minute, and grows")
+	}
+	ends(c, short)
+	long := runs(c, p, "app-3", wish{})
+	c.To(30)
+	c.Know(ledger.NodeJoined{Node: "c", Incarnation: "c-1"}, ledger.NodeSaid{Status: ledgertest.Status("c", 1)}, ledger.Seated{App: long.ID, Nodes: []string{"c"}})
+	registers(c, long)
+	comes(c, "app-4", wish{class: api.ClassInteractive})
+	c.To(149)
+	if got := gives(p.Decide(c.View(), nil)); !slices.Equal(got, []string{"app-3 b app-4"}) {
+		t.Errorf("within two minutes: %v", got)
+	}
+	c.To(151)
+	if got := gives(p.Decide(c.View(), nil)); !slices.Equal(got, []string{"app-3 c app-4"}) {
+		t.Errorf("after two minutes: %v", got)
+	}
+}
+
+// TestSharesFollowTheRule: what runs grows in order of start, up to what it may have, and by Algorithm 2 first what is of
+// a higher priority; the default bounds nothing.
+func TestSharesFollowTheRule(t *testing.T) {
+	c := ledgertest.New(t, "a", "b", "c", "d", "e")
+	for i, w := range []wish{{most: 2}, {class: api.ClassInteractive}, {}} {
+		id := api.AppID(fmt.Sprintf("app-%d", i+1))
+		c.To(units.Seconds(i))
+		a := comes(c, id, w)
+		c.Know(ledger.Started{App: id, Seats: ledger.Seats{Nodes: []string{"a", "b", "c"}[i : i+1], Cores: 4}, Mode: ledger.Recording, Judgement: ledger.Judgement{Verdict: api.VerdictNone}})
+		registers(c, a)
+	}
+	for rule, want := range map[string][]int{assign.Flexible: {2, 2, 1}, assign.FlexiblePreemptive: {1, 3, 1}, assign.Malleable: {2, 2, 1}, assign.Rigid: {1, 1, 1}} {
+		shares := by(rule).Shares(c.View())
+		if got := []int{shares["app-1"], shares["app-2"], shares["app-3"]}; !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", rule, got, want)
+		}
+	}
+	if got := by(assign.Backfill).Shares(c.View()); got != nil {
+		t.Errorf("backfill: %v", got)
+	}
+}
+
+// TestTheLineIsOfTheOrderAndThePriority: by Algorithm 2 somebody who sits before it comes first, then a deadline that can
+// be kept; a shell says nothing of itself, and one of the class batch may take its time.
+func TestTheLineIsOfTheOrderAndThePriority(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	comes(c, "app-1", wish{})
+	comes(c, "app-2", wish{profile: "p", deadline: 4000})
+	for id, class := range map[api.AppID]api.Class{"app-3": "", "app-4": api.ClassBatch} {
+		n := len(c.View().Waiting()) + 1
+		c.Know(ledger.Registered{ID: id, Serial: c.View().Serial() + 1, Tenant: ledger.Tenant{Submission: "of " + string(id), Class: class, Launch: api.Launch{Heap: 10 * units.GiB, OffHeapFixed: true}},
+			Promise: ledger.Promise{Start: c.Now, Mode: ledger.Unpaced}, Wait: &ledger.Wait{Since: c.Now, Place: n, Of: n}})
+	}
+	c.To(1)
+	comes(c, "app-5", wish{class: api.ClassInteractive})
+	c.Know(ledger.NodeDrained{Node: "a", Draining: true}) // Nobody starts.
+	for _, w := range []struct{ rule, order, want string }{
+		{assign.Backfill, assign.EDF, "[app-1 app-3 app-4 app-5 app-2]"},
+		{assign.FlexiblePreemptive, assign.EDF, "[app-3 app-5 app-2 app-1 app-4]"},
+		{assign.Backfill, assign.FIFO, "[app-1 app-2 app-3 app-4 app-5]"},
+		{assign.FlexiblePreemptive, assign.FIFO, "[app-3 app-5 app-2 app-1 app-4]"},
+		{assign.Flexible, assign.SJF, "[app-1 app-2 app-3 app-4 app-5]"},
+	} {
+		p := by(w.rule)
+		p.Order = w.order
+		var line []api.AppID
+		for _, x := range p.Decide(c.View(), nil) {
+			line = append(line, x.App.ID)
+		}
+		if got := fmt.Sprint(line); got != w.want {
+			t.Errorf("%s, %s: %s, want %s", w.rule, w.order, got, w.want)
+		}
+	}
+}
+
 // TestADepartureTakesBack: by Algorithm 1 a waiting application is given something when one has left, and all that it
 // needs at once.
 func TestADepartureTakesBack(t *testing.T) {

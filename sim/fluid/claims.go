@@ -22,8 +22,9 @@ const (
 
 // Why claims differ.
 const (
-	openLine = "while the line does not grow any rule grants the load that comes; theirs grew: at a load of 1 and " +
-		"FIFO flexible grants 2 points more than malleable here, and 10 more than rigid"
+	openLine = "while the line does not grow any rule grants the load that comes; in theirs thousands wait, and what " +
+		"a rule wastes is lost: so it is here at a load of 1, where flexible grants 2 points more under FIFO, and 10 more " +
+		"than rigid"
 	fewLong  = "near saturation the line hangs on a few long applications, whose number differs from seed to seed"
 	smallFew = "under SJF the median job is a short one, which waits little under any rule at any load"
 	fewLine  = "lines are shorter here at the load that 75 % is granted of; under FIFO as long as theirs at a load of 0.85"

@@ -15,6 +15,18 @@ func (h *round) admit(a *ledger.App, noWait bool) (placement.Seating, error) {
 	if h.book.Backfills() {
 		return h.seats(a)
 	}
+	if h.blocked && len(a.Given) == 0 {
+		return placement.Seating{}, h.othersFirst()
+	}
+	s, err := h.admitted(a, noWait)
+	// Those behind one that fits no node, and that nobody gives one, would take what comes free, one after another. What
+	// one is given is spared.
+	h.blocked = h.blocked || api.KindOf(err) == api.KindConflict && h.givenTo(a) == ""
+	return s, err
+}
+
+// admitted is what a, which nobody blocks, gets now.
+func (h *round) admitted(a *ledger.App, noWait bool) (placement.Seating, error) {
 	if len(h.view.Waiting()) == 0 {
 		if s, err := h.seats(a); err == nil && len(s.Seats) >= h.least(a) {
 			return s, nil // Nobody else waits: what is free is nobody's.
@@ -26,8 +38,7 @@ func (h *round) admit(a *ledger.App, noWait bool) (placement.Seating, error) {
 		may = max(may, need) // It has been its turn.
 	}
 	unbound := may == 0 // More may fit a node than its units count for: what nobody grows into is its own.
-	if unbound && (h.blocked || !h.idle()) {
-		h.blocked = true
+	if unbound && !h.idle() {
 		return placement.Seating{}, h.othersFirst()
 	}
 	bound := *a
@@ -40,7 +51,6 @@ func (h *round) admit(a *ledger.App, noWait bool) (placement.Seating, error) {
 	}
 	switch {
 	case unbound:
-		h.blocked = true
 		return placement.Seating{}, h.othersFirst()
 	case h.book.Rule == assign.Rigid:
 	case len(fit)+coming >= need, h.book.takesBack() && !noWait && h.giveBack(a, need-len(fit)-coming, fit):

@@ -30,7 +30,7 @@ type round struct {
 	gifts map[string]*gift
 	gives []Choice
 	left  map[api.AppID]int
-	// blocked says that one that waits is not served yet, so that none behind it is, nobody that no application is to
+	// blocked says that one that waits does not fit, so that those behind it are not served; nobody that no application is to
 	// grow, nil until somebody asks.
 	blocked bool
 	nobody  *bool

@@ -28,6 +28,10 @@ type Job struct {
 	// nobody knows. Its whole work is Time * (Core + Elastic).
 	Time units.Seconds
 	Left float64
+	// Tasks are how many units it can use at once, and Used the unit-seconds that one that waits has had all the same.
+	// They count under the rules that reserve.
+	Tasks int
+	Used  float64
 }
 
 // State is a cluster, and all jobs that it serves or that wait for it. Assign changes nothing of it.
@@ -41,20 +45,26 @@ type State struct {
 	Sorted bool
 	// Freed says that something has left since the last question: what has come alone takes nothing back (Algorithm 1).
 	Freed bool
+	// Learnt is what Policy.Learn has made of the jobs that have ended, nil of none.
+	Learnt []byte
 }
 
-// Grant is how many units a job has from now on.
+// Grant is how many units a job has from now on. Drop, under the rules that reserve, turns one that waits down, and ends
+// one that is served.
 type Grant struct {
 	ID    string
 	Units int
+	Drop  bool
 }
 
 // Policy says by which rule units are granted, in which order jobs wait, and what counts as the size of a job. With
 // Pass those behind one that does not fit may start in what its core units, and all that have started since it came,
-// leave of the whole. A name that is not known counts as the first of Rules, Orders or Sizes.
+// leave of the whole. A name that is not known counts as the first of Rules, Orders or Sizes. A rule of Reserving
+// has an order of its own, and no use for sizes and Pass.
 type Policy struct {
 	Rule, Order, Size string
 	Pass              bool
+	Reading           Reading
 }
 
 // Names of rules, orders and sizes.
@@ -102,6 +112,9 @@ func Sizes() []string { return names(sizes()) }
 // have. Those that lose units come first, so that each grant in its turn fits. A job whose core units the whole does
 // not hold never starts, and never blocks.
 func (p Policy) Assign(s State) []Grant {
+	if slices.Contains(Reserving(), p.Rule) {
+		return p.reserve(s)
+	}
 	r := p.newRound(s)
 	find(rules(), p.Rule)(r)
 	return r.grants()

@@ -41,6 +41,26 @@
 // A size is T, T (C + E) or T (C + E) cores memory; one that is not known counts as the median of those that are.
 // Equals come by arrival, then by ID.
 //
+// # Rules that reserve
+//
+// These know one number of a job, how many units it can use at once, and reserve what its deadline needs (E.
+// Dimopoulos, "Resource Allocation in Multi-analytics, Resource-Constrained Environments", PhD thesis, 2018, chapters 4
+// and 5). With M = min(tasks, units of the whole), D from arrival to deadline and f learnt of those that have ended:
+//
+//	rate         work / D / M, at most 1, of each that has ended
+//	pythia       f = the greatest rate
+//	justice      f = (last + b) / 2 + c, from the least rate to 1: last = units had / M, b = the least rate if the last
+//	             one met its deadline, else the greatest, c = the mean of rate - last
+//	both         n = ceil((f M D - used) / (D - elapsed)), 1 at least; until two have ended M, or what is free
+//	oracle       n = ceil(work / (D - elapsed))
+//	fs           each unit that is free to the job with the fewest; parts count, nothing is taken back
+//	fs-reactive  as fs; who is past its deadline is ended
+//
+// One that needs more than M, or has no time left, is dropped. The others get n or nothing, the least n / (D - elapsed)
+// first; smaller ones behind one that does not fit may pass. Who is served keeps what it has, and is ended at its
+// deadline. Where the source contradicts itself Reading chooses. It prints none of used, which is 0 where nothing runs
+// without a reservation. Where units are lost, the last due are ended first.
+//
 // Ask at each arrival and departure, and carry the grants out in their order. One that starts has Now as its Began. All
 // functions are pure.
 package assign

@@ -142,7 +142,7 @@ func TestFig3_1(t *testing.T) {
 		near(t, c.rule+" mean", c.mean, f.mean())
 		same(t, c.rule+" starts", []string{"a", "b", "c", "d"}, f.starts)
 		if c.rule != Rigid {
-			same(t, c.rule+" all at once", []Grant{{"a", 7}, {"b", 3}}, p.Assign(State{Total: Amount{Cores: 10}, Waiting: jobs}))
+			same(t, c.rule+" all at once", []Grant{{"a", 7, false}, {"b", 3, false}}, p.Assign(State{Total: Amount{Cores: 10}, Waiting: jobs}))
 		}
 	}
 }
@@ -174,14 +174,14 @@ func TestADepartureTakesBack(t *testing.T) {
 		Waiting: []Job{job("d", 3, 0, 10)}}
 	same(t, "nothing has left", []Grant(nil), Policy{Rule: Flexible, Order: FIFO}.Assign(s))
 	s.Freed = true
-	same(t, "flexible", []Grant{{"b", 7}, {"d", 3}}, Policy{Rule: Flexible, Order: FIFO}.Assign(s))
+	same(t, "flexible", []Grant{{"b", 7, false}, {"d", 3, false}}, Policy{Rule: Flexible, Order: FIFO}.Assign(s))
 	same(t, "malleable", []Grant(nil), Policy{Rule: Malleable, Order: FIFO}.Assign(s))
 
 	full := State{Total: Amount{Cores: 10}, Waiting: []Job{job("a", 10, 0, 10)}}
 	larger := State{Total: Amount{Cores: 10}, Waiting: []Job{job("a", 11, 0, 10), job("b", 1, 0, 10)}}
 	for _, rule := range Rules() {
-		same(t, rule+": one that fills the whole starts", []Grant{{"a", 10}}, Policy{Rule: rule}.Assign(full))
-		same(t, rule+": one that is larger does not block", []Grant{{"b", 1}}, Policy{Rule: rule}.Assign(larger))
+		same(t, rule+": one that fills the whole starts", []Grant{{"a", 10, false}}, Policy{Rule: rule}.Assign(full))
+		same(t, rule+": one that is larger does not block", []Grant{{"b", 1, false}}, Policy{Rule: rule}.Assign(larger))
 	}
 }
 
@@ -195,9 +195,9 @@ func TestAPriorJobPreempts(t *testing.T) {
 	}
 	s := State{Now: 5, Total: Amount{Cores: 10}, Serving: []Job{serves(job("b", 3, 7, 10), 0, 10)}}
 	s.Waiting = []Job{job("first", 2, 0, 10), prior(4, 0)}
-	same(t, "it starts", []Grant{{"b", 6}, {"prior", 4}}, p.Assign(s))
+	same(t, "it starts", []Grant{{"b", 6, false}, {"prior", 4, false}}, p.Assign(s))
 	s.Waiting = []Job{prior(4, 9)}
-	same(t, "its elastic units come first", []Grant{{"b", 3}, {"prior", 7}}, p.Assign(s))
+	same(t, "its elastic units come first", []Grant{{"b", 3, false}, {"prior", 7, false}}, p.Assign(s))
 	s.Waiting = []Job{job("first", 2, 0, 10), prior(8, 0)}
 	same(t, "it waits", []Grant(nil), p.Assign(s))
 	s.Freed = true
@@ -206,7 +206,7 @@ func TestAPriorJobPreempts(t *testing.T) {
 	same(t, "the line starts on a departure", []Grant(nil), p.Assign(s))
 	s.Serving = nil
 	s.Waiting = []Job{job("first", 2, 0, 10), prior(8, 0)}
-	same(t, "both start", []Grant{{"prior", 8}, {"first", 2}}, p.Assign(s))
+	same(t, "both start", []Grant{{"prior", 8, false}, {"first", 2, false}}, p.Assign(s))
 	s.Serving, s.Waiting = []Job{serves(job("b", 3, 7, 10), 0, 10)}, []Job{prior(4, 0)}
 	same(t, "not under Algorithm 1", []Grant(nil), Policy{Rule: Flexible, Order: FIFO}.Assign(State{Now: 5, Total: s.Total,
 		Serving: s.Serving, Waiting: s.Waiting}))
@@ -218,7 +218,7 @@ func TestTheLineClosesInEitherDimension(t *testing.T) {
 	served := job("b", 1, 3, 10)
 	s.Serving = []Job{serves(served, 0, 4)}
 	p := Policy{Rule: Flexible}
-	same(t, "open", []Grant{{"d", 1}}, p.Assign(s))
+	same(t, "open", []Grant{{"d", 1, false}}, p.Assign(s))
 	s.Serving[0].Unit.Memory = 25
 	same(t, "closed", []Grant(nil), p.Assign(s))
 }
@@ -234,11 +234,11 @@ func TestPass(t *testing.T) {
 	s := State{Now: 9, Total: Amount{Cores: 10}, Serving: []Job{old},
 		Waiting: []Job{wait("a", 7, 1), wait("b", 4, 2), wait("c", 2, 3), wait("d", 2, 4), wait("e", 1, 5)}}
 	for _, rule := range Rules() {
-		same(t, rule, []Grant{{"c", 2}, {"e", 1}}, Policy{Rule: rule, Order: FIFO, Pass: true}.Assign(s))
+		same(t, rule, []Grant{{"c", 2, false}, {"e", 1, false}}, Policy{Rule: rule, Order: FIFO, Pass: true}.Assign(s))
 	}
 	s.Serving = append(s.Serving, serves(job("young", 2, 0, 10), 2, 2))
 	for _, rule := range Rules() {
-		same(t, rule, []Grant{{"e", 1}}, Policy{Rule: rule, Order: FIFO, Pass: true}.Assign(s))
+		same(t, rule, []Grant{{"e", 1, false}}, Policy{Rule: rule, Order: FIFO, Pass: true}.Assign(s))
 		if rule != Backfill {
 			same(t, rule+" without", []Grant(nil), Policy{Rule: rule, Order: FIFO}.Assign(s))
 		}
@@ -249,8 +249,8 @@ func TestPass(t *testing.T) {
 func TestWhoComesFirst(t *testing.T) {
 	s := State{Now: 9, Total: Amount{Cores: 10}, Serving: []Job{serves(job("b", 3, 3, 10), 0, 3)},
 		Waiting: []Job{job("c", 3, 5, 10)}}
-	same(t, "malleable", []Grant{{"b", 6}, {"c", 4}}, Policy{Rule: Malleable}.Assign(s))
-	same(t, "backfill", []Grant{{"c", 7}}, Policy{Rule: Backfill}.Assign(s))
+	same(t, "malleable", []Grant{{"b", 6, false}, {"c", 4, false}}, Policy{Rule: Malleable}.Assign(s))
+	same(t, "backfill", []Grant{{"c", 7, false}}, Policy{Rule: Backfill}.Assign(s))
 }
 
 // Orders: what comes first, and what counts of one without a deadline, or of unknown size.
@@ -281,7 +281,7 @@ func TestOrders(t *testing.T) {
 		slices.Reverse(s.Waiting)
 		var want []Grant
 		for _, j := range c.jobs {
-			want = append(want, Grant{j.ID, 1})
+			want = append(want, Grant{j.ID, 1, false})
 		}
 		for _, pass := range []bool{false, true} {
 			same(t, c.order, want, Policy{Rule: Rigid, Order: c.order, Pass: pass}.Assign(s))
@@ -294,6 +294,7 @@ func TestTables(t *testing.T) {
 	same(t, "rules", []string{"backfill", "rigid", "malleable", "flexible", "flexible-preemptive"}, Rules())
 	same(t, "orders", []string{"edf", "fifo", "sjf", "srpt", "hrrn", "laxity"}, Orders())
 	same(t, "sizes", []string{"time", "time-units", "time-cores-memory"}, Sizes())
+	same(t, "rules that reserve", []string{"pythia", "justice", "oracle", "fs", "fs-reactive"}, Reserving())
 	s := State{Total: Amount{Cores: 2}, Waiting: []Job{job("b", 2, 0, 1), job("a", 1, 0, 1)}}
-	same(t, "default", Policy{Backfill, EDF, ByTime, false}.Assign(s), Policy{Rule: "none", Order: "none"}.Assign(s))
+	same(t, "default", Policy{Rule: Backfill, Order: EDF, Size: ByTime}.Assign(s), Policy{Rule: "none", Order: "none"}.Assign(s))
 }

@@ -34,7 +34,7 @@ func drawJobs(t *rapid.T) []Job {
 
 func drawPolicy(t *rapid.T) Policy {
 	return Policy{rapid.SampledFrom(Rules()).Draw(t, "rule"), rapid.SampledFrom(Orders()).Draw(t, "order"),
-		rapid.SampledFrom(Sizes()).Draw(t, "size"), rapid.Bool().Draw(t, "pass")}
+		rapid.SampledFrom(Sizes()).Draw(t, "size"), rapid.Bool().Draw(t, "pass"), Reading{}}
 }
 
 // most is the total of the cluster of these tests, in which any job that drawJobs makes fits once with its core units.

@@ -142,9 +142,9 @@ func (r *round) grants() []Grant {
 	for _, h := range r.served {
 		switch {
 		case h.units < h.Units:
-			lose = append(lose, Grant{h.ID, h.units})
+			lose = append(lose, Grant{ID: h.ID, Units: h.units})
 		case h.units > h.Units:
-			gain = append(gain, Grant{h.ID, h.units})
+			gain = append(gain, Grant{ID: h.ID, Units: h.units})
 		}
 	}
 	return append(lose, gain...)

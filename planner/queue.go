@@ -73,7 +73,7 @@ func (h *starter) tick() {
 	h.even.tick(h.view, h.places)
 	if len(h.view.Waiting()) > 0 {
 		h.stayed()
-		if h.news() != h.seen || h.due || h.now >= h.asked.Add(askEvery) {
+		if h.news() != h.seen || h.due || h.now >= h.asked.Add(askEvery) || h.missed() {
 			h.askNow()
 		}
 	}
@@ -90,6 +90,13 @@ func (h *starter) news() uint64 {
 func (h *starter) askNow() {
 	h.seen, h.asked, h.due = h.news(), h.now, false
 	h.nodes.apply(queue.Levers(h.now, h.line.Decide(h.view, nil), nil)...)
+}
+
+// missed reports whether one that waits was to start since the policy was asked. By the default nobody can help it.
+func (h *starter) missed() bool {
+	return !h.line.Backfills() && slices.ContainsFunc(h.view.Waiting(), func(a *ledger.App) bool {
+		return a.Wait.Start > h.asked && a.Wait.Start <= h.now
+	})
 }
 
 // stayed gives executors up that were to leave for one that waits, and have taken too long: another one is asked.

@@ -53,10 +53,11 @@ type giver struct {
 }
 
 // giveBack has others give back what a lacks to start on so many more nodes than those of fit, and reports whether
-// they can. Nobody does where memory comes free soon.
+// they can. Nobody does where memory comes free soon, unless a was to start by now.
 func (h *round) giveBack(a *ledger.App, lacks int, fit map[string]bool) bool {
 	g := giver{h, a, fit, make(map[string][]unit)}
-	if lacks <= 0 || g.comesFree() >= lacks {
+	missed := a.Wait.Start > 0 && a.Wait.Start <= h.view.Now()
+	if lacks <= 0 || !missed && g.comesFree() >= lacks {
 		return false
 	}
 	for range lacks {

@@ -197,6 +197,25 @@ func TestGivingWaitsForARegisteredExecutor(t *testing.T) {
 	}
 }
 
+// TestMemoryThatIsNotFreeInTimeIsGiven: one that is expected to start in a moment, and does not, is given something.
+func TestMemoryThatIsNotFreeInTimeIsGiven(t *testing.T) {
+	c, p := ledgertest.New(t, "a", "b", "c"), by(assign.FlexiblePreemptive)
+	c.Know(ledger.QueueLearnt{Key: "app-1", State: []byte(`{"v":1,"runs":1,"took_s":30}`)})
+	runs(c, p, "app-1", wish{most: 1})
+	runs(c, p, "app-2", wish{})
+	c.To(20)
+	comes(c, "app-3", wish{class: api.ClassInteractive})
+	choices := p.Decide(c.View(), nil)
+	if got := gives(choices); got != nil || choices[0].Wait.Start != ledgertest.Start.Add(32*time.Second) {
+		t.Fatalf("%v, %+v", got, choices[0].Wait)
+	}
+	obey(c, choices)
+	c.To(33)
+	if got := gives(p.Decide(c.View(), nil)); !slices.Equal(got, []string{"app-2 c app-3"}) {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestWhoGrows: nobody who has given something back a moment ago, and nobody who ends in a moment; and what one has got
 // while it runs it keeps for two minutes.
 func TestWhoGrows(t *testing.T) {

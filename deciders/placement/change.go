@@ -20,7 +20,7 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 		count[x.Node]++
 	}
 	most := p.Most(a)
-	bound := most > 0 && spread(v, a) >= most
+	bound := most > 0 && spread(v, a, name) >= most
 	nodes := slices.DeleteFunc(v.Live(), func(n *ledger.Node) bool {
 		return bound && count[n.Node] == 0 || v.Free(n) < a.Tenant.Claim()
 	})
@@ -44,7 +44,7 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crowded bool) {
 	taken, more := 0, true
 	if most := p.Most(a); most > 0 {
-		taken = spread(v, a)
+		taken = spread(v, a, "")
 		more = taken < most
 	}
 	kept := make(map[string]bool)
@@ -114,9 +114,9 @@ func lacks(a *ledger.App, n *ledger.Node) int {
 	return max(0, lacks)
 }
 
-// spread is how many nodes a is on or waits for, those that drain not counted: it
+// spread is how many nodes a is on or waits for, but for gone. Those that drain are not counted: it
 // is to have others in their place.
-func spread(v ledger.View, a *ledger.App) int {
+func spread(v ledger.View, a *ledger.App, gone string) int {
 	names := make(map[string]bool)
 	for _, x := range a.Alive() {
 		if n := v.Node(x.Node); !x.Leaving && (n == nil || !n.Draining) {
@@ -124,7 +124,7 @@ func spread(v ledger.View, a *ledger.App) int {
 		}
 	}
 	for _, name := range a.Tenant.Pending {
-		if name != "" {
+		if name != "" && name != gone {
 			names[name] = true
 		}
 	}

@@ -24,10 +24,12 @@ import (
 //     nothing grows before what it owes is given back, and the total is right again two
 //     seconds after the last change; what lives on a node that the ledger does not have there counts
 //     after five seconds, too;
-//   - who waits for memory starts in order: nobody gets what the first one could have had,
+//   - who waits for memory starts in order, by the policy in force: nobody gets what the first one could have had,
 //     and that one waits for nobody behind it who has started since it came to the head;
+//   - an executor is given back only under a rule that has it, for one that waits; its application keeps what it
+//     needs, and gets none for two minutes;
 //   - no healthy executor is stopped: one that runs for a driver that does, on a node
-//     that is not drained;
+//     that is not drained, and that was not given back;
 //   - no application is failed that could go on: by silence while its driver lives, by the
 //     loss of executors while it has some or may have others, or by a planner that will not
 //     take it again; nor one that waits, by silence while it can be heard.
@@ -45,6 +47,11 @@ type check struct {
 	front   front
 	latest  map[api.AppID]units.Instant // Of those that wait, and have while others did: when they have to start.
 	starts  []api.AppID                 // Of the planner's step.
+	// given are executors that were asked back, gave is when one of an application last was; gets are those for which they
+	// were: what they fit on is spared for them, whoever comes.
+	given executorSet
+	gave  map[api.AppID]units.Instant
+	gets  map[api.AppID]bool
 	// held is the memory of a node that executors took by the ledger while it had room for them,
 	// or what of it they still take since the node gives less.
 	held map[storeNode]units.Bytes
@@ -301,7 +308,7 @@ func (c *check) stopped(a *agent, key node.Key) {
 	if d := c.w.driver(p); d.spark.Stopped || d.unwanted || d.refused != nil || key.App != d.reply.AppID {
 		return
 	}
-	if c.drains(a) {
+	if c.drains(a) || c.given[key] {
 		return
 	}
 	c.w.fail("node %s stops executor %s, whose driver runs", a.m.Name, key)

@@ -1,31 +1,20 @@
 package sim
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"time"
 
-	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What must be true of memory and of the queue, looked at by what is in the plant and in the
-// ledger: neither a node's engine nor the queue's policy is asked.
+// What must be true of memory, looked at by what is in the plant and in the ledger: no node's engine is asked.
 
-const (
-	// rightAgain is how long the total of a node may be wrong after what has changed it: four
-	// ticks, two seconds at least.
-	rightAgain = 2 * time.Second
-	// startsWithin is how long the head of the queue may wait once nobody runs that was there
-	// when it came to the head, or comes before it.
-	startsWithin = 5 * time.Second
-	// patience is after how long an application without a deadline counts as due.
-	patience = time.Hour
-)
+// rightAgain is how long the total of a node may be wrong after what has changed it: four
+// ticks, two seconds at least.
+const rightAgain = 2 * time.Second
 
 // memory looks at what a node's executors may take of its memory.
 func (c *check) memory(a *agent) {
@@ -140,113 +129,3 @@ func (c *check) promises(of *control) {
 
 // holds reports whether the ledger has the executor on that node.
 func holds(x *ledger.Executor, node string) bool { return x != nil && !x.Gone && x.Node == node }
-
-// front is the head of the queue as the check has seen it.
-type front struct {
-	// head is who comes first, since when, and rooms the nodes then; passed is since when
-	// nobody runs that was there before or comes before it in the line, 0 while somebody does;
-	// waited is when one was seen last that started until then: it was to end earlier.
-	head                  api.AppID
-	since, passed, waited units.Instant
-	rooms                 map[string]units.Bytes
-}
-
-// queue looks at who waits after each step of the planner, and who has started in it.
-func (c *check) queue() {
-	defer func() { c.starts = c.starts[:0] }()
-	v := c.w.control.engine.View()
-	if len(v.Waiting()) == 0 {
-		c.front, c.latest = front{}, nil
-		return
-	}
-	now := v.Now()
-	if c.latest == nil {
-		c.latest = make(map[api.AppID]units.Instant)
-	}
-	// The planner goes by the latest starts that it found before: that of a newcomer is not known yet.
-	defer func() {
-		for _, a := range v.Waiting() {
-			c.latest[a.ID] = a.Wait.Latest
-		}
-	}()
-	inLine := func(a, b *ledger.App) int { return inLine(now, c.latest, a, b) }
-	head := slices.MinFunc(v.Waiting(), inLine)
-	claim := head.Tenant.Claim()
-	rooms, older, filled := map[string]units.Bytes{}, false, false
-	lost := false // Memory is kept for executors that are to be replaced.
-	for a := range v.Running() {
-		lost = lost || len(a.Tenant.Pending) > 0
-	}
-	since := c.front.since
-	for _, n := range v.Nodes() {
-		if !n.Live() || n.Room() < claim {
-			continue
-		}
-		rooms[n.Node] = n.Room()
-		took := units.Bytes(0) // By those that have started in this step and come after it.
-		for _, t := range v.Allocations(n.Node) {
-			switch began := t.App.Instant(t.App.Tenant.Began); {
-			case slices.Contains(c.starts, t.App.ID) && inLine(head, t.App) < 0:
-				took += units.Bytes(len(t.Executors)) * t.App.Tenant.Claim()
-			case began <= since || began > now || inLine(t.App, head) < 0:
-				older = true // It began in the future where the planner's clock was set back since.
-			case began <= c.front.passed:
-				filled = true
-			}
-		}
-		if took > 0 && !lost && v.Free(n)+took >= claim {
-			c.w.fail("%v of node %s went to who comes after %s, which needs %v and would have had it", took, n.Node,
-				head.ID, claim)
-		}
-	}
-	if c.front.head != head.ID || !maps.Equal(c.front.rooms, rooms) {
-		c.front = front{head: head.ID, since: now, rooms: rooms}
-		return
-	}
-	switch {
-	case older || lost || len(rooms) == 0 || c.unheard(v):
-		c.front.passed = 0
-	case c.front.passed == 0:
-		c.front.passed = now
-	case filled:
-		c.front.waited = now
-	case now.Sub(max(c.front.passed, c.front.waited)) > startsWithin:
-		c.w.fail("%s is first in the queue, needs %v, and waits for those behind it that have started since it is first",
-			head.ID, claim)
-	}
-}
-
-// recorded notes who has started.
-func (c *check) recorded(fact ledger.Fact) {
-	switch f := fact.(type) {
-	case ledger.Registered:
-		if f.Seats != nil {
-			c.starts = append(c.starts, f.ID)
-		}
-	case ledger.Started:
-		c.starts = append(c.starts, f.App)
-	}
-}
-
-// inLine is the order of the queue: earliest deadline first, without one as if due after
-// patience, with one as if due at its latest start once that is no further away, then arrival.
-// latest has the latest starts of those that wait, and of those that did.
-func inLine(now units.Instant, latest map[api.AppID]units.Instant, a, b *ledger.App) int {
-	came := func(a *ledger.App) units.Instant {
-		if a.Wait != nil {
-			return a.Wait.Since
-		}
-		return a.Instant(a.Tenant.Began - a.Tenant.Waited)
-	}
-	due := func(a *ledger.App) units.Instant {
-		start := latest[a.ID]
-		switch {
-		case a.Promise.Deadline <= 0:
-			return came(a).Add(patience)
-		case start > 0 && start <= now.Add(patience):
-			return start
-		}
-		return a.Instant(a.Promise.Deadline)
-	}
-	return cmp.Or(cmp.Compare(due(a), due(b)), cmp.Compare(came(a), came(b)), cmp.Compare(a.ID, b.ID))
-}

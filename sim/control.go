@@ -181,9 +181,7 @@ func (c *control) step(event planner.Event) {
 }
 
 func (c *control) observe(change ledger.Change) {
-	if c == c.w.control {
-		c.w.check.recorded(change.Fact)
-	}
+	c.w.check.recorded(c, change.Fact)
 	if line := change.Line(); line.Text != "" {
 		c.w.history.said("planner", "", line.Text)
 	}

@@ -36,7 +36,8 @@ type Driver struct {
 	waits    units.Instant
 	waited   units.Seconds
 	unwanted bool
-	// unlucky says that it was refused while a node gave less memory than it does in the end.
+	// unlucky says that it was refused while a node gave less memory than it does in the end, or as there were fewer
+	// than it asks for.
 	unlucky bool
 	// result is what the planner last said about it.
 	result *api.AppDetail
@@ -179,7 +180,8 @@ func (d *Driver) answered(no uint64, from string, body any) {
 
 // refuse is the end of an application that the planner does not take.
 func (d *Driver) refuse(why error) {
-	d.refused, d.unlucky = why, api.KindOf(why) == api.KindInvalid && givesLess(d.w.agents)
+	d.refused = why
+	d.unlucky = api.KindOf(why) == api.KindInvalid && (givesLess(d.w.agents) || d.spark.App.Nodes.Least > 1)
 	d.spark.Leave()
 	d.w.clock.Cancel(&d.turn)
 	d.w.history.said("driver", d.spark.App.Name, "refused: "+why.Error())

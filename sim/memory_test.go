@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/plant"
@@ -165,6 +167,18 @@ func TestTheCheckLooksAtMemory(t *testing.T) {
 		},
 		"waits and can be heard": func(w *World, _ *agent, _ *plant.Process) {
 			w.check.givenUp(w.drivers[1].reply.AppID)
+		},
+		"and the rule is backfill": func(w *World, _ *agent, p *plant.Process) {
+			w.check.recorded(w.control, ledger.ExecutorLeaving{App: p.Key.App, ID: p.Key.ID, For: w.drivers[1].reply.AppID})
+		},
+		"of 1 that it needs": func(w *World, _ *agent, p *plant.Process) {
+			w.cfg.Planner.Queue.Rule = assign.Flexible
+			w.control.engine.View().App(p.Key.App).Executor(p.Key.ID).Leaving = true
+			w.check.recorded(w.control, ledger.ExecutorLeaving{App: p.Key.App, ID: p.Key.ID, For: w.drivers[1].reply.AppID})
+		},
+		"after it gave one back": func(w *World, _ *agent, p *plant.Process) {
+			w.check.gave[p.Key.App] = w.clock.Now()
+			w.check.recorded(w.control, ledger.Seated{App: p.Key.App, Nodes: []string{"n1"}})
 		},
 		"waits for those behind": func(w *World, _ *agent, _ *plant.Process) { w.check.front.since, w.check.front.passed = 0, 1 },
 	} {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
@@ -54,10 +56,15 @@ func givesLess(agents []*agent) bool {
 }
 
 // scarceTrial is Trial where more applications come than the nodes' memory holds, what is off
-// their heaps moves, users end some of them, and a node may lose its power for good.
-func scarceTrial(seed uint64) error {
+// their heaps moves, users end some of them, and a node may lose its power for good. rule, where it is not
+// nil, draws how the queue is served, and what applications ask for by which the rules differ.
+func scarceTrial(seed uint64, rule *rand.Rand) error {
 	r := des.Random(seed, "scarce")
 	c := trialConfig(seed)
+	if rule != nil {
+		of := func(names []string) string { return names[rule.IntN(len(names))] }
+		c.Planner.Queue = api.QueuePolicy{Rule: of(assign.Rules()), Order: of(assign.Orders()), Size: of(assign.Sizes())}
+	}
 	for i := range c.Nodes {
 		c.Nodes[i].Memory = leastScarce + units.Bytes(r.Int64N(int64(mostScarce-leastScarce)))
 	}
@@ -71,6 +78,11 @@ func scarceTrial(seed uint64) error {
 		a := scarceApp(r)
 		if r.IntN(4) > 0 {
 			a.Deadline = units.Seconds(200 + 1500*r.Float64())
+		}
+		if rule != nil {
+			a.Nodes.Most = rule.IntN(len(c.Nodes) + 1)
+			a.Nodes.Least = rule.IntN(min(a.Nodes.Most, 2) + 1)
+			a.Class = []api.Class{api.ClassInteractive, api.ClassDeadline, api.ClassBatch}[rule.IntN(3)]
 		}
 		at := start + units.Seconds(400*r.Float64())
 		d, err := w.Submit(at, a)

@@ -32,6 +32,9 @@ func (h *round) admitted(a *ledger.App, noWait bool) (placement.Seating, error) 
 			return s, nil // Nobody else waits: what is free is nobody's.
 		}
 	}
+	if placement.Least(a) > h.book.mostOf(a) {
+		return h.seats(a) // There are not the nodes for it now: that is nobody's fault.
+	}
 	by := h.book.assign()
 	may, need := by.granted(a.ID), h.least(a)
 	if len(a.Given) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -132,7 +133,8 @@ func (b *book) job(a *ledger.App, has, most, executors int, each units.Cores) as
 	if a.Tenant.Cap > 0 {
 		each = min(each, a.Tenant.Cap)
 	}
-	core := min(needs(b.view.Now(), a, each), max(most, 1))
+	// One that needs more nodes than there are never starts, and blocks nobody: package assign sees to that.
+	core := max(placement.Least(a), min(needs(b.view.Now(), a, each), most))
 	j := assign.Job{ID: string(a.ID), Arrival: since(a), Priority: priority(a), Core: core,
 		Elastic: max(most, has, core) - core, Units: has,
 		Unit: b.cluster().unit(a.Tenant.Claim() * units.Bytes(executors))}

@@ -328,6 +328,23 @@ func TestTheHeadBlocksThoseBehindIt(t *testing.T) {
 	}
 }
 
+// TestOneForWhichThereAreNoNodesBlocksNobody: one that needs more than is here now waits for that, takes nothing from
+// anybody, and is passed.
+func TestOneForWhichThereAreNoNodesBlocksNobody(t *testing.T) {
+	c, p := ledgertest.New(t, "a", "b", "c"), by(assign.FlexiblePreemptive)
+	runs(c, p, "app-1", wish{most: 2})
+	comes(c, "app-2", wish{class: api.ClassInteractive, least: 3})
+	c.Know(ledger.NodeLost{Node: "c"})
+	if choices := p.Decide(c.View(), nil); gives(choices) != nil || choices[0].What != queue.Wait || choices[0].Wait.Start != 0 {
+		t.Errorf("%v, %+v", gives(choices), choices[0].Wait)
+	}
+	c.To(1)
+	comes(c, "app-3", wish{class: api.ClassInteractive, most: 1})
+	if got := gives(p.Decide(c.View(), nil)); !slices.Equal(got, []string{"app-1 b app-3"}) {
+		t.Errorf("the one behind it: %v", got)
+	}
+}
+
 // TestADepartureTakesBack: by Algorithm 1 a waiting application is given something when one has left, and all that it
 // needs at once.
 func TestADepartureTakesBack(t *testing.T) {

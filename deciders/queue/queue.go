@@ -103,6 +103,9 @@ func (h *round) choose(c *Choice, comes, noWait bool) {
 	if !c.Wait.Plan {
 		c.Wait.Start = h.expect(entering)
 	}
+	if !h.book.Backfills() && c.Wait.Start <= h.view.Now() {
+		c.Wait.Start = 0 // Others are served first with what is free, nobody knows how long.
+	}
 	c.Wait.Node = h.keep(c.App, c.Wait.Node)
 }
 

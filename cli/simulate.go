@@ -35,9 +35,10 @@ func simulateCommand(sh *shell) *cobra.Command {
 		Long: "Runs a scenario file, or one of the paper's experiments beside the paper's own\n" +
 			"numbers, with Pacer's own engines on virtual time. " + fluid.PaceTable + " is of another paper: 80,000\n" +
 			"applications that wait for units under the rules of the queue; a trace (CSV) goes\n" +
-			"through the same cases. " + offersTable + " is of a third: what two frameworks hold, run and wait\n" +
-			"for on a cluster that is divided by offers. With --out it also writes the figures as JSON, plots, and\n" +
-			"of a scenario the event history for `pacer replay`.",
+			"through the same cases. " + zoeTable + " is what that one ran on a cluster, with the engines.\n" +
+			offersTable + " is of a third: what two frameworks hold, run and wait for on a cluster that\n" +
+			"is divided by offers. With --out it also writes the figures as JSON, plots, and of a\n" +
+			"scenario the event history for `pacer replay`.",
 		Args: cobra.ExactArgs(1),
 	}
 	form := outputFlag(c)

@@ -10,10 +10,14 @@ import (
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/sim/fluid"
 	"github.com/sparkpacer/pacer/sim/offers"
+	"github.com/sparkpacer/pacer/sim/zoe"
 )
 
-// offersTable is the name of the table of package offers.
-const offersTable = "offers"
+// Names of the tables of packages offers and zoe.
+const (
+	offersTable = "offers"
+	zoeTable    = "zoe"
+)
 
 // printout is what such a table gave: tables to print, the first row of each its heading, and figures to keep, and to draw
 // where draw is there.
@@ -28,6 +32,13 @@ type printout struct {
 func unpaced() map[string]func(fluid.Options) (printout, error) {
 	return map[string]func(fluid.Options) (printout, error){
 		fluid.PaceTable: func(o fluid.Options) (printout, error) { return ofUnits(fluid.RunPace(o)) },
+		zoeTable: func(o fluid.Options) (printout, error) {
+			if o.Only != "" {
+				return printout{}, command.Usagef("--only %q: the cases of %s are compared, and run together", o.Only, zoeTable)
+			}
+			t, err := zoe.Run(zoe.Options{Seeds: o.Seeds, Stop: o.Stop})
+			return printout{t.Title, [][][]string{t.Rows(), t.FigureRows()}, t, t.Draw}, err
+		},
 		offersTable: func(o fluid.Options) (printout, error) {
 			cases, err := offers.WordCount(o.Only)
 			return printout{"WordCount in SparkFG and in Hadoop, one 10 s after the other, on 6 nodes that are offered as by Mesos",

@@ -96,6 +96,7 @@ func rows(o options) []row {
 		{name: "strategies", minutes: 1, measure: strategies},
 		{name: "verdicts", minutes: 1, measure: verdicts},
 		{name: "fluid", minutes: 1.5, measure: fluidPace},
+		{name: "zoe", minutes: 1.5, measure: zoeRules},
 		{name: "repro", minutes: 2, measure: reproduced},
 	}, scaleRows(), []row{
 		{name: "micro", minutes: 1, measure: micro},

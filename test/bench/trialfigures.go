@@ -243,6 +243,8 @@ func goals() []benchline.Goal {
 		most("fluid.pace.fifo.flexible_rigid.median_ratio", 0.8),
 		between("fluid.pace.fifo.malleable.cpu_pct", 74, 76), between("fluid.pace.fifo.malleable.memory_pct", 73, 75),
 		least("fluid.pace.fifo_sjf.pending_ratio", 3), least("fluid.pace.preempted.wait_ratio", 30), most("fluid.run_s", 10),
+		most("queue.sim.elastic_ratio", 0.85), most("queue.sim.rigid_ratio", 1), most("queue.sim.interactive_ratio", 0.2),
+		least("queue.sim.met_gain", 0), most("queue.sim.batch_ratio", 1.15),
 		most("controller.step_ns", 200), least("sim.events_per_s", 500_000), most("sim.hour_10k_s", 300),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/paper"
@@ -74,6 +75,16 @@ func TestEveryOrderHasAScenario(t *testing.T) {
 		s := scenarioOf(t, "placement", name)
 		if c := s.Config.Planner; c.Placement != name || c.MaxNodes == 0 {
 			t.Errorf("the scenario of order %s has %s on %d nodes", name, c.Placement, c.MaxNodes)
+		}
+	}
+}
+
+// A rule of the queue is a file, an entry in a table, a paper test and a scenario: testdata/queue-NAME.txt.
+func TestEveryRuleOfTheQueueHasAScenario(t *testing.T) {
+	for _, name := range assign.Rules() {
+		s := scenarioOf(t, "queue", name)
+		if got := s.Config.Planner.Queue.Rule; got != name {
+			t.Errorf("the scenario of rule %s has %s", name, got)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func figures(c []Case) []Figure {
 	}
 	var all []Figure
 	add := func(name, over, measure string, theirs float64, band claim.Band, values []float64) {
-		all = append(all, Figure{"queue.sim." + name, values, claim.Claim{Table: "3.5", Case: over, Measure: measure,
+		all = append(all, Figure{"queue.sim." + name, values, claim.Claim{Table: "Sec 3.5", Case: over, Measure: measure,
 			Theirs: theirs, Band: band, Why: load}.Tried(values)})
 	}
 	fifo, edf := "flexible over rigid, fifo", "flexible-preemptive over backfill, edf"

@@ -97,7 +97,7 @@ func rows(o options) []row {
 		{name: "verdicts", minutes: 1, measure: verdicts},
 		{name: "fluid", minutes: 1.5, measure: fluidPace},
 		{name: "zoe", minutes: 1.5, measure: zoeRules},
-		{name: "repro", minutes: 2, measure: reproduced},
+		{name: "repro", minutes: 3, measure: reproduced},
 	}, scaleRows(), []row{
 		{name: "micro", minutes: 1, measure: micro},
 		{name: "plan", minutes: 0.5, spark: true, measure: planLatency},

@@ -1,5 +1,5 @@
 // Command bench measures Pacer: `go run ./test/bench help` says how. `make bench`, `make
-// bench-deadlines`, `make bench-match`, `make bench-scale` and `make bench-trust` run parts of
+// bench-deadlines`, `make bench-match`, `make bench-queue`, `make bench-scale` and `make bench-trust` run parts of
 // it, `make figures` writes docs/figures.md.
 //
 // # Rows
@@ -84,6 +84,9 @@
 //	                                     flexible-preemptive over, or less, backfill, edf
 //	question.register_ms.*               a registration while another user asks again and again about a profile of 2,000
 //	                                     stages; .answer_s: that answer
+//	queue.live.start_s.worst             from the command of an application that a person waits for to its first task,
+//	                                     beside a long one on both nodes, under flexible-preemptive
+//	queue.live.wait_ratio                the median of these over that under backfill, queue.live.backfill_start_s.median
 //	quota.*                              to write a quota, and what Docker takes for it
 //	rebind.*                             from a stage that is ready to its first task
 //	repro.SOURCE.held_ratio              of the n claims of a publication that Pacer follows (sim/repro): those that hold

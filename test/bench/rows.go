@@ -54,6 +54,7 @@ const (
 	deadlinesCommand  = "deadlines"
 	contentionCommand = "contention"
 	matchCommand      = "match"
+	queueCommand      = "queue"
 	fuzzCommand       = "fuzz"
 )
 
@@ -83,6 +84,8 @@ func rows(o options) []row {
 		return contentionRows(o.trial)
 	case matchCommand:
 		return matchRows(o.trial)
+	case queueCommand:
+		return queueRows(o.trial)
 	case fuzzCommand:
 		return []row{fuzzed(o.only)}
 	}

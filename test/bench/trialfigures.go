@@ -245,6 +245,7 @@ func goals() []benchline.Goal {
 		least("fluid.pace.fifo_sjf.pending_ratio", 3), least("fluid.pace.preempted.wait_ratio", 30), most("fluid.run_s", 10),
 		most("queue.sim.elastic_ratio", 0.85), most("queue.sim.rigid_ratio", 1), most("queue.sim.interactive_ratio", 0.2),
 		least("queue.sim.met_gain", 0), most("queue.sim.batch_ratio", 1.15),
+		most("queue.live.start_s.worst", 60), most("queue.live.wait_ratio", 0.6),
 		most("controller.step_ns", 200), least("sim.events_per_s", 500_000), most("sim.hour_10k_s", 300),
 	}
 }

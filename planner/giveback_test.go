@@ -162,3 +162,29 @@ func TestGrowthFollowsTheRule(t *testing.T) {
 		t.Errorf("a has %v, the third is %s", w.counted("a", two), w.app(three).State)
 	}
 }
+
+// TestAGiftThatNobodyHasHeardOf: a planner that dies when it has stored what is given back, and told nobody, tells it when it
+// is back, and asks for nothing more.
+func TestAGiftThatNobodyHasHeardOf(t *testing.T) {
+	cfg := planner.Default()
+	cfg.Queue.Rule = assign.FlexiblePreemptive
+	w := newWorldOf(t, cfg, "a", "b", "c")
+	first, second := large("batch"), large("shell")
+	second.Class = api.ClassInteractive
+	batch := w.mustRegister(first).AppID
+	w.tell(batch, first.Submission, up("1"), up("2"), up("3"))
+	w.cut(planner.Register{To: 1, Request: second})
+	for _, n := range []string{"a", "b", "c"} {
+		w.hello(n)
+	}
+	shell := w.mustRegister(second).AppID
+	w.live(10*time.Second, batch, shell)
+	if got := w.leaving(batch); !slices.Equal(got, []api.ExecutorID{"3"}) || len(w.e.View().App(shell).Given) != 1 {
+		t.Errorf("%v are to leave, given %+v", got, w.e.View().App(shell).Given)
+	}
+	w.tell(batch, first.Submission, gone(12, "3"))
+	w.live(time.Second, batch, shell)
+	if w.app(shell).State != api.AppRunning {
+		t.Errorf("it is %s", w.app(shell).State)
+	}
+}

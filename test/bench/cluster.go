@@ -131,6 +131,8 @@ func (c *cluster) step(event planner.Event) (reply any, plans int, took time.Dur
 			c.encode(a.Plan)
 		case planner.PublishDirective:
 			c.encode(a.Directive)
+		case planner.Answer:
+			reply = a.Work(c.engine.View(), nil)
 		case planner.Reply:
 			reply = a.Body
 		}

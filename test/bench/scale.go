@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/daemon"
 )
 
@@ -43,5 +44,6 @@ func scaleCluster(t testing.TB) []figure {
 	for range scaleSeconds {
 		c.second()
 	}
-	return append(c.figures(), c.arrivals()...)
+	out := append(c.figures(), c.arrivals("register.scale", assign.Backfill)...)
+	return append(out, c.arrivals("register.scale.flexible", assign.Flexible)...)
 }

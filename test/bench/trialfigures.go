@@ -224,6 +224,7 @@ func goals() []benchline.Goal {
 		most("torture.lost", 0), most("torture.wrong", 0), most("torture.late_possible", 0), most("torture.orphans", 0),
 		least("verdict.feasible_met_ratio", 0.95), least("verdict.feasible", 20),
 		most("verdict.infeasible_spare", 0), most("register.scale_ms.p99", 20),
+		most("register.scale.flexible_ms.p99", 20),
 		most("offheap.shrink_s.median", 2), most("offheap.grow_ms.median", 100), least("offheap.rss_released_pct", 85),
 		between("precision.left_pct", 0, 3), most("precision.late", 0),
 		most("plan.scale_own_ms.p99", 1), most("plan.latency_ms.p99", 50), most("plan.scale_rss_mib", 512),

@@ -77,15 +77,11 @@
 //	plan.fdatasync_ms.*                  the same bytes appended and synced by nobody but the benchmark, right after it
 //	plan.scale_own_ms.*                  the former less the latter, event by event
 //	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it
-<<<<<<< Updated upstream
-//	                                     ends
+//	                                     ends; register.scale.flexible_ms.* under that rule of the queue
 //	queue.sim.elastic_ratio, .rigid_ratio   100 applications on ten nodes of two units, on the engines (sim/zoe):
 //	                                     turnaround under flexible over rigid, fifo, n traces
 //	queue.sim.interactive_ratio, .met_gain, .batch_ratio   the same: waits, deadlines met and turnaround under
 //	                                     flexible-preemptive over, or less, backfill, edf
-=======
-//	                                     ends; register.scale.flexible_ms.* under that rule of the queue
->>>>>>> Stashed changes
 //	question.register_ms.*               a registration while another user asks again and again about a profile of 2,000
 //	                                     stages; .answer_s: that answer
 //	queue.live.start_s.worst             from the command of an application that a person waits for to its first task,

@@ -36,7 +36,7 @@ demo test test-all e2e torture soak: export AS_ROOT := 1
 race: export COMPILER := 1
 bench-match: export PANDAS := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-scale bench-trust torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-admission bench-scale bench-trust torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ bench-contention: build workloads ## measure several applications at once, on st
 
 bench-match: build ## measure runs that differ from their profile: how stages are recognised, deadlines in virtual time and live (45 minutes; ARGS="-only live" takes less)
 	@$(SPARK) $(GO) run ./test/bench match $(ARGS)
+
+bench-admission: ## measure the rules that reserve for deadlines in the world of units (5 minutes)
+	@$(GO) run ./test/bench figures -only tr1 $(ARGS)
 
 bench-queue: build ## measure how long somebody waits for a node that a long application can spare (15 minutes; ARGS="-runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench queue $(ARGS)

@@ -49,8 +49,8 @@ type State struct {
 	Learnt []byte
 }
 
-// Grant is how many units a job has from now on. Drop, under the rules that reserve, turns one that waits down, and ends
-// one that is served.
+// Grant is how many units a job has from now on. Drop, under the rules that reserve, turns one that waits down, and
+// ends one that is served.
 type Grant struct {
 	ID    string
 	Units int

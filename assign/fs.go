@@ -20,7 +20,10 @@ type share struct {
 
 // before says who gets a unit first.
 func (s share) before(o share) bool {
-	return cmp.Or(cmp.Compare(s.units, o.units), cmp.Compare(s.Arrival, o.Arrival), cmp.Compare(s.ID, o.ID)) < 0
+	if c := cmp.Or(cmp.Compare(s.units, o.units), cmp.Compare(s.Arrival, o.Arrival)); c != 0 {
+		return c < 0
+	}
+	return s.ID < o.ID
 }
 
 // shares are a heap, the least first.
@@ -47,7 +50,7 @@ func (s *shares) Pop() any {
 
 // fill gives what is free in parts; one that has got less than it can use may get more later, unless it is Frozen.
 func (r *reserve) fill() {
-	var open, done shares
+	open, done := make(shares, 0, len(r.waiting)+len(r.serving)), shares(nil)
 	for _, jobs := range [][]*Job{r.waiting, r.serving} {
 		for _, j := range jobs {
 			if most := r.most(j); j.Units < most && r.free.fits(j.Unit) > 0 && !(r.Frozen && j.Units > 0) {
@@ -56,15 +59,20 @@ func (r *reserve) fill() {
 		}
 	}
 	heap.Init(&open)
+	leave := func(s share) {
+		if s.units > s.Units {
+			done = append(done, s)
+		}
+	}
 	for len(open) > 0 {
 		s := &open[0]
 		if r.free.fits(s.Unit) == 0 {
 			open = slices.DeleteFunc(open, func(s share) bool {
-				if r.free.fits(s.Unit) > 0 {
-					return false
+				full := r.free.fits(s.Unit) == 0
+				if full {
+					leave(s)
 				}
-				done = append(done, s)
-				return true
+				return full
 			})
 			heap.Init(&open)
 			continue
@@ -73,15 +81,13 @@ func (r *reserve) fill() {
 		if s.units++; s.units < s.most {
 			heap.Fix(&open, 0)
 		} else {
-			done = append(done, heap.Pop(&open).(share))
+			leave(heap.Pop(&open).(share))
 		}
 	}
 	slices.SortFunc(done, func(a, b share) int {
 		return cmp.Or(cmp.Compare(a.Arrival, b.Arrival), cmp.Compare(a.ID, b.ID))
 	})
 	for _, s := range done {
-		if s.units > s.Units {
-			r.grants = append(r.grants, Grant{ID: s.ID, Units: s.units})
-		}
+		r.grants = append(r.grants, Grant{ID: s.ID, Units: s.units})
 	}
 }

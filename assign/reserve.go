@@ -76,8 +76,10 @@ func (r *reserve) give(j *Job, n int) {
 func (p Policy) reserve(s State) []Grant {
 	r := &reserve{State: s, Reading: p.Reading, reservation: find(reserving(), p.Rule), free: s.Total}
 	r.part, _, r.known = p.Fraction(s.Learnt)
+	r.serving = make([]*Job, 0, len(s.Serving))
 	r.keep()
 	if r.share != nil {
+		r.waiting = make([]*Job, 0, len(s.Waiting))
 		for i := range s.Waiting {
 			if j := &s.Waiting[i]; r.isLate(j) {
 				r.drop(j)

@@ -27,7 +27,9 @@ import (
 func simulateCommand(sh *shell) *cobra.Command {
 	var laws []string
 	var o paper.Options
+	var fo fluid.Options
 	var out string
+	reserve := strings.Join(fluid.ReserveTables(), " and ")
 	tables := slices.Concat(paper.Tables(), slices.Sorted(maps.Keys(unpaced())))
 	c := &cobra.Command{
 		Use:   "simulate SCENARIO|TRACE.csv|" + strings.Join(tables, "|"),
@@ -37,8 +39,9 @@ func simulateCommand(sh *shell) *cobra.Command {
 			"applications that wait for units under the rules of the queue; a trace (CSV) goes\n" +
 			"through the same cases. " + zoeTable + " is what that one ran on a cluster, with the engines.\n" +
 			offersTable + " is of a third: what two frameworks hold, run and wait for on a cluster that\n" +
-			"is divided by offers. With --out it also writes the figures as JSON, plots, and of a\n" +
-			"scenario the event history for `pacer replay`.",
+			"is divided by offers; " + reserve + " are jobs with deadlines whose work nobody knows.\n" +
+			"With --out it also writes the figures as JSON, plots, and of a scenario the event\n" +
+			"history for `pacer replay`.",
 		Args: cobra.ExactArgs(1),
 	}
 	form := outputFlag(c)
@@ -46,6 +49,8 @@ func simulateCommand(sh *shell) *cobra.Command {
 		" (default: all)")
 	c.Flags().IntVar(&o.Seeds, "seeds", 5, "how often each case of a table is run")
 	c.Flags().StringVar(&o.Only, "only", "", "run the cases of a table whose name contains this")
+	c.Flags().IntSliceVar(&fo.CPUs, "cpus", []int{2250, 4500, 15000}, "clusters of "+reserve)
+	c.Flags().BoolVar(&fo.Full, "full", false, "of "+reserve+": as many jobs as the source has, not 20,000")
 	c.Flags().StringVar(&out, "out", "", "directory for plots and the event history")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for _, law := range laws {
@@ -62,6 +67,10 @@ func simulateCommand(sh *shell) *cobra.Command {
 			return command.Usagef("--seeds and --only are for tables; a scenario says its seed")
 		case c.Flags().Changed("seeds") && args[0] == offersTable:
 			return command.Usagef("--seeds is for tables in which something is drawn, and nothing of %s is", offersTable)
+		case !slices.Contains(fluid.ReserveTables(), args[0]) && (c.Flags().Changed("cpus") || fo.Full):
+			return command.Usagef("--cpus and --full are for %s", reserve)
+		case len(fo.CPUs) == 0 || slices.ContainsFunc(fo.CPUs, func(n int) bool { return n < 1 || n > 1_000_000 }):
+			return command.Usagef("--cpus is %v: want numbers from 1 to 1000000", fo.CPUs)
 		case len(laws) > 0 && isUnpaced:
 			return command.Usagef("--law is for scenarios and for tables of executors that are steered")
 		case !isTable && len(laws) > 1:
@@ -74,7 +83,7 @@ func simulateCommand(sh *shell) *cobra.Command {
 		}
 		var err error
 		if isUnpaced {
-			fo := fluid.Options{Seeds: o.Seeds, Only: o.Only, Stop: c.Context().Done()}
+			fo.Seeds, fo.Only, fo.Stop = o.Seeds, o.Only, c.Context().Done()
 			err = simulateUnpaced(sh.Stdout, args[0], fo, *form, out)
 		} else if isTable {
 			cfg := sim.Default()

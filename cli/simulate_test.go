@@ -127,6 +127,25 @@ func TestSimulateRunsOffers(t *testing.T) {
 	}
 }
 
+// Rules that reserve, on a trace made up; bars are drawn.
+func TestSimulateReserves(t *testing.T) {
+	out := t.TempDir()
+	code, stdout, stderr := run(t, "simulate", "tr1", "--seeds", "1", "--cpus", "4500,2250", "--only", "pythia fixed2x 2250", "--out", out)
+	if code != command.ExitOK || !strings.Contains(stdout, "20000 jobs") || strings.Count(stdout, "pythia") != 1 {
+		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+	}
+	for _, ext := range []string{".png", ".svg", ".json"} {
+		if info, err := os.Stat(filepath.Join(out, "tr1"+ext)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", ext, err)
+		}
+	}
+	code, stdout, stderr = run(t, "simulate", "tr2", "--seeds", "1", "--only", "oracle fixed2x 4500", "-o", "json")
+	var got fluid.ReserveTable
+	if err := json.Unmarshal([]byte(stdout), &got); code != command.ExitOK || err != nil || len(got.Cells) != 1 || got.Cells[0].Runs[0].SDR == 0 {
+		t.Errorf("exit %d: %v, %+v %s", code, err, got, stderr)
+	}
+}
+
 func TestSimulateRefusesInOneLine(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.csv")
 	if err := os.WriteFile(bad, []byte("arrival,time,core,elastic,cores,memory,priority\n0,-1,1,0,1,1g,0\n"), 0o600); err != nil {
@@ -143,13 +162,17 @@ func TestSimulateRefusesInOneLine(t *testing.T) {
 		"--law is for scenarios and for tables":     {"simulate", "pace", "--law", "pi"},
 		"read the trace: open none.csv":             {"simulate", "none.csv"},
 		"offers has no such case":                   {"simulate", "offers", "--only", "nothing"},
-		"nothing of offers is":                      {"simulate", "offers", "--seeds", "2"},
-		"scenarios and for tables of executors":     {"simulate", "offers", "--law", "pi"},
-		"sharing, eq21, offers, pace":               {"simulate", "offer"},
-		"bad.csv:2: time \"-1\": want a number":     {"simulate", bad},
-		"accepts 1 arg(s), received 0":              {"simulate"},
-		"a scenario runs under one law":             {"simulate", scenario(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
-		"accepts 1 arg(s), received 2":              {"replay", "a", "b"},
+		"tr1 has no such case, want a part of one's name: RULE DEADLINES CPUS, of pythia, justice, oracle, fs, fs-reactive; fixed1x": {"simulate",
+			"tr1", "--only", "nobody"},
+		"--cpus is [0]: want numbers from 1":    {"simulate", "tr1", "--cpus", "0"},
+		"--cpus and --full are for tr1 and tr2": {"simulate", "pace", "--full"},
+		"nothing of offers is":                  {"simulate", "offers", "--seeds", "2"},
+		"scenarios and for tables of executors": {"simulate", "offers", "--law", "pi"},
+		"sharing, eq21, offers, pace":           {"simulate", "offer"},
+		"bad.csv:2: time \"-1\": want a number": {"simulate", bad},
+		"accepts 1 arg(s), received 0":          {"simulate"},
+		"a scenario runs under one law":         {"simulate", scenario(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
+		"accepts 1 arg(s), received 2":          {"replay", "a", "b"},
 	} {
 		if code, _, stderr := run(t, args...); code != command.ExitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: exit %d: %s", args, code, stderr)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/sim/fluid"
 	"github.com/sparkpacer/pacer/sim/offers"
@@ -26,29 +27,39 @@ type printout struct {
 	tables  [][][]string
 	figures any
 	draw    func(...string) error
+	cases   string // What their names are made of, where that is too much to guess.
 }
 
 // unpaced are the tables in which no control law steers anything.
 func unpaced() map[string]func(fluid.Options) (printout, error) {
-	return map[string]func(fluid.Options) (printout, error){
+	tables := map[string]func(fluid.Options) (printout, error){
 		fluid.PaceTable: func(o fluid.Options) (printout, error) { return ofUnits(fluid.RunPace(o)) },
 		zoeTable: func(o fluid.Options) (printout, error) {
 			if o.Only != "" {
 				return printout{}, command.Usagef("--only %q: the cases of %s are compared, and run together", o.Only, zoeTable)
 			}
 			t, err := zoe.Run(zoe.Options{Seeds: o.Seeds, Stop: o.Stop})
-			return printout{t.Title, [][][]string{t.Rows(), t.FigureRows()}, t, t.Draw}, err
+			return printout{t.Title, [][][]string{t.Rows(), t.FigureRows()}, t, t.Draw, ""}, err
 		},
 		offersTable: func(o fluid.Options) (printout, error) {
 			cases, err := offers.WordCount(o.Only)
 			return printout{"WordCount in SparkFG and in Hadoop, one 10 s after the other, on 6 nodes that are offered as by Mesos",
-				[][][]string{offers.Rows(cases)}, cases, nil}, err
+				[][][]string{offers.Rows(cases)}, cases, nil, ""}, err
 		},
 	}
+	for _, name := range fluid.ReserveTables() {
+		tables[name] = func(o fluid.Options) (printout, error) {
+			t, err := fluid.RunReserve(name, o)
+			cases := ": RULE DEADLINES CPUS, of " + strings.Join(assign.Reserving(), ", ") + "; " +
+				strings.Join(fluid.GeneratorNames(), ", ")
+			return printout{t.Title, [][][]string{t.Rows(), t.MeasureRows()}, t, t.Draw, cases}, err
+		}
+	}
+	return tables
 }
 
 func ofUnits(t fluid.Table, err error) (printout, error) {
-	return printout{t.Title, [][][]string{t.Rows(), t.MeasureRows()}, t, t.Draw}, err
+	return printout{t.Title, [][][]string{t.Rows(), t.MeasureRows()}, t, t.Draw, ""}, err
 }
 
 // simulateUnpaced runs the table of that name, or a trace through the cases of pace.
@@ -68,7 +79,7 @@ func simulateUnpaced(w io.Writer, name string, o fluid.Options, form output, out
 	}
 	s, err := run(o)
 	if err == nil && len(s.tables[0]) < 2 {
-		err = command.Usagef("--only %q: %s has no such case, want a part of one's name", o.Only, name)
+		err = command.Usagef("--only %q: %s has no such case, want a part of one's name%s", o.Only, name, s.cases)
 	}
 	if err == nil && out != "" {
 		err = keepFigures(filepath.Join(out, strings.TrimSuffix(filepath.Base(name), ".csv")), s.figures, s.draw)

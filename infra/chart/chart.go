@@ -117,6 +117,20 @@ func (c *Chart) scatter(xys []XY, style draw.GlyphStyle, name string) error {
 	return nil
 }
 
+// Bar draws a bar from 0 to a height around a place of the horizontal axis. The legend has its name, if it has one.
+func (c *Chart) Bar(at, width, height float64, hue int, name string) error {
+	left, right := at-width/2, at+width/2
+	bar, err := plotter.NewPolygon(plotter.XYs{{X: left}, {X: left, Y: height}, {X: right, Y: height}, {X: right}})
+	if err != nil {
+		return err
+	}
+	bar.Color, bar.LineStyle.Width = colour(hue), 0
+	if c.plot.Add(bar); name != "" {
+		c.plot.Legend.Add(name, bar)
+	}
+	return nil
+}
+
 // Label replaces the text at the vertical axis.
 func (c *Chart) Label(y string) { c.plot.Y.Label.Text = y }
 

@@ -33,9 +33,11 @@ func (t Table) Rows() [][]string {
 }
 
 // MeasureRows are the measures as text below a heading.
-func (t Table) MeasureRows() [][]string {
+func (t Table) MeasureRows() [][]string { return measureRows(t.Measures) }
+
+func measureRows(measures []Measure) [][]string {
 	rows := [][]string{{"MEASURE", "WHAT", "MEAN", "(SOURCE)", "FROM", "TO"}}
-	for _, m := range t.Measures {
+	for _, m := range measures {
 		mean, least, most := m.Spread()
 		rows = append(rows, []string{m.Name, m.Says + ", " + m.Unit, fmt.Sprintf("%.3g", mean),
 			fmt.Sprintf("(%.3g)", m.Source), fmt.Sprintf("%.3g", least), fmt.Sprintf("%.3g", most)})

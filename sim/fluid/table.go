@@ -92,10 +92,13 @@ type Table struct {
 
 // Options say how an experiment is run.
 type Options struct {
-	// Seeds is how many traces are drawn, Jobs how many jobs each has, 80,000 if 0.
+	// Seeds is how many traces are drawn, Jobs how many jobs each has: if 0, 80,000 of pace and 20,000 of the others.
 	Seeds, Jobs int
-	Only        string          // Picks cases whose name contains it.
-	Stop        <-chan struct{} // Ends it early, with ErrStopped, when it is closed.
+	// CPUs are the clusters of ReserveTables; Full takes as many jobs as their sources have.
+	CPUs []int
+	Full bool
+	Only string          // Picks cases whose name contains it.
+	Stop <-chan struct{} // Ends it early, with ErrStopped, when it is closed.
 }
 
 // cells are the cases: each order and rule of Figs 3.3 to 3.5 and Table 3.1, then those of Fig 3.9.

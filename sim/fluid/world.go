@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/assign/scores"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -24,6 +25,8 @@ type Done struct {
 	Kind                  Kind
 	Arrival, Began, Ended units.Instant
 	Time                  units.Seconds // What it takes with all its units.
+	// Run says whether it met its deadline, and what it has used.
+	Run scores.Run
 }
 
 // Wait is how long it had no units, in seconds.
@@ -46,9 +49,11 @@ type Level struct {
 
 // Outcome is what came of a trace.
 type Outcome struct {
-	// Jobs are all that were served, in the order of their ends, Refused counts the others.
+	// Jobs are all that were served or dropped, in the order of their ends, Refused counts the others.
 	Jobs    []Done
 	Refused int
+	// Fairness and Equality are means over the moments of Levels, under rules that reserve.
+	Fairness, Equality float64
 	// Mean is over the time from the first arrival to the last, Levels are at levelCount moments of it.
 	Mean   Level
 	Levels []Level
@@ -62,6 +67,7 @@ var ErrStopped = errors.New("the simulation was stopped")
 // Ranks of what happens at one instant.
 const (
 	departs des.Rank = iota
+	expires
 	arrives
 )
 
@@ -69,9 +75,10 @@ const (
 type task struct {
 	assign.Job
 	world *world
-	// departs is when its work will be done; Left is as it was at since.
-	departs des.Timer
-	since   units.Instant
+	// departs is when its work will be done; Left is as it was at since. expires is when its deadline has passed, where
+	// the rule ends it then.
+	departs, expires des.Timer
+	since            units.Instant
 }
 
 type world struct {
@@ -89,14 +96,19 @@ type world struct {
 	arrives des.Timer
 	level   Level // How full the cluster is since the last event.
 	since   units.Instant
-	out     Outcome
-	fault   error
+	// reserves says that the rule is one that reserves, which asks for learnt.
+	reserves bool
+	learnt   []byte
+	similar  similar
+	out      Outcome
+	fault    error
 }
 
 // Simulate runs a trace until all its jobs have left. It fails on one that is not in order of arrival, and on a rule
 // that takes a core unit back or grants more than there is.
 func Simulate(c Config, trace []assign.Job) (Outcome, error) {
 	w := &world{Config: c, trace: trace, tasks: map[string]*task{}}
+	w.reserves = slices.Contains(assign.Reserving(), c.Policy.Rule)
 	// Under the other orders who comes first changes with time.
 	w.sorted = slices.Contains([]string{assign.FIFO, assign.SJF, assign.SRPT, assign.Laxity}, c.Policy.Order)
 	w.arrives = des.NewTimer(arrives, 0, des.Call(w.arrive))
@@ -118,6 +130,7 @@ func Simulate(c Config, trace []assign.Job) (Outcome, error) {
 	if w.fault == nil && len(w.tasks) > 0 {
 		w.fault = fmt.Errorf("%d jobs take years with the units that they have", len(w.tasks))
 	}
+	w.out.Fairness, w.out.Equality = w.similar.means()
 	return w.out, w.fault
 }
 
@@ -137,12 +150,13 @@ func (w *world) arrive() {
 	case w.tasks[j.ID] != nil:
 		w.fault = fmt.Errorf("there are two jobs %s", j.ID)
 		return
-	case !w.possible(j):
+	case !w.reserves && !w.possible(j):
 		w.out.Refused++
 		return
 	}
 	t := &task{Job: j, world: w}
 	t.departs = des.NewTimer(departs, uint64(w.next), t)
+	t.expires = des.NewTimer(expires, uint64(w.next), des.Call(w.expire))
 	w.tasks[j.ID] = t
 	place := len(w.waiting)
 	if w.sorted {
@@ -150,6 +164,13 @@ func (w *world) arrive() {
 		place, _ = slices.BinarySearchFunc(w.waiting, j, compare)
 	}
 	w.waiting = slices.Insert(w.waiting, place, j)
+	if w.reserves {
+		w.await(t)
+		if w.level.Cores == 1 {
+			w.level.Pending++
+			return // Nobody can start before another one goes.
+		}
+	}
 	w.ask(false)
 }
 
@@ -163,10 +184,26 @@ func (w *world) possible(j assign.Job) bool {
 func (t *task) Fire(*des.Timer) {
 	w, now := t.world, t.world.clock.Now()
 	w.account(now)
-	w.served = slices.DeleteFunc(w.served, func(s *task) bool { return s == t })
-	delete(w.tasks, t.ID)
-	w.out.Jobs = append(w.out.Jobs, Done{t.ID, KindOf(t.Job), t.Arrival, t.Began, now, t.Time})
+	t.Left = 0
+	w.leave(t, t.Due > 0 && now <= t.Due)
 	w.ask(true)
+}
+
+// leave has t be gone.
+func (w *world) leave(t *task, met bool) {
+	w.clock.Cancel(&t.departs)
+	w.clock.Cancel(&t.expires)
+	if t.Units > 0 {
+		w.served = slices.DeleteFunc(w.served, func(s *task) bool { return s == t })
+		w.learn(t, met)
+	} else {
+		t.Began = w.clock.Now()
+		w.waiting = slices.DeleteFunc(w.waiting, func(j assign.Job) bool { return j.ID == t.ID })
+	}
+	delete(w.tasks, t.ID)
+	work := float64(t.Time) * float64(t.Core+t.Elastic)
+	w.out.Jobs = append(w.out.Jobs, Done{t.ID, KindOf(t.Job), t.Arrival, t.Began, w.clock.Now(), t.Time,
+		scores.Run{Met: met, Work: units.Work(work), Used: units.Work(work - t.Left)}})
 }
 
 // ask asks the rule and carries out what it says.
@@ -178,10 +215,14 @@ func (w *world) ask(freed bool) {
 		t.since = now
 		w.state = append(w.state, t.Job)
 	}
-	s := assign.State{Now: now, Total: w.Total, Serving: w.state, Waiting: w.waiting, Sorted: w.sorted, Freed: freed}
+	s := assign.State{Now: now, Total: w.Total, Serving: w.state, Waiting: w.waiting, Sorted: w.sorted, Freed: freed,
+		Learnt: w.learnt}
 	for _, g := range w.Policy.Assign(s) {
 		t := w.tasks[g.ID]
 		switch {
+		case t != nil && g.Drop && w.reserves:
+			w.leave(t, false)
+			continue
 		case t == nil || g.Units < t.Core || g.Units > t.Core+t.Elastic:
 			w.fault = fmt.Errorf("job %q cannot have %d units", g.ID, g.Units)
 			return
@@ -193,7 +234,7 @@ func (w *world) ask(freed bool) {
 		}
 		if t.Units != g.Units {
 			t.Units = g.Units
-			w.clock.Set(&t.departs, des.Later(now, t.Left/float64(t.Units)))
+			w.clock.Set(&t.departs, t.inTime(des.Later(now, t.Left/float64(t.Units))))
 		}
 	}
 	var used assign.Amount
@@ -204,7 +245,7 @@ func (w *world) ask(freed bool) {
 	if !fits(used, w.Total) {
 		w.fault = fmt.Errorf("%+v is granted of %+v", used, w.Total)
 	}
-	w.level = Level{float64(used.Cores / w.Total.Cores), float64(used.Memory) / float64(w.Total.Memory),
+	w.level = Level{float64(used.Cores / w.Total.Cores), float64(used.Memory) / max(1, float64(w.Total.Memory)),
 		float64(len(w.waiting)), float64(len(w.served))}
 }
 
@@ -216,7 +257,9 @@ func (w *world) account(now units.Instant) {
 		m.Cores, m.Memory = m.Cores+part*l.Cores, m.Memory+part*l.Memory
 		m.Pending, m.Running = m.Pending+part*l.Pending, m.Running+part*l.Running
 		for n := len(w.out.Levels); n < levelCount && first+span/levelCount*units.Instant(n+1) <= now; n++ {
-			w.out.Levels = append(w.out.Levels, w.level)
+			if w.out.Levels = append(w.out.Levels, w.level); w.reserves {
+				w.compare()
+			}
 		}
 	}
 	w.since = now

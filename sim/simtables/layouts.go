@@ -29,6 +29,12 @@ func unpaced() map[string]func(seeds int) ([][][]string, error) {
 	}, "offers": func(int) ([][][]string, error) {
 		cases, err := offers.WordCount("")
 		return [][][]string{offers.Rows(cases)}, err
+	}, fluid.TR1.Name: func(seeds int) ([][][]string, error) { // Of the cells those of the smallest cluster.
+		cpus := []int{2250, 4500, 15000}
+		t, err := fluid.RunReserve(fluid.TR1.Name, fluid.Options{Seeds: seeds, CPUs: cpus})
+		measures := t.MeasureRows()
+		t.Cells = slices.DeleteFunc(t.Cells, func(c fluid.ReserveCell) bool { return c.CPUs != cpus[0] })
+		return [][][]string{t.Rows(), measures}, err
 	}}
 }
 

@@ -50,6 +50,13 @@
 //	fluid.pace.fifo_sjf.pending_ratio    applications that wait under flexible, fifo over sjf
 //	fluid.pace.preempted.wait_ratio      median wait of the interactive, flexible over flexible-preemptive
 //	fluid.run_s                          the longest of these runs, CPU time
+//	fluid.tr1.RULE.GENERATOR.CPUS.*      20,000 jobs whose work nobody knows (sim/fluid): part of the deadlines that are met
+//	                                     (sdr), of the work in time (ptr), of the work in vain (wtr), Jain of what jobs have
+//	                                     of what they can use (jain), n traces
+//	fluid.tr1.*_ratio*, .waste, .fairer  of these a rule over another one, least of the generators or as said; the mean WTR
+//	                                     where deadlines vary; of how many generators the Jain of a rule is greater
+//	fluid.tr1.*.sdr_points.15000         how far a rule's deadlines met are from the oracle's, the farthest generator
+//	fluid.tr1_s, fluid.tr1_s.fs          a trace of the source's 159,194 jobs, CPU time: the slowest rule, and fair shares
 //	fuzz.execs, fuzz.crashes             inputs that all fuzz targets have tried, n targets, and targets that found one
 //	                                     that fails
 //	live.changed.exit_error_pct.P        as deadline.exit_error_pct, of a program that has changed since its profile's

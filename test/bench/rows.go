@@ -100,6 +100,7 @@ func rows(o options) []row {
 		{name: "verdicts", minutes: 1, measure: verdicts},
 		{name: "fluid", minutes: 1.5, measure: fluidPace},
 		{name: "zoe", minutes: 1.5, measure: zoeRules},
+		{name: "tr1", minutes: 5, measure: fluidReserve},
 		{name: "repro", minutes: 3, measure: reproduced},
 	}, scaleRows(), []row{
 		{name: "micro", minutes: 1, measure: micro},

@@ -247,6 +247,13 @@ func goals() []benchline.Goal {
 		most("queue.sim.elastic_ratio", 0.85), most("queue.sim.rigid_ratio", 1), most("queue.sim.interactive_ratio", 0.2),
 		least("queue.sim.met_gain", 0), most("queue.sim.batch_ratio", 1.15),
 		most("queue.live.start_s.worst", 60), most("queue.live.wait_ratio", 0.6),
+		between("fluid.tr1.pythia_fs.sdr_ratio", 2, 6), between("fluid.tr1.pythia_reactive.sdr_ratio", 1.5, 3.5),
+		least("fluid.tr1.pythia_oracle.sdr_ratio.least", 0.9), most("fluid.tr1.pythia.waste", 0.02),
+		least("fluid.tr1.fs.waste", 0.84), between("fluid.tr1.reactive.waste", 0.1, 0.5),
+		least("fluid.tr1.justice_reactive.sdr_ratio.least", 1.2), least("fluid.tr1.justice_fs.sdr_ratio.least", 1.5),
+		exactly("fluid.tr1.justice_fs.fairer", 7), least("fluid.tr1.justice_reactive.fairer", 5),
+		least("fluid.tr1.justice_reactive.sdr_ratio.*.4500", 1), most("fluid.tr1.*.sdr_points.15000", 3),
+		most("fluid.tr1_s", 30), most("fluid.tr1_s.fs", 120),
 		most("controller.step_ns", 200), least("sim.events_per_s", 500_000), most("sim.hour_10k_s", 300),
 	}
 }

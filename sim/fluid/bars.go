@@ -1,0 +1,115 @@
+package fluid
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/infra/chart"
+)
+
+// figures are those of a run, by their headings.
+var figures = []struct {
+	name string
+	of   func(ReserveRun) float64
+}{
+	{"SDR", func(r ReserveRun) float64 { return r.SDR }}, {"PTR", func(r ReserveRun) float64 { return r.PTR }},
+	{"WTR", func(r ReserveRun) float64 { return r.WTR }},
+	{"AS PRINTED", func(r ReserveRun) float64 { return r.WTRPrinted }},
+	{"JAIN", func(r ReserveRun) float64 { return r.Jain }}, {"EQUALITY", func(r ReserveRun) float64 { return r.Equality }},
+}
+
+func (c ReserveCell) mean(of func(ReserveRun) float64) float64 {
+	var values []float64
+	for _, r := range c.Runs {
+		values = append(values, of(r))
+	}
+	return mean(values)
+}
+
+// Rows are the cells as text below a heading, means over their seeds. What the source has in numbers is in brackets:
+// deadlines that fs met, and waste where deadlines vary; the rest of it are ratios, which are measures.
+func (t ReserveTable) Rows() [][]string {
+	rows := [][]string{{"RULE", "DEADLINES", "CPUS"}}
+	for _, f := range figures {
+		if rows[0] = append(rows[0], f.name); f.name == "SDR" || f.name == "WTR" {
+			rows[0] = append(rows[0], "(SOURCE)")
+		}
+	}
+	for _, c := range t.Cells {
+		row := []string{c.Rule, c.Generator, fmt.Sprint(c.CPUs)}
+		for _, f := range figures {
+			row = append(row, fmt.Sprintf("%.3f", c.mean(f.of)))
+			switch f.name {
+			case "SDR":
+				row = append(row, theirSDR(c))
+			case "WTR":
+				row = append(row, theirWaste(c))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// MeasureRows are the measures as text below a heading.
+func (t ReserveTable) MeasureRows() [][]string { return measureRows(t.Measures) }
+
+func theirSDR(c ReserveCell) string {
+	if c.Case() == "fs fixed2x 2250" {
+		return "(0.20)"
+	}
+	return "-"
+}
+
+func theirWaste(c ReserveCell) string {
+	source := map[string]string{"pythia 2250": "(0)", "pythia 4500": "(0)", "fs 2250": "(0.99)",
+		"fs 4500": "(0.84 to 0.93)", "fs-reactive 2250": "(0.24 to 0.30)",
+		"fs-reactive 4500": "(0.12 to 0.30)"}[fmt.Sprint(c.Rule, " ", c.CPUs)]
+	if source == "" || !slices.Contains(varied, c.Generator) {
+		return "-"
+	}
+	return source
+}
+
+// Draw writes the figures as bars below each other, for each number of CPUs; a name's end says the form (png, svg, pdf).
+func (t ReserveTable) Draw(files ...string) error {
+	var charts []*chart.Chart
+	var faults []error
+	var cpus []int
+	for _, c := range t.Cells {
+		if !slices.Contains(cpus, c.CPUs) {
+			cpus = append(cpus, c.CPUs)
+		}
+	}
+	for _, n := range cpus {
+		for _, f := range figures {
+			p, named := chart.New(fmt.Sprintf("%s, %d CPUs", f.name, n), "", ""), map[string]bool{}
+			names := GeneratorNames()
+			for _, c := range t.Cells {
+				hue := slices.Index(assign.Reserving(), c.Rule)
+				if c.CPUs != n || !c.Usual() {
+					continue
+				}
+				const width = 0.16
+				legend := c.Rule
+				if named[c.Rule] {
+					legend = ""
+				}
+				named[c.Rule] = true
+				at := float64(slices.Index(names, c.Generator)) + width*float64(hue-2)
+				faults = append(faults, p.Bar(at, width, c.mean(f.of), hue, legend))
+			}
+			if len(named) > 0 {
+				p.Names(names...)
+				p.Room()
+				charts = append(charts, p)
+			}
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("draw %s: %w", t.Title, err)
+	}
+	return chart.Save(24, files, charts...)
+}

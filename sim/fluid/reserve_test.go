@@ -1,0 +1,186 @@
+package fluid
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/assign/scores"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Each job ends once, met or not; no rule but fs has any work after its deadline; the oracle wastes nothing; shares drop
+// nobody before that; and who is granted what its work needs is in time.
+func TestReservationsInTheWorld(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		made := TR1
+		made.cores = rapid.Float64Range(200, 6000).Draw(t, "cores") // The fewer the rarer jobs come.
+		d := rapid.SampledFrom(Generators()).Draw(t, "deadlines")
+		cpus := rapid.SampledFrom([]int{1, 100, 2250}).Draw(t, "cpus")
+		jobs := d.Due(made.Jobs(rapid.IntRange(1, 60).Draw(t, "jobs"), rapid.Uint64().Draw(t, "seed")), cpus, 1)
+		p := assign.Policy{Rule: rapid.SampledFrom(assign.Reserving()).Draw(t, "rule"), Order: assign.FIFO}
+		p.Reading = assign.Reading{Bootstrap: rapid.IntRange(0, 2).Draw(t, "bootstrap"), Recent: rapid.SampledFrom([]float64{0, .2}).Draw(t, "recent"),
+			Violators: rapid.SampledFrom([]int{0, 100}).Draw(t, "violators")}
+		c := Config{Total: assign.Amount{Cores: units.Cores(cpus)}, Policy: p}
+		out, err := Simulate(c, jobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := Simulate(c, jobs); err != nil || !reflect.DeepEqual(out, again) {
+			t.Fatalf("another outcome: %v\n%+v\n%+v", err, out, again)
+		}
+		byID := map[string]assign.Job{}
+		for _, j := range jobs {
+			byID[j.ID] = j
+		}
+		for _, o := range out.Jobs {
+			j, known := byID[o.ID]
+			if delete(byID, o.ID); !known {
+				t.Fatalf("%s ends twice", o.ID)
+			}
+			whole := o.Run.Used >= o.Run.Work*(1-1e-6)
+			late := o.Ended > j.Due
+			switch {
+			case o.Run.Met != (whole && !late) || o.Run.Used > o.Run.Work*(1+1e-9) || o.Ended < j.Arrival:
+				t.Fatalf("%+v, due at %d", o, j.Due)
+			case p.Rule == assign.FS && !whole:
+				t.Fatalf("%+v is dropped", o)
+			case p.Rule == assign.FSReactive && !whole && !late:
+				t.Fatalf("%+v is dropped before its deadline", o)
+			case p.Rule == assign.Oracle && !o.Run.Met && o.Run.Used > 0:
+				t.Fatalf("%+v wastes", o)
+			case p.Rule != assign.FS && late && o.Run.Used > 0 && j.Tasks > p.Reading.Violators && o.Ended > j.Due+1:
+				t.Fatalf("%+v goes on", o)
+			}
+		}
+		if len(byID) > 0 || out.Refused > 0 {
+			t.Fatalf("%d have not ended, %d are refused", len(byID), out.Refused)
+		}
+	})
+}
+
+// Alone each job is in time under every rule, with a deadline of its T.
+func TestAloneAllAreInTime(t *testing.T) {
+	for _, rule := range assign.Reserving() {
+		for _, j := range Generators()[0].Due(TR1.Jobs(50, 3), 2250, 3) {
+			out, err := Simulate(Config{Total: assign.Amount{Cores: 2250}, Policy: assign.Policy{Rule: rule}}, []assign.Job{j})
+			if err != nil || len(out.Jobs) != 1 || !out.Jobs[0].Run.Met || out.Fairness != 0 {
+				t.Errorf("%s: %v, %+v", rule, err, out)
+			}
+		}
+	}
+}
+
+// Sections 4.3 and 5.3: what the source says of its traces.
+func TestTracesAreMadeAfterTheirSources(t *testing.T) {
+	const n = 20_000
+	for _, c := range []struct {
+		made                       Made
+		one, ten, thousand, bigger float64 // Parts of the jobs with 1 and less than 10 tasks, with more than 1,000, and of these of work.
+	}{{TR1, .58, .70, .13, .98}, {TR2, .62, .80, .03, .94}} {
+		jobs := c.made.Jobs(n, 1)
+		var one, ten, thousand, big, all, small float64
+		for _, j := range jobs {
+			w := float64(j.Time) * float64(j.Tasks)
+			if all += w; j.Tasks > 1000 {
+				thousand, big = thousand+1./n, big+w
+			}
+			if j.Tasks < 10 {
+				ten += 1. / n
+			}
+			if j.Tasks == 1 {
+				if one += 1. / n; w < 100 {
+					small += 1. / n
+				}
+			}
+		}
+		for what, v := range map[string][2]float64{"one": {c.one, one}, "ten": {c.ten, ten}, "thousand": {c.thousand, thousand},
+			"their work": {c.bigger, big / all}, "of one task below 100 s": {.8, small / one},
+			"load": {1, all / c.made.cores / float64(jobs[n-1].Arrival) * 1e9}} {
+			if math.Abs(v[0]-v[1]) > .02 {
+				t.Errorf("%s, %s: %.3f, want %.2f", c.made.Name, what, v[1], v[0])
+			}
+		}
+	}
+}
+
+// Section 5.2.1: deadlines are x T, and a rate is 1 / x.
+func TestDeadlinesAreTimesT(t *testing.T) {
+	jobs := TR1.Jobs(4000, 1)
+	for name, want := range map[string][3]float64{"fixed1x": {1, 1, 1}, "fixed2x": {2, 2, 2}, "jockey1x2x": {1, 1.5, 2}, "jockey2x4x": {2, 3, 4},
+		"90loose": {1, 1.9, 2}, "aria1x3x": {1, 2, 3}, "aria2x4x": {2, 3, 4}} {
+		d := Generators()[slices.Index(GeneratorNames(), name)]
+		var x []float64
+		for _, j := range d.Due(jobs, 2250, 1) {
+			v := j.Due.Sub(j.Arrival).Seconds() / (float64(j.Time) * float64(j.Tasks) / float64(min(j.Tasks, 2250)))
+			if j.Time > 1 { // Else a nanosecond counts.
+				x = append(x, v)
+			}
+		}
+		if have := [3]float64{slices.Min(x), mean(x), slices.Max(x)}; math.Abs(have[0]-want[0]) > .01 || math.Abs(have[1]-want[1]) > .05 ||
+			math.Abs(have[2]-want[2]) > .01 {
+			t.Errorf("%s: %v, want %v", name, have, want)
+		}
+	}
+	if len(GeneratorNames()) != 7 {
+		t.Error(GeneratorNames())
+	}
+}
+
+// The table has a cell for each rule, generator and cluster, the other readings of two generators, and what the source says.
+func TestReserveTable(t *testing.T) {
+	o := Options{Seeds: 2, Jobs: 300, CPUs: []int{2250, 4500, 15000}}
+	table, err := RunReserve("tr1", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := 3*7*5 + 2*6; len(table.Cells) != n || len(table.Rows()) != n+1 || len(table.Measures) != 18 {
+		t.Errorf("%d cells, %d rows, %d measures", len(table.Cells), len(table.Rows()), len(table.Measures))
+	}
+	for _, m := range table.Measures {
+		if len(m.Values) != 2 || m.Says == "" || !(mean(m.Values) >= 0) {
+			t.Errorf("%+v", m)
+		}
+	}
+	for _, row := range table.Rows() {
+		if len(row) != 11 {
+			t.Errorf("%v", row)
+		}
+	}
+	files := []string{filepath.Join(t.TempDir(), "a.png"), filepath.Join(t.TempDir(), "a.svg")}
+	if err := table.Draw(files...); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if info, err := os.Stat(f); err != nil || info.Size() < 10_000 {
+			t.Error(f, err)
+		}
+	}
+	o.Only, o.Seeds = "fs-reactive fixed1x 4500", 1
+	if table, err = RunReserve("tr2", o); err != nil || len(table.Cells) != 1 || len(table.Measures) != 0 {
+		t.Errorf("%v, %+v", err, table)
+	}
+}
+
+// A job that is ended at its deadline teaches what it has used, and wastes it.
+func TestOneThatIsEndedTeaches(t *testing.T) {
+	job := func(id string, tasks int, time, x float64) assign.Job {
+		return assign.Job{ID: id, Unit: assign.Amount{Cores: 1}, Core: 1, Elastic: tasks - 1, Tasks: tasks, Time: units.Seconds(time),
+			Due: units.Instant(x * time * 1e9)}
+	}
+	// Two loose ones have it learn 0.5; the next has half of what it needs, and is ended at its deadline.
+	jobs := []assign.Job{job("a", 4, 10, 2), job("b", 4, 10, 2), job("c", 4, 100, 1)}
+	jobs[2].Arrival, jobs[2].Due = 60e9, 160e9
+	out, err := Simulate(Config{Total: assign.Amount{Cores: 100}, Policy: assign.Policy{Rule: assign.Pythia}}, jobs)
+	want := scores.Run{Met: false, Work: 400, Used: 200}
+	if err != nil || len(out.Jobs) != 3 || !out.Jobs[0].Run.Met || math.Abs(float64(out.Jobs[2].Run.Used-want.Used)) > 1e-6 ||
+		out.Jobs[2].Run.Met || out.Jobs[2].Ended != 160e9+1 {
+		t.Errorf("%v, %+v", err, out.Jobs)
+	}
+}

@@ -1,0 +1,231 @@
+package fluid
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/assign/scores"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// ReserveTables are the names of the traces on which the rules that reserve are compared.
+func ReserveTables() []string { return []string{TR1.Name, TR2.Name} }
+
+// ReserveRun is what one trace gave under one rule.
+type ReserveRun struct {
+	SDR        float64 `json:"sdr"`
+	PTR        float64 `json:"ptr"`
+	WTR        float64 `json:"wtr"`
+	WTRPrinted float64 `json:"wtr_printed"`
+	Jain       float64 `json:"jain"`
+	Equality   float64 `json:"equality"`
+}
+
+// ReserveCell is a rule with a generator of deadlines on so many CPUs, over its seeds. A rule that is not read as usual
+// says how.
+type ReserveCell struct {
+	Rule      string       `json:"rule"`
+	Generator string       `json:"generator"`
+	CPUs      int          `json:"cpus"`
+	Runs      []ReserveRun `json:"runs"`
+	policy    assign.Policy
+}
+
+// Case is the cell's name.
+func (c ReserveCell) Case() string { return fmt.Sprintf("%s %s %d", c.Rule, c.Generator, c.CPUs) }
+
+// Usual reports whether its rule is read as the others are.
+func (c ReserveCell) Usual() bool { return slices.Contains(assign.Reserving(), c.Rule) }
+
+// ReserveTable is how the rules that reserve compare.
+type ReserveTable struct {
+	Title    string        `json:"title"`
+	Cells    []ReserveCell `json:"cells"`
+	Measures []Measure     `json:"measures"`
+}
+
+// frozen follows the names of fs and fs-reactive where they give a job units once only.
+const frozen = ", frozen"
+
+// readings are the other readings of the source, tried with two generators on the first cluster.
+func readings() []ReserveCell {
+	of := func(says, rule string, r assign.Reading) ReserveCell {
+		return ReserveCell{Rule: rule + says, policy: assign.Policy{Rule: rule, Reading: r}}
+	}
+	once, first := assign.Reading{Frozen: true}, assign.Reading{Bootstrap: 1}
+	return []ReserveCell{of(", from 1 end", assign.Pythia, first), of(", from 1 end", assign.Justice, first),
+		of(", recent errors", assign.Justice, assign.Reading{Recent: 0.2}),
+		of(", violators of 100", assign.Justice, assign.Reading{Violators: 100}),
+		of(frozen, assign.FS, once), of(frozen, assign.FSReactive, once)}
+}
+
+func reserveCells(o Options) (all []ReserveCell) {
+	add := func(c ReserveCell, generator string, cpus int) {
+		c.Generator, c.CPUs, c.policy.Order = generator, cpus, assign.FIFO
+		if strings.Contains(c.Case(), o.Only) {
+			all = append(all, c)
+		}
+	}
+	for i, cpus := range o.CPUs {
+		for _, d := range Generators() {
+			for _, rule := range assign.Reserving() {
+				add(ReserveCell{Rule: rule, policy: assign.Policy{Rule: rule}}, d.Name, cpus)
+			}
+			if i == 0 && slices.Contains([]string{"fixed2x", "jockey1x2x"}, d.Name) {
+				for _, c := range readings() {
+					add(c, d.Name, cpus)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// RunReserve compares the rules on a trace of ReserveTables, on each number of CPUs.
+func RunReserve(name string, o Options) (ReserveTable, error) {
+	made := []Made{TR1, TR2}[slices.Index(ReserveTables(), name)]
+	n := cmp.Or(o.Jobs, 20_000)
+	if o.Full {
+		n = made.Full
+	}
+	t := ReserveTable{Cells: reserveCells(o), Title: fmt.Sprintf("%s: %d jobs. What was learnt counts after 2 ends, all "+
+		"errors weigh the same, who is past its deadline is ended, fs completes what it has begun, WTR is of what was used",
+		strings.ToUpper(name), n)}
+	for seed := uint64(1); seed <= uint64(o.Seeds); seed++ {
+		jobs := made.Jobs(n, seed)
+		for i := range t.Cells {
+			c := &t.Cells[i]
+			r, err := c.run(jobs, seed, o.Stop)
+			if err != nil {
+				return t, fmt.Errorf("%s: %w", c.Case(), err)
+			}
+			c.Runs = append(c.Runs, r)
+		}
+	}
+	if name == TR1.Name {
+		t.measure()
+	}
+	return t, nil
+}
+
+func (c *ReserveCell) run(jobs []assign.Job, seed uint64, stop <-chan struct{}) (ReserveRun, error) {
+	all := Generators()
+	d := all[slices.IndexFunc(all, func(d Deadlines) bool { return d.Name == c.Generator })]
+	whole := assign.Amount{Cores: units.Cores(c.CPUs)}
+	out, err := Simulate(Config{Total: whole, Policy: c.policy, Stop: stop}, d.Due(jobs, c.CPUs, seed))
+	if err != nil {
+		return ReserveRun{}, err
+	}
+	runs := make([]scores.Run, len(out.Jobs))
+	for i, j := range out.Jobs {
+		runs[i] = j.Run
+	}
+	s, _ := scores.Of(runs)
+	return ReserveRun{s.SDR, s.PTR, s.WTR, s.WTRPrinted, out.Fairness, out.Equality}, nil
+}
+
+// of are the runs of a rule, nil where they are not there.
+func (t *ReserveTable) of(rule, generator string, cpus int) []ReserveRun {
+	for _, c := range t.Cells {
+		if c.Rule == rule && c.Generator == generator && c.CPUs == cpus {
+			return c.Runs
+		}
+	}
+	return nil
+}
+
+// varied are the generators of the source's figures of waste.
+var varied = []string{"jockey1x2x", "jockey2x4x", "aria1x3x", "aria2x4x"}
+
+// comparison is what makes a measure: of each seed it takes the generators together.
+type comparison struct {
+	name, says, unit string
+	source           float64
+	cpus             int
+	generators       []string
+	over             func([]float64) float64
+	of               func(a, b ReserveRun) float64
+	first, second    string
+}
+
+// comparisons are the source's (sections 4.4 and 5.4).
+func comparisons() (all []comparison) {
+	every, two := GeneratorNames(), []string{"fixed2x"}
+	sdr := func(a, b ReserveRun) float64 { return a.SDR / b.SDR }
+	apart := func(a, b ReserveRun) float64 { return 100 * math.Abs(a.SDR-b.SDR) }
+	wtr := func(a, _ ReserveRun) float64 { return a.WTR }
+	fairer := func(a, b ReserveRun) float64 {
+		if a.Jain > b.Jain {
+			return 1
+		}
+		return 0
+	}
+	least, most := slices.Min[[]float64], slices.Max[[]float64]
+	ratio := func(name, says string, source float64, cpus int, generators []string, over func([]float64) float64,
+		first, second string) {
+		says = fmt.Sprintf("deadlines met, %s, %d", says, cpus)
+		all = append(all, comparison{name, says, "ratio", source, cpus, generators, over, sdr, first, second})
+	}
+	ratio("pythia_fs.sdr_ratio", two[0], 3.95, 2250, two, mean, assign.Pythia, assign.FS)
+	ratio("pythia_reactive.sdr_ratio", two[0], 2.43, 2250, two, mean, assign.Pythia, assign.FSReactive)
+	ratio("pythia_fs.frozen.sdr_ratio", two[0]+", frozen", 3.95, 2250, two, mean, assign.Pythia, assign.FS+frozen)
+	ratio("pythia_reactive.frozen.sdr_ratio", two[0]+", frozen", 2.43, 2250, two, mean, assign.Pythia,
+		assign.FSReactive+frozen)
+	ratio("pythia_oracle.sdr_ratio.least", "least", 0.95, 2250, every, least, assign.Pythia, assign.Oracle)
+	ratio("justice_fs.sdr_ratio.least", "least", 1.88, 2250, every, least, assign.Justice, assign.FS)
+	ratio("justice_reactive.sdr_ratio.least", "least", 1.83, 2250, every, least, assign.Justice, assign.FSReactive)
+	ratio("justice_reactive.sdr_ratio.most", "greatest", 3.07, 2250, every, most, assign.Justice, assign.FSReactive)
+	for _, g := range []string{"jockey1x2x", "aria1x3x"} {
+		ratio("justice_reactive.sdr_ratio."+g+".4500", g, map[string]float64{"jockey1x2x": 1.44, "aria1x3x": 1.33}[g], 4500,
+			[]string{g}, mean, assign.Justice, assign.FSReactive)
+	}
+	for _, rule := range []string{assign.Pythia, assign.FS, assign.FSReactive} {
+		all = append(all, comparison{strings.ReplaceAll(rule, "fs-", "") + ".waste", "WTR where deadlines vary, 2250", "part",
+			map[string]float64{assign.FS: 0.99, assign.FSReactive: 0.27}[rule], 2250, varied, mean, wtr, rule, rule})
+	}
+	for _, rule := range []string{assign.FS, assign.FSReactive} {
+		all = append(all, comparison{"justice_" + strings.TrimPrefix(rule, "fs-") + ".fairer",
+			"generators with a greater Jain, 2250", "of 7", 7, 2250, every, sum, fairer, assign.Justice, rule})
+	}
+	for _, rule := range []string{assign.Pythia, assign.FS, assign.FSReactive} {
+		all = append(all, comparison{"oracle_" + strings.TrimPrefix(rule, "fs-") + ".sdr_points.15000",
+			"deadlines met, greatest difference, 15000", "points", 0, 15000, every, most, apart, assign.Oracle, rule})
+	}
+	return all
+}
+
+// measure compares rules as the source does. A measure is there where its cells are.
+func (t *ReserveTable) measure() {
+	for _, c := range comparisons() {
+		m := Measure{Name: c.name, Says: c.says, Unit: c.unit, Source: c.source}
+		for seed := 0; ; seed++ {
+			var values []float64
+			for _, g := range c.generators {
+				a, b := t.of(c.first, g, c.cpus), t.of(c.second, g, c.cpus)
+				if seed < min(len(a), len(b)) {
+					values = append(values, c.of(a[seed], b[seed]))
+				}
+			}
+			if len(values) < len(c.generators) {
+				break
+			}
+			m.Values = append(m.Values, c.over(values))
+		}
+		if len(m.Values) > 0 {
+			t.Measures = append(t.Measures, m)
+		}
+	}
+}
+
+func sum(values []float64) (s float64) {
+	for _, v := range values {
+		s += v
+	}
+	return s
+}
+
+func mean(values []float64) float64 { return sum(values) / float64(len(values)) }

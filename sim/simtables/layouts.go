@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/sim/fluid"
 	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/paper"
+	"github.com/sparkpacer/pacer/sim/zoe"
 	"github.com/sparkpacer/pacer/supervisor"
 )
 
@@ -26,6 +27,9 @@ func unpaced() map[string]func(seeds int) ([][][]string, error) {
 	return map[string]func(int) ([][][]string, error){fluid.PaceTable: func(seeds int) ([][][]string, error) {
 		t, err := fluid.RunPace(fluid.Options{Seeds: seeds})
 		return [][][]string{t.Rows(), t.MeasureRows()}, err
+	}, "zoe": func(seeds int) ([][][]string, error) {
+		t, err := zoe.Run(zoe.Options{Seeds: seeds})
+		return [][][]string{t.Rows(), t.FigureRows()}, err
 	}, "offers": func(int) ([][][]string, error) {
 		cases, err := offers.WordCount("")
 		return [][][]string{offers.Rows(cases)}, err

@@ -58,6 +58,9 @@ func TestFiguresAreOverTheSameSeed(t *testing.T) {
 
 // TestATraceUnderEachWay: a rule that takes back lets somebody who sits before it wait less, and keeps as many deadlines.
 func TestATraceUnderEachWay(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
 	table, err := Run(Options{Seeds: 1})
 	if err != nil {
 		t.Fatal(err)

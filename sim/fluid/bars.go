@@ -73,7 +73,7 @@ func theirWaste(c ReserveCell) string {
 	return source
 }
 
-// Draw writes the figures as bars below each other, for each number of CPUs; a name's end says the form (png, svg, pdf).
+// Draw writes the figures as bars below each other, for each number of CPUs. A file's end says the form: png, svg, pdf.
 func (t ReserveTable) Draw(files ...string) error {
 	var charts []*chart.Chart
 	var faults []error

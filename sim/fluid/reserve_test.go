@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/assign/scores"
+	"github.com/sparkpacer/pacer/sim/claim"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -182,5 +184,30 @@ func TestOneThatIsEndedTeaches(t *testing.T) {
 	if err != nil || len(out.Jobs) != 3 || !out.Jobs[0].Run.Met || math.Abs(float64(out.Jobs[2].Run.Used-want.Used)) > 1e-6 ||
 		out.Jobs[2].Run.Met || out.Jobs[2].Ended != 160e9+1 {
 		t.Errorf("%v, %+v", err, out.Jobs)
+	}
+}
+
+// Each claim has a section, a band with a reason in which theirs lies, and all that it compares.
+func TestReserveClaimsAreTheSources(t *testing.T) {
+	table := ReserveTable{Cells: reserveCells(Options{CPUs: []int{2250, 4500, 15000}})}
+	table.Cells = slices.DeleteFunc(table.Cells, func(c ReserveCell) bool { return !c.claimed() })
+	if err := table.run(TR1, Options{Seeds: 2, Jobs: 300}); err != nil {
+		t.Fatal(err)
+	}
+	table.measure()
+	claims := table.claims()
+	for _, c := range claims {
+		theirs := claim.Claim{Band: c.Band}.Tried([]float64{c.Theirs})
+		if c.Table == "" || c.Case == "" || c.Measure == "" || c.Band.Reason == "" || !theirs.Holds || c.Seeds != 2 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if len(claims) != 15 || len(table.Cells) != 5*7+2*2+4*7 {
+		t.Errorf("%d claims of %d cells", len(claims), len(table.Cells))
+	}
+	stop := make(chan struct{})
+	close(stop)
+	if _, err := ReserveClaims(1, stop); !errors.Is(err, ErrStopped) {
+		t.Errorf("%v", err)
 	}
 }

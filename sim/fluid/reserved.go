@@ -88,28 +88,39 @@ func reserveCells(o Options) (all []ReserveCell) {
 // RunReserve compares the rules on a trace of ReserveTables, on each number of CPUs.
 func RunReserve(name string, o Options) (ReserveTable, error) {
 	made := []Made{TR1, TR2}[slices.Index(ReserveTables(), name)]
-	n := cmp.Or(o.Jobs, 20_000)
-	if o.Full {
-		n = made.Full
-	}
 	t := ReserveTable{Cells: reserveCells(o), Title: fmt.Sprintf("%s: %d jobs. What was learnt counts after 2 ends, all "+
 		"errors weigh the same, who is past its deadline is ended, fs completes what it has begun, WTR is of what was used",
-		strings.ToUpper(name), n)}
-	for seed := uint64(1); seed <= uint64(o.Seeds); seed++ {
-		jobs := made.Jobs(n, seed)
-		for i := range t.Cells {
-			c := &t.Cells[i]
-			r, err := c.run(jobs, seed, o.Stop)
-			if err != nil {
-				return t, fmt.Errorf("%s: %w", c.Case(), err)
-			}
-			c.Runs = append(c.Runs, r)
-		}
+		strings.ToUpper(name), made.count(o))}
+	if err := t.run(made, o); err != nil {
+		return t, err
 	}
 	if name == TR1.Name {
 		t.measure()
 	}
 	return t, nil
+}
+
+// count is how many jobs are made.
+func (m Made) count(o Options) int {
+	if o.Full {
+		return m.Full
+	}
+	return cmp.Or(o.Jobs, 20_000)
+}
+
+func (t *ReserveTable) run(made Made, o Options) error {
+	for seed := uint64(1); seed <= uint64(o.Seeds); seed++ {
+		jobs := made.Jobs(made.count(o), seed)
+		for i := range t.Cells {
+			c := &t.Cells[i]
+			r, err := c.run(jobs, seed, o.Stop)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.Case(), err)
+			}
+			c.Runs = append(c.Runs, r)
+		}
+	}
+	return nil
 }
 
 func (c *ReserveCell) run(jobs []assign.Job, seed uint64, stop <-chan struct{}) (ReserveRun, error) {

@@ -61,8 +61,8 @@ func (m Made) Jobs(n int, seed uint64) []assign.Job {
 		}
 		spread := math.Exp(c.sigma*min(sizes.NormFloat64(), mostSigma) - c.sigma*c.sigma/2)
 		w := c.work * tasks / mean * spread
-		jobs[i] = assign.Job{ID: fmt.Sprintf("job-%07d", i+1), Unit: assign.Amount{Cores: 1}, Core: 1, Elastic: int(tasks) - 1,
-			Tasks: int(tasks), Time: units.Seconds(w / tasks)}
+		jobs[i] = assign.Job{ID: fmt.Sprintf("job-%07d", i+1), Unit: assign.Amount{Cores: 1}, Core: 1,
+			Elastic: int(tasks) - 1, Tasks: int(tasks), Time: units.Seconds(w / tasks)}
 		if work += w; i > 0 {
 			at[i] = at[i-1] + gap(gaps)
 		}

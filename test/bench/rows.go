@@ -101,7 +101,7 @@ func rows(o options) []row {
 		{name: "fluid", minutes: 1.5, measure: fluidPace},
 		{name: "zoe", minutes: 1.5, measure: zoeRules},
 		{name: "tr1", minutes: 5, measure: fluidReserve},
-		{name: "repro", minutes: 3, measure: reproduced},
+		{name: "repro", minutes: 6, measure: reproduced},
 	}, scaleRows(), []row{
 		{name: "micro", minutes: 1, measure: micro},
 		{name: "plan", minutes: 0.5, spark: true, measure: planLatency},

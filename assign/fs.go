@@ -67,13 +67,15 @@ func (r *reserve) fill() {
 	for len(open) > 0 {
 		s := &open[0]
 		if r.free.fits(s.Unit) == 0 {
-			open = slices.DeleteFunc(open, func(s share) bool {
-				full := r.free.fits(s.Unit) == 0
-				if full {
+			rest := open[:0]
+			for _, s := range open {
+				if r.free.fits(s.Unit) > 0 {
+					rest = append(rest, s)
+				} else {
 					leave(s)
 				}
-				return full
-			})
+			}
+			open = rest
 			heap.Init(&open)
 			continue
 		}

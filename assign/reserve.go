@@ -75,7 +75,9 @@ func (r *reserve) give(j *Job, n int) {
 // reserve answers a question to a rule of Reserving.
 func (p Policy) reserve(s State) []Grant {
 	r := &reserve{State: s, Reading: p.Reading, reservation: find(reserving(), p.Rule), free: s.Total}
-	r.part, _, r.known = p.Fraction(s.Learnt)
+	if r.fraction != nil {
+		r.part, _, r.known = p.Fraction(s.Learnt)
+	}
 	r.serving = make([]*Job, 0, len(s.Serving))
 	r.keep()
 	if r.share != nil {

@@ -371,6 +371,33 @@ func TestADepartureTakesBack(t *testing.T) {
 	}
 }
 
+// TestTwoFitBesideEachOther: one that is given a node fits on another one, too, beside whoever is given that. What is
+// spared there is for both, and nobody's any more once they start.
+func TestTwoFitBesideEachOther(t *testing.T) {
+	c, p := ledgertest.New(t, "a", "b", "c"), by(assign.FlexiblePreemptive)
+	runs(c, p, "app-1", wish{heap: 8 * units.GiB})
+	runs(c, p, "app-2", wish{heap: 4 * units.GiB, most: 2})
+	c.To(200)
+	comes(c, "app-3", wish{class: api.ClassInteractive, heap: 10 * units.GiB, most: 1})
+	comes(c, "app-4", wish{class: api.ClassInteractive, heap: 6 * units.GiB, least: 2, most: 2})
+	for i := range 3 {
+		comes(c, api.AppID(fmt.Sprintf("app-%d", 5+i)), wish{class: api.ClassInteractive, heap: 3 * units.GiB, most: 1})
+	}
+	choices := p.Decide(c.View(), nil)
+	if got := gives(choices); len(got) != 2 {
+		t.Fatalf("%v", got)
+	}
+	obey(c, choices)
+	obey(c, p.Decide(c.View(), nil))
+	left(c)
+	obey(c, p.Decide(c.View(), nil))
+	for _, id := range []api.AppID{"app-3", "app-4"} {
+		if a := c.View().App(id); !a.Running() {
+			t.Errorf("%s waits: %+v", id, a.Wait)
+		}
+	}
+}
+
 // TestOneThatStaysIsReplaced: what has not left in time is not waited for, and another one is asked.
 func TestOneThatStaysIsReplaced(t *testing.T) {
 	c, p := ledgertest.New(t, "a", "b", "c"), by(assign.FlexiblePreemptive)

@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
@@ -64,6 +65,11 @@ func (h *round) room(n *ledger.Node, a *ledger.App) units.Bytes {
 	free := h.view.Free(n) - h.taken[n.Node]
 	if g := h.gifts[n.Node]; g != nil && g.to.ID != a.ID {
 		free = min(free, free+g.coming-g.to.Tenant.Claim())
+		for _, b := range g.beside {
+			if b.ID != a.ID {
+				free -= b.Tenant.Claim()
+			}
+		}
 	}
 	head := h.kept[n.Node]
 	if head == nil {
@@ -137,6 +143,7 @@ func (h *round) take(a *ledger.App, s placement.Seating) {
 	tenant := a.Tenant
 	tenant.Launch.OffHeap = s.OffHeap
 	end := h.ofWaiting(a, h.view.Now())
+	h.served(a)
 	for _, seat := range s.Seats {
 		by := units.Bytes(seat.Executors) * tenant.Claim()
 		h.taken[seat.Node.Node] += by
@@ -181,10 +188,12 @@ func (h *round) keep(a *ledger.App, before string) string {
 // never is later than anything that is expected.
 const never = units.Instant(1<<63 - 1)
 
-// gift is memory of a node that one that waits gets: what it lacks of that is coming.
+// gift is memory of a node that one that waits gets: what it lacks of that is coming. Beside it others fit, which wait for
+// what is coming elsewhere.
 type gift struct {
 	to     *ledger.App
 	coming units.Bytes
+	beside []*ledger.App
 }
 
 // gifts are those that were asked for before this round, by node.
@@ -216,8 +225,24 @@ func gifts(v ledger.View) map[string]*gift {
 // reserve spares nodes on which a fits already for it, which waits for others to leave elsewhere.
 func (h *round) reserve(a *ledger.App, fit map[string]bool) {
 	for name := range fit {
-		if h.gifts[name] == nil {
+		if g := h.gifts[name]; g == nil {
 			h.gifts[name] = &gift{to: a}
+		} else if g.to.ID != a.ID {
+			g.beside = append(g.beside, a)
+		}
+	}
+}
+
+// served has nothing spared for a any more, which starts.
+func (h *round) served(a *ledger.App) {
+	for name, g := range h.gifts {
+		g.beside = slices.DeleteFunc(g.beside, func(b *ledger.App) bool { return b.ID == a.ID })
+		switch {
+		case g.to.ID != a.ID:
+		case len(g.beside) == 0:
+			delete(h.gifts, name)
+		default:
+			g.to, g.coming, g.beside = g.beside[0], 0, g.beside[1:]
 		}
 	}
 }

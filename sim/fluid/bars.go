@@ -103,7 +103,8 @@ func (t ReserveTable) Draw(files ...string) error {
 			}
 			if len(named) > 0 {
 				p.Names(names...)
-				p.Room()
+				p.Span(-0.5, float64(len(names))-0.5)
+				p.Rise(0, 1.6) // All are parts; the legend stands above them.
 				charts = append(charts, p)
 			}
 		}

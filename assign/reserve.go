@@ -90,12 +90,15 @@ func (p Policy) reserve(s State) []Grant {
 			}
 		}
 		r.share(r)
+		slices.SortFunc(r.grants, byID)
 	} else {
 		r.pass()
 	}
-	slices.SortFunc(r.drops, func(a, b Grant) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(r.drops, byID)
 	return append(r.drops, r.grants...)
 }
+
+func byID(a, b Grant) int { return strings.Compare(a.ID, b.ID) }
 
 func (r *reserve) isLate(j *Job) bool {
 	return r.late && j.Due > 0 && r.Now > j.Due && j.Tasks > r.Violators

@@ -50,7 +50,7 @@ type check struct {
 	// given are executors that were asked back, gave is when one of an application last was; gets are those for which they
 	// were: what they fit on is spared for them, whoever comes.
 	given executorSet
-	gave  map[api.AppID]units.Instant
+	gave  map[storeApp]units.Instant
 	gets  map[api.AppID]bool
 	// held is the memory of a node that executors took by the ledger while it had room for them,
 	// or what of it they still take since the node gives less.

@@ -181,10 +181,11 @@ func (c *check) recorded(of *control, fact ledger.Fact) {
 		}
 	case ledger.ExecutorLeaving:
 		if f.For != "" {
-			c.gaveBack(of.engine.View(), f)
+			c.gaveBack(of, f)
 		}
 	case ledger.Seated:
-		if last, gave := c.gave[f.App]; gave && c.w.clock.Now().Sub(last) < calm {
+		last, gave := c.gave[storeApp{of.name, f.App}]
+		if rule := c.line(of.engine.View()).policy.Rule; rule != assign.Backfill && gave && c.w.clock.Now().Sub(last) < calm {
 			c.w.fail("%s gets executors on %v %v after it gave one back", f.App, f.Nodes, c.w.clock.Now().Sub(last))
 		}
 	}
@@ -192,8 +193,9 @@ func (c *check) recorded(of *control, fact ledger.Fact) {
 
 // gaveBack looks at an executor that was asked back for one that waits: the rule in force lets it, and its
 // application keeps what it needs.
-func (c *check) gaveBack(v ledger.View, f ledger.ExecutorLeaving) {
-	c.gave[f.App], c.given[node.Key{App: f.App, ID: f.ID}], c.gets[f.For] = c.w.clock.Now(), true, true
+func (c *check) gaveBack(of *control, f ledger.ExecutorLeaving) {
+	v := of.engine.View()
+	c.gave[storeApp{of.name, f.App}], c.given[node.Key{App: f.App, ID: f.ID}], c.gets[f.For] = c.w.clock.Now(), true, true
 	if p := c.line(v).policy; p.Rule != assign.Flexible && p.Rule != assign.FlexiblePreemptive {
 		c.w.fail("%s gives executor %s back for %s, and the rule is %s", f.App, f.ID, f.For, p.Rule)
 	}

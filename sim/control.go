@@ -61,6 +61,7 @@ func (c *control) up() error {
 		return fmt.Errorf("planner: %w", err)
 	}
 	c.engine, c.since, c.clock = e, c.w.clock.Now(), c.w.skew
+	clear(c.w.check.gave) // One without state knows nothing of it, and the clock may be another.
 	if c == c.w.control {
 		c.w.check.front = front{}
 	}

@@ -177,7 +177,8 @@ func TestTheCheckLooksAtMemory(t *testing.T) {
 			w.check.recorded(w.control, ledger.ExecutorLeaving{App: p.Key.App, ID: p.Key.ID, For: w.drivers[1].reply.AppID})
 		},
 		"after it gave one back": func(w *World, _ *agent, p *plant.Process) {
-			w.check.gave[p.Key.App] = w.clock.Now()
+			w.cfg.Planner.Queue.Rule = assign.Malleable
+			w.check.gave[storeApp{w.control.name, p.Key.App}] = w.clock.Now()
 			w.check.recorded(w.control, ledger.Seated{App: p.Key.App, Nodes: []string{"n1"}})
 		},
 		"waits for those behind": func(w *World, _ *agent, _ *plant.Process) { w.check.front.since, w.check.front.passed = 0, 1 },

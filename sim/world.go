@@ -118,7 +118,7 @@ func New(c Config) (*World, error) {
 	w.plant.Weights, w.plant.Exited = c.Weights, w.exited
 	w.history = newHistory(w, c.History)
 	w.check = &check{w: w, held: make(map[storeNode]units.Bytes), epochs: map[storeApp]uint64{},
-		ended: map[storeApp]map[api.StageKey]bool{}, given: executorSet{}, gave: map[api.AppID]units.Instant{},
+		ended: map[storeApp]map[api.StageKey]bool{}, given: executorSet{}, gave: map[storeApp]units.Instant{},
 		gets: map[api.AppID]bool{}}
 	w.net = des.NewNetwork(&w.clock, rankNet, c.Seed, c.Net)
 	w.control = newControl(w, w.storeName())

@@ -10,7 +10,7 @@ import (
 // Why claims of the rules that reserve differ.
 const (
 	growing = "fair shares complete what they have begun, so that no unit is free when a short job comes; where they do " +
-		"not (frozen) pythia keeps 2.8 and 1.7 times as many"
+		"not (frozen) pythia keeps 2.7 and 1.7 times as many"
 	bursting = "jobs of thousands of tasks that come in bursts fill this cluster, too; without bursts (Poisson) 4 and 3 " +
 		"points; the source's jobs never used more than 9,345 CPUs at once"
 )

@@ -288,7 +288,7 @@ func (sh *shell) withProfile(text string, ask func(name string, body *api.Profil
 	case err == nil:
 		return ask(p.Name, &p)
 	case unknown != nil:
-		return fmt.Errorf("%w; nor is it a profile file: %v", unknown, err)
+		return fmt.Errorf("%w; nor is it a profile file: %w", unknown, err)
 	}
 	return err
 }

@@ -109,7 +109,7 @@ func (f QueueLearnt) apply(l *Ledger) error {
 // QueuePolicySet: an operator wants the queue to be served by that policy; nil is as the planner is configured.
 type QueuePolicySet struct{ Policy *api.QueuePolicy }
 
-func (f QueuePolicySet) apply(l *Ledger) error {
+func (f QueuePolicySet) apply(l *Ledger) error { //nolint:unparam // A fact.
 	l.wishes.policy = f.Policy
 	return nil
 }

@@ -47,7 +47,7 @@ func TestAnotherVariantFitsBetter(t *testing.T) {
 	if err := taken.Validate(); err != nil {
 		t.Error(err)
 	}
-	var none *profiles.Rivals = profiles.NewRivals(jobs("a"))
+	none := profiles.NewRivals(jobs("a"))
 	none.Ready(api.StageReady{})
 	none.Ended(0)
 	none.QueryEnded(0)

@@ -60,10 +60,9 @@ func Forecast(v ledger.View, p estimate.Policy, a *ledger.App, q dag.Params, sup
 }
 
 // An exit is long that takes more than exitSeconds and more than exitShare of the whole run.
-const (
-	exitSeconds units.Seconds = 10
-	exitShare                 = 0.1
-)
+const exitSeconds units.Seconds = 10
+
+const exitShare = 0.1
 
 // longExit names an exit that is long and was seen too seldom to tell whether the driver works
 // on after its context's stop or hung: it is reckoned with, and may be in doubt.
@@ -71,7 +70,7 @@ func longExit(p *api.Profile) string {
 	if p.Exit <= max(exitSeconds, exitShare*p.Duration) {
 		return ""
 	}
-	seen := ""
+	var seen string
 	switch len(p.Exits) {
 	case 1:
 		seen = "in the only run that is known"

@@ -141,7 +141,7 @@ func (c *Conn) PublishPlan(p api.Plan) error {
 		return api.Errorf(api.KindInvalid, "plan for node %q: the name is not valid", p.Node)
 	}
 	if c.stranger(p.Node) != nil {
-		return nil
+		return nil //nolint:nilerr // The node is not to hear it.
 	}
 	return c.publish(planSubject(p.Node), "publish the plan of node "+p.Node, p)
 }

@@ -37,7 +37,7 @@ var (
 func check(changes []api.Pair) error {
 	var refused *api.RefusedError
 	for _, c := range changes {
-		why := ""
+		var why string
 		switch {
 		case c.Key == "":
 			why = "it is empty"

@@ -92,11 +92,11 @@ func (p Pace) job(r *rand.Rand) assign.Job {
 	j.Unit.Memory = units.Bytes(1024*logUniform(r, 0.1, memoryMost)) * units.MiB
 	switch kind := r.Float64(); {
 	case kind < p.Interactive:
-		j.Priority, j.Core, j.Elastic = 1, count(r, 3, 20), count(r, 3, 200)
+		j.Priority, j.Core, j.Elastic = 1, count(r, 20), count(r, 200)
 	case kind < p.Interactive+(1-p.Interactive)*elasticPart:
-		j.Core, j.Elastic = count(r, 3, 60), count(r, 3, 600)
+		j.Core, j.Elastic = count(r, 60), count(r, 600)
 	default:
-		j.Core = count(r, 3, 400)
+		j.Core = count(r, 400)
 	}
 	whole := int(most * min(float64(Machines.Cores/j.Unit.Cores), float64(Machines.Memory)/float64(j.Unit.Memory)))
 	j.Core = min(j.Core, whole)
@@ -116,5 +116,5 @@ func logUniform(r *rand.Rand, least, most float64) float64 {
 	return least * math.Exp(r.Float64()*math.Log(most/least))
 }
 
-// count draws a whole number, log-uniform.
-func count(r *rand.Rand, least, most float64) int { return int(math.Round(logUniform(r, least, most))) }
+// count draws a whole number from 3, log-uniform.
+func count(r *rand.Rand, most float64) int { return int(math.Round(logUniform(r, 3, most))) }

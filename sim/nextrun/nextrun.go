@@ -137,7 +137,7 @@ func render(r *rand.Rand, p *program, sizes [tables]float64) run {
 		}
 		for len(open) > 0 {
 			k := r.IntN(len(open))
-			out.submit(r, p, open[k], job, queries, sizes)
+			out.submit(r, open[k], job, queries, sizes)
 			if len(open[k].ids) == len(open[k].stages) {
 				open = slices.Delete(open, k, k+1)
 			}
@@ -158,7 +158,7 @@ type progress struct {
 }
 
 // submit has the next stage of an action submitted.
-func (x *run) submit(r *rand.Rand, p *program, a *progress, job int, queries map[int]int, sizes [tables]float64) {
+func (x *run) submit(r *rand.Rand, a *progress, job int, queries map[int]int, sizes [tables]float64) {
 	i, id := len(a.ids), len(x.profile.Stages)
 	if i == 0 {
 		a.job = x.actions

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -150,8 +149,8 @@ func restarts(t *testing.T, s *realenv.System) error {
 	planner := s.StartPlanner()
 	history := []string{"--set", "node.history=" + filepath.Join(s.Dir, "history.jsonl")}
 	node := s.StartNode(history...)
-	recorded, _ := s.Record("testdata/branches.py", scale)
-	run := s.Submit("--pacer-deadline", (recorded.Duration * 2.2).String(), "testdata/branches.py", scale)
+	recorded, _ := s.Record(chain...) // It is longer than nobody plans.
+	run := s.Submit(append([]string{"--pacer-deadline", (recorded.Duration * 1.6).String()}, chain...)...)
 	app := awaitTasks(t, s, run)
 	pid := executorPID(t, s, app.ID, app.Executors[0].ID)
 
@@ -183,7 +182,7 @@ func restarts(t *testing.T, s *realenv.System) error {
 		return a.ID == app.ID && (a.State == api.AppRunning || a.State == api.AppFinished)
 	})
 	if known.State == api.AppFinished { // What nobody plans has all cores.
-		return fmt.Errorf("it ended after %v, before the planner was back", known.Duration)
+		return realenv.Timing("it ended after %v, before the planner was back", known.Duration)
 	}
 	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)

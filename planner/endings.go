@@ -173,13 +173,13 @@ func (r *apps) tick(a *ledger.App) {
 // Silence alone says nothing: its connection may be away. Executors exit by themselves when
 // they lose their driver; while one of them moves there is one; and what a node does that is
 // away itself nobody knows. One that is queued has nothing to lose, and may come back, unless
-// another planner has started executors for it.
+// another planner has started executors for it, or may have: a node follows one.
 func (r *apps) driverGone(a *ledger.App) bool {
 	silent, alive := a.Clocks.Silent, a.Alive()
 	switch {
 	case silent < r.cfg.DriverSilent:
 		return false
-	case (a.Elsewhere() || started(r.view, a)) && silent < r.cfg.DriverAway:
+	case (a.Elsewhere() || started(r.view, a) || a.Queued() && divided(r.view)) && silent < r.cfg.DriverAway:
 		return false
 	case len(alive) == 0 && !a.Queued() && deserted(a):
 		return true
@@ -200,6 +200,11 @@ func started(v ledger.View, a *ledger.App) bool {
 		o := n.UnknownExecutors(a.ID)
 		return o != nil && o.Owner == a.Tenant.Launch.Owner
 	})
+}
+
+// divided reports whether a node follows another planner, which serves, too.
+func divided(v ledger.View) bool {
+	return slices.ContainsFunc(v.Nodes(), func(n *ledger.Node) bool { return n.Allegiance.Follows != "" })
 }
 
 // deserted reports whether an executor of a has exited by itself, as they do without a

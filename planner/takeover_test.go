@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // runs is a status of a node that follows the planner with that store and runs executors of an
@@ -396,22 +397,30 @@ func TestAnUnansweredRegistrationHasItsExecutors(t *testing.T) {
 // What waits here may have been started by another planner: while a node runs executors of it, its
 // driver's silence alone does not end it.
 func TestOneThatWaitsAndRunsElsewhereIsNotGivenUp(t *testing.T) {
+	executor := func(owner string) func(*world, api.AppID) *api.NodeStatus {
+		return func(w *world, waits api.AppID) *api.NodeStatus { return w.runs("b", "one", owner, waits, "1") }
+	}
 	for _, c := range []struct {
-		owner func(r *api.RegisterRequest) string
-		want  api.AppState
+		says func(w *world, waits api.AppID) *api.NodeStatus
+		want api.AppState
 	}{
-		{func(r *api.RegisterRequest) string { return api.OwnerOf(r.Submission) }, api.AppQueued},
-		{func(*api.RegisterRequest) string { return api.OwnerOf("another's") }, api.AppFailed},
+		{executor(api.OwnerOf(large("second").Submission)), api.AppQueued},
+		{executor(api.OwnerOf("another's")), api.AppFailed},
+		// What a node will run by the word of another planner nobody knows.
+		{func(w *world, _ api.AppID) *api.NodeStatus {
+			s := w.runs("b", "two", "", "")
+			s.Memory = units.GiB // It does not start there.
+			return s
+		}, api.AppQueued},
 	} {
 		w := named(t, "a")
 		w.live(6 * time.Second)
 		one := w.mustRegister(large("first")).AppID
-		r := large("second")
-		waits := w.mustRegister(r).AppID
+		waits := w.mustRegister(large("second")).AppID
 		for range 70 {
 			w.pass(time.Second)
 			w.resend(one, w.app(one).Submission)
-			w.step(planner.Status{Status: w.runs("b", "one", c.owner(&r), waits, "1")})
+			w.step(planner.Status{Status: c.says(w, waits)})
 		}
 		if got := w.app(waits).State; got != c.want {
 			t.Errorf("with a driver that is silent it is %s, want %s", got, c.want)

@@ -86,6 +86,13 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 	})
 }
 
+// Seeds by which Trial has found what went wrong where a rule of the queue is drawn.
+func TestSeedsWithRulesThatOnceFailed(t *testing.T) {
+	hold(t, Trial, []found{
+		{"one that waited was failed by silence while its node followed another planner, which had started it", []uint64{322278}},
+	})
+}
+
 // Seeds by which RunChaos has found what was wrong.
 func TestSeedsWithFaultsThatOnceFailed(t *testing.T) {
 	hold(t, func(seed uint64) error { return RunChaos(seed, nil) }, []found{

@@ -81,8 +81,9 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	if known := s.thin(); known != otherConns+4 {
 		t.Errorf("%d have shown a credential", known)
 	}
-	if got, want := s.nats.NumClients(), before-20-4; got != want {
-		t.Errorf("%d connections are left of %d, want %d", got, before, want)
+	// Those of the node that were ended come again, one by one.
+	if got, want := s.nats.NumClients(), before-20-4; got < want || got > want+4 {
+		t.Errorf("%d connections are left of %d, want %d to %d", got, before, want, want+4)
 	}
 	if _, err := io.Copy(io.Discard, strangers[0]); err != nil {
 		t.Logf("the oldest: %v", err)

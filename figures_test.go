@@ -100,6 +100,9 @@ func TestHouse(t *testing.T) {
 			}
 		}
 	})
+	if n := figures["long_lines"]; n > 0 {
+		t.Errorf("%d lines of Go without tests have more than 120 characters", n)
+	}
 	figures["top_folders"] = len(folders)
 	for _, name := range slices.Sorted(maps.Keys(figures)) {
 		fmt.Printf("house.%s %d\n", name, figures[name])

@@ -385,6 +385,7 @@ const (
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles, VerbProfile,
 		VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicy, VerbPolicySet, VerbExit, VerbBackup, VerbPing,
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicy, VerbPolicySet, VerbExit,
+		VerbBackup, VerbPing,
 		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke}
 }

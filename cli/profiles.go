@@ -41,7 +41,8 @@ func profilesList(sh *shell) *cobra.Command {
 			rows = append(rows, []string{p.Name, owner, strconv.Itoa(p.Runs), strconv.Itoa(1 + len(p.Variants)),
 				strconv.Itoa(len(p.Stages)), seconds(p.Duration), p.Cores.String(), fmt.Sprintf("%.1f", float64(p.Work()))})
 		}
-		return table(sh.Stdout, []string{"NAME", "OWNER", "RUNS", "VARIANTS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
+		return table(sh.Stdout,
+			[]string{"NAME", "OWNER", "RUNS", "VARIANTS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
 	}
 	return c
 }

@@ -20,8 +20,8 @@ const (
 	zoeTable    = "zoe"
 )
 
-// printout is what such a table gave: tables to print, the first row of each its heading, and figures to keep, and to draw
-// where draw is there.
+// printout is what such a table gave: tables to print, the first row of each its heading, and figures to keep, and to
+// draw where draw is there.
 type printout struct {
 	title   string
 	tables  [][][]string
@@ -43,7 +43,8 @@ func unpaced() map[string]func(fluid.Options) (printout, error) {
 		},
 		offersTable: func(o fluid.Options) (printout, error) {
 			cases, err := offers.WordCount(o.Only)
-			return printout{"WordCount in SparkFG and in Hadoop, one 10 s after the other, on 6 nodes that are offered as by Mesos",
+			return printout{"WordCount in SparkFG and in Hadoop, one 10 s after the other, " +
+				"on 6 nodes that are offered as by Mesos",
 				[][][]string{offers.Rows(cases)}, cases, nil, ""}, err
 		},
 	}

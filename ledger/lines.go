@@ -225,7 +225,8 @@ func (f ExecutorLeaving) line() Line {
 	if f.For == "" {
 		return quiet("executor leaving")
 	}
-	return usual("executor given back", ofExecutor(f.App, f.ID, f.Node), "%s gives its executor %s on %s back for %s, which waits",
+	return usual("executor given back", ofExecutor(f.App, f.ID, f.Node),
+		"%s gives its executor %s on %s back for %s, which waits",
 		f.App, f.ID, f.Node, f.For)
 }
 

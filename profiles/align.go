@@ -40,7 +40,8 @@ type Alignment struct {
 // Align aligns the stages of a run that is over, in order of submission, with those of a profile.
 // Parents are ids of the same sequence. Each stage has the likeliest annotation, as a Matcher finds
 // it while the run goes on, but knows from the first stage on how much the run reads; what that leaves on
-// both sides is looked at once more when all else is known. It is a pure function, and its work grows with the number of stages only.
+// both sides is looked at once more when all else is known. It is a pure function, and its work grows with the number
+// of stages only.
 func Align(known, seen []api.ProfileStage) Alignment {
 	x := newIndex(known)
 	first := newAligner(x)

@@ -92,7 +92,8 @@ func (m *Matcher) Match(ready api.StageReady) (Found, bool) {
 
 // seen is what a stage of a run shows when it is ready.
 func seen(r *api.StageReady) api.ProfileStage {
-	return api.ProfileStage{ID: r.Stage, Job: r.Job, Name: r.Name, Signature: r.Signature, Lineage: r.Lineage, Query: r.Query,
+	return api.ProfileStage{ID: r.Stage, Job: r.Job, Name: r.Name, Signature: r.Signature, Lineage: r.Lineage,
+		Query:   r.Query,
 		Parents: r.Parents, Tasks: r.Tasks, Records: r.Records, Bytes: r.Bytes}
 }
 

@@ -96,7 +96,8 @@ func (p Policy) available(t *ledger.Allocation, n *ledger.Node) units.Cores {
 	case n == nil:
 		return 0
 	case b.Tenant.Launch.Mode.Unmanaged():
-		cores := min(units.Cores(n.StageSlots(b.Tenant.Launch, len(t.Executors))), units.Cores(p.rules().Later.LeftAlone)*n.Offered)
+		cores := min(units.Cores(n.StageSlots(b.Tenant.Launch, len(t.Executors))),
+			units.Cores(p.rules().Later.LeftAlone)*n.Offered)
 		if most := b.Tenant.Cap; most > 0 {
 			cores = min(cores, most)
 		}

@@ -177,7 +177,8 @@ func tooFew(v ledger.View, a *ledger.App, what string, nodes []*ledger.Node, roo
 		return api.Errorf(api.KindConflict, "%s %d nodes now, and the application asks for %d at least", what,
 			holding(nodes, room), least)
 	case all >= least:
-		return api.Errorf(api.KindTransient, "%s %d nodes that are here, and the application asks for %d at least: %d are away",
+		return api.Errorf(api.KindTransient,
+			"%s %d nodes that are here, and the application asks for %d at least: %d are away",
 			what, here, least, all-here)
 	default:
 		return api.Errorf(api.KindInvalid, "%s %d nodes, and the application asks for %d at least (spark.pacer.nodes.least)",

@@ -31,8 +31,8 @@ type round struct {
 	gifts map[string]*gift
 	gives []Choice
 	left  map[api.AppID]int
-	// blocked says that one that waits does not fit, so that those behind it are not served; nobody that no application is to
-	// grow, nil until somebody asks.
+	// blocked says that one that waits does not fit, so that those behind it are not served; nobody that no application
+	// is to grow, nil until somebody asks.
 	blocked bool
 	nobody  *bool
 }
@@ -188,8 +188,8 @@ func (h *round) keep(a *ledger.App, before string) string {
 // never is later than anything that is expected.
 const never = units.Instant(1<<63 - 1)
 
-// gift is memory of a node that one that waits gets: what it lacks of that is coming. Beside it others fit, which wait for
-// what is coming elsewhere.
+// gift is memory of a node that one that waits gets: what it lacks of that is coming. Beside it others fit, which wait
+// for what is coming elsewhere.
 type gift struct {
 	to     *ledger.App
 	coming units.Bytes
@@ -247,7 +247,8 @@ func (h *round) served(a *ledger.App) {
 	}
 }
 
-// givenTo is a node that is spared for a, "" for none: of those where others still leave the first by name, else of all.
+// givenTo is a node that is spared for a, "" for none: of those where others still leave the first by name, else of
+// all.
 func (h *round) givenTo(a *ledger.App) (name string) {
 	coming := false
 	for node, g := range h.gifts {

@@ -69,9 +69,11 @@ var (
 
 	nodeOffered = desc("pacer_node_offered_cores", "CPU that a node offers.", "node")
 
-	met      = desc("pacer_cluster_met_ratio", "Part of the applications with a deadline that ended in time.")
-	useful   = desc("pacer_cluster_useful_ratio", "Part of the work of applications with a deadline that was done in time.")
-	wasted   = desc("pacer_cluster_wasted_ratio", "CPU time of applications that missed their deadline, as a part of the work of all that had one.")
+	met    = desc("pacer_cluster_met_ratio", "Part of the applications with a deadline that ended in time.")
+	useful = desc("pacer_cluster_useful_ratio",
+		"Part of the work of applications with a deadline that was done in time.")
+	wasted = desc("pacer_cluster_wasted_ratio",
+		"CPU time of applications that missed their deadline, as a part of the work of all that had one.")
 	fairness = desc("pacer_cluster_fairness_ratio",
 		"Jain's index of what applications have of the nodes that they could use, in the minutes of the last hour.")
 	equality = desc("pacer_cluster_equality_ratio",

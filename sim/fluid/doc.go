@@ -25,7 +25,8 @@
 //
 // Under the rules that reserve a job has one core unit, and elastic ones for its other tasks. One that is dropped
 // leaves. A rule that ends jobs at their deadlines is asked then, too. What those that end show is learnt. How alike
-// shares are is a mean over as many moments as levels have. Traces (tr1, tr2) and generators of deadlines are after E. Dimopoulos, "Resource Allocation in Multi-analytics, Resource-Constrained Environments", PhD thesis, 2018.
+// shares are is a mean over as many moments as levels have. Traces (tr1, tr2) and generators of deadlines are after
+// E. Dimopoulos, "Resource Allocation in Multi-analytics, Resource-Constrained Environments", PhD thesis, 2018.
 //
 // The source of the rest is F. Pace, "Mechanisms for Efficient and Responsive Distributed Applications in Compute
 // Clusters", PhD thesis, 2018, sections 3.2 and 3.3.

@@ -98,7 +98,8 @@ const noise = 0.02
 // Ready is what the driver says of stage i of Next.
 func (r Runs) Ready(i int) api.StageReady {
 	s := r.Next.Stages[i]
-	ready := api.StageReady{StageKey: api.StageKey{Stage: s.ID}, Job: r.jobs[i], Name: s.Name, Signature: s.Signature, Lineage: s.Lineage,
+	ready := api.StageReady{StageKey: api.StageKey{Stage: s.ID}, Job: r.jobs[i], Name: s.Name,
+		Signature: s.Signature, Lineage: s.Lineage,
 		Parents: s.Parents, Tasks: s.Tasks, Records: api.Unknown, Bytes: s.Bytes}
 	if len(s.Parents) > 0 {
 		ready.Records = s.Records
@@ -128,7 +129,8 @@ const cores = 8
 
 // render runs p at all cores, with what tables hold.
 func render(r *rand.Rand, p *program, sizes [tables]float64) run {
-	out := run{profile: api.Profile{Schema: api.ProfileSchema, Name: "next", Runs: 1, Cores: cores, Head: 5, Tail: 0.5, Exit: 0.5}}
+	out := run{profile: api.Profile{Schema: api.ProfileSchema, Name: "next", Runs: 1, Cores: cores, Head: 5, Tail: 0.5,
+		Exit: 0.5}}
 	queries := map[int]int{} // Of a shape, so far.
 	for job, actions := range p.steps {
 		var open []*progress
@@ -185,7 +187,8 @@ func (x *run) submit(r *rand.Rand, a *progress, job int, queries map[int]int, si
 		Gap: units.Seconds(0.02 + 0.3*r.Float64())}
 	if a.sql {
 		s.Name = "save at NativeMethodAccessorImpl.java:0"
-		s.Query = &api.QueryStage{Shape: fmt.Sprintf("%016x", hash("shape", fmt.Sprint(a.shape))), Nth: a.nth, Exchange: of.exchange}
+		s.Query = &api.QueryStage{Shape: fmt.Sprintf("%016x", hash("shape", fmt.Sprint(a.shape))), Nth: a.nth,
+			Exchange: of.exchange}
 	}
 	s.Bytes = max(1, int64(of.bytes*factor*math.Exp(noise*r.NormFloat64())))
 	s.Records = max(1, s.Bytes/100)

@@ -22,7 +22,8 @@ type Source struct {
 func Sources() []Source {
 	return []Source{
 		{"000", `F. Pace, "Mechanisms for Efficient and Responsive Distributed Applications in Compute Clusters"`, flexible},
-		{"002", `E. Dimopoulos, "Resource Allocation in Multi-analytics, Resource-Constrained Environments"`, fluid.ReserveClaims},
+		{"002", `E. Dimopoulos, "Resource Allocation in Multi-analytics, Resource-Constrained Environments"`,
+			fluid.ReserveClaims},
 		{"003", `L. Baresi et al., "Fine-grained Dynamic Resource Allocation for Big-Data Applications"`, paper.Claims},
 	}
 }

@@ -39,7 +39,8 @@ const (
 func nodes() []sim.NodeSpec {
 	var all []sim.NodeSpec
 	for i := range 10 {
-		all = append(all, sim.NodeSpec{Name: fmt.Sprintf("n%02d", i+1), Cores: 8, Memory: 2 * (unitHeap + unitOverhead + unitFixed)})
+		all = append(all, sim.NodeSpec{Name: fmt.Sprintf("n%02d", i+1), Cores: 8,
+			Memory: 2 * (unitHeap + unitOverhead + unitFixed)})
 	}
 	return all
 }

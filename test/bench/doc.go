@@ -31,8 +31,8 @@
 //	contention.beside_unpaced.N.*        a paced application beside N first runs: its error, late runs, runs that are
 //	                                     late or over 3 % early, and
 //	                                     what the first runs use of what is left of the machine
-//	contexts.accepted                    contexts of one submission, one after another on real Spark, that are taken in and
-//	                                     finish, of three
+//	contexts.accepted                    contexts of one submission, one after another on real Spark, that are taken in
+//	                                     and finish, of three
 //	controller.step_ns, .LAW             a step of the control laws
 //	core_seconds.B.W, wall_s.B.W         of the baselines: stock, tuned, full
 //	deadline.drift_pct.W                 how much longer tuned stock takes between the paced runs than before them
@@ -45,18 +45,19 @@
 //	                                     and answered a request, on three NATS servers
 //	failover.node_lost_s.median, .worst  from that kill until the one that stands by knows of a node that it is lost,
 //	                                     which has died at the same moment
-//	fluid.pace.ORDER.RULES.*             80,000 applications on 100 machines without locality (sim/fluid): a rule over, or
-//	                                     less, another one, n traces; .ORDER.RULE.*_pct: what it grants in the mean
+//	fluid.pace.ORDER.RULES.*             80,000 applications on 100 machines without locality (sim/fluid): a rule over,
+//	                                     or less, another one, n traces; .ORDER.RULE.*_pct: what it grants in the mean
 //	fluid.pace.fifo_sjf.pending_ratio    applications that wait under flexible, fifo over sjf
 //	fluid.pace.preempted.wait_ratio      median wait of the interactive, flexible over flexible-preemptive
 //	fluid.run_s                          the longest of these runs, CPU time
-//	fluid.tr1.RULE.GENERATOR.CPUS.*      20,000 jobs whose work nobody knows (sim/fluid): part of the deadlines that are met
-//	                                     (sdr), of the work in time (ptr), of the work in vain (wtr), Jain of what jobs have
-//	                                     of what they can use (jain), n traces
-//	fluid.tr1.*_ratio*, .waste, .fairer  of these a rule over another one, least of the generators or as said; the mean WTR
-//	                                     where deadlines vary; of how many generators the Jain of a rule is greater
+//	fluid.tr1.RULE.GENERATOR.CPUS.*      20,000 jobs whose work nobody knows (sim/fluid): part of the deadlines that are
+//	                                     met (sdr), of the work in time (ptr), of the work in vain (wtr), Jain of what
+//	                                     jobs have of what they can use (jain), n traces
+//	fluid.tr1.*_ratio*, .waste, .fairer  of these a rule over another one, least of the generators or as said; the mean
+//	                                     WTR where deadlines vary; of how many generators the Jain of a rule is greater
 //	fluid.tr1.*.sdr_points.15000         how far a rule's deadlines met are from the oracle's, the farthest generator
-//	fluid.tr1_s, fluid.tr1_s.fs          a trace of the source's 159,194 jobs, CPU time: the slowest rule, and fair shares
+//	fluid.tr1_s, fluid.tr1_s.fs          a trace of the source's 159,194 jobs, CPU time: the slowest rule, and fair
+//	                                     shares
 //	fuzz.execs, fuzz.crashes             inputs that all fuzz targets have tried, n targets, and targets that found one
 //	                                     that fails
 //	live.changed.exit_error_pct.P        as deadline.exit_error_pct, of a program that has changed since its profile's
@@ -98,8 +99,8 @@
 //	rebind.*                             from a stage that is ready to its first task
 //	repro.SOURCE.held_ratio              of the n claims of a publication that Pacer follows (sim/repro): those that hold
 //	rss.*, start.*, sim.*                memory, starts, the simulator
-//	short.error_pct, .25, .50            reports of 40 stages of 0.2 to 1 s with as much driver time, in virtual time: the
-//	                                     error at exit, of all and at that slack; short.late: runs late
+//	short.error_pct, .25, .50            reports of 40 stages of 0.2 to 1 s with as much driver time, in virtual time:
+//	                                     the error at exit, of all and at that slack; short.late: runs late
 //	soak.rss_slope_mib_h, .spark_*       of the longest soak, and of the longest on real Spark: how much its resident
 //	                                     memory grew by the hour, n samples, with two standard errors either side
 //	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and

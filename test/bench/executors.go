@@ -31,7 +31,8 @@ func slots(t testing.TB, add adder) {
 	var used []float64
 	deadline := []string(nil)
 	for range 2 {
-		run := s.Submit(append(append([]string{"--conf", "spark.executor.cores=1"}, deadline...), "test/e2e/testdata/chain.py")...)
+		run := s.Submit(append(append([]string{"--conf", "spark.executor.cores=1"}, deadline...),
+			"test/e2e/testdata/chain.py")...)
 		if code := run.Wait(liveLimit); code != 0 {
 			t.Fatalf("exit %d: %s", code, run.LastWords())
 		}
@@ -62,7 +63,8 @@ func idleBeside(t testing.TB, r *rand.Rand) (idle int) {
 	for node := range 1 + r.IntN(8) {
 		for range perStage {
 			id := api.ExecutorID(fmt.Sprint(len(d.Executors) + 1))
-			d.Executors = append(d.Executors, api.DirectiveExecutor{ID: id, Node: fmt.Sprint(node), Cores: 1, PerStage: perStage})
+			d.Executors = append(d.Executors,
+				api.DirectiveExecutor{ID: id, Node: fmt.Sprint(node), Cores: 1, PerStage: perStage})
 			b.ExecutorUp(id, fmt.Sprint(node))
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/sparkpacer/pacer/test/benchline"
 )
 
-// fluidReserve measures the rules that reserve, beside their source's figures, and the CPU time of the source's number of
-// jobs under each rule.
+// fluidReserve measures the rules that reserve, beside their source's figures, and the CPU time of the source's number
+// of jobs under each rule.
 func fluidReserve(t testing.TB, add adder) {
 	const name = "tr1"
 	run := func(o fluid.Options) fluid.ReserveTable {
@@ -27,8 +27,10 @@ func fluidReserve(t testing.TB, add adder) {
 			continue
 		}
 		for figure, of := range map[string]func(fluid.ReserveRun) float64{
-			"sdr": func(r fluid.ReserveRun) float64 { return r.SDR }, "ptr": func(r fluid.ReserveRun) float64 { return r.PTR },
-			"wtr": func(r fluid.ReserveRun) float64 { return r.WTR }, "jain": func(r fluid.ReserveRun) float64 { return r.Jain }} {
+			"sdr":  func(r fluid.ReserveRun) float64 { return r.SDR },
+			"ptr":  func(r fluid.ReserveRun) float64 { return r.PTR },
+			"wtr":  func(r fluid.ReserveRun) float64 { return r.WTR },
+			"jain": func(r fluid.ReserveRun) float64 { return r.Jain }} {
 			var values []float64
 			for _, r := range c.Runs {
 				values = append(values, of(r))

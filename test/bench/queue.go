@@ -98,9 +98,9 @@ func (w waiting) run() float64 {
 	long := s.Log(before.ID)
 	first := firstLaunch(log, began)
 	failed, again := lost(long)
-	t.Logf("%s: first task after %.1f s; the long one took %.1f s, executors %v left it, of its %d tasks %d failed and %d "+
-		"ran again in another attempt of their stage", w.rule, first, batch.Took().Seconds(), long.Removed, len(long.Tasks),
-		failed, again)
+	t.Logf("%s: first task after %.1f s; the long one took %.1f s, executors %v left it, of its %d tasks %d failed and "+
+		"%d ran again in another attempt of their stage", w.rule, first, batch.Took().Seconds(), long.Removed,
+		len(long.Tasks), failed, again)
 	s.Await("all executors to be gone", time.Minute, func() bool {
 		for _, n := range s.Nodes() {
 			if n.Executors > 0 {

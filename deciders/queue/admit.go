@@ -56,10 +56,7 @@ func (h *round) admitted(a *ledger.App, noWait bool) (placement.Seating, error) 
 	case unbound:
 		return placement.Seating{}, h.othersFirst()
 	case h.book.Rule == assign.Rigid:
-	case len(fit)+coming >= need:
-		h.reserve(a, fit)
-		return placement.Seating{}, h.isGiven(a)
-	case h.book.takesBack() && !noWait && h.giveBack(a, need-len(fit)-coming, fit):
+	case len(fit)+coming >= need, h.book.takesBack() && !noWait && h.giveBack(a, need-len(fit)-coming, fit):
 		return placement.Seating{}, h.isGiven(a)
 	case coming == 0 && len(fit) >= placement.Least(a):
 		return h.seats(&bound) // Nobody can give what more it needs.

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
@@ -78,7 +77,7 @@ func (p Policy) takesBack() bool {
 
 // Patience is after how long an application without a deadline comes before those that are
 // due later, and how long before its latest start one with a deadline counts as due then.
-const Patience = time.Hour
+const Patience = assign.Patience
 
 // due is when a has to have ended, or counts as having to: one that has to start soon would
 // otherwise be passed until too late by all that come and are due before it ends.

@@ -123,7 +123,7 @@ func (h *round) given(choices []Choice) []Choice {
 func (h *round) judge(c *Choice, newcomer *Newcomer) {
 	entering, comes := c.App, newcomer != nil && c.App == newcomer.App
 	if comes {
-		entering, _ = Enter(c.App, newcomer.Profile)
+		entering = h.book.entered[c.App.ID].app
 	}
 	whole, err := h.book.Places.Seats(h.view, entering, placement.Whole)
 	if err != nil {

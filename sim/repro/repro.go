@@ -1,4 +1,3 @@
-// Package repro has the list of the sources whose claims the simulators try, for `pacer repro` and the bench.
 package repro
 
 import (

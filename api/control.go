@@ -289,6 +289,8 @@ type ControlRequest struct {
 	Log   *LogRequest `json:"log,omitempty"`
 	// Page is the part that is wanted of an answer that may be long, nil for all of it.
 	Page *Page `json:"page,omitempty"`
+	// Query is what is wanted of a report or of the cores' history.
+	Query *Query `json:"query,omitempty"`
 }
 
 // Page is a part of an answer that may be larger than one message: of about a megabyte, it begins
@@ -338,6 +340,9 @@ type ControlReply struct {
 	Principals []PrincipalSummary `json:"principals,omitempty"`
 	// Log is the piece of a log.
 	Log *LogReply `json:"log,omitempty"`
+	// Report adds up runs, Cores is who had the cores.
+	Report *Report       `json:"report,omitempty"`
+	Cores  *CoresHistory `json:"cores,omitempty"`
 	// Estimated is which part of what is left of the work of a running application is estimated, of those of which
 	// some is; on no Page.
 	Estimated map[AppID]units.Fraction `json:"estimated,omitempty"`

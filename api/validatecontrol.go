@@ -27,6 +27,9 @@ func (r *ControlRequest) Validate() error {
 	if p := r.Page; p != nil {
 		f.text("page", p.After, 2*MostName+1) // A profile's name and owner.
 	}
+	if q := r.Query; q != nil {
+		q.validate(&f)
+	}
 	if d := r.Division; d != nil {
 		d.validate(&f)
 	}

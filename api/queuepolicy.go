@@ -1,18 +1,31 @@
 package api
 
+import "cmp"
+
 // QueuePolicy is how the queue is served: Rule says who starts and who gives back for that, Order in which order
-// applications wait, Size what counts as the size of one (package assign has the names). "" is as the planner is
-// configured.
+// applications wait, Size what counts as the size of one. Admission says for which deadline that nobody has recorded
+// cores are reserved (package assign has these names), Late what becomes of one that cannot be kept: share or refuse.
+// "" is as the planner is configured.
 type QueuePolicy struct {
-	Rule  string `json:"rule"`
-	Order string `json:"order,omitempty"`
-	Size  string `json:"size,omitempty"`
+	Rule      string `json:"rule,omitempty"`
+	Order     string `json:"order,omitempty"`
+	Size      string `json:"size,omitempty"`
+	Admission string `json:"admission,omitempty"`
+	Late      string `json:"late,omitempty"`
+}
+
+// Over is p with what it leaves open as it is in base.
+func (p QueuePolicy) Over(base QueuePolicy) QueuePolicy {
+	return QueuePolicy{Rule: cmp.Or(p.Rule, base.Rule), Order: cmp.Or(p.Order, base.Order),
+		Size: cmp.Or(p.Size, base.Size), Admission: cmp.Or(p.Admission, base.Admission), Late: cmp.Or(p.Late, base.Late)}
 }
 
 func (p *QueuePolicy) validate(f *faults) {
 	f.text("rule", p.Rule, MostToken)
 	f.text("order", p.Order, MostToken)
 	f.text("size", p.Size, MostToken)
+	f.text("admission", p.Admission, MostToken)
+	f.text("late", p.Late, MostToken)
 }
 
 // QueueDetail is what `pacer policy show` prints, but for who waits.

@@ -48,6 +48,28 @@ func reserving() []entry[reservation] {
 // Reserving are the values of Policy.Rule that reserve units for deadlines, or are compared with such.
 func Reserving() []string { return names(reserving()) }
 
+// Open is the admission that reserves nothing.
+const Open = "open"
+
+// Admissions are the ways in which a planner may treat deadlines whose work nobody knows, the default first: Open, or
+// by the rules of Reserving that learn what deadlines need.
+func Admissions() []string {
+	all := []string{Open}
+	for _, e := range reserving() {
+		if e.value.fraction != nil {
+			all = append(all, e.name)
+		}
+	}
+	return all
+}
+
+// What becomes of a deadline that cannot be kept: Share has its application run on what others leave, Refuse turns it
+// down.
+const Share, Refuse = "share", "refuse"
+
+// Lates are the ways in which a planner may treat deadlines that cannot be kept, the default first.
+func Lates() []string { return []string{Share, Refuse} }
+
 // reserve is one question to such a rule.
 type reserve struct {
 	State

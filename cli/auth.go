@@ -164,8 +164,8 @@ func revokeCommand(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke LOGIN", Short: "Take a login's credentials no more, and end its connections", Args: cobra.ExactArgs(1),
 		Long: "Take a login's credentials no more, and end its connections. A user's queued applications\n" +
-			"are refused; the running ones are told, and ended after planner.revoke-grace, unless the\n" +
-			"user is issued other credentials within that. A node counts as lost, as do its executors.",
+			"are refused; the running ones are told, and ended a minute later, unless the user is issued\n" +
+			"other credentials within that. A node counts as lost, as do its executors.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return sh.order(c, api.VerbRevoke, api.ControlRequest{Login: args[0]})
 		},

@@ -162,6 +162,8 @@ func TestOrdersReachThePlanner(t *testing.T) {
 		{"supervisor set default", api.VerbDivide, api.ControlRequest{V: api.Version}},
 		{"policy set flexible --order sjf --size time-units", api.VerbPolicySet, api.ControlRequest{V: api.Version, Policy: &api.QueuePolicy{Rule: "flexible", Order: "sjf", Size: "time-units"}}},
 		{"policy set rigid", api.VerbPolicySet, api.ControlRequest{V: api.Version, Policy: &api.QueuePolicy{Rule: "rigid"}}},
+		{"policy set --admission pythia", api.VerbPolicySet, api.ControlRequest{V: api.Version, Policy: &api.QueuePolicy{Admission: "pythia"}}},
+		{"policy set flexible --late refuse", api.VerbPolicySet, api.ControlRequest{V: api.Version, Policy: &api.QueuePolicy{Rule: "flexible", Late: "refuse"}}},
 		{"policy default", api.VerbPolicySet, api.ControlRequest{V: api.Version}},
 		{"profiles rm wordcount", api.VerbProfileRm, api.ControlRequest{V: api.Version, Profile: "wordcount"}},
 	} {

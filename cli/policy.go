@@ -30,15 +30,25 @@ func policyCommand(sh *shell) *cobra.Command {
 		}
 		return printPolicy(sh.Stdout, reply.Policy, reply.Apps, sh.now)
 	}
-	set := &cobra.Command{Use: "set RULE", Short: "Serve the queue by another policy from now on", Long: policyHelp,
-		Args: cobra.ExactArgs(1), ValidArgs: assign.Rules()}
-	order := set.Flags().String("order", "", "order in which applications wait: "+strings.Join(assign.Orders(), ", ")+
-		" (default: as configured)")
-	size := set.Flags().String("size", "", "what counts as the size of one: "+strings.Join(assign.Sizes(), ", ")+
-		" (default: as configured)")
+	set := &cobra.Command{Use: "set [RULE]", Short: "Serve the queue by another policy from now on", Long: policyHelp,
+		ValidArgs: assign.Rules()}
+	var p api.QueuePolicy
+	flag := func(to *string, name, what string, of []string) {
+		set.Flags().StringVar(to, name, "", what+": "+strings.Join(of, ", "))
+	}
+	flag(&p.Order, "order", "order in which applications wait", assign.Orders())
+	flag(&p.Size, "size", "what counts as the size of one", assign.Sizes())
+	flag(&p.Admission, "admission", "what is reserved for deadlines that nobody has recorded", assign.Admissions())
+	flag(&p.Late, "late", "what becomes of deadlines that cannot be kept", assign.Lates())
+	set.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 && p == (api.QueuePolicy{}) {
+			return fmt.Errorf("give a rule (%s) or a flag", strings.Join(assign.Rules(), ", "))
+		}
+		return cobra.MaximumNArgs(1)(c, args)
+	}
 	set.RunE = func(c *cobra.Command, args []string) error {
-		return sh.order(c, api.VerbPolicySet, api.ControlRequest{
-			Policy: &api.QueuePolicy{Rule: args[0], Order: *order, Size: *size}})
+		p.Rule = strings.Join(args, "")
+		return sh.order(c, api.VerbPolicySet, api.ControlRequest{Policy: &p})
 	}
 	configured := &cobra.Command{Use: "default", Short: "Serve the queue as the planner is configured again",
 		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
@@ -59,8 +69,20 @@ run or keep its deadline, are never taken from it; the rest are elastic. The rul
   flexible             when one ends, elastic units are given back so that the first starts
   flexible-preemptive  so, and at once for one of a higher priority
 
-A policy that is set holds until it is taken back (pacer policy default), through restarts
-of the planner, and before planner.queue-rule, planner.queue and planner.queue-size.
+An admission says what a deadline gets that nobody has recorded:
+
+  open                 what others leave
+  pythia               cores of its own, as many as the deadlines here have needed at most
+  justice              cores of its own, as many as they have needed lately
+
+Late says what becomes of a deadline that cannot be kept: share (it runs on what others
+leave) or refuse (it is turned down, with the earliest that could be kept). What is not
+known is not refused.
+
+What pacer policy set gives is changed, and the rest stays; a RULE comes with the order and
+the size that are configured where it is given without. A policy that is set holds until it
+is taken back (pacer policy default), through restarts of the planner, and before
+planner.queue-rule, planner.queue, planner.queue-size, planner.admission and planner.late.
 
 The scores: met is the part of the applications with a deadline that ended in time, useful
 the part of the work of all that these did, wasted what the others have used, as a part of
@@ -80,7 +102,8 @@ func printPolicy(w io.Writer, p *api.QueueDetail, waiting []api.AppSummary, now 
 		by = "configuration"
 	}
 	s := p.Scores
-	if err := fields(w, "rule", p.Rule, "order", p.Order, "size", p.Size, "set by", by, "waiting",
+	if err := fields(w, "rule", p.Rule, "order", p.Order, "size", p.Size, "admission", p.Admission, "late", p.Late,
+		"set by", by, "waiting",
 		strconv.Itoa(len(waiting)), "met", score(s.Met), "useful", score(s.Useful), "wasted", score(s.Wasted),
 		"fairness", score(s.Fairness), "equality", score(s.Equality)); err != nil {
 		return err

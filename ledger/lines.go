@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -333,8 +332,14 @@ func (f QueuePolicySet) line() Line {
 	if p == nil {
 		return usual("policy changed", nil, "the queue is served as configured")
 	}
-	order, size := cmp.Or(p.Order, "as configured"), cmp.Or(p.Size, "as configured")
-	return usual("policy changed", nil, "the queue is served by %s, order %s, size %s", p.Rule, order, size)
+	var set []string
+	for _, part := range [...][2]string{{"rule", p.Rule}, {"order", p.Order}, {"size", p.Size},
+		{"admission", p.Admission}, {"late", p.Late}} {
+		if part[1] != "" {
+			set = append(set, part[0]+" "+part[1])
+		}
+	}
+	return usual("policy changed", nil, "the queue is served by %s, and else as configured", strings.Join(set, ", "))
 }
 
 func (NodeChallenged) line() Line { return quiet("node challenged") }

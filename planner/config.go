@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -65,8 +64,9 @@ type Config struct {
 	// Placement names the order in which nodes are taken where MaxNodes bounds them, one
 	// of placement.Orders; least-committed.
 	Placement string
-	// Queue says how applications that wait for memory are served, where no operator says otherwise; rule backfill, order
-	// edf, size time.
+	// Queue says how applications that wait for memory are served, for which deadlines that nobody has recorded cores
+	// are reserved, and what becomes of those that cannot be kept, where no operator says otherwise; rule backfill,
+	// order edf, size time, admission open, late share.
 	Queue api.QueuePolicy
 
 	// NodeLost is how long a node may be silent before it counts as lost; 5 s, five
@@ -138,16 +138,17 @@ type Config struct {
 func Default() Config {
 	equations := dag.Default()
 	return Config{
-		Alpha:             equations.Alpha,
-		Aim:               equations.Aim,
-		Margin:            equations.Margin.Duration(),
-		Beta:              equations.Beta,
-		Quantum:           equations.Quantum,
-		Split:             dag.SplitCriticalPath,
-		Branches:          estimate.BranchesAuto,
-		MaxPool:           4,
-		Placement:         placement.LeastCommitted,
-		Queue:             api.QueuePolicy{Rule: assign.Backfill, Order: assign.EDF, Size: assign.ByTime},
+		Alpha:     equations.Alpha,
+		Aim:       equations.Aim,
+		Margin:    equations.Margin.Duration(),
+		Beta:      equations.Beta,
+		Quantum:   equations.Quantum,
+		Split:     dag.SplitCriticalPath,
+		Branches:  estimate.BranchesAuto,
+		MaxPool:   4,
+		Placement: placement.LeastCommitted,
+		Queue: api.QueuePolicy{Rule: assign.Backfill, Order: assign.EDF, Size: assign.ByTime,
+			Admission: assign.Open, Late: assign.Share},
 		NodeLost:          5 * time.Second,
 		NodeClash:         2 * time.Second,
 		DriverSilent:      8 * time.Second,
@@ -189,6 +190,7 @@ func (c Config) Validate() error {
 		c.DriverSilent, c.DriverLost, c.DriverAway)
 	check(c.ExitSilent >= 0 && c.ExitWait >= 0, "a wait for a driver's exit is negative")
 	check(c.FinalWait >= 0, "final wait is negative")
+	check(c.RevokeGrace >= 0 && c.ProfileAge >= 0, "the time after a user's revocation or of a profile is negative")
 	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements,
 		c.ReplacementWindow)
 	check(c.DetailHistory >= 0 && c.HistoryBytes >= 0, "history is negative")
@@ -222,12 +224,10 @@ func (c Config) verdicts() verdict.Policy {
 
 // PolicyIn is how the queue of v is served: by what an operator wants, else as c says.
 func (c Config) PolicyIn(v ledger.View) api.QueuePolicy {
-	p := v.QueuePolicy()
-	if p == nil {
-		return c.Queue
+	if p := v.QueuePolicy(); p != nil {
+		return p.Over(c.Queue)
 	}
-	return api.QueuePolicy{Rule: cmp.Or(p.Rule, c.Queue.Rule), Order: cmp.Or(p.Order, c.Queue.Order),
-		Size: cmp.Or(p.Size, c.Queue.Size)}
+	return c.Queue
 }
 
 func (c Config) line(by api.QueuePolicy) queue.Policy {

@@ -15,15 +15,29 @@ import (
 
 // setPolicy has the queue served by another policy from now on, or as configured again.
 func (h *starter) setPolicy(q api.ControlRequest) (api.ControlReply, error) {
+	fact := ledger.QueuePolicySet{}
 	if q.Policy != nil {
 		if err := checkPolicy(*q.Policy); err != nil {
 			return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
 		}
+		fact.Policy = changed(h.view.QueuePolicy(), *q.Policy)
 	}
-	fact := ledger.QueuePolicySet{Policy: q.Policy}
 	h.record(fact)
 	h.line, h.due = h.cfg.line(h.cfg.PolicyIn(h.view)), true // Others may be first in the queue.
 	return api.ControlReply{Message: ledger.Change{Fact: fact}.Line().Text + " from now on"}, nil
+}
+
+// changed is what an operator wants who asks for that, and had is what held before. What is not given stays as it is;
+// but a rule comes with an order and a size, which are as configured where they are not given.
+func changed(had *api.QueuePolicy, asked api.QueuePolicy) *api.QueuePolicy {
+	if had != nil {
+		kept := *had
+		if asked.Rule != "" {
+			kept.Order, kept.Size = "", ""
+		}
+		asked = asked.Over(kept)
+	}
+	return &asked
 }
 
 // checkPolicy says all that is wrong with what an operator asks for; what is not given is as configured.
@@ -36,8 +50,10 @@ func checkPolicy(p api.QueuePolicy) error {
 		{"rule", p.Rule, assign.Rules()},
 		{"order", p.Order, assign.Orders()},
 		{"size", p.Size, assign.Sizes()},
+		{"admission", p.Admission, assign.Admissions()},
+		{"late", p.Late, assign.Lates()},
 	} {
-		given := name.is != "" || name.what == "rule"
+		given := name.is != "" || name.what == "rule" && p == (api.QueuePolicy{})
 		if given && !slices.Contains(name.of, name.is) {
 			faults = append(faults, fmt.Errorf("%s is %q, want one of %s", name.what, name.is, strings.Join(name.of, ", ")))
 		}

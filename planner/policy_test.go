@@ -31,7 +31,7 @@ func TestAPolicyIsSetLive(t *testing.T) {
 			t.Errorf("%s: %q, the queue is served by %+v, want %+v", what, said, is, policy)
 		}
 	}
-	backfill := api.QueuePolicy{Rule: "backfill", Order: "edf", Size: "time"}
+	backfill := api.QueuePolicy{Rule: "backfill", Order: "edf", Size: "time", Admission: "open", Late: "share"}
 	if is := w.cfg.PolicyIn(w.e.View()); is != backfill {
 		t.Errorf("as configured: %+v", is)
 	}
@@ -40,6 +40,19 @@ func TestAPolicyIsSetLive(t *testing.T) {
 	w.restart()
 	if now := w.e.View().QueuePolicy(); now == nil || *now != *set {
 		t.Errorf("after a restart %+v, want %+v", now, set)
+	}
+	w.setPolicy(&api.QueuePolicy{Rule: "flexible", Order: "sjf"})
+	some := api.QueuePolicy{Rule: "flexible", Order: "sjf", Size: "time", Admission: "open", Late: "refuse"}
+	want("late alone", w.setPolicy(&api.QueuePolicy{Late: "refuse"}), some)
+	some.Admission = "justice"
+	want("admission alone", w.setPolicy(&api.QueuePolicy{Admission: "justice"}), some)
+	some.Rule, some.Order = "rigid", "edf"
+	want("a rule, with the order that is configured", w.setPolicy(&api.QueuePolicy{Rule: "rigid"}), some)
+	some.Order = "hrrn"
+	want("an order alone", w.setPolicy(&api.QueuePolicy{Order: "hrrn"}), some)
+	w.restart()
+	if is := w.cfg.PolicyIn(w.e.View()); is != some {
+		t.Errorf("after a restart the queue is served by %+v, want %+v", is, some)
 	}
 	want("taken back", w.setPolicy(nil), backfill)
 	w.restart()
@@ -51,8 +64,9 @@ func TestAPolicyIsSetLive(t *testing.T) {
 func TestAPolicyThatIsNotKnownIsRefused(t *testing.T) {
 	w := newWorld(t, "a")
 	for want, p := range map[string]api.QueuePolicy{
-		`rule is "luck", want one of backfill`: {Rule: "luck"}, `rule is "", want one of`: {Order: "edf"},
-		`order is "lifo", want one of edf`: {Rule: "backfill", Order: "lifo"}, `size is "weight", want one of time`: {Rule: "backfill", Size: "weight"},
+		`rule is "luck", want one of backfill`: {Rule: "luck"}, `rule is "", want one of`: {}, `admission is "oracle", want one of open, pythia, justice`: {Admission: "oracle"},
+		`late is "never", want one of share, refuse`: {Late: "never"},
+		`order is "lifo", want one of edf`:           {Rule: "backfill", Order: "lifo"}, `size is "weight", want one of time`: {Rule: "backfill", Size: "weight"},
 	} {
 		if said := w.setPolicy(&p); !strings.Contains(said, want) {
 			t.Errorf("%+v: %s, want %s", p, said, want)

@@ -72,7 +72,7 @@ func TestAPlannerReloadsItsConfiguration(t *testing.T) {
 		}
 	}
 	t.Setenv("PACER_CREDENTIALS_DIR", dir)
-	write("revoke-grace: 60s")
+	write("max-pool: 4")
 	out, log := &page{}, &page{}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
@@ -82,18 +82,18 @@ func TestAPlannerReloadsItsConfiguration(t *testing.T) {
 	}()
 	out.await(t, "planner ready", 1)
 
-	write("revoke-grace: 90s, max-pool: 3, history: 7, max-nodes: 3, queue-rule: flexible, queue: sjf, queue-size: time-units")
+	write("max-pool: 3, history: 7, max-nodes: 3, queue-rule: flexible, queue: sjf, queue-size: time-units, admission: pythia, late: refuse")
 	hangUp(t)
-	if line := log.await(t, "SIGHUP: changed", 1); !strings.Contains(line, ": planner.max-pool, planner.queue-rule, planner.queue, planner.queue-size, planner.revoke-grace\"") {
+	if line := log.await(t, "SIGHUP: changed", 1); !strings.Contains(line, ": planner.max-pool, planner.queue-rule, planner.queue, planner.queue-size, planner.admission, planner.late\"") {
 		t.Error(line)
 	}
 	if line := log.await(t, "SIGHUP: needs a restart", 1); !strings.Contains(line, ": planner.max-nodes, planner.history\"") {
 		t.Error(line)
 	}
 
-	write("max-pool: 0, profiles: 0, placement: lottery, queue-rule: luck, queue: lifo")
+	write("max-pool: 0, profiles: 0, placement: lottery, queue-rule: luck, queue: lifo, admission: oracle, late: never")
 	hangUp(t)
-	if line := log.await(t, "nothing is changed", 1); !strings.Contains(line, "max-pool") || !strings.Contains(line, "profiles") || !strings.Contains(line, "lottery") || !strings.Contains(line, "luck") || !strings.Contains(line, "lifo") {
+	if line := log.await(t, "nothing is changed", 1); !strings.Contains(line, "max-pool") || !strings.Contains(line, "profiles") || !strings.Contains(line, "lottery") || !strings.Contains(line, "luck") || !strings.Contains(line, "lifo") || !strings.Contains(line, "oracle") || !strings.Contains(line, "never") {
 		t.Errorf("not all faults: %s", line)
 	}
 	write("driver-lots: 1s, max-pool: much, driver-lost: 90s")
@@ -103,7 +103,7 @@ func TestAPlannerReloadsItsConfiguration(t *testing.T) {
 	}
 
 	// What failed has changed nothing: what holds is what was taken first.
-	write("revoke-grace: 90s, max-pool: 3, queue-rule: flexible, queue: sjf, queue-size: time-units")
+	write("max-pool: 3, queue-rule: flexible, queue: sjf, queue-size: time-units, admission: pythia, late: refuse")
 	hangUp(t)
 	log.await(t, "SIGHUP: the configuration is what it was", 1)
 	cancel()

@@ -13,7 +13,7 @@ var gone = map[string]string{
 		planner.driver-silent=8s planner.driver-lost=60s planner.driver-away=1h planner.exit-silent=5s planner.exit-wait=10m
 		planner.final-wait=1.5s planner.replacements=3 planner.replacement-window=10m planner.detail-history=20
 		planner.history-bytes=64m planner.profile-bytes=64m planner.samples=2000 planner.all-samples=1000000
-		planner.stages=2000
+		planner.stages=2000 planner.profile-age=9600h planner.revoke-grace=1m
 		node.interval=500ms node.quantum=0.05 node.floor=0.1 node.floor-share=0.05 node.stale=2s node.grace=15m node.guard=10s
 		node.conflict=insist node.phi=1 node.p=0.3 node.eta=10 node.k=Eq.17 node.ti=Eq.17 node.jar=embedded
 		node.cgroup-root=/sys/fs/cgroup`,

@@ -45,10 +45,12 @@ var plannerSettings = []setting{
 	{"planner.queue-rule", func(c *Config) any { return &c.Planner.Engine.Queue.Rule }, live, oneOf(assign.Rules()...)},
 	{"planner.queue", func(c *Config) any { return &c.Planner.Engine.Queue.Order }, live, oneOf(assign.Orders()...)},
 	{"planner.queue-size", func(c *Config) any { return &c.Planner.Engine.Queue.Size }, live, oneOf(assign.Sizes()...)},
-	{"planner.revoke-grace", func(c *Config) any { return &c.Planner.Engine.RevokeGrace }, live, atLeast(0, "")},
+	{"planner.admission", func(c *Config) any {
+		return &c.Planner.Engine.Queue.Admission
+	}, live, oneOf(assign.Admissions()...)},
+	{"planner.late", func(c *Config) any { return &c.Planner.Engine.Queue.Late }, live, oneOf(assign.Lates()...)},
 	{"planner.history", func(c *Config) any { return &c.Planner.Engine.History }, restart, atLeast(0, "applications")},
 	{"planner.profiles", func(c *Config) any { return &c.Planner.Engine.Profiles }, restart, atLeast(1, "profiles")},
-	{"planner.profile-age", func(c *Config) any { return &c.Planner.Engine.ProfileAge }, restart, atLeast(0, "")},
 }
 
 var nodeSettings = []setting{

@@ -65,6 +65,9 @@ type AppSummary struct {
 	// "unpaced", "off".
 	Pacing  string  `json:"pacing"`
 	Verdict Verdict `json:"verdict"`
+	// Headline says in one sentence how it stands; Risk what that means for its deadline.
+	Headline string `json:"headline,omitempty"`
+	Risk     Risk   `json:"risk,omitempty"`
 	// Deadline is 0 without one. Duration is the time so far or, at the end, in
 	// all; both on the deadline clock.
 	Deadline units.Seconds `json:"deadline_s"`
@@ -80,9 +83,6 @@ type AppSummary struct {
 	// ErrorPct is Eq 4, set once it has finished and had a deadline: early is positive,
 	// late is negative. What failed has none, nor what ended nobody knows how.
 	ErrorPct *float64 `json:"error_pct"`
-	// Outcome says how it ended, in one line; "" until then and where there is nothing
-	// to say.
-	Outcome string `json:"outcome,omitempty"`
 	// Unrecorded says why its run, which has ended, is in no profile; "" where it is in one
 	// or was not to be.
 	Unrecorded string `json:"unrecorded,omitempty"`
@@ -91,11 +91,9 @@ type AppSummary struct {
 	CoreSeconds  units.Work  `json:"core_seconds"`
 	MeanCores    units.Cores `json:"mean_cores"`
 	QuotaChanges int         `json:"quota_changes"`
-	// Observed says that quotas were not written: QuotaChanges and the samples'
-	// grants are what they would have been, WouldCores is the mean grant while
-	// stages ran under a target.
-	Observed   bool        `json:"observed,omitempty"`
-	WouldCores units.Cores `json:"would_cores,omitempty"`
+	// WouldCores is not nil where quotas were not written (ModeObserve): QuotaChanges and the samples'
+	// grants are what they would have been, and it is the mean grant while stages ran under a target.
+	WouldCores *units.Cores `json:"would_cores,omitempty"`
 	// Submission is the key given by pacer submit, "" for others than its user and operators: who
 	// knows it may have its executors. Context is the number of its driver's SparkContext
 	// that this is, from 0; Before is how much of the submission's time had passed at Submitted.
@@ -118,14 +116,14 @@ type AppDetail struct {
 	Earliest  units.Seconds `json:"earliest_s"`
 	Executors []AppExecutor `json:"executors"`
 	Stages    []AppStage    `json:"stages"`
-	// LastFinish is when its last task ended, on the deadline clock.
-	LastFinish units.Seconds `json:"last_finish_s"`
 	// Cap is the most cores that it gets on a node, 0 for no cap.
 	Cap units.Cores `json:"cap_cores,omitempty"`
 	// Losses are what it asked for and was not granted, on all nodes, the most first.
 	Losses []Loss `json:"losses,omitempty"`
 	// Shortages are when it had less cores than it asked for, the first one first.
 	Shortages []AppShortage `json:"shortages,omitempty"`
+	// UIWebURL is where its driver shows Spark's UI, "" where it has none.
+	UIWebURL string `json:"ui_web_url,omitempty"`
 }
 
 // AppShortage is a time in which an application had less cores on a node than it asked for.
@@ -154,9 +152,16 @@ type AppExecutor struct {
 // AppStage is a stage attempt of an application.
 type AppStage struct {
 	StageKey
-	Name  string `json:"name"`
+	Name string `json:"name"`
+	// State is "running", "done", "failed", "gone" (Match), or "coming": a stage of the profile that is still
+	// to come, with the number -1. Its Start, Deadline and Cores are those that are planned now.
 	State string `json:"state"`
 	Tasks int    `json:"tasks"`
+	// Parents are the numbers of the stages that it reads from; of one that is coming or gone those in the
+	// profile (Match.Stage).
+	Parents []int `json:"parents,omitempty"`
+	// Cores is what one that is coming is to have by Eq 6, 0 where no deadline bounds it.
+	Cores units.Cores `json:"cores,omitempty"`
 	// Start is when it was ready; Deadline and Duration count from there.
 	// Deadline is the first one given to it, 0 for none.
 	Start    units.Seconds `json:"start_s"`
@@ -328,6 +333,7 @@ type ControlReply struct {
 	Error    *Error        `json:"error,omitempty"`
 	Apps     []AppSummary  `json:"apps,omitempty"`
 	App      *AppDetail    `json:"app,omitempty"`
+	Why      *Why          `json:"why,omitempty"`
 	Profiles []Profile     `json:"profiles,omitempty"`
 	Nodes    []NodeSummary `json:"nodes,omitempty"`
 	// Policy is how the queue is served; with it Apps are those that wait, in their order.

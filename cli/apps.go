@@ -183,15 +183,15 @@ func state(a api.AppSummary) string {
 // printApp prints `pacer apps show ID`.
 func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	cores, changes, would := "CORES OVER TIME", "QUOTA CHANGES", ""
-	if a.Observed {
+	if a.WouldCores != nil {
 		cores, changes = "WOULD-BE CORES OVER TIME", "WOULD-BE QUOTAS"
-		would = fmt.Sprintf("%.2f (observed: no quota is written)", float64(a.WouldCores))
+		would = fmt.Sprintf("%.2f (observed: no quota is written)", float64(*a.WouldCores))
 	}
 	err := fields(w,
 		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User,
 		"state", state(a.AppSummary), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
 		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
-		"error", errorOf(a.AppSummary), "outcome", a.Outcome, "not recorded", a.Unrecorded, "submitted",
+		"error", errorOf(a.AppSummary), "headline", a.Headline, "not recorded", a.Unrecorded, "submitted",
 		submittedAt(a.AppSummary, now),
 		"started", started(a.AppSummary, now), "due", clockTime(a.AppSummary, a.Deadline, now),
 		"ends", ends(a.AppSummary, now), "earliest deadline", seconds(a.Earliest),

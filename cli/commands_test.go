@@ -14,6 +14,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/cli/config"
+	"github.com/sparkpacer/pacer/units"
 )
 
 func twoApps() []api.AppDetail {
@@ -114,7 +115,7 @@ func TestShowHasTheFieldsThatScriptsRead(t *testing.T) {
 func TestShowSaysWhatAnObservedApplicationWouldHaveHad(t *testing.T) {
 	w := newWorld(t)
 	apps := twoApps()
-	apps[0].Observed, apps[0].WouldCores = true, 0.62
+	apps[0].WouldCores = new(units.Cores(0.62))
 	f := startPlanner(t, &fakePlanner{apps: apps})
 	o := w.run(t, "--planner", f.address, "apps", "show", "app-1")
 	for _, want := range []string{"would-be cores", "0.62 (observed: no quota is written)", "WOULD-BE CORES OVER TIME", "WOULD-BE QUOTAS"} {

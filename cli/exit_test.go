@@ -19,7 +19,7 @@ import (
 // ended is an application that was submitted at 05:00 UTC, due at 06:00.
 func ended(change func(*api.AppSummary)) *fakePlanner {
 	a := api.AppSummary{ID: "app-1", Name: "etl", State: api.AppFinished, Submission: "s-1", Deadline: 3600, Duration: 3596, EndedBy: api.EndedByExit,
-		FirstLaunch: 90, Submitted: time.Date(2026, 3, 4, 5, 0, 0, 0, time.UTC), Outcome: "ended 4.0 s before 06:00:00, on 1.4 of 8 cores"}
+		FirstLaunch: 90, Submitted: time.Date(2026, 3, 4, 5, 0, 0, 0, time.UTC), Headline: "ended 4.0 s before 06:00:00, on 1.4 of 8 cores"}
 	if change != nil {
 		change(&a)
 	}

@@ -141,7 +141,7 @@ func (l *launch) submit(ctx context.Context) error {
 	if app.State == api.AppRefused && strings.EqualFold(l.settings[confRequire], "true") {
 		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
 	}
-	said := app.Outcome
+	said := app.Headline
 	if unknown {
 		said = l.unregistered(command.ExitCode(err))
 	}

@@ -229,6 +229,17 @@ func restoreEnded(l *Ledger, r api.Pair) error {
 	if err := decode(r, &record, &record.V); err != nil {
 		return err
 	}
+	if d := &record.Detail; d.Headline == "" {
+		var before struct {
+			Detail struct {
+				Outcome string `json:"outcome"` // The headline's name in records of before.
+			} `json:"detail"`
+		}
+		if err := decode(r, &before, nil); err != nil {
+			return err
+		}
+		d.Headline = before.Detail.Outcome
+	}
 	record.Bytes = len(r.Value)
 	l.ended, l.endedBytes = append(l.ended, &record.Ended), l.endedBytes+record.Bytes
 	return nil

@@ -130,3 +130,16 @@ func TestAnotherReleasesRecordsAreNotSetAside(t *testing.T) {
 		t.Error("a ledger begins without its counters")
 	}
 }
+
+// A record of an ended application had its line under another name.
+func TestTheLineOfAnEarlierRecordIsTheHeadline(t *testing.T) {
+	d := stored(t)
+	d["history/app-4"] = strings.Replace(d["history/app-4"], `"name":`, `"outcome":"ended 2.0 s before 09:00:30","name":`, 1)
+	l, err := ledger.New(ledger.Config{}, d.pairs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.View().EndedApp("app-4").Detail.Headline; got != "ended 2.0 s before 09:00:30" {
+		t.Errorf("headline %q", got)
+	}
+}

@@ -48,9 +48,9 @@ func (r *apps) lastWord(a *ledger.App, ev api.Event) {
 		return // pacer submit says how it ended.
 	}
 	s := report.Summary(r.view, r.estimates, a)
-	if report.Untaught(&s, unrecorded(r.view, a)); s.Outcome != "" {
+	if report.Untaught(&s, unrecorded(r.view, a)); s.Headline != "" {
 		// The reply to this event carries it to the driver's log.
-		r.record(ledger.Noticed{App: a.ID, Text: s.Outcome, Passing: true})
+		r.record(ledger.Noticed{App: a.ID, Text: s.Headline, Passing: true})
 	}
 }
 
@@ -71,11 +71,11 @@ func (r *apps) exit(q api.ControlRequest) (api.ControlReply, error) {
 		r.exited(a, q)
 		s := report.Summary(r.view, r.estimates, a)
 		report.Untaught(&s, unrecorded(r.view, a))
-		return api.ControlReply{Apps: []api.AppSummary{s}, Message: s.Outcome}, nil
+		return api.ControlReply{Apps: []api.AppSummary{s}, Message: s.Headline}, nil
 	case d != nil:
 		r.exitedBefore(d, q)
 		d = r.view.EndedApp(d.Detail.ID)
-		return api.ControlReply{Apps: []api.AppSummary{d.Detail.AppSummary}, Message: d.Detail.Outcome}, nil
+		return api.ControlReply{Apps: []api.AppSummary{d.Detail.AppSummary}, Message: d.Detail.Headline}, nil
 	}
 	return api.ControlReply{}, api.Errorf(api.KindNotFound, "no application of submission %q is known", q.Submission)
 }
@@ -127,7 +127,7 @@ func (r *apps) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 		}
 	}
 	a.Predicted, a.ErrorPct = a.Duration, report.ErrorPct(a.State, a.Deadline, a.Duration)
-	a.Outcome = report.Line(account, a.State, a.Duration, a.EndedBy)
+	a.Headline = report.Line(account, a.State, a.Duration, a.EndedBy)
 	switch {
 	case a.State == api.AppFailed:
 		report.Untaught(&a.AppSummary, "it failed")

@@ -187,8 +187,8 @@ func TestAnApplicationEndsAtItsDriversExit(t *testing.T) {
 			c.then(w, r, id)
 			for range 2 { // Before and after it has become history.
 				d := w.app(id)
-				if d.State != c.state || d.EndedBy != c.by || d.Duration != c.takes || !strings.HasPrefix(d.Outcome, c.outcome) {
-					t.Errorf("%s by %q after %v: %q", d.State, d.EndedBy, d.Duration, d.Outcome)
+				if d.State != c.state || d.EndedBy != c.by || d.Duration != c.takes || !strings.HasPrefix(d.Headline, c.outcome) {
+					t.Errorf("%s by %q after %v: %q", d.State, d.EndedBy, d.Duration, d.Headline)
 				}
 				if early := c.state == api.AppFinished; early != (d.ErrorPct != nil) || early && !near(*d.ErrorPct, float64(100*(36-c.takes)/36), 1e-9) {
 					t.Errorf("error %v", d.ErrorPct)
@@ -246,9 +246,9 @@ func TestADriverThatHangsAfterItsStop(t *testing.T) {
 	}
 	reply := w.report(r.Submission, 0, 1000)
 	d := w.app(id)
-	if d.State != api.AppFinished || d.Duration != 1000 || d.EndedBy != api.EndedByExit || *d.ErrorPct > -2600 || reply.Message != d.Outcome ||
-		d.Outcome != "ended late by its exit: 16m4s after 09:00:36, 16m9s after its context stopped" {
-		t.Errorf("%v by %q, error %v: %q", d.Duration, d.EndedBy, *d.ErrorPct, d.Outcome)
+	if d.State != api.AppFinished || d.Duration != 1000 || d.EndedBy != api.EndedByExit || *d.ErrorPct > -2600 || reply.Message != d.Headline ||
+		d.Headline != "ended late by its exit: 16m4s after 09:00:36, 16m9s after its context stopped" {
+		t.Errorf("%v by %q, error %v: %q", d.Duration, d.EndedBy, *d.ErrorPct, d.Headline)
 	}
 }
 
@@ -366,8 +366,8 @@ func TestALateRunSaysWhy(t *testing.T) {
 	w, r, id := linger(t, true, func(r *api.RegisterRequest) { r.Deadline = 30 })
 	w.to(35)
 	w.report(r.Submission, 0, 32)
-	if d := w.app(id); !strings.HasPrefix(d.Outcome, "2.0 s late, at 09:00:32") {
-		t.Errorf("%q", d.Outcome)
+	if d := w.app(id); !strings.HasPrefix(d.Headline, "2.0 s late, at 09:00:32") {
+		t.Errorf("%q", d.Headline)
 	}
 	w = newWorld(t, "a")
 	w.put(chain("p"))

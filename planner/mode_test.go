@@ -68,8 +68,8 @@ func TestAnObservedRunIsPlannedAndNotHeldBack(t *testing.T) {
 	w.live(6*time.Second, reply.AppID) // The figures are saved now and then.
 	w.restart()
 	app := w.app(reply.AppID)
-	if app.Pacing != "observed" || !app.Observed || app.QuotaChanges != 3 || app.WouldCores < 1.4 || app.WouldCores > 1.6 {
-		t.Errorf("pacing %s, observed %v, %d quotas, %v cores", app.Pacing, app.Observed, app.QuotaChanges, app.WouldCores)
+	if app.Pacing != "observed" || app.WouldCores == nil || app.QuotaChanges != 3 || *app.WouldCores < 1.4 || *app.WouldCores > 1.6 {
+		t.Errorf("pacing %s, %d quotas, %v cores", app.Pacing, app.QuotaChanges, app.WouldCores)
 	}
 }
 
@@ -81,8 +81,8 @@ func TestTheEndOfAnObservedRunSaysWhatWouldHaveBeen(t *testing.T) {
 		t.Errorf("notice %q, want %s...", notice, want)
 	}
 	app := w.app(reply.AppID)
-	if !near(float64(app.WouldCores), 1.29, 0.01) || len(app.Notices) != 1 || app.Notices[0] != notice {
-		t.Errorf("%v cores, notices %q", app.WouldCores, app.Notices)
+	if !near(float64(*app.WouldCores), 1.29, 0.01) || len(app.Notices) != 1 || app.Notices[0] != notice {
+		t.Errorf("%v cores, notices %q", *app.WouldCores, app.Notices)
 	}
 }
 

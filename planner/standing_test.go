@@ -69,7 +69,7 @@ func TestTheApplicationsOfARevokedUserEnd(t *testing.T) {
 	}
 	for _, id := range ids[1:] {
 		if a := w.app(id); a.State == api.AppFailed || a.State == api.AppRefused {
-			t.Errorf("%s of another user is %s: %s", id, a.State, a.Outcome)
+			t.Errorf("%s of another user is %s: %s", id, a.State, a.Headline)
 		}
 	}
 }

@@ -75,8 +75,8 @@ func TestWhatTheProfileKnowsOfEachStageIsTold(t *testing.T) {
 		t.Errorf("the stage that has not come: %+v", row)
 	}
 	unforeseen := "a stage that its profile lacks took 6.0 of 38.0 core-seconds; its targets were paused for 4.0 s, as too little was known of its work"
-	if !strings.HasPrefix(d.Outcome, "ended 8.0 s before") || !strings.HasSuffix(d.Outcome, "; "+unforeseen) {
-		t.Errorf("in time: %q", d.Outcome)
+	if !strings.HasPrefix(d.Headline, "ended 8.0 s before") || !strings.HasSuffix(d.Headline, "; "+unforeseen) {
+		t.Errorf("in time: %q", d.Headline)
 	}
 	account := report.Account(c.View().Now(), a)
 	account.Stopped = 0

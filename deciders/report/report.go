@@ -59,7 +59,8 @@ func (k *Kept) Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppS
 		s.QuotaChanges += st.QuotaChanges()
 	}
 	if a.Observed() {
-		s.Observed, s.WouldCores = true, Shadow(a, now)
+		would := Shadow(a, now)
+		s.WouldCores = &would
 	}
 	switch {
 	case !a.Over():
@@ -70,7 +71,7 @@ func (k *Kept) Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppS
 			s.State = api.AppEnding
 		}
 	default:
-		s.EndedBy, s.Outcome = o.EndedBy, Line(Account(now, a), o.State, o.Ended, o.EndedBy)
+		s.EndedBy, s.Headline = o.EndedBy, Line(Account(now, a), o.State, o.Ended, o.EndedBy)
 		s.ErrorPct = ErrorPct(o.State, a.Promise.Deadline, o.Ended)
 	}
 	return s
@@ -96,7 +97,7 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	d := api.AppDetail{
 		AppSummary: k.Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices),
 		Earliest: a.Promise.Earliest, Losses: losses(a), Shortages: shortages(a), Cap: a.Tenant.Cap,
-		Executors: []api.AppExecutor{}, Stages: []api.AppStage{}, LastFinish: a.Marks.LastTask,
+		Executors: []api.AppExecutor{}, Stages: []api.AppStage{},
 	}
 	if d.Notices == nil {
 		d.Notices = []string{}

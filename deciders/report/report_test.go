@@ -55,14 +55,14 @@ func TestSummary(t *testing.T) {
 	a := c.App("app-1", "p", 100, "a", "b")
 	p := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
 	s := report.Summary(c.View(), p, a)
-	if s.State != api.AppRunning || s.Pacing != "paced" || s.Predicted < 90 || s.Predicted > 100 || s.ErrorPct != nil || s.Outcome != "" {
+	if s.State != api.AppRunning || s.Pacing != "paced" || s.Predicted < 90 || s.Predicted > 100 || s.ErrorPct != nil || s.Headline != "" {
 		t.Errorf("running: %+v", s)
 	}
 	c.To(40)
 	c.Know(ledger.ContextStopped{App: a.ID, At: 40, Failed: true, Reason: "no space"},
 		ledger.Exited{App: a.ID, At: 41, By: api.EndedByExit, Reason: "no space", Code: 1})
 	d := report.Detail(c.View(), p, a)
-	if d.ErrorPct != nil || d.Duration != 41 || !strings.Contains(d.Outcome, "failed after 41 s: no space") || len(d.Notices) == 0 {
+	if d.ErrorPct != nil || d.Duration != 41 || !strings.Contains(d.Headline, "failed after 41 s: no space") || len(d.Notices) == 0 {
 		t.Errorf("failed: %+v", d)
 	}
 }
@@ -86,8 +86,8 @@ func TestContentionIsTold(t *testing.T) {
 	c.To(72)
 	c.Know(ledger.ContextStopped{App: a.ID, At: 72}, ledger.Exited{App: a.ID, At: 72, By: api.EndedByExit})
 	d := report.Detail(c.View(), p, a)
-	if !strings.Contains(d.Outcome, "12 s late") || !strings.HasSuffix(d.Outcome, ": given up, since not all on a could be in time, 31 core-seconds went to app-7") {
-		t.Errorf("its line is %q", d.Outcome)
+	if !strings.Contains(d.Headline, "12 s late") || !strings.HasSuffix(d.Headline, ": given up, since not all on a could be in time, 31 core-seconds went to app-7") {
+		t.Errorf("its line is %q", d.Headline)
 	}
 	if want.End = 72; len(d.Shortages) != 1 || d.Shortages[0] != want {
 		t.Errorf("at its end: %+v", d.Shortages)

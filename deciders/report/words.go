@@ -56,10 +56,10 @@ func Untaught(s *api.AppSummary, why string) {
 		return
 	}
 	line := fmt.Sprintf("this run is not recorded as profile %q: %s", s.Profile, why)
-	if s.Outcome != "" {
-		line = s.Outcome + "; " + line
+	if s.Headline != "" {
+		line = s.Headline + "; " + line
 	}
-	s.Outcome = line
+	s.Headline = line
 }
 
 // lateByExit reports whether the driver was in time when its context stopped, and would

@@ -41,11 +41,11 @@ func TestAnObservedApplicationIsOnlyWatched(t *testing.T) {
 		untouched("under the next one")
 
 		ended := d.Wait()
-		if ended.Duration > full*1.1 || ended.Pacing != "observed" || !ended.Observed {
+		if ended.Duration > full*1.1 || ended.Pacing != "observed" || ended.WouldCores == nil {
 			t.Errorf("it took %v of %v at all cores, pacing %s", ended.Duration, full, ended.Pacing)
 		}
-		if ended.WouldCores <= 0 || ended.WouldCores >= ended.MeanCores || ended.QuotaChanges == 0 {
-			t.Errorf("it would have had %v cores of %v by %d quotas", ended.WouldCores, ended.MeanCores, ended.QuotaChanges)
+		if *ended.WouldCores <= 0 || *ended.WouldCores >= ended.MeanCores || ended.QuotaChanges == 0 {
+			t.Errorf("it would have had %v cores of %v by %d quotas", *ended.WouldCores, ended.MeanCores, ended.QuotaChanges)
 		}
 		if last := len(ended.Notices) - 1; last < 0 || !strings.HasPrefix(ended.Notices[last], "observed: Pacer would have held 3 of 3 stages") {
 			t.Errorf("notices %q", ended.Notices)

@@ -162,7 +162,7 @@ func TestAKilledSubmission(t *testing.T) {
 	run.Signal(syscall.SIGKILL)
 	a := over(s)
 	if a.State == api.AppFinished || a.ErrorPct != nil || a.MeanCores <= 0 {
-		t.Errorf("%s, error %v, %v cores: %s", a.State, a.ErrorPct, a.MeanCores, a.Outcome)
+		t.Errorf("%s, error %v, %v cores: %s", a.State, a.ErrorPct, a.MeanCores, a.Headline)
 	}
 	if code, out := s.Pacer("profiles", "show", a.Profile); code == 0 {
 		t.Errorf("it has taught a profile: %s", out)

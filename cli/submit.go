@@ -138,7 +138,8 @@ func (l *launch) submit(ctx context.Context) error {
 	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
 	app, unknown := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission],
 		ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
-	if app.State == api.AppRefused && strings.EqualFold(l.settings[confRequire], "true") {
+	required := strings.EqualFold(l.settings[confRequire], "true") || app.Verdict == api.VerdictInfeasible
+	if app.State == api.AppRefused && required {
 		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
 	}
 	said := app.Headline

@@ -346,8 +346,9 @@ func TestSubmitPassesSignalsOn(t *testing.T) {
 func TestSubmitTellsARefusalByItsExitCode(t *testing.T) {
 	w := newWorld(t)
 	refused := api.AppDetail{AppSummary: api.AppSummary{ID: "app-1", State: api.AppRefused, Submission: "s-1"}}
+	late := api.AppDetail{AppSummary: api.AppSummary{ID: "app-3", State: api.AppRefused, Submission: "s-3", Verdict: api.VerdictInfeasible}}
 	finished := api.AppDetail{AppSummary: api.AppSummary{ID: "app-2", State: api.AppFinished, Submission: "s-2"}}
-	f := startPlanner(t, &fakePlanner{apps: []api.AppDetail{refused, finished}})
+	f := startPlanner(t, &fakePlanner{apps: []api.AppDetail{refused, finished, late}})
 	w.fakeSpark(t, "echo pacer: infeasible >&2; exit 1")
 	for _, c := range []struct {
 		submission string
@@ -359,6 +360,7 @@ func TestSubmitTellsARefusalByItsExitCode(t *testing.T) {
 		{"s-2", []string{"--pacer-require-feasible"}, 1},
 		{"unknown", []string{"--pacer-require-feasible"}, 1},
 		{"s-1", nil, 1},
+		{"s-3", nil, command.ExitInfeasible},
 	} {
 		args := append([]string{"submit", "--pacer-planner", f.address, "--conf", "spark.pacer.submission=" + c.submission}, c.flags...)
 		if o := w.run(t, append(args, "app.py")...); o.code != c.want || o.err != "pacer: infeasible\n" {

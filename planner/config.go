@@ -231,7 +231,8 @@ func (c Config) PolicyIn(v ledger.View) api.QueuePolicy {
 }
 
 func (c Config) line(by api.QueuePolicy) queue.Policy {
-	return queue.Policy{Rule: by.Rule, Order: by.Order, Size: by.Size, Places: c.places(), Verdicts: c.verdicts()}
+	return queue.Policy{Rule: by.Rule, Order: by.Order, Size: by.Size, Late: by.Late, Places: c.places(),
+		Verdicts: c.verdicts()}
 }
 
 func (c Config) ledger() ledger.Config {

@@ -94,7 +94,7 @@ func (m *machine) Register(t *rapid.T) {
 	}
 	reply := m.register(r)
 	if reply.Error != nil {
-		if k := reply.Error.Kind; k != api.KindTransient && (k != api.KindInfeasible || !r.RequireFeasible) && (k != api.KindConflict || !r.NoWait) && k != api.KindInvalid {
+		if k := reply.Error.Kind; k != api.KindTransient && (k != api.KindInfeasible || !r.RequireFeasible && m.cfg.Queue.Late != assign.Refuse) && (k != api.KindConflict || !r.NoWait) && k != api.KindInvalid {
 			t.Fatalf("register: %v", reply.Error)
 		}
 		return
@@ -232,6 +232,7 @@ func (m *machine) Configure(t *rapid.T) {
 	next.MaxPool = rapid.IntRange(1, 4).Draw(t, "max pool")
 	next.Placement = rapid.SampledFrom(placement.Orders()).Draw(t, "placement")
 	next.Queue.Rule = rapid.SampledFrom(assign.Rules()).Draw(t, "rule")
+	next.Queue.Late = rapid.SampledFrom(assign.Lates()).Draw(t, "late")
 	next.PaceInfeasible = rapid.Bool().Draw(t, "pace infeasible")
 	next.DriverLost = time.Duration(rapid.SampledFrom([]int{1, 10, 60}).Draw(t, "driver lost")) * time.Second
 	reply := m.step(planner.Configure{To: 1, Config: next}).(api.ControlReply)
@@ -496,6 +497,7 @@ func TestAnythingMayHappen(t *testing.T) {
 		cfg.MaxNodes = rapid.IntRange(0, 2).Draw(t, "max nodes")
 		cfg.Branches = rapid.SampledFrom(estimate.Branches()).Draw(t, "branches")
 		cfg.Queue.Rule = rapid.SampledFrom(assign.Rules()).Draw(t, "rule")
+		cfg.Queue.Late = rapid.SampledFrom(assign.Lates()).Draw(t, "late")
 		cfg.Queue.Order = rapid.SampledFrom(assign.Orders()).Draw(t, "order")
 		w := newWorldOf(t, cfg, "a", "b", "c")
 		w.put(chain("chain"))

@@ -24,8 +24,8 @@ const (
 	ExitUsage = 64
 	// ExitUnavailable is a planner that does not answer (EX_UNAVAILABLE).
 	ExitUnavailable = 69
-	// ExitInfeasible is an application that was refused because of
-	// --pacer-require-feasible.
+	// ExitInfeasible is an application that was refused because its deadline cannot be kept, by
+	// --pacer-require-feasible or planner.late.
 	ExitInfeasible = 76
 	// ExitDenied is a request that its sender may not make, or credentials that are not taken
 	// (EX_NOPERM).

@@ -15,6 +15,8 @@ import (
 type Policy struct {
 	// Rule, Order and Size are each one of those of package assign; "" is its default.
 	Rule, Order, Size string
+	// Late says what becomes of deadlines that cannot be kept, with a name of package assign; "" is its default.
+	Late string
 	// Places says where applications get executors, Verdicts how they are judged.
 	Places   placement.Policy
 	Verdicts verdict.Policy

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 )
@@ -82,7 +83,7 @@ func (h *round) choose(c *Choice, comes, noWait bool) {
 	s, err := h.admit(entering, noWait)
 	if err == nil {
 		c.Judgement = h.book.Verdicts.Judge(h.view, entering, s, h.view.Now())
-		if c.Judgement.Verdict == api.VerdictInfeasible && entering.Promise.Required {
+		if c.Judgement.Verdict == api.VerdictInfeasible && h.book.mustKeep(entering) {
 			c.What, c.Err = Refuse, api.Errorf(api.KindInfeasible, "%s", c.Judgement.Reason)
 			return
 		}
@@ -138,13 +139,21 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 	}
 	c.Wait.Latest = h.book.Verdicts.Latest(entering, whole)
 	c.Judgement = h.book.Verdicts.Waiting(h.view, entering, whole, c.Wait)
-	if !c.App.Promise.Required || c.App.Promise.Deadline <= 0 {
+	if !h.book.mustKeep(c.App) {
 		return
 	}
-	// A newcomer is refused where its deadline cannot be promised, one that waits where it cannot be
-	// kept any more.
-	promised := c.Judgement.Verdict != api.VerdictInfeasible && c.Wait.Start > 0
-	if comes && !promised || c.Wait.Latest > 0 && h.view.Now() > c.Wait.Latest {
+	// A newcomer is refused where its deadline cannot be kept, and where its user wants a promise and nobody knows when
+	// it starts; one that waits where its deadline cannot be kept any more.
+	refused := comes && (c.Judgement.Verdict == api.VerdictInfeasible || c.App.Promise.Required && c.Wait.Start == 0)
+	now := h.view.Now()
+	if refused || c.Wait.Latest > 0 && now > c.Wait.Latest || c.App.At(now) >= c.App.Promise.Deadline {
 		c.What, c.Err = Refuse, api.Errorf(api.KindInfeasible, "%s", c.Judgement.Reason)
 	}
+}
+
+// mustKeep reports whether a is turned down where its deadline cannot be kept: it has one, and its user wants that, or
+// the operator, and something is judged of a.
+func (p Policy) mustKeep(a *ledger.App) bool {
+	judged := a.Promise.Mode == ledger.Recording || a.Promise.Mode == ledger.Paced
+	return a.Promise.Deadline > 0 && (a.Promise.Required || judged && p.Late == assign.Refuse)
 }

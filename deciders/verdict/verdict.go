@@ -38,6 +38,9 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 	case a.Promise.Mode == ledger.Unpaced:
 		v.Verdict = api.VerdictNone
 		v.Reason = "a session without an end: all cores, nothing is judged, paced or recorded"
+	case a.Profile == nil && deadline > 0 && a.At(at) >= deadline:
+		v.Verdict = api.VerdictInfeasible
+		v.Reason = fmt.Sprintf("%s has passed: this run takes all cores and is recorded as profile %q", due(view, a), name)
 	case a.Profile == nil && deadline > 0:
 		v.Verdict = api.VerdictUnknown
 		v.Reason = fmt.Sprintf(

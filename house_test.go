@@ -89,7 +89,7 @@ var keepers = map[string][]string{
 	"github.com/magiconair":         {"cli"},
 	"github.com/google/uuid":        {"cli", "cli/demo"},
 	"github.com/go-viper":           {"cli/config"},
-	"go.yaml.in/yaml":               {"cli/config"},
+	"go.yaml.in/yaml":               {"cli/config", "cli"},
 	"gonum.org/v1/plot":             {"infra/chart"},
 	"github.com/oklog/run":          {"daemon"},
 	"github.com/prometheus":         {"daemon", "infra/metrics"},

@@ -17,16 +17,17 @@ import (
 
 func appsCommand(sh *shell) *cobra.Command {
 	c := &cobra.Command{Use: "apps", Short: "List applications", Args: cobra.NoArgs, Long: appsHelp}
-	form := outputFlag(c)
+	form, pick := outputFlag(c, "wide"), pickFlags(c)
+	watch := c.Flags().Bool("watch", false, "go on, and print again what has changed, until interrupted")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		reply, err := sh.ask(c.Context(), api.VerbApps, api.ControlRequest{})
-		if err != nil {
-			return err
-		}
-		if *form == "json" {
-			return printJSON(sh.Stdout, append([]api.AppSummary{}, reply.Apps...))
-		}
-		return printApps(sh.Stdout, reply.Apps, sh.now)
+		list := drawing(func(p *page, ask asking, now time.Time) error {
+			reply, err := ask(api.VerbApps, api.ControlRequest{})
+			if err != nil {
+				return err
+			}
+			return printApps(p, pick.of(reply.Apps, now), *form, now)
+		})
+		return list.print(c, sh, *watch)
 	}
 	show := &cobra.Command{Use: "show ID", Short: "Show one application", Long: appsHelp, Args: cobra.ExactArgs(1),
 		ValidArgsFunction: sh.completeApps}
@@ -36,12 +37,12 @@ func appsCommand(sh *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *showForm == "json" {
-			return printJSON(sh.Stdout, app)
+		if showForm.encodes() {
+			return showForm.print(sh.Stdout, app)
 		}
 		return printApp(sh.Stdout, app, sh.now)
 	}
-	limit := &cobra.Command{
+	limit := orders(&cobra.Command{
 		Use: "cap ID CORES", Short: "Bound the cores that an application gets on a node (0: no cap)",
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: sh.completeApps,
@@ -52,8 +53,8 @@ func appsCommand(sh *shell) *cobra.Command {
 			}
 			return sh.order(c, api.VerbCap, api.ControlRequest{App: api.AppID(args[0]), Cap: units.Cores(cores)})
 		},
-	}
-	kill := &cobra.Command{
+	})
+	kill := orders(&cobra.Command{
 		Use: "kill ID", Short: "End an application, whether it runs or is queued", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: sh.completeApps,
 		Long: "End an application. Its driver is told, and ends its context with a line that names\n" +
@@ -62,7 +63,7 @@ func appsCommand(sh *shell) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return sh.order(c, api.VerbKill, api.ControlRequest{App: api.AppID(args[0]), User: userName()})
 		},
-	}
+	})
 	c.AddCommand(show, limit, kill)
 	return c
 }
@@ -85,99 +86,6 @@ func (sh *shell) app(c *cobra.Command, id string) (*api.AppDetail, error) {
 		return nil, fmt.Errorf("the planner's answer about %s is empty", id)
 	}
 	return reply.App, nil
-}
-
-const appsHelp = `Show applications: running ones and those that ended last.
-
-DEADLINE, DURATION and PREDICTED are counted from the submission to the exit of pacer
-submit, or of the driver where it was started without. SUBMITTED, STARTED (the first
-task), DUE and ENDS (as predicted) or ENDED are the same on this machine's clock. Where
-the exit is not known, ENDS says what its time is taken from instead: (stop) the stop of
-the SparkContext, (silence) the planner, which gave up a driver that it did not hear.
-
-ERROR is (deadline - duration) / deadline: +2.0% ended early by 2 % of the deadline,
--2.0% late. A stage's ERROR is how far it ended from its own deadline, either way, in
-per cent of the application's. What failed has no error, nor what is "unknown": it has ended,
-and nobody knows with which exit code, nor one that was late and could not have been in time.
-
-One that waits for memory is "queued" with its place, as in "queued 2/3"; STARTED is then
-when it is expected to start, as in "~06:41:00", or "-" where nobody knows.`
-
-// printApps prints the table of `pacer apps`; times of day are in now's time zone.
-func printApps(w io.Writer, apps []api.AppSummary, now time.Time) error {
-	rows := make([][]string, 0, len(apps))
-	for _, a := range apps {
-		rows = append(rows, []string{string(a.ID), a.Name, state(a), a.Pacing, string(a.Verdict), seconds(a.Deadline),
-			seconds(a.Duration), seconds(a.Predicted), errorOf(a), submittedAt(a, now), started(a, now),
-			clockTime(a, a.Deadline, now), ends(a, now), figure(a.MeanCores, 2), figure(a.CoreSeconds, 1)})
-	}
-	return table(w, []string{"ID", "NAME", "STATE", "PACING", "VERDICT", "DEADLINE", "DURATION", "PREDICTED", "ERROR",
-		"SUBMITTED", "STARTED", "DUE", "ENDS", "MEAN CORES", "CORE-SECONDS"}, rows)
-}
-
-// errorOf is a's error, "-" where there is none: how late one ended whose deadline nobody could keep
-// says nothing of how it was paced.
-func errorOf(a api.AppSummary) string {
-	if a.Verdict == api.VerdictInfeasible && a.ErrorPct != nil && *a.ErrorPct < 0 {
-		return "-"
-	}
-	return percent(a.ErrorPct)
-}
-
-// submittedAt is when a was submitted, clockTime the time of day at a later reading of its
-// deadline clock; "-" where that is not known. A day other than now's is named.
-func submittedAt(a api.AppSummary, now time.Time) string {
-	if a.Submitted.IsZero() {
-		return "-"
-	}
-	return timeOfDay(a.Submitted, now)
-}
-
-func clockTime(a api.AppSummary, at units.Seconds, now time.Time) string {
-	if a.Submitted.IsZero() || at == 0 {
-		return "-"
-	}
-	return timeOfDay(a.Submitted.Add(at.Duration()), now)
-}
-
-func timeOfDay(t, now time.Time) string {
-	t = t.In(now.Location()).Round(time.Second)
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format(time.TimeOnly)
-	}
-	return t.Format("Jan 2 15:04:05")
-}
-
-// ends is when a ended or is predicted to end, and what that is taken from if it is not
-// the exit.
-func ends(a api.AppSummary, now time.Time) string {
-	if a.EndedBy == "" {
-		return clockTime(a, a.Predicted, now)
-	}
-	text := clockTime(a, a.Duration, now)
-	if !a.EndedBy.Known() {
-		text += " (" + string(a.EndedBy) + ")"
-	}
-	return text
-}
-
-// started is when a's first task was launched or, while it is queued, is expected to be.
-func started(a api.AppSummary, now time.Time) string {
-	if a.Queue == nil || a.Queue.Start == 0 {
-		return clockTime(a, a.FirstLaunch, now)
-	}
-	return "~" + clockTime(a, a.Queue.Start, now)
-}
-
-// state is an application's state, with its exit code where that is known.
-func state(a api.AppSummary) string {
-	if a.Queue != nil {
-		return fmt.Sprintf("%s %d/%d", a.State, a.Queue.Place, a.Queue.Of)
-	}
-	if a.ExitCode != 0 {
-		return fmt.Sprintf("%s (%d)", a.State, a.ExitCode)
-	}
-	return string(a.State)
 }
 
 // printApp prints `pacer apps show ID`.
@@ -322,17 +230,17 @@ func yes(b bool) string {
 }
 
 func releaseCommand(sh *shell) *cobra.Command {
-	return &cobra.Command{
+	return orders(&cobra.Command{
 		Use: "release ID", Short: "Give an application all cores from now on", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: sh.completeApps,
 		RunE: func(c *cobra.Command, args []string) error {
 			return sh.order(c, api.VerbRelease, api.ControlRequest{App: api.AppID(args[0])})
 		},
-	}
+	})
 }
 
 func deadlineCommand(sh *shell) *cobra.Command {
-	return &cobra.Command{
+	return orders(&cobra.Command{
 		Use: "deadline ID +10m|90s|06:00", Short: "Extend (+) or replace an application's deadline", Args: cobra.ExactArgs(2),
 		Long: "Extend an application's deadline (+10m) or replace it: 90s is counted from the\n" +
 			"application's submission, 06:00 is the next such time, as with pacer submit --pacer-by.\n" +
@@ -345,7 +253,7 @@ func deadlineCommand(sh *shell) *cobra.Command {
 			}
 			return sh.order(c, api.VerbDeadline, r)
 		},
-	}
+	})
 }
 
 func (sh *shell) deadlineRequest(c *cobra.Command, id, text string) (api.ControlRequest, error) {
@@ -378,11 +286,20 @@ func (sh *shell) deadlineRequest(c *cobra.Command, id, text string) (api.Control
 	return r, nil
 }
 
-// order sends a request whose reply is one line.
+// orders adds -o to a command that gives an order.
+func orders(c *cobra.Command) *cobra.Command {
+	outputFlag(c)
+	return c
+}
+
+// order sends a request whose reply is one line. An application may be named by the first part of its id.
 func (sh *shell) order(c *cobra.Command, verb api.Verb, r api.ControlRequest) error {
 	reply, err := sh.ask(c.Context(), verb, r)
 	if err != nil {
 		return err
+	}
+	if flag := c.Flags().Lookup("output"); flag != nil && output(flag.Value.String()).encodes() {
+		return output(flag.Value.String()).print(sh.Stdout, map[string]any{"message": reply.Message})
 	}
 	if reply.Message != "" {
 		fmt.Fprintln(sh.Stdout, reply.Message)

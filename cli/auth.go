@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strconv"
 	"time"
@@ -75,7 +76,7 @@ func issueCommand(sh *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return sh.handOut(f.out, own, reply.Message)
+		return handOut(sh.Stdout, f.out, own, reply.Message)
 	}
 	return c
 }
@@ -116,15 +117,15 @@ func (f issueFlags) principal(now time.Time) (api.Principal, error) {
 }
 
 // handOut writes a credential's file, or prints it.
-func (sh *shell) handOut(path string, own bus.Credential, message string) error {
+func handOut(w io.Writer, path string, own bus.Credential, message string) error {
 	if path == "" {
-		_, err := sh.Stdout.Write(own.Encode())
+		_, err := w.Write(own.Encode())
 		return err
 	}
 	if err := bus.WriteSecret(path, own.Encode()); err != nil {
 		return fmt.Errorf("credentials: %w", err)
 	}
-	fmt.Fprintf(sh.Stdout, "%s: %s\n", message, path)
+	fmt.Fprintf(w, "%s: %s\n", message, path)
 	return nil
 }
 
@@ -136,8 +137,8 @@ func principalsCommand(sh *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *form == "json" {
-			return printJSON(sh.Stdout, append([]api.PrincipalSummary{}, reply.Principals...))
+		if form.encodes() {
+			return form.print(sh.Stdout, map[string]any{"principals": append([]api.PrincipalSummary{}, reply.Principals...)})
 		}
 		rows := make([][]string, 0, len(reply.Principals))
 		for _, p := range reply.Principals {
@@ -161,7 +162,7 @@ func dash(s string) string {
 }
 
 func revokeCommand(sh *shell) *cobra.Command {
-	return &cobra.Command{
+	return orders(&cobra.Command{
 		Use: "revoke LOGIN", Short: "Take a login's credentials no more, and end its connections", Args: cobra.ExactArgs(1),
 		Long: "Take a login's credentials no more, and end its connections. A user's queued applications\n" +
 			"are refused; the running ones are told, and ended a minute later, unless the user is issued\n" +
@@ -169,7 +170,7 @@ func revokeCommand(sh *shell) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return sh.order(c, api.VerbRevoke, api.ControlRequest{Login: args[0]})
 		},
-	}
+	})
 }
 
 func natsCommand(sh *shell) *cobra.Command {

@@ -52,25 +52,33 @@ func jsonOf[T any](t *testing.T, o outcome) T {
 	return v
 }
 
-func TestAppsAreAnArrayAndATable(t *testing.T) {
+// listed is a list as programs read it.
+type listed struct {
+	V            int               `json:"v"`
+	Applications []api.AppSummary  `json:"applications,omitempty"`
+	Nodes        []api.NodeSummary `json:"nodes,omitempty"`
+	Profiles     []api.Profile     `json:"profiles,omitempty"`
+}
+
+func TestAppsAreAListAndATable(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{})
-	if o := w.run(t, "--planner", f.address, "apps", "-o", "json"); strings.TrimSpace(o.out) != "[]" {
-		t.Errorf("no application: %q, want an empty array", o.out)
+	if o := w.run(t, "--planner", f.address, "apps", "-o", "json"); strings.Join(strings.Fields(o.out), "") != `{"v":1,"applications":[]}` {
+		t.Errorf("no application: %q, want an empty list", o.out)
 	}
 	f = startPlanner(t, &fakePlanner{apps: twoApps()})
-	got := jsonOf[[]api.AppSummary](t, w.run(t, "--planner", f.address, "apps", "-o", "json"))
-	if d := cmp.Diff([]api.AppSummary{f.apps[0].AppSummary, f.apps[1].AppSummary}, got); d != "" {
+	got := jsonOf[listed](t, w.run(t, "--planner", f.address, "apps", "-o", "json"))
+	if d := cmp.Diff(listed{V: 1, Applications: []api.AppSummary{f.apps[1].AppSummary, f.apps[0].AppSummary}}, got); d != "" {
 		t.Error(d)
 	}
-	o := w.run(t, "--planner", f.address, "apps")
-	lines := strings.Split(strings.TrimSpace(o.out), "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "ID ") {
-		t.Fatalf("table:\n%s", o.out)
-	}
-	for _, want := range []string{"app-1", "wordcount", "finished", "100.0s", "97.5s", "+2.5%", "1.25", "120.0"} {
-		if !strings.Contains(lines[1], want) {
-			t.Errorf("no %q in %q", want, lines[1])
+	for form, wants := range map[string][]string{"table": {"app-1", "wordcount", "finished", "2.5s", "1.25"},
+		"wide": {"app-1", "wordcount", "finished", "100.0s", "97.5s", "+2.5%", "1.25", "120.0"},
+		"yaml": {"v: 1", "applications:", "    name: wordcount"}} {
+		o := w.run(t, "--planner", f.address, "apps", "-o", form)
+		for _, want := range wants {
+			if !strings.Contains(o.out, want) {
+				t.Errorf("%s: no %q in\n%s", form, want, o.out)
+			}
 		}
 	}
 }
@@ -87,8 +95,8 @@ func TestNamesCommandNoTerminal(t *testing.T) {
 			t.Errorf("%v: %q", args, o.out+o.err)
 		}
 	}
-	o := w.run(t, "--planner", f.address, "apps")
-	if lines := strings.Split(strings.TrimSpace(o.out), "\n"); len(lines) != 3 || !strings.Contains(lines[1], `two\u000alines\u0009and \u001b[2J`) {
+	o := w.run(t, "--planner", f.address, "apps", "-o", "wide")
+	if lines := strings.Split(strings.TrimSpace(o.out), "\n"); len(lines) != 3 || !strings.Contains(lines[2], `two\u000alines\u0009and \u001b[2J`) {
 		t.Errorf("the table is\n%s", o.out)
 	}
 }
@@ -188,8 +196,8 @@ func TestOrdersReachThePlanner(t *testing.T) {
 func TestProfilesAreStoredListedAndShown(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{profiles: []api.Profile{profile("wordcount")}})
-	got := jsonOf[[]api.Profile](t, w.run(t, "--planner", f.address, "profiles", "list", "-o", "json"))
-	if d := cmp.Diff(f.profiles, got); d != "" {
+	got := jsonOf[listed](t, w.run(t, "--planner", f.address, "profiles", "list", "-o", "json"))
+	if d := cmp.Diff(listed{V: 1, Profiles: f.profiles}, got); d != "" {
 		t.Error(d)
 	}
 	o := w.run(t, "--planner", f.address, "profiles", "list")
@@ -337,8 +345,8 @@ func TestLogsComeFromTheExecutorsNodes(t *testing.T) {
 func TestNodesAreListed(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{nodes: []api.NodeSummary{{Node: "n1", Host: "h", State: "up", Offered: 1.8, Total: 2, Memory: 1 << 30, Epoch: 7, Executors: 2, Version: "1.2.3"}}})
-	got := jsonOf[[]api.NodeSummary](t, w.run(t, "--planner", f.address, "nodes", "-o", "json"))
-	if d := cmp.Diff(f.nodes, got); d != "" {
+	got := jsonOf[listed](t, w.run(t, "--planner", f.address, "nodes", "-o", "json"))
+	if d := cmp.Diff(listed{V: 1, Nodes: f.nodes}, got); d != "" {
 		t.Error(d)
 	}
 	if o := w.run(t, "--planner", f.address, "nodes"); !strings.Contains(o.out, "n1") || !strings.Contains(o.out, "1.80") || !strings.Contains(o.out, "1g") || !strings.Contains(o.out, "1.2.3") {
@@ -362,7 +370,7 @@ func TestTheSupervisorIsShown(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, o.out)
 		}
 	}
-	if got := jsonOf[[]api.NodeSummary](t, w.run(t, "--planner", f.address, "supervisor", "show", "--node", "n2", "-o", "json")); len(got) != 1 || got[0].Node != "n2" {
+	if got := jsonOf[listed](t, w.run(t, "--planner", f.address, "supervisor", "show", "--node", "n2", "-o", "json")).Nodes; len(got) != 1 || got[0].Node != "n2" {
 		t.Errorf("of one node %+v", got)
 	}
 	w.run(t, "--planner", f.address, "supervisor", "show", "--node", "n3").wantLine(t, command.ExitFailure, "n3")

@@ -62,7 +62,7 @@ func TestAppsShowTimesOfDay(t *testing.T) {
 		{func(a *api.AppSummary) { a.Submitted = a.Submitted.AddDate(0, 0, -1) }, []string{"Mar 3 05:00:00", "Mar 3 06:00:00"}},
 	} {
 		f := startPlanner(t, ended(c.change))
-		for _, args := range [][]string{{"apps"}, {"apps", "show", "app-1"}} {
+		for _, args := range [][]string{{"apps", "-o", "wide"}, {"apps", "show", "app-1"}} {
 			o := w.run(t, append([]string{"--planner", f.address}, args...)...)
 			for _, want := range c.want {
 				if !strings.Contains(o.out, want) {
@@ -76,8 +76,9 @@ func TestAppsShowTimesOfDay(t *testing.T) {
 	}
 }
 
-func TestLongTimesAreInHours(t *testing.T) {
-	for s, want := range map[units.Seconds]string{0: "-", 90.04: "90.0s", 35999: "35999.0s", 36000: "10h00m", 10432635.4: "2897h57m"} {
+func TestTimesAreInTheirUnits(t *testing.T) {
+	for s, want := range map[units.Seconds]string{0: "-", 90.04: "90.0s", 119.96: "2m 0s", 725: "12m 5s", 3599.4: "59m 59s",
+		3599.6: "1h 0m", 10800: "3h 0m", 359999: "99h 59m", 10432635.4: "120d 17h", -40: "-40.0s", -725: "-12m 5s"} {
 		if got := seconds(s); got != want {
 			t.Errorf("%v: %q, want %q", float64(s), got, want)
 		}
@@ -91,7 +92,7 @@ func TestADeadlineThatNobodyCouldKeepHasNoError(t *testing.T) {
 			late := -318.5
 			a.Verdict, a.ErrorPct = verdict, &late
 		}))
-		for _, args := range [][]string{{"apps"}, {"apps", "show", "app-1"}} {
+		for _, args := range [][]string{{"apps", "-o", "wide"}, {"apps", "show", "app-1"}} {
 			if o := w.run(t, append([]string{"--planner", f.address}, args...)...); o.code != 0 || strings.Contains(o.out, "-318.5%") != want {
 				t.Errorf("%s, %v: exit code %d\n%s", verdict, args, o.code, o.out)
 			}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"time"
 
@@ -56,7 +57,7 @@ func identifyCommand(sh *shell) *cobra.Command {
 		if reply.Step == nil {
 			return fmt.Errorf("the planner's answer about %s is empty", args[0])
 		}
-		if *form != "json" {
+		if !form.encodes() {
 			fmt.Fprintln(sh.Stdout, reply.Message)
 		}
 		if err := wait(c.Context(), 2*reply.Step.Each.Duration()+settle); err != nil {
@@ -67,10 +68,10 @@ func identifyCommand(sh *shell) *cobra.Command {
 			return err
 		}
 		found := identify(app, *reply.Step, cfg.Node.Engine.Interval)
-		if *form == "json" {
-			return printJSON(sh.Stdout, found)
+		if form.encodes() {
+			return form.print(sh.Stdout, found)
 		}
-		return sh.printIdentified(found)
+		return printIdentified(sh.Stdout, found)
 	}
 	return c
 }
@@ -127,7 +128,7 @@ func fitted(id api.ExecutorID, points []controller.Response, q time.Duration) id
 		Points: plant.Points}
 }
 
-func (sh *shell) printIdentified(found []identified) error {
+func printIdentified(w io.Writer, found []identified) error {
 	rows := make([][]string, 0, len(found))
 	for _, f := range found {
 		if f.Fault != "" {
@@ -138,5 +139,5 @@ func (sh *shell) printIdentified(found []identified) error {
 			fmt.Sprintf("%.2f", float64(f.CoreSeconds)),
 			fmt.Sprintf("%.2f", f.Fit), strconv.Itoa(f.Points), ""})
 	}
-	return table(sh.Stdout, []string{"EXECUTOR", "P", "CORE-SECONDS", "FIT", "POINTS", "FAULT"}, rows)
+	return table(w, []string{"EXECUTOR", "P", "CORE-SECONDS", "FIT", "POINTS", "FAULT"}, rows)
 }

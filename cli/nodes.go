@@ -16,8 +16,8 @@ func nodesCommand(sh *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *form == "json" {
-			return printJSON(sh.Stdout, append([]api.NodeSummary{}, reply.Nodes...))
+		if form.encodes() {
+			return form.print(sh.Stdout, map[string]any{"nodes": append([]api.NodeSummary{}, reply.Nodes...)})
 		}
 		rows := make([][]string, 0, len(reply.Nodes))
 		for _, n := range reply.Nodes {
@@ -39,11 +39,11 @@ func nodesCommand(sh *shell) *cobra.Command {
 
 // nodeOrder is a command that asks one thing of one node.
 func nodeOrder(sh *shell, use, short string, verb api.Verb, long string) *cobra.Command {
-	return &cobra.Command{Use: use + " NODE", Short: short, Long: long, Args: cobra.ExactArgs(1),
+	return orders(&cobra.Command{Use: use + " NODE", Short: short, Long: long, Args: cobra.ExactArgs(1),
 		ValidArgsFunction: sh.completeNodes,
 		RunE: func(c *cobra.Command, args []string) error {
 			return sh.order(c, verb, api.ControlRequest{Node: args[0]})
-		}}
+		}})
 }
 
 // completeNodes offers the names of nodes to the shell's completion.

@@ -25,8 +25,8 @@ func policyCommand(sh *shell) *cobra.Command {
 		if reply.Policy == nil {
 			return fmt.Errorf("the planner's answer about the queue is empty")
 		}
-		if *form == "json" {
-			return printJSON(sh.Stdout, shownPolicy{*reply.Policy, append([]api.AppSummary{}, reply.Apps...)})
+		if form.encodes() {
+			return form.print(sh.Stdout, shownPolicy{*reply.Policy, append([]api.AppSummary{}, reply.Apps...)})
 		}
 		return printPolicy(sh.Stdout, reply.Policy, reply.Apps, sh.now)
 	}

@@ -29,8 +29,8 @@ func profilesList(sh *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *form == "json" {
-			return printJSON(sh.Stdout, append([]api.Profile{}, reply.Profiles...))
+		if form.encodes() {
+			return form.print(sh.Stdout, map[string]any{"profiles": append([]api.Profile{}, reply.Profiles...)})
 		}
 		rows := make([][]string, 0, len(reply.Profiles))
 		for _, p := range reply.Profiles {
@@ -66,8 +66,11 @@ func profilesShow(sh *shell) *cobra.Command {
 			return printProfile(sh.Stdout, p)
 		}
 		body, err := p.Encode()
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case *form == "yaml":
+			return printYAML(sh.Stdout, body)
 		}
 		_, err = sh.Stdout.Write(body)
 		return err
@@ -115,14 +118,14 @@ func printVariant(w io.Writer, p api.Profile, of []string) error {
 }
 
 func profilesPut(sh *shell) *cobra.Command {
-	c := &cobra.Command{
+	c := orders(&cobra.Command{
 		Use: "put FILE|-", Short: "Store a profile under the name it holds", Args: cobra.ExactArgs(1),
 		Long: "Store a profile under the name it holds, as your own. With --shared it counts for everybody\n" +
 			"who has none of that name, and their runs teach it: that is an operator's to say.",
-	}
+	})
 	shared := c.Flags().Bool("shared", false, "share it with everybody")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p, err := sh.readProfile(args[0])
+		p, err := readProfile(sh.Stdin, args[0])
 		if err != nil {
 			return err
 		}
@@ -147,8 +150,7 @@ func whoseFlags(c *cobra.Command) *whose {
 }
 
 // readProfile reads and checks a profile file, "-" for standard input.
-func (sh *shell) readProfile(path string) (api.Profile, error) {
-	in := sh.Stdin
+func readProfile(in io.Reader, path string) (api.Profile, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
@@ -165,10 +167,10 @@ func (sh *shell) readProfile(path string) (api.Profile, error) {
 }
 
 func profilesRm(sh *shell) *cobra.Command {
-	c := &cobra.Command{
+	c := orders(&cobra.Command{
 		Use: "rm NAME", Short: "Remove a profile: the next run records a new one", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: sh.completeProfiles,
-	}
+	})
 	whose := whoseFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return sh.order(c, api.VerbProfileRm, api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared})
@@ -224,8 +226,8 @@ func planCommand(sh *shell) *cobra.Command {
 		if err != nil {
 			return command.Coded(command.ExitPlanError, err)
 		}
-		if *form == "json" {
-			err = printJSON(sh.Stdout, reply)
+		if form.encodes() {
+			err = form.print(sh.Stdout, reply)
 		} else {
 			err = printPlan(sh.Stdout, reply)
 		}
@@ -284,7 +286,7 @@ func (sh *shell) withProfile(text string, ask func(name string, body *api.Profil
 			return unknown
 		}
 	}
-	p, err := sh.readProfile(text)
+	p, err := readProfile(sh.Stdin, text)
 	switch {
 	case err == nil:
 		return ask(p.Name, &p)

@@ -44,7 +44,7 @@ func reproCommand(out io.Writer, sources []repro.Source) *cobra.Command {
 		if *form == "table" {
 			return nil
 		}
-		return printJSON(out, tried)
+		return form.figures(out, tried)
 	}
 	return c
 }

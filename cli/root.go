@@ -40,8 +40,8 @@ func (sh *shell) root() *cobra.Command {
 		}
 	}
 	add("run", submitCommand(sh), sh.Up(sh.ownSpark), planCommand(sh), profilesCommand(sh))
-	add("see", appsCommand(sh), nodesCommand(sh), supervisorCommand(sh), policyCommand(sh), logsCommand(sh),
-		releaseCommand(sh), deadlineCommand(sh), identifyCommand(sh))
+	add("see", appsCommand(sh), topCommand(sh), nodesCommand(sh), supervisorCommand(sh), policyCommand(sh),
+		logsCommand(sh), releaseCommand(sh), deadlineCommand(sh), identifyCommand(sh))
 	add("house", jarCommand(sh), configCommand(sh), authCommand(sh), backupCommand(sh), restoreCommand(sh),
 		versionCommand(sh))
 	add("house", simulateCommand(sh), replayCommand(sh), reproCommand(sh.Stdout, repro.Sources()))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -69,7 +70,7 @@ func dialPlanner(ctx context.Context, cfg config.Client) (client, func(), error)
 	return conn, conn.Close, nil
 }
 
-// ask sends one control request and returns the reply.
+// ask sends one control request and returns the reply. It may name an application by the first part of its id.
 func (sh *shell) ask(ctx context.Context, verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
 	c, done, err := sh.dial(ctx)
 	if err != nil {
@@ -78,6 +79,15 @@ func (sh *shell) ask(ctx context.Context, verb api.Verb, r api.ControlRequest) (
 	defer done()
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
+	reply, err := c.Control(ctx, verb, r)
+	if r.App == "" || api.KindOf(err) != api.KindNotFound {
+		return reply, err
+	}
+	id, many := whole(ctx, c, r.App)
+	if many != nil || id == r.App {
+		return reply, cmp.Or(many, err)
+	}
+	r.App = id
 	return c.Control(ctx, verb, r)
 }
 

@@ -94,7 +94,7 @@ func simulateCommand(sh *shell) *cobra.Command {
 					o.Laws = append(o.Laws, law)
 				}
 			}
-			err = sh.simulateTable(args[0], o, *form, out)
+			err = simulateTable(sh.Stdout, args[0], o, *form, out)
 		} else {
 			err = sh.simulateScenario(c.Context(), args[0], strings.Join(laws, ""), *form, out)
 		}
@@ -106,7 +106,7 @@ func simulateCommand(sh *shell) *cobra.Command {
 	return c
 }
 
-func (sh *shell) simulateTable(name string, o paper.Options, form output, out string) error {
+func simulateTable(w io.Writer, name string, o paper.Options, form output, out string) error {
 	t, err := paper.Run(name, o)
 	if err != nil {
 		return err
@@ -119,11 +119,11 @@ func (sh *shell) simulateTable(name string, o paper.Options, form output, out st
 			return err
 		}
 	}
-	if form == "json" {
-		return printJSON(sh.Stdout, t)
+	if form.encodes() {
+		return form.figures(w, t)
 	}
-	fmt.Fprintln(sh.Stdout, t.Title)
-	return table(sh.Stdout, t.Heading(), t.Rows())
+	fmt.Fprintln(w, t.Title)
+	return table(w, t.Heading(), t.Rows())
 }
 
 // keepFigures writes figures as base.json and draws them as base.png and base.svg, if draw is there.
@@ -161,12 +161,12 @@ func (sh *shell) simulateScenario(ctx context.Context, path, law string, form ou
 	}
 	s.Config.Stop = ctx.Done()
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	report, err := sh.runScenario(s, out, name)
+	report, err := runScenario(s, out, name)
 	if err != nil {
 		return err
 	}
-	if form == "json" {
-		err = printJSON(sh.Stdout, report)
+	if form.encodes() {
+		err = form.figures(sh.Stdout, report)
 	} else {
 		_, err = fmt.Fprintf(sh.Stdout, "%s\n%s", report.Proves, report.Text())
 	}
@@ -183,7 +183,7 @@ func (sh *shell) simulateScenario(ctx context.Context, path, law string, form ou
 
 // runScenario runs s and writes history and plots to the directory out, if there
 // is one.
-func (sh *shell) runScenario(s *sim.Scenario, out, name string) (report sim.Report, err error) {
+func runScenario(s *sim.Scenario, out, name string) (report sim.Report, err error) {
 	if out == "" {
 		return s.Run(nil)
 	}
@@ -225,8 +225,8 @@ func replayCommand(sh *shell) *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
-		if *form == "json" {
-			return printJSON(sh.Stdout, r)
+		if form.encodes() {
+			return form.figures(sh.Stdout, r)
 		}
 		fmt.Fprintf(sh.Stdout, "%s: %d calls of %d nodes in %d starts gave the %d recorded actions (%d lines, %s)\n",
 			args[0], r.Calls, r.Nodes, r.Starts, r.Actions, r.Lines, origin(r))

@@ -29,8 +29,8 @@ func supervisorShow(sh *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *form == "json" {
-			return printJSON(sh.Stdout, nodes)
+		if form.encodes() {
+			return form.print(sh.Stdout, map[string]any{"nodes": nodes})
 		}
 		rows := make([][]string, 0, len(nodes))
 		for _, n := range nodes {
@@ -50,13 +50,13 @@ func supervisorShow(sh *shell) *cobra.Command {
 const asConfigured = "default"
 
 func supervisorSet(sh *shell) *cobra.Command {
-	c := &cobra.Command{
+	c := orders(&cobra.Command{
 		Use: "set STRATEGY", Short: "Divide cores by another strategy from now on", Args: cobra.ExactArgs(1),
 		Long: "Divide the cores of all nodes, or of one, by another strategy from now on, running\n" +
 			"applications' too: " + strings.Join(supervisor.Strategies(), ", ") + ";\n" +
 			"\"" + asConfigured + "\" is what each node's configuration says.",
 		ValidArgs: append(supervisor.Strategies(), asConfigured),
-	}
+	})
 	node := nodeFlag(c, sh.completeNodes, "on this node only")
 	gamma := c.Flags().Float64("gamma", 0, "part of what nobody asks for that is given away, from 0 to 1 (Eq 21)")
 	reading := c.Flags().String("eq21", "", "how gamma is read: "+strings.Join(supervisor.Eq21Readings(), ", ")+

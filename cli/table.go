@@ -1,55 +1,123 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// output is the -o flag: "table" or "json".
+// output is the form in which a command prints: "table", "wide", "json" or "yaml".
 type output string
 
+// outputFlags is the -o flag, which takes forms.
+type outputFlags struct {
+	*output
+	forms []string
+}
+
 // String, Set and Type make it a flag value.
-func (o *output) String() string { return string(*o) }
+func (o outputFlags) String() string { return string(*o.output) }
 
 // Set refuses what is not a known form.
-func (o *output) Set(s string) error {
-	if s != "table" && s != "json" {
-		return fmt.Errorf("%q: want table or json", s)
+func (o outputFlags) Set(s string) error {
+	if !slices.Contains(o.forms, s) {
+		return fmt.Errorf("%q: want %s", s, strings.Join(o.forms, ", "))
 	}
-	*o = output(s)
+	*o.output = output(s)
 	return nil
 }
 
-// Type names the value in the help text.
-func (o *output) Type() string { return "table|json" }
+// Type names the values in the help text.
+func (o outputFlags) Type() string { return strings.Join(o.forms, "|") }
 
-// outputFlag adds -o to c.
-func outputFlag(c *cobra.Command) *output {
+// outputFlag adds -o to c: table, json and yaml, and more.
+func outputFlag(c *cobra.Command, more ...string) *output {
 	o := output("table")
-	c.Flags().VarP(&o, "output", "o", "form of the output")
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"},
-		cobra.ShellCompDirectiveNoFileComp))
+	forms := append([]string{"table", "json", "yaml"}, more...)
+	c.Flags().VarP(outputFlags{&o, forms}, "output", "o", "form of the output")
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp))
 	return &o
 }
 
-// printJSON writes v indented, a nil slice as an empty array.
-func printJSON(w io.Writer, v any) error {
-	body, err := json.MarshalIndent(v, "", "  ")
+// encodes reports whether programs read that form.
+func (o output) encodes() bool { return o == "json" || o == "yaml" }
+
+// shape is the version of what programs read: it changes where a field goes or means something else.
+const shape = `{"v":1`
+
+// print encodes v, an object with the version of its shape first.
+func (o output) print(w io.Writer, v any) error {
+	body, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the output: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "%s\n", body)
+	if rest, is := bytes.CutPrefix(body, []byte("{")); is && !bytes.HasPrefix(body, []byte(`{"v":`)) {
+		head := shape
+		if len(rest) > 1 {
+			head += ","
+		}
+		body = append([]byte(head), rest...)
+	}
+	return o.encode(w, body)
+}
+
+// figures encodes what a simulation or a trial has found, which has no version.
+func (o output) figures(w io.Writer, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode the output: %w", err)
+	}
+	return o.encode(w, body)
+}
+
+// encode prints JSON in that form.
+func (o output) encode(w io.Writer, body []byte) error {
+	if o == "yaml" {
+		return printYAML(w, body)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, body, "", "  "); err != nil {
+		return fmt.Errorf("encode the output: %w", err)
+	}
+	_, err := fmt.Fprintf(w, "%s\n", out.Bytes())
 	return err
+}
+
+// printYAML prints JSON as YAML, its fields in their order.
+func printYAML(w io.Writer, body []byte) error {
+	var node yaml.Node
+	if err := yaml.Unmarshal(body, &node); err != nil {
+		return fmt.Errorf("encode the output: %w", err)
+	}
+	var plain func(*yaml.Node)
+	plain = func(n *yaml.Node) {
+		n.Style = 0
+		for _, c := range n.Content {
+			plain(c)
+		}
+	}
+	plain(&node)
+	out, err := yaml.Marshal(&node)
+	if err == nil {
+		_, err = w.Write(out)
+	}
+	if err != nil {
+		return fmt.Errorf("encode the output: %w", err)
+	}
+	return nil
 }
 
 // table writes rows under a heading in aligned columns.
@@ -79,19 +147,29 @@ func fields(w io.Writer, pairs ...string) error {
 	return t.Flush()
 }
 
-// seconds prints a duration for a table, "-" for none.
+// seconds prints a duration for a table as in "97.5s", "12m 5s" and "3h 0m", "-" for none.
 func seconds(s units.Seconds) string {
 	if s == 0 {
 		return "-"
 	}
-	if s >= manyHours {
-		return fmt.Sprintf("%dh%02dm", int(s)/3600, int(s)%3600/60)
-	}
-	return fmt.Sprintf("%.1fs", float64(s))
+	return span(s)
 }
 
-// manyHours is from when on a time is printed in hours and minutes.
-const manyHours units.Seconds = 10 * 3600
+// span is a duration, 0 too.
+func span(s units.Seconds) string {
+	whole := int64(math.Round(float64(s)))
+	switch {
+	case s < 0:
+		return "-" + span(-s)
+	case s < 119.95:
+		return fmt.Sprintf("%.1fs", float64(s))
+	case whole < 3600:
+		return fmt.Sprintf("%dm %ds", whole/60, whole%60)
+	case whole < 100*3600:
+		return fmt.Sprintf("%dh %dm", whole/3600, whole%3600/60)
+	}
+	return fmt.Sprintf("%dd %dh", whole/86400, whole%86400/3600)
+}
 
 // percent prints an error of Eq 4 or 5, "-" when it is not known.
 func percent(p *float64) string {

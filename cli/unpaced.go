@@ -88,8 +88,8 @@ func simulateUnpaced(w io.Writer, name string, o fluid.Options, form output, out
 	switch {
 	case err != nil:
 		return err
-	case form == "json":
-		return printJSON(w, s.figures)
+	case form.encodes():
+		return form.figures(w, s.figures)
 	}
 	fmt.Fprintln(w, s.title)
 	for i, rows := range s.tables {

@@ -16,8 +16,8 @@ func versionCommand(sh *shell) *cobra.Command {
 	form := outputFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
 		v := versionInfo{Version: config.Release(), Revision: revision(), Protocol: api.Version, Go: runtime.Version()}
-		if *form == "json" {
-			return printJSON(sh.Stdout, v)
+		if form.encodes() {
+			return form.print(sh.Stdout, v)
 		}
 		_, err := fmt.Fprintf(sh.Stdout, "pacer %s (revision %s, protocol %d, %s)\n", v.Version, v.Revision, v.Protocol, v.Go)
 		return err

@@ -226,30 +226,34 @@ func (s *System) Log(app api.AppID) sparkrun.Log {
 	return log
 }
 
-// Apps returns what `pacer apps -o json` prints.
+// Apps returns what `pacer apps --all -o json` prints.
 func (s *System) Apps() []api.AppSummary {
 	s.t.Helper()
-	code, out := s.Pacer("apps", "-o", "json")
+	code, out := s.Pacer("apps", "--all", "-o", "json")
 	if code != 0 {
 		s.t.Fatalf("pacer apps: exit %d: %s", code, out)
 	}
-	var apps []api.AppSummary
-	if err := json.Unmarshal([]byte(out), &apps); err != nil {
+	var list struct {
+		Applications []api.AppSummary `json:"applications"`
+	}
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		s.t.Fatalf("pacer apps: %v: %s", err, out)
 	}
-	return apps
+	return list.Applications
 }
 
 // Nodes returns what `pacer nodes -o json` prints.
 func (s *System) Nodes() map[string]api.NodeSummary {
 	s.t.Helper()
 	code, out := s.Pacer("nodes", "-o", "json")
-	var nodes []api.NodeSummary
-	if err := json.Unmarshal([]byte(out), &nodes); code != 0 || err != nil {
+	var list struct {
+		Nodes []api.NodeSummary `json:"nodes"`
+	}
+	if err := json.Unmarshal([]byte(out), &list); code != 0 || err != nil {
 		s.t.Fatalf("pacer nodes: exit %d, %v: %s", code, err, out)
 	}
-	byName := make(map[string]api.NodeSummary, len(nodes))
-	for _, n := range nodes {
+	byName := make(map[string]api.NodeSummary, len(list.Nodes))
+	for _, n := range list.Nodes {
 		byName[n.Node] = n
 	}
 	return byName

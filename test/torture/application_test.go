@@ -125,17 +125,6 @@ func (c *cluster) record(want string) undisturbed {
 	return u
 }
 
-// ask runs a command that answers with a list in JSON; nil when it failed.
-func (c *cluster) ask(args ...string) []map[string]any {
-	var out []map[string]any
-	if text := c.command(args...); text != "" {
-		if err := json.Unmarshal([]byte(text), &out); err != nil {
-			c.t.Errorf("pacer %v: %v: %s", args, err, text)
-		}
-	}
-	return out
-}
-
 // ended makes a Run of an application that has ended, or was given up.
 func (a *application) ended(h *history, want string, u undisturbed, hung bool) Run {
 	r := Run{Name: a.name, Deadline: a.deadline.Seconds(), Want: want, Work: u.work, Idle: u.idle, Hung: hung, Exit: -1}

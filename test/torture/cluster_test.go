@@ -2,6 +2,7 @@ package torture
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -170,9 +171,19 @@ func (c *cluster) mountWork(node string) error {
 
 // ready is how many nodes are.
 func (c *cluster) ready() int {
+	var list struct {
+		Nodes []api.NodeSummary `json:"nodes"`
+	}
+	text := c.command("nodes", "-o", "json")
+	if text == "" {
+		return 0
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		c.t.Errorf("pacer nodes: %v: %s", err, text)
+	}
 	n := 0
-	for _, node := range c.ask("nodes", "-o", "json") {
-		if node["state"] == "ready" {
+	for _, node := range list.Nodes {
+		if node.State == "ready" {
 			n++
 		}
 	}

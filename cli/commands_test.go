@@ -394,13 +394,13 @@ func TestConfigShowsWhatHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.env["PACER_PLANNER_MAX_NODES"] = "5"
-	o := w.run(t, "--set", "node.gamma=0.25", "config", "show", "--effective")
+	o := w.run(t, "--set", "node.gamma=0.25", "config", "show")
 	for _, want := range []string{"max-pool: 3\n", "max-nodes: 5\n", "gamma: 0.25\n", "memory: 2g\n", "planner: 127.0.0.1:5555\n"} {
 		if o.code != 0 || !strings.Contains(o.out, want) {
 			t.Errorf("exit code %d, no %q in\n%s%s", o.code, want, o.out, o.err)
 		}
 	}
-	if o := w.run(t, "config", "show"); !strings.Contains(o.out, "max-pool: 4\n") {
+	if o := w.run(t, "config", "show", "--defaults"); !strings.Contains(o.out, "max-pool: 4\n") {
 		t.Errorf("the defaults:\n%s", o.out)
 	}
 	w.env["PACER_PLANNER_GAMMA"] = "1"
@@ -434,7 +434,9 @@ func TestAWrongCommandLineIsOneLineAndCode64(t *testing.T) {
 	w := newWorld(t)
 	for args, want := range map[string]string{
 		"frob": "frob", "apps frob": "frob", "apps -o xml": "xml", "profiles": "sub-command", "profiles frob": "frob", "apps --frob": "--frob",
-		"jar frob": "frob", "version extra": "extra", "config": "sub-command",
+		"jar frob": "frob", "version extra": "extra", "config": "sub-command", "app": "did you mean apps, ",
+		"identify app-1 --stage x": `"x" for "--stage" flag: want a whole number`, "identify app-1 --low x": "want a number",
+		"apps --since x": "want a time such as 90s or 15m", "apps --planner h": `--planner "h": want host:port`, "replay /none": "no such file",
 	} {
 		w.run(t, strings.Fields(args)...).wantLine(t, command.ExitUsage, want)
 	}

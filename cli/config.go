@@ -10,15 +10,17 @@ import (
 )
 
 func configCommand(sh *shell) *cobra.Command {
-	var effective bool
+	var defaults bool
 	show := &cobra.Command{Use: "show", Short: "Print the configuration as YAML", Args: cobra.NoArgs}
-	show.Long = "Print the configuration as YAML: the defaults, or with --effective what holds for\nthis call, from " +
-		"file, environment and flags."
-	show.Flags().BoolVar(&effective, "effective", false, "with file, environment and flags")
+	show.Long = "Print the configuration as YAML: what holds for this call by file, environment and flags,\n" +
+		"or with --defaults what holds without these."
+	show.Flags().BoolVar(&defaults, "defaults", false, "without file, environment and flags")
+	show.Flags().Bool("effective", true, "")
+	_ = show.Flags().MarkDeprecated("effective", "it holds without it")
 	show.RunE = func(*cobra.Command, []string) error {
 		cfg := config.Default()
 		cfg.Client.Planner = cfg.PlannerAddress()
-		if effective {
+		if !defaults {
 			var err error
 			if cfg, err = sh.Config(); err != nil {
 				return err

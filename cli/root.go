@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/cli/config"
 	"github.com/sparkpacer/pacer/sim/repro"
 )
 
@@ -25,14 +26,15 @@ func (sh *shell) run(ctx context.Context, args []string) int { return sh.Execute
 
 func (sh *shell) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "pacer",
-		Short: "Finishes Spark applications at the time their users ask for",
+		Use:     "pacer",
+		Version: config.Release(),
+		Short:   "Finishes Spark applications at the time their users ask for",
 		Long: "Pacer makes Apache Spark applications finish at the time their users ask for,\n" +
 			"on as little CPU and memory as that takes.",
 	}
 	root.PersistentFlags().StringVar(&sh.Planner, "planner", "", "planner's address, host:port, or a NATS server's URL")
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run applications:"}, &cobra.Group{ID: "see", Title: "See and steer:"},
-		&cobra.Group{ID: "house", Title: "House:"})
+		&cobra.Group{ID: "house", Title: "Set up and look into:"})
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group

@@ -215,7 +215,7 @@ func replayCommand(sh *shell) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		file, err := os.Open(args[0])
 		if err != nil {
-			return fmt.Errorf("read the history: %w", err)
+			return command.Usagef("read the history: %v", err)
 		}
 		defer file.Close()
 		r, err := replay.Run(&interruptible{c.Context(), file}, node)

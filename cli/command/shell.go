@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,9 @@ func (sh *Shell) Config() (config.Config, error) {
 	from := config.Sources{File: sh.ConfigPath, Environ: sh.Environ, Sets: sh.Sets}
 	if sh.Planner != "" {
 		from.Sets = append(from.Sets, "client.planner="+sh.Planner)
+		if err := config.ValidateServer(sh.Planner); err != nil {
+			return config.Config{}, Usagef("--planner %w", err)
+		}
 	}
 	cfg, err := config.Load(from)
 	if err != nil {
@@ -59,7 +63,7 @@ func (sh *Shell) Execute(ctx context.Context, root *cobra.Command, args []string
 	root.SetIn(sh.Stdin)
 	root.SetOut(sh.Stdout)
 	root.SetErr(sh.Stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usagef("%w", err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usagef("%s", wanted(err.Error())) })
 	flags := root.PersistentFlags()
 	flags.StringVar(&sh.ConfigPath, "config", "",
 		"configuration file (default: $PACER_CONFIG, the user's, /etc/pacer/config.yaml)")
@@ -81,8 +85,35 @@ func (sh *Shell) Execute(ctx context.Context, root *cobra.Command, args []string
 	return ExitCode(err)
 }
 
+// suggested is where cobra lists commands that an unknown one may be.
+var suggested = regexp.MustCompile(`\n+Did you mean this\?\n`)
+
 // oneLine joins the lines of an error that lists faults.
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+func oneLine(err error) string {
+	text := err.Error()
+	if at := suggested.FindStringIndex(text); at != nil {
+		text = text[:at[0]] + ": did you mean " + strings.Join(strings.Fields(text[at[1]:]), ", ") + "?"
+	}
+	return strings.ReplaceAll(text, "\n", "; ")
+}
+
+// parsed is what Go's parsers say of a value.
+var parsed = regexp.MustCompile(`(strconv\.Parse(Int|Uint|Float|Bool)|time): .*$`)
+
+// wanted is what is said of a flag, with the value that it wants in place of the parser's words.
+func wanted(text string) string {
+	return parsed.ReplaceAllStringFunc(text, func(by string) string {
+		switch {
+		case strings.HasPrefix(by, "time"):
+			return "want a time such as 90s or 15m"
+		case strings.HasPrefix(by, "strconv.ParseFloat"):
+			return "want a number"
+		case strings.HasPrefix(by, "strconv.ParseBool"):
+			return "want true or false"
+		}
+		return "want a whole number"
+	})
+}
 
 // wrapArgs gives errors about the number of arguments the exit code of a wrong
 // command line.

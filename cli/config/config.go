@@ -46,15 +46,22 @@ type Client struct {
 // Validate reports every fault of c at once that is not one key's alone (Config.Check).
 func (c Client) Validate() error {
 	var faults []error
-	host, port, _ := net.SplitHostPort(bus.HostPort(c.Planner))
-	if err := bus.ValidateServer(c.Planner); err != nil || host == "" || port == "0" {
-		faults = append(faults, fmt.Errorf("client.planner: %q, want host:port or a URL nats:// or tls://host:port",
-			c.Planner))
+	if err := ValidateServer(c.Planner); err != nil {
+		faults = append(faults, fmt.Errorf("client.planner: %w", err))
 	}
 	if err := c.TLS.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("client: %w", err))
 	}
 	return errors.Join(faults...)
+}
+
+// ValidateServer says what is wrong with the address of a planner or a NATS server that others have.
+func ValidateServer(address string) error {
+	host, port, _ := net.SplitHostPort(bus.HostPort(address))
+	if err := bus.ValidateServer(address); err != nil || host == "" || port == "0" {
+		return fmt.Errorf("%q: want host:port or a URL nats:// or tls://host:port", address)
+	}
+	return nil
 }
 
 // Credential returns the credential that commands connect with: none, without a file that is

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/viper"
+
+	"github.com/sparkpacer/pacer/profiles"
 )
 
 // Sources is where a configuration comes from, weakest first.
@@ -133,6 +135,16 @@ func meant(key string) string {
 		if squeeze(s.key) == squeeze(key) || squeeze(s.key[strings.LastIndexByte(s.key, '.')+1:]) == squeeze(last) {
 			return " (is it " + s.key + "?)"
 		}
+	}
+	keys := func(yield func(string) bool) {
+		for _, s := range settings {
+			if s.key[:1+strings.IndexByte(s.key, '.')] == key[:1+strings.IndexByte(key, '.')] && !yield(s.key) {
+				return
+			}
+		}
+	}
+	if near := profiles.Nearest(keys, key); near != "" {
+		return " (is it " + near + "?)"
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ var roofs = []roof{
 		"assign assign/scores", "vocabulary"},
 	{"ledger", "ledger ledger/ledgertest", "vocabulary algorithms"},
 	{"deciders", "deciders/estimate deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/recording " +
-		"deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},
+		"deciders/reservation deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},
 	{"engines", "planner node", "vocabulary algorithms ledger deciders"},
 	{"infra", "infra/async infra/bus infra/store infra/bus/bustest infra/cgroup infra/cgroup/cgrouptest infra/progress " +
 		"infra/executor infra/executor/conformance infra/executor/docker infra/metrics infra/chart web", "vocabulary"},

@@ -52,6 +52,8 @@ type PlanApp struct {
 	// Least is the least number of cores of the node with which the deadline could be kept
 	// when a stage was last given targets; 0 when unknown, and with BandShared.
 	Least units.Cores `json:"least_cores,omitempty"`
+	// Reserved says that it has Least without targets: nobody knows what it needs, and what is reserved is that.
+	Reserved bool `json:"reserved,omitempty"`
 	// Cap is the most cores that its executors on the node get together, whatever they do and
 	// in every mode; 0 is no cap.
 	Cap units.Cores `json:"cap_cores,omitempty"`

@@ -41,6 +41,8 @@ type App struct {
 	Notices   []string
 	Directive api.Directive // In force.
 	Marks     Marks
+	// Reservation is what is reserved for it while nobody can foresee whether its deadline is kept.
+	Reservation Reservation
 	// Profile is its own copy of the profile that it is matched to, nil without one.
 	Profile *Profile
 
@@ -301,9 +303,10 @@ func (a *App) Paced() bool { return a.Running() && a.Gated() }
 func (a *App) Gated() bool { return a.Promise.Mode == Paced && a.Promise.Gate == Gate{} }
 
 // Band says whether a comes first where cores are short: with a deadline that can be kept,
-// as far as is known, or that has passed only now.
+// as far as is known, or that has passed only now, or with a reservation.
 func (a *App) Band() api.Band {
-	if p := &a.Promise; p.Mode == Paced && p.Deadline > 0 && !p.Gate.Infeasible && !p.Gate.Overdue {
+	p := &a.Promise
+	if a.Reservation.Held() > 0 || p.Mode == Paced && p.Deadline > 0 && !p.Gate.Infeasible && !p.Gate.Overdue {
 		return api.BandPromised
 	}
 	return api.BandShared

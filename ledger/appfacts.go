@@ -152,8 +152,8 @@ func (f Judged) apply(l *Ledger) error {
 }
 
 // DeadlineGiven: an application has another deadline, and its gate is as if nothing had
-// happened to it. Where it is its submission's, that is moved by as much: contexts that follow keep
-// the time that they have.
+// happened to it; what was reserved was for the other one. Where it is its submission's, that is
+// moved by as much: contexts that follow keep the time that they have.
 type DeadlineGiven struct {
 	App      api.AppID
 	Deadline units.Seconds
@@ -177,7 +177,7 @@ func (f DeadlineGiven) apply(l *Ledger) error {
 			o.Moved += f.Deadline - p.Deadline
 		}
 	}
-	a.Promise.Deadline, a.Promise.Gate = f.Deadline, Gate{}
+	a.Promise.Deadline, a.Promise.Gate, a.Reservation = f.Deadline, Gate{}, Reservation{}
 	return nil
 }
 
@@ -208,6 +208,7 @@ func (f ModeSet) apply(l *Ledger) error {
 		return err
 	}
 	a.Promise.Mode = f.Mode
+	a.Reservation.Over = a.Reservation.Cores > 0 && (a.Reservation.Over || f.Mode != Recording)
 	return nil
 }
 

@@ -15,6 +15,7 @@ type planEntry struct {
 	band      api.Band
 	least     units.Cores
 	most      units.Cores
+	reserved  bool
 	executors []api.ExecutorID
 	targets   []planTarget
 }
@@ -34,6 +35,6 @@ func (p *planEntry) sameExecutors(o *planEntry) bool {
 
 func (p *planEntry) equal(o *planEntry) bool {
 	return p == o || p.app == o.app && p.deadline == o.deadline && p.band == o.band && p.least == o.least &&
-		p.most == o.most &&
+		p.most == o.most && p.reserved == o.reserved &&
 		slices.Equal(p.executors, o.executors) && slices.Equal(p.targets, o.targets)
 }

@@ -63,7 +63,7 @@ func busy(t *testing.T) *ledger.Ledger {
 		ledger.NodeJoined{Node: "theirs", Incarnation: "t-1", Follows: "another"}, ledger.NodeSaid{Status: ledgertest.Status("theirs", 1), Follows: "another"},
 		ledger.Registered{ID: "app-7", Name: "p", Serial: 6, Promise: ledger.Promise{Reclaimed: true}},
 		ledger.Registered{ID: "app-6", Name: "p", Serial: 7, Tenant: ledger.Tenant{Launch: api.Launch{Withheld: 1}}, Seats: &ledger.Seats{Nodes: []string{"b"}}}, ledger.ExecutorLost{App: "app-6", ID: "1"},
-		ledger.Registered{ID: "app-8", Name: "p", Serial: 8, Seats: &ledger.Seats{Nodes: []string{"a", "b"}}}, ledger.ExecutorLeaving{App: "app-8", ID: "2", For: "app-5", Node: "b"},
+		ledger.Registered{ID: "app-8", Name: "p", Serial: 8, Seats: &ledger.Seats{Nodes: []string{"a", "b"}, Cores: 8}, Promise: ledger.Promise{Deadline: 60, Mode: ledger.Recording}}, ledger.ExecutorLeaving{App: "app-8", ID: "2", For: "app-5", Node: "b"},
 		ledger.Noticed{App: app, Text: "a notice"}, ledger.Waited{For: time.Second}, ledger.Passed{For: time.Second},
 	} {
 		if err := l.Record(f); err != nil {
@@ -91,7 +91,7 @@ func examples() []ledger.Fact {
 		ledger.NodeClaimed{Node: "theirs", From: "another"}, ledger.NodeCleared{Node: "b", App: "app-0"},
 		ledger.Reclaimed{App: "app-7", Node: "b", Executors: []ledger.UnknownExecutor{{ID: "3", State: api.ExecutorRunning}}},
 		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.SerialTaken{Serial: 9}, ledger.StateUnknown{App: second}, ledger.Passed{For: time.Second},
-		ledger.KillAsked{App: app, By: "somebody"}, ledger.OwnerRevoked{App: app, Revoked: true}, ledger.QueueLearnt{Key: "p", State: []byte("something")}, ledger.QueuePolicySet{Policy: &api.QueuePolicy{Rule: "rigid"}},
+		ledger.Reserved{App: "app-8", Reservation: ledger.Reservation{Cores: 1}, Why: "1.0 of 4.0 cores are reserved"}, ledger.KillAsked{App: app, By: "somebody"}, ledger.OwnerRevoked{App: app, Revoked: true}, ledger.QueueLearnt{Key: "p", State: []byte("something")}, ledger.QueuePolicySet{Policy: &api.QueuePolicy{Rule: "rigid"}},
 		ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}, Judgement: ledger.Judgement{Verdict: api.VerdictNone}},
 		ledger.Started{App: "app-5", Seats: ledger.Seats{Nodes: []string{"b"}, Cores: 4}, Judgement: ledger.Judgement{Verdict: api.VerdictNone}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},
 		ledger.ProfileSaved{Body: ledgertest.Chain("r")}, ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-9", State: api.AppRefused}}},

@@ -13,6 +13,7 @@ func (Registered) lever()      {} // Enter: start or wait.
 func (Started) lever()         {} // Enter: start.
 func (QueuePlaced) lever()     {} // Enter: wait.
 func (TurnedDown) lever()      {} // Enter: refuse.
+func (Reserved) lever()        {} // Reserve cores, or take that back.
 func (Capped) lever()          {} // Cap.
 func (Seated) lever()          {} // Give seats.
 func (ExecutorLeaving) lever() {} // Take a seat back, for one that waits or because its node drains.

@@ -136,6 +136,13 @@ func (f ClockRead) line() Line {
 		"%s: its deadline clock is %v ahead of what was made of it: this planner's clock was set", f.App, f.Ahead)
 }
 
+func (f Reserved) line() Line {
+	if f.Why == "" {
+		return quiet("cores reserved")
+	}
+	return usual("cores reserved", ofApp(f.App), "%s: %s", f.App, f.Why)
+}
+
 func (f RunNotRecorded) line() Line {
 	return usual("run not recorded", ofApp(f.App), "%s is not recorded: %v", f.App, f.Err)
 }

@@ -31,6 +31,8 @@ type appRecord struct {
 	Notice    string        `json:"notice,omitempty"`
 	Notices   []string      `json:"notices,omitempty"`
 	Directive api.Directive `json:"directive"`
+
+	Reservation Reservation `json:"reservation,omitzero"`
 }
 
 type markRecord struct {
@@ -109,7 +111,7 @@ func (l *Ledger) saveApp(a *App) {
 		v.kept = number
 		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.stored(), Promise: a.Promise,
 			Outcome: a.Outcome,
-			Wait:    a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
+			Wait:    a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive, Reservation: a.Reservation})
 	}
 	if flushes {
 		l.saveUsage(a)

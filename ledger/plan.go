@@ -10,8 +10,8 @@ import (
 
 // makeEntry is t's part of the Plan of its node, n.
 func (t *Allocation) makeEntry(n *Node) *planEntry {
-	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, band: t.App.Band(), least: t.least(n),
-		most:      t.App.Tenant.Cap,
+	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, band: t.App.Band(), least: t.Least(n.Offered),
+		most: t.App.Tenant.Cap, reserved: t.App.Reservation.Held() > 0,
 		executors: make([]api.ExecutorID, 0, len(t.Executors))}
 	for _, x := range t.Executors {
 		entry.executors = append(entry.executors, x.ID)
@@ -27,15 +27,15 @@ func (t *Allocation) makeEntry(n *Node) *planEntry {
 	return entry
 }
 
-// least is n's part of the least number of cores with which t's application is in time, 0
-// where that is not known or its deadline cannot be kept. It is as old as its newest targets:
+// Least is the part that t's node, which offers so many cores, has of those with which t's application is in time, or
+// that it has reserved; 0 where that is not known or its deadline cannot be kept. It is as old as its newest targets:
 // it changes with what the planner decides, not with time.
-func (t *Allocation) least(n *Node) units.Cores {
+func (t *Allocation) Least(offered units.Cores) units.Cores {
 	a := t.App
 	if a.Band() != api.BandPromised || a.Tenant.Cores <= 0 {
 		return 0
 	}
-	return a.Marks.Least * n.Offered / a.Tenant.Cores
+	return max(a.Marks.Least, a.Reservation.Held()) * offered / a.Tenant.Cores
 }
 
 // start is how t's executors are started on n.
@@ -187,7 +187,7 @@ func (l *Ledger) plan(n *Node) api.Plan {
 			continue
 		}
 		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band,
-			Class: a.Tenant.Class, Least: entry.least, Cap: entry.most,
+			Class: a.Tenant.Class, Least: entry.least, Reserved: entry.reserved, Cap: entry.most,
 			Executors: entry.executors}
 		t := l.allocation(a, n.Node)
 		if t == nil {

@@ -83,19 +83,20 @@ func (f Started) apply(l *Ledger) error {
 }
 
 // QueueLearnt: the policy of the queue has learnt something, which is kept for it under a
-// key. State is the policy's own. Of too many keys the one goes that was learnt last longest ago.
+// key. State is the policy's own. Of too many keys of profiles the one goes that was learnt last longest ago.
 type QueueLearnt struct {
 	Key   string
 	State []byte
 }
 
 func (f QueueLearnt) apply(l *Ledger) error {
-	if f.Key == "" || len(f.State) == 0 || len(f.State) > mostLearntBytes {
+	if len(f.State) == 0 || len(f.State) > mostLearntBytes {
 		return fmt.Errorf("%d bytes under %q", len(f.State), f.Key)
 	}
 	l.learnt[f.Key], l.taught[f.Key] = f.State, l.seq+1
 	if len(l.learnt) > mostLearnt {
-		oldest := slices.MinFunc(slices.Collect(maps.Keys(l.learnt)), func(a, b string) int {
+		keys := slices.DeleteFunc(slices.Collect(maps.Keys(l.learnt)), func(key string) bool { return key == DeadlinesKey })
+		oldest := slices.MinFunc(keys, func(a, b string) int {
 			return cmp.Or(cmp.Compare(l.taught[a], l.taught[b]), cmp.Compare(a, b))
 		})
 		delete(l.learnt, oldest)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -199,6 +200,9 @@ func restoreNode(l *Ledger, r api.Pair) error {
 // restoreLearnt takes what the policy of the queue has learnt as it is.
 func restoreLearnt(l *Ledger, r api.Pair) error {
 	key, err := url.PathUnescape(strings.TrimPrefix(r.Key, queuePrefix))
+	if err == nil && key == DeadlinesKey {
+		_, err = assign.ReadLearnt(r.Value)
+	}
 	if err == nil {
 		l.learnt[key] = r.Value
 	}
@@ -313,7 +317,7 @@ func (a *App) restoreRecord(r api.Pair) error {
 		return err
 	}
 	a.ID, a.Name, a.Tenant, a.Promise, a.Outcome = record.ID, record.Name, record.Tenant, record.Promise, record.Outcome
-	a.Wait = record.Wait
+	a.Wait, a.Reservation = record.Wait, record.Reservation
 	if a.Queued() != (a.Wait != nil) {
 		return fmt.Errorf("it is %s, and waits: %v", a.Outcome.State, a.Wait != nil)
 	}

@@ -32,6 +32,9 @@ func (r *apps) conclude(a *ledger.App) {
 	if key, state, ok := r.line.Learn(r.view, a); ok {
 		r.record(ledger.QueueLearnt{Key: key, State: state})
 	}
+	if state, ok := r.reserves().Learn(r.view, a); ok {
+		r.record(ledger.QueueLearnt{Key: ledger.DeadlinesKey, State: state})
+	}
 	d := report.Detail(r.view, r.estimates, a)
 	report.Untaught(&d.AppSummary, unrecorded)
 	r.record(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(r.now, a)})

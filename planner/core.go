@@ -4,6 +4,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -32,6 +33,11 @@ type core struct {
 func newCore(cfg Config, l *ledger.Ledger) core {
 	return core{cfg: cfg, ledger: l, view: l.View(), estimates: cfg.estimates(), places: cfg.places(),
 		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(l.View()))}
+}
+
+// reserves says who gets a reservation, by the policy in force.
+func (c *core) reserves() reservation.Policy {
+	return reservation.Policy{Policy: c.estimates, Admission: c.cfg.PolicyIn(c.view).Admission}
 }
 
 // record has the ledger know a fact, and reports whether it can be true. That it cannot is

@@ -120,6 +120,8 @@ func (r *apps) redeadline(a *ledger.App, deadline units.Seconds) {
 	r.record(given)
 	if !a.Queued() {
 		r.judgeAgain(a, released, given)
+		r.starter.reserved = reserving{}
+		r.starter.reserve("")
 		return
 	}
 	r.starter.askNow()

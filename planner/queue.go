@@ -22,6 +22,8 @@ type starter struct {
 	even evenness
 	// shares are what bounds growth, by another rule than the default.
 	shares shares
+	// reserved is what reservations were decided on last.
+	reserved reserving
 }
 
 // enter takes an application in that comes by somebody: it starts, has a place, or is turned
@@ -53,6 +55,7 @@ func (h *starter) enter(by api.Principal, d admission.Admission, q api.RegisterR
 	if a == nil {
 		return nil, api.Errorf(api.KindTransient, "application %s could not be taken in", d.ID)
 	}
+	h.reserve(a.ID)
 	return a, nil
 }
 
@@ -78,6 +81,28 @@ func (h *starter) tick() {
 		}
 	}
 	h.shares.tick(h.view, h.line, h.news(), h.now)
+	h.reserve("")
+}
+
+// reserve decides on reservations where that is to be done again. Users are told, but for that of the application that
+// comes: its reply says it.
+func (h *starter) reserve(comes api.AppID) {
+	p := h.reserves()
+	over := p.Over(h.view)
+	h.reservations(comes, over)
+	if h.reserved.renew(h.view, p, askEvery) || len(over) > 0 {
+		h.reservations(comes, p.Decide(h.view))
+	}
+}
+
+// reservations records levers, and what users are told of them.
+func (h *starter) reservations(comes api.AppID, levers []ledger.Lever) {
+	h.nodes.apply(levers...)
+	for _, lever := range levers {
+		if f, ok := lever.(ledger.Reserved); ok && f.App != comes && f.Why != "" {
+			h.record(ledger.Noticed{App: f.App, Text: f.Why})
+		}
+	}
 }
 
 // news counts what has come and been freed.

@@ -27,7 +27,7 @@ func (p Policy) postpone(v ledger.View, a *ledger.App, nodes []string, promises 
 	}
 	last := make([]int, 0, len(promises)) // Those due after a, in order of deadline.
 	for i, p := range promises {
-		if p.Until > due && p.Until < forever {
+		if p.Until > due && p.fastest > 0 {
 			last = append(last, i)
 		}
 	}

@@ -24,7 +24,8 @@ const forever units.Seconds = 1e9
 
 // Promised is what others have been promised of the cores of nodes, on a's deadline clock, in
 // order of id. Whose deadline can be kept has the least cores with which it is in time, until
-// it is due: what of that can come after a's deadline does (postpone). One that is queued has
+// it is due: what of that can come after a's deadline does (postpone). One that has a reservation
+// has that until it is due. One that is queued has
 // its part of these nodes, where it may come to all nodes. One that is left alone has what it
 // can use, of half of a node, for as long as it runs. The others share what is left, so they
 // have been promised nothing.
@@ -43,11 +44,11 @@ func (p Policy) Promised(v ledger.View, a *ledger.App, nodes []string) []Promise
 	}) {
 		x := Promise{App: b.ID, Taken: dag.Taken{Cores: offered[b], Until: forever}}
 		if !b.Tenant.Launch.Mode.Unmanaged() {
-			if b.Band() != api.BandPromised || b.Promise.Late || b.Profile == nil || b.Tenant.Cores <= 0 {
+			need, soonest := needs(v.Now(), b)
+			if need <= 0 || b.Tenant.Cores <= 0 {
 				continue
 			}
-			c := CourseOf(b)
-			x.Cores, x.fastest = min(Least(v.Now(), b, c)*offered[b]/b.Tenant.Cores, offered[b]), fastest(b, c)
+			x.Cores, x.fastest = min(need*offered[b]/b.Tenant.Cores, offered[b]), soonest
 			x.Until = units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start))
 		}
 		if x.Cores > 0 {
@@ -55,6 +56,19 @@ func (p Policy) Promised(v ledger.View, a *ledger.App, nodes []string) []Promise
 		}
 	}
 	return p.postpone(v, a, nodes, append(promises, p.promisedWaiting(v, a, nodes)...))
+}
+
+// needs is what b, which runs, has been promised of its nodes, 0 for nothing, and how soon it could end at all cores,
+// in seconds, 0 where nothing is put off.
+func needs(now units.Instant, b *ledger.App) (cores units.Cores, soonest float64) {
+	switch reserved := b.Reservation.Held(); {
+	case reserved > 0:
+		return reserved, 0
+	case b.Band() != api.BandPromised || b.Promise.Late || b.Profile == nil:
+		return 0, 0
+	}
+	c := CourseOf(b)
+	return Least(now, b, c), fastest(b, c)
 }
 
 // promisedWaiting is what those that are queued have been promised of nodes.

@@ -108,7 +108,10 @@ func (h *round) ofRunning(a *ledger.App) units.Instant {
 		return max(now, a.Instant(at)).Add(leaving)
 	}
 	usual := took(h.view, a)
-	if usual == 0 {
+	switch {
+	case usual == 0 && a.Reservation.Held() > 0:
+		return a.Instant(a.Promise.Deadline).Add(leaving)
+	case usual == 0:
 		return 0
 	}
 	// One that takes longer than others did may take a quarter more.

@@ -3,7 +3,6 @@ package queue
 import (
 	"slices"
 
-	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -22,10 +21,10 @@ func (p Policy) Overcommitted(v ledger.View, n *ledger.Node, offered units.Cores
 		} else {
 			room -= claim
 		}
-		if !a.Running() || a.Band() != api.BandPromised || a.Tenant.Cores <= 0 {
+		if !a.Running() {
 			continue
 		}
-		if least := a.Marks.Least * offered / a.Tenant.Cores; least > left {
+		if least := t.Least(offered); least > left {
 			cores = append(cores, a)
 		} else {
 			left -= least

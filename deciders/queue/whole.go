@@ -33,7 +33,7 @@ func priority(a *ledger.App) int {
 
 // keepsDeadline reports whether a has a deadline that can be kept, as far as is known.
 func keepsDeadline(a *ledger.App) bool {
-	return a.Band() == api.BandPromised && !a.Promise.Late && a.Profile != nil
+	return a.Reservation.Held() > 0 || a.Band() == api.BandPromised && !a.Promise.Late && a.Profile != nil
 }
 
 // spareCores is how much more than the least cores for its deadline an application keeps.
@@ -46,7 +46,11 @@ func needs(now units.Instant, a *ledger.App, each units.Cores) int {
 	if !keepsDeadline(a) || late || !(each > 0) {
 		return least
 	}
-	nodes := math.Ceil(spareCores * float64(estimate.Least(now, a, estimate.CourseOf(a))/each))
+	cores := a.Reservation.Held()
+	if cores == 0 {
+		cores = estimate.Least(now, a, estimate.CourseOf(a))
+	}
+	nodes := math.Ceil(spareCores * float64(cores/each))
 	return max(least, int(min(nodes, math.MaxInt32)))
 }
 

@@ -117,6 +117,10 @@ func (p Policy) Again(view ledger.View, a *ledger.App, gate ledger.Gate) ledger.
 	v := ledger.Judgement{Gate: gate}
 	deadline, paced := a.Promise.Deadline, a.Promise.Mode == ledger.Paced
 	head := due(view, a)
+	if a.Reservation.Held() > 0 {
+		v.Verdict, v.Reason = a.Promise.Verdict, a.Promise.Reason // What is reserved, and why.
+		return v
+	}
 	if a.Profile == nil || a.Promise.Mode == ledger.Unpaced {
 		v.Verdict = api.VerdictUnknown
 		v.Reason = head + " is unknown to be feasible: the application is not paced and has all cores"

@@ -1,0 +1,28 @@
+// Package reservation decides how many cores an application is promised whose deadline nobody can foresee: it has one,
+// and no profile. It asks the rules of package assign that need no profile (E. Dimopoulos, "Resource Allocation in
+// Multi-analytics, Resource-Constrained Environments", PhD thesis, 2018, chapters 4 and 5).
+//
+// # How the rules are asked
+//
+//	unit      planner.quantum cores
+//	capacity  what the nodes that are here offer, less what those have been promised whose deadlines are known to be
+//	          kept (estimate.Policy.Promised)
+//	M         what an application's slots can use of its nodes, and its cap allows
+//	arrival   the start of its deadline clock
+//	used      the CPU time of its executors so far: one that waits for a reservation runs all the same, on what others
+//	          leave
+//	work      the same at its end
+//
+// A reservation is a promise like any other: its application comes first where cores are short, others are judged
+// beside it, and each of its nodes gives a part of it, in proportion to what it offers. A grant that one of these nodes
+// cannot give beside what is promised there waits. It is a floor and no cap: its run is recorded, without a quota.
+//
+// It ends with its application, or when that is due: the source ends jobs there, here they share what others leave.
+// Where a node is lost, or gives less, those that are due first keep theirs; the others wait again. What is promised
+// of a profile moves a little as its application runs: that takes nobody's reservation.
+//
+// Those that have finished teach, in time or not; of one that had no reservation, what it used in the mean counts as
+// what it had. Those that were killed or failed, or of which nobody knows how they ended, teach nothing.
+//
+// All functions are pure. Cores are of all of an application's nodes, times are seconds of its deadline clock.
+package reservation

@@ -1,0 +1,267 @@
+package reservation_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/reservation"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/ledger/ledgertest"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// by is the policy of that admission.
+func by(admission string) reservation.Policy {
+	return reservation.Policy{Admission: admission, Policy: estimate.Policy{Equations: dag.Default(),
+		Branches: estimate.BranchesTogether, MaxPool: 4}}
+}
+
+// taught is a cluster in which two runs have ended that needed that part of what they could use.
+func taught(t testing.TB, rate float64, nodes ...string) *ledgertest.Cluster {
+	c := ledgertest.New(t, nodes...)
+	var state []byte
+	for range 2 {
+		state = assign.Policy{Rule: assign.Pythia}.Learn(state, assign.Outcome{Units: 100, Most: 100, Work: 100 * 100 * rate,
+			Deadline: 100, Met: true})
+	}
+	c.Know(ledger.QueueLearnt{Key: ledger.DeadlinesKey, State: state})
+	return c
+}
+
+// know records levers.
+func know(c *ledgertest.Cluster, levers []ledger.Lever) {
+	c.Helper()
+	for _, l := range levers {
+		c.Know(l)
+	}
+}
+
+func near(a, b units.Cores) bool { return math.Abs(float64(a-b)) < 1e-9 }
+
+// PYTHIA's example: rate 0.5, a deadline of 200 s.
+func TestWhatIsReserved(t *testing.T) {
+	for _, x := range []struct {
+		at    units.Seconds
+		cores units.Cores
+		says  string
+	}{
+		{0, 4, "deadline 3m20s: 4.0 of 8.0 cores are reserved: deadlines here needed at most 0.50 of what they could use, 2 runs"},
+		{60, 5.75, "5.8 of 8.0"},
+		{100, 8, "8.0 of 8.0"},
+		{101, 0, "deadline 3m20s would need 8.1 cores from now, all can give 8.0"},
+		{200, 0, ""},
+	} {
+		c := taught(t, 0.5, "a", "b")
+		a := c.App("app-1", "p", 200, "a", "b")
+		c.To(x.at)
+		know(c, by(assign.Pythia).Decide(c.View()))
+		if r := a.Reservation; !near(r.Cores, x.cores) || r.Dropped != (x.at == 101) || !strings.Contains(a.Promise.Reason, x.says) {
+			t.Errorf("at %v: %+v, %q", x.at, r, a.Promise.Reason)
+		}
+		if again := by(assign.Pythia).Decide(c.View()); len(again) > 0 {
+			t.Errorf("at %v: decided again: %+v", x.at, again)
+		}
+	}
+	c := taught(t, 0.5, "a")
+	c.App("app-1", "p", 200, "a")
+	if levers := by(assign.Open).Decide(c.View()); len(levers) > 0 {
+		t.Errorf("open: %+v", levers)
+	}
+}
+
+// Until two runs have ended all that is left is reserved, and those that come later wait.
+func TestBeforeAnythingIsKnown(t *testing.T) {
+	c := ledgertest.New(t, "a", "b")
+	first, second := c.App("app-1", "p", 100, "a"), c.App("app-2", "q", 90, "a", "b")
+	c.To(1)
+	know(c, by(assign.Justice).Decide(c.View()))
+	// Per time left the first has the least.
+	if first.Reservation.Cores != 4 || second.Reservation.Held() != 0 {
+		t.Errorf("%+v, %+v", first.Reservation, second.Reservation)
+	}
+	if s := first.Promise.Reason; !strings.Contains(s, "nobody knows what deadlines here need after 0 runs") {
+		t.Error(s)
+	}
+}
+
+// What is promised of a profile is nobody's to reserve, and what is reserved is in everybody's forecast.
+func TestReservationsArePromises(t *testing.T) {
+	c := taught(t, 0.5, "a", "b")
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("known")})
+	known := c.App("app-1", "known", 35, "a", "b")
+	promised := estimate.Least(c.Now, known, estimate.CourseOf(known))
+	if promised <= 4 {
+		t.Fatalf("the known one needs %v cores of 8: the test looks for the wrong thing", promised)
+	}
+	waits, fits := c.App("app-2", "p", 100, "a", "b"), c.App("app-3", "q", 100, "a", "b")
+	c.Know(ledger.Capped{App: fits.ID, Cores: 1}) // It can use 2 cores.
+	know(c, by(assign.Pythia).Decide(c.View()))
+	if waits.Reservation.Held() != 0 || !near(fits.Reservation.Held(), 1) || waits.Reservation.Dropped {
+		t.Errorf("beside %v: %+v and %+v", promised, waits.Reservation, fits.Reservation)
+	}
+	p := by(assign.Open)
+	for _, x := range p.Promised(c.View(), known, known.Seats()) {
+		if x.App != fits.ID || !near(x.Cores, 1) || x.Until != 100 {
+			t.Errorf("promised beside the known one: %+v", x)
+		}
+	}
+	if fits.Band() != api.BandPromised || waits.Band() != api.BandShared {
+		t.Error(fits.Band(), waits.Band())
+	}
+}
+
+// Where a node gives less, those that are due first keep theirs; the other one waits again.
+func TestANodeGivesLess(t *testing.T) {
+	c := taught(t, 0.5, "a", "b")
+	late, early := c.App("app-1", "p", 100, "a", "b"), c.App("app-2", "q", 90, "a", "b")
+	know(c, by(assign.Pythia).Decide(c.View()))
+	if late.Reservation.Held() != 4 || early.Reservation.Held() != 4 {
+		t.Fatalf("%+v, %+v", late.Reservation, early.Reservation)
+	}
+	says := ledgertest.Status("b", 2)
+	says.Offered = 2
+	c.Know(ledger.NodeSaid{Status: says}, ledger.Resized{App: late.ID, Cores: 6, Slots: 6},
+		ledger.Resized{App: early.ID, Cores: 6, Slots: 6})
+	levers := by(assign.Pythia).Decide(c.View())
+	if know(c, levers); len(levers) != 1 || late.Reservation.Held() != 0 || early.Reservation.Held() != 4 {
+		t.Errorf("%+v: %+v, %+v", levers, late.Reservation, early.Reservation)
+	}
+	if s := late.Promise.Reason; !strings.Contains(s, "its nodes give less than they gave") {
+		t.Error(s)
+	}
+	c.To(90)
+	know(c, by(assign.Pythia).Over(c.View()))
+	if r := early.Reservation; r.Held() != 0 || r.Cores != 4 || early.Band() != api.BandShared {
+		t.Errorf("it is due: %+v", r)
+	}
+}
+
+// Another deadline, and whoever lets it go, end a reservation.
+func TestWhatEndsAReservation(t *testing.T) {
+	c := taught(t, 0.5, "a")
+	a := c.App("app-1", "p", 100, "a")
+	know(c, by(assign.Pythia).Decide(c.View()))
+	c.Know(ledger.DeadlineGiven{App: a.ID, Deadline: 200})
+	if a.Reservation != (ledger.Reservation{}) {
+		t.Errorf("another deadline: %+v", a.Reservation)
+	}
+	know(c, by(assign.Pythia).Decide(c.View()))
+	c.Know(ledger.ModeSet{App: a.ID, Mode: ledger.Released})
+	if a.Reservation.Held() != 0 || a.Reservation.Cores != 2 {
+		t.Errorf("released: %+v", a.Reservation)
+	}
+	if err := c.Record(ledger.Reserved{App: a.ID, Reservation: ledger.Reservation{Cores: 1}}); err == nil {
+		t.Error("cores are reserved for one that was released")
+	}
+}
+
+// Runs that finish teach, in time or not.
+func TestWhoTeaches(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		code int
+		kill bool
+		want bool
+	}{{"finished", 0, false, true}, {"failed", 1, false, false}, {"killed", 0, true, false}} {
+		c := ledgertest.New(t, "a")
+		a := c.App("app-1", "p", 50, "a")
+		if x.kill {
+			c.Know(ledger.KillAsked{App: a.ID, By: "somebody"})
+		}
+		c.To(100)
+		s := c.Ready(a, 0, "read", 100, "1")
+		c.Done(a, s, 60, 1)
+		c.Know(ledger.ContextStopped{App: a.ID, At: 100, Deadline: 50})
+		if _, ok := by(assign.Pythia).Learn(c.View(), a); ok {
+			t.Error("one teaches of which nobody knows how it ended")
+		}
+		c.Know(ledger.Exited{App: a.ID, At: 100, By: api.EndedByExit, Code: x.code})
+		state, ok := by(assign.Pythia).Learn(c.View(), a)
+		if ok != x.want {
+			t.Errorf("%s: teaches %v", x.name, ok)
+			continue
+		}
+		if l, err := assign.ReadLearnt(state); ok && (err != nil || l.Met || l.Runs != 1 || !near(units.Cores(l.Most), 0.3)) {
+			t.Errorf("%s: %+v, %v: want a rate of 60 / 50 / 4", x.name, l, err)
+		}
+	}
+}
+
+// What was learnt by another release is told, and begins anew.
+func TestAnotherVersion(t *testing.T) {
+	key := "queue/"
+	l, err := ledger.New(ledger.Config{}, []api.Pair{{Key: key, Value: []byte(`{"v":99}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults := l.Close().Faults
+	if len(faults) != 1 || !strings.Contains(faults[0].Error(), "begins anew") || l.View().Learnt(ledger.DeadlinesKey) != nil {
+		t.Errorf("%v", faults)
+	}
+}
+
+// Whoever comes and goes: what is reserved and promised is never more than a node offers at the moment it is given,
+// nothing that is promised of a profile is taken, and the order of applications does not count.
+func TestReservationsFit(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		c := taught(t, rapid.Float64Range(0.01, 1).Draw(r, "rate"), "a", "b", "c")
+		p := by(rapid.SampledFrom([]string{assign.Pythia, assign.Justice}).Draw(r, "admission"))
+		c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("known")})
+		nodes := []string{"a", "b", "c"}
+		for n := range rapid.IntRange(1, 12).Draw(r, "steps") {
+			c.To(units.Seconds(5 * n))
+			on := nodes[rapid.IntRange(0, 2).Draw(r, "from"):]
+			name := rapid.SampledFrom([]string{"known", "p"}).Draw(r, "profile")
+			c.App(api.AppID(fmt.Sprintf("app-%02d", n)), name, units.Seconds(rapid.IntRange(5, 300).Draw(r, "deadline")), on...)
+			know(c, p.Over(c.View()))
+			had := held(c.View())
+			before := parts(c.View(), p)
+			know(c, p.Decide(c.View()))
+			after := parts(c.View(), p)
+			for _, node := range nodes {
+				if after[node] > max(4+1e-6, before[node]+1e-9) {
+					r.Fatalf("node %s has %v cores promised and reserved, had %v", node, after[node], before[node])
+				}
+			}
+			for id, cores := range held(c.View()) {
+				if had[id] > 0 && had[id] != cores {
+					r.Fatalf("%s had %v cores reserved and has %v", id, had[id], cores)
+				}
+			}
+		}
+	})
+}
+
+func held(v ledger.View) map[api.AppID]units.Cores {
+	all := make(map[api.AppID]units.Cores)
+	for a := range v.Running() {
+		if a.Reservation.Held() > 0 {
+			all[a.ID] = a.Reservation.Held()
+		}
+	}
+	return all
+}
+
+// parts is what is promised and reserved of each node.
+func parts(v ledger.View, p reservation.Policy) map[string]units.Cores {
+	all := make(map[string]units.Cores)
+	for a := range v.Running() {
+		cores := a.Reservation.Held()
+		if a.Profile != nil && a.Band() == api.BandPromised && !a.Promise.Late {
+			cores = min(estimate.Least(v.Now(), a, estimate.CourseOf(a)), a.Tenant.Cores)
+		}
+		for _, node := range slices.Sorted(slices.Values(a.Seats())) {
+			all[node] += cores / units.Cores(len(a.Seats()))
+		}
+	}
+	return all
+}

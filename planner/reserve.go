@@ -1,0 +1,36 @@
+package planner
+
+import (
+	"time"
+
+	"github.com/sparkpacer/pacer/deciders/reservation"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// reserving is what reservations were decided on last, as far as that is counted, and when.
+type reserving struct {
+	admission string
+	serial    uint64
+	running   int
+	offered   units.Cores
+	at        units.Instant
+}
+
+// renew reports whether p is to be asked again: somebody or a node has come or gone, or it is long ago.
+func (r *reserving) renew(v ledger.View, p reservation.Policy, every time.Duration) bool {
+	of := reserving{admission: p.Admission, serial: v.Serial(), at: r.at}
+	for range v.Running() {
+		of.running++
+	}
+	for _, n := range v.Nodes() {
+		if n.Here() {
+			of.offered += n.Offered
+		}
+	}
+	if of == *r && v.Now() < r.at.Add(every) {
+		return false
+	}
+	*r, r.at = of, v.Now()
+	return true
+}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -34,11 +35,11 @@ type division struct {
 // claimant is an executor with running tasks: with its control, or nil where no target of
 // it is in force. first says that its application has a deadline that can be kept, and no
 // cap; urgent that it is that, needs nearly all there is to be in time, and has its driver on
-// the same cores.
+// the same cores; reserved that it asks for no more than is reserved for its application, which no target holds.
 type claimant struct {
-	x             *executor
-	c             *control
-	first, urgent bool
+	x                       *executor
+	c                       *control
+	first, urgent, reserved bool
 }
 
 // short reports whether p's stage is one of an application that has no time to lose, and asks for
@@ -100,7 +101,8 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 			p.x.cap.part = d.grants[i]
 		}
 	}
-	if d.cfg.Gamma == 1 && !held && d.weigh(limit) {
+	most := d.placeReserved()
+	if d.cfg.Gamma == 1 && !held && d.weigh(limit, most) {
 		return
 	}
 	if x := d.unbound(limit); x != nil {
@@ -112,8 +114,7 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 // nobody asks for is given away, so no quota is to hold a stage back, and one would leave idle what
 // the first one, as it waits for its next tasks, does not use of its part. They do not where cores
 // are left that a stage could use (Eq21Printed), or where those who share had less than their floor by weight.
-func (d *division) weigh(limit units.Cores) bool {
-	most, _ := d.widest()
+func (d *division) weigh(limit, most units.Cores) bool {
 	granted, bound, behind, all := units.Cores(0), false, Weight(0), Weight(0)
 	for i, p := range d.part[:d.watched] {
 		granted += d.grants[i]
@@ -122,7 +123,9 @@ func (d *division) weigh(limit units.Cores) bool {
 			behind = d.rules.Weights.Behind
 		case p.first:
 			bound = bound || p.c.grant < units.Cores(d.stages[i].Runnable)-sameCores
-			all += d.rules.Weights.Place(float64(p.c.grant), float64(most.c.grant))
+			all += d.rules.Weights.Place(float64(p.c.grant), float64(most))
+		case p.reserved:
+			all += p.x.place
 		}
 	}
 	if bound && granted < limit-sameCores {
@@ -133,7 +136,7 @@ func (d *division) weigh(limit units.Cores) bool {
 	}
 	for _, p := range d.part[:d.watched] {
 		if p.first {
-			p.x.free, p.x.place = true, d.rules.Weights.Place(float64(p.c.grant), float64(most.c.grant))
+			p.x.free, p.x.place = true, d.rules.Weights.Place(float64(p.c.grant), float64(most))
 		}
 	}
 	return true
@@ -178,7 +181,7 @@ func (d *division) unbound(limit units.Cores) *executor {
 		case p.x.shares:
 			behind = d.rules.Weights.Behind
 		case p.c == nil:
-			weight += sharing.Normal // It has no quota, and is weighed as those that come first.
+			weight += cmp.Or(p.x.place, sharing.Normal) // It has no quota, and is weighed as those that come first.
 			placed += d.grants[i]
 		case p.c == c:
 		case p.x.key.App == most.x.key.App:
@@ -226,15 +229,16 @@ func (d *division) enterAll(r *roster, now units.Instant, limit units.Cores, tic
 		for _, c := range a.controls {
 			if c.active {
 				r.request(c, now, limit, tick)
-				d.enter(claimant{c.x, c, first, urgent}, c.target.StageKey, c.request, c.usable())
+				d.enter(claimant{x: c.x, c: c, first: first, urgent: urgent}, c.target.StageKey, c.request, c.usable())
 			}
 		}
 		d.group(a, now, from, false)
 		from = len(d.part)
+		reserved := a.plan.Reserved && !a.overdue(now)
 		for _, x := range a.executors {
 			x.cap.part = 0
 			if n := x.unheld(now, r.cfg.Stale); n > 0 {
-				d.enter(claimant{x: x}, api.StageKey{}, n, n)
+				d.enter(claimant{x: x, reserved: reserved}, api.StageKey{}, n, n)
 			}
 		}
 		d.group(a, now, from, true)
@@ -269,8 +273,8 @@ func (d *division) enter(p claimant, key api.StageKey, request, usable units.Cor
 }
 
 // group has the partakers from from on, which are a's, divided as one. Those that no target
-// holds come without a deadline: they share, unless the deadline has passed only now. A planner that tells no rate
-// leaves that of its stages here, weighted by their work.
+// holds come without a deadline: they share, unless the deadline has passed only now, or cores are reserved for them,
+// which they ask for. A planner that tells no rate leaves that of its stages here, weighted by their work.
 func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
 	if len(d.part) == from {
 		return
@@ -278,10 +282,14 @@ func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
 	d.groups = append(d.groups, supervisor.App{})
 	g := &d.groups[len(d.groups)-1]
 	g.ID, g.Stages, g.Cap = a.plan.ID, d.stages[from:], a.plan.Cap
-	overdue := a.overdue(now)
-	g.Shares, g.Weight = a.plan.Band == api.BandShared || unheld && !overdue, a.plan.Class.Weight()
-	if unheld && !overdue {
+	reserved := d.part[from].reserved
+	shares := unheld && !reserved && !a.overdue(now)
+	g.Shares, g.Weight = a.plan.Band == api.BandShared || shares, a.plan.Class.Weight()
+	if shares {
 		return
+	}
+	if reserved {
+		d.askReserved(a.plan.Least, from)
 	}
 	var records, work float64
 	for _, p := range d.part[from:] {

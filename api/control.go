@@ -383,6 +383,7 @@ const (
 	VerbDivide     Verb = "node-divide"
 	VerbPolicy     Verb = "policy"
 	VerbPolicySet  Verb = "policy-set"
+	VerbReport     Verb = "report"
 	VerbExit       Verb = "exit"
 	VerbBackup     Verb = "backup"
 	VerbPing       Verb = "ping"
@@ -396,7 +397,7 @@ const (
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles, VerbProfile,
 		VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicy, VerbPolicySet, VerbExit,
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicy, VerbPolicySet, VerbReport, VerbExit,
 		VerbBackup, VerbPing,
 		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke}
 }

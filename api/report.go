@@ -47,6 +47,7 @@ func (q *Query) validate(f *faults) {
 
 // Report adds up the runs that ended from Since to Until, of those that who asks may see.
 type Report struct {
+	V     int       `json:"v"`
 	By    ReportBy  `json:"by"`
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
@@ -86,6 +87,7 @@ type ReportRow struct {
 // CoresHistory is who had the cluster's cores, at points of time that are Step apart: columns with a value for each of
 // them. Each of the first columns is a mean over Step. It is lost at the planner's restart.
 type CoresHistory struct {
+	V    int           `json:"v"`
 	Step units.Seconds `json:"step_s"`
 	// From is the first point; there is none where Points is 0.
 	From   time.Time `json:"from"`

@@ -31,6 +31,7 @@ type fakePlanner struct {
 	nodes    []api.NodeSummary
 	plan     api.PlanReply
 	policy   *api.QueueDetail
+	report   *api.Report
 	// known are the profiles that plans may name, nil for all.
 	known   []string
 	step    *api.Step
@@ -140,6 +141,8 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 				reply.Apps = append(reply.Apps, a.AppSummary)
 			}
 		}
+	case api.VerbReport:
+		reply.Report = f.report
 	case api.VerbStep:
 		reply.Step = f.step
 	case api.VerbLogs:

@@ -22,6 +22,13 @@ type Ended struct {
 	Bytes int `json:"-"`
 }
 
+// history are the applications that are over.
+type history struct {
+	ended []*Ended // Oldest first.
+	bytes int      // The sum of their Bytes.
+	runs  runShelf
+}
+
 type endedRecord struct {
 	V int `json:"v"`
 	Ended

@@ -19,13 +19,17 @@ const (
 type Refused struct {
 	Detail  api.AppDetail
 	Account Account
+	Run     Run
 }
 
 func (f Refused) apply(l *Ledger) error {
 	if f.Detail.State != api.AppRefused || l.apps[f.Detail.ID] != nil {
 		return fmt.Errorf("application %s is %s", f.Detail.ID, f.Detail.State)
 	}
-	l.bury(&Ended{At: l.now, Detail: f.Detail, Account: f.Account})
+	if err := f.Run.of(f.Detail.ID); err != nil {
+		return err
+	}
+	l.bury(&Ended{At: l.now, Detail: f.Detail, Account: f.Account}, f.Run)
 	return nil
 }
 
@@ -34,6 +38,7 @@ type Archived struct {
 	App     api.AppID
 	Detail  api.AppDetail
 	Account Account
+	Run     Run
 }
 
 func (f Archived) apply(l *Ledger) error {
@@ -44,9 +49,13 @@ func (f Archived) apply(l *Ledger) error {
 	if f.Detail.ID != f.App || f.Detail.State == api.AppRunning || f.Detail.State == api.AppQueued {
 		return fmt.Errorf("the detail of application %s says that %s is %s", f.App, f.Detail.ID, f.Detail.State)
 	}
+	if err := f.Run.of(f.App); err != nil {
+		return err
+	}
 	l.bury(&Ended{At: l.now, DriverLost: a.Outcome.State == api.AppFailed && !a.Outcome.DriverEnd &&
 		a.Outcome.Killed == "",
-		Killed: a.Outcome.Killed != "", Detail: f.Detail, Account: f.Account})
+		Killed: a.Outcome.Killed != "", Detail: f.Detail, Account: f.Account},
+		f.Run)
 	delete(l.apps, a.ID)
 	l.lineup = nil
 	for _, x := range a.Alive() {
@@ -57,40 +66,45 @@ func (f Archived) apply(l *Ledger) error {
 	return nil
 }
 
-// bury adds d to the history.
-func (l *Ledger) bury(d *Ended) {
+// bury adds d to the history, and its run to the runs.
+func (l *Ledger) bury(d *Ended, r Run) {
 	limitSamples(&d.Detail, recentSamples)
-	l.ended = append(l.ended, d)
+	l.history.ended = append(l.history.ended, d)
 	l.saveEnded(d)
 	l.trim()
+	if r.App != "" {
+		r.At = l.now
+		l.history.runs.add(r, l.cfg.RunAge, l.cfg.RunBytes, l.encoded)
+	}
 }
 
 func (l *Ledger) saveEnded(d *Ended) {
 	value, err := json.Marshal(endedRecord{Layout, *d})
 	l.encoded(historyKey(d.Detail.ID), value, err)
-	l.endedBytes += len(value) - d.Bytes
+	l.history.bytes += len(value) - d.Bytes
 	d.Bytes = len(value)
 }
 
 // trim drops most samples of the applications that are not among the newest, which are most of
 // their bytes, and then the oldest applications beyond the history's bounds.
 func (l *Ledger) trim() {
-	for i := 0; i < len(l.ended)-l.cfg.DetailHistory; i++ {
-		if d := l.ended[i]; !d.Thinned {
+	h := &l.history
+	for i := 0; i < len(h.ended)-l.cfg.DetailHistory; i++ {
+		if d := h.ended[i]; !d.Thinned {
 			thinned := *d
 			thinned.Thinned, thinned.Detail.Stages = true, slices.Clone(d.Detail.Stages)
 			limitSamples(&thinned.Detail, oldSamples)
 			amend(l, i, thinned)
 		}
 	}
-	for len(l.ended) > l.cfg.History || l.cfg.HistoryBytes > 0 && l.endedBytes > l.cfg.HistoryBytes && len(l.ended) > 1 {
-		l.put(historyKey(l.ended[0].Detail.ID), nil)
-		l.endedBytes -= l.ended[0].Bytes
-		gone := l.ended[0].Detail
+	for len(h.ended) > l.cfg.History || l.cfg.HistoryBytes > 0 && h.bytes > l.cfg.HistoryBytes && len(h.ended) > 1 {
+		l.put(historyKey(h.ended[0].Detail.ID), nil)
+		h.bytes -= h.ended[0].Bytes
+		gone := h.ended[0].Detail
 		if id, newest := l.profiles.newestOf(gone.User, gone.Profile, gone.ID); newest {
 			delete(l.profiles.newest, id) // Nobody can take its run back any more.
 		}
-		l.ended = slices.Clone(l.ended[1:]) // Snapshots have the old list.
+		h.ended = slices.Clone(h.ended[1:]) // Snapshots have the old list.
 	}
 }
 
@@ -103,19 +117,20 @@ type EndedAmended struct {
 }
 
 func (f EndedAmended) apply(l *Ledger) error {
-	i := slices.IndexFunc(l.ended, func(d *Ended) bool { return d.Detail.ID == f.Detail.ID })
+	i := slices.IndexFunc(l.history.ended, func(d *Ended) bool { return d.Detail.ID == f.Detail.ID })
 	if i < 0 {
 		return fmt.Errorf("application %s is not in the history", f.Detail.ID)
 	}
-	amended := *l.ended[i]
+	amended := *l.history.ended[i]
 	amended.Detail, amended.Account = f.Detail, f.Account
 	amend(l, i, amended)
+	l.history.runs.amend(f.Detail.ID, f.Detail.State, f.Detail.Duration, l.encoded)
 	return nil
 }
 
 // amend puts d in the place of an application in the history. Snapshots keep the old one.
 func amend(l *Ledger, i int, d Ended) {
-	l.ended = slices.Clone(l.ended)
-	l.ended[i] = &d
+	l.history.ended = slices.Clone(l.history.ended)
+	l.history.ended[i] = &d
 	l.saveEnded(&d)
 }

@@ -23,6 +23,7 @@ import (
 //	profile/NAME          a profile that is nobody's or shared (profileRecord)
 //	profile/NAME/OWNER    a user's
 //	history/ID            an application that is over (Ended)
+//	runs/N                runs of applications that are over (Run), for longer than these
 //	queue/KEY             what the queue's policy has learnt, in its own form
 //
 // Names are escaped as in a URL's path.
@@ -40,6 +41,7 @@ const (
 	planPrefix    = "plan/"
 	profilePrefix = "profile/"
 	historyPrefix = "history/"
+	runsPrefix    = "runs/"
 	queuePrefix   = "queue/"
 	// asidePrefix begins the keys of records that could not be read. Nobody reads them again.
 	asidePrefix = "aside/"
@@ -48,7 +50,7 @@ const (
 // Prefixes are those of all keys that a ledger saves: what is stored under
 // them, and only that, is handed to New.
 func Prefixes() []string {
-	return []string{"planner/", appPrefix, planPrefix, profilePrefix, historyPrefix, queuePrefix}
+	return []string{"planner/", appPrefix, planPrefix, profilePrefix, historyPrefix, runsPrefix, queuePrefix}
 }
 
 // errLayout says that a record was written by another release, as all beside it were.

@@ -20,6 +20,9 @@ type Config struct {
 	// HistoryBytes is how many bytes all of them take as they are stored, but for the newest one;
 	// 0 is no bound.
 	HistoryBytes int
+	// RunAge is for how long a Run is kept, RunBytes how many bytes all of them take as they are stored.
+	RunAge   time.Duration
+	RunBytes int
 	// Profiles and ProfileBytes bound the stored profiles: those that were used longest ago go; of
 	// one owner there are a quarter of that at most. One that nobody has used for ProfileAge goes when
 	// another one is stored. Profiles 0 is no bound, and so is ProfileAge 0.
@@ -73,14 +76,13 @@ type Ledger struct {
 	growth uint64
 
 	apps   map[api.AppID]*App
-	lineup []*App   // In order of id; nil when applications have come or gone.
-	ended  []*Ended // Oldest first.
-	// endedBytes is the sum of their Bytes.
-	endedBytes int
-	nodes      map[string]*Node
-	ordered    []*Node // In order of name; nil when they have to be listed anew.
-	drains     []*Node // Those of ordered that drain, listed with them.
-	profiles   profileShelf
+	lineup []*App // In order of id; nil when applications have come or gone.
+	// history are the applications that are over.
+	history  history
+	nodes    map[string]*Node
+	ordered  []*Node // In order of name; nil when they have to be listed anew.
+	drains   []*Node // Those of ordered that drain, listed with them.
+	profiles profileShelf
 	// waiting are those that are queued, in order of id.
 	waiting []*App
 	// learnt is what policies of the queue have learnt, by key.

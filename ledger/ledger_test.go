@@ -14,7 +14,8 @@ import (
 )
 
 func config() ledger.Config {
-	return ledger.Config{Beta: 0.3, Identity: "store", History: 10, DetailHistory: 5, Samples: 100, AllSamples: 1000, Stages: 50}
+	return ledger.Config{Beta: 0.3, Identity: "store", History: 10, DetailHistory: 5, Samples: 100, AllSamples: 1000, Stages: 50,
+		RunAge: 400 * 24 * time.Hour, RunBytes: 1 << 20}
 }
 
 const app = api.AppID("app-1")

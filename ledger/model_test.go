@@ -341,7 +341,8 @@ func (m *machine) End(t *rapid.T) {
 
 func (m *machine) Bury(t *rapid.T) {
 	id, a := m.drawApp(t)
-	if m.know(t, a != nil && a.ended, ledger.Archived{App: id, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: id, State: api.AppFinished}}}) {
+	if m.know(t, a != nil && a.ended, ledger.Archived{App: id, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: id, State: api.AppFinished}},
+		Run: ledger.Run{App: id, Profile: "p", State: api.AppFinished}}) {
 		delete(m.apps, id)
 		m.history = append(m.history, id)
 		m.history = m.history[max(0, len(m.history)-config().History):]
@@ -351,7 +352,7 @@ func (m *machine) Bury(t *rapid.T) {
 // kept is all of a ledger that a restart keeps.
 func kept(t *rapid.T, l *ledger.Ledger) string {
 	v := l.View()
-	all := []any{string(v.Learnt("a/b")), v.Epoch(), v.Serial(), v.Identity(), v.Ended()}
+	all := []any{string(v.Learnt("a/b")), v.Epoch(), v.Serial(), v.Identity(), v.Ended(), slices.Collect(v.Runs())}
 	for _, a := range v.Apps() {
 		all = append(all, a.ID, a.Name, a.Tenant, a.Promise, a.Outcome, a.Marks, a.Notice, a.Notices, a.Directive, a.Profile != nil, a.Wait)
 		for _, s := range a.Order {

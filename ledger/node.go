@@ -200,3 +200,8 @@ type Allocation struct {
 }
 
 func (t *Allocation) compare(id api.AppID) int { return cmp.Compare(t.App.ID, id) }
+
+// Stays reports whether t, which may be nil, has executors that are not asked to leave.
+func (t *Allocation) Stays() bool {
+	return t != nil && slices.ContainsFunc(t.Executors, func(x *Executor) bool { return !x.Leaving })
+}

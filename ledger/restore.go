@@ -60,6 +60,8 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 			err = restoreLearnt(l, r)
 		case strings.HasPrefix(r.Key, historyPrefix):
 			err = restoreEnded(l, r)
+		case strings.HasPrefix(r.Key, runsPrefix):
+			err = l.history.runs.restore(r)
 		}
 		if err := aside(l, r.Key, err, r); err != nil {
 			return err
@@ -83,7 +85,7 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 		}
 	}
 	restorePlans(l)
-	slices.SortFunc(l.ended, func(a, b *Ended) int {
+	slices.SortFunc(l.history.ended, func(a, b *Ended) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Detail.ID, b.Detail.ID))
 	})
 	return nil
@@ -245,7 +247,8 @@ func restoreEnded(l *Ledger, r api.Pair) error {
 		d.Headline = before.Detail.Outcome
 	}
 	record.Bytes = len(r.Value)
-	l.ended, l.endedBytes = append(l.ended, &record.Ended), l.endedBytes+record.Bytes
+	h := &l.history
+	h.ended, h.bytes = append(h.ended, &record.Ended), h.bytes+record.Bytes
 	return nil
 }
 

@@ -45,7 +45,8 @@ func stored(t *testing.T) disk {
 		ledger.Registered{ID: "app-3", Name: "q", Serial: 3, Wait: &ledger.Wait{Place: 1, Of: 1}},
 		ledger.Registered{ID: "app-4", Name: "q", Serial: 4}, ledger.ContextStopped{App: "app-4", At: 1})...)
 	d.take(effects)
-	if err := l.Record(ledger.Archived{App: "app-4", Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-4", State: api.AppFinished}}}); err != nil {
+	if err := l.Record(ledger.Archived{App: "app-4", Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-4", State: api.AppFinished}},
+		Run: ledger.Run{App: "app-4", Profile: "q", State: api.AppFinished}}); err != nil {
 		t.Fatal(err)
 	}
 	d.take(l.Close())
@@ -81,7 +82,7 @@ func TestARecordThatCannotBeReadIsSetAside(t *testing.T) {
 					t.Errorf("%s is %q: %s is there: %v", key, bad, id, there)
 				}
 			}
-			if (v.Profile("", "q") == nil) != (of[0] == "profile") || (v.EndedApp("app-4") == nil) != (of[0] == "history") || v.Node("a") == nil {
+			if (v.Profile("", "q") == nil) != (of[0] == "profile") || (v.EndedApp("app-4") == nil) != (of[0] == "history") || (len(slices.Collect(v.Runs())) == 0) != (of[0] == "runs") || v.Node("a") == nil {
 				t.Errorf("%s is %q: %v, %v, %v", key, bad, v.Profile("", "q"), v.EndedApp("app-4"), v.Node("a"))
 			}
 			l.Begin(units.Instant(2 * time.Second))

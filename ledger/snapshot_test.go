@@ -37,6 +37,9 @@ func everything(t interface{ Fatal(...any) }, v ledger.View) string {
 	for _, p := range v.Profiles() {
 		all = append(all, p.Body)
 	}
+	for r := range v.Runs() {
+		all = append(all, *r)
+	}
 	for _, d := range v.Ended() {
 		all = append(all, d)
 	}

@@ -49,11 +49,14 @@ func (v View) Apps() []*App {
 }
 
 // Ended returns the history, oldest first.
-func (v View) Ended() []*Ended { return v.l.ended }
+func (v View) Ended() []*Ended { return v.l.history.ended }
+
+// Runs are the runs that are kept of those that are over, the oldest first.
+func (v View) Runs() iter.Seq[*Run] { return v.l.history.runs.all() }
 
 // EndedApp is the application of that id in the history, nil for none.
 func (v View) EndedApp(id api.AppID) *Ended {
-	for _, d := range v.l.ended {
+	for _, d := range v.l.history.ended {
 		if d.Detail.ID == id {
 			return d
 		}
@@ -147,12 +150,6 @@ func (v View) LaunchBytes(n *Node) int {
 		}
 	}
 	return all
-}
-
-// Stays reports whether a has executors on the node that are not asked to leave.
-func (v View) Stays(a *App, node string) bool {
-	t := v.l.allocation(a, node)
-	return t != nil && slices.ContainsFunc(t.Executors, func(x *Executor) bool { return !x.Leaving })
 }
 
 // Plan is the node's Plan in force, with the times left now.

@@ -37,7 +37,8 @@ func (r *apps) conclude(a *ledger.App) {
 	}
 	d := report.Detail(r.view, r.estimates, a)
 	report.Untaught(&d.AppSummary, unrecorded)
-	r.record(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(r.now, a)})
+	r.record(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(r.now, a),
+		Run: report.Run(a, &d.AppSummary)})
 }
 
 // teaching reports whether the run of a, which has ended, is to go into a profile.

@@ -235,9 +235,15 @@ func (c Config) line(by api.QueuePolicy) queue.Policy {
 		Verdicts: c.verdicts()}
 }
 
+// runAge and runBytes bound the runs that are kept for reports.
+const (
+	runAge   = 400 * 24 * time.Hour
+	runBytes = 16 << 20
+)
+
 func (c Config) ledger() ledger.Config {
 	return ledger.Config{Beta: c.Beta, Identity: c.Identity, History: c.History, DetailHistory: c.DetailHistory,
-		HistoryBytes: int(c.HistoryBytes),
-		Profiles:     c.Profiles, ProfileBytes: int(c.ProfileBytes), ProfileAge: c.ProfileAge,
+		HistoryBytes: int(c.HistoryBytes), RunAge: runAge, RunBytes: runBytes,
+		Profiles: c.Profiles, ProfileBytes: int(c.ProfileBytes), ProfileAge: c.ProfileAge,
 		Samples: c.Samples, AllSamples: c.AllSamples, Stages: c.Stages}
 }

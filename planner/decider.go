@@ -43,7 +43,7 @@ func (f *nodes) apply(levers ...ledger.Lever) {
 func (f *nodes) leaves(a *ledger.App, l ledger.ExecutorLeaving) {
 	x := a.Executor(l.ID)
 	n := f.view.Node(x.Node)
-	if l.For != "" && !f.view.Stays(a, x.Node) {
+	if l.For != "" && !f.view.Allocation(a, x.Node).Stays() {
 		f.record(ledger.Noticed{App: a.ID, Text: fmt.Sprintf("gave node %s to %s, which waited", x.Node, l.For)})
 	}
 	lost := n == nil || n.Presence == ledger.Lost

@@ -221,7 +221,7 @@ func (f *nodes) drain(q api.ControlRequest) (api.ControlReply, error) {
 	f.ask(placement.Vacate)
 	stay := 0
 	for a := range f.view.Running() {
-		if f.view.Stays(a, n.Node) {
+		if f.view.Allocation(a, n.Node).Stays() {
 			stay++
 		}
 	}

@@ -37,6 +37,7 @@ var questions = map[api.Verb]question{
 	api.VerbPolicy:   inquiry.showPolicy,
 	api.VerbProfiles: inquiry.listProfiles,
 	api.VerbProfile:  inquiry.showProfile,
+	api.VerbReport:   inquiry.report,
 }
 
 func (i inquiry) listNodes(q api.ControlRequest) (r api.ControlReply, err error) {
@@ -146,6 +147,25 @@ func (i inquiry) showProfile(q api.ControlRequest) (api.ControlReply, error) {
 		return api.ControlReply{}, err
 	}
 	return api.ControlReply{Profiles: []api.Profile{p.Body}}, nil
+}
+
+// report adds up the runs that have ended: all for who operates, for others their own.
+func (i inquiry) report(q api.ControlRequest) (r api.ControlReply, err error) {
+	var query api.Query
+	if q.Query != nil {
+		query = *q.Query
+	}
+	own := ledger.RunName(q.User)
+	d := report.Runs(i.view, query, func(run *ledger.Run) bool { return q.Operates || run.User == own })
+	rows := make(map[string]api.ReportRow, len(d.Rows))
+	keys := make([]string, 0, len(d.Rows))
+	for _, row := range d.Rows {
+		key := "=" + row.Key // A page begins after a key, and "" is one.
+		keys, rows[key] = append(keys, key), row
+	}
+	d.Rows, r.More = page(q.Page, keys, func(key string) api.ReportRow { return rows[key] })
+	r.Report = &d
+	return r, nil
 }
 
 func notFound(id api.AppID) error {

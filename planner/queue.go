@@ -68,7 +68,8 @@ func (h *starter) refuse(d admission.Admission) {
 	a := &ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: promise,
 		Outcome: ledger.Outcome{State: api.AppRefused,
 			Ended: units.FromDuration(h.now.Sub(promise.Start)), Reason: promise.Reason}, Profile: d.Profile}
-	h.record(ledger.Refused{Detail: report.Detail(h.view, h.estimates, a), Account: report.Account(h.now, a)})
+	detail := report.Detail(h.view, h.estimates, a)
+	h.record(ledger.Refused{Detail: detail, Account: report.Account(h.now, a), Run: report.Run(a, &detail.AppSummary)})
 }
 
 // tick asks the policy when something has come or been freed, and from time to time.

@@ -60,7 +60,7 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crow
 		if !n.Live() || slices.Contains(a.Tenant.Pending, n.Node) {
 			continue
 		}
-		if v.Stays(a, n.Node) {
+		if v.Allocation(a, n.Node).Stays() {
 			lacks, fit := lacks(a, n), 0
 			if lacks > 0 && !kept[n.Node] {
 				fit = fits(a, v.Free(n), lacks)
@@ -135,7 +135,7 @@ func spread(v ledger.View, a *ledger.App, gone string) int {
 func Vacate(v ledger.View) (levers []ledger.Lever) {
 	for _, n := range v.Draining() {
 		for a := range v.Running() {
-			if !v.Stays(a, n.Node) || !vacates(v, a) {
+			if !v.Allocation(a, n.Node).Stays() || !vacates(v, a) {
 				continue
 			}
 			for _, x := range a.Alive() {

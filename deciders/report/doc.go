@@ -5,6 +5,7 @@
 //	Account, Line    what the line about its end is made of, and that line
 //	Shadow           what an observed application would have been granted
 //	Node             a node's row
+//	Run, Runs        what is kept of a run that has ended, and what runs came to (`pacer report`)
 //
 // All functions are pure: they read what a ledger.View returns and change nothing.
 package report

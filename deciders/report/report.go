@@ -27,14 +27,20 @@ func Account(now units.Instant, a *ledger.App) ledger.Account {
 	if a.Profile == nil {
 		return c
 	}
-	c.Exit, c.Profiled = a.Profile.Body.Exit, a.Profile.Body.Work()
+	c.Exit, c.Profiled, c.Work = a.Profile.Body.Exit, a.Profile.Body.Work(), compared(a)
 	c.Causes, c.Unforeseen = causes(a), unforeseen(now, a)
-	if !slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated) && len(a.Profile.Match.Remaining()) == 0 {
-		for _, s := range a.Order {
-			c.Work += s.CPU()
-		}
-	}
 	return c
+}
+
+// compared is what the stages of a used where they were those of its profile, which it has; 0 where they were not.
+func compared(a *ledger.App) (used units.Work) {
+	if slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated) || len(a.Profile.Match.Remaining()) > 0 {
+		return 0
+	}
+	for _, s := range a.Order {
+		used += s.CPU()
+	}
+	return used
 }
 
 // Summary is a's row of `pacer apps`.

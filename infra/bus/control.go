@@ -30,7 +30,8 @@ func (c *Conn) Control(ctx context.Context, verb api.Verb, r api.ControlRequest)
 }
 
 // paged are the verbs whose answers may be long.
-var paged = []api.Verb{api.VerbApps, api.VerbApp, api.VerbNodes, api.VerbPolicy, api.VerbProfiles}
+var paged = []api.Verb{api.VerbApps, api.VerbApp, api.VerbNodes, api.VerbPolicy, api.VerbProfiles,
+	api.VerbReport}
 
 // joined is an answer with its next part.
 func joined(r, part api.ControlReply) api.ControlReply {
@@ -38,6 +39,9 @@ func joined(r, part api.ControlReply) api.ControlReply {
 		append(r.Nodes, part.Nodes...)
 	if r.App != nil && part.App != nil {
 		r.App.Stages = append(r.App.Stages, part.App.Stages...)
+	}
+	if r.Report != nil && part.Report != nil {
+		r.Report.Rows = append(r.Report.Rows, part.Report.Rows...)
 	}
 	r.More = part.More
 	return r

@@ -14,7 +14,7 @@
 //	pacer.v1.control.LOGIN.plan    request  cli -> planner      api.PlanRequest / PlanReply
 //
 // VERB is one of apps, app, release, deadline, cap, kill, step, profiles, profile, profile-put,
-// profile-rm, nodes, node-drain, node-undrain, node-divide, policy, policy-set, exit, backup, ping, logs,
+// profile-rm, nodes, node-drain, node-undrain, node-divide, policy, policy-set, report, exit, backup, ping, logs,
 // auth-issue, auth-list, auth-revoke. APP, NODE and LOGIN are single tokens.
 //
 // Bodies are JSON. A message is at most MaxPayload bytes.

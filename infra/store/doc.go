@@ -9,7 +9,7 @@
 //	d/KEY            the value of KEY, compressed
 //
 // Keys of the planner: planner/epoch, app/ID and those below it, plan/NODE,
-// profile/NAME, history/ID, queue/KEY (ledger/layout.go). Key of a node: node/state.
+// profile/NAME, history/ID, runs/N, queue/KEY (ledger/layout.go). Key of a node: node/state.
 //
 // Every kind of store takes the same keys: of one to api.MostKey bytes, without control
 // characters. Others it refuses for ever, by name (api.RefusedError).

@@ -29,6 +29,7 @@ func New(t testing.TB, nodes ...string) *Cluster {
 func Of(t testing.TB, identity string, nodes ...string) *Cluster {
 	t.Helper()
 	l, err := ledger.New(ledger.Config{Beta: 0.3, Identity: identity, History: 10, DetailHistory: 5, Samples: 100,
+		RunAge: 400 * 24 * time.Hour, RunBytes: 1 << 20,
 		AllSamples: 1000, Stages: 50}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,138 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Run is what is kept of a, of which s is the summary at its end.
+func Run(a *ledger.App, s *api.AppSummary) ledger.Run {
+	r := ledger.Run{App: a.ID, Profile: s.Profile, User: s.User, Class: cmp.Or(a.Tenant.Class, api.ClassDeadline),
+		State: s.State, Killed: a.Outcome.Killed != "", Duration: s.Duration, Deadline: s.Deadline, Work: s.CoreSeconds,
+		Mean: s.MeanCores, Offered: a.Tenant.Cores}
+	if a.Profile != nil && a.Profile.Match != nil && s.State == api.AppFinished {
+		if r.Compared = compared(a); r.Compared > 0 {
+			r.Profiled = a.Profile.Body.Work()
+		}
+	}
+	return r
+}
+
+// Runs are what the runs came to that sees lets through, by what q asks for.
+func Runs(v ledger.View, q api.Query, sees func(*ledger.Run) bool) api.Report {
+	by := cmp.Or(q.By, api.ByProfile)
+	until := time.Unix(0, int64(v.Now())).UTC()
+	since := time.Time{}
+	if q.Since > 0 && q.Since < units.FromDuration(time.Duration(v.Now())) {
+		since = until.Add(-q.Since.Duration())
+	}
+	zone := time.FixedZone("", q.UTCOffset)
+	total, rows := sum{}, make(map[string]*sum)
+	for r := range v.Runs() {
+		at := time.Unix(0, int64(r.At))
+		if at.Before(since) || !sees(r) {
+			continue
+		}
+		key := r.Profile
+		switch by {
+		case api.ByUser:
+			key = r.User
+		case api.ByClass:
+			key = string(r.Class)
+		case api.ByDay:
+			key = at.In(zone).Format(time.DateOnly)
+		}
+		if rows[key] == nil {
+			rows[key] = &sum{row: api.ReportRow{Key: key}}
+		}
+		rows[key].add(r)
+		total.add(r)
+	}
+	d := api.Report{V: api.Version, By: by, Since: since.UTC(), Until: until, Rows: []api.ReportRow{}, Total: total.end()}
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		d.Rows = append(d.Rows, rows[key].end())
+	}
+	return d
+}
+
+// sum is a row under way.
+type sum struct {
+	row                api.ReportRow
+	margins            []units.Seconds
+	shares             []float64
+	work               units.Work
+	compared, profiled units.Work
+	ran                units.Seconds
+	held, offered      float64 // Cores times seconds.
+}
+
+func (s *sum) add(r *ledger.Run) {
+	s.row.Runs++
+	*s.kind(r)++
+	if r.State == api.AppFinished && !r.Killed && r.Deadline > 0 {
+		s.margins = append(s.margins, r.Deadline-r.Duration)
+		s.shares = append(s.shares, float64((r.Deadline-r.Duration)/r.Deadline*100))
+	}
+	s.work += r.Work
+	s.compared += r.Compared
+	s.profiled += r.Profiled
+	if r.Mean > 0 && r.Offered > 0 {
+		s.ran += r.Duration
+		s.held += float64(r.Mean) * float64(r.Duration)
+		s.offered += float64(r.Offered) * float64(r.Duration)
+	}
+}
+
+// kind is the count of those that ended as r did.
+func (s *sum) kind(r *ledger.Run) *int {
+	switch {
+	case r.State == api.AppRefused:
+		return &s.row.Refused
+	case r.Killed:
+		return &s.row.Killed
+	case r.State == api.AppFailed:
+		return &s.row.Failed
+	case r.State != api.AppFinished:
+		return &s.row.Unknown
+	case r.Deadline <= 0:
+		return &s.row.Unbound
+	case r.Duration <= r.Deadline:
+		return &s.row.Met
+	}
+	return &s.row.Late
+}
+
+func (s *sum) end() api.ReportRow {
+	const hour = 3600
+	r := s.row
+	r.CoreHours = float64(s.work) / hour
+	r.Margin, r.MarginPct = median(s.margins), median(s.shares)
+	if s.profiled > 0 {
+		paced, profiled := float64(s.compared)/hour, float64(s.profiled)/hour
+		r.PacedCoreHours, r.ProfileCoreHours = &paced, &profiled
+	}
+	if s.ran > 0 {
+		held, offered := units.Cores(s.held/float64(s.ran)), units.Cores(s.offered/float64(s.ran))
+		r.Held, r.Offered = &held, &offered
+	}
+	return r
+}
+
+// median is that of values, which it puts in order; nil of none.
+func median[T ~float64](values []T) *T {
+	if len(values) == 0 {
+		return nil
+	}
+	slices.Sort(values)
+	m := values[len(values)/2]
+	if len(values)%2 == 0 {
+		m = (m + values[len(values)/2-1]) / 2
+	}
+	return &m
+}

@@ -1,0 +1,200 @@
+package ledger
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unique"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Run is what is kept of an application that is over when its history is gone, in MostRun bytes.
+type Run struct {
+	App     api.AppID    `json:"app"`
+	Profile string       `json:"p,omitempty"`
+	User    string       `json:"u,omitempty"`
+	Class   api.Class    `json:"c,omitempty"`
+	State   api.AppState `json:"state"`
+	// Killed says that somebody asked for its end.
+	Killed bool `json:"killed,omitempty"`
+	// At is when it ended, Duration after how long on its deadline clock.
+	At       units.Instant `json:"at"`
+	Duration units.Seconds `json:"s,omitempty"`
+	Deadline units.Seconds `json:"due,omitempty"`
+	// Work is what its executors used. Compared is what its stages used where these were all of its profile's, and
+	// Profiled what the profile says of them at all cores; both are 0 otherwise.
+	Work     units.Work `json:"w,omitempty"`
+	Compared units.Work `json:"cmp,omitempty"`
+	Profiled units.Work `json:"prof,omitempty"`
+	// Mean is how many cores it had, Offered how many its nodes offered it.
+	Mean    units.Cores `json:"mean,omitempty"`
+	Offered units.Cores `json:"of,omitempty"`
+}
+
+const (
+	// MostRun is how many bytes a Run takes in the store at most.
+	MostRun = 400
+	// mostRunName bounds its names there, quoted.
+	mostRunName = 64
+	// runPiece is from how many bytes on a piece of runs takes no more: each end of a run writes one anew.
+	runPiece = 8 << 10
+	// agePieces is how many pieces at least there are of the time for which runs are kept: a piece goes as a whole.
+	agePieces = 100
+)
+
+// RunName is a name as a Run has it: a long one ends with a digest, so that it stays the only one of its kind.
+func RunName(name string) string {
+	quoted := func(s string) int { b, _ := json.Marshal(s); return len(b) }
+	if len(name) <= mostRunName && quoted(name) <= mostRunName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	tail := "~" + hex.EncodeToString(sum[:6])
+	for end := mostRunName; ; end-- {
+		if s := strings.ToValidUTF8(name[:min(end, len(name))], "") + tail; quoted(s) <= mostRunName {
+			return s
+		}
+	}
+}
+
+// stored is r with short names, and with numbers to the millisecond.
+func (r Run) stored() Run {
+	short := func(v float64) float64 { return math.Round(v*1000) / 1000 }
+	r.Profile, r.User = RunName(r.Profile), RunName(r.User)
+	r.At -= r.At % units.Instant(time.Millisecond)
+	r.Duration, r.Deadline = units.Seconds(short(float64(r.Duration))), units.Seconds(short(float64(r.Deadline)))
+	r.Work, r.Compared = units.Work(short(float64(r.Work))), units.Work(short(float64(r.Compared)))
+	r.Profiled = units.Work(short(float64(r.Profiled)))
+	r.Mean, r.Offered = units.Cores(short(float64(r.Mean))), units.Cores(short(float64(r.Offered)))
+	return r
+}
+
+// of returns an error unless r is of that application, or of none.
+func (r *Run) of(app api.AppID) error {
+	if r.App != "" && r.App != app {
+		return fmt.Errorf("the run of application %s is that of %s", app, r.App)
+	}
+	return nil
+}
+
+// runShelf has the runs that are kept, in pieces as they are stored, the oldest first. Snapshots share the list and the
+// pieces: both are replaced.
+type runShelf struct {
+	pieces []*runsPiece
+	bytes  int
+}
+
+// runsPiece are runs that are stored under one key.
+type runsPiece struct {
+	V    int   `json:"v"`
+	Runs []Run `json:"runs"`
+
+	number, bytes int
+}
+
+func runsKey(number int) string { return runsPrefix + strconv.Itoa(number) }
+
+// add keeps r, puts what is to be stored anew, and drops what is older than age, or more than most bytes.
+func (s *runShelf) add(r Run, age time.Duration, most int, put func(key string, value []byte, err error)) {
+	s.pieces = slices.Clone(s.pieces)
+	last := &runsPiece{V: Layout}
+	if n := len(s.pieces); n > 0 {
+		p := s.pieces[n-1]
+		if last.number = p.number + 1; p.bytes < runPiece && r.At.Sub(p.Runs[0].At) <= age/agePieces {
+			*last = *p
+			s.pieces = s.pieces[:n-1]
+		}
+	}
+	last.Runs = append(last.Runs, r.stored()) // Behind those that snapshots see.
+	s.pieces = append(s.pieces, last)
+	s.save(last, put)
+	for len(s.pieces) > 1 {
+		oldest := s.pieces[0]
+		newest := oldest.Runs[len(oldest.Runs)-1].At
+		if r.At.Sub(newest) <= age && s.bytes <= most {
+			return
+		}
+		put(runsKey(oldest.number), nil, nil)
+		s.bytes -= oldest.bytes
+		s.pieces = s.pieces[1:]
+	}
+}
+
+func (s *runShelf) save(p *runsPiece, put func(key string, value []byte, err error)) {
+	value, err := json.Marshal(p)
+	put(runsKey(p.number), value, err)
+	s.bytes += len(value) - p.bytes
+	p.bytes = len(value)
+}
+
+// amend has the run of an application, if it is kept, say how that has ended.
+func (s *runShelf) amend(app api.AppID, state api.AppState, duration units.Seconds,
+	put func(key string, value []byte, err error)) {
+	for i, p := range slices.Backward(s.pieces) {
+		at := slices.IndexFunc(p.Runs, func(r Run) bool { return r.App == app })
+		if at < 0 {
+			continue
+		}
+		amended := *p
+		amended.Runs = slices.Clone(p.Runs)
+		r := &amended.Runs[at]
+		r.State, r.Duration = state, duration
+		*r = r.stored()
+		s.pieces = slices.Clone(s.pieces)
+		s.pieces[i] = &amended
+		s.save(&amended, put)
+		return
+	}
+}
+
+// restore takes a piece in as it was stored.
+func (s *runShelf) restore(pair api.Pair) error {
+	p := runsPiece{bytes: len(pair.Value)}
+	var err error
+	if p.number, err = strconv.Atoi(strings.TrimPrefix(pair.Key, runsPrefix)); err != nil || p.number < 0 {
+		return fmt.Errorf("key %s is no number", pair.Key)
+	}
+	if err := json.Unmarshal(pair.Value, &p); err != nil {
+		return err
+	}
+	switch {
+	case p.V != Layout:
+		return fmt.Errorf("%w: version %d, this planner reads %d", errLayout, p.V, Layout)
+	case len(p.Runs) == 0:
+		return errors.New("it has no runs")
+	}
+	for i := range p.Runs {
+		r := &p.Runs[i] // They are many, of few profiles and users.
+		r.Profile, r.User = unique.Make(r.Profile).Value(), unique.Make(r.User).Value()
+		r.Class, r.State = unique.Make(r.Class).Value(), unique.Make(r.State).Value()
+	}
+	s.bytes += p.bytes
+	at, _ := slices.BinarySearchFunc(s.pieces, p.number, func(q *runsPiece, n int) int { return cmp.Compare(q.number, n) })
+	s.pieces = slices.Insert(s.pieces, at, &p)
+	return nil
+}
+
+// all are the runs, the oldest first.
+func (s *runShelf) all() iter.Seq[*Run] {
+	pieces := s.pieces
+	return func(yield func(*Run) bool) {
+		for _, p := range pieces {
+			for i := range p.Runs {
+				if !yield(&p.Runs[i]) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -216,6 +216,10 @@ func (l *Launch) AtOnce(slots int) int {
 	return max(1, int(float64(slots)/l.TaskCPUs))
 }
 
+// Claim is what each executor takes of its node's memory: its heap, what it needs beside that, and what it has off the
+// heap in any case.
+func (l *Launch) Claim() units.Bytes { return l.Heap + l.Overhead + l.OffHeap }
+
 // Bytes is how many bytes l takes as JSON, or would with what is withheld.
 func (l *Launch) Bytes() int {
 	body, err := json.Marshal(l)

@@ -126,9 +126,8 @@ type Owner struct {
 	Moved  units.Seconds `json:"deadline_moved_s,omitempty"`
 }
 
-// Claim is what each executor of t takes of its node's memory: its heap, what it needs
-// beside that, and what it has off the heap in any case.
-func (t *Tenant) Claim() units.Bytes { return t.Launch.Heap + t.Launch.Overhead + t.Launch.OffHeap }
+// Claim is what each executor of t takes of its node's memory.
+func (t *Tenant) Claim() units.Bytes { return t.Launch.Claim() }
 
 // Next is the id of the executor that t gets next.
 func (t *Tenant) Next() api.ExecutorID { return api.ExecutorID(strconv.Itoa(t.NextID)) }
@@ -276,6 +275,8 @@ type Clocks struct {
 	Looked units.Instant
 	// Grown is the ledger's growth that its executors are of, Freed what had been freed then.
 	Grown, Freed uint64
+	// Changes counts the facts that have changed it: what was found of it is so until there is another one.
+	Changes uint64
 	// unsaved is for how long figures of nodes may not have been saved.
 	unsaved time.Duration
 }

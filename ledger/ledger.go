@@ -226,6 +226,7 @@ func (s *subject) changes(l *Ledger) {
 // a anew, and Close looks at it.
 func change(l *Ledger, a *App, what parts) {
 	a.copies = copies{}
+	a.Clocks.Changes++
 	if b := &l.batch; a.versions.batch != b.number {
 		a.versions.batch = b.number
 		b.apps = append(b.apps, a)

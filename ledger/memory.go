@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -28,11 +29,11 @@ func pend(l *Ledger, a *App, nodes []string) {
 	a.Tenant.Pending = nodes
 }
 
-// checkRoom says why a cannot have executors on nodes, one for each name: there is none, a node takes
-// no executors, or its memory does not hold them beside all others.
-func checkRoom(l *Ledger, a *App, nodes []string) error {
+// checkRoom says why an application cannot have executors of so much memory on nodes, one for each name: there is none,
+// a node takes no executors, or its memory does not hold them beside all others.
+func checkRoom(l *Ledger, id api.AppID, claim units.Bytes, nodes []string) error {
 	if len(nodes) == 0 {
-		return fmt.Errorf("application %s has no seats", a.ID)
+		return fmt.Errorf("application %s has no seats", id)
 	}
 	wanted := make(map[string]units.Bytes, len(nodes))
 	for _, node := range nodes {
@@ -43,8 +44,8 @@ func checkRoom(l *Ledger, a *App, nodes []string) error {
 		if !n.Live() {
 			return fmt.Errorf("node %s takes no executors", node)
 		}
-		if wanted[node] += a.Tenant.Claim(); wanted[node] > l.View().Free(n) {
-			return fmt.Errorf("executors of %s need %v of node %s, which has %v left", a.ID, wanted[node], node,
+		if wanted[node] += claim; wanted[node] > l.View().Free(n) {
+			return fmt.Errorf("executors of %s need %v of node %s, which has %v left", id, wanted[node], node,
 				max(0, l.View().Free(n)))
 		}
 	}

@@ -43,7 +43,7 @@ func (f Seated) apply(l *Ledger) error {
 	if !a.Running() {
 		return fmt.Errorf("application %s is %s", a.ID, a.Outcome.State)
 	}
-	if err := checkRoom(l, a, f.Nodes); err != nil {
+	if err := checkRoom(l, a.ID, a.Tenant.Claim(), f.Nodes); err != nil {
 		return err
 	}
 	for _, node := range f.Nodes {
@@ -98,7 +98,7 @@ func (f ReplacementSent) apply(l *Ledger) error {
 	}
 	before := t.Pending
 	pend(l, a, slices.Delete(slices.Clone(before), i, i+1))
-	if err := checkRoom(l, a, []string{f.Node}); err != nil {
+	if err := checkRoom(l, a.ID, a.Tenant.Claim(), []string{f.Node}); err != nil {
 		pend(l, a, before)
 		return err
 	}

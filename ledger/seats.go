@@ -27,9 +27,8 @@ func (s *Seats) check(l *Ledger, a *App) error {
 		float64(s.Cap), float64(s.OffHeap)); err != nil {
 		return err
 	}
-	sized := *a
-	sized.Tenant.Launch.OffHeap = s.OffHeap
-	if err := checkRoom(l, &sized, s.Nodes); err != nil {
+	claim := a.Tenant.Claim() - a.Tenant.Launch.OffHeap + s.OffHeap
+	if err := checkRoom(l, a.ID, claim, s.Nodes); err != nil {
 		return err
 	}
 	for _, node := range s.Nodes {

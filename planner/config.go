@@ -215,11 +215,11 @@ func (c Config) estimates() estimate.Policy {
 }
 
 func (c Config) places() placement.Policy {
-	return placement.Policy{Policy: c.estimates(), Order: c.Placement, MaxNodes: c.MaxNodes}
+	return placement.Policy{Order: c.Placement, MaxNodes: c.MaxNodes}
 }
 
 func (c Config) verdicts() verdict.Policy {
-	return verdict.Policy{Policy: c.estimates(), PaceInfeasible: c.PaceInfeasible}
+	return verdict.Policy{PaceInfeasible: c.PaceInfeasible}
 }
 
 // PolicyIn is how the queue of v is served: by what an operator wants, else as c says.

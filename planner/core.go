@@ -23,16 +23,18 @@ type core struct {
 	line queue.Policy
 	due  bool
 
-	view ledger.View
-	now  units.Instant
+	view    ledger.View
+	outlook *estimate.Outlook // Of the step.
+	now     units.Instant
 
 	replies []func() Reply
 	answers []Action
 }
 
 func newCore(cfg Config, l *ledger.Ledger) core {
-	return core{cfg: cfg, ledger: l, view: l.View(), estimates: cfg.estimates(), places: cfg.places(),
-		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(l.View()))}
+	v, estimates := l.View(), cfg.estimates()
+	return core{cfg: cfg, ledger: l, view: v, outlook: estimates.Outlook(v), estimates: estimates, places: cfg.places(),
+		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(v))}
 }
 
 // reserves says who gets a reservation, by the policy in force.

@@ -65,7 +65,7 @@ const leastKnown units.Fraction = 0.5
 
 // weigh pauses the targets of an application of which too little is known of what is left, or gives them back.
 func (c *course) weigh(a *ledger.App) {
-	known := estimate.Known(a, estimate.CourseOf(a))
+	known := estimate.Known(a, c.outlook.Course(a))
 	paused := known < leastKnown
 	if paused == a.Promise.Paused {
 		return
@@ -98,7 +98,7 @@ func (c *course) estimated(a *ledger.App) {
 // changed.
 func (c *course) retarget(a *ledger.App) {
 	if a.Paced() {
-		c.nodes.apply(schedule.Anew(c.view, c.estimates, a)...)
+		c.nodes.apply(schedule.Anew(c.outlook, a)...)
 	}
 }
 

@@ -167,8 +167,8 @@ func (r *apps) rebind(a *ledger.App, s *ledger.Stage, bindings []api.Binding) {
 	switch {
 	case !a.Paced() || !s.Planned || s.Done != nil:
 	case waited && len(bindings) > 0:
-		r.nodes.apply(schedule.Late(r.view, r.estimates, a, s)...)
+		r.nodes.apply(schedule.Late(r.outlook, a, s)...)
 	default:
-		r.nodes.apply(schedule.Bound(r.view, r.estimates, a, s))
+		r.nodes.apply(schedule.Bound(r.outlook, a, s))
 	}
 }

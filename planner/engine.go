@@ -68,7 +68,7 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 // one Save, which comes first and must be on disk before the rest takes effect.
 func (e *Engine) Step(now units.Instant, event Event) []Action {
 	e.core.ledger.Begin(now)
-	e.core.now = e.core.view.Now()
+	e.core.now, e.core.outlook = e.core.view.Now(), e.core.estimates.Outlook(e.core.view)
 	switch ev := event.(type) {
 	case Register:
 		e.apps.register(ev)

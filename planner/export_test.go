@@ -1,6 +1,10 @@
 package planner
 
 import (
+	"reflect"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/ledger"
 )
@@ -8,6 +12,18 @@ import (
 // Inconsistent compares what the ledger keeps with what a walk over everything finds, and
 // says the first difference.
 func (e *Engine) Inconsistent() string { return e.core.ledger.Audit() }
+
+// Stale names an application of which the step's Outlook holds something that is not so any more, "" for none.
+func (e *Engine) Stale() api.AppID {
+	old, fresh := e.core.outlook, e.core.estimates.Outlook(e.core.view)
+	for _, a := range e.core.view.Apps() {
+		if a.Profile != nil && (!reflect.DeepEqual(old.Course(a).Body, fresh.Course(a).Body) ||
+			!slices.Equal(old.Course(a).Coming, fresh.Course(a).Coming) || old.Least(a) != fresh.Least(a)) {
+			return a.ID
+		}
+	}
+	return ""
+}
 
 // LedgerConfig is what an engine of that configuration makes its ledger with.
 func LedgerConfig(c Config) ledger.Config { return c.ledger() }

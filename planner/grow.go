@@ -1,6 +1,9 @@
 package planner
 
-import "github.com/sparkpacer/pacer/ledger"
+import (
+	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/ledger"
+)
 
 // grow gives a executors on live nodes where it has none: nodes that have come since it
 // registered, or whose memory has come free, as far as the rule of the queue lets it. Like
@@ -14,19 +17,19 @@ func (h *starter) grow(a *ledger.App) {
 		len(h.view.Waiting()) > 0 && freed && (backfills || h.news() != h.seen) {
 		return
 	}
-	bound, bounded := *a, false
+	places, bounded := h.places, false
 	if !backfills {
-		if !h.line.Grows(h.view, a) {
+		if !queue.Grows(h.outlook, a) {
 			return // It is looked at again.
 		}
-		h.shares.renew(h.view, h.line, h.news(), h.now)
+		h.shares.renew(h.outlook, h.line, h.news(), h.now)
 		delete(h.shares.more, a.ID)
-		most := h.places.Most(a)
+		most := places.Most(a)
 		if share := max(1, h.shares.nodes[a.ID]); share < len(h.view.Nodes()) && (most == 0 || share < most) {
-			bound.Tenant.Nodes.Most, bounded = share, true
+			places, bounded = places.Within(share), true
 		}
 	}
-	seats, crowded := h.places.Growth(h.view, &bound)
+	seats, crowded := places.Growth(h.outlook, a)
 	h.record(ledger.SeatsLooked{App: a.ID, Crowded: crowded || bounded})
 	h.nodes.apply(seats...)
 }

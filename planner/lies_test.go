@@ -13,6 +13,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/report"
@@ -40,6 +41,10 @@ func lie[T any](t *rapid.T, answer *T, lies map[string]func(*T)) string {
 // wild draws what no amount is.
 func wild(t *rapid.T) float64 {
 	return rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), -1}).Draw(t, "wild")
+}
+
+func outlook(c *ledgertest.Cluster) *estimate.Outlook {
+	return planner.Estimates(planner.Default()).Outlook(c.View())
 }
 
 // recorded has the ledger take facts that are a lie or the truth.
@@ -78,7 +83,7 @@ func lyingWorld(outer *testing.T, t *rapid.T) (*ledgertest.Cluster, *ledger.App,
 func TestAScheduleThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		c, a, s := lyingWorld(outer, t)
-		f := schedule.Ready(c.View(), planner.Estimates(planner.Default()), a, s)
+		f := schedule.Ready(outlook(c), a, s)
 		one := &f.Targets[rapid.IntRange(0, len(f.Targets)-1).Draw(t, "target")]
 		name := lie(t, &f, map[string]func(*ledger.StageAimed){
 			"another application":     func(f *ledger.StageAimed) { f.App = "app-9" },
@@ -116,7 +121,7 @@ func TestAnEstimateThatLiesReachesNoNode(outer *testing.T) {
 		}
 		q.Quantum = units.Cores(rapid.SampledFrom(append(numbers, 0.05)).Draw(t, "quantum"))
 		p.MaxPool = rapid.IntRange(-1, 4).Draw(t, "most executors")
-		err := c.Record(schedule.Ready(c.View(), p, a, s))
+		err := c.Record(schedule.Ready(p.Outlook(c.View()), a, s))
 		var impossible *ledger.ImpossibleError
 		if err != nil && !errors.As(err, &impossible) {
 			t.Fatalf("%v, want an ImpossibleError", err)
@@ -141,7 +146,7 @@ func TestAnEstimateThatLiesReachesNoNode(outer *testing.T) {
 func TestAHandOverThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		c, a, s := lyingWorld(outer, t)
-		c.Know(schedule.Ready(c.View(), planner.Estimates(planner.Default()), a, s))
+		c.Know(schedule.Ready(outlook(c), a, s))
 		f := ledger.StageShared{App: a.ID, Stage: s.Key()}
 		moved := rapid.Float64Range(0, s.Targets[0].Weight).Draw(t, "moved")
 		for i, target := range s.Targets {
@@ -164,7 +169,7 @@ func TestAHandOverThatLiesIsCaught(outer *testing.T) {
 func TestAVerdictThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		c, a, _ := lyingWorld(outer, t)
-		f := ledger.Judged{App: a.ID, Judgement: planner.Verdicts(planner.Default()).Again(c.View(), a, a.Promise.Gate)}
+		f := ledger.Judged{App: a.ID, Judgement: planner.Verdicts(planner.Default()).Again(outlook(c), a, a.Promise.Gate)}
 		name := lie(t, &f, map[string]func(*ledger.Judged){
 			"another application": func(f *ledger.Judged) { f.App = "app-9" },
 			"a word of its own":   func(f *ledger.Judged) { f.Verdict = "perhaps" },
@@ -233,7 +238,7 @@ func TestAnAdmissionThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		c, a, _ := lyingWorld(outer, t)
 		r := registration(rapid.SampledFrom([]string{"p", "new"}).Draw(t, "name"), units.Seconds(rapid.IntRange(0, 500).Draw(t, "deadline")))
-		d, err := admission.Decide(c.View(), planner.Places(planner.Default()), r)
+		d, err := admission.Decide(outlook(c), planner.Places(planner.Default()), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,14 +269,14 @@ func TestAnAdmissionThatLiesIsCaught(outer *testing.T) {
 func TestAQueueThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		c, _, _ := lyingWorld(outer, t)
-		d, err := admission.Decide(c.View(), planner.Places(planner.Default()), registration(rapid.SampledFrom([]string{"p", "new"}).Draw(t, "name"), 300))
+		d, err := admission.Decide(outlook(c), planner.Places(planner.Default()), registration(rapid.SampledFrom([]string{"p", "new"}).Draw(t, "name"), 300))
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Know(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Profile != nil,
 			Wait: &ledger.Wait{Since: d.Wait.Since, Place: 1, Of: 1}})
 		a := c.View().App(d.ID)
-		choices := planner.Line(planner.Default()).Decide(c.View(), nil)
+		choices := planner.Line(planner.Default()).Decide(outlook(c), nil)
 		if len(choices) != 1 || choices[0].What != queue.Start {
 			t.Fatalf("%+v", choices)
 		}
@@ -364,7 +369,7 @@ func TestAPlacementThatLiesIsCaught(outer *testing.T) {
 			c.Know(ledger.NodeJoined{Node: n, Incarnation: n + "-1"}, ledger.NodeSaid{Status: ledgertest.Status(n, 1)})
 		}
 		c.Know(ledger.NodeDrained{Node: "drained", Draining: true})
-		seats, _ := planner.Places(planner.Default()).Growth(c.View(), a)
+		seats, _ := planner.Places(planner.Default()).Growth(outlook(c), a)
 		if len(seats) != 2 {
 			t.Fatalf("%d seats on two new nodes", len(seats))
 		}

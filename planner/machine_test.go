@@ -431,6 +431,9 @@ func (m *machine) Cut(t *rapid.T) {
 
 // check is what must hold after each step.
 func (m *machine) check(t *rapid.T) {
+	if id := m.e.Stale(); id != "" {
+		t.Fatalf("what is before %s has changed, and the outlook of the step has it as it was", id)
+	}
 	listed := map[api.AppID]api.AppSummary{}
 	for _, s := range m.control(api.VerbApps, api.ControlRequest{}).Apps {
 		listed[s.ID] = s

@@ -38,7 +38,7 @@ func (r *apps) plan(a *ledger.App, ready []*ledger.Stage) {
 		if extra || a.Promise.Paused {
 			r.course.weigh(a)
 		}
-		r.nodes.apply(schedule.Ready(r.view, r.estimates, a, s))
+		r.nodes.apply(schedule.Ready(r.outlook, a, s))
 	}
 	if extra && len(a.Opened()) > 1 {
 		r.course.retarget(a) // Those that run beside it share the time with it.
@@ -85,7 +85,7 @@ func (r *apps) lost(a *ledger.App) {
 // repace looks whether a, as far as it has come, should be held back that is not,
 // or the other way round. It is called at each boundary and tick.
 func (r *apps) repace(a *ledger.App) {
-	what, v := r.verdicts.Repace(r.view, a)
+	what, v := r.verdicts.Repace(r.outlook, a)
 	switch what {
 	case verdict.Tightened:
 		r.record(ledger.Judged{App: a.ID, Judgement: v})
@@ -144,7 +144,7 @@ func (r *apps) limit(a *ledger.App, cores units.Cores) {
 // released says that it was paced, and let go.
 func (r *apps) judgeAgain(a *ledger.App, released bool, after ledger.Fact) {
 	r.course.retarget(a)
-	r.record(ledger.Judged{App: a.ID, Judgement: r.verdicts.Again(r.view, a, a.Promise.Gate), After: after})
+	r.record(ledger.Judged{App: a.ID, Judgement: r.verdicts.Again(r.outlook, a, a.Promise.Gate), After: after})
 	if !a.Gated() {
 		r.record(ledger.TargetsDropped{App: a.ID})
 	}

@@ -30,7 +30,7 @@ type starter struct {
 // down.
 func (h *starter) enter(by api.Principal, d admission.Admission, q api.RegisterRequest) (*ledger.App, error) {
 	comes := d.App()
-	choices := h.line.Decide(h.view, &queue.Newcomer{App: comes, Profile: d.Profile, NoWait: q.NoWait})
+	choices := h.line.Decide(h.outlook, &queue.Newcomer{App: comes, Profile: d.Profile, NoWait: q.NoWait})
 	i := slices.IndexFunc(choices, func(c queue.Choice) bool { return c.App == comes })
 	if i < 0 {
 		return nil, api.Errorf(api.KindInternal, "nothing was decided on %s", d.ID)
@@ -81,7 +81,7 @@ func (h *starter) tick() {
 			h.askNow()
 		}
 	}
-	h.shares.tick(h.view, h.line, h.news(), h.now)
+	h.shares.tick(h.outlook, h.line, h.news(), h.now)
 	h.reserve("")
 }
 
@@ -115,7 +115,7 @@ func (h *starter) news() uint64 {
 // askNow asks the policy about all that wait.
 func (h *starter) askNow() {
 	h.seen, h.asked, h.due = h.news(), h.now, false
-	h.nodes.apply(queue.Levers(h.now, h.line.Decide(h.view, nil), nil)...)
+	h.nodes.apply(queue.Levers(h.now, h.line.Decide(h.outlook, nil), nil)...)
 }
 
 // missed reports whether one that waits was to start since the policy was asked. By the default nobody can help it.

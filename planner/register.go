@@ -94,7 +94,7 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 		return r.reclaim(by, q, seats)
 	}
 	r.concludeRuns(admission.ProfileOf(r.view, q))
-	d, err := admission.Decide(r.view, r.places, q)
+	d, err := admission.Decide(r.outlook, r.places, q)
 	capped(by, &d)
 	var a *ledger.App
 	if err == nil {
@@ -118,7 +118,7 @@ func capped(by api.Principal, d *admission.Admission) {
 // reclaim takes an application of by's over with the executors that nodes run for it; where
 // none does that is here, the driver says which it has.
 func (r *apps) reclaim(by api.Principal, q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
-	d, err := admission.Taken(r.view, r.places, q, seats)
+	d, err := admission.Taken(r.outlook, r.places, q, seats)
 	if err != nil {
 		return nil, err
 	}

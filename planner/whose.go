@@ -84,7 +84,7 @@ func whatIf(i inquiry, ev PlanQuery) (api.PlanReply, error) {
 		if err != nil {
 			return api.PlanReply{}, err
 		}
-		return admission.WhatIf(i.view, i.places, ev.Request, ev.By.Name, p)
+		return admission.WhatIf(i.estimates.Outlook(i.view), i.places, ev.Request, ev.By.Name, p)
 	}
 	q := api.ControlRequest{Profile: ev.Request.Profile, User: ev.By.Name, Operates: ev.By.Operates()}
 	p, err := findProfile(i.view, q)
@@ -94,5 +94,5 @@ func whatIf(i inquiry, ev PlanQuery) (api.PlanReply, error) {
 	if err != nil {
 		return api.PlanReply{}, err
 	}
-	return admission.WhatIf(i.view, i.places, ev.Request, cmp.Or(p.Body.Owner, ev.By.Name), p)
+	return admission.WhatIf(i.estimates.Outlook(i.view), i.places, ev.Request, cmp.Or(p.Body.Owner, ev.By.Name), p)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/memory"
@@ -131,11 +132,12 @@ type Admission struct {
 // Taken is what an application is whose executors run already: it goes on with them, unpaced,
 // since nobody knows how far it is. It keeps its id where nodes say that it is its own, as those
 // of seats do, or the id itself does.
-func Taken(v ledger.View, place placement.Policy, r api.RegisterRequest, seats []Seat) (Admission, error) {
-	d, err := Decide(v, place, r)
+func Taken(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest, seats []Seat) (Admission, error) {
+	d, err := Decide(o, place, r)
 	if err != nil && d.Name == "" {
 		return d, err
 	}
+	v := o.View
 	d.Serial, d.Wait, d.Profile = v.Serial()+1, nil, nil
 	if d.ID = r.AppID; len(seats) == 0 {
 		d.ID = newID(v, r, d.Serial)
@@ -158,7 +160,8 @@ func Taken(v ledger.View, place placement.Policy, r api.RegisterRequest, seats [
 
 // Decide decides what a new application is: its mode, the size of its executors, and what it
 // would get if nothing else ran. Its errors have kinds (placement.Policy.Seats).
-func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admission, error) {
+func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) (Admission, error) {
+	v := o.View
 	if err := api.CheckSpark(cmp.Or(r.SparkVersion, r.Launch.SparkVersion)); err != nil {
 		return Admission{}, err
 	}
@@ -202,7 +205,7 @@ func Decide(v ledger.View, place placement.Policy, r api.RegisterRequest) (Admis
 			d.Promise = share(v, r.User, d.Promise, &d.Profile.Body)
 		}
 	}
-	whole, err := place.Seats(v, d.App(), placement.Whole)
+	whole, err := place.Seats(o, d.App(), placement.Whole)
 	if err != nil {
 		if r.AppID != "" && api.KindOf(err) == api.KindInvalid {
 			err = api.Errorf(api.KindTransient,

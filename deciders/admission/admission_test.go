@@ -19,8 +19,11 @@ import (
 )
 
 func policy() placement.Policy {
-	e := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesAuto, MaxPool: 4}
-	return placement.Policy{Policy: e, Order: placement.LeastCommitted}
+	return placement.Policy{Order: placement.LeastCommitted}
+}
+
+func outlook(c *ledgertest.Cluster) *estimate.Outlook {
+	return estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesAuto, MaxPool: 4}.Outlook(c.View())
 }
 
 func request(name string, deadline units.Seconds) api.RegisterRequest {
@@ -35,7 +38,7 @@ func TestIDsAreThePlannersOwn(t *testing.T) {
 	id := func(identity string) string {
 		t.Helper()
 		c := ledgertest.Of(t, identity, "a")
-		d, err := admission.Decide(c.View(), place, request("p", 0))
+		d, err := admission.Decide(outlook(c), place, request("p", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +67,7 @@ func TestDecide(t *testing.T) {
 	place := policy()
 	decide := func(r api.RegisterRequest) admission.Admission {
 		t.Helper()
-		d, err := admission.Decide(c.View(), place, r)
+		d, err := admission.Decide(outlook(c), place, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,10 +96,10 @@ func TestDecide(t *testing.T) {
 	}
 	big := request("p", 120)
 	big.Launch.Heap = 64 * units.GiB
-	if _, err := admission.Decide(c.View(), place, big); api.KindOf(err) != api.KindInvalid || !strings.Contains(err.Error(), "where a heap of ") {
+	if _, err := admission.Decide(outlook(c), place, big); api.KindOf(err) != api.KindInvalid || !strings.Contains(err.Error(), "where a heap of ") {
 		t.Errorf("an executor larger than every node: %v", err)
 	}
-	if _, err := admission.Decide(ledgertest.New(t).View(), place, request("p", 120)); api.KindOf(err) != api.KindTransient {
+	if _, err := admission.Decide(outlook(ledgertest.New(t)), place, request("p", 120)); api.KindOf(err) != api.KindTransient {
 		t.Errorf("without nodes: %v", err)
 	}
 }
@@ -118,7 +121,7 @@ func TestProfileOf(t *testing.T) {
 	} {
 		r := request(w.name, 120)
 		r.Profile, r.Program, r.Context = w.profile, w.program, strings.Count(w.profile, "#")
-		d, err := admission.Decide(c.View(), policy(), r)
+		d, err := admission.Decide(outlook(c), policy(), r)
 		if err != nil || d.Promise.Profile != w.want || (d.Profile != nil) != (c.View().Profile("", w.want) != nil) {
 			t.Errorf("%+v: %q, %v", w, d.Promise.Profile, err)
 		}
@@ -139,14 +142,14 @@ func TestProfileOf(t *testing.T) {
 // What is taken of the nodes does not change what an application may have at most.
 func TestDecideLooksAtWholeNodes(t *testing.T) {
 	c := ledgertest.New(t, "a")
-	alone, err := admission.Decide(c.View(), policy(), request("p", 0))
+	alone, err := admission.Decide(outlook(c), policy(), request("p", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 10 {
 		c.App(api.AppID(fmt.Sprint("app-", i)), "q", 0, "a")
 	}
-	beside, err := admission.Decide(c.View(), policy(), request("p", 0))
+	beside, err := admission.Decide(outlook(c), policy(), request("p", 0))
 	if err != nil || beside.Tenant.Cores != alone.Tenant.Cores || beside.Tenant.Launch.OffHeap != alone.Tenant.Launch.OffHeap {
 		t.Errorf("alone %+v, beside others %+v, %v", alone.Tenant, beside.Tenant, err)
 	}
@@ -220,14 +223,14 @@ func TestReclaim(t *testing.T) {
 	for _, n := range []string{"a", "b"} {
 		c.Know(ledger.NodeDrained{Node: n, Draining: true})
 	}
-	d, err := admission.Taken(c.View(), policy(), its, seats)
+	d, err := admission.Taken(outlook(c), policy(), its, seats)
 	// No node takes new executors, and those that run have memory off the heap all the same.
 	if want := memory.FloorOf(&its.Launch, 4); d.Tenant.Launch.OffHeap != want || len(c.View().Live()) > 0 {
 		t.Errorf("%v off the heap, want %v", d.Tenant.Launch.OffHeap, want)
 	}
 	told := its
 	told.Launch.OffHeap = 5 * units.GiB
-	if d, _ := admission.Taken(c.View(), policy(), told, seats); d.Tenant.Launch.OffHeap != 5*units.GiB {
+	if d, _ := admission.Taken(outlook(c), policy(), told, seats); d.Tenant.Launch.OffHeap != 5*units.GiB {
 		t.Errorf("one that was told what it has has %v", d.Tenant.Launch.OffHeap)
 	}
 	if err != nil || d.ID != its.AppID || d.Promise.Mode != ledger.Unpaced || !d.Promise.Reclaimed || d.Promise.Verdict != api.VerdictNone {
@@ -241,11 +244,11 @@ func TestOneThatWaitedElsewhereIsNotTurnedDown(t *testing.T) {
 	c := ledgertest.New(t, "a")
 	r := request("p", 0)
 	r.Launch.Heap = 20 * units.GiB
-	if _, err := admission.Decide(c.View(), policy(), r); api.KindOf(err) != api.KindInvalid {
+	if _, err := admission.Decide(outlook(c), policy(), r); api.KindOf(err) != api.KindInvalid {
 		t.Errorf("a new one: %v", err)
 	}
 	r.AppID = "app-9"
-	if _, err := admission.Decide(c.View(), policy(), r); api.KindOf(err) != api.KindTransient || !strings.Contains(err.Error(), "where a heap of") {
+	if _, err := admission.Decide(outlook(c), policy(), r); api.KindOf(err) != api.KindTransient || !strings.Contains(err.Error(), "where a heap of") {
 		t.Errorf("one that was taken in: %v", err)
 	}
 }

@@ -12,8 +12,9 @@ import (
 // WhatIf answers what a deadline would mean for a user's run by profile p: beside those that run, on all
 // nodes as they are, unless q, which is valid, asks about an empty cluster or a number of cores. Contexts
 // that followed the profile's are to end by the deadline, too.
-func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest, user string, p *ledger.Profile) (api.PlanReply,
-	error) {
+func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user string,
+	p *ledger.Profile) (api.PlanReply, error) {
+	v := o.View
 	a := &ledger.App{Profile: p, Promise: share(v, user,
 		ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
 	s, names := place.AllNodes(v), []string(nil)
@@ -26,14 +27,12 @@ func WhatIf(v ledger.View, place placement.Policy, q api.PlanRequest, user strin
 	case !q.Empty:
 		names = s.Nodes()
 	}
-	supply := dag.Supply{Cores: s.Cores, Slots: s.Slots}
-	params := place.Turns(p.Graph, place.Together(p.Graph))
+	c := o.With(a, names, dag.Supply{Cores: s.Cores, Slots: s.Slots})
+	params := o.Turns(p.Graph, o.Together(p.Graph))
 	if q.Deadline > 0 {
-		shaped := supply
-		shaped.Taken = estimate.Taken(place.Promised(v, a, names))
-		params = place.Shape(p.Graph, max(1, len(s.Seats)), a.Promise.Deadline, shaped, 0)
+		params = c.Shape(max(1, len(s.Seats)))
 	}
-	f, said := verdict.Forecast(v, place.Policy, a, params, supply, names, v.Now())
+	f, said := verdict.Forecast(v, c, params, v.Now())
 	r := api.PlanReply{Verdict: f.Verdict, Reason: said, Earliest: f.Earliest, Cores: s.Cores,
 		Stages: []api.PlanReplyLine{}}
 	for _, line := range f.Stages {

@@ -10,19 +10,19 @@ import (
 )
 
 // Aiming are the parameters of the equations by which a's stages get their deadlines.
-func (p Policy) Aiming(v ledger.View, a *ledger.App) dag.Params {
-	q := p.Of(v, a)
+func (o *Outlook) Aiming(a *ledger.App) dag.Params {
+	q := o.Of(a)
 	if q.Aim == 0 {
 		return q
 	}
 	nodes := a.Seats()
-	b := beside(v, a, nodes)
+	b := beside(o.View, a, nodes)
 	if b.Others {
 		// Its driver takes longer there, in proportion. Its last stage does not: that has its quota
 		// whoever else runs, so there is no margin beside that (docs/decisions/029).
-		q.Margin += units.Seconds(p.Slowdown(a)) * a.Profile.Graph.Overhead(a.Profile.Match.Remaining())
+		q.Margin += units.Seconds(o.Slowdown(a)) * a.Profile.Graph.Overhead(a.Profile.Match.Remaining())
 	}
-	q.Alpha = p.rules().Aims.Alpha(q.Alpha, b)
+	q.Alpha = o.rules().Aims.Alpha(q.Alpha, b)
 	return q
 }
 

@@ -34,14 +34,14 @@ func TestADriverThatIsSlowerBesideOthers(t *testing.T) {
 			w.App(api.AppID(fmt.Sprintf("app-%d", 2+n)), "q", 0, "a")
 		}
 		p := policy(estimate.BranchesTogether)
-		alone := p.Of(w.View(), a)
+		alone := p.Outlook(w.View()).Of(a)
 		w.To(2)
 		first := w.Ready(a, 0, "read", 3000, "1")
 		w.To(22)
 		w.Done(a, first, 60, 2)
 		w.To(22 + c.took)
 		w.Ready(a, 1, "map", 1000, "1")
-		if got := p.Aiming(w.View(), a).Margin - alone.Margin; math.Abs(float64(got-c.want)) > 1e-9 {
+		if got := p.Outlook(w.View()).Aiming(a).Margin - alone.Margin; math.Abs(float64(got-c.want)) > 1e-9 {
 			t.Errorf("%+v: aimed %v earlier", c, got)
 		}
 	}

@@ -24,11 +24,11 @@ type Course struct {
 // leastRest is the part of a running stage that is always taken to be left.
 const leastRest = 0.02
 
-// CourseOf returns what a, which has a profile, has before it. A stage is as large as what is known of it
+// courseOf returns what a, which has a profile, has before it. A stage is as large as what is known of it
 // says: its own size or, of one to come, what those before it show of today's input (carried). Stages of
 // which further attempts run count for the part that these repeat; so do those that have failed, or
 // that read what is being repeated: they are submitted again.
-func CourseOf(a *ledger.App) Course {
+func courseOf(a *ledger.App) Course {
 	parts, coming := parts(a)
 	c := Course{a.Profile.Body, a.Profile.Graph, coming}
 	sizes := carried(a, coming)

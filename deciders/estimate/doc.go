@@ -6,6 +6,8 @@
 //	         becomes of branches
 //	Course   what a run still has before it: its profile with each stage as large as
 //	         what is to be done of it
+//	Outlook  how all applications of a View stand; each is walked once, when a decider asks
+//	Case     an application with cores and slots that it may get: the answer to "what if"
 //	full     a forecast in which every stage has all cores
 //
 // A course counts further attempts of a stage for the part that they repeat, and stages
@@ -14,7 +16,7 @@
 // progress, the others from what they will be given, gaps and the driver's exit from the
 // profile.
 //
-// All functions are pure: they read what a ledger.View returns and change nothing. Times
+// What is read of a ledger.View is not changed. An Outlook remembers what it has found, and nothing else does. Times
 // are seconds on the application's deadline clock. The caller asks only about applications
 // that have a profile, where a function does not say otherwise.
 package estimate

@@ -7,10 +7,10 @@ import (
 )
 
 // Predicted returns a's duration at its end, 0 when nobody can know.
-func (p Policy) Predicted(v ledger.View, a *ledger.App) units.Seconds {
+func (o *Outlook) Predicted(a *ledger.App) units.Seconds {
 	switch {
-	case p.Leaves(a) && a.Profile != nil:
-		return max(a.Outcome.Stopped+a.Profile.Body.Exit, a.At(v.Now()))
+	case o.Leaves(a) && a.Profile != nil:
+		return max(a.Outcome.Stopped+a.Profile.Body.Exit, a.At(o.View.Now()))
 	case a.Over():
 		return a.Outcome.Ended
 	case a.Queued():
@@ -18,27 +18,27 @@ func (p Policy) Predicted(v ledger.View, a *ledger.App) units.Seconds {
 	case a.Profile == nil || a.Promise.Mode == ledger.Unpaced:
 		return 0
 	}
-	return p.End(v, a, !a.Paced() || a.Observed())
+	return o.End(a, !a.Paced() || a.Observed())
 }
 
 // End predicts the end of a running application with a profile from where it stands:
 // running stages from their progress, the others from what they will be given, the
 // driver's gaps and tail from the profile. full says that every stage has all cores. While
 // all goes as planned it holds still.
-func (p Policy) End(v ledger.View, a *ledger.App, full bool) units.Seconds {
-	q := p.Of(v, a)
+func (o *Outlook) End(a *ledger.App, full bool) units.Seconds {
+	q := o.Of(a)
 	if q.Open = full; full {
 		q.Executors = 0
 	}
-	c := CourseOf(a)
-	return c.Graph.Finish(q, a.Promise.Deadline, p.supply(v, a), standing(v.Now(), a, c, full))
+	c := o.Course(a)
+	return c.Graph.Finish(q, a.Promise.Deadline, o.supply(a), standing(o.View.Now(), a, c, full))
 }
 
 // Soonest is the earliest end of an application in the shape that it has, with all
 // cores for every stage.
-func (p Policy) Soonest(v ledger.View, a *ledger.App) units.Seconds {
-	c := CourseOf(a)
-	return c.Graph.Finish(p.Of(v, a), 0, p.supply(v, a), standing(v.Now(), a, c, true))
+func (o *Outlook) Soonest(a *ledger.App) units.Seconds {
+	c := o.Course(a)
+	return c.Graph.Finish(o.Of(a), 0, o.supply(a), standing(o.View.Now(), a, c, true))
 }
 
 // standing is how far a has come on its course. Stages that are neither open nor yet to

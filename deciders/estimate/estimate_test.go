@@ -25,7 +25,7 @@ func TestTheEndHoldsStill(t *testing.T) {
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	a := c.App("app-1", "p", 0, "a", "b")
 	p := policy(estimate.BranchesTogether)
-	end := func() float64 { return float64(p.End(c.View(), a, true)) }
+	end := func() float64 { return float64(p.Outlook(c.View()).End(a, true)) }
 	if got := end(); math.Abs(got-68) > 0.5 {
 		t.Fatalf("%v s, recorded are 68", got)
 	}
@@ -56,18 +56,18 @@ func TestCoursesOfFurtherAttempts(t *testing.T) {
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	a := c.App("app-1", "p", 200, "a", "b")
 	whole := c.Ready(a, 1, "read", 3000, "1", "2")
-	if got := estimate.CourseOf(a); len(got.Coming) != 2 || got.Graph != a.Profile.Graph {
+	if got := policy(estimate.BranchesTogether).Outlook(c.View()).Course(a); len(got.Coming) != 2 || got.Graph != a.Profile.Graph {
 		t.Errorf("to come %v", got.Coming)
 	}
 	c.To(20)
 	c.Know(ledger.StageEnded{App: a.ID, At: 20, Done: api.StageDone{StageKey: whole.Key(), Failed: true}})
-	if got := estimate.CourseOf(a).Coming; len(got) != 3 {
+	if got := policy(estimate.BranchesTogether).Outlook(c.View()).Course(a).Coming; len(got) != 3 {
 		t.Errorf("after a failure %v are to come, want all three", got)
 	}
 	key := api.StageKey{Stage: 1, Attempt: 1}
 	c.Know(ledger.StageReady{App: a.ID, At: 21, Seq: 9, Ready: api.StageReady{StageKey: key, Name: "read", Signature: "read", Tasks: 4, Records: 3000,
 		Bindings: []api.Binding{{Executor: "1", Weight: 4, Tasks: 4}}}}, ledger.StageMatched{App: a.ID, Stage: key})
-	course := estimate.CourseOf(a)
+	course := policy(estimate.BranchesTogether).Outlook(c.View()).Course(a)
 	stage, _ := course.Graph.Stage(0)
 	if len(course.Coming) != 2 || stage.Records != 1500 {
 		t.Errorf("%v are to come, the repeated stage has %d records: want two, and half of 3000", course.Coming, stage.Records)

@@ -14,7 +14,7 @@ func Estimated(a *ledger.App) units.Fraction {
 		return 0
 	}
 	part, all := 0.0, 0.0
-	CourseOf(a).eachLeft(a, func(s *ledger.Stage, left float64, _ units.Seconds) {
+	courseOf(a).eachLeft(a, func(s *ledger.Stage, left float64, _ units.Seconds) {
 		if all += left; s != nil && guessed(s) {
 			part += left
 		}

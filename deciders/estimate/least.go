@@ -5,12 +5,12 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Least is the least number of cores with which a, which is paced and on that course, is in
+// least is the least number of cores with which a, which is paced and on that course, is in
 // time from where it stands: what is left of its work over the time in which stages can run.
 // That is what is left of its deadline without the driver's gaps, its tail and its exit.
 // Stages that run side by side have gaps and tails of each other to work in, which counts
 // for nothing: so it is rather too much.
-func Least(now units.Instant, a *ledger.App, c Course) units.Cores {
+func least(now units.Instant, a *ledger.App, c Course) units.Cores {
 	left := a.Promise.Deadline - a.At(now) - c.Body.Tail - c.Body.Exit
 	work := 0.0
 	c.eachLeft(a, func(_ *ledger.Stage, rest float64, gap units.Seconds) {
@@ -22,3 +22,19 @@ func Least(now units.Instant, a *ledger.App, c Course) units.Cores {
 
 // leastLeft is the time, in seconds, that is taken to be left at least.
 const leastLeft = 0.1
+
+// fastest is about the time in which a, which is on that course, ends at all cores from where it
+// stands, in seconds: the durations that are recorded of its stages, one after the other.
+func fastest(a *ledger.App, c Course) float64 {
+	left := float64(c.Body.Tail + c.Body.Exit)
+	for _, s := range c.Running(a) {
+		annotation, _ := c.Graph.Stage(s.Annotation)
+		left += float64(annotation.Duration) * Left(s)
+	}
+	for _, id := range c.Coming {
+		if s, ok := c.Graph.Stage(id); ok {
+			left += float64(s.Gap + s.Duration)
+		}
+	}
+	return max(left, leastLeft)
+}

@@ -82,39 +82,6 @@ func (p Policy) Together(g *dag.Graph) int { return min(g.Width(), p.MaxPool) }
 // Turns are the parameters of the equations for so many stages side by side.
 func (p Policy) Turns(g *dag.Graph, abreast int) dag.Params { return g.Turns(p.Equations, abreast) }
 
-// Of are the parameters of the equations for a, which has a profile: of the executors
-// that it has now.
-func (p Policy) Of(v ledger.View, a *ledger.App) dag.Params {
-	return p.Turns(a.Profile.Graph, abreast(v, a))
-}
-
-// abreast is how many stages of a can run side by side: by its executors on the node that has
-// room for most, those counted that are to be replaced.
-func abreast(v ledger.View, a *ledger.App) int {
-	count := make(map[string]int)
-	for _, x := range a.Tenant.Executors {
-		if !x.Gone && !x.Leaving {
-			count[x.Node]++
-		}
-	}
-	for _, name := range a.Tenant.Pending {
-		count[name]++
-	}
-	most := 0
-	for name, executors := range count {
-		if n := v.Node(name); n != nil {
-			executors = max(1, executors/n.PerStage(a.Tenant.Launch))
-		}
-		most = max(most, executors)
-	}
-	return most
-}
-
-// Turning reports whether a's stages take turns because that is cheaper.
-func (p Policy) Turning(v ledger.View, a *ledger.App) bool {
-	return p.Opens() && !a.Observed() && p.Of(v, a).Executors > 0
-}
-
 // Final reports whether a, on its course and with the parameters that it has, ends with s:
 // no stage is to come, and none waits for the executor that s has.
 func Final(a *ledger.App, s *ledger.Stage, c Course, q dag.Params) bool {

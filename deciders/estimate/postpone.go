@@ -16,14 +16,14 @@ import (
 // due first has what it asks for, and the others catch up. Work that is due by some moment
 // after a's deadline has room if, with all that is due earlier, it is at most what the nodes can
 // do in between (sharing.Later.PutOff). What was promised stays promised.
-func (p Policy) postpone(v ledger.View, a *ledger.App, nodes []string, promises []Promise) []Promise {
-	now, due := a.At(v.Now()), a.Promise.Deadline
-	if due <= now || !InOrder(v, nodes) {
+func (o *Outlook) postpone(a *ledger.App, nodes []string, promises []Promise) []Promise {
+	now, due := a.At(o.View.Now()), a.Promise.Deadline
+	if due <= now || !InOrder(o.View, nodes) {
 		return promises
 	}
 	cores := units.Cores(0)
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(nodes))) {
-		cores += v.Offered(name)
+		cores += o.View.Offered(name)
 	}
 	last := make([]int, 0, len(promises)) // Those due after a, in order of deadline.
 	for i, p := range promises {
@@ -37,7 +37,7 @@ func (p Policy) postpone(v ledger.View, a *ledger.App, nodes []string, promises 
 	later := 0.0 // What is done after a's deadline by those so far, in core-seconds.
 	for _, i := range last {
 		x := &promises[i]
-		moved := p.rules().Later.PutOff(sharing.Claim{Cores: x.Cores, Floor: supervisor.Default().Floor,
+		moved := o.rules().Later.PutOff(sharing.Claim{Cores: x.Cores, Floor: supervisor.Default().Floor,
 			Now: now, Due: due, Until: x.Until, Fastest: x.fastest}, cores, later)
 		later += moved
 		before := units.Cores((float64(x.Cores)*float64(x.Until-now) - moved) / float64(due-now))
@@ -47,20 +47,4 @@ func (p Policy) postpone(v ledger.View, a *ledger.App, nodes []string, promises 
 	}
 	slices.SortStableFunc(promises, func(x, y Promise) int { return cmp.Compare(x.App, y.App) })
 	return promises
-}
-
-// fastest is about the time in which a, which is on that course, ends at all cores from where it
-// stands, in seconds: the durations that are recorded of its stages, one after the other.
-func fastest(a *ledger.App, c Course) float64 {
-	left := float64(c.Body.Tail + c.Body.Exit)
-	for _, s := range c.Running(a) {
-		annotation, _ := c.Graph.Stage(s.Annotation)
-		left += float64(annotation.Duration) * Left(s)
-	}
-	for _, id := range c.Coming {
-		if s, ok := c.Graph.Stage(id); ok {
-			left += float64(s.Gap + s.Duration)
-		}
-	}
-	return max(left, leastLeft)
 }

@@ -26,9 +26,9 @@ func TestWhoIsDueLaterCatchesUp(t *testing.T) {
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	b := c.App("app-1", "p", 120, "a", "b")
 	nodes := []string{"a", "b"}
-	steady := estimate.Least(c.Now, b, estimate.CourseOf(b))
+	steady := policy(estimate.BranchesTogether).Outlook(c.View()).Least(b)
 	promises := func(deadline units.Seconds) []estimate.Promise {
-		return policy(estimate.BranchesTogether).Promised(c.View(), newcomer(c, deadline), nodes)
+		return policy(estimate.BranchesTogether).Outlook(c.View()).Promised(newcomer(c, deadline), nodes)
 	}
 	for _, deadline := range []units.Seconds{0, 120, 500} {
 		if p := promises(deadline); len(p) != 1 || p[0].Cores != steady || p[0].From != 0 || p[0].Until != 120 {
@@ -69,11 +69,11 @@ func TestWhatIsPutOffHasRoom(t *testing.T) {
 		deadline := units.Seconds(rapid.IntRange(1, 400).Draw(rt, "deadline"))
 		nodes := []string{"a", "b"}
 		before := make(map[api.AppID]estimate.Promise)
-		for _, p := range policy(estimate.BranchesTogether).Promised(c.View(), newcomer(c, 0), nodes) {
+		for _, p := range policy(estimate.BranchesTogether).Outlook(c.View()).Promised(newcomer(c, 0), nodes) {
 			before[p.App] = p
 		}
 		work, later, late := make(map[api.AppID]float64), make(map[api.AppID]float64), 0.0
-		for _, p := range policy(estimate.BranchesTogether).Promised(c.View(), newcomer(c, deadline), nodes) {
+		for _, p := range policy(estimate.BranchesTogether).Outlook(c.View()).Promised(newcomer(c, deadline), nodes) {
 			was := before[p.App]
 			w := float64(p.Cores) * float64(p.Until-p.From)
 			work[p.App] += w

@@ -29,12 +29,12 @@ const forever units.Seconds = 1e9
 // its part of these nodes, where it may come to all nodes. One that is left alone has what it
 // can use, of half of a node, for as long as it runs. The others share what is left, so they
 // have been promised nothing.
-func (p Policy) Promised(v ledger.View, a *ledger.App, nodes []string) []Promise {
+func (o *Outlook) Promised(a *ledger.App, nodes []string) []Promise {
 	offered := make(map[*ledger.App]units.Cores)
 	for _, name := range nodes {
-		for _, t := range v.Allocations(name) {
+		for _, t := range o.View.Allocations(name) {
 			if b := t.App; b.Running() && b.ID != a.ID {
-				offered[b] += p.available(t, v.Node(name))
+				offered[b] += o.available(t, o.View.Node(name))
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (p Policy) Promised(v ledger.View, a *ledger.App, nodes []string) []Promise
 	}) {
 		x := Promise{App: b.ID, Taken: dag.Taken{Cores: offered[b], Until: forever}}
 		if !b.Tenant.Launch.Mode.Unmanaged() {
-			need, soonest := needs(v.Now(), b)
+			need, soonest := o.needs(b)
 			if need <= 0 || b.Tenant.Cores <= 0 {
 				continue
 			}
@@ -55,25 +55,25 @@ func (p Policy) Promised(v ledger.View, a *ledger.App, nodes []string) []Promise
 			promises = append(promises, x)
 		}
 	}
-	return p.postpone(v, a, nodes, append(promises, p.promisedWaiting(v, a, nodes)...))
+	return o.postpone(a, nodes, append(promises, o.promisedWaiting(a, nodes)...))
 }
 
 // needs is what b, which runs, has been promised of its nodes, 0 for nothing, and how soon it could end at all cores,
 // in seconds, 0 where nothing is put off.
-func needs(now units.Instant, b *ledger.App) (cores units.Cores, soonest float64) {
+func (o *Outlook) needs(b *ledger.App) (cores units.Cores, soonest float64) {
 	switch reserved := b.Reservation.Held(); {
 	case reserved > 0:
 		return reserved, 0
 	case b.Band() != api.BandPromised || b.Promise.Late || b.Profile == nil:
 		return 0, 0
 	}
-	c := CourseOf(b)
-	return Least(now, b, c), fastest(b, c)
+	x := o.timed(b)
+	return x.least, x.fastest
 }
 
 // promisedWaiting is what those that are queued have been promised of nodes.
-func (p Policy) promisedWaiting(v ledger.View, a *ledger.App, nodes []string) []Promise {
-	if len(v.Waiting()) == 0 || len(nodes) == 0 {
+func (o *Outlook) promisedWaiting(a *ledger.App, nodes []string) []Promise {
+	if len(o.View.Waiting()) == 0 || len(nodes) == 0 {
 		return nil
 	}
 	var here, all units.Cores
@@ -81,23 +81,23 @@ func (p Policy) promisedWaiting(v ledger.View, a *ledger.App, nodes []string) []
 	for _, name := range nodes {
 		if !seen[name] {
 			seen[name] = true
-			here += v.Offered(name)
+			here += o.View.Offered(name)
 		}
 	}
-	for _, n := range v.Nodes() {
+	for _, n := range o.View.Nodes() {
 		if n.Live() {
 			all += n.Offered
 		}
 	}
 	var promises []Promise
-	for _, b := range v.Waiting() {
+	for _, b := range o.View.Waiting() {
 		if b.ID == a.ID || b.Band() != api.BandPromised || b.Profile == nil || all <= 0 {
 			continue
 		}
-		c := CourseOf(b)
-		cores := min(Least(v.Now(), b, c)*here/all, here)
+		c := o.timed(b)
+		cores := min(c.least*here/all, here)
 		if until := units.FromDuration(b.Instant(b.Promise.Deadline).Sub(a.Promise.Start)); cores > 0 && until > 0 {
-			promises = append(promises, Promise{b.ID, dag.Taken{Cores: cores, Until: until}, fastest(b, c)})
+			promises = append(promises, Promise{b.ID, dag.Taken{Cores: cores, Until: until}, c.fastest})
 		}
 	}
 	return promises
@@ -120,22 +120,22 @@ func (p Policy) available(t *ledger.Allocation, n *ledger.Node) units.Cores {
 	return n.Offered
 }
 
-// Taken are promises as a forecast takes them.
-func Taken(promises []Promise) []dag.Taken {
-	taken := make([]dag.Taken, 0, len(promises))
+// taken are promises as a forecast takes them.
+func taken(promises []Promise) []dag.Taken {
+	all := make([]dag.Taken, 0, len(promises))
 	for _, p := range promises {
-		taken = append(taken, p.Taken)
+		all = append(all, p.Taken)
 	}
-	return taken
+	return all
 }
 
 // supply is what a's nodes offer it: without what others have been promised, unless it has
 // been promised something itself.
-func (p Policy) supply(v ledger.View, a *ledger.App) dag.Supply {
+func (o *Outlook) supply(a *ledger.App) dag.Supply {
 	s := dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots}
 	nodes, capped := a.Seats(), units.Cores(0)
 	for _, name := range nodes {
-		capped += min(v.Offered(name), a.Tenant.Cap)
+		capped += min(o.View.Offered(name), a.Tenant.Cap)
 	}
 	if a.Tenant.Cap > 0 {
 		s.Cores = min(s.Cores, capped)
@@ -143,6 +143,6 @@ func (p Policy) supply(v ledger.View, a *ledger.App) dag.Supply {
 	if a.Promise.Deadline <= 0 || a.Band() == api.BandPromised {
 		return s
 	}
-	s.Taken = Taken(p.Promised(v, a, nodes))
+	s.Taken = taken(o.Promised(a, nodes))
 	return s
 }

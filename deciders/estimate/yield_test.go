@@ -30,7 +30,8 @@ func TestWhoIsDueLaterYields(t *testing.T) {
 		}
 		first := c.View().App("app-100")
 		a := c.App("app-2", "p", deadline, "a", "b")
-		return p.Yield(c.View(), a, estimate.CourseOf(a), p.Aiming(c.View(), a), left), float64(estimate.Least(c.Now, first, estimate.CourseOf(first)))
+		o := p.Outlook(c.View())
+		return o.Yield(a, o.Aiming(a), left), float64(o.Least(first))
 	}
 	// Aimed 0.3 s before the deadline.
 	const rest = deadline - 0.3
@@ -71,11 +72,11 @@ func TestWhoYieldsCatchesUp(t *testing.T) {
 		}
 		deadline := units.Seconds(rapid.IntRange(60, 600).Draw(rt, "deadline"))
 		a := c.App("app-9", "p", deadline, "a", "b")
-		p := policy(estimate.BranchesTogether)
-		q := p.Aiming(c.View(), a)
+		o := policy(estimate.BranchesTogether).Outlook(c.View())
+		q := o.Aiming(a)
 		rest := deadline - q.Margin
 		yield := func(left units.Seconds) units.Seconds {
-			return p.Yield(c.View(), a, estimate.CourseOf(a), q, left)
+			return o.Yield(a, q, left)
 		}
 		before := units.Seconds(0)
 		for tenth := 1; tenth < 10; tenth++ {

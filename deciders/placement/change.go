@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -32,7 +33,7 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 	}
 	order := order(p.Order)
 	return slices.MinFunc(nodes, func(x, y *ledger.Node) int {
-		there, other := site(v, a, x, 1), site(v, a, y, 1)
+		there, other := site(v, x, a.Tenant.Claim()), site(v, y, a.Tenant.Claim())
 		return cmp.Or(count[x.Node]-count[y.Node], order(&there, &other))
 	})
 }
@@ -41,11 +42,11 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 // stage: nodes that have come since it registered, or whose memory was taken then. They have as many
 // as it would have got there then; nothing is taken of a node whose memory is kept for one that
 // waits. crowded says that others' take the memory of some node.
-func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crowded bool) {
-	taken, more := 0, true
-	if most := p.Most(a); most > 0 {
-		taken = spread(v, a, "")
-		more = taken < most
+func (p Policy) Growth(o *estimate.Outlook, a *ledger.App) (seats []ledger.Lever, crowded bool) {
+	v, most, more := o.View, p.Most(a), true
+	if most > 0 {
+		most -= spread(v, a, "")
+		more = most > 0
 	}
 	kept := make(map[string]bool)
 	for _, b := range v.Waiting() {
@@ -55,7 +56,7 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crow
 		}
 	}
 	var free, filling []Seat
-	width := p.width(a, a.Tenant.PerNode)
+	launch, width := &a.Tenant.Launch, width(o, a, a.Tenant.PerNode)
 	for _, n := range v.Nodes() {
 		if !n.Live() || slices.Contains(a.Tenant.Pending, n.Node) {
 			continue
@@ -63,7 +64,7 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crow
 		if v.Allocation(a, n.Node).Stays() {
 			lacks, fit := lacks(a, n), 0
 			if lacks > 0 && !kept[n.Node] {
-				fit = fits(a, v.Free(n), lacks)
+				fit = fits(launch, v.Free(n), lacks)
 			}
 			if fit > 0 {
 				filling = append(filling, Seat{Node: n, Executors: fit})
@@ -74,13 +75,13 @@ func (p Policy) Growth(v ledger.View, a *ledger.App) (seats []ledger.Lever, crow
 		if !more {
 			continue
 		}
-		if s := seat(a, n, v.Free(n), width); s.Executors > 0 && !kept[n.Node] {
+		if s := seat(launch, n, v.Free(n), width); s.Executors > 0 && !kept[n.Node] {
 			free = append(free, s)
 		} else {
-			crowded = crowded || fits(a, n.Room(), 1) > 0
+			crowded = crowded || fits(launch, n.Room(), 1) > 0
 		}
 	}
-	for _, s := range slices.Concat(filling, p.place(v, a, free, taken)) {
+	for _, s := range slices.Concat(filling, p.place(v, most, launch.Claim(), free)) {
 		seats = append(seats, ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors)})
 	}
 	return seats, crowded

@@ -71,13 +71,9 @@ func (s Seating) Within(executors int, launch api.Launch) Seating {
 	return s
 }
 
-// supply is what the seats of s offer a, without what others have been promised of it.
-func (p Policy) supply(v ledger.View, a *ledger.App, s Seating) dag.Supply {
-	var nodes []string
-	for _, seat := range s.Seats {
-		nodes = append(nodes, seat.Node.Node)
-	}
-	return dag.Supply{Cores: s.Cores, Slots: s.Slots, Taken: estimate.Taken(p.Promised(v, a, nodes))}
+// Case is a on the seats of s.
+func (s Seating) Case(o *estimate.Outlook, a *ledger.App) estimate.Case {
+	return o.With(a, s.Nodes(), dag.Supply{Cores: s.Cores, Slots: s.Slots})
 }
 
 // Abreast is how many stages can run side by side on the seat that has room for most.
@@ -114,9 +110,7 @@ func (p Policy) AllNodes(v ledger.View) Seating {
 	for _, n := range v.Live() {
 		seats = append(seats, Seat{Node: n, Executors: 1, PerStage: 1})
 	}
-	// Nobody has said its heap.
-	least := &ledger.App{Tenant: ledger.Tenant{Launch: api.Launch{Overhead: memory.Overhead(0)}}}
-	s := Seating{Seats: p.place(v, least, seats, 0)}
+	s := Seating{Seats: p.place(v, p.MaxNodes, memory.Overhead(0), seats)} // Nobody has said its heap.
 	s.Cores, s.Slots = extent(s.Seats, api.Launch{})
 	return s
 }

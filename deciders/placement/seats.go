@@ -15,20 +15,30 @@ import (
 
 // Policy says where applications get executors, and how many.
 type Policy struct {
-	estimate.Policy
 	// Order is one of Orders.
 	Order string
 	// MaxNodes bounds the nodes that one application has executors on; 0 is no bound.
 	MaxNodes int
+	// share is what else bounds them (Within).
+	share int
 }
 
-// Most is on how many nodes a may have executors: by MaxNodes, or by its user's wish where that is less;
+// Within is p for one application that has executors on so many nodes at most; 0 is no bound.
+func (p Policy) Within(share int) Policy {
+	p.share = share
+	return p
+}
+
+// Most is on how many nodes a may have executors: by MaxNodes, by its user's wish or by Within, where that is less;
 // 0 is no bound.
 func (p Policy) Most(a *ledger.App) int {
-	if own := a.Tenant.Nodes.Most; own > 0 && (p.MaxNodes == 0 || own < p.MaxNodes) {
-		return own
+	most := p.MaxNodes
+	for _, bound := range []int{a.Tenant.Nodes.Most, p.share} {
+		if bound > 0 && (most == 0 || bound < most) {
+			most = bound
+		}
 	}
-	return p.MaxNodes
+	return most
 }
 
 // Least is on how many nodes a must have room to start.
@@ -49,16 +59,16 @@ func Whole(n *ledger.Node) units.Bytes { return n.Room() }
 // its start is decided too, unless it is decided already: by what nodes give, not by what is
 // left. Errors have kinds: transient where no node takes executors, or only one that is away could
 // hold one, invalid where an executor fits none, conflict where it would fit if there were room.
-func (p Policy) Seats(v ledger.View, a *ledger.App, room Room) (Seating, error) {
-	s, err := p.seating(v, a, p.width(a, 0), room)
+func (p Policy) Seats(o *estimate.Outlook, a *ledger.App, room Room) (Seating, error) {
+	s, err := p.seating(o.View, a, width(o, a, 0), room)
 	if err != nil || a.Promise.Mode != ledger.Paced || a.Observed() {
 		// An observed application is held back by nothing, so not by turns either.
 		return s, err
 	}
-	shape := p.Shape(a.Profile.Graph, s.Executors(), a.Promise.Deadline, p.supply(v, a, s), a.At(v.Now()))
-	perNode := p.PerNode(a.Profile.Graph, shape)
+	shape := s.Case(o, a).Shape(s.Executors())
+	perNode := o.PerNode(a.Profile.Graph, shape)
 	if slices.ContainsFunc(s.Seats, func(s Seat) bool { return s.Executors > perNode*s.PerStage }) {
-		s, err = p.seating(v, a, perNode, room)
+		s, err = p.seating(o.View, a, perNode, room)
 	}
 	s.PerNode, s.Open = perNode, shape.Open
 	return s, err
@@ -70,10 +80,10 @@ func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Sea
 	if len(nodes) == 0 {
 		return Seating{}, noNode(v)
 	}
-	sized := size(a, nodes)
+	launch := size(a, nodes)
 	var seats []Seat
 	for _, n := range nodes {
-		if s := seat(sized, n, room(n), width); s.Executors > 0 {
+		if s := seat(&launch, n, room(n), width); s.Executors > 0 {
 			seats = append(seats, s)
 		}
 	}
@@ -81,29 +91,28 @@ func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Sea
 		return Seating{}, api.Errorf(api.KindInvalid,
 			"the application asks for %d nodes at least, and one gets %d at most here (planner.max-nodes)", least, p.MaxNodes)
 	} else if len(seats) < least {
-		return Seating{}, noRoom(v, sized, nodes, room)
+		return Seating{}, noRoom(v, &launch, least, nodes, room)
 	}
-	s := Seating{Seats: p.place(v, sized, seats, 0), OffHeap: sized.Tenant.Launch.OffHeap}
-	s.Cores, s.Slots = extent(s.Seats, a.Tenant.Launch)
+	s := Seating{Seats: p.place(v, p.Most(a), launch.Claim(), seats), OffHeap: launch.OffHeap}
+	s.Cores, s.Slots = extent(s.Seats, launch)
 	return s, nil
 }
 
-// size is a with what its executors have off the heap: one size for all, the least that one
+// size is a's launch with what its executors have off the heap: one size for all, the least that one
 // has wherever on nodes it runs. Without it, where no node gives that much and nobody said
 // it, all is on the heap, as in stock Spark. What was decided when a was queued stays.
-func size(a *ledger.App, nodes []*ledger.Node) *ledger.App {
-	c := *a
-	launch := &c.Tenant.Launch
+func size(a *ledger.App, nodes []*ledger.Node) api.Launch {
+	launch := a.Tenant.Launch
 	if launch.OffHeapFixed || a.Wait != nil || len(a.Tenant.Executors) > 0 {
-		return &c
+		return launch
 	}
-	launch.OffHeap = OffHeap(launch, nodes)
+	launch.OffHeap = OffHeap(&launch, nodes)
 	if launch.OffHeapFloor == 0 && !slices.ContainsFunc(nodes, func(n *ledger.Node) bool {
-		return fits(&c, n.Room(), 1) == 1
+		return fits(&launch, n.Room(), 1) == 1
 	}) {
 		launch.OffHeap = 0
 	}
-	return &c
+	return launch
 }
 
 // OffHeap is what executors started by launch have off the heap at their start: the least that
@@ -117,61 +126,60 @@ func OffHeap(launch *api.Launch, nodes []*ledger.Node) (bytes units.Bytes) {
 	return bytes
 }
 
-// seat is the one of a on n, of which it may take so much room, for at most width stages side by side.
-func seat(a *ledger.App, n *ledger.Node, room units.Bytes, width int) Seat {
-	perStage := n.PerStage(a.Tenant.Launch)
-	return Seat{Node: n, Executors: fits(a, room, width*perStage), PerStage: perStage}
+// seat is the one of what launch starts on n, of which it may take so much room, for at most width stages side by side.
+func seat(launch *api.Launch, n *ledger.Node, room units.Bytes, width int) Seat {
+	perStage := n.PerStage(*launch)
+	return Seat{Node: n, Executors: fits(launch, room, width*perStage), PerStage: perStage}
 }
 
-// fits is how many executors of a, at most width, so much memory holds.
-func fits(a *ledger.App, room units.Bytes, width int) int {
-	claim := a.Tenant.Claim()
+// fits is how many executors that launch starts, at most width, so much memory holds.
+func fits(launch *api.Launch, room units.Bytes, width int) int {
+	claim := launch.Claim()
 	if claim <= 0 {
 		return width
 	}
 	return int(min(units.Bytes(width), max(0, room)/claim))
 }
 
-// noRoom says that an executor of a, which has its size, fits none of nodes, or too few of them, which are
-// v's that take executors, with the heap that would.
-func noRoom(v ledger.View, a *ledger.App, nodes []*ledger.Node, room Room) error {
+// noRoom says that an executor that launch starts fits none of nodes, which are v's that take executors, or fewer than
+// it has to, with the heap that would.
+func noRoom(v ledger.View, launch *api.Launch, least int, nodes []*ledger.Node, room Room) error {
 	most := func(room Room) *ledger.Node {
 		return slices.MaxFunc(nodes, func(x, y *ledger.Node) int { return cmp.Compare(room(x), room(y)) })
 	}
-	launch := &a.Tenant.Launch
 	what := fmt.Sprintf("an executor of %v heap, %v overhead and %v off the heap fits", launch.Heap,
 		launch.Overhead, launch.OffHeap)
-	if Least(a) > 1 {
-		return tooFew(v, a, what, nodes, room)
+	if least > 1 {
+		return tooFew(v, launch, least, what, nodes, room)
 	}
 	what += " no node"
 	largest := most(Whole)
-	if fits(a, Whole(largest), 1) == 0 {
+	if fits(launch, Whole(largest), 1) == 0 {
 		for _, n := range v.Nodes() {
-			if !n.Draining && !n.Live() && fits(a, Whole(n), 1) > 0 {
+			if !n.Draining && !n.Live() && fits(launch, Whole(n), 1) > 0 {
 				return api.Errorf(api.KindTransient, "%s that is here: node %s, which could hold it, is away", what, n.Node)
 			}
 		}
 		return api.Errorf(api.KindInvalid, "%s: the largest gives %v%s", what, largest.Memory,
-			heapThatFits(a, largest, Whole(largest)))
+			heapThatFits(launch, largest, Whole(largest)))
 	}
 	freest := most(room)
 	free := max(0, room(freest)) / units.MiB * units.MiB
 	return api.Errorf(api.KindConflict, "%s now: the most that is free is %v, on node %s%s", what, free, freest.Node,
-		heapThatFits(a, freest, free))
+		heapThatFits(launch, freest, free))
 }
 
-// tooFew says that what, an executor of a that fits, does so on fewer of nodes than a asks for.
-func tooFew(v ledger.View, a *ledger.App, what string, nodes []*ledger.Node, room Room) error {
+// tooFew says that what, an executor that launch starts and fits, does so on fewer of nodes than are asked for.
+func tooFew(v ledger.View, launch *api.Launch, least int, what string, nodes []*ledger.Node, room Room) error {
 	holding := func(nodes []*ledger.Node, room Room) (n int) {
 		for _, x := range nodes {
-			if fits(a, room(x), 1) > 0 {
+			if fits(launch, room(x), 1) > 0 {
 				n++
 			}
 		}
 		return n
 	}
-	least, here := Least(a), holding(nodes, Whole)
+	here := holding(nodes, Whole)
 	switch all := holding(v.Nodes(), Whole); {
 	case here >= least:
 		return api.Errorf(api.KindConflict, "%s %d nodes now, and the application asks for %d at least", what,
@@ -186,21 +194,19 @@ func tooFew(v ledger.View, a *ledger.App, what string, nodes []*ledger.Node, roo
 	}
 }
 
-// heapThatFits says which heap, below that of a, an executor could have on n, "" where there
+// heapThatFits says which heap, below that of own, an executor could have on n, "" where there
 // is none.
-func heapThatFits(a *ledger.App, n *ledger.Node, room units.Bytes) string {
-	own := &a.Tenant.Launch
+func heapThatFits(own *api.Launch, n *ledger.Node, room units.Bytes) string {
 	fit := func(heap units.Bytes) bool {
-		b := *a
-		launch := &b.Tenant.Launch
+		launch := *own
 		launch.Heap = heap
 		if own.Overhead == memory.Overhead(own.Heap) {
 			launch.Overhead = memory.Overhead(heap)
 		}
 		if !own.OffHeapFixed && own.OffHeap > 0 {
-			launch.OffHeap = memory.FloorOf(launch, n.Slots(*launch))
+			launch.OffHeap = memory.FloorOf(&launch, n.Slots(launch))
 		}
-		return fits(&b, room, 1) == 1
+		return fits(&launch, room, 1) == 1
 	}
 	// What does not fit grows with the heap.
 	mib := sort.Search(int(own.Heap/units.MiB), func(i int) bool { return !fit(units.Bytes(i+1) * units.MiB) })
@@ -223,29 +229,28 @@ func noNode(v ledger.View) error {
 }
 
 // width is how many stages of a should be able to run side by side, perNode where that is known.
-func (p Policy) width(a *ledger.App, perNode int) int {
+func width(o *estimate.Outlook, a *ledger.App, perNode int) int {
 	switch {
 	case a.Promise.Mode != ledger.Paced:
 		return 1
 	case perNode > 0:
 		return perNode
 	}
-	return p.Together(a.Profile.Graph)
+	return o.Together(a.Profile.Graph)
 }
 
-// place chooses the seats that a, which is on some nodes already, takes, in their
-// order: all, or those that Order puts first, up to Most in all.
-func (p Policy) place(v ledger.View, a *ledger.App, seats []Seat, taken int) []Seat {
-	most := p.Most(a)
+// place chooses the seats that executors of so much memory take, in their order: all, or those that Order puts first,
+// up to most, 0 for no bound.
+func (p Policy) place(v ledger.View, most int, claim units.Bytes, seats []Seat) []Seat {
 	if most == 0 || len(seats) == 0 {
 		return seats // One that was to leave a node that takes executors again may be on more than it may be.
 	}
 	sites := make([]Site, len(seats))
 	for i, s := range seats {
-		sites[i] = site(v, a, s.Node, s.Executors)
+		sites[i] = site(v, s.Node, units.Bytes(s.Executors)*claim)
 	}
 	var chosen []Seat
-	for _, i := range choose(sites, most-taken, order(p.Order)) {
+	for _, i := range choose(sites, most, order(p.Order)) {
 		chosen = append(chosen, seats[i])
 	}
 	return chosen

@@ -99,9 +99,9 @@ func choose(sites []Site, most int, order Order) []int {
 // byName is what decides between equals.
 func byName(a, b *Site) int { return strings.Compare(a.Name, b.Name) }
 
-// site is n for so many executors of a.
-func site(v ledger.View, a *ledger.App, n *ledger.Node, executors int) Site {
-	s := Site{Name: n.Node, Offered: n.Offered, Free: v.Free(n), Needed: units.Bytes(executors) * a.Tenant.Claim()}
+// site is n for executors that take so much of its memory.
+func site(v ledger.View, n *ledger.Node, needed units.Bytes) Site {
+	s := Site{Name: n.Node, Offered: n.Offered, Free: v.Free(n), Needed: needed}
 	for _, t := range v.Allocations(n.Node) {
 		if t.App.Running() {
 			s.Apps++

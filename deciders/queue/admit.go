@@ -13,7 +13,7 @@ import (
 // wait for that, they are in h.gives.
 func (h *round) admit(a *ledger.App, noWait bool) (placement.Seating, error) {
 	if h.book.Backfills() {
-		return h.seats(a)
+		return h.seats(a, 0)
 	}
 	if h.blocked && len(a.Given) == 0 {
 		return placement.Seating{}, h.othersFirst()
@@ -28,12 +28,12 @@ func (h *round) admit(a *ledger.App, noWait bool) (placement.Seating, error) {
 // admitted is what a, which nobody blocks, gets now.
 func (h *round) admitted(a *ledger.App, noWait bool) (placement.Seating, error) {
 	if len(h.view.Waiting()) == 0 {
-		if s, err := h.seats(a); err == nil && len(s.Seats) >= h.least(a) {
+		if s, err := h.seats(a, 0); err == nil && len(s.Seats) >= h.least(a) {
 			return s, nil // Nobody else waits: what is free is nobody's.
 		}
 	}
 	if placement.Least(a) > h.book.mostOf(a) {
-		return h.seats(a) // There are not the nodes for it now: that is nobody's fault.
+		return h.seats(a, 0) // There are not the nodes for it now: that is nobody's fault.
 	}
 	by := h.book.assign()
 	may, need := by.granted(a.ID), h.least(a)
@@ -44,13 +44,9 @@ func (h *round) admitted(a *ledger.App, noWait bool) (placement.Seating, error) 
 	if unbound && !h.idle() {
 		return placement.Seating{}, h.othersFirst()
 	}
-	bound := *a
-	if !unbound {
-		bound.Tenant.Nodes.Most = may
-	}
 	fit, coming := h.fitting(a, need), h.comingTo(a)
 	if len(fit) >= need {
-		return h.seats(&bound)
+		return h.seats(a, may)
 	}
 	switch {
 	case unbound:
@@ -59,11 +55,11 @@ func (h *round) admitted(a *ledger.App, noWait bool) (placement.Seating, error) 
 	case len(fit)+coming >= need, h.book.takesBack() && !noWait && h.giveBack(a, need-len(fit)-coming, fit):
 		return placement.Seating{}, h.isGiven(a)
 	case coming == 0 && len(fit) >= placement.Least(a):
-		return h.seats(&bound) // Nobody can give what more it needs.
+		return h.seats(a, may) // Nobody can give what more it needs.
 	case coming == 0 && h.book.takesBack() && !noWait && h.giveBack(a, placement.Least(a)-len(fit), fit):
 		return placement.Seating{}, h.isGiven(a)
 	}
-	if _, err := h.seats(&bound); err != nil {
+	if _, err := h.seats(a, may); err != nil {
 		return placement.Seating{}, err
 	}
 	return placement.Seating{}, api.Errorf(api.KindConflict, "it fits %d nodes now, and needs %d", len(fit), need)
@@ -123,7 +119,7 @@ func (h *round) idle() bool {
 	by, idle := h.book.assign(), true
 	for i := range by.Serving {
 		j := &by.Serving[i]
-		if a := h.view.App(api.AppID(j.ID)); idle && by.granted(a.ID) > j.Units && h.book.Grows(h.view, a) {
+		if a := h.view.App(api.AppID(j.ID)); idle && by.granted(a.ID) > j.Units && Grows(h.outlook, a) {
 			idle = !slices.ContainsFunc(h.view.Nodes(), func(n *ledger.Node) bool {
 				return n.Live() && h.gifts[n.Node] == nil && h.view.Free(n)-h.taken[n.Node] >= a.Tenant.Claim() &&
 					h.view.Allocation(a, n.Node) == nil

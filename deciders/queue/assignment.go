@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -14,7 +15,8 @@ import (
 // book is what the rule is asked about, and its answer.
 type book struct {
 	Policy
-	view ledger.View
+	outlook *estimate.Outlook
+	view    ledger.View
 	// line are those that wait, in their order once that is known; entered is how they start now.
 	line    []*ledger.App
 	entered map[api.AppID]entered
@@ -44,13 +46,13 @@ func (s *assignment) granted(id api.AppID) int {
 	return s.jobs[id].Units
 }
 
-func (p Policy) newBook(v ledger.View, line []*ledger.App) book {
-	return book{Policy: p, view: v, line: line, entered: make(map[api.AppID]entered)}
+func (p Policy) newBook(o *estimate.Outlook, line []*ledger.App) book {
+	return book{Policy: p, outlook: o, view: o.View, line: line, entered: make(map[api.AppID]entered)}
 }
 
 // enter has a, which waits, count as it is when it starts now.
 func (b *book) enter(a *ledger.App, profile *ledger.Profile) {
-	app, matched := Enter(a, profile)
+	app, matched := b.outlook.Starting(a, profile)
 	b.entered[a.ID] = entered{app, matched}
 }
 
@@ -134,7 +136,7 @@ func (b *book) job(a *ledger.App, has, most, executors int, each units.Cores) as
 		each = min(each, a.Tenant.Cap)
 	}
 	// One that needs more nodes than there are never starts, and blocks nobody: package assign sees to that.
-	core := max(placement.Least(a), min(needs(b.view.Now(), a, each), most))
+	core := max(placement.Least(a), min(needs(b.outlook, a, each), most))
 	j := assign.Job{ID: string(a.ID), Arrival: since(a), Priority: priority(a), Core: core,
 		Elastic: max(most, has, core) - core, Units: has,
 		Unit: b.cluster().unit(a.Tenant.Claim() * units.Bytes(executors))}

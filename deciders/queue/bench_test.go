@@ -39,7 +39,7 @@ func BenchmarkDecide(b *testing.B) {
 		p := by(rule)
 		b.Run(rule, func(b *testing.B) {
 			for b.Loop() {
-				p.Decide(c.View(), &queue.Newcomer{App: comes})
+				p.Decide(outlook(c), &queue.Newcomer{App: comes})
 			}
 		})
 	}

@@ -104,7 +104,7 @@ func (h *round) ofRunning(a *ledger.App) units.Instant {
 	if a.Over() || a.Outcome.Killed != "" {
 		return now.Add(leaving)
 	}
-	if at := h.estimates().Predicted(h.view, a); at > 0 {
+	if at := h.outlook.Predicted(a); at > 0 {
 		return max(now, a.Instant(at)).Add(leaving)
 	}
 	usual := took(h.view, a)

@@ -55,7 +55,7 @@ func comes(c *ledgertest.Cluster, id api.AppID, w wish) *ledger.App {
 func runs(c *ledgertest.Cluster, p queue.Policy, id api.AppID, w wish) *ledger.App {
 	c.Helper()
 	a := comes(c, id, w)
-	obey(c, p.Decide(c.View(), nil))
+	obey(c, p.Decide(outlook(c), nil))
 	if !a.Running() {
 		c.Fatalf("%s does not start: %+v", id, a.Wait)
 	}
@@ -101,7 +101,7 @@ func TestOneThatWaitsIsGivenTheNewestUnit(t *testing.T) {
 	batch := runs(c, p, "app-1", wish{})
 	c.To(30)
 	shell := comes(c, "app-2", wish{class: api.ClassInteractive})
-	choices := p.Decide(c.View(), nil)
+	choices := p.Decide(outlook(c), nil)
 	if got := gives(choices); !slices.Equal(got, []string{"app-1 b app-2"}) {
 		t.Fatalf("given: %v", got)
 	}
@@ -112,20 +112,20 @@ func TestOneThatWaitsIsGivenTheNewestUnit(t *testing.T) {
 	if x := batch.Executor("2"); !x.Leaving || x.For != "app-2" || batch.Executor("1").Leaving || len(shell.Given) != 1 {
 		t.Errorf("%+v, given %+v", x, shell.Given)
 	}
-	if choices = p.Decide(c.View(), nil); len(choices) != 1 || choices[0].Wait.Node != "b" {
+	if choices = p.Decide(outlook(c), nil); len(choices) != 1 || choices[0].Wait.Node != "b" {
 		t.Errorf("asked again: %v, %+v", gives(choices), choices[0].Wait)
 	}
 	// One of the same priority that comes meanwhile gets nothing of it.
 	comes(c, "app-3", wish{class: api.ClassInteractive, heap: 6 * units.GiB})
 	left(c)
-	if started := obey(c, p.Decide(c.View(), nil)); !slices.Contains(started, "app-2") || !slices.Equal(shell.Seats(), []string{"b"}) {
+	if started := obey(c, p.Decide(outlook(c), nil)); !slices.Contains(started, "app-2") || !slices.Equal(shell.Seats(), []string{"b"}) {
 		t.Errorf("%v started, the first on %v", started, shell.Seats())
 	}
-	if p.Grows(c.View(), batch) {
+	if queue.Grows(outlook(c), batch) {
 		t.Error("it would get another one at once")
 	}
 	c.To(151)
-	if !p.Grows(c.View(), batch) {
+	if !queue.Grows(outlook(c), batch) {
 		t.Error("it gets none after two minutes")
 	}
 }
@@ -159,7 +159,7 @@ func TestWhatIsNotGivenBack(t *testing.T) {
 		}
 		c.To(5)
 		comes(c, "app-2", wish{class: api.ClassInteractive})
-		if got := gives(p.Decide(c.View(), nil)); got != nil {
+		if got := gives(p.Decide(outlook(c), nil)); got != nil {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -172,7 +172,7 @@ func TestAPromiseThatNeedsLessGives(t *testing.T) {
 	runs(c, p, "app-1", wish{profile: "p", deadline: 500})
 	c.To(5)
 	comes(c, "app-2", wish{class: api.ClassInteractive})
-	if got := gives(p.Decide(c.View(), nil)); len(got) != 1 {
+	if got := gives(p.Decide(outlook(c), nil)); len(got) != 1 {
 		t.Errorf("%v", got)
 	}
 }
@@ -182,17 +182,17 @@ func TestAPromiseThatNeedsLessGives(t *testing.T) {
 func TestGivingWaitsForARegisteredExecutor(t *testing.T) {
 	c, p := ledgertest.New(t, "a", "b"), by(assign.FlexiblePreemptive)
 	batch := comes(c, "app-1", wish{})
-	obey(c, p.Decide(c.View(), nil))
+	obey(c, p.Decide(outlook(c), nil))
 	comes(c, "app-2", wish{class: api.ClassInteractive})
-	if got := gives(p.Decide(c.View(), nil)); got != nil {
+	if got := gives(p.Decide(outlook(c), nil)); got != nil {
 		t.Errorf("nobody has registered: %v", got)
 	}
 	c.Know(ledger.ExecutorUp{App: batch.ID, ID: "2"})
-	if got := gives(p.Decide(c.View(), nil)); !slices.Equal(got, []string{"app-1 a app-2"}) {
+	if got := gives(p.Decide(outlook(c), nil)); !slices.Equal(got, []string{"app-1 a app-2"}) {
 		t.Errorf("on b one has registered: %v", got)
 	}
 	c.Know(ledger.ExecutorUp{App: batch.ID, ID: "1"}, ledger.ContextStopped{App: batch.ID, At: 1})
-	if got := gives(p.Decide(c.View(), nil)); got != nil {
+	if got := gives(p.Decide(outlook(c), nil)); got != nil {
 		t.Errorf("it has ended: %v", got)
 	}
 }
@@ -205,13 +205,13 @@ func TestMemoryThatIsNotFreeInTimeIsGiven(t *testing.T) {
 	runs(c, p, "app-2", wish{})
 	c.To(20)
 	comes(c, "app-3", wish{class: api.ClassInteractive})
-	choices := p.Decide(c.View(), nil)
+	choices := p.Decide(outlook(c), nil)
 	if got := gives(choices); got != nil || choices[0].Wait.Start != ledgertest.Start.Add(32*time.Second) {
 		t.Fatalf("%v, %+v", got, choices[0].Wait)
 	}
 	obey(c, choices)
 	c.To(33)
-	if got := gives(p.Decide(c.View(), nil)); !slices.Equal(got, []string{"app-2 c app-3"}) {
+	if got := gives(p.Decide(outlook(c), nil)); !slices.Equal(got, []string{"app-2 c app-3"}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -222,7 +222,7 @@ func TestWhoGrows(t *testing.T) {
 	c, p := ledgertest.New(t, "a", "b"), by(assign.FlexiblePreemptive)
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	a := runs(c, p, "app-1", wish{profile: "p", deadline: 5000, most: 1})
-	if !p.Grows(c.View(), a) {
+	if !queue.Grows(outlook(c), a) {
 		t.Error("it has hours left, and does not grow")
 	}
 	body := ledgertest.Chain("q") // 17 core-seconds.
@@ -232,7 +232,7 @@ func TestWhoGrows(t *testing.T) {
 	}
 	c.Know(ledger.ProfileSaved{Body: body})
 	short := runs(c, p, "app-2", wish{profile: "q"})
-	if p.Grows(c.View(), short) {
+	if queue.Grows(outlook(c), short) {
 		t.Error("it ends within a minute, and grows")
 	}
 	ends(c, short)
@@ -242,11 +242,11 @@ func TestWhoGrows(t *testing.T) {
 	registers(c, long)
 	comes(c, "app-4", wish{class: api.ClassInteractive})
 	c.To(149)
-	if got := gives(p.Decide(c.View(), nil)); !slices.Equal(got, []string{"app-3 b app-4"}) {
+	if got := gives(p.Decide(outlook(c), nil)); !slices.Equal(got, []string{"app-3 b app-4"}) {
 		t.Errorf("within two minutes: %v", got)
 	}
 	c.To(151)
-	if got := gives(p.Decide(c.View(), nil)); !slices.Equal(got, []string{"app-3 c app-4"}) {
+	if got := gives(p.Decide(outlook(c), nil)); !slices.Equal(got, []string{"app-3 c app-4"}) {
 		t.Errorf("after two minutes: %v", got)
 	}
 }
@@ -263,12 +263,12 @@ func TestSharesFollowTheRule(t *testing.T) {
 		registers(c, a)
 	}
 	for rule, want := range map[string][]int{assign.Flexible: {2, 2, 1}, assign.FlexiblePreemptive: {1, 3, 1}, assign.Malleable: {2, 2, 1}, assign.Rigid: {1, 1, 1}} {
-		shares := by(rule).Shares(c.View())
+		shares := by(rule).Shares(outlook(c))
 		if got := []int{shares["app-1"], shares["app-2"], shares["app-3"]}; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", rule, got, want)
 		}
 	}
-	if got := by(assign.Backfill).Shares(c.View()); got != nil {
+	if got := by(assign.Backfill).Shares(outlook(c)); got != nil {
 		t.Errorf("backfill: %v", got)
 	}
 }
@@ -298,7 +298,7 @@ func TestTheLineIsOfTheOrderAndThePriority(t *testing.T) {
 		p := by(w.rule)
 		p.Order = w.order
 		var line []api.AppID
-		for _, x := range p.Decide(c.View(), nil) {
+		for _, x := range p.Decide(outlook(c), nil) {
 			line = append(line, x.App.ID)
 		}
 		if got := fmt.Sprint(line); got != w.want {
@@ -318,11 +318,11 @@ func TestTheHeadBlocksThoseBehindIt(t *testing.T) {
 		c.To(1)
 		comes(c, "app-4", wish{most: 1})
 		ends(c, one)
-		if started := obey(c, p.Decide(c.View(), nil)); started != nil {
+		if started := obey(c, p.Decide(outlook(c), nil)); started != nil {
 			t.Errorf("%s: one node is free, and %v", rule, started)
 		}
 		ends(c, two)
-		if started := obey(c, p.Decide(c.View(), nil)); !slices.Equal(started, []api.AppID{"app-3"}) {
+		if started := obey(c, p.Decide(outlook(c), nil)); !slices.Equal(started, []api.AppID{"app-3"}) {
 			t.Errorf("%s: two nodes are free, and %v", rule, started)
 		}
 	}
@@ -335,12 +335,12 @@ func TestOneForWhichThereAreNoNodesBlocksNobody(t *testing.T) {
 	runs(c, p, "app-1", wish{most: 2})
 	comes(c, "app-2", wish{class: api.ClassInteractive, least: 3})
 	c.Know(ledger.NodeLost{Node: "c"})
-	if choices := p.Decide(c.View(), nil); gives(choices) != nil || choices[0].What != queue.Wait || choices[0].Wait.Start != 0 {
+	if choices := p.Decide(outlook(c), nil); gives(choices) != nil || choices[0].What != queue.Wait || choices[0].Wait.Start != 0 {
 		t.Errorf("%v, %+v", gives(choices), choices[0].Wait)
 	}
 	c.To(1)
 	comes(c, "app-3", wish{class: api.ClassInteractive, most: 1})
-	if got := gives(p.Decide(c.View(), nil)); !slices.Equal(got, []string{"app-1 b app-3"}) {
+	if got := gives(p.Decide(outlook(c), nil)); !slices.Equal(got, []string{"app-1 b app-3"}) {
 		t.Errorf("the one behind it: %v", got)
 	}
 }
@@ -355,18 +355,18 @@ func TestADepartureTakesBack(t *testing.T) {
 	runs(c, p, "app-3", wish{most: 1})
 	c.To(210)
 	comes(c, "app-4", wish{least: 2, most: 2})
-	if got := gives(p.Decide(c.View(), nil)); got != nil {
+	if got := gives(p.Decide(outlook(c), nil)); got != nil {
 		t.Fatalf("nothing has left: %v", got)
 	}
 	c.To(220)
 	ends(c, c.View().App("app-3"))
-	choices := p.Decide(c.View(), nil)
+	choices := p.Decide(outlook(c), nil)
 	if got := gives(choices); !slices.Equal(got, []string{"app-2 c app-4"}) {
 		t.Fatalf("%v, %+v", got, choices[0].Wait)
 	}
 	obey(c, choices)
 	left(c)
-	if started := obey(c, p.Decide(c.View(), nil)); !slices.Equal(started, []api.AppID{"app-4"}) {
+	if started := obey(c, p.Decide(outlook(c), nil)); !slices.Equal(started, []api.AppID{"app-4"}) {
 		t.Errorf("%v", started)
 	}
 }
@@ -383,14 +383,14 @@ func TestTwoFitBesideEachOther(t *testing.T) {
 	for i := range 3 {
 		comes(c, api.AppID(fmt.Sprintf("app-%d", 5+i)), wish{class: api.ClassInteractive, heap: 3 * units.GiB, most: 1})
 	}
-	choices := p.Decide(c.View(), nil)
+	choices := p.Decide(outlook(c), nil)
 	if got := gives(choices); len(got) != 2 {
 		t.Fatalf("%v", got)
 	}
 	obey(c, choices)
-	obey(c, p.Decide(c.View(), nil))
+	obey(c, p.Decide(outlook(c), nil))
 	left(c)
-	obey(c, p.Decide(c.View(), nil))
+	obey(c, p.Decide(outlook(c), nil))
 	for _, id := range []api.AppID{"app-3", "app-4"} {
 		if a := c.View().App(id); !a.Running() {
 			t.Errorf("%s waits: %+v", id, a.Wait)
@@ -403,10 +403,10 @@ func TestOneThatStaysIsReplaced(t *testing.T) {
 	c, p := ledgertest.New(t, "a", "b", "c"), by(assign.FlexiblePreemptive)
 	batch := runs(c, p, "app-1", wish{})
 	shell := comes(c, "app-2", wish{class: api.ClassInteractive})
-	obey(c, p.Decide(c.View(), nil))
+	obey(c, p.Decide(outlook(c), nil))
 	c.To(120)
 	c.Know(ledger.ExecutorStayed{App: batch.ID, ID: "3", Node: "c", For: shell.ID, After: queue.Stays})
-	choices := p.Decide(c.View(), nil)
+	choices := p.Decide(outlook(c), nil)
 	if got := gives(choices); !slices.Equal(got, []string{"app-1 b app-2"}) || choices[0].Wait.Node != "b" {
 		t.Fatalf("%v, %+v", got, choices[0].Wait)
 	}
@@ -415,7 +415,7 @@ func TestOneThatStaysIsReplaced(t *testing.T) {
 	c.Know(ledger.RunEnded{App: shell.ID, State: api.AppFailed, At: 121})
 	left(c)
 	other := comes(c, "app-3", wish{})
-	if started := obey(c, p.Decide(c.View(), nil)); !slices.Equal(started, []api.AppID{"app-3"}) || len(other.Seats()) != 2 {
+	if started := obey(c, p.Decide(outlook(c), nil)); !slices.Equal(started, []api.AppID{"app-3"}) || len(other.Seats()) != 2 {
 		t.Errorf("%v on %v", started, other.Seats())
 	}
 }
@@ -437,7 +437,7 @@ func TestWhatWasAskedBackIsEnough(outer *testing.T) {
 				least: rapid.IntRange(0, 2).Draw(t, "least"), most: rapid.SampledFrom([]int{0, 2, 3}).Draw(t, "most")})
 		}
 		asked := func() {
-			choices, again := p.Decide(c.View(), nil), p.Decide(c.View(), nil)
+			choices, again := p.Decide(outlook(c), nil), p.Decide(outlook(c), nil)
 			if !slices.Equal(gives(choices), gives(again)) {
 				t.Fatalf("asked twice: %v, %v", gives(choices), gives(again))
 			}
@@ -489,7 +489,7 @@ func TestWhatWasAskedBackIsEnough(outer *testing.T) {
 				asked()
 			}
 			left(c)
-			choices := p.Decide(c.View(), nil)
+			choices := p.Decide(outlook(c), nil)
 			for _, a := range to {
 				i := slices.IndexFunc(choices, func(x queue.Choice) bool { return x.App == a })
 				if i >= 0 && choices[i].What != queue.Start { // It may have started meanwhile.

@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
 // Shares are on how many nodes each application that runs may have executors by p's rule, nil where it bounds none.
-func (p Policy) Shares(v ledger.View) map[api.AppID]int {
+func (p Policy) Shares(o *estimate.Outlook) map[api.AppID]int {
 	if p.Backfills() {
 		return nil
 	}
-	b := p.newBook(v, slices.Clone(v.Waiting()))
+	b := p.newBook(o, slices.Clone(o.View.Waiting()))
 	for _, a := range b.line {
-		b.enter(a, v.Copy(a.Tenant.Owner.User, a.Promise.Profile))
+		b.enter(a, o.View.Copy(a.Tenant.Owner.User, a.Promise.Profile))
 	}
 	b.sort()
 	shares, s := make(map[api.AppID]int), b.assign()
@@ -35,13 +36,13 @@ const (
 
 // Grows reports whether a, which runs, may get executors on more nodes now: it has given none back a moment ago, and
 // does not end in a moment.
-func (p Policy) Grows(v ledger.View, a *ledger.App) bool {
-	now := a.At(v.Now())
+func Grows(o *estimate.Outlook, a *ledger.App) bool {
+	now := a.At(o.View.Now())
 	for _, x := range a.Tenant.Executors {
 		if x.For != "" && (now-x.Asked).Duration() < calm {
 			return false
 		}
 	}
-	end := p.Places.Predicted(v, a)
+	end := o.Predicted(a)
 	return end == 0 || (end-now).Duration() >= worthwhile
 }

@@ -105,21 +105,3 @@ func since(a *ledger.App) units.Instant {
 func edf(now units.Instant, a, b *ledger.App) int {
 	return cmp.Or(cmp.Compare(due(now, a), due(now, b)), cmp.Compare(since(a), since(b)), cmp.Compare(a.ID, b.ID))
 }
-
-// Enter is a as it is judged and seated when it starts now: matched to its profile as that is
-// now, with the mode that this means.
-func Enter(a *ledger.App, profile *ledger.Profile) (entering *ledger.App, matched bool) {
-	b := *a
-	mode := a.Promise.Mode
-	if mode == ledger.Recording || mode == ledger.Paced {
-		if profile != nil {
-			b.Profile, matched = profile, true
-		}
-		b.Promise.Mode = ledger.Recording
-		if b.Promise.Deadline > 0 && b.Profile != nil {
-			b.Promise.Mode = ledger.Paced
-		}
-	}
-	b.Promise.Gate = ledger.Gate{}
-	return &b, matched
-}

@@ -7,23 +7,25 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
 // Decide decides on all that wait, and on a newcomer if there is one, in their order; then come those that run
 // and give something back.
-func (p Policy) Decide(v ledger.View, newcomer *Newcomer) []Choice {
-	line := slices.Clone(v.Waiting())
+func (p Policy) Decide(o *estimate.Outlook, newcomer *Newcomer) []Choice {
+	line := slices.Clone(o.View.Waiting())
 	if newcomer != nil {
 		line = append(line, newcomer.App)
 	}
 	if len(line) == 0 {
 		return nil
 	}
-	h := p.newRound(v, line)
+	h := p.newRound(o, line)
 	for _, a := range line {
-		profile := v.Copy(a.Tenant.Owner.User, a.Promise.Profile)
+		profile := o.View.Copy(a.Tenant.Owner.User, a.Promise.Profile)
 		if newcomer != nil && a == newcomer.App {
 			profile = newcomer.Profile
 		}
@@ -82,7 +84,7 @@ func (h *round) choose(c *Choice, comes, noWait bool) {
 	entering, matched := h.book.entered[c.App.ID].app, h.book.entered[c.App.ID].matched
 	s, err := h.admit(entering, noWait)
 	if err == nil {
-		c.Judgement = h.book.Verdicts.Judge(h.view, entering, s, h.view.Now())
+		c.Judgement = h.book.Verdicts.Judge(h.outlook, entering, s, h.view.Now())
 		if c.Judgement.Verdict == api.VerdictInfeasible && h.book.mustKeep(entering) {
 			c.What, c.Err = Refuse, api.Errorf(api.KindInfeasible, "%s", c.Judgement.Reason)
 			return
@@ -126,7 +128,7 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 	if comes {
 		entering = h.book.entered[c.App.ID].app
 	}
-	whole, err := h.book.Places.Seats(h.view, entering, placement.Whole)
+	whole, err := h.book.Places.Seats(h.outlook, entering, placement.Whole)
 	if err != nil {
 		// Of who waits a node may only be away, or give less for a while.
 		if comes && api.KindOf(err) != api.KindTransient {
@@ -137,8 +139,8 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 		c.Judgement.Reason = fmt.Sprintf("queued at place %d of %d: %v", c.Wait.Place, c.Wait.Of, err)
 		return
 	}
-	c.Wait.Latest = h.book.Verdicts.Latest(entering, whole)
-	c.Judgement = h.book.Verdicts.Waiting(h.view, entering, whole, c.Wait)
+	c.Wait.Latest = verdict.Latest(h.outlook, entering, whole)
+	c.Judgement = h.book.Verdicts.Waiting(h.outlook, entering, whole, c.Wait)
 	if !h.book.mustKeep(c.App) {
 		return
 	}

@@ -22,8 +22,11 @@ import (
 )
 
 func policy() queue.Policy {
-	e := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesAuto, MaxPool: 4}
-	return queue.Policy{Order: assign.EDF, Places: placement.Policy{Policy: e, Order: placement.LeastCommitted}, Verdicts: verdict.Policy{Policy: e}}
+	return queue.Policy{Order: assign.EDF, Places: placement.Policy{Order: placement.LeastCommitted}}
+}
+
+func outlook(c *ledgertest.Cluster) *estimate.Outlook {
+	return estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesAuto, MaxPool: 4}.Outlook(c.View())
 }
 
 // waits has an application wait with executors of that heap, and nothing else.
@@ -71,7 +74,7 @@ func TestTheOrder(t *testing.T) {
 	c.App("app-0", "p", 0, "a")
 	c.Know(ledger.NodeDrained{Node: "a", Draining: true}) // Nobody starts.
 	var order []api.AppID
-	for i, w := range policy().Decide(c.View(), nil) {
+	for i, w := range policy().Decide(outlook(c), nil) {
 		order = append(order, w.App.ID)
 		if w.What != queue.Wait || w.Wait.Place != i+1 || w.Wait.Of != 5 {
 			t.Errorf("%s: %+v", w.App.ID, w)
@@ -101,7 +104,7 @@ func TestALongOneStartsInTimeBesideAStream(t *testing.T) {
 			waits(c, api.AppID(fmt.Sprintf("app-%04d", stream)), deadline, 10*units.GiB)
 		}
 		arrive()
-		obey(c, p.Decide(c.View(), nil))
+		obey(c, p.Decide(outlook(c), nil))
 		long := ledger.Promise{Profile: "long", Start: c.Now, Deadline: 20 * 60 * minute, Mode: ledger.Paced}
 		c.Know(ledger.Registered{ID: "app-long", Name: "long", Serial: c.View().Serial() + 1, Promise: long, Matched: true,
 			Tenant: ledger.Tenant{Submission: "of the long one", Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: 10 * units.GiB, OffHeapFixed: true}},
@@ -120,11 +123,11 @@ func TestALongOneStartsInTimeBesideAStream(t *testing.T) {
 					ends(c, x)
 				}
 			}
-			for _, id := range obey(c, p.Decide(c.View(), nil)) {
+			for _, id := range obey(c, p.Decide(outlook(c), nil)) {
 				began[id] = now
 			}
 		}
-		latest, now := p.Verdicts.Latest(a, placement.Seating{Cores: 4, Slots: 4}), c.Now
+		latest, now := verdict.Latest(outlook(c), a, placement.Seating{Cores: 4, Slots: 4}), c.Now
 		if latest == 0 || now > latest || now < latest.Add(-queue.Patience) {
 			t.Errorf("%s: it started %v before its latest start", name, latest.Sub(now))
 		}
@@ -144,7 +147,7 @@ func TestAHeadThatNoPlanHoldsIsToldAndPassed(t *testing.T) {
 	}
 	ask := func(want ...api.AppID) {
 		t.Helper()
-		if started := obey(c, p.Decide(c.View(), nil)); !slices.Equal(started, want) {
+		if started := obey(c, p.Decide(outlook(c), nil)); !slices.Equal(started, want) {
 			t.Fatalf("%v started, want %v", started, want)
 		}
 	}
@@ -166,14 +169,14 @@ func TestAHeadThatNoPlanHoldsIsToldAndPassed(t *testing.T) {
 	ends(c, large)
 	late := heavy("app-late", units.MiB)
 	waits(c, "app-light", 0, units.GiB)
-	choices := p.Decide(c.View(), nil)
+	choices := p.Decide(outlook(c), nil)
 	if w := choices[0]; w.App != head || !w.Wait.Plan || !strings.Contains(w.Wait.Why, "the plan of node a has no room: a plan takes 6291456 bytes") ||
 		!strings.Contains(w.Judgement.Reason, "starts when others have ended (the plan of node a") {
 		t.Errorf("%+v", w)
 	}
 	ask("app-light")
 	comes := &ledger.App{ID: "app-new", Tenant: late.Tenant, Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now}}
-	choices = p.Decide(c.View(), &queue.Newcomer{App: comes})
+	choices = p.Decide(outlook(c), &queue.Newcomer{App: comes})
 	if last := choices[len(choices)-1]; last.What != queue.Refuse || api.KindOf(last.Err) != api.KindTransient {
 		t.Errorf("one that comes: %+v", last)
 	}
@@ -189,26 +192,26 @@ func TestAHeadThatNoPlanHoldsIsToldAndPassed(t *testing.T) {
 func TestTheHeadIsNotPassedForEver(t *testing.T) {
 	c := ledgertest.New(t, "a") // 16 GiB.
 	long := waits(c, "app-1", 0, 8*units.GiB)
-	obey(c, policy().Decide(c.View(), nil))
+	obey(c, policy().Decide(outlook(c), nil))
 	c.To(1)
 	waits(c, "app-2", 50, 14*units.GiB)
-	obey(c, policy().Decide(c.View(), nil))
+	obey(c, policy().Decide(outlook(c), nil))
 	c.To(2)
 	for i := range 7 {
 		waits(c, api.AppID(fmt.Sprint("app-", i+3)), 0, 2*units.GiB)
 	}
-	started := obey(c, policy().Decide(c.View(), nil))
+	started := obey(c, policy().Decide(outlook(c), nil))
 	if !slices.Equal(started, []api.AppID{"app-3"}) {
 		t.Fatalf("%v started behind the head, want one: 2g are left beside its 14g", started)
 	}
 	c.To(3)
 	ends(c, c.View().App("app-3"))
-	if started = obey(c, policy().Decide(c.View(), nil)); !slices.Equal(started, []api.AppID{"app-4"}) {
+	if started = obey(c, policy().Decide(outlook(c), nil)); !slices.Equal(started, []api.AppID{"app-4"}) {
 		t.Fatalf("%v started when the first of the small ones ended", started)
 	}
 	c.To(4)
 	ends(c, long)
-	if started = obey(c, policy().Decide(c.View(), nil)); !slices.Equal(started, []api.AppID{"app-2"}) {
+	if started = obey(c, policy().Decide(outlook(c), nil)); !slices.Equal(started, []api.AppID{"app-2"}) {
 		t.Fatalf("%v started when what the head waited for ended", started)
 	}
 }
@@ -218,9 +221,9 @@ func TestExpectedStartsAreLearnt(t *testing.T) {
 	c := ledgertest.New(t, "a")
 	p := policy()
 	first := waits(c, "app-1", 0, 10*units.GiB)
-	obey(c, p.Decide(c.View(), nil))
+	obey(c, p.Decide(outlook(c), nil))
 	waits(c, "app-2", 0, 10*units.GiB)
-	if w := p.Decide(c.View(), nil)[0]; w.Wait.Start != 0 || !strings.Contains(w.Judgement.Reason, "queued at place 1 of 1, starts when memory comes free (an executor of 10g heap") {
+	if w := p.Decide(outlook(c), nil)[0]; w.Wait.Start != 0 || !strings.Contains(w.Judgement.Reason, "queued at place 1 of 1, starts when memory comes free (an executor of 10g heap") {
 		t.Errorf("nobody knows, but: %+v", w)
 	}
 	c.To(100)
@@ -234,14 +237,14 @@ func TestExpectedStartsAreLearnt(t *testing.T) {
 		t.Fatalf("learnt %q, %s, %v", key, state, ok)
 	}
 	c.Know(ledger.QueueLearnt{Key: "app-3", State: state}, ledger.ExecutorLost{App: first.ID, ID: "1"})
-	obey(c, p.Decide(c.View(), nil)) // The second one, of which nothing is known.
+	obey(c, p.Decide(outlook(c), nil)) // The second one, of which nothing is known.
 	ends(c, c.View().App("app-2"))
 	third := waits(c, "app-3", 0, 10*units.GiB)
-	obey(c, p.Decide(c.View(), nil))
+	obey(c, p.Decide(outlook(c), nil))
 	c.To(130)
 	waits(c, "app-4", 0, 10*units.GiB)
 	waits(c, "app-5", 1000, 9*units.GiB)
-	choices := p.Decide(c.View(), nil)
+	choices := p.Decide(outlook(c), nil)
 	if got := units.FromDuration(choices[0].Wait.Start.Sub(c.Now)); choices[0].App.ID != "app-5" || got < 69 || got > 75 {
 		t.Errorf("%s is expected to start in %v, want 70 s: runs of %s take 100 s", choices[0].App.ID, got, third.Promise.Profile)
 	}
@@ -261,13 +264,13 @@ func TestThoseBehindOneThatIsRefusedMoveUp(t *testing.T) {
 	c := ledgertest.New(t, "a")
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	waits(c, "app-1", 0, 10*units.GiB)
-	obey(c, policy().Decide(c.View(), nil))
+	obey(c, policy().Decide(outlook(c), nil))
 	strict := ledger.Promise{Profile: "p", Start: c.Now, Deadline: 30, Mode: ledger.Paced, Required: true}
 	c.Know(ledger.Registered{ID: "app-2", Name: "p", Serial: c.View().Serial() + 1, Promise: strict, Matched: true,
 		Tenant: ledger.Tenant{Submission: "of app-2", Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: 10 * units.GiB, OffHeapFixed: true}},
 		Wait:   &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
 	waits(c, "app-3", 0, 9*units.GiB)
-	choices := policy().Decide(c.View(), nil)
+	choices := policy().Decide(outlook(c), nil)
 	if len(choices) != 2 || choices[0].What != queue.Refuse || api.KindOf(choices[0].Err) != api.KindInfeasible {
 		t.Fatalf("%+v", choices)
 	}
@@ -279,19 +282,19 @@ func TestThoseBehindOneThatIsRefusedMoveUp(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	c := ledgertest.New(t, "a")
 	waits(c, "app-1", 0, 10*units.GiB)
-	obey(c, policy().Decide(c.View(), nil))
+	obey(c, policy().Decide(outlook(c), nil))
 	comes := &ledger.App{ID: "app-2", Tenant: ledger.Tenant{Launch: api.Launch{Heap: 10 * units.GiB, OffHeapFixed: true}},
 		Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now}}
-	choice := policy().Decide(c.View(), &queue.Newcomer{App: comes, NoWait: true})[0]
+	choice := policy().Decide(outlook(c), &queue.Newcomer{App: comes, NoWait: true})[0]
 	if choice.What != queue.Refuse || api.KindOf(choice.Err) != api.KindConflict || !strings.Contains(choice.Err.Error(), "a heap of 6g would fit") {
 		t.Errorf("one that is not to wait: %+v", choice)
 	}
 	strict := *comes
 	strict.Promise.Deadline, strict.Promise.Required = 100, true
-	if choice = policy().Decide(c.View(), &queue.Newcomer{App: &strict})[0]; choice.What != queue.Refuse || api.KindOf(choice.Err) != api.KindInfeasible {
+	if choice = policy().Decide(outlook(c), &queue.Newcomer{App: &strict})[0]; choice.What != queue.Refuse || api.KindOf(choice.Err) != api.KindInfeasible {
 		t.Errorf("one that must be in time: %+v", choice)
 	}
-	if choice = policy().Decide(c.View(), &queue.Newcomer{App: comes})[0]; choice.What != queue.Wait || choice.Wait.Node != "a" {
+	if choice = policy().Decide(outlook(c), &queue.Newcomer{App: comes})[0]; choice.What != queue.Wait || choice.Wait.Node != "a" {
 		t.Errorf("one that waits: %+v", choice)
 	}
 }
@@ -302,7 +305,7 @@ func TestBeyond(t *testing.T) {
 	for id, deadline := range map[api.AppID]units.Seconds{"app-1": 0, "app-2": 500, "app-3": 100} {
 		waits(c, id, deadline, 5*units.GiB)
 	}
-	obey(c, policy().Decide(c.View(), nil))
+	obey(c, policy().Decide(outlook(c), nil))
 	s := ledgertest.Status("a", 2)
 	s.Memory = 11 * units.GiB
 	c.Know(ledger.NodeSaid{Status: s})
@@ -328,7 +331,7 @@ func TestNobodyStarves(outer *testing.T) {
 			return waits(c, api.AppID(fmt.Sprintf("app-%04d", serial)), deadline, units.Bytes(rapid.IntRange(least, most).Draw(t, "heap"))*units.GiB)
 		}
 		ask := func() {
-			choices, again := p.Decide(c.View(), nil), p.Decide(c.View(), nil)
+			choices, again := p.Decide(outlook(c), nil), p.Decide(outlook(c), nil)
 			for i := range choices {
 				if choices[i].App != again[i].App || choices[i].What != again[i].What || choices[i].Wait != again[i].Wait {
 					t.Fatalf("asked twice: %+v, %+v", choices[i], again[i])
@@ -379,7 +382,7 @@ func TestAProfileThatHasCome(t *testing.T) {
 	c := ledgertest.New(t, "a")
 	a := waits(c, "app-1", 200, 10*units.GiB)
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("app-1")})
-	choice := policy().Decide(c.View(), nil)[0]
+	choice := policy().Decide(outlook(c), nil)[0]
 	if choice.What != queue.Start || choice.Mode != ledger.Paced || !choice.Matched || choice.Judgement.Verdict == api.VerdictUnknown {
 		t.Fatalf("%+v", choice)
 	}

@@ -15,8 +15,9 @@ import (
 // round is the cluster as those in front leave it: who started in this round has its memory,
 // and whoever waits has the memory of a node kept.
 type round struct {
-	book book
-	view ledger.View
+	book    book
+	outlook *estimate.Outlook
+	view    ledger.View
 	// taken is what was taken in this round, by node, kept who waits for the node.
 	taken map[string]units.Bytes
 	kept  map[string]*ledger.App
@@ -45,9 +46,11 @@ type change struct {
 
 // newRound is the cluster before anybody is looked at. Executors that are to replace ones of
 // nodes that are away have their memory taken where they would go.
-func (p Policy) newRound(v ledger.View, line []*ledger.App) *round {
-	h := &round{book: p.newBook(v, line), view: v, taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App),
-		told: make(map[string]int), gifts: gifts(v), left: make(map[api.AppID]int)}
+func (p Policy) newRound(o *estimate.Outlook, line []*ledger.App) *round {
+	v := o.View
+	h := &round{book: p.newBook(o, line), outlook: o, view: v,
+		taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App), told: make(map[string]int),
+		gifts: gifts(v), left: make(map[api.AppID]int)}
 	for a := range v.Running() {
 		for _, lost := range a.Tenant.Pending {
 			if n := v.Node(lost); n == nil || !n.Live() {
@@ -85,11 +88,11 @@ func (h *round) room(n *ledger.Node, a *ledger.App) units.Bytes {
 	return min(free, spare)
 }
 
-// seats are what a gets now; an error where that is nothing, which is a *fullPlan where there is
-// memory for it.
-func (h *round) seats(a *ledger.App) (placement.Seating, error) {
+// seats are what a gets now on so many nodes at most, 0 for no bound; an error where that is nothing, which is a
+// *fullPlan where there is memory for it.
+func (h *round) seats(a *ledger.App, most int) (placement.Seating, error) {
 	var full *fullPlan
-	s, err := h.book.Places.Seats(h.view, a, func(n *ledger.Node) units.Bytes {
+	s, err := h.book.Places.Within(most).Seats(h.outlook, a, func(n *ledger.Node) units.Bytes {
 		room := h.room(n, a)
 		if room >= a.Tenant.Claim() && h.full(n, a) {
 			full = &fullPlan{n.Node, a.Tenant.Launch.Bytes()}
@@ -258,6 +261,3 @@ func (h *round) givenTo(a *ledger.App) (name string) {
 	}
 	return name
 }
-
-// estimates is how ends are predicted.
-func (h *round) estimates() estimate.Policy { return h.book.Places.Policy }

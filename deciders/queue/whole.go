@@ -40,15 +40,15 @@ func keepsDeadline(a *ledger.App) bool {
 const spareCores = 1.1
 
 // needs is on how many nodes a has to be whatever others wait for, each of which gives it so many cores.
-func needs(now units.Instant, a *ledger.App, each units.Cores) int {
+func needs(o *estimate.Outlook, a *ledger.App, each units.Cores) int {
 	least := placement.Least(a)
-	late := a.Wait != nil && a.Wait.Latest > 0 && now > a.Wait.Latest
+	late := a.Wait != nil && a.Wait.Latest > 0 && o.View.Now() > a.Wait.Latest
 	if !keepsDeadline(a) || late || !(each > 0) {
 		return least
 	}
 	cores := a.Reservation.Held()
 	if cores == 0 {
-		cores = estimate.Least(now, a, estimate.CourseOf(a))
+		cores = o.Least(a)
 	}
 	nodes := math.Ceil(spareCores * float64(cores/each))
 	return max(least, int(min(nodes, math.MaxInt32)))

@@ -79,7 +79,7 @@ func (p Policy) newRound(v ledger.View) *round {
 		}
 	}
 	// Nobody in particular asks, and it is due at once.
-	for _, b := range p.Promised(v, &ledger.App{Promise: ledger.Promise{Start: v.Now()}}, here) {
+	for _, b := range p.Outlook(v).Promised(&ledger.App{Promise: ledger.Promise{Start: v.Now()}}, here) {
 		a := v.App(b.App)
 		if a == nil || a.Reservation.Held() > 0 {
 			continue

@@ -6,7 +6,7 @@
 //
 //	unit      planner.quantum cores
 //	capacity  what the nodes that are here offer, less what those have been promised whose deadlines are known to be
-//	          kept (estimate.Policy.Promised)
+//	          kept (estimate.Outlook.Promised)
 //	M         what an application's slots can use of its nodes, and its cap allows
 //	arrival   the start of its deadline clock
 //	used      the CPU time of its executors so far: one that waits for a reservation runs all the same, on what others

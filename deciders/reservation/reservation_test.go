@@ -98,7 +98,7 @@ func TestReservationsArePromises(t *testing.T) {
 	c := taught(t, 0.5, "a", "b")
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("known")})
 	known := c.App("app-1", "known", 35, "a", "b")
-	promised := estimate.Least(c.Now, known, estimate.CourseOf(known))
+	promised := by("").Outlook(c.View()).Least(known)
 	if promised <= 4 {
 		t.Fatalf("the known one needs %v cores of 8: the test looks for the wrong thing", promised)
 	}
@@ -109,7 +109,7 @@ func TestReservationsArePromises(t *testing.T) {
 		t.Errorf("beside %v: %+v and %+v", promised, waits.Reservation, fits.Reservation)
 	}
 	p := by(assign.Open)
-	for _, x := range p.Promised(c.View(), known, known.Seats()) {
+	for _, x := range p.Outlook(c.View()).Promised(known, known.Seats()) {
 		if x.App != fits.ID || !near(x.Cores, 1) || x.Until != 100 {
 			t.Errorf("promised beside the known one: %+v", x)
 		}
@@ -257,7 +257,7 @@ func parts(v ledger.View, p reservation.Policy) map[string]units.Cores {
 	for a := range v.Running() {
 		cores := a.Reservation.Held()
 		if a.Profile != nil && a.Band() == api.BandPromised && !a.Promise.Late {
-			cores = min(estimate.Least(v.Now(), a, estimate.CourseOf(a)), a.Tenant.Cores)
+			cores = min(by("").Outlook(v).Least(a), a.Tenant.Cores)
 		}
 		for _, node := range slices.Sorted(slices.Values(a.Seats())) {
 			all[node] += cores / units.Cores(len(a.Seats()))

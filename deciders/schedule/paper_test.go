@@ -30,7 +30,7 @@ func TestEquationsOfTheFirstStage(t *testing.T) {
 	a := c.App("app-1", "p", 100, "a", "b")
 	c.To(2)
 	s := c.Ready(a, 10, "read", 3000, "1", "2")
-	p := schedule.Ready(c.View(), paper(), a, s)
+	p := schedule.Ready(paper().Outlook(c.View()), a, s)
 	if math.Abs(float64(p.Left)-29.66667) > 1e-4 || math.Abs(float64(p.Cores)-2.0225) > 1e-3 || p.Aim.Last || math.Abs(float64(p.First-p.Left)) > 1e-9 {
 		t.Errorf("planned %+v", p)
 	}
@@ -51,14 +51,14 @@ func TestAStageThatWaitedBeginsLate(t *testing.T) {
 	a := c.App("app-1", "p", 100, "a")
 	c.To(2)
 	s := c.Ready(a, 10, "read", 3000)
-	p := schedule.Ready(c.View(), paper(), a, s)
+	p := schedule.Ready(paper().Outlook(c.View()), a, s)
 	if len(p.Targets) != 0 {
 		t.Fatalf("targets %+v of a stage without executors", p.Targets)
 	}
 	c.Know(ledger.StageAimed{App: a.ID, Stage: s.Key(), Aim: p.Aim, First: p.First})
 	c.To(12)
 	c.Know(ledger.StageRebound{App: a.ID, Stage: s.Key(), Bindings: []api.Binding{{Executor: "1", Weight: 4, Tasks: 4}}})
-	late := schedule.Late(c.View(), paper(), a, s)
+	late := schedule.Late(paper().Outlook(c.View()), a, s)
 	if len(late) != 1 {
 		t.Fatalf("planned %+v", late)
 	}
@@ -82,7 +82,7 @@ func TestTargetsDivideTheStage(t *testing.T) {
 		}
 		c.Know(ledger.StageRebound{App: a.ID, Stage: s.Key(), Bindings: bindings})
 		c.To(units.Seconds(rapid.Float64Range(0, 600).Draw(rt, "now")))
-		p := schedule.Ready(c.View(), paper(), a, s)
+		p := schedule.Ready(paper().Outlook(c.View()), a, s)
 		var work units.Work
 		var records float64
 		for i, target := range p.Targets {
@@ -121,11 +121,11 @@ func TestBesideOthersStagesEndEarlierAndTheLastOneDoesNot(t *testing.T) {
 		for i, id := range []string{"read", "map"} {
 			s := c.Ready(a, i, id, 3000, "1")
 			if i == 0 {
-				first = float64(schedule.Ready(c.View(), p, a, s).Left)
+				first = float64(schedule.Ready(p.Outlook(c.View()), a, s).Left)
 			}
 			c.Done(a, s, 20, units.Seconds(i))
 		}
-		return float64(schedule.Ready(c.View(), p, a, c.Ready(a, 2, "sum", 3000, "1")).Left)
+		return float64(schedule.Ready(p.Outlook(c.View()), a, c.Ready(a, 2, "sum", 3000, "1")).Left)
 	}
 	alone := left(ours, 0, "")
 	firstAlone := first
@@ -172,14 +172,14 @@ func TestBesideOneThatIsDueEarlierAStageYields(t *testing.T) {
 		a := c.App("app-2", "p", 400, "a", "b")
 		c.To(2)
 		s := c.Ready(a, 0, "read", 3000, "1")
-		planned := schedule.Ready(c.View(), ours, a, s)
-		if again := schedule.Anew(c.View(), ours, a); len(again) != 1 || math.Abs(float64(again[0].(ledger.StageAimed).Left-planned.Left)) > 1 {
+		planned := schedule.Ready(ours.Outlook(c.View()), a, s)
+		if again := schedule.Anew(ours.Outlook(c.View()), a); len(again) != 1 || math.Abs(float64(again[0].(ledger.StageAimed).Left-planned.Left)) > 1 {
 			t.Errorf("%s: planned once more it has %v, %v s when it was ready", strategy, again, planned.Left)
 		}
 		c.Done(a, s, 60, 2)
 		c.To(110)
 		c.Done(a, c.Ready(a, 1, "map", 1000, "1"), 10, 105)
-		return planned.Left, schedule.Ready(c.View(), ours, a, c.Ready(a, 2, "sum", 2000, "1")).Left
+		return planned.Left, schedule.Ready(ours.Outlook(c.View()), a, c.Ready(a, 2, "sum", 2000, "1")).Left
 	}
 	first, last := left("proportional")
 	byDeadline, lastByDeadline := left("edf-pure")

@@ -13,11 +13,11 @@ import (
 
 // Ready plans a stage that has become ready, of a paced application: Eq 1-3 with the time
 // really left.
-func Ready(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) ledger.StageAimed {
-	q, c := p.Aiming(v, a), estimate.CourseOf(a)
-	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
+func Ready(o *estimate.Outlook, a *ledger.App, s *ledger.Stage) ledger.StageAimed {
+	q, c := o.Aiming(a), o.Course(a)
+	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(o.View.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
 		Running: rests(a, s, c), Seated: estimate.Seated(a, q)}
-	return plan(v, p, a, s, c, q, c.Graph.StageDeadline(q, m), s.First)
+	return plan(o, a, s, q, c.Graph.StageDeadline(q, m), s.First)
 }
 
 // rests is what is left of the running stages besides s. Those submitted together
@@ -35,20 +35,20 @@ func rests(a *ledger.App, s *ledger.Stage, c estimate.Course) []dag.Rest {
 
 // Anew plans running stages of a paced application once more: what is left of each running
 // stage counts as a stage, those that have executors first, then the earlier ids.
-func Anew(v ledger.View, p estimate.Policy, a *ledger.App) []ledger.Lever {
-	return anew(v, p, a, nil)
+func Anew(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
+	return anew(o, a, nil)
 }
 
 // Late plans a running stage that has waited for executors until now. While nothing of it
 // is done, its first deadline is the one that it gets.
-func Late(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) []ledger.Lever {
-	return anew(v, p, a, s)
+func Late(o *estimate.Outlook, a *ledger.App, s *ledger.Stage) []ledger.Lever {
+	return anew(o, a, s)
 }
 
 // anew plans all running stages once more, or only the one that comes late.
-func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) []ledger.Lever {
-	q := p.Aiming(v, a)
-	c, seated := estimate.CourseOf(a), estimate.Seated(a, q)
+func anew(o *estimate.Outlook, a *ledger.App, late *ledger.Stage) []ledger.Lever {
+	q, c := o.Aiming(a), o.Course(a)
+	seated := estimate.Seated(a, q)
 	open := c.Running(a)
 	if q.Executors > 0 {
 		open = slices.Concat(filter(open, func(s *ledger.Stage) bool { return !a.Waits(s) }), filter(open, a.Waits))
@@ -63,13 +63,13 @@ func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) [
 				following = append(following, later.Annotation)
 			}
 			slices.Sort(following)
-			m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(v.Now()), Stage: s.Annotation, Unsubmitted: following,
+			m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(o.View.Now()), Stage: s.Annotation, Unsubmitted: following,
 				Running: earlier, Seated: seated}
 			first := s.First
 			if late != nil && s.Progress() == 0 {
 				first = 0
 			}
-			planned = append(planned, plan(v, p, a, s, c, q, g.StageDeadline(q, m), first))
+			planned = append(planned, plan(o, a, s, q, g.StageDeadline(q, m), first))
 		}
 		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
 	}
@@ -78,46 +78,45 @@ func anew(v ledger.View, p estimate.Policy, a *ledger.App, late *ledger.Stage) [
 
 // plan gives a stage a deadline, counted from now, which is the equations' by q unless it yields, or its
 // application's targets are paused: then it has none left, and all cores. Its executors get their targets.
-func plan(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, c estimate.Course, q dag.Params,
+func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params,
 	deadline, first units.Seconds) ledger.StageAimed {
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
-	last := estimate.Final(a, s, c, q)
+	last := estimate.Final(a, s, o.Course(a), q)
 	switch {
 	case a.Promise.Paused:
 		deadline = 0
 	case !last:
-		deadline = p.Yield(v, a, c, q, deadline)
+		deadline = o.Yield(a, q, deadline)
 	}
 	deadline = min(max(deadline, -ledger.Farthest), ledger.Farthest)
 	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
 	predicted := estimate.Predict(a, annotation, s)
 	if first == 0 && !a.Promise.Paused {
-		first = a.At(v.Now()) + deadline - s.ReadyAt
+		first = a.At(o.View.Now()) + deadline - s.ReadyAt
 	}
-	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: v.Now().Add(deadline.Duration()), Work: predicted.Work,
-		Records: predicted.Records,
-		Least:   estimate.Least(v.Now(), a, c)}
+	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: o.View.Now().Add(deadline.Duration()), Work: predicted.Work,
+		Records: predicted.Records, Least: o.Least(a)}
 	if !last && !s.Estimated() {
 		aim.Work *= units.Work(need(a, q, deadline))
 	}
 	return ledger.StageAimed{App: a.ID, Stage: s.Key(), Left: deadline, Aim: aim, First: first,
-		Targets: targets(v, p, a, s, aim),
+		Targets: targets(o, a, s, aim),
 		Cores:   dag.EstimateCores(aim.Records*needed(annotation, aim), deadline, annotation.NominalRate)}
 }
 
 // Bound makes the targets of a planned stage from its bindings. Its deadline stays.
-func Bound(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage) ledger.StageTargeted {
-	return ledger.StageTargeted{App: a.ID, Stage: s.Key(), Targets: targets(v, p, a, s, s.Aim)}
+func Bound(o *estimate.Outlook, a *ledger.App, s *ledger.Stage) ledger.StageTargeted {
+	return ledger.StageTargeted{App: a.ID, Stage: s.Key(), Targets: targets(o, a, s, s.Aim)}
 }
 
 // targets are those of s's bindings, in order of executor. Eq 6 and 7 are taken for what is
 // left of the stage and each executor's share of it: at the start, with equal shares, that
 // is the source's equation.
-func targets(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, aim ledger.Aim) []ledger.Target {
+func targets(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, aim ledger.Aim) []ledger.Target {
 	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
-	left := units.FromDuration(aim.DeadlineAt.Sub(v.Now()))
+	left := units.FromDuration(aim.DeadlineAt.Sub(o.View.Now()))
 	rest := aim.Records * needed(annotation, aim) * (1 - float64(s.Progress()))
 	estimated := dag.EstimateCores(rest, left, annotation.NominalRate)
 	var weight float64
@@ -135,9 +134,9 @@ func targets(v ledger.View, p estimate.Policy, a *ledger.App, s *ledger.Stage, a
 			continue
 		}
 		share := b.Weight / weight
-		cores := min(dag.InitCores(estimated*units.Cores(share), p.Equations.Quantum, 1), v.Offered(x.Node))
-		if aim.Last && left < dag.Steerable && p.Equations.Aim > 0 {
-			cores = v.Offered(x.Node)
+		cores := min(dag.InitCores(estimated*units.Cores(share), o.Equations.Quantum, 1), o.View.Offered(x.Node))
+		if aim.Last && left < dag.Steerable && o.Equations.Aim > 0 {
+			cores = o.View.Offered(x.Node)
 		}
 		all = append(all, ledger.Target{Node: x.Node, StageTarget: api.StageTarget{Executor: x.ID, Weight: b.Weight,
 			Tasks: b.Tasks,

@@ -39,7 +39,7 @@ func parts(t *testing.T, p estimate.Policy, each, deadline units.Seconds,
 	for i := range 40 {
 		c.To(at)
 		s := c.Ready(a, i, fmt.Sprint("query ", i), 1000, "1")
-		planned := schedule.Ready(c.View(), p, a, s)
+		planned := schedule.Ready(p.Outlook(c.View()), a, s)
 		needed := float64(planned.Aim.Work) / (4 * float64(each))
 		if cores := float64(planned.Aim.Work) / float64(planned.Left); math.Abs(float64(planned.Cores)-cores) > 1e-9 {
 			t.Errorf("stage %d begins with %v cores, %v do its work in its time", i, planned.Cores, cores)
@@ -115,7 +115,7 @@ func TestAStageThatTheProfileLacksIsNoneOfTheGroup(t *testing.T) {
 		if s.Annotation == ledger.Unmatched {
 			c.Know(ledger.StageAdded{App: a.ID, Stage: s.Key(), Extra: estimate.Extra(a, s)})
 		}
-		planned := schedule.Ready(c.View(), paced(), a, s)
+		planned := schedule.Ready(paced().Outlook(c.View()), a, s)
 		c.Know(planned)
 		at += needs * planned.Left
 		c.To(at)

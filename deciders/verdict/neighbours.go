@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -12,51 +13,14 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// neighbours are those beside whom an application is judged.
-type neighbours struct {
-	// others is how many run on its nodes or wait, promises what they have been promised.
-	others   int
-	promises []estimate.Promise
-	// alone is the verdict without them, where it is infeasible beside them.
-	alone api.Verdict
-}
-
-// neighboursOf are the neighbours of an application on some nodes.
-func neighboursOf(v ledger.View, p estimate.Policy, a *ledger.App, nodes []string) neighbours {
-	nodes = slices.Compact(slices.Sorted(slices.Values(nodes)))
-	c := neighbours{promises: p.Promised(v, a, nodes)}
-	if len(nodes) > 0 {
-		for _, b := range v.Waiting() {
-			if b.ID != a.ID {
-				c.others++
-			}
-		}
+// Forecast is what a deadline would mean for a case that starts at that moment by q, with the line that
+// says it. Without nodes it is alone.
+func Forecast(v ledger.View, c estimate.Case, q dag.Params, at units.Instant) (dag.Forecast, string) {
+	a, f, alone := c.App, c.Forecast(q, at), api.Verdict("")
+	if f.Verdict == api.VerdictInfeasible && len(c.Promises) > 0 {
+		alone = c.Alone().Forecast(q, at).Verdict
 	}
-	seen := make(map[api.AppID]bool)
-	for _, name := range nodes {
-		for _, t := range v.Allocations(name) {
-			if t.App.Running() && t.App.ID != a.ID && !seen[t.App.ID] {
-				seen[t.App.ID] = true
-				c.others++
-			}
-		}
-	}
-	return c
-}
-
-// Forecast is what a deadline would mean for a profile that starts at that moment on some
-// nodes as they are now, with the line that says it. Without nodes it is alone.
-func Forecast(v ledger.View, p estimate.Policy, a *ledger.App, q dag.Params, supply dag.Supply, nodes []string,
-	at units.Instant) (dag.Forecast, string) {
-	c := neighboursOf(v, p, a, nodes)
-	supply.Taken = estimate.Taken(c.promises)
-	elapsed := a.At(at)
-	f := a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed)
-	if f.Verdict == api.VerdictInfeasible && len(supply.Taken) > 0 {
-		supply.Taken = nil
-		c.alone = a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, elapsed).Verdict
-	}
-	return f, say(v, f, a, elapsed, c) + longExit(&a.Profile.Body) + longer(&a.Profile.Body) + shared(&a.Promise)
+	return f, say(v, f, c, a.At(at), alone) + longExit(&a.Profile.Body) + longer(&a.Profile.Body) + shared(&a.Promise)
 }
 
 // An exit is long that takes more than exitSeconds and more than exitShare of the whole run.
@@ -100,24 +64,25 @@ func longer(p *api.Profile) string {
 	return "; another variant of it takes " + finishText(longest)
 }
 
-// say is the line for the user about a forecast.
-func say(v ledger.View, f dag.Forecast, a *ledger.App, elapsed units.Seconds, c neighbours) string {
+// say is the line for the user about a forecast of c, which would have that verdict alone where it is infeasible.
+func say(v ledger.View, f dag.Forecast, c estimate.Case, elapsed units.Seconds, alone api.Verdict) string {
 	full := "all cores would finish in " + finishText(f.FullCores)
-	if len(c.promises) > 0 {
+	if len(c.Promises) > 0 {
 		full = "all that is left would finish in " + finishText(f.FullCores)
 	}
+	a, others := c.App, beside(c.Others())
 	deadline := a.Promise.Deadline
 	if !(deadline > 0) {
-		return "no deadline: " + full + c.beside()
+		return "no deadline: " + full + others
 	}
-	text := fmt.Sprintf("%s is %s%s: %s", due(v, a), f.Verdict, c.beside(), full)
+	text := fmt.Sprintf("%s is %s%s: %s", due(v, a), f.Verdict, others, full)
 	if f.Verdict != api.VerdictInfeasible {
 		return text + doubt(deadline-elapsed, f.FullCores-elapsed)
 	}
 	text += ", the earliest feasible deadline is " + earliestText(f.Earliest)
-	if c.alone == api.VerdictFeasible || c.alone == api.VerdictTight {
-		most := slices.MaxFunc(c.promises, func(x, y estimate.Promise) int { return compareCores(x.Cores, y.Cores) })
-		text += fmt.Sprintf("; alone it would be %s, but %s has been promised %.1f cores", c.alone, most.App,
+	if alone == api.VerdictFeasible || alone == api.VerdictTight {
+		most := slices.MaxFunc(c.Promises, func(x, y estimate.Promise) int { return cmp.Compare(x.Cores, y.Cores) })
+		text += fmt.Sprintf("; alone it would be %s, but %s has been promised %.1f cores", alone, most.App,
 			float64(most.Cores))
 	}
 	return text
@@ -148,22 +113,12 @@ func doubt(left, takes units.Seconds) string {
 }
 
 // beside says how many others there are, "" of none.
-func (c neighbours) beside() string {
-	switch c.others {
+func beside(others int) string {
+	switch others {
 	case 0:
 		return ""
 	case 1:
 		return " beside another"
 	}
-	return fmt.Sprintf(" beside %d others", c.others)
-}
-
-func compareCores(x, y units.Cores) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
+	return fmt.Sprintf(" beside %d others", others)
 }

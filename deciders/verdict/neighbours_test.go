@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
@@ -39,7 +38,7 @@ func TestJudgeBesideOthers(t *testing.T) {
 		seating := placement.Seating{Seats: []placement.Seat{{Node: c.View().Node("a"), Executors: 1}, {Node: c.View().Node("b"), Executors: 1}}, Cores: 8, Slots: 8}
 		a := &ledger.App{ID: "app-2", Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: w.deadline, Mode: ledger.Paced},
 			Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("", "p")}
-		v := policy(estimate.BranchesTogether).Judge(c.View(), a, seating, c.Now)
+		v := verdict.Policy{}.Judge(outlook(c), a, seating, c.Now)
 		if v.Verdict != w.want || !strings.Contains(v.Reason, w.says) {
 			t.Errorf("%s: %s: %s; want %s and %q", name, v.Verdict, v.Reason, w.want, w.says)
 		}
@@ -74,7 +73,7 @@ func TestAVerdictNamesALongerVariant(t *testing.T) {
 		seating := placement.Seating{Seats: []placement.Seat{{Node: c.View().Node("a"), Executors: 1}, {Node: c.View().Node("b"), Executors: 1}}, Cores: 8, Slots: 8}
 		a := &ledger.App{ID: "app-2", Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: 1000, Mode: ledger.Paced},
 			Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("", "p")}
-		got := policy(estimate.BranchesTogether).Judge(c.View(), a, seating, c.Now).Reason
+		got := verdict.Policy{}.Judge(outlook(c), a, seating, c.Now).Reason
 		if !strings.Contains(got, says) || strings.Contains(got, "variant") != strings.Contains(says, "variant") {
 			t.Errorf("%s, want %q", got, says)
 		}
@@ -89,12 +88,12 @@ func TestTightenedWhenAnotherEnds(t *testing.T) {
 	c.App("app-1", "p", 120, "a", "b")
 	a := c.App("app-2", "p", 78, "a", "b")
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Infeasible: true}})
-	p := policy(estimate.BranchesTogether)
-	if what, v := p.Repace(c.View(), a); what != verdict.AsIs {
+	p := verdict.Policy{}
+	if what, v := p.Repace(outlook(c), a); what != verdict.AsIs {
 		t.Errorf("beside the other: %v, %+v", what, v)
 	}
 	c.Know(ledger.ContextStopped{App: "app-1", At: 1})
-	if what, v := p.Repace(c.View(), a); what != verdict.Tightened || v.Verdict != api.VerdictFeasible {
+	if what, v := p.Repace(outlook(c), a); what != verdict.Tightened || v.Verdict != api.VerdictFeasible {
 		t.Errorf("alone: %v, %+v", what, v)
 	}
 }
@@ -108,7 +107,7 @@ func TestTightenedBesideAnotherWithTimeToSpare(t *testing.T) {
 		c.App("app-1", "p", 120, "a", "b")
 		a := c.App("app-2", "p", deadline, "a", "b")
 		c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Infeasible: true}})
-		if what, v := policy(estimate.BranchesTogether).Repace(c.View(), a); what != want {
+		if what, v := (verdict.Policy{}).Repace(outlook(c), a); what != want {
 			t.Errorf("%v: %v, want %v; %+v", deadline, what, want, v)
 		}
 	}

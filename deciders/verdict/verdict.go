@@ -16,7 +16,6 @@ import (
 
 // Policy says what is promised.
 type Policy struct {
-	estimate.Policy
 	// PaceInfeasible gives targets to an application whose deadline is infeasible, too.
 	PaceInfeasible bool
 }
@@ -28,7 +27,8 @@ const lookEvery = 2 * time.Second
 // Judge is the verdict on an application that starts at that moment, with the line that
 // says it. The forecast is for what the nodes of its seating offer and nobody else has been
 // promised: what others need to be in time is theirs until they are due.
-func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating, at units.Instant) ledger.Judgement {
+func (p Policy) Judge(o *estimate.Outlook, a *ledger.App, seating placement.Seating,
+	at units.Instant) ledger.Judgement {
 	v := ledger.Judgement{Gate: ledger.Gate{Unpaced: seating.Open}}
 	deadline, name := a.Promise.Deadline, a.Promise.Profile
 	switch {
@@ -40,23 +40,23 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 		v.Reason = "a session without an end: all cores, nothing is judged, paced or recorded"
 	case a.Profile == nil && deadline > 0 && a.At(at) >= deadline:
 		v.Verdict = api.VerdictInfeasible
-		v.Reason = fmt.Sprintf("%s has passed: this run takes all cores and is recorded as profile %q", due(view, a), name)
+		v.Reason = fmt.Sprintf("%s has passed: this run takes all cores and is recorded as profile %q", due(o.View, a), name)
 	case a.Profile == nil && deadline > 0:
 		v.Verdict = api.VerdictUnknown
 		v.Reason = fmt.Sprintf(
 			"%s is unknown to be feasible: there is no profile %q yet; this run takes all cores and records it%s",
-			due(view, a), name, nearest(view, a.Tenant.Owner.User, name))
+			due(o.View, a), name, nearest(o.View, a.Tenant.Owner.User, name))
 	case a.Profile == nil:
 		v.Verdict = api.VerdictNone
 		v.Reason = fmt.Sprintf("no deadline: all cores; the run is recorded as profile %q%s", name,
-			nearest(view, a.Tenant.Owner.User, name))
+			nearest(o.View, a.Tenant.Owner.User, name))
 	default:
-		q := p.Turns(a.Profile.Graph, p.Together(a.Profile.Graph))
+		q := o.Turns(a.Profile.Graph, o.Together(a.Profile.Graph))
 		if a.Promise.Mode == ledger.Paced {
-			q = p.Turns(a.Profile.Graph, seating.Abreast())
+			q = o.Turns(a.Profile.Graph, seating.Abreast())
 			q.Open, q.Nodes = seating.Open, seating.Executors()
 		}
-		f, said := Forecast(view, p.Policy, a, q, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, seating.Nodes(), at)
+		f, said := Forecast(o.View, seating.Case(o, a), q, at)
 		v.Verdict, v.Earliest = f.Verdict, f.Earliest
 		v.Reason = said + turns(a, f.Verdict, seating)
 		v.Gate.Infeasible = f.Verdict == api.VerdictInfeasible && !p.PaceInfeasible
@@ -69,18 +69,18 @@ func (p Policy) Judge(view ledger.View, a *ledger.App, seating placement.Seating
 
 // Waiting is the verdict on an application that is queued and would have that seating: what
 // it is if it starts when that is expected, with when it has to start at the latest.
-func (p Policy) Waiting(view ledger.View, a *ledger.App, seating placement.Seating, w ledger.Wait) ledger.Judgement {
-	at := max(view.Now(), w.Start)
-	j := p.Judge(view, a, seating, at)
+func (p Policy) Waiting(o *estimate.Outlook, a *ledger.App, seating placement.Seating, w ledger.Wait) ledger.Judgement {
+	at := max(o.View.Now(), w.Start)
+	j := p.Judge(o, a, seating, at)
 	if w.Start == 0 && a.Promise.Deadline > 0 && j.Verdict != api.VerdictInfeasible && a.Promise.Mode != ledger.Off {
 		j.Verdict = api.VerdictUnknown
-		j.Reason = due(view, a) + " is unknown to be feasible: nobody knows when the application starts"
+		j.Reason = due(o.View, a) + " is unknown to be feasible: nobody knows when the application starts"
 	}
 	start := "when memory comes free"
 	if w.Plan {
 		start = "when others have ended"
 	}
-	if wait := units.FromDuration(at.Sub(view.Now())); w.Start > 0 {
+	if wait := units.FromDuration(at.Sub(o.View.Now())); w.Start > 0 {
 		start = "in " + finishText(wait)
 	}
 	j.Reason = fmt.Sprintf("queued at place %d of %d, starts %s (%s); %s", w.Place, w.Of, start, w.Why, j.Reason)
@@ -89,11 +89,11 @@ func (p Policy) Waiting(view ledger.View, a *ledger.App, seating placement.Seati
 
 // Latest is when a, which would have that seating, has to start in order to be in time; 0
 // where that is not known. What a driver does by itself before its first stage is done by then.
-func (p Policy) Latest(a *ledger.App, seating placement.Seating) units.Instant {
+func Latest(o *estimate.Outlook, a *ledger.App, seating placement.Seating) units.Instant {
 	if a.Profile == nil || a.Promise.Deadline <= 0 || a.Promise.Mode != ledger.Paced {
 		return 0
 	}
-	q := p.Equations
+	q := o.Equations
 	q.Open = true
 	f := a.Profile.Graph.Forecast(q, a.Promise.Deadline, dag.Supply{Cores: seating.Cores, Slots: seating.Slots}, 0)
 	return a.Instant(a.Promise.Deadline - (f.FullCores - a.Profile.Body.Head))
@@ -113,10 +113,10 @@ func turns(a *ledger.App, verdict api.Verdict, s placement.Seating) string {
 }
 
 // Again is a's verdict from where it stands, if its gate is that.
-func (p Policy) Again(view ledger.View, a *ledger.App, gate ledger.Gate) ledger.Judgement {
+func (p Policy) Again(o *estimate.Outlook, a *ledger.App, gate ledger.Gate) ledger.Judgement {
 	v := ledger.Judgement{Gate: gate}
 	deadline, paced := a.Promise.Deadline, a.Promise.Mode == ledger.Paced
-	head := due(view, a)
+	head := due(o.View, a)
 	if a.Reservation.Held() > 0 {
 		v.Verdict, v.Reason = a.Promise.Verdict, a.Promise.Reason // What is reserved, and why.
 		return v
@@ -126,17 +126,17 @@ func (p Policy) Again(view ledger.View, a *ledger.App, gate ledger.Gate) ledger.
 		v.Reason = head + " is unknown to be feasible: the application is not paced and has all cores"
 		return v
 	}
-	full := p.End(view, a, true)
+	full := o.End(a, true)
 	finish := full
 	if paced {
-		finish = p.End(view, a, false)
+		finish = o.End(a, false)
 	}
 	switch {
-	case finish > deadline && full <= deadline && p.Turning(view, a):
+	case finish > deadline && full <= deadline && o.Turning(a):
 		v.Verdict, v.Gate.Unpaced = api.VerdictTight, true
 	case finish > deadline:
 		v.Verdict, v.Gate.Infeasible = api.VerdictInfeasible, paced && !p.PaceInfeasible
-		v.Earliest = full / units.Seconds(p.Equations.Alpha)
+		v.Earliest = full / units.Seconds(o.Equations.Alpha)
 	case full > dag.TightShare*deadline:
 		v.Verdict = api.VerdictTight
 	default:
@@ -166,23 +166,23 @@ const (
 
 // Repace looks whether a, as far as it has come, should be held back that is not,
 // or the other way round. Tightened and Followed come with a new verdict.
-func (p Policy) Repace(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
+func (p Policy) Repace(o *estimate.Outlook, a *ledger.App) (Repacing, ledger.Judgement) {
 	switch {
 	case a.Promise.Late || a.Promise.Unheard || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil:
 		return AsIs, ledger.Judgement{}
 	case a.Gated():
-		return p.loosen(view, a)
+		return p.loosen(o, a)
 	}
-	return p.tighten(view, a)
+	return p.tighten(o, a)
 }
 
 // tighten paces an application whose deadline was infeasible by its profile, or left
 // no room for turns, and has become feasible by what is done: a profile that promises
 // too little would otherwise cost all cores to the end.
-func (p Policy) tighten(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
-	rules := sharing.Of(p.Sharing).Again
+func (p Policy) tighten(o *estimate.Outlook, a *ledger.App) (Repacing, ledger.Judgement) {
+	rules := sharing.Of(o.Sharing).Again
 	share := units.Seconds(rules.Alone)
-	if p.Turning(view, a) {
+	if o.Turning(a) {
 		// Stages that share an executor cannot be told apart once they are held back.
 		if len(a.Opened()) > 1 {
 			return AsIs, ledger.Judgement{}
@@ -190,40 +190,40 @@ func (p Policy) tighten(view ledger.View, a *ledger.App) (Repacing, ledger.Judge
 		share = units.Seconds(rules.Turning)
 	}
 	deadline := a.Promise.Deadline
-	full, left := p.End(view, a, true), deadline-a.At(view.Now())
-	if full > deadline-share*left || p.End(view, a, false) > deadline {
+	full, left := o.End(a, true), deadline-a.At(o.View.Now())
+	if full > deadline-share*left || o.End(a, false) > deadline {
 		return AsIs, ledger.Judgement{}
 	}
 	// Asked last: few come so far, and this is looked at in each tick.
-	if full > deadline-units.Seconds(rules.Beside)*left && len(p.Promised(view, a, a.Seats())) > 0 {
+	if full > deadline-units.Seconds(rules.Beside)*left && len(o.Promised(a, a.Seats())) > 0 {
 		return AsIs, ledger.Judgement{}
 	}
-	return Tightened, p.Again(view, a, ledger.Gate{})
+	return Tightened, p.Again(o, a, ledger.Gate{})
 }
 
 // loosen lets stages that take turns run side by side, with all cores, when in turns
 // they would miss the deadline at all cores: turns save an executor, not time.
-func (p Policy) loosen(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
-	if view.Now() < a.Clocks.Looked.Add(lookEvery) {
+func (p Policy) loosen(o *estimate.Outlook, a *ledger.App) (Repacing, ledger.Judgement) {
+	if o.View.Now() < a.Clocks.Looked.Add(lookEvery) {
 		return AsIs, ledger.Judgement{}
 	}
-	if !p.Turning(view, a) || !estimate.Branching(a) {
-		return p.follow(view, a)
+	if !o.Turning(a) || !estimate.Branching(a) {
+		return p.follow(o, a)
 	}
-	if soonest := p.Soonest(view, a); soonest <= a.Promise.Deadline || p.End(view, a, true) >= soonest {
-		return p.follow(view, a)
+	if soonest := o.Soonest(a); soonest <= a.Promise.Deadline || o.End(a, true) >= soonest {
+		return p.follow(o, a)
 	}
 	return Loosened, ledger.Judgement{}
 }
 
 // follow has the verdict on an application follow what it has shown that its profile does not say. It stays
 // held back: what is only estimated takes nobody's place.
-func (p Policy) follow(view ledger.View, a *ledger.App) (Repacing, ledger.Judgement) {
+func (p Policy) follow(o *estimate.Outlook, a *ledger.App) (Repacing, ledger.Judgement) {
 	if !estimate.Differs(a) {
 		return LookedAt, ledger.Judgement{}
 	}
 	p.PaceInfeasible = true
-	v := p.Again(view, a, a.Promise.Gate)
+	v := p.Again(o, a, a.Promise.Gate)
 	if v.Verdict == a.Promise.Verdict || v.Gate != a.Promise.Gate {
 		return LookedAt, ledger.Judgement{}
 	}

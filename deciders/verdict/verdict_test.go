@@ -14,8 +14,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-func policy(branches string) verdict.Policy {
-	return verdict.Policy{Policy: estimate.Policy{Equations: dag.Default(), Branches: branches, MaxPool: 4}}
+func outlook(c *ledgertest.Cluster) *estimate.Outlook {
+	return estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}.Outlook(c.View())
 }
 
 // The chain's profile takes 68 s at all cores.
@@ -47,7 +47,7 @@ func TestJudge(t *testing.T) {
 		if w.profile {
 			a = &ledger.App{Promise: a.Promise, Tenant: a.Tenant, Outcome: a.Outcome, Profile: c.View().Copy("", "p")}
 		}
-		v := policy(estimate.BranchesTogether).Judge(c.View(), a, seating, c.Now)
+		v := verdict.Policy{}.Judge(outlook(c), a, seating, c.Now)
 		if v.Verdict != w.want || !strings.Contains(v.Reason, w.says) || (v.Gate == ledger.Gate{}) != w.gated {
 			t.Errorf("%s: %+v, want %s and %q", name, v, w.want, w.says)
 		}
@@ -55,10 +55,10 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: the earliest deadline is %v", name, v.Earliest)
 		}
 	}
-	pacing := policy(estimate.BranchesTogether)
+	pacing := verdict.Policy{}
 	pacing.PaceInfeasible = true
 	a := &ledger.App{Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: 50, Mode: ledger.Paced}, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("", "p")}
-	if v := pacing.Judge(c.View(), a, seating, c.Now); v.Verdict != api.VerdictInfeasible || v.Gate.Infeasible {
+	if v := pacing.Judge(outlook(c), a, seating, c.Now); v.Verdict != api.VerdictInfeasible || v.Gate.Infeasible {
 		t.Errorf("with infeasible deadlines paced: %+v", v)
 	}
 }
@@ -90,7 +90,7 @@ func TestAVerdictInItsUsersWords(t *testing.T) {
 		}
 		a := &ledger.App{Promise: ledger.Promise{Profile: w.profile, Start: c.Now, Deadline: w.deadline, ByMoment: w.moment, Mode: mode},
 			Tenant: ledger.Tenant{UTCOffset: 7200}, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("", w.profile)}
-		v := policy(estimate.BranchesTogether).Judge(c.View(), a, seating, c.Now)
+		v := verdict.Policy{}.Judge(outlook(c), a, seating, c.Now)
 		if !strings.Contains(v.Reason, w.says) || strings.HasSuffix(w.says, "in 68s") && !strings.HasSuffix(v.Reason, w.says) || w.profile == "wordcount" && strings.Contains(v.Reason, "nearest") {
 			t.Errorf("%+v: %q", w, v.Reason)
 		}
@@ -102,19 +102,19 @@ func TestAgain(t *testing.T) {
 	c := ledgertest.New(t, "a", "b")
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	a := c.App("app-1", "p", 120, "a", "b")
-	p := policy(estimate.BranchesTogether)
-	if v := p.Again(c.View(), a, ledger.Gate{}); v.Verdict != api.VerdictFeasible || (v.Gate != ledger.Gate{}) {
+	p := verdict.Policy{}
+	if v := p.Again(outlook(c), a, ledger.Gate{}); v.Verdict != api.VerdictFeasible || (v.Gate != ledger.Gate{}) {
 		t.Errorf("at the start: %+v", v)
 	}
 	c.To(80)
-	if v := p.Again(c.View(), a, ledger.Gate{}); v.Verdict != api.VerdictInfeasible || !v.Gate.Infeasible || v.Earliest < 140 || !strings.Contains(v.Reason, "all cores from now on") {
+	if v := p.Again(outlook(c), a, ledger.Gate{}); v.Verdict != api.VerdictInfeasible || !v.Gate.Infeasible || v.Earliest < 140 || !strings.Contains(v.Reason, "all cores from now on") {
 		t.Errorf("with nothing done after 80 s of 120: %+v", v)
 	}
-	if v := p.Again(c.View(), a, ledger.Gate{Late: true}); !v.Gate.Late {
+	if v := p.Again(outlook(c), a, ledger.Gate{Late: true}); !v.Gate.Late {
 		t.Errorf("the gate that was given is gone: %+v", v)
 	}
 	c.Know(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced})
-	if v := p.Again(c.View(), a, ledger.Gate{}); v.Verdict != api.VerdictUnknown {
+	if v := p.Again(outlook(c), a, ledger.Gate{}); v.Verdict != api.VerdictUnknown {
 		t.Errorf("unpaced: %+v", v)
 	}
 }
@@ -126,19 +126,19 @@ func TestTightened(t *testing.T) {
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	a := c.App("app-1", "p", 60, "a", "b")
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Infeasible: true}})
-	p := policy(estimate.BranchesTogether)
-	if what, _ := p.Repace(c.View(), a); what != verdict.AsIs {
+	p := verdict.Policy{}
+	if what, _ := p.Repace(outlook(c), a); what != verdict.AsIs {
 		t.Errorf("at the start: %v", what)
 	}
 	s := c.Ready(a, 1, "read", 3000, "1", "2")
 	c.To(5) // A quarter of what the profile says.
 	c.Done(a, s, 60, 1)
-	what, v := p.Repace(c.View(), a)
+	what, v := p.Repace(outlook(c), a)
 	if what != verdict.Tightened || v.Verdict != api.VerdictTight && v.Verdict != api.VerdictFeasible {
 		t.Errorf("15 s ahead of its profile: %v, %+v", what, v)
 	}
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Late: true}})
-	if what, _ := p.Repace(c.View(), a); what != verdict.AsIs {
+	if what, _ := p.Repace(outlook(c), a); what != verdict.AsIs {
 		t.Errorf("past its deadline: %v", what)
 	}
 }

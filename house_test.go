@@ -42,12 +42,12 @@ var roofs = []roof{
 		"deciders/reservation deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},
 	{"engines", "planner node", "vocabulary algorithms ledger deciders"},
 	{"infra", "infra/async infra/bus infra/store infra/bus/bustest infra/cgroup infra/cgroup/cgrouptest infra/progress " +
-		"infra/executor infra/executor/conformance infra/executor/docker infra/metrics infra/chart web", "vocabulary"},
+		"infra/executor infra/executor/conformance infra/executor/docker infra/metrics infra/chart web/page web", "vocabulary"},
 	{"worlds", "replay sim/des sim/offers sim/claim sim/fluid sim/plant sim sim/paper sim/zoe sim/nextrun sim/simtables sim/repro", "vocabulary algorithms ledger deciders engines"},
 	{"daemon", "daemon", "vocabulary algorithms ledger engines infra worlds"},
 	{"command", "cli/sparkrun cli/demo cli/config cli/command cli", "vocabulary algorithms infra worlds daemon"},
 	{"programs", "cmd/planner cmd/nodecontroller cmd/pacer", "command"},
-	{"tests", "test/benchline test/tally test/notice test/testenv test/realenv test/torture test/e2e test/e2e/field test/e2e/vm " +
+	{"tests", "test/browser test/benchline test/tally test/notice test/testenv test/realenv test/torture test/e2e test/e2e/field test/e2e/vm " +
 		"test/e2e/vm/guest test/bench", "vocabulary algorithms ledger deciders engines infra worlds daemon command"},
 }
 
@@ -92,6 +92,7 @@ var keepers = map[string][]string{
 	"go.yaml.in/yaml":               {"cli/config", "cli"},
 	"gonum.org/v1/plot":             {"infra/chart"},
 	"github.com/oklog/run":          {"daemon"},
+	"github.com/chromedp":           {"test/browser"},
 	"github.com/prometheus":         {"daemon", "infra/metrics"},
 	"pgregory.net/rapid":            {},
 	"github.com/google/go-cmp":      {},

@@ -42,6 +42,10 @@ func notice(root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	embedded, err := packages(filepath.Join(root, "web", "page", "lib"))
+	if err != nil {
+		return nil, err
+	}
 	pom, err := os.ReadFile(filepath.Join(root, "spark", "pom.xml"))
 	if err != nil {
 		return nil, err
@@ -54,6 +58,8 @@ func notice(root string) ([]byte, error) {
 	b.WriteString("Pacer\n\nLicensed under the Apache License, Version 2.0 (LICENSE). Written by `make notice`.\n\n" +
 		"The binaries contain the Go standard library (as golang.org/x/sys) and these modules:\n\n")
 	list(&b, modules)
+	b.WriteString("\nThe page that a planner serves contains these packages of npm:\n\n")
+	list(&b, embedded)
 	b.WriteString("\nThe jar for Spark contains these artifacts:\n\n")
 	list(&b, artifacts)
 	for _, c := range modules {
@@ -62,12 +68,13 @@ func notice(root string) ([]byte, error) {
 		}
 	}
 	var printed []string
-	for _, c := range modules {
+	all := slices.Concat(modules, embedded)
+	for _, c := range all {
 		if c.text == "" || slices.Contains(printed, c.text) {
 			continue
 		}
 		printed = append(printed, c.text)
-		fmt.Fprintf(&b, "\n%s\nLicence of %s\n\n%s\n", rule, strings.Join(under(modules, c.text), ", "), c.text)
+		fmt.Fprintf(&b, "\n%s\nLicence of %s\n\n%s\n", rule, strings.Join(under(all, c.text), ", "), c.text)
 	}
 	return b.Bytes(), nil
 }
@@ -107,6 +114,28 @@ func linked(root string) ([]component, error) {
 		fields := strings.Split(line, "\t")
 		c := component{name: fields[0], version: fields[1]}
 		if err := c.read(fields[2]); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// packages are those of npm of which dir has files, as the list there says.
+func packages(dir string) ([]component, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "files.txt"))
+	if err != nil {
+		return nil, err
+	}
+	var all []component
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) != 4 || fields[0] == "#" || fields[1] != "LICENSE" {
+			continue
+		}
+		at := strings.LastIndex(fields[0], "@")
+		c := component{name: fields[0][:at], version: fields[0][at+1:]}
+		if err := c.read(filepath.Join(dir, filepath.Dir(fields[2]))); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
 		all = append(all, c)

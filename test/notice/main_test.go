@@ -15,7 +15,7 @@ func TestNoticeIsThatOfTheTree(t *testing.T) {
 	if is, err := os.ReadFile("../../NOTICE"); err != nil || string(is) != string(want) {
 		t.Errorf("NOTICE (%v) is not that of the tree: run `make notice`", err)
 	}
-	for _, name := range []string{"github.com/nats-io/nats.go", "github.com/tidwall/buntdb", "io.nats:jnats"} {
+	for _, name := range []string{"github.com/nats-io/nats.go", "github.com/tidwall/buntdb", "io.nats:jnats", "preact", "@dagrejs/dagre"} {
 		if !strings.Contains(string(want), "  "+name+" ") {
 			t.Errorf("NOTICE does not name %s", name)
 		}
